@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/report/console"
 	csvreport "github.com/inferometer/inferometer/internal/report/csv"
 	jsonreport "github.com/inferometer/inferometer/internal/report/json"
+	"github.com/inferometer/inferometer/internal/report/md"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -43,6 +44,9 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 		return reportAs(env, action, tools)
 	}
 	dir, ours := runIn(action.Dir)
+	if !ours && slices.Contains(action.Formats, "md") {
+		return env.Fail("report", plan.Faults{{Where: "--format md", Text: action.Dir + " is not an output directory of inferometer", Hint: "name one, or choose console, json or csv"}}, tool.ExitUsage)
+	}
 	for _, t := range tools {
 		if t.Again == nil || ours {
 			continue
@@ -83,6 +87,16 @@ func printFormat(env tool.Env, res *result.Result, format string, action *args.R
 		return jsonreport.Write(env.Stdout, res)
 	case "csv":
 		return csvreport.Write(env.Stdout, res)
+	case "md":
+		o := md.Options{Subject: subjectOf(action.Dir)}
+		if p := planIn(action.Dir); p != nil {
+			text, err := plan.Encode(p)
+			if err != nil {
+				return err
+			}
+			o.Name, o.Plan = p.Name, string(text)
+		}
+		return md.Write(env.Stdout, res, o)
 	default:
 		screen := env.Terminal(env.Stdout)
 		return console.Write(env.Stdout, res, console.Options{
@@ -105,16 +119,24 @@ func runIn(dir string) (found string, ours bool) {
 
 // subjectOf says what the run of a directory measured; empty where its plan does not say.
 func subjectOf(dir string) string {
+	if p := planIn(dir); p != nil {
+		return tool.Subject(p)
+	}
+	return ""
+}
+
+// planIn is the plan of the run of a directory; nil where it cannot be read.
+func planIn(dir string) *plan.Plan {
 	name := filepath.Join(dir, run.PlanFile)
 	text, err := tool.ReadFile(name)
 	if err != nil {
-		return ""
+		return nil
 	}
 	p, err := plan.Decode(name, text)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return tool.Subject(p)
+	return p
 }
 
 // filesIn are the files of a run that are in a directory: one that was killed wrote no

@@ -11,7 +11,7 @@ import (
 )
 
 // Formats are the reports that `inferometer report` can make again.
-func Formats() []string { return []string{"console", "json", "csv"} }
+func Formats() []string { return []string{"console", "json", "csv", "md"} }
 
 // ReportAction is what a `report` command line asks for.
 type ReportAction struct {

@@ -1,0 +1,108 @@
+package md
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
+)
+
+// fold prints what is shown when its title is clicked on.
+func (p *printer) fold(title string, content func()) {
+	p.line("\n<details><summary>%s</summary>\n", title)
+	content()
+	p.line("\n</details>")
+}
+
+// checks prints the verdict's table, what is over budget first and what is undecided next.
+func (p *printer) checks(all []result.Check) {
+	if len(all) == 0 {
+		return
+	}
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b result.Check) int { return rank(&a) - rank(&b) })
+	columns := []column{{title: "Check", left: true}, {title: "Stage"}, {title: "Measured"}, {title: "Budget"}, {title: "Verdict", left: true}}
+	for i := range sorted {
+		c := &sorted[i]
+		stage := ""
+		if c.Stage >= 0 {
+			stage = strconv.Itoa(c.Stage + 1)
+		}
+		measured, verdict := number.Value(c.Value, c.Unit), "ok"
+		switch rank(c) {
+		case 0:
+			verdict = "**missed**"
+		case 1:
+			measured, verdict = "", "undecided"
+		}
+		row := []string{prose(strings.ReplaceAll(c.Name, "_", " "), nameWidth), stage, prose(measured, nameWidth), prose(number.Value(c.Budget, c.Unit), nameWidth), verdict}
+		for k := range columns {
+			columns[k].cells = append(columns[k].cells, row[k])
+		}
+	}
+	p.fold(number.Things(int64(len(all)), "check"), func() { p.table(columns, mostChecks) })
+}
+
+// rank sorts checks: over budget, undecided, within budget.
+func rank(c *result.Check) int {
+	switch {
+	case c.OK:
+		return 2
+	case c.Undecided:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// plan prints the plan as a plan file has it.
+func (p *printer) plan(text string) {
+	if text == "" {
+		return
+	}
+	p.fold("Plan", func() { p.block("yaml", text, mostPlan) })
+}
+
+// block prints text as it stands, as many of its lines as there is room for, within a fence
+// that is longer than any in the text.
+func (p *printer) block(language, text string, most int) {
+	text = strings.TrimRight(plainLines(text), "\n")
+	if len(text) > most {
+		text = text[:strings.LastIndexByte(text[:most], '\n')+1] + "# … the rest is in plan.yaml"
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	p.line("%s%s\n%s\n%s", fence, language, text, fence)
+}
+
+// plainLines is text of several lines without what could do more than be read.
+func plainLines(text string) string {
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		rest := strings.TrimLeft(l, " ")
+		b.WriteString(l[:min(len(l)-len(rest), planWidth)] + clip(rest, planWidth) + "\n")
+	}
+	return b.String()
+}
+
+// host says where the client ran.
+func (p *printer) host(r *result.Result) {
+	h := &r.Host
+	cores := ""
+	if h.Cores > 0 {
+		cores = number.Things(int64(h.Cores), "core")
+	}
+	text := screen.Join(", ", screen.Join("/", h.OS, h.Arch), h.Kernel, h.CPU, cores)
+	if text == "" && r.Version == "" {
+		return
+	}
+	p.fold("Host", func() {
+		p.line("%s", prose(screen.Join(": ", fmt.Sprintf("Inferometer %s", r.Version), text), subjectWidth))
+	})
+}

@@ -1,0 +1,132 @@
+package md
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/result"
+)
+
+// figure is a column of the table of stages.
+type figure struct {
+	metric string
+	title  string
+	stat   string // statistic; empty: the average
+}
+
+func figures() []figure {
+	return []figure{
+		{"request_throughput", "Requests/s", ""},
+		{"output_token_throughput", "Output tokens/s", ""},
+		{"time_to_first_token", "TTFT", "p50"},
+		{"time_to_first_token", "TTFT", "p99"},
+		{"inter_token_latency", "ITL", "p50"},
+		{"inter_token_latency", "ITL", "p99"},
+		{"request_latency", "Latency", "p50"},
+		{"request_latency", "Latency", "p99"},
+		{"slo_attainment", "Good", ""},
+	}
+}
+
+// of gives the figure out of metrics, where they have it, and whether there were too few
+// samples for it.
+func (f figure) of(all map[string]result.Stat) (v float64, thin, ok bool) {
+	m, ok := all[f.metric]
+	switch {
+	case f.stat == "":
+		return m.Avg, false, ok
+	case m.Spread == nil:
+		return 0, false, false
+	}
+	return m.Spread.At(f.stat), slices.Contains(m.Thin, f.stat), true
+}
+
+// column is a column of cells under a title.
+type column struct {
+	title string
+	left  bool // text, not a number
+	cells []string
+}
+
+// column makes the column of a figure, in one unit for all stages; ok: some stage has it.
+func (f figure) column(stages []result.Stage) (c column, thin, ok bool) {
+	unit, lo, hi := "", math.Inf(1), 0.0
+	for i := range stages {
+		if v, _, has := f.of(stages[i].Metrics); has {
+			unit, lo, hi, ok = stages[i].Metrics[f.metric].Unit, min(lo, v), max(hi, v), true
+		}
+	}
+	scale := number.ScaleForAll(unit, lo, hi)
+	c.title = f.title
+	if f.stat != "" {
+		c.title += " " + f.stat + ", " + scale.Unit
+	}
+	for i := range stages {
+		cell := ""
+		switch v, few, has := f.of(stages[i].Metrics); {
+		case has && unit == "share":
+			cell = number.Share(v)
+		case has:
+			if cell = scale.Own(v); few {
+				cell, thin = `\~`+cell, true
+			}
+		}
+		c.cells = append(c.cells, cell)
+	}
+	return c, thin, ok
+}
+
+// figures prints the table with a row for each stage.
+func (p *printer) figures(stages []result.Stage) {
+	if len(stages) == 0 {
+		return
+	}
+	stage, load, good, failed := column{title: "Stage", left: true}, column{title: "Load", left: true}, column{title: "OK"}, column{title: "Failed"}
+	for i := range stages {
+		s := &stages[i]
+		stage.cells = append(stage.cells, strings.TrimSpace(strconv.Itoa(s.Index+1)+" "+prose(s.Name, nameWidth)))
+		load.cells = append(load.cells, prose(s.Load, nameWidth))
+		good.cells = append(good.cells, number.Count(s.Counts.OK))
+		failed.cells = append(failed.cells, number.Count(s.Counts.Failed))
+	}
+	columns, anyThin := []column{stage, load, good, failed}, false
+	for _, f := range figures() {
+		if c, thin, ok := f.column(stages); ok {
+			columns, anyThin = append(columns, c), anyThin || thin
+		}
+	}
+	p.line("")
+	p.table(columns, mostTable)
+	if anyThin {
+		p.line("\n\\~ too few samples for this percentile: likely to vary between runs")
+	}
+}
+
+// table prints columns of equal length, as many rows as there is room for.
+func (p *printer) table(columns []column, most int) {
+	var head, rule strings.Builder
+	for _, c := range columns {
+		head.WriteString("| " + c.title + " ")
+		if c.left {
+			rule.WriteString("|:--")
+		} else {
+			rule.WriteString("|--:")
+		}
+	}
+	p.line("%s|\n%s|", head.String(), rule.String())
+	end, rows := p.Len()+most, len(columns[0].cells)
+	for i := range rows {
+		var row strings.Builder
+		for _, c := range columns {
+			row.WriteString("| " + c.cells[i] + " ")
+		}
+		if p.Len()+row.Len() > end {
+			p.line("| … and %d more |", rows-i)
+			return
+		}
+		p.line("%s|", row.String())
+	}
+}

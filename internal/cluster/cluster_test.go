@@ -206,6 +206,42 @@ func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
+// Stages with fewer slots or requests than there are workers are sent by some of them, and workers with more slots
+// than others send more; the server sees the requests of one process.
+func TestStagesTooSmallForAllWorkers(t *testing.T) {
+	var first map[string]string
+	for _, workers := range []int{0, 3} {
+		s := serve(t)
+		p := planFor(t, s, `
+target: {urls: [URL], model: mock}
+data: {source: shared_prefix, shared_prefix: {groups: 2, prompts: 40, prefix: 5, question: 5}, output: 3}
+seed: 7
+stages: [{concurrency: 1, requests: 9}]
+levels: {list: [1, 5]}
+`)
+		var res *result.Result
+		var err error
+		if workers == 0 {
+			res, err = run.Run(t.Context(), p, options())
+		} else {
+			res, err = together(t, p, workers, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range res.Stages {
+			if got := res.Stages[i].Counts; got.OK != 9 || got.Sent != 9 {
+				t.Errorf("%d workers, stage %d: %+v", workers, i, got)
+			}
+		}
+		if seen := s.seen(t); first == nil {
+			first = seen
+		} else if d := cmp.Diff(first, seen); d != "" || len(seen) != 18 {
+			t.Errorf("the server saw %d requests, not those of one process: %s", len(seen), d)
+		}
+	}
+}
+
 // A worker of another version, and one too many, are refused by name.
 func TestRefused(t *testing.T) {
 	c := New(Options{Workers: 1, Version: "1", Log: io.Discard})

@@ -36,15 +36,17 @@ type Coordinator struct {
 	state   cond.Cond // guards the following, and what is known of members
 	members []*member
 	stage   *stage // under way; nil: none
+	next    int64  // number of the first prompt that nobody has taken
 	closing bool
 }
 
 // stage is what is known of a stage under way.
 type stage struct {
-	index int
-	live  *engine.Live
-	ended map[int]ended         // by worker
-	from  map[int]time.Duration // when the measured part of each begins
+	index   int
+	members []*member // that send it
+	live    *engine.Live
+	ended   map[int]ended         // by worker
+	from    map[int]time.Duration // when the measured part of each begins
 }
 
 // New makes a Coordinator.
@@ -60,43 +62,34 @@ func (c *Coordinator) finds(condition func() bool) bool {
 // Prepare implements run.Fleet.
 func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake) error {
 	c.plan, c.intake = p, in
-	if err := fits(p, c.opt.Workers); err != nil {
-		return err
-	}
 	if err := c.opt.Bus.RemoveRecords(ctx); err != nil {
 		return fmt.Errorf("removing what an earlier run of the same name has left in NATS: %w", err)
 	}
 	if err := c.listen(); err != nil {
 		return err
 	}
+	c.watch()
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opt.Wait, fmt.Errorf("not all of %d workers were ready within %s", c.opt.Workers, c.opt.Wait))
 	defer cancel()
-	if err := c.state.Wait(ctx, func() bool { return c.complete() || c.fault() != nil }); err != nil {
+	var fault error
+	err := c.state.Wait(ctx, func() bool {
+		fault = c.fault()
+		return c.complete() || fault != nil
+	})
+	if fault != nil {
+		return fault
+	}
+	if err != nil {
 		return fmt.Errorf("waiting for workers: %w: %s", err, c.missing())
 	}
-	if err := c.fault(); err != nil {
-		return err
-	}
 	var infos []record.WorkerInfo
-	for _, m := range c.members {
+	for _, m := range c.joinedBy() {
 		infos = append(infos, record.WorkerInfo{Name: m.name, Host: m.host, ClockBound: m.bound})
 		if err := m.open(ctx, c); err != nil {
 			return err
 		}
 	}
 	c.intake.Workers(infos)
-	c.watch()
-	return nil
-}
-
-// fits makes sure that the stages of a plan can be shared out.
-func fits(p *plan.Plan, workers int) error {
-	for i := range p.Stages {
-		work := run.TaskOf(p, i).Load(p)
-		if !work.Fits(workers) {
-			return fmt.Errorf("stage %d cannot be shared out among %d workers: each needs at least one request and one slot of it, and a load that grows has one sender; use fewer workers", i+1, workers)
-		}
-	}
 	return nil
 }
 
@@ -134,7 +127,7 @@ func (c *Coordinator) join(j joining) (p place, err error) {
 			err = fmt.Errorf("the run has all of its %d workers", c.opt.Workers)
 		default:
 			p = place{Index: len(c.members), Of: c.opt.Workers, Plan: c.plan}
-			c.members = append(c.members, &member{index: p.Index, name: j.Name, host: j.Host})
+			c.members = append(c.members, &member{index: p.Index, name: j.Name, host: j.Host, joined: time.Now()})
 			fmt.Fprintf(c.opt.Log, "Worker %d of %d has joined: %s.\n", p.Index+1, p.Of, j.Name)
 		}
 	})
@@ -220,14 +213,24 @@ func (c *Coordinator) watch() {
 				began = time.Now()
 				continue
 			}
-			for _, m := range c.members {
-				since, heard := pulse.Since(m.name)
-				if since > lostAfter && time.Since(began) > lostAfter || !heard && time.Since(began) > lostAfter {
-					c.lose(ctx, m, since)
+			for _, m := range c.joinedBy() {
+				quiet, heard := pulse.Since(m.name)
+				if !heard {
+					quiet = time.Since(m.joined)
+				}
+				if min(quiet, time.Since(began)) > lostAfter {
+					c.lose(ctx, m, quiet)
 				}
 			}
 		}
 	}()
+}
+
+// joinedBy are the workers by now.
+func (c *Coordinator) joinedBy() []*member {
+	c.state.Lock()
+	defer c.state.Unlock()
+	return slices.Clone(c.members)
 }
 
 // lose gives a worker up, which was last heard so long ago.
@@ -236,6 +239,9 @@ func (c *Coordinator) lose(ctx context.Context, m *member, since time.Duration) 
 	c.state.Update(func() {
 		if first = !m.lost && !m.left && !c.closing; first {
 			m.lost, m.gone = true, c.intake.Now()-since
+		}
+		if first && m.inbox == nil {
+			m.fault, first = fmt.Errorf("worker %s was lost while it prepared: it was not heard for %s", m.name, lostAfter), false
 		}
 	})
 	if !first {

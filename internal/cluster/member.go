@@ -13,16 +13,17 @@ import (
 
 // member is a worker, as the coordinator sees it.
 type member struct {
-	index int
-	name  string
-	host  record.Host
-	ready bool
-	bound time.Duration // by how much its clock may differ
-	fault error
-	lost  bool
-	told  bool          // it was told to stop: it gets no more to do
-	gone  time.Duration // it was told so, or was last heard
-	left  bool          // it has ended, and its records are here
+	index  int
+	name   string
+	host   record.Host
+	joined time.Time
+	ready  bool
+	bound  time.Duration // by how much its clock may differ
+	fault  error
+	lost   bool
+	told   bool          // it was told to stop: it gets no more to do
+	gone   time.Duration // it was told so, or was last heard
+	left   bool          // it has ended, and its records are here
 
 	inbox *bus.Inbox
 	feed  *feed
@@ -33,14 +34,16 @@ type member struct {
 func (m *member) over() bool { return m.lost || m.left }
 
 // open begins to take in the records of a worker.
-func (m *member) open(ctx context.Context, c *Coordinator) (err error) {
-	if m.inbox, err = c.opt.Bus.Inbox(ctx, m.name); err != nil {
+func (m *member) open(ctx context.Context, c *Coordinator) error {
+	in, err := c.opt.Bus.Inbox(ctx, m.name)
+	if err != nil {
 		return fmt.Errorf("opening the records of worker %s: %w", m.name, err)
 	}
-	if m.feed, err = newFeed(); err != nil {
+	from, err := newFeed()
+	if err != nil {
 		return err
 	}
-	m.done = make(chan struct{})
+	c.state.Update(func() { m.inbox, m.feed, m.done = in, from, make(chan struct{}) })
 	go func() {
 		defer close(m.done)
 		if err := c.intake.Read(m.index, m.feed); err != nil {

@@ -108,6 +108,7 @@ type ended struct {
 	Mark   record.StageMark `json:"mark"`
 	Frames uint64           `json:"frames"`
 	Left   bool             `json:"left,omitempty"`
+	Next   int64            `json:"next"` // number of the first prompt that it has not taken
 	Fault  string           `json:"fault,omitempty"`
 }
 

@@ -15,10 +15,14 @@ import (
 
 // Send implements run.Fleet.
 func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Live) (record.StageMark, error) {
-	st := &stage{index: t.Index, live: live, ended: map[int]ended{}, from: map[int]time.Duration{}}
-	c.state.Update(func() { c.stage = st })
+	work := t.Load(c.plan)
+	st := &stage{index: t.Index, members: c.members[:work.Senders(len(c.members))], live: live, ended: map[int]ended{}, from: map[int]time.Duration{}}
+	if n := len(st.members); n < len(c.members) {
+		fmt.Fprintf(c.opt.Log, "Stage %d is sent by %d of %d workers: there are too few requests or slots for more, or what is sent depends on all answers.\n", t.Index+1, n, len(c.members))
+	}
+	c.state.Update(func() { c.stage, t.First = st, c.next })
 	defer c.state.Update(func() { c.stage = nil })
-	if err := c.order(ctx, t); err != nil {
+	if err := c.order(ctx, st, t); err != nil {
 		return record.StageMark{Stage: t.Index, Reason: record.StopInterrupted}, err
 	}
 	start := c.intake.Now() + lead
@@ -36,7 +40,7 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 	err := c.state.Wait(context.Background(), func() bool { return c.over(st) })
 	close(over)
 	watched.Wait()
-	for _, m := range c.members {
+	for _, m := range st.members {
 		if c.finds(m.over) {
 			<-m.done // what it had under way is known then
 			continue
@@ -49,12 +53,12 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 }
 
 // order has all workers get ready for a stage.
-func (c *Coordinator) order(ctx context.Context, t run.Task) error {
+func (c *Coordinator) order(ctx context.Context, st *stage, t run.Task) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opt.Wait)
 	defer cancel()
-	errs := make([]error, len(c.members))
+	errs := make([]error, len(st.members))
 	var all sync.WaitGroup
-	for i, m := range c.members {
+	for i, m := range st.members {
 		all.Go(func() {
 			asking, cancel := context.WithCancel(ctx)
 			defer cancel()
@@ -101,7 +105,7 @@ func (c *Coordinator) obey(ctx context.Context, index int, stop <-chan record.St
 
 // over reports whether a stage has ended for all workers that are left.
 func (c *Coordinator) over(st *stage) bool {
-	for _, m := range c.members {
+	for _, m := range st.members {
 		if _, has := st.ended[m.index]; !has && !m.over() && m.fault == nil {
 			return false
 		}
@@ -114,6 +118,7 @@ func (c *Coordinator) mark(e ended) (none, error) {
 	c.state.Update(func() {
 		if c.stage != nil && c.stage.index == e.Mark.Stage {
 			c.stage.ended[e.Index] = e
+			c.next = max(c.next, e.Next)
 		}
 	})
 	return none{}, nil
@@ -133,7 +138,7 @@ func (c *Coordinator) status(s status) {
 	}
 	st.from[s.Index] = s.From
 	latest, alive := time.Duration(0), 0
-	for _, m := range c.members {
+	for _, m := range st.members {
 		if !m.lost && !m.told {
 			alive++
 		}
@@ -152,7 +157,7 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 	defer c.state.Unlock()
 	all := record.StageMark{Stage: st.index, Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}
 	var errs []error
-	for _, m := range c.members {
+	for _, m := range st.members {
 		e, has := st.ended[m.index]
 		if m.fault != nil {
 			errs = append(errs, m.fault)

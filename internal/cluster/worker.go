@@ -315,7 +315,7 @@ func (w *worker) carry(ctx context.Context, t run.Task, going <-chan begin, halt
 	go w.tell(t, over)
 	mark, err := w.w.Send(ctx, t, halted)
 	close(over)
-	e := ended{Index: w.place.Index, Mark: mark, Frames: w.file.shipped()}
+	e := ended{Index: w.place.Index, Mark: mark, Frames: w.file.shipped(), Next: w.w.Next()}
 	e.Mark.Stage = t.Index
 	w.mu.Lock()
 	e.Left = w.left && mark.Reason == record.StopInterrupted

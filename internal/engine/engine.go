@@ -75,6 +75,9 @@ func (e *Engine) feedersOf(s *load.Stage) int {
 	return max(min(e.cfg.Feeders, s.MaxSlots/slotsPerFeeder), 1)
 }
 
+// Next is the number of the first prompt that no stage has taken.
+func (e *Engine) Next() int64 { return e.feed.first }
+
 // Close ends the contexts of all stages.
 func (e *Engine) Close() {
 	for _, cut := range e.cuts {

@@ -66,6 +66,9 @@ const (
 // does not wait.
 func (f *feeder) start(stage *load.Stage, n int) []*queue {
 	f.load, f.most = stage, stage.MostPrompts()
+	if stage.Share.Of > 0 {
+		f.first = stage.First
+	}
 	s, ok := f.source.(prompt.Stager)
 	if f.anew = ok && s.SetStage(stage.Index); f.anew {
 		f.spare = nil // what is left of the last stage is not of this one
@@ -109,8 +112,9 @@ func (f *feeder) halt() error {
 		taken = max(taken, q.next)
 	}
 	switch {
+	case taken == 0:
 	case !f.anew || f.most < 0:
-		f.first += taken * f.load.Share.Step()
+		f.first += f.load.Share.Place(taken-1) + 1
 	case f.load.Share.Of > 1:
 		f.first += f.load.Prompts
 	default:
@@ -166,7 +170,7 @@ func (f *feeder) take(q *queue, had int64) (int64, bool) {
 	}
 	i := q.next
 	q.next += q.step
-	return f.first + int64(f.load.Share.Index) + i*f.load.Share.Step(), true
+	return f.first + f.load.Share.Place(i), true
 }
 
 // make makes the request of a number.

@@ -65,7 +65,7 @@ func TestTheSameRequestsOnAnyNumberOfCores(t *testing.T) {
 						b.cfg.Feeders, b.cfg.Source = c.feeders, placed{}
 						b.Engine = New(b.cfg)
 						for stage := range 2 {
-							s.Index = stage
+							s.Index, s.First = stage, b.Next()
 							if s.Arrivals != nil {
 								s.Arrivals = load.Poisson(load.Steady(500), 7)
 							}

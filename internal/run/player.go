@@ -81,7 +81,7 @@ func (p *player) pause(ctx context.Context, i int, s plan.Stage) record.StopReas
 
 // stage plays one stage and tells of it.
 func (p *player) stage(ctx context.Context, i int, s plan.Stage) error {
-	p.sender.warm(ctx, s)
+	p.sender.warm(ctx, task(p.plan, i, s))
 	drained := p.lookout.watch(ctx, i)
 	mark, level, err := p.send(ctx, i, s)
 	drained()

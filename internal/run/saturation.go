@@ -65,7 +65,7 @@ func (h *search) step(ctx context.Context, i int, rate float64, duration time.Du
 	s.Arrival, s.CV, s.Warmup, s.Gap = plan.ArrivalConstant, 0, plan.Warmup{}, 0
 	t := Task{Index: stepOf(i), Stage: s, Seed: h.plan.Seed + uint64(i) + 1, Drain: h.plan.Saturation.Timeout}
 	h.queue.searching(t.Index, s)
-	h.sender.warm(ctx, s)
+	h.sender.warm(ctx, t)
 	mark, err := h.sender.send(ctx, t, h.sender.brake)
 	mark = aborted(ctx, mark)
 	h.ledger.stage(mark)

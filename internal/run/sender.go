@@ -33,7 +33,7 @@ func (s *sender) send(ctx context.Context, t Task, stop brake) (record.StageMark
 	if s.fleet != nil {
 		mark, err = s.fleet.Send(ctx, t, stop, s.live)
 	} else {
-		mark, err = s.engine.Run(ctx, work.Part(s.share), stop)
+		mark, err = s.engine.Run(ctx, work.Part(s.shareOf(&work)), stop)
 	}
 	if err != nil {
 		return mark, &BreakError{err}
@@ -41,11 +41,20 @@ func (s *sender) send(ctx context.Context, t Task, stop brake) (record.StageMark
 	return mark, nil
 }
 
-// warm opens connections before a stage.
-func (s *sender) warm(ctx context.Context, st plan.Stage) {
+// shareOf is this process's share of a load, which may be too small for all workers.
+func (s *sender) shareOf(work *load.Stage) load.Share {
+	if s.share.Of == 0 {
+		return s.share
+	}
+	return load.Share{Index: s.share.Index, Of: work.Senders(s.share.Of)}
+}
+
+// warm opens connections before a task.
+func (s *sender) warm(ctx context.Context, t Task) {
 	if s.endpoint.Warm != nil && s.fleet == nil {
+		work := t.Load(s.plan)
 		// What fails here fails again, and is recorded, when a request needs it.
-		_ = s.endpoint.Warm(ctx, connectionsAhead(st, s.share))
+		_ = s.endpoint.Warm(ctx, connectionsAhead(t.Stage, s.shareOf(&work)))
 	}
 }
 

@@ -14,6 +14,7 @@ type Task struct {
 	Sessions int64         `json:"sessions,omitempty"` // that it plays, where its load is whole sessions
 	Seed     uint64        `json:"seed"`
 	Drain    plan.Duration `json:"drain"`
+	First    int64         `json:"first,omitempty"` // number of its first prompt, where workers send it
 }
 
 // task is the plan's i-th stage, as it is run.
@@ -32,7 +33,7 @@ func (t Task) load(p *plan.Plan, schedule []time.Duration) load.Stage {
 	q := *p
 	q.Seed, q.Drain = t.Seed, t.Drain
 	work := load.FromStage(&q, t.Stage, max(t.Index, 0))
-	work.Index = t.Index
+	work.Index, work.First = t.Index, t.First
 	switch t.Stage.Arrival {
 	case plan.ArrivalTrace:
 		work.Arrivals = load.Trace(schedule)

@@ -92,7 +92,7 @@ func (w *Worker) watch() {
 }
 
 // Warm opens connections for a task.
-func (w *Worker) Warm(ctx context.Context, t Task) { w.sender.warm(ctx, t.Stage) }
+func (w *Worker) Warm(ctx context.Context, t Task) { w.sender.warm(ctx, t) }
 
 // Send sends the worker's share of a task.
 func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason) (record.StageMark, error) {
@@ -111,6 +111,9 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 	w.collector.Settle(ctx)
 	return mark, errors.Join(err, w.writer.Stage(mark), w.Flush())
 }
+
+// Next is the number of the first prompt that this worker knows nobody to have taken.
+func (w *Worker) Next() int64 { return w.sender.engine.Next() }
 
 // Sent is how many requests this worker has sent.
 func (w *Worker) Sent() int64 { return w.live.Sent() }

@@ -18,12 +18,12 @@ func TestShares(t *testing.T) {
 		for i := range workers {
 			part := whole
 			part.Arrivals = Poisson(Steady(100), 3)
-			part = part.Part(Share{i, workers})
+			part = part.Part(Share{Index: i, Of: workers})
 			slots, requests, warmup, sessions = slots+part.MaxSlots, requests+int(part.Requests), warmup+int(part.WarmupRequests), sessions+int(part.Sessions)
 			for k, now := range []time.Duration{0, 400 * time.Millisecond, time.Second} {
 				at[k] += part.InFlight(now)
 			}
-			for range part.Requests {
+			for range part.WarmupRequests + part.Requests {
 				d, _ := part.Arrivals.Next()
 				due = append(due, d)
 			}
@@ -41,26 +41,60 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A share that would be empty means no bound: the stage does not fit so many workers.
-func TestFits(t *testing.T) {
+// A share that would be empty means no bound: fewer workers send.
+func TestSenders(t *testing.T) {
 	closed := Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Requests: 20}
 	ramp := Stage{InFlight: InFlight(2, 8, time.Second), MaxSlots: 8}
 	open := Stage{Arrivals: Constant(Steady(5)), InFlight: func(time.Duration) int { return 0 }, Requests: 3}
 	for _, c := range []struct {
-		name    string
-		stage   Stage
-		workers int
-		fits    bool
+		name          string
+		stage         Stage
+		workers, want int
 	}{
-		{"a slot each", closed, 8, true},
-		{"fewer slots than workers", closed, 9, false},
-		{"one worker has no slot at first", ramp, 3, false},
-		{"open loop", open, 3, true},
-		{"fewer requests than workers", open, 4, false},
-		{"a load that grows", Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Growth: Growth{Step: 2}}, 2, false},
+		{"a slot each", closed, 8, 8},
+		{"fewer slots than workers", closed, 9, 8},
+		{"some would have no slot at first", ramp, 3, 2},
+		{"open loop", open, 3, 3},
+		{"fewer requests than workers", open, 4, 3},
+		{"a load that grows", Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Growth: Growth{Step: 2}}, 2, 1},
 	} {
-		if got := c.stage.Fits(c.workers); got != c.fits {
-			t.Errorf("%s: %v", c.name, got)
+		if got := c.stage.Senders(c.workers); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// The workers of a closed loop have as many requests as they have slots, so that they end together; all of them have
+// all requests, each once, and the warm-up is made of the first.
+func TestRequestsFollowSlots(t *testing.T) {
+	for _, c := range []struct{ slots, warmup, requests, workers int }{
+		{3, 0, 900, 2}, {5, 7, 33, 2}, {8, 1, 100, 3}, {64, 0, 64, 7}, {5, 3, 4, 3}, {4, 0, 2, 2}, {6, 2, 7, 3}, {1, 0, 9, 1},
+	} {
+		whole := Stage{InFlight: InFlight(c.slots, c.slots, 0), MaxSlots: c.slots, WarmupRequests: int64(c.warmup), Requests: int64(c.requests), WarmupDrains: c.warmup > 0}
+		seen, warm := map[int64]bool{}, map[int64]bool{}
+		for i := range c.workers {
+			part := whole.Part(Share{Index: i, Of: c.workers})
+			if part.Requests == 0 || part.MaxSlots == 0 || part.WarmupDrains && part.WarmupRequests == 0 {
+				t.Errorf("%+v: worker %d has nothing to send: %+v", c, i, part)
+			}
+			n := part.WarmupRequests + part.Requests
+			for k := range n {
+				place := part.Share.Place(k)
+				if seen[place] = true; k < part.WarmupRequests {
+					warm[place] = true
+				}
+			}
+			if fair := float64((c.warmup+c.requests)*part.MaxSlots) / float64(c.slots); c.requests >= c.slots && (float64(n) < fair-float64(part.MaxSlots) || float64(n) > fair+float64(part.MaxSlots)) {
+				t.Errorf("%+v: worker %d has %d requests for %d slots", c, i, n, part.MaxSlots)
+			}
+		}
+		for i := range c.warmup + c.requests {
+			if !seen[int64(i)] || warm[int64(i)] != (i < c.warmup) {
+				t.Errorf("%+v: request %d: sent %v, warm-up %v", c, i, seen[int64(i)], warm[int64(i)])
+			}
+		}
+		if len(seen) != c.warmup+c.requests {
+			t.Errorf("%+v: %d requests", c, len(seen))
 		}
 	}
 }

@@ -44,6 +44,9 @@ type Stage struct {
 	// where it is a part; -1: no number says.
 	Share   Share
 	Prompts int64
+	// First is the number of the load's first prompt, where it is a part: workers cannot know how many
+	// the others have taken before.
+	First int64
 
 	Drain time.Duration // how long requests in flight may take after that
 	Grace time.Duration // the same where the stage is ended before its time

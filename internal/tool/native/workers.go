@@ -20,6 +20,8 @@ import (
 
 	"github.com/inferometer/inferometer/internal/cluster"
 	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
@@ -39,6 +41,7 @@ type fleet struct {
 	bus    *bus.Bus
 	server *bus.Server // nil: the user's own NATS is used
 	local  []*local    // the workers that this process has started
+	begun  bool        // all workers are ready
 	dir    string      // where those keep their records until they are here; empty: there are none
 }
 
@@ -103,22 +106,58 @@ func (f *fleet) start(env tool.Env, a *args.Action, at, token string) (err error
 	cores := max(1, runtime.GOMAXPROCS(0)/a.Workers)
 	for i := range a.Workers {
 		name := "worker-" + strconv.Itoa(i+1)
-		l := &local{cmd: exec.Command(env.Program, "worker", "--join", at, "--name", name, "--dir", filepath.Join(f.dir, name))}
+		l := &local{name: name, cmd: exec.Command(env.Program, "worker", "--join", at, "--name", name, "--dir", filepath.Join(f.dir, name))}
 		l.cmd.Env = append(l.cmd.Environ(), tokenVariable+"="+token, "GOMAXPROCS="+strconv.Itoa(cores))
-		l.cmd.Stderr = &l.said
-		apart(l.cmd)
-		if err := l.cmd.Start(); err != nil {
-			return fmt.Errorf("starting worker %d: %w", i+1, err)
+		if err := l.start(); err != nil {
+			return err
 		}
 		f.local = append(f.local, l)
 	}
 	return nil
 }
 
+// Prepare implements run.Fleet.
+func (f *fleet) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for _, l := range f.local {
+		go func() {
+			select {
+			case <-l.ended:
+				cancel(l.err)
+			case <-ctx.Done():
+			}
+		}()
+	}
+	err := f.Coordinator.Prepare(ctx, p, in)
+	f.begun = err == nil
+	return err
+}
+
 // local is a worker that this process has started.
 type local struct {
-	cmd  *exec.Cmd
-	said tail
+	name  string
+	cmd   *exec.Cmd
+	said  tail
+	ended chan struct{} // closed when the process has ended
+	err   error         // what it ended with
+}
+
+// start starts the process.
+func (l *local) start() error {
+	l.cmd.Stderr = &l.said
+	apart(l.cmd)
+	if err := l.cmd.Start(); err != nil {
+		return fmt.Errorf("starting %s: %w", l.name, err)
+	}
+	l.ended = make(chan struct{})
+	go func() {
+		defer close(l.ended)
+		if err := l.cmd.Wait(); err != nil {
+			l.err = fmt.Errorf("%s: %w: %s", l.name, err, l.said.String())
+		}
+	}()
+	return nil
 }
 
 // goFor is how long a worker may take to end by itself.
@@ -130,13 +169,21 @@ func (f *fleet) close() error {
 	if f.Coordinator != nil {
 		errs = append(errs, f.Coordinator.Close())
 	}
-	for _, l := range f.local {
-		kill := time.AfterFunc(goFor, func() { _ = l.cmd.Process.Kill() })
-		if err := l.cmd.Wait(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w: %s", l.cmd.Args[len(l.cmd.Args)-3], err, l.said.String()))
-		}
-		kill.Stop()
+	wait := goFor
+	if !f.begun { // what is wrong was said, and nothing was recorded
+		wait = 0
 	}
+	kill := time.AfterFunc(wait, func() {
+		for _, l := range f.local {
+			_ = l.cmd.Process.Kill()
+		}
+	})
+	for _, l := range f.local {
+		if <-l.ended; f.begun {
+			errs = append(errs, l.err)
+		}
+	}
+	kill.Stop()
 	if f.bus != nil {
 		f.bus.Close()
 	}

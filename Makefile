@@ -15,7 +15,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-truth peers deploy-check proto triton prometheus s3 clean
+.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-truth peers deploy-check page page-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -45,7 +45,7 @@ lint: ## go vet, staticcheck, errorlint and spelling; docs/decisions/045 says wh
 	  echo lint; $(GO) run -C scripts/lint -trimpath . ../.. -race
 
 tidy: ## whether go.mod names what is imported, and nothing else
-	@for dir in . scripts/lint; do \
+	@for dir in . scripts/lint scripts/page; do \
 	  diff=$$($(GO) -C $$dir mod tidy -diff) && continue; \
 	  [ -z "$$diff" ] || { echo "$$diff"; echo "go.mod is not tidy: run go -C $$dir mod tidy"; exit 1; }; \
 	  echo "tidy: NOT CHECKED: the modules of $$dir cannot be fetched"; \
@@ -148,6 +148,14 @@ bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face 
 
 deploy-check: ## the Helm chart, rendered by Helm itself and read as Kubernetes does
 	cd deploy/check && $(GO) test ./...
+
+page: ## build the report page, internal/report/html/page.html, from page/; docs/decisions/048 says how
+	$(GO) run -C scripts/page -trimpath . ../..
+
+page-check: page ## types and unit tests of the report page; needs Node
+	cd page && npm ci --silent && npx tsc -p .
+	$(GO) run -C scripts/page -trimpath . ../.. tests
+	cd page && node --test .build/
 
 proto: ## regenerate internal/lib/kserve from Triton's protocol definitions
 	GO=$(GO) scripts/proto.sh

@@ -1,0 +1,103 @@
+// Marks: what is drawn of data. Each is one path, however many values it has.
+import { area, curveStepAfter, line } from "d3-shape";
+import { s } from "../dom";
+import type { Axis } from "./axis";
+import { reduce } from "./reduce";
+import type { Span } from "./view";
+
+export interface Mark {
+  name: string;
+  kind: "line" | "step" | "band" | "range" | "bars" | "points";
+  tone: string; // the colour's class
+  x: ArrayLike<number>; // for bars their edges, one more than values
+  y: ArrayLike<number>; // for a band and a range what is in the middle; may be empty
+  lo?: ArrayLike<number>;
+  hi?: ArrayLike<number>;
+  dash?: boolean;
+  labels?: string[]; // of points
+  silent?: boolean; // not in the legend
+}
+
+export interface Frame { x: Axis; y: Axis; span: Span; left: number; right: number; top: number; bottom: number }
+
+export function draw(mark: Mark, f: Frame): SVGElement[] {
+  switch (mark.kind) {
+    case "line": return [s("path", { class: "line " + mark.tone + (mark.dash ? " dash" : ""), d: linePath(mark, f) })];
+    case "step": return [s("path", { class: "line " + mark.tone + (mark.dash ? " dash" : ""), d: linePath(mark, f, true) })];
+    case "band": return band(mark, f);
+    case "range": return ranges(mark, f);
+    case "bars": return bars(mark, f);
+    case "points": return points(mark, f);
+  }
+}
+
+const round = (v: number) => Math.round(v * 10) / 10;
+
+// drawable says whether a value has a place on its axis.
+const drawable = (f: Frame, v: number) => Number.isFinite(v) && (f.y.spec.kind !== "log" || v > 0);
+
+function linePath(mark: Mark, f: Frame, stepped = false): string {
+  const p = reduce(mark.x, mark.y, f.span[0], f.span[1], Math.max(1, f.right - f.left));
+  const path = line<number>().x((_, i) => round(f.x.map(p.x[i] as number))).y((v) => round(f.y.map(v))).defined((v) => drawable(f, v));
+  if (stepped) path.curve(curveStepAfter);
+  return path(p.y) ?? "";
+}
+
+function band(mark: Mark, f: Frame): SVGElement[] {
+  const { lo = [], hi = [] } = mark;
+  const order = Array.from(lo, (_, i) => i).filter((i) => drawable(f, lo[i] as number) && drawable(f, hi[i] as number));
+  const path = area<number>().x((i) => round(f.x.map(mark.x[i] as number))).y0((i) => round(f.y.map(lo[i] as number))).y1((i) => round(f.y.map(hi[i] as number)));
+  const drawn: SVGElement[] = [s("path", { class: "band " + mark.tone, d: path(order) ?? "" })];
+  if (mark.y.length > 0) drawn.push(s("path", { class: "line " + mark.tone, d: linePath(mark, f) }));
+  return drawn;
+}
+
+// ranges draws what a histogram of a server knows: between which two values, and no more.
+function ranges(mark: Mark, f: Frame): SVGElement[] {
+  const { lo = [], hi = [] } = mark;
+  let d = "";
+  for (let i = 0; i < mark.x.length; i++) {
+    const a = mark.x[i] as number;
+    const b = (mark.x[i + 1] ?? a + (a - (mark.x[i - 1] ?? a))) as number;
+    if (b < f.span[0] || a > f.span[1] || !Number.isFinite(lo[i] as number)) continue;
+    const top = Number.isFinite(hi[i] as number) ? f.y.map(hi[i] as number) : f.top;
+    const bottom = f.y.spec.kind === "log" && !((lo[i] as number) > 0) ? f.bottom : f.y.map(lo[i] as number);
+    d += `M${round(f.x.map(a))} ${round(top)}H${round(Math.max(f.x.map(b), f.x.map(a) + 1))}V${round(Math.max(bottom, top + 1))}H${round(f.x.map(a))}Z`;
+  }
+  return [s("path", { class: "range " + mark.tone, d })];
+}
+
+function bars(mark: Mark, f: Frame): SVGElement[] {
+  const base = f.y.map(0);
+  let d = "";
+  let open = false;
+  for (let i = 0; i < mark.y.length; i++) {
+    const [a, b, v] = [mark.x[i] as number, mark.x[i + 1] as number, mark.y[i] as number];
+    if (!(v > 0)) { if (open) { d += `V${round(base)}`; open = false; } continue; }
+    if (!open) d += `M${round(f.x.map(a))} ${round(base)}`;
+    d += `V${round(f.y.map(v))}H${round(f.x.map(b))}`;
+    open = true;
+  }
+  if (open) d += `V${round(base)}`;
+  return [s("path", { class: "bars " + mark.tone + (mark.dash ? " dash" : ""), d })];
+}
+
+function points(mark: Mark, f: Frame): SVGElement[] {
+  const drawn: SVGElement[] = [];
+  const taken: { x: number; y: number; w: number }[] = [];
+  for (let i = 0; i < mark.x.length; i++) {
+    const [px, py] = [round(f.x.map(mark.x[i] as number)), round(f.y.map(mark.y[i] as number))];
+    drawn.push(s("circle", { class: "point " + mark.tone, cx: px, cy: py, r: 4.5 }));
+    const label = mark.labels?.[i];
+    if (!label) continue;
+    const w = label.length * 6.4;
+    const right = px + 9 + w < f.right + 12;
+    const spots: [number, number, string][] = [[right ? px + 9 : px - 9, py + 4, right ? "start" : "end"], [px, py - 10, "middle"], [px, py + 18, "middle"], [px - 9, py + 4, "end"]];
+    const left = (x: number, anchor: string) => (anchor === "start" ? x : anchor === "end" ? x - w : x - w / 2);
+    const free = spots.find(([x, y, anchor]) => left(x, anchor) > f.left - 30 && y > f.top - 2 && y < f.bottom && !taken.some((o) => Math.abs(o.y - y) < 13 && left(x, anchor) < o.x + o.w && o.x < left(x, anchor) + w));
+    if (!free) continue;
+    taken.push({ x: left(free[0], free[2]), y: free[1], w });
+    drawn.push(s("text", { class: "label", x: free[0], y: free[1], "text-anchor": free[2] }, label));
+  }
+  return drawn;
+}

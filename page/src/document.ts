@@ -1,0 +1,113 @@
+// What the page is given: the result as result.json has it, and beside it what is drawn. Everything but the
+// result may be missing, and is then not shown.
+
+export interface Spread {
+  min: number; max: number; std: number;
+  p1: number; p5: number; p10: number; p25: number; p50: number; p75: number; p90: number; p95: number; p99: number; "p99.9": number;
+}
+
+export interface Stat extends Partial<Spread> {
+  unit: string;
+  count?: number;
+  avg: number;
+  error?: { avg: number; p99?: number };
+  thin?: string[];
+}
+
+export interface Check {
+  stage: number; name: string; value: number; budget: number; unit: string; ok: boolean;
+  undecided?: boolean; why?: string; do?: string;
+}
+
+export interface Span { begin_s: number; end_s: number }
+
+export interface Counts {
+  sent: number; ok: number; failed: number; cut_off: number; warmup: number;
+  resent?: number; scheduled?: number; waited?: number; unsent?: number;
+}
+
+export interface Figure {
+  name: string; metric?: string; kind?: string; unit?: string;
+  total?: number; rate?: number; mean?: number; median?: number; p90?: number; p99?: number; max?: number;
+}
+
+export interface Service { source: string; figures?: Figure[]; faults?: string[] }
+
+export interface Part { url?: string; name?: string; counts: { sent: number; ok: number; failed: number }; metrics: Record<string, Stat> }
+
+export interface Stage {
+  index: number; name: string; load: string; ended?: string;
+  counts: Counts;
+  failures?: { class: string; status?: number; count: number; example: string }[];
+  tokens: { tokenizer: string; input_sources: Record<string, number> | null; output_sources: Record<string, number> | null };
+  goodput?: { metric: string; max_ms: number; met: number; of: number }[];
+  window: Span;
+  metrics: Record<string, Stat>;
+  steady?: { window: Span; counts: Counts; metrics: Record<string, Stat> };
+  server?: { gpus?: { uuid: string }[] };
+  services?: Service[];
+  level?: { value: number; passed?: boolean };
+  targets?: Part[];
+  models?: Part[];
+}
+
+export interface Verdict { word: string; valid: boolean; reasons: string[] | null; undecided?: string[]; checks: Check[] | null }
+
+export interface Result {
+  schema: string; version: string; started: string; duration_s: number; interrupted?: boolean; incomplete?: boolean;
+  seed: number;
+  name?: string;
+  host: Record<string, unknown>;
+  connection?: Record<string, unknown>;
+  plan: unknown;
+  verdict: Verdict;
+  notes?: string[];
+  stages: Stage[] | null;
+  saturation?: { kind: string; rate: number; above: number; why: string; rates: number[] | null };
+}
+
+// Col is where a column of numbers lies in the planes.
+export interface Col { o: number; n: number; t: "u8" | "u16" | "u32" | "i32" | "f32" | "f64"; d?: boolean; s?: number }
+
+export type Sides<T> = { sent?: T; due?: T };
+export type Curve = [q: number, ms: number][];
+export interface Histogram { edges: number[]; counts: number[] }
+
+export interface StageDrawing {
+  begin: number; end: number;
+  warmup: [number, number] | null;
+  drain: [number, number] | null;
+  curves?: Record<string, Sides<Curve>>;
+  histograms?: Record<string, Sides<Histogram>>;
+  load?: { kind: string; value: number } | null;
+  gpus?: number;
+}
+
+export interface SeriesDrawing {
+  name: string; title: string; unit: string; group: string;
+  kind: "line" | "band" | "step" | "range";
+  target?: string;
+  labels?: string[];
+  column: { t: Col; v?: Col; lo?: Col; mid?: Col; hi?: Col };
+}
+
+// Times other than due are µs after due.
+export type RequestColumn = "index" | "stage" | "worker" | "target" | "phase" | "due" | "ready" | "sent" | "first" | "end" | "stall" | "stall_at" | "in" | "out" | "class";
+
+export interface Requests { count: number; kept: number; why: string; columns: Partial<Record<RequestColumn, Col>> }
+
+export interface Document {
+  version: number;
+  result: Result;
+  seed?: string;
+  plan?: string;
+  command?: string;
+  live?: boolean;
+  stages?: StageDrawing[] | null;
+  series?: SeriesDrawing[] | null;
+  requests?: Requests | null;
+  classes?: string[] | null;
+  labels?: string[] | null;
+  traces?: { of: Col; from: Col; events: { at: Col; tokens: Col; label: Col } } | null;
+  planes?: { length: number } | null;
+}

@@ -1,0 +1,80 @@
+// The page: its sections in order, the bar above them, and what they share.
+import { View } from "./chart/view";
+import { choice, h, replace, text } from "./dom";
+import { follow } from "./live";
+import { read, stageTitle, type Model } from "./model";
+import { figures } from "./section/figures";
+import { head, runTitle } from "./section/head";
+import { latency } from "./section/latency";
+import { levels } from "./section/levels";
+import { requests } from "./section/requests";
+import type { Section, State } from "./section/section";
+import { server } from "./section/server";
+import { setup } from "./section/setup";
+import { sideBySide } from "./section/sidebyside";
+import { tables } from "./section/tables";
+import { time } from "./section/time";
+import { verdict } from "./section/verdict";
+import { themeSwitch } from "./theme";
+
+class Page {
+  private model: Model;
+  private readonly state: State = { stage: -1 };
+  private readonly sections: Section[];
+  private readonly links = h("ul");
+  private readonly stages = h("span", { class: "stages" });
+  private readonly status = h("span", { class: "status", role: "status" });
+  private known = "";
+
+  constructor(m: Model) {
+    this.model = m;
+    const view = new View();
+    const choose = (stage: number) => { this.state.stage = stage; this.show(this.model); };
+    const top = [head(), verdict()];
+    const rest = [figures(), sideBySide(choose), latency(), time(view), server(), requests(view), levels(), tables(), setup()];
+    this.sections = [...top, ...rest];
+    const bar = h("nav", { class: "bar", "aria-label": "Sections" }, h("a", { class: "brand", href: "#page" }, "Inferometer"), this.links, this.stages, this.status, themeSwitch());
+    const root = document.getElementById("page") ?? document.body;
+    replace(root, h("a", { class: "skip", href: "#main" }, "Skip to the report"), h("header", {}, bar), h("main", { id: "main", tabindex: -1 }, ...this.sections.map((s) => s.element)), h("footer", {}, "Made by Inferometer. Every figure is the one of result.json; charts are drawn from reduced data."));
+    this.show(m);
+    if (m.doc.live) follow((next) => this.show(next), (s) => this.follow(s));
+  }
+
+  private follow(s: "connected" | "reconnecting" | "ended"): void {
+    text(this.status, s === "connected" ? "Live" : s === "reconnecting" ? "Connection lost, trying again" : "Run ended");
+    this.status.className = "status " + s;
+  }
+
+  private show(m: Model): void {
+    this.model = m;
+    const n = m.stages.length;
+    if (this.state.stage < 0 || this.state.stage >= n) this.state.stage = Math.max(0, m.doc.live ? n - 1 : 0);
+    document.title = runTitle(m) + ": Inferometer report";
+    const there = this.sections.filter((s) => { const any = s.update(m, this.state); s.element.hidden = !any; return any; });
+    this.offer(m, there);
+  }
+
+  // offer lists the sections that there are, and the stages where there are several.
+  private offer(m: Model, there: Section[]): void {
+    const linked = there.filter((s) => s.element.tagName === "SECTION");
+    const now = JSON.stringify([linked.map((s) => s.id), m.stages.map(stageTitle), this.state.stage]);
+    if (now === this.known) return;
+    this.known = now;
+    replace(this.links, ...linked.map((s) => h("li", {}, h("a", { href: "#" + s.id }, s.title))));
+    this.stages.replaceChildren();
+    if (m.stages.length < 2) return;
+    this.stages.append(choice("Stage", m.stages.map((s, i) => [String(i), stageTitle(s)]), String(this.state.stage), (v) => { this.state.stage = Number(v); this.show(this.model); }).element);
+  }
+}
+
+async function start(): Promise<void> {
+  const m = await read();
+  if (m) { new Page(m); document.documentElement.dataset["ready"] = "true"; return; }
+  replace(document.getElementById("page") ?? document.body, h("p", { class: "plain" }, "This file holds no result. Make a report with inferometer report DIR --format html."));
+}
+
+start().catch((e: unknown) => {
+  const box = document.getElementById("page") ?? document.body;
+  box.prepend(h("p", { class: "plain warn" }, "This report could not be drawn: " + String(e) + ". The figures are in result.json."));
+  throw e;
+});

@@ -1,0 +1,91 @@
+// The requests that the page has, one by one: their times in µs, and which of them are wanted.
+import type { Model } from "../model";
+
+// Field is a number of a request that the table shows and sorts by. -1: there is none.
+export type Field = "index" | "stage" | "due" | "wait" | "ttft" | "latency" | "stall" | "in" | "out" | "class";
+
+export interface Wanted {
+  outcome: string; // "", "ok", "failed", or a class
+  stage: number; // -1: all
+  warmup: boolean;
+  latency: number; // at least, ms
+  ttft: number; // at least, ms
+  span: [number, number] | null; // in flight between these seconds
+}
+
+export const everything = (): Wanted => ({ outcome: "", stage: -1, warmup: true, latency: 0, ttft: 0, span: null });
+
+export class Rows {
+  readonly n: number;
+  readonly due: Float64Array;
+  readonly sent: Float64Array; // this and the next are µs after due
+  readonly first: Float64Array;
+  readonly end: Float64Array;
+  readonly stall: Float64Array;
+  readonly stallAt: Float64Array;
+  readonly kind: Float64Array;
+  readonly phase: Float64Array;
+  private readonly fields: Partial<Record<Field, Float64Array>>;
+  readonly classes: string[];
+
+  constructor(m: Model) {
+    this.due = m.request("due");
+    this.n = this.due.length;
+    const column = (v: Float64Array, missing: number) => (v.length === this.n ? v : new Float64Array(this.n).fill(missing));
+    this.sent = column(m.request("sent"), -1);
+    this.first = column(m.request("first"), -1);
+    this.end = column(m.request("end"), -1);
+    this.stall = column(m.request("stall"), -1);
+    this.stallAt = column(m.request("stall_at"), -1);
+    this.kind = column(m.request("class"), 0);
+    this.phase = column(m.request("phase"), 0);
+    this.classes = m.doc.classes ?? [""];
+    this.fields = { index: column(m.request("index"), 0), stage: column(m.request("stage"), 0), in: column(m.request("in"), -1), out: column(m.request("out"), -1) };
+  }
+
+  value(f: Field, i: number): number {
+    const [sent, first, end] = [this.sent[i] as number, this.first[i] as number, this.end[i] as number];
+    switch (f) {
+      case "due": return this.due[i] as number;
+      case "wait": return sent;
+      case "ttft": return first < 0 || sent < 0 ? -1 : first - sent;
+      case "latency": return end < 0 || sent < 0 ? -1 : end - sent;
+      case "stall": return this.stall[i] as number;
+      case "class": return this.kind[i] as number;
+      default: return this.fields[f]?.[i] ?? -1;
+    }
+  }
+
+  failed(i: number): boolean { return (this.kind[i] as number) > 0; }
+
+  className(i: number): string { return this.classes[this.kind[i] as number] ?? ""; }
+
+  // last is when a request was over, µs after it was due.
+  last(i: number): number { return Math.max(this.end[i] as number, this.first[i] as number, this.sent[i] as number, 0); }
+
+  select(w: Wanted): number[] {
+    const out: number[] = [];
+    for (let i = 0; i < this.n; i++) if (this.wants(w, i)) out.push(i);
+    return out;
+  }
+
+  private wants(w: Wanted, i: number): boolean {
+    if (w.outcome === "ok" ? this.failed(i) : w.outcome === "failed" ? !this.failed(i) : w.outcome !== "" && this.className(i) !== w.outcome.slice(1)) return false;
+    if (w.stage >= 0 && this.value("stage", i) !== w.stage) return false;
+    if (!w.warmup && this.phase[i] === 1) return false;
+    if (w.latency > 0 && this.value("latency", i) < w.latency * 1e3) return false;
+    if (w.ttft > 0 && this.value("ttft", i) < w.ttft * 1e3) return false;
+    if (w.span) {
+      const due = (this.due[i] as number) / 1e6;
+      if (due > w.span[1] || due + this.last(i) / 1e6 < w.span[0]) return false;
+    }
+    return true;
+  }
+
+  sort(rows: number[], by: Field, down: boolean): number[] {
+    const sign = down ? -1 : 1;
+    const key = new Float64Array(this.n);
+    for (const i of rows) key[i] = this.value(by, i);
+    return rows.sort((a, b) => sign * ((key[a] as number) - (key[b] as number)) || a - b);
+  }
+}

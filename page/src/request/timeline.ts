@@ -1,0 +1,151 @@
+// The timeline: a bar for each request, of what it spent its time on.
+import { s } from "../dom";
+import { Chart, type ChartSpec } from "../chart/chart";
+import type { Frame } from "../chart/marks";
+import type { View } from "../chart/view";
+import { at } from "../section/time";
+import { lanes } from "./lanes";
+import type { Rows } from "./rows";
+
+// What a request spends its time on, in the order in which one covers another where there is no room for both.
+export const phases = [
+  { key: "waiting", name: "waiting to be sent" },
+  { key: "generating", name: "generating" },
+  { key: "first", name: "to first token" },
+  { key: "stalled", name: "longest stall" },
+  { key: "failed", name: "failed" },
+] as const;
+
+const singles = 2500; // more bars than this are drawn as pixels
+
+export class Timeline {
+  readonly chart: Chart;
+  private rows: Rows | null = null;
+  private chosen: number[] = [];
+  private lane: Int32Array = new Int32Array();
+  private count = 1;
+
+  constructor(view: View, private readonly open: (row: number) => void) {
+    this.chart = new Chart(this.spec(), view);
+  }
+
+  show(rows: Rows, chosen: number[]): void {
+    this.rows = rows;
+    this.chosen = chosen;
+    const laid = lanes(chosen.map((i) => rows.due[i] as number), chosen.map((i) => (rows.due[i] as number) + rows.last(i)));
+    [this.lane, this.count] = [laid.of, Math.max(1, laid.count)];
+    this.chart.update(this.spec());
+  }
+
+  private spec(): ChartSpec {
+    return {
+      name: "timeline", title: "Timeline", height: Math.min(380, Math.max(120, this.count * 14)),
+      note: "One bar for each request shown, stacked where they overlap. Click on one for its events.",
+      x: { label: "since the start of the run", unit: "s", kind: "linear", format: at }, y: { label: "", unit: "", kind: "linear", from: 0, to: this.count, format: (v) => (Number.isInteger(v) ? String(v) : "") },
+      marks: phases.map((p) => ({ name: p.name, kind: "bars", tone: p.key, x: [], y: [] })),
+      paint: (f) => this.paint(f),
+      click: (x, y) => { const i = this.find(x, y); if (i >= 0) this.open(i); },
+      readX: at, readY: String,
+      table: () => ({ head: ["request", "due, s", "sent, s", "first token, s", "end, s", "result"], rows: this.chosen.map((i) => this.row(i)) }),
+    };
+  }
+
+  private row(i: number): (string | number)[] {
+    const r = this.rows as Rows;
+    const moment = (us: number) => (us < 0 ? NaN : ((r.due[i] as number) + us) / 1e6);
+    return [r.value("index", i), moment(0), moment(r.sent[i] as number), moment(r.first[i] as number), moment(r.end[i] as number), r.className(i) || "ok"];
+  }
+
+  // spans gives the parts of a request: which of the phases, from, to, in seconds.
+  private spans(i: number): [phase: number, from: number, to: number][] {
+    const r = this.rows as Rows;
+    const due = (r.due[i] as number) / 1e6;
+    const [sent, first, last] = [r.sent[i] as number, r.first[i] as number, r.last(i)];
+    const out: [number, number, number][] = [];
+    const add = (phase: number, from: number, to: number) => { if (to > from) out.push([phase, due + from / 1e6, due + to / 1e6]); };
+    if (sent < 0) { add(r.failed(i) ? 4 : 0, 0, Math.max(last, 1)); return out; }
+    add(0, 0, sent);
+    if (r.failed(i)) { add(4, sent, Math.max(last, sent + 1)); return out; }
+    add(2, sent, first < 0 ? last : first);
+    if (first >= 0) {
+      add(1, first, last);
+      const [gap, from] = [r.stall[i] as number, r.stallAt[i] as number];
+      if (from >= 0 && gap > stallLeast(first, last, gap)) add(3, from, from + gap);
+    }
+    return out;
+  }
+
+  private paint(f: Frame): SVGElement[] {
+    const r = this.rows;
+    if (!r) return [];
+    const seen: number[] = [];
+    this.chosen.forEach((i, k) => {
+      const due = (r.due[i] as number) / 1e6;
+      if (due <= f.span[1] && due + r.last(i) / 1e6 >= f.span[0]) seen.push(k);
+    });
+    return seen.length > singles ? this.pixels(f, seen) : this.bars(f, seen);
+  }
+
+  private bars(f: Frame, seen: number[]): SVGElement[] {
+    const d = phases.map(() => "");
+    const high = (f.bottom - f.top) / (this.count * 1.06);
+    const inset = high > 5 ? Math.min(3, high * 0.18) : 0;
+    for (const k of seen) {
+      const top = f.y.map((this.lane[k] as number) + 1) + inset;
+      const height = Math.max(0.8, f.y.map(this.lane[k] as number) - top - inset);
+      for (const [phase, from, to] of this.spans(this.chosen[k] as number)) {
+        const [a, b] = [Math.max(f.x.map(from), f.left - 2), Math.min(f.x.map(to), f.right + 2)];
+        if (b < a) continue;
+        d[phase] += `M${a.toFixed(2)} ${top.toFixed(1)}h${Math.max(b - a, 0.5).toFixed(2)}v${height.toFixed(1)}h${(-Math.max(b - a, 0.5)).toFixed(2)}z`;
+      }
+    }
+    return phases.map((p, i) => s("path", { class: "phase " + p.key, d: d[i] ?? "" }));
+  }
+
+  // pixels draws any number of requests as rows of pixels: the work is that of the picture, not of the data.
+  private pixels(f: Frame, seen: number[]): SVGElement[] {
+    const rows = Math.min(this.count, Math.floor((f.bottom - f.top) / 1.5));
+    const columns = Math.ceil(f.right - f.left);
+    const cells = new Uint8Array(rows * columns);
+    for (const k of seen) {
+      const row = Math.min(rows - 1, Math.floor(((this.lane[k] as number) / this.count) * rows));
+      for (const [phase, from, to] of this.spans(this.chosen[k] as number)) {
+        const a = Math.max(0, Math.floor(f.x.map(from) - f.left));
+        const b = Math.min(columns - 1, Math.floor(f.x.map(to) - f.left));
+        for (let c = a; c <= b; c++) if ((cells[row * columns + c] as number) < phase + 1) cells[row * columns + c] = phase + 1;
+      }
+    }
+    const d = phases.map(() => "");
+    for (let row = 0; row < rows; row++) {
+      const top = f.y.map(((row + 1) / rows) * this.count);
+      const height = Math.max(1, f.y.map((row / rows) * this.count) - top - (rows === this.count ? 0.5 : 0));
+      for (let c = 0; c < columns; ) {
+        const v = cells[row * columns + c] as number;
+        let e = c + 1;
+        while (e < columns && cells[row * columns + e] === v) e++;
+        if (v > 0) d[v - 1] += `M${f.left + c} ${top.toFixed(1)}h${e - c}v${height.toFixed(1)}h${c - e}z`;
+        c = e;
+      }
+    }
+    return phases.map((p, i) => s("path", { class: "phase " + p.key, d: d[i] ?? "" }));
+  }
+
+  private find(x: number, y: number): number {
+    const r = this.rows;
+    if (!r) return -1;
+    const us = x * 1e6;
+    const f = this.chart.frame;
+    const slack = f ? ((f.span[1] - f.span[0]) / (f.right - f.left)) * 3e6 : 0;
+    let best = -1, distance = Infinity;
+    this.chosen.forEach((i, k) => {
+      const due = r.due[i] as number;
+      const off = Math.max(due - us, us - due - r.last(i), 0);
+      const lanesOff = Math.abs((this.lane[k] as number) + 0.5 - y);
+      if (off <= slack && lanesOff < Math.max(1.5, this.count / 100) && lanesOff + off / (slack + 1) < distance) { best = i; distance = lanesOff + off / (slack + 1); }
+    });
+    return best;
+  }
+}
+
+// stallLeast is from which length on a gap is drawn as a stall: a tenth of the time that the answer took.
+const stallLeast = (first: number, last: number, gap: number): number => (gap > 0 ? (last - first) * 0.1 : Infinity);

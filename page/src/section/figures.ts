@@ -1,0 +1,80 @@
+// The five figures that matter, with their spread and error bars.
+import { h, replace, s } from "../dom";
+import type { Stage, Stat } from "../document";
+import { inScale, scaleFor, value } from "../format";
+import { attained } from "../model";
+import { labelOf } from "../names";
+import type { Section } from "./section";
+
+const wanted = ["time_to_first_token", "inter_token_latency", "request_latency", "output_token_throughput", "request_throughput",
+  "request_goodput", "total_token_throughput", "concurrency", "input_token_throughput"];
+
+export function figures(): Section {
+  const box = h("div", { class: "figures" });
+  const element = h("div", {}, h("h2", { class: "unseen" }, "The figures that matter"), box);
+  return { id: "figures", title: "Figures", element, update: (m, state) => {
+    const stage = m.stages[state.stage];
+    if (!stage) { box.replaceChildren(); return false; }
+    replace(box, ...wanted.filter((w) => stage.metrics[w]).slice(0, 5).map((w) => card(w, stage)));
+    return true;
+  } };
+}
+
+function card(metric: string, stage: Stage): HTMLElement {
+  const m = stage.metrics[metric] as Stat;
+  const scale = scaleFor(m.unit, m.avg);
+  const spread = m.p50 !== undefined;
+  const error = m.error && m.error.avg > 0 ? "± " + value(m.error.avg, m.unit).replace(/ (requests|tokens)\/sec$/, "") : "";
+  const unit = /\/sec$/.test(m.unit) ? "/s" : scale.unit;
+  return h("div", { class: "figure" },
+    h("h3", {}, labelOf(metric)),
+    h("p", { class: "big" }, h("span", {}, inScale(scale, m.avg)), unit !== "/s" && h("span", { class: "unit" }, " " + unit)),
+    h("p", { class: "quiet" }, (spread ? "average" : "whole stage") + (error ? " " + error : "")),
+    spread ? strip(m) : null,
+    spread ? percentiles(m) : beside(metric, stage));
+}
+
+function percentiles(m: Stat): HTMLElement {
+  const scale = scaleFor(m.unit, m.avg);
+  return h("dl", { class: "few" }, ...(["p50", "p90", "p99"] as const).flatMap((p) => {
+    const thin = m.thin?.includes(p);
+    return [h("div", {}, h("dt", {}, p), h("dd", { title: thin ? "too few samples for this percentile: likely to vary between runs" : undefined }, (thin ? "~" : "") + inScale(scale, m[p] ?? NaN)))];
+  }));
+}
+
+// beside is what belongs to a rate: the same in the steady window, and what it is per user.
+function beside(metric: string, stage: Stage): HTMLElement {
+  const rows: [string, string][] = [];
+  const m = stage.metrics[metric] as Stat;
+  const scale = scaleFor(m.unit, m.avg);
+  const steady = stage.steady?.metrics[metric];
+  if (steady) rows.push(["steady", inScale(scale, steady.avg)]);
+  const users = stage.metrics["output_token_throughput_per_user"];
+  if (metric === "output_token_throughput" && users) rows.push(["per user", inScale(scaleFor(users.unit, users.avg), users.avg)]);
+  const good = stage.metrics["request_goodput"];
+  if (metric === "request_throughput" && good) rows.push(["good", inScale(scale, good.avg)]);
+  const share = metric === "request_throughput" ? attained(stage) : null;
+  if (share !== null) rows.push(["objectives met", value(share, "share")]);
+  if (metric === "request_throughput" && stage.metrics["concurrency"]) rows.push(["in flight", inScale(scaleFor("", stage.metrics["concurrency"].avg), stage.metrics["concurrency"].avg)]);
+  return h("dl", { class: "few tall" }, ...rows.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
+}
+
+// strip draws a spread: p1 to p99, the middle half, the median, the average with its error bar, and the maximum as a dot.
+function strip(m: Stat): SVGElement {
+  const { min = 0, max = 0, p1 = 0, p25 = 0, p50 = 0, p75 = 0, p99 = 0 } = m;
+  const wide = min > 0 && max / min > 12;
+  const f = wide ? Math.log : (v: number) => v;
+  const [a, b] = [f(wide ? Math.max(min, 1e-9) : min), f(max)];
+  const x = (v: number) => 4 + (b > a ? Math.min(Math.max((f(Math.max(v, wide ? 1e-9 : -Infinity)) - a) / (b - a), 0), 1) * 192 : 96);
+  const line = (from: number, to: number, cls: string, y: number) => s("line", { class: cls, x1: x(from), x2: x(to), y1: y, y2: y });
+  const bar = m.error?.avg ?? 0;
+  const bar99 = m.error?.p99 ?? 0;
+  return s("svg", { class: "strip", viewBox: "0 0 200 26", role: "img", "aria-label": `Spread: minimum ${value(min, m.unit)}, median ${value(p50, m.unit)}, p99 ${value(p99, m.unit)}, maximum ${value(max, m.unit)}` + (wide ? ", on a log axis" : "") },
+    line(min, max, "whisker faint", 12), line(p1, p99, "whisker", 12),
+    s("rect", { class: "box", x: x(p25), y: 6, width: Math.max(1.5, x(p75) - x(p25)), height: 12, rx: 2 }),
+    s("line", { class: "median", x1: x(p50), x2: x(p50), y1: 4, y2: 20 }),
+    s("line", { class: "whisker", x1: x(p99), x2: x(p99), y1: 8, y2: 16 }),
+    s("circle", { class: "extreme", cx: x(max), cy: 12, r: 2 }),
+    line(m.avg - bar, m.avg + bar, "error", 23), s("circle", { class: "average", cx: x(m.avg), cy: 23, r: 2 }),
+    bar99 > 0 && line(p99 - bar99, p99 + bar99, "error", 23));
+}

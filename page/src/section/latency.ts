@@ -1,0 +1,80 @@
+// Distributions and percentile curves, from Sent and from Due.
+import { h } from "../dom";
+import type { Curve, Histogram, Sides, StageDrawing } from "../document";
+import { Chart, type ChartSpec } from "../chart/chart";
+import { quantileAt, quantileName, tail } from "../chart/axis";
+import type { Mark } from "../chart/marks";
+import { count, value } from "../format";
+import type { Model } from "../model";
+import { labelOf } from "../names";
+import { frame, type Section, type State } from "./section";
+
+const shown = ["time_to_first_token", "inter_token_latency", "request_latency"];
+const sideNames: [keyof Sides<unknown>, string, string][] = [["sent", "from sent", "t1"], ["due", "from due", "t2"]];
+
+export function latency(): Section {
+  const grid = h("div", { class: "pairs" });
+  const element = frame("latency", "Latency", "From sent: what the server did. From due: what a user who came when the load said would have waited.", grid);
+  const charts = new Map<string, Chart>();
+  const put = (key: string, spec: ChartSpec | null) => {
+    const chart = charts.get(key);
+    if (chart) chart.element.hidden = !spec;
+    if (!spec) return false;
+    if (chart) chart.update(spec);
+    else {
+      const made = new Chart(spec);
+      charts.set(key, made);
+      grid.append(made.element);
+    }
+    return true;
+  };
+  const update = (m: Model, state: State) => {
+    const d = m.drawing(state.stage);
+    let any = false;
+    for (const metric of shown) {
+      any = put("histogram " + metric, histogram(metric, d)) || any;
+      any = put("curve " + metric, curve(metric, m, state, d)) || any;
+    }
+    return any;
+  };
+  return { id: "latency", title: "Latency", element, update };
+}
+
+function sides<T>(metric: string, all: Record<string, Sides<T>> | undefined): { name: string; tone: string; data: T }[] {
+  const of = all?.[metric];
+  if (!of) return [];
+  return sideNames.flatMap(([side, name, tone]) => { const data = of[side]; return data ? [{ name, tone, data }] : []; });
+}
+
+function histogram(metric: string, d: StageDrawing | undefined): ChartSpec | null {
+  const all = sides<Histogram>(metric, d?.histograms).filter((s) => s.data.counts?.length > 0);
+  if (all.length === 0) return null;
+  const marks: Mark[] = all.map((s) => ({ name: s.name, tone: s.tone, kind: "bars", x: s.data.edges, y: s.data.counts, dash: s.tone === "t2" }));
+  return {
+    name: metric + "_histogram", title: labelOf(metric), height: 200, marks,
+    x: { label: "log axis", unit: "ms", kind: "log" }, y: { label: "samples", unit: "", kind: "linear", from: 0 },
+    readX: (v) => value(v, "ms"), readY: (v) => count(v),
+    table: () => ({ head: ["side", "from, ms", "to, ms", "samples"], rows: all.flatMap((s) => s.data.counts.map((n, i) => [s.name, s.data.edges[i] ?? NaN, s.data.edges[i + 1] ?? NaN, n])) }),
+  };
+}
+
+function curve(metric: string, m: Model, state: State, d: StageDrawing | undefined): ChartSpec | null {
+  const all = sides<Curve>(metric, d?.curves).filter((s) => s.data.length > 0);
+  if (all.length === 0) return null;
+  const n = m.stages[state.stage]?.metrics[metric]?.count ?? 1000;
+  const end = Math.max(3, Math.min(6, Math.log10(Math.max(n, 10))));
+  const marks: Mark[] = all.map((s) => {
+    const points = s.data.map(([q, ms]): [number, number] => [Math.min(tail(q), end), ms]);
+    return { name: s.name, tone: s.tone, kind: "line", x: points.map((p) => p[0]), y: points.map((p) => p[1]), dash: s.tone === "t2" };
+  });
+  const values = all.flatMap((s) => s.data.map((p) => p[1])).filter((v) => v > 0);
+  const wide = Math.max(...values) / Math.min(...values) > 8;
+  const objective = m.stages[state.stage]?.goodput?.find((g) => g.metric === metric);
+  return {
+    name: metric + "_percentiles", title: labelOf(metric) + " by percentile", height: 200, marks,
+    x: { label: "percentile", unit: "", kind: "quantile" }, y: { label: "", unit: "ms", kind: wide ? "log" : "linear", ...(wide ? {} : { from: 0 }) },
+    ...(objective ? { guides: [{ y: objective.max_ms, text: "objective " + value(objective.max_ms, "ms") }] } : {}),
+    readX: (v) => (v >= end - 1e-9 ? "max" : quantileName(quantileAt(v))), readY: (v) => value(v, "ms"),
+    table: () => ({ head: ["side", "percentile", "ms"], rows: all.flatMap((s) => s.data.map(([q, ms]) => [s.name, q * 100, ms])) }),
+  };
+}

@@ -1,0 +1,111 @@
+// Levels: what each load brought, and what it cost.
+import { h } from "../dom";
+import { Chart, type ChartSpec } from "../chart/chart";
+import type { Mark } from "../chart/marks";
+import type { Stage } from "../document";
+import { share, value } from "../format";
+import { attained, type Model } from "../model";
+import { pareto } from "../pareto";
+import { frame, type Section } from "./section";
+
+interface Level { stage: Stage; label: string; load: number | null; kind: string; gpus: number }
+
+export function levels(): Section {
+  const grid = h("div", { class: "pairs" });
+  const element = frame("levels", "Levels", "Each point is a stage, labelled with its load.", grid);
+  const charts = new Map<string, Chart>();
+  const update = (m: Model) => {
+    const all = levelsOf(m);
+    const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), perUser(all), goodput(all)].filter((s) => s !== null);
+    for (const [key, chart] of charts) chart.element.hidden = !specs.some((s) => s.name === key);
+    for (const spec of specs) {
+      const chart = charts.get(spec.name);
+      if (chart) { chart.update(spec); continue; }
+      const made = new Chart(spec);
+      charts.set(spec.name, made);
+      grid.append(made.element);
+    }
+    return specs.length > 0;
+  };
+  return { id: "levels", title: "Levels", element, update };
+}
+
+function levelsOf(m: Model): Level[] {
+  const plan = (m.doc.result.plan ?? {}) as { stages?: { concurrency?: number; rate?: number }[] };
+  return m.stages.map((stage, i) => {
+    const d = m.drawing(i);
+    const p = plan.stages?.[i];
+    const kind = d?.load?.kind ?? (p?.rate ? "rate" : "concurrency");
+    const load = d?.load?.value ?? stage.level?.value ?? p?.concurrency ?? p?.rate ?? null;
+    return { stage, kind, load, label: load === null ? stage.load : kind === "rate" ? value(load, "") + "/s" : value(load, ""), gpus: d?.gpus ?? stage.server?.gpus?.length ?? 0 };
+  });
+}
+
+const avg = (l: Level, metric: string): number => l.stage.metrics[metric]?.avg ?? NaN;
+const byLoad = (all: Level[]): Level[] => [...all].sort((a, b) => (a.load ?? 0) - (b.load ?? 0));
+const loadWord = (all: Level[]): string => (all[0]?.kind === "rate" ? "requests/s asked for" : "requests in flight");
+
+function points(all: Level[], x: (l: Level) => number, y: (l: Level) => number, name: string, tone: string): Mark {
+  const there = all.filter((l) => Number.isFinite(x(l)) && Number.isFinite(y(l)));
+  return { name, kind: "points", tone, x: there.map(x), y: there.map(y), labels: there.map((l) => l.label) };
+}
+
+function throughput(all: Level[], metric: string, title: string): ChartSpec | null {
+  const tokens = all.some((l) => Number.isFinite(avg(l, "output_token_throughput")));
+  const rate = tokens ? "output_token_throughput" : "request_throughput";
+  const x = (l: Level) => avg(l, rate);
+  const [p50, p99] = [(l: Level) => l.stage.metrics[metric]?.p50 ?? NaN, (l: Level) => l.stage.metrics[metric]?.p99 ?? NaN];
+  const sorted = byLoad(all);
+  const a = points(sorted, x, p50, "p50", "t1");
+  const b = points(sorted, x, p99, "p99", "t2");
+  if (a.x.length < 2) return null;
+  const values = [...Array.from(a.y), ...Array.from(b.y)];
+  const wide = Math.max(...values) / Math.min(...values) > 8;
+  const join = (p: Mark): Mark => ({ ...p, kind: "line", silent: true, labels: [], dash: p.tone === "t2" });
+  const objective = all[0]?.stage.goodput?.find((g) => g.metric === metric);
+  return {
+    name: "levels_" + metric, title: `${title} against throughput`, height: 240, marks: [join(a), join(b), a, { ...b, labels: [] }],
+    ...(objective ? { guides: [{ y: objective.max_ms, text: "objective " + value(objective.max_ms, "ms") }] } : {}),
+    x: { label: tokens ? "output tokens/s" : "requests/s", unit: "", kind: "linear", from: 0 }, y: { label: "", unit: "ms", kind: wide ? "log" : "linear", ...(wide ? {} : { from: 0 }) },
+    readX: (v) => value(v, tokens ? "tokens/s" : "requests/s"), readY: (v) => value(v, "ms"),
+    table: () => ({ head: ["load", tokens ? "output tokens/s" : "requests/s", "p50, ms", "p99, ms"], rows: sorted.map((l) => [l.stage.load, x(l), p50(l), p99(l)]) }),
+  };
+}
+
+function perUser(all: Level[]): ChartSpec | null {
+  const gpus = all.every((l) => l.gpus > 0);
+  const x = (l: Level) => avg(l, "output_token_throughput_per_user");
+  const y = (l: Level) => avg(l, "output_token_throughput") / (gpus ? l.gpus : 1);
+  const sorted = byLoad(all);
+  const every = points(sorted, x, y, "stages", "t2");
+  if (every.x.length < 2) return null;
+  const front = pareto(Array.from(every.x), Array.from(every.y));
+  const best: Mark = { name: "Pareto front", kind: "points", tone: "t1", x: front.map((i) => every.x[i] as number), y: front.map((i) => every.y[i] as number), labels: front.map((i) => every.labels?.[i] ?? "") };
+  const rest = Array.from(every.x, (_, i) => i).filter((i) => !front.includes(i));
+  const marks: Mark[] = [{ ...best, kind: "line", silent: true, labels: [] }, best];
+  if (rest.length > 0) marks.push({ name: "beaten by another", kind: "points", tone: "t2", x: rest.map((i) => every.x[i] as number), y: rest.map((i) => every.y[i] as number), labels: rest.map((i) => every.labels?.[i] ?? "") });
+  const total = gpus ? "tokens/s per GPU" : "tokens/s in total";
+  return {
+    name: "levels_users", title: `Tokens/s per user against ${total}`, height: 240, marks,
+    ...(gpus ? {} : { note: "The number of GPUs is not known, so the total is shown." }),
+    x: { label: "output tokens/s per user", unit: "", kind: "linear", from: 0 }, y: { label: total, unit: "tokens/s", kind: "linear", from: 0 },
+    readX: (v) => value(v, "tokens/s per user"), readY: (v) => value(v, total),
+    table: () => ({ head: ["load", "tokens/s per user", total], rows: sorted.map((l) => [l.stage.load, x(l), y(l)]) }),
+  };
+}
+
+function goodput(all: Level[]): ChartSpec | null {
+  const sorted = byLoad(all).filter((l) => l.load !== null);
+  if (sorted.length < 2 || !sorted.some((l) => Number.isFinite(avg(l, "request_goodput")))) return null;
+  const load = (l: Level) => l.load ?? NaN;
+  const good = points(sorted, load, (l) => avg(l, "request_goodput"), "good requests/s", "t1");
+  const whole = points(sorted, load, (l) => avg(l, "request_throughput"), "all requests/s", "t2");
+  const labels = sorted.map((l) => { const a = attained(l.stage); return a === null ? "" : share(a); });
+  return {
+    name: "levels_goodput", title: "Goodput against load", note: "Points say which part of the requests met all objectives.", height: 240,
+    marks: [{ ...whole, kind: "line", silent: true, labels: [], dash: true }, { ...good, kind: "line", silent: true, labels: [] }, { ...whole, labels: [] }, { ...good, labels }],
+    x: { label: loadWord(all), unit: "", kind: "linear", from: 0 }, y: { label: "", unit: "requests/s", kind: "linear", from: 0 },
+    readX: (v) => value(v, loadWord(all)), readY: (v) => value(v, "requests/s"),
+    table: () => ({ head: ["load", "requests/s", "good requests/s", "objectives met"], rows: sorted.map((l) => [l.stage.load, avg(l, "request_throughput"), avg(l, "request_goodput"), attained(l.stage) ?? NaN]) }),
+  };
+}

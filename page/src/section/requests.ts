@@ -1,0 +1,68 @@
+// Requests one by one: a timeline, a table, and the events of one of them.
+import { button, choice, h, id, replace, text } from "../dom";
+import type { View } from "../chart/view";
+import { count, plural } from "../format";
+import { stageTitle, type Model } from "../model";
+import { everything, Rows, type Wanted } from "../request/rows";
+import { RequestTable } from "../request/table";
+import { Timeline } from "../request/timeline";
+import { TraceDialog } from "../request/trace";
+import { frame, type Section } from "./section";
+
+export function requests(view: View): Section {
+  const about = h("p", { class: "lead" });
+  const filters = h("div", { class: "tools filters", role: "group", "aria-label": "Filter requests" });
+  const matched = h("p", { class: "quiet", role: "status" });
+  const dialog = new TraceDialog();
+  let model: Model | null = null;
+  let rows: Rows | null = null;
+  let wanted: Wanted = everything();
+  let zoomedOnly = false;
+  const open = (row: number) => { if (model && rows) dialog.open(model, rows, row, table.order); };
+  const timeline = new Timeline(view, open);
+  const table = new RequestTable(open);
+  const element = frame("requests", "Requests", "", about, filters, timeline.chart.element, matched, table.element, dialog.element);
+  const select = (also: boolean) => {
+    if (!rows) return;
+    const chosen = rows.select(wanted);
+    if (also) timeline.show(rows, chosen);
+    const inside = zoomedOnly && view.zoomed ? rows.select({ ...wanted, span: view.span }) : chosen;
+    table.show(rows, inside);
+    text(matched, `${plural(inside.length, "request")} of ${count(rows.n)} shown. Click on one, or press Enter, for its events.`);
+  };
+  view.watch((what) => { if (what === "span" && zoomedOnly) select(false); });
+  const build = (m: Model, r: Rows) => {
+    const number = (label: string, act: (v: number) => void) => {
+      const key = id("filter");
+      const input = h("input", { id: key, type: "number", min: 0, step: "any", inputmode: "decimal", placeholder: "ms" });
+      input.addEventListener("input", () => { act(Number(input.value) || 0); select(true); });
+      return h("span", { class: "choice" }, h("label", { for: key }, label), input);
+    };
+    const tick = (label: string, on: boolean, act: (on: boolean) => void) => {
+      const box = h("input", { type: "checkbox", checked: on });
+      box.addEventListener("change", () => { act(box.checked); select(true); });
+      return h("label", { class: "tick" }, box, h("span", {}, label));
+    };
+    const classes = r.classes.filter((c) => c !== "").map((c): [string, string] => ["=" + c, c.replaceAll("_", " ")]);
+    replace(filters,
+      choice("Result", [["", "all"], ["ok", "ok"], ["failed", "failed"], ...classes], wanted.outcome, (v) => { wanted.outcome = v; select(true); }).element,
+      m.stages.length > 1 && choice("Stage", [["-1", "all"], ...m.stages.map((s, i): [string, string] => [String(i), stageTitle(s)])], String(wanted.stage), (v) => { wanted.stage = Number(v); select(true); }).element,
+      number("Latency at least", (v) => { wanted.latency = v; }), number("First token at least", (v) => { wanted.ttft = v; }),
+      r.phase.includes(1) && tick("warm-up", wanted.warmup, (on) => { wanted.warmup = on; }),
+      tick("only in the zoomed time", zoomedOnly, (on) => { zoomedOnly = on; }),
+      button("Clear", () => { wanted = everything(); zoomedOnly = false; build(m, r); select(true); }));
+  };
+  const update = (m: Model) => {
+    const there = m.doc.requests;
+    if (!there || there.kept === 0) return false;
+    if (model === m) return true;
+    model = m;
+    rows = new Rows(m);
+    text(about, there.kept === there.count ? `All ${plural(there.count, "request")} of the run.` : `${count(there.kept)} of ${plural(there.count, "request")} are in this page: ${there.why}. Figures elsewhere are of all of them.`);
+    view.extend([0, Math.max(m.doc.result.duration_s, ...(m.doc.stages ?? []).map((s) => s.end), 0.001)]);
+    build(m, rows);
+    select(true);
+    return rows.n > 0;
+  };
+  return { id: "requests", title: "Requests", element, update };
+}

@@ -1,0 +1,54 @@
+// Stages side by side, and which of them met the objectives.
+import { h, replace } from "../dom";
+import type { Stage } from "../document";
+import { count, inScale, scaleFor, share, value } from "../format";
+import { attained, type Model } from "../model";
+import { labelOf } from "../names";
+import type { Section } from "./section";
+
+// enough is which part of a level's requests must meet the objectives for the level to meet them.
+export const enough = 0.99;
+
+export function sideBySide(choose: (stage: number) => void): Section {
+  const box = h("div", { class: "side-by-side" });
+  const update = (m: Model, state: { stage: number }) => {
+    if (m.stages.length < 2) return false;
+    replace(box, h("h2", {}, "Stages side by side"), summary(m), table(m, state.stage, choose));
+    return true;
+  };
+  return { id: "stages", title: "Stages", element: box, update };
+}
+
+export const met = (s: Stage): boolean | null => { const a = attained(s); return a === null ? null : a >= enough; };
+
+function summary(m: Model): HTMLElement | null {
+  if (!m.hasObjectives) return null;
+  const wants = (m.stages.find((s) => s.goodput?.length)?.goodput ?? []).map((g) => `${labelOf(g.metric).toLowerCase()} ≤ ${value(g.max_ms, "ms")}`).join(" and ");
+  const good = m.stages.filter((s) => met(s));
+  const text = good.length === 0 ? `No stage met the objectives` : good.length === m.stages.length ? `All ${good.length} stages met the objectives` : `${good.length} of ${m.stages.length} stages met the objectives`;
+  return h("p", { class: "lead" }, `${text} (${wants}, for at least ${share(enough)} of the requests)` + (good.length > 0 && good.length < m.stages.length ? `: ${good.map((s) => s.load).join("; ")}.` : "."));
+}
+
+const cells: [metric: string, stat: "avg" | "p50" | "p99"][] = [["request_throughput", "avg"], ["output_token_throughput", "avg"], ["time_to_first_token", "p50"], ["time_to_first_token", "p99"], ["inter_token_latency", "p50"], ["inter_token_latency", "p99"], ["request_latency", "p50"], ["request_latency", "p99"]];
+const short: Record<string, string> = { request_throughput: "Requests/s", output_token_throughput: "Output tokens/s", time_to_first_token: "TTFT", inter_token_latency: "ITL", request_latency: "Latency" };
+
+function table(m: Model, chosen: number, choose: (stage: number) => void): HTMLElement {
+  const used = cells.filter(([k]) => m.stages.some((s) => s.metrics[k]));
+  // A column has one unit, that of its greatest average.
+  const scales = used.map(([k]) => {
+    const all = m.stages.flatMap((s) => (s.metrics[k] ? [s.metrics[k]] : []));
+    const top = all.reduce((a, b) => (b.avg > a.avg ? b : a), all[0] as (typeof all)[number]);
+    return scaleFor(top?.unit ?? "", top?.avg ?? 0);
+  });
+  const unit = (i: number) => (/\/s/.test(short[used[i]?.[0] ?? ""] ?? "") ? "" : `, ${scales[i]?.unit ?? ""}`);
+  const head = ["Stage", "Load", "Requests", "Failed", ...used.map(([k, p], i) => `${short[k]}${p === "avg" ? "" : " " + p}${unit(i)}`), ...(m.hasObjectives ? ["Objectives met"] : [])];
+  const rows = m.stages.map((s, i) => {
+    const select = h("button", { type: "button", class: "link", "aria-pressed": i === chosen ? "true" : "false", title: "Show this stage's figures" }, String(s.index + 1));
+    select.addEventListener("click", () => choose(i));
+    const share0 = attained(s);
+    return h("tr", { class: i === chosen ? "active" : undefined }, h("th", { scope: "row" }, select), h("td", {}, s.load), h("td", { class: "number" }, count(s.counts.sent)), h("td", { class: "number" + (s.counts.failed > 0 ? " bad" : "") }, count(s.counts.failed)),
+      ...used.map(([k, p], c) => { const v = s.metrics[k]; const thin = v?.thin?.includes(p) ?? false; return h("td", { class: "number" + (thin ? " thin" : "") }, v && v[p] !== undefined ? (thin ? "~" : "") + inScale(scales[c] as ReturnType<typeof scaleFor>, v[p] as number) : ""); }),
+      m.hasObjectives && h("td", { class: "number" }, share0 === null ? "" : share(share0), " ", share0 !== null && h("span", { class: "badge " + (share0 >= enough ? "ok" : "over") }, share0 >= enough ? "met" : "missed")));
+  });
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Stages side by side" }, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i > 1 ? "number" : undefined }, t)))), h("tbody", {}, ...rows)));
+}

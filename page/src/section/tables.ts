@@ -1,0 +1,112 @@
+// All figures of a stage, as the console prints them.
+import { h, replace } from "../dom";
+import type { Part, Stage, Stat } from "../document";
+import { count, inScale, plural, scaleFor, seconds, share, value, words } from "../format";
+import type { Model } from "../model";
+import { labelOf, percentiles, rates, spreads, type Row } from "../names";
+import { frame, type Section } from "./section";
+
+export function tables(): Section {
+  const box = h("div");
+  const element = frame("figures-all", "All figures", "", box);
+  return { id: "figures-all", title: "Figures", element, update: (m: Model, state) => {
+    const stage = m.stages[state.stage];
+    if (!stage) return false;
+    replace(box, h("p", { class: "lead" }, counted(stage)), spreadTable(stage), rateTable(stage), objectives(stage), failures(stage), parts("Target", stage.targets), parts("Model", stage.models), client(stage), counting(stage));
+    return true;
+  } };
+}
+
+export function counted(stage: Stage): string {
+  const c = stage.counts;
+  let t = `${plural(c.sent, "request")} in ${seconds(stage.window.end_s - stage.window.begin_s)}: ${count(c.ok)} ok`;
+  if (c.failed > 0) t += `, ${count(c.failed)} failed`;
+  if (c.cut_off > 0) t += ` (${count(c.cut_off)} of them cut off)`;
+  if (c.warmup > 0) t += `; before that ${plural(c.warmup, "warm-up request")}`;
+  t += ".";
+  if (c.scheduled) t += ` ${count(c.scheduled)} scheduled, ${count(c.waited ?? 0)} of them waited for a slot, ${count(c.unsent ?? 0)} never sent.`;
+  return t;
+}
+
+function scroll(name: string, table: HTMLElement): HTMLElement {
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, table);
+}
+
+function headRow(...titles: string[]): HTMLElement {
+  return h("thead", {}, h("tr", {}, ...titles.map((t, i) => (t === "" ? h("td") : h("th", { scope: "col", class: i === 0 ? undefined : "number" }, t)))));
+}
+
+function known(metrics: Record<string, Stat>, rows: Row[], samples: boolean): Row[] {
+  const named = rows.filter((r) => metrics[r.metric] && (metrics[r.metric]?.p50 !== undefined) === samples);
+  const rest = Object.keys(metrics).sort().filter((k) => ![...spreads, ...rates].some((r) => r.metric === k) && (metrics[k]?.p50 !== undefined) === samples);
+  return [...named, ...rest.map((metric) => ({ metric, label: words(metric) }))];
+}
+
+function spreadTable(stage: Stage): HTMLElement | null {
+  const rows = known(stage.metrics, spreads, true);
+  if (rows.length === 0) return null;
+  let thin = false;
+  const body = rows.map((r) => {
+    const m = stage.metrics[r.metric] as Stat;
+    const scale = scaleFor(m.unit, m.avg);
+    return h("tr", {}, h("th", { scope: "row" }, r.label), h("td", { class: "unit" }, r.unit ?? scale.unit), h("td", { class: "number strong" }, inScale(scale, m.avg)),
+      ...percentiles.map((p) => { const few = m.thin?.includes(p) ?? false; thin ||= few; return h("td", { class: "number" + (few ? " thin" : "") }, (few ? "~" : "") + inScale(scale, m[p] ?? NaN)); }),
+      h("td", { class: "number" }, inScale(scale, m.std ?? NaN)), h("td", { class: "number quiet" }, m.error ? "± " + value(m.error.avg, m.unit) : ""), h("td", { class: "number quiet" }, m.count ? count(m.count) : ""));
+  });
+  const table = h("table", { class: "figures-table" }, headRow("Metric", "Unit", "avg", ...percentiles, "std", "error bar", "samples"), h("tbody", {}, ...body));
+  return h("div", {}, scroll("Latencies and lengths", table), thin && h("p", { class: "quiet" }, "~ too few samples for this percentile: likely to vary between runs."));
+}
+
+function rateTable(stage: Stage): HTMLElement | null {
+  const rows = known(stage.metrics, rates, false);
+  if (rows.length === 0) return null;
+  const steady = stage.steady?.metrics ?? {};
+  const body = rows.map((r) => {
+    const m = stage.metrics[r.metric] as Stat;
+    const scale = scaleFor(m.unit, m.avg);
+    const also = steady[r.metric];
+    return h("tr", {}, h("th", { scope: "row" }, r.label), h("td", { class: "unit" }, scale.unit), h("td", { class: "number strong" }, inScale(scale, m.avg)), h("td", { class: "number" }, also ? inScale(scale, also.avg) : ""), h("td", { class: "number quiet" }, m.error ? "± " + value(m.error.avg, m.unit) : ""));
+  });
+  const s = stage.steady;
+  return h("div", {}, scroll("Rates", h("table", { class: "narrow" }, headRow("Rate", "Unit", "whole stage", "steady", "error bar"), h("tbody", {}, ...body))),
+    s && h("p", { class: "quiet" }, `Steady window: ${seconds(s.window.begin_s)} to ${seconds(s.window.end_s)} of the run, ${plural(s.counts.sent, "request")}.`));
+}
+
+function objectives(stage: Stage): HTMLElement | null {
+  const all = stage.goodput ?? [];
+  if (all.length === 0) return null;
+  const body = all.map((g) => h("tr", {}, h("th", { scope: "row" }, `${labelOf(g.metric)} ≤ ${value(g.max_ms, "ms")}`), h("td", { class: "number" }, count(g.met)), h("td", { class: "number" }, count(g.of)), h("td", { class: "number strong" }, g.of > 0 ? share(g.met / g.of) : "–")));
+  return scroll("Objectives", h("table", { class: "narrow" }, headRow("Objective", "met by", "of", "share"), h("tbody", {}, ...body)));
+}
+
+function failures(stage: Stage): HTMLElement | null {
+  const all = stage.failures ?? [];
+  if (all.length === 0) return null;
+  const body = all.map((f) => h("tr", {}, h("th", { scope: "row" }, words(f.class) + (f.status ? ` ${f.status}` : "")), h("td", { class: "number" }, count(f.count)), h("td", { class: "example" }, f.example.slice(0, 400))));
+  return scroll("Failures", h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Failure"), h("th", { scope: "col", class: "number" }, "requests"), h("th", { scope: "col" }, "example"))), h("tbody", {}, ...body)));
+}
+
+function parts(title: string, all: Part[] | undefined): HTMLElement | null {
+  if (!all || all.length === 0) return null;
+  const cell = (p: Part, metric: string) => { const m = p.metrics[metric]; return h("td", { class: "number" }, m ? value(m.avg, m.unit.replace(/^(requests|tokens)\/sec$/, "")) : ""); };
+  const shown = ["request_throughput", "output_token_throughput", "time_to_first_token", "request_latency"];
+  const body = all.map((p) => h("tr", {}, h("th", { scope: "row" }, p.url ?? p.name ?? ""), h("td", { class: "number" }, count(p.counts.sent)), h("td", { class: "number" }, count(p.counts.failed)), ...shown.map((k) => cell(p, k))));
+  return scroll(title + "s", h("table", {}, headRow(title, "requests", "failed", ...shown.map(labelOf)), h("tbody", {}, ...body)));
+}
+
+// client says what this program's own part in the figures was.
+function client(stage: Stage): HTMLElement | null {
+  const names: Row[] = [{ metric: "lag", label: "sent after due" }, { metric: "slot_wait", label: "waited for a slot" }, { metric: "dispatch_delay", label: "own delay" }, { metric: "read_delay", label: "read late by" }, { metric: "connect_time", label: "connect" }, { metric: "tls_time", label: "TLS" }];
+  const texts = names.flatMap((r) => {
+    const m = stage.metrics[r.metric];
+    if (!m || m.p50 === undefined) return [];
+    const high = m.thin?.includes("p99") ? "max" : "p99";
+    return [`${r.label} p50 ${value(m.p50, m.unit)}, ${high} ${value(m[high] ?? NaN, m.unit)}`];
+  });
+  return texts.length > 0 ? h("p", { class: "quiet" }, h("strong", {}, "Client "), texts.join("; ") + ".") : null;
+}
+
+function counting(stage: Stage): HTMLElement {
+  const of = (sources: Record<string, number> | null) => Object.entries(sources ?? {}).map(([k, n]) => `${k} (${plural(n, "request")})`).join(", ") || "nobody";
+  return h("p", { class: "quiet" }, h("strong", {}, "Tokens "), `output counted by ${of(stage.tokens.output_sources)}; input by ${of(stage.tokens.input_sources)}; tokenizer ${stage.tokens.tokenizer || "none"}.`);
+}

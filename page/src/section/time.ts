@@ -1,0 +1,123 @@
+// What happened when: one panel for each group of series, all with one time axis.
+import { button, h, text } from "../dom";
+import type { SeriesDrawing } from "../document";
+import { Chart, type ChartSpec, type Shade } from "../chart/chart";
+import type { Mark } from "../chart/marks";
+import { View } from "../chart/view";
+import { seconds, trimZeros, value, words } from "../format";
+import type { Model } from "../model";
+import { frame, type Section } from "./section";
+
+const order = ["load", "in flight", "tokens", "errors", "ttft", "itl"];
+const titles: Record<string, string> = { load: "Requests per second", "in flight": "Requests in flight", tokens: "Output tokens per second", errors: "Failures per second", ttft: "Time to first token", itl: "Inter-token latency", client: "This client" };
+const tones = ["t1", "t2", "t3", "t4", "t5", "t6"];
+
+export function time(view: View): Section {
+  const panels = h("div", { class: "panels" });
+  const seen = h("p", { class: "seen quiet" });
+  const tools = h("div", { class: "tools", role: "group", "aria-label": "Zoom of the time axes" },
+    button("Zoom in", () => view.scale(0.5)), button("Zoom out", () => view.scale(2)), button("←", () => view.pan(-0.4), { "aria-label": "Earlier" }), button("→", () => view.pan(0.4), { "aria-label": "Later" }), button("Show all", () => view.reset()), seen);
+  const element = frame("time", "Over time", "Drag across a chart to zoom; all time axes follow. Warm-up and drain are shaded.", tools, panels);
+  const charts = new Map<string, Chart>();
+  view.watch(() => text(seen, view.zoomed ? `${at(view.span[0])} to ${at(view.span[1])}` : ""));
+  const update = (m: Model) => {
+    const groups = grouped(m.doc.series ?? []);
+    view.extend([0, Math.max(m.doc.result.duration_s, ...(m.doc.stages ?? []).map((s) => s.end), 0.001)]);
+    for (const [key, chart] of charts) if (!groups.has(key)) { chart.element.remove(); charts.delete(key); }
+    let last: Node | null = null;
+    for (const [key, all] of groups) {
+      const spec = panel(all, m);
+      let chart = charts.get(key);
+      if (chart) chart.update(spec);
+      else {
+        chart = new Chart(spec, view);
+        charts.set(key, chart);
+        panels.insertBefore(chart.element, last ? last.nextSibling : panels.firstChild);
+      }
+      last = chart.element;
+    }
+    return groups.size > 0;
+  };
+  return { id: "time", title: "Time", element, update };
+}
+
+export const at = (s: number): string => (Math.abs(s) < 100 ? trimZeros(s.toFixed(2)) + " s" : seconds(s));
+
+// grouped are the panels: series of one group, unit and kind together, the load's first.
+function grouped(all: SeriesDrawing[]): Map<string, SeriesDrawing[]> {
+  const rank = (s: SeriesDrawing) => { const i = order.indexOf(s.group); return i < 0 ? order.length : i; };
+  const groups = new Map<string, SeriesDrawing[]>();
+  for (const s of [...all].sort((a, b) => rank(a) - rank(b))) {
+    const own = s.kind === "band" || s.kind === "range" ? s.name + "\u0000" + (s.target ?? "") : "";
+    const key = [s.group, s.unit, order.includes(s.group) ? own : own || s.name].join("\u0000");
+    groups.set(key, [...(groups.get(key) ?? []), s]);
+  }
+  return groups;
+}
+
+function panel(all: SeriesDrawing[], m: Model): ChartSpec {
+  const first = all[0] as SeriesDrawing;
+  const marks = all.flatMap((s, i) => marksOf(s, i, all, m));
+  const shape = unitShape(first.unit);
+  const title = all.length > 1 && titles[first.group] ? (titles[first.group] as string) : order.includes(first.group) ? titles[first.group] ?? first.title : first.title || words(first.name);
+  const range = first.kind === "range";
+  return {
+    name: "time_" + first.name, title, height: 118, marks, shades: shades(m),
+    ...(range ? { note: "The server reports a histogram: its median lies somewhere in the shaded bucket." } : {}),
+    x: { label: "since the start of the run", unit: "s", kind: "linear", format: (v) => at(v) }, y: { label: "", unit: shape.unit, kind: "linear", from: 0 },
+    readX: at, readY: shape.read,
+    table: () => table(marks, shape.head),
+  };
+}
+
+function unitShape(unit: string): { unit: string; head: string; read: (v: number) => string } {
+  switch (unit) {
+    case "s": return { unit: "ms", head: "ms", read: (v) => value(v, "ms") };
+    case "bytes": return { unit: "GiB", head: "GiB", read: (v) => value(v, "GiB") };
+    default: return { unit, head: unit, read: (v) => value(v, unit) };
+  }
+}
+
+const factor = (unit: string): number => (unit === "s" ? 1e3 : unit === "bytes" ? 1 / 2 ** 30 : 1);
+
+function marksOf(s: SeriesDrawing, i: number, all: SeriesDrawing[], m: Model): Mark[] {
+  const by = factor(s.unit);
+  const numbers = (c: Parameters<Model["col"]>[0]) => (by === 1 ? m.col(c) : m.col(c).map((v) => v * by));
+  const t = m.col(s.column.t);
+  const called = all.length > 1 && s.target ? `${s.title} (${s.target})` : s.title || words(s.name);
+  const tone = tones[i % tones.length] ?? "t1";
+  switch (s.kind) {
+    case "step": {
+      const v = numbers(s.column.v);
+      const y = new Float64Array(t.length).fill(v[v.length - 1] ?? NaN);
+      y.set(v.subarray(0, t.length));
+      const asked = /asked|scheduled/.test(s.name);
+      return [{ name: called, kind: "step", tone: asked ? "t2" : tone, dash: asked, x: t, y }];
+    }
+    case "band": {
+      const middle = t.subarray(0, Math.max(0, t.length - 1)).map((v, k) => (v + (t[k + 1] ?? v)) / 2);
+      const of = [numbers(s.column.lo), numbers(s.column.mid), numbers(s.column.hi)] as const;
+      const names = s.labels ?? ["low", "middle", "high"];
+      const area: Mark = { name: called, kind: "band", tone: "t1", x: middle, y: [], lo: of[0], hi: of[2], silent: true };
+      return [area, ...of.map((y, k): Mark => ({ name: names[k] ?? "", kind: "line", tone: ["p-low", "p-mid", "p-high"][k] ?? "t1", x: middle, y }))];
+    }
+    case "range": {
+      return [{ name: called, kind: "range", tone, x: t.subarray(0, Math.max(0, t.length - 1)), y: [], lo: numbers(s.column.lo), hi: numbers(s.column.hi) }];
+    }
+    default: return [{ name: called, kind: "line", tone, x: t, y: numbers(s.column.v) }];
+  }
+}
+
+function shades(m: Model): Shade[] {
+  return (m.doc.stages ?? []).flatMap((s, i) => [
+    ...((m.doc.stages ?? []).length > 1 ? [{ from: s.begin, to: s.begin, text: String(i + 1) }] : []),
+    ...(s.warmup ? [{ from: s.warmup[0], to: s.warmup[1], text: "warm-up" }] : []),
+    ...(s.drain ? [{ from: s.drain[0], to: s.drain[1], text: "drain" }] : []),
+  ]);
+}
+
+function table(marks: Mark[], unit: string) {
+  const rows = marks.filter((k) => !k.silent).flatMap((k) => Array.from(k.x, (x, i): (string | number)[] => [k.name, x, k.kind === "range" ? (k.lo?.[i] ?? NaN) : (k.y[i] ?? NaN), k.hi?.[i] ?? NaN]));
+  const ranged = marks.some((k) => k.kind === "range");
+  return { head: ["series", "time, s", ranged ? `from, ${unit}` : `value, ${unit}`, ...(ranged ? [`to, ${unit}`] : [])], rows: ranged ? rows : rows.map((r) => r.slice(0, 3)) };
+}

@@ -1,0 +1,66 @@
+// Whether the figures can be trusted, in words, and the table of checks behind it.
+import { h, replace } from "../dom";
+import type { Check, Verdict } from "../document";
+import { plural, value, words } from "../format";
+import type { Model } from "../model";
+import type { Section } from "./section";
+
+export function verdict(): Section {
+  const box = h("div", { class: "verdict" });
+  let opened: boolean | null = null; // by the reader
+  let shown = "";
+  const update = (m: Model) => {
+    const now = JSON.stringify([m.doc.result.verdict, m.doc.result.notes, m.doc.live]);
+    if (now === shown) return true;
+    shown = now;
+    const v = m.doc.result.verdict;
+    const open = opened ?? false;
+    const table = checks(v, m.stages.length > 1, open);
+    table?.addEventListener("toggle", () => { opened = table.open; });
+    box.className = "verdict " + (m.doc.live ? "running" : v.word);
+    replace(box, ...sentence(m, v), notes(m.doc.result.notes), table);
+    return true;
+  };
+  return { id: "verdict", title: "Verdict", element: box, update };
+}
+
+function sentence(m: Model, v: Verdict): Node[] {
+  const n = (v.checks ?? []).length;
+  if (m.doc.live) {
+    return [h("p", { class: "verdict-word" }, "RUNNING"), h("p", { class: "verdict-text" }, "The verdict follows when the run has ended. Until then figures are preliminary.")];
+  }
+  const text: Record<string, string> = {
+    valid: `All ${plural(n, "check")} within budget: these figures can be trusted.`,
+    invalid: "Do not trust these figures: a check is over its budget.",
+    inconclusive: "Too little was measured to tell whether to trust these figures.",
+  };
+  const reasons = [...(v.reasons ?? []), ...(v.undecided ?? []).map((u) => "Undecided: " + u)];
+  return [
+    h("p", { class: "verdict-word" }, v.word.toUpperCase()),
+    h("div", { class: "verdict-text" }, h("p", {}, text[v.word] ?? ""), reasons.length > 0 && h("ul", {}, ...reasons.map((r) => h("li", {}, r)))),
+  ];
+}
+
+function notes(all: string[] | undefined): HTMLElement | null {
+  if (!all || all.length === 0) return null;
+  return h("details", { class: "notes" }, h("summary", {}, plural(all.length, "note")), h("ul", {}, ...all.map((n) => h("li", {}, n))));
+}
+
+function checks(v: Verdict, several: boolean, open: boolean): HTMLDetailsElement | null {
+  const all = v.checks ?? [];
+  if (all.length === 0) return null;
+  const order = (c: Check) => (c.ok ? 2 : c.undecided ? 1 : 0);
+  const rows = [...all].sort((a, b) => order(a) - order(b)).map((c) => {
+    const state = c.ok ? "ok" : c.undecided ? "undecided" : "over";
+    return h("tr", { class: state },
+      h("td", { class: "state" }, h("span", { class: "badge " + state }, state === "ok" ? "OK" : state === "over" ? "Over budget" : "Undecided")),
+      h("th", { scope: "row" }, words(c.name)), several && h("td", {}, c.stage < 0 ? "whole run" : String(c.stage + 1)),
+      h("td", { class: "number" }, c.undecided ? "–" : value(c.value, c.unit)), h("td", { class: "number" }, value(c.budget, c.unit)),
+      h("td", { class: "why" }, [c.why, c.do].filter(Boolean).join(" ")));
+  });
+  const head = ["Result", "Check", ...(several ? ["Stage"] : []), "Measured", "Budget", "What to do"];
+  return h("details", { class: "checks", open },
+    h("summary", {}, `Table of ${plural(all.length, "check")}`),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of checks" },
+      h("table", {}, h("thead", {}, h("tr", {}, ...head.map((t) => h("th", { scope: "col", class: t === "Measured" || t === "Budget" ? "number" : undefined }, t)))), h("tbody", {}, ...rows))));
+}

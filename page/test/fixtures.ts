@@ -1,0 +1,24 @@
+// Writes example pages to the directory named, from the built page: node .build/fixtures.mjs DIR PAGE
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { makeRun, type Options } from "../fixture/run";
+
+const [, , dir, page] = process.argv;
+if (dir && page) {
+  const template = readFileSync(page, "utf8");
+  const safe = (v: unknown) => JSON.stringify(v).replace(/[<>&\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+  const runs: Record<string, Options> = {
+    one: { loads: [32], perStage: 3000, failures: 0.004, objectives: true, servers: true },
+    levels: { loads: [1, 4, 8, 16, 32, 64], perStage: 500, objectives: true, servers: true, failures: 0.002 },
+    open: { loads: [20, 60], perStage: 1500, open: true, word: "invalid", failures: 0.05 },
+    small: { loads: [4], perStage: 12, word: "inconclusive" },
+    large: { loads: [64], perStage: 30000, failures: 0.001, traces: 2000 },
+    hostile: { loads: [8], perStage: 100, name: '<img src=x onerror="alert(1)"></script><script>alert(2)</script>\u202etxt\u0007' },
+    live: { loads: [16], perStage: 600, live: true },
+  };
+  mkdirSync(dir, { recursive: true });
+  for (const [name, options] of Object.entries(runs)) {
+    const { doc, planes } = makeRun(options);
+    const data = `<script type="application/json" id="document">${safe(doc)}</script>\n<script type="application/octet-stream" id="planes">${planes}</script>\n`;
+    writeFileSync(`${dir}/${name}.html`, template.replace("<!--data-->", () => data));
+  }
+}

@@ -60,7 +60,7 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* message sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run", "./* message draw sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
 	{"run/kit", "message probe probe/prometheus endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
@@ -71,7 +71,7 @@ var house = []struct{ name, may string }{
 	{"report/screen", ""},
 	{"report/html", "draw"},
 	{"report/*", "report/screen record result lib/number"},
-	{"draw", "result"},
+	{"draw", "result metric plan record lib/brief"},
 	{"result", "message metric sweep plan probe probe/serving record stat lib/number"},
 	{"metric", "record stat"},
 

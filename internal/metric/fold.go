@@ -43,6 +43,8 @@ type Options struct {
 	Pool *stat.Pool
 	// Live is kept up to date as records come. nil: none.
 	Live *Live
+	// Each is told of each request, which is valid until it returns. nil: nobody is.
+	Each func(*Request)
 }
 
 // SampleMemory is what the samples of a run may take of memory before they go to disk. The
@@ -149,6 +151,9 @@ func (f *Fold) Add(rec *record.Record) {
 	}
 	s.hold(rec, from, to)
 	s.arrivals.add(r)
+	if f.opts.Each != nil {
+		f.opts.Each(r)
+	}
 	var in stat.Set
 	if rec.Phase == record.Measured {
 		in |= stat.First

@@ -44,6 +44,8 @@ type Reader struct {
 	z    *zstd.Decoder
 	most int64 // bytes of a line
 
+	besides bool // requests are passed over
+
 	buf        []byte // read and not yet handed out: buf[start:]
 	start      int
 	searched   int // bytes of buf[start:] known to hold no newline
@@ -174,6 +176,9 @@ func (r *Reader) parse(text []byte) (Line, error) {
 	kind, err := kindOf(text)
 	if err != nil {
 		return Line{}, err
+	}
+	if r.besides && (kind == kindRequest || kind == kindBegun || kind == kindUnderway) {
+		return Line{}, nil
 	}
 	switch kind {
 	case kindRequest:

@@ -21,7 +21,13 @@ type File struct {
 // requests that were under way there, which have failed with CutOff. A file that ends within
 // its header, that has none, or that holds a line which cannot be read is an error, after the
 // lines before it.
-func (f File) Walk(each func(Line) error) (whole bool, err error) {
+func (f File) Walk(each func(Line) error) (whole bool, err error) { return f.walk(each, false) }
+
+// Besides gives each line that is no request, as Walk does. It need not read the requests,
+// which are most of a file.
+func (f File) Besides(each func(Line) error) (whole bool, err error) { return f.walk(each, true) }
+
+func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) {
 	in, err := os.Open(f.Path)
 	if err != nil {
 		return false, fmt.Errorf("open record file: %w", err)
@@ -32,6 +38,7 @@ func (f File) Walk(each func(Line) error) (whole bool, err error) {
 		return false, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	defer r.Close()
+	r.besides = besides
 	if f.Most > 0 {
 		r.most, r.lines.most = f.Most, f.Most
 	}

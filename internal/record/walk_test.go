@@ -141,3 +141,30 @@ func TestWalkIsLed(t *testing.T) {
 		t.Errorf("%d requests, then %v", n, err)
 	}
 }
+
+// Lines besides the requests come without reading those.
+func TestBesides(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records")
+	lines := bytes.Replace(plainFile(t, 3), []byte(`{"kind":"request",`), []byte(`{"kind":"request",!`), 1) // which cannot be read
+	if err := os.WriteFile(file, lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (File{Path: file}).Walk(func(Line) error { return nil }); err == nil {
+		t.Fatal("a request that cannot be read was read")
+	}
+	var got []string
+	whole, err := File{Path: file}.Besides(func(l Line) error {
+		switch {
+		case l.Header != nil:
+			got = append(got, "header")
+		case l.Stage != nil:
+			got = append(got, "stage")
+		case l.Request != nil:
+			got = append(got, "request")
+		}
+		return nil
+	})
+	if err != nil || !whole || !slices.Equal(got, []string{"header", "stage"}) {
+		t.Errorf("got %v, whole: %v, %v", got, whole, err)
+	}
+}

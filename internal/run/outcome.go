@@ -47,7 +47,7 @@ func (o *outcome) conclude(played error) (*result.Result, error) {
 			res = saved.Result
 		}
 	} else {
-		res, buildErr = build(asRun, *facts, fold, &record.File{Path: out.recordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool)
+		res, buildErr = build(asRun, *facts, fold, &record.File{Path: out.recordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool, nil)
 	}
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))

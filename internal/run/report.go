@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/message"
@@ -41,6 +42,17 @@ func Report(dir string) (*result.Result, error) {
 // Read makes a run again from its output directory: the plan and the records. It works on
 // what a killed run left behind. The result is worded with the names of a tool; nil: our own.
 func Read(dir string, names func(*plan.Plan) message.Names) (*Saved, error) {
+	return read(dir, names, nil)
+}
+
+// Draw is Read, and gives what a page draws of the run too.
+func Draw(dir string, names func(*plan.Plan) message.Names) (*Saved, *draw.Document, error) {
+	var d drawing
+	s, err := read(dir, names, &d)
+	return s, d.document, err
+}
+
+func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Saved, error) {
 	name := filepath.Join(dir, PlanFile)
 	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
@@ -73,7 +85,7 @@ func Read(dir string, names func(*plan.Plan) message.Names) (*Saved, error) {
 		p.Stages = madeStages(p, facts.Saturation.Rates)
 	}
 	facts.Incomplete = facts.Incomplete || lacksStages(&facts, len(p.Stages))
-	fold, err := metric.NewFold(foldOptions(p, result.Bounds(facts.Stages), pool, nil))
+	fold, err := metric.NewFold(d.options(foldOptions(p, result.Bounds(facts.Stages), pool, nil), p, facts.Stages))
 	if err != nil {
 		return nil, err
 	}
@@ -90,14 +102,14 @@ func Read(dir string, names func(*plan.Plan) message.Names) (*Saved, error) {
 		return nil, err
 	}
 	facts.Levels = result.Levels(p, &facts, samples)
-	res, err := build(p, facts, fold, &records, pool)
+	res, err := build(p, facts, fold, &records, pool, d)
 	return &Saved{Plan: p, Records: records, Result: res}, err
 }
 
 // readFacts reads what the record file says besides requests.
 func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 	var f result.Facts
-	whole, err := records.Walk(func(l record.Line) error {
+	whole, err := records.Besides(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
 			f.Header = *l.Header

@@ -45,7 +45,7 @@ var house = []struct{ name, may string }{
 	{"tool/perfanalyzer/report", "record sweep"},
 	{"tool/*/report", "report/screen lib/jsonobject lib/number"},
 	{"tool/inferenceperf/reader", ""},
-	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record google.golang.org/protobuf"},
+	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record remote/otlp"},
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/wholefile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/brief"},
 	{"tool/*", "tool message ./* tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
@@ -124,6 +124,7 @@ var house = []struct{ name, may string }{
 	{"remote/hub/hubtest", ""},
 	{"remote/storage", "plan remote/google github.com/minio/minio-go/v7 gopkg.in/ini.v1"},
 	{"remote/google", "golang.org/x/oauth2"},
+	{"remote/otlp", "google.golang.org/protobuf"},
 	{"remote/proxy", "plan golang.org/x/net"},
 
 	// The yardstick shares nothing with what it measures but the generated messages.

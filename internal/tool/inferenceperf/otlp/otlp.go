@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/remote/otlp"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
@@ -34,74 +35,11 @@ type Run struct {
 	Servers   []string // their addresses, by record.Target
 }
 
-// A span, as OTLP's JSON has it: 64 bits do not fit JSON's numbers, so those are texts.
-type span struct {
-	TraceID    string      `json:"traceId"`
-	SpanID     string      `json:"spanId"`
-	Parent     string      `json:"parentSpanId,omitempty"`
-	Name       string      `json:"name"`
-	Kind       int         `json:"kind"`
-	Start      int64       `json:"startTimeUnixNano,string"`
-	End        int64       `json:"endTimeUnixNano,string"`
-	Attributes []attribute `json:"attributes,omitempty"`
-	Events     []event     `json:"events,omitempty"`
-	Status     status      `json:"status"`
-}
-
-type event struct {
-	Time int64  `json:"timeUnixNano,string"`
-	Name string `json:"name"`
-}
-
-type status struct {
-	Code    int    `json:"code,omitempty"`
-	Message string `json:"message,omitempty"`
-}
-
-type attribute struct {
-	Key   string `json:"key"`
-	Value value  `json:"value"`
-}
-
-// value has one field set.
-type value struct {
-	String *string  `json:"stringValue,omitempty"`
-	Bool   *bool    `json:"boolValue,omitempty"`
-	Int    *int64   `json:"intValue,omitempty,string"`
-	Double *float64 `json:"doubleValue,omitempty"`
-	Array  *array   `json:"arrayValue,omitempty"`
-}
-
-type array struct {
-	Values []value `json:"values"`
-}
-
-// The numbers that OTLP has for kinds and states.
-const (
-	kindInternal = 1
-	kindClient   = 3
-	statusOK     = 1
-	statusError  = 2
-)
-
-func text(key, s string) attribute { return attribute{key, value{String: &s}} }
-
-func number(key string, n int) attribute { return attribute{key, value{Int: new(int64(n))}} }
-
-func seconds(key string, d time.Duration) attribute {
-	return attribute{key, value{Double: new(d.Seconds())}}
-}
-
-// add adds attributes, if the span has them.
-func (s *span) add(has bool, list ...attribute) {
-	if has {
-		s.Attributes = append(s.Attributes, list...)
-	}
-}
+func seconds(key string, d time.Duration) otlp.Attribute { return otlp.Double(key, d.Seconds()) }
 
 // group is a span that holds others: a conversation or a stage.
 type group struct {
-	span
+	otlp.Span
 	begin, end time.Duration
 	requests   int
 }
@@ -126,7 +64,7 @@ func (m *maker) id(n int, parts ...any) string {
 func (m *maker) at(d time.Duration) int64 { return m.run.Start.Add(d).UnixNano() }
 
 // request is the span of a request.
-func (m *maker) request(rec *record.Record) span {
+func (m *maker) request(rec *record.Record) otlp.Span {
 	begin, end := rec.Sent, rec.End
 	if begin < 0 {
 		begin = max(rec.Due, 0)
@@ -135,25 +73,25 @@ func (m *maker) request(rec *record.Record) span {
 		end = rec.Failure.At
 	}
 	end = max(end, begin)
-	s := span{SpanID: m.id(8, "request", rec.Seq), Kind: kindClient, Start: m.at(begin), End: m.at(end)}
+	s := otlp.Span{SpanID: m.id(8, "request", rec.Seq), Kind: otlp.KindClient, Start: m.at(begin), End: m.at(end)}
 	s.TraceID, s.Parent = m.place(rec, begin, end)
 	model := cmp.Or(rec.Model, m.run.Model)
 	s.Name = strings.TrimSpace(m.run.Operation + " " + model)
 	m.opt.Measure(rec, &m.values)
-	s.add(true, m.server(rec.Target)...)
-	s.add(true, text("gen_ai.operation.name", m.run.Operation), text("gen_ai.system", "openai_compatible"),
-		text("llm.request.type", m.run.Operation), attribute{"llm.is_streaming", value{Bool: new(rec.Streamed)}})
-	s.add(m.run.Provider != "", text("gen_ai.provider.name", m.run.Provider))
-	s.add(model != "", text("gen_ai.request.model", model))
-	s.add(rec.Asked > 0, number("gen_ai.request.max_tokens", rec.Asked))
-	s.add(rec.Session != "", text("gen_ai.conversation.id", rec.Session), number("inference_perf.turn", rec.Turn))
-	s.add(true, number("inference_perf.stage", rec.Stage), text("inference_perf.phase", rec.Phase.String()))
-	s.add(rec.Status > 0, number("http.response.status_code", rec.Status))
-	s.add(rec.Sent >= 0, seconds("inference_perf.schedule_delay", rec.Sent-rec.Due))
-	s.add(rec.Retries > 0, seconds("gen_ai.response.retry_wasted_sec", m.values.Wasted))
+	s.Add(true, m.server(rec.Target)...)
+	s.Add(true, otlp.Text("gen_ai.operation.name", m.run.Operation), otlp.Text("gen_ai.system", "openai_compatible"),
+		otlp.Text("llm.request.type", m.run.Operation), otlp.Bool("llm.is_streaming", rec.Streamed))
+	s.Add(m.run.Provider != "", otlp.Text("gen_ai.provider.name", m.run.Provider))
+	s.Add(model != "", otlp.Text("gen_ai.request.model", model))
+	s.Add(rec.Asked > 0, otlp.Int("gen_ai.request.max_tokens", rec.Asked))
+	s.Add(rec.Session != "", otlp.Text("gen_ai.conversation.id", rec.Session), otlp.Int("inference_perf.turn", rec.Turn))
+	s.Add(true, otlp.Int("inference_perf.stage", rec.Stage), otlp.Text("inference_perf.phase", rec.Phase.String()))
+	s.Add(rec.Status > 0, otlp.Int("http.response.status_code", rec.Status))
+	s.Add(rec.Sent >= 0, seconds("inference_perf.schedule_delay", rec.Sent-rec.Due))
+	s.Add(rec.Retries > 0, seconds("gen_ai.response.retry_wasted_sec", m.values.Wasted))
 	if f := rec.Failure; f != nil {
-		s.Status = status{statusError, f.Message}
-		s.add(true, text("error.type", string(f.Class)), text("error.message", f.Message))
+		s.Status = otlp.Status{Code: otlp.StatusError, Message: f.Message}
+		s.Add(true, otlp.Text("error.type", string(f.Class)), otlp.Text("error.message", f.Message))
 		return s
 	}
 	m.answer(&s, rec)
@@ -161,23 +99,23 @@ func (m *maker) request(rec *record.Record) span {
 }
 
 // answer adds what only a request that went well has.
-func (m *maker) answer(s *span, rec *record.Record) {
+func (m *maker) answer(s *otlp.Span, rec *record.Record) {
 	v := &m.values
-	s.Status.Code = statusOK
-	s.add(true, number("gen_ai.usage.input_tokens", v.In), number("gen_ai.usage.output_tokens", v.Server),
-		number("gen_ai.usage.prompt_tokens", v.In), number("gen_ai.usage.completion_tokens", v.Server), number("llm.usage.total_tokens", v.In+v.Server),
+	s.Status.Code = otlp.StatusOK
+	s.Add(true, otlp.Int("gen_ai.usage.input_tokens", v.In), otlp.Int("gen_ai.usage.output_tokens", v.Server),
+		otlp.Int("gen_ai.usage.prompt_tokens", v.In), otlp.Int("gen_ai.usage.completion_tokens", v.Server), otlp.Int("llm.usage.total_tokens", v.In+v.Server),
 		seconds("gen_ai.response.total_latency", max(rec.End-rec.Sent, 0)))
-	s.add(rec.Finish != "", attribute{"gen_ai.response.finish_reasons", value{Array: &array{[]value{{String: &rec.Finish}}}}})
+	s.Add(rec.Finish != "", otlp.Texts("gen_ai.response.finish_reasons", rec.Finish))
 	if v.TTFT != dialect.None {
-		s.add(true, seconds("gen_ai.response.time_to_first_token", v.TTFT))
-		s.Events = append(s.Events, event{m.at(v.Start + v.TTFT), "first token"})
+		s.Add(true, seconds("gen_ai.response.time_to_first_token", v.TTFT))
+		s.Events = append(s.Events, otlp.Event{Time: m.at(v.Start + v.TTFT), Name: "first token"})
 	}
 	t, ok := v.TPOT()
-	s.add(ok, attribute{"gen_ai.response.time_per_output_token", value{Double: &t}})
+	s.Add(ok, otlp.Double("gen_ai.response.time_per_output_token", t))
 }
 
 // server says where a request went.
-func (m *maker) server(i int) []attribute {
+func (m *maker) server(i int) []otlp.Attribute {
 	if i < 0 || i >= len(m.run.Servers) {
 		return nil
 	}
@@ -185,9 +123,9 @@ func (m *maker) server(i int) []attribute {
 	if err != nil || u.Hostname() == "" {
 		return nil
 	}
-	out := []attribute{text("server.address", u.Hostname())}
+	out := []otlp.Attribute{otlp.Text("server.address", u.Hostname())}
 	if port, err := strconv.Atoi(u.Port()); err == nil {
-		out = append(out, number("server.port", port))
+		out = append(out, otlp.Int("server.port", port))
 	}
 	return out
 }
@@ -199,7 +137,7 @@ func (m *maker) place(rec *record.Record, begin, end time.Duration) (trace, pare
 	if m.perStage {
 		trace = m.id(16, "stage", rec.Stage)
 		parent = m.group("stage."+strconv.Itoa(rec.Stage), trace, "", begin, end,
-			number("stage.id", rec.Stage))
+			otlp.Int("stage.id", rec.Stage))
 	}
 	if rec.Session == "" {
 		return trace, parent
@@ -208,15 +146,15 @@ func (m *maker) place(rec *record.Record, begin, end time.Duration) (trace, pare
 	if !m.perStage {
 		trace = m.id(16, name)
 	}
-	return trace, m.group(name, trace, parent, begin, end, text("session.id", rec.Session), text("gen_ai.conversation.id", rec.Session))
+	return trace, m.group(name, trace, parent, begin, end, otlp.Text("session.id", rec.Session), otlp.Text("gen_ai.conversation.id", rec.Session))
 }
 
 // group adds a request to a span that holds others, and gives its identity.
-func (m *maker) group(name, trace, parent string, begin, end time.Duration, about ...attribute) string {
+func (m *maker) group(name, trace, parent string, begin, end time.Duration, about ...otlp.Attribute) string {
 	key := trace + name
 	g := m.groups[key]
 	if g == nil {
-		g = &group{span: span{TraceID: trace, SpanID: m.id(8, trace, name), Parent: parent, Name: name, Kind: kindInternal, Attributes: about}, begin: begin, end: end}
+		g = &group{Span: otlp.Span{TraceID: trace, SpanID: m.id(8, trace, name), Parent: parent, Name: name, Kind: otlp.KindInternal, Attributes: about}, begin: begin, end: end}
 		m.groups[key], m.order = g, append(m.order, key)
 	}
 	g.begin, g.end = min(g.begin, begin), max(g.end, end)
@@ -225,13 +163,13 @@ func (m *maker) group(name, trace, parent string, begin, end time.Duration, abou
 }
 
 // rest are the spans that hold others, once all requests are known.
-func (m *maker) rest() []span {
-	out := make([]span, 0, len(m.order))
+func (m *maker) rest() []otlp.Span {
+	out := make([]otlp.Span, 0, len(m.order))
 	for _, key := range m.order {
 		g := m.groups[key]
 		g.Start, g.End = m.at(g.begin), m.at(g.end)
-		g.Attributes = append(slices.Clip(g.Attributes), number("inference_perf.requests", g.requests))
-		out = append(out, g.span)
+		g.Attributes = append(slices.Clip(g.Attributes), otlp.Int("inference_perf.requests", g.requests))
+		out = append(out, g.Span)
 	}
 	return out
 }

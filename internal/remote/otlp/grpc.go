@@ -1,15 +1,13 @@
 package otlp
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 )
-
-// exportMethod is the path of the one method that takes spans.
-const exportMethod = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
 // grpcTransport speaks HTTP/2 from the first byte, also without TLS, as gRPC does.
 func grpcTransport() *http.Transport {
@@ -25,9 +23,9 @@ func grpcTransport() *http.Transport {
 }
 
 // call sends an export once, as a gRPC call; again: the same may go well later.
-func (e *Exporter) call(body []byte) (answer []byte, again bool, err error) {
+func (c *Client) call(ctx context.Context, s signal, body []byte) (answer []byte, again bool, err error) {
 	framed := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))) // not compressed
-	res, answer, err := e.exchange(e.settings.Endpoint+exportMethod, map[string]string{
+	res, answer, err := c.exchange(ctx, c.settings.Endpoint+s.method, map[string]string{
 		"Content-Type": "application/grpc", "TE": "trailers", "Grpc-Timeout": fmt.Sprintf("%dm", exportTime.Milliseconds()),
 	}, append(framed, body...))
 	if err != nil {

@@ -29,6 +29,15 @@ func (m *message) fixed(field protowire.Number, n uint64) {
 	*m = protowire.AppendFixed64(protowire.AppendTag(*m, field, protowire.Fixed64Type), n)
 }
 
+// packed adds a list of numbers of 64 bits.
+func (m *message) packed(field protowire.Number, list []uint64) {
+	b := make([]byte, 0, 8*len(list))
+	for _, n := range list {
+		b = protowire.AppendFixed64(b, n)
+	}
+	m.bytes(field, b)
+}
+
 // id adds an identity that JSON has in hexadecimal.
 func (m *message) id(field protowire.Number, s string) {
 	if b, err := hex.DecodeString(s); err == nil && len(b) > 0 {
@@ -36,7 +45,7 @@ func (m *message) id(field protowire.Number, s string) {
 	}
 }
 
-func (m *message) attributes(field protowire.Number, list []attribute) {
+func (m *message) attributes(field protowire.Number, list []Attribute) {
 	for _, a := range list {
 		var pair message
 		pair.text(1, a.Key)
@@ -46,7 +55,7 @@ func (m *message) attributes(field protowire.Number, list []attribute) {
 }
 
 // protobuf is an opentelemetry.proto.common.v1.AnyValue.
-func (v value) protobuf() (m message) {
+func (v Value) protobuf() (m message) {
 	switch {
 	case v.String != nil:
 		m.bytes(1, []byte(*v.String))
@@ -66,49 +75,7 @@ func (v value) protobuf() (m message) {
 	return m
 }
 
-// protobuf is an opentelemetry.proto.trace.v1.Span.
-func (s *span) protobuf() (m message) {
-	m.id(1, s.TraceID)
-	m.id(2, s.SpanID)
-	m.id(4, s.Parent)
-	m.text(5, s.Name)
-	m.varint(6, uint64(s.Kind))
-	m.fixed(7, uint64(s.Start))
-	m.fixed(8, uint64(s.End))
-	m.attributes(9, s.Attributes)
-	for _, e := range s.Events {
-		var event message
-		event.fixed(1, uint64(e.Time))
-		event.text(2, e.Name)
-		m.bytes(11, event)
-	}
-	if s.Status != (status{}) {
-		var end message
-		end.text(2, s.Status.Message)
-		end.varint(3, uint64(s.Status.Code))
-		m.bytes(15, end)
-	}
-	return m
-}
-
-// protobuf is the batch as an opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest.
-func (e *Exporter) protobuf() (m message) {
-	var resource, scope, spans, all message
-	resource.attributes(1, e.resource())
-	scope.text(1, scopeName)
-	scope.text(2, e.maker.run.Version)
-	spans.bytes(1, scope)
-	for i := range e.batch {
-		spans.bytes(2, e.batch[i].protobuf())
-	}
-	all.bytes(1, resource)
-	all.bytes(2, spans)
-	m.bytes(1, all)
-	return m
-}
-
-// partial reads how many spans a collector refused, and why, out of an
-// ExportTraceServiceResponse.
+// partial reads how many spans or points a collector refused, and why, out of its answer.
 func partial(answer []byte) (rejected int64, why string) {
 	fields(answer, func(field protowire.Number, n uint64, b []byte) {
 		if field != 1 {

@@ -31,7 +31,7 @@ var house = []struct{ name, may string }{
 	{"cli", "tool tool/* report/screen lib/nearest golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "message run run/kit plan metric result stat report/progress report/screen lib/* github.com/spf13/pflag"},
+	{"tool", "message live run run/kit plan metric result stat report/progress report/screen lib/* github.com/spf13/pflag"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
@@ -52,6 +52,9 @@ var house = []struct{ name, may string }{
 
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},
+
+	// A run while it goes on, for browsers and for Prometheus.
+	{"live", "run plan record metric result stat draw report/html golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
 
 	// What machines that share a run say to one another, and how their clocks compare.
 	{"cluster", "./bus ./offset run run/health engine engine/load plan record wire/clock lib/cond lib/wholefile github.com/klauspost/compress"},

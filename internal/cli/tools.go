@@ -19,9 +19,9 @@ import (
 
 // own are the commands of our own.
 func own() []tool.Tool {
-	studies := study.Tool()
+	studies := tool.Watched(study.Tool())
 	return []tool.Tool{
-		native.Run(), studies, native.Report(append(others(), studies)), native.Plan(), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
+		tool.Watched(native.Run()), studies, native.Report(append(others(), studies)), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Run: linksCommand},
 		{Name: "version", Summary: "print the version", Run: versionCommand},
 	}
@@ -30,9 +30,12 @@ func own() []tool.Tool {
 // others are the tools that others made. A link to the program, or a copy of it, under
 // the name of one behaves as that tool.
 func others() []tool.Tool {
-	script := llmperf.Tool()
+	script := tool.Watched(llmperf.Tool())
 	script.Name, script.Summary, script.As = "llm_perf.py", "the same, under its script's name", nil
-	return []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
+	return []tool.Tool{
+		tool.Watched(genaiperf.Tool(analyzerLine)), tool.Watched(inferenceperf.Tool()), tool.Watched(perfanalyzer.Tool()),
+		tool.Watched(llmperf.Tool()), script,
+	}
 }
 
 // byName puts the command in front of the arguments where the program is called by the

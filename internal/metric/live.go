@@ -124,18 +124,31 @@ func (p *LivePart) fail(class record.Class, n int64) {
 	p.classes[class] += n
 }
 
-// Merge adds the counts of other.
-func (l *Live) Merge(other *Live) {
-	for i, s := range other.Stages() {
-		to := l.stage(i)
-		for phase := range s {
-			to[phase].Merge(&s[phase])
+// MergeLive puts together what several have counted. The first stages are those of begin,
+// where it has them already.
+func MergeLive(begin []*LiveStage, all []*Live) *Live {
+	sum, n := new(Live), len(begin)
+	for _, l := range all {
+		n = max(n, len(l.Stages()))
+	}
+	sum.grow(n)
+	stages := sum.Stages()
+	copy(stages, begin)
+	for _, l := range all {
+		for i, s := range l.Stages() {
+			if i < len(begin) {
+				continue
+			}
+			for phase := range s {
+				stages[i][phase].merge(&s[phase])
+			}
 		}
 	}
+	return sum
 }
 
-// Merge adds the counts of other.
-func (p *LivePart) Merge(other *LivePart) {
+// merge adds the counts of other.
+func (p *LivePart) merge(other *LivePart) {
 	p.OK.Add(other.OK.Load())
 	p.Failed.Add(other.Failed.Load())
 	p.Good.Add(other.Good.Load())
@@ -149,15 +162,4 @@ func (p *LivePart) Merge(other *LivePart) {
 	for class, n := range other.Failures() {
 		p.fail(class, n)
 	}
-}
-
-// All is all that has ended, of every stage and phase.
-func (l *Live) All() *LivePart {
-	sum := new(LivePart)
-	for _, s := range l.Stages() {
-		for phase := range s {
-			sum.Merge(&s[phase])
-		}
-	}
-	return sum
 }

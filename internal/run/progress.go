@@ -1,6 +1,7 @@
 package run
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 // Progress is how a run goes at a moment.
 type Progress struct {
 	Plan      *plan.Plan    // as it is run; not to be changed
+	Host      record.Host   // of this client
 	Started   time.Time     // when the run's clock was 0
 	At        time.Duration // on the run's clock
 	Stage     int
@@ -57,22 +59,22 @@ type gauge struct {
 	lives     []*metric.Live
 	collector *collect.Collector
 	plan      *plan.Plan
-	started   time.Time
+	header    *record.Header
 	reporting atomic.Bool // the last stage has ended
 	result    atomic.Pointer[result.Result]
+
+	mu      sync.Mutex
+	settled []*metric.LiveStage // the first stages, of which nothing more can come
 }
 
 // progress tells how the run goes.
 func (g *gauge) progress() Progress {
 	stage := g.queue.under()
 	p := Progress{
-		Plan: g.plan, Started: g.started, Result: g.result.Load(),
+		Plan: g.plan, Host: g.header.Host, Started: g.header.Start, Result: g.result.Load(),
 		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.stages(), Reporting: g.reporting.Load(),
 		Sent: g.live.Sent(), InFlight: g.live.InFlight(),
-		Live: new(metric.Live), Failures: g.collector.Failures(),
-	}
-	for _, l := range g.lives {
-		p.Live.Merge(l)
+		Live: g.merged(stage), Failures: g.collector.Failures(),
 	}
 	from, to := g.live.Window(stage)
 	p.Warming = from > p.At
@@ -88,4 +90,16 @@ func (g *gauge) progress() Progress {
 		p.Spans = append(p.Spans, span)
 	}
 	return p
+}
+
+// merged is what all folds have counted. Stages that ended before the last one have been
+// counted to the end: what they have come to is put together once.
+func (g *gauge) merged(stage int) *metric.Live {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := metric.MergeLive(g.settled, g.lives)
+	if n := min(stage-1, len(all.Stages())); n > len(g.settled) {
+		g.settled = all.Stages()[:n:n]
+	}
+	return all
 }

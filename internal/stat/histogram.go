@@ -7,7 +7,7 @@ import (
 )
 
 // Histogram counts samples in buckets that grow with the value, so that a quantile
-// read from it is within 1.6 % of the exact one. It is for views that must be
+// read from it is within 0.4 % of the exact one. It is for views that must be
 // ready at any moment: results come from columns. It may be written and read from many
 // goroutines; one per writer, merged by the reader, keeps writers apart. The zero
 // value is empty. What it takes of memory grows with how far apart its samples lie.
@@ -20,7 +20,7 @@ type Histogram struct {
 type histPage [1 << histBits]atomic.Uint64
 
 const (
-	histBits  = 5 // each power of two has 1<<histBits buckets
+	histBits  = 7 // each power of two has 1<<histBits buckets
 	histPages = 63 - histBits + 1
 )
 

@@ -291,7 +291,7 @@ func TestHistogram(t *testing.T) {
 	for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.99, 1} {
 		got, _ := a.Quantile(q)
 		want := Nearest.Quantile(all, q)
-		if math.Abs(float64(got)-want) > 0.017*want+1 {
+		if math.Abs(float64(got)-want) > 0.0041*want+1 {
 			t.Errorf("q %v: %d, exact %v", q, got, want)
 		}
 	}

@@ -33,6 +33,8 @@ type Env struct {
 	HungUp func(os.Signal) bool
 	// Terminal says what a writer leads to.
 	Terminal func(io.Writer) Terminal
+	// Live is what the command line says about the live page; nil: there is none.
+	Live *Live
 }
 
 // Terminal describes where text goes.

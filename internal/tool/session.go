@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/inferometer/inferometer/internal/live"
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/kit"
@@ -26,27 +27,58 @@ type Session struct {
 
 	display *progress.Display
 	mode    progress.Mode
+	page    *live.Server // nil: there is no live page
 	end     func()
 }
 
 // Begin starts a session that Ctrl-C stops at its first, and aborts at its second press,
-// with a live view of a mode on standard error. The caller ends it.
-func (e Env) Begin(mode progress.Mode) (context.Context, *Session) {
+// with a live view of a mode on standard error, and a live page where the command line asks
+// for one. The caller ends it. The error is that the page cannot be served.
+func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
+	page, err := e.listen()
+	if err != nil {
+		return nil, nil, err
+	}
 	screen := e.Terminal(e.Stderr)
 	display := progress.New(Beneath(e.Stderr), progress.Options{Mode: mode, Color: screen.Color, Width: screen.Width})
 	ctx, abort := context.WithCancel(context.Background())
-	stop, done := make(chan struct{}), make(chan struct{})
-	go e.watchInterrupts(display, stop, abort, done)
+	stop, done, watched := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		e.watchInterrupts(display, stop, abort, done)
+	}()
 	release := e.giveHeapRoom()
 	s := e.Unwatched()
-	s.Stop, s.display, s.mode = stop, display, mode
-	s.Watch = func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) }
+	s.Stop, s.display, s.mode, s.page = stop, display, mode, page
+	s.Watch = func(state func() run.Progress) {
+		display.Start((&gauge{state: state}).snapshot)
+		if page != nil {
+			page.Watch(state)
+		}
+	}
 	s.end = func() {
 		close(done)
+		<-watched
+		if page != nil {
+			keep := e.Live.Keep
+			if ctx.Err() != nil { // whoever was in a hurry does not want to look
+				keep = 0
+			}
+			closeLive(page, keep, e.Interrupts, e.Stderr)
+		}
 		abort()
 		release()
 	}
-	return ctx, s
+	return ctx, s, nil
+}
+
+// NoView leaves the terminal to what the tool prints itself: only a live page shows how a run
+// goes.
+func (s *Session) NoView() {
+	s.Watch = nil
+	if s.page != nil {
+		s.Watch = s.page.Watch
+	}
 }
 
 // Unwatched is a session without a live view that nothing stops, for what sends nothing.

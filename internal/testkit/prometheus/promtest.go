@@ -3,14 +3,17 @@ package prometheus
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +62,8 @@ func Start(t testing.TB, every time.Duration, targets ...string) *Server {
 func (s *Server) start(program, dir, config, address string) error {
 	var log bytes.Buffer
 	s.URL = "http://" + address
-	s.process = exec.Command(program, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=warn")
+	s.process = exec.Command(program, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address,
+		"--log.level=warn", "--enable-feature=native-histograms")
 	s.process.Stdout, s.process.Stderr = &log, &log
 	if err := s.process.Start(); err != nil {
 		return err
@@ -90,6 +94,31 @@ func (s *Server) await(t testing.TB, targets int) {
 		}
 	}
 	t.Fatalf("Prometheus did not scrape %d targets", targets)
+}
+
+// Value is the one value that a query gives.
+func (s *Server) Value(t testing.TB, query string) float64 {
+	t.Helper()
+	body, err := s.get("/api/v1/query?query=" + url.QueryEscape(query))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Data struct {
+			Result []struct {
+				Value [2]any // when, and a number as text
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || len(answer.Data.Result) != 1 {
+		t.Fatalf("%s: %v in %s", query, err, body)
+	}
+	text, _ := answer.Data.Result[0].Value[1].(string)
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatalf("%s: %v in %s", query, err, body)
+	}
+	return v
 }
 
 func (s *Server) get(path string) (string, error) {

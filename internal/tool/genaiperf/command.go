@@ -99,7 +99,10 @@ func template(env tool.Env, action *args.Action) int {
 // runProfile carries out a run and prints its table. That a command line names prompts that
 // are not there is a fault of its form, as in the original.
 func runProfile(env tool.Env, action *args.Action, line []string) int {
-	ctx, session := env.Begin(env.View())
+	ctx, session, err := env.Begin(env.View())
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
 	defer session.End()
 	valid, failing := true, false
 	if action.Command == args.Analyze {

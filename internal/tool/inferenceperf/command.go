@@ -66,7 +66,10 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 	if log.info == io.Discard {
 		mode = progress.Quiet
 	}
-	ctx, session := env.Begin(mode)
+	ctx, session, err := env.Begin(mode)
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
 	defer session.End()
 	quiet := sync.OnceFunc(session.Hide)
 	session.Out, session.Log = &afterwards{env.Stdout, quiet}, log.info

@@ -29,7 +29,10 @@ func runLine(env tool.Env, line []string) int {
 	if action.DryRun {
 		return env.PrintPlan(name, action.Plan)
 	}
-	ctx, session := env.Begin(env.View())
+	ctx, session, err := env.Begin(env.View())
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
 	defer session.End()
 	session.Out = session.Beside(env.Stdout)
 	res, err := Run(ctx, action, session)

@@ -46,7 +46,10 @@ func measure(env tool.Env, action *args.Action) int {
 	if action.Quiet || action.JSON {
 		mode = progress.Quiet
 	}
-	ctx, session := env.Begin(mode)
+	ctx, session, err := env.Begin(mode)
+	if err != nil {
+		return env.Fail("run", err, tool.ExitUsage)
+	}
 	defer session.End()
 	if mode == progress.Quiet {
 		session.Log = io.Discard

@@ -58,9 +58,12 @@ func runLine(env tool.Env, line []string) int {
 	if action.DryRun {
 		return env.PrintPlan(name, action.Plan)
 	}
-	ctx, session := env.Begin(progress.Plain)
+	ctx, session, err := env.Begin(progress.Plain)
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
 	defer session.End()
-	session.Watch = nil // its levels are printed as they end
+	session.NoView() // its levels are printed as they end
 	out, err := Run(ctx, action, session)
 	if out.Result != nil {
 		tool.PrintVerdict(env.Stderr, out.Result)

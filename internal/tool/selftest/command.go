@@ -72,7 +72,10 @@ func runLine(env tool.Env, line []string) int {
 
 // calibrated runs a self-test and prints what it found.
 func calibrated(env tool.Env, f *selftestFlags, like *plan.Plan) int {
-	ctx, session := env.Begin(progress.Quiet)
+	ctx, session, err := env.Begin(progress.Quiet)
+	if err != nil {
+		return env.Fail("selftest", err, tool.ExitUsage)
+	}
 	defer session.End()
 	o := optionsOf(env, like, session)
 	o.Levels, o.Time, o.TTFT, o.ITL = f.levels, f.time, f.ttft, f.itl

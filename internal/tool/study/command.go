@@ -47,9 +47,13 @@ func runLine(env tool.Env, line []string) int {
 			r.Plan.Seed, r.Plan.DrawSeed = first.Seed+uint64(i), false
 		}
 	}
-	ctx, session := env.Begin(progress.Plain)
+	ctx, session, err := env.Begin(progress.Plain)
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
 	defer session.End()
-	session.Watch, session.Width = nil, min(env.Terminal(env.Stdout).Width(), widestChart)
+	session.NoView()
+	session.Width = min(env.Terminal(env.Stdout).Width(), widestChart)
 	out, err := Run(ctx, action, session)
 	if err != nil {
 		code := tool.ExitRun

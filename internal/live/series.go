@@ -1,0 +1,62 @@
+package live
+
+import (
+	"math"
+
+	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/stat"
+)
+
+// series are how a run went over time.
+func series(to *draw.Planes, bins []Bin, stages []plan.Stage) []draw.Series {
+	edges := []float64{bins[0].From.Seconds()}
+	for i := range bins {
+		edges = append(edges, bins[i].To.Seconds())
+	}
+	t := to.Floats(edges)
+	values := func(of func(b *Bin) float64) *draw.Column {
+		list := make([]float64, len(bins))
+		for i := range bins {
+			list[i] = of(&bins[i])
+		}
+		c := to.Floats(list)
+		return &c
+	}
+	step := func(name, title, unit, group string, of func(b *Bin) float64) draw.Series {
+		return draw.Series{Name: name, Title: title, Unit: unit, Group: group, Kind: draw.Step, Column: draw.Columns{T: t, V: values(of)}}
+	}
+	band := func(name, title string, of func(b *Bin) *stat.Histogram) draw.Series {
+		at := func(q float64) *draw.Column {
+			return values(func(b *Bin) float64 { return quantile(of(b), q) })
+		}
+		return draw.Series{
+			Name: name, Title: title, Unit: "ms", Group: name, Kind: draw.Band, Labels: []string{"p50", "p90", "p99"},
+			Column: draw.Columns{T: t, Lo: at(0.5), Mid: at(0.9), Hi: at(0.99)},
+		}
+	}
+	return []draw.Series{
+		step("requests_asked", "Requests asked for", "requests/sec", "load", func(b *Bin) float64 {
+			if b.Stage < len(stages) && stages[b.Stage].Rate > 0 && stages[b.Stage].RampTo == 0 {
+				return stages[b.Stage].Rate
+			}
+			return math.NaN()
+		}),
+		step("requests_sent", "Requests sent", "requests/sec", "load", func(b *Bin) float64 { return b.Rate(b.Sent) }),
+		step("requests_ok", "Requests answered", "requests/sec", "load", func(b *Bin) float64 { return b.Rate(b.Ended - b.Failed) }),
+		step("in_flight", "Requests in flight", "requests", "in flight", func(b *Bin) float64 { return float64(b.InFlight) }),
+		step("output_tokens", "Output tokens", "tokens/sec", "tokens", func(b *Bin) float64 { return b.Rate(b.Tokens) }),
+		step("errors", "Failed requests", "requests/sec", "errors", func(b *Bin) float64 { return b.Rate(b.Failed) }),
+		band("ttft", "Time to first token", func(b *Bin) *stat.Histogram { return b.TTFT }),
+		band("itl", "Inter-token latency", func(b *Bin) *stat.Histogram { return b.ITL }),
+	}
+}
+
+// quantile is a quantile in milliseconds; NaN where there are no samples.
+func quantile(h *stat.Histogram, q float64) float64 {
+	v, ok := h.Quantile(q)
+	if !ok {
+		return math.NaN()
+	}
+	return millis(v)
+}

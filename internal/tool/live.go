@@ -1,0 +1,116 @@
+package tool
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/live"
+)
+
+// Live is what a command line says about the live page; nil: there is to be none.
+type Live struct {
+	Address string
+	Keep    time.Duration // how long it stays when all else is done
+}
+
+// liveHelp is what --help says of it, for every tool.
+const liveHelp = `
+Live page:
+      --live [HOST:PORT]     show the run in a browser while it goes on, and as Prometheus metrics on /metrics (default ` + live.Default + `; docs/live.md)
+      --live-keep TIME       keep the live page this long after the run, or until Ctrl-C, such as 10m
+`
+
+// Watched is a tool that can show its runs in a browser while they go on: it has --live
+// besides its own flags.
+func Watched(t Tool) Tool {
+	inner := t.Run
+	t.Run = func(env Env, line []string) int {
+		view, rest, err := takeLive(line)
+		if err != nil {
+			return env.Fail(t.Name, err, ExitUsage)
+		}
+		env.Live = view
+		code := inner(env, rest)
+		if code == ExitOK && slices.ContainsFunc(own(rest), func(a string) bool { return a == "--help" || a == "-h" }) {
+			fmt.Fprint(env.Stdout, liveHelp)
+		}
+		return code
+	}
+	return t
+}
+
+// own is the part of a command line before what is handed on to another program.
+func own(line []string) []string {
+	if i := slices.Index(line, "--"); i >= 0 {
+		return line[:i]
+	}
+	return line
+}
+
+// address is what can only be the address of a page, and not what a tool measures, which has a scheme.
+var address = regexp.MustCompile(`^((\[[0-9A-Fa-f:.%]+\]|[0-9A-Za-z._-]*):)?[0-9]{1,5}$`)
+
+// takeLive takes the flags of the live page out of a command line.
+func takeLive(line []string) (view *Live, rest []string, err error) {
+	mine := own(line)
+	on := func() *Live {
+		if view == nil {
+			view = &Live{}
+		}
+		return view
+	}
+	for i := 0; i < len(mine); i++ {
+		name, value, given := strings.Cut(mine[i], "=")
+		next := i+1 < len(mine)
+		switch name {
+		case "--live":
+			if !given && next && address.MatchString(mine[i+1]) {
+				i++
+				value = mine[i]
+			}
+			on().Address = value
+		case "--live-keep":
+			if !given && next {
+				i++
+				value = mine[i]
+			}
+			if on().Keep, err = time.ParseDuration(value); err != nil || view.Keep < 0 {
+				return nil, nil, fmt.Errorf("--live-keep: %q is not a time: use one such as 90s or 10m", value)
+			}
+		default:
+			rest = append(rest, mine[i])
+		}
+	}
+	return view, append(rest, line[len(mine):]...), nil
+}
+
+// listen starts the server of the live page, and says where it is; nil: none is wanted.
+func (e Env) listen() (*live.Server, error) {
+	if e.Live == nil {
+		return nil, nil
+	}
+	s, err := live.Listen(live.Options{Address: e.Live.Address, Token: e.Getenv(live.TokenVariable), Version: e.Version})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(e.Stderr, "Live page: %s\n", s.URL())
+	return s, nil
+}
+
+// closeLive shows what came of the run, for as long as the command line says, and ends the server.
+func closeLive(s *live.Server, keep time.Duration, interrupts <-chan os.Signal, log io.Writer) {
+	defer s.Close()
+	if !s.End(nil) || keep == 0 {
+		return
+	}
+	fmt.Fprintf(log, "The live page stays for %v: press Ctrl-C to end it.\n", keep)
+	select {
+	case <-time.After(keep):
+	case <-interrupts:
+	}
+}

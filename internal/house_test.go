@@ -57,7 +57,7 @@ var house = []struct{ name, may string }{
 	{"live", "run plan record metric result stat draw report/html golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
 
 	// What machines that share a run say to one another, and how their clocks compare.
-	{"cluster", "./bus ./offset run run/health engine engine/load plan record wire/clock lib/cond lib/wholefile github.com/klauspost/compress"},
+	{"cluster", "./bus ./offset run run/health engine engine/load plan record wire/clock lib/cond lib/wholefile"},
 	{"cluster/bus", "lib/cond github.com/nats-io/nats-server/v2 github.com/nats-io/nats.go"},
 	{"cluster/offset", ""},
 

@@ -45,8 +45,9 @@ type stage struct {
 	index   int
 	members []*member // that send it
 	live    *engine.Live
-	ended   map[int]ended         // by worker
-	from    map[int]time.Duration // when the measured part of each begins
+	ended   map[int]ended  // by worker
+	last    map[int]status // what each has said last
+	over    bool           // it has ended for all, and is marked so
 }
 
 // New makes a Coordinator.
@@ -85,11 +86,13 @@ func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake)
 	var infos []record.WorkerInfo
 	for _, m := range c.joinedBy() {
 		infos = append(infos, record.WorkerInfo{Name: m.name, Host: m.host, ClockBound: m.bound})
+	}
+	c.intake.Workers(infos)
+	for _, m := range c.joinedBy() {
 		if err := m.open(ctx, c); err != nil {
 			return err
 		}
 	}
-	c.intake.Workers(infos)
 	return nil
 }
 

@@ -24,10 +24,11 @@ type member struct {
 	told   bool          // it was told to stop: it gets no more to do
 	gone   time.Duration // it was told so, or was last heard
 	left   bool          // it has ended, and its records are here
+	stuck  bool          // its records cannot be taken in any more
 
 	inbox *bus.Inbox
-	feed  *feed
-	done  chan struct{} // closed when all of its records were taken in
+	read  uint64        // frames of its records that were taken in
+	done  chan struct{} // closed when all of them were
 }
 
 // over reports whether there will be no more of its records.
@@ -39,27 +40,18 @@ func (m *member) open(ctx context.Context, c *Coordinator) error {
 	if err != nil {
 		return fmt.Errorf("opening the records of worker %s: %w", m.name, err)
 	}
-	from, err := newFeed()
-	if err != nil {
-		return err
-	}
-	c.state.Update(func() { m.inbox, m.feed, m.done = in, from, make(chan struct{}) })
+	c.state.Update(func() { m.inbox, m.done = in, make(chan struct{}) })
 	go func() {
 		defer close(m.done)
-		if err := c.intake.Read(m.index, m.feed); err != nil {
+		if err := errors.Join(m.receive(c), c.intake.End(m.index)); err != nil {
 			m.fail(c, err)
 		}
-	}()
-	go func() {
-		if err := m.receive(c); err != nil {
-			m.fail(c, err)
-		}
-		m.feed.end()
 	}()
 	return nil
 }
 
-// receive keeps the frames of a worker until there are no more.
+// receive keeps the frames of a worker until there are no more, and takes their requests into
+// account as soon as it is certain which of them are measured.
 func (m *member) receive(c *Coordinator) error {
 	ctx := context.Background()
 	for {
@@ -67,16 +59,24 @@ func (m *member) receive(c *Coordinator) error {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		}
+		if err != nil {
+			return err
+		}
+		digest, records, err := record.SplitDigest(frame.Data)
 		if err == nil {
-			err = c.intake.Frame(frame.Data)
+			err = c.intake.Keep(records)
 		}
 		if err == nil {
-			err = m.feed.put(ctx, frame.Number, frame.Data)
+			err = c.state.Wait(ctx, func() bool { return c.certain(digest.Latest) })
+		}
+		if err == nil {
+			err = c.intake.Take(m.index, digest)
 		}
 		if err != nil {
 			return err
 		}
 		m.inbox.Acknowledge(frame.Number)
+		c.state.Update(func() { m.read = frame.Number })
 	}
 }
 
@@ -84,6 +84,7 @@ func (m *member) receive(c *Coordinator) error {
 func (m *member) fail(c *Coordinator, err error) {
 	fmt.Fprintf(c.opt.Log, "warning: the records of worker %s: %v\n", m.name, err)
 	c.state.Update(func() {
+		m.stuck = true
 		if m.fault == nil {
 			m.fault = fmt.Errorf("the records of worker %s: %w", m.name, err)
 		}

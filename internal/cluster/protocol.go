@@ -9,6 +9,7 @@
 package cluster
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -46,7 +47,12 @@ const (
 	lead = 200 * time.Millisecond
 	// statusEvery is how often a worker says how far it has come.
 	statusEvery = 250 * time.Millisecond
+	// noted is how long it may take until what has come about is noted.
+	noted = 20 * time.Millisecond
 )
+
+// noStage is the number of no stage.
+const noStage = math.MinInt
 
 // to is the subject of what is for one worker.
 func to(subject string, worker int) string { return subject + "." + strconv.Itoa(worker) }
@@ -88,11 +94,20 @@ type halt struct {
 
 // status is how far a worker has come.
 type status struct {
-	Index    int           `json:"index"`
-	Stage    int           `json:"stage"`
-	Sent     int64         `json:"sent"`
-	InFlight int64         `json:"in_flight"`
-	From     time.Duration `json:"from"` // the measured part begins; record.Never: not known yet
+	Index    int   `json:"index"`
+	Stage    int   `json:"stage"`
+	Sent     int64 `json:"sent"`
+	InFlight int64 `json:"in_flight"`
+	// At is a moment of which all that follows was known.
+	At   time.Duration `json:"at"`
+	From time.Duration `json:"from"` // the measured part begins; record.Never: not known yet
+	To   time.Duration `json:"to"`   // its last request was sent; record.Never: not yet
+}
+
+// flushed is how many frames of a worker's records there are once all were handed over.
+type flushed struct {
+	Frames uint64 `json:"frames"`
+	Status status `json:"status"`
 }
 
 // leaving is a worker that was told to stop, and when.

@@ -16,7 +16,7 @@ import (
 // Send implements run.Fleet.
 func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Live) (record.StageMark, error) {
 	work := t.Load(c.plan)
-	st := &stage{index: t.Index, members: c.members[:work.Senders(len(c.members))], live: live, ended: map[int]ended{}, from: map[int]time.Duration{}}
+	st := &stage{index: t.Index, members: c.members[:work.Senders(len(c.members))], live: live, ended: map[int]ended{}, last: map[int]status{}}
 	if n := len(st.members); n < len(c.members) {
 		fmt.Fprintf(c.opt.Log, "Stage %d is sent by %d of %d workers: there are too few requests or slots for more, or what is sent depends on all answers.\n", t.Index+1, n, len(c.members))
 	}
@@ -27,9 +27,6 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 	}
 	start := c.intake.Now() + lead
 	live.Begun(t.Index, start)
-	if t.Stage.Warmup.Requests == 0 {
-		live.Measured(t.Index, start+time.Duration(t.Stage.Warmup.Duration))
-	}
 	if err := bus.Tell(c.opt.Bus, onGo, begin{Stage: t.Index, At: start}); err != nil {
 		return record.StageMark{Stage: t.Index, Begin: start, Reason: record.StopInterrupted}, err
 	}
@@ -37,19 +34,26 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 	var watched sync.WaitGroup
 	watched.Go(func() { c.obey(ctx, t.Index, stop, over) })
 	// A stage ends by itself, or is told to: it is worth waiting for as long as it takes.
-	err := c.state.Wait(context.Background(), func() bool { return c.over(st) })
+	err := c.state.Wait(context.Background(), func() bool { return c.ended(st) })
 	close(over)
 	watched.Wait()
+	mark, faults := c.joined(st, start)
+	live.Measured(t.Index, mark.WarmupEnd)
+	live.Halted(t.Index, mark.SendEnd)
+	c.state.Update(func() { st.over = true })
 	for _, m := range st.members {
 		if c.finds(m.over) {
 			<-m.done // what it had under way is known then
 			continue
 		}
-		err = errors.Join(err, m.feed.await(context.WithoutCancel(ctx), st.ended[m.index].Frames))
+		err = errors.Join(err, c.taken(context.WithoutCancel(ctx), m, st.ended[m.index].Frames))
 	}
-	mark, faults := c.joined(st, start)
-	live.Halted(t.Index, mark.SendEnd)
 	return mark, errors.Join(err, faults)
+}
+
+// taken waits until so many frames of a worker were taken in, or there will be no more.
+func (c *Coordinator) taken(ctx context.Context, m *member, frames uint64) error {
+	return c.state.Wait(ctx, func() bool { return m.read >= frames || m.over() || m.stuck })
 }
 
 // order has all workers get ready for a stage.
@@ -103,8 +107,8 @@ func (c *Coordinator) obey(ctx context.Context, index int, stop <-chan record.St
 	}
 }
 
-// over reports whether a stage has ended for all workers that are left.
-func (c *Coordinator) over(st *stage) bool {
+// ended reports whether a stage has ended for all workers that are left.
+func (c *Coordinator) ended(st *stage) bool {
 	for _, m := range st.members {
 		if _, has := st.ended[m.index]; !has && !m.over() && m.fault == nil {
 			return false
@@ -118,37 +122,64 @@ func (c *Coordinator) mark(e ended) (none, error) {
 	c.state.Update(func() {
 		if c.stage != nil && c.stage.index == e.Mark.Stage {
 			c.stage.ended[e.Index] = e
+			c.stage.last[e.Index] = status{At: e.Mark.DrainEnd, From: e.Mark.WarmupEnd, To: e.Mark.SendEnd}
+			c.stage.window()
 			c.next = max(c.next, e.Next)
 		}
 	})
 	return none{}, nil
 }
 
-// status takes how far a worker has come. The measured part begins when it does for all.
+// status takes how far a worker has come. The measured part begins when it does for all, and ends
+// with the last request of any.
 func (c *Coordinator) status(s status) {
-	c.state.Lock()
-	defer c.state.Unlock()
-	st := c.stage
-	if st == nil || st.index != s.Stage {
-		return
-	}
-	st.live.Follow(s.Index, s.Sent, s.InFlight)
-	if s.From == record.Never {
-		return
-	}
-	st.from[s.Index] = s.From
-	latest, alive := time.Duration(0), 0
+	c.state.Update(func() {
+		st := c.stage
+		if st == nil || st.index != s.Stage {
+			return
+		}
+		st.live.Follow(s.Index, s.Sent, s.InFlight)
+		if _, over := st.ended[s.Index]; !over {
+			st.last[s.Index] = s
+		}
+		st.window()
+	})
+}
+
+// window works out the measured part of a stage, as far as it is known.
+func (st *stage) window() {
+	var from, to time.Duration
+	sending := false
 	for _, m := range st.members {
-		if !m.lost && !m.told {
-			alive++
+		s, heard := st.last[m.index]
+		switch {
+		case m.over() && !heard:
+			continue
+		case !heard || s.From == record.Never:
+			return
+		}
+		from, to = max(from, s.From), max(to, s.To)
+		sending = sending || s.To == record.Never && !m.over()
+	}
+	st.live.Measured(st.index, from)
+	if !sending {
+		st.live.Halted(st.index, to)
+	}
+}
+
+// certain reports whether of requests that ended by a moment it is known if that was in the measured
+// part of their stage: all workers have told how far they were at that moment.
+func (c *Coordinator) certain(at time.Duration) bool {
+	st := c.stage
+	if st == nil || st.over || at == 0 {
+		return true
+	}
+	for _, m := range st.members {
+		if s, heard := st.last[m.index]; !m.over() && (!heard || s.At < at && s.To == record.Never) {
+			return false
 		}
 	}
-	for _, from := range st.from {
-		latest = max(latest, from)
-	}
-	if len(st.from) >= alive {
-		st.live.Measured(st.index, latest)
-	}
+	return true
 }
 
 // joined is the mark of a stage as a whole: from the first that began to the last that ended.
@@ -197,8 +228,9 @@ func (c *Coordinator) Settle(ctx context.Context) {
 		all.Go(func() {
 			asking, cancel := context.WithTimeout(ctx, askFor)
 			defer cancel()
-			if frames, err := bus.Ask[uint64](asking, c.opt.Bus, to(onFlush, m.index), none{}); err == nil {
-				_ = m.feed.await(asking, frames)
+			if f, err := bus.Ask[flushed](asking, c.opt.Bus, to(onFlush, m.index), none{}); err == nil {
+				c.status(f.Status)
+				_ = c.taken(asking, m, f.Frames)
 			}
 		})
 	}

@@ -159,10 +159,7 @@ func (w *worker) serve(ctx context.Context) error {
 		}
 	}
 	add(bus.Answer(b, to(onOrder, i), w.order))
-	add(bus.Answer(b, to(onFlush, i), func(none) (uint64, error) {
-		err := w.w.Flush()
-		return w.file.shipped(), err
-	}))
+	add(bus.Answer(b, to(onFlush, i), w.flush))
 	add(bus.Answer(b, to(onEnd, i), func(none) (none, error) {
 		w.once.Do(func() { close(w.ended) })
 		return none{}, nil
@@ -330,13 +327,33 @@ func (w *worker) carry(ctx context.Context, t run.Task, going <-chan begin, halt
 	}
 }
 
+// flush hands over all that was recorded so far.
+func (w *worker) flush(none) (f flushed, err error) {
+	w.mu.Lock()
+	t := w.task
+	w.mu.Unlock()
+	if f.Status.Stage = noStage; t != nil {
+		f.Status = w.status(*t)
+	}
+	err = w.w.Flush()
+	f.Frames = w.file.shipped()
+	return f, err
+}
+
+// status is how far this worker has come.
+func (w *worker) status(t run.Task) status {
+	// What is known of a stage is noted a moment after it has come about.
+	at := w.clock.Now() - noted
+	from, to := w.w.Measured(t)
+	return status{Index: w.place.Index, Stage: t.Index, Sent: w.w.Sent(), InFlight: w.w.InFlight(), At: at, From: from, To: to}
+}
+
 // tell says how far this worker has come, until the stage is over.
 func (w *worker) tell(t run.Task, over <-chan struct{}) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
 	for {
-		s := status{Index: w.place.Index, Stage: t.Index, Sent: w.w.Sent(), InFlight: w.w.InFlight(), From: w.w.MeasuredFrom(t)}
-		_ = bus.Tell(w.opt.Bus, onStatus, s) // one that is not heard is followed by another
+		_ = bus.Tell(w.opt.Bus, onStatus, w.status(t)) // one that is not heard is followed by another
 		select {
 		case <-over:
 			return

@@ -13,9 +13,20 @@ type lineDecoder struct {
 	scan    jsonscan.Scanner
 	columns columns
 	most    int64 // bytes of a record in memory; 0: no bound
-	// The last strings seen: most requests repeat them.
-	contentType, retryAfter, finish, session, model string
+	repeats
 }
+
+// repeats are the last strings seen of those that most requests repeat.
+type repeats [5]string
+
+const (
+	ofSession = iota
+	ofModel
+	ofContentType
+	ofRetryAfter
+	ofFinish
+	unrepeated // what differs from one request to the next
+)
 
 // decode reads one line of a request into rec, whose buffers are reused.
 func (d *lineDecoder) decode(line []byte, rec *Record) error {
@@ -68,13 +79,13 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		}
 		rec.Prompt = n
 	case "session":
-		rec.Session = repeated(&d.session, s.Quoted())
+		rec.Session = repeated(&d.repeats[ofSession], s.Quoted())
 	case "turn":
 		rec.Turn = int(s.Int())
 	case "ends":
 		rec.Ends = s.Bool()
 	case "model":
-		rec.Model = repeated(&d.model, s.Quoted())
+		rec.Model = repeated(&d.repeats[ofModel], s.Quoted())
 	case "call":
 		rec.Call = string(s.Quoted())
 	case "labels":
@@ -120,9 +131,9 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 	case "status":
 		rec.Status = int(s.Int())
 	case "content_type":
-		rec.ContentType = repeated(&d.contentType, s.Quoted())
+		rec.ContentType = repeated(&d.repeats[ofContentType], s.Quoted())
 	case "retry_after":
-		rec.RetryAfter = repeated(&d.retryAfter, s.Quoted())
+		rec.RetryAfter = repeated(&d.repeats[ofRetryAfter], s.Quoted())
 	case "unended":
 		rec.Unended = s.Bool()
 	case "streamed":
@@ -136,7 +147,7 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 	case "cached":
 		rec.Cached = int(s.Int())
 	case "finish":
-		rec.Finish = repeated(&d.finish, s.Quoted())
+		rec.Finish = repeated(&d.repeats[ofFinish], s.Quoted())
 	case "text":
 		rec.Text = d.bytes(rec.Text[:0])
 	case "text_base64":

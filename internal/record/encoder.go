@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -27,10 +28,22 @@ type Encoder struct {
 	out   bytes.Buffer  // the frame so far
 	fresh int           // bytes that z holds uncompressed
 	size  int           // bytes in the frame, before compression
+
+	digest []byte // of the frame, behind room for its header; empty: there is none
+	latest time.Duration
 }
 
 // Encoder makes one more for the file.
 func (w *Writer) Encoder() *Encoder { return &Encoder{w: w} }
+
+// Digest adds to the digest of the frame that the next lines are in. latest is when the last request of
+// those ended.
+func (e *Encoder) Digest(entries []byte, latest time.Duration) {
+	if len(e.digest) == 0 {
+		e.digest = append(e.digest, make([]byte, digestHeader)...)
+	}
+	e.digest, e.latest = append(e.digest, entries...), max(e.latest, latest)
+}
 
 // Append compresses whole lines made by AppendJSON and keeps nothing of them.
 func (e *Encoder) Append(lines []byte) error {
@@ -65,7 +78,13 @@ func (e *Encoder) Flush() error {
 	if err := e.z.Close(); err != nil {
 		return fmt.Errorf("compress records: %w", err)
 	}
-	err := e.w.write(e.out.Bytes())
+	whole := e.out.Bytes()
+	if len(e.digest) > 0 {
+		sealDigest(e.digest, e.latest)
+		whole = append(e.digest, whole...)
+		e.digest, e.latest = whole[:0], 0
+	}
+	err := e.w.write(whole)
 	if e.out.Reset(); e.out.Cap() > 2*frame { // a line was larger than a frame
 		e.out = bytes.Buffer{}
 	}

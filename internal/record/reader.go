@@ -44,8 +44,6 @@ type Reader struct {
 	z    *zstd.Decoder
 	most int64 // bytes of a line
 
-	besides bool // requests are passed over
-
 	buf        []byte // read and not yet handed out: buf[start:]
 	start      int
 	searched   int // bytes of buf[start:] known to hold no newline
@@ -53,11 +51,18 @@ type Reader struct {
 	lineNumber int
 	failed     error
 
+	parser
+}
+
+// parser reads lines of any kind.
+type parser struct {
 	lines lineDecoder
 	rec   Record
 	open  open
 	ends  bool // the file says where it ends
 	ended bool // and has done so
+
+	besides bool // requests are passed over
 }
 
 // NewReader reads lines from r.
@@ -172,7 +177,7 @@ func (r *Reader) fill() {
 
 // parse reads a line of any kind. Those about requests under way are for the reader
 // itself, and give an empty Line.
-func (r *Reader) parse(text []byte) (Line, error) {
+func (r *parser) parse(text []byte) (Line, error) {
 	kind, err := kindOf(text)
 	if err != nil {
 		return Line{}, err

@@ -31,8 +31,9 @@ type Writer struct {
 	w   io.Writer
 	err error
 
-	ownMu sync.Mutex
-	own   *Encoder // of the lines that are written here
+	ownMu   sync.Mutex
+	own     *Encoder // of the lines that are written here
+	digests bool     // they have a digest
 }
 
 // NewWriter starts a record file on w with its header, which is readable in w when
@@ -48,6 +49,13 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// Digests has every frame from now on come with a digest. Encoders are given theirs.
+func (w *Writer) Digests() {
+	w.ownMu.Lock()
+	defer w.ownMu.Unlock()
+	w.digests = true
 }
 
 // write writes a whole frame.
@@ -105,7 +113,12 @@ func (w *Writer) line(kind string, v any) error {
 	if err != nil {
 		return err
 	}
-	return w.Append(line)
+	w.ownMu.Lock()
+	defer w.ownMu.Unlock()
+	if w.digests {
+		w.own.Digest(AppendDigestLine(nil, line), 0)
+	}
+	return w.own.Append(line)
 }
 
 // appendLine adds a value whose JSON form is an object.

@@ -2,10 +2,7 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -33,56 +30,57 @@ type Intake struct {
 	Now       func() time.Duration // the run's clock
 	collector *collect.Collector
 	ledger    *ledger
-	closed    atomic.Bool // the run is over: what comes now is not of it
+	readers   []record.DigestReader // by worker
+	closed    atomic.Bool           // the run is over: what comes now is not of it
 }
 
 // close takes nothing in any more.
 func (in *Intake) close() { in.closed.Store(true) }
 
 // Workers says who sends.
-func (in *Intake) Workers(list []record.WorkerInfo) { in.ledger.workers(list) }
+func (in *Intake) Workers(list []record.WorkerInfo) {
+	in.readers = make([]record.DigestReader, len(list))
+	in.ledger.workers(list)
+}
 
-// Frame keeps a frame of a worker's records.
-func (in *Intake) Frame(frame []byte) error {
+// Keep keeps a frame of a worker's records.
+func (in *Intake) Keep(frame []byte) error {
 	if in.closed.Load() {
 		return nil
 	}
 	return in.ledger.out.records().Frame(frame)
 }
 
-// Read takes in the records of one worker, as they come, until they end. What is under way then
-// was lost with the worker.
-func (in *Intake) Read(worker int, frames io.Reader) error {
-	r, err := record.NewReader(frames)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("reading the records of worker %d: %w", worker+1, err)
-		}
+// Take takes the requests of a worker into account that a frame has. There is one caller for each
+// worker at a time.
+func (in *Intake) Take(worker int, d record.Digest) error {
+	err := in.readers[worker].Read(d, func(line record.Line) error {
 		switch {
 		case in.closed.Load():
 		case line.Request != nil:
-			if f := line.Request.Failure; f != nil && strings.HasPrefix(f.Message, record.StillUnderway) {
-				f.Class, f.Message = record.WorkerLost, "its worker was lost before the answer came"
-				in.ledger.out.note(in.request(line.Request))
-			}
 			in.collector.Add(worker, line.Request)
 		case line.Health != nil:
 			in.ledger.workerHealth(*line.Health)
 		case line.Session != nil:
 			in.ledger.session(*line.Session)
 		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading the records of worker %d: %w", worker+1, err)
 	}
+	return nil
 }
 
-// request writes down a request of which its worker has left no record.
-func (in *Intake) request(rec *record.Record) error {
-	return in.ledger.out.records().Append(record.AppendJSON(nil, rec, false))
+// End says that there will be no more of a worker. What is under way then was lost with it, and is
+// written down as such.
+func (in *Intake) End(worker int) error {
+	return in.readers[worker].End(func(rec *record.Record) error {
+		if in.closed.Load() {
+			return nil
+		}
+		rec.Failure.Class, rec.Failure.Message = record.WorkerLost, "its worker was lost before the answer came"
+		in.collector.Add(worker, rec)
+		return in.ledger.out.records().Append(record.AppendJSON(nil, rec, false))
+	})
 }

@@ -21,9 +21,6 @@ type outcome struct {
 	folds     *folds
 	collector *collect.Collector
 	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
-	// again: the records are folded once more. Those of workers come before it is known when the
-	// stage began to be measured for all of them, and when it ended.
-	again bool
 }
 
 // conclude decodes what is left and puts the result together. played is what ended the
@@ -41,7 +38,8 @@ func (o *outcome) conclude(played error) (*result.Result, error) {
 	out.end()
 	var res *result.Result
 	var buildErr error
-	if o.again {
+	// What is measured is told by the workers that are left: the records are folded once more for them.
+	if slices.ContainsFunc(facts.Stages, func(m record.StageMark) bool { return len(m.Gone) > 0 }) {
 		var saved *Saved
 		if saved, buildErr = Read(out.dir, func(*plan.Plan) message.Names { return facts.Names }); buildErr == nil {
 			res = saved.Result

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -63,13 +63,14 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, share load.Share, c
 	if err != nil {
 		return nil, err
 	}
+	writer.Digests()
 	w = &Worker{prep: prep, writer: writer, live: engine.NewLive(newQueue(p).most())}
 	folds := make([]collect.Folder, runtime.GOMAXPROCS(0))
 	for i := range folds {
 		folds[i] = several{}
 	}
 	w.collector = collect.New(collect.Config{
-		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, Worker: header.Worker, Now: c.Now, Limits: answerLimits(p.Limits), Folds: folds,
+		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, Digest: true, Worker: header.Worker, Now: c.Now, Limits: answerLimits(p.Limits), Folds: folds,
 	})
 	eng := prep.engine(asked, cl, w.collector, w.live)
 	prep.later(eng.Close)
@@ -124,14 +125,17 @@ func (w *Worker) InFlight() int64 { return w.live.InFlight() }
 // Flush hands all that was recorded so far to the file.
 func (w *Worker) Flush() error { return w.collector.Flush() }
 
-// MeasuredFrom is when the measured part of a task under way begins; record.Never: that is not
-// known yet.
-func (w *Worker) MeasuredFrom(t Task) time.Duration {
-	from, _ := w.live.Window(t.Index)
-	if from == math.MaxInt64 {
-		return record.Never
+// Measured is when the measured part of a task under way begins, and when its last request was sent;
+// record.Never: that is not known yet.
+func (w *Worker) Measured(t Task) (from, to time.Duration) {
+	known := func(at time.Duration) time.Duration {
+		if at == metric.Unknown {
+			return record.Never
+		}
+		return at
 	}
-	return from
+	from, to = w.live.Window(t.Index)
+	return known(from), known(to)
 }
 
 // End hands all records to the file, of which there will be no more.

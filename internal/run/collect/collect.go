@@ -4,6 +4,7 @@
 package collect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"runtime"
@@ -23,6 +24,7 @@ type Config struct {
 	Decoder endpoint.Decoder
 	Writer  *record.Writer // nil: records are not kept
 	KeepRaw bool           // keep the bytes of the answers
+	Digest  bool           // write a digest of the records, too
 	Worker  int            // whose records they are, from 1; 0: the run's own process
 	// Now is the run's clock; needed with a Writer.
 	Now   func() time.Duration
@@ -239,6 +241,8 @@ type worker struct {
 	mu       sync.Mutex
 	fold     Folder
 	lines    []byte // of the slots whose records come here, not yet compressed
+	digest   []byte // of them, where there is one
+	latest   time.Duration
 	encoder  *record.Encoder
 	err      error
 	failures map[record.Class]int64
@@ -329,6 +333,9 @@ func (w *worker) put(rec *record.Exchange) {
 	w.flightsOf(rec.Slot).End(rec.Flight)
 	rec.Flight = nil
 	w.lines = record.AppendJSON(w.lines, &rec.Record, w.c.cfg.KeepRaw)
+	if w.c.cfg.Digest {
+		w.digest, w.latest = record.AppendDigest(w.digest, &rec.Record), max(w.latest, rec.End)
+	}
 	if len(w.lines) >= chunk {
 		w.keep(w.write())
 	}
@@ -341,8 +348,14 @@ func (w *worker) flush() (err error) {
 	defer w.mu.Unlock()
 	for i := range w.flights {
 		var failed error
+		before := len(w.lines)
 		w.lines, failed = w.flights[i].Append(w.lines, w.c.cfg.Now())
 		err = errors.Join(err, failed)
+		if w.c.cfg.Digest {
+			for line := range bytes.Lines(w.lines[before:]) {
+				w.digest = record.AppendDigestLine(w.digest, line)
+			}
+		}
 	}
 	return errors.Join(err, w.write(), w.encoder.Flush())
 }
@@ -351,6 +364,10 @@ func (w *worker) flush() (err error) {
 func (w *worker) write() error {
 	if len(w.lines) == 0 {
 		return nil
+	}
+	if len(w.digest) > 0 {
+		w.encoder.Digest(w.digest, w.latest)
+		w.digest, w.latest = w.digest[:0], 0
 	}
 	err := w.encoder.Append(w.lines)
 	if w.lines = w.lines[:0]; cap(w.lines) > keepBody {

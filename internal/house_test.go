@@ -36,7 +36,7 @@ var house = []struct{ name, may string }{
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
 	{"tool/study", "tool report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
-	{"tool/native", "tool ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/json report/md report/progress remote/storage token lib/nearest github.com/spf13/pflag"},
+	{"tool/native", "tool ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/exposition"},
@@ -73,6 +73,7 @@ var house = []struct{ name, may string }{
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/screen", ""},
 	{"report/html", "draw"},
+	{"report/export", "metric plan record result github.com/parquet-go/parquet-go"},
 	{"report/*", "report/screen record result lib/number"},
 	{"draw", "result metric plan record lib/brief"},
 	{"result", "message metric sweep plan probe probe/serving record stat lib/number"},

@@ -2,7 +2,7 @@
 # Installs the real peers that `make bench` compares with, from PyPI, each in an
 # environment of its own under PEERS_DIR (.peers by default).
 #
-#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | guidellm]...
+#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | guidellm | frames]...
 #
 # What is already there and runs is left alone, so the script can be run again.
 set -euo pipefail
@@ -18,6 +18,7 @@ AIPERF=0.13.0
 INFERENCE_PERF=0.7.0
 GUIDELLM=0.8.1
 TOKENIZERS=0.22.1
+FRAMES="pandas==3.1.1 pyarrow==26.0.1 duckdb==2.0.0"
 
 say() { printf 'peers: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -163,6 +164,14 @@ inference_perf() {
   venv inference-perf 3.12 "inference-perf[analysis]==$INFERENCE_PERF"
 }
 
+# What people read exports with.
+frames() {
+  if runs "$DIR/frames/bin/python" -c 'import duckdb, pandas, pyarrow'; then say "frames are there"; return; fi
+  say "installing $FRAMES"
+  # shellcheck disable=SC2086 # several packages
+  venv frames 3.11 $FRAMES
+}
+
 guidellm() {
   if runs "$DIR/guidellm/bin/guidellm" --help; then say "guidellm is there"; return; fi
   say "installing guidellm $GUIDELLM (several GB)"
@@ -178,6 +187,7 @@ for peer in "${@:-all}"; do
     aiperf) tokenizer; aiperf ;;
     inference-perf) tokenizer; inference_perf ;;
     guidellm) tokenizer; guidellm ;;
-    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf guidellm" ;;
+    frames) frames ;;
+    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf guidellm frames" ;;
   esac
 done

@@ -109,7 +109,7 @@ func try(t *testing.T, args []string) string {
 		return ""
 	case "run":
 		args = append([]string{"plan", "check"}, args[1:]...)
-	case "report":
+	case "report", "export":
 		url := serve(t)
 		if code, text := call("run", url, "--requests", "2", "--concurrency", "1", "--out", args[1], "--quiet"); code == tool.ExitUsage {
 			return text

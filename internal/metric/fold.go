@@ -78,16 +78,26 @@ type objective struct {
 	follows bool
 }
 
-// NewFold makes an empty Fold.
-func NewFold(opts Options) (*Fold, error) {
-	sampled := slices.DeleteFunc(Defs(), func(d Def) bool { return d.Rate != nil })
-	f := &Fold{opts: opts, pool: opts.Pool, defs: sampled}
-	for _, s := range opts.SLOs {
+// objectives are those of a list, with their formulas.
+func objectives(slos []SLO) ([]objective, error) {
+	var list []objective
+	for _, s := range slos {
 		d, ok := ByID(s.Metric)
 		if !ok || d.own() == nil || d.Unit != Milliseconds {
 			return nil, fmt.Errorf("objective %q is not a time span of a request: use one of %s", s.Metric, strings.Join(Objectives(), ", "))
 		}
-		f.slos = append(f.slos, objective{s, d.own(), d.Follows})
+		list = append(list, objective{s, d.own(), d.Follows})
+	}
+	return list, nil
+}
+
+// NewFold makes an empty Fold.
+func NewFold(opts Options) (*Fold, error) {
+	sampled := slices.DeleteFunc(Defs(), func(d Def) bool { return d.Rate != nil })
+	f := &Fold{opts: opts, pool: opts.Pool, defs: sampled}
+	var err error
+	if f.slos, err = objectives(opts.SLOs); err != nil {
+		return nil, err
 	}
 	if f.pool == nil {
 		f.pool, f.ownPool = stat.NewPool("", SampleMemory), true

@@ -93,6 +93,9 @@ func (r *Request) lateEvents() int64 {
 // read holds more of them than those after it: the stamp is that of the last. Nothing tells
 // whether the server wrote them together, so that it is a bound and no more.
 func (r *Request) firstBlur(usual int64) int64 {
+	if len(r.groups) == 0 { // no event was kept
+		return 0
+	}
 	first := &r.groups[0]
 	extra, rest := first.first-usual, int64(r.events)-first.events
 	if extra <= 0 || rest <= 0 {

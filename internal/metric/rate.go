@@ -164,6 +164,7 @@ func client() []Def {
 			Help:    "How late this client read. With kernel timestamps it is not part of any latency.",
 			Many:    func(r *Request) []int64 { return r.delays },
 			Tail:    (*Request).tailDelays,
+			Own:     meanDelay,
 		}),
 		opening("resolve_time", "Resolve time", "time to resolve the host name", "Not part of any latency from Sent.",
 			func(c *record.Conn) time.Duration { return c.Resolve }),
@@ -172,4 +173,19 @@ func client() []Def {
 		opening("tls_time", "TLS time", "time of the TLS handshake", "Not part of any latency from Sent.",
 			func(c *record.Conn) time.Duration { return c.TLS }),
 	}
+}
+
+// meanDelay is the mean delay of a request's reads.
+func meanDelay(r *Request) (int64, bool) {
+	n, sum := int64(len(r.delays)), int64(0)
+	for _, d := range r.delays {
+		sum += d
+	}
+	if r.Tail != nil {
+		n, sum = n+r.Tail.Delays.Len(), sum+r.Tail.Delays.Sum()
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return perUnit(sum, n), true
 }

@@ -11,20 +11,46 @@ import (
 // goroutine.
 type Reader struct {
 	opts Options
+	slos []objective
 	req  Request
+	to   time.Duration // where the steady window of the request's stage ends
 }
 
-// NewReader makes a Reader. Of the options, Closed, Local and Bounds count.
-func NewReader(opts Options) *Reader { return &Reader{opts: opts} }
+// NewReader makes a Reader. Of the options, Closed, SLOs, Local and Bounds count; objectives
+// that no fold takes are none.
+func NewReader(opts Options) *Reader {
+	slos, err := objectives(opts.SLOs)
+	if err != nil {
+		slos = nil
+	}
+	return &Reader{opts: opts, slos: slos}
+}
 
 // Read gives the request of a record, until the next is read.
 func (r *Reader) Read(rec *record.Record) *Request {
 	from := Unknown
+	r.to = Unknown
 	if r.opts.Bounds != nil {
-		from, _ = r.opts.Bounds(rec.Stage)
+		from, r.to = r.opts.Bounds(rec.Stage)
 	}
 	r.req.read(rec, &r.opts, from)
 	return &r.req
+}
+
+// Steady reports whether the request read last ended in the steady window of its stage.
+func (r *Reader) Steady() bool {
+	q := &r.req
+	return q.Stage >= 0 && q.Phase != record.Closing && q.from <= q.End && q.End <= r.to
+}
+
+// Good reports whether the request read last succeeded and met every objective; judged is
+// false where there are none.
+func (r *Reader) Good() (good, judged bool) {
+	good = r.req.Failure == nil
+	for i := range r.slos {
+		good = good && r.slos[i].metBy(&r.req)
+	}
+	return good, len(r.slos) > 0
 }
 
 // read loads a record as the options say; its stage is measured from then on.

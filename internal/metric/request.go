@@ -104,7 +104,7 @@ func (r *Request) loadEvents() {
 	last := -1 // read of the token event before
 	for i := range r.Record.Events {
 		e := &r.Record.Events[i]
-		if e.Label > record.Refusal || e.Tokens == 0 || uint(e.Mark) >= uint(len(marks)) {
+		if !r.carries(e) {
 			continue
 		}
 		at := marks[e.Mark].At()
@@ -173,7 +173,7 @@ func (r *Request) spreadGaps() {
 	i := -1
 	for k := range r.Record.Events {
 		e := &r.Record.Events[k]
-		if e.Label > record.Refusal || e.Tokens == 0 || uint(e.Mark) >= uint(len(r.Marks)) {
+		if !r.carries(e) {
 			continue
 		}
 		if i >= 0 {

@@ -161,7 +161,7 @@ func MarkOf(marks []record.StageMark, i int) *record.StageMark {
 func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) Stage {
 	s := Stage{
 		Index:   i,
-		Name:    stageName(p, i),
+		Name:    StageName(p, i),
 		Load:    Load(&p.Stages[i]),
 		Counts:  counts(&sum.Whole.Totals),
 		Tokens:  tokens(p, sum),
@@ -219,8 +219,8 @@ func partCounts(w *metric.Window) TargetCounts {
 	return TargetCounts{Sent: w.Totals.Requests, OK: w.Totals.OK, Failed: w.Totals.Requests - w.Totals.OK}
 }
 
-// stageName is the plan's name of a stage, else its number.
-func stageName(p *plan.Plan, i int) string {
+// StageName is the plan's name of a stage, else its number.
+func StageName(p *plan.Plan, i int) string {
 	return cmp.Or(p.Stages[i].Name, "stage "+strconv.Itoa(i+1))
 }
 

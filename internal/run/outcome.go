@@ -21,6 +21,7 @@ type outcome struct {
 	folds     *folds
 	collector *collect.Collector
 	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
+	saved     func(dir string) error   // is given the records in the end; nil: nobody is
 }
 
 // conclude decodes what is left and puts the result together. played is what ended the
@@ -45,12 +46,15 @@ func (o *outcome) conclude(played error) (*result.Result, error) {
 			res = saved.Result
 		}
 	} else {
-		res, buildErr = build(asRun, *facts, fold, &record.File{Path: out.recordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool, nil)
+		res, buildErr = build(asRun, facts, fold, &record.File{Path: out.recordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool, nil)
 	}
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}
 	err = distinct(errors.Join(err, out.finish(res)))
+	if o.saved != nil {
+		err = errors.Join(err, o.saved(out.dir))
+	}
 	if err != nil && slices.ContainsFunc(facts.Stages, func(m record.StageMark) bool { return m.Reason == record.StopRecords }) {
 		err = &BreakError{err}
 	}

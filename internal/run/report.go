@@ -22,6 +22,7 @@ import (
 type Saved struct {
 	Plan    *plan.Plan  // as it was run: its levels are stages
 	Records record.File // as the result sees them: what turned out to be warm-up is
+	Facts   result.Facts
 	Result  *result.Result
 }
 
@@ -39,6 +40,17 @@ func Report(dir string) (*result.Result, error) {
 	return s.Result, nil
 }
 
+// Open reads what an output directory says besides figures: the plan and the facts. Result is
+// nil, but for a run that leaves it to the figures how long a warm-up is. It works on what a
+// killed run left behind.
+func Open(dir string) (*Saved, error) {
+	s, err := open(dir)
+	if err != nil || !findsWarmup(s.Plan) {
+		return s, err
+	}
+	return s, s.build(nil)
+}
+
 // Read makes a run again from its output directory: the plan and the records. It works on
 // what a killed run left behind. The result is worded with the names of a tool; nil: our own.
 func Read(dir string, names func(*plan.Plan) message.Names) (*Saved, error) {
@@ -53,6 +65,18 @@ func Draw(dir string, names func(*plan.Plan) message.Names) (*Saved, *draw.Docum
 }
 
 func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Saved, error) {
+	s, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if names != nil {
+		s.Facts.Names = names(s.Plan)
+	}
+	return s, s.build(d)
+}
+
+// open reads the plan of a run and its facts.
+func open(dir string) (*Saved, error) {
 	name := filepath.Join(dir, PlanFile)
 	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
@@ -63,35 +87,37 @@ func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Saved,
 	if err != nil {
 		return nil, err
 	}
-	records := record.File{Path: filepath.Join(dir, RecordsFile), Most: int64(p.Limits.Record)}
-	facts, err := readFacts(records, p)
-	if err != nil {
+	s := &Saved{Plan: p, Records: record.File{Path: filepath.Join(dir, RecordsFile), Most: int64(p.Limits.Record)}}
+	if s.Facts, err = readFacts(s.Records, p); err != nil {
 		return nil, err
 	}
-	pool := stat.NewPool("", metric.SampleMemory)
-	defer pool.Close()
-	asked := *p
+	asked, facts := *p, &s.Facts
 	facts.Asked = &asked
-	if names != nil {
-		facts.Names = names(p)
-	}
 	p.Stages = levelsOf(p, facts.Edges)
 	if p.Saturation.On() {
 		passages := new(sweep.Passages)
-		if err := records.Requests(func(rec *record.Record) error { passages.Add(rec); return nil }); err != nil {
+		if err := s.Records.Requests(func(rec *record.Record) error { passages.Add(rec); return nil }); err != nil {
 			return nil, err
 		}
 		facts.Saturation = searchAgain(p, facts.Stages, passages)
 		p.Stages = madeStages(p, facts.Saturation.Rates)
 	}
-	facts.Incomplete = facts.Incomplete || lacksStages(&facts, len(p.Stages))
-	fold, err := metric.NewFold(d.options(foldOptions(p, result.Bounds(facts.Stages), pool, nil), p, facts.Stages))
+	facts.Incomplete = facts.Incomplete || lacksStages(facts, len(p.Stages))
+	return s, nil
+}
+
+// build makes the result of the records, and what d draws.
+func (s *Saved) build(d *drawing) error {
+	p := s.Plan
+	pool := stat.NewPool("", metric.SampleMemory)
+	defer pool.Close()
+	fold, err := metric.NewFold(d.options(foldOptions(p, result.Bounds(s.Facts.Stages), pool, nil), p, s.Facts.Stages))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer fold.Close()
 	samples := map[int][]sweep.Sample{}
-	err = records.Requests(func(rec *record.Record) error {
+	err = s.Records.Requests(func(rec *record.Record) error {
 		fold.Add(rec)
 		if p.Measurement.On() && rec.Phase != record.Closing {
 			samples[rec.Stage] = append(samples[rec.Stage], sweep.SampleOf(rec))
@@ -99,11 +125,11 @@ func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Saved,
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	facts.Levels = result.Levels(p, &facts, samples)
-	res, err := build(p, facts, fold, &records, pool, d)
-	return &Saved{Plan: p, Records: records, Result: res}, err
+	s.Facts.Levels = result.Levels(p, &s.Facts, samples)
+	s.Result, err = build(p, &s.Facts, fold, &s.Records, pool, d)
+	return err
 }
 
 // readFacts reads what the record file says besides requests.

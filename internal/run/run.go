@@ -48,6 +48,10 @@ type Options struct {
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
 
+	// Saved is given the directory of the records when they are whole, before those are removed
+	// that nobody keeps; nil: nobody waits for it.
+	Saved func(dir string) error
+
 	// Fleet sends in this process's place; nil: nobody.
 	Fleet Fleet
 

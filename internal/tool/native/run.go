@@ -67,8 +67,14 @@ func measure(env tool.Env, action *args.Action) int {
 	if err := checkOutput(ctx, env, &p.Output); err != nil {
 		return env.Fail("run", err, tool.ExitRun)
 	}
+	if action.Export != nil {
+		if err := checkExport(action.Export.Out); err != nil {
+			return env.Fail("run", err, tool.ExitUsage)
+		}
+	}
 	opt := run.Options{
-		Kit: session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: bars,
+		Saved: exporter(env, session.Log, action.Export),
+		Kit:   session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: bars,
 		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch,
 	}
 	if action.Workers > 0 {

@@ -27,7 +27,7 @@ const (
 func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	p := s.Plan
 	t := &job{env: env.Unwatched(), plan: p, records: export.Readable(s.Records, &p.Target), loads: p.Stages, action: &args.Action{
-		Plan: p, Service: serviceOf(&p.Target), Load: args.LoadConcurrency, GRPC: p.Target.Transport == plan.TransportGRPC, Streaming: p.Target.Streaming,
+		Plan: p, Service: export.ServiceOf(&p.Target), Load: args.LoadConcurrency, GRPC: p.Target.Transport == plan.TransportGRPC, Streaming: p.Target.Streaming,
 		Batch: p.Data.Tensors.Batch, Percentile: p.Measurement.Percentile, Endpoint: export.Endpoint(&p.Target),
 		CSV: filepath.Join(s.Out, levelsFile), Export: filepath.Join(s.Out, exportFile), VerboseCSV: true,
 	}}
@@ -81,15 +81,6 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	t.note(t.files())
 	t.note(t.export())
 	return files, t.err
-}
-
-// serviceOf is the kind of service that a target is.
-func serviceOf(t *plan.Target) string {
-	switch t.Protocol {
-	case plan.ProtocolTriton, plan.ProtocolTFServing, plan.ProtocolTorchServe:
-		return t.Protocol
-	}
-	return args.OpenAI
 }
 
 // settingsAgain are the first lines of the report. What was not measured in windows was a

@@ -74,6 +74,11 @@ func outcome(args []string, readFile func(string) ([]byte, error)) string {
 			p, warn = a.Plan, a.Warnings
 			fmt.Fprintf(&b, "# %s, help %t\n", a.Verb, a.Help)
 		}
+	case "export":
+		var a *ExportAction
+		if a, err = Export(args[1:]); err == nil {
+			fmt.Fprintf(&b, "# %s as %s to %q, events %t, help %t\n", a.Dir, a.Format, a.Out, a.Events, a.Help)
+		}
 	case "report":
 		var a *ReportAction
 		if a, err = Report(args[1:]); err == nil {

@@ -32,6 +32,7 @@ type Action struct {
 	// machine, or at a NATS of the user's own; where neither is given, they are started here.
 	Workers      int
 	JoinAt, NATS string
+	Export       *ExportAction // what else to write when it has ended; nil: nothing
 }
 
 // Run reads the arguments of `inferometer run`. readFile reads a plan file. The
@@ -48,6 +49,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	b.levels()
 	b.special()
 	workers := b.workers()
+	export := b.export()
 	b.draft.Faults = append(faults, b.draft.Faults...)
 	b.draft.Known = known
 	p, err := b.draft.Finish()
@@ -58,7 +60,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	return &Action{
 		Plan: p, Warnings: warnings(p),
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"),
-		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"),
+		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), Export: export,
 	}, nil
 }
 

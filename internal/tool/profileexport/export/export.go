@@ -101,14 +101,19 @@ func (j *Job) answered(rec *record.Record) bool {
 // Write writes every request that ended in a window, stage by stage. A stage that was
 // not measured in windows is one from its first request to its last.
 func Write(j Job) error {
+	if err := wholefile.Write(j.Name, j.Encode); err != nil {
+		return fmt.Errorf("writing the profile export: %w", err)
+	}
+	return nil
+}
+
+// Encode writes the same to w.
+func (j *Job) Encode(w io.Writer) error {
 	start, list, err := j.experiments()
 	if err != nil {
 		return err
 	}
-	if err := wholefile.Write(j.Name, func(w io.Writer) error { return j.write(w, start, list) }); err != nil {
-		return fmt.Errorf("writing the profile export: %w", err)
-	}
-	return nil
+	return j.write(w, start, list)
 }
 
 func (j *Job) write(w io.Writer, start int64, list []experiment) error {

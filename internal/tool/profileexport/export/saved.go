@@ -5,6 +5,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
 // Endpoint is the path of a target's endpoint, by which readers of the file know what its
@@ -51,4 +52,21 @@ func Readable(f record.File, t *plan.Target) record.File {
 		}
 	}
 	return f
+}
+
+// Saved is the export of any saved run, without what only the run itself knew.
+func Saved(version string, p *plan.Plan, records record.File) *Job {
+	return &Job{
+		Records: Readable(records, &p.Target), Version: version, Service: ServiceOf(&p.Target), Endpoint: Endpoint(&p.Target),
+		Stages: p.Stages, Inputs: new(Inputs), Target: p.Target,
+	}
+}
+
+// ServiceOf is the kind of service that a target is.
+func ServiceOf(t *plan.Target) string {
+	switch t.Protocol {
+	case plan.ProtocolTriton, plan.ProtocolTFServing, plan.ProtocolTorchServe:
+		return t.Protocol
+	}
+	return profileexport.OpenAI
 }

@@ -1,0 +1,70 @@
+package export
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// Kind is the type of a column.
+type Kind uint8
+
+// The kinds of columns.
+const (
+	Whole  Kind = iota // whole numbers
+	Number             // fractions
+	Text
+	Flag   // true or false
+	Moment // points in time, UTC
+)
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Kind Kind
+	Help string
+	// repeats: few different texts are to be expected in it.
+	repeats bool
+	of      func(*view) Cell
+}
+
+// Cell is a value of a table; the zero Cell is none.
+type Cell struct {
+	set  bool
+	n    int64 // a whole number; of a moment, microseconds since 1970; of a flag, 1 or 0
+	f    float64
+	text string
+}
+
+func whole(n int64) Cell { return Cell{set: true, n: n} }
+
+// fraction is a number, where it is one.
+func fraction(f float64) Cell { return Cell{set: !math.IsNaN(f) && !math.IsInf(f, 0), f: f} }
+
+// words are a text that is not empty.
+func words(s string) Cell { return Cell{set: s != "", text: strings.ToValidUTF8(s, "\uFFFD")} }
+
+func yesNo(on bool) Cell {
+	if on {
+		return whole(1)
+	}
+	return whole(0)
+}
+
+// at is a moment of the run in seconds, where it was reached.
+func at(t time.Duration) Cell {
+	if t == record.Never {
+		return Cell{}
+	}
+	return fraction(float64(t) / float64(time.Second))
+}
+
+func millis(d time.Duration) Cell { return fraction(float64(d) / float64(time.Millisecond)) }
+
+// where is a cell under a condition.
+func where(ok bool, c Cell) Cell {
+	c.set = c.set && ok
+	return c
+}

@@ -71,7 +71,7 @@ export function fixed(v: number, decimals: number): string {
   if (Math.abs(v) >= 1e21) return s;
   const exact = Math.abs(v).toFixed(Math.min(100, decimals + 40));
   const cut = exact.length - 40;
-  if (!/^50*$/.test(exact.slice(cut).replace(".", ""))) return s === "-" + (0).toFixed(decimals) ? s : s;
+  if (!/^50*$/.test(exact.slice(cut).replace(".", ""))) return s; // no tie
   const low = exact.slice(0, cut).replace(/\.$/, "");
   const even = Number(low[low.length - 1]) % 2 === 0;
   return even ? (v < 0 ? "-" : "") + low : awayFromZero(low, v < 0);
@@ -92,11 +92,11 @@ export function group(s: string): string {
 
 export const trimZeros = (s: string): string => (s.includes(".") ? s.replace(/\.?0+$/, "") : s);
 
+const acronyms = new Set(["cpu", "gc", "gpu", "http", "kv", "slo", "tls", "tpot", "ttft"]);
+
 // words turns the name of a field into words.
 export function words(name: string): string {
-  const plain = name.replaceAll("_", " ");
-  const first = plain.split(" ")[0] ?? "";
-  if (first === "slo" || first === "tls" || first === "gc") return first.toUpperCase() + plain.slice(first.length);
+  const plain = name.split(/[_ ]/).map((w) => (acronyms.has(w) ? w.toUpperCase() : w)).join(" ");
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 

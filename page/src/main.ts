@@ -11,11 +11,14 @@ import { requests } from "./section/requests";
 import type { Section, State } from "./section/section";
 import { server } from "./section/server";
 import { setup } from "./section/setup";
-import { sideBySide } from "./section/sidebyside";
+import { met, sideBySide } from "./section/sidebyside";
 import { tables } from "./section/tables";
 import { time } from "./section/time";
 import { verdict } from "./section/verdict";
 import { themeSwitch } from "./theme";
+
+// best is the stage to begin with: the last that met the objectives, or else the first.
+function best(m: Model): number { return Math.max(0, m.stages.findLastIndex((s) => met(s) === true)); }
 
 class Page {
   private model: Model;
@@ -31,7 +34,7 @@ class Page {
     const view = new View();
     const choose = (stage: number) => { this.state.stage = stage; this.show(this.model); };
     const top = [head(), verdict()];
-    const rest = [figures(), sideBySide(choose), latency(), time(view), server(), requests(view), levels(), tables(), setup()];
+    const rest = [figures(), sideBySide(choose), levels(), latency(), time(view), server(), requests(view), tables(), setup()];
     this.sections = [...top, ...rest];
     const bar = h("nav", { class: "bar", "aria-label": "Sections" }, h("a", { class: "brand", href: "#page" }, "Inferometer"), this.links, this.stages, this.status, themeSwitch());
     const root = document.getElementById("page") ?? document.body;
@@ -48,7 +51,7 @@ class Page {
   private show(m: Model): void {
     this.model = m;
     const n = m.stages.length;
-    if (this.state.stage < 0 || this.state.stage >= n) this.state.stage = Math.max(0, m.doc.live ? n - 1 : 0);
+    if (this.state.stage < 0 || this.state.stage >= n) this.state.stage = m.doc.live ? Math.max(0, n - 1) : best(m);
     document.title = runTitle(m) + ": Inferometer report";
     const there = this.sections.filter((s) => { const any = s.update(m, this.state); s.element.hidden = !any; return any; });
     this.offer(m, there);
@@ -67,9 +70,19 @@ class Page {
   }
 }
 
+// Paper has no summaries to click on: what is folded is opened for it, and folded again.
+function openForPrint(): void {
+  let folded: HTMLDetailsElement[] = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll<HTMLDetailsElement>("details.checks, details.notes")].filter((d) => !d.open);
+    for (const d of folded) d.open = true;
+  });
+  addEventListener("afterprint", () => { for (const d of folded) d.open = false; });
+}
+
 async function start(): Promise<void> {
   const m = await read();
-  if (m) { new Page(m); document.documentElement.dataset["ready"] = "true"; return; }
+  if (m) { new Page(m); openForPrint(); document.documentElement.dataset["ready"] = "true"; return; }
   replace(document.getElementById("page") ?? document.body, h("p", { class: "plain" }, "This file holds no result. Make a report with inferometer report DIR --format html."));
 }
 

@@ -6,7 +6,7 @@ import type { Span } from "./view";
 export interface AxisSpec {
   label: string;
   unit: string;
-  kind: "linear" | "log" | "quantile";
+  kind: "linear" | "log" | "quantile" | "time";
   from?: number; // a value that is always within
   to?: number;
   format?: (v: number) => string;
@@ -39,6 +39,8 @@ export function axis(spec: AxisSpec, domain: Span, range: Span, wanted: number):
   if (spec.kind === "quantile") {
     return { spec, map: f, invert: (px) => f.invert(px), unit: "", ticks: quantileTicks(a, b, Math.abs(range[1] - range[0])) };
   }
+  if (spec.kind === "time") return { spec, map: f, invert: (px) => f.invert(px), ...timeTicks(a, b, wanted) };
+  if (spec.from !== undefined) f.nice(Math.max(wanted, 5));
   const values = f.ticks(wanted);
   return { spec, map: f, invert: (px) => f.invert(px), ...linearTicks(spec, values) };
 }
@@ -52,6 +54,22 @@ function linearTicks(spec: AxisSpec, values: number[]): { ticks: Tick[]; unit: s
   const by = s.factor * big.by;
   const decimals = Math.max(0, Math.min(9, -Math.floor(Math.log10(step * by || 1) + 1e-9)));
   return { unit: s.unit, ticks: values.map((v) => ({ at: v, text: group(fixed(v * by, decimals)) + (v === 0 ? "" : big.sign) })) };
+}
+
+// timeTicks are at moments that clocks have, in seconds up to a minute and a half and in min:s or h:min beyond.
+function timeTicks(a: number, b: number, wanted: number): { ticks: Tick[]; unit: string } {
+  const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400];
+  const step = steps.find((s) => (b - a) / s <= wanted) ?? 86400 * Math.ceil((b - a) / wanted / 86400);
+  const two = (n: number) => String(n).padStart(2, "0");
+  const shape = b <= 90 || step < 1 ? "s" : b < 5400 ? "min:s" : "h:min";
+  const ticks: Tick[] = [];
+  for (let i = Math.ceil(a / step - 1e-9); i * step <= b * (1 + 1e-12); i++) {
+    const v = i * step;
+    const whole = Math.round(v);
+    const text = shape === "s" ? trimZeros(v.toFixed(step < 0.01 ? 3 : step < 0.1 ? 2 : step < 1 ? 1 : 0)) : shape === "min:s" ? `${Math.floor(whole / 60)}:${two(whole % 60)}` : `${Math.floor(whole / 3600)}:${two(Math.floor((whole % 3600) / 60))}`;
+    ticks.push({ at: v, text });
+  }
+  return { ticks, unit: shape };
 }
 
 function logTicks(spec: AxisSpec, a: number, b: number, wanted: number): { ticks: Tick[]; unit: string } {

@@ -23,6 +23,7 @@ export interface ChartSpec {
   guides?: Guide[];
   height?: number;
   bare?: boolean; // without texts below the x axis
+  beside?: boolean; // its title stands beside the drawing
   paint?: (f: Frame) => SVGElement[]; // what no mark can draw
   click?: (x: number, y: number) => void;
   readX: (v: number) => string;
@@ -30,7 +31,7 @@ export interface ChartSpec {
   table: () => Table;
 }
 
-const margin = { left: 58, right: 18, top: 18, bottom: 36 };
+const margin = { left: 56, right: 14, top: 20, bottom: 36 };
 
 export class Chart {
   readonly element: HTMLElement;
@@ -52,13 +53,13 @@ export class Chart {
     this.own = !view;
     this.view = view ?? new View();
     const caption = h("figcaption", {}, this.heading, menu(this, this.behind));
-    this.element = h("figure", { class: "chart-box" }, caption, this.note, this.legend, this.svg, this.behind);
+    this.element = h("figure", { class: "chart-box" + (spec.beside ? " beside" : "") }, h("div", { class: "chart-head" }, caption, this.note, this.legend), h("div", { class: "plot" }, this.svg), this.behind);
     listen(this);
     this.view.watch((what) => (what === "span" ? this.later() : this.point()));
     new ResizeObserver((entries) => {
-      const width = Math.round(entries[0]?.contentRect.width ?? 0);
+      const width = Math.floor(entries[0]?.contentRect.width ?? 0);
       if (width > 0 && width !== this.width) { this.width = width; this.draw(); }
-    }).observe(this.element);
+    }).observe(this.svg.parentElement ?? this.element);
     this.update(spec);
   }
 
@@ -68,7 +69,8 @@ export class Chart {
     text(this.note, spec.note ?? "");
     this.note.hidden = !spec.note;
     const shown = this.named();
-    replace(this.legend, ...shown.map((m) => h("li", {}, h("i", { class: "swatch " + m.kind + " " + m.tone + (m.dash ? " dash" : "") }), h("span", {}, m.name), h("b", {}))));
+    const alone = shown.length === 1;
+    replace(this.legend, ...shown.map((m) => h("li", {}, h("i", { class: "swatch " + m.kind + " " + m.tone + (m.dash ? " dash" : ""), hidden: alone }), h("span", { hidden: alone && spec.beside === true }, m.name), h("b", {}))));
     this.legend.hidden = shown.length === 0;
     if (this.own) this.view.extend(this.across());
     this.later();
@@ -121,9 +123,10 @@ export class Chart {
 
   draw(): void {
     const { spec, width } = this;
-    const height = (spec.height ?? 260) + (spec.bare ? 0 : margin.bottom) + margin.top;
-    const bottom = height - (spec.bare ? 6 : margin.bottom);
-    const right = width - margin.right;
+    const below = spec.bare ? 6 : margin.bottom;
+    const height = (spec.height ?? 260) + below + margin.top;
+    const bottom = height - below;
+    const right = Math.max(width - margin.right, margin.left + 1);
     const x = axis(spec.x, this.view.span, [margin.left, right], Math.max(2, Math.floor((right - margin.left) / 90)));
     const y = axis(spec.y, this.reach(), [bottom, margin.top], Math.max(2, Math.floor((bottom - margin.top) / 42)));
     const f: Frame = { x, y, span: this.view.span, left: margin.left, right, top: margin.top, bottom };
@@ -195,6 +198,18 @@ export class Chart {
     if (seen) dots.append(s("text", { class: "at", x: Math.min(Math.max(f.x.map(place), f.left + 30), f.right - 30), y: f.top - 6, "text-anchor": "middle" }, this.spec.readX(place)));
   }
 
+  // whole draws it with its x axis, for a copy that stands alone.
+  whole<T>(copy: () => T): T {
+    const { spec } = this;
+    if (!spec.bare) return copy();
+    this.spec = { ...spec, bare: false };
+    this.draw();
+    const made = copy();
+    this.spec = spec;
+    this.draw();
+    return made;
+  }
+
   // read is what the cursor shows, in words.
   read(): string {
     const place = this.view.cursor;
@@ -211,13 +226,15 @@ function grid(f: Frame, bare: boolean): SVGElement {
     if (y < f.top - 2) continue;
     g.append(s("line", { x1: f.left, x2: f.right, y1: y, y2: y }), s("text", { x: f.left - 8, y: y + 3.5, "text-anchor": "end" }, t.text));
   }
-  if (f.y.unit && f.y.unit !== " ") g.append(s("text", { class: "unit", x: f.left - 8, y: f.top - 7, "text-anchor": "end" }, f.y.unit));
-  if (bare) return g;
+  if (f.y.unit && f.y.unit !== " ") g.append(s("text", { class: "unit", x: 0, y: f.top - 9 }, f.y.unit));
   for (const t of f.x.ticks) {
     const x = f.x.map(t.at);
     if (x < f.left - 1 || x > f.right + 1) continue;
+    if (f.x.spec.kind === "time") g.append(s("line", { x1: x, x2: x, y1: f.top, y2: f.bottom }));
+    if (bare) continue;
     g.append(s("line", { class: "tick", x1: x, x2: x, y1: f.bottom, y2: f.bottom + 4 }), s("text", { x, y: f.bottom + 17, "text-anchor": "middle" }, t.text));
   }
+  if (bare) return g;
   const label = f.x.unit ? `${f.x.spec.label}, ${f.x.unit}` : f.x.spec.label;
   g.append(s("text", { class: "unit", x: f.right, y: f.bottom + 32, "text-anchor": "end" }, label));
   return g;

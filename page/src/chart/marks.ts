@@ -92,7 +92,7 @@ function points(mark: Mark, f: Frame): SVGElement[] {
     if (!label) continue;
     const w = label.length * 6.4;
     const right = px + 9 + w < f.right + 12;
-    const spots: [number, number, string][] = [[right ? px + 9 : px - 9, py + 4, right ? "start" : "end"], [px, py - 10, "middle"], [px, py + 18, "middle"], [px - 9, py + 4, "end"]];
+    const spots: [number, number, string][] = [[px, py - 10, "middle"], [right ? px + 9 : px - 9, py + 4, right ? "start" : "end"], [px, py + 18, "middle"], [px - 9, py + 4, "end"]];
     const left = (x: number, anchor: string) => (anchor === "start" ? x : anchor === "end" ? x - w : x - w / 2);
     const free = spots.find(([x, y, anchor]) => left(x, anchor) > f.left - 30 && y > f.top - 2 && y < f.bottom && !taken.some((o) => Math.abs(o.y - y) < 13 && left(x, anchor) < o.x + o.w && o.x < left(x, anchor) + w));
     if (!free) continue;

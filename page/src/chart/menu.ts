@@ -14,7 +14,7 @@ export function menu(chart: Chart, behind: HTMLElement): HTMLElement {
     box.querySelector("summary")?.focus();
     try { await act(); } catch (e) { say("The download failed: " + String(e)); }
   };
-  const drawing = () => standalone(chart.svg, chart.spec.title, chart.named());
+  const drawing = () => chart.whole(() => standalone(chart.svg, chart.spec.title, chart.named()));
   const show = button("Show data", () => {
     box.open = false;
     behind.hidden = !behind.hidden;

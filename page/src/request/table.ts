@@ -1,20 +1,20 @@
 // The table of requests. Only the rows that are seen are there, so any number of them scrolls.
 import { h, replace, set } from "../dom";
-import { count, micros } from "../format";
+import { count, inScale, micros, scaleFor, type Scale } from "../format";
 import { say } from "../say";
 import type { Field, Rows } from "./rows";
 
 const rowHeight = 30;
 const seenRows = 14;
 
-const columns: { field: Field; title: string; help: string }[] = [
+const columns: { field: Field; title: string; help: string; time?: boolean }[] = [
   { field: "index", title: "Request", help: "its number in the run" },
   { field: "stage", title: "Stage", help: "" },
-  { field: "due", title: "Due", help: "since the start of the run" },
-  { field: "wait", title: "Waited", help: "from due to sent" },
-  { field: "ttft", title: "First token", help: "after sent" },
-  { field: "latency", title: "Latency", help: "from sent to end" },
-  { field: "stall", title: "Longest gap", help: "between two events" },
+  { field: "due", title: "Due, s", help: "since the start of the run" },
+  { field: "wait", title: "Waited", help: "from due to sent", time: true },
+  { field: "ttft", title: "First token", help: "after sent", time: true },
+  { field: "latency", title: "Latency", help: "from sent to end", time: true },
+  { field: "stall", title: "Longest gap", help: "between two events", time: true },
   { field: "in", title: "In", help: "tokens" },
   { field: "out", title: "Out", help: "tokens" },
   { field: "class", title: "Result", help: "" },
@@ -31,6 +31,8 @@ export class RequestTable {
   private by: Field = "latency";
   private down = true;
   private active = 0;
+  private scales: Partial<Record<Field, Scale>> = {};
+  private shown = columns.length;
 
   constructor(private readonly open: (row: number) => void) {
     this.headers = columns.map((c) => {
@@ -50,14 +52,28 @@ export class RequestTable {
   }
 
   show(rows: Rows, chosen: number[]): void {
+    if (rows !== this.rows) this.measure(rows);
     this.rows = rows;
     this.order = rows.sort([...chosen], this.by, this.down);
     this.active = 0;
     this.scroller.scrollTop = 0;
     const several = chosen.some((i) => rows.value("stage", i) > 0);
     this.table.classList.toggle("one-stage", !several);
+    this.shown = columns.length - (several ? 0 : 1);
     this.mark();
     this.draw();
+  }
+
+  // measure picks one unit for each column, that of its average.
+  private measure(rows: Rows): void {
+    columns.forEach((c, k) => {
+      if (!c.time) return;
+      let [sum, n] = [0, 0];
+      for (let i = 0; i < rows.n; i++) { const v = rows.value(c.field, i); if (v >= 0) { sum += v; n++; } }
+      const scale = scaleFor("ms", n > 0 ? sum / n / 1e3 : 0);
+      this.scales[c.field] = scale;
+      replace(this.headers[k]?.querySelector("button") as Element, `${c.title}, ${scale.unit}`);
+    });
   }
 
   private sort(by: Field): void {
@@ -76,25 +92,30 @@ export class RequestTable {
     const from = Math.max(0, Math.floor(this.scroller.scrollTop / rowHeight) - 4);
     const to = Math.min(this.order.length, from + seenRows + 10);
     const spacer = (rows: number) => {
-      const cell = h("td", { colspan: columns.length });
+      const cell = h("td", { colspan: this.shown });
       cell.style.height = rows * rowHeight + "px";
       return h("tr", { class: "spacer", "aria-hidden": "true" }, cell);
     };
     const rows: HTMLElement[] = [];
     for (let k = from; k < to; k++) rows.push(this.row(k));
-    if (this.order.length === 0) rows.push(h("tr", {}, h("td", { colspan: columns.length, class: "none" }, "No request matches.")));
+    if (this.order.length === 0) rows.push(h("tr", {}, h("td", { colspan: this.shown, class: "none" }, "No request matches.")));
     replace(this.body, from > 0 && spacer(from), ...rows, to < this.order.length && spacer(this.order.length - to));
   }
 
   private row(k: number): HTMLElement {
     const r = this.rows as Rows;
     const i = this.order[k] as number;
-    const time = (f: Field) => h("td", { class: "number" }, micros(r.value(f, i)));
+    const time = (f: Field) => h("td", { class: "number" }, this.time(f, r.value(f, i)));
     const tokens = (f: Field) => { const v = r.value(f, i); return h("td", { class: "number" }, v < 0 ? "–" : count(v)); };
     const outcome = r.failed(i) ? r.className(i).replaceAll("_", " ") : r.phase[i] === 1 ? "ok, warm-up" : "ok";
     return h("tr", { "data-at": k, "aria-rowindex": k + 2, class: (r.failed(i) ? "failed" : "") + (k === this.active ? " active" : "") },
-      h("td", { class: "number" }, count(r.value("index", i))), h("td", { class: "number" }, String(r.value("stage", i) + 1)), h("td", { class: "number" }, ((r.due[i] as number) / 1e6).toFixed(3) + " s"),
+      h("td", { class: "number" }, count(r.value("index", i))), h("td", { class: "number" }, String(r.value("stage", i) + 1)), h("td", { class: "number" }, ((r.due[i] as number) / 1e6).toFixed(3)),
       time("wait"), time("ttft"), time("latency"), time("stall"), tokens("in"), tokens("out"), h("td", {}, outcome));
+  }
+
+  private time(f: Field, us: number): string {
+    const scale = this.scales[f];
+    return us < 0 || !scale ? "–" : inScale(scale, us / 1e3);
   }
 
   private choose(): void {

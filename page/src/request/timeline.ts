@@ -41,7 +41,7 @@ export class Timeline {
     return {
       name: "timeline", title: "Timeline", height: Math.min(380, Math.max(120, this.count * 14)),
       note: "One bar for each request shown, stacked where they overlap. Click on one for its events.",
-      x: { label: "since the start of the run", unit: "s", kind: "linear", format: at }, y: { label: "", unit: "", kind: "linear", from: 0, to: this.count, format: (v) => (Number.isInteger(v) ? String(v) : "") },
+      x: { label: "since the start of the run", unit: "s", kind: "time" }, y: { label: "", unit: "", kind: "linear", from: 0, to: this.count, format: (v) => (Number.isInteger(v) ? String(v) : "") },
       marks: phases.map((p) => ({ name: p.name, kind: "bars", tone: p.key, x: [], y: [] })),
       paint: (f) => this.paint(f),
       click: (x, y) => { const i = this.find(x, y); if (i >= 0) this.open(i); },
@@ -104,8 +104,8 @@ export class Timeline {
 
   // pixels draws any number of requests as rows of pixels: the work is that of the picture, not of the data.
   private pixels(f: Frame, seen: number[]): SVGElement[] {
-    const rows = Math.min(this.count, Math.floor((f.bottom - f.top) / 1.5));
-    const columns = Math.ceil(f.right - f.left);
+    const rows = Math.max(1, Math.min(this.count, Math.floor((f.bottom - f.top) / 1.5)));
+    const columns = Math.max(1, Math.ceil(f.right - f.left));
     const cells = new Uint8Array(rows * columns);
     for (const k of seen) {
       const row = Math.min(rows - 1, Math.floor(((this.lane[k] as number) / this.count) * rows));

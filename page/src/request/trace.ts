@@ -25,7 +25,7 @@ export function eventsOf(m: Model, row: number): Events | null {
 export class TraceDialog {
   readonly element = h("dialog", { class: "trace", "aria-labelledby": "trace-title" });
   private readonly content = h("div");
-  private readonly title = h("h2", { id: "trace-title" });
+  private readonly title = h("h2", { id: "trace-title", tabindex: -1, autofocus: true });
   private walk: (step: number) => number | null = () => null;
 
   constructor() {

@@ -1,8 +1,8 @@
 // The five figures that matter, with their spread and error bars.
-import { h, replace, s } from "../dom";
+import { h, replace, s, text } from "../dom";
 import type { Stage, Stat } from "../document";
 import { inScale, scaleFor, value } from "../format";
-import { attained } from "../model";
+import { attained, stageTitle } from "../model";
 import { labelOf } from "../names";
 import type { Section } from "./section";
 
@@ -11,10 +11,13 @@ const wanted = ["time_to_first_token", "inter_token_latency", "request_latency",
 
 export function figures(): Section {
   const box = h("div", { class: "figures" });
-  const element = h("div", {}, h("h2", { class: "unseen" }, "The figures that matter"), box);
+  const heading = h("h2");
+  const element = h("div", { class: "figures-box" }, heading, box);
   return { id: "figures", title: "Figures", element, update: (m, state) => {
     const stage = m.stages[state.stage];
     if (!stage) { box.replaceChildren(); return false; }
+    heading.className = m.stages.length > 1 ? "" : "unseen";
+    text(heading, m.stages.length > 1 ? `Stage ${stageTitle(stage)}` : "The figures that matter");
     replace(box, ...wanted.filter((w) => stage.metrics[w]).slice(0, 5).map((w) => card(w, stage)));
     return true;
   } };
@@ -69,7 +72,7 @@ function strip(m: Stat): SVGElement {
   const line = (from: number, to: number, cls: string, y: number) => s("line", { class: cls, x1: x(from), x2: x(to), y1: y, y2: y });
   const bar = m.error?.avg ?? 0;
   const bar99 = m.error?.p99 ?? 0;
-  return s("svg", { class: "strip", viewBox: "0 0 200 26", role: "img", "aria-label": `Spread: minimum ${value(min, m.unit)}, median ${value(p50, m.unit)}, p99 ${value(p99, m.unit)}, maximum ${value(max, m.unit)}` + (wide ? ", on a log axis" : "") },
+  return s("svg", { class: "strip", viewBox: "0 0 200 26", preserveAspectRatio: "xMinYMid meet", role: "img", "aria-label": `Spread: minimum ${value(min, m.unit)}, median ${value(p50, m.unit)}, p99 ${value(p99, m.unit)}, maximum ${value(max, m.unit)}` + (wide ? ", on a log axis" : "") },
     line(min, max, "whisker faint", 12), line(p1, p99, "whisker", 12),
     s("rect", { class: "box", x: x(p25), y: 6, width: Math.max(1.5, x(p75) - x(p25)), height: 12, rx: 2 }),
     s("line", { class: "median", x1: x(p50), x2: x(p50), y1: 4, y2: 20 }),

@@ -70,10 +70,13 @@ function curve(metric: string, m: Model, state: State, d: StageDrawing | undefin
   const values = all.flatMap((s) => s.data.map((p) => p[1])).filter((v) => v > 0);
   const wide = Math.max(...values) / Math.min(...values) > 8;
   const objective = m.stages[state.stage]?.goodput?.find((g) => g.metric === metric);
+  // From the first percentile on that has too few samples, the curve is likely to be another in the next run.
+  const few = (m.stages[state.stage]?.metrics[metric]?.thin ?? []).map((p) => Number(p.slice(1)) / 100).filter((q) => q > 0.5);
   return {
     name: metric + "_percentiles", title: labelOf(metric) + " by percentile", height: 200, marks,
     x: { label: "percentile", unit: "", kind: "quantile" }, y: { label: "", unit: "ms", kind: wide ? "log" : "linear", ...(wide ? {} : { from: 0 }) },
     ...(objective ? { guides: [{ y: objective.max_ms, text: "objective " + value(objective.max_ms, "ms") }] } : {}),
+    ...(few.length > 0 ? { shades: [{ from: tail(Math.min(...few)), to: end, text: "few samples" }] } : {}),
     readX: (v) => (v >= end - 1e-9 ? "max" : quantileName(quantileAt(v))), readY: (v) => value(v, "ms"),
     table: () => ({ head: ["side", "percentile", "ms"], rows: all.flatMap((s) => s.data.map(([q, ms]) => [s.name, q * 100, ms])) }),
   };

@@ -9,7 +9,7 @@ import type { Model } from "../model";
 import { frame, type Section } from "./section";
 
 const order = ["load", "in flight", "tokens", "errors", "ttft", "itl"];
-const titles: Record<string, string> = { load: "Requests per second", "in flight": "Requests in flight", tokens: "Output tokens per second", errors: "Failures per second", ttft: "Time to first token", itl: "Inter-token latency", client: "This client" };
+const titles: Record<string, string> = { load: "Requests/s", "in flight": "In flight", tokens: "Output tokens/s", errors: "Failures/s", ttft: "Time to first token", itl: "Inter-token latency", client: "This client" };
 const tones = ["t1", "t2", "t3", "t4", "t5", "t6"];
 
 export function time(view: View): Section {
@@ -25,8 +25,9 @@ export function time(view: View): Section {
     view.extend([0, Math.max(m.doc.result.duration_s, ...(m.doc.stages ?? []).map((s) => s.end), 0.001)]);
     for (const [key, chart] of charts) if (!groups.has(key)) { chart.element.remove(); charts.delete(key); }
     let last: Node | null = null;
+    const end = [...groups.keys()].at(-1);
     for (const [key, all] of groups) {
-      const spec = panel(all, m);
+      const spec = panel(all, m, key !== end);
       let chart = charts.get(key);
       if (chart) chart.update(spec);
       else {
@@ -49,22 +50,23 @@ function grouped(all: SeriesDrawing[]): Map<string, SeriesDrawing[]> {
   const groups = new Map<string, SeriesDrawing[]>();
   for (const s of [...all].sort((a, b) => rank(a) - rank(b))) {
     const own = s.kind === "band" || s.kind === "range" ? s.name + "\u0000" + (s.target ?? "") : "";
-    const key = [s.group, s.unit, order.includes(s.group) ? own : own || s.name].join("\u0000");
+    const key = [s.group, s.unit, own].join("\u0000");
     groups.set(key, [...(groups.get(key) ?? []), s]);
   }
   return groups;
 }
 
-function panel(all: SeriesDrawing[], m: Model): ChartSpec {
+function panel(all: SeriesDrawing[], m: Model, bare: boolean): ChartSpec {
   const first = all[0] as SeriesDrawing;
-  const marks = all.flatMap((s, i) => marksOf(s, i, all, m));
+  const marks = all.flatMap((s, i) => marksOf(s, i, m));
   const shape = unitShape(first.unit);
-  const title = all.length > 1 && titles[first.group] ? (titles[first.group] as string) : order.includes(first.group) ? titles[first.group] ?? first.title : first.title || words(first.name);
+  const known = titles[first.group];
+  const title = known ?? (all.length > 1 ? words(first.group) : first.title || words(first.name));
   const range = first.kind === "range";
   return {
-    name: "time_" + first.name, title, height: 118, marks, shades: shades(m),
-    ...(range ? { note: "The server reports a histogram: its median lies somewhere in the shaded bucket." } : {}),
-    x: { label: "since the start of the run", unit: "s", kind: "linear", format: (v) => at(v) }, y: { label: "", unit: shape.unit, kind: "linear", from: 0 },
+    name: "time_" + first.name, title, height: 84, marks, bare, beside: true, shades: shades(m),
+    ...(range ? { note: "A histogram of the server: its median lies somewhere in the bucket drawn." } : {}),
+    x: { label: "since the start of the run", unit: "s", kind: "time" }, y: { label: "", unit: shape.unit, kind: "linear", from: 0 },
     readX: at, readY: shape.read,
     table: () => table(marks, shape.head),
   };
@@ -80,12 +82,13 @@ function unitShape(unit: string): { unit: string; head: string; read: (v: number
 
 const factor = (unit: string): number => (unit === "s" ? 1e3 : unit === "bytes" ? 1 / 2 ** 30 : 1);
 
-function marksOf(s: SeriesDrawing, i: number, all: SeriesDrawing[], m: Model): Mark[] {
+function marksOf(s: SeriesDrawing, i: number, m: Model): Mark[] {
   const by = factor(s.unit);
   const numbers = (c: Parameters<Model["col"]>[0]) => (by === 1 ? m.col(c) : m.col(c).map((v) => v * by));
   const t = m.col(s.column.t);
-  const called = all.length > 1 && s.target ? `${s.title} (${s.target})` : s.title || words(s.name);
-  const tone = tones[i % tones.length] ?? "t1";
+  const several = new Set((m.doc.series ?? []).map((x) => x.target ?? "").filter(Boolean)).size > 1;
+  const called = (s.title || words(s.name)) + (several && s.target ? ` (${s.target})` : "");
+  const tone = s.name === "requests_ok" ? "t1" : s.name === "requests_sent" ? "t6" : (tones[i % tones.length] ?? "t1");
   switch (s.kind) {
     case "step": {
       const v = numbers(s.column.v);

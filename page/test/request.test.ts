@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeRun } from "../fixture/run";
+import { model } from "../src/model";
+import { pareto } from "../src/pareto";
+import { lanes } from "../src/request/lanes";
+import { everything, Rows } from "../src/request/rows";
+import { eventsOf } from "../src/request/trace";
+import { yaml } from "../src/yaml";
+
+test("requests that overlap lie in different lanes", () => {
+  const laid = lanes([0, 1, 2, 5, 6], [5, 2, 9, 7, 8]);
+  assert.deepEqual([...laid.of], [0, 1, 1, 0, 2]);
+  assert.equal(laid.count, 3);
+});
+
+test("requests are selected and sorted", async () => {
+  const run = makeRun({ loads: [4, 8], perStage: 200, failures: 0.1 });
+  const m = await model(run.doc, run.planes);
+  const rows = new Rows(m);
+  assert.equal(rows.n, 400);
+  const all = rows.select(everything());
+  const failed = rows.select({ ...everything(), outcome: "failed" });
+  const ok = rows.select({ ...everything(), outcome: "ok" });
+  assert.equal(all.length, 400);
+  assert.equal(failed.length + ok.length, 400);
+  assert.ok(failed.length > 10);
+  assert.ok(rows.select({ ...everything(), outcome: "=timeout" }).every((i) => rows.className(i) === "timeout"));
+  assert.ok(rows.select({ ...everything(), stage: 1, warmup: false }).every((i) => rows.value("stage", i) === 1 && rows.phase[i] === 0));
+  const slow = rows.select({ ...everything(), latency: 1200 });
+  assert.ok(slow.length > 0 && slow.every((i) => rows.value("latency", i) >= 1.2e6));
+  const sorted = rows.sort([...ok], "latency", true);
+  assert.ok(sorted.every((i, k) => k === 0 || rows.value("latency", i) <= rows.value("latency", sorted[k - 1] as number)));
+  const inside = rows.select({ ...everything(), span: [1, 2] });
+  assert.ok(inside.length > 0 && inside.length < 400);
+});
+
+test("the events of a request, where the page has them", async () => {
+  const run = makeRun({ loads: [4], perStage: 50, traces: 10 });
+  const m = await model(run.doc, run.planes);
+  const of = m.col(run.doc.traces?.of);
+  const [first, last] = [of[0] as number, of[of.length - 1] as number];
+  const rows = new Rows(m);
+  for (const row of [first, last]) {
+    const e = eventsOf(m, row);
+    assert.ok(e && e.at.length > 3);
+    assert.equal(e.tokens.reduce((a, b) => a + b, 0), rows.value("out", row));
+  }
+  assert.equal(eventsOf(m, first + 1), null);
+});
+
+test("the Pareto front", () => {
+  assert.deepEqual(pareto([1, 2, 3, 2], [9, 8, 1, 3]), [0, 1, 2]);
+  assert.deepEqual(pareto([], []), []);
+});
+
+test("YAML", () => {
+  assert.equal(yaml({ a: [1, { b: "x", c: [] }], d: { e: "5s", f: "no", g: "a: b" }, h: {} }), 'a:\n  - 1\n  - b: x\n    c: []\nd:\n  e: 5s\n  f: "no"\n  g: "a: b"\nh: {}\n');
+});

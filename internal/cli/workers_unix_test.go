@@ -104,9 +104,20 @@ func TestWorkersThatFail(t *testing.T) {
 			_ = cmd.Wait()
 			if !hurt.worker {
 				waitFor(t, "the workers to end", func() bool { return len(pids(t, dir)) == 0 })
-				out, err := exec.Command(program, "report", filepath.Join(dir, "workers", "worker-2")).CombinedOutput()
-				if !bytes.Contains(out, []byte(" ok")) {
-					t.Errorf("what a worker has kept: %v: %s", err, out)
+				kept := filepath.Join(dir, "workers")
+				for want, dirs := range map[string][]string{
+					"2 workers sent the requests":                        {"worker-1", "worker-2"},
+					"The records of 1 worker of 2 are missing: worker-1": {"worker-2"},
+				} {
+					line := []string{"report"}
+					for _, d := range dirs {
+						line = append(line, filepath.Join(kept, d))
+					}
+					code, out, _ := here(t, line...)
+					text := strings.Join(strings.Fields(out), " ")
+					if code == 0 || !strings.Contains(text, want) || !strings.Contains(text, " ok") || strings.Contains(text, "VALID: all") {
+						t.Errorf("what workers have kept, in %v: exit %d: %s", dirs, code, out)
+					}
 				}
 				return
 			}

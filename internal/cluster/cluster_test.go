@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -121,10 +122,14 @@ func together(t *testing.T, p *plan.Plan, workers int, first change) (*result.Re
 	c := New(Options{Bus: b, Workers: workers, Version: "test", Wait: time.Minute, Log: t.Output()})
 	o := options()
 	o.Fleet = c
+	kept := p.Output.Dir + ".workers"
+	if p.Output.Dir == "" {
+		kept = t.TempDir()
+	}
 	var all sync.WaitGroup
 	for i := range workers {
 		name := fmt.Sprint("w", i)
-		w := WorkerOptions{Bus: dial(name), Name: name, Dir: filepath.Join(t.TempDir(), name), Run: options(), Wait: time.Minute, Log: t.Output()}
+		w := WorkerOptions{Bus: dial(name), Name: name, Dir: filepath.Join(kept, name), Run: options(), Wait: time.Minute, Log: t.Output()}
 		if i == 0 && first != nil {
 			first(&w, c, &o)
 		}
@@ -159,11 +164,12 @@ stages:
 // them.
 func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 	var first map[string]string
+	dir, earlier := t.TempDir(), "" // a directory of a worker of another run
 	for _, workers := range []int{0, 1, 4} {
 		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
 			s := serve(t)
 			p := planFor(t, s, closedLoop)
-			p.Output.Dir = filepath.Join(t.TempDir(), "out")
+			p.Output.Dir = filepath.Join(dir, fmt.Sprint(workers))
 			var res *result.Result
 			var err error
 			if workers == 0 {
@@ -186,6 +192,10 @@ func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 			if d := cmp.Diff(res.Stages, again.Stages); d != "" {
 				t.Errorf("the report made again differs: %s", d)
 			}
+			if workers > 1 {
+				merges(t, p.Output.Dir, res, earlier)
+			}
+			earlier = filepath.Join(p.Output.Dir+".workers", "w0")
 			by := map[int]int{}
 			if err := run.Records(p).Requests(func(rec *record.Record) error { by[rec.Worker]++; return nil }); err != nil {
 				t.Fatal(err)
@@ -203,6 +213,38 @@ func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 				t.Errorf("not the requests of one process: %s", d)
 			}
 		})
+	}
+}
+
+// merges makes the result of a run again from the directories of its workers, and tries some that do not go together.
+func merges(t *testing.T, out string, res *result.Result, earlier string) {
+	dirs, err := filepath.Glob(filepath.Join(out+".workers", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(dirs)
+	merged, err := run.Merge(dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range res.Stages {
+		if d := cmp.Diff(res.Stages[i].Metrics, merged.Stages[i].Metrics); d != "" || res.Stages[i].Counts != merged.Stages[i].Counts {
+			t.Errorf("stage %d as merged from the workers: %s", i, d)
+		}
+	}
+	part, err := run.Merge(dirs[:2])
+	if err != nil || part.Verdict.Valid || !strings.Contains(fmt.Sprint(part.Verdict.Reasons), "The records of 2 workers of 4 are missing: w") {
+		t.Errorf("of two workers: %v, %+v", err, part.Verdict.Reasons)
+	}
+	for want, dirs := range map[string][]string{
+		"different runs":                {dirs[0], earlier},
+		"both of worker":                {dirs[0], dirs[0]},
+		"not the directory of a worker": {dirs[0], out},
+		"is not an output directory of": {dirs[0], t.TempDir()},
+	} {
+		if _, err := run.Merge(dirs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q expected: %v", want, err)
+		}
 	}
 }
 

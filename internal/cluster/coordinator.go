@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,9 @@ type Options struct {
 // Coordinator has a run sent by workers. It implements run.Fleet.
 type Coordinator struct {
 	opt    Options
+	id     string // of the run
 	plan   *plan.Plan
+	roster []record.WorkerInfo
 	intake *run.Intake
 	stops  []func() // end what was begun, the last first
 
@@ -51,7 +54,7 @@ type stage struct {
 }
 
 // New makes a Coordinator.
-func New(o Options) *Coordinator { return &Coordinator{opt: o} }
+func New(o Options) *Coordinator { return &Coordinator{opt: o, id: rand.Text()} }
 
 // finds reports whether a condition holds, which it looks at under the lock.
 func (c *Coordinator) finds(condition func() bool) bool {
@@ -83,11 +86,10 @@ func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake)
 	if err != nil {
 		return fmt.Errorf("waiting for workers: %w: %s", err, c.missing())
 	}
-	var infos []record.WorkerInfo
 	for _, m := range c.joinedBy() {
-		infos = append(infos, record.WorkerInfo{Name: m.name, Host: m.host, ClockBound: m.bound})
+		c.roster = append(c.roster, record.WorkerInfo{Name: m.name, Host: m.host, ClockBound: m.bound})
 	}
-	c.intake.Workers(infos)
+	c.intake.Workers(c.roster)
 	for _, m := range c.joinedBy() {
 		if err := m.open(ctx, c); err != nil {
 			return err
@@ -129,7 +131,7 @@ func (c *Coordinator) join(j joining) (p place, err error) {
 		case len(c.members) == c.opt.Workers:
 			err = fmt.Errorf("the run has all of its %d workers", c.opt.Workers)
 		default:
-			p = place{Index: len(c.members), Of: c.opt.Workers, Plan: c.plan}
+			p = place{Index: len(c.members), Of: c.opt.Workers, Run: c.id, Plan: c.plan}
 			c.members = append(c.members, &member{index: p.Index, name: j.Name, host: j.Host, joined: time.Now()})
 			fmt.Fprintf(c.opt.Log, "Worker %d of %d has joined: %s.\n", p.Index+1, p.Of, j.Name)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
 )
 
 // What is said, and under which subject. Those that are for one worker end with its number.
@@ -68,6 +69,7 @@ type joining struct {
 type place struct {
 	Index int        `json:"index"`
 	Of    int        `json:"of"`
+	Run   string     `json:"run"` // what the records of all workers are marked with
 	Plan  *plan.Plan `json:"plan"`
 }
 
@@ -77,6 +79,12 @@ type readiness struct {
 	Fault string `json:"fault,omitempty"`
 	// ClockBound is by how much the worker's clock may differ from the coordinator's.
 	ClockBound time.Duration `json:"clock_bound"`
+}
+
+// order is what a worker is to send next, and who sends with it.
+type order struct {
+	Task    run.Task            `json:"task"`
+	Workers []record.WorkerInfo `json:"workers"`
 }
 
 // begin is when a stage begins, on the clock of the run.

@@ -71,7 +71,7 @@ func (c *Coordinator) order(ctx context.Context, st *stage, t run.Task) error {
 					cancel()
 				}
 			}()
-			_, err := bus.Ask[none](asking, c.opt.Bus, to(onOrder, m.index), t)
+			_, err := bus.Ask[none](asking, c.opt.Bus, to(onOrder, m.index), order{t, c.roster})
 			c.state.Lock()
 			defer c.state.Unlock()
 			if err != nil && !m.lost && !m.told {
@@ -204,12 +204,10 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 			errs = append(errs, fmt.Errorf("worker %s: %s", m.name, e.Fault))
 		}
 		k := e.Mark
-		all.WarmupEnd, all.SendEnd, all.DrainEnd = max(all.WarmupEnd, k.WarmupEnd), max(all.SendEnd, k.SendEnd), max(all.DrainEnd, k.DrainEnd)
-		all.Scheduled, all.Waited, all.Unsent = all.Scheduled+k.Scheduled, all.Waited+k.Waited, all.Unsent+k.Unsent
-		all.Heeded, all.HeededFor = all.Heeded+k.Heeded, all.HeededFor+k.HeededFor
-		if !e.Left && (all.Reason == "" || k.Early()) {
-			all.Reason = k.Reason
+		if k.Begin = start; e.Left {
+			k.Reason = "" // that of the others is why the stage ended
 		}
+		all.Join(k)
 	}
 	if all.Reason == "" {
 		all.Reason = record.StopInterrupted // nobody is left

@@ -104,7 +104,8 @@ func (w *worker) prepare(ctx context.Context) error {
 		return err
 	}
 	share := load.Share{Index: w.place.Index, Of: w.place.Of}
-	if w.w, err = run.NewWorker(ctx, w.place.Plan, w.opt.Run, share, w.clock, w.file); err != nil {
+	duty := run.Duty{Run: w.place.Run, Share: share, Clock: w.clock, Out: w.file}
+	if w.w, err = run.NewWorker(ctx, w.place.Plan, w.opt.Run, duty); err != nil {
 		return err
 	}
 	if w.box, err = w.opt.Bus.Outbox(ctx, w.opt.Name, w.file.File); err != nil {
@@ -244,7 +245,8 @@ func (w *worker) leave(ctx context.Context) error {
 }
 
 // order gets ready for a stage, which a goroutine of its own then carries out.
-func (w *worker) order(t run.Task) (none, error) {
+func (w *worker) order(o order) (none, error) {
+	t := o.Task
 	ctx, abort := context.WithCancel(context.Background())
 	w.mu.Lock()
 	if w.left {
@@ -256,6 +258,7 @@ func (w *worker) order(t run.Task) (none, error) {
 	w.task, w.going, w.halted, w.abort = &t, make(chan begin, 1), make(chan record.StopReason, 1), abort
 	going, halted := w.going, w.halted
 	w.mu.Unlock()
+	w.w.Others(o.Workers)
 	w.w.Warm(ctx, t)
 	go func() {
 		defer w.work.Done()

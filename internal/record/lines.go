@@ -21,6 +21,8 @@ type Header struct {
 	// FellBack: HTTP/2 was asked for, no target speaks it, and HTTP/1.1 is used.
 	FellBack bool `json:"fell_back,omitempty"`
 	Host     Host `json:"host"`
+	// Run is what the files of all workers of a run have in common; empty: it has no workers.
+	Run string `json:"run,omitempty"`
 	// Worker is which of a run's workers wrote the file, from 1; 0: the run's own process.
 	Worker int `json:"worker,omitempty"`
 	// Workers are those that sent the requests, of which a line of their own tells; none: this
@@ -81,6 +83,18 @@ type Gone struct {
 	Worker int           `json:"worker"`         // from 1
 	At     time.Duration `json:"at"`             // it was last heard, or was told to stop
 	Told   bool          `json:"told,omitempty"` // it was told to stop, and has shipped all its records
+}
+
+// Join makes it the mark of two shares of a stage: from the first that began to the last that ended.
+func (m *StageMark) Join(o StageMark) {
+	if m.Reason == "" || o.Early() {
+		m.Reason = o.Reason
+	}
+	m.Begin, m.WarmupEnd = min(m.Begin, o.Begin), max(m.WarmupEnd, o.WarmupEnd)
+	m.SendEnd, m.DrainEnd = max(m.SendEnd, o.SendEnd), max(m.DrainEnd, o.DrainEnd)
+	m.Scheduled, m.Waited, m.Unsent = m.Scheduled+o.Scheduled, m.Waited+o.Waited, m.Unsent+o.Unsent
+	m.Heeded, m.HeededFor = m.Heeded+o.Heeded, m.HeededFor+o.HeededFor
+	m.Gone = append(m.Gone, o.Gone...)
 }
 
 // Early reports whether the stage was ended before its time.

@@ -10,6 +10,7 @@ import (
 // File is a record file to be read.
 type File struct {
 	Path string
+	Also []string    // files that belong to it, which are read after it, without their headers
 	Most int64       // bytes that a line may take, in the file or in memory; 0: no bound
 	Edit func(*Line) // changes lines before they are given out; nil: they stay as they are
 }
@@ -21,11 +22,31 @@ type File struct {
 // requests that were under way there, which have failed with CutOff. A file that ends within
 // its header, that has none, or that holds a line which cannot be read is an error, after the
 // lines before it.
-func (f File) Walk(each func(Line) error) (whole bool, err error) { return f.walk(each, false) }
+func (f File) Walk(each func(Line) error) (whole bool, err error) { return f.all(each, false) }
 
 // Besides gives each line that is no request, as Walk does. It need not read the requests,
 // which are most of a file.
-func (f File) Besides(each func(Line) error) (whole bool, err error) { return f.walk(each, true) }
+func (f File) Besides(each func(Line) error) (whole bool, err error) { return f.all(each, true) }
+
+// all walks through the file, and through those that belong to it.
+func (f File) all(each func(Line) error, besides bool) (whole bool, err error) {
+	whole, err = f.walk(each, besides)
+	for _, path := range f.Also {
+		if err != nil {
+			break
+		}
+		next, ended := f, false
+		next.Path = path
+		ended, err = next.walk(func(l Line) error {
+			if l.Header != nil {
+				return nil
+			}
+			return each(l)
+		}, besides)
+		whole = whole && ended
+	}
+	return whole, err
+}
 
 func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) {
 	in, err := os.Open(f.Path)

@@ -24,6 +24,8 @@ type Facts struct {
 	Interrupted bool // the user stopped it
 	Incomplete  bool // the run did not end properly: records end where they were cut
 
+	Missing []string // workers whose records are not among these
+
 	Asked  *plan.Plan     // the plan before its levels became stages; nil: the plan of the result
 	Edges  []record.Edge  // of measurement windows
 	Levels []*sweep.Level // by stage, of a measurement in windows

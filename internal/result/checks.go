@@ -57,7 +57,8 @@ func (j *judge) cpu(i int, who *client, ran, waited float64, sum *metric.Stage) 
 
 // client is a process that sent requests.
 type client struct {
-	worker int // from 1; 0: the run's own process
+	worker int    // from 1; 0: the run's own process
+	called string // the worker's name
 	health []record.Health
 }
 
@@ -66,9 +67,9 @@ func (c *client) name(begins bool) string {
 	switch {
 	case c.worker > 0:
 		if begins {
-			return fmt.Sprintf("Worker %d", c.worker)
+			return "Worker " + c.called
 		}
-		return fmt.Sprintf("worker %d", c.worker)
+		return "worker " + c.called
 	case begins:
 		return "The client"
 	}
@@ -85,7 +86,7 @@ func (f *Facts) clients() []*client {
 		i := slices.IndexFunc(list, func(c *client) bool { return c.worker == h.Worker })
 		if i < 0 {
 			i = len(list)
-			list = append(list, &client{worker: h.Worker})
+			list = append(list, &client{worker: h.Worker, called: nameOf(f.Header.Workers, h.Worker)})
 		}
 		list[i].health = append(list[i].health, h)
 	}

@@ -20,6 +20,10 @@ func (j *judge) workers() {
 		names, bound = append(names, w.Name), max(bound, w.ClockBound)
 	}
 	j.note(wholeRun, "%s sent the requests: %s. Their clocks agree within %s; no latency is taken across them.", number.Things(int64(len(list)), "worker"), strings.Join(names, ", "), number.Span(2*bound))
+	if n := len(j.facts.Missing); n > 0 {
+		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(n), Unit: "workers", Do: "Give the directories of all workers to inferometer report."},
+			"The records of "+number.Things(int64(n), "worker")+" of "+number.Count(int64(len(list)))+" are missing: "+strings.Join(j.facts.Missing, ", ")+".")
+	}
 	var lost, left []string
 	known := map[int]bool{}
 	for i := range j.facts.Stages {
@@ -28,7 +32,7 @@ func (j *judge) workers() {
 				continue
 			}
 			known[g.Worker] = true
-			if text := nameOf(list, g) + " at " + number.Duration(g.At); g.Told {
+			if text := nameOf(list, g.Worker) + " at " + number.Duration(g.At); g.Told {
 				left = append(left, text)
 			} else {
 				lost = append(lost, text)
@@ -49,10 +53,10 @@ func (j *judge) workers() {
 	}
 }
 
-// nameOf is the name of a worker that is gone.
-func nameOf(list []record.WorkerInfo, g record.Gone) string {
-	if g.Worker < 1 || g.Worker > len(list) { // a record file may have been altered
-		return number.Count(int64(g.Worker))
+// nameOf is the name of a worker, by its number from 1.
+func nameOf(list []record.WorkerInfo, worker int) string {
+	if worker < 1 || worker > len(list) { // a record file may have been altered
+		return number.Count(int64(worker))
 	}
-	return list[g.Worker-1].Name
+	return list[worker-1].Name
 }

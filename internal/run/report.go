@@ -77,21 +77,35 @@ func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Saved,
 
 // open reads the plan of a run and its facts.
 func open(dir string) (*Saved, error) {
-	name := filepath.Join(dir, PlanFile)
-	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)
-	}
-	// It was valid when it was run; its secrets have since been taken out.
-	p, err := plan.Decode(name, text)
+	p, _, err := planIn(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Saved{Plan: p, Records: record.File{Path: filepath.Join(dir, RecordsFile), Most: int64(p.Limits.Record)}}
+	return opened(p, record.File{Path: filepath.Join(dir, RecordsFile), Most: int64(p.Limits.Record)}, nil)
+}
+
+// planIn is the plan of a run, and its text.
+func planIn(dir string) (*plan.Plan, []byte, error) {
+	name := filepath.Join(dir, PlanFile)
+	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)
+	}
+	// It was valid when it was run; its secrets have since been taken out.
+	p, err := plan.Decode(name, text)
+	return p, text, err
+}
+
+// opened reads the facts of a run in its records, which may be those of some workers, from 1.
+func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
+	s := &Saved{Plan: p, Records: records}
 	if s.Facts, err = readFacts(s.Records, p); err != nil {
 		return nil, err
 	}
 	asked, facts := *p, &s.Facts
+	if own := facts.Header.Worker; own > 0 {
+		facts.Missing = missing(facts.Header.Workers, append(of, own))
+	}
 	facts.Asked = &asked
 	p.Stages = levelsOf(p, facts.Edges)
 	if p.Saturation.On() {
@@ -141,6 +155,9 @@ func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 			f.Header = *l.Header
 		case l.Workers != nil:
 			f.Header.Workers = l.Workers.List
+		case l.Stage != nil && len(records.Also) > 0:
+			f.Stages = joinMark(f.Stages, *l.Stage)
+			f.Interrupted = f.Interrupted || l.Stage.Early()
 		case l.Stage != nil && l.Stage.Worker != f.Header.Worker: // a share of it
 		case l.Stage != nil:
 			f.Stages = append(f.Stages, *l.Stage)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine"
@@ -26,17 +27,25 @@ type Worker struct {
 	collector *collect.Collector
 	live      *engine.Live
 	writer    *record.Writer
+	others    sync.Once
 	sampled   <-chan struct{}
 	stop      context.CancelFunc
 }
 
-// NewWorker prepares to send a share of a plan. Its times are those of the clock; its records
-// go to out, a frame at a time.
-func NewWorker(ctx context.Context, p *plan.Plan, o Options, share load.Share, c *clock.Clock, out io.Writer) (w *Worker, err error) {
+// Duty is what a worker has to do in a run.
+type Duty struct {
+	Run   string // what the records of all workers of the run are marked with
+	Share load.Share
+	Clock *clock.Clock // the run's
+	Out   io.Writer    // takes its records, a frame at a time
+}
+
+// NewWorker prepares to send a share of a plan.
+func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker, err error) {
 	own := *p
 	own.Output.Dir = "" // the run's, which the other process writes
 	p = &own
-	prep := &preparation{plan: p, opt: &o, clock: c, brake: newBrake()}
+	prep := &preparation{plan: p, opt: &o, clock: d.Clock, brake: newBrake()}
 	defer func() {
 		if err != nil {
 			prep.undo()
@@ -58,8 +67,8 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, share load.Share, c
 		return nil, err
 	}
 	header := prep.header(asked, cl, found.fellBack)
-	header.Worker = share.Index + 1
-	writer, err := record.NewWriter(out, header)
+	header.Run, header.Worker = d.Run, d.Share.Index+1
+	writer, err := record.NewWriter(d.Out, header)
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +79,12 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, share load.Share, c
 		folds[i] = several{}
 	}
 	w.collector = collect.New(collect.Config{
-		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, Digest: true, Worker: header.Worker, Now: c.Now, Limits: answerLimits(p.Limits), Folds: folds,
+		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: answerLimits(p.Limits), Folds: folds,
 	})
 	eng := prep.engine(asked, cl, w.collector, w.live)
 	prep.later(eng.Close)
 	w.sender = &sender{
-		plan: p, schedule: asked.schedule, share: share, engine: eng, endpoint: &cl.endpoint, brake: prep.brake, live: w.live,
+		plan: p, schedule: asked.schedule, share: d.Share, engine: eng, endpoint: &cl.endpoint, brake: prep.brake, live: w.live,
 		alike: &alike{halt: func(record.StopReason) {}},
 	}
 	w.watch()
@@ -90,6 +99,11 @@ func (w *Worker) watch() {
 	book := &ledger{plan: w.prep.plan, out: &output{writer: w.writer}, worker: w.sender.share.Index + 1}
 	s := &sampler{clock: w.prep.clock, live: w.live, collector: w.collector, ledger: book}
 	w.sampled = s.start(ctx)
+}
+
+// Others notes who the workers of the run are.
+func (w *Worker) Others(list []record.WorkerInfo) {
+	w.others.Do(func() { _ = w.writer.Workers(list) }) // the next line meets the same fault, and tells of it
 }
 
 // Warm opens connections for a task.

@@ -43,6 +43,9 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if action.As != "" {
 		return reportAs(env, action, tools)
 	}
+	if len(action.Dirs) > 0 {
+		return reportWorkers(env, action)
+	}
 	dir, ours := runIn(action.Dir)
 	if !ours && slices.Contains(action.Formats, "md") {
 		return env.Fail("report", plan.Faults{{Where: "--format md", Text: action.Dir + " is not an output directory of inferometer", Hint: "name one, or choose console, json or csv"}}, tool.ExitUsage)
@@ -63,6 +66,23 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
+	return printReport(env, res, action)
+}
+
+// reportWorkers reports what the workers of one run have kept.
+func reportWorkers(env tool.Env, action *args.ReportAction) int {
+	if action.Tokenizer != "" {
+		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "cannot be combined with several directories", Hint: "their records have token counts: leave it out"}}, tool.ExitUsage)
+	}
+	res, err := run.Merge(action.Dirs)
+	if err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	return printReport(env, res, action)
+}
+
+// printReport prints a result in the formats asked for.
+func printReport(env tool.Env, res *result.Result, action *args.ReportAction) int {
 	for _, format := range action.Formats {
 		if err := printFormat(env, res, format, action); err != nil {
 			return env.Fail("report", err, tool.ExitRun)
@@ -99,9 +119,13 @@ func printFormat(env tool.Env, res *result.Result, format string, action *args.R
 		return md.Write(env.Stdout, res, o)
 	default:
 		screen := env.Terminal(env.Stdout)
-		return console.Write(env.Stdout, res, console.Options{
-			Width: min(screen.Width(), 140), Color: screen.Color, All: action.All, Subject: subjectOf(action.Dir), Dir: action.Dir, Files: filesIn(action.Dir),
-		})
+		o := console.Options{Width: min(screen.Width(), 140), Color: screen.Color, All: action.All}
+		if len(action.Dirs) > 0 {
+			o.Subject = subjectOf(action.Dirs[0])
+		} else {
+			o.Subject, o.Dir, o.Files = subjectOf(action.Dir), action.Dir, filesIn(action.Dir)
+		}
+		return console.Write(env.Stdout, res, o)
 	}
 }
 

@@ -16,6 +16,7 @@ func Formats() []string { return []string{"console", "json", "csv", "md"} }
 // ReportAction is what a `report` command line asks for.
 type ReportAction struct {
 	Dir     string   // output directory of a run
+	Dirs    []string // those of workers of one run, where there are several
 	Formats []string // of Formats, in the order asked for, none twice
 	// Tokenizer counts the tokens of a run that GenAI-Perf measured; empty: the run's own.
 	Tokenizer string
@@ -57,8 +58,10 @@ func Report(args []string) (*ReportAction, error) {
 		faults = append(faults, plan.Fault{Text: "no directory given", Hint: "name the output directory of a run: inferometer report DIR"})
 	case len(v.args) == 1:
 		a.Dir = v.args[0]
+	case a.As != "":
+		faults = append(faults, plan.Fault{Where: "--as", Text: fmt.Sprintf("%d directories given", len(v.args)), Hint: "give one"})
 	default:
-		faults = append(faults, plan.Fault{Text: fmt.Sprintf("%d directories given", len(v.args)), Hint: "give one"})
+		a.Dirs = v.args
 	}
 	for _, list := range v.flags["format"] {
 		for name := range strings.SplitSeq(list, ",") {

@@ -34,6 +34,7 @@ func ReportHelp() string {
 	return `Rebuild the reports of a saved run from its records.
 
   inferometer report DIR [flags]
+  inferometer report DIR DIR...     what the workers of one run kept, as one report
   inferometer report FILE           averages of Perf Analyzer's profile_export.json
 
 Example:

@@ -18,7 +18,7 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 	work := t.Load(c.plan)
 	st := &stage{index: t.Index, members: c.members[:work.Senders(len(c.members))], live: live, ended: map[int]ended{}, last: map[int]status{}}
 	if n := len(st.members); n < len(c.members) {
-		fmt.Fprintf(c.opt.Log, "Stage %d is sent by %d of %d workers: there are too few requests or slots for more, or what is sent depends on all answers.\n", t.Index+1, n, len(c.members))
+		fmt.Fprintf(c.opt.Log, "Stage %d is sent by %d of %d workers: there are too few requests, slots or sessions for more, or what is sent depends on all answers.\n", t.Index+1, n, len(c.members))
 	}
 	c.state.Update(func() { c.stage, t.First = st, c.next })
 	defer c.state.Update(func() { c.stage = nil })

@@ -45,10 +45,13 @@ type feeder struct {
 // queue holds what one goroutine has prepared.
 type queue struct {
 	ready chan job
-	spare []int64 // the numbers that it takes first
-	next  int64   // the prompt of the stage's share that it takes next, behind those
-	step  int64
+	spare []int64    // the numbers that it takes first
+	share load.Share // of the prompts of the stage's share
+	taken int64      // prompts of it, behind those
 }
+
+// next is the prompt of the stage's share that it takes next.
+func (q *queue) next() int64 { return q.share.Place(q.taken) }
 
 var errSourceEnded = errors.New("the prompts have come to an end")
 
@@ -59,11 +62,11 @@ const (
 	fewest = 64
 )
 
-// start begins to prepare for a stage, in n queues. Queue k of n takes the prompts k, k+n,
-// k+2n and so on of the stage's share, as many as it can send, so that a stage of so many
-// requests sends the first ones of the source and each of them once. A queue is closed when there
-// will be no more prompts. It returns once each has something to give, so that the first wave
-// does not wait.
+// start begins to prepare for a stage, in n queues or fewer. Queue k of n takes the prompts k, k+n,
+// k+2n and so on of the stage's share, or all of every n-th lane, as many as it can send, so that a
+// stage of so many requests sends the first ones of the source and each of them once. A queue is
+// closed when there will be no more prompts. It returns once each has something to give, so that the
+// first wave does not wait.
 func (f *feeder) start(stage *load.Stage, n int) []*queue {
 	f.load, f.most = stage, stage.MostPrompts()
 	if stage.Share.Of > 0 {
@@ -73,7 +76,11 @@ func (f *feeder) start(stage *load.Stage, n int) []*queue {
 	if f.anew = ok && s.SetStage(stage.Index); f.anew {
 		f.spare = nil // what is left of the last stage is not of this one
 	}
-	if o, ok := f.source.(prompt.Ordered); !f.anew || ok && o.InOrder() {
+	lanes := prompt.LanesOf(f.source)
+	if lanes > 0 {
+		n = min(n, stage.Share.Split(0, 1, lanes).Dealt)
+	}
+	if !f.anew {
 		n = 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -82,7 +89,7 @@ func (f *feeder) start(stage *load.Stage, n int) []*queue {
 	var primed sync.WaitGroup
 	primed.Add(n)
 	for i := range f.queues {
-		q := &queue{ready: make(chan job, max(ahead/n, fewest)), next: int64(i), step: int64(n)}
+		q := &queue{ready: make(chan job, max(ahead/n, fewest)), share: stage.Share.Split(i, n, lanes)}
 		if f.queues[i] = q; i == 0 {
 			q.spare, f.spare = f.spare, nil
 		}
@@ -109,7 +116,7 @@ func (f *feeder) halt() error {
 			f.giveBack(j)
 		}
 		f.spare = append(f.spare, q.spare...)
-		taken = max(taken, q.next)
+		taken = max(taken, q.next())
 	}
 	switch {
 	case taken == 0:
@@ -123,6 +130,9 @@ func (f *feeder) halt() error {
 	slices.Sort(f.spare)
 	return f.err
 }
+
+// turn is the queue that has a prompt of the share.
+func (f *feeder) turn(i int64) int { return f.queues[0].share.Owner(i) }
 
 func (f *feeder) fill(ctx context.Context, q *queue, primed func()) {
 	defer primed()
@@ -157,7 +167,8 @@ func (f *feeder) fill(ctx context.Context, q *queue, primed func()) {
 // no more.
 func (f *feeder) take(q *queue, had int64) (int64, bool) {
 	// Where there are spare prompts, there is one queue.
-	if f.most >= 0 && (q.next >= f.most || q.step == 1 && had >= f.most) {
+	i := q.next()
+	if f.most >= 0 && (i >= f.most || len(f.queues) == 1 && had >= f.most) {
 		if f.load.Sessions > 0 { // the stage ends with the last of them
 			f.fail(errSourceEnded)
 		}
@@ -168,8 +179,7 @@ func (f *feeder) take(q *queue, had int64) (int64, bool) {
 		q.spare = q.spare[1:]
 		return number, true
 	}
-	i := q.next
-	q.next += q.step
+	q.taken++
 	return f.first + f.load.Share.Place(i), true
 }
 
@@ -207,6 +217,11 @@ func goesOn(p *prompt.Prompt) bool { return p.Rest != nil || p.Play != nil }
 func (f *feeder) giveBack(j job) {
 	if goesOn(&j.prompt) {
 		f.conversations.Add(-1)
+	}
+	if late := j.prompt.Late; late != nil {
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = late.Await(over) // none behind it waits for it
 	}
 	f.keep(j.prompt.Seq)
 }

@@ -29,8 +29,6 @@ func newUsers(n int) *users {
 	return u
 }
 
-func (u *users) InOrder() bool { return true }
-
 func (u *users) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 	t := u.talks[int(at.I)%len(u.talks)]
 	return prompt.Prompt{Late: t, Session: t.name}, nil

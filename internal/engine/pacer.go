@@ -32,7 +32,7 @@ func (st *stage) pace() {
 type pacer struct {
 	*stage
 	jobs    chan job
-	turn    int           // the queue that has the next job
+	taken   int64         // jobs so far
 	opened  int           // slots so far
 	blocked time.Duration // last moment up to which all slots were taken
 	shift   time.Duration // by how much arrivals are later than the load has them
@@ -67,7 +67,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 	select {
 	case <-p.stop:
 		return false
-	case j, ok := <-p.ready[p.turn].ready:
+	case j, ok := <-p.ready[p.e.feed.turn(p.taken)].ready:
 		if !ok {
 			p.dry()
 			<-p.stop
@@ -78,7 +78,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 			p.e.feed.giveBack(j)
 			return false
 		}
-		p.turn = (p.turn + 1) % len(p.ready)
+		p.taken++
 		p.mark.Scheduled++
 		j.admission = admission{due: due, phase: phase}
 		if !p.dispatch(j) {

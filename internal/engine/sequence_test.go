@@ -94,8 +94,6 @@ func (s *rows) begin() *row {
 	return &row{id: s.next, length: 5}
 }
 
-func (s *rows) InOrder() bool { return true }
-
 func (s *rows) At(context.Context, prompt.Place) (prompt.Prompt, error) {
 	if s.live == 0 {
 		r := s.begin()

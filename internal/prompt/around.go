@@ -25,10 +25,15 @@ func (a Around) SetStage(i int) bool {
 	return ok && inner.SetStage(i)
 }
 
-// InOrder implements Ordered.
-func (a Around) InOrder() bool {
-	inner, ok := a.Source.(Ordered)
-	return ok && inner.InOrder()
+// Lanes implements Laned.
+func (a Around) Lanes() int { return LanesOf(a.Source) }
+
+// Session implements Laned.
+func (a Around) Session(at Place) uint64 {
+	if inner, ok := a.Source.(Laned); ok {
+		return inner.Session(at)
+	}
+	return at.I
 }
 
 // Fit implements Fitter.

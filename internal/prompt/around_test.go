@@ -25,7 +25,8 @@ var errNoFit = errors.New("it does not fit")
 
 func (a able) Schedule() []time.Duration { return []time.Duration{1, 2} }
 func (a able) Fit(*tensor.Model) error   { return errNoFit }
-func (a able) InOrder() bool             { return true }
+func (a able) Lanes() int                { return 7 }
+func (a able) Session(at Place) uint64   { return at.I / 2 }
 func (a able) SetStage(i int) bool {
 	*a.stage = i
 	return true
@@ -40,14 +41,14 @@ func TestAroundHandsOn(t *testing.T) {
 	if !a.SetStage(3) || stage != 3 {
 		t.Error("the stage is not handed on")
 	}
-	if !a.InOrder() {
-		t.Error("that prompts come in order is not handed on")
+	if a.Lanes() != 7 || a.Session(Place{I: 9}) != 4 {
+		t.Error("lanes and sessions are not handed on")
 	}
 	if err := a.Fit(nil); !errors.Is(err, errNoFit) {
 		t.Errorf("fit: %v", err)
 	}
 	a = Around{bare{}}
-	if a.Schedule() != nil || a.SetStage(3) || a.InOrder() || a.Fit(nil) != nil {
+	if a.Schedule() != nil || a.SetStage(3) || a.Lanes() != 0 || a.Session(Place{I: 9}) != 9 || a.Fit(nil) != nil {
 		t.Error("it does what its source cannot")
 	}
 }

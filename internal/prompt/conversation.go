@@ -14,11 +14,11 @@ type Conversation interface {
 }
 
 // Late is a turn of a conversation that several requests share: each goes on from the
-// answer to the one before, whichever of them is sent first. What it says is therefore
-// known only when it is sent. The methods are called in this order, from one goroutine.
+// answer to the one before it in its lane. What it says is therefore known only when it is
+// sent. The methods are called in this order, from one goroutine.
 type Late interface {
 	// Await waits until the answer that the turn goes on from is there. It ends with
-	// the context's error.
+	// the context's error: the turn then never goes, and no other waits for it.
 	Await(ctx context.Context) error
 	// Prompt is what is sent. Seq is filled in by the engine.
 	Prompt() (Prompt, error)

@@ -93,11 +93,23 @@ type Source interface {
 	At(ctx context.Context, at Place) (Prompt, error)
 }
 
-// Ordered is a Source whose prompts depend on those before them: the requests of a
-// conversation come one by one.
-type Ordered interface {
-	// InOrder says so. At is then called from one goroutine, for one place after the other.
-	InOrder() bool
+// Laned is a Source of which several places are requests of one session.
+type Laned interface {
+	// Lanes is how many sessions are held side by side: places go to them in turn, and a
+	// request may go on from the answer to the one before it in its lane. Whoever sends one of a
+	// lane sends all of it. 0: no place depends on what became of another.
+	Lanes() int
+	// Session is the number of the session at a place, in about the order in which the sessions
+	// of a stage begin.
+	Session(at Place) uint64
+}
+
+// LanesOf is how many lanes a source has; 0: none.
+func LanesOf(s Source) int {
+	if s, ok := s.(Laned); ok {
+		return s.Lanes()
+	}
+	return 0
 }
 
 // Factory makes a source of prompts.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/sweep"
@@ -110,6 +111,7 @@ func aborted(ctx context.Context, mark record.StageMark) record.StageMark {
 // them.
 func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMark, *sweep.Level, error) {
 	work := task(p.plan, i, s)
+	work.Lanes = prompt.LanesOf(p.questions.Source)
 	if s.Arrival == plan.ArrivalSessions {
 		work.Sessions = sessionsOf(p.queue.stages(), i, int64(p.questions.Sessions))
 	}

@@ -15,6 +15,7 @@ type Task struct {
 	Seed     uint64        `json:"seed"`
 	Drain    plan.Duration `json:"drain"`
 	First    int64         `json:"first,omitempty"` // number of its first prompt, where workers send it
+	Lanes    int           `json:"lanes,omitempty"` // to which its requests go in turn; 0: there are none
 }
 
 // task is the plan's i-th stage, as it is run.
@@ -33,7 +34,7 @@ func (t Task) load(p *plan.Plan, schedule []time.Duration) load.Stage {
 	q := *p
 	q.Seed, q.Drain = t.Seed, t.Drain
 	work := load.FromStage(&q, t.Stage, max(t.Index, 0))
-	work.Index, work.First = t.Index, t.First
+	work.Index, work.First, work.Lanes = t.Index, t.First, t.Lanes
 	switch t.Stage.Arrival {
 	case plan.ArrivalTrace:
 		work.Arrivals = load.Trace(schedule)

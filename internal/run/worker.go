@@ -13,7 +13,6 @@ import (
 	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/wire/clock"
@@ -58,9 +57,6 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker,
 	asked, err := prep.questions(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if s, ok := asked.Source.(prompt.Ordered); ok && s.InOrder() {
-		return nil, errors.New("the requests of this data depend on one another, and one process has to send them: leave out --workers")
 	}
 	cl, err := prep.client(found.secrets, asked)
 	if err != nil {

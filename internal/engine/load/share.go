@@ -2,30 +2,44 @@ package load
 
 import "time"
 
-// Share is one worker's part of a load: every Of-th of its requests, arrivals and slots, from
-// the Index-th on. The zero Share is all of it.
+// Share is one part of a load: every Of-th of its requests, arrivals and slots, from the
+// Index-th on. The zero Share is all of it.
 type Share struct {
 	Index, Of int
-	// Slots are those of a closed loop, whose requests are dealt to them in turn: a worker with more slots than
-	// another has more of the requests, too, so that all end together. 0: requests are dealt to workers.
-	Slots int
+	// Dealt is to how many slots or lanes requests are dealt in turn, of which the share has every Of-th. A worker with
+	// more slots than another then has more of the requests, too, so that all end together; and one has all requests
+	// of a lane. 0: requests are dealt to the parts.
+	Dealt int
 }
 
 // round is how many requests are dealt before it is the first one's turn again, and mine how many of them are the share's.
 func (s Share) round() (all, mine int64) {
-	if s.Of < 2 {
-		return 1, 1
+	if s.Dealt == 0 {
+		return int64(max(s.Of, 1)), 1
 	}
-	if s.Slots == 0 {
-		return int64(s.Of), 1
+	return int64(s.Dealt), s.every(int64(s.Dealt))
+}
+
+// Split is the i-th of n parts of the share, of a load with so many lanes.
+func (s Share) Split(i, n, lanes int) Share {
+	if lanes > 0 {
+		s.Dealt = lanes
+		_, mine := s.round()
+		lanes = int(mine)
 	}
-	return int64(s.Slots), s.every(int64(s.Slots))
+	return Share{Index: i, Of: n, Dealt: lanes}
+}
+
+// Owner is which one of the parts has a request.
+func (s Share) Owner(place int64) int {
+	all, _ := s.round()
+	return int(place % all % int64(max(s.Of, 1)))
 }
 
 // Place is which one of all requests the i-th of the share is.
 func (s Share) Place(i int64) int64 {
 	all, mine := s.round()
-	return i/mine*all + int64(s.Index) + i%mine*int64(s.Of)
+	return i/mine*all + int64(s.Index) + i%mine*int64(max(s.Of, 1))
 }
 
 // requests is how many of the first n requests are in the share.
@@ -47,7 +61,7 @@ func (stage *Stage) Senders(workers int) int {
 		return 1 // what is sent next depends on all answers
 	}
 	most := int64(workers)
-	for _, n := range []int64{int64(stage.MaxSlots), stage.Requests, stage.Sessions} {
+	for _, n := range []int64{int64(stage.MaxSlots), stage.Requests, stage.Sessions, int64(stage.Lanes)} {
 		if n > 0 {
 			most = min(most, n)
 		}
@@ -55,7 +69,21 @@ func (stage *Stage) Senders(workers int) int {
 	if stage.Arrivals == nil {
 		most = min(most, int64(stage.InFlight(0)))
 	}
-	return int(max(most, 1))
+	senders := int(max(most, 1))
+	for senders > 1 && !stage.allBusy(senders) {
+		senders--
+	}
+	return senders
+}
+
+// allBusy reports whether each of so many workers has requests behind the warm-up.
+func (stage *Stage) allBusy(workers int) bool {
+	for i := range workers {
+		if stage.Requests > 0 && stage.Part(Share{Index: i, Of: workers}).Requests == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Part is a worker's share of the stage.
@@ -65,8 +93,11 @@ func (stage Stage) Part(s Share) Stage {
 		return stage
 	}
 	stage.Prompts = stage.MostPrompts()
-	if stage.dealsToSlots() {
-		s.Slots = stage.MaxSlots
+	switch {
+	case stage.Lanes > 0:
+		s.Dealt = stage.Lanes
+	case stage.dealsToSlots():
+		s.Dealt = stage.MaxSlots
 	}
 	stage.Share = s
 	if all := stage.InFlight; all != nil {
@@ -81,7 +112,7 @@ func (stage Stage) Part(s Share) Stage {
 	stage.WarmupRequests, stage.Sessions = warm, s.requests(stage.Sessions)
 	stage.WarmupDrains = stage.WarmupDrains && warm > 0
 	if stage.Arrivals != nil {
-		stage.Arrivals = &every{all: stage.Arrivals, skip: s.Index, step: s.Of}
+		stage.Arrivals = &every{all: stage.Arrivals, share: s}
 	}
 	return stage
 }
@@ -108,19 +139,20 @@ func (stage *Stage) MostPrompts() int64 {
 	return stage.WarmupRequests + stage.Requests
 }
 
-// every has each step-th of other arrivals.
+// every has the arrivals of a share.
 type every struct {
-	all        Arrivals
-	skip, step int
+	all       Arrivals
+	share     Share
+	had, next int64 // arrivals of the share so far, and of all
 }
 
 // Next implements Arrivals.
 func (e *every) Next() (due time.Duration, ok bool) {
-	for range e.skip + 1 {
+	for place := e.share.Place(e.had); e.next <= place; e.next++ {
 		if due, ok = e.all.Next(); !ok {
 			return 0, false
 		}
 	}
-	e.skip = e.step - 1
+	e.had++
 	return due, true
 }

@@ -1,41 +1,51 @@
 package load
 
 import (
-	"slices"
 	"testing"
 	"time"
 )
 
-// The shares of all workers together are the load, each request and slot once.
+// The shares of all workers together are the load, each request and slot once; a worker has
+// whole lanes.
 func TestShares(t *testing.T) {
 	for workers := 1; workers <= 7; workers++ {
-		whole := Stage{
-			InFlight: InFlight(10, 45, time.Second), MaxSlots: 45, Requests: 103, WarmupRequests: 11, Sessions: 29,
-		}
-		var slots, requests, warmup, sessions int
-		var at [3]int
-		var due []time.Duration
-		for i := range workers {
-			part := whole
-			part.Arrivals = Poisson(Steady(100), 3)
-			part = part.Part(Share{Index: i, Of: workers})
-			slots, requests, warmup, sessions = slots+part.MaxSlots, requests+int(part.Requests), warmup+int(part.WarmupRequests), sessions+int(part.Sessions)
-			for k, now := range []time.Duration{0, 400 * time.Millisecond, time.Second} {
-				at[k] += part.InFlight(now)
+		for _, lanes := range []int{0, 7, 8, 50} {
+			whole := Stage{
+				InFlight: InFlight(10, 45, time.Second), MaxSlots: 45, Requests: 103, WarmupRequests: 11, Sessions: 29, Lanes: lanes,
 			}
-			for range part.WarmupRequests + part.Requests {
-				d, _ := part.Arrivals.Next()
-				due = append(due, d)
+			var slots, requests, warmup, sessions int
+			var at [3]int
+			due, owner := map[int64]time.Duration{}, map[int64]int{}
+			for i := range workers {
+				part := whole
+				part.Arrivals = Poisson(Steady(100), 3)
+				part = part.Part(Share{Index: i, Of: workers})
+				slots, requests, warmup, sessions = slots+part.MaxSlots, requests+int(part.Requests), warmup+int(part.WarmupRequests), sessions+int(part.Sessions)
+				for k, now := range []time.Duration{0, 400 * time.Millisecond, time.Second} {
+					at[k] += part.InFlight(now)
+				}
+				for k := range part.WarmupRequests + part.Requests {
+					place := part.Share.Place(k)
+					due[place], _ = part.Arrivals.Next()
+					if lanes > 0 {
+						if before, known := owner[place%int64(lanes)]; known && before != i {
+							t.Fatalf("%d workers, %d lanes: workers %d and %d send in lane %d", workers, lanes, before, i, place%int64(lanes))
+						}
+						owner[place%int64(lanes)] = i
+					}
+					if got := part.Share.Owner(place); got != i {
+						t.Fatalf("%d workers, %d lanes: request %d is of worker %d, not %d", workers, lanes, place, got, i)
+					}
+				}
 			}
-		}
-		if slots != 45 || requests != 103 || warmup != 11 || sessions != 29 || at != [3]int{10, 24, 45} {
-			t.Errorf("%d workers: %d slots, %d requests, %d of warm-up, %d sessions, %d in flight over time", workers, slots, requests, warmup, sessions, at)
-		}
-		slices.Sort(due)
-		all := Poisson(Steady(100), 3)
-		for i := range due {
-			if want, _ := all.Next(); due[i] != want {
-				t.Fatalf("%d workers: arrival %d at %v, want %v", workers, i, due[i], want)
+			if slots != 45 || requests != 103 || warmup != 11 || sessions != 29 || at != [3]int{10, 24, 45} {
+				t.Errorf("%d workers: %d slots, %d requests, %d of warm-up, %d sessions, %d in flight over time", workers, slots, requests, warmup, sessions, at)
+			}
+			all := Poisson(Steady(100), 3)
+			for i := range int64(len(due)) {
+				if want, _ := all.Next(); due[i] != want {
+					t.Fatalf("%d workers, %d lanes: arrival %d at %v, want %v", workers, lanes, i, due[i], want)
+				}
 			}
 		}
 	}
@@ -57,6 +67,9 @@ func TestSenders(t *testing.T) {
 		{"open loop", open, 3, 3},
 		{"fewer requests than workers", open, 4, 3},
 		{"a load that grows", Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Growth: Growth{Step: 2}}, 2, 1},
+		{"fewer lanes than workers", Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Requests: 20, Lanes: 5}, 6, 5},
+		{"one lane", Stage{Arrivals: Constant(Steady(5)), Lanes: 1}, 6, 1},
+		{"some would have no request behind the warm-up", Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, WarmupRequests: 4, Requests: 4, Lanes: 5}, 4, 3},
 	} {
 		if got := c.stage.Senders(c.workers); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

@@ -40,6 +40,10 @@ type Stage struct {
 	// CountEnds: requests that end sequences, because the stage has ended, are measured too.
 	CountEnds bool
 
+	// Lanes is to how many sessions of the data requests go in turn; whoever sends one of a session sends all.
+	// 0: requests do not depend on one another.
+	Lanes int
+
 	// Share is which part of the load this is; Prompts is how many the load as a whole can send
 	// where it is a part; -1: no number says.
 	Share   Share

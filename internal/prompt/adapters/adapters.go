@@ -19,16 +19,12 @@ type Source struct {
 	names []string
 	turns bool // in turn, not at random
 	deck  deck
-
-	// Of a source whose turns come one by one:
-	sessions map[string]string // the models of those begun in the stage
-	drawn    uint64            // models in the stage
 }
 
 // New splits the prompts of a source among adapters. There is at least one. order is how
 // a prompt gets its own, as a plan has it.
 func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Source {
-	out := &Source{Around: prompt.Around{Source: s}, turns: order == plan.OrderRoundRobin, sessions: map[string]string{}}
+	out := &Source{Around: prompt.Around{Source: s}, turns: order == plan.OrderRoundRobin}
 	var shares []float64
 	for _, a := range list {
 		out.names = append(out.names, a.Name)
@@ -39,8 +35,9 @@ func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Sourc
 	return out
 }
 
-// at is the model of a place.
+// at is the model of the session at a place.
 func (s *Source) at(place prompt.Place) string {
+	place.I = s.Session(place)
 	if s.turns {
 		return s.names[place.I%uint64(len(s.names))]
 	}
@@ -53,28 +50,7 @@ func (s *Source) At(ctx context.Context, place prompt.Place) (prompt.Prompt, err
 	if err != nil || p.Model != "" {
 		return p, err
 	}
-	if !s.InOrder() {
-		return of(p, s.at(place)), nil
-	}
-	model, known := s.sessions[p.Session]
-	if !known || p.Session == "" {
-		model = s.at(prompt.Place{Stage: place.Stage, I: s.drawn})
-		s.drawn++
-	}
-	if p.Session != "" && p.Rest == nil { // others of its turns come from here too
-		s.sessions[p.Session] = model
-	}
-	return of(p, model), nil
-}
-
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	if !s.Around.SetStage(i) {
-		return false
-	}
-	s.drawn = 0
-	clear(s.sessions)
-	return true
+	return of(p, s.at(place)), nil
 }
 
 // of gives a prompt and those that follow it a model.

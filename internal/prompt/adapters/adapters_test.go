@@ -37,10 +37,11 @@ func (s *byStage) SetStage(i int) bool {
 	return true
 }
 
-// oneByOne is byStage whose prompts are turns that come in order.
-type oneByOne struct{ byStage }
+// shared is byStage whose prompts are turns of 20 sessions.
+type shared struct{ byStage }
 
-func (*oneByOne) InOrder() bool { return true }
+func (*shared) Lanes() int                     { return 20 }
+func (*shared) Session(at prompt.Place) uint64 { return at.I % 20 }
 
 // take gives the models of n prompts from a place on.
 func take(t *testing.T, s prompt.Source, from prompt.Place, n int) []string {
@@ -200,7 +201,7 @@ func TestTurnsKeepTheirModel(t *testing.T) {
 
 func TestTurnsOfASessionThatComeOneByOne(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
-	s := New(&oneByOne{byStage{plain{make: func(i int) prompt.Prompt { return prompt.Prompt{Session: string(rune('A' + i%20))} }}}}, list, "", 1)
+	s := New(&shared{byStage{plain{make: func(i int) prompt.Prompt { return prompt.Prompt{Session: string(rune('A' + i%20))} }}}}, list, "", 1)
 	first := take(t, s, prompt.Place{}, 20)
 	if got := count(first); got["a"] != 10 {
 		t.Errorf("sessions %v", got)

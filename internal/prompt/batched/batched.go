@@ -40,9 +40,6 @@ func Draw(s prompt.Source, passages []prompt.Prompt, texts int, seed uint64) *So
 
 // measure finds out how many prompts make one: a source may have whole requests.
 func (s *Source) measure() uint64 {
-	if s.InOrder() {
-		return s.several()
-	}
 	first, err := s.Source.At(context.Background(), prompt.Place{})
 	if err == nil && whole(&first) {
 		return 1
@@ -62,7 +59,7 @@ func (s *Source) several() uint64 {
 }
 
 // whole reports whether a prompt is a request as it stands.
-func whole(p *prompt.Prompt) bool { return p.Body != nil || p.Texts != nil }
+func whole(p *prompt.Prompt) bool { return p.Body != nil || p.Texts != nil || p.Late != nil }
 
 // passage is a text of a request, the one at a place of the other source or a drawn one.
 func (s *Source) passage(ctx context.Context, at prompt.Place, rng *rand.Rand) (prompt.Prompt, error) {
@@ -101,6 +98,14 @@ func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error)
 	}
 	first.Rest = nil
 	return first, nil
+}
+
+// Session implements prompt.Laned: a request of several texts is one of its own.
+func (s *Source) Session(at prompt.Place) uint64 {
+	if s.each() > 1 {
+		return at.I
+	}
+	return s.Around.Session(at)
 }
 
 // media are the parts that are no text, which stands in the texts.

@@ -207,10 +207,13 @@ func TestToolLatency(t *testing.T) {
 		if err := p.Late.Await(ctx); err == nil {
 			t.Error("it does not stop waiting")
 		}
-		if err := p.Late.Await(t.Context()); err != nil { // the slot is free again
+		next := prompttest.TakeAt(t, s, prompt.Place{I: 2}, 2)
+		if err := next[0].Late.Await(t.Context()); err != nil { // nobody waits for one that has given up
 			t.Error(err)
 		}
-		if err := p.Late.Await(ctx); err == nil {
+		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := next[1].Late.Await(ctx); err == nil {
 			t.Error("two turns at once")
 		}
 	})

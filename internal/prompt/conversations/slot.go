@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -13,71 +14,82 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
-// slot is a place at which one conversation after the other is held. One turn is under
-// way at a time.
+// slot is where one conversation after the other is held. One turn is under way at a time.
 type slot struct {
 	lex    *lexicon.Lexicon
 	data   *plan.Data
 	chat   bool
 	shared string
-	number uint64
+	index  uint64
 	first  string // the name of the first conversation
-	last   string // and of the latest
 	seed   uint64
-	dealt  order         // of requests, as the source deals them out
-	free   chan struct{} // holds one while a turn is under way
-	taken  order         // of requests, as they are sent
+	line   prompt.Line
 
-	ready   time.Time // the next turn does not go before
+	mu     sync.Mutex
+	known  order  // of the round from
+	from   uint64 // with which a conversation begins
+	latest uint64 // conversation that was asked for
+
+	// What follows is that of the turn under way.
+	ready   time.Time // it does not go before
 	system  string
-	sysLen  int // of system, in tokens
+	sysLen  int    // of system, in tokens
+	begun   uint64 // conversations whose system prompt was made
 	history []exchange
-	asked   exchange // the turn under way
+	asked   exchange
 }
 
 // exchange is a question and its answer, with their lengths in tokens.
 type exchange struct {
 	question, answer string
 	asked, replied   int
-	place            order
 }
 
-// order counts conversations and their turns.
+// order is which turn of which conversation a request is.
 type order struct {
 	number, turn uint64
 }
 
-// step gives the present place and goes on to the next, of conversations with so many
-// turns.
-func (o *order) step(turns func(number uint64) int) order {
-	now := *o
-	if o.turn++; o.turn >= uint64(max(turns(o.number), 1)) {
-		o.number, o.turn = o.number+1, 0
-	}
-	return now
+// request is a turn in a slot, with so many ahead of it. It implements prompt.Late.
+type request struct {
+	*slot
+	order
+	round uint64
 }
 
 func newSlot(s *Source, i uint64) *slot {
 	return &slot{
 		lex: s.lex, data: &s.data, chat: s.chat, shared: s.shared,
-		number: i, first: s.names[i], seed: mix(s.seed, s.stage, i),
-		free: make(chan struct{}, 1),
+		index: i, first: s.names[i], seed: mix(s.seed, s.stage, i),
 	}
 }
 
-// deal is the conversation that the next request belongs to.
-func (s *slot) deal() string {
-	s.last = s.session(s.dealt.step(s.turnsOf).number)
-	return s.last
+// order is that of a round. Conversations are counted on from the one that was last asked for.
+func (s *slot) order(round uint64) order {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if round < s.from {
+		s.from, s.known = 0, order{}
+	}
+	for {
+		turns := uint64(max(s.turnsOf(s.known.number), 1))
+		if round < s.from+turns {
+			break
+		}
+		s.from += turns
+		s.known.number++
+	}
+	s.latest = max(s.latest, s.known.number)
+	return order{s.known.number, round - s.from}
 }
 
-// session names a conversation within its stage, the first of which
-// has the name of the last one of the stage before.
-func (s *slot) session(number uint64) string {
+// name is that of a conversation within its stage, the first of which has the name of the
+// last one of the stage before.
+func (s *slot) name(number uint64) string {
 	if number == 0 {
-		return cmp.Or(s.first, fmt.Sprintf("conv_%d", s.number))
+		return cmp.Or(s.first, fmt.Sprintf("conv_%d", s.index))
 	}
-	return fmt.Sprintf("slot_%d_convo_%d", s.number, number)
+	return fmt.Sprintf("slot_%d_convo_%d", s.index, number)
 }
 
 // at draws one length.
@@ -93,54 +105,48 @@ func (s *slot) rng(what, number, turn uint64) *rand.Rand {
 
 // Await implements prompt.Late. A turn waits for the answer before it and then for the
 // tool that the answer called.
-func (s *slot) Await(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+func (t *request) Await(ctx context.Context) error {
+	if err := t.line.Await(ctx, t.round); err != nil {
 		return err
 	}
-	select {
-	case s.free <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	wait := time.Until(s.ready)
-	if s.taken.turn == 0 || wait <= 0 {
+	wait := time.Until(t.ready)
+	if t.turn == 0 || wait <= 0 {
 		return nil
 	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	select {
-	case <-t.C:
+	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		<-s.free
+		t.line.Leave(t.round)
 		return ctx.Err()
 	}
 }
 
 // Prompt implements prompt.Late.
-func (s *slot) Prompt() (prompt.Prompt, error) {
-	place := s.taken.step(s.turnsOf)
-	if place.turn == 0 {
-		if err := s.begin(place.number); err != nil {
+func (t *request) Prompt() (prompt.Prompt, error) {
+	if t.number >= t.begun {
+		if err := t.begin(t.number); err != nil {
 			return prompt.Prompt{}, err
 		}
 	}
 	p := prompt.Prompt{
-		Session: s.session(place.number), Turn: int(place.turn),
-		Output: s.at(s.data.Output, 'o', place.number, place.turn),
+		Session: t.name(t.number), Turn: int(t.turn),
+		Output: t.at(t.data.Output, 'o', t.number, t.turn),
 	}
-	n := s.at(s.data.Conversations.Input, 'i', place.number, place.turn)
-	question, err := s.lex.Text(s.rng('q', place.number, place.turn), n)
+	n := t.at(t.data.Conversations.Input, 'i', t.number, t.turn)
+	question, err := t.lex.Text(t.rng('q', t.number, t.turn), n)
 	if err != nil {
 		return p, err
 	}
-	s.asked = exchange{question: question, asked: n, place: place}
-	return p, s.compose(&p)
+	t.asked = exchange{question: question, asked: n}
+	return p, t.compose(&p)
 }
 
 // begin makes the system prompt of a new conversation.
 func (s *slot) begin(number uint64) error {
-	s.history = nil
+	s.history, s.begun = nil, number+1
 	own := s.at(s.data.Conversations.DynamicPrompt, 'd', number, 0)
 	s.sysLen = s.data.Conversations.SharedPrompt + own
 	var err error
@@ -224,15 +230,14 @@ func (s *slot) writeChat(p *prompt.Prompt) int {
 
 // End implements prompt.Late. A turn without an answer is as if it had not been, and
 // calls no tool.
-func (s *slot) End(a prompt.Answer) {
-	s.ready = time.Time{}
+func (t *request) End(a prompt.Answer) {
+	t.ready = time.Time{}
 	if !a.Failed {
-		place := s.asked.place
-		tool := prompt.NewCounts(s.data.Conversations.ToolLatency, mix(s.seed, 'w', place.number)).At(place.turn)
-		s.ready = time.Now().Add(time.Duration(tool) * time.Millisecond)
-		s.asked.answer, s.asked.replied = a.Text, s.lex.Tokenizer().Count(a.Text)
-		s.history = append(s.history, s.asked)
+		tool := prompt.NewCounts(t.data.Conversations.ToolLatency, mix(t.seed, 'w', t.number)).At(t.turn)
+		t.ready = time.Now().Add(time.Duration(tool) * time.Millisecond)
+		t.asked.answer, t.asked.replied = a.Text, t.lex.Tokenizer().Count(a.Text)
+		t.history = append(t.history, t.asked)
 	}
-	s.asked = exchange{}
-	<-s.free
+	t.asked = exchange{}
+	t.line.Leave(t.round)
 }

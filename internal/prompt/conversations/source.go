@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -23,7 +24,8 @@ const (
 )
 
 // Source deals requests out to its slots in turn. A slot holds one conversation after the
-// other; every stage begins them anew.
+// other; every stage begins them anew. All but the name of a slot's first conversation follows
+// from the place of a request.
 type Source struct {
 	lex   *lexicon.Lexicon
 	data  plan.Data
@@ -32,10 +34,12 @@ type Source struct {
 	stage uint64
 	// shared is the system prompt that all conversations of the stage begin with.
 	shared string
-	slots  []*slot           // made as they are needed
 	names  map[uint64]string // of the latest conversations of slots in the stage before
-	used   bool              // requests of the stage were made
 	err    error             // the stage's conversations cannot be made
+
+	mu    sync.Mutex
+	slots []*slot // made as they are needed
+	used  bool    // requests of the stage were made
 }
 
 // New prepares to make the conversations that d asks for.
@@ -80,7 +84,7 @@ func (s *Source) begin(stage uint64) error {
 	s.stage, s.used, s.names = stage, false, map[uint64]string{}
 	for i, at := range s.slots {
 		if at != nil {
-			s.names[uint64(i)] = at.last
+			s.names[uint64(i)] = at.name(at.latest)
 		}
 	}
 	s.slots = make([]*slot, s.data.Conversations.Count)
@@ -118,20 +122,35 @@ func (s *Source) SetStage(i int) bool {
 	return true
 }
 
-// InOrder implements prompt.Ordered.
-func (s *Source) InOrder() bool { return true }
+// Lanes implements prompt.Laned.
+func (s *Source) Lanes() int { return s.data.Conversations.Count }
+
+// Session implements prompt.Laned: the first conversations of all slots, then the second ones,
+// and so on.
+func (s *Source) Session(place prompt.Place) uint64 {
+	at, round := s.slot(place)
+	return at.order(round).number*uint64(s.Lanes()) + at.index
+}
+
+// slot is where the request of a place belongs, and how many go ahead of it there.
+func (s *Source) slot(place prompt.Place) (at *slot, round uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = true
+	n := uint64(len(s.slots))
+	i := place.I % n
+	if s.slots[i] == nil {
+		s.slots[i] = newSlot(s, i)
+	}
+	return s.slots[i], place.I / n
+}
 
 // At implements prompt.Source. It never ends.
 func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
 	if s.err != nil {
 		return prompt.Prompt{}, s.err
 	}
-	s.used = true
-	i := place.I % uint64(len(s.slots))
-	at := s.slots[i]
-	if at == nil {
-		at = newSlot(s, i)
-		s.slots[i] = at
-	}
-	return prompt.Prompt{Late: at, Session: at.deal(), Tokens: -1}, nil
+	at, round := s.slot(place)
+	t := &request{slot: at, round: round, order: at.order(round)}
+	return prompt.Prompt{Late: t, Session: at.name(t.number), Tokens: -1}, nil
 }

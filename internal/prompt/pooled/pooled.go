@@ -45,6 +45,9 @@ func New(ctx context.Context, s prompt.Source, n int) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.Late != nil {
+			return nil, plan.Faults{{Path: "data.pool", Text: "these requests go on from answers, and cannot be made ahead", Hint: "leave it out"}}
+		}
 		out.all = append(out.all, p)
 	}
 	return out, nil
@@ -58,8 +61,11 @@ func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 	return s.all[at.I%uint64(len(s.all))], nil
 }
 
-// InOrder implements prompt.Ordered: the requests are made.
-func (s *Source) InOrder() bool { return false }
+// Lanes implements prompt.Laned: the requests are made.
+func (s *Source) Lanes() int { return 0 }
+
+// Session implements prompt.Laned.
+func (s *Source) Session(at prompt.Place) uint64 { return at.I }
 
 // Fit implements prompt.Fitter: the requests become those for the model.
 func (s *Source) Fit(m *tensor.Model) error {

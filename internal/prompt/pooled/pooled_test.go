@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -43,20 +44,11 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// talking is a source whose prompts come one by one.
+// talking is a source of turns that go on from answers.
 type talking struct{ counting }
 
-func (talking) InOrder() bool { return true }
-
-// Requests that are made do not depend on those before them any more.
-func TestPoolIsInNoOrder(t *testing.T) {
-	s, err := New(t.Context(), talking{}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.InOrder() {
-		t.Error("the requests of a pool have to be asked for in order")
-	}
+func (talking) At(context.Context, prompt.Place) (prompt.Prompt, error) {
+	return prompt.Prompt{Late: struct{ prompt.Late }{}}, nil
 }
 
 func TestBadPools(t *testing.T) {
@@ -65,6 +57,9 @@ func TestBadPools(t *testing.T) {
 	}
 	if _, err := New(t.Context(), counting{}, most+1); err == nil {
 		t.Error("a pool of too many is made")
+	}
+	if _, err := New(t.Context(), talking{}, 3); err == nil || !strings.Contains(err.Error(), "go on from answers") {
+		t.Errorf("a pool of turns: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -93,9 +93,6 @@ func repeats(t *testing.T, c Case) {
 func shared(t *testing.T, c Case) {
 	const n = many / 4
 	want, s := Take(t, c.New(t, 1), n), c.New(t, 1)
-	if o, ok := s.(prompt.Ordered); ok && o.InOrder() {
-		t.Skip("the prompts of the source depend on those before them")
-	}
 	got := TakeShared(t, s, n)
 	for i := range want {
 		if !reflect.DeepEqual(got[i], want[i]) {

@@ -35,7 +35,10 @@ func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fac
 			return nil, err
 		}
 	}
-	s := &Source{sessions: gather(r.turns, d.Payload.Alone), tok: tok, writer: w, alone: d.Payload.Alone}
+	s := &Source{sessions: gather(r.turns, d.Payload.Alone), tok: tok, writer: w}
+	if d.Payload.Alone {
+		s.begun = newOrder(r.turns)
+	}
 	if r.bailian {
 		s.notes = []string{d.File + " is a Bailian trace: its timestamps are seconds, a hash is a block of 16 tokens, and every line is a request of its own, with its whole prompt; chat_id, parent_chat_id, turn and type are not sent."}
 	}

@@ -34,7 +34,7 @@ type Source struct {
 	tok      prompt.Tokenizer
 	writer   *writer // makes the texts of coded turns; nil: there are none
 	chat     bool
-	alone    bool // turns of a session are requests of their own
+	begun    order // nil: turns of a session come after one another
 	notes    []string
 }
 
@@ -93,9 +93,17 @@ func (s *Source) Turns(ctx context.Context) ([]prompt.Scripted, error) {
 	return list, nil
 }
 
-// InOrder implements prompt.Ordered: where turns stand alone, those of a session are told by
-// its name.
-func (s *Source) InOrder() bool { return s.alone }
+// Lanes implements prompt.Laned: requests stand alone, or bring their sessions along.
+func (s *Source) Lanes() int { return 0 }
+
+// Session implements prompt.Laned: where turns stand alone, those of a session are told by its
+// name.
+func (s *Source) Session(at prompt.Place) uint64 {
+	if s.begun == nil {
+		return at.I
+	}
+	return s.begun.session(at.I)
+}
 
 // At implements prompt.Source. It never ends; a session that comes again has another
 // name.
@@ -106,7 +114,7 @@ func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 	if err != nil {
 		return p, err
 	}
-	if round > 0 && p.Session != "" && !s.alone {
+	if round > 0 && p.Session != "" && s.begun == nil {
 		p.Session += "#" + strconv.FormatUint(round+1, 10)
 	}
 	if len(k) > 1 {

@@ -17,15 +17,20 @@ type session struct {
 	name   string
 	id     uint32
 	place  prompt.Place
-	free   chan struct{} // holds one while a turn is under way
+	line   prompt.Line
 
 	question *prompt.Lengths
 	output   *prompt.Lengths
-	turn     int
 	said     []prompt.Message // in a chat: all of it up to the last answer
 	text     string           // otherwise: the same
 	tokens   int              // of said
 	asked    prompt.Prompt    // the turn under way
+}
+
+// request is a turn of a session. It implements prompt.Late.
+type request struct {
+	*session
+	number uint64
 }
 
 func (s *Source) newSession(id uint32, stage uint64) *session {
@@ -37,33 +42,22 @@ func (s *Source) newSession(id uint32, stage uint64) *session {
 	return &session{
 		source: s, id: id, name: name,
 		place:    prompt.Place{Stage: stage, I: uint64(id)},
-		free:     make(chan struct{}, 1),
 		question: prompt.NewLengths(s.data.SharedPrefix.Question, prompt.Mix(seed^'q')),
 		output:   prompt.NewLengths(s.data.Output, prompt.Mix(seed^'o')),
 	}
 }
 
 // Await implements prompt.Late.
-func (s *session) Await(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case s.free <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (t *request) Await(ctx context.Context) error { return t.line.Await(ctx, t.number) }
 
 // Prompt implements prompt.Late.
-func (s *session) Prompt() (prompt.Prompt, error) {
-	number := uint64(s.turn)
-	if s.source.data.SharedPrefix.Repeat {
+func (t *request) Prompt() (prompt.Prompt, error) {
+	number := t.number
+	if t.source.data.SharedPrefix.Repeat {
 		number = 0
 	}
-	p := prompt.Prompt{Session: s.name, Turn: s.turn, Output: s.output.At(number)}
-	if err := s.ask(&p, s.question.At(number)); err != nil {
+	p := prompt.Prompt{Session: t.name, Turn: int(t.number), Output: t.output.At(number)}
+	if err := t.ask(&p, t.question.At(number)); err != nil {
 		return p, err
 	}
 	if p.Messages != nil {
@@ -71,8 +65,7 @@ func (s *session) Prompt() (prompt.Prompt, error) {
 	} else {
 		p.Hash = prompt.HashText(p.Text)
 	}
-	s.turn++
-	s.asked = p
+	t.asked = p
 	return p, nil
 }
 
@@ -82,7 +75,7 @@ func (s *session) ask(p *prompt.Prompt, n int) (err error) {
 	if first || s.source.data.SharedPrefix.Repeat {
 		p.Text, p.Tokens, err = s.source.begin(uint64(s.id), n, s.place)
 	} else {
-		p.Text, err = s.source.lex.Text(s.source.rng(uint64(s.id)|uint64(s.turn+1)<<32), n)
+		p.Text, err = s.source.lex.Text(s.source.rng(uint64(s.id)|uint64(p.Turn+1)<<32), n)
 		p.Tokens = n
 	}
 	switch {
@@ -110,16 +103,16 @@ func (s *session) joint() string {
 
 // End implements prompt.Late. A turn without an answer is as if it had not been: the
 // next goes on from what was said before.
-func (s *session) End(a prompt.Answer) {
+func (t *request) End(a prompt.Answer) {
 	if !a.Failed {
-		s.tokens = s.asked.Tokens
-		if s.source.chat {
-			s.said = append(s.asked.Messages, prompt.Message{Role: "assistant", Content: a.Text})
-			s.tokens += s.source.lex.Tokenizer().Count(a.Text)
+		t.tokens = t.asked.Tokens
+		if t.source.chat {
+			t.said = append(t.asked.Messages, prompt.Message{Role: "assistant", Content: a.Text})
+			t.tokens += t.source.lex.Tokenizer().Count(a.Text)
 		} else {
-			s.text = s.asked.Text + s.joint() + strings.TrimRight(a.Text, " ")
+			t.text = t.asked.Text + t.joint() + strings.TrimRight(a.Text, " ")
 		}
 	}
-	s.asked = prompt.Prompt{}
-	<-s.free
+	t.asked = prompt.Prompt{}
+	t.line.Leave(t.number)
 }

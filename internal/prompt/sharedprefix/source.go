@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -33,6 +34,8 @@ type Source struct {
 	output   *prompt.Lengths
 	salt     prompt.Salt
 	chat     bool
+
+	mu       sync.Mutex
 	sessions map[uint32]*session // of the stage; nil: every request is for itself
 }
 
@@ -117,19 +120,38 @@ func (s *Source) SetStage(int) bool {
 	return true
 }
 
-// InOrder implements prompt.Ordered: the turns of a conversation are dealt out.
-func (s *Source) InOrder() bool { return s.sessions != nil }
+// Lanes implements prompt.Laned: each user is one.
+func (s *Source) Lanes() int {
+	if s.sessions == nil {
+		return 0
+	}
+	return len(s.order)
+}
+
+// Session implements prompt.Laned.
+func (s *Source) Session(at prompt.Place) uint64 {
+	if s.sessions == nil {
+		return at.I
+	}
+	return at.I % uint64(len(s.order))
+}
+
+// session is the conversation of a user.
+func (s *Source) session(id uint32, stage uint64) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[id] == nil {
+		s.sessions[id] = s.newSession(id, stage)
+	}
+	return s.sessions[id]
+}
 
 // At implements prompt.Source. It never ends.
 func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
 	id := s.order[place.I%uint64(len(s.order))]
 	if s.sessions != nil {
-		talk := s.sessions[id]
-		if talk == nil {
-			talk = s.newSession(id, place.Stage)
-			s.sessions[id] = talk
-		}
-		return prompt.Prompt{Late: talk, Session: talk.name, Tokens: -1}, nil
+		t := &request{s.session(id, place.Stage), place.I / uint64(len(s.order))}
+		return prompt.Prompt{Late: t, Session: t.name, Tokens: -1}, nil
 	}
 	text, tokens, err := s.begin(uint64(id), s.question.At(uint64(id)), place)
 	if err != nil {

@@ -1,10 +1,8 @@
 package tensordata
 
 import (
-	"context"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -69,69 +67,6 @@ func (s *Source) id(place prompt.Place) uint64 {
 	}
 	return max(s.settings.FirstID, 1) + (place.Stage*idsOfStage+place.I)%n
 }
-
-// inTurn is the next request of the sequence whose turn it is. Sequences that have
-// ended make room for new ones.
-func (s *Source) inTurn(place prompt.Place) prompt.Prompt {
-	if s.live == nil {
-		s.live = make([]*sequence, s.settings.Live)
-	}
-	at := int(place.I % uint64(len(s.live)))
-	if s.live[at] == nil || s.live[at].at == s.live[at].length {
-		old := s.live[at]
-		s.live[at] = nil
-		q := s.begin(prompt.Place{Stage: place.Stage, I: s.begun})
-		s.begun++
-		// An id that is still in use is no other sequence's: the one that ended here
-		// leaves its own.
-		if old != nil && slices.ContainsFunc(s.live, func(o *sequence) bool { return o != nil && o.id == q.id }) {
-			q.id = old.id
-		}
-		s.live[at] = q
-	}
-	p := s.live[at].request()
-	p.Rest = nil
-	if s.settings.Serial {
-		p.Late = s.after(at, p)
-	}
-	return p
-}
-
-// after makes a request wait for the answer to the one before it in its place.
-func (s *Source) after(place int, p prompt.Prompt) *turn {
-	if s.answered == nil {
-		s.answered = make([]chan struct{}, len(s.live))
-	}
-	t := &turn{prompt: p, before: s.answered[place], done: make(chan struct{})}
-	s.answered[place] = t.done
-	return t
-}
-
-// turn is a request that waits for an answer. It implements prompt.Late.
-type turn struct {
-	prompt prompt.Prompt
-	before <-chan struct{} // closed by the answer; nil: there is none to wait for
-	done   chan struct{}
-}
-
-// Await implements prompt.Late.
-func (t *turn) Await(ctx context.Context) error {
-	if t.before == nil {
-		return ctx.Err()
-	}
-	select {
-	case <-t.before:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// Prompt implements prompt.Late.
-func (t *turn) Prompt() (prompt.Prompt, error) { return t.prompt, nil }
-
-// End implements prompt.Late.
-func (t *turn) End(prompt.Answer) { close(t.done) }
 
 // request is the request that comes next. It knows how the sequence goes on.
 func (q *sequence) request() prompt.Prompt {

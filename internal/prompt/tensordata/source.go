@@ -28,12 +28,8 @@ type Source struct {
 	given    bool // the data says what is in a sequence
 	sequence bool // requests form sequences
 
-	seed  uint64
-	begun uint64      // sequences of the stage, where they go in turn
-	live  []*sequence // those of them that are under way
-	// answered are closed by the answer to the last request of each of live, where its next
-	// one waits for that.
-	answered []chan struct{}
+	seed uint64
+	book book // of sequences that go in turn
 }
 
 // step is what is made of a step of the data.
@@ -47,6 +43,7 @@ type step struct {
 // New reads the data that d names. What is wrong with it is returned as plan.Faults.
 func New(d plan.Data, seed uint64) (*Source, error) {
 	s := &Source{settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
+	s.book.source = s
 	s.sequence, s.timed = s.settings.Mode == plan.SequencesOn, d.Tensors.Timestamps
 	rules, err := rulesOf(&d.Tensors, seed)
 	if err != nil {
@@ -256,22 +253,41 @@ func (s *Source) Fit(m *tensor.Model) error {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(int) bool {
-	s.begun, s.live, s.answered = 0, nil, nil
+func (s *Source) SetStage(i int) bool {
+	s.book.reset(uint64(i))
 	return true
 }
 
-// InOrder implements prompt.Ordered: which sequence a request goes on with depends on how many
-// have ended before it.
-func (s *Source) InOrder() bool { return s.sequence && s.settings.Live > 0 && !s.payloads }
+// inTurn reports whether sequences are under way side by side, their requests in turn.
+func (s *Source) inTurn() bool { return s.sequence && s.settings.Live > 0 && !s.payloads }
+
+// Lanes implements prompt.Laned. Where there are so many ids and no more, one is used again when
+// the sequence that had it has ended: only who sends them all keeps to that.
+func (s *Source) Lanes() int {
+	switch {
+	case !s.sequence || s.payloads:
+		return 0
+	case s.settings.IDs > 0:
+		return 1
+	}
+	return s.settings.Live
+}
+
+// Session implements prompt.Laned.
+func (s *Source) Session(at prompt.Place) uint64 {
+	if s.inTurn() {
+		return s.book.session(at)
+	}
+	return at.I
+}
 
 // At implements prompt.Source. It never ends.
 func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 	switch {
 	case !s.sequence:
 		return s.flat[at.I%uint64(len(s.flat))].prompt, nil
-	case s.InOrder():
-		return s.inTurn(at), nil
+	case s.inTurn():
+		return s.book.request(at), nil
 	default:
 		return s.begin(at).request(), nil
 	}

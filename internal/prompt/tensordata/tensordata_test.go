@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
@@ -204,26 +206,35 @@ func TestSerialSequences(t *testing.T) {
 	for i := range 8 {
 		all = append(all, at(t, s, 0, i))
 	}
-	now, cancel := context.WithCancel(t.Context())
-	cancel()
-	waits := func(i int) bool { return all[i].Late.Await(now) != nil }
 	for i := range all[:2] {
-		if err := all[i].Late.Await(t.Context()); err != nil {
-			t.Errorf("the first request of a place waits: %v", err)
-		}
 		if last := all[i].Sequence.Last; last == nil || describe(*last) != fmt.Sprintf("%d:2 [3] end", i+1) {
 			t.Errorf("request %d ends with %v", i, last)
 		}
 	}
-	for i := range all[:6] {
-		if !waits(i + 2) {
-			t.Errorf("request %d does not wait for request %d", i+2, i)
+	synctest.Test(t, func(t *testing.T) {
+		gone := make(chan int, len(all))
+		for i := range all {
+			go func() {
+				if err := all[i].Late.Await(context.Background()); err != nil {
+					t.Error(err)
+				}
+				gone <- i
+			}()
 		}
-		all[i].Late.End(prompt.Answer{})
-		if err := all[i+2].Late.Await(t.Context()); err != nil {
-			t.Error(err)
+		if a, b := <-gone, <-gone; a+b != 1 {
+			t.Errorf("requests %d and %d go first", a, b)
 		}
-	}
+		for i := range all[:6] {
+			synctest.Wait()
+			if len(gone) > 0 {
+				t.Errorf("request %d does not wait for request %d", i+2, i)
+			}
+			all[i].Late.End(prompt.Answer{})
+			if next := <-gone; next != i+2 {
+				t.Errorf("request %d goes after request %d", next, i)
+			}
+		}
+	})
 	if p, err := all[4].Late.Prompt(); err != nil || describe(p) != "1:2 [3] end" || p.Sequence.Last != nil {
 		t.Errorf("request 4 is %s, %v", describe(p), err)
 	}
@@ -270,6 +281,32 @@ func TestSequencesVary(t *testing.T) {
 	}
 	if cmp.Equal(a, made(1)) {
 		t.Error("another stage has the same sequences")
+	}
+}
+
+// Which sequence a request is of does not depend on who asks when, nor on how many ids there are.
+func TestSequencesByPlace(t *testing.T) {
+	for _, ids := range []uint64{0, 6} {
+		settings := plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, Live: 5, Length: 4, Variation: 0.7, IDs: ids}}
+		const data, n = `{"data": [[{"A": [1]}, {"A": [4]}], [{"A": [2]}], [{"A": [3]}]]}`, 300
+		s := source(t, settings, data)
+		var want []string
+		for i := range n {
+			want = append(want, describe(at(t, s, 0, i)))
+		}
+		var got []string
+		for _, p := range prompttest.TakeShared(t, source(t, settings, data), n) {
+			got = append(got, describe(p))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		few := source(t, settings, data)
+		for i := 2; i < n; i += 5 { // one lane alone
+			if got := describe(at(t, few, 0, i)); got != want[i] {
+				t.Errorf("request %d of one lane is %s, want %s", i, got, want[i])
+			}
+		}
 	}
 }
 

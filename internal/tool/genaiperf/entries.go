@@ -145,9 +145,6 @@ type noted struct {
 	log *requestLog
 }
 
-// InOrder implements prompt.Ordered, as the log is in order.
-func (n *noted) InOrder() bool { return true }
-
 // At implements prompt.Source.
 func (n *noted) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
 	p, err := n.Source.At(ctx, at)

@@ -39,6 +39,17 @@ export function replace(e: Element, ...children: Child[]): void {
   append(e, children);
 }
 
+// refresh replaces the content of e, and leaves the reader where he was: the focus, and how far boxes were scrolled.
+export function refresh(e: Element, ...children: Child[]): void {
+  const boxes = () => [...e.querySelectorAll<HTMLElement>(".scroll")];
+  const stops = () => [...e.querySelectorAll<HTMLElement>("button, a, .scroll, summary")];
+  const places = boxes().map((b): [number, number] => [b.scrollLeft, b.scrollTop]);
+  const focus = stops().indexOf(document.activeElement as HTMLElement);
+  replace(e, ...children);
+  boxes().forEach((b, i) => { [b.scrollLeft, b.scrollTop] = places[i] ?? [0, 0]; });
+  if (focus >= 0) stops()[focus]?.focus({ preventScroll: true });
+}
+
 export function text(e: Node, value: string): void {
   const shown = visible(value);
   if (e.textContent !== shown) e.textContent = shown;

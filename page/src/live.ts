@@ -11,6 +11,7 @@ export function follow(show: (m: Model) => void, status: (s: Status) => void): v
   const take = async (data: string, last: boolean) => {
     const job = async () => {
       const { document: doc, planes } = JSON.parse(data) as { document: Document; planes: string };
+      if (last) doc.live = false;
       show(await model(doc, planes));
       if (last) status("ended");
     };

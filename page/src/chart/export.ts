@@ -37,8 +37,8 @@ export function standalone(svg: SVGSVGElement, title: string, legend: { name: st
     head.append(t);
     return t;
   };
-  text(12, 24 - above, title, true);
-  let at = 12;
+  text(0, 24 - above, title, true);
+  let at = 0;
   for (const l of legend.length > 1 ? legend : []) {
     const dot = document.createElementNS(svg.namespaceURI as "http://www.w3.org/2000/svg", "circle") as SVGCircleElement;
     set(dot, { cx: at + 4, cy: 40 - above, r: 4, class: "point " + l.tone });
@@ -59,12 +59,12 @@ export function standalone(svg: SVGSVGElement, title: string, legend: { name: st
   });
   head.remove();
   for (const e of copy.querySelectorAll("[data-passing]")) e.remove();
-  const [width, height] = [box.width, box.height + above];
+  const [width, height] = [box.width + 24, box.height + above + 8];
   const paper = document.createElementNS(svg.namespaceURI, "rect");
-  set(paper, { x: 0, y: -above, width, height, fill: getComputedStyle(document.body).backgroundColor });
+  set(paper, { x: -12, y: -above, width, height, fill: getComputedStyle(document.body).backgroundColor });
   copy.prepend(paper);
   for (const a of ["class", "tabindex", "aria-label", "aria-describedby", "role"]) copy.removeAttribute(a);
-  set(copy, { xmlns: svg.namespaceURI ?? "", viewBox: `0 ${-above} ${width} ${height}`, width, height });
+  set(copy, { xmlns: svg.namespaceURI ?? "", viewBox: `-12 ${-above} ${width} ${height}`, width, height });
   return copy;
 }
 

@@ -32,7 +32,7 @@ export class Timeline {
   show(rows: Rows, chosen: number[]): void {
     this.rows = rows;
     this.chosen = chosen;
-    const laid = lanes(chosen.map((i) => rows.due[i] as number), chosen.map((i) => (rows.due[i] as number) + rows.last(i)));
+    const laid = lanes(Float64Array.from(chosen, (i) => rows.due[i] as number), Float64Array.from(chosen, (i) => (rows.due[i] as number) + rows.last(i)));
     [this.lane, this.count] = [laid.of, Math.max(1, laid.count)];
     this.chart.update(this.spec());
   }
@@ -56,23 +56,20 @@ export class Timeline {
     return [r.value("index", i), moment(0), moment(r.sent[i] as number), moment(r.first[i] as number), moment(r.end[i] as number), r.className(i) || "ok"];
   }
 
-  // spans gives the parts of a request: which of the phases, from, to, in seconds.
-  private spans(i: number): [phase: number, from: number, to: number][] {
+  // parts tells the parts of a request: which of the phases, from, to, in seconds.
+  private parts(i: number, add: (phase: number, from: number, to: number) => void): void {
     const r = this.rows as Rows;
     const due = (r.due[i] as number) / 1e6;
     const [sent, first, last] = [r.sent[i] as number, r.first[i] as number, r.last(i)];
-    const out: [number, number, number][] = [];
-    const add = (phase: number, from: number, to: number) => { if (to > from) out.push([phase, due + from / 1e6, due + to / 1e6]); };
-    if (sent < 0) { add(r.failed(i) ? 4 : 0, 0, Math.max(last, 1)); return out; }
-    add(0, 0, sent);
-    if (r.failed(i)) { add(4, sent, Math.max(last, sent + 1)); return out; }
-    add(2, sent, first < 0 ? last : first);
-    if (first >= 0) {
-      add(1, first, last);
-      const [gap, from] = [r.stall[i] as number, r.stallAt[i] as number];
-      if (from >= 0 && gap > stallLeast(first, last, gap)) add(3, from, from + gap);
-    }
-    return out;
+    const part = (phase: number, from: number, to: number) => { if (to > from) add(phase, due + from / 1e6, due + to / 1e6); };
+    if (sent < 0) { part(r.failed(i) ? 4 : 0, 0, Math.max(last, 1)); return; }
+    part(0, 0, sent);
+    if (r.failed(i)) { part(4, sent, Math.max(last, sent + 1)); return; }
+    part(2, sent, first < 0 ? last : first);
+    if (first < 0) return;
+    part(1, first, last);
+    const [gap, from] = [r.stall[i] as number, r.stallAt[i] as number];
+    if (from >= 0 && gap > stallLeast(first, last, gap)) part(3, from, from + gap);
   }
 
   private paint(f: Frame): SVGElement[] {
@@ -93,11 +90,11 @@ export class Timeline {
     for (const k of seen) {
       const top = f.y.map((this.lane[k] as number) + 1) + inset;
       const height = Math.max(0.8, f.y.map(this.lane[k] as number) - top - inset);
-      for (const [phase, from, to] of this.spans(this.chosen[k] as number)) {
+      this.parts(this.chosen[k] as number, (phase, from, to) => {
         const [a, b] = [Math.max(f.x.map(from), f.left - 2), Math.min(f.x.map(to), f.right + 2)];
-        if (b < a) continue;
+        if (b < a) return;
         d[phase] += `M${a.toFixed(2)} ${top.toFixed(1)}h${Math.max(b - a, 0.5).toFixed(2)}v${height.toFixed(1)}h${(-Math.max(b - a, 0.5)).toFixed(2)}z`;
-      }
+      });
     }
     return phases.map((p, i) => s("path", { class: "phase " + p.key, d: d[i] ?? "" }));
   }
@@ -109,11 +106,11 @@ export class Timeline {
     const cells = new Uint8Array(rows * columns);
     for (const k of seen) {
       const row = Math.min(rows - 1, Math.floor(((this.lane[k] as number) / this.count) * rows));
-      for (const [phase, from, to] of this.spans(this.chosen[k] as number)) {
+      this.parts(this.chosen[k] as number, (phase, from, to) => {
         const a = Math.max(0, Math.floor(f.x.map(from) - f.left));
         const b = Math.min(columns - 1, Math.floor(f.x.map(to) - f.left));
         for (let c = a; c <= b; c++) if ((cells[row * columns + c] as number) < phase + 1) cells[row * columns + c] = phase + 1;
-      }
+      });
     }
     const d = phases.map(() => "");
     for (let row = 0; row < rows; row++) {

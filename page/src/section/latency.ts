@@ -49,13 +49,23 @@ function sides<T>(metric: string, all: Record<string, Sides<T>> | undefined): { 
 function histogram(metric: string, d: StageDrawing | undefined): ChartSpec | null {
   const all = sides<Histogram>(metric, d?.histograms).filter((s) => s.data.counts?.length > 0);
   if (all.length === 0) return null;
-  const marks: Mark[] = all.map((s) => ({ name: s.name, tone: s.tone, kind: "bars", x: s.data.edges, y: s.data.counts, dash: s.tone === "t2" }));
+  const marks: Mark[] = all.map((s) => ({ name: s.name, tone: s.tone, kind: "bars", dash: s.tone === "t2", ...worthwhile(s.data) }));
   return {
     name: metric + "_histogram", title: labelOf(metric), height: 200, marks,
     x: { label: "log axis", unit: "ms", kind: "log" }, y: { label: "samples", unit: "", kind: "linear", from: 0 },
     readX: (v) => value(v, "ms"), readY: (v) => count(v),
     table: () => ({ head: ["side", "from, ms", "to, ms", "samples"], rows: all.flatMap((s) => s.data.counts.map((n, i) => [s.name, s.data.edges[i] ?? NaN, s.data.edges[i + 1] ?? NaN, n])) }),
   };
+}
+
+// worthwhile leaves out of a drawing what lies a thousand times below the median: gaps of nanoseconds, between tokens
+// that came in one packet, would take most of a log axis.
+function worthwhile(h: Histogram): { x: number[]; y: number[] } {
+  const half = h.counts.reduce((a, b) => a + b, 0) / 2;
+  let sum = 0;
+  const median = h.edges[h.counts.findIndex((n) => (sum += n) >= half)] ?? 0;
+  const first = Math.max(0, h.edges.findIndex((e) => e >= median / 1000));
+  return { x: h.edges.slice(first), y: h.counts.slice(first) };
 }
 
 function curve(metric: string, m: Model, state: State, d: StageDrawing | undefined): ChartSpec | null {
@@ -67,7 +77,7 @@ function curve(metric: string, m: Model, state: State, d: StageDrawing | undefin
     const points = s.data.map(([q, ms]): [number, number] => [Math.min(tail(q), end), ms]);
     return { name: s.name, tone: s.tone, kind: "line", x: points.map((p) => p[0]), y: points.map((p) => p[1]), dash: s.tone === "t2" };
   });
-  const values = all.flatMap((s) => s.data.map((p) => p[1])).filter((v) => v > 0);
+  const values = all.flatMap((s) => s.data.filter((p) => p[0] > 0.005).map((p) => p[1])).filter((v) => v > 0);
   const wide = Math.max(...values) / Math.min(...values) > 8;
   const objective = m.stages[state.stage]?.goodput?.find((g) => g.metric === metric);
   // From the first percentile on that has too few samples, the curve is likely to be another in the next run.

@@ -1,5 +1,5 @@
 // What the servers' own metrics say of the chosen stage.
-import { h, replace } from "../dom";
+import { h, refresh } from "../dom";
 import type { Figure, Service } from "../document";
 import { count, inScale, scaleFor, share, words } from "../format";
 import type { Model } from "../model";
@@ -11,7 +11,7 @@ export function server(): Section {
   const element = frame("server", "Server metrics", "Summed over all servers, warm-up included.", box);
   return { id: "server", title: "Server", element, update: (m: Model, state) => {
     const all = (m.stages[state.stage]?.services ?? []).filter((s) => (s.figures ?? []).length > 0);
-    replace(box, ...all.map(table));
+    refresh(box, ...all.map(table));
     return all.length > 0;
   } };
 }

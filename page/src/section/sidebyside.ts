@@ -1,5 +1,5 @@
 // Stages side by side, and which of them met the objectives.
-import { h, replace } from "../dom";
+import { h, refresh } from "../dom";
 import type { Stage } from "../document";
 import { count, inScale, scaleFor, share, value } from "../format";
 import { attained, type Model } from "../model";
@@ -13,7 +13,7 @@ export function sideBySide(choose: (stage: number) => void): Section {
   const box = h("div", { class: "side-by-side" });
   const update = (m: Model, state: { stage: number }) => {
     if (m.stages.length < 2) return false;
-    replace(box, h("h2", {}, "Stages side by side"), summary(m), table(m, state.stage, choose));
+    refresh(box, h("h2", {}, "Stages side by side"), summary(m), table(m, state.stage, choose));
     return true;
   };
   return { id: "stages", title: "Stages", element: box, update };

@@ -1,5 +1,5 @@
 // All figures of a stage, as the console prints them.
-import { h, replace } from "../dom";
+import { h, refresh } from "../dom";
 import type { Part, Stage, Stat } from "../document";
 import { count, inScale, plural, scaleFor, seconds, share, value, words } from "../format";
 import type { Model } from "../model";
@@ -12,7 +12,7 @@ export function tables(): Section {
   return { id: "figures-all", title: "Figures", element, update: (m: Model, state) => {
     const stage = m.stages[state.stage];
     if (!stage) return false;
-    replace(box, h("p", { class: "lead" }, counted(stage)), spreadTable(stage), rateTable(stage), objectives(stage), failures(stage), parts("Target", stage.targets), parts("Model", stage.models), client(stage), counting(stage));
+    refresh(box, h("p", { class: "lead" }, counted(stage)), spreadTable(stage), rateTable(stage), objectives(stage), failures(stage), parts("Target", stage.targets), parts("Model", stage.models), client(stage), counting(stage));
     return true;
   } };
 }

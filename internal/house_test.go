@@ -31,12 +31,12 @@ var house = []struct{ name, may string }{
 	{"cli", "tool tool/* report/screen lib/nearest golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "message live run run/kit plan metric result stat report/progress report/screen lib/* github.com/spf13/pflag"},
+	{"tool", "message draw live run run/kit plan metric result stat report/html report/progress report/screen lib/* github.com/spf13/pflag"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
 	{"tool/study", "tool report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
-	{"tool/native", "tool ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag"},
+	{"tool/native", "tool draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/exposition"},

@@ -30,12 +30,13 @@ func own() []tool.Tool {
 // others are the tools that others made. A link to the program, or a copy of it, under
 // the name of one behaves as that tool.
 func others() []tool.Tool {
-	script := tool.Watched(llmperf.Tool())
+	script := llmperf.Tool()
 	script.Name, script.Summary, script.As = "llm_perf.py", "the same, under its script's name", nil
-	return []tool.Tool{
-		tool.Watched(genaiperf.Tool(analyzerLine)), tool.Watched(inferenceperf.Tool()), tool.Watched(perfanalyzer.Tool()),
-		tool.Watched(llmperf.Tool()), script,
+	list := []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
+	for i, t := range list {
+		list[i] = tool.Paged(tool.Watched(t))
 	}
+	return list
 }
 
 // byName puts the command in front of the arguments where the program is called by the

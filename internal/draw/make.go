@@ -48,8 +48,8 @@ func (s *Sketch) Document(f Facts) (*Document, error) {
 	s.bins.close()
 	sampled, events := mostSampled, mostEvents
 	for {
-		d := &Document{Version: Version, Result: shown(f.Result), Stages: stages, Bin: s.bins.width.Seconds()}
-		d.Seed = strconv.FormatUint(f.Result.Seed, 10)
+		d := &Document{Version: Version, Stages: stages, Bin: s.bins.width.Seconds()}
+		d.Show(f.Result)
 		if text, err := plan.Encode(f.Asked); err == nil && len(text) <= mostPlan {
 			d.Plan, d.Runs = string(text), "inferometer run plan.yaml"
 		}
@@ -76,6 +76,11 @@ func (d *Document) size() (int, error) {
 	}
 	planes, err := d.Planes.Text()
 	return len(text) + len(planes), err
+}
+
+// Show puts the figures of a result into the document.
+func (d *Document) Show(r *result.Result) {
+	d.Result, d.Seed = shown(r), strconv.FormatUint(r.Seed, 10)
 }
 
 // shown is a result without the series of its services and with short messages.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
@@ -20,8 +21,9 @@ type outcome struct {
 	ledger    *ledger
 	folds     *folds
 	collector *collect.Collector
-	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
-	saved     func(dir string) error   // is given the records in the end; nil: nobody is
+	counter   interface{ Err() error }   // a tokenizer that may fail on a text; nil: it cannot
+	saved     func(dir string) error     // is given the records in the end; nil: nobody is
+	draw      func(*draw.Document) error // is told what a page draws of it; nil: nobody wants to see it
 }
 
 // conclude decodes what is left and puts the result together. played is what ended the
@@ -51,7 +53,7 @@ func (o *outcome) conclude(played error) (*result.Result, error) {
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}
-	err = distinct(errors.Join(err, out.finish(res)))
+	err = distinct(errors.Join(err, out.finish(res), o.page(res)))
 	if o.saved != nil {
 		err = errors.Join(err, o.saved(out.dir))
 	}
@@ -59,4 +61,17 @@ func (o *outcome) conclude(played error) (*result.Result, error) {
 		err = &BreakError{err}
 	}
 	return res, err
+}
+
+// page tells what is drawn of the run, with the figures of its result.
+func (o *outcome) page(res *result.Result) error {
+	if o.draw == nil {
+		return nil
+	}
+	_, d, err := Draw(o.ledger.out.dir, func(*plan.Plan) message.Names { return o.ledger.facts.Names })
+	if err != nil {
+		return fmt.Errorf("drawing the report page: %w", err)
+	}
+	d.Show(res)
+	return o.draw(d)
 }

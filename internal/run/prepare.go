@@ -163,7 +163,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 		intake:  &Intake{Now: p.clock.Now, collector: collector, ledger: book},
 		gauge:   &gauge{plan: p.plan, header: &book.facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
 		sampler: &sampler{clock: p.clock, live: live, collector: collector, ledger: book},
-		outcome: &outcome{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved},
+		outcome: &outcome{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
 	}, nil
 }
 

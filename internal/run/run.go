@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -45,6 +46,9 @@ type Options struct {
 	// Stage is told of each stage as soon as it has ended, but for one whose requests were
 	// aborted; nil: nobody waits for it.
 	Stage func(s *result.Stage)
+	// Draw is told what a page draws of the run once its result is there; records are then
+	// kept until that is done, if no longer. nil: nobody wants to see it.
+	Draw func(*draw.Document) error
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
 

@@ -25,6 +25,8 @@ type Env struct {
 	// Program is the path of this program, which runs the mock of a self-test as a process;
 	// empty: it runs in this one.
 	Program string
+	// Pages are the report pages that the command line asks for; nil: none.
+	Pages *Pages
 	// Interrupts yields a value for each Ctrl-C.
 	Interrupts <-chan os.Signal
 	// Restore gives Ctrl-C its usual meaning back.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/live"
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/run"
@@ -24,6 +25,8 @@ type Session struct {
 	Stop <-chan struct{}
 	// Watch is told how a run goes; nil: nobody looks.
 	Watch func(state func() run.Progress)
+	// Draw is told what is drawn of each run; nil: nobody wants to see it.
+	Draw func(*draw.Document) error
 
 	display *progress.Display
 	mode    progress.Mode
@@ -56,6 +59,15 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 			page.Watch(state)
 		}
 	}
+	if file := s.Draw; page != nil {
+		s.Draw = func(d *draw.Document) (err error) {
+			if file != nil {
+				err = file(d)
+			}
+			page.End(d)
+			return err
+		}
+	}
 	s.end = func() {
 		close(done)
 		<-watched
@@ -83,7 +95,7 @@ func (s *Session) NoView() {
 
 // Unwatched is a session without a live view that nothing stops, for what sends nothing.
 func (e Env) Unwatched() *Session {
-	return &Session{Kit: kit.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr}
+	return &Session{Kit: kit.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr, Draw: e.Pages.draws()}
 }
 
 // View is the mode of a live view on standard error: drawn where that is a terminal.

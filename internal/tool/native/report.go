@@ -50,11 +50,14 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if !ours && slices.Contains(action.Formats, "md") {
 		return env.Fail("report", plan.Faults{{Where: "--format md", Text: action.Dir + " is not an output directory of inferometer", Hint: "name one, or choose console, json or csv"}}, tool.ExitUsage)
 	}
-	for _, t := range tools {
-		if t.Again == nil || ours {
-			continue
-		}
-		if code, mine := t.Again(env, tool.From{Path: action.Dir, Formats: action.Formats, Tokenizer: action.Tokenizer}); mine {
+	if err := pages(&env, action); err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	if !ours && wantsPage(env, action) {
+		return reportOthers(env, action, tools)
+	}
+	if !ours {
+		if code, mine := again(env, action, tools); mine {
 			return code
 		}
 	}
@@ -62,7 +65,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "only for runs made by GenAI-Perf", Hint: "a run of inferometer has its token counts: leave it out"}}, tool.ExitUsage)
 	}
 	action.Dir = dir
-	res, err := run.Report(action.Dir)
+	res, err := reported(env, action)
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
@@ -91,6 +94,19 @@ func printReport(env tool.Env, res *result.Result, action *args.ReportAction) in
 	return resultCode(res)
 }
 
+// again makes the reports of what one of the tools wrote; mine is false where none did.
+func again(env tool.Env, action *args.ReportAction, tools []tool.Tool) (code int, mine bool) {
+	for _, t := range tools {
+		if t.Again == nil {
+			continue
+		}
+		if code, mine := t.Again(env, tool.From{Path: action.Dir, Formats: action.Formats, Tokenizer: action.Tokenizer}); mine {
+			return code, true
+		}
+	}
+	return 0, false
+}
+
 // resultCode is the exit code that a result stands for, right after the run and when it
 // is reported again: a run that was stopped or did not end properly is no success, even
 // where the figures that it has are good.
@@ -105,6 +121,8 @@ func printFormat(env tool.Env, res *result.Result, format string, action *args.R
 	switch format {
 	case "json":
 		return jsonreport.Write(env.Stdout, res)
+	case args.HTML: // it has been written
+		return nil
 	case "csv":
 		return csvreport.Write(env.Stdout, res)
 	case "md":

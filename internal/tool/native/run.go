@@ -41,6 +41,10 @@ func runCommand(env tool.Env, line []string) int {
 // measure runs a plan and prints what came of it.
 func measure(env tool.Env, action *args.Action) int {
 	p := action.Plan
+	var err error
+	if env.Pages, err = tool.NewPages(action.HTML); err != nil {
+		return env.Fail("run", err, tool.ExitUsage)
+	}
 	drawn := tool.DrawSeed(p)
 	mode := env.View()
 	if action.Quiet || action.JSON {
@@ -75,7 +79,7 @@ func measure(env tool.Env, action *args.Action) int {
 	opt := run.Options{
 		Saved: exporter(env, session.Log, action.Export),
 		Kit:   session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: bars,
-		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch,
+		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch, Draw: session.Draw,
 	}
 	if action.Workers > 0 {
 		workers, err := newFleet(ctx, env, action, session)

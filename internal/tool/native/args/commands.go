@@ -11,7 +11,10 @@ import (
 )
 
 // Formats are the reports that `inferometer report` can make again.
-func Formats() []string { return []string{"console", "json", "csv", "md"} }
+func Formats() []string { return []string{"console", "json", "csv", "md", HTML} }
+
+// HTML is the format of the report page.
+const HTML = "html"
 
 // ReportAction is what a `report` command line asks for.
 type ReportAction struct {
@@ -22,6 +25,7 @@ type ReportAction struct {
 	Tokenizer string
 	As        string // the tool whose tables and files to make; empty: our own
 	Out       string // the directory for those files; empty: one of its name beside the records
+	HTML      string // file for the report page; empty: none
 	All       bool   // print every metric and check
 	Schema    bool   // print the JSON Schema of result.json and stop
 	Help      bool   // print ReportHelp and stop
@@ -30,6 +34,7 @@ type ReportAction struct {
 func reportGroups() []group {
 	return []group{{"Flags", []option{
 		{name: "format", arg: "LIST", help: "reports to make, comma-separated: " + strings.Join(Formats(), ", ") + " (default console)"},
+		{name: "html", arg: "FILE", help: "also write the report as a page: one file that opens in any browser"},
 		{name: "as", arg: "TOOL", help: "report in the tables and files of another tool: genai-perf, perf_analyzer, llm_perf or inference-perf"},
 		{name: "out", arg: "DIR", help: "with --as: directory for those files, new or empty (default TOOL in the run's directory)"},
 		{name: "tokenizer", arg: "NAME", help: "with --as, or for a directory written by GenAI-Perf: tokenizer to count tokens with"},
@@ -45,12 +50,12 @@ func Report(args []string) (*ReportAction, error) {
 	if v.is("help") {
 		return &ReportAction{Help: true}, nil
 	}
-	a := &ReportAction{Tokenizer: v.last("tokenizer"), As: v.last("as"), Out: v.last("out"), All: v.is("all"), Schema: v.is("schema")}
+	a := &ReportAction{Tokenizer: v.last("tokenizer"), As: v.last("as"), Out: v.last("out"), HTML: v.last("html"), All: v.is("all"), Schema: v.is("schema")}
 	switch {
 	case a.As == "" && a.Out != "":
 		faults = append(faults, plan.Fault{Where: "--out", Text: "needs --as", Hint: "name the tool whose files to write"})
-	case a.As != "" && (a.All || len(v.flags["format"]) > 0):
-		faults = append(faults, plan.Fault{Where: "--as", Text: "cannot be combined with --format or --all", Hint: "it writes all of the tool's own reports"})
+	case a.As != "" && (a.All || a.HTML != "" || len(v.flags["format"]) > 0):
+		faults = append(faults, plan.Fault{Where: "--as", Text: "cannot be combined with --format, --html or --all", Hint: "it writes all of the tool's own reports"})
 	}
 	switch {
 	case len(v.args) == 0 && a.Schema:
@@ -73,6 +78,9 @@ func Report(args []string) (*ReportAction, error) {
 				a.Formats = append(a.Formats, name)
 			}
 		}
+	}
+	if len(a.Formats) > 1 && slices.Contains(a.Formats, HTML) {
+		faults = append(faults, plan.Fault{Where: "--format", Text: "html cannot be printed with other formats", Hint: "write it to a file with --html FILE"})
 	}
 	if len(faults) > 0 {
 		return nil, faults

@@ -145,6 +145,7 @@ func outputFlags() []option {
 		{name: "export", arg: "FILE", help: "also write a table with one row per request: .parquet, .csv or .jsonl; .json for a profile export (docs/export.md)"},
 		{name: "on-full", arg: "WHAT", path: "output.on_full", help: "when records can no longer be written, as on a full disk: continue without them (default) or stop"},
 		{name: "name", arg: "TEXT", path: "name", help: "name of the run in reports"},
+		{name: "html", arg: "FILE", help: "also write the report as a page: one file that opens in any browser"},
 		{name: "json", help: "print the result as JSON and nothing else"},
 		{name: "all", help: "print every metric and check, and the table of the steady window"},
 		{name: "quiet", short: "q", help: "print only the result, no progress"},

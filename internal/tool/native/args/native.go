@@ -24,10 +24,11 @@ type Action struct {
 	DryRun   bool // print the plan and stop
 	// Calibrate: the built-in mock is measured first, at the same load.
 	Calibrate bool
-	All       bool // print every metric and check
-	Quiet     bool // no progress
-	JSON      bool // the result as JSON, and nothing else
-	Help      bool // print RunHelp and stop; there is no plan
+	All       bool   // print every metric and check
+	Quiet     bool   // no progress
+	JSON      bool   // the result as JSON, and nothing else
+	HTML      string // file for the report page; empty: none
+	Help      bool   // print RunHelp and stop; there is no plan
 	// Workers is how many processes send; 0: this one does. They join at an address of this
 	// machine, or at a NATS of the user's own; where neither is given, they are started here.
 	Workers      int
@@ -59,7 +60,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	p.DrawSeed = !b.draft.Given("seed")
 	return &Action{
 		Plan: p, Warnings: warnings(p),
-		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"),
+		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"),
 		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), Export: export,
 	}, nil
 }

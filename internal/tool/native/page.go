@@ -1,0 +1,88 @@
+package native
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/html"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
+)
+
+// pages looks whether the pages that a command line asks for can be written.
+func pages(env *tool.Env, action *args.ReportAction) (err error) {
+	if slices.Contains(action.Formats, args.HTML) && env.Terminal(env.Stdout).TTY {
+		return plan.Faults{{Where: "--format", Text: "a page is not for a terminal", Hint: "write it to a file with --html FILE"}}
+	}
+	env.Pages, err = tool.NewPages(action.HTML)
+	return err
+}
+
+// wantsPage reports whether a command line asks for a page.
+func wantsPage(env tool.Env, action *args.ReportAction) bool {
+	return env.Pages != nil || slices.Contains(action.Formats, args.HTML)
+}
+
+// reported is the result of a run of ours. Its page is written where the command line asks
+// for one.
+func reported(env tool.Env, action *args.ReportAction) (*result.Result, error) {
+	if !wantsPage(env, action) {
+		return run.Report(action.Dir)
+	}
+	saved, d, err := run.Draw(action.Dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	return saved.Result, writePage(env, action, d)
+}
+
+// reportOthers writes the page of what another tool wrote, and prints its reports where they
+// can be made again.
+func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
+	if err := importedPage(env, action, tools); err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	if slices.Contains(action.Formats, args.HTML) {
+		return tool.ExitOK
+	}
+	if code, mine := again(env, action, tools); mine {
+		return code
+	}
+	return tool.ExitOK
+}
+
+// importedPage writes the page of what another tool measured.
+func importedPage(env tool.Env, action *args.ReportAction, tools []tool.Tool) error {
+	dir, err := os.MkdirTemp("", "inferometer-import-*")
+	if err != nil {
+		return fmt.Errorf("creating a temporary directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := importRun(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, tools, dir); err != nil {
+		return err
+	}
+	_, d, err := run.Draw(dir, nil)
+	if err != nil {
+		return err
+	}
+	d.Plan, d.Runs = "", "" // what its load comes to, not what was run
+	return writePage(env, action, d)
+}
+
+// writePage writes a page to where the command line wants it.
+func writePage(env tool.Env, action *args.ReportAction, d *draw.Document) error {
+	if slices.Contains(action.Formats, args.HTML) {
+		if err := html.Write(env.Stdout, d); err != nil {
+			return err
+		}
+	}
+	if env.Pages == nil {
+		return nil
+	}
+	return env.Pages.Write(d)
+}

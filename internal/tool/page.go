@@ -1,0 +1,110 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/html"
+)
+
+// pageFlag is the flag of the report page, on every command that measures.
+const pageFlag = "--html"
+
+// pageHelp is what the help of a tool that others made says of it.
+const pageHelp = "\nOf inferometer: " + pageFlag + " FILE also writes the report as a page, one file that opens in any browser.\n"
+
+// Pages writes the report pages of a command: each of its runs has one.
+type Pages struct {
+	file string
+	n    int
+}
+
+// NewPages makes sure that pages can be written to a file; nil where none is named.
+func NewPages(file string) (*Pages, error) {
+	if file == "" {
+		return nil, nil
+	}
+	fault := func(text, hint string) error { return plan.Faults{{Where: pageFlag, Text: text, Hint: hint}} }
+	info, err := os.Stat(file)
+	if err == nil && info.IsDir() {
+		return nil, fault(file+" is a directory", "name a file in it")
+	}
+	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, os.ErrNotExist) {
+		return nil, fault("there is no directory "+filepath.Dir(file), "create it first")
+	}
+	return &Pages{file: file}, nil
+}
+
+// draws gives what a run tells of what is drawn; nil where nobody wants to see it.
+func (p *Pages) draws() func(*draw.Document) error {
+	if p == nil {
+		return nil
+	}
+	return p.Write
+}
+
+// Write writes the page of a run: to the file, and those of further runs beside it.
+func (p *Pages) Write(d *draw.Document) error {
+	p.n++
+	name := p.file
+	if p.n > 1 {
+		ext := filepath.Ext(name)
+		name = strings.TrimSuffix(name, ext) + "-" + strconv.Itoa(p.n) + ext
+	}
+	if err := wholefile.Write(name, func(w io.Writer) error { return html.Write(w, d) }); err != nil {
+		return fmt.Errorf("writing the report page: %w", err)
+	}
+	return nil
+}
+
+// Paged is a tool that others made whose command line takes our flag of the report page too.
+func Paged(t Tool) Tool {
+	run := t.Run
+	t.Run = func(env Env, line []string) int {
+		line, file, err := takePage(line)
+		if err == nil {
+			env.Pages, err = NewPages(file)
+		}
+		if err != nil {
+			return env.Fail(t.Name, err, ExitUsage)
+		}
+		code := run(env, line)
+		if code == ExitOK && (slices.Contains(line, "--help") || slices.Contains(line, "-h")) {
+			fmt.Fprint(env.Stdout, pageHelp)
+		}
+		return code
+	}
+	return t
+}
+
+// takePage takes the flag of the report page out of a command line. What stands behind "--"
+// is not looked at.
+func takePage(line []string) (rest []string, file string, err error) {
+	for i := 0; i < len(line); i++ {
+		name, value, given := strings.Cut(line[i], "=")
+		switch {
+		case line[i] == "--":
+			return append(rest, line[i:]...), file, nil
+		case name != pageFlag:
+			rest = append(rest, line[i])
+			continue
+		case !given && i+1 < len(line):
+			i++
+			value = line[i]
+		}
+		if value == "" || strings.HasPrefix(value, "-") {
+			return nil, "", plan.Faults{{Where: pageFlag, Text: "needs the name of a file"}}
+		}
+		file = value
+	}
+	return rest, file, nil
+}

@@ -86,9 +86,7 @@ func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake)
 	if err != nil {
 		return fmt.Errorf("waiting for workers: %w: %s", err, c.missing())
 	}
-	for _, m := range c.joinedBy() {
-		c.roster = append(c.roster, record.WorkerInfo{Name: m.name, Host: m.host, ClockBound: m.bound})
-	}
+	c.roster = c.list()
 	c.intake.Workers(c.roster)
 	for _, m := range c.joinedBy() {
 		if err := m.open(ctx, c); err != nil {
@@ -145,7 +143,7 @@ func (c *Coordinator) ready(r readiness) (none, error) {
 		if m := c.members[r.Index]; r.Fault != "" {
 			m.fault = fmt.Errorf("worker %s: %s", m.name, r.Fault)
 		} else {
-			m.ready, m.bound = true, r.ClockBound
+			m.ready, m.clock = true, r.Clock
 		}
 	})
 	return none{}, nil
@@ -231,6 +229,16 @@ func (c *Coordinator) watch() {
 	}()
 }
 
+// list describes the workers, as far as is known by now.
+func (c *Coordinator) list() (list []record.WorkerInfo) {
+	c.state.Lock()
+	defer c.state.Unlock()
+	for _, m := range c.members {
+		list = append(list, record.WorkerInfo{Name: m.name, Host: m.host, ClockBound: m.clock.Bound, ClockJumped: m.clock.Jumped})
+	}
+	return list
+}
+
 // joinedBy are the workers by now.
 func (c *Coordinator) joinedBy() []*member {
 	c.state.Lock()
@@ -261,7 +269,7 @@ func (c *Coordinator) lose(ctx context.Context, m *member, since time.Duration) 
 // Close ends the workers.
 func (c *Coordinator) Close() error {
 	c.state.Update(func() { c.closing = true })
-	ctx, cancel := context.WithTimeout(context.Background(), 2*askFor)
+	ctx, cancel := context.WithTimeout(context.Background(), endFor)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, m := range c.members {

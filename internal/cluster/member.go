@@ -18,7 +18,7 @@ type member struct {
 	host   record.Host
 	joined time.Time
 	ready  bool
-	bound  time.Duration // by how much its clock may differ
+	clock  accuracy
 	fault  error
 	lost   bool
 	told   bool          // it was told to stop: it gets no more to do

@@ -44,6 +44,8 @@ const (
 	lostAfter = 5 * time.Second
 	// askFor is how long an answer may take that needs no work.
 	askFor = 10 * time.Second
+	// endFor is how long the last records of a worker may take.
+	endFor = time.Minute
 	// lead is how long before a stage begins its moment is told.
 	lead = 200 * time.Millisecond
 	// statusEvery is how often a worker says how far it has come.
@@ -75,10 +77,9 @@ type place struct {
 
 // readiness is that of a worker; a fault says why there is none.
 type readiness struct {
-	Index int    `json:"index"`
-	Fault string `json:"fault,omitempty"`
-	// ClockBound is by how much the worker's clock may differ from the coordinator's.
-	ClockBound time.Duration `json:"clock_bound"`
+	Index int      `json:"index"`
+	Fault string   `json:"fault,omitempty"`
+	Clock accuracy `json:"clock"`
 }
 
 // order is what a worker is to send next, and who sends with it.
@@ -131,6 +132,7 @@ type ended struct {
 	Mark   record.StageMark `json:"mark"`
 	Frames uint64           `json:"frames"`
 	Left   bool             `json:"left,omitempty"`
+	Clock  accuracy         `json:"clock"`
 	Next   int64            `json:"next"` // number of the first prompt that it has not taken
 	Fault  string           `json:"fault,omitempty"`
 }

@@ -37,6 +37,7 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 	err := c.state.Wait(context.Background(), func() bool { return c.ended(st) })
 	close(over)
 	watched.Wait()
+	c.intake.Clocks(c.list())
 	mark, faults := c.joined(st, start)
 	live.Measured(t.Index, mark.WarmupEnd)
 	live.Halted(t.Index, mark.SendEnd)
@@ -124,7 +125,7 @@ func (c *Coordinator) mark(e ended) (none, error) {
 			c.stage.ended[e.Index] = e
 			c.stage.last[e.Index] = status{At: e.Mark.DrainEnd, From: e.Mark.WarmupEnd, To: e.Mark.SendEnd}
 			c.stage.window()
-			c.next = max(c.next, e.Next)
+			c.next, c.members[e.Index].clock = max(c.next, e.Next), e.Clock
 		}
 	})
 	return none{}, nil

@@ -37,22 +37,20 @@ var ErrAlone = errors.New("the coordinator is gone")
 // errTold is why a worker ends that had nothing under way.
 var errTold = errors.New("stopped by a signal")
 
-// trips is how many questions a worker sets its clock by.
-const trips = 30
-
 // worker is one that has joined a run.
 type worker struct {
 	opt   WorkerOptions
 	place place
 	clock *clock.Clock
-	bound time.Duration // of its error
+	error *offset.Estimator // of the clock, against the coordinator's
 	w     *run.Worker
 	file  *file
 	box   *bus.Outbox
 
 	mu     sync.Mutex
-	left   bool           // it was told to stop: it takes no more tasks
-	work   sync.WaitGroup // tasks
+	roster []record.WorkerInfo // of the run; none: no stage was ordered yet
+	left   bool                // it was told to stop: it takes no more tasks
+	work   sync.WaitGroup      // tasks
 	task   *run.Task
 	going  chan begin // the stage under way may begin
 	halted chan record.StopReason
@@ -115,31 +113,9 @@ func (w *worker) prepare(ctx context.Context) error {
 	return nil
 }
 
-// setClock has this process count time as the coordinator does.
-func (w *worker) setClock(ctx context.Context) error {
-	own := clock.NewClock()
-	known := offset.New(own.Now, offset.Drift)
-	err := known.Measure(ctx, func(ctx context.Context) (time.Duration, error) {
-		ctx, cancel := context.WithTimeout(ctx, askFor)
-		defer cancel()
-		return bus.Ask[time.Duration](ctx, w.opt.Bus, onClock, none{})
-	}, trips)
-	if err != nil {
-		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
-	}
-	now := own.Now()
-	estimate, err := known.Track().At(now)
-	if err != nil {
-		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
-	}
-	w.clock, w.bound = clock.NewClockAt(own.Now()+estimate.Offset), estimate.Bound
-	fmt.Fprintf(w.opt.Log, "Worker %d: the clock is set to the coordinator's, within %s.\n", w.place.Index+1, estimate.Bound)
-	return nil
-}
-
 // ready says that this worker can send, or why it cannot.
 func (w *worker) ready(ctx context.Context, fault error) error {
-	r := readiness{Index: w.place.Index, ClockBound: w.bound}
+	r := readiness{Index: w.place.Index, Clock: w.accuracy()}
 	if fault != nil {
 		r.Fault = fault.Error()
 	}
@@ -179,6 +155,9 @@ func (w *worker) serve(ctx context.Context) error {
 	if err := errors.Join(append(errs, w.ready(ctx, errors.Join(errs...)))...); err != nil {
 		return err
 	}
+	watch, stop := context.WithCancel(ctx)
+	defer stop()
+	go w.error.Watch(watch, w.askClock, tripsAgain, clockEvery, func(error) {}) // the next round tells, too
 	return w.stay(ctx, pulse)
 }
 
@@ -255,10 +234,13 @@ func (w *worker) order(o order) (none, error) {
 		return none{}, errTold
 	}
 	w.work.Add(1)
-	w.task, w.going, w.halted, w.abort = &t, make(chan begin, 1), make(chan record.StopReason, 1), abort
+	first := w.roster == nil
+	w.roster, w.task, w.going, w.halted, w.abort = o.Workers, &t, make(chan begin, 1), make(chan record.StopReason, 1), abort
 	going, halted := w.going, w.halted
 	w.mu.Unlock()
-	w.w.Others(o.Workers)
+	if first {
+		w.w.Workers(o.Workers)
+	}
 	w.w.Warm(ctx, t)
 	go func() {
 		defer w.work.Done()
@@ -315,7 +297,7 @@ func (w *worker) carry(ctx context.Context, t run.Task, going <-chan begin, halt
 	go w.tell(t, over)
 	mark, err := w.w.Send(ctx, t, halted)
 	close(over)
-	e := ended{Index: w.place.Index, Mark: mark, Frames: w.file.shipped(), Next: w.w.Next()}
+	e := ended{Index: w.place.Index, Mark: mark, Frames: w.file.shipped(), Next: w.w.Next(), Clock: w.accuracy()}
 	e.Mark.Stage = t.Index
 	w.mu.Lock()
 	e.Left = w.left && mark.Reason == record.StopInterrupted
@@ -372,11 +354,12 @@ func (w *worker) close() error {
 	if w.left {
 		w.once.Do(func() { close(w.ended) }) // the coordinator knows, and takes its records
 	}
+	w.noteClock()
 	w.mu.Unlock()
 	err := w.w.End()
 	select {
 	case <-w.ended:
-		ctx, cancel := context.WithTimeout(context.Background(), askFor)
+		ctx, cancel := context.WithTimeout(context.Background(), endFor)
 		defer cancel()
 		if err = errors.Join(err, w.box.Close(ctx)); err == nil {
 			_, err = bus.Ask[none](ctx, w.opt.Bus, onBye, w.place.Index)

@@ -38,11 +38,22 @@ type WorkerInfo struct {
 	Host Host   `json:"host"`
 	// ClockBound is by how much its clock may differ from that of the run.
 	ClockBound time.Duration `json:"clock_bound"`
+	// ClockJumped: one of the two was set or stood still meanwhile.
+	ClockJumped bool `json:"clock_jumped,omitempty"`
 }
 
 // Workers is the line on those that send.
 type Workers struct {
 	List []WorkerInfo `json:"list"`
+}
+
+// After is the list where another one came before: what is known of clocks adds up.
+func (w *Workers) After(before []WorkerInfo) []WorkerInfo {
+	for i := range min(len(before), len(w.List)) {
+		own := &w.List[i]
+		own.ClockBound, own.ClockJumped = max(own.ClockBound, before[i].ClockBound), own.ClockJumped || before[i].ClockJumped
+	}
+	return w.List
 }
 
 // Schema names the version of the record file's format.

@@ -14,12 +14,17 @@ func (j *judge) workers() {
 	if len(list) == 0 {
 		return
 	}
-	var names []string
+	var names, jumped []string
 	var bound time.Duration
 	for _, w := range list {
-		names, bound = append(names, w.Name), max(bound, w.ClockBound)
+		if names, bound = append(names, w.Name), max(bound, w.ClockBound); w.ClockJumped {
+			jumped = append(jumped, w.Name)
+		}
 	}
-	j.note(wholeRun, "%s sent the requests: %s. Their clocks agree within %s; no latency is taken across them.", number.Things(int64(len(list)), "worker"), strings.Join(names, ", "), number.Span(2*bound))
+	j.note(wholeRun, "%s sent the requests: %s. Their clocks agreed within %s throughout; no latency is taken across them.", number.Things(int64(len(list)), "worker"), strings.Join(names, ", "), number.Span(2*bound))
+	if len(jumped) > 0 {
+		j.note(wholeRun, "The clock of %s jumped during the run, or the coordinator's did.", strings.Join(jumped, ", "))
+	}
 	if n := len(j.facts.Missing); n > 0 {
 		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(n), Unit: "workers", Do: "Give the directories of all workers to inferometer report."},
 			"The records of "+number.Things(int64(n), "worker")+" of "+number.Count(int64(len(list)))+" are missing: "+strings.Join(j.facts.Missing, ", ")+".")

@@ -43,6 +43,9 @@ func (in *Intake) Workers(list []record.WorkerInfo) {
 	in.ledger.workers(list)
 }
 
+// Clocks says how well the clocks of the workers have agreed with the run's by now.
+func (in *Intake) Clocks(list []record.WorkerInfo) { in.ledger.workers(list) }
+
 // Keep keeps a frame of a worker's records.
 func (in *Intake) Keep(frame []byte) error {
 	if in.closed.Load() {

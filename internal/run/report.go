@@ -154,7 +154,7 @@ func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 		case l.Header != nil:
 			f.Header = *l.Header
 		case l.Workers != nil:
-			f.Header.Workers = l.Workers.List
+			f.Header.Workers = l.Workers.After(f.Header.Workers)
 		case l.Stage != nil && len(records.Also) > 0:
 			f.Stages = joinMark(f.Stages, *l.Stage)
 			f.Interrupted = f.Interrupted || l.Stage.Early()

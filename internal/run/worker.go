@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine"
@@ -26,7 +25,6 @@ type Worker struct {
 	collector *collect.Collector
 	live      *engine.Live
 	writer    *record.Writer
-	others    sync.Once
 	sampled   <-chan struct{}
 	stop      context.CancelFunc
 }
@@ -97,9 +95,9 @@ func (w *Worker) watch() {
 	w.sampled = s.start(ctx)
 }
 
-// Others notes who the workers of the run are.
-func (w *Worker) Others(list []record.WorkerInfo) {
-	w.others.Do(func() { _ = w.writer.Workers(list) }) // the next line meets the same fault, and tells of it
+// Workers notes who the workers of the run are.
+func (w *Worker) Workers(list []record.WorkerInfo) {
+	_ = w.writer.Workers(list) // the next line meets the same fault, and tells of it
 }
 
 // Warm opens connections for a task.

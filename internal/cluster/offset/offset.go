@@ -38,7 +38,7 @@ type Estimator struct {
 	drift float64
 
 	mu      sync.Mutex
-	known   []interval // by time; each is narrowed by those before it
+	known   []interval // by time; each is narrowed by those before it, back to the last step
 	stepped bool       // two intervals do not overlap
 }
 
@@ -73,8 +73,12 @@ func (e *Estimator) Measure(ctx context.Context, ask Ask, trips int) error {
 	}
 	here := found[0]
 	for _, next := range found[1:] {
-		here = next.meet(here.moved(next.at, e.drift))
-		e.stepped = e.stepped || here.lo > here.hi
+		before := here
+		if here = next.meet(here.moved(next.at, e.drift)); here.lo > here.hi {
+			// It is somewhere else from now on.
+			e.stepped, here = true, next
+			e.known = append(e.known, before)
+		}
 	}
 	e.known = append(e.known, here)
 	return nil
@@ -101,8 +105,10 @@ func (e *Estimator) Track() Track {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t := Track{known: slices.Clone(e.known), drift: e.drift, stepped: e.stepped}
-	for i := len(t.known) - 2; i >= 0; i-- { // what comes later narrows what was before
-		t.known[i] = t.known[i].meet(t.known[i+1].moved(t.known[i].at, e.drift))
+	for i := len(t.known) - 2; i >= 0; i-- { // what comes later narrows what was before, unless a step is between
+		if both := t.known[i].meet(t.known[i+1].moved(t.known[i].at, e.drift)); both.lo <= both.hi {
+			t.known[i] = both
+		}
 	}
 	return t
 }
@@ -152,6 +158,27 @@ func (t Track) Bound(from, to time.Duration) (time.Duration, error) {
 	}
 	return worst, nil
 }
+
+// Error is what our clock was off the other one at most, at any moment from the first round trip to now. It holds across
+// a step, too: between two round trips our clock is as wrong as it was before or is afterwards.
+func (t Track) Error(now time.Duration) time.Duration {
+	var worst time.Duration
+	for i, k := range t.known {
+		gap, next := now-k.at, k
+		if i+1 < len(t.known) {
+			next = t.known[i+1]
+			if gap = next.at - k.at; !t.stepped {
+				gap /= 2 // beyond the middle the next one says more
+			}
+		}
+		d := parted(gap, t.drift)
+		worst = max(worst, max(k.hi, next.hi)+d, d-min(k.lo, next.lo))
+	}
+	return worst
+}
+
+// Stepped reports whether one of the clocks was set, or drifted more than it may.
+func (t Track) Stepped() bool { return t.stepped }
 
 // interval is where the offset lies at a moment.
 type interval struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -177,6 +178,68 @@ func TestStepIsSeen(t *testing.T) {
 	}
 	if _, err := e.Track().Bound(0, p.now); !errors.Is(err, ErrStepped) {
 		t.Error(err)
+	}
+}
+
+// What the clock is off is never more than is said, whatever the clocks and the network do, and not much less.
+func TestErrorHoldsDuringARun(t *testing.T) {
+	const every = 2 * time.Second
+	for name, c := range map[string]struct {
+		offset      func(time.Duration) time.Duration
+		there, back time.Duration
+		stepped     bool
+		most        time.Duration // that may be said
+	}{
+		"right":      {constant(0), 50 * time.Microsecond, 50 * time.Microsecond, false, 400 * time.Microsecond},
+		"asymmetric": {constant(0), 10 * time.Millisecond, 0, false, 11 * time.Millisecond},
+		"drifts": {func(at time.Duration) time.Duration { return time.Duration(150e-6 * float64(at)) },
+			50 * time.Microsecond, 50 * time.Microsecond, false, 150e-6*60e9*time.Nanosecond + time.Millisecond},
+		"drifts back": {func(at time.Duration) time.Duration { return time.Duration(-150e-6 * float64(at)) },
+			0, 3 * time.Millisecond, false, 150e-6*60e9*time.Nanosecond + 4*time.Millisecond},
+		"jumps": {func(at time.Duration) time.Duration {
+			if at > 31*time.Second {
+				return -40 * time.Millisecond
+			}
+			return 0
+		}, time.Millisecond, time.Millisecond, true, 43 * time.Millisecond},
+		"jumps and comes back": {func(at time.Duration) time.Duration {
+			if at > 31*time.Second && at < 37*time.Second {
+				return 40 * time.Millisecond
+			}
+			return 0
+		}, time.Millisecond, 0, true, 43 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			now := func() time.Duration { return time.Since(start) }
+			e := New(now, Drift)
+			ask := func(context.Context) (time.Duration, error) {
+				time.Sleep(c.there)
+				theirs := now() + c.offset(now())
+				time.Sleep(c.back)
+				return theirs, nil
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			var watch sync.WaitGroup
+			watch.Go(func() { e.Watch(ctx, ask, 3, every, func(err error) { t.Error(err) }) })
+			for range 600 {
+				time.Sleep(100 * time.Millisecond)
+				if off, said := c.offset(now()).Abs(), e.Track().Error(now()); !c.stepped && off > said {
+					t.Errorf("%s: off by %v at %v, and %v is said", name, off, now(), said)
+					break
+				}
+			}
+			cancel()
+			watch.Wait()
+			track := e.Track()
+			said, worst := track.Error(now()), time.Duration(0)
+			for at := time.Duration(0); at < now(); at += 10 * time.Millisecond {
+				worst = max(worst, c.offset(at).Abs())
+			}
+			if said < worst || said > c.most || track.Stepped() != c.stepped {
+				t.Errorf("%s: off by up to %v; %v is said, of which %v would be enough; stepped: %v", name, worst, said, c.most, track.Stepped())
+			}
+		})
 	}
 }
 

@@ -1,0 +1,71 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/cluster/offset"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+)
+
+const (
+	// trips is how many questions a worker sets its clock by, and tripsAgain how many it compares it by
+	// every so often during the run: the clocks may drift apart by 0.4 ms meanwhile.
+	trips      = 30
+	tripsAgain = 5
+	clockEvery = 2 * time.Second
+)
+
+// accuracy is how well a worker's clock agreed with the coordinator's so far.
+type accuracy struct {
+	Bound  time.Duration `json:"bound"`            // it was never off by more
+	Jumped bool          `json:"jumped,omitempty"` // one of the two was set or stood still
+}
+
+// setClock has this process count time as the coordinator does.
+func (w *worker) setClock(ctx context.Context) error {
+	own := clock.NewClock()
+	known := offset.New(own.Now, offset.Drift)
+	if err := known.Measure(ctx, w.askClock, trips); err != nil {
+		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
+	}
+	estimate, err := known.Track().At(own.Now())
+	if err != nil {
+		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
+	}
+	w.clock = clock.NewClockAt(own.Now() + estimate.Offset)
+	w.error = offset.New(w.clock.Now, offset.Drift)
+	if err := w.error.Measure(ctx, w.askClock, tripsAgain); err != nil {
+		return fmt.Errorf("comparing the clock with the coordinator's: %w", err)
+	}
+	fmt.Fprintf(w.opt.Log, "Worker %d: the clock is set to the coordinator's, within %s.\n", w.place.Index+1, estimate.Bound)
+	return nil
+}
+
+// askClock reads the coordinator's clock.
+func (w *worker) askClock(ctx context.Context) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	return bus.Ask[time.Duration](ctx, w.opt.Bus, onClock, none{})
+}
+
+// accuracy is how well the clock agrees with the coordinator's; nothing is known before it is set.
+func (w *worker) accuracy() accuracy {
+	if w.error == nil {
+		return accuracy{}
+	}
+	known := w.error.Track()
+	return accuracy{Bound: known.Error(w.clock.Now()), Jumped: known.Stepped()}
+}
+
+// noteClock writes down how well the clock has agreed with the coordinator's, which may not be there any more to do so.
+func (w *worker) noteClock() {
+	if list := slices.Clone(w.roster); w.place.Index < len(list) {
+		a := w.accuracy()
+		list[w.place.Index].ClockBound, list[w.place.Index].ClockJumped = a.Bound, a.Jumped
+		w.w.Workers(list)
+	}
+}

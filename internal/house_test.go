@@ -147,7 +147,7 @@ var house = []struct{ name, may string }{
 	{"lib/localaddr", "golang.org/x/sys"},
 	{"lib/jmespath", "github.com/jmespath-community/go-jmespath"},
 	{"lib/*", ""},
-	{"testkit/*", ""},
+	{"testkit/*", "github.com/santhosh-tekuri/jsonschema/v6"},
 }
 
 // ends may end the program, listen for signals and read the environment.

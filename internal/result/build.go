@@ -106,6 +106,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		st.Server = buildServer(p, i, f.Probes, &sum.All)
 		st.Services = f.Pages.services(p, i)
 		st.Level = at(f.Levels, i)
+		st.Windows = inWindows(st.Level)
 		bars := barsOf(&f, &sum, FoldOptions(p).Closed[i])
 		bars.add(st.Metrics)
 		if st.Steady != nil {

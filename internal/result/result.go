@@ -85,7 +85,8 @@ type Stage struct {
 	Steady   *Steady           `json:"steady,omitempty"`
 	Server   *Server           `json:"server,omitempty"` // what it says of itself
 	Services []Service         `json:"services,omitempty"`
-	Level    *sweep.Level      `json:"level,omitempty"`   // of a measurement in windows
+	Level    *sweep.Level      `json:"-"`                 // of a measurement in windows
+	Windows  *InWindows        `json:"level,omitempty"`   // the same in the units of the document
 	Targets  []Target          `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
 	Models   []Model           `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
 }

@@ -1,13 +1,17 @@
 package result
 
 import (
-	"bytes"
 	"encoding/json"
-	"sync"
 	"testing"
+	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/testkit/schema"
 )
+
+// published is the schema of the document.
+var published = schema.New(JSONSchema())
 
 // validate checks a result against the schema.
 func validate(t *testing.T, r *Result) {
@@ -16,40 +20,9 @@ func validate(t *testing.T, r *Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := schemaOf(t).Validate(decode(t, data)); err != nil {
+	if err := published.Check(t, data); err != nil {
 		t.Errorf("the result does not fit its schema: %v", err)
 	}
-}
-
-var schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource("result.json", doc); err != nil {
-		return nil, err
-	}
-	return c.Compile("result.json")
-})
-
-func schemaOf(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	s, err := schema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func decode(t *testing.T, data []byte) any {
-	t.Helper()
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 // TestSchemaRefuses: a schema that takes anything would prove nothing.
@@ -58,7 +31,6 @@ func TestSchemaRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := schemaOf(t)
 	for name, bend := range map[string]func(doc map[string]any){
 		"no verdict":         func(doc map[string]any) { delete(doc, "verdict") },
 		"unknown field":      func(doc map[string]any) { doc["extra"] = 1 },
@@ -69,10 +41,50 @@ func TestSchemaRefuses(t *testing.T) {
 			delete(m["request_latency"].(map[string]any), "p99")
 		},
 	} {
-		doc := decode(t, data).(map[string]any)
+		var doc map[string]any
+		if err := json.Unmarshal(data, &doc); err != nil {
+			t.Fatal(err)
+		}
 		bend(doc)
-		if s.Validate(doc) == nil {
+		bent, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if published.Check(t, bent) == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+// Every reason for which a stage or its windows can end is one that the schema has.
+func TestSchemaHasEveryEnd(t *testing.T) {
+	for _, reason := range []record.StopReason{
+		record.StopDuration, record.StopRequests, record.StopArrivals, record.StopData, record.StopEarlyAnswer,
+		record.StopInterrupted, record.StopErrors, record.StopAlike, record.StopPrompts, record.StopRecords, record.StopBreaker("b", "why"),
+		record.StopStable, record.StopThroughput, record.StopThreshold, record.StopTrials, record.StopEmpty,
+	} {
+		r := healthy().build(t)
+		r.Stages[0].Ended = reason
+		window := sweep.Cut([]sweep.Sample{{Responses: 1}}, -1, time.Second, 97)
+		window.First = &window.Latency
+		r.Stages[0].Windows = inWindows(&sweep.Level{
+			Value: 2, Ended: reason.Windows(), Windows: []sweep.Window{window, window}, Merged: &window,
+			Server: []record.ModelStats{{Name: "m", Version: "1"}}, GPUs: []record.GPU{{UUID: "g"}},
+		})
+		validate(t, r)
+	}
+	r := healthy().build(t)
+	r.Stages[0].Windows = inWindows(&sweep.Level{Ended: record.StopWhole}) // killed before its first window ended
+	validate(t, r)
+}
+
+// Times of windows are in the units of the document.
+func TestUnitsOfWindows(t *testing.T) {
+	w := inWindow(&sweep.Window{
+		Begin: 2 * time.Second, End: 3 * time.Second, Send: time.Millisecond / 2,
+		Latency: sweep.Spread{Avg: 20 * time.Millisecond, Percentiles: []sweep.Percentile{{P: 99, Value: 30 * time.Millisecond}}},
+	})
+	if w.Begin != 2 || w.End != 3 || w.Send != 0.5 || w.Latency["avg"] != 20 || w.Latency["p99"] != 30 {
+		t.Errorf("%+v", w)
 	}
 }

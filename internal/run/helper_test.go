@@ -18,6 +18,7 @@ import (
 	jsonreport "github.com/inferometer/inferometer/internal/report/json"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/testkit/schema"
 )
 
 // server is a mock with its truth.
@@ -109,6 +110,9 @@ func closedPlan(t *testing.T, url string, concurrency int, requests int64) *plan
 	return &p
 }
 
+// published is the schema of result.json.
+var published = schema.New(result.JSONSchema())
+
 // mustRun runs a plan that can be run.
 func mustRun(t *testing.T, p *plan.Plan) *result.Result {
 	t.Helper()
@@ -116,6 +120,7 @@ func mustRun(t *testing.T, p *plan.Plan) *result.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asJSON(t, res)
 	return res
 }
 
@@ -165,12 +170,15 @@ func copyOf(rec *record.Record) record.Record {
 	return c
 }
 
-// asJSON is a result as result.json has it.
+// asJSON is a result as result.json has it, which its schema must allow.
 func asJSON(t *testing.T, res *result.Result) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := jsonreport.Write(&b, res); err != nil {
 		t.Fatal(err)
+	}
+	if err := published.Check(t, b.Bytes()); err != nil {
+		t.Errorf("the result does not fit its schema: %v", err)
 	}
 	return b.String()
 }

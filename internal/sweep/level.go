@@ -9,14 +9,14 @@ import (
 
 // Level is what was measured at one level of load.
 type Level struct {
-	Value   float64           `json:"value"`            // concurrency or rate
-	Ended   record.StopReason `json:"ended,omitempty"`  // empty: the load ended first
-	Passed  bool              `json:"passed"`           // stable, and below the latency threshold
-	Windows []Window          `json:"windows"`          // in order
-	Merged  *Window           `json:"merged,omitempty"` // the last windows as one; nil: there is none
+	Value   float64           // concurrency or rate
+	Ended   record.StopReason // empty: the load ended first
+	Passed  bool              // stable, and below the latency threshold
+	Windows []Window          // in order
+	Merged  *Window           // the last windows as one; nil: there is none
 	// Server is what the server did over the merged windows, by its own account.
-	Server []record.ModelStats `json:"server,omitempty"`
-	GPUs   []record.GPU        `json:"gpus,omitempty"`
+	Server []record.ModelStats
+	GPUs   []record.GPU
 
 	measurement plan.Measurement
 	edges       []record.Edge

@@ -13,43 +13,43 @@ const late = time.Millisecond
 
 // Window is what was measured between two edges.
 type Window struct {
-	Begin      time.Duration `json:"begin_ns"`
-	End        time.Duration `json:"end_ns"`
-	Requests   int64         `json:"requests"`         // that ended well in it
-	Failed     int64         `json:"failed,omitempty"` // that ended badly in it
-	Empty      int64         `json:"empty,omitempty"`  // that ended in it without a single response
-	Responses  int64         `json:"responses"`        // of Requests, those without text included
-	Delayed    int64         `json:"delayed,omitempty"`
-	Sequences  int64         `json:"sequences,omitempty"` // whose last request is among Requests
-	Throughput float64       `json:"requests_per_sec"`
-	Streamed   float64       `json:"responses_per_sec"`
-	SendRate   float64       `json:"sent_per_sec,omitempty"` // of merged windows alone
+	Begin      time.Duration
+	End        time.Duration
+	Requests   int64 // that ended well in it
+	Failed     int64 // that ended badly in it
+	Empty      int64 // that ended in it without a single response
+	Responses  int64 // of Requests, those without text included
+	Delayed    int64
+	Sequences  int64 // whose last request is among Requests
+	Throughput float64
+	Streamed   float64
+	SendRate   float64 // of merged windows alone
 
-	Latency Spread  `json:"latency"`                  // from sending to the last response
-	First   *Spread `json:"first_response,omitempty"` // from sending to the first response, where requests had several
-	FromDue Spread  `json:"latency_from_due"`         // from the moment at which the request was due
+	Latency Spread  // from sending to the last response
+	First   *Spread // from sending to the first response, where requests had several
+	FromDue Spread  // from the moment at which the request was due
 
-	Send    time.Duration `json:"send_ns"`    // to write a request, on average
-	Receive time.Duration `json:"receive_ns"` // from the first byte of an answer to its last, on average
-	Request time.Duration `json:"request_ns"` // from sending to the last byte, on average
+	Send    time.Duration // to write a request, on average
+	Receive time.Duration // from the first byte of an answer to its last, on average
+	Request time.Duration // from sending to the last byte, on average
 	// Overhead is the share of a request's time, from its due moment to its end, that
 	// passed before it was sent: the client's own.
-	Overhead float64 `json:"client_overhead"`
+	Overhead float64
 }
 
 // Spread is a distribution of times.
 type Spread struct {
-	Avg         time.Duration `json:"avg_ns"`
-	Std         time.Duration `json:"std_ns"` // of a sample; 0 for a single request
-	Min         time.Duration `json:"min_ns"`
-	Max         time.Duration `json:"max_ns"`
-	Percentiles []Percentile  `json:"percentiles"`
+	Avg         time.Duration
+	Std         time.Duration // of a sample; 0 for a single request
+	Min         time.Duration
+	Max         time.Duration
+	Percentiles []Percentile
 }
 
 // Percentile is one percentile of a distribution.
 type Percentile struct {
-	P     int           `json:"p"`
-	Value time.Duration `json:"ns"`
+	P     int
+	Value time.Duration
 }
 
 // At is the percentile p, where it was worked out.

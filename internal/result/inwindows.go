@@ -1,0 +1,87 @@
+package result
+
+import (
+	"strconv"
+
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
+)
+
+// InWindows is a measurement in windows as the document has it.
+type InWindows struct {
+	Value   float64           `json:"value"` // concurrency or rate
+	Ended   record.StopReason `json:"ended,omitempty"`
+	Passed  bool              `json:"passed"` // stable, and below the latency threshold
+	Windows []InWindow        `json:"windows"`
+	Merged  *InWindow         `json:"merged,omitempty"` // the last windows as one
+	Server  []ServerModel     `json:"server,omitempty"` // over the merged windows
+	GPUs    []ServerGPU       `json:"gpus,omitempty"`
+}
+
+// InWindow is one window.
+type InWindow struct {
+	Window
+	Requests   int64              `json:"requests"`
+	Failed     int64              `json:"failed,omitempty"`
+	Empty      int64              `json:"empty,omitempty"`
+	Responses  int64              `json:"responses"`
+	Delayed    int64              `json:"delayed,omitempty"`
+	Sequences  int64              `json:"sequences,omitempty"`
+	Throughput float64            `json:"requests_per_sec"`
+	Streamed   float64            `json:"responses_per_sec"`
+	SendRate   float64            `json:"sent_per_sec,omitempty"`
+	Latency    map[string]float64 `json:"latency_ms,omitempty"` // left out where no request succeeded
+	First      map[string]float64 `json:"first_response_ms,omitempty"`
+	FromDue    map[string]float64 `json:"latency_from_due_ms,omitempty"`
+	Send       float64            `json:"send_ms"`
+	Receive    float64            `json:"receive_ms"`
+	Request    float64            `json:"request_ms"`
+	Overhead   float64            `json:"client_overhead"`
+}
+
+// inWindows puts a level into the units of the document; nil: there is none.
+func inWindows(l *sweep.Level) *InWindows {
+	if l == nil {
+		return nil
+	}
+	out := &InWindows{Value: l.Value, Ended: l.Ended, Passed: l.Passed, Windows: []InWindow{}}
+	for i := range l.Windows {
+		out.Windows = append(out.Windows, inWindow(&l.Windows[i]))
+	}
+	if l.Merged != nil {
+		merged := inWindow(l.Merged)
+		out.Merged = &merged
+	}
+	for i := range l.Server {
+		out.Server = append(out.Server, serverModel(&l.Server[i]))
+	}
+	for _, g := range l.GPUs {
+		out.GPUs = append(out.GPUs, ServerGPU{UUID: g.UUID, Utilization: g.Utilization, Power: g.Power, MemoryUsed: g.MemoryUsed, MemoryTotal: g.MemoryTotal})
+	}
+	return out
+}
+
+func inWindow(w *sweep.Window) InWindow {
+	out := InWindow{
+		Window:   Window{Begin: w.Begin.Seconds(), End: w.End.Seconds()},
+		Requests: w.Requests, Failed: w.Failed, Empty: w.Empty, Responses: w.Responses, Delayed: w.Delayed, Sequences: w.Sequences,
+		Throughput: w.Throughput, Streamed: w.Streamed, SendRate: w.SendRate, Latency: spreadOf(&w.Latency), FromDue: spreadOf(&w.FromDue),
+		Send: millis(w.Send), Receive: millis(w.Receive), Request: millis(w.Request), Overhead: w.Overhead,
+	}
+	if w.First != nil {
+		out.First = spreadOf(w.First)
+	}
+	return out
+}
+
+// spreadOf is a distribution of times in milliseconds; nil: there are none.
+func spreadOf(s *sweep.Spread) map[string]float64 {
+	if len(s.Percentiles) == 0 {
+		return nil
+	}
+	out := map[string]float64{"avg": millis(s.Avg), "std": millis(s.Std), "min": millis(s.Min), "max": millis(s.Max)}
+	for _, p := range s.Percentiles {
+		out["p"+strconv.Itoa(p.P)] = millis(p.Value)
+	}
+	return out
+}

@@ -11,7 +11,7 @@ import (
 // manyCoresRows are the rows about a client with many cores. Their names begin alike,
 // so that -only finds them.
 func manyCoresRows(full bool) []row {
-	out := []row{unstreamedCoresRow(), mostCoresRow(), streamedCoresRow(), eventsCoresRow(), waitRow(), poissonCoresRow(), stampCoresRow()}
+	out := []row{unstreamedCoresRow(), mostCoresRow(), streamedCoresRow(), eventsCoresRow(), waitRow(), poissonCoresRow(), stampCoresRow(), workersRow(), coordinatorRow()}
 	if full {
 		out = append(out, millionWaitRow())
 	}

@@ -1,0 +1,139 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// workersRow compares two workers with one process that has as many cores. The coordinator's own
+// CPU counts.
+func workersRow() row {
+	const lasts = 10 * time.Second
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+		runs := map[bool][]attempt{}
+		for range b.reps {
+			for _, apart := range []bool{false, true} {
+				w := work{inFlight: perCore * len(sp.client), events: 16, duration: lasts}
+				a, err := b.checked(ctx, s, sp.client, "workers", func(dir string) (command, error) {
+					c, err := ours().command(b, s, w, dir)
+					if apart {
+						c.argv = append(c.argv, "--workers", "2")
+					}
+					return c, err
+				})
+				if err != nil {
+					l.miss(nameOurs, err)
+					return
+				}
+				runs[apart] = append(runs[apart], a)
+			}
+		}
+		for _, one := range []struct {
+			name  string
+			apart bool
+		}{{"one process", false}, {"two workers", true}} {
+			l.add(nameOurs, "%s on %d core(s): %s requests/s; client CPU per request %s, %s without start and end", one.name, len(sp.client),
+				show(medianOf(runs[one.apart], sustainedOn(len(sp.client))), ""), show(medianOf(runs[one.apart], cpuOf), " µs"),
+				show(medianOf(runs[one.apart], func(a attempt) float64 { return us(a.cpu) }), " µs"))
+		}
+		l.atMost("CPU per request, two workers ÷ one process", medianOf(runs[true], cpuOf)/medianOf(runs[false], cpuOf), 1.03, "")
+	}
+	return row{"many cores: two workers beside one process, not streamed, 16 tokens, 64 in flight per core", withCanned(cannedSpec{events: 16}, measure)}
+}
+
+// coordinatorRow has eight workers send as fast as one coordinator on one core is to keep up with.
+func coordinatorRow() row {
+	const workers, rate, lasts, least = 8, 10_000, 10 * time.Second, 12
+	return row{"many cores: 8 workers × 10,000 records/s into a coordinator on one core", func(ctx context.Context, b *bench) (l line) {
+		all := b.cores.all
+		if len(all) < least {
+			l.note("%d cores here: there is no room for a server, eight workers and a coordinator", len(all))
+			l.must("not for this machine", true)
+			return l
+		}
+		s, err := b.startCannedServer(ctx, cannedSpec{events: 16}, all[:2])
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		before, err := s.counters(ctx)
+		var f fed
+		if err == nil {
+			f, err = b.feed(ctx, s, workers, openLoop{rate: workers * rate, duration: lasts, inFlight: 4096, work: work{events: 16}}, all[2:3], all[3:])
+		}
+		if err != nil {
+			l.miss(nameOurs, err)
+			return l
+		}
+		after, err := s.counters(ctx)
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		served := after.served - before.served
+		l.add(nameOurs, "%s requests of %d workers, %s answered by the server, %s records kept; coordinator: CPU per record %s, its core %.0f %% busy, done %s after its workers",
+			thousands(f.sent), workers, thousands(served), thousands(f.kept), show(us(f.cpu)/float64(f.kept), " µs"), 100*f.cpu.Seconds()/lasts.Seconds(), show(f.behind.Seconds(), " s"))
+		// One answer more is that to the request which checks the server ahead of the run.
+		l.must("every answer has its record", f.failed == 0 && f.kept == f.sent && (served == f.kept || served == f.kept+1))
+		l.atLeast("records/s", float64(f.kept)/lasts.Seconds(), 0.99*workers*rate, "")
+		l.atMost("coordinator done after its workers", f.behind.Seconds(), 5, " s")
+		return l
+	}}
+}
+
+// fed is what came of feeding a coordinator.
+type fed struct {
+	sent, kept, failed int64
+	cpu                time.Duration // the coordinator's
+	behind             time.Duration // from the end of the last worker's load to its own end
+}
+
+// feed runs a coordinator on its own core, and its workers on others.
+func (b *bench) feed(ctx context.Context, s *server, workers int, o openLoop, core, others []int) (f fed, err error) {
+	dir, err := b.dir("feed")
+	if err != nil {
+		return f, err
+	}
+	at, err := freeAddress()
+	if err != nil {
+		return f, err
+	}
+	c := o.command(b, s, dir)
+	c.argv = append(c.argv, "--workers", strconv.Itoa(workers), "--join-at", at)
+	coordinator, err := start(ctx, core, c)
+	if err != nil {
+		return f, err
+	}
+	defer coordinator.stop()
+	var list []*child
+	for i := range workers {
+		w, err := start(ctx, others, command{argv: []string{b.program, "worker", "--join", "nats://" + at, "--name", fmt.Sprint("w", i)}, dir: dir})
+		if err != nil {
+			return f, err
+		}
+		defer w.stop()
+		list = append(list, w)
+	}
+	if err := coordinator.wait(); err != nil {
+		return f, err
+	}
+	for _, w := range list {
+		err = errors.Join(err, w.wait())
+	}
+	r, also := readResult(dir)
+	if err = errors.Join(err, also); err != nil {
+		return f, err
+	}
+	f.sent, f.failed, f.cpu = r.Stages[0].Counts.Sent, r.Stages[0].Counts.Failed, coordinator.cpu()
+	last, err := s.lastCanned(ctx)
+	f.behind = coordinator.ended.Sub(last)
+	return f, errors.Join(err, record.File{Path: outDir(dir) + "/requests.jsonl.zst"}.Requests(func(*record.Record) error { f.kept++; return nil }))
+}

@@ -33,6 +33,21 @@ export interface Figure {
 
 export interface Service { source: string; figures?: Figure[]; faults?: string[] }
 
+export interface ServerTime { count: number; avg_ms: number }
+
+// ServerModel is what Triton counts of a model.
+export interface ServerModel {
+  name: string; version: string; inferences: number; executions: number; overhead_ms: number;
+  success: ServerTime; failed: ServerTime; queue: ServerTime; compute_input: ServerTime; compute_infer: ServerTime; compute_output: ServerTime;
+  composing?: ServerModel[];
+}
+
+export interface Server {
+  restarted?: string;
+  models?: ServerModel[];
+  gpus?: { uuid: string; utilization: number; power_watts: number; memory_used_bytes: number; memory_total_bytes: number }[];
+}
+
 export interface Part { url?: string; name?: string; counts: { sent: number; ok: number; failed: number }; metrics: Record<string, Stat> }
 
 export interface Stage {
@@ -44,7 +59,7 @@ export interface Stage {
   window: Span;
   metrics: Record<string, Stat>;
   steady?: { window: Span; counts: Counts; metrics: Record<string, Stat> };
-  server?: { gpus?: { uuid: string }[] };
+  server?: Server;
   services?: Service[];
   level?: { value: number; passed?: boolean };
   targets?: Part[];

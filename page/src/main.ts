@@ -1,4 +1,5 @@
 // The page: its sections in order, the bar above them, and what they share.
+import { closeMenus } from "./chart/menu";
 import { View } from "./chart/view";
 import { choice, h, replace, text } from "./dom";
 import { follow } from "./live";
@@ -82,7 +83,7 @@ function openForPrint(): void {
 
 async function start(): Promise<void> {
   const m = await read();
-  if (m) { new Page(m); openForPrint(); document.documentElement.dataset["ready"] = "true"; return; }
+  if (m) { new Page(m); openForPrint(); closeMenus(); document.documentElement.dataset["ready"] = "true"; return; }
   replace(document.getElementById("page") ?? document.body, h("p", { class: "plain" }, "This file holds no result. Make a report with inferometer report DIR --format html."));
 }
 

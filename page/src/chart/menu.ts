@@ -36,8 +36,15 @@ export function menu(chart: Chart, behind: HTMLElement): HTMLElement {
     box.querySelector("summary")?.focus();
     e.stopPropagation();
   });
-  box.addEventListener("focusout", (e) => { if (!box.contains(e.relatedTarget as Node | null)) box.open = false; });
+  box.addEventListener("focusout", (e) => { if (e.relatedTarget && !box.contains(e.relatedTarget as Node)) box.open = false; });
   return box;
+}
+
+// closeMenus has a click elsewhere close the menu that is open.
+export function closeMenus(): void {
+  document.addEventListener("pointerdown", (e) => {
+    for (const open of document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")) if (!open.contains(e.target as Node)) open.open = false;
+  });
 }
 
 // dataTable is a table in a box that scrolls.

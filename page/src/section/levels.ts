@@ -1,5 +1,5 @@
 // Levels: what each load brought, and what it cost.
-import { h } from "../dom";
+import { h, text } from "../dom";
 import { Chart, type ChartSpec } from "../chart/chart";
 import type { Mark } from "../chart/marks";
 import type { Stage } from "../document";
@@ -12,11 +12,15 @@ interface Level { stage: Stage; label: string; load: number | null; kind: string
 
 export function levels(): Section {
   const grid = h("div", { class: "pairs" });
-  const element = frame("levels", "Levels", "Each point is a stage, labelled with its load.", grid);
+  const limit = h("p", { class: "lead" });
+  const element = frame("levels", "Levels", "Each point is a stage, labelled with its load.", limit, grid);
   const charts = new Map<string, Chart>();
   const update = (m: Model) => {
     const all = levelsOf(m);
     const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), perUser(all), goodput(all)].filter((s) => s !== null);
+    const s = m.doc.result.saturation;
+    text(limit, s ? (s.rate > 0 ? `The server kept up with ${value(s.rate, "requests/s")}. ` : "") + s.why : "");
+    limit.hidden = !s;
     for (const [key, chart] of charts) chart.element.hidden = !specs.some((s) => s.name === key);
     for (const spec of specs) {
       const chart = charts.get(spec.name);

@@ -1,6 +1,6 @@
 // What the servers' own metrics say of the chosen stage.
 import { h, refresh } from "../dom";
-import type { Figure, Service } from "../document";
+import type { Figure, Server, ServerModel, ServerTime, Service } from "../document";
 import { count, inScale, scaleFor, share, words } from "../format";
 import type { Model } from "../model";
 import { serviceNames } from "../names";
@@ -8,11 +8,13 @@ import { frame, type Section } from "./section";
 
 export function server(): Section {
   const box = h("div");
-  const element = frame("server", "Server metrics", "Summed over all servers, warm-up included.", box);
+  const element = frame("server", "Server metrics", "What the servers report of themselves for this stage, summed over all of them, warm-up included.", box);
   return { id: "server", title: "Server", element, update: (m: Model, state) => {
-    const all = (m.stages[state.stage]?.services ?? []).filter((s) => (s.figures ?? []).length > 0);
-    refresh(box, ...all.map(table));
-    return all.length > 0;
+    const stage = m.stages[state.stage];
+    const all = (stage?.services ?? []).filter((s) => (s.figures ?? []).length > 0);
+    const counted = stage?.server ? statistics(stage.server) : [];
+    refresh(box, ...all.map(table), ...counted);
+    return all.length + counted.length > 0;
   } };
 }
 
@@ -36,3 +38,29 @@ function written(v: number, unit: string): string {
   if (unit === "bytes") return (v / 2 ** 30).toFixed(1);
   return inScale(scaleFor("", v), v);
 }
+
+// statistics are what Triton counts, each model above those that it is made of.
+function statistics(s: Server): HTMLElement[] {
+  if (s.restarted) return [h("p", { class: "warn" }, "Restarted or replaced during the run: " + s.restarted)];
+  const out: HTMLElement[] = [];
+  const rows = (models: ServerModel[], depth: number): HTMLElement[] => models.flatMap((m) => [modelRow(m, depth), ...rows(m.composing ?? [], depth + 1)]);
+  if (s.models && s.models.length > 0) out.push(box("Server statistics, from idle to drained; average times in ms", ["Model", "OK", "Failed", "Batch", "Latency", "Queue", "Input", "Infer", "Output", "Overhead"], rows(s.models, 0)));
+  const gib = (v: number) => (v / 2 ** 30).toFixed(1);
+  if (s.gpus && s.gpus.length > 0) {
+    out.push(box("GPUs", ["GPU", "busy", "power, W", "memory, GiB", "of"], s.gpus.map((g) => h("tr", {}, h("th", { scope: "row" }, g.uuid), ...[share(g.utilization), inScale(scaleFor("W", g.power_watts), g.power_watts), gib(g.memory_used_bytes), gib(g.memory_total_bytes)].map((t) => h("td", { class: "number" }, t))))));
+  }
+  return out;
+}
+
+function box(name: string, head: string[], rows: HTMLElement[]): HTMLElement {
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, h("table", {}, h("caption", {}, name), h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i > 0 ? "number" : undefined }, t)))), h("tbody", {}, ...rows)));
+}
+
+function modelRow(m: ServerModel, depth: number): HTMLElement {
+  const name = "\u2003".repeat(depth) + m.name + (m.version ? " v" + m.version : "");
+  const times = [m.success, m.queue, m.compute_input, m.compute_infer, m.compute_output, { count: m.success.count, avg_ms: m.overhead_ms }];
+  const cells = [count(m.success.count), count(m.failed.count), m.executions > 0 ? (m.inferences / m.executions).toFixed(2) : "", ...times.map(average)];
+  return h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((t) => h("td", { class: "number" }, t)));
+}
+
+const average = (t: ServerTime): string => (t.count === 0 ? "" : t.avg_ms.toFixed(t.avg_ms >= 1000 ? 0 : t.avg_ms >= 100 ? 1 : t.avg_ms >= 10 ? 2 : 3));

@@ -33,7 +33,7 @@ function scroll(name: string, table: HTMLElement): HTMLElement {
 }
 
 function headRow(...titles: string[]): HTMLElement {
-  return h("thead", {}, h("tr", {}, ...titles.map((t, i) => (t === "" ? h("td") : h("th", { scope: "col", class: i === 0 ? undefined : "number" }, t)))));
+  return h("thead", {}, h("tr", {}, ...titles.map((t, i) => (t === "" ? h("td") : h("th", { scope: "col", class: i === 0 || t === "Unit" ? undefined : "number" }, t)))));
 }
 
 function known(metrics: Record<string, Stat>, rows: Row[], samples: boolean): Row[] {

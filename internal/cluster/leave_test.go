@@ -6,7 +6,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
@@ -23,6 +25,36 @@ func gone(t *testing.T, c *Coordinator) {
 		return false
 	})
 	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Who is told to stop while workers are awaited does so.
+func TestStoppedBeforeWorkersCame(t *testing.T) {
+	server, err := bus.Serve(bus.ServerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	b, err := bus.Dial(t.Context(), bus.DialOptions{URL: server.URL(), Run: "test", Name: "coordinator"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	c := New(Options{Bus: b, Workers: 1, Version: "test", Wait: time.Hour, Log: t.Output()})
+	stop := make(chan struct{})
+	o := options()
+	o.Fleet, o.Stop = c, stop
+	go func() {
+		defer close(stop)
+		if _, err := bus.Ask[time.Duration](t.Context(), b, onClock, none{}); err != nil { // it waits by then
+			t.Error(err)
+		}
+	}()
+	if _, err := run.Run(t.Context(), planFor(t, serve(t), closedLoop), o); err == nil || !strings.Contains(err.Error(), "stopped before the first request") {
+		t.Error(err)
+	}
+	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
 }

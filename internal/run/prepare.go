@@ -64,6 +64,9 @@ func (p *preparation) until(ctx context.Context, stop <-chan struct{}) (*run, er
 		}
 	}()
 	r, err := p.run(ctx)
+	if err == nil && p.opt.Fleet != nil {
+		err = p.opt.Fleet.Prepare(ctx, p.plan, r.intake)
+	}
 	switch {
 	case err == nil:
 		return r, nil

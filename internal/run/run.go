@@ -77,11 +77,6 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Fleet != nil {
-		if err := o.Fleet.Prepare(ctx, p, r.intake); err != nil {
-			return nil, &PrepareError{err}
-		}
-	}
 	if o.Ready != nil {
 		o.Ready(r.setup)
 	}

@@ -44,18 +44,28 @@ func (j *judge) workers() {
 			}
 		}
 	}
-	of := " of " + number.Count(int64(len(list))) + " "
-	var text []string
-	if len(lost) > 0 {
-		text = append(text, number.Things(int64(len(lost)), "worker")+of+"ended or was cut off before the run did (last heard: "+strings.Join(lost, ", ")+").")
+	if len(known) == 0 {
+		return
 	}
-	if len(left) > 0 {
-		text = append(text, number.Things(int64(len(left)), "worker")+of+"left before the run ended, told to stop ("+strings.Join(left, ", ")+"). Requests that were under way are counted.")
+	text, do := "", "Find out who stopped it, and run again."
+	of := " of " + number.Count(int64(len(list)))
+	if n := len(lost); n > 0 {
+		do = "Look at its machine and at the network to it, and run again."
+		text = number.Things(int64(n), "worker") + of + " ended or " + pick(n, "was", "were") + " cut off before the run did (last heard: " + strings.Join(lost, ", ") + "). "
 	}
-	if len(text) > 0 {
-		text = append(text, "The rest of its share was never sent.")
-		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(len(known)), Unit: "workers", Do: "Look at its machine and at the network to it, and run again."}, strings.Join(text, " "))
+	if n := len(left); n > 0 {
+		text += number.Things(int64(n), "worker") + of + " left before the run ended, told to stop (" + strings.Join(left, ", ") + "); requests that were under way are counted. "
 	}
+	text += "The rest of " + pick(len(known), "its", "their") + " share was never sent."
+	j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(len(known)), Unit: "workers", Do: do}, text)
+}
+
+// pick is the word for one thing, or for several.
+func pick(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
 }
 
 // nameOf is the name of a worker, by its number from 1.

@@ -16,15 +16,28 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
-// objects checks every document of a manifest against Kubernetes' own description, with
-// unknown keys refused, and gives them by kind.
+// objects are the documents of a manifest by kind, of which each has one.
 func objects(t *testing.T, text string) map[string]map[string]any {
+	t.Helper()
+	out := map[string]map[string]any{}
+	for _, doc := range documents(t, text) {
+		kind := doc["kind"].(string)
+		if out[kind] != nil {
+			t.Errorf("two objects are a %s", kind)
+		}
+		out[kind] = doc
+	}
+	return out
+}
+
+// documents checks every document of a manifest against Kubernetes' own description, with
+// unknown keys refused.
+func documents(t *testing.T, text string) (out []map[string]any) {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("testdata/kubernetes.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]map[string]any{}
 	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
 		var doc map[string]any
 		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
@@ -38,11 +51,7 @@ func objects(t *testing.T, text string) map[string]map[string]any {
 		if err := schema.Validate(doc); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
-		kind := doc["kind"].(string)
-		if out[kind] != nil {
-			t.Errorf("two objects are a %s", kind)
-		}
-		out[kind] = doc
+		out = append(out, doc)
 	}
 }
 

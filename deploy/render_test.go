@@ -3,12 +3,14 @@ package deploy
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -17,11 +19,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const chart = "inference-perf"
+// render renders the chart of inference-perf.
+func render(values map[string]any) (string, error) { return renderChart("inference-perf", values) }
 
-// render renders the chart with values laid over its own, as helm does. Only the
-// functions that the chart uses are there.
-func render(values map[string]any) (string, error) {
+// renderChart renders a chart with values laid over its own, as helm does. Only the
+// functions that the charts use are there.
+func renderChart(chart string, values map[string]any) (string, error) {
+	return renderFiles(chart, ".yaml", values)
+}
+
+// renderNotes renders what helm prints.
+func renderNotes(chart string, values map[string]any) (string, error) {
+	return renderFiles(chart, "NOTES.txt", values)
+}
+
+// renderFiles renders the templates whose names end so.
+func renderFiles(chart, ending string, values map[string]any) (string, error) {
 	own, err := readYAML(filepath.Join(chart, "values.yaml"))
 	if err != nil {
 		return "", err
@@ -49,8 +62,10 @@ func render(values map[string]any) (string, error) {
 		"Release": map[string]any{"Name": "bench", "Namespace": "default", "Service": "Helm"},
 	}
 	var out strings.Builder
-	for _, t := range root.Templates() {
-		if !strings.HasSuffix(t.Name(), ".yaml") {
+	templates := root.Templates()
+	slices.SortFunc(templates, func(a, b *template.Template) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, t := range templates {
+		if !strings.HasSuffix(t.Name(), ending) {
 			continue
 		}
 		out.WriteString("---\n")
@@ -62,7 +77,7 @@ func render(values map[string]any) (string, error) {
 	return out.String(), nil
 }
 
-// functions are those of Helm's that the chart uses.
+// functions are those of Helm's that the charts use.
 func functions(root *template.Template) template.FuncMap {
 	return template.FuncMap{
 		"include": func(name string, data any) (string, error) {
@@ -87,8 +102,27 @@ func functions(root *template.Template) template.FuncMap {
 			}
 			return instead
 		},
-		"dict":   func() map[string]any { return map[string]any{} },
-		"get":    func(m map[string]any, key string) any { return m[key] },
+		"dict": func(pairs ...any) map[string]any {
+			out := map[string]any{}
+			for i := 0; i < len(pairs); i += 2 {
+				out[pairs[i].(string)] = pairs[i+1]
+			}
+			return out
+		},
+		"list": func(v ...any) []any { return v },
+		"compact": func(list []any) []any {
+			return slices.DeleteFunc(list, func(v any) bool { truth, _ := template.IsTrue(v); return !truth })
+		},
+		// Nothing is in the cluster yet, and chance always has it the same way.
+		"lookup":       func(api, kind, namespace, name string) map[string]any { return nil },
+		"randAlphaNum": func(n int) string { return strings.Repeat("r", n) },
+		"b64enc":       func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		"get": func(m map[string]any, key string) any {
+			if v, has := m[key]; has {
+				return v
+			}
+			return ""
+		},
 		"hasKey": func(m map[string]any, key string) bool { _, ok := m[key]; return ok },
 		"ceil": func(v any) (float64, error) {
 			f, err := strconv.ParseFloat(fmt.Sprint(v), 64)
@@ -120,6 +154,10 @@ func readYAML(name string) (map[string]any, error) {
 // lay lays values over others, map by map.
 func lay(under, over map[string]any) {
 	for name, v := range over {
+		if v == nil && under[name] != nil { // null removes
+			delete(under, name)
+			continue
+		}
 		a, isMap := under[name].(map[string]any)
 		if b, ok := v.(map[string]any); ok && isMap {
 			lay(a, b)

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Takes from Kubernetes' API description what deploy/'s tests check against.
 
-The description comes with the Go module k8s.io/kube-openapi:
-    dir=$(go mod download -json k8s.io/kube-openapi@v0.0.0-20260721132016-d427ff9ee9ad | sed -n 's/.*"Dir": "\\(.*\\)",/\\1/p')
-    scripts/kubernetes-schema.py $dir/pkg/schemaconv/testdata/swagger.json > deploy/testdata/kubernetes.schema.json
+Every API server has the description; this one is of 1.36.3:
+    kubectl get --raw /openapi/v2 > description.json
+    scripts/kubernetes-schema.py description.json > deploy/testdata/kubernetes.schema.json
 
 Only names and types are taken. Keys that the description does not have are made errors.
 """
 import json
 import sys
 
-KINDS = ["batch.v1.Job", "core.v1.ConfigMap", "core.v1.Secret", "core.v1.PersistentVolumeClaim"]
+KINDS = ["batch.v1.Job", "core.v1.ConfigMap", "core.v1.Secret", "core.v1.PersistentVolumeClaim", "core.v1.Service"]
 PREFIX = "io.k8s.api."
 FREE = {"type": ["string", "number"]}  # quantities, and integers or strings
 

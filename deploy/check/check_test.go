@@ -21,10 +21,16 @@ import (
 
 const config = "config: {server: {base_url: 'http://model:8000'}, data: {type: mock}, load: {stages: [{rate: 1, duration: 5}]}}\n"
 
-// render gives what Helm makes of values, by the name of the template.
+// render gives what Helm makes of values for inference-perf, by the name of the template.
 func render(t *testing.T, values string) (map[string]string, error) {
 	t.Helper()
-	c, err := loader.Load("../inference-perf")
+	return renderChart(t, "inference-perf", values)
+}
+
+// renderChart gives what Helm makes of a chart.
+func renderChart(t *testing.T, chart, values string) (map[string]string, error) {
+	t.Helper()
+	c, err := loader.Load("../" + chart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,6 +124,46 @@ func TestHelmGrace(t *testing.T) {
 		} else if !strings.Contains(out["inference-perf/templates/job.yaml"], "terminationGracePeriodSeconds: "+want+"\n") {
 			t.Errorf("%s: want %s in\n%s", values, want, out["inference-perf/templates/job.yaml"])
 		}
+	}
+}
+
+// The chart of workers comes out of Helm whole, and its pods are admitted.
+func TestHelmWorkers(t *testing.T) {
+	const plan = "plan: {target: {urls: ['http://model:8000'], model: m}, stages: [{concurrency: 8, duration: 30s}]}\n"
+	for values, want := range map[string]string{
+		plan: "coordinator plan secret service workers",
+		plan + "results: {size: 5Gi}\napiKey: {secret: {name: mine}}":                                   "claim coordinator plan secret service workers",
+		plan + "token: {existingSecret: mine}\nnats: {url: 'nats://nats:4222'}":                         "coordinator plan workers",
+		"existingPlan: mine\nrun: 2\nttlSecondsAfterFinished: 60\nworkers: {count: 9, resources: null}": "coordinator secret service workers",
+	} {
+		out, err := renderChart(t, "inferometer", values)
+		if err != nil {
+			t.Errorf("%s: %v", values, err)
+			continue
+		}
+		objects := map[string]any{"coordinator": &batchv1.Job{}, "workers": &batchv1.Job{}, "plan": &corev1.ConfigMap{}, "secret": &corev1.Secret{}, "service": &corev1.Service{}, "claim": &corev1.PersistentVolumeClaim{}}
+		var kinds []string
+		for _, kind := range []string{"claim", "coordinator", "plan", "secret", "service", "workers"} {
+			text := out["inferometer/templates/"+kind+".yaml"]
+			if strings.TrimSpace(text) == "" {
+				continue
+			}
+			kinds = append(kinds, kind)
+			if err := yaml.UnmarshalStrict([]byte(text), objects[kind]); err != nil {
+				t.Errorf("%s: %v\n%s", values, err, text)
+			}
+		}
+		if got := strings.Join(kinds, " "); got != want {
+			t.Errorf("%s gives %s, want %s", values, got, want)
+		}
+		admitted(t, objects["coordinator"].(*batchv1.Job))
+		admitted(t, objects["workers"].(*batchv1.Job))
+		if secret := objects["secret"].(*corev1.Secret); want != "coordinator plan workers" && len(secret.Data["token"]) != 32 {
+			t.Errorf("%s: the token has %d characters", values, len(secret.Data["token"]))
+		}
+	}
+	if _, err := renderChart(t, "inferometer", "{}"); err == nil || !strings.Contains(err.Error(), "nothing to run") {
+		t.Error(err)
 	}
 }
 

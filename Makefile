@@ -15,7 +15,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-truth conformance-export peers deploy-check page page-check proto triton prometheus s3 clean
+.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-export peers deploy-check page page-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -131,6 +131,9 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 	scripts/peers.sh tokenizer inference-perf
 	-scripts/prometheus.sh # without it, what servers say is not compared
 	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)
+
+conformance-kubernetes: build ## workers on a real Kubernetes, by Helm, with pods and a node lost; needs KUBE=DIR or KUBECONFIG (docs/kubernetes.md); about 4 minutes
+	scripts/conformance-kubernetes.sh $(BIN)
 
 conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong figure; about 15 minutes
 	INFEROMETER_KILLS=100 $(GO) test ./internal/cli -run '^TestKills$$' -count=1 -timeout 30m

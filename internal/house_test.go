@@ -31,7 +31,7 @@ var house = []struct{ name, may string }{
 	{"cli", "tool tool/* report/screen lib/nearest golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "message draw live run run/kit plan metric result stat report/html report/progress report/screen lib/* github.com/spf13/pflag"},
+	{"tool", "message draw live run run/kit plan record metric result stat report/html report/progress report/screen lib/* github.com/spf13/pflag"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.

@@ -97,7 +97,7 @@ func versionCommand(env tool.Env, _ []string) int {
 
 // terminalOf looks at whether w is a terminal.
 func terminalOf(w io.Writer, getenv func(string) string) tool.Terminal {
-	t := tool.Terminal{Width: func() int { return 100 }}
+	t := tool.Terminal{Width: func() int { return 100 }, Lines: func() int { return 0 }}
 	f, ok := tool.Beneath(w).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return t
@@ -105,6 +105,14 @@ func terminalOf(w io.Writer, getenv func(string) string) tool.Terminal {
 	t.TTY = true
 	t.Drawn = getenv("TERM") != "dumb"
 	t.Color = t.Drawn && getenv("NO_COLOR") == ""
+	t.ASCII = !showsUnicode(getenv)
+	t.Cuts = cuts(getenv)
+	t.Lines = func() int {
+		if _, n, err := term.GetSize(int(f.Fd())); err == nil {
+			return n
+		}
+		return 0
+	}
 	t.Width = func() int {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 			return n
@@ -112,4 +120,18 @@ func terminalOf(w io.Writer, getenv func(string) string) tool.Terminal {
 		return 100
 	}
 	return t
+}
+
+// showsUnicode reports whether text may have other characters than ASCII: the locale says so,
+// but on Windows, where all consoles take them.
+func showsUnicode(getenv func(string) string) bool {
+	locale := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
+	return runtime.GOOS == "windows" || strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+}
+
+// cuts reports whether a terminal is one of the few that cut lines off where their window
+// gets narrower: xterm, the console of Linux and GNU screen.
+func cuts(getenv func(string) string) bool {
+	kind := getenv("TERM")
+	return getenv("XTERM_VERSION") != "" || kind == "linux" || strings.HasPrefix(kind, "screen") && getenv("TMUX") == ""
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/draw"
-	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
@@ -51,10 +50,8 @@ func message(d *draw.Document) ([]byte, error) {
 
 // stage is what is drawn of the i-th stage.
 func stage(p *run.Progress, i int) draw.Stage {
-	span, end := p.Spans[i], p.At
-	if i+1 < len(p.Spans) && p.Spans[i+1].Begin != metric.Unknown {
-		end = p.Spans[i+1].Begin
-	}
+	span := p.Spans[i]
+	end := min(span.End, p.At)
 	part := p.Live.Part(i, record.Measured)
 	s := draw.Stage{
 		Begin: min(span.Begin, end).Seconds(), End: end.Seconds(), Load: loadOf(&p.Stages[i]),

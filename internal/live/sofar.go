@@ -58,11 +58,8 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 	slices.SortFunc(s.Failures, func(a, b result.Failures) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
-	begin, end := p.Spans[i].From, p.Spans[i].To
-	if under || end == metric.Unknown {
-		end = p.At
-	}
-	if begin = min(begin, end); begin >= end {
+	begin, end := p.Spans[i].From, min(p.Spans[i].End, p.At)
+	if begin >= end {
 		return s
 	}
 	s.Window = result.Window{Begin: begin.Seconds(), End: end.Seconds()}

@@ -47,9 +47,9 @@ func (p *Progress) Part() *metric.LivePart {
 	return p.Live.Part(p.Stage, record.Measured)
 }
 
-// Span is when a stage began, when its measured part did and when it sent its last request;
-// metric.Unknown where that is still to come.
-type Span struct{ Begin, From, To time.Duration }
+// Span is when a stage began, when its measured part did, when it sent its last request and
+// when all of them had ended; metric.Unknown where that is still to come.
+type Span struct{ Begin, From, To, End time.Duration }
 
 // gauge lets others see how a run goes.
 type gauge struct {
@@ -85,8 +85,11 @@ func (g *gauge) progress() Progress {
 	}
 	p.Ended = p.Part().Ended()
 	for i := range p.Stages[:min(max(stage+1, 0), len(p.Stages))] {
-		span := Span{Begin: g.live.Begin(i)}
+		span := Span{Begin: g.live.Begin(i), End: metric.Unknown}
 		span.From, span.To = g.live.Window(i)
+		if next := i + 1; next <= stage && g.live.Begin(next) != metric.Unknown {
+			span.End = g.live.Begin(next) - time.Duration(p.Stages[next].Gap)
+		}
 		p.Spans = append(p.Spans, span)
 	}
 	return p

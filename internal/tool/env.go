@@ -44,7 +44,10 @@ type Terminal struct {
 	TTY   bool // it is one
 	Drawn bool // and can be drawn on
 	Color bool
+	ASCII bool // it may show no other characters
+	Cuts  bool // it cuts lines off where its window gets narrower, and does not wrap them
 	Width func() int
+	Lines func() int // 0: not known
 }
 
 // LeaveInterrupts gives Ctrl-C its usual meaning back, for commands that have nothing to

@@ -2,11 +2,14 @@ package tool
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/live"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
@@ -16,9 +19,18 @@ import (
 // gauge turns how a run goes into what the live view shows. Rates are those since
 // a moment ago.
 type gauge struct {
-	state  func() run.Progress
-	points []point
+	state   func() run.Progress
+	points  []point
+	history *live.History
 }
+
+func newGauge(state func() run.Progress) *gauge {
+	return &gauge{state: state, history: live.NewHistory(mostBins)}
+}
+
+// mostBins is how many moments of a run the view remembers: twice as many as a sparkline has
+// columns.
+const mostBins = 120
 
 // point is what the rates need of an earlier moment.
 type point struct {
@@ -39,7 +51,9 @@ func (g *gauge) snapshot() progress.Snapshot {
 		Sent: p.Sent, OK: here.OK.Load(), Failed: here.Failed.Load(), InFlight: int(p.InFlight),
 		RateWanted: stage.Rate,
 		TTFT:       latency(&here.TTFT), ITL: latency(&here.ITL),
+		Judged: len(p.Plan.Goodput) > 0, Good: here.Good.Load(), Later: later(p.Stages[p.Stage+1:]), Earlier: earlier(&p),
 	}
+	g.remember(&p, &s)
 	switch {
 	case p.Reporting:
 		s.Phase = progress.Reporting
@@ -59,6 +73,52 @@ func (g *gauge) snapshot() progress.Snapshot {
 	s.RateGot, s.OutputRate = g.rates(p.At, p.Live)
 	return s
 }
+
+// remember adds how the stage went so far.
+func (g *gauge) remember(p *run.Progress, s *progress.Snapshot) {
+	g.history.Add(p)
+	for _, b := range g.history.Bins() {
+		if b.Stage != p.Stage {
+			continue
+		}
+		first := math.NaN()
+		if v, ok := b.TTFT.Quantile(0.5); ok {
+			first = float64(v) / float64(time.Millisecond)
+		}
+		s.Rates = append(s.Rates, b.Rate(b.Ended))
+		s.FirstTokens = append(s.FirstTokens, first)
+		s.InFlights = append(s.InFlights, float64(b.InFlight))
+	}
+}
+
+// later is how long stages will take; below 0: that is not known.
+func later(stages []plan.Stage) (sum time.Duration) {
+	for _, s := range stages {
+		if s.Duration == 0 || s.Requests > 0 || s.Warmup.Requests > 0 {
+			return -1
+		}
+		sum += time.Duration(s.Gap + s.Warmup.Duration + s.Duration)
+	}
+	return sum
+}
+
+// earlier are the last stages before the one under way.
+func earlier(p *run.Progress) (list []progress.Past) {
+	for i := max(p.Stage-pastStages, 0); i < p.Stage && i < len(p.Spans); i++ {
+		part, span := p.Live.Part(i, record.Measured), p.Spans[i]
+		past := progress.Past{
+			Stage: i + 1, Name: p.Stages[i].Name, Load: result.Load(&p.Stages[i]), Failed: part.Failed.Load(), TTFT: latency(&part.TTFT),
+		}
+		if span.End > span.From && span.End != metric.Unknown {
+			past.Rate = float64(part.OK.Load()) / (span.End - span.From).Seconds()
+		}
+		list = append(list, past)
+	}
+	return list
+}
+
+// pastStages is how many stages the view may show besides the one under way.
+const pastStages = 3
 
 // rates are requests and tokens per second over the last few seconds.
 func (g *gauge) rates(at time.Duration, live *metric.Live) (requests, tokens float64) {

@@ -9,6 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/live"
 	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/report/screen"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/kit"
 )
@@ -42,8 +43,15 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	screen := e.Terminal(e.Stderr)
-	display := progress.New(Beneath(e.Stderr), progress.Options{Mode: mode, Color: screen.Color, Width: screen.Width})
+	to := e.Terminal(e.Stderr)
+	display := progress.New(Beneath(e.Stderr), progress.Options{
+		Mode: mode, Color: to.Color, ASCII: to.ASCII, Cuts: to.Cuts, Size: func() (int, int) { return to.Width(), to.Lines() },
+	})
+	// Whoever has something to say while the view is drawn says it above.
+	messages, ok := e.Stderr.(*screen.Writer)
+	if ok && mode == progress.Terminal {
+		messages.Redirect(display.Through(messages.Beneath()))
+	}
 	ctx, abort := context.WithCancel(context.Background())
 	stop, done, watched := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
@@ -54,7 +62,7 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	s := e.Unwatched()
 	s.Stop, s.display, s.mode, s.page = stop, display, mode, page
 	s.Watch = func(state func() run.Progress) {
-		display.Start((&gauge{state: state}).snapshot)
+		display.Start(newGauge(state).snapshot)
 		if page != nil {
 			page.Watch(state)
 		}
@@ -69,6 +77,10 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 		}
 	}
 	s.end = func() {
+		display.Stop()
+		if ok {
+			messages.Redirect(messages.Beneath())
+		}
 		close(done)
 		<-watched
 		if page != nil {
@@ -114,18 +126,7 @@ func (s *Session) End() { s.end() }
 
 // Beside is a writer for reports that are printed while the live view goes on: both may be
 // on one terminal.
-func (s *Session) Beside(w io.Writer) io.Writer { return beside{w, s.display} }
-
-type beside struct {
-	io.Writer
-	display *progress.Display
-}
-
-// Write implements io.Writer.
-func (b beside) Write(text []byte) (n int, err error) {
-	b.display.Aside(func() { n, err = b.Writer.Write(text) })
-	return n, err
-}
+func (s *Session) Beside(w io.Writer) io.Writer { return s.display.Through(w) }
 
 // Warn tells of something that went wrong during a run, also where nothing else is told.
 func (s *Session) Warn(to io.Writer, text string) {

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -33,9 +34,13 @@ const (
 type Options struct {
 	Mode  Mode
 	Color bool
-	// Width gives the width of the terminal; it is asked before each view,
-	// since a window can be resized. Nil: 80 columns.
-	Width func() int
+	ASCII bool // the terminal may show no other characters
+	// Size gives the columns and lines of the terminal; it is asked before each view, since a
+	// window can be resized. Nil: 80 columns, and as many lines as it takes.
+	Size func() (columns, lines int)
+	// Cuts: the terminal cuts lines off where its window is made narrower, and does not wrap
+	// them.
+	Cuts  bool
 	Every time.Duration // between views or lines; 0: the mode's usual
 }
 
@@ -49,6 +54,7 @@ type Display struct {
 	mu       sync.Mutex // guards all below, and the order of writes
 	snapshot func() Snapshot
 	drawn    []int // widths of the lines of the view on the screen
+	others   []*through
 	last     Snapshot
 	lastAt   time.Time
 	quit     chan struct{}
@@ -57,8 +63,8 @@ type Display struct {
 
 // New gives a display that writes to w. It shows nothing before Start.
 func New(w io.Writer, o Options) *Display {
-	if o.Width == nil {
-		o.Width = func() int { return 80 }
+	if o.Size == nil {
+		o.Size = func() (int, int) { return 80, 0 }
 	}
 	if o.Every <= 0 {
 		o.Every = plainEvery
@@ -102,6 +108,9 @@ func (d *Display) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.write(d.erase())
+	for _, t := range d.others {
+		t.release()
+	}
 }
 
 // Print writes a line of text that stays: above the view on a terminal.
@@ -118,15 +127,55 @@ func (d *Display) Print(text string) {
 	d.write(out)
 }
 
-// Aside lets write put text of its own on the same terminal: the view is taken away
-// before and drawn again below it.
-func (d *Display) Aside(write func()) {
+// Through is a writer to w, which may lead to the same terminal: while a view is drawn it is
+// taken away before each line and drawn again below it.
+func (d *Display) Through(w io.Writer) io.Writer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	t := &through{display: d, to: w}
+	d.others = append(d.others, t)
+	return t
+}
+
+// through holds an unfinished line back while a view is drawn, which would stand behind it.
+// The display's lock guards it.
+type through struct {
+	display *Display
+	to      io.Writer
+	held    []byte
+}
+
+// Write implements io.Writer.
+func (t *through) Write(text []byte) (int, error) {
+	d := t.display
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	drawing := d.opts.Mode == Terminal && d.quit != nil
+	t.held = append(t.held, text...)
+	if drawing && !bytes.ContainsRune(text, '\n') {
+		return len(text), nil
+	}
 	d.write(d.erase())
-	write()
-	if d.opts.Mode == Terminal && d.quit != nil {
+	end := len(t.held)
+	if drawing {
+		end = bytes.LastIndexByte(t.held, '\n') + 1
+	}
+	_, err := t.to.Write(t.held[:end])
+	t.held = append(t.held[:0], t.held[end:]...)
+	if drawing {
 		d.write(d.view())
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// release writes what was held back.
+func (t *through) release() {
+	if len(t.held) > 0 {
+		_, _ = t.to.Write(t.held)
+		t.held = nil
 	}
 }
 
@@ -165,15 +214,20 @@ func (d *Display) show() {
 	d.write(Line(s) + "\n")
 }
 
-// view gives the text of the next view and remembers its shape. The last column
-// stays free: a character there makes some terminals start a new line.
+// view gives the text of the next view and remembers its shape. The last column stays free: a
+// character there makes some terminals start a new line. So does the last line, where the
+// cursor is. Should the terminal take a character for wider than it is, its line is cut and not wrapped.
 func (d *Display) view() string {
-	text := View(d.snapshot(), d.opts.Width()-1, d.opts.Color)
+	columns, lines := d.opts.Size()
+	if lines > 0 {
+		lines = max(lines-1, 1)
+	}
+	text := View(d.snapshot(), Screen{Width: columns - 1, Height: lines, Color: d.opts.Color, ASCII: d.opts.ASCII})
 	d.drawn = d.drawn[:0]
 	for line := range strings.Lines(text) {
 		d.drawn = append(d.drawn, screen.Width(strings.TrimSuffix(line, "\n")))
 	}
-	return text
+	return "\x1b[?7l" + text + "\x1b[?7h"
 }
 
 // erase gives what takes the last view off the screen: back to its first line,
@@ -183,9 +237,13 @@ func (d *Display) erase() string {
 	if len(d.drawn) == 0 {
 		return ""
 	}
-	width, up := max(d.opts.Width(), 1), 0
+	columns, _ := d.opts.Size()
+	up := 0
 	for _, w := range d.drawn {
-		up += max(1, (w+width-1)/width)
+		if d.opts.Cuts {
+			w = 0
+		}
+		up += max(1, (w+columns-1)/max(columns, 1))
 	}
 	d.drawn = d.drawn[:0]
 	return fmt.Sprintf("\x1b[%dA\r\x1b[J", up)

@@ -3,11 +3,15 @@ package progress
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/testkit/terminal"
 )
 
 // pass lets time go by in a bubble, until all that it brings about is done.
@@ -35,94 +39,37 @@ func (p *pieces) count() int {
 	return len(p.all)
 }
 
-// terminal understands as much of a terminal as a display uses, so that a test
-// can look at the screen instead of at the sequences.
-type terminal struct {
-	t     *testing.T
-	mu    sync.Mutex
-	width int
-	lines []string
-	row   int
+// window is a screen whose size a display asks for.
+type window struct {
+	*terminal.Screen
+	columns atomic.Int64
 }
 
-func (tm *terminal) Write(b []byte) (int, error) {
-	tm.mu.Lock()
-	defer tm.mu.Unlock()
-	tm.write(string(b))
-	return len(b), nil
+func newWindow(columns int) *window {
+	w := &window{Screen: terminal.New(columns, 40)}
+	w.columns.Store(int64(columns))
+	return w
 }
 
-func (tm *terminal) columns() int {
-	tm.mu.Lock()
-	defer tm.mu.Unlock()
-	return tm.width
+func (w *window) size() (int, int) { return int(w.columns.Load()), 40 }
+
+// Write has a line begin at its left edge, as the system does for a terminal.
+func (w *window) Write(text []byte) (int, error) {
+	_, err := w.Screen.Write(bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")))
+	return len(text), err
 }
 
-func (tm *terminal) screen() string {
-	tm.mu.Lock()
-	defer tm.mu.Unlock()
-	return strings.Join(tm.lines, "\n") + "\n"
-}
-
-func (tm *terminal) write(b string) {
-	text := b
-	for text != "" {
-		switch {
-		case strings.HasPrefix(text, "\x1b[J"):
-			tm.lines = tm.lines[:min(tm.row, len(tm.lines))]
-			text = text[3:]
-		case strings.HasPrefix(text, "\x1b["):
-			n, rest := 0, text[2:]
-			for rest[0] >= '0' && rest[0] <= '9' {
-				n, rest = n*10+int(rest[0]-'0'), rest[1:]
-			}
-			if rest[0] != 'A' {
-				tm.t.Fatalf("unknown sequence in %q", b)
-			}
-			if tm.row -= n; tm.row < 0 {
-				tm.t.Fatalf("cursor moved above the screen by %q", b)
-			}
-			text = rest[1:]
-		case text[0] == '\r':
-			text = text[1:]
-		default:
-			line, rest, ok := strings.Cut(text, "\n")
-			if !ok {
-				tm.t.Fatalf("line without an end in %q", b)
-			}
-			if tm.row != len(tm.lines) {
-				tm.t.Fatalf("line %q is written over another", line)
-			}
-			for r := []rune(line); ; {
-				n := min(len(r), tm.width)
-				tm.lines = append(tm.lines, string(r[:n]))
-				if r = r[n:]; len(r) == 0 {
-					break
-				}
-			}
-			tm.row = len(tm.lines)
-			text = rest
-		}
-	}
-}
-
-// narrow makes the window narrower: lines that no longer fit wrap.
-func (tm *terminal) narrow(width int) {
-	tm.mu.Lock()
-	defer tm.mu.Unlock()
-	old := tm.lines
-	tm.lines, tm.row, tm.width = nil, 0, width
-	for _, l := range old {
-		tm.write(strings.TrimRight(l, " ") + "\n")
-	}
+func (w *window) resize(columns int) {
+	w.columns.Store(int64(columns))
+	w.Resize(columns, 40)
 }
 
 func TestTerminalDrawsInPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tm := &terminal{t: t, width: 100}
+		tm := newWindow(100)
 		var mu sync.Mutex
 		s := openLoop()
-		d := New(tm, Options{Mode: Terminal, Width: tm.columns})
+		d := New(tm, Options{Mode: Terminal, Size: tm.size})
 		d.Print("before")
 		d.Start(func() Snapshot {
 			mu.Lock()
@@ -132,8 +79,8 @@ func TestTerminalDrawsInPlace(t *testing.T) {
 		synctest.Wait()
 		for range 3 {
 			pass(terminalEvery)
-			want := "before\n" + View(s, 99, false)
-			if got := tm.screen(); got != want {
+			want := "before\n" + View(s, Screen{Width: 99})
+			if got := tm.Text(); got != want {
 				t.Fatalf("screen:\n%s\nwant:\n%s", got, want)
 			}
 			mu.Lock()
@@ -142,19 +89,22 @@ func TestTerminalDrawsInPlace(t *testing.T) {
 			mu.Unlock()
 		}
 		d.Print("a message\n")
-		if got, want := tm.screen(), "before\na message\n"+View(s, 99, false); got != want {
+		if got, want := tm.Text(), "before\na message\n"+View(s, Screen{Width: 99}); got != want {
 			t.Errorf("screen:\n%s\nwant:\n%s", got, want)
 		}
-		d.Aside(func() { _, _ = tm.Write([]byte("a report\n")) })
-		if got, want := tm.screen(), "before\na message\na report\n"+View(s, 99, false); got != want {
+		out := d.Through(tm)
+		for _, part := range []string{"a ", "report\nand", " so", " on"} { // the last is not the end of a line
+			fmt.Fprint(out, part)
+		}
+		if got, want := tm.Text(), "before\na message\na report\n"+View(s, Screen{Width: 99}); got != want {
 			t.Errorf("screen:\n%s\nwant:\n%s", got, want)
 		}
 		d.Stop()
-		if got := tm.screen(); got != "before\na message\na report\n" {
+		if got := tm.Text(); got != "before\na message\na report\nand so on\n" {
 			t.Errorf("screen after Stop:\n%s", got)
 		}
-		d.Aside(func() { _, _ = tm.Write([]byte("the end\n")) })
-		if got := tm.screen(); got != "before\na message\na report\nthe end\n" {
+		fmt.Fprint(out, ": the end\n")
+		if got := tm.Text(); got != "before\na message\na report\nand so on: the end\n" {
 			t.Errorf("screen in the end:\n%s", got)
 		}
 	})
@@ -162,19 +112,19 @@ func TestTerminalDrawsInPlace(t *testing.T) {
 
 func TestTerminalMadeNarrower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tm := &terminal{t: t, width: 100}
+		tm := newWindow(100)
 		s := openLoop()
-		d := New(tm, Options{Mode: Terminal, Width: tm.columns})
+		d := New(tm, Options{Mode: Terminal, Size: tm.size})
 		d.Print("before")
 		d.Start(func() Snapshot { return s })
 		synctest.Wait()
-		tm.narrow(40)
+		tm.resize(40)
 		pass(terminalEvery)
-		if got, want := tm.screen(), "before\n"+View(s, 39, false); got != want {
+		if got, want := tm.Text(), "before\n"+View(s, Screen{Width: 39}); got != want {
 			t.Errorf("screen:\n%s\nwant:\n%s", got, want)
 		}
 		d.Stop()
-		if got := tm.screen(); got != "before\n" {
+		if got := tm.Text(); got != "before\n" {
 			t.Errorf("screen after Stop:\n%s", got)
 		}
 	})

@@ -36,8 +36,32 @@ type Snapshot struct {
 	RateGot          float64
 	TTFT, ITL        Latency
 	OutputRate       float64 // tokens per second
+	Judged           bool    // there are objectives
+	Good             int64   // requests of the phase that met them
 	Errors           []Error // the most frequent first
 	Warnings         []string
+
+	// Later is how long the stages after this one will take; below 0: not known.
+	Later   time.Duration
+	Earlier []Past // the stages before this one
+	// How the stage went so far, the oldest first. What is not known of a moment is NaN.
+	Rates, FirstTokens, InFlights []float64 // requests per second, milliseconds, requests
+}
+
+// Past is a stage that has ended.
+type Past struct {
+	Stage      int // from 1
+	Name, Load string
+	Failed     int64
+	Rate       float64 // requests per second
+	TTFT       Latency
+}
+
+// Screen is what a view is drawn for.
+type Screen struct {
+	Width, Height int // columns and lines; a height of 0: as many as it takes
+	Color         bool
+	ASCII         bool // it may show no other characters
 }
 
 // Phase is what a stage is doing.
@@ -68,16 +92,17 @@ type Error struct {
 const (
 	maxErrors   = 4
 	maxWarnings = 2
+	maxPast     = 3
 )
 
-// View draws s as a few lines for a terminal that is width columns wide. No line
-// is wider than that, so none wraps and the next view can take its place.
-func View(s Snapshot, width int, color bool) string {
-	v := view{width: max(width, 1), style: screen.Style(color)}
+// View draws s as a few lines. None is wider than the screen, so that none wraps, and there are
+// no more than fit below one another, so that the next view can take their place.
+func View(s Snapshot, to Screen) string {
+	v := view{width: max(to.Width, 1), style: screen.Style(to.Color), ascii: to.ASCII}
 	v.title(s)
 	v.bar(s)
-	v.fields(requestFields(s)...)
-	v.fields(latencyFields(s)...)
+	v.history(s)
+	v.fields(detailFields(s)...)
 	if e := errorText(s.Errors); e != "" {
 		v.add("errors: "+e, v.style.Bad)
 	}
@@ -88,19 +113,32 @@ func View(s Snapshot, width int, color bool) string {
 		}
 		v.add("warning: "+screen.Clean(w), v.style.Warn)
 	}
-	return strings.Join(v.lines, "\n") + "\n"
+	if to.Height > 0 && len(v.lines) > to.Height {
+		v.lines = v.lines[:to.Height]
+	}
+	return strings.Join(append(v.past(s, to.Height), v.lines...), "\n") + "\n"
 }
 
 // view gathers the lines of a view.
 type view struct {
 	width int
 	style screen.Style
+	ascii bool
 	lines []string
+}
+
+// fit is a text that is no wider than the view, or than n columns of it.
+func (v *view) fit(text string, n int) string {
+	text = screen.Clip(text, n)
+	if v.ascii {
+		text = ascii(text)
+	}
+	return text
 }
 
 // add appends a line, clipped and then coloured.
 func (v *view) add(text string, paint func(string) string) {
-	v.lines = append(v.lines, paint(screen.Clip(text, v.width)))
+	v.lines = append(v.lines, paint(v.fit(text, v.width)))
 }
 
 func plain(s string) string { return s }
@@ -124,6 +162,63 @@ func (v *view) fields(fields ...string) {
 	}
 }
 
+// past are lines of the last stages before this one, where there is room for them.
+func (v *view) past(s Snapshot, height int) []string {
+	list := s.Earlier[max(len(s.Earlier)-maxPast, 0):]
+	if height > 0 {
+		list = list[max(len(list)-max(height-len(v.lines), 0), 0):]
+	}
+	var lines []string
+	for _, p := range list {
+		fields := []string{stageText(Snapshot{Stage: p.Stage, Stages: s.Stages, Name: p.Name, Load: p.Load}), perSecond(p.Rate)}
+		if p.TTFT != (Latency{}) {
+			fields = append(fields, "TTFT "+p.TTFT.text())
+		}
+		if p.Failed > 0 {
+			fields = append(fields, number.Count(p.Failed)+" failed")
+		}
+		lines = append(lines, v.style.Dim(v.fit(strings.Join(fields, "   "), v.width)))
+	}
+	return lines
+}
+
+// The lengths of a sparkline.
+const (
+	sparkMin = 8
+	sparkMax = 60
+)
+
+// history are the figures that a sparkline stands beside: how the stage went so far.
+func (v *view) history(s Snapshot) {
+	rows := []struct {
+		name, value string
+		values      []float64
+	}{
+		{"rate", rateText(s), s.Rates},
+		{"TTFT", s.TTFT.text(), s.FirstTokens},
+		{"in flight", number.Count(int64(s.InFlight)), s.InFlights},
+	}
+	widest := 0
+	for _, r := range rows {
+		widest = max(widest, screen.Width(r.value))
+	}
+	const label = 11
+	room := min(v.width-label-widest-2, sparkMax)
+	if room < sparkMin {
+		fields := []string{rateText(s), number.Count(int64(s.InFlight)) + " in flight"}
+		if s.TTFT != (Latency{}) {
+			fields = append(fields, "TTFT "+s.TTFT.text())
+		}
+		v.fields(fields...)
+		return
+	}
+	for _, r := range rows {
+		if r.value != "" {
+			v.add(strings.TrimRight(screen.Left(r.name, label)+screen.Left(r.value, widest)+"  "+spark(r.values, room), " "), plain)
+		}
+	}
+}
+
 // title is the stage on the left and its phase on the right.
 func (v *view) title(s Snapshot) {
 	phase := string(s.Phase)
@@ -132,8 +227,7 @@ func (v *view) title(s Snapshot) {
 		v.add(phase, v.style.Dim)
 		return
 	}
-	text := screen.Clip(stageText(s), room)
-	v.lines = append(v.lines, v.style.Bold(screen.Left(text, room))+" "+v.style.Dim(phase))
+	v.lines = append(v.lines, v.style.Bold(screen.Left(v.fit(stageText(s), room), room))+" "+v.style.Dim(phase))
 }
 
 func stageText(s Snapshot) string {
@@ -152,6 +246,9 @@ func (v *view) bar(s Snapshot) {
 	text := timeText(s)
 	if s.Limit > 0 {
 		text += fmt.Sprintf("   %s of %s requests", number.Count(s.Done), number.Count(s.Limit))
+	}
+	if left := leftText(s); left != "" {
+		text += "   " + left
 	}
 	share, ok := s.share()
 	if !ok {
@@ -197,37 +294,111 @@ func clock(d time.Duration) string {
 	return number.Duration(d)
 }
 
-func requestFields(s Snapshot) []string {
-	fields := []string{
-		number.Count(s.OK) + " ok",
-		number.Count(s.Failed) + " failed",
-		number.Count(int64(s.InFlight)) + " in flight",
+// left is how long the phase will still take; false: that is not known.
+func (s Snapshot) left() (time.Duration, bool) {
+	if s.Phase != Measuring && s.Phase != WarmingUp {
+		return 0, false
 	}
+	left, known := s.Total-s.Elapsed, s.Total > 0
+	if s.Limit > 0 && s.RateGot > 0 {
+		seconds := float64(s.Limit-s.Done) / s.RateGot
+		if by := time.Duration(min(seconds, maxLeft.Seconds()) * float64(time.Second)); !known || by < left {
+			left, known = by, true
+		}
+	}
+	return max(left, 0), known && left < maxLeft
+}
+
+// maxLeft is a time that is as good as not known.
+const maxLeft = 1000 * time.Hour
+
+// leftText is how long the stage will still take, and all of the run; empty: that is not known.
+func leftText(s Snapshot) string {
+	left, ok := s.left()
+	if !ok {
+		return ""
+	}
+	text := wholeSeconds(left) + " left"
+	if s.Stages > s.Stage && s.Later >= 0 && s.Phase == Measuring {
+		text += fmt.Sprintf(" (%s in all)", wholeSeconds(left+s.Later))
+	}
+	return text
+}
+
+// wholeSeconds writes a time that is still to come, of which no fraction is known.
+func wholeSeconds(d time.Duration) string {
+	if d <= 0 {
+		return "0 s"
+	}
+	return number.Duration((d + time.Second - 1).Truncate(time.Second))
+}
+
+func countFields(s Snapshot) []string {
+	return []string{number.Count(s.OK) + " ok", number.Count(s.Failed) + " failed"}
+}
+
+func requestFields(s Snapshot) []string {
+	return append(countFields(s), number.Count(int64(s.InFlight))+" in flight", rateText(s))
+}
+
+func rateText(s Snapshot) string {
 	rate := perSecond(s.RateGot)
 	if s.RateWanted > 0 {
 		rate += " of " + number.Value(s.RateWanted, "") + "/s wanted"
 	}
-	return append(fields, rate)
+	return rate
+}
+
+// goodText is the goodput of the phase; empty: there are no objectives, or nothing to judge.
+func goodText(s Snapshot) string {
+	if !s.Judged || s.Phase == WarmingUp || s.Phase == Preparing || s.Elapsed <= 0 {
+		return ""
+	}
+	text := "goodput " + perSecond(float64(s.Good)/s.Elapsed.Seconds())
+	if n := s.OK + s.Failed; n > 0 {
+		text += " (" + number.Share(float64(s.Good)/float64(n)) + ")"
+	}
+	return text
 }
 
 func perSecond(v float64) string {
 	return number.ScaleFor("", v).Format(v) + "/s"
 }
 
-func latencyFields(s Snapshot) []string {
+// detailFields are what stands below the sparklines.
+func detailFields(s Snapshot) []string {
+	fields := countFields(s)
+	if good := goodText(s); good != "" {
+		fields = append(fields, good)
+	}
+	return append(fields, tokenFields(s)...)
+}
+
+func tokenFields(s Snapshot) []string {
 	var fields []string
-	for _, l := range []struct {
-		name string
-		of   Latency
-	}{{"TTFT", s.TTFT}, {"ITL", s.ITL}} {
-		if l.of != (Latency{}) {
-			fields = append(fields, fmt.Sprintf("%s p50 %s p99 %s", l.name, milli(l.of.P50), milli(l.of.P99)))
-		}
+	if s.ITL != (Latency{}) {
+		fields = append(fields, "ITL "+s.ITL.text())
 	}
 	if s.OutputRate > 0 {
 		fields = append(fields, number.ScaleFor("", s.OutputRate).Format(s.OutputRate)+" tokens/s")
 	}
 	return fields
+}
+
+func latencyFields(s Snapshot) []string {
+	fields := tokenFields(s)
+	if s.TTFT != (Latency{}) {
+		fields = append([]string{"TTFT " + s.TTFT.text()}, fields...)
+	}
+	return fields
+}
+
+// text is a distribution in a few words; empty: nothing was measured yet.
+func (l Latency) text() string {
+	if l == (Latency{}) {
+		return ""
+	}
+	return fmt.Sprintf("p50 %s p99 %s", milli(l.P50), milli(l.P99))
 }
 
 func milli(d time.Duration) string {
@@ -261,8 +432,10 @@ func Line(s Snapshot) string {
 	}
 	fields = append(fields, requestFields(s)...)
 	fields = append(fields, latencyFields(s)...)
+	fields = append(fields, goodText(s))
 	if e := errorText(s.Errors); e != "" {
 		fields = append(fields, "errors "+e)
 	}
+	fields = append(fields, leftText(s))
 	return screen.Join(" | ", fields...)
 }

@@ -13,19 +13,28 @@ import (
 // Messages is a writer to w for lines of which parts may come from a server, a file or a
 // command line: what could move the cursor, change colours or turn text around is shown as an
 // escape. With colour, the sequences of Style pass.
-func Messages(w io.Writer, colour bool) *Writer { return &Writer{to: w, colour: colour} }
+func Messages(w io.Writer, colour bool) *Writer { return &Writer{beneath: w, to: w, colour: colour} }
 
 // Writer writes messages.
 type Writer struct {
-	to     io.Writer
-	colour bool
+	beneath io.Writer
+	colour  bool
 
 	mu   sync.Mutex
+	to   io.Writer
 	rest []byte // of a character whose end is still to come
 }
 
-// Beneath is what the messages are written to.
-func (w *Writer) Beneath() io.Writer { return w.to }
+// Beneath is where the messages go in the end.
+func (w *Writer) Beneath() io.Writer { return w.beneath }
+
+// Redirect has the messages written to another writer from now on, which leads to the same
+// place.
+func (w *Writer) Redirect(to io.Writer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.to = to
+}
 
 // Write writes a message.
 func (w *Writer) Write(message []byte) (int, error) {

@@ -55,7 +55,7 @@ func (b *Batch) signal() signal {
 func (b *Batch) Len() int64 {
 	n := len(b.Spans)
 	for i := range b.Metrics {
-		n += b.Metrics[i].points()
+		n += b.Metrics[i].Len()
 	}
 	return int64(n)
 }

@@ -60,8 +60,8 @@ type Exemplar struct {
 	TraceID string  `json:"traceId,omitempty"`
 }
 
-// points is how many points the metric has.
-func (m *Metric) points() int {
+// Len is how many points the metric has.
+func (m *Metric) Len() int {
 	switch {
 	case m.Gauge != nil:
 		return len(m.Gauge.Points)
@@ -71,6 +71,29 @@ func (m *Metric) points() int {
 		return len(m.Histogram.Points)
 	}
 	return 0
+}
+
+// Cut takes at most n of the metric's points away, and gives the same metric with those.
+func (m *Metric) Cut(n int) Metric {
+	head, rest := *m, *m
+	n = min(n, m.Len())
+	numbers := func(all *Numbers) (before, after *Numbers) {
+		a, b := *all, *all
+		a.Points, b.Points = all.Points[:n], all.Points[n:]
+		return &a, &b
+	}
+	switch {
+	case m.Gauge != nil:
+		head.Gauge, rest.Gauge = numbers(m.Gauge)
+	case m.Sum != nil:
+		head.Sum, rest.Sum = numbers(m.Sum)
+	case m.Histogram != nil:
+		a, b := *m.Histogram, *m.Histogram
+		a.Points, b.Points = m.Histogram.Points[:n], m.Histogram.Points[n:]
+		head.Histogram, rest.Histogram = &a, &b
+	}
+	*m = rest
+	return head
 }
 
 // protobuf is an opentelemetry.proto.metrics.v1.Metric.

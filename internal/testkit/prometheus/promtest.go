@@ -34,13 +34,17 @@ type Server struct {
 // startTime is how long a start may take on a busy machine.
 const startTime = time.Minute
 
-// Start starts a server that scrapes the targets, which are host:port, every so often.
-// It comes back when it has scraped each of them. The server ends with the test.
+// Start starts a server that scrapes the targets, which are host:port, every so often, and
+// takes series by remote-write. It comes back when it has scraped each of them. The server
+// ends with the test.
 func Start(t testing.TB, every time.Duration, targets ...string) *Server {
 	t.Helper()
 	program, dir := program(t), t.TempDir()
 	config := fmt.Sprintf("global: {scrape_interval: %dms, scrape_timeout: %dms}\nscrape_configs: [{job_name: servers, static_configs: [{targets: ['%s']}]}]\n",
 		every.Milliseconds(), every.Milliseconds(), strings.Join(targets, "', '"))
+	if len(targets) == 0 {
+		config = ""
+	}
 	name := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(name, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
@@ -51,7 +55,9 @@ func Start(t testing.TB, every time.Duration, targets ...string) *Server {
 		s := new(Server)
 		if err = s.start(program, dir, name, freeAddress(t)); err == nil {
 			t.Cleanup(s.Stop)
-			s.await(t, len(targets))
+			if len(targets) > 0 {
+				s.await(t, len(targets))
+			}
 			return s
 		}
 	}
@@ -63,7 +69,7 @@ func (s *Server) start(program, dir, config, address string) error {
 	var log bytes.Buffer
 	s.URL = "http://" + address
 	s.process = exec.Command(program, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address,
-		"--log.level=warn", "--enable-feature=native-histograms")
+		"--log.level=warn", "--enable-feature=native-histograms", "--web.enable-remote-write-receiver")
 	s.process.Stdout, s.process.Stderr = &log, &log
 	if err := s.process.Start(); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,6 +41,40 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 		}
 		return tool.ExitOK
 	}
+	to, err := sendingOf(env, action.SendTo, false)
+	if err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	dir := action.Dir
+	code := reportOn(env, action, tools)
+	if to == nil || code == tool.ExitUsage {
+		return code
+	}
+	env.LeaveInterrupts()
+	if err := sendSaved(env, to, dir, tools); err != nil {
+		return env.Fail("report", err, tool.ExitRun)
+	}
+	return code
+}
+
+// sendSaved sends a run that was saved here, or what another of the tools wrote of one.
+func sendSaved(env tool.Env, to *sending, dir string, tools []tool.Tool) error {
+	found, ours := runIn(dir)
+	if !ours {
+		var err error
+		if found, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
+			return fmt.Errorf("creating a temporary directory: %w", err)
+		}
+		defer os.RemoveAll(found)
+		if err := importRun(env, tool.From{Path: dir}, tools, found); err != nil {
+			return err
+		}
+	}
+	return to.send(context.Background(), env.Stderr, env.Version, found)
+}
+
+// reportOn prints the reports that are asked for.
+func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if action.As != "" {
 		return reportAs(env, action, tools)
 	}

@@ -76,8 +76,14 @@ func measure(env tool.Env, action *args.Action) int {
 			return env.Fail("run", err, tool.ExitUsage)
 		}
 	}
+	to, err := sendingOf(env, action.SendTo, true)
+	if err != nil {
+		return env.Fail("run", err, tool.ExitUsage)
+	}
+	held := holder{dir: p.Output.Dir}
+	defer held.remove()
 	opt := run.Options{
-		Saved: exporter(env, session.Log, action.Export),
+		Saved: held.after(to, exporter(env, session.Log, action.Export)),
 		Kit:   session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: bars,
 		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch, Draw: session.Draw,
 	}
@@ -101,6 +107,9 @@ func measure(env tool.Env, action *args.Action) int {
 	err = errors.Join(err, copyOutput(ctx, env, &p.Output, session.Log))
 	if err := printResult(env, action, res); err != nil {
 		return env.Fail("run", err, tool.ExitRun)
+	}
+	if to != nil && held.dir != "" {
+		err = errors.Join(err, to.send(ctx, session.Log, env.Version, held.dir))
 	}
 	if err != nil {
 		return env.Fail("run", tool.BesideResult(err), tool.ExitRun)

@@ -27,8 +27,9 @@ type ReportAction struct {
 	Out       string // the directory for those files; empty: one of its name beside the records
 	HTML      string // file for the report page; empty: none
 	All       bool   // print every metric and check
-	Schema    bool   // print the JSON Schema of result.json and stop
-	Help      bool   // print ReportHelp and stop
+	SendTo    SendTo
+	Schema    bool // print the JSON Schema of result.json and stop
+	Help      bool // print ReportHelp and stop
 }
 
 func reportGroups() []group {
@@ -41,7 +42,7 @@ func reportGroups() []group {
 		{name: "all", help: "print every metric and check, and the table of the steady window"},
 		{name: "schema", help: "print the JSON Schema of result.json and exit"},
 		{name: "help", short: "h", help: "print this help"},
-	}}}
+	}}, {"Telemetry", sendFlags()}}
 }
 
 // Report reads the arguments of `inferometer report`. The error is a plan.Faults.
@@ -50,7 +51,10 @@ func Report(args []string) (*ReportAction, error) {
 	if v.is("help") {
 		return &ReportAction{Help: true}, nil
 	}
-	a := &ReportAction{Tokenizer: v.last("tokenizer"), As: v.last("as"), Out: v.last("out"), HTML: v.last("html"), All: v.is("all"), Schema: v.is("schema")}
+	a := &ReportAction{Tokenizer: v.last("tokenizer"), As: v.last("as"), Out: v.last("out"), HTML: v.last("html"), All: v.is("all"), Schema: v.is("schema"), SendTo: v.sendTo()}
+	if (a.As != "" || len(v.args) > 1) && a.SendTo != (SendTo{}) {
+		faults = append(faults, plan.Fault{Where: "--otlp, --remote-write", Text: "need one run and cannot be combined with --as", Hint: "send it with a command of its own: inferometer report DIR --otlp URL"})
+	}
 	switch {
 	case a.As == "" && a.Out != "":
 		faults = append(faults, plan.Fault{Where: "--out", Text: "needs --as", Hint: "name the tool whose files to write"})

@@ -11,6 +11,7 @@ func runGroups() []group {
 		{"Triton", tritonFlags()},
 		{"Goals and validity", judgementFlags()},
 		{"Workers", workerFlags()},
+		{"Telemetry", sendFlags()},
 		{"Output", outputFlags()},
 	}
 }

@@ -33,6 +33,7 @@ type Action struct {
 	// machine, or at a NATS of the user's own; where neither is given, they are started here.
 	Workers      int
 	JoinAt, NATS string
+	SendTo       SendTo
 	Export       *ExportAction // what else to write when it has ended; nil: nothing
 }
 
@@ -61,7 +62,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	return &Action{
 		Plan: p, Warnings: warnings(p),
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"),
-		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), Export: export,
+		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), Export: export, SendTo: v.sendTo(),
 	}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -248,15 +249,19 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 	}
 }
 
+// answered is what a server said, in a later turn.
+var answered = regexp.MustCompile(`"assistant","content":"[^"]*"`)
+
 // Stages with fewer slots or requests than there are workers are sent by some of them, and workers with more slots
-// than others send more; the server sees the requests of one process.
+// than others send more; the server sees the requests of one process. The turns of a user, after each other's answers, are
+// sent by one worker.
 func TestStagesTooSmallForAllWorkers(t *testing.T) {
 	var first map[string]string
 	for _, workers := range []int{0, 3} {
 		s := serve(t)
 		p := planFor(t, s, `
 target: {urls: [URL], model: mock}
-data: {source: shared_prefix, shared_prefix: {groups: 2, prompts: 40, prefix: 5, question: 5}, output: 3}
+data: {source: shared_prefix, shared_prefix: {groups: 2, prompts: 2, prefix: 5, question: 5, multi_turn: true}, output: 3}
 seed: 7
 stages: [{concurrency: 1, requests: 9}]
 levels: {list: [1, 5]}
@@ -276,9 +281,15 @@ levels: {list: [1, 5]}
 				t.Errorf("%d workers, stage %d: %+v", workers, i, got)
 			}
 		}
-		if seen := s.seen(t); first == nil {
+		seen := s.seen(t)
+		answers := 0
+		for number, body := range seen {
+			answers += strings.Count(body, `"assistant"`)
+			seen[number] = answered.ReplaceAllString(body, "")
+		}
+		if first == nil {
 			first = seen
-		} else if d := cmp.Diff(first, seen); d != "" || len(seen) != 18 {
+		} else if d := cmp.Diff(first, seen); d != "" || len(seen) != 18 || answers != 2*(4*1+2) {
 			t.Errorf("the server saw %d requests, not those of one process: %s", len(seen), d)
 		}
 	}

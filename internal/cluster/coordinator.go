@@ -86,6 +86,7 @@ func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake)
 	if err != nil {
 		return fmt.Errorf("waiting for workers: %w: %s", err, c.missing())
 	}
+	c.warn()
 	c.roster = c.list()
 	c.intake.Workers(c.roster)
 	for _, m := range c.joinedBy() {
@@ -143,7 +144,7 @@ func (c *Coordinator) ready(r readiness) (none, error) {
 		if m := c.members[r.Index]; r.Fault != "" {
 			m.fault = fmt.Errorf("worker %s: %s", m.name, r.Fault)
 		} else {
-			m.ready, m.clock = true, r.Clock
+			m.ready, m.clock, m.warnings = true, r.Clock, r.Warnings
 		}
 	})
 	return none{}, nil

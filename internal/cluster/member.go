@@ -13,18 +13,19 @@ import (
 
 // member is a worker, as the coordinator sees it.
 type member struct {
-	index  int
-	name   string
-	host   record.Host
-	joined time.Time
-	ready  bool
-	clock  accuracy
-	fault  error
-	lost   bool
-	told   bool          // it was told to stop: it gets no more to do
-	gone   time.Duration // it was told so, or was last heard
-	left   bool          // it has ended, and its records are here
-	stuck  bool          // its records cannot be taken in any more
+	index    int
+	name     string
+	host     record.Host
+	joined   time.Time
+	ready    bool
+	clock    accuracy
+	fault    error
+	warnings []string
+	lost     bool
+	told     bool          // it was told to stop: it gets no more to do
+	gone     time.Duration // it was told so, or was last heard
+	left     bool          // it has ended, and its records are here
+	stuck    bool          // its records cannot be taken in any more
 
 	inbox *bus.Inbox
 	read  uint64        // frames of its records that were taken in

@@ -80,6 +80,8 @@ type readiness struct {
 	Index int      `json:"index"`
 	Fault string   `json:"fault,omitempty"`
 	Clock accuracy `json:"clock"`
+	// Warnings are what it found ahead of the run.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // order is what a worker is to send next, and who sends with it.

@@ -39,13 +39,14 @@ var errTold = errors.New("stopped by a signal")
 
 // worker is one that has joined a run.
 type worker struct {
-	opt   WorkerOptions
-	place place
-	clock *clock.Clock
-	error *offset.Estimator // of the clock, against the coordinator's
-	w     *run.Worker
-	file  *file
-	box   *bus.Outbox
+	opt    WorkerOptions
+	place  place
+	warned *warnings // what it says while it prepares
+	clock  *clock.Clock
+	error  *offset.Estimator // of the clock, against the coordinator's
+	w      *run.Worker
+	file   *file
+	box    *bus.Outbox
 
 	mu     sync.Mutex
 	roster []record.WorkerInfo // of the run; none: no stage was ordered yet
@@ -80,7 +81,9 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		return fmt.Errorf("joining a run: %w", err)
 	}
 	fmt.Fprintf(o.Log, "Worker %d of %d: preparing.\n", given.Index+1, given.Of)
-	w := &worker{opt: o, place: given, ended: make(chan struct{}), abort: func() {}}
+	warned := &warnings{Writer: o.Run.Log}
+	o.Run.Log = warned
+	w := &worker{opt: o, place: given, warned: warned, ended: make(chan struct{}), abort: func() {}}
 	beat, stop := context.WithCancel(context.Background())
 	defer stop()
 	go o.Bus.Beat(beat, o.Name, beatEvery)
@@ -115,7 +118,7 @@ func (w *worker) prepare(ctx context.Context) error {
 
 // ready says that this worker can send, or why it cannot.
 func (w *worker) ready(ctx context.Context, fault error) error {
-	r := readiness{Index: w.place.Index, Clock: w.accuracy()}
+	r := readiness{Index: w.place.Index, Clock: w.accuracy(), Warnings: w.warned.found()}
 	if fault != nil {
 		r.Fault = fault.Error()
 	}

@@ -71,6 +71,29 @@ func checkSources(ctx context.Context, t *plan.Target, getenv func(string) strin
 	return pairs, errors.Join(errs...)
 }
 
+// ownSources leaves out the source addresses of other machines, where this one has some of the plan's.
+func (p *preparation) ownSources() {
+	p.sources = p.plan.Target.SourceAddresses
+	if own := slices.DeleteFunc(slices.Clone(p.sources), func(r netip.Prefix) bool { return !here(r) }); len(own) > 0 || p.opt.Fleet != nil {
+		p.plan.Target.SourceAddresses = own
+	}
+}
+
+// rangeTried is how many addresses of a range are tried for one that this machine has: the first ones of a network
+// are often not given to anybody.
+const rangeTried = 8
+
+// here reports whether this machine has addresses of a range.
+func here(r netip.Prefix) bool {
+	for a, n := r.Addr(), 0; r.Contains(a) && n < rangeTried; a, n = a.Next(), n+1 {
+		if c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))); err == nil {
+			c.Close()
+			return true
+		}
+	}
+	return false
+}
+
 // destination is the host:port that connections for a URL go to: the proxy's where there is one.
 func destination(t *plan.Target, raw string, getenv func(string) string) (string, error) {
 	u, err := url.Parse(raw)

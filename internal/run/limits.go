@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 )
@@ -103,6 +105,22 @@ func checkLimits(p *plan.Plan, l limits) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// partOf is a plan with the load that is in a share of it, at most.
+func partOf(p *plan.Plan, s load.Share) *plan.Plan {
+	if s.Of < 2 {
+		return p
+	}
+	part := func(n int) int { return (n + s.Of - 1) / s.Of }
+	q := *p
+	q.Stages = slices.Clone(p.Stages)
+	for i := range q.Stages {
+		st := &q.Stages[i]
+		st.Concurrency, st.MaxInFlight, st.Sessions.Concurrent = part(st.Concurrency), part(st.MaxInFlight), part(st.Sessions.Concurrent)
+		st.Rate, st.RampTo = st.Rate/float64(s.Of), st.RampTo/float64(s.Of)
+	}
+	return &q
 }
 
 // inFlight says how many requests of a stage are in flight at once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strconv"
@@ -33,7 +34,9 @@ type preparation struct {
 	clock    *clock.Clock
 	brake    brake
 	protocol endpoint.Protocol
-	made     []func() // give back what was made, the last first
+	share    load.Share     // of the load that this process sends
+	sources  []netip.Prefix // the plan's source addresses, of which this machine may lack some
+	made     []func()       // give back what was made, the last first
 }
 
 // later remembers how to give back what was made.
@@ -78,6 +81,9 @@ func (p *preparation) until(ctx context.Context, stop <-chan struct{}) (*run, er
 
 // run prepares the run.
 func (p *preparation) run(ctx context.Context) (*run, error) {
+	if p.opt.Fleet != nil {
+		p.ownSources()
+	}
 	mocked := len(p.plan.Target.URLs) == 0
 	if mocked {
 		server, err := startMock(p.plan, p.opt.Log)
@@ -121,6 +127,9 @@ func (p *preparation) run(ctx context.Context) (*run, error) {
 
 // assemble puts the run together of its parts.
 func (p *preparation) assemble(asked *questions, c *client, found *findings, asks *servers) (*run, error) {
+	if p.opt.Fleet != nil {
+		p.plan.Target.SourceAddresses = p.sources // workers may have others
+	}
 	q := newQueue(p.plan)
 	live := engine.NewLive(q.most())
 	folded, err := newFolds(p.plan, live.Window)
@@ -195,14 +204,28 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 		errs = append(errs, p.checkTarget(ctx, f.secrets))
 	}
 	f.fellBack = wanted && !p.plan.Target.HTTP2
+	l := p.limits(pairs, mocked)
+	load := partOf(highest(p.plan), p.share)
+	for _, warning := range narrowLimits(load, l) {
+		p.log().Printf("warning: %v\n", warning)
+	}
+	return &f, errors.Join(append(errs, checkLimits(load, l))...)
+}
+
+// limits are what the system grants this process. Workers of this machine share its ports, and
+// have their own files.
+func (p *preparation) limits(pairs int, mocked bool) limits {
 	l := limits{files: openFileLimit(), ports: localPorts(), pairs: pairs, ends: 1}
 	if mocked {
 		l.ends = 2
 	}
-	for _, warning := range narrowLimits(highest(p.plan), l) {
-		p.log().Printf("warning: %v\n", warning)
+	if p.opt.Fleet != nil {
+		l.files = 0
 	}
-	return &f, errors.Join(append(errs, checkLimits(highest(p.plan), l))...)
+	if p.opt.Fleet != nil && p.opt.Elsewhere {
+		l.ports = 0
+	}
+	return l
 }
 
 // questions are what is asked of the servers.

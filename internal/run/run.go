@@ -56,8 +56,9 @@ type Options struct {
 	// that nobody keeps; nil: nobody waits for it.
 	Saved func(dir string) error
 
-	// Fleet sends in this process's place; nil: nobody.
-	Fleet Fleet
+	// Fleet sends in this process's place; nil: nobody. Elsewhere: it does so from other machines.
+	Fleet     Fleet
+	Elsewhere bool
 
 	// Replace: the files of an earlier run in the output directory are removed when this one
 	// begins.

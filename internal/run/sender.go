@@ -72,5 +72,5 @@ func connectionsAhead(s plan.Stage, of load.Share) int {
 	if s.MaxInFlight > 0 {
 		n = min(n, s.MaxInFlight)
 	}
-	return min(n, 512)/workers + 1
+	return min(n/workers+1, 512)
 }

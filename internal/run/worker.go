@@ -42,7 +42,8 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker,
 	own := *p
 	own.Output.Dir = "" // the run's, which the other process writes
 	p = &own
-	prep := &preparation{plan: p, opt: &o, clock: d.Clock, brake: newBrake()}
+	prep := &preparation{plan: p, opt: &o, clock: d.Clock, brake: newBrake(), share: d.Share}
+	prep.ownSources()
 	defer func() {
 		if err != nil {
 			prep.undo()

@@ -92,7 +92,7 @@ func measure(env tool.Env, action *args.Action) int {
 		if err != nil {
 			return env.Fail("run", err, tool.ExitRun)
 		}
-		opt.Fleet = workers
+		opt.Fleet, opt.Elsewhere = workers, action.JoinAt != "" || action.NATS != ""
 		defer func() {
 			if err := workers.close(); err != nil {
 				env.Warn("warning", []string{err.Error()})

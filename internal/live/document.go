@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/draw"
@@ -17,11 +16,11 @@ import (
 // document is what the page shows of a run that goes on: curves and figures come from the
 // live histograms, within 0.4 % of the exact ones, and there are no single requests.
 func document(p *run.Progress, h *History, version string) *draw.Document {
-	d := &draw.Document{Version: draw.Version, Live: true, Result: soFar(p, version), Stages: []draw.Stage{}, Series: []draw.Series{}}
-	if p.Plan == nil {
+	d := &draw.Document{Version: draw.Version, Live: true, Stages: []draw.Stage{}, Series: []draw.Series{}}
+	d.Show(soFar(p, version))
+	if h == nil { // no run has begun
 		return d
 	}
-	d.Seed = strconv.FormatUint(p.Plan.Seed, 10)
 	for i := range p.Spans {
 		d.Stages = append(d.Stages, stage(p, i))
 	}

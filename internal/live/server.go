@@ -66,7 +66,8 @@ type Server struct {
 	history  *History
 	progress run.Progress // the last snapshot; without a plan: no run has begun
 	shown    shown        // what browsers get of it
-	over     bool         // it is the last one
+	drawn    bool         // that is what was drawn of the whole run
+	over     bool         // there will be no more
 }
 
 // shown is a document as browsers get it, made when the first one asks for it.
@@ -136,7 +137,7 @@ func (s *Server) URL() string { return s.url }
 // Watch shows another run: state tells how it goes.
 func (s *Server) Watch(state func() run.Progress) {
 	s.mu.Lock()
-	s.state, s.history, s.over = state, NewHistory(mostBins), false
+	s.state, s.history, s.drawn = state, NewHistory(mostBins), false
 	s.mu.Unlock()
 	s.look()
 }
@@ -163,7 +164,11 @@ func (s *Server) look() {
 	if s.state == nil || s.over {
 		return
 	}
-	s.progress, s.shown = s.state(), shown{}
+	s.progress = s.state()
+	if s.drawn {
+		return
+	}
+	s.shown = shown{}
 	s.history.Add(&s.progress)
 	if s.hub.any() {
 		s.tell()
@@ -220,20 +225,24 @@ func (s *Server) snapshot() *run.Progress {
 // Watched reports whether anybody follows, who would see the end.
 func (s *Server) Watched() bool { return s.hub.any() }
 
-// End shows what came of the run, from now on: its last document, or, where that is nil, the
-// last snapshot. It reports whether there is a run to show.
-func (s *Server) End(last *draw.Document) bool {
+// Show shows a document in place of snapshots, until another run begins.
+func (s *Server) Show(d *draw.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.Live = true // the page comes back for the end
+	s.shown, s.drawn = shown{document: d}, true
+	s.tell()
+}
+
+// End says that there will be no more. It reports whether there is a run to show.
+func (s *Server) End() bool {
 	s.look()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state == nil || s.over {
-		return s.over
+	if s.state == nil {
+		return false
 	}
-	if last == nil {
-		last = s.document()
-	}
-	last.Live = true // the page was served: it may come back for more
-	s.shown, s.over = shown{document: last}, true
+	s.over = true
 	s.tell()
 	return true
 }

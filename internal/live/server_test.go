@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 )
@@ -231,7 +232,7 @@ func TestEvents(t *testing.T) {
 	s.mu.Lock()
 	state.Result = &result.Result{Schema: result.Schema, Verdict: result.Verdict{Word: result.Valid}}
 	s.mu.Unlock()
-	if !s.End(nil) {
+	if !s.End() {
 		t.Error("there was nothing to show in the end")
 	}
 	for name == "document" { // the clock may have brought another one
@@ -250,6 +251,32 @@ func TestEvents(t *testing.T) {
 	if _, err := http.Get(s.URL()); err == nil {
 		t.Error("the server answers after the end")
 	}
+}
+
+// What was drawn of a run takes the place of snapshots, until the next run begins; the end
+// comes after the last.
+func TestShow(t *testing.T) {
+	s, c := listen(t, Options{}), measured(t)
+	c.Progress.Result = &result.Result{Verdict: result.Verdict{Word: "of the first"}}
+	f := follow(t, s)
+	s.Watch(func() run.Progress { return c.Progress })
+	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Word: "drawn"}}})
+	until := func(event, word string) {
+		t.Helper()
+		for name, data := f.next(); name != event || data.Document.Result.Verdict.Word != word; name, data = f.next() {
+			if name == "end" {
+				t.Fatalf("it ends with %q, before %s %q", data.Document.Result.Verdict.Word, event, word)
+			}
+		}
+	}
+	until("document", "drawn")
+	second := measured(t).Progress
+	s.Watch(func() run.Progress { return second })
+	until("document", running)
+	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Word: "drawn again"}}})
+	s.look()
+	s.End()
+	until("end", "drawn again")
 }
 
 // At most so many follow; who leaves makes room.

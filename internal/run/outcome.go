@@ -21,9 +21,9 @@ type outcome struct {
 	ledger    *ledger
 	folds     *folds
 	collector *collect.Collector
-	counter   interface{ Err() error }   // a tokenizer that may fail on a text; nil: it cannot
-	saved     func(dir string) error     // is given the records in the end; nil: nobody is
-	draw      func(*draw.Document) error // is told what a page draws of it; nil: nobody wants to see it
+	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
+	saved     func(dir string) error   // is given the records in the end; nil: nobody is
+	draw      Drawer                   // is told what a page draws of it; nil: nobody wants to see it
 }
 
 // conclude decodes what is left and puts the result together. played is what ended the
@@ -68,10 +68,12 @@ func (o *outcome) page(res *result.Result) error {
 	if o.draw == nil {
 		return nil
 	}
-	_, d, err := Draw(o.ledger.out.dir, func(*plan.Plan) message.Names { return o.ledger.facts.Names })
-	if err != nil {
-		return fmt.Errorf("drawing the report page: %w", err)
-	}
-	d.Show(res)
-	return o.draw(d)
+	return o.draw(func() (*draw.Document, error) {
+		_, d, err := Draw(o.ledger.out.dir, func(*plan.Plan) message.Names { return o.ledger.facts.Names })
+		if err != nil {
+			return nil, fmt.Errorf("drawing the report page: %w", err)
+		}
+		d.Show(res)
+		return d, nil
+	})
 }

@@ -46,9 +46,9 @@ type Options struct {
 	// Stage is told of each stage as soon as it has ended, but for one whose requests were
 	// aborted; nil: nobody waits for it.
 	Stage func(s *result.Stage)
-	// Draw is told what a page draws of the run once its result is there; records are then
-	// kept until that is done, if no longer. nil: nobody wants to see it.
-	Draw func(*draw.Document) error
+	// Draw is called once the result is there, and can have what a page draws of the run;
+	// records are then kept until that is done, if no longer. nil: nobody wants to see it.
+	Draw Drawer
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
 
@@ -66,6 +66,9 @@ type Options struct {
 
 	create func(name string) (io.WriteCloser, error) // makes the record file; nil: on disk
 }
+
+// Drawer takes what a page draws of a run, if it makes it: that reads all records again.
+type Drawer func(document func() (*draw.Document, error)) error
 
 // Run runs a plan. Ending ctx aborts what is in flight. The plan is filled in with
 // what had to be found out, such as the model's name. The result is complete also

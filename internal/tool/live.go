@@ -7,9 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/live"
+	"github.com/inferometer/inferometer/internal/run"
 )
 
 // Live is what a command line says about the live page; nil: there is to be none.
@@ -102,10 +105,28 @@ func (e Env) listen() (*live.Server, error) {
 	return s, nil
 }
 
+// showing draws a run for the live page, where anybody looks at it or may do so later, besides
+// what else it is drawn for. That it cannot be drawn is no fault of the run: the page then
+// keeps what it had.
+func showing(s *live.Server, file run.Drawer, later bool) run.Drawer {
+	return func(document func() (*draw.Document, error)) (err error) {
+		once := sync.OnceValues(document)
+		if file != nil {
+			err = file(once)
+		}
+		if later || s.Watched() {
+			if d, failed := once(); failed == nil {
+				s.Show(d)
+			}
+		}
+		return err
+	}
+}
+
 // closeLive shows what came of the run, for as long as the command line says, and ends the server.
 func closeLive(s *live.Server, keep time.Duration, interrupts <-chan os.Signal, log io.Writer) {
 	defer s.Close()
-	if !s.End(nil) || keep == 0 {
+	if !s.End() || keep == 0 {
 		return
 	}
 	fmt.Fprintf(log, "The live page stays for %v: press Ctrl-C to end it.\n", keep)

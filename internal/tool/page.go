@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/html"
+	"github.com/inferometer/inferometer/internal/run"
 )
 
 // pageFlag is the flag of the report page, on every command that measures.
@@ -45,11 +46,17 @@ func NewPages(file string) (*Pages, error) {
 }
 
 // draws gives what a run tells of what is drawn; nil where nobody wants to see it.
-func (p *Pages) draws() func(*draw.Document) error {
+func (p *Pages) draws() run.Drawer {
 	if p == nil {
 		return nil
 	}
-	return p.Write
+	return func(document func() (*draw.Document, error)) error {
+		d, err := document()
+		if err != nil {
+			return err
+		}
+		return p.Write(d)
+	}
 }
 
 // Write writes the page of a run: to the file, and those of further runs beside it.
@@ -68,7 +75,7 @@ func (p *Pages) Write(d *draw.Document) error {
 
 // Paged is a tool that others made whose command line takes our flag of the report page too.
 func Paged(t Tool) Tool {
-	run := t.Run
+	inner := t.Run
 	t.Run = func(env Env, line []string) int {
 		line, file, err := takePage(line)
 		if err == nil {
@@ -77,7 +84,7 @@ func Paged(t Tool) Tool {
 		if err != nil {
 			return env.Fail(t.Name, err, ExitUsage)
 		}
-		code := run(env, line)
+		code := inner(env, line)
 		if code == ExitOK && (slices.Contains(line, "--help") || slices.Contains(line, "-h")) {
 			fmt.Fprint(env.Stdout, pageHelp)
 		}

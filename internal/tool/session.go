@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/live"
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/report/screen"
@@ -27,7 +26,7 @@ type Session struct {
 	// Watch is told how a run goes; nil: nobody looks.
 	Watch func(state func() run.Progress)
 	// Draw is told what is drawn of each run; nil: nobody wants to see it.
-	Draw func(*draw.Document) error
+	Draw run.Drawer
 
 	display *progress.Display
 	mode    progress.Mode
@@ -67,14 +66,8 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 			page.Watch(state)
 		}
 	}
-	if file := s.Draw; page != nil {
-		s.Draw = func(d *draw.Document) (err error) {
-			if file != nil {
-				err = file(d)
-			}
-			page.End(d)
-			return err
-		}
+	if page != nil {
+		s.Draw = showing(page, s.Draw, e.Live.Keep > 0)
 	}
 	s.end = func() {
 		display.Stop()

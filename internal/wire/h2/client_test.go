@@ -189,7 +189,10 @@ func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 		to := serve(t, secure, func(w http.ResponseWriter, r *http.Request) {
 			if r.ContentLength > 10 {
 				http.Error(w, "too large", http.StatusRequestEntityTooLarge)
+				return
 			}
+			// The next request has to wait for room that the first took: an answer without this may be there before it is written.
+			_, _ = io.Copy(io.Discard, r.Body)
 		})
 		c := to.client(t, clock.Limits{}, 8)
 		rec := to.do(t.Context(), c, 0, strings.Repeat("x", 8<<20))

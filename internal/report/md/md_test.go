@@ -147,20 +147,20 @@ func TestHostileTextIsInert(t *testing.T) {
 
 // However much there is to say, a comment takes it.
 func TestLength(t *testing.T) {
-	for _, piece := range []string{"x", "`", "!a", "#1", "@a", "&", "\u0301", "漢", "😀", "e\u0301\u0301\u0301"} {
+	for _, piece := range []string{"`", "!a", "&", "\u0301", "😀"} {
 		long := strings.Repeat(piece, 600)
 		r := hostile()
 		s := r.Stages[0]
 		s.Name, s.Load = long, long
 		s.Failures, s.Goodput = nil, nil
-		for range 30 {
+		for range 20 {
 			s.Failures = append(s.Failures, result.Failures{Class: long, Status: 500, Count: 1, Example: long})
 			s.Goodput = append(s.Goodput, result.SLO{Metric: long, Of: 1})
 			r.Notes, r.Verdict.Reasons, r.Verdict.Undecided = append(r.Notes, long[:5]+"short"), append(r.Verdict.Reasons, long), append(r.Verdict.Undecided, "short")
 			r.Verdict.Checks = append(r.Verdict.Checks, result.Check{Name: long, Unit: long})
 		}
 		r.Stages = nil
-		for i := range 60 {
+		for i := range 40 {
 			s.Index = i
 			r.Stages = append(r.Stages, s)
 		}

@@ -68,7 +68,7 @@ func newFleet(ctx context.Context, env tool.Env, a *args.Action, s *tool.Session
 		}
 		at = f.server.URL()
 	}
-	if f.bus, err = bus.Dial(ctx, bus.DialOptions{URL: at, Run: runName, Name: "inferometer coordinator", Token: token}); err != nil {
+	if f.bus, err = bus.Dial(ctx, bus.DialOptions{URL: at, Run: runName, Name: "inferometer coordinator", Token: token, CA: a.NATSCA, Credentials: a.NATSCreds}); err != nil {
 		return nil, err
 	}
 	f.Coordinator = cluster.New(cluster.Options{Bus: f.bus, Workers: a.Workers, Version: env.Version, Wait: joinFor, Log: s.Log})

@@ -124,6 +124,8 @@ func workerFlags() []option {
 		{name: "workers", arg: "N", help: "send from N processes, each its share; on this machine unless --join-at or --nats is given (docs/scale.md)"},
 		{name: "join-at", arg: "HOST:PORT", help: "with --workers: wait here for N workers of other machines (inferometer worker --join); the token is in INFEROMETER_TOKEN"},
 		{name: "nats", arg: "URL", help: "with --workers: meet the workers at this NATS server instead"},
+		{name: "nats-ca", arg: "FILE", help: "with --nats: PEM file of the authority that signed the certificate of NATS"},
+		{name: "nats-creds", arg: "FILE", help: "with --nats: credentials file of a NATS account, instead of INFEROMETER_TOKEN"},
 	}
 }
 

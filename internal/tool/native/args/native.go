@@ -33,8 +33,10 @@ type Action struct {
 	// machine, or at a NATS of the user's own; where neither is given, they are started here.
 	Workers      int
 	JoinAt, NATS string
-	SendTo       SendTo
-	Export       *ExportAction // what else to write when it has ended; nil: nothing
+	// NATSCA and NATSCreds are files for that NATS; empty: it needs none.
+	NATSCA, NATSCreds string
+	SendTo            SendTo
+	Export            *ExportAction // what else to write when it has ended; nil: nothing
 }
 
 // Run reads the arguments of `inferometer run`. readFile reads a plan file. The
@@ -62,7 +64,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	return &Action{
 		Plan: p, Warnings: warnings(p),
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"),
-		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), Export: export, SendTo: v.sendTo(),
+		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), NATSCA: v.last("nats-ca"), NATSCreds: v.last("nats-creds"), Export: export, SendTo: v.sendTo(),
 	}, nil
 }
 

@@ -13,6 +13,11 @@ func (b *builder) workers() int {
 			b.fault("--"+name, "is for runs with workers", "give --workers too")
 		}
 	}
+	for _, name := range []string{"nats-ca", "nats-creds"} {
+		if !b.given("nats") && b.given(name) {
+			b.fault("--"+name, "is for a NATS of your own", "give --nats too")
+		}
+	}
 	if b.given("join-at") && b.given("nats") {
 		b.fault("--nats", "cannot be combined with --join-at", "workers meet at one place")
 	}

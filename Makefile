@@ -15,7 +15,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-export peers deploy-check page page-check proto triton prometheus s3 clean
+.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-export conformance-otlp peers deploy-check page page-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -114,7 +114,7 @@ bench-full: build peers ## the same beside all peers, and with a million request
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
 
-conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-export ## everything that is held against the originals
+conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-export conformance-otlp ## everything that is held against the originals
 
 conformance-perf-analyzer: build triton ## reports, figures and exports beside the real perf_analyzer, on a real Triton; about 10 minutes
 	scripts/peers.sh perf_analyzer tokenizer genai-perf
@@ -142,6 +142,10 @@ conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong
 conformance-export: build ## exports of runs of every kind, read with pandas and DuckDB; about 2 minutes
 	scripts/peers.sh frames
 	.peers/frames/bin/python scripts/conformance-export.py $(BIN)
+
+conformance-otlp: build ## spans and metrics in a real OpenTelemetry collector, which it builds; some minutes
+	scripts/otelcol.sh
+	python3 scripts/conformance-otlp.py $(BIN) .peers/otelcol/otelcol
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh

@@ -366,7 +366,7 @@ func budgetsSpec() codec[Budgets] {
 
 func outputSpec() codec[Output] {
 	return object(
-		at("dir", text(), func(o *Output) *string { return &o.Dir }, "Directory for records and reports; left out: print only."),
+		at("dir", text(), func(o *Output) *string { return &o.Dir }, "Directory for records and reports; left out: print only. `inferometer run` fills in `{timestamp}`, `{model}` and `{name}`."),
 		at("keep_raw", boolean(), func(o *Output) *bool { return &o.KeepRaw }, "Keep the bytes of every answer."),
 		at("on_full", word(OnFullContinue, OnFullStop), func(o *Output) *string { return &o.OnFull },
 			"When records cannot be written any more, as on a full disk: continue without them, or stop the run. Left out: `continue`. Either way it is reported at once, and the exit code is 1."),

@@ -79,6 +79,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	}
 	r := &Result{
 		Schema:      Schema,
+		Name:        p.Name,
 		Version:     f.Header.Version,
 		Started:     f.Header.Start,
 		Interrupted: f.Interrupted,

@@ -15,7 +15,8 @@ const Schema = "inferometer.result/1"
 // Result is the outcome of a run.
 type Result struct {
 	Schema      string      `json:"schema"`
-	Version     string      `json:"version"` // of the program
+	Name        string      `json:"name,omitempty"` // of the run
+	Version     string      `json:"version"`        // of the program
 	Started     time.Time   `json:"started"`
 	Duration    float64     `json:"duration_s"`
 	Interrupted bool        `json:"interrupted,omitempty"`

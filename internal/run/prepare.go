@@ -194,7 +194,10 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 		return nil, err
 	}
 	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits), p.opt.Kit.Getenv)
-	errs := []error{err, checkOutput(p.plan.Output.Dir, p.opt.Replace)}
+	errs := []error{err}
+	if p.opt.Place == nil {
+		errs = append(errs, checkOutput(p.plan.Output.Dir, p.opt.Replace))
+	}
 	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.brake.pull)
 	errs = append(errs, breakerErr)
 	wanted := p.plan.Target.HTTP2
@@ -202,6 +205,10 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 	errs = append(errs, sourcesErr)
 	if err == nil && sourcesErr == nil {
 		errs = append(errs, p.checkTarget(ctx, f.secrets))
+	}
+	if p.opt.Place != nil { // which may depend on the model, known by now
+		p.plan.Output.Dir = p.opt.Place(p.plan)
+		errs = append(errs, checkOutput(p.plan.Output.Dir, p.opt.Replace))
 	}
 	f.fellBack = wanted && !p.plan.Target.HTTP2
 	l := p.limits(pairs, mocked)

@@ -52,6 +52,8 @@ type Options struct {
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
 
+	// Place gives the output directory of a plan that has been filled in; nil: it is the plan's.
+	Place func(p *plan.Plan) string
 	// Saved is given the directory of the records when they are whole, before those are removed
 	// that nobody keeps; nil: nobody waits for it.
 	Saved func(dir string) error

@@ -2,6 +2,7 @@ package console
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,13 +22,14 @@ type figure struct {
 func figures() []figure {
 	return []figure{
 		{"request_throughput", "Requests", "", 90},
+		{"request_goodput", "Good", "", 89},
 		{"output_token_throughput", "Output", "", 80},
-		{"time_to_first_token", "TTFT", "p50", 70},
-		{"time_to_first_token", "TTFT", "p99", 69},
+		{"time_to_first_token", "TTFT", "p50", 82},
+		{"time_to_first_token", "TTFT", "p99", 88},
 		{"inter_token_latency", "ITL", "p50", 60},
 		{"inter_token_latency", "ITL", "p99", 59},
 		{"request_latency", "Latency", "p50", 50},
-		{"request_latency", "Latency", "p99", 65},
+		{"request_latency", "Latency", "p99", 81},
 	}
 }
 
@@ -35,7 +37,7 @@ func figures() []figure {
 func (p *printer) comparison(stages []result.Stage) {
 	t := table{columns: []column{
 		{title: "Stage", left: true, keep: mustKeep},
-		{title: "Load", left: true, keep: 40},
+		{title: "Load", left: true, keep: 92},
 		{title: "OK", keep: 95},
 		{title: "Failed", keep: 95},
 	}}
@@ -46,13 +48,24 @@ func (p *printer) comparison(stages []result.Stage) {
 		if s.Name == "" || !p.named {
 			name = strings.TrimSpace(strconv.Itoa(s.Index+1) + " " + name)
 		}
-		t.add(name, screen.Clip(screen.Clean(s.Load), 24), number.Count(s.Counts.OK), number.Count(s.Counts.Failed))
+		t.add(name, screen.Clip(screen.Clean(s.Load), p.loadWidth()), number.Count(s.Counts.OK), number.Count(s.Counts.Failed))
 		all = append(all, s.Metrics)
 	}
 	compare(&t, all)
 	p.blank()
 	p.line(p.style.Bold("Stages side by side"))
 	p.table(&t)
+	if slices.ContainsFunc(t.render(p.width-len(indent), p.style), func(l string) bool { return strings.Contains(l, thinMark) }) {
+		p.wrapped(indent, thinText)
+	}
+}
+
+// loadWidth is how much of a load a comparison shows.
+func (p *printer) loadWidth() int {
+	if p.width < DefaultWidth {
+		return 16
+	}
+	return 24
 }
 
 // targets prints one row for each of several targets.
@@ -99,6 +112,9 @@ func compare(t *table, rows []map[string]result.Stat) {
 			cell := ""
 			if v, ok := f.of(metrics); ok {
 				cell = scale.Own(v)
+				if slices.Contains(metrics[f.metric].Thin, f.stat) {
+					cell = thinMark + cell
+				}
 			}
 			t.rows[i] = append(t.rows[i], cell)
 		}
@@ -107,7 +123,7 @@ func compare(t *table, rows []map[string]result.Stat) {
 
 func (f figure) below(unit string) string {
 	switch {
-	case f.metric == "request_throughput":
+	case f.metric == "request_throughput" || f.metric == "request_goodput":
 		return "per s"
 	case f.metric == "output_token_throughput":
 		return "tokens/s"

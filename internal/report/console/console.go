@@ -115,6 +115,11 @@ func (p *printer) table(t *table) {
 }
 
 func (p *printer) head(r *result.Result, subject string) {
+	if r.Name != "" {
+		for _, l := range screen.Wrap(screen.Clean(r.Name), p.width) {
+			p.line(p.style.Bold(l))
+		}
+	}
 	facts := []string{number.Things(int64(len(r.Stages)), "stage") + " in " + number.Seconds(r.Duration)}
 	if !r.Started.IsZero() {
 		facts = append(facts, "started "+r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))

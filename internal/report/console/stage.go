@@ -24,7 +24,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 		p.steadySpread(s.Steady)
 	}
 	if p.thin {
-		p.wrapped(indent, thinMark+" too few samples for this percentile: likely to vary between runs")
+		p.wrapped(indent, thinText)
 	}
 	p.rates(s)
 	p.windows(s)
@@ -72,6 +72,8 @@ func (p *printer) counts(s *result.Stage) {
 
 // thinMark stands before a percentile with too few samples.
 const thinMark = "~"
+
+const thinText = thinMark + " too few samples for this percentile: likely to vary between runs"
 
 // spread prints the table of the metrics that have samples.
 func (p *printer) spread(all map[string]result.Stat, rows []row) {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 func TestTableFits(t *testing.T) {
@@ -59,5 +61,16 @@ func TestTitle(t *testing.T) {
 	want := "Request latency|SLO attainment|TLS time|Lag||Élan vital"
 	if s := strings.Join(got, "|"); s != want {
 		t.Errorf("got %s, want %s", s, want)
+	}
+}
+
+// The name of a run stands above all else, and does nothing to the terminal.
+func TestName(t *testing.T) {
+	var b strings.Builder
+	if err := Write(&b, &result.Result{Name: "first \x1b[31mtry", Version: "1"}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if first, rest, _ := strings.Cut(b.String(), "\n"); !strings.HasPrefix(first, "first ") || strings.Contains(first, "\x1b") || !strings.HasPrefix(rest, "Inferometer 1") {
+		t.Errorf("%q", b.String())
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/formula"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -35,7 +36,7 @@ func columns() []string {
 // Write writes the stages of r to w as CSV with a header line. Nothing is
 // written when a number is not finite.
 func Write(w io.Writer, r *result.Result) error {
-	t := table{columns: columns()}
+	t := table{columns: columns(), run: r.Name}
 	t.rows = append(t.rows, t.header())
 	for i := range r.Stages {
 		s := &r.Stages[i]
@@ -57,6 +58,14 @@ func Write(w io.Writer, r *result.Result) error {
 	if t.err != nil {
 		return fmt.Errorf("write CSV report: %w", t.err)
 	}
+	for i, row := range t.rows {
+		for k := range words {
+			row[k] = formula.Safe(row[k])
+		}
+		if i > 0 {
+			t.rows[i] = append(row, formula.Safe(t.run))
+		}
+	}
 	// WriteAll flushes and gives the first error of any write.
 	if err := csv.NewWriter(w).WriteAll(t.rows); err != nil {
 		return fmt.Errorf("write CSV report: %w", err)
@@ -67,14 +76,18 @@ func Write(w io.Writer, r *result.Result) error {
 // table gathers the rows of the file.
 type table struct {
 	columns []string
+	run     string // its name
 	rows    [][]string
 	err     error // the first number that cannot be written
 }
 
 func (t *table) header() []string {
 	h := []string{"stage", "name", "load", "window", "metric", "unit", "count", "avg"}
-	return append(append(h, t.columns...), "thin")
+	return append(append(h, t.columns...), "thin", "run")
 }
+
+// words is how many cells of a row, from its first on, may be texts of others.
+const words = 6
 
 // counts adds the numbers of requests as rows of their own: figures without
 // them would hide how many requests they leave out.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/lib/formula"
 )
 
 // csvFile is a table with commas, which spreadsheets open as they stand: UTF-8 with the mark
@@ -58,25 +60,14 @@ func (c *csvFile) close() error {
 	return err
 }
 
-// appendCSV appends a text. What a spreadsheet would take for a formula begins with an
-// apostrophe, and control characters, which no reader agrees on, are spaces.
+// appendCSV appends a text.
 func appendCSV(dst []byte, text string) []byte {
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text)
-	first := strings.TrimLeft(text, " \u00a0\u3000")
-	risky := first != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(first[:min(len(first), 4)])[0])
-	if !risky && !strings.ContainsAny(text, `",;`) && strings.TrimSpace(text) == text {
-		return append(dst, text...)
+	safe := formula.Safe(text)
+	if !strings.ContainsAny(safe, `",;'`) && strings.TrimSpace(safe) == safe {
+		return append(dst, safe...)
 	}
 	dst = append(dst, '"')
-	if risky {
-		dst = append(dst, '\'')
-	}
-	dst = append(dst, strings.ReplaceAll(text, `"`, `""`)...)
+	dst = append(dst, strings.ReplaceAll(safe, `"`, `""`)...)
 	return append(dst, '"')
 }
 

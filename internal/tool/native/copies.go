@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/remote/storage"
@@ -27,4 +29,13 @@ func copyOutput(ctx context.Context, env tool.Env, out *plan.Output, log io.Writ
 	}
 	files, err := storage.Files(out.Dir, "")
 	return errors.Join(err, storage.Copy(ctx, out, files, storage.Options{Getenv: env.Getenv, Log: log}))
+}
+
+// placed fills in what is known of a plan's output directory, and gives what fills in the rest.
+func placed(p *plan.Plan) func(*plan.Plan) string {
+	began := time.Now()
+	if p.Target.Model != "" || !strings.Contains(p.Output.Dir, plan.PlaceModel) {
+		p.Output.Dir = p.FilledDir(began)
+	}
+	return func(p *plan.Plan) string { return p.FilledDir(began) }
 }

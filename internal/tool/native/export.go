@@ -36,7 +36,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if action.Out == "" {
 		action.Out = exportName(action)
 	}
-	if err := checkExport(action.Out); err != nil {
+	if err := checkExport(action); err != nil {
 		return env.Fail("export", err, tool.ExitUsage)
 	}
 	dir, ours := runIn(action.Dir)
@@ -74,11 +74,13 @@ func exportName(action *args.ExportAction) string {
 	return filepath.Join(dir, "requests."+action.Format)
 }
 
-// checkExport makes sure that a file can be made: none is ever replaced.
-func checkExport(name string) error {
-	if name == args.Stdout {
+// checkExport makes sure that the file of an export, if there is one, can be made: none is ever
+// replaced.
+func checkExport(action *args.ExportAction) error {
+	if action == nil || action.Out == args.Stdout {
 		return nil
 	}
+	name := action.Out
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():

@@ -45,6 +45,7 @@ func measure(env tool.Env, action *args.Action) int {
 	if env.Pages, err = tool.NewPages(action.HTML); err != nil {
 		return env.Fail("run", err, tool.ExitUsage)
 	}
+	place := placed(p)
 	drawn := tool.DrawSeed(p)
 	mode := env.View()
 	if action.Quiet || action.JSON {
@@ -71,10 +72,8 @@ func measure(env tool.Env, action *args.Action) int {
 	if err := checkOutput(ctx, env, &p.Output); err != nil {
 		return env.Fail("run", err, tool.ExitRun)
 	}
-	if action.Export != nil {
-		if err := checkExport(action.Export.Out); err != nil {
-			return env.Fail("run", err, tool.ExitUsage)
-		}
+	if err := checkExport(action.Export); err != nil {
+		return env.Fail("run", err, tool.ExitUsage)
 	}
 	to, err := sendingOf(env, action.SendTo, true)
 	if err != nil {
@@ -83,6 +82,7 @@ func measure(env tool.Env, action *args.Action) int {
 	held := holder{dir: p.Output.Dir}
 	defer held.remove()
 	opt := run.Options{
+		Place: place,
 		Saved: held.after(to, exporter(env, session.Log, action.Export)),
 		Kit:   session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: bars,
 		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch, Draw: session.Draw,
@@ -101,6 +101,9 @@ func measure(env tool.Env, action *args.Action) int {
 	}
 	res, err := run.Run(ctx, p, opt)
 	session.Hide()
+	if !held.own {
+		held.dir = p.Output.Dir // with its placeholders filled in
+	}
 	if res == nil {
 		return env.Fail("run", err, tool.CodeOf(err))
 	}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -98,7 +99,8 @@ func (f *fleet) start(env tool.Env, a *args.Action, at, token string) (err error
 	if env.Program == "" {
 		return errors.New("--workers: the program does not know where it is, and cannot start more of itself")
 	}
-	if f.dir = filepath.Join(a.Plan.Output.Dir, "workers"); a.Plan.Output.Dir == "" {
+	out := a.Plan.Output.Dir
+	if f.dir = filepath.Join(out, "workers"); out == "" || strings.Contains(out, plan.PlaceModel) { // which is not known yet
 		if f.dir, err = os.MkdirTemp("", "inferometer-workers-*"); err != nil {
 			return fmt.Errorf("making a place for the workers' records: %w", err)
 		}

@@ -49,6 +49,12 @@ func (b *builder) special() {
 		}
 		b.draft.Put("output.keep_raw", "--keep", "true")
 	}
+	switch unknown := plan.UnknownPlaceholder(p.Output.Dir); {
+	case unknown != "":
+		b.draft.Fault("output.dir", "unknown placeholder "+unknown, "one of "+strings.Join(plan.Placeholders(), ", "))
+	case p.Name == "" && strings.Contains(p.Output.Dir, plan.PlaceName):
+		b.draft.Fault("output.dir", "the run has no name for "+plan.PlaceName, "give it one with --name")
+	}
 	b.named("budget", "budgets", "such as cpu=90%")
 	b.named("limit", "limits", "such as file=2GiB")
 }

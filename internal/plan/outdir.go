@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// The placeholders that the name of an output directory can have.
+const (
+	PlaceTime  = "{timestamp}"
+	PlaceModel = "{model}"
+	PlaceName  = "{name}"
+)
+
+// Placeholders are all of them.
+func Placeholders() []string { return []string{PlaceTime, PlaceModel, PlaceName} }
+
+// UnknownPlaceholder is the first part of a directory's name that looks like a placeholder and
+// is none; empty: there is none.
+func UnknownPlaceholder(dir string) string {
+	for _, found := range regexp.MustCompile(`\{[a-z_]+\}`).FindAllString(dir, -1) {
+		if !slices.Contains(Placeholders(), found) {
+			return found
+		}
+	}
+	return ""
+}
+
+// FilledDir is the output directory with its placeholders filled in. What stands in their place
+// is one part of a path, whatever the model or the run is called.
+func (p *Plan) FilledDir(at time.Time) string {
+	return strings.NewReplacer(PlaceTime, at.UTC().Format("20060102T150405Z"), PlaceModel, pathPart(p.Target.Model), PlaceName, pathPart(p.Name)).Replace(p.Output.Dir)
+}
+
+// longestPart is how many characters a part of a path may have, so that what stands around it
+// fits a file name too.
+const longestPart = 100
+
+// pathPart is a text as a part of a path that leads nowhere else.
+func pathPart(s string) string {
+	mapped := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, s)
+	mapped = regexp.MustCompile(`-{2,}`).ReplaceAllString(mapped, "-")
+	mapped = strings.Trim(mapped[:min(len(mapped), longestPart)], ".-")
+	if mapped == "" {
+		return "unnamed"
+	}
+	return mapped
+}

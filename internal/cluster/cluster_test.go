@@ -104,13 +104,19 @@ type change func(w *WorkerOptions, c *Coordinator, o *run.Options)
 // together runs a plan with so many workers in this process.
 func together(t *testing.T, p *plan.Plan, workers int, first change) (*result.Result, error) {
 	t.Helper()
+	return through(t, p, workers, first, func(_, address string) string { return address })
+}
+
+// through does so where the address at which each finds NATS may be another.
+func through(t *testing.T, p *plan.Plan, workers int, first change, route func(name, address string) string) (*result.Result, error) {
+	t.Helper()
 	server, err := bus.Serve(bus.ServerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
 	dial := func(name string) *bus.Bus {
-		b, err := bus.Dial(t.Context(), bus.DialOptions{URL: server.URL(), Run: "test", Name: name})
+		b, err := bus.Dial(t.Context(), bus.DialOptions{URL: route(name, strings.TrimPrefix(server.URL(), "nats://")), Run: "test", Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,3 +47,11 @@ test("axes", () => {
 test("CSV quotes, and starts no formula", () => {
   assert.equal(csv({ head: ["a", 'b "c"'], rows: [["=1+1", 2], ["x,y", NaN]] }), "a,\"b \"\"c\"\"\"\r\n'=1+1,2\r\n\"x,y\",\r\n");
 });
+
+test("axes of what has no size end", () => {
+  for (const kind of ["linear", "log", "quantile", "time"] as const) {
+    for (const domain of [[0, 0], [0, 5], [-1, 3], [NaN, NaN], [-Infinity, Infinity], [5, 5], [1e-300, 1e300]] as [number, number][]) {
+      assert.ok(axis({ label: "", unit: "ms", kind }, domain, [0, 500], 5).ticks.length < 2000, `${kind} ${domain.join(" ")}`);
+    }
+  }
+});

@@ -9,6 +9,7 @@ export interface AxisSpec {
   kind: "linear" | "log" | "quantile" | "time";
   from?: number; // a value that is always within
   to?: number;
+  exact?: boolean; // without room above
   format?: (v: number) => string;
 }
 
@@ -30,17 +31,21 @@ export const quantileAt = (place: number): number => 1 - 10 ** -place;
 export const quantileName = (q: number): string => "p" + trimZeros((q * 100).toFixed(4));
 
 export function axis(spec: AxisSpec, domain: Span, range: Span, wanted: number): Axis {
-  const [a, b] = domain;
+  let [a, b] = domain;
+  if (!Number.isFinite(a) || !Number.isFinite(b)) [a, b] = [0, 1];
   if (spec.kind === "log") {
-    const f = scaleLog().domain(domain).range(range);
+    // A log axis has no place for 0: it begins a million times below its end.
+    if (!(b > 0)) b = 1;
+    if (!(a > b / 1e9)) a = b / 1e6;
+    const f = scaleLog().domain([a, b]).range(range);
     return { spec, map: (v) => f(Math.max(v, a / 1e3)), invert: (px) => f.invert(px), ...logTicks(spec, a, b, wanted) };
   }
-  const f = scaleLinear().domain(domain).range(range);
+  const f = scaleLinear().domain([a, b]).range(range);
   if (spec.kind === "quantile") {
     return { spec, map: f, invert: (px) => f.invert(px), unit: "", ticks: quantileTicks(a, b, Math.abs(range[1] - range[0])) };
   }
   if (spec.kind === "time") return { spec, map: f, invert: (px) => f.invert(px), ...timeTicks(a, b, wanted) };
-  if (spec.from !== undefined) f.nice(Math.max(wanted, 5));
+  if (spec.from !== undefined && !spec.exact) f.nice(Math.max(wanted, 5));
   const values = f.ticks(wanted);
   return { spec, map: f, invert: (px) => f.invert(px), ...linearTicks(spec, values) };
 }
@@ -117,5 +122,5 @@ export function domainOf(spec: AxisSpec, lo: number, hi: number): Span {
     return hi / lo < 1.05 ? [lo / 1.2, hi * 1.2] : [lo / (hi / lo) ** 0.04, hi * (hi / lo) ** 0.04];
   }
   if (hi === lo) return lo === 0 ? [0, 1] : lo > 0 ? [0, hi * 1.25] : [lo * 1.25, 0];
-  return [lo, hi + (hi - lo) * 0.06];
+  return spec.exact ? [lo, hi] : [lo, hi + (hi - lo) * 0.06];
 }

@@ -250,7 +250,7 @@ function shaded(shade: Shade, f: Frame): SVGElement[] {
   const [a, b] = [Math.max(f.x.map(shade.from), f.left), Math.min(f.x.map(shade.to), f.right)];
   if (b - a < 0.5) return [];
   const drawn: SVGElement[] = [s("rect", { class: "shade", x: a, y: f.top, width: b - a, height: f.bottom - f.top })];
-  if (b - a > shade.text.length * 6) drawn.push(s("text", { class: "shade-text", x: a + 5, y: f.top + 11 }, shade.text));
+  if (shade.text && b - a > shade.text.length * 6) drawn.push(s("text", { class: "shade-text", x: a + 5, y: f.top + 11 }, shade.text));
   return drawn;
 }
 

@@ -22,7 +22,7 @@ export function save(name: string, type: string, content: BlobPart): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-const properties = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity", "stroke-linejoin"];
+const properties = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity", "stroke-linejoin", "paint-order"];
 
 // standalone is a copy of a drawing that needs no style sheet, with its title and legend above.
 export function standalone(svg: SVGSVGElement, title: string, legend: { name: string; tone: string }[]): SVGSVGElement {

@@ -45,8 +45,8 @@ function linePath(mark: Mark, f: Frame, stepped = false): string {
 
 function band(mark: Mark, f: Frame): SVGElement[] {
   const { lo = [], hi = [] } = mark;
-  const order = Array.from(lo, (_, i) => i).filter((i) => drawable(f, lo[i] as number) && drawable(f, hi[i] as number));
-  const path = area<number>().x((i) => round(f.x.map(mark.x[i] as number))).y0((i) => round(f.y.map(lo[i] as number))).y1((i) => round(f.y.map(hi[i] as number)));
+  const order = Array.from(lo, (_, i) => i);
+  const path = area<number>().defined((i) => drawable(f, lo[i] as number) && drawable(f, hi[i] as number)).x((i) => round(f.x.map(mark.x[i] as number))).y0((i) => round(f.y.map(lo[i] as number))).y1((i) => round(f.y.map(hi[i] as number)));
   const drawn: SVGElement[] = [s("path", { class: "band " + mark.tone, d: path(order) ?? "" })];
   if (mark.y.length > 0) drawn.push(s("path", { class: "line " + mark.tone, d: linePath(mark, f) }));
   return drawn;
@@ -84,7 +84,7 @@ function bars(mark: Mark, f: Frame): SVGElement[] {
 
 function points(mark: Mark, f: Frame): SVGElement[] {
   const drawn: SVGElement[] = [];
-  const taken: { x: number; y: number; w: number }[] = [];
+  const taken = Array.from(mark.x, (x, i) => ({ x: f.x.map(x) - 5, y: f.y.map(mark.y[i] as number) + 4, w: 10 }));
   for (let i = 0; i < mark.x.length; i++) {
     const [px, py] = [round(f.x.map(mark.x[i] as number)), round(f.y.map(mark.y[i] as number))];
     drawn.push(s("circle", { class: "point " + mark.tone, cx: px, cy: py, r: 4.5 }));

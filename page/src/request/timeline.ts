@@ -41,7 +41,7 @@ export class Timeline {
     return {
       name: "timeline", title: "Timeline", height: Math.min(380, Math.max(120, this.count * 14)),
       note: "One bar for each request shown, stacked where they overlap. Click on one for its events.",
-      x: { label: "since the start of the run", unit: "s", kind: "time" }, y: { label: "", unit: "", kind: "linear", from: 0, to: this.count, format: (v) => (Number.isInteger(v) ? String(v) : "") },
+      x: { label: "since the start of the run", unit: "s", kind: "time" }, y: { label: "", unit: "", kind: "linear", from: 0, to: this.count, exact: true, format: (v) => (Number.isInteger(v) ? String(v) : "") },
       marks: phases.map((p) => ({ name: p.name, kind: "bars", tone: p.key, x: [], y: [] })),
       paint: (f) => this.paint(f),
       click: (x, y) => { const i = this.find(x, y); if (i >= 0) this.open(i); },
@@ -64,9 +64,9 @@ export class Timeline {
     const part = (phase: number, from: number, to: number) => { if (to > from) add(phase, due + from / 1e6, due + to / 1e6); };
     if (sent < 0) { part(r.failed(i) ? 4 : 0, 0, Math.max(last, 1)); return; }
     part(0, 0, sent);
-    if (r.failed(i)) { part(4, sent, Math.max(last, sent + 1)); return; }
-    part(2, sent, first < 0 ? last : first);
-    if (first < 0) return;
+    if (first < 0) { part(r.failed(i) ? 4 : 2, sent, Math.max(last, sent + 1)); return; }
+    part(2, sent, first);
+    if (r.failed(i)) { part(4, first, Math.max(last, first + 1)); return; }
     part(1, first, last);
     const [gap, from] = [r.stall[i] as number, r.stallAt[i] as number];
     if (from >= 0 && gap > stallLeast(first, last, gap)) part(3, from, from + gap);
@@ -85,7 +85,7 @@ export class Timeline {
 
   private bars(f: Frame, seen: number[]): SVGElement[] {
     const d = phases.map(() => "");
-    const high = (f.bottom - f.top) / (this.count * 1.06);
+    const high = (f.bottom - f.top) / this.count;
     const inset = high > 5 ? Math.min(3, high * 0.18) : 0;
     for (const k of seen) {
       const top = f.y.map((this.lane[k] as number) + 1) + inset;

@@ -63,9 +63,11 @@ function histogram(metric: string, d: StageDrawing | undefined): ChartSpec | nul
 function worthwhile(h: Histogram): { x: number[]; y: number[] } {
   const half = h.counts.reduce((a, b) => a + b, 0) / 2;
   let sum = 0;
-  const median = h.edges[h.counts.findIndex((n) => (sum += n) >= half)] ?? 0;
+  const median = h.edges[h.counts.findIndex((n) => (sum += n) >= half) + 1] ?? 0;
   const first = Math.max(0, h.edges.findIndex((e) => e >= median / 1000));
-  return { x: h.edges.slice(first), y: h.counts.slice(first) };
+  const [x, y] = [h.edges.slice(first), h.counts.slice(first)];
+  if (!((x[0] as number) > 0)) x[0] = (x[1] ?? 1) / 2; // a bin from 0 has no beginning on a log axis
+  return { x, y };
 }
 
 function curve(metric: string, m: Model, state: State, d: StageDrawing | undefined): ChartSpec | null {

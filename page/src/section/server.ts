@@ -24,12 +24,14 @@ function table(s: Service): HTMLElement {
   const rest = figures.filter((f) => !serviceNames.some((n) => n.metric === f.name)).map((f) => row(f.metric || words(f.name), f));
   const from = s.source === "prometheus" ? "Queried from Prometheus" : "Scraped from the servers";
   const head = ["total", "per s", "avg", "p50", "p90", "p99", "max"];
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Server metrics, " + from.toLowerCase() }, h("table", {}, h("caption", {}, from), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), ...head.map((t) => h("th", { scope: "col", class: "number" }, t)))), h("tbody", {}, ...known, ...rest)));
+  const estimated = figures.some((f) => f.kind === "histogram");
+  const table = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Server metrics, " + from.toLowerCase() }, h("table", {}, h("caption", {}, from), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), ...head.map((t) => h("th", { scope: "col", class: "number" }, t)))), h("tbody", {}, ...known, ...rest)));
+  return h("div", {}, table, estimated && h("p", { class: "quiet" }, "≈ estimated: the server reports a histogram, so a percentile is known only to lie within a bucket. Its average is exact."));
 }
 
 function row(label: string, f: Figure): HTMLElement {
   const values = [f.total, f.rate, f.mean, f.median, f.p90, f.p99, f.max];
-  return h("tr", {}, h("th", { scope: "row" }, label), ...values.map((v, i) => h("td", { class: "number" }, v === undefined || v === null ? "" : i === 0 && Number.isInteger(v) ? count(v) : written(v, f.kind === "histogram" && i < 2 ? "" : (f.unit ?? "")))));
+  return h("tr", {}, h("th", { scope: "row" }, label), ...values.map((v, i) => h("td", { class: "number" }, v === undefined || v === null ? "" : i === 0 && Number.isInteger(v) ? count(v) : (f.kind === "histogram" && i > 2 ? "≈ " : "") + written(v, f.kind === "histogram" && i < 2 ? "" : (f.unit ?? "")))));
 }
 
 function written(v: number, unit: string): string {

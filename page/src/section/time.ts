@@ -9,7 +9,7 @@ import type { Model } from "../model";
 import { frame, type Section } from "./section";
 
 const order = ["load", "in flight", "tokens", "errors", "ttft", "itl"];
-const titles: Record<string, string> = { load: "Requests/s", "in flight": "In flight", tokens: "Output tokens/s", errors: "Failures/s", ttft: "Time to first token", itl: "Inter-token latency", client: "This client" };
+const titles: Record<string, string> = { load: "Requests/s", "in flight": "In flight", tokens: "Output tokens/s", errors: "Failures/s", ttft: "Time to first token", itl: "Inter-token latency" };
 const tones = ["t1", "t2", "t3", "t4", "t5", "t6"];
 
 export function time(view: View): Section {
@@ -27,7 +27,7 @@ export function time(view: View): Section {
     let last: Node | null = null;
     const end = [...groups.keys()].at(-1);
     for (const [key, all] of groups) {
-      const spec = panel(all, m, key !== end);
+      const spec = panel(all, m, key !== end, last === null);
       let chart = charts.get(key);
       if (chart) chart.update(spec);
       else {
@@ -56,7 +56,7 @@ function grouped(all: SeriesDrawing[]): Map<string, SeriesDrawing[]> {
   return groups;
 }
 
-function panel(all: SeriesDrawing[], m: Model, bare: boolean): ChartSpec {
+function panel(all: SeriesDrawing[], m: Model, bare: boolean, named: boolean): ChartSpec {
   const first = all[0] as SeriesDrawing;
   const marks = all.flatMap((s, i) => marksOf(s, i, m));
   const shape = unitShape(first.unit);
@@ -64,7 +64,7 @@ function panel(all: SeriesDrawing[], m: Model, bare: boolean): ChartSpec {
   const title = known ?? (all.length > 1 ? words(first.group) : first.title || words(first.name));
   const range = first.kind === "range";
   return {
-    name: "time_" + first.name, title, height: 84, marks, bare, beside: true, shades: shades(m),
+    name: "time_" + first.name, title, height: 84, marks, bare, beside: true, shades: shades(m, named),
     ...(range ? { note: "A histogram of the server: its median lies somewhere in the bucket drawn." } : {}),
     x: { label: "since the start of the run", unit: "s", kind: "time" }, y: { label: "", unit: shape.unit, kind: "linear", from: 0 },
     readX: at, readY: shape.read,
@@ -111,12 +111,13 @@ function marksOf(s: SeriesDrawing, i: number, m: Model): Mark[] {
   }
 }
 
-function shades(m: Model): Shade[] {
+// shades are warm-ups, drains and the beginnings of stages, which the first panel names.
+function shades(m: Model, named: boolean): Shade[] {
   return (m.doc.stages ?? []).flatMap((s, i) => [
     ...((m.doc.stages ?? []).length > 1 ? [{ from: s.begin, to: s.begin, text: String(i + 1) }] : []),
     ...(s.warmup ? [{ from: s.warmup[0], to: s.warmup[1], text: "warm-up" }] : []),
     ...(s.drain ? [{ from: s.drain[0], to: s.drain[1], text: "drain" }] : []),
-  ]);
+  ]).map((s) => (named ? s : { ...s, text: "" }));
 }
 
 function table(marks: Mark[], unit: string) {

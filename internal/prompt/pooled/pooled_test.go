@@ -45,7 +45,7 @@ func TestPool(t *testing.T) {
 }
 
 // talking is a source of turns that go on from answers.
-type talking struct{ counting }
+type talking struct{}
 
 func (talking) At(context.Context, prompt.Place) (prompt.Prompt, error) {
 	return prompt.Prompt{Late: struct{ prompt.Late }{}}, nil

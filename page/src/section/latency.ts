@@ -5,6 +5,7 @@ import { Chart, type ChartSpec } from "../chart/chart";
 import { quantileAt, quantileName, tail } from "../chart/axis";
 import type { Mark } from "../chart/marks";
 import { count, value } from "../format";
+import { comparable, worthwhile } from "../histogram";
 import type { Model } from "../model";
 import { labelOf } from "../names";
 import { frame, type Section, type State } from "./section";
@@ -49,25 +50,14 @@ function sides<T>(metric: string, all: Record<string, Sides<T>> | undefined): { 
 function histogram(metric: string, d: StageDrawing | undefined): ChartSpec | null {
   const all = sides<Histogram>(metric, d?.histograms).filter((s) => s.data.counts?.length > 0);
   if (all.length === 0) return null;
-  const marks: Mark[] = all.map((s) => ({ name: s.name, tone: s.tone, kind: "bars", dash: s.tone === "t2", ...worthwhile(s.data) }));
+  const drawn = comparable(all.map((s) => s.data));
+  const marks: Mark[] = all.map((s, i) => { const d = worthwhile(drawn[i] as Histogram); return { name: s.name, tone: s.tone, kind: "bars", dash: s.tone === "t2", x: d.edges, y: d.counts }; });
   return {
     name: metric + "_histogram", title: labelOf(metric), height: 200, marks,
     x: { label: "log axis", unit: "ms", kind: "log" }, y: { label: "samples", unit: "", kind: "linear", from: 0 },
     readX: (v) => value(v, "ms"), readY: (v) => count(v),
     table: () => ({ head: ["side", "from, ms", "to, ms", "samples"], rows: all.flatMap((s) => s.data.counts.map((n, i) => [s.name, s.data.edges[i] ?? NaN, s.data.edges[i + 1] ?? NaN, n])) }),
   };
-}
-
-// worthwhile leaves out of a drawing what lies a thousand times below the median: gaps of nanoseconds, between tokens
-// that came in one packet, would take most of a log axis.
-function worthwhile(h: Histogram): { x: number[]; y: number[] } {
-  const half = h.counts.reduce((a, b) => a + b, 0) / 2;
-  let sum = 0;
-  const median = h.edges[h.counts.findIndex((n) => (sum += n) >= half) + 1] ?? 0;
-  const first = Math.max(0, h.edges.findIndex((e) => e >= median / 1000));
-  const [x, y] = [h.edges.slice(first), h.counts.slice(first)];
-  if (!((x[0] as number) > 0)) x[0] = (x[1] ?? 1) / 2; // a bin from 0 has no beginning on a log axis
-  return { x, y };
 }
 
 function curve(metric: string, m: Model, state: State, d: StageDrawing | undefined): ChartSpec | null {

@@ -46,4 +46,23 @@ type Figure struct {
 	P99    *float64 `json:"p99,omitempty"`
 	Min    *float64 `json:"min,omitempty"`
 	Max    *float64 `json:"max,omitempty"`
+	// Within says between which values the quantiles of a histogram lie, which is all that one
+	// says of them; nil: it is none, or somebody else has interpolated them.
+	Within *Within `json:"within,omitempty"`
+}
+
+// Within are the buckets that the quantiles of a histogram lie in.
+type Within struct {
+	Median Bucket `json:"median"`
+	P90    Bucket `json:"p90"`
+	P99    Bucket `json:"p99"`
+}
+
+// Bucket is a range of values.
+type Bucket struct {
+	Above float64  `json:"above"`           // greater than this, but for the first bucket of all
+	UpTo  *float64 `json:"up_to,omitempty"` // and at most this; nil: no bound is known
+	// Evenly is where the quantile would lie if the values were spread evenly within the bucket,
+	// which is what Prometheus takes them to be; at its lower end where it has no upper one.
+	Evenly float64 `json:"-"`
 }

@@ -49,7 +49,12 @@ func figure(t *testing.T, s *result.Service, name string, of func(*result.Figure
 func totalOf(f *result.Figure) *float64 { return f.Total }
 func meanOf(f *result.Figure) *float64  { return f.Mean }
 func mostOf(f *result.Figure) *float64  { return f.Max }
-func p99Of(f *result.Figure) *float64   { return f.P99 }
+func p99Of(f *result.Figure) *float64 {
+	if f.Within != nil {
+		return &f.Within.P99.Evenly
+	}
+	return f.P99
+}
 
 // checkService looks at what was said of so many requests with 8 tokens each.
 func checkService(t *testing.T, s *result.Service, requests float64) {

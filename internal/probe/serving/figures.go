@@ -112,7 +112,7 @@ func (v *view) figure(m *Metric) (record.Figure, bool) {
 		f.Total, f.Rate = &b.count, v.perSecond(b.count)
 		if b.count > 0 {
 			mean := b.sum / b.count
-			f.Mean, f.Median, f.P90, f.P99 = &mean, b.quantile(0.5), b.quantile(0.9), b.quantile(0.99)
+			f.Mean, f.Within = &mean, b.quantiles()
 		}
 	}
 	return f, true

@@ -181,28 +181,43 @@ func (b *buckets) add(more buckets) {
 	b.there = b.there || more.there
 }
 
-// quantile is where a quantile lies in a histogram, as Prometheus works it out: evenly
-// spread within a bucket, and at the last bound where it lies beyond that. nil: nothing
-// was counted.
-func (b *buckets) quantile(q float64) *float64 {
+// quantile is the bucket that a quantile lies in; false: nothing was counted.
+func (b *buckets) quantile(q float64) (in record.Bucket, ok bool) {
 	bounds := slices.Sorted(maps.Keys(b.bounds))
 	if len(bounds) < 2 || !math.IsInf(bounds[len(bounds)-1], 1) {
-		return nil
+		return in, false
 	}
 	total := b.bounds[bounds[len(bounds)-1]]
 	if total <= 0 {
-		return nil
+		return in, false
 	}
 	rank := q * total
 	i := 0
 	for i < len(bounds)-1 && b.bounds[bounds[i]] < rank {
 		i++
 	}
-	v := bounds[len(bounds)-2]
-	if i < len(bounds)-1 {
-		v = b.within(bounds, i, rank)
+	if i > 0 {
+		in.Above = bounds[i-1]
 	}
-	return &v
+	if i == len(bounds)-1 {
+		in.Evenly = in.Above
+		return in, true
+	}
+	in.UpTo, in.Evenly = &bounds[i], b.within(bounds, i, rank)
+	in.Above = min(in.Above, bounds[i]) // where even the first bound is below 0
+	return in, true
+}
+
+// quantiles are the buckets of those that a figure has; nil: nothing was counted.
+func (b *buckets) quantiles() *record.Within {
+	var w record.Within
+	var ok bool
+	for q, to := range map[float64]*record.Bucket{0.5: &w.Median, 0.9: &w.P90, 0.99: &w.P99} {
+		if *to, ok = b.quantile(q); !ok {
+			return nil
+		}
+	}
+	return &w
 }
 
 // within is where a rank lies in the i-th bucket.

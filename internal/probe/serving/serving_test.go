@@ -77,7 +77,8 @@ func TestFiguresOfReplicas(t *testing.T) {
 	if f := find(all, PrefixHitRatio); f == nil || !isAbout(f.Mean, 0.25) {
 		t.Errorf("hits %+v", f)
 	}
-	if f := find(all, RequestLatency); f == nil || !isAbout(f.Total, 30) || !isAbout(f.Mean, 0.5) || !isAbout(f.Median, 0.6) || !isAbout(f.P99, 0.796) || f.Max != nil {
+	if f := find(all, RequestLatency); f == nil || !isAbout(f.Total, 30) || !isAbout(f.Mean, 0.5) || f.Median != nil || f.Within == nil ||
+		!isAbout(&f.Within.Median.Evenly, 0.6) || !isAbout(&f.Within.P99.Evenly, 0.796) || f.Max != nil {
 		t.Errorf("latency %+v", f)
 	}
 	for _, missing := range []string{Queue, Preemptions, TimeToFirst, GPUPower} {
@@ -203,14 +204,21 @@ func TestServers(t *testing.T) {
 func TestQuantile(t *testing.T) {
 	inf := math.Inf(1)
 	b := buckets{bounds: map[float64]float64{0.1: 2, 0.2: 6, 0.4: 8, inf: 10}}
-	for _, c := range []struct{ q, want float64 }{{0.1, 0.05}, {0.2, 0.1}, {0.4, 0.15}, {0.7, 0.3}, {0.9, 0.4}, {1, 0.4}} {
-		if got := b.quantile(c.q); !isAbout(got, c.want) {
-			t.Errorf("quantile %v is %v, want %v", c.q, *got, c.want)
+	for _, c := range []struct{ q, evenly, above, upTo float64 }{
+		{0.1, 0.05, 0, 0.1}, {0.2, 0.1, 0, 0.1}, {0.4, 0.15, 0.1, 0.2}, {0.7, 0.3, 0.2, 0.4}, {0.9, 0.4, 0.4, inf}, {1, 0.4, 0.4, inf},
+	} {
+		got, ok := b.quantile(c.q)
+		upTo := inf
+		if got.UpTo != nil {
+			upTo = *got.UpTo
+		}
+		if !ok || !isAbout(&got.Evenly, c.evenly) || got.Above != c.above || upTo != c.upTo {
+			t.Errorf("quantile %v is %+v up to %v, want %+v", c.q, got, upTo, c)
 		}
 	}
 	for _, none := range []buckets{{}, {bounds: map[float64]float64{1: 0, inf: 0}}, {bounds: map[float64]float64{1: 2}}} {
-		if got := none.quantile(0.5); got != nil {
-			t.Errorf("%v has a quantile %v", none, *got)
+		if got, ok := none.quantile(0.5); ok || none.quantiles() != nil {
+			t.Errorf("%v has a quantile %v", none, got)
 		}
 	}
 }

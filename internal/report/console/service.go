@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/screen"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -90,7 +91,23 @@ func serviceRow(title string, f *result.Figure) []string {
 		}
 		row = append(row, text)
 	}
+	if w := f.Within; w != nil {
+		for i, b := range []*record.Bucket{&w.Median, &w.P90, &w.P99} {
+			row[firstQuantile+i] = bucket(b, f.Unit)
+		}
+	}
 	return row
+}
+
+// firstQuantile is the column of the median.
+const firstQuantile = 4
+
+// bucket is a range of values.
+func bucket(b *record.Bucket, unit string) string {
+	if b.UpTo == nil {
+		return "> " + serviceValue(b.Above, unit)
+	}
+	return serviceValue(b.Above, unit) + "–" + serviceValue(*b.UpTo, unit)
 }
 
 func serviceValue(v float64, unit string) string {

@@ -35,6 +35,7 @@ func (t *table) figures(s *result.Stage, window string, all []result.Figure) {
 			count = t.number(s, window, f.Name, "count", *f.Total)
 		}
 		t.said(s, window, f.Name, f.Unit, count, value, f)
+		t.buckets(s, window, f)
 		if f.Rate == nil {
 			continue
 		}
@@ -61,4 +62,15 @@ func (t *table) said(s *result.Stage, window, metric, unit, count string, value 
 	if !none {
 		t.rows = append(t.rows, append(row, ""))
 	}
+}
+
+// buckets adds the ranges that the quantiles of a histogram lie in: a row with their lower ends,
+// and one with their upper ones, where they have any.
+func (t *table) buckets(s *result.Stage, window string, f *result.Figure) {
+	w := f.Within
+	if w == nil {
+		return
+	}
+	t.said(s, window, f.Name+"_above", f.Unit, "", nil, &result.Figure{Median: &w.Median.Above, P90: &w.P90.Above, P99: &w.P99.Above})
+	t.said(s, window, f.Name+"_up_to", f.Unit, "", nil, &result.Figure{Median: w.Median.UpTo, P90: w.P90.UpTo, P99: w.P99.UpTo})
 }

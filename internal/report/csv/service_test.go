@@ -22,7 +22,8 @@ func withServices() *result.Result {
 			Figures: []result.Figure{
 				requests,
 				{Name: "kv_cache_usage", Kind: record.FigureGauge, Unit: "ratio", Mean: v(0.25), Median: v(0.2), P90: v(0.4), P99: v(0.45), Min: v(0), Max: v(0.5)},
-				{Name: "time_to_first_token", Kind: record.FigureHistogram, Unit: "s", Total: v(120), Rate: v(12.5), Mean: v(0.02), P99: v(0.031)},
+				{Name: "time_to_first_token", Kind: record.FigureHistogram, Unit: "s", Total: v(120), Rate: v(12.5), Mean: v(0.02),
+					Within: &record.Within{Median: record.Bucket{UpTo: v(0.02)}, P90: record.Bucket{Above: 0.02, UpTo: v(0.04)}, P99: record.Bucket{Above: 0.08}}},
 				{Name: "gpu_energy", Kind: record.FigureCounter, Unit: "J", Total: v(30), Rate: v(3)},
 				{Name: "mm_cache_hits", Kind: record.FigureCounter}, // nobody said how many
 			},
@@ -61,7 +62,9 @@ func TestServiceRows(t *testing.T) {
 		"scrape metric=requests avg=120",
 		"scrape metric=requests_rate unit=per sec avg=12.5",
 		"scrape metric=kv_cache_usage unit=ratio avg=0.25 min=0 max=0.5 p50=0.2 p90=0.4 p99=0.45",
-		"scrape metric=time_to_first_token unit=s count=120 avg=0.02 p99=0.031",
+		"scrape metric=time_to_first_token unit=s count=120 avg=0.02",
+		"scrape metric=time_to_first_token_above unit=s p50=0 p90=0.02 p99=0.08",
+		"scrape metric=time_to_first_token_up_to unit=s p50=0.02 p90=0.04",
 		"scrape metric=time_to_first_token_rate unit=per sec avg=12.5",
 		"scrape metric=gpu_energy unit=J avg=30",
 		"scrape metric=gpu_energy_rate unit=J/sec avg=3",

@@ -18,7 +18,7 @@ func (r *reporter) servers() {
 		if s == nil {
 			return
 		}
-		out := &report.Server{Seconds: s.Window.End - s.Window.Begin, Figures: s.Figures, Series: series(stages), Faithful: o.Faithful}
+		out := &report.Server{Seconds: s.Window.End - s.Window.Begin, Figures: interpolated(s.Figures), Series: series(stages), Faithful: o.Faithful}
 		r.file(name, report.Prometheus(out))
 	}
 	if o.Prometheus.Summary {
@@ -49,4 +49,16 @@ func series(stages []result.Stage) []report.Series {
 		}
 	}
 	return out
+}
+
+// interpolated gives the quantiles of histograms as single values, as the original does, which
+// has Prometheus spread values evenly within buckets.
+func interpolated(all []result.Figure) []result.Figure {
+	all = slices.Clone(all)
+	for i := range all {
+		if w := all[i].Within; w != nil {
+			all[i].Median, all[i].P90, all[i].P99 = &w.Median.Evenly, &w.P90.Evenly, &w.P99.Evenly
+		}
+	}
+	return all
 }

@@ -29,7 +29,11 @@ export interface Counts {
 export interface Figure {
   name: string; metric?: string; kind?: string; unit?: string;
   total?: number; rate?: number; mean?: number; median?: number; p90?: number; p99?: number; max?: number;
+  within?: { median: Bucket; p90: Bucket; p99: Bucket };
 }
+
+// Bucket is a range of values; without an end where it is the last one of a histogram.
+export interface Bucket { above: number; up_to?: number | null }
 
 export interface Service { source: string; figures?: Figure[]; faults?: string[] }
 

@@ -1,14 +1,15 @@
 // Histograms as they are drawn.
 import type { Histogram } from "./document";
 
-// comparable merges bins until all have edges that all of them had: a wider bin has more in it, and would look like more.
-// What has hardly an edge in common stays as it is.
+// comparable merges bins until all have edges that the others had, where they reach: a wider bin has more in it, and would
+// look like more. What has hardly an edge in common stays as it is.
 export function comparable(all: Histogram[]): Histogram[] {
   if (all.length < 2) return all;
   const key = (e: number) => e.toPrecision(9);
   const sets = all.map((h) => new Set(h.edges.map(key)));
-  const common = new Set([...(sets[0] as Set<string>)].filter((e) => sets.every((s) => s.has(e))));
-  if (common.size < 4) return all;
+  const beyond = (h: Histogram, e: number) => e < (h.edges[0] ?? 0) || e > (h.edges[h.edges.length - 1] ?? 0);
+  const common = new Set(all.flatMap((h) => h.edges).filter((e) => all.every((h, i) => beyond(h, e) || sets[i]?.has(key(e)))).map(key));
+  if (![...common].some((k) => sets.every((s) => s.has(k)))) return all;
   return all.map((h) => {
     const out: Histogram = { edges: [h.edges[0] as number], counts: [] };
     let sum = 0;

@@ -76,7 +76,7 @@ function move(chart: Chart, step: number): void {
   const longest = chart.spec.marks.reduce<ArrayLike<number>>((x, m) => (m.x.length > x.length ? m.x : x), []);
   if (longest.length === 0) return;
   if (!Number.isFinite(step)) view.point(step < 0 ? a : b);
-  else if (view.cursor === null) view.point(longest[nearest(longest, step > 0 ? a : b)] ?? a);
+  else if (view.cursor === null) view.point(Math.min(Math.max(longest[nearest(longest, step > 0 ? a : b)] ?? a, a), b));
   else {
     const least = (b - a) / 50;
     let i = nearest(longest, view.cursor);

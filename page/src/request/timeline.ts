@@ -22,6 +22,7 @@ export class Timeline {
   readonly chart: Chart;
   private rows: Rows | null = null;
   private chosen: number[] = [];
+  private long: number[] = [];
   private lane: Int32Array = new Int32Array();
   private count = 1;
 
@@ -29,8 +30,10 @@ export class Timeline {
     this.chart = new Chart(this.spec(), view);
   }
 
-  show(rows: Rows, chosen: number[]): void {
+  // show takes the gap, in µs, from which on a pause may be a stall, by stage.
+  show(rows: Rows, chosen: number[], long: number[]): void {
     this.rows = rows;
+    this.long = long;
     this.chosen = chosen;
     const laid = lanes(Float64Array.from(chosen, (i) => rows.due[i] as number), Float64Array.from(chosen, (i) => (rows.due[i] as number) + rows.last(i)));
     [this.lane, this.count] = [laid.of, Math.max(1, laid.count)];
@@ -69,7 +72,9 @@ export class Timeline {
     if (r.failed(i)) { part(4, first, Math.max(last, first + 1)); return; }
     part(1, first, last);
     const [gap, from] = [r.stall[i] as number, r.stallAt[i] as number];
-    if (from >= 0 && gap > stallLeast(first, last, gap)) part(3, from, from + gap);
+    // A stall is much longer than the other gaps of its request, and long among all of its stage.
+    const others = (last - first - gap) / Math.max(1, r.value("out", i) - 2);
+    if (from >= 0 && gap > 5 * others && gap > (this.long[r.value("stage", i)] ?? 0)) part(3, from, from + gap);
   }
 
   private paint(f: Frame): SVGElement[] {
@@ -143,6 +148,3 @@ export class Timeline {
     return best;
   }
 }
-
-// stallLeast is from which length on a gap is drawn as a stall: a tenth of the time that the answer took.
-const stallLeast = (first: number, last: number, gap: number): number => (gap > 0 ? (last - first) * 0.1 : Infinity);

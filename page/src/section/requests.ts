@@ -25,7 +25,7 @@ export function requests(view: View): Section {
   const select = (also: boolean) => {
     if (!rows) return;
     const chosen = rows.select(wanted);
-    if (also) timeline.show(rows, chosen);
+    if (also) timeline.show(rows, chosen, (model?.stages ?? []).map((s) => (s.metrics["inter_token_latency"]?.p99 ?? 0) * 1e3));
     const inside = zoomedOnly && view.zoomed ? rows.select({ ...wanted, span: view.span }) : chosen;
     table.show(rows, inside);
     text(matched, `${plural(inside.length, "request")} of ${count(rows.n)} shown. Click on one, or press Enter, for its events.`);

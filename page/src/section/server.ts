@@ -1,6 +1,6 @@
 // What the servers' own metrics say of the chosen stage.
 import { h, refresh } from "../dom";
-import type { Figure, Server, ServerModel, ServerTime, Service } from "../document";
+import type { Bucket, Figure, Server, ServerModel, ServerTime, Service } from "../document";
 import { count, inScale, scaleFor, share, words } from "../format";
 import type { Model } from "../model";
 import { serviceNames } from "../names";
@@ -24,19 +24,28 @@ function table(s: Service): HTMLElement {
   const rest = figures.filter((f) => !serviceNames.some((n) => n.metric === f.name)).map((f) => row(f.metric || words(f.name), f));
   const from = s.source === "prometheus" ? "Queried from Prometheus" : "Scraped from the servers";
   const head = ["total", "per s", "avg", "p50", "p90", "p99", "max"];
-  const estimated = figures.some((f) => f.kind === "histogram");
+  const estimated = figures.some((f) => f.kind === "histogram" && !f.within && f.median !== undefined);
+  const ranged = figures.some((f) => f.within);
   const table = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Server metrics, " + from.toLowerCase() }, h("table", {}, h("caption", {}, from), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), ...head.map((t) => h("th", { scope: "col", class: "number" }, t)))), h("tbody", {}, ...known, ...rest)));
-  return h("div", {}, table, estimated && h("p", { class: "quiet" }, "≈ estimated: the server reports a histogram, so a percentile is known only to lie within a bucket. Its average is exact."));
+  return h("div", {}, table, estimated && h("p", { class: "quiet" }, "≈ estimated: the server reports a histogram, so a percentile is known only to lie within a bucket. Its average is exact."),
+    ranged && h("p", { class: "quiet" }, "A percentile given as a range: the server reports a histogram, and the value lies within that bucket."));
 }
 
 function row(label: string, f: Figure): HTMLElement {
   const values = [f.total, f.rate, f.mean, f.median, f.p90, f.p99, f.max];
-  return h("tr", {}, h("th", { scope: "row" }, label), ...values.map((v, i) => h("td", { class: "number" }, v === undefined || v === null ? "" : i === 0 && Number.isInteger(v) ? count(v) : (f.kind === "histogram" && i > 2 ? "≈ " : "") + written(v, f.kind === "histogram" && i < 2 ? "" : (f.unit ?? "")))));
+  const within = f.within ? [f.within.median, f.within.p90, f.within.p99] : [];
+  return h("tr", {}, h("th", { scope: "row" }, label), ...values.map((v, i) => { const b = within[i - 3]; return b ? h("td", { class: "number" }, bucket(b, f.unit ?? "")) : h("td", { class: "number" }, v === undefined || v === null ? "" : i === 0 && Number.isInteger(v) ? count(v) : (f.kind === "histogram" && i > 2 ? "≈ " : "") + written(v, f.kind === "histogram" && i < 2 ? "" : (f.unit ?? ""))); }));
+}
+
+// bucket is the range that a percentile of a histogram lies in.
+function bucket(b: Bucket, unit: string): string {
+  if (b.up_to === undefined || b.up_to === null) return "> " + written(b.above, unit);
+  return `${written(b.above, unit)}–${written(b.up_to, unit)}`;
 }
 
 function written(v: number, unit: string): string {
   if (unit === "ratio") return share(v);
-  if (unit === "s") return inScale(scaleFor("ms", v * 1e3), v * 1e3);
+  if (unit === "s") return inScale(scaleFor("", v * 1e3), v * 1e3) /* the row says ms */;
   if (unit === "bytes") return (v / 2 ** 30).toFixed(1);
   return inScale(scaleFor("", v), v);
 }

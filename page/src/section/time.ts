@@ -61,7 +61,8 @@ function panel(all: SeriesDrawing[], m: Model, bare: boolean, named: boolean): C
   const marks = all.flatMap((s, i) => marksOf(s, i, m));
   const shape = unitShape(first.unit);
   const known = titles[first.group];
-  const title = known ?? (all.length > 1 ? words(first.group) : first.title || words(first.name));
+  const alike = new Set((m.doc.series ?? []).filter((s) => s.group === first.group).map((s) => s.unit)).size > 1;
+  const title = known ?? (all.length > 1 ? words(first.group) + (alike && first.unit ? ", " + first.unit : "") : first.title || words(first.name));
   const range = first.kind === "range";
   return {
     name: "time_" + first.name, title, height: 84, marks, bare, beside: true, shades: shades(m, named),

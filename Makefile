@@ -14,8 +14,9 @@ export INFEROMETER_TRITON ?= $(CURDIR)/.peers/triton
 export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
+BROWSER := $(CURDIR)/.peers/browser
 
-.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-export conformance-otlp peers deploy-check page page-check proto triton prometheus s3 clean
+.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -45,7 +46,7 @@ lint: ## go vet, staticcheck, errorlint and spelling; docs/decisions/045 says wh
 	  echo lint; $(GO) run -C scripts/lint -trimpath . ../.. -race
 
 tidy: ## whether go.mod names what is imported, and nothing else
-	@for dir in . scripts/lint scripts/page; do \
+	@for dir in . scripts/lint scripts/page internal/testkit/browser; do \
 	  diff=$$($(GO) -C $$dir mod tidy -diff) && continue; \
 	  [ -z "$$diff" ] || { echo "$$diff"; echo "go.mod is not tidy: run go -C $$dir mod tidy"; exit 1; }; \
 	  echo "tidy: NOT CHECKED: the modules of $$dir cannot be fetched"; \
@@ -68,6 +69,9 @@ prometheus: ## fetch the real Prometheus server that tests start, under .peers
 
 s3: ## install the real S3 server that tests start, under .peers
 	@if [ -n "$$INFEROMETER_S3" ]; then S3_DIR="$$INFEROMETER_S3" scripts/s3.sh; fi
+
+browser: ## install the real Chromium that tests of the report page use, under .peers; Debian, about 40 seconds
+	@BROWSER_DIR="$(BROWSER)" scripts/browser.sh
 
 servers: triton prometheus s3 ## install all real servers that tests start
 
@@ -114,7 +118,7 @@ bench-full: build peers ## the same beside all peers, and with a million request
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
 
-conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-export conformance-otlp ## everything that is held against the originals
+conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-export conformance-otlp conformance-page ## everything that is held against the originals
 
 conformance-perf-analyzer: build triton ## reports, figures and exports beside the real perf_analyzer, on a real Triton; about 10 minutes
 	scripts/peers.sh perf_analyzer tokenizer genai-perf
@@ -146,6 +150,12 @@ conformance-export: build ## exports of runs of every kind, read with pandas and
 conformance-otlp: build ## spans and metrics in a real OpenTelemetry collector, which it builds; some minutes
 	scripts/otelcol.sh
 	python3 scripts/conformance-otlp.py $(BIN) .peers/otelcol/otelcol
+
+page-browser: browser ## the report page in a real browser, but for what takes long; about a minute
+	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -short .
+
+conformance-page: browser ## all of it: with a hundred thousand requests; about 2 minutes
+	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -v .
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh

@@ -170,6 +170,7 @@ func TestFaultyLines(t *testing.T) {
 		{`"event_label":"c","event_read":[0],"event_text":[0]`, "points at read 0 of 0"},
 		{`"read_bytes":[1],"read_at":[1],"event_label":"c","event_read":[1],"event_text":[0]`, "points at read 1 of 1"},
 		{`"read_bytes":[1],"read_at":[1],"event_label":"c","event_read":[0],"event_text":[2],"text":"x"`, "more than there are"},
+		{`"read_bytes":[1],"read_at":[1],"event_label":"cc","event_read":[0,0],"event_text":[1,9],"text":"xy","tail":{"events":0,"text":8}`, ""},
 		{`"read_bytes":[-1],"read_at":[1]`, "has -1 bytes"},
 		{`"event_label":"z"`, "letters of event labels"},
 		{`"prompt":"xyz"`, "hexadecimal"},

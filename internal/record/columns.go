@@ -155,6 +155,9 @@ func (d *lineDecoder) joinEvents(rec *Record) error {
 		if read < 0 || read >= len(rec.Marks) {
 			return fmt.Errorf("event %d points at read %d of %d", i, read, len(rec.Marks))
 		}
+		if rec.Tail != nil && rec.Tail.Text > 0 { // the text is kept up to a limit, which an event may go beyond
+			e.Text = min(e.Text, len(rec.Text)-text)
+		}
 		text += e.Text
 		if e.Text < 0 || text < 0 || text > len(rec.Text) {
 			return fmt.Errorf("event %d has %d bytes of text, more than there are", i, e.Text)

@@ -272,6 +272,7 @@ seed: 7
 stages: [{concurrency: 1, requests: 9}]
 levels: {list: [1, 5]}
 `)
+		p.Output.Dir = filepath.Join(t.TempDir(), "out")
 		var res *result.Result
 		var err error
 		if workers == 0 {
@@ -285,6 +286,13 @@ levels: {list: [1, 5]}
 		for i := range res.Stages {
 			if got := res.Stages[i].Counts; got.OK != 9 || got.Sent != 9 {
 				t.Errorf("%d workers, stage %d: %+v", workers, i, got)
+			}
+		}
+		if workers > 0 {
+			dirs, _ := filepath.Glob(filepath.Join(p.Output.Dir+".workers", "*"))
+			merged, err := run.Merge(dirs)
+			if err != nil || len(merged.Stages) != 2 || merged.Stages[0].Counts.OK != 9 || merged.Stages[1].Counts.OK != 9 {
+				t.Errorf("as merged from the workers: %v, %+v", err, merged)
 			}
 		}
 		seen := s.seen(t)

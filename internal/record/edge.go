@@ -5,10 +5,11 @@ import "time"
 // Edge is a moment at which a measurement window of a stage begins or ends: written
 // when it has passed. The windows of a stage lie between its edges.
 type Edge struct {
-	Stage int           `json:"stage"`
-	Level float64       `json:"level"` // the stage's concurrency or rate
-	Trial int           `json:"trial"` // windows that have ended by then; 0: the first one begins
-	At    time.Duration `json:"at"`
+	Worker int           `json:"worker,omitempty"` // in whose file it begins a level, from 1; 0: the run's own
+	Stage  int           `json:"stage"`
+	Level  float64       `json:"level"` // the stage's concurrency or rate
+	Trial  int           `json:"trial"` // windows that have ended by then; 0: the first one begins
+	At     time.Duration `json:"at"`
 	// Server is nil where it was not asked or did not answer. Its GPUs are as they were since
 	// the edge before.
 	Server *Snapshot `json:"server,omitempty"`

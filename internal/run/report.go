@@ -166,6 +166,7 @@ func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 			f.Health = append(f.Health, *l.Health)
 		case l.Session != nil:
 			f.AddSession(l.Session)
+		case l.Edge != nil && l.Edge.Worker > 0 && f.Header.Worker == 0: // the run has its own
 		case l.Edge != nil:
 			f.Edges = append(f.Edges, *l.Edge)
 		case l.Probe != nil:

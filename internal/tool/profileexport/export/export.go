@@ -196,7 +196,7 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 		switch {
 		case l.Header != nil:
 			start = l.Header.Start.UnixNano()
-		case l.Edge != nil:
+		case l.Edge != nil && l.Edge.Worker == 0: // those of workers say no more
 			edges = append(edges, *l.Edge)
 		case l.Stage != nil:
 			marks[l.Stage.Stage] = *l.Stage

@@ -199,6 +199,17 @@ func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 			if d := cmp.Diff(res.Stages, again.Stages); d != "" {
 				t.Errorf("the report made again differs: %s", d)
 			}
+			for _, again := range []*result.Result{res, again} {
+				ok := int64(0)
+				for _, w := range again.Stages[0].Workers {
+					if ok += w.Counts.OK; w.Counts.OK == 0 || w.Metrics["request_latency"].Count != w.Counts.OK {
+						t.Errorf("worker %s: %+v", w.Name, w)
+					}
+				}
+				if len(again.Stages[0].Workers) != workers || workers > 0 && ok != 300 {
+					t.Errorf("%d answers of %d workers", ok, len(again.Stages[0].Workers))
+				}
+			}
 			if workers > 1 {
 				merges(t, p.Output.Dir, res, earlier)
 			}

@@ -28,6 +28,8 @@ type Options struct {
 	// Models are those that requests ask for by name and that are told apart; none: they
 	// are not.
 	Models []string
+	// Workers: several processes sent the requests, and are told apart.
+	Workers bool
 	// StandIn: what is counted on this side are not the model's tokens, so that such a
 	// count is not held against the length asked for.
 	StandIn bool
@@ -67,6 +69,7 @@ type Fold struct {
 
 	perTarget []*Def       // what is kept for each target
 	perModel  []*Def       // what is kept for each model
+	perWorker []*Def       // what is kept for each worker
 	prompts   *stat.Column // hashes of the prompts that were sent
 	req       Request
 }
@@ -107,6 +110,9 @@ func NewFold(opts Options) (*Fold, error) {
 	}
 	if len(opts.Models) > 0 {
 		f.perModel = pick(f.defs, ModelMetrics())
+	}
+	if opts.Workers {
+		f.perWorker = pick(f.defs, TargetMetrics())
 	}
 	f.prompts = f.pool.Column()
 	f.req.gaps = make([]int64, 0, 1024)
@@ -232,6 +238,9 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
 		}
 		if f.perModel != nil {
 			f.part(&s.models, f.modelOf(r), len(f.opts.Models), f.perModel, r, good)
+		}
+		if f.perWorker != nil {
+			f.part(&s.workers, r.Worker-1, math.MaxInt, f.perWorker, r, good)
 		}
 	}
 	if in&stat.Second != 0 {

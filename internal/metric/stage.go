@@ -30,6 +30,7 @@ type stage struct {
 	failures map[failureKey]*FailureCount
 	targets  parts
 	models   parts
+	workers  parts
 }
 
 // Counts are numbers over the measured requests of a stage that no metric has.
@@ -103,6 +104,7 @@ func (s *stage) close() {
 	}
 	s.targets.close()
 	s.models.close()
+	s.workers.close()
 }
 
 // hold adds the part of a request that lies in the steady window to the time that
@@ -317,7 +319,7 @@ func (s *stage) merge(o *stage) error {
 		s.met[i] += o.met[i]
 	}
 	s.Counts.merge(&o.Counts)
-	if err := errors.Join(s.targets.merge(o.targets), s.models.merge(o.models)); err != nil {
+	if err := errors.Join(s.targets.merge(o.targets), s.models.merge(o.models), s.workers.merge(o.workers)); err != nil {
 		return err
 	}
 	for key, c := range o.failures {

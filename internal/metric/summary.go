@@ -36,6 +36,7 @@ type Stage struct {
 	Failures   []FailureCount
 	Targets    []Window      // the requests of the measured phase by target; nil: there is one
 	Models     []Window      // the same by model, in the order of Options.Models
+	Workers    []Window      // the same by worker, as far as they had any
 	Pace       Pace          // of the measured phase
 	Busy       time.Duration // in the steady window: time in flight or on the way there, summed over requests
 	Series     *Series       // the requests in the order in which they were sent; nil: none is known to have been measured
@@ -79,6 +80,7 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 		}
 		tasks = append(tasks, s.targets.tasks(f.perTarget, out[i].Targets)...)
 		tasks = append(tasks, s.models.tasks(f.perModel, out[i].Models)...)
+		tasks = append(tasks, s.workers.tasks(f.perWorker, out[i].Workers)...)
 	}
 	if err := runTasks(tasks, rule); err != nil {
 		return nil, err
@@ -110,6 +112,9 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 	}
 	if f.perModel != nil {
 		st.Models = s.models.windows(s, len(f.opts.Models), defs)
+	}
+	if f.perWorker != nil {
+		st.Workers = s.workers.windows(s, len(s.workers), defs)
 	}
 	for k, o := range f.slos {
 		st.Objectives = append(st.Objectives, Objective{o.SLO, s.met[k]})

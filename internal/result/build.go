@@ -106,6 +106,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		st := buildStage(p, i, mark, &sum)
 		st.Server = buildServer(p, i, f.Probes, &sum.All)
 		st.Services = f.Pages.services(p, i)
+		st.Workers = workers(f.Header.Workers, &sum)
 		st.Level = at(f.Levels, i)
 		st.Windows = inWindows(st.Level)
 		bars := barsOf(&f, &sum, FoldOptions(p).Closed[i])
@@ -217,6 +218,16 @@ func models(p *plan.Plan, sum *metric.Stage) []Model {
 		list = append(list, Model{Name: a.Name, Counts: partCounts(&w), Metrics: stats(&w)})
 	}
 	return list
+}
+
+// workers are the processes that sent the requests of a stage.
+func workers(list []record.WorkerInfo, sum *metric.Stage) []Worker {
+	var out []Worker
+	for i, info := range list {
+		w := at(sum.Workers, i)
+		out = append(out, Worker{Name: info.Name, Counts: partCounts(&w), Metrics: stats(&w)})
+	}
+	return out
 }
 
 func partCounts(w *metric.Window) TargetCounts {

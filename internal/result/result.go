@@ -90,6 +90,7 @@ type Stage struct {
 	Windows  *InWindows        `json:"level,omitempty"`   // the same in the units of the document
 	Targets  []Target          `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
 	Models   []Model           `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
+	Workers  []Worker          `json:"workers,omitempty"` // those that sent the requests, where several processes did
 }
 
 // Target is what one of several targets has done in the measured phase. Its rates are
@@ -108,7 +109,11 @@ type Model struct {
 	Metrics map[string]Stat `json:"metrics"`
 }
 
-// TargetCounts are numbers of requests of one target or one model.
+// Worker is what one of the processes that sent the requests has measured. Its rates are over the
+// stage's window, so that those of all workers add up.
+type Worker Model
+
+// TargetCounts are numbers of requests of one target, one model or one worker.
 type TargetCounts struct {
 	Sent   int64 `json:"sent"`
 	OK     int64 `json:"ok"`

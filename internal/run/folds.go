@@ -19,11 +19,11 @@ type folds struct {
 	pool  *stat.Pool
 }
 
-func newFolds(p *plan.Plan, bounds func(stage int) (from, to time.Duration)) (*folds, error) {
+func newFolds(p *plan.Plan, workers bool, bounds func(stage int) (from, to time.Duration)) (*folds, error) {
 	f := &folds{pool: stat.NewPool("", metric.SampleMemory)}
 	for range runtime.GOMAXPROCS(0) {
 		live := new(metric.Live)
-		fold, err := metric.NewFold(foldOptions(p, bounds, f.pool, live))
+		fold, err := metric.NewFold(foldOptions(p, workers, bounds, f.pool, live))
 		if err != nil {
 			f.close()
 			return nil, err
@@ -49,9 +49,9 @@ func (f *folds) close() {
 	f.pool.Close()
 }
 
-// foldOptions say how the records of a plan are to be seen.
-func foldOptions(p *plan.Plan, bounds func(int) (time.Duration, time.Duration), pool *stat.Pool, live *metric.Live) metric.Options {
+// foldOptions say how the records of a plan are to be seen, which workers may have sent.
+func foldOptions(p *plan.Plan, workers bool, bounds func(int) (time.Duration, time.Duration), pool *stat.Pool, live *metric.Live) metric.Options {
 	o := result.FoldOptions(p)
-	o.Bounds, o.Pool, o.Live = bounds, pool, live
+	o.Workers, o.Bounds, o.Pool, o.Live = workers, bounds, pool, live
 	return o
 }

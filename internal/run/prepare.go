@@ -132,7 +132,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	}
 	q := newQueue(p.plan)
 	live := engine.NewLive(q.most())
-	folded, err := newFolds(p.plan, live.Window)
+	folded, err := newFolds(p.plan, p.opt.Fleet != nil, live.Window)
 	if err != nil {
 		return nil, err
 	}

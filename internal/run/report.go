@@ -125,7 +125,7 @@ func (s *Saved) build(d *drawing) error {
 	p := s.Plan
 	pool := stat.NewPool("", metric.SampleMemory)
 	defer pool.Close()
-	fold, err := metric.NewFold(d.options(foldOptions(p, result.Bounds(s.Facts.Stages), pool, nil), p, s.Facts.Stages))
+	fold, err := metric.NewFold(d.options(foldOptions(p, len(s.Facts.Header.Workers) > 0, result.Bounds(s.Facts.Stages), pool, nil), p, s.Facts.Stages))
 	if err != nil {
 		return err
 	}

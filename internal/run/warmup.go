@@ -31,7 +31,7 @@ func build(p *plan.Plan, f *result.Facts, fold *metric.Fold, records *record.Fil
 	if !changed {
 		return d.build(p, *f, fold)
 	}
-	again, err := metric.NewFold(d.options(foldOptions(p, result.Bounds(marks), pool, nil), p, marks))
+	again, err := metric.NewFold(d.options(foldOptions(p, len(f.Header.Workers) > 0, result.Bounds(marks), pool, nil), p, marks))
 	if err != nil {
 		return nil, err
 	}

@@ -97,6 +97,18 @@ func (p *printer) parts(title string, parts []result.Model) {
 	p.table(&t)
 }
 
+// workers shows each worker beside the others, where everything is asked for.
+func (p *printer) workers(list []result.Worker) {
+	if !p.all {
+		return
+	}
+	var parts []result.Model
+	for _, w := range list {
+		parts = append(parts, result.Model(w))
+	}
+	p.parts("Worker", parts)
+}
+
 // compare adds a column for each figure, in one unit for all rows.
 func compare(t *table, rows []map[string]result.Stat) {
 	for _, f := range figures() {

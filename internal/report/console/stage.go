@@ -30,6 +30,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.windows(s)
 	p.targets(s.Targets)
 	p.parts("Model", s.Models)
+	p.workers(s.Workers)
 	p.blank()
 	p.goodput(s)
 	p.failures(s.Failures)

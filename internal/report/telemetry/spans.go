@@ -20,6 +20,7 @@ import (
 type Spans struct {
 	run    *Run
 	reader *metric.Reader
+	defs   []metric.Def // of the figures that a span has
 	ratio  float64
 	talks  map[string]*talk
 	order  []string
@@ -34,7 +35,12 @@ type talk struct {
 // Spans begins the spans of a run, whose requests are seen as a fold of the same options
 // does. ratio is the share of traces that are wanted, from 0 to 1.
 func (r *Run) Spans(o metric.Options, ratio float64) *Spans {
-	return &Spans{run: r, reader: metric.NewReader(o), ratio: ratio, talks: map[string]*talk{}}
+	s := &Spans{run: r, reader: metric.NewReader(o), ratio: ratio, talks: map[string]*talk{}}
+	for _, id := range []string{"time_to_first_token", "time_per_output_token"} {
+		d, _ := metric.ByID(id)
+		s.defs = append(s.defs, d)
+	}
+	return s
 }
 
 // id is n bytes that belong to a thing of this run and to no other. The same records always
@@ -105,9 +111,9 @@ func (s *Spans) about(span *otlp.Span, rec *record.Record, model string) {
 	span.Add(r.Tokens >= 0, otlp.Int("gen_ai.usage.output_tokens", r.Tokens))
 	span.Add(rec.Cached >= 0, otlp.Int("gen_ai.usage.cache_read.input_tokens", rec.Cached))
 	span.Add(rec.Finish != "", otlp.Texts("gen_ai.response.finish_reasons", rec.Finish))
-	for _, id := range []string{"time_to_first_token", "time_per_output_token"} {
-		d, _ := metric.ByID(id)
-		d.Each(r, func(v int64) { span.Add(true, otlp.Double("inferometer."+id, time.Duration(v).Seconds())) })
+	for i := range s.defs {
+		d := &s.defs[i]
+		d.Each(r, func(v int64) { span.Add(true, otlp.Double("inferometer."+d.ID, time.Duration(v).Seconds())) })
 	}
 	if r.First >= 0 {
 		span.Events = append(span.Events, otlp.Event{Time: s.run.at(r.First).UnixNano(), Name: "first token"})

@@ -111,11 +111,14 @@ func measure(env tool.Env, action *args.Action) int {
 	if err := printResult(env, action, res); err != nil {
 		return env.Fail("run", err, tool.ExitRun)
 	}
+	if err != nil {
+		err = tool.BesideResult(err)
+	}
 	if to != nil && held.dir != "" {
 		err = errors.Join(err, to.send(ctx, session.Log, env.Version, held.dir))
 	}
 	if err != nil {
-		return env.Fail("run", tool.BesideResult(err), tool.ExitRun)
+		return env.Fail("run", err, tool.ExitRun)
 	}
 	return resultCode(res)
 }

@@ -165,6 +165,9 @@ func receiver(env tool.Env, address string) (*remotewrite.Client, error) {
 
 // send sends a run, and tells how much arrived. The error says what did not.
 func (s *sending) send(ctx context.Context, log io.Writer, version, dir string) error {
+	if ctx.Err() != nil {
+		return errors.New("the run was aborted and is not sent: inferometer report DIR sends one that was kept")
+	}
 	saved, err := run.Read(dir, nil)
 	if err != nil {
 		return fmt.Errorf("reading the records to send: %w", err)

@@ -114,10 +114,7 @@ func measure(env tool.Env, action *args.Action) int {
 	if err != nil {
 		err = tool.BesideResult(err)
 	}
-	if to != nil && held.dir != "" {
-		err = errors.Join(err, to.send(ctx, session.Log, env.Version, held.dir))
-	}
-	if err != nil {
+	if err = errors.Join(err, held.send(ctx, env, to, session.Log)); err != nil {
 		return env.Fail("run", err, tool.ExitRun)
 	}
 	return resultCode(res)

@@ -307,6 +307,14 @@ func (h *holder) take(from string) (err error) {
 	return nil
 }
 
+// send sends the run, if it is to be sent and there are records of it.
+func (h *holder) send(ctx context.Context, env tool.Env, to *sending, log io.Writer) error {
+	if to == nil || h.dir == "" {
+		return nil
+	}
+	return to.send(ctx, log, env.Version, h.dir)
+}
+
 // remove takes our own away.
 func (h *holder) remove() {
 	if h.own {

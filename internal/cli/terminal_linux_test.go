@@ -8,14 +8,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/inferometer/inferometer/internal/testkit/terminal"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // onTerminal calls a command whose output goes to a terminal, and returns what that got.
 func onTerminal(t *testing.T, env map[string]string, args ...string) string {
+	t.Helper()
+	return atTerminal(t, func(far *os.File) {
+		Main(tool.Env{Args: args, Stdout: far, Stderr: io.Discard, Getenv: func(name string) string { return env[name] }, Restore: func() {}})
+	})
+}
+
+// atTerminal returns what a terminal of 100 columns and 40 lines gets.
+func atTerminal(t *testing.T, write func(far *os.File)) string {
 	t.Helper()
 	near, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -42,7 +52,7 @@ func onTerminal(t *testing.T, env map[string]string, args ...string) string {
 		defer close(read)
 		_, _ = io.Copy(&got, near) // ends with an error once the far end is closed
 	}()
-	Main(tool.Env{Args: args, Stdout: far, Stderr: io.Discard, Getenv: func(name string) string { return env[name] }, Restore: func() {}})
+	write(far)
 	far.Close()
 	<-read
 	return got.String()
@@ -70,6 +80,41 @@ func TestColor(t *testing.T) {
 		all := onTerminal(t, tc.env, "report", dir, "--all")
 		if !strings.Contains(all, "clock step") || strings.Contains(out, "clock step") || strings.Contains(all, "\x1b[") != tc.color {
 			t.Errorf("%s, with --all:\n%q", tc.name, all)
+		}
+	}
+}
+
+// The live view leaves nothing of itself on the screen, and shows what the terminal can.
+func TestLiveViewOnATerminal(t *testing.T) {
+	url := serve(t)
+	for _, tc := range []struct {
+		name         string
+		env          map[string]string
+		drawn, ascii bool
+	}{
+		{"a terminal", map[string]string{"TERM": "xterm", "LANG": "en_US.UTF-8"}, true, false},
+		{"another locale", map[string]string{"TERM": "xterm", "LANG": "en_US.UTF-8", "LC_ALL": "C"}, true, true},
+		{"a dumb terminal", map[string]string{"TERM": "dumb", "LANG": "en_US.UTF-8"}, false, false},
+	} {
+		out := atTerminal(t, func(far *os.File) {
+			Main(tool.Env{
+				Args:   []string{"run", url, "--requests", "4", "--concurrency", "2", "--output-tokens", "3", "--seed", "5", "--name", "模型", "--warmup", "2"},
+				Stdout: io.Discard, Stderr: far, Getenv: func(name string) string { return tc.env[name] }, Restore: func() {},
+			})
+		})
+		if strings.Contains(out, "\x1b[") != tc.drawn || !strings.Contains(out, "in flight") {
+			t.Errorf("%s: drawn should be %v:\n%q", tc.name, tc.drawn, out)
+		}
+		if i := strings.IndexFunc(out, func(r rune) bool { return r > unicode.MaxASCII }); tc.ascii && i >= 0 {
+			t.Errorf("%s: not ASCII: %q", tc.name, out[i:])
+		}
+		if !tc.drawn {
+			continue
+		}
+		screen := terminal.New(100, 40)
+		_, _ = screen.Write([]byte(out))
+		if left := screen.Text(); strings.Contains(left, "in flight") || len(screen.Faults()) > 0 {
+			t.Errorf("%s: left on the screen: %s\nfaults: %q", tc.name, left, screen.Faults())
 		}
 	}
 }

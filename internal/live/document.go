@@ -51,7 +51,10 @@ func message(d *draw.Document) ([]byte, error) {
 func stage(p *run.Progress, i int) draw.Stage {
 	span := p.Spans[i]
 	end := min(span.End, p.At)
-	part := p.Live.Part(i, record.Measured)
+	part, d := p.Live.Part(i, record.Measured), coarse
+	if i == p.Stage {
+		d = fine
+	}
 	s := draw.Stage{
 		Begin: min(span.Begin, end).Seconds(), End: end.Seconds(), Load: loadOf(&p.Stages[i]),
 		Curves: map[string]draw.Sides[draw.Curve]{}, Histograms: map[string]draw.Sides[*draw.Histogram]{},
@@ -73,9 +76,9 @@ func stage(p *run.Progress, i int) draw.Stage {
 		if m.sent.Count() == 0 {
 			continue
 		}
-		curves, counts := draw.Sides[draw.Curve]{Sent: curve(m.sent)}, draw.Sides[*draw.Histogram]{Sent: counted(m.sent)}
+		curves, counts := draw.Sides[draw.Curve]{Sent: d.curve(m.sent)}, draw.Sides[*draw.Histogram]{Sent: d.counts(m.sent)}
 		if m.due != nil {
-			curves.Due, counts.Due = curve(m.due), counted(m.due)
+			curves.Due, counts.Due = d.curve(m.due), d.counts(m.due)
 		}
 		s.Curves[m.name], s.Histograms[m.name] = curves, counts
 	}
@@ -95,62 +98,72 @@ func loadOf(s *plan.Stage) *draw.Load {
 	return nil
 }
 
-// curve are the quantiles that a histogram has to offer: one for each bucket.
-func curve(h *stat.Histogram) draw.Curve {
-	var out draw.Curve
+// detail is how finely a stage is drawn.
+type detail struct{ points, bins int }
+
+// The stage under way is drawn in detail, and the others so that many of them fit into an
+// event.
+var (
+	fine   = detail{points: 120, bins: 60}
+	coarse = detail{points: 40, bins: 30}
+)
+
+// curve are the quantiles that a histogram has to offer: one for each bucket, or fewer, but all
+// near the end, where each stands for few samples.
+func (d detail) curve(h *stat.Histogram) draw.Curve {
+	var all draw.Curve
 	n, below := float64(h.Count()), 0.0
 	h.Buckets(func(low, high int64, count uint64) bool {
-		ms := millis(low + (high-low)/2)
+		ms := rounded(millis(low + (high-low)/2))
 		if below == 0 {
-			out = append(out, [2]float64{0, ms})
+			all = append(all, [2]float64{0, ms})
 		}
 		below += float64(count)
-		out = append(out, [2]float64{below / n, ms})
+		all = append(all, [2]float64{rounded(below / n), ms})
 		return true
 	})
-	return thinned(out)
-}
-
-// mostPoints is how many points of a curve are sent.
-const mostPoints = 120
-
-// thinned leaves points out of the middle of a long curve, and none near its end, where each
-// stands for few samples.
-func thinned(c draw.Curve) draw.Curve {
-	if len(c) <= mostPoints {
-		return c
+	every := (2*len(all) + d.points - 1) / d.points
+	if every <= 2 {
+		return all
 	}
-	every := (len(c) + mostPoints - 1) / mostPoints * 2
-	out := c[:0]
-	for i, point := range c {
-		if i%every == 0 || i >= len(c)-mostPoints/2 {
+	out := all[:0]
+	for i, point := range all {
+		if i%every == 0 || i >= len(all)-d.points/2 {
 			out = append(out, point)
 		}
 	}
 	return out
 }
 
-// counted is a histogram in bins of an eighth of a power of two.
-func counted(h *stat.Histogram) *draw.Histogram {
-	const fraction = 8
-	var n []int64
-	first := 0
+// counts is a histogram in bins that are the same part of a power of two.
+func (d detail) counts(h *stat.Histogram) *draw.Histogram {
+	least, _ := h.Quantile(0)
+	most, _ := h.Quantile(1)
+	octave := func(ns int64) float64 { return math.Log2(max(millis(ns), 1e-6)) }
+	parts := 32.0
+	for parts > 1 && (octave(most)-octave(least))*parts > float64(d.bins) {
+		parts /= 2
+	}
+	first, last := int(math.Floor(octave(least)*parts)), int(math.Floor(octave(most)*parts))
+	out := &draw.Histogram{Counts: make([]int64, last-first+1)}
 	h.Buckets(func(low, high int64, count uint64) bool {
-		at := int(math.Floor(math.Log2(max(millis(low+(high-low)/2), 1e-6)) * fraction))
-		if n == nil {
-			first = at
-		}
-		for first+len(n) <= at {
-			n = append(n, 0)
-		}
-		n[at-first] += int64(count)
+		at := int(math.Floor(octave(low+(high-low)/2)*parts)) - first
+		out.Counts[min(max(at, 0), last-first)] += int64(count)
 		return true
 	})
-	out := &draw.Histogram{Counts: n}
-	for i := range len(n) + 1 {
-		out.Edges = append(out.Edges, math.Exp2(float64(first+i)/fraction))
+	for i := range last - first + 2 {
+		out.Edges = append(out.Edges, rounded(math.Exp2(float64(first+i)/parts)))
 	}
 	return out
+}
+
+// rounded is a number to six digits, which takes less room.
+func rounded(v float64) float64 {
+	if v == 0 || v == 1 {
+		return v
+	}
+	unit := math.Pow(10, 5-math.Floor(math.Log10(v)))
+	return math.Round(v*unit) / unit
 }
 
 func millis(ns int64) float64 { return float64(ns) / float64(time.Millisecond) }

@@ -242,7 +242,9 @@ func (s *Server) End() bool {
 	if s.state == nil {
 		return false
 	}
-	s.over = true
+	last := s.document()
+	last.Live = false
+	s.shown, s.over = shown{document: last}, true
 	s.tell()
 	return true
 }

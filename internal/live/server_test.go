@@ -2,16 +2,21 @@ package live
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 )
@@ -244,12 +249,54 @@ func TestEvents(t *testing.T) {
 	if name, _ := follow(t, s).next(); name != "end" {
 		t.Errorf("whoever comes late gets %q", name)
 	}
+	if _, text := get(t, s.URL()); strings.Contains(text, `"live":true`) {
+		t.Error("the page of a run that is over waits for more")
+	}
 	s.Close()
 	if _, err := f.in.ReadByte(); err == nil {
 		t.Error("the stream goes on after the end")
 	}
 	if _, err := http.Get(s.URL()); err == nil {
 		t.Error("the server answers after the end")
+	}
+}
+
+// What is drawn of a stage is all of its samples, in few bytes, also where there are many stages
+// that differ by much.
+func TestDocumentOfManyStages(t *testing.T) {
+	c, h := newFake(t), NewHistory(mostBins)
+	const stages = 10
+	c.Plan.Stages, c.Spans = nil, nil
+	for i := range stages {
+		c.Plan.Stages = append(c.Plan.Stages, plan.Stage{Rate: 5})
+		c.Spans = append(c.Spans, run.Span{Begin: c.At, From: c.At, To: c.At + 200*time.Second, End: c.At + 200*time.Second})
+		for k := range 2000 {
+			c.At += 100 * ms
+			c.add(i, record.Measured, time.Duration(1+k*k*50)*time.Microsecond)
+			h.Add(&c.Progress)
+		}
+	}
+	c.Stages, c.Stage = c.Plan.Stages, stages-1
+	d := document(&c.Progress, h, "v1")
+	text, err := message(d)
+	if err != nil || len(text) > 100<<10 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	for i, s := range d.Stages {
+		var n int64
+		for _, count := range s.Histograms["time_to_first_token"].Sent.Counts {
+			n += count
+		}
+		curve := s.Curves["time_to_first_token"].Sent
+		if n != 2000 || curve[0][0] != 0 || curve[len(curve)-1][0] != 1 {
+			t.Errorf("stage %d: %d samples, a curve from %v to %v", i, n, curve[0], curve[len(curve)-1])
+		}
+		if !slices.IsSortedFunc(curve, func(a, b [2]float64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
+			t.Errorf("stage %d: the curve goes down: %v", i, curve)
+		}
+	}
+	if len(d.Series) != 8 || d.Series[0].Column.T.Count > mostBins+1 {
+		t.Errorf("%d series of %d bins", len(d.Series), d.Series[0].Column.T.Count)
 	}
 }
 

@@ -76,6 +76,10 @@ func (g *gauge) progress() Progress {
 		Sent: g.live.Sent(), InFlight: g.live.InFlight(),
 		Live: g.merged(stage), Failures: g.collector.Failures(),
 	}
+	if len(p.Stages) == 0 { // the search for rates has found none
+		p.Stages = g.plan.Stages[:1]
+	}
+	p.Stage = min(p.Stage, len(p.Stages)-1)
 	from, to := g.live.Window(stage)
 	p.Warming = from > p.At
 	p.Draining = to <= p.At

@@ -22,7 +22,13 @@ type gauge struct {
 	state   func() run.Progress
 	points  []point
 	history *live.History
+
+	newest                   newest // that the sparklines have
+	rates, firsts, inFlights []float64
 }
+
+// newest tells whether there is a new bin.
+type newest struct{ stage, bins int }
 
 func newGauge(state func() run.Progress) *gauge {
 	return &gauge{state: state, history: live.NewHistory(mostBins)}
@@ -70,25 +76,33 @@ func (g *gauge) snapshot() progress.Snapshot {
 	slices.SortFunc(s.Errors, func(a, b progress.Error) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
-	s.RateGot, s.OutputRate = g.rates(p.At, p.Live)
+	s.RateGot, s.OutputRate = g.lately(p.At, p.Live)
 	return s
 }
 
-// remember adds how the stage went so far.
+// remember adds how the stage went so far, worked out anew with each bin.
 func (g *gauge) remember(p *run.Progress, s *progress.Snapshot) {
 	g.history.Add(p)
-	for _, b := range g.history.Bins() {
-		if b.Stage != p.Stage {
-			continue
+	bins := g.history.Bins()
+	if now := (newest{p.Stage, len(bins)}); now != g.newest {
+		g.newest, g.rates, g.firsts, g.inFlights = now, nil, nil, nil
+		for i := range bins {
+			if bins[i].Stage == p.Stage {
+				g.draw(&bins[i])
+			}
 		}
-		first := math.NaN()
-		if v, ok := b.TTFT.Quantile(0.5); ok {
-			first = float64(v) / float64(time.Millisecond)
-		}
-		s.Rates = append(s.Rates, b.Rate(b.Ended))
-		s.FirstTokens = append(s.FirstTokens, first)
-		s.InFlights = append(s.InFlights, float64(b.InFlight))
 	}
+	s.Rates, s.FirstTokens, s.InFlights = g.rates, g.firsts, g.inFlights
+}
+
+func (g *gauge) draw(b *live.Bin) {
+	first := math.NaN()
+	if v, ok := b.TTFT.Quantile(0.5); ok {
+		first = float64(v) / float64(time.Millisecond)
+	}
+	g.rates = append(g.rates, b.Rate(b.Ended))
+	g.firsts = append(g.firsts, first)
+	g.inFlights = append(g.inFlights, float64(b.InFlight))
 }
 
 // later is how long stages will take; below 0: that is not known.
@@ -120,8 +134,8 @@ func earlier(p *run.Progress) (list []progress.Past) {
 // pastStages is how many stages the view may show besides the one under way.
 const pastStages = 3
 
-// rates are requests and tokens per second over the last few seconds.
-func (g *gauge) rates(at time.Duration, live *metric.Live) (requests, tokens float64) {
+// lately is requests and tokens per second over the last few seconds.
+func (g *gauge) lately(at time.Duration, live *metric.Live) (requests, tokens float64) {
 	now := point{at: at}
 	for _, s := range live.Stages() {
 		for i := range s {

@@ -1,0 +1,55 @@
+package tool
+
+import (
+	"testing"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/run"
+)
+
+// The view shows the stage under way and what was before it, each by itself.
+func TestGauge(t *testing.T) {
+	live := new(metric.Live)
+	fold, err := metric.NewFold(metric.Options{Live: live, SLOs: []metric.SLO{{Metric: "request_latency", Max: 50 * time.Millisecond}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fold.Close()
+	end := func(stage int, phase record.Phase, latency time.Duration) {
+		fold.Add(&record.Record{Stage: stage, Phase: phase, Sent: 0, End: latency, Cached: -1})
+	}
+	minute := plan.Duration(time.Minute)
+	p := run.Progress{
+		Plan: &plan.Plan{Goodput: []plan.SLO{{}}}, Live: live, Spans: []run.Span{{From: metric.Unknown, To: metric.Unknown, End: metric.Unknown}}, Warming: true,
+		Stages: []plan.Stage{{Name: "first", Concurrency: 2, Duration: minute, Warmup: plan.Warmup{Requests: 5}}, {Rate: 5, Duration: minute}, {Rate: 9, Duration: minute, Gap: minute}},
+	}
+	g := newGauge(func() run.Progress { return p })
+	end(0, record.Warmup, time.Second)
+	if s := g.snapshot(); s.Phase != progress.WarmingUp || s.OK != 1 || s.Limit != 5 || s.Later != 3*time.Minute {
+		t.Errorf("warm-up: %+v", s)
+	}
+	p.Warming = false
+	for i := range 10 {
+		end(0, record.Measured, time.Duration(i+1)*10*time.Millisecond)
+		p.At += time.Second
+		g.snapshot()
+	}
+	if s := g.snapshot(); s.Phase != progress.Measuring || s.OK != 10 || s.Good != 5 || !s.Judged || len(s.Rates) != 10 || len(s.Earlier) != 0 {
+		t.Errorf("measured: %+v", s)
+	}
+	p.Stage, p.Spans[0] = 1, run.Span{From: 0, To: 4 * time.Second, End: 5 * time.Second}
+	p.Spans = append(p.Spans, run.Span{Begin: 10 * time.Second, From: 10 * time.Second, To: metric.Unknown, End: metric.Unknown})
+	end(1, record.Measured, time.Millisecond)
+	p.At += time.Second
+	s := g.snapshot()
+	if s.OK != 1 || s.RateWanted != 5 || s.Later != 2*time.Minute || len(s.Rates) != 1 {
+		t.Errorf("next stage: %+v", s)
+	}
+	if len(s.Earlier) != 1 || s.Earlier[0].Name != "first" || s.Earlier[0].Rate != 2 {
+		t.Errorf("before it: %+v", s.Earlier)
+	}
+}

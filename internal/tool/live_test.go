@@ -1,0 +1,47 @@
+package tool
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTakeLive(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want *Live
+		rest string
+	}{
+		{"http://localhost:8000 --rate 5", nil, "http://localhost:8000 --rate 5"},
+		{"--live http://localhost:8000", &Live{}, "http://localhost:8000"},
+		{"http://h --live --rate 5", &Live{}, "http://h --rate 5"},
+		{"http://h --live :9464 --rate 5", &Live{Address: ":9464"}, "http://h --rate 5"},
+		{"--live 9464 plan.yaml", &Live{Address: "9464"}, "plan.yaml"},
+		{"--live [::1]:0 x", &Live{Address: "[::1]:0"}, "x"},
+		{"--live bench.example:80", &Live{Address: "bench.example:80"}, ""},
+		{"--live=0.0.0.0:1 a", &Live{Address: "0.0.0.0:1"}, "a"},
+		{"--live=anything a", &Live{Address: "anything"}, "a"},
+		{"--live plan.yaml", &Live{}, "plan.yaml"},
+		{"--live localhost:port", &Live{}, "localhost:port"},
+		{"--live-keep 5m", &Live{Keep: 5 * time.Minute}, ""},
+		{"--live :1 --live-keep=90s a", &Live{Address: ":1", Keep: 90 * time.Second}, "a"},
+		{"profile -- --live :1", nil, "profile -- --live :1"},
+		{"--live -- -v", &Live{}, "-- -v"},
+		{"--lively", nil, "--lively"},
+	} {
+		got, rest, err := takeLive(strings.Fields(tt.line))
+		if err != nil {
+			t.Errorf("%s: %v", tt.line, err)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || strings.Join(rest, " ") != tt.rest {
+			t.Errorf("%s: rest %q (-want +got):\n%s", tt.line, rest, diff)
+		}
+	}
+	for _, line := range []string{"--live-keep", "--live-keep --rate", "--live-keep 5", "--live-keep=-5s"} {
+		if _, _, err := takeLive(strings.Fields(line)); err == nil {
+			t.Errorf("%s: no error", line)
+		}
+	}
+}

@@ -115,7 +115,7 @@ func serviceValue(v float64, unit string) string {
 	case "ratio":
 		return number.Share(v)
 	case "s":
-		return number.ScaleFor("ms", v*1e3).Format(v * 1e3)
+		return number.ScaleFor("", v*1e3).Format(v * 1e3) // the row says ms
 	case "bytes":
 		return gibibytes(v)
 	}

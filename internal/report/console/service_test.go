@@ -18,6 +18,7 @@ func TestServices(t *testing.T) {
 			{Name: "time_to_first_token", Metric: "m", Kind: "histogram", Unit: "s", Total: v(1234), Mean: v(0.0205), P99: v(0.031)},
 			{Name: "request_queue_time", Metric: "m", Kind: "histogram", Unit: "s", Total: v(9), Mean: v(0.0004),
 				Within: &record.Within{Median: record.Bucket{UpTo: v(0.3)}, P90: record.Bucket{Above: 0.3, UpTo: v(0.5)}, P99: record.Bucket{Above: 2.5}}},
+			{Name: "inter_token_latency", Metric: "m", Kind: "histogram", Unit: "s", Total: v(5), Mean: v(0.00002), P99: v(12)},
 			{Name: "gpu_memory_used", Metric: "m", Kind: "gauge", Unit: "bytes", Mean: v(3 << 30)},
 			{Name: "prompt_tokens_cached", Metric: "vllm:prompt_tokens_cached", Kind: "counter", Total: v(7)},
 		},
@@ -30,6 +31,7 @@ func TestServices(t *testing.T) {
 		text := strings.Join(strings.Fields(b.String()), " ")
 		for _, want := range []string{
 			"queried from Prometheus:", "Requests 1,234 12.34", "KV cache in use 25 % 50 %", "Time to first token, ms 1,234 20.50 31.00", "GPU memory used, GiB 3.0",
+			"Inter-token latency, ms 5 0.0200 12,000", // in the unit that the row names, whatever the size
 			"Time in queue, ms 9 0.400 0.00–300.0 300.0–500.0 > 2,500",
 		} {
 			if !strings.Contains(text, want) {

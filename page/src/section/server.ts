@@ -21,7 +21,8 @@ export function server(): Section {
 function table(s: Service): HTMLElement {
   const figures = s.figures ?? [];
   const known = serviceNames.flatMap((n) => { const f = figures.find((x) => x.name === n.metric); return f ? [row(n.label, f)] : []; });
-  const rest = figures.filter((f) => !serviceNames.some((n) => n.metric === f.name)).map((f) => row(f.metric || words(f.name), f));
+  const unit: Record<string, string> = { s: ", ms", bytes: ", GiB" };
+  const rest = figures.filter((f) => !serviceNames.some((n) => n.metric === f.name)).map((f) => row((f.metric || words(f.name)) + (unit[f.unit ?? ""] ?? ""), f));
   const from = s.source === "prometheus" ? "Queried from Prometheus" : "Scraped from the servers";
   const head = ["total", "per s", "avg", "p50", "p90", "p99", "max"];
   const estimated = figures.some((f) => f.kind === "histogram" && !f.within && f.median !== undefined);

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -18,7 +20,7 @@ import (
 func gone(t *testing.T, c *Coordinator) {
 	err := c.state.Wait(t.Context(), func() bool {
 		for _, m := range c.members {
-			if m.name == "w0" && m.left {
+			if m.name == "w0" && m.over() {
 				return true
 			}
 		}
@@ -77,7 +79,7 @@ func TestWorkersThatLeave(t *testing.T) {
 		w.Leave, o.Stop = leave, stop
 		var prompts atomic.Int64
 		w.Run.Prompt = func(*prompt.Prompt) {
-			if prompts.Add(1) == 60 {
+			if prompts.Add(1) == 12 {
 				close(leave)
 			}
 		}
@@ -86,7 +88,7 @@ func TestWorkersThatLeave(t *testing.T) {
 			close(stop) // it would go on
 		}()
 	}
-	endless := closedLoop[:strings.Index(closedLoop, "stages:")] + "stages: [{rate: 600, arrival: poisson, duration: 1h}]"
+	endless := closedLoop[:strings.Index(closedLoop, "stages:")] + "stages: [{rate: 60, arrival: poisson, duration: 1h}]"
 	for name, tt := range map[string]struct {
 		plan   string
 		change change
@@ -124,5 +126,52 @@ func TestWorkersThatLeave(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A worker that has to end at once, as when the coordinator is gone, waits for the records of what it aborts.
+func TestEndAtOnce(t *testing.T) {
+	server, err := bus.Serve(bus.ServerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	b, err := bus.Dial(t.Context(), bus.DialOptions{URL: server.URL(), Run: "test", Name: "both"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	p := planFor(t, serve(t), closedLoop[:strings.Index(closedLoop, "stages:")]+"stages: [{concurrency: 4, duration: 1h}]")
+	ready, began := make(chan struct{}), time.Now()
+	answer := func(stop func(), err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(stop)
+	}
+	answer(bus.Answer(b, onJoin, func(joining) (place, error) { return place{Of: 1, Plan: p}, nil }))
+	answer(bus.Answer(b, onClock, func(none) (time.Duration, error) { return time.Since(began), nil }))
+	answer(bus.Answer(b, onReady, func(readiness) (none, error) { close(ready); return none{}, nil }))
+	go b.Beat(t.Context(), coordinatorName, beatEvery)
+	go func() {
+		<-ready
+		if _, err := bus.Ask[none](t.Context(), b, to(onOrder, 0), run.TaskOf(p, 0)); err != nil {
+			t.Error(err)
+		}
+		if err := bus.Tell(b, onGo, begin{}); err != nil {
+			t.Error(err)
+		}
+	}()
+	ctx, kill := context.WithCancelCause(t.Context())
+	o := options()
+	var prompts atomic.Int64
+	o.Prompt = func(*prompt.Prompt) {
+		if prompts.Add(1) == 30 {
+			kill(errors.New("as told"))
+		}
+	}
+	err = Work(ctx, WorkerOptions{Bus: b, Name: "w0", Dir: t.TempDir(), Run: o, Wait: time.Minute, Log: t.Output()})
+	if err == nil || !strings.Contains(err.Error(), "as told") {
+		t.Error(err)
 	}
 }

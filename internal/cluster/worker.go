@@ -57,6 +57,8 @@ type worker struct {
 	halted chan record.StopReason
 	abort  context.CancelFunc
 
+	life  context.Context // until it ends
+	die   context.CancelFunc
 	ended chan struct{} // the coordinator wants no more
 	once  sync.Once
 }
@@ -84,6 +86,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	warned := &warnings{Writer: o.Run.Log}
 	o.Run.Log = warned
 	w := &worker{opt: o, place: given, warned: warned, ended: make(chan struct{}), abort: func() {}}
+	w.life, w.die = context.WithCancel(context.Background())
 	beat, stop := context.WithCancel(context.Background())
 	defer stop()
 	go o.Bus.Beat(beat, o.Name, beatEvery)
@@ -231,7 +234,7 @@ func (w *worker) order(o order) (none, error) {
 	t := o.Task
 	ctx, abort := context.WithCancel(context.Background())
 	w.mu.Lock()
-	if w.left {
+	if w.left || w.life.Err() != nil {
 		w.mu.Unlock()
 		abort()
 		return none{}, errTold
@@ -308,7 +311,7 @@ func (w *worker) carry(ctx context.Context, t run.Task, going <-chan begin, halt
 	if err != nil {
 		e.Fault = err.Error()
 	}
-	asking, cancel := context.WithTimeout(context.Background(), lostAfter+askFor)
+	asking, cancel := context.WithTimeout(w.life, lostAfter+askFor)
 	defer cancel()
 	if _, err := bus.Ask[none](asking, w.opt.Bus, onMark, e); err != nil {
 		fmt.Fprintf(w.opt.Log, "warning: telling the coordinator how stage %d went: %v\n", t.Index+1, err)
@@ -358,7 +361,9 @@ func (w *worker) close() error {
 		w.once.Do(func() { close(w.ended) }) // the coordinator knows, and takes its records
 	}
 	w.noteClock()
+	w.die()
 	w.mu.Unlock()
+	w.work.Wait() // until then there are records to come
 	err := w.w.End()
 	select {
 	case <-w.ended:

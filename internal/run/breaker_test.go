@@ -10,11 +10,11 @@ import (
 )
 
 func TestBreakerEndsTheRun(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 1}} })
+	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 500, Share: 1}} })
 	p := closedPlan(t, s.url, 2, 5000)
 	p.Stages = append(p.Stages, p.Stages[0])
 	p.Breakers = []plan.Breaker{{
-		Name: "failing", Matches: []string{"@"}, Rules: []string{"contains(error.error_type, '503')"},
+		Name: "failing", Matches: []string{"@"}, Rules: []string{"contains(error.error_type, '500')"},
 		Triggers: []plan.Trigger{{Kind: plan.TriggerConsecutive, Threshold: 10}},
 	}}
 	res := mustRun(t, p)

@@ -58,6 +58,9 @@ func TestFailuresAreDataOfTheirClass(t *testing.T) {
 			s := reachable(t, func(c *mock.Config) {
 				c.Faults = []mock.Fault{tt.fault}
 				p = closedPlan(t, "", 4, requests)
+				if tt.fault.Code > 400 {
+					p.Stages[0].Concurrency = 20 // who is told to wait a second does
+				}
 				if tt.change != nil {
 					tt.change(c, p)
 				}
@@ -168,13 +171,14 @@ func reachable(t *testing.T, change func(c *mock.Config)) *server {
 }
 
 func TestServerThatIsGoneMidway(t *testing.T) {
-	// Answers slow enough for the server to go before the last request does.
-	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = 20 * time.Millisecond })
-	p := closedPlan(t, s.url, 2, 300)
+	// Answers slow enough for the server to go before the last request does. A slot that has failed
+	// waits for a moment, so that there are many.
+	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = 100 * time.Millisecond })
+	p := closedPlan(t, s.url, 20, 300)
 	o := options(t.Output())
 	o.Watch = func(progress func() Progress) {
 		go func() {
-			until(func() bool { return progress().Sent >= 20 })
+			until(func() bool { return progress().Sent >= 40 })
 			s.close()
 		}()
 	}

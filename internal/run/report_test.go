@@ -43,7 +43,7 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			}
 		}},
 		{"failures of several kinds", func(c *mock.Config) {
-			c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 0.2}, {Kind: mock.Truncate, Share: 0.2}, {Kind: mock.Error, Share: 0.2}, {Kind: mock.HTML, Share: 0.1}}
+			c.Faults = []mock.Fault{{Kind: mock.Status, Code: 500, Share: 0.2}, {Kind: mock.Truncate, Share: 0.2}, {Kind: mock.Error, Share: 0.2}, {Kind: mock.HTML, Share: 0.1}}
 		}, func(p *plan.Plan) { p.Target.Model = "mock" }},
 		{"not streamed, answers kept", nil, func(p *plan.Plan) {
 			p.Target.Streaming = false

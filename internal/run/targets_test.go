@@ -19,7 +19,7 @@ func TestTargetsAreReportedOneByOne(t *testing.T) {
 	good := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, time.Millisecond })
 	bad := serve(t, func(c *mock.Config) {
 		c.Latency.TTFT, c.Latency.ITL = 30*time.Millisecond, time.Millisecond
-		c.Faults = []mock.Fault{{Kind: "status", Code: 503, Share: 0.25}}
+		c.Faults = []mock.Fault{{Kind: "status", Code: 500, Share: 0.25}}
 	})
 	p := closedPlan(t, good.url, 4, 200)
 	p.Target.URLs = append(p.Target.URLs, strings.Replace(bad.url, "http://", "http://user:secret@", 1))

@@ -333,7 +333,7 @@ func (c *cue) Write(p []byte) (int, error) {
 }
 
 func TestServerDies(t *testing.T) {
-	for _, windows := range []string{"-p 400", "--measurement-mode count_windows --measurement-request-count 10"} {
+	for _, windows := range []string{"-p 1000", "--measurement-mode count_windows --measurement-request-count 10"} {
 		s := serve(t, nil)
 		got := attempt(t, openAI(t, s, windows+" -s 0 -r 5000 --percentile 99 -v"), nil, &cue{text: "  Pass [1] throughput:", then: func() { s.mock.Close() }})
 		if got.Code != args.ExitGeneric || !strings.Contains(got.log, "Failed to maintain requested inference load.") || !strings.Contains(got.out, "  Pass [1] throughput:") {

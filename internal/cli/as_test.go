@@ -25,13 +25,14 @@ var asTools = []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-per
 
 // kept is a run made by hand, whose every stamp is known.
 type kept struct {
-	name   string
-	edit   func(p *plan.Plan)                    // of a streamed chat
-	change func(rec *record.Record)              // of every request
-	write  func(t *testing.T, p *plan.Plan)      // in place of a run that came to its end
-	noted  map[string]string                     // what the screen says of what there is not, by tool
-	dead   bool                                  // nothing was answered
-	source func(t *testing.T, dir string) string // what is reported in place of the directory
+	name    string
+	edit    func(p *plan.Plan)                    // of a streamed chat
+	change  func(rec *record.Record)              // of every request
+	write   func(t *testing.T, p *plan.Plan)      // in place of a run that came to its end
+	noted   map[string]string                     // what the screen says of what there is not, by tool
+	refused string                                // the tool that cannot report it
+	dead    bool                                  // nothing was answered
+	source  func(t *testing.T, dir string) string // what is reported in place of the directory
 }
 
 // requestsEach is how many requests a stage has.
@@ -148,6 +149,7 @@ func keptRuns() []kept {
 	return []kept{
 		{name: "chat, streamed", noted: noBodies},
 		{name: "chat with its bodies", edit: func(p *plan.Plan) { p.Output.KeepRaw = true }, change: body},
+		{name: "chat without its texts", edit: func(p *plan.Plan) { p.Output.NoTexts = true }, change: (*record.Record).WithoutText, noted: map[string]string{"llm_perf": "kept no texts"}, refused: "genai-perf"},
 		{name: "chat, in one piece", edit: func(p *plan.Plan) { p.Target.Streaming = false }},
 		{name: "messages of Anthropic", edit: func(p *plan.Plan) {
 			p.Target.Protocol, p.Target.Endpoint = plan.ProtocolAnthropic, plan.EndpointMessages
@@ -245,6 +247,12 @@ func TestReportAs(t *testing.T) {
 			for _, as := range asTools {
 				out := filepath.Join(t.TempDir(), "made")
 				code, screen, errs := here(t, "report", from, "--as", as, "--out", out)
+				if as == k.refused {
+					if code == tool.ExitOK || !strings.Contains(errs, "kept no texts") {
+						t.Errorf("%s: exit %d\n%s%s", as, code, screen, errs)
+					}
+					continue
+				}
 				if k.dead {
 					if code != tool.ExitRun || !strings.Contains(errs, "no request succeeded") {
 						t.Errorf("%s: exit %d\n%s%s", as, code, screen, errs)

@@ -9,6 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 )
 
@@ -39,7 +40,7 @@ func newFile(dir string, p *plan.Plan) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the plan: %w", err)
 	}
-	f, err := os.Create(filepath.Join(dir, run.RecordsFile))
+	f, err := record.Create(filepath.Join(dir, run.RecordsFile))
 	return &file{File: f}, err
 }
 

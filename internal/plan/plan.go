@@ -288,6 +288,7 @@ type Budgets struct {
 type Output struct {
 	Dir     string // empty: nothing but the screen
 	KeepRaw bool   // keep the bytes of every answer
+	NoTexts bool   // keep no text of an answer
 	OnFull  string // what to do when records cannot be written any more; empty: OnFullContinue
 	S3      S3     // a bucket that reports are copied to
 	GCS     GCS    // the same at Google

@@ -368,6 +368,7 @@ func outputSpec() codec[Output] {
 	return object(
 		at("dir", text(), func(o *Output) *string { return &o.Dir }, "Directory for records and reports; left out: print only. `inferometer run` fills in `{timestamp}`, `{model}` and `{name}`."),
 		at("keep_raw", boolean(), func(o *Output) *bool { return &o.KeepRaw }, "Keep the bytes of every answer."),
+		at("no_texts", boolean(), func(o *Output) *bool { return &o.NoTexts }, "Keep no text of answers: records hold times, counts and failures alone."),
 		at("on_full", word(OnFullContinue, OnFullStop), func(o *Output) *string { return &o.OnFull },
 			"When records cannot be written any more, as on a full disk: continue without them, or stop the run. Left out: `continue`. Either way it is reported at once, and the exit code is 1."),
 		at("s3", s3Spec(), func(o *Output) *S3 { return &o.S3 }, "S3 bucket to copy reports to, with the environment's credentials."),

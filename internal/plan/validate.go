@@ -72,6 +72,9 @@ func check(p *Plan, known Known) Faults {
 	if p.Output.KeepRaw && p.Output.Dir == "" {
 		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give %v", message.OutputDir)
 	}
+	if p.Output.KeepRaw && p.Output.NoTexts {
+		c.lacks("output.no_texts", "output", "cannot be combined with output.keep_raw", "keep one of them")
+	}
 	outputSpec().check(c, "output", &p.Output)
 	c.storage(&p.Output)
 	return c.faults

@@ -95,6 +95,17 @@ type Record struct {
 	Failure *Failure // nil: it succeeded
 }
 
+// WithoutText takes the text out of a record that has been decoded.
+func (r *Record) WithoutText() {
+	r.Text = r.Text[:0]
+	for i := range r.Events {
+		r.Events[i].Text = 0
+	}
+	if r.Tail != nil {
+		r.Tail.Text = 0
+	}
+}
+
 // Conn describes the connection a request went over.
 type Conn struct {
 	Reused bool

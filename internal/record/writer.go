@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 )
 
@@ -34,6 +35,12 @@ type Writer struct {
 	ownMu   sync.Mutex
 	own     *Encoder // of the lines that are written here
 	digests bool     // they have a digest
+}
+
+// Create makes a record file. It holds what a model was asked and wrote, and is its owner's to
+// read alone.
+func Create(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
 // NewWriter starts a record file on w with its header, which is readable in w when

@@ -78,7 +78,7 @@ func openOutput(p *plan.Plan, opt *Options, h record.Header, alarm func(error)) 
 	o := &output{dir: dir, passing: passing, alarm: alarm}
 	create := opt.create
 	if create == nil {
-		create = func(name string) (io.WriteCloser, error) { return os.Create(name) }
+		create = func(name string) (io.WriteCloser, error) { return record.Create(name) }
 	}
 	if o.file, err = create(filepath.Join(dir, RecordsFile)); err != nil {
 		return nil, fmt.Errorf("starting the record file: %w", err)

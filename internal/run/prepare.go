@@ -370,7 +370,7 @@ func (p *preparation) collector(c *client, f *folds, book *ledger, besides sever
 		each = append(each, append(several{fold}, besides...))
 	}
 	return collect.New(collect.Config{
-		Decoder: c.decoder, Writer: book.out.records(), KeepRaw: p.plan.Output.KeepRaw, Now: p.clock.Now,
+		Decoder: c.decoder, Writer: book.out.records(), KeepRaw: p.plan.Output.KeepRaw, NoTexts: p.plan.Output.NoTexts, Now: p.clock.Now,
 		Limits: answerLimits(p.plan.Limits), Folds: each,
 		Judge: (&failures{most: p.plan.MaxErrors, brake: p.brake}).count, Session: book.session,
 	})

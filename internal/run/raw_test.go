@@ -1,6 +1,9 @@
 package run
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -25,5 +28,31 @@ func TestRawIsCutAtItsLimit(t *testing.T) {
 		if len(rec.Body) > 100 || rec.Cut == 0 {
 			t.Errorf("request %d: %d bytes are kept, %d left out", rec.Seq, len(rec.Body), rec.Cut)
 		}
+	}
+}
+
+// A run that keeps no texts has the figures of any other, and so has its report.
+func TestNoTexts(t *testing.T) {
+	p := closedPlan(t, serve(t, nil).url, 2, 6)
+	p.Output.NoTexts = true
+	res := mustRun(t, p)
+	for _, rec := range readKept(t, p.Output.Dir).recs {
+		if len(rec.Text) > 0 || rec.Out.N != 8 || len(rec.Events) < 8 || rec.Events[1].Text != 0 {
+			t.Errorf("%q, %+v, %d events", rec.Text, rec.Out, len(rec.Events))
+		}
+	}
+	again, err := Report(p.Output.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := asJSON(t, res), asJSON(t, again); want != got {
+		t.Errorf("the report differs: %s\n%s", want, got)
+	}
+	info, err := os.Stat(filepath.Join(p.Output.Dir, RecordsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("the record file has mode %o", mode)
 	}
 }

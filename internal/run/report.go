@@ -192,7 +192,7 @@ func Keep(p *plan.Plan, h record.Header, fill func(add func(*record.Record) erro
 		return fmt.Errorf("writing the plan: %w", err)
 	}
 	marks := make([]record.StageMark, len(p.Stages))
-	return wholefile.Write(Records(p).Path, func(out io.Writer) error {
+	return wholefile.Private(Records(p).Path, func(out io.Writer) error {
 		w, err := record.NewWriter(out, h)
 		if err != nil {
 			return err

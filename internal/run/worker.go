@@ -74,7 +74,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker,
 		folds[i] = several{}
 	}
 	w.collector = collect.New(collect.Config{
-		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: answerLimits(p.Limits), Folds: folds,
+		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: answerLimits(p.Limits), Folds: folds,
 	})
 	eng := prep.engine(asked, cl, w.collector, w.live)
 	prep.later(eng.Close)

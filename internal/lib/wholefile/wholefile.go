@@ -18,7 +18,12 @@ import (
 // Write makes the file name of what content writes. It is written aside, under a hidden
 // name in the same directory, flushed to disk and renamed. What is not an ordinary file,
 // such as a pipe, or /dev/stdout whatever that is, is written as it stands.
-func Write(name string, content func(io.Writer) error) error {
+func Write(name string, content func(io.Writer) error) error { return write(name, 0o666, content) }
+
+// Private is Write for what is nobody else's: a new file is its owner's to read alone.
+func Private(name string, content func(io.Writer) error) error { return write(name, 0o600, content) }
+
+func write(name string, mode fs.FileMode, content func(io.Writer) error) error {
 	target, old, err := find(name)
 	if err != nil {
 		return err
@@ -26,7 +31,7 @@ func Write(name string, content func(io.Writer) error) error {
 	if old != nil && (!old.Mode().IsRegular() || strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")) {
 		return inPlace(target, content)
 	}
-	f, err := aside(target, old)
+	f, err := aside(target, old, mode)
 	if err != nil {
 		if old != nil && errors.Is(err, fs.ErrPermission) {
 			return inPlace(target, content) // it may be changed, but its directory may not
@@ -89,12 +94,12 @@ func find(name string) (target string, old fs.FileInfo, err error) {
 	return target, old, err
 }
 
-// aside makes the file that becomes target. It may be read and written by whom an
-// ordinary new file may, or the old one.
-func aside(target string, old fs.FileInfo) (*os.File, error) {
+// aside makes the file that becomes target. It may be read and written by whom a new file of
+// the mode may, or the old one.
+func aside(target string, old fs.FileInfo, mode fs.FileMode) (*os.File, error) {
 	dir, base := filepath.Split(target)
 	for {
-		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32())), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32())), os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}

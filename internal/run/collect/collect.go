@@ -24,6 +24,7 @@ type Config struct {
 	Decoder endpoint.Decoder
 	Writer  *record.Writer // nil: records are not kept
 	KeepRaw bool           // keep the bytes of the answers
+	NoTexts bool           // keep no text of them
 	Digest  bool           // write a digest of the records, too
 	Worker  int            // whose records they are, from 1; 0: the run's own process
 	// Now is the run's clock; needed with a Writer.
@@ -332,6 +333,9 @@ func (w *worker) put(rec *record.Exchange) {
 	defer w.mu.Unlock()
 	w.flightsOf(rec.Slot).End(rec.Flight)
 	rec.Flight = nil
+	if w.c.cfg.NoTexts {
+		rec.WithoutText()
+	}
 	w.lines = record.AppendJSON(w.lines, &rec.Record, w.c.cfg.KeepRaw)
 	if w.c.cfg.Digest {
 		w.digest, w.latest = record.AppendDigest(w.digest, &rec.Record), max(w.latest, rec.End)

@@ -39,6 +39,12 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
+	if saved.Plan.Output.NoTexts {
+		if action.Tokenizer != "" {
+			return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "the run kept no texts (--keep none) to count the tokens of", Hint: "leave it out: the counts of the run are used"}}, tool.ExitUsage)
+		}
+		env.Warn("note", []string{"the run kept no texts (--keep none): files that hold responses have them without their text"})
+	}
 	files, err := as.As(env, &tool.Saved{Saved: saved, Out: out, Tokenizer: action.Tokenizer})
 	for _, name := range files {
 		fmt.Fprintf(env.Stderr, "Written: %s\n", name)

@@ -95,8 +95,12 @@ func checkExport(action *args.ExportAction) error {
 
 // exportSaved writes a run as an action says, and tells what it wrote.
 func exportSaved(env tool.Env, log io.Writer, action *args.ExportAction, saved *run.Saved) error {
-	write := func(w io.Writer) error { return exportTo(w, log, action, saved) }
+	write, file := func(w io.Writer) error { return exportTo(w, log, action, saved) }, wholefile.Write
 	if action.Format == args.ProfileExport {
+		if saved.Plan.Output.NoTexts {
+			return errors.New("the run kept no texts (--keep none), which a profile export consists of: choose parquet, csv or jsonl")
+		}
+		file = wholefile.Private // it holds what the model wrote
 		job := profile.Saved(env.Version, saved.Plan, saved.Records)
 		if !saved.Plan.Output.KeepRaw {
 			fmt.Fprintln(log, "note: the run kept no bodies (--keep raw): the export has no request_inputs, which the original GenAI-Perf needs")
@@ -109,7 +113,7 @@ func exportSaved(env tool.Env, log io.Writer, action *args.ExportAction, saved *
 	if err := os.MkdirAll(filepath.Dir(action.Out), 0o755); err != nil {
 		return fmt.Errorf("creating the directory of the export: %w", err)
 	}
-	if err := wholefile.Write(action.Out, write); err != nil {
+	if err := file(action.Out, write); err != nil {
 		return fmt.Errorf("writing the export: %w", err)
 	}
 	fmt.Fprintf(log, "Written: %s\n", action.Out)

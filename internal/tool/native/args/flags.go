@@ -144,7 +144,7 @@ func judgementFlags() []option {
 func outputFlags() []option {
 	return []option{
 		{name: "out", arg: "DIR", path: "output.dir", help: "directory for records and reports (default: print only); {timestamp}, {model} and {name} are filled in"},
-		{name: "keep", arg: "raw", help: "keep the bytes of every response"},
+		{name: "keep", arg: "WHAT", help: "what records hold of responses: none, text (default) or raw, every byte of requests and responses"},
 		{name: "export", arg: "FILE", help: "also write a table with one row per request: .parquet, .csv or .jsonl; .json for a profile export (docs/export.md)"},
 		{name: "on-full", arg: "WHAT", path: "output.on_full", help: "when records can no longer be written, as on a full disk: continue without them (default) or stop"},
 		{name: "name", arg: "TEXT", path: "name", help: "name of the run in reports"},

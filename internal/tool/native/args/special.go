@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,10 +45,12 @@ func (b *builder) special() {
 	b.triton()
 	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
 	if b.given("keep") {
-		if b.last("keep") != "raw" {
-			b.fault("--keep", "takes only raw", "")
+		what := b.last("keep")
+		if known := []string{"none", "text", "raw"}; !slices.Contains(known, what) {
+			b.draft.Faults = append(b.draft.Faults, unknownWord("--keep", "choice", what, known))
 		}
-		b.draft.Put("output.keep_raw", "--keep", "true")
+		b.draft.Put("output.keep_raw", "--keep", strconv.FormatBool(what == "raw"))
+		b.draft.Put("output.no_texts", "--keep", strconv.FormatBool(what == "none"))
 	}
 	switch unknown := plan.UnknownPlaceholder(p.Output.Dir); {
 	case unknown != "":

@@ -150,7 +150,7 @@ func (f *feeder) fill(ctx context.Context, q *queue, primed func()) {
 			}
 			return
 		}
-		if goesOn(&j.prompt) {
+		if f.counts(&j.prompt) {
 			f.conversations.Add(1)
 		}
 		select {
@@ -213,9 +213,12 @@ func (f *feeder) make(ctx context.Context, number int64) (job, error) {
 // goesOn reports whether more requests may follow a prompt.
 func goesOn(p *prompt.Prompt) bool { return p.Rest != nil || p.Play != nil }
 
+// counts reports whether a prompt is a conversation that the stage does not end before.
+func (f *feeder) counts(p *prompt.Prompt) bool { return goesOn(p) || f.load.Sessions > 0 }
+
 // giveBack takes a request back that is not sent.
 func (f *feeder) giveBack(j job) {
-	if goesOn(&j.prompt) {
+	if f.counts(&j.prompt) {
 		f.conversations.Add(-1)
 	}
 	if late := j.prompt.Late; late != nil {

@@ -258,7 +258,7 @@ func (st *stage) measuredFor() time.Duration {
 
 // carry carries out a job in slot i, and the turns that follow its answer.
 func (st *stage) carry(i int, j job, ready time.Duration) {
-	if goesOn(&j.prompt) {
+	if st.e.feed.counts(&j.prompt) {
 		defer st.endConversation()
 	}
 	if j.prompt.Play != nil {

@@ -152,6 +152,9 @@ func services(d *Document, r *result.Result, source string) {
 	}
 	for _, name := range names {
 		p := all[name]
+		if groupOf(name) != groupQueue && !slices.ContainsFunc(p.v, func(v float64) bool { return v != 0 && !math.IsNaN(v) }) {
+			continue // it never happened: the figures say so
+		}
 		t, v := thin(p.t, p.v)
 		line(d, Series{Name: name, Title: titled(name), Unit: p.unit, Group: groupOf(name)}, t, v)
 	}

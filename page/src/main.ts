@@ -41,7 +41,7 @@ class Page {
     const root = document.getElementById("page") ?? document.body;
     replace(root, h("a", { class: "skip", href: "#main" }, "Skip to the report"), h("header", {}, bar), h("main", { id: "main", tabindex: -1 }, ...this.sections.map((s) => s.element)), h("footer", {}, "Made by Inferometer. Every figure is the one of result.json; charts are drawn from reduced data."));
     this.show(m);
-    if (m.doc.live) follow((next) => this.show(next), (s) => this.follow(s));
+    if (m.doc.live && location.protocol !== "file:") follow((next) => this.show(next), (s) => this.follow(s));
   }
 
   private follow(s: "connected" | "reconnecting" | "ended"): void {

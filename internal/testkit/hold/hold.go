@@ -46,8 +46,7 @@ func (p *Proxy) Release() { p.gate.Unlock() }
 
 func (p *Proxy) carry(from net.Conn) {
 	defer from.Close()
-	p.pass()
-	to, err := net.Dial("tcp", p.to)
+	to, err := p.dial()
 	if err != nil {
 		return
 	}
@@ -56,10 +55,19 @@ func (p *Proxy) carry(from net.Conn) {
 	p.copy(to, from)
 }
 
-// pass waits while nothing passes.
-func (p *Proxy) pass() {
+// dial connects, once something passes.
+func (p *Proxy) dial() (net.Conn, error) {
 	p.gate.RLock()
-	p.gate.RUnlock() //nolint:staticcheck // that it could be had is all that matters
+	defer p.gate.RUnlock()
+	return net.Dial("tcp", p.to)
+}
+
+// write writes, once something passes.
+func (p *Proxy) write(to net.Conn, text []byte) error {
+	p.gate.RLock()
+	defer p.gate.RUnlock()
+	_, err := to.Write(text)
+	return err
 }
 
 func (p *Proxy) copy(to, from net.Conn) {
@@ -67,8 +75,7 @@ func (p *Proxy) copy(to, from net.Conn) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
-		p.pass()
-		if _, failed := to.Write(buffer[:n]); err != nil || failed != nil {
+		if failed := p.write(to, buffer[:n]); err != nil || failed != nil {
 			return
 		}
 	}

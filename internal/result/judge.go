@@ -276,7 +276,7 @@ func (j *judge) thinNote(i int, sum *metric.Stage) {
 		}
 	}
 	if len(high) > 0 {
-		j.note(i, "%s are too few for some percentiles, which are marked. Needed: %s.", number.Things(n, "successful request"), strings.Join(high, ", "))
+		j.note(i, "%s: too few for some percentiles, which are marked. Needed: %s.", number.Things(n, "successful request"), strings.Join(high, ", "))
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,4 +50,22 @@ func TestGrace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Once requests are aborted, no slot takes another.
+func TestNothingIsTakenAfterAnAbort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const inFlight = 64
+		b := newBench(time.Hour, -1)
+		ctx, abort := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, abort)
+		mark, err := b.Run(ctx, load.Stage{For: time.Minute, InFlight: slots(inFlight), MaxSlots: inFlight}, nil)
+		if err != nil || mark.Reason != record.StopInterrupted {
+			t.Fatalf("%+v, %v", mark, err)
+		}
+		b.Close()
+		if len(b.keeper.recs) != inFlight {
+			t.Errorf("%d records of %d requests", len(b.keeper.recs), inFlight)
+		}
+	})
 }

@@ -91,6 +91,12 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 		return 0, false
 	default:
 	}
+	select {
+	case <-st.ctx.Done(): // all requests are aborted: another would be, too, before it is sent
+		st.halt(record.StopInterrupted)
+		return 0, false
+	default:
+	}
 	if st.load.WarmupRequests > 0 && st.started.Add(1) <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor {
 		return record.Warmup, true
 	}

@@ -103,7 +103,7 @@ func TestFiguresAreThoseOfTheResult(t *testing.T) {
 				if !ok {
 					continue
 				}
-				if v := milliseconds(t, shown[c], shown[1]); math.Abs(v-exact) > 0.006*exact+0.001 {
+				if v, last := milliseconds(t, shown[c], shown[1]); math.Abs(v-exact) > 0.501*last {
 					t.Errorf("stage %d: %s, %s: %s %s are shown, it is %v ms", i, label, head, shown[c], shown[1], exact)
 				}
 			}
@@ -111,15 +111,17 @@ func TestFiguresAreThoseOfTheResult(t *testing.T) {
 	}
 }
 
-// milliseconds reads a figure as the page writes it.
-func milliseconds(t *testing.T, text, unit string) float64 {
+// milliseconds reads a figure as the page writes it, and gives what its last digit stands for.
+func milliseconds(t *testing.T, text, unit string) (v, last float64) {
 	t.Helper()
 	text = strings.NewReplacer("~", "", ",", "", "\u202f", "", "\u00a0", "", " ", "").Replace(text)
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		t.Fatalf("the figure %q: %v", text, err)
 	}
-	return v * map[string]float64{"s": 1000, "ms": 1, "µs": 0.001}[unit]
+	_, decimals, _ := strings.Cut(text, ".")
+	scale := map[string]float64{"s": 1000, "ms": 1, "µs": 0.001}[unit]
+	return v * scale, math.Pow10(-len(decimals)) * scale
 }
 
 // Zooming one chart zooms all axes of time; a key brings all back.

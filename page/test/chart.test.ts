@@ -38,6 +38,7 @@ test("a view zooms within its whole, and stays zoomed when that grows", () => {
 test("axes", () => {
   assert.deepEqual(axis({ label: "", unit: "ms", kind: "linear", from: 0 }, [0, 180], [100, 0], 4).ticks.map((t) => t.text), ["0", "50", "100", "150", "200"]);
   assert.deepEqual(axis({ label: "", unit: "ms", kind: "log" }, [5, 5000], [0, 500], 5).ticks.map((t) => t.text), ["10 ms", "30 ms", "100 ms", "300 ms", "1 s", "3 s"]);
+  assert.deepEqual(axis({ label: "", unit: "ms", kind: "log" }, [41, 41.4], [0, 500], 5).ticks.map((t) => t.text), ["41 ms", "41.1 ms", "41.2 ms", "41.3 ms", "41.4 ms"]);
   assert.deepEqual(axis({ label: "", unit: "s", kind: "time" }, [0, 130], [0, 900], 10).ticks.slice(0, 3).map((t) => t.text), ["0:00", "0:15", "0:30"]);
   assert.deepEqual(axis({ label: "", unit: "", kind: "quantile" }, [0, 3], [0, 500], 5).ticks.map((t) => t.text), ["min", "p50", "p75", "p90", "p95", "p99", "p99.9"]);
   assert.equal(quantileName(quantileAt(tail(0.999))), "p99.9");

@@ -87,17 +87,25 @@ function logTicks(spec: AxisSpec, a: number, b: number, wanted: number): { ticks
       if (v >= a * 0.9999 && v <= b * 1.0001) ticks.push({ at: v, text: spec.format?.(v) ?? short(v, spec.unit) });
     }
   }
-  return { ticks, unit: spec.unit === "ms" ? "" : spec.unit };
+  return { ticks: ticks.length > 1 ? ticks : closeTicks(spec, a, b, wanted), unit: spec.unit === "ms" ? "" : spec.unit };
+}
+
+// closeTicks are those of a log axis whose ends are too close to each other for round numbers.
+function closeTicks(spec: AxisSpec, a: number, b: number, wanted: number): Tick[] {
+  const values = scaleLinear().domain([a, b]).ticks(Math.min(wanted, 4));
+  const step = values.length > 1 ? (values[1] as number) - (values[0] as number) : b;
+  const digits = Math.min(15, Math.max(3, Math.ceil(Math.log10(b / step)) + 1));
+  return values.map((v) => ({ at: v, text: spec.format?.(v) ?? short(v, spec.unit, digits) }));
 }
 
 // short writes a tick of a log axis with a unit of its own.
-function short(v: number, unit: string): string {
+function short(v: number, unit: string, digits = 3): string {
   if (unit === "ms") {
-    if (v >= 1000) return trimZeros(String(+(v / 1000).toPrecision(3))) + " s";
-    if (v < 0.1) return String(+(v * 1000).toPrecision(3)) + " µs";
-    return String(+v.toPrecision(3)) + " ms";
+    if (v >= 1000) return trimZeros(String(+(v / 1000).toPrecision(digits))) + " s";
+    if (v < 0.1) return String(+(v * 1000).toPrecision(digits)) + " µs";
+    return String(+v.toPrecision(digits)) + " ms";
   }
-  return group(String(+v.toPrecision(3)));
+  return group(String(+v.toPrecision(digits)));
 }
 
 function quantileTicks(a: number, b: number, room: number): Tick[] {

@@ -58,7 +58,7 @@ export class Chart {
     this.view.watch((what) => (what === "span" ? this.later() : this.point()));
     new ResizeObserver((entries) => {
       const width = Math.floor(entries[0]?.contentRect.width ?? 0);
-      if (width > 0 && width !== this.width) { this.width = width; this.draw(); }
+      if (width > 0 && width !== this.width) { this.width = width; this.later(); } // drawing here would be observed again
     }).observe(this.svg.parentElement ?? this.element);
     this.update(spec);
   }

@@ -240,7 +240,7 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
 			f.part(&s.models, f.modelOf(r), len(f.opts.Models), f.perModel, r, good)
 		}
 		if f.perWorker != nil {
-			f.part(&s.workers, r.Worker-1, math.MaxInt, f.perWorker, r, good)
+			f.part(&s.workers, r.Worker-1, mostWorkers, f.perWorker, r, good)
 		}
 	}
 	if in&stat.Second != 0 {

@@ -13,6 +13,9 @@ type part struct {
 	cols   []*stat.Column // by sampled metric of parts
 }
 
+// mostWorkers is more than a run has: a record that says otherwise is not one of a run.
+const mostWorkers = 1 << 12
+
 // parts are the parts of a stage by one thing that its requests differ in.
 type parts []*part
 

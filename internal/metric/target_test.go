@@ -132,3 +132,16 @@ func TestModels(t *testing.T) {
 		}
 	}
 }
+
+// A number of a worker that no run has takes no memory for those below it.
+func TestWorkerThatCannotBe(t *testing.T) {
+	f := mustFold(t, Options{Workers: true})
+	for _, worker := range []int{0, 3, math.MaxInt} {
+		rec := evenly(0, msec, msec, 2)
+		rec.Worker = worker
+		f.Add(rec)
+	}
+	if got := summarize(t, f)[0].Workers; len(got) != 3 || got[2].Totals.Requests != 1 {
+		t.Errorf("%d workers", len(got))
+	}
+}

@@ -3,6 +3,7 @@
 package result
 
 import (
+	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -56,6 +57,22 @@ type Verdict struct {
 	Reasons   []string `json:"reasons"`             // of checks that are over their budget: what was found and what to change
 	Undecided []string `json:"undecided,omitempty"` // of checks that could not be made: why, and what would do
 	Checks    []Check  `json:"checks"`
+}
+
+// Ranked are the checks, those over budget first and those that could not be made next.
+func (v *Verdict) Ranked() []Check {
+	rank := func(c Check) int {
+		switch {
+		case c.OK:
+			return 2
+		case c.Undecided:
+			return 1
+		}
+		return 0
+	}
+	sorted := slices.Clone(v.Checks)
+	slices.SortStableFunc(sorted, func(a, b Check) int { return rank(a) - rank(b) })
+	return sorted
 }
 
 // Check is one budget and what was found: a row of the verdict's table.

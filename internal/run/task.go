@@ -23,9 +23,6 @@ func task(p *plan.Plan, i int, s plan.Stage) Task {
 	return Task{Index: i, Stage: s, Seed: p.Seed, Drain: p.Drain}
 }
 
-// TaskOf is the plan's i-th stage.
-func TaskOf(p *plan.Plan, i int) Task { return task(p, i, p.Stages[i]) }
-
 // Load is what the task puts on the target, but for the moments of a trace.
 func (t Task) Load(p *plan.Plan) load.Stage { return t.load(p, nil) }
 

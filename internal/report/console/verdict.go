@@ -30,15 +30,13 @@ func (p *printer) verdict(r *result.Result) {
 	}
 	if p.all && len(v.Checks) > 0 {
 		p.blank()
-		p.checks(v.Checks)
+		p.checks(v.Ranked())
 	}
 }
 
 // checks prints the verdict's table, what is over budget first and what is undecided next,
 // and below it what to do about those.
-func (p *printer) checks(all []result.Check) {
-	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b result.Check) int { return rank(&a) - rank(&b) })
+func (p *printer) checks(sorted []result.Check) {
 	t := table{columns: []column{
 		{title: "Check", left: true}, {title: "stage", keep: 10}, {title: "measured", keep: mustKeep}, {title: "budget", keep: mustKeep}, {title: "verdict", keep: mustKeep, left: true},
 	}}
@@ -72,18 +70,6 @@ func (p *printer) checks(all []result.Check) {
 			}
 		}
 		p.item(strings.Join(names, ", ") + ": " + do)
-	}
-}
-
-// rank sorts checks: over budget, undecided, within budget.
-func rank(c *result.Check) int {
-	switch {
-	case c.OK:
-		return 2
-	case c.Undecided:
-		return 1
-	default:
-		return 0
 	}
 }
 

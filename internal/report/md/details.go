@@ -2,7 +2,6 @@ package md
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,12 +18,10 @@ func (p *printer) fold(title string, content func()) {
 }
 
 // checks prints the verdict's table, what is over budget first and what is undecided next.
-func (p *printer) checks(all []result.Check) {
-	if len(all) == 0 {
+func (p *printer) checks(sorted []result.Check) {
+	if len(sorted) == 0 {
 		return
 	}
-	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b result.Check) int { return rank(&a) - rank(&b) })
 	columns := []column{{title: "Check", left: true}, {title: "Stage"}, {title: "Measured"}, {title: "Budget"}, {title: "Verdict", left: true}}
 	for i := range sorted {
 		c := &sorted[i]
@@ -33,30 +30,18 @@ func (p *printer) checks(all []result.Check) {
 			stage = strconv.Itoa(c.Stage + 1)
 		}
 		measured, verdict := number.Value(c.Value, c.Unit), "ok"
-		switch rank(c) {
-		case 0:
-			verdict = "**missed**"
-		case 1:
+		switch {
+		case c.Undecided:
 			measured, verdict = "", "undecided"
+		case !c.OK:
+			verdict = "**missed**"
 		}
 		row := []string{prose(strings.ReplaceAll(c.Name, "_", " "), nameWidth), stage, prose(measured, nameWidth), prose(number.Value(c.Budget, c.Unit), nameWidth), verdict}
 		for k := range columns {
 			columns[k].cells = append(columns[k].cells, row[k])
 		}
 	}
-	p.fold(number.Things(int64(len(all)), "check"), func() { p.table(columns, mostChecks) })
-}
-
-// rank sorts checks: over budget, undecided, within budget.
-func rank(c *result.Check) int {
-	switch {
-	case c.OK:
-		return 2
-	case c.Undecided:
-		return 1
-	default:
-		return 0
-	}
+	p.fold(number.Things(int64(len(sorted)), "check"), func() { p.table(columns, mostChecks) })
 }
 
 // plan prints the plan as a plan file has it.

@@ -54,7 +54,7 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	p.list("", objectives(r.Stages), mostFailures)
 	p.list("Failures", failures(r.Stages), mostFailures)
 	p.list("Notes", r.Notes, mostNotes)
-	p.checks(r.Verdict.Checks)
+	p.checks(r.Verdict.Ranked())
 	p.plan(o.Plan)
 	p.host(r)
 	if _, err := io.WriteString(w, p.String()); err != nil {

@@ -52,9 +52,6 @@ const (
 	wanted   = 2 * time.Second
 	longer   = 4
 	shortest = 200 * time.Millisecond
-	// shortfall is the share of a rate that must have been answered for it to count as kept
-	// up with.
-	shortfall = 0.97
 	// faster is by how much the rate is raised while all is kept up with.
 	faster = 4
 )
@@ -98,33 +95,31 @@ func (h *Hunt) Tell(s Step) {
 	if fast := time.Duration(s.Latency * float64(time.Millisecond)); h.fast == 0 || fast < h.fast {
 		h.fast = fast
 	}
-	switch {
-	case s.Kept && !s.short():
-		h.keep(s, s.Rate)
-	case s.Kept:
-		h.keep(s, tidy(s.Answered))
-		fallthrough
-	case h.hi == 0 || s.Rate < h.hi:
+	if rate := min(s.Rate, floor(s.Answered)); (s.Kept || s.short) && rate > h.lo {
+		h.lo, h.loWhy = rate, s.Why
+		if s.short {
+			h.loWhy = fmt.Sprintf("so many were answered when %.4g were asked for", s.Rate)
+		}
+	}
+	if !s.Kept && (h.hi == 0 || s.Rate < h.hi) {
 		h.hi, h.hiWhy = s.Rate, s.Why
 	}
 	h.aim(s)
 }
 
-// short reports whether fewer requests were answered per second than came, though the
-// backlog tells nothing: with few requests it has no time to grow.
-func (s *Step) short() bool { return s.Answered < shortfall*s.Rate }
-
-// keep takes note of a rate that was kept up with.
-func (h *Hunt) keep(s Step, rate float64) {
-	if rate > h.lo {
-		h.lo, h.loWhy = rate, s.Why
+// floor is tidy, and never more than the rate: what is claimed was answered.
+func floor(rate float64) float64 {
+	v := tidy(rate)
+	if v > rate {
+		v = tidy(v - math.Pow(10, math.Floor(math.Log10(v))-3))
 	}
+	return v
 }
 
 // aim chooses the next rate.
 func (h *Hunt) aim(s Step) {
 	switch {
-	case s.Kept && s.short():
+	case s.short:
 		h.bound = s.Answered
 	case !s.Kept && h.bound == 0:
 		h.bound = s.Upper

@@ -68,6 +68,8 @@ type Step struct {
 	Lag       float64 `json:"lag_p99_ms"` // by this client's own doing or the cap on requests in flight
 	Kept      bool    `json:"kept"`
 	Why       string  `json:"why"` // in words
+
+	short bool // the backlog tells nothing, and fewer were answered than asked for
 }
 
 // The bounds of keeping up.
@@ -79,6 +81,9 @@ const (
 	// lateness is how late this client may be, or this share of a fast answer.
 	lateness      = 100 * time.Millisecond
 	latenessShare = 0.5
+	// shortfall is the share of a rate that must have been answered: with few requests a
+	// backlog has no time to grow.
+	shortfall = 0.97
 )
 
 // JudgeStep says how a step went. What was not sent is part of the backlog.
@@ -124,6 +129,9 @@ func (s *Step) judge(lag, fast time.Duration) {
 		s.Why = fmt.Sprintf("%d of %d requests failed", s.Failed, s.Requests)
 	case float64(s.Unsent) > failing*float64(s.Requests):
 		s.Why = fmt.Sprintf("%d of %d requests could not be sent in time", s.Unsent, s.Requests)
+	case s.Answered < shortfall*s.Rate:
+		s.short = true
+		s.Why = fmt.Sprintf("only %.4g requests/s were answered", floor(s.Answered))
 	default:
 		s.Kept = true
 		s.Why = fmt.Sprintf("the backlog stood at %.1f and then %.1f requests", s.Before, s.After)

@@ -30,10 +30,14 @@ type Tool struct {
 	As func(env Env, s *Saved) ([]string, error)
 	// Names are what its users call what a plan has; nil: as ours do.
 	Names func(p *plan.Plan) message.Names
+	// Reads says what Import and Figures take, such as "AIPerf's profile_export.jsonl".
+	Reads string
 	// Import makes an output directory of what the tool, or the original that it stands for,
-	// wrote; mine is false where something else did. Nil: it writes nothing that holds
-	// single requests.
-	Import func(env Env, from From, dir string) (mine bool, err error)
+	// wrote; nil where something else did. Without it: it writes nothing that holds single
+	// requests.
+	Import func(env Env, from From, dir string) (*Imported, error)
+	// Figures reads what it wrote without single requests; nil where something else did.
+	Figures func(env Env, from From) (*Figures, error)
 }
 
 // Saved is a run that is reported as a tool does it.

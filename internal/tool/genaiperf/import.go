@@ -15,30 +15,30 @@ import (
 )
 
 // importRun makes an output directory of a profile export, or of a directory with one.
-func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) {
+func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error) {
 	f := folder{export: from.Path}
 	if info, err := os.Stat(from.Path); err == nil && info.IsDir() {
 		if !IsFolder(from.Path) {
-			return false, nil
+			return nil, nil
 		}
 		if f, err = findFolder(from.Path); err != nil {
-			return true, err
+			return nil, err
 		}
 	} else if !isExport(from.Path) {
-		return false, nil
+		return nil, nil
 	}
 	p := plan.Default()
 	r := &reading{job: job{env: env.Unwatched(), set: &args.Settings{Tokenizer: from.Tokenizer, TokenizerGiven: from.Tokenizer != ""}, plan: &p}}
 	if err := r.load(f); err != nil {
-		return true, err
+		return nil, err
 	}
 	r.docs[0].Any = true
 	if err := r.settings(context.Background()); err != nil {
-		return true, err
+		return nil, err
 	}
 	r.describePlan(dir)
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(r.docs[0].Base()))}
-	return true, run.Keep(&p, header, func(add func(*record.Record) error) error {
+	return &tool.Imported{By: "GenAI-Perf or Perf Analyzer"}, run.Keep(&p, header, func(add func(*record.Record) error) error {
 		n := int64(0)
 		return r.each(true, func(rec *record.Record, req *profileexport.Request) error {
 			rec.Seq, n = n, n+1

@@ -20,31 +20,31 @@ import (
 
 // importRun makes an output directory of a report of single requests: of its file, or of a
 // directory with one. The reports of stages beside it say what the load was.
-func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) {
+func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error) {
 	name := from.Path
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		found, _ := filepath.Glob(filepath.Join(name, "*"+report.PerRequestFile))
 		switch {
 		case len(found) == 0:
-			return false, nil
+			return nil, nil
 		case len(found) > 1:
-			return true, fmt.Errorf("there are several per-request reports: choose one of %s", strings.Join(found, ", "))
+			return nil, fmt.Errorf("there are several per-request reports: choose one of %s", strings.Join(found, ", "))
 		}
 		name = found[0]
 	}
 	if !strings.HasSuffix(name, report.PerRequestFile) {
-		return false, nil
+		return nil, nil
 	}
 	text, err := tool.ReadFile(name)
 	if err != nil {
-		return true, err
+		return nil, err
 	}
 	list, err := reader.Requests(text)
 	if err == nil && len(list) == 0 {
 		err = errors.New("it has no requests")
 	}
 	if err != nil {
-		return true, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	slices.SortStableFunc(list, func(a, b reader.Request) int { return cmp.Compare(a.Start, b.Start) })
 	p := plan.Default()
@@ -56,7 +56,7 @@ func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) 
 		start = min(start, *due)
 	}
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(start*float64(time.Second)))}
-	return true, run.Keep(&p, header, func(add func(*record.Record) error) error {
+	return &tool.Imported{By: "inference-perf"}, run.Keep(&p, header, func(add func(*record.Record) error) error {
 		for i := range list {
 			if err := add(recordOf(&list[i], int64(i), start)); err != nil {
 				return err

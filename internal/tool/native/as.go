@@ -27,7 +27,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 			return env.Fail("report", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)
 		}
 		defer os.RemoveAll(dir)
-		if err := importRun(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, tools, dir); err != nil {
+		if _, err := tool.Import(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, tools, dir); err != nil {
 			return env.Fail("report", err, tool.ExitUsage)
 		}
 	}
@@ -74,22 +74,6 @@ func toolCalled(name string, tools []tool.Tool) (*tool.Tool, error) {
 		names = append(names, tools[i].Name)
 	}
 	return nil, plan.Faults{{Where: "--as", Text: "unknown tool " + strconv.Quote(name), Hint: "one of " + strings.Join(names, ", ")}}
-}
-
-// importRun makes an output directory of what one of the tools wrote.
-func importRun(env tool.Env, from tool.From, tools []tool.Tool, dir string) error {
-	if _, err := os.Stat(from.Path); err != nil {
-		return err
-	}
-	for _, t := range tools {
-		if t.Import == nil {
-			continue
-		}
-		if mine, err := t.Import(env, from, dir); mine || err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("%s holds no requests to read: neither %s of inferometer, nor a profile export of Perf Analyzer or GenAI-Perf, nor per_request_lifecycle_metrics.json of inference-perf", from.Path, run.RecordsFile)
 }
 
 // placeFor makes the directory of the files: by itself beside the records, or one that the

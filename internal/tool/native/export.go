@@ -45,7 +45,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 			return env.Fail("export", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)
 		}
 		defer os.RemoveAll(dir)
-		if err := importRun(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, tools, dir); err != nil {
+		if _, err := tool.Import(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, tools, dir); err != nil {
 			return env.Fail("export", err, tool.ExitUsage)
 		}
 	}

@@ -63,7 +63,7 @@ func importedPage(env tool.Env, action *args.ReportAction, tools []tool.Tool) er
 		return fmt.Errorf("creating a temporary directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	if err := importRun(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, tools, dir); err != nil {
+	if _, err := tool.Import(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, tools, dir); err != nil {
 		return err
 	}
 	_, d, err := run.Draw(dir, nil)

@@ -66,7 +66,7 @@ func sendSaved(env tool.Env, to *sending, dir string, tools []tool.Tool) error {
 			return fmt.Errorf("creating a temporary directory: %w", err)
 		}
 		defer os.RemoveAll(found)
-		if err := importRun(env, tool.From{Path: dir}, tools, found); err != nil {
+		if _, err := tool.Import(env, tool.From{Path: dir}, tools, found); err != nil {
 			return err
 		}
 	}

@@ -49,10 +49,8 @@ func (p *Planes) Ints(values []int64) Column {
 		}
 		lo, hi = slices.Min(values), slices.Max(values)
 	}
-	var size int
 	c.Type, _ = intType(lo, hi)
-	size = map[string]int{"u8": 1, "u16": 2, "u32": 4, "i32": 4}[c.Type]
-	p.add(len(values), size, func(i int) uint64 { return uint64(values[i]) })
+	p.add(len(values), width(c.Type), func(i int) uint64 { return uint64(values[i]) })
 	return c
 }
 
@@ -86,6 +84,19 @@ func (p *Planes) add(n, size int, bits func(i int) uint64) {
 			p.bytes[at+b*n+i] = byte(v >> (8 * b))
 		}
 	}
+}
+
+// take adds a column of other planes, as it is.
+func (p *Planes) take(from *Planes, c Column) Column {
+	begin := c.Offset
+	c.Offset = len(p.bytes)
+	p.bytes = append(p.bytes, from.bytes[begin:begin+c.Count*width(c.Type)]...)
+	return c
+}
+
+// width is how many bytes a number of a type has.
+func width(name string) int {
+	return map[string]int{"u8": 1, "u16": 2, "u32": 4, "i32": 4, "f32": 4, "f64": 8}[name]
 }
 
 // MarshalJSON implements json.Marshaler: a document says how long its planes are.

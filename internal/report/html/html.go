@@ -1,5 +1,5 @@
-// Package html writes a run as a page: one file that needs nothing else, with the figures of
-// the result and what is drawn of the run inside it.
+// Package html writes a run, or a comparison of runs, as a page: one file that needs nothing
+// else, with the figures and what is drawn of them inside it.
 //
 // The page is built elsewhere, and this package puts two data elements into it. Whatever a
 // server or a user has put into a text stays data: JSON without any character that HTML
@@ -33,17 +33,23 @@ func Write(w io.Writer, d *draw.Document) error {
 	if err != nil {
 		return err
 	}
+	of := page
+	if d.Live { // it listens to the server that it came from
+		of = bytes.Replace(page, []byte("connect-src 'none'"), []byte("connect-src 'self'"), 1)
+	}
+	return write(w, of, text, []byte(planes))
+}
+
+// write writes a page with its data.
+func write(w io.Writer, page, text, planes []byte) error {
 	head, tail, ok := bytes.Cut(page, []byte(marker))
 	if !ok {
 		return fmt.Errorf("the page has no place for its data: %s is missing", marker)
 	}
-	if d.Live { // it listens to the server that it came from
-		head = bytes.Replace(head, []byte("connect-src 'none'"), []byte("connect-src 'self'"), 1)
-	}
 	for _, part := range [][]byte{
 		head,
 		[]byte(`<script type="application/json" id="document">`), text, []byte("</script>\n"),
-		[]byte(`<script type="application/octet-stream" id="planes">`), []byte(planes), []byte("</script>\n"),
+		[]byte(`<script type="application/octet-stream" id="planes">`), planes, []byte("</script>\n"),
 		tail,
 	} {
 		if _, err := w.Write(part); err != nil {

@@ -2,9 +2,9 @@ package stat
 
 import "math"
 
-// studentTail is the probability that Student's t with df degrees of freedom is further
+// StudentTail is the probability that Student's t with df degrees of freedom is further
 // from 0 than t, on either side.
-func studentTail(t, df float64) float64 {
+func StudentTail(t, df float64) float64 {
 	return incompleteBeta(df/2, 0.5, df/(df+t*t))
 }
 
@@ -12,12 +12,12 @@ func studentTail(t, df float64) float64 {
 // either side, with the given probability.
 func StudentBound(probability, df float64) float64 {
 	lo, hi := 0.0, 1.0
-	for studentTail(hi, df) > probability && hi < 1e9 {
+	for StudentTail(hi, df) > probability && hi < 1e9 {
 		hi *= 2
 	}
 	for range 60 {
 		mid := (lo + hi) / 2
-		if studentTail(mid, df) > probability {
+		if StudentTail(mid, df) > probability {
 			lo = mid
 		} else {
 			hi = mid

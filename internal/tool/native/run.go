@@ -3,10 +3,12 @@
 package native
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/console"
 	jsonreport "github.com/inferometer/inferometer/internal/report/json"
@@ -38,7 +40,16 @@ func runCommand(env tool.Env, line []string) int {
 	return measure(env, action)
 }
 
-// measure runs a plan and prints what came of it.
+// job is a command line that is being carried out.
+type job struct {
+	env     tool.Env
+	action  *args.Action
+	session *tool.Session
+	bars    *record.Calibration // of the built-in mock; nil: it was not measured
+	to      *sending            // where runs are sent to; nil: nowhere
+}
+
+// measure carries a command line out.
 func measure(env tool.Env, action *args.Action) int {
 	p := action.Plan
 	var err error
@@ -62,37 +73,71 @@ func measure(env tool.Env, action *args.Action) int {
 	if drawn {
 		fmt.Fprintf(session.Log, "seed %d\n", p.Seed)
 	}
-	var bars *record.Calibration
-	if action.Calibrate {
-		var err error
-		if bars, err = selftest.Ahead(ctx, env, p, session); err != nil {
-			return env.Fail("run", err, tool.ExitRun)
+	j := &job{env: env, action: action, session: session}
+	if code, err := j.prepare(ctx); err != nil {
+		return env.Fail("run", err, code)
+	}
+	return j.once(ctx, place)
+}
+
+// prepare does what comes ahead of the first run. The code is that of the error.
+func (j *job) prepare(ctx context.Context) (code int, err error) {
+	p := j.action.Plan
+	if j.action.Calibrate {
+		if j.bars, err = selftest.Ahead(ctx, j.env, p, j.session); err != nil {
+			return tool.ExitRun, err
 		}
 	}
-	if err := checkOutput(ctx, env, &p.Output); err != nil {
-		return env.Fail("run", err, tool.ExitRun)
+	if err := checkOutput(ctx, j.env, &p.Output); err != nil {
+		return tool.ExitRun, err
 	}
-	if err := checkExport(action.Export); err != nil {
-		return env.Fail("run", err, tool.ExitUsage)
+	if err := checkExport(j.action.Export); err != nil {
+		return tool.ExitUsage, err
 	}
-	to, err := sendingOf(env, action.SendTo, true)
-	if err != nil {
-		return env.Fail("run", err, tool.ExitUsage)
-	}
+	j.to, err = sendingOf(j.env, j.action.SendTo, true)
+	return tool.ExitUsage, err
+}
+
+// once runs the plan and prints what came of it.
+func (j *job) once(ctx context.Context, place func(*plan.Plan) string) int {
+	env, p := j.env, j.action.Plan
 	held := holder{dir: p.Output.Dir}
 	defer held.remove()
+	res, err := j.run(ctx, p, place, held.after(j.to, exporter(env, j.session.Log, j.action.Export)))
+	if !held.own {
+		held.dir = p.Output.Dir // with its placeholders filled in
+	}
+	if res == nil {
+		return env.Fail("run", err, tool.CodeOf(err))
+	}
+	err = errors.Join(err, copyOutput(ctx, env, &p.Output, j.session.Log))
+	if err := printResult(env, j.action, res); err != nil {
+		return env.Fail("run", err, tool.ExitRun)
+	}
+	if err != nil {
+		err = tool.BesideResult(err)
+	}
+	if err = errors.Join(err, held.send(ctx, env, j.to, j.session.Log)); err != nil {
+		return env.Fail("run", err, tool.ExitRun)
+	}
+	return resultCode(res)
+}
+
+// run runs a plan. place gives its output directory; saved is given its records when they are
+// whole; nil: nobody is.
+func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) string, saved func(dir string) error) (*result.Result, error) {
+	env, session := j.env, j.session
 	opt := run.Options{
-		Place: place,
-		Saved: held.after(to, exporter(env, session.Log, action.Export)),
-		Kit:   session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: bars,
+		Place: place, Saved: saved,
+		Kit: session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: j.bars,
 		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch, Draw: session.Draw,
 	}
-	if action.Workers > 0 {
-		workers, err := newFleet(ctx, env, action, session)
+	if j.action.Workers > 0 {
+		workers, err := newFleet(ctx, env, j.action, p.Output.Dir, session)
 		if err != nil {
-			return env.Fail("run", err, tool.ExitRun)
+			return nil, err
 		}
-		opt.Fleet, opt.Elsewhere = workers, action.JoinAt != "" || action.NATS != ""
+		opt.Fleet, opt.Elsewhere = workers, j.action.JoinAt != "" || j.action.NATS != ""
 		defer func() {
 			if err := workers.close(); err != nil {
 				env.Warn("warning", []string{err.Error()})
@@ -101,23 +146,7 @@ func measure(env tool.Env, action *args.Action) int {
 	}
 	res, err := run.Run(ctx, p, opt)
 	session.Hide()
-	if !held.own {
-		held.dir = p.Output.Dir // with its placeholders filled in
-	}
-	if res == nil {
-		return env.Fail("run", err, tool.CodeOf(err))
-	}
-	err = errors.Join(err, copyOutput(ctx, env, &p.Output, session.Log))
-	if err := printResult(env, action, res); err != nil {
-		return env.Fail("run", err, tool.ExitRun)
-	}
-	if err != nil {
-		err = tool.BesideResult(err)
-	}
-	if err = errors.Join(err, held.send(ctx, env, to, session.Log)); err != nil {
-		return env.Fail("run", err, tool.ExitRun)
-	}
-	return resultCode(res)
+	return res, err
 }
 
 // printResult prints the result as the command line asked for.

@@ -46,9 +46,9 @@ type fleet struct {
 	dir    string      // where those keep their records until they are here; empty: there are none
 }
 
-// newFleet starts what a run with workers needs, and the workers themselves where they are on
-// this machine.
-func newFleet(ctx context.Context, env tool.Env, a *args.Action, s *tool.Session) (_ *fleet, err error) {
+// newFleet starts what a run with workers needs that writes to a directory, and the workers
+// themselves where they are on this machine.
+func newFleet(ctx context.Context, env tool.Env, a *args.Action, out string, s *tool.Session) (_ *fleet, err error) {
 	f := &fleet{}
 	defer func() {
 		if err != nil {
@@ -77,7 +77,7 @@ func newFleet(ctx context.Context, env tool.Env, a *args.Action, s *tool.Session
 		fmt.Fprintf(s.Log, "Waiting for %d workers: inferometer worker --join %s\n", a.Workers, cmp.Or(a.NATS, joinURL(a.JoinAt, at)))
 		return f, nil
 	}
-	return f, f.start(env, a, at, token)
+	return f, f.start(env, a.Workers, out, at, token)
 }
 
 // joinURL is where other machines find the NATS of this process, which listens at an address and can be reached at
@@ -95,18 +95,17 @@ func joinURL(listen, here string) string {
 }
 
 // start starts the workers of this machine, each with its share of the cores.
-func (f *fleet) start(env tool.Env, a *args.Action, at, token string) (err error) {
+func (f *fleet) start(env tool.Env, n int, out, at, token string) (err error) {
 	if env.Program == "" {
 		return errors.New("--workers: the program does not know where it is, and cannot start more of itself")
 	}
-	out := a.Plan.Output.Dir
 	if f.dir = filepath.Join(out, "workers"); out == "" || strings.Contains(out, plan.PlaceModel) { // which is not known yet
 		if f.dir, err = os.MkdirTemp("", "inferometer-workers-*"); err != nil {
 			return fmt.Errorf("making a place for the workers' records: %w", err)
 		}
 	}
-	cores := max(1, runtime.GOMAXPROCS(0)/a.Workers)
-	for i := range a.Workers {
+	cores := max(1, runtime.GOMAXPROCS(0)/n)
+	for i := range n {
 		name := "worker-" + strconv.Itoa(i+1)
 		l := &local{name: name, cmd: exec.Command(env.Program, "worker", "--join", at, "--name", name, "--dir", filepath.Join(f.dir, name))}
 		l.cmd.Env = append(l.cmd.Environ(), tokenVariable+"="+token, "GOMAXPROCS="+strconv.Itoa(cores))

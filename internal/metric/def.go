@@ -200,7 +200,7 @@ func gapDefs() []Def {
 			Formula: "Σ of the gaps over 5 × the request's median gap ÷ (stamp of the last token event − stamp of the first); events with the same stamp are one",
 			Help:    "Share of the stream's time spent in gaps much longer than its median gap.",
 			One: func(r *Request) (int64, bool) {
-				if r.Last <= r.First {
+				if r.Last <= r.First || r.Sparse {
 					return 0, false
 				}
 				return ratio(float64(r.stalled), float64(r.Last-r.First)), true
@@ -211,7 +211,7 @@ func gapDefs() []Def {
 			Formula: "output tokens ÷ token events",
 			Help:    "How many tokens the server sends per event. Above 1, inter-event latency is longer than inter-token latency.",
 			One: func(r *Request) (int64, bool) {
-				if !r.Stream || r.Tokens <= 0 {
+				if !r.Stream || r.Tokens <= 0 || r.Sparse {
 					return 0, false
 				}
 				return ratio(float64(r.Tokens), float64(r.events)), true
@@ -232,7 +232,7 @@ func gapDefs() []Def {
 }
 
 func timePerToken(r *Request) (int64, bool) {
-	if r.Tokens < 2 || r.gapCount == 0 {
+	if r.Tokens < 2 || r.gapCount == 0 && !(r.Sparse && r.events > 1) {
 		return 0, false
 	}
 	return perUnit(int64(r.Last-r.First), int64(r.Tokens-1)), true

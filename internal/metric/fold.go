@@ -255,7 +255,7 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
 func (o *objective) metBy(r *Request) bool {
 	v, ok := o.own(r)
 	if !ok {
-		return o.follows && r.Stream && r.gapCount == 0
+		return o.follows && r.Stream && r.gapCount == 0 && !r.Sparse
 	}
 	return v <= int64(o.Max)
 }

@@ -31,6 +31,10 @@ func TestFormulas(t *testing.T) {
 	unknown := streamed(t0, token{t0 + 10*msec, -1, record.Content, false}, token{t0 + 30*msec, -1, record.Content, false})
 	unknown.Out = record.Tokens{N: 5, Source: record.FromServer, Local: -1}
 
+	ends := *unknown
+	ends.Sparse = true
+	sparse := &ends
+
 	unstreamed := streamed(t0, token{t0 + 40*msec, 16, record.Whole, false})
 
 	stalling := streamed(t0,
@@ -63,6 +67,10 @@ func TestFormulas(t *testing.T) {
 		}},
 		{"tokens of events unknown", unknown, map[string]float64{
 			"inter_token_latency": none, "inter_event_latency": 20, "time_per_output_token": 5, "tokens_per_event": 2.5,
+		}},
+		{"only its ends known", sparse, map[string]float64{
+			"time_to_first_token": 10, "time_per_output_token": 5, "output_token_throughput_per_user": 200, "inter_token_latency": none, "inter_event_latency": none,
+			"longest_gap": none, "stall_share": none, "tokens_per_event": none, "time_to_second_token": none,
 		}},
 		{"not streamed", unstreamed, map[string]float64{
 			"time_to_first_token": none, "time_to_first_event": none, "time_to_first_output_token": none,

@@ -129,6 +129,10 @@ func (r *Request) loadEvents() {
 		r.events++
 		r.Last = at
 	}
+	if r.Sparse {
+		r.gaps, r.longest, r.apart = r.gaps[:0], 0, 0
+		return
+	}
 	r.gapCount = len(r.gaps)
 	if r.Tail != nil {
 		r.loadTail()

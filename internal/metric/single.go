@@ -46,7 +46,7 @@ func (r *Request) TokenEvents() iter.Seq2[int, time.Duration] {
 				continue
 			}
 			gap := record.Never
-			if n > 0 {
+			if n > 0 && !r.Sparse {
 				gap = time.Duration(r.gaps[n-1])
 			}
 			n++

@@ -136,6 +136,8 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 		rec.RetryAfter = repeated(&d.repeats[ofRetryAfter], s.Quoted())
 	case "unended":
 		rec.Unended = s.Bool()
+	case "sparse":
+		rec.Sparse = s.Bool()
 	case "streamed":
 		rec.Streamed = s.Bool()
 	case "in":

@@ -79,6 +79,9 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	if rec.Unended {
 		dst = append(dst, `,"unended":true`...)
 	}
+	if rec.Sparse {
+		dst = append(dst, `,"sparse":true`...)
+	}
 	dst = appendEvents(dst, rec.Events)
 	dst = appendTail(dst, rec.Tail)
 	dst = appendTokens(dst, `,"in":`, rec.In)

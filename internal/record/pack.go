@@ -39,7 +39,7 @@ func (p *packer) record(rec *Record) {
 	p.hash(&rec.Prompt)
 	p.text(&rec.Session, ofSession)
 	number(p, &rec.Turn)
-	p.flags(&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unended)
+	p.flags(&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unended, &rec.Sparse)
 	p.text(&rec.Model, ofModel)
 	p.text(&rec.Call, unrepeated)
 	p.labels(rec)

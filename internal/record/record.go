@@ -76,6 +76,7 @@ type Record struct {
 	RetryAfter  string // the Retry-After header, when there was one
 	Streamed    bool   // the request asked for a stream
 	Unended     bool   // the stream said that it is done and did not end: it was taken as complete Grace later
+	Sparse      bool   // another program measured it and kept only the first and the last of its token events
 	Body        []byte // the answer's bytes, free of transfer encoding
 	// Folded is how many bytes stood before those of Body and have been decoded and given
 	// up, and Raw what is kept of them. Marks count from the answer's first byte.

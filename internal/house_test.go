@@ -77,6 +77,7 @@ var house = []struct{ name, may string }{
 	{"report/export", "metric plan record result lib/formula github.com/parquet-go/parquet-go"},
 	{"report/*", "report/screen record result lib/formula lib/number"},
 	{"draw", "result metric plan record lib/brief"},
+	{"gate", "metric plan result stat lib/brief lib/nearest lib/number"},
 	{"result", "message metric sweep plan probe probe/serving record stat lib/number"},
 	{"metric", "record stat"},
 

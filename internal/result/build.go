@@ -176,6 +176,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) 
 		Models:  models(p, sum),
 	}
 	s.Counts.Warmup, s.Counts.Resent = sum.Warmup, sum.Counts.Resent
+	s.Concurrency, s.Rate = constant(&p.Stages[i])
 	if mark != nil {
 		s.Ended = mark.Reason
 		s.Counts.Scheduled, s.Counts.Waited, s.Counts.Unsent = mark.Scheduled, mark.Waited, mark.Unsent
@@ -268,6 +269,17 @@ func Load(s *plan.Stage) string {
 		text += fmt.Sprintf(", at most %d in flight", s.MaxInFlight)
 	}
 	return text
+}
+
+// constant is the concurrency or the rate of a stage that does not change it.
+func constant(s *plan.Stage) (concurrency int, rate float64) {
+	switch {
+	case s.RampTo > 0 || s.Growth.On() || s.Arrival == plan.ArrivalTrace || s.Arrival == plan.ArrivalSessions:
+		return 0, 0
+	case s.Concurrency > 0:
+		return s.Concurrency, 0
+	}
+	return 0, s.PerSecond()
 }
 
 // sessions says in words what load of sessions a stage makes.

@@ -27,6 +27,7 @@ type Result struct {
 	Connection  *Connection `json:"connection,omitempty"` // what was unusual about it
 	Plan        any         `json:"plan"`                 // as run, secrets out
 	Verdict     Verdict     `json:"verdict"`
+	Gates       []Gate      `json:"gates,omitempty"` // what the plan's fail_if says of it
 	Notes       []string    `json:"notes,omitempty"` // worth knowing, no fault
 	Stages      []Stage     `json:"stages"`
 	// Saturation is what the search for the rates of a sweep has found.
@@ -88,26 +89,47 @@ type Check struct {
 	Do        string  `json:"do,omitempty"`        // what to do about it; empty when OK
 }
 
+// Gate is a condition under which the user wants the run to fail, and what was found.
+type Gate struct {
+	Gate   string  `json:"gate"`            // as it was written
+	Stage  int     `json:"stage"`           // -1: no stage is the one that it is about
+	Where  string  `json:"where,omitempty"` // the level in words
+	Value  float64 `json:"value"`
+	Bound  float64 `json:"bound"`
+	Unit   string  `json:"unit"`
+	Missed bool    `json:"missed"`
+	Absent bool    `json:"absent,omitempty"` // there is no such figure: Missed is true and Value says nothing
+	Why    string  `json:"why,omitempty"`    // why there is none, or what to know about the figure
+}
+
+// Missed reports whether a gate is missed.
+func (r *Result) Missed() bool {
+	return slices.ContainsFunc(r.Gates, func(g Gate) bool { return g.Missed })
+}
+
 // Stage is what one stage measured.
 type Stage struct {
-	Index    int               `json:"index"`
-	Name     string            `json:"name"`
-	Load     string            `json:"load"`            // in words: "32 in flight", "50/s poisson, at most 500 in flight"
-	Ended    record.StopReason `json:"ended,omitempty"` // why it stopped sending, or why its measurement in windows ended
-	Counts   Counts            `json:"counts"`
-	Failures []Failures        `json:"failures,omitempty"`
-	Tokens   Tokens            `json:"tokens"`
-	Goodput  []SLO             `json:"goodput,omitempty"`
-	Window   Window            `json:"window"`
-	Metrics  map[string]Stat   `json:"metrics"`
-	Steady   *Steady           `json:"steady,omitempty"`
-	Server   *Server           `json:"server,omitempty"` // what it says of itself
-	Services []Service         `json:"services,omitempty"`
-	Level    *sweep.Level      `json:"-"`                 // of a measurement in windows
-	Windows  *InWindows        `json:"level,omitempty"`   // the same in the units of the document
-	Targets  []Target          `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
-	Models   []Model           `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
-	Workers  []Worker          `json:"workers,omitempty"` // those that sent the requests, where several processes did
+	Index int    `json:"index"`
+	Name  string `json:"name"`
+	Load  string `json:"load"` // in words: "32 in flight", "50/s poisson, at most 500 in flight"
+	// Concurrency or Rate is the load where it is one number, from begin to end; else both are 0.
+	Concurrency int               `json:"concurrency,omitempty"`
+	Rate        float64           `json:"rate,omitempty"`  // requests per second
+	Ended       record.StopReason `json:"ended,omitempty"` // why it stopped sending, or why its measurement in windows ended
+	Counts      Counts            `json:"counts"`
+	Failures    []Failures        `json:"failures,omitempty"`
+	Tokens      Tokens            `json:"tokens"`
+	Goodput     []SLO             `json:"goodput,omitempty"`
+	Window      Window            `json:"window"`
+	Metrics     map[string]Stat   `json:"metrics"`
+	Steady      *Steady           `json:"steady,omitempty"`
+	Server      *Server           `json:"server,omitempty"` // what it says of itself
+	Services    []Service         `json:"services,omitempty"`
+	Level       *sweep.Level      `json:"-"`                 // of a measurement in windows
+	Windows     *InWindows        `json:"level,omitempty"`   // the same in the units of the document
+	Targets     []Target          `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
+	Models      []Model           `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
+	Workers     []Worker          `json:"workers,omitempty"` // those that sent the requests, where several processes did
 }
 
 // Target is what one of several targets has done in the measured phase. Its rates are
@@ -199,8 +221,17 @@ type Stat struct {
 	*Spread
 	// Error is how far this client can have bent it; nil: that is not known.
 	Error *Bar `json:"error,omitempty"`
+	// Intervals are between what the truth of a statistic lies with 95 % confidence, by its name,
+	// where somebody asked.
+	Intervals map[string]Interval `json:"intervals,omitempty"`
 	// Thin lists the percentiles for which there are too few samples.
 	Thin []string `json:"thin,omitempty"`
+}
+
+// Interval is a confidence interval.
+type Interval struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
 }
 
 // Bar is an error bar: how far this client can have bent the average and the 99th percentile

@@ -1,0 +1,123 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/stat"
+)
+
+// Outcome is what a gate came to at one level.
+type Outcome struct {
+	Gate         string // as it was written
+	Stage        int    // -1: none is the one that it is about
+	Where        string // the level in words
+	Value, Bound float64
+	Unit         string // of both
+	Holds        bool   // the expression is true
+	Known        bool   // there is such a figure; else Value and Holds say nothing
+	Why          string // why there is none, or what to know about the figure
+}
+
+// Judge works a gate out on a result, for each stage that it is about. A stage without the figure
+// has an outcome that is not known.
+func (g *Gate) Judge(res *result.Result) []Outcome {
+	var list []Outcome
+	for i := range res.Stages {
+		s := &res.Stages[i]
+		if g.At.is(s.Index, s.Name, s.Concurrency, s.Rate) {
+			list = append(list, g.JudgeStage(s))
+		}
+	}
+	if len(list) == 0 {
+		o := g.outcome(-1, g.At.String())
+		o.Why = "no stage was at " + g.At.String()
+		list = append(list, o)
+	}
+	return list
+}
+
+// JudgeStage works a gate out on one stage.
+func (g *Gate) JudgeStage(s *result.Stage) Outcome {
+	o := g.outcome(s.Index, fmt.Sprintf("%s (%s)", s.Name, s.Load))
+	st, ok := s.Metrics[g.Metric.ID]
+	switch {
+	case s.Counts.Sent == 0:
+		o.Why = "no request was sent"
+		return o
+	case !ok:
+		o.Why = g.Metric.Short + " was not measured: no successful request has it"
+		return o
+	}
+	value, ok := Value(&st, g.Stat)
+	if !ok {
+		o.Why = fmt.Sprintf("%s has no %s here", g.Metric.Short, g.Stat)
+		return o
+	}
+	if g.Interval {
+		at, ok := st.Intervals[g.Stat]
+		if !ok || value == 0 {
+			o.Why = "too few requests for a confidence interval"
+			return o
+		}
+		value = (at.Hi - at.Lo) / 2 / math.Abs(value)
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		o.Why = g.Figure() + " is not a number"
+		return o
+	}
+	o.Value, o.Known, o.Holds = value, true, g.Op.Holds(value, g.Bound)
+	if slices.Contains(st.Thin, g.Stat) {
+		o.Why = thin(g.Stat, st.Count)
+	}
+	return o
+}
+
+func (g *Gate) outcome(stage int, where string) Outcome {
+	return Outcome{Gate: g.Text, Stage: stage, Where: where, Bound: g.Bound, Unit: g.Unit}
+}
+
+// Value is a statistic of a metric by its name.
+func Value(s *result.Stat, name string) (float64, bool) {
+	switch {
+	case name == "avg":
+		return s.Avg, true
+	case s.Spread == nil:
+		return 0, false
+	}
+	return s.At(name), true
+}
+
+// thin says that a percentile has too few samples.
+func thin(name string, samples int64) string {
+	for _, p := range metric.Percentiles() {
+		if p.Name == name {
+			return fmt.Sprintf("%s of %s only: %s are enough", name, number.Things(samples, "sample"), number.Count(stat.MinSamples(p.Quantile)))
+		}
+	}
+	return ""
+}
+
+// FailIf says which gates a result misses: those that hold, and those whose figure it does not
+// have.
+func FailIf(gates []*Gate, res *result.Result) []result.Gate {
+	var list []result.Gate
+	for _, g := range gates {
+		for _, o := range g.Judge(res) {
+			list = append(list, o.Missed())
+		}
+	}
+	return list
+}
+
+// Missed is the outcome of a gate under which a run fails.
+func (o *Outcome) Missed() result.Gate {
+	return result.Gate{
+		Gate: o.Gate, Stage: o.Stage, Where: o.Where, Value: o.Value, Bound: o.Bound, Unit: o.Unit,
+		Missed: o.Holds || !o.Known, Absent: !o.Known, Why: o.Why,
+	}
+}

@@ -1,0 +1,123 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/metric"
+)
+
+// Metric is a figure that gates can name.
+type Metric struct {
+	ID     string   // its key in result.Stage.Metrics
+	Short  string   // what it is called in gates and in tables of figures; the ID where it has no shorter name
+	Also   []string // other names of it
+	Unit   string
+	Spread bool // it has statistics; else it is one number
+	Lower  bool // less is better
+	Higher bool // more is better
+}
+
+// short are the short names of metrics, the first of each is the one that is shown.
+func short() map[string][]string {
+	return map[string][]string{
+		"time_to_first_token":              {"ttft"},
+		"time_to_first_output_token":       {"ttfot"},
+		"time_to_second_token":             {"ttst"},
+		"time_to_first_byte":               {"ttfb"},
+		"inter_token_latency":              {"itl"},
+		"time_per_output_token":            {"tpot"},
+		"normalized_time_per_output_token": {"ntpot"},
+		"request_latency":                  {"latency", "e2e"},
+		"request_throughput":               {"rps"},
+		"output_token_throughput":          {"tps"},
+		"input_token_throughput":           {"input_tps"},
+		"total_token_throughput":           {"total_tps"},
+		"output_token_throughput_per_user": {"tps_user"},
+		"output_sequence_length":           {"osl"},
+		"input_sequence_length":            {"isl"},
+		"slo_attainment":                   {"goodput"},
+		"request_goodput":                  {"good_rps"},
+		"error_rate":                       {"errors"},
+	}
+}
+
+// higher are the metrics of which more is better.
+func higher() []string {
+	return []string{
+		"request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput",
+		"output_token_throughput_per_user", "slo_attainment", "request_goodput", "cached_prompt_share", "request_count",
+	}
+}
+
+// neither are the metrics of which neither more nor less is better: they say what was asked for.
+func neither() []string {
+	return []string{"output_sequence_length", "input_sequence_length", "cached_prompt_tokens", "tokens_per_event", "concurrency"}
+}
+
+// Metrics are all that gates can name, in the order in which a report lists them.
+func Metrics() []Metric {
+	names, up, flat := short(), higher(), neither()
+	var list []Metric
+	for _, d := range metric.Defs() {
+		m := Metric{ID: d.ID, Short: d.ID, Unit: d.Unit, Spread: d.Rate == nil, Higher: slices.Contains(up, d.ID)}
+		m.Lower = !m.Higher && !slices.Contains(flat, d.ID)
+		if also := names[d.ID]; len(also) > 0 {
+			m.Short, m.Also = also[0], also[1:]
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// Named finds a metric by its ID or one of its short names; upper and lower case and dashes
+// make no difference.
+func Named(name string) (Metric, bool) {
+	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	list := Metrics()
+	i := slices.IndexFunc(list, func(m Metric) bool {
+		return m.ID == name || m.Short == name || slices.Contains(m.Also, name)
+	})
+	if i < 0 {
+		return Metric{}, false
+	}
+	return list[i], true
+}
+
+// unknownMetric says which metric was probably meant.
+func unknownMetric(name string) error {
+	var shorts, all []string
+	for _, m := range Metrics() {
+		if m.Short != m.ID {
+			shorts = append(shorts, m.Short)
+		}
+		all = append(append(all, m.Short, m.ID), m.Also...)
+	}
+	if n := nearest.Name(name, all); n != "" {
+		return faultf("did you mean "+n+"?", "%s is not a metric", quote(name))
+	}
+	return faultf("one of "+strings.Join(shorts, ", ")+", or a name from docs/metrics.md", "%s is not a metric", quote(name))
+}
+
+// Stats are the statistics that a metric with samples has.
+func Stats() []string {
+	list := []string{"avg", "min", "max", "std"}
+	for _, p := range metric.Percentiles() {
+		list = append(list, p.Name)
+	}
+	return list
+}
+
+// statOf is the statistic that a name stands for; empty: there is none.
+func statOf(name string) string {
+	name = strings.ToLower(name)
+	other := map[string]string{"mean": "avg", "average": "avg", "median": "p50", "stddev": "std"}
+	if full := other[name]; full != "" {
+		return full
+	}
+	if slices.Contains(Stats(), name) {
+		return name
+	}
+	return ""
+}

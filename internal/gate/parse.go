@@ -1,0 +1,218 @@
+package gate
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+)
+
+// longest is the most characters of an expression; nobody writes longer ones.
+const longest = 500
+
+// example is the hint where an expression is not one.
+const example = "write it as 'ttft.p99 > 200ms' or 'goodput < 95%'"
+
+// Parse reads one expression.
+func Parse(text string) (*Gate, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return nil, faultf(example, "is empty")
+	case len(text) > longest:
+		return nil, faultf(example, "has %d characters, more than %d", len(text), longest)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return nil, faultf(example, "%s has control characters", quote(text))
+	}
+	g := &Gate{Text: text}
+	rest, err := g.level(text)
+	if err != nil {
+		return nil, err
+	}
+	left, right, err := g.compare(rest)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.figure(left); err != nil {
+		return nil, err
+	}
+	if err := g.value(right); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// level reads "at rate 40:" and gives what follows it.
+func (g *Gate) level(text string) (string, error) {
+	word, rest, _ := strings.Cut(text, " ")
+	if !strings.EqualFold(word, "at") {
+		return text, nil
+	}
+	const usage = "write it as 'at rate 40: ttft.p99 > 200ms', with concurrency or stage for rate"
+	kind, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	rest = strings.TrimSpace(rest)
+	var name string
+	if quoted, err := strconv.QuotedPrefix(rest); err == nil && quoted[0] != '`' {
+		name, err = strconv.Unquote(quoted)
+		if err != nil { // a name in single quotes of more than one character
+			return "", faultf(usage, "%s is not a name", quote(quoted))
+		}
+		rest = strings.TrimSpace(rest[len(quoted):])
+		if !strings.HasPrefix(rest, ":") {
+			return "", faultf(usage, "there is no colon behind the level")
+		}
+		rest = rest[1:]
+	} else {
+		var ok bool
+		if name, rest, ok = strings.Cut(rest, ":"); !ok {
+			return "", faultf(usage, "there is no colon behind the level")
+		}
+		name = strings.TrimSpace(name)
+	}
+	if name == "" {
+		return "", faultf(usage, "the level has no value")
+	}
+	kinds := []string{"rate", "concurrency", "stage"}
+	switch kind = strings.ToLower(kind); kind {
+	case "rate":
+		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(name, "/s")), 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 0) {
+			return "", faultf(usage, "%s is not a rate", quote(name))
+		}
+		g.At.Rate = v
+	case "concurrency":
+		n, err := strconv.Atoi(name)
+		if err != nil || n < 1 {
+			return "", faultf(usage, "%s is not a concurrency", quote(name))
+		}
+		g.At.Concurrency = n
+	case "stage":
+		g.At.Stage = name
+	default:
+		return "", faultf(nearest.Hint(kind, kinds), "%s is not a kind of level", quote(kind))
+	}
+	return strings.TrimSpace(rest), nil
+}
+
+// compare takes an expression apart at its comparison.
+func (g *Gate) compare(text string) (left, right string, err error) {
+	i := strings.IndexAny(text, "<>=!≤≥")
+	if i < 0 {
+		return "", "", faultf(example, "%s compares with nothing", quote(text))
+	}
+	left, right = strings.TrimSpace(text[:i]), text[i:]
+	n := len(right) - len(strings.TrimLeft(right, "<>=!≤≥"))
+	op := right[:n]
+	right = strings.TrimSpace(right[n:])
+	switch op {
+	case "≤", "=<":
+		op = string(AtMost)
+	case "≥", "=>":
+		op = string(AtLeast)
+	case "=", "==", "!=", "<>":
+		return "", "", faultf("use >, >=, < or <=", "%s: measured figures are never quite equal", quote(op))
+	}
+	switch g.Op = Op(op); {
+	case g.Op != More && g.Op != AtLeast && g.Op != Less && g.Op != AtMost:
+		return "", "", faultf("use >, >=, < or <=", "%s is not a comparison", quote(op))
+	case strings.ContainsAny(right, "<>=!≤≥"):
+		return "", "", faultf("give one for each", "%s compares more than once", quote(text))
+	case left == "" || right == "":
+		return "", "", faultf(example, "%s lacks a side", quote(text))
+	}
+	return left, right, nil
+}
+
+// figure reads "ttft.p99", "goodput" or "ci(ttft.p99)".
+func (g *Gate) figure(text string) error {
+	if inner, ok := strings.CutPrefix(strings.ToLower(text), "ci"); ok && strings.HasPrefix(strings.TrimSpace(inner), "(") {
+		inner = strings.TrimSpace(inner)
+		if !strings.HasSuffix(inner, ")") {
+			return faultf("write it as 'ci(ttft.p99) > 5%'", "%s has no closing bracket", quote(text))
+		}
+		g.Interval = true
+		text = strings.TrimSpace(inner[1 : len(inner)-1])
+	}
+	name, stat, dot := strings.Cut(text, ".")
+	var ok bool
+	if g.Metric, ok = Named(name); !ok {
+		if startsNumber(text) {
+			return faultf(example, "%s is not a metric: it goes on the left", quote(text))
+		}
+		return unknownMetric(name)
+	}
+	g.Unit = g.Metric.Unit
+	g.Stat = statOf(stat)
+	switch {
+	case !g.Metric.Spread && (!dot || g.Stat == "avg"):
+		g.Stat = "avg"
+	case !g.Metric.Spread:
+		return faultf("leave ."+stat+" out", "%s is one number and has no %s", g.Metric.Short, quote(stat))
+	case stat == "":
+		return faultf("such as "+g.Metric.Short+".p99 or "+g.Metric.Short+".avg", "%s needs a statistic", g.Metric.Short)
+	case g.Stat == "":
+		return faultf(nearest.Hint(stat, Stats()), "%s is not a statistic", quote(stat))
+	}
+	if g.Interval && (g.Stat == "min" || g.Stat == "max" || g.Stat == "std") {
+		return faultf("use avg or a percentile", "there is no confidence interval of %s", g.Stat)
+	}
+	return nil
+}
+
+// digits are what a value begins with.
+var digits = regexp.MustCompile(`^[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?`)
+
+func startsNumber(text string) bool { return digits.MatchString(strings.TrimLeft(text, "+-$ ")) }
+
+// value reads "200ms", "95 %", "$2.10" or "+5%".
+func (g *Gate) value(text string) error {
+	rest, sign := text, 1.
+	if c := rest[0]; c == '+' || c == '-' {
+		g.signed = true
+		if c == '-' {
+			sign = -1
+		}
+		rest = strings.TrimSpace(rest[1:])
+	}
+	rest, dollar := strings.CutPrefix(rest, "$")
+	figure := digits.FindString(rest)
+	if figure == "" {
+		return faultf(example, "%s is not a value", quote(text))
+	}
+	n, err := strconv.ParseFloat(figure, 64)
+	if err != nil || math.IsInf(n, 0) {
+		return faultf(example, "%s is not a value", quote(text))
+	}
+	suffix := strings.TrimSpace(rest[len(figure):])
+	switch {
+	case dollar:
+		suffix = "$" + suffix
+	case strings.HasPrefix(suffix, ","):
+		return faultf("write thousands without commas, and one gate for each condition", "%s is not a value", quote(text))
+	}
+	switch percent := suffix == "%"; {
+	case g.Interval && g.signed:
+		return faultf("leave the sign out", "an interval has no direction")
+	case g.Interval || g.signed && percent:
+		g.Unit = Share
+	case percent && g.Unit != Share:
+		return faultf("give a value in "+g.Unit+", or a sign (+"+plain(n)+"%) to compare two runs", "%s of what?", quote(text))
+	}
+	g.Bound, err = inUnit(sign*n, suffix, g.Unit)
+	return err
+}
+
+// plain writes a number with no more digits than it has.
+func plain(v float64) string {
+	if math.Abs(v) >= 1e15 {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// quote shows a piece of an expression, cut to a length that fits a line.
+func quote(s string) string { return strconv.Quote(brief.Text(s, 60)) }

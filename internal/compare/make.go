@@ -1,0 +1,399 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/stat/estimate"
+)
+
+// Options say how sides are compared.
+type Options struct {
+	Version    string  // of the program
+	Confidence float64 // 0: 0.95
+	Size       float64 // of a difference that is looked for, as a share; 0: 0.05
+	All        bool    // every metric and statistic
+	Figures    []Figured
+	Anyway     bool // also where plans measure different things
+}
+
+// Figured names a figure that is compared in any case.
+type Figured struct{ Metric, Stat string }
+
+// RefusedError is that plans measure different things.
+type RefusedError struct{ Clashes []Clash }
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the plans measure different things: %d fields that matter differ", len(e.Clashes))
+}
+
+// Make compares sides with the first. The error is a RefusedError where their plans forbid it.
+func Make(sides []Side, o Options) (*Comparison, error) {
+	o.Confidence, o.Size = cmp.Or(o.Confidence, estimate.Confidence), cmp.Or(o.Size, 0.05)
+	if len(sides) < 2 {
+		return nil, errors.New("there is one side: name two or more to compare")
+	}
+	c := &Comparison{
+		Schema: Schema, Version: o.Version, Confidence: o.Confidence, Size: o.Size,
+		Doubts: []string{}, Plans: []Clash{}, Loads: []Load{}, Unmatched: []Unmatched{},
+	}
+	c.describe(sides)
+	loads, alone := match(sides)
+	c.Plans = append(c.Plans, clashes(sides, loads)...)
+	if refused := slices.DeleteFunc(slices.Clone(c.Plans), func(d Clash) bool { return !d.Matters }); len(refused) > 0 && !o.Anyway {
+		return nil, &RefusedError{refused}
+	}
+	c.Unmatched = append(c.Unmatched, alone...)
+	for _, m := range loads {
+		c.Loads = append(c.Loads, loadDoc(sides, &m))
+	}
+	return c, c.fill(sides, loads, &o)
+}
+
+// loadDoc is a load without its tables.
+func loadDoc(sides []Side, m *matched) Load {
+	l := Load{Name: m.name, Same: m.same, Tables: []Table{}}
+	for i, stages := range m.stages {
+		if stages == nil {
+			continue
+		}
+		s := LoadSide{Side: i, Load: sides[i].load(stages), Stages: stages}
+		for r, n := range stages {
+			if n >= 0 {
+				v := &sides[i].Runs[r].Levels[n]
+				s.OK, s.Failed, s.Seconds = s.OK+v.OK, s.Failed+v.Failed, s.Seconds+v.Seconds
+			}
+		}
+		l.Sides = append(l.Sides, s)
+	}
+	return l
+}
+
+// fill makes the tables, one side after the other: the samples of two are held at a time.
+func (c *Comparison) fill(sides []Side, loads []matched, o *Options) error {
+	first := &opened{side: &sides[0], options: o}
+	for i := 1; i < len(sides); i++ {
+		other := &opened{side: &sides[i], options: o}
+		for k := range loads {
+			m := &loads[k]
+			if m.stages[0] == nil || m.stages[i] == nil {
+				continue
+			}
+			p := &pair{first: first, other: other, a: m.stages[0], b: m.stages[i], same: m.same, options: o}
+			t, err := p.table(i)
+			if err != nil {
+				return err
+			}
+			c.Loads[k].Tables = append(c.Loads[k].Tables, *t)
+		}
+	}
+	return nil
+}
+
+// opened is a side whose samples are read when they are first needed.
+type opened struct {
+	side    *Side
+	options *Options
+	samples []map[int]*sampled // by run and stage
+}
+
+// at are the samples of a side's stages, by run; nil: there are none of one of them.
+func (o *opened) at(stages []int) ([]*sampled, error) {
+	if o.samples == nil {
+		list := usual()
+		if o.options.All {
+			list = every()
+		}
+		var ids []string
+		for _, f := range list {
+			ids = append(ids, f.metric)
+		}
+		for _, f := range o.options.Figures {
+			ids = append(ids, f.Metric)
+		}
+		slices.Sort(ids)
+		for i := range o.side.Runs {
+			r := &o.side.Runs[i]
+			var all []int
+			for n := range r.Levels {
+				all = append(all, n)
+			}
+			s, err := r.sample(all, slices.Compact(ids))
+			if err != nil {
+				return nil, err
+			}
+			o.samples = append(o.samples, s)
+		}
+	}
+	var list []*sampled
+	for i, n := range stages {
+		if n < 0 {
+			continue
+		}
+		s := o.samples[i][n]
+		if s == nil {
+			return nil, nil
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// pair is two sides at one load.
+type pair struct {
+	first, other *opened
+	a, b         []int // stages by run
+	same         bool  // the load is the same
+	options      *Options
+	method       string
+	runsA, runsB []*sampled // of the method of requests
+}
+
+// The methods of a table.
+const (
+	ByRequests = "requests"
+	ByRuns     = "runs"
+	ByPairs    = "pairs"
+	ByNothing  = "none"
+)
+
+// table compares the sides.
+func (p *pair) table(side int) (*Table, error) {
+	if err := p.choose(); err != nil {
+		return nil, err
+	}
+	t := &Table{Side: side, Method: p.method, Doubts: []string{}, Rows: []Row{}}
+	levels := append(p.first.side.levels(p.a), p.other.side.levels(p.b)...)
+	rows := figuresOf(p.options, levels...)
+	for begin := 0; begin < len(rows); {
+		end := begin + 1
+		for end < len(rows) && rows[end].metric == rows[begin].metric {
+			end++
+		}
+		t.Rows = append(t.Rows, p.metric(rows[begin:end])...)
+		begin = end
+	}
+	t.correct(1 - p.options.Confidence)
+	t.Doubts = append(t.Doubts, p.doubts(t)...)
+	t.Longer = p.longer(t)
+	return t, nil
+}
+
+// choose says what intervals are made of, and reads samples where that is requests.
+func (p *pair) choose() (err error) {
+	count := func(stages []int) (n int) {
+		for _, s := range stages {
+			if s >= 0 {
+				n++
+			}
+		}
+		return n
+	}
+	nA, nB := count(p.a), count(p.b)
+	switch {
+	case nA >= 2 && nA == nB && nA == len(p.a) && nB == len(p.b) && Pairs(p.first.side.paths(), p.other.side.paths()):
+		p.method = ByPairs
+		return nil
+	case nA >= 2 && nB >= 2:
+		p.method = ByRuns
+		return nil
+	}
+	if p.runsA, err = p.first.at(p.a); err != nil {
+		return err
+	}
+	if p.runsB, err = p.other.at(p.b); err != nil {
+		return err
+	}
+	if p.method = ByRequests; p.runsA == nil || p.runsB == nil {
+		p.method = ByNothing
+	}
+	return nil
+}
+
+// levels are those of a side's runs.
+func (s *Side) levels(stages []int) []*Level {
+	var list []*Level
+	for i, n := range stages {
+		if n >= 0 {
+			list = append(list, &s.Runs[i].Levels[n])
+		}
+	}
+	return list
+}
+
+// metric makes the rows of one metric.
+func (p *pair) metric(figures []figure) []Row {
+	id := figures[0].metric
+	rows := make([]Row, len(figures))
+	differences := make([]*estimate.Difference, len(figures))
+	valuesA, valuesB := make([][]float64, len(figures)), make([][]float64, len(figures))
+	for i, f := range figures {
+		row := Row{Metric: id, Name: nameOf(id), Stat: f.stat, Direction: Direction(id), Verdict: NotKnown}
+		var unitA, unitB string
+		valuesA[i], unitA = valuesOf(p.first.side.levels(p.a), f)
+		valuesB[i], unitB = valuesOf(p.other.side.levels(p.b), f)
+		row.A, row.B, row.Unit = summary(valuesA[i]), summary(valuesB[i]), cmp.Or(unitA, unitB)
+		switch {
+		case row.A == nil:
+			row.Why = "not measured on the first side"
+		case row.B == nil:
+			row.Why = "not measured on the other side"
+		case unitA != unitB:
+			row.Why = fmt.Sprintf("in %s on one side and in %s on the other", unitA, unitB)
+		}
+		rows[i] = row
+	}
+	switch p.method {
+	case ByRuns, ByPairs:
+		for i := range figures {
+			between := estimate.BetweenRuns
+			if p.method == ByPairs && len(valuesA[i]) == len(valuesB[i]) {
+				between = estimate.BetweenPairs
+			}
+			d := between(valuesA[i], valuesB[i], p.options.Confidence)
+			differences[i] = &d
+		}
+	case ByRequests:
+		differences = p.between(figures)
+	}
+	for i := range rows {
+		rows[i].judge(differences[i], p.options.Size)
+	}
+	return rows
+}
+
+// between compares the requests of both sides.
+func (p *pair) between(figures []figure) []*estimate.Difference {
+	id := figures[0].metric
+	list := make([]*estimate.Difference, len(figures))
+	if isFlow(id) {
+		d := estimate.BetweenFlows(flowOf(p.runsA, id), flowOf(p.runsB, id), p.options.Confidence)
+		list[0] = &d
+		return list
+	}
+	if d, ok := metric.ByID(id); !ok || d.Rate != nil && !isShare(id) {
+		return list
+	}
+	var wanted []estimate.Figure
+	for _, f := range figures {
+		wanted = append(wanted, estimated(f.stat))
+	}
+	for i, d := range estimate.Between(stream(p.runsA, id), stream(p.runsB, id), wanted, p.options.Confidence) {
+		list[i] = &d
+	}
+	return list
+}
+
+// estimated is a statistic as the mathematics knows it.
+func estimated(stat string) estimate.Figure {
+	for _, q := range metric.Percentiles() {
+		if q.Name == stat {
+			return estimate.Figure{Kind: estimate.Quantile, Q: q.Quantile}
+		}
+	}
+	return estimate.Figure{Kind: estimate.Mean}
+}
+
+// valuesOf are a figure's values at several levels, with their unit. Where units differ there
+// is none.
+func valuesOf(levels []*Level, f figure) (values []float64, unit string) {
+	for _, l := range levels {
+		if v, u, ok := l.at(f); ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			values, unit = append(values, v), u
+		}
+	}
+	return values, unit
+}
+
+// summary is the figure of a side; nil: it has none.
+func summary(values []float64) *Figure {
+	if len(values) == 0 {
+		return nil
+	}
+	f := &Figure{Runs: len(values)}
+	for _, v := range values {
+		f.Value += v / float64(len(values))
+	}
+	if len(values) > 1 {
+		f.Spread = &Spread{Min: slices.Min(values), Max: slices.Max(values)}
+		for _, v := range values {
+			f.Spread.Std += (v - f.Value) * (v - f.Value) / float64(len(values)-1)
+		}
+		f.Spread.Std = math.Sqrt(f.Spread.Std)
+	}
+	return f
+}
+
+// judge fills in the difference of a row and the word for it.
+func (r *Row) judge(e *estimate.Difference, size float64) {
+	if r.Why != "" {
+		return
+	}
+	a := r.A.Value
+	share := func(v float64) *float64 {
+		if a == 0 {
+			return nil
+		}
+		return finite(v / math.Abs(a))
+	}
+	d := &Difference{Value: r.B.Value - a}
+	d.Relative = share(d.Value)
+	r.Delta = d
+	if e == nil || !e.Known || math.IsNaN(e.Lo) || math.IsNaN(e.Hi) {
+		r.Why = "too few requests to say"
+		if e == nil {
+			r.Why = "there are no single requests to work an interval out of"
+		}
+		return
+	}
+	d.Method = e.Method
+	d.Interval = &Interval{Lo: e.Lo, Hi: e.Hi, RelativeLo: share(e.Lo), RelativeHi: share(e.Hi)}
+	d.P, d.Least, d.Longer = finite(e.P), finite(e.Least), finite(e.Longer(size*math.Abs(a)))
+	switch {
+	case e.Lo <= 0 && e.Hi >= 0:
+		r.Verdict = NoneSeen
+	case r.Direction == Neither:
+		r.Verdict = Differs
+	case (r.Direction == Lower) == (d.Value < 0):
+		r.Verdict = Better
+	default:
+		r.Verdict = Worse
+	}
+}
+
+// finite is a number that a document can hold; nil: it is none.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// correct applies Holm's correction to the rows of a table: with many figures, chance alone
+// finds differences in some.
+func (t *Table) correct(alpha float64) {
+	var rows []*Row
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Delta != nil && r.Delta.P != nil {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b *Row) int { return cmp.Compare(*a.Delta.P, *b.Delta.P) })
+	t.Compared = len(rows)
+	worst := 0.0
+	for i, r := range rows {
+		worst = max(worst, min(1, *r.Delta.P*float64(len(rows)-i)))
+		r.Delta.PHolm = finite(worst)
+		if r.Verdict == NoneSeen {
+			continue
+		}
+		t.Found++
+		if r.Chance = worst >= alpha; !r.Chance {
+			t.Firm++
+		}
+	}
+}

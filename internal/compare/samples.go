@@ -1,0 +1,231 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/stat/estimate"
+)
+
+// mostPooled is how many samples of a metric with several in each request are kept of a
+// stage: of more, every n-th is. Figures are made of all of them; it is their intervals
+// that these are for.
+const mostPooled = 4 << 20
+
+// sampled are the measured requests of a stage, in the order in which they were recorded.
+// Samples are kept in half the bytes that they are worked with: they are turned into what the
+// mathematics takes one metric at a time.
+type sampled struct {
+	sent    []int64   // in ns
+	end     []float64 // in s
+	out, in []float32 // tokens; NaN: not known
+	ok      []bool
+	good    []bool
+	judged  bool
+	columns map[string]*column
+	window  result.Window
+	order   []int32 // by when they were sent
+}
+
+// column are the samples of one metric.
+type column struct {
+	def    *metric.Def
+	values []float32 // of a metric with one for each request: NaN where it has none
+	ends   []int32   // where those of each request end, for a metric with several
+	every  int64     // of several: which are kept
+	skip   int64     // before the next that is
+}
+
+// sample reads the requests of a run's stages, with the metrics that are named.
+func (r *Run) sample(stages []int, metrics []string) (map[int]*sampled, error) {
+	if r.Saved == nil {
+		return nil, nil
+	}
+	all := map[int]*sampled{}
+	for _, i := range stages {
+		all[i] = r.empty(i, metrics)
+	}
+	opts := result.FoldOptions(r.Plan)
+	opts.Bounds = result.Bounds(r.Saved.Facts.Stages)
+	reader := metric.NewReader(opts)
+	err := r.Saved.Records.Requests(func(rec *record.Record) error {
+		if s := all[rec.Stage]; s != nil && rec.Phase == record.Measured {
+			good, judged := false, false
+			req := reader.Read(rec)
+			good, judged = reader.Good()
+			s.add(req, good, judged)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the requests of %s: %w", r.Path, err)
+	}
+	for _, s := range all {
+		s.sort()
+	}
+	return all, nil
+}
+
+// empty is a stage before its first request.
+func (r *Run) empty(stage int, metrics []string) *sampled {
+	st := &r.Saved.Result.Stages[stage]
+	s := &sampled{columns: map[string]*column{}, window: st.Window}
+	for _, id := range metrics {
+		d, ok := metric.ByID(id)
+		if !ok || d.Rate != nil {
+			continue
+		}
+		c := &column{def: &d, every: 1}
+		if d.Many != nil {
+			c.every = 1 + st.Metrics[id].Count/mostPooled
+		}
+		s.columns[id] = c
+	}
+	return s
+}
+
+func (s *sampled) add(r *metric.Request, good, judged bool) {
+	sent := r.Sent
+	if sent == record.Never {
+		sent = r.Due
+	}
+	tokens := func(n int, known bool) float32 {
+		if !known {
+			return float32(math.NaN())
+		}
+		return float32(n)
+	}
+	s.sent = append(s.sent, int64(sent))
+	s.end = append(s.end, r.End.Seconds())
+	s.out = append(s.out, tokens(r.Tokens, r.Tokens >= 0))
+	s.in = append(s.in, tokens(r.In.N, r.In.Source != record.Uncounted))
+	s.ok, s.good, s.judged = append(s.ok, r.Failure == nil), append(s.good, good), judged
+	for _, c := range s.columns {
+		c.add(r)
+	}
+}
+
+func (c *column) add(r *metric.Request) {
+	if c.def.Many == nil {
+		v := math.NaN()
+		c.def.Each(r, func(n int64) { v = float64(n) / c.def.Scale })
+		c.values = append(c.values, float32(v))
+		return
+	}
+	c.def.Each(r, func(n int64) {
+		if c.skip--; c.skip < 0 {
+			c.values, c.skip = append(c.values, float32(float64(n)/c.def.Scale)), c.every-1
+		}
+	})
+	c.ends = append(c.ends, int32(len(c.values)))
+}
+
+// sort finds the order in which requests were sent.
+func (s *sampled) sort() {
+	s.order = make([]int32, len(s.sent))
+	for i := range s.order {
+		s.order[i] = int32(i)
+	}
+	slices.SortStableFunc(s.order, func(a, b int32) int { return cmp.Compare(s.sent[a], s.sent[b]) })
+	s.sent = nil
+}
+
+// append adds the samples of a metric to those of earlier runs.
+func (s *sampled) append(to *estimate.Samples, id string) {
+	c := s.columns[id]
+	if c == nil {
+		s.appendShare(to, id)
+		return
+	}
+	for _, i := range s.order {
+		if c.ends == nil {
+			if v := float64(c.values[i]); !math.IsNaN(v) {
+				to.Values = append(to.Values, v)
+			}
+			continue
+		}
+		begin := int32(0)
+		if i > 0 {
+			begin = c.ends[i-1]
+		}
+		if begin == c.ends[i] {
+			continue
+		}
+		for _, v := range c.values[begin:c.ends[i]] {
+			to.Values = append(to.Values, float64(v))
+		}
+		to.Ends = append(to.Ends, len(to.Values))
+	}
+}
+
+// appendShare adds a 1 for each request that counts and a 0 for each other: the mean is the
+// share of those that do.
+func (s *sampled) appendShare(to *estimate.Samples, id string) {
+	for _, i := range s.order {
+		v := 0.0
+		if id == errorRate && !s.ok[i] || id == attainment && s.good[i] {
+			v = 1
+		}
+		to.Values = append(to.Values, v)
+	}
+}
+
+// The metrics that are shares of requests.
+const (
+	errorRate  = "error_rate"
+	attainment = "slo_attainment"
+)
+
+// isShare reports whether a metric is a share of requests.
+func isShare(id string) bool { return id == errorRate || id == attainment }
+
+// isFlow reports whether a metric is a rate of what requests bring.
+func isFlow(id string) bool {
+	return slices.Contains([]string{"request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput", "request_goodput"}, id)
+}
+
+// flow adds what requests brought to that of earlier runs, behind them.
+func (s *sampled) flow(to *estimate.Flow, id string) {
+	shift := to.End - s.window.Begin
+	for _, i := range s.order {
+		if !s.ok[i] || id == "request_goodput" && !s.good[i] {
+			continue
+		}
+		amount := 1.0
+		switch id {
+		case "output_token_throughput":
+			amount = float64(s.out[i])
+		case "input_token_throughput":
+			amount = float64(s.in[i])
+		case "total_token_throughput":
+			amount = float64(s.in[i]) + float64(s.out[i])
+		}
+		if !math.IsNaN(amount) {
+			to.At, to.Amount = append(to.At, s.end[i]+shift), append(to.Amount, amount)
+		}
+	}
+	to.End += s.window.End - s.window.Begin
+}
+
+// stream is the samples of a metric over the runs of a side.
+func stream(runs []*sampled, id string) *estimate.Samples {
+	var all estimate.Samples
+	for _, s := range runs {
+		s.append(&all, id)
+	}
+	return &all
+}
+
+// flowOf is what requests brought over the runs of a side.
+func flowOf(runs []*sampled, id string) *estimate.Flow {
+	var all estimate.Flow
+	for _, s := range runs {
+		s.flow(&all, id)
+	}
+	return &all
+}

@@ -1,0 +1,305 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+)
+
+// Side is one of what is compared: a run, or several of the same.
+type Side struct {
+	Name string
+	Runs []Run
+}
+
+// Run is one run of a side.
+type Run struct {
+	Path  string     // as it was named, or where it was found
+	By    string     // the tool that measured it; empty: this program
+	Notes []string   // where its definitions differ from ours
+	Plan  *plan.Plan // as run
+	// Saved is the run with its records; nil: there are figures alone.
+	Saved    *run.Saved
+	Levels   []Level        // by stage of the plan
+	Document *draw.Document // what a page draws; nil: nobody asked, or there is nothing
+}
+
+// Level is what a run has at one load.
+type Level struct {
+	OK, Failed int64
+	Seconds    float64 // 0: not known
+	Metrics    map[string]Stats
+}
+
+// Stats are the figures of a metric by statistic: avg, p50, p99.9 and so on.
+type Stats struct {
+	Unit   string
+	Values map[string]float64
+	Thin   []string // percentiles for which there are too few samples
+}
+
+// Foreign is what another tool measured.
+type Foreign struct {
+	By    string
+	Notes []string
+	// Dir is an output directory that was made of its single requests; empty: there are
+	// figures alone, which are Plan and Levels.
+	Dir    string
+	Plan   *plan.Plan
+	Levels []Level
+}
+
+// OpenOptions say how sides are opened.
+type OpenOptions struct {
+	Draw bool // make what a page draws, too
+	// Foreign reads what another tool wrote; nil: nobody can.
+	Foreign func(path string) (*Foreign, error)
+}
+
+// Open opens the sides that arguments name: NAME=PATH or PATH, which is an output directory,
+// a directory of several, a list of those between commas, or what another tool wrote. A
+// single directory that an A/B run wrote is both sides.
+func Open(arguments []string, o OpenOptions) ([]Side, error) {
+	if len(arguments) == 1 {
+		if a, b := Rounds(arguments[0]); a != nil {
+			arguments = []string{"A=" + strings.Join(a, ","), "B=" + strings.Join(b, ",")}
+		}
+	}
+	var sides []Side
+	for _, argument := range arguments {
+		name, paths := split(argument)
+		s := Side{Name: name}
+		for _, path := range paths {
+			runs, err := open(path, o)
+			if err != nil {
+				return nil, err
+			}
+			s.Runs = append(s.Runs, runs...)
+		}
+		sides = append(sides, s)
+	}
+	nameSides(sides, arguments)
+	return sides, nil
+}
+
+// split takes an argument apart. One that is a path as it stands is that.
+func split(argument string) (name string, paths []string) {
+	if exists(argument) {
+		return "", []string{argument}
+	}
+	rest := argument
+	if before, after, ok := strings.Cut(argument, "="); ok && before != "" {
+		name, rest = before, after
+	}
+	if exists(rest) {
+		return name, []string{rest}
+	}
+	for path := range strings.SplitSeq(rest, ",") {
+		if path = strings.TrimSpace(path); path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return name, paths
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// isRun reports whether a directory is the output directory of a run.
+func isRun(dir string) bool { return exists(filepath.Join(dir, run.PlanFile)) }
+
+// open opens the runs of a path.
+func open(path string, o OpenOptions) ([]Run, error) {
+	if path == "" {
+		return nil, errors.New("a side without a path: name an output directory")
+	}
+	dirs := []string{path}
+	if !isRun(path) {
+		dirs = Repeats(path)
+	}
+	if len(dirs) == 0 {
+		// As report does, a directory that holds one run stands for it.
+		if list, err := filepath.Glob(filepath.Join(path, "*", run.PlanFile)); err == nil && len(list) == 1 {
+			dirs = []string{filepath.Dir(list[0])}
+		}
+	}
+	if len(dirs) == 0 {
+		r, err := foreign(path, o)
+		if err != nil {
+			return nil, err
+		}
+		return []Run{*r}, nil
+	}
+	var runs []Run
+	for _, dir := range dirs {
+		r, err := saved(dir, o)
+		if err != nil {
+			return nil, err
+		}
+		r.Path = dir
+		runs = append(runs, *r)
+	}
+	return runs, nil
+}
+
+// saved opens an output directory.
+func saved(dir string, o OpenOptions) (*Run, error) {
+	var r Run
+	var err error
+	if o.Draw {
+		r.Saved, r.Document, err = run.Draw(dir, nil)
+	} else {
+		r.Saved, err = run.Read(dir, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", dir, err)
+	}
+	r.Plan = r.Saved.Plan
+	for i := range r.Saved.Result.Stages {
+		r.Levels = append(r.Levels, levelOf(&r.Saved.Result.Stages[i]))
+	}
+	return &r, nil
+}
+
+// foreign opens what another tool wrote.
+func foreign(path string, o OpenOptions) (*Run, error) {
+	if o.Foreign == nil || !exists(path) {
+		return nil, fmt.Errorf("%s is not an output directory of a run: there is no %s in it", path, run.PlanFile)
+	}
+	f, err := o.Foreign(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Plan: f.Plan, Levels: f.Levels}
+	if f.Dir != "" {
+		if r, err = saved(f.Dir, o); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	r.Path, r.By, r.Notes = path, f.By, f.Notes
+	if r.Document != nil {
+		r.Document.Plan, r.Document.Runs = "", "" // what its load comes to, not what was run
+	}
+	return r, nil
+}
+
+// levelOf is a stage of a result as a comparison sees it.
+func levelOf(s *result.Stage) Level {
+	l := Level{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
+	for id, m := range s.Metrics {
+		st := Stats{Unit: m.Unit, Values: map[string]float64{"avg": m.Avg}, Thin: m.Thin}
+		if m.Spread != nil {
+			for _, name := range percentiles() {
+				st.Values[name] = m.Spread.At(name)
+			}
+		}
+		l.Metrics[id] = st
+	}
+	return l
+}
+
+// Repeats are the runs of a directory that holds those of a repeated run: 1, 2 and so on.
+func Repeats(dir string) []string {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var numbers []int
+	for _, e := range list {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n > 0 && strconv.Itoa(n) == e.Name() && isRun(filepath.Join(dir, e.Name())) {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	var dirs []string
+	for _, n := range numbers {
+		dirs = append(dirs, filepath.Join(dir, strconv.Itoa(n)))
+	}
+	return dirs
+}
+
+// The directories of the sides of an A/B run.
+const (
+	SideA = "a"
+	SideB = "b"
+)
+
+// Rounds are the runs of an A/B run by side, in the order of its rounds; nil: the directory
+// is not one.
+func Rounds(dir string) (a, b []string) {
+	a, b = Repeats(filepath.Join(dir, SideA)), Repeats(filepath.Join(dir, SideB))
+	if len(a) == 0 || len(b) == 0 {
+		return nil, nil
+	}
+	return a, b
+}
+
+// Pairs reports whether the runs of two sides are the rounds of one A/B run, so that the n-th
+// of both were measured side by side: DIR/a/N and DIR/b/N.
+func Pairs(a, b []string) bool {
+	if len(a) != len(b) || len(a) == 0 {
+		return false
+	}
+	for i := range a {
+		sideA, sideB := filepath.Dir(filepath.Clean(a[i])), filepath.Dir(filepath.Clean(b[i]))
+		if filepath.Base(a[i]) != filepath.Base(b[i]) || filepath.Dir(sideA) != filepath.Dir(sideB) ||
+			filepath.Base(sideA) != SideA || filepath.Base(sideB) != SideB {
+			return false
+		}
+	}
+	return true
+}
+
+// paths are those of a side's runs.
+func (s *Side) paths() []string {
+	var list []string
+	for i := range s.Runs {
+		list = append(list, s.Runs[i].Path)
+	}
+	return list
+}
+
+// nameSides gives sides without a name the last part of their path or, where that does not
+// tell them apart, all of it.
+func nameSides(sides []Side, arguments []string) {
+	taken := func(name string, but int) bool {
+		for i := range sides {
+			if i != but && sides[i].Name == name {
+				return true
+			}
+		}
+		return false
+	}
+	var unnamed []int
+	for i := range sides {
+		if sides[i].Name == "" {
+			unnamed = append(unnamed, i)
+			sides[i].Name = filepath.Base(filepath.Clean(arguments[i]))
+		}
+	}
+	var same []int
+	for _, i := range unnamed {
+		if taken(sides[i].Name, i) {
+			same = append(same, i)
+		}
+	}
+	for _, i := range same {
+		sides[i].Name = arguments[i]
+	}
+	for i := range sides {
+		for name, n := sides[i].Name, 2; slices.ContainsFunc(sides[:i], func(s Side) bool { return s.Name == sides[i].Name }); n++ {
+			sides[i].Name = fmt.Sprintf("%s (%d)", name, n)
+		}
+	}
+}

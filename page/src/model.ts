@@ -39,13 +39,7 @@ export function attained(stage: Stage): number | null {
 
 export function stat(stage: Stage | undefined, metric: string): Stat | undefined { return stage?.metrics[metric]; }
 
-// read makes the model of the data elements of the page.
-export async function read(): Promise<Model | null> {
-  const text = document.getElementById("document")?.textContent;
-  if (!text) return null;
-  return model(JSON.parse(text) as Document, document.getElementById("planes")?.textContent ?? "");
-}
-
+// model makes the model of the data elements of the page.
 export async function model(doc: Document, planes: string): Promise<Model> {
   return new Model(doc, await unpack(planes));
 }

@@ -15,6 +15,7 @@ export interface Mark {
   hi?: ArrayLike<number>;
   dash?: boolean;
   labels?: string[]; // of points
+  thin?: boolean; // one of several lines that are alike
   silent?: boolean; // not in the legend
 }
 
@@ -22,8 +23,8 @@ export interface Frame { x: Axis; y: Axis; span: Span; left: number; right: numb
 
 export function draw(mark: Mark, f: Frame): SVGElement[] {
   switch (mark.kind) {
-    case "line": return [s("path", { class: "line " + mark.tone + (mark.dash ? " dash" : ""), d: linePath(mark, f) })];
-    case "step": return [s("path", { class: "line " + mark.tone + (mark.dash ? " dash" : ""), d: linePath(mark, f, true) })];
+    case "line": return [s("path", { class: lineClass(mark), d: linePath(mark, f) })];
+    case "step": return [s("path", { class: lineClass(mark), d: linePath(mark, f, true) })];
     case "band": return band(mark, f);
     case "range": return ranges(mark, f);
     case "bars": return bars(mark, f);
@@ -31,6 +32,7 @@ export function draw(mark: Mark, f: Frame): SVGElement[] {
   }
 }
 
+const lineClass = (mark: Mark): string => "line " + mark.tone + (mark.dash ? " dash" : "") + (mark.thin ? " thin" : "");
 const round = (v: number) => Math.round(v * 10) / 10;
 
 // drawable says whether a value has a place on its axis.
@@ -82,12 +84,22 @@ function bars(mark: Mark, f: Frame): SVGElement[] {
   return [s("path", { class: "bars " + mark.tone + (mark.dash ? " dash" : ""), d })];
 }
 
+// Points of the second, third and fourth side have shapes of their own, for readers to whom colours are alike.
+const shapes: Record<string, string> = { s2: "M-4 -4H4V4H-4Z", s3: "M0 -5.5L5.5 0L0 5.5L-5.5 0Z", s4: "M0 -5L5.2 4.2H-5.2Z" };
+
+function point(mark: Mark, x: number, y: number): SVGElement {
+  const shape = shapes[mark.tone];
+  if (mark.thin) return s("circle", { class: "point thin " + mark.tone, cx: x, cy: y, r: 2.2 });
+  if (shape) return s("path", { class: "point " + mark.tone, d: shape, transform: `translate(${x} ${y})` });
+  return s("circle", { class: "point " + mark.tone, cx: x, cy: y, r: 4.5 });
+}
+
 function points(mark: Mark, f: Frame): SVGElement[] {
   const drawn: SVGElement[] = [];
   const taken = Array.from(mark.x, (x, i) => ({ x: f.x.map(x) - 5, y: f.y.map(mark.y[i] as number) + 4, w: 10 }));
   for (let i = 0; i < mark.x.length; i++) {
     const [px, py] = [round(f.x.map(mark.x[i] as number)), round(f.y.map(mark.y[i] as number))];
-    drawn.push(s("circle", { class: "point " + mark.tone, cx: px, cy: py, r: 4.5 }));
+    drawn.push(point(mark, px, py));
     const label = mark.labels?.[i];
     if (!label) continue;
     const w = label.length * 6.4;

@@ -1,13 +1,14 @@
 // Distributions and percentile curves, from Sent and from Due.
 import { h } from "../dom";
 import type { Curve, Histogram, Sides, StageDrawing } from "../document";
-import { Chart, type ChartSpec } from "../chart/chart";
+import type { ChartSpec } from "../chart/chart";
 import { quantileAt, quantileName, tail } from "../chart/axis";
 import type { Mark } from "../chart/marks";
 import { count, value } from "../format";
 import { comparable, worthwhile } from "../histogram";
 import type { Model } from "../model";
 import { labelOf } from "../names";
+import { Charts } from "./charts";
 import { frame, type Section, type State } from "./section";
 
 const shown = ["time_to_first_token", "inter_token_latency", "request_latency"];
@@ -16,27 +17,10 @@ const sideNames: [keyof Sides<unknown>, string, string][] = [["sent", "from sent
 export function latency(): Section {
   const grid = h("div", { class: "pairs" });
   const element = frame("latency", "Latency", "From sent: what the server did. From due: what a user who came when the load said would have waited.", grid);
-  const charts = new Map<string, Chart>();
-  const put = (key: string, spec: ChartSpec | null) => {
-    const chart = charts.get(key);
-    if (chart) chart.element.hidden = !spec;
-    if (!spec) return false;
-    if (chart) chart.update(spec);
-    else {
-      const made = new Chart(spec);
-      charts.set(key, made);
-      grid.append(made.element);
-    }
-    return true;
-  };
+  const charts = new Charts(grid);
   const update = (m: Model, state: State) => {
     const d = m.drawing(state.stage);
-    let any = false;
-    for (const metric of shown) {
-      any = put("histogram " + metric, histogram(metric, d)) || any;
-      any = put("curve " + metric, curve(metric, m, state, d)) || any;
-    }
-    return any;
+    return charts.show(shown.flatMap((metric) => [histogram(metric, d), curve(metric, m, state, d)]));
   };
   return { id: "latency", title: "Latency", element, update };
 }

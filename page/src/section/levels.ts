@@ -1,11 +1,12 @@
 // Levels: what each load brought, and what it cost.
 import { h, text } from "../dom";
-import { Chart, type ChartSpec } from "../chart/chart";
+import type { ChartSpec } from "../chart/chart";
 import type { Mark } from "../chart/marks";
 import type { Stage } from "../document";
 import { share, value } from "../format";
 import { attained, type Model } from "../model";
 import { pareto } from "../pareto";
+import { Charts } from "./charts";
 import { frame, type Section } from "./section";
 
 interface Level { stage: Stage; label: string; load: number | null; kind: string; gpus: number }
@@ -14,22 +15,14 @@ export function levels(): Section {
   const grid = h("div", { class: "pairs" });
   const limit = h("p", { class: "lead" });
   const element = frame("levels", "Levels", "Each point is a stage, labelled with its load.", limit, grid);
-  const charts = new Map<string, Chart>();
+  const charts = new Charts(grid);
   const update = (m: Model) => {
     const all = levelsOf(m);
-    const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), perUser(all), goodput(all)].filter((s) => s !== null);
+    const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), perUser(all), goodput(all)];
     const s = m.doc.result.saturation;
     text(limit, s ? (s.rate > 0 ? `The server kept up with ${value(s.rate, "requests/s")}. ` : "") + s.why : "");
     limit.hidden = !s;
-    for (const [key, chart] of charts) chart.element.hidden = !specs.some((s) => s.name === key);
-    for (const spec of specs) {
-      const chart = charts.get(spec.name);
-      if (chart) { chart.update(spec); continue; }
-      const made = new Chart(spec);
-      charts.set(spec.name, made);
-      grid.append(made.element);
-    }
-    return specs.length > 0;
+    return charts.show(specs);
   };
   return { id: "levels", title: "Levels", element, update };
 }

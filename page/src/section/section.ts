@@ -4,12 +4,12 @@ import type { Model } from "../model";
 
 export interface State { stage: number }
 
-export interface Section {
+export interface Section<M = Model> {
   id: string;
   title: string;
   element: HTMLElement;
   // update shows the model, and reports whether there is anything to show.
-  update(m: Model, state: State): boolean;
+  update(m: M, state: State): boolean;
 }
 
 export function frame(id: string, title: string, lead: string, ...children: (Node | string)[]): HTMLElement {

@@ -14,12 +14,8 @@ const tones = ["t1", "t2", "t3", "t4", "t5", "t6"];
 
 export function time(view: View): Section {
   const panels = h("div", { class: "panels" });
-  const seen = h("p", { class: "seen quiet" });
-  const tools = h("div", { class: "tools", role: "group", "aria-label": "Zoom of the time axes" },
-    button("Zoom in", () => view.scale(0.5)), button("Zoom out", () => view.scale(2)), button("←", () => view.pan(-0.4), { "aria-label": "Earlier" }), button("→", () => view.pan(0.4), { "aria-label": "Later" }), button("Show all", () => view.reset()), seen);
-  const element = frame("time", "Over time", "Drag across a chart to zoom; all time axes follow. Warm-up and drain are shaded.", tools, panels);
+  const element = frame("time", "Over time", "Drag across a chart to zoom; all time axes follow. Warm-up and drain are shaded.", zoomTools(view), panels);
   const charts = new Map<string, Chart>();
-  view.watch(() => text(seen, view.zoomed ? `${at(view.span[0])} to ${at(view.span[1])}` : ""));
   const update = (m: Model) => {
     const groups = grouped(m.doc.series ?? []);
     view.extend([0, Math.max(m.doc.result.duration_s, ...(m.doc.stages ?? []).map((s) => s.end), 0.001)]);
@@ -40,6 +36,14 @@ export function time(view: View): Section {
     return groups.size > 0;
   };
   return { id: "time", title: "Time", element, update };
+}
+
+// zoomTools are the buttons above charts that share an axis of time.
+export function zoomTools(view: View): HTMLElement {
+  const seen = h("p", { class: "seen quiet" });
+  view.watch(() => text(seen, view.zoomed ? `${at(view.span[0])} to ${at(view.span[1])}` : ""));
+  return h("div", { class: "tools", role: "group", "aria-label": "Zoom of the time axes" },
+    button("Zoom in", () => view.scale(0.5)), button("Zoom out", () => view.scale(2)), button("←", () => view.pan(-0.4), { "aria-label": "Earlier" }), button("→", () => view.pan(0.4), { "aria-label": "Later" }), button("Show all", () => view.reset()), seen);
 }
 
 export const at = (s: number): string => (Math.abs(s) < 100 ? trimZeros(s.toFixed(2)) + " s" : seconds(s));

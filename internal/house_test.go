@@ -35,7 +35,7 @@ var house = []struct{ name, may string }{
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
 	{"tool/study", "tool report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
-	{"tool/native", "tool draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
+	{"tool/native", "tool compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/exposition"},
@@ -78,7 +78,8 @@ var house = []struct{ name, may string }{
 	{"report/timeline", "metric record"},
 	{"report/html", "draw"},
 	{"report/export", "metric plan record result lib/formula github.com/parquet-go/parquet-go"},
-	{"report/*", "report/screen record result lib/formula lib/number"},
+	{"report/*", "report/screen record repeat result lib/formula lib/number"},
+	{"repeat", "metric result stat/estimate lib/number"},
 	{"draw", "result metric plan record lib/brief"},
 	{"gate", "metric plan result stat lib/brief lib/nearest lib/number"},
 	{"result", "message metric sweep plan probe probe/serving record stat lib/number"},

@@ -87,6 +87,9 @@ func openOutput(p *plan.Plan, opt *Options, h record.Header, alarm func(error)) 
 	return o, err
 }
 
+// Vacant makes sure that a directory, which need not be there, holds nothing yet.
+func Vacant(dir string) error { return checkOutput(dir, false) }
+
 // checkOutput makes sure that a directory holds nothing yet, or nothing but a run that may
 // be replaced; it need not be there.
 func checkOutput(dir string, replace bool) error {

@@ -19,6 +19,7 @@ import (
 // gauge turns how a run goes into what the live view shows. Rates are those since
 // a moment ago.
 type gauge struct {
+	run     string // which of several it is
 	state   func() run.Progress
 	points  []point
 	history *live.History
@@ -52,7 +53,7 @@ func (g *gauge) snapshot() progress.Snapshot {
 	p := g.state()
 	stage, here := p.Stages[p.Stage], p.Part()
 	s := progress.Snapshot{
-		Stage: p.Stage + 1, Stages: len(p.Stages), Name: stage.Name, Load: result.Load(&stage),
+		Run: g.run, Stage: p.Stage + 1, Stages: len(p.Stages), Name: stage.Name, Load: result.Load(&stage),
 		Phase: progress.Measuring, Elapsed: p.Elapsed, Total: time.Duration(stage.Duration), Done: p.Ended, Limit: stage.Requests,
 		Sent: p.Sent, OK: here.OK.Load(), Failed: here.Failed.Load(), InFlight: int(p.InFlight),
 		RateWanted: stage.Rate,

@@ -25,6 +25,8 @@ type Session struct {
 	Stop <-chan struct{}
 	// Watch is told how a run goes; nil: nobody looks.
 	Watch func(state func() run.Progress)
+	// Run says in the live view which of several runs is under way; empty: there is one.
+	Run string
 	// Draw is told what is drawn of each run; nil: nobody wants to see it.
 	Draw run.Drawer
 
@@ -61,7 +63,9 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	s := e.Unwatched()
 	s.Stop, s.display, s.mode, s.page = stop, display, mode, page
 	s.Watch = func(state func() run.Progress) {
-		display.Start(newGauge(state).snapshot)
+		g := newGauge(state)
+		g.run = s.Run
+		display.Start(g.snapshot)
 		if page != nil {
 			page.Watch(state)
 		}

@@ -14,6 +14,8 @@ const (
 	ExitOK    = 0
 	ExitRun   = 1 // the run failed, or its figures cannot be trusted
 	ExitUsage = 2 // bad usage or input: nothing was sent
+	// ExitMissed is that of a run that can be trusted and did not meet what was asked of it.
+	ExitMissed = 3
 )
 
 // Tool is one of the program's commands.

@@ -206,7 +206,7 @@ func (d *Display) show() {
 		return
 	}
 	s, now := d.snapshot(), time.Now()
-	news := d.lastAt.IsZero() || s.Stage != d.last.Stage || s.Phase != d.last.Phase
+	news := d.lastAt.IsZero() || s.Run != d.last.Run || s.Stage != d.last.Stage || s.Phase != d.last.Phase
 	if !news && now.Sub(d.lastAt) < d.opts.Every {
 		return
 	}

@@ -20,6 +20,7 @@ import (
 // Snapshot is the state of a run at one moment. Zero values are not shown where
 // they mean that nothing is known.
 type Snapshot struct {
+	Run           string // which of several runs this is: "run 2 of 5"; empty: there is one
 	Stage, Stages int    // this is stage Stage, from 1, of Stages
 	Name          string // of the stage
 	Load          string // in words
@@ -235,7 +236,7 @@ func stageText(s Snapshot) string {
 	if s.Stages > 1 {
 		number = fmt.Sprintf("stage %d/%d", s.Stage, s.Stages)
 	}
-	return screen.Join(": ", screen.Join(" ", number, screen.Clean(s.Name)), screen.Clean(s.Load))
+	return screen.Join(": ", screen.Join(", ", s.Run, screen.Join(" ", number, screen.Clean(s.Name))), screen.Clean(s.Load))
 }
 
 // barMax is the length of the bar where there is room for it.

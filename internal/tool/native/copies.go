@@ -31,9 +31,9 @@ func copyOutput(ctx context.Context, env tool.Env, out *plan.Output, log io.Writ
 	return errors.Join(err, storage.Copy(ctx, out, files, storage.Options{Getenv: env.Getenv, Log: log}))
 }
 
-// placed fills in what is known of a plan's output directory, and gives what fills in the rest.
-func placed(p *plan.Plan) func(*plan.Plan) string {
-	began := time.Now()
+// placed fills in what is known of the output directory of a plan whose run began, and gives what
+// fills in the rest.
+func placed(p *plan.Plan, began time.Time) func(*plan.Plan) string {
 	if p.Target.Model != "" || !strings.Contains(p.Output.Dir, plan.PlaceModel) {
 		p.Output.Dir = p.FilledDir(began)
 	}

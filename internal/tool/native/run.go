@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
@@ -56,7 +57,8 @@ func measure(env tool.Env, action *args.Action) int {
 	if env.Pages, err = tool.NewPages(action.HTML); err != nil {
 		return env.Fail("run", err, tool.ExitUsage)
 	}
-	place := placed(p)
+	began := time.Now()
+	place := placed(p, began)
 	drawn := tool.DrawSeed(p)
 	mode := env.View()
 	if action.Quiet || action.JSON {
@@ -76,6 +78,9 @@ func measure(env tool.Env, action *args.Action) int {
 	j := &job{env: env, action: action, session: session}
 	if code, err := j.prepare(ctx); err != nil {
 		return env.Fail("run", err, code)
+	}
+	if action.Repeat.On() {
+		return j.repeat(ctx, began)
 	}
 	return j.once(ctx, place)
 }

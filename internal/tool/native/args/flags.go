@@ -4,6 +4,7 @@ package args
 func runGroups() []group {
 	return []group{
 		{"Load", loadFlags()},
+		{"Several runs", repeatFlags()},
 		{"Levels and windows", levelFlags()},
 		{"Server", serverFlags()},
 		{"Prompts", promptFlags()},

@@ -36,6 +36,7 @@ type Action struct {
 	// NATSCA and NATSCreds are files for that NATS; empty: it needs none.
 	NATSCA, NATSCreds string
 	SendTo            SendTo
+	Repeat            Repeat
 	Export            *ExportAction // what else to write when it has ended; nil: nothing
 }
 
@@ -54,6 +55,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	b.special()
 	workers := b.workers()
 	export := b.export()
+	repeat := b.repeat()
 	b.draft.Faults = append(faults, b.draft.Faults...)
 	b.draft.Known = known
 	p, err := b.draft.Finish()
@@ -61,8 +63,12 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 		return nil, names().Error(err)
 	}
 	p.DrawSeed = !b.draft.Given("seed")
+	warn := warnings(p)
+	if w := salted(p, &repeat, b.draft.Given("data.salt")); w != "" {
+		warn = append(warn, w)
+	}
 	return &Action{
-		Plan: p, Warnings: warnings(p),
+		Plan: p, Warnings: warn, Repeat: repeat,
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"),
 		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), NATSCA: v.last("nats-ca"), NATSCreds: v.last("nats-creds"), Export: export, SendTo: v.sendTo(),
 	}, nil

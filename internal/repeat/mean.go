@@ -1,0 +1,82 @@
+package repeat
+
+import (
+	"github.com/inferometer/inferometer/internal/result"
+)
+
+// Mean is a result whose figures are the means over runs, with the intervals over them, so that
+// what can be asked of one result can be asked of all runs together. It has the levels that
+// all runs have.
+func (d *Document) Mean(runs []Run) *result.Result {
+	r := &result.Result{Schema: result.Schema, Version: d.Version, Name: d.Name, Verdict: result.Verdict{Word: result.Invalid, Valid: d.Valid}}
+	if d.Valid {
+		r.Verdict.Word = result.Valid
+	}
+	for i := range d.Stages {
+		shared := &d.Stages[i]
+		s := result.Stage{Index: shared.Index, Name: shared.Name, Load: shared.Load, Metrics: map[string]result.Stat{}}
+		for k := range runs {
+			for n := range runs[k].Result.Stages {
+				if of := &runs[k].Result.Stages[n]; of.Index == s.Index {
+					s.Concurrency, s.Rate = of.Concurrency, of.Rate
+					s.Counts.Sent += of.Counts.Sent
+					s.Counts.OK += of.Counts.OK
+					s.Counts.Failed += of.Counts.Failed
+				}
+			}
+		}
+		for id, m := range shared.Metrics {
+			s.Metrics[id] = mean(m)
+		}
+		r.Stages = append(r.Stages, s)
+	}
+	return r
+}
+
+// mean is a metric over runs.
+func mean(m Metric) result.Stat {
+	s := result.Stat{Unit: m.Unit, Intervals: map[string]result.Interval{}}
+	for name, f := range m.Stats {
+		if name == average {
+			s.Avg = f.Mean
+		} else {
+			if s.Spread == nil {
+				s.Spread = &result.Spread{}
+			}
+			set(s.Spread, name, f.Mean)
+		}
+		if f.Interval != nil {
+			s.Intervals[name] = *f.Interval
+		}
+		if f.Thin {
+			s.Thin = append(s.Thin, name)
+		}
+	}
+	return s
+}
+
+// set sets a percentile by its name.
+func set(s *result.Spread, name string, v float64) {
+	switch name {
+	case "p1":
+		s.P1 = v
+	case "p5":
+		s.P5 = v
+	case "p10":
+		s.P10 = v
+	case "p25":
+		s.P25 = v
+	case "p50":
+		s.P50 = v
+	case "p75":
+		s.P75 = v
+	case "p90":
+		s.P90 = v
+	case "p95":
+		s.P95 = v
+	case "p99":
+		s.P99 = v
+	case "p99.9":
+		s.P999 = v
+	}
+}

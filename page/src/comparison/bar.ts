@@ -8,7 +8,7 @@ const width = 150, height = 18, middle = width / 2, reach = middle - 6;
 export function reachOf(rows: Row[]): number {
   const ends = rows.flatMap((r) => { const e = furthest(r.difference); return e > 0 && Number.isFinite(e) ? [e] : []; }).sort((a, b) => a - b);
   const most = Math.min(ends[ends.length - 1] ?? 0.1, 4 * (ends[Math.floor(ends.length / 2)] ?? 0.1), 2);
-  return [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].find((v) => v >= most) ?? 2;
+  return [0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1].find((v) => v >= most) ?? 2;
 }
 
 function furthest(d: Difference | undefined): number {

@@ -52,7 +52,7 @@ export function doubts(): Section<Sides> {
   const box = h("div", { class: "verdict" });
   return { id: "doubts", title: "Doubts", element: box, update: (m) => {
     const clashes = m.doc.plan_differences ?? [];
-    const reasons = [...(m.doc.doubts ?? []), ...(m.doc.unmatched ?? []).map((u) => `${m.all[u.side]?.name ?? ""} at ${u.load}: no other side was measured at this load.`)];
+    const reasons = [...(m.doc.doubts ?? []), ...(m.doc.unmatched ?? []).map((u) => `${m.short(u.side)} at ${u.load}: no other side was measured at this load.`)];
     const bad = !m.doc.trusted || clashes.some((c) => c.matters);
     box.className = "verdict " + (bad ? "invalid" : reasons.length > 0 ? "inconclusive" : "valid");
     replace(box,
@@ -68,17 +68,17 @@ export function doubts(): Section<Sides> {
 function differences(all: Clash[], m: Sides): HTMLElement | null {
   if (all.length === 0) return null;
   const matter = all.filter((c) => c.matters).length;
-  const rows = [...all].sort((a, b) => Number(b.matters) - Number(a.matters)).map((c) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, c.field)), h("td", { class: "why" }, c.first || "–"), h("td", { class: "why" }, c.other || "–"), h("td", {}, m.all[c.side]?.name ?? ""), h("td", {}, c.matters && h("span", { class: "badge over" }, "matters"))));
+  const rows = [...all].sort((a, b) => Number(b.matters) - Number(a.matters)).map((c) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, c.field)), h("td", { class: "why" }, c.first || "–"), h("td", { class: "why" }, c.other || "–"), h("td", {}, m.short(c.side)), h("td", {}, c.matters && h("span", { class: "badge over" }, "matters"))));
   return h("details", { class: "checks", open: matter > 0 },
     h("summary", {}, `${plural(all.length, "difference")} between the plans` + (matter > 0 ? `, ${matter} of which ${matter === 1 ? "matters" : "matter"}` : "")),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Differences between the plans" },
-      h("table", {}, h("thead", {}, h("tr", {}, ...["Field", m.all[0]?.name ?? "", "Other side", "Side", "Weight"].map((t) => h("th", { scope: "col" }, t)))), h("tbody", {}, ...rows))));
+      h("table", {}, h("thead", {}, h("tr", {}, ...["Field", m.short(0), "Other side", "Side", "Weight"].map((t) => h("th", { scope: "col" }, t)))), h("tbody", {}, ...rows))));
 }
 
 // summary says for each side but the first what was found, load by load.
 function summary(m: Sides): HTMLElement {
   const lines = m.loads.flatMap((l) => (l.tables ?? []).map((t) => ({ l, t })));
-  return h("ul", { class: "found" }, ...lines.slice(0, 24).map(({ l, t }) => h("li", {}, h("b", {}, m.loads.length > 1 || m.all.length > 2 ? `${l.name}, ${m.all[t.side]?.name ?? ""}: ` : `${m.all[t.side]?.name ?? ""}: `), counted(t) + main(t))));
+  return h("ul", { class: "found" }, ...lines.slice(0, 24).map(({ l, t }) => h("li", {}, h("b", {}, m.loads.length > 1 || m.all.length > 2 ? `${l.name}, ${m.short(t.side)}: ` : m.short(t.side) + ": "), counted(t) + main(t))));
 }
 
 // main are the differences of the figures that most look at first.

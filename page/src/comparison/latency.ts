@@ -39,7 +39,7 @@ function histograms(metric: string, m: Sides, load: number, from: From): ChartSp
   const sides = of(m, load, (d) => { const h = d.histograms?.[metric]; return h?.[from] ?? h?.sent; });
   const drawn = shares(sides.map((s) => s.runs));
   if (drawn.edges.length === 0) return null;
-  const marks = sides.map((s, i): Mark => ({ name: s.side.name, tone: s.side.tone, kind: "bars", x: drawn.edges, y: drawn.of[i] ?? [] }));
+  const marks = sides.map((s, i): Mark => ({ name: s.side.short, tone: s.side.tone, kind: "bars", x: drawn.edges, y: drawn.of[i] ?? [] }));
   return {
     name: metric + "_histogram", title: labelOf(metric), height: 200, marks,
     x: { label: "log axis", unit: "ms", kind: "log" }, y: { label: "", unit: "share", kind: "linear", from: 0 },
@@ -50,8 +50,8 @@ function histograms(metric: string, m: Sides, load: number, from: From): ChartSp
 
 // lines are a side's: its mean, and under it each run where there are several.
 function lines(side: Side, runs: Curve[], end: number): Mark[] {
-  const line = (c: Curve, more: Partial<Mark>): Mark => ({ name: side.name, tone: side.tone, kind: "line", x: c.map((p) => Math.min(tail(p[0]), end)), y: c.map((p) => p[1]), ...more });
-  const thin = runs.length > 1 ? runs.map((c, i) => line(c, { name: `${side.name}, run ${i + 1}`, thin: true, silent: true })) : [];
+  const line = (c: Curve, more: Partial<Mark>): Mark => ({ name: side.short, tone: side.tone, kind: "line", x: c.map((p) => Math.min(tail(p[0]), end)), y: c.map((p) => p[1]), ...more });
+  const thin = runs.length > 1 ? runs.map((c, i) => line(c, { name: `${side.short}, run ${i + 1}`, thin: true, silent: true })) : [];
   return [...thin, line(meanCurve(runs), {})];
 }
 
@@ -67,6 +67,6 @@ function curves(metric: string, m: Sides, load: number, from: From): ChartSpec |
     name: metric + "_percentiles", title: labelOf(metric) + " by percentile", height: 200, marks,
     x: { label: "percentile", unit: "", kind: "quantile" }, y: { label: "", unit: "ms", kind: wide ? "log" : "linear", ...(wide ? {} : { from: 0 }) },
     readX: (v) => (v >= end - 1e-9 ? "max" : quantileName(quantileAt(v))), readY: (v) => value(v, "ms"),
-    table: () => ({ head: ["side", "run", "percentile", "ms"], rows: sides.flatMap((s) => s.runs.flatMap((c, i) => c.map(([q, ms]) => [s.side.name, i + 1, q * 100, ms]))) }),
+    table: () => ({ head: ["side", "run", "percentile", "ms"], rows: sides.flatMap((s) => s.runs.flatMap((c, i) => c.map(([q, ms]) => [s.side.short, i + 1, q * 100, ms]))) }),
   };
 }

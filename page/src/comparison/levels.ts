@@ -45,7 +45,7 @@ function loadOf(m: Sides, load: number): { kind: string; value: number } | null 
 function joined(side: Side, points: [x: number, y: number, label: string][], runs: [number, number][]): Mark[] {
   const there = points.filter((p) => Number.isFinite(p[0]) && Number.isFinite(p[1]));
   if (there.length === 0) return [];
-  const all: Mark = { name: side.name, tone: side.tone, kind: "points", x: there.map((p) => p[0]), y: there.map((p) => p[1]), labels: there.map((p) => p[2]) };
+  const all: Mark = { name: side.short, tone: side.tone, kind: "points", x: there.map((p) => p[0]), y: there.map((p) => p[1]), labels: there.map((p) => p[2]) };
   const each = runs.filter((p) => Number.isFinite(p[0]) && Number.isFinite(p[1]));
   const thin: Mark[] = side.runs.length > 1 && each.length > 0 ? [{ ...all, thin: true, silent: true, x: each.map((p) => p[0]), y: each.map((p) => p[1]), labels: [] }] : [];
   return [{ ...all, kind: "line", silent: true, labels: [] }, ...thin, all];

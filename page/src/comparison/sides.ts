@@ -5,7 +5,8 @@ import type { Comparison, ComparisonDocument, Load, Row, Table } from "./documen
 
 export interface Run { index: number; model: Model }
 
-export interface Side { index: number; name: string; tone: string; of: number; runs: Run[] }
+// Side is one of what is compared; short is its name where there is little room.
+export interface Side { index: number; name: string; short: string; tone: string; of: number; runs: Run[] }
 
 // Stage is a level of a run that is drawn.
 export interface Stage { run: Run; index: number }
@@ -16,6 +17,8 @@ export class Sides {
   constructor(readonly doc: Comparison, readonly all: Side[]) {}
 
   get loads(): Load[] { return this.doc.loads ?? []; }
+
+  short(side: number): string { return this.all[side]?.short ?? ""; }
 
   // stages are those of a side at a load, one for each run that is drawn and has it.
   stages(load: number, side: Side): Stage[] {
@@ -49,13 +52,15 @@ export function figure(s: Stage, metric: string, stat: string): number {
   return typeof v === "number" ? v : NaN;
 }
 
+const shorten = (name: string): string => (name.length > 40 ? name.slice(0, 28) + "…" + name.slice(-11) : name);
+
 // readSides makes the sides of the data elements of the page. Each run's columns are a line of their own.
 export async function readSides(doc: ComparisonDocument, planes: string): Promise<Sides> {
   const lines = planes.split("\n");
   let next = 0;
   const all: Side[] = [];
   for (const [index, s] of doc.sides.entries()) {
-    const side: Side = { index, name: s.name, tone: "s" + ((index % tones) + 1), of: s.of, runs: [] };
+    const side: Side = { index, name: s.name, short: shorten(s.name), tone: "s" + ((index % tones) + 1), of: s.of, runs: [] };
     for (const r of s.runs) side.runs.push({ index: r.index, model: new Model(r.document, await unpack(lines[next++] ?? "")) });
     all.push(side);
   }

@@ -1,6 +1,6 @@
 // The comparison itself: every figure of both sides with its difference.
 import { h, refresh } from "../dom";
-import { inScale, plural, scaleFor, share, trimZeros, value } from "../format";
+import { fixed, group, inScale, plural, scaleFor, share, trimZeros, value } from "../format";
 import { frame, type Section, type State } from "../section/section";
 import { bar, reachOf, tone } from "./bar";
 import type { Load, Row, Table } from "./document";
@@ -28,7 +28,7 @@ export function comparison(): Section<Sides> {
 function measured(m: Sides, load: Load): string {
   const each = (load.sides ?? []).map((s) => {
     const n = (s.stages ?? []).filter((i) => i >= 0).length;
-    return `${m.all[s.side]?.name ?? ""} ${load.same_load ? "" : `(${s.load}) `}${plural(s.ok, "request")}${s.failed > 0 ? ` and ${plural(s.failed, "failure")}` : ""}${n > 1 ? ` in ${n} runs` : ""}`;
+    return `${m.short(s.side)} ${load.same_load ? "" : `(${s.load}) `}${plural(s.ok, "request")}${s.failed > 0 ? ` and ${plural(s.failed, "failure")}` : ""}${n > 1 ? ` in ${n} runs` : ""}`;
   });
   return `${load.name}: ${each.join("; ")}.`;
 }
@@ -42,7 +42,7 @@ export function counted(t: Table): string {
 }
 
 function sheet(m: Sides, load: Load, t: Table, only: boolean): (HTMLElement | null)[] {
-  const [a, b] = [m.all[0]?.name ?? "", m.all[t.side]?.name ?? ""];
+  const [a, b] = [m.short(0), m.short(t.side)];
   const all = t.rows ?? [];
   const rows = only ? all.filter((r) => ["better", "worse", "differs"].includes(r.verdict)) : all;
   const most = reachOf(all);
@@ -51,17 +51,17 @@ function sheet(m: Sides, load: Load, t: Table, only: boolean): (HTMLElement | nu
     h("h3", { class: "sheet-title" }, title),
     h("p", { class: "quiet" }, `${plural(all.length, "figure")}: ${counted(t)}.` + (t.firm < t.found ? ` ${t.firm} of the ${t.found} differences stand after the correction for so many comparisons.` : "") + (t.longer ? " " + t.longer : "")),
     (t.doubts ?? []).length > 0 ? h("ul", { class: "doubts" }, ...(t.doubts ?? []).map((d) => h("li", {}, d))) : null,
-    rows.length === 0 ? h("p", { class: "quiet" }, "None.") : h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title + ", " + load.name }, h("table", { class: "sheet" }, head(m, a, b, most), h("tbody", {}, ...lines(rows, most)))),
+    rows.length === 0 ? h("p", { class: "quiet" }, "None.") : h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title + ", " + load.name }, h("table", { class: "sheet" }, head(m, t.side, most), h("tbody", {}, ...lines(rows, most)))),
   ];
 }
 
-function head(m: Sides, a: string, b: string, most: number): HTMLElement {
-  const side = (name: string, of: number) => h("th", { scope: "col", class: "number side-name" }, h("i", { class: "swatch points " + (m.all[of]?.tone ?? "") }), " ", name);
+function head(m: Sides, other: number, most: number): HTMLElement {
+  const side = (of: number) => h("th", { scope: "col", class: "number side-name" }, h("i", { class: "swatch points " + (m.all[of]?.tone ?? "") }), " ", m.short(of));
   const end = trimZeros((most * 100).toFixed(1));
   return h("thead", {}, h("tr", {},
-    h("th", { scope: "col" }, "Figure"), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Statistic")), h("th", { scope: "col" }, "Unit"), side(a, 0), side(b, m.all.findIndex((s) => s.name === b)),
+    h("th", { scope: "col" }, "Figure"), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Statistic")), h("th", { scope: "col" }, "Unit"), side(0), side(other),
     h("th", { scope: "col", class: "number" }, "Difference"), h("th", { scope: "col", class: "number" }, `${share(m.doc.confidence)} interval`),
-    h("th", { scope: "col", class: "scale" }, h("span", { class: "unseen" }, "Difference drawn, "), h("span", {}, `−${end} %`), h("span", {}, "0"), h("span", {}, `+${end} %`)),
+    h("th", { scope: "col", class: "scale" }, h("span", { class: "unseen" }, "Difference drawn, from"), h("div", {}, h("span", {}, `−${end} %`), h("span", {}, "0"), h("span", {}, `+${end} %`))),
     h("th", { scope: "col", class: "number" }, "p"), h("th", { scope: "col" }, "Result")));
 }
 
@@ -81,7 +81,12 @@ function lines(rows: Row[], most: number): HTMLElement[] {
 }
 
 const signed = (v: number, text: string): string => (v > 0 ? "+" + text : v < 0 ? "−" + text : text);
-export const relative = (v: number): string => signed(v, value(Math.abs(v) * 100, "%"));
+
+// relative writes a share of the first side's figure, with a sign.
+export function relative(v: number): string {
+  const p = Math.abs(v) * 100;
+  return signed(v, group(fixed(p, p >= 100 ? 0 : p >= 0.1 || p === 0 ? 1 : 2)) + " %");
+}
 
 function difference(r: Row): string {
   const d = r.difference;

@@ -40,7 +40,7 @@ function marksOf(p: Panel, m: Sides): { panel: Panel; marks: Mark[] } {
   const marks = m.all.flatMap((side) => {
     const runs = side.runs.flatMap((r) => stepsOf(p, r));
     if (runs.length === 0) return [];
-    const thin = runs.length > 1 ? runs.map((s, i) => mark(side, s, { name: `${side.name}, run ${i + 1}`, thin: true, silent: true })) : [];
+    const thin = runs.length > 1 ? runs.map((s, i) => mark(side, s, { name: `${side.short}, run ${i + 1}`, thin: true, silent: true })) : [];
     return [...thin, mark(side, meanSteps(runs), {})];
   });
   const nothing = p.unless0 && marks.every((k) => Array.from(k.y).every((v) => !(v > 0)));
@@ -58,7 +58,7 @@ function stepsOf(p: Panel, run: Run): Steps[] {
 }
 
 function mark(side: Side, s: Steps, more: Partial<Mark>): Mark {
-  return { name: side.name, tone: side.tone, kind: "step", x: s.t, y: [...Array.from(s.v), s.v[s.v.length - 1] ?? NaN], ...more };
+  return { name: side.short, tone: side.tone, kind: "step", x: s.t, y: [...Array.from(s.v), s.v[s.v.length - 1] ?? NaN], ...more };
 }
 
 function panel(p: Panel, marks: Mark[], bare: boolean): ChartSpec {

@@ -82,8 +82,8 @@ var house = []struct{ name, may string }{
 	{"repeat", "metric result stat/estimate lib/number"},
 	{"draw", "result metric plan record lib/brief"},
 	{"gate", "metric plan result stat lib/brief lib/nearest lib/number"},
-	{"result", "message metric sweep plan probe probe/serving record stat lib/number"},
-	{"metric", "record stat"},
+	{"result", "message cost metric sweep plan probe probe/serving record stat lib/number"},
+	{"metric", "cost record stat"},
 
 	// The path of a request.
 	{"sweep", "plan probe record stat"},
@@ -148,6 +148,7 @@ var house = []struct{ name, may string }{
 	{"record", "lib/jsonscan github.com/klauspost/compress"},
 	{"stat/estimate", "stat"},
 	{"stat", ""},
+	{"cost", ""},
 
 	// Small tools without a word of the trade in them, and what tests need.
 	{"lib/kserve", "google.golang.org/protobuf"},

@@ -21,6 +21,13 @@ const (
 	TokenRate    = "tokens/sec"
 	UserRate     = "tokens/sec/user"
 	PerEvent     = "tokens/event"
+	GPURate      = "tokens/sec/GPU"
+	PerMegatoken = "$/Mtok"
+	MegawattRate = "tokens/sec/MW"
+	PerToken     = "J/token"
+	PerRequest   = "J/request"
+	Joules       = "J"
+	Watts        = "W"
 )
 
 // micro is the resolution of samples that are no whole numbers.
@@ -60,7 +67,7 @@ type Def struct {
 
 // Defs are all metrics, in the order in which a report lists them.
 func Defs() []Def {
-	return slices.Concat(firsts(), gapDefs(), whole(), lengths(), rates(), client())
+	return slices.Concat(firsts(), gapDefs(), whole(), lengths(), rates(), costs(), client())
 }
 
 // ByID finds a metric.

@@ -56,7 +56,7 @@ func metricTables() string {
 		defs  []Def
 	}{
 		{"How soon", firsts()}, {"How steadily", gapDefs()}, {"From end to end", whole()},
-		{"How long", lengths()}, {"How much", rates()}, {"This client, and the way to the server", client()},
+		{"How long", lengths()}, {"How much", rates()}, {"At what cost", costs()}, {"This client, and the way to the server", client()},
 	} {
 		fmt.Fprintf(&b, "\n### %s\n\n| name | unit | formula | meaning |\n|---|---|---|---|\n", part.title)
 		for _, d := range part.defs {

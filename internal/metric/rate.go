@@ -3,6 +3,7 @@ package metric
 import (
 	"time"
 
+	"github.com/inferometer/inferometer/internal/cost"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -24,6 +25,8 @@ type Totals struct {
 	Cached, CacheIn int64
 
 	Held time.Duration // time in flight, summed over requests
+
+	Bill cost.Bill // of the GPUs that did it
 }
 
 // per is n per second of the window, where n is known.

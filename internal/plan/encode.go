@@ -50,6 +50,9 @@ func Redacted(p *Plan) Plan {
 		}
 	}
 	r.Probes = p.Probes.redacted()
+	if p.Cost.page() != "" {
+		r.Cost.Power = SafeURL(p.Cost.Power)
+	}
 	r.Output.S3.Endpoint = SafeURL(p.Output.S3.Endpoint)
 	if p.Target.Body != nil {
 		r.Target.Body = redactedObject(p.Target.Body)

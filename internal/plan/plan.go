@@ -84,6 +84,7 @@ type Plan struct {
 	Budgets     Budgets
 	Limits      Limits // of memory
 	Probes      Probes // of the server's own view
+	Cost        Cost   // of the GPUs behind the target
 	Output      Output
 }
 

@@ -72,7 +72,7 @@ func TestSecretsOfATarget(t *testing.T) {
 func TestFaultsHoldNoSecret(t *testing.T) {
 	for _, text := range []string{
 		"target: {urls: 'user:SEKRET@h:1'}", "target: {path: '?key=SEKRET'}", "target: {path: 'x?api_key=SEKRET'}",
-		"probes: {scrape: ['user:SEKRET@h']}", "target: {urls: 'http://user:SEKRET@h:99999'}", "target: {urls: 'ftp://user:SEKRET@h'}",
+		"probes: {scrape: ['user:SEKRET@h']}", "cost: {power: 'user:SEKRET@h'}", "target: {urls: 'http://user:SEKRET@h:99999'}", "target: {urls: 'ftp://user:SEKRET@h'}",
 	} {
 		_, err := load("p.yaml", []byte(text))
 		if err == nil || strings.Contains(err.Error(), "SEKRET") {

@@ -42,6 +42,7 @@ func planSpec() codec[Plan] {
 		at("limits", limitsSpec(), func(p *Plan) *Limits { return &p.Limits },
 			"Memory limits, whatever a server sends or a file holds; 0: no limit. Errors name the limit that was exceeded."),
 		at("probes", probesSpec(), func(p *Plan) *Probes { return &p.Probes }, "Statistics and metrics to read from the server."),
+		at("cost", costSpec(), func(p *Plan) *Cost { return &p.Cost }, "Price and power of the GPUs behind the target, for figures of cost and energy ([cost.md](cost.md))."),
 		at("output", outputSpec(), func(p *Plan) *Output { return &p.Output }, "Files to write, and buckets to copy them to."),
 	)
 }

@@ -9,6 +9,7 @@ func runGroups() []group {
 		{"Server", serverFlags()},
 		{"Prompts", promptFlags()},
 		{"Server metrics", metricFlags()},
+		{"Cost and energy", costFlags()},
 		{"Triton", tritonFlags()},
 		{"Goals and validity", judgementFlags()},
 		{"Workers", workerFlags()},

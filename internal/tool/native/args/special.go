@@ -44,6 +44,7 @@ func (b *builder) special() {
 	b.sourceAddresses()
 	b.triton()
 	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
+	b.list("gpu", "cost.devices", &p.Cost.Devices)
 	if b.given("keep") {
 		what := b.last("keep")
 		if known := []string{"none", "text", "raw"}; !slices.Contains(known, what) {

@@ -19,7 +19,7 @@ func TestPageIsComplete(t *testing.T) {
 	}
 	page := string(text)
 	names := []string{
-		kindHeader, kindRequest, kindBegun, kindUnderway, kindStage, kindHealth, kindEdge, kindProbe, kindFigures, kindSession, Schema,
+		kindHeader, kindRequest, kindBegun, kindUnderway, kindStage, kindHealth, kindEdge, kindProbe, kindFigures, kindPower, kindSession, Schema,
 		string(ResolveFailed), string(ConnectFailed), string(TLSFailed), string(NoFirstByte), string(Stalled), string(TimedOut), string(Dropped), string(Reset), string(OwnFault),
 		string(Truncated), string(HTTPStatus), string(GRPCStatus), string(StreamError), string(BadBody), string(Cancelled), string(CutOff),
 	}

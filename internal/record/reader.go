@@ -33,6 +33,7 @@ type Line struct {
 	Edge    *Edge
 	Probe   *Probe
 	Figures *Figures
+	Power   *Power
 	Session *SessionMark
 	Workers *Workers
 }
@@ -231,6 +232,9 @@ func (r *parser) parse(text []byte) (Line, error) {
 	case kindFigures:
 		line.Figures = new(Figures)
 		into = line.Figures
+	case kindPower:
+		line.Power = new(Power)
+		into = line.Power
 	case kindSession:
 		line.Session = new(SessionMark)
 		into = line.Session

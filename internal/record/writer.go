@@ -20,6 +20,7 @@ const (
 	kindEdge     = "edge"
 	kindProbe    = "probe"
 	kindFigures  = "figures"
+	kindPower    = "power"
 	kindSession  = "session"
 	kindEnd      = "end"
 	kindWorkers  = "workers"
@@ -111,6 +112,9 @@ func (w *Writer) Probe(p Probe) error { return w.line(kindProbe, p) }
 
 // Figures writes what was said of a stretch of time.
 func (w *Writer) Figures(f Figures) error { return w.line(kindFigures, f) }
+
+// Power writes what was read of the power of GPUs.
+func (w *Writer) Power(p Power) error { return w.line(kindPower, p) }
 
 // Session writes how a recorded session was played.
 func (w *Writer) Session(m SessionMark) error { return w.line(kindSession, m) }

@@ -31,6 +31,7 @@ type Facts struct {
 	Levels []*sweep.Level // by stage, of a measurement in windows
 	Probes []record.Probe // what servers said of themselves
 	Pages  *Pages         // what their metrics said; nil: nobody asked
+	GPUs   *GPUs          // what was read of their power; nil: nobody wants to know
 
 	Saturation *sweep.Saturation // what the search for it has found; nil: there was none
 
@@ -103,7 +104,9 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	for i := range p.Stages {
 		sum := at(sums, i)
 		mark := MarkOf(f.Stages, i)
+		bill := f.charge(p, &sum)
 		st := buildStage(p, i, mark, &sum)
+		st.Cost = bill
 		st.Server = buildServer(p, i, f.Probes, &sum.All)
 		st.Services = f.Pages.services(p, i)
 		st.Workers = workers(f.Header.Workers, &sum)
@@ -122,6 +125,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		j.windows(i, st.Level)
 		j.server(i, st.Server, &sum.All)
 		j.services(i, st.Services)
+		j.cost(i, st.Cost)
 		end = max(end, sum.Whole.Totals.End)
 		if mark != nil {
 			end = max(end, mark.DrainEnd)

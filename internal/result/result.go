@@ -125,6 +125,7 @@ type Stage struct {
 	Steady      *Steady           `json:"steady,omitempty"`
 	Server      *Server           `json:"server,omitempty"` // what it says of itself
 	Services    []Service         `json:"services,omitempty"`
+	Cost        *Cost             `json:"cost,omitempty"`    // of the GPUs, where they are known
 	Level       *sweep.Level      `json:"-"`                 // of a measurement in windows
 	Windows     *InWindows        `json:"level,omitempty"`   // the same in the units of the document
 	Targets     []Target          `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several

@@ -27,6 +27,9 @@ func NewPages(p *plan.Plan) *Pages {
 // AddProbe takes a look at the servers into the facts. The pages of metrics among it are
 // boiled down.
 func (f *Facts) AddProbe(p *plan.Plan, look record.Probe) {
+	if p.Cost.On() {
+		f.gpus().look(&look)
+	}
 	if len(look.Pages) > 0 {
 		f.pages(p).add(&look)
 		look.Pages = nil
@@ -92,7 +95,7 @@ func (g *Pages) services(p *plan.Plan, stage int) []Service {
 // scraped is what the pages say.
 func scraped(p *plan.Plan, log *serving.Log, stage int) Service {
 	var names []string
-	for _, u := range p.Probes.Scrape {
+	for _, u := range p.Pages() {
 		names = append(names, plan.SafeURL(u))
 	}
 	begin, end := log.Window()

@@ -68,6 +68,14 @@ func (l *ledger) figures(f record.Figures) {
 	l.facts.AddFigures(l.plan, f)
 }
 
+// power notes what was read of the power of GPUs.
+func (l *ledger) power(p record.Power) {
+	keep(l, (*record.Writer).Power, p)
+	l.several.Lock()
+	defer l.several.Unlock()
+	l.facts.AddPower(l.plan, &p)
+}
+
 // session notes how a recorded session was played, for many at once. The collector writes
 // it to the record file.
 func (l *ledger) session(m record.SessionMark) {

@@ -173,6 +173,8 @@ func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 			f.AddProbe(p, *l.Probe)
 		case l.Figures != nil:
 			f.AddFigures(p, *l.Figures)
+		case l.Power != nil:
+			f.AddPower(p, l.Power)
 		}
 		return nil
 	})

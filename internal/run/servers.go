@@ -29,12 +29,12 @@ func (prep *preparation) servers(secret secrets) (*servers, error) {
 	p := prep.plan
 	o := endpoint.Options{Clock: prep.clock, TLS: secret.tls, Key: secret.key, Getenv: prep.opt.Kit.Getenv}
 	statistics := prep.protocol.Probe != nil && (p.TakesStatistics() || p.Probes.Metrics != "")
-	if !statistics && len(p.Probes.Scrape) == 0 {
+	if !statistics && len(p.Pages()) == 0 {
 		return nil, nil
 	}
 	s := &servers{hide: secret.hide(p.Target)}
 	prep.later(s.close)
-	for i := range p.Probes.Scrape {
+	for i := range p.Pages() {
 		s.pages = append(s.pages, prep.opt.Kit.Pages(p, i, o))
 	}
 	if !statistics {

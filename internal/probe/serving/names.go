@@ -252,7 +252,7 @@ func servers() []string { return []string{VLLM, SGLang, TGI, Triton} }
 // page, about its runtime and its HTTP server, is not kept.
 func Known(name string) bool {
 	families := []string{"vllm:", "sglang:", "tgi_", "nv_", "DCGM_FI_"}
-	return slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(name, f) })
+	return slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(name, f) }) || ofAMD(name)
 }
 
 // own splits a server's name into that of the metric and a label that it must have.

@@ -70,7 +70,7 @@ func read(samples []record.Sample, prefer, model string) page {
 			break
 		}
 	}
-	p.metrics = append(p.metrics, dcgm()...)
+	p.metrics = append(p.metrics, slices.Concat(dcgm(), amd())...)
 	return p
 }
 
@@ -113,7 +113,7 @@ func (p *page) values(samples []record.Sample) map[cell]float64 {
 		for _, s := range p.ours(x.of(m, "")) {
 			c := cell{own: m.Own}
 			if m.PerGPU {
-				c.gpu = cmp.Or(p.labels.Label(s.Labels, "UUID", "gpu_uuid", "gpu"), "0")
+				c.gpu = cmp.Or(p.labels.Label(s.Labels, "UUID", "gpu_uuid", "gpu", amdLabel), "0")
 			}
 			out[c] += s.Value * m.scale()
 			n[c]++

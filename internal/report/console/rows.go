@@ -65,7 +65,7 @@ func clients() []row {
 // known reports whether some part of the ordinary report shows the metric.
 func known(metric string) bool {
 	is := func(r row) bool { return r.metric == metric }
-	return slices.ContainsFunc(spreads(), is) || slices.ContainsFunc(rates(), is)
+	return slices.ContainsFunc(spreads(), is) || slices.ContainsFunc(rates(), is) || ofCost(metric)
 }
 
 // rest are the metrics that only the full report shows, by name: with samples

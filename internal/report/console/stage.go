@@ -27,6 +27,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 		p.wrapped(indent, thinText)
 	}
 	p.rates(s)
+	p.cost(s)
 	p.windows(s)
 	p.targets(s.Targets)
 	p.parts("Model", s.Models)

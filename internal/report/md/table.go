@@ -28,6 +28,12 @@ func figures() []figure {
 		{"request_latency", "Latency", "p50"},
 		{"request_latency", "Latency", "p99"},
 		{"slo_attainment", "Good", ""},
+		{"output_token_throughput_per_gpu", "Output tokens/s/GPU", ""},
+		{"cost_per_million_output_tokens", "$/M output tokens", ""},
+		{"cost_per_million_total_tokens", "$/M tokens", ""},
+		{"energy_per_output_token", "J/output token", ""},
+		{"total_tokens_per_second_per_megawatt", "Tokens/s/MW", ""},
+		{"gpu_power_avg", "W/GPU", ""},
 	}
 }
 

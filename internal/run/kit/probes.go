@@ -16,16 +16,17 @@ type PageFactory func(p *plan.Plan, page int, o endpoint.Options) probe.Page
 // newPage gives the API key to the servers under test alone, and asks no other machine from the
 // addresses that reach them.
 func newPage(p *plan.Plan, page int, o endpoint.Options) probe.Page {
+	address := p.Pages()[page]
 	opt := prometheus.PageOptions{Now: o.Clock.Now, TLS: o.TLS}
 	for _, t := range p.Target.URLs {
-		if sameHost(t, p.Probes.Scrape[page]) {
+		if sameHost(t, address) {
 			opt.Key = o.Key
 		}
-		if hostname(t) == hostname(p.Probes.Scrape[page]) {
+		if hostname(t) == hostname(address) {
 			opt.Sources = p.Target.SourceAddresses
 		}
 	}
-	return prometheus.NewPage(p.Probes.Scrape[page], opt)
+	return prometheus.NewPage(address, opt)
 }
 
 func sameHost(a, b string) bool {

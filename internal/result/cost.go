@@ -1,0 +1,133 @@
+package result
+
+import (
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/cost"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// Cost is what is known of the GPUs behind a stage. The figures that follow from it are among the
+// stage's metrics.
+type Cost struct {
+	GPUs  int     `json:"gpus"`
+	Price float64 `json:"gpu_hour_price,omitempty"` // dollars
+	Power *Power  `json:"power,omitempty"`          // nil: it is not known
+}
+
+// The ways in which the energy of a stage can be known.
+const (
+	MethodGiven    = "given"    // the plan says what a GPU draws
+	MethodCounter  = "counter"  // the GPUs count it themselves
+	MethodIntegral = "integral" // of readings of their power, by the trapezoid rule
+)
+
+// Power says where the energy of a stage comes from, and whether it is valid. Where it is not,
+// there are no figures of energy.
+type Power struct {
+	Source   string   `json:"source"`
+	Method   string   `json:"method"`
+	Valid    bool     `json:"valid"`
+	Reasons  []string `json:"reasons,omitempty"`       // why it is not valid
+	Readings int      `json:"readings,omitempty"`      // in the window, of the GPU that has the fewest
+	Gap      float64  `json:"longest_gap_s,omitempty"` // between two of them
+	// Integral is that of the power, in joules, where the energy was counted: the two should be
+	// about the same.
+	Integral float64    `json:"integral_j,omitempty"`
+	GPUs     []GPUPower `json:"gpus,omitempty"`
+}
+
+// GPUPower is what one GPU used in the window of a stage.
+type GPUPower struct {
+	Name   string  `json:"name"`
+	Energy float64 `json:"energy_j"`
+	Avg    float64 `json:"avg_w"`
+	Peak   float64 `json:"peak_w,omitempty"`
+}
+
+// charge puts what the GPUs cost into the figures of a stage; nil: nobody wants to know.
+func (f *Facts) charge(p *plan.Plan, sum *metric.Stage) *Cost {
+	if !p.Cost.On() {
+		return nil
+	}
+	c := &Cost{GPUs: p.Cost.GPUs, Price: p.Cost.Price}
+	whole := f.bill(&p.Cost, &sum.Whole.Totals, c)
+	if sum.Whole.Stats == nil {
+		return c // nothing was measured
+	}
+	sum.Whole.Charge(whole)
+	if sum.Steady != nil {
+		sum.Steady.Charge(f.bill(&p.Cost, &sum.Steady.Totals, &Cost{GPUs: p.Cost.GPUs, Price: p.Cost.Price}))
+	}
+	return c
+}
+
+// bill is what the GPUs cost in a window. It fills in c.
+func (f *Facts) bill(p *plan.Cost, t *metric.Totals, c *Cost) cost.Bill {
+	begin, end := t.Begin.Seconds(), t.End.Seconds()
+	b := cost.Bill{Price: p.Price}
+	switch {
+	case p.Watts > 0:
+		c.Power = &Power{Source: MethodGiven, Method: MethodGiven, Valid: true}
+		b.Joules = p.Watts * float64(p.GPUs) * (end - begin)
+	case p.Power == plan.PowerNone:
+	default:
+		source, gpus, faults := f.GPUs.read(p.Devices, begin, end)
+		if source == "" && p.Power == "" {
+			break
+		}
+		e := cost.Over(gpus, begin, end, p.GPUs)
+		if c.GPUs == 0 {
+			c.GPUs = len(gpus)
+		}
+		c.Power = powerOf(source, &e, end-begin)
+		if c.Power.Reasons = append(c.Power.Reasons, faults...); c.Power.Valid {
+			b.Joules, b.Peak = e.Joules, e.Peak
+			c.Power.Reasons = nil
+		}
+	}
+	b.GPUs = c.GPUs
+	return b
+}
+
+func powerOf(source string, e *cost.Energy, seconds float64) *Power {
+	p := &Power{Source: source, Method: MethodIntegral, Valid: len(e.Reasons) == 0, Reasons: e.Reasons}
+	if e.Counted {
+		p.Method = MethodCounter
+	}
+	if !p.Valid {
+		return p
+	}
+	p.Readings, p.Gap, p.Integral = e.Readings, e.Gap, e.Integral
+	for _, g := range e.Each {
+		p.GPUs = append(p.GPUs, GPUPower{Name: g.Name, Energy: g.Joules, Avg: g.Joules / seconds, Peak: g.Peak})
+	}
+	return p
+}
+
+// disagree is by how much the integral of the power may differ from the counted energy before it is
+// worth a note.
+const disagree = 0.05
+
+// cost tells of what is not known of the energy, and of what does not fit together.
+func (j *judge) cost(i int, c *Cost) {
+	if c == nil || c.Power == nil {
+		return
+	}
+	switch p := c.Power; {
+	case !p.Valid:
+		j.note(i, "There are no figures of energy: %s.", strings.Join(p.Reasons, "; "))
+	case p.Integral > 0:
+		if off := p.Integral/sumOf(p.GPUs) - 1; off > disagree || off < -disagree {
+			j.note(i, "The GPUs' energy counters and their power readings differ by %.1f %%: the counters are used. Read the power more often, or measure longer.", off*100)
+		}
+	}
+}
+
+func sumOf(gpus []GPUPower) (joules float64) {
+	for _, g := range gpus {
+		joules += g.Energy
+	}
+	return joules
+}

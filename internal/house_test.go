@@ -34,6 +34,8 @@ var house = []struct{ name, may string }{
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
+	{"tool/compare", "tool ./report tool/native/args compare metric report/html lib/wholefile"},
+	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
 	{"tool/native", "tool compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
@@ -338,13 +340,13 @@ func TestDirectionOfImports(t *testing.T) {
 }
 
 // roof is the tool that a package belongs to, if it does to one. What profile exports are
-// is no tool's own, and studies and self-tests are commands of ours.
+// is no tool's own, and studies, self-tests and comparisons are commands of ours.
 func roof(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
 	switch {
 	case len(parts) < 2 || parts[0] != "tool" || parts[1] == "profileexport":
 		return ""
-	case parts[1] == "study" || parts[1] == "selftest":
+	case parts[1] == "study" || parts[1] == "selftest" || parts[1] == "compare":
 		return "native"
 	}
 	return parts[1]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/compare"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf"
 	genaiperfargs "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf"
@@ -21,7 +22,7 @@ import (
 func own() []tool.Tool {
 	studies := tool.Watched(study.Tool())
 	return []tool.Tool{
-		tool.Watched(native.Run()), studies, native.Report(append(others(), studies)), native.Export(others()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
+		tool.Watched(native.Run()), studies, native.Report(append(others(), studies)), compare.Tool(others()), native.Export(others()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Run: linksCommand},
 		{Name: "version", Summary: "print the version", Run: versionCommand},
 	}

@@ -287,7 +287,7 @@ func (p *pair) longer(t *Table) string {
 	}
 	text += "To find one: " + strings.Join(parts, "; ")
 	if n := len(needs) - 3; n > 0 {
-		text += fmt.Sprintf("; %d more need less", n)
+		text += fmt.Sprintf("; less for %d more", n)
 	}
 	return text + "."
 }

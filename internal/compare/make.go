@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
@@ -262,8 +263,32 @@ func (p *pair) metric(figures []figure) []Row {
 	}
 	for i := range rows {
 		rows[i].judge(differences[i], p.options.Size)
+		rows[i].doubt(p.bent(p.first.side.levels(p.a), figures[i]) + p.bent(p.other.side.levels(p.b), figures[i]))
 	}
 	return rows
+}
+
+// bent is how far the clients of a side can have bent a figure, on average over its runs.
+func (p *pair) bent(levels []*Level, f figure) float64 {
+	sum := 0.0
+	for _, l := range levels {
+		s := l.Metrics[f.metric]
+		if q := estimated(f.stat); q.Kind == estimate.Quantile && q.Q >= 0.9 {
+			sum += s.TailError
+		} else {
+			sum += s.Error
+		}
+	}
+	return sum / float64(max(1, len(levels)))
+}
+
+// doubt takes a difference back that is no larger than what the clients can have added.
+func (r *Row) doubt(bent float64) {
+	if r.Verdict == NoneSeen || r.Verdict == NotKnown || math.Abs(r.Delta.Value) > bent {
+		return
+	}
+	r.Verdict = NoneSeen
+	r.Why = fmt.Sprintf("not more than the clients' own delays can have added (%s)", number.Value(bent, r.Unit))
 }
 
 // between compares the requests of both sides.

@@ -44,7 +44,9 @@ type Level struct {
 type Stats struct {
 	Unit   string
 	Values map[string]float64
-	Thin   []string // percentiles for which there are too few samples
+	// Error is how far the client can have bent the average, TailError the 99th percentile;
+	// 0: not at all, or it is not known.
+	Error, TailError float64
 }
 
 // Foreign is what another tool measured.
@@ -198,7 +200,10 @@ func foreign(path string, o OpenOptions) (*Run, error) {
 func levelOf(s *result.Stage) Level {
 	l := Level{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
 	for id, m := range s.Metrics {
-		st := Stats{Unit: m.Unit, Values: map[string]float64{"avg": m.Avg}, Thin: m.Thin}
+		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}}
+		if m.Error != nil {
+			st.Error, st.TailError = m.Error.Avg, max(m.Error.Avg, m.Error.P99)
+		}
 		if m.Spread != nil {
 			for _, name := range percentiles() {
 				st.Values[name] = m.Spread.At(name)

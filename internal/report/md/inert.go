@@ -14,6 +14,10 @@ import (
 // the text after its escapes are undone, so that escapes do not help.
 const joiner = "\u2060"
 
+// Prose is text of unknown origin as a part of a line, of at most width columns, for other
+// reports in Markdown.
+func Prose(text string, width int) string { return prose(text, width) }
+
 // prose is text of unknown origin as a part of a line: no markup, HTML, mention, reference
 // or link. It has at most width columns.
 func prose(text string, width int) string {

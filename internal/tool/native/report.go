@@ -114,7 +114,7 @@ func reportWorkers(env tool.Env, action *args.ReportAction) int {
 	}
 	res, err := run.Merge(action.Dirs)
 	if err != nil {
-		return env.Fail("report", err, tool.ExitUsage)
+		return env.Fail("report", fmt.Errorf("%w. To compare runs: inferometer compare A B", err), tool.ExitUsage)
 	}
 	return printReport(env, res, action)
 }

@@ -37,6 +37,8 @@ func ReportHelp() string {
   inferometer report DIR DIR...     what the workers of one run kept, as one report
   inferometer report FILE           averages of Perf Analyzer's profile_export.json
 
+To compare runs with one another: inferometer compare A B
+
 Example:
   inferometer report results --format console,csv
 ` + helpOf(reportGroups())

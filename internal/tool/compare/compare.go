@@ -1,0 +1,182 @@
+// Package compare is the command that compares saved runs.
+package compare
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/inferometer/inferometer/internal/compare"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/report/html"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/compare/report"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
+)
+
+// name is what the command is called.
+const name = "compare"
+
+// The files of a comparison.
+const (
+	JSONFile     = "comparison.json"
+	MarkdownFile = "comparison.md"
+)
+
+// Tool compares runs, also those that one of the tools has measured.
+func Tool(tools []tool.Tool) tool.Tool {
+	return tool.Tool{Name: name, Summary: "compare saved runs, with confidence", Run: func(env tool.Env, line []string) int {
+		return runLine(env, line, tools)
+	}}
+}
+
+func runLine(env tool.Env, line []string, tools []tool.Tool) int {
+	action, err := args.Compare(line)
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, args.CompareHelp())
+		return tool.ExitOK
+	}
+	if _, err := tool.NewPages(action.HTML); err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
+	env.LeaveInterrupts()
+	read := &reader{env: env, tools: tools, tokenizer: action.Tokenizer}
+	defer read.close()
+	sides, err := compare.Open(action.Sides, compare.OpenOptions{Draw: action.HTML != "", Foreign: read.foreign})
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
+	c, err := compare.Make(sides, compare.Options{Version: env.Version, Size: action.Size, Confidence: action.Confidence, All: action.All, Anyway: action.Anyway})
+	if err != nil {
+		return env.Fail(name, refused(err, sides), tool.ExitUsage)
+	}
+	if err := write(env, action, c, sides); err != nil {
+		return env.Fail(name, err, tool.ExitRun)
+	}
+	if !c.Trusted {
+		return tool.ExitRun
+	}
+	return tool.ExitOK
+}
+
+// refused lists the fields in which plans differ that cannot be compared.
+func refused(err error, sides []compare.Side) error {
+	var r *compare.RefusedError
+	if !errors.As(err, &r) {
+		return err
+	}
+	text := err.Error()
+	for _, c := range r.Clashes {
+		text += fmt.Sprintf("\n%s: %s for %s, %s for %s", c.Field, c.First, sides[0].Name, c.Other, sides[c.Side].Name)
+	}
+	return errors.New(text + "\nCompare runs of one plan, or add --anyway")
+}
+
+// write prints the comparison and writes its files.
+func write(env tool.Env, action *args.CompareAction, c *compare.Comparison, sides []compare.Side) error {
+	for _, format := range action.Formats {
+		var err error
+		switch format {
+		case "json":
+			err = writeJSON(env.Stdout, c)
+		case "md":
+			err = report.Markdown(env.Stdout, c)
+		default:
+			screen := env.Terminal(env.Stdout)
+			err = report.Console(env.Stdout, c, report.Options{Width: min(screen.Width(), 160), Color: screen.Color, ASCII: screen.TTY && screen.ASCII})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if action.Out != "" {
+		if err := writeFiles(action.Out, c); err != nil {
+			return err
+		}
+	}
+	if action.HTML == "" {
+		return nil
+	}
+	return writePage(action.HTML, c, sides)
+}
+
+func writeJSON(w io.Writer, c *compare.Comparison) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(c)
+}
+
+// writeFiles writes the files of a comparison into a directory.
+func writeFiles(dir string, c *compare.Comparison) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("creating the directory for the comparison: %w: choose another with --out", err)
+	}
+	return errors.Join(
+		wholefile.Write(filepath.Join(dir, JSONFile), func(w io.Writer) error { return writeJSON(w, c) }),
+		wholefile.Write(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return report.Markdown(w, c) }))
+}
+
+// writePage writes the page that draws the sides over one another.
+func writePage(file string, c *compare.Comparison, sides []compare.Side) error {
+	var drawn []html.Side
+	for i := range sides {
+		s := html.Side{Name: sides[i].Name}
+		for k := range sides[i].Runs {
+			s.Runs = append(s.Runs, sides[i].Runs[k].Document)
+		}
+		drawn = append(drawn, s)
+	}
+	if err := wholefile.Write(file, func(w io.Writer) error { return html.WriteComparison(w, c, drawn) }); err != nil {
+		return fmt.Errorf("writing the page of the comparison: %w", err)
+	}
+	return nil
+}
+
+// reader reads what other tools wrote.
+type reader struct {
+	env       tool.Env
+	tools     []tool.Tool
+	tokenizer string
+	dirs      []string // that were made for it
+}
+
+// close takes away what was made.
+func (r *reader) close() {
+	for _, dir := range r.dirs {
+		os.RemoveAll(dir)
+	}
+}
+
+// foreign reads what one of the tools wrote.
+func (r *reader) foreign(path string) (*compare.Foreign, error) {
+	dir, err := os.MkdirTemp("", "inferometer-import-*")
+	if err != nil {
+		return nil, fmt.Errorf("creating a temporary directory: %w", err)
+	}
+	r.dirs = append(r.dirs, dir)
+	read, figures, err := tool.Foreign(r.env, tool.From{Path: path, Tokenizer: r.tokenizer}, r.tools, dir)
+	if err != nil {
+		return nil, err
+	}
+	if figures == nil {
+		return &compare.Foreign{By: read.By, Notes: read.Notes, Dir: dir}, nil
+	}
+	f := &compare.Foreign{By: figures.By, Notes: figures.Notes, Plan: figures.Plan}
+	for _, l := range figures.Loads {
+		level := compare.Level{OK: l.OK, Failed: l.Failed, Seconds: l.Seconds, Metrics: map[string]compare.Stats{}}
+		for id, values := range l.Metrics {
+			if d, ok := metric.ByID(id); ok {
+				level.Metrics[id] = compare.Stats{Unit: d.Unit, Values: values}
+			}
+		}
+		f.Levels = append(f.Levels, level)
+	}
+	return f, nil
+}

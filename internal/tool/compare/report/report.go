@@ -1,0 +1,216 @@
+// Package report prints a comparison for people: on a screen and as Markdown.
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/compare"
+	"github.com/inferometer/inferometer/internal/lib/number"
+)
+
+// line is a row of a table in words.
+type line struct {
+	name, stat, unit string
+	a, b             string
+	difference       string
+	interval         string
+	p                string
+	verdict          string
+	longer           string // how many times as long to run; empty: it was long enough
+}
+
+// columns are the titles of a line's parts.
+func columns(c *compare.Comparison, t *compare.Table) line {
+	percent := number.Percent(c.Confidence)
+	longer := "longer"
+	if t.Method == compare.ByRuns || t.Method == compare.ByPairs {
+		longer = "runs"
+	}
+	return line{
+		a: c.Sides[0].Name, b: c.Sides[t.Side].Name, difference: "diff", interval: percent + " interval", p: "p",
+		longer: longer + " for " + number.Percent(c.Size),
+	}
+}
+
+// lineOf puts a row into words.
+func lineOf(r *compare.Row) line {
+	l := line{name: r.Name, stat: r.Stat, verdict: r.Verdict}
+	lo, hi := math.Inf(1), 0.0
+	for _, f := range []*compare.Figure{r.A, r.B} {
+		if f != nil {
+			lo, hi = min(lo, f.Value), max(hi, f.Value)
+		}
+	}
+	scale := number.ScaleForAll(r.Unit, lo, hi)
+	l.unit, l.a, l.b = scale.Unit, figure(scale, r.A), figure(scale, r.B)
+	if strings.HasSuffix(r.Name, "/s") { // it says it
+		l.unit = ""
+	}
+	switch {
+	case r.Verdict == compare.NoneSeen:
+		l.verdict = "~"
+	case r.Verdict == compare.NotKnown:
+		l.verdict = "?"
+	case r.Chance:
+		l.verdict += "?"
+	}
+	d := r.Delta
+	if d == nil {
+		return l
+	}
+	l.difference = signed(d.Value, d.Relative, scale)
+	if i := d.Interval; i != nil {
+		l.interval = signed(i.Lo, i.RelativeLo, scale) + " to " + signed(i.Hi, i.RelativeHi, scale)
+	}
+	if d.P != nil {
+		l.p = fmt.Sprintf("%.3f", *d.P)
+		if *d.P < 0.0005 {
+			l.p = "<0.001"
+		}
+	}
+	if d.Longer != nil && *d.Longer > 1 {
+		l.longer = times(*d.Longer)
+	}
+	return l
+}
+
+// figure is a value with how far runs are apart.
+func figure(scale number.Scale, f *compare.Figure) string {
+	if f == nil {
+		return "-"
+	}
+	text := scale.Own(f.Value)
+	if f.Spread != nil && f.Value != 0 {
+		text += " ±" + number.Percent(round(f.Spread.Std/math.Abs(f.Value)))
+	}
+	return text
+}
+
+// signed is a difference with its sign, as a share of the first side where that is one.
+func signed(v float64, relative *float64, scale number.Scale) string {
+	if relative == nil {
+		text := scale.Own(v)
+		if v == 0 {
+			text = "0"
+		}
+		if v > 0 {
+			text = "+" + text
+		}
+		return strings.TrimSpace(text + " " + scale.Unit)
+	}
+	p := *relative * 100
+	digits := 1
+	switch size := math.Abs(p); {
+	case size < 0.005:
+		return "0 %"
+	case size < 1:
+		digits = 2
+	case size >= 100:
+		digits = 0
+	}
+	return fmt.Sprintf("%+.*f %%", digits, p)
+}
+
+// round leaves two digits of a share.
+func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
+
+// times is a factor in a table.
+func times(n float64) string {
+	switch {
+	case n >= 1000:
+		return ">1000x"
+	case n >= 10:
+		return fmt.Sprintf("%.0fx", n)
+	}
+	return fmt.Sprintf("%.1fx", n)
+}
+
+// about says what is compared at a load: "8 in flight: 64 requests in 5.4 s, 63 requests in 5.3 s".
+func about(c *compare.Comparison, l *compare.Load, t *compare.Table) string {
+	var parts []string
+	for _, s := range l.Sides {
+		if s.Side != 0 && s.Side != t.Side {
+			continue
+		}
+		text := c.Sides[s.Side].Name + " " + number.Things(s.OK+s.Failed, "request")
+		if s.Seconds > 0 {
+			text += " in " + number.Seconds(s.Seconds)
+		}
+		if s.Failed > 0 {
+			text += ", " + number.Count(s.Failed) + " failed"
+		}
+		if n := runs(s.Stages); len(s.Stages) > 1 {
+			text += fmt.Sprintf(" (%d runs)", n)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// runs is how many runs have a load.
+func runs(stages []int) (n int) {
+	for _, s := range stages {
+		if s >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// counted says how many comparisons were made, and what chance has to do with it.
+func counted(c *compare.Comparison, t *compare.Table) string {
+	if t.Compared == 0 {
+		return "No figure has an interval: whether differences are more than chance is not known."
+	}
+	alpha := 1 - c.Confidence
+	text := number.Things(int64(t.Compared), "figure") + " compared: "
+	switch {
+	case t.Found == 0:
+		return text + "no difference found."
+	case t.Firm == t.Found:
+		text += fmt.Sprintf("%s found, which stand with Holm's correction for so many comparisons.", number.Things(int64(t.Found), "difference"))
+		if t.Found == 1 {
+			text = strings.Replace(text, "which stand", "which stands", 1)
+		}
+		return text
+	}
+	return text + fmt.Sprintf("%s found, %d of them firm. Those with a question mark may be chance: without any real difference, %.1f would be found, and Holm's correction for so many comparisons does not let them stand.",
+		number.Things(int64(t.Found), "difference"), t.Firm, alpha*float64(t.Compared))
+}
+
+// legend explains the signs that a table has.
+func legend(t *compare.Table) string {
+	var none, unknown bool
+	for i := range t.Rows {
+		none = none || t.Rows[i].Verdict == compare.NoneSeen
+		unknown = unknown || t.Rows[i].Verdict == compare.NotKnown
+	}
+	var parts []string
+	if none {
+		parts = append(parts, "~ no difference found")
+	}
+	if unknown {
+		parts = append(parts, "? not known")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// method says what intervals are made of, where that has to be known.
+func method(t *compare.Table) string {
+	switch t.Method {
+	case compare.ByRequests:
+		return "Intervals are made of the requests of these runs. What changes from one run to the next is not in them: repeat runs (--repeat), or alternate the sides (--ab)."
+	case compare.ByRuns:
+		return "Figures are means over the runs of a side, ± their standard deviation; intervals are made of the runs (Welch)."
+	case compare.ByPairs:
+		return "Figures are means over rounds, ± their standard deviation; intervals are made of the differences within rounds."
+	}
+	return ""
+}
+
+// clash is a difference between plans in words.
+func clash(c *compare.Comparison, d compare.Clash) string {
+	return fmt.Sprintf("%s: %s for %s, %s for %s", d.Field, d.First, c.Sides[0].Name, d.Other, c.Sides[d.Side].Name)
+}

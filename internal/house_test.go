@@ -36,7 +36,7 @@ var house = []struct{ name, may string }{
 	// tables and files, and a run of it. None knows another.
 	{"tool/compare", "tool ./report tool/native/args compare metric report/html lib/wholefile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
-	{"tool/study", "tool report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
+	{"tool/study", "tool tool/foreign report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
 	{"tool/native", "tool compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
@@ -49,7 +49,8 @@ var house = []struct{ name, may string }{
 	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record remote/otlp"},
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/wholefile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/brief"},
-	{"tool/*", "tool message ./* tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
+	{"tool/foreign", "plan record lib/brief lib/pyjson"},
+	{"tool/*", "tool message ./* tool/foreign tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
 
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},
@@ -339,12 +340,13 @@ func TestDirectionOfImports(t *testing.T) {
 	}
 }
 
-// roof is the tool that a package belongs to, if it does to one. What profile exports are
-// is no tool's own, and studies, self-tests and comparisons are commands of ours.
+// roof is the tool that a package belongs to, if it does to one. What profile exports are and
+// what readers of other tools' files share is no tool's own, and studies, self-tests and
+// comparisons are commands of ours.
 func roof(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
 	switch {
-	case len(parts) < 2 || parts[0] != "tool" || parts[1] == "profileexport":
+	case len(parts) < 2 || parts[0] != "tool" || parts[1] == "profileexport" || parts[1] == "foreign":
 		return ""
 	case parts[1] == "study" || parts[1] == "selftest" || parts[1] == "compare":
 		return "native"

@@ -16,13 +16,14 @@ import (
 	perfanalyzerargs "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 	"github.com/inferometer/inferometer/internal/tool/selftest"
 	"github.com/inferometer/inferometer/internal/tool/study"
+	"github.com/inferometer/inferometer/internal/tool/vllmbench"
 )
 
 // own are the commands of our own.
 func own() []tool.Tool {
 	studies := tool.Watched(study.Tool())
 	return []tool.Tool{
-		tool.Watched(native.Run()), studies, native.Report(append(others(), studies)), compare.Tool(others()), native.Export(others()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
+		tool.Watched(native.Run()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Run: linksCommand},
 		{Name: "version", Summary: "print the version", Run: versionCommand},
 	}
@@ -38,6 +39,11 @@ func others() []tool.Tool {
 		list[i] = tool.Paged(tool.Watched(t))
 	}
 	return list
+}
+
+// readers are the tools whose files can be read: those, and the ones that are no commands.
+func readers() []tool.Tool {
+	return append(others(), vllmbench.Tool())
 }
 
 // byName puts the command in front of the arguments where the program is called by the

@@ -80,7 +80,11 @@ func Subject(p *plan.Plan) string {
 	for _, u := range p.Target.URLs {
 		urls = append(urls, plan.SafeURL(u))
 	}
-	return fmt.Sprintf("%s %s at %s", p.Target.Model, p.Target.Endpoint, strings.Join(urls, ", "))
+	what := p.Target.Model + " " + p.Target.Endpoint
+	if len(urls) == 0 { // what another tool measured, whose files do not say where
+		return what
+	}
+	return what + " at " + strings.Join(urls, ", ")
 }
 
 // DrawSeed gives a plan without a seed one of its own, so that no two runs send the same

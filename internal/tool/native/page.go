@@ -1,8 +1,6 @@
 package native
 
 import (
-	"fmt"
-	"os"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/draw"
@@ -39,39 +37,6 @@ func reported(env tool.Env, action *args.ReportAction) (*result.Result, error) {
 		return nil, err
 	}
 	return saved.Result, writePage(env, action, d)
-}
-
-// reportOthers writes the page of what another tool wrote, and prints its reports where they
-// can be made again.
-func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
-	if err := importedPage(env, action, tools); err != nil {
-		return env.Fail("report", err, tool.ExitUsage)
-	}
-	if slices.Contains(action.Formats, args.HTML) {
-		return tool.ExitOK
-	}
-	if code, mine := again(env, action, tools); mine {
-		return code
-	}
-	return tool.ExitOK
-}
-
-// importedPage writes the page of what another tool measured.
-func importedPage(env tool.Env, action *args.ReportAction, tools []tool.Tool) error {
-	dir, err := os.MkdirTemp("", "inferometer-import-*")
-	if err != nil {
-		return fmt.Errorf("creating a temporary directory: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	if _, err := tool.Import(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, tools, dir); err != nil {
-		return err
-	}
-	_, d, err := run.Draw(dir, nil)
-	if err != nil {
-		return err
-	}
-	d.Plan, d.Runs = "", "" // what its load comes to, not what was run
-	return writePage(env, action, d)
 }
 
 // writePage writes a page to where the command line wants it.

@@ -82,19 +82,11 @@ func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 		return reportWorkers(env, action)
 	}
 	dir, ours := runIn(action.Dir)
-	if !ours && slices.Contains(action.Formats, "md") {
-		return env.Fail("report", plan.Faults{{Where: "--format md", Text: action.Dir + " is not an output directory of inferometer", Hint: "name one, or choose console, json or csv"}}, tool.ExitUsage)
-	}
 	if err := pages(&env, action); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	if !ours && wantsPage(env, action) {
+	if _, err := os.Stat(action.Dir); !ours && err == nil {
 		return reportOthers(env, action, tools)
-	}
-	if !ours {
-		if code, mine := again(env, action, tools); mine {
-			return code
-		}
 	}
 	if action.Tokenizer != "" {
 		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "only for runs made by GenAI-Perf", Hint: "a run of inferometer has its token counts: leave it out"}}, tool.ExitUsage)
@@ -171,15 +163,21 @@ func printFormat(env tool.Env, res *result.Result, format string, action *args.R
 		}
 		return md.Write(env.Stdout, res, o)
 	default:
-		screen := env.Terminal(env.Stdout)
-		o := console.Options{Width: min(screen.Width(), 140), Color: screen.Color, All: action.All}
+		o := console.Options{All: action.All}
 		if len(action.Dirs) > 0 {
 			o.Subject = subjectOf(action.Dirs[0])
 		} else {
 			o.Subject, o.Dir, o.Files = subjectOf(action.Dir), action.Dir, filesIn(action.Dir)
 		}
-		return console.Write(env.Stdout, res, o)
+		return printConsole(env, res, o)
 	}
+}
+
+// printConsole prints the console report, as wide as the screen.
+func printConsole(env tool.Env, res *result.Result, o console.Options) error {
+	screen := env.Terminal(env.Stdout)
+	o.Width, o.Color = min(screen.Width(), 140), screen.Color
+	return console.Write(env.Stdout, res, o)
 }
 
 // runIn is the directory of the one run of ours that a directory holds, which may be

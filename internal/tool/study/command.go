@@ -2,13 +2,13 @@ package study
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/run/kit"
 	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/foreign"
 	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
 
@@ -90,7 +90,7 @@ func studyCode(env tool.Env, action *args.StudyAction, out *Outcome) int {
 // again prints the averages of a profile export, which is what a study of another tool's
 // leaves behind.
 func again(env tool.Env, from tool.From) (code int, mine bool) {
-	if info, err := os.Stat(from.Path); err != nil || !info.Mode().IsRegular() {
+	if head, err := foreign.Look(from.Path); err != nil || !head.Has("experiments") {
 		return 0, false
 	}
 	switch answered, err := Export(env.Stdout, from.Path); {

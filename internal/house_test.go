@@ -30,7 +30,7 @@ var house = []struct{ name, may string }{
 	{"cli", "tool tool/* report/screen lib/nearest golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "message draw live run run/kit plan record metric result stat report/html report/progress report/screen lib/* github.com/spf13/pflag"},
+	{"tool", "message gate draw live run run/kit plan record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
@@ -68,8 +68,8 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* message draw sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
-	{"run/kit", "message probe probe/prometheus endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
+	{"run", "./* gate message draw sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run/kit", "gate message probe probe/prometheus endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
 	{"run/health", "record golang.org/x/sys"},

@@ -21,7 +21,7 @@ import (
 
 // own are the commands of our own.
 func own() []tool.Tool {
-	studies := tool.Watched(study.Tool())
+	studies := tool.Gated(tool.Watched(study.Tool()))
 	return []tool.Tool{
 		tool.Watched(native.Run()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Run: linksCommand},
@@ -36,7 +36,7 @@ func others() []tool.Tool {
 	script.Name, script.Summary, script.As = "llm_perf.py", "the same, under its script's name", nil
 	list := []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
 	for i, t := range list {
-		list[i] = tool.Paged(tool.Watched(t))
+		list[i] = tool.Gated(tool.Paged(tool.Watched(t)))
 	}
 	return list
 }

@@ -32,8 +32,12 @@ func (g *Gate) Check(p *plan.Plan) error {
 	if err := g.Measured(p); err != nil {
 		return err
 	}
-	return g.At.check(p)
+	return g.Level(p)
 }
+
+// Level finds whether the plan has no stage at the gate's level. Levels that are found on the way
+// are not known yet.
+func (g *Gate) Level(p *plan.Plan) error { return g.At.check(p) }
 
 // Measured finds whether a run of the plan does not measure the metric.
 func (g *Gate) Measured(p *plan.Plan) error {
@@ -49,8 +53,7 @@ func (g *Gate) Measured(p *plan.Plan) error {
 	return nil
 }
 
-// check finds whether no stage of a plan can be at the level. Levels that are found on the way
-// are not known yet.
+// check finds whether no stage of a plan can be at the level.
 func (a At) check(p *plan.Plan) error {
 	if a.All() || p.Saturation.On() {
 		return nil

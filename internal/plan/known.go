@@ -1,10 +1,47 @@
 package plan
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // Known are the names of the protocols and sources that there are. A plan has rules of its
 // own for some; the others need none.
-type Known struct{ Protocols, Sources []string }
+type Known struct {
+	Protocols, Sources []string
+	// Gate says what is wrong with a condition of fail_if and what to do about it; nil: nobody
+	// can tell.
+	Gate func(text string, p *Plan) (wrong, hint string)
+}
+
+// failIfSpec is a list of conditions, or one. To YAML "at rate 40: rps < 39" is a mapping: it is
+// taken for the text that it was meant to be.
+func failIfSpec() codec[[]string] {
+	one := text()
+	read := one.read
+	one.read = func(r *reader, n *yaml.Node, path string, v *string) {
+		if n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[0].Kind == yaml.ScalarNode && n.Content[1].Kind == yaml.ScalarNode {
+			n = &yaml.Node{Kind: yaml.ScalarNode, Value: n.Content[0].Value + ": " + n.Content[1].Value, Line: n.Line, Column: n.Column}
+		}
+		read(r, n, path, v)
+	}
+	one.schema = schema{"anyOf": []any{one.schema, schema{"type": "object", "maxProperties": 1, "additionalProperties": schema{"type": "string"}}}}
+	return listOrOne("list of conditions", one)
+}
+
+// failIf checks the gates, where somebody can.
+func (c *checker) failIf(p *Plan) {
+	for i, text := range p.FailIf {
+		if c.known.Gate == nil {
+			return
+		}
+		if wrong, hint := c.known.Gate(text, p); wrong != "" {
+			c.add(fmt.Sprintf("fail_if[%d]", i), wrong, hint)
+		}
+	}
+}
 
 // protocolNames are the protocols that a plan has rules for.
 func protocolNames() []string {

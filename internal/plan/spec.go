@@ -33,6 +33,8 @@ func planSpec() codec[Plan] {
 			"The same for a stage that ends early: by an interrupt, a breaker, too many errors or the timeout of its sessions. No longer than `drain`."),
 		at("goodput", goodputSpec(), func(p *Plan) *[]SLO { return &p.Goodput },
 			"Objectives that a request must meet to count as good: metric and maximum time."),
+		at("fail_if", failIfSpec(), func(p *Plan) *[]string { return &p.FailIf },
+			"Gates: conditions such as `ttft.p99 > 200ms`, under which a valid run exits with code 3 ([gates](gates.md))."),
 		at("max_errors", maxErrorsSpec(), func(p *Plan) *MaxErrors { return &p.MaxErrors },
 			"Stops a run in which too many requests fail. Left out: only `alike` applies."),
 		at("breakers", list("list of breakers", breakerSpec()), func(p *Plan) *[]Breaker { return &p.Breakers },

@@ -89,24 +89,6 @@ type Check struct {
 	Do        string  `json:"do,omitempty"`        // what to do about it; empty when OK
 }
 
-// Gate is a condition under which the user wants the run to fail, and what was found.
-type Gate struct {
-	Gate   string  `json:"gate"`            // as it was written
-	Stage  int     `json:"stage"`           // -1: no stage is the one that it is about
-	Where  string  `json:"where,omitempty"` // the level in words
-	Value  float64 `json:"value"`
-	Bound  float64 `json:"bound"`
-	Unit   string  `json:"unit"`
-	Missed bool    `json:"missed"`
-	Absent bool    `json:"absent,omitempty"` // there is no such figure: Missed is true and Value says nothing
-	Why    string  `json:"why,omitempty"`    // why there is none, or what to know about the figure
-}
-
-// Missed reports whether a gate is missed.
-func (r *Result) Missed() bool {
-	return slices.ContainsFunc(r.Gates, func(g Gate) bool { return g.Missed })
-}
-
 // Stage is what one stage measured.
 type Stage struct {
 	Index int    `json:"index"`

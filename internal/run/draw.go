@@ -35,8 +35,12 @@ func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageMa
 // build makes the result, and the document with it.
 func (d *drawing) build(p *plan.Plan, f result.Facts, fold *metric.Fold) (*result.Result, error) {
 	res, err := result.Build(p, f, fold)
-	if d == nil || err != nil {
-		return res, err
+	if err != nil {
+		return nil, err
+	}
+	res.Gates = judged(p, res)
+	if d == nil {
+		return res, nil
 	}
 	d.document, err = d.sketch.Document(draw.Facts{Result: res, Fold: fold, Asked: f.Asked, Stages: f.Stages, Health: f.Health, Probes: f.Probes})
 	return res, err

@@ -81,6 +81,9 @@ func (p *preparation) until(ctx context.Context, stop <-chan struct{}) (*run, er
 
 // run prepares the run.
 func (p *preparation) run(ctx context.Context) (*run, error) {
+	if err := p.gated(); err != nil {
+		return nil, err
+	}
 	if p.opt.Fleet != nil {
 		p.ownSources()
 	}

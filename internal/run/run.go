@@ -48,7 +48,8 @@ type Options struct {
 	Stage func(s *result.Stage)
 	// Draw is called once the result is there, and can have what a page draws of the run;
 	// records are then kept until that is done, if no longer. nil: nobody wants to see it.
-	Draw Drawer
+	Draw   Drawer
+	Gating Gating // when it fails although it is valid, besides what the plan says
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
 
@@ -141,5 +142,8 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 	r.gauge.reporting.Store(true)
 	res, err := r.outcome.conclude(err)
 	r.gauge.result.Store(res)
+	if res != nil && r.opt.Gating.Judged != nil {
+		r.opt.Gating.Judged(res)
+	}
 	return res, err
 }

@@ -27,6 +27,8 @@ type Env struct {
 	Program string
 	// Pages are the report pages that the command line asks for; nil: none.
 	Pages *Pages
+	// Gates are the conditions under which the command fails; nil: it takes none.
+	Gates *Gates
 	// Interrupts yields a value for each Ctrl-C.
 	Interrupts <-chan os.Signal
 	// Restore gives Ctrl-C its usual meaning back.
@@ -105,6 +107,7 @@ func (e Env) Warn(word string, warnings []string) {
 // PrintPlan prints the plan that a command line stands for.
 func (e Env) PrintPlan(command string, plans ...*plan.Plan) int {
 	for i, p := range plans {
+		p.FailIf = append(p.FailIf, e.Gates.gating().FailIf...)
 		if i > 0 {
 			fmt.Fprintln(e.Stdout, "---")
 		}

@@ -34,15 +34,22 @@ func NewPages(file string) (*Pages, error) {
 	if file == "" {
 		return nil, nil
 	}
-	fault := func(text, hint string) error { return plan.Faults{{Where: pageFlag, Text: text, Hint: hint}} }
-	info, err := os.Stat(file)
-	if err == nil && info.IsDir() {
-		return nil, fault(file+" is a directory", "name a file in it")
-	}
-	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, os.ErrNotExist) {
-		return nil, fault("there is no directory "+filepath.Dir(file), "create it first")
+	if faults := cannotWrite(pageFlag, file); faults != nil {
+		return nil, faults
 	}
 	return &Pages{file: file}, nil
+}
+
+// cannotWrite finds why the file of a flag cannot be written; nil: it probably can.
+func cannotWrite(flag, file string) plan.Faults {
+	info, err := os.Stat(file)
+	if err == nil && info.IsDir() {
+		return plan.Faults{{Where: flag, Text: file + " is a directory", Hint: "name a file in it"}}
+	}
+	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, os.ErrNotExist) {
+		return plan.Faults{{Where: flag, Text: "there is no directory " + filepath.Dir(file), Hint: "create it first"}}
+	}
+	return nil
 }
 
 // draws gives what a run tells of what is drawn; nil where nobody wants to see it.

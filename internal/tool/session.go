@@ -29,6 +29,8 @@ type Session struct {
 	Run string
 	// Draw is told what is drawn of each run; nil: nobody wants to see it.
 	Draw run.Drawer
+	// Gating is when a run fails although it is valid.
+	Gating run.Gating
 
 	display *progress.Display
 	mode    progress.Mode
@@ -104,7 +106,7 @@ func (s *Session) NoView() {
 
 // Unwatched is a session without a live view that nothing stops, for what sends nothing.
 func (e Env) Unwatched() *Session {
-	return &Session{Kit: kit.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr, Draw: e.Pages.draws()}
+	return &Session{Kit: kit.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr, Draw: e.Pages.draws(), Gating: e.Gates.gating()}
 }
 
 // View is the mode of a live view on standard error: drawn where that is a terminal.

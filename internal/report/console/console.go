@@ -50,6 +50,7 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	p.calibration(r.Calibration)
 	p.notes(r.Notes)
 	p.verdict(r)
+	p.gates(r.Gates)
 	p.files(o)
 	if _, err := w.Write(p.buf.Bytes()); err != nil {
 		return fmt.Errorf("write console report: %w", err)

@@ -44,6 +44,35 @@ func (p *printer) checks(sorted []result.Check) {
 	p.fold(number.Things(int64(len(sorted)), "check"), func() { p.table(columns, mostChecks) })
 }
 
+// gates prints the user's conditions and what was found.
+func (p *printer) gates(gates []result.Gate) {
+	if len(gates) == 0 {
+		return
+	}
+	columns := []column{{title: "Fail if", left: true}, {title: "Measured"}, {title: "Gate", left: true}, {title: "Level", left: true}}
+	if !result.SeveralLevels(gates) {
+		columns = columns[:3]
+	}
+	var notes []string
+	for i := range gates {
+		g := &gates[i]
+		word := g.Word()
+		if g.Missed {
+			word = "**missed**"
+		}
+		row := []string{prose(g.Gate, nameWidth), prose(g.Found(), nameWidth), word, prose(g.Where, nameWidth)}
+		for k := range columns {
+			columns[k].cells = append(columns[k].cells, row[k])
+		}
+		if g.Why != "" {
+			notes = append(notes, g.Gate+": "+g.Why)
+		}
+	}
+	p.line("")
+	p.table(columns, mostChecks)
+	p.list("", notes, mostNotes)
+}
+
 // plan prints the plan as a plan file has it.
 func (p *printer) plan(text string) {
 	if text == "" {

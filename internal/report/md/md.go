@@ -50,6 +50,7 @@ type Options struct {
 func Write(w io.Writer, r *result.Result, o Options) error {
 	var p printer
 	p.verdict(r, &o)
+	p.gates(r.Gates)
 	p.figures(r.Stages)
 	p.list("", objectives(r.Stages), mostFailures)
 	p.list("Failures", failures(r.Stages), mostFailures)
@@ -57,6 +58,18 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	p.checks(r.Verdict.Ranked())
 	p.plan(o.Plan)
 	p.host(r)
+	if _, err := io.WriteString(w, p.String()); err != nil {
+		return fmt.Errorf("write Markdown report: %w", err)
+	}
+	return nil
+}
+
+// Gates writes the verdict and the gates of r alone, under a name.
+func Gates(w io.Writer, r *result.Result, name string) error {
+	var p printer
+	p.verdict(r, &Options{Name: name})
+	p.gates(r.Gates)
+	p.line("")
 	if _, err := io.WriteString(w, p.String()); err != nil {
 		return fmt.Errorf("write Markdown report: %w", err)
 	}

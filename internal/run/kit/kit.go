@@ -4,12 +4,14 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/protocols"
+	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -63,7 +65,20 @@ func Default(getenv func(string) string) Kit {
 // Known are the names of what is built in.
 func Known() plan.Known {
 	k := Default(nil)
-	return plan.Known{Protocols: slices.Sorted(maps.Keys(k.Protocols)), Sources: slices.Sorted(maps.Keys(k.Sources))}
+	return plan.Known{Protocols: slices.Sorted(maps.Keys(k.Protocols)), Sources: slices.Sorted(maps.Keys(k.Sources)), Gate: gated}
+}
+
+// gated says what is wrong with a gate of a plan.
+func gated(text string, p *plan.Plan) (wrong, hint string) {
+	g, err := gate.Parse(text)
+	if err == nil {
+		err = g.Check(p)
+	}
+	var fault *gate.Error
+	if errors.As(err, &fault) {
+		return fault.Text, fault.Hint
+	}
+	return "", ""
 }
 
 // Tokenizers finds tokenizers. getenv looks up the hub's settings.

@@ -99,6 +99,9 @@ func template(env tool.Env, action *args.Action) int {
 // runProfile carries out a run and prints its table. That a command line names prompts that
 // are not there is a fault of its form, as in the original.
 func runProfile(env tool.Env, action *args.Action, line []string) int {
+	if action.Command == args.Analyze {
+		env.Gates.Several()
+	}
 	ctx, session, err := env.Begin(env.View())
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)

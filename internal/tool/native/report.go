@@ -141,6 +141,9 @@ func resultCode(res *result.Result) int {
 	if !res.Verdict.Valid || res.Interrupted || res.Incomplete {
 		return tool.ExitRun
 	}
+	if res.Missed() {
+		return tool.ExitMissed
+	}
 	return tool.ExitOK
 }
 

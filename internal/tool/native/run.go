@@ -38,7 +38,11 @@ func runCommand(env tool.Env, line []string) int {
 	if action.DryRun {
 		return env.PrintPlan("run", action.Plan)
 	}
-	return measure(env, action)
+	if env.Gates, err = tool.NewGates("run", nil, action.JUnit); err != nil {
+		return env.Fail("run", err, tool.ExitUsage)
+	}
+	env.Gates.Silent()
+	return env.Gates.Close(env, measure(env, action))
 }
 
 // job is a command line that is being carried out.
@@ -135,7 +139,7 @@ func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) stri
 	opt := run.Options{
 		Place: place, Saved: saved,
 		Kit: session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: j.bars,
-		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch, Draw: session.Draw,
+		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch, Draw: session.Draw, Gating: session.Gating,
 	}
 	if j.action.Workers > 0 {
 		workers, err := newFleet(ctx, env, j.action, p.Output.Dir, session)

@@ -47,6 +47,7 @@ func runLine(env tool.Env, line []string) int {
 			r.Plan.Seed, r.Plan.DrawSeed = first.Seed+uint64(i), false
 		}
 	}
+	env.Gates.Several()
 	ctx, session, err := env.Begin(progress.Plain)
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)

@@ -28,6 +28,7 @@ type Action struct {
 	Quiet     bool   // no progress
 	JSON      bool   // the result as JSON, and nothing else
 	HTML      string // file for the report page; empty: none
+	JUnit     string // file for the verdict and the gates; empty: none
 	Help      bool   // print RunHelp and stop; there is no plan
 	// Workers is how many processes send; 0: this one does. They join at an address of this
 	// machine, or at a NATS of the user's own; where neither is given, they are started here.
@@ -69,7 +70,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	}
 	return &Action{
 		Plan: p, Warnings: warn, Repeat: repeat,
-		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"),
+		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"), JUnit: v.last("junit"),
 		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), NATSCA: v.last("nats-ca"), NATSCreds: v.last("nats-creds"), Export: export, SendTo: v.sendTo(),
 	}, nil
 }

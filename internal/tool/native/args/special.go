@@ -45,6 +45,9 @@ func (b *builder) special() {
 	b.triton()
 	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
 	b.list("gpu", "cost.devices", &p.Cost.Devices)
+	for _, condition := range b.flags["fail-if"] { // on top of those of the plan file
+		b.draft.Put(fmt.Sprintf("fail_if[%d]", len(p.FailIf)), "--fail-if", condition)
+	}
 	if b.given("keep") {
 		what := b.last("keep")
 		if known := []string{"none", "text", "raw"}; !slices.Contains(known, what) {

@@ -1,0 +1,69 @@
+// Package ci tells systems for continuous integration which gates a run has missed: as JUnit XML,
+// which all of them read, and in the log of a job as GitHub Actions and GitLab show it best.
+package ci
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/result"
+)
+
+// Suite is one run, or one comparison, as a suite of tests: its verdict and its gates.
+type Suite struct {
+	Name    string
+	Started time.Time
+	Seconds float64
+	Verdict *result.Verdict // nil: it has none
+	Gates   []result.Gate
+	Broken  string // why there is no result; empty: there is one
+}
+
+// Of is the suite of a result.
+func Of(name string, res *result.Result) Suite {
+	return Suite{Name: name, Started: res.Started, Seconds: res.Duration, Verdict: &res.Verdict, Gates: res.Gates}
+}
+
+// Missed reports whether a gate of any suite is missed.
+func Missed(suites []Suite) bool {
+	return slices.ContainsFunc(suites, func(s Suite) bool { return result.CountMissed(s.Gates) > 0 })
+}
+
+// name is what a gate is called among those of its suite.
+func (s *Suite) name(g *result.Gate) string {
+	if result.SeveralLevels(s.Gates) && g.Where != "" {
+		return g.Gate + " [" + g.Where + "]"
+	}
+	return g.Gate
+}
+
+// found says on one line what a gate found.
+func found(g *result.Gate) string {
+	if g.Absent {
+		return line(g.Why)
+	}
+	text := "measured " + g.Found()
+	if g.Where != "" {
+		text += " at " + g.Where
+	}
+	if g.Why != "" {
+		text += " (" + g.Why + ")"
+	}
+	return line(text)
+}
+
+// invalid says what is wrong with a verdict; empty: nothing.
+func invalid(v *result.Verdict) (title, text string) {
+	if v == nil || v.Valid {
+		return "", ""
+	}
+	return strings.ToUpper(v.Word), strings.Join(append(slices.Clone(v.Reasons), v.Undecided...), "\n")
+}
+
+// line is text without breaks.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// more says that others are not listed.
+func more(n int) string { return fmt.Sprintf("%d more gates are missed: see the log", n) }

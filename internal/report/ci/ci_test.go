@@ -1,0 +1,165 @@
+package ci
+
+import (
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/result"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const hostile = "\x1b[31m<b>&\"'\n::error::x\r%0A\x00\xff]]>"
+
+// suites are two runs: one with gates at two levels, and one that is not to be trusted.
+func suites() []Suite {
+	return []Suite{{
+		Name: "nightly", Started: time.Date(2026, 11, 17, 5, 34, 30, 0, time.UTC), Seconds: 61.5, Verdict: &result.Verdict{Word: result.Valid, Valid: true},
+		Gates: []result.Gate{
+			{Gate: "ttft.p99 > 200ms", Where: "stage 1 (8 in flight)", Value: 54.49, Bound: 200, Unit: "ms", Why: "p99 of 64 samples only: 662 are enough"},
+			{Gate: "ttft.p99 > 200ms", Stage: 1, Where: "peak (40/s poisson)", Value: 200.00004, Bound: 200, Unit: "ms", Missed: true},
+			{Gate: "goodput < 95%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.91, Bound: 0.95, Unit: "share", Missed: true},
+			{Gate: "goodput < 95%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.91, Bound: 0.95, Unit: "share", Missed: true},
+			{Gate: "itl.p99 > 30ms", Stage: -1, Missed: true, Absent: true, Unit: "ms", Why: "itl was not measured: no successful request has it"},
+		},
+	}, {
+		Name: hostile, Verdict: &result.Verdict{Word: result.Invalid, Reasons: []string{hostile, "the client was slow"}},
+		Gates: []result.Gate{{Gate: hostile, Where: hostile, Unit: "share", Why: hostile}},
+	}, {Name: "run", Broken: "there is no result: exit code 2"}}
+}
+
+func golden(t *testing.T, name string, write func(io.Writer, []Suite) error) string {
+	t.Helper()
+	var b strings.Builder
+	if err := write(&b, suites()); err != nil {
+		t.Fatal(err)
+	}
+	name = "testdata/" + name
+	if *update {
+		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("%s is not what it was:\n%s", name, b.String())
+	}
+	return b.String()
+}
+
+// element is any XML element.
+type element struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr `xml:",any,attr"`
+	Children []element  `xml:",any"`
+}
+
+func (e *element) attr(name string) string {
+	for _, a := range e.Attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// TestJUnit: the file has the structure that the common schema of JUnit files asks for: which
+// attributes an element must and may have, which elements it holds and in which order.
+func TestJUnit(t *testing.T) {
+	var root element
+	if err := xml.Unmarshal([]byte(golden(t, "junit.xml", JUnit)), &root); err != nil {
+		t.Fatal(err)
+	}
+	schema := map[string]struct{ must, may, holds string }{
+		"testsuites": {"", "name time tests failures disabled errors", "testsuite"},
+		"testsuite":  {"name tests", "failures errors skipped disabled time timestamp hostname id package", "properties testcase system-out system-err"},
+		"testcase":   {"name", "classname time assertions status", "skipped error failure system-out system-err"},
+		"failure":    {"", "message type", ""},
+		"error":      {"", "message type", ""},
+		"system-out": {"", "", ""},
+	}
+	var check func(e *element)
+	check = func(e *element) {
+		rule, ok := schema[e.XMLName.Local]
+		if !ok {
+			t.Errorf("there is no element %s", e.XMLName.Local)
+		}
+		for _, name := range strings.Fields(rule.must) {
+			if e.attr(name) == "" {
+				t.Errorf("%s lacks %s", e.XMLName.Local, name)
+			}
+		}
+		for _, a := range e.Attrs {
+			if !slices.Contains(strings.Fields(rule.must+" "+rule.may), a.Name.Local) {
+				t.Errorf("%s may not have %s", e.XMLName.Local, a.Name.Local)
+			}
+		}
+		for i := range e.Children {
+			if !slices.Contains(strings.Fields(rule.holds), e.Children[i].XMLName.Local) {
+				t.Errorf("%s may not hold %s", e.XMLName.Local, e.Children[i].XMLName.Local)
+			}
+			check(&e.Children[i])
+		}
+	}
+	check(&root)
+	tests, failures, names := 0, 0, map[string]bool{}
+	for _, s := range root.Children {
+		n, failed := len(s.Children), 0
+		for _, c := range s.Children {
+			if key := c.attr("classname") + "|" + c.attr("name"); names[key] {
+				t.Errorf("two tests are called %s", key)
+			} else {
+				names[key] = true
+			}
+			if slices.ContainsFunc(c.Children, func(e element) bool { return e.XMLName.Local == "failure" }) {
+				failed++
+			}
+		}
+		if s.attr("tests") != strconv.Itoa(n) || s.attr("failures") != strconv.Itoa(failed) {
+			t.Errorf("%s: %s tests and %s failures, has %d and %d", s.attr("name"), s.attr("tests"), s.attr("failures"), n, failed)
+		}
+		tests, failures = tests+n, failures+failed
+	}
+	if root.attr("tests") != strconv.Itoa(tests) || root.attr("failures") != strconv.Itoa(failures) || root.attr("errors") != "1" {
+		t.Errorf("totals: %v", root.Attrs)
+	}
+}
+
+// TestGitHub: no text ends its command or begins another.
+func TestGitHub(t *testing.T) {
+	for _, l := range strings.Split(strings.TrimSuffix(golden(t, "github.txt", GitHub), "\n"), "\n") {
+		if !strings.HasPrefix(l, "::error title=") && !strings.HasPrefix(l, "::warning title=") || strings.ContainsAny(l, "\r") {
+			t.Errorf("not a command: %q", l)
+		}
+	}
+	many := Suite{Name: "run"}
+	for range 30 {
+		many.Gates = append(many.Gates, result.Gate{Gate: "rps < 1", Missed: true})
+	}
+	var b strings.Builder
+	if err := GitHub(&b, []Suite{many}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "::error"); n != 10 || !strings.Contains(b.String(), "21 more gates are missed") {
+		t.Errorf("%d errors:\n%s", n, b.String())
+	}
+}
+
+// TestGitLab: no text changes the colour of what follows.
+func TestGitLab(t *testing.T) {
+	for l := range strings.Lines(golden(t, "gitlab.txt", GitLab)) {
+		if strings.Count(l, "\x1b") != 2 || !strings.HasSuffix(l, "\x1b[0m\n") {
+			t.Errorf("not one coloured line: %q", l)
+		}
+	}
+}

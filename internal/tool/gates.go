@@ -1,0 +1,248 @@
+package tool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/gate"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/ci"
+	"github.com/inferometer/inferometer/internal/report/md"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+)
+
+// The flags of gates, on every command that measures or reports.
+const (
+	failIfFlag = "--fail-if"
+	junitFlag  = "--junit"
+)
+
+// gateHelp is what the help of a tool that others made says of them.
+const gateHelp = "\nOf inferometer: " + failIfFlag + " CONDITION, repeatable, exits with code 3 if it holds: 'ttft.p99 > 200ms', 'at concurrency 8: rps < 40' (docs/gates.md).\n" +
+	junitFlag + " FILE also writes the verdict and the gates as JUnit XML.\n"
+
+// Gates are the conditions under which the runs of a command fail, and what came of them.
+type Gates struct {
+	name   string   // of the command
+	failIf []string // those of the command line, where the plan does not have them
+	junit  string   // file; empty: none
+	some   bool     // each run has some of the levels
+	silent bool     // the report has said what came of them
+	suites []ci.Suite
+	tables []*result.Result // for summaries
+}
+
+// NewGates reads the conditions of a command line and makes sure that the file can be written.
+func NewGates(name string, failIf []string, junit string) (*Gates, error) {
+	var faults plan.Faults
+	for _, text := range failIf {
+		if _, err := gate.Parse(text); err != nil {
+			faults = append(faults, gateFault(err))
+		}
+	}
+	if junit != "" {
+		faults = append(faults, cannotWrite(junitFlag, junit)...)
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return &Gates{name: name, failIf: failIf, junit: junit}, nil
+}
+
+// gateFault is what is wrong with a gate, as a fault of the command line.
+func gateFault(err error) plan.Fault {
+	f := plan.Fault{Where: failIfFlag, Text: err.Error()}
+	var wrong *gate.Error
+	if errors.As(err, &wrong) {
+		f.Text, f.Hint = wrong.Text, wrong.Hint
+	}
+	return f
+}
+
+// Several says that the command's levels are runs of their own.
+func (g *Gates) Several() {
+	if g != nil {
+		g.some = true
+	}
+}
+
+// Silent says that the command's own report says what came of the gates.
+func (g *Gates) Silent() { g.silent = true }
+
+// gating is what a run has to know of them.
+func (g *Gates) gating() run.Gating {
+	if g == nil {
+		return run.Gating{}
+	}
+	return run.Gating{FailIf: g.failIf, Some: g.some, Judged: g.Add}
+}
+
+// Add takes down what came of a run.
+func (g *Gates) Add(res *result.Result) {
+	name := cmp.Or(res.Name, g.name)
+	if n := len(g.suites); n > 0 {
+		name += " " + strconv.Itoa(n+1)
+	}
+	g.suites = append(g.suites, ci.Of(name, res))
+	g.tables = append(g.tables, res)
+}
+
+// Close says what came of the gates, to the user and to the system that the command runs under,
+// and gives the exit code, which is that of a missed gate where the command ended well.
+func (g *Gates) Close(env Env, code int) int {
+	if g == nil {
+		return code
+	}
+	switch {
+	case code == ExitOK:
+		g.unseen()
+	case len(g.suites) == 0:
+		g.suites = []ci.Suite{{Name: g.name, Broken: "there is no result: exit code " + strconv.Itoa(code)}}
+	}
+	if len(g.suites) == 0 {
+		if len(g.failIf) > 0 {
+			env.Warn("note", []string{"nothing was measured: the conditions of " + failIfFlag + " were not judged"})
+		}
+		return code
+	}
+	if !g.silent {
+		g.print(env.Stderr)
+	}
+	if g.junit != "" {
+		if err := wholefile.Write(g.junit, func(w io.Writer) error { return ci.JUnit(w, g.suites) }); err != nil {
+			return env.Fail(g.name, fmt.Errorf("writing the gates: %w", err), ExitRun)
+		}
+	}
+	if err := g.annotate(env); err != nil {
+		env.Warn("warning", []string{err.Error()})
+	}
+	if code == ExitOK && ci.Missed(g.suites) {
+		return ExitMissed
+	}
+	return code
+}
+
+// unseen counts gates at levels that none of several runs had as missed.
+func (g *Gates) unseen() {
+	if !g.some {
+		return
+	}
+	if len(g.suites) == 0 {
+		g.suites = []ci.Suite{{Name: g.name}}
+	}
+	for _, text := range g.failIf {
+		judged := slices.ContainsFunc(g.suites, func(s ci.Suite) bool {
+			return slices.ContainsFunc(s.Gates, func(o result.Gate) bool { return o.Gate == text })
+		})
+		if !judged {
+			last := &g.suites[len(g.suites)-1]
+			last.Gates = append(last.Gates, result.Gate{Gate: text, Stage: -1, Missed: true, Absent: true, Why: "no run of this command had such a level"})
+		}
+	}
+}
+
+// print says what came of the gates, in a few lines.
+func (g *Gates) print(w io.Writer) {
+	var all []result.Gate
+	for i := range g.suites {
+		all = append(all, g.suites[i].Gates...)
+	}
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "Gates: %s, %d missed.\n", number.Things(int64(len(all)), "condition"), result.CountMissed(all))
+	for i := range all {
+		o := &all[i]
+		text := o.Found()
+		if o.Where != "" && !o.Absent {
+			text += ", " + o.Where
+		}
+		if o.Why != "" {
+			text += ": " + o.Why
+		}
+		fmt.Fprintf(w, "  %-7s%s   %s\n", o.Word(), o.Gate, strings.ReplaceAll(strings.TrimPrefix(text, "-: "), "\n", " "))
+	}
+}
+
+// annotate tells the system for continuous integration that the command runs under.
+func (g *Gates) annotate(env Env) error {
+	gated := slices.ContainsFunc(g.suites, func(s ci.Suite) bool { return len(s.Gates) > 0 })
+	switch {
+	case env.Getenv == nil || !gated && g.junit == "":
+		return nil
+	case env.Getenv("GITHUB_ACTIONS") == "true":
+		return errors.Join(ci.GitHub(env.Stderr, g.suites), g.summarize(env.Getenv("GITHUB_STEP_SUMMARY")))
+	case env.Getenv("GITLAB_CI") == "true":
+		return ci.GitLab(env.Stderr, g.suites)
+	}
+	return nil
+}
+
+// summarize adds the gates to the summary of a step.
+func (g *Gates) summarize(file string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("adding the gates to the summary of the step: %w", err)
+	}
+	for i, res := range g.tables {
+		err = errors.Join(err, md.Gates(f, res, g.suites[i].Name))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Gated is a tool that others made whose command line takes our flags of gates too.
+func Gated(t Tool) Tool {
+	inner := t.Run
+	t.Run = func(env Env, line []string) int {
+		rest, failIf, junit, err := takeGates(line)
+		if err == nil {
+			env.Gates, err = NewGates(t.Name, failIf, junit)
+		}
+		if err != nil {
+			return env.Fail(t.Name, err, ExitUsage)
+		}
+		code := inner(env, rest)
+		if code == ExitOK && slices.ContainsFunc(own(rest), func(a string) bool { return a == "--help" || a == "-h" }) {
+			fmt.Fprint(env.Stdout, gateHelp)
+		}
+		return env.Gates.Close(env, code)
+	}
+	return t
+}
+
+// takeGates takes the flags of gates out of a command line.
+func takeGates(line []string) (rest, failIf []string, junit string, err error) {
+	mine := own(line)
+	for i := 0; i < len(mine); i++ {
+		name, value, given := strings.Cut(mine[i], "=")
+		if name != failIfFlag && name != junitFlag {
+			rest = append(rest, mine[i])
+			continue
+		}
+		if !given && i+1 < len(mine) {
+			i++
+			value = mine[i]
+		}
+		switch {
+		case name == failIfFlag:
+			failIf = append(failIf, value)
+		case value == "" || strings.HasPrefix(value, "-"):
+			return nil, nil, "", plan.Faults{{Where: junitFlag, Text: "needs the name of a file"}}
+		default:
+			junit = value
+		}
+	}
+	return append(rest, line[len(mine):]...), failIf, junit, nil
+}

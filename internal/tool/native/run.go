@@ -41,7 +41,9 @@ func runCommand(env tool.Env, line []string) int {
 	if env.Gates, err = tool.NewGates("run", nil, action.JUnit); err != nil {
 		return env.Fail("run", err, tool.ExitUsage)
 	}
-	env.Gates.Silent()
+	if !action.Repeat.On() {
+		env.Gates.Silent()
+	}
 	return env.Gates.Close(env, measure(env, action))
 }
 

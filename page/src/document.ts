@@ -52,6 +52,31 @@ export interface Server {
   gpus?: { uuid: string; utilization: number; power_watts: number; memory_used_bytes: number; memory_total_bytes: number }[];
 }
 
+// Cost is what is known of the GPUs behind a stage; the figures are among the stage's metrics.
+export interface Cost {
+  gpus: number; gpu_hour_price?: number;
+  power?: { source: string; method: string; valid: boolean; reasons?: string[]; readings?: number; longest_gap_s?: number; integral_j?: number; gpus?: { name: string; energy_j: number; avg_w: number; peak_w?: number }[] };
+}
+
+// Gate is a condition under which the run fails, and what was found.
+export interface Gate { gate: string; stage: number; where?: string; value: number; bound: number; unit: string; missed: boolean; absent?: boolean; why?: string }
+
+// Capacity is the answer to what load meets all objectives, with the levels that were tried.
+export interface Capacity {
+  sentence: string; by: string;
+  value?: number; lo?: number; hi?: number;
+  objectives: { objective: string; figure: string; bound: number; unit: string; above?: boolean }[] | null;
+  levels: CapacityLevel[] | null;
+  notes?: string[];
+}
+
+// A level says yes, no or too close to call.
+export interface CapacityLevel {
+  stage: number; load: number; seconds: number; requests: number; answered_per_s: number; over?: string; cut?: boolean;
+  objectives: { value?: number; lo?: number; hi?: number; met: string }[] | null;
+  met: string;
+}
+
 export interface Part { url?: string; name?: string; counts: { sent: number; ok: number; failed: number }; metrics: Record<string, Stat> }
 
 export interface Stage {
@@ -66,6 +91,7 @@ export interface Stage {
   server?: Server;
   services?: Service[];
   level?: { value: number; passed?: boolean };
+  cost?: Cost;
   targets?: Part[];
   models?: Part[];
 }
@@ -80,8 +106,10 @@ export interface Result {
   connection?: Record<string, unknown>;
   plan: unknown;
   verdict: Verdict;
+  gates?: Gate[];
   notes?: string[];
   stages: Stage[] | null;
+  capacity?: Capacity;
   saturation?: { kind: string; rate: number; above: number; why: string; rates: number[] | null };
 }
 

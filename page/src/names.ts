@@ -28,6 +28,25 @@ export const rates: Row[] = [
   { metric: "concurrency", label: "Requests in flight" },
 ];
 
+export const costs: Row[] = [
+  { metric: "total_token_throughput_per_gpu", label: "Total tokens/s per GPU" },
+  { metric: "output_token_throughput_per_gpu", label: "Output tokens/s per GPU" },
+  { metric: "input_token_throughput_per_gpu", label: "Input tokens/s per GPU" },
+  { metric: "cost_per_million_total_tokens", label: "$ per million tokens" },
+  { metric: "cost_per_million_output_tokens", label: "$ per million output tokens" },
+  { metric: "cost_per_million_input_tokens", label: "$ per million input tokens" },
+  { metric: "energy_per_total_token", label: "Joules per token" },
+  { metric: "energy_per_output_token", label: "Joules per output token" },
+  { metric: "energy_per_input_token", label: "Joules per input token" },
+  { metric: "energy_per_request", label: "Joules per request" },
+  { metric: "total_tokens_per_second_per_megawatt", label: "Total tokens/s per MW" },
+  { metric: "output_tokens_per_second_per_megawatt", label: "Output tokens/s per MW" },
+  { metric: "input_tokens_per_second_per_megawatt", label: "Input tokens/s per MW" },
+  { metric: "total_gpu_energy", label: "Energy of all GPUs, J" },
+  { metric: "gpu_power_avg", label: "Average power of a GPU, W" },
+  { metric: "gpu_power_peak", label: "Peak power of a GPU, W" },
+];
+
 export const serviceNames: Row[] = [
   { metric: "requests", label: "Requests" },
   { metric: "prompt_tokens", label: "Prompt tokens" },
@@ -50,6 +69,6 @@ export const serviceNames: Row[] = [
 ];
 
 export const labelOf = (metric: string): string =>
-  [...spreads, ...rates].find((r) => r.metric === metric)?.label ?? metric.replaceAll("_", " ");
+  [...spreads, ...rates, ...costs].find((r) => r.metric === metric)?.label ?? metric.replaceAll("_", " ");
 
 export const percentiles = ["min", "p50", "p90", "p95", "p99", "p99.9", "max"] as const;

@@ -10,6 +10,7 @@ if (dir && page) {
   const runs: Record<string, Options> = {
     one: { loads: [32], perStage: 3000, failures: 0.004, objectives: true, servers: true },
     levels: { loads: [1, 4, 8, 16, 32, 64], perStage: 500, objectives: true, servers: true, failures: 0.002 },
+    decide: { loads: [1, 4, 8, 16, 32, 64], perStage: 300, objectives: true, costs: true, gates: true, capacity: true },
     open: { loads: [20, 60], perStage: 1500, open: true, word: "invalid", failures: 0.05 },
     small: { loads: [4], perStage: 12, word: "inconclusive" },
     large: { loads: [64], perStage: 30000, failures: 0.001, traces: 2000 },

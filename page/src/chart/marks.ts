@@ -84,8 +84,9 @@ function bars(mark: Mark, f: Frame): SVGElement[] {
   return [s("path", { class: "bars " + mark.tone + (mark.dash ? " dash" : ""), d })];
 }
 
-// Points of the second, third and fourth side have shapes of their own, for readers to whom colours are alike.
-const shapes: Record<string, string> = { s2: "M-4 -4H4V4H-4Z", s3: "M0 -5.5L5.5 0L0 5.5L-5.5 0Z", s4: "M0 -5L5.2 4.2H-5.2Z" };
+// Points that colours tell apart have shapes of their own too, for readers to whom colours are alike.
+const [square, diamond, triangle] = ["M-4 -4H4V4H-4Z", "M0 -5.5L5.5 0L0 5.5L-5.5 0Z", "M0 -5L5.2 4.2H-5.2Z"];
+const shapes: Record<string, string | undefined> = { s2: square, s3: diamond, s4: triangle, missed: square, close: diamond };
 
 function point(mark: Mark, x: number, y: number): SVGElement {
   const shape = shapes[mark.tone];

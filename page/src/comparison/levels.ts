@@ -10,6 +10,9 @@ import { figure, type Side, type Sides } from "./sides";
 
 interface Axis { metric: string; stat: string; label: string; unit: string }
 
+// priced are InferenceX's axes beside throughput, where the number of GPUs, their price or their power is known.
+const priced = ["total_token_throughput_per_gpu", "cost_per_million_total_tokens", "cost_per_million_output_tokens", "energy_per_total_token", "total_tokens_per_second_per_megawatt"];
+
 export function comparedLevels(): Section<Sides> {
   const grid = h("div", { class: "pairs" });
   let stat = "p99";
@@ -24,9 +27,11 @@ export function comparedLevels(): Section<Sides> {
     const rate = (metric: string, label: string): Axis => ({ metric, stat: "avg", label, unit: "" });
     const tokens = rate("output_token_throughput", "Output tokens/s"), requests = rate("request_throughput", "Requests/s");
     const out = known(m, tokens) ? tokens : requests;
+    const user: Axis = { metric: "output_token_throughput_per_user", stat: "p50", label: "Output tokens/s per user, median", unit: "" };
     return charts.show([
       overLoad(m, out), overLoad(m, latency("time_to_first_token")), overLoad(m, latency("inter_token_latency")), overLoad(m, latency("request_latency")),
-      against(m, out, latency("request_latency")), against(m, rate("output_token_throughput_per_user", "Output tokens/s per user"), tokens),
+      against(m, out, latency("request_latency")), against(m, user, tokens),
+      ...priced.map((metric) => against(m, user, rate(metric, labelOf(metric)))),
     ]);
   };
   return { id: "levels", title: "Levels", element, update };

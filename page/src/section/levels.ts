@@ -2,14 +2,12 @@
 import { h, text } from "../dom";
 import type { ChartSpec } from "../chart/chart";
 import type { Mark } from "../chart/marks";
-import type { Stage } from "../document";
 import { share, value } from "../format";
 import { attained, type Model } from "../model";
-import { pareto } from "../pareto";
 import { Charts } from "./charts";
+import { front } from "./front";
+import { avg, byLoad, type Level, levelsOf, loadWord, points } from "./level";
 import { frame, type Section } from "./section";
-
-interface Level { stage: Stage; label: string; load: number | null; kind: string; gpus: number }
 
 export function levels(): Section {
   const grid = h("div", { class: "pairs" });
@@ -25,26 +23,6 @@ export function levels(): Section {
     return charts.show(specs);
   };
   return { id: "levels", title: "Levels", element, update };
-}
-
-function levelsOf(m: Model): Level[] {
-  const plan = (m.doc.result.plan ?? {}) as { stages?: { concurrency?: number; rate?: number }[] };
-  return m.stages.map((stage, i) => {
-    const d = m.drawing(i);
-    const p = plan.stages?.[i];
-    const kind = d?.load?.kind ?? (p?.rate ? "rate" : "concurrency");
-    const load = d?.load?.value ?? stage.level?.value ?? p?.concurrency ?? p?.rate ?? null;
-    return { stage, kind, load, label: load === null ? stage.load : kind === "rate" ? value(load, "") + "/s" : value(load, ""), gpus: d?.gpus ?? stage.server?.gpus?.length ?? 0 };
-  });
-}
-
-const avg = (l: Level, metric: string): number => l.stage.metrics[metric]?.avg ?? NaN;
-const byLoad = (all: Level[]): Level[] => [...all].sort((a, b) => (a.load ?? 0) - (b.load ?? 0));
-const loadWord = (all: Level[]): string => (all[0]?.kind === "rate" ? "requests/s asked for" : "requests in flight");
-
-function points(all: Level[], x: (l: Level) => number, y: (l: Level) => number, name: string, tone: string): Mark {
-  const there = all.filter((l) => Number.isFinite(x(l)) && Number.isFinite(y(l)));
-  return { name, kind: "points", tone, x: there.map(x), y: there.map(y), labels: there.map((l) => l.label) };
 }
 
 function throughput(all: Level[], metric: string, title: string): ChartSpec | null {
@@ -71,24 +49,9 @@ function throughput(all: Level[], metric: string, title: string): ChartSpec | nu
 
 function perUser(all: Level[]): ChartSpec | null {
   const gpus = all.every((l) => l.gpus > 0);
-  const x = (l: Level) => avg(l, "output_token_throughput_per_user");
-  const y = (l: Level) => avg(l, "output_token_throughput") / (gpus ? l.gpus : 1);
-  const sorted = byLoad(all);
-  const every = points(sorted, x, y, "stages", "t2");
-  if (every.x.length < 2) return null;
-  const front = pareto(Array.from(every.x), Array.from(every.y));
-  const best: Mark = { name: "Pareto front", kind: "points", tone: "t1", x: front.map((i) => every.x[i] as number), y: front.map((i) => every.y[i] as number), labels: front.map((i) => every.labels?.[i] ?? "") };
-  const rest = Array.from(every.x, (_, i) => i).filter((i) => !front.includes(i));
-  const marks: Mark[] = [{ ...best, kind: "line", silent: true, labels: [] }, best];
-  if (rest.length > 0) marks.push({ name: "beaten by another", kind: "points", tone: "t2", x: rest.map((i) => every.x[i] as number), y: rest.map((i) => every.y[i] as number), labels: rest.map((i) => every.labels?.[i] ?? "") });
   const total = gpus ? "tokens/s per GPU" : "tokens/s in total";
-  return {
-    name: "levels_users", title: `Tokens/s per user against ${total}`, height: 240, marks,
-    ...(gpus ? {} : { note: "The number of GPUs is not known, so the total is shown." }),
-    x: { label: "output tokens/s per user", unit: "", kind: "linear", from: 0 }, y: { label: total, unit: "tokens/s", kind: "linear", from: 0 },
-    readX: (v) => value(v, "tokens/s per user"), readY: (v) => value(v, total),
-    table: () => ({ head: ["load", "tokens/s per user", total], rows: sorted.map((l) => [l.stage.load, x(l), y(l)]) }),
-  };
+  const spec = front(all, { name: "users", title: `Tokens/s per user against ${total}`, label: "output tokens/s per user", x: (l) => avg(l, "output_token_throughput_per_user"), y: (l) => avg(l, "output_token_throughput") / (gpus ? l.gpus : 1), unit: total, axis: "tokens/s" });
+  return spec && !gpus ? { ...spec, note: "The number of GPUs is not known, so the total is shown." } : spec;
 }
 
 function goodput(all: Level[]): ChartSpec | null {

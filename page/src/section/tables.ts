@@ -3,7 +3,7 @@ import { h, refresh } from "../dom";
 import type { Part, Stage, Stat } from "../document";
 import { count, inScale, plural, scaleFor, seconds, share, value, words } from "../format";
 import type { Model } from "../model";
-import { labelOf, percentiles, rates, spreads, type Row } from "../names";
+import { costs, labelOf, percentiles, rates, spreads, type Row } from "../names";
 import { frame, type Section } from "./section";
 
 export function tables(): Section {
@@ -38,7 +38,7 @@ function headRow(...titles: string[]): HTMLElement {
 
 function known(metrics: Record<string, Stat>, rows: Row[], samples: boolean): Row[] {
   const named = rows.filter((r) => metrics[r.metric] && (metrics[r.metric]?.p50 !== undefined) === samples);
-  const rest = Object.keys(metrics).sort().filter((k) => ![...spreads, ...rates].some((r) => r.metric === k) && (metrics[k]?.p50 !== undefined) === samples);
+  const rest = Object.keys(metrics).sort().filter((k) => ![...spreads, ...rates, ...costs].some((r) => r.metric === k) && (metrics[k]?.p50 !== undefined) === samples);
   return [...named, ...rest.map((metric) => ({ metric, label: words(metric) }))];
 }
 

@@ -1,0 +1,33 @@
+// Levels by what a user gets and what that takes, with the front of those that no other beats.
+import type { ChartSpec } from "../chart/chart";
+import type { Mark } from "../chart/marks";
+import { value } from "../format";
+import { pareto } from "../pareto";
+import { byLoad, type Level, points } from "./level";
+
+export interface Front {
+  name: string; title: string;
+  label: string; // of x
+  x: (l: Level) => number;
+  y: (l: Level) => number;
+  unit: string; // of y, in words
+  axis?: string; // the same beside the axis
+  lower?: boolean; // is better
+}
+
+export function front(all: Level[], f: Front): ChartSpec | null {
+  const sorted = byLoad(all);
+  const every = points(sorted, f.x, f.y, "stages", "t2");
+  if (every.x.length < 2) return null;
+  const best = pareto(Array.from(every.x), Array.from(every.y, (v) => (f.lower ? -v : v)));
+  const of = (name: string, tone: string, which: number[]): Mark => ({ name, kind: "points", tone, x: which.map((i) => every.x[i] as number), y: which.map((i) => every.y[i] as number), labels: which.map((i) => every.labels?.[i] ?? "") });
+  const rest = Array.from(every.x, (_, i) => i).filter((i) => !best.includes(i));
+  const good = of("Pareto front", "t1", best);
+  return {
+    name: "levels_" + f.name, title: f.title, height: 240,
+    marks: [{ ...good, kind: "line", silent: true, labels: [] }, good, ...(rest.length > 0 ? [of("beaten by another", "t2", rest)] : [])],
+    x: { label: f.label, unit: "", kind: "linear", from: 0 }, y: { label: f.unit, unit: f.axis ?? f.unit, kind: "linear", from: 0 },
+    readX: (v) => value(v, f.label), readY: (v) => value(v, f.unit),
+    table: () => ({ head: ["load", f.label, f.unit], rows: sorted.map((l) => [l.stage.load, f.x(l), f.y(l)]) }),
+  };
+}

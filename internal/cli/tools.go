@@ -15,6 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer"
 	perfanalyzerargs "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 	"github.com/inferometer/inferometer/internal/tool/selftest"
+	"github.com/inferometer/inferometer/internal/tool/sglang"
 	"github.com/inferometer/inferometer/internal/tool/study"
 	"github.com/inferometer/inferometer/internal/tool/vllmbench"
 )
@@ -43,7 +44,7 @@ func others() []tool.Tool {
 
 // readers are the tools whose files can be read: those, and the ones that are no commands.
 func readers() []tool.Tool {
-	return append(others(), vllmbench.Tool())
+	return append(others(), sglang.Tool(), vllmbench.Tool())
 }
 
 // byName puts the command in front of the arguments where the program is called by the

@@ -80,7 +80,7 @@ func Subject(p *plan.Plan) string {
 	for _, u := range p.Target.URLs {
 		urls = append(urls, plan.SafeURL(u))
 	}
-	what := p.Target.Model + " " + p.Target.Endpoint
+	what := strings.TrimSpace(p.Target.Model + " " + p.Target.Endpoint)
 	if len(urls) == 0 { // what another tool measured, whose files do not say where
 		return what
 	}

@@ -61,6 +61,11 @@ func ReadBench(r io.Reader) ([]Bench, error) {
 	return list, nil
 }
 
+// Detailed reports whether there are runs, and all have their single requests.
+func Detailed(runs []Bench) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(b Bench) bool { return !b.Detailed() })
+}
+
 // field reads the value of a key.
 func (b *Bench) field(d *pyjson.Decoder, key string) error {
 	lists := map[string]*[]float64{"ttfts": &b.TTFT, "latencies": &b.Latencies, "start_times": &b.Starts, "queue_times": &b.Queues}
@@ -189,7 +194,7 @@ func (b *Bench) Requests(stage int, from time.Duration, seq int64, due bool, add
 		if due && i < len(b.Queues) {
 			r.Due -= max(Seconds(b.Queues[i]), 0)
 		}
-		r.End = sent + b.latency(i)
+		r.End = sent + b.Latency(i)
 		if b.Failed(i) {
 			message := ""
 			if i < len(b.Errors) {
@@ -223,8 +228,8 @@ func (b *Bench) stream(i int, r *Request) {
 	}
 }
 
-// latency is how long a request took: to the last of its chunks where nobody says.
-func (b *Bench) latency(i int) time.Duration {
+// Latency is how long a request took: to the last of its chunks where nobody says.
+func (b *Bench) Latency(i int) time.Duration {
 	sum := Seconds(b.TTFT[i])
 	for _, g := range b.Gaps(i) {
 		sum += g
@@ -257,7 +262,7 @@ func (b *Bench) starts() []time.Duration {
 	}
 	whole, step := Seconds(b.Numbers["duration"]), time.Duration(math.MaxInt64)
 	for i := 1; i < len(list); i++ {
-		step = min(step, max(whole-b.latency(i), 0)/time.Duration(i))
+		step = min(step, max(whole-b.Latency(i), 0)/time.Duration(i))
 	}
 	for i := range list {
 		list[i] = time.Duration(i) * step

@@ -253,3 +253,14 @@ func Window(by string, theirs, ours float64) string {
 	}
 	return fmt.Sprintf("%s divides its rates by %.4g s; ours are over the %.4g s from the first request sent to the last answer.", by, theirs, ours)
 }
+
+// Noted adds a note on one of several runs, if there is something to say.
+func Noted(notes []string, run, runs int, text string) []string {
+	switch {
+	case text == "":
+		return notes
+	case runs > 1:
+		text = fmt.Sprintf("Run %d: %s", run+1, text)
+	}
+	return append(notes, text)
+}

@@ -55,7 +55,7 @@ func readFile(name string) ([]foreign.Bench, error) {
 // importRun makes an output directory of a file whose runs all have their single requests.
 func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error) {
 	runs, err := read(from.Path)
-	if err != nil || !detailed(runs) {
+	if err != nil || !foreign.Detailed(runs) {
 		return nil, err
 	}
 	p := describe(dir, runs)
@@ -69,21 +69,11 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 			if err != nil {
 				return err
 			}
-			read.Notes = appendNote(read.Notes, window(b, end-begin, len(runs) > 1, i))
+			read.Notes = foreign.Noted(read.Notes, i, len(runs), foreign.Window("vllm bench", b.Numbers["duration"], (end-begin).Seconds()))
 			from, seq = end+time.Second, seq+int64(len(b.TTFT))
 		}
 		return nil
 	})
-}
-
-// detailed reports whether there are runs, and all have their single requests.
-func detailed(runs []foreign.Bench) bool {
-	for i := range runs {
-		if !runs[i].Detailed() {
-			return false
-		}
-	}
-	return len(runs) > 0
 }
 
 // describe is the plan that the loads of the runs come to: a stage for each.
@@ -205,20 +195,4 @@ func notes(runs []foreign.Bench) []string {
 		}
 	}
 	return list
-}
-
-// window says by what the rates of a run are divided.
-func window(b *foreign.Bench, ours time.Duration, several bool, i int) string {
-	text := foreign.Window("vllm bench", b.Numbers["duration"], ours.Seconds())
-	if text != "" && several {
-		text = fmt.Sprintf("Run %d: %s", i+1, text)
-	}
-	return text
-}
-
-func appendNote(list []string, text string) []string {
-	if text == "" {
-		return list
-	}
-	return append(list, text)
 }

@@ -1,9 +1,9 @@
 package compare
 
 import (
-	"maps"
 	"slices"
 
+	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/metric"
 )
 
@@ -14,18 +14,15 @@ const (
 	Neither = "neither"
 )
 
-// Direction says which way a metric is better. What describes the work, or this client, is
-// better neither way.
+// Direction says which way a metric is better.
 func Direction(id string) string {
-	switch id {
-	case "request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput",
-		"request_goodput", "slo_attainment", "output_token_throughput_per_user":
+	switch m, _ := gate.Named(id); {
+	case m.Higher:
 		return Higher
-	case "output_sequence_length", "input_sequence_length", "cached_prompt_tokens", "cached_prompt_share", "tokens_per_event",
-		"request_count", "concurrency", "lag", "slot_wait", "dispatch_delay", "write_time", "read_delay", "resolve_time", "connect_time", "tls_time":
-		return Neither
+	case m.Lower:
+		return Lower
 	}
-	return Lower
+	return Neither
 }
 
 // figure is a row of a table: a statistic of a metric.
@@ -56,6 +53,8 @@ func usual() []figure {
 	for _, id := range []string{
 		"request_throughput", "output_token_throughput", "total_token_throughput", "request_goodput", "slo_attainment", "error_rate",
 		"output_sequence_length", "input_sequence_length",
+		"cost_per_million_input_tokens", "cost_per_million_output_tokens", "cost_per_million_total_tokens",
+		"energy_per_output_token", "energy_per_request", "output_tokens_per_second_per_megawatt",
 	} {
 		list = append(list, figure{id, average})
 	}
@@ -77,8 +76,7 @@ func every() []figure {
 	return list
 }
 
-// figuresOf are the rows for levels: those that are asked for and that one of the levels has,
-// and behind them what is not in our table of metrics, such as costs.
+// figuresOf are the rows for levels: those that are asked for and that one of the levels has.
 func figuresOf(o *Options, levels ...*Level) []figure {
 	list := usual()
 	if o.All {
@@ -87,19 +85,6 @@ func figuresOf(o *Options, levels ...*Level) []figure {
 	for _, f := range o.Figures {
 		if want := (figure{f.Metric, f.Stat}); !slices.Contains(list, want) {
 			list = append(list, want)
-		}
-	}
-	others := map[string]bool{}
-	for _, l := range levels {
-		for id := range l.Metrics {
-			if _, ours := metric.ByID(id); !ours {
-				others[id] = true
-			}
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(others)) {
-		if f := (figure{id, average}); !slices.Contains(list, f) {
-			list = append(list, f)
 		}
 	}
 	return slices.DeleteFunc(list, func(f figure) bool {

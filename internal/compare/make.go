@@ -29,7 +29,7 @@ type Figured struct{ Metric, Stat string }
 type RefusedError struct{ Clashes []Clash }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the plans measure different things: %d fields that matter differ", len(e.Clashes))
+	return "the plans measure different things, and differ in " + number.Things(int64(len(e.Clashes)), "field") + " that matter"
 }
 
 // Make compares sides with the first. The error is a RefusedError where their plans forbid it.

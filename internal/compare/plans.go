@@ -35,6 +35,7 @@ var stageIgnored = []string{"name", "concurrency", "rate", "ramp_to", "gap"}
 func clashes(sides []Side, loads []matched) []Clash {
 	var all []Clash
 	first := &sides[0].Runs[0]
+	ours := plan.Echo(first.Plan)
 	for i := range sides {
 		seen := map[string]bool{}
 		add := func(d Clash) {
@@ -48,7 +49,8 @@ func clashes(sides []Side, loads []matched) []Clash {
 			if r == first {
 				continue
 			}
-			for _, d := range planClashes(first, r) {
+			theirs := plan.Echo(r.Plan)
+			for _, d := range planClashes(first, r, ours, theirs) {
 				d.Side = i
 				add(d)
 			}
@@ -56,29 +58,31 @@ func clashes(sides []Side, loads []matched) []Clash {
 				if m.stages[0] == nil || m.stages[0][0] < 0 || m.stages[i] == nil || m.stages[i][k] < 0 {
 					continue
 				}
-				for _, d := range stageClashes(first, r, m.stages[0][0], m.stages[i][k]) {
+				if first.By != "" || r.By != "" {
+					continue
+				}
+				for _, d := range stageClashes(ours, theirs, m.stages[0][0], m.stages[i][k]) {
 					d.Side, d.Matters = i, d.Matters && m.same
 					add(d)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Clash) int {
-		if a.Matters != b.Matters && b.Matters {
-			return 1
-		} else if a.Matters != b.Matters {
-			return -1
+	rank := func(c Clash) int {
+		if c.Matters {
+			return 0
 		}
-		return 0
-	})
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b Clash) int { return rank(a) - rank(b) })
 	return all
 }
 
 // planClashes are the fields of two runs' plans that differ, but for stages.
-func planClashes(a, b *Run) []Clash {
+func planClashes(a, b *Run, ours, theirs any) []Clash {
 	imported := a.By != "" || b.By != ""
 	var list []Clash
-	compareMaps("", plan.Echo(a.Plan), plan.Echo(b.Plan), func(d Clash) {
+	compareMaps("", ours, theirs, func(d Clash) {
 		if under(d.Field, ignored) {
 			return
 		}
@@ -100,13 +104,10 @@ func generates(p *plan.Plan) bool {
 	return !slices.Contains([]string{plan.EndpointEmbeddings, "rankings", "rerank"}, p.Target.Endpoint)
 }
 
-// stageClashes are the fields of two stages that differ.
-func stageClashes(a, b *Run, stageA, stageB int) []Clash {
-	if a.By != "" || b.By != "" {
-		return nil
-	}
+// stageClashes are the fields of a stage of each of two plans that differ.
+func stageClashes(ours, theirs any, stageA, stageB int) []Clash {
 	var list []Clash
-	compareMaps("", stageEcho(a.Plan, stageA), stageEcho(b.Plan, stageB), func(d Clash) {
+	compareMaps("", stageOf(ours, stageA), stageOf(theirs, stageB), func(d Clash) {
 		if under(d.Field, stageIgnored) {
 			return
 		}
@@ -117,9 +118,9 @@ func stageClashes(a, b *Run, stageA, stageB int) []Clash {
 	return list
 }
 
-// stageEcho is a stage as a plan file has it.
-func stageEcho(p *plan.Plan, i int) any {
-	if m, ok := plan.Echo(p).(map[string]any); ok {
+// stageOf is a stage of a plan as a file has it.
+func stageOf(p any, i int) any {
+	if m, ok := p.(map[string]any); ok {
 		if stages, ok := m["stages"].([]any); ok && i < len(stages) {
 			return stages[i]
 		}

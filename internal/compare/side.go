@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,6 +78,9 @@ func Open(arguments []string, o OpenOptions) ([]Side, error) {
 	var sides []Side
 	for _, argument := range arguments {
 		name, paths := split(argument)
+		if len(paths) == 0 {
+			return nil, fmt.Errorf("%q names no path: give the output directory of a run", argument)
+		}
 		s := Side{Name: name}
 		for _, path := range paths {
 			runs, err := open(path, o)
@@ -123,9 +125,6 @@ func isRun(dir string) bool { return exists(filepath.Join(dir, run.PlanFile)) }
 
 // open opens the runs of a path.
 func open(path string, o OpenOptions) ([]Run, error) {
-	if path == "" {
-		return nil, errors.New("a side without a path: name an output directory")
-	}
 	dirs := []string{path}
 	if !isRun(path) {
 		dirs = Repeats(path)

@@ -47,13 +47,20 @@ func short() map[string][]string {
 func higher() []string {
 	return []string{
 		"request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput",
-		"output_token_throughput_per_user", "slo_attainment", "request_goodput", "cached_prompt_share", "request_count",
+		"output_token_throughput_per_user", "slo_attainment", "request_goodput",
+		"input_token_throughput_per_gpu", "output_token_throughput_per_gpu", "total_token_throughput_per_gpu",
+		"input_tokens_per_second_per_megawatt", "output_tokens_per_second_per_megawatt", "total_tokens_per_second_per_megawatt",
 	}
 }
 
-// neither are the metrics of which neither more nor less is better: they say what was asked for.
+// neither are the metrics of which neither more nor less is better: they say what was asked
+// for, how long it took in all, or how this client did.
 func neither() []string {
-	return []string{"output_sequence_length", "input_sequence_length", "cached_prompt_tokens", "tokens_per_event", "concurrency"}
+	return []string{
+		"output_sequence_length", "input_sequence_length", "cached_prompt_tokens", "cached_prompt_share", "tokens_per_event", "concurrency", "request_count",
+		"total_gpu_energy", "gpu_power_avg", "gpu_power_peak",
+		"lag", "slot_wait", "dispatch_delay", "write_time", "read_delay", "resolve_time", "connect_time", "tls_time",
+	}
 }
 
 // Metrics are all that gates can name, in the order in which a report lists them.

@@ -57,10 +57,12 @@ type Collector struct {
 const (
 	defaultBudget = 64 << 20
 	queueLength   = 16 << 10
-	// shortQueue is how many records a worker lets wait while it yields to the
-	// engine after each one. Yielding at any length would let the queue grow on a
-	// busy core.
+	// shortQueue is how many records a worker lets wait while it yields to the engine
+	// after every few. Yielding at any length would let the queue grow on a busy core.
 	shortQueue = 64
+	// atATime is how many records a worker takes before it yields. It may wake up on
+	// another core, where nothing that it needs is at hand.
+	atATime = 8
 	// chunk is how many bytes of records are compressed at a time.
 	chunk = 16 << 10
 	// largeBody is from when on an answer is large.
@@ -81,7 +83,7 @@ func New(cfg Config) *Collector {
 	c := &Collector{cfg: cfg, budget: cfg.Budget / int64(max(len(cfg.Folds), 1)), keeper: newKeeper(&cfg)}
 	c.pool.New = func() any { return new(record.Exchange) }
 	for _, fold := range cfg.Folds {
-		w := &worker{c: c, fold: fold, queue: make(chan *record.Exchange, queueLength), wake: make(chan struct{}, 1), failures: map[record.Class]int64{}}
+		w := &worker{c: c, fold: fold, inbox: inbox{wake: make(chan struct{}, 1)}, failures: map[record.Class]int64{}}
 		if cfg.Writer != nil {
 			w.encoder = cfg.Writer.Encoder()
 		}
@@ -115,25 +117,16 @@ func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers
 func (c *Collector) Put(rec *record.Exchange) {
 	w, n := c.home(rec.Slot), int64(len(rec.Body))
 	waiting, most := w.account(n)
-	if waiting.Add(n) <= most {
-		select {
-		case w.queue <- rec:
-			w.queued.Add(1)
-			return
-		default:
-		}
+	if w.inbox.put(rec, waiting, n, most) {
+		return
 	}
-	waiting.Add(-n)
 	if rec.Reading != nil { // the file has no place for what was read already
 		c.cfg.Decoder.Decode(rec)
 		rec.Decoded = true
 	}
 	c.spill.put(rec)
 	c.recycle(rec)
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.inbox.nudge()
 }
 
 // Add takes a record into account that another process has decoded and written.
@@ -182,7 +175,7 @@ func (c *Collector) recycle(rec *record.Exchange) {
 func (c *Collector) Waiting() int64 {
 	n := c.spill.bytes() + c.large.Load()
 	for _, w := range c.workers {
-		n += w.waiting.Load()
+		n += w.inbox.bytes.Load()
 	}
 	return n
 }
@@ -191,7 +184,7 @@ func (c *Collector) Waiting() int64 {
 // account, or ctx has ended.
 func (c *Collector) Settle(ctx context.Context) {
 	for _, w := range c.workers {
-		for want := w.queued.Load(); w.taken.Load() < want && ctx.Err() == nil; {
+		for want := w.inbox.puts.Load(); w.inbox.done.Load() < want && ctx.Err() == nil; {
 			time.Sleep(settleEvery)
 		}
 	}
@@ -216,7 +209,7 @@ func (c *Collector) Flush() error {
 // Close decodes what is left and ends the workers. Nothing may be Put after it.
 func (c *Collector) Close() error {
 	for _, w := range c.workers {
-		close(w.queue)
+		w.inbox.close()
 	}
 	c.wg.Wait()
 	for c.spill.take(c.workers[0].take) {
@@ -231,13 +224,8 @@ func (c *Collector) Close() error {
 // worker decodes and accounts for the records of some slots.
 type worker struct {
 	c       *Collector
-	queue   chan *record.Exchange
-	waiting atomic.Int64  // bytes of answers not yet decoded, in memory, but for large ones
-	wake    chan struct{} // something waits in the file
-	// How many records were put into the queue and have been taken into account: a
-	// record is counted in queued a moment after it is there.
-	queued, taken atomic.Int64
-	flights       [lanes]lane // of the slots whose records come here
+	inbox   inbox
+	flights [lanes]lane // of the slots whose records come here
 
 	mu       sync.Mutex
 	fold     Folder
@@ -269,27 +257,7 @@ func (w *worker) account(n int64) (waiting *atomic.Int64, most int64) {
 	if n >= largeBody {
 		return &w.c.large, w.c.cfg.Budget
 	}
-	return &w.waiting, w.c.budget
-}
-
-// next is the next record of the queue; nil where that is closed. While the queue is
-// empty there is room for what waits in the file.
-func (w *worker) next() *record.Exchange {
-	for {
-		select {
-		case rec := <-w.queue:
-			return rec
-		default:
-		}
-		if w.c.spill.take(w.aside) {
-			continue
-		}
-		select {
-		case rec := <-w.queue:
-			return rec
-		case <-w.wake:
-		}
-	}
+	return &w.inbox.bytes, w.c.budget
 }
 
 // aside takes a record that has waited in the file.
@@ -298,15 +266,46 @@ func (w *worker) aside(rec *record.Exchange) {
 	runtime.Gosched()
 }
 
+// run takes what is in the inbox until nothing more can come. While it is empty there is
+// time for what waits in the file.
 func (w *worker) run() {
-	for rec := w.next(); rec != nil; rec = w.next() {
-		n := int64(len(rec.Body))
-		w.take(rec)
-		w.c.recycle(rec)
-		waiting, _ := w.account(n)
-		waiting.Add(-n)
-		w.taken.Add(1)
-		if len(w.queue) < shortQueue {
+	var list []*record.Exchange
+	for open := true; ; {
+		list, open = w.inbox.take(list[:0])
+		switch {
+		case len(list) > 0:
+			w.takeAll(list)
+			clear(list)
+		case w.c.spill.take(w.aside):
+		case !open:
+			return
+		default:
+			<-w.inbox.wake
+		}
+	}
+}
+
+// takeAll takes records into account. It lets the engine have the core in between, but
+// where many wait: yielding then would let them become ever more on a busy core.
+func (w *worker) takeAll(list []*record.Exchange) {
+	many := len(list) >= shortQueue
+	for len(list) > 0 {
+		turn := list[:min(len(list), atATime)]
+		list = list[len(turn):]
+		var bytes int64
+		for _, rec := range turn {
+			n := int64(len(rec.Body))
+			w.take(rec)
+			w.c.recycle(rec)
+			if n >= largeBody {
+				w.c.large.Add(-n)
+			} else {
+				bytes += n
+			}
+		}
+		w.inbox.bytes.Add(-bytes)
+		w.inbox.done.Add(int64(len(turn)))
+		if !many {
 			runtime.Gosched()
 		}
 	}

@@ -1,0 +1,74 @@
+package collect
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// inbox holds the records that wait for a worker. Whoever puts one in holds its lock for a
+// few stores, and the worker takes all that is there at once: on many cores they seldom
+// meet, and what a record needs is seldom fetched from another core.
+type inbox struct {
+	mu     sync.Mutex
+	list   []*record.Exchange
+	idle   bool // the worker sleeps, or is about to
+	closed bool
+	wake   chan struct{}
+	_      [64]byte // the worker writes what follows: not to the cache line that others lock
+
+	bytes atomic.Int64 // of answers not yet decoded, but for large ones
+	// How many records were put in, and have been taken into account.
+	puts, done atomic.Int64
+}
+
+// put adds a record with an answer of n bytes, unless it would be too many records or more
+// than most bytes.
+func (b *inbox) put(rec *record.Exchange, bytes *atomic.Int64, n, most int64) bool {
+	b.mu.Lock()
+	full := len(b.list) >= queueLength
+	if !full && bytes.Add(n) > most {
+		bytes.Add(-n)
+		full = true
+	}
+	if full {
+		b.mu.Unlock()
+		return false
+	}
+	b.list = append(b.list, rec)
+	b.puts.Add(1)
+	idle := b.idle
+	b.idle = false
+	b.mu.Unlock()
+	if idle {
+		b.nudge()
+	}
+	return true
+}
+
+// nudge has the worker look again.
+func (b *inbox) nudge() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close says that nothing is put in any more.
+func (b *inbox) close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.nudge()
+}
+
+// take gives all that waits, for a list that is empty again. Where nothing does, the worker
+// is told when that changes; open is false where it never will.
+func (b *inbox) take(empty []*record.Exchange) (list []*record.Exchange, open bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list, b.list = b.list, empty
+	b.idle = len(list) == 0
+	return list, !b.closed
+}

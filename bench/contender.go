@@ -41,6 +41,8 @@ type contender struct {
 	ttft func(dir string, c *child) (ttft, error)
 	// installed says why the contender cannot be used; nil: it can.
 	installed func(b *bench) error
+	// crowded: the client's other cores compute meanwhile.
+	crowded bool
 }
 
 // ttft is a time to first token as a client reports it, in ms.
@@ -148,9 +150,10 @@ func median[T number](f field, name string, figure func(attempt) T) T {
 func (f field) has(name string) bool { return len(f.attempts[name]) > 0 }
 
 const (
-	nameOurs = "inferometer"
-	nameBare = "bare loop"
-	namePA   = "Perf Analyzer"
+	nameOurs    = "inferometer"
+	nameBare    = "bare loop"
+	nameCrowded = "inferometer among busy cores"
+	namePA      = "Perf Analyzer"
 )
 
 func always(*bench) error { return nil }
@@ -163,6 +166,14 @@ func ours() contender {
 			"--duration", w.duration.String()}
 		return command{argv: append(argv, commonFlags(w, dir)...), fine: []int{1}}, nil
 	}, ttft: oursTTFT}
+}
+
+// oursCrowded is the program under test on cores whose neighbours are busy, as they are when it
+// has them too: a core among idle ones runs at a higher clock than one of many.
+func oursCrowded() contender {
+	c := ours()
+	c.name, c.crowded = nameCrowded, true
+	return c
 }
 
 // commonFlags are what every run of the program under test has.

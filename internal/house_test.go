@@ -90,6 +90,7 @@ var house = []struct{ name, may string }{
 
 	// The path of a request.
 	{"sweep", "plan probe record stat"},
+	{"sweep/capacity", ""},
 	{"engine", "./load prompt endpoint record"},
 	{"engine/load", "plan golang.org/x/sys"},
 	{"endpoint/protocols", "endpoint endpoint/*"},

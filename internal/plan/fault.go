@@ -215,6 +215,7 @@ func (d *Draft) infer() {
 	d.inferTensors()
 	d.inferSources()
 	d.inferSaturation()
+	d.inferCapacity()
 	d.inferAnthropic()
 	d.inferTriton()
 	d.inferHTTP()

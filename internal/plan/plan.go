@@ -75,6 +75,7 @@ type Plan struct {
 	Stages      []Stage
 	Levels      Levels      // what the only stage's load goes through
 	Saturation  Saturation  // stages up to the rate that the server can keep up with
+	Capacity    Capacity    // the highest load that meets objectives
 	Measurement Measurement // in windows, until they agree
 	Drain       Duration    // how long in-flight requests may take at the end of a stage
 	Grace       Duration    // the same where it is ended before its time; never longer than Drain

@@ -25,6 +25,8 @@ func planSpec() codec[Plan] {
 			"Load levels of the plan's only stage: a list or a range; each level becomes a stage."),
 		at("saturation", saturationSpec(), func(p *Plan) *Saturation { return &p.Saturation },
 			"Finds the highest rate that the server can sustain and runs stages at rates up to it. The only stage sets everything but the rate."),
+		at("capacity", capacitySpec(), func(p *Plan) *Capacity { return &p.Capacity },
+			"Finds the highest load that meets objectives (docs/capacity.md). The only stage sets the kind of load, a rate or a concurrency, and where the search begins."),
 		at("measurement", measurementSpec(), func(p *Plan) *Measurement { return &p.Measurement },
 			"Measures each stage in windows until they agree. Left out: each stage is measured as a whole."),
 		always("drain", duration(), func(p *Plan) *Duration { return &p.Drain },

@@ -50,9 +50,12 @@ func check(p *Plan, known Known) Faults {
 	if len(p.Stages) > mostStages {
 		c.add("stages", fmt.Sprintf("there are %d, more than %d", len(p.Stages), mostStages), "")
 	}
-	if p.Saturation != (Saturation{}) {
+	switch searched := p.Capacity.On() || p.Capacity.Max != 0 || p.Capacity.Precision != 0 || p.Capacity.MaxTime != 0; {
+	case p.Saturation != (Saturation{}):
 		c.saturation(p)
-	} else {
+	case searched:
+		c.capacity(p)
+	default:
 		for i := range p.Stages {
 			path := fmt.Sprintf("stages[%d]", i)
 			c.stage(path, &p.Stages[i], p.Measurement.endless())

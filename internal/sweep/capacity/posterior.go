@@ -1,0 +1,328 @@
+package capacity
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	// bend is how far the curve of an objective may be off a straight line, as a share of the
+	// distance from the bound: what is far from the capacity says little about where it is.
+	bend = 0.3
+	// most and least bound what a share tells: of a level where half of the samples are bad, or
+	// hardly any, the rest is not a matter of the load.
+	mostBad  = 0.5
+	leastBad = 1.0 / 20
+	// clumping is what is assumed of how alike neighbours are before anything is known, with the
+	// weight of so many degrees of freedom.
+	clumping       = 2.5
+	clumpingWeight = 6
+	// near is how far from the capacity a level is among those that decide it, in logarithms.
+	near = 0.35
+	// coarse and fine are how many loads are looked at, at first and then where the capacity can be.
+	coarse, fine = 61, 121
+	slopes       = 20
+)
+
+// curve is what is known of where an objective is no longer met.
+type curve struct {
+	weights  []float64 // of each load of the grid
+	slope    float64   // the likeliest: how fast the log odds rise with the logarithm of the load
+	knee     float64   // the likeliest, in logarithms
+	clumping float64   // how many samples tell as much as one of their own would
+	misfit   float64   // χ² of the levels near the knee
+	free     float64   // its degrees of freedom
+	drift    float64   // how the levels came to miss more as the search went on, in standard errors
+
+	evidence []evidence
+	slopes   []float64
+	deviance func(e *evidence, d, clumping float64) (dev, sign float64)
+}
+
+// grid are loads in logarithms.
+type grid []float64
+
+func newGrid(lo, hi float64, points int) grid {
+	g := make(grid, points)
+	for i := range g {
+		g[i] = lo + (hi-lo)*float64(i)/float64(points-1)
+	}
+	return g
+}
+
+func logit(p float64) float64 { return math.Log(p / (1 - p)) }
+
+func clip(v, lo, hi float64) float64 { return min(max(v, lo), hi) }
+
+// evidence is what a level says of an objective, worked out once for all curves that it is held
+// against.
+type evidence struct {
+	load    float64 // in logarithms
+	n       float64 // samples
+	seen    float64 // the share of bad ones, or the margin of the mean
+	own     float64 // seen·log seen + (1−seen)·log(1−seen)
+	se      float64 // of the margin of the mean
+	cut     bool
+	stage   int
+	alike   [scales]dispersion
+	unknown bool
+}
+
+// evidenceOf reads a level.
+func (o *Objective) evidenceOf(l *Level, s *Seen) evidence {
+	t := s.total()
+	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, stage: l.Stage, unknown: t.N == 0}
+	if o.Allowed == 0 {
+		mean, se, ok := s.mean()
+		e.seen, e.se, e.unknown = clip(o.margin(mean), -mostBad, mostBad), se/math.Max(math.Abs(o.Bound), 1e-12), !ok
+		return e
+	}
+	if !e.unknown {
+		lo, hi := o.shares()
+		e.seen = clip(t.Bad/t.N, lo, hi)
+		e.own = e.seen*math.Log(e.seen) + (1-e.seen)*math.Log(1-e.seen)
+		e.alike = s.dispersion()
+	}
+	return e
+}
+
+// shares bound the shares of bad samples that tell something.
+func (o *Objective) shares() (lo, hi float64) {
+	return o.Allowed * leastBad, max(mostBad, (1+o.Allowed)/2)
+}
+
+// odds are logarithms of shares along the log odds, so that none is worked out twice.
+type odds struct {
+	at, lo, hi, step float64
+	p, logs, rest    []float64 // the share, its logarithm and that of its rest
+}
+
+func (o *Objective) odds() *odds {
+	const steps = 400
+	least, most := o.shares()
+	t := &odds{at: logit(o.Allowed), lo: logit(least), hi: logit(most)}
+	t.step = (t.hi - t.lo) / steps
+	for i := range steps + 1 {
+		p := 1 / (1 + math.Exp(-(t.lo + float64(i)*t.step)))
+		t.p, t.logs, t.rest = append(t.p, p), append(t.logs, math.Log(p)), append(t.rest, math.Log1p(-p))
+	}
+	return t
+}
+
+// deviance is how badly a level fits a curve that is at the distance d from the bound there, in
+// log odds, with the sign of the residual.
+func (t *odds) deviance(e *evidence, d, clumping float64) (dev, sign float64) {
+	eta := clip(t.at+d, t.lo, t.hi)
+	k := int((eta-t.lo)/t.step + 0.5)
+	p := t.p[k]
+	if e.cut && p >= e.seen {
+		return 0, 0
+	}
+	off := bend * (eta - t.at)
+	n := 1 / (clumping/e.n + off*off*p*(1-p))
+	return 2 * n * max(e.own-e.seen*t.logs[k]-(1-e.seen)*t.rest[k], 0), e.seen - p
+}
+
+// meanDeviance is the same for the margin of a mean, in shares of the bound.
+func meanDeviance(e *evidence, d, clumping float64) (dev, sign float64) {
+	pred := clip(-d, -mostBad, mostBad)
+	if e.cut && pred <= e.seen {
+		return 0, 0
+	}
+	v := e.se*e.se*clumping + bend*bend*pred*pred + 1e-8
+	return (e.seen - pred) * (e.seen - pred) / v, pred - e.seen
+}
+
+// deviance gives the function for an objective.
+func (o *Objective) deviance() func(e *evidence, d, clumping float64) (dev, sign float64) {
+	if o.Allowed == 0 {
+		return meanDeviance
+	}
+	return o.odds().deviance
+}
+
+// steepness are the slopes that a curve may have.
+func (o *Objective) steepness() (lo, hi float64) {
+	if o.Allowed == 0 {
+		return 0.05, 500
+	}
+	return 1, 2000
+}
+
+// fit works out what the levels tell about where objective j is no longer met.
+func (o *Objective) fit(g grid, levels []Level, j int) *curve {
+	c := &curve{clumping: clumping, deviance: o.deviance()}
+	if o.Allowed == 0 {
+		c.clumping = 1
+	}
+	lo, hi := o.steepness()
+	for k := range slopes {
+		c.slopes = append(c.slopes, lo*math.Pow(hi/lo, float64(k)/(slopes-1)))
+	}
+	for i := range levels {
+		if s := at(levels[i].Seen, j); s != nil {
+			if e := o.evidenceOf(&levels[i], s); !e.unknown {
+				c.evidence = append(c.evidence, e)
+			}
+		}
+	}
+	c.scan(g)
+	// How much neighbours are alike is known of the levels that decide; where the levels differ by
+	// more than that, they are believed less.
+	if o.Allowed > 0 {
+		var alike [scales]dispersion
+		for i := range c.evidence {
+			if e := &c.evidence[i]; math.Abs(e.load-c.knee) < near && !e.cut {
+				for k := range alike {
+					alike[k].chi2, alike[k].df = alike[k].chi2+e.alike[k].chi2, alike[k].df+e.alike[k].df
+				}
+			}
+		}
+		c.clumping = clumped(alike)
+	}
+	c.residuals()
+	c.clumping *= max((c.misfit+3)/(c.free+3), 1)
+	c.scan(g)
+	return c
+}
+
+// scan weighs each load of the grid by how well the levels fit a curve that crosses there.
+func (c *curve) scan(g grid) {
+	c.weights = make([]float64, len(g))
+	logs := make([]float64, 0, len(g)*slopes)
+	best := math.Inf(-1)
+	for _, knee := range g {
+		for _, slope := range c.slopes {
+			sum := 0.0
+			for i := range c.evidence {
+				e := &c.evidence[i]
+				dev, _ := c.deviance(e, slope*(e.load-knee), c.clumping)
+				sum -= dev / 2
+			}
+			logs = append(logs, sum)
+			if sum > best {
+				best, c.knee, c.slope = sum, knee, slope
+			}
+		}
+	}
+	for i, l := range logs {
+		if l > best-30 {
+			c.weights[i/slopes] += math.Exp(l - best)
+		}
+	}
+}
+
+// residuals works out how far the levels near the knee are off the curve.
+func (c *curve) residuals() {
+	c.misfit, c.free = 0, -2
+	var r, when []float64
+	for i := range c.evidence {
+		e := &c.evidence[i]
+		if math.Abs(e.load-c.knee) > near || e.cut {
+			continue
+		}
+		dev, sign := c.deviance(e, c.slope*(e.load-c.knee), c.clumping)
+		c.misfit, c.free = c.misfit+dev, c.free+1
+		r, when = append(r, math.Copysign(math.Sqrt(dev), sign)), append(when, float64(i))
+	}
+	c.free = max(c.free, 0)
+	c.drift = trend(when, r)
+}
+
+// trend is the slope of values over moments in standard errors, where values have variance 1.
+func trend(x, y []float64) float64 {
+	if len(x) < 4 {
+		return 0
+	}
+	var mx, my, xx, xy float64
+	for i := range x {
+		mx, my = mx+x[i]/float64(len(x)), my+y[i]/float64(len(x))
+	}
+	for i := range x {
+		xx, xy = xx+(x[i]-mx)*(x[i]-mx), xy+(x[i]-mx)*(y[i]-my)
+	}
+	return xy / math.Sqrt(xx)
+}
+
+// at is an element of a list; nil where it is not that long.
+func at[T any](list []T, i int) *T {
+	if i < len(list) {
+		return &list[i]
+	}
+	return nil
+}
+
+// belief is what is known of the capacity: the lowest load at which one of the objectives is
+// no longer met.
+type belief struct {
+	grid   grid
+	above  []float64 // the chance that it is above each load
+	curves []*curve
+}
+
+// believe works it out: roughly at first, then where it can be.
+func (s *Search) believe(levels []Level) *belief {
+	lo, hi := s.span(levels)
+	b := s.look(levels, newGrid(lo, hi, coarse))
+	step := b.grid[1] - b.grid[0]
+	lo, hi = math.Log(b.at(0.002))-2*step, math.Log(b.at(0.998))+2*step
+	return s.look(levels, newGrid(lo, hi, fine))
+}
+
+// look works out the chances for each load of a grid. Levels that the server does not keep up
+// with are above the capacity.
+func (s *Search) look(levels []Level, g grid) *belief {
+	b := &belief{grid: g, above: slices.Repeat([]float64{1}, len(g))}
+	for j := range s.Objectives {
+		c := s.Objectives[j].fit(b.grid, levels, j)
+		b.curves = append(b.curves, c)
+		b.join(c.weights)
+	}
+	for i := range levels {
+		if levels[i].Over == "" {
+			continue
+		}
+		for k, x := range b.grid {
+			b.above[k] = min(b.above[k], normal((math.Log(levels[i].Load)-x)/overMargin))
+		}
+	}
+	return b
+}
+
+// overMargin is how far a load that the server did not keep up with may be below its capacity,
+// by chance.
+const overMargin = 0.01
+
+// join takes in where another objective is no longer met.
+func (b *belief) join(weights []float64) {
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	if !(sum > 0) {
+		return
+	}
+	left := sum
+	for k, w := range weights {
+		left -= w / 2
+		b.above[k] *= left / sum
+		left -= w / 2
+	}
+}
+
+// at is the load below which the capacity lies with chance q.
+func (b *belief) at(q float64) float64 {
+	for k := 1; k < len(b.grid); k++ {
+		if p, before := 1-b.above[k], 1-b.above[k-1]; p >= q {
+			part := 1.0
+			if p > before {
+				part = (q - before) / (p - before)
+			}
+			return math.Exp(b.grid[k-1] + clip(part, 0, 1)*(b.grid[k]-b.grid[k-1]))
+		}
+	}
+	return math.Exp(b.grid[len(b.grid)-1])
+}
+
+// normal is the standard normal distribution.
+func normal(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }

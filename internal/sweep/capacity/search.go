@@ -1,0 +1,269 @@
+package capacity
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+)
+
+// Search looks for the capacity. All that it says follows from what it is and from the levels so
+// far: whoever has those can make the answer again.
+type Search struct {
+	Objectives []Objective
+	Whole      bool    // loads are whole numbers: requests in flight
+	Start      float64 // the first load
+	Least      float64 // no load is below it
+	Most       float64 // nor above this; 0: no bound
+	Precision  float64 // half of the interval, as a share of the answer, at which the search ends
+	Seconds    float64 // that the search may take
+	Seed       uint64  // of the order of levels
+}
+
+// Step is a level to run.
+type Step struct {
+	Load    float64
+	Seconds float64 // to measure
+	Warmup  float64 // to send before that, in seconds
+	Repeat  bool    // there was such a level
+}
+
+const (
+	// shortest is how long a level is measured at least, in seconds.
+	shortest = 5
+	// refined is the same for one near the knee.
+	refined = 20
+	// parts: while the knee is looked for, no level takes more than such a part of the time.
+	parts = 15
+	// roughly is how long such a level takes at most, in seconds: more is not needed to see that the
+	// knee is far.
+	roughly = 20
+	// settling is the share of a level that goes before its measured part: a queue does not stand
+	// at once where it will.
+	settling = 0.2
+	// closely is how far from the likeliest capacity levels are among those that tell most of it.
+	closely = 0.06
+	// MostLevels bounds the search.
+	MostLevels = 60
+	// fewest is how many levels near the knee make an answer.
+	fewest = 6
+	// sure is how many standard errors tell a level that meets an objective from one that does not.
+	sure = 1.645
+	// same is the ratio of two loads that are taken for one.
+	same = 0.02
+)
+
+// Next is the next level; false: the search is over. spent is the time taken so far, in seconds.
+func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
+	if len(levels) >= MostLevels {
+		return Step{}, false
+	}
+	load, known, ok := s.next(levels)
+	if !ok {
+		return Step{}, false
+	}
+	step := Step{Load: load, Repeat: count(levels, load) > 0}
+	step.Seconds = s.length(levels, load, known, spent)
+	step.Warmup = clip(settling*step.Seconds, 1, 15)
+	if spent+step.Seconds+step.Warmup > s.Seconds && len(levels) > 0 {
+		return Step{}, false
+	}
+	return step, true
+}
+
+// next is the load of the next level; known is what is known of the capacity, nil where that is
+// only where it is not.
+func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
+	if len(levels) == 0 {
+		return s.tidy(s.Start), nil, true
+	}
+	lo, hi := bracket(levels)
+	switch {
+	case hi == nil && s.Most > 0 && lo.Load >= s.Most:
+		return lo.Load, nil, lo.Met != Yes && count(levels, lo.Load) < fewest
+	case hi == nil:
+		return s.tidy(2 * lo.Load), nil, true
+	case lo == nil && hi.Met == Close && count(levels, hi.Load) < 3: // a few requests by chance
+		return hi.Load, nil, true
+	case lo == nil && hi.Load <= s.Least:
+		return hi.Load, nil, hi.Met != No && count(levels, hi.Load) < fewest
+	case lo == nil:
+		next := hi.Load / 2
+		if hi.Over != "" && hi.Answered > 0 && !s.Whole {
+			next = clip(0.8*hi.Answered, hi.Load/16, next)
+		}
+		return s.tidy(next), nil, true
+	}
+	a := s.answer(levels)
+	return s.refine(levels, a), a, !a.done
+}
+
+// bracket is the highest level that meets the objectives and the lowest that does not, as far as
+// each says by itself; nil: there is none.
+func bracket(levels []Level) (lo, hi *Level) {
+	for i := range levels {
+		switch l := &levels[i]; {
+		case l.met() && (lo == nil || l.Load > lo.Load):
+			lo = l
+		case !l.met() && (hi == nil || l.Load < hi.Load):
+			hi = l
+		}
+	}
+	return lo, hi
+}
+
+// met reports whether a level is more likely to meet the objectives than not.
+func (l *Level) met() bool { return !l.missed && l.Over == "" }
+
+// refine is a load near the likeliest capacity, on the side of it of which less is known.
+func (s *Search) refine(levels []Level, a *estimate) float64 {
+	spread := math.Log(a.hi/a.lo) / 4 // about a standard deviation
+	var below, above float64
+	for i := range levels {
+		if d := math.Log(levels[i].Load / a.value); math.Abs(d) < max(2*spread, closely) {
+			if d < 0 {
+				below += levels[i].Seconds
+			} else {
+				above += levels[i].Seconds
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, uint64(len(levels))))
+	side := 1.0
+	if below < above || below == above && rng.IntN(2) == 0 {
+		side = -1
+	}
+	// Anywhere on that side: between levels that are clear the curve may be steep anywhere.
+	load := s.tidy(a.belief.at(0.5 + side*(0.1+0.3*rng.Float64())))
+	if s.Whole {
+		return load
+	}
+	for i := range levels {
+		if math.Abs(math.Log(levels[i].Load/load)) < same/2 {
+			return levels[i].Load
+		}
+	}
+	return load
+}
+
+// length is how long a level is to be measured.
+func (s *Search) length(levels []Level, load float64, known *estimate, spent float64) float64 {
+	need := 50.0
+	for i := range s.Objectives {
+		need = max(need, float64(s.Objectives[i].Least))
+	}
+	perSecond := load
+	if s.Whole {
+		perSecond = answered(levels, load)
+	}
+	seconds := 2 * float64(shortest)
+	if perSecond > 0 {
+		seconds = need / perSecond
+	}
+	if known == nil {
+		return clip(seconds/3, shortest, clip(s.Seconds/parts, 1, roughly))
+	}
+	// Twice what a percentile needs, and more while the interval is far wider than it should be: what
+	// is left of the time is for several levels.
+	wide := clip(math.Log(known.hi/known.lo)/(2*s.Precision), 1, 2)
+	left := max(s.Seconds-spent, 0) / (1 + settling)
+	// Where neighbours are alike, a sample says less.
+	alike := 1.0
+	for _, c := range known.belief.curves {
+		alike = max(alike, math.Sqrt(c.clumping/2))
+	}
+	return clip(2*wide*wide*min(alike, 4)*seconds, refined, max(left/3, min(shortest, left)))
+}
+
+// answered is how many requests per second are answered at a load, going by the levels so far.
+func answered(levels []Level, load float64) float64 {
+	best, rate := math.Inf(1), 0.0
+	for i := range levels {
+		if d := math.Abs(math.Log(levels[i].Load / load)); d < best && levels[i].Answered > 0 {
+			best, rate = d, levels[i].Answered
+		}
+	}
+	return rate
+}
+
+// tidy rounds a load to what a reader can tell apart, within the bounds.
+func (s *Search) tidy(load float64) float64 {
+	if s.Whole {
+		load = max(math.Round(load), 1)
+	} else if v, err := strconv.ParseFloat(strconv.FormatFloat(load, 'g', 4, 64), 64); err == nil {
+		load = v
+	}
+	load = max(load, s.Least)
+	if s.Most > 0 {
+		load = min(load, s.Most)
+	}
+	return load
+}
+
+func count(levels []Level, load float64) (n int) {
+	for i := range levels {
+		if levels[i].Load == load {
+			n++
+		}
+	}
+	return n
+}
+
+// Judge says what a level shows of each objective, for the level alone.
+func (s *Search) Judge(l *Level) {
+	l.Met, l.missed = Yes, false
+	for j := range s.Objectives {
+		o, seen := &s.Objectives[j], at(l.Seen, j)
+		if seen == nil || seen.total().N == 0 {
+			l.Met = worse(l.Met, Close)
+			continue
+		}
+		t := seen.total()
+		seen.Share = t.Bad / t.N
+		bad := t.Bad > o.Allowed*t.N
+		if o.Allowed == 0 {
+			bad = o.margin(t.Sum/t.N) < 0
+		}
+		f := 1.0
+		if o.Allowed > 0 {
+			f = clumped(seen.dispersion())
+		}
+		e := o.evidenceOf(&Level{Load: 1}, seen)
+		dev, _ := o.deviance()(&e, 0, f)
+		switch {
+		case math.Sqrt(dev) < sure:
+			seen.Met = Close
+		case bad:
+			seen.Met = No
+		default:
+			seen.Met = Yes
+		}
+		l.missed = l.missed || bad
+		l.Met = worse(l.Met, seen.Met)
+	}
+	if l.Over != "" {
+		l.Met = No
+	}
+}
+
+// worse is the less favourable of two words.
+func worse(a, b string) string {
+	for _, word := range []string{No, Close} {
+		if a == word || b == word {
+			return word
+		}
+	}
+	return Yes
+}
+
+// span is where the capacity can be, in logarithms of the load.
+func (s *Search) span(levels []Level) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	low, high := bracket(levels)
+	for _, l := range []*Level{low, high} {
+		if l != nil {
+			lo, hi = min(lo, math.Log(l.Load)), max(hi, math.Log(l.Load))
+		}
+	}
+	const beyond = 0.5
+	return lo - beyond, hi + beyond
+}

@@ -161,7 +161,7 @@ func percentile(q, bound float64) Objective {
 }
 
 func TestSearchFindsTheKnee(t *testing.T) {
-	searches := 2
+	searches := 1
 	if n, err := strconv.Atoi(os.Getenv("SEARCHES")); err == nil {
 		searches = n
 	}

@@ -37,7 +37,7 @@ var house = []struct{ name, may string }{
 	{"tool/compare", "tool ./report tool/native/args compare metric report/html lib/wholefile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/foreign report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
-	{"tool/native", "tool compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
+	{"tool/native", "tool tool/compare compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/exposition"},

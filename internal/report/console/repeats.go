@@ -53,10 +53,11 @@ func (p *printer) repeatsHead(d *repeat.Document, subject string) {
 	if subject != "" {
 		p.wrapped("", subject)
 	}
-	switch d.Ended {
-	case repeat.EndedInterrupted:
+	switch {
+	case len(d.Runs) == 0:
+	case d.Ended == repeat.EndedInterrupted:
 		p.wrapped("", "The runs were interrupted: the figures are those of the runs that are whole.")
-	case repeat.EndedFailed:
+	case d.Ended == repeat.EndedFailed:
 		p.wrapped("", "A run failed: the figures are those of the runs before it.")
 	}
 }
@@ -199,17 +200,18 @@ func (p *printer) until(d *repeat.Document) {
 		return
 	}
 	p.blank()
-	text := "holds"
-	if !d.Until.Met {
-		text = "does not hold"
-		switch d.Ended {
-		case "":
-			text += ", and the most runs were made"
-		case repeat.EndedTime:
-			text += ", and the time is over"
-		}
+	after := "after " + number.Things(int64(len(d.Runs)), "run")
+	text := "holds " + after
+	switch {
+	case d.Until.Met:
+	case d.Ended == "":
+		text = "does not hold " + after + ", the most that were allowed"
+	case d.Ended == repeat.EndedTime:
+		text = "does not hold " + after + ", and the time is up"
+	default:
+		text = "does not hold " + after
 	}
-	p.wrapped("", fmt.Sprintf("%s %s after %s.", d.Until.Expression, text, number.Things(int64(len(d.Runs)), "run")))
+	p.wrapped("", d.Until.Expression+" "+text+".")
 	for _, l := range d.Until.Levels {
 		switch {
 		case l.Value == nil:

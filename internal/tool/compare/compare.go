@@ -53,17 +53,27 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
+	code, err := Show(env, action, sides)
+	if err != nil {
+		return env.Fail(name, err, code)
+	}
+	return code
+}
+
+// Show compares sides as an action says, prints the comparison, writes its files and gives the
+// exit code.
+func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code int, err error) {
 	c, err := compare.Make(sides, compare.Options{Version: env.Version, Size: action.Size, Confidence: action.Confidence, All: action.All, Anyway: action.Anyway})
 	if err != nil {
-		return env.Fail(name, refused(err, sides), tool.ExitUsage)
+		return tool.ExitUsage, refused(err, sides)
 	}
 	if err := write(env, action, c, sides); err != nil {
-		return env.Fail(name, err, tool.ExitRun)
+		return tool.ExitRun, err
 	}
 	if !c.Trusted {
-		return tool.ExitRun
+		return tool.ExitRun, nil
 	}
-	return tool.ExitOK
+	return tool.ExitOK, nil
 }
 
 // refused lists the fields in which plans differ that cannot be compared.

@@ -63,6 +63,9 @@ func measure(env tool.Env, action *args.Action) int {
 	if env.Pages, err = tool.NewPages(action.HTML); err != nil {
 		return env.Fail("run", err, tool.ExitUsage)
 	}
+	if action.Repeat.AB {
+		env.Pages = nil // there is one, of the comparison
+	}
 	began := time.Now()
 	place := placed(p, began)
 	drawn := tool.DrawSeed(p)
@@ -85,7 +88,10 @@ func measure(env tool.Env, action *args.Action) int {
 	if code, err := j.prepare(ctx); err != nil {
 		return env.Fail("run", err, code)
 	}
-	if action.Repeat.On() {
+	switch {
+	case action.Repeat.AB:
+		return j.ab(ctx, began)
+	case action.Repeat.On():
 		return j.repeat(ctx, began)
 	}
 	return j.once(ctx, place)

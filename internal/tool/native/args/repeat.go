@@ -43,6 +43,7 @@ const mostRepeats = 10_000
 func repeatFlags() []option {
 	return []option{
 		{name: "repeat", arg: "N", help: "run N times, each with prompts of its own, and report the spread between the runs (docs/repeat.md)"},
+		{name: "ab", help: "compare two servers: run against each of the two URLs by turns, A B B A, for --repeat rounds (default 5)"},
 		{name: "until", arg: "EXPR", help: "repeat until this holds over the runs, such as 'ci(ttft.p99) < 5%'; at least 3 and at most --repeat runs (default 20)"},
 		{name: "until-max", arg: "TIME", help: "with --until: start no run later than this after the first (default 30m)"},
 		{name: "pause", arg: "TIME", help: "pause between two of several runs (default 1s)"},
@@ -127,7 +128,7 @@ func (b *builder) alone(r *Repeat) {
 		}
 	}
 	if n := len(b.draft.Plan.Target.URLs); r.AB && n != 2 {
-		b.fault("--ab", fmt.Sprintf("needs two URLs, and there are %d", n), "such as inferometer run --ab http://old:8000 http://new:8000")
+		b.fault("--ab", fmt.Sprintf("needs two URLs, not %d", n), "such as inferometer run --ab http://old:8000 http://new:8000")
 	}
 }
 

@@ -69,7 +69,7 @@ var house = []struct{ name, may string }{
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
 	{"run", "./* gate message draw sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
-	{"run/kit", "gate message probe probe/prometheus endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
+	{"run/kit", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
 	{"run/health", "record golang.org/x/sys"},
@@ -107,6 +107,7 @@ var house = []struct{ name, may string }{
 	{"probe/triton", "probe/prometheus remote/proxy wire/clock wire/grpc wire/http1 plan record lib/exposition lib/kserve google.golang.org/protobuf"},
 	{"probe/prometheus", "message probe probe/serving remote/google plan record lib/exposition lib/localaddr"},
 	{"probe/serving", "record stat lib/exposition"},
+	{"probe/power", "record"},
 	{"probe", "record"},
 
 	// Where prompts and token counts come from.

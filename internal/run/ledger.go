@@ -16,7 +16,7 @@ type ledger struct {
 	worker int     // whose ledger it is, from 1; 0: the run's own
 	facts  result.Facts
 
-	several sync.Mutex // of what many goroutines note: sessions and the health of workers
+	several sync.Mutex // of what many goroutines note: sessions, the health of workers, readings of GPUs
 }
 
 // workers notes who sends.
@@ -59,6 +59,8 @@ func (l *ledger) workerHealth(h record.Health) {
 // probe notes what servers say of themselves.
 func (l *ledger) probe(p record.Probe) {
 	keep(l, (*record.Writer).Probe, p)
+	l.several.Lock()
+	defer l.several.Unlock()
 	l.facts.AddProbe(l.plan, p)
 }
 

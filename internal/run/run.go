@@ -132,7 +132,9 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 		r.opt.Watch(r.gauge.progress)
 	}
 	sampled := r.sampler.start(watch)
+	metered := r.meter(ctx)
 	err := r.player.play(ctx)
+	metered()
 	r.intake.close()
 	stopWatching()
 	<-sampled

@@ -26,6 +26,7 @@ type Kit struct {
 	Sources    map[string]prompt.Factory
 	Pages      PageFactory
 	Archives   ArchiveFactory
+	Meters     MeterFactory
 	Tokenizers TokenizerFinder
 	// Getenv looks variables up: the API key's, and those that name proxies.
 	Getenv func(string) string
@@ -58,6 +59,7 @@ func Default(getenv func(string) string) Kit {
 		Sources:    sources.All(getenv),
 		Pages:      newPage,
 		Archives:   newArchive,
+		Meters:     newMeter,
 		Tokenizers: Tokenizers(getenv),
 	}
 }

@@ -1,0 +1,67 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// meter has the power of this machine's GPUs read, where the plan wants it. The function that it gives ends
+// that, when there is a reading from after the last request. GPUs that cannot be read cost nothing of what
+// is measured otherwise.
+func (r *run) meter(ctx context.Context) (end func()) {
+	p, book := r.player.plan, r.player.ledger
+	every := cmp.Or(time.Duration(p.Cost.Interval), plan.PowerInterval)
+	switch {
+	case p.Cost.Power == plan.PowerAuto && !onThisMachine(p.Target.URLs):
+		book.power(record.Power{Source: plan.PowerSMI, Error: "the target is on another machine, whose power only an exporter there can tell"})
+		return func() {}
+	case p.Cost.Power != plan.PowerAuto && p.Cost.Power != plan.PowerSMI:
+		return func() {}
+	}
+	m, err := r.opt.Kit.Meters(ctx, p, every, r.clock.Now, book.power)
+	if err != nil {
+		fmt.Fprintf(r.opt.Log, "warning: the power of the GPUs is not read: %v\n", err)
+		book.power(record.Power{Source: plan.PowerSMI, Error: err.Error()})
+		return func() {}
+	}
+	fmt.Fprintf(r.opt.Log, "reading the power of this machine's GPUs every %v\n", every)
+	return func() {
+		m.Wait(ctx, r.clock.Now())
+		_ = m.Close()
+	}
+}
+
+// onThisMachine reports whether all targets are on this machine, as far as their names say so.
+func onThisMachine(urls []string) bool {
+	own := []string{"localhost"}
+	if name, err := os.Hostname(); err == nil {
+		own = append(own, name)
+	}
+	addresses, _ := net.InterfaceAddrs()
+	for _, a := range addresses {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil {
+			own = append(own, prefix.Addr().String())
+		}
+	}
+	return !slices.ContainsFunc(urls, func(raw string) bool {
+		u, err := url.Parse(raw)
+		if err != nil {
+			return true
+		}
+		host := strings.ToLower(u.Hostname())
+		ip, err := netip.ParseAddr(host)
+		loopback := err == nil && (ip.IsLoopback() || ip.IsUnspecified())
+		return !loopback && !slices.Contains(own, host) && !strings.HasSuffix(host, ".localhost")
+	})
+}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -166,7 +165,7 @@ func (m *Meter) run(life context.Context, path string) error {
 		args = append(args, "--id="+strings.Join(m.opt.Devices, ","))
 	}
 	child := exec.CommandContext(life, path, args...)
-	child.Env = append(os.Environ(), "TZ=UTC", "LC_ALL=C")
+	child.Env = append(child.Environ(), "TZ=UTC", "LC_ALL=C")
 	attach(child)
 	out, err := child.StdoutPipe()
 	if err != nil {

@@ -68,7 +68,7 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate message draw sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run", "./* gate stat/estimate message draw sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
 	{"run/kit", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},

@@ -60,7 +60,11 @@ func (g *Gate) JudgeStage(s *result.Stage) Outcome {
 	}
 	if g.Interval {
 		at, ok := st.Intervals[g.Stat]
-		if !ok || value == 0 {
+		if value == 0 {
+			o.Why = g.Figure() + " is 0: an interval is no share of it"
+			return o
+		}
+		if !ok {
 			o.Why = "too few requests for a confidence interval"
 			return o
 		}

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,10 @@ func TestCheck(t *testing.T) {
 		{"rps < 1", embeddings, ""},
 		{"goodput < 1", stages, "goodput is not measured: there are no objectives"},
 		{"goodput < 1", func(p *plan.Plan) { p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: 1}} }, ""},
+		{"output_cost > $2", stages, "output_cost is not measured: the price of a GPU hour is not given (add --gpus 8 --gpu-hour-price 2.10)"},
+		{"energy_per_output_token > 2J", stages, "energy_per_output_token is not measured: nothing is known about the GPUs"},
+		{"output_cost > $2", func(p *plan.Plan) { p.Cost = plan.Cost{GPUs: 1, Price: 2} }, ""},
+		{"watts > 700W", func(p *plan.Plan) { p.Cost = plan.Cost{GPUs: 1, Watts: 700} }, ""},
 		{"ttft.p99 > +5%", stages, "compares two runs, and this is one (use it with inferometer compare"},
 		{"at concurrency 8: rps < 1", stages, ""},
 		{"at concurrency 9: rps < 1", stages, "there is no level with concurrency 9 (there is 8, 16)"},
@@ -159,6 +164,8 @@ func TestNames(t *testing.T) {
 			}
 			seen[name] = m.ID
 		}
+	}
+	for _, m := range Metrics() {
 		if m.Lower && m.Higher {
 			t.Errorf("of %s both less and more are better", m.ID)
 		}
@@ -168,7 +175,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("there is no metric %s", id)
 		}
 	}
-	for _, id := range append(append(append(higher(), neither()...), streamed()...), generated()...) {
+	for _, id := range slices.Concat(higher(), neither(), streamed(), generated(), estimated()) {
 		if _, ok := Named(id); !ok {
 			t.Errorf("there is no metric %s", id)
 		}

@@ -40,6 +40,10 @@ func short() map[string][]string {
 		"slo_attainment":                   {"goodput"},
 		"request_goodput":                  {"good_rps"},
 		"error_rate":                       {"errors"},
+		"cost_per_million_total_tokens":    {"total_cost"},
+		"cost_per_million_output_tokens":   {"output_cost"},
+		"cost_per_million_input_tokens":    {"input_cost"},
+		"gpu_power_avg":                    {"watts"},
 	}
 }
 
@@ -60,6 +64,14 @@ func neither() []string {
 		"output_sequence_length", "input_sequence_length", "cached_prompt_tokens", "cached_prompt_share", "tokens_per_event", "concurrency", "request_count",
 		"total_gpu_energy", "gpu_power_avg", "gpu_power_peak",
 		"lag", "slot_wait", "dispatch_delay", "write_time", "read_delay", "resolve_time", "connect_time", "tls_time",
+	}
+}
+
+// estimated are the metrics of one number whose confidence interval can be told.
+func estimated() []string {
+	return []string{
+		"request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput",
+		"request_goodput", "slo_attainment", "error_rate",
 	}
 }
 

@@ -3,6 +3,7 @@ package gate
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -157,8 +158,11 @@ func (g *Gate) figure(text string) error {
 	case g.Stat == "":
 		return faultf(nearest.Hint(stat, Stats()), "%s is not a statistic", quote(stat))
 	}
-	if g.Interval && (g.Stat == "min" || g.Stat == "max" || g.Stat == "std") {
+	switch {
+	case g.Interval && (g.Stat == "min" || g.Stat == "max" || g.Stat == "std"):
 		return faultf("use avg or a percentile", "there is no confidence interval of %s", g.Stat)
+	case g.Interval && !g.Metric.Spread && !slices.Contains(estimated(), g.Metric.ID):
+		return faultf("of the metrics that are one number, rps, tps, goodput and errors have one", "there is no confidence interval of %s", g.Metric.Short)
 	}
 	return nil
 }

@@ -26,10 +26,13 @@ func scales(unit string) map[string]float64 {
 	// Any other unit is written as it stands, by its first part ("$" of "$/1M tokens"), or left
 	// out; joules and watts have their thousands.
 	list := map[string]float64{"": 1, unit: 1}
-	if first, _, cut := strings.Cut(unit, "/"); cut {
-		list[first] = 1
+	base, _, _ := strings.Cut(unit, "/")
+	if rate, _, cut := strings.Cut(unit, "/sec"); cut {
+		list["/s"], list[rate+"/s"] = 1, 1
+	} else {
+		list[base] = 1
 	}
-	if base, _, _ := strings.Cut(unit, "/"); base == "J" || base == "W" || base == "Wh" {
+	if base == "J" || base == "W" {
 		list["k"+base], list["M"+base] = 1e3, 1e6
 	}
 	return list

@@ -33,12 +33,14 @@ func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageMa
 }
 
 // build makes the result, and the document with it.
-func (d *drawing) build(p *plan.Plan, f result.Facts, fold *metric.Fold) (*result.Result, error) {
+func (d *drawing) build(p *plan.Plan, f result.Facts, fold *metric.Fold, records *record.File) (*result.Result, error) {
 	res, err := result.Build(p, f, fold)
 	if err != nil {
 		return nil, err
 	}
-	res.Gates = judged(p, res)
+	if res.Gates, err = judged(p, f.Stages, records, res); err != nil {
+		return nil, err
+	}
 	if d == nil {
 		return res, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -57,8 +58,34 @@ func (p *preparation) gated() error {
 	return nil
 }
 
+// FailIf judges a saved run by more gates than those of its plan.
+func (s *Saved) FailIf(texts []string) error {
+	var faults plan.Faults
+	for _, text := range texts {
+		g, err := gate.Parse(text)
+		if err == nil {
+			err = g.Check(s.Plan)
+		}
+		var wrong *gate.Error
+		if errors.As(err, &wrong) {
+			faults = append(faults, plan.Fault{Where: "--fail-if", Text: wrong.Text, Hint: wrong.Hint})
+			continue
+		}
+		s.Plan.FailIf = append(s.Plan.FailIf, text)
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	var err error
+	s.Result.Gates, err = judged(s.Plan, s.Facts.Stages, &s.Records, s.Result)
+	return err
+}
+
 // judged is what the gates of a plan say of a result.
-func judged(p *plan.Plan, res *result.Result) []result.Gate {
+func judged(p *plan.Plan, marks []record.StageMark, records *record.File, res *result.Result) ([]result.Gate, error) {
+	if err := intervals(p, marks, records, res); err != nil {
+		return nil, err
+	}
 	var list []result.Gate
 	for _, text := range p.FailIf {
 		g, err := gate.Parse(text)
@@ -68,5 +95,5 @@ func judged(p *plan.Plan, res *result.Result) []result.Gate {
 		}
 		list = append(list, gate.FailIf([]*gate.Gate{g}, res)...)
 	}
-	return list
+	return list, nil
 }

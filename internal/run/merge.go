@@ -10,7 +10,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
 )
 
 // share is what one worker of a run has kept.
@@ -23,7 +22,7 @@ type share struct {
 
 // Merge makes the result of a run again from the directories of its workers, whose coordinator
 // did not live to write one.
-func Merge(dirs []string) (*result.Result, error) {
+func Merge(dirs []string) (*Saved, error) {
 	var all []share
 	for _, dir := range dirs {
 		s, err := shareIn(dir)
@@ -53,7 +52,7 @@ func Merge(dirs []string) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return saved.Result, nil
+	return saved, nil
 }
 
 // shareIn looks at what a worker has kept.

@@ -47,11 +47,11 @@ type output struct {
 // told of the first thing that cannot be written.
 func openOutput(p *plan.Plan, opt *Options, h record.Header, alarm func(error)) (*output, error) {
 	dir := p.Output.Dir
-	if dir == "" && !findsWarmup(p) && opt.Fleet == nil && opt.Saved == nil && opt.Draw == nil {
+	if dir == "" && !findsWarmup(p) && opt.Fleet == nil && opt.Saved == nil && opt.Draw == nil && len(asksIntervals(p.FailIf)) == 0 {
 		return nil, nil
 	}
 	passing := dir == ""
-	if passing { // what was warm-up, what workers saw or what is exported or drawn takes the records out again
+	if passing { // what was warm-up, what workers saw, what is exported or drawn and intervals take the records out again
 		var err error
 		if dir, err = os.MkdirTemp("", "inferometer-records-*"); err != nil {
 			return nil, fmt.Errorf("making a place for the records: %w", err)

@@ -22,14 +22,14 @@ func findsWarmup(p *plan.Plan) bool {
 // then on: a run and a report of it do the same.
 func build(p *plan.Plan, f *result.Facts, fold *metric.Fold, records *record.File, pool *stat.Pool, d *drawing) (*result.Result, error) {
 	if !findsWarmup(p) || records.Path == "" {
-		return d.build(p, *f, fold)
+		return d.build(p, *f, fold, records)
 	}
 	marks, changed, err := result.Settled(p, f.Stages, fold)
 	if err != nil {
 		return nil, err
 	}
 	if !changed {
-		return d.build(p, *f, fold)
+		return d.build(p, *f, fold, records)
 	}
 	again, err := metric.NewFold(d.options(foldOptions(p, len(f.Header.Workers) > 0, result.Bounds(marks), pool, nil), p, marks))
 	if err != nil {
@@ -41,7 +41,7 @@ func build(p *plan.Plan, f *result.Facts, fold *metric.Fold, records *record.Fil
 		return nil, fmt.Errorf("taking the warm-up out: %w", err)
 	}
 	f.Stages = marks
-	return d.build(p, *f, again)
+	return d.build(p, *f, again, records)
 }
 
 // settled gives a line the marks that have been found, and a request the phase that it

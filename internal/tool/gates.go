@@ -88,12 +88,19 @@ func (g *Gates) gating() run.Gating {
 
 // Add takes down what came of a run.
 func (g *Gates) Add(res *result.Result) {
-	name := cmp.Or(res.Name, g.name)
+	name := cmp.Or(res.Name, "inferometer")
 	if n := len(g.suites); n > 0 {
 		name += " " + strconv.Itoa(n+1)
 	}
 	g.suites = append(g.suites, ci.Of(name, res))
 	g.tables = append(g.tables, res)
+}
+
+// AddForeign is Add for what another program measured, whose client nobody watched: the verdict
+// is not a part of it.
+func (g *Gates) AddForeign(res *result.Result) {
+	g.Add(res)
+	g.suites[len(g.suites)-1].Verdict = nil
 }
 
 // Close says what came of the gates, to the user and to the system that the command runs under,
@@ -106,7 +113,7 @@ func (g *Gates) Close(env Env, code int) int {
 	case code == ExitOK:
 		g.unseen()
 	case len(g.suites) == 0:
-		g.suites = []ci.Suite{{Name: g.name, Broken: "there is no result: exit code " + strconv.Itoa(code)}}
+		g.suites = []ci.Suite{{Name: "inferometer", Broken: "there is no result: exit code " + strconv.Itoa(code)}}
 	}
 	if len(g.suites) == 0 {
 		if len(g.failIf) > 0 {
@@ -137,7 +144,7 @@ func (g *Gates) unseen() {
 		return
 	}
 	if len(g.suites) == 0 {
-		g.suites = []ci.Suite{{Name: g.name}}
+		g.suites = []ci.Suite{{Name: "inferometer"}}
 	}
 	for _, text := range g.failIf {
 		judged := slices.ContainsFunc(g.suites, func(s ci.Suite) bool {

@@ -32,8 +32,16 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 		}
 	}
 	saved, err := run.Read(dir, as.Names)
+	if err == nil {
+		err = saved.FailIf(action.FailIf)
+	}
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
+	}
+	if ours {
+		env.Gates.Add(saved.Result)
+	} else {
+		env.Gates.AddForeign(saved.Result)
 	}
 	out, err := placeFor(action, as.Name)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // of ours in a page, as Markdown and where nobody else can.
 func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	page, md := wantsPage(env, action), slices.Contains(action.Formats, "md")
-	if !page && !md {
+	if !page && !md && len(action.FailIf) == 0 && action.JUnit == "" {
 		if code, mine := again(env, action, tools); mine {
 			return code
 		}
@@ -33,6 +33,9 @@ func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) in
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
+	if figures != nil && (len(action.FailIf) > 0 || action.JUnit != "") {
+		return env.Fail("report", plan.Faults{{Where: "--fail-if, --junit", Text: action.Dir + " has figures alone", Hint: "gates need a run with its requests; compare takes figures"}}, tool.ExitUsage)
+	}
 	if figures != nil {
 		return reportFigures(env, action, figures)
 	}
@@ -40,7 +43,11 @@ func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) in
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
+	if err := saved.FailIf(action.FailIf); err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
 	unwatched(saved.Result, action.Dir, read)
+	env.Gates.AddForeign(saved.Result)
 	if page {
 		d.Plan, d.Runs = "", "" // what its load comes to, not what was run
 		d.Show(saved.Result)

@@ -30,9 +30,16 @@ func wantsPage(env tool.Env, action *args.ReportAction) bool {
 // for one.
 func reported(env tool.Env, action *args.ReportAction) (*result.Result, error) {
 	if !wantsPage(env, action) {
-		return run.Report(action.Dir)
+		saved, err := run.Read(action.Dir, nil)
+		if err != nil {
+			return nil, err
+		}
+		return saved.Result, saved.FailIf(action.FailIf)
 	}
 	saved, d, err := run.Draw(action.Dir, nil)
+	if err == nil {
+		err = saved.FailIf(action.FailIf)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,14 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
+	if env.Gates, err = tool.NewGates("report", action.FailIf, action.JUnit); err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	if action.As == "" && slices.ContainsFunc(action.Formats, func(f string) bool { return f == "console" || f == "json" || f == "md" }) {
+		env.Gates.Silent()
+	}
 	dir := action.Dir
-	code := reportOn(env, action, tools)
+	code := env.Gates.Close(env, reportOn(env, action, tools))
 	if to == nil || code == tool.ExitUsage {
 		return code
 	}
@@ -104,15 +110,19 @@ func reportWorkers(env tool.Env, action *args.ReportAction) int {
 	if action.Tokenizer != "" {
 		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "cannot be combined with several directories", Hint: "their records have token counts: leave it out"}}, tool.ExitUsage)
 	}
-	res, err := run.Merge(action.Dirs)
+	saved, err := run.Merge(action.Dirs)
 	if err != nil {
 		return env.Fail("report", fmt.Errorf("%w. To compare runs: inferometer compare A B", err), tool.ExitUsage)
 	}
-	return printReport(env, res, action)
+	if err := saved.FailIf(action.FailIf); err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	return printReport(env, saved.Result, action)
 }
 
 // printReport prints a result in the formats asked for.
 func printReport(env tool.Env, res *result.Result, action *args.ReportAction) int {
+	env.Gates.Add(res)
 	for _, format := range action.Formats {
 		if err := printFormat(env, res, format, action); err != nil {
 			return env.Fail("report", err, tool.ExitRun)

@@ -64,12 +64,6 @@ func between(a, b *estimate, confidence float64) Difference {
 	return d
 }
 
-// error is a standard error, the mean of those below and above.
-func (e *estimate) error() float64 {
-	lo, hi := e.limits(1)
-	return (hi - lo) / 2
-}
-
 // welch are the degrees of freedom of the difference of two figures, by Welch and Satterthwaite.
 func welch(a, dfA, b, dfB float64) float64 {
 	if a == 0 && b == 0 {
@@ -83,10 +77,12 @@ func welch(a, dfA, b, dfB float64) float64 {
 // test fills in interval, probability and power of a difference by its limits at t standard
 // errors to either side.
 func (d *Difference) test(limits func(t float64) (lo, hi float64)) {
+	if math.Abs(d.Delta) <= rounding*max(math.Abs(d.A), math.Abs(d.B)) {
+		d.Delta = 0
+	}
 	bound := stat.StudentBound(1-d.confidence, d.df)
 	d.Lo, d.Hi = limits(bound)
 	d.Least = (d.Hi - d.Lo) / 2 * (bound + stat.StudentBound(2*(1-power), d.df)) / bound
-	// The greatest t at which 0 is outside.
 	excludes := func(t float64) bool {
 		lo, hi := limits(t)
 		return lo > 0 || hi < 0
@@ -95,11 +91,12 @@ func (d *Difference) test(limits func(t float64) (lo, hi float64)) {
 	case d.Delta == 0:
 		d.P = 1
 		return
-	case excludes(1e3):
+	case excludes(furthest):
 		d.P = 0
 		return
 	}
-	in, out := 1e3, 0.0
+	// The greatest t at which 0 is outside.
+	out, in := 0.0, furthest
 	for range 60 {
 		if mid := (in + out) / 2; excludes(mid) {
 			out = mid
@@ -108,7 +105,18 @@ func (d *Difference) test(limits func(t float64) (lo, hi float64)) {
 		}
 	}
 	d.P = stat.StudentTail(out, d.df)
+	// Interval and probability agree to the last bit.
+	if found := d.Lo > 0 || d.Hi < 0; found {
+		d.P = min(d.P, math.Nextafter(1-d.confidence, 0))
+	} else {
+		d.P = max(d.P, 1-d.confidence)
+	}
 }
+
+const (
+	rounding = 1e-12 // by which share figures differ that are the same
+	furthest = 1e3   // standard errors: beyond, chance has no part in it
+)
 
 // Longer is how many times as long to run, or how many times as many runs to make, to find a
 // difference of this size with 80 % power. It is NaN where that is not known.

@@ -1,10 +1,13 @@
 // Package estimate says between what a figure lies, and whether two differ, where the figures
 // are made of samples that depend on their neighbours in time.
+//
+// Every figure is taken for a sum of scores, one for each request: what the request adds to the
+// figure's error. How far such a sum strays follows from the slow waves among the scores, see
+// spread.go; docs/statistics.md has the formulas, and how well they keep their word.
 package estimate
 
 import (
 	"math"
-	"slices"
 
 	"github.com/inferometer/inferometer/internal/stat"
 )
@@ -25,7 +28,8 @@ type Kind uint8
 const (
 	Mean Kind = iota
 	Quantile
-	Rate // of a Flow alone
+	Rate  // of a Flow alone
+	Share // the mean of samples that are 0 or 1, such as whether a request met its objectives
 )
 
 // Figure is what is worked out of samples.
@@ -37,11 +41,11 @@ type Figure struct {
 // Interval is a figure and between what it lies with the given confidence.
 type Interval struct {
 	Value, Lo, Hi float64
-	Blocks        int  // how many parts of the run, independent of one another, the width is worked out of
+	Blocks        int  // as many independent requests, or runs, would say as much
 	Known         bool // false: there is too little to say, and Lo and Hi mean nothing
 }
 
-// Of are the intervals of figures of one metric.
+// Of are the intervals of figures of one metric. Samples that are not numbers have none.
 func Of(s *Samples, figures []Figure, confidence float64) []Interval {
 	out := make([]Interval, len(figures))
 	for i, e := range estimates(s, figures) {
@@ -54,49 +58,64 @@ func Of(s *Samples, figures []Figure, confidence float64) []Interval {
 type estimate struct {
 	value  float64
 	known  bool
+	blocks float64
 	df     float64                          // degrees of freedom of the error
 	limits func(t float64) (lo, hi float64) // t standard errors to either side
 }
 
-// unknown is a figure without an error.
-func unknown(value float64) estimate { return estimate{value: value} }
+// around is an estimate whose error is alike on both sides.
+func around(value, se, df float64) estimate {
+	return estimate{value: value, known: true, blocks: df + 1, df: df, limits: func(t float64) (lo, hi float64) { return value - t*se, value + t*se }}
+}
 
 func (e *estimate) interval(confidence float64) Interval {
-	out := Interval{Value: e.value, Blocks: int(e.df), Known: e.known}
+	out := Interval{Value: e.value, Blocks: int(e.blocks), Known: e.known}
 	if e.known {
 		out.Lo, out.Hi = e.limits(stat.StudentBound(1-confidence, e.df))
+		out.Known = !math.IsInf(out.Lo, 0) && !math.IsInf(out.Hi, 0)
 	}
 	return out
+}
+
+// error is a standard error, the mean of those below and above.
+func (e *estimate) error() float64 {
+	lo, hi := e.limits(1)
+	return (hi - lo) / 2
 }
 
 // estimates works out figures of one metric.
 func estimates(s *Samples, figures []Figure) []estimate {
 	out := make([]estimate, len(figures))
-	var sorted []float64
-	for i, f := range figures {
-		out[i] = unknown(math.NaN())
-		if !s.sound() {
-			continue
+	if !s.sound() {
+		for i := range out {
+			out[i].value = math.NaN()
 		}
+		return out
+	}
+	alone := s.alone()
+	var l ladder
+	for i, f := range figures {
 		switch f.Kind {
 		case Mean:
 			out[i] = s.mean()
+		case Share:
+			out[i] = s.share(alone)
 		case Quantile:
-			if sorted == nil {
-				sorted = slices.Clone(s.Values)
-				slices.Sort(sorted)
+			if l == nil {
+				l = ladderOf(s.Values)
 			}
-			out[i] = s.quantile(sorted, f.Q)
+			out[i] = s.quantile(l, f.Q, alone)
+		default:
+			out[i].value = math.NaN()
 		}
+		out[i].blocks = alone
+		out[i].known = out[i].known && alone >= leastAlone
 	}
 	return out
 }
 
 // sound reports whether these are samples that something can be worked out of.
 func (s *Samples) sound() bool {
-	if len(s.Values) == 0 {
-		return false
-	}
 	end := 0
 	for _, e := range s.Ends {
 		if e < end {
@@ -104,11 +123,11 @@ func (s *Samples) sound() bool {
 		}
 		end = e
 	}
-	if s.Ends != nil && end != len(s.Values) {
+	if len(s.Values) == 0 || s.Ends != nil && end != len(s.Values) {
 		return false
 	}
 	for _, v := range s.Values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if v-v != 0 { // not a number, or infinite
 			return false
 		}
 	}
@@ -123,60 +142,98 @@ func (s *Samples) requests() int {
 	return len(s.Ends)
 }
 
-// scores are, for each request, the sum of f over its samples.
-func (s *Samples) scores(f func(v float64) float64) []float64 {
-	out := make([]float64, s.requests())
+// of are the samples of a request.
+func (s *Samples) of(request int) []float64 {
 	if s.Ends == nil {
-		for i, v := range s.Values {
-			out[i] = f(v)
-		}
-		return out
+		return s.Values[request : request+1]
 	}
 	begin := 0
-	for i, end := range s.Ends {
-		for _, v := range s.Values[begin:end] {
-			out[i] += f(v)
+	if request > 0 {
+		begin = s.Ends[request-1]
+	}
+	return s.Values[begin:s.Ends[request]]
+}
+
+// scores are the sums of f over the samples of neighbouring requests: of each request, or of
+// as many as make parts of the run that are fine enough.
+func (s *Samples) scores(f func(values []float64) float64) []float64 {
+	n := s.requests()
+	out := make([]float64, min(n, parts))
+	for i := range out {
+		for r := i * n / len(out); r < (i+1)*n/len(out); r++ {
+			out[i] += f(s.of(r))
 		}
-		begin = end
 	}
 	return out
 }
 
+// mean is a figure whose samples may be skewed: then it is more often too low than too high,
+// and by less, and so is its error.
 func (s *Samples) mean() estimate {
-	n := float64(len(s.Values))
+	first, n := s.Values[0], float64(len(s.Values))
 	var m float64
-	for i, v := range s.Values {
-		m += (v - m) / float64(i+1)
+	for _, v := range s.Values {
+		m += v - first // which makes the mean of what is all the same exact
 	}
-	sum, df, ok := spread(s.scores(func(v float64) float64 { return v - m }))
-	if !ok {
-		return unknown(m)
+	m = first + m/n
+	scores := s.scores(func(values []float64) (sum float64) {
+		for _, v := range values {
+			sum += v - m
+		}
+		return sum
+	})
+	sum, df, ok := spread(scores)
+	if math.IsInf(m, 0) || math.IsNaN(m) || math.IsInf(sum, 0) || math.IsNaN(sum) {
+		return estimate{value: math.NaN()}
 	}
-	se := sum / n
-	return estimate{value: m, known: true, df: df, limits: func(t float64) (float64, float64) { return m - t*se, m + t*se }}
+	se, skew := sum/n, skewness(scores)
+	return estimate{value: m, known: ok, df: df, limits: func(t float64) (lo, hi float64) {
+		return min(m, m-se*unskewed(t, skew)), max(m, m-se*unskewed(-t, skew))
+	}}
 }
 
-// quantile takes the interval of how many samples lie below the quantile, and the samples of
-// those ranks: Woodruff's.
-func (s *Samples) quantile(sorted []float64, q float64) estimate {
-	n := float64(len(sorted))
-	at := stat.Linear.QuantileOf(sorted, q)
+// share is by Wilson's interval, which has a width where all samples are the same.
+func (s *Samples) share(alone float64) estimate {
+	e := s.mean()
+	if !e.known {
+		return e
+	}
+	p, n := e.value, alone
+	if se := e.error(); se > 0 {
+		n = p * (1 - p) / (se * se)
+	}
+	e.limits = func(t float64) (lo, hi float64) {
+		t2 := t * t / n
+		mid, half := p+t2/2, math.Sqrt(t2*(p*(1-p)+t2/4))
+		return min(p, max(0, (mid-half)/(1+t2))), max(p, min(1, (mid+half)/(1+t2)))
+	}
+	return e
+}
+
+// quantile is by Woodruff's interval: that of the share of samples up to the quantile, and the
+// samples of those ranks.
+func (s *Samples) quantile(l ladder, q, alone float64) estimate {
+	at := l.at(q)
 	if !(q > 0 && q < 1) {
-		return unknown(at)
+		return estimate{value: at}
 	}
-	sum, df, ok := spread(s.scores(func(v float64) float64 {
-		if v <= at {
-			return 1 - q
+	sum, df, ok := spread(s.scores(func(values []float64) float64 {
+		below := 0
+		for _, v := range values {
+			if v <= at {
+				below++
+			}
 		}
-		return -q
+		return float64(below) - q*float64(len(values))
 	}))
-	se := sum / n
-	// What lies beyond must be several samples, each worth as much as one that is independent.
-	if beyond := min(q, 1-q) * q * (1 - q) / (se * se); !ok || beyond < 6 || min(q, 1-q)*n < 6 {
-		return unknown(at)
+	se := sum / float64(len(s.Values))
+	// Beyond the quantile there must be several samples that are worth an independent one.
+	tail := min(q, 1-q)
+	beyond := tail * min(float64(len(s.Values)), alone)
+	if se > 0 {
+		beyond = min(beyond, tail*q*(1-q)/(se*se))
 	}
-	return estimate{value: at, known: true, df: df, limits: func(t float64) (float64, float64) {
-		lo := stat.Linear.QuantileOf(sorted, max(0, q-t*se))
-		return lo, stat.Linear.QuantileOf(sorted, min(1, q+t*se))
+	return estimate{value: at, known: ok && beyond >= leastBeyond, df: df, limits: func(t float64) (lo, hi float64) {
+		return min(at, l.at(max(0, q-t*se))), max(at, l.at(min(1, q+t*se)))
 	}}
 }

@@ -14,38 +14,35 @@ func OfFlow(s *Flow, confidence float64) Interval {
 	return e.interval(confidence)
 }
 
-// cells is the most parts that the span is cut into.
-const cells = 4096
+// leastEvents is how many of a flow say something about it.
+const leastEvents = 500
 
 func (s *Flow) rate() estimate {
 	span := s.End - s.Begin
 	if !(span > 0) || math.IsInf(span, 0) || s.Amount != nil && len(s.Amount) != len(s.At) {
-		return unknown(math.NaN())
+		return estimate{value: math.NaN()}
 	}
-	parts := make([]float64, min(cells, len(s.At)))
+	cells := make([]float64, min(parts, max(1, len(s.At))))
 	var sum float64
 	for i, at := range s.At {
 		amount := 1.0
 		if s.Amount != nil {
 			amount = s.Amount[i]
 		}
-		if math.IsNaN(at) || math.IsNaN(amount) || math.IsInf(amount, 0) {
-			return unknown(math.NaN())
+		if math.IsNaN(at) || amount-amount != 0 {
+			return estimate{value: math.NaN()}
 		}
 		if at < s.Begin || at > s.End {
 			continue
 		}
 		sum += amount
-		parts[min(len(parts)-1, int((at-s.Begin)/span*float64(len(parts))))] += amount
+		cells[min(len(cells)-1, int((at-s.Begin)/span*float64(len(cells))))] += amount
 	}
-	rate := sum / span
-	for i := range parts {
-		parts[i] -= sum / float64(len(parts))
+	for i := range cells {
+		cells[i] -= sum / float64(len(cells))
 	}
-	err, df, ok := spread(parts)
-	if !ok {
-		return unknown(rate)
-	}
-	se := err / span
-	return estimate{value: rate, known: true, df: df, limits: func(t float64) (float64, float64) { return rate - t*se, rate + t*se }}
+	err, df, ok := spread(cells)
+	e := around(sum/span, err/span, df)
+	e.known = ok && len(s.At) >= leastEvents
+	return e
 }

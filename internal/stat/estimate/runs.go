@@ -24,10 +24,9 @@ func overRuns(values []float64) estimate {
 		mean = math.NaN()
 	}
 	if n < 2 || math.IsNaN(square) || math.IsInf(square, 0) {
-		return unknown(mean)
+		return estimate{value: mean, blocks: n}
 	}
-	se := math.Sqrt(square / (n - 1) / n)
-	return estimate{value: mean, known: true, df: n - 1, limits: func(t float64) (float64, float64) { return mean - t*se, mean + t*se }}
+	return around(mean, math.Sqrt(square/(n-1)/n), n-1)
 }
 
 // BetweenRuns is the difference between the means of a figure over the runs of two sides, by

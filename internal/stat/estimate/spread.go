@@ -1,46 +1,170 @@
 package estimate
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// The fewest and the most waves that the error of a sum is worked out of.
+// parts is how many a run is cut into at most: enough for the waves.
+const parts = 4096
+
+// The waves that a run is taken apart into: at most so many, and none shorter than so many
+// requests, since what happens from one to the next says nothing of the whole.
 const (
-	leastWaves = 8
 	mostWaves  = 64
+	leastShort = 8
+)
+
+// What it takes to know an error.
+const (
+	leastScores = 32
+	leastDF     = 4
+	leastAlone  = 20 // requests, as many as there would be without memory
+	leastBeyond = 6  // of them beyond a quantile
 )
 
 // spread is the standard error of the sum of scores, which depend on their neighbours, and its
 // degrees of freedom; not ok: there are too few to say.
+//
+// The scores are taken apart into cosines with 1, 2, 3, … halves of a period in the run. Their
+// powers are independent of one another, however the scores depend on their neighbours, and the
+// error of the sum is the power that the line reaches at 0.
 func spread(scores []float64) (se, df float64, ok bool) {
 	n := len(scores)
-	if n < 2*leastWaves {
-		return 0, 0, false
+	if n < leastScores {
+		return 0, 1, false
 	}
-	var mean float64
-	for _, v := range scores {
-		mean += v / float64(n)
+	powers := make([]float64, min(mostWaves, 2*n/leastShort))
+	var sum float64
+	for j := range powers {
+		w := wave(scores, j+1)
+		powers[j] = w * w
+		sum += w * w
 	}
-	var square, next float64
-	for i, v := range scores {
-		square += (v - mean) * (v - mean)
-		if i > 0 {
-			next += (v - mean) * (scores[i-1] - mean)
-		}
-	}
-	if square == 0 {
+	if sum == 0 {
 		return 0, mostWaves, true
 	}
-	phi := max(0.01, min(0.999, next/square+1/float64(n)))
-	k := int(min(mostWaves, float64(n)/4, float64(n)/math.Pi*(1-phi)/math.Sqrt(phi)*math.Sqrt(0.15)))
-	if k < leastWaves {
-		return 0, 0, false
+	level, df := still(powers)
+	return math.Sqrt(level * float64(n)), df, df >= leastDF
+}
+
+// wave is how much of the cosine with j halves of a period there is in the scores.
+func wave(scores []float64, j int) float64 {
+	n := float64(len(scores))
+	step := math.Pi * float64(j) / n
+	twice := 2 * math.Cos(step)
+	last := math.Cos(step / 2) // a cosine is the same half a step before and behind 0
+	now := last
+	var sum float64
+	for _, v := range scores {
+		sum += v * now
+		last, now = now, twice*now-last
 	}
-	var power float64
-	for j := 1; j <= k; j++ {
-		var wave float64
-		for i, v := range scores {
-			wave += v * math.Cos(math.Pi*float64(j)*(float64(i)+0.5)/float64(n))
+	return sum * math.Sqrt(2/n)
+}
+
+// noMemory is the probability, before anything is seen, that scores do not depend on their neighbours.
+const noMemory = 0.8
+
+// still is the power of the wave of no length at all, which is the sum, by those of the others,
+// and the degrees of freedom with which it is known.
+//
+// Scores that remember have a memory that fades, and so a line of powers that is flat up to a
+// corner and falls from there on to a floor: 1 + ratio/(1 + (j/corner)²). Every such line counts
+// by how likely it makes the powers that are there. What they disagree about goes into the
+// degrees of freedom: the distribution of the power at 0, by mean and variance of its logarithm,
+// is taken for that of a variance that so many independent samples would leave.
+func still(powers []float64) (level, df float64) {
+	b := belief{powers: powers, top: math.Inf(-1)}
+	b.weigh(1, 0, noMemory)
+	count := float64(len(powers))
+	const ratios = 8
+	corners := math.Ceil(2 * math.Log2(count))
+	for c := 1.0; c < count; c *= math.Sqrt2 {
+		for r := range ratios {
+			b.weigh(c, math.Exp2(float64(2*r-1)), (1-noMemory)/ratios/corners)
 		}
-		power += 2 * wave * wave / float64(n)
 	}
-	return math.Sqrt(power / float64(k) * float64(n)), float64(k), true
+	mean := b.mean / b.weight
+	variance := max(0, b.square/b.weight-mean*mean) + trigamma(count/2)
+	df = 2 * inverseTrigamma(variance)
+	return math.Exp(mean+math.Log(count/2)-digamma(count/2)+digamma(df/2)) * 2 / df, df
+}
+
+// belief adds up lines of powers by how likely they are.
+type belief struct {
+	powers               []float64
+	top                  float64 // logarithm of the greatest likelihood, which the weights are parts of
+	weight, mean, square float64 // of the logarithm of the power at 0
+}
+
+// weigh adds one line.
+func (b *belief) weigh(corner, ratio, prior float64) {
+	count := float64(len(b.powers))
+	var sum, logs float64
+	product := 1.0
+	for i, p := range b.powers {
+		x := float64(i+1) / corner
+		g := 1 + ratio/(1+x*x)
+		sum += p / g
+		if product *= g; product > 1e200 {
+			logs += math.Log(product)
+			product = 1
+		}
+	}
+	scale := math.Log(sum / count)
+	like := math.Log(prior) - (count*scale+logs+math.Log(product))/2
+	if like > b.top {
+		f := math.Exp(b.top - like)
+		b.weight, b.mean, b.square, b.top = b.weight*f, b.mean*f, b.square*f, like
+	}
+	at, w := scale+math.Log1p(ratio), math.Exp(like-b.top)
+	b.weight += w
+	b.mean += w * at
+	b.square += w * at * at
+}
+
+// alone is how many independent requests would say as much as these do: at least that, as far as is known.
+func (s *Samples) alone() float64 {
+	n := s.requests()
+	each := make([]float64, n)
+	for i := range each {
+		values := s.of(i)
+		for _, v := range values {
+			each[i] += v / float64(len(values))
+		}
+	}
+	ranks := ranked(each)
+	var square float64
+	for _, v := range ranks {
+		square += v * v
+	}
+	if square == 0 {
+		return float64(n)
+	}
+	fold := &Samples{Values: ranks}
+	se, df, _ := spread(fold.scores(func(v []float64) float64 { return v[0] }))
+	return float64(n) / max(1, se*se/square*math.Exp(math.Sqrt(2/df)))
+}
+
+// ranked are the ranks of values, less their mean; ties share theirs.
+func ranked(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	out := make([]float64, len(values))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && values[order[j]] == values[order[i]] {
+			j++
+		}
+		for _, at := range order[i:j] {
+			out[at] = float64(i+j-len(order)) / 2
+		}
+		i = j
+	}
+	return out
 }

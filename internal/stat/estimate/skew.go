@@ -1,0 +1,71 @@
+package estimate
+
+import "math"
+
+// mostSkew bounds what skew is made up for.
+const (
+	mostSkew   = 0.5
+	skewBlocks = 32
+)
+
+// skewness is that of the sum of scores, by blocks of neighbours.
+func skewness(scores []float64) float64 {
+	n := len(scores)
+	var square, cube float64
+	for i := range skewBlocks {
+		var sum float64
+		for _, v := range scores[i*n/skewBlocks : (i+1)*n/skewBlocks] {
+			sum += v
+		}
+		square += sum * sum
+		cube += sum * sum * sum
+	}
+	if square == 0 {
+		return 0
+	}
+	return max(-mostSkew, min(mostSkew, cube/math.Pow(square, 1.5)))
+}
+
+// unskewed is how far out a studentized mean of skewed samples is as seldom as one without skew
+// is at t, by Hall's transformation.
+func unskewed(t, skew float64) float64 {
+	if math.Abs(skew) < 1e-3 {
+		return t
+	}
+	return 3 / skew * (math.Cbrt(1+skew*(t-skew/6)) - 1)
+}
+
+// digamma is the derivative of the logarithm of the gamma function, for x > 0.
+func digamma(x float64) float64 {
+	var s float64
+	for x < 8 {
+		s -= 1 / x
+		x++
+	}
+	y := 1 / (x * x)
+	return s + math.Log(x) - 1/(2*x) - y*(1./12-y*(1./120-y/252))
+}
+
+// trigamma is the derivative of digamma.
+func trigamma(x float64) float64 {
+	var s float64
+	for x < 8 {
+		s += 1 / (x * x)
+		x++
+	}
+	y := 1 / (x * x)
+	return s + 1/x + y/2 + y/x*(1./6-y*(1./30-y/42))
+}
+
+// inverseTrigamma is the x whose trigamma is v.
+func inverseTrigamma(v float64) float64 {
+	lo, hi := 1e-3, 1e6
+	for range 60 {
+		if mid := math.Sqrt(lo * hi); trigamma(mid) > v {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/compare"
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/tool"
 	comparison "github.com/inferometer/inferometer/internal/tool/compare"
 	"github.com/inferometer/inferometer/internal/tool/native/args"
@@ -116,4 +117,18 @@ func (s *series) compare(rounds int, kept bool) (code int, err error) {
 		sides = append(sides, side)
 	}
 	return comparison.Show(s.env, action, sides)
+}
+
+// plansOf are the plans that a command line stands for: one for each side, where it has two.
+func plansOf(action *args.Action) []*plan.Plan {
+	if !action.Repeat.AB {
+		return []*plan.Plan{action.Plan}
+	}
+	var list []*plan.Plan
+	for _, url := range action.Plan.Target.URLs {
+		p := *action.Plan
+		p.Target.URLs = []string{url}
+		list = append(list, &p)
+	}
+	return list
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/repeat"
-	"github.com/inferometer/inferometer/internal/report/console"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -215,18 +214,17 @@ func (s *series) conclude(ctx context.Context, d *repeat.Document, failed error)
 		err = errors.Join(err, s.write(repeatsFile, d))
 	}
 	err = errors.Join(err, s.copy(ctx))
-	if err := s.printRepeats(d); err != nil {
+	format := "console"
+	if s.action.JSON {
+		format = "json"
+	}
+	if err := printRepeats(env, d, format, s.action.All, s.out, s.subject); err != nil {
 		return env.Fail("run", err, tool.ExitRun)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return env.Fail("run", err, tool.ExitRun)
-	case !d.Valid || d.Ended == repeat.EndedInterrupted:
-		return tool.ExitRun
-	case d.Until != nil && !d.Until.Met:
-		return tool.ExitMissed
 	}
-	return tool.ExitOK
+	return repeatsCode(d)
 }
 
 // copy copies the directory of the series to the buckets that the plan names.
@@ -250,20 +248,4 @@ func encode(w io.Writer, d any) error {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(d)
-}
-
-// printRepeats prints the document as the command line asked for.
-func (s *series) printRepeats(d *repeat.Document) error {
-	if s.action.JSON {
-		return encode(s.env.Stdout, d)
-	}
-	screen := s.env.Terminal(s.env.Stdout)
-	o := console.Options{Width: min(screen.Width(), 140), Color: screen.Color, All: s.action.All, Subject: s.subject}
-	if s.out != "" && len(d.Runs) > 0 {
-		o.Dir, o.Files = s.out, []string{repeatsFile}
-		for _, r := range d.Runs {
-			o.Files = append(o.Files, r.Dir+"/")
-		}
-	}
-	return console.Repeats(s.env.Stdout, d, o)
 }

@@ -91,6 +91,11 @@ func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if err := pages(&env, action); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
+	if !ours {
+		if code, mine := reportRepeats(env, action); mine {
+			return code
+		}
+	}
 	if _, err := os.Stat(action.Dir); !ours && err == nil {
 		return reportOthers(env, action, tools)
 	}

@@ -36,7 +36,7 @@ func runCommand(env tool.Env, line []string) int {
 	}
 	env.Warn("warning", action.Warnings)
 	if action.DryRun {
-		return env.PrintPlan("run", action.Plan)
+		return env.PrintPlan("run", plansOf(action)...)
 	}
 	if env.Gates, err = tool.NewGates("run", nil, action.JUnit); err != nil {
 		return env.Fail("run", err, tool.ExitUsage)

@@ -26,7 +26,6 @@ type sampled struct {
 	out, in []float32 // tokens; NaN: not known
 	ok      []bool
 	good    []bool
-	judged  bool
 	columns map[string]*column
 	window  result.Window
 	order   []int32 // by when they were sent
@@ -55,10 +54,9 @@ func (r *Run) sample(stages []int, metrics []string) (map[int]*sampled, error) {
 	reader := metric.NewReader(opts)
 	err := r.Saved.Records.Requests(func(rec *record.Record) error {
 		if s := all[rec.Stage]; s != nil && rec.Phase == record.Measured {
-			good, judged := false, false
 			req := reader.Read(rec)
-			good, judged = reader.Good()
-			s.add(req, good, judged)
+			good, _ := reader.Good()
+			s.add(req, good)
 		}
 		return nil
 	})
@@ -89,7 +87,7 @@ func (r *Run) empty(stage int, metrics []string) *sampled {
 	return s
 }
 
-func (s *sampled) add(r *metric.Request, good, judged bool) {
+func (s *sampled) add(r *metric.Request, good bool) {
 	sent := r.Sent
 	if sent == record.Never {
 		sent = r.Due
@@ -104,7 +102,7 @@ func (s *sampled) add(r *metric.Request, good, judged bool) {
 	s.end = append(s.end, r.End.Seconds())
 	s.out = append(s.out, tokens(r.Tokens, r.Tokens >= 0))
 	s.in = append(s.in, tokens(r.In.N, r.In.Source != record.Uncounted))
-	s.ok, s.good, s.judged = append(s.ok, r.Failure == nil), append(s.good, good), judged
+	s.ok, s.good = append(s.ok, r.Failure == nil), append(s.good, good)
 	for _, c := range s.columns {
 		c.add(r)
 	}
@@ -215,6 +213,13 @@ func (s *sampled) flow(to *estimate.Flow, id string) {
 // stream is the samples of a metric over the runs of a side.
 func stream(runs []*sampled, id string) *estimate.Samples {
 	var all estimate.Samples
+	n := 0
+	for _, s := range runs {
+		if c := s.columns[id]; c != nil {
+			n += len(c.values)
+		}
+	}
+	all.Values = make([]float64, 0, n)
 	for _, s := range runs {
 		s.append(&all, id)
 	}

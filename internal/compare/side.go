@@ -274,36 +274,39 @@ func (s *Side) paths() []string {
 	return list
 }
 
-// nameSides gives sides without a name the last part of their path or, where that does not
-// tell them apart, all of it.
+// nameSides gives sides without a name the last part of their path, and as many parts before
+// it as it takes to tell them apart.
 func nameSides(sides []Side, arguments []string) {
-	taken := func(name string, but int) bool {
-		for i := range sides {
-			if i != but && sides[i].Name == name {
-				return true
-			}
-		}
-		return false
-	}
 	var unnamed []int
 	for i := range sides {
 		if sides[i].Name == "" {
 			unnamed = append(unnamed, i)
-			sides[i].Name = filepath.Base(filepath.Clean(arguments[i]))
 		}
 	}
-	var same []int
-	for _, i := range unnamed {
-		if taken(sides[i].Name, i) {
-			same = append(same, i)
+	distinct := func() bool {
+		seen := map[string]bool{}
+		for i := range sides {
+			seen[sides[i].Name] = true
 		}
+		return len(seen) == len(sides)
 	}
-	for _, i := range same {
-		sides[i].Name = arguments[i]
+	for parts := 1; parts <= 4; parts++ {
+		for _, i := range unnamed {
+			sides[i].Name = lastParts(arguments[i], parts)
+		}
+		if distinct() {
+			return
+		}
 	}
 	for i := range sides {
 		for name, n := sides[i].Name, 2; slices.ContainsFunc(sides[:i], func(s Side) bool { return s.Name == sides[i].Name }); n++ {
 			sides[i].Name = fmt.Sprintf("%s (%d)", name, n)
 		}
 	}
+}
+
+// lastParts are the last parts of a path.
+func lastParts(path string, n int) string {
+	parts := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
+	return strings.Join(parts[max(0, len(parts)-n):], "/")
 }

@@ -70,7 +70,10 @@ func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code 
 	if err := write(env, action, c, sides); err != nil {
 		return tool.ExitRun, err
 	}
-	if !c.Trusted {
+	switch {
+	case len(c.Loads) == 0: // a script must not take that for success
+		return tool.ExitUsage, nil
+	case !c.Trusted:
 		return tool.ExitRun, nil
 	}
 	return tool.ExitOK, nil

@@ -22,11 +22,12 @@ type printer struct {
 	bytes.Buffer
 	width int
 	style screen.Style
+	ascii bool
 }
 
 // Console prints a comparison on a screen.
 func Console(w io.Writer, c *compare.Comparison, o Options) error {
-	p := &printer{width: max(o.Width, 40), style: screen.Style(o.Color)}
+	p := &printer{width: max(o.Width, 40), style: screen.Style(o.Color), ascii: o.ASCII}
 	p.sides(c)
 	p.warnings(c)
 	noted := map[string]bool{}
@@ -48,10 +49,15 @@ func Console(w io.Writer, c *compare.Comparison, o Options) error {
 	}
 	text := p.String()
 	if o.ASCII {
-		text = strings.NewReplacer("±", "+/-", "µ", "u", "…", "...", "–", "-").Replace(text)
+		text = signs().Replace(text)
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// signs stand for characters beyond ASCII, where a screen may not show those.
+func signs() *strings.Replacer {
+	return strings.NewReplacer("±", "+/-", "µ", "u", "…", ".", "–", "-")
 }
 
 func (p *printer) line(text string) {
@@ -149,6 +155,9 @@ func (p *printer) table(c *compare.Comparison, l *compare.Load, t *compare.Table
 			row.name, row.unit = "", ""
 		}
 		last = t.Rows[i].Metric
+		if p.ascii {
+			row.a, row.b, row.unit = signs().Replace(row.a), signs().Replace(row.b), signs().Replace(row.unit)
+		}
 		grid.add(row)
 	}
 	for _, text := range grid.render(p.width-2, p.style) {

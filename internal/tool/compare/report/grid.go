@@ -77,7 +77,9 @@ func (g *grid) render(width int, style screen.Style) []string {
 	if narrow(16); total() > width {
 		widths[colInterval] = 0
 	}
-	narrow(8)
+	if narrow(8); total() > width {
+		g.cutTitles(widths)
+	}
 	var lines []string
 	for i, row := range g.rows {
 		var b strings.Builder
@@ -104,6 +106,17 @@ func (g *grid) render(width int, style screen.Style) []string {
 		lines = append(lines, text)
 	}
 	return lines
+}
+
+// cutTitles makes the columns of the sides as narrow as their figures.
+func (g *grid) cutTitles(widths []int) {
+	for _, n := range []int{colA, colB} {
+		widths[n] = 0
+		for _, row := range g.rows[1:] {
+			widths[n] = max(widths[n], screen.Width(row[n]))
+		}
+		g.rows[0][n] = screen.Clip(g.rows[0][n], widths[n])
+	}
 }
 
 // coloured is a verdict in its colour.

@@ -23,13 +23,13 @@ type line struct {
 
 // columns are the titles of a line's parts.
 func columns(c *compare.Comparison, t *compare.Table) line {
-	percent := number.Percent(c.Confidence)
+	confidence := number.Percent(c.Confidence)
 	longer := "longer"
 	if t.Method == compare.ByRuns || t.Method == compare.ByPairs {
 		longer = "runs"
 	}
 	return line{
-		a: c.Sides[0].Name, b: c.Sides[t.Side].Name, difference: "diff", interval: percent + " interval", p: "p",
+		a: c.Sides[0].Name, b: c.Sides[t.Side].Name, difference: "diff", interval: confidence + " interval", p: "p",
 		longer: longer + " for " + number.Percent(c.Size),
 	}
 }
@@ -60,9 +60,12 @@ func lineOf(r *compare.Row) line {
 	if d == nil {
 		return l
 	}
-	l.difference = signed(d.Value, d.Relative, scale)
+	value, unit := signed(d.Value, d.Relative, scale)
+	l.difference = strings.TrimSpace(value + " " + unit)
 	if i := d.Interval; i != nil {
-		l.interval = signed(i.Lo, i.RelativeLo, scale) + " to " + signed(i.Hi, i.RelativeHi, scale)
+		lo, unit := signed(i.Lo, i.RelativeLo, scale)
+		hi, _ := signed(i.Hi, i.RelativeHi, scale)
+		l.interval = strings.TrimSpace(lo + " to " + hi + " " + unit)
 	}
 	if d.P != nil {
 		l.p = fmt.Sprintf("%.3f", *d.P)
@@ -88,29 +91,33 @@ func figure(scale number.Scale, f *compare.Figure) string {
 	return text
 }
 
-// signed is a difference with its sign, as a share of the first side where that is one.
-func signed(v float64, relative *float64, scale number.Scale) string {
-	if relative == nil {
-		text := scale.Own(v)
-		if v == 0 {
-			text = "0"
-		}
-		if v > 0 {
-			text = "+" + text
-		}
-		return strings.TrimSpace(text + " " + scale.Unit)
+// signed is a difference with its sign, and its unit: as a share of the first side or, where
+// that is nothing or is itself a share, in the unit of the row.
+func signed(v float64, relative *float64, scale number.Scale) (text, unit string) {
+	if relative != nil && scale.Unit != "%" {
+		return percent(*relative * 100), "%"
 	}
-	p := *relative * 100
+	if scale.Unit == "%" {
+		return percent(v * 100), "points"
+	}
+	if text = scale.Own(v); v > 0 {
+		text = "+" + text
+	}
+	return text, scale.Unit
+}
+
+// percent is a number of per cent with its sign, and two digits or so.
+func percent(p float64) string {
 	digits := 1
 	switch size := math.Abs(p); {
 	case size < 0.005:
-		return "0 %"
+		return "0"
 	case size < 1:
 		digits = 2
 	case size >= 100:
 		digits = 0
 	}
-	return fmt.Sprintf("%+.*f %%", digits, p)
+	return fmt.Sprintf("%+.*f", digits, p)
 }
 
 // round leaves two digits of a share.
@@ -176,7 +183,7 @@ func counted(c *compare.Comparison, t *compare.Table) string {
 		}
 		return text
 	}
-	return text + fmt.Sprintf("%s found, %d of them firm. Those with a question mark may be chance: without any real difference, %.1f would be found, and Holm's correction for so many comparisons does not let them stand.",
+	return text + fmt.Sprintf("%s found, %d of them firm. Those with a question mark may be chance, which alone finds %.1f in so many comparisons: they do not stand with Holm's correction.",
 		number.Things(int64(t.Found), "difference"), t.Firm, alpha*float64(t.Compared))
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/aiperf"
 	"github.com/inferometer/inferometer/internal/tool/compare"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf"
 	genaiperfargs "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
@@ -44,7 +45,7 @@ func others() []tool.Tool {
 
 // readers are the tools whose files can be read: those, and the ones that are no commands.
 func readers() []tool.Tool {
-	return append(others(), sglang.Tool(), vllmbench.Tool())
+	return append(others(), aiperf.Tool(), sglang.Tool(), vllmbench.Tool())
 }
 
 // byName puts the command in front of the arguments where the program is called by the

@@ -193,7 +193,7 @@ func Keep(p *plan.Plan, h record.Header, fill func(add func(*record.Record) erro
 	if err := wholefile.Bytes(filepath.Join(p.Output.Dir, PlanFile), text); err != nil {
 		return fmt.Errorf("writing the plan: %w", err)
 	}
-	marks := make([]record.StageMark, len(p.Stages))
+	marks, measured := make([]record.StageMark, len(p.Stages)), make([]bool, len(p.Stages))
 	return wholefile.Private(Records(p).Path, func(out io.Writer) error {
 		w, err := record.NewWriter(out, h)
 		if err != nil {
@@ -202,7 +202,10 @@ func Keep(p *plan.Plan, h record.Header, fill func(add func(*record.Record) erro
 		err = fill(func(rec *record.Record) error {
 			m := &marks[rec.Stage]
 			if m.DrainEnd == 0 || rec.Sent < m.Begin {
-				m.Begin, m.WarmupEnd = rec.Sent, rec.Sent
+				m.Begin = rec.Sent
+			}
+			if rec.Phase == record.Measured && (!measured[rec.Stage] || rec.Sent < m.WarmupEnd) {
+				m.WarmupEnd, measured[rec.Stage] = rec.Sent, true
 			}
 			m.SendEnd, m.DrainEnd = max(m.SendEnd, rec.Sent), max(m.DrainEnd, rec.End, 1)
 			return w.Append(record.AppendJSON(nil, rec, true))

@@ -192,7 +192,8 @@ func (b *Bench) Requests(stage int, from time.Duration, seq int64, due bool, add
 			r.In = b.In[i]
 		}
 		if due && i < len(b.Queues) {
-			r.Due -= max(Seconds(b.Queues[i]), 0)
+			r.Held = max(Seconds(b.Queues[i]), 0)
+			r.Due -= r.Held
 		}
 		r.End = sent + b.Latency(i)
 		if b.Failed(i) {

@@ -5,6 +5,7 @@ package foreign
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -26,6 +27,7 @@ type Request struct {
 	Turn    int
 
 	Due, Sent, End time.Duration
+	Held           time.Duration // how long it waited for a place behind Due
 	// Events are the moments at which something with tokens came; of an answer that was not
 	// streamed there are none.
 	Events []time.Duration
@@ -46,7 +48,7 @@ type Request struct {
 func (r *Request) Record() *record.Record {
 	rec := &record.Record{
 		Seq: r.Seq, Stage: r.Stage, Session: r.Session, Turn: r.Turn,
-		Due: min(r.Due, r.Sent), Ready: r.Sent, Sent: r.Sent, Written: r.Sent, End: max(r.End, r.Sent), Held: max(r.Sent-r.Due, 0),
+		Due: min(r.Due, r.Sent), Ready: r.Sent, Sent: r.Sent, Written: r.Sent, End: max(r.End, r.Sent), Held: max(min(r.Held, r.Sent-r.Due), 0),
 		Streamed: r.Streamed, Sparse: r.Sparse && len(r.Events) > 1, Cached: max(r.Cached, -1), Status: http.StatusOK, Conn: record.Conn{Reused: true},
 		In: tokens(r.In, r.Counted), Out: tokens(r.Out, r.Counted), Failure: r.Failure,
 	}
@@ -212,6 +214,9 @@ const (
 	mostRate   = 1e9
 	mostAtOnce = 1 << 20
 )
+
+// CV is the coefficient of variation of gamma arrivals of a shape.
+func CV(shape float64) float64 { return math.Round(1e4/math.Sqrt(shape)) / 1e4 }
 
 // Seconds is a time in seconds as a duration; what is no sensible time is 0.
 func Seconds(s float64) time.Duration {

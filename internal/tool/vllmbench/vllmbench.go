@@ -111,7 +111,7 @@ func arrivals(st *plan.Stage, burstiness float64) {
 	case math.IsInf(burstiness, 1):
 		st.Arrival = plan.ArrivalConstant
 	default:
-		st.Arrival, st.CV = plan.ArrivalGamma, math.Round(1e4/math.Sqrt(burstiness))/1e4
+		st.Arrival, st.CV = plan.ArrivalGamma, foreign.CV(burstiness)
 	}
 }
 

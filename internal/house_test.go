@@ -34,7 +34,7 @@ var house = []struct{ name, may string }{
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
-	{"tool/compare", "tool ./report tool/native/args compare metric report/html lib/wholefile"},
+	{"tool/compare", "tool ./report tool/native/args compare gate metric report/ci report/html report/md result lib/wholefile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/foreign report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
 	{"tool/native", "tool tool/compare compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},

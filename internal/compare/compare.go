@@ -5,6 +5,8 @@ package compare
 
 import (
 	"time"
+
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // Schema names the version of the document.
@@ -33,6 +35,9 @@ type Comparison struct {
 	Plans     []Clash     `json:"plan_differences"`
 	Loads     []Load      `json:"loads"`
 	Unmatched []Unmatched `json:"unmatched"` // levels that are compared with nothing
+	// Gates are the conditions under which the user wants the comparison to fail; their stage is
+	// the place of the load.
+	Gates []result.Gate `json:"gates,omitempty"`
 }
 
 // SideDoc is a side as the document has it.

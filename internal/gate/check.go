@@ -147,6 +147,12 @@ func (a At) lacking(have []string) error {
 	return faultf("there is "+strings.Join(have, ", "), "there is no level with %s", a)
 }
 
+// Is reports whether stage i of a plan is at the level.
+func (a At) Is(p *plan.Plan, i int) bool {
+	s := &p.Stages[i]
+	return a.is(i, s.Name, s.Concurrency, s.PerSecond())
+}
+
 // is reports whether a stage is at the level.
 func (a At) is(i int, name string, concurrency int, rate float64) bool {
 	switch {

@@ -47,7 +47,7 @@ type Gate struct {
 	Bound    float64 // in Unit
 	Unit     string  // the metric's; Share: of the value, for an interval or a difference in per cent
 
-	signed bool
+	signed, percent bool
 }
 
 // Share is the unit of parts of one.
@@ -56,6 +56,10 @@ const Share = "share"
 // Relative reports whether the gate is about the difference between two sides: its bound has a
 // sign.
 func (g *Gate) Relative() bool { return g.signed }
+
+// Percent reports whether a difference is a share of the first side's figure, and not in the unit
+// of the metric.
+func (g *Gate) Percent() bool { return g.percent }
 
 // Figure is the metric and the statistic, by short names: "ttft.p99", "goodput".
 func (g *Gate) Figure() string {

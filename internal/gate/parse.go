@@ -206,6 +206,7 @@ func (g *Gate) value(text string) error {
 	case percent && g.Unit != Share:
 		return faultf("give a value in "+g.Unit+", or a sign (+"+plain(n)+"%) to compare two runs", "%s of what?", quote(text))
 	}
+	g.percent = g.signed && suffix == "%"
 	g.Bound, err = inUnit(sign*n, suffix, g.Unit)
 	return err
 }

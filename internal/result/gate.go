@@ -1,6 +1,8 @@
 package result
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -9,15 +11,17 @@ import (
 
 // Gate is a condition under which the user wants the run to fail, and what was found.
 type Gate struct {
-	Gate   string  `json:"gate"`            // as it was written
-	Stage  int     `json:"stage"`           // -1: no stage is the one that it is about
-	Where  string  `json:"where,omitempty"` // the level in words
-	Value  float64 `json:"value"`
-	Bound  float64 `json:"bound"`
-	Unit   string  `json:"unit"`
-	Missed bool    `json:"missed"`
-	Absent bool    `json:"absent,omitempty"` // there is no such figure: Missed is true and Value says nothing
-	Why    string  `json:"why,omitempty"`    // why there is none, or what to know about the figure
+	Gate  string  `json:"gate"`            // as it was written
+	Stage int     `json:"stage"`           // -1: no stage is the one that it is about
+	Where string  `json:"where,omitempty"` // the level in words
+	Value float64 `json:"value"`
+	Bound float64 `json:"bound"`
+	Unit  string  `json:"unit"`
+	// Interval is what the value lies in, for a difference between two sides.
+	Interval *Interval `json:"interval,omitempty"`
+	Missed   bool      `json:"missed"`
+	Absent   bool      `json:"absent,omitempty"` // there is no such figure: Missed is true and Value says nothing
+	Why      string    `json:"why,omitempty"`    // why there is none, or what to know about the figure
 }
 
 // Missed reports whether a gate is missed.
@@ -31,8 +35,22 @@ func (g *Gate) Found() string {
 	switch {
 	case g.Absent:
 		return "-"
+	case g.Interval != nil:
+		return fmt.Sprintf("%s (%s to %s)", signed(g.Value, g.Unit), signed(g.Interval.Lo, g.Unit), signed(g.Interval.Hi, g.Unit))
 	case g.Value != g.Bound && text == number.Value(g.Bound, g.Unit):
 		return strconv.FormatFloat(g.Value, 'g', -1, 64) + " " + g.Unit
+	}
+	return text
+}
+
+// signed is a difference in words.
+func signed(v float64, unit string) string {
+	text := number.Value(math.Abs(v), unit)
+	switch {
+	case v < 0:
+		return "-" + text
+	case v > 0:
+		return "+" + text
 	}
 	return text
 }

@@ -38,7 +38,6 @@ type Gates struct {
 	some   bool     // each run has some of the levels
 	silent bool     // the report has said what came of them
 	suites []ci.Suite
-	tables []*result.Result // for summaries
 }
 
 // NewGates reads the conditions of a command line and makes sure that the file can be written.
@@ -92,9 +91,11 @@ func (g *Gates) Add(res *result.Result) {
 	if n := len(g.suites); n > 0 {
 		name += " " + strconv.Itoa(n+1)
 	}
-	g.suites = append(g.suites, ci.Of(name, res))
-	g.tables = append(g.tables, res)
+	g.AddSuite(ci.Of(name, res))
 }
+
+// AddSuite takes down what came of something else than a run.
+func (g *Gates) AddSuite(s ci.Suite) { g.suites = append(g.suites, s) }
 
 // AddForeign is Add for what another program measured, whose client nobody watched: the verdict
 // is not a part of it.
@@ -203,8 +204,12 @@ func (g *Gates) summarize(file string) error {
 	if err != nil {
 		return fmt.Errorf("adding the gates to the summary of the step: %w", err)
 	}
-	for i, res := range g.tables {
-		err = errors.Join(err, md.Gates(f, res, g.suites[i].Name))
+	for i := range g.suites {
+		s, word := &g.suites[i], ""
+		if s.Verdict != nil {
+			word = s.Verdict.Word
+		}
+		err = errors.Join(err, md.Gates(f, s.Name, word, s.Gates))
 	}
 	return errors.Join(err, f.Close())
 }

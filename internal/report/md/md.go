@@ -64,11 +64,11 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	return nil
 }
 
-// Gates writes the verdict and the gates of r alone, under a name.
-func Gates(w io.Writer, r *result.Result, name string) error {
+// Gates writes gates alone, under the name of what they are about and a word on it.
+func Gates(w io.Writer, name, word string, gates []result.Gate) error {
 	var p printer
-	p.verdict(r, &Options{Name: name})
-	p.gates(r.Gates)
+	p.line("### %s", prose(strings.TrimSuffix(name+": "+strings.ToUpper(word), ": "), nameWidth))
+	p.gates(gates)
 	p.line("")
 	if _, err := io.WriteString(w, p.String()); err != nil {
 		return fmt.Errorf("write Markdown report: %w", err)

@@ -8,11 +8,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/compare"
+	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/report/ci"
 	"github.com/inferometer/inferometer/internal/report/html"
+	"github.com/inferometer/inferometer/internal/report/md"
+	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/compare/report"
 	"github.com/inferometer/inferometer/internal/tool/native/args"
@@ -46,7 +51,15 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 	if _, err := tool.NewPages(action.HTML); err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
+	if env.Gates, err = tool.NewGates(name, action.FailIf, action.JUnit); err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
 	env.LeaveInterrupts()
+	return env.Gates.Close(env, compared(env, action, tools))
+}
+
+// compared reads the sides and compares them.
+func compared(env tool.Env, action *args.CompareAction, tools []tool.Tool) int {
 	read := &reader{env: env, tools: tools, tokenizer: action.Tokenizer}
 	defer read.close()
 	sides, err := compare.Open(action.Sides, compare.OpenOptions{Draw: action.HTML != "", Foreign: read.foreign})
@@ -63,9 +76,20 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 // Show compares sides as an action says, prints the comparison, writes its files and gives the
 // exit code.
 func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code int, err error) {
-	c, err := compare.Make(sides, compare.Options{Version: env.Version, Size: action.Size, Confidence: action.Confidence, All: action.All, Anyway: action.Anyway})
+	o := compare.Options{Version: env.Version, Size: action.Size, Confidence: action.Confidence, All: action.All, Anyway: action.Anyway}
+	gates, err := gatesOf(action, sides)
+	if err != nil {
+		return tool.ExitUsage, err
+	}
+	for _, g := range gates {
+		o.Figures = append(o.Figures, compare.Figured{Metric: g.Metric.ID, Stat: g.Stat})
+	}
+	c, err := compare.Make(sides, o)
 	if err != nil {
 		return tool.ExitUsage, refused(err, sides)
+	}
+	if c.Gates = c.FailIf(sides, gates); len(gates) > 0 || action.JUnit != "" {
+		env.Gates.AddSuite(suite(c))
 	}
 	if err := write(env, action, c, sides); err != nil {
 		return tool.ExitRun, err
@@ -77,6 +101,35 @@ func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code 
 		return tool.ExitRun, nil
 	}
 	return tool.ExitOK, nil
+}
+
+// gatesOf are the conditions under which a comparison fails.
+func gatesOf(action *args.CompareAction, sides []compare.Side) ([]*gate.Gate, error) {
+	var list []*gate.Gate
+	for _, text := range action.FailIf {
+		g, err := gate.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("--fail-if: %w", err)
+		}
+		list = append(list, g)
+	}
+	if err := compare.CheckGates(sides, list); err != nil {
+		return nil, fmt.Errorf("--fail-if: %w", err)
+	}
+	return list, nil
+}
+
+// suite is a comparison as systems for continuous integration see it.
+func suite(c *compare.Comparison) ci.Suite {
+	var names []string
+	for i := range c.Sides {
+		names = append(names, c.Sides[i].Name)
+	}
+	s := ci.Suite{Name: strings.Join(names, " and "), Gates: c.Gates}
+	if !c.Trusted {
+		s.Verdict = &result.Verdict{Word: result.Invalid, Reasons: append([]string{"a run that is compared is not valid"}, c.Doubts...)}
+	}
+	return s
 }
 
 // refused lists the fields in which plans differ that cannot be compared.
@@ -100,7 +153,9 @@ func write(env tool.Env, action *args.CompareAction, c *compare.Comparison, side
 		case "json":
 			err = writeJSON(env.Stdout, c)
 		case "md":
-			err = report.Markdown(env.Stdout, c)
+			if err = report.Markdown(env.Stdout, c); err == nil && len(c.Gates) > 0 {
+				err = md.Gates(env.Stdout, "Gates", "", c.Gates)
+			}
 		default:
 			screen := env.Terminal(env.Stdout)
 			err = report.Console(env.Stdout, c, report.Options{Width: min(screen.Width(), 160), Color: screen.Color, ASCII: screen.TTY && screen.ASCII})

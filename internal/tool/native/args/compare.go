@@ -23,6 +23,8 @@ type CompareAction struct {
 	HTML       string   // file for the page; empty: none
 	Out        string   // directory for comparison.json and comparison.md; empty: none
 	Tokenizer  string   // to count with what GenAI-Perf wrote; empty: the counts that were kept
+	FailIf     []string // conditions under which the comparison fails
+	JUnit      string   // file for them; empty: none
 	Help       bool     // print CompareHelp and stop
 }
 
@@ -33,6 +35,8 @@ func compareGroups() []group {
 		{name: "confidence", arg: "PERCENT", help: "confidence of the intervals (default 95%)"},
 		{name: "anyway", help: "compare even if the plans measure different things"},
 		{name: "format", arg: "LIST", help: "what to print, comma-separated: " + strings.Join(CompareFormats(), ", ") + " (default console)"},
+		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > +5%' if that is worse by more than 5 % with confidence (docs/gates.md)"},
+		{name: "junit", arg: "FILE", help: "also write the gates as JUnit XML, for CI systems"},
 		{name: "html", arg: "FILE", help: "also write the comparison as a page: one file that opens in any browser"},
 		{name: "out", arg: "DIR", help: "also write comparison.json and comparison.md to this directory"},
 		{name: "tokenizer", arg: "NAME", help: "for a directory written by GenAI-Perf: tokenizer to count tokens with"},
@@ -49,7 +53,7 @@ func CompareHelp() string {
 
 A side is the output directory of a run, a directory of several (inferometer run --repeat), a
 comma-separated list of directories, or what another tool wrote. NAME=PATH gives it a name.
-Exit code: 0, 1 if a run is not valid, 2 for bad usage and for plans that cannot be compared.
+Exit code: 0, 1 if a run is not valid, 2 for bad usage and for plans that cannot be compared, 3 if --fail-if holds.
 
 Examples:
   inferometer compare results/before results/after
@@ -63,7 +67,7 @@ func Compare(line []string) (*CompareAction, error) {
 	if v.is("help") {
 		return &CompareAction{Help: true}, nil
 	}
-	a := &CompareAction{Sides: v.args, All: v.is("all"), Anyway: v.is("anyway"), HTML: v.last("html"), Out: v.last("out"), Tokenizer: v.last("tokenizer")}
+	a := &CompareAction{Sides: v.args, All: v.is("all"), Anyway: v.is("anyway"), HTML: v.last("html"), Out: v.last("out"), Tokenizer: v.last("tokenizer"), FailIf: v.flags["fail-if"], JUnit: v.last("junit")}
 	switch {
 	case len(a.Sides) == 0:
 		faults = append(faults, plan.Fault{Text: "nothing to compare", Hint: "name two or more runs: inferometer compare A B"})

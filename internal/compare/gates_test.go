@@ -1,0 +1,74 @@
+package compare
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/inferometer/inferometer/internal/gate"
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// TestGates: a gate on a difference is missed where all of its interval is beyond the bound.
+func TestGates(t *testing.T) {
+	dir := t.TempDir()
+	levels := func(p *plan.Plan) { p.Stages = append(p.Stages, plan.Stage{Rate: 5, Requests: p.Stages[0].Requests}) }
+	sides, err := Open([]string{
+		made{seed: 1, edit: levels}.write(t, filepath.Join(dir, "a")), made{seed: 2, edit: levels, slower: 1.1}.write(t, filepath.Join(dir, "b")),
+	}, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"at rate 5: ttft.p50 > +5%":        "MISSED",
+		"ttft.p50 > +5%":                   "MISSED MISSED",
+		"at rate 5: ttft.p50 > +9.99%":     "ok", // between the value and the end of its interval
+		"at rate 5: ttft.p50 > +50%":       "ok",
+		"at rate 5: ttft.p50 > +5ms":       "MISSED",
+		"at rate 5: ttft.p50 < +50%":       "MISSED",
+		"at rate 5: rps < -3%":             "MISSED",
+		"at rate 5: rps < -30%":            "ok",
+		"at rate 5: ttft.p50 > 105ms":      "MISSED", // of side B
+		"at rate 5: ttft.p50 > 150ms":      "ok",
+		"at rate 5: errors > +1%":          "MISSED too little",
+		"at concurrency 1: ttft.p50 > +5%": "MISSED",
+	} {
+		g, err := gate.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckGates(sides, []*gate.Gate{g}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		c, err := Make(sides, Options{Figures: []Figured{{g.Metric.ID, g.Stat}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, o := range c.FailIf(sides, []*gate.Gate{g}) {
+			got = append(got, o.Word())
+			if o.Absent {
+				got = append(got, o.Why)
+			}
+			if g.Relative() && !o.Absent && (o.Interval == nil || o.Interval.Lo > o.Value || o.Interval.Hi < o.Value) {
+				t.Errorf("%s: %v in %v", text, o.Value, o.Interval)
+			}
+		}
+		if line := strings.Join(got, " "); line != want && !(strings.Contains(want, "too") && strings.HasPrefix(line, "MISSED ")) {
+			t.Errorf("%s: %s, want %s", text, line, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"ci(rps) > 5%":         "is about one run",
+		"goodput < -5%":        "a: goodput is not measured",
+		"at rate 6: rps < -5%": "no side has a level with rate 6",
+	} {
+		g, err := gate.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckGates(sides, []*gate.Gate{g}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -18,41 +18,54 @@ import (
 // However it is looked at, the page draws itself, fits and keeps nobody out.
 func TestEveryLook(t *testing.T) {
 	page, _ := levels(t)
-	axe, err := filepath.Glob(filepath.Join(installed, "axe-*.js"))
-	if err != nil || len(axe) == 0 {
-		t.Fatal("axe-core is not there: run scripts/browser.sh")
-	}
-	script, err := os.ReadFile(axe[0])
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, l := range looks() {
 		t.Run(l.name, func(t *testing.T) {
 			b := open(t, l, page)
-			if n := value[int](b, `[...document.querySelectorAll("svg.chart")].filter(s => s.checkVisibility()).length`); n < 10 {
-				t.Errorf("%d charts", n)
-			}
-			if empty := value[[]string](b, `[...document.querySelectorAll("figure.chart-box")].filter(f => f.checkVisibility() && ![...f.querySelectorAll("svg.chart path, svg.chart circle")].some(p => (p.getAttribute("d") ?? "circle").length > 5)).map(f => f.textContent.slice(0, 60))`); len(empty) > 0 {
-				t.Errorf("charts without marks: %q", empty)
-			}
-			if over := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-				t.Errorf("the page is %d pixels too wide", over)
-			}
-			background := value[string](b, `getComputedStyle(document.body).backgroundColor`)
-			if dark := brightness(t, background) < 0.5; dark != l.dark {
-				t.Errorf("the background is %s", background)
-			}
-			value[any](b, string(script)+"; null")
-			found, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]any](`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.target + " " + n.failureSummary).join("; ")))`, chromedp.EvalAwaitPromise))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range found {
-				t.Error("axe:", v)
-			}
+			b.looksRight(l)
 			b.picture(l.name)
 		})
 	}
+}
+
+// looksRight finds charts without marks, what is too wide, the wrong colors and what axe finds.
+func (b *tab) looksRight(l look) {
+	b.Helper()
+	t := b.T
+	if n := value[int](b, `[...document.querySelectorAll("svg.chart")].filter(s => s.checkVisibility()).length`); n < 10 {
+		t.Errorf("%d charts", n)
+	}
+	if empty := value[[]string](b, `[...document.querySelectorAll("figure.chart-box")].filter(f => f.checkVisibility() && ![...f.querySelectorAll("svg.chart path, svg.chart circle")].some(p => (p.getAttribute("d") ?? "circle").length > 5)).map(f => f.textContent.slice(0, 60))`); len(empty) > 0 {
+		t.Errorf("charts without marks: %q", empty)
+	}
+	if over := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+		t.Errorf("the page is %d pixels too wide", over)
+	}
+	background := value[string](b, `getComputedStyle(document.body).backgroundColor`)
+	if dark := brightness(t, background) < 0.5; dark != l.dark {
+		t.Errorf("the background is %s", background)
+	}
+	value[any](b, axe(t)+"; null")
+	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]any](`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.target + " " + n.failureSummary).join("; ")))`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range found {
+		t.Error("axe:", v)
+	}
+}
+
+// axe is the script that looks for what keeps people out.
+func axe(t *testing.T) string {
+	t.Helper()
+	file, err := filepath.Glob(filepath.Join(installed, "axe-*.js"))
+	if err != nil || len(file) == 0 {
+		t.Fatal("axe-core is not there: run scripts/browser.sh")
+	}
+	script, err := os.ReadFile(file[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
 }
 
 // brightness is that of a color as CSS writes it, from 0 to 1.

@@ -48,6 +48,10 @@ function verdicts(runs: RunFacts[]): (HTMLElement | string)[] {
   });
 }
 
+// few is how many reasons are seen before the rest is folded: many runs may have many.
+const few = 6;
+const list = (all: string[]): HTMLElement => h("ul", {}, ...all.map((r) => h("li", {}, r)));
+
 export function doubts(): Section<Sides> {
   const box = h("div", { class: "verdict" });
   return { id: "doubts", title: "Doubts", element: box, update: (m) => {
@@ -58,7 +62,7 @@ export function doubts(): Section<Sides> {
     replace(box,
       h("p", { class: "verdict-word" }, bad ? "DOUBTFUL" : reasons.length > 0 ? "WITH CARE" : "COMPARABLE"),
       h("div", { class: "verdict-text" }, h("p", {}, bad ? "Do not decide by this comparison alone." : reasons.length > 0 ? "The runs are valid; read this first." : "All runs are complete and valid."),
-        reasons.length > 0 && h("ul", {}, ...reasons.map((r) => h("li", {}, r)))),
+        reasons.length > 0 && list(reasons.slice(0, few)), reasons.length > few && h("details", { class: "notes" }, h("summary", {}, `${reasons.length - few} more`), list(reasons.slice(few)))),
       differences(clashes, m), summary(m));
     return true;
   } };

@@ -17,7 +17,7 @@ type From = "sent" | "due";
 export function latencies(): Section<Sides> {
   const grid = h("div", { class: "pairs" });
   const tools = h("div", { class: "tools" });
-  const element = frame("latency", "Latency", "", h("p", { class: "lead" }, "All sides at the load chosen, one over the other. Of a side with several runs each run is a thin line, and their mean is the bold one."), tools, grid);
+  const element = frame("latency", "Latency", "All sides at the load chosen, one over the other. Of a side with several runs each run is a thin line, and their mean is the bold one.", tools, grid);
   const charts = new Charts(grid);
   let from: From = "sent";
   const update = (m: Sides, state: State): boolean => {

@@ -3,7 +3,7 @@ import { h, refresh } from "../dom";
 import { fixed, group, inScale, plural, scaleFor, share, trimZeros, value } from "../format";
 import { frame, type Section, type State } from "../section/section";
 import { bar, reachOf, tone } from "./bar";
-import type { Load, Row, Table } from "./document";
+import type { Figure, Load, Row, Table } from "./document";
 import type { Sides } from "./sides";
 
 export function comparison(): Section<Sides> {
@@ -71,10 +71,10 @@ function lines(rows: Row[], most: number): HTMLElement[] {
     const scale = scaleFor(r.unit, r.a?.value ?? r.b?.value ?? 0);
     const first = rows[i - 1]?.metric !== r.metric;
     const span = first ? rows.slice(i).findIndex((x) => x.metric !== r.metric) : 0;
-    const figure = (v: number | undefined) => h("td", { class: "number" }, v === undefined ? "–" : inScale(scale, v));
+    const figure = (f: Figure | undefined) => h("td", { class: "number" }, f === undefined ? "–" : inScale(scale, f.value), f?.spread && f.value !== 0 ? h("span", { class: "spread" }, ` ± ${share(f.spread.std / Math.abs(f.value))}`) : null);
     return h("tr", { class: first ? "begins" : undefined },
       first && h("th", { scope: "rowgroup", rowspan: span < 0 ? rows.length - i : span }, r.name), h("td", { class: "unit" }, r.stat === "avg" ? "average" : r.stat), h("td", { class: "unit" }, scale.unit.replace(/^(requests|tokens)\/sec$/, "/s")),
-      figure(r.a?.value), figure(r.b?.value),
+      figure(r.a), figure(r.b),
       h("td", { class: "number strong" }, difference(r)), h("td", { class: "number" }, interval(r)), h("td", { class: "scale" }, bar(r, most)),
       h("td", { class: "number" }, chance(r.difference?.p)), h("td", { class: "result" }, ...result(r)));
   });
@@ -82,10 +82,10 @@ function lines(rows: Row[], most: number): HTMLElement[] {
 
 const signed = (v: number, text: string): string => (v > 0 ? "+" + text : v < 0 ? "−" + text : text);
 
-// relative writes a share of the first side's figure, with a sign.
+// relative writes a share of the first side's figure with its sign, as the console does.
 export function relative(v: number): string {
   const p = Math.abs(v) * 100;
-  return signed(v, group(fixed(p, p >= 100 ? 0 : p >= 0.1 || p === 0 ? 1 : 2)) + " %");
+  return p < 0.005 ? "0 %" : signed(v, group(fixed(p, p >= 100 ? 0 : p >= 1 ? 1 : 2)) + " %");
 }
 
 function difference(r: Row): string {
@@ -101,9 +101,9 @@ function interval(r: Row): string {
   return `${signed(i.lo, value(Math.abs(i.lo), r.unit))} to ${signed(i.hi, value(Math.abs(i.hi), r.unit))}`;
 }
 
-const chance = (p: number | undefined): string => (p === undefined ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+const chance = (p: number | undefined): string => (p === undefined ? "–" : p < 0.0005 ? "< 0.001" : p.toFixed(3));
 
 function result(r: Row): (HTMLElement | null)[] {
   const word = r.verdict === "none found" ? "no difference found" : r.verdict;
-  return [h("span", { class: "badge " + tone(r) }, word), r.may_be_chance ? h("span", { class: "aside" }, "may be chance") : null, r.why ? h("span", { class: "aside" }, r.why) : null];
+  return [h("span", { class: "badge " + tone(r) }, word + (r.may_be_chance ? "?" : "")), r.may_be_chance ? h("span", { class: "aside" }, "may be chance") : null, r.why ? h("span", { class: "aside" }, r.why) : null];
 }

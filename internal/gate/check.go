@@ -56,6 +56,9 @@ func (g *Gate) Measured(p *plan.Plan) error {
 	case !p.Cost.On():
 		return faultf("add --gpus 8, and --power or --gpu-watts", "%s is not measured: nothing is known about the GPUs", g.Metric.Short)
 	}
+	if text, hint := lacksCost(g.Metric.ID, p); text != "" {
+		return faultf(hint, "%s is not measured: %s", g.Metric.Short, text)
+	}
 	return nil
 }
 

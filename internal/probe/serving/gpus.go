@@ -44,9 +44,6 @@ type Reading struct {
 	Joules      float64 // that it has counted; NaN: it does not
 }
 
-// Name is what the GPU is called: its UUID where it has one.
-func (r *Reading) Name() string { return cmp.Or(r.UUID, r.Index) }
-
 // Readings are what a page says of the power of GPUs, in the order of the page. A GPU that is shared
 // out has several lines, all about the whole of it: the highest counts.
 func Readings(samples []record.Sample) []Reading {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -50,28 +49,11 @@ func (g *Gate) Measured(p *plan.Plan) error {
 		return faultf("request a stream, or use latency", "%s is not measured: responses are not streamed", g.Metric.Short)
 	case (id == "slo_attainment" || id == "request_goodput") && len(p.Goodput) == 0:
 		return faultf("add them, such as --goodput ttft:200ms,itl:30ms", "%s is not measured: there are no objectives that a request must meet", g.Metric.Short)
-	case !slices.Contains(costs(), id):
-	case strings.HasPrefix(id, "cost_") && p.Cost.Price == 0:
-		return faultf("add --gpus 8 --gpu-hour-price 2.10", "%s is not measured: the price of a GPU hour is not given", g.Metric.Short)
-	case !p.Cost.On():
-		return faultf("add --gpus 8, and --power or --gpu-watts", "%s is not measured: nothing is known about the GPUs", g.Metric.Short)
 	}
 	if text, hint := lacksCost(g.Metric.ID, p); text != "" {
 		return faultf(hint, "%s is not measured: %s", g.Metric.Short, text)
 	}
 	return nil
-}
-
-// costs are the metrics of money and energy.
-func costs() []string {
-	var list []string
-	for _, m := range Metrics() {
-		switch m.Unit {
-		case metric.GPURate, metric.PerMegatoken, metric.MegawattRate, metric.PerToken, metric.PerRequest, metric.Joules, metric.Watts:
-			list = append(list, m.ID)
-		}
-	}
-	return list
 }
 
 // check finds whether no stage of a plan can be at the level.

@@ -15,7 +15,7 @@ func lacksCost(id string, p *plan.Plan) (text, hint string) {
 	energy := strings.HasPrefix(id, "energy_per_") || strings.HasSuffix(id, "_per_megawatt") || strings.HasPrefix(id, "gpu_power_") || id == "total_gpu_energy"
 	switch {
 	case money && c.Price == 0:
-		return "the price of a GPU is not known", "add --gpu-hour-price, such as 2.10"
+		return "the price of a GPU hour is not given", "add --gpus 8 --gpu-hour-price 2.10"
 	case (money || perGPU) && c.GPUs == 0 && !(c.On() && read):
 		return "the number of GPUs is not known", "add --gpus"
 	case energy && c.Watts == 0 && !(c.On() && read):

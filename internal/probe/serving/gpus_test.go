@@ -8,7 +8,9 @@ import (
 )
 
 func TestReadings(t *testing.T) {
-	s := func(name, labels string, v float64) record.Sample { return record.Sample{Name: name, Labels: labels, Value: v} }
+	s := func(name, labels string, v float64) record.Sample {
+		return record.Sample{Name: name, Labels: labels, Value: v}
+	}
 	nan := math.NaN()
 	for _, c := range []struct {
 		name    string

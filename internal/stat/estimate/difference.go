@@ -82,7 +82,11 @@ func (d *Difference) test(limits func(t float64) (lo, hi float64)) {
 	}
 	bound := stat.StudentBound(1-d.confidence, d.df)
 	d.Lo, d.Hi = limits(bound)
-	d.Least = (d.Hi - d.Lo) / 2 * (bound + stat.StudentBound(2*(1-power), d.df)) / bound
+	if !finite(d.Delta, d.Lo, d.Hi) {
+		d.Known = false
+		return
+	}
+	d.Least = max(d.Hi-d.Delta, d.Delta-d.Lo) * (bound + stat.StudentBound(2*(1-power), d.df)) / bound
 	excludes := func(t float64) bool {
 		lo, hi := limits(t)
 		return lo > 0 || hi < 0

@@ -72,9 +72,18 @@ func (e *estimate) interval(confidence float64) Interval {
 	out := Interval{Value: e.value, Blocks: int(e.blocks), Known: e.known}
 	if e.known {
 		out.Lo, out.Hi = e.limits(stat.StudentBound(1-confidence, e.df))
-		out.Known = !math.IsInf(out.Lo, 0) && !math.IsInf(out.Hi, 0)
+		out.Known = finite(out.Lo, out.Hi)
 	}
 	return out
+}
+
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if v-v != 0 { // not a number, or infinite
+			return false
+		}
+	}
+	return true
 }
 
 // error is a standard error, the mean of those below and above.
@@ -126,12 +135,7 @@ func (s *Samples) sound() bool {
 	if len(s.Values) == 0 || s.Ends != nil && end != len(s.Values) {
 		return false
 	}
-	for _, v := range s.Values {
-		if v-v != 0 { // not a number, or infinite
-			return false
-		}
-	}
-	return true
+	return finite(s.Values...)
 }
 
 // requests is how many there are.
@@ -183,7 +187,7 @@ func (s *Samples) mean() estimate {
 		return sum
 	})
 	sum, df, ok := spread(scores)
-	if math.IsInf(m, 0) || math.IsNaN(m) || math.IsInf(sum, 0) || math.IsNaN(sum) {
+	if !finite(m, sum) {
 		return estimate{value: math.NaN()}
 	}
 	se, skew := sum/n, skewness(scores)

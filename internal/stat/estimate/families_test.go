@@ -46,9 +46,9 @@ func each(f func(r *rand.Rand) float64) func(r *rand.Rand, n int) *Samples {
 	}
 }
 
-// bimodal is a cache that misses one request in ten, with a heavy tail.
+// bimodal is a cache that misses some requests, with a heavy tail.
 func bimodal(r *rand.Rand) float64 {
-	if r.Float64() < 0.1 {
+	if r.Float64() < 0.15 {
 		return 200 * math.Exp(0.7*r.NormFloat64())
 	}
 	return 50 * math.Exp(0.1*r.NormFloat64())
@@ -226,7 +226,7 @@ func (f *family) truths(figures []Figure) []float64 {
 	if t, ok := known[key]; ok {
 		return t
 	}
-	const parts, size = 40, 100_000
+	const parts, size = 100, 100_000
 	sums := make([]float64, len(figures))
 	for p := range parts {
 		r := rand.New(rand.NewPCG(uint64(p), 1<<40))

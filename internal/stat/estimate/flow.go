@@ -19,7 +19,7 @@ const leastEvents = 500
 
 func (s *Flow) rate() estimate {
 	span := s.End - s.Begin
-	if !(span > 0) || math.IsInf(span, 0) || s.Amount != nil && len(s.Amount) != len(s.At) {
+	if !(span > 0) || !finite(span) || s.Amount != nil && len(s.Amount) != len(s.At) {
 		return estimate{value: math.NaN()}
 	}
 	cells := make([]float64, min(parts, max(1, len(s.At))))
@@ -29,7 +29,7 @@ func (s *Flow) rate() estimate {
 		if s.Amount != nil {
 			amount = s.Amount[i]
 		}
-		if math.IsNaN(at) || amount-amount != 0 {
+		if !finite(at, amount) {
 			return estimate{value: math.NaN()}
 		}
 		if at < s.Begin || at > s.End {

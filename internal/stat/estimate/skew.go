@@ -2,7 +2,7 @@ package estimate
 
 import "math"
 
-// mostSkew bounds what skew is made up for.
+// The most skew that is made up for, and of how many blocks it is worked out.
 const (
 	mostSkew   = 0.5
 	skewBlocks = 32
@@ -11,17 +11,22 @@ const (
 // skewness is that of the sum of scores, by blocks of neighbours.
 func skewness(scores []float64) float64 {
 	n := len(scores)
-	var square, cube float64
-	for i := range skewBlocks {
-		var sum float64
+	var sums [skewBlocks]float64
+	var top float64
+	for i := range sums {
 		for _, v := range scores[i*n/skewBlocks : (i+1)*n/skewBlocks] {
-			sum += v
+			sums[i] += v
 		}
+		top = max(top, math.Abs(sums[i]))
+	}
+	if top == 0 {
+		return 0
+	}
+	var square, cube float64
+	for _, sum := range sums {
+		sum /= top
 		square += sum * sum
 		cube += sum * sum * sum
-	}
-	if square == 0 {
-		return 0
 	}
 	return max(-mostSkew, min(mostSkew, cube/math.Pow(square, 1.5)))
 }

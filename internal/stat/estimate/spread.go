@@ -21,7 +21,7 @@ const (
 	leastScores = 32
 	leastDF     = 4
 	leastAlone  = 20 // requests, as many as there would be without memory
-	leastBeyond = 6  // of them beyond a quantile
+	leastBeyond = 5  // of them beyond a quantile
 )
 
 // spread is the standard error of the sum of scores, which depend on their neighbours, and its
@@ -35,18 +35,22 @@ func spread(scores []float64) (se, df float64, ok bool) {
 	if n < leastScores {
 		return 0, 1, false
 	}
+	var top float64 // whose square may be too large or too small for a float64
+	for _, v := range scores {
+		top = max(top, math.Abs(v))
+	}
 	powers := make([]float64, min(mostWaves, 2*n/leastShort))
 	var sum float64
 	for j := range powers {
-		w := wave(scores, j+1)
+		w := wave(scores, j+1) / top
 		powers[j] = w * w
 		sum += w * w
 	}
-	if sum == 0 {
+	if top == 0 || sum == 0 {
 		return 0, mostWaves, true
 	}
 	level, df := still(powers)
-	return math.Sqrt(level * float64(n)), df, df >= leastDF
+	return top * math.Sqrt(level*float64(n)), df, df >= leastDF
 }
 
 // wave is how much of the cosine with j halves of a period there is in the scores.
@@ -65,7 +69,7 @@ func wave(scores []float64, j int) float64 {
 }
 
 // noMemory is the probability, before anything is seen, that scores do not depend on their neighbours.
-const noMemory = 0.8
+const noMemory = 0.7
 
 // still is the power of the wave of no length at all, which is the sum, by those of the others,
 // and the degrees of freedom with which it is known.

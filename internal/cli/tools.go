@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/compare"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf"
 	genaiperfargs "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/guidellm"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf"
 	"github.com/inferometer/inferometer/internal/tool/llmperf"
 	"github.com/inferometer/inferometer/internal/tool/native"
@@ -45,7 +46,7 @@ func others() []tool.Tool {
 
 // readers are the tools whose files can be read: those, and the ones that are no commands.
 func readers() []tool.Tool {
-	return append(others(), aiperf.Tool(), sglang.Tool(), vllmbench.Tool())
+	return append(others(), aiperf.Tool(), guidellm.Tool(), sglang.Tool(), vllmbench.Tool())
 }
 
 // byName puts the command in front of the arguments where the program is called by the

@@ -114,6 +114,8 @@ func try(t *testing.T, args []string) string {
 		if code, text := call("run", url, "--requests", "2", "--concurrency", "1", "--out", args[1], "--quiet"); code == tool.ExitUsage {
 			return text
 		}
+	case "compare":
+		keepSides(t, args[1:])
 	case "mock", "worker":
 		args = append(args, "--help")
 	case "selftest":
@@ -124,6 +126,26 @@ func try(t *testing.T, args []string) string {
 		return text
 	}
 	return ""
+}
+
+// keepSides makes the runs that a comparison names ahead of its flags.
+func keepSides(t *testing.T, sides []string) {
+	t.Helper()
+	for _, side := range sides {
+		if strings.HasPrefix(side, "-") {
+			return
+		}
+		_, paths, named := strings.Cut(side, "=")
+		if !named {
+			paths = side
+		}
+		for dir := range strings.SplitSeq(paths, ",") {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			new(kept).make(t, dir)
+		}
+	}
 }
 
 // call runs the program in this process.

@@ -307,10 +307,21 @@ func (p *pair) between(figures []figure) []*estimate.Difference {
 	for _, f := range figures {
 		wanted = append(wanted, estimated(f.stat))
 	}
-	for i, d := range estimate.Between(stream(p.runsA, id), stream(p.runsB, id), wanted, p.options.Confidence) {
+	a, b := stream(p.runsA, id), stream(p.runsB, id)
+	for i, d := range estimate.Between(a, b, wanted, p.options.Confidence) {
+		if isShare(id) && d.Known && d.A == d.B && d.Lo == d.Hi {
+			d.Lo, d.Hi = neverSeen(len(a.Values), len(b.Values), p.options.Confidence)
+		}
 		list[i] = &d
 	}
 	return list
+}
+
+// neverSeen is the interval of the difference between two shares that are both 0, or both 1:
+// what was not seen in n requests can still be about as frequent as 3 in n.
+func neverSeen(a, b int, confidence float64) (lo, hi float64) {
+	k := -math.Log(1 - confidence)
+	return -k / float64(a), k / float64(b)
 }
 
 // estimated is a statistic as the mathematics knows it.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -145,6 +146,10 @@ func TestDifferenceIsFound(t *testing.T) {
 		if i := r.Delta.Interval; want.verdict == Worse && !(*i.RelativeLo < 0.05 && 0.05 < *i.RelativeHi) {
 			t.Errorf("%s %s: 5 %% is outside %v to %v", want.metric, want.stat, *i.RelativeLo, *i.RelativeHi)
 		}
+	}
+	// None of 200 failed: it may still be 1.5 % of them.
+	if r := only(t, c, "error_rate", "avg"); r.Verdict != NoneSeen || math.Abs(r.Delta.Interval.Hi-0.015) > 0.0005 || r.Delta.Interval.Lo != -r.Delta.Interval.Hi {
+		t.Errorf("%s %+v", r.Verdict, r.Delta.Interval)
 	}
 	if c.Sides[1].Name != "after" || !strings.Contains(c.Loads[0].Tables[0].Longer, "5 %") {
 		t.Errorf("%+v, %q", c.Sides, c.Loads[0].Tables[0].Longer)

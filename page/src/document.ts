@@ -61,13 +61,14 @@ export interface Cost {
 // Gate is a condition under which the run fails, and what was found.
 export interface Gate { gate: string; stage: number; where?: string; value: number; bound: number; unit: string; missed: boolean; absent?: boolean; why?: string }
 
-// Capacity is the answer to what load meets all objectives, with the levels that were tried.
+// Capacity is the answer to what load meets all objectives, with the levels that were tried. A value of 0: there is none;
+// hi of 0: no load was missed.
 export interface Capacity {
-  sentence: string; by: string;
-  value?: number; lo?: number; hi?: number;
+  by: string; unit: string; outcome: string; sentence: string;
+  value: number; lo: number; hi: number; precise: boolean;
+  unsteady?: string;
   objectives: { objective: string; figure: string; bound: number; unit: string; above?: boolean }[] | null;
   levels: CapacityLevel[] | null;
-  notes?: string[];
 }
 
 // A level says yes, no or too close to call.

@@ -59,10 +59,10 @@ function head(m: Sides, other: number, most: number): HTMLElement {
   const side = (of: number) => h("th", { scope: "col", class: "number side-name" }, h("i", { class: "swatch points " + (m.all[of]?.tone ?? "") }), " ", m.short(of));
   const end = trimZeros((most * 100).toFixed(1));
   return h("thead", {}, h("tr", {},
-    h("th", { scope: "col" }, "Figure"), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Statistic")), h("th", { scope: "col" }, "Unit"), side(0), side(other),
-    h("th", { scope: "col", class: "number" }, "Difference"), h("th", { scope: "col", class: "number" }, `${share(m.doc.confidence)} interval`),
+    h("th", { scope: "col" }, "Figure"), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Statistic")), h("th", { scope: "col", class: "unit" }, "Unit"), side(0), side(other),
+    h("th", { scope: "col", class: "number" }, "Difference"), h("th", { scope: "col" }, "Result"), h("th", { scope: "col", class: "number" }, `${share(m.doc.confidence)} interval`),
     h("th", { scope: "col", class: "scale" }, h("span", { class: "unseen" }, "Difference drawn, from"), h("div", {}, h("span", {}, `−${end} %`), h("span", {}, "0"), h("span", {}, `+${end} %`))),
-    h("th", { scope: "col", class: "number" }, "p"), h("th", { scope: "col" }, "Result")));
+    h("th", { scope: "col", class: "number" }, "p")));
 }
 
 // lines are the rows, those of a metric together.
@@ -73,10 +73,10 @@ function lines(rows: Row[], most: number): HTMLElement[] {
     const span = first ? rows.slice(i).findIndex((x) => x.metric !== r.metric) : 0;
     const figure = (f: Figure | undefined) => h("td", { class: "number" }, f === undefined ? "–" : inScale(scale, f.value), f?.spread && f.value !== 0 ? h("span", { class: "spread" }, ` ± ${share(f.spread.std / Math.abs(f.value))}`) : null);
     return h("tr", { class: first ? "begins" : undefined },
-      first && h("th", { scope: "rowgroup", rowspan: span < 0 ? rows.length - i : span }, r.name), h("td", { class: "unit" }, r.stat === "avg" ? "average" : r.stat), h("td", { class: "unit" }, scale.unit.replace(/^(requests|tokens)\/sec$/, "/s")),
+      first && h("th", { scope: "rowgroup", rowspan: span < 0 ? rows.length - i : span }, r.name), h("td", { class: "stat" }, r.stat === "avg" ? "average" : r.stat), h("td", { class: "unit" }, scale.unit.replace(/^(requests|tokens)\/sec$/, "/s")),
       figure(r.a), figure(r.b),
-      h("td", { class: "number strong" }, difference(r)), h("td", { class: "number" }, interval(r)), h("td", { class: "scale" }, bar(r, most)),
-      h("td", { class: "number" }, chance(r.difference?.p)), h("td", { class: "result" }, ...result(r)));
+      h("td", { class: "number strong " + tone(r) }, difference(r)), h("td", { class: "result" }, ...result(r)), h("td", { class: "number" }, interval(r)), h("td", { class: "scale" }, bar(r, most)),
+      h("td", { class: "number" }, chance(r.difference?.p)));
   });
 }
 

@@ -18,13 +18,12 @@ export function capacity(): Section {
   return { id: "capacity", title: "Capacity", element, update: (m: Model) => {
     const c = m.doc.result.capacity;
     if (!c) { charts.show([]); return false; }
-    refresh(box, h("p", { class: "answer" }, c.sentence), (c.notes ?? []).length > 0 && h("ul", { class: "doubts" }, ...(c.notes ?? []).map((n) => h("li", {}, n))), table(c));
+    refresh(box, h("p", { class: "answer" }, c.sentence), c.unsteady && h("p", { class: "unsteady" }, c.unsteady), table(c));
     charts.show((c.objectives ?? []).map((_, i) => chart(c, i)));
     return true;
   } };
 }
 
-const loadUnit = (c: Capacity): string => (c.by === "concurrency" ? "requests in flight" : "requests/s");
 const byLoad = (c: Capacity): CapacityLevel[] => [...(c.levels ?? [])].sort((a, b) => a.load - b.load);
 
 function chart(c: Capacity, i: number): ChartSpec | null {
@@ -35,15 +34,15 @@ function chart(c: Capacity, i: number): ChartSpec | null {
   const marks: Mark[] = [meanLine(levels.map((p) => [p.l.load, p.y])), ...words.flatMap(([met, tone, name]) => { const some = levels.filter((p) => p.seen.met === met); return some.length > 0 ? [of(some, name, tone)] : []; })];
   const values = levels.map((p) => p.y).filter((v) => v > 0);
   const wide = objective.unit === "ms" && Math.max(...values) / Math.min(...values) > 8;
-  const shades = c.lo !== undefined && c.hi !== undefined ? [{ from: c.lo, to: c.hi, text: "capacity" }] : [];
+  const shades = c.value > 0 && c.hi > c.lo ? [{ from: c.lo, to: c.hi, text: "" }] : [];
   return {
     name: "capacity_" + objective.figure, title: `${objective.figure} against load`, height: 240, marks,
-    shades: [...shades, ...(c.value !== undefined ? [{ from: c.value, to: c.value, text: "" }] : [])],
+    shades: [...shades, ...(c.value > 0 ? [{ from: c.value, to: c.value, text: value(c.value, c.unit) }] : [])],
     guides: [{ y: objective.bound, text: objective.objective }],
     paint: (f) => whiskers(marks, f),
-    x: { label: loadUnit(c), unit: "", kind: "linear", from: 0 }, y: { label: "", unit: objective.unit, kind: wide ? "log" : "linear", to: objective.bound, ...(wide ? {} : { from: 0 }), ...(objective.unit === "share" ? { to: 1, exact: true } : {}) },
-    readX: (v) => value(v, loadUnit(c)), readY: (v) => value(v, objective.unit),
-    table: () => ({ head: ["load, " + loadUnit(c), objective.figure + ", " + objective.unit, "from", "to", "objective"], rows: levels.map((p) => [p.l.load, p.y, p.seen.lo ?? NaN, p.seen.hi ?? NaN, words.find((w) => w[0] === p.seen.met)?.[2] ?? p.seen.met]) }),
+    x: { label: c.unit, unit: "", kind: "linear", from: 0 }, y: { label: "", unit: objective.unit, kind: wide ? "log" : "linear", to: objective.bound, ...(wide ? {} : { from: 0 }), ...(objective.unit === "share" ? { to: 1, exact: true } : {}) },
+    readX: (v) => value(v, c.unit), readY: (v) => value(v, objective.unit),
+    table: () => ({ head: ["load, " + c.unit, objective.figure + ", " + objective.unit, "from", "to", "objective"], rows: levels.map((p) => [p.l.load, p.y, p.seen.lo ?? NaN, p.seen.hi ?? NaN, words.find((w) => w[0] === p.seen.met)?.[2] ?? p.seen.met]) }),
   };
 }
 

@@ -64,7 +64,7 @@ func (j *job) ab(ctx context.Context, began time.Time) int {
 	if kept {
 		failed = errors.Join(failed, s.copy(ctx))
 	}
-	if err = errors.Join(err, failed); err != nil {
+	if err = errors.Join(err, failed, s.unsent); err != nil {
 		return env.Fail("run", err, tool.ExitRun)
 	}
 	if part {

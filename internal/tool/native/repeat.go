@@ -32,6 +32,8 @@ type series struct {
 	ran   int    // runs that began
 	// subject is what the last of them measured.
 	subject string
+	// unsent is why a run could not be sent on; the run itself is none the worse.
+	unsent error
 }
 
 // turn is one run of a series.
@@ -99,7 +101,10 @@ func (s *series) take(ctx context.Context, t turn, look func(dir string) error) 
 		return nil, errPart
 	}
 	fmt.Fprintf(s.session.Log, "%s: %s\n", t.of, oneLine(res))
-	return res, held.send(ctx, s.env, s.to, s.session.Log)
+	if err := held.send(ctx, s.env, s.to, s.session.Log); err != nil && s.unsent == nil {
+		s.unsent = fmt.Errorf("%s: %w", t.of, err)
+	}
+	return res, nil
 }
 
 // pause lets a while pass between two runs, and reports whether there is to be another.
@@ -209,7 +214,7 @@ func (j *job) repeat(ctx context.Context, began time.Time) int {
 // conclude writes and prints the document of the runs, and gives the exit code.
 func (s *series) conclude(ctx context.Context, d *repeat.Document, failed error) int {
 	env := s.env
-	err := failed
+	err := errors.Join(failed, s.unsent)
 	if s.out != "" && len(d.Runs) > 0 {
 		err = errors.Join(err, s.write(repeatsFile, d))
 	}

@@ -3,6 +3,7 @@ package native
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/inferometer/inferometer/internal/compare"
@@ -46,10 +47,15 @@ func reportRepeats(env tool.Env, action *args.ReportAction) (code int, mine bool
 // asked for.
 func readRepeats(dir string, dirs []string, version string) (*repeat.Document, error) {
 	var runs []repeat.Run
+	var part []string
 	for _, name := range dirs {
 		res, err := run.Report(name)
 		if err != nil {
 			return nil, err
+		}
+		if res.Interrupted || res.Incomplete {
+			part = append(part, fmt.Sprintf("%s is not whole and is left out.", name))
+			continue
 		}
 		r := repeat.Run{Dir: filepath.Base(name), Result: res}
 		if r.Within, err = within(name); err != nil {
@@ -57,7 +63,11 @@ func readRepeats(dir string, dirs []string, version string) (*repeat.Document, e
 		}
 		runs = append(runs, r)
 	}
-	d := repeat.Make(runs, len(runs), version)
+	d := repeat.Make(runs, len(dirs), version)
+	d.Notes = append(d.Notes, part...)
+	if len(part) > 0 {
+		d.Ended = repeat.EndedFailed
+	}
 	file := filepath.Join(dir, repeatsFile)
 	text, err := tool.ReadFile(file)
 	if err != nil { // the series was killed
@@ -93,7 +103,10 @@ func printRepeats(env tool.Env, d *repeat.Document, format string, all bool, dir
 	screen := env.Terminal(env.Stdout)
 	o := console.Options{Width: min(screen.Width(), 140), Color: screen.Color, All: all, Subject: subject}
 	if dir != "" && len(d.Runs) > 0 {
-		o.Dir, o.Files = dir, []string{repeatsFile}
+		o.Dir = dir
+		if _, err := os.Stat(filepath.Join(dir, repeatsFile)); err == nil {
+			o.Files = []string{repeatsFile}
+		}
 		for _, r := range d.Runs {
 			o.Files = append(o.Files, r.Dir+"/")
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/compare"
+	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/tool"
 	comparison "github.com/inferometer/inferometer/internal/tool/compare"
@@ -33,6 +34,9 @@ func (j *job) ab(ctx context.Context, began time.Time) int {
 	env, rep := j.env, &j.action.Repeat
 	s, err := newSeries(j, began)
 	if err != nil {
+		return env.Fail("run", err, tool.ExitUsage)
+	}
+	if err := checkGates(rep.FailIf, j.action.Plan); err != nil {
 		return env.Fail("run", err, tool.ExitUsage)
 	}
 	kept := s.out != ""
@@ -73,6 +77,24 @@ func (j *job) ab(ctx context.Context, began time.Time) int {
 	return code
 }
 
+// checkGates finds what is wrong with the conditions of a comparison before anything is sent.
+func checkGates(conditions []string, p *plan.Plan) error {
+	var faults plan.Faults
+	for _, text := range conditions {
+		g, err := gate.Parse(text)
+		if err == nil {
+			err = errors.Join(g.Measured(p), g.Level(p))
+		}
+		if err != nil {
+			faults = append(faults, plan.Fault{Where: "--fail-if", Text: err.Error()})
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
 // round makes a run against each side. What is not whole is set aside with the other half of
 // the round.
 func (s *series) round(ctx context.Context, n int) error {
@@ -97,7 +119,7 @@ func (s *series) round(ctx context.Context, n int) error {
 
 // compare compares the rounds that are whole, by pairs.
 func (s *series) compare(rounds int, kept bool) (code int, err error) {
-	action := &args.CompareAction{Formats: []string{"console"}, All: s.action.All, Anyway: true, HTML: s.action.HTML}
+	action := &args.CompareAction{Formats: []string{"console"}, All: s.action.All, Anyway: true, HTML: s.action.HTML, FailIf: s.action.Repeat.FailIf}
 	if s.action.JSON {
 		action.Formats = []string{"json"}
 	}

@@ -19,6 +19,8 @@ type Repeat struct {
 	Until string        // an expression that must hold for the runs to be enough; empty: there is none
 	Time  time.Duration // with Until: no run begins later than this after the first
 	Pause time.Duration // between two runs
+	// FailIf are the conditions under which the comparison of AB fails.
+	FailIf []string
 }
 
 // On reports whether there is more to do than one run.
@@ -73,6 +75,9 @@ func (b *builder) repeat() Repeat {
 	r.Pause = usualPause
 	if b.given("pause") {
 		r.Pause = b.span("pause", "", 0)
+	}
+	if r.AB {
+		r.FailIf = b.flags["fail-if"]
 	}
 	switch {
 	case r.On():

@@ -13,10 +13,11 @@ import (
 
 func TestRepeat(t *testing.T) {
 	for line, want := range map[string]Repeat{
-		"http://h":                        {Time: 30 * time.Minute, Pause: time.Second},
-		"http://h --repeat 3":             {Most: 3, Time: 30 * time.Minute, Pause: time.Second},
-		"http://h --repeat 1 --pause 0s":  {Most: 1, Time: 30 * time.Minute},
-		"http://h --until ci(ttft.p99)<5": {Most: 20, Until: "ci(ttft.p99)<5", Time: 30 * time.Minute, Pause: time.Second},
+		"http://h":                                                 {Time: 30 * time.Minute, Pause: time.Second},
+		"http://h --repeat 3":                                      {Most: 3, Time: 30 * time.Minute, Pause: time.Second},
+		"http://h --repeat 1 --pause 0s":                           {Most: 1, Time: 30 * time.Minute},
+		"http://h --until ci(ttft.p99)<5":                          {Most: 20, Until: "ci(ttft.p99)<5", Time: 30 * time.Minute, Pause: time.Second},
+		"--ab http://a http://b --fail-if x":                       {Most: 5, AB: true, FailIf: []string{"x"}, Time: 30 * time.Minute, Pause: time.Second},
 		"http://h --until x --repeat 4 --until-max 90s --pause 2s": {Most: 4, Until: "x", Time: 90 * time.Second, Pause: 2 * time.Second},
 	} {
 		a, err := Run(strings.Fields(line), plan.Known{}, nil)
@@ -38,6 +39,9 @@ func TestRepeatFaults(t *testing.T) {
 		"http://h --until-max 1m":                                "--until-max: has no effect without --until",
 		"http://h --repeat 2 --pause -1s":                        `--pause: "-1s" is not a time`,
 		"http://h --until x --repeat 2":                          "--until: needs at least 3 runs, and --repeat allows 2",
+		"http://h --ab":                                          "--ab: needs two URLs, not 1",
+		"http://a http://b http://c --ab":                        "--ab: needs two URLs, not 3",
+		"http://a http://b --ab --until x":                       "--until: cannot be combined with --ab",
 		"http://h --until= ":                                     "--until: is empty",
 		"http://h --repeat 2 --export x.csv":                     "--export: cannot be combined with --repeat",
 		"http://h --repeat 2 --workers 2 --join-at :1":           "--join-at: cannot be combined with --repeat",
@@ -57,6 +61,10 @@ func TestSaltOfRepeats(t *testing.T) {
 		{"http://h --input-file prompts.txt", "", ""},
 		{"http://h --input-file prompts.txt --repeat 3", plan.SaltRun, ""},
 		{"http://h --input-file prompts.txt --repeat 3 --salt request", plan.SaltRequest, ""},
+		{"--ab http://a http://b", plan.SaltRun, ""},
+		{"--ab http://a http://b --salt run", plan.SaltRun, ""},
+		{"--ab http://a http://b --input-tokens 8", "", ""},
+		{"--ab http://a http://b --salt request", plan.SaltRequest, "both sides have the same"},
 		{"http://h --repeat 3", "", ""}, // each seed has other prompts
 	} {
 		a, err := Run(strings.Fields(tt.line), plan.Known{}, nil)

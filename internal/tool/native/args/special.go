@@ -46,6 +46,9 @@ func (b *builder) special() {
 	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
 	b.list("gpu", "cost.devices", &p.Cost.Devices)
 	for _, condition := range b.flags["fail-if"] { // on top of those of the plan file
+		if b.is("ab") { // they are about the comparison
+			break
+		}
 		b.draft.Put(fmt.Sprintf("fail_if[%d]", len(p.FailIf)), "--fail-if", condition)
 	}
 	if b.given("keep") {

@@ -117,7 +117,7 @@ func TestCheck(t *testing.T) {
 		{"goodput < 1", stages, "goodput is not measured: there are no objectives"},
 		{"goodput < 1", func(p *plan.Plan) { p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: 1}} }, ""},
 		{"output_cost > $2", stages, "output_cost is not measured: the price of a GPU hour is not given (add --gpus 8 --gpu-hour-price 2.10)"},
-		{"energy_per_output_token > 2J", stages, "energy_per_output_token is not measured: nothing is known about the GPUs"},
+		{"energy_per_output_token > 2J", stages, "energy_per_output_token is not measured: the power of the GPUs is neither read nor given"},
 		{"output_cost > $2", func(p *plan.Plan) { p.Cost = plan.Cost{GPUs: 1, Price: 2} }, ""},
 		{"watts > 700W", func(p *plan.Plan) { p.Cost = plan.Cost{GPUs: 1, Watts: 700} }, ""},
 		{"ttft.p99 > +5%", stages, "compares two runs, and this is one (use it with inferometer compare"},

@@ -30,6 +30,8 @@ func figures() []figure {
 		{"inter_token_latency", "ITL", "p99", 59},
 		{"request_latency", "Latency", "p50", 50},
 		{"request_latency", "Latency", "p99", 81},
+		{"cost_per_million_output_tokens", "$ per M", "", 86},
+		{"energy_per_output_token", "Joules per", "", 85},
 	}
 }
 
@@ -139,6 +141,8 @@ func (f figure) below(unit string) string {
 		return "per s"
 	case f.metric == "output_token_throughput":
 		return "tokens/s"
+	case f.metric == "cost_per_million_output_tokens" || f.metric == "energy_per_output_token":
+		return "output"
 	default:
 		return f.stat + " " + unit
 	}

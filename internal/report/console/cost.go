@@ -73,11 +73,14 @@ func (p *printer) cost(s *result.Stage) {
 func costText(s *result.Stage) string {
 	c := s.Cost
 	parts := []string{number.Things(int64(c.GPUs), "GPU")}
-	if c.GPUs == 0 {
+	switch {
+	case c.GPUs == 0:
 		parts[0] = "the number of GPUs is not known"
-	}
-	if c.Price > 0 {
-		parts[0] += fmt.Sprintf(" at $%.2f an hour each", c.Price)
+	case c.Price > 0:
+		parts[0] += fmt.Sprintf(" at $%.2f an hour", c.Price)
+		if c.GPUs > 1 {
+			parts[0] += " each"
+		}
 	}
 	w := c.Power
 	if w == nil {

@@ -86,7 +86,7 @@ func (d *Difference) test(limits func(t float64) (lo, hi float64)) {
 		d.Known = false
 		return
 	}
-	d.Least = max(d.Hi-d.Delta, d.Delta-d.Lo) * (bound + stat.StudentBound(2*(1-power), d.df)) / bound
+	d.Least = math.Hypot(d.Hi-d.Delta, d.Delta-d.Lo) / math.Sqrt2 * (bound + stat.StudentBound(2*(1-power), d.df)) / bound
 	excludes := func(t float64) bool {
 		lo, hi := limits(t)
 		return lo > 0 || hi < 0

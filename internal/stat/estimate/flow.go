@@ -24,6 +24,7 @@ func (s *Flow) rate() estimate {
 	}
 	cells := make([]float64, min(parts, max(1, len(s.At))))
 	var sum float64
+	count := 0
 	for i, at := range s.At {
 		amount := 1.0
 		if s.Amount != nil {
@@ -35,6 +36,7 @@ func (s *Flow) rate() estimate {
 		if at < s.Begin || at > s.End {
 			continue
 		}
+		count++
 		sum += amount
 		cells[min(len(cells)-1, int((at-s.Begin)/span*float64(len(cells))))] += amount
 	}
@@ -43,6 +45,6 @@ func (s *Flow) rate() estimate {
 	}
 	err, df, ok := spread(cells)
 	e := around(sum/span, err/span, df)
-	e.known = ok && len(s.At) >= leastEvents
+	e.known = ok && count >= leastEvents
 	return e
 }

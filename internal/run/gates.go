@@ -17,6 +17,9 @@ type Gating struct {
 	// Some: the run is one of several, and gates at a level that it does not have are left to the
 	// others.
 	Some bool
+	// Refused is called where a gate cannot be judged, before anything is sent; nil: the error says
+	// enough.
+	Refused func()
 	// Judged is told of the result; nil: nobody waits for it.
 	Judged func(res *result.Result)
 }
@@ -52,10 +55,13 @@ func (p *preparation) gated() error {
 		}
 		faults = append(faults, f)
 	}
-	if len(faults) > 0 {
-		return faults
+	if len(faults) == 0 {
+		return nil
 	}
-	return nil
+	if p.opt.Gating.Refused != nil {
+		p.opt.Gating.Refused()
+	}
+	return faults
 }
 
 // FailIf judges a saved run by more gates than those of its plan.

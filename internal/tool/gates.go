@@ -36,6 +36,7 @@ type Gates struct {
 	failIf []string // those of the command line, where the plan does not have them
 	junit  string   // file; empty: none
 	some   bool     // each run has some of the levels
+	wrong  bool     // one of them cannot be judged
 	silent bool     // the report has said what came of them
 	suites []ci.Suite
 }
@@ -82,7 +83,7 @@ func (g *Gates) gating() run.Gating {
 	if g == nil {
 		return run.Gating{}
 	}
-	return run.Gating{FailIf: g.failIf, Some: g.some, Judged: g.Add}
+	return run.Gating{FailIf: g.failIf, Some: g.some, Refused: func() { g.wrong = true }, Judged: g.Add}
 }
 
 // Add takes down what came of a run.
@@ -109,6 +110,9 @@ func (g *Gates) AddForeign(res *result.Result) {
 func (g *Gates) Close(env Env, code int) int {
 	if g == nil {
 		return code
+	}
+	if g.wrong { // whatever the tool itself says to bad usage
+		code = ExitUsage
 	}
 	switch {
 	case code == ExitOK:

@@ -85,6 +85,7 @@ func unwatched(res *result.Result, path string, read *tool.Imported) {
 // printOthers prints the reports of what another tool measured. Nobody watched its client, so
 // that the verdict is not this command's.
 func printOthers(env tool.Env, action *args.ReportAction, saved *run.Saved, dir string) int {
+	said(env, action)
 	for _, format := range action.Formats {
 		var err error
 		if format == "console" {

@@ -31,7 +31,7 @@ func reportRepeats(env tool.Env, action *args.ReportAction) (code int, mine bool
 			return env.Fail("report", plan.Faults{{Where: "--format", Text: fmt.Sprintf("%s holds %d runs, which are reported as console, json or md", action.Dir, len(dirs)), Hint: "or name one of them: " + dirs[0]}}, tool.ExitUsage), true
 		}
 	}
-	d, err := readRepeats(action.Dir, dirs, env.Version)
+	d, err := readRepeats(env, action, dirs)
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage), true
 	}
@@ -44,31 +44,36 @@ func reportRepeats(env tool.Env, action *args.ReportAction) (code int, mine bool
 }
 
 // readRepeats makes the document of runs again, from their records and what the series was
-// asked for.
-func readRepeats(dir string, dirs []string, version string) (*repeat.Document, error) {
+// asked for, and judges each.
+func readRepeats(env tool.Env, action *args.ReportAction, dirs []string) (*repeat.Document, error) {
 	var runs []repeat.Run
 	var part []string
 	for _, name := range dirs {
-		res, err := run.Report(name)
+		saved, err := run.Read(name, nil)
+		if err == nil {
+			err = saved.FailIf(action.FailIf)
+		}
 		if err != nil {
 			return nil, err
 		}
+		res := saved.Result
 		if res.Interrupted || res.Incomplete {
 			part = append(part, fmt.Sprintf("%s is not whole and is left out.", name))
 			continue
 		}
+		env.Gates.Add(res)
 		r := repeat.Run{Dir: filepath.Base(name), Result: res}
 		if r.Within, err = within(name); err != nil {
 			return nil, err
 		}
 		runs = append(runs, r)
 	}
-	d := repeat.Make(runs, len(dirs), version)
+	d := repeat.Make(runs, len(dirs), env.Version)
 	d.Notes = append(d.Notes, part...)
 	if len(part) > 0 {
 		d.Ended = repeat.EndedFailed
 	}
-	file := filepath.Join(dir, repeatsFile)
+	file := filepath.Join(action.Dir, repeatsFile)
 	text, err := tool.ReadFile(file)
 	if err != nil { // the series was killed
 		return d, nil

@@ -48,9 +48,6 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if env.Gates, err = tool.NewGates("report", action.FailIf, action.JUnit); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	if action.As == "" && slices.ContainsFunc(action.Formats, func(f string) bool { return f == "console" || f == "json" || f == "md" }) {
-		env.Gates.Silent()
-	}
 	dir := action.Dir
 	code := env.Gates.Close(env, reportOn(env, action, tools))
 	if to == nil || code == tool.ExitUsage {
@@ -128,12 +125,20 @@ func reportWorkers(env tool.Env, action *args.ReportAction) int {
 // printReport prints a result in the formats asked for.
 func printReport(env tool.Env, res *result.Result, action *args.ReportAction) int {
 	env.Gates.Add(res)
+	said(env, action)
 	for _, format := range action.Formats {
 		if err := printFormat(env, res, format, action); err != nil {
 			return env.Fail("report", err, tool.ExitRun)
 		}
 	}
 	return resultCode(res)
+}
+
+// said leaves gates to a report that has them.
+func said(env tool.Env, action *args.ReportAction) {
+	if slices.ContainsFunc(action.Formats, func(f string) bool { return f == "console" || f == "json" || f == "md" }) {
+		env.Gates.Silent()
+	}
 }
 
 // again makes the reports of what one of the tools wrote; mine is false where none did.

@@ -1,7 +1,49 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
+	"strconv"
+	"strings"
+)
+
+// Answer is what a search has found.
+type Answer struct {
+	By       string      `json:"by"`   // Rate or Concurrency
+	Unit     string      `json:"unit"` // of loads
+	Outcome  string      `json:"outcome"`
+	Sentence string      `json:"sentence"`
+	Value    float64     `json:"value"` // the highest load that meets all objectives; 0: there is none
+	Lo       float64     `json:"lo"`    // between what it lies with 95 % confidence
+	Hi       float64     `json:"hi"`    // 0: no load was missed
+	Precise  bool        `json:"precise"`
+	Unsteady string      `json:"unsteady,omitempty"` // why the server was not; empty: it was
+	Misses   *Miss       `json:"misses,omitempty"`
+	Goals    []Objective `json:"objectives"`
+	Levels   []Level     `json:"levels"` // in the order in which they were run
+}
+
+// Miss is the lowest load above the answer at which an objective is missed.
+type Miss struct {
+	Load   float64 `json:"load"`
+	Figure string  `json:"figure,omitempty"` // empty: the server did not keep up
+	By     float64 `json:"by,omitempty"`     // how far beyond the bound
+	Unit   string  `json:"unit,omitempty"`
+	text   string
+}
+
+// The kinds of load.
+const (
+	Rate        = "rate"
+	Concurrency = "concurrency"
+)
+
+// The outcomes of a search.
+const (
+	Found   = "found"
+	Never   = "missed at every load"
+	Always  = "met at every load"
+	Unknown = "not known"
 )
 
 // estimate is what is known of the capacity.
@@ -11,8 +53,8 @@ type estimate struct {
 	belief        *belief
 }
 
-// answer works out the capacity from levels of which some meet the objectives and some do not.
-func (s *Search) answer(levels []Level) *estimate {
+// estimate works out the capacity from levels of which some meet the objectives and some do not.
+func (s *Search) estimate(levels []Level) *estimate {
 	b := s.believe(levels)
 	a := &estimate{value: b.at(0.5), lo: b.at(0.025), hi: b.at(0.975), belief: b}
 	n := 0.0
@@ -29,4 +71,201 @@ func (s *Search) answer(levels []Level) *estimate {
 		a.done = a.done || n >= fewest && math.Floor(a.lo) == math.Floor(a.hi)
 	}
 	return a
+}
+
+// Answer is what the levels show, which Judge has seen.
+func (s *Search) Answer(levels []Level) *Answer {
+	a := &Answer{By: Rate, Unit: "requests/s", Outcome: Unknown, Goals: s.Objectives, Levels: levels}
+	if s.Whole {
+		a.By, a.Unit = Concurrency, "requests in flight"
+	}
+	lo, hi := bracket(levels)
+	switch {
+	case lo == nil && hi == nil:
+		a.Sentence = "The capacity is not known: no level was measured."
+	case lo == nil:
+		a.Outcome, a.Hi, a.Misses = Never, hi.Load, s.miss(levels, 0)
+		a.Sentence = fmt.Sprintf("No load was found that meets the objectives: even at %s %s, the lowest that was tried, %s.", short(hi.Load), a.Unit, a.Misses.text)
+	case hi == nil:
+		a.Outcome, a.Value, a.Lo = Always, lo.Load, lo.Load
+		a.Precise = s.Most > 0 && lo.Load >= s.Most
+		a.Sentence = fmt.Sprintf("At least %s %s: all objectives are met at the highest load that was tried.", short(lo.Load), a.Unit)
+	default:
+		s.found(a, levels)
+	}
+	return a
+}
+
+// found fills in an answer that lies between levels.
+func (s *Search) found(a *Answer, levels []Level) {
+	e := s.estimate(levels)
+	a.Outcome, a.Value, a.Lo, a.Hi, a.Precise = Found, e.value, e.lo, e.hi, e.done
+	if s.Whole {
+		a.Value, a.Lo, a.Hi = math.Floor(e.value), math.Floor(e.lo), math.Floor(e.hi)
+	}
+	a.Misses = s.miss(levels, a.Value)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s, 95 %% between %s and %s", short(a.Value), a.Unit, short(a.Lo), short(a.Hi))
+	if a.Value == 0 { // of whole numbers: less than one
+		b.Reset()
+		fmt.Fprintf(&b, "Less than 1 of %s, 95 %% below %s", a.Unit, short(max(a.Hi, 1)))
+	}
+	if a.Misses != nil {
+		fmt.Fprintf(&b, "; at %s %s", short(a.Misses.Load), a.Misses.text)
+	}
+	b.WriteString(".")
+	if !a.Precise {
+		fmt.Fprintf(&b, " The search ended before the interval was within %s %%.", strconv.FormatFloat(100*s.Precision, 'g', 3, 64))
+	}
+	if a.Unsteady = s.unsteady(levels, e); a.Unsteady != "" {
+		fmt.Fprintf(&b, " The server was not steady: %s.", a.Unsteady)
+	}
+	a.Sentence = b.String()
+}
+
+// miss is the lowest level above a load that misses an objective, clearly if there is one.
+func (s *Search) miss(levels []Level, above float64) *Miss {
+	var at *Level
+	for _, clear := range []bool{true, false} {
+		for i := range levels {
+			l := &levels[i]
+			if l.Load > above && !l.met() && (!clear || l.Met == No) && (at == nil || l.Load < at.Load) {
+				at = l
+			}
+		}
+		if at != nil {
+			return s.missOf(at)
+		}
+	}
+	return nil
+}
+
+// missOf says what a level misses most.
+func (s *Search) missOf(l *Level) *Miss {
+	m := &Miss{Load: l.Load, text: "the server does not keep up"}
+	worst := 0.0
+	for j := range s.Objectives {
+		o := &s.Objectives[j]
+		seen := at(l.Seen, j)
+		if seen == nil || seen.Value == nil {
+			continue
+		}
+		if by := -o.margin(*seen.Value); by > worst {
+			worst = by
+			m.Figure, m.By, m.Unit = o.Figure, math.Abs(*seen.Value-o.Bound), o.Unit
+			m.text = fmt.Sprintf("%s misses by %s", o.Figure, Amount(m.By, o.Unit))
+		}
+	}
+	return m
+}
+
+// unsteady says why the server was not steady; empty: nothing shows that. Levels are held against
+// their own scatter: what chance does, a queue near its limit does all the more.
+func (s *Search) unsteady(levels []Level, e *estimate) string {
+	for j, c := range e.belief.curves {
+		o := &s.Objectives[j]
+		var order, residual, within []float64
+		for i := range c.evidence {
+			ev := &c.evidence[i]
+			if ev.cut || math.Abs(ev.load-c.knee) > near/2 {
+				continue
+			}
+			dev, sign := c.deviance(ev, c.slope*(ev.load-c.knee), c.clumping)
+			order, residual = append(order, float64(ev.stage)), append(residual, math.Copysign(math.Sqrt(dev), sign))
+			if seen := at(levels[ev.level].Seen, j); seen != nil {
+				within = append(within, seen.halves(o))
+			}
+		}
+		if t := student(order, residual); math.Abs(t) > unsteadyAt {
+			return fmt.Sprintf("%s at the same load became %s as the search went on", o.Figure, direction(t))
+		}
+		if t := mean(within); math.Abs(t) > unsteadyAt {
+			return fmt.Sprintf("%s became %s while a level went on", o.Figure, direction(t))
+		}
+	}
+	return ""
+}
+
+// unsteadyAt is the value of Student's t from which on a change is not taken for chance.
+const unsteadyAt = 4.5
+
+func direction(t float64) string {
+	if t > 0 {
+		return "worse"
+	}
+	return "better"
+}
+
+// halves is how much worse the second half of a level was than the first.
+func (s *Seen) halves(o *Objective) float64 {
+	half := len(s.Batches) / 2
+	a, b := (&Seen{Batches: s.Batches[:half]}).total(), (&Seen{Batches: s.Batches[half:]}).total()
+	if a.N == 0 || b.N == 0 {
+		return 0
+	}
+	if o.Allowed == 0 {
+		return o.margin(a.Sum/a.N) - o.margin(b.Sum/b.N)
+	}
+	return math.Sqrt(b.Bad/b.N) - math.Sqrt(a.Bad/a.N) // alike in variance, however many are bad
+}
+
+// leastForTrend is how many levels a change is told from.
+const leastForTrend = 8
+
+// student is the slope of values over moments, in standard errors of its own.
+func student(x, y []float64) float64 {
+	n := float64(len(x))
+	if n < leastForTrend {
+		return 0
+	}
+	var mx, my, xx, xy, yy float64
+	for i := range x {
+		mx, my = mx+x[i]/n, my+y[i]/n
+	}
+	for i := range x {
+		xx, xy, yy = xx+(x[i]-mx)*(x[i]-mx), xy+(x[i]-mx)*(y[i]-my), yy+(y[i]-my)*(y[i]-my)
+	}
+	if xx == 0 || yy == 0 {
+		return 0
+	}
+	rest := max(yy-xy*xy/xx, 1e-9*yy)
+	return xy / math.Sqrt(xx) / math.Sqrt(rest/(n-2))
+}
+
+// mean is a mean in standard errors of its own.
+func mean(y []float64) float64 {
+	n := float64(len(y))
+	if n < leastForTrend {
+		return 0
+	}
+	var m, v float64
+	for _, d := range y {
+		m += d / n
+	}
+	for _, d := range y {
+		v += (d - m) * (d - m) / (n - 1)
+	}
+	if v == 0 {
+		return 0
+	}
+	return m / math.Sqrt(v/n)
+}
+
+// short writes a load with the digits that matter.
+func short(v float64) string {
+	if v >= 1000 {
+		return strconv.FormatFloat(math.Round(v), 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// Amount writes a figure with its unit.
+func Amount(v float64, unit string) string {
+	switch unit {
+	case "share":
+		return short(100*v) + " %"
+	case "":
+		return short(v)
+	}
+	return short(v) + " " + unit
 }

@@ -60,6 +60,7 @@ type Level struct {
 	Met      string  `json:"met"`            // of all objectives together
 
 	missed bool // an objective is more likely missed than met
+	blank  bool // nothing was seen of one of them
 }
 
 // total is all batches as one.

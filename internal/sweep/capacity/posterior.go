@@ -17,6 +17,9 @@ const (
 	// weight of so many degrees of freedom.
 	clumping       = 2.5
 	clumpingWeight = 6
+	// few is the weight, in degrees of freedom, of the assumption that levels differ by twice as much
+	// as what is within them tells: what lasts longer than a level does not show there.
+	few = 3
 	// near is how far from the capacity a level is among those that decide it, in logarithms.
 	near = 0.35
 	// coarse and fine are how many loads are looked at, at first and then where the capacity can be.
@@ -32,7 +35,6 @@ type curve struct {
 	clumping float64   // how many samples tell as much as one of their own would
 	misfit   float64   // χ² of the levels near the knee
 	free     float64   // its degrees of freedom
-	drift    float64   // how the levels came to miss more as the search went on, in standard errors
 
 	evidence []evidence
 	slopes   []float64
@@ -63,6 +65,7 @@ type evidence struct {
 	own     float64 // seen·log seen + (1−seen)·log(1−seen)
 	se      float64 // of the margin of the mean
 	cut     bool
+	level   int // its place among the levels
 	stage   int
 	alike   [scales]dispersion
 	unknown bool
@@ -162,6 +165,7 @@ func (o *Objective) fit(g grid, levels []Level, j int) *curve {
 	for i := range levels {
 		if s := at(levels[i].Seen, j); s != nil {
 			if e := o.evidenceOf(&levels[i], s); !e.unknown {
+				e.level = i
 				c.evidence = append(c.evidence, e)
 			}
 		}
@@ -181,7 +185,7 @@ func (o *Objective) fit(g grid, levels []Level, j int) *curve {
 		c.clumping = clumped(alike)
 	}
 	c.residuals()
-	c.clumping *= max((c.misfit+3)/(c.free+3), 1)
+	c.clumping *= max((c.misfit+2*few)/(c.free+few), 1)
 	c.scan(g)
 	return c
 }
@@ -215,33 +219,15 @@ func (c *curve) scan(g grid) {
 // residuals works out how far the levels near the knee are off the curve.
 func (c *curve) residuals() {
 	c.misfit, c.free = 0, -2
-	var r, when []float64
 	for i := range c.evidence {
 		e := &c.evidence[i]
 		if math.Abs(e.load-c.knee) > near || e.cut {
 			continue
 		}
-		dev, sign := c.deviance(e, c.slope*(e.load-c.knee), c.clumping)
+		dev, _ := c.deviance(e, c.slope*(e.load-c.knee), c.clumping)
 		c.misfit, c.free = c.misfit+dev, c.free+1
-		r, when = append(r, math.Copysign(math.Sqrt(dev), sign)), append(when, float64(i))
 	}
 	c.free = max(c.free, 0)
-	c.drift = trend(when, r)
-}
-
-// trend is the slope of values over moments in standard errors, where values have variance 1.
-func trend(x, y []float64) float64 {
-	if len(x) < 4 {
-		return 0
-	}
-	var mx, my, xx, xy float64
-	for i := range x {
-		mx, my = mx+x[i]/float64(len(x)), my+y[i]/float64(len(x))
-	}
-	for i := range x {
-		xx, xy = xx+(x[i]-mx)*(x[i]-mx), xy+(x[i]-mx)*(y[i]-my)
-	}
-	return xy / math.Sqrt(xx)
 }
 
 // at is an element of a list; nil where it is not that long.

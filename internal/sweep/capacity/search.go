@@ -78,6 +78,8 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 	}
 	lo, hi := bracket(levels)
 	switch {
+	case lo == nil && hi == nil: // nothing was seen
+		return levels[0].Load, nil, len(levels) < 3
 	case hi == nil && s.Most > 0 && lo.Load >= s.Most:
 		return lo.Load, nil, lo.Met != Yes && count(levels, lo.Load) < fewest
 	case hi == nil:
@@ -93,8 +95,9 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 		}
 		return s.tidy(next), nil, true
 	}
-	a := s.answer(levels)
-	return s.refine(levels, a), a, !a.done
+	a := s.estimate(levels)
+	// An interval that is narrow by chance does not stay so.
+	return s.refine(levels, a), a, !a.done || !s.estimate(levels[:len(levels)-1]).done
 }
 
 // bracket is the highest level that meets the objectives and the lowest that does not, as far as
@@ -102,6 +105,7 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 func bracket(levels []Level) (lo, hi *Level) {
 	for i := range levels {
 		switch l := &levels[i]; {
+		case l.blank && l.Over == "":
 		case l.met() && (lo == nil || l.Load > lo.Load):
 			lo = l
 		case !l.met() && (hi == nil || l.Load < hi.Load):
@@ -160,7 +164,8 @@ func (s *Search) length(levels []Level, load float64, known *estimate, spent flo
 		seconds = need / perSecond
 	}
 	if known == nil {
-		return clip(seconds/3, shortest, clip(s.Seconds/parts, 1, roughly))
+		// A few requests there must be, however slowly they come.
+		return clip(seconds/3, max(shortest, min(10/max(perSecond, 1e-9), s.Seconds/5)), max(clip(s.Seconds/parts, 1, roughly), min(10/max(perSecond, 1e-9), s.Seconds/5)))
 	}
 	// Twice what a percentile needs, and more while the interval is far wider than it should be: what
 	// is left of the time is for several levels.
@@ -210,11 +215,11 @@ func count(levels []Level, load float64) (n int) {
 
 // Judge says what a level shows of each objective, for the level alone.
 func (s *Search) Judge(l *Level) {
-	l.Met, l.missed = Yes, false
+	l.Met, l.missed, l.blank = Yes, false, false
 	for j := range s.Objectives {
 		o, seen := &s.Objectives[j], at(l.Seen, j)
 		if seen == nil || seen.total().N == 0 {
-			l.Met = worse(l.Met, Close)
+			l.Met, l.blank = worse(l.Met, Close), true
 			continue
 		}
 		t := seen.total()

@@ -190,7 +190,7 @@ func TestSearchFindsTheKnee(t *testing.T) {
 			close, held, n, took, bias := 0, 0, 0, 0.0, 0.0
 			for i := range searches {
 				levels, spent := simulate(s, c.server, uint64(i))
-				a := s.answer(levels)
+				a := s.estimate(levels)
 				if math.Abs(a.value/knee-1) <= 0.05 {
 					close++
 				}

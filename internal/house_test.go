@@ -68,7 +68,7 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate stat/estimate message draw sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run", "./* gate stat/estimate message draw sweep sweep/capacity engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
 	{"run/kit", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
@@ -85,7 +85,7 @@ var house = []struct{ name, may string }{
 	{"repeat", "metric result stat/estimate lib/number"},
 	{"draw", "result metric plan record lib/brief"},
 	{"gate", "metric plan result stat lib/brief lib/nearest lib/number"},
-	{"result", "message cost metric sweep plan probe probe/serving record stat lib/number"},
+	{"result", "message cost metric sweep sweep/capacity plan probe probe/serving record stat lib/number"},
 	{"metric", "cost record stat"},
 
 	// The path of a request.

@@ -26,7 +26,7 @@ import (
 func own() []tool.Tool {
 	studies := tool.Gated(tool.Watched(study.Tool()))
 	return []tool.Tool{
-		tool.Watched(native.Run()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
+		tool.Watched(native.Run()), tool.Watched(native.Capacity()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Run: linksCommand},
 		{Name: "version", Summary: "print the version", Run: versionCommand},
 	}

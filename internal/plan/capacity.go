@@ -46,6 +46,9 @@ func (d *Draft) inferCapacity() {
 	if !d.Given("stages") {
 		p.Stages = []Stage{{Rate: 1}}
 	}
+	if !d.Given("data.salt") && !p.Data.Pool && (p.Data.Source == SourceFile || p.Data.Source == SourceSynthetic && p.Data.Prompts > 0) {
+		p.Data.Salt = SaltStage // no level finds in a cache what another has asked
+	}
 	for i := range p.Stages {
 		if s := &p.Stages[i]; s.Rate != 0 && s.Arrival == "" {
 			s.Arrival = ArrivalPoisson // as users come

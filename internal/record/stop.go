@@ -12,6 +12,7 @@ const (
 	StopRequests    StopReason = "requests"     // it had sent as many as it should
 	StopArrivals    StopReason = "arrivals"     // the load had no more of them
 	StopData        StopReason = "data"         // there were no more prompts
+	StopOver        StopReason = "over"         // it was clearly more than the objectives of a search allow
 	StopEarlyAnswer StopReason = "early answer" // an answer ended before it had as many responses as the next step of a growing load waits for
 )
 

@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
 // Facts are what a result is made of besides the requests.
@@ -34,6 +35,7 @@ type Facts struct {
 	GPUs   *GPUs          // what was read of their power; nil: nobody wants to know
 
 	Saturation *sweep.Saturation // what the search for it has found; nil: there was none
+	Capacity   *Capacity         // what the search for it has seen; nil: there was none
 
 	Sessions map[int]SessionTally // how recorded sessions were played, by stage
 
@@ -51,7 +53,11 @@ func FoldOptions(p *plan.Plan) metric.Options {
 		s := &p.Stages[i]
 		opts.Closed = append(opts.Closed, s.Concurrency > 0 || s.Sessions.Concurrent > 0 && s.Sessions.Rate == 0)
 	}
-	for len(p.Stages) > 0 && len(opts.Closed) < sweep.Most(p.Levels) { // levels are of one kind
+	most := sweep.Most(p.Levels)
+	if p.Capacity.On() {
+		most = capacity.MostLevels
+	}
+	for len(p.Stages) > 0 && len(opts.Closed) < most { // levels are of one kind
 		opts.Closed = append(opts.Closed, opts.Closed[0])
 	}
 	for _, s := range p.Goodput {
@@ -130,6 +136,10 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		if mark != nil {
 			end = max(end, mark.DrainEnd)
 		}
+	}
+	if f.Capacity != nil {
+		r.Capacity = f.Capacity.answer(r.Stages)
+		j.capacity(r.Capacity)
 	}
 	r.Services = f.Pages.services(p, record.WholeRun)
 	r.Duration = end.Seconds()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
 // Schema names the version of the result document.
@@ -32,7 +33,9 @@ type Result struct {
 	Stages      []Stage     `json:"stages"`
 	// Saturation is what the search for the rates of a sweep has found.
 	Saturation *sweep.Saturation `json:"saturation,omitempty"`
-	Services   []Service         `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
+	// Capacity is the highest load that meets objectives, where it was searched for.
+	Capacity *capacity.Answer `json:"capacity,omitempty"`
+	Services []Service        `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
 	// Calibration is how far figures were off on the built-in mock, ahead of the run.
 	Calibration *Calibration `json:"calibration,omitempty"`
 }

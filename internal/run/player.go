@@ -31,6 +31,7 @@ type player struct {
 	questions *questions
 	queue     *queue
 	search    *search // of the rates of a sweep; nil: they are known
+	ascent    *ascent // that finds the capacity; nil: nobody looks for it
 	sender    *sender
 	meter     *metering // nil: stages are not measured in windows
 	ledger    *ledger
@@ -89,6 +90,11 @@ func (p *player) stage(ctx context.Context, i int, s plan.Stage) error {
 	p.ledger.stage(aborted(ctx, mark))
 	err = errors.Join(err, p.teller.after(ctx, i))
 	p.queue.tell(level)
+	if last := p.ledger.facts.Stages; p.ascent != nil && err == nil && !p.ledger.facts.Interrupted {
+		p.teller.settle(ctx)
+		p.ascent.told(i, s, &last[len(last)-1])
+		p.ledger.facts.Capacity = p.ascent.found()
+	}
 	if p.meter != nil {
 		p.ledger.facts.Levels = append(p.ledger.facts.Levels, level)
 	}
@@ -122,11 +128,33 @@ func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMar
 		return p.meter.run(ctx, s, work, p.sender)
 	}
 	l := &sweep.Level{Value: s.Level(), Passed: true}
-	if p.plan.Levels.On() {
+	if p.plan.Levels.On() || p.ascent != nil {
 		p.ledger.edge(record.Edge{Stage: i, Level: l.Value, At: p.lookout.now()})
+	}
+	if p.ascent != nil {
+		mark, err := p.climb(ctx, s, work)
+		return mark, l, err
 	}
 	mark, err := p.sender.send(ctx, work, p.sender.brake)
 	return mark, l, err
+}
+
+// climb puts the load of a level of a search for the capacity on the target, and ends it where it
+// is clearly too much.
+func (p *player) climb(ctx context.Context, s plan.Stage, work Task) (record.StageMark, error) {
+	work.Drain = p.ascent.drain()
+	over, end := context.WithCancel(context.Background())
+	stop, watched := newBrake(), make(chan struct{})
+	endForward := p.sender.brake.forward(stop)
+	go func() {
+		defer close(watched)
+		p.ascent.watch(over, work.Index, s, stop)
+	}()
+	mark, err := p.sender.send(ctx, work, stop)
+	end()
+	<-watched
+	endForward(record.StopOver)
+	return mark, err
 }
 
 // sessionsOf is how many sessions the i-th stage plays: as many as it asks for, or what the

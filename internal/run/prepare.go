@@ -148,7 +148,15 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 		return nil, err
 	}
 	same, tape, passages := &alike{halt: p.brake.pull}, sweep.NewLog(), new(sweep.Passages)
-	collector := p.collector(c, folded, book, p.folders(found.breakers, same, tape, passages))
+	besides := p.folders(found.breakers, same, tape, passages)
+	if p.plan.Capacity.On() {
+		if q.ascent, err = newAscent(p.plan); err != nil {
+			return nil, err
+		}
+		q.ascent.now, q.ascent.live, q.ascent.log = p.clock.Now, live, p.opt.Log
+		besides = append(besides, q.ascent.tallies)
+	}
+	collector := p.collector(c, folded, book, besides)
 	eng := p.engine(asked, c, collector, live)
 	p.later(eng.Close)
 	send := &sender{
@@ -161,7 +169,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	}
 	look := &lookout{servers: asks, plan: p.plan, now: p.clock.Now, ledger: book}
 	play := &player{
-		plan: p.plan, observer: p.opt.Levels, questions: asked, queue: q, sender: send, ledger: book, lookout: look,
+		plan: p.plan, observer: p.opt.Levels, questions: asked, queue: q, ascent: q.ascent, sender: send, ledger: book, lookout: look,
 		teller: &teller{tell: p.opt.Stage, queue: q, ledger: book, folds: folded, settle: settle},
 	}
 	if p.plan.Saturation.On() {

@@ -8,6 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
 // queue gives out the stages of a run: those of the plan, or the levels that its
@@ -15,6 +16,7 @@ import (
 type queue struct {
 	plan   *plan.Plan
 	search *sweep.Search // nil: the plan's stages as they stand
+	ascent *ascent       // that finds the capacity; nil: nobody looks for it
 
 	mu    sync.Mutex
 	begun []plan.Stage
@@ -36,6 +38,8 @@ func (q *queue) most() int {
 	switch {
 	case q.plan.Saturation.On():
 		return q.plan.Saturation.Stages
+	case q.plan.Capacity.On():
+		return capacity.MostLevels
 	case q.search == nil:
 		return len(q.plan.Stages)
 	}
@@ -53,6 +57,10 @@ func (q *queue) next() (i int, s plan.Stage, ok bool) {
 	switch {
 	case q.made != nil:
 		s = q.made[i]
+	case q.ascent != nil:
+		if s, ok = q.ascent.next(); !ok {
+			return i, s, false
+		}
 	case q.search == nil:
 		s = q.plan.Stages[i]
 	default:
@@ -82,7 +90,7 @@ func (q *queue) stages() []plan.Stage {
 	switch {
 	case q.made != nil:
 		return q.made
-	case q.search == nil:
+	case q.search == nil && q.ascent == nil:
 		return q.plan.Stages
 	case len(q.begun) == 0:
 		return []plan.Stage{q.plan.Stages[0]}
@@ -136,7 +144,7 @@ func (q *queue) under() int {
 
 // levelsOf are the stages that edges tell of: the plan's own, or its levels.
 func levelsOf(p *plan.Plan, edges []record.Edge) []plan.Stage {
-	if !p.Levels.On() {
+	if !p.Levels.On() && !p.Capacity.On() {
 		return p.Stages
 	}
 	var stages []plan.Stage

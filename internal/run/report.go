@@ -116,6 +116,11 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
 		facts.Saturation = searchAgain(p, facts.Stages, passages)
 		p.Stages = madeStages(p, facts.Saturation.Rates)
 	}
+	if p.Capacity.On() {
+		if facts.Capacity, err = ascentAgain(&asked, p.Stages, facts.Stages, s.Records); err != nil {
+			return nil, err
+		}
+	}
 	facts.Incomplete = facts.Incomplete || lacksStages(facts, len(p.Stages))
 	return s, nil
 }

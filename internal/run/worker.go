@@ -116,7 +116,7 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 		case <-over:
 		}
 	}()
-	if w.prep.plan.Levels.On() { // so that its file alone tells which levels there were
+	if w.prep.plan.Levels.On() || w.prep.plan.Capacity.On() { // so that its file alone tells which levels there were
 		if err := w.writer.Edge(record.Edge{Worker: w.sender.share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), At: w.prep.clock.Now()}); err != nil {
 			return record.StageMark{Stage: t.Index}, err
 		}

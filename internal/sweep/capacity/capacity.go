@@ -107,8 +107,8 @@ func clumped(alike [scales]dispersion) float64 {
 	return f
 }
 
-// mean is the mean of the samples and its standard error, by batches.
-func (s *Seen) mean() (mean, se float64, ok bool) {
+// Mean is the mean of the samples and its standard error, by batches.
+func (s *Seen) Mean() (mean, se float64, ok bool) {
 	t := s.total()
 	mean = t.Sum / t.N
 	var squares, n float64
@@ -133,3 +133,6 @@ func (o *Objective) margin(mean float64) float64 {
 	}
 	return m
 }
+
+// Clumping is how many samples tell as much as one of its own would.
+func (s *Seen) Clumping() float64 { return clumped(s.dispersion()) }

@@ -76,7 +76,7 @@ func (o *Objective) evidenceOf(l *Level, s *Seen) evidence {
 	t := s.total()
 	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, stage: l.Stage, unknown: t.N == 0}
 	if o.Allowed == 0 {
-		mean, se, ok := s.mean()
+		mean, se, ok := s.Mean()
 		e.seen, e.se, e.unknown = clip(o.margin(mean), -mostBad, mostBad), se/math.Max(math.Abs(o.Bound), 1e-12), !ok
 		return e
 	}

@@ -23,23 +23,41 @@ import (
 )
 
 // Run measures a server.
-func Run() tool.Tool { return tool.Tool{Name: "run", Summary: "measure a server", Run: runCommand} }
+func Run() tool.Tool {
+	return tool.Tool{Name: runName, Summary: "measure a server", Run: func(env tool.Env, line []string) int {
+		action, err := args.Run(line, kit.Known(), tool.ReadFile)
+		return carryOut(env, runName, action, err, args.RunHelp)
+	}}
+}
 
-func runCommand(env tool.Env, line []string) int {
-	action, err := args.Run(line, kit.Known(), tool.ReadFile)
+// Capacity finds the highest load that meets objectives.
+func Capacity() tool.Tool {
+	return tool.Tool{Name: capacityName, Summary: "find the highest load that meets objectives", Run: func(env tool.Env, line []string) int {
+		action, err := args.Capacity(line, kit.Known(), tool.ReadFile)
+		if err == nil && !action.Help {
+			err = run.Objectives(action.Plan)
+		}
+		return carryOut(env, capacityName, action, err, args.CapacityHelp)
+	}}
+}
+
+const capacityName = "capacity"
+
+// carryOut does what a command line asks for, unless it has faults.
+func carryOut(env tool.Env, name string, action *args.Action, err error, help func() string) int {
 	if err != nil {
-		return env.Fail("run", err, tool.ExitUsage)
+		return env.Fail(name, err, tool.ExitUsage)
 	}
 	if action.Help {
-		fmt.Fprint(env.Stdout, args.RunHelp())
+		fmt.Fprint(env.Stdout, help())
 		return tool.ExitOK
 	}
 	env.Warn("warning", action.Warnings)
 	if action.DryRun {
-		return env.PrintPlan("run", plansOf(action)...)
+		return env.PrintPlan(name, plansOf(action)...)
 	}
-	if env.Gates, err = tool.NewGates("run", nil, action.JUnit); err != nil {
-		return env.Fail("run", err, tool.ExitUsage)
+	if env.Gates, err = tool.NewGates(name, nil, action.JUnit); err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
 	}
 	if !action.Repeat.On() {
 		env.Gates.Silent()
@@ -61,7 +79,7 @@ func measure(env tool.Env, action *args.Action) int {
 	p := action.Plan
 	var err error
 	if env.Pages, err = tool.NewPages(action.HTML); err != nil {
-		return env.Fail("run", err, tool.ExitUsage)
+		return env.Fail(action.Command, err, tool.ExitUsage)
 	}
 	if action.Repeat.AB {
 		env.Pages = nil // there is one, of the comparison
@@ -75,7 +93,7 @@ func measure(env tool.Env, action *args.Action) int {
 	}
 	ctx, session, err := env.Begin(mode)
 	if err != nil {
-		return env.Fail("run", err, tool.ExitUsage)
+		return env.Fail(action.Command, err, tool.ExitUsage)
 	}
 	defer session.End()
 	if mode == progress.Quiet {
@@ -86,7 +104,7 @@ func measure(env tool.Env, action *args.Action) int {
 	}
 	j := &job{env: env, action: action, session: session}
 	if code, err := j.prepare(ctx); err != nil {
-		return env.Fail("run", err, code)
+		return env.Fail(action.Command, err, code)
 	}
 	switch {
 	case action.Repeat.AB:
@@ -125,17 +143,17 @@ func (j *job) once(ctx context.Context, place func(*plan.Plan) string) int {
 		held.dir = p.Output.Dir // with its placeholders filled in
 	}
 	if res == nil {
-		return env.Fail("run", err, tool.CodeOf(err))
+		return env.Fail(j.action.Command, err, tool.CodeOf(err))
 	}
 	err = errors.Join(err, copyOutput(ctx, env, &p.Output, j.session.Log))
 	if err := printResult(env, j.action, res); err != nil {
-		return env.Fail("run", err, tool.ExitRun)
+		return env.Fail(j.action.Command, err, tool.ExitRun)
 	}
 	if err != nil {
 		err = tool.BesideResult(err)
 	}
 	if err = errors.Join(err, held.send(ctx, env, j.to, j.session.Log)); err != nil {
-		return env.Fail("run", err, tool.ExitRun)
+		return env.Fail(j.action.Command, err, tool.ExitRun)
 	}
 	return resultCode(res)
 }

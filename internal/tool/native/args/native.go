@@ -19,6 +19,7 @@ import (
 
 // Action is what a `run` command line asks for.
 type Action struct {
+	Command  string // whose line it is
 	Plan     *plan.Plan
 	Warnings []string
 	DryRun   bool // print the plan and stop
@@ -44,14 +45,20 @@ type Action struct {
 // Run reads the arguments of `inferometer run`. readFile reads a plan file. The
 // error is a plan.Faults with everything that is wrong.
 func Run(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*Action, error) {
-	v, faults := parse(runGroups(), args)
+	return read(runGroups(), args, known, readFile, (*builder).stages)
+}
+
+// read reads the arguments of a command with the flags of groups; load settles which stages there
+// are.
+func read(groups []group, args []string, known plan.Known, readFile func(name string) ([]byte, error), load func(*builder)) (*Action, error) {
+	v, faults := parse(groups, args)
 	if v.is("help") {
 		return &Action{Help: true}, nil
 	}
 	b := &builder{values: v, draft: plan.NewDraft()}
 	b.arguments(readFile)
-	b.stages()
-	b.plain()
+	load(b)
+	b.plain(groups)
 	b.levels()
 	b.special()
 	workers := b.workers()
@@ -61,7 +68,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	b.draft.Known = known
 	p, err := b.draft.Finish()
 	if err != nil {
-		return nil, names().Error(err)
+		return nil, names(groups).Error(err)
 	}
 	p.DrawSeed = !b.draft.Given("seed")
 	warn := warnings(p)
@@ -69,16 +76,16 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 		warn = append(warn, w)
 	}
 	return &Action{
-		Plan: p, Warnings: warn, Repeat: repeat,
+		Command: "run", Plan: p, Warnings: warn, Repeat: repeat,
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"), JUnit: v.last("junit"),
 		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), NATSCA: v.last("nats-ca"), NATSCreds: v.last("nats-creds"), Export: export, SendTo: v.sendTo(),
 	}, nil
 }
 
 // names are our own, and the flags of fields that were set nowhere.
-func names() message.Names {
+func names(groups []group) message.Names {
 	return message.Names{Place: func(path string) (where, at string) {
-		for _, g := range runGroups() {
+		for _, g := range groups {
 			for _, o := range g.options {
 				if o.path != "" && o.path == path {
 					return "--" + o.name, path
@@ -228,8 +235,8 @@ func (b *builder) usualStage() plan.Stage {
 }
 
 // plain puts the flags that stand for one field.
-func (b *builder) plain() {
-	for _, g := range runGroups() {
+func (b *builder) plain(groups []group) {
+	for _, g := range groups {
 		for _, o := range g.options {
 			if o.path != "" && b.given(o.name) {
 				b.draft.Put(o.path, "--"+o.name, b.last(o.name))

@@ -182,11 +182,11 @@ func studyPlan(v values, a *StudyAction, length int, known plan.Known) (*plan.Pl
 	b.draft.Known = known
 	b.arguments(func(string) ([]byte, error) { return nil, fmt.Errorf("a study takes no plan file") })
 	b.stages()
-	b.plain()
+	b.plain(runGroups())
 	b.special()
 	p, err := b.draft.Finish()
 	if err != nil {
-		return nil, names().Error(err)
+		return nil, names(runGroups()).Error(err)
 	}
 	p.DrawSeed = !b.draft.Given("seed")
 	return p, nil

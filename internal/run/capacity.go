@@ -1,0 +1,210 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sweep/capacity"
+)
+
+// ascent looks for the highest load that meets the objectives of a plan: it says which stage comes
+// next, and ends one as soon as it is clearly too much.
+type ascent struct {
+	plan    *plan.Plan
+	search  *capacity.Search
+	tallies *tallies
+	now     func() time.Duration
+	live    *engine.Live
+	log     io.Writer
+
+	levels  []capacity.Level
+	begun   time.Duration
+	typical time.Duration // of answers at a level that meets the objectives; 0: there was none yet
+}
+
+// lowest is how far below its start a search for a rate goes.
+const lowest = 64
+
+// newAscent begins a search.
+func newAscent(p *plan.Plan) (*ascent, error) {
+	objectives, err := objectivesOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return &ascent{plan: p, search: searchOf(p, objectives), tallies: newTallies(p, objectives)}, nil
+}
+
+// searchOf is the search of a plan.
+func searchOf(p *plan.Plan, objectives []objective) *capacity.Search {
+	s := &capacity.Search{
+		Whole: p.Stages[0].Rate == 0, Start: p.Stages[0].Level(), Most: p.Capacity.Max, Precision: p.Capacity.Precision,
+		Seconds: time.Duration(p.Capacity.MaxTime).Seconds(), Seed: p.Seed,
+	}
+	s.Least = s.Start / lowest
+	if s.Whole {
+		s.Least = 1
+	}
+	for i := range objectives {
+		s.Objectives = append(s.Objectives, objectives[i].Objective)
+	}
+	return s
+}
+
+// next is the stage of the next level; false: the search is over.
+func (a *ascent) next() (plan.Stage, bool) {
+	if len(a.levels) == 0 {
+		a.begun = a.now()
+		fmt.Fprintf(a.log, "Searching for the capacity by %s, for %s at most.\n", a.by(), time.Duration(a.plan.Capacity.MaxTime))
+	}
+	step, ok := a.search.Next(a.levels, (a.now() - a.begun).Seconds())
+	if !ok {
+		return plan.Stage{}, false
+	}
+	s := a.plan.Stages[0].At(step.Load)
+	s.Duration = plan.Duration(step.Seconds * float64(time.Second))
+	if s.Warmup == (plan.Warmup{}) {
+		s.Warmup.Duration = plan.Duration(step.Warmup * float64(time.Second))
+	}
+	if s.Gap == 0 {
+		s.Gap = plan.Duration(time.Second)
+	}
+	return s, true
+}
+
+func (a *ascent) by() string {
+	if a.search.Whole {
+		return capacity.Concurrency
+	}
+	return capacity.Rate
+}
+
+// drain is how long the requests of a level may take after its end: a queue that is too long is
+// not waited for.
+func (a *ascent) drain() plan.Duration {
+	if a.typical == 0 {
+		return a.plan.Drain
+	}
+	return min(a.plan.Drain, plan.Duration(max(5*time.Second, 4*a.typical)))
+}
+
+// told takes in how a level went, of which all records are there.
+func (a *ascent) told(i int, s plan.Stage, mark *record.StageMark) {
+	typical := a.tallies.typical(i)
+	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
+	a.search.Judge(&l)
+	a.levels = append(a.levels, l)
+	if l.Met != capacity.No && typical > a.typical {
+		a.typical = typical
+	}
+	fmt.Fprintf(a.log, "Level %d: %s\n", i+1, lineOf(a.search, &l))
+}
+
+// lineOf says in a line what a level showed.
+func lineOf(s *capacity.Search, l *capacity.Level) string {
+	unit := "requests/s"
+	if s.Whole {
+		unit = "in flight"
+	}
+	var parts []string
+	for j := range s.Objectives {
+		if seen := &l.Seen[j]; seen.Value != nil {
+			parts = append(parts, fmt.Sprintf("%s %s", s.Objectives[j].Figure, capacity.Amount(*seen.Value, s.Objectives[j].Unit)))
+		}
+	}
+	verdict := map[string]string{capacity.Yes: "meets the objectives", capacity.No: "misses", capacity.Close: "too close to call"}[l.Met]
+	if l.Over != "" {
+		verdict += ", " + l.Over
+	}
+	return fmt.Sprintf("%.4g %s for %.3gs: %s (%s)", l.Load, unit, l.Seconds, strings.Join(parts, ", "), verdict)
+}
+
+const (
+	// lookEvery is how often a level is looked at while it goes on.
+	lookEvery = 250 * time.Millisecond
+	// early is the share of a level after which it may be ended.
+	early = 0.25
+	// clearly is how many times as many samples as are allowed must be bad for that.
+	clearly = 8
+	// enough is how many samples are looked at, at least.
+	enough = 50
+)
+
+// watch ends a level that is clearly too much, until over ends.
+func (a *ascent) watch(over context.Context, i int, s plan.Stage, stop brake) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	sent := a.live.Sent()
+	for {
+		select {
+		case <-over.Done():
+			return
+		case <-tick.C:
+			if a.tooMuch(i, s, sent) {
+				stop.pull(record.StopOver)
+				return
+			}
+		}
+	}
+}
+
+// tooMuch reports whether the level under way is clearly too much: so many samples are bad that
+// the rest cannot make up for it, or less than half of what came was answered. sent is how many
+// requests there were before it.
+func (a *ascent) tooMuch(i int, s plan.Stage, sent int64) bool {
+	now := a.now()
+	begin := a.live.Begin(i)
+	if waited := now - begin; s.Rate > 0 && a.typical > 0 && waited > max(2*time.Second, 5*a.typical) {
+		if came := a.live.Sent() - sent; came > enough && 2*a.live.InFlight() > came {
+			return true
+		}
+	}
+	from, _ := a.live.Window(i)
+	if from > now || now-from < max(time.Duration(early*float64(s.Duration)), time.Second) {
+		return false
+	}
+	shares, samples := a.tallies.bad(i)
+	for j := range shares {
+		if o := &a.search.Objectives[j]; o.Allowed > 0 && samples[j] >= enough && shares[j] >= math.Min(clearly*o.Allowed, (1+o.Allowed)/2) {
+			return true
+		}
+	}
+	return false
+}
+
+// found is what the result is made of.
+func (a *ascent) found() *result.Capacity {
+	c := &result.Capacity{Search: a.search, Levels: a.levels}
+	for _, o := range a.tallies.objectives {
+		c.Figures = append(c.Figures, result.Statistic{Metric: o.id, Stat: o.stat})
+	}
+	return c
+}
+
+// ascentAgain makes the levels of a search again from its stages and their requests.
+func ascentAgain(p *plan.Plan, stages []plan.Stage, marks []record.StageMark, records record.File) (*result.Capacity, error) {
+	a, err := newAscent(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := records.Requests(func(rec *record.Record) error { a.tallies.Add(rec); return nil }); err != nil {
+		return nil, err
+	}
+	for i, s := range stages {
+		mark := result.MarkOf(marks, i)
+		if mark == nil || mark.Early() {
+			break
+		}
+		l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
+		a.search.Judge(&l)
+		a.levels = append(a.levels, l)
+	}
+	return a.found(), nil
+}

@@ -1,0 +1,122 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/gate"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/sweep/capacity"
+)
+
+// objective is one of those of a search for the capacity, and how requests are held against it.
+type objective struct {
+	capacity.Objective
+	id, stat string // of the figure in a stage's metrics
+	def      metric.Def
+	scale    float64 // steps of a sample in the objective's unit
+}
+
+// The metrics that are shares of requests.
+const (
+	goodShare   = "slo_attainment"
+	failedShare = "error_rate"
+)
+
+// mostFailed is the share of requests that may fail where no objective says so.
+const mostFailed = "errors <= 1%"
+
+// Objectives checks what a plan's search for its capacity is to meet.
+func Objectives(p *plan.Plan) error {
+	_, err := objectivesOf(p)
+	return err
+}
+
+// objectivesOf reads the objectives of a plan. Where requests come at a rate, the time to the
+// first token and the latency count from when a request was due: what it waits for in this
+// client, its user waits too.
+func objectivesOf(p *plan.Plan) ([]objective, error) {
+	var list []objective
+	texts := p.Capacity.Objectives
+	for i := 0; i < len(texts); i++ {
+		g, err := gate.Parse(texts[i])
+		if err != nil {
+			return nil, fmt.Errorf("objective %q: %w", texts[i], err)
+		}
+		o, err := objectiveOf(p, g)
+		if err != nil {
+			return nil, fmt.Errorf("objective %q: %w", texts[i], err)
+		}
+		list = append(list, o)
+	}
+	if !slices.ContainsFunc(list, func(o objective) bool { return o.id == goodShare || o.id == failedShare }) {
+		g, err := gate.Parse(mostFailed)
+		if err != nil {
+			return nil, err
+		}
+		o, err := objectiveOf(p, g)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+// objectiveOf is what a gate asks of each level.
+func objectiveOf(p *plan.Plan, g *gate.Gate) (objective, error) {
+	o := objective{Objective: capacity.Objective{Text: g.Text, Figure: g.Figure(), Bound: g.Bound, Unit: g.Unit, Above: g.Op == gate.More || g.Op == gate.AtLeast}}
+	o.id, o.stat = g.Metric.ID, g.Stat
+	if err := g.Measured(p); err != nil {
+		return o, err
+	}
+	switch {
+	case g.Relative() || g.Interval:
+		return o, fmt.Errorf("it is about a difference or an interval (write it as ttft.p99 < 200ms)")
+	case !g.At.All():
+		return o, fmt.Errorf("it names a level, and the search goes through many (leave \"at …:\" out)")
+	}
+	if open := p.Stages[0].Rate > 0; open && (g.Metric.ID == "time_to_first_token" || g.Metric.ID == "request_latency") {
+		o.id += "_from_due"
+	}
+	var ok bool
+	if o.def, ok = metric.ByID(o.id); !ok {
+		return o, fmt.Errorf("%s is not measured request by request (use ttft, itl, tpot, latency, goodput or errors)", g.Metric.Short)
+	}
+	o.scale = o.def.Scale
+	switch share := g.Metric.ID == goodShare || g.Metric.ID == failedShare; {
+	case share:
+		o.scale = 1
+		o.Allowed = o.Bound
+		if g.Metric.ID == goodShare {
+			o.Allowed = 1 - o.Bound
+		}
+		if o.Above != (g.Metric.ID == goodShare) {
+			return o, fmt.Errorf("every load that is low enough misses it (write goodput >= 95%% or errors < 1%%)")
+		}
+		// Of no requests at all that may be bad, any number says nothing: one in a thousand may.
+		o.Allowed = min(max(o.Allowed, 0.001), 0.999)
+		o.Least = stat.MinSamples(1 - o.Allowed)
+	case o.def.Rate != nil:
+		return o, fmt.Errorf("%s says how much load there is, not how well it is served (use ttft, itl, tpot, latency, goodput or errors)", g.Metric.Short)
+	case o.Above != g.Metric.Higher || !g.Metric.Higher && !g.Metric.Lower:
+		return o, fmt.Errorf("it does not become harder to meet with more load, so there is no highest load that meets it")
+	case g.Stat == "avg":
+	case strings.HasPrefix(g.Stat, "p"):
+		at := slices.IndexFunc(metric.Percentiles(), func(q metric.Percentile) bool { return q.Name == g.Stat })
+		if at < 0 {
+			return o, fmt.Errorf("%s is not a percentile", g.Stat)
+		}
+		q := metric.Percentiles()[at].Quantile
+		o.Allowed, o.Least = 1-q, stat.MinSamples(q)
+		if o.Above {
+			o.Allowed = q
+		}
+	default:
+		return o, fmt.Errorf("%s depends on how many requests there are (use a percentile or avg)", g.Stat)
+	}
+	return o, nil
+}

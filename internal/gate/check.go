@@ -58,7 +58,7 @@ func (g *Gate) Measured(p *plan.Plan) error {
 
 // check finds whether no stage of a plan can be at the level.
 func (a At) check(p *plan.Plan) error {
-	if a.All() || p.Saturation.On() {
+	if a.All() || p.Saturation.On() || p.Capacity.On() {
 		return nil
 	}
 	if l := p.Levels; l.On() && a.Stage == "" && len(p.Stages) == 1 {

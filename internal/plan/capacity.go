@@ -64,11 +64,11 @@ func (c *checker) capacity(p *Plan) {
 	if !s.On() {
 		c.add(at+"objectives", "there are none", "give one, such as ttft.p99 < 200ms")
 	}
-	if s.Precision < 0.005 || s.Precision > 0.5 {
+	if s.On() && (s.Precision < 0.005 || s.Precision > 0.5) {
 		c.add(at+"precision", fmt.Sprintf("must be from 0.5%% to 50%%, is %v", s.Precision), "such as 5%")
 	}
 	c.time(at+"max_time", s.MaxTime)
-	if s.MaxTime < Duration(5*time.Second) && s.MaxTime >= 0 {
+	if s.On() && s.MaxTime < Duration(5*time.Second) && s.MaxTime >= 0 {
 		c.add(at+"max_time", fmt.Sprintf("must be 5s or more, is %s", s.MaxTime), "such as 15m")
 	}
 	if c.amount(at+"max", s.Max, mostRate) && s.Max != 0 && len(p.Stages) == 1 && s.Max < p.Stages[0].Level() {

@@ -14,6 +14,9 @@ type Capacity struct {
 	Figures []Statistic // of the objectives, in their order
 }
 
+// CapacityLevel is a level of a search for the capacity.
+type CapacityLevel = capacity.Level
+
 // Statistic is one of a metric: its id and the name of the statistic.
 type Statistic struct{ Metric, Stat string }
 
@@ -78,9 +81,6 @@ func (j *judge) capacity(a *capacity.Answer) {
 		at := slices.IndexFunc(a.Levels, func(l capacity.Level) bool { return l.Stage == c.Stage })
 		return slices.Contains(ofServer(), c.Name) || at < 0 || a.Levels[at].Load > most
 	})
-	if a.Outcome != capacity.Unknown {
-		j.notes = append([]string{a.Sentence}, j.notes...)
-	}
 	j.check(Check{Stage: wholeRun, Name: "capacity", Value: a.Value, Unit: loadUnit(a), OK: a.Outcome != capacity.Unknown,
 		Do: "Let the search finish, and check that the target answers."}, a.Sentence)
 	j.check(Check{Stage: wholeRun, Name: "capacity_steady", Unit: metric.Share, OK: a.Unsteady == "",

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
 // Gate is a condition under which the user wants the run to fail, and what was found.
@@ -24,9 +25,9 @@ type Gate struct {
 	Why      string    `json:"why,omitempty"`    // why there is none, or what to know about the figure
 }
 
-// Missed reports whether a gate is missed.
+// Missed reports whether a gate is missed, or the objectives of a search at every load.
 func (r *Result) Missed() bool {
-	return slices.ContainsFunc(r.Gates, func(g Gate) bool { return g.Missed })
+	return slices.ContainsFunc(r.Gates, func(g Gate) bool { return g.Missed }) || r.Capacity != nil && r.Capacity.Outcome == capacity.Never
 }
 
 // Found is what the gate found, in words: the value, with as many digits as tell it from the bound.

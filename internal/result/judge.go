@@ -81,6 +81,9 @@ func (j *judge) undecided(c Check, why string) {
 }
 
 func (j *judge) note(stage int, format string, args ...any) {
+	if stage != wholeRun && j.plan.Capacity.On() {
+		return // of its many levels the search tells what matters
+	}
 	j.notes = append(j.notes, j.prefix(stage)+j.say(message.New(format, args...)))
 }
 

@@ -61,6 +61,7 @@ func objectivesOf(p *plan.Plan) ([]objective, error) {
 		if err != nil {
 			return nil, err
 		}
+		o.Least = 0 // levels are not made longer for it
 		list = append(list, o)
 	}
 	return list, nil

@@ -41,10 +41,14 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	p := printer{width: max(cmp.Or(o.Width, DefaultWidth), minWidth), style: screen.Style(o.Color), all: o.All, named: o.Named}
 	p.head(r, o.Subject)
 	p.saturation(r)
+	p.capacity(r)
+	levels := r.Capacity != nil && !o.All // whose figures are there
 	for i := range r.Stages {
-		p.stage(r, &r.Stages[i])
+		if !levels {
+			p.stage(r, &r.Stages[i])
+		}
 	}
-	if len(r.Stages) > 1 {
+	if len(r.Stages) > 1 && !levels {
 		p.comparison(r.Stages)
 	}
 	p.calibration(r.Calibration)

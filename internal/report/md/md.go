@@ -51,6 +51,7 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	var p printer
 	p.verdict(r, &o)
 	p.gates(r.Gates)
+	p.capacity(r)
 	p.figures(r.Stages)
 	p.list("", objectives(r.Stages), mostFailures)
 	p.list("Failures", failures(r.Stages), mostFailures)

@@ -63,7 +63,7 @@ func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
 	}
 	step := Step{Load: load, Repeat: count(levels, load) > 0}
 	step.Seconds = s.length(levels, load, known, spent)
-	step.Warmup = clip(settling*step.Seconds, 1, 15)
+	step.Warmup = clip(settling*step.Seconds, min(1, step.Seconds), 15)
 	if spent+step.Seconds+step.Warmup > s.Seconds && len(levels) > 0 {
 		return Step{}, false
 	}
@@ -165,7 +165,8 @@ func (s *Search) length(levels []Level, load float64, known *estimate, spent flo
 	}
 	if known == nil {
 		// A few requests there must be, however slowly they come.
-		return clip(seconds/3, max(shortest, min(10/max(perSecond, 1e-9), s.Seconds/5)), max(clip(s.Seconds/parts, 1, roughly), min(10/max(perSecond, 1e-9), s.Seconds/5)))
+		few := min(10/max(perSecond, 1e-9), s.Seconds/5)
+		return clip(seconds/3, max(shortest, few), max(clip(s.Seconds/parts, min(1, s.Seconds/5), roughly), few))
 	}
 	// Twice what a percentile needs, and more while the interval is far wider than it should be: what
 	// is left of the time is for several levels.
@@ -235,6 +236,8 @@ func (s *Search) Judge(l *Level) {
 		e := o.evidenceOf(&Level{Load: 1}, seen)
 		dev, _ := o.deviance()(&e, 0, f)
 		switch {
+		case t.Bad == 0 && o.Allowed > 0 && t.N >= float64(o.Least)/4:
+			seen.Met = Yes
 		case math.Sqrt(dev) < sure:
 			seen.Met = Close
 		case bad:

@@ -14,7 +14,6 @@ import (
 	"github.com/inferometer/inferometer/internal/report/md"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/sweep/capacity"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
@@ -162,7 +161,7 @@ func resultCode(res *result.Result) int {
 	if !res.Verdict.Valid || res.Interrupted || res.Incomplete {
 		return tool.ExitRun
 	}
-	if res.Missed() || res.Capacity != nil && res.Capacity.Outcome == capacity.Never {
+	if res.Missed() {
 		return tool.ExitMissed
 	}
 	return tool.ExitOK

@@ -67,7 +67,7 @@ func (b *builder) capacity() {
 		b.draft.Put(fmt.Sprintf("capacity.objectives[%d]", i), "--slo", text)
 	}
 	if !p.Capacity.On() {
-		b.fault("--slo", "no objective is given", "add one, such as --slo 'ttft.p99 < 200ms'")
+		b.draft.Faults = append(b.draft.Faults, plan.Fault{Where: "--slo", Path: "capacity.objectives", Text: "no objective is given", Hint: "add one, such as --slo 'ttft.p99 < 200ms'"})
 	}
 	by := b.last("by")
 	switch {

@@ -68,6 +68,11 @@ func outcome(args []string, readFile func(string) ([]byte, error)) string {
 			p, warn = a.Plan, a.Warnings
 			fmt.Fprintf(&b, "# dry-run %t, quiet %t, json %t, help %t\n", a.DryRun, a.Quiet, a.JSON, a.Help)
 		}
+	case "capacity":
+		var a *Action
+		if a, err = Capacity(args[1:], plan.Known{}, readFile); err == nil {
+			p, warn = a.Plan, a.Warnings
+		}
 	case "plan":
 		var a *PlanAction
 		if a, err = Plan(args[1:], plan.Known{}, readFile); err == nil {

@@ -1,0 +1,133 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep/capacity"
+)
+
+// capacityPlan is a search of a few seconds: too short for a good answer, which is tested where
+// time is simulated.
+func capacityPlan(t *testing.T, url string, stage plan.Stage, objectives ...string) *plan.Plan {
+	p := closedPlan(t, url, 1, 0)
+	p.Stages = []plan.Stage{stage}
+	p.Capacity = plan.DefaultCapacity()
+	p.Capacity.Objectives, p.Capacity.MaxTime = objectives, plan.Duration(time.Second)
+	return p
+}
+
+// What is found is made again from the records.
+func TestCapacity(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Latency.MaxSeqs, c.Output.Tokens = 20*time.Millisecond, 2, 2 })
+	p := capacityPlan(t, s.url, plan.Stage{Rate: 40, Arrival: plan.ArrivalPoisson, Gap: 1}, "ttft.p90 < 1000s", "goodput >= 50%")
+	p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(time.Hour)}}
+	p.Capacity.Max = 80
+	res := mustRun(t, p)
+	c := res.Capacity
+	if c == nil || len(c.Levels) == 0 || len(c.Levels) != len(res.Stages) || c.By != capacity.Rate || len(c.Goals) != 2 {
+		t.Fatalf("found %+v", c)
+	}
+	if c.Levels[0].Load != 40 || c.Levels[0].Requests != res.Stages[0].Counts.Sent || c.Levels[0].Seen[0].Value == nil {
+		t.Errorf("level %+v of stage %+v", c.Levels[0], res.Stages[0].Counts)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+// A server that no load is low enough for is told apart from one that was not measured.
+func TestCapacityNeverMet(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Output.Tokens = 5*time.Millisecond, 1 })
+	p := capacityPlan(t, s.url, plan.Stage{Concurrency: 1, Gap: 1}, "latency.p50 < 1ms", "errors < 100%")
+	res := mustRun(t, p)
+	if c := res.Capacity; c.Outcome != capacity.Never || c.Value != 0 || !strings.HasPrefix(c.Sentence, "No load was found that meets the objectives: even at 1 requests in flight, the lowest that was tried, latency.p50 misses by ") {
+		t.Errorf("found %q: %s", c.Outcome, c.Sentence)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+func TestObjectives(t *testing.T) {
+	open, closed := plan.Stage{Rate: 1}, plan.Stage{Concurrency: 1}
+	for _, c := range []struct {
+		text  string
+		stage plan.Stage
+		want  string // the metric, or what is wrong
+	}{
+		{"ttft.p99 < 200ms", open, "time_to_first_token_from_due"},
+		{"ttft.p99 < 200ms", closed, "time_to_first_token"},
+		{"latency.avg <= 2s", open, "request_latency_from_due"},
+		{"itl.p99 < 30ms", open, "inter_token_latency"},
+		{"tps_user.p10 > 20", open, "output_token_throughput_per_user"},
+		{"errors < 1%", open, "error_rate"},
+		{"goodput >= 95%", open, "there are no objectives that a request must meet"},
+		{"rps > 40", open, "how much load there is"},
+		{"ttft.p99 > 200ms", open, "does not become harder"},
+		{"ttft.max < 200ms", open, "depends on how many requests there are"},
+		{"errors > 1%", open, "every load that is low enough misses it"},
+		{"ttft.p99 < +5%", open, "about a difference"},
+		{"at rate 5: ttft.p99 < 1s", open, "it names a level"},
+		{"tfft.p99 < 1s", open, "did you mean ttft"},
+	} {
+		p := plan.Default()
+		p.Stages, p.Capacity.Objectives = []plan.Stage{c.stage}, []string{c.text}
+		list, err := objectivesOf(&p)
+		switch {
+		case err != nil:
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", c.text, err, c.want)
+			}
+		case list[0].id != c.want:
+			t.Errorf("%s is held against %s, want %s", c.text, list[0].id, c.want)
+		case c.text != "errors < 1%" && (len(list) != 2 || list[1].id != failedShare || list[1].Allowed != 0.01):
+			t.Errorf("%s: nothing is said of failures: %+v", c.text, list)
+		}
+	}
+}
+
+// A level is told from its records: shares by parts of its time, what was cut off, and a backlog
+// that grows.
+func TestTally(t *testing.T) {
+	p := plan.Default()
+	p.Stages, p.Capacity.Objectives = []plan.Stage{{Rate: 10}}, []string{"latency.p90 < 100ms"}
+	objectives, err := objectivesOf(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ms = time.Millisecond
+	mark := &record.StageMark{WarmupEnd: time.Second, SendEnd: 11 * time.Second, Reason: record.StopDuration}
+	fill := func(took func(i int) time.Duration) capacity.Level {
+		all := newTallies(&p, objectives)
+		for i := range 1100 {
+			due := time.Duration(i) * 10 * ms
+			rec := &record.Record{Due: due, Sent: due, End: due + took(i)}
+			if i < 100 {
+				rec.Phase = record.Warmup
+			}
+			if i == 1099 {
+				rec.Failure = &record.Failure{Class: record.CutOff}
+			}
+			all.Add(rec)
+		}
+		return all.level(0, 100, true, mark)
+	}
+	l := fill(func(i int) time.Duration {
+		if i%10 == 9 {
+			return 150 * ms
+		}
+		return 50 * ms
+	})
+	if s := &l.Seen[0]; l.Requests != 1000 || l.Over != "" || s.Batches[3].N != 100 || s.Batches[3].Bad != 10 || *s.Value < 49 || *s.Value > 151 {
+		t.Errorf("%+v", l)
+	}
+	if l.Answered < 98 || l.Answered > 101 {
+		t.Errorf("%v answered per second, want about 100", l.Answered)
+	}
+	if l := fill(func(i int) time.Duration { return 50*ms + time.Duration(i)*ms }); l.Over == "" {
+		t.Errorf("a backlog that grows is not seen: %+v", l)
+	}
+}

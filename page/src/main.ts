@@ -35,7 +35,7 @@ class Page {
     this.model = m;
     const view = new View();
     const choose = (stage: number) => this.choose(stage);
-    const sections = [head(), verdict(), gates(), capacity(), figures(), sideBySide(choose), levels(), cost(), latency(), time(view), server(), requests(view), tables(), setup()];
+    const sections = [head(), verdict(), gates((m: Model) => (m.doc.live ? [] : m.doc.result.gates)), capacity(), figures(), sideBySide(choose), levels(), cost(), latency(), time(view), server(), requests(view), tables(), setup()];
     this.shell = new Shell(sections, "Stage", "Made by Inferometer. Every figure is the one of result.json; charts are drawn from reduced data.");
     this.show(m);
     if (m.doc.live && location.protocol !== "file:") follow((next) => this.show(next), (s) => this.shell.say(s === "connected" ? "Live" : s === "reconnecting" ? "Connection lost, trying again" : "Run ended", s));

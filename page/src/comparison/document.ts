@@ -1,5 +1,5 @@
 // The comparison as its JSON has it, and beside it what is drawn of the runs of each side.
-import type { Document } from "../document";
+import type { Document, Gate } from "../document";
 
 export interface RunFacts { path: string; by?: string; subject: string; version?: string; started?: string; verdict: string; notes?: string[] }
 
@@ -39,6 +39,7 @@ export interface Comparison {
   plan_differences: Clash[] | null;
   loads: Load[] | null;
   unmatched: { side: number; load: string }[] | null;
+  gates?: Gate[];
 }
 
 export interface DrawnSide { name: string; of: number; runs: { index: number; document: Document }[] }

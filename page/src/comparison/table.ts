@@ -1,8 +1,8 @@
 // The comparison itself: every figure of both sides with its difference.
 import { h, refresh } from "../dom";
-import { fixed, group, inScale, plural, scaleFor, share, trimZeros, value } from "../format";
+import { fixed, group, inScale, plural, type Scale, scaleFor, share, trimZeros } from "../format";
 import { frame, type Section, type State } from "../section/section";
-import { bar, reachOf, tone } from "./bar";
+import { apart, bar, reachOf, tone } from "./bar";
 import type { Figure, Load, Row, Table } from "./document";
 import type { Sides } from "./sides";
 
@@ -75,30 +75,33 @@ function lines(rows: Row[], most: number): HTMLElement[] {
     return h("tr", { class: first ? "begins" : undefined },
       first && h("th", { scope: "rowgroup", rowspan: span < 0 ? rows.length - i : span }, r.name), h("td", { class: "stat" }, r.stat === "avg" ? "average" : r.stat), h("td", { class: "unit" }, scale.unit.replace(/^(requests|tokens)\/sec$/, "/s")),
       figure(r.a), figure(r.b),
-      h("td", { class: "number strong " + tone(r) }, difference(r)), h("td", { class: "result" }, ...result(r)), h("td", { class: "number" }, interval(r)), h("td", { class: "scale" }, bar(r, most)),
+      h("td", { class: "number strong " + tone(r) }, difference(r, scale)), h("td", { class: "result" }, ...result(r)), h("td", { class: "number" }, interval(r, scale)), h("td", { class: "scale" }, bar(r, most)),
       h("td", { class: "number" }, chance(r.difference?.p)));
   });
 }
 
-const signed = (v: number, text: string): string => (v > 0 ? "+" + text : v < 0 ? "−" + text : text);
-
-// relative writes a share of the first side's figure with its sign, as the console does.
-export function relative(v: number): string {
-  const p = Math.abs(v) * 100;
-  return p < 0.005 ? "0 %" : signed(v, group(fixed(p, p >= 100 ? 0 : p >= 1 ? 1 : 2)) + " %");
+// percent writes a number of per cent with its sign, as the console does.
+function percent(share: number): string {
+  const p = Math.abs(share) * 100;
+  return p < 0.005 ? "0" : (share < 0 ? "−" : "+") + group(fixed(p, p >= 100 ? 0 : p >= 1 ? 1 : 2));
 }
 
-function difference(r: Row): string {
-  const d = r.difference;
+export const relative = (v: number): string => percent(v) + " %";
+
+// absolute writes a difference in the unit of its row.
+const absolute = (v: number, scale: Scale): string => (v < 0 ? "−" : v > 0 ? "+" : "") + inScale(scale, Math.abs(v));
+
+function difference(r: Row, scale: Scale): string {
+  const [d, a] = [r.difference, apart(r)];
   if (!d) return "–";
-  return d.relative !== undefined ? relative(d.relative) : signed(d.value, value(Math.abs(d.value), r.unit));
+  return a ? `${percent(a.value)} ${a.unit}` : `${absolute(d.value, scale)} ${scale.unit}`.trim();
 }
 
-function interval(r: Row): string {
-  const i = r.difference?.interval;
+function interval(r: Row, scale: Scale): string {
+  const [i, a] = [r.difference?.interval, apart(r)];
   if (!i) return "–";
-  if (i.relative_lo !== undefined && i.relative_hi !== undefined) return `${relative(i.relative_lo)} to ${relative(i.relative_hi)}`;
-  return `${signed(i.lo, value(Math.abs(i.lo), r.unit))} to ${signed(i.hi, value(Math.abs(i.hi), r.unit))}`;
+  if (a?.lo !== undefined && a.hi !== undefined) return `${percent(a.lo)} to ${percent(a.hi)} ${a.unit}`;
+  return `${absolute(i.lo, scale)} to ${absolute(i.hi, scale)} ${scale.unit}`.trim();
 }
 
 const chance = (p: number | undefined): string => (p === undefined ? "–" : p < 0.0005 ? "< 0.001" : p.toFixed(3));

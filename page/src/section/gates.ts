@@ -1,14 +1,15 @@
-// The conditions under which the run fails, and which of them it met.
+// The conditions under which a run or a comparison fails, and which of them it met.
 import { h, replace } from "../dom";
 import type { Gate } from "../document";
 import { plural, value } from "../format";
 import type { Section } from "./section";
 
-export function gates(): Section {
+// gates is for runs and comparisons alike: of gives those of either.
+export function gates<M>(of: (m: M) => Gate[] | undefined): Section<M> {
   const box = h("div", { class: "gates" });
   return { id: "gates", title: "Gates", element: box, update: (m) => {
-    const all = m.doc.result.gates ?? [];
-    if (all.length === 0 || m.doc.live) return false;
+    const all = of(m) ?? [];
+    if (all.length === 0) return false;
     const missed = all.filter((g) => g.missed).length;
     replace(box, h("h2", {}, missed === 0 ? (all.length === 1 ? "The gate is met" : `All ${all.length} gates are met`) : `${missed} of ${plural(all.length, "gate")} missed`), table(all));
     return true;
@@ -19,7 +20,7 @@ function table(all: Gate[]): HTMLElement {
   const several = new Set(all.map((g) => g.where)).size > 1;
   const order = (g: Gate) => (g.missed ? 0 : 1);
   const rows = [...all].sort((a, b) => order(a) - order(b)).map((g) => h("tr", {},
-    h("td", { class: "state" }, h("span", { class: "badge " + (g.missed ? "over" : "ok") }, g.absent ? "Not measured" : g.missed ? "Missed" : "Met")),
+    h("td", { class: "state" }, h("span", { class: "badge " + (g.missed ? "over" : "ok") }, g.absent ? "Not known" : g.missed ? "Missed" : "Met")),
     h("th", { scope: "row" }, h("code", {}, g.gate)), several && h("td", {}, g.where ?? ""),
     h("td", { class: "number" }, g.absent ? "–" : exact(g)), h("td", { class: "why" }, g.why ?? "")));
   const head = ["Result", "Fails if", ...(several ? ["Level"] : []), "Measured", ""];

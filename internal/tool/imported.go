@@ -36,7 +36,7 @@ type LoadFigures struct {
 func Import(env Env, from From, tools []Tool, dir string) (*Imported, error) {
 	read, figures, err := Foreign(env, from, tools, dir)
 	if err == nil && figures != nil {
-		err = fmt.Errorf("%s has figures of %s, and no single requests to make this of: %s", from.Path, figures.By, readable(tools, true))
+		err = fmt.Errorf("%s has figures of %s, and not all of its single requests, of which this is made", from.Path, figures.By)
 	}
 	return read, err
 }
@@ -63,16 +63,16 @@ func Foreign(env Env, from From, tools []Tool, dir string) (*Imported, *Figures,
 			return nil, figures, err
 		}
 	}
-	return nil, nil, fmt.Errorf("%s holds no requests to read: %s", from.Path, readable(tools, false))
+	return nil, nil, fmt.Errorf("%s holds no requests to read. What can be read:\n%s", from.Path, readable(tools))
 }
 
-// readable lists what can be read: all of it, or what has single requests.
-func readable(tools []Tool, requests bool) string {
+// readable lists what can be read.
+func readable(tools []Tool) string {
 	list := []string{"an output directory of inferometer"}
 	for _, t := range tools {
-		if t.Reads != "" && (t.Import != nil || !requests) {
+		if t.Reads != "" {
 			list = append(list, t.Reads)
 		}
 	}
-	return "what can be read is " + strings.Join(list, "; ")
+	return strings.Join(list, "\n")
 }

@@ -108,7 +108,7 @@ func (c *config) stage(name string, requests int64, most int, span time.Duration
 	case p != nil && p.Concurrency > 0:
 		return foreign.Stage(0, int(min(p.Concurrency, 1e9)), requests), true
 	case p != nil && p.Type == "fixed_schedule" && span > 0 && requests > 1:
-		return foreign.Stage(float64(requests-1)/span.Seconds(), 0, requests), false
+		return foreign.Stage(foreign.Rate(requests-1, span.Seconds()), 0, requests), false
 	}
 	return foreign.Stage(0, most, requests), false
 }

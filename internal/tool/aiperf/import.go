@@ -121,15 +121,6 @@ func window(s *foreign.Summary) float64 {
 	return 0
 }
 
-// names are the metrics that we have too.
-var names = map[string]string{
-	"time_to_first_token": "time_to_first_token", "time_to_second_token": "time_to_second_token", "time_to_first_output_token": "time_to_first_output_token",
-	"inter_token_latency": "time_per_output_token", "inter_chunk_latency": "inter_event_latency", "request_latency": "request_latency",
-	"output_sequence_length": "output_sequence_length", "input_sequence_length": "input_sequence_length", "output_token_throughput_per_user": "output_token_throughput_per_user",
-	"request_throughput": "request_throughput", "output_token_throughput": "output_token_throughput", "input_token_throughput": "input_token_throughput",
-	"total_token_throughput": "total_token_throughput", "goodput": "request_goodput", "good_request_fraction": "slo_attainment", "request_error_rate": "error_rate", "request_count": "request_count",
-}
-
 // read reads the summary of a run; nil: there is none.
 func (s *source) read() (*foreign.Summary, error) {
 	name, reader := s.summary, foreign.ReadSummary
@@ -169,7 +160,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 		if sum == nil || len(sum.Metrics) == 0 {
 			return nil, nil
 		}
-		load := tool.LoadFigures{OK: int64(sum.Value("request_count")), Seconds: window(sum), Metrics: sum.Figures(names)}
+		load := tool.LoadFigures{OK: int64(sum.Value("request_count")), Seconds: window(sum), Metrics: sum.Figures()}
 		load.Failed = max(int64(sum.Value("error_request_count")), failed(sum.Errors))
 		c := readConfig(sum.Config)
 		if i == 0 {

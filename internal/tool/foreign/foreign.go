@@ -215,6 +215,14 @@ const (
 	mostAtOnce = 1 << 20
 )
 
+// Rate is how many requests there were in a second, for a load that nobody states: to four
+// digits, so that it reads as one.
+func Rate(requests int64, seconds float64) float64 {
+	rate := float64(requests) / seconds
+	digits := math.Pow(10, 3-math.Floor(math.Log10(rate)))
+	return math.Round(rate*digits) / digits
+}
+
 // CV is the coefficient of variation of gamma arrivals of a shape.
 func CV(shape float64) float64 { return math.Round(1e4/math.Sqrt(shape)) / 1e4 }
 

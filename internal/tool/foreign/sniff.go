@@ -17,9 +17,10 @@ const mostHead = 1 << 20
 
 // Head is how a file begins.
 type Head struct {
-	Path string
-	Keys []string // of the object that it begins with; none: it begins with something else
-	Line string   // the first line, cut off
+	Path  string
+	Keys  []string // of the object that it begins with; none: it begins with something else
+	Line  string   // the first line, cut off
+	Begin string   // the first few kilobytes
 }
 
 // Has reports whether the object has all of these keys.
@@ -48,7 +49,7 @@ func Look(path string) (*Head, error) {
 	}
 	h := &Head{Path: path}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
-	h.Line = string(line[:min(len(line), 1000)])
+	h.Line, h.Begin = string(line[:min(len(line), 1000)]), string(text[:min(len(text), 64<<10)])
 	d := pyjson.NewDecoder(bytes.NewReader(text))
 	_ = d.Object(func(key string) error { // where it is cut off, there are the keys before
 		if h.Keys = append(h.Keys, key); len(h.Keys) > 10_000 {

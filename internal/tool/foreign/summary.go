@@ -103,10 +103,20 @@ func ReadSummaryCSV(r io.Reader) (*Summary, error) {
 	}
 }
 
-// Figures are those of the metrics that we have too, by their tags.
-func (s *Summary) Figures(names map[string]string) Figures {
+// ours are the metrics that we have too, by their tags.
+var ours = map[string]string{
+	"time_to_first_token": "time_to_first_token", "time_to_second_token": "time_to_second_token", "time_to_first_output_token": "time_to_first_output_token",
+	"inter_token_latency": "time_per_output_token", "inter_chunk_latency": "inter_event_latency", "request_latency": "request_latency",
+	"output_sequence_length": "output_sequence_length", "input_sequence_length": "input_sequence_length", "output_token_throughput_per_user": "output_token_throughput_per_user",
+	"request_throughput": "request_throughput", "output_token_throughput": "output_token_throughput", "input_token_throughput": "input_token_throughput",
+	"total_token_throughput": "total_token_throughput", "goodput": "request_goodput", "request_goodput": "request_goodput", "good_request_fraction": "slo_attainment",
+	"request_error_rate": "error_rate", "request_count": "request_count",
+}
+
+// Figures are those of the metrics that we have too.
+func (s *Summary) Figures() Figures {
 	f := Figures{}
-	for tag, id := range names {
+	for tag, id := range ours {
 		by := scale(s.Units[tag])
 		for name, v := range s.Metrics[tag] {
 			f.Set(id, name, v*by)

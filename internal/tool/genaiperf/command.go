@@ -30,7 +30,7 @@ func Tool(analyzer func(line []string) (*args.Passed, error)) tool.Tool {
 			return 0, false
 		}
 		return again(env, from), true
-	}, As: as, Names: args.Names, Import: importRun, Reads: "profile_export.json of GenAI-Perf or Perf Analyzer"}
+	}, As: as, Names: args.Names, Import: importRun, Figures: figures, Reads: "profile_export.json of GenAI-Perf or Perf Analyzer, profile_export_genai_perf.json or .csv"}
 }
 
 func runLine(env tool.Env, reader args.Reader, line []string) int {

@@ -133,7 +133,7 @@ func (b *benchmark) stage() plan.Stage {
 	}
 	begin, end := b.span()
 	if n > 1 && end > begin { // a trace: what it came to
-		return foreign.Stage(float64(n)/(end-begin), most, n)
+		return foreign.Stage(foreign.Rate(n, end-begin), most, n)
 	}
 	return foreign.Stage(0, most, n)
 }

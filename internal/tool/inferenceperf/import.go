@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/foreign"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/reader"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/report"
 )
@@ -32,7 +34,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		}
 		name = found[0]
 	}
-	if !strings.HasSuffix(name, report.PerRequestFile) {
+	if !strings.HasSuffix(name, report.PerRequestFile) && !isPerRequest(name) {
 		return nil, nil
 	}
 	text, err := tool.ReadFile(name)
@@ -56,7 +58,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		start = min(start, *due)
 	}
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(start*float64(time.Second)))}
-	return &tool.Imported{By: "inference-perf"}, run.Keep(&p, header, func(add func(*record.Record) error) error {
+	return &tool.Imported{By: "inference-perf", Notes: importNotes()}, run.Keep(&p, header, func(add func(*record.Record) error) error {
 		for i := range list {
 			if err := add(recordOf(&list[i], int64(i), start)); err != nil {
 				return err
@@ -64,6 +66,12 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		}
 		return nil
 	})
+}
+
+// isPerRequest looks into a file of another name for what only such a report has.
+func isPerRequest(name string) bool {
+	head, err := foreign.Look(name)
+	return err == nil && strings.HasPrefix(strings.TrimSpace(head.Begin), "[") && strings.Contains(head.Begin, `"start_time"`) && strings.Contains(head.Begin, `"info"`)
 }
 
 // stagesOf are the loads of the stages. The original does not say which of them a request
@@ -119,7 +127,7 @@ func stagesOf(list []reader.Request, dir string) []plan.Stage {
 // recordOf is an entry as a record. Where the file has no texts, a token is a blank, so that
 // those who measure texts find as many.
 func recordOf(r *reader.Request, seq int64, start float64) *record.Record {
-	at := func(t float64) time.Duration { return time.Duration((t - start) * float64(time.Second)) }
+	at := func(t float64) time.Duration { return time.Duration(math.Round((t - start) * float64(time.Second))) }
 	rec := &record.Record{
 		Seq: seq, Stage: *r.Stage, Session: r.Session, Model: r.Info.Adapter,
 		Due: at(r.Start), Ready: at(r.Start), Sent: at(r.Start), Written: at(r.Start), End: at(r.End),

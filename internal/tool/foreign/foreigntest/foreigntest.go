@@ -28,14 +28,20 @@ func Import(t *testing.T, of tool.Tool, path string) (*tool.Imported, *run.Saved
 	if err != nil || read == nil {
 		t.Fatalf("%s: %v, %v", path, read, err)
 	}
+	return read, Read(t, dir)
+}
+
+// Read reads an output directory that was made of an import.
+func Read(t *testing.T, dir string) *run.Saved {
+	t.Helper()
 	saved, err := run.Read(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if saved.Result.Incomplete {
-		t.Errorf("%s: the import is not complete", path)
+		t.Error("the import is not complete")
 	}
-	return read, saved
+	return saved
 }
 
 // Figures reads a file's own figures.

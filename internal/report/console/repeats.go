@@ -120,7 +120,7 @@ func (p *printer) repeatedStage(d *repeat.Document, s *repeat.Stage) {
 	t := table{columns: []column{
 		{left: true, keep: mustKeep}, {left: true, keep: mustKeep}, {left: true, keep: mustKeep},
 		{title: "mean", keep: mustKeep}, {title: share + "\ninterval", keep: mustKeep},
-		{title: "smallest", keep: 60}, {title: "largest", keep: 61}, {title: "varies\nby", keep: 80}, {title: share + "\nin one run", keep: 70},
+		{title: "smallest\nto largest", keep: 60}, {title: "varies\nby", keep: 80}, {title: share + "\nin one run", keep: 70},
 	}}
 	thin := false
 	for _, r := range p.repeatRows(s) {
@@ -149,11 +149,15 @@ func (p *printer) repeatRows(s *repeat.Stage) []row {
 			}
 		}
 	} else {
-		for _, id := range []string{"time_to_first_token", "inter_token_latency", "request_latency", "request_throughput", "output_token_throughput", "request_goodput"} {
+		for _, id := range []string{"time_to_first_token", "inter_token_latency", "request_latency", "request_throughput", "output_token_throughput", "request_goodput",
+			"slo_attainment", "error_rate", "cost_per_million_output_tokens", "cost_per_million_total_tokens", "energy_per_output_token"} {
 			rows = append(rows, row{metric: id, label: labelOf(id)})
 		}
 	}
-	return slices.DeleteFunc(rows, func(r row) bool { _, ok := s.Metrics[r.metric]; return !ok })
+	return slices.DeleteFunc(rows, func(r row) bool {
+		m, ok := s.Metrics[r.metric]
+		return !ok || !p.all && r.metric == "error_rate" && m.Stats["avg"].Max == 0
+	})
 }
 
 // repeatStats are the statistics of a metric that the table shows.
@@ -175,7 +179,7 @@ func repeatCells(label, stat, unit string, m *repeat.Metric, f *repeat.Figure) [
 		shown = ""
 	}
 	if len(m.Stats) == 1 {
-		stat, shown = "", "" // its name has the unit
+		stat = ""
 	}
 	around, varies, within := "", "", ""
 	if f.Interval != nil {
@@ -191,7 +195,7 @@ func repeatCells(label, stat, unit string, m *repeat.Metric, f *repeat.Figure) [
 	if f.Thin {
 		mark = thinMark
 	}
-	return []string{label, stat, shown, mark + scale.Format(f.Mean), around, scale.Format(f.Min), scale.Format(f.Max), varies, within}
+	return []string{label, stat, shown, mark + scale.Format(f.Mean), around, scale.Format(f.Min) + " to " + scale.Format(f.Max), varies, within}
 }
 
 // until says whether what the runs went on for holds.

@@ -50,6 +50,9 @@ func newSeries(j *job, began time.Time) (*series, error) {
 	if err := run.Vacant(s.out); err != nil {
 		return nil, err
 	}
+	if j.action.Repeat.Salted {
+		fmt.Fprintln(j.session.Log, "salt run: prompts begin with a word that is another in each run, so that no prefix cache has seen them")
+	}
 	return s, nil
 }
 
@@ -192,6 +195,7 @@ func (j *job) repeat(ctx context.Context, began time.Time) int {
 			if goal.met(repeat.Make(runs, rep.Most, env.Version), runs) {
 				ended = repeat.EndedUntil
 			}
+			goal.tell(s.session.Log)
 		case errors.Is(err, errPart):
 			ended = repeat.EndedInterrupted
 			s.setAside(t.dir)

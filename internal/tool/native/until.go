@@ -1,10 +1,13 @@
 package native
 
 import (
+	"fmt"
+	"io"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/compare"
 	"github.com/inferometer/inferometer/internal/gate"
+	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/repeat"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
@@ -54,6 +57,18 @@ func (g *goal) met(d *repeat.Document, runs []repeat.Run) bool {
 	enough := len(runs) >= args.LeastRepeats
 	g.last.Met = enough && !slices.ContainsFunc(g.last.Levels, func(l repeat.Level) bool { return !l.Met })
 	return g.last.Met
+}
+
+// tell says how far it is.
+func (g *goal) tell(log io.Writer) {
+	if g == nil {
+		return
+	}
+	for _, l := range g.last.Levels {
+		if l.Value != nil {
+			fmt.Fprintf(log, "%s: now %s, %s\n", g.last.Expression, number.Share(*l.Value), l.Where)
+		}
+	}
 }
 
 // found is what came of it; nil: there was none.

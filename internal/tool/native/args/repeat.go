@@ -19,6 +19,8 @@ type Repeat struct {
 	Until string        // an expression that must hold for the runs to be enough; empty: there is none
 	Time  time.Duration // with Until: no run begins later than this after the first
 	Pause time.Duration // between two runs
+	// Salted: the plan was given a salt, so that no cache remembers one run in the next.
+	Salted bool
 	// FailIf are the conditions under which the comparison of AB fails.
 	FailIf []string
 }
@@ -169,7 +171,7 @@ func salted(p *plan.Plan, r *Repeat, given bool) (warning string) {
 		if with.Data.Salt = plan.SaltRun; plan.Validate(&with) != nil {
 			return "these prompts take no salt: a server's prefix cache may remember those of the run before"
 		}
-		p.Data.Salt = plan.SaltRun
+		p.Data.Salt, r.Salted = plan.SaltRun, true
 	}
 	return ""
 }

@@ -46,9 +46,7 @@ func percentiles() []string {
 func usual() []figure {
 	var list []figure
 	for _, id := range []string{"time_to_first_token", "inter_token_latency", "time_per_output_token", "request_latency"} {
-		for _, stat := range []string{average, "p50", "p90", "p99"} {
-			list = append(list, figure{id, stat})
-		}
+		list = append(list, spread(id)...)
 	}
 	for _, id := range []string{
 		"request_throughput", "output_token_throughput", "total_token_throughput", "request_goodput", "slo_attainment", "error_rate",
@@ -59,6 +57,11 @@ func usual() []figure {
 		list = append(list, figure{id, average})
 	}
 	return list
+}
+
+// spread are the usual figures of a metric with samples.
+func spread(id string) []figure {
+	return []figure{{id, average}, {id, "p50"}, {id, "p90"}, {id, "p99"}}
 }
 
 // every is all figures of all metrics.
@@ -87,6 +90,11 @@ func figuresOf(o *Options, levels ...*Level) []figure {
 			list = append(list, want)
 		}
 	}
+	if !o.All && slices.ContainsFunc(levels, func(l *Level) bool { return l.OK > 0 && l.lacks("inter_token_latency") }) {
+		// Many tools know the gaps between events alone.
+		at := slices.IndexFunc(list, func(f figure) bool { return f.metric == "time_per_output_token" })
+		list = slices.Insert(list, at, spread("inter_event_latency")...)
+	}
 	return slices.DeleteFunc(list, func(f figure) bool {
 		return !slices.ContainsFunc(levels, func(l *Level) bool { _, _, ok := l.at(f); return ok })
 	})
@@ -100,6 +108,12 @@ func (l *Level) at(f figure) (v float64, unit string, ok bool) {
 	}
 	v, ok = s.Values[f.stat]
 	return v, s.Unit, ok
+}
+
+// lacks reports whether a level has no figure of a metric.
+func (l *Level) lacks(id string) bool {
+	_, ok := l.Metrics[id]
+	return !ok
 }
 
 // nameOf is what a metric is called.

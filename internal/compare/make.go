@@ -76,9 +76,23 @@ func loadDoc(sides []Side, m *matched) Load {
 
 // fill makes the tables, one side after the other: the samples of two are held at a time.
 func (c *Comparison) fill(sides []Side, loads []matched, o *Options) error {
-	first := &opened{side: &sides[0], options: o}
+	var levels []*Level
+	for i := range sides {
+		for _, r := range sides[i].Runs {
+			for n := range r.Levels {
+				levels = append(levels, &r.Levels[n])
+			}
+		}
+	}
+	var metrics []string
+	for _, f := range figuresOf(o, levels...) {
+		if !slices.Contains(metrics, f.metric) {
+			metrics = append(metrics, f.metric)
+		}
+	}
+	first := &opened{side: &sides[0], metrics: metrics}
 	for i := 1; i < len(sides); i++ {
-		other := &opened{side: &sides[i], options: o}
+		other := &opened{side: &sides[i], metrics: metrics}
 		for k := range loads {
 			m := &loads[k]
 			if m.stages[0] == nil || m.stages[i] == nil {
@@ -98,32 +112,20 @@ func (c *Comparison) fill(sides []Side, loads []matched, o *Options) error {
 // opened is a side whose samples are read when they are first needed.
 type opened struct {
 	side    *Side
-	options *Options
+	metrics []string           // that are wanted of them
 	samples []map[int]*sampled // by run and stage
 }
 
 // at are the samples of a side's stages, by run; nil: there are none of one of them.
 func (o *opened) at(stages []int) ([]*sampled, error) {
 	if o.samples == nil {
-		list := usual()
-		if o.options.All {
-			list = every()
-		}
-		var ids []string
-		for _, f := range list {
-			ids = append(ids, f.metric)
-		}
-		for _, f := range o.options.Figures {
-			ids = append(ids, f.Metric)
-		}
-		slices.Sort(ids)
 		for i := range o.side.Runs {
 			r := &o.side.Runs[i]
 			var all []int
 			for n := range r.Levels {
 				all = append(all, n)
 			}
-			s, err := r.sample(all, slices.Compact(ids))
+			s, err := r.sample(all, o.metrics)
 			if err != nil {
 				return nil, err
 			}

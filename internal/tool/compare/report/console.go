@@ -102,10 +102,10 @@ func (p *printer) sides(c *compare.Comparison) {
 				}
 				p.line(p.style.Bold(name) + "  " + l)
 			}
-			for _, note := range r.Notes {
-				p.wrapped(strings.Repeat(" ", left+2), "note: "+note)
-			}
 		}
+	}
+	for _, n := range notes(c) {
+		p.wrapped("", n)
 	}
 }
 

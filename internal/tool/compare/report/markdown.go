@@ -32,9 +32,9 @@ func Markdown(w io.Writer, c *compare.Comparison) error {
 			text += fmt.Sprintf(" and %d more runs", n)
 		}
 		fmt.Fprintln(&b, text)
-		for _, note := range r.Notes {
-			fmt.Fprintln(&b, "  - "+md.Prose(note, widest))
-		}
+	}
+	for _, n := range notes(c) {
+		fmt.Fprintln(&b, "- "+md.Prose(n, widest))
 	}
 	var cautions []string
 	cautions = append(cautions, c.Doubts...)

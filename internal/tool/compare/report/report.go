@@ -4,6 +4,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/compare"
@@ -215,6 +216,28 @@ func method(t *compare.Table) string {
 		return "Figures are means over rounds, ± their standard deviation; intervals are made of the differences within rounds."
 	}
 	return ""
+}
+
+// notes are what has to be known of sides, each once with the sides that it is about.
+func notes(c *compare.Comparison) []string {
+	var texts []string
+	about := map[string][]string{}
+	for _, s := range c.Sides {
+		for _, r := range s.Runs {
+			for _, n := range r.Notes {
+				if about[n] == nil {
+					texts = append(texts, n)
+				}
+				if !slices.Contains(about[n], s.Name) {
+					about[n] = append(about[n], s.Name)
+				}
+			}
+		}
+	}
+	for i, n := range texts {
+		texts[i] = "note on " + strings.Join(about[n], ", ") + ": " + n
+	}
+	return texts
 }
 
 // clash is a difference between plans in words.

@@ -14,8 +14,12 @@ func TestGates(t *testing.T) {
 	dir := t.TempDir()
 	levels := func(p *plan.Plan) { p.Stages = append(p.Stages, plan.Stage{Rate: 5, Requests: p.Stages[0].Requests}) }
 	sides, err := Open([]string{
-		made{seed: 1, edit: levels}.write(t, filepath.Join(dir, "a")), made{seed: 2, edit: levels, slower: 1.1}.write(t, filepath.Join(dir, "b")),
+		made{seed: 1, requests: 600, tokens: 2, edit: levels}.write(t, filepath.Join(dir, "a")), made{seed: 2, requests: 600, tokens: 2, edit: levels, slower: 1.1}.write(t, filepath.Join(dir, "b")),
 	}, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Make(sides, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +43,6 @@ func TestGates(t *testing.T) {
 		}
 		if err := CheckGates(sides, []*gate.Gate{g}); err != nil {
 			t.Errorf("%s: %v", text, err)
-		}
-		c, err := Make(sides, Options{Figures: []Figured{{g.Metric.ID, g.Stat}}})
-		if err != nil {
-			t.Fatal(err)
 		}
 		var got []string
 		for _, o := range c.FailIf(sides, []*gate.Gate{g}) {

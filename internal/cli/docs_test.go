@@ -71,18 +71,44 @@ func TestFilesInTheDocs(t *testing.T) {
 // documented is the arguments of a line that is a command of this program and
 // nothing else.
 func documented(line string) ([]string, bool) {
-	line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+	line = strings.TrimSpace(line)
+	for _, prompt := range []string{"$ ", "- ", "run: "} { // of a shell, and of steps of a pipeline
+		line = strings.TrimPrefix(line, prompt)
+	}
 	rest, ok := strings.CutPrefix(line, "inferometer ")
 	if !ok || strings.ContainsAny(rest, "…[|") {
 		return nil, false
 	}
-	rest, _, _ = strings.Cut(rest, "  #") // a remark
-	rest, _, _ = strings.Cut(rest, " > ") // where the output goes
-	args := strings.Fields(rest)
-	for i, a := range args {
-		args[i] = strings.Trim(a, "'\"")
-	}
+	args := words(rest)
 	return args, len(args) > 0 && args[0] != strings.ToUpper(args[0])
+}
+
+// words are the arguments of a command line as a shell reads it, up to a remark and to where the
+// output goes.
+func words(line string) []string {
+	var list []string
+	for line = strings.TrimSpace(line); line != "" && line[0] != '#' && line[0] != '>'; line = strings.TrimSpace(line) {
+		var word strings.Builder
+		var quote rune
+		end := strings.IndexFunc(line, func(r rune) bool {
+			switch {
+			case quote == 0 && (r == '\'' || r == '"'):
+				quote = r
+			case r == quote:
+				quote = 0
+			case quote == 0 && r == ' ':
+				return true
+			default:
+				word.WriteRune(r)
+			}
+			return false
+		})
+		if end < 0 {
+			end = len(line)
+		}
+		list, line = append(list, word.String()), line[end:]
+	}
+	return list
 }
 
 // try runs a command in a directory that has what the docs assume; it gives what

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/result"
@@ -13,6 +14,9 @@ func CheckGates(sides []Side, gates []*gate.Gate) error {
 	for _, g := range gates {
 		if g.Interval {
 			return &gate.Error{Text: g.Text + " is about one run", Hint: "use it with inferometer run or report"}
+		}
+		if g.Relative() && slices.Contains([]string{"min", "max", "std"}, g.Stat) {
+			return &gate.Error{Text: g.Stat + " is not compared", Hint: "use avg or a percentile"}
 		}
 		there := false
 		for i := range sides {
@@ -93,6 +97,9 @@ func (c *Comparison) judge(g *gate.Gate, f *Found) result.Gate {
 			nearest = at.Hi
 		}
 		o.Known, o.Holds = true, g.Op.Holds(nearest, g.Bound)
+		if apart := g.Op.Holds(g.Bound, 0); o.Holds && apart && f.Row.Verdict == NoneSeen {
+			o.Holds, o.Why = false, f.Row.Why // the clients can have made all of it
+		}
 		out := o.Missed()
 		out.Interval = &at
 		return out

@@ -60,6 +60,7 @@ func TestGates(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"ci(rps) > 5%":         "is about one run",
+		"ttft.max > +5%":       "max is not compared (use avg or a percentile)",
 		"goodput < -5%":        "a: goodput is not measured",
 		"at rate 6: rps < -5%": "no side has a level with rate 6",
 	} {

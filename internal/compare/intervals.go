@@ -46,7 +46,7 @@ func (s *sampled) intervals(to map[Figured]estimate.Interval, figures []figure, 
 	}
 	var list []estimate.Figure
 	for _, f := range figures {
-		list = append(list, estimated(f.stat))
+		list = append(list, f.estimated())
 	}
 	for i, at := range estimate.Of(stream(one, id), list, confidence) {
 		to[Figured{id, figures[i].stat}] = at

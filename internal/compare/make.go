@@ -275,7 +275,7 @@ func (p *pair) bent(levels []*Level, f figure) float64 {
 	sum := 0.0
 	for _, l := range levels {
 		s := l.Metrics[f.metric]
-		if q := estimated(f.stat); q.Kind == estimate.Quantile && q.Q >= 0.9 {
+		if q := f.estimated(); q.Kind == estimate.Quantile && q.Q >= 0.9 {
 			sum += s.TailError
 		} else {
 			sum += s.Error
@@ -307,31 +307,23 @@ func (p *pair) between(figures []figure) []*estimate.Difference {
 	}
 	var wanted []estimate.Figure
 	for _, f := range figures {
-		wanted = append(wanted, estimated(f.stat))
+		wanted = append(wanted, f.estimated())
 	}
-	a, b := stream(p.runsA, id), stream(p.runsB, id)
-	for i, d := range estimate.Between(a, b, wanted, p.options.Confidence) {
-		if isShare(id) && d.Known && d.A == d.B && d.Lo == d.Hi {
-			d.Lo, d.Hi = neverSeen(len(a.Values), len(b.Values), p.options.Confidence)
-		}
+	for i, d := range estimate.Between(stream(p.runsA, id), stream(p.runsB, id), wanted, p.options.Confidence) {
 		list[i] = &d
 	}
 	return list
 }
 
-// neverSeen is the interval of the difference between two shares that are both 0, or both 1:
-// what was not seen in n requests can still be about as frequent as 3 in n.
-func neverSeen(a, b int, confidence float64) (lo, hi float64) {
-	k := -math.Log(1 - confidence)
-	return -k / float64(a), k / float64(b)
-}
-
-// estimated is a statistic as the mathematics knows it.
-func estimated(stat string) estimate.Figure {
+// estimated is a figure as the mathematics knows it.
+func (f figure) estimated() estimate.Figure {
 	for _, q := range metric.Percentiles() {
-		if q.Name == stat {
+		if q.Name == f.stat {
 			return estimate.Figure{Kind: estimate.Quantile, Q: q.Quantile}
 		}
+	}
+	if isShare(f.metric) {
+		return estimate.Figure{Kind: estimate.Share}
 	}
 	return estimate.Figure{Kind: estimate.Mean}
 }

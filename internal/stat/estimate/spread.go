@@ -19,7 +19,7 @@ const (
 // What it takes to know an error.
 const (
 	leastScores = 32
-	leastDF     = 4
+	leastDF     = 2.5
 	leastAlone  = 20 // requests, as many as there would be without memory
 	leastBeyond = 5  // of them beyond a quantile
 )

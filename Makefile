@@ -16,7 +16,7 @@ export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 BROWSER := $(CURDIR)/.peers/browser
 
-.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-statistics conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
+.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -145,6 +145,9 @@ conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong
 
 conformance-statistics: ## intervals, comparisons and searches against known answers, by simulation; about 15 minutes
 	INFEROMETER_SIMULATE=all $(GO) test ./internal/stat/... ./internal/sweep/... -run Simul -count=1 -v -timeout 60m
+
+conformance-capacity: build ## the capacity of mocks whose knee is known, by rate and by concurrency; about 8 minutes
+	scripts/conformance-capacity.py $(BIN)
 
 conformance-export: build ## exports of runs of every kind, read with pandas and DuckDB; about 2 minutes
 	scripts/peers.sh frames

@@ -105,6 +105,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	j.connection()
 	j.complete()
 	j.saturation(f.Saturation)
+	j.searched(f.Levels)
 	j.clock()
 	var end time.Duration
 	for i := range p.Stages {

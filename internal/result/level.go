@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -49,6 +50,46 @@ func Levels(p *plan.Plan, f *Facts, samples map[int][]sweep.Sample) []*sweep.Lev
 		out[i] = sweep.FromEdges(p.Measurement, edges, samples[i], ended)
 	}
 	return out
+}
+
+// searched says in a sentence what levels with a latency threshold came to: the highest one below
+// it, and the lowest one above that is not.
+func (j *judge) searched(levels []*sweep.Level) {
+	m := &j.plan.Measurement
+	if m.LatencyThreshold == 0 || j.facts.Asked == nil || !j.facts.Asked.Levels.On() {
+		return
+	}
+	var best, worse *sweep.Level
+	for _, l := range levels {
+		if l != nil && l.Merged != nil && l.Passed && (best == nil || l.Value > best.Value) {
+			best = l
+		}
+	}
+	for _, l := range levels {
+		if l != nil && l.Merged != nil && !l.Passed && (best == nil || l.Value > best.Value) && (worse == nil || l.Value < worse.Value) {
+			worse = l
+		}
+	}
+	kind := "concurrency "
+	if len(j.plan.Stages) > 0 && j.plan.Stages[0].Rate > 0 {
+		kind = "rate "
+	}
+	found := func(l *sweep.Level) string {
+		if l.Measured() < time.Duration(m.LatencyThreshold) {
+			return "its windows do not agree"
+		}
+		return "latency is " + number.Span(l.Measured())
+	}
+	threshold := number.Span(time.Duration(m.LatencyThreshold))
+	switch {
+	case best == nil && worse == nil:
+	case best == nil:
+		j.note(wholeRun, "No level is stable and below the latency threshold of %s: at %s%s, %s.", threshold, kind, plain(worse.Value), found(worse))
+	case worse == nil:
+		j.note(wholeRun, "All levels are below the latency threshold of %s, up to %s%s: latency is %s there, with %.4g requests/s.", threshold, kind, plain(best.Value), number.Span(best.Measured()), best.Merged.Throughput)
+	default:
+		j.note(wholeRun, "The highest level below the latency threshold of %s is %s%s: latency is %s, with %.4g requests/s; at %s, %s.", threshold, kind, plain(best.Value), number.Span(best.Measured()), best.Merged.Throughput, plain(worse.Value), found(worse))
+	}
 }
 
 // windows judges whether the windows of a stage agreed.

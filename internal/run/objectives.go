@@ -106,6 +106,7 @@ func objectiveOf(p *plan.Plan, g *gate.Gate) (objective, error) {
 	case o.Above != g.Metric.Higher || !g.Metric.Higher && !g.Metric.Lower:
 		return o, fmt.Errorf("it does not become harder to meet with more load, so there is no highest load that meets it")
 	case g.Stat == "avg":
+		o.Least = 200
 	case strings.HasPrefix(g.Stat, "p"):
 		at := slices.IndexFunc(metric.Percentiles(), func(q metric.Percentile) bool { return q.Name == g.Stat })
 		if at < 0 {

@@ -64,7 +64,7 @@ func (s *Search) estimate(levels []Level) *estimate {
 		}
 	}
 	// How far levels differ is itself known from a few levels only, as with Student's t.
-	widen := 1 + 1.6/(n+1)
+	widen := 1 + 2.2/(n+1)
 	a.lo, a.hi = a.value*math.Pow(a.lo/a.value, widen), a.value*math.Pow(a.hi/a.value, widen)
 	a.done = n >= fewest && (a.hi-a.lo)/2 <= s.Precision*a.value
 	if s.Whole {
@@ -167,7 +167,7 @@ func (s *Search) unsteady(levels []Level, e *estimate) string {
 		var order, residual, within []float64
 		for i := range c.evidence {
 			ev := &c.evidence[i]
-			if ev.cut || math.Abs(ev.load-c.knee) > near/2 {
+			if ev.cut || math.Abs(ev.load-c.knee) > near {
 				continue
 			}
 			dev, sign := c.deviance(ev, c.slope*(ev.load-c.knee), c.clumping)
@@ -176,18 +176,18 @@ func (s *Search) unsteady(levels []Level, e *estimate) string {
 				within = append(within, seen.halves(o))
 			}
 		}
-		if t := student(order, residual); math.Abs(t) > unsteadyAt {
+		if t := student(order, residual); math.Abs(t) > notChance(len(order)-2) {
 			return fmt.Sprintf("%s at the same load became %s as the search went on", o.Figure, direction(t))
 		}
-		if t := mean(within); math.Abs(t) > unsteadyAt {
+		if t := mean(within); math.Abs(t) > notChance(len(within)-1) {
 			return fmt.Sprintf("%s became %s while a level went on", o.Figure, direction(t))
 		}
 	}
 	return ""
 }
 
-// unsteadyAt is the value of Student's t from which on a change is not taken for chance.
-const unsteadyAt = 4.5
+// notChance is about the value of Student's t that chance reaches once in two hundred times.
+func notChance(free int) float64 { return 2.81 * (1 + 2.2/float64(max(free, 1))) }
 
 func direction(t float64) string {
 	if t > 0 {
@@ -210,7 +210,7 @@ func (s *Seen) halves(o *Objective) float64 {
 }
 
 // leastForTrend is how many levels a change is told from.
-const leastForTrend = 8
+const leastForTrend = 6
 
 // student is the slope of values over moments, in standard errors of its own.
 func student(x, y []float64) float64 {

@@ -17,7 +17,7 @@ const (
 	// weight of so many degrees of freedom.
 	clumping       = 2.5
 	clumpingWeight = 6
-	// few is the weight, in degrees of freedom, of the assumption that levels differ by twice as much
+	// few is the weight, in degrees of freedom, of the assumption that levels differ by thrice as much
 	// as what is within them tells: what lasts longer than a level does not show there.
 	few = 3
 	// near is how far from the capacity a level is among those that decide it, in logarithms.
@@ -170,6 +170,9 @@ func (o *Objective) fit(g grid, levels []Level, j int) *curve {
 			}
 		}
 	}
+	if o.Allowed == 0 {
+		c.pool()
+	}
 	c.scan(g)
 	// How much neighbours are alike is known of the levels that decide; where the levels differ by
 	// more than that, they are believed less.
@@ -185,9 +188,25 @@ func (o *Objective) fit(g grid, levels []Level, j int) *curve {
 		c.clumping = clumped(alike)
 	}
 	c.residuals()
-	c.clumping *= max((c.misfit+2*few)/(c.free+few), 1)
+	c.clumping *= max((c.misfit+3*few)/(c.free+few), 1)
 	c.scan(g)
 	return c
+}
+
+// pool takes the same variance of a sample for all levels. By chance a low mean comes with a small
+// standard error of its own: such levels would count for more, and the capacity be too high.
+func (c *curve) pool() {
+	sum, n := 0.0, 0.0
+	for i := range c.evidence {
+		if e := &c.evidence[i]; math.Abs(e.seen) < mostBad && !math.IsInf(e.se, 0) {
+			sum, n = sum+e.se*e.se*e.n, n+1
+		}
+	}
+	for i := range c.evidence {
+		if e := &c.evidence[i]; n > 0 && sum > 0 && math.Abs(e.seen) < mostBad {
+			e.se = math.Sqrt(sum / n / e.n)
+		}
+	}
 }
 
 // scan weighs each load of the grid by how well the levels fit a curve that crosses there.

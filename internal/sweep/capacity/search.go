@@ -100,16 +100,27 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 	return s.refine(levels, a), a, !a.done || !s.estimate(levels[:len(levels)-1]).done
 }
 
-// bracket is the highest level that meets the objectives and the lowest that does not, as far as
-// each says by itself; nil: there is none.
+// bracket is the highest level that meets the objectives, as far as it says by itself, and the
+// lowest above it that does not; nil: there is none. Below it only one that clearly does not
+// counts: a few requests may miss by chance.
 func bracket(levels []Level) (lo, hi *Level) {
 	for i := range levels {
-		switch l := &levels[i]; {
-		case l.blank && l.Over == "":
-		case l.met() && (lo == nil || l.Load > lo.Load):
+		if l := &levels[i]; l.met() && !l.blank && (lo == nil || l.Load > lo.Load) {
 			lo = l
-		case !l.met() && (hi == nil || l.Load < hi.Load):
-			hi = l
+		}
+	}
+	for _, below := range []bool{false, true} {
+		for i := range levels {
+			l := &levels[i]
+			if l.met() || l.blank && l.Over == "" || lo != nil && (l.Load <= lo.Load) != below || below && l.Met != No {
+				continue
+			}
+			if hi == nil || l.Load < hi.Load {
+				hi = l
+			}
+		}
+		if hi != nil {
+			break
 		}
 	}
 	return lo, hi

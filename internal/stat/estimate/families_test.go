@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/inferometer/inferometer/internal/stat"
 )
@@ -220,12 +219,6 @@ func tokens(r *rand.Rand, n int) *Flow {
 
 // truths are the figures of a family, by a simulation so long that its own error does not matter.
 func (f *family) truths(figures []Figure) []float64 {
-	key := f.name
-	truthLock.Lock()
-	defer truthLock.Unlock()
-	if t, ok := known[key]; ok {
-		return t
-	}
 	const parts, size = 100, 100_000
 	sums := make([]float64, len(figures))
 	for p := range parts {
@@ -249,11 +242,5 @@ func (f *family) truths(figures []Figure) []float64 {
 			}
 		}
 	}
-	known[key] = sums
 	return sums
 }
-
-var (
-	truthLock sync.Mutex
-	known     = map[string][]float64{}
-)

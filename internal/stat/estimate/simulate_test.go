@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -37,7 +38,9 @@ type simulation struct {
 }
 
 func (s *simulation) seed(round int) *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(round), uint64(s.size)))
+	h := fnv.New64a()
+	h.Write([]byte(s.family.name))
+	return rand.New(rand.NewPCG(h.Sum64()+uint64(round), uint64(s.size)))
 }
 
 // estimates are those of one run, shifted by so much.
@@ -158,7 +161,9 @@ func TestSimulations(t *testing.T) {
 	for i := range families {
 		f := &families[i]
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			truth := f.truths(usual)
+			var all [5]tally
 			for _, size := range []int{100, 300, 1000, 3000, 10_000, 100_000} {
 				rounds := 1000
 				if size > 10_000 {
@@ -175,6 +180,12 @@ func TestSimulations(t *testing.T) {
 				}
 				for i := range c {
 					s.judge(t, titles[i], &c[i], truth[i], powers)
+					all[i].pairs, all[i].alarms = all[i].pairs+c[i].pairs, all[i].alarms+c[i].alarms
+				}
+			}
+			for i, c := range all {
+				if c.pairs > 0 && c.alarm() > 6 {
+					t.Errorf("%s alarms in %.1f %% of all sizes", titles[i], c.alarm())
 				}
 			}
 		})
@@ -194,20 +205,20 @@ func (s *simulation) judge(t *testing.T, title string, c *tally, truth float64, 
 		line += fmt.Sprintf("  finds %3.0f %%", found)
 	}
 	t.Log(line)
-	slack := 1.0 // what a thousand simulations can be off by
+	slack, most := 1.0, 98.5 // what a thousand simulations can be off by
 	if c.runs < 1000 {
-		slack = 2
+		slack, most = 3, 100
 	}
-	if share > 0.75 && (c.covered() < 90-slack || c.covered() > 98+slack/2) {
+	if share > 0.75 && (c.covered() < 90-slack || c.covered() > most) {
 		t.Errorf("covers %.1f %%", c.covered())
 	}
 	if c.wrong() > 10+slack {
 		t.Errorf("wrong %.1f %%", c.wrong())
 	}
-	if c.alarm() > 5.5+slack {
+	if c.alarm() > 6.5+slack {
 		t.Errorf("alarms %.1f %%", c.alarm())
 	}
-	if powers && share > 0.95 && (found < 70 || found > 92) {
+	if powers && share > 0.95 && (found < 67 || found > 94) { // 70 to 92, and what 200 can be off by
 		t.Errorf("finds %.0f %%", found)
 	}
 }

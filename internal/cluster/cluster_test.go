@@ -246,13 +246,13 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 		t.Fatal(err)
 	}
 	for i := range res.Stages {
-		if d := cmp.Diff(res.Stages[i].Metrics, merged.Stages[i].Metrics); d != "" || res.Stages[i].Counts != merged.Stages[i].Counts {
+		if d := cmp.Diff(res.Stages[i].Metrics, merged.Result.Stages[i].Metrics); d != "" || res.Stages[i].Counts != merged.Result.Stages[i].Counts {
 			t.Errorf("stage %d as merged from the workers: %s", i, d)
 		}
 	}
 	part, err := run.Merge(dirs[:2])
-	if err != nil || part.Verdict.Valid || !strings.Contains(fmt.Sprint(part.Verdict.Reasons), "The records of 2 workers of 4 are missing: w") {
-		t.Errorf("of two workers: %v, %+v", err, part.Verdict.Reasons)
+	if err != nil || part.Result.Verdict.Valid || !strings.Contains(fmt.Sprint(part.Result.Verdict.Reasons), "The records of 2 workers of 4 are missing: w") {
+		t.Errorf("of two workers: %v, %+v", err, part.Result.Verdict.Reasons)
 	}
 	for want, dirs := range map[string][]string{
 		"different runs":                {dirs[0], earlier},
@@ -302,7 +302,7 @@ levels: {list: [1, 5]}
 		if workers > 0 {
 			dirs, _ := filepath.Glob(filepath.Join(p.Output.Dir+".workers", "*"))
 			merged, err := run.Merge(dirs)
-			if err != nil || len(merged.Stages) != 2 || merged.Stages[0].Counts.OK != 9 || merged.Stages[1].Counts.OK != 9 {
+			if err != nil || len(merged.Result.Stages) != 2 || merged.Result.Stages[0].Counts.OK != 9 || merged.Result.Stages[1].Counts.OK != 9 {
 				t.Errorf("as merged from the workers: %v, %+v", err, merged)
 			}
 		}

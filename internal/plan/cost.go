@@ -71,7 +71,8 @@ func costSpec() codec[Cost] {
 	)
 }
 
-func (c *checker) cost(k *Cost) {
+func (c *checker) cost(p *Plan) {
+	k := &p.Cost
 	costSpec().check(c, "cost", k)
 	switch {
 	case k.Power == "":
@@ -88,7 +89,8 @@ func (c *checker) cost(k *Cost) {
 	if k.Watts > 0 && k.GPUs == 0 {
 		c.lacks("cost.gpus", "cost", "is missing: power is given for one GPU", "say how many there are")
 	}
-	if k.Price > 0 && k.GPUs == 0 && (k.Power == "" || k.Power == PowerNone) && k.Watts == 0 {
+	pages := len(p.Probes.Scrape) > 0 || p.Probes.Metrics != ""
+	if k.Price > 0 && k.GPUs == 0 && (k.Power == "" && !pages || k.Power == PowerNone) && k.Watts == 0 {
 		c.lacks("cost.gpus", "cost", "is missing: the price is that of one GPU", "say how many there are")
 	}
 	if k.Interval > 0 && k.Interval < Duration(10*time.Millisecond) {

@@ -15,6 +15,7 @@ func TestCost(t *testing.T) {
 		{"{power: 'http://h:9400/metrics', gpus: 1}", ""},
 		{"{power: none, gpus: 1, gpu_watts: 700}", ""},
 		{"{gpu_hour_price: 2}", "cost.gpus: is missing"},
+		{"{gpu_hour_price: 2}\nprobes: {scrape: 'http://h/metrics'}", ""},
 		{"{gpu_watts: 700}", "cost.gpus: is missing"},
 		{"{gpus: 1, gpu_watts: 700, power: auto}", "cost.gpu_watts: cannot be combined with cost.power"},
 		{"{gpus: -1}", "cost.gpus"},

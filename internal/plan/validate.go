@@ -73,7 +73,7 @@ func check(p *Plan, known Known) Faults {
 	budgetsSpec().check(c, "budgets", &p.Budgets)
 	limitsSpec().check(c, "limits", &p.Limits)
 	c.probes(p)
-	c.cost(&p.Cost)
+	c.cost(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
 		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give %v", message.OutputDir)
 	}

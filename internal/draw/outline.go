@@ -15,7 +15,7 @@ func (d *Document) Outline(points int) *Document {
 	out := &Document{Version: d.Version, Seed: d.Seed, Bin: d.Bin, Stages: slices.Clone(d.Stages)}
 	if d.Result != nil {
 		r := *d.Result
-		r.Plan, r.Services, r.Notes, r.Gates = nil, nil, nil, nil
+		r.Plan, r.Services, r.Notes, r.Gates, r.Capacity = nil, nil, nil, nil, nil
 		r.Verdict = result.Verdict{Word: r.Verdict.Word, Valid: r.Verdict.Valid}
 		r.Stages = slices.Clone(r.Stages)
 		for i := range r.Stages {

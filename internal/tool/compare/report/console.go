@@ -152,11 +152,11 @@ func (p *printer) table(c *compare.Comparison, l *compare.Load, t *compare.Table
 	for i := range t.Rows {
 		row := lineOf(&t.Rows[i])
 		if t.Rows[i].Metric == last {
-			row.name, row.unit = "", ""
+			row.name = ""
 		}
 		last = t.Rows[i].Metric
 		if p.ascii {
-			row.a, row.b, row.unit = signs().Replace(row.a), signs().Replace(row.b), signs().Replace(row.unit)
+			row.name, row.a, row.b = signs().Replace(row.name), signs().Replace(row.a), signs().Replace(row.b)
 		}
 		grid.add(row)
 	}

@@ -18,7 +18,6 @@ type grid struct {
 const (
 	colName = iota
 	colStat
-	colUnit
 	colA
 	colB
 	colDifference
@@ -30,7 +29,7 @@ const (
 
 // expendable are the columns that are left out before names are cut, what goes first in
 // front.
-func expendable() []int { return []int{colLonger, colP, colUnit} }
+func expendable() []int { return []int{colLonger, colP} }
 
 func newGrid(title line) *grid {
 	g := &grid{}
@@ -40,7 +39,7 @@ func newGrid(title line) *grid {
 }
 
 func (g *grid) add(l line) {
-	g.rows = append(g.rows, []string{screen.Clean(l.name), l.stat, l.unit, l.a, l.b, l.difference, l.interval, l.p, l.verdict, l.longer})
+	g.rows = append(g.rows, []string{screen.Clean(l.name), l.stat, l.a, l.b, l.difference, l.interval, l.p, l.verdict, l.longer})
 }
 
 // render gives the lines, the first of which are the titles.
@@ -91,7 +90,7 @@ func (g *grid) render(width int, style screen.Style) []string {
 				b.WriteString(gap)
 			}
 			switch n {
-			case colName, colStat, colUnit:
+			case colName, colStat:
 				b.WriteString(screen.Left(screen.Clip(cell, widths[n]), widths[n]))
 			case colVerdict:
 				b.WriteString(coloured(screen.Left(cell, widths[n]), style))

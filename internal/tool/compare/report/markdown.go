@@ -80,9 +80,6 @@ func markdownTable(b *bytes.Buffer, c *compare.Comparison, l *compare.Load, t *c
 		row, name := lineOf(r), ""
 		if r.Metric != last {
 			name = md.Prose(row.name, nameWidth*2)
-			if row.unit != "" {
-				name += ", " + row.unit
-			}
 		}
 		last = r.Metric
 		verdict := strings.ReplaceAll(row.verdict, "~", `\~`)

@@ -13,13 +13,14 @@ import (
 
 // line is a row of a table in words.
 type line struct {
-	name, stat, unit string
-	a, b             string
-	difference       string
-	interval         string
-	p                string
-	verdict          string
-	longer           string // how many times as long to run; empty: it was long enough
+	name       string // with its unit, unless that goes without saying
+	stat       string
+	a, b       string
+	difference string
+	interval   string
+	p          string
+	verdict    string
+	longer     string // how many times as long to run; empty: it was long enough
 }
 
 // columns are the titles of a line's parts.
@@ -45,9 +46,9 @@ func lineOf(r *compare.Row) line {
 		}
 	}
 	scale := number.ScaleForAll(r.Unit, lo, hi)
-	l.unit, l.a, l.b = scale.Unit, figure(scale, r.A), figure(scale, r.B)
-	if strings.HasSuffix(r.Name, "/s") { // it says it
-		l.unit = ""
+	l.a, l.b = figure(scale, r.A), figure(scale, r.B)
+	if u := scale.Unit; u != "" && u != "tokens" && !strings.HasSuffix(r.Name, "/s") && !strings.HasPrefix(r.Name, "$") {
+		l.name += ", " + u
 	}
 	switch {
 	case r.Verdict == compare.NoneSeen:

@@ -103,7 +103,7 @@ func TestBadSamples(t *testing.T) {
 
 // TestSidesAreAlike: the sides can be swapped, and interval and probability agree.
 func TestSidesAreAlike(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		a, b := noise(seed, 300), noise(seed+100, 300+int(seed)*400)
 		if seed%2 == 0 { // ties
 			for i := range a.Values {

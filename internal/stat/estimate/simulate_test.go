@@ -143,7 +143,7 @@ func TestSlice(t *testing.T) {
 	truth := []float64{50 * math.Exp(0.125), 50 * math.Exp(0.5*1.2815516)}
 	for _, f := range []family{{name: "independent", draw: autoregressive(0)}, {name: "memory", draw: autoregressive(0.7)}} {
 		s := simulation{&f, 600, figures}
-		const rounds = 60
+		const rounds = 40
 		for i, c := range s.run(rounds, truth) {
 			if c.known < rounds*8/10 || c.covered() < 88 || c.alarm() > 10 {
 				t.Errorf("%s: %s: %+v", f.name, titles[2*i], c)

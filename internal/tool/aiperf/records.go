@@ -170,7 +170,7 @@ func each(name string, f func(*line) error) error {
 	in := bufio.NewReaderSize(file, 1<<20)
 	for n := 1; ; n++ {
 		text, err := readLine(in)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil && len(bytes.TrimSpace(text)) == 0 {

@@ -74,7 +74,7 @@ func ReadSummaryCSV(r io.Reader) (*Summary, error) {
 	var columns []string
 	for {
 		row, err := c.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return s, nil
 		}
 		if err != nil {

@@ -129,7 +129,7 @@ func try(t *testing.T, args []string) string {
 		}
 	}
 	switch args[0] {
-	case "perf_analyzer", "llm_perf", "study":
+	case "perf_analyzer", "llm_perf", "study", "capacity":
 		if code, text := call(append(args, "--dry-run")...); code != tool.ExitOK {
 			return text
 		}

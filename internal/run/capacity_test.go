@@ -45,7 +45,7 @@ func TestCapacityNeverMet(t *testing.T) {
 	s := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Output.Tokens = 5*time.Millisecond, 1 })
 	p := capacityPlan(t, s.url, plan.Stage{Concurrency: 1, Gap: 1}, "latency.p50 < 1ms", "errors < 100%")
 	res := mustRun(t, p)
-	if c := res.Capacity; c.Outcome != capacity.Never || c.Value != 0 || !strings.HasPrefix(c.Sentence, "No load was found that meets the objectives: even at 1 requests in flight, the lowest that was tried, latency.p50 misses by ") {
+	if c := res.Capacity; c.Outcome != capacity.Never || c.Value != 0 || !strings.HasPrefix(c.Sentence, "No load was found that meets the objectives: even at 1 request in flight, the lowest that was tried, latency.p50 misses by ") {
 		t.Errorf("found %q: %s", c.Outcome, c.Sentence)
 	}
 	sameLevels(t, p, asJSON(t, res))

@@ -25,6 +25,9 @@ func Check(ctx context.Context, p *plan.Plan, k kit.Kit) (notes []string, err er
 	secrets := c.secrets()
 	_, err = breaker.New(p.Breakers, func(record.StopReason) {})
 	c.add(err)
+	if p.Capacity.On() {
+		c.add(Objectives(p))
+	}
 	c.prompts(ctx, secrets.tls)
 	return c.notes, distinct(errors.Join(c.errs...))
 }

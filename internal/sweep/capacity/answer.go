@@ -85,11 +85,11 @@ func (s *Search) Answer(levels []Level) *Answer {
 		a.Sentence = "The capacity is not known: no level was measured."
 	case lo == nil:
 		a.Outcome, a.Hi, a.Misses = Never, hi.Load, s.miss(levels, 0)
-		a.Sentence = fmt.Sprintf("No load was found that meets the objectives: even at %s %s, the lowest that was tried, %s.", short(hi.Load), a.Unit, a.Misses.text)
+		a.Sentence = fmt.Sprintf("No load was found that meets the objectives: even at %s, the lowest that was tried, %s.", a.loads(hi.Load), a.Misses.text)
 	case hi == nil:
 		a.Outcome, a.Value, a.Lo = Always, lo.Load, lo.Load
 		a.Precise = s.Most > 0 && lo.Load >= s.Most
-		a.Sentence = fmt.Sprintf("At least %s %s: all objectives are met at the highest load that was tried.", short(lo.Load), a.Unit)
+		a.Sentence = fmt.Sprintf("At least %s: all objectives are met at the highest load that was tried.", a.loads(lo.Load))
 	default:
 		s.found(a, levels)
 	}
@@ -105,10 +105,10 @@ func (s *Search) found(a *Answer, levels []Level) {
 	}
 	a.Misses = s.miss(levels, a.Value)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s, 95 %% between %s and %s", short(a.Value), a.Unit, short(a.Lo), short(a.Hi))
+	fmt.Fprintf(&b, "%s, 95 %% between %s and %s", a.loads(a.Value), short(a.Lo), short(a.Hi))
 	if a.Value == 0 { // of whole numbers: less than one
 		b.Reset()
-		fmt.Fprintf(&b, "Less than 1 of %s, 95 %% below %s", a.Unit, short(max(a.Hi, 1)))
+		fmt.Fprintf(&b, "Less than %s, 95 %% below %s", a.loads(1), short(a.Hi+1))
 	}
 	if a.Misses != nil {
 		fmt.Fprintf(&b, "; at %s %s", short(a.Misses.Load), a.Misses.text)
@@ -249,6 +249,14 @@ func mean(y []float64) float64 {
 		return 0
 	}
 	return m / math.Sqrt(v/n)
+}
+
+// loads writes a load with its unit.
+func (a *Answer) loads(v float64) string {
+	if v == 1 {
+		return "1 " + strings.Replace(a.Unit, "requests", "request", 1)
+	}
+	return short(v) + " " + a.Unit
 }
 
 // short writes a load with the digits that matter.

@@ -68,6 +68,7 @@ func (b *builder) capacity() {
 	}
 	if !p.Capacity.On() {
 		b.draft.Faults = append(b.draft.Faults, plan.Fault{Where: "--slo", Path: "capacity.objectives", Text: "no objective is given", Hint: "add one, such as --slo 'ttft.p99 < 200ms'"})
+		return
 	}
 	by := b.last("by")
 	switch {

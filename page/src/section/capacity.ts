@@ -40,7 +40,7 @@ function chart(c: Capacity, i: number): ChartSpec | null {
     shades: [...shades, ...(c.value > 0 ? [{ from: c.value, to: c.value, text: value(c.value, c.unit) }] : [])],
     guides: [{ y: objective.bound, text: objective.objective }],
     paint: (f) => whiskers(marks, f),
-    x: { label: c.unit, unit: "", kind: "linear", from: 0 }, y: { label: "", unit: objective.unit, kind: wide ? "log" : "linear", to: objective.bound, ...(wide ? {} : { from: 0 }), ...(objective.unit === "share" ? { to: 1, exact: true } : {}) },
+    x: { label: c.unit, unit: "", kind: "linear", from: 0 }, y: { label: "", unit: objective.unit, kind: wide ? "log" : "linear", to: objective.bound, ...(wide ? {} : { from: 0 }), ...(objective.unit === "share" && objective.bound > 0.5 ? { to: 1, exact: true } : {}) },
     readX: (v) => value(v, c.unit), readY: (v) => value(v, objective.unit),
     table: () => ({ head: ["load, " + c.unit, objective.figure + ", " + objective.unit, "from", "to", "objective"], rows: levels.map((p) => [p.l.load, p.y, p.seen.lo ?? NaN, p.seen.hi ?? NaN, words.find((w) => w[0] === p.seen.met)?.[2] ?? p.seen.met]) }),
   };

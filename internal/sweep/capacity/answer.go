@@ -165,6 +165,7 @@ func (s *Search) unsteady(levels []Level, e *estimate) string {
 	for j, c := range e.belief.curves {
 		o := &s.Objectives[j]
 		var order, residual, within []float64
+		bad := 0.0
 		for i := range c.evidence {
 			ev := &c.evidence[i]
 			if ev.cut || math.Abs(ev.load-c.knee) > near {
@@ -174,7 +175,11 @@ func (s *Search) unsteady(levels []Level, e *estimate) string {
 			order, residual = append(order, float64(ev.stage)), append(residual, math.Copysign(math.Sqrt(dev), sign))
 			if seen := at(levels[ev.level].Seen, j); seen != nil {
 				within = append(within, seen.halves(o))
+				bad += seen.total().Bad
 			}
+		}
+		if o.Allowed > 0 && bad < leastBadSeen {
+			continue // what hardly ever happens shows no change
 		}
 		if t := student(order, residual); math.Abs(t) > notChance(len(order)-2) {
 			return fmt.Sprintf("%s at the same load became %s as the search went on", o.Figure, direction(t))
@@ -208,6 +213,9 @@ func (s *Seen) halves(o *Objective) float64 {
 	}
 	return math.Sqrt(b.Bad/b.N) - math.Sqrt(a.Bad/a.N) // alike in variance, however many are bad
 }
+
+// leastBadSeen is how many bad samples a change of their share is told from.
+const leastBadSeen = 20
 
 // leastForTrend is how many levels a change is told from.
 const leastForTrend = 6

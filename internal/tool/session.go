@@ -50,9 +50,9 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	display := progress.New(Beneath(e.Stderr), progress.Options{
 		Mode: mode, Color: to.Color, ASCII: to.ASCII, Cuts: to.Cuts, Size: func() (int, int) { return to.Width(), to.Lines() },
 	})
-	// Whoever has something to say while the view is drawn says it above.
+	// Whoever has something to say says it above the view, or between its lines.
 	messages, ok := e.Stderr.(*screen.Writer)
-	if ok && mode == progress.Terminal {
+	if ok && mode != progress.Quiet {
 		messages.Redirect(display.Through(messages.Beneath()))
 	}
 	ctx, abort := context.WithCancel(context.Background())

@@ -56,7 +56,7 @@ var house = []struct{ name, may string }{
 	{"bench", "mock record result golang.org/x/sys"},
 
 	// How far apart runs are.
-	{"compare", "gate run plan record metric result draw report/screen stat/estimate lib/number"},
+	{"compare", "gate run plan record metric result sample draw report/screen stat/estimate lib/number"},
 
 	// A run while it goes on, for browsers and for Prometheus.
 	{"live", "run plan record metric result stat draw report/html golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
@@ -68,7 +68,7 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate stat/estimate message draw sweep sweep/capacity engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run", "./* gate sample stat/estimate message draw sweep sweep/capacity engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
 	{"run/kit", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
@@ -84,6 +84,7 @@ var house = []struct{ name, may string }{
 	{"report/*", "report/screen record repeat result lib/formula lib/number"},
 	{"repeat", "metric result stat/estimate lib/number"},
 	{"draw", "result metric plan record lib/brief"},
+	{"sample", "metric plan record result stat/estimate"},
 	{"gate", "metric plan result stat lib/brief lib/nearest lib/number"},
 	{"result", "message cost metric sweep sweep/capacity plan probe probe/serving record stat lib/number"},
 	{"metric", "cost record stat"},

@@ -212,7 +212,7 @@ func (p *pair) doubts(t *Table) []string {
 				}
 				list = append(list, fmt.Sprintf("%s of %s have %s tokens on average and those of %s %s: %s.", what, a, plain(r.A.Value), b, plain(r.B.Value), then))
 			}
-		case errorRate:
+		case "error_rate":
 			if r.Verdict != NotKnown || math.Abs(r.Delta.Value) >= 0.01 {
 				list = append(list, fmt.Sprintf("%s of the requests of %s failed and %s of those of %s: latencies are of the others alone.", number.Share(r.A.Value), a, number.Share(r.B.Value), b))
 			}

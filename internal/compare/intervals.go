@@ -1,7 +1,10 @@
 package compare
 
 import (
-	"github.com/inferometer/inferometer/internal/metric"
+	"fmt"
+
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sample"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
@@ -28,27 +31,36 @@ func (r *Run) Intervals(confidence float64) (map[int]map[Figured]estimate.Interv
 	for i, s := range samples {
 		all[i] = map[Figured]estimate.Interval{}
 		for _, id := range ids {
-			s.intervals(all[i], wanted[id], confidence)
+			for k, at := range s.Intervals(id, statsOf(wanted[id]), confidence) {
+				all[i][Figured{id, wanted[id][k].stat}] = at
+			}
 		}
 	}
 	return all, nil
 }
 
-// intervals adds those of the figures of one metric.
-func (s *sampled) intervals(to map[Figured]estimate.Interval, figures []figure, confidence float64) {
-	id, one := figures[0].metric, []*sampled{s}
-	if isFlow(id) {
-		to[Figured{id, average}] = estimate.OfFlow(flowOf(one, id), confidence)
-		return
+// sample reads the requests of a run's stages, with the metrics that are named; nil where there
+// are none.
+func (r *Run) sample(stages []int, metrics []string) (map[int]*sample.Stage, error) {
+	if r.Saved == nil {
+		return nil, nil
 	}
-	if d, ok := metric.ByID(id); !ok || d.Rate != nil && !isShare(id) {
-		return
+	wanted := map[int]*result.Stage{}
+	for _, i := range stages {
+		wanted[i] = &r.Saved.Result.Stages[i]
 	}
-	var list []estimate.Figure
+	all, err := sample.Of(r.Plan, r.Saved.Facts.Stages, &r.Saved.Records, wanted, metrics)
+	if err != nil {
+		return nil, fmt.Errorf("reading the requests of %s: %w", r.Path, err)
+	}
+	return all, nil
+}
+
+// statsOf are the statistics of figures.
+func statsOf(figures []figure) []string {
+	var names []string
 	for _, f := range figures {
-		list = append(list, f.estimated())
+		names = append(names, f.stat)
 	}
-	for i, at := range estimate.Of(stream(one, id), list, confidence) {
-		to[Figured{id, figures[i].stat}] = at
-	}
+	return names
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
-	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/sample"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
@@ -112,12 +112,12 @@ func (c *Comparison) fill(sides []Side, loads []matched, o *Options) error {
 // opened is a side whose samples are read when they are first needed.
 type opened struct {
 	side    *Side
-	metrics []string           // that are wanted of them
-	samples []map[int]*sampled // by run and stage
+	metrics []string                // that are wanted of them
+	samples []map[int]*sample.Stage // by run and stage
 }
 
 // at are the samples of a side's stages, by run; nil: there are none of one of them.
-func (o *opened) at(stages []int) ([]*sampled, error) {
+func (o *opened) at(stages []int) ([]*sample.Stage, error) {
 	if o.samples == nil {
 		for i := range o.side.Runs {
 			r := &o.side.Runs[i]
@@ -132,7 +132,7 @@ func (o *opened) at(stages []int) ([]*sampled, error) {
 			o.samples = append(o.samples, s)
 		}
 	}
-	var list []*sampled
+	var list []*sample.Stage
 	for i, n := range stages {
 		if n < 0 {
 			continue
@@ -153,7 +153,7 @@ type pair struct {
 	same         bool  // the load is the same
 	options      *Options
 	method       string
-	runsA, runsB []*sampled // of the method of requests
+	runsA, runsB []*sample.Stage // of the method of requests
 }
 
 // The methods of a table.
@@ -275,7 +275,7 @@ func (p *pair) bent(levels []*Level, f figure) float64 {
 	sum := 0.0
 	for _, l := range levels {
 		s := l.Metrics[f.metric]
-		if q := f.estimated(); q.Kind == estimate.Quantile && q.Q >= 0.9 {
+		if q := sample.Figure(f.metric, f.stat); q.Kind == estimate.Quantile && q.Q >= 0.9 {
 			sum += s.TailError
 		} else {
 			sum += s.Error
@@ -297,35 +297,10 @@ func (r *Row) doubt(bent float64) {
 func (p *pair) between(figures []figure) []*estimate.Difference {
 	id := figures[0].metric
 	list := make([]*estimate.Difference, len(figures))
-	if isFlow(id) {
-		d := estimate.BetweenFlows(flowOf(p.runsA, id), flowOf(p.runsB, id), p.options.Confidence)
-		list[0] = &d
-		return list
-	}
-	if d, ok := metric.ByID(id); !ok || d.Rate != nil && !isShare(id) {
-		return list
-	}
-	var wanted []estimate.Figure
-	for _, f := range figures {
-		wanted = append(wanted, f.estimated())
-	}
-	for i, d := range estimate.Between(stream(p.runsA, id), stream(p.runsB, id), wanted, p.options.Confidence) {
+	for i, d := range sample.Between(p.runsA, p.runsB, id, statsOf(figures), p.options.Confidence) {
 		list[i] = &d
 	}
 	return list
-}
-
-// estimated is a figure as the mathematics knows it.
-func (f figure) estimated() estimate.Figure {
-	for _, q := range metric.Percentiles() {
-		if q.Name == f.stat {
-			return estimate.Figure{Kind: estimate.Quantile, Q: q.Quantile}
-		}
-	}
-	if isShare(f.metric) {
-		return estimate.Figure{Kind: estimate.Share}
-	}
-	return estimate.Figure{Kind: estimate.Mean}
 }
 
 // valuesOf are a figure's values at several levels, with their unit. Where units differ there

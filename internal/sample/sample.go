@@ -1,12 +1,14 @@
-package compare
+// Package sample holds single requests as the mathematics of intervals takes them: the samples of
+// a metric in the order in which their requests were sent, and what requests brought at moments.
+package sample
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
@@ -17,10 +19,10 @@ import (
 // that these are for.
 const mostPooled = 4 << 20
 
-// sampled are the measured requests of a stage, in the order in which they were recorded.
+// Stage is the measured requests of a stage, in the order in which they were recorded.
 // Samples are kept in half the bytes that they are worked with: they are turned into what the
 // mathematics takes one metric at a time.
-type sampled struct {
+type Stage struct {
 	sent    []int64   // in ns
 	end     []float64 // in s
 	out, in []float32 // tokens; NaN: not known
@@ -40,19 +42,17 @@ type column struct {
 	skip   int64     // before the next that is
 }
 
-// sample reads the requests of a run's stages, with the metrics that are named.
-func (r *Run) sample(stages []int, metrics []string) (map[int]*sampled, error) {
-	if r.Saved == nil {
-		return nil, nil
+// Of reads the measured requests of a run's stages, each by its place in the result, with the
+// metrics that are named.
+func Of(p *plan.Plan, marks []record.StageMark, records *record.File, stages map[int]*result.Stage, metrics []string) (map[int]*Stage, error) {
+	all := map[int]*Stage{}
+	for i, st := range stages {
+		all[i] = empty(st, metrics)
 	}
-	all := map[int]*sampled{}
-	for _, i := range stages {
-		all[i] = r.empty(i, metrics)
-	}
-	opts := result.FoldOptions(r.Plan)
-	opts.Bounds = result.Bounds(r.Saved.Facts.Stages)
+	opts := result.FoldOptions(p)
+	opts.Bounds = result.Bounds(marks)
 	reader := metric.NewReader(opts)
-	err := r.Saved.Records.Requests(func(rec *record.Record) error {
+	err := records.Requests(func(rec *record.Record) error {
 		if s := all[rec.Stage]; s != nil && rec.Phase == record.Measured {
 			req := reader.Read(rec)
 			good, _ := reader.Good()
@@ -61,7 +61,7 @@ func (r *Run) sample(stages []int, metrics []string) (map[int]*sampled, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the requests of %s: %w", r.Path, err)
+		return nil, err
 	}
 	for _, s := range all {
 		s.sort()
@@ -70,9 +70,8 @@ func (r *Run) sample(stages []int, metrics []string) (map[int]*sampled, error) {
 }
 
 // empty is a stage before its first request.
-func (r *Run) empty(stage int, metrics []string) *sampled {
-	st := &r.Saved.Result.Stages[stage]
-	s := &sampled{columns: map[string]*column{}, window: st.Window}
+func empty(st *result.Stage, metrics []string) *Stage {
+	s := &Stage{columns: map[string]*column{}, window: st.Window}
 	for _, id := range metrics {
 		d, ok := metric.ByID(id)
 		if !ok || d.Rate != nil {
@@ -87,7 +86,7 @@ func (r *Run) empty(stage int, metrics []string) *sampled {
 	return s
 }
 
-func (s *sampled) add(r *metric.Request, good bool) {
+func (s *Stage) add(r *metric.Request, good bool) {
 	sent := r.Sent
 	if sent == record.Never {
 		sent = r.Due
@@ -124,7 +123,7 @@ func (c *column) add(r *metric.Request) {
 }
 
 // sort finds the order in which requests were sent.
-func (s *sampled) sort() {
+func (s *Stage) sort() {
 	s.order = make([]int32, len(s.sent))
 	for i := range s.order {
 		s.order[i] = int32(i)
@@ -134,7 +133,7 @@ func (s *sampled) sort() {
 }
 
 // append adds the samples of a metric to those of earlier runs.
-func (s *sampled) append(to *estimate.Samples, id string) {
+func (s *Stage) append(to *estimate.Samples, id string) {
 	c := s.columns[id]
 	if c == nil {
 		s.appendShare(to, id)
@@ -163,7 +162,7 @@ func (s *sampled) append(to *estimate.Samples, id string) {
 
 // appendShare adds a 1 for each request that counts and a 0 for each other: the mean is the
 // share of those that do.
-func (s *sampled) appendShare(to *estimate.Samples, id string) {
+func (s *Stage) appendShare(to *estimate.Samples, id string) {
 	for _, i := range s.order {
 		v := 0.0
 		if id == errorRate && !s.ok[i] || id == attainment && s.good[i] {
@@ -188,7 +187,7 @@ func isFlow(id string) bool {
 }
 
 // flow adds what requests brought to that of earlier runs, behind them.
-func (s *sampled) flow(to *estimate.Flow, id string) {
+func (s *Stage) flow(to *estimate.Flow, id string) {
 	shift := to.End - s.window.Begin
 	for _, i := range s.order {
 		if !s.ok[i] || id == "request_goodput" && !s.good[i] {
@@ -211,7 +210,7 @@ func (s *sampled) flow(to *estimate.Flow, id string) {
 }
 
 // stream is the samples of a metric over the runs of a side.
-func stream(runs []*sampled, id string) *estimate.Samples {
+func stream(runs []*Stage, id string) *estimate.Samples {
 	var all estimate.Samples
 	n := 0
 	for _, s := range runs {
@@ -227,7 +226,7 @@ func stream(runs []*sampled, id string) *estimate.Samples {
 }
 
 // flowOf is what requests brought over the runs of a side.
-func flowOf(runs []*sampled, id string) *estimate.Flow {
+func flowOf(runs []*Stage, id string) *estimate.Flow {
 	var all estimate.Flow
 	for _, s := range runs {
 		s.flow(&all, id)

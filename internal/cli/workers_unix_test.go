@@ -59,6 +59,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 // that is killed does not leave workers behind.
 func TestWorkersThatFail(t *testing.T) {
 	program := shipped.Program(t)
+	t.Parallel()
 	for name, hurt := range map[string]struct {
 		worker bool // or the coordinator
 		signal string

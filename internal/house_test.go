@@ -49,7 +49,7 @@ var house = []struct{ name, may string }{
 	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record remote/otlp"},
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/wholefile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/brief"},
-	{"tool/foreign", "plan record lib/brief lib/pyjson"},
+	{"tool/foreign", "plan record lib/bounded lib/brief lib/pyjson"},
 	{"tool/*", "tool message ./* tool/foreign tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
 
 	// Programs beside the product.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/lib/brief"
 	"github.com/inferometer/inferometer/internal/lib/pyjson"
 	"github.com/inferometer/inferometer/internal/record"
@@ -37,6 +38,36 @@ const (
 	mostRuns  = 10_000
 	mostTexts = 1_000
 )
+
+// Benches gives the runs of a file, or of those in a directory, that a program wrote: the
+// files whose head is one of its. They are read within the limit.
+func Benches(path, by string, in bounded.Limit, mine func(h *Head) bool) ([]Bench, error) {
+	heads, err := Files(path, ".json", ".jsonl")
+	if err != nil {
+		return nil, err
+	}
+	var all []Bench
+	for _, h := range heads {
+		if !mine(h) {
+			continue
+		}
+		runs, err := readFile(h.Path, in)
+		if err != nil {
+			return nil, fmt.Errorf("%s: reading what %s wrote: %w", h.Path, by, err)
+		}
+		all = append(all, runs...)
+	}
+	return all, nil
+}
+
+func readFile(name string, in bounded.Limit) ([]Bench, error) {
+	f, err := in.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadBench(in.Reader(f, name))
+}
 
 // ReadBench reads the runs of a file, each an object, one behind the other.
 func ReadBench(r io.Reader) ([]Bench, error) {

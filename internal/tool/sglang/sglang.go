@@ -24,31 +24,9 @@ func Tool() tool.Tool {
 
 // read gives the runs of a file, or of those in a directory; none: it is none of these.
 func read(path string) ([]foreign.Bench, error) {
-	heads, err := foreign.Files(path, ".jsonl", ".json")
-	if err != nil {
-		return nil, err
-	}
-	var all []foreign.Bench
-	for _, h := range heads {
-		if !h.Has("backend", "dataset_name", "duration", "completed") || h.Has("model_id") {
-			continue
-		}
-		runs, err := readFile(h.Path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: reading what %s wrote: %w", h.Path, by, err)
-		}
-		all = append(all, runs...)
-	}
-	return all, nil
-}
-
-func readFile(name string) ([]foreign.Bench, error) {
-	f, err := tool.Inputs().Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return foreign.ReadBench(tool.Inputs().Reader(f, name))
+	return foreign.Benches(path, by, tool.Inputs(), func(h *foreign.Head) bool {
+		return h.Has("backend", "dataset_name", "duration", "completed") && !h.Has("model_id")
+	})
 }
 
 // importRun makes an output directory of a file whose runs all have their single requests.

@@ -4,7 +4,6 @@
 package vllmbench
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -23,33 +22,11 @@ func Tool() tool.Tool {
 	return tool.Tool{Name: "vllm-bench", Reads: "the result file of vllm bench serve (--save-result, single requests with --save-detailed)", Import: importRun, Figures: figures}
 }
 
-// read gives the runs of a file; nil: it is none of these.
+// read gives the runs of a file, or of those in a directory; none: it is none of these.
 func read(path string) ([]foreign.Bench, error) {
-	heads, err := foreign.Files(path, ".json", ".jsonl")
-	if err != nil {
-		return nil, err
-	}
-	var all []foreign.Bench
-	for _, h := range heads {
-		if !h.Has("backend", "model_id", "duration", "completed") {
-			continue
-		}
-		runs, err := readFile(h.Path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: reading what %s wrote: %w", h.Path, by, err)
-		}
-		all = append(all, runs...)
-	}
-	return all, nil
-}
-
-func readFile(name string) ([]foreign.Bench, error) {
-	f, err := tool.Inputs().Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return foreign.ReadBench(tool.Inputs().Reader(f, name))
+	return foreign.Benches(path, by, tool.Inputs(), func(h *foreign.Head) bool {
+		return h.Has("backend", "model_id", "duration", "completed")
+	})
 }
 
 // importRun makes an output directory of a file whose runs all have their single requests.

@@ -155,7 +155,7 @@ func TestEndAtOnce(t *testing.T) {
 	go b.Beat(t.Context(), coordinatorName, beatEvery)
 	go func() {
 		<-ready
-		if _, err := bus.Ask[none](t.Context(), b, to(onOrder, 0), run.Task{Stage: p.Stages[0], Seed: p.Seed, Drain: p.Drain}); err != nil {
+		if _, err := bus.Ask[none](t.Context(), b, to(onOrder, 0), order{Task: run.Task{Stage: p.Stages[0], Seed: p.Seed, Drain: p.Drain}}); err != nil {
 			t.Error(err)
 		}
 		if err := bus.Tell(b, onGo, begin{}); err != nil {

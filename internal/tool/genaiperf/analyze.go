@@ -58,6 +58,9 @@ func Analyze(ctx context.Context, a *args.Action, env *tool.Session, each func(l
 	if len(rows) == 0 {
 		return err
 	}
+	if said := answeredMost(rows, a.Levels[0].Settings.Rate > 0); said != "" {
+		fmt.Fprintln(env.Log, said)
+	}
 	return errors.Join(err, writeSweep(filepath.Join(a.Settings.Artifacts, summaryFile), a.Levels[0].Settings.Rate > 0, rows, gpus))
 }
 
@@ -86,6 +89,47 @@ func levelRow(i int, s *args.Settings, sum *dialect.Summary) []string {
 		figure(dialect.TimeToFirstToken, ms), figure(dialect.InterTokenLatency, ms), figure(dialect.RequestLatency, ms),
 		figure(dialect.OutputSequenceLength, p99), figure(dialect.OutputThroughput, average), figure(dialect.RequestThroughput, average),
 	}
+}
+
+// Columns of a line.
+const (
+	loadColumn     = 1
+	answeredColumn = 9
+)
+
+// answeredMost says at which of several loads most requests were answered, and whether that tells
+// what the server can do; empty where the runs differ in something else.
+func answeredMost(rows [][]string, rated bool) string {
+	unit := "in flight"
+	if rated {
+		unit = "requests/s sent"
+	}
+	loads := map[string]bool{}
+	var best, highest []string
+	of := func(row []string, column int) float64 {
+		v, err := strconv.ParseFloat(row[column], 64)
+		if err != nil {
+			return -1
+		}
+		return v
+	}
+	for _, row := range rows {
+		loads[row[loadColumn]] = true
+		if best == nil || of(row, answeredColumn) > of(best, answeredColumn) {
+			best = row
+		}
+		if highest == nil || of(row, loadColumn) > of(highest, loadColumn) {
+			highest = row
+		}
+	}
+	if len(rows) < 2 || len(loads) < len(rows) || of(best, answeredColumn) <= 0 {
+		return ""
+	}
+	said := fmt.Sprintf("Of %d loads, most requests were answered with %s %s: %s per second. ", len(rows), best[loadColumn], unit, best[answeredColumn])
+	if of(best, loadColumn) == of(highest, loadColumn) {
+		return said + "That is the highest load of the sweep: what the server can do at most was not found."
+	}
+	return said + "No higher load of the sweep was answered faster."
 }
 
 // gpuRows are the lines of the GPUs in one run.

@@ -59,3 +59,24 @@ func TestAnalyzeUnderARate(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
+
+func TestAnsweredMost(t *testing.T) {
+	row := func(load, answered string) []string {
+		return []string{"m", load, "0", "0", "0", "0", "0", "0", "0", answered}
+	}
+	for name, c := range map[string]struct {
+		rows  [][]string
+		rated bool
+		want  string
+	}{
+		"it still grows":   {[][]string{row("1", "2.50"), row("8", "11.00"), row("4", "9.00")}, false, "Of 3 loads, most requests were answered with 8 in flight: 11.00 per second. That is the highest load of the sweep: what the server can do at most was not found."},
+		"it grows no more": {[][]string{row("2", "2.00"), row("10", "9.90"), row("20", "9.50")}, true, "Of 3 loads, most requests were answered with 10 requests/s sent: 9.90 per second. No higher load of the sweep was answered faster."},
+		"one load":         {[][]string{row("1", "2.50")}, false, ""},
+		"other settings":   {[][]string{row("1", "2.50"), row("1", "2.00")}, false, ""},
+		"nothing answered": {[][]string{row("1", "N/A"), row("2", "N/A")}, false, ""},
+	} {
+		if got := answeredMost(c.rows, c.rated); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -130,9 +130,8 @@ func open(path string, o OpenOptions) ([]Run, error) {
 		dirs = Repeats(path)
 	}
 	if len(dirs) == 0 {
-		// As report does, a directory that holds one run stands for it.
-		if list, err := filepath.Glob(filepath.Join(path, "*", run.PlanFile)); err == nil && len(list) == 1 {
-			dirs = []string{filepath.Dir(list[0])}
+		if dir, ours := run.Find(path); ours {
+			dirs = []string{dir}
 		}
 	}
 	if len(dirs) == 0 {

@@ -43,7 +43,7 @@ func mean(m Metric) result.Stat {
 			if s.Spread == nil {
 				s.Spread = &result.Spread{}
 			}
-			set(s.Spread, name, f.Mean)
+			s.Spread.Set(name, f.Mean)
 		}
 		if f.Interval != nil {
 			s.Intervals[name] = *f.Interval
@@ -53,30 +53,4 @@ func mean(m Metric) result.Stat {
 		}
 	}
 	return s
-}
-
-// set sets a percentile by its name.
-func set(s *result.Spread, name string, v float64) {
-	switch name {
-	case "p1":
-		s.P1 = v
-	case "p5":
-		s.P5 = v
-	case "p10":
-		s.P10 = v
-	case "p25":
-		s.P25 = v
-	case "p50":
-		s.P50 = v
-	case "p75":
-		s.P75 = v
-	case "p90":
-		s.P90 = v
-	case "p95":
-		s.P95 = v
-	case "p99":
-		s.P99 = v
-	case "p99.9":
-		s.P999 = v
-	}
 }

@@ -244,10 +244,25 @@ type Spread struct {
 	P999 float64 `json:"p99.9"`
 }
 
-// At is a number of the spread by its name in files: min, p50, std and so on.
+// At is a number of the spread by its name in files: min, p50, std and so on; 0 for any other.
 func (s *Spread) At(name string) float64 {
-	return map[string]float64{
-		"min": s.Min, "max": s.Max, "std": s.Std, "p1": s.P1, "p5": s.P5, "p10": s.P10, "p25": s.P25, "p50": s.P50,
-		"p75": s.P75, "p90": s.P90, "p95": s.P95, "p99": s.P99, "p99.9": s.P999,
+	if at := s.place(name); at != nil {
+		return *at
+	}
+	return 0
+}
+
+// Set sets a number of the spread by its name. What is not in a spread is left out.
+func (s *Spread) Set(name string, v float64) {
+	if at := s.place(name); at != nil {
+		*at = v
+	}
+}
+
+// place is where the number of a name is; nil: there is none.
+func (s *Spread) place(name string) *float64 {
+	return map[string]*float64{
+		"min": &s.Min, "max": &s.Max, "std": &s.Std, "p1": &s.P1, "p5": &s.P5, "p10": &s.P10, "p25": &s.P25, "p50": &s.P50,
+		"p75": &s.P75, "p90": &s.P90, "p95": &s.P95, "p99": &s.P99, "p99.9": &s.P999,
 	}[name]
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/inferometer/inferometer/internal/draw"
@@ -29,6 +30,18 @@ type Saved struct {
 // Records is the record file that a run of a plan writes.
 func Records(p *plan.Plan) record.File {
 	return record.File{Path: filepath.Join(p.Output.Dir, RecordsFile), Most: int64(p.Limits.Record)}
+}
+
+// Find is the output directory of the one run that a directory holds, which may be itself; ours
+// is false where there is none.
+func Find(dir string) (found string, ours bool) {
+	if _, err := os.Stat(filepath.Join(dir, PlanFile)); err == nil {
+		return dir, true
+	}
+	if list, err := filepath.Glob(filepath.Join(dir, "*", PlanFile)); err == nil && len(list) == 1 {
+		return filepath.Dir(list[0]), true
+	}
+	return dir, false
 }
 
 // Report makes the result of a run again from its output directory.

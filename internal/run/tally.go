@@ -28,7 +28,8 @@ type tallies struct {
 // tally is what the requests of a level showed.
 type tally struct {
 	requests []passed
-	spreads  []*stat.Histogram // by objective
+	sums     []capacity.Batch  // over all requests, by objective
+	spreads  []*stat.Histogram // likewise
 }
 
 // passed is what a request showed of each objective.
@@ -53,7 +54,7 @@ func (t *tallies) Add(rec *record.Record) {
 	defer t.mu.Unlock()
 	of := t.levels[rec.Stage]
 	if of == nil {
-		of = &tally{}
+		of = &tally{sums: make([]capacity.Batch, len(t.objectives))}
 		for range t.objectives {
 			of.spreads = append(of.spreads, new(stat.Histogram))
 		}
@@ -64,6 +65,7 @@ func (t *tallies) Add(rec *record.Record) {
 		req := t.reader.Read(rec)
 		for j := range t.objectives {
 			r.seen = append(r.seen, t.objectives[j].see(t.reader, req, of.spreads[j]))
+			of.sums[j].Add(r.seen[j])
 		}
 	}
 	of.requests = append(of.requests, r)
@@ -142,8 +144,7 @@ func (t *tallies) level(i int, load float64, open bool, mark *record.StageMark) 
 		l.Requests++
 		b := min(max(int(float64(r.due-from)/max(float64(to-from), 1)*batches), 0), batches-1)
 		for j := range r.seen {
-			to := &l.Seen[j].Batches[b]
-			to.N, to.Bad, to.Sum = to.N+r.seen[j].N, to.Bad+r.seen[j].Bad, to.Sum+r.seen[j].Sum
+			l.Seen[j].Batches[b].Add(r.seen[j])
 		}
 	}
 	if l.Seconds > 0 {
@@ -165,10 +166,7 @@ func (t *tallies) level(i int, load float64, open bool, mark *record.StageMark) 
 
 // figures works out the objective's figure of a level, and between what it lies.
 func (o *objective) figures(s *capacity.Seen, spread *stat.Histogram) {
-	var t capacity.Batch
-	for _, b := range s.Batches {
-		t.N, t.Bad, t.Sum = t.N+b.N, t.Bad+b.Bad, t.Sum+b.Sum
-	}
+	t := s.Total()
 	if t.N == 0 {
 		return
 	}
@@ -218,13 +216,8 @@ func (t *tallies) bad(i int) (shares, samples []float64) {
 	if of == nil {
 		return shares, samples
 	}
-	for k := range of.requests {
-		for j, s := range of.requests[k].seen {
-			shares[j], samples[j] = shares[j]+s.Bad, samples[j]+s.N
-		}
-	}
-	for j := range shares {
-		shares[j] /= max(samples[j], 1)
+	for j, s := range of.sums {
+		shares[j], samples[j] = s.Bad/max(s.N, 1), s.N
 	}
 	return shares, samples
 }

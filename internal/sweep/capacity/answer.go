@@ -175,7 +175,7 @@ func (s *Search) unsteady(levels []Level, e *estimate) string {
 			order, residual = append(order, float64(ev.stage)), append(residual, math.Copysign(math.Sqrt(dev), sign))
 			if seen := at(levels[ev.level].Seen, j); seen != nil {
 				within = append(within, seen.halves(o))
-				bad += seen.total().Bad
+				bad += seen.Total().Bad
 			}
 		}
 		if o.Allowed > 0 && bad < leastBadSeen {
@@ -204,7 +204,7 @@ func direction(t float64) string {
 // halves is how much worse the second half of a level was than the first.
 func (s *Seen) halves(o *Objective) float64 {
 	half := len(s.Batches) / 2
-	a, b := (&Seen{Batches: s.Batches[:half]}).total(), (&Seen{Batches: s.Batches[half:]}).total()
+	a, b := (&Seen{Batches: s.Batches[:half]}).Total(), (&Seen{Batches: s.Batches[half:]}).Total()
 	if a.N == 0 || b.N == 0 {
 		return 0
 	}

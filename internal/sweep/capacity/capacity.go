@@ -30,6 +30,11 @@ type Batch struct {
 	Sum float64 // of the samples, in the objective's unit
 }
 
+// Add takes in the samples of another.
+func (b *Batch) Add(other Batch) {
+	b.N, b.Bad, b.Sum = b.N+other.N, b.Bad+other.Bad, b.Sum+other.Sum
+}
+
 // Seen is what a level showed of an objective.
 type Seen struct {
 	Batches []Batch  `json:"-"`
@@ -63,10 +68,10 @@ type Level struct {
 	blank  bool // nothing was seen of one of them
 }
 
-// total is all batches as one.
-func (s *Seen) total() (t Batch) {
+// Total is all batches as one.
+func (s *Seen) Total() (t Batch) {
 	for _, b := range s.Batches {
-		t.N, t.Bad, t.Sum = t.N+b.N, t.Bad+b.Bad, t.Sum+b.Sum
+		t.Add(b)
 	}
 	return t
 }
@@ -80,14 +85,14 @@ type dispersion struct{ chi2, df float64 }
 const scales = 3
 
 func (s *Seen) dispersion() (out [scales]dispersion) {
-	t := s.total()
+	t := s.Total()
 	p := t.Bad / t.N
 	if !(p > 0 && p < 1) {
 		return out
 	}
 	for k, length := range [scales]int{1, 2, 5} {
 		for i := 0; i+length <= len(s.Batches); i += length {
-			part := (&Seen{Batches: s.Batches[i : i+length]}).total()
+			part := (&Seen{Batches: s.Batches[i : i+length]}).Total()
 			if part.N > 0 {
 				d := part.Bad - part.N*p
 				out[k].chi2, out[k].df = out[k].chi2+d*d/(part.N*p*(1-p)), out[k].df+1
@@ -109,7 +114,7 @@ func clumped(alike [scales]dispersion) float64 {
 
 // Mean is the mean of the samples and its standard error, by batches.
 func (s *Seen) Mean() (mean, se float64, ok bool) {
-	t := s.total()
+	t := s.Total()
 	mean = t.Sum / t.N
 	var squares, n float64
 	for _, b := range s.Batches {

@@ -73,7 +73,7 @@ type evidence struct {
 
 // evidenceOf reads a level.
 func (o *Objective) evidenceOf(l *Level, s *Seen) evidence {
-	t := s.total()
+	t := s.Total()
 	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, stage: l.Stage, unknown: t.N == 0}
 	if o.Allowed == 0 {
 		mean, se, ok := s.Mean()

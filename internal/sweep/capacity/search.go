@@ -230,11 +230,11 @@ func (s *Search) Judge(l *Level) {
 	l.Met, l.missed, l.blank = Yes, false, false
 	for j := range s.Objectives {
 		o, seen := &s.Objectives[j], at(l.Seen, j)
-		if seen == nil || seen.total().N == 0 {
+		if seen == nil || seen.Total().N == 0 {
 			l.Met, l.blank = worse(l.Met, Close), true
 			continue
 		}
-		t := seen.total()
+		t := seen.Total()
 		seen.Share = t.Bad / t.N
 		bad := t.Bad > o.Allowed*t.N
 		if o.Allowed == 0 {

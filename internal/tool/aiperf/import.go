@@ -130,16 +130,7 @@ func (s *source) read() (*foreign.Summary, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := tool.Inputs().Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	sum, err := reader(tool.Inputs().Reader(f, name))
-	if err != nil {
-		return nil, fmt.Errorf("%s: reading what %s wrote: %w", name, by, err)
-	}
-	return sum, nil
+	return foreign.ReadFile(name, by, tool.Inputs(), reader)
 }
 
 // figures reads summaries: a load for each run.

@@ -51,22 +51,13 @@ func Benches(path, by string, in bounded.Limit, mine func(h *Head) bool) ([]Benc
 		if !mine(h) {
 			continue
 		}
-		runs, err := readFile(h.Path, in)
+		runs, err := ReadFile(h.Path, by, in, ReadBench)
 		if err != nil {
-			return nil, fmt.Errorf("%s: reading what %s wrote: %w", h.Path, by, err)
+			return nil, err
 		}
 		all = append(all, runs...)
 	}
 	return all, nil
-}
-
-func readFile(name string, in bounded.Limit) ([]Bench, error) {
-	f, err := in.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return ReadBench(in.Reader(f, name))
 }
 
 // ReadBench reads the runs of a file, each an object, one behind the other.

@@ -3,12 +3,14 @@ package foreign
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/lib/pyjson"
 )
 
@@ -85,4 +87,17 @@ func Files(path string, ends ...string) ([]*Head, error) {
 		}
 	}
 	return list, nil
+}
+
+// ReadFile reads a file that a program wrote, within a limit.
+func ReadFile[T any](name, by string, in bounded.Limit, read func(io.Reader) (T, error)) (v T, err error) {
+	f, err := in.Open(name)
+	if err != nil {
+		return v, err
+	}
+	defer f.Close()
+	if v, err = read(in.Reader(f, name)); err != nil {
+		return v, fmt.Errorf("%s: reading what %s wrote: %w", name, by, err)
+	}
+	return v, nil
 }

@@ -41,14 +41,9 @@ func open(path string) (*document, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := tool.Inputs().Open(name)
+	d, err := foreign.ReadFile(name, by, tool.Inputs(), read)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	d, err := read(tool.Inputs().Reader(f, name))
-	if err != nil {
-		return nil, fmt.Errorf("%s: reading what %s wrote: %w", name, by, err)
 	}
 	if !d.known() { // somebody else has benchmarks too
 		return nil, nil

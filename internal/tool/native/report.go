@@ -62,7 +62,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 
 // sendSaved sends a run that was saved here, or what another of the tools wrote of one.
 func sendSaved(env tool.Env, to *sending, dir string, tools []tool.Tool) error {
-	found, ours := runIn(dir)
+	found, ours := run.Find(dir)
 	if !ours {
 		var err error
 		if found, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
@@ -84,7 +84,7 @@ func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if len(action.Dirs) > 0 {
 		return reportWorkers(env, action)
 	}
-	dir, ours := runIn(action.Dir)
+	dir, ours := run.Find(action.Dir)
 	if err := pages(&env, action); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
@@ -201,18 +201,6 @@ func printConsole(env tool.Env, res *result.Result, o console.Options) error {
 	screen := env.Terminal(env.Stdout)
 	o.Width, o.Color = min(screen.Width(), 140), screen.Color
 	return console.Write(env.Stdout, res, o)
-}
-
-// runIn is the directory of the one run of ours that a directory holds, which may be
-// itself; ours is false where there is none.
-func runIn(dir string) (found string, ours bool) {
-	if _, err := os.Stat(filepath.Join(dir, run.PlanFile)); err == nil {
-		return dir, true
-	}
-	if list, err := filepath.Glob(filepath.Join(dir, "*", run.PlanFile)); err == nil && len(list) == 1 {
-		return filepath.Dir(list[0]), true
-	}
-	return dir, false
 }
 
 // subjectOf says what the run of a directory measured; empty where its plan does not say.

@@ -7,6 +7,8 @@ export CGO_ENABLED ?= 0
 
 # What the program calls itself: the release, or the commit where there is none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
+DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
 
 # Where the real servers of the tests are installed. They run on Linux only; elsewhere their tests are skipped.
 ifeq ($(shell uname -s),Linux)
@@ -24,7 +26,7 @@ help: ## what there is
 build: $(BIN) ## build bin/inferometer
 
 $(BIN): $(SOURCES)
-	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/inferometer
+	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)' -o $@ ./cmd/inferometer
 
 run: build ## measure the built-in mock and print the result
 	@./$(BIN) run --concurrency 8 --duration 5s; code=$$?; [ $$code -le 1 ] # an INVALID verdict is no failure of a demonstration

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"golang.org/x/term"
@@ -19,13 +18,13 @@ import (
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
-// System is the real world. A version that is empty is the one that go build recorded.
-func System(version string) tool.Env {
+// System is the real world. What is empty of version, commit and date is what go build recorded.
+func System(version, commit, date string) tool.Env {
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, stopSignals()...)
 	program, _ := os.Executable() // without it, mocks run in this process
 	return tool.Env{
-		Program: program, Version: version,
+		Program: program, Build: tool.Build{Version: version, Commit: commit, Date: date},
 		Args: byName(os.Args[0], os.Args[1:]), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Interrupts: interrupts, Restore: func() { signal.Stop(interrupts) },
 	}
@@ -36,7 +35,8 @@ func Exit(code int) { os.Exit(code) }
 
 // Main runs the command that the arguments name and gives the exit code.
 func Main(env tool.Env) int {
-	env.Version, env.HungUp = cmp.Or(env.Version, built()), hungUp
+	env.Build = recorded(env.Build)
+	env.Version, env.HungUp = env.Build.Version, hungUp
 	env.Terminal = func(w io.Writer) tool.Terminal { return terminalOf(w, env.Getenv) }
 	// What servers, files and arguments say is shown, and never obeyed by a terminal.
 	env.Stderr = screen.Messages(env.Stderr, false)
@@ -80,19 +80,6 @@ func help() string {
 		"Measure a server:                     inferometer run http://localhost:8000 --concurrency 8 --duration 30s\n" +
 		"Flags of a command:                   inferometer COMMAND --help\n")
 	return b.String()
-}
-
-// built is the version that go build recorded: that of a module that was fetched, or of the commit.
-func built() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
-}
-
-func versionCommand(env tool.Env, _ []string) int {
-	fmt.Fprintf(env.Stdout, "inferometer %s (%s, %s/%s)\n", env.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return tool.ExitOK
 }
 
 // terminalOf looks at whether w is a terminal.

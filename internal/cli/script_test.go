@@ -28,7 +28,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	program := func() { Exit(Main(System(""))) }
+	program := func() { Exit(Main(System("", "", ""))) }
 	commands := map[string]func(){"inferometer": program}
 	for _, c := range others() {
 		commands[c.Name] = program

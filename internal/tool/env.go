@@ -21,7 +21,8 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Version        string
+	Version        string // that of Build
+	Build          Build
 	// Program is the path of this program, which runs the mock of a self-test as a process;
 	// empty: it runs in this one.
 	Program string
@@ -39,6 +40,13 @@ type Env struct {
 	Terminal func(io.Writer) Terminal
 	// Live is what the command line says about the live page; nil: there is none.
 	Live *Live
+}
+
+// Build says which build of the program this is. What is not known is empty.
+type Build struct {
+	Version string
+	Commit  string // in full
+	Date    string // the commit's, as RFC 3339 in UTC
 }
 
 // Terminal describes where text goes.

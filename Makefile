@@ -18,7 +18,7 @@ export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 BROWSER := $(CURDIR)/.peers/browser
 
-.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
+.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-page bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -111,11 +111,14 @@ bench: build ## speed and accuracy beside the real Perf Analyzer, and tokenizing
 
 bench-cores: build ## the rows of bench for a client on many cores; on 16 cores about 6 minutes, fewer show what they can
 	$(GO) build -o bin/bench ./bench
-	bin/bench -load 3s -only '^many cores' $(BENCHFLAGS)
+	bin/bench -load 3s -only '^many cores' $(BENCHFLAGS) # -save FILE -title T keeps it for make bench-page
 
 bench-full: build peers ## the same beside all peers, and with a million requests; writes docs/performance.md
 	$(GO) build -o bin/bench ./bench
-	bin/bench -full -write docs/performance.md $(BENCHFLAGS)
+	@code=0; bin/bench -full -save bench/results/1-core.json -title 'One core' $(BENCHFLAGS) || code=1; bin/bench page bench/results docs/performance.md; exit $$code
+
+bench-page: ## docs/performance.md out of the saved runs in bench/results
+	$(GO) run ./bench page bench/results docs/performance.md
 
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all

@@ -154,6 +154,8 @@ const (
 	nameBare    = "bare loop"
 	nameCrowded = "inferometer among busy cores"
 	namePA      = "Perf Analyzer"
+	// nameUserClock is what our own records have of the moment at which the program had read an event.
+	nameUserClock = "user-space clock"
 )
 
 func always(*bench) error { return nil }

@@ -52,8 +52,16 @@ func (s split) judged(l *line, cores int) bool {
 		return true
 	}
 	l.note("the bounds are for %d client cores; this machine has %d beside the server's", cores, len(s.client))
-	l.must(fmt.Sprintf("measured on %d client core(s)", len(s.client)), true)
+	l.must("client cores", strconv.Itoa(len(s.client)), "", true)
 	return false
+}
+
+// coreCount is a number of cores in words.
+func coreCount(n int) string {
+	if n == 1 {
+		return "1 core"
+	}
+	return strconv.Itoa(n) + " cores"
 }
 
 // counts are the numbers of client cores to measure: powers of two up to all.
@@ -98,8 +106,8 @@ func (b *bench) describeCores(ctx context.Context, l *line, s split) {
 			l.miss("machine", err)
 			return
 		}
-		l.add("machine", "%s that shares nothing: %d core(s) do %.2f × one core's, and %.2f × with the server's core(s) busy too",
-			kind, len(s.client), many/one, crowded/one)
+		l.add("machine", fmt.Sprintf("%.2f ×", many/one), "what %s that shares nothing does on %s beside one core; %.2f × with the server's core(s) busy too",
+			kind, coreCount(len(s.client)), crowded/one)
 	}
 	both := append(slices.Clone(s.client), s.server...)
 	if n := realCores(both, "/sys/devices/system/cpu"); n > 0 && n < len(both) {

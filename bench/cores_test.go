@@ -46,7 +46,7 @@ func TestScale(t *testing.T) {
 		if fmt.Sprint(got.counts()) != fmt.Sprint(want) || got.judged(&l, manyCores) != (cores >= 16) {
 			t.Errorf("%d cores: %+v", cores, got)
 		}
-		if cores < 16 && (l.state() != "met" || len(l.notes) != 1) {
+		if cores < 16 && (l.state() != "met" || len(l.Notes) != 1) {
 			t.Errorf("%d cores: %+v", cores, l)
 		}
 	}

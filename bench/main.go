@@ -14,7 +14,8 @@
 // The same binary holds small programs that it starts as children: "bare", a plain
 // net/http client that reads lines and takes the time; "canned", a server whose answers
 // are made once; "hog", a loop that keeps a core busy; and "spin", which tells how much
-// work cores do that have nothing to do with one another.
+// work cores do that have nothing to do with one another. "page" makes docs/performance.md
+// out of saved runs.
 package main
 
 import (
@@ -50,6 +51,8 @@ func dispatch(ctx context.Context, args []string) int {
 		err = cannedMain(ctx, args[1:])
 	case len(args) > 0 && args[0] == "spin":
 		err = spinMain(args[1:], os.Stdout)
+	case len(args) > 0 && args[0] == "page":
+		err = pageMain(args[1:])
 	default:
 		err = benchMain(ctx, args)
 	}
@@ -72,7 +75,8 @@ type options struct {
 	program string
 	peers   string
 	work    string
-	write   string
+	save    string
+	title   string
 }
 
 func parseOptions(args []string) (options, error) {
@@ -85,7 +89,8 @@ func parseOptions(args []string) (options, error) {
 	fs.StringVar(&o.program, "program", "bin/inferometer", "the program under test")
 	fs.StringVar(&o.peers, "peers", ".peers", "`directory` that scripts/peers.sh installed into")
 	fs.StringVar(&o.work, "work", ".bench/runs", "`directory` for what the runs write; emptied first")
-	fs.StringVar(&o.write, "write", "", "write the table to this `file` too, as Markdown")
+	fs.StringVar(&o.save, "save", "", "keep the run in this JSON `file`, of which bench page makes the page")
+	fs.StringVar(&o.title, "title", "This machine", "heading of the run on the page")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -171,7 +176,7 @@ func benchMain(ctx context.Context, args []string) error {
 		fmt.Fprintf(os.Stderr, "bench: %s\n", r.name)
 		b.noise = 0
 		l := r.measure(ctx, b)
-		l.name = r.name
+		l.Name = r.name
 		if b.noise > quietEnough {
 			l.note("the machine was not quiet: other processes took up to %.0f %% of a measured core", 100*b.noise)
 		}
@@ -183,8 +188,8 @@ func benchMain(ctx context.Context, args []string) error {
 	}
 	took := time.Since(began).Round(time.Second)
 	failed := summarise(os.Stdout, lines, took)
-	if b.write != "" {
-		if err := writeMarkdown(b.write, lines, describeMachine(b), took); err != nil {
+	if b.save != "" {
+		if err := save(b.save, lines, b.title, describeMachine(b), took); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func (b *bench) peerResult(l *line, p contender, f field, report func(*line, fie
 	case err != nil:
 		l.miss(p.name, err)
 	case !f.has(p.name):
-		l.add(p.name, "lost the run: %s", brief(f.missing[p.name]))
+		l.add(p.name, "lost", "it lost the run: %s", brief(f.missing[p.name]))
 	default:
 		report(l, f, p.name)
 	}

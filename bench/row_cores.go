@@ -84,7 +84,7 @@ func (b *bench) among(ctx context.Context, s *server, c contender, cores, others
 // judgeGrowth holds the growth from one core to all against a bound. It is judged by one core
 // among busy ones: how much faster a core is while its neighbours idle is the machine's affair.
 func (g growingCores) judgeGrowth(l *line, most int, bound float64) {
-	l.add("growth", "%.2f × one core's among idle ones", g.rate(nameOurs, most)/g.rate(nameOurs, 1))
+	l.add("growth", fmt.Sprintf("%.2f ×", g.rate(nameOurs, most)/g.rate(nameOurs, 1)), "one core's among idle ones")
 	l.atLeast(fmt.Sprintf("requests/s on %d cores ÷ one core's among busy ones", most), g.rate(nameOurs, most)/g.rate(nameCrowded, 1), bound, "")
 }
 
@@ -100,10 +100,10 @@ func (g growingCores) report(l *line, name, unit string, per float64, counts []i
 		}
 		times := ""
 		if n > counts[0] {
-			times = fmt.Sprintf(", %.2f × one core's", g.rate(name, n)/g.rate(name, counts[0]))
+			times = fmt.Sprintf("%.2f × one core's; ", g.rate(name, n)/g.rate(name, counts[0]))
 		}
-		l.add(name, "%d core(s): %s %ss/s%s; client CPU per %s %s; server on %d core(s) %.0f %% busy, its ceiling %s/s%s", n, show(per*g.rate(name, n), ""), unit,
-			times, unit, show(medianOf(runs, cpuOf)/per, " µs"), g.server, 100*g.busy(name, n), show(per*ceiling, ""), bound)
+		l.addAt(coreCount(n), name, show(per*g.rate(name, n), "/s"), "%sclient CPU per %s %s; server on %s %.0f %% busy, its ceiling %s/s%s",
+			times, unit, show(medianOf(runs, cpuOf)/per, " µs"), coreCount(g.server), 100*g.busy(name, n), show(per*ceiling, ""), bound)
 	}
 }
 
@@ -136,7 +136,7 @@ func mostCoresRow() row {
 		all := b.cores.all
 		if len(all) < client+server {
 			l.note("%d cores here: there is no room for %d of clients and %d of servers", len(all), client, server)
-			l.must("not for this machine", true)
+			l.must("not for this machine", "", "", true)
 			return l
 		}
 		best := 0.0
@@ -199,7 +199,7 @@ func eventsCoresRow() row {
 				l.miss(nameOurs, err)
 				return l
 			}
-			l.add("server", "%d write(s) for each answer of %d events:", writes, events)
+			l.add("server", "", "%d write(s) for each answer of %d events:", writes, events)
 			g.report(&l, nameOurs, "event", events, []int{n})
 			rates[writes] = events * g.rate(nameOurs, n)
 		}

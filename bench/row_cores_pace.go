@@ -36,8 +36,7 @@ func judgePoissonCores(l *line, sp split, rate float64, kept []keptRate) {
 	sent := medianOf(kept, func(k keptRate) float64 { return float64(k.sent) / float64(max(k.scheduled, 1)) })
 	spread := medianOf(kept, func(k keptRate) float64 { return k.dispersion })
 	lag := medianOf(kept, func(k keptRate) float64 { return ms(k.lag99) })
-	l.add(nameOurs, "%d core(s), %s/s asked for: %s/s sent; lag p50 / p99 %s / %s; variance ÷ mean of sends per 10 ms %s", len(sp.client), show(rate, ""),
-		show(medianOf(kept, func(k keptRate) float64 { return k.rate }), ""),
+	l.addAt(coreCount(len(sp.client)), nameOurs, show(medianOf(kept, func(k keptRate) float64 { return k.rate }), "")+" of "+show(rate, "/s"), "lag p50 / p99 %s / %s; variance ÷ mean of sends per 10 ms %s",
 		show(medianOf(kept, func(k keptRate) float64 { return ms(k.lag50) }), " ms"), show(lag, " ms"), show(spread, ""))
 	if sp.judged(l, manyCores) {
 		l.between("sent ÷ scheduled", sent, 0.99, 1.01)
@@ -51,7 +50,7 @@ func stampCoresRow() row {
 	const inFlight, lasts = 4096, 2 * time.Second
 	// In flight is rate × latency.
 	spec := serverSpec{ttft: lasts / 5, itl: lasts / 40, events: 33, truth: true}
-	return row{"many cores: stamp error per event, 4,096 in flight on 8 cores", func(ctx context.Context, b *bench) (l line) {
+	return row{"many cores: stamp error per event, p50 / p99 / p99.9, 4,096 in flight on 8 cores", func(ctx context.Context, b *bench) (l line) {
 		sp := b.scale()
 		spec.cores = sp.server
 		o := openLoop{rate: float64(inFlight*len(sp.client)/manyCores) / lasts.Seconds(), duration: max(b.load, 3*lasts), work: work{stream: true, events: spec.events}}
@@ -70,7 +69,7 @@ func stampCoresRow() row {
 			return medianOf(runs, func(r stampRun) float64 { return us(r.errors(kernel, true, p)) })
 		}
 		describeStamps(&l, runs, q)
-		l.add("server", "%s requests in its hands on average, %s events/s", show(held, ""), show(o.rate*float64(spec.events), ""))
+		l.add("server", show(held, ""), "requests in its hands on average; %s events/s", show(o.rate*float64(spec.events), ""))
 		if sp.judged(&l, manyCores) {
 			l.atMost("stamp error p99", q(true, 0.99), 100, " µs")
 		}

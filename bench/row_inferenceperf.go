@@ -34,7 +34,7 @@ const (
 // seconds at 1,590/s some 430 are sent before the first answer has ended. What the first
 // stage's delay was stands beside it.
 func inferencePerfRow() row {
-	name := fmt.Sprintf("inference-perf, random data, %d streamed tokens, constant rate: achieved rate and schedule_delay", perfEvents)
+	name := fmt.Sprintf("inference-perf, random data, %d streamed tokens, constant rate: achieved of requested", perfEvents)
 	return row{name, withServer(serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents}, func(ctx context.Context, b *bench, s *server, l *line) {
 		its := b.keep(ctx, l, s, perfRate, contender{name: namePerf, installed: peerInstalled("inference-perf", "inference-perf"),
 			command: configCommand(func(b *bench) []string { return []string{peerPath(b, "inference-perf", "inference-perf")} })})
@@ -86,10 +86,10 @@ func (b *bench) keep(ctx context.Context, l *line, s *server, rate float64, c co
 		}
 		list = append(list, k)
 	}
-	l.add(c.name, "%s/s of the %s/s asked for; schedule_delay median / p99 / max %s / %s / %s, p99 of the second before, which opens the connections, %s; %s requests, %s failed; client CPU per request %s",
-		show(medianOf(list, func(k loadSummary) float64 { return k.Achieved }), ""), show(rate, ""),
+	l.add(c.name, show(medianOf(list, func(k loadSummary) float64 { return k.Achieved }), "")+" of "+show(rate, "/s"), "")
+	l.addAt("schedule_delay p99", c.name, show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }), " ms"),
+		"median / max %s / %s; p99 of the second before, which opens the connections, %s; %s requests, %s failed; client CPU per request %s",
 		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.Median }), " ms"),
-		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }), " ms"),
 		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.Max }), " ms"),
 		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.opening }), " ms"),
 		thousands(int64(medianOf(list, func(k loadSummary) float64 { return k.Count }))),

@@ -77,9 +77,8 @@ func judgePoisson(l *line, kept []keptRate) {
 	sent := medianOf(kept, func(k keptRate) float64 { return float64(k.sent) / float64(max(k.scheduled, 1)) })
 	spread := medianOf(kept, func(k keptRate) float64 { return k.dispersion })
 	lag := medianOf(kept, func(k keptRate) float64 { return ms(k.lag99) })
-	l.add(nameOurs, "%s of %s scheduled sent, %s/s; lag p50 / p99 %s / %s", thousands(medianOf(kept, func(k keptRate) int64 { return k.sent })),
-		thousands(medianOf(kept, func(k keptRate) int64 { return k.scheduled })),
-		show(medianOf(kept, func(k keptRate) float64 { return k.rate }), ""),
+	l.add(nameOurs, show(medianOf(kept, func(k keptRate) float64 { return k.rate }), "/s"), "%s of %s scheduled sent; lag p50 / p99 %s / %s",
+		thousands(medianOf(kept, func(k keptRate) int64 { return k.sent })), thousands(medianOf(kept, func(k keptRate) int64 { return k.scheduled })),
 		show(medianOf(kept, func(k keptRate) float64 { return ms(k.lag50) }), " ms"), show(lag, " ms"))
 	l.between("sent ÷ scheduled", sent, 0.99, 1.01)
 	l.between("variance ÷ mean of sends per 10 ms", spread, 0.9, 1.1)
@@ -93,7 +92,7 @@ const peerRate = 500
 func (b *bench) peerPoisson(ctx context.Context, l *line, s *server) {
 	w := work{rate: peerRate, events: 16, duration: 2 * b.load}
 	report := func(l *line, f field, name string) {
-		l.add(name, "%s/s of the %d/s asked for", show(median(f, name, rateOf), ""), peerRate)
+		l.add(name, fmt.Sprintf("%s of %d/s", show(median(f, name, rateOf), ""), peerRate), "")
 	}
 	pa := perfAnalyzer()
 	if f := b.compete(ctx, s, w, []contender{pa}); f.has(pa.name) {
@@ -145,7 +144,7 @@ func reportRow() row {
 			}
 			waits = append(waits, wait.Seconds())
 		}
-		l.add(nameOurs, "%s from the last response to the program's end", show(quantile(waits, 0.5), " s"))
+		l.add(nameOurs, show(quantile(waits, 0.5), " s"), "from the last response to the program's end")
 		l.atMost("wait", quantile(waits, 0.5), 0.5, " s")
 		if b.full {
 			b.peerReportWait(ctx, l, s)
@@ -174,7 +173,7 @@ func (b *bench) peerReportWait(ctx context.Context, l *line, s *server) {
 	c := pythonPeers()[0]
 	f := b.compete(ctx, s, work{inFlight: 64, stream: true, events: 16, requests: 20_000}, []contender{c})
 	b.peerResult(l, c, f, func(l *line, f field, name string) {
-		l.add(name, "%s", show(median(f, name, func(a attempt) float64 { return a.tail.Seconds() }), " s"))
+		l.add(name, show(median(f, name, func(a attempt) float64 { return a.tail.Seconds() }), " s"), "")
 	})
 }
 
@@ -187,7 +186,7 @@ func startupRow() row {
 			l.miss(nameOurs, err)
 			return l
 		}
-		l.add(nameOurs, "%s, the median of %d", show(quantile(times, 0.5), " ms"), len(times))
+		l.add(nameOurs, show(quantile(times, 0.5), " ms"), "median of %d", len(times))
 		l.atMost("start-up", quantile(times, 0.5), 50, " ms")
 		if b.full {
 			b.peerStartups(ctx, &l)
@@ -207,7 +206,7 @@ func (b *bench) peerStartups(ctx context.Context, l *line) {
 			l.miss(name, err)
 			continue
 		}
-		l.add(name, "%s", show(quantile(times[1:], 0.5), " ms"))
+		l.add(name, show(quantile(times[1:], 0.5), " ms"), "")
 	}
 }
 

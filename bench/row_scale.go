@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 )
@@ -19,7 +18,7 @@ func memoryRow() row {
 				l.miss(c.name, f.missing[c.name])
 				continue
 			}
-			l.add(c.name, "%s after %s requests of 64 events", show(median(f, c.name, peakMB), " MB"),
+			l.add(c.name, show(median(f, c.name, peakMB), " MB"), "after %s requests of 64 events",
 				thousands(median(f, c.name, func(a attempt) int64 { return a.requests })))
 		}
 		if f.has(nameOurs) {
@@ -38,7 +37,7 @@ func coresRow() row {
 		serverCores, clientCores := splitCores(b.cores.all)
 		if len(clientCores) < 2 {
 			l.note("%d core(s) beside the server's on this machine: there is nothing to scale to", len(clientCores))
-			l.must("share of linear 1.00 on one core", true)
+			l.must("share of linear", "1.00", "on one core", true)
 			return l
 		}
 		s, err := b.startServer(ctx, serverSpec{events: 16, cores: serverCores})
@@ -90,8 +89,8 @@ func (b *bench) onCores(ctx context.Context, s *server, cores []int) ([]attempt,
 }
 
 func reportCores(l *line, runs []attempt, cores int) {
-	l.add(nameOurs, "%d core(s): %s requests/s of 16 streamed events, client CPU per request %s; server %.0f %% busy", cores,
-		show(medianOf(runs, sustainedOn(cores)), ""), show(medianOf(runs, cpuOf), " µs"), 100*medianOf(runs, busyOf))
+	l.addAt(coreCount(cores), nameOurs, show(medianOf(runs, sustainedOn(cores)), "/s"), "requests of 16 streamed events; client CPU per request %s; server %.0f %% busy",
+		show(medianOf(runs, cpuOf), " µs"), 100*medianOf(runs, busyOf))
 }
 
 // growth compares CPU per request at two sizes of the same open-loop work.
@@ -148,12 +147,12 @@ func (g growth) measure(ctx context.Context, b *bench) line {
 		name string
 		runs []cost
 	}{{g.smallN, small}, {g.largeN, large}} {
-		l.add(nameOurs, "%s: %s a request, the %s of the first %s taken off; peak memory %s; %.0f in the server's hands", at.name,
-			show(medianOf(at.runs, each), " µs"), show(ms(medianOf(at.runs, func(c cost) time.Duration { return c.startup })), " ms"), thousands(g.head),
+		l.addAt(at.name, nameOurs, show(medianOf(at.runs, each), " µs"), "without the %s that the first %s took; peak memory %s; %.0f in the server's hands",
+			show(ms(medianOf(at.runs, func(c cost) time.Duration { return c.startup })), " ms"), thousands(g.head),
 			show(medianOf(at.runs, func(c cost) float64 { return peakMB(c.attempt) }), " MB"),
 			medianOf(at.runs, func(c cost) float64 { return c.running }))
 	}
-	l.atMost(fmt.Sprintf("growth from %s to %s", g.smallN, g.largeN), 100*(medianOf(large, each)/medianOf(small, each)-1), 15, " %")
+	l.atMost("growth", 100*(medianOf(large, each)/medianOf(small, each)-1), 15, " %")
 	return l
 }
 
@@ -235,7 +234,7 @@ func millionEventsRow() row {
 			l.miss(nameOurs, err)
 			return
 		}
-		l.add(nameOurs, "%s; %s requests/s, client CPU per event %s, %.0f s in all", show(peakMB(a), " MB"), show(a.rate, ""),
+		l.add(nameOurs, show(peakMB(a), " MB"), "%s requests/s; client CPU per event %s; %.0f s in all", show(a.rate, ""),
 			show(us(a.wholeCPU)/64, " µs"), a.child.ended.Sub(a.child.started).Seconds())
 		l.atMost("peak memory", peakMB(a), 600, " MB")
 	})}

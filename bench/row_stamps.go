@@ -15,7 +15,7 @@ var stampServer = serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millise
 
 // stampRow compares our receive stamps with the server's log of its writes.
 func stampRow() row {
-	return row{"stamp error per event, 256 in flight", func(ctx context.Context, b *bench) line {
+	return row{"stamp error per event, p50 / p99 / p99.9, 256 in flight", func(ctx context.Context, b *bench) line {
 		var l line
 		runs := b.stampRuns(ctx, &l, false)
 		if len(runs) == 0 {
@@ -25,16 +25,16 @@ func stampRow() row {
 			return medianOf(runs, func(r stampRun) float64 { return us(r.errors(kernel, true, p)) })
 		}
 		describeStamps(&l, runs, q)
-		l.atMost("stamp error p50", q(true, 0.50), 20, " µs")
-		l.atMost("stamp error p99", q(true, 0.99), 100, " µs")
-		l.atMost("stamp error p99.9", q(true, 0.999), 500, " µs")
+		l.atMost("p50", q(true, 0.50), 20, " µs")
+		l.atMost("p99", q(true, 0.99), 100, " µs")
+		l.atMost("p99.9", q(true, 0.999), 500, " µs")
 		return l
 	}}
 }
 
 // hoggedStampRow is the same with another process keeping the client's core busy.
 func hoggedStampRow() row {
-	return row{"stamp error per event, 256 in flight, client's core kept busy by another process", func(ctx context.Context, b *bench) line {
+	return row{"stamp error per event, p50 / p99 / p99.9, 256 in flight, client's core kept busy by another process", func(ctx context.Context, b *bench) line {
 		var l line
 		runs := b.stampRuns(ctx, &l, true)
 		if len(runs) == 0 {
@@ -44,22 +44,21 @@ func hoggedStampRow() row {
 			return medianOf(runs, func(r stampRun) float64 { return us(r.errors(kernel, false, p)) })
 		}
 		describeStamps(&l, runs, q)
-		l.atMost("stamp error p99, coalesced events left out", q(true, 0.99)/1000, 0.5, " ms")
+		l.atMost("p99 without coalesced events", q(true, 0.99)/1000, 0.5, " ms")
 		short := 0
 		for _, r := range runs {
 			if r.shortOfCPU {
 				short++
 			}
 		}
-		l.must(fmt.Sprintf("verdict says the client was short of CPU: in %d of %d runs", short, len(runs)), short == len(runs))
+		l.must("verdict says the client was short of CPU", fmt.Sprintf("in %d of %d runs", short, len(runs)), "in all", short == len(runs))
 		return l
 	}}
 }
 
 func describeStamps(l *line, runs []stampRun, q func(kernel bool, p float64) float64) {
-	l.add(nameOurs, "p50 / p99 / p99.9 %s / %s / %s; share of coalesced events %.2f %%", show(q(true, 0.5), " µs"),
-		show(q(true, 0.99), " µs"), show(q(true, 0.999), " µs"), 100*medianOf(runs, stampRun.coalescedShare))
-	l.add("user-space clock", "%s / %s / %s", show(q(false, 0.5), " µs"), show(q(false, 0.99), " µs"), show(q(false, 0.999), " µs"))
+	l.add(nameOurs, three(func(p float64) float64 { return q(true, p) }, " µs"), "share of coalesced events %.2f %%", 100*medianOf(runs, stampRun.coalescedShare))
+	l.add(nameUserClock, three(func(p float64) float64 { return q(false, p) }, " µs"), "")
 	l.note("%s events joined with the server's log per run; stamps before their write: %d", thousands(medianOf(runs,
 		func(r stampRun) int64 { return int64(len(r.events)) })), medianOf(runs, stampRun.early))
 }

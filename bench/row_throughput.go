@@ -63,7 +63,7 @@ func (c throughputCase) measure(ctx context.Context, b *bench, s *server, l *lin
 	if b.full && c.contenders == nil {
 		b.otherPeers(ctx, l, s, c.work, c.report)
 	}
-	if len(l.missing) == 0 {
+	if len(l.Missing) == 0 {
 		c.judge(l, f, c)
 	}
 }
@@ -81,15 +81,15 @@ func (c throughputCase) report(l *line, f field, name string) {
 	if serverWasBound(f, name) {
 		bound = ", server-bound"
 	}
-	l.add(name, "%s/s, client CPU per %s %s (%s in the middle of the run); server %.0f %% busy%s",
-		show(rate, ""), c.unit, show(whole, " µs"), show(cpu, " µs"), 100*median(f, name, busyOf), bound)
+	l.add(name, show(rate, "/s"), "server %.0f %% busy%s", 100*median(f, name, busyOf), bound)
+	l.addAt("client CPU per "+c.unit, name, show(whole, " µs"), "%s in the middle of the run", show(cpu, " µs"))
 }
 
 // reportServer prints the server's ceiling, as its CPU under the heaviest load tells.
 func (c throughputCase) reportServer(l *line, f field) {
 	if f.has(nameOurs) {
 		ceiling := median(f, nameOurs, func(a attempt) float64 { return a.ceiling(1) }) * c.per()
-		l.add("server", "its ceiling is %s/s: what its CPU per %s allows on its core", show(ceiling, ""), c.unit)
+		l.add("server", show(ceiling, "/s"), "ceiling: what its CPU per %s allows on its core", c.unit)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
@@ -40,7 +41,7 @@ func ttftRow() row {
 		if b.full {
 			b.reportPeerTTFT(l, peers, truth)
 		}
-		if len(l.missing) == 0 {
+		if len(l.Missing) == 0 {
 			judgeTTFT(l, f, truth)
 		}
 	})}
@@ -59,10 +60,10 @@ func reportTTFT(l *line, f field, name string, truth []mock.Truth) {
 		})
 	}
 	held := median(f, name, func(a attempt) float64 { return heldBy(truth, a.loadStart, a.loadEnd) })
-	l.add(name, "%s / %s while the server's own was %s / %s; held %s in flight as the server saw it; peak memory %s",
-		show(median(f, name, func(a attempt) float64 { return a.p50 }), " ms"), show(median(f, name, func(a attempt) float64 { return a.p99 }), " ms"),
-		show(server(0.50), " ms"), show(server(0.99), " ms"), show(held, ""),
-		show(median(f, name, peakMB), " MB"))
+	l.add(name, show(median(f, name, func(a attempt) float64 { return a.p50 }), "")+" / "+show(median(f, name, func(a attempt) float64 { return a.p99 }), " ms"),
+		"while the server's own was %s / %s", show(server(0.50), " ms"), show(server(0.99), " ms"))
+	l.addAt("in flight, as the server saw it", name, show(held, ""), "")
+	l.addAt("peak memory", name, show(median(f, name, peakMB), " MB"), "")
 }
 
 func judgeTTFT(l *line, f field, truth []mock.Truth) {
@@ -76,11 +77,11 @@ func judgeTTFT(l *line, f field, truth []mock.Truth) {
 		}
 		own = append(own, o)
 	}
-	l.atLeast(fmt.Sprintf("of %d in flight, held on average from the first full wave to the last send", ttftInFlight),
+	l.atLeast("in flight on average, first full wave to last send",
 		medianOf(own, func(o ownTTFT) float64 { return o.held }), 0.995*ttftInFlight, "")
-	l.must(fmt.Sprintf("largest number in flight %d", medianOf(own, func(o ownTTFT) int { return o.most })),
+	l.must("most in flight", strconv.Itoa(medianOf(own, func(o ownTTFT) int { return o.most })), fmt.Sprintf("= %d", ttftInFlight),
 		medianOf(own, func(o ownTTFT) int { return o.most }) == ttftInFlight)
-	l.atMost("TTFT p99 beyond the server's as counted from our send, less the connect marks",
+	l.atMost("TTFT p99 beyond the server's, from our send, connect time taken off",
 		medianOf(own, func(o ownTTFT) float64 { return ms(o.beyond99) }), beyondTTFT, " ms")
 	l.note("requests lay unread at the server for %s at p99: all of a wave come at once, and it reads them one by one",
 		show(medianOf(own, func(o ownTTFT) float64 { return ms(o.unread99) }), " ms"))

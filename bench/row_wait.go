@@ -67,7 +67,7 @@ func (b *bench) waits(ctx context.Context, s *server, sp split, l *line, all []d
 		}
 		wait := medianOf(runs, func(r drained) float64 { return r.wait.Seconds() })
 		longest = max(longest, wait)
-		l.add(nameOurs, "%d core(s), %s in flight: %s after %s requests; peak memory %s", d.cores, thousands(int64(d.inFlight)), show(wait, " s"),
+		l.addAt(coreCount(d.cores)+", "+thousands(int64(d.inFlight))+" in flight", nameOurs, show(wait, " s"), "after %s requests; peak memory %s",
 			thousands(medianOf(runs, func(r drained) int64 { return r.requests })), show(medianOf(runs, func(r drained) float64 { return peakMB(r.attempt) }), " MB"))
 	}
 	if len(sp.client) < manyCores {

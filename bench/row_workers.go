@@ -39,8 +39,8 @@ func workersRow() row {
 			name  string
 			apart bool
 		}{{"one process", false}, {"two workers", true}} {
-			l.add(nameOurs, "%s on %d core(s): %s requests/s; client CPU per request %s, %s without start and end", one.name, len(sp.client),
-				show(medianOf(runs[one.apart], sustainedOn(len(sp.client))), ""), show(medianOf(runs[one.apart], cpuOf), " µs"),
+			l.addAt(one.name+" on "+coreCount(len(sp.client)), nameOurs, show(medianOf(runs[one.apart], sustainedOn(len(sp.client))), "/s"),
+				"client CPU per request %s, %s without start and end", show(medianOf(runs[one.apart], cpuOf), " µs"),
 				show(medianOf(runs[one.apart], func(a attempt) float64 { return us(a.cpu) }), " µs"))
 		}
 		l.atMost("CPU per request, two workers ÷ one process", medianOf(runs[true], cpuOf)/medianOf(runs[false], cpuOf), 1.03, "")
@@ -55,7 +55,7 @@ func coordinatorRow() row {
 		all := b.cores.all
 		if len(all) < least {
 			l.note("%d cores here: there is no room for a server, eight workers and a coordinator", len(all))
-			l.must("not for this machine", true)
+			l.must("not for this machine", "", "", true)
 			return l
 		}
 		s, err := b.startCannedServer(ctx, cannedSpec{events: 16}, all[:2])
@@ -79,10 +79,10 @@ func coordinatorRow() row {
 			return l
 		}
 		served := after.served - before.served
-		l.add(nameOurs, "%s requests of %d workers, %s answered by the server, %s records kept; coordinator: CPU per record %s, its core %.0f %% busy, done %s after its workers",
-			thousands(f.sent), workers, thousands(served), thousands(f.kept), show(us(f.cpu)/float64(f.kept), " µs"), 100*f.cpu.Seconds()/lasts.Seconds(), show(f.behind.Seconds(), " s"))
+		l.add(nameOurs, show(us(f.cpu)/float64(f.kept), " µs"), "CPU of the coordinator per record; %s requests of %d workers, %s answered by the server, %s records kept; the coordinator's core %.0f %% busy, done %s after its workers",
+			thousands(f.sent), workers, thousands(served), thousands(f.kept), 100*f.cpu.Seconds()/lasts.Seconds(), show(f.behind.Seconds(), " s"))
 		// One answer more is that to the request which checks the server ahead of the run.
-		l.must("every answer has its record", f.failed == 0 && f.kept == f.sent && (served == f.kept || served == f.kept+1))
+		l.must("every answer has its record", "", "", f.failed == 0 && f.kept == f.sent && (served == f.kept || served == f.kept+1))
 		l.atLeast("records/s", float64(f.kept)/lasts.Seconds(), 0.99*workers*rate, "")
 		l.atMost("coordinator done after its workers", f.behind.Seconds(), 5, " s")
 		return l

@@ -60,6 +60,11 @@ func dispersion(moments []time.Duration, from, to, width time.Duration) float64 
 	return sum / float64(n-1) / mean
 }
 
+// three is the p50, p99 and p99.9 of something in one cell.
+func three(quantile func(p float64) float64, unit string) string {
+	return show(quantile(0.5), "") + " / " + show(quantile(0.99), "") + " / " + show(quantile(0.999), unit)
+}
+
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func us(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -5,67 +5,86 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
 )
 
-// line is one measured row of the table.
+// line is one measured case of the table.
 type line struct {
-	name    string
-	entries []entry
-	checks  []check
-	missing []string // what was not measured and should have been
-	notes   []string
+	Name    string   `json:"name"`
+	Entries []entry  `json:"entries,omitempty"`
+	Checks  []check  `json:"checks,omitempty"`
+	Missing []string `json:"missing,omitempty"` // what was not measured and should have been
+	Notes   []string `json:"notes,omitempty"`
 }
 
 // entry is what one party did.
-type entry struct{ who, text string }
+type entry struct {
+	At     string `json:"at,omitempty"` // the size, or the second quantity, that the figure is of
+	Who    string `json:"who"`
+	Figure string `json:"figure,omitempty"`
+	Text   string `json:"text,omitempty"` // what else there is to know
+}
 
 // check is one bound and whether it was met.
 type check struct {
-	text string // the bound and the figure
-	ok   bool
+	What   string `json:"what"`
+	Figure string `json:"figure,omitempty"`
+	Bound  string `json:"bound,omitempty"`
+	OK     bool   `json:"ok"`
 }
 
-func (l *line) add(who, format string, args ...any) {
-	l.entries = append(l.entries, entry{who, fmt.Sprintf(format, args...)})
+func (c check) String() string {
+	text := strings.TrimSpace(c.What + " " + c.Figure)
+	if c.Bound != "" {
+		text += " (" + c.Bound + ")"
+	}
+	return text
+}
+
+// add tells a party's figure and what else there is to know of it.
+func (l *line) add(who, figure, format string, args ...any) {
+	l.addAt("", who, figure, format, args...)
+}
+
+// addAt tells a figure of a case that has several.
+func (l *line) addAt(at, who, figure, format string, args ...any) {
+	l.Entries = append(l.Entries, entry{at, who, figure, fmt.Sprintf(format, args...)})
 }
 
 func (l *line) note(format string, args ...any) {
-	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+	l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
 }
 
 func (l *line) miss(who string, err error) {
-	l.missing = append(l.missing, fmt.Sprintf("%s: %v", who, err))
+	l.Missing = append(l.Missing, fmt.Sprintf("%s: %v", who, err))
 }
 
 // atLeast, atMost and between check a figure against a bound.
 func (l *line) atLeast(what string, figure, bound float64, unit string) {
-	l.checks = append(l.checks, check{fmt.Sprintf("%s %s, must be ≥ %s", what, show(figure, unit), show(bound, unit)), figure >= bound})
+	l.must(what, show(figure, unit), "≥ "+show(bound, unit), figure >= bound)
 }
 
 func (l *line) atMost(what string, figure, bound float64, unit string) {
-	l.checks = append(l.checks, check{fmt.Sprintf("%s %s, must be ≤ %s", what, show(figure, unit), show(bound, unit)), figure <= bound})
+	l.must(what, show(figure, unit), "≤ "+show(bound, unit), figure <= bound)
 }
 
 func (l *line) between(what string, figure, low, high float64) {
-	l.checks = append(l.checks, check{fmt.Sprintf("%s %s, must be %s to %s", what, show(figure, ""), show(low, ""), show(high, "")),
-		figure >= low && figure <= high})
+	l.must(what, show(figure, ""), show(low, "")+" to "+show(high, ""), figure >= low && figure <= high)
 }
 
 // must checks what is either so or not.
-func (l *line) must(what string, ok bool) {
-	l.checks = append(l.checks, check{what, ok})
+func (l *line) must(what, figure, bound string, ok bool) {
+	l.Checks = append(l.Checks, check{what, figure, bound, ok})
 }
 
 // state is how the row came out.
 func (l line) state() string {
-	if len(l.missing) > 0 || len(l.checks) == 0 {
+	if len(l.Missing) > 0 || len(l.Checks) == 0 {
 		return "NOT MEASURED"
 	}
-	if slices.ContainsFunc(l.checks, func(c check) bool { return !c.ok }) {
+	if slices.ContainsFunc(l.Checks, func(c check) bool { return !c.OK }) {
 		return "MISSED"
 	}
 	return "met"
@@ -95,22 +114,31 @@ func thousands(n int64) string {
 	return text
 }
 
-func printLine(w io.Writer, l line) {
-	fmt.Fprintf(w, "\n%-84s %s\n", l.name, l.state())
-	for _, e := range l.entries {
-		fmt.Fprintf(w, "    %-16s %s\n", e.who, e.text)
+// line is the entry in one line, without its party.
+func (e entry) line() string {
+	text := strings.Join(slices.DeleteFunc([]string{e.Figure, e.Text}, func(s string) bool { return s == "" }), "; ")
+	if e.At != "" {
+		text = e.At + ": " + text
 	}
-	for _, c := range l.checks {
+	return text
+}
+
+func printLine(w io.Writer, l line) {
+	fmt.Fprintf(w, "\n%-84s %s\n", l.Name, l.state())
+	for _, e := range l.Entries {
+		fmt.Fprintf(w, "    %-16s %s\n", e.Who, e.line())
+	}
+	for _, c := range l.Checks {
 		mark := "met   "
-		if !c.ok {
+		if !c.OK {
 			mark = "MISSED"
 		}
-		fmt.Fprintf(w, "    %s           %s\n", mark, c.text)
+		fmt.Fprintf(w, "    %s           %v\n", mark, c)
 	}
-	for _, m := range l.missing {
+	for _, m := range l.Missing {
 		fmt.Fprintf(w, "    NOT MEASURED     %s\n", m)
 	}
-	for _, n := range l.notes {
+	for _, n := range l.Notes {
 		fmt.Fprintf(w, "    note             %s\n", n)
 	}
 }
@@ -126,60 +154,8 @@ func summarise(w io.Writer, lines []line, took time.Duration) int {
 	fmt.Fprintf(w, "\n%d rows in %v: %d met, %d not\n", len(lines), took, len(lines)-failed, failed)
 	for _, l := range lines {
 		if s := l.state(); s != "met" {
-			fmt.Fprintf(w, "    %-12s %s\n", s, l.name)
+			fmt.Fprintf(w, "    %-12s %s\n", s, l.Name)
 		}
 	}
 	return failed
-}
-
-// writeMarkdown writes the table as a page.
-func writeMarkdown(path string, lines []line, machine string, took time.Duration) error {
-	var b strings.Builder
-	b.WriteString("# Performance\n\n")
-	b.WriteString("Written by `make bench-full`; the package comment of `bench/` explains how each figure is measured.\n")
-	b.WriteString("Client and server are pinned to one core each. Figures are medians; ratios compare figures from the same run.\n\n")
-	fmt.Fprintf(&b, "Machine: %s. Date: %s. The full benchmark took %v.\n\n", machine, time.Now().UTC().Format(time.DateOnly), took)
-	b.WriteString("| case | measured | bound | |\n|---|---|---|---|\n")
-	for _, l := range lines {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(l.name), cells(l.entryTexts()), cells(l.boundTexts()), l.state())
-	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		return fmt.Errorf("writing the table: %w", err)
-	}
-	return nil
-}
-
-func (l line) entryTexts() []string {
-	var out []string
-	for _, e := range l.entries {
-		out = append(out, e.who+": "+e.text)
-	}
-	return append(out, l.notes...)
-}
-
-func (l line) boundTexts() []string {
-	var out []string
-	for _, c := range l.checks {
-		text := c.text
-		if !c.ok {
-			text = "MISSED: " + text
-		}
-		out = append(out, text)
-	}
-	for _, m := range l.missing {
-		out = append(out, "NOT MEASURED: "+m)
-	}
-	return out
-}
-
-func cells(texts []string) string {
-	for i, t := range texts {
-		texts[i] = cell(t)
-	}
-	return strings.Join(texts, "<br>")
-}
-
-// cell keeps a text from ending its cell.
-func cell(text string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ").Replace(text)
 }

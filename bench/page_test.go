@@ -1,0 +1,82 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the page out of the saved runs")
+
+// TestPage: the page is what the saved runs say.
+func TestPage(t *testing.T) {
+	const page = "../docs/performance.md"
+	got, err := makePage("results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is not what bench/results says: run make bench-page", page)
+	}
+}
+
+// TestSavedRun: what a run has measured comes back from its file, in a table of figures with the
+// rest in a list.
+func TestSavedRun(t *testing.T) {
+	var speed, missed line
+	speed.Name = "requests/s"
+	speed.add(nameOurs, "31,602/s", "server %d %% busy", 74)
+	speed.addAt("client CPU", nameOurs, "32.5 µs", "")
+	speed.add(nameBare, "16,414/s", "")
+	speed.add("server", "44,873/s", "ceiling")
+	speed.add("AIPerf", "lost", "it lost the run: a | b\nc")
+	speed.atLeast("ratio", 2.91, 1.2, "")
+	missed.Name = "memory"
+	missed.add(nameOurs, "120 MB", "")
+	missed.atMost("peak", 120, 100, " MB")
+	missed.miss(namePA, errors.New("not installed"))
+	missed.note("the machine was not quiet")
+	dir := t.TempDir()
+	if err := save(filepath.Join(dir, "a.json"), []line{speed, missed}, "Here", "a machine", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	page := filepath.Join(dir, "page.md")
+	if err := pageMain([]string{dir, page}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\n## Here\na machine; ", "; took 1m0s.\n",
+		"| case | Inferometer | Reference | AIPerf | bound |  |\n|---|---|---|---|---|---|\n",
+		"| requests/s | 31,602/s | 16,414/s | lost | ratio 2.91 (≥ 1.20) | met |\n",
+		"| … client CPU | 32.5 µs |  |  |  |  |\n",
+		"| memory | 120 MB |  |  | **MISSED:** peak 120 MB (≤ 100 MB)<br>NOT MEASURED: Perf Analyzer: not installed | NOT MEASURED |\n",
+		"\n**requests/s**\n\n- inferometer: server 74 % busy\n- server: 44,873/s ceiling\n- AIPerf: it lost the run: a | b c\n",
+		"\n**memory**\n\n- the machine was not quiet\n",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page lacks %q:\n%s", want, text)
+		}
+	}
+	if err := pageMain([]string{t.TempDir(), page}); err == nil {
+		t.Error("a page was made out of nothing")
+	}
+}

@@ -48,7 +48,7 @@ lint: ## go vet, staticcheck, errorlint and spelling; docs/decisions/045 says wh
 	  echo lint; $(GO) run -C scripts/lint -trimpath . ../.. -race
 
 tidy: ## whether go.mod names what is imported, and nothing else
-	@for dir in . scripts/lint scripts/page internal/testkit/browser; do \
+	@for dir in . scripts/lint scripts/page scripts/docs internal/testkit/browser; do \
 	  diff=$$($(GO) -C $$dir mod tidy -diff) && continue; \
 	  [ -z "$$diff" ] || { echo "$$diff"; echo "go.mod is not tidy: run go -C $$dir mod tidy"; exit 1; }; \
 	  echo "tidy: NOT CHECKED: the modules of $$dir cannot be fetched"; \
@@ -189,8 +189,12 @@ page-check: page ## types and unit tests of the report page; needs Node
 	$(GO) run -C scripts/page -trimpath . ../.. tests
 	cd page && node --test .build/
 
+.PHONY: docs conformance-docs
+docs: ## make the documentation's site, site/index.html, which opens from disk; docs/decisions/067 says how
+	@$(GO) run -C scripts/docs -trimpath . -version '$(VERSION)' ../..
+
 proto: ## regenerate internal/lib/kserve from Triton's protocol definitions
 	GO=$(GO) scripts/proto.sh
 
 clean: ## remove what was built
-	rm -rf bin .bench
+	rm -rf bin .bench site

@@ -25,7 +25,7 @@ import (
 //
 // does: no arguments, the config in the work directory, the tokenizer out of the cache.
 func TestImage(t *testing.T) {
-	images, err := build(t, "../Containerfile", "VERSION="+release)
+	images, err := build(t, "../Containerfile", "VERSION="+release, "COMMIT=0123456789abcdef0123456789abcdef01234567", "DATE=2026-11-17T16:00:00Z")
 	if err != nil {
 		t.Fatal(err)
 	}

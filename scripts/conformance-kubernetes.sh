@@ -28,7 +28,7 @@ say() { printf '\n== %s\n' "$*"; }
 fail() { echo "FAILED: $*" >&2; failed=1; }
 failed=
 
-scripts/image.sh "$PROGRAM" "$IMAGE" "$OUT/image.tar"
+go run -C scripts/release ./image "$PROGRAM" "$IMAGE" "$OUT/image.tar"
 
 # The machine's own cluster.
 own_kill() { # of the process of worker $2 of run $1, seen from outside of its container

@@ -77,7 +77,7 @@ func (i *image) commands(t *testing.T) {
 		"genai-perf --version":                     "genai-perf",
 		"perf_analyzer --version":                  "Perf Analyzer",
 		"llm_perf --help":                          "llm_perf",
-		"inferometer --version":                    "inferometer " + release,
+		"inferometer --version":                    "inferometer " + release + " (commit 01234567, 2026-11-17, ",
 	} {
 		if out, _ := i.run(t, nil, strings.Fields(command)...); !strings.Contains(out, want) {
 			t.Errorf("%s: %s", command, out)

@@ -100,7 +100,7 @@ func (m made) request(stage, n int, sent time.Duration, draw *rand.Rand, streame
 	return rec
 }
 
-// compared opens and compares runs.
+// compared opens and compares runs, and makes sure that the document fits its schema.
 func compared(t *testing.T, o Options, arguments ...string) *Comparison {
 	t.Helper()
 	sides, err := Open(arguments, OpenOptions{})
@@ -111,6 +111,7 @@ func compared(t *testing.T, o Options, arguments ...string) *Comparison {
 	if err != nil {
 		t.Fatal(err)
 	}
+	validate(t, c)
 	return c
 }
 

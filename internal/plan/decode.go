@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -33,6 +34,9 @@ func Read(name string, data []byte) *Draft {
 	d := NewDraft()
 	d.Set("", name)
 	root, fault := parse(name, data)
+	if fault == nil {
+		fault = newer(name, root)
+	}
 	if fault != nil {
 		d.Faults, d.unreadable = append(d.Faults, *fault), true
 		return d
@@ -60,6 +64,18 @@ func parse(name string, data []byte) (*yaml.Node, *Fault) {
 		return nil, syntaxFault(name, err)
 	}
 	return doc.Content[0], nil
+}
+
+// newer says that a plan is of a later version; nil: it is not. What else this program does
+// not know about it would only distract.
+func newer(name string, root *yaml.Node) *Fault {
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		value := root.Content[i+1]
+		if v, err := strconv.Atoi(value.Value); root.Content[i].Value == "version" && err == nil && v > Version {
+			return &Fault{Where: position(name, value), Path: "version", Text: fmt.Sprintf("is %d; this program reads version %d", v, Version), Hint: "a newer Inferometer reads it"}
+		}
+	}
+	return nil
 }
 
 // syntaxFault turns the parser's "yaml: line 3: …" into a fault with its place.

@@ -86,9 +86,10 @@ p.yaml:16:42: stages[13].warmup.duration: must not be negative, is -4s
 p.yaml:16:28: stages[13].duration: is 900h, more than 30 days
 p.yaml:16:52: stages[13].gap: must not be negative, is -1s
 p.yaml:16:12: stages[13].rate: is 1e-09, less than 1e-06 (requests per second)`},
+		{"a later version", "later: {}\nversion: 2\nstages: []", "p.yaml:2:10: version: is 2; this program reads version 1 (a newer Inferometer reads it)"},
 		{"no stages", "stages: []", "p.yaml:1:9: stages: there are none: nothing would be sent (give one with concurrency or rate)"},
 		{"target", `
-version: 2
+version: 0
 target:
   urls: [http://u:pw@h:1:2/, ftp://h, "http://", 'http://h#x', '']
   endpoint: chatt
@@ -98,7 +99,7 @@ target:
   api_key: {env: A, file: b}
   tls: {cert: a, ca: b, insecure: true}
   timeouts: {stall: -1s}
-`, `p.yaml:2:10: version: is 2; this program reads version 1
+`, `p.yaml:2:10: version: is 0; this program reads version 1
 p.yaml:4:10: target.urls[0]: is not a URL (such as http://localhost:8000)
 p.yaml:4:30: target.urls[1]: unknown scheme "ftp" (http or https; grpc or grpcs for Triton)
 p.yaml:4:39: target.urls[2]: names no host (such as http://localhost:8000)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/inferometer/inferometer/internal/compare"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/repeat"
+	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/kit"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -29,7 +32,7 @@ func planCommand(env tool.Env, line []string) int {
 	env.Warn("warning", action.Warnings)
 	switch action.Verb {
 	case "schema":
-		_, err = env.Stdout.Write(plan.JSONSchema(kit.Known()))
+		_, err = env.Stdout.Write(schemaOf(action.Document))
 	case "print":
 		return env.PrintPlan("plan", action.Plan)
 	default:
@@ -39,6 +42,19 @@ func planCommand(env tool.Env, line []string) int {
 		return env.Fail("plan", err, tool.ExitRun)
 	}
 	return tool.ExitOK
+}
+
+// schemaOf is the JSON Schema of a document.
+func schemaOf(document string) []byte {
+	switch document {
+	case args.ResultDocument:
+		return result.JSONSchema()
+	case args.ComparisonDocument:
+		return compare.JSONSchema()
+	case args.RepeatsDocument:
+		return repeat.JSONSchema()
+	}
+	return plan.JSONSchema(kit.Known())
 }
 
 // checkPlan looks at the files that a plan names.

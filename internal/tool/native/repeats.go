@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -81,6 +82,9 @@ func readRepeats(env tool.Env, action *args.ReportAction, dirs []string) (*repea
 	var was repeat.Document
 	if err := json.Unmarshal(text, &was); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	if was.Schema != repeat.Schema {
+		return nil, fmt.Errorf("%s: its schema is %q, this program reads %q: report it with the version that wrote it (%s)", file, was.Schema, repeat.Schema, cmp.Or(was.Version, "it does not say which"))
 	}
 	d.Asked, d.Ended, d.Until = was.Asked, was.Ended, was.Until
 	return d, nil

@@ -99,9 +99,23 @@ func Report(args []string) (*ReportAction, error) {
 	return a, nil
 }
 
+// The documents that have a JSON Schema.
+const (
+	PlanDocument       = "plan"
+	ResultDocument     = "result"
+	ComparisonDocument = "comparison"
+	RepeatsDocument    = "repeats"
+)
+
+// Documents are those whose JSON Schema `inferometer plan schema` prints.
+func Documents() []string {
+	return []string{PlanDocument, ResultDocument, ComparisonDocument, RepeatsDocument}
+}
+
 // PlanAction is what a `plan` command line asks for.
 type PlanAction struct {
 	Verb     string     // "check", "print" or "schema"
+	Document string     // of schema: whose
 	Plan     *plan.Plan // of check and print
 	Warnings []string
 	Help     bool // print PlanHelp and stop
@@ -119,13 +133,20 @@ func Plan(args []string, known plan.Known, readFile func(name string) ([]byte, e
 		return &PlanAction{Help: true}, nil
 	case "schema":
 		v, faults := parse([]group{{"Flags", []option{{name: "help", short: "h", help: "print this help"}}}}, rest)
+		a := &PlanAction{Verb: verb, Document: PlanDocument, Help: v.is("help")}
 		if len(v.args) > 0 {
-			faults = append(faults, plan.Fault{Text: "plan schema takes no arguments"})
+			a.Document = v.args[0]
+		}
+		known := Documents()
+		if len(v.args) > 1 {
+			faults = append(faults, plan.Fault{Text: "plan schema prints one schema", Hint: "run it once for each document"})
+		} else if !slices.Contains(known, a.Document) {
+			faults = append(faults, unknownWord("", "document", a.Document, known))
 		}
 		if len(faults) > 0 {
 			return nil, faults
 		}
-		return &PlanAction{Verb: verb, Help: v.is("help")}, nil
+		return a, nil
 	case "check", "print":
 		a, err := Run(rest, known, readFile)
 		if err != nil {

@@ -50,7 +50,8 @@ func PlanHelp() string {
 
   inferometer plan check  [URL...|plan.yaml] [flags of run]   find errors in it and its files
   inferometer plan print  [URL...|plan.yaml] [flags of run]   print it in full, without secrets
-  inferometer plan schema                                     print the JSON Schema of plan files
+  inferometer plan schema [plan|result|comparison|repeats]    print the JSON Schema of plan files,
+                                                              or of result.json and so on
 
 Examples:
   inferometer plan check plan.yaml

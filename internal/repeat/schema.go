@@ -1,0 +1,12 @@
+package repeat
+
+import (
+	_ "embed"
+	"slices"
+)
+
+//go:embed repeats.schema.json
+var schemaJSON []byte
+
+// JSONSchema is the JSON Schema of the document.
+func JSONSchema() []byte { return slices.Clone(schemaJSON) }

@@ -1,0 +1,84 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Mirror makes sure that a schema has the fields of a Go type and no others, that it
+// requires those that are always written, and that it refuses any other.
+func Mirror(t testing.TB, text []byte, of reflect.Type) {
+	t.Helper()
+	var m mirror
+	if err := json.Unmarshal(text, &m.root); err != nil {
+		t.Fatal(err)
+	}
+	m.look("", m.root, of)
+	for _, fault := range m.faults {
+		t.Error(fault)
+	}
+}
+
+// mirror is a walk through a schema and a type side by side.
+type mirror struct {
+	root   map[string]any
+	faults []string
+}
+
+func (m *mirror) look(path string, at map[string]any, of reflect.Type) {
+	if ref, ok := at["$ref"].(string); ok {
+		defs, _ := m.root["$defs"].(map[string]any)
+		at, _ = defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
+	}
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch kind := of.Kind(); {
+	case kind == reflect.Slice:
+		items, _ := at["items"].(map[string]any)
+		m.look(path+"[]", items, of.Elem())
+	case kind == reflect.Map:
+		values, _ := at["additionalProperties"].(map[string]any)
+		m.look(path+".*", values, of.Elem())
+	case kind == reflect.Struct && of != reflect.TypeFor[time.Time]():
+		m.fields(path, at, of)
+	}
+}
+
+func (m *mirror) fields(path string, at map[string]any, of reflect.Type) {
+	properties, _ := at["properties"].(map[string]any)
+	var has, must []string
+	for f := range of.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if has = append(has, name); options != "omitempty" {
+			must = append(must, name)
+		}
+		if field, ok := properties[name].(map[string]any); ok {
+			m.look(path+"."+name, field, f.Type)
+		}
+	}
+	m.same(path+": its fields", has, slices.Collect(maps.Keys(properties)))
+	var required []string
+	list, _ := at["required"].([]any)
+	for _, name := range list {
+		required = append(required, fmt.Sprint(name))
+	}
+	m.same(path+": what it always has", must, required)
+	if at["additionalProperties"] != false {
+		m.faults = append(m.faults, path+" takes any other field")
+	}
+}
+
+func (m *mirror) same(what string, want, got []string) {
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		m.faults = append(m.faults, fmt.Sprintf("%s are %q, those of the schema %q", what, want, got))
+	}
+}

@@ -178,6 +178,10 @@ bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face 
 	-scripts/token-peers.sh --no-truth
 	GO=$(GO) scripts/token-bench.sh
 
+.PHONY: release
+release: ## make what is published, in dist/: archives, packages, image, checksums; publishes nothing (docs/releasing.md)
+	$(GO) run -C scripts/release -trimpath -buildvcs=false . $(RELEASEFLAGS) ../..
+
 deploy-check: ## the Helm chart, rendered by Helm itself and read as Kubernetes does
 	cd deploy/check && $(GO) test ./...
 
@@ -197,4 +201,4 @@ proto: ## regenerate internal/lib/kserve from Triton's protocol definitions
 	GO=$(GO) scripts/proto.sh
 
 clean: ## remove what was built
-	rm -rf bin .bench site
+	rm -rf bin dist site .bench

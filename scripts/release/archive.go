@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// archiveName is the name of a platform's archive without its ending, and of the directory in it.
+func (r *Release) archiveName(b Build) string {
+	return fmt.Sprintf("inferometer_%s_%s_%s", r.Number(), b.OS, b.Arch)
+}
+
+// archiveFile is the name of a platform's archive.
+func (r *Release) archiveFile(b Build) string {
+	if b.OS == "windows" {
+		return r.archiveName(b) + ".zip"
+	}
+	return r.archiveName(b) + ".tar.gz"
+}
+
+// archives are what people unpack: the program and its papers.
+func archives(r *Release) ([]string, error) {
+	papers, err := r.papers()
+	if err != nil {
+		return nil, err
+	}
+	var made []string
+	for _, b := range r.Builds {
+		program, err := file("inferometer"+b.Suffix(), 0o755, b.Program)
+		if err != nil {
+			return nil, err
+		}
+		inside := under(r.archiveName(b), append([]entry{program}, papers...))
+		write := writeTarGz
+		if b.OS == "windows" {
+			write = writeZip
+		}
+		if err := write(filepath.Join(r.Dir, r.archiveFile(b)), r.Date, inside); err != nil {
+			return nil, err
+		}
+		made = append(made, r.archiveFile(b))
+	}
+	return made, nil
+}
+
+// papers are what comes with the program.
+func (r *Release) papers() ([]entry, error) {
+	var list []entry
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		e, err := file(name, 0o644, filepath.Join(r.Source, name))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}

@@ -44,6 +44,9 @@ type form struct {
 func forms() []form {
 	return []form{
 		{"archives", archives},
+		{"oci", image},
+		{"npm", npm},
+		{"wheel", wheels},
 		{"checksums", checksums},
 	}
 }

@@ -123,7 +123,7 @@ bench-page: ## docs/performance.md out of the saved runs in bench/results
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
 
-conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-export conformance-otlp conformance-page ## everything that is held against the originals
+conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-export conformance-otlp conformance-page conformance-docs ## everything that is held against the originals
 
 conformance-perf-analyzer: build triton ## reports, figures and exports beside the real perf_analyzer, on a real Triton; about 10 minutes
 	scripts/peers.sh perf_analyzer tokenizer genai-perf
@@ -196,6 +196,10 @@ page-check: page ## types and unit tests of the report page; needs Node
 .PHONY: docs conformance-docs
 docs: ## make the documentation's site, site/index.html, which opens from disk; docs/decisions/067 says how
 	@$(GO) run -C scripts/docs -trimpath . -version '$(VERSION)' ../..
+
+conformance-docs: browser ## every page of that site in a real browser: search, links, no errors, nobody kept out; about 2 minutes
+	$(GO) test -C scripts/docs -count=1 .
+	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -v -run '^TestDocs' .
 
 proto: ## regenerate internal/lib/kserve from Triton's protocol definitions
 	GO=$(GO) scripts/proto.sh

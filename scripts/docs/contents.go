@@ -20,7 +20,7 @@ type chapter struct {
 }
 
 // entry is a line of the contents.
-type entry struct{ chapter, label, source string }
+type entry struct{ chapter, label, source, about string }
 
 // readContents gives the lines of the contents: lists of links under headings.
 func readContents(source []byte) ([]entry, error) {
@@ -39,6 +39,7 @@ func readContents(source []byte) ([]entry, error) {
 					continue
 				}
 				e := entry{chapter: title, label: plainText(link, source), source: path.Join("docs", string(link.Destination))}
+				e.about = strings.TrimPrefix(strings.TrimPrefix(plainText(item, source), e.label), ": ")
 				if seen[e.source] {
 					errs = append(errs, fmt.Errorf("%s lists %s twice", contentsPage, e.source))
 				}

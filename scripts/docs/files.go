@@ -56,13 +56,7 @@ func (v view) Records() []*page {
 	if v.kind != decision && v.Source != "docs/decisions" {
 		return nil
 	}
-	var records []*page
-	for _, p := range v.Site.order {
-		if p.kind == decision {
-			records = append(records, p)
-		}
-	}
-	return records
+	return v.Site.records
 }
 
 // Home says whether this is the first page.

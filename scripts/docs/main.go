@@ -13,12 +13,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
 func main() {
 	out := flag.String("out", "", "directory of the site (default: site, in the repository)")
-	version := flag.String("version", "", "version of the program that the pages describe")
+	version := flag.String("version", "", "release that the pages describe; a commit is not shown")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: docs [-out DIR] [-version V] REPOSITORY")
@@ -35,6 +36,9 @@ func main() {
 
 func run(root, out, version string) error {
 	begin := time.Now()
+	if !strings.HasPrefix(version, "v") {
+		version = ""
+	}
 	s := newSite(root, version)
 	if err := s.read(); err != nil {
 		return err

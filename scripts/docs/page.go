@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -27,6 +28,7 @@ type page struct {
 	dir     string // where its links begin
 	Out     string // path in the site
 	Label   string // short name, as the contents have it
+	about   string // a line on it, as the contents have it
 	Chapter string
 	kind    kind
 
@@ -81,6 +83,8 @@ func (p *page) render(source []byte) error {
 	body := b.String()
 	body = strings.ReplaceAll(body, "<table>", `<div class="scroll"><table>`)
 	body = strings.ReplaceAll(body, "</table>", "</table></div>")
+	body = noHeader.ReplaceAllString(body, "<td></td>") // a cell without words is no header to those who listen
+	body = cell.ReplaceAllStringFunc(body, roomy)
 	p.ids = map[string]bool{}
 	for _, m := range idAttribute.FindAllStringSubmatch(body, -1) {
 		p.ids[html.UnescapeString(m[1])] = true
@@ -91,6 +95,20 @@ func (p *page) render(source []byte) error {
 	}
 	p.Title, p.Body = template.HTML(title+"</h1>"), template.HTML(rest)
 	return nil
+}
+
+var (
+	noHeader = regexp.MustCompile(`<th(?: [^>]*)?></th>`)
+	cell     = regexp.MustCompile(`<td(?: [^>]*)?>.*?</td>`)
+	tag      = regexp.MustCompile(`<[^>]*>`)
+)
+
+// roomy gives cells that hold sentences a width in which they can be read.
+func roomy(cell string) string {
+	if len(html.UnescapeString(tag.ReplaceAllString(cell, ""))) < 70 {
+		return cell
+	}
+	return `<td class="long"` + strings.TrimPrefix(cell, "<td")
 }
 
 var idAttribute = regexp.MustCompile(` id="([^"]*)"`)
@@ -131,6 +149,9 @@ func (p *page) outline(doc ast.Node, source []byte) {
 	}
 	if p.Name == "" {
 		p.Name = p.Label
+	}
+	if p.kind != guide {
+		p.Label = p.Name
 	}
 }
 
@@ -193,6 +214,23 @@ func (blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindHeading, renderHeading)
 	r.Register(ast.KindFencedCodeBlock, renderCode)
 	r.Register(ast.KindCodeBlock, renderCode)
+	r.Register(ast.KindCodeSpan, renderSpan)
+}
+
+// renderSpan keeps what is short on one line: a flag that is cut at a hyphen cannot be read.
+func renderSpan(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		code, class := "", ""
+		for c := range children(n) {
+			code += string(c.(*ast.Text).Segment.Value(source))
+		}
+		code = strings.ReplaceAll(code, "\n", " ")
+		if utf8.RuneCountInString(code) <= 28 {
+			class = ` class="whole"`
+		}
+		fmt.Fprintf(w, "<code%s>%s</code>", class, html.EscapeString(code))
+	}
+	return ast.WalkSkipChildren, nil
 }
 
 func renderHeading(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -29,7 +29,7 @@ type indexSection struct {
 }
 
 // weights: who searches wants guides first, then reasons, then files.
-var weights = map[kind]float64{guide: 1, decision: 0.45, aside: 0.3}
+var weights = map[kind]float64{guide: 1, decision: 0.45, aside: 0.12}
 
 func (s *site) index() ([]byte, error) {
 	var x index
@@ -37,15 +37,11 @@ func (s *site) index() ([]byte, error) {
 		if p.Source == contentsPage {
 			continue
 		}
-		title := p.Label
-		if p.kind != guide {
-			title = p.Name
-		}
 		name := strings.TrimSuffix(path.Base(p.Source), ".md")
-		x.Pages = append(x.Pages, indexPage{title, name, p.Chapter, p.Out, weights[p.kind]})
+		x.Pages = append(x.Pages, indexPage{p.Label, name, p.Chapter, p.Out, weights[p.kind]})
 		for i, section := range p.sections {
 			text := section.text.String()
-			if i == 0 && p.Name != title { // the title of the page, where the contents have a shorter one
+			if i == 0 && p.Name != p.Label { // the title of the page, where the contents have a shorter one
 				text = p.Name + ". " + text
 			}
 			x.Sections = append(x.Sections, indexSection{len(x.Pages) - 1, section.id, section.title, text})

@@ -24,6 +24,7 @@ type site struct {
 	Chapters []*chapter
 	pages    map[string]*page // by source
 	order    []*page          // as they are reached
+	records  []*page          // decisions
 	copied   map[string]bool  // files that are taken as they are
 	places   []place
 	errs     []error
@@ -61,7 +62,7 @@ func (s *site) read() error {
 		if err != nil {
 			return fmt.Errorf("%s lists %s: %w", contentsPage, e.source, err)
 		}
-		p.Label, p.Chapter, p.kind = e.label, e.chapter, guide
+		p.Label, p.about, p.Chapter, p.kind = e.label, e.about, e.chapter, guide
 		if len(s.Chapters) == 0 || s.Chapters[len(s.Chapters)-1].Title != e.chapter {
 			s.Chapters = append(s.Chapters, &chapter{Title: e.chapter})
 		}
@@ -86,23 +87,20 @@ func (s *site) read() error {
 
 // chain joins pages that are read one after the other.
 func chain(pages []*page) {
-	for i, p := range pages[1:] {
-		p.Previous, pages[i].Next = pages[i], p
+	for i := 1; i < len(pages); i++ {
+		pages[i].Previous, pages[i-1].Next = pages[i-1], pages[i]
 	}
 }
 
 // decisions puts the records, which the contents list as a directory, in their order.
 func (s *site) decisions() {
-	var records []*page
 	for _, p := range s.order {
 		if p.kind == decision {
-			records = append(records, p)
+			s.records = append(s.records, p)
 		}
 	}
-	if len(records) > 0 {
-		slices.SortFunc(records, func(a, b *page) int { return strings.Compare(a.Source, b.Source) })
-		chain(records)
-	}
+	slices.SortFunc(s.records, func(a, b *page) int { return strings.Compare(a.Source, b.Source) })
+	chain(s.records)
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
@@ -173,32 +171,30 @@ func (s *site) source(p *page) ([]byte, error) {
 	return fmt.Appendf(nil, "# %s\n\n%s%s\n%s\n%s\n", p.Source, fence, strings.TrimPrefix(path.Ext(name), "."), bytes.TrimRight(text, "\n"), fence), nil
 }
 
+// list is a table of what is in a directory. Pages have their titles there; records, their numbers.
 func list(p *page, dir string, there []os.DirEntry) ([]byte, error) {
-	title := p.Label
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n", title)
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n| | |\n|---|---|\n", p.Label, p.about)
 	for _, e := range there {
-		label := e.Name()
+		label, number := e.Name(), ""
 		if path.Ext(label) == ".md" {
 			text, err := os.ReadFile(filepath.Join(dir, label))
 			if err != nil {
 				return nil, err
 			}
 			first, _, _ := strings.Cut(string(text), "\n")
-			label = numbered.ReplaceAllString(strings.TrimPrefix(first, "# "), "")
+			label = strings.TrimPrefix(first, "# ")
+			if m := numbered.FindStringSubmatch(label); m != nil {
+				label, number = m[2], m[1]
+			}
 		}
-		number := ""
-		if m := leading.FindString(e.Name()); m != "" {
-			number = strings.TrimLeft(m, "0") + "\\. "
-		}
-		fmt.Fprintf(&b, "- %s[%s](%s)\n", number, label, e.Name())
+		fmt.Fprintf(&b, "| %s | [%s](%s) |\n", number, label, e.Name())
 	}
 	return b.Bytes(), nil
 }
 
 var (
-	numbered = regexp.MustCompile(`^\d+[.:] `)
-	leading  = regexp.MustCompile(`^\d+`)
+	numbered = regexp.MustCompile(`^(\d+)[.:] (.*)`)
 	address  = regexp.MustCompile(`(<[a-z]+ [^<>]*?)\b(href|src|srcset)="([^"]*)"`)
 )
 

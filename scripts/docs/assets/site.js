@@ -34,7 +34,8 @@
   const setMenu = (open) => { root.classList.toggle("menu-open", open); menu.setAttribute("aria-expanded", String(open)); };
   menu.addEventListener("click", () => setMenu(menu.getAttribute("aria-expanded") !== "true"));
   const here = one('.side [aria-current="page"]');
-  if (here) { const side = one(".side"); side.scrollTop = Math.max(0, here.offsetTop - side.clientHeight / 2); }
+  const side = one(".side");
+  if (here && here.offsetTop + here.offsetHeight > side.clientHeight) side.scrollTop = here.offsetTop - side.clientHeight / 2;
 
   // What is on this page, and where in it the reader is.
   const toc = one(".toc details");
@@ -229,7 +230,8 @@
   });
   addEventListener("keydown", (e) => {
     if (e.key === "Escape" && !dialog.open) setMenu(false);
-    const typing = e.target instanceof Element && e.target.closest("input, textarea, select, [contenteditable]");
+    // The cursor may still be in a search that was just closed.
+    const typing = dialog.open || (e.target instanceof Element && !dialog.contains(e.target) && e.target.closest("input, textarea, select, [contenteditable]"));
     if ((e.key === "/" && !typing && !e.ctrlKey && !e.metaKey && !e.altKey) || (e.key.toLowerCase() === "k" && (e.ctrlKey || e.metaKey))) { e.preventDefault(); open(); }
   });
 

@@ -240,7 +240,7 @@ func (l line) details(b *strings.Builder) {
 		texts[e.Who] = append(texts[e.Who], text)
 	}
 	for _, who := range order {
-		fmt.Fprintf(b, "- %s: %s\n", who, plain(strings.Join(texts[who], "; ")))
+		fmt.Fprintf(b, "- %s: %s\n", strings.Replace(who, nameOurs, "Inferometer", 1), plain(strings.Join(texts[who], "; ")))
 	}
 	for _, n := range l.Notes {
 		fmt.Fprintf(b, "- %s\n", plain(n))

@@ -69,7 +69,7 @@ func TestSavedRun(t *testing.T) {
 		"| requests/s | 31,602/s | 16,414/s | lost | ratio 2.91 (≥ 1.20) | met |\n",
 		"| … client CPU | 32.5 µs |  |  |  |  |\n",
 		"| memory | 120 MB |  |  | **MISSED:** peak 120 MB (≤ 100 MB)<br>NOT MEASURED: Perf Analyzer: not installed | NOT MEASURED |\n",
-		"\n**requests/s**\n\n- inferometer: server 74 % busy\n- server: 44,873/s ceiling\n- AIPerf: it lost the run: a | b c\n",
+		"\n**requests/s**\n\n- Inferometer: server 74 % busy\n- server: 44,873/s ceiling\n- AIPerf: it lost the run: a | b c\n",
 		"\n**memory**\n\n- the machine was not quiet\n",
 	} {
 		if !strings.Contains(string(text), want) {

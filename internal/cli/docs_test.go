@@ -178,7 +178,9 @@ func keepSides(t *testing.T, sides []string) {
 // call runs the program in this process.
 func call(args ...string) (code int, output string) {
 	var out bytes.Buffer
-	code = Main(tool.Env{Args: args, Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }, Restore: func() {}})
+	none := filepath.Join(os.TempDir(), "no-hugging-face-cache")
+	getenv := func(name string) string { return map[string]string{"HF_HOME": none}[name] }
+	code = Main(tool.Env{Args: args, Stdout: &out, Stderr: &out, Getenv: getenv, Restore: func() {}})
 	return code, out.String()
 }
 

@@ -18,7 +18,7 @@ export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 BROWSER := $(CURDIR)/.peers/browser
 
-.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-page bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
+.PHONY: help build run test beside newcomer servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-page bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -38,7 +38,11 @@ test: ## everything that CI checks
 	@$(MAKE) --no-print-directory -j2 race beside
 
 beside: # what runs beside the tests
-	@nice -n 19 $(MAKE) --no-print-directory platforms lint
+	@nice -n 19 $(MAKE) --no-print-directory -j2 newcomer lint platforms
+
+# It waits for most of its time, so it is as long as the slower of the two pages: about two minutes.
+newcomer: build ## types every command of the README and the tutorial, as a newcomer would
+	@scripts/newcomer.sh $(BIN) README.md docs/tutorial.md
 
 platforms: # type-checks the program for every other platform
 	@echo "type-check $(CHECKED)"; $(GO) run -trimpath ./scripts/platforms $(CHECKED)

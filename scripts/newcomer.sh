@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# newcomer.sh PROGRAM PAGE.md...: types every command of the pages, as someone would who reads them for the first time.
+#
+# The commands are the lines of the pages' ```sh blocks, in order, in one shell per page and a new directory, with PROGRAM
+# on the PATH. Only ports are changed (:8000 becomes a free one). A block that cannot be run here has a line of its own above
+# it, <!-- not run: REASON -->, and is printed as not run. The pages are read side by side.
+#
+# An exit code of 1 is fine where the verdict on the result is the reason, since a busy machine earns it, and one of 3 where
+# there is a gate or an objective. A usage error, a crash, requests that fail or a file that is not there end it with 1.
+set -uo pipefail
+[ $# -ge 2 ] || { echo "usage: newcomer.sh PROGRAM PAGE.md..." >&2; exit 2; }
+program=$(realpath "$1"); shift
+[ -x "$program" ] || { echo "newcomer: $program is not there: run make build" >&2; exit 2; }
+top=$(mktemp -d) readers=(); trap 'kill "${readers[@]}" 2>/dev/null; rm -rf "$top"' EXIT
+mkdir "$top/bin" && ln -s "$program" "$top/bin/inferometer" || exit 2
+export PATH="$top/bin:$PATH" LC_ALL=C.UTF-8
+unset GITHUB_ACTIONS GITLAB_CI INFEROMETER_LIVE_TOKEN
+
+# commands PAGE: LINE, reason not to run it, command, for each command of a page.
+commands() {
+  awk -v S=$'\037' '
+    !fence && /^<!-- not run: .+ -->$/ { reason = substr($0, 15, length($0) - 18); next }
+    /^```/ && fence { fence = 0; reason = ""; next }
+    /^```/ { fence = 1; lang = substr($0, 4); if (lang == "") print NR S S "false # a block without a language: say sh, text or yaml"; next }
+    !fence { if (NF) reason = ""; next }
+    lang != "sh" || !NF { next }
+    { if (!line) line = NR; if (sub(/\\$/, "")) { text = text $0; next } print line S reason S text $0; text = ""; line = 0 }
+    END { if (fence) print NR S S "false # a block that does not end" }' "$1"
+}
+
+# free PORT: the port that stands in for one of the page, the same each time.
+free() {
+  local file="ports/$1" port
+  if [ ! -e "$file" ]; then
+    while port=$((10000 + RANDOM % 20000)); (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
+    echo "$port" >"$file"
+  fi
+  cat "$file"
+}
+
+# await COMMAND: until the server that it starts listens.
+await() {
+  [[ $1 =~ --listen\ [^\ ]*:([0-9]+) ]] || return 0
+  local port=${BASH_REMATCH[1]}
+  for _ in {1..300}; do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return 0; sleep 0.2; done
+  echo "the server does not listen on port $port"; return 1
+}
+
+# judge CODE COMMAND: what is wrong with how a command ended; nothing where all is well.
+judge() {
+  case $1 in
+    0) ;;
+    1) grep -qE '(^|is |, )(INVALID|INCONCLUSIVE|invalid)' out && ! grep -qE ': 0 ok' out || echo "exit code 1, and not because of the verdict" ;;
+    3) [[ $2 == *--fail-if* || $2 == *--slo* ]] || echo "exit code 3 without a gate" ;;
+    *) echo "exit code $1" ;;
+  esac
+  local words=($2) i
+  for ((i = 0; i + 1 < ${#words[@]}; i++)); do
+    case ${words[i]} in --out | --html | --junit) [ -e "${words[i + 1]}" ] || echo "it has not written ${words[i + 1]}" ;; esac
+  done
+}
+
+# read_page PAGE: runs it in a directory of its own.
+read_page() {
+  local page=$1 line reason command code wrong bad=0 n=0 skipped=0
+  mkdir -p "$top/$2/ports" && cd "$top/$2" || exit 2
+  export HOME=$PWD
+  trap 'kill $(jobs -p) 2>/dev/null' EXIT
+  while IFS=$'\037' read -r line reason command <&4; do
+    if [ -n "$reason" ]; then echo "$page:$line: NOT RUN ($reason): $command"; skipped=$((skipped + 1)); continue; fi
+    while [[ $command =~ :(80[0-9][0-9])($|[^0-9]) ]]; do command=${command//:${BASH_REMATCH[1]}/:$(free "${BASH_REMATCH[1]}")}; done
+    local began=$SECONDS
+    rm -f out # a server may still write to it
+    eval "$command" >out 2>&1 </dev/null; code=$?
+    wrong=$(judge "$code" "$command")
+    if [[ $command == *"&" ]]; then wrong+=$(await "$command"); fi
+    n=$((n + 1))
+    echo "$page:$line: $command  # exit $code after $((SECONDS - began)) s"
+    if [ -n "$wrong" ]; then echo "$page:$line: FAILED: $wrong"; sed 's/^/    /' out; bad=$((bad + 1)); fi
+  done 4< <(commands "$page")
+  echo "$page: $n commands run, $skipped not run, $bad failed"
+  [ "$n" -gt 0 ] && [ "$bad" -eq 0 ]
+}
+
+pages=("$@") failed=0
+for i in "${!pages[@]}"; do
+  page=$(realpath "${pages[i]}") || exit 2
+  (cd "$(dirname "$page")" && read_page "$page" "$i") >"$top/$i.log" 2>&1 & readers+=($!)
+done
+for i in "${!pages[@]}"; do
+  wait "${readers[i]}" || failed=1
+  sed "s|^$(realpath "${pages[i]}")|${pages[i]}|" "$top/$i.log"
+done
+exit $failed

@@ -52,7 +52,7 @@ lint: ## go vet, staticcheck, errorlint and spelling; docs/decisions/045 says wh
 	  echo lint; $(GO) run -C scripts/lint -trimpath . ../.. -race
 
 tidy: ## whether go.mod names what is imported, and nothing else
-	@for dir in . scripts/lint scripts/page scripts/docs internal/testkit/browser; do \
+	@for dir in . scripts/lint scripts/release scripts/page scripts/docs internal/testkit/browser; do \
 	  diff=$$($(GO) -C $$dir mod tidy -diff) && continue; \
 	  [ -z "$$diff" ] || { echo "$$diff"; echo "go.mod is not tidy: run go -C $$dir mod tidy"; exit 1; }; \
 	  echo "tidy: NOT CHECKED: the modules of $$dir cannot be fetched"; \

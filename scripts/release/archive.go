@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 )
 
 // archiveName is the name of a platform's archive without its ending, and of the directory in it.
@@ -18,11 +20,19 @@ func (r *Release) archiveFile(b Build) string {
 	return r.archiveName(b) + ".tar.gz"
 }
 
-// archives are what people unpack: the program and its papers.
+// archives are what people unpack: the program, its papers and its manual.
 func archives(r *Release) ([]string, error) {
 	papers, err := r.papers()
 	if err != nil {
 		return nil, err
+	}
+	about, err := r.manual()
+	if err != nil {
+		return nil, err
+	}
+	papers = append(papers, under("man/man1", about.Pages)...)
+	for _, shell := range slices.Sorted(maps.Keys(about.Shells)) {
+		papers = append(papers, under("completions", []entry{about.Shells[shell]})...)
 	}
 	var made []string
 	for _, b := range r.Builds {
@@ -43,7 +53,7 @@ func archives(r *Release) ([]string, error) {
 	return made, nil
 }
 
-// papers are what comes with the program.
+// papers are what comes with the program to be read. The licences of what is linked into it want to be handed out too.
 func (r *Release) papers() ([]entry, error) {
 	var list []entry
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
@@ -53,5 +63,6 @@ func (r *Release) papers() ([]entry, error) {
 		}
 		list = append(list, e)
 	}
-	return list, nil
+	parts, err := r.parts()
+	return append(list, entry{"THIRD-PARTY-LICENSES", 0o644, conditions(parts)}), err
 }

@@ -4,31 +4,44 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
+// A sum is a published file and its SHA-256 in hexadecimal.
+type sum struct{ File, SHA256 string }
+
 // checksums lists every file in r.Dir as `sha256sum -c` reads it.
 func checksums(r *Release) ([]string, error) {
-	var lines strings.Builder
-	err := filepath.WalkDir(r.Dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		sum, err := digest(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(r.Dir, path)
-		fmt.Fprintf(&lines, "%s  %s\n", sum, filepath.ToSlash(name))
-		return err
-	})
+	list, err := r.published(ours)
 	if err != nil {
 		return nil, err
 	}
+	var lines strings.Builder
+	for _, s := range list {
+		fmt.Fprintf(&lines, "%s  %s\n", s.SHA256, s.File)
+	}
 	return []string{ours}, os.WriteFile(filepath.Join(r.Dir, ours), []byte(lines.String()), 0o644)
+}
+
+// published are the files in r.Dir but those excluded, in order.
+func (r *Release) published(except ...string) ([]sum, error) {
+	var list []sum
+	err := filepath.WalkDir(r.Dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || slices.Contains(except, d.Name()) {
+			return err
+		}
+		name, err := filepath.Rel(r.Dir, path)
+		if err != nil {
+			return err
+		}
+		hash, err := digest(path)
+		list = append(list, sum{filepath.ToSlash(name), hash})
+		return err
+	})
+	return list, err
 }
 
 // digest is the SHA-256 of a file, in hexadecimal.
@@ -38,7 +51,7 @@ func digest(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	_, err = io.Copy(sum, f)
-	return fmt.Sprintf("%x", sum.Sum(nil)), err
+	hash := sha256.New()
+	_, err = io.Copy(hash, f)
+	return fmt.Sprintf("%x", hash.Sum(nil)), err
 }

@@ -23,6 +23,9 @@ type Release struct {
 	Dir     string    // what is published
 	Work    string    // a temporary directory
 	Builds  []Build   // linux, darwin, windows × amd64, arm64
+
+	inside []part  // what parts found
+	about  *manual // what manual found
 }
 
 // Number is the version without its v, as file names and most registries have it.
@@ -40,13 +43,20 @@ type form struct {
 	Make func(r *Release) ([]string, error)
 }
 
-// forms lists all of them, in order. The checksums are of all files before them.
+// forms lists all of them, in order: what names others comes after them.
 func forms() []form {
 	return []form{
 		{"archives", archives},
+		{"deb", deb},
+		{"rpm", rpm},
 		{"oci", image},
 		{"npm", npm},
 		{"wheel", wheels},
+		{"homebrew", brew},
+		{"scoop", scoop},
+		{"script", script},
+		{"sbom", sbom},
+		{"provenance", provenance},
 		{"checksums", checksums},
 	}
 }

@@ -167,10 +167,10 @@ conformance-otlp: build ## spans and metrics in a real OpenTelemetry collector, 
 	python3 scripts/conformance-otlp.py $(BIN) .peers/otelcol/otelcol
 
 page-browser: browser ## the report page in a real browser, but for what takes long; about a minute
-	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -short .
+	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -short -skip '^TestDocs' .
 
 conformance-page: browser ## all of it: with a hundred thousand requests; about 2 minutes
-	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -v .
+	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -v -skip '^TestDocs' .
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh
@@ -203,7 +203,7 @@ docs: ## make the documentation's site, site/index.html, which opens from disk; 
 
 conformance-docs: browser ## every page of that site in a real browser: search, links, no errors, nobody kept out; about 2 minutes
 	$(GO) test -C scripts/docs -count=1 .
-	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -v -run '^TestDocs' .
+	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -v -timeout 30m -run '^TestDocs' .
 
 proto: ## regenerate internal/lib/kserve from Triton's protocol definitions
 	GO=$(GO) scripts/proto.sh

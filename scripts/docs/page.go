@@ -105,10 +105,14 @@ var (
 
 // roomy gives cells that hold sentences a width in which they can be read.
 func roomy(cell string) string {
-	if len(html.UnescapeString(tag.ReplaceAllString(cell, ""))) < 70 {
-		return cell
+	class := ""
+	switch n := utf8.RuneCountInString(html.UnescapeString(tag.ReplaceAllString(cell, ""))); {
+	case n > 70:
+		class = ` class="long"`
+	case n > 20:
+		class = ` class="words"`
 	}
-	return `<td class="long"` + strings.TrimPrefix(cell, "<td")
+	return "<td" + class + strings.TrimPrefix(cell, "<td")
 }
 
 var idAttribute = regexp.MustCompile(` id="([^"]*)"`)

@@ -29,7 +29,7 @@ type indexSection struct {
 }
 
 // weights: who searches wants guides first, then reasons, then files.
-var weights = map[kind]float64{guide: 1, decision: 0.45, aside: 0.12}
+var weights = map[kind]float64{guide: 1, decision: 0.45, aside: 0.06}
 
 func (s *site) index() ([]byte, error) {
 	var x index

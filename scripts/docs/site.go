@@ -121,7 +121,7 @@ func (s *site) page(source string) (*page, error) {
 	if p := s.pages[source]; p != nil {
 		return p, nil
 	}
-	p := &page{Source: source, dir: dir, Label: source, kind: aside}
+	p := &page{Source: source, dir: dir, Label: source, Chapter: "File", kind: aside}
 	switch {
 	case info.IsDir():
 		p.Out = path.Join(source, "index.html")

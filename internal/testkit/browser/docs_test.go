@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -188,7 +189,7 @@ func TestDocsSearch(t *testing.T) {
 		"genai-perf": "docs/genai-perf.html", "perf_analyzer": "docs/perf_analyzer.html", "perf analyzer": "docs/perf_analyzer.html", "inference-perf": "docs/inference-perf.html",
 		"tokenizer": "docs/tokenizers.html", "kubernetes": "docs/kubernetes.html", "mock": "docs/mock.html", "load": "docs/loadgen.html", "loadgen": "docs/loadgen.html", "compar": "docs/compare.html",
 		"  cost   energy ": "docs/cost.html", "opentelemetry": "docs/opentelemetry.html", "contributing": "CONTRIBUTING.html", "changelog": "CHANGELOG.html", "remote-write": "docs/remote-write.html",
-		"a new lie": "CONTRIBUTING.html#a-new-lie", "object stores": "docs/decisions/017-own-object-stores.html",
+		"goodput": "docs/gates.html#conditions", "a new lie": "CONTRIBUTING.html#a-new-lie", "object stores": "docs/decisions/017-own-object-stores.html",
 	} {
 		found, _ := b.search(query)
 		if len(found) == 0 || found[0].To != "../"+want {
@@ -270,6 +271,8 @@ func TestDocsButtons(t *testing.T) {
 	value[any](b, `{document.querySelector('.toc a[href="#forms"]').click(); null}`)
 	b.wait(`document.querySelector('.toc a[aria-current]')?.hash === "#forms"`)
 
+	b.onPaper()
+
 	b = open(t, looks()[2], filepath.Join(dir, "docs/plan.html"))
 	shown := func() bool { return value[bool](b, `document.querySelector(".side").checkVisibility()`) }
 	if shown() {
@@ -285,4 +288,22 @@ func TestDocsButtons(t *testing.T) {
 	if shown() {
 		t.Error("Escape does not put the chapters away")
 	}
+}
+
+// onPaper: a page that is printed is its text alone, dark on white.
+func (b *tab) onPaper() {
+	b.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	b.must(err)
+	b.do(chromedp.EmulateViewport(700, 990))
+	if shown := value[[]string](b, `[...document.querySelectorAll(".bar, .side, .toc, .turn, .code button, dialog")].filter(e => e.checkVisibility()).map(e => e.className)`); len(shown) > 0 {
+		b.Errorf("%q are printed", shown)
+	}
+	if over := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+		b.Errorf("the page is %d pixels too wide for paper", over)
+	}
+	if ink := value[string](b, `getComputedStyle(document.querySelector("main")).color`); brightness(b.T, ink) > 0.3 {
+		b.Errorf("the ink is %s", ink)
+	}
+	b.picture("print")
 }

@@ -27,19 +27,19 @@ var house = []struct{ name, may string }{
 	{"cmd/inferometer", "cli"},
 
 	// The edge: arguments, terminal, signals, exit codes.
-	{"cli", "tool tool/* report/screen lib/nearest golang.org/x/term"},
+	{"cli", "tool tool/* manual report/screen lib/nearest golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "message gate draw live run run/kit plan record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag"},
+	{"tool", "manual message gate draw live run run/kit plan record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
 	{"tool/compare", "tool ./report tool/native/args compare gate metric report/ci report/html report/md result lib/wholefile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/foreign report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
-	{"tool/native", "tool tool/compare compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
-	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
-	{"tool/*/args", "plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
+	{"tool/native", "tool manual tool/compare compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
+	{"tool/selftest", "tool manual tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
+	{"tool/*/args", "manual plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/exposition"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
 	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse lib/jsonobject lib/number"},
@@ -51,6 +51,9 @@ var house = []struct{ name, may string }{
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/brief"},
 	{"tool/foreign", "plan record lib/bounded lib/brief lib/pyjson"},
 	{"tool/*", "tool message ./* tool/foreign tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
+
+	// What the program says of itself.
+	{"manual", "github.com/spf13/pflag"},
 
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},

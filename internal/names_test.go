@@ -37,12 +37,13 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	run := native.RunManual()
 	tools := []struct {
 		name, help string
 		names      message.Names
 		prefix     string // of names in the help
 	}{
-		{"inferometer", native.RunHelp(), message.Names{}, ""},
+		{"inferometer", run.Help(80, true), message.Names{}, ""},
 		{"genai-perf", genaiperf.HelpText(), genai.Names(), ""},
 		{"perf_analyzer", perfanalyzer.Help(), perfanalyzer.Names(new(plan.Plan)), ""},
 		{"perf_analyzer, gRPC", perfanalyzer.Help(), perfanalyzer.Names(&plan.Plan{Target: plan.Target{Transport: plan.TransportGRPC}}), ""},

@@ -49,7 +49,7 @@ func Main(env tool.Env) int {
 	}
 	name, rest := env.Args[0], env.Args[1:]
 	var names []string
-	for _, c := range append(own(), others()...) {
+	for _, c := range commands() {
 		if c.Name == name {
 			return c.Run(env, rest)
 		}
@@ -61,6 +61,8 @@ func Main(env tool.Env) int {
 		return tool.ExitOK
 	case "--version":
 		return versionCommand(env, nil)
+	case "__complete":
+		return completeCommand(env, rest)
 	}
 	fmt.Fprintf(env.Stderr, "inferometer: unknown command %q", name)
 	if n := nearest.Name(name, names); n != "" {
@@ -73,7 +75,7 @@ func Main(env tool.Env) int {
 func help() string {
 	var b strings.Builder
 	b.WriteString("inferometer measures generative-AI inference servers.\n\nUsage: inferometer COMMAND …\n\n")
-	for _, c := range append(own(), others()...) {
+	for _, c := range commands() {
 		fmt.Fprintf(&b, "  %-14s %s\n", c.Name, c.Summary)
 	}
 	b.WriteString("\nTry it without a server:              inferometer run\n" +

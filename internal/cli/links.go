@@ -9,15 +9,24 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/tool"
 )
+
+func linksManual() manual.Command {
+	return manual.Command{
+		Name:  "links",
+		About: "Install drop-in links named after the tools that inferometer replaces.",
+		Usage: []manual.Usage{{Line: "inferometer links DIR"}},
+		Takes: manual.Directories,
+	}
+}
 
 // linksCommand makes links to this program under the names of the tools that it
 // stands in for.
 func linksCommand(env tool.Env, args []string) int {
-	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
-		fmt.Fprint(env.Stdout, "Install drop-in links named after the tools that inferometer replaces.\n\nUsage: inferometer links DIR\n")
-		return tool.ExitOK
+	if asksHelp(args) {
+		return env.PrintHelp(linksManual(), true)
 	}
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
 		return env.Fail("links", errors.New("no directory given: inferometer links DIR"), tool.ExitUsage)

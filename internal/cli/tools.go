@@ -27,10 +27,14 @@ func own() []tool.Tool {
 	studies := tool.Gated(tool.Watched(study.Tool()))
 	return []tool.Tool{
 		tool.Watched(native.Run()), tool.Watched(native.Capacity()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
-		{Name: "links", Summary: "install drop-in links for the tools below", Run: linksCommand},
-		{Name: "version", Summary: "print the version", Run: versionCommand},
+		{Name: "links", Summary: "install drop-in links for the tools below", Manual: linksManual, Run: linksCommand},
+		{Name: "completion", Summary: "print the completion script of a shell", Manual: completionManual, Run: completionCommand},
+		{Name: "version", Summary: "print the version", Manual: versionManual, Run: versionCommand},
 	}
 }
+
+// commands are all of them.
+func commands() []tool.Tool { return append(own(), others()...) }
 
 // others are the tools that others made. A link to the program, or a copy of it, under
 // the name of one behaves as that tool.
@@ -39,6 +43,7 @@ func others() []tool.Tool {
 	script.Name, script.Summary, script.As = "llm_perf.py", "the same, under its script's name", nil
 	list := []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
 	for i, t := range list {
+		t.Foreign = true
 		list[i] = tool.Gated(tool.Paged(tool.Watched(t)))
 	}
 	return list

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -57,10 +58,14 @@ func ofPseudoVersion(version string) (commit, date string) {
 	return m[2], at.Format(time.RFC3339)
 }
 
-const versionHelp = `Print the version, the commit that it was built from and that commit's date.
-
-  inferometer version [--json]
-`
+func versionManual() manual.Command {
+	return manual.Command{
+		Name:   "version",
+		About:  "Print the version, the commit that it was built from and that commit's date.",
+		Usage:  []manual.Usage{{Line: "inferometer version [--json]"}},
+		Groups: []manual.Group{{Title: "Flags", Flags: []manual.Flag{{Name: "json", Help: "print them as JSON, with the commit in full"}}}},
+	}
+}
 
 // versionCommand prints which build this is.
 func versionCommand(env tool.Env, args []string) int {
@@ -70,9 +75,8 @@ func versionCommand(env tool.Env, args []string) int {
 		return tool.ExitOK
 	case len(args) == 1 && args[0] == "--json":
 		return versionJSON(env)
-	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
-		fmt.Fprint(env.Stdout, versionHelp)
-		return tool.ExitOK
+	case asksHelp(args):
+		return env.PrintHelp(versionManual(), true)
 	}
 	return env.Fail("version", errors.New("takes no arguments but --json"), tool.ExitUsage)
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 )
 
 // JSONSchema is the schema of a plan file, draft 2020-12. Editors check and
@@ -33,4 +34,22 @@ func objectSchema(docs []fieldDoc) schema {
 		props[d.name] = p
 	}
 	return schema{"type": "object", "properties": props, "additionalProperties": false}
+}
+
+// Choices gives the words that a field takes, such as those of stages[0].arrival; nil: it takes
+// others.
+func Choices() func(path string) []string {
+	all := objectSchema(planSpec().fields)
+	return func(path string) []string {
+		at := all
+		for name := range strings.SplitSeq(path, ".") {
+			name, _, listed := strings.Cut(name, "[")
+			props, _ := at["properties"].(schema)
+			if at, _ = props[name].(schema); listed {
+				at, _ = at["items"].(schema)
+			}
+		}
+		words, _ := at["enum"].([]string)
+		return words
+	}
 }

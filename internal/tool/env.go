@@ -11,6 +11,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/screen"
 )
@@ -38,6 +39,8 @@ type Env struct {
 	HungUp func(os.Signal) bool
 	// Terminal says what a writer leads to.
 	Terminal func(io.Writer) Terminal
+	// Besides are the flags that the command takes besides its own.
+	Besides []manual.Group
 	// Live is what the command line says about the live page; nil: there is none.
 	Live *Live
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/ci"
 	"github.com/inferometer/inferometer/internal/report/md"
@@ -26,9 +27,13 @@ const (
 	junitFlag  = "--junit"
 )
 
-// gateHelp is what the help of a tool that others made says of them.
-const gateHelp = "\nOf inferometer: " + failIfFlag + " CONDITION, repeatable, exits with code 3 if it holds: 'ttft.p99 > 200ms', 'at concurrency 8: rps < 40' (docs/gates.md).\n" +
-	junitFlag + " FILE also writes the verdict and the gates as JUnit XML.\n"
+// gateFlags are they, on the command line of a tool that others made.
+func gateFlags() manual.Group {
+	return manual.Group{Title: "Gates of inferometer", Flags: []manual.Flag{
+		{Name: strings.TrimPrefix(failIfFlag, "--"), Arg: "CONDITION", Help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > 200ms', 'at concurrency 8: rps < 40' (docs/gates.md)"},
+		{Name: strings.TrimPrefix(junitFlag, "--"), Arg: "FILE", Help: "also write the verdict and the gates as JUnit XML"},
+	}}
+}
 
 // Gates are the conditions under which the runs of a command fail, and what came of them.
 type Gates struct {
@@ -220,6 +225,10 @@ func (g *Gates) summarize(file string) error {
 
 // Gated is a tool that others made whose command line takes our flags of gates too.
 func Gated(t Tool) Tool {
+	flags := gateFlags()
+	if t.Foreign { // our own have them among their flags
+		t = with(t, flags)
+	}
 	inner := t.Run
 	t.Run = func(env Env, line []string) int {
 		rest, failIf, junit, err := takeGates(line)
@@ -230,8 +239,8 @@ func Gated(t Tool) Tool {
 			return env.Fail(t.Name, err, ExitUsage)
 		}
 		code := inner(env, rest)
-		if code == ExitOK && slices.ContainsFunc(own(rest), func(a string) bool { return a == "--help" || a == "-h" }) {
-			fmt.Fprint(env.Stdout, gateHelp)
+		if code == ExitOK && t.Foreign && asksHelp(rest) {
+			fmt.Fprint(env.Stdout, flags.Help(env.HelpWidth()))
 		}
 		return env.Gates.Close(env, code)
 	}

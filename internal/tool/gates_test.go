@@ -36,7 +36,7 @@ func TestTakeGates(t *testing.T) {
 
 // gatedTool is a tool of others whose run has a result, with a gate that is missed or not.
 func gatedTool(code int, gates ...result.Gate) Tool {
-	return Gated(Tool{Name: "x", Run: func(env Env, _ []string) int {
+	return Gated(Tool{Name: "x", Foreign: true, Run: func(env Env, _ []string) int {
 		if len(gates) > 0 {
 			env.Unwatched().Gating.Judged(&result.Result{Verdict: result.Verdict{Word: result.Valid, Valid: true}, Gates: gates})
 		}
@@ -61,8 +61,8 @@ func TestGatedCodes(t *testing.T) {
 		{"nothing was run", "--fail-if=rps<1", gatedTool(0), 0, "note: nothing was measured"},
 		{"nonsense", "--fail-if=rsp<1", gatedTool(0, met), 2, "did you mean rps?"},
 		{"no directory", "--junit=no/such/j.xml", gatedTool(0, met), 2, "there is no directory no/such"},
-		{"cannot be judged", "", Gated(Tool{Name: "x", Run: func(env Env, _ []string) int { env.Unwatched().Gating.Refused(); return 99 }}), 2, ""},
-		{"a level of none of several", "--fail-if=rps>9", Gated(Tool{Name: "x", Run: func(env Env, _ []string) int { env.Gates.Several(); return 0 }}), 3, "no run of this command had such a level"},
+		{"cannot be judged", "", Gated(Tool{Name: "x", Foreign: true, Run: func(env Env, _ []string) int { env.Unwatched().Gating.Refused(); return 99 }}), 2, ""},
+		{"a level of none of several", "--fail-if=rps>9", Gated(Tool{Name: "x", Foreign: true, Run: func(env Env, _ []string) int { env.Gates.Several(); return 0 }}), 3, "no run of this command had such a level"},
 	} {
 		var errs strings.Builder
 		env := Env{Stdout: io.Discard, Stderr: &errs, Getenv: func(string) string { return "" }}

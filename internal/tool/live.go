@@ -12,6 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/live"
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/run"
 )
 
@@ -21,16 +22,19 @@ type Live struct {
 	Keep    time.Duration // how long it stays when all else is done
 }
 
-// liveHelp is what --help says of it, for every tool.
-const liveHelp = `
-Live page:
-      --live [HOST:PORT]     show the run in a browser while it goes on, and as Prometheus metrics on /metrics (default ` + live.Default + `; docs/live.md)
-      --live-keep TIME       keep the live page this long after the run, or until Ctrl-C, such as 10m
-`
+// liveFlags are the flags about it, of every tool.
+func liveFlags() manual.Group {
+	return manual.Group{Title: "Live page", Flags: []manual.Flag{
+		{Name: "live", Arg: "HOST:PORT", Optional: true, Help: "show the run in a browser while it goes on, and as Prometheus metrics on /metrics (default " + live.Default + "; docs/live.md)"},
+		{Name: "live-keep", Arg: "TIME", Help: "keep the live page this long after the run, or until Ctrl-C, such as 10m"},
+	}}
+}
 
 // Watched is a tool that can show its runs in a browser while they go on: it has --live
 // besides its own flags.
 func Watched(t Tool) Tool {
+	flags := liveFlags()
+	t = with(t, flags)
 	inner := t.Run
 	t.Run = func(env Env, line []string) int {
 		view, rest, err := takeLive(line)
@@ -39,12 +43,17 @@ func Watched(t Tool) Tool {
 		}
 		env.Live = view
 		code := inner(env, rest)
-		if code == ExitOK && slices.ContainsFunc(own(rest), func(a string) bool { return a == "--help" || a == "-h" }) {
-			fmt.Fprint(env.Stdout, liveHelp)
+		if code == ExitOK && t.Foreign && asksHelp(rest) {
+			fmt.Fprint(env.Stdout, flags.Help(env.HelpWidth()))
 		}
 		return code
 	}
 	return t
+}
+
+// asksHelp reports whether a command line asks for the help of another's tool.
+func asksHelp(line []string) bool {
+	return slices.ContainsFunc(own(line), func(a string) bool { return a == "--help" || a == "-h" })
 }
 
 // own is the part of a command line before what is handed on to another program.

@@ -6,12 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/run"
@@ -20,8 +20,12 @@ import (
 // pageFlag is the flag of the report page, on every command that measures.
 const pageFlag = "--html"
 
-// pageHelp is what the help of a tool that others made says of it.
-const pageHelp = "\nOf inferometer: " + pageFlag + " FILE also writes the report as a page, one file that opens in any browser.\n"
+// pageFlags is it, on the command line of a tool that others made.
+func pageFlags() manual.Group {
+	return manual.Group{Title: "Report page of inferometer", Flags: []manual.Flag{
+		{Name: strings.TrimPrefix(pageFlag, "--"), Arg: "FILE", Help: "also write the report as a page: one file that opens in any browser"},
+	}}
+}
 
 // Pages writes the report pages of a command: each of its runs has one.
 type Pages struct {
@@ -82,6 +86,8 @@ func (p *Pages) Write(d *draw.Document) error {
 
 // Paged is a tool that others made whose command line takes our flag of the report page too.
 func Paged(t Tool) Tool {
+	flags := pageFlags()
+	t = with(t, flags)
 	inner := t.Run
 	t.Run = func(env Env, line []string) int {
 		line, file, err := takePage(line)
@@ -92,8 +98,8 @@ func Paged(t Tool) Tool {
 			return env.Fail(t.Name, err, ExitUsage)
 		}
 		code := inner(env, line)
-		if code == ExitOK && (slices.Contains(line, "--help") || slices.Contains(line, "-h")) {
-			fmt.Fprint(env.Stdout, pageHelp)
+		if code == ExitOK && asksHelp(line) {
+			fmt.Fprint(env.Stdout, flags.Help(env.HelpWidth()))
 		}
 		return code
 	}

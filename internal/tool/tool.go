@@ -4,6 +4,7 @@
 package tool
 
 import (
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run"
@@ -22,6 +23,10 @@ const (
 type Tool struct {
 	Name    string // the first word of the command line, or the name that the program goes by
 	Summary string
+	// Manual describes the command: for help, man pages and completion.
+	Manual func() manual.Command
+	// Foreign: it stands for a program that others made, and has that one's help.
+	Foreign bool
 	// Run carries out a command line and gives the exit code.
 	Run func(env Env, args []string) int
 	// Again makes the reports again of what the tool wrote; mine is false where something

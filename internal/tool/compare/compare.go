@@ -34,7 +34,7 @@ const (
 
 // Tool compares runs, also those that one of the tools has measured.
 func Tool(tools []tool.Tool) tool.Tool {
-	return tool.Tool{Name: name, Summary: "compare saved runs, with confidence", Run: func(env tool.Env, line []string) int {
+	return tool.Tool{Name: name, Summary: "compare saved runs, with confidence", Manual: args.CompareManual, Run: func(env tool.Env, line []string) int {
 		return runLine(env, line, tools)
 	}}
 }
@@ -45,8 +45,7 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
 	if action.Help {
-		fmt.Fprint(env.Stdout, args.CompareHelp())
-		return tool.ExitOK
+		return env.PrintHelp(args.CompareManual(), true)
 	}
 	if _, err := tool.NewPages(action.HTML); err != nil {
 		return env.Fail(name, err, tool.ExitUsage)

@@ -23,7 +23,7 @@ const name = "genai-perf"
 // such form, 1 for all else that stands in the way. What stands behind "--" is Perf
 // Analyzer's, which analyzer reads.
 func Tool(analyzer func(line []string) (*args.Passed, error)) tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for NVIDIA's GenAI-Perf", Run: func(env tool.Env, line []string) int {
+	return tool.Tool{Name: name, Summary: "drop-in replacement for NVIDIA's GenAI-Perf", Manual: args.Manual, Run: func(env tool.Env, line []string) int {
 		return runLine(env, args.Reader{Analyzer: analyzer, ReadFile: tool.ReadFile}, line)
 	}, Again: func(env tool.Env, from tool.From) (int, bool) {
 		if !IsFolder(from.Path) {

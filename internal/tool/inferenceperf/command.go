@@ -20,7 +20,7 @@ const name = "inference-perf"
 // Tool is inference-perf. Its exit codes are 0 where there is something to report, 1 where
 // there is not or where the run was ended early, and 2 for a bad config.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Run: runLine, As: as, Names: usualNames, Import: importRun, Figures: figures, Reads: "per_request_lifecycle_metrics.json of inference-perf, or the reports of its stages"}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Manual: args.Manual, Run: runLine, As: as, Names: usualNames, Import: importRun, Figures: figures, Reads: "per_request_lifecycle_metrics.json of inference-perf, or the reports of its stages"}
 }
 
 func runLine(env tool.Env, line []string) int {

@@ -13,7 +13,7 @@ const name = "llm_perf"
 
 // Tool is llm_perf. Its exit codes are 0 and 1, and 2 for bad usage.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for llm_perf", Run: runLine, As: as, Names: args.Names}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for llm_perf", Manual: args.Manual, Run: runLine, As: as, Names: args.Names}
 }
 
 func runLine(env tool.Env, line []string) int {

@@ -19,7 +19,7 @@ import (
 
 // Export writes the requests of a saved run as a table.
 func Export(tools []tool.Tool) tool.Tool {
-	return tool.Tool{Name: "export", Summary: "write the requests of a saved run as Parquet, CSV or JSON lines", Run: func(env tool.Env, line []string) int {
+	return tool.Tool{Name: "export", Summary: "write the requests of a saved run as Parquet, CSV or JSON lines", Manual: args.ExportManual, Run: func(env tool.Env, line []string) int {
 		return exportCommand(env, line, tools)
 	}}
 }
@@ -30,8 +30,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 		return env.Fail("export", err, tool.ExitUsage)
 	}
 	if action.Help {
-		fmt.Fprint(env.Stdout, args.ExportHelp())
-		return tool.ExitOK
+		return env.PrintHelp(args.ExportManual(), true)
 	}
 	if action.Out == "" {
 		action.Out = exportName(action)

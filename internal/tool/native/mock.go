@@ -8,26 +8,43 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // Mock serves a built-in inference server.
 func Mock() tool.Tool {
-	return tool.Tool{Name: "mock", Summary: "start a mock inference server", Run: mockCommand}
+	return tool.Tool{Name: "mock", Summary: "start a mock inference server", Manual: mockManual, Run: mockCommand}
+}
+
+// mockFlags are the flags, which set a configuration.
+func mockFlags(cfg *mock.Config) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("inferometer mock", pflag.ContinueOnError)
+	flags.Usage = func() {}
+	mock.Flags(flags, cfg)
+	return flags
+}
+
+func mockManual() manual.Command {
+	cfg := mock.Default()
+	return manual.Command{
+		Name:   "mock",
+		About:  "Start a mock inference server that speaks the OpenAI API and Triton's.",
+		Usage:  []manual.Usage{{Line: "inferometer mock [flags]"}},
+		Groups: []manual.Group{{Title: "Flags", Flags: manual.OfSet(mockFlags(&cfg))}},
+		Page:   "mock",
+	}
 }
 
 func mockCommand(env tool.Env, line []string) int {
 	cfg := mock.Default()
-	flags := pflag.NewFlagSet("inferometer mock", pflag.ContinueOnError)
+	flags := mockFlags(&cfg)
 	flags.SetOutput(env.Stderr)
-	flags.Usage = func() {}
-	mock.Flags(flags, &cfg)
 	err := flags.Parse(line)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprintf(env.Stdout, "Start a mock inference server that speaks the OpenAI API and Triton's.\n\nUsage: inferometer mock [flags]\n\n%s", flags.FlagUsagesWrapped(100))
-		return tool.ExitOK
+		return env.PrintHelp(mockManual(), true)
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}

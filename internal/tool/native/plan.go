@@ -16,7 +16,7 @@ import (
 
 // Plan checks or prints a plan, or its schema.
 func Plan() tool.Tool {
-	return tool.Tool{Name: "plan", Summary: "check or print a plan file, or print its schema", Run: planCommand}
+	return tool.Tool{Name: "plan", Summary: "check or print a plan file, or print its schema", Manual: args.PlanManual, Run: planCommand}
 }
 
 func planCommand(env tool.Env, line []string) int {
@@ -25,9 +25,8 @@ func planCommand(env tool.Env, line []string) int {
 	if err != nil {
 		return env.Fail("plan", err, tool.ExitUsage)
 	}
-	if action.Help {
-		fmt.Fprint(env.Stdout, args.PlanHelp())
-		return tool.ExitOK
+	if action.Help != args.NoHelp {
+		return env.PrintHelp(args.PlanManual(), action.Help == args.FullHelp)
 	}
 	env.Warn("warning", action.Warnings)
 	switch action.Verb {

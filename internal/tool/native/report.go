@@ -21,7 +21,7 @@ import (
 // Report makes the reports of a run again: of one of ours from its records, of what
 // another of the tools wrote in its way.
 func Report(tools []tool.Tool) tool.Tool {
-	return tool.Tool{Name: "report", Summary: "rebuild reports from a saved run", Run: func(env tool.Env, line []string) int {
+	return tool.Tool{Name: "report", Summary: "rebuild reports from a saved run", Manual: args.ReportManual, Run: func(env tool.Env, line []string) int {
 		return reportCommand(env, line, tools)
 	}}
 }
@@ -32,8 +32,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
 	if action.Help {
-		fmt.Fprint(env.Stdout, args.ReportHelp())
-		return tool.ExitOK
+		return env.PrintHelp(args.ReportManual(), true)
 	}
 	if action.Schema {
 		if _, err := env.Stdout.Write(result.JSONSchema()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/console"
@@ -24,33 +25,32 @@ import (
 
 // Run measures a server.
 func Run() tool.Tool {
-	return tool.Tool{Name: runName, Summary: "measure a server", Run: func(env tool.Env, line []string) int {
+	return tool.Tool{Name: runName, Summary: "measure a server", Manual: args.RunManual, Run: func(env tool.Env, line []string) int {
 		action, err := args.Run(line, kit.Known(), tool.ReadFile)
-		return carryOut(env, runName, action, err, args.RunHelp)
+		return carryOut(env, runName, action, err, args.RunManual)
 	}}
 }
 
 // Capacity finds the highest load that meets objectives.
 func Capacity() tool.Tool {
-	return tool.Tool{Name: capacityName, Summary: "find the highest load that meets objectives", Run: func(env tool.Env, line []string) int {
+	return tool.Tool{Name: capacityName, Summary: "find the highest load that meets objectives", Manual: args.CapacityManual, Run: func(env tool.Env, line []string) int {
 		action, err := args.Capacity(line, kit.Known(), tool.ReadFile)
-		if err == nil && !action.Help {
+		if err == nil && action.Help == args.NoHelp {
 			err = run.Objectives(action.Plan)
 		}
-		return carryOut(env, capacityName, action, err, args.CapacityHelp)
+		return carryOut(env, capacityName, action, err, args.CapacityManual)
 	}}
 }
 
 const capacityName = "capacity"
 
 // carryOut does what a command line asks for, unless it has faults.
-func carryOut(env tool.Env, name string, action *args.Action, err error, help func() string) int {
+func carryOut(env tool.Env, name string, action *args.Action, err error, described func() manual.Command) int {
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
-	if action.Help {
-		fmt.Fprint(env.Stdout, help())
-		return tool.ExitOK
+	if action.Help != args.NoHelp {
+		return env.PrintHelp(described(), action.Help == args.FullHelp)
 	}
 	env.Warn("warning", action.Warnings)
 	if action.DryRun {

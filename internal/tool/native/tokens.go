@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/kit"
@@ -21,16 +22,25 @@ import (
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
-const tokensHelp = `Count, encode and decode tokens.
-
-Usage: inferometer tokens count|encode|decode [flags] [FILE…]
-       inferometer tokens verify URL [flags] [FILE…]
-
-Without FILE, standard input is read. count and encode treat each file as one text and print one line
-for it; with --json, each line is a text, written as a JSON string. decode reads one JSON array of IDs
-per line. verify compares with the server's own /tokenize (vLLM, SGLang, llama.cpp, TGI), text by text.
-
-`
+func tokensManual() manual.Command {
+	flags := manual.OfSet(new(tokensCommand).flags())
+	for i := range flags {
+		if flags[i].Name == "tokenizer" {
+			flags[i].Takes = manual.AnyFile
+		}
+	}
+	return manual.Command{
+		Name:  "tokens",
+		About: "Count, encode and decode tokens.",
+		Usage: []manual.Usage{{Line: "inferometer tokens count|encode|decode [flags] [FILE...]"}, {Line: "inferometer tokens verify URL [flags] [FILE...]"}},
+		Text: `Without FILE, standard input is read. count and encode treat each file as one text and print one line ` +
+			`for it; with --json, each line is a text, written as a JSON string. decode reads one JSON array of IDs ` +
+			`per line. verify compares with the server's own /tokenize (vLLM, SGLang, llama.cpp, TGI), text by text.`,
+		Groups: []manual.Group{{Title: "Flags", Flags: flags}},
+		Page:   "tokenizers", Takes: manual.AnyFile,
+		Verbs: []manual.Verb{{Name: "count", Help: "count the tokens of a text"}, {Name: "encode", Help: "print the IDs of a text's tokens"}, {Name: "decode", Help: "print the text of token IDs"}, {Name: "verify", Help: "compare with a server's own tokenizer"}},
+	}
+}
 
 // tokensCommand is one command line of `inferometer tokens`.
 type tokensCommand struct {
@@ -44,12 +54,11 @@ type tokensCommand struct {
 
 // Tokens counts, encodes and decodes text.
 func Tokens() tool.Tool {
-	return tool.Tool{Name: "tokens", Summary: "count, encode and decode tokens", Run: tokensMain}
+	return tool.Tool{Name: "tokens", Summary: "count, encode and decode tokens", Manual: tokensManual, Run: tokensMain}
 }
 
-func tokensMain(env tool.Env, line []string) int {
-	env.LeaveInterrupts()
-	c := tokensCommand{env: env}
+// flags are those of the command.
+func (c *tokensCommand) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("inferometer tokens", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&c.tokenizer, "tokenizer", token.Builtin, "tokenizer: file, directory, Hugging Face ID, or a built-in one")
@@ -58,10 +67,16 @@ func tokensMain(env tool.Env, line []string) int {
 	flags.BoolVar(&c.special, "special", false, "add the special tokens that the model's own tokenizer adds (decode: print them)")
 	flags.StringVar(&c.model, "model", "", "verify: model name, for servers that need it")
 	flags.StringVar(&c.keyEnv, "api-key-env", "", "verify: environment variable with the API key")
+	return flags
+}
+
+func tokensMain(env tool.Env, line []string) int {
+	env.LeaveInterrupts()
+	c := tokensCommand{env: env}
+	flags := c.flags()
 	err := flags.Parse(line)
 	if errors.Is(err, pflag.ErrHelp) || (err == nil && flags.NArg() == 0 && len(line) == 0) {
-		fmt.Fprint(env.Stdout, tokensHelp, flags.FlagUsagesWrapped(100))
-		return tool.ExitOK
+		return env.PrintHelp(tokensManual(), true)
 	}
 	if err != nil {
 		return env.Fail("tokens", fmt.Errorf("%w%s; inferometer tokens --help lists the flags", err, tool.NearestFlag(flags, err)), tool.ExitUsage)

@@ -13,13 +13,14 @@ import (
 
 	"github.com/inferometer/inferometer/internal/cluster"
 	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // Worker sends a share of another process's run.
 func Worker() tool.Tool {
-	return tool.Tool{Name: "worker", Summary: "send a share of a run that another process coordinates", Run: workerCommand}
+	return tool.Tool{Name: "worker", Summary: "send a share of a run that another process coordinates", Manual: workerManual, Run: workerCommand}
 }
 
 // joining are the flags of a worker.
@@ -28,23 +29,38 @@ type joining struct {
 	wait                      time.Duration
 }
 
+// flags are they, as a command line has them.
+func (j *joining) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("inferometer worker", pflag.ContinueOnError)
+	flags.Usage = func() {}
+	flags.StringVar(&j.url, "join", "", "NATS where the run is, as a `URL`: nats://HOST:PORT or tls://HOST:PORT")
+	flags.StringVar(&j.name, "name", "", "name of this worker, its own in the run (default HOST-PROCESS)")
+	flags.StringVar(&j.dir, "dir", "", "`DIR` for this worker's own records (default: a temporary one, which is kept if the run is lost)")
+	flags.StringVar(&j.ca, "ca", "", "PEM `FILE` of the authority that signed the certificate of NATS")
+	flags.StringVar(&j.creds, "creds", "", "credentials `FILE` of a NATS account, instead of "+tokenVariable)
+	flags.DurationVar(&j.wait, "wait", joinFor, "how long to wait for a run to join")
+	return flags
+}
+
+func workerManual() manual.Command {
+	return manual.Command{
+		Name:   "worker",
+		About:  "Send a share of a run that another process coordinates (inferometer run … --workers N --join-at ADDRESS).",
+		Usage:  []manual.Usage{{Line: "inferometer worker --join URL [flags]"}},
+		Text:   "The token that it asks for is in " + tokenVariable + ".",
+		Groups: []manual.Group{{Title: "Flags", Flags: manual.OfSet(new(joining).flags())}},
+		Page:   "scale",
+	}
+}
+
 func workerCommand(env tool.Env, line []string) int {
 	var j joining
-	flags := pflag.NewFlagSet("inferometer worker", pflag.ContinueOnError)
+	flags := j.flags()
 	flags.SetOutput(env.Stderr)
-	flags.Usage = func() {}
-	flags.StringVar(&j.url, "join", "", "NATS where the run is: nats://HOST:PORT or tls://HOST:PORT")
-	flags.StringVar(&j.name, "name", "", "name of this worker, its own in the run (default HOST-PROCESS)")
-	flags.StringVar(&j.dir, "dir", "", "directory for this worker's own records (default: a temporary one, which is kept if the run is lost)")
-	flags.StringVar(&j.ca, "ca", "", "PEM file of the authority that signed the certificate of NATS")
-	flags.StringVar(&j.creds, "creds", "", "credentials file of a NATS account, instead of "+tokenVariable)
-	flags.DurationVar(&j.wait, "wait", joinFor, "how long to wait for a run to join")
 	err := flags.Parse(line)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprintf(env.Stdout, "Send a share of a run that another process coordinates (inferometer run … --workers N --join-at ADDRESS).\n"+
-			"The token that it asks for is in %s.\n\nUsage: inferometer worker --join URL [flags]\n\n%s", tokenVariable, flags.FlagUsagesWrapped(100))
-		return tool.ExitOK
+		return env.PrintHelp(workerManual(), true)
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case err == nil && j.url == "":

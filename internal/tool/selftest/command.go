@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/progress"
@@ -29,28 +30,45 @@ type selftestFlags struct {
 
 // Tool measures the built-in mock.
 func Tool() tool.Tool {
-	return tool.Tool{Name: "selftest", Summary: "measure the built-in mock to find this host's error bars", Run: runLine}
+	return tool.Tool{Name: "selftest", Summary: "measure the built-in mock to find this host's error bars", Manual: described, Run: runLine}
 }
 
-func runLine(env tool.Env, line []string) int {
-	var f selftestFlags
+// set are the flags as a command line has them.
+func (f *selftestFlags) set() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("inferometer selftest", pflag.ContinueOnError)
-	flags.SetOutput(env.Stderr)
 	flags.Usage = func() {}
 	flags.SortFlags = false
-	flags.StringVar(&f.like, "like", "", "plan file to take load, prompts and lengths from (default: 8, 32, 128, … in flight)")
+	flags.StringVar(&f.like, "like", "", "plan `FILE` to take load, prompts and lengths from (default: 8, 32, 128, … in flight)")
 	flags.IntVar(&f.levels, "levels", 5, "maximum number of loads to try, each heavier than the last")
 	flags.DurationVar(&f.time, "time", 4*time.Second, "time to measure each load; longer if responses are slow")
 	flags.DurationVar(&f.ttft, "ttft", 50*time.Millisecond, "time to first token of the mock")
 	flags.DurationVar(&f.itl, "itl", 10*time.Millisecond, "inter-token latency of the mock")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON and nothing else")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only the report, no progress")
+	return flags
+}
+
+func described() manual.Command {
+	flags := manual.OfSet(new(selftestFlags).set())
+	flags[0].Takes = manual.PlanFiles
+	return manual.Command{
+		Name:   "selftest",
+		About:  "Measure the built-in mock on this host, compare each figure with the mock's own log, and print error bars.",
+		Usage:  []manual.Usage{{Line: "inferometer selftest [--like plan.yaml] [flags]"}},
+		Groups: []manual.Group{{Title: "Flags", Flags: flags}},
+		After:  "Exits with 0 if this host can measure the first load accurately, else with 1.",
+		Page:   "selftest",
+	}
+}
+
+func runLine(env tool.Env, line []string) int {
+	var f selftestFlags
+	flags := f.set()
+	flags.SetOutput(env.Stderr)
 	err := flags.Parse(line)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprintf(env.Stdout, "Measure the built-in mock on this host, compare each figure with the mock's own log, and print error bars.\n\n"+
-			"Usage: inferometer selftest [--like plan.yaml] [flags]\n\n%s\nExits with 0 if this host can measure the first load accurately, else with 1. See docs/selftest.md.\n", flags.FlagUsagesWrapped(100))
-		return tool.ExitOK
+		return env.PrintHelp(described(), true)
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q: a plan file goes behind --like", flags.Arg(0))
 	case err == nil && (f.levels < 1 || f.time <= 0 || f.ttft <= 0 || f.itl <= 0):

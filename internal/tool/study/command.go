@@ -18,7 +18,7 @@ const name = "study"
 // Tool measures a model with prompts of several lengths. Its exit codes are 0 and 1, and 2
 // for bad usage.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "measure latency over prompt length", Run: runLine, Again: again}
+	return tool.Tool{Name: name, Summary: "measure latency over prompt length", Manual: args.StudyManual, Run: runLine, Again: again}
 }
 
 func runLine(env tool.Env, line []string) int {
@@ -26,9 +26,8 @@ func runLine(env tool.Env, line []string) int {
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
-	if action.Help {
-		fmt.Fprint(env.Stdout, args.StudyHelp())
-		return tool.ExitOK
+	if action.Help != args.NoHelp {
+		return env.PrintHelp(args.StudyManual(), action.Help == args.FullHelp)
 	}
 	env.Warn("warning", action.Warnings)
 	if action.DryRun {

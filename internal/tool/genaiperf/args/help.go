@@ -52,17 +52,8 @@ func writeFlag(b *strings.Builder, f option) {
 		names = append(names, "--"+n)
 	}
 	left := "  " + strings.Join(names, ", ")
-	switch {
-	case len(f.choices) > 0:
-		left += " {" + strings.Join(f.choices, ",") + "}"
-	case f.kind == whole:
-		left += " N"
-	case f.kind == number:
-		left += " X"
-	case f.kind == word:
-		left += " TEXT"
-	case f.kind == list:
-		left += " TEXT…"
+	if p := f.placeholder(); p != "" {
+		left += " " + p
 	}
 	if len(left) > column-2 {
 		fmt.Fprintf(b, "%s\n%s%s\n", left, strings.Repeat(" ", column), f.help)

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -82,6 +83,28 @@ const DefaultResults = "profiling_results.json"
 func Help() string {
 	return "Measure a language model on Triton with your own prompts, each sent once per concurrency level.\n\nUsage: llm_perf --input-data FILE [flags]\n\n" +
 		new(flags).set().FlagUsagesWrapped(100)
+}
+
+// Manual describes the command, for man pages and completion.
+func Manual() manual.Command {
+	flags := manual.OfSet(new(flags).set())
+	for i := range flags {
+		switch f := &flags[i]; f.Name {
+		case "input-data", "tokenizer-path", "profile-export-file":
+			f.Takes = manual.AnyFile
+		case "out":
+			f.Takes = manual.Directories
+		case "protocol":
+			f.Values = []string{"grpc", "http"}
+		}
+	}
+	return manual.Command{
+		Name:   "llm_perf",
+		About:  "Measure a language model on Triton with your own prompts, each sent once per concurrency level.",
+		Usage:  []manual.Usage{{Line: "llm_perf --input-data FILE [flags]"}},
+		Groups: []manual.Group{{Title: "Flags", Flags: flags}},
+		Page:   "llm_perf",
+	}
 }
 
 // Parse reads a command line, without the program's name. readFile reads the prompts,

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -18,7 +19,9 @@ type option struct {
 	name, short string
 	arg         string // what its value is called in the help; empty: it has none
 	help        string
-	path        string // the field of the plan that it sets, where it sets one as it stands
+	path        string       // the field of the plan that it sets, where it sets one as it stands
+	values      []string     // the words that it takes, where the field of the plan does not have them
+	takes       manual.Files // the files that it names, where what its value is called does not say so
 }
 
 // group is a set of options that the help shows together.

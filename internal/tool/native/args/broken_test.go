@@ -16,7 +16,7 @@ func TestBrokenLines(t *testing.T) {
 	}
 	mutate.Lines(t, mutate.Usual/4, seeds, func(args []string) {
 		a, err := Run(args, plan.Known{}, func(string) ([]byte, error) { return []byte(file), nil })
-		if err == nil && !a.Help && plan.Validate(a.Plan) != nil {
+		if err == nil && a.Help == NoHelp && plan.Validate(a.Plan) != nil {
 			t.Errorf("%q: accepted a plan that is not valid: %v", args, plan.Validate(a.Plan))
 		}
 		_, _ = Report(args)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -28,7 +29,7 @@ func capacityGroups() []group {
 	return []group{
 		{"Search", []option{
 			{name: "slo", arg: "OBJECTIVE", help: "what a load must meet, repeatable: 'ttft.p99 < 200ms', 'itl.p99 < 30ms', 'goodput >= 95%' (docs/gates.md)"},
-			{name: "by", arg: "KIND", help: "rate (default): requests per second; or concurrency: requests in flight"},
+			{name: "by", arg: "KIND", values: []string{byRate, byConcurrency}, help: "rate (default): requests per second; or concurrency: requests in flight"},
 			{name: "start", arg: "X", help: "first load to try (default 1); the search doubles or halves it"},
 			{name: "max", arg: "X", path: "capacity.max", help: "highest load to try (default: no limit)"},
 			{name: "precision", arg: "SHARE", path: "capacity.precision", help: "end when the 95 % interval is within this share of the answer (default 5%)"},
@@ -101,19 +102,23 @@ func (b *builder) capacity() {
 	}
 }
 
-// CapacityHelp is the help of `inferometer capacity`.
-func CapacityHelp() string {
-	return `Find the highest load that meets objectives.
-
-  inferometer capacity [URL...|plan.yaml] --slo OBJECTIVE [flags]
-
-Levels of load are measured, more of them and longer ones near the answer, which is given with a
-95 % interval. A level must meet all objectives. Exit code 3: even the lowest load misses them.
-
-Examples:
-  inferometer capacity http://host:8000 --slo 'ttft.p99 < 200ms' --slo 'itl.p99 < 30ms'
-  inferometer capacity http://host:8000 --by concurrency --slo 'tpot.p90 < 25ms' --max 256
-  inferometer capacity http://host:8000 --slo 'goodput >= 95%' --goodput ttft:200ms,itl:30ms \
-      --input-tokens 512 --output-tokens 128 --start 10 --max-time 30m --out results
-` + helpOf(capacityGroups())
+// CapacityManual describes `inferometer capacity`.
+func CapacityManual() manual.Command {
+	return manual.Command{
+		Name:  "capacity",
+		About: "Find the highest load that meets objectives.",
+		Usage: []manual.Usage{{Line: "inferometer capacity [URL...|plan.yaml] --slo OBJECTIVE [flags]"}},
+		Text: `Levels of load are measured, more of them and longer ones near the answer, which is given with a 95 % interval. ` +
+			`A level must meet all objectives. Exit code 3: even the lowest load misses them.`,
+		Examples: []string{
+			"inferometer capacity http://host:8000 --slo 'ttft.p99 < 200ms' --slo 'itl.p99 < 30ms'",
+			"inferometer capacity http://host:8000 --by concurrency --slo 'tpot.p90 < 25ms' --max 256",
+			"inferometer capacity http://host:8000 --slo 'goodput >= 95%' --goodput ttft:200ms,itl:30ms --input-tokens 512 --output-tokens 128 --start 10 --max-time 30m --out results",
+		},
+		Groups: described(capacityGroups()),
+		Common: []string{"slo", "by", "start", "max", "precision", "max-time", "arrival", "max-in-flight",
+			"model", "endpoint", "api-key-env", "input-tokens", "output-tokens", "input-file", "tokenizer",
+			"goodput", "out", "html", "live", "dry-run", "help", "help-all"},
+		Page: "capacity", Takes: manual.PlanFiles,
+	}
 }

@@ -31,16 +31,16 @@ type ReportAction struct {
 	All       bool   // print every metric and check
 	SendTo    SendTo
 	Schema    bool // print the JSON Schema of result.json and stop
-	Help      bool // print ReportHelp and stop
+	Help      bool // print the help and stop
 }
 
 func reportGroups() []group {
 	return []group{{"Flags", []option{
-		{name: "format", arg: "LIST", help: "reports to make, comma-separated: " + strings.Join(Formats(), ", ") + " (default console)"},
+		{name: "format", arg: "LIST", values: Formats(), help: "reports to make, comma-separated: " + strings.Join(Formats(), ", ") + " (default console)"},
 		{name: "html", arg: "FILE", help: "also write the report as a page: one file that opens in any browser"},
 		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable, besides the conditions of the plan: 'ttft.p99 > 200ms' (docs/gates.md)"},
 		{name: "junit", arg: "FILE", help: "also write the verdict and the gates as JUnit XML, for CI systems"},
-		{name: "as", arg: "TOOL", help: "report in the tables and files of another tool: genai-perf, perf_analyzer, llm_perf or inference-perf"},
+		{name: "as", arg: "TOOL", values: []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"}, help: "report in the tables and files of another tool: genai-perf, perf_analyzer, llm_perf or inference-perf"},
 		{name: "out", arg: "DIR", help: "with --as: directory for those files, new or empty (default TOOL in the run's directory)"},
 		{name: "tokenizer", arg: "NAME", help: "with --as, or for a directory written by GenAI-Perf: tokenizer to count tokens with"},
 		{name: "all", help: "print every metric and check, and the table of the steady window"},
@@ -118,22 +118,24 @@ type PlanAction struct {
 	Document string     // of schema: whose
 	Plan     *plan.Plan // of check and print
 	Warnings []string
-	Help     bool // print PlanHelp and stop
+	Help     Help // print it and stop
 }
 
 // Plan reads the arguments of `inferometer plan`: a verb, then what `run` takes.
 // The error is a plan.Faults.
 func Plan(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*PlanAction, error) {
 	if len(args) == 0 {
-		return &PlanAction{Help: true}, nil
+		return &PlanAction{Help: ShortHelp}, nil
 	}
 	verb, rest := args[0], args[1:]
 	switch verb {
 	case "-h", "--help", "help":
-		return &PlanAction{Help: true}, nil
+		return &PlanAction{Help: ShortHelp}, nil
+	case "--help-all":
+		return &PlanAction{Help: FullHelp}, nil
 	case "schema":
-		v, faults := parse([]group{{"Flags", []option{{name: "help", short: "h", help: "print this help"}}}}, rest)
-		a := &PlanAction{Verb: verb, Document: PlanDocument, Help: v.is("help")}
+		v, faults := parse([]group{{"Flags", helpFlags()}}, rest)
+		a := &PlanAction{Verb: verb, Document: PlanDocument, Help: v.help()}
 		if len(v.args) > 0 {
 			a.Document = v.args[0]
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -25,7 +26,7 @@ type CompareAction struct {
 	Tokenizer  string   // to count with what GenAI-Perf wrote; empty: the counts that were kept
 	FailIf     []string // conditions under which the comparison fails
 	JUnit      string   // file for them; empty: none
-	Help       bool     // print CompareHelp and stop
+	Help       bool     // print the help and stop
 }
 
 func compareGroups() []group {
@@ -34,7 +35,7 @@ func compareGroups() []group {
 		{name: "size", arg: "PERCENT", help: "difference that should be found; the report says how much longer to run for it (default 5%)"},
 		{name: "confidence", arg: "PERCENT", help: "confidence of the intervals (default 95%)"},
 		{name: "anyway", help: "compare even if the plans measure different things"},
-		{name: "format", arg: "LIST", help: "what to print, comma-separated: " + strings.Join(CompareFormats(), ", ") + " (default console)"},
+		{name: "format", arg: "LIST", values: CompareFormats(), help: "what to print, comma-separated: " + strings.Join(CompareFormats(), ", ") + " (default console)"},
 		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > +5%' if that is worse by more than 5 % with confidence (docs/gates.md)"},
 		{name: "junit", arg: "FILE", help: "also write the gates as JUnit XML, for CI systems"},
 		{name: "html", arg: "FILE", help: "also write the comparison as a page: one file that opens in any browser"},
@@ -44,21 +45,26 @@ func compareGroups() []group {
 	}}}
 }
 
-// CompareHelp is the help of `inferometer compare`.
-func CompareHelp() string {
-	return `Compare saved runs: how far each figure of B is from A, and whether that is more than chance.
+// CompareManual describes `inferometer compare`.
+func CompareManual() manual.Command {
+	return manual.Command{
+		Name:  "compare",
+		About: "Compare saved runs: how far each figure of B is from A, and whether that is more than chance.",
+		Usage: []manual.Usage{
+			{Line: "inferometer compare A B [C...] [flags]", Help: "each side with the first"},
+			{Line: "inferometer compare DIR [flags]", Help: "both sides of an A/B run (inferometer run --ab)"},
+		},
+		Text: `A side is the output directory of a run, a directory of several (inferometer run --repeat), a ` +
+			`comma-separated list of directories, or what another tool wrote. NAME=PATH gives it a name.
 
-  inferometer compare A B [C...] [flags]    each side with the first
-  inferometer compare DIR [flags]           both sides of an A/B run (inferometer run --ab)
-
-A side is the output directory of a run, a directory of several (inferometer run --repeat), a
-comma-separated list of directories, or what another tool wrote. NAME=PATH gives it a name.
-Exit code: 0, 1 if a run is not valid, 2 for bad usage and for plans that cannot be compared, 3 if --fail-if holds.
-
-Examples:
-  inferometer compare results/before results/after
-  inferometer compare main=results/main patch=results/1,results/2,results/3 --format md
-` + helpOf(compareGroups())
+Exit code: 0, 1 if a run is not valid, 2 for bad usage and for plans that cannot be compared, 3 if --fail-if holds.`,
+		Examples: []string{
+			"inferometer compare results/before results/after",
+			"inferometer compare main=results/main patch=results/1,results/2,results/3 --format md",
+		},
+		Groups: described(compareGroups()),
+		Page:   "compare", Takes: manual.AnyFile,
+	}
 }
 
 // Compare reads the arguments of `inferometer compare`. The error is a plan.Faults.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -25,12 +26,12 @@ type ExportAction struct {
 	Events    bool   // a row for each event
 	Out       string // file to write; empty: one in Dir
 	Tokenizer string // to count the tokens of a run that another tool measured; empty: the run's own
-	Help      bool   // print ExportHelp and stop
+	Help      bool   // print the help and stop
 }
 
 func exportGroups() []group {
 	return []group{{"Flags", []option{
-		{name: "format", arg: "NAME", help: strings.Join(ExportFormats(), ", ") + " (default: by the suffix of --out, else parquet)"},
+		{name: "format", arg: "NAME", values: ExportFormats(), help: strings.Join(ExportFormats(), ", ") + " (default: by the suffix of --out, else parquet)"},
 		{name: "events", help: "one row per event of the responses instead of one per request"},
 		{name: "out", arg: "FILE", help: "file to write, - for standard output (default requests.FORMAT, events.FORMAT or profile_export.json in DIR)"},
 		{name: "tokenizer", arg: "NAME", help: "for files written by GenAI-Perf or Perf Analyzer: tokenizer to count tokens with"},
@@ -98,16 +99,21 @@ func (b *builder) export() *ExportAction {
 	return a
 }
 
-// ExportHelp is the help of `inferometer export`.
-func ExportHelp() string {
-	return `Export the requests of a saved run as a table: one row per request, or one per event.
-
-  inferometer export DIR [flags]
-  inferometer export FILE [flags]   what Perf Analyzer, GenAI-Perf or inference-perf wrote
-
-Examples:
-  inferometer export results                                 results/requests.parquet
-  inferometer export results --format csv --out requests.csv
-  inferometer export results --events --out events.parquet
-` + helpOf(exportGroups())
+// ExportManual describes `inferometer export`.
+func ExportManual() manual.Command {
+	return manual.Command{
+		Name:  "export",
+		About: "Export the requests of a saved run as a table: one row per request, or one per event.",
+		Usage: []manual.Usage{
+			{Line: "inferometer export DIR [flags]"},
+			{Line: "inferometer export FILE [flags]", Help: "what Perf Analyzer, GenAI-Perf or inference-perf wrote"},
+		},
+		Examples: []string{
+			"inferometer export results   writes results/requests.parquet",
+			"inferometer export results --format csv --out requests.csv",
+			"inferometer export results --events --out events.parquet",
+		},
+		Groups: described(exportGroups()),
+		Page:   "export", Takes: manual.AnyFile,
+	}
 }

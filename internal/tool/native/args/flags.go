@@ -1,5 +1,7 @@
 package args
 
+import "github.com/inferometer/inferometer/internal/plan"
+
 // runGroups are the flags of `inferometer run`.
 func runGroups() []group {
 	return []group{
@@ -23,7 +25,7 @@ func loadFlags() []option {
 	return []option{
 		{name: "concurrency", arg: "N", path: "stages[0].concurrency", help: "closed loop: keep N requests in flight (default 1 when no load is given)"},
 		{name: "rate", arg: "R", path: "stages[0].rate", help: "open loop: send R requests per second; needs --duration or --requests"},
-		{name: "arrival", arg: "KIND", path: "stages[0].arrival", help: "arrival process of --rate: constant (default), poisson or gamma; trace, without --rate: the input file's timestamps"},
+		{name: "arrival", arg: "KIND", path: "stages[0].arrival", values: []string{plan.ArrivalConstant, plan.ArrivalPoisson, plan.ArrivalGamma, plan.ArrivalTrace}, help: "arrival process of --rate: constant (default), poisson or gamma; trace, without --rate: the input file's timestamps"},
 		{name: "cv", arg: "X", path: "stages[0].cv", help: "coefficient of variation of gamma arrivals; 1 is Poisson, higher is burstier"},
 		{name: "max-in-flight", arg: "N", path: "stages[0].max_in_flight", help: "with --rate: at most N requests in flight; later arrivals wait, and are counted"},
 		{name: "ramp-to", arg: "X", path: "stages[0].ramp_to", help: "change the concurrency or rate linearly to X over the duration"},
@@ -146,9 +148,9 @@ func judgementFlags() []option {
 
 // outputFlags are the flags about what the run prints and keeps.
 func outputFlags() []option {
-	return []option{
+	return append([]option{
 		{name: "out", arg: "DIR", path: "output.dir", help: "directory for records and reports (default: print only); {timestamp}, {model} and {name} are filled in"},
-		{name: "keep", arg: "WHAT", help: "what records hold of responses: none, text (default) or raw, every byte of requests and responses"},
+		{name: "keep", arg: "WHAT", values: kept(), help: "what records hold of responses: none, text (default) or raw, every byte of requests and responses"},
 		{name: "export", arg: "FILE", help: "also write a table with one row per request: .parquet, .csv or .jsonl; .json for a profile export (docs/export.md)"},
 		{name: "on-full", arg: "WHAT", path: "output.on_full", help: "when records can no longer be written, as on a full disk: continue without them (default) or stop"},
 		{name: "name", arg: "TEXT", path: "name", help: "name of the run in reports"},
@@ -157,6 +159,8 @@ func outputFlags() []option {
 		{name: "all", help: "print every metric and check, and the table of the steady window"},
 		{name: "quiet", short: "q", help: "print only the result, no progress"},
 		{name: "dry-run", help: "print the equivalent plan file and exit"},
-		{name: "help", short: "h", help: "print this help"},
-	}
+	}, helpFlags()...)
 }
+
+// kept is what records may hold of responses.
+func kept() []string { return []string{"none", "text", "raw"} }

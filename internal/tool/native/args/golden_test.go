@@ -66,7 +66,7 @@ func outcome(args []string, readFile func(string) ([]byte, error)) string {
 		var a *Action
 		if a, err = Run(args[1:], plan.Known{}, readFile); err == nil {
 			p, warn = a.Plan, a.Warnings
-			fmt.Fprintf(&b, "# dry-run %t, quiet %t, json %t, help %t\n", a.DryRun, a.Quiet, a.JSON, a.Help)
+			fmt.Fprintf(&b, "# dry-run %t, quiet %t, json %t, help %t\n", a.DryRun, a.Quiet, a.JSON, a.Help != NoHelp)
 		}
 	case "capacity":
 		var a *Action
@@ -77,7 +77,7 @@ func outcome(args []string, readFile func(string) ([]byte, error)) string {
 		var a *PlanAction
 		if a, err = Plan(args[1:], plan.Known{}, readFile); err == nil {
 			p, warn = a.Plan, a.Warnings
-			fmt.Fprintf(&b, "# %s, help %t\n", a.Verb, a.Help)
+			fmt.Fprintf(&b, "# %s, help %t\n", a.Verb, a.Help != NoHelp)
 		}
 	case "export":
 		var a *ExportAction

@@ -1,111 +1,124 @@
 package args
 
 import (
-	"strings"
+	"cmp"
+
+	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// helpWidth is how many columns a help text may have.
-const helpWidth = 100
-
-// RunHelp is the help of `inferometer run`.
-func RunHelp() string {
-	return `Measure an inference server.
-
-  inferometer run [URL...|plan.yaml] [flags]
-
-Without a URL or plan file, the built-in mock is measured. Several URLs take requests in turn.
-Flags override the plan file; docs/plan.md describes it.
-
-Examples:
-  inferometer run
-  inferometer run http://host:8000 --model M --concurrency 32 --duration 30s --out results
-  inferometer run http://host:8000 --model M --rate 50 --arrival poisson --max-in-flight 500 \
-      --requests 2000 --goodput ttft:200ms,itl:30ms
-  inferometer run http://host:8000 --input-tokens normal:mean=550,stddev=50 --output-tokens 128 \
-      --ignore-eos --stage concurrency=8,duration=30s --stage concurrency=16,duration=30s,gap=5s
-  inferometer run grpc://host:8001 --model ensemble --concurrency 8 --output-tokens 128
-  inferometer run http://host:8000 --protocol triton --model vllm_model --endpoint generate
-  inferometer run plan.yaml --seed 7
-` + helpOf(runGroups())
-}
-
-// ReportHelp is the help of `inferometer report`.
-func ReportHelp() string {
-	return `Rebuild the reports of a saved run from its records.
-
-  inferometer report DIR [flags]
-  inferometer report DIR DIR...     what the workers of one run kept, as one report
-  inferometer report FILE           averages of Perf Analyzer's profile_export.json
-
-To compare runs with one another: inferometer compare A B
-
-Example:
-  inferometer report results --format console,csv
-` + helpOf(reportGroups())
-}
-
-// PlanHelp is the help of `inferometer plan`.
-func PlanHelp() string {
-	return `Check or print a plan without running it.
-
-  inferometer plan check  [URL...|plan.yaml] [flags of run]   find errors in it and its files
-  inferometer plan print  [URL...|plan.yaml] [flags of run]   print it in full, without secrets
-  inferometer plan schema [plan|result|comparison|repeats]    print the JSON Schema of plan files,
-                                                              or of result.json and so on
-
-Examples:
-  inferometer plan check plan.yaml
-  inferometer plan print http://host:8000 --concurrency 32 > plan.yaml
-`
-}
-
-// helpOf lists flags in two columns.
-func helpOf(groups []group) string {
-	left := 0
-	for _, g := range groups {
-		for _, o := range g.options {
-			left = max(left, len(o.heading()))
-		}
+// helpFlags are the flags that print the help of a command that has many.
+func helpFlags() []option {
+	return []option{
+		{name: "help", short: "h", help: "print this help"},
+		{name: "help-all", help: "print the help with every flag"},
 	}
-	var b strings.Builder
+}
+
+// Help is which help a command line asks for.
+type Help int
+
+// The two helps of a command with many flags.
+const (
+	NoHelp Help = iota
+	ShortHelp
+	FullHelp
+)
+
+// help is which help the flags ask for.
+func (v values) help() Help {
+	switch {
+	case v.is("help-all"):
+		return FullHelp
+	case v.is("help"):
+		return ShortHelp
+	}
+	return NoHelp
+}
+
+// described are flags as a manual has them.
+func described(groups []group) []manual.Group {
+	choices := plan.Choices()
+	var list []manual.Group
 	for _, g := range groups {
-		b.WriteString("\n" + g.title + ":\n")
+		to := manual.Group{Title: g.title}
 		for _, o := range g.options {
-			head := o.heading()
-			for _, line := range wrap(o.help, helpWidth-left-2) {
-				b.WriteString(head + strings.Repeat(" ", left-len(head)+2) + line + "\n")
-				head = ""
+			f := manual.Flag{Name: o.name, Short: o.short, Arg: o.arg, Help: o.help, Values: o.values, Takes: o.takes}
+			if o.path != "" && o.arg != "" && f.Values == nil {
+				f.Values = choices(o.path)
 			}
+			f.Takes = cmp.Or(f.Takes, filesOf(o.name))
+			to.Flags = append(to.Flags, f)
 		}
+		list = append(list, to)
 	}
-	return b.String()
+	return list
 }
 
-// heading is the left column: "  -H, --header 'NAME: VALUE'".
-func (o option) heading() string {
-	head := "      --" + o.name
-	if o.short != "" {
-		head = "  -" + o.short + ", --" + o.name
+// filesOf is what files a flag names whose value may be something else.
+func filesOf(name string) manual.Files {
+	switch name {
+	case "tokenizer", "input-data":
+		return manual.AnyFile
 	}
-	if o.arg != "" {
-		head += " " + o.arg
-	}
-	return head
+	return ""
 }
 
-// wrap cuts text into lines of at most width bytes, between words.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, w := range strings.Fields(text) {
-		if line != "" && len(line)+1+len(w) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += w
+// RunManual describes `inferometer run`.
+func RunManual() manual.Command {
+	return manual.Command{
+		Name:  "run",
+		About: "Measure an inference server.",
+		Usage: []manual.Usage{{Line: "inferometer run [URL...|plan.yaml] [flags]"}},
+		Text: `Without a URL or plan file, the built-in mock is measured. Several URLs take requests in turn. ` +
+			`Flags override the plan file; docs/plan.md describes it.`,
+		Examples: []string{
+			"inferometer run",
+			"inferometer run http://host:8000 --model M --concurrency 32 --duration 30s --out results",
+			"inferometer run http://host:8000 --model M --rate 50 --arrival poisson --max-in-flight 500 --requests 2000 --goodput ttft:200ms,itl:30ms",
+			"inferometer run http://host:8000 --input-tokens normal:mean=550,stddev=50 --output-tokens 128 --ignore-eos --stage concurrency=8,duration=30s --stage concurrency=16,duration=30s,gap=5s",
+			"inferometer run grpc://host:8001 --model ensemble --concurrency 8 --output-tokens 128",
+			"inferometer run plan.yaml --seed 7",
+		},
+		Groups: described(runGroups()),
+		Common: []string{"concurrency", "rate", "arrival", "max-in-flight", "duration", "requests", "warmup", "stage", "levels", "repeat",
+			"model", "endpoint", "api-key-env", "input-tokens", "output-tokens", "input-file", "tokenizer",
+			"goodput", "fail-if", "out", "html", "live", "dry-run", "help", "help-all"},
+		Page: "loadgen", Takes: manual.PlanFiles,
 	}
-	return append(lines, line)
+}
+
+// ReportManual describes `inferometer report`.
+func ReportManual() manual.Command {
+	return manual.Command{
+		Name:  "report",
+		About: "Rebuild the reports of a saved run from its records.",
+		Usage: []manual.Usage{
+			{Line: "inferometer report DIR [flags]"},
+			{Line: "inferometer report DIR DIR...", Help: "what the workers of one run kept, as one report"},
+			{Line: "inferometer report FILE", Help: "averages of Perf Analyzer's profile_export.json"},
+		},
+		Text:     "To compare runs with one another: inferometer compare A B",
+		Examples: []string{"inferometer report results --format console,csv"},
+		Groups:   described(reportGroups()),
+		Page:     "report", Takes: manual.AnyFile,
+	}
+}
+
+// PlanManual describes `inferometer plan`. Its flags are those of run.
+func PlanManual() manual.Command {
+	return manual.Command{
+		Name:  "plan",
+		About: "Check or print a plan without running it.",
+		Usage: []manual.Usage{
+			{Line: "inferometer plan check [URL...|plan.yaml] [flags of run]", Help: "find errors in it and its files"},
+			{Line: "inferometer plan print [URL...|plan.yaml] [flags of run]", Help: "print it in full, without secrets"},
+			{Line: "inferometer plan schema [plan|result|comparison|repeats]", Help: "print the JSON Schema of plan files, or of result.json and so on"},
+		},
+		Examples: []string{"inferometer plan check plan.yaml", "inferometer plan print http://host:8000 --concurrency 32 > plan.yaml"},
+		Groups:   described(runGroups()),
+		Common:   []string{"help", "help-all"},
+		Page:     "plan", Takes: manual.PlanFiles,
+		Verbs: []manual.Verb{{Name: "check", Help: "find errors in a plan and its files"}, {Name: "print", Help: "print a plan in full"}, {Name: "schema", Help: "print the JSON Schema of plan files and results"}},
+	}
 }

@@ -30,7 +30,7 @@ type Action struct {
 	JSON      bool   // the result as JSON, and nothing else
 	HTML      string // file for the report page; empty: none
 	JUnit     string // file for the verdict and the gates; empty: none
-	Help      bool   // print RunHelp and stop; there is no plan
+	Help      Help   // print it and stop; there is no plan
 	// Workers is how many processes send; 0: this one does. They join at an address of this
 	// machine, or at a NATS of the user's own; where neither is given, they are started here.
 	Workers      int
@@ -52,8 +52,8 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 // are.
 func read(groups []group, args []string, known plan.Known, readFile func(name string) ([]byte, error), load func(*builder)) (*Action, error) {
 	v, faults := parse(groups, args)
-	if v.is("help") {
-		return &Action{Help: true}, nil
+	if h := v.help(); h != NoHelp {
+		return &Action{Help: h}, nil
 	}
 	b := &builder{values: v, draft: plan.NewDraft()}
 	b.arguments(readFile)

@@ -7,25 +7,47 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func noFile(string) ([]byte, error) { return nil, os.ErrNotExist }
 
+// manuals describe the commands of this package.
+func manuals() []manual.Command {
+	return []manual.Command{RunManual(), CapacityManual(), StudyManual(), ReportManual(), CompareManual(), ExportManual(), PlanManual()}
+}
+
+// The help fits a terminal; the full one has every flag, and the short one those that are named.
 func TestHelpFits(t *testing.T) {
-	for name, text := range map[string]string{"run": RunHelp(), "report": ReportHelp(), "plan": PlanHelp()} {
-		for line := range strings.Lines(text) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth {
-				t.Errorf("%s: %d columns: %s", name, n, line)
+	for _, c := range manuals() {
+		for _, width := range []int{80, 50} {
+			for line := range strings.Lines(c.Help(width, true)) {
+				line = strings.TrimRight(line, "\n")
+				// A word that is wider than the column is not broken.
+				if n := utf8.RuneCountInString(line); n > width && (width == 80 || len(strings.Fields(line)) > 3) {
+					t.Errorf("%s: %d columns: %s", c.Name, n, line)
+				}
 			}
 		}
-	}
-	for _, g := range runGroups() {
-		for _, o := range g.options {
-			if !strings.Contains(RunHelp(), "--"+o.name) || o.help == "" {
-				t.Errorf("--%s is not in the help", o.name)
+		short, all := c.Help(80, false), c.Help(80, true)
+		exist := map[string]bool{"live": true} // of every command that measures
+		for _, g := range c.Groups {
+			for _, f := range g.Flags {
+				exist[f.Name] = true
+				if !strings.Contains(all, "--"+f.Name) || f.Help == "" {
+					t.Errorf("%s --help-all lacks --%s", c.Name, f.Name)
+				}
 			}
+		}
+		for _, name := range c.Common {
+			if !exist[name] {
+				t.Errorf("%s --help wants to show --%s, which does not exist", c.Name, name)
+			}
+		}
+		if len(c.Common) > 0 && (len(c.Common) > 25 || !strings.Contains(short, "--help-all") || len(short) > len(all)/2) {
+			t.Errorf("%s --help is too long, or does not name --help-all:\n%s", c.Name, short)
 		}
 	}
 }
@@ -34,10 +56,8 @@ func TestHelpFits(t *testing.T) {
 func TestHelpExamples(t *testing.T) {
 	readFile := func(string) ([]byte, error) { return []byte("target: {urls: [http://h]}"), nil }
 	seen := 0
-	for _, help := range []string{RunHelp(), ReportHelp(), PlanHelp()} {
-		_, examples, _ := strings.Cut(help, "Example")
-		examples, _, _ = strings.Cut(examples, "\n\n")
-		for line := range strings.Lines(strings.ReplaceAll(examples, "\\\n", " ")) {
+	for _, c := range []manual.Command{RunManual(), ReportManual(), PlanManual()} {
+		for _, line := range c.Examples {
 			line, _, _ = strings.Cut(line, ">")
 			if args := strings.Fields(line); len(args) > 1 && args[0] == "inferometer" {
 				seen++
@@ -113,7 +133,7 @@ func FuzzRun(f *testing.F) {
 		switch {
 		case err != nil && err.Error() == "":
 			t.Error("an error that says nothing")
-		case err != nil || a.Help:
+		case err != nil || a.Help != NoHelp:
 			return
 		}
 		if err := plan.Validate(a.Plan); err != nil {

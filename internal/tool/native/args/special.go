@@ -53,8 +53,8 @@ func (b *builder) special() {
 	}
 	if b.given("keep") {
 		what := b.last("keep")
-		if known := []string{"none", "text", "raw"}; !slices.Contains(known, what) {
-			b.draft.Faults = append(b.draft.Faults, unknownWord("--keep", "choice", what, known))
+		if !slices.Contains(kept(), what) {
+			b.draft.Faults = append(b.draft.Faults, unknownWord("--keep", "choice", what, kept()))
 		}
 		b.draft.Put("output.keep_raw", "--keep", strconv.FormatBool(what == "raw"))
 		b.draft.Put("output.no_texts", "--keep", strconv.FormatBool(what == "none"))

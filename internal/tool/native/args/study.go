@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -27,7 +28,7 @@ type StudyAction struct {
 	NoChart  bool   // write no picture
 	DryRun   bool   // print the plans and stop
 	Strict   bool   // an INVALID verdict changes the exit code
-	Help     bool   // print StudyHelp and stop
+	Help     Help   // print it and stop
 }
 
 // StudyRun is one length.
@@ -48,7 +49,7 @@ const (
 // studyGroups are the flags of `inferometer study`: its own, and those of `run` that are
 // about the server and its tokens.
 func studyGroups() []group {
-	groups := []group{{"Study", []option{
+	groups := []group{{"Study", append([]option{
 		{name: "prompt-lengths", arg: "LIST", help: "prompt lengths in tokens (default " + studyLengths + ")"},
 		{name: "requests", arg: "N", help: "measured requests per length, one at a time (default " + studyRequests + ")"},
 		{name: "warmup", arg: "N", help: "warm-up requests before them (default " + studyWarmup + ")"},
@@ -57,8 +58,7 @@ func studyGroups() []group {
 		{name: "no-chart", help: "write no chart files; the text chart is still printed"},
 		{name: "strict", help: "exit with 1 if a measurement is INVALID"},
 		{name: "dry-run", help: "print the equivalent plan files and exit"},
-		{name: "help", short: "h", help: "print this help"},
-	}}}
+	}, helpFlags()...)}}
 	mine := map[string]bool{}
 	for _, o := range groups[0].options {
 		mine[o.name] = true
@@ -84,24 +84,32 @@ func studyGroups() []group {
 	return append(groups, group{"Seed", []option{{name: "seed", arg: "N", path: "seed", help: "seed for the prompts (default: random, and printed)"}}})
 }
 
-// StudyHelp is the help of `inferometer study`.
-func StudyHelp() string {
-	return `Measure how latency changes with the length of prompts, one request at a time.
-
-  inferometer study prefill    [URL] --model M [flags]   time to the first token, with answers of one token
-  inferometer study generation [URL] --model M [flags]   time between two tokens, with answers of 256
-
-Examples:
-  inferometer study prefill grpc://host:8001 --model vllm_model --prompt-lengths 16,64,256,1024,4096
-  inferometer study generation http://host:8000 --tokenizer ./model --out generation
-` + helpOf(studyGroups())
+// StudyManual describes `inferometer study`.
+func StudyManual() manual.Command {
+	return manual.Command{
+		Name:  "study",
+		About: "Measure how latency changes with the length of prompts, one request at a time.",
+		Usage: []manual.Usage{
+			{Line: "inferometer study prefill [URL] --model M [flags]", Help: "time to the first token, with answers of one token"},
+			{Line: "inferometer study generation [URL] --model M [flags]", Help: "time between two tokens, with answers of 256"},
+		},
+		Examples: []string{
+			"inferometer study prefill grpc://host:8001 --model vllm_model --prompt-lengths 16,64,256,1024,4096",
+			"inferometer study generation http://host:8000 --tokenizer ./model --out generation",
+		},
+		Groups: described(studyGroups()),
+		Common: []string{"prompt-lengths", "requests", "warmup", "output-tokens", "out", "no-chart", "strict", "dry-run",
+			"model", "protocol", "endpoint", "api-key-env", "tokenizer", "fail-if", "html", "live", "seed", "help", "help-all"},
+		Page:  "study",
+		Verbs: []manual.Verb{{Name: StudyPrefill, Help: "time to the first token"}, {Name: StudyGeneration, Help: "time between two tokens"}},
+	}
 }
 
 // Study reads the arguments of `inferometer study`. The error is a plan.Faults.
 func Study(args []string, known plan.Known) (*StudyAction, error) {
 	v, faults := parse(studyGroups(), args)
-	if v.is("help") {
-		return &StudyAction{Help: true}, nil
+	if h := v.help(); h != NoHelp {
+		return &StudyAction{Help: h}, nil
 	}
 	kinds := []string{StudyPrefill, StudyGeneration}
 	a := &StudyAction{Out: v.last("out"), NoChart: v.is("no-chart"), DryRun: v.is("dry-run"), Strict: v.is("strict")}

@@ -45,7 +45,7 @@ func TestStudyFaults(t *testing.T) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}
 	}
-	if a, err := Study([]string{"--help"}, plan.Known{}); err != nil || !a.Help || !strings.Contains(StudyHelp(), "--prompt-lengths") {
+	if a, err := Study([]string{"--help"}, plan.Known{}); err != nil || a.Help != ShortHelp || !strings.Contains(strings.Join(StudyManual().Common, " "), "prompt-lengths") {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -3,6 +3,8 @@ package args
 import (
 	"fmt"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/manual"
 )
 
 // Help is the text of --help.
@@ -25,4 +27,29 @@ func Help() string {
 		fmt.Fprintf(&b, "  %s\n        %s\n", name, o.help)
 	}
 	return b.String()
+}
+
+// Manual describes the command, for man pages and completion.
+func Manual() manual.Command {
+	c := manual.Command{
+		Name:  "perf_analyzer",
+		About: "Measure a server as Perf Analyzer does: each load level in windows, until they are stable.",
+		Usage: []manual.Usage{{Line: "perf_analyzer -m NAME [options]"}},
+		Page:  "perf_analyzer",
+	}
+	for _, o := range new(settings).options() {
+		if n := len(c.Groups); n == 0 || c.Groups[n-1].Title != o.group {
+			c.Groups = append(c.Groups, manual.Group{Title: o.group})
+		}
+		f := manual.Flag{Name: o.long, Arg: o.arg, Help: o.help}
+		switch {
+		case o.long == "":
+			f.Name, f.Single = string(o.short), true
+		case o.short != 0:
+			f.Short = string(o.short)
+		}
+		g := &c.Groups[len(c.Groups)-1]
+		g.Flags = append(g.Flags, f)
+	}
+	return c
 }

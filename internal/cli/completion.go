@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/tool"
+)
+
+// entries are all commands.
+func entries() []manual.Entry {
+	var list []manual.Entry
+	for _, t := range commands() {
+		list = append(list, manual.Entry{Name: t.Name, Summary: t.Summary, Describe: func() manual.Command {
+			c := t.Manual()
+			c.Name, c.Summary = t.Name, t.Summary
+			return c
+		}})
+	}
+	return list
+}
+
+func completionManual() manual.Command {
+	var names []string
+	for _, s := range manual.Shells() {
+		names = append(names, s.Name)
+	}
+	return manual.Command{
+		Name:  "completion",
+		About: "Print the script that lets a shell complete commands, flags, their values and files.",
+		Usage: []manual.Usage{{Line: "inferometer completion " + strings.Join(names, "|")}},
+		Examples: []string{
+			"source <(inferometer completion bash)   in ~/.bashrc",
+			"source <(inferometer completion zsh)   in ~/.zshrc, after compinit",
+			"inferometer completion fish > ~/.config/fish/completions/inferometer.fish",
+			"inferometer completion powershell | Out-String | Invoke-Expression   in $PROFILE",
+		},
+		Page: "install", Verbs: manual.Shells(),
+	}
+}
+
+// completionCommand prints the script of a shell.
+func completionCommand(env tool.Env, args []string) int {
+	if asksHelp(args) {
+		return env.PrintHelp(completionManual(), true)
+	}
+	var shells []string
+	for _, s := range manual.Shells() {
+		shells = append(shells, s.Name)
+	}
+	if len(args) != 1 {
+		return env.Fail("completion", errors.New("name one shell: inferometer completion "+strings.Join(shells, "|")), tool.ExitUsage)
+	}
+	programs := []string{programName}
+	for _, t := range others() {
+		programs = append(programs, t.Name)
+	}
+	script, ok := manual.Script(args[0], programs)
+	if !ok {
+		return env.Fail("completion", fmt.Errorf("no completion for %q: %s", args[0], nearest.Hint(args[0], shells)), tool.ExitUsage)
+	}
+	fmt.Fprint(env.Stdout, script)
+	return tool.ExitOK
+}
+
+// completeCommand answers the scripts: `__complete -- WORD...`, or `__complete --line TEXT`, in
+// which case --word is the part of the last word that the shell replaces. Nobody types it, so that
+// it says nothing where it is called in another way.
+func completeCommand(env tool.Env, args []string) int {
+	var words []string
+	word, cut := "", false
+	switch {
+	case len(args) > 1 && args[0] == "--":
+		words = args[1:]
+	case len(args) >= 2 && args[0] == "--line":
+		escape := '\\'
+		if len(args) == 3 && args[2] == "--backquote" {
+			escape = '`'
+		}
+		words = manual.Split(args[1], escape)
+		if len(args) == 4 && args[2] == "--word" {
+			word, cut = args[3], true
+		}
+	default:
+		return tool.ExitUsage
+	}
+	answer := manual.Complete(entries(), words)
+	if cut {
+		answer = answer.Without(strings.TrimSuffix(words[len(words)-1], word))
+	}
+	fmt.Fprint(env.Stdout, answer)
+	return tool.ExitOK
+}
+
+// asksHelp reports whether a command line is nothing but a call for help.
+func asksHelp(args []string) bool { return len(args) == 1 && (args[0] == "--help" || args[0] == "-h") }

@@ -1,0 +1,57 @@
+package args
+
+import (
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/manual"
+)
+
+// Manual describes the command, for man pages and completion.
+func Manual() manual.Command {
+	c := manual.Command{
+		Name:  "inference-perf",
+		About: "Measure an inference server with an inference-perf config file.",
+		Usage: []manual.Usage{{Line: "inference-perf [--config_file FILE] [--KEY.KEY VALUE ...]"}, {Line: "inference-perf --analyze DIR... [--unified_analysis_dir DIR]"}},
+		Text:  "Every key of the config is a flag; lists and mappings are JSON.",
+		Page:  "inference-perf", Takes: manual.Directories,
+	}
+	own := manual.Group{Title: "Flags"}
+	short := map[string]string{"--config_file": "c", analyzeFlag: "a", "--unified_analysis_dir": "u", "--help": "h"}
+	for _, f := range general() {
+		one := described(&f)
+		one.Short = short[f.name]
+		switch f.name {
+		case "--config_file":
+			one.Arg, one.Takes = "FILE", manual.PlanFiles
+		case analyzeFlag, "--unified_analysis_dir":
+			one.Arg, one.Takes = "DIR", manual.Directories
+		}
+		own.Flags = append(own.Flags, one)
+	}
+	keys := manual.Group{Title: "Keys of the config"}
+	for _, f := range flagsOf(root(), nil) {
+		if f.form.kind != object {
+			keys.Flags = append(keys.Flags, described(&f))
+		}
+	}
+	c.Groups = []manual.Group{own, keys}
+	return c
+}
+
+func described(f *flag) manual.Flag {
+	one := manual.Flag{Name: strings.TrimPrefix(f.name, "--"), Help: f.help}
+	if f.bare {
+		return one
+	}
+	one.Arg = strings.TrimSpace(f.form.placeholder())
+	if one.Arg == "" {
+		one.Arg = "TEXT"
+	}
+	switch f.form.kind {
+	case choice:
+		one.Values = f.form.words
+	case boolean:
+		one.Values = []string{"true", "false"}
+	}
+	return one
+}

@@ -67,7 +67,7 @@ func TestSite(t *testing.T) {
 		},
 		"docs/one.html":             {`<h2 id="part--part">`, `<h2 id="part--part-1">`, `href="../assets/style.css"`, `<p class="eyebrow">First</p>`, `<code class="whole">one</code>`},
 		"docs/decisions/001-a.html": {`rel="next" href="002-b.html"><span>Next</span> 2. B</a>`, `<a href="001-a.html" aria-current="page">1. A</a>`},
-		"docs/decisions/index.html": {`<td>2</td>`, `<a href="002-b.html">B</a>`, "<p>why</p>"},
+		"docs/decisions/index.html": {`<td class="figure">2</td>`, `<a href="002-b.html">B</a>`, "<p>why</p>"},
 		"some/index.html":           {`<a href="b.html">The <b></a>`, `<a href="data.bin">data.bin</a>`},
 		"conf.yml.html":             {`<span class="comment"># a comment</span>`, `<span class="key">key</span>: {<span class="key">a</span>: <span class="number">1</span>}`, "\n```\n"},
 		"assets/search.js":          {`"title":"One","name":"one","chapter":"First","address":"docs/one.html"`, `"text":"One page. About one."`, `"title":"Part \u0026 part"`},

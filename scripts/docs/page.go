@@ -100,17 +100,20 @@ func (p *page) render(source []byte) error {
 var (
 	noHeader = regexp.MustCompile(`<th(?: [^>]*)?></th>`)
 	cell     = regexp.MustCompile(`<td(?: [^>]*)?>.*?</td>`)
+	figure   = regexp.MustCompile(`^[~±≥≤<>−-]? ?\d`)
 	tag      = regexp.MustCompile(`<[^>]*>`)
 )
 
-// roomy gives cells that hold sentences a width in which they can be read.
+// roomy gives cells that hold sentences a width in which they can be read, and keeps figures with their units.
 func roomy(cell string) string {
-	class := ""
-	switch n := utf8.RuneCountInString(html.UnescapeString(tag.ReplaceAllString(cell, ""))); {
+	class, text := "", html.UnescapeString(tag.ReplaceAllString(cell, ""))
+	switch n := utf8.RuneCountInString(text); {
 	case n > 70:
 		class = ` class="long"`
 	case n > 20:
 		class = ` class="words"`
+	case figure.MatchString(text):
+		class = ` class="figure"`
 	}
 	return "<td" + class + strings.TrimPrefix(cell, "<td")
 }

@@ -182,9 +182,12 @@ bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face 
 	-scripts/token-peers.sh --no-truth
 	GO=$(GO) scripts/token-bench.sh
 
-.PHONY: release
+.PHONY: release conformance-release
 release: ## make what is published, in dist/: archives, packages, image, checksums; publishes nothing (docs/releasing.md)
 	$(GO) run -C scripts/release -trimpath -buildvcs=false . $(RELEASEFLAGS) ../..
+
+conformance-release: ## install what is in dist/ in chroots without Go, Python or network, and run it there; needs root on Debian; some minutes
+	GO=$(GO) scripts/conformance-release.sh
 
 deploy-check: ## the Helm chart, rendered by Helm itself and read as Kubernetes does
 	cd deploy/check && $(GO) test ./...

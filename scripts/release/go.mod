@@ -6,6 +6,7 @@ require (
 	github.com/google/licensecheck v0.3.1
 	github.com/google/rpmpack v0.7.1
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261020153306-9f2b28d4331a
+	golang.org/x/mod v0.42.0
 )
 
 require (

@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -24,6 +25,8 @@ func validate(t *testing.T, r *Result) {
 		t.Errorf("the result does not fit its schema: %v", err)
 	}
 }
+
+func TestSchema(t *testing.T) { schema.Mirror(t, JSONSchema(), reflect.TypeFor[Result]()) }
 
 // TestSchemaRefuses: a schema that takes anything would prove nothing.
 func TestSchemaRefuses(t *testing.T) {

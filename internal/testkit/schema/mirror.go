@@ -15,7 +15,7 @@ import (
 // requires those that are always written, and that it refuses any other.
 func Mirror(t testing.TB, text []byte, of reflect.Type) {
 	t.Helper()
-	var m mirror
+	m := mirror{seen: map[string]bool{}}
 	if err := json.Unmarshal(text, &m.root); err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +28,17 @@ func Mirror(t testing.TB, text []byte, of reflect.Type) {
 // mirror is a walk through a schema and a type side by side.
 type mirror struct {
 	root   map[string]any
+	seen   map[string]bool // parts that were looked at, with the type beside them
 	faults []string
 }
 
 func (m *mirror) look(path string, at map[string]any, of reflect.Type) {
 	if ref, ok := at["$ref"].(string); ok {
+		key := ref + " " + of.String()
+		if m.seen[key] {
+			return
+		}
+		m.seen[key] = true
 		defs, _ := m.root["$defs"].(map[string]any)
 		at, _ = defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
 	}
@@ -54,9 +60,14 @@ func (m *mirror) look(path string, at map[string]any, of reflect.Type) {
 func (m *mirror) fields(path string, at map[string]any, of reflect.Type) {
 	properties, _ := at["properties"].(map[string]any)
 	var has, must []string
-	for f := range of.Fields() {
+	for _, f := range reflect.VisibleFields(of) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if has = append(has, name); options != "omitempty" {
+		if f.Anonymous || name == "-" || !f.IsExported() {
+			continue
+		}
+		// What is embedded by its address may be missing as a whole.
+		whole := len(f.Index) == 1 || of.Field(f.Index[0]).Type.Kind() != reflect.Pointer
+		if has = append(has, name); options != "omitempty" && whole {
 			must = append(must, name)
 		}
 		if field, ok := properties[name].(map[string]any); ok {

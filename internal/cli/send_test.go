@@ -192,6 +192,7 @@ func TestRemoteWrite(t *testing.T) {
 	if got := server.Value(t, `inferometer_requested_rate{stage="2"}`); got != 100 {
 		t.Errorf("the rate is %v", got)
 	}
+	dashboardFits(t, server)
 	// The same again is refused, which is told of.
 	if code, out := callWith(nil, "report", dir, "--format", "json", "--remote-write", server.URL+"/api/v1/write"); code != tool.ExitRun || !strings.Contains(out, "out of order") || !strings.Contains(out, "0 samples were written") {
 		t.Errorf("%d: %.300s", code, out)

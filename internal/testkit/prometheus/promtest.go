@@ -127,6 +127,39 @@ func (s *Server) Value(t testing.TB, query string) float64 {
 	return v
 }
 
+// Series is how many series a query finds; an error: it is none.
+func (s *Server) Series(query string) (int, error) {
+	body, err := s.get("/api/v1/query?query=" + url.QueryEscape(query))
+	if err != nil {
+		return 0, err
+	}
+	var answer struct {
+		Error string
+		Data  struct{ Result []any }
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		return 0, err
+	}
+	if answer.Error != "" {
+		return 0, errors.New(answer.Error)
+	}
+	return len(answer.Data.Result), nil
+}
+
+// Names are those of all metrics that it has.
+func (s *Server) Names(t testing.TB) []string {
+	t.Helper()
+	body, err := s.get("/api/v1/label/__name__/values")
+	var answer struct{ Data []string }
+	if err == nil {
+		err = json.Unmarshal([]byte(body), &answer)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.Data
+}
+
 func (s *Server) get(path string) (string, error) {
 	resp, err := http.Get(s.URL + path)
 	if err != nil {

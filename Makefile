@@ -158,9 +158,10 @@ conformance-statistics: ## intervals, comparisons and searches against known ans
 conformance-capacity: build ## the capacity of mocks whose knee is known, by rate and by concurrency; about 8 minutes
 	scripts/conformance-capacity.py $(BIN)
 
-conformance-export: build ## exports of runs of every kind, read with pandas and DuckDB; about 2 minutes
+conformance-export: build ## exports of runs of every kind, read with pandas and DuckDB, and the example notebook; about 2 minutes
 	scripts/peers.sh frames
 	.peers/frames/bin/python scripts/conformance-export.py $(BIN)
+	.peers/frames/bin/python scripts/notebook.py $(BIN) examples/notebook/requests.ipynb
 
 conformance-otlp: build ## spans and metrics in a real OpenTelemetry collector, which it builds; some minutes
 	scripts/otelcol.sh

@@ -30,7 +30,11 @@ func save(path string, lines []line, title, machine string, took time.Duration) 
 	if err != nil {
 		return fmt.Errorf("saving the run: %w", err)
 	}
-	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+	err = os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, append(text, '\n'), 0o644)
+	}
+	if err != nil {
 		return fmt.Errorf("saving the run: %w", err)
 	}
 	return nil

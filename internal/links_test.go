@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 )
@@ -116,9 +117,17 @@ func follow(pages map[string]markdown, from, target string) string {
 	return fmt.Sprintf("%s has no heading #%s", to, u.Fragment)
 }
 
-// allMarkdown reads the pages of the repository by their paths; what tests compare with is none.
 func allMarkdown(t *testing.T) map[string]markdown {
 	t.Helper()
+	pages, err := readPages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+// readPages reads the pages of the repository by their paths; what tests compare with is none.
+var readPages = sync.OnceValues(func() (map[string]markdown, error) {
 	pages := map[string]markdown{}
 	err := fs.WalkDir(os.DirFS(".."), ".", func(name string, d fs.DirEntry, err error) error {
 		base := path.Base(name)
@@ -137,11 +146,8 @@ func allMarkdown(t *testing.T) map[string]markdown {
 		pages[name] = readMarkdown(string(text))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pages
-}
+	return pages, err
+})
 
 var (
 	codeSpan   = regexp.MustCompile("``[^\n]*?``|`(?:[^`\n]|\n[^`\n])*`")

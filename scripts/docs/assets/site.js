@@ -127,7 +127,7 @@
     return { worth: worth && worth + Math.min(4, Math.log2(count)), first };
   }
   // among says how well a term fits a few words: 1 is one of them, 0 none.
-  const among = (list, term) => list.reduce((best, w) => Math.max(best, w === term ? 1 : w.startsWith(term) ? 0.3 + 0.5 * (term.length / w.length) : 0), 0);
+  const among = (list, term) => list.reduce((best, w) => Math.max(best, w === term ? 1 : w === term + "s" ? 0.9 : w.startsWith(term) ? (term.length > 3 ? 0.4 : 0.2) * (term.length / w.length) : 0), 0);
 
   // score gives what a section is worth for one term; a plural finds its singular.
   function score(section, term) {
@@ -146,8 +146,13 @@
     return best;
   }
 
+  // What questions are padded with.
+  const filler = new Set("a an and are can do does for how i in is it my of on or the to what when where which why with".split(" "));
+
   function search(index, query) {
-    const terms = [...new Set(query.toLowerCase().split(/\s+/).filter((t) => t))].slice(0, 8);
+    const typed = [...new Set(query.toLowerCase().split(/\s+/).filter((t) => t))];
+    const telling = typed.filter((t) => !filler.has(t.replace(/\?$/, "")));
+    const terms = (telling.length ? telling : typed).slice(0, 8);
     const phrase = terms.join(" ");
     const rank = (needed) => {
       const results = [];

@@ -1,7 +1,7 @@
 # Everything a developer does here. `make` alone lists it.
 GO      ?= go
 BIN     := bin/inferometer
-SOURCES := $(shell find cmd internal -type f -not -name '*_test.go' -not -path '*/testdata/*') go.mod go.sum
+SOURCES := $(shell find cmd internal -type f -not -name '*_test.go' -not -path '*/testdata/*') $(wildcard docs/*.md docs/*.go) go.mod go.sum
 
 export CGO_ENABLED ?= 0
 

@@ -27,7 +27,7 @@ var house = []struct{ name, may string }{
 	{"cmd/inferometer", "cli"},
 
 	// The edge: arguments, terminal, signals, exit codes.
-	{"cli", "tool tool/* manual report/screen lib/nearest golang.org/x/term"},
+	{"cli", "tool tool/* manual report/screen lib/nearest lib/wholefile golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
 	{"tool", "manual message gate draw live run run/kit plan record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag"},
@@ -53,7 +53,7 @@ var house = []struct{ name, may string }{
 	{"tool/*", "tool message ./* tool/foreign tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
 
 	// What the program says of itself.
-	{"manual", "github.com/spf13/pflag"},
+	{"manual", "docs github.com/spf13/pflag"},
 
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},
@@ -165,6 +165,7 @@ var house = []struct{ name, may string }{
 	{"lib/localaddr", "golang.org/x/sys"},
 	{"lib/jmespath", "github.com/jmespath-community/go-jmespath"},
 	{"lib/*", ""},
+	{"docs", ""},
 	{"testkit/*", "github.com/santhosh-tekuri/jsonschema/v6"},
 }
 
@@ -265,7 +266,7 @@ func everything(t *testing.T) []source {
 var parseAll = sync.OnceValues(func() ([]source, error) {
 	var all []source
 	set := token.NewFileSet()
-	for _, root := range []string{"../cmd", "../internal", "../bench", "../deploy", "../scripts"} {
+	for _, root := range []string{"../cmd", "../docs", "../internal", "../bench", "../deploy", "../scripts"} {
 		err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

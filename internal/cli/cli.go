@@ -56,7 +56,7 @@ func Main(env tool.Env) int {
 		names = append(names, c.Name)
 	}
 	switch name {
-	case "-h", "--help", "help":
+	case "-h", "--help":
 		fmt.Fprint(env.Stdout, help())
 		return tool.ExitOK
 	case "--version":
@@ -78,9 +78,10 @@ func help() string {
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  %-14s %s\n", c.Name, c.Summary)
 	}
-	b.WriteString("\nTry it without a server:              inferometer run\n" +
-		"Measure a server:                     inferometer run http://localhost:8000 --concurrency 8 --duration 30s\n" +
-		"Flags of a command:                   inferometer COMMAND --help\n")
+	b.WriteString("\nTry it without a server:     inferometer run\n" +
+		"Measure a server:            inferometer run http://localhost:8000 -c 8\n" +
+		"Flags of a command:          inferometer COMMAND --help\n" +
+		"Pages of the documentation:  inferometer help\n")
 	return b.String()
 }
 

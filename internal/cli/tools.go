@@ -29,12 +29,18 @@ func own() []tool.Tool {
 		tool.Watched(native.Run()), tool.Watched(native.Capacity()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Manual: linksManual, Run: linksCommand},
 		{Name: "completion", Summary: "print the completion script of a shell", Manual: completionManual, Run: completionCommand},
+		{Name: "man", Summary: "write man pages", Manual: manManual, Run: manCommand},
 		{Name: "version", Summary: "print the version", Manual: versionManual, Run: versionCommand},
 	}
 }
 
+// topLevel are all commands but help, which knows them.
+func topLevel() []tool.Tool { return append(own(), others()...) }
+
 // commands are all of them.
-func commands() []tool.Tool { return append(own(), others()...) }
+func commands() []tool.Tool {
+	return append(topLevel(), tool.Tool{Name: "help", Summary: "show a page of the documentation, or the help of a command", Manual: helpManual, Run: helpCommand})
+}
 
 // others are the tools that others made. A link to the program, or a copy of it, under
 // the name of one behaves as that tool.

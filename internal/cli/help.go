@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/tool"
+)
+
+func helpManual() manual.Command {
+	c := manual.Command{
+		Name:  "help",
+		About: "Show a page of the documentation, or the help of a command.",
+		Usage: []manual.Usage{
+			{Line: "inferometer help", Help: "list commands and topics"},
+			{Line: "inferometer help TOPIC", Help: "show a page of docs/, such as gates or docs/plan.md"},
+			{Line: "inferometer help COMMAND", Help: "the same as inferometer COMMAND --help"},
+		},
+		Examples: []string{"inferometer help gates", "inferometer help docs/capacity.md | less   also a command's name"},
+	}
+	for _, t := range topLevel() {
+		c.Verbs = append(c.Verbs, manual.Verb{Name: t.Name, Help: t.Summary})
+	}
+	for _, chapter := range manual.Chapters() {
+		for _, t := range chapter.Topics {
+			c.Verbs = append(c.Verbs, manual.Verb{Name: t.Name, Help: t.Summary})
+		}
+	}
+	return c
+}
+
+// helpCommand shows a topic, or the help of a command.
+func helpCommand(env tool.Env, args []string) int {
+	switch {
+	case len(args) == 0:
+		fmt.Fprint(env.Stdout, help(), topics(env.HelpWidth()))
+		return tool.ExitOK
+	case asksHelp(args):
+		c := helpManual()
+		c.Verbs = nil
+		return env.PrintHelp(c, true)
+	case len(args) > 1:
+		return env.Fail("help", errors.New("name one topic or command: inferometer help TOPIC"), tool.ExitUsage)
+	}
+	topic, certain := manual.FindTopic(args[0])
+	var names []string
+	for _, c := range commands() {
+		if c.Name == args[0] && !certain {
+			return c.Run(env, []string{"--help"})
+		}
+		names = append(names, c.Name)
+	}
+	if topic == "" {
+		hint := "inferometer help lists the topics"
+		if n := nearest.Name(args[0], append(names, manual.Topics()...)); n != "" {
+			hint = "did you mean " + n + "?"
+		}
+		return env.Fail("help", fmt.Errorf("no topic and no command is called %q: %s", args[0], hint), tool.ExitUsage)
+	}
+	width, colour := manual.Width, false
+	if t := env.Terminal(env.Stdout); t.TTY {
+		width, colour = t.Width(), t.Color
+	}
+	fmt.Fprint(env.Stdout, manual.Page(topic, width, colour))
+	return tool.ExitOK
+}
+
+// topics lists the pages of the documentation.
+func topics(width int) string {
+	var b strings.Builder
+	b.WriteString("\nTopics, with inferometer help TOPIC:\n")
+	for _, c := range manual.Chapters() {
+		b.WriteString("\n" + c.Title + ":\n")
+		for _, t := range c.Topics {
+			lines := manual.Wrap(t.Summary, width-20)
+			fmt.Fprintf(&b, "  %-17s %s\n", t.Name, lines[0])
+			for _, l := range lines[1:] {
+				fmt.Fprintf(&b, "%20s%s\n", "", l)
+			}
+		}
+	}
+	return b.String()
+}
+
+func manManual() manual.Command {
+	return manual.Command{
+		Name:     "man",
+		About:    "Write man pages of the program and of each command.",
+		Usage:    []manual.Usage{{Line: "inferometer man DIR"}},
+		Examples: []string{"inferometer man ~/.local/share/man/man1"},
+		Page:     "install", Takes: manual.Directories,
+	}
+}
+
+// manCommand writes the man pages.
+func manCommand(env tool.Env, args []string) int {
+	if asksHelp(args) {
+		return env.PrintHelp(manManual(), true)
+	}
+	if len(args) != 1 || strings.HasPrefix(args[0], "-") || args[0] == "" {
+		return env.Fail("man", errors.New("name a directory: inferometer man DIR"), tool.ExitUsage)
+	}
+	day, _, _ := strings.Cut(env.Build.Date, "T")
+	release := manual.Release{Version: env.Version, Day: day}
+	codes := []manual.Verb{
+		{Name: "0", Help: "success"}, {Name: "1", Help: "the run failed, or its figures cannot be trusted"},
+		{Name: "2", Help: "bad usage or input: nothing was sent"}, {Name: "3", Help: "a gate was missed: --fail-if, or the objectives of capacity"},
+	}
+	list := entries()
+	pages := map[string]string{programName + ".1": manual.ManOf(programName, "measure generative-AI inference servers", list, manual.Chapters(), codes, release)}
+	for _, e := range list {
+		c := e.Describe()
+		if c.Name == "help" {
+			c.Verbs = nil // the page of the program lists them
+		}
+		pages[programName+"-"+c.Name+".1"] = c.Man(programName, release)
+	}
+	if err := os.MkdirAll(args[0], 0o755); err != nil {
+		return env.Fail("man", fmt.Errorf("creating the directory: %w", err), tool.ExitRun)
+	}
+	for name, text := range pages {
+		if err := wholefile.Bytes(filepath.Join(args[0], name), []byte(text)); err != nil {
+			return env.Fail("man", fmt.Errorf("writing a man page: %w", err), tool.ExitRun)
+		}
+	}
+	fmt.Fprintf(env.Stdout, "%d man pages written to %s\n", len(pages), args[0])
+	return tool.ExitOK
+}

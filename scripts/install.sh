@@ -41,8 +41,7 @@ fetch() {
 checksum() {
   if has sha256sum; then sha256sum <"$1"
   elif has shasum; then shasum -a 256 <"$1"
-  elif has openssl; then openssl dgst -sha256 -r <"$1"
-  else fail "cannot verify the download: install sha256sum, shasum or openssl"
+  else openssl dgst -sha256 -r <"$1"
   fi | cut -d' ' -f1
 }
 
@@ -92,6 +91,9 @@ main() {
     [ -d "$dir" ] && [ -w "$dir" ] || dir=${HOME:?is not set: name a directory with --dir}/.local/bin
   fi
 
+  BASE=${BASE%/}
+
+  has sha256sum || has shasum || has openssl || fail "cannot verify a download: install sha256sum, shasum or openssl"
   where=$(platform)
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,5 +59,18 @@ func write(root, version, dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(zip.CreateFromVCS(packed, m, root, "HEAD", ""), packed.Close())
+	return errors.Join(pack(packed, m, root), packed.Close())
+}
+
+// pack writes the module of the commit. It is read from a clone: a worktree is not what x/mod takes for a repository.
+func pack(to io.Writer, m module.Version, root string) error {
+	clone, err := os.MkdirTemp("", "inferometer-clone-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(clone) }() // the system clears what is left of a temporary directory
+	if out, err := exec.Command("git", "clone", "-q", "--shared", "--no-checkout", root, clone).CombinedOutput(); err != nil {
+		return fmt.Errorf("clone %s: %w: %s", root, err, out)
+	}
+	return zip.CreateFromVCS(to, m, clone, "HEAD", "")
 }

@@ -53,16 +53,28 @@ func archives(r *Release) ([]string, error) {
 	return made, nil
 }
 
-// papers are what comes with the program to be read. The licences of what is linked into it want to be handed out too.
+// papers are what comes with the program to be read.
 func (r *Release) papers() ([]entry, error) {
-	var list []entry
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+	list, err := r.licences()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"README.md", "CHANGELOG.md"} {
 		e, err := file(name, 0o644, filepath.Join(r.Source, name))
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, e)
 	}
+	return list, nil
+}
+
+// licences are our own, and those of what is linked into the program, which want to be handed out too.
+func (r *Release) licences() ([]entry, error) {
+	ours, err := file("LICENSE", 0o644, filepath.Join(r.Source, "LICENSE"))
+	if err != nil {
+		return nil, err
+	}
 	parts, err := r.parts()
-	return append(list, entry{"THIRD-PARTY-LICENSES", 0o644, conditions(parts)}), err
+	return []entry{ours, {"THIRD-PARTY-LICENSES", 0o644, conditions(parts)}}, err
 }

@@ -21,6 +21,7 @@ import (
 func built(t *testing.T, version string) *Release {
 	t.Helper()
 	r := &Release{Version: version, Commit: strings.Repeat("0c3b66af", 5), Date: time.Date(2026, 11, 17, 16, 0, 0, 0, time.UTC), Source: "../..", Dir: t.TempDir(), Work: t.TempDir()}
+	r.inside = []part{{Name: "a library", Version: "v1", Licences: []byte("its licence")}}
 	for _, b := range platforms() {
 		b.Program = filepath.Join(r.Work, b.OS+b.Arch)
 		if err := os.WriteFile(b.Program, []byte("for "+b.OS+" on "+b.Arch), 0o755); err != nil {
@@ -120,6 +121,9 @@ func TestWheel(t *testing.T) {
 	if got := inside["inferometer-0.1.0.data/scripts/inferometer.exe"]; got != "for windows on amd64" {
 		t.Errorf("the program is %q", got)
 	}
+	if got := inside["inferometer-0.1.0.dist-info/licenses/THIRD-PARTY-LICENSES"]; !strings.Contains(got, "its licence") {
+		t.Errorf("the licences of what is linked are %q", got)
+	}
 	for name := range inside {
 		if record := inside["inferometer-0.1.0.dist-info/RECORD"]; !strings.Contains(record, name+",") {
 			t.Errorf("%s is not in\n%s", name, record)
@@ -147,6 +151,9 @@ func TestNPM(t *testing.T) {
 				t.Errorf("the launcher is not in %s", name)
 			}
 			continue
+		}
+		if !strings.Contains(inside["package/THIRD-PARTY-LICENSES"], "its licence") {
+			t.Errorf("%s has no licences of what is linked", name)
 		}
 		if named.Optional[m.Name] != m.Version || m.Version != "0.1.0-rc.1" || m.Name != fmt.Sprintf("@inferometer/%s-%s", m.OS[0], m.CPU[0]) {
 			t.Errorf("%s holds %+v", name, m)

@@ -77,12 +77,12 @@ func (r *Release) npmManifest(name string) manifest {
 
 // npmPapers are what every package shows.
 func (r *Release) npmPapers() ([]entry, error) {
-	license, err := file("LICENSE", 0o644, filepath.Join(r.Source, "LICENSE"))
+	licences, err := r.licences()
 	if err != nil {
 		return nil, err
 	}
 	readme, err := file("README.md", 0o644, filepath.Join(r.Source, "packaging/README.md"))
-	return []entry{license, readme}, err
+	return append(licences, readme), err
 }
 
 // npmPack writes a package. npm wants all of it in a directory of this name.

@@ -19,11 +19,19 @@ func image(r *Release) ([]string, error) {
 		// A tag has no place for what follows a plus.
 		Name:    registry + ":" + strings.ReplaceAll(r.Version, "+", "-"),
 		Created: r.Date,
+		Papers:  map[string][]byte{},
 		Annotations: map[string]string{
 			is + "title": "inferometer", is + "description": summary, is + "licenses": "Apache-2.0",
 			is + "version": r.Version, is + "revision": r.Commit, is + "created": r.Date.Format(time.RFC3339),
 			is + "source": home, is + "url": home, is + "documentation": home + "/blob/main/deploy/README.md",
 		},
+	}
+	licences, err := r.licences()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range licences {
+		i.Papers[e.Name] = e.Data
 	}
 	for _, b := range r.Builds {
 		if b.OS != "linux" {

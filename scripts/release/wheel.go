@@ -22,7 +22,7 @@ func wheels(r *Release) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	license, err := os.ReadFile(filepath.Join(r.Source, "LICENSE"))
+	licences, err := r.licences()
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +41,8 @@ func wheels(r *Release) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		inside := []entry{
-			program,
-			{dir + ".dist-info/licenses/LICENSE", 0o644, license},
-			{dir + ".dist-info/METADATA", 0o644, metadata(version, readme)},
-			{dir + ".dist-info/WHEEL", 0o644, wheelFile(platforms)},
-		}
+		inside := append([]entry{program}, under(dir+".dist-info/licenses", licences)...)
+		inside = append(inside, entry{dir + ".dist-info/METADATA", 0o644, metadata(version, readme)}, entry{dir + ".dist-info/WHEEL", 0o644, wheelFile(platforms)})
 		inside = append(inside, record(dir+".dist-info/RECORD", inside))
 		name := fmt.Sprintf("%s-py3-none-%s.whl", dir, strings.Join(platforms, "."))
 		if err := writeWheel(filepath.Join(r.Dir, name), r.Date, inside); err != nil {
@@ -102,6 +98,7 @@ func metadata(version string, readme []byte) []byte {
 		"Summary: " + summary,
 		"License-Expression: Apache-2.0",
 		"License-File: LICENSE",
+		"License-File: THIRD-PARTY-LICENSES",
 		"Keywords: llm,inference,benchmark,load testing,ttft,vllm,triton,genai-perf",
 		"Classifier: Environment :: Console",
 		"Classifier: Intended Audience :: Developers",

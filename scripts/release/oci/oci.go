@@ -20,6 +20,7 @@ type Image struct {
 	Name        string            // with its tag: ghcr.io/inferometer/inferometer:v0.1.0
 	Created     time.Time         // of everything in it
 	Annotations map[string]string // on the index and each platform's manifest; labels of the image, too
+	Papers      map[string][]byte // licences and the like, by name
 	Programs    []Program
 }
 
@@ -150,7 +151,7 @@ func cutTag(name string) (repository, tag string, ok bool) {
 
 // platform adds what one architecture runs: a layer, how to run it, and the manifest that names both.
 func (l *Layout) platform(i Image, p Program, name string) (descriptor, error) {
-	packed, err := root(l.created, p.Data)
+	packed, err := root(l.created, p.Data, i.Papers)
 	if err != nil {
 		return descriptor{}, err
 	}

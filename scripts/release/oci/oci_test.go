@@ -18,6 +18,7 @@ func image() Image {
 	return Image{
 		Name: "registry.example:5000/inferometer:v1", Created: time.Date(2026, 11, 17, 16, 0, 0, 5, time.FixedZone("", 3600)),
 		Annotations: map[string]string{"org.opencontainers.image.version": "v1"},
+		Papers:      map[string][]byte{"LICENSE": []byte("ours")},
 		Programs:    []Program{{"amd64", []byte("for amd64")}, {"arm64", []byte("for arm64")}},
 	}
 }
@@ -114,6 +115,9 @@ func look(t *testing.T, layer []byte, program string) {
 	}
 	if found["usr/local/bin/inferometer"] != program {
 		t.Errorf("the layer holds %q", names)
+	}
+	if found[docs+"/LICENSE"] != "ours" || found[docs+"/CERTIFICATES"] != origin {
+		t.Errorf("the layer holds %q, and no licences", names)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(found["etc/ssl/certs/ca-certificates.crt"])) {

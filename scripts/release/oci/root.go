@@ -6,6 +6,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
@@ -22,10 +24,12 @@ func tools() []string { return []string{"inference-perf", "genai-perf", "perf_an
 const (
 	passwd = "root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n"
 	group  = "root:x:0:\nnonroot:x:65532:\n"
+	docs   = "usr/share/doc/inferometer"
+	origin = "The certificates in /etc/ssl/certs are those of the Mozilla CA Certificate Program (Mozilla Public License 2.0),\nas golang.org/x/crypto/x509roots/fallback publishes them (BSD-3-Clause, Copyright The Go Authors).\n"
 )
 
 // root packs all that the image holds: what the Containerfile's stage nonroot does.
-func root(date time.Time, program []byte) ([]byte, error) {
+func root(date time.Time, program []byte, papers map[string][]byte) ([]byte, error) {
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
 	var errs []error
@@ -55,6 +59,13 @@ func root(date time.Time, program []byte) ([]byte, error) {
 	put(tar.TypeReg, "usr/local/bin/inferometer", 0o755, 0, "", program)
 	for _, name := range tools() {
 		put(tar.TypeSymlink, "usr/local/bin/"+name, 0o777, 0, "inferometer", nil)
+	}
+	for _, name := range []string{"usr/share", "usr/share/doc", docs} {
+		dir(name, 0o755, 0)
+	}
+	text(docs+"/CERTIFICATES", origin)
+	for _, name := range slices.Sorted(maps.Keys(papers)) {
+		text(docs+"/"+name, string(papers[name]))
 	}
 	dir("workspace", 0o755, user)
 	errs = append(errs, w.Close())

@@ -96,6 +96,9 @@ func (s saved) write(b *strings.Builder) {
 	for _, r := range s.Remarks {
 		fmt.Fprintf(b, "- %s\n", r)
 	}
+	if s.judged() {
+		s.bounds(b)
+	}
 	if !slices.ContainsFunc(s.Lines, line.detailed) {
 		return
 	}
@@ -119,6 +122,11 @@ func columns() []column {
 	return all
 }
 
+// judged reports whether bounds were checked.
+func (s saved) judged() bool {
+	return slices.ContainsFunc(s.Lines, func(l line) bool { return len(l.Checks)+len(l.Missing) > 0 })
+}
+
 // table writes the figures, without columns that have none.
 func (s saved) table(b *strings.Builder) {
 	shown := slices.DeleteFunc(columns(), func(c column) bool {
@@ -126,13 +134,13 @@ func (s saved) table(b *strings.Builder) {
 			return slices.ContainsFunc(l.Entries, func(e entry) bool { return e.Figure != "" && slices.Contains(c.of, e.Who) })
 		})
 	})
-	judged := slices.ContainsFunc(s.Lines, func(l line) bool { return len(l.Checks)+len(l.Missing) > 0 })
+	judged := s.judged()
 	head := []string{"case"}
 	for _, c := range shown {
 		head = append(head, c.title)
 	}
 	if judged {
-		head = append(head, "bound", "")
+		head = append(head, "bounds")
 	}
 	writeRow(b, head)
 	b.WriteString(strings.Repeat("|---", len(head)) + "|\n")
@@ -144,11 +152,33 @@ func (s saved) table(b *strings.Builder) {
 			}
 			switch {
 			case judged && i == 0:
-				cells = append(cells, strings.Join(l.bounds(), "<br>"), l.state())
+				cells = append(cells, l.outcome())
 			case judged:
-				cells = append(cells, "", "")
+				cells = append(cells, "")
 			}
 			writeRow(b, cells)
+		}
+	}
+}
+
+// bounds writes what was checked, one row for each bound.
+func (s saved) bounds(b *strings.Builder) {
+	fmt.Fprintf(b, "\n### %s: bounds\n", s.Title)
+	writeRow(b, []string{"case", "what", "measured", "bound", ""})
+	b.WriteString("|---|---|---|---|---|\n")
+	for _, l := range s.Lines {
+		name := l.Name
+		for _, c := range l.Checks {
+			state := "met"
+			if !c.OK {
+				state = "**missed**"
+			}
+			writeRow(b, []string{name, c.What, c.Figure, c.Bound, state})
+			name = "…"
+		}
+		for _, m := range l.Missing {
+			writeRow(b, []string{name, m, "", "", "**not measured**"})
+			name = "…"
 		}
 	}
 }
@@ -199,19 +229,21 @@ func (l line) figure(at string, of []string) string {
 	return strings.Join(out, "; ")
 }
 
-func (l line) bounds() []string {
-	var out []string
+// outcome is how a case came out, in a cell.
+func (l line) outcome() string {
+	missed := 0
 	for _, c := range l.Checks {
-		text := c.String()
 		if !c.OK {
-			text = "**MISSED:** " + text
+			missed++
 		}
-		out = append(out, text)
 	}
-	for _, m := range l.Missing {
-		out = append(out, "NOT MEASURED: "+m)
+	switch {
+	case l.state() == "met":
+		return "met"
+	case len(l.Missing) > 0 || missed == 0:
+		return "**not measured**"
 	}
-	return out
+	return fmt.Sprintf("**%d of %d missed**", missed, len(l.Checks))
 }
 
 // detailed reports whether a case has more to tell than its figures.

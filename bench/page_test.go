@@ -38,7 +38,7 @@ func TestPage(t *testing.T) {
 // TestSavedRun: what a run has measured comes back from its file, in a table of figures with the
 // rest in a list.
 func TestSavedRun(t *testing.T) {
-	var speed, missed line
+	var speed, missed, late line
 	speed.Name = "requests/s"
 	speed.add(nameOurs, "31,602/s", "server %d %% busy", 74)
 	speed.addAt("client CPU", nameOurs, "32.5 µs", "")
@@ -51,8 +51,12 @@ func TestSavedRun(t *testing.T) {
 	missed.atMost("peak", 120, 100, " MB")
 	missed.miss(namePA, errors.New("not installed"))
 	missed.note("the machine was not quiet")
+	late.Name = "late"
+	late.add(nameOurs, "2 ms", "")
+	late.atMost("p50", 1, 1, " ms")
+	late.atMost("p99", 2, 1, " ms")
 	dir := t.TempDir()
-	if err := save(filepath.Join(dir, "a.json"), []line{speed, missed}, "Here", "a machine", time.Minute); err != nil {
+	if err := save(filepath.Join(dir, "a.json"), []line{speed, missed, late}, "Here", "a machine", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join(dir, "page.md")
@@ -65,10 +69,13 @@ func TestSavedRun(t *testing.T) {
 	}
 	for _, want := range []string{
 		"\n## Here\na machine; ", "; took 1m0s.\n",
-		"| case | Inferometer | Reference | AIPerf | bound |  |\n|---|---|---|---|---|---|\n",
-		"| requests/s | 31,602/s | 16,414/s | lost | ratio 2.91 (≥ 1.20) | met |\n",
-		"| … client CPU | 32.5 µs |  |  |  |  |\n",
-		"| memory | 120 MB |  |  | **MISSED:** peak 120 MB (≤ 100 MB)<br>NOT MEASURED: Perf Analyzer: not installed | NOT MEASURED |\n",
+		"| case | Inferometer | Reference | AIPerf | bounds |\n|---|---|---|---|---|\n",
+		"| requests/s | 31,602/s | 16,414/s | lost | met |\n",
+		"| … client CPU | 32.5 µs |  |  |  |\n",
+		"| memory | 120 MB |  |  | **not measured** |\n",
+		"| late | 2 ms |  |  | **1 of 2 missed** |\n",
+		"### Here: bounds\n| case | what | measured | bound |  |\n|---|---|---|---|---|\n| requests/s | ratio | 2.91 | ≥ 1.20 | met |\n",
+		"| memory | peak | 120 MB | ≤ 100 MB | **missed** |\n| … | Perf Analyzer: not installed |  |  | **not measured** |\n",
 		"\n**requests/s**\n\n- Inferometer: server 74 % busy\n- server: 44,873/s ceiling\n- AIPerf: it lost the run: a | b c\n",
 		"\n**memory**\n\n- the machine was not quiet\n",
 	} {

@@ -130,8 +130,13 @@ func TestHelmGrace(t *testing.T) {
 // The chart of workers comes out of Helm whole, and its pods are admitted.
 func TestHelmWorkers(t *testing.T) {
 	const plan = "plan: {target: {urls: ['http://model:8000'], model: m}, stages: [{concurrency: 8, duration: 30s}]}\n"
+	example, err := os.ReadFile("../../examples/kubernetes/values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for values, want := range map[string]string{
-		plan: "coordinator plan secret service workers",
+		plan:            "coordinator plan secret service workers",
+		string(example): "claim coordinator plan secret service workers",
 		plan + "results: {size: 5Gi}\napiKey: {secret: {name: mine}}":                                   "claim coordinator plan secret service workers",
 		plan + "token: {existingSecret: mine}\nnats: {url: 'nats://nats:4222'}":                         "coordinator plan workers",
 		"existingPlan: mine\nrun: 2\nttlSecondsAfterFinished: 60\nworkers: {count: 9, resources: null}": "coordinator secret service workers",

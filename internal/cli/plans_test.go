@@ -66,7 +66,7 @@ func light(p *plan.Plan) {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		s.Warmup, s.Gap = plan.Warmup{}, 0
-		if s.Duration > 0 || s.Requests > 0 {
+		if s.Duration > 0 || s.Requests > 0 || s.Arrival == plan.ArrivalTrace {
 			s.Duration, s.Requests = 0, 4
 		}
 		if s.Rate > 0 {

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts of testdata/script, each with servers of its own:
 // $MOCK answers, as OpenAI and as Triton, and so does $GRPC, over gRPC; $FAILING is like
-// $GRPC and fails half of the requests in the middle, and so is $HALF like $MOCK; $SCRIPTS and $EXAMPLES are those
+// $GRPC and fails half of the requests in the middle, and so is $HALF like $MOCK; $SCRIPTS are those
 // of the repository; $BROKEN lists a model and fails
 // every request, $PAGE is a web page, $DEAD is nobody.
 func TestScripts(t *testing.T) {
@@ -64,7 +64,6 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("SCRIPTS", scripts)
-			env.Setenv("EXAMPLES", filepath.Join(filepath.Dir(scripts), "examples"))
 			env.Setenv("MOCK", m)
 			env.Setenv("GRPC", g)
 			env.Setenv("FAILING", failing)
@@ -87,7 +86,7 @@ func TestScripts(t *testing.T) {
 }
 
 // startMock starts a mock and gives its addresses over HTTP and gRPC.
-func startMock(env *testscript.Env, faults ...mock.Fault) (overHTTP, overGRPC string, err error) {
+func startMock(env interface{ Defer(func()) }, faults ...mock.Fault) (overHTTP, overGRPC string, err error) {
 	c := mock.Default()
 	c.Strict = true
 	c.Faults = faults

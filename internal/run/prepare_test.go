@@ -45,11 +45,7 @@ func untouched(t *testing.T, p *plan.Plan) {
 }
 
 func TestTargetsThatCannotBeMeasured(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	const nobody = "http://127.0.0.1:1" // a port that was free a moment ago may have been given to another test
 	says := func(status int, ctype, text string) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", ctype)
@@ -87,9 +83,9 @@ func TestTargetsThatCannotBeMeasured(t *testing.T) {
 		want []string
 	}{
 		{"a port of gRPC", []string{"http://" + frames.Addr().String()}, []string{"looks like a gRPC port: give the server's HTTP port", "add --protocol triton and write grpc://"}},
-		{"nobody there", []string{"http://" + closed.Addr().String()}, []string{"cannot be reached", "refused"}},
+		{"nobody there", []string{nobody}, []string{"cannot be reached", "refused"}},
 		{"no such host", []string{"http://host.invalid:8000"}, []string{"host.invalid", "cannot be reached"}},
-		{"two of them", []string{"http://host.invalid:8000", "http://" + closed.Addr().String()}, []string{"target 1", "target 2"}},
+		{"two of them", []string{"http://host.invalid:8000", nobody}, []string{"target 1", "target 2"}},
 		{"a web page", []string{says(200, "text/html", "<html><title>Hi</title></html>")}, []string{"an HTML page", "--model"}},
 		{"not JSON", []string{says(200, "text/plain", "hello")}, []string{"not JSON", "--model"}},
 		{"no list", []string{says(404, "application/json", "{}")}, []string{"404", "--model"}},

@@ -49,27 +49,55 @@ const (
 // estimate is what is known of the capacity.
 type estimate struct {
 	value, lo, hi float64
+	near          int  // levels around it
 	done          bool // precise enough
 	belief        *belief
 }
 
+// together is how many intervals make one that ends a search: that after the last level, and
+// those after the ones before it.
+const together = 3
+
 // estimate works out the capacity from levels of which some meet the objectives and some do not.
+// A search ends when its interval is narrow, and some are so by chance: one that is narrow spans
+// what was believed after the last few levels.
 func (s *Search) estimate(levels []Level) *estimate {
+	a := s.after(levels)
+	if !s.narrow(a) {
+		return a
+	}
+	for k := 1; k < min(together, len(levels)); k++ {
+		before := levels[:len(levels)-k]
+		if lo, hi := bracket(before); lo == nil || hi == nil {
+			return a
+		}
+		b := s.after(before)
+		a.lo, a.hi = min(a.lo, b.lo), max(a.hi, b.hi)
+	}
+	a.done = s.narrow(a)
+	return a
+}
+
+// narrow reports whether an interval is as narrow as is asked for.
+func (s *Search) narrow(a *estimate) bool {
+	if a.near < fewest {
+		return false
+	}
+	return (a.hi-a.lo)/2 <= s.Precision*a.value || s.Whole && math.Floor(a.lo) == math.Floor(a.hi)
+}
+
+// after is what is known of the capacity after the last of these levels.
+func (s *Search) after(levels []Level) *estimate {
 	b := s.believe(levels)
 	a := &estimate{value: b.at(0.5), lo: b.at(0.025), hi: b.at(0.975), belief: b}
-	n := 0.0
 	for i := range levels {
 		if math.Abs(math.Log(levels[i].Load/a.value)) < near/2 {
-			n++
+			a.near++
 		}
 	}
 	// How far levels differ is itself known from a few levels only, as with Student's t.
-	widen := 1 + 2.2/(n+1)
+	widen := 1 + 3.3/float64(a.near+1)
 	a.lo, a.hi = a.value*math.Pow(a.lo/a.value, widen), a.value*math.Pow(a.hi/a.value, widen)
-	a.done = n >= fewest && (a.hi-a.lo)/2 <= s.Precision*a.value
-	if s.Whole {
-		a.done = a.done || n >= fewest && math.Floor(a.lo) == math.Floor(a.hi)
-	}
 	return a
 }
 

@@ -21,7 +21,7 @@ func TestSentence(t *testing.T) {
 		{nil, "The capacity is not known: no level was measured."},
 		{levels[:1], "At least 10 requests/s: all objectives are met at the highest load that was tried."},
 		{levels[6:], "No load was found that meets the objectives: even at 80 requests/s, the lowest that was tried, ttft.p99 misses by 3800 ms."},
-		{levels, "41 requests/s, 95 % between 20.4 and 42.3; at 44 ttft.p99 misses by 31 ms. The search ended before the interval was within 5 %."},
+		{levels, "41.1 requests/s, 95 % between 18.6 and 42.4; at 44 ttft.p99 misses by 31 ms. The search ended before the interval was within 5 %."},
 	} {
 		if a := s.Answer(c.levels); a.Sentence != c.want {
 			t.Errorf("%s\nwant %s", a.Sentence, c.want)

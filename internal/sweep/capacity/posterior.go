@@ -20,6 +20,9 @@ const (
 	// few is the weight, in degrees of freedom, of the assumption that levels differ by thrice as much
 	// as what is within them tells: what lasts longer than a level does not show there.
 	few = 3
+	// crowding bounds by how much more alike neighbours are at a load above the capacity than at it:
+	// a queue lasts the longer the nearer it is to what the server can do at all.
+	crowding = 4
 	// near is how far from the capacity a level is among those that decide it, in logarithms.
 	near = 0.35
 	// coarse and fine are how many loads are looked at, at first and then where the capacity can be.
@@ -68,13 +71,14 @@ type evidence struct {
 	level   int // its place among the levels
 	stage   int
 	alike   [scales]dispersion
+	crowded float64 // how many times as alike as at the capacity neighbours are
 	unknown bool
 }
 
 // evidenceOf reads a level.
 func (o *Objective) evidenceOf(l *Level, s *Seen) evidence {
 	t := s.Total()
-	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, stage: l.Stage, unknown: t.N == 0}
+	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, stage: l.Stage, crowded: 1, unknown: t.N == 0}
 	if o.Allowed == 0 {
 		mean, se, ok := s.Mean()
 		e.seen, e.se, e.unknown = clip(o.margin(mean), -mostBad, mostBad), se/math.Max(math.Abs(o.Bound), 1e-12), !ok
@@ -122,7 +126,7 @@ func (t *odds) deviance(e *evidence, d, clumping float64) (dev, sign float64) {
 		return 0, 0
 	}
 	off := bend * (eta - t.at)
-	n := 1 / (clumping/e.n + off*off*p*(1-p))
+	n := 1 / (clumping*e.crowded/e.n + off*off*p*(1-p))
 	return 2 * n * max(e.own-e.seen*t.logs[k]-(1-e.seen)*t.rest[k], 0), e.seen - p
 }
 
@@ -177,20 +181,37 @@ func (o *Objective) fit(g grid, levels []Level, j int) *curve {
 	// How much neighbours are alike is known of the levels that decide; where the levels differ by
 	// more than that, they are believed less.
 	if o.Allowed > 0 {
-		var alike [scales]dispersion
-		for i := range c.evidence {
-			if e := &c.evidence[i]; math.Abs(e.load-c.knee) < near && !e.cut {
-				for k := range alike {
-					alike[k].chi2, alike[k].df = alike[k].chi2+e.alike[k].chi2, alike[k].df+e.alike[k].df
-				}
-			}
-		}
-		c.clumping = clumped(alike)
+		c.crowd(o)
+		c.clumping = c.alike()
 	}
 	c.residuals()
 	c.clumping *= max((c.misfit+3*few)/(c.free+few), 1)
 	c.scan(g)
 	return c
+}
+
+// crowd works out how much more alike neighbours are at each level than at the capacity: as many
+// times as there are more bad samples on the likeliest curve. What a level itself has seen does
+// not enter, or those that happen to be bad would be believed less than those that happen to be good.
+func (c *curve) crowd(o *Objective) {
+	for i := range c.evidence {
+		e := &c.evidence[i]
+		odds := math.Exp(clip(logit(o.Allowed)+c.slope*(e.load-c.knee), -20, 20))
+		e.crowded = clip(odds/(1+odds)/o.Allowed, 1, crowding)
+	}
+}
+
+// alike is how many samples at the capacity tell as much as one of its own would, by the levels that decide.
+func (c *curve) alike() float64 {
+	var sum [scales]dispersion
+	for i := range c.evidence {
+		if e := &c.evidence[i]; math.Abs(e.load-c.knee) < near && !e.cut {
+			for k := range sum {
+				sum[k].chi2, sum[k].df = sum[k].chi2+e.alike[k].chi2/e.crowded, sum[k].df+e.alike[k].df
+			}
+		}
+	}
+	return clumped(sum)
 }
 
 // pool takes the same variance of a sample for all levels. By chance a low mean comes with a small

@@ -46,6 +46,8 @@ const (
 	MostLevels = 60
 	// fewest is how many levels near the knee make an answer.
 	fewest = 6
+	// handful is how many requests a level has at least.
+	handful = 10
 	// sure is how many standard errors tell a level that meets an objective from one that does not.
 	sure = 1.645
 	// same is the ratio of two loads that are taken for one.
@@ -66,6 +68,9 @@ func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
 	step.Warmup = clip(settling*step.Seconds, min(1, step.Seconds), 15)
 	if spent+step.Seconds+step.Warmup > s.Seconds && len(levels) > 0 {
 		return Step{}, false
+	}
+	if known != nil && s.perSecond(levels, load)*step.Seconds < handful {
+		return Step{}, false // what is left of the time shows nothing
 	}
 	return step, true
 }
@@ -96,8 +101,7 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 		return s.tidy(next), nil, true
 	}
 	a := s.estimate(levels)
-	// An interval that is narrow by chance does not stay so.
-	return s.refine(levels, a), a, !a.done || !s.estimate(levels[:len(levels)-1]).done
+	return s.refine(levels, a), a, !a.done
 }
 
 // bracket is the highest level that meets the objectives, as far as it says by itself, and the
@@ -166,17 +170,14 @@ func (s *Search) length(levels []Level, load float64, known *estimate, spent flo
 	for i := range s.Objectives {
 		need = max(need, float64(s.Objectives[i].Least))
 	}
-	perSecond := load
-	if s.Whole {
-		perSecond = answered(levels, load)
-	}
+	perSecond := s.perSecond(levels, load)
 	seconds := 2 * float64(shortest)
 	if perSecond > 0 {
 		seconds = need / perSecond
 	}
 	if known == nil {
 		// A few requests there must be, however slowly they come.
-		few := min(10/max(perSecond, 1e-9), s.Seconds/5)
+		few := min(handful/max(perSecond, 1e-9), s.Seconds/5)
 		return clip(seconds/3, max(shortest, few), max(clip(s.Seconds/parts, min(1, s.Seconds/5), roughly), few))
 	}
 	// Twice what a percentile needs, and more while the interval is far wider than it should be: what
@@ -189,6 +190,14 @@ func (s *Search) length(levels []Level, load float64, known *estimate, spent flo
 		alike = max(alike, math.Sqrt(c.clumping/2))
 	}
 	return clip(2*wide*wide*min(alike, 4)*seconds, refined, max(left/3, min(shortest, left)))
+}
+
+// perSecond is how many requests there will be in a second at a load.
+func (s *Search) perSecond(levels []Level, load float64) float64 {
+	if s.Whole {
+		return answered(levels, load)
+	}
+	return load
 }
 
 // answered is how many requests per second are answered at a load, going by the levels so far.

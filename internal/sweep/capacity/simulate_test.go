@@ -167,6 +167,7 @@ type scenario struct {
 	goals  []Objective
 	search Search
 	quick  bool // it is searched once in every test
+	hasty  bool // there is too little time for an answer within 5 %
 }
 
 // of is a scenario with an objective on a percentile.
@@ -189,7 +190,10 @@ func scenarios() []scenario {
 		// The mean time in M/M/1 is 1/(50 − λ).
 		{name: "mean", server: single, knee: 40, goals: []Objective{{Figure: "latency.avg", Bound: 0.1, Unit: "s", Least: 200}}, search: Search{Start: 1, Seconds: 3600}},
 		{name: "two objectives", server: eight, knee: eight.knee(0.45, 0.95), goals: []Objective{percentile(0.95, 0.45), percentile(0.5, 0.2)}, search: Search{Start: 10, Seconds: 1800}},
+		of("M/M/1, too little time", single, 0.99, 0.2, Search{Start: 1, Seconds: 720}),
+		of("M/M/8, too little time", eight, 0.95, 0.45, Search{Start: 10, Seconds: 180}),
 	}
+	list[10].hasty, list[11].hasty = true, true
 	list[5].quick, list[7].quick = true, true
 	for i := range list {
 		s := &list[i].search
@@ -235,7 +239,7 @@ func TestSimulatedSearches(t *testing.T) {
 			}
 			t.Logf("of %d searches for %.4g: within 5 %% %d, held by the interval %d, called unsteady %d; %.1f levels and %.0f s on average",
 				searches, c.knee, within, held, alarms, float64(n)/float64(searches), took/float64(searches))
-			if within < searches*95/100 || held < searches*90/100 || alarms > searches*5/100 {
+			if !c.hasty && within < searches*95/100 || held < searches*90/100 || alarms > searches*5/100 {
 				t.Error("not often enough, or alarmed too often")
 			}
 		})

@@ -20,7 +20,7 @@ const (
 const (
 	leastScores = 32
 	leastDF     = 2.5
-	leastAlone  = 20 // requests, as many as there would be without memory
+	leastAlone  = 25 // requests, as many as there would be without memory
 	leastBeyond = 5  // of them beyond a quantile
 )
 

@@ -24,7 +24,9 @@ func (r *Release) manual() (manual, error) {
 		return *r.about, nil
 	}
 	m, err := r.writeManual()
-	r.about = &m
+	if err == nil {
+		r.about = &m
+	}
 	return m, err
 }
 
@@ -39,11 +41,14 @@ func (r *Release) writeManual() (manual, error) {
 		return m, err
 	}
 	if _, err := output(context.Background(), r.Work, nil, b.Program, "man", dir); err != nil {
-		return m, nil // a program that has no manual yet
+		return m, err
 	}
 	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
-	if err != nil || len(pages) == 0 {
-		return m, fmt.Errorf("inferometer man wrote no page into %s: %w", dir, err)
+	if err != nil {
+		return m, err
+	}
+	if len(pages) == 0 {
+		return m, fmt.Errorf("inferometer man wrote no page into %s", dir)
 	}
 	for _, page := range pages {
 		e, err := file(filepath.Base(page), 0o644, page)

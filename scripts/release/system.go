@@ -52,9 +52,7 @@ func (r *Release) installed(b Build, zsh string) ([]entry, error) {
 		"fish": "usr/share/fish/vendor_completions.d/inferometer.fish",
 		"zsh":  path.Join(zsh, "_inferometer"),
 	} {
-		if script, ok := about.Shells[shell]; ok {
-			list = append(list, entry{place, script.Mode, script.Data})
-		}
+		list = append(list, entry{place, 0o644, about.Shells[shell].Data})
 	}
 	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil

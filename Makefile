@@ -205,7 +205,7 @@ page-check: page ## types and unit tests of the report page; needs Node
 docs: ## make the documentation's site, site/index.html, which opens from disk; docs/decisions/067 says how
 	@$(GO) run -C scripts/docs -trimpath . -version '$(VERSION)' ../..
 
-conformance-docs: browser ## every page of that site in a real browser: search, links, no errors, nobody kept out; about 2 minutes
+conformance-docs: browser ## every page of that site in a real browser: search, links, no errors, nobody kept out; some minutes
 	$(GO) test -C scripts/docs -count=1 .
 	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -v -timeout 30m -run '^TestDocs' .
 

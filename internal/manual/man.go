@@ -54,7 +54,7 @@ func (c *Command) Man(program string, r Release) string {
 		}
 	}
 	if c.After != "" {
-		b.section("EXIT STATUS")
+		b.section("NOTES")
 		b.text(escape(c.After))
 	}
 	b.examples(c.Examples)

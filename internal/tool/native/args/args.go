@@ -35,6 +35,7 @@ type group struct {
 type values struct {
 	flags map[string][]string
 	args  []string
+	typed map[string]string // flag → the name of another tool that it was given by
 }
 
 func (v values) given(name string) bool { return len(v.flags[name]) > 0 }
@@ -55,6 +56,12 @@ type collect struct {
 	to     map[string][]string
 	name   string
 	toggle bool
+	// Of an alias: its own name, where that is kept, what else it gives, and whether a number alone
+	// is one of seconds.
+	as      string
+	typed   map[string]string
+	with    string
+	seconds bool
 }
 
 func (c collect) String() string { return "" }
@@ -67,14 +74,23 @@ func (c collect) Set(s string) error {
 			s = "bad"
 		}
 	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil && c.seconds {
+		s += "s"
+	}
+	if c.as != "" {
+		c.typed[c.name] = c.as
+	}
+	if c.with != "" {
+		c.to[c.with] = []string{"true"}
+	}
 	c.to[c.name] = append(c.to[c.name], s)
 	return nil
 }
 
 // parse splits a command line by the flags in groups. Every unknown flag and
 // every flag without its value is among the faults.
-func parse(groups []group, args []string) (values, plan.Faults) {
-	v := values{flags: map[string][]string{}}
+func parse(groups []group, args []string, also ...alias) (values, plan.Faults) {
+	v := values{flags: map[string][]string{}, typed: map[string]string{}}
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
@@ -82,17 +98,19 @@ func parse(groups []group, args []string) (values, plan.Faults) {
 	for _, g := range groups {
 		for _, o := range g.options {
 			paths[o.name] = o.path
-			f := set.VarPF(collect{v.flags, o.name, o.arg == ""}, o.name, o.short, o.help)
+			f := set.VarPF(collect{to: v.flags, name: o.name, toggle: o.arg == ""}, o.name, o.short, o.help)
 			if o.arg == "" {
 				f.NoOptDefVal = "true"
 			}
 		}
 	}
-	s := scanner{set: set, paths: paths}
+	other := addAliases(set, v, paths, also)
+	s := scanner{set: set, paths: paths, not: other.text}
 	clean := s.scan(args)
 	if err := set.Parse(clean); err != nil {
 		s.faults = append(s.faults, plan.Fault{Text: err.Error()})
 	}
+	s.faults = append(s.faults, other.faults(set)...)
 	for _, g := range groups {
 		for _, o := range g.options {
 			switch given := v.flags[o.name]; {
@@ -127,6 +145,7 @@ func twiceHint(name string) string {
 type scanner struct {
 	set    *pflag.FlagSet
 	paths  map[string]string // flag → the field that it sets
+	not    map[string]string // flags that are refused
 	faults plan.Faults
 }
 
@@ -172,6 +191,10 @@ func (s *scanner) flag(arg string) (f *pflag.Flag, wantsValue bool) {
 		}
 		return f, !hasValue && f.NoOptDefVal == ""
 	}
+	if name, _, _ := strings.Cut(arg[1:], "="); len(name) > 1 && s.set.Lookup(name) != nil {
+		s.unknown("-"+name, name) // a dash too few: -c is a flag, -concurrency is not -c oncurrency
+		return nil, false
+	}
 	for i := 1; i < len(arg); i++ {
 		if f = s.set.ShorthandLookup(arg[i : i+1]); f == nil {
 			name, _, _ := strings.Cut(arg[1:], "=")
@@ -192,13 +215,26 @@ func (s *scanner) flag(arg string) (f *pflag.Flag, wantsValue bool) {
 // may be a key.
 func (s *scanner) unknown(shown, name string) {
 	var names []string
-	s.set.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	s.set.VisitAll(func(f *pflag.Flag) {
+		if s.not[f.Name] == "" {
+			names = append(names, f.Name)
+		}
+	})
+	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(s.usage(b), s.usage(a)) })
 	fault := plan.Fault{Where: printable(shown), Text: "unknown flag", Hint: "see --help"}
 	if n := nearest.Name(name, names); n != "" {
 		fault.Hint = "did you mean --" + n + "?"
 		fault.Path = s.paths[n] // what that field lacks is no second fault
 	}
 	s.faults = append(s.faults, fault)
+}
+
+// usage is the help of a flag, which those of other tools do not have.
+func (s *scanner) usage(name string) string {
+	if s.set.Lookup(name).Usage == "" {
+		return ""
+	}
+	return "ours"
 }
 
 // printable is a flag as it was typed, if that fits a line of text.

@@ -119,6 +119,6 @@ func CapacityManual() manual.Command {
 		Common: []string{"slo", "by", "start", "max", "precision", "max-time", "arrival", "max-in-flight",
 			"model", "endpoint", "api-key-env", "input-tokens", "output-tokens", "input-file", "tokenizer",
 			"goodput", "out", "html", "live", "dry-run", "help", "help-all"},
-		Page: "capacity", Takes: manual.PlanFiles,
+		After: aliasNote, Page: "capacity", Takes: manual.PlanFiles,
 	}
 }

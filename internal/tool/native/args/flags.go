@@ -23,14 +23,14 @@ func runGroups() []group {
 // loadFlags are the flags about how much is asked for, and when.
 func loadFlags() []option {
 	return []option{
-		{name: "concurrency", arg: "N", path: "stages[0].concurrency", help: "closed loop: keep N requests in flight (default 1 when no load is given)"},
+		{name: "concurrency", short: "c", arg: "N", path: "stages[0].concurrency", help: "closed loop: keep N requests in flight (default 1 when no load is given)"},
 		{name: "rate", arg: "R", path: "stages[0].rate", help: "open loop: send R requests per second; needs --duration or --requests"},
 		{name: "arrival", arg: "KIND", path: "stages[0].arrival", values: []string{plan.ArrivalConstant, plan.ArrivalPoisson, plan.ArrivalGamma, plan.ArrivalTrace}, help: "arrival process of --rate: constant (default), poisson or gamma; trace, without --rate: the input file's timestamps"},
 		{name: "cv", arg: "X", path: "stages[0].cv", help: "coefficient of variation of gamma arrivals; 1 is Poisson, higher is burstier"},
 		{name: "max-in-flight", arg: "N", path: "stages[0].max_in_flight", help: "with --rate: at most N requests in flight; later arrivals wait, and are counted"},
 		{name: "ramp-to", arg: "X", path: "stages[0].ramp_to", help: "change the concurrency or rate linearly to X over the duration"},
 		{name: "duration", arg: "TIME", path: "stages[0].duration", help: "length of the measured phase (default 30s in closed loop without --requests)"},
-		{name: "requests", arg: "N", path: "stages[0].requests", help: "requests in the measured phase; with --duration, whichever ends first"},
+		{name: "requests", short: "n", arg: "N", path: "stages[0].requests", help: "requests in the measured phase; with --duration, whichever ends first"},
 		{name: "warmup", arg: "TIME|N|auto", path: "stages[0].warmup", help: "load before the measured phase: a time (5s), a number of requests (100), or auto: detect how much of the run was warm-up and leave it out"},
 		{name: "warmup-drain", path: "stages[0].warmup.drain", help: "with --warmup N: wait for the warm-up requests to end before measuring"},
 		{name: "stage", arg: "SPEC", help: "one of several stages, repeatable, instead of the flags above: concurrency=8,duration=30s or rate=50,arrival=poisson,requests=100,gap=5s"},
@@ -42,7 +42,7 @@ func loadFlags() []option {
 // serverFlags are the flags about the server and how it is asked.
 func serverFlags() []option {
 	return []option{
-		{name: "model", arg: "NAME", path: "target.model", help: "model name (default: the first that the server lists)"},
+		{name: "model", short: "m", arg: "NAME", path: "target.model", help: "model name (default: the first that the server lists)"},
 		{name: "protocol", arg: "NAME", path: "target.protocol", help: "openai (default), anthropic, http, tfserving, torchserve or triton (implied by grpc:// and grpcs://)"},
 		{name: "endpoint", arg: "KIND", path: "target.endpoint", help: "chat (default), completions or embeddings; for http: huggingface_generate, rankings, rerank, image_retrieval or template; for triton: stream (default over gRPC), generate (default over HTTP) or infer"},
 		{name: "path", arg: "PATH", path: "target.path", help: "URL path, instead of the endpoint's usual one"},

@@ -64,6 +64,9 @@ func filesOf(name string) manual.Files {
 	return ""
 }
 
+// aliasNote is what the help says of the flags of other tools.
+const aliasNote = "Flags of other tools that mean the same work too, such as --request-rate, --num-prompts, --isl and --osl: inferometer help command-line"
+
 // RunManual describes `inferometer run`.
 func RunManual() manual.Command {
 	return manual.Command{
@@ -84,7 +87,7 @@ func RunManual() manual.Command {
 		Common: []string{"concurrency", "rate", "arrival", "max-in-flight", "duration", "requests", "warmup", "stage", "levels", "repeat",
 			"model", "endpoint", "api-key-env", "input-tokens", "output-tokens", "input-file", "tokenizer",
 			"goodput", "fail-if", "out", "html", "live", "dry-run", "help", "help-all"},
-		Page: "loadgen", Takes: manual.PlanFiles,
+		After: aliasNote, Page: "loadgen", Takes: manual.PlanFiles,
 	}
 }
 

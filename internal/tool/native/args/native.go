@@ -51,10 +51,11 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 // read reads the arguments of a command with the flags of groups; load settles which stages there
 // are.
 func read(groups []group, args []string, known plan.Known, readFile func(name string) ([]byte, error), load func(*builder)) (*Action, error) {
-	v, faults := parse(groups, args)
+	v, faults := parse(groups, args, aliases()...)
 	if h := v.help(); h != NoHelp {
 		return &Action{Help: h}, nil
 	}
+	faults = append(faults, v.settle()...)
 	b := &builder{values: v, draft: plan.NewDraft()}
 	b.arguments(readFile)
 	load(b)
@@ -72,6 +73,9 @@ func read(groups []group, args []string, known plan.Known, readFile func(name st
 	}
 	p.DrawSeed = !b.draft.Given("seed")
 	warn := warnings(p)
+	if v.typed["rate"] == requestRate && v.given("rate") && !b.draft.Given("stages[0].arrival") {
+		warn = append(warn, "--request-rate: requests are sent at even intervals; vLLM, SGLang and AIPerf draw them from a Poisson process: add --arrival poisson for that")
+	}
 	if w := salted(p, &repeat, b.draft.Given("data.salt")); w != "" {
 		warn = append(warn, w)
 	}
@@ -239,7 +243,7 @@ func (b *builder) plain(groups []group) {
 	for _, g := range groups {
 		for _, o := range g.options {
 			if o.path != "" && b.given(o.name) {
-				b.draft.Put(o.path, "--"+o.name, b.last(o.name))
+				b.draft.Put(o.path, b.shown(o.name), b.last(o.name))
 			}
 		}
 	}

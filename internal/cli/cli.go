@@ -44,7 +44,7 @@ func Main(env tool.Env) int {
 		env.Stdout = screen.Messages(env.Stdout, true)
 	}
 	if len(env.Args) == 0 {
-		fmt.Fprint(env.Stderr, help())
+		fmt.Fprint(env.Stderr, help(env.HelpWidth()))
 		return tool.ExitUsage
 	}
 	name, rest := env.Args[0], env.Args[1:]
@@ -57,7 +57,7 @@ func Main(env tool.Env) int {
 	}
 	switch name {
 	case "-h", "--help":
-		fmt.Fprint(env.Stdout, help())
+		fmt.Fprint(env.Stdout, help(env.HelpWidth()))
 		return tool.ExitOK
 	case "--version":
 		return versionCommand(env, nil)
@@ -72,11 +72,11 @@ func Main(env tool.Env) int {
 	return tool.ExitUsage
 }
 
-func help() string {
+func help(width int) string {
 	var b strings.Builder
 	b.WriteString("inferometer measures generative-AI inference servers.\n\nUsage: inferometer COMMAND …\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-14s %s\n", c.Name, c.Summary)
+		listed(&b, c.Name, c.Summary, 15, width)
 	}
 	b.WriteString("\nTry it without a server:     inferometer run\n" +
 		"Measure a server:            inferometer run http://localhost:8000 -c 8\n" +

@@ -39,7 +39,7 @@ func helpManual() manual.Command {
 func helpCommand(env tool.Env, args []string) int {
 	switch {
 	case len(args) == 0:
-		fmt.Fprint(env.Stdout, help(), topics(env.HelpWidth()))
+		fmt.Fprint(env.Stdout, help(env.HelpWidth()), topics(env.HelpWidth()))
 		return tool.ExitOK
 	case asksHelp(args):
 		c := helpManual()
@@ -78,14 +78,19 @@ func topics(width int) string {
 	for _, c := range manual.Chapters() {
 		b.WriteString("\n" + c.Title + ":\n")
 		for _, t := range c.Topics {
-			lines := manual.Wrap(t.Summary, width-20)
-			fmt.Fprintf(&b, "  %-17s %s\n", t.Name, lines[0])
-			for _, l := range lines[1:] {
-				fmt.Fprintf(&b, "%20s%s\n", "", l)
-			}
+			listed(&b, t.Name, t.Summary, 18, width)
 		}
 	}
 	return b.String()
+}
+
+// listed writes a name with its text in a column beside it.
+func listed(b *strings.Builder, name, text string, column, width int) {
+	lines := manual.Wrap(text, width-column-2)
+	fmt.Fprintf(b, "  %-*s%s\n", column, name, lines[0])
+	for _, l := range lines[1:] {
+		fmt.Fprintf(b, "%*s%s\n", column+2, "", l)
+	}
 }
 
 func manManual() manual.Command {

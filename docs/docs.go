@@ -4,6 +4,7 @@ package docs
 
 import (
 	"embed"
+	"io/fs"
 	"strings"
 )
 
@@ -14,6 +15,12 @@ var files embed.FS
 func Page(name string) (string, bool) {
 	text, err := files.ReadFile(name + ".md")
 	return string(text), err == nil
+}
+
+// Has reports whether there is a page of that name.
+func Has(name string) bool {
+	_, err := fs.Stat(files, name+".md")
+	return err == nil
 }
 
 // Names are the names of all pages, in alphabetical order.

@@ -71,6 +71,7 @@ second  a cell that takes more than one
 
 // Every page can be read: it fits, but for what is shown as it stands, and no mark of ours is left.
 func TestEveryPageFits(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for _, c := range Chapters() {
 		for _, topic := range c.Topics {

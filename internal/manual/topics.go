@@ -57,8 +57,7 @@ func Chapters() []Chapter {
 }
 
 func isTopic(name string) bool {
-	_, ok := docs.Page(name)
-	return ok && name != contents
+	return docs.Has(name) && name != contents
 }
 
 // titleOf is the headline of a page.

@@ -20,6 +20,7 @@ func dryRun(t *testing.T, line string) (*Action, string) {
 
 // What other tools call a flag is that flag.
 func TestAliases(t *testing.T) {
+	t.Parallel()
 	for typed, ours := range map[string]string{
 		"-m M -c 4 -n 9 http://h":                         "--model M --concurrency 4 --requests 9 http://h",
 		"--url http://h -c4":                              "http://h --concurrency 4",

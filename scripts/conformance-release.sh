@@ -130,10 +130,14 @@ from_rpm() {
 
 formula() { root ruby ruby && cp "$DIST/inferometer.rb" "$WORK/ruby/dist/" && inside ruby /usr/bin/ruby -wc /dist/inferometer.rb; }
 
-valid_sbom() {
-  [ -x "$PEERS/spdx/bin/pyspdxtools" ] || { python3 -m venv "$PEERS/spdx" && "$PEERS/spdx/bin/pip" -q install spdx-tools==0.8.5; } || return 1
-  "$PEERS/spdx/bin/pyspdxtools" --version SPDX-2.3 -i "$DIST"/inferometer_*.spdx.json
+# pypi NAME VERSION PROGRAM has a program of PyPI in the PATH, last.
+pypi() {
+  [ -x "$PEERS/$1/bin/$3" ] || { python3 -m venv "$PEERS/$1" && "$PEERS/$1/bin/pip" -q install "$1==$2"; } || return 1
+  mkdir -p "$PEERS/bin" && ln -sf "../$1/bin/$3" "$PEERS/bin/$3"
 }
+PATH=$PATH:$PEERS/bin
+
+valid_sbom() { pypi spdx-tools 0.8.5 pyspdxtools && pyspdxtools --version SPDX-2.3 -i "$DIST"/inferometer_*.spdx.json; }
 
 # What `go install …@VERSION` fetches comes from a proxy of files, and so does all that it needs: this machine has it.
 go_install() {
@@ -159,6 +163,7 @@ if packages ruby ruby; then check "Homebrew formula" formula; else say "NOT CHEC
 check "SBOM with the SPDX project's own validator" valid_sbom
 check "go install" go_install
 
+pypi uv 0.13.8 uv || true # without it, what is NOT CHECKED is said below
 for carrier in image npm wheel action gitlab; do check "$carrier" scripts/conformance-release-carriers.sh "$DIST" "$carrier"; done
 
 [ ${#failed[@]} = 0 ] || { say "failed: $(printf '%s; ' "${failed[@]}")"; exit 1; }

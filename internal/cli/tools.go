@@ -24,7 +24,7 @@ import (
 
 // own are the commands of our own.
 func own() []tool.Tool {
-	studies := tool.Gated(tool.Watched(study.Tool()))
+	studies := tool.Gated(tool.Paged(tool.Watched(study.Tool())))
 	return []tool.Tool{
 		tool.Watched(native.Run()), tool.Watched(native.Capacity()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Manual: linksManual, Run: linksCommand},

@@ -64,11 +64,11 @@ func studyGroups() []group {
 		mine[o.name] = true
 	}
 	// What says how much is asked, or what, is the study's own.
-	for _, name := range []string{"input-tokens", "input-file", "prompts", "ignore-eos", "no-stream", "input-data", "shape", "batch-size", "string-length", "string-data", "sequences", "sequence-length", "goodput", "json", "all", "quiet", "name", "keep"} {
+	for _, name := range []string{"input-tokens", "input-file", "prompts", "ignore-eos", "no-stream", "input-data", "shape", "batch-size", "string-length", "string-data", "sequences", "sequence-length", "goodput", "json", "all", "quiet", "name", "keep", "html", "export"} {
 		mine[name] = true
 	}
 	for _, g := range runGroups() {
-		if g.title == "Load" || g.title == "Levels and windows" {
+		if slices.Contains([]string{"Load", "Levels and windows", "Several runs", "Workers", "Telemetry"}, g.title) {
 			continue
 		}
 		kept := group{title: g.title}
@@ -99,7 +99,7 @@ func StudyManual() manual.Command {
 		},
 		Groups: described(studyGroups()),
 		Common: []string{"prompt-lengths", "requests", "warmup", "output-tokens", "out", "no-chart", "strict", "dry-run",
-			"model", "protocol", "endpoint", "api-key-env", "tokenizer", "fail-if", "html", "live", "seed", "help", "help-all"},
+			"model", "protocol", "endpoint", "api-key-env", "tokenizer", "fail-if", "live", "seed", "help", "help-all"},
 		Page:  "study",
 		Verbs: []manual.Verb{{Name: StudyPrefill, Help: "time to the first token"}, {Name: StudyGeneration, Help: "time between two tokens"}},
 	}

@@ -171,6 +171,9 @@ func (s *Search) miss(levels []Level, above float64) *Miss {
 // missOf says what a level misses most.
 func (s *Search) missOf(l *Level) *Miss {
 	m := &Miss{Load: l.Load, text: "the server does not keep up"}
+	if l.Over == "" {
+		m.text = "the objectives are missed"
+	}
 	worst := 0.0
 	for j := range s.Objectives {
 		o := &s.Objectives[j]

@@ -31,7 +31,7 @@ type program struct {
 // run runs the program in this process.
 func (p *program) run(line string) {
 	p.code = Main(tool.Env{
-		Version: p.version, Args: strings.Fields(line), Stdout: &p.out, Stderr: &p.out, Restore: func() {},
+		Build: tool.Build{Version: p.version}, Args: strings.Fields(line), Stdout: &p.out, Stderr: &p.out, Restore: func() {},
 		Getenv: func(name string) string { return p.env[name] },
 	})
 }

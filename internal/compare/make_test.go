@@ -111,7 +111,7 @@ func compared(t *testing.T, o Options, arguments ...string) *Comparison {
 	if err != nil {
 		t.Fatal(err)
 	}
-	validate(t, c)
+	published.Fits(t, c)
 	return c
 }
 

@@ -22,7 +22,7 @@ func TestErrorBars(t *testing.T) {
 	w := healthy()
 	w.each(func(_ int, r *record.Record) { r.Written = r.Sent + 200*time.Microsecond })
 	r := w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	m := r.Stages[0].Metrics
 	for id, want := range map[string]float64{
 		"time_to_first_token": 0.2, "request_latency": 0.2, "inter_token_latency": 0,

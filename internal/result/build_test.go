@@ -352,7 +352,7 @@ func TestVerdict(t *testing.T) {
 					t.Errorf("%q does not say %q", said, want)
 				}
 			}
-			validate(t, r)
+			published.Fits(t, r)
 		})
 	}
 }
@@ -399,7 +399,7 @@ func TestSeveralTargets(t *testing.T) {
 		}
 	})
 	r := w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	targets := r.Stages[0].Targets
 	if len(targets) != 2 || strings.Contains(targets[0].URL, "secret") || targets[1].URL != "http://b.test" {
 		t.Fatalf("%+v", targets)
@@ -427,7 +427,7 @@ func TestModelsThatShareTheTraffic(t *testing.T) {
 		}
 	})
 	r := w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	models := r.Stages[0].Models
 	if len(models) != 2 || models[0].Name != "sql" || models[1].Name != "tweets" {
 		t.Fatalf("%+v", models)
@@ -458,5 +458,5 @@ func TestSeveralStages(t *testing.T) {
 	if len(r.Verdict.Reasons) != 1 || !strings.HasPrefix(r.Verdict.Reasons[0], "Stage 2 (peak): No request was sent") {
 		t.Errorf("reasons %q", r.Verdict.Reasons)
 	}
-	validate(t, r)
+	published.Fits(t, r)
 }

@@ -13,7 +13,7 @@ func TestCalibrationStandsBesideTheLoadOfTheRun(t *testing.T) {
 		Bars: []record.Bar{{Metric: "time_to_first_token", Name: "Time to first token", Unit: "ms", Samples: 100, True: 50, Error: 0.1, Avg: 0.1}},
 	}
 	r := w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	if r.Calibration == nil || r.Calibration.Bars[0].Error != 0.1 {
 		t.Fatalf("%+v", r.Calibration)
 	}

@@ -36,7 +36,7 @@ func TestCost(t *testing.T) {
 	w.plan.Cost = plan.Cost{GPUs: 2, Price: 2.10, Power: plan.PowerSMI}
 	w.facts.AddPower(&w.plan, drawn(0, 12*time.Second))
 	r := w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	span := r.Stages[0].Window.End - r.Stages[0].Window.Begin
 	out, in := 2000*20/span, 2000*128/span
 	about(t, r, "output_token_throughput_per_gpu", out/2)
@@ -83,7 +83,7 @@ func TestCostGiven(t *testing.T) {
 	w := healthy()
 	w.plan.Cost = plan.Cost{GPUs: 8, Watts: 1730}
 	r := w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	about(t, r, "gpu_power_avg", 1730)
 	if c := r.Stages[0].Cost; c.Power.Method != MethodGiven || r.Stages[0].Metrics["gpu_power_peak"].Unit != "" {
 		t.Errorf("%+v", c.Power)
@@ -91,7 +91,7 @@ func TestCostGiven(t *testing.T) {
 	w = healthy()
 	w.plan.Cost = plan.Cost{GPUs: 8, Price: 1}
 	r = w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	if c := r.Stages[0].Cost; c.Power != nil || len(r.Notes) != len(healthy().build(t).Notes) {
 		t.Errorf("power %+v, notes %q", c.Power, r.Notes)
 	}
@@ -123,7 +123,7 @@ func TestCostNotValid(t *testing.T) {
 		w.plan.Cost = c.cost
 		c.add(&w.facts, &w.plan)
 		r := w.build(t)
-		validate(t, r)
+		published.Fits(t, r)
 		p := r.Stages[0].Cost.Power
 		if _, ok := r.Stages[0].Metrics["total_gpu_energy"]; ok || p.Valid || !strings.Contains(strings.Join(p.Reasons, "; "), c.want) {
 			t.Errorf("%s: %+v, want %q", c.name, p, c.want)
@@ -160,7 +160,7 @@ func TestCostOfPages(t *testing.T) {
 	w.plan.Probes.Scrape = []string{"http://a/metrics"}
 	paged(w, func(at float64) float64 { return 7e9 + 400e3*at })
 	r := w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	about(t, r, "gpu_power_avg", 400)
 	p := r.Stages[0].Cost.Power
 	if p.Method != MethodCounter || p.Source != SourceScrape || math.Abs(p.Integral/(440.3*(r.Stages[0].Window.End-r.Stages[0].Window.Begin))-1) > 0.001 {

@@ -109,7 +109,7 @@ func TestFailures(t *testing.T) {
 			if got, want := r.Failing(), slices.Contains(tt.want, "failures"); got != want {
 				t.Errorf("Failing is %v, want %v", got, want)
 			}
-			validate(t, r)
+			published.Fits(t, r)
 		})
 	}
 }

@@ -49,7 +49,7 @@ func TestVerdictWord(t *testing.T) {
 			w := healthy()
 			r := w.build(t)
 			r.Verdict = v
-			validate(t, r)
+			published.Fits(t, r)
 		})
 	}
 }

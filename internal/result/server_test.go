@@ -76,7 +76,7 @@ func TestServer(t *testing.T) {
 	if c := checkOf(r, "server_latency"); c == nil || !c.OK || c.Value != 37 || c.Budget < 200 {
 		t.Errorf("check %+v", c)
 	}
-	validate(t, r)
+	published.Fits(t, r)
 	if healthy().build(t).Stages[0].Server != nil {
 		t.Error("a server that nobody asked has figures")
 	}
@@ -161,7 +161,7 @@ func TestServerVerdicts(t *testing.T) {
 			if c.look != nil {
 				c.look(t, r.Stages[0].Server)
 			}
-			validate(t, r)
+			published.Fits(t, r)
 		})
 	}
 }

@@ -28,7 +28,7 @@ func TestServices(t *testing.T) {
 		t.Error("pages alone are taken for statistics")
 	}
 	r := w.build(t)
-	validate(t, r)
+	published.Fits(t, r)
 	for _, all := range [][]Service{r.Services, r.Stages[0].Services} {
 		if s := FromPages(all); s == nil || s.Figure("requests") == nil || *s.Figure("requests").Total != 30 || s.Figure("kv_cache_usage") != nil {
 			t.Errorf("pages %+v", s)

@@ -32,7 +32,7 @@ func TestResentRequests(t *testing.T) {
 		if c := checkOf(r, "resent"); c.OK != tt.valid || c.Budget != 0.01 {
 			t.Errorf("one in %d: %+v", tt.every, c)
 		}
-		validate(t, r)
+		published.Fits(t, r)
 	}
 }
 

@@ -3,6 +3,7 @@ package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"sync"
 	"testing"
 
@@ -42,4 +43,38 @@ func (s *Schema) Check(t testing.TB, document []byte) error {
 		t.Fatal(err)
 	}
 	return c.Validate(v)
+}
+
+// Fits checks that a value, as JSON, is what the schema describes.
+func (s *Schema) Fits(t testing.TB, value any) {
+	t.Helper()
+	if err := s.Check(t, encoded(t, value)); err != nil {
+		t.Errorf("the document does not fit its schema: %v", err)
+	}
+}
+
+// Refuses checks that a value, as JSON, is refused once it has been bent in any of these ways: a
+// schema that takes anything would prove nothing.
+func (s *Schema) Refuses(t testing.TB, value any, bends map[string]func(doc map[string]any)) {
+	t.Helper()
+	data := encoded(t, value)
+	for name, bend := range bends {
+		var doc map[string]any
+		if err := json.Unmarshal(data, &doc); err != nil {
+			t.Fatal(err)
+		}
+		bend(doc)
+		if s.Check(t, encoded(t, doc)) == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func encoded(t testing.TB, value any) []byte {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

@@ -97,7 +97,7 @@ carriers_npm() {
   local root=$WORK/npm node npm
   node=$(command -v node) && npm=$(npm root -g 2>/dev/null)/npm && [ -d "$npm" ] || { echo "NOT CHECKED: there is no Node with npm"; return; }
   node=$(realpath "$node")
-  mkdir -p "$root"/{usr/bin,bin,work}
+  mkdir -p "$root"/{usr/bin,bin,trial}
   cp "$node" "$root/usr/bin/node"
   cp -L "$(command -v env)" "$root/usr/bin/env"
   cp -L "$(command -v sh)" "$root/bin/sh"
@@ -111,13 +111,13 @@ inside_npm() {
   local root=$1 cpu
   cpu=$(chroot "$root" node -p 'process.arch')
   ls "$root/usr/bin" "$root/bin" | paste -sd' '
-  chroot "$root" sh -c "cd /work && npm install --offline --no-audit --no-fund --loglevel=error /dist/inferometer_${VERSION#v}_npm.tgz /dist/inferometer_${VERSION#v}_npm_linux-$cpu.tgz"
-  uses "$root" 0:0 /work/node_modules/.bin/inferometer
-  chroot "$root" sh -c 'cd /work && npx --offline inferometer version && npx --offline inferometer run' > "$WORK/npx" 2>/dev/null || [ $? = 1 ]
+  chroot "$root" sh -c "cd /trial && npm install --offline --no-audit --no-fund --loglevel=error /dist/inferometer_${VERSION#v}_npm.tgz /dist/inferometer_${VERSION#v}_npm_linux-$cpu.tgz"
+  uses "$root" 0:0 /trial/node_modules/.bin/inferometer
+  chroot "$root" sh -c 'cd /trial && npx --offline inferometer version && npx --offline inferometer run' > "$WORK/npx" 2>/dev/null || [ $? = 1 ]
   grep -E "^inferometer $VERSION |^(VALID|INVALID|INCONCLUSIVE)" "$WORK/npx" | tee "$WORK/lines"
   [ "$(wc -l < "$WORK/lines")" = 2 ]
-  rm -rf "$root/work/node_modules/@inferometer"
-  if chroot "$root" sh -c 'cd /work && npx --offline inferometer version' 2> "$WORK/missing"; then return 1; fi
+  rm -rf "$root/trial/node_modules/@inferometer"
+  if chroot "$root" sh -c 'cd /trial && npx --offline inferometer version' 2> "$WORK/missing"; then return 1; fi
   cat "$WORK/missing"
   grep -q 'is not installed: install again' "$WORK/missing"
 }
@@ -126,19 +126,19 @@ carriers_wheel() {
   local root=$WORK/wheel python prefix uv
   python=$(python3 -c 'import pip, sys, venv; print(sys.executable)' 2>/dev/null) || { echo "NOT CHECKED: there is no Python with pip"; return; }
   prefix=$("$python" -c 'import sys; print(sys.base_prefix)')
-  mkdir -p "$root/work"
+  mkdir -p "$root/trial"
   libraries "$root" "$python" "$prefix"/lib/python3*/lib-dynload/*.so
-  uv=$(command -v uv) && cp "$uv" "$root/work/uv" && libraries "$root" "$uv" || echo "NOT CHECKED: uv is not there"
+  uv=$(command -v uv) && cp "$uv" "$root/trial/uv" && libraries "$root" "$uv" || echo "NOT CHECKED: uv is not there"
   BIND=$prefix isolated "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp WORK="$WORK" VERSION="$VERSION" "$CARRIERS" inside-wheel "$root" "$prefix/bin/python3"
 }
 
 inside_wheel() {
   local root=$1 python=$2
-  chroot "$root" "$python" -m venv /work/venv
-  chroot "$root" /work/venv/bin/python -m pip install -q --disable-pip-version-check --no-index --find-links /dist --pre inferometer
-  uses "$root" 0:0 /work/venv/bin/inferometer
-  if [ -e "$root/work/uv" ]; then
-    chroot "$root" /work/uv tool run --offline --no-index --find-links /dist --prerelease allow --python "$python" --cache-dir /work/cache inferometer version
+  chroot "$root" "$python" -m venv /trial/venv
+  chroot "$root" /trial/venv/bin/python -m pip install -q --disable-pip-version-check --no-index --find-links /dist --pre inferometer
+  uses "$root" 0:0 /trial/venv/bin/inferometer
+  if [ -e "$root/trial/uv" ]; then
+    chroot "$root" /trial/uv tool run --offline --no-index --find-links /dist --prerelease allow --python "$python" --cache-dir /trial/cache inferometer version
   fi
 }
 

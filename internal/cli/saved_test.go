@@ -128,10 +128,12 @@ func compareNumbers(t *testing.T, path string, was, is any) (n int) {
 		}
 	case []any:
 		now, _ := is.([]any)
+		if len(now) < len(was) {
+			t.Errorf("%s has %d values, it had %d", path, len(now), len(was))
+			return 0
+		}
 		for i := range was {
-			if i < len(now) {
-				n += compareNumbers(t, fmt.Sprintf("%s[%d]", path, i), was[i], now[i])
-			}
+			n += compareNumbers(t, fmt.Sprintf("%s[%d]", path, i), was[i], now[i])
 		}
 	case float64:
 		now, ok := is.(float64)

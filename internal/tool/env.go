@@ -22,8 +22,7 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Version        string // that of Build
-	Build          Build
+	Build
 	// Program is the path of this program, which runs the mock of a self-test as a process;
 	// empty: it runs in this one.
 	Program string

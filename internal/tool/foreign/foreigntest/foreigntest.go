@@ -17,7 +17,7 @@ import (
 
 // Env is the world of a reader.
 func Env() tool.Env {
-	return tool.Env{Stdout: os.Stdout, Stderr: os.Stderr, Version: "test", Getenv: func(string) string { return "" }}
+	return tool.Env{Stdout: os.Stdout, Stderr: os.Stderr, Build: tool.Build{Version: "test"}, Getenv: func(string) string { return "" }}
 }
 
 // Import reads a file, and gives what was imported and the result of that.

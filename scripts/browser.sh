@@ -18,7 +18,7 @@ say() { printf 'browser: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 mkdir -p "$DIR"
-DIR=$(cd "$DIR" && pwd)
+DIR=$(cd "$DIR" && pwd -P) # clones may share one by a link
 exec 9>"$DIR/lock"
 flock 9 # several may want it at once
 

@@ -116,13 +116,14 @@
   }
 
   const isWord = (c) => c !== undefined && /[\p{L}\p{N}_]/u.test(c);
-  // occurrences gives where a term stands in a text, and what that is worth: whole words more than beginnings of words, and those more than parts.
+  // occurrences gives where a term stands in a text, and what that is worth: whole words more than beginnings of words, and those more than parts. Only the best kind counts.
   function occurrences(text, term) {
     let worth = 0, first = -1, count = 0;
-    for (let i = text.indexOf(term); i >= 0 && count < 20; i = text.indexOf(term, i + term.length), count++) {
+    for (let i = text.indexOf(term); i >= 0 && count < 20; i = text.indexOf(term, i + term.length)) {
       const begins = !isWord(text[i - 1]) || !isWord(term[0]);
       const w = !begins ? 1 : isWord(text[i + term.length]) ? 4 : 10;
-      if (w > worth) { worth = w; first = i; }
+      if (w > worth) { worth = w; first = i; count = 0; }
+      if (w === worth) count++;
     }
     return { worth: worth && worth + Math.min(4, Math.log2(count)), first };
   }

@@ -48,6 +48,8 @@ type Collector struct {
 	workers []*worker
 	wg      sync.WaitGroup
 	pool    sync.Pool
+	near    sync.Pool // the worker that each core puts its records to
+	dealt   atomic.Uint64
 	keeper  *keeper
 	budget  int64        // bytes of answers that may wait for each worker
 	large   atomic.Int64 // bytes of large answers that wait for any of them
@@ -90,6 +92,7 @@ func New(cfg Config) *Collector {
 		c.workers = append(c.workers, w)
 		c.wg.Go(w.run)
 	}
+	c.near.New = func() any { return c.workers[c.dealt.Add(1)%uint64(len(c.workers))] }
 	return c
 }
 
@@ -110,12 +113,20 @@ func (c *Collector) Begin(rec *record.Exchange) {
 	}
 }
 
-// home is the worker that the records of a slot go to.
+// home is the worker that writes of the requests of a slot while they are under way.
 func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers)] }
+
+// nearest is the worker for records that are put on this core. It is woken here, so that what
+// it needs of a record is at hand: to fetch it from another core takes as long as to decode it.
+func (c *Collector) nearest() *worker {
+	w := c.near.Get().(*worker)
+	c.near.Put(w)
+	return w
+}
 
 // Put implements engine.Sink. It never waits for decoding.
 func (c *Collector) Put(rec *record.Exchange) {
-	w, n := c.home(rec.Slot), int64(len(rec.Body))
+	w, n := c.nearest(), int64(len(rec.Body))
 	waiting, most := w.account(n)
 	if w.inbox.put(rec, waiting, n, most) {
 		return
@@ -201,6 +212,10 @@ func (c *Collector) Flush() error {
 	}
 	var errs []error
 	for _, w := range c.workers {
+		errs = append(errs, w.tell())
+	}
+	// Only now: a request that no worker has told of has its record among the lines of one.
+	for _, w := range c.workers {
 		errs = append(errs, w.flush())
 	}
 	return errors.Join(append(errs, c.cfg.Writer.Flush())...)
@@ -225,11 +240,11 @@ func (c *Collector) Close() error {
 type worker struct {
 	c       *Collector
 	inbox   inbox
-	flights [lanes]lane // of the slots whose records come here
+	flights [lanes]lane // of the slots whose requests it writes of while they are under way
 
 	mu       sync.Mutex
 	fold     Folder
-	lines    []byte // of the slots whose records come here, not yet compressed
+	lines    []byte // not yet compressed
 	digest   []byte // of them, where there is one
 	latest   time.Duration
 	encoder  *record.Encoder
@@ -305,7 +320,7 @@ func (w *worker) takeAll(list []*record.Exchange) {
 		}
 		w.inbox.bytes.Add(-bytes)
 		w.inbox.done.Add(int64(len(turn)))
-		if !many {
+		if len(list) > 0 && !many {
 			runtime.Gosched()
 		}
 	}
@@ -317,7 +332,7 @@ func (w *worker) take(rec *record.Exchange) {
 		w.c.cfg.Decoder.Decode(rec)
 	}
 	w.c.keeper.cut(&rec.Record)
-	if w.c.cfg.Writer != nil {
+	if w.c.cfg.Writer != nil && !w.put(rec) {
 		w.c.home(rec.Slot).put(rec)
 	}
 	w.mu.Lock()
@@ -326,11 +341,18 @@ func (w *worker) take(rec *record.Exchange) {
 	w.count(rec.Failure)
 }
 
-// put writes the record of a slot whose records come here, whoever has decoded it.
-func (w *worker) put(rec *record.Exchange) {
+// put writes a record. false: it must stand behind what another worker has written of its
+// request, and that one is to write it.
+func (w *worker) put(rec *record.Exchange) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.flightsOf(rec.Slot).End(rec.Flight)
+	home := w.c.home(rec.Slot)
+	flights := home.flightsOf(rec.Slot)
+	if home == w {
+		flights.End(rec.Flight)
+	} else if !flights.Recall(rec.Flight) {
+		return false
+	}
 	rec.Flight = nil
 	if w.c.cfg.NoTexts {
 		rec.WithoutText()
@@ -342,11 +364,11 @@ func (w *worker) put(rec *record.Exchange) {
 	if len(w.lines) >= chunk {
 		w.keep(w.write())
 	}
+	return true
 }
 
-// flush makes what was put so far readable in the record file, and how far the requests
-// have come that are under way.
-func (w *worker) flush() (err error) {
+// tell adds lines on how far the requests have come that are under way.
+func (w *worker) tell() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.flights {
@@ -360,7 +382,14 @@ func (w *worker) flush() (err error) {
 			}
 		}
 	}
-	return errors.Join(err, w.write(), w.encoder.Flush())
+	return err
+}
+
+// flush makes the lines so far readable in the record file.
+func (w *worker) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return errors.Join(w.write(), w.encoder.Flush())
 }
 
 // write compresses the lines.

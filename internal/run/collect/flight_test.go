@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,6 +68,84 @@ func TestFlushKeepsWhatHasBegun(t *testing.T) {
 	if len(ended) != n+1 || ended[n] != "" {
 		t.Errorf("%d requests can be read of %d; the last one: %q", len(ended), n+1, ended[n])
 	}
+}
+
+// Whoever writes the record of a request, a flush leaves word of every one that had begun, and the
+// record stands behind what was written of it before.
+func TestFlushAmongMany(t *testing.T) {
+	var file locked
+	w, err := record.NewWriter(&file, record.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: noon, Folds: []Folder{nothing{}, nothing{}, nothing{}, nothing{}}})
+	const slots, each = 16, 200
+	var begun [slots]atomic.Int64
+	var sending sync.WaitGroup
+	for slot := range slots {
+		sending.Go(func() {
+			for i := range each {
+				rec := c.Blank()
+				rec.Seq, rec.Slot = int64(slot*each+i), slot
+				c.Begin(rec)
+				begun[slot].Store(int64(i + 1))
+				runtime.Gosched()
+				rec.End = time.Second
+				c.Put(rec)
+			}
+		})
+	}
+	sent := make(chan struct{})
+	go func() { sending.Wait(); close(sent) }()
+	for going := true; going; {
+		select {
+		case <-sent:
+			going = false
+		default:
+		}
+		var before [slots]int64
+		for slot := range slots {
+			before[slot] = begun[slot].Load()
+		}
+		if err := c.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		got := states(t, file.bytes(), record.ErrTruncated)
+		for slot, n := range before {
+			for i := range n {
+				if _, ok := got[int64(slot*each)+i]; !ok {
+					t.Fatalf("nothing is in the file of request %d of slot %d", i, slot)
+				}
+			}
+		}
+	}
+	if err := errors.Join(c.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for seq, class := range states(t, file.bytes(), io.EOF) {
+		if class != "" {
+			t.Errorf("request %d: %q", seq, class)
+		}
+	}
+}
+
+// locked is a file that is read while it is written.
+type locked struct {
+	mu  sync.Mutex
+	all []byte
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, p...)
+	return len(p), nil
+}
+
+func (l *locked) bytes() []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bytes.Clone(l.all)
 }
 
 // states reads how the requests of a file ended.

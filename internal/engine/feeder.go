@@ -45,9 +45,38 @@ type feeder struct {
 // queue holds what one goroutine has prepared.
 type queue struct {
 	ready chan job
-	spare []int64    // the numbers that it takes first
-	share load.Share // of the prompts of the stage's share
-	taken int64      // prompts of it, behind those
+	low   chan struct{} // half of what it has room for is gone
+	spare []int64       // the numbers that it takes first
+	share load.Share    // of the prompts of the stage's share
+	taken int64         // prompts of it, behind those
+}
+
+// took is called by whoever has taken a job. The feeder is woken for many at a time: to wake it
+// for each would cost as much as making one.
+func (q *queue) took() {
+	if len(q.ready) > cap(q.ready)/2 {
+		return
+	}
+	select {
+	case q.low <- struct{}{}:
+	default:
+	}
+}
+
+// add waits until there is room for a job; false: ctx has ended first.
+func (q *queue) add(ctx context.Context, j job) bool {
+	for {
+		select {
+		case q.ready <- j:
+			return true
+		default:
+		}
+		select {
+		case <-q.low:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // next is the prompt of the stage's share that it takes next.
@@ -89,7 +118,7 @@ func (f *feeder) start(stage *load.Stage, n int) []*queue {
 	var primed sync.WaitGroup
 	primed.Add(n)
 	for i := range f.queues {
-		q := &queue{ready: make(chan job, max(ahead/n, fewest)), share: stage.Share.Split(i, n, lanes)}
+		q := &queue{ready: make(chan job, max(ahead/n, fewest)), low: make(chan struct{}, 1), share: stage.Share.Split(i, n, lanes)}
 		if f.queues[i] = q; i == 0 {
 			q.spare, f.spare = f.spare, nil
 		}
@@ -153,13 +182,11 @@ func (f *feeder) fill(ctx context.Context, q *queue, primed func()) {
 		if f.counts(&j.prompt) {
 			f.conversations.Add(1)
 		}
-		select {
-		case q.ready <- j:
-			primed()
-		case <-ctx.Done():
+		if !q.add(ctx, j) {
 			f.giveBack(j)
 			return
 		}
+		primed()
 	}
 }
 

@@ -42,6 +42,7 @@ func (g *growth) launch(step int) bool {
 		case <-g.stop:
 			return false
 		case j, ok := <-g.ready[0].ready:
+			g.ready[0].took()
 			if !ok {
 				g.dry()
 				return false

@@ -64,10 +64,12 @@ func (p *pacer) arrive(due time.Duration) bool {
 	if !p.sleeper.Sleep(due - p.e.cfg.Now()) {
 		return false
 	}
+	queue := p.ready[p.e.feed.turn(p.taken)]
 	select {
 	case <-p.stop:
 		return false
-	case j, ok := <-p.ready[p.e.feed.turn(p.taken)].ready:
+	case j, ok := <-queue.ready:
+		queue.took()
 		if !ok {
 			p.dry()
 			<-p.stop

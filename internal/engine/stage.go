@@ -203,6 +203,7 @@ func (st *stage) closedSlot(i int) {
 			ended++
 			continue
 		}
+		st.ready[queue].took()
 		now := st.e.cfg.Now()
 		phase, ok := st.admit(now)
 		if !ok {

@@ -15,6 +15,8 @@ type Clock struct {
 	start time.Time
 	wall  atomic.Int64 // wall-clock nanoseconds at offset 0, as of the last look
 	step  atomic.Int64 // largest step of the wall clock, in nanoseconds
+
+	pollers pollers // of all that are measured by it
 }
 
 // NewClock starts a clock at offset 0.

@@ -83,7 +83,7 @@ func (c *Conn) follow(ctx context.Context) {
 // watch makes sure that a hang-up of the peer is told of. TLS reads in a way that
 // misses none.
 func (c *Conn) watch() {
-	if c.tls == nil && c.watchID == 0 {
+	if c.tls == nil && c.watchID == 0 && !c.sock.watched {
 		c.sock.watched = c.hangups.add(c)
 	}
 }
@@ -303,5 +303,5 @@ func (c *Conn) Close() error {
 		c.hangups.forget(c)
 	}
 	c.dog.forget(c)
-	return c.sock.TCPConn.Close()
+	return c.sock.Close()
 }

@@ -39,6 +39,9 @@ type Dialer struct {
 	stamps   bool
 	moderate []*moderator // one for each core: connections are dealt out to them
 	dialled  atomic.Uint64
+	share    sync.Once // of the clock's pollers
+	pollers  []*poller // which wake connections of DialFor; nil: not asked for yet, or none
+	shares   bool
 	closed   sync.Once
 }
 
@@ -76,6 +79,10 @@ func (d *Dialer) Close() {
 		d.release()
 		d.hangups.close()
 		d.dog.close()
+		d.share.Do(func() {})
+		if d.shares {
+			d.clock.pollers.release()
+		}
 	})
 }
 
@@ -92,6 +99,25 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Dial opens a connection.
 func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
+	return d.dial(ctx, d.dialled.Add(1), nil)
+}
+
+// DialFor opens a connection for one request at a time of a slot, which is woken for its answers on
+// the core that sent its request, where that can be. Slots whose numbers differ by the number of
+// cores go together.
+func (d *Dialer) DialFor(ctx context.Context, slot int) (*Conn, error) {
+	if d.tls != nil {
+		return d.dial(ctx, uint64(slot), nil)
+	}
+	d.share.Do(func() { d.pollers, d.shares = d.clock.pollers.use(), true })
+	if len(d.pollers) == 0 {
+		return d.dial(ctx, uint64(slot), nil)
+	}
+	return d.dial(ctx, uint64(slot), d.pollers[slot%len(d.pollers)])
+}
+
+// dial opens a connection of the k-th core's share, which p wakes; nil: the runtime does.
+func (d *Dialer) dial(ctx context.Context, k uint64, p *poller) (*Conn, error) {
 	if d.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d.timeout)
@@ -102,12 +128,12 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	sock, err := newSocket(tcp, d.clock, d.moderate[d.dialled.Add(1)%uint64(len(d.moderate))])
+	sock, err := newSocket(tcp, d.clock, d.moderate[k%uint64(len(d.moderate))])
 	if err != nil {
 		tcp.Close()
 		return nil, &Error{record.ConnectFailed, err}
 	}
-	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}, hangups: d.hangups, dog: d.dog}
+	c := &Conn{sock: sock, hangups: d.hangups, dog: d.dog}
 	if d.tunnels {
 		begin := d.clock.Now()
 		if err := d.tunnel(ctx, sock); err != nil {
@@ -125,6 +151,10 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 		}
 		opened.TLS = d.clock.Now() - begin
 	}
+	if p != nil {
+		sock.move(p, tcp)
+	}
+	c.limit = deadline{conn: sock.Conn, clock: d.clock}
 	c.opened = opened
 	c.reads = sock.reads
 	c.segments, _ = sock.rx.segments(sock.raw)

@@ -108,8 +108,7 @@ func (h *hangups) tell(id int32) {
 	c := h.conns[id]
 	h.mu.Unlock()
 	if c != nil {
-		c.sock.hungAt.CompareAndSwap(0, int64(c.sock.clock.Now()))
-		c.sock.hungUp.Store(true)
+		c.sock.hangUp()
 		c.limit.nudge()
 	}
 }

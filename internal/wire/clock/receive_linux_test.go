@@ -70,7 +70,7 @@ func TestKernelStampOfALateRead(t *testing.T) {
 	var stamps []Stamp
 	_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(p []byte, at Stamp) bool {
 		if stamps = append(stamps, at); len(stamps) == 1 {
-			_, _ = c.sock.TCPConn.Write([]byte("!\n"))
+			_, _ = c.sock.Conn.Write([]byte("!\n"))
 			<-sent
 			<-time.After(late)
 		}
@@ -104,7 +104,7 @@ func TestMergedCountsSegmentsThatSharedARead(t *testing.T) {
 		_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(p []byte, _ Stamp) bool {
 			if reads++; reads == 1 {
 				// Let the rest pile up in the kernel before the next read.
-				_, _ = c.sock.TCPConn.Write([]byte("!\n"))
+				_, _ = c.sock.Conn.Write([]byte("!\n"))
 				<-sent
 			}
 			return p[len(p)-1] != '.'
@@ -179,7 +179,7 @@ func TestLeftoverEndsAConnection(t *testing.T) {
 		reads := 0
 		_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(p []byte, _ Stamp) bool {
 			if reads++; reads == 1 {
-				_, _ = c.sock.TCPConn.Write([]byte("!\n"))
+				_, _ = c.sock.Conn.Write([]byte("!\n"))
 				<-sent
 			}
 			return p[len(p)-1] != '.'

@@ -15,7 +15,7 @@ func (r *receiver) transit(syscall.RawConn) (t transit, ok bool) { return transi
 
 // Read is one read, stamped when it returns.
 func (s *socket) Read(p []byte) (int, error) {
-	n, err := s.TCPConn.Read(p)
+	n, err := s.Conn.Read(p)
 	if n > 0 {
 		s.stamp(0)
 	}

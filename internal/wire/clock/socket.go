@@ -22,7 +22,7 @@ func (s Stamp) At() time.Duration { return record.Mark{Kernel: s.Kernel, User: s
 // socket is a TCP connection with stamped reads and writes. It is a net.Conn, so
 // that TLS can run on top of it.
 type socket struct {
-	*net.TCPConn
+	net.Conn
 	clock *Clock
 	raw   syscall.RawConn
 	rx    receiver // platform part: how bytes and stamps leave the kernel
@@ -50,10 +50,23 @@ func newSocket(tcp *net.TCPConn, clock *Clock, m *moderator) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{TCPConn: tcp, clock: clock, raw: raw, moderator: m}
+	s := &socket{Conn: tcp, clock: clock, raw: raw, moderator: m}
 	s.rearm()
 	s.rx.enable(raw)
 	return s, nil
+}
+
+// move has a poller of ours wake the connection, which is tcp. Where it cannot, the runtime's does.
+func (s *socket) move(p *poller, tcp *net.TCPConn) {
+	if conn, raw, err := p.adopt(tcp, s.hangUp); err == nil {
+		s.Conn, s.raw, s.watched = conn, raw, true
+	}
+}
+
+// hangUp notes that the peer has closed or reset the connection.
+func (s *socket) hangUp() {
+	s.hungAt.CompareAndSwap(0, int64(s.clock.Now()))
+	s.hungUp.Store(true)
 }
 
 // Write notes the moment right before the first write(2) since rearm.
@@ -61,7 +74,7 @@ func (s *socket) Write(p []byte) (int, error) {
 	if s.firstWrite.Load() == int64(record.Never) {
 		s.firstWrite.Store(int64(s.clock.Now()))
 	}
-	n, err := s.TCPConn.Write(p)
+	n, err := s.Conn.Write(p)
 	s.handed.Add(int64(n))
 	return n, err
 }

@@ -62,7 +62,7 @@ func (c *Client) Warm(ctx context.Context, n int) error {
 		gate <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-gate }()
-			conn, err := c.dialer.Dial(ctx)
+			conn, err := c.dialer.DialFor(ctx, i)
 			if errs[i] = err; err == nil {
 				c.put(i, &lane{conn: conn})
 			}
@@ -158,7 +158,7 @@ func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.E
 
 // dial opens a connection for a request; nil: it could not, and the request has failed.
 func (c *Client) dial(ctx context.Context, rec *record.Exchange) *lane {
-	conn, err := c.dialer.Dial(ctx)
+	conn, err := c.dialer.DialFor(ctx, rec.Slot)
 	if err != nil {
 		c.fail(ctx, rec, err)
 		return nil

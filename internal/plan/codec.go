@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 // schema is a JSON Schema in the making.
 type schema = map[string]any
 
-// codec says how values of one type stand in a plan file.
+// codec says how values of one type stand in a plan file. It has no methods: the compiler makes each of them for each type.
 type codec[V any] struct {
 	kind   string // in words, for the documentation
 	schema schema
@@ -26,22 +25,9 @@ type codec[V any] struct {
 	put func(r *reader, steps []string, n *yaml.Node, path string, v *V)
 }
 
-// set reads n into v or into a part of it. path is that of v.
-func (c codec[V]) set(r *reader, steps []string, n *yaml.Node, path string, v *V) {
-	switch {
-	case len(steps) == 0:
-		r.draft.Set(path, r.file)
-		c.read(r, n, path, v)
-	case c.put == nil:
-		r.fault(n, path, "has no fields", "")
-	default:
-		c.put(r, steps, n, path, v)
-	}
-}
-
 // or is an object that may also be written in short: as text that parse reads. forms are the
 // schemas of that text.
-func (c codec[V]) or(kind string, parse func(string) (V, error), forms ...any) codec[V] {
+func or[V any](c codec[V], kind string, parse func(string) (V, error), forms ...any) codec[V] {
 	read := c.read
 	c.kind, c.schema = kind, schema{"anyOf": append([]any{c.schema}, forms...)}
 	c.read = func(r *reader, n *yaml.Node, path string, v *V) {
@@ -70,102 +56,6 @@ func readText[V any](r *reader, n *yaml.Node, path string, v *V, parse func(stri
 		r.fault(n, path, err.Error(), "")
 	}
 	return true
-}
-
-// field is one field of the object T.
-type field[T any] struct {
-	doc   fieldDoc
-	read  func(r *reader, n *yaml.Node, path string, t *T)
-	set   func(r *reader, steps []string, n *yaml.Node, path string, t *T)
-	write func(t *T) *yaml.Node // nil: the field is left out
-	zero  func(t *T) bool
-	check func(c *checker, path string, t *T)
-}
-
-// fieldDoc is what is said about a field.
-type fieldDoc struct {
-	name, kind, help string
-	schema           schema
-	fields           []fieldDoc // of an object or of a list of objects
-}
-
-// at is the field of T that get points to. It is left out of a printed plan when
-// it is zero.
-func at[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T] {
-	return field[T]{
-		doc:  fieldDoc{name: name, kind: c.kind, help: help, schema: c.schema, fields: c.fields},
-		read: func(r *reader, n *yaml.Node, path string, t *T) { c.read(r, n, path, get(t)) },
-		set: func(r *reader, steps []string, n *yaml.Node, path string, t *T) {
-			c.set(r, steps, n, path, get(t))
-		},
-		write: func(t *T) *yaml.Node {
-			if v := *get(t); !c.zero(v) {
-				return c.write(v)
-			}
-			return nil
-		},
-		zero: func(t *T) bool { return c.zero(*get(t)) },
-		check: func(k *checker, path string, t *T) {
-			if c.check != nil {
-				c.check(k, join(path, name), get(t))
-			}
-		},
-	}
-}
-
-// always is a field that is printed even when it is zero, because its default is
-// not, or because a reader of the plan looks for it.
-func always[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T] {
-	f := at(name, c, get, help)
-	f.write = func(t *T) *yaml.Node { return c.write(*get(t)) }
-	f.zero = func(*T) bool { return false }
-	return f
-}
-
-// object is a mapping with the given fields.
-func object[T any](fields ...field[T]) codec[T] {
-	docs := make([]fieldDoc, len(fields))
-	for i, f := range fields {
-		docs[i] = f.doc
-	}
-	return codec[T]{
-		kind:   "mapping",
-		fields: docs,
-		schema: objectSchema(docs),
-		zero: func(t T) bool {
-			return !slices.ContainsFunc(fields, func(f field[T]) bool { return !f.zero(&t) })
-		},
-		check: func(c *checker, path string, t *T) {
-			for _, f := range fields {
-				f.check(c, path, t)
-			}
-		},
-		read: func(r *reader, n *yaml.Node, path string, t *T) {
-			if n.Kind != yaml.MappingNode {
-				r.wrong(n, path, "a mapping of "+strings.Join(namesOf(docs), ", "))
-				return
-			}
-			r.mapping(n, path, docs, func(i int, value *yaml.Node, path string) { fields[i].read(r, value, path, t) })
-		},
-		put: func(r *reader, steps []string, n *yaml.Node, path string, t *T) {
-			for _, f := range fields {
-				if f.doc.name == steps[0] {
-					f.set(r, steps[1:], n, join(path, steps[0]), t)
-					return
-				}
-			}
-			r.fault(n, join(path, clip(steps[0])), "unknown field "+quote(steps[0]), unknownHint(path, steps[0], docs))
-		},
-		write: func(t T) *yaml.Node {
-			m := &yaml.Node{Kind: yaml.MappingNode}
-			for _, f := range fields {
-				if v := f.write(&t); v != nil {
-					m.Content = append(m.Content, toNode(f.doc.name), v)
-				}
-			}
-			return m
-		},
-	}
 }
 
 // list is a sequence of elements.
@@ -207,7 +97,7 @@ func list[V any](kind string, elem codec[V]) codec[[]V] {
 			if i == len(*v) {
 				*v = append(*v, *new(V))
 			}
-			elem.set(r, steps[1:], n, fmt.Sprintf("%s[%d]", path, i), &(*v)[i])
+			formOf(elem).set(r, steps[1:], n, fmt.Sprintf("%s[%d]", path, i), &(*v)[i])
 		},
 		write: func(v []V) *yaml.Node {
 			s := &yaml.Node{Kind: yaml.SequenceNode}
@@ -379,12 +269,4 @@ func toNode(v any) *yaml.Node {
 		n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: fmt.Sprint(v)}
 	}
 	return &n
-}
-
-func namesOf(docs []fieldDoc) []string {
-	names := make([]string, len(docs))
-	for i, d := range docs {
-		names[i] = d.name
-	}
-	return names
 }

@@ -105,7 +105,7 @@ func position(name string, n *yaml.Node) string {
 func (d *Draft) Put(path, where, text string) {
 	r := &reader{file: where, draft: d}
 	steps := strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(".[]", c) })
-	planSpec().set(r, steps, &yaml.Node{Kind: yaml.ScalarNode, Value: text}, "", &d.Plan)
+	formOf(planSpec()).set(r, steps, &yaml.Node{Kind: yaml.ScalarNode, Value: text}, "", &d.Plan)
 }
 
 // reader walks the nodes of one file into a draft.

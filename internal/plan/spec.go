@@ -195,7 +195,7 @@ func dataSpec() codec[Data] {
 }
 
 func lengthSpec() codec[Length] {
-	c := object(
+	c := or(object(
 		at("dist", word(distNames()...), func(l *Length) *string { return &l.Dist },
 			"Distribution. Left out: normal with a stddev, uniform with a max and no mean, else fixed."),
 		at("mean", number(), func(l *Length) *float64 { return &l.Mean }, "Mean; for a fixed length, the length."),
@@ -205,7 +205,7 @@ func lengthSpec() codec[Length] {
 		at("skew", number(), func(l *Length) *float64 { return &l.Skew }, "For `skew_normal`: 0 is symmetric, positive leans right, negative leans left."),
 		at("shifted", boolean(), func(l *Length) *bool { return &l.Shifted },
 			"For `lognormal`: `min` plus a lognormal part with the rest of the mean."),
-	).or("length", ParseLength, schema{"type": "number"}, schema{"type": "string"})
+	), "length", ParseLength, schema{"type": "number"}, schema{"type": "string"})
 	c.check = func(c *checker, path string, l *Length) { c.length(path, *l) }
 	readAny := c.read
 	c.read = func(r *reader, n *yaml.Node, path string, l *Length) {
@@ -226,12 +226,12 @@ func lengthSpec() codec[Length] {
 }
 
 func tokenizerSpec() codec[Tokenizer] {
-	return object(
+	return or(object(
 		always("name", text(), func(t *Tokenizer) *string { return &t.Name }, "The model's tokenizer: a `tokenizer.json`, `tekken.json`, `.tiktoken` or `.model` file, a directory with one, or a Hugging Face ID. `builtin:gpt2` and `words` are stand-ins, which the report notes."),
 		at("revision", text(), func(t *Tokenizer) *string { return &t.Revision }, "Branch, tag or commit of a Hugging Face ID; left out: `main`."),
 		at("optional", boolean(), func(t *Tokenizer) *bool { return &t.Optional }, "Fall back to `builtin:gpt2`, with a note, where it cannot be loaded. Left out: that is an error."),
 		at("count_output", boolean(), func(t *Tokenizer) *bool { return &t.Output }, "Count output tokens with it. Left out: use the server's count where there is one."),
-	).or("mapping", func(name string) (Tokenizer, error) { return Tokenizer{Name: name}, nil }, schema{"type": "string"})
+	), "mapping", func(name string) (Tokenizer, error) { return Tokenizer{Name: name}, nil }, schema{"type": "string"})
 }
 
 func stageSpec() codec[Stage] {
@@ -266,7 +266,7 @@ func arrivalNames() []string {
 }
 
 func warmupSpec() codec[Warmup] {
-	return object(
+	return or(object(
 		at("duration", duration(), func(w *Warmup) *Duration { return &w.Duration }, "Length of the warm-up; `warmup: 5s` for short."),
 		at("requests", integer[int64](), func(w *Warmup) *int64 { return &w.Requests },
 			"Requests of the warm-up; `warmup: 100` for short. With both, it ends when both are reached."),
@@ -274,7 +274,7 @@ func warmupSpec() codec[Warmup] {
 			"Let warm-up requests finish before the measured part begins, instead of overlapping with it. With `requests` only."),
 		at("auto", boolean(), func(w *Warmup) *bool { return &w.Auto },
 			"Treat the start of the stage, until it is steady and at most half of its requests, as warm-up; `warmup: auto` for short."),
-	).or("duration, whole number, auto or mapping", ParseWarmup, schema{"type": "integer"}, schema{"const": WarmupAuto}, durationSchema())
+	), "duration, whole number, auto or mapping", ParseWarmup, schema{"type": "integer"}, schema{"const": WarmupAuto}, durationSchema())
 }
 
 // goodputSpec is a mapping of metric to longest time, or the same on one line.
@@ -316,26 +316,20 @@ func goodputSpec() codec[[]SLO] {
 }
 
 func maxErrorsSpec() codec[MaxErrors] {
-	return object(
+	return or(object(
 		at("count", count[int64](mostRequests), func(m *MaxErrors) *int64 { return &m.Count }, "Failed requests; `max_errors: 10` for short."),
 		at("share", share(), func(m *MaxErrors) *float64 { return &m.Share },
 			"Share of the finished requests, once there are 20; `max_errors: 5%` for short."),
 		at("alike", yes(), func(m *MaxErrors) *bool { return &m.NotAlike },
 			"Stop a closed loop whose first requests all fail in the same way: 50 of them, over 3 s or more. Left out: true."),
-	).or("whole number, share or mapping", ParseMaxErrors, schema{"type": "integer"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%?$`})
+	), "whole number, share or mapping", ParseMaxErrors, schema{"type": "integer"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%?$`})
 }
 
 // seedField is left out where a run draws the seed, and printed otherwise, be it 0.
 func seedField() field[Plan] {
 	f := always("seed", integer[uint64](), func(p *Plan) *uint64 { return &p.Seed },
 		"The same seed gives the same prompts, lengths and arrivals; left out: each run draws one and prints it.")
-	write := f.write
-	f.write = func(p *Plan) *yaml.Node {
-		if p.DrawSeed {
-			return nil
-		}
-		return write(p)
-	}
+	f.hidden = func(p any) bool { return p.(*Plan).DrawSeed }
 	return f
 }
 

@@ -62,7 +62,7 @@ func tensorsSpec() codec[Tensors] {
 }
 
 func sequencesSpec() codec[Sequences] {
-	return object(
+	return or(object(
 		at("mode", word(SequencesOn, SequencesOff), func(s *Sequences) *string { return &s.Mode },
 			"Whether requests form sequences. Left out: as the model's config says."),
 		at("live", count[int](mostSequences), func(s *Sequences) *int { return &s.Live },
@@ -72,7 +72,7 @@ func sequencesSpec() codec[Sequences] {
 		at("variation", share(), func(s *Sequences) *float64 { return &s.Variation }, "How far lengths may differ: 0.2 or 20% is from 16 to 24 of 20."),
 		at("first_id", integer[uint64](), func(s *Sequences) *uint64 { return &s.FirstID }, "The first sequence's id; 0: 1."),
 		at("ids", integer[uint64](), func(s *Sequences) *uint64 { return &s.IDs }, "Number of ids before they are reused; 0: 4294967295."),
-	).or("mapping", func(mode string) (Sequences, error) {
+	), "mapping", func(mode string) (Sequences, error) {
 		word := map[string]string{"true": SequencesOn, "false": SequencesOff}[mode]
 		return Sequences{Mode: cmp.Or(word, mode)}, nil
 	}, schema{"enum": []any{SequencesOn, SequencesOff, true, false}})

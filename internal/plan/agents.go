@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // SourceAgents are generated sessions of agents that call tools and other agents.
 const SourceAgents = "agents"
@@ -53,7 +56,7 @@ func themeSpec() codec[Theme] {
 	)
 }
 
-func agentsSpec() codec[Agents] {
+var agentsSpec = sync.OnceValue(func() codec[Agents] {
 	return object(
 		at("sessions", count[int](mostPrompts), func(a *Agents) *int { return &a.Sessions }, "Number of distinct sessions; later ones repeat them."),
 		at("turns", tallySpec(), func(a *Agents) *Length { return &a.Turns }, "Turns of the user in a session."),
@@ -74,7 +77,7 @@ func agentsSpec() codec[Agents] {
 		at("themes", list("list of themes", themeSpec()), func(a *Agents) *[]Theme { return &a.Themes }, "What sessions are about. None: all themes alike."),
 		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Seed for the sessions, instead of the plan's. NumPy draws the same numbers from the same seed."),
 	)
-}
+})
 
 func (c *checker) agents(d *Data) {
 	const at = "data.agents."

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -24,7 +25,7 @@ func DefaultCapacity() Capacity {
 	return Capacity{Precision: 0.05, MaxTime: Duration(15 * time.Minute)}
 }
 
-func capacitySpec() codec[Capacity] {
+var capacitySpec = sync.OnceValue(func() codec[Capacity] {
 	return object(
 		at("objectives", listOrOne("list of objectives", text()), func(c *Capacity) *[]string { return &c.Objectives },
 			"What a level must meet, all of it: `ttft.p99 < 200ms`, `goodput >= 95%` (docs/gates.md)."),
@@ -33,7 +34,7 @@ func capacitySpec() codec[Capacity] {
 			"Half width of the 95 % interval, as a share of the answer, at which the search ends; 0: 5%."),
 		at("max_time", duration(), func(c *Capacity) *Duration { return &c.MaxTime }, "Time limit of the search; 0: 15m."),
 	)
-}
+})
 
 func (d *Draft) inferCapacity() {
 	p := &d.Plan

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -56,7 +57,7 @@ func (p *Plan) Pages() []string {
 	return append(slices.Clone(p.Probes.Scrape), page)
 }
 
-func costSpec() codec[Cost] {
+var costSpec = sync.OnceValue(func() codec[Cost] {
 	return object(
 		at("gpus", count[int](mostGPUs), func(c *Cost) *int { return &c.GPUs },
 			"GPUs behind the target. Left out: those whose power is read."),
@@ -69,7 +70,7 @@ func costSpec() codec[Cost] {
 			"The GPUs that serve, by index or UUID, if others are read too. Left out: all."),
 		at("interval", duration(), func(c *Cost) *Duration { return &c.Interval }, "How often `nvidia-smi` reads the power. Left out: 100ms."),
 	)
-}
+})
 
 func (c *checker) cost(p *Plan) {
 	k := &p.Cost

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/message"
 )
@@ -56,7 +57,7 @@ func datasetKinds() []string {
 	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena, DatasetOpenOrca, DatasetAuto}
 }
 
-func datasetSpec() codec[Dataset] {
+var datasetSpec = sync.OnceValue(func() codec[Dataset] {
 	return object(
 		at("kind", named("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca` or `auto`", datasetKinds()...),
 			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thus how its rows are read. `auto`: recognise local files by their columns."),
@@ -75,7 +76,7 @@ func datasetSpec() codec[Dataset] {
 		at("start", count[int](mostPrompts), func(d *Dataset) *int { return &d.Start }, "First row to use, from 0; the rows before it come last."),
 		at("go_on", boolean(), func(d *Dataset) *bool { return &d.GoOn }, "Continue each stage where the previous one ended. Left out: every stage begins with the first row."),
 	)
-}
+})
 
 func hubSpec() codec[Hub] {
 	return object(

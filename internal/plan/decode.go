@@ -42,8 +42,9 @@ func Read(name string, data []byte) *Draft {
 		return d
 	}
 	d.unreadable = root.Kind != yaml.MappingNode
-	r := &reader{file: name, draft: d}
-	planSpec().read(r, root, "", &d.Plan)
+	spec := planSpec()
+	r := &reader{file: name, draft: d, docs: spec.fields}
+	spec.read(r, root, "", &d.Plan)
 	return d
 }
 
@@ -103,9 +104,10 @@ func position(name string, n *yaml.Node) string {
 // words of a plan file. An index one past the end of a list appends. where is
 // what faults call the place: "--rate".
 func (d *Draft) Put(path, where, text string) {
-	r := &reader{file: where, draft: d}
+	spec := planSpec()
+	r := &reader{file: where, draft: d, docs: spec.fields}
 	steps := strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(".[]", c) })
-	formOf(planSpec()).set(r, steps, &yaml.Node{Kind: yaml.ScalarNode, Value: text}, "", &d.Plan)
+	formOf(spec).set(r, steps, &yaml.Node{Kind: yaml.ScalarNode, Value: text}, "", &d.Plan)
 }
 
 // reader walks the nodes of one file into a draft.
@@ -114,6 +116,7 @@ type reader struct {
 	own   bool // the nodes are this program's own, and hold no aliases
 	file  string
 	draft *Draft
+	docs  []fieldDoc // of the whole plan
 }
 
 func (r *reader) fault(n *yaml.Node, path, text, hint string) {
@@ -175,13 +178,13 @@ func (r *reader) mapping(n *yaml.Node, path string, docs []fieldDoc, read func(i
 			}
 			return
 		}
-		r.fault(at, join(path, clip(name)), "unknown field", unknownHint(path, name, docs))
+		r.fault(at, join(path, clip(name)), "unknown field", r.unknownHint(path, name, docs))
 	})
 }
 
 // unknownHint says which field was probably meant.
-func unknownHint(path, name string, docs []fieldDoc) string {
-	if found := find(planSpec().fields, "", name); found != "" {
+func (r *reader) unknownHint(path, name string, docs []fieldDoc) string {
+	if found := find(r.docs, "", name); found != "" {
 		return "the plan has it as " + found
 	}
 	names := namesOf(docs)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -49,7 +50,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-func limitsSpec() codec[Limits] {
+var limitsSpec = sync.OnceValue(func() codec[Limits] {
 	c := object(
 		always("answer", bytesSpec(), func(l *Limits) *Bytes { return &l.Answer }, "An answer that is buffered whole: not streamed, an error response, or a Triton stream. A longer one fails with class `too_large`."),
 		always("stream", bytesSpec(), func(l *Limits) *Bytes { return &l.Stream }, "How much of a stream is kept; the rest is counted and timed, and its text is dropped. Does not apply to Triton streams: `limits.answer` does."),
@@ -66,7 +67,7 @@ func limitsSpec() codec[Limits] {
 	)
 	c.zero = func(l Limits) bool { return l == DefaultLimits() }
 	return c
-}
+})
 
 // unbounded is a limit, which is none where it is 0.
 func unbounded[V ~int64 | float64](of codec[V]) codec[V] {

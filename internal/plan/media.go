@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/message"
 )
@@ -95,13 +96,13 @@ type Sound struct {
 	Weight float64  // 0 is 1
 }
 
-func mediaSpec() codec[Media] {
+var mediaSpec = sync.OnceValue(func() codec[Media] {
 	return object(
 		at("image", imagesSpec(), func(m *Media) *Images { return &m.Image }, "Images, each of one random colour, or noise."),
 		at("video", videosSpec(), func(m *Media) *Videos { return &m.Video }, "Videos."),
 		at("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Audio clips: silence or noise."),
 	)
-}
+})
 
 func spotSpec() codec[Spot] {
 	c := object(

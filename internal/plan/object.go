@@ -147,7 +147,7 @@ func (m members) put(r *reader, steps []string, n *yaml.Node, path string, t any
 			return
 		}
 	}
-	r.fault(n, join(path, clip(steps[0])), "unknown field "+quote(steps[0]), unknownHint(path, steps[0], m.docs()))
+	r.fault(n, join(path, clip(steps[0])), "unknown field "+quote(steps[0]), r.unknownHint(path, steps[0], m.docs()))
 }
 
 func (m members) write(t any) *yaml.Node {

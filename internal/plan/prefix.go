@@ -1,5 +1,7 @@
 package plan
 
+import "sync"
+
 // SharedPrefix says how prompts of a group begin alike. The length of answers is
 // Data.Output.
 type SharedPrefix struct {
@@ -12,7 +14,7 @@ type SharedPrefix struct {
 	Seed      uint64 // 0: the plan's
 }
 
-func sharedPrefixSpec() codec[SharedPrefix] {
+var sharedPrefixSpec = sync.OnceValue(func() codec[SharedPrefix] {
 	return object(
 		at("groups", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Groups }, "Groups, each with a prefix of its own. 0: 10."),
 		at("prompts", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Prompts }, "Prompts, or users, of a group. 0: 10."),
@@ -24,7 +26,7 @@ func sharedPrefixSpec() codec[SharedPrefix] {
 			"With `multi_turn`: each turn repeats the user's whole prompt, shared part included, after the conversation so far. Left out: a new question."),
 		at("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Seed of the texts and their order; 0: the plan's."),
 	)
-}
+})
 
 func (c *checker) sharedPrefix(d *Data) {
 	const at = "data.shared_prefix."
@@ -52,7 +54,7 @@ type Conversations struct {
 	Seed        uint64 // 0: the plan's
 }
 
-func conversationsSpec() codec[Conversations] {
+var conversationsSpec = sync.OnceValue(func() codec[Conversations] {
 	return object(
 		at("count", count[int](mostPrompts), func(s *Conversations) *int { return &s.Count }, "Number of conversations; one that ends is replaced. 0: 200."),
 		at("shared_prompt", count[int](mostLength), func(s *Conversations) *int { return &s.SharedPrompt }, "Tokens of the system prompt that all share."),
@@ -65,7 +67,7 @@ func conversationsSpec() codec[Conversations] {
 			"Maximum tokens of a prompt and its answer: the oldest turns are dropped. 0: no limit."),
 		at("seed", integer[uint64](), func(s *Conversations) *uint64 { return &s.Seed }, "Seed of lengths and texts; 0: the plan's."),
 	)
-}
+})
 
 func (c *checker) conversations(d *Data) {
 	const at = "data.conversations."

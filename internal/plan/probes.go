@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/message"
@@ -44,7 +45,7 @@ func (p Probes) redacted() Probes {
 	return p
 }
 
-func prometheusSpec() codec[Prometheus] {
+var prometheusSpec = sync.OnceValue(func() codec[Prometheus] {
 	return object(
 		at("url", text(), func(p *Prometheus) *string { return &p.URL }, "Address of the Prometheus server, such as http://localhost:9090."),
 		at("google_managed", boolean(), func(p *Prometheus) *bool { return &p.GoogleManaged },
@@ -55,7 +56,7 @@ func prometheusSpec() codec[Prometheus] {
 		at("server", word("vllm", "sglang", "tgi", "triton"), func(p *Prometheus) *string { return &p.Server },
 			"Server whose metric names to use. Left out: `vllm`."),
 	)
-}
+})
 
 func (c *checker) prometheus(p *Prometheus) {
 	const at = "probes.prometheus."
@@ -79,7 +80,7 @@ func (p *Plan) TakesStatistics() bool {
 	return p.Target.Protocol == ProtocolTriton && p.Probes.Statistics != StatisticsOff
 }
 
-func probesSpec() codec[Probes] {
+var probesSpec = sync.OnceValue(func() codec[Probes] {
 	return object(
 		at("statistics", word(StatisticsOn, StatisticsOff), func(p *Probes) *string { return &p.Statistics },
 			"Whether to read Triton's statistics before and after each stage. Left out: on for Triton."),
@@ -91,7 +92,7 @@ func probesSpec() codec[Probes] {
 			"Prometheus metrics pages of servers and exporters, such as http://localhost:8000/metrics, read every `interval`."),
 		at("prometheus", prometheusSpec(), func(p *Probes) *Prometheus { return &p.Prometheus }, "A Prometheus server to query after each stage."),
 	)
-}
+})
 
 func (c *checker) probes(p *Plan) {
 	probesSpec().check(c, "probes", &p.Probes)

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // What becomes of a tool call that the model got wrong.
@@ -48,7 +49,7 @@ type Replay struct {
 	Entries       int // sessions that are read from the hub; 0: all
 }
 
-func replaySpec() codec[Replay] {
+var replaySpec = sync.OnceValue(func() codec[Replay] {
 	return object(
 		at("dir", text(), func(r *Replay) *string { return &r.Dir }, "Directory of traces; or `files`, or `hub`."),
 		at("files", list("list of paths", text()), func(r *Replay) *[]string { return &r.Files }, "Files, or patterns of them."),
@@ -77,7 +78,7 @@ func replaySpec() codec[Replay] {
 		at("block_size", count[int](mostLength), func(r *Replay) *int { return &r.BlockSize }, "Block-hash traces: tokens of a block where the trace does not say; 0: 64."),
 		at("entries", count[int](mostPrompts), func(r *Replay) *int { return &r.Entries }, "Sessions to read from the hub; 0: all."),
 	)
-}
+})
 
 func (c *checker) replay(p *Plan) {
 	for i := range p.Stages {
@@ -151,14 +152,14 @@ type SessionLoad struct {
 	Timeout    Duration // of the stage; 0: none
 }
 
-func sessionLoadSpec() codec[SessionLoad] {
+var sessionLoadSpec = sync.OnceValue(func() codec[SessionLoad] {
 	return object(
 		at("concurrent", count[int](mostInFlight), func(s *SessionLoad) *int { return &s.Concurrent }, "Concurrent sessions; 0: no limit."),
 		at("rate", amount(mostRate), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions started per second; 0: as soon as there is room."),
 		at("count", count[int64](mostRequests), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: what earlier stages have left of the data, or all of it."),
 		at("timeout", duration(), func(s *SessionLoad) *Duration { return &s.Timeout }, "Time limit of the stage; 0: none."),
 	)
-}
+})
 
 // sessionLoad checks what belongs to a load of sessions.
 func (c *checker) sessionLoad(path string, s *Stage) {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/message"
 )
@@ -31,12 +32,12 @@ type Prefixes struct {
 	Length Length
 }
 
-func prefixesSpec() codec[Prefixes] {
+var prefixesSpec = sync.OnceValue(func() codec[Prefixes] {
 	return object(
 		at("count", count[int](mostPrompts), func(p *Prefixes) *int { return &p.Count }, "Number of prefixes to choose from, at random."),
 		at("length", lengthSpec(), func(p *Prefixes) *Length { return &p.Length }, "Their length, in addition to the prompt's."),
 	)
-}
+})
 
 // Passages are what a query is ranked against: some are drawn for each.
 type Passages struct {
@@ -44,12 +45,12 @@ type Passages struct {
 	Count int    // of generated ones
 }
 
-func passagesSpec() codec[Passages] {
+var passagesSpec = sync.OnceValue(func() codec[Passages] {
 	return object(
 		at("file", text(), func(p *Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
 		at("count", count[int](mostPrompts), func(p *Passages) *int { return &p.Count }, "number of generated ones, of length `data.input`."),
 	)
-}
+})
 
 // Payload says how the lines of a payload file are used.
 type Payload struct {
@@ -57,12 +58,12 @@ type Payload struct {
 	Alone      bool    // every line is a request of its own, without what is said before it
 }
 
-func payloadSpec() codec[Payload] {
+var payloadSpec = sync.OnceValue(func() codec[Payload] {
 	return object(
 		at("delay_ratio", amount(mostRatio), func(p *Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
 		at("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Send every line as a separate request, without the earlier turns of its session; with arrival `trace`, at its own timestamp."),
 	)
-}
+})
 
 // Sessions are generated: so many, each once. The lengths of a turn are Data.Input and
 // Data.Output.
@@ -74,14 +75,14 @@ type Sessions struct {
 	DelayRatio float64 // factor on it; 0 is 1
 }
 
-func sessionsSpec() codec[Sessions] {
+var sessionsSpec = sync.OnceValue(func() codec[Sessions] {
 	return object(
 		at("count", count[int](mostPrompts), func(s *Sessions) *int { return &s.Count }, "How many sessions."),
 		at("turns", lengthSpec(), func(s *Sessions) *Length { return &s.Turns }, "Turns of a session. Left out: 1."),
 		at("delay_ms", lengthSpec(), func(s *Sessions) *Length { return &s.Delay }, "Time between an answer and the next turn, in milliseconds. Left out: none."),
 		at("delay_ratio", amount(mostRatio), func(s *Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
 	)
-}
+})
 
 // mostRatio bounds the factor on delays.
 const mostRatio = 1e6

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/inferometer/inferometer/internal/message"
+import (
+	"sync"
+
+	"github.com/inferometer/inferometer/internal/message"
+)
 
 // Retries say how often a request goes again that no server answered: no connection was
 // made, or it broke before the first byte of the answer.
@@ -17,13 +21,13 @@ const (
 	RetryIgnore = "ignore"
 )
 
-func retriesSpec() codec[Retries] {
+var retriesSpec = sync.OnceValue(func() codec[Retries] {
 	return object(
 		at("count", count[int](mostRetries), func(r *Retries) *int { return &r.Count }, "Maximum number of retries."),
 		at("backoff", duration(), func(r *Retries) *Duration { return &r.Backoff },
 			"Wait before the first retry, doubled for each further one, with random jitter of up to half."),
 	)
-}
+})
 
 func (c *checker) retries(t *Target) {
 	if t.RetryAfter != "" {

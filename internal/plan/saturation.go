@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -35,7 +36,7 @@ func DefaultSaturation() Saturation {
 	}
 }
 
-func saturationSpec() codec[Saturation] {
+var saturationSpec = sync.OnceValue(func() codec[Saturation] {
 	return object(
 		at("kind", word(SweepLinear, SweepGeometric), func(s *Saturation) *string { return &s.Kind },
 			"How rates are spaced below saturation: evenly, or denser near it."),
@@ -46,7 +47,7 @@ func saturationSpec() codec[Saturation] {
 		at("percentile", number(), func(s *Saturation) *float64 { return &s.Percentile },
 			"Percentile of the rates at which a burst drains that bounds the search from above; 0: 95."),
 	)
-}
+})
 
 func (d *Draft) inferSaturation() {
 	s := &d.Plan.Saturation

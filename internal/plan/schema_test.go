@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,20 @@ func TestSchemaRefuses(t *testing.T) {
 		if s.Validate(v) == nil {
 			t.Errorf("%s: accepted", bad)
 		}
+	}
+}
+
+// TestSchemasAreTheirOwn: the names in one schema change no other, nor what the plan's fields take.
+func TestSchemasAreTheirOwn(t *testing.T) {
+	before, choices := JSONSchema(Known{}), Choices()("target.protocol")
+	if other := JSONSchema(Known{Protocols: []string{"carrier-pigeon"}}); bytes.Equal(other, before) {
+		t.Error("a schema does not have the protocols that are known")
+	}
+	if !bytes.Equal(JSONSchema(Known{}), before) {
+		t.Error("a schema has the names of another")
+	}
+	if got := Choices()("target.protocol"); !slices.Equal(got, choices) {
+		t.Errorf("protocols are %q, were %q", got, choices)
 	}
 }
 

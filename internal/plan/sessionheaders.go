@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // ProtocolAnthropic is Anthropic's messages API; EndpointMessages is its endpoint.
@@ -41,13 +42,13 @@ type SLOHeaders struct {
 	Unit string // "s", "ms" (also when empty) or "us"
 }
 
-func sloHeadersSpec() codec[SLOHeaders] {
+var sloHeadersSpec = sync.OnceValue(func() codec[SLOHeaders] {
 	return object(
 		at("ttft", text(), func(s *SLOHeaders) *string { return &s.TTFT }, "Header that holds the longest time to first token."),
 		at("tpot", text(), func(s *SLOHeaders) *string { return &s.TPOT }, "Header that holds the longest time per output token."),
 		at("unit", word("s", "ms", "us"), func(s *SLOHeaders) *string { return &s.Unit }, "Unit of both. Left out: `ms`."),
 	)
-}
+})
 
 func (c *checker) routing(t *Target) {
 	for _, h := range []struct{ path, name string }{

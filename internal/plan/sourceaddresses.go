@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -12,7 +13,7 @@ import (
 
 // sourcesSpec is a list of local addresses and ranges of them, none of which holds another:
 // the same address twice has its ports but once.
-func sourcesSpec() codec[[]netip.Prefix] {
+var sourcesSpec = sync.OnceValue(func() codec[[]netip.Prefix] {
 	c := listOrOne("list of addresses", scalar("an IP address or CIDR range", schema{"type": "string"},
 		func(p netip.Prefix) any { return localaddr.Text(p) },
 		func(n *yaml.Node) (netip.Prefix, error) { return localaddr.Parse(n.Value) }))
@@ -33,4 +34,4 @@ func sourcesSpec() codec[[]netip.Prefix] {
 		}
 	}
 	return c
-}
+})

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Sources of prompts beside generated text, files and tensors.
@@ -35,7 +36,7 @@ type Trace struct {
 	Format   string // "azure", also when empty
 }
 
-func traceSpec() codec[Trace] {
+var traceSpec = sync.OnceValue(func() codec[Trace] {
 	return object(
 		at("lengths", text(), func(t *Trace) *string { return &t.Lengths },
 			"CSV file whose prompt and answer lengths are used, row by row, instead of `input` and `output`."),
@@ -44,7 +45,7 @@ func traceSpec() codec[Trace] {
 		at("format", word(TraceAzure), func(t *Trace) *string { return &t.Format },
 			"Columns of the files: TIMESTAMP, ContextTokens, GeneratedTokens. Left out: `azure`."),
 	)
-}
+})
 
 // made reports whether a source makes prompts of the lengths that data.input has.
 func made(source string) bool {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -11,7 +12,10 @@ import (
 // The tables below say how a plan stands in a file: each field's name, form and
 // meaning, in the order in which a plan is printed.
 
-func planSpec() codec[Plan] {
+// Those that are needed often are made once.
+var planSpec = sync.OnceValue(newPlanSpec)
+
+func newPlanSpec() codec[Plan] {
 	return object(
 		always("version", integer[int](), func(p *Plan) *int { return &p.Version }, "Version of this format."),
 		at("name", text(), func(p *Plan) *string { return &p.Name }, "Name of the run in reports."),
@@ -100,11 +104,11 @@ func endpointNames() []string {
 }
 
 // urlsSpec is a list of URLs; a single one may stand alone.
-func urlsSpec() codec[[]string] {
+var urlsSpec = sync.OnceValue(func() codec[[]string] {
 	one := text()
 	one.check = func(c *checker, path string, url *string) { c.url(path, *url) }
 	return listOrOne("list of URLs", one)
-}
+})
 
 // listOrOne is a list of texts of which a single one may stand alone.
 func listOrOne[V any](kind string, one codec[V]) codec[[]V] {
@@ -139,14 +143,14 @@ func tlsSpec() codec[TLS] {
 	)
 }
 
-func timeoutsSpec() codec[Timeouts] {
+var timeoutsSpec = sync.OnceValue(func() codec[Timeouts] {
 	return object(
 		always("connect", duration(), func(t *Timeouts) *Duration { return &t.Connect }, "DNS lookup, connect and TLS handshake."),
 		always("first_byte", duration(), func(t *Timeouts) *Duration { return &t.FirstByte }, "From sending to the first byte of the answer."),
 		always("stall", duration(), func(t *Timeouts) *Duration { return &t.Stall }, "Between two reads of an answer."),
 		always("request", duration(), func(t *Timeouts) *Duration { return &t.Request }, "From sending to the end of the answer."),
 	)
-}
+})
 
 func dataSpec() codec[Data] {
 	return object(
@@ -194,7 +198,7 @@ func dataSpec() codec[Data] {
 	)
 }
 
-func lengthSpec() codec[Length] {
+var lengthSpec = sync.OnceValue(func() codec[Length] {
 	c := or(object(
 		at("dist", word(distNames()...), func(l *Length) *string { return &l.Dist },
 			"Distribution. Left out: normal with a stddev, uniform with a max and no mean, else fixed."),
@@ -223,7 +227,7 @@ func lengthSpec() codec[Length] {
 		return n
 	}
 	return c
-}
+})
 
 func tokenizerSpec() codec[Tokenizer] {
 	return or(object(
@@ -315,7 +319,7 @@ func goodputSpec() codec[[]SLO] {
 	}
 }
 
-func maxErrorsSpec() codec[MaxErrors] {
+var maxErrorsSpec = sync.OnceValue(func() codec[MaxErrors] {
 	return or(object(
 		at("count", count[int64](mostRequests), func(m *MaxErrors) *int64 { return &m.Count }, "Failed requests; `max_errors: 10` for short."),
 		at("share", share(), func(m *MaxErrors) *float64 { return &m.Share },
@@ -323,7 +327,7 @@ func maxErrorsSpec() codec[MaxErrors] {
 		at("alike", yes(), func(m *MaxErrors) *bool { return &m.NotAlike },
 			"Stop a closed loop whose first requests all fail in the same way: 50 of them, over 3 s or more. Left out: true."),
 	), "whole number, share or mapping", ParseMaxErrors, schema{"type": "integer"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%?$`})
-}
+})
 
 // seedField is left out where a run draws the seed, and printed otherwise, be it 0.
 func seedField() field[Plan] {
@@ -333,7 +337,7 @@ func seedField() field[Plan] {
 	return f
 }
 
-func budgetsSpec() codec[Budgets] {
+var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 	return object(
 		always("lag", duration(), func(b *Budgets) *Duration { return &b.Lag }, "How late requests were sent, p99; or `lag_share`, if that is more."),
 		always("lag_share", share(), func(b *Budgets) *float64 { return &b.LagShare }, "The same as a share of the median time to first token."),
@@ -361,9 +365,9 @@ func budgetsSpec() codec[Budgets] {
 		always("cached", share(), func(b *Budgets) *float64 { return &b.Cached },
 			"Share of prompt tokens found in the server's prefix cache, where no two prompts should share a prefix."),
 	)
-}
+})
 
-func outputSpec() codec[Output] {
+var outputSpec = sync.OnceValue(func() codec[Output] {
 	return object(
 		at("dir", text(), func(o *Output) *string { return &o.Dir }, "Directory for records and reports; left out: print only. `inferometer run` fills in `{timestamp}`, `{model}` and `{name}`."),
 		at("keep_raw", boolean(), func(o *Output) *bool { return &o.KeepRaw }, "Keep the bytes of every answer."),
@@ -373,7 +377,7 @@ func outputSpec() codec[Output] {
 		at("s3", s3Spec(), func(o *Output) *S3 { return &o.S3 }, "S3 bucket to copy reports to, with the environment's credentials."),
 		at("gcs", gcsSpec(), func(o *Output) *GCS { return &o.GCS }, "Google Cloud Storage bucket to copy reports to."),
 	)
-}
+})
 
 // headersSpec is a mapping of header to value.
 func headersSpec() codec[map[string]string] {

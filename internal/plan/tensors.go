@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The words of tensor data.
@@ -45,7 +46,7 @@ type Sequences struct {
 	IDs       uint64  // how many ids there are before they are used again; 0: 2³²−1
 }
 
-func tensorsSpec() codec[Tensors] {
+var tensorsSpec = sync.OnceValue(func() codec[Tensors] {
 	return object(
 		at("files", list("list of paths", text()), func(t *Tensors) *[]string { return &t.Files },
 			"Input data: JSON files of steps, or one directory of raw tensors. Relative to the working directory."),
@@ -59,7 +60,7 @@ func tensorsSpec() codec[Tensors] {
 		at("timestamps", boolean(), func(t *Tensors) *bool { return &t.Timestamps }, "Each step has a `timestamp`, which is not a tensor: when it is due, in milliseconds from the start, for `arrival: trace`. Steps are sent in that order. Not needed for payloads."),
 		at("sequences", sequencesSpec(), func(t *Tensors) *Sequences { return &t.Sequences }, "Request sequences, for stateful models."),
 	)
-}
+})
 
 func sequencesSpec() codec[Sequences] {
 	return or(object(

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/message"
 )
@@ -52,7 +53,7 @@ type Triton struct {
 
 func tritonEndpoints() []string { return []string{EndpointStream, EndpointInfer, EndpointGenerate} }
 
-func tritonSpec() codec[Triton] {
+var tritonSpec = sync.OnceValue(func() codec[Triton] {
 	formats := word(FormatBinary, FormatJSON)
 	return object(
 		at("convention", word(ConventionAuto, ConventionTRTLLM, ConventionVLLM, ConventionVLLMOld, ConventionEngine, ConventionTensors),
@@ -79,7 +80,7 @@ func tritonSpec() codec[Triton] {
 		at("trace", headersSpec(), func(t *Triton) *map[string]string { return &t.Trace },
 			"Trace settings to apply to the server before the run: `trace_level`, `trace_rate`, `trace_count`, `log_frequency`."),
 	)
-}
+})
 
 // mostMessage bounds messages and memory, in bytes.
 const mostMessage = 1 << 40

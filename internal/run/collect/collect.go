@@ -65,6 +65,8 @@ const (
 	// atATime is how many records a worker takes before it yields. It may wake up on
 	// another core, where nothing that it needs is at hand.
 	atATime = 8
+	// crowded is how many bytes of answers wait for a worker before others are asked.
+	crowded = 256 << 10
 	// chunk is how many bytes of records are compressed at a time.
 	chunk = 16 << 10
 	// largeBody is from when on an answer is large.
@@ -116,11 +118,21 @@ func (c *Collector) Begin(rec *record.Exchange) {
 // home is the worker that writes of the requests of a slot while they are under way.
 func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers)] }
 
-// nearest is the worker for records that are put on this core. It is woken here, so that what
-// it needs of a record is at hand: to fetch it from another core takes as long as to decode it.
+// nearest is the worker for a record that is put on this core. It is woken here, so that what
+// it needs of the record is at hand: to fetch it from another core takes as long as to decode a
+// short one. Where much waits for it, another is nearer to its end.
 func (c *Collector) nearest() *worker {
 	w := c.near.Get().(*worker)
 	c.near.Put(w)
+	least := w.inbox.bytes.Load()
+	if least < crowded {
+		return w
+	}
+	for _, other := range c.workers {
+		if n := other.inbox.bytes.Load(); n < least {
+			w, least = other, n
+		}
+	}
 	return w
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what `make release` left in dist/ as its users will, in chroots that have neither Go nor Python nor a network,
-# and runs it there: the version, the demo, and genai-perf against the built-in mock. What cannot run here (macOS,
-# Windows, arm64) is looked at; what carries the program is tried by conformance-release-carriers.sh. Needs root, Debian's
+# and runs it there: the version, the demo, and genai-perf against the built-in mock. The program for the other
+# architecture runs under QEMU. What cannot run here (macOS, Windows) is looked at; what carries the program is tried by conformance-release-carriers.sh. Needs root, Debian's
 # packages, and for some checks a network outside the chroots.
 #
 #   scripts/conformance-release.sh [DIST [PATTERN]]    PATTERN: only the checks whose names match
@@ -32,7 +32,7 @@ check() {
 [ "$(id -u)" = 0 ] || stop "all: chroot needs root"
 unshare -n -m -p --fork true 2>/dev/null || stop "all: this machine gives no namespaces (unshare)"
 for program in apt-get dpkg-deb chroot; do command -v "$program" >/dev/null || stop "all: there is no $program; the chroots are made of Debian's packages"; done
-case $(uname -m) in x86_64) arch=amd64 ;; aarch64) arch=arm64 ;; *) stop "all: there is no program for $(uname -m)" ;; esac
+case $(uname -m) in x86_64) arch=amd64 other=arm64 machine=aarch64 ;; aarch64) arch=arm64 other=amd64 machine=x86_64 ;; *) stop "all: there is no program for $(uname -m)" ;; esac
 [ -s "$DIST/SHA256SUMS" ] || stop "all: $DIST holds no release; run make release"
 archive=$(cd "$DIST" && ls inferometer_*_linux_$arch.tar.gz)
 VERSION=v${archive#inferometer_}
@@ -105,6 +105,15 @@ from_archive() {
     inside archive /bin/sh -ec "cd /tmp && tar -xzf /dist/$archive && mkdir -p /usr/local/bin && mv ${archive%.tar.gz}/inferometer /usr/local/bin/ && ls -R ${archive%.tar.gz}; sh /try $VERSION"
 }
 
+# It goes by the name that it is called by, which QEMU has to be told.
+from_other() {
+  local name=${archive%_$arch.tar.gz}_$other
+  root other && cp "$DIST/$name.tar.gz" "$WORK/other/dist/" && cp "$PEERS/qemu/usr/bin/qemu-$machine-static" "$WORK/other/qemu" &&
+    inside other /bin/sh -ec "cd /tmp && tar -xzf /dist/$name.tar.gz && mv $name/inferometer /program && mkdir -p /usr/local/bin
+      printf '#!/bin/sh\nexec /qemu -0 \"\$0\" /program \"\$@\"\n' >/usr/local/bin/inferometer; chmod +x /usr/local/bin/inferometer
+      inferometer version | grep linux/$other; sh /try $VERSION"
+}
+
 from_script() {
   root script && cp "$DIST/install.sh" "$DIST/SHA256SUMS" "$DIST/$archive" "$WORK/script/dist/" &&
     inside script /bin/sh -ec "BASE_URL=/dist sh /dist/install.sh --dir /usr/local/bin; sh /try $VERSION"
@@ -153,6 +162,7 @@ check "SHA256SUMS" sh -c "cd '$DIST' && sha256sum --quiet -c SHA256SUMS"
 check "every file of the release" env INFEROMETER_DIST="$DIST" "$GO" test -C scripts/release -count=1 ./...
 packages busybox busybox-static || stop "all installations: busybox cannot be fetched"
 check "archive in a bare chroot" from_archive
+if packages qemu qemu-user-static; then check "archive for $other, under QEMU" from_other; else say "NOT CHECKED: archive for $other: QEMU cannot be fetched"; failed+=("archive for $other"); fi
 check "install script in a bare chroot" from_script
 check "install script refuses a wrong checksum" spoiled_script
 if packages system dpkg rpm dash bash coreutils grep libc-bin; then

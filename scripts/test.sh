@@ -20,8 +20,8 @@ export GORACE=${GORACE:-atexit_sleep_ms=10}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# tests ARGS...: runs go test, showing what it prints and keeping it in $log.
-tests() { "$GO" test -race -vet=off -timeout 30m "$@" 2>&1 | tee "$log"; return "${PIPESTATUS[0]}"; }
+# tests ARGS...: runs go test, showing what it prints and keeping it in $log. Linkers need not collect their garbage.
+tests() { "$GO" test -toolexec 'env GOGC=off GOMEMLIMIT=1GiB' -race -vet=off -timeout 30m "$@" 2>&1 | tee "$log"; return "${PIPESTATUS[0]}"; }
 
 # beyond_doubt: whether the log shows a fault that no busy machine explains.
 beyond_doubt() { grep -qE '^WARNING: DATA RACE|\[(build|setup) failed\]|^# ' "$log"; }

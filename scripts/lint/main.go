@@ -104,6 +104,10 @@ func load(dir string, flags []string) ([]*packages.Package, error) {
 	if err != nil {
 		return nil, err
 	}
+	ids := map[string]bool{}
+	for _, p := range all {
+		ids[p.ID] = true
+	}
 	var own []*packages.Package
 	var errs []error
 	for _, p := range all {
@@ -115,7 +119,9 @@ func load(dir string, flags []string) ([]*packages.Package, error) {
 		}
 		// Facts are passed between our own packages alone.
 		maps.DeleteFunc(p.Imports, func(_ string, i *packages.Package) bool { return i.TypesInfo == nil })
-		own = append(own, p)
+		if !ids[p.ID+" ["+p.ID+".test]"] { // that one has all of its files, and its tests
+			own = append(own, p)
+		}
 	}
 	return own, errors.Join(errs...)
 }

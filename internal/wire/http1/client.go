@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 
@@ -27,12 +28,13 @@ type Client struct {
 	limits clock.Limits
 	soon   time.Duration // Soon, but for tests
 	grace  time.Duration // Grace, but for tests
-	idle   [shards]stack
+	idle   []stack
 }
 
-// shards is how many stacks the idle connections are dealt out to, so that
-// slots on different cores do not meet at one lock.
-const shards = 64
+// stacks gives what the idle connections are dealt out to, by slot, so that slots on different
+// cores do not meet at one lock: about 64, and as many for each core, whose slots then have its
+// connections (clock.DialFor).
+func stacks(cores int) []stack { return make([]stack, cores*max(1, 64/cores)) }
 
 // stack holds idle connections; the one used last is taken first.
 type stack struct {
@@ -50,7 +52,7 @@ type lane struct {
 
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *clock.Clock, d *clock.Dialer, limits clock.Limits) *Client {
-	return &Client{clock: clock, dialer: d, limits: limits, soon: Soon, grace: Grace}
+	return &Client{clock: clock, dialer: d, limits: limits, soon: Soon, grace: Grace, idle: stacks(runtime.GOMAXPROCS(0))}
 }
 
 // Warm opens n connections ahead of the first requests.
@@ -92,7 +94,7 @@ func (c *Client) Close() error {
 
 // take gives an idle connection that is still good, or nil.
 func (c *Client) take(slot int) *lane {
-	s := &c.idle[slot%shards]
+	s := &c.idle[slot%len(c.idle)]
 	for {
 		s.mu.Lock()
 		n := len(s.lanes)
@@ -112,7 +114,7 @@ func (c *Client) take(slot int) *lane {
 
 func (c *Client) put(slot int, l *lane) {
 	l.conn.Park()
-	s := &c.idle[slot%shards]
+	s := &c.idle[slot%len(c.idle)]
 	s.mu.Lock()
 	s.lanes = append(s.lanes, l)
 	s.mu.Unlock()

@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.."
 DIST=$(cd "${1:-dist}" && pwd)
 ONLY=${2:-.}
 GO=${GO:-go}
-PEERS=$PWD/.peers/release
+mkdir -p .peers/release
+PEERS=$(cd .peers/release && pwd -P) # clones may share one by a link
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/inferometer-conformance-XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
 failed=() skipped=0
@@ -141,7 +142,7 @@ formula() { root ruby ruby && cp "$DIST/inferometer.rb" "$WORK/ruby/dist/" && in
 
 # pypi NAME VERSION PROGRAM has a program of PyPI in the PATH, last.
 pypi() {
-  [ -x "$PEERS/$1/bin/$3" ] || { python3 -m venv "$PEERS/$1" && "$PEERS/$1/bin/pip" -q install "$1==$2"; } || return 1
+  "$PEERS/$1/bin/$3" --help >/dev/null 2>&1 || { rm -rf "${PEERS:?}/$1" && python3 -m venv "$PEERS/$1" && "$PEERS/$1/bin/pip" -q install "$1==$2"; } || return 1
   mkdir -p "$PEERS/bin" && ln -sf "../$1/bin/$3" "$PEERS/bin/$3"
 }
 PATH=$PATH:$PEERS/bin

@@ -162,7 +162,6 @@ func (c *polled) Read(p []byte) (n int, err error) {
 	}
 	failed := c.attempt(func(fd uintptr) bool {
 		n, err = syscall.Read(int(fd), p)
-		//lint:ignore errorlint it comes from the system call itself
 		return err != syscall.EAGAIN && err != syscall.EINTR
 	})
 	switch {
@@ -189,7 +188,6 @@ func (c *polled) Write(p []byte) (n int, err error) {
 			return n, c.fault("write", err)
 		}
 		m, err := syscall.Write(c.fd, p[n:])
-		//lint:ignore errorlint it comes from the system call itself
 		switch err {
 		case nil:
 			n += m

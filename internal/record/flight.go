@@ -18,7 +18,6 @@ type Flight struct {
 	last   atomic.Int64 // stamp of the last read
 
 	known      Record // what was known of it when it began
-	era        uint64 // of its Flights, in which it began
 	told       bool   // its begun line was written
 	toldSent   int64  // as last written
 	toldReads  int64
@@ -75,14 +74,12 @@ func (f *Flight) begin(rec *Exchange) {
 // word of them.
 //
 // Beginning takes a lock that nobody holds for longer than a few stores: it is on the
-// way of a request that is due. End and Append are called by one goroutine at a time, Begin
-// and Recall by any number.
+// way of a request that is due. End and Append are called by one goroutine at a time.
 type Flights struct {
 	list Flight // ring of those that were written before
 
 	linking sync.Mutex
 	fresh   Flight // ring of those begun since
-	era     uint64 // how often the fresh ones have been moved to the others
 	pool    sync.Pool
 
 	line underway
@@ -97,7 +94,6 @@ func (fs *Flights) Begin(rec *Exchange) {
 	f.begin(rec)
 	fs.linking.Lock()
 	ring(&fs.fresh)
-	f.era = fs.era
 	f.prev, f.next = fs.fresh.prev, &fs.fresh
 	f.prev.next, f.next.prev = f, f
 	fs.linking.Unlock()
@@ -109,33 +105,10 @@ func (fs *Flights) End(f *Flight) {
 		return
 	}
 	fs.linking.Lock()
-	f.unlink()
-	fs.linking.Unlock()
-	fs.pool.Put(f)
-}
-
-// Recall takes a request out as End does, unless it has been or is being written down: then
-// its record must stand behind that, and Recall returns false.
-func (fs *Flights) Recall(f *Flight) bool {
-	if f == nil {
-		return true
-	}
-	fs.linking.Lock()
-	fresh := f.era == fs.era
-	if fresh {
-		f.unlink()
-	}
-	fs.linking.Unlock()
-	if fresh {
-		fs.pool.Put(f)
-	}
-	return fresh
-}
-
-// unlink takes a flight out of its ring.
-func (f *Flight) unlink() {
 	f.prev.next, f.next.prev = f.next, f.prev
+	fs.linking.Unlock()
 	f.prev, f.next = nil, nil
+	fs.pool.Put(f)
 }
 
 // ring makes an empty ring of one that was not used yet.
@@ -171,7 +144,6 @@ func (fs *Flights) adopt() {
 	fs.linking.Lock()
 	defer fs.linking.Unlock()
 	ring(&fs.fresh)
-	fs.era++
 	first, last := fs.fresh.next, fs.fresh.prev
 	if first == &fs.fresh {
 		return

@@ -48,8 +48,6 @@ type Collector struct {
 	workers []*worker
 	wg      sync.WaitGroup
 	pool    sync.Pool
-	near    sync.Pool // the worker that each core puts its records to
-	dealt   atomic.Uint64
 	keeper  *keeper
 	budget  int64        // bytes of answers that may wait for each worker
 	large   atomic.Int64 // bytes of large answers that wait for any of them
@@ -65,8 +63,6 @@ const (
 	// atATime is how many records a worker takes before it yields. It may wake up on
 	// another core, where nothing that it needs is at hand.
 	atATime = 8
-	// crowded is how many bytes of answers wait for a worker before others are asked.
-	crowded = 256 << 10
 	// chunk is how many bytes of records are compressed at a time.
 	chunk = 16 << 10
 	// largeBody is from when on an answer is large.
@@ -94,7 +90,6 @@ func New(cfg Config) *Collector {
 		c.workers = append(c.workers, w)
 		c.wg.Go(w.run)
 	}
-	c.near.New = func() any { return c.workers[c.dealt.Add(1)%uint64(len(c.workers))] }
 	return c
 }
 
@@ -115,30 +110,13 @@ func (c *Collector) Begin(rec *record.Exchange) {
 	}
 }
 
-// home is the worker that writes of the requests of a slot while they are under way.
+// home is the worker that the records of a slot go to, in their order. It is woken on the core that
+// the slot runs on, where what it needs of a record is at hand.
 func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers)] }
-
-// nearest is the worker for a record that is put on this core. It is woken here, so that what
-// it needs of the record is at hand: to fetch it from another core takes as long as to decode a
-// short one. Where much waits for it, another is nearer to its end.
-func (c *Collector) nearest() *worker {
-	w := c.near.Get().(*worker)
-	c.near.Put(w)
-	least := w.inbox.bytes.Load()
-	if least < crowded {
-		return w
-	}
-	for _, other := range c.workers {
-		if n := other.inbox.bytes.Load(); n < least {
-			w, least = other, n
-		}
-	}
-	return w
-}
 
 // Put implements engine.Sink. It never waits for decoding.
 func (c *Collector) Put(rec *record.Exchange) {
-	w, n := c.nearest(), int64(len(rec.Body))
+	w, n := c.home(rec.Slot), int64(len(rec.Body))
 	waiting, most := w.account(n)
 	if w.inbox.put(rec, waiting, n, most) {
 		return
@@ -224,10 +202,6 @@ func (c *Collector) Flush() error {
 	}
 	var errs []error
 	for _, w := range c.workers {
-		errs = append(errs, w.tell())
-	}
-	// Only now: a request that no worker has told of has its record among the lines of one.
-	for _, w := range c.workers {
 		errs = append(errs, w.flush())
 	}
 	return errors.Join(append(errs, c.cfg.Writer.Flush())...)
@@ -252,11 +226,11 @@ func (c *Collector) Close() error {
 type worker struct {
 	c       *Collector
 	inbox   inbox
-	flights [lanes]lane // of the slots whose requests it writes of while they are under way
+	flights [lanes]lane // of the slots whose records come here
 
 	mu       sync.Mutex
 	fold     Folder
-	lines    []byte // not yet compressed
+	lines    []byte // of the slots whose records come here, not yet compressed
 	digest   []byte // of them, where there is one
 	latest   time.Duration
 	encoder  *record.Encoder
@@ -332,7 +306,7 @@ func (w *worker) takeAll(list []*record.Exchange) {
 		}
 		w.inbox.bytes.Add(-bytes)
 		w.inbox.done.Add(int64(len(turn)))
-		if len(list) > 0 && !many {
+		if !many {
 			runtime.Gosched()
 		}
 	}
@@ -344,7 +318,7 @@ func (w *worker) take(rec *record.Exchange) {
 		w.c.cfg.Decoder.Decode(rec)
 	}
 	w.c.keeper.cut(&rec.Record)
-	if w.c.cfg.Writer != nil && !w.put(rec) {
+	if w.c.cfg.Writer != nil {
 		w.c.home(rec.Slot).put(rec)
 	}
 	w.mu.Lock()
@@ -353,18 +327,11 @@ func (w *worker) take(rec *record.Exchange) {
 	w.count(rec.Failure)
 }
 
-// put writes a record. false: it must stand behind what another worker has written of its
-// request, and that one is to write it.
-func (w *worker) put(rec *record.Exchange) bool {
+// put writes the record of a slot whose records come here, whoever has decoded it.
+func (w *worker) put(rec *record.Exchange) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	home := w.c.home(rec.Slot)
-	flights := home.flightsOf(rec.Slot)
-	if home == w {
-		flights.End(rec.Flight)
-	} else if !flights.Recall(rec.Flight) {
-		return false
-	}
+	w.flightsOf(rec.Slot).End(rec.Flight)
 	rec.Flight = nil
 	if w.c.cfg.NoTexts {
 		rec.WithoutText()
@@ -376,11 +343,11 @@ func (w *worker) put(rec *record.Exchange) bool {
 	if len(w.lines) >= chunk {
 		w.keep(w.write())
 	}
-	return true
 }
 
-// tell adds lines on how far the requests have come that are under way.
-func (w *worker) tell() (err error) {
+// flush makes what was put so far readable in the record file, and how far the requests
+// have come that are under way.
+func (w *worker) flush() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.flights {
@@ -394,14 +361,7 @@ func (w *worker) tell() (err error) {
 			}
 		}
 	}
-	return err
-}
-
-// flush makes the lines so far readable in the record file.
-func (w *worker) flush() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return errors.Join(w.write(), w.encoder.Flush())
+	return errors.Join(err, w.write(), w.encoder.Flush())
 }
 
 // write compresses the lines.

@@ -70,28 +70,6 @@ func TestFlushKeepsWhatHasBegun(t *testing.T) {
 	}
 }
 
-// What comes from one core goes to one worker until much waits for it, and then to whoever has
-// least.
-func TestManyAnswersAreShared(t *testing.T) {
-	h := held{make(chan struct{})}
-	c := New(Config{Decoder: endpoint.Decoder{Decode: h.Decode}, Folds: []Folder{nothing{}, nothing{}, nothing{}, nothing{}}})
-	const n = 64
-	for range n {
-		rec := c.Blank()
-		rec.Body = append(rec.Body, make([]byte, crowded/4)...)
-		c.Put(rec)
-	}
-	for i, w := range c.workers {
-		if puts := w.inbox.puts.Load(); puts < n/8 || puts > n/2 {
-			t.Errorf("worker %d has %d of %d answers", i, puts, n)
-		}
-	}
-	close(h.open)
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Whoever writes the record of a request, a flush leaves word of every one that had begun, and the
 // record stands behind what was written of it before.
 func TestFlushAmongMany(t *testing.T) {

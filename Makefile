@@ -81,7 +81,7 @@ browser: ## install the real Chromium that tests of the report page use, under .
 
 servers: triton prometheus s3 ## install all real servers that tests start
 
-# The compiler spends a sixth of its time on collecting garbage, and no package of ours needs a gigabyte.
+# The compiler spends a sixth of its time on collecting garbage. Below a gigabyte it need not.
 compiled: export GOGC := off
 compiled: export GOMEMLIMIT := 1GiB
 compiled: # what the tests need of the compiler, while servers are being fetched

@@ -70,8 +70,8 @@ func TestFlushKeepsWhatHasBegun(t *testing.T) {
 	}
 }
 
-// Whoever writes the record of a request, a flush leaves word of every one that had begun, and the
-// record stands behind what was written of it before.
+// While many requests begin and end, a flush leaves word of every one that had begun, and the record
+// of each stands behind what was written of it before.
 func TestFlushAmongMany(t *testing.T) {
 	var file locked
 	w, err := record.NewWriter(&file, record.Header{})

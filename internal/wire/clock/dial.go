@@ -106,14 +106,14 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 // the core that sent its request, where that can be. Slots whose numbers differ by the number of
 // cores go together.
 func (d *Dialer) DialFor(ctx context.Context, slot int) (*Conn, error) {
-	if d.tls != nil {
-		return d.dial(ctx, uint64(slot), nil)
+	var p *poller
+	if d.tls == nil {
+		d.share.Do(func() { d.pollers, d.shares = d.clock.pollers.use(), true })
+		if n := len(d.pollers); n > 0 {
+			p = d.pollers[slot%n]
+		}
 	}
-	d.share.Do(func() { d.pollers, d.shares = d.clock.pollers.use(), true })
-	if len(d.pollers) == 0 {
-		return d.dial(ctx, uint64(slot), nil)
-	}
-	return d.dial(ctx, uint64(slot), d.pollers[slot%len(d.pollers)])
+	return d.dial(ctx, uint64(slot), p)
 }
 
 // dial opens a connection of the k-th core's share, which p wakes; nil: the runtime does.

@@ -28,19 +28,11 @@ type hangups struct {
 
 // newHangups starts watching; nil where the system does not let it.
 func newHangups() *hangups {
-	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
+	file, raw := newEpoll("hang-ups")
+	if file == nil {
 		return nil
 	}
-	if err := unix.SetNonblock(fd, true); err != nil {
-		_ = unix.Close(fd)
-		return nil
-	}
-	h := &hangups{file: os.NewFile(uintptr(fd), "hang-ups"), conns: map[int32]*Conn{}}
-	if h.raw, err = h.file.SyscallConn(); err != nil {
-		_ = h.file.Close()
-		return nil
-	}
+	h := &hangups{file: file, raw: raw, conns: map[int32]*Conn{}}
 	h.done.Go(h.watch)
 	return h
 }

@@ -37,28 +37,40 @@ func newPollers() []*poller {
 	for n := runtime.GOMAXPROCS(0); n > 1 && len(all) < n; {
 		p := newPoller()
 		if p == nil {
-			break // the runtime's has to do for the others
+			break // those that there are have to do
 		}
 		all = append(all, p)
 	}
 	return all
 }
 
-// newPoller starts one; nil where the system does not let it.
-func newPoller() *poller {
+// newEpoll opens an epoll instance that the runtime's poller waits for, so that it takes no thread;
+// nil where the system does not let it.
+func newEpoll(name string) (*os.File, syscall.RawConn) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	if err := unix.SetNonblock(fd, true); err != nil {
 		_ = unix.Close(fd)
+		return nil, nil
+	}
+	file := os.NewFile(uintptr(fd), name)
+	raw, err := file.SyscallConn()
+	if err != nil {
+		_ = file.Close()
+		return nil, nil
+	}
+	return file, raw
+}
+
+// newPoller starts one; nil where the system does not let it.
+func newPoller() *poller {
+	file, raw := newEpoll("arrivals")
+	if file == nil {
 		return nil
 	}
-	p := &poller{file: os.NewFile(uintptr(fd), "arrivals"), resumed: make(chan struct{}, 1)}
-	if p.raw, err = p.file.SyscallConn(); err != nil {
-		_ = p.file.Close()
-		return nil
-	}
+	p := &poller{file: file, raw: raw, resumed: make(chan struct{}, 1)}
 	p.done.Go(p.run)
 	return p
 }

@@ -30,8 +30,8 @@ type Config struct {
 	// Now is the run's clock; needed with a Writer.
 	Now   func() time.Duration
 	Folds []Folder // one for each worker; their number is the number of workers
-	// Budget is how many bytes of answers may wait in memory to be decoded; the
-	// rest waits in a file. 0: 64 MiB.
+	// Budget is how many bytes of answers may wait to be decoded; whoever brings more
+	// decodes it. 0: 64 MiB.
 	Budget int64
 	// Limits bound what is held of an answer.
 	Limits Limits
@@ -51,7 +51,6 @@ type Collector struct {
 	keeper  *keeper
 	budget  int64        // bytes of answers that may wait for each worker
 	large   atomic.Int64 // bytes of large answers that wait for any of them
-	spill   spill
 }
 
 const (
@@ -114,20 +113,13 @@ func (c *Collector) Begin(rec *record.Exchange) {
 // the slot runs on, where what it needs of a record is at hand.
 func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers)] }
 
-// Put implements engine.Sink. It never waits for decoding.
+// Put implements engine.Sink. It does not wait for decoding, but where too much waits for it already:
+// the client is short of CPU then, and whoever brings a record decodes it before he sends another.
 func (c *Collector) Put(rec *record.Exchange) {
 	w, n := c.home(rec.Slot), int64(len(rec.Body))
-	waiting, most := w.account(n)
-	if w.inbox.put(rec, waiting, n, most) {
-		return
+	if waiting, most := w.account(n); !w.inbox.put(rec, waiting, n, most) {
+		w.take(rec)
 	}
-	if rec.Reading != nil { // the file has no place for what was read already
-		c.cfg.Decoder.Decode(rec)
-		rec.Decoded = true
-	}
-	c.spill.put(rec)
-	c.recycle(rec)
-	w.inbox.nudge()
 }
 
 // Add takes a record into account that another process has decoded and written.
@@ -171,10 +163,9 @@ func (c *Collector) recycle(rec *record.Exchange) {
 	c.pool.Put(rec)
 }
 
-// Waiting is how many bytes of answers have yet to be decoded, in memory and in
-// the file.
+// Waiting is how many bytes of answers have yet to be decoded.
 func (c *Collector) Waiting() int64 {
-	n := c.spill.bytes() + c.large.Load()
+	n := c.large.Load()
 	for _, w := range c.workers {
 		n += w.inbox.bytes.Load()
 	}
@@ -188,9 +179,6 @@ func (c *Collector) Settle(ctx context.Context) {
 		for want := w.inbox.puts.Load(); w.inbox.done.Load() < want && ctx.Err() == nil; {
 			time.Sleep(settleEvery)
 		}
-	}
-	for want := c.spill.puts.Load(); c.spill.done.Load() < want && ctx.Err() == nil && c.spill.bytes() > 0; {
-		time.Sleep(settleEvery)
 	}
 }
 
@@ -213,9 +201,7 @@ func (c *Collector) Close() error {
 		w.inbox.close()
 	}
 	c.wg.Wait()
-	for c.spill.take(c.workers[0].take) {
-	}
-	errs := []error{c.spill.close(), c.Flush()}
+	errs := []error{c.Flush()}
 	for _, w := range c.workers {
 		errs = append(errs, w.err)
 	}
@@ -261,14 +247,7 @@ func (w *worker) account(n int64) (waiting *atomic.Int64, most int64) {
 	return &w.inbox.bytes, w.c.budget
 }
 
-// aside takes a record that has waited in the file.
-func (w *worker) aside(rec *record.Exchange) {
-	w.take(rec)
-	runtime.Gosched()
-}
-
-// run takes what is in the inbox until nothing more can come. While it is empty there is
-// time for what waits in the file.
+// run takes what is in the inbox until nothing more can come.
 func (w *worker) run() {
 	var list []*record.Exchange
 	for open := true; ; {
@@ -277,7 +256,6 @@ func (w *worker) run() {
 		case len(list) > 0:
 			w.takeAll(list)
 			clear(list)
-		case w.c.spill.take(w.aside):
 		case !open:
 			return
 		default:
@@ -287,7 +265,8 @@ func (w *worker) run() {
 }
 
 // takeAll takes records into account. It lets the engine have the core in between, but
-// where many wait: yielding then would let them become ever more on a busy core.
+// where many wait: yielding then would let them become ever more on a busy core. After the
+// last it sleeps, and is woken where the next one comes; who yields goes on anywhere.
 func (w *worker) takeAll(list []*record.Exchange) {
 	many := len(list) >= shortQueue
 	for len(list) > 0 {
@@ -297,7 +276,6 @@ func (w *worker) takeAll(list []*record.Exchange) {
 		for _, rec := range turn {
 			n := int64(len(rec.Body))
 			w.take(rec)
-			w.c.recycle(rec)
 			if n >= largeBody {
 				w.c.large.Add(-n)
 			} else {
@@ -306,31 +284,30 @@ func (w *worker) takeAll(list []*record.Exchange) {
 		}
 		w.inbox.bytes.Add(-bytes)
 		w.inbox.done.Add(int64(len(turn)))
-		if !many {
+		if len(list) > 0 && !many {
 			runtime.Gosched()
 		}
 	}
 }
 
-// take decodes a record and accounts for it.
+// take decodes a record, accounts for it and gives it back. Slots may take while the worker does.
 func (w *worker) take(rec *record.Exchange) {
 	if !rec.Decoded {
 		w.c.cfg.Decoder.Decode(rec)
 	}
 	w.c.keeper.cut(&rec.Record)
-	if w.c.cfg.Writer != nil {
-		w.c.home(rec.Slot).put(rec)
-	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	if w.c.cfg.Writer != nil {
+		w.put(rec)
+	}
 	w.fold.Add(&rec.Record)
 	w.count(rec.Failure)
+	w.mu.Unlock()
+	w.c.recycle(rec)
 }
 
-// put writes the record of a slot whose records come here, whoever has decoded it.
+// put writes a record. The caller holds the lock.
 func (w *worker) put(rec *record.Exchange) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.flightsOf(rec.Slot).End(rec.Flight)
 	rec.Flight = nil
 	if w.c.cfg.NoTexts {

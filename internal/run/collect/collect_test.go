@@ -2,16 +2,14 @@ package collect
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,10 +151,9 @@ func requests(t *testing.T, file io.Reader) []string {
 	}
 }
 
-// Whatever waits in memory or in a file, and however many decode, the outcome is
-// the same and nothing is lost.
-func TestSpillLosesNothing(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+// However many decode, and whoever brings a record decodes it or lets it wait, the outcome is the
+// same and nothing is lost.
+func TestBudgetLosesNothing(t *testing.T) {
 	const n = 500
 	want := collectAll(t, 1, n, 0)
 	if len(want.lines) != n || want.judged[""]+want.judged[record.HTTPStatus]+want.judged[record.CutOff] != n {
@@ -173,10 +170,10 @@ func TestSpillLosesNothing(t *testing.T) {
 		workers int
 		budget  int64
 	}{
-		{"everything waits in the file", 1, 1},
-		{"some wait in the file", 1, 2000},
+		{"none may wait", 1, 1},
+		{"some may wait", 1, 2000},
 		{"three workers", 3, 0},
-		{"three workers and the file", 3, 2000},
+		{"three workers, some may wait", 3, 2000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := collectAll(t, tt.workers, n, tt.budget)
@@ -194,60 +191,48 @@ func TestSpillLosesNothing(t *testing.T) {
 			}
 		})
 	}
-	left, err := os.ReadDir(os.TempDir())
-	if err != nil || len(left) != 0 {
-		t.Errorf("left behind in the temporary directory: %v, %v", left, err)
-	}
 }
 
-// gate is a fold that lets a worker go on only when it is told to.
+// gate is a decoder that holds some records up.
 type gate struct {
-	open chan struct{}
-	n    atomic.Int64
+	holds func(rec *record.Exchange) bool
+	open  chan struct{}
 }
 
-func (g *gate) Add(*record.Record) {
-	<-g.open
-	g.n.Add(1)
+func (g gate) Decode(rec *record.Exchange) {
+	if g.holds(rec) {
+		<-g.open
+	}
 }
 
-// TestSpilledRecordsAreDecodedWhenThereIsRoom fills the memory while the worker is held
-// up, and looks at what has become of the file before anything is closed.
-func TestSpilledRecordsAreDecodedWhenThereIsRoom(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	g := &gate{open: make(chan struct{})}
-	c := New(Config{Decoder: decoder(t), Folds: []Folder{g}, Budget: 2000})
-	const n = 400
-	for round := range 3 {
+// While the worker is held up, its records wait as far as there is room. Those beyond are taken into
+// account by who brings them, and when the worker goes on, so are the others.
+func TestWhoeverFindsNoRoomDecodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n, size, room = 40, 100, 5
+		g, counted := gate{func(rec *record.Exchange) bool { return rec.Seq <= room }, make(chan struct{})}, 0
+		c := New(Config{Decoder: endpoint.Decoder{Decode: g.Decode}, Folds: []Folder{counter{&counted}}, Budget: room * size})
 		for i := range n {
-			put(c, i)
+			rec := c.Blank()
+			rec.Seq, rec.Body = int64(i+1), make([]byte, size)
+			c.Put(rec)
 		}
-		if round == 0 && c.spill.bytes() == 0 {
-			t.Fatal("nothing waits in the file")
+		synctest.Wait()
+		if counted != n-room {
+			t.Errorf("%d records are counted while the worker is held up, want the %d beyond its room for %d", counted, n-room, room)
 		}
-		if round == 0 {
-			close(g.open)
+		if got := c.Waiting(); got != room*size {
+			t.Errorf("%d bytes are said to wait, want %d", got, room*size)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		c.Settle(ctx)
-		cancel()
-		if got := g.n.Load(); got != int64((round+1)*n) {
-			t.Fatalf("round %d: %d of %d records were taken into account", round, got, (round+1)*n)
+		close(g.open)
+		c.Settle(t.Context())
+		if left := c.Waiting(); counted != n || left != 0 {
+			t.Errorf("settled: %d of %d records are counted, %d bytes wait", counted, n, left)
 		}
-		if left := c.Waiting(); left != 0 {
-			t.Errorf("round %d: %d bytes are said to wait", round, left)
+		if err := c.Close(); err != nil {
+			t.Error(err)
 		}
-		files, err := os.ReadDir(os.TempDir())
-		if err != nil || len(files) != 1 {
-			t.Fatalf("%d files: %v", len(files), err)
-		}
-		if info, err := files[0].Info(); err != nil || info.Size() != 0 {
-			t.Errorf("round %d: the file has %v: %v", round, info, err)
-		}
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // describe writes a summary down; it holds functions, which cannot be compared.
@@ -333,15 +318,6 @@ func TestFullDiskIsReportedAtTheEnd(t *testing.T) {
 type counter struct{ n *int }
 
 func (c counter) Add(*record.Record) { *c.n++ }
-
-func TestNoRoomForTheSpillIsReported(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir()+"/is/not/there")
-	c := New(Config{Decoder: decoder(t), Folds: []Folder{nothing{}}, Budget: 1})
-	put(c, 1)
-	if err := c.Close(); err == nil || !strings.Contains(err.Error(), "no file for them") {
-		t.Errorf("closing says %v", err)
-	}
-}
 
 func TestBlankRecordsAreBlank(t *testing.T) {
 	c := New(Config{Decoder: decoder(t), Folds: []Folder{nothing{}}})

@@ -207,7 +207,7 @@ func (o *Outbox) send(ctx context.Context) error {
 			o.bus.complain(&o.said, "send records of worker "+o.worker, err)
 			pause(ctx, again)
 		case len(pieces) == 0:
-			if o.changes(ctx, more) {
+			if o.changes(ctx, next, looked, more) {
 				continue
 			}
 		}
@@ -219,17 +219,18 @@ func (o *Outbox) send(ctx context.Context) error {
 	}
 }
 
-// changes waits for more frames, and reports whether there may be some; otherwise it is time for a look at the stream.
-func (o *Outbox) changes(ctx context.Context, more <-chan struct{}) bool {
+// changes waits for more frames, and reports whether there may be some; otherwise it is time for a look at the stream. Who adds
+// frames all the time does not put that off.
+func (o *Outbox) changes(ctx context.Context, next uint64, looked time.Time, more <-chan struct{}) bool {
 	o.state.Lock()
-	waiting, marked := o.purged < o.last, o.marked
+	waiting, full, marked := o.purged < o.last, next <= o.last, o.marked
 	o.state.Unlock()
 	var over <-chan time.Time
 	switch {
-	case marked: // somebody waits for the end
-		over = time.After(look / 5)
+	case marked, full: // somebody waits for the end, or frames for room
+		over = time.After(time.Until(looked.Add(look / 5)))
 	case waiting:
-		over = time.After(look)
+		over = time.After(time.Until(looked.Add(look)))
 	}
 	select {
 	case <-more:

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 )
 
 func TestFramesComeInOrder(t *testing.T) {
@@ -271,6 +272,38 @@ func TestWindow(t *testing.T) {
 	}
 	receive(t, in, frames+1, -1)
 	closing.Wait()
+}
+
+// Frames that wait for room in the window get it while others are added all the time.
+func TestWindowMovesOnWhileFramesCome(t *testing.T) {
+	b := dial(t, serve(t, ServerOptions{}).URL(), "run")
+	o, err := b.Outbox(limited(t), "w1", zeros{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.end)
+	const size = 1 << 20
+	frames := 3 * window / size
+	for range frames {
+		o.Add(0, size)
+	}
+	ctx, enough := context.WithCancel(limited(t))
+	var adding sync.WaitGroup
+	adding.Go(func() {
+		for tick := time.NewTicker(time.Millisecond); ctx.Err() == nil; <-tick.C {
+			o.Add(0, 1)
+		}
+	})
+	defer adding.Wait()
+	defer enough()
+	in := inbox(t, b, "w1")
+	for range frames {
+		f, err := in.Next(limited(t))
+		if err != nil || len(f.Data) != size {
+			t.Fatalf("frame %d: %d bytes, %v", f.Number, len(f.Data), err)
+		}
+		in.Acknowledge(f.Number)
+	}
 }
 
 type zeros struct{}

@@ -61,7 +61,7 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 		defer close(watched)
 		e.watchInterrupts(display, stop, abort, done)
 	}()
-	release := e.giveHeapRoom()
+	release := e.GiveHeapRoom()
 	s := e.Unwatched()
 	s.Stop, s.display, s.mode, s.page = stop, display, mode, page
 	s.Watch = func(state func() run.Progress) {

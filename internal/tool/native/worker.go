@@ -110,6 +110,7 @@ func (j *joining) work(env tool.Env) error {
 		return err
 	}
 	defer b.Close()
+	defer env.GiveHeapRoom()()
 	session := env.Unwatched()
 	err = cluster.Work(ctx, cluster.WorkerOptions{
 		Bus: b, Name: j.name, Dir: j.dir, Wait: j.wait, Leave: dialing.Done(), Log: env.Stderr,

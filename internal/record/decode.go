@@ -25,7 +25,6 @@ const (
 	ofContentType
 	ofRetryAfter
 	ofFinish
-	unrepeated // what differs from one request to the next
 )
 
 // decode reads one line of a request into rec, whose buffers are reused.

@@ -8,7 +8,8 @@ import (
 )
 
 // A digest is what a record file says, for a process that works out metrics of what others have
-// recorded: lines as they are, but for requests, which are in binary and without texts and bodies.
+// recorded: lines as they are, but for requests, which are in binary, without texts and bodies, and
+// without what they have like the request before.
 // A digest is written and read in a fraction of the time that lines of JSON take. It travels in
 // front of its frame, as a frame that readers of zstd skip.
 const (
@@ -16,26 +17,53 @@ const (
 	digestHeader = 4 + 4 + 8  // magic, length of the rest, latest end of a request
 )
 
-// AppendDigest appends a request to a digest.
-func AppendDigest(dst []byte, rec *Record) []byte {
-	at := len(dst)
-	p := packer{buf: append(dst, 0, 0, 0, 0, 0)} // room for the length, and what no line begins with
-	p.record(rec)
+// digester makes the digest of a frame.
+type digester struct {
+	buf    []byte // behind room for the header; empty: there is none
+	latest time.Duration
+	last   Record // the request before, without its lists
+}
+
+// request adds a request.
+func (d *digester) request(rec *Record) {
+	d.begin()
+	d.latest = max(d.latest, rec.End)
+	at := len(d.buf)
+	p := packer{buf: append(d.buf, 0, 0, 0, 0, 0)} // room for the length, and what no line begins with
+	alike := p.record(rec, &d.last)
 	binary.LittleEndian.PutUint32(p.buf[at:], uint32(len(p.buf)-at-4))
-	return p.buf
+	d.buf = p.buf
+	if !alike {
+		d.last = *rec
+		d.last.Marks, d.last.Events, d.last.Labels, d.last.Body, d.last.Text, d.last.RequestBody, d.last.Raw = nil, nil, nil, nil, nil, nil, nil
+	}
+	d.last.Seq, d.last.Due = rec.Seq, rec.Due
 }
 
-// AppendDigestLine appends a line that is not a request's to a digest.
-func AppendDigestLine(dst, line []byte) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(line)))
-	return append(dst, line...)
+// line adds a line that is not a request's.
+func (d *digester) line(line []byte) {
+	d.begin()
+	d.buf = binary.LittleEndian.AppendUint32(d.buf, uint32(len(line)))
+	d.buf = append(d.buf, line...)
 }
 
-// sealDigest makes a frame of a digest that was put behind room for a header.
-func sealDigest(digest []byte, latest time.Duration) {
-	binary.LittleEndian.PutUint32(digest, digestMagic)
-	binary.LittleEndian.PutUint32(digest[4:], uint32(len(digest)-8))
-	binary.LittleEndian.PutUint64(digest[8:], uint64(latest))
+func (d *digester) begin() {
+	if len(d.buf) == 0 {
+		d.buf = append(d.buf, make([]byte, digestHeader)...)
+	}
+}
+
+// before puts the digest in front of its frame, and begins another.
+func (d *digester) before(frame []byte) []byte {
+	if len(d.buf) == 0 {
+		return frame
+	}
+	binary.LittleEndian.PutUint32(d.buf, digestMagic)
+	binary.LittleEndian.PutUint32(d.buf[4:], uint32(len(d.buf)-8))
+	binary.LittleEndian.PutUint64(d.buf[8:], uint64(d.latest))
+	whole := append(d.buf, frame...)
+	*d = digester{buf: whole[:0]}
+	return whole
 }
 
 // Digest is what travels in front of a frame.
@@ -57,10 +85,14 @@ func SplitDigest(b []byte) (d Digest, frame []byte, err error) {
 }
 
 // DigestReader reads the digests of one file, one after the other.
-type DigestReader struct{ parser }
+type DigestReader struct {
+	parser
+	request Record
+}
 
-// Read hands the lines of a digest to f.
+// Read hands the lines of a digest to f, which changes nothing in them.
 func (r *DigestReader) Read(d Digest, f func(Line) error) error {
+	r.request = Record{Marks: r.request.Marks, Events: r.request.Events}
 	for rest := d.entries; len(rest) > 0; {
 		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
 			return errors.New("a digest ends in the middle of an entry")
@@ -83,11 +115,11 @@ func (r *DigestReader) entry(entry []byte) (Line, error) {
 	if len(entry) == 0 || entry[0] != 0 {
 		return r.parse(entry)
 	}
-	if err := r.lines.unpack(entry[1:], &r.rec); err != nil {
+	if err := r.lines.unpack(entry[1:], &r.request); err != nil {
 		return Line{}, err
 	}
-	r.open.end(&r.rec)
-	return Line{Request: &r.rec}, nil
+	r.open.end(&r.request)
+	return Line{Request: &r.request}, nil
 }
 
 // End hands the requests to f whose ends were not in the digests, as failed ones.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func digested(t testing.TB, recs ...*Record) framesOf {
 	w.Digests()
 	e := w.Encoder()
 	for _, rec := range recs {
-		e.Digest(AppendDigest(nil, rec), rec.End)
+		e.Digest(rec)
 		if err := e.Append(AppendJSON(nil, rec, true)); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,44 @@ func TestDigestSaysWhatTheFrameSays(t *testing.T) {
 	long.Tail.Gaps.Add(4000)
 	long.Tail.Gaps.Add(4)
 	failed := &Record{Due: 3, Ready: 4, Sent: Never, Written: Never, End: 9, Cached: -1, Failure: &Failure{Class: ConnectFailed, Message: "no", At: 9}}
-	frames := digested(t, full(), long, failed, &Record{}, stream(40))
+	sayTheSame(t, digested(t, full(), long, failed, &Record{}, stream(40), stream(40)))
+}
+
+// A field that differs from that of the request before is not taken for the same.
+func TestDigestOfRequestsThatDifferInOneField(t *testing.T) {
+	recs := []*Record{stream(2)}
+	var vary func(field func(rec *Record) reflect.Value)
+	vary = func(field func(rec *Record) reflect.Value) {
+		rec := stream(2)
+		switch v := field(rec); v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				vary(func(rec *Record) reflect.Value { return field(rec).Field(i) })
+			}
+			return
+		case reflect.Int, reflect.Int64:
+			v.SetInt(v.Int() + 1)
+		case reflect.Uint8, reflect.Uint64:
+			v.SetUint(v.Uint() ^ 1)
+		case reflect.Bool:
+			v.SetBool(!v.Bool())
+		case reflect.String:
+			v.SetString(v.String() + "+")
+		default:
+			return
+		}
+		recs = append(recs, rec, stream(2))
+	}
+	vary(func(rec *Record) reflect.Value { return reflect.ValueOf(rec).Elem() })
+	if len(recs) < 80 {
+		t.Fatalf("%d records: hardly a field was varied", len(recs))
+	}
+	sayTheSame(t, digested(t, recs...))
+}
+
+// sayTheSame compares what is read of digests with what is read of their frames.
+func sayTheSame(t *testing.T, frames framesOf) {
+	t.Helper()
 	var got, want []Line
 	take := func(to *[]Line) func(Line) error {
 		return func(l Line) error {
@@ -119,13 +157,13 @@ func TestDigestOfRequestsUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var entries []byte
+	var made digester
 	for line := range bytes.Lines(lines) {
-		entries = AppendDigestLine(entries, line)
+		made.line(line)
 	}
-	entries = AppendDigest(entries, &Record{Seq: 3})
+	made.request(&Record{Seq: 3})
 	var r DigestReader
-	if err := r.Read(Digest{entries: entries}, func(Line) error { return nil }); err != nil {
+	if err := r.Read(made.read(t), func(Line) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	var left []int64
@@ -149,30 +187,61 @@ func FuzzDigest(f *testing.F) {
 				for _, e := range rec.Events {
 					_ = rec.Marks[e.Mark]
 				}
-				AppendDigest(nil, rec)
+				new(digester).request(rec)
 			}
 			return nil
 		})
 	})
 }
 
+// read is what a reader is given of a digest.
+func (d *digester) read(t testing.TB) Digest {
+	t.Helper()
+	out, _, err := SplitDigest(d.before(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The figures are for one request among others of its kind.
 func BenchmarkDigest(b *testing.B) {
-	for name, rec := range map[string]*Record{"512 events": stream(benchEvents), "not streamed": stream(1)} {
+	const n = 100
+	for name, events := range map[string]int{"512 events": benchEvents, "not streamed": 1} {
+		var recs []*Record
+		for i := range n {
+			rec := stream(events)
+			rec.Labels = nil // which few have
+			rec.Seq, rec.Slot, rec.Prompt = int64(i), i*7%64, uint64(i)*0x9e3779b97f4a7c15
+			for _, at := range []*time.Duration{&rec.Due, &rec.Ready, &rec.Sent, &rec.Written, &rec.End} {
+				*at += time.Duration(i) * 15 * time.Microsecond
+			}
+			recs = append(recs, rec)
+		}
 		b.Run(name, func(b *testing.B) {
-			entries := AppendDigest(nil, rec)
+			var d digester
 			b.Run("write", func(b *testing.B) {
-				for b.Loop() {
-					entries = AppendDigest(entries[:0], rec)
+				for i := 0; b.Loop(); i++ {
+					if i%n == 0 {
+						d = digester{buf: d.buf[:0]}
+					}
+					d.request(recs[i%n])
 				}
-				b.ReportMetric(float64(len(entries)), "bytes")
 			})
+			d = digester{}
+			for _, rec := range recs {
+				d.request(rec)
+			}
+			made := d.read(b)
 			b.Run("read", func(b *testing.B) {
 				var r DigestReader
 				for b.Loop() {
-					if err := r.Read(Digest{entries: entries}, func(Line) error { return nil }); err != nil {
+					if err := r.Read(made, func(Line) error { return nil }); err != nil {
 						b.Fatal(err)
 					}
 				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/request")
+				b.ReportMetric(float64(len(made.entries))/n, "bytes/request")
 			})
 		})
 	}

@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"fmt"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -29,21 +28,18 @@ type Encoder struct {
 	fresh int           // bytes that z holds uncompressed
 	size  int           // bytes in the frame, before compression
 
-	digest []byte // of the frame, behind room for its header; empty: there is none
-	latest time.Duration
+	digest digester // of the frame
 }
 
 // Encoder makes one more for the file.
 func (w *Writer) Encoder() *Encoder { return &Encoder{w: w} }
 
-// Digest adds to the digest of the frame that the next lines are in. latest is when the last request of
-// those ended.
-func (e *Encoder) Digest(entries []byte, latest time.Duration) {
-	if len(e.digest) == 0 {
-		e.digest = append(e.digest, make([]byte, digestHeader)...)
-	}
-	e.digest, e.latest = append(e.digest, entries...), max(e.latest, latest)
-}
+// Digest adds a request to the digest of the frame under way. Its line is to be appended before
+// the frame is flushed.
+func (e *Encoder) Digest(rec *Record) { e.digest.request(rec) }
+
+// DigestLine does the same with a line that is not a request's.
+func (e *Encoder) DigestLine(line []byte) { e.digest.line(line) }
 
 // Append compresses whole lines made by AppendJSON and keeps nothing of them.
 func (e *Encoder) Append(lines []byte) error {
@@ -61,6 +57,7 @@ func (e *Encoder) Append(lines []byte) error {
 		}
 	}
 	if err != nil {
+		e.digest = digester{} // of a frame that will never be
 		return fmt.Errorf("compress records: %w", err)
 	}
 	if e.size >= frame {
@@ -78,13 +75,7 @@ func (e *Encoder) Flush() error {
 	if err := e.z.Close(); err != nil {
 		return fmt.Errorf("compress records: %w", err)
 	}
-	whole := e.out.Bytes()
-	if len(e.digest) > 0 {
-		sealDigest(e.digest, e.latest)
-		whole = append(e.digest, whole...)
-		e.digest, e.latest = whole[:0], 0
-	}
-	err := e.w.write(whole)
+	err := e.w.write(e.digest.before(e.out.Bytes()))
 	if e.out.Reset(); e.out.Cap() > 2*frame { // a line was larger than a frame
 		e.out = bytes.Buffer{}
 	}

@@ -3,7 +3,6 @@ package record
 import (
 	"encoding/binary"
 	"errors"
-	"time"
 )
 
 // packer writes the fields of a record in binary, or reads them: one list of fields serves both.
@@ -17,33 +16,74 @@ type packer struct {
 
 var errDigest = errors.New("a request in a digest cannot be read: it is damaged, or of another version")
 
-// unpack reads a record, whose buffers are reused.
+// unpack reads a record over the one before it, whose buffers are reused.
 func (d *lineDecoder) unpack(b []byte, rec *Record) error {
-	*rec = Record{Marks: rec.Marks[:0], Events: rec.Events[:0], Text: rec.Text[:0], Body: rec.Body[:0], RequestBody: rec.RequestBody[:0]}
+	rec.Marks, rec.Events = rec.Marks[:0], rec.Events[:0]
+	rec.Labels, rec.Tail, rec.Failure = nil, nil, nil
 	p := packer{buf: b, reading: true, lines: d}
-	p.record(rec)
+	p.record(rec, rec)
 	if p.failed || p.at != len(p.buf) {
 		return errDigest
 	}
 	return nil
 }
 
-// record packs everything but texts and bodies.
-func (p *packer) record(rec *Record) {
-	number(p, &rec.Seq)
+// record packs everything but texts and bodies. What a request has like the one before is left out.
+func (p *packer) record(rec, last *Record) (alike bool) {
+	alike = !p.reading && rec.like(last)
+	labels, tail, failed := len(rec.Labels) > 0, rec.Tail != nil, rec.Failure != nil
+	if p.flags(&alike, &labels, &tail, &failed); !alike {
+		p.kind(rec)
+	}
+	difference(p, &rec.Seq, last.Seq)
+	difference(p, &rec.Due, last.Due)
+	difference(p, &rec.Ready, rec.Due)
+	difference(p, &rec.Sent, rec.Ready)
+	difference(p, &rec.Written, rec.Sent)
+	difference(p, &rec.End, rec.Written)
+	number(p, &rec.Slot)
+	p.hash(&rec.Prompt)
+	number(p, &rec.Size)
+	number(p, &rec.Asked)
+	number(p, &rec.In.N)
+	number(p, &rec.In.Local)
+	number(p, &rec.Out.N)
+	p.marks(rec)
+	p.events(rec)
+	if labels {
+		p.labels(rec)
+	}
+	if tail {
+		p.tail(rec)
+	}
+	if failed {
+		p.failure(rec)
+	}
+	return alike
+}
+
+// like reports whether a record is of the same kind as another: all that kind packs is the same.
+func (r *Record) like(o *Record) bool {
+	return r.Stage == o.Stage && r.Phase == o.Phase && r.Target == o.Target && r.Worker == o.Worker &&
+		r.Session == o.Session && r.Turn == o.Turn && r.Ends == o.Ends && r.Model == o.Model && r.Call == o.Call &&
+		r.Held == o.Held && r.Resent == o.Resent && r.Retries == o.Retries && r.LastTry == o.LastTry &&
+		r.Conn == o.Conn && r.Merged == o.Merged && r.Status == o.Status && r.ContentType == o.ContentType && r.RetryAfter == o.RetryAfter &&
+		r.Streamed == o.Streamed && r.Unended == o.Unended && r.Sparse == o.Sparse && r.Cut == o.Cut &&
+		r.In.Source == o.In.Source && r.In.Claimed == o.In.Claimed && r.Out.Source == o.Out.Source && r.Out.Local == o.Out.Local &&
+		r.Out.Claimed == o.Out.Claimed && r.Cached == o.Cached && r.Finish == o.Finish
+}
+
+// kind packs the fields that most requests have like the one before.
+func (p *packer) kind(rec *Record) {
+	p.flags(&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unended, &rec.Sparse)
 	number(p, &rec.Stage)
 	number(p, &rec.Phase)
-	number(p, &rec.Slot)
 	number(p, &rec.Target)
 	number(p, &rec.Worker)
-	p.hash(&rec.Prompt)
-	p.text(&rec.Session, ofSession)
+	p.text(&rec.Session)
 	number(p, &rec.Turn)
-	p.flags(&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unended, &rec.Sparse)
-	p.text(&rec.Model, ofModel)
-	p.text(&rec.Call, unrepeated)
-	p.labels(rec)
-	p.moments(&rec.Due, &rec.Ready, &rec.Sent, &rec.Written, &rec.End)
+	p.text(&rec.Model)
+	p.text(&rec.Call)
 	number(p, &rec.Held)
 	number(p, &rec.Resent)
 	number(p, &rec.Retries)
@@ -52,26 +92,31 @@ func (p *packer) record(rec *Record) {
 	number(p, &rec.Conn.Connect)
 	number(p, &rec.Conn.TLS)
 	number(p, &rec.Merged)
-	number(p, &rec.Size)
 	number(p, &rec.Status)
-	p.text(&rec.ContentType, ofContentType)
-	p.text(&rec.RetryAfter, ofRetryAfter)
-	number(p, &rec.Folded)
+	p.text(&rec.ContentType)
+	p.text(&rec.RetryAfter)
 	number(p, &rec.Cut)
-	p.tokens(&rec.In)
-	p.tokens(&rec.Out)
-	number(p, &rec.Asked)
+	number(p, &rec.In.Source)
+	number(p, &rec.In.Claimed)
+	number(p, &rec.Out.Source)
+	number(p, &rec.Out.Local)
+	number(p, &rec.Out.Claimed)
 	number(p, &rec.Cached)
-	p.text(&rec.Finish, ofFinish)
-	p.marks(rec)
-	p.events(rec)
-	p.tail(rec)
-	p.failure(rec)
+	p.text(&rec.Finish)
+}
+
+// difference packs a number as what it is beyond another, which is little as a rule.
+func difference[T ~int64](p *packer, v *T, from T) {
+	d := *v - from
+	number(p, &d)
+	*v = from + d
 }
 
 // number packs an integer. Most fit into a byte.
 func number[T ~int | ~int64 | ~uint8](p *packer, v *T) {
 	switch {
+	case !p.reading && -64 <= int64(*v) && int64(*v) < 64:
+		p.buf = append(p.buf, byte(int64(*v)<<1^int64(*v)>>63))
 	case !p.reading:
 		p.buf = binary.AppendVarint(p.buf, int64(*v))
 	case p.at < len(p.buf) && p.buf[p.at] < 0x80:
@@ -101,17 +146,6 @@ func (p *packer) length(n int) int {
 	return n
 }
 
-// moments packs moments as differences, most of which are small.
-func (p *packer) moments(list ...*time.Duration) {
-	var last time.Duration
-	for _, t := range list {
-		since := *t - last
-		number(p, &since)
-		last += since
-		*t = last
-	}
-}
-
 func (p *packer) hash(v *uint64) {
 	switch {
 	case !p.reading:
@@ -137,20 +171,17 @@ func (p *packer) flags(list ...*bool) {
 	}
 }
 
-// text packs a string, which is likely to be the last one of its kind again.
-func (p *packer) text(s *string, of int) {
+// text packs a string. One that is there again is not made again.
+func (p *packer) text(s *string) {
 	n := p.length(len(*s))
 	if !p.reading {
 		p.buf = append(p.buf, *s...)
 		return
 	}
-	b := p.buf[p.at : p.at+n]
-	p.at += n
-	if of == unrepeated {
+	if b := p.buf[p.at : p.at+n]; *s != string(b) {
 		*s = string(b)
-	} else {
-		*s = repeated(&p.lines.repeats[of], b)
 	}
+	p.at += n
 }
 
 func (p *packer) labels(rec *Record) {
@@ -159,21 +190,14 @@ func (p *packer) labels(rec *Record) {
 		if p.reading {
 			rec.Labels = append(rec.Labels, [2]string{})
 		}
-		p.text(&rec.Labels[i][0], unrepeated)
-		p.text(&rec.Labels[i][1], unrepeated)
+		p.text(&rec.Labels[i][0])
+		p.text(&rec.Labels[i][1])
 	}
-}
-
-func (p *packer) tokens(t *Tokens) {
-	number(p, &t.N)
-	number(p, &t.Source)
-	number(p, &t.Local)
-	number(p, &t.Claimed)
 }
 
 func (p *packer) marks(rec *Record) {
 	n := p.length(len(rec.Marks))
-	var last Mark
+	last := Mark{User: rec.Sent}
 	for i := range n {
 		if p.reading {
 			rec.Marks = append(rec.Marks, Mark{})
@@ -215,7 +239,11 @@ func (p *packer) events(rec *Record) {
 // streams are rare.
 func (p *packer) tail(rec *Record) {
 	s := string(appendTail(nil, rec.Tail))
-	if p.text(&s, unrepeated); !p.reading || s == "" {
+	if p.text(&s); !p.reading {
+		return
+	}
+	if s == "" {
+		p.fail()
 		return
 	}
 	scan := &p.lines.scan
@@ -228,16 +256,12 @@ func (p *packer) tail(rec *Record) {
 }
 
 func (p *packer) failure(rec *Record) {
-	has := rec.Failure != nil
-	if p.flags(&has); !has {
-		return
-	}
 	if p.reading {
 		rec.Failure = new(Failure)
 	}
 	f := rec.Failure
-	p.text((*string)(&f.Class), unrepeated)
+	p.text((*string)(&f.Class))
 	number(p, &f.Status)
-	p.text(&f.Message, unrepeated)
+	p.text(&f.Message)
 	number(p, &f.At)
 }

@@ -127,7 +127,7 @@ func (w *Writer) line(kind string, v any) error {
 	w.ownMu.Lock()
 	defer w.ownMu.Unlock()
 	if w.digests {
-		w.own.Digest(AppendDigestLine(nil, line), 0)
+		w.own.DigestLine(line)
 	}
 	return w.own.Append(line)
 }

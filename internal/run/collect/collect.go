@@ -217,8 +217,6 @@ type worker struct {
 	mu       sync.Mutex
 	fold     Folder
 	lines    []byte // of the slots whose records come here, not yet compressed
-	digest   []byte // of them, where there is one
-	latest   time.Duration
 	encoder  *record.Encoder
 	err      error
 	failures map[record.Class]int64
@@ -315,7 +313,7 @@ func (w *worker) put(rec *record.Exchange) {
 	}
 	w.lines = record.AppendJSON(w.lines, &rec.Record, w.c.cfg.KeepRaw)
 	if w.c.cfg.Digest {
-		w.digest, w.latest = record.AppendDigest(w.digest, &rec.Record), max(w.latest, rec.End)
+		w.encoder.Digest(&rec.Record)
 	}
 	if len(w.lines) >= chunk {
 		w.keep(w.write())
@@ -334,7 +332,7 @@ func (w *worker) flush() (err error) {
 		err = errors.Join(err, failed)
 		if w.c.cfg.Digest {
 			for line := range bytes.Lines(w.lines[before:]) {
-				w.digest = record.AppendDigestLine(w.digest, line)
+				w.encoder.DigestLine(line)
 			}
 		}
 	}
@@ -345,10 +343,6 @@ func (w *worker) flush() (err error) {
 func (w *worker) write() error {
 	if len(w.lines) == 0 {
 		return nil
-	}
-	if len(w.digest) > 0 {
-		w.encoder.Digest(w.digest, w.latest)
-		w.digest, w.latest = w.digest[:0], 0
 	}
 	err := w.encoder.Append(w.lines)
 	if w.lines = w.lines[:0]; cap(w.lines) > keepBody {

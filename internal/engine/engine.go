@@ -21,8 +21,8 @@ import (
 
 // Sink takes finished records and gives out blank ones.
 type Sink interface {
-	// Blank gives a record to fill in, its slices empty.
-	Blank() *record.Exchange
+	// Blank gives a slot a record to fill in, its slices empty.
+	Blank(slot int) *record.Exchange
 	// Begin notes a request that is about to be sent. It does not wait for anything.
 	Begin(rec *record.Exchange)
 	// Put takes a finished record; it is the sink's from then on.

@@ -71,7 +71,7 @@ type keeper struct {
 	recs []*record.Exchange
 }
 
-func (k *keeper) Blank() *record.Exchange { return new(record.Exchange) }
+func (k *keeper) Blank(int) *record.Exchange { return new(record.Exchange) }
 
 func (k *keeper) Begin(*record.Exchange) {}
 

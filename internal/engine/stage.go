@@ -291,7 +291,7 @@ func (st *stage) carry(i int, j job, ready time.Duration) {
 
 // do carries out one request.
 func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
-	rec := st.e.cfg.Sink.Blank()
+	rec := st.e.cfg.Sink.Blank(i)
 	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
 	rec.Phase, rec.Prompt, rec.Asked = j.admission.phase, j.prompt.Hash, j.prompt.Output
 	rec.Session, rec.Turn, rec.Model = j.prompt.Session, j.prompt.Turn, j.prompt.Model

@@ -8,6 +8,7 @@ type Exchange struct {
 	// Flight is told how far it has come, for those who look from outside; nil: nobody
 	// does.
 	Flight *Flight
+	flight *Flight // for the next time; nil: there was none yet
 	// Watch is told of every read, with the body up to there; nil: nobody is. It is called
 	// while the connection is locked and must not wait for anything.
 	Watch func(body []byte)
@@ -24,6 +25,14 @@ type Exchange struct {
 	Request any
 	Reading any
 	Decoded bool
+}
+
+// Reset makes it a blank one, whose buffers are used again.
+func (x *Exchange) Reset() {
+	*x = Exchange{
+		Record: Record{Marks: x.Marks[:0], Body: x.Body[:0], Text: x.Text[:0], Events: x.Events[:0], Cached: -1},
+		flight: x.flight,
+	}
 }
 
 // Keeper sees to it that a record does not grow without bound while its answer comes.

@@ -80,17 +80,16 @@ type Flights struct {
 
 	linking sync.Mutex
 	fresh   Flight // ring of those begun since
-	pool    sync.Pool
 
 	line underway
 }
 
 // Begin takes in a request that is about to be sent.
 func (fs *Flights) Begin(rec *Exchange) {
-	f, _ := fs.pool.Get().(*Flight)
-	if f == nil {
-		f = new(Flight)
+	if rec.flight == nil {
+		rec.flight = new(Flight)
 	}
+	f := rec.flight
 	f.begin(rec)
 	fs.linking.Lock()
 	ring(&fs.fresh)
@@ -108,7 +107,6 @@ func (fs *Flights) End(f *Flight) {
 	f.prev.next, f.next.prev = f.next, f.prev
 	fs.linking.Unlock()
 	f.prev, f.next = nil, nil
-	fs.pool.Put(f)
 }
 
 // ring makes an empty ring of one that was not used yet.

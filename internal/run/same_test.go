@@ -88,7 +88,7 @@ type answering struct {
 
 func (a *answering) now() time.Duration                            { return time.Since(a.start) }
 func (a *answering) prepare(*prompt.Prompt) (endpoint.Call, error) { return a, nil }
-func (a *answering) Blank() *record.Exchange                       { return new(record.Exchange) }
+func (a *answering) Blank(int) *record.Exchange                    { return new(record.Exchange) }
 func (a *answering) Begin(*record.Exchange)                        {}
 
 func (a *answering) Put(rec *record.Exchange) {

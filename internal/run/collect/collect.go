@@ -93,11 +93,13 @@ func New(cfg Config) *Collector {
 }
 
 // Blank implements engine.Sink.
-func (c *Collector) Blank() *record.Exchange {
-	rec := c.pool.Get().(*record.Exchange)
-	*rec = record.Exchange{Record: record.Record{
-		Marks: rec.Marks[:0], Body: rec.Body[:0], Text: rec.Text[:0], Events: rec.Events[:0], Cached: -1, Worker: c.cfg.Worker,
-	}}
+func (c *Collector) Blank(slot int) *record.Exchange {
+	rec := c.home(slot).blanks.take()
+	if rec == nil {
+		rec = c.pool.Get().(*record.Exchange)
+	}
+	rec.Reset()
+	rec.Worker = c.cfg.Worker
 	c.keeper.bind(rec)
 	return rec
 }
@@ -147,7 +149,8 @@ func (c *Collector) Session(m record.SessionMark) {
 	}
 }
 
-func (c *Collector) recycle(rec *record.Exchange) {
+// recycle keeps a record that was taken into account for another request.
+func (w *worker) recycle(rec *record.Exchange) {
 	if cap(rec.Body) > keepBody {
 		rec.Body = nil
 	}
@@ -160,7 +163,9 @@ func (c *Collector) recycle(rec *record.Exchange) {
 	if cap(rec.Events) > keepEvents {
 		rec.Events = nil
 	}
-	c.pool.Put(rec)
+	if !w.blanks.keep(rec) {
+		w.c.pool.Put(rec)
+	}
 }
 
 // Waiting is how many bytes of answers have yet to be decoded.
@@ -212,7 +217,8 @@ func (c *Collector) Close() error {
 type worker struct {
 	c       *Collector
 	inbox   inbox
-	flights [lanes]lane // of the slots whose records come here
+	blanks  blanks      // for the slots whose records come here
+	flights [lanes]lane // of them
 
 	mu       sync.Mutex
 	fold     Folder
@@ -301,7 +307,7 @@ func (w *worker) take(rec *record.Exchange) {
 	w.fold.Add(&rec.Record)
 	w.count(rec.Failure)
 	w.mu.Unlock()
-	w.c.recycle(rec)
+	w.recycle(rec)
 }
 
 // put writes a record. The caller holds the lock.

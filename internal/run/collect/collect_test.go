@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/openai"
@@ -38,7 +39,7 @@ func noon() time.Duration { return 12 * time.Hour }
 // put hands over the i-th of a run's records: streams of a few events, every seventh
 // refused, every eleventh cut off.
 func put(c *Collector, i int) {
-	rec := c.Blank()
+	rec := c.Blank(0)
 	at := time.Duration(i) * time.Millisecond
 	rec.Seq, rec.Slot, rec.Prompt, rec.Streamed = int64(i), i, uint64(i%40), true
 	rec.Due, rec.Ready, rec.Sent, rec.Written = at, at+10, at+20, at+30
@@ -213,7 +214,7 @@ func TestWhoeverFindsNoRoomDecodes(t *testing.T) {
 		g, counted := gate{func(rec *record.Exchange) bool { return rec.Seq <= room }, make(chan struct{})}, 0
 		c := New(Config{Decoder: endpoint.Decoder{Decode: g.Decode}, Folds: []Folder{counter{&counted}}, Budget: room * size})
 		for i := range n {
-			rec := c.Blank()
+			rec := c.Blank(0)
 			rec.Seq, rec.Body = int64(i+1), make([]byte, size)
 			c.Put(rec)
 		}
@@ -323,14 +324,38 @@ func TestBlankRecordsAreBlank(t *testing.T) {
 	c := New(Config{Decoder: decoder(t), Folds: []Folder{nothing{}}})
 	defer c.Close()
 	for i := range 100 {
-		rec := c.Blank()
+		rec := c.Blank(0)
 		blank := record.Exchange{Record: record.Record{Cached: -1}}
 		if diff := cmp.Diff(blank, *rec, cmp.Transformer("nil", func(b []byte) string { return string(b) }),
 			cmp.Transformer("marks", func(m []record.Mark) int { return len(m) }),
-			cmp.Transformer("events", func(e []record.Event) int { return len(e) })); diff != "" {
+			cmp.Transformer("events", func(e []record.Event) int { return len(e) }), cmpopts.IgnoreUnexported(record.Exchange{})); diff != "" {
 			t.Fatalf("record %d (-blank +got):\n%s", i, diff)
 		}
-		c.recycle(rec)
+		c.workers[0].recycle(rec)
 		put(c, i)
+	}
+}
+
+// A slot is given the records of slots on its core again, but for large ones, which are not kept for it.
+func TestBlanksStayWithTheirSlots(t *testing.T) {
+	c := New(Config{Decoder: decoder(t), Folds: []Folder{nothing{}, nothing{}}})
+	defer c.Close()
+	first, large := c.Blank(1), c.Blank(1)
+	first.Slot, large.Slot, large.Body = 1, 1, make([]byte, smallBody+1)
+	c.Put(first)
+	c.Settle(t.Context())
+	c.Put(large)
+	c.Settle(t.Context())
+	if n := len(c.workers[0].blanks.list); n != 0 {
+		t.Errorf("the other worker has %d blank records", n)
+	}
+	if got := c.Blank(3); got != first {
+		t.Error("the slot is given another record than the one that was put")
+	}
+	for range mostBlanks + 1 {
+		c.workers[0].recycle(new(record.Exchange))
+	}
+	if n := len(c.workers[0].blanks.list); n != mostBlanks {
+		t.Errorf("%d records are kept, want %d", n, mostBlanks)
 	}
 }

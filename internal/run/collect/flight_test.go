@@ -33,7 +33,7 @@ func TestFlushKeepsWhatHasBegun(t *testing.T) {
 	for i := range n {
 		put(c, i)
 	}
-	rec := c.Blank()
+	rec := c.Blank(0)
 	rec.Seq, rec.Sent, rec.Written = n, record.Never, record.Never
 	c.Begin(rec)
 	rec.Flight.Went(time.Second)
@@ -81,7 +81,7 @@ func TestFlushAmongMany(t *testing.T) {
 	for slot := range slots {
 		sending.Go(func() {
 			for i := range each {
-				rec := c.Blank()
+				rec := c.Blank(0)
 				rec.Seq, rec.Slot = int64(slot*each+i), slot
 				c.Begin(rec)
 				begun[slot].Store(int64(i + 1))
@@ -192,7 +192,7 @@ func BenchmarkCollect(b *testing.B) {
 			c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: func() time.Duration { return time.Since(now) }, Folds: []Folder{nothing{}, nothing{}}})
 			flushed := now
 			for i := 0; b.Loop(); i++ {
-				rec := c.Blank()
+				rec := c.Blank(0)
 				rec.Seq, rec.Slot, rec.Streamed = int64(i), i%64, true
 				bench.begin(c, rec)
 				rec.Flight.Went(time.Duration(i))

@@ -29,10 +29,9 @@ func (d *digester) request(rec *Record) {
 	d.begin()
 	d.latest = max(d.latest, rec.End)
 	at := len(d.buf)
-	p := packer{buf: append(d.buf, 0, 0, 0, 0, 0)} // room for the length, and what no line begins with
-	alike := p.record(rec, &d.last)
-	binary.LittleEndian.PutUint32(p.buf[at:], uint32(len(p.buf)-at-4))
-	d.buf = p.buf
+	buf, alike := pack(append(d.buf, 0, 0, 0, 0, 0), rec, &d.last) // room for the length, and what no line begins with
+	binary.LittleEndian.PutUint32(buf[at:], uint32(len(buf)-at-4))
+	d.buf = buf
 	if !alike {
 		d.last = *rec
 		d.last.Marks, d.last.Events, d.last.Labels, d.last.Body, d.last.Text, d.last.RequestBody, d.last.Raw = nil, nil, nil, nil, nil, nil, nil

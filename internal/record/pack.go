@@ -3,66 +3,71 @@ package record
 import (
 	"encoding/binary"
 	"errors"
+	"time"
 )
 
-// packer writes the fields of a record in binary, or reads them: one list of fields serves both.
-type packer struct {
-	buf     []byte // what was written, or is to be read
-	at      int    // up to where it was read
-	reading bool
-	failed  bool
-	lines   *lineDecoder // in reading
+// What a packed request has beside the fields that all have.
+const (
+	packedKind = 1 << iota // the fields that most requests have like the one before
+	packedLabels
+	packedTail
+	packedFailure
+)
+
+// pack appends a request to b in binary, without texts and bodies: what it has like the one before is
+// left out, and moments are differences. unpack reads the same fields in the same order. It reports
+// whether the request is of the same kind as the one before.
+func pack(b []byte, rec, last *Record) (packed []byte, alike bool) {
+	var has byte
+	if alike = rec.like(last); !alike {
+		has |= packedKind
+	}
+	if len(rec.Labels) > 0 {
+		has |= packedLabels
+	}
+	if rec.Tail != nil {
+		has |= packedTail
+	}
+	if rec.Failure != nil {
+		has |= packedFailure
+	}
+	b = append(b, has)
+	if !alike {
+		b = packKind(b, rec)
+	}
+	b = binary.AppendVarint(b, rec.Seq-last.Seq)
+	b = binary.AppendVarint(b, int64(rec.Due-last.Due))
+	b = binary.AppendVarint(b, int64(rec.Ready-rec.Due))
+	b = binary.AppendVarint(b, int64(rec.Sent-rec.Ready))
+	b = binary.AppendVarint(b, int64(rec.Written-rec.Sent))
+	b = binary.AppendVarint(b, int64(rec.End-rec.Written))
+	b = binary.AppendVarint(b, int64(rec.Slot))
+	b = binary.AppendVarint(b, int64(rec.Size))
+	b = binary.AppendVarint(b, int64(rec.Asked))
+	b = binary.AppendVarint(b, int64(rec.In.N))
+	b = binary.AppendVarint(b, int64(rec.In.Local))
+	b = binary.AppendVarint(b, int64(rec.Out.N))
+	b = binary.LittleEndian.AppendUint64(b, rec.Prompt)
+	b = packLists(b, rec)
+	if len(rec.Labels) > 0 {
+		b = binary.AppendVarint(b, int64(len(rec.Labels)))
+		for _, l := range rec.Labels {
+			b = packText(packText(b, l[0]), l[1])
+		}
+	}
+	if rec.Tail != nil { // as the JSON that files have of it: such streams are rare
+		b = packText(b, string(appendTail(nil, rec.Tail)))
+	}
+	if f := rec.Failure; f != nil {
+		b = packText(b, string(f.Class))
+		b = binary.AppendVarint(b, int64(f.Status))
+		b = packText(b, f.Message)
+		b = binary.AppendVarint(b, int64(f.At))
+	}
+	return b, alike
 }
 
-var errDigest = errors.New("a request in a digest cannot be read: it is damaged, or of another version")
-
-// unpack reads a record over the one before it, whose buffers are reused.
-func (d *lineDecoder) unpack(b []byte, rec *Record) error {
-	rec.Marks, rec.Events = rec.Marks[:0], rec.Events[:0]
-	rec.Labels, rec.Tail, rec.Failure = nil, nil, nil
-	p := packer{buf: b, reading: true, lines: d}
-	p.record(rec, rec)
-	if p.failed || p.at != len(p.buf) {
-		return errDigest
-	}
-	return nil
-}
-
-// record packs everything but texts and bodies. What a request has like the one before is left out.
-func (p *packer) record(rec, last *Record) (alike bool) {
-	alike = !p.reading && rec.like(last)
-	labels, tail, failed := len(rec.Labels) > 0, rec.Tail != nil, rec.Failure != nil
-	if p.flags(&alike, &labels, &tail, &failed); !alike {
-		p.kind(rec)
-	}
-	difference(p, &rec.Seq, last.Seq)
-	difference(p, &rec.Due, last.Due)
-	difference(p, &rec.Ready, rec.Due)
-	difference(p, &rec.Sent, rec.Ready)
-	difference(p, &rec.Written, rec.Sent)
-	difference(p, &rec.End, rec.Written)
-	number(p, &rec.Slot)
-	p.hash(&rec.Prompt)
-	number(p, &rec.Size)
-	number(p, &rec.Asked)
-	number(p, &rec.In.N)
-	number(p, &rec.In.Local)
-	number(p, &rec.Out.N)
-	p.marks(rec)
-	p.events(rec)
-	if labels {
-		p.labels(rec)
-	}
-	if tail {
-		p.tail(rec)
-	}
-	if failed {
-		p.failure(rec)
-	}
-	return alike
-}
-
-// like reports whether a record is of the same kind as another: all that kind packs is the same.
+// like reports whether a record is of the same kind as another: all that packKind packs is the same.
 func (r *Record) like(o *Record) bool {
 	return r.Stage == o.Stage && r.Phase == o.Phase && r.Target == o.Target && r.Worker == o.Worker &&
 		r.Session == o.Session && r.Turn == o.Turn && r.Ends == o.Ends && r.Model == o.Model && r.Call == o.Call &&
@@ -73,195 +78,220 @@ func (r *Record) like(o *Record) bool {
 		r.Out.Claimed == o.Out.Claimed && r.Cached == o.Cached && r.Finish == o.Finish
 }
 
-// kind packs the fields that most requests have like the one before.
-func (p *packer) kind(rec *Record) {
-	p.flags(&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unended, &rec.Sparse)
-	number(p, &rec.Stage)
-	number(p, &rec.Phase)
-	number(p, &rec.Target)
-	number(p, &rec.Worker)
-	p.text(&rec.Session)
-	number(p, &rec.Turn)
-	p.text(&rec.Model)
-	p.text(&rec.Call)
-	number(p, &rec.Held)
-	number(p, &rec.Resent)
-	number(p, &rec.Retries)
-	number(p, &rec.LastTry)
-	number(p, &rec.Conn.Resolve)
-	number(p, &rec.Conn.Connect)
-	number(p, &rec.Conn.TLS)
-	number(p, &rec.Merged)
-	number(p, &rec.Status)
-	p.text(&rec.ContentType)
-	p.text(&rec.RetryAfter)
-	number(p, &rec.Cut)
-	number(p, &rec.In.Source)
-	number(p, &rec.In.Claimed)
-	number(p, &rec.Out.Source)
-	number(p, &rec.Out.Local)
-	number(p, &rec.Out.Claimed)
-	number(p, &rec.Cached)
-	p.text(&rec.Finish)
-}
-
-// difference packs a number as what it is beyond another, which is little as a rule.
-func difference[T ~int64](p *packer, v *T, from T) {
-	d := *v - from
-	number(p, &d)
-	*v = from + d
-}
-
-// number packs an integer. Most fit into a byte.
-func number[T ~int | ~int64 | ~uint8](p *packer, v *T) {
-	switch {
-	case !p.reading && -64 <= int64(*v) && int64(*v) < 64:
-		p.buf = append(p.buf, byte(int64(*v)<<1^int64(*v)>>63))
-	case !p.reading:
-		p.buf = binary.AppendVarint(p.buf, int64(*v))
-	case p.at < len(p.buf) && p.buf[p.at] < 0x80:
-		b := int64(p.buf[p.at])
-		*v = T(b>>1 ^ -(b & 1))
-		p.at++
-	default:
-		n, size := binary.Varint(p.buf[p.at:])
-		if size <= 0 {
-			p.fail()
-			return
-		}
-		*v = T(n)
-		p.at += size
-	}
-}
-
-// fail ends reading: nothing is left.
-func (p *packer) fail() { p.failed, p.at = true, len(p.buf) }
-
-// length packs how many elements follow, of which each takes a byte or more.
-func (p *packer) length(n int) int {
-	if number(p, &n); n < 0 || p.reading && n > len(p.buf)-p.at {
-		p.fail()
-		return 0
-	}
-	return n
-}
-
-func (p *packer) hash(v *uint64) {
-	switch {
-	case !p.reading:
-		p.buf = binary.LittleEndian.AppendUint64(p.buf, *v)
-	case len(p.buf)-p.at < 8:
-		p.fail()
-	default:
-		*v = binary.LittleEndian.Uint64(p.buf[p.at:])
-		p.at += 8
-	}
-}
-
-func (p *packer) flags(list ...*bool) {
-	var bits uint8
-	for i, f := range list {
-		if *f {
+// packKind appends the fields that most requests have like the one before.
+func packKind(b []byte, rec *Record) []byte {
+	var bits byte
+	for i, f := range [...]bool{rec.Ends, rec.Conn.Reused, rec.Streamed, rec.Unended, rec.Sparse} {
+		if f {
 			bits |= 1 << i
 		}
 	}
-	number(p, &bits)
-	for i, f := range list {
+	b = append(b, bits)
+	for _, n := range [...]int64{
+		int64(rec.Stage), int64(rec.Phase), int64(rec.Target), int64(rec.Worker), int64(rec.Turn), int64(rec.Held), int64(rec.Resent), int64(rec.Retries),
+		int64(rec.LastTry), int64(rec.Conn.Resolve), int64(rec.Conn.Connect), int64(rec.Conn.TLS), int64(rec.Merged), int64(rec.Status), int64(rec.Cut),
+		int64(rec.In.Source), int64(rec.In.Claimed), int64(rec.Out.Source), int64(rec.Out.Local), int64(rec.Out.Claimed), int64(rec.Cached),
+	} {
+		b = binary.AppendVarint(b, n)
+	}
+	for _, s := range [...]string{rec.Session, rec.Model, rec.Call, rec.ContentType, rec.RetryAfter, rec.Finish} {
+		b = packText(b, s)
+	}
+	return b
+}
+
+// packLists appends reads and events. The last read ends the answer as a rule.
+func packLists(b []byte, rec *Record) []byte {
+	b = binary.AppendVarint(b, int64(len(rec.Marks)))
+	last := Mark{Kernel: rec.End}
+	for i := range rec.Marks {
+		m := &rec.Marks[i]
+		b = binary.AppendVarint(b, int64(m.Off-last.Off))
+		b = binary.AppendVarint(b, int64(m.Kernel-last.Kernel))
+		b = binary.AppendVarint(b, int64(m.User-m.Kernel))
+		last = *m
+	}
+	b = binary.AppendVarint(b, int64(len(rec.Events)))
+	read := 0
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		label := int64(e.Label) << 1
+		if e.Merged {
+			label |= 1
+		}
+		b = binary.AppendVarint(b, int64(e.Mark-read))
+		b = binary.AppendVarint(b, label)
+		b = binary.AppendVarint(b, int64(e.Text))
+		b = binary.AppendVarint(b, int64(e.Tokens))
+		read = e.Mark
+	}
+	return b
+}
+
+func packText(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
+
+var errDigest = errors.New("a request in a digest cannot be read: it is damaged, or of another version")
+
+// unpack reads a record over the one before it, whose buffers are reused.
+func (d *lineDecoder) unpack(b []byte, rec *Record) error {
+	u := unpacker{b: b}
+	has := u.byte()
+	if has&packedKind != 0 {
+		u.kind(rec)
+	}
+	rec.Seq += u.int()
+	rec.Due += u.time()
+	rec.Ready = rec.Due + u.time()
+	rec.Sent = rec.Ready + u.time()
+	rec.Written = rec.Sent + u.time()
+	rec.End = rec.Written + u.time()
+	rec.Slot = int(u.int())
+	rec.Size = int(u.int())
+	rec.Asked = int(u.int())
+	rec.In.N = int(u.int())
+	rec.In.Local = int(u.int())
+	rec.Out.N = int(u.int())
+	rec.Prompt = u.hash()
+	u.lists(rec)
+	rec.Labels, rec.Tail, rec.Failure = nil, nil, nil
+	if has&packedLabels != 0 {
+		for range u.length() {
+			rec.Labels = append(rec.Labels, [2]string{u.text(), u.text()})
+		}
+	}
+	if has&packedTail != 0 {
+		if rec.Tail = d.unpackTail(u.text()); rec.Tail == nil {
+			u.fail()
+		}
+	}
+	if has&packedFailure != 0 {
+		rec.Failure = &Failure{Class: Class(u.text()), Status: int(u.int()), Message: u.text(), At: u.time()}
+	}
+	if u.failed || len(u.b) > 0 {
+		return errDigest
+	}
+	return nil
+}
+
+// unpackTail reads the end of a long stream; nil: it is damaged.
+func (d *lineDecoder) unpackTail(s string) *Tail {
+	if s == "" {
+		return nil
+	}
+	d.scan.Reset([]byte("{" + s[1:] + "}"))
+	d.scan.Object()
+	d.scan.Key()
+	tail := d.tail()
+	if d.scan.Err() != nil {
+		return nil
+	}
+	return tail
+}
+
+// unpacker reads what pack has written.
+type unpacker struct {
+	b      []byte // what is left
+	failed bool
+}
+
+// fail ends reading: nothing is left.
+func (u *unpacker) fail() { u.b, u.failed = nil, true }
+
+// kind reads what packKind has written.
+func (u *unpacker) kind(rec *Record) {
+	bits := u.byte()
+	for i, f := range [...]*bool{&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unended, &rec.Sparse} {
 		*f = bits>>i&1 == 1
 	}
-}
-
-// text packs a string. One that is there again is not made again.
-func (p *packer) text(s *string) {
-	n := p.length(len(*s))
-	if !p.reading {
-		p.buf = append(p.buf, *s...)
-		return
-	}
-	if b := p.buf[p.at : p.at+n]; *s != string(b) {
-		*s = string(b)
-	}
-	p.at += n
-}
-
-func (p *packer) labels(rec *Record) {
-	n := p.length(len(rec.Labels))
-	for i := range n {
-		if p.reading {
-			rec.Labels = append(rec.Labels, [2]string{})
-		}
-		p.text(&rec.Labels[i][0])
-		p.text(&rec.Labels[i][1])
+	rec.Stage, rec.Phase, rec.Target, rec.Worker, rec.Turn = int(u.int()), Phase(u.int()), int(u.int()), int(u.int()), int(u.int())
+	rec.Held, rec.Resent, rec.Retries, rec.LastTry = u.time(), int(u.int()), int(u.int()), u.time()
+	rec.Conn.Resolve, rec.Conn.Connect, rec.Conn.TLS = u.time(), u.time(), u.time()
+	rec.Merged, rec.Status, rec.Cut = int(u.int()), int(u.int()), int(u.int())
+	rec.In.Source, rec.In.Claimed = Source(u.int()), int(u.int())
+	rec.Out.Source, rec.Out.Local, rec.Out.Claimed = Source(u.int()), int(u.int()), int(u.int())
+	rec.Cached = int(u.int())
+	for _, s := range [...]*string{&rec.Session, &rec.Model, &rec.Call, &rec.ContentType, &rec.RetryAfter, &rec.Finish} {
+		*s = u.text()
 	}
 }
 
-func (p *packer) marks(rec *Record) {
-	n := p.length(len(rec.Marks))
-	last := Mark{User: rec.Sent}
-	for i := range n {
-		if p.reading {
-			rec.Marks = append(rec.Marks, Mark{})
-		}
-		m := &rec.Marks[i]
-		off, at, delay := m.Off-last.Off, m.User-last.User, m.User-m.Kernel
-		number(p, &off)
-		number(p, &at)
-		number(p, &delay)
-		last.Off += off
-		last.User += at
-		m.Off, m.User, m.Kernel = last.Off, last.User, last.User-delay
+// lists reads what packLists has written.
+func (u *unpacker) lists(rec *Record) {
+	rec.Marks, rec.Events = rec.Marks[:0], rec.Events[:0]
+	last := Mark{Kernel: rec.End}
+	for range u.length() {
+		last.Off += int(u.int())
+		last.Kernel += u.time()
+		last.User = last.Kernel + u.time()
+		rec.Marks = append(rec.Marks, last)
 	}
-}
-
-func (p *packer) events(rec *Record) {
-	n := p.length(len(rec.Events))
-	last := 0
-	for i := range n {
-		if p.reading {
-			rec.Events = append(rec.Events, Event{})
-		}
-		e := &rec.Events[i]
-		since := e.Mark - last
-		number(p, &since)
-		number(p, &e.Label)
-		number(p, &e.Text)
-		number(p, &e.Tokens)
-		p.flags(&e.Merged)
-		last += since
-		if e.Mark = last; last < 0 || last >= len(rec.Marks) || e.Text < 0 {
-			p.fail()
+	read := 0
+	for range u.length() {
+		read += int(u.int())
+		label, text, tokens := u.int(), int(u.int()), int(u.int())
+		if read < 0 || read >= len(rec.Marks) || text < 0 {
+			u.fail()
 			return
 		}
+		rec.Events = append(rec.Events, Event{Mark: read, Label: Label(label >> 1), Text: text, Tokens: tokens, Merged: label&1 == 1})
 	}
 }
 
-// tail packs what is kept of a stream that was too long as the JSON that files have of it: such
-// streams are rare.
-func (p *packer) tail(rec *Record) {
-	s := string(appendTail(nil, rec.Tail))
-	if p.text(&s); !p.reading {
-		return
+func (u *unpacker) byte() byte {
+	if len(u.b) == 0 {
+		u.fail()
+		return 0
 	}
-	if s == "" {
-		p.fail()
-		return
-	}
-	scan := &p.lines.scan
-	scan.Reset([]byte("{" + s[1:] + "}"))
-	scan.Object()
-	scan.Key()
-	if rec.Tail = p.lines.tail(); scan.Err() != nil {
-		p.failed = true
-	}
+	c := u.b[0]
+	u.b = u.b[1:]
+	return c
 }
 
-func (p *packer) failure(rec *Record) {
-	if p.reading {
-		rec.Failure = new(Failure)
+// int reads a number. Most fit into a byte.
+func (u *unpacker) int() int64 {
+	if len(u.b) > 0 && u.b[0] < 0x80 {
+		n := int64(u.b[0])
+		u.b = u.b[1:]
+		return n>>1 ^ -(n & 1)
 	}
-	f := rec.Failure
-	p.text((*string)(&f.Class))
-	number(p, &f.Status)
-	p.text(&f.Message)
-	number(p, &f.At)
+	return u.long()
+}
+
+func (u *unpacker) long() int64 {
+	n, size := binary.Varint(u.b)
+	if size <= 0 {
+		u.fail()
+		return 0
+	}
+	u.b = u.b[size:]
+	return n
+}
+
+func (u *unpacker) time() time.Duration { return time.Duration(u.int()) }
+
+func (u *unpacker) hash() uint64 {
+	if len(u.b) < 8 {
+		u.fail()
+		return 0
+	}
+	n := binary.LittleEndian.Uint64(u.b)
+	u.b = u.b[8:]
+	return n
+}
+
+// length reads how many elements follow, of which each takes a byte or more.
+func (u *unpacker) length() int {
+	n := u.int()
+	if n < 0 || n > int64(len(u.b)) {
+		u.fail()
+		return 0
+	}
+	return int(n)
+}
+
+func (u *unpacker) text() string {
+	n := u.length()
+	s := string(u.b[:n])
+	u.b = u.b[n:]
+	return s
 }

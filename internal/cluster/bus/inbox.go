@@ -47,6 +47,7 @@ const (
 	ahead     = 2 << 20     // bytes that are fetched before Next asks for them
 	heartbeat = time.Second // of a consumer with nothing to give
 	settled   = time.Second // between two purges, at most
+	paced     = look / 10   // and at least: the worker looks less often
 )
 
 // Inbox opens the stream that a worker's Outbox made.
@@ -214,6 +215,7 @@ func (in *Inbox) settle(ctx context.Context) {
 	defer t.Stop()
 	var said string
 	for !in.purge(ctx, &said) {
+		pause(ctx, paced)
 		select {
 		case <-ctx.Done():
 			return

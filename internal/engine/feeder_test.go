@@ -41,6 +41,31 @@ func TestAStageSendsTheFirstPromptsOnce(t *testing.T) {
 	})
 }
 
+// A timer that ends a stage may be late: it does not end the preparing for the next one.
+func TestAStageThatEndsLateLeavesTheNextOneAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(0, -1)
+		s := load.Stage{InFlight: slots(1), MaxSlots: 1}
+		late := newStage(b.Engine, s, t.Context(), b.feed.start(&s, 1))
+		if err := b.feed.halt(); err != nil {
+			t.Fatal(err)
+		}
+		q := b.feed.start(&s, 1)[0]
+		synctest.Wait() // until it has prepared all that it has room for
+		late.halt("duration")
+		synctest.Wait()
+		for i := range 3 * ahead {
+			if _, ok := <-q.ready; !ok {
+				t.Fatalf("the next stage was given %d requests, and no more", i)
+			}
+			q.took()
+		}
+		if err := b.feed.halt(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // However many prepare a load and whatever its shape, the same requests go, under the same
 // numbers.
 func TestTheSameRequestsOnAnyNumberOfCores(t *testing.T) {

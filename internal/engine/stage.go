@@ -24,6 +24,7 @@ type stage struct {
 	load  load.Stage
 	ctx   context.Context
 	ready []*queue      // from the feeder
+	dryUp func()        // ends what the feeder prepares for this stage, and for no other
 	stop  chan struct{} // closed: send no more
 	once  sync.Once
 	slots sync.WaitGroup
@@ -54,7 +55,7 @@ type stage struct {
 }
 
 func newStage(e *Engine, s load.Stage, ctx context.Context, ready []*queue) *stage {
-	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan record.StopReason, 1)}
+	st := &stage{e: e, load: s, ctx: ctx, ready: ready, dryUp: e.feed.stop, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan record.StopReason, 1)}
 	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil {
 		st.sleeper = e.cfg.NewSleeper()
@@ -134,7 +135,7 @@ func (st *stage) halt(reason record.StopReason) {
 		st.mark.SendEnd = st.e.cfg.Now()
 		st.e.cfg.Live.Halted(st.load.Index, st.mark.SendEnd)
 		close(st.stop)
-		st.e.feed.stop() // wakes the slots that wait for a request
+		st.dryUp() // wakes the slots that wait for a request
 		if reason != record.StopRequests && reason != record.StopArrivals {
 			st.endTurns() // otherwise they are among those that were wanted
 		}

@@ -74,17 +74,20 @@ func backingOff(failures, fewest int32) time.Duration {
 	return min(wait, longestBreather)
 }
 
-// rest waits until slot i may send again; false: the stage was halted first.
-func (st *stage) rest(i int) bool {
-	now := st.e.cfg.Now()
+// rest waits until slot i may send again, whose last request was over at a moment. It gives the moment
+// from which it may; false: the stage was halted first.
+func (st *stage) rest(i int, over time.Duration) (time.Duration, bool) {
 	wait := st.rests.of(i)
-	asked := time.Duration(st.rests[i].until.Swap(0)) - now
+	asked := time.Duration(st.rests[i].until.Swap(0)) - over
 	if asked > 0 {
 		defer func() {
 			st.asked.Add(1)
-			st.askedFor.Add(int64(min(asked, st.e.cfg.Now()-now)))
+			st.askedFor.Add(int64(min(asked, st.e.cfg.Now()-over)))
 		}()
 	}
-	wait = max(wait, asked)
-	return wait == 0 || st.await(now+wait)
+	if wait = max(wait, asked); wait == 0 {
+		return over, true
+	}
+	ok := st.await(over + wait)
+	return st.e.cfg.Now(), ok
 }

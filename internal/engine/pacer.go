@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -31,11 +32,11 @@ func (st *stage) pace() {
 // pacer lets jobs through when they are due.
 type pacer struct {
 	*stage
-	jobs    chan job
-	taken   int64         // jobs so far
-	opened  int           // slots so far
-	blocked time.Duration // last moment up to which all slots were taken
-	shift   time.Duration // by how much arrivals are later than the load has them
+	jobs   chan job
+	taken  int64         // jobs so far
+	opened int           // slots so far
+	freed  atomic.Int64  // last moment up to which all slots were taken
+	shift  time.Duration // by how much arrivals are later than the load has them
 }
 
 // moment is when an arrival is due.
@@ -99,8 +100,8 @@ func (p *pacer) over(due time.Duration) bool {
 
 // dispatch hands a job to a slot. false: the stage was halted while it waited.
 func (p *pacer) dispatch(j job) bool {
-	if p.blocked > j.admission.due {
-		j.admission.held = p.blocked - j.admission.due
+	if freed := time.Duration(p.freed.Load()); freed > j.admission.due {
+		j.admission.held = freed - j.admission.due
 		p.mark.Waited++
 	}
 	select {
@@ -126,7 +127,6 @@ func (p *pacer) hold(j job) bool {
 	j.admission.held = -1
 	select {
 	case p.jobs <- j:
-		p.blocked = p.e.cfg.Now()
 		return true
 	case <-p.stop:
 		p.mark.Unsent++
@@ -135,14 +135,16 @@ func (p *pacer) hold(j job) bool {
 	}
 }
 
-// openSlot carries out a first job and then what the pacer lets through.
+// openSlot carries out a first job and then what the pacer lets through. A job has waited for the slot
+// until the request before it was over; what the client needs from there on is its own delay.
 func (p *pacer) openSlot(i int, j job) {
+	var over time.Duration
 	for ok := true; ok; j, ok = <-p.jobs {
-		now := p.e.cfg.Now()
 		if j.admission.held < 0 {
-			j.admission.held = now - j.admission.due
+			p.freed.Store(int64(over))
+			j.admission.held = max(0, over-j.admission.due)
 		}
-		p.carry(i, j, now)
+		over = p.carry(i, j, p.e.cfg.Now())
 	}
 }
 

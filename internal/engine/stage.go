@@ -213,11 +213,10 @@ func (st *stage) closedSlot(i int) {
 		}
 		j.admission = admission{due: max(at, st.notBefore(phase)), phase: phase}
 		st.haltIfEnough()
-		st.carry(i, j, max(now, j.admission.due))
-		if !st.rest(i) {
+		over := st.carry(i, j, max(now, j.admission.due))
+		if free, ok = st.rest(i, over); !ok {
 			return
 		}
-		free = st.e.cfg.Now()
 	}
 	st.dry()
 }
@@ -264,18 +263,19 @@ func (st *stage) measuredFor() time.Duration {
 	return st.e.cfg.Now() - from
 }
 
-// carry carries out a job in slot i, and the turns that follow its answer.
-func (st *stage) carry(i int, j job, ready time.Duration) {
+// carry carries out a job in slot i, and the turns that follow its answer. It gives the moment at
+// which they were over: what the client does with the last answer is not the server's time.
+func (st *stage) carry(i int, j job, ready time.Duration) (over time.Duration) {
 	if st.e.feed.counts(&j.prompt) {
 		defer st.endConversation()
 	}
 	if j.prompt.Play != nil {
 		newSession(st, i, j).play()
-		return
+		return st.e.cfg.Now()
 	}
 	if j.prompt.Late != nil {
 		st.takeTurn(i, j)
-		return
+		return st.e.cfg.Now()
 	}
 	if j.prompt.Rest != nil {
 		defer st.closeSequence(i, j.prompt.Sequence.ID) // where it was not its last request that ended it
@@ -283,11 +283,13 @@ func (st *stage) carry(i int, j job, ready time.Duration) {
 	for more := true; more; {
 		rec := st.do(i, j, ready)
 		if j.prompt.Rest == nil {
+			over = st.e.cfg.Now()
 			st.e.cfg.Sink.Put(rec)
-			return
+			return over
 		}
 		j, ready, more = st.converse(j.prompt.Rest, rec)
 	}
+	return st.e.cfg.Now()
 }
 
 // do carries out one request.

@@ -162,7 +162,7 @@ func (s *Stream) end(err error) {
 		s.over = true
 		s.to.End(nil, err)
 	}
-	s.pieces = nil
+	s.pieces, s.head = nil, 0
 }
 
 // endOpen ends an open-ended stream that the server ended in order.

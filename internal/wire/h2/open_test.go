@@ -317,6 +317,36 @@ func TestHowOpenStreamsEnd(t *testing.T) {
 	}
 }
 
+// Who gives up a piece need not know that the stream has ended meanwhile.
+func TestWithdrawFromAStreamThatHasEnded(t *testing.T) {
+	gone := make(chan struct{})
+	to := play(t, func(p *peer) {
+		p.settings()
+		p.request()
+		<-gone
+		_ = p.conn.CloseWrite()
+		p.hold()
+	})
+	c := to.client(t, netclock.Limits{}, 8)
+	l := newListener()
+	s, err := c.Open(t.Context(), 0, to.fields(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large := newWrote(), newWrote()
+	s.conn.mu.Lock() // both go out in one write, as far as they may
+	s.pieces = append(s.pieces, piece{rest: []byte("small"), by: small}, piece{rest: make([]byte, 1<<20), by: large})
+	s.conn.enqueue(s.st)
+	s.conn.mu.Unlock()
+	<-small.done
+	close(gone)
+	l.over(t)
+	s.Withdraw(large)
+	if s.Send(nil, nil) {
+		t.Error("it takes more")
+	}
+}
+
 // A connection that brings nothing after a request went counts as dead.
 func TestResetOfASilentConnection(t *testing.T) {
 	to := play(t, func(p *peer) {

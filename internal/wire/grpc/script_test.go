@@ -322,7 +322,7 @@ func TestStreamWindow(t *testing.T) {
 // part goes on, so that those after it can be read.
 func TestGivenUpWhileWaitingForTheWindow(t *testing.T) {
 	const size = 100_000 // more than the first window
-	open := make(chan struct{})
+	full, open := make(chan struct{}), make(chan struct{})
 	s := play(t, func(p *peer) {
 		var got []byte
 		stream := uint32(0)
@@ -337,6 +337,7 @@ func TestGivenUpWhileWaitingForTheWindow(t *testing.T) {
 			}
 			stream = d.StreamID
 			if got = append(got, d.Data()...); !opened && len(got) == 65_535 {
+				close(full)
 				<-open
 				opened = true
 				_ = p.framer.WriteWindowUpdate(0, 1<<20)
@@ -361,7 +362,7 @@ func TestGivenUpWhileWaitingForTheWindow(t *testing.T) {
 	wg.Go(func() {
 		wantFailure(t, ask(t, ctx, c, 0, "big", "%s", strings.Repeat("x", size)), record.Cancelled, 0, "stopped")
 	})
-	waitFor(t, c, "big")
+	<-full // as much of it has gone as may, and nothing of those behind it
 	wg.Go(func() { wantFailure(t, ask(t, ctx, c, 1, "lost", "lost"), record.Cancelled, 0, "stopped") })
 	waitFor(t, c, "lost")
 	var last sync.WaitGroup

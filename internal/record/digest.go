@@ -9,9 +9,8 @@ import (
 
 // A digest is what a record file says, for a process that works out metrics of what others have
 // recorded: lines as they are, but for requests, which are in binary, without texts and bodies, and
-// without what they have like the request before.
-// A digest is written and read in a fraction of the time that lines of JSON take. It travels in
-// front of its frame, as a frame that readers of zstd skip.
+// without what they have like the request before. It is written and read in a fraction of the time
+// that lines of JSON take, and travels in front of its frame, as a frame that readers of zstd skip.
 const (
 	digestMagic  = 0x184D2A5D // of a frame to be skipped
 	digestHeader = 4 + 4 + 8  // magic, length of the rest, latest end of a request

@@ -156,10 +156,21 @@ func (in *Inbox) Next(ctx context.Context) (Frame, error) {
 	return Frame{}, io.EOF
 }
 
-// next is the next part.
+// next is the next part. What a worker has sent after it was given up is none, though it may have come.
 func (in *Inbox) next(ctx context.Context) (part, error) {
 	gone := in.gone
 	for {
+		select {
+		case <-gone:
+			in.mu.Lock()
+			until := in.until
+			in.mu.Unlock()
+			if in.at >= until {
+				return part{}, io.ErrUnexpectedEOF
+			}
+			gone = nil // the rest is on its way
+		default:
+		}
 		select {
 		case p, ok := <-in.parts:
 			if !ok {
@@ -169,13 +180,6 @@ func (in *Inbox) next(ctx context.Context) (part, error) {
 		case <-ctx.Done():
 			return part{}, context.Cause(ctx)
 		case <-gone:
-			in.mu.Lock()
-			until := in.until
-			in.mu.Unlock()
-			if in.at >= until {
-				return part{}, io.ErrUnexpectedEOF
-			}
-			gone = nil // the rest is on its way
 		}
 	}
 }

@@ -240,16 +240,9 @@ func TestNobodyReads(t *testing.T) {
 // A coordinator that is behind costs NATS a window, and the worker nothing.
 func TestWindow(t *testing.T) {
 	b := dial(t, serve(t, ServerOptions{}).URL(), "run")
-	o, err := b.Outbox(limited(t), "w1", zeros{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(o.end)
 	const size = 1 << 20
 	frames := window/size + 4
-	for range frames {
-		o.Add(0, size)
-	}
+	o := loaded(t, b, frames, size)
 	var held uint64
 	eventually(t, "a full window", func() bool {
 		i, err := b.state(limited(t), "w1")
@@ -277,16 +270,9 @@ func TestWindow(t *testing.T) {
 // Frames that wait for room in the window get it while others are added all the time.
 func TestWindowMovesOnWhileFramesCome(t *testing.T) {
 	b := dial(t, serve(t, ServerOptions{}).URL(), "run")
-	o, err := b.Outbox(limited(t), "w1", zeros{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(o.end)
 	const size = 1 << 20
 	frames := 3 * window / size
-	for range frames {
-		o.Add(0, size)
-	}
+	o := loaded(t, b, frames, size)
 	ctx, enough := context.WithCancel(limited(t))
 	var adding sync.WaitGroup
 	adding.Go(func() {
@@ -304,6 +290,20 @@ func TestWindowMovesOnWhileFramesCome(t *testing.T) {
 		}
 		in.Acknowledge(f.Number)
 	}
+}
+
+// loaded is the outbox of w1 with so many frames of a size to send.
+func loaded(t *testing.T, b *Bus, frames, size int) *Outbox {
+	t.Helper()
+	o, err := b.Outbox(limited(t), "w1", zeros{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.end)
+	for range frames {
+		o.Add(0, size)
+	}
+	return o
 }
 
 type zeros struct{}

@@ -116,7 +116,7 @@ func (c *Collector) Begin(rec *record.Exchange) {
 func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers)] }
 
 // Put implements engine.Sink. It does not wait for decoding, but where too much waits for it already:
-// the client is short of CPU then, and whoever brings a record decodes it before he sends another.
+// the client is short of CPU then, and the slot decodes its record before it sends another request.
 func (c *Collector) Put(rec *record.Exchange) {
 	w, n := c.home(rec.Slot), int64(len(rec.Body))
 	if waiting, most := w.account(n); !w.inbox.put(rec, waiting, n, most) {

@@ -297,8 +297,7 @@ func (w *worker) carry(ctx context.Context, t run.Task, going <-chan begin, halt
 	case <-w.ended:
 		return
 	}
-	wait := time.NewTimer(at.At - w.clock.Now())
-	<-wait.C
+	t.Start = at.At
 	over := make(chan struct{})
 	go w.tell(t, over)
 	mark, err := w.w.Send(ctx, t, halted)

@@ -100,6 +100,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan record.StopR
 		st.obey(ctx, stop, over)
 	}()
 	switch {
+	case !st.awaitStart():
 	case s.Growth.Step > 0:
 		st.grow()
 	case s.Arrivals == nil:

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -9,11 +11,13 @@ import (
 // every request of the last has had enough responses. It ends with the last answer.
 func (st *stage) grow() {
 	g := &growth{stage: st, reached: make(chan bool, st.load.MaxSlots), ended: make(chan struct{}, st.load.MaxSlots)}
+	due := st.begin
 	for step := st.load.InFlight(0); g.launched < st.load.MaxSlots; step = st.load.Growth.Step {
-		if !g.launch(step) || !g.await(step) {
+		if !g.launch(step, due) || !g.await(step) {
 			<-st.stop
 			return
 		}
+		due = st.e.cfg.Now()
 	}
 	for range g.launched {
 		select {
@@ -34,9 +38,8 @@ type growth struct {
 	ended    chan struct{} // a request has ended
 }
 
-// launch sends the requests of a step; false: the stage was halted first.
-func (g *growth) launch(step int) bool {
-	due := g.e.cfg.Now()
+// launch sends the requests of a step, due at a moment; false: the stage was halted first.
+func (g *growth) launch(step int, due time.Duration) bool {
 	for range step {
 		select {
 		case <-g.stop:

@@ -51,24 +51,40 @@ type stage struct {
 
 	broken  chan record.StopReason // why it is ended before its time
 	mark    record.StageMark
-	sleeper load.Sleeper // the pacer's; nil in closed loop
+	sleeper load.Sleeper // waits for the start, then for arrivals; nil: there are neither
 }
 
 func newStage(e *Engine, s load.Stage, ctx context.Context, ready []*queue) *stage {
 	st := &stage{e: e, load: s, ctx: ctx, ready: ready, dryUp: e.feed.stop, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan record.StopReason, 1)}
 	st.turns, st.endTurns = context.WithCancel(ctx)
-	if s.Arrivals != nil {
+	if s.Arrivals != nil || s.Start > 0 {
 		st.sleeper = e.cfg.NewSleeper()
 	}
 	st.warmup.done = make(chan struct{})
 	st.warmEnd.Store(int64(record.Never))
-	st.begin = e.cfg.Now()
+	if st.begin = s.Start; st.begin == 0 {
+		st.begin = e.cfg.Now()
+	}
 	e.cfg.Live.Begun(s.Index, st.begin)
 	st.mark = record.StageMark{Stage: s.Index, Begin: st.begin}
 	if s.WarmupRequests == 0 {
 		st.measureFrom(st.begin + s.WarmupFor)
 	}
 	return st
+}
+
+// awaitStart waits until the stage begins; false: it was halted first. Who comes late finds its
+// arrivals overdue: they keep their moments, which those that send the other shares count on.
+func (st *stage) awaitStart() bool {
+	for {
+		wait := st.begin - st.e.cfg.Now()
+		if wait <= 0 {
+			return true
+		}
+		if !st.sleeper.Sleep(wait) {
+			return false
+		}
+	}
 }
 
 // measureFrom fixes the moment at which the measured part begins.
@@ -132,7 +148,7 @@ func (st *stage) haltIfEnough() {
 func (st *stage) halt(reason record.StopReason) {
 	st.once.Do(func() {
 		st.mark.Reason = reason
-		st.mark.SendEnd = st.e.cfg.Now()
+		st.mark.SendEnd = max(st.e.cfg.Now(), st.begin) // it may be halted before it begins
 		st.e.cfg.Live.Halted(st.load.Index, st.mark.SendEnd)
 		close(st.stop)
 		st.dryUp() // wakes the slots that wait for a request
@@ -359,10 +375,12 @@ func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 	st.endTurns()
 	if st.sleeper != nil {
 		st.sleeper.Close()
+	}
+	if st.load.Arrivals != nil {
 		st.mark.Unsent += st.lost.Load()
 	}
 	st.mark.Heeded, st.mark.HeededFor = st.asked.Load(), time.Duration(st.askedFor.Load())
-	st.mark.DrainEnd = st.e.cfg.Now()
+	st.mark.DrainEnd = max(st.e.cfg.Now(), st.mark.SendEnd)
 	st.mark.WarmupEnd = time.Duration(st.warmEnd.Load())
 	if st.mark.WarmupEnd == record.Never { // it never came to the measured part
 		st.mark.WarmupEnd = st.mark.SendEnd

@@ -16,6 +16,7 @@ type Task struct {
 	Drain    plan.Duration `json:"drain"`
 	First    int64         `json:"first,omitempty"` // number of its first prompt, where workers send it
 	Lanes    int           `json:"lanes,omitempty"` // to which its requests go in turn; 0: there are none
+	Start    time.Duration `json:"start,omitempty"` // when it begins, on the run's clock, for all that send it; 0: at once
 }
 
 // task is the plan's i-th stage, as it is run.
@@ -31,7 +32,7 @@ func (t Task) load(p *plan.Plan, schedule []time.Duration) load.Stage {
 	q := *p
 	q.Seed, q.Drain = t.Seed, t.Drain
 	work := load.FromStage(&q, t.Stage, max(t.Index, 0))
-	work.Index, work.First, work.Lanes = t.Index, t.First, t.Lanes
+	work.Index, work.First, work.Lanes, work.Start = t.Index, t.First, t.Lanes, t.Start
 	switch t.Stage.Arrival {
 	case plan.ArrivalTrace:
 		work.Arrivals = load.Trace(schedule)

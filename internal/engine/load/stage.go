@@ -14,6 +14,10 @@ type Stage struct {
 	Index int // in the plan
 	Name  string
 
+	// Start is the moment of the run's clock at which it begins, which those that send shares of it
+	// have agreed on; 0: as soon as its first requests are made.
+	Start time.Duration
+
 	// Arrivals says when requests are due, warm-up included; nil: whenever a slot
 	// is free (closed loop).
 	Arrivals Arrivals

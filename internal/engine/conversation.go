@@ -74,6 +74,10 @@ func (st *stage) takeTurn(i int, j job) {
 		return
 	}
 	rec := st.do(i, j, st.e.cfg.Now())
+	if rec == nil {
+		late.End(prompt.Answer{Failed: true})
+		return
+	}
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
 	answer := prompt.Answer{Text: visible(rec), Failed: rec.Failure != nil}

@@ -38,8 +38,11 @@ type Config struct {
 	Sink       Sink
 	Session    func(m record.SessionMark) // is told how each recorded session was played; nil: nobody is
 	NewSleeper func() load.Sleeper
-	Live       *Live
-	Feeders    int // goroutines that prepare requests ahead of time; at least 1
+	// MaySend is asked right before each request goes, and before each time it goes again; false ends the
+	// stage. It must not wait for anything. nil: always.
+	MaySend func() bool
+	Live    *Live
+	Feeders int // goroutines that prepare requests ahead of time; at least 1
 	// Retries is how often a request goes again that no server answered, Backoff about
 	// how long it waits before the first time.
 	Retries int

@@ -83,7 +83,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 		}
 		p.taken++
 		p.mark.Scheduled++
-		j.admission = admission{due: due, phase: phase}
+		j.admission = admission{due: due, phase: phase, arrived: true}
 		if !p.dispatch(j) {
 			return false
 		}

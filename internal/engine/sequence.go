@@ -109,5 +109,7 @@ func (st *stage) closeSequence(slot int, id uint64) {
 		}
 	default:
 	}
-	st.e.cfg.Sink.Put(st.do(slot, job{prompt: p, call: call, admission: admission{due: now, phase: phase}}, now))
+	if rec := st.do(slot, job{prompt: p, call: call, admission: admission{due: now, phase: phase}}, now); rec != nil {
+		st.e.cfg.Sink.Put(rec)
+	}
 }

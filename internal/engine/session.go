@@ -191,7 +191,7 @@ func (s *session) carry(i int, due time.Duration, let bool) ending {
 		return halted
 	}
 	now, admission := st.e.cfg.Now(), s.first.admission
-	admission.due = due
+	admission.due, admission.arrived = due, admission.arrived && let
 	if !let {
 		var ok bool
 		admission.held = 0
@@ -201,6 +201,9 @@ func (s *session) carry(i int, due time.Duration, let bool) ending {
 		st.haltIfEnough()
 	}
 	rec := st.do(s.slot, job{prompt: p, call: call, admission: admission}, now)
+	if rec == nil {
+		return halted
+	}
 	return s.finish(i, rec)
 }
 

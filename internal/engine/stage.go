@@ -15,6 +15,7 @@ import (
 type admission struct {
 	due, held time.Duration
 	phase     record.Phase
+	arrived   bool              // an arrival of the load brought it
 	watch     func(body []byte) // is told of the answer's reads; nil: nobody is
 }
 
@@ -41,11 +42,12 @@ type stage struct {
 	timer    *time.Timer // ends the measured part
 	timerMu  sync.Mutex
 
-	empty atomic.Bool // the source has no more
+	empty  atomic.Bool // the source has no more
+	barred atomic.Bool // nothing may be sent any more
 
 	turns    context.Context // ends when turns that wait for an answer shall not go any more
 	endTurns context.CancelFunc
-	lost     atomic.Int64 // turns that never went
+	lost     atomic.Int64 // arrivals that were let through and never went
 
 	open sequences // that the server keeps state over
 
@@ -172,10 +174,7 @@ func (st *stage) obey(ctx context.Context, stop <-chan record.StopReason, over <
 			}
 			st.halt(reason)
 			if reason.Early() {
-				select {
-				case st.broken <- reason:
-				default: // one is enough
-				}
+				st.breakOff(reason)
 			}
 		case <-ctx.Done():
 			st.halt(record.StopInterrupted)
@@ -183,6 +182,15 @@ func (st *stage) obey(ctx context.Context, stop <-chan record.StopReason, over <
 		case <-over:
 			return
 		}
+	}
+}
+
+// breakOff ends the stage before its time, also where it is draining.
+func (st *stage) breakOff(reason record.StopReason) {
+	st.halt(reason)
+	select {
+	case st.broken <- reason:
+	default: // one is enough
 	}
 }
 
@@ -298,6 +306,9 @@ func (st *stage) carry(i int, j job, ready time.Duration) (over time.Duration) {
 	}
 	for more := true; more; {
 		rec := st.do(i, j, ready)
+		if rec == nil {
+			break
+		}
 		if j.prompt.Rest == nil {
 			over = st.e.cfg.Now()
 			st.e.cfg.Sink.Put(rec)
@@ -308,8 +319,11 @@ func (st *stage) carry(i int, j job, ready time.Duration) (over time.Duration) {
 	return st.e.cfg.Now()
 }
 
-// do carries out one request.
+// do carries out one request; nil: it may not be sent.
 func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
+	if st.refuses(&j) {
+		return nil
+	}
 	rec := st.e.cfg.Sink.Blank(i)
 	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
 	rec.Phase, rec.Prompt, rec.Asked = j.admission.phase, j.prompt.Hash, j.prompt.Output

@@ -24,6 +24,7 @@ const (
 	StopAlike       StopReason = "alike"       // all requests failed in the same way, from the first one on
 	StopPrompts     StopReason = "prompts"     // a prompt could not be made
 	StopRecords     StopReason = "records"     // records could not be written
+	StopLease       StopReason = "lease"       // the worker had lost its coordinator
 )
 
 // The reasons of a measurement in windows, which ends its stage with all but the last.
@@ -49,7 +50,7 @@ func (r StopReason) Breaker() bool { return strings.HasPrefix(string(r), stopBre
 // Early reports whether the stage was ended before its time.
 func (r StopReason) Early() bool {
 	switch r {
-	case StopInterrupted, StopErrors, StopAlike, StopPrompts, StopRecords:
+	case StopInterrupted, StopErrors, StopAlike, StopPrompts, StopRecords, StopLease:
 		return true
 	}
 	return r.Breaker()

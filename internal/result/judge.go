@@ -296,6 +296,8 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 		j.note(i, "The stage was ended because a prompt could not be made.")
 	case mark.Reason == record.StopRecords:
 		j.note(i, "The stage was ended because records could no longer be written, as configured.")
+	case mark.Reason == record.StopLease:
+		j.note(i, "The stage was ended because a worker had lost its coordinator.")
 	case mark.Reason.Breaker():
 		j.note(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == record.StopEarlyAnswer:

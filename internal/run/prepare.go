@@ -35,6 +35,7 @@ type preparation struct {
 	brake    brake
 	protocol endpoint.Protocol
 	share    load.Share     // of the load that this process sends
+	maySend  func() bool    // is asked before each request; nil: all may go
 	sources  []netip.Prefix // the plan's source addresses, of which this machine may lack some
 	made     []func()       // give back what was made, the last first
 }
@@ -403,7 +404,7 @@ func (p *preparation) engine(q *questions, c *client, sink *collect.Collector, l
 	}
 	return engine.New(engine.Config{
 		Now: p.clock.Now, Source: q.Source, Prepare: prepare, Decoder: c.decoder, Sink: sink, Session: sink.Session,
-		NewSleeper: load.NewSleeper, Live: live, Feeders: runtime.GOMAXPROCS(0),
+		NewSleeper: load.NewSleeper, Live: live, Feeders: runtime.GOMAXPROCS(0), MaySend: p.maySend,
 		Retries: p.plan.Target.Retries.Count, Backoff: time.Duration(p.plan.Target.Retries.Backoff),
 		IgnoreRetryAfter: p.plan.Target.RetryAfter == plan.RetryIgnore,
 	})

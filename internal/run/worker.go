@@ -36,6 +36,8 @@ type Duty struct {
 	Share load.Share
 	Clock *clock.Clock // the run's
 	Out   io.Writer    // takes its records, a frame at a time
+	// MaySend is asked right before each request goes; false ends the stage. nil: always.
+	MaySend func() bool
 }
 
 // NewWorker prepares to send a share of a plan.
@@ -43,7 +45,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker,
 	own := *p
 	own.Output.Dir = "" // the run's, which the other process writes
 	p = &own
-	prep := &preparation{plan: p, opt: &o, clock: d.Clock, brake: newBrake(), share: d.Share}
+	prep := &preparation{plan: p, opt: &o, clock: d.Clock, brake: newBrake(), share: d.Share, maySend: d.MaySend}
 	prep.ownSources()
 	defer func() {
 		if err != nil {

@@ -99,7 +99,7 @@ func TestWorkerCutOff(t *testing.T) {
 	proxy.Hold()
 	_ = coordinator.Wait()
 	text := strings.Join(strings.Fields(said.String()), " ")
-	for _, want := range []string{"worker a was not heard for 5s", "worker lost", "INVALID", "1 worker of 2 ended or was cut off before the run did (last heard: a at "} {
+	for _, want := range []string{"worker a was not heard for 6", "worker lost", "INVALID", "1 worker of 2 ended or was cut off before the run did (last heard: a at "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in: %s", want, said)
 		}

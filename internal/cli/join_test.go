@@ -107,7 +107,7 @@ func TestWorkersMeetAtOwnNATS(t *testing.T) {
 	blind.says(t, false, "TLS failed", "use the CA")
 	old := &program{version: "0", env: token}
 	old.run(join + "old")
-	old.says(t, false, "the run is of version 1, and worker old of version 0")
+	old.says(t, false, "the run is of version 1, and this worker of version 0")
 	workers := []*program{{version: "1", env: token}, {version: "1", env: token}}
 	for i, w := range workers {
 		all.Go(func() { w.run(join + string(rune('a'+i))) })

@@ -8,7 +8,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/cluster/offset"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 const (
@@ -25,9 +24,15 @@ type accuracy struct {
 	Jumped bool          `json:"jumped,omitempty"` // one of the two was set or stood still
 }
 
+// checked is what came over the network where it can be.
+func (a accuracy) checked() accuracy {
+	a.Bound = min(max(a.Bound, 0), time.Hour)
+	return a
+}
+
 // setClock has this process count time as the coordinator does.
 func (w *worker) setClock(ctx context.Context) error {
-	own := clock.NewClock()
+	own := w.opt.NewClock(0)
 	known := offset.New(own.Now, offset.Drift)
 	if err := known.Measure(ctx, w.askClock, trips); err != nil {
 		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
@@ -36,7 +41,7 @@ func (w *worker) setClock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
 	}
-	w.clock = clock.NewClockAt(own.Now() + estimate.Offset)
+	w.clock = w.opt.NewClock(own.Now() + estimate.Offset)
 	w.error = offset.New(w.clock.Now, offset.Drift)
 	if err := w.error.Measure(ctx, w.askClock, tripsAgain); err != nil {
 		return fmt.Errorf("comparing the clock with the coordinator's: %w", err)
@@ -49,7 +54,7 @@ func (w *worker) setClock(ctx context.Context) error {
 func (w *worker) askClock(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	return bus.Ask[time.Duration](ctx, w.opt.Bus, onClock, none{})
+	return bus.Ask[time.Duration](ctx, w.bus, onClock, none{})
 }
 
 // accuracy is how well the clock agrees with the coordinator's; nothing is known before it is set.

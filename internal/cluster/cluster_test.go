@@ -116,7 +116,7 @@ func through(t *testing.T, p *plan.Plan, workers int, first change, route func(n
 	}
 	defer server.Close()
 	dial := func(name string) *bus.Bus {
-		b, err := bus.Dial(t.Context(), bus.DialOptions{URL: route(name, strings.TrimPrefix(server.URL(), "nats://")), Run: "test", Name: name})
+		b, err := bus.Dial(t.Context(), bus.DialOptions{URL: route(name, strings.TrimPrefix(server.URL(), "nats://")), Run: "test-" + t.Name(), Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,9 +126,12 @@ func through(t *testing.T, p *plan.Plan, workers int, first change, route func(n
 	defer cancel()
 	b := dial("coordinator")
 	defer b.Close()
-	c := New(Options{Bus: b, Workers: workers, Version: "test", Wait: time.Minute, Log: t.Output()})
+	c, err := Open(Options{Bus: b, Workers: workers, Version: "test", Wait: time.Minute, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	o := options()
-	o.Fleet = c
+	o.Fleet, o.ID = c, b.Run()
 	kept := p.Output.Dir + ".workers"
 	if p.Output.Dir == "" {
 		kept = t.TempDir()
@@ -136,7 +139,7 @@ func through(t *testing.T, p *plan.Plan, workers int, first change, route func(n
 	var all sync.WaitGroup
 	for i := range workers {
 		name := fmt.Sprint("w", i)
-		w := WorkerOptions{Bus: dial(name), Name: name, Dir: filepath.Join(kept, name), Run: options(), Wait: time.Minute, Log: t.Output()}
+		w := WorkerOptions{Bus: dial(name).Link, Name: name, Dir: filepath.Join(kept, name), Run: options(), Wait: time.Minute, Log: t.Output()}
 		if i == 0 && first != nil {
 			first(&w, c, &o)
 		}
@@ -148,7 +151,7 @@ func through(t *testing.T, p *plan.Plan, workers int, first change, route func(n
 		})
 	}
 	res, err := run.Run(t.Context(), p, o)
-	if cerr := c.Close(); cerr != nil {
+	if cerr := c.Close(err); cerr != nil {
 		t.Error(cerr)
 	}
 	if err != nil {
@@ -320,19 +323,24 @@ levels: {list: [1, 5]}
 	}
 }
 
-// A worker of another version, and one too many, are refused by name.
+// A worker of another version, and one too many, are refused by name. One that asks again gets the place that it has.
 func TestRefused(t *testing.T) {
-	c := New(Options{Workers: 1, Version: "1", Log: io.Discard})
-	if _, err := c.join(joining{Name: "old", Version: "0"}); err == nil || !strings.Contains(err.Error(), "worker old of version 0") {
+	c := newCoordinator(Options{Workers: 1, Version: "1", Log: io.Discard})
+	if _, err := c.join(joining{Key: "k1", Name: "old", Version: "0"}); err == nil || !strings.Contains(err.Error(), "worker old") || !strings.Contains(err.Error(), "version 0") {
 		t.Error(err)
 	}
-	if _, err := c.join(joining{Name: "a", Version: "1"}); err != nil {
+	if _, err := c.join(joining{Name: "a", Version: "1"}); err == nil {
+		t.Error("joined without a key")
+	}
+	for range 2 {
+		if p, err := c.join(joining{Key: "k2", Name: "a", Version: "1"}); err != nil || p.Full || len(c.members) != 1 {
+			t.Error(p, err)
+		}
+	}
+	if _, err := c.join(joining{Key: "k3", Name: "a", Version: "1"}); err == nil || !strings.Contains(err.Error(), "name a") {
 		t.Error(err)
 	}
-	if _, err := c.join(joining{Name: "a", Version: "1"}); err == nil || !strings.Contains(err.Error(), "name a") {
-		t.Error(err)
-	}
-	if _, err := c.join(joining{Name: "b", Version: "1"}); err == nil || !strings.Contains(err.Error(), "all of its 1") {
-		t.Error(err)
+	if p, err := c.join(joining{Key: "k4", Name: "b", Version: "1"}); err != nil || !p.Full {
+		t.Error(p, err)
 	}
 }

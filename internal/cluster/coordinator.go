@@ -1,17 +1,17 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
-	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/lib/cond"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
@@ -20,79 +20,73 @@ import (
 
 // Options are what a Coordinator works with.
 type Options struct {
-	Bus     *bus.Bus
+	Bus     *bus.Bus // within the subjects of the run
 	Workers int
 	Version string        // workers of another one are refused
 	Wait    time.Duration // how long workers may take to join and to prepare
+	Own     bool          // the NATS is this run's alone
+	Chosen  bool          // the run's ID is the user's choice: another run may have it
 	Log     io.Writer
 }
 
 // Coordinator has a run sent by workers. It implements run.Fleet.
 type Coordinator struct {
 	opt    Options
-	id     string // of the run
-	plan   *plan.Plan
-	roster []record.WorkerInfo
+	plan   *plan.Plan // nil until Prepare, as intake; guarded by state until then
 	intake *run.Intake
+	roster []record.WorkerInfo
 	stops  []func() // end what was begun, the last first
+
+	life context.Context // until Close
+	end  context.CancelFunc
 
 	state   cond.Cond // guards the following, and what is known of members
 	members []*member
 	stage   *stage // under way; nil: none
+	orders  uint64 // stages that were ordered
 	next    int64  // number of the first prompt that nobody has taken
-	closing bool
+	ending  error  // why the run takes nothing any more; nil: it does
 }
 
-// stage is what is known of a stage under way.
-type stage struct {
-	index   int
-	members []*member // that send it
-	live    *engine.Live
-	ended   map[int]ended  // by worker
-	last    map[int]status // what each has said last
-	over    bool           // it has ended for all, and is marked so
+// errOver means that the run has ended as it should.
+var errOver = errors.New("the run is over")
+
+// newCoordinator makes a Coordinator that nobody hears of yet.
+func newCoordinator(o Options) *Coordinator {
+	c := &Coordinator{opt: o}
+	c.life, c.end = context.WithCancel(context.Background())
+	return c
 }
 
-// New makes a Coordinator.
-func New(o Options) *Coordinator { return &Coordinator{opt: o, id: rand.Text()} }
-
-// finds reports whether a condition holds, which it looks at under the lock.
-func (c *Coordinator) finds(condition func() bool) bool {
-	c.state.Lock()
-	defer c.state.Unlock()
-	return condition()
-}
-
-// Prepare implements run.Fleet.
-func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake) error {
-	c.plan, c.intake = p, in
-	if err := c.opt.Bus.RemoveRecords(ctx); err != nil {
-		return fmt.Errorf("removing what an earlier run of the same name has left in NATS: %w", err)
+// Open makes a Coordinator: from now on workers can join. Close must be called.
+func Open(o Options) (*Coordinator, error) {
+	c := newCoordinator(o)
+	if err := c.claim(); err != nil {
+		c.end()
+		return nil, err
 	}
 	if err := c.listen(); err != nil {
-		return err
+		return nil, errors.Join(err, c.Close(err))
 	}
-	c.watch()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.opt.Wait, fmt.Errorf("not all of %d workers were ready within %s", c.opt.Workers, c.opt.Wait))
+	go c.announce()
+	go c.watch()
+	return c, nil
+}
+
+// claimFor is how long the coordinator of another run of the same ID may take to answer.
+const claimFor = 500 * time.Millisecond
+
+// claim makes sure that no other run has this ID.
+func (c *Coordinator) claim() error {
+	if !c.opt.Chosen {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.life, claimFor)
 	defer cancel()
-	var fault error
-	err := c.state.Wait(ctx, func() bool {
-		fault = c.fault()
-		return c.complete() || fault != nil
-	})
-	if fault != nil {
-		return fault
-	}
-	if err != nil {
-		return fmt.Errorf("waiting for workers: %w: %s", err, c.missing())
-	}
-	c.warn()
-	c.roster = c.list()
-	c.intake.Workers(c.roster)
-	for _, m := range c.joinedBy() {
-		if err := m.open(ctx, c); err != nil {
-			return err
-		}
+	_, err := bus.Ask[none](ctx, c.opt.Bus, onRenew, from{})
+	var no *bus.Declined
+	if errors.As(err, &no) {
+		return fmt.Errorf("a run of the ID %s is in progress on this NATS: choose another ID", c.id())
 	}
 	return nil
 }
@@ -106,64 +100,175 @@ func (c *Coordinator) listen() error {
 			c.stops = append(c.stops, stop)
 		}
 	}
-	add(bus.Answer(b, onClock, func(none) (time.Duration, error) { return c.intake.Now(), nil }))
 	add(bus.Answer(b, onJoin, c.join))
+	add(bus.Answer(b, onPlan, c.assign))
+	add(bus.Answer(b, onRenew, c.renew))
+	add(bus.Answer(b, onClock, c.clock))
 	add(bus.Answer(b, onReady, c.ready))
 	add(bus.Answer(b, onMark, c.mark))
 	add(bus.Answer(b, onLeave, c.leave))
 	add(bus.Answer(b, onBye, c.bye))
 	add(bus.Hear(b, onStatus, c.status))
-	ctx, stop := context.WithCancel(context.Background())
-	go b.Beat(ctx, coordinatorName, beatEvery)
-	c.stops = append(c.stops, stop)
 	return errors.Join(errs...)
+}
+
+// finds reports whether a condition holds, which it looks at under the lock.
+func (c *Coordinator) finds(condition func() bool) bool {
+	c.state.Lock()
+	defer c.state.Unlock()
+	return condition()
+}
+
+// all are the workers by now.
+func (c *Coordinator) all() []*member {
+	c.state.Lock()
+	defer c.state.Unlock()
+	return slices.Clone(c.members)
+}
+
+// change changes what is known of a worker, by its key. Messages of others change nothing.
+func (c *Coordinator) change(key string, f func(m *member) error) (err error) {
+	c.state.Update(func() {
+		i := slices.IndexFunc(c.members, func(m *member) bool { return m.key == key })
+		switch {
+		case i < 0:
+			err = errors.New("not a worker of this run")
+		case c.members[i].lost:
+			err = errors.New("this worker was not heard in time and was given up")
+		default:
+			err = f(c.members[i])
+		}
+	})
+	return err
 }
 
 // join gives a worker its place, or says why it gets none.
 func (c *Coordinator) join(j joining) (p place, err error) {
 	c.state.Update(func() {
+		p = place{Index: len(c.members), Of: c.opt.Workers, Run: c.id()}
+		known := slices.IndexFunc(c.members, func(m *member) bool { return m.key == j.Key })
 		switch {
+		case j.Key == "":
+			err = errors.New("a worker without a key")
 		case j.Version != c.opt.Version:
-			err = fmt.Errorf("the run is of version %s, and worker %s of version %s: use the same program everywhere", c.opt.Version, j.Name, j.Version)
+			err = fmt.Errorf("worker %s: %w", j.Name, differs(c.opt.Version, j.Version))
+		case c.ending != nil:
+			err = fmt.Errorf("the run takes no more workers: %w", c.ending)
+		case known >= 0:
+			p.Index = known
 		case slices.ContainsFunc(c.members, func(m *member) bool { return m.name == j.Name }):
 			err = fmt.Errorf("a worker of the name %s has joined already: one that was lost cannot come back, and each needs a name of its own", j.Name)
 		case len(c.members) == c.opt.Workers:
-			err = fmt.Errorf("the run has all of its %d workers", c.opt.Workers)
+			p.Full = true
 		default:
-			p = place{Index: len(c.members), Of: c.opt.Workers, Run: c.id, Plan: c.plan}
-			c.members = append(c.members, &member{index: p.Index, name: j.Name, host: j.Host, joined: time.Now()})
+			c.members = append(c.members, &member{index: p.Index, key: j.Key, name: j.Name, host: j.Host, heard: time.Now()})
 			fmt.Fprintf(c.opt.Log, "Worker %d of %d has joined: %s.\n", p.Index+1, p.Of, j.Name)
 		}
 	})
 	return p, err
 }
 
-// ready counts a worker in.
-func (c *Coordinator) ready(r readiness) (none, error) {
-	c.state.Update(func() {
-		if m := c.members[r.Index]; r.Fault != "" {
-			m.fault = fmt.Errorf("worker %s: %s", m.name, r.Fault)
-		} else {
-			m.ready, m.clock, m.warnings = true, r.Clock, r.Warnings
-		}
-	})
-	return none{}, nil
+// id is that of the run.
+func (c *Coordinator) id() string {
+	if c.opt.Bus == nil {
+		return ""
+	}
+	return c.opt.Bus.Run()
 }
 
-// leave gives a worker no more to do, which was told to stop. What it has under way it may end.
-func (c *Coordinator) leave(l leaving) (none, error) {
-	c.state.Update(func() {
-		m := c.members[l.Index]
-		m.told, m.gone = true, l.At
-		fmt.Fprintf(c.opt.Log, "warning: worker %s was told to stop and leaves: the run goes on without it.\n", m.name)
+// assign gives a worker the plan once there is one.
+func (c *Coordinator) assign(f from) (a assignment, err error) {
+	if err := c.change(f.Key, func(*member) error { return nil }); err != nil {
+		return a, err
+	}
+	err = c.state.Wait(c.life, func() bool { return c.plan != nil || c.ending != nil })
+	c.state.Lock()
+	defer c.state.Unlock()
+	return assignment{Plan: c.plan}, cmp.Or(c.ending, err)
+}
+
+// renew renews the lease of a worker.
+func (c *Coordinator) renew(f from) (none, error) {
+	return none{}, c.change(f.Key, func(m *member) error {
+		m.heard = time.Now()
+		return nil
 	})
-	return none{}, nil
+}
+
+// clock tells what time it is in the run.
+func (c *Coordinator) clock(none) (time.Duration, error) {
+	c.state.Lock()
+	defer c.state.Unlock()
+	if c.intake == nil {
+		return 0, errors.New("the run's clock does not go yet")
+	}
+	return c.intake.Now(), nil
+}
+
+// ready counts a worker in.
+func (c *Coordinator) ready(r readiness) (none, error) {
+	return none{}, c.change(r.Key, func(m *member) error {
+		if r.Fault != "" {
+			m.fault = fmt.Errorf("worker %s: %s", m.name, r.Fault)
+		} else {
+			m.ready, m.clock, m.warnings = true, r.Clock.checked(), r.Warnings
+		}
+		return nil
+	})
+}
+
+// leave gives a worker no more to do. What it has in flight it may end.
+func (c *Coordinator) leave(l leaving) (none, error) {
+	return none{}, c.change(l.Key, func(m *member) error {
+		if m.leaving != nil || c.intake == nil {
+			return nil
+		}
+		m.leaving, m.gone = &l, min(max(l.At, 0), c.intake.Now())
+		why := "was told to stop"
+		if l.Cut {
+			why = fmt.Sprintf("did not hear the coordinator for %s", leaseFor)
+		}
+		fmt.Fprintf(c.opt.Log, "warning: worker %s %s and leaves: the run goes on without it.\n", m.name, why)
+		return nil
+	})
 }
 
 // bye lets a worker go.
-func (c *Coordinator) bye(index int) (none, error) {
-	c.state.Update(func() { c.members[index].left = true })
-	return none{}, nil
+func (c *Coordinator) bye(f from) (none, error) {
+	return none{}, c.change(f.Key, func(m *member) error {
+		m.left = true
+		return nil
+	})
+}
+
+// Prepare implements run.Fleet.
+func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake) error {
+	if err := c.opt.Bus.RemoveRecords(ctx); err != nil {
+		return fmt.Errorf("removing what an earlier run of the same ID has left in NATS: %w", err)
+	}
+	c.state.Update(func() { c.plan, c.intake = p, in })
+	ctx, cancel := context.WithTimeoutCause(ctx, c.opt.Wait, fmt.Errorf("not all of %d workers were ready within %s", c.opt.Workers, c.opt.Wait))
+	defer cancel()
+	var fault error
+	err := c.state.Wait(ctx, func() bool {
+		fault = c.fault()
+		return c.complete() || fault != nil
+	})
+	if fault != nil {
+		return fault
+	}
+	if err != nil {
+		return fmt.Errorf("waiting for workers: %w: %s%s", err, c.missing(), c.cut())
+	}
+	c.warn()
+	c.roster = c.list()
+	c.intake.Workers(c.roster)
+	for _, m := range c.all() {
+		if err := m.open(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // complete reports whether all workers are ready.
@@ -177,6 +282,9 @@ func (c *Coordinator) fault() error {
 		if m.fault != nil {
 			return m.fault
 		}
+		if m.leaving != nil {
+			return fmt.Errorf("worker %s left before the start", m.name)
+		}
 	}
 	return nil
 }
@@ -185,49 +293,17 @@ func (c *Coordinator) fault() error {
 func (c *Coordinator) missing() string {
 	c.state.Lock()
 	defer c.state.Unlock()
-	preparing := 0
+	var preparing []string
 	for _, m := range c.members {
 		if !m.ready {
-			preparing++
+			preparing = append(preparing, m.name)
 		}
 	}
-	return fmt.Sprintf("%d have joined, and %d of those are still preparing", len(c.members), preparing)
-}
-
-// watch gives up workers that are not heard any more.
-func (c *Coordinator) watch() {
-	pulse, err := c.opt.Bus.Pulse()
-	if err != nil {
-		fmt.Fprintf(c.opt.Log, "warning: workers that are lost will not be noticed: %v\n", err)
-		return
+	text := fmt.Sprintf("%d of %d have joined", len(c.members), c.opt.Workers)
+	if len(preparing) > 0 {
+		text += ", still preparing: " + strings.Join(preparing, ", ")
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	c.stops = append(c.stops, pulse.Close, stop)
-	began := time.Now()
-	go func() {
-		tick := time.NewTicker(beatEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			if c.opt.Bus.Away() > 0 { // this process is cut off itself
-				began = time.Now()
-				continue
-			}
-			for _, m := range c.joinedBy() {
-				quiet, heard := pulse.Since(m.name)
-				if !heard {
-					quiet = time.Since(m.joined)
-				}
-				if min(quiet, time.Since(began)) > lostAfter {
-					c.lose(ctx, m, quiet)
-				}
-			}
-		}
-	}()
+	return text
 }
 
 // list describes the workers, as far as is known by now.
@@ -240,57 +316,69 @@ func (c *Coordinator) list() (list []record.WorkerInfo) {
 	return list
 }
 
-// joinedBy are the workers by now.
-func (c *Coordinator) joinedBy() []*member {
-	c.state.Lock()
-	defer c.state.Unlock()
-	return slices.Clone(c.members)
-}
-
-// lose gives a worker up, which was last heard so long ago.
-func (c *Coordinator) lose(ctx context.Context, m *member, since time.Duration) {
-	first := false
-	c.state.Update(func() {
-		if first = !m.lost && !m.left && !c.closing; first {
-			m.lost, m.gone = true, c.intake.Now()-since
-		}
-		if first && m.inbox == nil {
-			m.fault, first = fmt.Errorf("worker %s was lost while it prepared: it was not heard for %s", m.name, lostAfter), false
-		}
-	})
-	if !first {
-		return
-	}
-	fmt.Fprintf(c.opt.Log, "warning: worker %s was not heard for %s and is given up: the run goes on without it.\n", m.name, lostAfter)
-	if err := m.inbox.Lost(ctx); err != nil && ctx.Err() == nil {
-		fmt.Fprintf(c.opt.Log, "warning: giving up worker %s: %v\n", m.name, err)
-	}
-}
-
-// Close ends the workers.
-func (c *Coordinator) Close() error {
-	c.state.Update(func() { c.closing = true })
-	ctx, cancel := context.WithTimeout(context.Background(), endFor)
+// Close ends the workers; why is what ended the run before its time, or nil. It takes as long as the workers' last records do, and
+// not longer than stalledAfter where those do not come.
+func (c *Coordinator) Close(why error) error {
+	defer c.end()
+	c.state.Update(func() { c.ending = cmp.Or(why, errOver) })
+	ctx, cancel := c.reachable()
 	defer cancel()
-	var all sync.WaitGroup
-	for _, m := range c.members {
-		if m.inbox == nil || c.finds(func() bool { return m.lost }) {
-			continue
-		}
-		all.Go(func() {
-			var err error
-			if !c.finds(func() bool { return m.told }) { // such a one ends by itself, and may not answer any more
-				_, err = bus.Ask[none](ctx, c.opt.Bus, to(onEnd, m.index), none{})
-			}
-			if err == nil {
-				_ = c.state.Wait(ctx, m.over)
-			}
-			m.inbox.Close(ctx)
-		})
+	var last ending
+	if why != nil {
+		last.Reason = why.Error()
 	}
-	all.Wait()
+	var each sync.WaitGroup
+	for _, m := range c.all() {
+		each.Go(func() { c.dismiss(ctx, m, last) })
+	}
+	each.Wait()
 	for _, stop := range slices.Backward(c.stops) {
 		stop()
 	}
+	if c.opt.Bus.Away() > 0 {
+		return nil // NATS keeps the records in memory alone, and the workers have them
+	}
 	return c.opt.Bus.RemoveRecords(ctx)
+}
+
+// reachable is a context for the end of the run: it is over when NATS is gone, too.
+func (c *Coordinator) reachable() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(c.life, 6*stalledAfter)
+	go func() {
+		tick := time.NewTicker(renewEvery)
+		defer tick.Stop()
+		for ctx.Err() == nil && c.opt.Bus.Away() < leaseFor {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+			}
+		}
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// dismiss has a worker end, and takes what is left of its records.
+func (c *Coordinator) dismiss(ctx context.Context, m *member, why ending) {
+	if c.finds(func() bool { return !m.idle() }) { // one that leaves ends by itself, and may not answer any more
+		asking, cancel := context.WithTimeout(ctx, askFor)
+		_, _ = bus.Ask[none](asking, c.opt.Bus, to(onEnd, m.key), why) // who is not reached has a lease that runs out
+		cancel()
+	}
+	if m.inbox == nil {
+		return
+	}
+	for c.finds(func() bool { return !m.over() && !m.stuck }) && ctx.Err() == nil {
+		var before uint64
+		c.state.Update(func() { before = m.read })
+		moving, cancel := context.WithTimeout(ctx, stalledAfter)
+		err := c.state.Wait(moving, func() bool { return m.over() || m.stuck || m.read > before })
+		cancel()
+		if err != nil {
+			break
+		}
+	}
+	m.inbox.Close(ctx)
+	m.stop()
+	<-m.done
 }

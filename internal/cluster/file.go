@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ type file struct {
 	spans []span // written before there was an outbox
 	box   *bus.Outbox
 	added uint64
+	err   error // the first of writing
 }
 
 // span is where a frame is.
@@ -50,6 +52,7 @@ func (f *file) Write(frame []byte) (int, error) {
 	defer f.mu.Unlock()
 	n, err := f.File.Write(frame)
 	if err != nil {
+		f.err = cmp.Or(f.err, err)
 		return n, err
 	}
 	s := span{f.size, len(frame)}
@@ -73,6 +76,16 @@ func (f *file) ship(box *bus.Outbox) {
 		f.added = box.Add(s.offset, s.length)
 	}
 	f.spans = nil
+}
+
+// fault says why records cannot be written; empty: they can.
+func (f *file) fault() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		return ""
+	}
+	return f.err.Error()
 }
 
 // shipped is how many frames were handed over to be shipped.

@@ -43,20 +43,23 @@ func TestStoppedBeforeWorkersCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	c := New(Options{Bus: b, Workers: 1, Version: "test", Wait: time.Hour, Log: t.Output()})
+	c, err := Open(Options{Bus: b, Workers: 1, Version: "test", Wait: time.Hour, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	stop := make(chan struct{})
 	o := options()
 	o.Fleet, o.Stop = c, stop
 	go func() {
 		defer close(stop)
-		if _, err := bus.Ask[time.Duration](t.Context(), b, onClock, none{}); err != nil { // it waits by then
+		if err := c.state.Wait(t.Context(), func() bool { return c.plan != nil }); err != nil { // it waits by then
 			t.Error(err)
 		}
 	}()
 	if _, err := run.Run(t.Context(), planFor(t, serve(t), closedLoop), o); err == nil || !strings.Contains(err.Error(), "stopped before the first request") {
 		t.Error(err)
 	}
-	if err := c.Close(); err != nil {
+	if err := c.Close(nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -149,16 +152,18 @@ func TestEndAtOnce(t *testing.T) {
 		}
 		t.Cleanup(stop)
 	}
-	answer(bus.Answer(b, onJoin, func(joining) (place, error) { return place{Of: 1, Plan: p}, nil }))
+	var key string
+	answer(bus.Answer(b, onJoin, func(j joining) (place, error) { key = j.Key; return place{Of: 1, Run: "test"}, nil }))
+	answer(bus.Answer(b, onPlan, func(from) (assignment, error) { return assignment{Plan: p}, nil }))
+	answer(bus.Answer(b, onRenew, func(from) (none, error) { return none{}, nil }))
 	answer(bus.Answer(b, onClock, func(none) (time.Duration, error) { return time.Since(began), nil }))
 	answer(bus.Answer(b, onReady, func(readiness) (none, error) { close(ready); return none{}, nil }))
-	go b.Beat(t.Context(), coordinatorName, beatEvery)
 	go func() {
 		<-ready
-		if _, err := bus.Ask[none](t.Context(), b, to(onOrder, 0), order{Task: run.Task{Stage: p.Stages[0], Seed: p.Seed, Drain: p.Drain}}); err != nil {
+		if _, err := bus.Ask[none](t.Context(), b, to(onOrder, key), order{Number: 1, Task: run.Task{Stage: p.Stages[0], Seed: p.Seed, Drain: p.Drain}}); err != nil {
 			t.Error(err)
 		}
-		if err := bus.Tell(b, onGo, begin{}); err != nil {
+		if _, err := bus.Ask[none](t.Context(), b, to(onGo, key), begin{Order: 1}); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -170,7 +175,7 @@ func TestEndAtOnce(t *testing.T) {
 			kill(errors.New("as told"))
 		}
 	}
-	err = Work(ctx, WorkerOptions{Bus: b, Name: "w0", Dir: t.TempDir(), Run: o, Wait: time.Minute, Log: t.Output()})
+	err = Work(ctx, WorkerOptions{Bus: b.Link, RunID: "test", Name: "w0", Dir: t.TempDir(), Run: o, Wait: time.Minute, Log: t.Output()})
 	if err == nil || !strings.Contains(err.Error(), "as told") {
 		t.Error(err)
 	}

@@ -14,26 +14,31 @@ import (
 // member is a worker, as the coordinator sees it.
 type member struct {
 	index    int
+	key      string
 	name     string
 	host     record.Host
-	joined   time.Time
+	heard    time.Time // its lease was renewed last
 	ready    bool
 	clock    accuracy
 	fault    error
 	warnings []string
-	lost     bool
-	told     bool          // it was told to stop: it gets no more to do
-	gone     time.Duration // it was told so, or was last heard
+	lost     bool          // it was given up
+	leaving  *leaving      // it ends before the run, and gets no more to do; nil: it does not
+	gone     time.Duration // it was last heard, or sends nothing since
 	left     bool          // it has ended, and its records are here
 	stuck    bool          // its records cannot be taken in any more
 
 	inbox *bus.Inbox
-	read  uint64        // frames of its records that were taken in
-	done  chan struct{} // closed when all of them were
+	stop  context.CancelFunc // ends taking its records in
+	read  uint64             // frames of its records that were taken in
+	done  chan struct{}      // closed when no more are
 }
 
 // over reports whether there will be no more of its records.
 func (m *member) over() bool { return m.lost || m.left }
+
+// idle reports whether it gets no more to do.
+func (m *member) idle() bool { return m.lost || m.left || m.leaving != nil }
 
 // open begins to take in the records of a worker.
 func (m *member) open(ctx context.Context, c *Coordinator) error {
@@ -41,10 +46,11 @@ func (m *member) open(ctx context.Context, c *Coordinator) error {
 	if err != nil {
 		return fmt.Errorf("opening the records of worker %s: %w", m.name, err)
 	}
-	c.state.Update(func() { m.inbox, m.done = in, make(chan struct{}) })
+	taking, stop := context.WithCancel(c.life)
+	c.state.Update(func() { m.inbox, m.done, m.stop = in, make(chan struct{}), stop })
 	go func() {
 		defer close(m.done)
-		if err := errors.Join(m.receive(c), c.intake.End(m.index)); err != nil {
+		if err := errors.Join(m.receive(taking, c), c.intake.End(m.index)); err != nil {
 			m.fail(c, err)
 		}
 	}()
@@ -53,27 +59,24 @@ func (m *member) open(ctx context.Context, c *Coordinator) error {
 
 // receive keeps the frames of a worker until there are no more, and takes their requests into
 // account as soon as it is certain which of them are measured.
-func (m *member) receive(c *Coordinator) error {
-	ctx := context.Background()
+func (m *member) receive(ctx context.Context, c *Coordinator) error {
 	for {
 		frame, err := m.inbox.Next(ctx)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		digest, records, err := record.SplitDigest(frame.Data)
-		if err == nil {
-			err = c.intake.Keep(records)
-		}
-		if err == nil {
-			err = c.state.Wait(ctx, func() bool { return c.certain(digest.Latest) })
-		}
-		if err == nil {
-			err = c.intake.Take(m.index, digest)
-		}
 		if err != nil {
+			return err
+		}
+		c.intake.Keep(records)
+		if c.state.Wait(ctx, func() bool { return c.certain(digest.Latest) }) != nil {
+			return nil
+		}
+		if err := c.intake.Take(m.index, digest); err != nil {
 			return err
 		}
 		m.inbox.Acknowledge(frame.Number)
@@ -90,4 +93,33 @@ func (m *member) fail(c *Coordinator, err error) {
 			m.fault = fmt.Errorf("the records of worker %s: %w", m.name, err)
 		}
 	})
+}
+
+// taken waits until so many frames of a worker were taken in, or there will be no more of it. Where they do not move any more, or
+// the context is over, the rest is given up.
+func (m *member) taken(ctx context.Context, c *Coordinator, frames uint64) {
+	for {
+		var before uint64
+		c.state.Update(func() { before = m.read })
+		moving, cancel := context.WithTimeout(ctx, stalledAfter)
+		err := c.state.Wait(moving, func() bool { return m.read >= frames || m.over() || m.stuck || m.read > before })
+		cancel()
+		if err == nil && c.finds(func() bool { return m.read < frames && !m.over() && !m.stuck }) {
+			continue
+		}
+		if err != nil {
+			m.fail(c, fmt.Errorf("%d of %d frames came, and no more within %s: it has all of them in its own directory", before, frames, stalledAfter))
+		}
+		return
+	}
+}
+
+// drained waits until all that has come of a worker that is over was taken in, or the context is over.
+func (m *member) drained(ctx context.Context) {
+	select {
+	case <-m.done:
+	case <-ctx.Done():
+		m.stop()
+		<-m.done
+	}
 }

@@ -1,16 +1,17 @@
 // Package cluster has one run sent by several processes, on one machine or many: a coordinator
 // that decides, and workers that each send their share and record it. They talk over NATS.
 //
-// A worker joins and is given its place and the plan; it sets its clock by the coordinator's
-// and prepares. For each stage the coordinator has all of them open their connections, names the
-// moment to begin, and waits for the marks with which they say how it went. The records of a
+// Every run has an ID of its own, in all of its subjects. A coordinator that lacks workers
+// announces its run; a worker joins one, and holds a lease from then on: it sends nothing once it has not
+// heard its coordinator for five seconds. It is given the plan, sets its clock by the coordinator's and prepares.
+// For each stage the coordinator has all of them open their connections, names the
+// moment to begin, and waits for the marks with which they report how it went. The records of a
 // worker are in a file of its own, and are shipped from there, frame by frame, as they are
 // written.
 package cluster
 
 import (
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -18,37 +19,44 @@ import (
 	"github.com/inferometer/inferometer/internal/run"
 )
 
-// What is said, and under which subject. Those that are for one worker end with its number.
+// What is said, and under which subject. Those that are for one worker end with its key.
 const (
 	onJoin   = "join"   // a worker asks for its place
+	onPlan   = "plan"   // a worker asks for the plan, and waits until there is one
+	onRenew  = "renew"  // a worker asks for its lease to be renewed
 	onClock  = "clock"  // a worker asks what time it is
 	onReady  = "ready"  // a worker asks to be counted in
 	onOrder  = "order"  // a worker is asked to get ready for a stage
-	onGo     = "go"     // all are told when the stage begins
-	onHalt   = "halt"   // all are told to send no more
+	onGo     = "go"     // a worker is asked to begin the stage at a moment
+	onHalt   = "halt"   // a worker is asked to send no more
 	onStatus = "status" // the coordinator is told how far a worker has come
 	onMark   = "mark"   // the coordinator is asked to take how a stage went
 	onFlush  = "flush"  // a worker is asked to ship what it has recorded
 	onEnd    = "end"    // a worker is asked to end
-	onLeave  = "leave"  // the coordinator is told that a worker will leave before the end
+	onLeave  = "leave"  // the coordinator is asked to let a worker leave before the end
 	onBye    = "bye"    // the coordinator is asked to let a worker go, whose records are all shipped
 )
 
-// coordinatorName is under which the coordinator gives its signs of life.
-const coordinatorName = "coordinator"
-
 const (
-	// beatEvery is how often everyone gives a sign of life, lostAfter is how long one may be
-	// missing.
-	beatEvery = 500 * time.Millisecond
-	lostAfter = 5 * time.Second
+	// A worker renews its lease every renewEvery. A lease holds for leaseFor from the moment at which its
+	// renewal was asked for, so it has run out for certain when the coordinator has answered none
+	// for so long: it gives a worker up after lostAfter. Where it was cut off or stood still itself it waits
+	// until goneAfter, as workers that have stopped by themselves may still ship their records.
+	renewEvery = 500 * time.Millisecond
+	leaseFor   = 5 * time.Second
+	lostAfter  = 6 * time.Second
+	goneAfter  = 10 * time.Second
+	// leaveFor is how long a worker whose lease has run out tries to reach its coordinator.
+	leaveFor = 5 * time.Second
 	// askFor is how long an answer may take that needs no work.
 	askFor = 10 * time.Second
-	// endFor is how long the last records of a worker may take.
-	endFor = time.Minute
-	// lead is how long before a stage begins its moment is told.
+	// stalledAfter is how long records of a worker may not move that are known to be under way.
+	stalledAfter = 10 * time.Second
+	// abortFor is how long workers may take to abort what is in flight.
+	abortFor = 3 * time.Second
+	// lead is how long before a stage begins its moment is told, beside what messages need.
 	lead = 200 * time.Millisecond
-	// statusEvery is how often a worker says how far it has come.
+	// statusEvery is how often a worker reports how far it has come.
 	statusEvery = 250 * time.Millisecond
 	// noted is how long it may take until what has come about is noted.
 	noted = 20 * time.Millisecond
@@ -58,61 +66,80 @@ const (
 const noStage = math.MinInt
 
 // to is the subject of what is for one worker.
-func to(subject string, worker int) string { return subject + "." + strconv.Itoa(worker) }
+func to(subject, worker string) string { return subject + "." + worker }
 
-// joining is who wants to be a worker.
+// joining is who wants to be a worker. Its key is random: it is how all messages of and to it name it.
 type joining struct {
+	Key     string      `json:"key"`
 	Name    string      `json:"name"`
 	Version string      `json:"version"`
 	Host    record.Host `json:"host"`
 }
 
-// place is what a worker is given.
+// place is what a worker is given. Full: the run has all of its workers.
 type place struct {
-	Index int        `json:"index"`
-	Of    int        `json:"of"`
-	Run   string     `json:"run"` // what the records of all workers are marked with
-	Plan  *plan.Plan `json:"plan"`
+	Index int    `json:"index"`
+	Of    int    `json:"of"`
+	Run   string `json:"run"`
+	Full  bool   `json:"full,omitempty"`
+}
+
+// from is a message of a worker with nothing in it but who sent it.
+type from struct {
+	Key string `json:"key"`
+}
+
+// assignment is what a worker is to do.
+type assignment struct {
+	Plan *plan.Plan `json:"plan"`
 }
 
 // readiness is that of a worker; a fault says why there is none.
 type readiness struct {
-	Index int      `json:"index"`
+	from
 	Fault string   `json:"fault,omitempty"`
 	Clock accuracy `json:"clock"`
 	// Warnings are what it found ahead of the run.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// order is what a worker is to send next, and who sends with it.
+// order is what a worker is to send next, and who sends with it. Orders are numbered from 1; what is said of a
+// stage names its order.
 type order struct {
+	Number  uint64              `json:"number"`
 	Task    run.Task            `json:"task"`
 	Workers []record.WorkerInfo `json:"workers"`
 }
 
 // begin is when a stage begins, on the clock of the run.
 type begin struct {
-	Stage int           `json:"stage"`
+	Order uint64        `json:"order"`
 	At    time.Duration `json:"at"`
 }
 
-// halt ends a stage for all; abort: what is in flight, too.
+// halt ends a stage; abort: what is in flight, too.
 type halt struct {
-	Stage  int               `json:"stage"`
+	Order  uint64            `json:"order"`
 	Reason record.StopReason `json:"reason"`
 	Abort  bool              `json:"abort,omitempty"`
 }
 
+// halted answers a halt. Unknown: the worker had not heard of the stage, and will not send it.
+type halted struct {
+	Unknown bool `json:"unknown,omitempty"`
+}
+
 // status is how far a worker has come.
 type status struct {
-	Index    int   `json:"index"`
-	Stage    int   `json:"stage"`
-	Sent     int64 `json:"sent"`
-	InFlight int64 `json:"in_flight"`
+	from
+	Order    uint64 `json:"order"` // 0: none
+	Sent     int64  `json:"sent"`
+	InFlight int64  `json:"in_flight"`
 	// At is a moment of which all that follows was known.
-	At   time.Duration `json:"at"`
-	From time.Duration `json:"from"` // the measured part begins; record.Never: not known yet
-	To   time.Duration `json:"to"`   // its last request was sent; record.Never: not yet
+	At    time.Duration `json:"at"`
+	From  time.Duration `json:"from"`            // the measured part begins; record.Never: not known yet
+	To    time.Duration `json:"to"`              // its last request was sent; record.Never: not yet
+	Fault string        `json:"fault,omitempty"` // why its records cannot be written
 }
 
 // flushed is how many frames of a worker's records there are once all were handed over.
@@ -121,22 +148,43 @@ type flushed struct {
 	Status status `json:"status"`
 }
 
-// leaving is a worker that was told to stop, and when.
+// leaving is a worker that ends before the run, and since when it sends nothing. Cut: because it did not
+// hear its coordinator; otherwise it was told to stop.
 type leaving struct {
-	Index int           `json:"index"`
-	At    time.Duration `json:"at"`
+	from
+	At  time.Duration `json:"at"`
+	Cut bool          `json:"cut,omitempty"`
+}
+
+// ending is why workers end; without a reason the run is over.
+type ending struct {
+	Reason string `json:"reason,omitempty"`
 }
 
 // ended is how a stage went for a worker. Frames is how many of its records there are by then. Left:
-// it was told to stop, and has not sent its whole share.
+// it ends before the run, and has not sent its whole share.
 type ended struct {
-	Index  int              `json:"index"`
+	from
+	Order  uint64           `json:"order"`
 	Mark   record.StageMark `json:"mark"`
 	Frames uint64           `json:"frames"`
 	Left   bool             `json:"left,omitempty"`
 	Clock  accuracy         `json:"clock"`
 	Next   int64            `json:"next"` // number of the first prompt that it has not taken
 	Fault  string           `json:"fault,omitempty"`
+}
+
+// checked is how a stage went, where what came over the network can be: nothing lies after now, but for what clocks may differ.
+func (e ended) checked(now time.Duration) record.StageMark {
+	k := e.Mark
+	for _, at := range []*time.Duration{&k.Begin, &k.WarmupEnd, &k.SendEnd, &k.DrainEnd} {
+		*at = min(max(*at, 0), now+leaseFor)
+	}
+	for _, n := range []*int64{&k.Scheduled, &k.Waited, &k.Unsent, &k.Heeded, (*int64)(&k.HeededFor)} {
+		*n = max(*n, 0)
+	}
+	k.Gone = nil // the coordinator knows
+	return k
 }
 
 // none is a question or an answer without content.

@@ -13,48 +13,77 @@ import (
 	"github.com/inferometer/inferometer/internal/run"
 )
 
+// stage is what is known of a stage under way.
+type stage struct {
+	index     int
+	order     uint64
+	members   []*member // that send it
+	live      *engine.Live
+	ended     map[*member]ended
+	last      map[*member]status // what each has reported last
+	over      bool               // it has ended for all, and is marked so
+	abandoned bool               // nobody waits for it any more
+}
+
 // Send implements run.Fleet.
 func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Live) (record.StageMark, error) {
-	work := t.Load(c.plan)
-	st := &stage{index: t.Index, members: c.members[:work.Senders(len(c.members))], live: live, ended: map[int]ended{}, last: map[int]status{}}
-	if n := len(st.members); n < len(c.members) {
-		fmt.Fprintf(c.opt.Log, "Stage %d is sent by %d of %d workers: there are too few requests, slots or sessions for more, or what is sent depends on all answers.\n", t.Index+1, n, len(c.members))
-	}
-	c.state.Update(func() { c.stage, t.First = st, c.next })
+	st := c.begin(&t, live)
 	defer c.state.Update(func() { c.stage = nil })
-	if err := c.order(ctx, st, t); err != nil {
-		return record.StageMark{Stage: t.Index, Reason: record.StopInterrupted}, err
+	over, finish := context.WithCancel(c.life)
+	ordering, halted := context.WithCancelCause(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { c.obey(ctx, over, st, stop, halted) })
+	err := c.order(ordering, st, t)
+	if errors.Is(context.Cause(ordering), errHalted) {
+		err = nil
 	}
-	start := c.intake.Now() + lead
+	start := c.intake.Now() + c.lead(st)
 	live.Begun(t.Index, start)
-	if err := bus.Tell(c.opt.Bus, onGo, begin{Stage: t.Index, At: start}); err != nil {
-		return record.StageMark{Stage: t.Index, Begin: start, Reason: record.StopInterrupted}, err
+	if err != nil {
+		c.halt(over, st, halt{Order: st.order, Reason: record.StopInterrupted, Abort: true})
+	} else if ordering.Err() == nil {
+		for _, m := range st.members {
+			beside.Go(func() { c.tell(over, m, onGo, begin{Order: st.order, At: start}) })
+		}
 	}
-	over := make(chan struct{})
-	var watched sync.WaitGroup
-	watched.Go(func() { c.obey(ctx, t.Index, stop, over) })
-	// A stage ends by itself, or is told to: it is worth waiting for as long as it takes.
-	err := c.state.Wait(context.Background(), func() bool { return c.ended(st) })
-	close(over)
-	watched.Wait()
+	// Each worker reports, or its lease runs out.
+	_ = c.state.Wait(c.life, func() bool { return c.ended(st) })
+	finish()
+	halted(nil)
+	beside.Wait()
 	c.intake.Clocks(c.list())
 	mark, faults := c.joined(st, start)
 	live.Measured(t.Index, mark.WarmupEnd)
 	live.Halted(t.Index, mark.SendEnd)
 	c.state.Update(func() { st.over = true })
-	for _, m := range st.members {
-		if c.finds(m.over) {
-			<-m.done // what it had under way is known then
-			continue
-		}
-		err = errors.Join(err, c.taken(context.WithoutCancel(ctx), m, st.ended[m.index].Frames))
-	}
+	c.collect(ctx, st)
 	return mark, errors.Join(err, faults)
 }
 
-// taken waits until so many frames of a worker were taken in, or there will be no more.
-func (c *Coordinator) taken(ctx context.Context, m *member, frames uint64) error {
-	return c.state.Wait(ctx, func() bool { return m.read >= frames || m.over() || m.stuck })
+// begin notes a stage that is to be sent.
+func (c *Coordinator) begin(t *run.Task, live *engine.Live) *stage {
+	work := t.Load(c.plan)
+	all := c.all()
+	st := &stage{index: t.Index, members: all[:work.Senders(len(all))], live: live, ended: map[*member]ended{}, last: map[*member]status{}}
+	if n := len(st.members); n < len(all) {
+		fmt.Fprintf(c.opt.Log, "Stage %d is sent by %d of %d workers: there are too few requests, slots or sessions for more, or what is sent depends on all answers.\n", t.Index+1, n, len(all))
+	}
+	c.state.Update(func() {
+		c.orders++
+		st.order, c.stage, t.First = c.orders, st, c.next
+	})
+	return st
+}
+
+// lead is how long before a stage begins its moment must be told, so that all hear of it.
+func (c *Coordinator) lead(st *stage) time.Duration {
+	c.state.Lock()
+	defer c.state.Unlock()
+	var slowest time.Duration // half a round trip
+	for _, m := range st.members {
+		slowest = max(slowest, m.clock.Bound)
+	}
+	return lead + 4*min(slowest, leaseFor)
 }
 
 // order has all workers get ready for a stage.
@@ -62,47 +91,78 @@ func (c *Coordinator) order(ctx context.Context, st *stage, t run.Task) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opt.Wait)
 	defer cancel()
 	errs := make([]error, len(st.members))
-	var all sync.WaitGroup
+	var each sync.WaitGroup
 	for i, m := range st.members {
-		all.Go(func() {
-			asking, cancel := context.WithCancel(ctx)
-			defer cancel()
-			go func() { // one that is gone does not answer any more
-				if c.state.Wait(asking, func() bool { return m.lost || m.told }) == nil {
-					cancel()
-				}
-			}()
-			_, err := bus.Ask[none](asking, c.opt.Bus, to(onOrder, m.index), order{t, c.roster})
+		each.Go(func() {
+			_, err := ask[none](ctx, c, m, onOrder, order{st.order, t, c.roster})
 			c.state.Lock()
 			defer c.state.Unlock()
-			if err != nil && !m.lost && !m.told {
+			if err != nil && !m.idle() {
 				errs[i] = fmt.Errorf("worker %s does not get ready for stage %d: %w", m.name, t.Index+1, err)
 			}
 		})
 	}
-	all.Wait()
+	each.Wait()
 	return errors.Join(errs...)
 }
 
-// obey tells all workers to send no more where that is asked for.
-func (c *Coordinator) obey(ctx context.Context, index int, stop <-chan record.StopReason, over <-chan struct{}) {
-	tell := func(h halt) {
-		if err := bus.Tell(c.opt.Bus, onHalt, h); err != nil {
-			fmt.Fprintf(c.opt.Log, "warning: telling the workers to stop: %v\n", err)
+// ask asks a worker for something, unless it is given up or leaves before it answers.
+func ask[A any](ctx context.Context, c *Coordinator, m *member, subject string, question any) (A, error) {
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		if c.state.Wait(asking, m.idle) == nil {
+			cancel()
 		}
+	}()
+	return bus.Ask[A](asking, c.opt.Bus, to(subject, m.key), question)
+}
+
+// tell has a worker know of something; one that cannot be reached has a lease that runs out.
+func (c *Coordinator) tell(ctx context.Context, m *member, subject string, what any) {
+	_, _ = ask[none](ctx, c, m, subject, what)
+}
+
+// errHalted means that a stage is ended while workers get ready for it.
+var errHalted = errors.New("the stage was stopped")
+
+// halt tells all workers of a stage to send no more. For those that have not heard of the stage it has ended.
+func (c *Coordinator) halt(ctx context.Context, st *stage, h halt) {
+	for _, m := range st.members {
+		go func() {
+			answer, err := ask[halted](ctx, c, m, onHalt, h)
+			if err != nil || !answer.Unknown {
+				return
+			}
+			c.state.Update(func() {
+				if _, has := st.ended[m]; !has && !st.over {
+					now := c.intake.Now()
+					st.ended[m] = ended{Mark: record.StageMark{Stage: st.index, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: h.Reason}}
+				}
+			})
+		}()
 	}
+}
+
+// obey ends a stage where that is asked for, until it is over: orderly when stop yields, and at once when ctx ends.
+func (c *Coordinator) obey(ctx, over context.Context, st *stage, stop <-chan record.StopReason, halted context.CancelCauseFunc) {
 	for {
 		select {
 		case reason, open := <-stop:
 			if !open {
 				stop, reason = nil, record.StopInterrupted
 			}
-			tell(halt{Stage: index, Reason: reason})
+			halted(errHalted)
+			c.halt(over, st, halt{Order: st.order, Reason: reason})
 		case <-ctx.Done():
-			tell(halt{Stage: index, Reason: record.StopInterrupted, Abort: true})
-			<-over
+			c.halt(over, st, halt{Order: st.order, Reason: record.StopInterrupted, Abort: true})
+			select {
+			case <-over.Done():
+			case <-time.After(abortFor):
+				c.state.Update(func() { st.abandoned = true })
+			}
 			return
-		case <-over:
+		case <-over.Done():
 			return
 		}
 	}
@@ -111,39 +171,67 @@ func (c *Coordinator) obey(ctx context.Context, index int, stop <-chan record.St
 // ended reports whether a stage has ended for all workers that are left.
 func (c *Coordinator) ended(st *stage) bool {
 	for _, m := range st.members {
-		if _, has := st.ended[m.index]; !has && !m.over() && m.fault == nil {
+		if _, has := st.ended[m]; !has && !m.over() && m.fault == nil && !st.abandoned {
 			return false
 		}
 	}
 	return true
 }
 
+// collect takes in what the workers have recorded of a stage. After the user has asked for the end for the second time it does not
+// wait for long.
+func (c *Coordinator) collect(ctx context.Context, st *stage) {
+	waiting, cancel := context.WithTimeout(c.life, 6*stalledAfter)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(abortFor, cancel) })()
+	var each sync.WaitGroup
+	for _, m := range st.members {
+		each.Go(func() {
+			var frames uint64
+			if c.finds(func() bool { frames = st.ended[m].Frames; return m.over() }) {
+				m.drained(waiting) // what it had in flight is known then
+			} else {
+				m.taken(waiting, c, frames)
+			}
+		})
+	}
+	each.Wait()
+}
+
 // mark takes how a stage went for a worker.
 func (c *Coordinator) mark(e ended) (none, error) {
-	c.state.Update(func() {
-		if c.stage != nil && c.stage.index == e.Mark.Stage {
-			c.stage.ended[e.Index] = e
-			c.stage.last[e.Index] = status{At: e.Mark.DrainEnd, From: e.Mark.WarmupEnd, To: e.Mark.SendEnd}
-			c.stage.window()
-			c.next, c.members[e.Index].clock = max(c.next, e.Next), e.Clock
+	return none{}, c.change(e.Key, func(m *member) error {
+		st := c.stage
+		if st == nil || st.order != e.Order || st.over {
+			return nil
 		}
+		e.Mark = e.checked(c.intake.Now())
+		e.Mark.Stage = st.index
+		st.ended[m] = e
+		st.last[m] = status{At: e.Mark.DrainEnd, From: e.Mark.WarmupEnd, To: e.Mark.SendEnd}
+		st.window()
+		c.next, m.clock = max(c.next, e.Next), e.Clock.checked()
+		return nil
 	})
-	return none{}, nil
 }
 
 // status takes how far a worker has come. The measured part begins when it does for all, and ends
 // with the last request of any.
 func (c *Coordinator) status(s status) {
-	c.state.Update(func() {
-		st := c.stage
-		if st == nil || st.index != s.Stage {
-			return
+	_ = c.change(s.Key, func(m *member) error {
+		if s.Fault != "" && m.fault == nil && c.intake != nil {
+			c.intake.Fail(fmt.Errorf("worker %s: %s", m.name, s.Fault))
 		}
-		st.live.Follow(s.Index, s.Sent, s.InFlight)
-		if _, over := st.ended[s.Index]; !over {
-			st.last[s.Index] = s
+		st := c.stage
+		if st == nil || st.order != s.Order {
+			return nil
+		}
+		st.live.Follow(m.index, max(s.Sent, 0), max(s.InFlight, 0))
+		if _, over := st.ended[m]; !over && s.At >= st.last[m].At {
+			st.last[m] = s
 		}
 		st.window()
+		return nil
 	})
 }
 
@@ -152,7 +240,7 @@ func (st *stage) window() {
 	var from, to time.Duration
 	sending := false
 	for _, m := range st.members {
-		s, heard := st.last[m.index]
+		s, heard := st.last[m]
 		switch {
 		case m.over() && !heard:
 			continue
@@ -176,7 +264,7 @@ func (c *Coordinator) certain(at time.Duration) bool {
 		return true
 	}
 	for _, m := range st.members {
-		if s, heard := st.last[m.index]; !m.over() && (!heard || s.At < at && s.To == record.Never) {
+		if s, heard := st.last[m]; !m.over() && (!heard || s.At < at && s.To == record.Never) {
 			return false
 		}
 	}
@@ -187,18 +275,23 @@ func (c *Coordinator) certain(at time.Duration) bool {
 func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, error) {
 	c.state.Lock()
 	defer c.state.Unlock()
+	now := c.intake.Now()
 	all := record.StageMark{Stage: st.index, Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}
 	var errs []error
 	for _, m := range st.members {
-		e, has := st.ended[m.index]
+		e, has := st.ended[m]
 		if m.fault != nil {
 			errs = append(errs, m.fault)
 		}
 		if !has || e.Left {
-			all.Gone = append(all.Gone, record.Gone{Worker: m.index + 1, At: m.gone, Told: m.told && !m.lost})
+			gone := record.Gone{Worker: m.index + 1, At: m.gone, Told: m.leaving != nil && !m.lost}
+			if gone.Cut = gone.Told && m.leaving.Cut; !m.idle() {
+				gone.At = now
+			}
+			all.Gone = append(all.Gone, gone)
 		}
 		if !has {
-			all.DrainEnd = max(all.DrainEnd, c.intake.Now())
+			all.DrainEnd = max(all.DrainEnd, now)
 			continue
 		}
 		if e.Fault != "" {
@@ -212,26 +305,27 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 	}
 	if all.Reason == "" {
 		all.Reason = record.StopInterrupted // nobody is left
-		errs = append(errs, errors.New("all workers are gone"))
+		errs = append(errs, fmt.Errorf("all workers are gone%s", c.cut()))
 	}
 	return all, errors.Join(errs...)
 }
 
 // Settle implements run.Fleet.
 func (c *Coordinator) Settle(ctx context.Context) {
-	var all sync.WaitGroup
-	for _, m := range c.members {
-		if c.finds(func() bool { return m.lost || m.told }) {
+	var each sync.WaitGroup
+	for _, m := range c.all() {
+		if c.finds(m.idle) {
 			continue // what there is of it is here
 		}
-		all.Go(func() {
+		each.Go(func() {
 			asking, cancel := context.WithTimeout(ctx, askFor)
 			defer cancel()
-			if f, err := bus.Ask[flushed](asking, c.opt.Bus, to(onFlush, m.index), none{}); err == nil {
+			if f, err := ask[flushed](asking, c, m, onFlush, none{}); err == nil {
+				f.Status.Key = m.key
 				c.status(f.Status)
-				_ = c.taken(asking, m, f.Frames)
+				_ = c.state.Wait(asking, func() bool { return m.read >= f.Frames || m.over() || m.stuck })
 			}
 		})
 	}
-	all.Wait()
+	each.Wait()
 }

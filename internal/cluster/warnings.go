@@ -39,7 +39,7 @@ func (w *warnings) found() []string {
 // warn tells what the workers warn of, each thing once.
 func (c *Coordinator) warn() {
 	var told []string
-	for _, m := range c.joinedBy() {
+	for _, m := range c.all() {
 		for _, text := range m.warnings {
 			if !slices.Contains(told, text) {
 				told = append(told, text)

@@ -21,7 +21,8 @@ type Header struct {
 	// FellBack: HTTP/2 was asked for, no target speaks it, and HTTP/1.1 is used.
 	FellBack bool `json:"fell_back,omitempty"`
 	Host     Host `json:"host"`
-	// Run is what the files of all workers of a run have in common; empty: it has no workers.
+	// Run is the ID of the run, which the files of all its workers have in common; empty: the file was made from those of
+	// another tool.
 	Run string `json:"run,omitempty"`
 	// Worker is which of a run's workers wrote the file, from 1; 0: the run's own process.
 	Worker int `json:"worker,omitempty"`
@@ -92,8 +93,9 @@ type StageMark struct {
 // Gone is a worker that did not send its share of a stage to the end.
 type Gone struct {
 	Worker int           `json:"worker"`         // from 1
-	At     time.Duration `json:"at"`             // it was last heard, or was told to stop
-	Told   bool          `json:"told,omitempty"` // it was told to stop, and has shipped all its records
+	At     time.Duration `json:"at"`             // it was last heard, or sends nothing since
+	Told   bool          `json:"told,omitempty"` // it has shipped all its records: it was told to stop, unless it was cut off
+	Cut    bool          `json:"cut,omitempty"`  // with Told: it had not heard its coordinator, and stopped by itself
 }
 
 // Join makes it the mark of two shares of a stage: from the first that began to the last that ended.

@@ -88,6 +88,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		Schema:      Schema,
 		Name:        p.Name,
 		Version:     f.Header.Version,
+		RunID:       f.Header.Run,
 		Started:     f.Header.Start,
 		Interrupted: f.Interrupted,
 		Incomplete:  f.Incomplete,

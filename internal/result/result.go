@@ -17,7 +17,8 @@ const Schema = "inferometer.result/1"
 // Result is the outcome of a run.
 type Result struct {
 	Schema      string      `json:"schema"`
-	Name        string      `json:"name,omitempty"` // of the run
+	Name        string      `json:"name,omitempty"`   // of the run
+	RunID       string      `json:"run_id,omitempty"` // random; part of every request's own ID
 	Version     string      `json:"version"`        // of the program
 	Started     time.Time   `json:"started"`
 	Duration    float64     `json:"duration_s"`

@@ -29,7 +29,7 @@ func (j *judge) workers() {
 		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(n), Unit: "workers", Do: "Give the directories of all workers to inferometer report."},
 			"The records of "+number.Things(int64(n), "worker")+" of "+number.Count(int64(len(list)))+" are missing: "+strings.Join(j.facts.Missing, ", ")+".")
 	}
-	var lost, left []string
+	var lost, left, cut []string
 	known := map[int]bool{}
 	for i := range j.facts.Stages {
 		for _, g := range j.facts.Stages[i].Gone {
@@ -37,9 +37,12 @@ func (j *judge) workers() {
 				continue
 			}
 			known[g.Worker] = true
-			if text := nameOf(list, g.Worker) + " at " + number.Duration(g.At); g.Told {
+			switch text := nameOf(list, g.Worker) + " at " + number.Duration(g.At); {
+			case g.Cut:
+				cut = append(cut, text)
+			case g.Told:
 				left = append(left, text)
-			} else {
+			default:
 				lost = append(lost, text)
 			}
 		}
@@ -55,6 +58,10 @@ func (j *judge) workers() {
 	}
 	if n := len(left); n > 0 {
 		text += number.Things(int64(n), "worker") + of + " left before the run ended, told to stop (" + strings.Join(left, ", ") + "); requests that were under way are counted. "
+	}
+	if n := len(cut); n > 0 {
+		do = "Look at the network between the workers, NATS and the coordinator, and run again."
+		text += number.Things(int64(n), "worker") + of + " did not hear the coordinator and stopped (" + strings.Join(cut, ", ") + "); requests that were under way are counted. "
 	}
 	text += "The rest of " + pick(len(known), "its", "their") + " share was never sent."
 	j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(len(known)), Unit: "workers", Do: do}, text)

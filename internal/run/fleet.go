@@ -30,6 +30,7 @@ type Intake struct {
 	Now       func() time.Duration // the run's clock
 	collector *collect.Collector
 	ledger    *ledger
+	fail      func(error)           // ends the run, as records are lost
 	readers   []record.DigestReader // by worker
 	closed    atomic.Bool           // the run is over: what comes now is not of it
 }
@@ -46,12 +47,18 @@ func (in *Intake) Workers(list []record.WorkerInfo) {
 // Clocks says how well the clocks of the workers have agreed with the run's by now.
 func (in *Intake) Clocks(list []record.WorkerInfo) { in.ledger.workers(list) }
 
-// Keep keeps a frame of a worker's records.
-func (in *Intake) Keep(frame []byte) error {
-	if in.closed.Load() {
-		return nil
+// Keep keeps a frame of a worker's records. Where that fails, the run goes on or ends as its plan has it.
+func (in *Intake) Keep(frame []byte) {
+	if !in.closed.Load() {
+		in.ledger.out.note(in.ledger.out.records().Frame(frame))
 	}
-	return in.ledger.out.records().Frame(frame)
+}
+
+// Fail ends the run because a worker cannot write its records.
+func (in *Intake) Fail(err error) {
+	if !in.closed.Load() {
+		in.fail(err)
+	}
 }
 
 // Take takes the requests of a worker into account that a frame has. There is one caller for each

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -184,7 +183,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	}
 	return &run{
 		opt: p.opt, clock: p.clock, brake: p.brake, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
-		intake:  &Intake{Now: p.clock.Now, collector: collector, ledger: book},
+		intake:  &Intake{Now: p.clock.Now, collector: collector, ledger: book, fail: p.unshipped},
 		gauge:   &gauge{plan: p.plan, header: &book.facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
 		sampler: &sampler{clock: p.clock, live: live, collector: collector, ledger: book},
 		outcome: &outcome{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
@@ -304,7 +303,7 @@ type client struct {
 // client makes what asks the servers.
 func (p *preparation) client(s secrets, q *questions) (*client, error) {
 	// The id tells this run's requests from those of others in a server's log.
-	id := "inferometer-" + strconv.FormatInt(p.clock.Start().UnixMilli(), 36)
+	id := "inferometer-" + p.opt.ID
 	e, err := p.protocol.Open(p.plan.Target, endpoint.Options{
 		Clock: p.clock, TLS: s.tls, Key: s.key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
 		KeepRequests: p.plan.Output.KeepRaw, Limits: p.plan.Limits,
@@ -326,20 +325,33 @@ func (p *preparation) client(s secrets, q *questions) (*client, error) {
 // header is the first line of the record file.
 func (p *preparation) header(q *questions, c *client, fellBack bool) record.Header {
 	return record.Header{
-		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed,
+		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed, Run: p.opt.ID,
 		Decoder: p.plan.Target.Protocol, Template: q.Templated, Host: health.Host(), Calibration: p.opt.Calibration,
 		Proxy: strings.Join(proxy.Of(p.plan.Target, p.opt.Kit.Getenv), ", "), FellBack: fellBack, Kernel: c.endpoint.KernelStamps,
 	}
 }
 
-// unwritten tells at once that records cannot be written any more, and ends the run where
+// unwritten reports at once that records cannot be written any more, and ends the run where
 // the plan wants that.
 func (p *preparation) unwritten(err error) {
-	text := fmt.Sprintf("%v. The run goes on without records.", err)
 	if p.plan.Output.OnFull == plan.OnFullStop {
-		text = fmt.Sprintf("%v. The run is ended, as its plan has it.", err)
 		defer p.brake.pull(record.StopRecords)
+		p.warn("%v. The run is ended, as its plan has it.", err)
+		return
 	}
+	p.warn("%v. The run goes on without records.", err)
+}
+
+// unshipped reports that a worker cannot write its records, which are not known anywhere else: the run ends.
+func (p *preparation) unshipped(err error) {
+	if p.brake.offer(record.StopRecords) {
+		p.warn("%v. The run is ended: requests would be missing from its figures.", err)
+	}
+}
+
+// warn tells the user of something while the run is going on.
+func (p *preparation) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
 	if p.opt.Warn != nil {
 		p.opt.Warn(text)
 		return

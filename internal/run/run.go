@@ -8,9 +8,12 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/message"
@@ -24,6 +27,8 @@ import (
 
 // Options are what a run takes besides its plan.
 type Options struct {
+	// ID tells the run from all others; empty: a random one.
+	ID      string
 	Kit     kit.Kit
 	Version string
 	Log     io.Writer     // notes on what is being prepared
@@ -78,6 +83,7 @@ type Drawer func(document func() (*draw.Document, error)) error
 // when the run was interrupted; an error says that there is none, or, beside a
 // result, what could not be kept of it.
 func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
+	o.ID = cmp.Or(o.ID, NewID())
 	prep := &preparation{plan: p, opt: &o, clock: clock.NewClock(), brake: newBrake()}
 	defer prep.undo()
 	r, err := prep.until(ctx, o.Stop)
@@ -89,6 +95,9 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 	}
 	return r.execute(ctx)
 }
+
+// NewID makes the ID of a run: random, and fit for file names, subjects and headers.
+func NewID() string { return strings.ToLower(rand.Text()[:12]) }
 
 // PrepareError is an error that was met before the first request.
 type PrepareError struct{ error }

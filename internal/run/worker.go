@@ -32,7 +32,7 @@ type Worker struct {
 
 // Duty is what a worker has to do in a run.
 type Duty struct {
-	Run   string // what the records of all workers of the run are marked with
+	Run   string // the run's ID
 	Share load.Share
 	Clock *clock.Clock // the run's
 	Out   io.Writer    // takes its records, a frame at a time
@@ -42,6 +42,7 @@ type Duty struct {
 
 // NewWorker prepares to send a share of a plan.
 func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker, err error) {
+	o.ID = d.Run
 	own := *p
 	own.Output.Dir = "" // the run's, which the other process writes
 	p = &own
@@ -65,7 +66,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker,
 		return nil, err
 	}
 	header := prep.header(asked, cl, found.fellBack)
-	header.Run, header.Worker = d.Run, d.Share.Index+1
+	header.Worker = d.Share.Index + 1
 	writer, err := record.NewWriter(d.Out, header)
 	if err != nil {
 		return nil, err

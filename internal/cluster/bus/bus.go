@@ -1,8 +1,8 @@
-// Package bus is what a coordinator and its workers say to one another over NATS: typed messages, the records that
-// workers made, and signs of life. It knows nothing of plans and runs but the id under which a run's
+// Package bus is what a coordinator and its workers say to one another over NATS: typed messages, and the records that
+// workers made. It knows nothing of plans and runs but the id under which a run's
 // subjects stand, so that any number of them share one NATS.
 //
-// Ask, Answer, Tell and Hear carry JSON at most once. An Outbox and an Inbox carry frames of records exactly once and in
+// Ask repeats a question until it is answered, and Answer carries it out once. Tell and Hear carry JSON at most once. An Outbox and an Inbox carry frames of records exactly once and in
 // order, through a JetStream stream for each worker.
 package bus
 
@@ -15,7 +15,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -51,20 +50,8 @@ type DialOptions struct {
 
 // Bus is a connection to NATS, within the subjects of one run. It connects again by itself, for as long as it takes.
 type Bus struct {
-	*link
+	*Link
 	run string
-}
-
-// link is a connection, which the buses of several runs may share.
-type link struct {
-	nats *nats.Conn
-	js   jetstream.JetStream
-	log  func(string)
-
-	mu    sync.Mutex
-	cut   time.Time       // when the connection was lost; zero: it is there
-	alive context.Context // until it is lost
-	dead  context.CancelCauseFunc
 }
 
 const (
@@ -83,15 +70,12 @@ func Dial(ctx context.Context, o DialOptions) (*Bus, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{log: o.Log}
-	l.connected()
-	if l.log == nil {
-		l.log = func(string) {}
-	}
+	l := NewLink(o.Log)
 	opts = append(opts, l.handlers(o.Changed)...)
 	deadline := time.Now().Add(o.Wait)
+	var c *nats.Conn
 	for {
-		if l.nats, err = nats.Connect(servers, opts...); err == nil {
+		if c, err = nats.Connect(servers, opts...); err == nil {
 			break
 		}
 		if err = explain(servers, err, secrets); !errors.Is(err, ErrUnreachable) || !time.Now().Before(deadline) {
@@ -101,11 +85,13 @@ func Dial(ctx context.Context, o DialOptions) (*Bus, error) {
 			return nil, errors.Join(err, context.Cause(ctx))
 		}
 	}
-	if err := l.jetStream(ctx); err != nil {
-		l.nats.Close()
+	js, err := l.jetStream(ctx, c)
+	if err != nil {
+		c.Close()
 		return nil, fmt.Errorf("NATS at %s: %w", servers, err)
 	}
-	return &Bus{link: l, run: o.Run}, nil
+	l.Join(natsConn{c}, js, int(c.MaxPayload()))
+	return l.Bus(o.Run), nil
 }
 
 // server gives the addresses, without what is secret in them, the secrets, and the options for the client.
@@ -153,73 +139,6 @@ func (o DialOptions) server() (servers string, secrets []string, opts []nats.Opt
 	return strings.Join(list, ","), secrets, opts, nil
 }
 
-// handlers keep the state of the connection.
-func (l *link) handlers(changed func(bool, error)) []nats.Option {
-	if changed == nil {
-		changed = func(bool, error) {}
-	}
-	return []nats.Option{
-		nats.DisconnectErrHandler(func(c *nats.Conn, err error) {
-			l.mu.Lock()
-			l.cut = time.Now()
-			l.dead(nats.ErrDisconnected)
-			l.mu.Unlock()
-			if !c.IsClosed() {
-				changed(false, err)
-			}
-		}),
-		nats.ReconnectHandler(func(*nats.Conn) {
-			l.connected()
-			changed(true, nil)
-		}),
-		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) {
-			if s != nil {
-				err = fmt.Errorf("subject %s: %w", s.Subject, err)
-			}
-			l.log(err.Error())
-		}),
-	}
-}
-
-func (l *link) connected() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cut = time.Time{}
-	l.alive, l.dead = context.WithCancelCause(context.Background())
-}
-
-// whileConnected is a context that ends with the connection, too: what was asked of the server before has no answer after it.
-func (l *link) whileConnected(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	alive := l.alive
-	stop := context.AfterFunc(alive, func() { cancel(context.Cause(alive)) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
-}
-
-// call is a context for one call to JetStream.
-func (l *link) call(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, over := l.whileConnected(ctx)
-	ctx, cancel := context.WithTimeout(ctx, apiLimit)
-	return ctx, func() {
-		cancel()
-		over()
-	}
-}
-
-// complain logs what will be tried again, unless it said so last. That the connection is cut is told by others.
-func (l *link) complain(said *string, doing string, err error) {
-	if err == nil || errors.Is(err, context.Canceled) || !l.nats.IsConnected() || *said == err.Error() {
-		return
-	}
-	*said = err.Error()
-	l.log(doing + ": " + *said + "; trying again")
-}
-
 // pause waits.
 func pause(ctx context.Context, d time.Duration) {
 	select {
@@ -250,45 +169,27 @@ func explain(servers string, err error, secrets []string) error {
 }
 
 // jetStream makes sure that the server has it for us.
-func (l *link) jetStream(ctx context.Context) error {
-	var err error
-	if l.js, err = jetstream.New(l.nats, jetstream.WithPublishAsyncTimeout(apiLimit)); err != nil {
-		return err
+func (l *Link) jetStream(ctx context.Context, c *nats.Conn) (jetstream.JetStream, error) {
+	js, err := jetstream.New(c, jetstream.WithPublishAsyncTimeout(apiLimit))
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := l.call(ctx)
 	defer cancel()
-	if _, err = l.js.AccountInfo(ctx); err == nil {
-		return nil
+	if _, err = js.AccountInfo(ctx); err == nil {
+		return js, nil
 	}
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
-		return fmt.Errorf("%w: start the server with -js, or enable JetStream for the account", ErrNoJetStream)
+		return nil, fmt.Errorf("%w: start the server with -js, or enable JetStream for the account", ErrNoJetStream)
 	}
-	return fmt.Errorf("ask for JetStream: %w", err)
+	return nil, fmt.Errorf("ask for JetStream: %w", err)
 }
 
 // Space is the same connection within the subjects of another run.
-func (b *Bus) Space(run string) *Bus { return &Bus{link: b.link, run: run} }
+func (b *Bus) Space(run string) *Bus { return &Bus{Link: b.Link, run: run} }
 
 // Run is the ID of the run.
 func (b *Bus) Run() string { return b.run }
-
-// Away is how long the connection has been cut; 0: it is there.
-func (b *Bus) Away() time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.cut.IsZero() {
-		return 0
-	}
-	return max(time.Since(b.cut), 1)
-}
-
-// Close sends what was told and ends the connection, for all buses that share it.
-func (b *Bus) Close() {
-	if b.nats.IsConnected() {
-		_ = b.nats.FlushTimeout(time.Second) // who is cut off now is heard by nobody anyway
-	}
-	b.nats.Close()
-}
 
 // subject is where something of this run is said.
 func (b *Bus) subject(kind, name string) string {

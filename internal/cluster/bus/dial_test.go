@@ -143,7 +143,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("the URL is %s", s.URL())
 	}
 	b := dialWith(t, DialOptions{URL: s.URL(), Run: "run", Token: secret, CA: cert})
-	if _, err := b.nats.TLSConnectionState(); err != nil {
+	if _, err := b.conn.(natsConn).nats.TLSConnectionState(); err != nil {
 		t.Error(err)
 	}
 	refuses(t, DialOptions{URL: s.URL(), Token: secret}, ErrUntrusted, "CA")

@@ -74,7 +74,7 @@ func (in *Inbox) read(ctx context.Context) {
 		session, cancel := in.bus.whileConnected(ctx)
 		end, err := in.follow(session, &next)
 		cancel()
-		if end || ctx.Err() != nil || in.bus.nats.IsClosed() {
+		if end || ctx.Err() != nil || in.bus.isClosed() {
 			return
 		}
 		in.bus.complain(&said, "receive records of worker "+in.worker, err)

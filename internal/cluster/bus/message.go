@@ -2,9 +2,12 @@ package bus
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -17,54 +20,190 @@ type Declined struct {
 // Error is the reason as it was given.
 func (d *Declined) Error() string { return d.Reason }
 
-// declined is the header of an answer that is an error.
-const declined = "Declined"
+// Headers of messages.
+const (
+	askHeader      = "Ask"      // ID of a question, which its repetitions and its answer have, too
+	declinedHeader = "Declined" // of an answer that is an error
+)
 
-// Ask sends a question and waits for its answer until the context is over, which therefore must have a deadline. While
-// nobody listens to the subject it tries again. A question that was heard is not sent a second time: where the
-// connection breaks before the answer comes, the deadline passes.
+// A question is repeated until it is answered: first soon, then about once a second.
+const (
+	firstRepeat = 200 * time.Millisecond
+	lastRepeat  = time.Second
+)
+
+// answers hands answers to those who asked. The zero value is ready.
+type answers struct {
+	mu      sync.Mutex
+	hears   bool // answers are listened to
+	waiting map[string]chan *nats.Msg
+}
+
+// replyTo is where the answers to this process go.
+func (l *Link) replyTo() string { return "inferometer.reply." + l.self }
+
+// expect makes room for the answer to a question.
+func (l *Link) expect(id string) (<-chan *nats.Msg, error) {
+	a := &l.answers
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.hears {
+		if _, err := l.conn.Subscribe(l.replyTo(), l.answered); err != nil {
+			return nil, err
+		}
+		a.hears, a.waiting = true, map[string]chan *nats.Msg{}
+	}
+	answer := make(chan *nats.Msg, 1)
+	a.waiting[id] = answer
+	return answer, nil
+}
+
+// answered hands on an answer, the first to each question.
+func (l *Link) answered(m *nats.Msg) {
+	a := &l.answers
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id := m.Header.Get(askHeader)
+	if answer, ok := a.waiting[id]; ok {
+		answer <- m
+		delete(a.waiting, id)
+	}
+}
+
+// forget gives up waiting.
+func (l *Link) forget(id string) {
+	l.answers.mu.Lock()
+	defer l.answers.mu.Unlock()
+	delete(l.answers.waiting, id)
+}
+
+// Ask sends a question and waits for its answer until the context is over, which therefore must end. It repeats the question
+// meanwhile, as messages get lost where a connection is cut; whoever answers carries it out once.
 func Ask[A any](ctx context.Context, b *Bus, subject string, question any) (A, error) {
 	var answer A
 	data, err := json.Marshal(question)
 	if err != nil {
 		return answer, fmt.Errorf("ask %s: %w", subject, err)
 	}
-	for {
-		m, err := b.nats.RequestWithContext(ctx, b.subject("ask", subject), data)
-		switch {
-		case errors.Is(err, nats.ErrNoResponders):
-			if pause(ctx, again); ctx.Err() != nil {
-				return answer, fmt.Errorf("ask %s: nobody in run %s answers: %w", subject, b.run, context.Cause(ctx))
+	m, err := b.ask(ctx, subject, data)
+	if err != nil {
+		return answer, fmt.Errorf("ask %s in run %s: %w", subject, b.run, err)
+	}
+	if _, no := m.Header[declinedHeader]; no {
+		return answer, &Declined{Subject: subject, Reason: string(m.Data)}
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		return answer, fmt.Errorf("ask %s: read the answer: %w", subject, err)
+	}
+	return answer, nil
+}
+
+// ask sends a question until there is an answer.
+func (b *Bus) ask(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
+	id := rand.Text()
+	answer, err := b.expect(id)
+	if err != nil {
+		return nil, err
+	}
+	defer b.forget(id)
+	for wait := firstRepeat; ; wait = min(2*wait, lastRepeat) {
+		if b.connected() {
+			m := &nats.Msg{Subject: b.subject("ask", subject), Reply: b.replyTo(), Header: nats.Header{askHeader: {id}}, Data: data}
+			if err := b.conn.Publish(m); err != nil && !errors.Is(err, nats.ErrDisconnected) && !errors.Is(err, nats.ErrReconnectBufExceeded) {
+				return nil, err
 			}
-			continue
-		case err != nil:
-			return answer, fmt.Errorf("ask %s in run %s: %w", subject, b.run, err)
 		}
-		if _, no := m.Header[declined]; no {
-			return answer, &Declined{Subject: subject, Reason: string(m.Data)}
+		select {
+		case m := <-answer:
+			return m, nil
+		case <-ctx.Done():
+			return nil, fmt.Errorf("no answer: %w", context.Cause(ctx))
+		case <-time.After(wait):
 		}
-		if err := json.Unmarshal(m.Data, &answer); err != nil {
-			return answer, fmt.Errorf("ask %s: read the answer: %w", subject, err)
-		}
-		return answer, nil
 	}
 }
 
 // Answer answers questions, each in a goroutine of its own, until stop is called. An error of the function is what Ask
-// returns, as a Declined. When Answer returns, questions find it.
+// returns, as a Declined. When Answer returns, questions find it. A question that is repeated is not carried out again:
+// it gets the answer to the first, unless that is large or was long ago.
 func Answer[Q, A any](b *Bus, subject string, answer func(Q) (A, error)) (stop func(), err error) {
-	s, err := b.nats.Subscribe(b.subject("ask", subject), func(m *nats.Msg) {
+	once := &asked{}
+	return b.listen("ask", subject, func(m *nats.Msg) {
 		go func() {
-			err := m.RespondMsg(respond(m.Data, answer))
-			if errors.Is(err, nats.ErrMaxPayload) {
-				err = m.RespondMsg(decline(fmt.Errorf("the answer is too large for NATS: raise its max_payload of %d bytes", b.nats.MaxPayload())))
+			id := m.Header.Get(askHeader)
+			if id == "" {
+				return // nobody of ours asks so
 			}
-			if err != nil {
-				b.log(fmt.Sprintf("answer %s: %v", subject, err))
+			if reply, first := once.begin(id); !first {
+				if reply != nil {
+					b.reply(m, subject, reply)
+				}
+				return
 			}
+			reply := respond(m.Data, answer)
+			once.end(id, reply)
+			b.reply(m, subject, reply)
 		}()
 	})
-	return b.listening(s, err, subject)
+}
+
+// reply sends the answer to a question.
+func (b *Bus) reply(question *nats.Msg, subject string, answer *nats.Msg) {
+	if len(answer.Data)+1024 > b.maxPayload {
+		answer = decline(fmt.Errorf("the answer is too large for NATS: raise its max_payload of %d bytes", b.maxPayload))
+	}
+	m := &nats.Msg{Subject: question.Reply, Header: nats.Header{askHeader: {question.Header.Get(askHeader)}}, Data: answer.Data}
+	for key, values := range answer.Header {
+		m.Header[key] = values
+	}
+	if m.Subject == "" || !b.connected() {
+		return // it is asked again
+	}
+	if err := b.conn.Publish(m); err != nil {
+		b.log(fmt.Sprintf("answer %s: %v", subject, err))
+	}
+}
+
+// asked remembers questions, so that each is carried out once. The zero value is ready.
+type asked struct {
+	mu    sync.Mutex
+	calls map[string]*nats.Msg // by ID; nil: it is being carried out
+	order []string             // of those that were carried out
+}
+
+const (
+	asksKept  = 4096     // questions that are remembered
+	replyKept = 64 << 10 // bytes of an answer that is; a larger one is made again
+)
+
+// begin notes a question, and reports whether it is the first of its ID. Of others it gives the answer; nil: there is none yet.
+func (a *asked) begin(id string) (*nats.Msg, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	reply, known := a.calls[id]
+	if known {
+		return reply, false
+	}
+	if a.calls == nil {
+		a.calls = map[string]*nats.Msg{}
+	}
+	a.calls[id] = nil
+	return nil, true
+}
+
+// end notes the answer.
+func (a *asked) end(id string, reply *nats.Msg) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(reply.Data) > replyKept {
+		delete(a.calls, id)
+		return
+	}
+	a.calls[id] = reply
+	if a.order = append(a.order, id); len(a.order) > asksKept {
+		delete(a.calls, a.order[0])
+		a.order = a.order[1:]
+	}
 }
 
 // respond makes the answer to a question.
@@ -83,14 +222,14 @@ func respond[Q, A any](data []byte, answer func(Q) (A, error)) *nats.Msg {
 }
 
 func decline(err error) *nats.Msg {
-	return &nats.Msg{Header: nats.Header{declined: {"true"}}, Data: []byte(err.Error())}
+	return &nats.Msg{Header: nats.Header{declinedHeader: {"true"}}, Data: []byte(err.Error())}
 }
 
-// Tell sends something to all that hear the subject at this moment. While the connection is cut it is kept and sent afterwards.
+// Tell sends something to all that hear the subject at this moment. While the connection is cut nobody does.
 func Tell(b *Bus, subject string, what any) error {
 	data, err := json.Marshal(what)
-	if err == nil {
-		err = b.nats.Publish(b.subject("tell", subject), data)
+	if err == nil && b.connected() {
+		err = b.conn.Publish(&nats.Msg{Subject: b.subject("tell", subject), Data: data})
 	}
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", subject, err)
@@ -101,7 +240,7 @@ func Tell(b *Bus, subject string, what any) error {
 // Hear calls a function for everything that is told on a subject, one after another and, from each sender, in order, until stop is
 // called. When Hear returns, what is told is heard.
 func Hear[T any](b *Bus, subject string, heard func(T)) (stop func(), err error) {
-	s, err := b.nats.Subscribe(b.subject("tell", subject), func(m *nats.Msg) {
+	return b.listen("tell", subject, func(m *nats.Msg) {
 		var what T
 		if err := json.Unmarshal(m.Data, &what); err != nil {
 			b.log(fmt.Sprintf("hear %s: %v", subject, err))
@@ -109,19 +248,16 @@ func Hear[T any](b *Bus, subject string, heard func(T)) (stop func(), err error)
 		}
 		heard(what)
 	})
-	return b.listening(s, err, subject)
 }
 
-// listening waits until the server knows of a subscription.
-func (b *Bus) listening(s *nats.Subscription, err error, subject string) (stop func(), _ error) {
-	if err == nil {
-		err = b.nats.FlushTimeout(apiLimit)
-	}
+// listen calls a function for every message on a subject until stop is called.
+func (b *Bus) listen(kind, subject string, f nats.MsgHandler) (stop func(), err error) {
+	unsubscribe, err := b.conn.Subscribe(b.subject(kind, subject), f)
 	if err != nil {
 		return nil, fmt.Errorf("listen to %s: %w", subject, err)
 	}
 	return func() {
-		if err := s.Unsubscribe(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+		if err := unsubscribe(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 			b.log(fmt.Sprintf("stop listening to %s: %v", subject, err))
 		}
 	}, nil

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 type question struct {
@@ -116,34 +120,53 @@ func TestTellAndHear(t *testing.T) {
 	}
 }
 
-func TestSignsOfLife(t *testing.T) {
+// A question that is repeated, because its answer was late or lost, is carried out once.
+func TestRepeatedQuestions(t *testing.T) {
 	s := serve(t, ServerOptions{})
-	one, other := dial(t, s.URL(), "one"), dial(t, s.URL(), "other")
-	p, err := one.Pulse()
-	if err != nil {
+	worker, coordinator := dial(t, s.URL(), "run"), dial(t, s.URL(), "run")
+	var calls atomic.Int64
+	again := make(chan struct{})
+	if _, err := Answer(coordinator, "count", func(string) (int64, error) {
+		defer func() { <-again }()
+		return calls.Add(1), nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	defer p.Close()
-	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	all.Go(func() { other.Beat(ctx, "stranger", time.Hour) })
-	all.Go(func() { one.Beat(ctx, "node 1.example.com", time.Hour) })
-	all.Go(func() { one.Beat(ctx, "w2", time.Millisecond) })
-	for _, name := range []string{"node 1.example.com", "w2"} {
-		eventually(t, name, func() bool { _, ok := p.Since(name); return ok })
+	repeated := make(chan struct{}, 100)
+	if _, err := worker.conn.Subscribe(worker.subject("ask", "count"), func(*nats.Msg) { repeated <- struct{}{} }); err != nil {
+		t.Fatal(err)
 	}
-	before, _ := p.last["w2"], 0
-	eventually(t, "another beat", func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.last["w2"].After(before)
-	})
-	stop()
-	all.Wait()
-	if since, ok := p.Since("stranger"); ok || since != 0 {
-		t.Error("heard somebody of another run")
+	go func() {
+		for range 3 {
+			<-repeated
+		}
+		close(again)
+	}()
+	for want := range int64(2) {
+		if n, err := Ask[int64](limited(t), worker, "count", "x"); err != nil || n != want+1 {
+			t.Errorf("%d, %v: a question was carried out again", n, err)
+		}
 	}
-	if since, _ := p.Since("w2"); since < 0 {
-		t.Errorf("heard %v ago", since)
+}
+
+// What is remembered of questions is bounded, and large answers are not kept.
+func TestQuestionsAreForgotten(t *testing.T) {
+	var a asked
+	for i := range asksKept + 10 {
+		id := strconv.Itoa(i)
+		if _, first := a.begin(id); !first {
+			t.Fatalf("question %s was asked before", id)
+		}
+		a.end(id, &nats.Msg{})
+	}
+	if len(a.calls) != asksKept || len(a.order) != asksKept {
+		t.Errorf("%d answers are kept", len(a.calls))
+	}
+	if _, first := a.begin("9"); !first {
+		t.Error("the oldest are kept")
+	}
+	a.end("9", &nats.Msg{Data: make([]byte, replyKept+1)})
+	if _, known := a.calls["9"]; known {
+		t.Error("a large answer is kept")
 	}
 }

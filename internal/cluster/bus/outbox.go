@@ -63,11 +63,11 @@ const (
 // Outbox makes the stream of a worker, and begins to send. The name must be the worker's alone within the run.
 func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Outbox, error) {
 	o := &Outbox{
-		bus: b, worker: worker, owner: rand.Text(), file: file, part: min(partSize, int(b.nats.MaxPayload())-1024),
+		bus: b, worker: worker, owner: rand.Text(), file: file, part: min(partSize, b.maxPayload-1024),
 		ended: make(chan struct{}),
 	}
 	if o.part <= 0 {
-		return nil, fmt.Errorf("send records: NATS takes messages of %d bytes only: raise its max_payload to 1MB", b.nats.MaxPayload())
+		return nil, fmt.Errorf("send records: NATS takes messages of %d bytes only: raise its max_payload to 1MB", b.maxPayload)
 	}
 	err := o.create(ctx, 0)
 	var refused *jetstream.APIError
@@ -278,7 +278,7 @@ var errFile = errors.New("the worker's file")
 
 // publish sends pieces and waits until the stream has them all. It gives the last one's sequence number.
 func (o *Outbox) publish(ctx context.Context, pieces []piece, buffers [][]byte) (last uint64, err error) {
-	if !o.bus.nats.IsConnected() {
+	if !o.bus.connected() {
 		return 0, nats.ErrDisconnected
 	}
 	stored := make([]jetstream.PubAckFuture, 0, len(pieces))
@@ -317,7 +317,7 @@ func (o *Outbox) publish(ctx context.Context, pieces []piece, buffers [][]byte) 
 // tries for as long as it takes, and gives the sequence number to go on with.
 func (o *Outbox) look(ctx context.Context) (next uint64, err error) {
 	for start := time.Now(); ; {
-		if o.bus.nats.IsConnected() {
+		if o.bus.connected() {
 			i, err := o.bus.state(ctx, o.worker)
 			var refused *jetstream.APIError
 			switch {
@@ -344,7 +344,7 @@ func (o *Outbox) look(ctx context.Context) (next uint64, err error) {
 			}
 			o.bus.complain(&o.said, "send records of worker "+o.worker, err)
 		}
-		if o.bus.nats.IsClosed() {
+		if o.bus.isClosed() {
 			return 0, nats.ErrConnectionClosed
 		}
 		if pause(ctx, again); ctx.Err() != nil {

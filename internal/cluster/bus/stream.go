@@ -77,7 +77,7 @@ func (b *Bus) remove(ctx context.Context, stream string) error {
 		switch {
 		case err == nil, errors.Is(err, jetstream.ErrStreamNotFound):
 			return nil
-		case errors.As(err, &refused) && refused.Code < 500, b.nats.IsClosed(), ctx.Err() != nil:
+		case errors.As(err, &refused) && refused.Code < 500, b.isClosed(), ctx.Err() != nil:
 			return fmt.Errorf("delete NATS stream %s: %w", stream, err)
 		}
 		pause(ctx, again)

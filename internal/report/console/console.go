@@ -140,6 +140,9 @@ func (p *printer) head(r *result.Result, subject string) {
 		}
 		p.line(l)
 	}
+	if about := strings.Trim(subject+", run "+screen.Clean(r.RunID), ", "); r.RunID != "" {
+		subject = about
+	}
 	if subject != "" {
 		p.wrapped("", subject)
 	}

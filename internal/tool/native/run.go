@@ -25,9 +25,9 @@ import (
 
 // Run measures a server.
 func Run() tool.Tool {
-	return tool.Tool{Name: runName, Summary: "measure a server", Manual: args.RunManual, Run: func(env tool.Env, line []string) int {
+	return tool.Tool{Name: "run", Summary: "measure a server", Manual: args.RunManual, Run: func(env tool.Env, line []string) int {
 		action, err := args.Run(line, kit.Known(), tool.ReadFile)
-		return carryOut(env, runName, action, err, args.RunManual)
+		return carryOut(env, "run", action, err, args.RunManual)
 	}}
 }
 
@@ -160,10 +160,10 @@ func (j *job) once(ctx context.Context, place func(*plan.Plan) string) int {
 
 // run runs a plan. place gives its output directory; saved is given its records when they are
 // whole; nil: nobody is.
-func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) string, saved func(dir string) error) (*result.Result, error) {
+func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) string, saved func(dir string) error) (res *result.Result, err error) {
 	env, session := j.env, j.session
 	opt := run.Options{
-		Place: place, Saved: saved,
+		ID: j.action.RunID, Place: place, Saved: saved,
 		Kit: session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: j.bars,
 		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch, Draw: session.Draw, Gating: session.Gating,
 	}
@@ -172,14 +172,14 @@ func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) stri
 		if err != nil {
 			return nil, err
 		}
-		opt.Fleet, opt.Elsewhere = workers, j.action.JoinAt != "" || j.action.NATS != ""
+		opt.Fleet, opt.ID, opt.Elsewhere = workers, workers.id, j.action.JoinAt != "" || j.action.NATS != ""
 		defer func() {
-			if err := workers.close(); err != nil {
+			if err := workers.close(err); err != nil {
 				env.Warn("warning", []string{err.Error()})
 			}
 		}()
 	}
-	res, err := run.Run(ctx, p, opt)
+	res, err = run.Run(ctx, p, opt)
 	session.Hide()
 	return res, err
 }

@@ -25,8 +25,8 @@ func Worker() tool.Tool {
 
 // joining are the flags of a worker.
 type joining struct {
-	url, name, dir, ca, creds string
-	wait                      time.Duration
+	url, run, name, dir, ca, creds string
+	wait                           time.Duration
 }
 
 // flags are they, as a command line has them.
@@ -34,6 +34,7 @@ func (j *joining) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("inferometer worker", pflag.ContinueOnError)
 	flags.Usage = func() {}
 	flags.StringVar(&j.url, "join", "", "NATS where the run is, as a `URL`: nats://HOST:PORT or tls://HOST:PORT")
+	flags.StringVar(&j.run, "run", "", "`ID` of the run to join, as its coordinator prints it (default: any run that lacks a worker)")
 	flags.StringVar(&j.name, "name", "", "name of this worker, its own in the run (default HOST-PROCESS)")
 	flags.StringVar(&j.dir, "dir", "", "`DIR` for this worker's own records (default: a temporary one, which is kept if the run is lost)")
 	flags.StringVar(&j.ca, "ca", "", "PEM `FILE` of the authority that signed the certificate of NATS")
@@ -104,7 +105,7 @@ func (j *joining) work(env tool.Env) error {
 		j.dir = dir
 	}
 	b, err := bus.Dial(dialing, bus.DialOptions{
-		URL: j.url, Run: runName, Name: j.name, Token: env.Getenv(tokenVariable), Credentials: j.creds, CA: j.ca, Wait: j.wait,
+		URL: j.url, Run: "worker", Name: j.name, Token: env.Getenv(tokenVariable), Credentials: j.creds, CA: j.ca, Wait: j.wait,
 	})
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func (j *joining) work(env tool.Env) error {
 	defer env.GiveHeapRoom()()
 	session := env.Unwatched()
 	err = cluster.Work(ctx, cluster.WorkerOptions{
-		Bus: b, Name: j.name, Dir: j.dir, Wait: j.wait, Leave: dialing.Done(), Log: env.Stderr,
+		Bus: b.Link, RunID: j.run, Name: j.name, Dir: j.dir, Wait: j.wait, Leave: dialing.Done(), Log: env.Stderr,
 		Run: run.Options{Kit: session.Kit, Version: env.Version, Log: env.Stderr},
 	})
 	if err == nil && passing {

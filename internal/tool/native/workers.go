@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"net/url"
@@ -30,15 +31,13 @@ import (
 // tokenVariable holds what a worker must present to join.
 const tokenVariable = "INFEROMETER_TOKEN"
 
-// runName is that of the run on its NATS. One NATS has one run at a time.
-const runName = "run"
-
 // joinFor is how long workers may take to join and to prepare.
 const joinFor = 10 * time.Minute
 
 // fleet is what a run with workers has besides itself.
 type fleet struct {
 	*cluster.Coordinator
+	id     string // of the run
 	bus    *bus.Bus
 	server *bus.Server // nil: the user's own NATS is used
 	local  []*local    // the workers that this process has started
@@ -49,10 +48,10 @@ type fleet struct {
 // newFleet starts what a run with workers needs that writes to a directory, and the workers
 // themselves where they are on this machine.
 func newFleet(ctx context.Context, env tool.Env, a *args.Action, out string, s *tool.Session) (_ *fleet, err error) {
-	f := &fleet{}
+	f := &fleet{id: cmp.Or(a.RunID, run.NewID())}
 	defer func() {
 		if err != nil {
-			f.close()
+			f.close(err)
 		}
 	}()
 	here := a.JoinAt == "" && a.NATS == ""
@@ -69,15 +68,34 @@ func newFleet(ctx context.Context, env tool.Env, a *args.Action, out string, s *
 		}
 		at = f.server.URL()
 	}
-	if f.bus, err = bus.Dial(ctx, bus.DialOptions{URL: at, Run: runName, Name: "inferometer coordinator", Token: token, CA: a.NATSCA, Credentials: a.NATSCreds}); err != nil {
+	if f.bus, err = bus.Dial(ctx, bus.DialOptions{
+		URL: at, Run: f.id, Name: "inferometer coordinator", Token: token, CA: a.NATSCA, Credentials: a.NATSCreds, Changed: connectionLog(s.Log),
+	}); err != nil {
 		return nil, err
 	}
-	f.Coordinator = cluster.New(cluster.Options{Bus: f.bus, Workers: a.Workers, Version: env.Version, Wait: joinFor, Log: s.Log})
+	o := cluster.Options{Bus: f.bus, Workers: a.Workers, Version: env.Version, Wait: joinFor, Own: f.server != nil, Chosen: a.RunID != "", Log: s.Log}
+	if f.Coordinator, err = cluster.Open(o); err != nil {
+		return nil, err
+	}
 	if !here {
-		fmt.Fprintf(s.Log, "Waiting for %d workers: inferometer worker --join %s\n", a.Workers, cmp.Or(a.NATS, joinURL(a.JoinAt, at)))
+		fmt.Fprintf(s.Log, "Run %s waits for %d workers: inferometer worker --join %s\n", f.id, a.Workers, cmp.Or(a.NATS, joinURL(a.JoinAt, at)))
 		return f, nil
 	}
 	return f, f.start(env, a.Workers, out, at, token)
+}
+
+// connectionLog reports when NATS is cut off and when it is back.
+func connectionLog(log io.Writer) func(up bool, reason error) {
+	return func(up bool, reason error) {
+		switch {
+		case up:
+			fmt.Fprintln(log, "NATS is back.")
+		case reason != nil:
+			fmt.Fprintf(log, "warning: NATS is gone since %s: %v; trying again\n", time.Now().Format("15:04:05"), reason)
+		default:
+			fmt.Fprintf(log, "warning: NATS is gone since %s; trying again\n", time.Now().Format("15:04:05"))
+		}
+	}
 }
 
 // joinURL is where other machines find the NATS of this process, which listens at an address and can be reached at
@@ -107,7 +125,7 @@ func (f *fleet) start(env tool.Env, n int, out, at, token string) (err error) {
 	cores := max(1, runtime.GOMAXPROCS(0)/n)
 	for i := range n {
 		name := "worker-" + strconv.Itoa(i+1)
-		l := &local{name: name, cmd: exec.Command(env.Program, "worker", "--join", at, "--name", name, "--dir", filepath.Join(f.dir, name))}
+		l := &local{name: name, cmd: exec.Command(env.Program, "worker", "--join", at, "--run", f.id, "--name", name, "--dir", filepath.Join(f.dir, name))}
 		l.cmd.Env = append(l.cmd.Environ(), tokenVariable+"="+token, "GOMAXPROCS="+strconv.Itoa(cores))
 		if err := l.start(); err != nil {
 			return err
@@ -164,11 +182,11 @@ func (l *local) start() error {
 // goFor is how long a worker may take to end by itself.
 const goFor = 15 * time.Second
 
-// close ends the workers, and what carries their records.
-func (f *fleet) close() error {
+// close ends the workers, and what carries their records; why is what ended the run, or nil.
+func (f *fleet) close(why error) error {
 	var errs []error
 	if f.Coordinator != nil {
-		errs = append(errs, f.Coordinator.Close())
+		errs = append(errs, f.Coordinator.Close(why))
 	}
 	wait := goFor
 	if !f.begun { // what is wrong was said, and nothing was recorded

@@ -129,6 +129,7 @@ func workerFlags() []option {
 		{name: "join-at", arg: "HOST:PORT", help: "with --workers: wait here for N workers of other machines (inferometer worker --join); the token is in INFEROMETER_TOKEN"},
 		{name: "nats", arg: "URL", help: "with --workers: meet the workers at this NATS server instead"},
 		{name: "nats-ca", arg: "FILE", help: "with --nats: PEM file of the authority that signed the certificate of NATS"},
+		{name: "run-id", arg: "ID", help: "ID of the run, for worker --run; letters, digits, - and _ (default: a random one, which is printed)"},
 		{name: "nats-creds", arg: "FILE", help: "with --nats: credentials file of a NATS account, instead of INFEROMETER_TOKEN"},
 	}
 }

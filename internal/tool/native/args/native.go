@@ -35,6 +35,7 @@ type Action struct {
 	// machine, or at a NATS of the user's own; where neither is given, they are started here.
 	Workers      int
 	JoinAt, NATS string
+	RunID        string // empty: a random one
 	// NATSCA and NATSCreds are files for that NATS; empty: it needs none.
 	NATSCA, NATSCreds string
 	SendTo            SendTo
@@ -82,7 +83,7 @@ func read(groups []group, args []string, known plan.Known, readFile func(name st
 	return &Action{
 		Command: "run", Plan: p, Warnings: warn, Repeat: repeat,
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"), JUnit: v.last("junit"),
-		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"), NATSCA: v.last("nats-ca"), NATSCreds: v.last("nats-creds"), Export: export, SendTo: v.sendTo(),
+		Workers: workers, RunID: v.last("run-id"), JoinAt: v.last("join-at"), NATS: v.last("nats"), NATSCA: v.last("nats-ca"), NATSCreds: v.last("nats-creds"), Export: export, SendTo: v.sendTo(),
 	}, nil
 }
 

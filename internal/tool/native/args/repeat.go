@@ -129,6 +129,9 @@ func (b *builder) alone(r *Repeat) {
 	if b.given("export") {
 		b.fault("--export", "cannot be combined with "+which+": each run would write the same file", "keep the runs with --out and export each: inferometer export DIR/1")
 	}
+	if b.given("run-id") {
+		b.fault("--run-id", "cannot be combined with "+which+": each run has an ID of its own", "leave it out")
+	}
 	for _, name := range []string{"join-at", "nats"} {
 		if b.given(name) {
 			b.fault("--"+name, "cannot be combined with "+which+": workers on other machines serve one run", "use workers on this machine with --workers alone, or repeat the command")

@@ -1,6 +1,12 @@
 package args
 
-import "strconv"
+import (
+	"regexp"
+	"strconv"
+)
+
+// runID is what users may call a run.
+var runID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // mostWorkers bounds a number that is more likely a mistake than a wish.
 const mostWorkers = 10_000
@@ -20,6 +26,9 @@ func (b *builder) workers() int {
 	}
 	if b.given("join-at") && b.given("nats") {
 		b.fault("--nats", "cannot be combined with --join-at", "workers meet at one place")
+	}
+	if id := b.last("run-id"); b.given("run-id") && !runID.MatchString(id) {
+		b.fault("--run-id", strconv.Quote(id)+" is not an ID", "use up to 64 letters, digits, - and _")
 	}
 	if text == "" {
 		return 0

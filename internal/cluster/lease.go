@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/cluster/bus"
+)
+
+// lease is a worker's permission to send. It is looked at before each send, on the worker's own clock, and once it has run out it
+// never holds again: the coordinator may have ended the run meanwhile.
+//
+// A renewal counts from the moment at which it was asked for, and the coordinator has answered it later
+// than that. So when the coordinator has answered none for leaseFor, the worker sends nothing, however slow messages are.
+type lease struct {
+	now   func() time.Time
+	start time.Time
+	until atomic.Int64 // nanoseconds after start; 0: it has run out
+
+	once sync.Once
+	over chan struct{} // closed when it has run out
+	err  error         // why; set before
+}
+
+// errRefused means that the coordinator has given this worker up.
+var errRefused = errors.New("the coordinator has given this worker up")
+
+// newLease makes a lease that was asked for at a moment. now reads the worker's clock.
+func newLease(now func() time.Time, asked time.Time) *lease {
+	l := &lease{now: now, start: asked.Add(-1), over: make(chan struct{})}
+	l.until.Store(int64(leaseFor))
+	return l
+}
+
+// Holds reports whether the worker may send now.
+func (l *lease) Holds() bool {
+	until := l.until.Load()
+	if until != 0 && int64(l.now().Sub(l.start)) < until {
+		return true
+	}
+	l.end(fmt.Errorf("%w: it was not heard for %s", ErrAlone, leaseFor))
+	return false
+}
+
+// renewed prolongs the lease by an answer to what was asked at a moment.
+func (l *lease) renewed(asked time.Time) {
+	for until := int64(asked.Sub(l.start) + leaseFor); ; {
+		before := l.until.Load()
+		if before == 0 || before >= until || l.until.CompareAndSwap(before, until) {
+			return
+		}
+	}
+}
+
+// end ends the lease.
+func (l *lease) end(why error) {
+	l.once.Do(func() {
+		l.err = why
+		l.until.Store(0)
+		close(l.over)
+	})
+}
+
+// keep renews the lease until the context is over.
+func (l *lease) keep(ctx context.Context, renew func(ctx context.Context) error) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for l.Holds() {
+		asked := l.now()
+		go func() {
+			ctx, cancel := context.WithTimeout(ctx, leaseFor)
+			defer cancel()
+			err := renew(ctx)
+			var no *bus.Declined
+			switch {
+			case err == nil:
+				l.renewed(asked)
+			case errors.As(err, &no):
+				l.end(fmt.Errorf("%w: %w", errRefused, err))
+			}
+		}()
+		select {
+		case <-tick.C:
+		case <-l.over:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}

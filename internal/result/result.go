@@ -19,7 +19,7 @@ type Result struct {
 	Schema      string      `json:"schema"`
 	Name        string      `json:"name,omitempty"`   // of the run
 	RunID       string      `json:"run_id,omitempty"` // random; part of every request's own ID
-	Version     string      `json:"version"`        // of the program
+	Version     string      `json:"version"`          // of the program
 	Started     time.Time   `json:"started"`
 	Duration    float64     `json:"duration_s"`
 	Interrupted bool        `json:"interrupted,omitempty"`

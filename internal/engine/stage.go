@@ -81,6 +81,9 @@ func (st *stage) awaitStart() bool {
 	for {
 		wait := st.begin - st.e.cfg.Now()
 		if wait <= 0 {
+			if st.load.Start > 0 {
+				st.mark.StartDelay = -wait
+			}
 			return true
 		}
 		if !st.sleeper.Sleep(wait) {

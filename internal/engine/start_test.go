@@ -43,6 +43,9 @@ func TestStart(t *testing.T) {
 					if mark.Begin != start || mark.WarmupEnd != start+500*ms || mark.SendEnd != start+1500*ms {
 						t.Errorf("began at %v, measured from %v to %v", mark.Begin, mark.WarmupEnd, mark.SendEnd)
 					}
+					if want := max(0, called-start); mark.StartDelay != want {
+						t.Errorf("it was ready %v after its start, want %v", mark.StartDelay, want)
+					}
 					got := dues(b.keeper.recs)
 					if got[0] != start || s.Arrivals != nil && len(got) != 15 {
 						t.Errorf("%d requests, due at %v", len(got), got)

@@ -277,12 +277,14 @@ type Budgets struct {
 	TokenDrift  float64  // disagreement of server and tokenizer
 	ShortOutput float64  // share of answers empty or short of the length asked for
 	ClockStep   Duration
-	Resent      float64 // share of requests that were sent twice
-	Error       float64 // share of a latency that this client can have bent it by; or Lag if that is more
-	Drift       float64 // change of throughput or latency between the halves of the steady window
-	Failures    float64 // share of requests that failed, those aside that this side has ended
-	InFlight    float64 // least share of a closed loop's concurrency that was held
-	Standstill  float64 // share of the time in which this client stood still
+	StartSkew   Duration // how late the last worker began a stage; or a part of the load's gaps if that is more
+	ClockBound  Duration // by how much the clocks of workers may differ; or Error of the measured time if that is less
+	Resent      float64  // share of requests that were sent twice
+	Error       float64  // share of a latency that this client can have bent it by; or Lag if that is more
+	Drift       float64  // change of throughput or latency between the halves of the steady window
+	Failures    float64  // share of requests that failed, those aside that this side has ended
+	InFlight    float64  // least share of a closed loop's concurrency that was held
+	Standstill  float64  // share of the time in which this client stood still
 	Pause       Duration
 	Cached      float64 // share of prompt tokens out of the server's cache, where nothing was to be found there
 }
@@ -341,6 +343,8 @@ func Default() Plan {
 			TokenDrift:  0.01,
 			ShortOutput: 0.01,
 			ClockStep:   Duration(5 * time.Millisecond),
+			StartSkew:   Duration(5 * time.Millisecond),
+			ClockBound:  Duration(20 * time.Millisecond),
 			Resent:      0.01,
 			Error:       0.05,
 			Drift:       0.1,

@@ -73,17 +73,19 @@ type Host struct {
 
 // StageMark says how a stage went: written when it has ended.
 type StageMark struct {
-	Worker    int           `json:"worker,omitempty"` // whose share of the stage it is about, from 1; 0: all of it
-	Stage     int           `json:"stage"`
-	Begin     time.Duration `json:"begin"`          // its first request could go
-	WarmupEnd time.Duration `json:"warmup_end"`     // first measured request could go
-	SendEnd   time.Duration `json:"send_end"`       // no request went after this
-	DrainEnd  time.Duration `json:"drain_end"`      // nothing was in flight after this
-	Scheduled int64         `json:"scheduled"`      // arrivals that fell due while the stage was sending; 0 in closed loop
-	Waited    int64         `json:"waited"`         // arrivals that had to wait for a slot
-	Unsent    int64         `json:"unsent"`         // arrivals that fell due and were never sent
-	Gone      []Gone        `json:"gone,omitempty"` // workers that sent no more before it ended
-	Reason    StopReason    `json:"reason"`         // why it stopped sending
+	Worker int           `json:"worker,omitempty"` // whose share of the stage it is about, from 1; 0: all of it
+	Stage  int           `json:"stage"`
+	Begin  time.Duration `json:"begin"` // its first request could go
+	// StartDelay is how long after that who sends it was ready to; of several workers, the last.
+	StartDelay time.Duration `json:"start_delay,omitempty"`
+	WarmupEnd  time.Duration `json:"warmup_end"`     // first measured request could go
+	SendEnd    time.Duration `json:"send_end"`       // no request went after this
+	DrainEnd   time.Duration `json:"drain_end"`      // nothing was in flight after this
+	Scheduled  int64         `json:"scheduled"`      // arrivals that fell due while the stage was sending; 0 in closed loop
+	Waited     int64         `json:"waited"`         // arrivals that had to wait for a slot
+	Unsent     int64         `json:"unsent"`         // arrivals that fell due and were never sent
+	Gone       []Gone        `json:"gone,omitempty"` // workers that sent no more before it ended
+	Reason     StopReason    `json:"reason"`         // why it stopped sending
 	// Heeded counts how often a slot of a closed loop waited because the server asked for it
 	// (Retry-After), HeededFor how long the slots did so together.
 	Heeded    int64         `json:"retry_after_waits,omitempty"`
@@ -104,6 +106,7 @@ func (m *StageMark) Join(o StageMark) {
 		m.Reason = o.Reason
 	}
 	m.Begin, m.WarmupEnd = min(m.Begin, o.Begin), max(m.WarmupEnd, o.WarmupEnd)
+	m.StartDelay = max(m.StartDelay, o.StartDelay)
 	m.SendEnd, m.DrainEnd = max(m.SendEnd, o.SendEnd), max(m.DrainEnd, o.DrainEnd)
 	m.Scheduled, m.Waited, m.Unsent = m.Scheduled+o.Scheduled, m.Waited+o.Waited, m.Unsent+o.Unsent
 	m.Heeded, m.HeededFor = m.Heeded+o.Heeded, m.HeededFor+o.HeededFor

@@ -22,9 +22,10 @@ type bars struct {
 	first    Bar  // of first tokens, whose read held later ones
 	clock    float64
 	merged   float64 // p99 of gaps: events that the client read too late to tell apart
+	clocks   float64 // between two of those that the requests were sent by
 	closed   bool
 	latency  float64 // mean
-	span     float64 // of the stage
+	span     float64 // that rates are over
 	tokens   float64 // mean length of answers
 }
 
@@ -45,7 +46,7 @@ func barsOf(f *Facts, sum *metric.Stage, closed bool) *bars {
 	b := &bars{
 		known: true, send: of("write_time"), dispatch: of("dispatch_delay"), noticed: of("read_delay"), closed: closed,
 		latency: of("request_latency").Avg, tokens: of("output_sequence_length").Avg,
-		span: millis(sum.Whole.Totals.End - sum.Whole.Totals.Begin),
+		span: millis(sum.Whole.Totals.End - sum.Whole.Totals.Begin), clocks: millis(apart(f.Header.Workers)),
 	}
 	if c.Reads > 0 && c.Unstamped > 0 {
 		_, b.known = sum.Whole.Stats["read_delay"]
@@ -70,6 +71,12 @@ func barsOf(f *Facts, sum *metric.Stage, closed bool) *bars {
 		}
 	}
 	return b
+}
+
+// over are the bars of figures over another part of the stage.
+func (b bars) over(w Window) *bars {
+	b.span = (w.End - w.Begin) * 1000
+	return &b
 }
 
 // add gives every metric that it can its error bar.
@@ -107,7 +114,7 @@ func (b *bars) of(id string, s *Stat) (Bar, bool) {
 		n := max(1, b.tokens-1)
 		return Bar{bar.Avg / n, bar.P99 / n}, true
 	case "request_throughput", "output_token_throughput", "total_token_throughput", "input_token_throughput":
-		return Bar{Avg: s.Avg * b.slowed()}, true
+		return Bar{Avg: s.Avg * min(1, b.slowed()+b.mixed())}, true
 	}
 	return Bar{}, false
 }
@@ -132,6 +139,18 @@ func (b *bars) slowed() float64 {
 		return min(1, (b.dispatch.P99+b.send.P99)/b.span)
 	}
 	return 0
+}
+
+// mixed is by which share the rates can be off because the time that they are over begins by one
+// worker's clock and ends by another's.
+func (b *bars) mixed() float64 {
+	switch {
+	case b.clocks == 0:
+		return 0
+	case b.span <= b.clocks:
+		return 1
+	}
+	return b.clocks / (b.span - b.clocks)
 }
 
 // bent judges whether latencies can have been bent on their way out: a client that waits

@@ -123,7 +123,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		bars := barsOf(&f, &sum, FoldOptions(p).Closed[i])
 		bars.add(st.Metrics)
 		if st.Steady != nil {
-			bars.add(st.Steady.Metrics)
+			bars.over(st.Steady.Window).add(st.Steady.Metrics)
 		}
 		if f.Names.Stage != nil {
 			st.Name = f.Names.Stage(i)

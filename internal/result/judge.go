@@ -194,6 +194,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.thinNote(i, sum)
 	j.achieved(i, mark, sum)
 	j.pace(i, mark, sum)
+	j.together(i, mark, sum)
 	j.inFlight(i, mark, sum)
 	for _, c := range clients {
 		j.standstill(i, c, mark)

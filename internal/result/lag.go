@@ -31,12 +31,16 @@ func (j *judge) lag(i int, sum *metric.Stage) {
 			break
 		}
 	}
-	t := &sum.Whole.Totals
-	gap := millis(min(mostGap, (t.End-t.Begin)/time.Duration(max(1, t.Requests))))
+	gap := millis(meanGap(&sum.Whole.Totals))
 	p90, most := quantile(&delay, "p90"), max(budget, gapsP90*gap)
 	j.check(Check{Stage: i, Name: "lag_p90", Value: p90, Budget: most, Unit: metric.Milliseconds, OK: p90 <= most, Do: lateness}, late(p90, "p90", most))
 	p99, most := quantile(&delay, "p99"), max(budget, gapsP99*gap)
 	j.check(Check{Stage: i, Name: "lag_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most, Do: lateness}, late(p99, "p99", most))
+}
+
+// meanGap is the mean time between two requests, as far as it counts.
+func meanGap(t *metric.Totals) time.Duration {
+	return min(mostGap, (t.End-t.Begin)/time.Duration(max(1, t.Requests)))
 }
 
 func late(value float64, at string, budget float64) string {

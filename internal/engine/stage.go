@@ -44,6 +44,7 @@ type stage struct {
 
 	empty  atomic.Bool // the source has no more
 	barred atomic.Bool // nothing may be sent any more
+	may    func() bool // maySend, for those who hold the connections; nil: always
 
 	turns    context.Context // ends when turns that wait for an answer shall not go any more
 	endTurns context.CancelFunc
@@ -61,6 +62,9 @@ func newStage(e *Engine, s load.Stage, ctx context.Context, ready []*queue) *sta
 	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil || s.Start > 0 {
 		st.sleeper = e.cfg.NewSleeper()
+	}
+	if e.cfg.MaySend != nil {
+		st.may = st.maySend
 	}
 	st.warmup.done = make(chan struct{})
 	st.warmEnd.Store(int64(record.Never))
@@ -334,7 +338,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 	rec.Call, rec.Labels, rec.Ends = j.prompt.Call, j.prompt.Labels, j.prompt.Sequence.End
 	rec.Due, rec.Held, rec.Ready = j.admission.due, j.admission.held, ready
 	rec.Sent, rec.Written = record.Never, record.Never
-	rec.Watch = j.admission.watch
+	rec.Watch, rec.MaySend = j.admission.watch, st.may
 	rec.In = record.Tokens{Local: j.prompt.Tokens}
 	if j.prompt.Tokens >= 0 {
 		rec.In.N, rec.In.Source = j.prompt.Tokens, record.FromTokenizer
@@ -351,7 +355,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 	}
 	st.rests.note(i, rec)
 	st.honorRetryAfter(i, rec)
-	rec.Watch = nil
+	rec.Watch, rec.MaySend = nil, nil
 	st.e.cfg.Live.end(i)
 	st.endWarmup(rec.Phase)
 	return rec

@@ -13,6 +13,10 @@ type Exchange struct {
 	// while the connection is locked and must not wait for anything.
 	Watch func(body []byte)
 
+	// MaySend is asked when a connection is there for the request, right before it goes, and before it goes
+	// again; nil: it may. It must not wait for anything.
+	MaySend func() bool
+
 	// Keeper is asked once more than Room is held; nil: there is no bound. Whole is how many
 	// bytes of Body are known to be whole events of a permitted length.
 	Keeper Keeper
@@ -34,6 +38,9 @@ func (x *Exchange) Reset() {
 		flight: x.flight,
 	}
 }
+
+// Barred reports whether the request may not go any more.
+func (x *Exchange) Barred() bool { return x.MaySend != nil && !x.MaySend() }
 
 // Keeper sees to it that a record does not grow without bound while its answer comes.
 type Keeper interface {

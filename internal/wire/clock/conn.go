@@ -48,6 +48,9 @@ func (c *Conn) Protocol() string {
 // ErrAborted is what an exchange ends with when its context ended.
 var ErrAborted = errors.New("aborted")
 
+// ErrBarred is what a request ends with that was not sent, because it may not be any more.
+var ErrBarred = errors.New("not sent: nothing may be sent any more")
+
 // ErrUnended is what an Exchange ends with whose time to end is over.
 var ErrUnended = errors.New("the answer does not end")
 

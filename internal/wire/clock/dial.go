@@ -283,7 +283,7 @@ func Classify(err error) record.Class {
 		return known.Class
 	case errors.As(err, &expired):
 		return expired.Class
-	case errors.Is(err, ErrAborted):
+	case errors.Is(err, ErrAborted), errors.Is(err, ErrBarred):
 		return record.Cancelled
 	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
 		// How crypto/tls reports an alert. A server that does not like a client's

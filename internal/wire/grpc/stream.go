@@ -60,6 +60,10 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 			c.fail(ctx, rec, err)
 			return
 		}
+		if rec.Barred() {
+			c.fail(ctx, rec, err)
+			return
+		}
 		if last != record.Never {
 			rec.Resent++
 		}
@@ -120,6 +124,9 @@ func (f *flow) release() {
 // board puts a request on the lane's stream, which is opened where there is none.
 func (c *Client) board(ctx context.Context, l *lane, method string, q *request, m Message, sort Sorter) (*flow, error) {
 	for try := 1; ; try++ {
+		if q.rec.Barred() {
+			return nil, clock.ErrBarred
+		}
 		if f := l.flow.Load(); f != nil {
 			q.flow, q.rec.Conn = f, record.Conn{Reused: true}
 			if f.add(q) {

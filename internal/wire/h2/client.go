@@ -128,6 +128,9 @@ type order struct {
 	slot   int     // of an open-ended stream
 }
 
+// barred reports whether the request may not go any more.
+func (o *order) barred() bool { return o.rec != nil && o.rec.Barred() }
+
 // perform carries out a request and, where the server cannot have taken it, carries
 // it out again.
 func (c *Client) perform(ctx context.Context, o *order) error {
@@ -164,6 +167,9 @@ func (c *Client) perform(ctx context.Context, o *order) error {
 		default:
 			return err
 		}
+		if o.rec.Barred() {
+			return err
+		}
 		if o.rec.Sent != record.Never {
 			o.rec.Resent++
 		}
@@ -180,6 +186,9 @@ func (c *Client) untaken(st *stream) bool {
 // start finds a connection with room for a request, or opens one.
 func (c *Client) start(ctx context.Context, o *order) (*stream, error) {
 	for {
+		if o.barred() {
+			return nil, clock.ErrBarred
+		}
 		conns := *c.conns.Load()
 		if n := len(conns); n > 0 {
 			// Neighbouring slots share a connection; slots on different cores do not meet.
@@ -218,7 +227,11 @@ func (c *Client) open(ctx context.Context, o *order) (*stream, error) {
 	c.mu.Unlock()
 	cn, err := c.connect(ctx)
 	var st *stream
-	if err == nil {
+	switch {
+	case err != nil:
+	case o.barred():
+		err = clock.ErrBarred
+	default:
 		// Ahead of those who wait.
 		if st = cn.start(ctx, o); st == nil {
 			err = cn.refusal()

@@ -148,7 +148,7 @@ func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.E
 		}
 		l.conn.Close()
 		var dropped *Dropped
-		if again || !reused || ctx.Err() != nil || !errors.As(err, &dropped) || !dropped.Untaken(rec.Sent, c.soon, true) {
+		if again || !reused || ctx.Err() != nil || !errors.As(err, &dropped) || !dropped.Untaken(rec.Sent, c.soon, true) || rec.Barred() {
 			rec.Sent = first
 			c.fail(ctx, rec, err)
 			return
@@ -176,6 +176,9 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	}
 	l.used = true
 	rec.Marks = rec.Marks[:0]
+	if rec.Barred() {
+		return clock.ErrBarred
+	}
 	r := &l.resp
 	r.reset(rec.Body[:0])
 	r.want, r.most = req.Want, c.limits.Header

@@ -27,15 +27,16 @@ func (t *trial) await(ctx context.Context, r *liveRun) {
 	t.mu.Lock()
 	workers := r.workers
 	t.mu.Unlock()
-	if t.hasFault(coordinator, badPlan, r.index) { // there never was a run: they may wait for one, and obey
-		time.Sleep(time.Second)
-		for _, w := range workers {
-			w.signal(syscall.SIGTERM)
-		}
-	}
 	for _, w := range workers {
 		t.awaitProcess(ctx, w, func() time.Time { return t.workerLimit(r, w) })
 	}
+}
+
+// mayWait reports whether a worker may go on waiting for a run: it has joined none, and nobody was there to tell it
+// that the one it was started for has failed.
+func (t *trial) mayWait(w *process) bool {
+	told := t.scenario.Topology == external && t.hasFault(coordinator, refused, 0)
+	return w.isWorker && !told && t.owner(w.name) == nil
 }
 
 // awaitProcess waits until a process has ended, or must have.
@@ -50,10 +51,18 @@ func (t *trial) awaitProcess(ctx context.Context, p *process, limit func() time.
 			p.remove()
 			return
 		case now := <-tick.C:
-			if now.After(limit()) {
-				p.unhang()
-				return
+			if !now.After(limit()) {
+				continue
 			}
+			if t.mayWait(p) && p.signal(syscall.SIGTERM) {
+				select {
+				case <-p.done:
+					return
+				case <-time.After(nowFor):
+				}
+			}
+			p.unhang()
+			return
 		}
 	}
 }

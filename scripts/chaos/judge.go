@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -137,12 +138,21 @@ func (v *verdict) endings() {
 	if v.killed() || v.r.coordinator.hung {
 		return
 	}
+	if len(v.seen) == 0 && !v.t.scenario.unsent() && len(v.hits) == 0 {
+		v.fail("no request was sent: %s", lastLine(v.r.coordinator.said()))
+	}
 	if _, err := os.Stat(filepath.Join(v.r.out, "result.json")); err != nil && len(v.seen) > 0 && !v.hit(coordinator, interruptTwice) && !v.hit(coordinator, fill) {
 		v.fail("the coordinator has left no result.json")
 	}
 	if v.r.coordinator.code == 0 && v.harmed() {
 		v.fail("the run was harmed, and the exit code is 0")
 	}
+}
+
+// lastLine is that of a text.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
 }
 
 // took is how long after its planned end, or after the last fault where that was later, the last process ended.
@@ -422,9 +432,9 @@ func expected(h hit) *regexp.Regexp {
 		return workerGone
 	case h.Who == worker && h.Does == term:
 		return workerTold
-	case h.Who == natsServer && (h.Does == kill || long):
+	case h.Who == natsServer && h.Does == kill:
 		return natsGone
-	case h.Who == coordinator && long:
+	case h.Who != worker && long: // who stands still, it or NATS, cannot be told for sure
 		return stood
 	case h.Does == term || h.Does == interrupt:
 		return stopping

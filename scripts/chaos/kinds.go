@@ -72,6 +72,8 @@ type scenario struct {
 	// Starts are when the runs start: the first at once, others so long after its first request, or at
 	// once where it is negative.
 	Starts []time.Duration `json:"starts"`
+	// Ahead is how long before their coordinators the workers start.
+	Ahead time.Duration `json:"ahead,omitempty"`
 	// Waiting: one worker never comes, and the faults hit a run that waits for it.
 	Waiting bool `json:"waiting,omitempty"`
 }
@@ -98,6 +100,9 @@ const drain = 3 * time.Second
 // base is a scenario without a fault.
 func base(r *rand.Rand, t topology) scenario {
 	s := scenario{Topology: t, Workers: 2 + r.IntN(2), Length: 4*time.Second + rand64(r, 4*time.Second), Starts: []time.Duration{0}}
+	if t != local && r.IntN(3) == 0 {
+		s.Ahead = rand64(r, 2*time.Second)
+	}
 	if r.IntN(3) == 0 {
 		s.Load = []string{"--rate", fmt.Sprint(20 + r.IntN(40)), "--arrival", "poisson", "--max-in-flight", "200"}
 	} else {
@@ -126,6 +131,9 @@ func single(t topology, who role, does action, lasts time.Duration, name string)
 			f.For = 50*time.Millisecond + rand64(r, time.Second) // between the two
 		case f.set():
 			f.At = 0
+		}
+		if does == refused {
+			s.Ahead = 2 * time.Second // so that the workers are there to be told
 		}
 		if does == fill {
 			s.Length += 2 * time.Second // so that the disk is full before the end

@@ -20,8 +20,10 @@ import (
 type process struct {
 	name string
 	pid  int
-	log  string        // the file; empty: another process reads what it says
-	done chan struct{} // closed when it has ended
+	// isWorker: it joins runs.
+	isWorker bool
+	log      string        // the file; empty: another process reads what it says
+	done     chan struct{} // closed when it has ended
 
 	mu    sync.Mutex
 	ended time.Time
@@ -55,7 +57,7 @@ func start(dir, name, program string, line []string) (*process, error) {
 
 // adopt watches a process that another one has started.
 func adopt(name string, pid int) *process {
-	p := &process{name: name, pid: pid, done: make(chan struct{}), code: -1}
+	p := &process{name: name, pid: pid, isWorker: true, done: make(chan struct{}), code: -1}
 	go func() {
 		for alive(pid) {
 			time.Sleep(20 * time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -169,14 +170,39 @@ func (t *trial) startNATS() error {
 
 // begin starts a run and its workers.
 func (t *trial) begin(r *liveRun) (err error) {
+	parts := []func(*liveRun) error{t.beginCoordinator, t.beginWorkers}
+	if t.scenario.Ahead > 0 {
+		slices.Reverse(parts)
+	}
+	for i, part := range parts {
+		if i > 0 {
+			time.Sleep(t.scenario.Ahead)
+		}
+		if err := part(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginCoordinator starts the coordinator of a run.
+func (t *trial) beginCoordinator(r *liveRun) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.started = time.Now()
-	if r.coordinator, err = start(t.dir, runID(r.index)+"-coordinator", t.opt.program, coordinatorLine(t, r)); err != nil || t.scenario.Topology == local {
-		return err
-	}
+	r.coordinator, err = start(t.dir, runID(r.index)+"-coordinator", t.opt.program, coordinatorLine(t, r))
+	return err
+}
+
+// beginWorkers starts the workers of a run, where the coordinator does not.
+func (t *trial) beginWorkers(r *liveRun) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	n := t.scenario.Workers
-	if t.scenario.Waiting {
+	switch {
+	case t.scenario.Topology == local:
+		n = 0
+	case t.scenario.Waiting:
 		n--
 	}
 	for i := range n {
@@ -185,6 +211,7 @@ func (t *trial) begin(r *liveRun) (err error) {
 		if err != nil {
 			return err
 		}
+		p.isWorker = true
 		r.workers = append(r.workers, p)
 	}
 	return nil
@@ -235,12 +262,10 @@ func (t *trial) awaitBegin(ctx context.Context) (time.Time, error) {
 		select {
 		case <-r.server.first:
 			t.adoptAll(r)
+			began, _ := r.server.began()
+			return began, nil
+		case <-r.coordinator.done: // the judge says whether it should have
 			return time.Now(), nil
-		case <-r.coordinator.done:
-			if t.scenario.unsent() {
-				return time.Now(), nil
-			}
-			return time.Time{}, fmt.Errorf("the coordinator ended before the first request: %s", r.coordinator.said())
 		case <-limit:
 			t.runs[0].coordinator.unhang()
 			return time.Time{}, errors.New("no request within a minute")

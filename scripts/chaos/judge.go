@@ -227,24 +227,20 @@ func (v *verdict) place(seq int64) int { return int(seq % int64(v.t.scenario.Wor
 
 // doubles looks for requests that were sent or recorded twice.
 func (v *verdict) doubles() {
-	ids := map[string]int{}
+	ids := map[int64][]string{}
+	twice := 0
 	for _, q := range v.seen {
 		if q.seq < 0 {
 			v.fail("the server got a request with the id %q, which has no number", q.id)
 		}
-		if ids[q.id]++; ids[q.id] == 2 {
-			v.out.Doubled++
-			v.fail("the server got request %s twice", q.id)
+		if ids[q.seq] = append(ids[q.seq], q.id); len(ids[q.seq]) == 1 {
+			continue
+		}
+		if twice++; twice == 1 {
+			v.fail("the server got request %d more than once, as %s", q.seq, strings.Join(ids[q.seq], " and as "))
 		}
 	}
-	seqs := map[int64]string{}
-	for _, q := range v.seen {
-		if id, ok := seqs[q.seq]; ok && id != q.id {
-			v.out.Doubled++
-			v.fail("the server got request %d as %s and as %s", q.seq, id, q.id)
-		}
-		seqs[q.seq] = q.id
-	}
+	v.out.Doubled += twice
 	if n := len(v.sums.twice); n > 0 {
 		v.out.Doubled += n
 		v.fail("%d requests are on record twice, such as %d", n, v.sums.twice[0])

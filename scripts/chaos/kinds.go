@@ -94,6 +94,9 @@ type kind struct {
 	make func(*rand.Rand) scenario
 }
 
+// scenario is the one that a seed gives.
+func (k kind) scenario(seed uint64) scenario { return k.make(rand.New(rand.NewPCG(seed, 0))) }
+
 // drain is how long a run's last requests may take.
 const drain = 3 * time.Second
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -57,7 +56,7 @@ var errNoDisk = errors.New("no small disk")
 
 // one runs a case.
 func (o options) one(ctx context.Context, k kind, seed uint64) outcome {
-	t := &trial{opt: o, kind: k.name, seed: seed, scenario: k.make(rand.New(rand.NewPCG(seed, 0)))}
+	t := &trial{opt: o, kind: k.name, seed: seed, scenario: k.scenario(seed)}
 	out := outcome{Kind: k.name, Seed: seed, Scenario: t.scenario}
 	t.dir = filepath.Join(o.dir, fmt.Sprint(strings.ReplaceAll(k.name, "/", "-"), "-", seed))
 	err := t.setUp()

@@ -156,7 +156,7 @@ conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong
 	INFEROMETER_LIAR=all $(GO) test ./internal/testkit/liar -run '^TestEveryLie$$' -count=1 -v -timeout 60m
 
 # As root also with disks of 300 kB that fill up. CHAOSFLAGS='-only ^nats' runs some of it: scripts/chaos says what there is.
-conformance-chaos: build ## 200 faults of workers, coordinators, NATS and disks, with real processes and a real nats-server; about 40 minutes
+conformance-chaos: build ## 200 faults of workers, coordinators, NATS and disks, with real processes and a real nats-server; about 25 minutes
 	$(GO) build -trimpath -o .peers/nats-server github.com/nats-io/nats-server/v2
 	$(GO) build -trimpath -o bin/chaos ./scripts/chaos
 	bin/chaos -keep $(CHAOSFLAGS) $(BIN) .peers/nats-server

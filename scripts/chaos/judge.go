@@ -249,35 +249,38 @@ func (v *verdict) doubles() {
 
 // losses looks for requests that the server got and nobody has on record.
 func (v *verdict) losses() {
-	lost, nowhere, unknown := 0, 0, 0
+	lost, nowhere, missing, kept := 0, 0, 0, 0
 	for _, q := range v.seen {
 		if v.sums.has(q.seq) {
 			continue
 		}
-		unknown++
+		missing++
 		place := v.place(q.seq)
 		here, anywhere := v.allowed(place)
 		if here.IsZero() || q.received.Before(here) {
-			lost++
-			if lost == 1 {
+			if lost++; lost == 1 {
 				v.fail("request %d of worker %d, received %s, is not in the coordinator's file", q.seq, place+1, v.moment(q.received))
 			}
 			continue
 		}
-		if own := v.own[place]; (own == nil || !own.has(q.seq)) && (anywhere.IsZero() || q.received.Before(anywhere)) {
-			nowhere++
-			if nowhere == 1 {
+		if own := v.own[place]; own != nil && own.has(q.seq) {
+			kept++
+			continue
+		}
+		if anywhere.IsZero() || q.received.Before(anywhere) {
+			if nowhere++; nowhere == 1 {
 				v.fail("request %d of worker %d, received %s, is neither in the coordinator's file nor in the worker's", q.seq, place+1, v.moment(q.received))
 			}
 		}
 	}
 	v.out.Lost += lost + nowhere
-	v.out.Unknown += unknown - lost - nowhere
+	v.out.Kept += kept
+	v.out.Unknown += missing - lost - nowhere - kept
 	if lost+nowhere > 1 {
 		v.fail("%d requests in all are lost beyond what docs/scale.md says", lost+nowhere)
 	}
-	if unknown > 0 && v.r.coordinator.code == 0 {
-		v.fail("%d requests are not on record, and the exit code is 0", unknown)
+	if missing > 0 && v.r.coordinator.code == 0 {
+		v.fail("%d requests are not on record, and the exit code is 0", missing)
 	}
 }
 

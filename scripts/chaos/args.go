@@ -31,11 +31,18 @@ func coordinatorLine(t *trial, r *liveRun) []string {
 		line = append(line, "--join-at", t.natsAddress)
 	case external:
 		line = append(line, "--nats", "nats://"+t.natsAddress)
+		if len(s.Starts) > 1 {
+			line = append(line, "--run-id", runID(r.index))
+		}
 	}
 	return append(line, s.Load...)
 }
 
-// workerLine is the command line of a worker that joins a run.
-func workerLine(t *trial, _ *liveRun, name, dir string) []string {
-	return []string{"worker", "--join", "nats://" + t.natsAddress, "--name", name, "--dir", dir, "--wait", "5m"}
+// workerLine is the command line of a worker that joins a run: the only one there, or by its ID.
+func workerLine(t *trial, r *liveRun, name, dir string) []string {
+	line := []string{"worker", "--join", "nats://" + t.natsAddress, "--name", name, "--dir", dir, "--wait", "5m"}
+	if len(t.scenario.Starts) > 1 {
+		line = append(line, "--run", runID(r.index))
+	}
+	return line
 }

@@ -194,8 +194,17 @@ func (v *verdict) harmed() bool {
 			return true
 		}
 		lasts := h.Does == kill || h.Does == freeze && h.For > lease || h.Who == worker && h.Does == term
-		return lasts && h.from.Before(began.Add(v.t.scenario.Length-time.Second))
+		return lasts && h.takesEffect().Before(began.Add(v.t.scenario.Length-time.Second))
 	})
+}
+
+// takesEffect is when a fault keeps requests from being sent. While a coordinator or NATS stands still workers go on until their leases run
+// out, and they ship what they have when it is over.
+func (h hit) takesEffect() time.Time {
+	if h.Does == freeze && h.Who != worker {
+		return h.from.Add(lease)
+	}
+	return h.from
 }
 
 // records reads all files.
@@ -406,7 +415,7 @@ func (v *verdict) words() {
 	}
 	h := v.hits[0]
 	began, ok := v.r.server.began()
-	if ok && h.from.After(began.Add(v.t.scenario.Length-time.Second)) {
+	if ok && h.takesEffect().After(began.Add(v.t.scenario.Length-time.Second)) {
 		return // it may have come too late to matter
 	}
 	if want := expected(h); want != nil && !v.killed() && !want.MatchString(said) {

@@ -414,9 +414,13 @@ func (p *preparation) engine(q *questions, c *client, sink *collect.Collector, l
 			return c.endpoint.Prepare(asked)
 		}
 	}
+	sleeper := p.opt.NewSleeper
+	if sleeper == nil {
+		sleeper = load.NewSleeper
+	}
 	return engine.New(engine.Config{
 		Now: p.clock.Now, Source: q.Source, Prepare: prepare, Decoder: c.decoder, Sink: sink, Session: sink.Session,
-		NewSleeper: load.NewSleeper, Live: live, Feeders: runtime.GOMAXPROCS(0), MaySend: p.maySend,
+		NewSleeper: sleeper, Live: live, Feeders: runtime.GOMAXPROCS(0), MaySend: p.maySend,
 		Retries: p.plan.Target.Retries.Count, Backoff: time.Duration(p.plan.Target.Retries.Backoff),
 		IgnoreRetryAfter: p.plan.Target.RetryAfter == plan.RetryIgnore,
 	})

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -71,6 +72,9 @@ type Options struct {
 	// Replace: the files of an earlier run in the output directory are removed when this one
 	// begins.
 	Replace bool
+
+	// NewSleeper makes what waits for moments. Optional: the system's most precise one.
+	NewSleeper func() load.Sleeper
 
 	create func(name string) (io.WriteCloser, error) // makes the record file; nil: on disk
 }

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,10 +99,11 @@ func (in *Inbox) follow(ctx context.Context, next *uint64) (end bool, err error)
 		return false, err
 	}
 	defer messages.Stop()
+	defer context.AfterFunc(ctx, messages.Stop)()
 	for {
-		m, err := messages.Next(jetstream.NextContext(ctx))
+		m, err := messages.Next()
 		if err != nil {
-			return false, err
+			return false, cmp.Or(context.Cause(ctx), err)
 		}
 		p, err := readPart(m)
 		if err != nil {

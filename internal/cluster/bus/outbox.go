@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -292,8 +293,9 @@ func (o *Outbox) publish(ctx context.Context, pieces []piece, buffers [][]byte) 
 			break
 		}
 		m := &nats.Msg{Subject: o.bus.subject("records", o.worker), Header: p.header(), Data: p.data}
+		m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(p.sequence-1, 10))
 		o.sent = max(o.sent, p.sequence)
-		f, failed := o.bus.js.PublishMsgAsync(m, jetstream.WithExpectLastSequence(p.sequence-1), jetstream.WithRetryAttempts(0))
+		f, failed := o.bus.js.PublishMsgAsync(m, jetstream.WithRetryAttempts(0))
 		if failed != nil {
 			err = failed
 			break

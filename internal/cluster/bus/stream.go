@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -91,7 +92,9 @@ func (b *Bus) RemoveRecords(ctx context.Context) error {
 	names := b.js.StreamNames(call, jetstream.WithStreamListSubject("inferometer."+word(b.run)+".records.*"))
 	var all error
 	for name := range names.Name() {
-		all = errors.Join(all, b.remove(ctx, name))
+		if strings.HasPrefix(name, b.stream("")) {
+			all = errors.Join(all, b.remove(ctx, name))
+		}
 	}
 	if err := names.Err(); err != nil {
 		all = errors.Join(all, fmt.Errorf("list the NATS streams of run %s: %w", b.run, err))

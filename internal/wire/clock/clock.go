@@ -12,6 +12,7 @@ import (
 // Clock is the clock of a run. Its offsets come from the monotonic clock; the
 // kernel's wall-clock stamps are mapped onto it.
 type Clock struct {
+	now   func() time.Time // nil means time.Now
 	start time.Time
 	wall  atomic.Int64 // wall-clock nanoseconds at offset 0, as of the last look
 	step  atomic.Int64 // largest step of the wall clock, in nanoseconds
@@ -23,8 +24,13 @@ type Clock struct {
 func NewClock() *Clock { return NewClockAt(0) }
 
 // NewClockAt starts a clock at an offset: that of a run that began elsewhere.
-func NewClockAt(offset time.Duration) *Clock {
-	c := &Clock{start: time.Now().Add(-offset)}
+func NewClockAt(offset time.Duration) *Clock { return newClock(nil, time.Now(), offset) }
+
+// NewClockBy starts a clock at an offset that goes by another than this machine's: a simulated one.
+func NewClockBy(now func() time.Time, offset time.Duration) *Clock { return newClock(now, now(), offset) }
+
+func newClock(now func() time.Time, at time.Time, offset time.Duration) *Clock {
+	c := &Clock{now: now, start: at.Add(-offset)}
 	c.wall.Store(median(c.read(), c.read(), c.read()))
 	return c
 }
@@ -33,7 +39,12 @@ func NewClockAt(offset time.Duration) *Clock {
 func (c *Clock) Start() time.Time { return c.start }
 
 // Now is the offset of this moment.
-func (c *Clock) Now() time.Duration { return time.Since(c.start) }
+func (c *Clock) Now() time.Duration {
+	if c.now != nil {
+		return c.now().Sub(c.start)
+	}
+	return time.Since(c.start)
+}
 
 // FromWall maps a wall-clock stamp onto the run's clock.
 func (c *Clock) FromWall(ns int64) time.Duration { return time.Duration(ns - c.wall.Load()) }
@@ -67,7 +78,11 @@ func (c *Clock) Watch(ctx context.Context) {
 // after the other: a thread that loses its core in between reads nonsense, though
 // hardly twice in a row.
 func (c *Clock) read() int64 {
-	now := time.Now()
+	read := c.now
+	if read == nil {
+		read = time.Now
+	}
+	now := read()
 	return now.UnixNano() - int64(now.Sub(c.start))
 }
 

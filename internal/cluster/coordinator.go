@@ -360,6 +360,7 @@ func (c *Coordinator) reachable() (context.Context, context.CancelFunc) {
 
 // dismiss has a worker end, and takes what is left of its records.
 func (c *Coordinator) dismiss(ctx context.Context, m *member, why ending) {
+	why.Unread = m.inbox == nil
 	if c.finds(func() bool { return !m.idle() }) { // one that leaves ends by itself, and may not answer any more
 		asking, cancel := context.WithTimeout(ctx, askFor)
 		_, _ = bus.Ask[none](asking, c.opt.Bus, to(onEnd, m.key), why) // who is not reached has a lease that runs out

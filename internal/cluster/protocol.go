@@ -156,9 +156,10 @@ type leaving struct {
 	Cut bool          `json:"cut,omitempty"`
 }
 
-// ending is why workers end; without a reason the run is over.
+// ending is why workers end; without a reason the run is over. Unread: nobody takes their records, as it did not begin.
 type ending struct {
 	Reason string `json:"reason,omitempty"`
+	Unread bool   `json:"unread,omitempty"`
 }
 
 // ended is how a stage went for a worker. Frames is how many of its records there are by then. Left:

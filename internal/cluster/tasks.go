@@ -117,8 +117,9 @@ func (w *worker) carry(t *task) {
 	if err != nil {
 		e.Fault = err.Error()
 	}
-	// The coordinator waits for it for as long as this worker's lease is renewed.
-	if err := w.say(w.life, onMark, e); err != nil && w.life.Err() == nil {
+	ctx, cancel := w.whileHeard(leaveFor)
+	defer cancel()
+	if err := w.say(ctx, onMark, e); err != nil && w.life.Err() == nil {
 		fmt.Fprintf(w.opt.Log, "warning: reporting stage %d to the coordinator: %v\n", t.stage.Index+1, err)
 	}
 }

@@ -72,7 +72,7 @@ type worker struct {
 	stops []func()      // end what was begun, the last first
 	ended chan struct{} // the coordinator wants no more
 	once  sync.Once
-	why   string // and why; empty: the run is over
+	why   ending // and why; set before
 }
 
 // Work joins a run and sends its share, until the coordinator ends it, or ctx does. Who is told to
@@ -159,7 +159,7 @@ func join(ctx context.Context, o WorkerOptions) (*worker, error) {
 // end takes word that the run is over.
 func (w *worker) end(e ending) (none, error) {
 	w.once.Do(func() {
-		w.why = e.Reason
+		w.why = e
 		close(w.ended)
 	})
 	return none{}, nil
@@ -167,7 +167,7 @@ func (w *worker) end(e ending) (none, error) {
 
 // dismissed is what a worker ends with that has not begun when the run ends.
 func (w *worker) dismissed() error {
-	return fmt.Errorf("the run ended before it began: %s", cmp.Or(w.why, errOver.Error()))
+	return fmt.Errorf("the run ended before it began: %s", cmp.Or(w.why.Reason, errOver.Error()))
 }
 
 // hangUp ends what listens and renews.
@@ -176,6 +176,24 @@ func (w *worker) hangUp() {
 	for _, stop := range w.stops {
 		stop()
 	}
+}
+
+// whileHeard is a context for what the coordinator takes: it is over when that has not been heard for so long beyond the lease.
+func (w *worker) whileHeard(more time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(w.life)
+	go func() {
+		select {
+		case <-w.lease.over:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(more):
+			cancel(w.lease.err)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // say tells the coordinator something.
@@ -213,12 +231,8 @@ func (w *worker) prepare(ctx context.Context) error {
 
 // reportFault tells the coordinator why this worker cannot send.
 func (w *worker) reportFault(ctx context.Context, fault error) {
-	select {
-	case <-w.ended:
+	if isClosed(w.ended) || isClosed(w.lease.over) {
 		return // it is not waited for
-	case <-w.lease.over:
-		return
-	default:
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaveFor)
 	defer cancel()
@@ -251,7 +265,7 @@ func (w *worker) serve(ctx context.Context) error {
 	go w.error.Watch(watch, w.askClock, tripsAgain, clockEvery, func(error) {}) // the next round tells, too
 	select {
 	case <-w.ended:
-		if w.why != "" && !w.began() {
+		if w.why.Unread {
 			return w.dismissed()
 		}
 		return nil
@@ -264,13 +278,6 @@ func (w *worker) serve(ctx context.Context) error {
 	case <-w.opt.Leave:
 		return w.leave(ctx, false)
 	}
-}
-
-// began reports whether a stage was ordered.
-func (w *worker) began() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.roster != nil
 }
 
 // leave ends what is under way, and takes no more: because of a signal, or since the coordinator was not heard.
@@ -321,10 +328,11 @@ func (w *worker) close() error {
 	w.noteClock()
 	w.mu.Unlock()
 	w.retire(record.StopInterrupted)
-	select {
-	case <-w.ended:
-		let = true
-	default:
+	if isClosed(w.ended) {
+		let = !w.why.Unread
+	}
+	if isClosed(w.lease.over) && errors.Is(w.lease.err, errRefused) {
+		let = false
 	}
 	if !let {
 		w.die()
@@ -332,7 +340,7 @@ func (w *worker) close() error {
 	w.work.Wait() // until then there are records to come
 	err := w.w.End()
 	if let {
-		ctx, cancel := context.WithTimeout(w.life, 2*stalledAfter)
+		ctx, cancel := w.whileHeard(stalledAfter)
 		defer cancel()
 		if err = errors.Join(err, w.box.Close(ctx)); err == nil {
 			err = w.say(ctx, onBye, from{w.key})
@@ -344,4 +352,14 @@ func (w *worker) close() error {
 	}
 	w.file.ship(nil)
 	return errors.Join(err, w.w.Close(), w.file.Close())
+}
+
+// isClosed reports whether a channel is closed on which nothing is sent.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

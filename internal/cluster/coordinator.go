@@ -343,7 +343,7 @@ func (c *Coordinator) Close(why error) error {
 
 // reachable is a context for the end of the run: it is over when NATS is gone, too.
 func (c *Coordinator) reachable() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(c.life, 6*stalledAfter)
+	ctx, cancel := context.WithCancel(c.life)
 	go func() {
 		tick := time.NewTicker(renewEvery)
 		defer tick.Stop()

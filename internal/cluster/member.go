@@ -73,9 +73,8 @@ func (m *member) receive(ctx context.Context, c *Coordinator) error {
 			return err
 		}
 		c.intake.Keep(records)
-		if c.state.Wait(ctx, func() bool { return c.certain(digest.Latest) }) != nil {
-			return nil
-		}
+		// What is kept is taken into account also where nobody waits for that any more: what was left out would count as in flight.
+		_ = c.state.Wait(ctx, func() bool { return c.certain(digest.Latest) })
 		if err := c.intake.Take(m.index, digest); err != nil {
 			return err
 		}
@@ -96,7 +95,7 @@ func (m *member) fail(c *Coordinator, err error) {
 }
 
 // taken waits until so many frames of a worker were taken in, or there will be no more of it. Where they do not move any more, or
-// the context is over, the rest is given up.
+// the context is over, it waits no longer.
 func (m *member) taken(ctx context.Context, c *Coordinator, frames uint64) {
 	for {
 		var before uint64
@@ -107,10 +106,16 @@ func (m *member) taken(ctx context.Context, c *Coordinator, frames uint64) {
 		if err == nil && c.finds(func() bool { return m.read < frames && !m.over() && !m.stuck }) {
 			continue
 		}
-		if err != nil {
-			m.fail(c, fmt.Errorf("%d of %d frames came, and no more within %s: it has all of them in its own directory", before, frames, stalledAfter))
-		}
 		return
+	}
+}
+
+// complete makes sure that so many frames of a worker were taken in.
+func (m *member) complete(c *Coordinator, frames uint64) {
+	var read uint64
+	c.state.Update(func() { read = m.read })
+	if read < frames && c.finds(func() bool { return m.fault == nil }) {
+		m.fail(c, fmt.Errorf("%d of %d frames came: it has all of them in its own directory", read, frames))
 	}
 }
 

@@ -50,8 +50,10 @@ const (
 	leaveFor = 5 * time.Second
 	// askFor is how long an answer may take that needs no work.
 	askFor = 10 * time.Second
-	// stalledAfter is how long records of a worker may not move that are known to be under way.
-	stalledAfter = 10 * time.Second
+	// stalledAfter is how long records of a worker may not move that is there and has more.
+	stalledAfter = 30 * time.Second
+	// shipFor is how long a worker that leaves tries to ship its records after its lease has run out.
+	shipFor = 10 * time.Second
 	// abortFor is how long workers may take to abort what is in flight.
 	abortFor = 3 * time.Second
 	// lead is how long before a stage begins its moment is told, beside what messages need.

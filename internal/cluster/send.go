@@ -52,12 +52,12 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 	halted(nil)
 	beside.Wait()
 	c.intake.Clocks(c.list())
-	mark, faults := c.joined(st, start)
+	mark, gone := c.joined(st, start)
 	live.Measured(t.Index, mark.WarmupEnd)
 	live.Halted(t.Index, mark.SendEnd)
 	c.state.Update(func() { st.over = true })
 	c.collect(ctx, st)
-	return mark, errors.Join(err, faults)
+	return mark, errors.Join(err, c.faults(st), gone)
 }
 
 // begin notes a stage that is to be sent.
@@ -181,18 +181,19 @@ func (c *Coordinator) ended(st *stage) bool {
 // collect takes in what the workers have recorded of a stage. After the user has asked for the end for the second time it does not
 // wait for long.
 func (c *Coordinator) collect(ctx context.Context, st *stage) {
-	waiting, cancel := context.WithTimeout(c.life, 6*stalledAfter)
+	waiting, cancel := context.WithCancel(c.life)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(abortFor, cancel) })()
 	var each sync.WaitGroup
 	for _, m := range st.members {
 		each.Go(func() {
 			var frames uint64
-			if c.finds(func() bool { frames = st.ended[m].Frames; return m.over() }) {
+			c.state.Update(func() { frames = st.ended[m].Frames })
+			m.taken(waiting, c, frames)
+			if c.finds(m.over) {
 				m.drained(waiting) // what it had in flight is known then
-			} else {
-				m.taken(waiting, c, frames)
 			}
+			m.complete(c, frames)
 		})
 	}
 	each.Wait()
@@ -277,12 +278,8 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 	defer c.state.Unlock()
 	now := c.intake.Now()
 	all := record.StageMark{Stage: st.index, Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}
-	var errs []error
 	for _, m := range st.members {
 		e, has := st.ended[m]
-		if m.fault != nil {
-			errs = append(errs, m.fault)
-		}
 		if !has || e.Left {
 			gone := record.Gone{Worker: m.index + 1, At: m.gone, Told: m.leaving != nil && !m.lost}
 			if gone.Cut = gone.Told && m.leaving.Cut; !m.idle() {
@@ -294,9 +291,6 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 			all.DrainEnd = max(all.DrainEnd, now)
 			continue
 		}
-		if e.Fault != "" {
-			errs = append(errs, fmt.Errorf("worker %s: %s", m.name, e.Fault))
-		}
 		k := e.Mark
 		if k.Begin = start; e.Left {
 			k.Reason = "" // that of the others is why the stage ended
@@ -305,9 +299,23 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 	}
 	if all.Reason == "" {
 		all.Reason = record.StopInterrupted // nobody is left
-		errs = append(errs, fmt.Errorf("all workers are gone%s", c.cut()))
+		return all, fmt.Errorf("all workers are gone%s", c.cut())
 	}
-	return all, errors.Join(errs...)
+	return all, nil
+}
+
+// faults are what the workers of a stage could not do.
+func (c *Coordinator) faults(st *stage) error {
+	c.state.Lock()
+	defer c.state.Unlock()
+	var errs []error
+	for _, m := range st.members {
+		errs = append(errs, m.fault)
+		if e := st.ended[m]; e.Fault != "" {
+			errs = append(errs, fmt.Errorf("worker %s: %s", m.name, e.Fault))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Settle implements run.Fleet.

@@ -111,6 +111,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	if err := w.prepare(early); err != nil {
 		err = cmp.Or(context.Cause(early), err)
 		w.reportFault(ctx, err)
+		w.discard()
 		return err
 	}
 	return errors.Join(w.serve(ctx), w.close())
@@ -229,6 +230,17 @@ func (w *worker) prepare(ctx context.Context) error {
 	return nil
 }
 
+// discard gives back what a worker holds that has not become ready.
+func (w *worker) discard() {
+	if w.w != nil {
+		_ = w.w.End() // nothing was recorded
+		_ = w.w.Close()
+	}
+	if w.file != nil {
+		_ = w.file.Close()
+	}
+}
+
 // reportFault tells the coordinator why this worker cannot send.
 func (w *worker) reportFault(ctx context.Context, fault error) {
 	if isClosed(w.ended) || isClosed(w.lease.over) {
@@ -340,7 +352,7 @@ func (w *worker) close() error {
 	w.work.Wait() // until then there are records to come
 	err := w.w.End()
 	if let {
-		ctx, cancel := w.whileHeard(stalledAfter)
+		ctx, cancel := w.whileHeard(shipFor)
 		defer cancel()
 		if err = errors.Join(err, w.box.Close(ctx)); err == nil {
 			err = w.say(ctx, onBye, from{w.key})

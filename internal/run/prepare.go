@@ -157,6 +157,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 		besides = append(besides, q.ascent.tallies)
 	}
 	collector := p.collector(c, folded, book, besides)
+	p.later(collector.Stop)
 	eng := p.engine(asked, c, collector, live)
 	p.later(eng.Close)
 	send := &sender{

@@ -80,6 +80,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker,
 	w.collector = collect.New(collect.Config{
 		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: answerLimits(p.Limits), Folds: folds,
 	})
+	prep.later(w.collector.Stop)
 	eng := prep.engine(asked, cl, w.collector, w.live)
 	prep.later(eng.Close)
 	w.sender = &sender{

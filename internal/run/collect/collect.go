@@ -200,12 +200,17 @@ func (c *Collector) Flush() error {
 	return errors.Join(append(errs, c.cfg.Writer.Flush())...)
 }
 
-// Close decodes what is left and ends the workers. Nothing may be Put after it.
-func (c *Collector) Close() error {
+// Stop ends the workers, and may be called again. Close does so, too.
+func (c *Collector) Stop() {
 	for _, w := range c.workers {
 		w.inbox.close()
 	}
 	c.wg.Wait()
+}
+
+// Close decodes what is left and ends the workers. Nothing may be Put after it.
+func (c *Collector) Close() error {
+	c.Stop()
 	errs := []error{c.Flush()}
 	for _, w := range c.workers {
 		errs = append(errs, w.err)

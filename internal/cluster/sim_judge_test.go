@@ -1,0 +1,203 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/testkit/simnats"
+)
+
+// hangs is how long a simulation may take, in its own time: runs, their waits for workers and all faults are far shorter.
+const hangs = 5 * time.Minute
+
+// play runs a scenario until all of its processes have ended.
+func play(t *testing.T, s scenario) *world {
+	w := &world{t: t, net: simnats.New(s.weather), saw: map[request][]sent{}}
+	w.took = func(seq int64) time.Duration {
+		return time.Millisecond + s.slowest*time.Duration(uint64(seq)*0x9e3779b97f4a7c15>>40)/(1<<24)
+	}
+	var all sync.WaitGroup
+	for i := range s.runs {
+		p, err := s.decode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, name := fmt.Sprint("run", i), func(who any) string { return fmt.Sprintf("r%d-%v", i, who) }
+		c := w.spawn(name("c"), i, 0)
+		all.Go(func() { w.coordinate(c, id, p, s.workers) })
+		for n := range s.workers {
+			worker := w.spawn(name(n), i, s.drifts[i*s.workers+n])
+			all.Go(func() { w.work(worker, id) })
+		}
+	}
+	for _, f := range s.faults {
+		time.AfterFunc(f.at, func() { f.strike(w) })
+	}
+	done := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(hangs):
+		stacks := make([]byte, 1<<20)
+		for _, p := range w.procs {
+			fmt.Printf("%s: ended %v, %v\n%s\n", p.name, !p.ended.IsZero(), p.err, &p.log)
+		}
+		panic(fmt.Sprintf("hung: %v\n%s", s, stacks[:runtime.Stack(stacks, true)]))
+	}
+	time.Sleep(time.Minute) // what is late comes by then
+	return w
+}
+
+// judge looks at one run of a simulation.
+type judge struct {
+	t           *testing.T
+	s           scenario
+	w           *world
+	run         int
+	coordinator *process
+	workers     []*process
+}
+
+func (j *judge) judge() {
+	j.sends()
+	j.records()
+	j.report()
+}
+
+// hit reports whether a fault happened to this run of one of these kinds.
+func (j *judge) hit(kinds ...string) bool {
+	for _, f := range j.s.faults {
+		for _, k := range kinds {
+			if f.does == k && (j.run == 0 || strings.HasPrefix(k, "nats")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sends checks that each request was sent once, and none after the end.
+func (j *judge) sends() {
+	for r, list := range j.w.saw {
+		if r.run != j.run {
+			continue
+		}
+		if len(list) > 1 {
+			j.t.Errorf("request %d of run %d was sent %d times: %v", r.seq, r.run, len(list), list)
+		}
+		end := j.coordinator.ended
+		if j.coordinator.killed {
+			end = j.killed().Add(leaseFor + time.Millisecond)
+		}
+		if at := list[0].at; at.After(end) {
+			j.t.Errorf("request %d of run %d was sent by %s %v after the end", r.seq, r.run, list[0].worker, at.Sub(end))
+		}
+	}
+}
+
+// killed is when the coordinator was.
+func (j *judge) killed() time.Time {
+	for _, f := range j.s.faults {
+		if f.does == "kill" && f.who == -1 {
+			return j.coordinator.born.Add(f.at)
+		}
+	}
+	return j.coordinator.ended
+}
+
+// records checks that the coordinator has a record of each request, but for what workers had not shipped that are lost.
+func (j *judge) records() {
+	have := map[int64]int{}
+	path := filepath.Join(j.coordinator.dir, run.RecordsFile)
+	err := record.File{Path: path}.Requests(func(rec *record.Record) error {
+		if have[rec.Seq]++; have[rec.Seq] > 1 {
+			j.t.Errorf("request %d is recorded twice", rec.Seq)
+		}
+		if _, known := j.w.saw[request{j.run, rec.Seq}]; !known && rec.Sent != record.Never {
+			j.t.Errorf("request %d is recorded and was not sent", rec.Seq)
+		}
+		return nil
+	})
+	if j.coordinator.killed {
+		return
+	}
+	if err != nil && !errors.Is(err, record.ErrTruncated) && j.coordinator.prepped {
+		j.t.Errorf("reading the records: %v", err)
+	}
+	lost, missing := j.lost(), map[string]bool{}
+	for r, list := range j.w.saw {
+		if r.run == j.run && have[r.seq] == 0 && !lost[list[0].worker] {
+			j.t.Errorf("request %d, sent by %s at %v and over at %v, is not recorded, and the worker not lost", r.seq, list[0].worker,
+				list[0].at.Sub(j.coordinator.born), list[0].ended.Sub(j.coordinator.born))
+		}
+		if r.run == j.run && have[r.seq] == 0 && j.coordinator.res != nil && !j.hit("stop twice") {
+			missing[list[0].worker] = true
+		}
+	}
+	for name := range missing {
+		if text := fmt.Sprint(j.coordinator.res.Verdict, j.coordinator.err); !strings.Contains(text, name) {
+			j.t.Errorf("requests of worker %s are missing, and the report does not name it: %s", name, text)
+		}
+	}
+}
+
+// lost are the workers of which the report or the log says that records may be missing.
+func (j *judge) lost() map[string]bool {
+	lost := map[string]bool{}
+	said := j.coordinator.log.String() + fmt.Sprint(j.coordinator.err)
+	for _, p := range j.workers {
+		if strings.Contains(said, "worker "+p.name+" was not heard") || strings.Contains(said, "the records of worker "+p.name) {
+			lost[p.name] = true
+		}
+	}
+	if j.hit("stop twice") { // who does not wait does not know
+		for _, p := range j.workers {
+			lost[p.name] = true
+		}
+	}
+	return lost
+}
+
+// report checks that a run that began has a result, which is not valid where requests are missing, and says who is.
+func (j *judge) report() {
+	c := j.coordinator
+	if c.killed || !c.prepped {
+		return
+	}
+	if c.res == nil {
+		j.t.Errorf("the run began and has no result: %v", c.err)
+		return
+	}
+	var ok int64
+	gone := 0
+	for _, st := range c.res.Stages {
+		ok += st.Counts.OK + st.Counts.Warmup
+	}
+	text := fmt.Sprint(c.res.Verdict)
+	for _, p := range j.workers {
+		if strings.Contains(text, p.name+" at ") {
+			gone++
+		}
+	}
+	complete := j.s.planned > 0 && ok == j.s.planned
+	if c.res.Verdict.Valid && (gone > 0 || j.s.planned > 0 && !complete) {
+		j.t.Errorf("valid with %d of %d requests and %d workers gone", ok, j.s.planned, gone)
+	}
+	if len(j.s.faults) == 0 && j.s.planned > 0 && !complete {
+		j.t.Errorf("nothing went wrong, and %d of %d requests are there: %s", ok, j.s.planned, text)
+	}
+	if j.hit("nats kill") && gone > 0 && !strings.Contains(c.log.String()+fmt.Sprint(c.err), "NATS is gone since") {
+		j.t.Errorf("NATS is gone, and nothing says so: %v", c.err)
+	}
+}

@@ -24,12 +24,6 @@ type accuracy struct {
 	Jumped bool          `json:"jumped,omitempty"` // one of the two was set or stood still
 }
 
-// checked is what came over the network where it can be.
-func (a accuracy) checked() accuracy {
-	a.Bound = min(max(a.Bound, 0), time.Hour)
-	return a
-}
-
 // setClock has this process count time as the coordinator does.
 func (w *worker) setClock(ctx context.Context) error {
 	own := w.opt.NewClock(0)

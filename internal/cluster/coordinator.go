@@ -211,7 +211,8 @@ func (c *Coordinator) ready(r readiness) (none, error) {
 		if r.Fault != "" {
 			m.fault = fmt.Errorf("worker %s: %s", m.name, r.Fault)
 		} else {
-			m.ready, m.clock, m.warnings = true, r.Clock.checked(), r.Warnings
+			m.ready, m.warnings = true, r.Warnings
+			m.heed(r.Clock)
 		}
 		return nil
 	})
@@ -224,6 +225,7 @@ func (c *Coordinator) leave(l leaving) (none, error) {
 			return nil
 		}
 		m.leaving, m.gone = &l, min(max(l.At, 0), c.intake.Now())
+		m.heed(l.Clock)
 		why := "was told to stop"
 		if l.Cut {
 			why = fmt.Sprintf("did not hear the coordinator for %s", leaseFor)

@@ -37,6 +37,12 @@ type member struct {
 // over reports whether there will be no more of its records.
 func (m *member) over() bool { return m.lost || m.left }
 
+// heed takes what a worker says of its clock, where that can be: it was never off by more than at the worst moment.
+func (m *member) heed(a accuracy) {
+	m.clock.Bound = max(m.clock.Bound, min(a.Bound, time.Hour))
+	m.clock.Jumped = m.clock.Jumped || a.Jumped
+}
+
 // idle reports whether it gets no more to do.
 func (m *member) idle() bool { return m.lost || m.left || m.leaving != nil }
 

@@ -142,6 +142,7 @@ type status struct {
 	From  time.Duration `json:"from"`            // the measured part begins; record.Never: not known yet
 	To    time.Duration `json:"to"`              // its last request was sent; record.Never: not yet
 	Fault string        `json:"fault,omitempty"` // why its records cannot be written
+	Clock accuracy      `json:"clock"`
 }
 
 // flushed is how many frames of a worker's records there are once all were handed over.
@@ -154,8 +155,9 @@ type flushed struct {
 // hear its coordinator; otherwise it was told to stop.
 type leaving struct {
 	from
-	At  time.Duration `json:"at"`
-	Cut bool          `json:"cut,omitempty"`
+	At    time.Duration `json:"at"`
+	Cut   bool          `json:"cut,omitempty"`
+	Clock accuracy      `json:"clock"`
 }
 
 // ending is why workers end; without a reason the run is over. Unread: nobody takes their records, as it did not begin.

@@ -211,7 +211,8 @@ func (c *Coordinator) mark(e ended) (none, error) {
 		st.ended[m] = e
 		st.last[m] = status{At: e.Mark.DrainEnd, From: e.Mark.WarmupEnd, To: e.Mark.SendEnd}
 		st.window()
-		c.next, m.clock = max(c.next, e.Next), e.Clock.checked()
+		c.next = max(c.next, e.Next)
+		m.heed(e.Clock)
 		return nil
 	})
 }
@@ -223,6 +224,7 @@ func (c *Coordinator) status(s status) {
 		if s.Fault != "" && m.fault == nil && c.intake != nil {
 			c.intake.Fail(fmt.Errorf("worker %s: %s", m.name, s.Fault))
 		}
+		m.heed(s.Clock)
 		st := c.stage
 		if st == nil || st.order != s.Order {
 			return nil

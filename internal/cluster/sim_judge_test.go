@@ -116,16 +116,28 @@ func (j *judge) killed() time.Time {
 	return j.coordinator.ended
 }
 
+// natsGone reports whether it is for NATS alone that workers were given up.
+func (j *judge) natsGone() bool {
+	return len(j.s.faults) == 1 && j.s.faults[0].does == "nats kill" && strings.Contains(j.coordinator.log.String(), "is given up")
+}
+
 // records checks that the coordinator has a record of each request, but for what workers had not shipped that are lost.
 func (j *judge) records() {
 	have := map[int64]int{}
-	path := filepath.Join(j.coordinator.dir, run.RecordsFile)
-	err := record.File{Path: path}.Requests(func(rec *record.Record) error {
+	clocks := j.clocks()
+	err := j.file().Requests(func(rec *record.Record) error {
 		if have[rec.Seq]++; have[rec.Seq] > 1 {
 			j.t.Errorf("request %d is recorded twice", rec.Seq)
 		}
-		if _, known := j.w.saw[request{j.run, rec.Seq}]; !known && rec.Sent != record.Never {
+		switch saw := j.w.saw[request{j.run, rec.Seq}]; {
+		case rec.Sent == record.Never:
+		case saw == nil:
 			j.t.Errorf("request %d is recorded and was not sent", rec.Seq)
+		case clocks != nil:
+			off := (saw[0].at.Sub(clocks.start) - rec.Sent).Abs()
+			if bound := clocks.bounds[rec.Worker-1]; off > bound {
+				j.t.Errorf("request %d was sent %v from where its record has it; the clock of worker %d is said to be right within %v", rec.Seq, off, rec.Worker, bound)
+			}
 		}
 		return nil
 	})
@@ -150,6 +162,42 @@ func (j *judge) records() {
 			j.t.Errorf("requests of worker %s are missing, and the report does not name it: %s", name, text)
 		}
 	}
+}
+
+// file is the coordinator's record file.
+func (j *judge) file() record.File {
+	return record.File{Path: filepath.Join(j.coordinator.dir, run.RecordsFile)}
+}
+
+// clocks are how well those of the workers agreed with the run's, as the record file has it.
+type clocks struct {
+	start  time.Time
+	bounds []time.Duration
+}
+
+// clocks reads them; nil: nobody was lost on the way, and said the last word on its clock.
+func (j *judge) clocks() *clocks {
+	c := &clocks{}
+	var before []record.WorkerInfo
+	_, err := j.file().Walk(func(l record.Line) error {
+		switch {
+		case l.Header != nil:
+			c.start = l.Header.Start
+		case l.Workers != nil:
+			for i, w := range l.Workers.After(before) {
+				if i == len(c.bounds) {
+					c.bounds = append(c.bounds, 0)
+				}
+				c.bounds[i] = w.ClockBound
+			}
+			before = l.Workers.List
+		}
+		return nil
+	})
+	if err != nil || len(c.bounds) == 0 || len(j.lost()) > 0 || j.coordinator.killed {
+		return nil
+	}
+	return c
 }
 
 // lost are the workers of which the report or the log says that records may be missing.
@@ -197,7 +245,7 @@ func (j *judge) report() {
 	if len(j.s.faults) == 0 && j.s.planned > 0 && !complete {
 		j.t.Errorf("nothing went wrong, and %d of %d requests are there: %s", ok, j.s.planned, text)
 	}
-	if j.hit("nats kill") && gone > 0 && !strings.Contains(c.log.String()+fmt.Sprint(c.err), "NATS is gone since") {
+	if j.natsGone() && !strings.Contains(c.log.String()+fmt.Sprint(c.err), "NATS is gone since") {
 		j.t.Errorf("NATS is gone, and nothing says so: %v", c.err)
 	}
 }

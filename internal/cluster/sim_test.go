@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -23,6 +24,8 @@ func TestSimulation(t *testing.T) {
 		first, _ = strconv.ParseUint(text, 10, 64)
 		seeds, alone = 1, true
 	}
+	before := debug.SetGCPercent(800) // most of it is short-lived
+	t.Cleanup(func() { debug.SetGCPercent(before) })
 	lanes := uint64(runtime.GOMAXPROCS(0))
 	for lane := range lanes {
 		t.Run(fmt.Sprint("lane ", lane), func(t *testing.T) {

@@ -164,7 +164,7 @@ func (w *worker) status(t *task) status {
 	begin, end := w.w.Measured(t.stage)
 	return status{
 		from: from{w.key}, Order: t.order, Sent: w.w.Sent(), InFlight: w.w.InFlight(), At: at, From: begin, To: end,
-		Fault: w.file.fault(),
+		Fault: w.file.fault(), Clock: w.accuracy(),
 	}
 }
 

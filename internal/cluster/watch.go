@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/cluster/offset"
 )
 
 // watch gives up workers whose leases have run out.
@@ -46,10 +48,11 @@ func (c *Coordinator) heard(m *member) time.Time {
 func (c *Coordinator) lose(m *member, quiet time.Duration) {
 	first, prepared := false, false
 	c.state.Update(func() {
-		if first = !m.over() && c.ending == nil; !first {
+		if first = !m.over(); !first {
 			return
 		}
 		m.lost = true
+		m.clock.Bound += time.Duration(float64(quiet) * offset.Drift) // of what it has recorded since
 		if prepared = m.inbox != nil; prepared {
 			m.gone = max(0, c.intake.Now()-quiet)
 		} else {
@@ -59,7 +62,7 @@ func (c *Coordinator) lose(m *member, quiet time.Duration) {
 	if !first || !prepared {
 		return
 	}
-	fmt.Fprintf(c.opt.Log, "warning: worker %s was not heard for %s%s and is given up: the run goes on without it.\n", m.name, number(quiet), c.cut())
+	fmt.Fprintf(c.opt.Log, "warning: worker %s was not heard for %s%s and is given up.\n", m.name, number(quiet), c.cut())
 	ctx, cancel := context.WithTimeout(c.life, askFor)
 	defer cancel()
 	if err := m.inbox.Lost(ctx); err != nil {

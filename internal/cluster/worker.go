@@ -304,7 +304,7 @@ func (w *worker) leave(ctx context.Context, cut bool) error {
 	asking, cancel := context.WithTimeout(ctx, leaveFor)
 	defer cancel()
 	// The coordinator knows first: it asks for nothing then.
-	err := w.say(asking, onLeave, leaving{from: from{w.key}, At: at, Cut: cut})
+	err := w.say(asking, onLeave, leaving{from: from{w.key}, At: at, Cut: cut, Clock: w.accuracy()})
 	w.mu.Lock()
 	w.let = err == nil
 	w.mu.Unlock()

@@ -270,7 +270,9 @@ func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake)
 			return err
 		}
 	}
-	return nil
+	c.state.Lock()
+	defer c.state.Unlock()
+	return c.fault() // of one that was lost meanwhile
 }
 
 // complete reports whether all workers are ready.

@@ -125,12 +125,15 @@ func (m *member) complete(c *Coordinator, frames uint64) {
 	}
 }
 
-// drained waits until all that has come of a worker that is over was taken in, or the context is over.
+// drained waits until all that has come of a worker that is over was taken in, or the context is over. NATS need not have all of
+// what it said it has.
 func (m *member) drained(ctx context.Context) {
 	select {
 	case <-m.done:
+		return
 	case <-ctx.Done():
-		m.stop()
-		<-m.done
+	case <-time.After(stalledAfter):
 	}
+	m.stop()
+	<-m.done
 }

@@ -53,7 +53,7 @@ func play(t *testing.T, s scenario) *world {
 		for _, p := range w.procs {
 			fmt.Printf("%s: ended %v, %v\n%s\n", p.name, !p.ended.IsZero(), p.err, &p.log)
 		}
-		panic(fmt.Sprintf("hung: %v\n%s", s, stacks[:runtime.Stack(stacks, true)]))
+		panic(fmt.Sprintf("hung: INFEROMETER_SEEDS=%[1]d-%[1]d shows it again: %[2]v\n%[3]s", s.seed, s, stacks[:runtime.Stack(stacks, true)]))
 	}
 	time.Sleep(time.Minute) // what is late comes by then
 	return w

@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 )
@@ -13,28 +15,34 @@ import (
 // Coordinators, workers and the bus run on virtual time, with a network and faults that follow from a seed: each run ends, sends and
 // records each request once, sends nothing after its end, and its report says what happened.
 //
-// INFEROMETER_SEEDS=N simulates seeds 1 to N, and INFEROMETER_SEED=S seed S alone, with its log.
+// INFEROMETER_SEEDS says which: 2000, 1001-2000, or one alone, as 1679-1679, of which the log is shown.
 func TestSimulation(t *testing.T) {
-	seeds, alone := uint64(200), false
-	if text := os.Getenv("INFEROMETER_SEEDS"); text != "" {
-		seeds, _ = strconv.ParseUint(text, 10, 64)
-	}
-	first := uint64(1)
-	if text := os.Getenv("INFEROMETER_SEED"); text != "" {
-		first, _ = strconv.ParseUint(text, 10, 64)
-		seeds, alone = 1, true
-	}
+	first, last := seeds(t, cmp.Or(os.Getenv("INFEROMETER_SEEDS"), "100"))
 	before := debug.SetGCPercent(800) // most of it is short-lived
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 	lanes := uint64(runtime.GOMAXPROCS(0))
 	for lane := range lanes {
 		t.Run(fmt.Sprint("lane ", lane), func(t *testing.T) {
 			t.Parallel()
-			for seed := first + lane; seed < first+seeds; seed += lanes {
-				t.Run(fmt.Sprint(seed), func(t *testing.T) { simulate(t, newScenario(seed), alone) })
+			for seed := first + lane; seed <= last; seed += lanes {
+				t.Run(fmt.Sprint(seed), func(t *testing.T) { simulate(t, newScenario(seed), first == last) })
 			}
 		})
 	}
+}
+
+// seeds reads which to simulate.
+func seeds(t *testing.T, text string) (first, last uint64) {
+	from, to, several := strings.Cut(text, "-")
+	if !several {
+		from, to = "1", text
+	}
+	first, err := strconv.ParseUint(from, 10, 64)
+	last, also := strconv.ParseUint(to, 10, 64)
+	if err != nil || also != nil {
+		t.Fatalf("INFEROMETER_SEEDS=%q: write 2000, or 1001-2000", text)
+	}
+	return first, last
 }
 
 // simulate runs a scenario and looks at what came of it.
@@ -50,7 +58,7 @@ func simulate(t *testing.T, s scenario, loud bool) {
 			for _, p := range w.procs {
 				t.Logf("%s ended at %v with %v:\n%s", p.name, p.ended.Sub(p.born), p.err, &p.log)
 			}
-			t.Logf("again: INFEROMETER_SEED=%d go test ./internal/cluster -run TestSimulation", s.seed)
+			t.Logf("again: INFEROMETER_SEEDS=%d-%d go test ./internal/cluster -run TestSimulation", s.seed, s.seed)
 		}
 	})
 }

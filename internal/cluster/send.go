@@ -108,15 +108,21 @@ func (c *Coordinator) order(ctx context.Context, st *stage, t run.Task) error {
 
 // ask asks a worker for something, unless it is given up or leaves before it answers.
 func ask[A any](ctx context.Context, c *Coordinator, m *member, subject string, question any) (A, error) {
-	asking, cancel := context.WithCancel(ctx)
-	defer cancel()
+	asking, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if c.finds(m.idle) {
+		cancel(errGone)
+	}
 	go func() {
 		if c.state.Wait(asking, m.idle) == nil {
-			cancel()
+			cancel(errGone)
 		}
 	}()
 	return bus.Ask[A](asking, c.opt.Bus, to(subject, m.key), question)
 }
+
+// errGone means that a worker is given up, or leaves.
+var errGone = errors.New("the worker is gone")
 
 // tell has a worker know of something; one that cannot be reached has a lease that runs out.
 func (c *Coordinator) tell(ctx context.Context, m *member, subject string, what any) {

@@ -42,6 +42,10 @@ func (w *worker) order(o order) (none, error) {
 	w.work.Add(1)
 	t := &task{order: o.Number, stage: o.Task, going: make(chan begin, 1), halted: make(chan record.StopReason, 1)}
 	t.ctx, t.abort = context.WithCancel(context.WithoutCancel(w.life))
+	if old := w.task; old != nil { // one that is still there was given up
+		old.halt(record.StopInterrupted)
+		old.abort()
+	}
 	first := w.roster == nil
 	w.last, w.roster, w.task = o.Number, o.Workers, t
 	w.mu.Unlock()

@@ -107,7 +107,7 @@ func (b *Bus) ask(ctx context.Context, subject string, data []byte) (*nats.Msg, 
 	}
 	defer b.forget(id)
 	for wait := firstRepeat; ; wait = min(2*wait, lastRepeat) {
-		if b.connected() {
+		if b.connected() && ctx.Err() == nil {
 			m := &nats.Msg{Subject: b.subject("ask", subject), Reply: b.replyTo(), Header: nats.Header{askHeader: {id}}, Data: data}
 			if err := b.conn.Publish(m); err != nil && !errors.Is(err, nats.ErrDisconnected) && !errors.Is(err, nats.ErrReconnectBufExceeded) {
 				return nil, err

@@ -128,14 +128,16 @@ func (p *LivePart) fail(class record.Class, n int64) {
 // where it has them already.
 func MergeLive(begin []*LiveStage, all []*Live) *Live {
 	sum, n := new(Live), len(begin)
-	for _, l := range all {
-		n = max(n, len(l.Stages()))
+	read := make([][]*LiveStage, len(all)) // once: a stage may begin meanwhile, for which there would be no room
+	for i, l := range all {
+		read[i] = l.Stages()
+		n = max(n, len(read[i]))
 	}
 	sum.grow(n)
 	stages := sum.Stages()
 	copy(stages, begin)
-	for _, l := range all {
-		for i, s := range l.Stages() {
+	for _, list := range read {
+		for i, s := range list {
 			if i < len(begin) {
 				continue
 			}

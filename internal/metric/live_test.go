@@ -65,3 +65,31 @@ func TestLiveIsMerged(t *testing.T) {
 		t.Error("a stage that is known was put together again")
 	}
 }
+
+// Stages may begin while others look.
+func TestLiveGrowsWhileItIsMerged(t *testing.T) {
+	for range 20 {
+		live, done := new(Live), make(chan struct{})
+		go func() {
+			defer close(done)
+			for i := range 500 {
+				live.stage(i)[record.Measured].OK.Add(1)
+			}
+		}()
+		var seen int64
+		for going := true; going; {
+			select {
+			case <-done:
+				going = false
+			default:
+			}
+			seen = 0
+			for _, s := range MergeLive(nil, []*Live{live}).Stages() {
+				seen += s[record.Measured].OK.Load()
+			}
+		}
+		if seen != 500 {
+			t.Fatalf("%d of 500 requests are seen at the end", seen)
+		}
+	}
+}

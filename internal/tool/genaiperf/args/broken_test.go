@@ -21,10 +21,25 @@ func TestBrokenLines(t *testing.T) {
 	})
 }
 
+// tryConfig reads a config file, which may be refused with words.
+func tryConfig(t testing.TB, text string) {
+	if a, err := withFile(text).Parse([]string{"config", "-f", "c.yaml"}); a == nil && (err == nil || err.Error() == "") {
+		t.Errorf("%q: neither an action nor words", text)
+	}
+}
+
 func TestBrokenConfigFiles(t *testing.T) {
 	seeds := []string{TemplateText(true), "model_names: m\nanalyze: {sweep_parameters: {concurrency: [1, 2]}}\n", "a: &a [*a]\ninput: {extra: {a: {1: 2}}}\n"}
-	mutate.Try(t, mutate.Usual, seeds, func(text string) {
-		if a, err := withFile(text).Parse([]string{"config", "-f", "c.yaml"}); a == nil && (err == nil || err.Error() == "") {
+	mutate.Try(t, mutate.Usual, seeds, func(text string) { tryConfig(t, text) })
+}
+
+// Every value of a config file, and of a file of charts, may be of another kind.
+func TestFilesOfOtherKinds(t *testing.T) {
+	seeds := []string{TemplateText(true), "model_names: m\nanalyze: {sweep_parameters: {concurrency: [1, 2], request_rate: {start: 1, stop: 8, step: 1}}}\nprocess: {input_path: p}\ninput: {extra: {a: {b: 1}}}\n"}
+	mutate.Nodes(t, seeds, func(text string) { tryConfig(t, text) })
+	charts := "plot1: {title: t, x_metric: a, y_metric: b, x_label: x, y_label: y, width: 1, height: 1, type: box, paths: [p, q], output: o}\nplot2: {type: scatter}\n"
+	mutate.Nodes(t, []string{charts}, func(text string) {
+		if a, err := withFile(text).Parse([]string{"compare", "--config", "c.yaml"}); a == nil && (err == nil || err.Error() == "") {
 			t.Errorf("%q: neither an action nor words", text)
 		}
 	})

@@ -97,7 +97,7 @@ func (b *builder) themes(a *plan.Agents, mix *value) {
 	sum := 0.0
 	for _, name := range mix.names {
 		w := mix.at(name)
-		if w.kind == object {
+		if w != nil && w.kind == object { // nil: it could not be read, which was said
 			w = w.at("weight")
 		}
 		a.Themes = append(a.Themes, plan.Theme{Name: name, Weight: w.number()})

@@ -1,10 +1,14 @@
 package args
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
@@ -51,6 +55,46 @@ func FuzzConfig(f *testing.F) {
 
 func TestBrokenConfigs(t *testing.T) {
 	mutate.Try(t, mutate.Usual, seedConfigs(t), func(text string) { tryConfig(t, text) })
+}
+
+// Every value of a config may be of another kind, or null.
+func TestConfigsOfOtherKinds(t *testing.T) {
+	names, err := filepath.Glob("../../../../examples/*/config*.yml")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no example configs", err)
+	}
+	seeds := []string{small}
+	for _, name := range append(names, "testdata/plans/every-key.yml") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = append(seeds, string(text))
+	}
+	mutate.Nodes(t, seeds, func(text string) { _, _ = parse(text) })
+}
+
+// So may every value of a flag, beside all that a key needs to have an effect.
+func TestFlagsOfOtherKinds(t *testing.T) {
+	for _, e := range slices.Concat(apiEffects(), dataEffects(), agentEffects(), replayEffects(), loadEffects(), reportEffects(), otherEffects(), nested()) {
+		base, with := e.flags()
+		for i := range with {
+			if i == 0 || i < len(base) || !strings.HasPrefix(with[i-1], "--") || strings.HasPrefix(with[i], "--") {
+				continue
+			}
+			mutate.Nodes(t, []string{with[i]}, func(text string) {
+				var v any
+				if yaml.Unmarshal([]byte(text), &v) != nil {
+					return
+				}
+				value, err := json.Marshal(v)
+				if err != nil {
+					return
+				}
+				_, _ = parse(small, append(with[:i:i], append([]string{string(value)}, with[i+1:]...)...)...)
+			})
+		}
+	}
 }
 
 // TestEveryKeyOfEveryKind gives each key of the schema what it does not take, in the file

@@ -300,7 +300,7 @@ func TestHangUpDrains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := shipped.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
 	awaitFlushes(t, filepath.Join(dir, run.RecordsFile), 1)

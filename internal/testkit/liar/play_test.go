@@ -149,7 +149,7 @@ func (p *play) start(during func(*play), args ...string) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &stdout, &stderr, p.tmp
 	cmd.Env = append(environment(), p.env...)
-	if err := cmd.Start(); err != nil {
+	if err := shipped.Start(cmd); err != nil {
 		p.t.Errorf("%s: starting the program: %v", p.name, err)
 		return
 	}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -23,6 +25,15 @@ func Program(t testing.TB) string {
 		t.Fatalf("building the program: %v", err)
 	}
 	return name
+}
+
+// Start starts a process that a hang-up reaches, also where this one was started with hang-ups
+// ignored, as nohup does: what is ignored is so for children too, and what is caught is not.
+func Start(cmd *exec.Cmd) error {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
+	return cmd.Start()
 }
 
 var program = sync.OnceValues(func() (string, error) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -9,8 +10,12 @@ import (
 // Live is what a stage under way lets others see.
 type Live struct {
 	counts  [lanes]count
+	others  sync.Map // the number of a worker → its share
 	windows []window
 }
+
+// share is what another process has sent, and has under way.
+type share struct{ sent, inFlight int64 }
 
 // lanes is how many cores can count at a time without waiting for one another.
 const lanes = 64
@@ -36,6 +41,9 @@ func (l *Live) InFlight() (n int64) {
 	for i := range l.counts {
 		n += l.counts[i].inFlight.Load()
 	}
+	for _, s := range l.others.Range {
+		n += s.(share).inFlight
+	}
 	return n
 }
 
@@ -43,6 +51,9 @@ func (l *Live) InFlight() (n int64) {
 func (l *Live) Sent() (n int64) {
 	for i := range l.counts {
 		n += l.counts[i].sent.Load()
+	}
+	for _, s := range l.others.Range {
+		n += s.(share).sent
 	}
 	return n
 }
@@ -75,11 +86,10 @@ func (l *Live) of(stage int) *window {
 	return &l.windows[stage]
 }
 
-// Follow keeps a stage that others send: what a worker has sent and has under way.
+// Follow keeps a stage that others send: what a worker has sent and has under way. There may be
+// any number of workers.
 func (l *Live) Follow(worker int, sent, inFlight int64) {
-	c := &l.counts[worker%lanes]
-	c.sent.Store(sent)
-	c.inFlight.Store(inFlight)
+	l.others.Store(worker, share{sent, inFlight})
 }
 
 // Begun is when a stage begins.

@@ -143,7 +143,7 @@ func TestWorkersThatMayNotJoin(t *testing.T) {
 		"no workers":  {"run --join-at 127.0.0.1:0", "give --workers too"},
 		"two places":  {"run --workers 2 --join-at 127.0.0.1:0 --nats nats://127.0.0.1:1", "cannot be combined with --join-at"},
 		"not many":    {"run --workers none", "is not a number of processes"},
-		"no token":    {"run http://127.0.0.1:1 --workers 2 --join-at 0.0.0.0:0", "INFEROMETER_TOKEN"},
+		"no token":    {"run http://127.0.0.1:1 --workers 2 --join-at 0.0.0.0:0", "set a token of 16 characters or more, or listen on 127.0.0.1; set INFEROMETER_TOKEN"},
 		"calibration": {"run --workers 2 --calibrate", "cannot be combined with --calibrate"},
 	} {
 		t.Run(name, func(t *testing.T) {

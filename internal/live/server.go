@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,6 +22,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/lib/access"
 	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/run"
 )
@@ -33,7 +35,6 @@ const (
 	patience    = 10 * time.Second // with a client that does not read
 	farewell    = 2 * time.Second  // for clients that have yet to read the end
 	mostBins    = 600              // of the history
-	leastToken  = 16               // characters of a token that the user has chosen
 )
 
 // TokenVariable is the environment variable with the token that clients must present.
@@ -83,8 +84,10 @@ func Listen(o Options) (*Server, error) {
 	if _, err := strconv.Atoi(address); err == nil {
 		address = "127.0.0.1:" + address
 	}
-	if o.Token != "" && len(o.Token) < leastToken {
-		return nil, fmt.Errorf("%s has %d characters: use %d or more", TokenVariable, len(o.Token), leastToken)
+	if o.Token != "" {
+		if err := access.CheckToken(TokenVariable, o.Token); err != nil {
+			return nil, err
+		}
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -203,15 +206,23 @@ func (s *Server) document() *draw.Document {
 }
 
 // html is the page of the last snapshot.
-func (s *Server) html() (_ []byte, err error) {
+func (s *Server) html() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shown.page == nil {
+	s.document()
+	return s.shown.html(html.Write)
+}
+
+// html is the page of a document, which is kept once it is whole.
+func (s *shown) html(write func(io.Writer, *draw.Document) error) ([]byte, error) {
+	if s.page == nil {
 		var b bytes.Buffer
-		err = html.Write(&b, s.document())
-		s.shown.page = b.Bytes()
+		if err := write(&b, s.document); err != nil {
+			return nil, err
+		}
+		s.page = b.Bytes()
 	}
-	return s.shown.page, err
+	return s.page, nil
 }
 
 // snapshot is the last one.

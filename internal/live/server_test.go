@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/lib/access"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -85,7 +87,7 @@ func TestGuardBeyond(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := u.Query().Get("token")
-	if len(token) < leastToken {
+	if access.CheckToken(TokenVariable, token) != nil {
 		t.Fatalf("the URL %s has no good token", s.URL())
 	}
 	for _, path := range []string{"/", "/events", "/metrics", "/else"} {
@@ -379,5 +381,27 @@ func TestOnlyReading(t *testing.T) {
 		if resp.StatusCode != want {
 			t.Errorf("POST %s: %s", path, resp.Status)
 		}
+	}
+}
+
+// A page that could not be made to its end is not kept.
+func TestHalfAPageIsNotKept(t *testing.T) {
+	var made shown
+	half := func(w io.Writer, _ *draw.Document) error {
+		_, _ = io.WriteString(w, "<html>")
+		return errors.New("no more")
+	}
+	if page, err := made.html(half); err == nil || page != nil {
+		t.Errorf("%q, %v", page, err)
+	}
+	whole := func(w io.Writer, _ *draw.Document) error {
+		_, err := io.WriteString(w, "<html></html>")
+		return err
+	}
+	for range 2 {
+		if page, err := made.html(whole); err != nil || string(page) != "<html></html>" {
+			t.Errorf("%q, %v", page, err)
+		}
+		whole = half // it is made once
 	}
 }

@@ -199,6 +199,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 		"no host":             {ServerOptions{Listen: ":0"}, "set a token"},
 		"all addresses, IPv6": {ServerOptions{Listen: "[::]:0"}, "set a token"},
 		"a name":              {ServerOptions{Listen: "example.com:0"}, "set a token"},
+		"a token to guess":    {ServerOptions{Listen: "0.0.0.0:0", Token: "a"}, "the token has 1 characters: use 16 or more"},
 		"no port":             {ServerOptions{Listen: "127.0.0.1"}, "host:port"},
 		"a wrong port":        {ServerOptions{Listen: "127.0.0.1:99999"}, "host:port"},
 		"a port that is used": {ServerOptions{Listen: address, Token: secret}, "address already in use"},
@@ -250,8 +251,8 @@ func TestNothingIsLeft(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(s.temp); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is left: %v", s.temp, err)
+	if _, err := os.Stat(s.temp.Path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left: %v", s.temp.Path, err)
 	}
 	if line := <-log; !strings.Contains(line, "authentication error") || strings.Contains(line, "secret") {
 		t.Errorf("the server's log has %q", line)

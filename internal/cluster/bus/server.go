@@ -7,22 +7,25 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/inferometer/inferometer/internal/lib/access"
+	"github.com/inferometer/inferometer/internal/lib/filelock"
 )
 
 // ServerOptions say how the embedded server is run.
 type ServerOptions struct {
 	Listen string // host:port; "": 127.0.0.1 and a free port
-	Token  string // what clients must present; required beyond loopback
+	Token  string // what clients must present; required beyond loopback, and then one that cannot be guessed
 
 	Cert, Key string // PEM files; both or neither: TLS
 
-	// StoreDir is where JetStream keeps its files. Left out, that is a temporary directory, which Close removes.
+	// StoreDir is where JetStream keeps its files. Left out, that is a temporary directory, which Close removes;
+	// where this process is killed, the next one does.
 	StoreDir string
 
 	// Log takes the warnings and errors of the server; nil: they are dropped.
@@ -33,7 +36,7 @@ type ServerOptions struct {
 type Server struct {
 	nats *server.Server
 	url  string
-	temp string // directory to remove
+	temp *filelock.Dir // to remove; nil: there is none
 }
 
 // maxPayload is the largest message that the embedded server takes: a plan may be larger than NATS's 1 MiB.
@@ -46,8 +49,10 @@ func Serve(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("NATS server: %w", err)
 	}
-	if o.Token == "" && !loopback(host) {
-		return nil, fmt.Errorf("NATS server: listening on %s lets other machines in: set a token, or listen on 127.0.0.1", listen)
+	if !loopback(host) {
+		if err := access.CheckToken("the token", o.Token); err != nil {
+			return nil, fmt.Errorf("NATS server: listening on %s lets other machines in: %w, or listen on 127.0.0.1", listen, err)
+		}
 	}
 	so := &server.Options{
 		ServerName: "inferometer", Host: host, Port: port, Authorization: o.Token, MaxPayload: maxPayload,
@@ -66,10 +71,10 @@ func Serve(o ServerOptions) (*Server, error) {
 	}
 	s := &Server{}
 	if o.StoreDir == "" {
-		if s.temp, err = os.MkdirTemp("", "inferometer-nats-"); err != nil {
+		if s.temp, err = filelock.NewDir("inferometer-nats-"); err != nil {
 			return nil, fmt.Errorf("NATS server: make a directory for JetStream: %w", err)
 		}
-		so.StoreDir = s.temp
+		so.StoreDir = s.temp.Path
 	}
 	log := &serverLog{tell: o.Log, secret: o.Token}
 	if s.nats, err = server.NewServer(so); err != nil {
@@ -98,10 +103,10 @@ func (s *Server) Close() error {
 		s.nats.Shutdown()
 		s.nats.WaitForShutdown()
 	}
-	if s.temp == "" {
+	if s.temp == nil {
 		return nil
 	}
-	return os.RemoveAll(s.temp)
+	return s.temp.Remove()
 }
 
 func splitAddress(listen string) (host string, port int, err error) {

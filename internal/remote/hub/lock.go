@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/lib/filelock"
 )
 
 // lock waits until this process alone may write a blob. The returned function
@@ -18,14 +20,14 @@ func (h *Hub) lock(ctx context.Context, path string) (func(), error) {
 		if err != nil {
 			return nil, writeError(err)
 		}
-		ok, err := tryLock(f)
+		ok, err := filelock.Try(f)
 		if err != nil {
 			f.Close()
 			return nil, writeError(err)
 		}
 		// The other process may have removed the file that it had locked: then
 		// this lock is on a file that nobody else looks at.
-		if ok && sameFile(f, path) {
+		if ok && filelock.Same(f, path) {
 			return func() { f.Close() }, nil
 		}
 		f.Close()
@@ -33,13 +35,4 @@ func (h *Hub) lock(ctx context.Context, path string) (func(), error) {
 			return nil, err
 		}
 	}
-}
-
-func sameFile(f *os.File, path string) bool {
-	a, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(path)
-	return err == nil && os.SameFile(a, b)
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/cluster"
 	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/lib/access"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -61,7 +62,8 @@ func newFleet(ctx context.Context, env tool.Env, a *args.Action, out string, s *
 	}
 	if at == "" {
 		if f.server, err = bus.Serve(bus.ServerOptions{Listen: a.JoinAt, Token: token}); err != nil {
-			if token == "" {
+			var guessed *access.TokenError
+			if errors.As(err, &guessed) {
 				err = fmt.Errorf("%w; set %s here and for the workers", err, tokenVariable)
 			}
 			return nil, err

@@ -1,4 +1,4 @@
-package hub
+package filelock
 
 import (
 	"os"
@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock on an open file's first byte, the way that Python's
-// filelock does, or says that another process has it.
-func tryLock(f *os.File) (bool, error) {
+// Try takes the lock on an open file's first byte, the way that Python's filelock does, or says that
+// another process has it.
+func Try(f *os.File) (bool, error) {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{})
 	if err == windows.ERROR_LOCK_VIOLATION || err == windows.ERROR_IO_PENDING {
 		return false, nil

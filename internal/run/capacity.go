@@ -188,12 +188,14 @@ func (a *ascent) found() *result.Capacity {
 	return c
 }
 
-// ascentAgain makes the levels of a search again from its stages and their requests.
+// ascentAgain makes the levels of a search again from its stages and their requests, of which none
+// is kept.
 func ascentAgain(p *plan.Plan, stages []plan.Stage, marks []record.StageMark, records record.File) (*result.Capacity, error) {
 	a, err := newAscent(p)
 	if err != nil {
 		return nil, err
 	}
+	a.tallies.mark = func(stage int) *record.StageMark { return result.MarkOf(marks, stage) }
 	if err := records.Requests(func(rec *record.Record) error { a.tallies.Add(rec); return nil }); err != nil {
 		return nil, err
 	}

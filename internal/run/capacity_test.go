@@ -1,6 +1,8 @@
 package run
 
 import (
+	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -130,4 +132,64 @@ func TestTally(t *testing.T) {
 	if l := fill(func(i int) time.Duration { return 50*ms + time.Duration(i)*ms }); l.Over == "" {
 		t.Errorf("a backlog that grows is not seen: %+v", l)
 	}
+}
+
+// The requests of levels that have ended are not kept: neither of a search under way nor where it
+// is made again from its records. Both come to the same.
+func TestTalliesForget(t *testing.T) {
+	p := plan.Default()
+	p.Stages, p.Capacity.Objectives = []plan.Stage{{Rate: 10}}, []string{"latency.p90 < 100ms"}
+	objectives, err := objectivesOf(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const levels, each = 20, 20_000
+	mark := func(stage int) *record.StageMark {
+		return &record.StageMark{Stage: stage, WarmupEnd: time.Second, SendEnd: 21 * time.Second, Reason: record.StopDuration}
+	}
+	add := func(all *tallies, stage, i int) {
+		due := time.Duration(i) * time.Millisecond
+		all.Add(&record.Record{Stage: stage, Due: due, Sent: due, End: due + time.Duration(i%200)*time.Millisecond})
+	}
+	grown := func(fill func()) int64 {
+		before := liveHeap()
+		fill()
+		return liveHeap() - before
+	}
+	under, again := newTallies(&p, objectives), newTallies(&p, objectives)
+	again.mark = mark
+	var found, made []capacity.Level
+	kept := grown(func() {
+		for stage := range levels {
+			for i := range each {
+				add(under, stage, i)
+			}
+			found = append(found, under.level(stage, 10, true, mark(stage)))
+			add(under, stage, 1) // too late
+		}
+	})
+	kept += grown(func() {
+		for i := range levels * each {
+			add(again, i%levels, i/levels)
+		}
+	})
+	for stage := range levels {
+		made = append(made, again.level(stage, 10, true, mark(stage)))
+	}
+	runtime.KeepAlive(under)
+	if !reflect.DeepEqual(found, made) || found[0].Requests != each {
+		t.Errorf("made again: %+v\nwant %+v", made[0], found[0])
+	}
+	if most := int64(4 << 20); kept > most {
+		t.Errorf("%d bytes are kept of %d requests, want %d at most", kept, 2*levels*each, most)
+	}
+}
+
+// liveHeap is what is in use of the memory.
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -20,14 +20,22 @@ const batches = 10
 // goroutines.
 type tallies struct {
 	objectives []objective
-	mu         sync.Mutex
-	reader     *metric.Reader
-	levels     map[int]*tally
+	// mark is that of a level, where all of them ended before their requests are read; nil: they
+	// are under way. Requests of a level that has none are not looked at.
+	mark func(stage int) *record.StageMark
+
+	mu     sync.Mutex
+	reader *metric.Reader
+	levels map[int]*tally
+	told   int // how many levels are over: what comes of them now is too late
 }
 
 // tally is what the requests of a level showed.
 type tally struct {
+	// requests are kept until it is known when the level ended, which decides what each counts
+	// for; nil: that is known, and count has them.
 	requests []passed
+	count    *count
 	sums     []capacity.Batch  // over all requests, by objective
 	spreads  []*stat.Histogram // likewise
 }
@@ -52,23 +60,85 @@ func (t *tallies) Add(rec *record.Record) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	of := t.levels[rec.Stage]
+	of := t.of(rec.Stage)
 	if of == nil {
-		of = &tally{sums: make([]capacity.Batch, len(t.objectives))}
-		for range t.objectives {
-			of.spreads = append(of.spreads, new(stat.Histogram))
-		}
-		t.levels[rec.Stage] = of
+		return
 	}
 	r := passed{due: rec.Due, end: rec.End, ok: rec.Failure == nil, warmup: rec.Phase == record.Warmup}
 	if !r.warmup {
 		req := t.reader.Read(rec)
+		r.seen = make([]capacity.Batch, len(t.objectives))
 		for j := range t.objectives {
-			r.seen = append(r.seen, t.objectives[j].see(t.reader, req, of.spreads[j]))
+			r.seen[j] = t.objectives[j].see(t.reader, req, of.spreads[j])
 			of.sums[j].Add(r.seen[j])
 		}
 	}
+	if of.count != nil {
+		of.count.add(&r)
+		return
+	}
 	of.requests = append(of.requests, r)
+}
+
+// of is the tally of a level; nil: it has none.
+func (t *tallies) of(stage int) *tally {
+	if of := t.levels[stage]; of != nil {
+		return of
+	}
+	if stage < t.told {
+		return nil
+	}
+	of := &tally{sums: make([]capacity.Batch, len(t.objectives))}
+	if t.mark != nil {
+		mark := t.mark(stage)
+		if mark == nil {
+			return nil
+		}
+		of.count = newCount(mark, len(t.objectives))
+	}
+	for range t.objectives {
+		of.spreads = append(of.spreads, new(stat.Histogram))
+	}
+	t.levels[stage] = of
+	return of
+}
+
+// count is what the requests of a level come to, of which it is known when it ended.
+type count struct {
+	from, to                  time.Duration
+	ended, due, before, after float64
+	requests                  int64
+	seen                      []capacity.Seen // by objective
+}
+
+func newCount(mark *record.StageMark, objectives int) *count {
+	c := &count{from: mark.WarmupEnd, to: mark.SendEnd, after: float64(mark.Unsent)}
+	for range objectives {
+		c.seen = append(c.seen, capacity.Seen{Batches: make([]capacity.Batch, batches)})
+	}
+	return c
+}
+
+// add counts a request.
+func (c *count) add(r *passed) {
+	if r.ok && r.end > c.from && r.end <= c.to {
+		c.ended++
+	}
+	if r.due <= c.from && r.end > c.from {
+		c.before++
+	}
+	if r.due <= c.to && r.end > c.to {
+		c.after++
+	}
+	if r.warmup {
+		return
+	}
+	c.due++
+	c.requests++
+	b := min(max(int(float64(r.due-c.from)/max(float64(c.to-c.from), 1)*batches), 0), batches-1)
+	for j := range r.seen {
+		c.seen[j].Batches[b].Add(r.seen[j])
+	}
 }
 
 // see holds a request against an objective. One that was cut off has taken at least as long as it
@@ -116,49 +186,34 @@ func (t *tallies) level(i int, load float64, open bool, mark *record.StageMark) 
 	t.mu.Lock()
 	of := t.levels[i]
 	delete(t.levels, i)
+	t.told = max(t.told, i+1)
 	t.mu.Unlock()
 	if of == nil {
 		of = new(tally)
 	}
-	from, to := mark.WarmupEnd, mark.SendEnd
-	l := capacity.Level{Stage: i, Load: load, Seconds: max((to - from).Seconds(), 0), Cut: mark.Reason == record.StopOver}
-	for range t.objectives {
-		l.Seen = append(l.Seen, capacity.Seen{Batches: make([]capacity.Batch, batches)})
+	c := of.count
+	if c == nil {
+		c = newCount(mark, len(t.objectives))
+		for k := range of.requests {
+			c.add(&of.requests[k])
+		}
 	}
-	ended, due, before, after := 0.0, 0.0, 0.0, float64(mark.Unsent)
-	for k := range of.requests {
-		r := &of.requests[k]
-		if r.ok && r.end > from && r.end <= to {
-			ended++
-		}
-		if r.due <= from && r.end > from {
-			before++
-		}
-		if r.due <= to && r.end > to {
-			after++
-		}
-		if r.warmup {
-			continue
-		}
-		due++
-		l.Requests++
-		b := min(max(int(float64(r.due-from)/max(float64(to-from), 1)*batches), 0), batches-1)
-		for j := range r.seen {
-			l.Seen[j].Batches[b].Add(r.seen[j])
-		}
+	l := capacity.Level{
+		Stage: i, Load: load, Seconds: max((c.to - c.from).Seconds(), 0), Cut: mark.Reason == record.StopOver,
+		Requests: c.requests, Seen: c.seen,
 	}
 	if l.Seconds > 0 {
-		l.Answered = ended / l.Seconds
+		l.Answered = c.ended / l.Seconds
 	}
 	for j := range l.Seen {
 		if of.spreads != nil {
 			t.objectives[j].figures(&l.Seen[j], of.spreads[j])
 		}
 	}
-	switch grown := after - before; {
+	switch grown := c.after - c.before; {
 	case l.Cut:
 		l.Over = "it was ended early: the objectives were clearly missed"
-	case open && grown > 0.03*due+3*math.Sqrt(before+after+1):
+	case open && grown > 0.03*c.due+3*math.Sqrt(c.before+c.after+1):
 		l.Over = "the backlog grew"
 	}
 	return l

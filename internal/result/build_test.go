@@ -313,6 +313,15 @@ func TestVerdict(t *testing.T) {
 			w.each(func(i int, r *record.Record) { r.Failure = &record.Failure{Class: record.Cancelled} })
 		}, "requests", []string{"before the run was stopped", "2,000 requests"}},
 		{"nothing sent", func(w *world) { w.recs = nil }, "requests", []string{"No request was sent"}},
+		{"stopped before anything was sent", func(w *world) { w.recs, w.facts.Interrupted = nil, true }, "requests", []string{"No request was sent: the run was stopped before"}},
+		{"all workers lost, with all that they had recorded", func(w *world) {
+			w.recs, w.facts.Interrupted = nil, true
+			w.facts.Stages[0].Gone = []record.Gone{{Worker: 1}, {Worker: 2}, {Worker: 3, Told: true}}
+		}, "requests", []string{"It is not known how many requests were sent", "of 2 workers"}},
+		{"a worker lost in the warm-up", func(w *world) {
+			w.recs, w.facts.Interrupted = w.recs[:200], true
+			w.facts.Stages[0].Gone = []record.Gone{{Worker: 1}}
+		}, "requests", []string{"stopped during the warm-up, after at least 200 requests"}},
 		{"warm-up only", func(w *world) { w.recs = w.recs[:200] }, "requests", []string{"all 200", "warm-up"}},
 		{"stopped in the warm-up", func(w *world) { w.recs, w.facts.Interrupted = w.recs[:200], true }, "requests", []string{"stopped during the warm-up", "200 requests"}},
 		{"no health", func(w *world) { w.facts.Health = nil }, "clock_step", []string{"not recorded"}},

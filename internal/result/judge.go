@@ -224,6 +224,9 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	t := &sum.Whole.Totals
 	reason := ""
 	switch {
+	case sum.Seen == 0 && j.unheard(i) > 0:
+		n := j.unheard(i)
+		reason = fmt.Sprintf("It is not known how many requests were sent: of %s that had a share, no record of this stage came here.", number.Things(int64(n), "worker"))
 	case sum.Seen == 0 && j.facts.Interrupted:
 		reason = "No request was sent: the run was stopped before."
 	case sum.Seen == 0 && j.facts.Incomplete:
@@ -233,7 +236,7 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	case t.OK == 0 && t.CutOff == t.Requests && t.Requests > 0 && j.facts.Incomplete:
 		reason = fmt.Sprintf("No request finished before the run was killed: %s had been sent.", number.Things(t.Requests, "request"))
 	case t.Requests == 0 && sum.Seen > 0 && j.facts.Interrupted:
-		reason = fmt.Sprintf("No request was measured: the run was stopped during the warm-up, after %s.", number.Things(sum.Seen, "request"))
+		reason = fmt.Sprintf("No request was measured: the run was stopped during the warm-up, after %s.", j.sent(i, sum.Seen))
 	case t.Requests == 0 && sum.Seen > 0:
 		reason = fmt.Sprintf("No request was measured: all %d belonged to the warm-up. Make the warm-up shorter or the stage longer.", sum.Seen)
 	case t.Requests == 0:

@@ -63,8 +63,34 @@ func (j *judge) workers() {
 		do = "Look at the network between the workers, NATS and the coordinator, and run again."
 		text += number.Things(int64(n), "worker") + of + " did not hear the coordinator and stopped (" + strings.Join(cut, ", ") + "); requests that were under way are counted. "
 	}
+	if n := len(lost); n > 0 {
+		text += "What " + pick(n, "it", "they") + " sent last may not be recorded. "
+	}
 	text += "The rest of " + pick(len(known), "its", "their") + " share was never sent."
 	j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(len(known)), Unit: "workers", Do: do}, text)
+}
+
+// unheard is how many workers had a share of a stage of which not all records came here: those that
+// were lost, and those whose directories are missing.
+func (j *judge) unheard(stage int) int {
+	n := len(j.facts.Missing)
+	if mark := MarkOf(j.facts.Stages, stage); mark != nil {
+		for _, g := range mark.Gone {
+			if !g.Told {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// sent is how many requests were sent in a stage, of which so many are recorded.
+func (j *judge) sent(stage int, recorded int64) string {
+	text := number.Things(recorded, "request")
+	if j.unheard(stage) > 0 {
+		return "at least " + text
+	}
+	return text
 }
 
 // pick is the word for one thing, or for several.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
@@ -186,7 +187,10 @@ func (o *output) finish(res *result.Result) error {
 
 // writeReport writes one report to a file.
 func writeReport(name string, res *result.Result, format func(io.Writer, *result.Result) error) error {
-	if err := wholefile.Write(name, func(w io.Writer) error { return format(w, res) }); err != nil {
+	err := aside.Call(filepath.Base(name), func() error {
+		return wholefile.Write(name, func(w io.Writer) error { return format(w, res) })
+	})
+	if err != nil {
 		return fmt.Errorf("writing a report: %w", err)
 	}
 	return nil

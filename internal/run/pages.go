@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -26,10 +27,16 @@ func (s *servers) read(ctx context.Context, edge bool) <-chan []record.Page {
 		var wg sync.WaitGroup
 		for i, p := range s.pages {
 			wg.Go(func() {
-				if edge {
-					pages[i] = settledPage(ctx, p)
-				} else {
-					pages[i] = p.Read(ctx, false)
+				err := aside.Call("Reading it", func() error {
+					if edge {
+						pages[i] = settledPage(ctx, p)
+					} else {
+						pages[i] = p.Read(ctx, false)
+					}
+					return nil
+				})
+				if err != nil {
+					pages[i].Error = err.Error()
 				}
 				pages[i].Error = s.clean(pages[i].Error)
 			})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -88,7 +89,7 @@ func (p *player) stage(ctx context.Context, i int, s plan.Stage) error {
 	mark, level, err := p.send(ctx, i, s)
 	drained()
 	p.ledger.stage(aborted(ctx, mark))
-	err = errors.Join(err, p.teller.after(ctx, i))
+	p.teller.after(ctx, i)
 	p.queue.tell(level)
 	if last := p.ledger.facts.Stages; p.ascent != nil && err == nil && !p.ledger.facts.Interrupted {
 		p.teller.settle(ctx)
@@ -178,6 +179,7 @@ func left(all, begun int64) int64 {
 // teller tells of stages that have ended, with their figures.
 type teller struct {
 	tell   func(s *result.Stage) // nil: nobody waits for it
+	warn   func(text string)
 	queue  *queue
 	ledger *ledger
 	folds  *folds
@@ -185,20 +187,25 @@ type teller struct {
 }
 
 // after tells of a stage. It does so between two stages, when no record is under way: only
-// then do the folds belong to nobody else.
-func (t *teller) after(ctx context.Context, i int) error {
+// then do the folds belong to nobody else. That it cannot does not end the run.
+func (t *teller) after(ctx context.Context, i int) {
 	if t.tell == nil {
-		return nil
+		return
 	}
 	t.settle(ctx)
 	if ctx.Err() != nil {
-		return nil // records may be under way still; the result has the stage
+		return // records may be under way still; the result has the stage
 	}
-	fold, err := t.folds.merged()
-	st, also := result.BuildStage(t.queue.asRun(), t.ledger.facts.Stages, i, fold)
-	if err := errors.Join(err, also); err != nil {
-		return fmt.Errorf("working out stage %d: %w", i+1, err)
+	err := aside.Call("Working it out", func() error {
+		fold, err := t.folds.merged()
+		st, also := result.BuildStage(t.queue.asRun(), t.ledger.facts.Stages, i, fold)
+		if err := errors.Join(err, also); err != nil {
+			return err
+		}
+		t.tell(st)
+		return nil
+	})
+	if err != nil {
+		t.warn(fmt.Sprintf("stage %d is not reported by itself: %v", i+1, err))
 	}
-	t.tell(st)
-	return nil
 }

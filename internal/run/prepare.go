@@ -171,7 +171,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	look := &lookout{servers: asks, plan: p.plan, now: p.clock.Now, ledger: book}
 	play := &player{
 		plan: p.plan, observer: p.opt.Levels, questions: asked, queue: q, ascent: q.ascent, sender: send, ledger: book, lookout: look,
-		teller: &teller{tell: p.opt.Stage, queue: q, ledger: book, folds: folded, settle: settle},
+		teller: &teller{tell: p.opt.Stage, warn: p.opt.warn, queue: q, ledger: book, folds: folded, settle: settle},
 	}
 	if p.plan.Saturation.On() {
 		play.search = &search{plan: p.plan, log: p.opt.Log, queue: q, sender: send, ledger: book, passages: passages, settle: settle}
@@ -337,27 +337,17 @@ func (p *preparation) header(q *questions, c *client, fellBack bool) record.Head
 func (p *preparation) unwritten(err error) {
 	if p.plan.Output.OnFull == plan.OnFullStop {
 		defer p.brake.pull(record.StopRecords)
-		p.warn("%v. The run is ended, as its plan has it.", err)
+		p.opt.warn(fmt.Sprintf("%v. The run is ended, as its plan has it.", err))
 		return
 	}
-	p.warn("%v. The run goes on without records.", err)
+	p.opt.warn(fmt.Sprintf("%v. The run goes on without records.", err))
 }
 
 // unshipped reports that a worker cannot write its records, which are not known anywhere else: the run ends.
 func (p *preparation) unshipped(err error) {
 	if p.brake.offer(record.StopRecords) {
-		p.warn("%v. The run is ended: requests would be missing from its figures.", err)
+		p.opt.warn(fmt.Sprintf("%v. The run is ended: requests would be missing from its figures.", err))
 	}
-}
-
-// warn tells the user of something while the run is going on.
-func (p *preparation) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if p.opt.Warn != nil {
-		p.opt.Warn(text)
-		return
-	}
-	fmt.Fprintln(p.opt.Log, "warning: "+text)
 }
 
 // folders are what every record goes to besides the fold of its core.

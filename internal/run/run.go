@@ -26,7 +26,8 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
-// Options are what a run takes besides its plan.
+// Options are what a run takes besides its plan. What is called to look on or to report cannot end the
+// run: where it panics that is told, and the run goes on without it.
 type Options struct {
 	// ID tells the run from all others; empty: a random one.
 	ID      string
@@ -87,6 +88,7 @@ type Drawer func(document func() (*draw.Document, error)) error
 // when the run was interrupted; an error says that there is none, or, beside a
 // result, what could not be kept of it.
 func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
+	o = o.beside()
 	o.ID = cmp.Or(o.ID, NewID())
 	prep := &preparation{plan: p, opt: &o, clock: clock.NewClock(), brake: newBrake()}
 	defer prep.undo()

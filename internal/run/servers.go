@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
@@ -66,12 +67,14 @@ func (s *servers) ask(ctx context.Context, settle bool) (targets []record.Target
 	var wg sync.WaitGroup
 	for i, p := range s.list {
 		wg.Go(func() {
-			var err error
-			if settle {
-				targets[i].Server, moving[i], err = probe.Settled(ctx, p)
-			} else {
-				targets[i].Server, err = p.Snapshot(ctx)
-			}
+			err := aside.Call("Reading it", func() (err error) {
+				if settle {
+					targets[i].Server, moving[i], err = probe.Settled(ctx, p)
+				} else {
+					targets[i].Server, err = p.Snapshot(ctx)
+				}
+				return err
+			})
 			if err != nil {
 				targets[i].Error = s.clean(err.Error())
 			}

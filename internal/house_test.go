@@ -37,7 +37,7 @@ var house = []struct{ name, may string }{
 	{"tool/compare", "tool ./report tool/native/args compare gate metric report/ci report/html report/md result lib/wholefile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/foreign report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
-	{"tool/native", "tool manual tool/compare compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/access lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
+	{"tool/native", "tool manual tool/compare compare gate repeat stat/estimate draw report/html ./args cluster cluster/bus tool/selftest run run/kit mock plan record result report/console report/csv report/export report/json report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/nearest lib/number lib/wholefile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
 	{"tool/selftest", "tool manual tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "manual plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/exposition"},
@@ -62,7 +62,7 @@ var house = []struct{ name, may string }{
 	{"compare", "gate run plan record metric result sample draw report/screen stat/estimate lib/number"},
 
 	// A run while it goes on, for browsers and for Prometheus.
-	{"live", "run plan record metric result stat draw report/html lib/access golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
+	{"live", "run plan record metric result stat draw report/html lib/access lib/aside golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
 
 	// What machines that share a run say to one another, and how their clocks compare.
 	{"cluster", "./bus ./offset run run/health engine engine/load plan record wire/clock lib/cond lib/wholefile"},
@@ -84,6 +84,7 @@ var house = []struct{ name, may string }{
 	{"report/timeline", "metric record"},
 	{"report/html", "draw"},
 	{"report/export", "metric plan record result lib/formula github.com/parquet-go/parquet-go"},
+	{"report/progress", "report/screen lib/aside lib/number"},
 	{"report/*", "report/screen record repeat result lib/formula lib/number"},
 	{"repeat", "metric result stat/estimate lib/number"},
 	{"draw", "result metric plan record lib/brief"},

@@ -29,7 +29,9 @@ func (s *Server) handler() http.Handler {
 			refuse(w, status, reason)
 			return
 		}
-		mux.ServeHTTP(w, r)
+		if !s.watcher.Do(func() { mux.ServeHTTP(w, r) }) {
+			refuse(w, http.StatusInternalServerError, "the live page has failed; the run goes on, and its report will be whole")
+		}
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/lib/access"
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/run"
 )
@@ -49,15 +50,19 @@ type Options struct {
 	Address string // host:port, :port or a port
 	Token   string // that clients must present; empty: one is drawn where others can reach the address
 	Version string // of the program
+	// Warn is told once where the page has failed; nil: nobody wants to know.
+	Warn func(text string)
 }
 
-// Server shows runs, one after another. Its methods may be called from any goroutine.
+// Server shows runs, one after another. Its methods may be called from any goroutine. One that fails
+// by a mistake of this program says so, to the user and to browsers, and leaves the runs alone.
 type Server struct {
 	version string
 	guard   guard
 	url     string
 	http    *http.Server
 	hub     hub
+	watcher *aside.Watcher // looks at the run, and draws it
 
 	quit, done chan struct{}
 	once       sync.Once
@@ -98,6 +103,11 @@ func Listen(o Options) (*Server, error) {
 		return nil, fmt.Errorf("listening for the live page on %s: %w; name a free port with --live=HOST:PORT, or 0 for any", address, reason(err))
 	}
 	s := &Server{version: o.Version, guard: guard{token: o.Token, host: strings.ToLower(host)}, quit: make(chan struct{}), done: make(chan struct{})}
+	warn := o.Warn
+	if warn == nil {
+		warn = func(string) {}
+	}
+	s.watcher = aside.New("The live page", warn)
 	query := ""
 	at := l.Addr().(*net.TCPAddr)
 	switch {
@@ -161,7 +171,9 @@ func (s *Server) loop() {
 }
 
 // look takes a snapshot, and hands it to those who follow.
-func (s *Server) look() {
+func (s *Server) look() { s.watcher.Do(s.take) }
+
+func (s *Server) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state == nil || s.over {
@@ -238,26 +250,31 @@ func (s *Server) Watched() bool { return s.hub.any() }
 
 // Show shows a document in place of snapshots, until another run begins.
 func (s *Server) Show(d *draw.Document) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d.Live = true // the page comes back for the end
-	s.shown, s.drawn = shown{document: d}, true
-	s.tell()
+	s.watcher.Do(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		d.Live = true // the page comes back for the end
+		s.shown, s.drawn = shown{document: d}, true
+		s.tell()
+	})
 }
 
 // End says that there will be no more. It reports whether there is a run to show.
-func (s *Server) End() bool {
+func (s *Server) End() (has bool) {
 	s.look()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.state == nil {
-		return false
-	}
-	last := s.document()
-	last.Live = false
-	s.shown, s.over = shown{document: last}, true
-	s.tell()
-	return true
+	s.watcher.Do(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.state == nil {
+			return
+		}
+		last := s.document()
+		last.Live = false
+		s.shown, s.over = shown{document: last}, true
+		s.tell()
+		has = true
+	})
+	return has
 }
 
 // Close ends the server. Those who follow get what they were sent.

@@ -405,3 +405,50 @@ func TestHalfAPageIsNotKept(t *testing.T) {
 		whole = half // it is made once
 	}
 }
+
+// A page that fails says so once, to the user and to browsers, and ends as ever.
+func TestPageThatFails(t *testing.T) {
+	told := make(chan string, 10)
+	s := listen(t, Options{Warn: func(text string) { told <- text }})
+	s.Watch(func() run.Progress { panic("no snapshot") })
+	s.Watch(func() run.Progress { panic("again") })
+	s.Show(nil)
+	if n := len(told); n != 1 {
+		t.Fatalf("told %d times", n)
+	}
+	if text := <-told; !strings.HasPrefix(text, "The live page has failed by a mistake of this program: no snapshot (live.") {
+		t.Errorf("told %q", text)
+	}
+	for _, path := range []string{"", "events", "metrics"} {
+		if status, text := get(t, s.URL()+path); status != http.StatusInternalServerError || !strings.Contains(text, "the run goes on") {
+			t.Errorf("/%s: %d %s", path, status, text)
+		}
+	}
+	if s.End() {
+		t.Error("there is a run to show")
+	}
+	s.Close()
+	if len(told) > 0 {
+		t.Errorf("told once more: %s", <-told)
+	}
+}
+
+// So does one that fails while a browser asks for it.
+func TestPageThatFailsForABrowser(t *testing.T) {
+	told := make(chan string, 10)
+	s := listen(t, Options{Warn: func(text string) { told <- text }})
+	s.mu.Lock()
+	s.progress, s.history = run.Progress{Plan: new(plan.Plan), Spans: make([]run.Span, 3)}, NewHistory(mostBins) // stages that are not there
+	s.mu.Unlock()
+	for range 2 {
+		if status, text := get(t, s.URL()); status != http.StatusInternalServerError || !strings.Contains(text, "the run goes on") {
+			t.Errorf("%d %s", status, text)
+		}
+	}
+	if n := len(told); n != 1 {
+		t.Fatalf("told %d times", n)
+	}
+	if text := <-told; !strings.HasPrefix(text, "The live page has failed") {
+		t.Errorf("told %q", text)
+	}
+}

@@ -106,7 +106,8 @@ func (e Env) listen() (*live.Server, error) {
 	if e.Live == nil {
 		return nil, nil
 	}
-	s, err := live.Listen(live.Options{Address: e.Live.Address, Token: e.Getenv(live.TokenVariable), Version: e.Version})
+	s, err := live.Listen(live.Options{Address: e.Live.Address, Token: e.Getenv(live.TokenVariable), Version: e.Version,
+		Warn: func(text string) { fmt.Fprintf(e.Stderr, "warning: %s\n", text) }})
 	if err != nil {
 		return nil, err
 	}

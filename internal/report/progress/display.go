@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
@@ -46,14 +47,17 @@ type Options struct {
 
 // Display shows a run while it goes on. Its methods may be called from any
 // goroutine. Failed writes are ignored: a run does not end because nobody
-// watches it.
+// watches it. Nor does it where a snapshot cannot be taken or drawn: the display says
+// so once, and shows no more of them.
 type Display struct {
-	w    io.Writer
-	opts Options
+	w       io.Writer
+	opts    Options
+	watcher *aside.Watcher // takes snapshots and draws them
 
 	mu       sync.Mutex // guards all below, and the order of writes
 	snapshot func() Snapshot
-	drawn    []int // widths of the lines of the view on the screen
+	drawn    []int  // widths of the lines of the view on the screen
+	failed   string // what is still to be said of why there is no view
 	others   []*through
 	last     Snapshot
 	lastAt   time.Time
@@ -72,7 +76,9 @@ func New(w io.Writer, o Options) *Display {
 			o.Every = terminalEvery
 		}
 	}
-	return &Display{w: w, opts: o}
+	d := &Display{w: w, opts: o}
+	d.watcher = aside.New("The live view", func(text string) { d.failed = "warning: " + text + "\n" })
+	return d
 }
 
 // Start shows what snapshot gives, now and then, until Stop. The snapshot is
@@ -205,13 +211,29 @@ func (d *Display) show() {
 		d.write(d.erase() + d.view())
 		return
 	}
+	text := ""
+	if !d.watcher.Do(func() { text = d.line() }) {
+		text = d.excuse()
+	}
+	d.write(text)
+}
+
+// line is a line where one is due; empty: none is.
+func (d *Display) line() string {
 	s, now := d.snapshot(), time.Now()
 	news := d.lastAt.IsZero() || s.Run != d.last.Run || s.Stage != d.last.Stage || s.Phase != d.last.Phase
 	if !news && now.Sub(d.lastAt) < d.opts.Every {
-		return
+		return ""
 	}
 	d.last, d.lastAt = s, now
-	d.write(Line(s) + "\n")
+	return Line(s) + "\n"
+}
+
+// excuse says why there is no view any more, once.
+func (d *Display) excuse() string {
+	text := d.failed
+	d.failed = ""
+	return text
 }
 
 // view gives the text of the next view and remembers its shape. The last column stays free: a
@@ -222,7 +244,12 @@ func (d *Display) view() string {
 	if lines > 0 {
 		lines = max(lines-1, 1)
 	}
-	text := View(d.snapshot(), Screen{Width: columns - 1, Height: lines, Color: d.opts.Color, ASCII: d.opts.ASCII})
+	text := ""
+	if !d.watcher.Do(func() {
+		text = View(d.snapshot(), Screen{Width: columns - 1, Height: lines, Color: d.opts.Color, ASCII: d.opts.ASCII})
+	}) {
+		return d.excuse()
+	}
 	d.drawn = d.drawn[:0]
 	for line := range strings.Lines(text) {
 		d.drawn = append(d.drawn, screen.Width(strings.TrimSuffix(line, "\n")))

@@ -235,3 +235,44 @@ func TestBrokenWriterEndsNothing(t *testing.T) {
 		d.Stop()
 	})
 }
+
+// A view that cannot be drawn is told of once, also where somebody else is about to write: messages
+// come on, and the display ends as ever.
+func TestViewThatPanics(t *testing.T) {
+	for _, mode := range []Mode{Terminal, Plain} {
+		for name, first := range map[string]func(d *Display){
+			"in its own time":   func(*Display) { pass(time.Minute) },
+			"while it is asked": func(d *Display) { d.Print("a message") },
+		} {
+			t.Run(fmt.Sprint(mode, " ", name), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					tm := newWindow(200)
+					var broken atomic.Bool
+					d := New(tm, Options{Mode: mode, Size: tm.size})
+					d.Start(func() Snapshot {
+						if broken.Load() {
+							panic("no snapshot")
+						}
+						return Snapshot{Stage: 1, Stages: 1, Load: "a load", Phase: Measuring}
+					})
+					synctest.Wait()
+					broken.Store(true)
+					first(d)
+					pass(time.Minute)
+					if _, err := d.Through(tm).Write([]byte("a result\n")); err != nil {
+						t.Error(err)
+					}
+					d.Print("the end")
+					d.Stop()
+					text := tm.Text()
+					if n := strings.Count(text, "warning: The live view has failed by a mistake of this program: no snapshot ("); n != 1 {
+						t.Errorf("told %d times:\n%s", n, text)
+					}
+					if !strings.Contains(text, "a result") || !strings.Contains(text, "the end") || mode == Terminal && strings.Contains(text, "a load") {
+						t.Errorf("%s", text)
+					}
+				})
+			})
+		}
+	}
+}

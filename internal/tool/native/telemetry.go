@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -165,6 +166,10 @@ func receiver(env tool.Env, address string) (*remotewrite.Client, error) {
 
 // send sends a run, and tells how much arrived. The error says what did not.
 func (s *sending) send(ctx context.Context, log io.Writer, version, dir string) error {
+	return aside.Call("Sending the run", func() error { return s.sendAll(ctx, log, version, dir) })
+}
+
+func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir string) error {
 	if ctx.Err() != nil {
 		return errors.New("the run was aborted and is not sent: inferometer report DIR sends one that was kept")
 	}

@@ -51,7 +51,7 @@ func Main(env tool.Env) int {
 	var names []string
 	for _, c := range commands() {
 		if c.Name == name {
-			return c.Run(env, rest)
+			return carryOut(env, c, rest)
 		}
 		names = append(names, c.Name)
 	}
@@ -63,6 +63,8 @@ func Main(env tool.Env) int {
 		return versionCommand(env, nil)
 	case "__complete":
 		return completeCommand(env, rest)
+	case afterwardsName:
+		return afterwards(env)
 	}
 	fmt.Fprintf(env.Stderr, "inferometer: unknown command %q", name)
 	if n := nearest.Name(name, names); n != "" {
@@ -70,6 +72,16 @@ func Main(env tool.Env) int {
 	}
 	fmt.Fprintf(env.Stderr, "\nCommands: %s. See inferometer --help.\n", strings.Join(names, ", "))
 	return tool.ExitUsage
+}
+
+// carryOut runs a command, and has somebody wait who says where its records are should it not come
+// back.
+func carryOut(env tool.Env, c tool.Tool, line []string) int {
+	w := &witness{program: env.Program, stderr: env.Stderr}
+	env.Records = w.note
+	code := c.Run(env, line)
+	w.dismiss() // not deferred: a panic is no end
+	return code
 }
 
 func help(width int) string {

@@ -40,6 +40,10 @@ type Env struct {
 	Terminal func(io.Writer) Terminal
 	// Besides are the flags that the command takes besides its own.
 	Besides []manual.Group
+	// Records is told where the records of a run are when it begins, for who says so where the program
+	// comes to no orderly end; with an empty name it is told that a run may begin soon. nil: nobody
+	// needs to know.
+	Records func(dir string)
 	// Live is what the command line says about the live page; nil: there is none.
 	Live *Live
 }

@@ -35,6 +35,7 @@ type Session struct {
 	display *progress.Display
 	mode    progress.Mode
 	page    *live.Server // nil: there is no live page
+	note    func(dir string)
 	end     func()
 }
 
@@ -63,8 +64,10 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	}()
 	release := e.GiveHeapRoom()
 	s := e.Unwatched()
-	s.Stop, s.display, s.mode, s.page = stop, display, mode, page
+	s.Stop, s.display, s.mode, s.page, s.note = stop, display, mode, page, e.note
+	e.note("")
 	s.Watch = func(state func() run.Progress) {
+		e.note(state().Plan.Output.Dir)
 		g := newGauge(state)
 		g.run = s.Run
 		display.Start(g.snapshot)
@@ -98,9 +101,18 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 // NoView leaves the terminal to what the tool prints itself: only a live page shows how a run
 // goes.
 func (s *Session) NoView() {
-	s.Watch = nil
-	if s.page != nil {
-		s.Watch = s.page.Watch
+	s.Watch = func(state func() run.Progress) {
+		s.note(state().Plan.Output.Dir)
+		if s.page != nil {
+			s.page.Watch(state)
+		}
+	}
+}
+
+// note says where the records of a run are.
+func (e Env) note(dir string) {
+	if e.Records != nil {
+		e.Records(dir)
 	}
 }
 

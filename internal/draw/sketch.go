@@ -12,7 +12,7 @@ import (
 // Sketch takes the requests of a run for a document. It belongs to one goroutine at a time.
 type Sketch struct {
 	plan   *plan.Plan
-	closed []bool
+	opts   metric.Options
 	bins   *bins
 	keeper *keeper
 	count  int64
@@ -27,7 +27,7 @@ type span struct {
 
 // NewSketch begins the drawing of a plan's run whose clock shows that much when it begins.
 func NewSketch(p *plan.Plan, begin time.Duration) *Sketch {
-	return &Sketch{plan: p, closed: result.FoldOptions(p).Closed, bins: newBins(begin), keeper: newKeeper()}
+	return &Sketch{plan: p, opts: result.FoldOptions(p), bins: newBins(begin), keeper: newKeeper()}
 }
 
 // Add takes in a request. It is what a fold's Each is for.
@@ -137,7 +137,7 @@ func (s *Sketch) tail(t *record.Tail) {
 func (s *Sketch) moments(r *metric.Request, first time.Duration) {
 	rec := r.Record
 	b, after := s.bins.at(rec.Due)
-	if rec.Stage >= len(s.closed) || !s.closed[rec.Stage] {
+	if !s.opts.ClosedLoop(rec.Stage) {
 		b.asked++
 	}
 	if rec.Sent != record.Never {

@@ -19,7 +19,8 @@ type SLO struct {
 
 // Options say how a Fold is to see its records.
 type Options struct {
-	// Closed says of each stage whether it is a closed loop.
+	// Closed says of each stage whether it is a closed loop. Stages beyond it, as those that a
+	// search makes, are like the last.
 	Closed []bool
 	SLOs   []SLO
 	// Targets is how many servers the requests went to; with fewer than two there is
@@ -47,6 +48,11 @@ type Options struct {
 	Live *Live
 	// Each is told of each request, which is valid until it returns. nil: nobody is.
 	Each func(*Request)
+}
+
+// ClosedLoop reports whether a stage is a closed loop.
+func (o *Options) ClosedLoop(stage int) bool {
+	return stage >= 0 && len(o.Closed) > 0 && o.Closed[min(stage, len(o.Closed)-1)]
 }
 
 // SampleMemory is what the samples of a run may take of memory before they go to disk. The

@@ -55,7 +55,7 @@ func (r *Reader) Good() (good, judged bool) {
 
 // read loads a record as the options say; its stage is measured from then on.
 func (r *Request) read(rec *record.Record, opts *Options, from time.Duration) {
-	r.closed = rec.Stage >= 0 && rec.Stage < len(opts.Closed) && opts.Closed[rec.Stage]
+	r.closed = opts.ClosedLoop(rec.Stage)
 	r.from = from
 	r.local = opts.Local && rec.Out.Source == record.FromServer && rec.Out.Local >= 0
 	r.load(rec)

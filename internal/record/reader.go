@@ -63,7 +63,8 @@ type parser struct {
 	ends  bool // the file says where it ends
 	ended bool // and has done so
 
-	besides bool // requests are passed over
+	besides bool    // requests are passed over
+	bounds  *Bounds // of the numbers in lines; nil: none
 }
 
 // NewReader reads lines from r.
@@ -189,11 +190,17 @@ func (r *parser) parse(text []byte) (Line, error) {
 	switch kind {
 	case kindRequest:
 		err := r.lines.decode(text, &r.rec)
+		if err == nil {
+			err = r.bounds.request(&r.rec)
+		}
 		r.open.end(&r.rec)
 		return Line{Request: &r.rec}, err
 	case kindBegun:
 		rec := new(Record)
 		err := r.lines.decode(text, rec)
+		if err == nil {
+			err = r.bounds.request(rec)
+		}
 		r.open.begin(rec)
 		return Line{}, err
 	case kindUnderway:
@@ -244,7 +251,10 @@ func (r *parser) parse(text []byte) (Line, error) {
 	default:
 		return Line{}, fmt.Errorf("unknown kind of line %q", kind)
 	}
-	return line, json.Unmarshal(text, into)
+	if err := json.Unmarshal(text, into); err != nil {
+		return line, err
+	}
+	return line, r.bounds.line(&line)
 }
 
 // kindOf reads the kind from the start of a line. Written by hand for requests:

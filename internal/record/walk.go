@@ -10,9 +10,11 @@ import (
 // File is a record file to be read.
 type File struct {
 	Path string
-	Also []string    // files that belong to it, which are read after it, without their headers
-	Most int64       // bytes that a line may take, in the file or in memory; 0: no bound
-	Edit func(*Line) // changes lines before they are given out; nil: they stay as they are
+	Also []string // files that belong to it, which are read after it, without their headers
+	Most int64    // bytes that a line may take, in the file or in memory; 0: no bound
+	// Bounds are those of the numbers in its lines; nil: none.
+	Bounds *Bounds
+	Edit   func(*Line) // changes lines before they are given out; nil: they stay as they are
 }
 
 // Walk gives each line of the file, the header first, to each, whose error ends it.
@@ -59,7 +61,7 @@ func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) 
 		return false, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	defer r.Close()
-	r.besides = besides
+	r.besides, r.bounds = besides, f.Bounds
 	if f.Most > 0 {
 		r.most, r.lines.most = f.Most, f.Most
 	}

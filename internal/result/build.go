@@ -14,7 +14,6 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/sweep"
-	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
 // Facts are what a result is made of besides the requests.
@@ -53,13 +52,6 @@ func FoldOptions(p *plan.Plan) metric.Options {
 		s := &p.Stages[i]
 		opts.Closed = append(opts.Closed, s.Concurrency > 0 || s.Sessions.Concurrent > 0 && s.Sessions.Rate == 0)
 	}
-	most := sweep.Most(p.Levels)
-	if p.Capacity.On() {
-		most = capacity.MostLevels
-	}
-	for len(p.Stages) > 0 && len(opts.Closed) < most { // levels are of one kind
-		opts.Closed = append(opts.Closed, opts.Closed[0])
-	}
 	for _, s := range p.Goodput {
 		opts.SLOs = append(opts.SLOs, metric.SLO{Metric: s.Metric, Max: time.Duration(s.Max)})
 	}
@@ -84,6 +76,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("work out the metrics: %w", err)
 	}
+	opts := FoldOptions(p)
 	r := &Result{
 		Schema:      Schema,
 		Name:        p.Name,
@@ -120,7 +113,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		st.Workers = workers(f.Header.Workers, &sum)
 		st.Level = at(f.Levels, i)
 		st.Windows = inWindows(st.Level)
-		bars := barsOf(&f, &sum, FoldOptions(p).Closed[i])
+		bars := barsOf(&f, &sum, opts.ClosedLoop(i))
 		bars.add(st.Metrics)
 		if st.Steady != nil {
 			bars.over(st.Steady.Window).add(st.Steady.Metrics)

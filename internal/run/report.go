@@ -112,6 +112,7 @@ func planIn(dir string) (*plan.Plan, []byte, error) {
 // opened reads the facts of a run in its records, which may be those of some workers, from 1.
 func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
 	s := &Saved{Plan: p, Records: records}
+	s.Records.Bounds = boundsOf(p)
 	if s.Facts, err = readFacts(s.Records, p); err != nil {
 		return nil, err
 	}
@@ -121,6 +122,7 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
 	}
 	facts.Asked = &asked
 	p.Stages = levelsOf(p, facts.Edges)
+	s.Records.Bounds = boundsBy(p, facts)
 	if p.Saturation.On() {
 		passages := new(sweep.Passages)
 		if err := s.Records.Requests(func(rec *record.Record) error { passages.Add(rec); return nil }); err != nil {
@@ -128,6 +130,7 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
 		}
 		facts.Saturation = searchAgain(p, facts.Stages, passages)
 		p.Stages = madeStages(p, facts.Saturation.Rates)
+		s.Records.Bounds.Stages = len(p.Stages)
 	}
 	if p.Capacity.On() {
 		if facts.Capacity, err = ascentAgain(&asked, p.Stages, facts.Stages, s.Records); err != nil {

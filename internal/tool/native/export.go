@@ -32,6 +32,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if action.Help {
 		return env.PrintHelp(args.ExportManual(), true)
 	}
+	env.LeaveInterrupts()
 	if action.Out == "" {
 		action.Out = exportName(action)
 	}

@@ -47,12 +47,12 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if env.Gates, err = tool.NewGates("report", action.FailIf, action.JUnit); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
+	env.LeaveInterrupts()
 	dir := action.Dir
 	code := env.Gates.Close(env, reportOn(env, action, tools))
 	if to == nil || code == tool.ExitUsage {
 		return code
 	}
-	env.LeaveInterrupts()
 	if err := sendSaved(env, to, dir, tools); err != nil {
 		return env.Fail("report", err, tool.ExitRun)
 	}

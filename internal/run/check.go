@@ -18,7 +18,7 @@ import (
 )
 
 // Check reads every file that a plan names, as a run of it would, and tells of all that is
-// wrong with them. It asks no server and no hub: the kit is to be kit.Offline's. The notes
+// wrong with them. Of what the plan has made up it makes a sample. It asks no server and no hub: the kit is to be kit.Offline's. The notes
 // say what could not be looked at from here.
 func Check(ctx context.Context, p *plan.Plan, k kit.Kit) (notes []string, err error) {
 	c := &check{plan: p, kit: k}
@@ -90,9 +90,10 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 			return
 		}
 	}
-	prompts, err := c.kit.Prompts(ctx, c.plan, found)
+	sample := sampled(c.plan)
+	prompts, err := c.kit.Prompts(ctx, sample, found)
 	if err == nil {
-		_, err = scheduleOf(c.plan, prompts.Source)
+		_, err = scheduleOf(sample, prompts.Source)
 	}
 	var first *prompt.Prompt
 	if err == nil {
@@ -104,7 +105,7 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	if !errors.Is(err, io.EOF) {
 		c.add(err)
 	}
-	c.endpoint(endpoint.Options{Clock: clock.NewClock(), TLS: config, Getenv: c.kit.Getenv, Data: c.plan.Data, Tokenizer: found.Tokenizer}, first)
+	c.endpoint(endpoint.Options{Clock: clock.NewClock(), TLS: config, Getenv: c.kit.Getenv, Data: sample.Data, Tokenizer: found.Tokenizer}, first)
 }
 
 // endpoint makes what asks the server, and a request of the first prompt where there is one.

@@ -16,6 +16,9 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fa
 	if turns == (plan.Length{}) {
 		turns = plan.Length{Dist: plan.DistFixed, Mean: 1}
 	}
+	if n := d.Sessions.Count; n > mostTurns || turns.Dist == plan.DistFixed && float64(n)*turns.Mean > mostTurns {
+		return nil, tooMany("data.sessions") // before any is made
+	}
 	count := prompt.NewLengths(turns, prompt.Mix(seed^'t'))
 	pause := prompt.NewLengths(d.Sessions.Delay, prompt.Mix(seed^'d'))
 	lengths := plan.Data{Input: d.Input, Output: d.Output}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 )
 
 // File is a record file to be read.
@@ -51,6 +53,9 @@ func (f File) all(each func(Line) error, besides bool) (whole bool, err error) {
 }
 
 func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) {
+	if err := bounded.Saved(f.Path); err != nil {
+		return false, fmt.Errorf("open record file: %w", err)
+	}
 	in, err := os.Open(f.Path)
 	if err != nil {
 		return false, fmt.Errorf("open record file: %w", err)

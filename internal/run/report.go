@@ -100,6 +100,9 @@ func open(dir string) (*Saved, error) {
 // planIn is the plan of a run, and its text.
 func planIn(dir string) (*plan.Plan, []byte, error) {
 	name := filepath.Join(dir, PlanFile)
+	if err := bounded.Saved(name); err != nil {
+		return nil, nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)
+	}
 	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -45,6 +46,9 @@ func Import(env Env, from From, tools []Tool, dir string) (*Imported, error) {
 // and figures are given where there is nothing but those. One of the two is not nil.
 func Foreign(env Env, from From, tools []Tool, dir string) (*Imported, *Figures, error) {
 	if _, err := os.Stat(from.Path); err != nil {
+		return nil, nil, err
+	}
+	if err := bounded.Saved(from.Path); err != nil {
 		return nil, nil, err
 	}
 	for _, t := range tools {

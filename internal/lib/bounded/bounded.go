@@ -60,6 +60,23 @@ func (l Limit) ReadFile(name string) ([]byte, error) {
 	return l.read(f, name, size)
 }
 
+// Saved refuses what holds nothing that could be read again: a pipe, a device or a socket, which
+// may keep a reader waiting or never end. A name that is not there is left to the one who opens it.
+func Saved(name string) error {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return nil
+	}
+	kind := "a device"
+	switch mode := info.Mode(); {
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return fmt.Errorf("%s is %s, not a file: save it to a file first", name, kind)
+}
+
 // Open opens a file whose bytes count against the limit.
 func (l Limit) Open(name string) (*os.File, error) {
 	f, err := os.Open(name)

@@ -37,14 +37,14 @@ func (h *Head) Has(keys ...string) bool {
 
 // Look reads how a file begins.
 func Look(path string) (*Head, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return &Head{Path: path}, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return &Head{Path: path}, err
-	}
 	text, err := io.ReadAll(io.LimitReader(f, mostHead))
 	if err != nil {
 		return nil, err
@@ -91,6 +91,9 @@ func Files(path string, ends ...string) ([]*Head, error) {
 
 // ReadFile reads a file that a program wrote, within a limit.
 func ReadFile[T any](name, by string, in bounded.Limit, read func(io.Reader) (T, error)) (v T, err error) {
+	if err := bounded.Saved(name); err != nil {
+		return v, err
+	}
 	f, err := in.Open(name)
 	if err != nil {
 		return v, err

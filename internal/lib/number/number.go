@@ -176,7 +176,7 @@ func Millis(v float64) string {
 func Duration(d time.Duration) string {
 	switch {
 	case d < 0:
-		return "-" + Duration(-d)
+		return "-" + Duration(-max(d, -math.MaxInt64)) // the least of all has no opposite
 	case d < time.Second:
 		return Value(float64(d)/1e6, "ms")
 	case d < 100*time.Second:

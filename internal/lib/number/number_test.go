@@ -120,6 +120,7 @@ func TestDuration(t *testing.T) {
 		time.Hour - time.Millisecond:       "60 min",
 		time.Hour + 3*time.Minute:          "1 h 3 min",
 		-2 * time.Second:                   "-2 s",
+		math.MinInt64:                      "-2,562,047 h 47 min",
 		26*time.Hour + 30*time.Second:      "26 h 1 min",
 		99*time.Second + 949999999:         "99.9 s",
 		time.Second - 400*time.Nanosecond:  "1,000 ms",

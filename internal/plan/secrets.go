@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/url"
 	"slices"
@@ -78,13 +79,14 @@ func (t *Target) Secrets() []string {
 			all = append(all, s)
 		}
 	}
-	for _, raw := range append(slices.Clone(t.URLs), t.Path) {
+	for _, raw := range append(slices.Clone(t.URLs), t.Path, t.Proxy) {
 		u, err := url.Parse(raw)
 		if err != nil {
 			continue
 		}
 		if password, ok := u.User.Password(); ok {
 			add(password)
+			add(u.User.Username() + ":" + password) // as the Authorization header has it, encoded
 		}
 		for name, values := range u.Query() {
 			for _, v := range values {
@@ -96,9 +98,15 @@ func (t *Target) Secrets() []string {
 	}
 	for name, value := range t.Headers {
 		if secretHeader(name, value) {
-			_, bare, _ := strings.Cut(strings.TrimSpace(value), " ") // of Bearer and Basic
+			scheme, bare, _ := strings.Cut(strings.TrimSpace(value), " ") // of Bearer and Basic
+			bare = strings.TrimSpace(bare)
 			add(strings.TrimSpace(value))
-			add(strings.TrimSpace(bare))
+			add(bare)
+			if pair, err := base64.StdEncoding.DecodeString(bare); err == nil && strings.EqualFold(scheme, "Basic") {
+				_, password, _ := strings.Cut(string(pair), ":")
+				add(string(pair))
+				add(password)
+			}
 		}
 	}
 	secretsOf(t.Body, false, add)

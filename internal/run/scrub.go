@@ -3,8 +3,6 @@ package run
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -23,11 +21,10 @@ func scrubRecord(rec *record.Record, secrets []string) {
 		if rec.Failure != nil {
 			rec.Failure.Message = strings.ReplaceAll(rec.Failure.Message, secret, hidden)
 		}
-		if rec.Folded > 0 || bytes.Contains(rec.Body, []byte(secret)) {
-			// In place, so that no offset into the answer moves.
-			cover(rec.Body, secret)
-			cover(rec.Text, secret)
-		}
+		// In place, so that no offset into the answer moves. The text is free of the escapes that
+		// the body has, and is looked at by itself.
+		cover(rec.Body, secret)
+		cover(rec.Text, secret)
 		if bytes.Contains(rec.RequestBody, []byte(secret)) {
 			rec.RequestBody = bytes.Clone(rec.RequestBody) // the request itself may go again
 			cover(rec.RequestBody, secret)
@@ -37,14 +34,15 @@ func scrubRecord(rec *record.Record, secrets []string) {
 
 // cover puts stars over a secret.
 func cover(text []byte, secret string) {
-	stars := []byte(strings.Repeat("*", len(secret)))
 	for {
 		i := bytes.Index(text, []byte(secret))
 		if i < 0 {
 			return
 		}
-		copy(text[i:], stars)
-		text = text[i+len(stars):] // a secret of nothing but stars is found once too
+		for k := range len(secret) {
+			text[i+k] = '*'
+		}
+		text = text[i+len(secret):] // a secret of nothing but stars is found once too
 	}
 }
 
@@ -76,11 +74,8 @@ func (s secrets) hide(t plan.Target) []string {
 	if s.key != "" {
 		hide = append(hide, s.key)
 	}
-	for _, secret := range hide { // as requests and addresses have it
-		if quoted, err := json.Marshal(secret); err == nil {
-			hide = append(hide, strings.Trim(string(quoted), `"`))
-		}
-		hide = append(hide, url.QueryEscape(secret))
+	for _, secret := range slices.Clone(hide) {
+		hide = append(hide, forms(secret)...)
 	}
 	slices.SortFunc(hide, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return slices.DeleteFunc(slices.Compact(hide), func(s string) bool { return len(s) < shortestSecret })

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -99,12 +100,10 @@ func line(d *Document, s Series, t, v []float64) {
 // client adds what the client used of its processors, each worker by itself.
 func client(d *Document, health []record.Health) {
 	byWorker := map[int][]record.Health{}
-	most := 0
 	for _, h := range health {
 		byWorker[h.Worker] = append(byWorker[h.Worker], h)
-		most = max(most, h.Worker)
 	}
-	for w := range most + 1 {
+	for _, w := range slices.Sorted(maps.Keys(byWorker)) {
 		list := byWorker[w]
 		// Samples are totals: what lies between any two of them is exact.
 		stride := max(1, (len(list)+mostPoints-1)/mostPoints)

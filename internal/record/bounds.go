@@ -1,6 +1,9 @@
 package record
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Bounds are the numbers that the lines of a run's file may hold, by its plan and header. A
 // reader sizes lists by them, so that a line beyond them is an error like one that is no JSON.
@@ -17,9 +20,11 @@ func (b *Bounds) line(l *Line) error {
 	case b == nil:
 		return nil
 	case l.Stage != nil:
-		return b.stage(l.Stage.Stage)
+		return cmp.Or(b.stage(l.Stage.Stage), b.worker(l.Stage.Worker))
 	case l.Edge != nil:
-		return b.stage(l.Edge.Stage)
+		return cmp.Or(b.stage(l.Edge.Stage), b.worker(l.Edge.Worker))
+	case l.Health != nil:
+		return b.worker(l.Health.Worker)
 	case l.Session != nil:
 		return b.stage(l.Session.Stage)
 	case l.Figures != nil && l.Figures.Stage != WholeRun:
@@ -35,10 +40,18 @@ func (b *Bounds) request(rec *Record) error {
 		return nil
 	case b.Targets > 0 && (rec.Target < 0 || rec.Target >= b.Targets):
 		return beyond("target", rec.Target, fmt.Sprintf("the plan has %d, counted from 0", b.Targets))
-	case rec.Worker < 0 || b.Workers > 0 && rec.Worker > b.Workers:
-		return beyond("worker", rec.Worker, fmt.Sprintf("the run has %d, counted from 1", b.Workers))
 	}
-	return b.stage(rec.Stage)
+	return cmp.Or(b.stage(rec.Stage), b.worker(rec.Worker))
+}
+
+func (b *Bounds) worker(n int) error {
+	switch {
+	case n < 0:
+		return beyond("worker", n, "workers are counted from 1")
+	case b.Workers > 0 && n > b.Workers:
+		return beyond("worker", n, fmt.Sprintf("the run has %d, counted from 1", b.Workers))
+	}
+	return nil
 }
 
 func (b *Bounds) stage(n int) error {

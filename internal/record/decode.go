@@ -2,7 +2,9 @@ package record
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
@@ -78,20 +80,20 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		}
 		rec.Prompt = n
 	case "session":
-		rec.Session = repeated(&d.repeats[ofSession], s.Quoted())
+		rec.Session = repeated(&d.repeats[ofSession], d.word())
 	case "turn":
 		rec.Turn = int(s.Int())
 	case "ends":
 		rec.Ends = s.Bool()
 	case "model":
-		rec.Model = repeated(&d.repeats[ofModel], s.Quoted())
+		rec.Model = repeated(&d.repeats[ofModel], d.word())
 	case "call":
-		rec.Call = string(s.Quoted())
+		rec.Call = string(d.word())
 	case "labels":
 		s.Object()
 		for key, ok := s.Key(); ok; key, ok = s.Key() {
 			name := string(key)
-			rec.Labels = append(rec.Labels, [2]string{name, string(s.Quoted())})
+			rec.Labels = append(rec.Labels, [2]string{name, string(d.word())})
 		}
 	case "due":
 		rec.Due = time.Duration(s.Int())
@@ -130,9 +132,9 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 	case "status":
 		rec.Status = int(s.Int())
 	case "content_type":
-		rec.ContentType = repeated(&d.repeats[ofContentType], s.Quoted())
+		rec.ContentType = repeated(&d.repeats[ofContentType], d.word())
 	case "retry_after":
-		rec.RetryAfter = repeated(&d.repeats[ofRetryAfter], s.Quoted())
+		rec.RetryAfter = repeated(&d.repeats[ofRetryAfter], d.word())
 	case "unended":
 		rec.Unended = s.Bool()
 	case "sparse":
@@ -148,7 +150,7 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 	case "cached":
 		rec.Cached = int(s.Int())
 	case "finish":
-		rec.Finish = repeated(&d.repeats[ofFinish], s.Quoted())
+		rec.Finish = repeated(&d.repeats[ofFinish], d.word())
 	case "text":
 		rec.Text = d.bytes(rec.Text[:0])
 	case "text_base64":
@@ -179,6 +181,28 @@ func repeated(last *string, b []byte) string {
 		*last = string(b)
 	}
 	return *last
+}
+
+// mostWord is more bytes than a name or a header that a run notes has: reports print, compare and
+// group by them, and hold several copies.
+const mostWord = 64 << 10
+
+// word reads a string that is no text of a request or an answer.
+func (d *lineDecoder) word() []byte {
+	b := d.scan.Quoted()
+	if len(b) > mostWord {
+		d.scan.Fail(fmt.Sprintf("a name of at most %d bytes", mostWord))
+		return nil
+	}
+	return b
+}
+
+// cut is a message as far as anybody reads it.
+func cut(b []byte) string {
+	if len(b) <= mostWord {
+		return string(b)
+	}
+	return strings.ToValidUTF8(string(b[:mostWord]), "")
 }
 
 func (d *lineDecoder) bytes(dst []byte) []byte {
@@ -250,11 +274,11 @@ func (d *lineDecoder) failure() *Failure {
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
 		switch string(key) {
 		case "class":
-			f.Class = Class(s.Quoted())
+			f.Class = Class(d.word())
 		case "status":
 			f.Status = int(s.Int())
 		case "message":
-			f.Message = string(s.Quoted())
+			f.Message = cut(s.Quoted())
 		case "at":
 			f.At = time.Duration(s.Int())
 		default:

@@ -18,6 +18,12 @@ const linear = 80
 
 // merge merges w.ids and appends what is left.
 func (w *merger) merge(dst []int32, p *pairs) []int32 {
+	if len(w.ids) > longRun {
+		defer w.release()
+		if !w.mergeLong(p, longRun) {
+			return append(dst, w.ids...)
+		}
+	}
 	n := len(w.ids)
 	if n < 2 {
 		return append(dst, w.ids...)
@@ -36,6 +42,9 @@ func (w *merger) merge(dst []int32, p *pairs) []int32 {
 	}
 	return w.mergeLinear(dst, p)
 }
+
+// release gives up the memory of an unusually long run.
+func (w *merger) release() { *w = merger{} }
 
 // mergeLinear merges a short run of symbols.
 func (w *merger) mergeLinear(dst []int32, p *pairs) []int32 {

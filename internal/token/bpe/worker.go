@@ -70,6 +70,9 @@ func (w *Worker) encodeNew(dst []int32, piece string) []int32 {
 		}
 	}
 	w.ids = w.ids[:0]
+	if len(piece) > longRun && m.raw {
+		w.ids = make([]int32, 0, len(piece))
+	}
 	if m.raw && m.suffix == "" && m.prefix == "" {
 		for i := range len(piece) {
 			id := m.byteID[piece[i]]

@@ -190,21 +190,27 @@ func waysToRead(random *rand.Rand, dir, path string) [][]string {
 	if strings.HasSuffix(path, ".yaml") {
 		return [][]string{{"plan", "check", path}, {"plan", "print", path}}
 	}
+	all := everyWay(dir, path)
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return append([][]string{{"report", path}}, all[:2]...)
+}
+
+// everyWay are the commands that read a run. What they write comes last.
+func everyWay(dir, path string) [][]string {
 	out := func(name string) string { return filepath.Join(dir, name) }
 	all := [][]string{
-		{"report", path, "--html", out("page.html"), "--format", "json,csv,md"},
-		{"compare", path, saved + "/0.1.0-pre/streamed"},
+		{"report", path, "--format", "json,csv,md", "--html", out("page.html")},
+		{"compare", saved + "/0.1.0-pre/streamed", path, "--html", out("beside.html")},
 		{"compare", path, path, "--html", out("compared.html")},
 		{"export", path, "--out", out("requests.csv")},
 		{"export", path, "--out", out("requests.parquet")},
-		{"export", path, "--out", out("profile_export.json"), "--format", "profile-export"},
+		{"export", path, "--format", "profile-export", "--out", out("profile_export.json")},
 		{"export", path, "--events", "--out", out("events.jsonl")},
 	}
 	for _, tool := range []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"} {
 		all = append(all, []string{"report", path, "--as", tool, "--out", out(tool)})
 	}
-	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return append([][]string{{"report", path}}, all[:2]...)
+	return all
 }
 
 // readStranger runs the program and says what is wrong with how it went; empty: nothing.
@@ -313,6 +319,52 @@ func endsAt(t *testing.T, signal os.Signal, args ...string) {
 		case <-late:
 			_ = cmd.Process.Kill()
 			t.Fatalf("%s: deaf to %s", strings.Join(args, " "), signal)
+		}
+	}
+}
+
+// Long texts are held a few times over at most, wherever they stand.
+func TestMemoryOfLongTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real processes")
+	}
+	const length = 8 << 20
+	dir := t.TempDir()
+	text := strings.Repeat("a", length)
+	prompts, plan := filepath.Join(dir, "prompts.jsonl"), filepath.Join(dir, "long.yaml")
+	err := errors.Join(
+		os.WriteFile(prompts, []byte(`{"prompt":"`+text+`"}`+"\n"), 0o644),
+		os.WriteFile(plan, []byte("target: {urls: [http://127.0.0.1:1], model: m}\ndata: {file: "+prompts+"}\nstages: [{concurrency: 1, requests: 1}]\n"), 0o644),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fault := readStranger(length, dir, []string{"plan", "check", plan}); fault != "" {
+		t.Errorf("plan check: %s", fault)
+	}
+	seed := saved + "/0.1.0-pre/streamed"
+	packed, err := os.ReadFile(filepath.Join(seed, "requests.jsonl.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := unpack(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, field := range map[string]string{
+		"text": `"text":"` + text + `"`, "question": `"question":"` + text + `"`, "session": `"session":"` + text + `"`,
+		"failure": `"failure":{"class":"http_status","status":500,"message":"` + text + `","at":5}`,
+	} {
+		path := filepath.Join(dir, name)
+		broken := bytes.Replace(plain, []byte("\n"), []byte("\n"+`{"kind":"request","seq":999,"stage":0,"due":1,"ready":1,"sent":1,"written":1,"end":5,`+field+"}\n"), 1)
+		if err := errors.Join(os.CopyFS(path, os.DirFS(seed)), os.WriteFile(filepath.Join(path, "requests.jsonl.zst"), pack(broken), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range everyWay(dir, path) {
+			if fault := readStranger(int64(len(broken)), dir, args); fault != "" {
+				t.Errorf("%s of %d bytes: %s: %s", name, length, strings.Join(args, " "), fault)
+			}
+			_ = os.RemoveAll(args[len(args)-1]) // what it has written
 		}
 	}
 }

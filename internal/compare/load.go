@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"slices"
-
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -17,15 +15,16 @@ type loadKey struct {
 	nth   int     // which of the run's levels with this load
 }
 
-// keyOf is the key of a stage among those of its run.
-func keyOf(stages []plan.Stage, i int) loadKey {
-	k := bareKey(&stages[i])
-	for n := range i {
-		if bareKey(&stages[n]) == k {
-			k.nth++
-		}
+// keysOf are the keys of a run's levels, by stage.
+func (r *Run) keysOf() []loadKey {
+	list, before := make([]loadKey, min(len(r.Plan.Stages), len(r.Levels))), map[loadKey]int{}
+	for i := range list {
+		bare := bareKey(&r.Plan.Stages[i])
+		list[i] = bare
+		list[i].nth = before[bare]
+		before[bare]++
 	}
-	return k
+	return list
 }
 
 func bareKey(s *plan.Stage) loadKey {
@@ -46,14 +45,39 @@ func bareKey(s *plan.Stage) loadKey {
 	return k
 }
 
-// stageOf is the stage of a run with a load; -1: it has none.
-func (r *Run) stageOf(k loadKey) int {
-	for i := range r.Plan.Stages {
-		if i < len(r.Levels) && keyOf(r.Plan.Stages, i) == k {
-			return i
+// loads are the stages of a side's runs by their loads.
+type loads []map[loadKey]int
+
+// loads are those of a side, and each of them once, in order.
+func (s *Side) loads() (of loads, all []loadKey) {
+	known := map[loadKey]bool{}
+	for i := range s.Runs {
+		stages := map[loadKey]int{}
+		for n, k := range s.Runs[i].keysOf() {
+			stages[k] = n
+			if !known[k] {
+				known[k], all = true, append(all, k)
+			}
 		}
+		of = append(of, stages)
 	}
-	return -1
+	return of, all
+}
+
+// stages are those of the runs with a load, -1 where a run has none; nil: no run has it.
+func (of loads) stages(k loadKey) []int {
+	list, has := make([]int, len(of)), false
+	for i := range of {
+		n, ok := of[i][k]
+		if !ok {
+			n = -1
+		}
+		list[i], has = n, has || ok
+	}
+	if !has {
+		return nil
+	}
+	return list
 }
 
 // matched is a load and the stage of each run of each side that has it.
@@ -66,15 +90,16 @@ type matched struct {
 // match finds the loads that the first side and at least one other have, in the order of the
 // first, and the levels that nobody shares.
 func match(sides []Side) (all []matched, alone []Unmatched) {
-	used := make([]map[loadKey]bool, len(sides))
+	used, of, keys := make([]map[loadKey]bool, len(sides)), make([]loads, len(sides)), make([][]loadKey, len(sides))
 	for i := range used {
 		used[i] = map[loadKey]bool{}
+		of[i], keys[i] = sides[i].loads()
 	}
-	for _, k := range sides[0].keys() {
+	for _, k := range keys[0] {
 		m := matched{same: true, stages: make([][]int, len(sides))}
 		shared := false
 		for i := range sides {
-			if m.stages[i] = sides[i].stagesOf(k); m.stages[i] != nil {
+			if m.stages[i] = of[i].stages(k); m.stages[i] != nil {
 				used[i][k] = true
 				shared = shared || i > 0
 			}
@@ -90,42 +115,13 @@ func match(sides []Side) (all []matched, alone []Unmatched) {
 		return []matched{single(sides)}, nil
 	}
 	for i := range sides {
-		for _, k := range sides[i].keys() {
+		for _, k := range keys[i] {
 			if !used[i][k] {
-				alone = append(alone, Unmatched{Side: i, Load: sides[i].load(sides[i].stagesOf(k))})
+				alone = append(alone, Unmatched{Side: i, Load: sides[i].load(of[i].stages(k))})
 			}
 		}
 	}
 	return all, alone
-}
-
-// keys are the loads of a side's runs, each once.
-func (s *Side) keys() []loadKey {
-	var list []loadKey
-	for i := range s.Runs {
-		r := &s.Runs[i]
-		for n := range min(len(r.Plan.Stages), len(r.Levels)) {
-			if k := keyOf(r.Plan.Stages, n); !slices.Contains(list, k) {
-				list = append(list, k)
-			}
-		}
-	}
-	return list
-}
-
-// stagesOf are the stages of a side's runs with a load; nil: no run has it.
-func (s *Side) stagesOf(k loadKey) []int {
-	var list []int
-	has := false
-	for i := range s.Runs {
-		n := s.Runs[i].stageOf(k)
-		has = has || n >= 0
-		list = append(list, n)
-	}
-	if !has {
-		return nil
-	}
-	return list
 }
 
 // load is a load in words.

@@ -155,7 +155,7 @@ var house = []struct{ name, may string }{
 	// The nouns.
 	{"plan", "message lib/brief lib/localaddr lib/nearest go.yaml.in/yaml/v3"},
 	{"message", ""},
-	{"record", "lib/jsonscan github.com/klauspost/compress"},
+	{"record", "lib/bounded lib/jsonscan github.com/klauspost/compress"},
 	{"stat/estimate", "stat"},
 	{"stat", ""},
 	{"cost", ""},

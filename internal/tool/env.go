@@ -144,6 +144,9 @@ func Inputs() bounded.Limit {
 // ReadFile reads a file that a command line names.
 func ReadFile(name string) ([]byte, error) { return Inputs().ReadFile(name) }
 
+// Readable refuses a path that holds nothing to be read again, such as a pipe.
+func Readable(path string) error { return bounded.Saved(path) }
+
 // Beneath is what a writer of messages writes to: who draws on a terminal moves its cursor.
 func Beneath(w io.Writer) io.Writer {
 	if m, ok := w.(*screen.Writer); ok {

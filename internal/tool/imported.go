@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -48,7 +47,7 @@ func Foreign(env Env, from From, tools []Tool, dir string) (*Imported, *Figures,
 	if _, err := os.Stat(from.Path); err != nil {
 		return nil, nil, err
 	}
-	if err := bounded.Saved(from.Path); err != nil {
+	if err := Readable(from.Path); err != nil {
 		return nil, nil, err
 	}
 	for _, t := range tools {

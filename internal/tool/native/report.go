@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/console"
 	csvreport "github.com/inferometer/inferometer/internal/report/csv"
@@ -79,7 +78,7 @@ func sendSaved(env tool.Env, to *sending, dir string, tools []tool.Tool) error {
 // reportOn prints the reports that are asked for.
 func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	for _, path := range append([]string{action.Dir}, action.Dirs...) {
-		if err := bounded.Saved(path); err != nil {
+		if err := tool.Readable(path); err != nil {
 			return env.Fail("report", err, tool.ExitUsage)
 		}
 	}

@@ -327,7 +327,7 @@ levels: {list: [1, 5]}
 
 // A worker of another version, and one too many, are refused by name. One that asks again gets the place that it has.
 func TestRefused(t *testing.T) {
-	c := newCoordinator(Options{Workers: 1, Version: "1", Log: io.Discard})
+	c := newCoordinator(Options{Bus: bus.NewLink(nil).Bus("test"), Workers: 1, Version: "1", Log: io.Discard})
 	if _, err := c.join(joining{Key: "k1", Name: "old", Version: "0"}); err == nil || !strings.Contains(err.Error(), "worker old") || !strings.Contains(err.Error(), "version 0") {
 		t.Error(err)
 	}

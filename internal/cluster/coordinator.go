@@ -86,7 +86,7 @@ func (c *Coordinator) claim() error {
 	_, err := bus.Ask[none](ctx, c.opt.Bus, onRenew, from{})
 	var no *bus.Declined
 	if errors.As(err, &no) {
-		return fmt.Errorf("a run of the ID %s is in progress on this NATS: choose another ID", c.id())
+		return fmt.Errorf("a run of the ID %s is in progress on this NATS: choose another ID", c.opt.Bus.Run())
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (c *Coordinator) change(key string, f func(m *member) error) (err error) {
 // join gives a worker its place, or says why it gets none.
 func (c *Coordinator) join(j joining) (p place, err error) {
 	c.state.Update(func() {
-		p = place{Index: len(c.members), Of: c.opt.Workers, Run: c.id()}
+		p = place{Index: len(c.members), Of: c.opt.Workers, Run: c.opt.Bus.Run()}
 		known := slices.IndexFunc(c.members, func(m *member) bool { return m.key == j.Key })
 		switch {
 		case j.Key == "":
@@ -166,14 +166,6 @@ func (c *Coordinator) join(j joining) (p place, err error) {
 		}
 	})
 	return p, err
-}
-
-// id is that of the run.
-func (c *Coordinator) id() string {
-	if c.opt.Bus == nil {
-		return ""
-	}
-	return c.opt.Bus.Run()
 }
 
 // assign gives a worker the plan once there is one.

@@ -14,7 +14,7 @@ type part struct {
 }
 
 // mostWorkers is more than a run has: a record that says otherwise is not one of a run.
-const mostWorkers = 1 << 12
+const mostWorkers = 10_000
 
 // parts are the parts of a stage by one thing that its requests differ in.
 type parts []*part

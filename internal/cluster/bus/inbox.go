@@ -143,6 +143,9 @@ func (in *Inbox) Next(ctx context.Context) (Frame, error) {
 			in.note(func() { in.end = p.sequence })
 			break
 		}
+		if len(in.half)+len(p.data) > maxFrame+partSize {
+			return Frame{}, fmt.Errorf("records of worker %s: frame %d has more than %d bytes", in.worker, p.frame, maxFrame)
+		}
 		if p.at < p.of {
 			in.half = append(in.half, p.data...)
 			continue

@@ -36,7 +36,7 @@ func Exit(code int) { os.Exit(code) }
 // Main runs the command that the arguments name and gives the exit code.
 func Main(env tool.Env) int {
 	env.Build = recorded(env.Build)
-	env.HungUp = hungUp
+	env.HungUp, env.OutlivePipes = hungUp, outlivePipes
 	env.Terminal = func(w io.Writer) tool.Terminal { return terminalOf(w, env.Getenv) }
 	// What servers, files and arguments say is shown, and never obeyed by a terminal.
 	env.Stderr = screen.Messages(env.Stderr, false)

@@ -23,6 +23,9 @@ func hungUp(s os.Signal) bool {
 	if s != syscall.SIGHUP {
 		return false
 	}
-	signal.Ignore(syscall.SIGPIPE)
+	outlivePipes()
 	return true
 }
+
+// outlivePipes has the program go on where what it prints has nobody to go to.
+func outlivePipes() { signal.Ignore(syscall.SIGPIPE) }

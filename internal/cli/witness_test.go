@@ -24,7 +24,7 @@ const fails = "fails"
 func failing() {
 	env := System("", "", "")
 	env.Program = os.Args[3]
-	env.HungUp = hungUp
+	env.HungUp, env.OutlivePipes = hungUp, outlivePipes
 	env.Terminal = func(w io.Writer) tool.Terminal { return terminalOf(w, env.Getenv) }
 	Exit(carryOut(env, tool.Tool{Name: fails, Run: failRun}, os.Args[1:3]))
 }

@@ -63,9 +63,26 @@ func (m *member) open(ctx context.Context, c *Coordinator) error {
 	return nil
 }
 
-// receive keeps the frames of a worker until there are no more, and takes their requests into
-// account as soon as it is certain which of them are measured.
+// numbered is what a frame says, and the frame's number.
+type numbered struct {
+	record.Digest
+	frame uint64
+}
+
+// ahead is how many frames of a worker may be kept that are not taken into account yet.
+const ahead = 64
+
+// receive keeps the frames of a worker until there are no more, and has their requests taken into account.
 func (m *member) receive(ctx context.Context, c *Coordinator) error {
+	kept, taken := make(chan numbered, ahead), make(chan error, 1)
+	go func() { taken <- m.account(ctx, c, kept) }()
+	err := m.keep(ctx, c, kept)
+	close(kept)
+	return errors.Join(err, <-taken)
+}
+
+// keep writes the frames of a worker to the record file.
+func (m *member) keep(ctx context.Context, c *Coordinator, kept chan<- numbered) error {
 	for {
 		frame, err := m.inbox.Next(ctx)
 		if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -79,14 +96,26 @@ func (m *member) receive(ctx context.Context, c *Coordinator) error {
 			return err
 		}
 		c.intake.Keep(records)
-		// What is kept is taken into account also where nobody waits for that any more: what was left out would count as in flight.
-		_ = c.state.Wait(ctx, func() bool { return c.certain(digest.Latest) })
-		if err := c.intake.Take(m.index, digest); err != nil {
-			return err
-		}
 		m.inbox.Acknowledge(frame.Number)
-		c.state.Update(func() { m.read = frame.Number })
+		kept <- numbered{digest, frame.Number}
 	}
+}
+
+// account takes requests into account as soon as it is certain which of them are measured. What is kept is taken into account also
+// where nobody waits for that any more: what was left out would count as in flight.
+func (m *member) account(ctx context.Context, c *Coordinator, kept <-chan numbered) (err error) {
+	for d := range kept {
+		_ = c.state.Wait(ctx, func() bool { return c.certain(d.Latest) })
+		if err == nil {
+			err = c.intake.Take(m.index, d.Digest)
+		}
+		if err == nil {
+			c.state.Update(func() { m.read = d.frame })
+		} else {
+			c.state.Update(func() { m.stuck = true })
+		}
+	}
+	return err
 }
 
 // fail notes that the records of a worker cannot be taken in.

@@ -34,6 +34,8 @@ type Env struct {
 	Interrupts <-chan os.Signal
 	// Restore gives Ctrl-C its usual meaning back.
 	Restore func()
+	// OutlivePipes: what is printed may have nobody to go to, which does not end the program from then on.
+	OutlivePipes func()
 	// HungUp reports whether a signal says that the terminal is gone.
 	HungUp func(os.Signal) bool
 	// Terminal says what a writer leads to.

@@ -14,7 +14,7 @@ const (
 	// lease is how long a worker goes on without its coordinator, and the coordinator without a worker.
 	lease = 5 * time.Second
 	// endFor is how long a run may take for its end and its report, and leaveFor a worker for its own.
-	endFor, leaveFor = 15 * time.Second, 5 * time.Second
+	endFor, leaveFor = 15 * time.Second, 8 * time.Second
 	// nowFor is how long "now" may take.
 	nowFor = 5 * time.Second
 	// waitFor is how long a run may take to begin.

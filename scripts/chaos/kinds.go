@@ -192,7 +192,7 @@ func several(n int, hurt bool) kind {
 	}
 	return kind{name + "/nats", func(r *rand.Rand) scenario {
 		s := base(r, external)
-		s.Workers = 2
+		s.staff(2)
 		together := r.IntN(2) == 0
 		for range n - 1 {
 			at := rand64(r, s.Length)
@@ -213,11 +213,19 @@ func several(n int, hurt bool) kind {
 	}}
 }
 
+// staff gives each run so many workers, with as many slots each: which requests are whose is known then.
+func (s *scenario) staff(workers int) {
+	if s.Load[0] == "--concurrency" {
+		s.Load = []string{"--concurrency", fmt.Sprint(4 * workers)}
+	}
+	s.Workers = workers
+}
+
 // next is a run that begins when the coordinator of another one has just been killed.
 func next() kind {
 	return kind{"runs-next/nats", func(r *rand.Rand) scenario {
 		s := base(r, external)
-		s.Workers = 2
+		s.staff(2)
 		f := fault{Who: coordinator, Does: kill, At: s.moment(r)}
 		s.Faults = []fault{f}
 		s.Starts = append(s.Starts, f.At+rand64(r, 4*time.Second))

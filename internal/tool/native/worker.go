@@ -78,6 +78,7 @@ func workerCommand(env tool.Env, line []string) int {
 
 // work joins a run.
 func (j *joining) work(env tool.Env) error {
+	env.OutlivePipes() // the coordinator may be the one who reads what a worker prints, and ends first
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	dialing, leave := context.WithCancelCause(ctx)

@@ -58,11 +58,11 @@ var kindsOfFaults = []string{
 func newScenario(seed uint64) scenario {
 	r := rand.New(rand.NewPCG(seed, 30))
 	pick := func(list ...time.Duration) time.Duration { return list[r.IntN(len(list))] }
-	s := scenario{seed: seed, workers: 1 + r.IntN(4), runs: 1}
-	if r.IntN(5) == 0 {
+	s := scenario{seed: seed, workers: []int{1, 2, 2, 2, 3, 4}[r.IntN(6)], runs: 1}
+	if r.IntN(8) == 0 {
 		s.runs = 2
 	}
-	s.length = time.Duration(1+r.IntN(7)) * time.Second
+	s.length = time.Duration(1+r.IntN(5)) * time.Second
 	s.slowest = pick(20*time.Millisecond, 200*time.Millisecond, 900*time.Millisecond)
 	stage := ""
 	switch r.IntN(4) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/live"
 	"github.com/inferometer/inferometer/internal/report/progress"
@@ -56,18 +58,21 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	if ok && mode != progress.Quiet {
 		messages.Redirect(display.Through(messages.Beneath()))
 	}
+	var grace atomic.Int64 // of the run under way; 0: there is none
 	ctx, abort := context.WithCancel(context.Background())
 	stop, done, watched := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
-		e.watchInterrupts(display, stop, abort, done)
+		e.watchInterrupts(display, stop, abort, done, &grace)
 	}()
 	release := e.GiveHeapRoom()
 	s := e.Unwatched()
 	s.Stop, s.display, s.mode, s.page, s.note = stop, display, mode, page, e.note
 	e.note("")
 	s.Watch = func(state func() run.Progress) {
-		e.note(state().Plan.Output.Dir)
+		p := state().Plan
+		grace.Store(int64(min(p.Grace, p.Drain)))
+		e.note(p.Output.Dir)
 		g := newGauge(state)
 		g.run = s.Run
 		display.Start(g.snapshot)
@@ -152,7 +157,7 @@ func (s *Session) Warn(to io.Writer, text string) {
 // watchInterrupts stops sending at the first Ctrl-C and aborts at the second; a
 // third one kills. A terminal that goes away is a first one and never a second: the
 // system and the shell both tell of it.
-func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, abort func(), done <-chan struct{}) {
+func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, abort func(), done <-chan struct{}, grace *atomic.Int64) {
 	for stopping := false; ; {
 		var signal os.Signal
 		select {
@@ -165,7 +170,7 @@ func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, ab
 		}
 		if !stopping {
 			stopping = true
-			display.Print("Stopping: finishing in-flight requests. Press Ctrl-C again to stop at once.")
+			display.Print(stoppingText(time.Duration(grace.Load())))
 			close(stop)
 			continue
 		}
@@ -174,4 +179,13 @@ func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, ab
 		abort()
 		return
 	}
+}
+
+// stoppingText says what the first Ctrl-C does, and how long that may take; 0: nothing is in flight yet.
+func stoppingText(grace time.Duration) string {
+	limit := ""
+	if grace > 0 {
+		limit = ", " + grace.String() + " at most"
+	}
+	return "Stopping: finishing in-flight requests" + limit + ". Press Ctrl-C again to stop at once."
 }

@@ -251,7 +251,7 @@ func (st *stage) window() {
 	for _, m := range st.members {
 		s, heard := st.last[m]
 		switch {
-		case m.over() && !heard:
+		case m.idle() && !heard:
 			continue
 		case !heard || s.From == record.Never:
 			return
@@ -273,7 +273,10 @@ func (c *Coordinator) certain(at time.Duration) bool {
 		return true
 	}
 	for _, m := range st.members {
-		if s, heard := st.last[m]; !m.over() && (!heard || s.At < at && s.To == record.Never) {
+		s, heard := st.last[m]
+		switch {
+		case m.over(), m.idle() && !heard: // it does not send the stage
+		case !heard, s.At < at && s.To == record.Never:
 			return false
 		}
 	}

@@ -106,6 +106,9 @@ func (j *judge) sends() {
 	}
 }
 
+// hurried reports whether the user asked for the end twice: who does not wait does not know.
+func (j *judge) hurried() bool { return j.coordinator.ctx.Err() != nil }
+
 // killed is when the coordinator was.
 func (j *judge) killed() time.Time {
 	for _, f := range j.s.faults {
@@ -153,7 +156,7 @@ func (j *judge) records() {
 			j.t.Errorf("request %d, sent by %s at %v and over at %v, is not recorded, and the worker not lost", r.seq, list[0].worker,
 				list[0].at.Sub(j.coordinator.born), list[0].ended.Sub(j.coordinator.born))
 		}
-		if r.run == j.run && have[r.seq] == 0 && j.coordinator.res != nil && !j.hit("stop twice") {
+		if r.run == j.run && have[r.seq] == 0 && j.coordinator.res != nil && !j.hurried() {
 			missing[list[0].worker] = true
 		}
 	}
@@ -209,7 +212,7 @@ func (j *judge) lost() map[string]bool {
 			lost[p.name] = true
 		}
 	}
-	if j.hit("stop twice") { // who does not wait does not know
+	if j.hurried() {
 		for _, p := range j.workers {
 			lost[p.name] = true
 		}

@@ -27,7 +27,9 @@ func NewClock() *Clock { return NewClockAt(0) }
 func NewClockAt(offset time.Duration) *Clock { return newClock(nil, time.Now(), offset) }
 
 // NewClockBy starts a clock at an offset that goes by another than this machine's: a simulated one.
-func NewClockBy(now func() time.Time, offset time.Duration) *Clock { return newClock(now, now(), offset) }
+func NewClockBy(now func() time.Time, offset time.Duration) *Clock {
+	return newClock(now, now(), offset)
+}
 
 func newClock(now func() time.Time, at time.Time, offset time.Duration) *Clock {
 	c := &Clock{now: now, start: at.Add(-offset)}

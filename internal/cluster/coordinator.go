@@ -230,7 +230,9 @@ func (c *Coordinator) leave(l leaving) (none, error) {
 // bye lets a worker go.
 func (c *Coordinator) bye(f from) (none, error) {
 	return none{}, c.change(f.Key, func(m *member) error {
-		m.left = true
+		if m.left = true; m.inbox != nil {
+			go m.inbox.Close(c.life) // its stream is gone
+		}
 		return nil
 	})
 }

@@ -31,6 +31,15 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// Seeds that have shown a fault, of which each needs some tries: where two things happen at the same instant, the scheduler chooses.
+func TestSimulationAgain(t *testing.T) {
+	for _, seed := range []uint64{11897, 92798} {
+		for range 4 {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) { simulate(t, newScenario(seed), false) })
+		}
+	}
+}
+
 // seeds reads which to simulate.
 func seeds(t *testing.T, text string) (first, last uint64) {
 	from, to, several := strings.Cut(text, "-")

@@ -217,13 +217,14 @@ func (in *Inbox) note(f func()) {
 	}
 }
 
-// settle purges what is acknowledged, until that is everything. It does so again now and then, as the stream may be a new one: then the
+// settle purges what is acknowledged. It does so again now and then, also after the end mark, as the stream may be a new one: then the
 // worker learns by it what need not be sent again.
 func (in *Inbox) settle(ctx context.Context) {
 	t := time.NewTicker(settled)
 	defer t.Stop()
 	var said string
-	for !in.purge(ctx, &said) {
+	for {
+		in.purge(ctx, &said)
 		pause(ctx, paced)
 		select {
 		case <-ctx.Done():
@@ -234,19 +235,18 @@ func (in *Inbox) settle(ctx context.Context) {
 	}
 }
 
-// purge takes out of the stream what is acknowledged, and reports whether that was everything.
-func (in *Inbox) purge(ctx context.Context, said *string) (all bool) {
+// purge takes out of the stream what is acknowledged.
+func (in *Inbox) purge(ctx context.Context, said *string) {
 	in.mu.Lock()
-	target, end := in.target, in.end
+	target := in.target
 	in.mu.Unlock()
 	if target == 0 {
-		return false
+		return
 	}
 	ctx, cancel := in.bus.call(ctx)
 	defer cancel()
 	err := in.stream.Purge(ctx, jetstream.WithPurgeSequence(target+1))
 	in.bus.complain(said, "acknowledge records of worker "+in.worker, err)
-	return err == nil && target == end
 }
 
 // Lost gives the worker up: Next gives what has come of it until now (call it with a deadline: NATS may have lost some), and what it sends later is dropped. Its Outbox ends with

@@ -336,7 +336,9 @@ func (c *Coordinator) Close(why error) error {
 	if c.opt.Bus.Away() > 0 {
 		return nil // NATS keeps the records in memory alone, and the workers have them
 	}
-	return c.opt.Bus.RemoveRecords(ctx)
+	removing, stop := context.WithTimeout(ctx, askFor)
+	defer stop()
+	return c.opt.Bus.RemoveRecords(removing)
 }
 
 // reachable is a context for the end of the run: it is over when NATS is gone, too.

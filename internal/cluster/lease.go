@@ -17,9 +17,8 @@ import (
 // A renewal counts from the moment at which it was asked for, and the coordinator has answered it later
 // than that. So when the coordinator has answered none for leaseFor, the worker sends nothing, however slow messages are.
 type lease struct {
-	now   func() time.Time
-	start time.Time
-	until atomic.Int64 // nanoseconds after start; 0: it has run out
+	now   func() time.Duration
+	until atomic.Int64 // on that clock; 0: it has run out
 
 	once sync.Once
 	over chan struct{} // closed when it has run out
@@ -30,16 +29,16 @@ type lease struct {
 var errRefused = errors.New("the coordinator has given this worker up")
 
 // newLease makes a lease that was asked for at a moment. now reads the worker's clock.
-func newLease(now func() time.Time, asked time.Time) *lease {
-	l := &lease{now: now, start: asked.Add(-1), over: make(chan struct{})}
-	l.until.Store(int64(leaseFor))
+func newLease(now func() time.Duration, asked time.Duration) *lease {
+	l := &lease{now: now, over: make(chan struct{})}
+	l.until.Store(int64(asked + leaseFor))
 	return l
 }
 
 // Holds reports whether the worker may send now.
 func (l *lease) Holds() bool {
 	until := l.until.Load()
-	if until != 0 && int64(l.now().Sub(l.start)) < until {
+	if until != 0 && int64(l.now()) < until {
 		return true
 	}
 	l.end(fmt.Errorf("%w: it was not heard for %s", ErrAlone, leaseFor))
@@ -47,8 +46,8 @@ func (l *lease) Holds() bool {
 }
 
 // renewed prolongs the lease by an answer to what was asked at a moment.
-func (l *lease) renewed(asked time.Time) {
-	for until := int64(asked.Sub(l.start) + leaseFor); ; {
+func (l *lease) renewed(asked time.Duration) {
+	for until := int64(asked + leaseFor); ; {
 		before := l.until.Load()
 		if before == 0 || before >= until || l.until.CompareAndSwap(before, until) {
 			return

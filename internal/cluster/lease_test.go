@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,12 +34,12 @@ func TestLease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				l := newLease(time.Now, start)
+				uptime := func() time.Duration { return time.Since(start) }
+				l := newLease(uptime, 0)
 				ctx, cancel := context.WithCancel(t.Context())
-				n := -1
+				var asked atomic.Int64
 				go l.keep(ctx, func(ctx context.Context) error {
-					n++
-					after, err := tt.answers(n)
+					after, err := tt.answers(int(asked.Add(1)) - 1)
 					if after < 0 {
 						<-ctx.Done()
 						return ctx.Err()
@@ -63,7 +64,7 @@ func TestLease(t *testing.T) {
 				if tt.reason != nil && (!errors.Is(l.err, tt.reason) || l.Holds()) {
 					t.Errorf("ended with %v, not %v", l.err, tt.reason)
 				}
-				l.renewed(time.Now())
+				l.renewed(uptime())
 				if tt.reason != nil && l.Holds() {
 					t.Error("it holds again")
 				}

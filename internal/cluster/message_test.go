@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // underWay is a coordinator of two workers, the first of which sends a stage.
@@ -45,7 +46,7 @@ func FuzzMessagesToTheCoordinator(f *testing.F) {
 			f.Add(kind, []byte(seed))
 		}
 	}
-	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, kind byte, data []byte) {
 		c := underWay()
 		defer c.end()
 		switch kind % 8 {
@@ -101,7 +102,7 @@ func FuzzMessagesToAWorker(f *testing.F) {
 			f.Add(kind, []byte(seed))
 		}
 	}
-	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, kind byte, data []byte) {
 		w := &worker{opt: WorkerOptions{Log: io.Discard}, ended: make(chan struct{}), last: 1}
 		w.life, w.die = context.WithCancel(t.Context())
 		defer w.die()

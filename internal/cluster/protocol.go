@@ -11,7 +11,6 @@
 package cluster
 
 import (
-	"math"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -63,9 +62,6 @@ const (
 	// noted is how long it may take until what has come about is noted.
 	noted = 20 * time.Millisecond
 )
-
-// noStage is the number of no stage.
-const noStage = math.MinInt
 
 // to is the subject of what is for one worker.
 func to(subject, worker string) string { return subject + "." + worker }

@@ -75,18 +75,6 @@ func (j *judge) judge() {
 	j.report()
 }
 
-// hit reports whether a fault happened to this run of one of these kinds.
-func (j *judge) hit(kinds ...string) bool {
-	for _, f := range j.s.faults {
-		for _, k := range kinds {
-			if f.does == k && (j.run == 0 || strings.HasPrefix(k, "nats")) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // sends checks that each request was sent once, and none after the end.
 func (j *judge) sends() {
 	for r, list := range j.w.saw {

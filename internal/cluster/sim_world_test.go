@@ -49,12 +49,12 @@ type process struct {
 	prepped bool // the coordinator's run has begun
 }
 
-// now is the clock of the process, which does not return while the process stands still. One that was killed is beyond all time.
-func (p *process) now() time.Time {
+// uptime is the clock of the process, which does not return while the process stands still. One that was killed is beyond all time.
+func (p *process) uptime() time.Duration {
 	if !p.client.Thawed() {
-		return time.Now().Add(time.Hour)
+		return time.Hour
 	}
-	return p.time()
+	return p.time().Sub(p.born)
 }
 
 // time is what its clock shows.
@@ -187,7 +187,7 @@ func (w *world) work(p *process, id string) {
 	o := w.options(p)
 	p.err = Work(p.ctx, WorkerOptions{
 		Bus: p.link, RunID: id, Name: p.name, Dir: p.dir, Run: o, Wait: 30 * time.Second, Leave: p.stop, Log: &p.log,
-		Now:      p.now,
+		Uptime:   p.uptime,
 		NewClock: func(at time.Duration) *clock.Clock { return clock.NewClockBy(p.time, at) },
 	})
 	p.ended = time.Now()

@@ -32,9 +32,9 @@ type WorkerOptions struct {
 	Leave <-chan struct{}
 	Log   io.Writer
 
-	// Now is what the lease is judged by, and NewClock makes the clock of the run, at an offset. Optional: this
+	// Uptime is the clock that the lease is judged by, and NewClock makes that of the run, at an offset. Optional: this
 	// machine's.
-	Now      func() time.Time
+	Uptime   func() time.Duration
 	NewClock func(offset time.Duration) *clock.Clock
 }
 
@@ -78,8 +78,9 @@ type worker struct {
 // Work joins a run and sends its share, until the coordinator ends it, or ctx does. Who is told to
 // leave before it is ready fails.
 func Work(ctx context.Context, o WorkerOptions) error {
-	if o.Now == nil {
-		o.Now = time.Now
+	if o.Uptime == nil {
+		start := time.Now()
+		o.Uptime = func() time.Duration { return time.Since(start) }
 	}
 	if o.NewClock == nil {
 		o.NewClock = clock.NewClockAt
@@ -131,7 +132,7 @@ func join(ctx context.Context, o WorkerOptions) (*worker, error) {
 			}
 		}
 		b := o.Bus.Bus(id)
-		asked := o.Now()
+		asked := o.Uptime()
 		given, err := bus.Ask[place](ctx, b, onJoin, me)
 		switch {
 		case err != nil:
@@ -146,7 +147,7 @@ func join(ctx context.Context, o WorkerOptions) (*worker, error) {
 		fmt.Fprintf(o.Log, "Worker %d of %d in run %s: preparing.\n", given.Index+1, given.Of, id)
 		warned := &warnings{Writer: o.Run.Log}
 		o.Run.Log = warned
-		w := &worker{opt: o, bus: b, key: me.Key, place: given, lease: newLease(o.Now, asked), warned: warned, ended: make(chan struct{})}
+		w := &worker{opt: o, bus: b, key: me.Key, place: given, lease: newLease(o.Uptime, asked), warned: warned, ended: make(chan struct{})}
 		w.life, w.die = context.WithCancel(context.WithoutCancel(ctx))
 		stop, err := bus.Answer(b, to(onEnd, w.key), w.end)
 		if err != nil {

@@ -13,7 +13,7 @@ type Exchange struct {
 	// while the connection is locked and must not wait for anything.
 	Watch func(body []byte)
 
-	// MaySend is asked when a connection is there for the request, right before it goes, and before it goes
+	// MaySend is asked once more where a request had to wait for a connection, right before it goes, and before it goes
 	// again; nil: it may. It must not wait for anything.
 	MaySend func() bool
 

@@ -128,6 +128,9 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 	}
 	mark, err := w.sender.send(ctx, t, forwarded)
 	mark.Worker = w.sender.share.Index + 1
+	if mark.Reason == record.StopLease { // its file says so, too, where there is no coordinator left to
+		mark.Gone = append(mark.Gone, record.Gone{Worker: mark.Worker, At: mark.SendEnd, Told: true, Cut: true})
+	}
 	w.collector.Settle(ctx)
 	return mark, errors.Join(err, w.writer.Stage(mark), w.Flush())
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // stored is a message of a stream.
@@ -30,7 +32,7 @@ func FuzzParts(f *testing.F) {
 	f.Add(uint64(1), "18446744073709551615", "-1/-9", "", []byte("x"))
 	f.Add(uint64(1), "", "", "0", []byte(nil))
 	f.Add(uint64(9), "1", "9223372036854775807/1", "7", []byte("x"))
-	f.Fuzz(func(t *testing.T, sequence uint64, frame, of, end string, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, sequence uint64, frame, of, end string, data []byte) {
 		h := nats.Header{frameHeader: {frame}, partHeader: {of}}
 		if end != "" {
 			h.Set(endHeader, end)
@@ -55,7 +57,7 @@ func FuzzParts(f *testing.F) {
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte(`{"Name":"x","Size":1}`))
 	f.Add([]byte(`[`))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		called := false
 		reply := respond(data, func(q question) (answer, error) {
 			called = true

@@ -69,7 +69,7 @@ func TestWatcherUnlocks(t *testing.T) {
 
 func TestCall(t *testing.T) {
 	plain := errors.New("plain")
-	if err := Call("It", func() error { return plain }); err != plain {
+	if err := Call("It", func() error { return plain }); !errors.Is(err, plain) {
 		t.Errorf("%v", err)
 	}
 	if err := Call("It", func() error { return nil }); err != nil {

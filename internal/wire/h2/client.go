@@ -185,8 +185,8 @@ func (c *Client) untaken(st *stream) bool {
 
 // start finds a connection with room for a request, or opens one.
 func (c *Client) start(ctx context.Context, o *order) (*stream, error) {
-	for {
-		if o.barred() {
+	for waited := false; ; waited = true {
+		if waited && o.barred() {
 			return nil, clock.ErrBarred
 		}
 		conns := *c.conns.Load()

@@ -173,12 +173,11 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	rec.Conn = l.conn.Opened()
 	if l.used {
 		rec.Conn = record.Conn{Reused: true}
+	} else if rec.Barred() { // connecting took its time
+		return clock.ErrBarred
 	}
 	l.used = true
 	rec.Marks = rec.Marks[:0]
-	if rec.Barred() {
-		return clock.ErrBarred
-	}
 	r := &l.resp
 	r.reset(rec.Body[:0])
 	r.want, r.most = req.Want, c.limits.Header

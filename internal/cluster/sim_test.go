@@ -20,7 +20,7 @@ func TestSimulation(t *testing.T) {
 	first, last := seeds(t, cmp.Or(os.Getenv("INFEROMETER_SEEDS"), "100"))
 	before := debug.SetGCPercent(800) // most of it is short-lived
 	t.Cleanup(func() { debug.SetGCPercent(before) })
-	lanes := uint64(runtime.GOMAXPROCS(0))
+	lanes := 2 * uint64(runtime.GOMAXPROCS(0)) // each waits for its disk at times
 	for lane := range lanes {
 		t.Run(fmt.Sprint("lane ", lane), func(t *testing.T) {
 			t.Parallel()

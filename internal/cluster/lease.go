@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 )
 
-// lease is a worker's permission to send. It is looked at before each send, on the worker's own clock, and once it has run out it
+// lease is a worker's permission to send. It is looked at before each send, with the worker's own clock, and once it has run out it
 // never holds again: the coordinator may have ended the run meanwhile.
 //
 // A renewal counts from the moment at which it was asked for, and the coordinator has answered it later
@@ -35,10 +35,10 @@ func newLease(now func() time.Duration, asked time.Duration) *lease {
 	return l
 }
 
-// Holds reports whether the worker may send now.
-func (l *lease) Holds() bool {
+// holds reports whether it does at a moment that is now.
+func (l *lease) holds(now time.Duration) bool {
 	until := l.until.Load()
-	if until != 0 && int64(l.now()) < until {
+	if until != 0 && int64(now) < until {
 		return true
 	}
 	l.end(fmt.Errorf("%w: it was not heard for %s", ErrAlone, leaseFor))
@@ -68,8 +68,7 @@ func (l *lease) end(why error) {
 func (l *lease) keep(ctx context.Context, renew func(ctx context.Context) error) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
-	for l.Holds() {
-		asked := l.now()
+	for asked := l.now(); l.holds(asked); asked = l.now() {
 		go func() {
 			ctx, cancel := context.WithTimeout(ctx, leaseFor)
 			defer cancel()

@@ -53,7 +53,7 @@ func TestLease(t *testing.T) {
 				})
 				held := time.Duration(0)
 				for range 60 * 10 {
-					if l.Holds() {
+					if l.holds(uptime()) {
 						held = time.Since(start)
 					}
 					time.Sleep(100 * time.Millisecond)
@@ -61,11 +61,11 @@ func TestLease(t *testing.T) {
 				if held < tt.want-200*time.Millisecond || held > tt.want {
 					t.Errorf("it held until %v, not %v", held, tt.want)
 				}
-				if tt.reason != nil && (!errors.Is(l.err, tt.reason) || l.Holds()) {
+				if tt.reason != nil && (!errors.Is(l.err, tt.reason) || l.holds(uptime())) {
 					t.Errorf("ended with %v, not %v", l.err, tt.reason)
 				}
 				l.renewed(uptime())
-				if tt.reason != nil && l.Holds() {
+				if tt.reason != nil && l.holds(uptime()) {
 					t.Error("it holds again")
 				}
 				cancel()

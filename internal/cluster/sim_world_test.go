@@ -49,16 +49,14 @@ type process struct {
 	prepped bool // the coordinator's run has begun
 }
 
-// uptime is the clock of the process, which does not return while the process stands still. One that was killed is beyond all time.
-func (p *process) uptime() time.Duration {
-	if !p.client.Thawed() {
-		return time.Hour
-	}
-	return p.time().Sub(p.born)
-}
+// uptime is how long the process has been there, by its clock.
+func (p *process) uptime() time.Duration { return p.time().Sub(p.born) }
 
-// time is what its clock shows.
+// time is what its clock shows, which cannot be read while the process stands still. One that was killed is beyond all time.
 func (p *process) time() time.Time {
+	if !p.client.Thawed() {
+		return p.born.Add(time.Hour)
+	}
 	gone := time.Since(p.born)
 	return p.born.Add(gone + time.Duration(float64(gone)*p.drift))
 }
@@ -152,7 +150,7 @@ type simCall struct {
 
 // Do implements endpoint.Call.
 func (c *simCall) Do(ctx context.Context, x *record.Exchange) {
-	if x.Barred() || !c.p.client.Thawed() {
+	if !c.p.client.Thawed() || x.Barred() {
 		x.Sent = record.Never
 		x.End = c.clock.Now()
 		x.Failure = &record.Failure{Class: record.Cancelled, At: x.End}

@@ -220,7 +220,7 @@ func (w *worker) prepare(ctx context.Context) error {
 		return err
 	}
 	share := load.Share{Index: w.place.Index, Of: w.place.Of}
-	duty := run.Duty{Run: w.place.Run, Share: share, Clock: w.clock, Out: w.file, MaySend: w.lease.Holds}
+	duty := run.Duty{Run: w.place.Run, Share: share, Clock: w.clock, Out: w.file, MaySend: w.maySend()}
 	if w.w, err = run.NewWorker(ctx, w.plan, w.opt.Run, duty); err != nil {
 		return err
 	}
@@ -229,6 +229,14 @@ func (w *worker) prepare(ctx context.Context) error {
 	}
 	w.file.ship(w.box)
 	return nil
+}
+
+// maySend tells of a moment of the run's clock whether the lease holds. That clock and the lease's are the same but for where they
+// begin; reading the run's first makes the moment later, never earlier.
+func (w *worker) maySend() func(now time.Duration) bool {
+	run := w.clock.Now()
+	ahead := run - w.opt.Uptime()
+	return func(now time.Duration) bool { return w.lease.holds(now - ahead) }
 }
 
 // discard gives back what a worker holds that has not become ready.

@@ -38,9 +38,9 @@ type Config struct {
 	Sink       Sink
 	Session    func(m record.SessionMark) // is told how each recorded session was played; nil: nobody is
 	NewSleeper func() load.Sleeper
-	// MaySend is asked right before each request goes, and before each time it goes again; false ends the
-	// stage. It must not wait for anything. nil: always.
-	MaySend func() bool
+	// MaySend is asked right before each request goes, and before each time it goes again, with the clock as it was read
+	// then; false ends the stage. It must not wait for anything. nil: always.
+	MaySend func(now time.Duration) bool
 	Live    *Live
 	Feeders int // goroutines that prepare requests ahead of time; at least 1
 	// Retries is how often a request goes again that no server answered, Backoff about

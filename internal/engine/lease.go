@@ -1,17 +1,21 @@
 package engine
 
-import "github.com/inferometer/inferometer/internal/record"
+import (
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
 
 // maySend reports whether a request may go now. Who may not send one may send none after it: the
 // stage ends there. It is asked at the last moment, since a process that stood still finds, when it
 // goes on, that all it had waited for has come.
-func (st *stage) maySend() bool {
+func (st *stage) maySend(now time.Duration) bool {
 	switch {
 	case st.e.cfg.MaySend == nil:
 		return true
 	case st.barred.Load():
 		return false
-	case st.e.cfg.MaySend():
+	case st.e.cfg.MaySend(now):
 		return true
 	}
 	if st.barred.CompareAndSwap(false, true) {
@@ -22,8 +26,8 @@ func (st *stage) maySend() bool {
 
 // refuses reports whether a job may not be sent. An arrival that was let through and is not sent counts
 // as one that never went.
-func (st *stage) refuses(j *job) bool {
-	if st.maySend() {
+func (st *stage) refuses(j *job, now time.Duration) bool {
+	if st.maySend(now) {
 		return false
 	}
 	if j.admission.arrived {

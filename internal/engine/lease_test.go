@@ -13,8 +13,7 @@ import (
 
 // leased has an engine send before a moment and no more from there on.
 func leased(b *bench, until time.Duration) {
-	now := b.cfg.Now
-	b.cfg.MaySend = func() bool { return now() < until }
+	b.cfg.MaySend = func(now time.Duration) bool { return now < until }
 	b.Engine = New(b.cfg)
 }
 
@@ -80,7 +79,7 @@ func TestLeaseIsNotTakenUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(100*time.Millisecond, -1)
 		asked := 0
-		b.cfg.MaySend = func() bool { asked++; return asked != 3 }
+		b.cfg.MaySend = func(time.Duration) bool { asked++; return asked != 3 }
 		b.Engine = New(b.cfg)
 		mark := b.run(t, load.Stage{InFlight: slots(1), MaxSlots: 1, For: time.Minute, Drain: time.Minute})
 		if mark.Reason != record.StopLease || len(b.keeper.recs) != 2 || asked != 3 {

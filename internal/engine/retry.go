@@ -18,7 +18,7 @@ func (st *stage) again(call endpoint.Call, rec *record.Exchange) {
 	if first == record.Never {
 		first = rec.Ready // when it set out to connect
 	}
-	for rec.Retries < st.e.cfg.Retries && unanswered(rec) && st.waitOut(st.backoff(rec)) && st.maySend() {
+	for rec.Retries < st.e.cfg.Retries && unanswered(rec) && st.waitOut(st.backoff(rec)) && st.maySend(st.e.cfg.Now()) {
 		rec.Retries++
 		rec.LastTry = st.e.cfg.Now()
 		rec.Failure, rec.Conn, rec.Sent, rec.Written = nil, record.Conn{}, record.Never, record.Never

@@ -64,7 +64,7 @@ func newStage(e *Engine, s load.Stage, ctx context.Context, ready []*queue) *sta
 		st.sleeper = e.cfg.NewSleeper()
 	}
 	if e.cfg.MaySend != nil {
-		st.may = st.maySend
+		st.may = func() bool { return st.maySend(e.cfg.Now()) }
 	}
 	st.warmup.done = make(chan struct{})
 	st.warmEnd.Store(int64(record.Never))
@@ -328,7 +328,7 @@ func (st *stage) carry(i int, j job, ready time.Duration) (over time.Duration) {
 
 // do carries out one request; nil: it may not be sent.
 func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
-	if st.refuses(&j) {
+	if st.refuses(&j, ready) {
 		return nil
 	}
 	rec := st.e.cfg.Sink.Blank(i)

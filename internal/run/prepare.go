@@ -33,10 +33,10 @@ type preparation struct {
 	clock    *clock.Clock
 	brake    brake
 	protocol endpoint.Protocol
-	share    load.Share     // of the load that this process sends
-	maySend  func() bool    // is asked before each request; nil: all may go
-	sources  []netip.Prefix // the plan's source addresses, of which this machine may lack some
-	made     []func()       // give back what was made, the last first
+	share    load.Share                   // of the load that this process sends
+	maySend  func(now time.Duration) bool // is asked before each request; nil: all may go
+	sources  []netip.Prefix               // the plan's source addresses, of which this machine may lack some
+	made     []func()                     // give back what was made, the last first
 }
 
 // later remembers how to give back what was made.

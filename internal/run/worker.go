@@ -36,8 +36,8 @@ type Duty struct {
 	Share load.Share
 	Clock *clock.Clock // the run's
 	Out   io.Writer    // takes its records, a frame at a time
-	// MaySend is asked right before each request goes; false ends the stage. nil: always.
-	MaySend func() bool
+	// MaySend is asked right before each request goes, with what the run's clock shows; false ends the stage. nil: always.
+	MaySend func(now time.Duration) bool
 }
 
 // NewWorker prepares to send a share of a plan.

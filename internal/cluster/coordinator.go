@@ -362,7 +362,11 @@ func (c *Coordinator) reachable() (context.Context, context.CancelFunc) {
 func (c *Coordinator) dismiss(ctx context.Context, m *member, why ending) {
 	why.Unread = m.inbox == nil
 	if c.finds(func() bool { return !m.idle() }) { // one that leaves ends by itself, and may not answer any more
-		asking, cancel := context.WithTimeout(ctx, askFor)
+		limit := askFor
+		if why.Unread { // it may end before it has answered
+			limit = tellFor
+		}
+		asking, cancel := context.WithTimeout(ctx, limit)
 		_, _ = bus.Ask[none](asking, c.opt.Bus, to(onEnd, m.key), why) // who is not reached has a lease that runs out
 		cancel()
 	}

@@ -49,6 +49,8 @@ const (
 	leaveFor = 5 * time.Second
 	// askFor is how long an answer may take that needs no work.
 	askFor = 10 * time.Second
+	// tellFor is how long something is told that is told again meanwhile.
+	tellFor = 2 * time.Second
 	// stalledAfter is how long records of a worker may not move that is there and has more.
 	stalledAfter = 30 * time.Second
 	// shipFor is how long a worker that leaves tries to ship its records after its lease has run out.

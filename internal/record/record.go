@@ -120,6 +120,11 @@ type Mark struct {
 	Off    int           // length of Body after this read
 	Kernel time.Duration // when the kernel received the last segment of it; Never where unknown
 	User   time.Duration // when the read returned to this program
+	// Blur is how long before At the first byte of it can have come: nothing had, when the
+	// socket was last seen empty. 0: all of it came at once.
+	Blur time.Duration
+	// Loose: the last byte, too, may have come at any moment of that time. Else it came at At.
+	Loose bool
 }
 
 // At is the best stamp there is: the kernel's, else this program's.

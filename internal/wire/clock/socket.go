@@ -14,6 +14,8 @@ import (
 type Stamp struct {
 	Kernel time.Duration // record.Never where the kernel gave none
 	User   time.Duration
+	Blur   time.Duration // how long before At the first byte can have come
+	Loose  bool          // the last byte, too
 }
 
 // At is the best stamp there is: the kernel's, else this program's.

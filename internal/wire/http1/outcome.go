@@ -16,7 +16,7 @@ func Mark(rec *record.Exchange, body []byte, at clock.Stamp) {
 	if rec.Watch != nil && rec.Folded == 0 {
 		rec.Watch(body)
 	}
-	m := record.Mark{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User}
+	m := record.Mark{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User, Blur: at.Blur, Loose: at.Loose}
 	if n := len(rec.Marks); n > 0 && rec.Marks[n-1].User == at.User && rec.Marks[n-1].Kernel == at.Kernel {
 		rec.Marks[n-1] = m
 	} else {

@@ -19,8 +19,8 @@ const fewBins, enoughBins = 8, 40
 // There are as many bins as show their shape, whether samples lie close together or are powers
 // of ten apart.
 func BinsOf(in Set, cols ...*Column) (Bins, error) {
-	s := source{cols: cols}
-	n := s.bounds()
+	s := newSource(cols, nil)
+	n := s.n
 	if n == 0 {
 		return Bins{}, nil
 	}
@@ -33,7 +33,7 @@ func BinsOf(in Set, cols ...*Column) (Bins, error) {
 	}
 	first := cellOf(lo, fine)
 	counts := make([]int64, cellOf(hi, fine)-first+1)
-	err := s.each(func(stored []int64) {
+	err := each(cols, func(stored []int64) {
 		for _, v := range stored {
 			if v&int64(in) != 0 {
 				counts[cellOf(uint64(max(v>>setBits, 0)), fine)-first]++

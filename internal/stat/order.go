@@ -26,14 +26,24 @@ type root struct {
 	counts cells
 	kids   []*node // by cell; nil: no rank is wanted there
 	all    *node   // in place of cells where there are few samples at all
+	seen   int64   // samples
 }
 
-// newRoot prepares for n samples.
-func newRoot(s *source, n int64) *root {
+// newRoot prepares for n samples, the greatest of which lies so far from the least.
+func newRoot(span uint64, n int64) *root {
 	if n <= fewSamples {
 		return &root{all: &node{vals: make([]uint64, 0, n)}}
 	}
-	return &root{counts: make(cells, rootIndex(s.span)+1)}
+	return &root{counts: make(cells, rootIndex(span)+1)}
+}
+
+// clone is another root with the same samples so far.
+func (r *root) clone() *root {
+	c := &root{seen: r.seen, counts: slices.Clone(r.counts)}
+	if r.all != nil {
+		c.all = &node{vals: slices.Clone(r.all.vals)}
+	}
+	return c
 }
 
 // rootIndex is the cell of distance d: exact up to 1<<(rootBits+1), then with
@@ -53,6 +63,7 @@ func rootCell(i int) (lo uint64, width int) {
 }
 
 func (r *root) add(stored []int64, base int64) {
+	r.seen += int64(len(stored))
 	if r.all != nil {
 		for _, s := range stored {
 			r.all.vals = append(r.all.vals, pack(s, base))
@@ -114,25 +125,16 @@ func (l *selection) want(set int, n int64, qs []float64, rule Rule) {
 	l.found[set] = make(map[int64]uint64, len(ranks))
 }
 
-// find makes passes over s until every rank is found.
-func (l *selection) find(s *source) error {
+// begin looks for the ranks in the counted cells; those that are not found by that are open.
+func (l *selection) begin() {
 	r := l.root
 	if r.all != nil {
 		r.all.wanted = l.wanted
 		l.pick(r.all)
-		return nil
+		return
 	}
 	r.kids = make([]*node, len(r.counts))
 	l.descend(r.counts, r.kids, [2]int64{}, l.wanted, rootCell)
-	for l.open > 0 {
-		l.open = 0
-		err := s.each(func(stored []int64) { r.fill(stored, s.base) })
-		if err != nil {
-			return err
-		}
-		l.settle(r.kids)
-	}
-	return nil
 }
 
 // descend goes through counted cells in order and opens a node for each that holds a

@@ -23,79 +23,35 @@ const maxSamples = math.MaxUint32
 // Second. Quantiles are exact. It reads the columns a few times and needs memory
 // for counters only, however long they are.
 func Summarize(qs []float64, rule Rule, cols ...*Column) ([2]Summary, error) {
-	var out [2]Summary
-	s := source{cols: cols}
-	n := s.bounds()
-	if n == 0 {
-		return out, nil
-	}
-	if n > maxSamples {
-		return out, fmt.Errorf("summarize %d samples: at most %d can be counted", n, int64(maxSamples))
-	}
-	root := newRoot(&s, n)
-	var m [2]moments
-	m[0].min, m[1].min = math.MaxUint64, math.MaxUint64
-	err := s.each(func(stored []int64) {
-		addMoments(&m, stored, s.base)
-		root.add(stored, s.base)
-	})
-	if err != nil {
-		return out, err
-	}
-	sel := selection{root: root}
-	same := m[0].n == m[1].n && m[0].n == n
-	for i := range out {
-		out[i] = m[i].summary(s.base)
-		if same && i == 1 {
-			break
+	all, err := SummarizeEach(qs, rule, cols, nil)
+	return all[0], err
+}
+
+// SummarizeEach describes several lots of samples that have most of them in common: the shared
+// columns together with each of the others, which are read as often as if they were one lot.
+func SummarizeEach(qs []float64, rule Rule, shared []*Column, others ...[]*Column) ([][2]Summary, error) {
+	out := make([][2]Summary, len(others))
+	s := newSource(shared, others)
+	for i := range s.lots {
+		if n := s.n + s.lots[i].n; n > maxSamples {
+			return out, fmt.Errorf("summarize %d samples: at most %d can be counted", n, int64(maxSamples))
 		}
-		sel.want(i, out[i].N, qs, rule)
 	}
-	if err := sel.find(&s); err != nil {
+	if err := s.count(); err != nil {
 		return out, err
 	}
-	for i := range out {
-		out[i].Quantiles = sel.quantiles(i, out[i].N, s.base, qs, rule)
+	for i := range s.lots {
+		s.lots[i].want(s.base, qs, rule)
 	}
-	if same {
-		out[1].Quantiles = append([]float64(nil), out[0].Quantiles...)
+	for s.open() {
+		if err := s.fill(); err != nil {
+			return out, err
+		}
+	}
+	for i := range s.lots {
+		out[i] = s.lots[i].summaries(s.base, qs, rule)
 	}
 	return out, nil
-}
-
-// source is the samples of several columns, as distances from the least.
-type source struct {
-	cols []*Column
-	base int64
-	span uint64 // the greatest distance
-}
-
-// bounds finds base and span, and the number of samples.
-func (s *source) bounds() (n int64) {
-	first := true
-	var top int64
-	for _, c := range s.cols {
-		lo, hi, ok := c.bounds()
-		if !ok {
-			continue
-		}
-		n += c.Len()
-		if first {
-			s.base, top, first = lo, hi, false
-		}
-		s.base, top = min(s.base, lo), max(top, hi)
-	}
-	s.span = uint64(top) - uint64(s.base)
-	return n
-}
-
-func (s *source) each(f func(stored []int64)) error {
-	for _, c := range s.cols {
-		if err := c.blocks(f); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // moments are exact sums over the distances of one set's samples from the base: 128

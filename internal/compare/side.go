@@ -199,9 +199,7 @@ func levelOf(s *result.Stage) Level {
 	l := Level{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
 	for id, m := range s.Metrics {
 		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}}
-		if m.Error != nil {
-			st.Error, st.TailError = m.Error.Avg, max(m.Error.Avg, m.Error.P99)
-		}
+		st.Error, st.TailError = m.Off("avg"), max(m.Off("avg"), m.Off("p99"))
 		if m.Spread != nil {
 			for _, name := range percentiles() {
 				st.Values[name] = m.Spread.At(name)

@@ -23,6 +23,9 @@ func (f *Fold) Spread(stage int, id string, qs []float64) (Spread, error) {
 	}
 	d := &f.defs[k]
 	cols := f.stages[stage].columns(k, d)
+	if b := &f.stages[stage].bounds[k]; b.taken != nil {
+		cols = append(cols, b.taken)
+	}
 	sums, err := stat.Summarize(qs, stat.Linear, cols...)
 	if err != nil {
 		return Spread{}, fmt.Errorf("work out the curve of %s: %w", id, err)

@@ -48,6 +48,12 @@ type Def struct {
 	// Tail gives those of the part of a long stream that was not kept event by event, as
 	// they spread; nil: there are none.
 	Tail func(*Request) *record.Spread
+	// Bounds is how much less and how much more than the sample of a request the truth can be; nil:
+	// the sample is exact, or nobody knows.
+	Bounds func(*Request) (below, above int64)
+	// Ends are the least and the most that each sample of Many can be, of a request that has one
+	// which is not exact; nil: they are exact, or nobody knows.
+	Ends func(*Request) (least, most []int64)
 	// Rate is worked out from the sums of a window.
 	Rate func(*Totals) (float64, bool)
 
@@ -119,6 +125,7 @@ func firsts() []Def {
 				}
 				return since(r.Sent, r.Marks[0].At())
 			},
+			Bounds: func(r *Request) (int64, int64) { return r.blur.byte.since(r.blur.sent) },
 		}),
 		ms(Def{
 			ID: "time_to_first_event", Name: "Time to first event",
@@ -128,24 +135,28 @@ func firsts() []Def {
 				v, ok := since(r.Sent, r.Opened)
 				return v, ok && (r.Stream || r.silent())
 			},
+			Bounds: func(r *Request) (int64, int64) { return r.blur.opened.since(r.blur.sent) },
 		}),
 		ms(Def{
 			ID: "time_to_first_token", Name: "Time to first token",
 			Formula: "stamp of the first token event − Sent",
 			Help:    "When the first output token arrived, on any channel: content, reasoning, tool call or refusal.",
 			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.First) },
+			Bounds:  func(r *Request) (int64, int64) { return r.blur.first.since(r.blur.sent) },
 		}),
 		ms(Def{
 			ID: "time_to_first_output_token", Name: "Time to first visible token",
 			Formula: "stamp of the first token event with visible text − Sent",
 			Help:    "When the first visible text arrived; reasoning is not visible.",
 			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.Visible) },
+			Bounds:  func(r *Request) (int64, int64) { return r.blur.visible.since(r.blur.sent) },
 		}),
 		ms(Def{
 			ID: "time_to_second_token", Name: "Time to second token",
 			Formula: "stamp of the second token event − stamp of the first",
 			Help:    "The first gap of the stream, which often differs from the others.",
 			One:     func(r *Request) (int64, bool) { return since(r.First, r.Second) },
+			Bounds:  func(r *Request) (int64, int64) { return r.blur.second.since(r.blur.first) },
 			Follows: true,
 		}),
 		ms(Def{
@@ -153,6 +164,7 @@ func firsts() []Def {
 			Formula: "stamp of the first token event − Due",
 			Help:    "Time to first token from the scheduled send time, including delays in the client.",
 			One:     func(r *Request) (int64, bool) { return since(r.Due, r.First) },
+			Bounds:  func(r *Request) (int64, int64) { return r.blur.first.since(r.blur.due) },
 		}),
 	}
 }
@@ -165,6 +177,7 @@ func gapDefs() []Def {
 			Formula: "for each token event after the first with k tokens: k samples of (its stamp − the stamp before) ÷ k; requests in which the tokens of every event are known",
 			Help:    "The time between tokens, each token one sample, all requests pooled. An objective is compared with the request's own mean.",
 			Many:    func(r *Request) []int64 { return r.perToken },
+			Ends:    func(r *Request) (least, most []int64) { return r.perTokenLeast, r.perTokenMost },
 			Tail:    (*Request).tailTokens,
 			Own: func(r *Request) (int64, bool) {
 				if r.tokensIn > 0 {
@@ -179,6 +192,7 @@ func gapDefs() []Def {
 			Formula: "stamp of each token event after the first − stamp of the one before",
 			Help:    "The time between events, however many tokens they carry. An objective is compared with the request's own mean.",
 			Many:    func(r *Request) []int64 { return r.gaps },
+			Ends:    func(r *Request) (least, most []int64) { return r.gapLeast, r.gapMost },
 			Tail:    (*Request).tailGaps,
 			Own: func(r *Request) (int64, bool) {
 				if r.gapCount == 0 {
@@ -193,6 +207,10 @@ func gapDefs() []Def {
 			Formula: "(stamp of the last token event − stamp of the first) ÷ (output tokens − 1)",
 			Help:    "The mean time between tokens of a request, one sample per request. Others call this inter token latency.",
 			One:     timePerToken,
+			Bounds: func(r *Request) (int64, int64) {
+				below, above := r.blur.last.since(r.blur.first)
+				return perUnit(below, int64(r.Tokens-1)), perUnit(above, int64(r.Tokens-1))
+			},
 			Follows: true,
 		}),
 		ms(Def{
@@ -200,6 +218,7 @@ func gapDefs() []Def {
 			Formula: "the greatest inter-event latency of the request",
 			Help:    "The longest pause in the stream.",
 			One:     func(r *Request) (int64, bool) { return r.longest, r.gapCount > 0 },
+			Bounds:  (*Request).longestBounds,
 			Follows: true,
 		}),
 		{
@@ -234,6 +253,7 @@ func gapDefs() []Def {
 				}
 				return ratio(float64(r.Tokens-1), (r.Last - r.First).Seconds()), true
 			},
+			Bounds: (*Request).paceBounds,
 		},
 	}
 }
@@ -253,12 +273,14 @@ func whole() []Def {
 			Formula: "End − Sent",
 			Help:    "From the first byte sent to the last byte received.",
 			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.End) },
+			Bounds:  func(r *Request) (int64, int64) { return r.blur.end.since(r.blur.sent) },
 		}),
 		ms(Def{
 			ID: "request_latency_from_due", Name: "Request latency, from due",
 			Formula: "End − Due",
 			Help:    "Latency from the scheduled send time, including delays in the client.",
 			One:     func(r *Request) (int64, bool) { return since(r.Due, r.End) },
+			Bounds:  func(r *Request) (int64, int64) { return r.blur.end.since(r.blur.due) },
 		}),
 		ms(Def{
 			ID: "normalized_time_per_output_token", Name: "Normalised time per output token",
@@ -269,6 +291,10 @@ func whole() []Def {
 					return 0, false
 				}
 				return perUnit(int64(r.End-r.Sent), int64(r.Tokens)), true
+			},
+			Bounds: func(r *Request) (int64, int64) {
+				below, above := r.blur.end.since(r.blur.sent)
+				return perUnit(below, int64(r.Tokens)), perUnit(above, int64(r.Tokens))
 			},
 		}),
 	}

@@ -207,19 +207,51 @@ func (f *Fold) sample(s *stage, r *Request, in stat.Set) {
 		switch {
 		case !ok && !d.Failed:
 		case d.One != nil:
-			if v, has := d.One(r); has {
-				s.cols[i].Append(v, in)
-			}
+			s.one(i, d, r, in)
 		case d.gaps && even:
 		default:
-			s.cols[i].AppendAll(d.Many(r), in)
-			if r.Tail == nil {
-				continue
-			}
-			if tail := d.Tail(r); tail != nil {
-				tail.Each(func(values []int64) { s.cols[i].AppendAll(values, in) })
-			}
+			s.many(i, d, r, in)
 		}
+	}
+}
+
+// one appends the sample of a request, where it has one.
+func (s *stage) one(i int, d *Def, r *Request, in stat.Set) {
+	v, has := d.One(r)
+	if d.Bounds == nil {
+		if has {
+			s.cols[i].Append(v, in)
+		}
+		return
+	}
+	below, above := d.Bounds(r)
+	if !has {
+		s.bounds[i].unbounded = s.bounds[i].unbounded || above == unbounded
+		return
+	}
+	s.bounds[i].one(s.pool, s.cols[i], v, below, above, in)
+}
+
+// many appends the samples that a request has several of.
+func (s *stage) many(i int, d *Def, r *Request, in stat.Set) {
+	values := d.Many(r)
+	if d.Ends != nil && r.blur.events && len(values) > 0 {
+		least, most := d.Ends(r)
+		below, above := r.blur.last.since(r.blur.first) // all the gaps are as long as from the first event to the last
+		s.bounds[i].all(s.pool, s.cols[i], values, least, most, below, above, in)
+	} else {
+		s.cols[i].AppendAll(values, in)
+	}
+	if r.Tail == nil {
+		return
+	}
+	tail := d.Tail(r)
+	switch {
+	case tail == nil:
+	case d.gaps && r.Tail.Blurred():
+		s.bounds[i].tail(s.pool, r.Tail, in)
+	default:
+		tail.Each(func(values []int64) { s.cols[i].AppendAll(values, in) })
 	}
 }
 

@@ -24,7 +24,8 @@ type Totals struct {
 	// cache.
 	Cached, CacheIn int64
 
-	Held time.Duration // time in flight, summed over requests
+	Held    time.Duration // time in flight, summed over requests
+	Noticed time.Duration // from the end of a successful request to when this client read it, summed
 
 	Bill cost.Bill // of the GPUs that did it
 }
@@ -125,8 +126,6 @@ func opening(id, name, step, help string, of func(*record.Conn) time.Duration) D
 // client are the metrics of this program and the way to the server. They cover
 // failed requests too.
 func client() []Def {
-	// fitsBuffer is how much a socket takes at once: what is longer waits for the other side.
-	const fitsBuffer = 64 << 10
 	return []Def{
 		ms(Def{
 			ID: "lag", Name: "Lag", Failed: true,
@@ -144,13 +143,7 @@ func client() []Def {
 			ID: "dispatch_delay", Name: "Client's own delay", Failed: true,
 			Formula: "max(0, Sent − Due − Held − time to open the connection); in closed loop without the first wave, which is due all at once",
 			Help:    "The part of the lag caused by this client. The verdict is based on it.",
-			One: func(r *Request) (int64, bool) {
-				if r.Sent == record.Never || r.closed && r.from != Unknown && r.Due <= r.from {
-					return 0, false
-				}
-				c := &r.Conn
-				return max(0, int64(r.Sent-r.Due-r.Held-c.Resolve-c.Connect-c.TLS)), true
-			},
+			One:     ownDelay,
 		}),
 		ms(Def{
 			ID: "write_time", Name: "Write time", Failed: true,
@@ -176,6 +169,15 @@ func client() []Def {
 		opening("tls_time", "TLS time", "time of the TLS handshake", "Not part of any latency from Sent.",
 			func(c *record.Conn) time.Duration { return c.TLS }),
 	}
+}
+
+// ownDelay is how much later than it could have a request went by this client's fault.
+func ownDelay(r *Request) (int64, bool) {
+	if r.Sent == record.Never || r.closed && r.from != Unknown && r.Due <= r.from {
+		return 0, false
+	}
+	c := &r.Conn
+	return max(0, int64(r.Sent-r.Due-r.Held-c.Resolve-c.Connect-c.TLS)), true
 }
 
 // meanDelay is the mean delay of a request's reads.

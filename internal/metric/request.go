@@ -10,9 +10,8 @@ import (
 const (
 	// stallFactor: a gap of more than this many median gaps is a stall.
 	stallFactor = 5
-	// apart is the gap from which on two events are taken to have been sent
-	// one by one.
-	apart = int64(time.Millisecond)
+	// apart is from how long on it matters that a read may have come earlier.
+	apart = time.Millisecond
 )
 
 // Request is one request as the formulas see it: its record, and what is read off
@@ -37,19 +36,22 @@ type Request struct {
 	tokensIn  int64   // tokens in the events after the first, where perToken is known
 	longest   int64   // the longest of gaps
 	stalled   int64   // time in gaps over stallFactor × the median
-	groups    []group // token events by read
-	late      int64   // token events that this client put together with later ones
-	unsure    int64   // the same where nobody can say whether they were merged or sent together
-	blur      int64   // by how much the first stamp can be too late: see firstBlur
-	apart     int64   // token events apart from the one before
 	unstamped int64   // reads without a kernel stamp
+	unbounded int64   // those of them of which nobody knows when they can have come
+	merged    int64   // reads of which a part can have come more than apart before
 	delays    []int64 // of reads with one
+
+	blur                        blurs
+	at                          []time.Duration // of its events, where one of them is not exact
+	bounds                      []blur          // of those
+	gapLeast, gapMost           []int64         // of gaps, where one of its events is not exact
+	perTokenLeast, perTokenMost []int64         // of perToken
 
 	local  bool          // Tokens is this side's count, where the server has one too
 	closed bool          // the stage is a closed loop
 	from   time.Duration // when its measured part begins
 
-	spread  []int64 // backing of perToken where it is not gaps
+	spread  [3][]int64 // backing of perToken and its ends where it is not gaps
 	scratch []int64
 }
 
@@ -63,10 +65,12 @@ func (r *Request) load(rec *record.Record) {
 	if r.local {
 		r.Tokens = rec.Out.Local
 	}
+	r.loadBlur()
 	r.loadReads()
 	r.Opened, r.First, r.Second, r.Last, r.Visible = record.Never, record.Never, record.Never, record.Never, record.Never
-	r.events, r.longest, r.stalled, r.late, r.unsure, r.apart, r.tokensIn, r.blur = 0, 0, 0, 0, 0, 0, 0, 0
-	r.gaps, r.gapCount, r.perToken, r.groups = r.gaps[:0], 0, nil, r.groups[:0]
+	r.events, r.longest, r.stalled, r.tokensIn = 0, 0, 0, 0
+	r.gaps, r.gapCount, r.perToken = r.gaps[:0], 0, nil
+	r.gapLeast, r.gapMost, r.perTokenLeast, r.perTokenMost = r.gapLeast[:0], r.gapMost[:0], nil, nil
 	if rec.Failure == nil {
 		r.loadEvents()
 	}
@@ -80,14 +84,23 @@ func (r *Request) silent() bool {
 
 // loadReads takes the delay of each read.
 func (r *Request) loadReads() {
-	r.delays, r.unstamped = r.delays[:0], 0
+	r.delays, r.unstamped, r.unbounded, r.merged = r.delays[:0], 0, 0, 0
 	if r.Tail != nil {
 		r.unstamped = r.Tail.Reads - r.Tail.Delays.Len()
 	}
 	for i := range r.Marks {
 		m := &r.Marks[i]
+		if m.Blur != 0 {
+			r.blur.events = true
+			if m.Blur > apart {
+				r.merged++
+			}
+		}
 		if m.Kernel == record.Never {
 			r.unstamped++
+			if m.Blur == 0 {
+				r.unbounded++
+			}
 			continue
 		}
 		r.delays = append(r.delays, int64(m.User-m.Kernel))
@@ -96,41 +109,39 @@ func (r *Request) loadReads() {
 
 func (r *Request) loadEvents() {
 	marks := r.Marks
+	if r.blur.events {
+		r.loadBlurred()
+	}
 	if ev := r.Record.Events; len(ev) > 0 && uint(ev[0].Mark) < uint(len(marks)) {
-		r.Opened = marks[ev[0].Mark].At()
+		r.Opened, r.blur.opened = r.moment(0)
 	}
 	known, single := true, true // token counts of all events; one token in each after the first
 	var tokens int64
-	last := -1 // read of the token event before
 	for i := range r.Record.Events {
 		e := &r.Record.Events[i]
 		if !r.carries(e) {
 			continue
 		}
-		at := marks[e.Mark].At()
+		at, b := r.moment(i)
 		known = known && e.Tokens > 0
 		if r.events == 0 {
-			r.First = at
+			r.First, r.blur.first = at, b
 		} else {
-			gap := int64(at - r.Last)
-			r.gaps = append(r.gaps, gap)
-			r.longest = max(r.longest, gap)
+			r.longest = max(r.longest, r.addGap(at, b))
 			single = single && e.Tokens == 1
 			tokens += int64(e.Tokens)
-			if gap > apart {
-				r.apart++
-			}
+		}
+		if r.events == 1 {
+			r.Second, r.blur.second = at, b
 		}
 		if r.Visible == record.Never && e.Label == record.Content {
-			r.Visible = at
+			r.Visible, r.blur.visible = at, b
 		}
-		r.regroup(e.Mark, last)
-		last = e.Mark
 		r.events++
-		r.Last = at
+		r.Last, r.blur.last = at, b
 	}
 	if r.Sparse {
-		r.gaps, r.longest, r.apart = r.gaps[:0], 0, 0
+		r.gaps, r.longest, r.Second = r.gaps[:0], 0, record.Never
 		return
 	}
 	r.gapCount = len(r.gaps)
@@ -142,15 +153,6 @@ func (r *Request) loadEvents() {
 	if r.gapCount == 0 {
 		return
 	}
-	if len(r.gaps) > 0 {
-		r.Second = r.First + time.Duration(r.gaps[0])
-	}
-	// What only shares its read with the end of the stream, sent right behind it, is not
-	// late; and what the kernel did not merge was sent together.
-	if r.late += r.lateEvents(); r.Merged < 0 {
-		r.unsure, r.late = r.late, 0
-	}
-	r.late = min(r.late, int64(max(r.Merged, 0)))
 	if r.Tail != nil {
 		r.stalled = r.tailStalls()
 	} else {
@@ -158,22 +160,38 @@ func (r *Request) loadEvents() {
 	}
 	if known {
 		r.tokensIn = tokens
-		r.perToken = r.gaps
+		r.perToken, r.perTokenLeast, r.perTokenMost = r.gaps, r.gapLeast, r.gapMost
 		if !single {
 			r.spreadGaps()
 		}
 	}
 }
 
-// even reports whether the gaps between tokens are the gaps between events.
-func (r *Request) even() bool {
-	return r.Tail == nil && len(r.perToken) > 0 && &r.perToken[0] == &r.gaps[0]
+// moment is when an event came, and how well that is known.
+func (r *Request) moment(event int) (time.Duration, blur) {
+	if r.blur.events {
+		return r.at[event], r.bounds[event]
+	}
+	return r.Marks[r.Record.Events[event].Mark].At(), blur{}
 }
 
-// spreadGaps gives each token its share of the gap before its event, in whole
-// nanoseconds that add up to the gap.
+// even reports whether the gaps between tokens are the gaps between events, and exact.
+func (r *Request) even() bool {
+	return r.Tail == nil && !r.blur.events && len(r.perToken) > 0 && &r.perToken[0] == &r.gaps[0]
+}
+
+// spreadGaps gives each token its share of the gap before its event.
 func (r *Request) spreadGaps() {
-	r.spread = r.spread[:0]
+	r.perToken = r.share(0, r.gaps)
+	if r.blur.events {
+		r.perTokenLeast, r.perTokenMost = r.share(1, r.gapLeast), r.share(2, r.gapMost)
+	}
+}
+
+// share deals gaps out among the tokens of the events behind them, in whole nanoseconds that add up
+// to the gap.
+func (r *Request) share(to int, gaps []int64) []int64 {
+	shares := r.spread[to][:0]
 	i := -1
 	for k := range r.Record.Events {
 		e := &r.Record.Events[k]
@@ -182,7 +200,7 @@ func (r *Request) spreadGaps() {
 		}
 		if i >= 0 {
 			n := int64(e.Tokens)
-			each, rest := r.gaps[i]/n, r.gaps[i]%n
+			each, rest := gaps[i]/n, gaps[i]%n
 			if rest < 0 {
 				each, rest = each-1, rest+n
 			}
@@ -191,12 +209,13 @@ func (r *Request) spreadGaps() {
 				if j < rest {
 					v++
 				}
-				r.spread = append(r.spread, v)
+				shares = append(shares, v)
 			}
 		}
 		i++
 	}
-	r.perToken = r.spread
+	r.spread[to] = shares
+	return shares
 }
 
 // stalls is the time in gaps of more than stallFactor median gaps. Events that share

@@ -12,8 +12,10 @@ import (
 
 // stage accumulates one stage.
 type stage struct {
-	cols []*stat.Column // by sampled metric
-	even *stat.Column   // gaps that are gaps of events and of tokens alike
+	pool   *stat.Pool
+	cols   []*stat.Column // by sampled metric
+	bounds []bounded      // of those
+	even   *stat.Column   // gaps that are gaps of events and of tokens alike
 
 	whole, steady Totals
 	steadyEnd     time.Duration
@@ -38,12 +40,8 @@ type Counts struct {
 	Sources   [2][4]int64 // successful requests by source: input, output
 	Reads     int64
 	Unstamped int64 // reads without a kernel stamp
-	Late      int64 // token events that came out of a read with later ones because the client was late: see lateEvents
-	Unsure    int64 // token events that came out of a read with later ones, and who put them together is not known
-	Apart     int64 // token events more than 1 ms after the one before
-	Events    int64 // token events in all
-	Blurred   int64 // requests whose first token event shares its read with more than the others do
-	Blur      int64 // Σ of what their first stamps can be too late by, in ns
+	Unbounded int64 // those of them of which nobody knows when they can have come
+	Merged    int64 // reads of which a part can have come more than 1 ms before
 
 	Resent   int64 // requests that were sent twice
 	Unended  int64 // successful streams that said that they are done and did not end
@@ -88,7 +86,8 @@ type FailureCount struct {
 }
 
 func newStage(f *Fold) *stage {
-	s := &stage{even: f.pool.Column(), met: make([]int64, len(f.slos)), failures: map[failureKey]*FailureCount{}}
+	s := &stage{pool: f.pool, even: f.pool.Column(), met: make([]int64, len(f.slos)), failures: map[failureKey]*FailureCount{}}
+	s.bounds = make([]bounded, len(f.defs))
 	for range f.defs {
 		s.cols = append(s.cols, f.pool.Column())
 	}
@@ -99,8 +98,9 @@ func newStage(f *Fold) *stage {
 
 func (s *stage) close() {
 	s.even.Close()
-	for _, c := range s.cols {
+	for i, c := range s.cols {
 		c.Close()
+		s.bounds[i].close()
 	}
 	s.targets.close()
 	s.models.close()
@@ -139,6 +139,9 @@ func (t *Totals) add(r *Request, good bool) {
 	t.OK++
 	if good && t.Judged {
 		t.Good++
+	}
+	if n := len(r.Marks); n > 0 {
+		t.Noticed += max(0, r.Marks[n-1].User-r.End)
 	}
 	if r.In.Source != record.Uncounted {
 		t.In += int64(r.In.N)
@@ -190,6 +193,7 @@ func (t *Totals) merge(o *Totals) {
 	t.CacheIn += o.CacheIn
 	t.OutKnown += o.OutKnown
 	t.Held += o.Held
+	t.Noticed += o.Noticed
 }
 
 // count takes a measured request into the counts.
@@ -203,6 +207,8 @@ func (s *stage) count(r *Request, standIn bool) {
 		s.Cut++
 	}
 	s.Unstamped += r.unstamped
+	s.Unbounded += r.unbounded
+	s.Merged += r.merged
 	if r.Resent > 0 {
 		s.Resent++
 	}
@@ -210,17 +216,9 @@ func (s *stage) count(r *Request, standIn bool) {
 		s.fail(r)
 		return
 	}
-	s.Late += r.late
-	s.Unsure += r.unsure
 	if r.Unended {
 		s.Unended++
 	}
-	s.Apart += r.apart
-	if r.blur > 0 {
-		s.Blurred++
-		s.Blur += r.blur
-	}
-	s.Events += int64(r.events)
 	if r.Streamed && len(r.Record.Events) == 1 && r.Record.Events[0].Label == record.Whole {
 		s.OnePiece++
 	}
@@ -301,7 +299,7 @@ func (s *stage) merge(o *stage) error {
 		return err
 	}
 	for i := range s.cols {
-		if err := s.cols[i].Merge(o.cols[i]); err != nil {
+		if err := cmp.Or(s.cols[i].Merge(o.cols[i]), s.bounds[i].merge(s.pool, &o.bounds[i])); err != nil {
 			return err
 		}
 	}
@@ -354,12 +352,8 @@ func (c *Counts) merge(o *Counts) {
 	c.OwnTokens += o.OwnTokens
 	c.Reads += o.Reads
 	c.Unstamped += o.Unstamped
-	c.Late += o.Late
-	c.Unsure += o.Unsure
-	c.Apart += o.Apart
-	c.Blurred += o.Blurred
-	c.Blur += o.Blur
-	c.Events += o.Events
+	c.Unbounded += o.Unbounded
+	c.Merged += o.Merged
 	c.Resent += o.Resent
 	c.Unended += o.Unended
 	c.Folded += o.Folded

@@ -60,6 +60,15 @@ type Stat struct {
 	N                  int64
 	Avg, Min, Max, Std float64
 	Quantiles          []float64 // in the order of Percentiles; nil for a rate
+	// Least and Most are what the figures are at least and at most, whatever this client did; nil:
+	// nobody knows.
+	Least, Most *Ends
+}
+
+// Ends are the figures of one end of all samples.
+type Ends struct {
+	Avg, Min, Max float64
+	Quantiles     []float64 // in the order of Percentiles
 }
 
 // Summarize works out all metrics of all stages, with the given rule for quantiles.
@@ -74,7 +83,7 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 		}
 		out[i] = f.summary(i, s, defs)
 		for k := range f.defs {
-			t := &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k])}
+			t := &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k]), bounds: &s.bounds[k]}
 			t.twin = twinOf(t, tasks)
 			tasks = append(tasks, t)
 		}
@@ -93,9 +102,9 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 			t.window.set(t.def, t.sums[0])
 			continue
 		}
-		t.stage.Whole.set(t.def, t.sums[0])
+		t.set(&t.stage.Whole, 0)
 		if t.stage.Steady != nil {
-			t.stage.Steady.set(t.def, t.sums[1])
+			t.set(t.stage.Steady, 1)
 		}
 	}
 	return out, nil
@@ -180,14 +189,43 @@ func (w *Window) set(d *Def, s stat.Summary) {
 	w.Stats[d.ID] = st
 }
 
+// set fills in a metric of a stage, with its ends.
+func (t *task) set(w *Window, set int) {
+	w.set(t.def, t.sums[set])
+	st, ok := w.Stats[t.def.ID]
+	if !ok || t.def.Bounds == nil && t.def.Ends == nil || t.bounds.unbounded {
+		return
+	}
+	ends := [2]stat.Summary{t.sums[set], t.sums[set]}
+	if t.ends != nil {
+		ends = [2]stat.Summary{t.ends[0][set], t.ends[1][set]}
+	}
+	b := t.bounds
+	st.Least = t.end(&ends[0], st.Avg-float64(b.below[set])/float64(st.N)/t.def.Scale, func(v float64) float64 { return v - b.off(0, v) })
+	st.Most = t.end(&ends[1], st.Avg+float64(b.above[set])/float64(st.N)/t.def.Scale, func(v float64) float64 { return v + b.off(1, v) })
+	w.Stats[t.def.ID] = st
+}
+
+// end is one end of a metric's figures, of which all but the average are moved.
+func (t *task) end(s *stat.Summary, avg float64, moved func(float64) float64) *Ends {
+	at := func(v float64) float64 { return max(0, moved(v)/t.def.Scale) }
+	e := &Ends{Avg: max(0, avg), Min: at(float64(s.Min)), Max: at(float64(s.Max))}
+	for _, q := range s.Quantiles {
+		e.Quantiles = append(e.Quantiles, at(q))
+	}
+	return e
+}
+
 // task is one metric of one stage to be summarized.
 type task struct {
 	stage  *Stage
 	window *Window // of a target; nil: those of the stage
 	def    *Def
 	cols   []*stat.Column
-	twin   *task // has the same columns and therefore the same summary
+	bounds *bounded // of its samples; nil: of a target
+	twin   *task    // has the same columns and therefore the same summary
 	sums   [2]stat.Summary
+	ends   [][2]stat.Summary // least and most of all samples; nil: as sums
 	err    error
 }
 
@@ -195,11 +233,22 @@ type task struct {
 // events are gaps of tokens, and there can be many millions of them.
 func twinOf(t *task, tasks []*task) *task {
 	for _, o := range tasks {
-		if len(t.cols) > 0 && slices.Equal(o.cols, t.cols) {
+		if len(t.cols) > 0 && slices.Equal(o.cols, t.cols) && t.bounds.columns() == nil && o.bounds.columns() == nil {
 			return o
 		}
 	}
 	return nil
+}
+
+func (t *task) summarize(qs []float64, rule stat.Rule) {
+	if t.bounds.columns() == nil {
+		t.sums, t.err = stat.Summarize(qs, rule, t.cols...)
+		return
+	}
+	var all [][2]stat.Summary
+	if all, t.err = stat.SummarizeEach(qs, rule, t.cols, t.bounds.columns()...); t.err == nil {
+		t.sums, t.ends = all[0], all[1:]
+	}
 }
 
 // runTasks summarizes on all cores.
@@ -213,7 +262,7 @@ func runTasks(tasks []*task, rule stat.Rule) error {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for t := range queue {
-				t.sums, t.err = stat.Summarize(qs, rule, t.cols...)
+				t.summarize(qs, rule)
 			}
 		})
 	}

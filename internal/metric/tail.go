@@ -14,15 +14,13 @@ func (r *Request) loadTail() {
 		return
 	}
 	if r.events == 0 {
-		r.First = t.First
+		r.First, r.blur.first = t.First, blur{below: t.FirstBlur}
 	}
 	if r.Visible == record.Never {
-		r.Visible = t.Visible
+		r.Visible, r.blur.visible = t.Visible, blur{below: t.VisibleBlur}
 	}
-	r.Last = t.Last
+	r.Last, r.blur.last = t.Last, blur{below: t.LastBlur}
 	r.events += int(t.Events)
-	r.late += t.Late
-	r.apart += t.Apart
 	r.gapCount += int(t.Gaps.Len())
 	r.longest = max(r.longest, t.Gaps.Max())
 }

@@ -269,13 +269,11 @@ type MaxErrors struct {
 type Budgets struct {
 	Lag         Duration // Sent − Due, p99; or LagShare of the median TTFT if that is more
 	LagShare    float64
-	ReadDelay   Duration // p99, where there are no kernel stamps
-	Coalesced   float64  // share of events that this client read too late to tell apart
-	CPU         float64  // share of the CPU time that it may use
-	GC          float64  // share of the time in GC pauses
-	Achieved    float64  // least share of the scheduled requests that were sent
-	TokenDrift  float64  // disagreement of server and tokenizer
-	ShortOutput float64  // share of answers empty or short of the length asked for
+	CPU         float64 // share of the CPU time that it may use
+	GC          float64 // share of the time in GC pauses
+	Achieved    float64 // least share of the scheduled requests that were sent
+	TokenDrift  float64 // disagreement of server and tokenizer
+	ShortOutput float64 // share of answers empty or short of the length asked for
 	ClockStep   Duration
 	StartSkew   Duration // how late the last worker began a stage; or a part of the load's gaps if that is more
 	ClockBound  Duration // by how much the clocks of workers may differ; or Error of the measured time if that is less
@@ -335,8 +333,6 @@ func Default() Plan {
 		Budgets: Budgets{
 			Lag:         Duration(time.Millisecond),
 			LagShare:    0.01,
-			ReadDelay:   Duration(5 * time.Millisecond),
-			Coalesced:   0.01,
 			CPU:         0.85,
 			GC:          0.01,
 			Achieved:    0.99,

@@ -341,9 +341,6 @@ var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 	return object(
 		always("lag", duration(), func(b *Budgets) *Duration { return &b.Lag }, "How late requests were sent, p99; or `lag_share`, if that is more."),
 		always("lag_share", share(), func(b *Budgets) *float64 { return &b.LagShare }, "The same as a share of the median time to first token."),
-		always("read_delay", duration(), func(b *Budgets) *Duration { return &b.ReadDelay },
-			"How late this client read, p99, where there are no kernel stamps."),
-		always("coalesced", share(), func(b *Budgets) *float64 { return &b.Coalesced }, "Share of events that arrived merged because this client read late."),
 		always("cpu", share(), func(b *Budgets) *float64 { return &b.CPU }, "Share of the CPU time that this client may use."),
 		always("gc", share(), func(b *Budgets) *float64 { return &b.GC }, "Share of the time in garbage-collection pauses."),
 		always("achieved", share(), func(b *Budgets) *float64 { return &b.Achieved }, "Minimum share of the scheduled requests that must be sent."),
@@ -358,7 +355,7 @@ var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 		always("resent", share(), func(b *Budgets) *float64 { return &b.Resent },
 			"Share of requests that were sent twice, because the server closed the connection before it could have read them."),
 		always("error", share(), func(b *Budgets) *float64 { return &b.Error },
-			"Share of a latency that may be the client's doing, by its error bar, or `lag` if that is more."),
+			"How far the error bar of a latency may reach, as a share of it; or `lag`, if that is more."),
 		always("drift", share(), func(b *Budgets) *float64 { return &b.Drift },
 			"Change of latency or flow during the stage, times twice the share of the smaller part."),
 		always("failures", share(), func(b *Budgets) *float64 { return &b.Failures },

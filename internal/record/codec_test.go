@@ -27,10 +27,10 @@ func full() *Record {
 		Size: 9, RequestBody: []byte(`{"q":"ü"}`),
 		Marks: []Mark{
 			{Off: 100, Kernel: 2000, User: 2100},
-			{Off: 350, Kernel: Never, User: 50_000},
+			{Off: 350, Kernel: Never, User: 50_000, Blur: 7_000, Loose: true},
 			{Off: 351, Kernel: 98_000, User: 97_999},
 		},
-		Merged: 2, Status: 200, ContentType: "text/event-stream", RetryAfter: "30", Streamed: true,
+		Status: 200, ContentType: "text/event-stream", RetryAfter: "30", Streamed: true,
 		Body: []byte("data: {\"a\":\"ü\"}\n\n"),
 		Text: []byte("Hi \"there\"\n\\ \x01é🙂"),
 		Events: []Event{
@@ -47,10 +47,11 @@ func full() *Record {
 }
 
 func fullTail() *Tail {
-	t := &Tail{Events: 5, Others: 2, Tokens: -1, Text: 9, First: 99_100, Last: 99_500, Visible: 99_200, Apart: 3, Late: 1, Reads: 4}
-	for _, v := range []int64{100, -3, 1_000_000, 1_000_001, 40_000_000_000} {
-		t.Gaps.Add(v)
+	t := &Tail{Events: 5, Others: 2, Tokens: -1, Text: 9, First: 99_100, Last: 99_500, Visible: 99_200, FirstBlur: 10, LastBlur: 20, VisibleBlur: 30, Reads: 4}
+	for _, v := range []int64{100, -3, 1_000_000, 1_000_001} {
+		t.Gap(v, v, v)
 	}
+	t.Gap(40_000_000_000, 30_000_000_000, 50_000_000_000)
 	t.Delays.Add(12)
 	return t
 }
@@ -110,7 +111,7 @@ func TestEveryFieldIsWritten(t *testing.T) {
 			visit(v.Elem(), path)
 		case reflect.Struct:
 			for i := range v.NumField() {
-				if name := v.Type().Field(i).Name; !slices.Contains([]string{"Folded", "Raw"}, name) { // which stand for a part of Body
+				if name := v.Type().Field(i).Name; !slices.Contains([]string{"Folded", "Raw", "Merged"}, name) { // which stand for a part of Body
 					visit(v.Field(i), path+"."+name)
 				}
 			}
@@ -141,7 +142,7 @@ func TestBodyOnlyWhenAsked(t *testing.T) {
 func TestLineGolden(t *testing.T) {
 	plain := &Record{
 		Seq: 1, Due: 10, Ready: 10, Sent: 20, Written: 25, End: 10_000_300, Cached: -1,
-		Marks:  []Mark{{222, 5_000_100, 5_000_200}, {444, 10_000_100, 10_000_200}},
+		Marks:  []Mark{{Off: 222, Kernel: 5_000_100, User: 5_000_200}, {Off: 444, Kernel: 10_000_100, User: 10_000_200}},
 		Status: 200, ContentType: "text/event-stream", Streamed: true,
 		Text:   []byte("Hello"),
 		Events: []Event{{Mark: 0, Label: Content, Text: 3, Tokens: 1}, {Mark: 1, Label: Content, Text: 2, Tokens: 1, Merged: true}, {Mark: 1, Label: Done}},

@@ -12,7 +12,7 @@ const unknownDelay = time.Duration(math.MinInt64)
 
 // columns counts what each column of a line held, to find those that do not match.
 type columns struct {
-	bytes, at, delay                    int
+	bytes, at, delay, blur              int
 	labels, reads, text, tokens, merged int
 }
 
@@ -35,6 +35,10 @@ func (d *lineDecoder) column(key []byte, rec *Record) bool {
 			if m.Kernel = unknownDelay; !s.Null() {
 				m.Kernel = time.Duration(s.Int())
 			}
+		}
+	case "read_blur":
+		for n.blur = d.open(); s.More(); n.blur++ {
+			d.mark(rec, n.blur).setBlur(s.Int())
 		}
 	case "event_label":
 		d.labels(rec)
@@ -112,7 +116,7 @@ func (d *lineDecoder) bound(rec *Record) {
 
 // What a read and an event take in memory.
 const (
-	markBytes  = 24
+	markBytes  = 40
 	eventBytes = 40
 )
 
@@ -121,8 +125,8 @@ const (
 func (d *lineDecoder) join(rec *Record) error {
 	n := &d.columns
 	reads, events := len(rec.Marks), len(rec.Events)
-	if n.bytes != reads || n.at != reads || (n.delay != reads && n.delay != 0) {
-		return fmt.Errorf("columns read_bytes, read_at and read_delay have %d, %d and %d elements, not the same number", n.bytes, n.at, n.delay)
+	if n.bytes != reads || n.at != reads || (n.delay != reads && n.delay != 0) || (n.blur != reads && n.blur != 0) {
+		return fmt.Errorf("columns read_bytes, read_at, read_delay and read_blur have %d, %d, %d and %d elements, not the same number", n.bytes, n.at, n.delay, n.blur)
 	}
 	if n.labels != events || n.reads != events || n.text != events ||
 		(n.tokens != events && n.tokens != 0) || (n.merged != events && n.merged != 0) {

@@ -127,8 +127,6 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 	s := &d.scan
 	switch string(key) {
-	case "merged":
-		rec.Merged = int(s.Int())
 	case "status":
 		rec.Status = int(s.Int())
 	case "content_type":

@@ -18,6 +18,8 @@ import (
 //	read_bytes    bytes that each read added to the body
 //	read_at       when each read returned, counted from the read before; the first from "sent"
 //	read_delay    how long before that the kernel had it; null: not known; no column: none known
+//	read_blur     how long before its stamp a read can have begun to come; negative: its last byte, too,
+//	              may have come at any moment of that time; no column: all came at once
 //	event_label   one letter for each event: c content, r reasoning, t tool call, n refusal,
 //	              o role, e empty, u usage, f finish, d done, k comment, ! error, w whole, ? unknown
 //	event_read    the read that completed the event, counted from the event before
@@ -69,7 +71,6 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	dst = appendConn(dst, &rec.Conn)
 	dst = appendField(dst, `,"size":`, int64(rec.Size), 0)
 	dst = appendMarks(dst, rec)
-	dst = appendField(dst, `,"merged":`, int64(rec.Merged), 0)
 	dst = appendField(dst, `,"status":`, int64(rec.Status), 0)
 	dst = appendText(dst, `,"content_type":`, rec.ContentType)
 	dst = appendText(dst, `,"retry_after":`, rec.RetryAfter)
@@ -171,12 +172,13 @@ func appendMarks(dst []byte, rec *Record) []byte {
 		return dst
 	}
 	dst = append(dst, `,"read_bytes":[`...)
-	last, kernel := 0, false
+	last, kernel, blurred := 0, false, false
 	for i := range rec.Marks {
 		m := &rec.Marks[i]
 		dst = appendInt(dst, int64(m.Off-last))
 		last = m.Off
 		kernel = kernel || m.Kernel != Never
+		blurred = blurred || m.Blur != 0
 	}
 	dst[len(dst)-1] = ']'
 	dst = append(dst, `,"read_at":[`...)
@@ -187,6 +189,9 @@ func appendMarks(dst []byte, rec *Record) []byte {
 		at = user
 	}
 	dst[len(dst)-1] = ']'
+	if blurred {
+		dst = appendBlur(dst, rec.Marks)
+	}
 	if !kernel {
 		return dst
 	}
@@ -201,6 +206,31 @@ func appendMarks(dst []byte, rec *Record) []byte {
 	}
 	dst[len(dst)-1] = ']'
 	return dst
+}
+
+func appendBlur(dst []byte, marks []Mark) []byte {
+	dst = append(dst, `,"read_blur":[`...)
+	for i := range marks {
+		dst = appendInt(dst, marks[i].signedBlur())
+	}
+	dst[len(dst)-1] = ']'
+	return dst
+}
+
+// signedBlur is Blur, negative where the read is loose.
+func (m *Mark) signedBlur() int64 {
+	if m.Loose {
+		return -int64(m.Blur)
+	}
+	return int64(m.Blur)
+}
+
+// setBlur is the reverse of signedBlur.
+func (m *Mark) setBlur(v int64) {
+	m.Blur, m.Loose = time.Duration(v), false
+	if v < 0 {
+		m.Blur, m.Loose = time.Duration(max(-v, 0)), true
+	}
 }
 
 func appendEvents(dst []byte, events []Event) []byte {

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -12,6 +13,7 @@ const (
 	packedLabels
 	packedTail
 	packedFailure
+	packedBlur
 )
 
 // pack appends a request to b in binary, without texts and bodies: what it has like the one before is
@@ -31,6 +33,9 @@ func pack(b []byte, rec, last *Record) (packed []byte, alike bool) {
 	if rec.Failure != nil {
 		has |= packedFailure
 	}
+	if slices.ContainsFunc(rec.Marks, func(m Mark) bool { return m.Blur != 0 }) {
+		has |= packedBlur
+	}
 	b = append(b, has)
 	if !alike {
 		b = packKind(b, rec)
@@ -49,6 +54,11 @@ func pack(b []byte, rec, last *Record) (packed []byte, alike bool) {
 	b = binary.AppendVarint(b, int64(rec.Out.N))
 	b = binary.LittleEndian.AppendUint64(b, rec.Prompt)
 	b = packLists(b, rec)
+	if has&packedBlur != 0 {
+		for i := range rec.Marks {
+			b = binary.AppendVarint(b, rec.Marks[i].signedBlur())
+		}
+	}
 	if len(rec.Labels) > 0 {
 		b = binary.AppendVarint(b, int64(len(rec.Labels)))
 		for _, l := range rec.Labels {
@@ -72,7 +82,7 @@ func (r *Record) like(o *Record) bool {
 	return r.Stage == o.Stage && r.Phase == o.Phase && r.Target == o.Target && r.Worker == o.Worker &&
 		r.Session == o.Session && r.Turn == o.Turn && r.Ends == o.Ends && r.Model == o.Model && r.Call == o.Call &&
 		r.Held == o.Held && r.Resent == o.Resent && r.Retries == o.Retries && r.LastTry == o.LastTry &&
-		r.Conn == o.Conn && r.Merged == o.Merged && r.Status == o.Status && r.ContentType == o.ContentType && r.RetryAfter == o.RetryAfter &&
+		r.Conn == o.Conn && r.Status == o.Status && r.ContentType == o.ContentType && r.RetryAfter == o.RetryAfter &&
 		r.Streamed == o.Streamed && r.Unended == o.Unended && r.Sparse == o.Sparse && r.Cut == o.Cut &&
 		r.In.Source == o.In.Source && r.In.Claimed == o.In.Claimed && r.Out.Source == o.Out.Source && r.Out.Local == o.Out.Local &&
 		r.Out.Claimed == o.Out.Claimed && r.Cached == o.Cached && r.Finish == o.Finish
@@ -89,7 +99,7 @@ func packKind(b []byte, rec *Record) []byte {
 	b = append(b, bits)
 	for _, n := range [...]int64{
 		int64(rec.Stage), int64(rec.Phase), int64(rec.Target), int64(rec.Worker), int64(rec.Turn), int64(rec.Held), int64(rec.Resent), int64(rec.Retries),
-		int64(rec.LastTry), int64(rec.Conn.Resolve), int64(rec.Conn.Connect), int64(rec.Conn.TLS), int64(rec.Merged), int64(rec.Status), int64(rec.Cut),
+		int64(rec.LastTry), int64(rec.Conn.Resolve), int64(rec.Conn.Connect), int64(rec.Conn.TLS), int64(rec.Status), int64(rec.Cut),
 		int64(rec.In.Source), int64(rec.In.Claimed), int64(rec.Out.Source), int64(rec.Out.Local), int64(rec.Out.Claimed), int64(rec.Cached),
 	} {
 		b = binary.AppendVarint(b, n)
@@ -153,6 +163,11 @@ func (d *lineDecoder) unpack(b []byte, rec *Record) error {
 	rec.Out.N = int(u.int())
 	rec.Prompt = u.hash()
 	u.lists(rec)
+	if has&packedBlur != 0 {
+		for i := range rec.Marks {
+			rec.Marks[i].setBlur(u.int())
+		}
+	}
 	rec.Labels, rec.Tail, rec.Failure = nil, nil, nil
 	if has&packedLabels != 0 {
 		for range u.length() {
@@ -206,7 +221,7 @@ func (u *unpacker) kind(rec *Record) {
 	rec.Stage, rec.Phase, rec.Target, rec.Worker, rec.Turn = int(u.int()), Phase(u.int()), int(u.int()), int(u.int()), int(u.int())
 	rec.Held, rec.Resent, rec.Retries, rec.LastTry = u.time(), int(u.int()), int(u.int()), u.time()
 	rec.Conn.Resolve, rec.Conn.Connect, rec.Conn.TLS = u.time(), u.time(), u.time()
-	rec.Merged, rec.Status, rec.Cut = int(u.int()), int(u.int()), int(u.int())
+	rec.Status, rec.Cut = int(u.int()), int(u.int())
 	rec.In.Source, rec.In.Claimed = Source(u.int()), int(u.int())
 	rec.Out.Source, rec.Out.Local, rec.Out.Claimed = Source(u.int()), int(u.int()), int(u.int())
 	rec.Cached = int(u.int())

@@ -135,6 +135,15 @@ func (m Mark) At() time.Duration {
 	return m.User
 }
 
+// BlurOf is how long before At an event of the read can have come that ends where the read
+// does, or before.
+func (m Mark) BlurOf(ends bool) time.Duration {
+	if ends && !m.Loose {
+		return 0
+	}
+	return m.Blur
+}
+
 // Label says what an event carried.
 type Label uint8
 

@@ -5,7 +5,10 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 )
 
 // Tail is what is kept of the events of a stream that was too long to keep them one by
@@ -18,11 +21,30 @@ type Tail struct {
 	First   time.Duration // stamp of the first of Events
 	Last    time.Duration // stamp of the last of them
 	Visible time.Duration // stamp of the first with visible text; Never: none
-	Apart   int64         // events that came apart from the one before
-	Late    int64         // events that shared a late read which came apart from the one before
 	Gaps    Spread        // time before each of Events since the event with tokens before it
 	Reads   int64         // reads that are not in Record.Marks
 	Delays  Spread        // of those with a kernel stamp, between that and the user's
+
+	// How long before First, Last and Visible those events can have come, and the least and the
+	// greatest that each of Gaps can have been; empty: Gaps are exact.
+	FirstBlur, LastBlur, VisibleBlur time.Duration
+	Least, Greatest                  Spread
+}
+
+// Blurred reports whether the gaps are known only by their bounds.
+func (t *Tail) Blurred() bool { return t.Least.n > 0 }
+
+// Gap adds a gap that was at least and at most so long.
+func (t *Tail) Gap(v, least, greatest int64) {
+	if !t.Blurred() && least != greatest {
+		t.Least, t.Greatest = t.Gaps.clone(), t.Gaps.clone()
+	}
+	exact := least == greatest && !t.Blurred()
+	t.Gaps.Add(v)
+	if !exact {
+		t.Least.Add(least)
+		t.Greatest.Add(greatest)
+	}
 }
 
 // Reads is the number of reads, kept or not.
@@ -74,6 +96,11 @@ func (s *Spread) add(v int64, more Bin) {
 	i := binOf(v)
 	b := s.bins[i]
 	s.bins[i] = Bin{b.N + more.N, b.Sum + more.Sum}
+}
+
+func (s Spread) clone() Spread {
+	s.bins = maps.Clone(s.bins)
+	return s
 }
 
 // Equal reports whether two spreads are the same.
@@ -152,11 +179,14 @@ func appendTail(dst []byte, t *Tail) []byte {
 	dst = appendMoment(dst, `,"first":`, t.First)
 	dst = appendMoment(dst, `,"last":`, t.Last)
 	dst = appendMoment(dst, `,"visible":`, t.Visible)
-	dst = appendField(dst, `,"apart":`, t.Apart, 0)
-	dst = appendField(dst, `,"late":`, t.Late, 0)
+	dst = appendField(dst, `,"first_blur":`, int64(t.FirstBlur), 0)
+	dst = appendField(dst, `,"last_blur":`, int64(t.LastBlur), 0)
+	dst = appendField(dst, `,"visible_blur":`, int64(t.VisibleBlur), 0)
 	dst = appendField(dst, `,"reads":`, t.Reads, 0)
 	dst = appendSpread(dst, `,"gap_`, &t.Gaps)
 	dst = appendSpread(dst, `,"delay_`, &t.Delays)
+	dst = appendSpread(dst, `,"least_gap_`, &t.Least)
+	dst = appendSpread(dst, `,"greatest_gap_`, &t.Greatest)
 	return append(dst, '}')
 }
 
@@ -185,56 +215,68 @@ func appendSpread(dst []byte, name string, s *Spread) []byte {
 // tail reads the field of a folded stream.
 func (d *lineDecoder) tail() *Tail {
 	t := &Tail{Tokens: 1, First: Never, Last: Never, Visible: Never}
-	var lists [2][3][]int64
+	spreads := map[string]*Spread{"gap_": &t.Gaps, "delay_": &t.Delays, "least_gap_": &t.Least, "greatest_gap_": &t.Greatest}
+	lists := map[*Spread]*[3][]int64{}
 	s := &d.scan
-	numbers := func(to *[]int64) {
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		if t.number(string(key), s) {
+			continue
+		}
+		name := string(key)
+		cut := strings.LastIndexByte(name, '_') + 1
+		spread, which := spreads[name[:cut]], slices.Index([]string{"range", "n", "sum"}, name[cut:])
+		if spread == nil || which < 0 {
+			s.Skip()
+			continue
+		}
+		if lists[spread] == nil {
+			lists[spread] = new([3][]int64)
+		}
+		to := &lists[spread][which]
 		for s.Array(); s.More(); {
 			*to = append(*to, s.Int())
 		}
 	}
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
-		switch string(key) {
-		case "events":
-			t.Events = s.Int()
-		case "others":
-			t.Others = s.Int()
-		case "tokens":
-			t.Tokens = s.Int()
-		case "text":
-			t.Text = s.Int()
-		case "first":
-			t.First = time.Duration(s.Int())
-		case "last":
-			t.Last = time.Duration(s.Int())
-		case "visible":
-			t.Visible = time.Duration(s.Int())
-		case "apart":
-			t.Apart = s.Int()
-		case "late":
-			t.Late = s.Int()
-		case "reads":
-			t.Reads = s.Int()
-		case "gap_range":
-			numbers(&lists[0][0])
-		case "gap_n":
-			numbers(&lists[0][1])
-		case "gap_sum":
-			numbers(&lists[0][2])
-		case "delay_range":
-			numbers(&lists[1][0])
-		case "delay_n":
-			numbers(&lists[1][1])
-		case "delay_sum":
-			numbers(&lists[1][2])
-		default:
-			s.Skip()
-		}
+	fits := t.Events >= 0 && t.Others >= 0 && t.Reads >= 0
+	for spread, l := range lists {
+		fits = spread.restore(*l) && fits
 	}
-	if !t.Gaps.restore(lists[0]) || !t.Delays.restore(lists[1]) || t.Events < 0 || t.Others < 0 || t.Reads < 0 || t.Gaps.n > t.Events {
+	if !fits || t.Gaps.n > t.Events || t.Least.n != t.Greatest.n || t.Blurred() && t.Least.n != t.Gaps.n {
 		s.Fail("a tail whose numbers fit together")
 	}
 	return t
+}
+
+// number reads a field of a tail that is one number. False: it is none.
+func (t *Tail) number(key string, s *jsonscan.Scanner) bool {
+	switch key {
+	case "events":
+		t.Events = s.Int()
+	case "others":
+		t.Others = s.Int()
+	case "tokens":
+		t.Tokens = s.Int()
+	case "text":
+		t.Text = s.Int()
+	case "first":
+		t.First = time.Duration(s.Int())
+	case "last":
+		t.Last = time.Duration(s.Int())
+	case "visible":
+		t.Visible = time.Duration(s.Int())
+	case "first_blur":
+		t.FirstBlur = time.Duration(s.Int())
+	case "last_blur":
+		t.LastBlur = time.Duration(s.Int())
+	case "visible_blur":
+		t.VisibleBlur = time.Duration(s.Int())
+	case "reads":
+		t.Reads = s.Int()
+	default:
+		return false
+	}
+	return true
 }
 
 // restore puts back what appendSpread has written. False: that is not it.

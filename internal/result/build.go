@@ -113,10 +113,9 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		st.Workers = workers(f.Header.Workers, &sum)
 		st.Level = at(f.Levels, i)
 		st.Windows = inWindows(st.Level)
-		bars := barsOf(&f, &sum, opts.ClosedLoop(i))
-		bars.add(st.Metrics)
+		barsOf(&f, &sum.Whole, opts.ClosedLoop(i)).add(st.Metrics, &sum.Whole)
 		if st.Steady != nil {
-			bars.over(st.Steady.Window).add(st.Steady.Metrics)
+			barsOf(&f, sum.Steady, opts.ClosedLoop(i)).add(st.Steady.Metrics, sum.Steady)
 		}
 		if f.Names.Stage != nil {
 			st.Name = f.Names.Stage(i)

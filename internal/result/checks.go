@@ -3,7 +3,6 @@ package result
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/message"
@@ -113,7 +112,7 @@ func during(health []record.Health, mark *record.StageMark) (a, b record.Health,
 // delay matters.
 const unstampedShare = 0.01
 
-// reads judges how well the client told events apart.
+// reads says what of the answers was not kept or not measured.
 func (j *judge) reads(i int, sum *metric.Stage) {
 	c := &sum.Counts
 	if n := c.OnePiece; n > 0 {
@@ -125,41 +124,6 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 	if n := c.Cut; n > 0 {
 		j.note(i, "The bytes of %s beyond %v were not kept.", number.Things(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
 	}
-	if c.Reads > 0 && float64(c.Unstamped) > unstampedShare*float64(c.Reads) {
-		j.readDelay(i, sum)
-	}
-	if n := float64(c.Unsure); n > j.plan.Budgets.Coalesced*float64(c.Unsure+c.Apart) && n > j.plan.Budgets.Coalesced*float64(c.Events) {
-		j.note(i, "%s of the events arrived merged with later ones. This system cannot tell whether the server sent them together or the client read late: gaps between tokens may be blurred.",
-			number.Percent(n/float64(c.Unsure+c.Apart)))
-	}
-	if c.Late+c.Apart == 0 {
-		return
-	}
-	share := float64(c.Late) / float64(c.Late+c.Apart)
-	budget := j.plan.Budgets.Coalesced
-	// In streams that come faster than a millisecond per event, the few that do not
-	// are no measure of the rest.
-	few := float64(c.Late) <= budget*float64(c.Events)
-	j.check(Check{Stage: i, Name: "coalesced", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget || few,
-		Do: "Give it more cores, keep other work off them, or lower the load."},
-		fmt.Sprintf("%s of the events arrived merged in one read, because the client read late (budget %s): gaps between tokens are blurred.", number.Percent(share), number.Percent(budget)))
-}
-
-// readDelay judges the delay of reads, part of all latencies where the kernel does not
-// stamp them.
-func (j *judge) readDelay(i int, sum *metric.Stage) {
-	delay, ok := sum.Whole.Stats["read_delay"]
-	if !ok {
-		j.undecided(Check{Stage: i, Name: "read_delay_p99", Budget: millis(time.Duration(j.plan.Budgets.ReadDelay)), Unit: metric.Milliseconds,
-			Do: "Measure from Linux, where the kernel timestamps packets."},
-			"This system does not timestamp received packets: latencies include the client's own delay, which cannot be separated.")
-		return
-	}
-	value, budget := quantile(&delay, "p99"), millis(time.Duration(j.plan.Budgets.ReadDelay))
-	j.check(Check{Stage: i, Name: "read_delay_p99", Value: value, Budget: budget, Unit: metric.Milliseconds, OK: value <= budget,
-		Do: "Give it more cores, keep other work off them, or lower the load."},
-		fmt.Sprintf("The client read %s late at p99 (budget %s), and %s of the reads have no kernel stamp to make up for it.",
-			number.Millis(value), number.Millis(budget), number.Percent(float64(sum.Counts.Unstamped)/float64(sum.Counts.Reads))))
 }
 
 // short judges whether answers had the length asked for.

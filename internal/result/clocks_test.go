@@ -99,31 +99,31 @@ func TestClocksInErrorBars(t *testing.T) {
 			t.Fatal("nothing is steady")
 		}
 		for id, s := range st.Steady.Metrics { // 10 s as well
-			if e := st.Metrics[id].Error; e != nil && math.Abs(s.Error.Avg/s.Avg-e.Avg/st.Metrics[id].Avg) > 1e-3 {
-				t.Errorf("%s has %+v in the steady part, %+v in all", id, s.Error, e)
+			if all := st.Metrics[id]; all.Error != nil && math.Abs(s.Off("avg")/s.Avg-all.Off("avg")/all.Avg) > 1e-3 {
+				t.Errorf("%s has %+v in the steady part, %+v in all", id, s.Error, all.Error)
 			}
 		}
 		return st.Metrics
 	}
 	alone, one, two := bars(0, 0), bars(1, 50*ms), bars(2, 50*ms)
 	for id := range alone {
-		a, o, b := alone[id].Error, one[id].Error, two[id].Error
-		if a == nil {
+		a, o, b := alone[id], one[id], two[id]
+		if a.Error == nil {
 			continue
 		}
-		want := a.Avg
+		want := a.Off("avg")
 		if strings.HasSuffix(id, "_throughput") {
 			// Of about 10.2 s, 100 ms are not certain.
-			if share := (b.Avg - a.Avg) / alone[id].Avg; share < 0.0095 || share > 0.0105 {
+			if share := (b.Off("avg") - a.Off("avg")) / a.Avg; share < 0.0095 || share > 0.0105 {
 				t.Errorf("%s can be off by %v of it because of the clocks", id, share)
 			}
-			want = b.Avg
+			want = b.Off("avg")
 		}
-		if o.Avg != a.Avg || b.Avg != want || b.P99 != a.P99 {
-			t.Errorf("%s: %+v alone, %+v by one worker, %+v by two", id, a, o, b)
+		if o.Off("avg") != a.Off("avg") || b.Off("avg") != want || b.Off("p99") != a.Off("p99") {
+			t.Errorf("%s: %+v alone, %+v by one worker, %+v by two", id, a.Error, o.Error, b.Error)
 		}
 	}
-	if e := bars(2, time.Minute)["request_throughput"]; e.Error.Avg != e.Avg {
-		t.Errorf("%v is off by %v at most", e.Avg, e.Error.Avg)
+	if s := bars(2, time.Minute)["request_throughput"]; s.Error["avg"].Lo != 0 {
+		t.Errorf("%v lies in %+v", s.Avg, s.Error)
 	}
 }

@@ -165,10 +165,7 @@ func (j *judge) clock() {
 		j.undecided(c, "Whether the machine's clock was stepped, which shifts the timestamps of reads, was not recorded.")
 		return
 	}
-	var step time.Duration
-	for _, h := range j.facts.Health {
-		step = max(step, h.ClockStep, -h.ClockStep)
-	}
+	step := j.facts.clockStep()
 	c.Value, c.OK = millis(step), step <= budget
 	j.check(c, fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), which shifts the timestamps of reads.", number.Span(step), number.Span(budget)))
 }

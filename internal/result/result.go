@@ -206,8 +206,9 @@ type Stat struct {
 	Count int64   `json:"count,omitempty"`
 	Avg   float64 `json:"avg"`
 	*Spread
-	// Error is how far this client can have bent it; nil: that is not known.
-	Error *Bar `json:"error,omitempty"`
+	// Error is between what the truth of each figure lies, by its name, whatever this client did; nil:
+	// that is not known.
+	Error map[string]ErrorBar `json:"error,omitempty"`
 	// Intervals are between what the truth of a statistic lies with 95 % confidence, by its name,
 	// where somebody asked.
 	Intervals map[string]Interval `json:"intervals,omitempty"`
@@ -221,11 +222,31 @@ type Interval struct {
 	Hi float64 `json:"hi"`
 }
 
-// Bar is an error bar: how far this client can have bent the average and the 99th percentile
-// at most, in the metric's unit.
-type Bar struct {
-	Avg float64 `json:"avg"`
-	P99 float64 `json:"p99,omitempty"`
+// ErrorBar is between what the truth of a figure lies, in the metric's unit.
+type ErrorBar struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+}
+
+// Figure is a figure by its name in files: avg, min, p50 and so on.
+func (s *Stat) Figure(name string) float64 {
+	if name == "avg" {
+		return s.Avg
+	}
+	if s.Spread == nil {
+		return 0
+	}
+	return s.Spread.At(name)
+}
+
+// Off is by how much a figure can be off at most; 0 where that is not known.
+func (s *Stat) Off(name string) float64 {
+	bar, ok := s.Error[name]
+	if !ok {
+		return 0
+	}
+	v := s.Figure(name)
+	return max(v-bar.Lo, bar.Hi-v, 0)
 }
 
 // Spread is the distribution of a metric with samples.

@@ -7,27 +7,22 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// apart is the gap from which on two reads are taken to have come one by one.
-const apart = time.Millisecond
-
 // eventSize is about what an event of a stream takes, on the way and in a record: a
 // stream that may hold so many bytes keeps so many events one by one.
 const eventSize = 256
 
 // folding is the state of events that are no longer kept one by one.
 type folding struct {
-	on    bool
-	most  int           // bytes of text, and eventSize times the events, that are kept
-	head  int           // marks that kept events point to
-	last  time.Duration // stamp of the last event with tokens; Never: there was none
-	read  int           // where its read ended; 0: there was none
-	wait  time.Duration // how long after the read before it that read came
-	prior time.Duration // stamp of the last mark that was folded; Never: none was
+	on   bool
+	most int           // bytes of text, and eventSize times the events, that are kept
+	head int           // marks that kept events point to
+	last time.Duration // stamp of the last event with tokens; Never: there was none
+	blur time.Duration // how long before that it can have come
 }
 
 // Fold makes it keep about so many bytes of the stream and fold what follows.
 func (s *Events) Fold(most int) {
-	s.fold = folding{on: true, most: most, last: record.Never, prior: record.Never}
+	s.fold = folding{on: true, most: most, last: record.Never}
 	s.rec.Tail = &record.Tail{Tokens: -1, First: record.Never, Last: record.Never, Visible: record.Never}
 }
 
@@ -58,39 +53,20 @@ func (s *Events) addFolded(end int, label record.Label, tokens int) {
 		t.Others++
 		return
 	}
-	at := marks[m].At()
+	at, blur := marks[m].At(), marks[m].BlurOf(end == marks[m].Off)
 	s.Tokens++
 	if t.Events++; t.Events == 1 {
-		t.First = at
+		t.First, t.FirstBlur = at, blur
 	}
 	if f.last != record.Never {
-		t.Gaps.Add(int64(at - f.last))
-		if at-f.last > apart {
-			t.Apart++
-		}
+		gap := at - f.last
+		t.Gap(int64(gap), max(0, int64(gap-blur)), int64(gap+f.blur))
 	}
 	if t.Visible == record.Never && label == record.Content {
-		t.Visible = at
+		t.Visible, t.VisibleBlur = at, blur
 	}
-	if marks[m].Off == f.read {
-		if f.wait > apart && readLate(marks[m]) {
-			t.Late++
-		}
-	} else {
-		f.read, f.wait = marks[m].Off, 0
-		switch {
-		case m > f.head:
-			f.wait = at - marks[m-1].At()
-		case f.prior != record.Never:
-			f.wait = at - f.prior
-		}
-	}
-	f.last, t.Last = at, at
+	f.last, f.blur, t.Last, t.LastBlur = at, blur, at, blur
 }
-
-// readLate reports whether a read came so long after the arrival of its last event that
-// others may have waited there.
-func readLate(m record.Mark) bool { return m.Kernel == record.Never || m.User-m.Kernel > apart }
 
 // startTail takes over from the events that are kept.
 func (s *Events) startTail() {
@@ -99,10 +75,9 @@ func (s *Events) startTail() {
 	s.mark = max(s.mark, 0)
 	for i := range s.list {
 		if e := &s.list[i]; e.Label.IsToken() && e.Tokens != 0 {
-			f.last, f.read = marks[e.Mark].At(), marks[e.Mark].Off
+			f.last, f.blur = marks[e.Mark].At(), marks[e.Mark].BlurOf(!e.Merged)
 		}
 	}
-	f.prior = f.last
 }
 
 // foldMarks gives up the reads that ended before offset end of the answer, but for those
@@ -116,7 +91,6 @@ func (s *Events) foldMarks(end int) {
 	k := f.head
 	for ; k < len(marks)-1 && marks[k].Off <= end; k++ {
 		t.Reads++
-		f.prior = marks[k].At()
 		if marks[k].Kernel != record.Never {
 			t.Delays.Add(int64(marks[k].User - marks[k].Kernel))
 		}

@@ -151,9 +151,9 @@ func threeStages() *result.Result {
 // undecided is a run too short for one of its checks.
 func undecided() *result.Result {
 	r := oneStage()
-	for id, bar := range map[string]result.Bar{"time_to_first_token": {Avg: 0.05, P99: 0.6}, "inter_token_latency": {}, "request_latency": {Avg: 0.05, P99: 0.6}, "request_throughput": {Avg: 0.02}} {
+	for id, off := range map[string][2]float64{"time_to_first_token": {0.05, 0.6}, "inter_token_latency": {}, "request_latency": {0.05, 0.6}, "request_throughput": {0.02}} {
 		m := r.Stages[0].Metrics[id]
-		m.Error = &bar
+		m.Error = map[string]result.ErrorBar{"avg": {Lo: m.Avg - off[0], Hi: m.Avg}, "p99": {Lo: m.Figure("p99") - off[1], Hi: m.Figure("p99")}}
 		r.Stages[0].Metrics[id] = m
 	}
 	const why = "12 requests are too few to tell a trend from chance."

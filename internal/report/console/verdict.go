@@ -84,9 +84,9 @@ func (p *printer) errorBars(all map[string]result.Stat) {
 		if !ok || m.Error == nil {
 			continue
 		}
-		text := r.label + " ±" + number.Value(m.Error.Avg, m.Unit)
-		if m.Spread != nil && m.Error.P99 > 0 && !slices.Contains(m.Thin, "p99") {
-			text += " (p99 ±" + number.Value(m.Error.P99, m.Unit) + ")"
+		text := r.label + " ±" + number.Value(m.Off("avg"), m.Unit)
+		if m.Spread != nil && m.Off("p99") > 0 && !slices.Contains(m.Thin, "p99") {
+			text += " (p99 ±" + number.Value(m.Off("p99"), m.Unit) + ")"
 		}
 		texts = append(texts, text)
 	}

@@ -108,7 +108,7 @@ func (p *play) onlyBusy() bool {
 	}
 	for _, c := range p.result.Verdict.Checks {
 		switch c.Name {
-		case "client_cpu", "client_error", "gc", "coalesced", "read_delay_p99", "lag_p90", "lag_p99", "standstill", "longest_pause", "clock_step":
+		case "client_cpu", "client_error", "gc", "lag_p90", "lag_p99", "standstill", "longest_pause", "clock_step":
 		default:
 			if !c.OK {
 				return false

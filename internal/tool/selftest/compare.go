@@ -63,9 +63,7 @@ func bar(d *metric.Def, said, is map[string]result.Stat) (record.Bar, bool) {
 		return record.Bar{}, false
 	}
 	b := record.Bar{Metric: d.ID, Name: d.Name, Unit: d.Unit, Samples: s.Count, True: t.Avg, Avg: s.Avg - t.Avg}
-	if s.Error != nil {
-		b.Stated, b.StatedP99 = s.Error.Avg, s.Error.P99
-	}
+	b.Stated, b.StatedP99 = s.Off("avg"), s.Off("p99")
 	b.Error = math.Abs(b.Avg)
 	if s.Spread == nil || t.Spread == nil {
 		return b, true

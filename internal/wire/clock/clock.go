@@ -18,6 +18,7 @@ type Clock struct {
 	step  atomic.Int64 // largest step of the wall clock, in nanoseconds
 
 	pollers pollers // of all that are measured by it
+	beats   beats
 }
 
 // NewClock starts a clock at offset 0.

@@ -20,8 +20,6 @@ type Conn struct {
 	opened record.Conn
 
 	idleSince time.Duration
-	segments  int64 // at the last look
-	reads     int64 // at the last look
 
 	spent   bool // cannot carry another request
 	hangups *hangups
@@ -163,6 +161,7 @@ func (x *exchange) send(request []byte) error {
 	err := x.writeAll(request)
 	x.sent = c.sock.began(x.sent)
 	x.written = c.sock.clock.Now()
+	c.sock.blur.asked, c.sock.blur.held = x.sent, 0
 	return err
 }
 
@@ -226,6 +225,7 @@ func readEach(r io.Reader, s *socket, f func(p []byte, at Stamp) bool) error {
 	buf := readBuffers.Get().(*[readSize]byte)
 	defer readBuffers.Put(buf)
 	for {
+		s.blur.gathers = false
 		n, err := r.Read(buf[:])
 		if n > 0 && !f(buf[:n], s.last) {
 			return nil
@@ -257,17 +257,20 @@ func (x *exchange) expired() error {
 	return nil
 }
 
-// Merged is how many segments the kernel has merged into reads since the last
-// call, beyond one per read; -1 where the kernel does not say.
-func (c *Conn) Merged() int {
-	n, ok := c.sock.rx.segments(c.sock.raw)
-	if !ok {
-		return -1
-	}
-	merged := (n - c.segments) - (c.sock.reads - c.reads)
-	c.segments, c.reads = n, c.sock.reads
-	return int(max(merged, 0))
+// Single reports whether the read that is being handed over is known to have come in one segment,
+// so that all of it came at its stamp. Only the function that is handed the read may ask.
+func (c *Conn) Single() bool { return c.sock.single() }
+
+// Whole reports whether the read that is being handed over is all that came with it. Else TLS
+// hands over more of the same read later, or has the beginning of a record that it cannot.
+func (c *Conn) Whole() bool {
+	r := c.sock.records
+	return r == nil || r.ends == 1 && !r.torn
 }
+
+// Torn reports whether what came with the read that is being handed over ended inside a record of
+// TLS, of which nothing can be handed over yet.
+func (c *Conn) Torn() bool { return c.sock.records != nil && c.sock.records.torn }
 
 // Park notes that the connection has no request from now on.
 func (c *Conn) Park() { c.idleSince = c.sock.clock.Now() }

@@ -49,9 +49,9 @@ func dial(t *testing.T, addr string) *Conn {
 	t.Helper()
 	d := NewDialer(NewClock(), addr, DialOptions{Timeout: patience})
 	t.Cleanup(d.Close)
-	open := d.Dial
+	open := func(ctx context.Context) (*Conn, error) { return d.dial(ctx, 0, nil) } // as where there is no poller
 	if strings.HasPrefix(t.Name(), "TestPolled/") {
-		open = func(ctx context.Context) (*Conn, error) { return d.DialFor(ctx, 0) }
+		open = d.Dial
 	}
 	c, err := open(t.Context())
 	if err != nil {
@@ -145,7 +145,7 @@ func TestStallLimit(t *testing.T) {
 	reads, _, _, err := ask(t.Context(), dial(t, addr), Limits{FirstByte: patience, Stall: 30 * time.Millisecond})
 	wantClass(t, err, record.Stalled)
 	if len(reads) != 1 || reads[0].text != "first" {
-		t.Errorf("read %q before the stall", reads)
+		t.Errorf("read %v before the stall", reads)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestFirstByteLimitEndsWithTheFirstByte(t *testing.T) {
 			limit.Store(int64(2 * lim))
 			c, right = dial(t, addr), 0
 		default:
-			t.Fatalf("reads %q, error %v", reads, err)
+			t.Fatalf("reads %v, error %v", reads, err)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestDeadlineOfAnEarlierRequestDoesNoHarm(t *testing.T) {
 			limit *= 2
 			c, right = dial(t, addr), 0
 		default:
-			t.Fatalf("reads %q, sent %v, written %v, error %v after %v", reads, sent, written, err, time.Since(begin))
+			t.Fatalf("reads %v, sent %v, written %v, error %v after %v", reads, sent, written, err, time.Since(begin))
 		}
 	}
 }
@@ -333,7 +333,7 @@ func TestServerThatHangsUp(t *testing.T) {
 	})
 	reads, _, _, err := ask(t.Context(), dial(t, addr), Limits{})
 	if !errors.Is(err, io.EOF) || len(reads) != 1 {
-		t.Errorf("reads %q, error %v, want an end of stream after one", reads, err)
+		t.Errorf("reads %v, error %v, want an end of stream after one", reads, err)
 	}
 	addr = serve(t, func(c *net.TCPConn) {
 		askLine(c)

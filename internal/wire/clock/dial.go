@@ -40,7 +40,7 @@ type Dialer struct {
 	moderate []*moderator // one for each core: connections are dealt out to them
 	dialled  atomic.Uint64
 	share    sync.Once // of the clock's pollers
-	pollers  []*poller // which wake connections of DialFor; nil: not asked for yet, or none
+	pollers  []*poller // which wake connections; nil: not asked for yet, or none
 	shares   bool
 	closed   sync.Once
 }
@@ -99,19 +99,16 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Dial opens a connection.
 func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
-	return d.dial(ctx, d.dialled.Add(1), nil)
+	return d.DialFor(ctx, int(d.dialled.Add(1)))
 }
 
-// DialFor opens a connection for one request at a time of a slot, which is woken for its answers on
-// the core that sent its request, where that can be. Slots whose numbers differ by the number of
-// cores go together.
+// DialFor opens a connection of a slot, which is woken for its answers on the core that sent its
+// request, where that can be. Slots whose numbers differ by the number of cores go together.
 func (d *Dialer) DialFor(ctx context.Context, slot int) (*Conn, error) {
+	d.share.Do(func() { d.pollers, d.shares = d.clock.pollers.use(d.clock), true })
 	var p *poller
-	if d.tls == nil {
-		d.share.Do(func() { d.pollers, d.shares = d.clock.pollers.use(), true })
-		if n := len(d.pollers); n > 0 {
-			p = d.pollers[slot%n]
-		}
+	if n := len(d.pollers); n > 0 {
+		p = d.pollers[slot%n]
 	}
 	return d.dial(ctx, uint64(slot), p)
 }
@@ -144,6 +141,7 @@ func (d *Dialer) dial(ctx context.Context, k uint64, p *poller) (*Conn, error) {
 	}
 	if d.tls != nil {
 		begin := d.clock.Now()
+		sock.records = &records{}
 		c.tls = tls.Client(sock, d.tls)
 		if err := c.tls.HandshakeContext(ctx); err != nil {
 			tcp.Close()
@@ -156,8 +154,7 @@ func (d *Dialer) dial(ctx context.Context, k uint64, p *poller) (*Conn, error) {
 	}
 	c.limit = deadline{conn: sock.Conn, clock: d.clock}
 	c.opened = opened
-	c.reads = sock.reads
-	c.segments, _ = sock.rx.segments(sock.raw)
+	sock.single() // which learns how many segments have come so far
 	c.Park()
 	d.dog.add(c)
 	return c, nil

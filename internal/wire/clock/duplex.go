@@ -50,14 +50,6 @@ func (c *Conn) write(p []byte) (err error) {
 // may also be called while a read is being handed over.
 func (c *Conn) Interrupt() { _ = c.sock.SetDeadline(time.Unix(1, 0)) }
 
-// MergedEver reports whether the kernel has ever merged segments into a read of
-// this connection, or may have: false proves that it has not. Merged cannot tell
-// while more comes, because it also counts what waits to be read.
-func (c *Conn) MergedEver() bool {
-	n, ok := c.sock.rx.segments(c.sock.raw)
-	return !ok || n > c.sock.reads
-}
-
 // BoundReads limits reading once writing has failed: the server may
 // have said why.
 func (c *Conn) BoundReads() { _ = c.sock.SetReadDeadline(time.Now().Add(closeTime)) }

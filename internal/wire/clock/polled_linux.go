@@ -15,7 +15,8 @@ import (
 )
 
 // polled is a TCP connection that waits for a poller of ours, not for the runtime's. It is a
-// net.Conn and a syscall.RawConn, for one goroutine at a time; deadlines are for any.
+// net.Conn and a syscall.RawConn. One goroutine may read while another writes; deadlines and Close
+// are for any.
 type polled struct {
 	fd            int
 	local, remote net.Addr
@@ -23,22 +24,30 @@ type polled struct {
 	number, era   int32  // by which the poller knows it
 	hungUp        func() // is called when the peer has closed or reset it
 
-	state atomic.Int32
-	wake  chan struct{} // has room for the one that waits
-	tells bool          // the poller waits until it goes on
+	in, out waiter // who waits to read, and who to write
+	arrivals
 
-	closed, lost atomic.Bool // by this side; with its poller
-
-	mu      sync.Mutex
-	timer   *time.Timer // fires at the deadline; nil: there is none, or it has fired
-	expired atomic.Bool
+	users  atomic.Int32 // goroutines that use the descriptor, and one while it is not closed
+	closed atomic.Bool  // by this side
+	lost   atomic.Bool  // with its poller
 }
 
-// What a polled connection is at.
+// waiter is who waits for one direction of a connection.
+type waiter struct {
+	state   atomic.Int32
+	wake    chan struct{} // has room for the one that waits
+	tells   bool          // the poller waits until it goes on
+	expired atomic.Bool   // its deadline is over
+
+	mu    sync.Mutex
+	timer *time.Timer // fires at the deadline; nil: there is none, or it has fired
+}
+
+// What a waiter is at.
 const (
 	atWork  int32 = iota // nothing has come since it last looked
 	alerted              // something has
-	waiting              // somebody sleeps until something does
+	waiting              // it sleeps until something does
 )
 
 // adopt takes a connection over from the runtime's poller.
@@ -47,7 +56,9 @@ func (p *poller) adopt(tcp *net.TCPConn, hungUp func()) (net.Conn, syscall.RawCo
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &polled{local: tcp.LocalAddr(), remote: tcp.RemoteAddr(), poller: p, hungUp: hungUp, wake: make(chan struct{}, 1)}
+	c := &polled{local: tcp.LocalAddr(), remote: tcp.RemoteAddr(), poller: p, hungUp: hungUp}
+	c.in.wake, c.out.wake = make(chan struct{}, 1), make(chan struct{}, 1)
+	c.users.Store(1)
 	// The runtime knows the connection by its descriptor, and forgets it when it closes that. Few
 	// connections have two at a time: a process may be near the most that it may have.
 	p.mu.Lock()
@@ -66,101 +77,125 @@ func (p *poller) adopt(tcp *net.TCPConn, hungUp func()) (net.Conn, syscall.RawCo
 	return c, raw{c}, nil
 }
 
-// notify says that something has come; true: somebody sleeps, whom the caller is to wake.
-func (c *polled) notify() bool {
+// notify says that something has come; true: it sleeps, and the caller is to wake it.
+func (w *waiter) notify() bool {
 	for {
-		switch c.state.Load() {
+		switch w.state.Load() {
 		case alerted:
 			return false
 		case atWork:
-			if c.state.CompareAndSwap(atWork, alerted) {
+			if w.state.CompareAndSwap(atWork, alerted) {
 				return false
 			}
 		case waiting:
-			if c.state.CompareAndSwap(waiting, atWork) {
+			if w.state.CompareAndSwap(waiting, atWork) {
 				return true
 			}
 		}
 	}
 }
 
-// rouse has whoever waits look again.
-func (c *polled) rouse() {
-	if c.notify() {
-		c.wake <- struct{}{}
+// rouse has it look again.
+func (w *waiter) rouse() {
+	if w.notify() {
+		w.wake <- struct{}{}
 	}
 }
 
-// await waits until something has come since it last looked.
-func (c *polled) await() error {
+// await waits until something has come since w last looked.
+func (c *polled) await(w *waiter) error {
 	for {
-		if err := c.over(); err != nil {
+		if err := c.over(w); err != nil {
 			return err
 		}
-		if c.state.CompareAndSwap(alerted, atWork) {
+		if w.state.CompareAndSwap(alerted, atWork) {
 			return nil
 		}
-		if !c.state.CompareAndSwap(atWork, waiting) {
+		if !w.state.CompareAndSwap(atWork, waiting) {
 			continue
 		}
-		<-c.wake
-		if c.tells {
-			c.tells = false
+		<-w.wake
+		if w.tells {
+			w.tells = false
 			c.poller.resume()
 		}
-		return c.over()
+		return c.over(w)
 	}
 }
 
 // over says why nobody may wait any more.
-func (c *polled) over() error {
+func (c *polled) over(w *waiter) error {
 	switch {
 	case c.closed.Load() || c.lost.Load():
 		return net.ErrClosed
-	case c.expired.Load():
+	case w.expired.Load():
 		return os.ErrDeadlineExceeded
 	}
 	return nil
 }
 
+// use keeps the descriptor open until done; false: it is closed.
+func (c *polled) use() bool {
+	for {
+		n := c.users.Load()
+		if n == 0 || c.closed.Load() {
+			return false
+		}
+		if c.users.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// done closes the descriptor with its last user.
+func (c *polled) done() error {
+	if c.users.Add(-1) > 0 {
+		return nil
+	}
+	return os.NewSyscallError("close", unix.Close(c.fd))
+}
+
 // Control implements syscall.RawConn.
 func (c *polled) Control(f func(fd uintptr)) error {
-	if c.closed.Load() {
+	if !c.use() {
 		return net.ErrClosed
 	}
 	f(uintptr(c.fd))
-	return nil
+	return c.done()
 }
 
 // attempt calls f until it is content, and waits in between. What came before is not waited for.
-func (c *polled) attempt(f func(fd uintptr) bool) error {
-	if err := c.over(); err != nil {
-		return err
+func (c *polled) attempt(w *waiter, f func(fd uintptr) bool) (err error) {
+	if !c.use() {
+		return net.ErrClosed
 	}
-	c.state.CompareAndSwap(alerted, atWork)
-	for !f(uintptr(c.fd)) {
-		if err := c.await(); err != nil {
-			return err
+	if err = c.over(w); err == nil {
+		w.state.CompareAndSwap(alerted, atWork)
+		for !f(uintptr(c.fd)) {
+			if err = c.await(w); err != nil {
+				break
+			}
 		}
 	}
-	return nil
+	_ = c.done()
+	return err
 }
 
 // raw is a polled connection as a syscall.RawConn.
 type raw struct{ *polled }
 
 // Read implements syscall.RawConn.
-func (r raw) Read(f func(fd uintptr) bool) error { return r.attempt(f) }
+func (r raw) Read(f func(fd uintptr) bool) error { return r.attempt(&r.in, f) }
 
 // Write implements syscall.RawConn.
-func (r raw) Write(f func(fd uintptr) bool) error { return r.attempt(f) }
+func (r raw) Write(f func(fd uintptr) bool) error { return r.attempt(&r.out, f) }
 
 // Read implements net.Conn.
 func (c *polled) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	failed := c.attempt(func(fd uintptr) bool {
+	failed := c.attempt(&c.in, func(fd uintptr) bool {
 		n, err = syscall.Read(int(fd), p)
 		return err != syscall.EAGAIN && err != syscall.EINTR
 	})
@@ -177,29 +212,27 @@ func (c *polled) Read(p []byte) (n int, err error) {
 
 // Write implements net.Conn. It may be called in the middle of a read.
 func (c *polled) Write(p []byte) (n int, err error) {
-	waited := false
-	defer func() {
-		if waited { // for the answer, perhaps, which a read must not wait for again
-			c.state.CompareAndSwap(atWork, alerted)
-		}
-	}()
-	for n < len(p) {
-		if err := c.over(); err != nil {
-			return n, c.fault("write", err)
-		}
-		m, err := syscall.Write(c.fd, p[n:])
-		switch err {
-		case nil:
-			n += m
-		case syscall.EINTR:
-		case syscall.EAGAIN:
-			waited = true
-			if err := c.await(); err != nil {
-				return n, c.fault("write", err)
+	failed := c.attempt(&c.out, func(fd uintptr) bool {
+		for n < len(p) {
+			var m int
+			m, err = syscall.Write(int(fd), p[n:])
+			switch err {
+			case nil:
+				n += m
+			case syscall.EINTR:
+			case syscall.EAGAIN:
+				return false
+			default:
+				return true
 			}
-		default:
-			return n, c.fault("write", os.NewSyscallError("write", err))
 		}
+		return true
+	})
+	switch {
+	case failed != nil:
+		return n, c.fault("write", failed)
+	case err != nil:
+		return n, c.fault("write", os.NewSyscallError("write", err))
 	}
 	return n, nil
 }
@@ -211,51 +244,59 @@ func (c *polled) fault(op string, err error) error {
 
 // SetDeadline implements net.Conn.
 func (c *polled) SetDeadline(t time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *polled) SetReadDeadline(t time.Time) error { return c.limit(&c.in, t) }
+
+// SetWriteDeadline implements net.Conn.
+func (c *polled) SetWriteDeadline(t time.Time) error { return c.limit(&c.out, t) }
+
+// limit sets the deadline of one direction.
+func (c *polled) limit(w *waiter, t time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if c.closed.Load() {
 		return net.ErrClosed
 	}
-	c.stopTimer()
-	c.expired.Store(false)
+	w.stopTimer()
+	w.expired.Store(false)
 	if t.IsZero() {
 		return nil
 	}
 	left := time.Until(t)
 	if left <= 0 {
-		c.expire()
+		w.expire()
 		return nil
 	}
 	var timer *time.Timer
 	timer = time.AfterFunc(left, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.timer == timer { // else there is another deadline by now, or none
-			c.timer = nil
-			c.expire()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.timer == timer { // else there is another deadline by now, or none
+			w.timer = nil
+			w.expire()
 		}
 	})
-	c.timer = timer
+	w.timer = timer
 	return nil
 }
 
-func (c *polled) stopTimer() {
-	if c.timer != nil {
-		c.timer.Stop()
-		c.timer = nil
+func (w *waiter) stopTimer() {
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
 	}
 }
 
-func (c *polled) expire() {
-	c.expired.Store(true)
-	c.rouse()
+func (w *waiter) expire() {
+	w.expired.Store(true)
+	w.rouse()
 }
-
-// SetReadDeadline implements net.Conn. Who reads does not write at the same time.
-func (c *polled) SetReadDeadline(t time.Time) error { return c.SetDeadline(t) }
-
-// SetWriteDeadline implements net.Conn.
-func (c *polled) SetWriteDeadline(t time.Time) error { return c.SetDeadline(t) }
 
 // LocalAddr implements net.Conn.
 func (c *polled) LocalAddr() net.Addr { return c.local }
@@ -263,14 +304,17 @@ func (c *polled) LocalAddr() net.Addr { return c.local }
 // RemoteAddr implements net.Conn.
 func (c *polled) RemoteAddr() net.Addr { return c.remote }
 
-// Close implements net.Conn.
+// Close implements net.Conn. Whoever waits is told.
 func (c *polled) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.closed.Swap(true) {
 		return net.ErrClosed
 	}
-	c.stopTimer()
+	for _, w := range []*waiter{&c.in, &c.out} {
+		w.mu.Lock()
+		w.stopTimer()
+		w.mu.Unlock()
+		w.rouse()
+	}
 	c.poller.forget(c)
-	return os.NewSyscallError("close", unix.Close(c.fd))
+	return c.done()
 }

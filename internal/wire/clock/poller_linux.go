@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,8 @@ type poller struct {
 	raw     syscall.RawConn
 	done    sync.WaitGroup
 	resumed chan struct{} // those that were woken have had their turn
+	clock   *Clock
+	looks   looks
 
 	mu    sync.Mutex
 	conns []*polled // by the number that epoll knows them by
@@ -31,11 +34,11 @@ type poller struct {
 	ended bool
 }
 
-// newPollers gives one for each core; none where that is only one: nothing can move then.
-func newPollers() []*poller {
+// newPollers gives one for each core.
+func newPollers(clock *Clock) []*poller {
 	var all []*poller
-	for n := runtime.GOMAXPROCS(0); n > 1 && len(all) < n; {
-		p := newPoller()
+	for n := runtime.GOMAXPROCS(0); len(all) < n; {
+		p := newPoller(clock)
 		if p == nil {
 			break // those that there are have to do
 		}
@@ -65,12 +68,12 @@ func newEpoll(name string) (*os.File, syscall.RawConn) {
 }
 
 // newPoller starts one; nil where the system does not let it.
-func newPoller() *poller {
+func newPoller(clock *Clock) *poller {
 	file, raw := newEpoll("arrivals")
 	if file == nil {
 		return nil
 	}
-	p := &poller{file: file, raw: raw, resumed: make(chan struct{}, 1)}
+	p := &poller{file: file, raw: raw, clock: clock, resumed: make(chan struct{}, 1)}
 	p.done.Go(p.run)
 	return p
 }
@@ -85,7 +88,8 @@ func (p *poller) close() {
 	for _, c := range p.conns {
 		if c != nil {
 			c.lost.Store(true)
-			c.rouse()
+			c.in.rouse()
+			c.out.rouse()
 		}
 	}
 }
@@ -128,18 +132,26 @@ func (p *poller) forget(c *polled) {
 // run wakes connections until the file is closed. While it has none to wake the runtime's poller
 // waits for it.
 func (p *poller) run() {
-	events, woken := make([]unix.EpollEvent, 128), make([]*polled, 0, 128)
+	events, woken := make([]unix.EpollEvent, 128), make([]*waiter, 0, 256)
 	_ = p.raw.Read(func(ep uintptr) bool {
 		for {
+			before, now := p.looks.last(), p.clock.Now()
 			// It does not wait, so the scheduler need not be told of the call.
 			n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, ep, uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
 			if errno == unix.EINTR {
 				continue
 			}
-			if errno != 0 || n == 0 {
+			if errno != 0 {
 				return false
 			}
-			if woken = p.arrived(events[:n], woken[:0]); len(woken) > 0 {
+			woken = p.arrived(events[:n], before, woken[:0])
+			if int(n) < len(events) {
+				p.looks.found(now)
+			}
+			if n == 0 {
+				return false
+			}
+			if len(woken) > 0 {
 				wake(woken)
 				<-p.resumed
 			}
@@ -147,8 +159,15 @@ func (p *poller) run() {
 	})
 }
 
-// arrived adds the connections that have waited for one of the events.
-func (p *poller) arrived(events []unix.EpollEvent, woken []*polled) []*polled {
+// What an event says of each direction. Of an end or an error both have to know.
+const (
+	toRead  = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLHUP | unix.EPOLLERR
+	toWrite = unix.EPOLLOUT | unix.EPOLLHUP | unix.EPOLLERR
+)
+
+// arrived adds those that have waited for one of the events. Nothing that they are about had come
+// at the moment before.
+func (p *poller) arrived(events []unix.EpollEvent, before time.Duration, woken []*waiter) []*waiter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, e := range events {
@@ -159,8 +178,14 @@ func (p *poller) arrived(events []unix.EpollEvent, woken []*polled) []*polled {
 		if e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 			c.hungUp()
 		}
-		if c.notify() {
-			woken = append(woken, c)
+		if e.Events&toRead != 0 {
+			c.reported(before)
+			if c.in.notify() {
+				woken = append(woken, &c.in)
+			}
+		}
+		if e.Events&toWrite != 0 && c.out.notify() {
+			woken = append(woken, &c.out)
 		}
 	}
 	return woken
@@ -168,10 +193,10 @@ func (p *poller) arrived(events []unix.EpollEvent, woken []*polled) []*polled {
 
 // wake lets connections go on. The one that goes last tells the poller to look again: the
 // scheduler has the goroutine that was made ready last go first, and the others in order.
-func wake(woken []*polled) {
+func wake(woken []*waiter) {
 	woken[max(0, len(woken)-2)].tells = true
-	for _, c := range woken {
-		c.wake <- struct{}{}
+	for _, w := range woken {
+		w.wake <- struct{}{}
 	}
 }
 

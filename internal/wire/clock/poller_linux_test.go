@@ -32,7 +32,7 @@ func TestPolled(t *testing.T) {
 		"earlier deadline": TestDeadlineOfAnEarlierRequestDoesNoHarm, "abort": TestAbortFromAnotherGoroutine,
 		"abort while writing": TestAbortAndLimitsWhileWriting, "early answer": TestAnswerBeforeTheRequestIsRead,
 		"hang-up": TestServerThatHangsUp, "steps": TestOpenedTellsTheSteps, "late read": TestKernelStampOfALateRead,
-		"merged": TestMergedCountsSegmentsThatSharedARead, "peek": TestPeekSeesWhatCameWhileIdle, "leftover": TestLeftoverEndsAConnection,
+		"segments": TestReadsOfOneSegment, "peek": TestPeekSeesWhatCameWhileIdle, "leftover": TestLeftoverEndsAConnection,
 		"end between requests": TestEndBetweenTwoRequestsIsNoticed, "reset behind data": TestResetRightBehindData,
 	} {
 		t.Run(name, test)
@@ -89,7 +89,7 @@ func TestPollersServeMany(t *testing.T) {
 					close(leave)
 				}
 				if reads, _, _, err := ask(t.Context(), c, Limits{}); err != nil || len(reads) == 0 {
-					t.Errorf("connection %d, round %d: %q, %v", i, round, reads, err)
+					t.Errorf("connection %d, round %d: %v, %v", i, round, reads, err)
 					return
 				}
 			}
@@ -180,12 +180,12 @@ func TestPollerTellsConnectionsApart(t *testing.T) {
 	if is.number != was.number {
 		t.Fatalf("numbers %d and %d: want one after the other", was.number, is.number)
 	}
-	is.poller.arrived([]unix.EpollEvent{late}, nil)
+	is.poller.arrived([]unix.EpollEvent{late}, 0, nil)
 	if c.sock.hungUp.Load() {
 		t.Error("a connection was hung up on in place of another")
 	}
 	late.Pad = is.era
-	is.poller.arrived([]unix.EpollEvent{late}, nil)
+	is.poller.arrived([]unix.EpollEvent{late}, 0, nil)
 	if !c.sock.hungUp.Load() {
 		t.Error("a hang-up was not told of")
 	}
@@ -211,7 +211,7 @@ func TestPolledIsAConnection(t *testing.T) {
 	if _, err := p.Read(make([]byte, 8)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a read behind its deadline: %v", err)
 	}
-	if err := p.SetWriteDeadline(time.Time{}); err != nil {
+	if err := p.SetDeadline(time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(p, "?\n"); err != nil {

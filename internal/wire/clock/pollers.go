@@ -8,14 +8,16 @@ type pollers struct {
 	mu    sync.Mutex
 	users int
 	all   []*poller
+	ticks *ticks
 }
 
 // use gives them to one more, who releases them; none where the runtime's poller is to do it.
-func (p *pollers) use() []*poller {
+func (p *pollers) use(clock *Clock) []*poller {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.users == 0 {
-		p.all = newPollers()
+		p.all = newPollers(clock)
+		p.ticks = startTicks(clock, p.all)
 	}
 	p.users++
 	return p.all
@@ -28,6 +30,7 @@ func (p *pollers) release() {
 	if p.users--; p.users > 0 {
 		return
 	}
+	p.ticks.end()
 	for _, one := range p.all {
 		one.close()
 	}

@@ -4,6 +4,7 @@ package clock
 
 import (
 	"io"
+	"net"
 	"os"
 	"syscall"
 	"time"
@@ -17,6 +18,8 @@ type receiver struct {
 	// drained: the last receive left nothing behind, not even an end of stream;
 	// more: it did leave something. Neither: the kernel did not say.
 	drained, more bool
+	left          int       // bytes that it left behind, where the kernel said
+	arrivals      *arrivals // what the connection's poller knows; nil: the runtime's wakes it
 	control       [64]byte
 	iov           unix.Iovec
 	msg           unix.Msghdr
@@ -35,6 +38,13 @@ func (r *receiver) enable(raw syscall.RawConn) {
 	})
 }
 
+// follow has the reads of a connection of ours know what its poller does.
+func (r *receiver) follow(c net.Conn) {
+	if p, ok := c.(*polled); ok {
+		r.arrivals = &p.arrivals
+	}
+}
+
 // receive reads once, without waiting. wall is the kernel's receive time of the
 // last segment in wall-clock nanoseconds, 0 where it gave none.
 func (r *receiver) receive(fd uintptr, p []byte) (n int, wall int64, err error) {
@@ -44,7 +54,7 @@ func (r *receiver) receive(fd uintptr, p []byte) (n int, wall int64, err error) 
 	r.msg.Iovlen = 1
 	r.msg.Control = &r.control[0]
 	r.msg.SetControllen(len(r.control))
-	r.drained, r.more = false, false
+	r.drained, r.more, r.left = false, false, 0
 	for {
 		// The socket does not block, so the scheduler need not be told of the call.
 		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.msg)), 0)
@@ -74,8 +84,8 @@ func (r *receiver) ancillary() (wall int64) {
 			ts := (*unix.Timespec)(unsafe.Pointer(&data[0]))
 			wall = ts.Nano()
 		case h.Level == unix.IPPROTO_TCP && h.Type == tcpInq && len(data) >= 4:
-			r.drained = *(*int32)(unsafe.Pointer(&data[0])) == 0
-			r.more = !r.drained
+			r.left = int(*(*int32)(unsafe.Pointer(&data[0])))
+			r.drained, r.more = r.left == 0, r.left != 0
 		}
 		rest = rest[min(unix.CmsgSpace(size-unix.CmsgLen(0)), len(rest)):]
 	}
@@ -95,15 +105,20 @@ func (s *socket) Read(p []byte) (n int, err error) {
 	if rerr != nil {
 		return 0, rerr
 	}
+	s.blur.gathers = true
 	return n, err
 }
 
 // receive takes what the kernel has for this socket. again: nothing is there yet.
 func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
-	continued := s.rx.more
+	after := time.Duration(0)
+	if s.rx.arrivals != nil {
+		after = s.rx.arrivals.receiving()
+	}
 	n, wall, err := s.rx.receive(fd, p)
 	//lint:ignore errorlint it comes from the system call itself, and a read must not wait for more
 	if err == syscall.EAGAIN {
+		s.blur.found()
 		return 0, true, nil
 	}
 	if err != nil {
@@ -112,10 +127,14 @@ func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 	if n == 0 {
 		return 0, false, io.EOF
 	}
-	if !continued {
-		s.reads++
+	s.segments.read(n, !s.blur.left)
+	if s.records != nil {
+		s.records.read(p[:n])
 	}
-	s.stamp(wall)
+	before := s.last
+	if s.stamp(wall, after, !s.rx.drained); n+s.rx.left >= muchWaits {
+		s.blur.full(s.last, before)
+	}
 	return n, false, nil
 }
 
@@ -164,15 +183,15 @@ func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err e
 	return err
 }
 
-// segments is how many data segments the connection has received.
-func (r *receiver) segments(raw syscall.RawConn) (n int64, ok bool) {
+// received is how many segments with data, and how many bytes, the connection has received.
+func (r *receiver) received(raw syscall.RawConn) (segments, bytes int64, ok bool) {
 	_ = raw.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
 		if err == nil {
-			n, ok = int64(info.Data_segs_in), true
+			segments, bytes, ok = int64(info.Data_segs_in), int64(info.Bytes_received), true
 		}
 	})
-	return n, ok
+	return segments, bytes, ok
 }
 
 // transit is what the kernel knows of a connection's sending.

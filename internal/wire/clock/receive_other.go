@@ -2,14 +2,19 @@
 
 package clock
 
-import "syscall"
+import (
+	"net"
+	"syscall"
+)
 
 // receiver has nothing to do where the kernel's receive times cannot be had.
 type receiver struct{}
 
 func (r *receiver) enable(syscall.RawConn) {}
 
-func (r *receiver) segments(syscall.RawConn) (n int64, ok bool) { return 0, false }
+func (r *receiver) follow(net.Conn) {}
+
+func (r *receiver) received(syscall.RawConn) (segments, bytes int64, ok bool) { return 0, 0, false }
 
 func (r *receiver) transit(syscall.RawConn) (t transit, ok bool) { return transit{}, false }
 
@@ -17,7 +22,8 @@ func (r *receiver) transit(syscall.RawConn) (t transit, ok bool) { return transi
 func (s *socket) Read(p []byte) (int, error) {
 	n, err := s.Conn.Read(p)
 	if n > 0 {
-		s.stamp(0)
+		s.stamp(0, max(s.last.User, s.clock.beats.last()), false)
+		s.blur.gathers = true
 	}
 	return n, err
 }

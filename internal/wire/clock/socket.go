@@ -16,6 +16,9 @@ type Stamp struct {
 	User   time.Duration
 	Blur   time.Duration // how long before At the first byte can have come
 	Loose  bool          // the last byte, too
+	// Held is how long in all, since the request was sent or else since the connection was opened,
+	// data may have waited here while the server could not send.
+	Held time.Duration
 }
 
 // At is the best stamp there is: the kernel's, else this program's.
@@ -34,11 +37,12 @@ type socket struct {
 	// may also write while it reads.
 	firstWrite atomic.Int64
 	handed     atomic.Int64 // bytes that the kernel took to send, over the connection's life
-	// reads counts those that returned data, over the connection's life. One that
-	// goes on where the last had no room for more may be of the same segment, as TLS
-	// reads, and does not count.
-	reads    int64
-	leftover bool // bytes or an end of stream stood behind the last answer
+	leftover   bool         // bytes or an end of stream stood behind the last answer
+
+	blur     blur
+	segments segments
+	records  *records // of TLS; nil: plain
+	several  bool     // reads are handed over together
 
 	watched bool         // hang-ups are told of
 	hungUp  atomic.Bool  // the peer has closed or reset the connection
@@ -52,7 +56,7 @@ func newSocket(tcp *net.TCPConn, clock *Clock, m *moderator) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{Conn: tcp, clock: clock, raw: raw, moderator: m}
+	s := &socket{Conn: tcp, clock: clock, raw: raw, moderator: m, segments: newSegments()}
 	s.rearm()
 	s.rx.enable(raw)
 	return s, nil
@@ -62,6 +66,7 @@ func newSocket(tcp *net.TCPConn, clock *Clock, m *moderator) (*socket, error) {
 func (s *socket) move(p *poller, tcp *net.TCPConn) {
 	if conn, raw, err := p.adopt(tcp, s.hangUp); err == nil {
 		s.Conn, s.raw, s.watched = conn, raw, true
+		s.rx.follow(conn)
 	}
 }
 
@@ -93,20 +98,22 @@ func (s *socket) began(otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-// stamp notes a read that returned data. wall is the kernel's receive time, 0
-// where it gave none.
-func (s *socket) stamp(wall int64) {
-	before := s.last.Kernel
+// stamp notes a read that returned data. wall is the kernel's receive time, 0 where it gave none;
+// after is when the read had not come yet, as far as its poller knows; left: there was more.
+func (s *socket) stamp(wall int64, after time.Duration, left bool) {
+	old, before := s.last, s.last.Kernel
 	if before == record.Never {
 		before = s.last.User
 	}
-	s.last = Stamp{Kernel: record.Never, User: s.clock.Now()}
+	at := Stamp{Kernel: record.Never, User: s.clock.Now()}
 	if wall != 0 {
 		// A slewed wall clock can put the kernel's stamp a hair after ours. And a kernel
 		// short of memory merges segments and forgets their stamp: what came behind such
 		// a read may be stamped before that read returned.
-		s.last.Kernel = min(max(s.clock.FromWall(wall), before), s.last.User)
+		at.Kernel = min(max(s.clock.FromWall(wall), before), at.User)
 	}
+	s.several = s.blur.gathers
+	s.last = s.blur.read(at, old, after, left)
 }
 
 const readSize = 64 << 10

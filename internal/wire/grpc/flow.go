@@ -31,9 +31,9 @@ type flow struct {
 	count   int64 // requests so far
 	closing bool  // takes no more
 	alarm   clock.Alarm
+	held    time.Duration // Stamp.Held of the latest read
 
 	split       splitter
-	frames      int  // DATA frames so far
 	speaks      bool // the answer is gRPC's
 	status      int  // of HTTP
 	contentType string
@@ -53,7 +53,7 @@ type request struct {
 	latest   time.Duration // its last read; record.Never before the first
 	messages int           // that have come
 	last     clock.Stamp   // of the last of them
-	frame    int           // that it ended in
+	held     time.Duration // what Stamp.Held was when it was handed over
 	sent     bool          // all of it, and Written is noted
 	answered bool          // its last message has come
 	failed   bool          // which is an error
@@ -71,7 +71,7 @@ func (f *flow) add(q *request) bool {
 		return false
 	}
 	f.count++
-	q.order, q.begun = f.count, f.client.clock.Now()
+	q.order, q.begun, q.held = f.count, f.client.clock.Now(), f.held
 	f.waiting[q.id] = q
 	f.alarm.Set(f.client.options.Limits.Due(q.begun, record.Never))
 	return true
@@ -132,9 +132,10 @@ func (f *flow) Head(status int, fields []http1.Field, _ clock.Stamp) error {
 }
 
 // Data takes the next bytes of the stream.
-func (f *flow) Data(p []byte, at clock.Stamp, frame bool) error {
+func (f *flow) Data(p []byte, at clock.Stamp, behind bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.held = at.Held
 	if !f.speaks {
 		return notGRPCAnswer(f.status, f.contentType, p)
 	}
@@ -145,20 +146,17 @@ func (f *flow) Data(p []byte, at clock.Stamp, frame bool) error {
 			return err
 		}
 		if message != nil {
-			f.deal(message, at)
+			f.deal(message, at, behind || len(p) > 0)
 		}
 	}
 	if f.split.pending() {
 		f.partly(at)
 	}
-	if frame {
-		f.frames++
-	}
 	return nil
 }
 
-// deal gives a message to the request that it belongs to.
-func (f *flow) deal(message []byte, at clock.Stamp) {
+// deal gives a message to the request that it belongs to; behind: more came with it.
+func (f *flow) deal(message []byte, at clock.Stamp, behind bool) {
 	id, last, failed := f.sort(message[prefix:])
 	q := f.waiting[string(id)]
 	if q == nil && len(id) == 0 {
@@ -169,16 +167,19 @@ func (f *flow) deal(message []byte, at clock.Stamp) {
 	}
 	rec := q.rec
 	rec.Body = append(rec.Body, message...)
-	http1.Mark(rec, rec.Body, at)
+	alone := q.messages == 0 || q.last != at
+	came := at
+	came.Held -= q.held
+	if q.messages == 0 {
+		came = came.NotBefore(rec.Sent)
+	}
+	http1.Mark(rec, rec.Body, came.Narrow(alone, !behind, f.stream.Single))
 	if err := http1.Hold(rec); err != nil {
 		f.take(q, err)
 		return
 	}
-	if q.messages > 0 && q.last == at && q.frame != f.frames && rec.Streamed && f.stream.MayBeMerged() {
-		rec.Merged++
-	}
 	q.messages++
-	q.last, q.latest, q.frame = at, at.User, f.frames
+	q.last, q.latest = at, at.User
 	if last || failed {
 		if q.answered, q.failed = true, failed; q.sent {
 			f.take(q, nil)

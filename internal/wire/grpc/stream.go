@@ -74,7 +74,7 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 // the server can have taken it.
 func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message, rec *record.Exchange, sort Sorter) (untaken bool, err error) {
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
-	rec.Sent, rec.Written, rec.Merged = record.Never, record.Never, 0
+	rec.Sent, rec.Written = record.Never, record.Never
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""
 	if err := ctx.Err(); err != nil {
 		return false, err // an open stream would take it, and answer it before anybody looks at ctx

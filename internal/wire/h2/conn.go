@@ -152,7 +152,7 @@ func (c *conn) start(ctx context.Context, o *order) *stream {
 	} else {
 		st = c.client.pool.Get().(*stream)
 		st.reset(ctx, o)
-		st.begun = c.client.clock.Now()
+		st.begun, st.held = c.client.clock.Now(), c.reader.at.Held
 		st.reused = c.used
 		o.rec.Conn = opened
 		c.watch(ctx)

@@ -156,6 +156,7 @@ type splitter struct {
 	inFrame bool
 	left    int // bytes of the frame that have not come
 	pad     int // of them, padding; -1: its length has not come
+	behind  int // bytes of the read that stand behind what is being passed on
 }
 
 // sink takes frames.
@@ -242,7 +243,7 @@ func (s *splitter) feedWhole(p []byte, to sink) (rest []byte, err error) {
 	if payload == nil && s.frame.length > 0 {
 		return rest, nil
 	}
-	s.inFrame = false
+	s.inFrame, s.behind = false, len(rest)
 	return rest, to.whole(s.frame, payload)
 }
 
@@ -260,6 +261,6 @@ func (s *splitter) feedData(p []byte, to sink) (rest []byte, err error) {
 	s.left -= n
 	// Padding that has not come yet does not hold up the data before it.
 	s.pad = min(s.pad, s.left)
-	s.inFrame = s.left > 0
+	s.inFrame, s.behind = s.left > 0, len(p)-n
 	return p[n:], to.data(s.frame, text, !s.inFrame)
 }

@@ -30,14 +30,14 @@ type Stream struct {
 // Receiver takes what comes on an open-ended stream. Its methods are called by the
 // goroutine that reads the connection, one at a time and with the connection
 // locked: they must be quick and must not call methods of the stream, but for
-// MayBeMerged. What they are handed is theirs only until they return; the texts of
+// Single. What they are handed is theirs only until they return; the texts of
 // fields they may keep.
 type Receiver interface {
 	// Head takes the headers of the answer. An error ends the stream.
 	Head(status int, fields []http1.Field, at clock.Stamp) error
-	// Data takes the next bytes; frame: a DATA frame ends with them. An error
-	// ends the stream.
-	Data(p []byte, at clock.Stamp, frame bool) error
+	// Data takes the next bytes; behind: others stand behind them in the read. An
+	// error ends the stream.
+	Data(p []byte, at clock.Stamp, behind bool) error
 	// End comes last. Without an error the server ended the stream in order, and
 	// trailer are the fields that it ended with, where it sent any.
 	End(trailer []http1.Field, err error)
@@ -152,9 +152,9 @@ func (s *Stream) Reset(since time.Duration) bool {
 	return true
 }
 
-// MayBeMerged reports whether the kernel may have put segments together that frames
-// of this connection came in. Only a Receiver may ask, while it is being called.
-func (s *Stream) MayBeMerged() bool { return s.conn.reader.mayBeMerged() }
+// Single reports whether the read that is being handed over came in one segment. Only a Receiver
+// may ask, while it is being called.
+func (s *Stream) Single() bool { return s.conn.net.Single() }
 
 // end tells the receiver that the connection let go of the stream.
 func (s *Stream) end(err error) {

@@ -18,7 +18,7 @@ type reader struct {
 	split    splitter
 	at       clock.Stamp // of the read that is being taken in
 	begun    bool        // the server's first frame has come
-	merged   bool        // the kernel has put segments together
+	pieces   bool        // TLS hands it over in pieces, or has not all of it
 	received int64       // bytes of data, not yet given back to the connection's window
 
 	decoder *hpack.Decoder
@@ -52,7 +52,7 @@ func (r *reader) take(p []byte, at clock.Stamp) bool {
 	if c.err != nil {
 		return false
 	}
-	r.at, c.heard = at, at.User
+	r.at, r.pieces, c.heard = at, c.client.secure && !c.net.Whole(), at.User
 	if !r.begun && len(p) >= 4 && string(p[:4]) == "HTTP" {
 		c.fail(&fault{codeProtocol, fmt.Sprintf("it answered %q: it does not speak HTTP/2 on this port", p[:min(len(p), 40)])})
 		return false
@@ -135,7 +135,7 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 		return nil
 	}
 	if st.open != nil {
-		if err := st.open.to.Data(p, r.at, last); err != nil {
+		if err := st.open.to.Data(p, r.at, r.behind()); err != nil {
 			c.drop(i, err, codeCancel)
 		} else if last && f.has(flagEndStream) {
 			r.endOpen(i, nil)
@@ -144,7 +144,7 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	}
 	before := len(st.rec.Body)
 	st.rec.Body = append(st.rec.Body, p...)
-	r.arrived(st)
+	r.arrived(st, len(p) > 0)
 	if st.endBy == 0 && st.rec.Streamed && http1.SaysDone(st.rec.Body, before) {
 		st.said, st.endBy = r.at.At(), r.at.User+c.client.grace
 		c.alarm.Set(st.endBy)
@@ -160,30 +160,24 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	if !last {
 		return nil
 	}
-	if f.length > 0 {
-		if st.frames++; st.frames > 1 && st.rec.Streamed && r.mayBeMerged() {
-			st.rec.Merged++
-		}
-	}
 	if f.has(flagEndStream) {
 		r.complete(i)
 	}
 	return nil
 }
 
-// mayBeMerged reports whether frames that share this read may have come in several
-// segments. It is asked only where a stream has several frames in one read: events
-// that share a frame were sent together. Once the kernel has merged segments on a
-// connection, nothing tells whose they were; from then on each stream counts one
-// for every frame beyond the first of a read.
-func (r *reader) mayBeMerged() bool {
-	r.merged = r.merged || r.c.net.MergedEver()
-	return r.merged
-}
+// behind reports whether bytes stand, or may stand, behind those of the read that are being taken in.
+func (r *reader) behind() bool { return r.pieces || r.split.behind > 0 }
 
-// arrived notes that something of a stream came with this read.
-func (r *reader) arrived(st *stream) {
-	st.arrived(r.at)
+// arrived notes that something of a stream came with this read; body: of its body.
+func (r *reader) arrived(st *stream, body bool) {
+	behind := r.behind()
+	if body {
+		st.grew = r.at.User
+	} else if st.grew == r.at.User && st.rec.Streamed && st.endBy == 0 {
+		behind = true // this stands behind its last event
+	}
+	st.arrived(r.at, behind, r.c.net.Single)
 	if limit := r.c.client.limits.Stall; limit != 0 {
 		r.c.alarm.Set(r.at.User + limit)
 	}
@@ -342,7 +336,7 @@ func (r *reader) endHeaders(block []byte) error {
 		}
 		st.rec.Status, st.rec.ContentType, st.rec.RetryAfter = h.status, h.contentType, h.retryAfter
 	}
-	r.arrived(st)
+	r.arrived(st, false)
 	if ends {
 		r.complete(i)
 	}

@@ -37,24 +37,24 @@ type stream struct {
 	endBy    time.Duration // when it counts as complete, because it has said so; 0: it has not
 	length   int64         // its Content-Length; -1: none
 	latest   time.Duration // its last read; record.Never before the first
-	last     clock.Stamp
-	frames   int   // DATA frames that ended in that read
-	received int64 // bytes that the server may send again once it is told so
-	reused   bool  // the connection had carried others
+	grew     time.Duration // its last read with some of the body
+	held     time.Duration // what Stamp.Held was when it began
+	received int64         // bytes that the server may send again once it is told so
+	reused   bool          // the connection had carried others
 }
 
 // reset makes a stream ready for a request.
 func (st *stream) reset(ctx context.Context, o *order) {
 	*st = stream{
 		ctx: ctx, shared: o.shared, own: o.own, sized: o.sized, rec: o.rec, answer: o.answer, done: st.done,
-		rest: o.body, length: -1, latest: record.Never,
+		rest: o.body, length: -1, latest: record.Never, grew: record.Never,
 	}
 	if o.answer != nil {
 		*o.answer = Answer{Head: o.answer.Head[:0], Trailer: o.answer.Trailer[:0]}
 	}
 	rec := o.rec
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
-	rec.Sent, rec.Written, rec.Merged = record.Never, record.Never, 0
+	rec.Sent, rec.Written = record.Never, record.Never
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""
 }
 
@@ -67,9 +67,12 @@ func (st *stream) from() time.Duration {
 }
 
 // arrived notes a read that brought something of the answer.
-func (st *stream) arrived(at clock.Stamp) {
-	if st.latest == record.Never || at != st.last {
-		st.last, st.latest, st.frames = at, at.User, 0
+func (st *stream) arrived(at clock.Stamp, behind bool, single func() bool) {
+	first := st.latest == record.Never
+	st.latest = at.User
+	at.Held -= st.held
+	if first {
+		at = at.NotBefore(st.rec.Sent)
 	}
-	http1.Mark(st.rec, st.rec.Body, at)
+	http1.Arrived(st.rec, st.rec.Body, st.rec.ContentType, at, behind, single)
 }

@@ -8,7 +8,6 @@
 package http1
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -195,7 +194,9 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 			said = at.At()
 			l.conn.EndBy(at.User + c.grace)
 		}
-		Mark(rec, r.body, at)
+		// What comes behind the word that it is done does not matter to it.
+		behind := l.conn.Torn() || r.behind && rec.Streamed && len(r.body) > before && !SaysDone(r.body, before)
+		Arrived(rec, r.body, r.contentType, at, behind, l.conn.Single)
 		if bad == nil {
 			bad = r.hold(rec)
 		}
@@ -231,39 +232,12 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 // finish notes the end of an answer and keeps the connection if it can be used again.
 func (c *Client) finish(l *lane, rec *record.Exchange) {
 	Finish(rec, c.clock.Now())
-	if rec.Streamed && holdsSeveral(&rec.Record) {
-		rec.Merged = l.conn.Merged()
-	}
 	if l.resp.keepAlive {
 		c.put(rec.Slot, l)
 		return
 	}
 	l.conn.Close()
 }
-
-// holdsSeveral reports whether a read of a stream held more than one event and came
-// so long after the one before that their own moments matter: only then is it worth
-// asking the kernel who put them together.
-func holdsSeveral(rec *record.Record) bool {
-	if rec.Folded > 0 {
-		return true
-	}
-	for i := 1; i < len(rec.Marks); i++ {
-		last, m := rec.Marks[i-1], rec.Marks[i]
-		if m.At()-last.At() > closeBy && bytes.Contains(rec.Body[last.Off:m.Off], nextEvent) {
-			return true
-		}
-	}
-	return false
-}
-
-// closeBy is how near to each other two reads must be for the order of the events
-// in them not to matter.
-const closeBy = time.Millisecond
-
-// nextEvent is how an event begins that another one came before. JSON escapes
-// line ends, so no event holds it.
-var nextEvent = []byte("\ndata:")
 
 func (c *Client) fail(ctx context.Context, rec *record.Exchange, err error) {
 	Fail(ctx, rec, err, c.clock.Now())

@@ -1,14 +1,66 @@
 package http1
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/brief"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/wire/clock"
 )
+
+// Arrived notes a read that brought bytes of an answer, whose body up to there is given, as
+// exactly as can be. behind: other bytes came with the read, behind those; single tells whether it
+// was of one segment.
+func Arrived(rec *record.Exchange, body []byte, contentType string, at clock.Stamp, behind bool, single func() bool) {
+	n := len(rec.Marks)
+	if n > 0 && sameRead(rec.Marks[n-1], at) {
+		n--
+	}
+	first, from := n == 0, 0
+	if !first {
+		from = rec.Marks[n-1].Off - rec.Folded
+	}
+	alone, last := true, true
+	if at.Blur > 0 && rec.Streamed {
+		alone, last = events(body, from, contentType)
+	}
+	// Of an answer's first read its first byte counts, too.
+	Mark(rec, body, at.Narrow(alone && !first, last && !behind, single))
+}
+
+// events looks at the events in a body that end behind an offset. alone: there is at most one;
+// last: nothing stands behind the last one.
+func events(body []byte, from int, contentType string) (alone, last bool) {
+	blank := strings.HasPrefix(contentType, "text/event-stream")
+	if from < 0 || from >= len(body) {
+		return from >= 0, true
+	}
+	alone, ended := true, false
+	for at := from; ; {
+		i := bytes.IndexByte(body[at:], '\n')
+		if i < 0 {
+			return alone, at == len(body) && ended
+		}
+		if at += i + 1; blank && !endsBlank(body[:at]) {
+			ended = false
+			continue
+		}
+		if ended = true; at < len(body) && len(bytes.TrimLeft(body[at:], "\r\n")) > 0 {
+			// How many there are does not matter any more, only how it ends.
+			rest := body[at:]
+			return false, rest[len(rest)-1] == '\n' && (!blank || endsBlank(rest))
+		}
+	}
+}
+
+// endsBlank reports whether a text that ends a line ends with a blank one.
+func endsBlank(text []byte) bool {
+	return bytes.HasSuffix(text, []byte("\n\n")) || bytes.HasSuffix(text, []byte("\n\r\n"))
+}
 
 // Mark notes a read that brought bytes of an answer, whose body up to there is given.
 // Bytes that TLS hands over one piece after the other may be of one read.
@@ -17,13 +69,15 @@ func Mark(rec *record.Exchange, body []byte, at clock.Stamp) {
 		rec.Watch(body)
 	}
 	m := record.Mark{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User, Blur: at.Blur, Loose: at.Loose}
-	if n := len(rec.Marks); n > 0 && rec.Marks[n-1].User == at.User && rec.Marks[n-1].Kernel == at.Kernel {
+	if n := len(rec.Marks); n > 0 && sameRead(rec.Marks[n-1], at) {
 		rec.Marks[n-1] = m
 	} else {
 		rec.Marks = append(rec.Marks, m)
 	}
 	rec.Flight.Read(rec.Reads(), m.Off, m.At())
 }
+
+func sameRead(m record.Mark, at clock.Stamp) bool { return m.User == at.User && m.Kernel == at.Kernel }
 
 // Finish notes that an answer is complete. One that did not end has its End: when it said
 // that it is done.

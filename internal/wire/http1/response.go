@@ -26,6 +26,8 @@ type response struct {
 	most      int    // bytes of a head; 0: no bound
 	want, got string // a header that is kept, and its value
 
+	behind bool // framing of more came with the latest bytes, behind those of the body
+
 	lastType string // content type of the last answer: most repeat it
 }
 
@@ -52,6 +54,7 @@ func (r *response) reset(body []byte) {
 
 // feed takes the next bytes of the connection. done: the answer is complete.
 func (r *response) feed(p []byte) (done bool, err error) {
+	r.behind = false
 	for len(p) > 0 && r.state != complete {
 		switch r.state {
 		case inHead:
@@ -59,10 +62,11 @@ func (r *response) feed(p []byte) (done bool, err error) {
 		case inLength, inChunkData:
 			n := int(min(int64(len(p)), r.left))
 			r.body = append(r.body, p[:n]...)
-			p = p[n:]
+			p, r.behind = p[n:], false
 			r.left -= int64(n)
 			r.endOfData()
 		case inChunkSize, inChunkEnd, inTrailer:
+			r.behind = r.behind || r.state != inChunkEnd
 			p, err = r.feedLine(p)
 		case untilClose:
 			r.body = append(r.body, p...)

@@ -1,0 +1,85 @@
+package clock
+
+import (
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// blur finds how long before its stamp a read can have come, and how long this side may have
+// kept the server from sending.
+type blur struct {
+	since   time.Duration // nothing of what the latest receive found had come by then
+	left    bool          // it left something behind, or did not say
+	asked   time.Duration // when the request under way was sent: its answer came later
+	held    time.Duration // see Stamp.Held
+	begin   time.Duration // since, of the first of the reads that are handed over together
+	gathers bool          // further reads are handed over together with that
+}
+
+// found takes in that a receive found nothing.
+func (b *blur) found() { b.left = false }
+
+// read takes in a read whose stamps are given, the one before it, and the moment after which its
+// poller says that it came. left: it was not all that there was. It gives the stamps with Blur.
+func (b *blur) read(at, before Stamp, after time.Duration, left bool) Stamp {
+	if !b.left {
+		// The stamp of the read before is that of its last segment, and there was nothing behind
+		// that. Had it left something that would not hold: what the kernel puts together has the
+		// stamp of its last segment, read or not.
+		b.since = max(b.since, before.Kernel, after, b.asked)
+	}
+	b.left = left
+	if !b.gathers {
+		b.begin = b.since
+	}
+	at.Blur = max(0, at.At()-b.begin)
+	at.Loose = at.Kernel == record.Never
+	at.Held = b.held
+	return at
+}
+
+// full takes in that a read found so much that the server may have had to wait until it was read.
+func (b *blur) full(at, before Stamp) {
+	from := at.Kernel
+	if from == record.Never {
+		from = b.since
+	}
+	b.held += max(0, at.User-max(from, before.User))
+}
+
+// muchWaits is how many bytes must wait in the kernel for the window that it offers the server to
+// be near its end: that begins with 64 kB, and small segments take several times their bytes.
+const muchWaits = 16 << 10
+
+// Narrow makes the most of what is known of the bytes that a read brought of an answer. alone:
+// nothing of them matters but their end; last: the read ends with them; single tells whether it
+// was of one segment, and is asked where it matters.
+func (s Stamp) Narrow(alone, last bool, single func() bool) Stamp {
+	held := s.Held
+	s.Held = 0
+	switch {
+	case s.Blur == 0:
+		s.Loose = false
+	case s.Loose: // nothing tells when its last byte came
+	case alone && last, s.Blur > closeBy && single():
+		s.Blur = 0
+	default:
+		s.Loose = !last
+	}
+	if held > s.Blur {
+		s.Blur, s.Loose = held, true
+	}
+	return s
+}
+
+// NotBefore is the stamp of what cannot have come before a moment.
+func (s Stamp) NotBefore(at time.Duration) Stamp {
+	if at != record.Never {
+		s.Blur = min(s.Blur, max(0, s.At()-at))
+	}
+	return s
+}
+
+// closeBy is how short a Blur must be for it not to be worth a system call.
+const closeBy = 100 * time.Microsecond

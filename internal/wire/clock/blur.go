@@ -67,8 +67,8 @@ func (s Stamp) Narrow(alone, last bool, single func() bool) Stamp {
 	default:
 		s.Loose = !last
 	}
-	if held > s.Blur {
-		s.Blur, s.Loose = held, true
+	if held > 0 {
+		s.Blur, s.Loose = max(s.Blur, held), true
 	}
 	return s
 }

@@ -3,10 +3,14 @@
 package clock
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http/httptest"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -208,8 +212,23 @@ func TestBlurIsNoWiderThanALook(t *testing.T) {
 // not at any moment of the silence before.
 func TestBlurOfALateRead(t *testing.T) {
 	awaitStamps(t)
+	t.Run("plain", func(t *testing.T) { lateRead(t, nil, nil) })
+	t.Run("tls", func(t *testing.T) {
+		s := httptest.NewTLSServer(nil)
+		defer s.Close()
+		pool := x509.NewCertPool()
+		pool.AddCert(s.Certificate())
+		lateRead(t, s.TLS, &tls.Config{RootCAs: pool, ServerName: "example.com"})
+	})
+}
+
+func lateRead(t *testing.T, server, client *tls.Config) {
 	proceed, sent := make(chan struct{}), make(chan time.Time)
-	addr := serve(t, func(c *net.TCPConn) {
+	addr := serve(t, func(tcp *net.TCPConn) {
+		c := net.Conn(tcp)
+		if server != nil {
+			c = tls.Server(tcp, server)
+		}
 		for askLine(c) {
 			_, _ = io.WriteString(c, "first")
 			<-proceed
@@ -220,26 +239,23 @@ func TestBlurOfALateRead(t *testing.T) {
 			sent <- began
 		}
 	})
-	d := NewDialer(NewClock(), addr, DialOptions{Timeout: patience})
+	d := NewDialer(NewClock(), addr, DialOptions{TLS: client, Timeout: patience})
 	t.Cleanup(d.Close)
 	c, p := polledConn(t, d, 0)
 	defer c.Close()
 	for range 20 {
-		first := make(chan struct{}, 1)
-		type result struct {
-			reads []read
-			err   error
-		}
-		ended := make(chan result)
+		first, ended := make(chan struct{}, 1), make(chan error)
+		var reads []read
 		go func() {
-			var reads []read
 			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(b []byte, at Stamp) bool {
 				if reads = append(reads, read{string(b), at.Narrow(false, true, c.Single)}); string(b) == "first" {
 					first <- struct{}{}
+				} else if len(b) == 1 && c.Whole() && !c.Single() {
+					t.Errorf("%q is said to be all of its read, at %+v", b, at)
 				}
 				return b[len(b)-1] != '.'
 			})
-			ended <- result{reads, err}
+			ended <- err
 		}()
 		<-first
 		quiet := d.clock.Now()
@@ -252,13 +268,73 @@ func TestBlurOfALateRead(t *testing.T) {
 		proceed <- struct{}{}
 		began := (<-sent).Sub(d.clock.start)
 		p.poller.mu.Unlock()
-		got := <-ended
-		if got.err != nil || len(got.reads) < 2 {
-			t.Fatalf("reads %v, error %v", got.reads, got.err)
+		if err := <-ended; err != nil || len(reads) < 2 {
+			t.Fatalf("reads %v, error %v", reads, err)
 		}
-		at := got.reads[1].at
-		if from := at.At() - at.Blur; len(got.reads) == 2 && (from > began || from < quiet) {
-			t.Errorf("what was sent from %v on is said to have come after %v; the silence began at %v", began, from, quiet)
+		for _, r := range reads[1:] {
+			// The kernel stamps by the wall clock, which may be off by a little.
+			const off = 100 * time.Microsecond
+			from := r.at.At() - r.at.Blur
+			if all := reads[1].at.User == reads[len(reads)-1].at.User; all && (from > began+off || from < quiet-off || r.at.Blur == 0) {
+				t.Errorf("what was sent from %v on is said to have come after %v: %+v; the silence began at %v", began, from, r.at, quiet)
+			}
 		}
+	}
+}
+
+// Records of TLS are followed through reads of any size.
+func TestRecords(t *testing.T) {
+	record := func(n int) []byte { return append([]byte{23, 3, 3, byte(n >> 8), byte(n)}, make([]byte, n)...) }
+	stream := slices.Concat(record(3), record(0), record(300), record(1))
+	var ends []int // of the records
+	for at, n := range []int{3, 0, 300, 1} {
+		last := 0
+		if at > 0 {
+			last = ends[at-1]
+		}
+		ends = append(ends, last+5+n)
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		var r records
+		for at := 0; at < len(stream); {
+			n := min(1+rnd.IntN(rnd.IntN(300)+1), len(stream)-at)
+			r.read(stream[at : at+n])
+			want, torn := 0, true
+			for _, end := range ends {
+				if end > at && end <= at+n {
+					want++
+				}
+				torn = torn && end != at+n
+			}
+			if at += n; r.ends != want || r.torn != torn {
+				t.Fatalf("%d bytes up to %d: %d records end, torn %v; want %d, %v", n, at, r.ends, r.torn, want, torn)
+			}
+		}
+	}
+}
+
+// A server may have to wait while much lies unread: from then on nothing is known better than that.
+func TestHeld(t *testing.T) {
+	var b blur
+	first := b.read(Stamp{Kernel: 100, User: 350}, Stamp{}, 0, false)
+	b.full(first, Stamp{})
+	second := b.read(Stamp{Kernel: 300, User: 400}, first, 299, false)
+	b.full(second, first) // of its time 50 were counted already
+	third := b.read(Stamp{Kernel: 410, User: 420}, second, 409, false)
+	if first.Held != 0 || second.Held != 250 || third.Held != 300 {
+		t.Errorf("held for %v, %v, %v; want 0, 250, 300", first.Held, second.Held, third.Held)
+	}
+	never := func() bool { return false }
+	if got := third.Narrow(true, true, never); got.Blur != 300 || !got.Loose {
+		t.Errorf("%+v: want it loose by 300", got)
+	}
+	unstamped := b.read(Stamp{Kernel: record.Never, User: 500}, third, 0, false)
+	if got := unstamped.Narrow(true, true, never); got.Blur != 300 || !got.Loose {
+		t.Errorf("%+v: want it loose by 300", got)
+	}
+	unstamped.Held = 0
+	if got := unstamped.Narrow(true, true, never); got.Blur != 90 || !got.Loose {
+		t.Errorf("%+v: want it loose since the read at 410", got)
 	}
 }

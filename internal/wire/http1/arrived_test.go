@@ -1,0 +1,82 @@
+package http1
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+)
+
+func TestEventsOfARead(t *testing.T) {
+	const sse, lines = "text/event-stream; charset=utf-8", "application/x-ndjson"
+	for _, tt := range []struct {
+		kind, before, read string
+		alone, last        bool
+	}{
+		{sse, "", "data: a\n\n", true, true},
+		{sse, "", "event: x\ndata: a\n\n", true, true},
+		{sse, "", "event: x\r\ndata: a\r\n\r\n", true, true},
+		{sse, "", "data: a\n\n\n", true, true},
+		{sse, "data: a\n", "\n", true, true},
+		{sse, "data: a\n\nda", "ta: b\n\n", true, true},
+		{sse, "data: a\n", "\ndata: b\n\n", false, true},
+		{sse, "", "data: a\n\ndata: b\n\n", false, true},
+		{sse, "", "data: a\n\ndata: b\n", false, false},
+		{sse, "", "data: a\n\nda", false, false},
+		{sse, "", "data: a\n\ndata: b\n\ndata: c", false, false},
+		{sse, "", "data: a\n", true, false},
+		{sse, "", "data: a", true, false},
+		{sse, "data: a\n\n", "", true, true},
+		{lines, "", "{}\n", true, true},
+		{lines, "{", "}\n", true, true},
+		{lines, "", "{}\n{}\n", false, true},
+		{lines, "", "{}\n{", false, false},
+		{lines, "", "{", true, false},
+	} {
+		alone, last := events([]byte(tt.before+tt.read), len(tt.before), tt.kind)
+		if alone != tt.alone || last != tt.last {
+			t.Errorf("%q behind %q: alone %v, last %v; want %v, %v", tt.read, tt.before, alone, last, tt.alone, tt.last)
+		}
+	}
+}
+
+// Pieces of one read are looked at together, whose first byte counts for the first read of an answer.
+func TestArrivedInPieces(t *testing.T) {
+	const blur = time.Millisecond
+	at := func(ms time.Duration) clock.Stamp {
+		return clock.Stamp{Kernel: ms * time.Millisecond, User: ms*time.Millisecond + 5, Blur: blur}
+	}
+	for _, tt := range []struct {
+		name   string
+		reads  []string // of one stamp each; pieces are parted by |
+		single bool
+		behind bool
+		want   []record.Mark // what they come to: Blur and Loose
+	}{
+		{"one event a read", []string{"data: a\n\n", "data: b\n\n"}, false, false, []record.Mark{{Blur: blur}, {}}},
+		{"one segment", []string{"data: a\n\n", "data: b\n\ndata: c\n\n"}, true, false, []record.Mark{{}, {}}},
+		{"two pieces", []string{"", "data: a\n\n|data: b\n\n"}, false, false, []record.Mark{{Blur: blur}, {Blur: blur}}},
+		{"a piece of an event", []string{"", "data: a\n\n|da", "ta: b\n\n"}, false, false, []record.Mark{{Blur: blur}, {Blur: blur, Loose: true}, {}}},
+		{"an event in pieces", []string{"", "data:| a\n|\n"}, false, false, []record.Mark{{Blur: blur}, {}}},
+		{"something behind", []string{"", "data: a\n\n"}, false, true, []record.Mark{{Blur: blur, Loose: true}, {Blur: blur, Loose: true}}},
+	} {
+		rec := &record.Exchange{}
+		rec.Streamed = true
+		for i, read := range tt.reads {
+			for _, piece := range strings.Split(read, "|") {
+				rec.Body = append(rec.Body, piece...)
+				Arrived(rec, rec.Body, "text/event-stream", at(time.Duration(10*i+10)), tt.behind, func() bool { return tt.single })
+			}
+		}
+		if len(rec.Marks) != len(tt.want) {
+			t.Fatalf("%s: %d marks, want %d", tt.name, len(rec.Marks), len(tt.want))
+		}
+		for i, m := range rec.Marks {
+			if m.Blur != tt.want[i].Blur || m.Loose != tt.want[i].Loose {
+				t.Errorf("%s: read %d: %+v, want %+v", tt.name, i, m, tt.want[i])
+			}
+		}
+	}
+}

@@ -63,10 +63,6 @@ type Record struct {
 
 	Conn  Conn
 	Marks []Mark // one per network read, in order
-	// Merged counts the segments that the kernel merged into reads of this
-	// request beyond one per read: 0 proves that events sharing a read were sent
-	// together; -1: the system does not say.
-	Merged int
 
 	Size        int    // bytes of the request's body; 0: not known
 	RequestBody []byte // the body itself, where the run keeps what was sent

@@ -34,13 +34,17 @@ func (l *looks) found(at time.Duration) {
 type arrivals struct {
 	epoch atomic.Uint32 // the reader's
 	after atomic.Int64  // set with the first report of an epoch
-	known uint32        // the epoch of that report; the poller's
+	known uint32        // that epoch and one more; the poller's
+	added time.Duration // when the poller had it: looks before that saw nothing of it
 }
 
 // reported notes that the connection has something to read, of which nothing had come at the
-// moment before. In the first epoch that is not known: data may have come ahead of the poller.
+// moment before.
 func (a *arrivals) reported(before time.Duration) {
-	if epoch := a.epoch.Load(); epoch != a.known {
+	if before < a.added {
+		before = 0 // it may have come ahead of the poller
+	}
+	if epoch := a.epoch.Load() + 1; epoch != a.known {
 		a.known = epoch
 		a.after.Store(int64(before))
 	}

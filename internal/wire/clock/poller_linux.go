@@ -118,6 +118,7 @@ func (p *poller) add(c *polled) error {
 		return failed
 	}
 	p.conns[c.number] = c
+	c.added = p.clock.Now()
 	return nil
 }
 

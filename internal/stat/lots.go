@@ -21,6 +21,7 @@ type lot struct {
 	n   int64 // samples of its own columns
 	m   [2]moments
 	sel selection
+	km  *survival  // of the first set; nil: no sample was cut off
 	all [2]Summary // without quantiles
 }
 
@@ -58,7 +59,7 @@ func each(cols []*Column, f func(stored []int64)) error {
 }
 
 // count makes the first pass: moments, and the counts of the cells of the root.
-func (s *source) count() error {
+func (s *source) count(censored *cuts) error {
 	var most int64
 	for i := range s.lots {
 		most = max(most, s.n+s.lots[i].n)
@@ -66,9 +67,17 @@ func (s *source) count() error {
 	var m [2]moments
 	m[0].min, m[1].min = math.MaxUint64, math.MaxUint64
 	common := newRoot(s.span, most)
+	for i := range s.lots {
+		if censored != nil {
+			s.lots[i].km = newSurvival(censored, s.base)
+		}
+	}
 	err := each(s.shared, func(stored []int64) {
 		addMoments(&m, stored, s.base)
 		common.add(stored, s.base)
+		for i := range s.lots {
+			s.lots[i].km.add(stored)
+		}
 	})
 	if err != nil {
 		return err
@@ -82,6 +91,7 @@ func (s *source) count() error {
 		err := each(l.own, func(stored []int64) {
 			addMoments(&l.m, stored, s.base)
 			l.sel.root.add(stored, s.base)
+			l.km.add(stored)
 		})
 		if err != nil {
 			return err
@@ -92,18 +102,28 @@ func (s *source) count() error {
 
 // want asks for the ranks that the quantiles of a lot need.
 func (l *lot) want(base int64, qs []float64, rule Rule) {
+	if l.m[0].n == 0 {
+		l.km = nil // there is nothing to weigh
+	}
 	for set := range l.all {
 		l.all[set] = l.m[set].summary(base)
 		if set == 1 && l.same() {
 			break
+		}
+		if set == 0 && l.km != nil {
+			l.km.weigh()
+			l.sel.wantRanks(set, l.km.ranks(qs, rule))
+			continue
 		}
 		l.sel.want(set, l.all[set].N, qs, rule)
 	}
 	l.sel.begin()
 }
 
-// same reports whether both sets hold all samples.
-func (l *lot) same() bool { return l.m[0].n == l.m[1].n && l.m[0].n == l.sel.root.seen }
+// same reports whether both sets hold all samples, and none was cut off.
+func (l *lot) same() bool {
+	return l.km == nil && l.m[0].n == l.m[1].n && l.m[0].n == l.sel.root.seen
+}
 
 // open reports whether another pass is needed.
 func (s *source) open() bool {
@@ -140,6 +160,10 @@ func (s *source) fill() error {
 func (l *lot) summaries(base int64, qs []float64, rule Rule) [2]Summary {
 	for set := range l.all {
 		l.all[set].Quantiles = l.sel.quantiles(set, l.all[set].N, base, qs, rule)
+	}
+	if l.km != nil {
+		l.km.describe(&l.all[0])
+		l.all[0].Quantiles, l.all[0].Bounds = l.km.quantiles(l.sel.found[0], qs, rule)
 	}
 	if l.same() {
 		l.all[1].Quantiles = slices.Clone(l.all[0].Quantiles)

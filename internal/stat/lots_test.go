@@ -24,7 +24,7 @@ func TestSummarizeEach(t *testing.T) {
 		}
 		shared := []*Column{fill(n), fill(n / 10)}
 		others := [][]*Column{nil, {fill(30)}, {fill(n / 20), fill(1)}}
-		got, err := SummarizeEach(qs, Linear, shared, others...)
+		got, err := SummarizeEach(qs, Linear, nil, shared, others...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -120,6 +120,11 @@ func (l *selection) want(set int, n int64, qs []float64, rule Rule) {
 		lo, hi, _ := rule.ranks(n, q)
 		ranks = append(ranks, lo, hi)
 	}
+	l.wantRanks(set, ranks)
+}
+
+// wantRanks asks for ranks of a set.
+func (l *selection) wantRanks(set int, ranks []int64) {
 	slices.Sort(ranks)
 	l.wanted[set] = slices.Compact(ranks)
 	l.found[set] = make(map[int64]uint64, len(ranks))

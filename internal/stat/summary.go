@@ -14,6 +14,12 @@ type Summary struct {
 	Mean      float64
 	Std       float64   // of the population: the divisor is N
 	Quantiles []float64 // in the order in which they were asked for; nil when N is 0
+
+	// Where samples were cut off; else none of these is set.
+	Censored int64  // those samples, which are not in N
+	Beyond   int64  // those of them that were cut off at no less than Seen: Mean, Std and Max are lower bounds
+	Seen     int64  // the greatest sample that was not cut off
+	Bounds   []bool // of Quantiles: it is a lower bound
 }
 
 // maxSamples bounds what one summary can count: its counters have 32 bits.
@@ -23,21 +29,27 @@ const maxSamples = math.MaxUint32
 // Second. Quantiles are exact. It reads the columns a few times and needs memory
 // for counters only, however long they are.
 func Summarize(qs []float64, rule Rule, cols ...*Column) ([2]Summary, error) {
-	all, err := SummarizeEach(qs, rule, cols, nil)
+	all, err := SummarizeEach(qs, rule, nil, cols, nil)
 	return all[0], err
 }
 
 // SummarizeEach describes several lots of samples that have most of them in common: the shared
-// columns together with each of the others, which are read as often as if they were one lot.
-func SummarizeEach(qs []float64, rule Rule, shared []*Column, others ...[]*Column) ([][2]Summary, error) {
+// columns together with each of the others, which are read as often as if they were one lot. Of
+// censored samples, which all lots have, it is known that they are at least so great: see
+// SummarizeCensored.
+func SummarizeEach(qs []float64, rule Rule, censored, shared []*Column, others ...[]*Column) ([][2]Summary, error) {
 	out := make([][2]Summary, len(others))
+	cut, err := cutsOf(censored)
+	if err != nil {
+		return out, fmt.Errorf("read the samples that were cut off: %w", err)
+	}
 	s := newSource(shared, others)
 	for i := range s.lots {
 		if n := s.n + s.lots[i].n; n > maxSamples {
 			return out, fmt.Errorf("summarize %d samples: at most %d can be counted", n, int64(maxSamples))
 		}
 	}
-	if err := s.count(); err != nil {
+	if err := s.count(cut); err != nil {
 		return out, err
 	}
 	for i := range s.lots {

@@ -73,6 +73,7 @@ type Fold struct {
 	slos    []objective
 	stages  []*stage
 
+	courses   []*course    // of defs, for requests that did not end
 	perTarget []*Def       // what is kept for each target
 	perModel  []*Def       // what is kept for each model
 	perWorker []*Def       // what is kept for each worker
@@ -103,7 +104,7 @@ func objectives(slos []SLO) ([]objective, error) {
 // NewFold makes an empty Fold.
 func NewFold(opts Options) (*Fold, error) {
 	sampled := slices.DeleteFunc(Defs(), func(d Def) bool { return d.Rate != nil })
-	f := &Fold{opts: opts, pool: opts.Pool, defs: sampled}
+	f := &Fold{opts: opts, pool: opts.Pool, defs: sampled, courses: coursesOf(sampled)}
 	var err error
 	if f.slos, err = objectives(opts.SLOs); err != nil {
 		return nil, err
@@ -198,6 +199,9 @@ func (f *Fold) Add(rec *record.Record) {
 // sample appends the request's samples to the columns.
 func (f *Fold) sample(s *stage, r *Request, in stat.Set) {
 	ok := r.Failure == nil
+	if endedHere(r.Failure) && in&stat.First != 0 {
+		f.cut(s, r)
+	}
 	even := r.even()
 	if even {
 		s.even.AppendAll(r.gaps, in)

@@ -16,6 +16,7 @@ type stage struct {
 	cols   []*stat.Column // by sampled metric
 	bounds []bounded      // of those
 	even   *stat.Column   // gaps that are gaps of events and of tokens alike
+	cut    cutColumns     // by sampled metric: of requests that did not end
 
 	whole, steady Totals
 	steadyEnd     time.Duration
@@ -98,6 +99,7 @@ func newStage(f *Fold) *stage {
 
 func (s *stage) close() {
 	s.even.Close()
+	s.cut.close()
 	for i, c := range s.cols {
 		c.Close()
 		s.bounds[i].close()
@@ -302,6 +304,9 @@ func (s *stage) merge(o *stage) error {
 		if err := cmp.Or(s.cols[i].Merge(o.cols[i]), s.bounds[i].merge(s.pool, &o.bounds[i])); err != nil {
 			return err
 		}
+	}
+	if err := s.cut.merge(o.cut); err != nil {
+		return err
 	}
 	s.whole.merge(&o.whole)
 	s.steady.merge(&o.steady)

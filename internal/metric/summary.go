@@ -39,6 +39,7 @@ type Stage struct {
 	Workers    []Window      // the same by worker, as far as they had any
 	Pace       Pace          // of the measured phase
 	Busy       time.Duration // in the steady window: time in flight or on the way there, summed over requests
+	Unfinished Unfinished    // measured requests that did not end
 	Series     *Series       // the requests in the order in which they were sent; nil: none is known to have been measured
 }
 
@@ -63,6 +64,10 @@ type Stat struct {
 	// Least and Most are what the figures are at least and at most, whatever this client did; nil:
 	// nobody knows.
 	Least, Most *Ends
+
+	// Where requests did not end: see stat.Summary.
+	Censored, Beyond int64
+	Bounds           []bool // of Quantiles: it is a lower bound
 }
 
 // Ends are the figures of one end of all samples.
@@ -83,7 +88,7 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 		}
 		out[i] = f.summary(i, s, defs)
 		for k := range f.defs {
-			t := &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k]), bounds: &s.bounds[k]}
+			t := &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k]), bounds: &s.bounds[k], cut: s.cut.of(k)}
 			t.twin = twinOf(t, tasks)
 			tasks = append(tasks, t)
 		}
@@ -103,6 +108,12 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 			continue
 		}
 		t.set(&t.stage.Whole, 0)
+		if t.def.ID == "request_latency" {
+			var err error
+			if t.stage.Unfinished, err = agesOf(t.cut, &t.sums[0]); err != nil {
+				return nil, err
+			}
+		}
 		if t.stage.Steady != nil {
 			t.set(t.stage.Steady, 1)
 		}
@@ -182,6 +193,7 @@ func (w *Window) set(d *Def, s stat.Summary) {
 		Def: d, N: s.N, Avg: s.Mean / d.Scale, Std: s.Std / d.Scale,
 		Min: float64(s.Min) / d.Scale, Max: float64(s.Max) / d.Scale,
 		Quantiles: make([]float64, len(s.Quantiles)),
+		Censored:  s.Censored, Beyond: s.Beyond, Bounds: s.Bounds,
 	}
 	for i, q := range s.Quantiles {
 		st.Quantiles[i] = q / d.Scale
@@ -197,12 +209,18 @@ func (t *task) set(w *Window, set int) {
 		return
 	}
 	ends := [2]stat.Summary{t.sums[set], t.sums[set]}
-	if t.ends != nil {
+	if len(t.ends) > 0 {
 		ends = [2]stat.Summary{t.ends[0][set], t.ends[1][set]}
 	}
 	b := t.bounds
-	st.Least = t.end(&ends[0], st.Avg-float64(b.below[set])/float64(st.N)/t.def.Scale, func(v float64) float64 { return v - b.off(0, v) })
-	st.Most = t.end(&ends[1], st.Avg+float64(b.above[set])/float64(st.N)/t.def.Scale, func(v float64) float64 { return v + b.off(1, v) })
+	less := func(v float64) float64 { return v - b.off(0, v) }
+	more := func(v float64) float64 { return v + b.off(1, v) }
+	n := float64(st.N) * t.def.Scale
+	least, most := st.Avg-float64(b.below[set])/n, st.Avg+float64(b.above[set])/n
+	if st.Censored > 0 { // its samples have weights
+		least, most = less(ends[0].Mean)/t.def.Scale, more(ends[1].Mean)/t.def.Scale
+	}
+	st.Least, st.Most = t.end(&ends[0], least, less), t.end(&ends[1], most, more)
 	w.Stats[t.def.ID] = st
 }
 
@@ -222,8 +240,9 @@ type task struct {
 	window *Window // of a target; nil: those of the stage
 	def    *Def
 	cols   []*stat.Column
-	bounds *bounded // of its samples; nil: of a target
-	twin   *task    // has the same columns and therefore the same summary
+	bounds *bounded       // of its samples; nil: of a target
+	twin   *task          // has the same columns and therefore the same summary
+	cut    []*stat.Column // censored samples
 	sums   [2]stat.Summary
 	ends   [][2]stat.Summary // least and most of all samples; nil: as sums
 	err    error
@@ -241,12 +260,12 @@ func twinOf(t *task, tasks []*task) *task {
 }
 
 func (t *task) summarize(qs []float64, rule stat.Rule) {
-	if t.bounds.columns() == nil {
-		t.sums, t.err = stat.Summarize(qs, rule, t.cols...)
-		return
+	lots := t.bounds.columns()
+	if lots == nil {
+		lots = [][]*stat.Column{nil}
 	}
 	var all [][2]stat.Summary
-	if all, t.err = stat.SummarizeEach(qs, rule, t.cols, t.bounds.columns()...); t.err == nil {
+	if all, t.err = stat.SummarizeEach(qs, rule, t.cut, t.cols, lots...); t.err == nil {
 		t.sums, t.ends = all[0], all[1:]
 	}
 }

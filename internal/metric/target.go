@@ -11,6 +11,7 @@ import (
 type part struct {
 	totals Totals
 	cols   []*stat.Column // by sampled metric of parts
+	cut    cutColumns     // the same of requests that did not end
 }
 
 // mostWorkers is more than a run has: a record that says otherwise is not one of a run.
@@ -63,6 +64,9 @@ func (f *Fold) part(list *parts, at, n int, defs []*Def, r *Request, good bool) 
 	t := (*list)[at]
 	t.totals.add(r, good)
 	t.totals.span(r.Record)
+	if endedHere(r.Failure) {
+		f.cutPart(t, defs, r)
+	}
 	if r.Failure != nil {
 		return
 	}
@@ -78,6 +82,7 @@ func (list parts) close() {
 		for _, c := range t.cols {
 			c.Close()
 		}
+		t.cut.close()
 	}
 }
 
@@ -94,6 +99,9 @@ func (list *parts) merge(o parts) error {
 			if err := to.cols[k].Merge(from.cols[k]); err != nil {
 				return err
 			}
+		}
+		if err := to.cut.merge(from.cut); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -119,7 +127,7 @@ func (list parts) tasks(defs []*Def, windows []Window) []*task {
 	for i, t := range list {
 		for k, d := range defs {
 			if t.cols[k].Len() > 0 {
-				tasks = append(tasks, &task{window: &windows[i], def: d, cols: t.cols[k : k+1]})
+				tasks = append(tasks, &task{window: &windows[i], def: d, cols: t.cols[k : k+1], cut: t.cut.of(k)})
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -34,6 +35,15 @@ const (
 // StillUnderway is how the message of a failure begins that a reader makes of a request whose
 // record is missing where the file ends.
 const StillUnderway = "still under way where the records end"
+
+// unrecorded is how it begins where the record is missing in the middle.
+const unrecorded = "no record of its end was kept"
+
+// Unrecorded reports whether a reader made the failure of a request whose record is missing:
+// what had come of it is not known.
+func (f *Failure) Unrecorded() bool {
+	return f.Class == CutOff && (strings.HasPrefix(f.Message, StillUnderway) || strings.HasPrefix(f.Message, unrecorded))
+}
 
 // ErrCutOff is the cause of a context that ended because the drain time of its stage was
 // over: what is still under way then fails with CutOff.

@@ -115,7 +115,7 @@ func (o *open) next(end error) (rec *Record, ok bool) {
 	o.left = o.left[1:]
 	rec = &b.Record
 	rec.End = max(o.at, rec.Ready, rec.Sent, b.last)
-	message := "no record of its end was kept"
+	message := unrecorded
 	if errors.Is(end, ErrTruncated) {
 		message = StillUnderway
 	}

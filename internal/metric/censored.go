@@ -92,21 +92,18 @@ func (c *course) of(r *record.Record) (v int64, censored, ok bool) {
 	if from == record.Never || c.stream && !r.Streamed {
 		return 0, false, false
 	}
-	if c.to == nil {
-		return int64(r.End - from), true, r.End >= from
-	}
-	if r.Failure.Unrecorded() {
-		return 0, false, false // whether it got there is not known
-	}
-	if at := c.to(r); at != record.Never {
-		return int64(at - from), false, true
+	if c.to != nil {
+		if at := c.to(r); at != record.Never {
+			return int64(at - from), false, true
+		}
 	}
 	return int64(r.End - from), true, r.End >= from
 }
 
-// endedHere reports whether it was this client that ended a request, with nothing wrong.
+// endedHere reports whether it was this client that ended a request, with nothing wrong. One
+// whose record is missing may have ended before, and nothing is known of it.
 func endedHere(f *record.Failure) bool {
-	return f != nil && (f.Class == record.CutOff || f.Class == record.Cancelled)
+	return f != nil && (f.Class == record.CutOff || f.Class == record.Cancelled) && !f.Unrecorded()
 }
 
 // cutColumns are the censored samples of metrics, each made when there is one.

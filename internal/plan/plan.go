@@ -281,6 +281,7 @@ type Budgets struct {
 	Error       float64  // share of a latency that this client can have bent it by; or Lag if that is more
 	Drift       float64  // change of throughput or latency between the halves of the steady window
 	Failures    float64  // share of requests that failed, those aside that this side has ended
+	Unfinished  float64  // share of requests that were cut off long after the others had ended
 	InFlight    float64  // least share of a closed loop's concurrency that was held
 	Standstill  float64  // share of the time in which this client stood still
 	Pause       Duration
@@ -345,6 +346,7 @@ func Default() Plan {
 			Error:       0.05,
 			Drift:       0.1,
 			Failures:    0.01,
+			Unfinished:  0.01,
 			InFlight:    0.95,
 			Standstill:  0.05,
 			Pause:       Duration(time.Second),

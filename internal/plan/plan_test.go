@@ -48,7 +48,7 @@ goodput: {ttft: 200ms, request_latency: 2s}
 max_errors: 5%
 budgets: {lag: 2ms, lag_share: 2%, cpu: 90%, gc: 0, achieved: 0.5,
   token_drift: 1, short_output: 100%, clock_step: 0, start_skew: 7ms, clock_bound: 1s, resent: 3%, drift: 0.25,
-  failures: 2%, in_flight: 90%, standstill: 10%, pause: 2s, cached: 50%}
+  failures: 2%, unfinished: 3%, in_flight: 90%, standstill: 10%, pause: 2s, cached: 50%}
 limits: {answer: 2GiB, stream: 0, event: 0, header: 0, raw: 1000, file: 0, record: 0, tokenizer: 0, expansion: 2.5, template: 0, steps: 7, download: 0}
 output: {dir: out, keep_raw: true}
 `
@@ -86,7 +86,7 @@ func fullPlan() *Plan {
 		Budgets: Budgets{
 			Lag: second / 500, LagShare: 0.02, CPU: 0.9, Achieved: 0.5,
 			TokenDrift: 1, ShortOutput: 1, StartSkew: 7 * second / 1000, ClockBound: second, Resent: 0.03, Error: 0.05, Drift: 0.25,
-			Failures: 0.02, InFlight: 0.9, Standstill: 0.1, Pause: 2 * second, Cached: 0.5,
+			Failures: 0.02, Unfinished: 0.03, InFlight: 0.9, Standstill: 0.1, Pause: 2 * second, Cached: 0.5,
 		},
 		Limits: Limits{Answer: 2 << 30, Raw: 1000, Expansion: 2.5, Steps: 7},
 		Output: Output{Dir: "out", KeepRaw: true},

@@ -360,6 +360,8 @@ var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 			"Change of latency or flow during the stage, times twice the share of the smaller part."),
 		always("failures", share(), func(b *Budgets) *float64 { return &b.Failures },
 			"Share of requests that failed; those cut off or cancelled at the end of a stage do not count."),
+		always("unfinished", share(), func(b *Budgets) *float64 { return &b.Unfinished },
+			"Share of requests that were cut off or cancelled at an age of more than 1.5 times the longest latency of those that ended."),
 		always("in_flight", share(), func(b *Budgets) *float64 { return &b.InFlight }, "Minimum share of a closed loop's concurrency that must be held, on average."),
 		always("standstill", share(), func(b *Budgets) *float64 { return &b.Standstill }, "Share of the time in which this client was stalled, in pauses of 0.25 s or more."),
 		always("pause", duration(), func(b *Budgets) *Duration { return &b.Pause }, "Longest of those pauses."),

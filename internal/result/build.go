@@ -342,6 +342,7 @@ func stats(w *metric.Window) map[string]Stat {
 				P75: q[5], P90: q[6], P95: q[7], P99: q[8], P999: q[9],
 			}
 			st.Thin = thin(s.N)
+			st.Censored, st.AtLeast = s.Censored, atLeast(&s)
 		}
 		if finite(append([]float64{s.Avg, s.Min, s.Max, s.Std}, s.Quantiles...)) {
 			out[id] = st

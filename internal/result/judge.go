@@ -186,6 +186,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	}
 	clients := j.facts.clients()
 	j.failures(i, sum)
+	j.unfinished(i, sum)
 	j.resent(i, sum)
 	j.unended(i, sum)
 	j.thinNote(i, sum)

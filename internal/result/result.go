@@ -214,6 +214,11 @@ type Stat struct {
 	Intervals map[string]Interval `json:"intervals,omitempty"`
 	// Thin lists the percentiles for which there are too few samples.
 	Thin []string `json:"thin,omitempty"`
+	// Censored is how many requests did not end, of which the metric is at least their age. They
+	// are not in Count.
+	Censored int64 `json:"censored,omitempty"`
+	// AtLeast lists the statistics that lie beyond what was seen: the truth is as great or greater.
+	AtLeast []string `json:"at_least,omitempty"`
 }
 
 // Interval is a confidence interval.

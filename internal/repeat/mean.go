@@ -51,6 +51,9 @@ func mean(m Metric) result.Stat {
 		if f.Thin {
 			s.Thin = append(s.Thin, name)
 		}
+		if f.AtLeast {
+			s.AtLeast = append(s.AtLeast, name)
+		}
 	}
 	return s
 }

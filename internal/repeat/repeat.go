@@ -104,6 +104,9 @@ type Figure struct {
 	// runs; left out: not known.
 	Within *float64 `json:"within,omitempty"`
 	Thin   bool     `json:"thin,omitempty"` // a run has too few samples for this percentile
+	// AtLeast: in a run it is a lower bound, because requests did not end. So is the mean, and
+	// intervals are left out.
+	AtLeast bool `json:"at_least,omitempty"`
 }
 
 // Run is a run and what is known of it.
@@ -208,6 +211,7 @@ func figureOf(runs []Run, stage int, key Key) (f Figure, ok bool) {
 		f.Runs = append(f.Runs, &v)
 		values = append(values, v)
 		f.Thin = f.Thin || slices.Contains(m.Thin, key.Stat)
+		f.AtLeast = f.AtLeast || m.Open(key.Stat)
 		if at := runs[i].Within[stage][key]; at.Known {
 			within = append(within, (at.Hi-at.Lo)/2)
 		}
@@ -217,14 +221,14 @@ func figureOf(runs []Run, stage int, key Key) (f Figure, ok bool) {
 	}
 	at := estimate.OfRuns(values, estimate.Confidence)
 	f.Mean, f.Min, f.Max, f.Std = at.Value, slices.Min(values), slices.Max(values), deviation(values, at.Value)
-	if at.Known {
+	if at.Known && !f.AtLeast {
 		f.Interval = &result.Interval{Lo: at.Lo, Hi: at.Hi}
 	}
 	if f.Mean != 0 {
 		cv := f.Std / math.Abs(f.Mean)
 		f.CV = &cv
 	}
-	if len(within) > 0 {
+	if len(within) > 0 && !f.AtLeast {
 		slices.Sort(within)
 		middle := within[len(within)/2]
 		f.Within = &middle

@@ -27,9 +27,6 @@ func atLeast(s *metric.Stat) []string {
 // Open reports whether a statistic is known only to be at least its value.
 func (s *Stat) Open(name string) bool { return slices.Contains(s.AtLeast, name) }
 
-// Least stands before a number that is a lower bound.
-const Least = "≥ "
-
 // unlikely is how likely chance may explain that requests which did not end were old.
 const unlikely = 0.001
 

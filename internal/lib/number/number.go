@@ -120,6 +120,17 @@ func Value(v float64, unit string) string {
 	return n + " " + s.Unit
 }
 
+// Least stands before a number that is known only to be that much or more.
+const Least = "≥ "
+
+// AtLeast is a number as text, marked where it is a lower bound.
+func AtLeast(text string, bound bool) string {
+	if bound {
+		return Least + text
+	}
+	return text
+}
+
 // Share writes a share of one as per cent. Only a share of exactly all or
 // nothing is written as 100 % or 0 %: a few failures in a million stay visible.
 func Share(v float64) string {

@@ -57,8 +57,12 @@ func (p *printer) comparison(stages []result.Stage) {
 	p.blank()
 	p.line(p.style.Bold("Stages side by side"))
 	p.table(&t)
-	if slices.ContainsFunc(t.render(p.width-len(indent), p.style), func(l string) bool { return strings.Contains(l, thinMark) }) {
+	shown := strings.Join(t.render(p.width-len(indent), p.style), "")
+	if strings.Contains(shown, thinMark) {
 		p.wrapped(indent, thinText)
+	}
+	if strings.Contains(shown, number.Least) {
+		p.wrapped(indent, leastText)
 	}
 }
 
@@ -125,8 +129,9 @@ func compare(t *table, rows []map[string]result.Stat) {
 		for i, metrics := range rows {
 			cell := ""
 			if v, ok := f.of(metrics); ok {
-				cell = scale.Own(v)
-				if slices.Contains(metrics[f.metric].Thin, f.stat) {
+				m := metrics[f.metric]
+				cell = number.AtLeast(scale.Own(v), m.Open(f.stat))
+				if slices.Contains(m.Thin, f.stat) {
 					cell = thinMark + cell
 				}
 			}

@@ -70,6 +70,7 @@ type printer struct {
 	all   bool
 	named bool
 	thin  bool // a percentile with too few samples was printed in this stage
+	least bool // a lower bound was
 	apart bool // the next line stands apart from the last one
 }
 

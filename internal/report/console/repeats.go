@@ -81,11 +81,16 @@ func (p *printer) runs(d *repeat.Document) {
 	}
 	p.blank()
 	p.table(&t)
-	for _, row := range t.rows {
-		if slices.ContainsFunc(row, func(cell string) bool { return strings.HasPrefix(cell, thinMark) }) {
-			p.wrapped(indent, thinText)
-			break
-		}
+	marked := func(mark string) bool {
+		return slices.ContainsFunc(t.rows, func(row []string) bool {
+			return slices.ContainsFunc(row, func(cell string) bool { return strings.Contains(cell, mark) })
+		})
+	}
+	if marked(thinMark) {
+		p.wrapped(indent, thinText)
+	}
+	if marked(number.Least) {
+		p.wrapped(indent, leastText)
 	}
 }
 
@@ -105,6 +110,11 @@ func eachRun(s *repeat.Stage, n int) []map[string]result.Stat {
 				if p99.Thin {
 					st.Thin = []string{"p99"}
 				}
+				for _, name := range []string{"p50", "p99"} {
+					if m.Stats[name].AtLeast {
+						st.AtLeast = append(st.AtLeast, name)
+					}
+				}
 			}
 			rows[i][id] = st
 		}
@@ -122,19 +132,22 @@ func (p *printer) repeatedStage(d *repeat.Document, s *repeat.Stage) {
 		{title: "mean", keep: mustKeep}, {title: share + "\ninterval", keep: mustKeep},
 		{title: "smallest\nto largest", keep: 60}, {title: "varies\nby", keep: 80}, {title: share + "\nin one run", keep: 70},
 	}}
-	thin := false
+	thin, least := false, false
 	for _, r := range p.repeatRows(s) {
 		m := s.Metrics[r.metric]
 		label := r.label
 		for _, stat := range p.repeatStats(&m) {
 			f := m.Stats[stat]
 			t.add(repeatCells(label, stat, r.unit, &m, &f)...)
-			label, thin = "", thin || f.Thin
+			label, thin, least = "", thin || f.Thin, least || f.AtLeast
 		}
 	}
 	p.table(&t)
 	if thin {
 		p.wrapped(indent, thinText)
+	}
+	if least {
+		p.wrapped(indent, leastText)
 	}
 }
 
@@ -195,7 +208,7 @@ func repeatCells(label, stat, unit string, m *repeat.Metric, f *repeat.Figure) [
 	if f.Thin {
 		mark = thinMark
 	}
-	return []string{label, stat, shown, mark + scale.Format(f.Mean), around, scale.Format(f.Min) + " to " + scale.Format(f.Max), varies, within}
+	return []string{label, stat, shown, mark + number.AtLeast(scale.Format(f.Mean), f.AtLeast), around, scale.Format(f.Min) + " to " + scale.Format(f.Max), varies, within}
 }
 
 // until says whether what the runs went on for holds.

@@ -17,7 +17,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.blank()
 	p.heading(s, len(r.Stages))
 	p.counts(s)
-	p.thin = false
+	p.thin, p.least = false, false
 	p.spread(s.Metrics, spreads())
 	if p.all {
 		p.spread(s.Metrics, rest(s.Metrics, true))
@@ -25,6 +25,9 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	}
 	if p.thin {
 		p.wrapped(indent, thinText)
+	}
+	if p.least {
+		p.wrapped(indent, leastText)
 	}
 	p.rates(s)
 	p.cost(s)
@@ -77,6 +80,8 @@ const thinMark = "~"
 
 const thinText = thinMark + " too few samples for this percentile: likely to vary between runs"
 
+const leastText = number.Least + "requests did not end: the figure is at least this much"
+
 // spread prints the table of the metrics that have samples.
 func (p *printer) spread(all map[string]result.Stat, rows []row) {
 	stats := statistics()
@@ -102,6 +107,7 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 	p.blank()
 	for _, l := range t.render(p.width-len(indent), p.style) {
 		p.thin = p.thin || strings.Contains(l, thinMark)
+		p.least = p.least || strings.Contains(l, number.Least)
 		p.line(indent + l)
 	}
 }
@@ -146,11 +152,11 @@ func cells(r row, m result.Stat, stats []statistic) []string {
 	if r.unit != "" {
 		unit = strings.TrimSpace(r.unit)
 	}
-	row := []string{r.label, unit, scale.Format(m.Avg)}
+	row := []string{r.label, unit, number.AtLeast(scale.Format(m.Avg), m.Open("avg"))}
 	for _, st := range stats {
 		cell := ""
 		if m.Spread != nil {
-			cell = scale.Format(m.Spread.At(st.name))
+			cell = number.AtLeast(scale.Format(m.Spread.At(st.name)), m.Open(st.name))
 			if slices.Contains(m.Thin, st.name) {
 				cell = thinMark + cell
 			}

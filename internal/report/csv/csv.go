@@ -83,7 +83,7 @@ type table struct {
 
 func (t *table) header() []string {
 	h := []string{"stage", "name", "load", "window", "metric", "unit", "count", "avg"}
-	return append(append(h, t.columns...), "thin", "run")
+	return append(append(h, t.columns...), "thin", "at_least", "run")
 }
 
 // words is how many cells of a row, from its first on, may be texts of others.
@@ -122,7 +122,7 @@ func (t *table) metrics(s *result.Stage, window string, all map[string]result.St
 			}
 			row = append(row, cell)
 		}
-		t.rows = append(t.rows, append(row, strings.Join(m.Thin, " ")))
+		t.rows = append(t.rows, append(row, strings.Join(m.Thin, " "), strings.Join(m.AtLeast, " ")))
 	}
 }
 

@@ -28,6 +28,9 @@ func sample() *result.Result {
 		"request_throughput": {Unit: "requests/sec", Avg: 1e21},
 		"error_share":        {Unit: "share"},
 	}
+	hung := latency
+	hung.Censored, hung.AtLeast = 12, []string{"avg", "max", "std", "p99", "p99.9"}
+	metrics["time_to_first_token"] = hung
 	return &result.Result{Stages: []result.Stage{
 		{
 			Index: 0, Name: `a "quoted", name`, Load: "50/s poisson, at most 500 in flight", Metrics: metrics,

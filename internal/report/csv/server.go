@@ -81,5 +81,5 @@ func (t *table) plain(s *result.Stage, metric, unit string, cells ...string) {
 
 func (t *table) row(s *result.Stage, window, metric, unit string, count uint64, cells ...string) {
 	row := append(t.start(s, window, metric, unit, int64(count)), cells...)
-	t.rows = append(t.rows, append(row, make([]string, len(t.columns)+2-len(cells))...))
+	t.rows = append(t.rows, append(row, make([]string, len(t.columns)+3-len(cells))...))
 }

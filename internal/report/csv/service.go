@@ -60,7 +60,7 @@ func (t *table) said(s *result.Stage, window, metric, unit, count string, value 
 		row = append(row, cell)
 	}
 	if !none {
-		t.rows = append(t.rows, append(row, ""))
+		t.rows = append(t.rows, append(row, "", ""))
 	}
 }
 

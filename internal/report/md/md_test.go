@@ -181,3 +181,20 @@ func TestWriteError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLowerBounds: a figure that is known only to be at least something says so.
+func TestLowerBounds(t *testing.T) {
+	r := one()
+	s := spread("ms", 1000, 3000)
+	s.Censored, s.AtLeast = 120, []string{"avg", "max", "std", "p99", "p99.9"}
+	r.Stages[0].Metrics["time_to_first_token"] = s
+	text := write(t, r, Options{})
+	for _, want := range []string{"| ≥ ", "≥ requests did not end: the figure is at least this much"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\ndoes not say %q", text, want)
+		}
+	}
+	if strings.Contains(write(t, one(), Options{}), "≥") {
+		t.Error("a figure that is known is called a lower bound")
+	}
+}

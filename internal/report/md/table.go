@@ -76,7 +76,8 @@ func (f figure) column(stages []result.Stage) (c column, thin, ok bool) {
 		case has && unit == "share":
 			cell = number.Share(v)
 		case has:
-			if cell = scale.Own(v); few {
+			m := stages[i].Metrics[f.metric]
+			if cell = number.AtLeast(scale.Own(v), m.Open(f.stat)); few {
 				cell, thin = `\~`+cell, true
 			}
 		}
@@ -108,6 +109,11 @@ func (p *printer) figures(stages []result.Stage) {
 	p.table(columns, mostTable)
 	if anyThin {
 		p.line("\n\\~ too few samples for this percentile: likely to vary between runs")
+	}
+	if slices.ContainsFunc(columns, func(c column) bool {
+		return slices.ContainsFunc(c.cells, func(cell string) bool { return strings.Contains(cell, number.Least) })
+	}) {
+		p.line("\n%srequests did not end: the figure is at least this much", number.Least)
 	}
 }
 

@@ -125,9 +125,11 @@ type Row struct {
 
 // Figure is a figure of a side: over several runs it is their mean.
 type Figure struct {
-	Value  float64 `json:"value"`
-	Runs   int     `json:"runs"` // with the figure
-	Spread *Spread `json:"spread,omitempty"`
+	Value float64 `json:"value"`
+	Runs  int     `json:"runs"` // with the figure
+	// AtLeast: it is a lower bound, because requests did not end.
+	AtLeast bool    `json:"at_least,omitempty"`
+	Spread  *Spread `json:"spread,omitempty"`
 }
 
 // Spread is how far the runs of a side are apart.

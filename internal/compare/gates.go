@@ -80,6 +80,8 @@ func (c *Comparison) judge(g *gate.Gate, f *Found) result.Gate {
 	switch {
 	case !g.Relative() && f.Row.B == nil:
 		o.Why = c.Sides[f.Table.Side].Name + " has no " + g.Figure()
+	case !g.Relative() && f.Row.B.AtLeast && !g.Decides(f.Row.B.Value):
+		o.Why = gate.Unknown(g.Figure(), f.Row.B.Value, f.Row.Unit)
 	case !g.Relative():
 		o.Value, o.Known, o.Holds = f.Row.B.Value, true, g.Op.Holds(f.Row.B.Value, g.Bound)
 	case d == nil || d.Interval == nil || g.Percent() && (d.Relative == nil || d.Interval.RelativeLo == nil || d.Interval.RelativeHi == nil):

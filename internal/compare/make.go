@@ -247,6 +247,8 @@ func (p *pair) metric(figures []figure) []Row {
 			row.Why = "not measured on the other side"
 		case unitA != unitB:
 			row.Why = fmt.Sprintf("in %s on one side and in %s on the other", unitA, unitB)
+		default:
+			row.bounds(p, f)
 		}
 		rows[i] = row
 	}
@@ -265,6 +267,7 @@ func (p *pair) metric(figures []figure) []Row {
 	}
 	for i := range rows {
 		rows[i].judge(differences[i], p.options.Size)
+		rows[i].unfinished(p)
 		rows[i].doubt(p.bent(p.first.side.levels(p.a), figures[i]) + p.bent(p.other.side.levels(p.b), figures[i]))
 	}
 	return rows

@@ -46,6 +46,10 @@ type Stats struct {
 	// Error is how far the client can have bent the average, TailError the 99th percentile;
 	// 0: not at all, or it is not known.
 	Error, TailError float64
+	// AtLeast are the statistics that are lower bounds, because requests did not end; Censored is
+	// how many did not.
+	AtLeast  []string
+	Censored int64
 }
 
 // Foreign is what another tool measured.
@@ -198,7 +202,7 @@ func foreign(path string, o OpenOptions) (*Run, error) {
 func levelOf(s *result.Stage) Level {
 	l := Level{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
 	for id, m := range s.Metrics {
-		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}}
+		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}, AtLeast: m.AtLeast, Censored: m.Censored}
 		st.Error, st.TailError = m.Off("avg"), max(m.Off("avg"), m.Off("p99"))
 		if m.Spread != nil {
 			for _, name := range percentiles() {

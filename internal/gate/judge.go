@@ -58,6 +58,10 @@ func (g *Gate) JudgeStage(s *result.Stage) Outcome {
 		o.Why = fmt.Sprintf("%s has no %s here", g.Metric.Short, g.Stat)
 		return o
 	}
+	if st.Open(g.Stat) && (g.Interval || !g.Decides(value)) {
+		o.Why = Unknown(g.Figure(), value, st.Unit)
+		return o
+	}
 	if g.Interval {
 		at, ok := st.Intervals[g.Stat]
 		if value == 0 {

@@ -56,7 +56,7 @@ func (s *Stat) named(name string) (float64, bool) {
 // meant to be too much, and the search itself says whether the server was steady.
 func ofServer() []string {
 	return []string{
-		"achieved", "rate", "requests", "failures", "flow_drift", "latency_drift", "ttft_drift", "tpot_drift", "unended", "server_latency", "client_failures", "cut_off",
+		"achieved", "rate", "requests", "failures", "unfinished", "flow_drift", "latency_drift", "ttft_drift", "tpot_drift", "unended", "server_latency", "client_failures", "cut_off",
 	}
 }
 

@@ -47,7 +47,7 @@ func intervals(p *plan.Plan, marks []record.StageMark, records *record.File, res
 			}
 			st.Intervals = map[string]result.Interval{}
 			for k, at := range of.Intervals(id, names, estimate.Confidence) {
-				if at.Known {
+				if at.Known && !st.Open(names[k]) {
 					st.Intervals[names[k]] = result.Interval{Lo: at.Lo, Hi: at.Hi}
 				}
 			}

@@ -86,7 +86,7 @@ func figure(scale number.Scale, f *compare.Figure) string {
 	if f == nil {
 		return "-"
 	}
-	text := scale.Own(f.Value)
+	text := number.AtLeast(scale.Own(f.Value), f.AtLeast)
 	if f.Spread != nil && f.Value != 0 {
 		text += " ±" + number.Percent(round(f.Spread.Std/math.Abs(f.Value)))
 	}

@@ -12,6 +12,8 @@ export interface Stat extends Partial<Spread> {
   avg: number;
   error?: { avg: number; p99?: number };
   thin?: string[];
+  censored?: number; // requests that did not end
+  at_least?: string[]; // statistics that are lower bounds, because of them
 }
 
 export interface Check {

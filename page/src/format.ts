@@ -29,6 +29,13 @@ export function inScale(s: Scale, v: number): string {
   return Number.isFinite(v) ? group(fixed(v * s.factor, s.decimals)) : "-";
 }
 
+// figureOf writes a statistic, marked where it has too few samples and where it is known only to be that much or more.
+export function figureOf(s: Scale, m: { thin?: string[]; at_least?: string[] }, name: string, v: number): string {
+  return (m.thin?.includes(name) ? "~" : "") + (m.at_least?.includes(name) ? "≥ " : "") + inScale(s, v);
+}
+
+export const leastText = "≥ requests did not end: the figure is at least this much.";
+
 // value writes one value with its unit, scaled to itself.
 export function value(v: number, unit: string): string {
   if (isShare(unit)) return share(v);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, fixed, group, inScale, plural, scaleFor, seconds, share, value, visible, words } from "../src/format";
+import { count, figureOf, fixed, group, inScale, plural, scaleFor, seconds, share, value, visible, words } from "../src/format";
 
 test("values look as on the console", () => {
   for (const [v, unit, want] of [
@@ -19,6 +19,11 @@ test("a row has one scale", () => {
   const s = scaleFor("ms", 52.22);
   assert.deepEqual([40.96, 122.88, 1280].map((v) => inScale(s, v)), ["40.96", "122.88", "1,280.00"]);
   assert.equal(inScale(s, NaN), "-");
+});
+
+test("a figure says what is known of it", () => {
+  const s = scaleFor("ms", 3060), m = { thin: ["p99.9"], at_least: ["avg", "p99.9"] };
+  assert.deepEqual(["avg", "p50", "p99.9"].map((name) => figureOf(s, m, name, 3060)), ["≥ 3,060", "3,060", "~≥ 3,060"]);
 });
 
 test("shares of nearly all and nearly none stay visible", () => {

@@ -16,7 +16,7 @@ export interface Difference {
   p?: number; p_holm?: number; least?: number; longer?: number; method?: string;
 }
 
-export interface Figure { value: number; runs: number; spread?: { min: number; max: number; std: number } }
+export interface Figure { value: number; runs: number; at_least?: boolean; spread?: { min: number; max: number; std: number } }
 
 export interface Row {
   metric: string; name: string; stat: string; unit: string; direction: string;

@@ -71,7 +71,7 @@ function lines(rows: Row[], most: number): HTMLElement[] {
     const scale = scaleFor(r.unit, r.a?.value ?? r.b?.value ?? 0);
     const first = rows[i - 1]?.metric !== r.metric;
     const span = first ? rows.slice(i).findIndex((x) => x.metric !== r.metric) : 0;
-    const figure = (f: Figure | undefined) => h("td", { class: "number" }, f === undefined ? "–" : inScale(scale, f.value), f?.spread && f.value !== 0 ? h("span", { class: "spread" }, ` ± ${share(f.spread.std / Math.abs(f.value))}`) : null);
+    const figure = (f: Figure | undefined) => h("td", { class: "number" }, f === undefined ? "–" : (f.at_least ? "≥ " : "") + inScale(scale, f.value), f?.spread && f.value !== 0 ? h("span", { class: "spread" }, ` ± ${share(f.spread.std / Math.abs(f.value))}`) : null);
     return h("tr", { class: first ? "begins" : undefined },
       first && h("th", { scope: "rowgroup", rowspan: span < 0 ? rows.length - i : span }, r.name), h("td", { class: "stat" }, r.stat === "avg" ? "average" : r.stat), h("td", { class: "unit" }, scale.unit.replace(/^(requests|tokens)\/sec$/, "/s")),
       figure(r.a), figure(r.b),

@@ -1,7 +1,7 @@
 // The five figures that matter, with their spread and error bars.
 import { h, replace, s, text } from "../dom";
 import type { Stage, Stat } from "../document";
-import { inScale, scaleFor, value } from "../format";
+import { figureOf, inScale, leastText, scaleFor, value } from "../format";
 import { attained, stageTitle } from "../model";
 import { labelOf } from "../names";
 import type { Section } from "./section";
@@ -31,7 +31,7 @@ function card(metric: string, stage: Stage): HTMLElement {
   const unit = /\/sec$/.test(m.unit) ? "/s" : scale.unit;
   return h("div", { class: "figure" },
     h("h3", {}, labelOf(metric)),
-    h("p", { class: "big" }, h("span", {}, inScale(scale, m.avg)), unit !== "/s" && h("span", { class: "unit" }, " " + unit)),
+    h("p", { class: "big" }, h("span", { title: m.at_least?.includes("avg") ? leastText : undefined }, figureOf(scale, m, "avg", m.avg)), unit !== "/s" && h("span", { class: "unit" }, " " + unit)),
     h("p", { class: "quiet" }, (spread ? "average" : "whole stage") + (error ? " " + error : "")),
     spread ? strip(m) : null,
     spread ? percentiles(m) : beside(metric, stage));
@@ -41,7 +41,7 @@ function percentiles(m: Stat): HTMLElement {
   const scale = scaleFor(m.unit, m.avg);
   return h("dl", { class: "few" }, ...(["p50", "p90", "p99"] as const).flatMap((p) => {
     const thin = m.thin?.includes(p);
-    return [h("div", {}, h("dt", {}, p), h("dd", { title: thin ? "too few samples for this percentile: likely to vary between runs" : undefined }, (thin ? "~" : "") + inScale(scale, m[p] ?? NaN)))];
+    return [h("div", {}, h("dt", {}, p), h("dd", { title: thin ? "too few samples for this percentile: likely to vary between runs" : undefined }, figureOf(scale, m, p, m[p] ?? NaN)))];
   }));
 }
 

@@ -1,7 +1,7 @@
 // Stages side by side, and which of them met the objectives.
 import { h, refresh } from "../dom";
 import type { Stage } from "../document";
-import { count, inScale, scaleFor, share, value } from "../format";
+import { count, figureOf, scaleFor, share, value } from "../format";
 import { attained, type Model } from "../model";
 import { labelOf } from "../names";
 import type { Section } from "./section";
@@ -47,7 +47,7 @@ function table(m: Model, chosen: number, choose: (stage: number) => void): HTMLE
     select.addEventListener("click", () => choose(i));
     const share0 = attained(s);
     return h("tr", { class: i === chosen ? "active" : undefined }, h("th", { scope: "row" }, select), h("td", {}, s.load), h("td", { class: "number" }, count(s.counts.sent)), h("td", { class: "number" + (s.counts.failed > 0 ? " bad" : "") }, count(s.counts.failed)),
-      ...used.map(([k, p], c) => { const v = s.metrics[k]; const thin = v?.thin?.includes(p) ?? false; return h("td", { class: "number" + (thin ? " thin" : "") }, v && v[p] !== undefined ? (thin ? "~" : "") + inScale(scales[c] as ReturnType<typeof scaleFor>, v[p] as number) : ""); }),
+      ...used.map(([k, p], c) => { const v = s.metrics[k]; const thin = v?.thin?.includes(p) ?? false; return h("td", { class: "number" + (thin ? " thin" : "") }, v && v[p] !== undefined ? figureOf(scales[c] as ReturnType<typeof scaleFor>, v, p, v[p] as number) : ""); }),
       m.hasObjectives && h("td", { class: "number" }, share0 === null ? "" : share(share0), " ", share0 !== null && h("span", { class: "badge " + (share0 >= enough ? "ok" : "over") }, share0 >= enough ? "met" : "missed")));
   });
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Stages side by side" }, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i > 1 ? "number" : undefined }, t)))), h("tbody", {}, ...rows)));

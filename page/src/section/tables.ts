@@ -1,7 +1,7 @@
 // All figures of a stage, as the console prints them.
 import { h, refresh } from "../dom";
 import type { Part, Stage, Stat } from "../document";
-import { count, inScale, plural, scaleFor, seconds, share, value, words } from "../format";
+import { count, figureOf, inScale, leastText, plural, scaleFor, seconds, share, value, words } from "../format";
 import type { Model } from "../model";
 import { costs, labelOf, percentiles, rates, spreads, type Row } from "../names";
 import { frame, type Section } from "./section";
@@ -49,12 +49,13 @@ function spreadTable(stage: Stage): HTMLElement | null {
   const body = rows.map((r) => {
     const m = stage.metrics[r.metric] as Stat;
     const scale = scaleFor(m.unit, m.avg);
-    return h("tr", {}, h("th", { scope: "row" }, r.label), h("td", { class: "unit" }, r.unit ?? scale.unit), h("td", { class: "number strong" }, inScale(scale, m.avg)),
-      ...percentiles.map((p) => { const few = m.thin?.includes(p) ?? false; thin ||= few; return h("td", { class: "number" + (few ? " thin" : "") }, (few ? "~" : "") + inScale(scale, m[p] ?? NaN)); }),
-      h("td", { class: "number" }, inScale(scale, m.std ?? NaN)), h("td", { class: "number quiet" }, m.error ? "± " + value(m.error.avg, m.unit) : ""), h("td", { class: "number quiet" }, m.count ? count(m.count) : ""));
+    return h("tr", {}, h("th", { scope: "row" }, r.label), h("td", { class: "unit" }, r.unit ?? scale.unit), h("td", { class: "number strong" }, figureOf(scale, m, "avg", m.avg)),
+      ...percentiles.map((p) => { const few = m.thin?.includes(p) ?? false; thin ||= few; return h("td", { class: "number" + (few ? " thin" : "") }, figureOf(scale, m, p, m[p] ?? NaN)); }),
+      h("td", { class: "number" }, figureOf(scale, m, "std", m.std ?? NaN)), h("td", { class: "number quiet" }, m.error ? "± " + value(m.error.avg, m.unit) : ""), h("td", { class: "number quiet" }, m.count ? count(m.count) : ""));
   });
   const table = h("table", { class: "figures-table" }, headRow("Metric", "Unit", "avg", ...percentiles, "std", "error bar", "samples"), h("tbody", {}, ...body));
-  return h("div", {}, scroll("Latencies and lengths", table), thin && h("p", { class: "quiet" }, "~ too few samples for this percentile: likely to vary between runs."));
+  return h("div", {}, scroll("Latencies and lengths", table), thin && h("p", { class: "quiet" }, "~ too few samples for this percentile: likely to vary between runs."),
+    rows.some((r) => stage.metrics[r.metric]?.at_least) && h("p", { class: "quiet" }, leastText));
 }
 
 function rateTable(stage: Stage): HTMLElement | null {

@@ -37,6 +37,7 @@ type Row struct {
 	P90      float64
 	P99      float64
 	Thin     []string // percentiles for which there are too few samples
+	AtLeast  []string // statistics that are lower bounds, because requests did not end
 }
 
 // WriteAverage prints the line with which a study of one length ends.
@@ -76,13 +77,14 @@ func WriteTable(w io.Writer, k Kind, rows []Row) error {
 			table = append(table, append(line, "–", "–", "–", "–"))
 			continue
 		}
-		thin := func(name string, v float64) string {
+		figure := func(name string, v float64) string {
+			text := number.AtLeast(scale.Own(v), slices.Contains(r.AtLeast, name))
 			if slices.Contains(r.Thin, name) {
-				return "~" + scale.Own(v)
+				return "~" + text
 			}
-			return scale.Own(v)
+			return text
 		}
-		table = append(table, append(line, scale.Own(r.Avg), thin("p50", r.P50), thin("p90", r.P90), thin("p99", r.P99)))
+		table = append(table, append(line, figure("avg", r.Avg), figure("p50", r.P50), figure("p90", r.P90), figure("p99", r.P99)))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s by prompt length, in %s; lengths in tokens\n\n", k.What, scale.Unit)

@@ -71,8 +71,8 @@ func arrive(t *testing.T, k *keeper, d endpoint.Decoder, events []string) (*reco
 // arriveIn is the same in reads of up to so many bytes.
 func arriveIn(t *testing.T, k *keeper, d endpoint.Decoder, events []string, most int) (*record.Exchange, error) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(1, 2))
-	rec := &record.Exchange{Record: record.Record{Sent: time.Millisecond, Status: 200, Streamed: true, Cached: -1, Merged: 1 << 20}}
+	random, blurs := rand.New(rand.NewPCG(1, 2)), rand.New(rand.NewPCG(3, 4))
+	rec := &record.Exchange{Record: record.Record{Sent: time.Millisecond, Status: 200, Streamed: true, Cached: -1}}
 	k.bind(rec)
 	wire := strings.Join(events, "")
 	now := 50 * time.Millisecond
@@ -81,7 +81,11 @@ func arriveIn(t *testing.T, k *keeper, d endpoint.Decoder, events []string, most
 		now += time.Duration(random.ExpFloat64() * float64(5*time.Millisecond))
 		rec.Body = append(rec.Body, wire[:n]...)
 		wire = wire[n:]
-		http1.Mark(rec, rec.Body, clock.Stamp{Kernel: now, User: now + time.Duration(random.IntN(1000))})
+		at := clock.Stamp{Kernel: now, User: now + time.Duration(random.IntN(1000))}
+		if blurs.IntN(5) == 0 { // it may have come in pieces
+			at.Blur, at.Loose = time.Duration(blurs.IntN(1000))*time.Microsecond, true
+		}
+		http1.Mark(rec, rec.Body, at)
 		if err := http1.Hold(rec); err != nil {
 			return rec, err
 		}
@@ -164,7 +168,14 @@ func same(t *testing.T, name string, got, want metric.Stage) {
 		if g.N != w.N || math.Abs(g.Avg-w.Avg) > 1e-9*math.Abs(w.Avg) || g.Min != w.Min || g.Max != w.Max {
 			t.Errorf("%s: %s: n %d, mean %v, %v to %v; want %d, %v, %v to %v", name, id, g.N, g.Avg, g.Min, g.Max, w.N, w.Avg, w.Min, w.Max)
 		}
+		if w.Least != nil && (math.Abs(g.Least.Avg-w.Least.Avg) > 1e-9*w.Avg || math.Abs(g.Most.Avg-w.Most.Avg) > 1e-9*w.Avg) {
+			t.Errorf("%s: %s: between %v and %v, want %v and %v", name, id, g.Least.Avg, g.Most.Avg, w.Least.Avg, w.Most.Avg)
+		}
 		for i := range w.Quantiles {
+			const near = 0.026 // up to which bounds are not kept one by one
+			if w.Least != nil && (math.Abs(g.Least.Quantiles[i]-w.Least.Quantiles[i]) > near+0.004*w.Quantiles[i] || math.Abs(g.Most.Quantiles[i]-w.Most.Quantiles[i]) > near+0.004*w.Quantiles[i]) {
+				t.Errorf("%s: %s: quantile %d lies between %v and %v, want %v and %v", name, id, i, g.Least.Quantiles[i], g.Most.Quantiles[i], w.Least.Quantiles[i], w.Most.Quantiles[i])
+			}
 			if math.Abs(g.Quantiles[i]-w.Quantiles[i]) > 1e-3*math.Abs(w.Quantiles[i]) {
 				t.Errorf("%s: %s: quantile %d is %v, want %v", name, id, i, g.Quantiles[i], w.Quantiles[i])
 			}

@@ -60,7 +60,7 @@ func answer(n int64) record.Record {
 	sent := time.Duration(n) * 100 * ms
 	r := record.Record{
 		Seq: n, Due: sent, Ready: sent, Sent: sent, Written: sent + ms/10, End: sent + 70*ms, Status: 200, Streamed: true,
-		Out: record.Tokens{N: 3, Source: record.FromServer, Local: -1}, Cached: -1, Merged: -1,
+		Out: record.Tokens{N: 3, Source: record.FromServer, Local: -1}, Cached: -1,
 	}
 	for i := range 3 {
 		at := sent + time.Duration(50+10*i)*ms

@@ -31,6 +31,7 @@ type stage struct {
 	met    []int64 // by objective
 	Counts
 	failures map[failureKey]*FailureCount
+	finishes Finishes
 	targets  parts
 	models   parts
 	workers  parts
@@ -242,6 +243,7 @@ func (s *stage) count(r *Request, standIn bool) {
 		}
 	}
 	s.under(r, standIn)
+	s.finishes.note(r.Record)
 	if r.In.Source == record.FromServer && r.Cached >= 0 {
 		own := r.In.N
 		if r.In.Local >= 0 {
@@ -322,6 +324,7 @@ func (s *stage) merge(o *stage) error {
 		s.met[i] += o.met[i]
 	}
 	s.Counts.merge(&o.Counts)
+	s.finishes.merge(o.finishes)
 	if err := errors.Join(s.targets.merge(o.targets), s.models.merge(o.models), s.workers.merge(o.workers)); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type Stage struct {
 	Seen       int64
 	Warmup     int64
 	Counts     Counts
+	Finishes   Finishes // finish reasons that nobody knows
 	Objectives []Objective
 	Failures   []FailureCount
 	Targets    []Window      // the requests of the measured phase by target; nil: there is one
@@ -125,7 +126,7 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 	st := Stage{
 		Whole: Window{Totals: s.whole}, All: s.all, Seen: s.seen, Warmup: s.warmup,
-		Counts: s.Counts, Failures: s.failureList(), Pace: s.pace, Busy: s.steadyBusy,
+		Counts: s.Counts, Finishes: s.finishes, Failures: s.failureList(), Pace: s.pace, Busy: s.steadyBusy,
 	}
 	if f.perTarget != nil {
 		st.Targets = s.targets.windows(s, f.opts.Targets, defs)

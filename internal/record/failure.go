@@ -25,6 +25,7 @@ const (
 	HTTPStatus    Class = "http_status"  // an answer with a status other than 2xx
 	GRPCStatus    Class = "grpc_status"  // a gRPC status other than OK
 	StreamError   Class = "stream_error" // an error object inside a 2xx stream
+	Aborted       Class = "aborted"      // a 2xx answer whose finish reason says that the server gave up on it
 	BadBody       Class = "bad_body"     // an answer that is not what the protocol says
 	TooLarge      Class = "too_large"    // an answer, an event or headers beyond a limit of the plan
 	Cancelled     Class = "cancelled"    // stopped by the user before its end

@@ -189,6 +189,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.unfinished(i, sum)
 	j.resent(i, sum)
 	j.unended(i, sum)
+	j.finishes(i, sum)
 	j.thinNote(i, sum)
 	j.achieved(i, mark, sum)
 	j.pace(i, mark, sum)

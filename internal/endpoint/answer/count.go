@@ -25,3 +25,29 @@ func Count(s *jsonscan.Scanner) int {
 	}
 	return max(-1, min(n, tooMany))
 }
+
+// Holds takes a value and reports whether there is anything in it: null, an empty string,
+// list or object, and a list whose first element is such a one, hold nothing.
+func Holds(s *jsonscan.Scanner) bool {
+	holds := false
+	switch s.Peek() {
+	case '"':
+		body, _ := s.String()
+		holds = len(body) > 0
+	case '[':
+		s.Array()
+		for first := true; s.More(); first = false {
+			if first {
+				holds = Holds(s)
+			} else {
+				s.Skip()
+			}
+		}
+	case '{':
+		s.Fields(func([]byte) { holds = true; s.Skip() })
+	default:
+		holds = s.Peek() != 'n'
+		s.Skip()
+	}
+	return holds
+}

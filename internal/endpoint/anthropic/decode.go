@@ -72,6 +72,7 @@ func (d *Decoder) whole(rec *record.Record, body []byte) {
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
 	event.Tokens = d.count.Whole(rec, e.usage.output, 0)
 	rec.Events = append(rec.Events, event)
+	answer.Finished(rec)
 }
 
 // takeUsage takes over what the server says about the prompt.
@@ -161,6 +162,7 @@ func (d *Decoder) end(st *streamed) {
 		OneEach: st.total == tokens || st.total == tokens+st.empty || rec.Finish == "stop" && st.total == tokens+st.empty+1,
 	})
 	st.events.Judge("message", rec.Finish != "" || st.events.Done, "a stop reason or message_stop")
+	answer.Finished(rec)
 }
 
 // takeEvent takes an event whose data should be JSON.

@@ -88,6 +88,12 @@ func TestAnswers(t *testing.T) {
 			answertest.Summary{Labels: "role content error", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "stream_error: Overloaded"}},
 		{"error without a type of event", "data: {\"error\":{\"message\":\"boom\"}}\n\n",
 			answertest.Summary{Labels: "error", In: ownIn, Out: events(0), Cached: -1, Failure: "stream_error: boom"}},
+		{"an error of FastAPI", stream(begin, says("a")) + "data: {\"detail\":\"gone\"}\n\n" + stream(stopped),
+			answertest.Summary{Labels: "role content error done", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "stream_error: gone"}},
+		{"aborted", stream(begin, says("a"), ends("abort", 1), stopped),
+			answertest.Summary{Labels: "role content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "abort", In: serverIn, Out: server(1), Cached: -1, Failure: `aborted: the server ended the response with finish reason "abort"`}},
+		{"aborted in one piece", `{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"error","usage":{"input_tokens":7,"output_tokens":1}}`,
+			answertest.Summary{Labels: "whole", Texts: []string{"a"}, Tokens: []int{1}, Finish: "error", In: serverIn, Out: server(1), Cached: -1, Failure: `aborted: the server ended the response with finish reason "error"`}},
 		{"error in one piece", `{"type":"error","error":{"type":"api_error","message":"no"}}`,
 			answertest.Summary{Labels: "error", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "stream_error: no"}},
 		{"ends early", stream(begin, text0, says("a")),
@@ -134,6 +140,7 @@ func TestRefusedAndOwnTokenizer(t *testing.T) {
 func FuzzStream(f *testing.F) {
 	f.Add([]byte(stream(begin, text0, pinging, says("a"), says("b\n"), says(""), says(`c"`), close0, ends("end_turn", 3), stopped)), 7)
 	f.Add([]byte(stream(delta("thinking_delta", "thinking", "hm"), delta("input_json_delta", "partial_json", "{"), `{"type":"content_block_delta","delta":{"text":"x","text":"y"}}`)), 3)
+	f.Add([]byte(stream(begin, `{"detail":"x"}`, `{"detail":"x","type":"ping"}`, ends("abort", 2))), 5)
 	f.Add([]byte(`{"type":"message","content":[{"name":"f","input":{"a":1}}]}`), 1)
 	mutate.Fuzz(f, func(t *testing.T, body []byte, step int) {
 		rec := answertest.Answered(string(body))

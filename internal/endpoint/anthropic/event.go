@@ -68,6 +68,7 @@ func (e *event) parse(data []byte) error {
 	e.kind, e.content, e.stop, e.usage, e.data = other, false, nil, unknownUsage(), data
 	before := e.Begin(data)
 	s := &e.Scan
+	detail := false
 	s.Object()
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
 		switch string(key) {
@@ -86,9 +87,17 @@ func (e *event) parse(data []byte) error {
 				e.kind = failure
 				s.Skip()
 			}
+		case "detail": // an error of FastAPI, unless the event has a type
+			if !s.Null() {
+				detail = true
+				s.Skip()
+			}
 		default:
 			e.messageField(key)
 		}
+	}
+	if detail && e.kind == other {
+		e.kind = failure
 	}
 	return e.Finish(before)
 }

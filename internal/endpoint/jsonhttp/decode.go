@@ -5,6 +5,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/endpoint/answer"
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -96,6 +97,7 @@ func (d *Decoder) whole(rec *record.Record, body []byte) {
 		answer.Prompt(rec, p.input)
 	}
 	rec.Events = append(rec.Events, event)
+	answer.Finished(rec)
 }
 
 func finishName(reason []byte) string {
@@ -109,9 +111,10 @@ func finishName(reason []byte) string {
 // piece is what one JSON value of an answer says.
 type piece struct {
 	answer.Part
-	list      bool     // it is a list
+	list      bool     // it is a list that is not empty
 	fields    []string // of the object: those of the names that matter
 	failed    bool
+	remark    bool // it has a detail, as errors have
 	done      bool // a whole text is there
 	special   bool // the token is not part of the text
 	token     bool // there is a token
@@ -130,9 +133,9 @@ func (p *piece) parse(data []byte) error {
 	s := &p.Scan
 	switch s.Peek() {
 	case '[':
-		p.list = true
 		s.Array()
 		for s.More() {
+			p.list = true
 			p.Scan.Fields(p.field)
 		}
 	default:
@@ -151,13 +154,19 @@ func (p *piece) field(key []byte) {
 	s := &p.Scan
 	switch string(key) {
 	case "rankings", "results", "data":
-		if s.Peek() == '[' {
+		if s.Peek() != '[' {
+			s.Skip()
+		} else if length(s) > 0 { // an empty one is no result
 			p.fields = append(p.fields, string(key))
 		}
-		s.Skip()
 	case "error":
 		p.failed = p.failed || !s.Null()
 		if p.failed {
+			s.Skip()
+		}
+	case "detail": // an error of FastAPI
+		if !s.Null() {
+			p.remark = true
 			s.Skip()
 		}
 	case "token":
@@ -208,18 +217,20 @@ func (p *piece) detail(key []byte) {
 	case string(key) == "input_length":
 		p.input = answer.Count(s)
 	case string(key) == "prefill" && s.Peek() == '[':
-		n := 0
-		s.Array()
-		for s.More() {
-			n++
-			s.Skip()
-		}
-		if n > 0 {
+		if n := length(s); n > 0 {
 			p.input = n
 		}
 	default:
 		s.Skip()
 	}
+}
+
+// length takes a list and gives how many elements it has.
+func length(s *jsonscan.Scanner) (n int) {
+	for s.Array(); s.More(); n++ {
+		s.Skip()
+	}
+	return n
 }
 
 // streamed is the state of decoding one stream of Text Generation Inference.
@@ -283,6 +294,7 @@ func (d *Decoder) end(st *streamed) {
 		OneEach: st.total == tokens || st.total == tokens+st.empty,
 	})
 	st.events.Judge("token", st.events.Done, "the whole text") // which alone closes a stream
+	answer.Finished(rec)
 }
 
 // takePiece takes an event whose data should be JSON.
@@ -295,7 +307,7 @@ func (st *streamed) takePiece(e *sse.Event) {
 	}
 	label, tokens := record.Unknown, 0
 	switch {
-	case p.failed:
+	case p.failed, p.remark && !p.token && !p.done:
 		label = record.Error
 		p.Text = p.Text[:before]
 	case len(p.Text) > before:

@@ -187,7 +187,13 @@ func TestAnswers(t *testing.T) {
 		{"ranking", plan.EndpointRankings, `{"rankings":[{"index":0,"logit":1}],"usage":{"prompt_tokens":3}}`, "whole", "", "", ""},
 		{"no ranking", plan.EndpointRankings, `{"rankings":null}`, "", "", "", `bad_body: the answer holds no ranking: {"rankings":null}`},
 		{"ranking of TEI", plan.EndpointRerank, `[{"index":0,"score":1}]`, "whole", "", "", ""},
-		{"results of a ranking", plan.EndpointRerank, `{"results":[]}`, "whole", "", "", ""},
+		{"results of a ranking", plan.EndpointRerank, `{"results":[{}]}`, "whole", "", "", ""},
+		{"no results of a ranking", plan.EndpointRerank, `{"results":[]}`, "", "", "", `bad_body: the answer holds no ranking: {"results":[]}`},
+		{"an empty ranking of TEI", plan.EndpointRerank, `[]`, "", "", "", `bad_body: the answer holds no ranking: []`},
+		{"an empty ranking", plan.EndpointRankings, `{"rankings":[]}`, "", "", "", `bad_body: the answer holds no ranking: {"rankings":[]}`},
+		{"nothing for the images", plan.EndpointRetrieval, `{"data":[]}`, "", "", "", `bad_body: the answer has no results for the images: {"data":[]}`},
+		{"an error of FastAPI", plan.EndpointTGI, token + `data:{"detail":"gone"}` + "\n\n" + last, "content error empty", " a\n", "stop", "stream_error: gone"},
+		{"cancelled", plan.EndpointTGI, strings.Replace(last, "eos_token", "cancelled", 1), "empty", "", "cancelled", `aborted: the server ended the response with finish reason "cancelled"`},
 		{"an error for a ranking", plan.EndpointRerank, `{"error":"no","error_type":"Backend"}`, "error", "", "", "stream_error: no"},
 		{"images", plan.EndpointRetrieval, `{"data":[{}]}`, "whole", "", "", ""},
 		{"no images", plan.EndpointRetrieval, `{"datum":[{}]}`, "", "", "", `bad_body: the answer has no results for the images: {"datum":[{}]}`},
@@ -216,6 +222,7 @@ func TestAnswers(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`data:{"token":{"text":"a"},"generated_text":"a","details":{"generated_tokens":1}}`+"\n\n"), 7)
 	f.Add([]byte(`[{"generated_text":"x","details":{"prefill":[1]}}]`), 3)
+	f.Add([]byte(`data:{"detail":"x"}`+"\n\n"), 5)
 	f.Add([]byte(`{"rankings":[],"error":null,"usage":{"prompt_tokens":1}}`), 3)
 	mutate.Fuzz(f, func(t *testing.T, body []byte, step int) {
 		for _, kind := range []string{plan.EndpointTGI, plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTemplate} {

@@ -11,7 +11,9 @@ type chunk struct {
 	answer.Part
 	choices bool   // it has a list of choices
 	data    bool   // it has a list of embeddings
+	hollow  bool   // one of them is empty
 	failed  bool   // it is an error object
+	detail  bool   // it has a detail, as the errors of FastAPI do
 	role    bool   // it announces a role
 	others  bool   // it has a choice other than the first
 	finish  []byte // the finish reason; nil: none
@@ -49,6 +51,11 @@ func (c *chunk) parse(data []byte) error {
 				c.failed = true
 				s.Skip()
 			}
+		case "detail", "errors":
+			if !s.Null() {
+				c.detail = true
+				s.Skip()
+			}
 		case "object":
 			if s.Peek() == '"' {
 				kind := s.Quoted()
@@ -66,11 +73,14 @@ func (c *chunk) parse(data []byte) error {
 			s.Skip()
 		}
 	}
+	// Beside choices or embeddings it is a remark.
+	c.failed = c.failed || c.detail && !c.choices && !c.data && !c.usage.known()
 	return c.Finish(before)
 }
 
 func (c *chunk) reset() {
 	c.choices, c.data, c.failed, c.role, c.others = false, false, false, false, false
+	c.hollow, c.detail = false, false
 	c.finish = nil
 	c.usage = unknown()
 }
@@ -176,7 +186,7 @@ func (c *chunk) parseDelta() {
 }
 
 // takeContent reads visible text: a string, or a list of parts of which those with
-// a text count.
+// a text count. What a part has under "thinking", as Mistral sends it, is reasoning.
 func (c *chunk) takeContent() {
 	s := &c.Scan
 	if s.Peek() != '[' {
@@ -186,8 +196,30 @@ func (c *chunk) takeContent() {
 	s.Array()
 	for s.More() {
 		s.Fields(func(key []byte) {
-			if string(key) == "text" {
+			switch string(key) {
+			case "text":
 				c.Take(record.Content)
+			case "thinking":
+				c.takeThinking()
+			default:
+				s.Skip()
+			}
+		})
+	}
+}
+
+// takeThinking reads reasoning: a string, or a list of parts with a text.
+func (c *chunk) takeThinking() {
+	s := &c.Scan
+	if s.Peek() != '[' {
+		c.Take(record.Reasoning)
+		return
+	}
+	s.Array()
+	for s.More() {
+		s.Fields(func(key []byte) {
+			if string(key) == "text" {
+				c.Take(record.Reasoning)
 			} else {
 				s.Skip()
 			}
@@ -237,13 +269,20 @@ func (c *chunk) parseFunction() {
 	})
 }
 
-// parseData notes whether a list of embeddings holds any.
+// parseData notes whether a list of embeddings holds any, and whether one of them is
+// empty.
 func (c *chunk) parseData() {
 	s := &c.Scan
 	s.Array()
 	for s.More() {
 		c.data = true
-		s.Skip()
+		s.Fields(func(key []byte) {
+			if string(key) == "embedding" {
+				c.hollow = !answer.Holds(s) || c.hollow
+			} else {
+				s.Skip()
+			}
+		})
 	}
 }
 

@@ -75,6 +75,10 @@ func (d *Decoder) whole(rec *record.Record) {
 		rec.Text = rec.Text[:0]
 		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no embedding: "+answer.Message(rec.Body))
 		return
+	case d.kind == Embeddings && c.hollow:
+		rec.Text = rec.Text[:0]
+		answer.Fail(rec, record.BadBody, rec.End, "the answer holds an empty embedding")
+		return
 	case d.kind == Embeddings:
 		rec.Text = rec.Text[:0]
 		event.Text = 0
@@ -86,6 +90,7 @@ func (d *Decoder) whole(rec *record.Record) {
 		event.Tokens = d.count.Whole(rec, c.usage.completion, c.usage.reasoning)
 	}
 	rec.Events = append(rec.Events, event)
+	answer.Finished(rec)
 }
 
 // takeUsage takes over what the server says about the prompt.

@@ -75,6 +75,7 @@ type plainReader struct {
 	reading
 	has                                  map[record.Label]bool
 	blank, role, choices, failed, counts bool
+	detail, data                         bool
 }
 
 // read is the protocol in plain words: no scanning by hand, no shortcuts.
@@ -110,10 +111,16 @@ func read(data []byte) (reading, error) {
 			r.usage(m.value)
 		case "error":
 			r.failed = r.failed || m.value != nil
+		case "detail", "errors":
+			r.detail = r.detail || m.value != nil
+		case "data":
+			list, _ := m.value.([]any)
+			r.data = r.data || len(list) > 0
 		case "object":
 			r.failed = r.failed || m.value == "error"
 		}
 	}
+	r.failed = r.failed || r.detail && !r.choices && !r.data && !r.counts
 	r.Label = r.label().String()
 	if r.failed {
 		r.Text = ""
@@ -178,8 +185,11 @@ func (r *plainReader) delta(m member) {
 			for _, part := range list {
 				o, _ := part.(object)
 				for _, m := range o {
-					if m.name == "text" {
+					switch m.name {
+					case "text":
 						r.take(record.Content, m.value)
+					case "thinking":
+						r.thinking(m.value)
 					}
 				}
 			}
@@ -207,6 +217,21 @@ func (r *plainReader) delta(m member) {
 	case "role":
 		if _, ok := m.value.(string); ok {
 			r.role = true
+		}
+	}
+}
+
+func (r *plainReader) thinking(v any) {
+	list, ok := v.([]any)
+	if !ok {
+		r.take(record.Reasoning, v)
+	}
+	for _, part := range list {
+		o, _ := part.(object)
+		for _, m := range o {
+			if m.name == "text" {
+				r.take(record.Reasoning, m.value)
+			}
 		}
 	}
 }
@@ -267,6 +292,8 @@ func FuzzStream(f *testing.F) {
 		data(chat(`{"tool_calls":[{"function":{"arguments":"a"}}]}`), chat(`{"tool_calls":[{"function":{"arguments":"b","name":"c"}}]}`), chat(`{"refusal":"\ud83d\ude00"}`)),
 		data(`{"choices":[{"text":"a"}]}`, `{"choices":[{"text":"b"}]}`, `{"choices":[{"text":"b"}],"error":{}}`, `{"choices":[{"text":"b"},{"text":"c"}]}`),
 		data(`{"choices":[{"text":"a"}]}`, `{"choices":[{"text":"a","text":"a"}]}`, `{"choices":[{"text":"a"}]}x`, `{"choices":[{"text":"a"}`, "{\"choices\":[{\"text\":\"\xff\"}]}"),
+		data(chat(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`), chat(`{"content":[{"type":"thinking","thinking":"so"},{"type":"text","text":"yes"}]}`), `{"detail":"gone"}`, "[DONE]"),
+		data(`{"detail":null,"choices":[{"text":"a"}]}`, `{"detail":"x","choices":[{"text":"a","finish_reason":"abort"}]}`, `{"errors":[{}],"data":[{"embedding":[]}]}`),
 		"data: {\"choices\":[{\"text\":\"a\"}]}\n\ndata: {\"choices\":[{\ndata: \"text\":\"a\"}]}\n\n: c\n\nevent: error\ndata: {\"choices\":[{\"text\":\"a\"}]}\n\n",
 	} {
 		f.Add([]byte(body))
@@ -325,6 +352,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(data(role, chat(`{"content":"a"}`), chatUsage(`{"content":"b"}`, 3), "[DONE]")), 7, 200)
 	f.Add([]byte(`{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1}}`), 3, 503)
 	f.Add([]byte("<html><title>x"), 1, 200)
+	f.Add([]byte(`{"data":[{"embedding":[0.5]},{"embedding":"AAAA"},{"embedding":[]}],"detail":"x"}`), 5, 200)
+	f.Add([]byte(data(chat(`{"content":[{"thinking":[{"text":"a"},{"text":[]}]},{"text":"b"}]}`), `{"detail":[{"msg":"x"}]}`, "[DONE]")), 7, 200)
 	f.Add([]byte(`{"choices":[{"delta":{"content":"b"}}],"usage":{}}`), 7, 200)
 	mutate.Fuzz(f, func(t *testing.T, body []byte, step, status int) {
 		for _, kind := range []Kind{Chat, Completions, Embeddings} {

@@ -71,6 +71,7 @@ func (d *Decoder) end(st *streamed) {
 	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
 	// out one or two of them.
 	st.events.Judge("chat or completion", rec.Finish != "" || st.events.Done || st.closed, "a finish reason or [DONE]")
+	answer.Finished(rec)
 }
 
 // takeChunk takes an event whose data should be a chunk.

@@ -114,6 +114,16 @@ var streamCases = []struct {
 		"content as parts", data(chat(`{"content":[{"type":"text","text":"a"},{"type":"image","url":"u"},7]}`), stop),
 		answertest.Summary{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
 	}, {
+		"Mistral thinks in parts", data(chat(`{"role":"assistant","content":""}`), chat(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`), chat(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":" so"}],"closed":true}]}`),
+			chat(`{"content":[{"type":"text","text":"yes"}]}`), chat(`{"content":"!"}`), stop, usageChunk(5), "[DONE]"),
+		answertest.Summary{Labels: "role reasoning reasoning content content finish usage done", Texts: []string{"hm", " so", "yes", "!"}, Tokens: []int{1, 1, 1, 1}, Finish: "stop", In: serverIn, Out: server(5), Cached: 4},
+	}, {
+		"a detail beside choices", data(`{"detail":"cached","choices":[{"index":0,"delta":{"content":"a"}}]}`, stop),
+		answertest.Summary{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
+	}, {
+		"a finish reason of its own", data(chat(`{"content":"a"}`), `{"choices":[{"index":0,"delta":{},"finish_reason":"repetition"}]}`, "[DONE]"),
+		answertest.Summary{Labels: "content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "repetition", In: ownIn, Out: events(1), Cached: -1},
+	}, {
 		"filters without choices, usage null", data(`{"choices":[],"prompt_filter_results":[{"x":{}}],"usage":null}`, chat(`{"content":"a"}`), stop, "[DONE]"),
 		answertest.Summary{Labels: "empty content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
 	}, {
@@ -160,6 +170,11 @@ func TestFailures(t *testing.T) {
 		{"object that is an error", data(`{"object":"error","message":"too long","code":400}`), "error", "stream_error: too long"},
 		{"event: error", data(content) + "event: error\ndata: it broke\n\n", "content error", "stream_error: it broke"},
 		{"event: error without data", data(content) + "event: error\n\n", "content error", "stream_error: "},
+		{"an error of FastAPI", data(content, `{"detail":"Internal Server Error"}`, "[DONE]"), "content error done", "stream_error: Internal Server Error"},
+		{"an error of FastAPI's validation", data(content, `{"detail":[{"loc":["body"],"msg":"too long"}]}`, "[DONE]"), "content error done", "stream_error: too long"},
+		{"vLLM aborts", data(content, `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"abort"}]}`, usageChunk(1), "[DONE]"), "content finish usage done", `aborted: the server ended the response with finish reason "abort"`},
+		{"an error as a finish reason, with text", data(content, `{"choices":[{"index":0,"delta":{"content":"b"},"finish_reason":"error"}]}`, "[DONE]"), "content content done", `aborted: the server ended the response with finish reason "error"`},
+		{"aborted, in plain JSON", `{"choices":[{"message":{"content":"a"},"finish_reason":"abort"}]}`, "whole", `aborted: the server ended the response with finish reason "abort"`},
 		{"error in plain JSON", `{"error":{"message":"no such model"}}`, "error", "stream_error: no such model"},
 		{"ends without a finish reason", data(role, content), "role content", "truncated: the stream ends after 2 events without a finish reason or [DONE]"},
 		{"usage in each chunk is no end", data(chatUsage(`{"content":"a"}`, 1)), "content", "truncated: the stream ends after 1 events without a finish reason or [DONE]"},
@@ -249,9 +264,16 @@ func TestEmbeddings(t *testing.T) {
 		t.Error(diff)
 	}
 	for body, want := range map[string]string{
-		`{"data":[]}`:      `bad_body: the answer holds no embedding: {"data":[]}`,
-		"data: {}\n\n":     "bad_body: the answer is neither JSON nor a stream of events: {}",
-		`{"error":"oops"}`: "stream_error: oops",
+		`{"data":[]}`: `bad_body: the answer holds no embedding: {"data":[]}`,
+		`{"data":[{"embedding":[1]},{"embedding":[]}]}`: "bad_body: the answer holds an empty embedding",
+		`{"data":[{"embedding":""}]}`:                   "bad_body: the answer holds an empty embedding",
+		`{"data":[{"embedding":[[]]}]}`:                 "bad_body: the answer holds an empty embedding",
+		`{"data":[{"embedding":null}]}`:                 "bad_body: the answer holds an empty embedding",
+		`{"data":[{"embedding":"AACAPw=="}]}`:           "",
+		`{"data":[{"embedding":[[0.5]]}]}`:              "",
+		`{"data":[{"probs":[0.5]}]}`:                    "",
+		"data: {}\n\n":                                  "bad_body: the answer is neither JSON nor a stream of events: {}",
+		`{"error":"oops"}`:                              "stream_error: oops",
 	} {
 		rec := answertest.Answered(body)
 		NewDecoder(Embeddings, nil, false).Decode(rec)

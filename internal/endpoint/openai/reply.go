@@ -13,7 +13,7 @@ import (
 
 // delta is a message of an answer, or a piece of one.
 type delta struct {
-	Content          *string `json:"content"`
+	Content          content `json:"content"`
 	Reasoning        *string `json:"reasoning"`
 	ReasoningContent *string `json:"reasoning_content"`
 	ToolCalls        []struct {
@@ -24,6 +24,32 @@ type delta struct {
 			Arguments string `json:"arguments"`
 		} `json:"function"`
 	} `json:"tool_calls"`
+}
+
+// content is what a message says: a string, or a list of parts with text and, as Mistral
+// sends it, with thinking, which is a string or such a list itself.
+type content struct{ said, thought string }
+
+// UnmarshalJSON implements json.Unmarshaler. What has another form says nothing.
+func (c *content) UnmarshalJSON(b []byte) error {
+	*c = content{}
+	if json.Unmarshal(b, &c.said) == nil {
+		return nil
+	}
+	var parts []struct {
+		Text     string   `json:"text"`
+		Thinking *content `json:"thinking"`
+	}
+	if json.Unmarshal(b, &parts) != nil {
+		return nil
+	}
+	for _, p := range parts {
+		c.said += p.Text
+		if p.Thinking != nil {
+			c.thought += p.Thinking.said
+		}
+	}
+	return nil
 }
 
 // Reply reads what the first choice says. The body is read anew:
@@ -71,9 +97,8 @@ func (r *reply) take(data []byte, whole bool) {
 			continue
 		}
 		r.found = true
-		if d.Content != nil {
-			r.said = append(r.said, *d.Content...)
-		}
+		r.said = append(r.said, d.Content.said...)
+		r.thought = append(r.thought, d.Content.thought...)
 		if d.Reasoning != nil && *d.Reasoning != "" {
 			r.thought = append(r.thought, *d.Reasoning...)
 		} else if d.ReasoningContent != nil {

@@ -58,6 +58,8 @@ func TestReply(t *testing.T) {
 	}{
 		"whole": {`{"choices":[{"index":0,"message":{"role":"assistant","content":"so","reasoning":"hm","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}},{"id":"b","function":{"name":"g","arguments":""}}]}}]}`,
 			prompt.Answer{Text: "so", Reasoning: "hm", ToolCalls: calls}},
+		"parts": {chunk(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"},{"type":"text","text":"m"}]}]}`) + chunk(`{"content":[{"type":"thinking","thinking":"!"},{"type":"text","text":"so"}]}`),
+			prompt.Answer{Text: "so", Reasoning: "hm!"}},
 		"no content": {`{"choices":[{"index":0,"message":{"content":null}}]}`, prompt.Answer{}},
 		"no choices": {`{"choices":[]}`, prompt.Answer{Empty: true}},
 		"stream": {chunk(`{"role":"assistant","content":""}`) + chunk(`{"reasoning_content":"hm"}`) + chunk(`{"content":"so"}`) +
@@ -76,6 +78,7 @@ func TestReply(t *testing.T) {
 func FuzzReply(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"message":{"content":"so","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]}}]}`))
 	f.Add([]byte("data: {}\n\ndata: [DONE]\n\n"))
+	f.Add([]byte(`{"choices":[{"message":{"content":[{"thinking":[{"text":"a"}]},{"text":"b"}]}}]}`))
 	mutate.Fuzz(f, func(t *testing.T, body []byte) {
 		rec := &record.Record{Body: body}
 		first, again := NewDecoder(Chat, nil, false).Reply(rec), NewDecoder(Chat, nil, false).Reply(rec)

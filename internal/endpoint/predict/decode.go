@@ -42,8 +42,11 @@ func predicts(body []byte) bool {
 	found := false
 	s.Object()
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
-		found = found || string(key) == "outputs" || string(key) == "predictions"
-		s.Skip()
+		if string(key) == "outputs" || string(key) == "predictions" {
+			found = answer.Holds(&s) || found
+		} else {
+			s.Skip()
+		}
 	}
 	s.End()
 	return found && s.Err() == nil

@@ -54,6 +54,7 @@ func TestDecode(t *testing.T) {
 		ok      bool
 	}{
 		{`{"outputs":[[1.0]]}`, true, true}, {`{"predictions":[1]}`, true, true},
+		{`{"predictions":[]}`, true, false}, {`{"outputs":{}}`, true, false}, {`{"outputs":{"x":[1]}}`, true, true},
 		{`{"error":"no"}`, true, false}, {`[1]`, true, false}, {`{"outputs":[`, true, false}, {"", true, false},
 		{"a tabby cat", false, true}, {"", false, false},
 	} {

@@ -243,4 +243,5 @@ func (a *reading) finish() {
 	case len(rec.Events) == 0:
 		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no response")
 	}
+	answer.Finished(rec)
 }

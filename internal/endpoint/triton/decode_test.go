@@ -90,6 +90,9 @@ func TestDecodeStream(t *testing.T) {
 		{"None is no finish", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
 			respond("r", true, text("a"), textOutput("finish_reason", "None")),
 		}, `content/1"a" out 1 events`},
+		{"cancelled", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+			respond("r", false, text("a")), respond("r", true, text(""), textOutput("finish_reason", "cancelled")),
+		}, `content/1"a" finish/0 out 1 events cancelled FAILED aborted: the server ended the response with finish reason "cancelled"`},
 		{"finish without text", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
 			respond("r", false, text("a")), respond("r", true, text(""), textOutput("finish_reason", "stop")),
 		}, `content/1"a" finish/0 out 1 events stop`},

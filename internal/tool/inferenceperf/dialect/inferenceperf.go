@@ -79,9 +79,14 @@ func brokenOff(rec *record.Record) bool {
 }
 
 // Seen is a record as reports see it. The original takes a stream with status 200 for a
-// success whatever is in it: an error or nothing that it knows.
+// success whatever is in it: an error, a finish reason that says so, or nothing that it knows.
 func (o *Options) Seen(rec *record.Record) *record.Record {
-	if f := rec.Failure; !o.Faithful || f == nil || !rec.Streamed || rec.Status != 200 || f.Class != record.StreamError && f.Class != record.BadBody {
+	if !o.Faithful || rec.Failure == nil || !rec.Streamed || rec.Status != 200 {
+		return rec
+	}
+	switch rec.Failure.Class {
+	case record.StreamError, record.Aborted, record.BadBody:
+	default:
 		return rec
 	}
 	seen := *rec

@@ -94,7 +94,7 @@ func (j *Job) answered(rec *record.Record) bool {
 	if rec.Failure == nil {
 		return true
 	}
-	said := rec.Failure.Class == record.StreamError || rec.Failure.Class == record.BadBody
+	said := rec.Failure.Class == record.StreamError || rec.Failure.Class == record.Aborted || rec.Failure.Class == record.BadBody
 	return j.Service == profileexport.OpenAI && said && rec.Status == http.StatusOK && len(rec.Body) > 0
 }
 

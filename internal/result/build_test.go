@@ -287,6 +287,18 @@ func TestVerdict(t *testing.T) {
 		{"short answers", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
 		}, "short_output", []string{"50 %", "(1000)", "ignore_eos"}},
+		{"short answers although ignore_eos is set", func(w *world) {
+			w.plan.Data.IgnoreEOS = true
+			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
+		}, "short_output", []string{"50 %", "ignore_eos is set, so the server ignores it or ran out of room"}},
+		{"short answers although min_tokens is set", func(w *world) {
+			w.plan.Data.MinTokens = true
+			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
+		}, "short_output", []string{"50 %", "min_tokens is set", "maximum context"}},
+		{"short answers of Anthropic", func(w *world) {
+			w.plan.Target.Protocol = plan.ProtocolAnthropic
+			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
+		}, "short_output", []string{"Ask for shorter answers."}},
 		{"embeddings have no output", func(w *world) {
 			w.plan.Target.Endpoint = plan.EndpointEmbeddings
 			w.each(func(i int, r *record.Record) { r.Out = record.Tokens{Source: record.FromServer, Local: -1} })

@@ -135,9 +135,27 @@ func (j *judge) short(i int, sum *metric.Stage) {
 	share := float64(c.Empty+c.Short) / float64(n)
 	budget := j.plan.Budgets.ShortOutput
 	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-		Do: j.say(message.New("Set %v or %v, or ask for no length.", message.IgnoreEOS, message.MinTokens).
-			Or("Set %v, or ask for shorter answers.", message.IgnoreEOS).Or("Set %v, or ask for shorter answers.", message.MinTokens).Or("Ask for shorter answers."))},
+		Do: j.say(longer(j.plan))},
 		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, c.Short, number.Percent(budget)))
+}
+
+// longer says how to get answers of the length asked for. Where the requests already say
+// that the model is to go on, the server does not do it, or has no room for it.
+func longer(p *plan.Plan) message.Message {
+	const shorter, full = "Ask for shorter answers.", "Check that prompt and answer fit the server's maximum context, or ask for shorter answers."
+	const unheeded = "%v is set, so the server ignores it or ran out of room: check that it supports it, and that prompt and answer fit its maximum context."
+	switch d := &p.Data; {
+	case p.Target.Protocol == plan.ProtocolAnthropic: // whose API has no field for it
+		return message.New(shorter)
+	case d.IgnoreEOS && d.MinTokens:
+		return message.New("%v and %v are set, so the server ignores them or ran out of room: check that it supports them, and that prompt and answer fit its maximum context.", message.IgnoreEOS, message.MinTokens).Or(full)
+	case d.IgnoreEOS:
+		return message.New(unheeded, message.IgnoreEOS).Or(full)
+	case d.MinTokens:
+		return message.New(unheeded, message.MinTokens).Or(full)
+	}
+	return message.New("Set %v or %v, or ask for no length.", message.IgnoreEOS, message.MinTokens).
+		Or("Set %v, or ask for shorter answers.", message.IgnoreEOS).Or("Set %v, or ask for shorter answers.", message.MinTokens).Or(shorter)
 }
 
 // limit names a limit with its value.

@@ -59,6 +59,11 @@ type Counts struct {
 	Server   [2]int64 // tokens by the server's count
 	Disagree [2]int64 // Σ |server − local|
 
+	// Where one is held against the other: input, output. StandIn has the events of streams in
+	// the place of the server's count, where there is none and the tokenizer is not the model's.
+	Compared [2]Compared
+	StandIn  Compared
+
 	// Of prompts whose server says what it took from its cache, without what its chat
 	// template adds to them, which all prompts share.
 	CachedOwn, OwnTokens int64
@@ -66,6 +71,8 @@ type Counts struct {
 	// Where the server's count cannot be: input, output.
 	Claimed   [2]int64 // successful requests
 	MostClaim [2]int64 // the largest of those counts
+	ClaimSum  [2]int64 // all of them together
+	ClaimUsed [2]int64 // what was used in their place
 
 	// Where the server counts less than half of the output tokens that came.
 	Under      int64 // successful requests
@@ -232,15 +239,10 @@ func (s *stage) count(r *Request, standIn bool) {
 	}
 	s.Sources[1][source&3]++
 	for i, t := range [2]record.Tokens{r.In, r.Out} {
-		if t.Claimed > 0 {
-			s.Claimed[i]++
-			s.MostClaim[i] = max(s.MostClaim[i], int64(t.Claimed))
-		}
-		if t.Source == record.FromServer && t.Local >= 0 {
-			s.Both[i]++
-			s.Server[i] += int64(t.N)
-			s.Disagree[i] += int64(max(t.N-t.Local, t.Local-t.N))
-		}
+		s.compare(i, t, standIn)
+	}
+	if standIn {
+		s.standIn(r)
 	}
 	s.under(r, standIn)
 	s.finishes.note(r.Record)
@@ -263,24 +265,6 @@ func (s *stage) count(r *Request, standIn bool) {
 		s.Empty++
 	case exact && n > 0 && n < r.Asked:
 		s.Short++
-	}
-}
-
-// under looks whether an answer shows far more tokens than its server counts. The margin is
-// wide: now and then the text of a token is spread over events, and a text may read back
-// as more tokens than it was made of.
-func (s *stage) under(r *Request, standIn bool) {
-	if r.Out.Source != record.FromServer {
-		return
-	}
-	shown := r.events
-	if !standIn {
-		shown = max(shown, r.Out.Local)
-	}
-	if shown > 2*r.Out.N {
-		s.Under++
-		s.UnderSaid += int64(r.Out.N)
-		s.UnderShown += int64(shown)
 	}
 }
 
@@ -350,9 +334,13 @@ func (c *Counts) merge(o *Counts) {
 		c.Both[i] += o.Both[i]
 		c.Server[i] += o.Server[i]
 		c.Disagree[i] += o.Disagree[i]
+		c.Compared[i].merge(o.Compared[i])
 		c.Claimed[i] += o.Claimed[i]
 		c.MostClaim[i] = max(c.MostClaim[i], o.MostClaim[i])
+		c.ClaimSum[i] += o.ClaimSum[i]
+		c.ClaimUsed[i] += o.ClaimUsed[i]
 	}
+	c.StandIn.merge(o.StandIn)
 	c.Under += o.Under
 	c.UnderSaid += o.UnderSaid
 	c.UnderShown += o.UnderShown

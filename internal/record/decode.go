@@ -253,12 +253,17 @@ func (d *lineDecoder) tokens(t *Tokens) {
 			t.Local = int(s.Int())
 		case "claimed":
 			t.Claimed = int(s.Int())
+		case "expected":
+			t.Expected = int(s.Int())
 		default:
 			s.Skip()
 		}
 	}
 	if t.N < 0 || t.N > mostTokens {
 		*t = Tokens{Local: t.Local, Claimed: max(t.N, t.Claimed)}
+	}
+	if t.Expected < 0 || t.Expected > mostTokens {
+		t.Expected = 0
 	}
 }
 

@@ -308,6 +308,7 @@ func appendTokens(dst []byte, name string, t Tokens) []byte {
 	dst = append(dst, '"')
 	dst = appendField(dst, `,"local":`, int64(t.Local), -1)
 	dst = appendField(dst, `,"claimed":`, int64(t.Claimed), 0)
+	dst = appendField(dst, `,"expected":`, int64(t.Expected), 0)
 	return append(dst, '}')
 }
 

@@ -23,6 +23,10 @@ type Exchange struct {
 	Room   int
 	Whole  int
 
+	// Media: the prompt has images, sound or video, or nobody knows: it may be far more tokens
+	// than its request has bytes.
+	Media bool
+
 	// Request is what the endpoint's decoder must know of the request; nil where the answer
 	// says it all. Reading is the decoder's state where it has read a part of the answer
 	// already, and Decoded says that it has read all of it.

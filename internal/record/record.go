@@ -187,6 +187,10 @@ const (
 	FromEvents           // one token for each event that carries text
 )
 
+// Sampled: of so many answers whose count nothing else speaks for, a tokenizer that is not
+// the model's looks over one, so that it costs a run next to nothing.
+const Sampled = 16
+
 // Tokens is a token count with its source.
 type Tokens struct {
 	N      int
@@ -197,4 +201,7 @@ type Tokens struct {
 	// Claimed is the server's count where it cannot be and was not used; 0: it was, or
 	// there is none.
 	Claimed int
+	// Expected is about what N should be by the run's tokenizer, with what the server says is
+	// hidden, where that was looked at besides Local; 0: it was not.
+	Expected int
 }

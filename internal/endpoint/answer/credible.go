@@ -9,40 +9,68 @@ const (
 	// add up to no overflow.
 	tooMany = 1 << 40
 	// unseen is how many tokens a server may count beyond all that it sent: those that
-	// begin and end a text or a part of it.
+	// begin and end a text or a part of it, and what stands around tool calls.
 	unseen = 16
-	// unsent is the same of a prompt: the system prompt of a server, and images and videos
-	// that it fetches by their addresses.
-	unsent = 1 << 17
+	// unsent is the same of a prompt: the chat template and the system prompt of a server.
+	unsent = 1 << 12
+	// unsentMedia is the same of a prompt with images, sound or video, of which a few bytes
+	// can be thousands of tokens, or which the server fetches by their addresses.
+	unsentMedia = 1 << 17
+	// fewestPrompt: the tokenizer of a run, which may be another model's, counts at most so
+	// many times the tokens of a prompt. GPT-2's has three for a character of some scripts.
+	fewestPrompt = 10
 )
 
+// AnyHidden says of hidden tokens that there are some, and not how many.
+const AnyHidden = mostTokens
+
 // Prompt takes over the server's count of the prompt's tokens; -1: it did not count
-// them. One that cannot be, because no token is less than a byte, is noted and not used.
-func Prompt(rec *record.Record, n int) {
+// them. One that cannot be is noted and not used.
+func Prompt(x *record.Exchange, n int) { PromptOf(x, n, x.Size) }
+
+// PromptOf is Prompt of a text so many bytes long; 0: that is not known. No token is less
+// than a byte.
+func PromptOf(x *record.Exchange, n, size int) {
+	in := &x.In
+	most, beyond := mostTokens, unsent
+	if x.Media {
+		beyond, in.Local = unsentMedia, -1 // no tokenizer counts them
+	}
+	if size > 0 {
+		most = min(size+beyond, mostTokens)
+	}
 	switch {
-	case n < 0:
-	case n > mostTokens, rec.Size > 0 && n > rec.Size+unsent:
-		rec.In.Claimed = n
+	case n < 0, n == 0 && in.Local > 0: // where there is a text, none is as good as not counted
+	case n > most, in.Local > fewestPrompt*n+unseen:
+		in.Claimed = n
 	default:
-		rec.In.N, rec.In.Source = n, record.FromServer
+		in.N, in.Source = n, record.FromServer
 	}
 }
 
-// Credible gives the server's count of an answer's tokens, or -1 where it did not count
-// them or they are more than it can have sent. No token is less than a byte or an event,
-// unless it was asked for: what is hidden counts against that. Where nothing was asked
-// for, hidden is how many tokens of it the server says that it keeps to itself. A count
-// that cannot be is noted.
-func Credible(rec *record.Record, n, hidden int) int {
-	if n < 0 {
-		return -1
+// mostOf is how many tokens an answer can have, without those that are hidden: one for each
+// byte of its text, and one for each event without.
+func mostOf(rec *record.Record) int {
+	text, blank := len(rec.Text), 0
+	for i := range rec.Events {
+		if rec.Events[i].Text == 0 {
+			blank++
+		}
 	}
-	text, events := len(rec.Text), len(rec.Events)
 	if t := rec.Tail; t != nil {
-		text, events = text+int(t.Text), events+int(t.Events+t.Others)
+		text, blank = text+int(t.Text), blank+int(t.Others)
 	}
-	most := min(max(text, events, rec.Asked), mostTokens) + unseen
-	if n > min(most+max(hidden, 0), mostTokens) {
+	return text + blank + unseen
+}
+
+// Credible gives the server's count of an answer's tokens, or -1 where it did not count
+// them or they are more than it can have sent. Hidden is how many tokens the server says
+// that it keeps to itself. A count that cannot be is noted.
+func Credible(rec *record.Record, n, hidden int) int {
+	switch {
+	case n < 0, n == 0 && len(rec.Text) > 0: // where there is text, none is as good as not counted
+		return -1
+	case n > min(mostOf(rec)+max(hidden, 0), mostTokens):
 		rec.Out.Claimed = n
 		return -1
 	}

@@ -26,20 +26,23 @@ func TestCount(t *testing.T) {
 func TestCredible(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
-		text, events     int
+		text, events     int // bytes; events without text
 		asked, n, hidden int
 		want             int
 	}{
 		{"not said", 100, 20, 0, -1, -1, -1},
+		{"none, where there is text", 100, 20, 0, 0, -1, -1},
+		{"none, where there is none", 0, 2, 0, 0, -1, 0},
 		{"a token for four bytes", 100, 20, 0, 25, -1, 25},
 		{"a token for a byte", 100, 20, 0, 100, -1, 100},
 		{"stop token after one byte", 1, 1, 0, 3, -1, 3},
 		{"5,000 in 15 bytes", 15, 5, 0, 5000, -1, -1},
 		{"events without text", 0, 64, 0, 64, -1, 64},
-		{"asked for, and hidden", 15, 5, 5000, 5000, -1, 5000},
-		{"more than asked for", 15, 5, 64, 5000, -1, -1},
+		{"as many as were asked for", 6, 5, 200, 200, -1, -1},
+		{"asked for, and hidden as the server says", 15, 5, 5000, 5000, 4980, 5000},
 		{"hidden, as the server says", 15, 5, 0, 5000, 4980, 5000},
 		{"hidden, but not so many", 15, 5, 0, 5000, 4000, -1},
+		{"hidden, nobody says how many", 15, 5, 0, 5000, AnyHidden, 5000},
 		{"the largest number", 15, 5, 0, math.MaxInt64, -1, -1},
 		{"the largest number, all of it hidden", 15, 5, 0, tooMany, tooMany, -1},
 		{"the largest number, asked for", 15, 5, math.MaxInt64 - 2*unseen, math.MaxInt64, -1, -1},
@@ -49,7 +52,7 @@ func TestCredible(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
-		if claimed := rec.Out.Claimed; (claimed != 0) != (tt.n >= 0 && got < 0) {
+		if claimed := rec.Out.Claimed; (claimed != 0) != (tt.n > 0 && got < 0) {
 			t.Errorf("%s: claimed %d", tt.name, claimed)
 		}
 	}
@@ -57,21 +60,35 @@ func TestCredible(t *testing.T) {
 
 // TestPrompt: a prompt's count that cannot be leaves what this side has counted.
 func TestPrompt(t *testing.T) {
-	rec := &record.Record{In: record.Tokens{N: 12, Source: record.FromTokenizer, Local: 12}}
-	Prompt(rec, -1)
-	Prompt(rec, tooMany)
-	if want := (record.Tokens{N: 12, Source: record.FromTokenizer, Local: 12, Claimed: tooMany}); rec.In != want {
-		t.Errorf("%+v, want %+v", rec.In, want)
+	counted := func(n int) record.Tokens { return record.Tokens{N: n, Source: record.FromTokenizer, Local: n} }
+	says := func(n, local int) record.Tokens { return record.Tokens{N: n, Source: record.FromServer, Local: local} }
+	claims := func(n, claimed int) record.Tokens {
+		return record.Tokens{N: n, Source: record.FromTokenizer, Local: n, Claimed: claimed}
 	}
-	rec.In.Claimed = 0
-	rec.Size = 300
-	if Prompt(rec, 1_000_000); rec.In.N != 12 || rec.In.Claimed != 1_000_000 {
-		t.Errorf("a million tokens in 300 bytes: %+v", rec.In)
-	}
-	rec.In.Claimed = 0
-	Prompt(rec, 20)
-	if want := (record.Tokens{N: 20, Source: record.FromServer, Local: 12}); rec.In != want {
-		t.Errorf("%+v, want %+v", rec.In, want)
+	for _, tt := range []struct {
+		name     string
+		local, n int
+		size     int
+		media    bool
+		want     record.Tokens
+	}{
+		{"not said", 12, -1, 300, false, counted(12)},
+		{"nothing said", 12, 0, 300, false, counted(12)},
+		{"alike", 12, 13, 300, false, says(13, 12)},
+		{"with a system prompt", 12, 3000, 300, false, says(3000, 12)},
+		{"the largest number", 12, tooMany, 0, false, claims(12, tooMany)},
+		{"100,000 for 8", 8, 100_000, 300, false, claims(8, 100_000)},
+		{"no size", 8, 100_000, 0, false, says(100_000, 8)},
+		{"of images", 8, 100_000, 300, true, says(100_000, -1)},
+		{"a million of images", 8, 1_000_000, 300, true, record.Tokens{N: 8, Source: record.FromTokenizer, Local: -1, Claimed: 1_000_000}},
+		{"a script that GPT-2 does not know", 3000, 400, 3500, false, says(400, 3000)},
+		{"far too few", 3000, 3, 3500, false, claims(3000, 3)},
+		{"not counted here", -1, 3, 3500, false, says(3, -1)},
+	} {
+		x := &record.Exchange{Record: record.Record{In: counted(tt.local), Size: tt.size}, Media: tt.media}
+		if Prompt(x, tt.n); x.In != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, x.In, tt.want)
+		}
 	}
 }
 

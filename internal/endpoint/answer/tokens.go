@@ -7,8 +7,8 @@ import (
 )
 
 // Counter counts the tokens of answers. The model's own tokenizer counts beside the
-// server; one that stands in for it counts only answers in one piece that the server
-// did not count. Without any that is left undone.
+// server; one that stands in for it counts answers that the server did not count, and
+// looks over some of those that it did. Without any that is left undone.
 type Counter struct {
 	tok prompt.Tokenizer // nil, or the run's own
 	own bool             // tok is the model's own, not one that stands in for it
@@ -21,8 +21,8 @@ func NewCounter(tok prompt.Tokenizer, own bool) Counter {
 }
 
 // Whole says how many tokens an answer in one piece has, given the server's count or
-// -1, and how many of them it hides. Where nobody else counts, a stand-in is better than nothing; the report names
-// it. It returns the tokens of the answer's one event.
+// -1, and how many of them it hides. Where nobody else counts, a stand-in is better than
+// nothing; the report names it. It returns the tokens of the answer's one event.
 func (c Counter) Whole(rec *record.Record, total, hidden int) int {
 	total = Credible(rec, total, hidden)
 	if c.own {
@@ -31,6 +31,7 @@ func (c Counter) Whole(rec *record.Record, total, hidden int) int {
 	switch {
 	case total >= 0:
 		rec.Out.N, rec.Out.Source = total, record.FromServer
+		c.expect(rec, hidden, false)
 	case c.own:
 		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
 	case c.tok != nil:
@@ -46,6 +47,7 @@ type Stream struct {
 	Total   int  // the server's count; -1: not said
 	Hidden  int  // of those, tokens that it did not send, as it says
 	Tokens  int  // events that carry tokens
+	After   int  // of those, the ones after the event with Total
 	Sums    bool // each of those has the server's count so far in its Tokens
 	OneEach bool // the server counts as many tokens as it sent events
 	Events  bool // there are events of the protocol at all
@@ -54,21 +56,22 @@ type Stream struct {
 // Stream says how many tokens a stream has, and how many each of its events. Of the events
 // of one that was folded it knows no more than that each has a token, where it does.
 func (c Counter) Stream(rec *record.Record, s Stream) {
-	if said := s.Total; said >= 0 {
-		s.Total = Credible(rec, said, s.Hidden)
-		s.Sums, s.OneEach = s.Sums && s.Total >= 0, s.OneEach && s.Total >= 0
-	}
-	own := c.own && (rec.Tail == nil || rec.Tail.Text == 0)
-	text := ""
+	own := c.own && whole(rec)
 	if own {
-		text = string(rec.Text)
-		rec.Out.Local = c.tok.Count(text)
+		rec.Out.Local = c.tok.Count(string(rec.Text))
 	}
+	if s.Total = Credible(rec, s.Total, s.Hidden); s.Total >= 0 && c.tooFew(rec, &s) {
+		rec.Out.Claimed, s.Total = s.Total, -1
+	}
+	s.Sums, s.OneEach = s.Sums && s.Total >= 0, s.OneEach && s.Total >= 0
 	switch {
 	case s.Total >= 0:
 		rec.Out.N, rec.Out.Source = s.Total, record.FromServer
+		c.expect(rec, s.Hidden, s.OneEach)
 	case own:
 		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
+	case s.Tokens > 0 && c.standIn(rec, s.Tokens):
+		return
 	case s.Events:
 		rec.Out.N, rec.Out.Source = s.Tokens, record.FromEvents
 	}
@@ -85,12 +88,83 @@ func (c Counter) Stream(rec *record.Record, s Stream) {
 	case s.Sums && differences(rec.Events, s.Total):
 	case s.OneEach:
 		setTokens(rec.Events, 1)
-	case c.own && c.countEvents(rec.Events, text, s.Total):
+	case c.own && c.countEvents(rec.Events, string(rec.Text), s.Total):
 	case s.Total < 0 && !c.own:
 		setTokens(rec.Events, 1)
 	default:
 		setTokens(rec.Events, -1)
 	}
+}
+
+// whole reports whether all the text of a stream is there.
+func whole(rec *record.Record) bool { return rec.Tail == nil || rec.Tail.Text == 0 }
+
+// count is how many tokens the tokenizer finds in the text of an answer. Where not all of
+// that is there, the rest is taken to be like it.
+func (c Counter) count(rec *record.Record) int {
+	switch {
+	case rec.Out.Local >= 0:
+		return rec.Out.Local
+	case whole(rec) || len(rec.Text) == 0:
+		return c.tok.Count(string(rec.Text))
+	}
+	all := float64(len(rec.Text)) + float64(rec.Tail.Text)
+	return int(float64(c.tok.Count(string(rec.Text))) * all / float64(len(rec.Text)))
+}
+
+// tooFew reports whether the server's count of a stream's tokens is smaller than what came.
+// An event with text has a token, unless somebody on the way has cut tokens up: then the
+// tokenizer finds about as many as the server. A count that others came after is none of the
+// whole.
+func (c Counter) tooFew(rec *record.Record, s *Stream) bool {
+	n := s.Total
+	if s.After > 0 && n < s.Tokens {
+		return true
+	}
+	if s.Tokens <= n+n/10+1 {
+		return false
+	}
+	events := s.Tokens
+	for i := range rec.Events {
+		if e := &rec.Events[i]; e.Label.IsToken() && e.Text == 0 {
+			events--
+		}
+	}
+	if events <= n+n/10+1 {
+		return false
+	}
+	if c.tok == nil {
+		return true
+	}
+	found := c.count(rec)
+	if 4*found > 5*n {
+		return true
+	}
+	if !c.own {
+		rec.Out.Expected = max(found, 1) // it speaks for the server
+	}
+	return false
+}
+
+// standIn lets a tokenizer that is not the model's say how many tokens a stream has that its
+// server did not count, and how many each event: at least one, since another model's tokens
+// may lie across events. It reports false where it cannot.
+func (c Counter) standIn(rec *record.Record, events int) bool {
+	placer, ok := c.tok.(token.Placer)
+	switch {
+	case !ok:
+		return false
+	case whole(rec) && rec.Tail == nil:
+		rec.Out.N, rec.Out.Source = PerEvent(placer, rec.Events, string(rec.Text), 1), record.FromTokenizer
+		return true
+	}
+	n := c.count(rec)
+	if n <= events+events/4 { // an event is a token, as far as can be told
+		return false
+	}
+	rec.Out.N, rec.Out.Source, rec.Tail.Tokens = n, record.FromTokenizer, -1
+	setTokens(rec.Events, -1)
+	return true
 }
 
 // differences turns sums so far into the tokens of each event. It reports false,
@@ -125,6 +199,13 @@ func (c Counter) countEvents(events []record.Event, text string, total int) bool
 	if !ok {
 		return false
 	}
+	sum := PerEvent(placer, events, text, 0)
+	return total < 0 || sum == total
+}
+
+// PerEvent lets a tokenizer say how many tokens of the text each event brought, and no
+// fewer than least. It returns their sum.
+func PerEvent(placer token.Placer, events []record.Event, text string, least int) (sum int) {
 	cuts := make([]int, 0, len(events))
 	end := 0
 	for i := range events {
@@ -133,15 +214,15 @@ func (c Counter) countEvents(events []record.Event, text string, total int) bool
 			cuts = append(cuts, end)
 		}
 	}
-	sum, next := 0, token.PerEvent(nil, placer, text, cuts)
+	next := token.PerEvent(nil, placer, text, cuts)
 	for i := range events {
 		if events[i].Label.IsToken() {
-			events[i].Tokens = next[0]
-			sum += next[0]
+			events[i].Tokens = max(next[0], least)
+			sum += events[i].Tokens
 			next = next[1:]
 		}
 	}
-	return total < 0 || sum == total
+	return sum
 }
 
 func setTokens(events []record.Event, n int) {

@@ -36,11 +36,11 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	}
 	switch body[0] {
 	case '{':
-		d.whole(rec, body)
+		d.whole(x, body)
 	case '<':
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+answer.Message(rec.Body))
 	default:
-		d.stream(rec)
+		d.stream(x)
 	}
 	if len(rec.Marks) == 0 { // nothing to point at
 		rec.Events = rec.Events[:0]
@@ -48,8 +48,9 @@ func (d *Decoder) Decode(x *record.Exchange) {
 }
 
 // whole reads an answer in one piece.
-func (d *Decoder) whole(rec *record.Record, body []byte) {
+func (d *Decoder) whole(x *record.Exchange, body []byte) {
 	var e event
+	rec := &x.Record
 	e.Text = rec.Text
 	err := e.parse(body)
 	rec.Text = e.Text
@@ -67,19 +68,19 @@ func (d *Decoder) whole(rec *record.Record, body []byte) {
 		answer.Fail(rec, record.BadBody, rec.End, "the answer has no content: "+answer.Message(rec.Body))
 		return
 	}
-	takeUsage(rec, e.usage)
+	takeUsage(x, e.usage)
 	rec.Finish = finishName(e.stop)
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
-	event.Tokens = d.count.Whole(rec, e.usage.output, 0)
+	event.Tokens = d.count.Whole(rec, e.usage.output, hidden(e.sealed))
 	rec.Events = append(rec.Events, event)
 	answer.Finished(rec)
 }
 
 // takeUsage takes over what the server says about the prompt.
-func takeUsage(rec *record.Record, u usage) {
-	answer.Prompt(rec, u.prompt())
+func takeUsage(x *record.Exchange, u usage) {
+	answer.Prompt(x, u.prompt())
 	if u.read >= 0 {
-		rec.Cached = u.read
+		x.Cached = u.read
 	}
 }
 
@@ -100,13 +101,25 @@ func finishName(reason []byte) string {
 
 // streamed is the state of decoding one stream.
 type streamed struct {
-	rec    *record.Record
+	x      *record.Exchange
+	rec    *record.Record // of x
 	event  event
 	events answer.Reading
 
 	usage usage
 	total int // output tokens as the end of the message has them; -1: not said
+	said  int // events with tokens up to the one that said so
 	empty int // changes of a block without text
+	// sealed: thinking was signed or encrypted, so that what is shown of it is a summary.
+	sealed bool
+}
+
+// hidden is how many output tokens need not be in the text.
+func hidden(sealed bool) int {
+	if sealed {
+		return answer.AnyHidden
+	}
+	return 0
 }
 
 // Advance reads a stream while it comes, as endpoint.Decoder has it.
@@ -118,7 +131,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 			return 0
 		}
 		answer.Clear(rec)
-		st = &streamed{rec: rec, usage: unknownUsage(), total: -1}
+		st = &streamed{x: x, rec: rec, usage: unknownUsage(), total: -1}
 		st.events.Begin(rec)
 		st.event.Text = rec.Text
 		st.events.Fold(most)
@@ -136,8 +149,9 @@ func (st *streamed) take(e *sse.Event) {
 }
 
 // stream reads an answer made of server-sent events.
-func (d *Decoder) stream(rec *record.Record) {
-	st := streamed{rec: rec, usage: unknownUsage(), total: -1}
+func (d *Decoder) stream(x *record.Exchange) {
+	rec := &x.Record
+	st := streamed{x: x, rec: rec, usage: unknownUsage(), total: -1}
 	st.events.Begin(rec)
 	st.event.Text = rec.Text
 	var scan sse.Scanner
@@ -153,10 +167,10 @@ func (d *Decoder) stream(rec *record.Record) {
 func (d *Decoder) end(st *streamed) {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.event.Text
-	takeUsage(rec, st.usage)
+	takeUsage(st.x, st.usage)
 	tokens := st.events.Tokens
 	d.count.Stream(rec, answer.Stream{
-		Total: st.total, Tokens: tokens, Events: st.events.Known > 0,
+		Total: st.total, Hidden: hidden(st.sealed), Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
 		// A token without text, such as half a character, has an event too; the one that
 		// ends the answer has none.
 		OneEach: st.total == tokens || st.total == tokens+st.empty || rec.Finish == "stop" && st.total == tokens+st.empty+1,
@@ -188,9 +202,10 @@ func (st *streamed) takeEvent(e *sse.Event) {
 		st.empty++
 	}
 	st.events.Done = st.events.Done || ev.kind == messageStop
+	st.sealed = st.sealed || ev.sealed
 	st.usage.merge(ev.usage)
 	if ev.kind == messageDelta && ev.usage.output >= 0 {
-		st.total = ev.usage.output // that of the first event only says what was there so far
+		st.total, st.said = ev.usage.output, st.events.Tokens // that of the first event only says what was there so far
 	}
 	if ev.stop != nil {
 		st.rec.Finish = finishName(ev.stop)

@@ -31,6 +31,7 @@ type event struct {
 	answer.Part
 	kind    kind
 	content bool   // a list of content is there
+	sealed  bool   // it signs thinking, or has it encrypted
 	stop    []byte // the stop reason; nil: none
 	usage   usage
 	data    []byte // the event's bytes
@@ -65,7 +66,7 @@ func (u usage) prompt() int {
 // parse reads an event. It appends the event's text to e.Text; on an error e.Text is
 // as it was before.
 func (e *event) parse(data []byte) error {
-	e.kind, e.content, e.stop, e.usage, e.data = other, false, nil, unknownUsage(), data
+	e.kind, e.content, e.sealed, e.stop, e.usage, e.data = other, false, false, nil, unknownUsage(), data
 	before := e.Begin(data)
 	s := &e.Scan
 	detail := false
@@ -150,6 +151,8 @@ func (e *event) block() {
 			e.takeInput()
 		case "stop_reason":
 			e.stopReason()
+		case "signature", "data":
+			e.sealed = answer.Holds(&e.Scan) || e.sealed
 		default:
 			e.Scan.Skip()
 		}

@@ -41,11 +41,11 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	}
 	switch {
 	case d.kind == plan.EndpointTGI && body[0] != '{' && body[0] != '[' && body[0] != '<':
-		d.stream(rec)
+		d.stream(x)
 	case body[0] == '<':
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+answer.Message(rec.Body))
 	default:
-		d.whole(rec, body)
+		d.whole(x, body)
 	}
 	if len(rec.Marks) == 0 { // nothing to point at
 		rec.Events = rec.Events[:0]
@@ -66,7 +66,8 @@ func (d *Decoder) lacks(p *piece) string {
 }
 
 // whole reads an answer in one piece.
-func (d *Decoder) whole(rec *record.Record, body []byte) {
+func (d *Decoder) whole(x *record.Exchange, body []byte) {
+	rec := &x.Record
 	p := piece{Part: answer.Part{Text: rec.Text}}
 	err := p.parse(body)
 	rec.Text = p.Text
@@ -91,10 +92,11 @@ func (d *Decoder) whole(rec *record.Record, body []byte) {
 		event.Text = len(rec.Text)
 		rec.Finish = finishName(p.finish)
 		event.Tokens = d.count.Whole(rec, p.generated, 0)
-		answer.Prompt(rec, p.input)
+		answer.Prompt(x, p.input)
 	default:
 		rec.Text = rec.Text[:0]
-		answer.Prompt(rec, p.input)
+		x.Media = true // a query goes with each of its passages, and images are tokens too
+		answer.Prompt(x, p.input)
 	}
 	rec.Events = append(rec.Events, event)
 	answer.Finished(rec)
@@ -235,11 +237,13 @@ func length(s *jsonscan.Scanner) (n int) {
 
 // streamed is the state of decoding one stream of Text Generation Inference.
 type streamed struct {
-	rec    *record.Record
+	x      *record.Exchange
+	rec    *record.Record // of x
 	piece  piece
 	events answer.Reading
 	empty  int // tokens without text
 	total  int
+	said   int // events with tokens up to the one that said so
 	input  int
 }
 
@@ -252,7 +256,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 			return 0
 		}
 		answer.Clear(rec)
-		st = &streamed{rec: rec, total: -1, input: -1}
+		st = &streamed{x: x, rec: rec, total: -1, input: -1}
 		st.events.Begin(rec)
 		st.piece.Text = rec.Text
 		st.events.Fold(most)
@@ -270,8 +274,9 @@ func (st *streamed) take(e *sse.Event) {
 }
 
 // stream reads an answer made of server-sent events.
-func (d *Decoder) stream(rec *record.Record) {
-	st := streamed{rec: rec, total: -1, input: -1}
+func (d *Decoder) stream(x *record.Exchange) {
+	rec := &x.Record
+	st := streamed{x: x, rec: rec, total: -1, input: -1}
 	st.events.Begin(rec)
 	st.piece.Text = rec.Text
 	var scan sse.Scanner
@@ -287,10 +292,10 @@ func (d *Decoder) stream(rec *record.Record) {
 func (d *Decoder) end(st *streamed) {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.piece.Text
-	answer.Prompt(rec, st.input)
+	answer.Prompt(st.x, st.input)
 	tokens := st.events.Tokens
 	d.count.Stream(rec, answer.Stream{
-		Total: st.total, Tokens: tokens, Events: st.events.Known > 0,
+		Total: st.total, Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
 		OneEach: st.total == tokens || st.total == tokens+st.empty,
 	})
 	st.events.Judge("token", st.events.Done, "the whole text") // which alone closes a stream
@@ -323,7 +328,7 @@ func (st *streamed) takePiece(e *sse.Event) {
 		st.rec.Finish = finishName(p.finish)
 	}
 	if p.generated >= 0 {
-		st.total = p.generated
+		st.total, st.said = p.generated, st.events.Tokens+tokens
 	}
 	if p.input >= 0 {
 		st.input = p.input

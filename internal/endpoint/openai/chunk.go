@@ -23,7 +23,7 @@ type chunk struct {
 // usage is the server's own count of tokens; -1: not said.
 type usage struct {
 	prompt, completion, cached int
-	reasoning                  int // of completion
+	hidden                     int // of completion, what need not be in the text
 }
 
 // unknown is a usage that says nothing.
@@ -297,22 +297,35 @@ func (c *chunk) parseUsage() {
 		case "prompt_cache_hit_tokens":
 			c.Count(&c.usage.cached)
 		case "prompt_tokens_details":
-			c.parseDetails("cached_tokens", &c.usage.cached)
+			s.Fields(func(key []byte) {
+				if string(key) == "cached_tokens" {
+					c.Count(&c.usage.cached)
+				} else {
+					s.Skip()
+				}
+			})
 		case "completion_tokens_details":
-			c.parseDetails("reasoning_tokens", &c.usage.reasoning)
+			c.parseHidden()
 		default:
 			s.Skip()
 		}
 	})
 }
 
-func (c *chunk) parseDetails(name string, n *int) {
+// parseHidden adds up the tokens of a completion that need not be in its text: reasoning,
+// sound, and predictions that were not accepted.
+func (c *chunk) parseHidden() {
 	s := &c.Scan
 	s.Fields(func(key []byte) {
-		if string(key) == name {
-			c.Count(n)
-		} else {
+		n := -1
+		switch string(key) {
+		case "reasoning_tokens", "audio_tokens", "image_tokens", "rejected_prediction_tokens":
+			n = answer.Count(s)
+		default:
 			s.Skip()
+		}
+		if n >= 0 {
+			c.usage.hidden = max(c.usage.hidden, 0) + n
 		}
 	})
 }

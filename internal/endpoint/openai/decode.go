@@ -40,11 +40,11 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	}
 	switch {
 	case body[0] == '{':
-		d.whole(rec)
+		d.whole(x)
 	case body[0] == '<' || d.kind == Embeddings:
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+answer.Message(rec.Body))
 	default:
-		d.stream(rec)
+		d.stream(x)
 	}
 	if len(rec.Marks) == 0 { // nothing to point at
 		rec.Events = rec.Events[:0]
@@ -52,8 +52,9 @@ func (d *Decoder) Decode(x *record.Exchange) {
 }
 
 // whole reads an answer in one piece.
-func (d *Decoder) whole(rec *record.Record) {
+func (d *Decoder) whole(x *record.Exchange) {
 	var c chunk
+	rec := &x.Record
 	c.Text = rec.Text
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
 	rec.Text = c.Text
@@ -68,7 +69,7 @@ func (d *Decoder) whole(rec *record.Record) {
 		return
 	}
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
-	takeUsage(rec, c.usage)
+	takeUsage(x, c.usage)
 	rec.Finish = finishName(c.finish)
 	switch {
 	case d.kind == Embeddings && !c.data:
@@ -87,17 +88,17 @@ func (d *Decoder) whole(rec *record.Record) {
 		answer.Fail(rec, record.BadBody, rec.End, "the answer has no choices: "+answer.Message(rec.Body))
 		return
 	default:
-		event.Tokens = d.count.Whole(rec, c.usage.completion, c.usage.reasoning)
+		event.Tokens = d.count.Whole(rec, c.usage.completion, c.usage.hidden)
 	}
 	rec.Events = append(rec.Events, event)
 	answer.Finished(rec)
 }
 
 // takeUsage takes over what the server says about the prompt.
-func takeUsage(rec *record.Record, u usage) {
-	answer.Prompt(rec, u.prompt)
+func takeUsage(x *record.Exchange, u usage) {
+	answer.Prompt(x, u.prompt)
 	if u.cached >= 0 {
-		rec.Cached = u.cached
+		x.Cached = u.cached
 	}
 }
 

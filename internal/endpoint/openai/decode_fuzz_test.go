@@ -341,7 +341,9 @@ func FuzzStream(f *testing.F) {
 		if got := string([]rune(rec.Finish)); got != finish {
 			t.Fatalf("finish reason %q, want %q", got, finish)
 		}
-		if known := rec.Out.Source == record.FromServer; known != (total >= 0) || known && rec.Out.N != total {
+		claimed := rec.Out.Claimed // what cannot be
+		counted := total >= 0 && claimed == 0 && (total > 0 || len(rec.Text) == 0)
+		if known := rec.Out.Source == record.FromServer; known != counted || known && rec.Out.N != total || claimed > max(total, 0) {
 			t.Fatalf("server's count %+v, want %d", rec.Out, total)
 		}
 	})

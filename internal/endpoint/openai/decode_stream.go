@@ -8,11 +8,13 @@ import (
 
 // streamed is the state of decoding one stream.
 type streamed struct {
-	rec    *record.Record
+	x      *record.Exchange
+	rec    *record.Record // of x
 	chunk  chunk
 	events answer.Reading
 
 	usage    usage // the last that was said
+	said     int   // events with tokens up to that
 	counted  int   // of those, events with a usage of their own
 	empty    int   // events of a choice without text
 	finishes int   // events with a finish reason and no text
@@ -29,7 +31,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 			return 0
 		}
 		answer.Clear(rec)
-		st = &streamed{rec: rec, usage: unknown()}
+		st = &streamed{x: x, rec: rec, usage: unknown()}
 		st.events.Begin(rec)
 		st.chunk.Text = rec.Text
 		st.events.Fold(most)
@@ -47,8 +49,9 @@ func (st *streamed) take(e *sse.Event) {
 }
 
 // stream reads an answer made of server-sent events.
-func (d *Decoder) stream(rec *record.Record) {
-	st := streamed{rec: rec, usage: unknown()}
+func (d *Decoder) stream(x *record.Exchange) {
+	rec := &x.Record
+	st := streamed{x: x, rec: rec, usage: unknown()}
 	st.events.Begin(rec)
 	st.chunk.Text = rec.Text
 	var scan sse.Scanner
@@ -66,7 +69,7 @@ func (d *Decoder) stream(rec *record.Record) {
 func (d *Decoder) end(st *streamed) {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.chunk.Text
-	takeUsage(rec, st.usage)
+	takeUsage(st.x, st.usage)
 	d.countStream(st)
 	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
 	// out one or two of them.
@@ -103,6 +106,10 @@ func (st *streamed) takeChunk(e *sse.Event) {
 	}
 	if c.usage.known() {
 		st.usage = c.usage
+		st.said = st.events.Tokens
+		if label.IsToken() {
+			st.said++
+		}
 	}
 	if c.finish != nil {
 		st.rec.Finish = finishName(c.finish)

@@ -6,8 +6,9 @@ import "github.com/inferometer/inferometer/internal/endpoint/answer"
 func (d *Decoder) countStream(st *streamed) {
 	d.count.Stream(st.rec, answer.Stream{
 		Total:   st.usage.completion,
-		Hidden:  st.usage.reasoning,
+		Hidden:  st.usage.hidden,
 		Tokens:  st.events.Tokens,
+		After:   st.events.Tokens - st.said,
 		Sums:    st.counted == st.events.Tokens && !st.several,
 		OneEach: oneEach(st.usage.completion, st),
 		Events:  st.events.Known > 0,

@@ -253,7 +253,7 @@ func (s *Set) Close() error {
 
 // Call makes a request of a prompt's body.
 func (s *Set) Call(p *prompt.Prompt, body []byte) endpoint.Call {
-	c := &call{set: s, target: p.Spread(len(s.replicas))}
+	c := &call{set: s, target: p.Spread(len(s.replicas)), media: hasMedia(p)}
 	var own []http1.Field
 	if s.ownID {
 		own = append(own, http1.Field{Name: requestID, Value: s.runID + "-" + strconv.FormatInt(p.Seq, 10)})
@@ -296,6 +296,13 @@ type call struct {
 	request *http1.Request
 	session string // whose token is sent and kept; empty: none
 	token   string // that the request holds
+	media   bool   // the prompt has images, sound or video, or nobody knows
+}
+
+// hasMedia reports whether a prompt has more than text in it. What a body of the user's has
+// nobody knows.
+func hasMedia(p *prompt.Prompt) bool {
+	return p.Parts != nil || p.Body != nil || slices.ContainsFunc(p.Messages, func(m prompt.Message) bool { return m.Parts != nil })
 }
 
 // withToken adds the session's token to the fields of a request, and asks for the
@@ -317,7 +324,7 @@ func (c *call) Do(ctx context.Context, rec *record.Exchange) {
 		c.refresh(r)
 		c.request.Want = c.set.session.Token
 	}
-	rec.Size = len(c.request.Body())
+	rec.Size, rec.Media = len(c.request.Body()), c.media
 	if c.set.keepRequests {
 		rec.RequestBody = c.request.Body()
 	}

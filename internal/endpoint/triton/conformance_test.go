@@ -227,10 +227,10 @@ func testAnswers(t *testing.T, s *testServer) {
 		{"vLLM on a stream, in one piece", s.overGRPC("vllm_model", plan.EndpointStream, false), 1, record.FromServer, true},
 		{"vLLM generate_stream", s.overHTTP("vllm_model", plan.EndpointGenerate, true), 5, record.FromServer, false},
 		{"vLLM generate", s.overHTTP("vllm_model", plan.EndpointGenerate, false), 1, record.FromServer, false},
-		{"old vLLM on a stream", s.overGRPC("vllm_old", plan.EndpointStream, true), 5, record.FromEvents, true},
-		{"old vLLM generate_stream", s.overHTTP("vllm_old", plan.EndpointGenerate, true), 5, record.FromEvents, false},
-		{"ensemble on a stream", s.overGRPC("ensemble", plan.EndpointStream, true), 5, record.FromEvents, true},
-		{"ensemble generate_stream", s.overHTTP("ensemble", plan.EndpointGenerate, true), 5, record.FromEvents, false},
+		{"old vLLM on a stream", s.overGRPC("vllm_old", plan.EndpointStream, true), 5, record.FromTokenizer, true},
+		{"old vLLM generate_stream", s.overHTTP("vllm_old", plan.EndpointGenerate, true), 5, record.FromTokenizer, false},
+		{"ensemble on a stream", s.overGRPC("ensemble", plan.EndpointStream, true), 5, record.FromTokenizer, true},
+		{"ensemble generate_stream", s.overHTTP("ensemble", plan.EndpointGenerate, true), 5, record.FromTokenizer, false},
 		{"engine on a stream", s.overGRPC("tensorrt_llm", plan.EndpointStream, true), 5, record.FromServer, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

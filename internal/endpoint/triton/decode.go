@@ -35,7 +35,7 @@ func NewDecoder(t plan.Target, tok prompt.Tokenizer, own bool) *Decoder {
 func (d *Decoder) Decode(x *record.Exchange) {
 	rec := &x.Record
 	answer.Clear(rec)
-	a := reading{decoder: d, rec: rec, tokensIn: -1}
+	a := reading{decoder: d, x: x, rec: rec, tokensIn: -1}
 	a.Begin(rec)
 	a.about, _ = x.Request.(*about)
 	x.Request = nil
@@ -67,7 +67,8 @@ func (d *Decoder) Decode(x *record.Exchange) {
 type reading struct {
 	answer.Events
 	decoder *Decoder
-	rec     *record.Record
+	x       *record.Exchange
+	rec     *record.Record // of x
 	about   *about
 	reply   reply
 
@@ -231,7 +232,7 @@ func (a *reading) finish() {
 			prompt = a.about.prompt
 		}
 		a.dropEcho(prompt)
-		answer.Prompt(rec, a.tokensIn)
+		answer.PromptOf(a.x, a.tokensIn, len(prompt))
 		a.countTokens()
 	}
 	switch {

@@ -152,63 +152,46 @@ func (a *reading) countTokens() {
 		rec.Out.Source = record.FromServer
 		return
 	}
-	text := ""
-	if d.own || d.tok != nil && !rec.Streamed {
-		text = string(rec.Text)
-	}
 	if d.own {
-		rec.Out.Local = d.tok.Count(text)
+		rec.Out.Local = d.tok.Count(string(rec.Text))
 	}
 	total := -1
 	if a.counted > 0 && a.counted == a.Tokens {
 		total = answer.Credible(rec, a.sum, 0)
 	}
+	placer, places := d.tok.(token.Placer)
 	switch {
 	case total >= 0:
 		rec.Out.N, rec.Out.Source = total, record.FromServer
 		return
 	case d.own:
 		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
-	case !rec.Streamed && d.tok != nil:
-		rec.Out.N, rec.Out.Source = d.tok.Count(text), record.FromTokenizer
+	case d.tok != nil && (!rec.Streamed || places && a.Tokens > 0):
+		rec.Out.N, rec.Out.Source = d.tok.Count(string(rec.Text)), record.FromTokenizer
 	default:
 		rec.Out.N, rec.Out.Source = a.Tokens, record.FromEvents
 	}
-	a.countEvents(text)
-}
-
-// countEvents says how many tokens each event has where the server does not.
-func (a *reading) countEvents(text string) {
-	placer, ok := a.decoder.tok.(token.Placer)
 	switch {
 	case a.Tokens == 1: // it has them all
-		a.setTokens(func() int { return a.rec.Out.N })
-	case a.rec.Out.Source == record.FromEvents:
-		a.setTokens(func() int { return 1 })
-	case !ok:
-		a.setTokens(func() int { return -1 })
-	default:
-		cuts := make([]int, 0, len(a.rec.Events))
-		end := 0
-		for i := range a.rec.Events {
-			end += a.rec.Events[i].Text
-			if a.rec.Events[i].Label.IsToken() {
-				cuts = append(cuts, end)
-			}
+		if !d.own {
+			rec.Out.N = max(rec.Out.N, 1)
 		}
-		next := token.PerEvent(nil, placer, text, cuts)
-		a.setTokens(func() int {
-			n := next[0]
-			next = next[1:]
-			return n
-		})
+		a.setTokens(rec.Out.N)
+	case rec.Out.Source == record.FromEvents:
+		a.setTokens(1)
+	case !places:
+		a.setTokens(-1)
+	case d.own:
+		answer.PerEvent(placer, rec.Events, string(rec.Text), 0)
+	default: // another model's tokens may lie across events
+		rec.Out.N = answer.PerEvent(placer, rec.Events, string(rec.Text), 1)
 	}
 }
 
-func (a *reading) setTokens(n func() int) {
+func (a *reading) setTokens(n int) {
 	for i := range a.rec.Events {
 		if a.rec.Events[i].Label.IsToken() {
-			a.rec.Events[i].Tokens = n()
+			a.rec.Events[i].Tokens = n
 		}
 	}
 }

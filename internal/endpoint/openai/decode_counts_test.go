@@ -1,0 +1,102 @@
+package openai
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/token"
+)
+
+// TestCountsThatCannotBe: what a server says of the tokens of a stream is held against what
+// came. What cannot be is noted, and the run's tokenizer counts in its place.
+func TestCountsThatCannotBe(t *testing.T) {
+	gpt2, err := token.GPT2()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(n int, text string) (list []string) {
+		for range n {
+			list = append(list, chat(`{"content":"`+text+`"}`))
+		}
+		return list
+	}
+	says := func(usage int, events ...string) string {
+		return data(append(events, length, usageChunk(usage), "[DONE]")...)
+	}
+	claimed := func(n, claimed int) record.Tokens {
+		return record.Tokens{N: n, Source: record.FromTokenizer, Local: -1, Claimed: claimed}
+	}
+	hidden := `{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":500,"completion_tokens_details":{"reasoning_tokens":400,"audio_tokens":90,"accepted_prediction_tokens":9}}}`
+	var letterwise []string
+	for _, letter := range "the dog runs away" {
+		letterwise = append(letterwise, words(1, string(letter))...)
+	}
+	middle := append(words(6, " the"), append([]string{chatUsage(`{"content":" the"}`, 7)}, words(5, " the")...)...)
+	last := append(words(6, " the"), append([]string{chatUsage(`{"content":" the"}`, 12)}, words(5, " the")...)...)
+	for _, c := range []struct {
+		name, body string
+		out        record.Tokens
+	}{
+		{"200 for five events of six bytes", says(200, words(5, "a")...), claimed(5, 200)},
+		{"as many as events", says(12, words(12, " the")...), server(12)},
+		{"one more, for the end", says(13, words(12, " the")...), record.Tokens{N: 13, Source: record.FromServer, Local: -1, Expected: 12}},
+		{"0.6 of the events", says(7, words(12, " the")...), claimed(12, 7)},
+		{"none", says(0, words(12, " the")...), claimed(12, 0)},
+		{"tokens cut up on the way", says(4, letterwise...), record.Tokens{N: 4, Source: record.FromServer, Local: -1, Expected: 4}},
+		{"three times the events", says(36, words(12, " the")...), record.Tokens{N: 36, Source: record.FromServer, Local: -1, Expected: 12}},
+		{"three tokens in each event", says(36, words(12, " the dog runs")...), record.Tokens{N: 36, Source: record.FromServer, Local: -1, Expected: 36}},
+		{"events counted as tokens", says(12, words(12, " the dog runs away")...), record.Tokens{N: 12, Source: record.FromServer, Local: -1, Expected: 48}},
+		{"hidden, as the server says", data(append(words(5, " the"), length, hidden, "[DONE]")...), record.Tokens{N: 500, Source: record.FromServer, Local: -1, Expected: 495}},
+		{"counted in the middle", data(append(middle, length, "[DONE]")...), claimed(12, 7)},
+		{"all of it counted in the middle", data(append(last, length, "[DONE]")...), server(12)},
+		{"nothing counted", data(append(words(12, " the"), length, "[DONE]")...), claimed(12, 0)},
+		{"nothing counted, four tokens an event", data(append(words(5, " the dog runs away"), length, "[DONE]")...), claimed(20, 0)},
+	} {
+		rec := answertest.Answered(c.body)
+		NewDecoder(Chat, gpt2, false).Decode(rec)
+		if rec.Out != c.out || rec.Failure != nil {
+			t.Errorf("%s: %+v, want %+v (%v)", c.name, rec.Out, c.out, rec.Failure)
+		}
+	}
+	rec := answertest.Answered(says(36, words(12, " the")...))
+	rec.Seq = 1 // of those that nothing speaks against, one in some is looked over
+	NewDecoder(Chat, gpt2, false).Decode(rec)
+	if rec.Out != server(36) {
+		t.Errorf("not to be looked over: %+v", rec.Out)
+	}
+}
+
+// TestStandInPerEvent: where the server does not count, the tokenizer says how many tokens
+// each event has, at least one, and they add up.
+func TestStandInPerEvent(t *testing.T) {
+	gpt2, err := token.GPT2()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		texts  []string
+		tokens []int
+	}{
+		{"a token each", []string{"The", " dog"}, []int{1, 1}},
+		{"four tokens each", []string{"The dog runs away", " from the other dog"}, []int{4, 4}},
+		{"a token over events", []string{" unbel", "ievable", " dog"}, []int{1, 1, 1}},
+		{"another's tokens", []string{"Straße", " über"}, []int{3, 3}},
+	} {
+		var list []string
+		for _, text := range c.texts {
+			list = append(list, chat(`{"content":"`+text+`"}`))
+		}
+		rec := answertest.Answered(data(append(list, length)...))
+		NewDecoder(Chat, gpt2, false).Decode(rec)
+		got, sum := answertest.Summarise(rec), 0
+		for _, n := range got.Tokens {
+			sum += n
+		}
+		if !slices.Equal(got.Tokens, c.tokens) || got.Out != (record.Tokens{N: sum, Source: record.FromTokenizer, Local: -1}) {
+			t.Errorf("%s: %v, %+v", c.name, got.Tokens, got.Out)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package metric
+
+import "github.com/inferometer/inferometer/internal/record"
+
+// spare is how many tokens the server and a tokenizer may be apart in an answer: those that
+// begin and end it, or stand around a part of it, are not in its text.
+const spare = 4
+
+// Compared is what a server counts beside what a tokenizer of this side finds in the same
+// texts.
+type Compared struct {
+	N      int64 // requests
+	Server int64 // tokens by the server's count
+	Local  int64 // and by this side's
+	Far    int64 // Σ |server − local| beyond spare
+	Short  int64 // the part of Far where the server counts fewer
+}
+
+func (c *Compared) add(server, local int) {
+	c.N++
+	c.Server += int64(server)
+	c.Local += int64(local)
+	c.Far += int64(max(0, server-local-spare, local-server-spare))
+	c.Short += int64(max(0, local-server-spare))
+}
+
+func (c *Compared) merge(o Compared) {
+	c.N += o.N
+	c.Server += o.Server
+	c.Local += o.Local
+	c.Far += o.Far
+	c.Short += o.Short
+}
+
+// compare takes the counts of a successful request's prompt (0) or answer (1).
+func (s *stage) compare(i int, t record.Tokens, standIn bool) {
+	if t.Claimed > 0 {
+		s.Claimed[i]++
+		s.MostClaim[i] = max(s.MostClaim[i], int64(t.Claimed))
+		s.ClaimSum[i] += int64(t.Claimed)
+		s.ClaimUsed[i] += int64(t.N)
+	}
+	if t.Source != record.FromServer {
+		return
+	}
+	local := t.Local
+	if t.Expected > 0 {
+		local = t.Expected
+	}
+	if t.Local >= 0 {
+		s.Both[i]++
+		s.Server[i] += int64(t.N)
+		s.Disagree[i] += int64(max(t.N-local, local-t.N))
+	}
+	if t.Expected > 0 || t.Local >= 0 && !standIn {
+		s.Compared[i].add(t.N, local)
+	}
+}
+
+// standIn takes the count of a stream that its server did not count, by a tokenizer that is
+// not the model's, beside its events.
+func (s *stage) standIn(r *Request) {
+	if r.Out.Source == record.FromTokenizer && r.Out.Claimed == 0 && r.events > 0 {
+		s.StandIn.add(r.events, r.Out.N)
+	}
+}
+
+// under looks whether an answer shows far more tokens than its server counts. The margin is
+// wide: now and then the text of a token is spread over events, and a text may read back
+// as more tokens than it was made of. Where the tokenizer finds about as many as the server,
+// somebody on the way has cut tokens up.
+func (s *stage) under(r *Request, standIn bool) {
+	out := &r.Out
+	if out.Source != record.FromServer || out.Expected > 0 && 4*out.Expected <= 5*out.N {
+		return
+	}
+	shown := r.events
+	if !standIn && out.Local >= 0 {
+		if shown = max(shown, out.Local); 4*out.Local <= 5*out.N {
+			return
+		}
+	}
+	if shown > 2*out.N {
+		s.Under++
+		s.UnderSaid += int64(out.N)
+		s.UnderShown += int64(shown)
+	}
+}

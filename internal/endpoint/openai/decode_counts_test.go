@@ -100,3 +100,44 @@ func TestStandInPerEvent(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldedCounts: of a stream that is too long to keep, what is kept speaks for the rest.
+func TestFoldedCounts(t *testing.T) {
+	gpt2, err := token.GPT2()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, text string
+		usage      int
+		out        record.Tokens
+		each       int64 // tokens of each event of the tail
+	}{
+		{"counted", " the", 400, server(400), 1},
+		{"0.6 of the events", " the", 240, record.Tokens{N: 400, Source: record.FromEvents, Local: -1, Claimed: 240}, 1},
+		{"not counted", " the", -1, events(400), 1},
+		{"not counted, four tokens an event", " the dog runs away", -1, record.Tokens{N: 1603, Source: record.FromTokenizer, Local: -1}, -1},
+		{"far too many", " the", 9000, record.Tokens{N: 400, Source: record.FromEvents, Local: -1, Claimed: 9000}, 1},
+	} {
+		d := NewDecoder(Chat, gpt2, false)
+		x := answertest.Answered("")
+		x.Marks = nil
+		feed := func(event string) {
+			x.Body = append(x.Body, event...)
+			x.Marks = append(x.Marks, record.Mark{Off: x.Folded + len(x.Body), Kernel: record.Never, User: 1})
+			n := d.Advance(x, 2048)
+			x.Body, x.Folded = x.Body[n:], x.Folded+n
+		}
+		for range 400 {
+			feed(data(chat(`{"content":"` + c.text + `"}`)))
+		}
+		feed(data(length))
+		if c.usage >= 0 {
+			feed(data(usageChunk(c.usage)))
+		}
+		feed(data("[DONE]"))
+		if d.Decode(x); x.Tail == nil || x.Out != c.out || x.Tail.Tokens != c.each || x.Failure != nil {
+			t.Errorf("%s: %+v, %+v, %v", c.name, x.Out, x.Tail, x.Failure)
+		}
+	}
+}

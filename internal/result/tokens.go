@@ -88,7 +88,8 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 		}
 		share := float64(c.Disagree[k]) / float64(c.Server[k])
 		own := c.Sources[k][record.FromTokenizer]
-		added := k == 0 && j.plan.Target.Chats() && !j.facts.Header.Template
+		template := k == 0 && j.plan.Target.Chats() && !j.facts.Header.Template
+		added := template || k == 0 && !j.plan.Target.Generates() // around each text of a batch, too
 		name := "token_drift"
 		if k == 0 {
 			name = "token_drift_input"
@@ -106,7 +107,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 				Do: "Check that it is the served model's tokenizer, and what the server reports as usage. Latencies are not affected."},
 				fmt.Sprintf("Figures in %s tokens cannot be trusted: the server counts %d where the tokenizer %s finds %d in the same texts, %s apart (at most %s).",
 					what, t.Server, j.plan.Tokenizer.Name, t.Local, number.Percent(apart), number.Percent(farApart)))
-		case added:
+		case template:
 			if share > budget {
 				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", number.Percent(share), j.plan.Tokenizer.Name)
 			}
@@ -127,7 +128,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 const templateTokens = 1 << 10
 
 // far reports whether counts of the server and of the model's own tokenizer cannot both be
-// right. added: a chat template that this side does not know adds to the server's.
+// right. added: the server's have tokens that this side does not know of.
 func far(c *metric.Compared, added bool) bool {
 	bound := farApart * float64(max(c.Server, c.Local))
 	if added {

@@ -70,6 +70,13 @@ func TestTokenCounts(t *testing.T) {
 		{name: "more than a chat template", bend: func(w *world) {
 			w.each(func(i int, r *record.Record) { r.In.N = 3000 })
 		}, want: []string{"token_drift_input"}, says: "Figures in input tokens cannot be trusted"},
+		{name: "texts of a batch", bend: func(w *world) {
+			w.plan.Target.Endpoint = plan.EndpointEmbeddings
+			w.each(func(i int, r *record.Record) {
+				r.In.Local = 90
+				r.Out = record.Tokens{Source: record.FromServer, Local: -1}
+			})
+		}, says: "disagree on 30 % of the input tokens"},
 		{name: "images, which no tokenizer counts", bend: func(w *world) {
 			w.plan.Target.Endpoint = plan.EndpointCompletions
 			w.each(func(i int, r *record.Record) { r.In.N, r.In.Local = 3000, -1 })

@@ -10,6 +10,7 @@ import (
 // arrival is what is kept of a request for judging trends.
 type arrival struct {
 	seq       int64
+	session   uint64 // that it belongs to; 0: none
 	due, sent time.Duration
 	end       time.Duration
 	first     time.Duration // its first token; Never: none was seen
@@ -36,7 +37,7 @@ func (a *arrivals) add(r *Request) {
 	if r.Sent == record.Never || r.End < r.Sent || !a.keeps(r.Seq) {
 		return
 	}
-	v := arrival{seq: r.Seq, due: r.Due, sent: r.Sent, end: r.End, first: r.First, perToken: -1, warm: r.Phase != record.Measured}
+	v := arrival{seq: r.Seq, due: r.Due, sent: r.Sent, end: r.End, first: r.First, perToken: -1, warm: r.Phase != record.Measured, session: sessionOf(r.Session)}
 	if r.Failure != nil {
 		if !unfinished(r.Failure.Class) {
 			return

@@ -22,7 +22,9 @@ type Options struct {
 	// Closed says of each stage whether it is a closed loop. Stages beyond it, as those that a
 	// search makes, are like the last.
 	Closed []bool
-	SLOs   []SLO
+	// Sessions says the same of whether its load is sessions that are under way.
+	Sessions []bool
+	SLOs     []SLO
 	// Targets is how many servers the requests went to; with fewer than two there is
 	// nothing to keep for each.
 	Targets int
@@ -53,6 +55,11 @@ type Options struct {
 // ClosedLoop reports whether a stage is a closed loop.
 func (o *Options) ClosedLoop(stage int) bool {
 	return stage >= 0 && len(o.Closed) > 0 && o.Closed[min(stage, len(o.Closed)-1)]
+}
+
+// plays reports whether the load of a stage is sessions.
+func (o *Options) plays(stage int) bool {
+	return stage >= 0 && len(o.Sessions) > 0 && o.Sessions[min(stage, len(o.Sessions)-1)]
 }
 
 // SampleMemory is what the samples of a run may take of memory before they go to disk. The

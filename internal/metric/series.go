@@ -14,10 +14,11 @@ type Series struct {
 	of         float64   // how many requests each of them stands for
 	closed     bool
 	from, to   time.Duration // when the measured part began, and when the last request could go
+	load       *played       // where sessions are the load; else nil
 }
 
 // series orders the requests.
-func (a *arrivals) series(closed bool, from, to time.Duration) *Series {
+func (a *arrivals) series(closed, sessions bool, from, to time.Duration) *Series {
 	s := &Series{of: float64(uint64(1) << a.thin), closed: closed, from: from, to: to}
 	for i := range a.kept {
 		if a.kept[i].warm {
@@ -40,6 +41,9 @@ func (a *arrivals) series(closed bool, from, to time.Duration) *Series {
 	}
 	if to == Unknown || to <= s.from {
 		s.to = max(s.from, s.kept[len(s.kept)-1].sent)
+	}
+	if sessions {
+		s.load = s.played()
 	}
 	return s
 }

@@ -145,7 +145,7 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 		return st
 	}
 	from, to := f.opts.Bounds(i)
-	st.Series = s.arrivals.series(f.opts.ClosedLoop(i), from, to)
+	st.Series = s.arrivals.series(f.opts.ClosedLoop(i), f.opts.plays(i), from, to)
 	if to == Unknown {
 		to = s.steadyEnd
 	}

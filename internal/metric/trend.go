@@ -48,23 +48,28 @@ const (
 
 // Trends looks at every figure that the requests have.
 func (s *Series) Trends() []Trend {
-	waves := float64(len(s.kept)) * s.of / max(1, s.InFlight())
 	var out []Trend
 	for _, of := range []struct {
 		name  string
-		value func(*arrival) (float64, bool)
+		value func(*Series, *arrival) (float64, bool)
 	}{
-		{LatencyTrend, s.latency}, {TTFTTrend, s.ttft}, {TPOTTrend, s.tpot},
+		{LatencyTrend, (*Series).latency}, {TTFTTrend, (*Series).ttft}, {TPOTTrend, (*Series).tpot},
 	} {
-		if t, ok := s.trend(of.name, of.value, waves); ok {
-			out = append(out, t)
+		look := func(s *Series) (Trend, bool) {
+			return s.trend(of.name, func(v *arrival) (float64, bool) { return of.value(s, v) })
+		}
+		if t, ok := look(s); ok {
+			out = append(out, s.unthinned(t, look))
 		}
 	}
 	if s.closed {
-		out = append(out, s.flow(waves))
+		out = append(out, s.unthinned(s.flow(), func(s *Series) (Trend, bool) { return s.flow(), true }))
 	}
 	return out
 }
+
+// waves is how often as many requests as are in flight were sent.
+func (s *Series) waves() float64 { return float64(len(s.kept)) * s.of / max(1, s.InFlight()) }
 
 func (s *Series) latency(v *arrival) (float64, bool) {
 	return float64(v.end-s.begin(v)) / v.work, !v.open
@@ -81,7 +86,8 @@ func (s *Series) tpot(v *arrival) (float64, bool) { return float64(v.perToken), 
 
 // trend looks at a figure of the requests, in blocks of neighbours. What was still open
 // took at least so long: it counts as that, or as the median where that is more.
-func (s *Series) trend(name string, value func(*arrival) (float64, bool), waves float64) (Trend, bool) {
+func (s *Series) trend(name string, value func(*arrival) (float64, bool)) (Trend, bool) {
+	waves := s.waves()
 	var known []float64
 	for i := range s.kept {
 		if v, ok := value(&s.kept[i]); ok {
@@ -171,9 +177,10 @@ func calm(waves float64, blocks int) float64 {
 
 // flow looks at how much was answered per second, each request spread evenly over its
 // time, so that requests which end in waves still give an even flow. One that was still
-// open counts for as long as it was no later than others.
-func (s *Series) flow(waves float64) Trend {
-	t := Trend{Of: FlowTrend}
+// open counts for as long as it was no later than others. Where sessions are the load, it is
+// the flow for each request in flight: that they think and run out is no change of the server's.
+func (s *Series) flow() Trend {
+	t, waves := Trend{Of: FlowTrend}, s.waves()
 	var took []float64
 	for i := range s.kept {
 		if v := &s.kept[i]; !v.open {
@@ -181,8 +188,7 @@ func (s *Series) flow(waves float64) Trend {
 		}
 	}
 	t.Values = len(took)
-	span := float64(s.to - s.from)
-	if len(took) == 0 || span <= 0 {
+	if len(took) == 0 || s.to <= s.from {
 		return t
 	}
 	typical := medianOf(took)
@@ -191,11 +197,13 @@ func (s *Series) flow(waves float64) Trend {
 		t.Blocks = 0
 		return t
 	}
-	blocks := make([]float64, t.Blocks)
-	width := span / float64(t.Blocks)
+	blocks, edges := make([]float64, t.Blocks), evenEdges(s.from, s.to, t.Blocks)
+	if s.load != nil {
+		edges = s.load.edges(s.from, s.to, t.Blocks)
+	}
 	for _, part := range [][]arrival{s.warm, s.kept} {
 		for i := range part {
-			part[i].flowInto(blocks, s.from, width, typical)
+			part[i].flowInto(blocks, edges, typical)
 		}
 	}
 	whole := 0.0
@@ -211,23 +219,27 @@ func (s *Series) flow(waves float64) Trend {
 	}
 	shift := stat.FindShift(blocks, habitualFlow/calm(waves, t.Blocks))
 	t.Share = float64(shift.At) / float64(t.Blocks)
-	t.At = s.from + time.Duration(t.Share*span)
+	t.At = time.Duration(edges[shift.At])
 	t.Change = (shift.After - shift.Before) / max(shift.Before, 1e-9)
 	less := 2 * min(t.Share, 1-t.Share)
 	t.Effect, t.Noise, t.Resolved = less*math.Abs(shift.After-shift.Before), less*shift.Noise, shift.Least
 	return t
 }
 
-// flowInto adds a request to the blocks of a time, of which each is so wide.
-func (v *arrival) flowInto(blocks []float64, from time.Duration, width, typical float64) {
-	a, d := float64(v.sent-from), float64(v.end-v.sent)
+// flowInto adds a request to the blocks of a time, which have these edges.
+func (v *arrival) flowInto(blocks, edges []float64, typical float64) {
+	a, d := float64(v.sent), float64(v.end-v.sent)
 	b := a + d
 	if v.open {
 		d = typical
 		b = min(b, a+d)
 	}
-	for k := max(0, int(a/width)); k < len(blocks) && float64(k)*width < b; k++ {
-		if in := min(b, float64(k+1)*width) - max(a, float64(k)*width); in > 0 && d > 0 {
+	first, found := slices.BinarySearch(edges, a)
+	if !found {
+		first--
+	}
+	for k := max(0, first); k < len(blocks) && edges[k] < b; k++ {
+		if in := min(b, edges[k+1]) - max(a, edges[k]); in > 0 && d > 0 {
 			blocks[k] += v.work * in / d
 		}
 	}

@@ -50,7 +50,8 @@ func FoldOptions(p *plan.Plan) metric.Options {
 	}
 	for i := range p.Stages {
 		s := &p.Stages[i]
-		opts.Closed = append(opts.Closed, s.Concurrency > 0 || s.Sessions.Concurrent > 0 && s.Sessions.Rate == 0)
+		opts.Closed = append(opts.Closed, s.Concurrency > 0 || s.Arrival == plan.ArrivalSessions && s.Sessions.Rate == 0)
+		opts.Sessions = append(opts.Sessions, s.Arrival == plan.ArrivalSessions)
 	}
 	for _, s := range p.Goodput {
 		opts.SLOs = append(opts.SLOs, metric.SLO{Metric: s.Metric, Max: time.Duration(s.Max)})

@@ -129,6 +129,7 @@ func fewFor(t *metric.Trend, s *metric.Series) (why, do string) {
 // settling says what to do about a stage that is not steady.
 func (j *judge) settling(i int, s *metric.Series) string {
 	warmup, n, ok := s.Settles(j.plan.Budgets.Drift)
+	loops := FoldOptions(j.plan)
 	switch {
 	case ok:
 		length := number.Things(n, "request")
@@ -137,7 +138,7 @@ func (j *judge) settling(i int, s *metric.Series) string {
 		}
 		return j.say(message.New("A warm-up of %s would have been enough: %v.", length,
 			message.New("%v removes it", message.AutoWarmup).Or("use %v %d", message.Warmup, n).Or("send that much load first")))
-	case j.plan.Stages[i].Concurrency == 0:
+	case !loops.ClosedLoop(i):
 		return "The server may not keep up with the load: lower it, or make the stage longer."
 	default:
 		return "Find out what changed in the server, or make the stage longer."

@@ -166,9 +166,12 @@ func outcome(t *testing.T, seed uint64, s server, l load) (string, []string) {
 	w.plan.Tokenizer.Name = "test-tokenizer"
 	w.plan.Stages = []plan.Stage{{Concurrency: l.concurrency, Rate: l.rate, Requests: int64(l.requests), Duration: plan.Duration(l.duration)}}
 	w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageMark{mark}}
-	r := w.build(t)
-	word := Valid
-	var said []string
+	return driftOf(w.build(t))
+}
+
+// driftOf is what a verdict says of steadiness alone.
+func driftOf(r *Result) (word string, said []string) {
+	word = Valid
 	for _, c := range r.Verdict.Checks {
 		switch {
 		case c.OK || !strings.HasSuffix(c.Name, "_drift"):

@@ -39,6 +39,9 @@ type Options struct {
 	// Local: figures are made of this side's count of answers, where there is one, and not
 	// of the server's.
 	Local bool
+	// Bends says whether so much added to such a latency is more than is allowed for. nil: any
+	// amount is.
+	Bends func(added, latency time.Duration) bool
 	// Bounds gives the steady window of a stage: the end of its warm-up and the end
 	// of its sending, or the end of time where that is not known yet. An end must be
 	// known before a record that ended after it is added. nil: there is none.
@@ -281,7 +284,7 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
 		s.whole.add(r, good)
 		s.whole.span(r.Record)
 		s.pace.add(r.Record)
-		s.count(r, f.opts.StandIn)
+		s.count(r, f.opts.StandIn, f.opts.Bends)
 		if f.perTarget != nil {
 			f.part(&s.targets, r.Target, f.opts.Targets, f.perTarget, r, good)
 		}

@@ -46,6 +46,7 @@ type Counts struct {
 	Merged    int64 // reads of which a part can have come more than 1 ms before
 
 	Resent   int64 // requests that were sent twice
+	Delayed  int64 // those of them whose latency that has changed by more than is allowed for
 	Unended  int64 // successful streams that said that they are done and did not end
 	Folded   int64 // streams that were too long to keep event by event
 	Cut      int64 // answers whose bytes were to be kept and are not all there
@@ -207,7 +208,7 @@ func (t *Totals) merge(o *Totals) {
 }
 
 // count takes a measured request into the counts.
-func (s *stage) count(r *Request, standIn bool) {
+func (s *stage) count(r *Request, standIn bool, bends func(added, latency time.Duration) bool) {
 	s.Reads += int64(len(r.Marks))
 	if r.Tail != nil {
 		s.Reads += r.Tail.Reads
@@ -219,9 +220,7 @@ func (s *stage) count(r *Request, standIn bool) {
 	s.Unstamped += r.unstamped
 	s.Unbounded += r.unbounded
 	s.Merged += r.merged
-	if r.Resent > 0 {
-		s.Resent++
-	}
+	s.resend(r, bends)
 	if r.Failure != nil {
 		s.fail(r)
 		return
@@ -351,6 +350,7 @@ func (c *Counts) merge(o *Counts) {
 	c.Unbounded += o.Unbounded
 	c.Merged += o.Merged
 	c.Resent += o.Resent
+	c.Delayed += o.Delayed
 	c.Unended += o.Unended
 	c.Folded += o.Folded
 	c.Cut += o.Cut

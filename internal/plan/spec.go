@@ -353,7 +353,7 @@ var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 		always("clock_bound", duration(), func(b *Budgets) *Duration { return &b.ClockBound },
 			"By how much the clocks of two workers may differ; or `error` of the measured time, if that is less."),
 		always("resent", share(), func(b *Budgets) *float64 { return &b.Resent },
-			"Share of requests that were sent twice, because the server closed the connection before it could have read them."),
+			"Share of requests that were sent twice, because the server closed the connection before it could have read them, and whose latency grew by more than `error` and `lag` by that."),
 		always("error", share(), func(b *Budgets) *float64 { return &b.Error },
 			"How far the error bar of a latency may reach, as a share of it; or `lag`, if that is more."),
 		always("drift", share(), func(b *Budgets) *float64 { return &b.Drift },

@@ -59,7 +59,7 @@ type Record struct {
 	Resent int
 
 	Retries int           // attempts after the first, which no server answered; Sent is that of the first
-	LastTry time.Duration // when the last of them began
+	LastTry time.Duration // when the last attempt began, of those that went again for either reason; 0: there was one
 
 	Conn  Conn
 	Marks []Mark // one per network read, in order

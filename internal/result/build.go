@@ -53,6 +53,10 @@ func FoldOptions(p *plan.Plan) metric.Options {
 		opts.Closed = append(opts.Closed, s.Concurrency > 0 || s.Arrival == plan.ArrivalSessions && s.Sessions.Rate == 0)
 		opts.Sessions = append(opts.Sessions, s.Arrival == plan.ArrivalSessions)
 	}
+	least, share := time.Duration(p.Budgets.Lag), p.Budgets.Error
+	opts.Bends = func(added, latency time.Duration) bool {
+		return added > max(least, time.Duration(share*float64(latency)))
+	}
 	for _, s := range p.Goodput {
 		opts.SLOs = append(opts.SLOs, metric.SLO{Metric: s.Metric, Max: time.Duration(s.Max)})
 	}

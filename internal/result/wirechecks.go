@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/message"
@@ -31,17 +32,23 @@ func (j *judge) connection() {
 	}
 }
 
-// resent judges how many requests went twice, because the server closed their
-// connection before it can have taken them.
+// resent judges requests that went twice, because the server closed their connection before it
+// can have taken them. What that added to a latency does no harm where it is little of it.
 func (j *judge) resent(i int, sum *metric.Stage) {
-	n, of := sum.Counts.Resent, sum.Whole.Totals.Requests
-	share, budget := float64(n)/float64(of), j.plan.Budgets.Resent
+	allowed := fmt.Sprintf("%s or %s", number.Percent(j.plan.Budgets.Error), number.Span(time.Duration(j.plan.Budgets.Lag)))
+	n, late, of := sum.Counts.Resent, sum.Counts.Delayed, sum.Whole.Totals.Requests
+	share, budget := float64(late)/float64(of), j.plan.Budgets.Resent
 	if n > 0 && share <= budget {
-		j.note(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt.", number.Things(n, "request"))
+		little := ""
+		if late == 0 {
+			little = ": that added at most " + allowed + " to each"
+		}
+		j.note(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt%s.", number.Things(n, "request"), little)
 	}
 	j.check(Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Do: "Have the server keep idle connections open for longer, or find out why it closes them."},
-		fmt.Sprintf("%s of the %d requests went out twice, because the server closed the connection before it could have read them (budget %s): their latency includes a round trip and a new connection.", number.Percent(share), of, number.Percent(budget)))
+		fmt.Sprintf("%s of the %d requests went out twice, because the server closed the connection before it could have read them, which added more than %s to their latency (budget %s).",
+			number.Percent(share), of, allowed, number.Percent(budget)))
 }
 
 // unended says which answers this side has ended.

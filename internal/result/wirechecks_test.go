@@ -3,6 +3,7 @@ package result
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -10,18 +11,24 @@ import (
 func TestResentRequests(t *testing.T) {
 	for _, tt := range []struct {
 		every int // of the 2000 measured ones; 0: none
+		added time.Duration
 		count int64
 		valid bool
 		says  string
 	}{
-		{0, 0, true, ""},
-		{200, 10, true, "10 requests went out twice"},
-		{20, 100, false, "5 % of the 2000 requests went out twice"},
+		{0, 0, 0, true, ""},
+		{200, 0, 10, true, "10 requests went out twice"},
+		{20, 0, 100, false, "5 % of the 2000 requests went out twice"}, // an older record does not say how long that took
+		{2, 2 * ms, 1000, true, "1,000 requests went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt: that added at most 5 % or 1 ms to each."},
+		{20, 10 * ms, 100, false, "5 % of the 2000 requests went out twice, because the server closed the connection before it could have read them, which added more than 5 % or 1 ms to their latency"},
+		{200, 10 * ms, 10, true, "Latency counts from the first attempt."},
 	} {
 		w := healthy()
 		w.each(func(i int, r *record.Record) {
 			if tt.every > 0 && i%tt.every == 0 {
-				r.Resent = 1
+				if r.Resent = 1; tt.added > 0 {
+					r.LastTry = r.Sent + tt.added
+				}
 			}
 		})
 		r := w.build(t)

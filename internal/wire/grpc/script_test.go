@@ -240,8 +240,8 @@ func TestDroppedRequests(t *testing.T) {
 			rec := ask(t, t.Context(), c, 0, "b", "b")
 			if soon > 0 {
 				wantOK(t, rec, ".b fine")
-				if rec.Resent != 1 {
-					t.Errorf("sent again %d times", rec.Resent)
+				if rec.Resent != 1 || rec.LastTry <= rec.Sent {
+					t.Errorf("sent again %d times, at %v and %v", rec.Resent, rec.Sent, rec.LastTry)
 				}
 				return
 			}

@@ -39,6 +39,8 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 		last := rec.Sent
 		if first == record.Never {
 			first = last
+		} else if last != record.Never {
+			rec.LastTry = last
 		}
 		rec.Sent = first
 		switch {

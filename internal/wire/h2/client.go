@@ -138,6 +138,9 @@ func (c *Client) perform(ctx context.Context, o *order) error {
 	first := record.Never
 	defer func() {
 		if first != record.Never {
+			if o.rec.Resent > 0 && o.rec.Sent != record.Never {
+				o.rec.LastTry = o.rec.Sent
+			}
 			o.rec.Sent = first
 		}
 	}()

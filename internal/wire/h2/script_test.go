@@ -111,8 +111,8 @@ func TestDroppedRequests(t *testing.T) {
 			rec := to.do(t.Context(), c, 0, "", name("a"))
 			if tt.again {
 				wantOK(t, rec, "again a")
-				if rec.Resent != 1 || rec.Conn.Reused {
-					t.Errorf("sent again %d times, on connection %+v", rec.Resent, rec.Conn)
+				if rec.Resent != 1 || rec.Conn.Reused || rec.LastTry <= rec.Sent {
+					t.Errorf("sent again %d times, on connection %+v, at %v and %v", rec.Resent, rec.Conn, rec.Sent, rec.LastTry)
 				}
 				return
 			}

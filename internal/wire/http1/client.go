@@ -28,6 +28,7 @@ type Client struct {
 	soon   time.Duration // Soon, but for tests
 	grace  time.Duration // Grace, but for tests
 	idle   []stack
+	habit  habit // of the server
 }
 
 // stacks gives what the idle connections are dealt out to, by slot, so that slots on different
@@ -47,6 +48,8 @@ type lane struct {
 	conn *clock.Conn
 	resp response
 	used bool // has carried a request
+
+	carried int64 // requests that were answered on it
 }
 
 // NewClient makes a Client that opens connections with d.
@@ -107,6 +110,7 @@ func (c *Client) take(slot int) *lane {
 		if l.conn.Usable() {
 			return l
 		}
+		c.habit.closed(l.carried, l.conn.Idle())
 		l.conn.Close()
 	}
 }
@@ -135,10 +139,12 @@ func (c *Client) Do(ctx context.Context, req *Request, rec *record.Exchange) {
 func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.Exchange) {
 	first := record.Never
 	for again := false; l != nil; again = true {
-		reused := l.used
+		reused, idle := l.used, l.conn.Idle()
 		err := c.exchange(ctx, l, req, rec)
 		if first == record.Never {
 			first = rec.Sent
+		} else if rec.Sent != record.Never {
+			rec.LastTry = rec.Sent
 		}
 		if err == nil {
 			rec.Sent = first
@@ -147,7 +153,10 @@ func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.E
 		}
 		l.conn.Close()
 		var dropped *Dropped
-		if again || !reused || ctx.Err() != nil || !errors.As(err, &dropped) || !dropped.Untaken(rec.Sent, c.soon, true) || rec.Barred() {
+		if errors.As(err, &dropped) && dropped.early(rec.Sent, c.soon) {
+			c.habit.closed(l.carried, idle)
+		}
+		if again || !reused || ctx.Err() != nil || dropped == nil || !dropped.Untaken(rec.Sent, c.soon, true) || rec.Barred() {
 			rec.Sent = first
 			c.fail(ctx, rec, err)
 			return
@@ -232,7 +241,9 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 // finish notes the end of an answer and keeps the connection if it can be used again.
 func (c *Client) finish(l *lane, rec *record.Exchange) {
 	Finish(rec, c.clock.Now())
-	if l.resp.keepAlive {
+	l.carried++
+	c.habit.answered(l.carried)
+	if l.resp.keepAlive && !c.habit.spent(l.carried) {
 		c.put(rec.Slot, l)
 		return
 	}

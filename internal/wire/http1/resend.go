@@ -33,9 +33,12 @@ const Soon = 5 * time.Millisecond
 // nothing: a server that works for a while and then resets has often not confirmed the
 // request yet. There the time alone counts.
 func (e *Dropped) Untaken(sent, soon time.Duration, alone bool) bool {
-	early := e.At-sent <= soon+e.RTT
+	early := e.early(sent, soon)
 	if e.Orderly && e.Known {
 		return e.Lacks && (alone || early)
 	}
 	return early
 }
+
+// early reports whether the server closed too soon after a request began to go to have worked on it.
+func (e *Dropped) early(sent, soon time.Duration) bool { return e.At-sent <= soon+e.RTT }

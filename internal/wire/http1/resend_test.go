@@ -81,6 +81,9 @@ func TestDroppedRequests(t *testing.T) {
 				if rec.Resent != 1 || rec.Conn.Reused || read.Load() != 3 {
 					t.Errorf("sent again %d times, on connection %+v, and the server read %d requests", rec.Resent, rec.Conn, read.Load())
 				}
+				if rec.LastTry <= rec.Sent {
+					t.Errorf("sent at %v, and last at %v", rec.Sent, rec.LastTry)
+				}
 				if first := rec.Marks[0].User - rec.Conn.Connect; rec.Sent > first {
 					t.Errorf("sent at %v, when its second connection was open already", rec.Sent)
 				}

@@ -87,9 +87,9 @@ func (r *Run) faults() []string {
 	switch v := &res.Verdict; {
 	case v.Valid:
 	case v.Word == result.Inconclusive:
-		list = append(list, "is INCONCLUSIVE: "+firstOf(v.Undecided))
+		list = append(list, strings.TrimSpace("is INCONCLUSIVE: "+firstOf(v.Undecided)+" "+v.Summary))
 	default:
-		list = append(list, "is INVALID: "+firstOf(v.Reasons))
+		list = append(list, strings.TrimSpace("is INVALID: "+firstOf(v.Reasons)+" "+v.Summary))
 	}
 	return list
 }

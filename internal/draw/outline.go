@@ -20,7 +20,7 @@ func (d *Document) Outline(points int) *Document {
 		r.Stages = slices.Clone(r.Stages)
 		for i := range r.Stages {
 			st := &r.Stages[i]
-			st.Services, st.Server, st.Targets, st.Models, st.Failures, st.Steady = nil, nil, nil, nil, nil, nil
+			st.Services, st.Server, st.Targets, st.Models, st.Failures, st.Steady, st.Verdict = nil, nil, nil, nil, nil, nil, nil
 		}
 		out.Result = &r
 	}

@@ -28,31 +28,6 @@ type judge struct {
 	notes  []string
 }
 
-// verdict sums the checks up. One that is over its budget makes the result invalid; one
-// that could not be made keeps it from being valid.
-func (j *judge) verdict() Verdict {
-	v := Verdict{Word: Valid, Reasons: []string{}, Checks: append([]Check{}, j.checks...)}
-	for i := range j.checks {
-		c := &j.checks[i]
-		says := j.prefix(c.Stage) + strings.TrimSpace(c.Why+" "+c.Do)
-		switch {
-		case c.Undecided && !slices.Contains(v.Undecided, says): // some lack the same
-			v.Undecided = append(v.Undecided, says)
-		case c.Undecided:
-		case !c.OK:
-			v.Reasons = append(v.Reasons, says)
-		}
-	}
-	switch {
-	case len(v.Reasons) > 0:
-		v.Word = Invalid
-	case len(v.Undecided) > 0:
-		v.Word = Inconclusive
-	}
-	v.Valid = v.Word == Valid
-	return v
-}
-
 // check adds a check that was made. why is used where it is over its budget: what was
 // found and the budget; c.Do, which follows it, says what to change.
 func (j *judge) check(c Check, why string) {

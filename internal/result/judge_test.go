@@ -33,7 +33,7 @@ func TestVerdictWord(t *testing.T) {
 		{"both", []func(*judge){open, over}, Invalid, []string{"Too much. Change it."}, []string{"Too few. Send more."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			j := &judge{plan: &plan.Plan{Stages: make([]plan.Stage, 1)}}
+			j := &judge{plan: &plan.Plan{Stages: make([]plan.Stage, 1)}, result: &Result{}}
 			for _, add := range tt.checks {
 				add(j)
 			}

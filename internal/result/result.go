@@ -61,6 +61,7 @@ type Verdict struct {
 	Valid     bool     `json:"valid"`               // Word is Valid
 	Reasons   []string `json:"reasons"`             // of checks that are over their budget: what was found and what to change
 	Undecided []string `json:"undecided,omitempty"` // of checks that could not be made: why, and what would do
+	Summary   string   `json:"summary,omitempty"`   // which stages can be trusted, where some can and some cannot
 	Checks    []Check  `json:"checks"`
 }
 
@@ -100,8 +101,9 @@ type Stage struct {
 	Load  string `json:"load"` // in words: "32 in flight", "50/s poisson, at most 500 in flight"
 	// Concurrency or Rate is the load where it is one number, from begin to end; else both are 0.
 	Concurrency int               `json:"concurrency,omitempty"`
-	Rate        float64           `json:"rate,omitempty"`  // requests per second
-	Ended       record.StopReason `json:"ended,omitempty"` // why it stopped sending, or why its measurement in windows ended
+	Rate        float64           `json:"rate,omitempty"`    // requests per second
+	Ended       record.StopReason `json:"ended,omitempty"`   // why it stopped sending, or why its measurement in windows ended
+	Verdict     *StageVerdict     `json:"verdict,omitempty"` // nil: of this stage alone there is none
 	Counts      Counts            `json:"counts"`
 	Failures    []Failures        `json:"failures,omitempty"`
 	Tokens      Tokens            `json:"tokens"`

@@ -84,6 +84,7 @@ export interface Part { url?: string; name?: string; counts: { sent: number; ok:
 
 export interface Stage {
   index: number; name: string; load: string; ended?: string;
+  verdict?: StageVerdict;
   counts: Counts;
   failures?: { class: string; status?: number; count: number; example: string }[];
   tokens: { tokenizer: string; input_sources: Record<string, number> | null; output_sources: Record<string, number> | null };
@@ -99,7 +100,11 @@ export interface Stage {
   models?: Part[];
 }
 
-export interface Verdict { word: string; valid: boolean; reasons: string[] | null; undecided?: string[]; checks: Check[] | null }
+// StageVerdict says whether the figures of one stage can be trusted.
+export interface StageVerdict { word: string; valid: boolean; reasons: string[] | null; undecided?: string[] }
+
+// Verdict is that of the run. Its summary says which stages can be trusted, where some can and some cannot.
+export interface Verdict extends StageVerdict { summary?: string; checks: Check[] | null }
 
 export interface Result {
   schema: string; version: string; started: string; duration_s: number; interrupted?: boolean; incomplete?: boolean;

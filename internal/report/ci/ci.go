@@ -59,7 +59,11 @@ func invalid(v *result.Verdict) (title, text string) {
 	if v == nil || v.Valid {
 		return "", ""
 	}
-	return strings.ToUpper(v.Word), strings.Join(append(slices.Clone(v.Reasons), v.Undecided...), "\n")
+	texts := slices.Concat(v.Reasons, v.Undecided)
+	if v.Summary != "" {
+		texts = append([]string{v.Summary}, texts...)
+	}
+	return strings.ToUpper(v.Word), strings.Join(texts, "\n")
 }
 
 // line is text without breaks.

@@ -36,7 +36,8 @@ func figures() []figure {
 }
 
 // comparison prints one row for each stage.
-func (p *printer) comparison(stages []result.Stage) {
+func (p *printer) comparison(r *result.Result) {
+	stages := r.Stages
 	t := table{columns: []column{
 		{title: "Stage", left: true, keep: mustKeep},
 		{title: "Load", left: true, keep: 92},
@@ -52,6 +53,12 @@ func (p *printer) comparison(stages []result.Stage) {
 		}
 		t.add(name, screen.Clip(screen.Clean(s.Load), p.loadWidth()), number.Count(s.Counts.OK), number.Count(s.Counts.Failed))
 		all = append(all, s.Metrics)
+	}
+	if r.Differs() {
+		t.columns = append(t.columns, column{title: "Verdict", left: true, keep: 87})
+		for i := range stages {
+			t.rows[i] = append(t.rows[i], strings.ToUpper(stages[i].Verdict.Word))
+		}
 	}
 	compare(&t, all)
 	p.blank()

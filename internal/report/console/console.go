@@ -49,7 +49,7 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 		}
 	}
 	if len(r.Stages) > 1 && !levels {
-		p.comparison(r.Stages)
+		p.comparison(r)
 	}
 	p.calibration(r.Calibration)
 	p.notes(r.Notes)

@@ -133,7 +133,7 @@ func threeStages() *result.Result {
 	}
 	r.Stages = []result.Stage{first, second, third}
 	r.Verdict = result.Verdict{
-		Word: result.Invalid,
+		Word: result.Invalid, Summary: "1 of 3 stages is valid: its figures can be trusted. Do not rely on those of stage 2 (peak) and stage 3 (embeddings).",
 		Reasons: []string{
 			"stage 2: requests went out 3.1 ms after they were due (p99), the budget is 1 ms: give the client more CPU or ask for a lower rate",
 			"stage 3: 20 requests are too few for p90 (64 needed): run longer",
@@ -142,6 +142,9 @@ func threeStages() *result.Result {
 			{Stage: 1, Name: "coalesced", Value: 0, Budget: 0.01, Unit: "share", OK: true},
 			{Stage: 1, Name: "lag_p99", Value: 3.1, Budget: 1, Unit: "ms"},
 		},
+	}
+	for i, word := range []string{result.Valid, result.Invalid, result.Invalid} {
+		r.Stages[i].Verdict = &result.StageVerdict{Word: word, Valid: i == 0}
 	}
 	r.Notes = nil
 	r.Interrupted = true

@@ -16,6 +16,7 @@ import (
 func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.blank()
 	p.heading(s, len(r.Stages))
+	p.stageVerdict(r, s)
 	p.counts(s)
 	p.thin, p.least = false, false
 	p.spread(s.Metrics, spreads())

@@ -15,6 +15,14 @@ func (p *printer) verdict(r *result.Result) {
 	p.blank()
 	v := r.Verdict
 	switch {
+	case r.Differs():
+		word := p.style.Bad(strings.ToUpper(v.Word))
+		for i, l := range screen.Wrap(strings.ToUpper(v.Word)+" as a whole. "+screen.Clean(v.Summary), p.width) {
+			if i == 0 {
+				l = word + strings.TrimPrefix(l, strings.ToUpper(v.Word))
+			}
+			p.line(l)
+		}
 	case v.Valid:
 		p.line(p.style.Good("VALID") + ": all " + number.Things(int64(len(v.Checks)), "check") + " within budget.")
 	case v.Word == result.Inconclusive:
@@ -31,6 +39,21 @@ func (p *printer) verdict(r *result.Result) {
 	if p.all && len(v.Checks) > 0 {
 		p.blank()
 		p.checks(v.Ranked())
+	}
+}
+
+// stageVerdict says of one of several stages whether to trust it, where others differ.
+func (p *printer) stageVerdict(r *result.Result, s *result.Stage) {
+	if !r.Differs() || s.Verdict == nil {
+		return
+	}
+	switch s.Verdict.Word {
+	case result.Valid:
+		p.line(indent + p.style.Good("VALID"))
+	case result.Inconclusive:
+		p.line(indent + p.style.Bad("INCONCLUSIVE") + ": too little was measured to tell whether to trust this stage (see the end).")
+	default:
+		p.line(indent + p.style.Bad("INVALID") + ": do not rely on the figures of this stage (reasons at the end).")
 	}
 }
 

@@ -50,6 +50,11 @@ func whole(r *result.Result) *result.Result {
 	c.Stages = append([]result.Stage{}, r.Stages...)
 	for i := range c.Stages {
 		s := &c.Stages[i]
+		if s.Verdict != nil && s.Verdict.Reasons == nil {
+			v := *s.Verdict
+			v.Reasons = []string{}
+			s.Verdict = &v
+		}
 		s.Metrics = filled(s.Metrics)
 		s.Tokens.Input, s.Tokens.Output = filled(s.Tokens.Input), filled(s.Tokens.Output)
 		s.Targets = slices.Clone(s.Targets)

@@ -96,7 +96,7 @@ func TestSameBytesEachTime(t *testing.T) {
 }
 
 func TestNoNullForWhatIsEmpty(t *testing.T) {
-	r := &result.Result{Plan: map[string]any{}, Stages: []result.Stage{{Steady: &result.Steady{}}}}
+	r := &result.Result{Plan: map[string]any{}, Stages: []result.Stage{{Steady: &result.Steady{}, Verdict: &result.StageVerdict{}}}}
 	var buf bytes.Buffer
 	if err := Write(&buf, r); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestNoNullForWhatIsEmpty(t *testing.T) {
 	if strings.Contains(buf.String(), "null") {
 		t.Errorf("null in:\n%s", &buf)
 	}
-	if r.Verdict.Reasons != nil || r.Stages[0].Metrics != nil || r.Stages[0].Steady.Metrics != nil {
+	if r.Verdict.Reasons != nil || r.Stages[0].Metrics != nil || r.Stages[0].Steady.Metrics != nil || r.Stages[0].Verdict.Reasons != nil {
 		t.Error("the result was changed")
 	}
 	buf.Reset()

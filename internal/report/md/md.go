@@ -52,7 +52,7 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	p.verdict(r, &o)
 	p.gates(r.Gates)
 	p.capacity(r)
-	p.figures(r.Stages)
+	p.figures(r)
 	p.list("", objectives(r.Stages), mostFailures)
 	p.list("Failures", failures(r.Stages), mostFailures)
 	p.list("Notes", r.Notes, mostNotes)
@@ -91,6 +91,8 @@ func (p *printer) verdict(r *result.Result, o *Options) {
 	v := &r.Verdict
 	p.line("### %s: %s\n", about, strings.ToUpper(v.Word))
 	switch {
+	case r.Differs():
+		p.line("%s", prose(v.Summary, textWidth))
 	case v.Valid:
 		p.line("All %s within budget.", number.Things(int64(len(v.Checks)), "check"))
 	case v.Word == result.Inconclusive:

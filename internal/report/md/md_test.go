@@ -62,6 +62,10 @@ func levels() *result.Result {
 			{Stage: 1, Name: "coalesced", Value: 0, Budget: 0.01, Unit: "share", OK: true}, {Stage: 1, Name: "lag_p99", Value: 3.1, Budget: 1, Unit: "ms"},
 			{Stage: 2, Name: "steady", Budget: 0.1, Unit: "share", Undecided: true},
 		}}
+	for i, word := range []string{result.Valid, result.Invalid, result.Inconclusive} {
+		r.Stages[i].Verdict = &result.StageVerdict{Word: word, Valid: i == 0}
+	}
+	r.Verdict.Summary = "1 of 3 stages is valid: its figures can be trusted. Do not rely on those of stage 2 (peak). Too little was measured in stage 3 (embeddings) to tell."
 	r.Interrupted, r.Incomplete, r.Notes = true, true, nil
 	return r
 }

@@ -87,7 +87,8 @@ func (f figure) column(stages []result.Stage) (c column, thin, ok bool) {
 }
 
 // figures prints the table with a row for each stage.
-func (p *printer) figures(stages []result.Stage) {
+func (p *printer) figures(r *result.Result) {
+	stages := r.Stages
 	if len(stages) == 0 {
 		return
 	}
@@ -100,6 +101,17 @@ func (p *printer) figures(stages []result.Stage) {
 		failed.cells = append(failed.cells, number.Count(s.Counts.Failed))
 	}
 	columns, anyThin := []column{stage, load, good, failed}, false
+	if r.Differs() {
+		verdict := column{title: "Verdict", left: true}
+		for i := range stages {
+			word := stages[i].Verdict.Word
+			if word != result.Valid {
+				word = "**" + strings.ToUpper(word) + "**"
+			}
+			verdict.cells = append(verdict.cells, word)
+		}
+		columns = append(columns, verdict)
+	}
 	for _, f := range figures() {
 		if c, thin, ok := f.column(stages); ok {
 			columns, anyThin = append(columns, c), anyThin || thin

@@ -247,6 +247,9 @@ func (r *reporter) validation() {
 		wanted = 0 // they follow from what was found
 	}
 	c.findings = append(c.findings, report.Across(c.whole, c.stages, wanted, c.entries)...)
+	if text := r.result.Verdict.Summary; text != "" {
+		c.findings = append(c.findings, report.Finding{Check: "verdict", Message: text})
+	}
 	for _, reason := range r.result.Verdict.Reasons {
 		c.findings = append(c.findings, report.Finding{Check: "verdict", Message: reason})
 	}

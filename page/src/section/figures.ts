@@ -5,6 +5,7 @@ import { figureOf, inScale, leastText, scaleFor, value } from "../format";
 import { attained, stageTitle } from "../model";
 import { labelOf } from "../names";
 import type { Section } from "./section";
+import { verdictBadge } from "./verdict";
 
 const wanted = ["time_to_first_token", "inter_token_latency", "request_latency", "output_token_throughput", "request_throughput",
   "request_goodput", "total_token_throughput", "concurrency", "input_token_throughput"];
@@ -18,6 +19,8 @@ export function figures(): Section {
     if (!stage) { box.replaceChildren(); return false; }
     heading.className = m.stages.length > 1 ? "" : "unseen";
     text(heading, m.stages.length > 1 ? `Stage ${stageTitle(stage)}` : "The figures that matter");
+    const badge = !m.doc.live && m.doc.result.verdict.summary ? verdictBadge(stage) : null;
+    if (badge) heading.append(" ", badge);
     replace(box, ...wanted.filter((w) => stage.metrics[w]).slice(0, 5).map((w) => card(w, stage)));
     return true;
   } };

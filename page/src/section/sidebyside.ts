@@ -4,6 +4,7 @@ import type { Stage } from "../document";
 import { count, figureOf, scaleFor, share, value } from "../format";
 import { attained, type Model } from "../model";
 import { labelOf } from "../names";
+import { verdictBadge } from "./verdict";
 import type { Section } from "./section";
 
 // enough is which part of a level's requests must meet the objectives for the level to meet them.
@@ -41,14 +42,15 @@ function table(m: Model, chosen: number, choose: (stage: number) => void): HTMLE
     return scaleFor(top?.unit ?? "", top?.avg ?? 0);
   });
   const unit = (i: number) => (/\/s/.test(short[used[i]?.[0] ?? ""] ?? "") ? "" : `, ${scales[i]?.unit ?? ""}`);
-  const head = ["Stage", "Load", "Requests", "Failed", ...used.map(([k, p], i) => `${short[k]}${p === "avg" ? "" : " " + p}${unit(i)}`), ...(m.hasObjectives ? ["Objectives met"] : [])];
+  const judged = !m.doc.live && Boolean(m.doc.result.verdict.summary);
+  const head = ["Stage", "Load", ...(judged ? ["Verdict"] : []), "Requests", "Failed", ...used.map(([k, p], i) => `${short[k]}${p === "avg" ? "" : " " + p}${unit(i)}`), ...(m.hasObjectives ? ["Objectives met"] : [])];
   const rows = m.stages.map((s, i) => {
     const select = h("button", { type: "button", class: "link", "aria-pressed": i === chosen ? "true" : "false", title: "Show this stage's figures" }, String(s.index + 1));
     select.addEventListener("click", () => choose(i));
     const share0 = attained(s);
-    return h("tr", { class: i === chosen ? "active" : undefined }, h("th", { scope: "row" }, select), h("td", {}, s.load), h("td", { class: "number" }, count(s.counts.sent)), h("td", { class: "number" + (s.counts.failed > 0 ? " bad" : "") }, count(s.counts.failed)),
+    return h("tr", { class: i === chosen ? "active" : undefined }, h("th", { scope: "row" }, select), h("td", {}, s.load), judged && h("td", {}, verdictBadge(s)), h("td", { class: "number" }, count(s.counts.sent)), h("td", { class: "number" + (s.counts.failed > 0 ? " bad" : "") }, count(s.counts.failed)),
       ...used.map(([k, p], c) => { const v = s.metrics[k]; const thin = v?.thin?.includes(p) ?? false; return h("td", { class: "number" + (thin ? " thin" : "") }, v && v[p] !== undefined ? figureOf(scales[c] as ReturnType<typeof scaleFor>, v, p, v[p] as number) : ""); }),
       m.hasObjectives && h("td", { class: "number" }, share0 === null ? "" : share(share0), " ", share0 !== null && h("span", { class: "badge " + (share0 >= enough ? "ok" : "over") }, share0 >= enough ? "met" : "missed")));
   });
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Stages side by side" }, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i > 1 ? "number" : undefined }, t)))), h("tbody", {}, ...rows)));
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Stages side by side" }, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i > (judged ? 2 : 1) ? "number" : undefined }, t)))), h("tbody", {}, ...rows)));
 }

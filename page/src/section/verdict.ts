@@ -1,6 +1,6 @@
 // Whether the figures can be trusted, in words, and the table of checks behind it.
 import { h, replace } from "../dom";
-import type { Check, Verdict } from "../document";
+import type { Check, Stage, Verdict } from "../document";
 import { plural, value, words } from "../format";
 import type { Model } from "../model";
 import type { Section } from "./section";
@@ -37,8 +37,17 @@ function sentence(m: Model, v: Verdict): Node[] {
   const reasons = [...(v.reasons ?? []), ...(v.undecided ?? []).map((u) => "Undecided: " + u)];
   return [
     h("p", { class: "verdict-word" }, v.word.toUpperCase()),
-    h("div", { class: "verdict-text" }, h("p", {}, text[v.word] ?? ""), reasons.length > 0 && h("ul", {}, ...reasons.map((r) => h("li", {}, r)))),
+    h("div", { class: "verdict-text" }, h("p", {}, v.summary || (text[v.word] ?? "")), reasons.length > 0 && h("ul", {}, ...reasons.map((r) => h("li", {}, r)))),
   ];
+}
+
+// verdictBadge says whether the figures of one stage can be trusted, and, pointed at, why not.
+export function verdictBadge(stage: Stage): HTMLElement | null {
+  const v = stage.verdict;
+  if (!v) return null;
+  const state: Record<string, string> = { valid: "ok", invalid: "over", inconclusive: "undecided" };
+  const why = [...(v.reasons ?? []), ...(v.undecided ?? []).map((u) => "Undecided: " + u)].join("\n");
+  return h("span", { class: "badge " + (state[v.word] ?? ""), title: why || undefined }, v.word.toUpperCase());
 }
 
 function notes(all: string[] | undefined): HTMLElement | null {

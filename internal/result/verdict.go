@@ -1,0 +1,145 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/number"
+)
+
+// StageVerdict says whether the figures of one stage can be trusted. A check of the whole run
+// counts for every stage.
+type StageVerdict struct {
+	Word      string   `json:"word"`
+	Valid     bool     `json:"valid"`               // Word is Valid
+	Reasons   []string `json:"reasons"`             // as those of the run
+	Undecided []string `json:"undecided,omitempty"` // as those of the run
+}
+
+// add takes a check into account; says is what it says where it is not within its budget.
+func (v *StageVerdict) add(c *Check, says string) {
+	switch {
+	case c.Undecided && !slices.Contains(v.Undecided, says): // some lack the same
+		v.Undecided = append(v.Undecided, says)
+	case c.Undecided:
+	case !c.OK:
+		v.Reasons = append(v.Reasons, says)
+	}
+	switch {
+	case len(v.Reasons) > 0:
+		v.Word = Invalid
+	case len(v.Undecided) > 0:
+		v.Word = Inconclusive
+	}
+	v.Valid = v.Word == Valid
+}
+
+func newVerdict() StageVerdict { return StageVerdict{Word: Valid, Valid: true, Reasons: []string{}} }
+
+// verdict sums the checks up, for the run and for each of its stages. One that is over its
+// budget makes the result invalid; one that could not be made keeps it from being valid.
+func (j *judge) verdict() Verdict {
+	all := newVerdict()
+	for i := range j.checks {
+		c := &j.checks[i]
+		all.add(c, j.prefix(c.Stage)+says(c))
+	}
+	v := Verdict{Word: all.Word, Valid: all.Valid, Reasons: all.Reasons, Undecided: all.Undecided, Checks: append([]Check{}, j.checks...)}
+	// In a search for the capacity some levels are meant to be too much, and the search says which.
+	if j.result.Capacity == nil {
+		for s := range j.result.Stages {
+			j.result.Stages[s].Verdict = j.stageVerdict(s)
+		}
+	}
+	v.Summary = j.result.summary(func(s int) string { return strings.TrimSuffix(j.prefix(s), ": ") })
+	return v
+}
+
+func says(c *Check) string { return strings.TrimSpace(c.Why + " " + c.Do) }
+
+// stageVerdict sums the checks up that count for a stage.
+func (j *judge) stageVerdict(stage int) *StageVerdict {
+	v := newVerdict()
+	for i := range j.checks {
+		if c := &j.checks[i]; c.Stage == stage || c.Stage == wholeRun {
+			v.add(c, says(c))
+		}
+	}
+	return &v
+}
+
+// summary says which stages can be trusted, where some can and some cannot; else nothing. name
+// is what a stage is called.
+func (r *Result) summary(name func(stage int) string) string {
+	var bad, unknown []string
+	for i := range r.Stages {
+		switch v := r.Stages[i].Verdict; {
+		case v == nil:
+			return ""
+		case v.Word == Invalid:
+			bad = append(bad, name(i))
+		case v.Word == Inconclusive:
+			unknown = append(unknown, name(i))
+		}
+	}
+	n := len(r.Stages) - len(bad) - len(unknown)
+	if n == 0 || n == len(r.Stages) {
+		return ""
+	}
+	are := "are valid: their"
+	if n == 1 {
+		are = "is valid: its"
+	}
+	text := fmt.Sprintf("%d of %s %s figures can be trusted.", n, number.Things(int64(len(r.Stages)), "stage"), are)
+	if len(bad) > 0 {
+		text += fmt.Sprintf(" Do not rely on those of %s.", listed(bad))
+	}
+	if len(unknown) > 0 {
+		text += fmt.Sprintf(" Too little was measured in %s to tell.", listed(unknown))
+	}
+	return text
+}
+
+// mostListed is how many stages a sentence names.
+const mostListed = 6
+
+// listed names stages within a sentence.
+func listed(names []string) string {
+	names = slices.Clone(names)
+	for i, s := range names {
+		if rest, ok := strings.CutPrefix(s, "Stage "); ok {
+			names[i] = "stage " + rest
+		}
+	}
+	if n := len(names); n > mostListed {
+		names = append(names[:mostListed-1], fmt.Sprintf("%d more", n-mostListed+1))
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// Doubt adds to the verdict, and to that of every stage, why it cannot be given.
+func (r *Result) Doubt(why string) {
+	doubt := func(word *string, valid *bool, undecided *[]string) {
+		*undecided = append([]string{why}, *undecided...)
+		if *valid {
+			*word, *valid = Inconclusive, false
+		}
+	}
+	doubt(&r.Verdict.Word, &r.Verdict.Valid, &r.Verdict.Undecided)
+	r.Verdict.Summary = ""
+	for i := range r.Stages {
+		if v := r.Stages[i].Verdict; v != nil {
+			doubt(&v.Word, &v.Valid, &v.Undecided)
+		}
+	}
+}
+
+// Differs reports whether some stages can be trusted and others cannot. Each then has a verdict of
+// its own, and the run's has a summary.
+func (r *Result) Differs() bool {
+	return r.Verdict.Summary != "" && !slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Verdict == nil })
+}

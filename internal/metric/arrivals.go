@@ -17,6 +17,8 @@ type arrival struct {
 	perToken  int64         // time per output token; -1: not known
 	warm      bool          // it belongs to the warm-up: it is in the way of others, no more
 	tokens    int           // of the answer; 0: not known
+	in        int           // tokens of the prompt that the server had to read; 0: not known
+	prompt    float64       // how long its first token is expected to take, of typical requests
 	work      float64       // how long it is expected to take, of typical requests
 	open      bool          // it was under way when the client gave up: it took at least that long
 }
@@ -38,6 +40,9 @@ func (a *arrivals) add(r *Request) {
 		return
 	}
 	v := arrival{seq: r.Seq, due: r.Due, sent: r.Sent, end: r.End, first: r.First, perToken: -1, warm: r.Phase != record.Measured, session: sessionOf(r.Session)}
+	if r.In.Source != record.Uncounted {
+		v.in = max(0, r.In.N-max(0, r.Cached))
+	}
 	if r.Failure != nil {
 		if !unfinished(r.Failure.Class) {
 			return

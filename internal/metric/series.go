@@ -48,9 +48,8 @@ func (a *arrivals) series(closed, sessions bool, from, to time.Duration) *Series
 	return s
 }
 
-// expect works out how long each request is expected to take from the length of its
-// answer, relative to one of typical length: what the data ask for is no trend of the
-// server.
+// expect works out how long each request is expected to take from the lengths of its prompt and
+// its answer, relative to one of typical lengths: what the data ask for is no trend of the server.
 func (s *Series) expect() {
 	var firsts, gaps, tokens []float64
 	for i := range s.kept {
@@ -63,11 +62,13 @@ func (s *Series) expect() {
 		first, gap = medianOf(firsts), medianOf(gaps)
 		typical = first + gap*(medianOf(tokens)-1)
 	}
+	reading := s.reading()
 	for _, part := range [][]arrival{s.warm, s.kept} {
 		for i := range part {
-			part[i].work = 1
-			if n := part[i].tokens; n > 0 && typical > 0 {
-				part[i].work = max(first+gap*float64(n-1), 1) / max(typical, 1)
+			v := &part[i]
+			v.work, v.prompt = 1, reading.of(v)
+			if n := v.tokens; n > 0 && typical > 0 {
+				v.work = max(first*v.prompt+gap*float64(n-1), 1) / max(typical, 1)
 			}
 		}
 	}

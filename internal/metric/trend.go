@@ -77,9 +77,9 @@ func (s *Series) latency(v *arrival) (float64, bool) {
 
 func (s *Series) ttft(v *arrival) (float64, bool) {
 	if v.first == record.Never {
-		return float64(v.end - s.begin(v)), false
+		return float64(v.end-s.begin(v)) / v.prompt, false
 	}
-	return float64(v.first - s.begin(v)), true
+	return float64(v.first-s.begin(v)) / v.prompt, true
 }
 
 func (s *Series) tpot(v *arrival) (float64, bool) { return float64(v.perToken), v.perToken >= 0 }

@@ -180,3 +180,61 @@ func TestSessionsOnUnsteadyServers(t *testing.T) {
 		}
 	}
 }
+
+// growing gives every turn a prompt that is longer than the one before, and a first token that
+// takes longer by as much for each of its tokens.
+func growing(recs []*record.Record, perToken time.Duration) {
+	later := map[string]time.Duration{} // by how much the turns of a session move
+	for _, rec := range recs {
+		rec.In = record.Tokens{N: 200 + 300*rec.Turn, Source: record.FromServer, Local: 200 + 300*rec.Turn}
+		add := perToken * time.Duration(rec.In.N)
+		before := later[rec.Session]
+		rec.Due, rec.Ready, rec.Sent, rec.Written = rec.Due+before, rec.Ready+before, rec.Sent+before, rec.Written+before
+		for i := range rec.Marks {
+			rec.Marks[i].Kernel += before + add
+			rec.Marks[i].User += before + add
+		}
+		rec.End += before + add
+		later[rec.Session] = before + add
+	}
+}
+
+// TestPromptsThatGrow: where all sessions begin together, all prompts grow as the run goes on. A
+// first token that takes longer by that is no change of the server; one that takes longer for the
+// same prompt is.
+func TestPromptsThatGrow(t *testing.T) {
+	s := server{ttft: 50 * ms, tpot: 10 * ms, tokens: 20, jitter: 0.1}
+	for _, l := range []talk{{12, 12, 6, 2, 100 * ms}, {40, 40, 5, 2, 300 * ms}, {20, 5, 6, 1, 100 * ms}} {
+		for _, slower := range []float64{1, 3} {
+			bad := 0
+			const runs = 5
+			for seed := range uint64(runs) {
+				recs, mark := play(rand.New(rand.NewPCG(seed, 7)), s, 0, l)
+				growing(recs, 50*time.Microsecond)
+				mark.SendEnd, mark.DrainEnd = 0, 0
+				for _, rec := range recs {
+					mark.SendEnd, mark.DrainEnd = max(mark.SendEnd, rec.Sent+1), max(mark.DrainEnd, rec.End)
+				}
+				for _, rec := range recs {
+					if slower > 1 && rec.Sent > mark.SendEnd/2 {
+						first := rec.Marks[0].Kernel - rec.Sent
+						rec.Marks[0].Kernel = min(rec.Sent+time.Duration(slower*float64(first)), rec.Marks[1].Kernel-1)
+						rec.Marks[0].User = rec.Marks[0].Kernel
+					}
+				}
+				w := &world{plan: plan.Default(), recs: recs}
+				w.plan.Target.URLs = []string{"http://example.test"}
+				w.plan.Tokenizer.Name = "test-tokenizer"
+				w.plan.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Concurrent: l.concurrent}}}
+				w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageMark{mark}}
+				if word, said := driftOf(w.build(t)); word != Valid {
+					bad++
+					t.Logf("%v, %vx: %s %q", l, slower, word, said)
+				}
+			}
+			if slower == 1 && bad > 1 || slower > 1 && bad < runs {
+				t.Errorf("%v, %v times slower: %d of %d are not valid", l, slower, bad, runs)
+			}
+		}
+	}
+}

@@ -15,6 +15,7 @@ const (
 	mostGap  = 50 * time.Millisecond // longer gaps count as this
 	gapsP90  = 0.5                   // mean gaps, for nine of ten requests
 	gapsP99  = 2.0                   // mean gaps, for 99 of 100
+	fewP99   = 200                   // requests below which a 99th percentile is one or two of them
 	lateness = "Give the client more cores, keep other work off the machine, or lower the load."
 )
 
@@ -35,7 +36,12 @@ func (j *judge) lag(i int, sum *metric.Stage) {
 	p90, most := quantile(&delay, "p90"), max(budget, gapsP90*gap)
 	j.check(Check{Stage: i, Name: "lag_p90", Value: p90, Budget: most, Unit: metric.Milliseconds, OK: p90 <= most, Do: lateness}, late(p90, "p90", most))
 	p99, most := quantile(&delay, "p99"), max(budget, gapsP99*gap)
-	j.check(Check{Stage: i, Name: "lag_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most, Do: lateness}, late(p99, "p99", most))
+	// One hiccup of the machine is no uneven load: among few requests, one in twenty may be late.
+	once := delay.N < fewP99 && p99 > most && quantile(&delay, "p95") <= most
+	if once {
+		j.note(i, "A few of the %d requests went out late, by up to %s: the client was slow for a moment.", delay.N, number.Millis(delay.Max))
+	}
+	j.check(Check{Stage: i, Name: "lag_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most || once, Do: lateness}, late(p99, "p99", most))
 }
 
 // meanGap is the mean time between two requests, as far as it counts.

@@ -37,6 +37,7 @@ type waiter struct {
 	state   atomic.Int32
 	wake    chan struct{} // has room for the one that waits
 	tells   bool          // the poller waits until it goes on
+	counted bool          // the poller has woken it, and counts those that have not gone on yet
 	expired atomic.Bool   // its deadline is over
 
 	mu    sync.Mutex
@@ -115,6 +116,10 @@ func (c *polled) await(w *waiter) error {
 			continue
 		}
 		<-w.wake
+		if w.counted {
+			w.counted = false
+			c.poller.turns.waiting.Add(-1)
+		}
 		if w.tells {
 			w.tells = false
 			c.poller.resume()

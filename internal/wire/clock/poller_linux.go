@@ -26,7 +26,9 @@ type poller struct {
 	resumed chan struct{} // those that were woken have had their turn
 	clock   *Clock
 	looks   looks
+	turns   turns
 
+	// mu is held while somebody looks, so that what was reported first is told first.
 	mu    sync.Mutex
 	conns []*polled // by the number that epoll knows them by
 	free  []int32   // numbers that are not in use
@@ -133,31 +135,48 @@ func (p *poller) forget(c *polled) {
 // run wakes connections until the file is closed. While it has none to wake the runtime's poller
 // waits for it.
 func (p *poller) run() {
-	events, woken := make([]unix.EpollEvent, 128), make([]*waiter, 0, 256)
+	var l lookout
 	_ = p.raw.Read(func(ep uintptr) bool {
 		for {
-			before, now := p.looks.last(), p.clock.Now()
-			// It does not wait, so the scheduler need not be told of the call.
-			n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, ep, uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
-			if errno == unix.EINTR {
-				continue
-			}
-			if errno != 0 {
-				return false
-			}
-			woken = p.arrived(events[:n], before, woken[:0])
-			if int(n) < len(events) {
-				p.looks.found(now)
-			}
+			n := p.look(ep, &l)
 			if n == 0 {
 				return false
 			}
-			if len(woken) > 0 {
-				wake(woken)
+			if len(l.woken) > 0 {
+				p.wake(l.woken, true)
 				<-p.resumed
 			}
 		}
 	})
+}
+
+// lookout is what it takes to look.
+type lookout struct {
+	events [128]unix.EpollEvent
+	woken  []*waiter // those who have waited for what has come
+}
+
+// look takes in what has come, and gives how many connections it has come for.
+func (p *poller) look(ep uintptr, l *lookout) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		before, now := p.looks.last(), p.clock.Now()
+		// It does not wait, so the scheduler need not be told of the call.
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, ep, uintptr(unsafe.Pointer(&l.events[0])), uintptr(len(l.events)), 0, 0, 0)
+		if errno == unix.EINTR {
+			continue
+		}
+		if errno != 0 {
+			return 0
+		}
+		l.woken = p.arrived(l.events[:n], before, l.woken[:0])
+		if int(n) < len(l.events) {
+			p.looks.found(now)
+		}
+		p.turns.looked(now)
+		return int(n)
+	}
 }
 
 // What an event says of each direction. Of an end or an error both have to know.
@@ -167,10 +186,8 @@ const (
 )
 
 // arrived adds those that have waited for one of the events. Nothing that they are about had come
-// at the moment before.
+// at the moment before. The caller holds the lock.
 func (p *poller) arrived(events []unix.EpollEvent, before time.Duration, woken []*waiter) []*waiter {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, e := range events {
 		c := p.conns[e.Fd]
 		if c == nil || c.era != e.Pad { // closed meanwhile
@@ -192,11 +209,13 @@ func (p *poller) arrived(events []unix.EpollEvent, before time.Duration, woken [
 	return woken
 }
 
-// wake lets connections go on. The one that goes last tells the poller to look again: the
-// scheduler has the goroutine that was made ready last go first, and the others in order.
-func wake(woken []*waiter) {
-	woken[max(0, len(woken)-2)].tells = true
+// wake lets connections go on. If asked for, the one that goes last tells the poller to look again:
+// the scheduler has the goroutine that was made ready last go first, and the others in order.
+func (p *poller) wake(woken []*waiter, tells bool) {
+	woken[max(0, len(woken)-2)].tells = tells
+	p.turns.woke(len(woken), p.clock)
 	for _, w := range woken {
+		w.counted = true
 		w.wake <- struct{}{}
 	}
 }

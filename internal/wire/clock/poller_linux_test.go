@@ -180,12 +180,17 @@ func TestPollerTellsConnectionsApart(t *testing.T) {
 	if is.number != was.number {
 		t.Fatalf("numbers %d and %d: want one after the other", was.number, is.number)
 	}
-	is.poller.arrived([]unix.EpollEvent{late}, 0, nil)
+	arrived := func(e unix.EpollEvent) {
+		is.poller.mu.Lock()
+		defer is.poller.mu.Unlock()
+		is.poller.arrived([]unix.EpollEvent{e}, 0, nil)
+	}
+	arrived(late)
 	if c.sock.hungUp.Load() {
 		t.Error("a connection was hung up on in place of another")
 	}
 	late.Pad = is.era
-	is.poller.arrived([]unix.EpollEvent{late}, 0, nil)
+	arrived(late)
 	if !c.sock.hungUp.Load() {
 		t.Error("a hang-up was not told of")
 	}

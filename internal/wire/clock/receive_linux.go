@@ -18,8 +18,8 @@ type receiver struct {
 	// drained: the last receive left nothing behind, not even an end of stream;
 	// more: it did leave something. Neither: the kernel did not say.
 	drained, more bool
-	left          int       // bytes that it left behind, where the kernel said
-	arrivals      *arrivals // what the connection's poller knows; nil: the runtime's wakes it
+	left          int     // bytes that it left behind, where the kernel said
+	polled        *polled // the connection; nil: the runtime's poller wakes it
 	control       [64]byte
 	iov           unix.Iovec
 	msg           unix.Msghdr
@@ -39,9 +39,12 @@ func (r *receiver) enable(raw syscall.RawConn) {
 }
 
 // follow has the reads of a connection of ours know what its poller does.
-func (r *receiver) follow(c net.Conn) {
-	if p, ok := c.(*polled); ok {
-		r.arrivals = &p.arrivals
+func (r *receiver) follow(c net.Conn) { r.polled, _ = c.(*polled) }
+
+// giveWay comes before a request is sent.
+func (r *receiver) giveWay() {
+	if r.polled != nil {
+		r.polled.poller.giveWay()
 	}
 }
 
@@ -112,8 +115,8 @@ func (s *socket) Read(p []byte) (n int, err error) {
 // receive takes what the kernel has for this socket. again: nothing is there yet.
 func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 	after := time.Duration(0)
-	if s.rx.arrivals != nil {
-		after = s.rx.arrivals.receiving()
+	if s.rx.polled != nil {
+		after = s.rx.polled.receiving()
 	}
 	n, wall, err := s.rx.receive(fd, p)
 	//lint:ignore errorlint it comes from the system call itself, and a read must not wait for more

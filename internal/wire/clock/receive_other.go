@@ -14,6 +14,8 @@ func (r *receiver) enable(syscall.RawConn) {}
 
 func (r *receiver) follow(net.Conn) {}
 
+func (r *receiver) giveWay() {}
+
 func (r *receiver) received(syscall.RawConn) (segments, bytes int64, ok bool) { return 0, 0, false }
 
 func (r *receiver) transit(syscall.RawConn) (t transit, ok bool) { return transit{}, false }

@@ -40,7 +40,7 @@ func full() *Record {
 			{Mark: 1, Label: Content, Text: 5, Tokens: 1},
 			{Mark: 2, Label: Done},
 		},
-		In: Tokens{N: 12, Source: FromServer, Local: 11, Claimed: 7}, Out: Tokens{N: 4, Source: FromEvents, Local: 5, Claimed: 7},
+		In: Tokens{N: 12, Source: FromServer, Local: 11, Claimed: 7, Expected: 13}, Out: Tokens{N: 4, Source: FromEvents, Local: 5, Claimed: 7, Expected: 6},
 		Asked: 16, Cached: 8, Finish: "length", Cut: 77, Tail: fullTail(),
 		Failure: &Failure{Class: HTTPStatus, Status: 503, Message: "over\tload", At: 99_001},
 	}

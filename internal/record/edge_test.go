@@ -57,6 +57,8 @@ func TestImpossibleCounts(t *testing.T) {
 		`{"n":9223372036854775807,"source":"server"}`:         {Local: -1, Claimed: math.MaxInt64},
 		`{"n":-5,"source":"server","local":4}`:                {Local: 4},
 		`{"n":134217728,"source":"server","local":4}`:         {N: 1 << 27, Source: FromServer, Local: 4},
+		`{"n":9,"source":"server","expected":8}`:              {N: 9, Source: FromServer, Local: -1, Expected: 8},
+		`{"n":9,"source":"server","expected":-8}`:             {N: 9, Source: FromServer, Local: -1},
 		`{"n":3,"source":"events","local":4,"claimed":99999}`: {N: 3, Source: FromEvents, Local: 4, Claimed: 99999},
 	} {
 		var d lineDecoder

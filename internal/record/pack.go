@@ -84,7 +84,7 @@ func (r *Record) like(o *Record) bool {
 		r.Held == o.Held && r.Resent == o.Resent && r.Retries == o.Retries && r.LastTry == o.LastTry &&
 		r.Conn == o.Conn && r.Status == o.Status && r.ContentType == o.ContentType && r.RetryAfter == o.RetryAfter &&
 		r.Streamed == o.Streamed && r.Unended == o.Unended && r.Sparse == o.Sparse && r.Cut == o.Cut &&
-		r.In.Source == o.In.Source && r.In.Claimed == o.In.Claimed && r.Out.Source == o.Out.Source && r.Out.Local == o.Out.Local &&
+		r.In.Source == o.In.Source && r.In.Claimed == o.In.Claimed && r.In.Expected == o.In.Expected && r.Out.Source == o.Out.Source && r.Out.Local == o.Out.Local &&
 		r.Out.Claimed == o.Out.Claimed && r.Out.Expected == o.Out.Expected && r.Cached == o.Cached && r.Finish == o.Finish
 }
 
@@ -100,7 +100,7 @@ func packKind(b []byte, rec *Record) []byte {
 	for _, n := range [...]int64{
 		int64(rec.Stage), int64(rec.Phase), int64(rec.Target), int64(rec.Worker), int64(rec.Turn), int64(rec.Held), int64(rec.Resent), int64(rec.Retries),
 		int64(rec.LastTry), int64(rec.Conn.Resolve), int64(rec.Conn.Connect), int64(rec.Conn.TLS), int64(rec.Status), int64(rec.Cut),
-		int64(rec.In.Source), int64(rec.In.Claimed), int64(rec.Out.Source), int64(rec.Out.Local), int64(rec.Out.Claimed), int64(rec.Out.Expected), int64(rec.Cached),
+		int64(rec.In.Source), int64(rec.In.Claimed), int64(rec.In.Expected), int64(rec.Out.Source), int64(rec.Out.Local), int64(rec.Out.Claimed), int64(rec.Out.Expected), int64(rec.Cached),
 	} {
 		b = binary.AppendVarint(b, n)
 	}
@@ -222,7 +222,7 @@ func (u *unpacker) kind(rec *Record) {
 	rec.Held, rec.Resent, rec.Retries, rec.LastTry = u.time(), int(u.int()), int(u.int()), u.time()
 	rec.Conn.Resolve, rec.Conn.Connect, rec.Conn.TLS = u.time(), u.time(), u.time()
 	rec.Status, rec.Cut = int(u.int()), int(u.int())
-	rec.In.Source, rec.In.Claimed = Source(u.int()), int(u.int())
+	rec.In.Source, rec.In.Claimed, rec.In.Expected = Source(u.int()), int(u.int()), int(u.int())
 	rec.Out.Source, rec.Out.Local, rec.Out.Claimed = Source(u.int()), int(u.int()), int(u.int())
 	rec.Out.Expected, rec.Cached = int(u.int()), int(u.int())
 	for _, s := range [...]*string{&rec.Session, &rec.Model, &rec.Call, &rec.ContentType, &rec.RetryAfter, &rec.Finish} {

@@ -60,14 +60,11 @@ func (c Counter) Stream(rec *record.Record, s Stream) {
 	if own {
 		rec.Out.Local = c.tok.Count(string(rec.Text))
 	}
-	if s.Total = Credible(rec, s.Total, s.Hidden); s.Total >= 0 && c.tooFew(rec, &s) {
-		rec.Out.Claimed, s.Total = s.Total, -1
+	if !c.Server(rec, s) {
+		s.Total, s.Sums, s.OneEach = -1, false, false
 	}
-	s.Sums, s.OneEach = s.Sums && s.Total >= 0, s.OneEach && s.Total >= 0
 	switch {
 	case s.Total >= 0:
-		rec.Out.N, rec.Out.Source = s.Total, record.FromServer
-		c.expect(rec, s.Hidden, s.OneEach)
 	case own:
 		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
 	case s.Tokens > 0 && c.standIn(rec, s.Tokens):
@@ -94,6 +91,21 @@ func (c Counter) Stream(rec *record.Record, s Stream) {
 	default:
 		setTokens(rec.Events, -1)
 	}
+}
+
+// Server takes over what the server says of a stream's tokens. It reports false where it did
+// not count them or its count cannot be, which is noted.
+func (c Counter) Server(rec *record.Record, s Stream) bool {
+	if s.Total = Credible(rec, s.Total, s.Hidden); s.Total < 0 {
+		return false
+	}
+	if c.tooFew(rec, &s) {
+		rec.Out.Claimed = s.Total
+		return false
+	}
+	rec.Out.N, rec.Out.Source = s.Total, record.FromServer
+	c.expect(rec, s.Hidden, s.OneEach)
+	return true
 }
 
 // whole reports whether all the text of a stream is there.

@@ -78,6 +78,15 @@ func TestDecodeStream(t *testing.T) {
 		{"counted by the server", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
 			respond("r", false, text(" one"), count(1), in), respond("r", false, text(" two three"), count(2), in, textOutput("finish_reason", "length")), respond("r", true),
 		}, `content/1" one" content/2" two three" done/0 out 3 server in 9 length`},
+		{"more than there can be", plan.ConventionVLLM, true, "", token.Words{}, false, nil, []*kserve.ModelStreamInferResponse{
+			respond("r", false, text(" a"), count(100)), respond("r", false, text(" b"), count(100)), respond("r", true),
+		}, `content/1" a" content/1" b" done/0 out 2 tokenizer`},
+		{"fewer than responses", plan.ConventionVLLM, true, "", token.Words{}, false, nil, []*kserve.ModelStreamInferResponse{
+			respond("r", false, text(" a"), count(0)), respond("r", false, text(" b"), count(0)), respond("r", false, text(" c"), count(1)), respond("r", true),
+		}, `content/1" a" content/1" b" content/1" c" done/0 out 3 tokenizer`},
+		{"four words a response, not counted", plan.ConventionTRTLLM, true, "", token.Words{}, false, nil, []*kserve.ModelStreamInferResponse{
+			respond("r", false, text(" a b c d")), respond("r", true, text(" e f g h")),
+		}, `content/4" a b c d" content/4" e f g h" out 8 tokenizer`},
 		{"counted by events", plan.ConventionTRTLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
 			respond("r", false, text(" one")), respond("r", false, text("")), respond("r", true, text(" two")),
 		}, `content/1" one" empty/0 content/1" two" out 2 events`},

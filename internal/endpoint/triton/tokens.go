@@ -155,15 +155,12 @@ func (a *reading) countTokens() {
 	if d.own {
 		rec.Out.Local = d.tok.Count(string(rec.Text))
 	}
-	total := -1
-	if a.counted > 0 && a.counted == a.Tokens {
-		total = answer.Credible(rec, a.sum, 0)
+	counted := a.counted > 0 && a.counted == a.Tokens
+	if counted && answer.NewCounter(d.tok, d.own).Server(rec, answer.Stream{Total: a.sum, Tokens: a.Tokens, OneEach: rec.Streamed && a.sum == a.Tokens}) {
+		return
 	}
 	placer, places := d.tok.(token.Placer)
 	switch {
-	case total >= 0:
-		rec.Out.N, rec.Out.Source = total, record.FromServer
-		return
 	case d.own:
 		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
 	case d.tok != nil && (!rec.Streamed || places && a.Tokens > 0):

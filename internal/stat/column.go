@@ -37,6 +37,9 @@ type Column struct {
 	packed int64    // samples in chunk, full and spills
 	min    int64    // stored form, over packed samples
 	max    int64
+
+	parted bool // samples are kept in parts
+	part   Part // that of the samples in tail
 }
 
 // Append adds sample v to the given sets, which must not be empty. A magnitude over
@@ -67,7 +70,11 @@ func (c *Column) pack() {
 		c.chunk = grown
 	}
 	var lo, hi int64
-	c.chunk, lo, hi = appendBlock(c.chunk, vals)
+	var part *Part
+	if c.parted {
+		part = &c.part
+	}
+	c.chunk, lo, hi = appendBlock(c.chunk, vals, part)
 	if c.packed == 0 {
 		c.min, c.max = lo, hi
 	} else {
@@ -120,7 +127,10 @@ func (c *Column) Merge(other *Column) error {
 
 // copyFrom adds the samples of a column of another pool.
 func (c *Column) copyFrom(other *Column) error {
-	err := other.blocks(func(stored []int64) {
+	err := other.parts(func(part Part, stored []int64) {
+		if other.parted {
+			c.In(part)
+		}
 		for _, s := range stored {
 			c.Append(s>>setBits, Set(s&int64(Both)))
 		}
@@ -144,12 +154,18 @@ func (c *Column) Close() {
 // blocks calls f with all samples in their stored form, a block at a time. f must
 // not keep the slice.
 func (c *Column) blocks(f func(stored []int64)) error {
+	return c.parts(func(_ Part, stored []int64) { f(stored) })
+}
+
+// parts is blocks with the part of each.
+func (c *Column) parts(f func(part Part, stored []int64)) error {
 	var vals [blockLen]int64
 	each := func(chunk []byte) {
 		for len(chunk) > 0 {
 			var n int
-			n, chunk = readBlock(&vals, chunk)
-			f(vals[:n])
+			var part Part
+			n, chunk = readBlock(&vals, &part, chunk)
+			f(part, vals[:n])
 		}
 	}
 	if len(c.spills) > 0 {
@@ -166,7 +182,7 @@ func (c *Column) blocks(f func(stored []int64)) error {
 	}
 	each(c.chunk)
 	if len(c.tail) > 0 {
-		f(c.tail)
+		f(c.part, c.tail)
 	}
 	return nil
 }

@@ -344,14 +344,20 @@ func FuzzBlock(f *testing.F) {
 		if len(vals) == 0 {
 			return
 		}
-		chunk, lo, hi := appendBlock(make([]byte, 0, maxBlock(len(vals))+slack), vals)
-		var got [blockLen]int64
-		n, rest := readBlock(&got, chunk)
-		if len(rest) != 0 || !slices.Equal(got[:n], vals) {
-			t.Fatalf("read %v, want %v (rest %d)", got[:n], vals, len(rest))
-		}
-		if lo != slices.Min(vals) || hi != slices.Max(vals) {
-			t.Fatalf("bounds %d %d", lo, hi)
+		for _, part := range []*Part{nil, {Sent: vals[0], End: -vals[0]}} {
+			chunk, lo, hi := appendBlock(make([]byte, 0, maxBlock(len(vals))+slack), vals, part)
+			var got [blockLen]int64
+			var in, want Part
+			if part != nil {
+				want = *part
+			}
+			n, rest := readBlock(&got, &in, chunk)
+			if len(rest) != 0 || !slices.Equal(got[:n], vals) || in != want {
+				t.Fatalf("read %v of %v, want %v of %v (rest %d)", got[:n], in, vals, want, len(rest))
+			}
+			if lo != slices.Min(vals) || hi != slices.Max(vals) {
+				t.Fatalf("bounds %d %d", lo, hi)
+			}
 		}
 	})
 }

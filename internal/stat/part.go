@@ -1,0 +1,188 @@
+package stat
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Part is where in a run samples belong: to one request, by when it was sent and when it
+// ended, or to all requests that ended in a span of time.
+type Part struct{ Sent, End int64 }
+
+// In says that the samples that are appended next belong to part p.
+func (c *Column) In(p Part) {
+	if c.parted && p == c.part {
+		return
+	}
+	c.pack()
+	c.part, c.parted = p, true
+}
+
+// Division is the samples of one set by parts, and in the order of their size.
+type Division struct {
+	N    []int64   // samples of each part
+	Sum  []float64 // of each part: the sum of its samples' distances from Base
+	Base float64   // the least sample of both sets
+	// UpTo is how many samples of each part are at most each bound: UpTo[bound][part].
+	UpTo [][]int64
+
+	n      int64
+	values []int64 // ascending, where they are few
+	cells  cells   // else how many there are in each cell
+	set    Set
+}
+
+// Divide divides both sets of the samples of all columns into parts: First, then Second.
+// place gives the number of a part, below parts. The bounds of each set ascend; there are at
+// most mostBounds. Like Summarize it needs memory for counters only, and it reads the
+// columns once.
+func Divide(bounds [2][]float64, parts int, place func(Part) int, cols ...*Column) ([2]Division, error) {
+	s := source{cols: cols}
+	n := s.bounds()
+	d := divider{base: s.base, sums: make([][2][2]uint64, parts)}
+	for i := range d.out {
+		d.out[i] = Division{N: make([]int64, parts), Sum: make([]float64, parts), Base: float64(s.base), set: Set(1 << i)}
+		for _, b := range bounds[i] {
+			d.bounds[i] = append(d.bounds[i], uint64(max(int64(math.Floor(b)), s.base))-uint64(s.base))
+			d.out[i].UpTo = append(d.out[i].UpTo, make([]int64, parts))
+		}
+	}
+	if n > fewSamples {
+		d.count(rootIndex(s.span) + 1)
+	}
+	for _, c := range cols {
+		err := c.parts(func(part Part, stored []int64) { d.add(place(part), stored) })
+		if err != nil {
+			return d.out, err
+		}
+	}
+	d.finish()
+	return d.out, nil
+}
+
+// divider divides samples.
+type divider struct {
+	base   int64
+	bounds [2][]uint64
+	out    [2]Division
+	sums   [][2][2]uint64 // by part and set, in 128 bits
+	cells  cells          // nil: samples are few
+	// table is the number of bounds below each cell, by set; mixed where one lies inside it.
+	table [2][]uint8
+}
+
+const (
+	mixed      = math.MaxUint8
+	mostBounds = 15 // of a set
+)
+
+// count prepares for counting in so many cells.
+func (d *divider) count(n int) {
+	d.cells = make(cells, n)
+	for i := range d.table {
+		d.table[i] = make([]uint8, n)
+		for k := range n {
+			lo, width := rootCell(k)
+			first := d.below(i, lo)
+			if d.below(i, lo+1<<width-1) != first {
+				first = mixed
+			}
+			d.table[i][k] = uint8(first)
+		}
+	}
+}
+
+// below is how many bounds of a set are less than a distance.
+func (d *divider) below(set int, distance uint64) int {
+	n := 0
+	for n < len(d.bounds[set]) && d.bounds[set][n] < distance {
+		n++
+	}
+	return n
+}
+
+// add adds samples of one part.
+func (d *divider) add(part int, stored []int64) {
+	var over [2][mostBounds + 1]int64 // by number of bounds below
+	sums := &d.sums[part]
+	for _, s := range stored {
+		distance := uint64(s>>setBits) - uint64(d.base)
+		cell := 0
+		if d.cells != nil {
+			cell = rootIndex(distance)
+			d.cells[cell][s&int64(Both)]++
+		}
+		for i := range d.out {
+			if s>>i&1 == 0 {
+				continue
+			}
+			var carry uint64
+			sums[i][0], carry = bits.Add64(sums[i][0], distance, 0)
+			sums[i][1] += carry
+			below := uint8(mixed)
+			if d.cells != nil {
+				below = d.table[i][cell]
+			} else {
+				d.out[i].values = append(d.out[i].values, s>>setBits)
+			}
+			if below == mixed {
+				below = uint8(d.below(i, distance))
+			}
+			over[i][below]++
+		}
+	}
+	for i := range d.out {
+		out, upTo := &d.out[i], int64(0)
+		for k := range out.UpTo {
+			upTo += over[i][k]
+			out.UpTo[k][part] += upTo
+		}
+		out.N[part] += upTo + over[i][len(out.UpTo)]
+	}
+}
+
+// finish works out what is known once all samples are in.
+func (d *divider) finish() {
+	for i := range d.out {
+		out := &d.out[i]
+		out.cells = d.cells
+		slices.Sort(out.values)
+		for part, n := range out.N {
+			out.n += n
+			out.Sum[part] = math.Ldexp(float64(d.sums[part][i][1]), 64) + float64(d.sums[part][i][0])
+		}
+	}
+}
+
+// Len is the number of samples.
+func (d *Division) Len() int64 { return d.n }
+
+// At is the quantile q, to 1 in 2,048 of its distance from the least sample.
+func (d *Division) At(q float64) float64 {
+	if d.n == 0 {
+		return math.NaN()
+	}
+	if d.cells == nil {
+		return Linear.Quantile(d.values, q)
+	}
+	lo, hi, weight := Linear.ranks(d.n, q)
+	return between(d.ranked(lo), d.ranked(hi), weight)
+}
+
+// ranked is the sample of a rank: those of a cell are taken for evenly spread.
+func (d *Division) ranked(rank int64) float64 {
+	for i := range d.cells {
+		n := int64(d.cells[i][d.set]) + int64(d.cells[i][Both])
+		if rank < n {
+			lo, width := rootCell(i)
+			within := 0.0
+			if width > 0 {
+				within = (float64(rank) + 0.5) / float64(n) * float64(uint64(1)<<width)
+			}
+			return d.Base + float64(lo) + within
+		}
+		rank -= n
+	}
+	return math.NaN()
+}

@@ -153,6 +153,14 @@ type bounded struct {
 	// The others: as taken, and their ends. nil: there are none. Those that are nearly exact are
 	// in the metric's own column.
 	taken, least, most *stat.Column
+	part               stat.Part // to which what is added to taken belongs
+}
+
+// in says to which part of the stage what is added from now on belongs.
+func (b *bounded) in(part stat.Part) {
+	if b.part = part; b.taken != nil {
+		b.taken.In(part)
+	}
 }
 
 // nearly reports whether a sample that can be so much less and more is as good as exact, and notes
@@ -193,6 +201,7 @@ func (b *bounded) sum(below, above int64, in stat.Set) {
 func (b *bounded) open(pool *stat.Pool) {
 	if b.taken == nil {
 		b.taken, b.least, b.most = pool.Column(), pool.Column(), pool.Column()
+		b.taken.In(b.part)
 	}
 }
 

@@ -22,10 +22,7 @@ func (f *Fold) Spread(stage int, id string, qs []float64) (Spread, error) {
 		return Spread{}, nil
 	}
 	d := &f.defs[k]
-	cols := f.stages[stage].columns(k, d)
-	if b := &f.stages[stage].bounds[k]; b.taken != nil {
-		cols = append(cols, b.taken)
-	}
+	cols := f.stages[stage].taken(k, d)
 	sums, err := stat.Summarize(qs, stat.Linear, cols...)
 	if err != nil {
 		return Spread{}, fmt.Errorf("work out the curve of %s: %w", id, err)

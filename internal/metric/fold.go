@@ -84,6 +84,7 @@ type Fold struct {
 	stages  []*stage
 
 	courses   []*course    // of defs, for requests that did not end
+	ordered   []int        // places in defs of the metrics whose samples are kept in order
 	perTarget []*Def       // what is kept for each target
 	perModel  []*Def       // what is kept for each model
 	perWorker []*Def       // what is kept for each worker
@@ -119,6 +120,7 @@ func NewFold(opts Options) (*Fold, error) {
 	if f.slos, err = objectives(opts.SLOs); err != nil {
 		return nil, err
 	}
+	f.ordered = ordered(f.defs)
 	if f.pool == nil {
 		f.pool, f.ownPool = stat.NewPool("", SampleMemory), true
 	}
@@ -198,6 +200,7 @@ func (f *Fold) Add(rec *record.Record) {
 	}
 	good := false
 	if in != 0 {
+		f.place(s, r)
 		f.sample(s, r, in)
 		good = f.sum(s, r, in)
 	}

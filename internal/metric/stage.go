@@ -18,6 +18,9 @@ type stage struct {
 	even   *stat.Column   // gaps that are gaps of events and of tokens alike
 	cut    cutColumns     // by sampled metric: of requests that did not end
 
+	order order     // which samples are neighbours
+	part  stat.Part // where those of the last request belong
+
 	whole, steady Totals
 	steadyEnd     time.Duration
 	steadyHeld    time.Duration
@@ -293,6 +296,7 @@ func (s *stage) merge(o *stage) error {
 	if err := s.cut.merge(o.cut); err != nil {
 		return err
 	}
+	s.order.merge(&o.order)
 	s.whole.merge(&o.whole)
 	s.steady.merge(&o.steady)
 	s.steadyEnd = max(s.steadyEnd, o.steadyEnd)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
 // Percentile is a percentile that is reported.
@@ -69,6 +70,9 @@ type Stat struct {
 	// Where requests did not end: see stat.Summary.
 	Censored, Beyond int64
 	Bounds           []bool // of Quantiles: it is a lower bound
+
+	// Intervals are those of sampling that are known, by statistic; nil: nobody asked.
+	Intervals map[string]estimate.Interval
 }
 
 // Ends are the figures of one end of all samples.
@@ -159,7 +163,16 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 	return st
 }
 
-// columns are the columns that hold the samples of a metric; none is empty.
+// taken are the columns that hold the samples of a metric, as they are taken to be; none is empty.
+func (s *stage) taken(k int, d *Def) []*stat.Column {
+	cols := s.columns(k, d)
+	if b := &s.bounds[k]; b.taken != nil {
+		cols = append(cols, b.taken)
+	}
+	return cols
+}
+
+// columns are those of them that hold the samples which are as good as exact.
 func (s *stage) columns(k int, d *Def) []*stat.Column {
 	var cols []*stat.Column
 	if s.cols[k].Len() > 0 {

@@ -38,8 +38,8 @@ type Division struct {
 // most mostBounds. Like Summarize it needs memory for counters only, and it reads the
 // columns once.
 func Divide(bounds [2][]float64, parts int, place func(Part) int, cols ...*Column) ([2]Division, error) {
-	s := source{cols: cols}
-	n := s.bounds()
+	s := newSource(cols, nil)
+	n := s.n
 	d := divider{base: s.base, sums: make([][2][2]uint64, parts)}
 	for i := range d.out {
 		d.out[i] = Division{N: make([]int64, parts), Sum: make([]float64, parts), Base: float64(s.base), set: Set(1 << i)}

@@ -186,7 +186,12 @@ func (s *Samples) mean() estimate {
 		}
 		return sum
 	})
-	sum, df, ok := spread(scores)
+	return meanOf(m, n, scores, mostWaves)
+}
+
+// meanOf is the mean m of n samples with these scores.
+func meanOf(m, n float64, scores []float64, waves int) estimate {
+	sum, df, ok := spread(scores, waves)
 	if !finite(m, sum) {
 		return estimate{value: math.NaN()}
 	}
@@ -221,7 +226,7 @@ func (s *Samples) quantile(l ladder, q, alone float64) estimate {
 	if !(q > 0 && q < 1) {
 		return estimate{value: at}
 	}
-	sum, df, ok := spread(s.scores(func(values []float64) float64 {
+	return quantileOf(at, q, float64(len(s.Values)), alone, l, s.scores(func(values []float64) float64 {
 		below := 0
 		for _, v := range values {
 			if v <= at {
@@ -229,11 +234,16 @@ func (s *Samples) quantile(l ladder, q, alone float64) estimate {
 			}
 		}
 		return float64(below) - q*float64(len(values))
-	}))
-	se := sum / float64(len(s.Values))
+	}), mostWaves)
+}
+
+// quantileOf is the quantile q, which is at, of n samples with these scores.
+func quantileOf(at, q, n, alone float64, l ladder, scores []float64, waves int) estimate {
+	sum, df, ok := spread(scores, waves)
+	se := sum / n
 	// Beyond the quantile there must be several samples that are worth an independent one.
 	tail := min(q, 1-q)
-	beyond := tail * min(float64(len(s.Values)), alone)
+	beyond := tail * min(n, alone)
 	if se > 0 {
 		beyond = min(beyond, tail*q*(1-q)/(se*se))
 	}

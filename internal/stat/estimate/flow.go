@@ -43,7 +43,7 @@ func (s *Flow) rate() estimate {
 	for i := range cells {
 		cells[i] -= sum / float64(len(cells))
 	}
-	err, df, ok := spread(cells)
+	err, df, ok := spread(cells, mostWaves)
 	e := around(sum/span, err/span, df)
 	e.known = ok && count >= leastEvents
 	return e

@@ -25,21 +25,21 @@ const (
 )
 
 // spread is the standard error of the sum of scores, which depend on their neighbours, and its
-// degrees of freedom; not ok: there are too few to say.
+// degrees of freedom, by at most so many waves; not ok: there are too few to say.
 //
 // The scores are taken apart into cosines with 1, 2, 3, … halves of a period in the run. Their
 // powers are independent of one another, however the scores depend on their neighbours, and the
 // error of the sum is the power that the line reaches at 0.
-func spread(scores []float64) (se, df float64, ok bool) {
+func spread(scores []float64, waves int) (se, df float64, ok bool) {
 	n := len(scores)
-	if n < leastScores {
+	if n < leastScores || waves < 1 {
 		return 0, 1, false
 	}
 	var top float64 // whose square may be too large or too small for a float64
 	for _, v := range scores {
 		top = max(top, math.Abs(v))
 	}
-	powers := make([]float64, min(mostWaves, 2*n/leastShort))
+	powers := make([]float64, min(waves, 2*n/leastShort))
 	var sum float64
 	for j := range powers {
 		w := wave(scores, j+1) / top
@@ -139,17 +139,28 @@ func (s *Samples) alone() float64 {
 			each[i] += v / float64(len(values))
 		}
 	}
+	return aloneOf(each)
+}
+
+// aloneOf is alone by one sample of each request.
+func aloneOf(each []float64) float64 {
 	ranks := ranked(each)
 	var square float64
 	for _, v := range ranks {
 		square += v * v
 	}
-	if square == 0 {
-		return float64(n)
-	}
 	fold := &Samples{Values: ranks}
-	se, df, _ := spread(fold.scores(func(v []float64) float64 { return v[0] }))
-	return float64(n) / max(1, se*se/square*math.Exp(math.Sqrt(2/df)))
+	return worth(float64(len(each)), square, fold.scores(func(v []float64) float64 { return v[0] }), mostWaves)
+}
+
+// worth is how many of n requests would say as much as all of them do if they were independent:
+// square is the variance that the sum of their scores would have then.
+func worth(n, square float64, scores []float64, waves int) float64 {
+	if square == 0 {
+		return n
+	}
+	se, df, _ := spread(scores, waves)
+	return n / max(1, se*se/square*math.Exp(math.Sqrt(2/df)))
 }
 
 // ranked are the ranks of values, less their mean; ties share theirs.

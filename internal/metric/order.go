@@ -17,7 +17,7 @@ const (
 	// mostSingle is how many requests are told apart.
 	mostSingle = 4096
 	// mostSpans is how many spans of time there are at most.
-	mostSpans = 2048
+	mostSpans = 1024
 )
 
 // order says to which part of a stage requests belong.

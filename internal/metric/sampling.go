@@ -202,7 +202,7 @@ func (v *view) latencies(list []*divided) {
 	results := make(chan found, len(list))
 	each(list, func(d *divided) {
 		p, ok := v.parts(d)
-		if !ok || !slices.Contains(latencies(), d.def.ID) {
+		if !ok || d.twin != nil || !slices.Contains(latencies(), d.def.ID) {
 			return
 		}
 		if d.def.Many != nil {
@@ -211,10 +211,19 @@ func (v *view) latencies(list []*divided) {
 		results <- found{d.def.ID, intervalsOf(p, d.def.Scale)}
 	})
 	close(results)
+	set := func(id string, of map[string]estimate.Interval) {
+		if st, ok := v.window.Stats[id]; ok {
+			st.Intervals = of
+			v.window.Stats[id] = st
+		}
+	}
 	for r := range results {
-		st := v.window.Stats[r.id]
-		st.Intervals = r.of
-		v.window.Stats[r.id] = st
+		set(r.id, r.of)
+	}
+	for _, d := range list {
+		if d.twin != nil {
+			set(d.def.ID, v.window.Stats[d.twin.def.ID].Intervals)
+		}
 	}
 }
 

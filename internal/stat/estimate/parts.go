@@ -45,6 +45,10 @@ func OfParts(p *Parts, confidence float64) (mean Interval, quantiles []Interval)
 	}
 	mean = interval(meanOf(p.Mean, n, p.scores(func(i int) float64 { return p.Sum[i] - (p.Mean-p.Base)*float64(p.N[i]) }), waves))
 	for k, q := range p.Q {
+		if min(q, 1-q)*min(n, alone) < leastBeyond { // which needs no more to be told
+			quantiles = append(quantiles, Interval{Value: p.Values[k]})
+			continue
+		}
 		scores := p.scores(func(i int) float64 { return float64(p.UpTo[k][i]) - q*float64(p.N[i]) })
 		quantiles = append(quantiles, interval(quantileOf(p.Values[k], q, n, alone, ladderFunc(p.At), scores, waves)))
 	}
@@ -56,10 +60,17 @@ type ladderFunc func(q float64) float64
 
 func (f ladderFunc) at(q float64) float64 { return f(q) }
 
+// enough is how many scores are as good as any more of them: the shortest wave is 32 of them long.
+const enough = 16 * mostWaves
+
+// scores are the sums of f over neighbouring parts, where there are many.
 func (p *Parts) scores(f func(i int) float64) []float64 {
-	out := make([]float64, len(p.N))
-	for i := range out {
-		out[i] = f(i)
+	n := len(p.N)
+	out := make([]float64, min(n, enough))
+	for k := range out {
+		for i := k * n / len(out); i < (k+1)*n/len(out); i++ {
+			out[k] += f(i)
+		}
 	}
 	return out
 }
@@ -114,7 +125,11 @@ func wavesOf(counts []int64, shortest float64) int {
 func (p *Parts) Independent() float64 {
 	p = p.kept()
 	if p.Single {
-		return aloneOf(p.scores(func(i int) float64 { return p.Sum[i] / float64(p.N[i]) }))
+		means := make([]float64, len(p.N))
+		for i := range means {
+			means[i] = p.Sum[i] / float64(p.N[i])
+		}
+		return aloneOf(means)
 	}
 	// By ranks, as coarse as the quantiles.
 	counts := make([]float64, len(p.UpTo)+1)

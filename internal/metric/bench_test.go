@@ -1,0 +1,29 @@
+package metric
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/stat"
+)
+
+// BenchmarkAddInTime: requests that end one after the other, about in order.
+func BenchmarkAddInTime(b *testing.B) {
+	for name, events := range map[string]int{"1": 1, "16": 16, "512": 512} {
+		b.Run(name, func(b *testing.B) {
+			pool := stat.NewPool(b.TempDir(), 1<<20)
+			defer pool.Close()
+			f := mustFold(b, Options{Bounds: fixed(0, Unknown), Pool: pool})
+			rec := evenly(0, 50*msec, 10*msec, events)
+			r := rand.New(rand.NewPCG(1, 2))
+			end := rec.End
+			for i := int64(0); b.Loop(); i++ {
+				rec.Seq = i
+				at := time.Duration(i)*50*time.Microsecond + time.Duration(r.Int64N(int64(msec)))
+				rec.End = end + at
+				f.Add(rec)
+			}
+		})
+	}
+}

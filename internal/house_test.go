@@ -91,7 +91,7 @@ var house = []struct{ name, may string }{
 	{"sample", "metric plan record result stat/estimate"},
 	{"gate", "metric plan result stat lib/brief lib/nearest lib/number"},
 	{"result", "message cost metric sweep sweep/capacity plan probe probe/serving record stat lib/brief lib/number"},
-	{"metric", "cost record stat"},
+	{"metric", "cost record stat stat/estimate"},
 
 	// The path of a request.
 	{"sweep", "plan probe record stat"},

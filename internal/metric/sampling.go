@@ -123,7 +123,7 @@ func (f *Fold) sampling(s *stage, st *Stage) error {
 		if w == nil {
 			continue
 		}
-		v := view{places: places, window: w, set: set, all: all}
+		v := view{places: places, whole: windows[0], window: w, set: set, all: all}
 		v.latencies(list)
 		v.rates()
 	}
@@ -166,6 +166,7 @@ const rounded = 1e-3
 // view is one window of a stage, divided.
 type view struct {
 	places *places
+	whole  *Window
 	window *Window
 	set    int
 	all    map[string]*divided
@@ -203,6 +204,10 @@ func (v *view) latencies(list []*divided) {
 	each(list, func(d *divided) {
 		p, ok := v.parts(d)
 		if !ok || d.twin != nil || !slices.Contains(latencies(), d.def.ID) {
+			return
+		}
+		if v.set == 1 && slices.Equal(d.sets[0].N, d.sets[1].N) && slices.Equal(d.sets[0].Sum, d.sets[1].Sum) {
+			results <- found{d.def.ID, v.whole.Stats[d.def.ID].Intervals} // every request is in both
 			return
 		}
 		if d.def.Many != nil {

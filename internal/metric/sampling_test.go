@@ -125,7 +125,7 @@ func TestIntervalsOfFewRequests(t *testing.T) {
 				t.Errorf("%d requests: %s has %d intervals, want %d", n, id, len(got), len(want))
 			}
 			for name, at := range got {
-				if off := max(math.Abs(at.Lo-want[name].Lo), math.Abs(at.Hi-want[name].Hi)); off > 0.01*(want[name].Hi-want[name].Lo) {
+				if off := max(math.Abs(at.Lo-want[name].Lo), math.Abs(at.Hi-want[name].Hi)); off > 0.03*(want[name].Hi-want[name].Lo) {
 					t.Errorf("%d requests: %s %s is %+v, want %+v", n, id, name, at, want[name])
 				}
 				if again := three.Whole.Stats[id].Intervals[name]; again != at {

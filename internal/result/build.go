@@ -81,6 +81,9 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("work out the metrics: %w", err)
 	}
+	if err := fold.Intervals(sums); err != nil {
+		return nil, err
+	}
 	opts := FoldOptions(p)
 	r := &Result{
 		Schema:      Schema,
@@ -339,7 +342,7 @@ func tokens(p *plan.Plan, sum *metric.Stage) Tokens {
 func stats(w *metric.Window) map[string]Stat {
 	out := make(map[string]Stat, len(w.Stats))
 	for id, s := range w.Stats {
-		st := Stat{Unit: s.Def.Unit, Count: s.N, Avg: s.Avg}
+		st := Stat{Unit: s.Def.Unit, Count: s.N, Avg: s.Avg, Intervals: intervals(&s)}
 		if q := s.Quantiles; q != nil {
 			st.Spread = &Spread{
 				Min: s.Min, Max: s.Max, Std: s.Std,

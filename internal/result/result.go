@@ -211,9 +211,10 @@ type Stat struct {
 	// Error is between what the truth of each figure lies, by its name, whatever this client did; nil:
 	// that is not known.
 	Error map[string]ErrorBar `json:"error,omitempty"`
-	// Intervals are between what the truth of a statistic lies with 95 % confidence, by its name,
-	// where somebody asked.
-	Intervals map[string]Interval `json:"intervals,omitempty"`
+	// Intervals are the 95 % confidence intervals of sampling, by the name of the statistic: what
+	// an endless run would show lies in them. One that is not there is not known: there are too
+	// few requests. nil: the metric has none.
+	Intervals map[string]Interval `json:"intervals,omitzero"`
 	// Thin lists the percentiles for which there are too few samples.
 	Thin []string `json:"thin,omitempty"`
 	// Censored is how many requests did not end, of which the metric is at least their age. They

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/gate"
+	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -13,19 +14,21 @@ import (
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
-// asksIntervals are the figures whose intervals gates ask for: statistics by metric.
+// asksIntervals are the figures whose intervals gates ask for and a result does not have:
+// statistics by metric.
 func asksIntervals(texts []string) map[string][]string {
 	figures := map[string][]string{}
 	for _, text := range texts {
-		if g, err := gate.Parse(text); err == nil && g.Interval && !slices.Contains(figures[g.Metric.ID], g.Stat) {
+		g, err := gate.Parse(text)
+		if err == nil && g.Interval && !slices.Contains(metric.Sampled(), g.Metric.ID) && !slices.Contains(figures[g.Metric.ID], g.Stat) {
 			figures[g.Metric.ID] = append(figures[g.Metric.ID], g.Stat)
 		}
 	}
 	return figures
 }
 
-// intervals puts the confidence intervals that gates ask for into a result. They need the single
-// requests: the records are read for them.
+// intervals puts the confidence intervals that gates ask for into a result that does not have
+// them, as those of shares. They need the single requests: the records are read for them.
 func intervals(p *plan.Plan, marks []record.StageMark, records *record.File, res *result.Result) error {
 	figures := asksIntervals(p.FailIf)
 	if len(figures) == 0 || records.Path == "" {

@@ -1,6 +1,9 @@
 package estimate
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Parts are the samples of one metric by parts of a run, in the order of time: where there are
 // too many requests to keep the samples of each. A part is one score.
@@ -60,8 +63,8 @@ type ladderFunc func(q float64) float64
 
 func (f ladderFunc) at(q float64) float64 { return f(q) }
 
-// enough is how many scores are as good as any more of them: the shortest wave is 32 of them long.
-const enough = 16 * mostWaves
+// enough is how many scores are as good as any more of them: the shortest wave is 16 of them long.
+const enough = 8 * mostWaves
 
 // scores are the sums of f over neighbouring parts, where there are many.
 func (p *Parts) scores(f func(i int) float64) []float64 {
@@ -78,6 +81,9 @@ func (p *Parts) scores(f func(i int) float64) []float64 {
 // kept are the parts without requests that have no samples, and without what is empty before the
 // first span and behind the last.
 func (p *Parts) kept() *Parts {
+	if !slices.Contains(p.N, 0) {
+		return p
+	}
 	out := *p
 	out.N, out.Sum, out.UpTo = nil, nil, make([][]int64, len(p.UpTo))
 	first, last := len(p.N), -1

@@ -30,19 +30,20 @@ const (
 // The scores are taken apart into cosines with 1, 2, 3, … halves of a period in the run. Their
 // powers are independent of one another, however the scores depend on their neighbours, and the
 // error of the sum is the power that the line reaches at 0.
-func spread(scores []float64, waves int) (se, df float64, ok bool) {
+func spread(scores []float64, most int) (se, df float64, ok bool) {
 	n := len(scores)
-	if n < leastScores || waves < 1 {
+	if n < leastScores || most < 1 {
 		return 0, 1, false
 	}
 	var top float64 // whose square may be too large or too small for a float64
 	for _, v := range scores {
 		top = max(top, math.Abs(v))
 	}
-	powers := make([]float64, min(waves, 2*n/leastShort))
+	powers := make([]float64, min(most, 2*n/leastShort))
+	cosines(scores, powers)
 	var sum float64
-	for j := range powers {
-		w := wave(scores, j+1) / top
+	for j, w := range powers {
+		w /= top
 		powers[j] = w * w
 		sum += w * w
 	}
@@ -53,19 +54,46 @@ func spread(scores []float64, waves int) (se, df float64, ok bool) {
 	return top * math.Sqrt(level*float64(n)), df, df >= leastDF
 }
 
-// wave is how much of the cosine with j halves of a period there is in the scores.
-func wave(scores []float64, j int) float64 {
-	n := float64(len(scores))
-	step := math.Pi * float64(j) / n
-	twice := 2 * math.Cos(step)
-	last := math.Cos(step / 2) // a cosine is the same half a step before and behind 0
-	now := last
-	var sum float64
-	for _, v := range scores {
-		sum += v * now
-		last, now = now, twice*now-last
+// cosines fills in how much of the cosines with 1, 2, 3, … halves of a period there is in the scores.
+//
+// A cosine with an even number of halves is the same from either end of the run, one with an odd
+// number has the other sign, so that half of the run is enough; and two at a time take little
+// longer than one.
+func cosines(scores, out []float64) {
+	n := len(scores)
+	even, odd := make([]float64, n/2), make([]float64, n/2)
+	for i := range even {
+		a, b := scores[i], scores[n-1-i]
+		even[i], odd[i] = a+b, a-b
 	}
-	return sum * math.Sqrt(2/n)
+	middle := 0.0 // where a cosine with an even number of halves is 1 or -1
+	if n%2 == 1 {
+		middle = scores[n/2]
+	}
+	scale := math.Sqrt(2 / float64(n))
+	for j := 1; j <= len(out); j += 2 {
+		x, y := cosineOf(j, n), cosineOf(j+1, n)
+		var sum, next float64
+		for i, v := range odd {
+			sum += v * x.now
+			next += even[i] * y.now
+			x.last, x.now = x.now, x.twice*x.now-x.last
+			y.last, y.now = y.now, y.twice*y.now-y.last
+		}
+		out[j-1] = sum * scale
+		if middle = -middle; j < len(out) {
+			out[j] = (next + middle) * scale
+		}
+	}
+}
+
+// cosine is one with j halves of a period in n steps, at a step and at the one before.
+type cosine struct{ twice, last, now float64 }
+
+func cosineOf(j, n int) cosine {
+	step := math.Pi * float64(j) / float64(n)
+	at := math.Cos(step / 2) // a cosine is the same half a step before and behind 0
+	return cosine{2 * math.Cos(step), at, at}
 }
 
 // noMemory is the probability, before anything is seen, that scores do not depend on their neighbours.
@@ -81,13 +109,18 @@ const noMemory = 0.7
 // is taken for that of a variance that so many independent samples would leave.
 func still(powers []float64) (level, df float64) {
 	b := belief{powers: powers, top: math.Inf(-1)}
-	b.weigh(1, 0, noMemory)
+	b.weigh(0, noMemory)
 	count := float64(len(powers))
 	const ratios = 8
 	corners := math.Ceil(2 * math.Log2(count))
+	b.fall = make([]float64, len(powers))
 	for c := 1.0; c < count; c *= math.Sqrt2 {
+		for i := range b.fall {
+			x := float64(i+1) / c
+			b.fall[i] = 1 / (1 + x*x)
+		}
 		for r := range ratios {
-			b.weigh(c, math.Exp2(float64(2*r-1)), (1-noMemory)/ratios/corners)
+			b.weigh(math.Exp2(float64(2*r-1)), (1-noMemory)/ratios/corners)
 		}
 	}
 	mean := b.mean / b.weight
@@ -99,18 +132,21 @@ func still(powers []float64) (level, df float64) {
 // belief adds up lines of powers by how likely they are.
 type belief struct {
 	powers               []float64
-	top                  float64 // logarithm of the greatest likelihood, which the weights are parts of
-	weight, mean, square float64 // of the logarithm of the power at 0
+	fall                 []float64 // of the line at each, behind its corner
+	top                  float64   // logarithm of the greatest likelihood, which the weights are parts of
+	weight, mean, square float64   // of the logarithm of the power at 0
 }
 
-// weigh adds one line.
-func (b *belief) weigh(corner, ratio, prior float64) {
+// weigh adds one line, which is flat without fall.
+func (b *belief) weigh(ratio, prior float64) {
 	count := float64(len(b.powers))
 	var sum, logs float64
 	product := 1.0
 	for i, p := range b.powers {
-		x := float64(i+1) / corner
-		g := 1 + ratio/(1+x*x)
+		g := 1.0
+		if b.fall != nil {
+			g += ratio * b.fall[i]
+		}
 		sum += p / g
 		if product *= g; product > 1e200 {
 			logs += math.Log(product)

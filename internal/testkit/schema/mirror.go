@@ -67,7 +67,7 @@ func (m *mirror) fields(path string, at map[string]any, of reflect.Type) {
 		}
 		// What is embedded by its address may be missing as a whole.
 		whole := len(f.Index) == 1 || of.Field(f.Index[0]).Type.Kind() != reflect.Pointer
-		if has = append(has, name); options != "omitempty" && whole {
+		if has = append(has, name); options != "omitempty" && options != "omitzero" && whole {
 			must = append(must, name)
 		}
 		if field, ok := properties[name].(map[string]any); ok {

@@ -72,6 +72,8 @@ type printer struct {
 	thin  bool // a percentile with too few samples was printed in this stage
 	least bool // a lower bound was
 	apart bool // the next line stands apart from the last one
+
+	within bool // how well figures are known was printed in this stage
 }
 
 func (p *printer) line(s string) {

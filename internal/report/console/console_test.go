@@ -47,9 +47,31 @@ func around(unit string, count int64, mid float64, thin ...string) result.Stat {
 
 func rate(unit string, v float64) result.Stat { return result.Stat{Unit: unit, Avg: v} }
 
+// sampled gives metrics intervals of sampling, but none for percentiles of the second token.
+func sampled(all map[string]result.Stat) map[string]result.Stat {
+	for _, id := range []string{
+		"time_to_first_token", "time_to_first_output_token", "time_to_second_token", "inter_token_latency", "time_per_output_token", "request_latency",
+		"request_latency_from_due", "output_token_throughput_per_user", "request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput",
+	} {
+		m, ok := all[id]
+		if !ok {
+			continue
+		}
+		at := func(v, share float64) result.Interval {
+			return result.Interval{Lo: v * (1 - share), Hi: v * (1 + share)}
+		}
+		m.Intervals = map[string]result.Interval{"avg": at(m.Avg, 0.0212)}
+		if m.Spread != nil && id != "time_to_second_token" {
+			m.Intervals["p50"], m.Intervals["p90"], m.Intervals["p99"] = at(m.P50, 0.0093), at(m.P90, 0.034), at(m.P99, 0.118)
+		}
+		all[id] = m
+	}
+	return all
+}
+
 func streamed(n int64, slow float64) map[string]result.Stat {
 	thin := []string{"p99.9"}
-	return map[string]result.Stat{
+	return sampled(map[string]result.Stat{
 		"time_to_first_token":              around("ms", n, 51.2*slow, thin...),
 		"time_to_first_output_token":       around("ms", n, 51.2*slow, thin...),
 		"time_to_second_token":             around("ms", n, 10.3*slow, thin...),
@@ -73,7 +95,7 @@ func streamed(n int64, slow float64) map[string]result.Stat {
 		"read_delay":                       around("ms", n*64, 0.03),
 		"connect_time":                     around("ms", 32, 0.4, "p90", "p95", "p99", "p99.9"),
 		"request_latency_from_due":         around("ms", n, 690.001*slow, thin...),
-	}
+	})
 }
 
 func oneStage() *result.Result {

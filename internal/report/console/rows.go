@@ -107,15 +107,16 @@ func title(name string) string {
 
 // statistic is a number of a spread and its column.
 type statistic struct {
-	name string
-	keep int
+	name   string
+	keep   int
+	within int // keep of the column beside it that says how well it is known; 0: there is none
 }
 
 // statistics are the columns of the table after the average, from the least
 // value to the greatest. p50 and p99 are the last to go when room is short.
 func statistics() []statistic {
 	return []statistic{
-		{"min", 60}, {"p1", 5}, {"p5", 6}, {"p10", 7}, {"p25", 20}, {"p50", mustKeep}, {"p75", 21},
-		{"p90", 80}, {"p95", 50}, {"p99", mustKeep}, {"p99.9", 40}, {"max", 70}, {"std", 30},
+		{"min", 60, 0}, {"p1", 5, 0}, {"p5", 6, 0}, {"p10", 7, 0}, {"p25", 20, 0}, {"p50", mustKeep, 45}, {"p75", 21, 0},
+		{"p90", 80, 35}, {"p95", 50, 25}, {"p99", mustKeep, 75}, {"p99.9", 40, 0}, {"max", 70, 0}, {"std", 30, 0},
 	}
 }

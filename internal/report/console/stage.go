@@ -18,7 +18,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.heading(s, len(r.Stages))
 	p.stageVerdict(r, s)
 	p.counts(s)
-	p.thin, p.least = false, false
+	p.thin, p.least, p.within = false, false, false
 	p.spread(s.Metrics, spreads())
 	if p.all {
 		p.spread(s.Metrics, rest(s.Metrics, true))
@@ -31,6 +31,9 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 		p.wrapped(indent, leastText)
 	}
 	p.rates(s)
+	if p.within {
+		p.wrapped(indent, withinText)
+	}
 	p.cost(s)
 	p.windows(s)
 	p.targets(s.Targets)
@@ -43,6 +46,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.cached(s.Metrics)
 	p.client(s.Metrics)
 	p.errorBars(s.Metrics)
+	p.precision(s)
 	p.server(s.Server)
 	p.services(s.Services)
 }
@@ -90,9 +94,13 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 		{title: "", left: true, keep: mustKeep},
 		{title: "", left: true, keep: mustKeep},
 		{title: "avg", keep: mustKeep},
+		{title: withinTitle, keep: keepWithinAvg},
 	}}
 	for _, st := range stats {
 		t.columns = append(t.columns, column{title: st.name, keep: st.keep})
+		if st.within > 0 {
+			t.columns = append(t.columns, column{title: withinTitle, keep: st.within})
+		}
 	}
 	t.columns = append(t.columns, column{title: "count", keep: 10})
 	for _, r := range rows {
@@ -109,6 +117,7 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 	for _, l := range t.render(p.width-len(indent), p.style) {
 		p.thin = p.thin || strings.Contains(l, thinMark)
 		p.least = p.least || strings.Contains(l, number.Least)
+		p.within = p.within || strings.Contains(l, withinTitle)
 		p.line(indent + l)
 	}
 }
@@ -153,7 +162,7 @@ func cells(r row, m result.Stat, stats []statistic) []string {
 	if r.unit != "" {
 		unit = strings.TrimSpace(r.unit)
 	}
-	row := []string{r.label, unit, number.AtLeast(scale.Format(m.Avg), m.Open("avg"))}
+	row := []string{r.label, unit, number.AtLeast(scale.Format(m.Avg), m.Open("avg")), within(&m, mean)}
 	for _, st := range stats {
 		cell := ""
 		if m.Spread != nil {
@@ -163,6 +172,9 @@ func cells(r row, m result.Stat, stats []statistic) []string {
 			}
 		}
 		row = append(row, cell)
+		if st.within > 0 {
+			row = append(row, within(&m, st.name))
+		}
 	}
 	count := ""
 	if m.Count > 0 {
@@ -193,7 +205,9 @@ func (p *printer) rates(s *result.Stage) {
 		{left: true, keep: mustKeep},
 		{left: true, keep: mustKeep},
 		{title: "whole stage", keep: mustKeep},
+		{title: withinTitle, keep: keepWithinAvg},
 		{title: "steady", keep: mustKeep},
+		{title: withinTitle, keep: keepWithinAvg},
 	}}
 	var steady map[string]result.Stat
 	if s.Steady != nil {
@@ -212,11 +226,12 @@ func (p *printer) rates(s *result.Stage) {
 		if i >= len(rates()) {
 			unit = screen.Clean(scale.Unit)
 		}
-		beside := ""
+		beside, besideWithin := "", ""
 		if m, ok := steady[r.metric]; ok {
-			beside = scale.Format(m.Avg)
+			beside, besideWithin = scale.Format(m.Avg), within(&m, mean)
 		}
-		t.add(r.label, unit, scale.Format(m.Avg), beside)
+		t.add(r.label, unit, scale.Format(m.Avg), within(&m, mean), beside, besideWithin)
+		p.within = p.within || m.Intervals != nil
 	}
 	if len(t.rows) == 0 {
 		return

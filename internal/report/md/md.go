@@ -53,6 +53,7 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	p.gates(r.Gates)
 	p.capacity(r)
 	p.figures(r)
+	p.list("", precision(r.Stages), mostFailures)
 	p.list("", objectives(r.Stages), mostFailures)
 	p.list("Failures", failures(r.Stages), mostFailures)
 	p.list("Notes", r.Notes, mostNotes)
@@ -141,6 +142,17 @@ func (p *printer) list(title string, texts []string, most int) {
 		}
 		p.line("%s", item)
 	}
+}
+
+// precision says in words how well the figure is known that most people read first.
+func precision(stages []result.Stage) []string {
+	var list []string
+	for i := range stages {
+		if text := stages[i].Precision(); text != "" {
+			list = append(list, of(&stages[i], len(stages))+text)
+		}
+	}
+	return list
 }
 
 // objectives says how many requests met each.

@@ -50,6 +50,22 @@ func (f figure) of(all map[string]result.Stat) (v float64, thin, ok bool) {
 	return m.Spread.At(f.stat), slices.Contains(m.Thin, f.stat), true
 }
 
+// within says behind a figure how well it is known, where it has an interval of sampling.
+func (f figure) within(all map[string]result.Stat) string {
+	m, name := all[f.metric], f.stat
+	if name == "" {
+		name = "avg"
+	}
+	switch share, known, ok := m.Within(name); {
+	case !ok:
+		return ""
+	case !known:
+		return " ±?"
+	default:
+		return " " + number.PlusMinus(share)
+	}
+}
+
 // column is a column of cells under a title.
 type column struct {
 	title string
@@ -80,6 +96,7 @@ func (f figure) column(stages []result.Stage) (c column, thin, ok bool) {
 			if cell = number.AtLeast(scale.Own(v), m.Open(f.stat)); few {
 				cell, thin = `\~`+cell, true
 			}
+			cell += f.within(stages[i].Metrics)
 		}
 		c.cells = append(c.cells, cell)
 	}
@@ -119,6 +136,11 @@ func (p *printer) figures(r *result.Result) {
 	}
 	p.line("")
 	p.table(columns, mostTable)
+	if slices.ContainsFunc(columns, func(c column) bool {
+		return slices.ContainsFunc(c.cells, func(cell string) bool { return strings.Contains(cell, "±") })
+	}) {
+		p.line("\n± half the 95 %% confidence interval (sampling); ±? not known: too few requests")
+	}
 	if anyThin {
 		p.line("\n\\~ too few samples for this percentile: likely to vary between runs")
 	}

@@ -10,7 +10,8 @@ export interface Stat extends Partial<Spread> {
   unit: string;
   count?: number;
   avg: number;
-  error?: { avg: number; p99?: number };
+  error?: Record<string, { lo: number; hi: number }>; // error bars by statistic: between what its truth lies
+  intervals?: Record<string, { lo: number; hi: number }>; // of sampling, by statistic; one that is missing is not known
   thin?: string[];
   censored?: number; // requests that did not end
   at_least?: string[]; // statistics that are lower bounds, because of them

@@ -52,6 +52,14 @@ export function share(v: number): string {
   return trimZeros(fixed(p, p < 1 || (p > 99 && p < 100) ? 2 : 1)) + " %";
 }
 
+// plusMinus writes how far a figure can be off, as a share of it.
+export function plusMinus(v: number): string {
+  const p = Math.abs(v * 100);
+  if (p === 0) return "±0 %";
+  if (p < 0.01) return "±<0.01 %";
+  return "±" + group(fixed(p, p >= 9.95 ? 0 : p >= 0.995 ? 1 : 2)) + " %";
+}
+
 export const count = (n: number): string => group(fixed(n, 0));
 
 export function plural(n: number, thing: string): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, figureOf, fixed, group, inScale, plural, scaleFor, seconds, share, value, visible, words } from "../src/format";
+import { count, figureOf, fixed, group, inScale, plural, plusMinus, scaleFor, seconds, share, value, visible, words } from "../src/format";
 
 test("values look as on the console", () => {
   for (const [v, unit, want] of [
@@ -38,4 +38,10 @@ test("times and counts", () => {
 test("names become words, and control characters visible", () => {
   assert.deepEqual(["client_cpu", "ttft_drift", "lag_p99"].map(words), ["Client CPU", "TTFT drift", "Lag p99"]);
   assert.equal(visible("a\u202eb\u0007c\nd"), "a\\u202eb\\u0007c\nd");
+});
+
+test("how far a figure can be off", () => {
+  for (const [share, want] of [[0, "±0 %"], [0.00001, "±<0.01 %"], [0.0043, "±0.43 %"], [0.00996, "±1.0 %"], [0.021, "±2.1 %"], [0.118, "±12 %"]] as const) {
+    assert.equal(plusMinus(share), want);
+  }
 });

@@ -28,7 +28,7 @@ func TestLowerBounds(t *testing.T) {
 		text string
 		want string // of a line
 	}{
-		"a stage":  {text(t, one, Options{Width: 160}), `Time to first token +ms +≥ 3,060 +2,400.* 3,000 .* 3,600 +≥ 3,900 +≥ 5,400 +≥ 7,200 +≥ 7,500 +≥ 330 `},
+		"a stage":  {text(t, one, Options{Width: 160}), `Time to first token +ms +≥ 3,060 +2,400.* 3,000 .* 3,600 +≥ 3,900 +≥ 5,400 +≥ 7,200 +≥ 7,500 +≥ 330`},
 		"stages":   {text(t, several, Options{Width: 160}), `^ *2 .* ≥ 5,400`},
 		"a target": {text(t, parted, Options{Width: 160}), `a:8000.* ≥ 5,400`},
 	} {

@@ -4,6 +4,7 @@ import type { Stage, Stat } from "../document";
 import { figureOf, inScale, leastText, scaleFor, value } from "../format";
 import { attained, stageTitle } from "../model";
 import { labelOf } from "../names";
+import { errorBar, interval, note, off } from "./precision";
 import type { Section } from "./section";
 import { verdictBadge } from "./verdict";
 
@@ -30,12 +31,12 @@ function card(metric: string, stage: Stage): HTMLElement {
   const m = stage.metrics[metric] as Stat;
   const scale = scaleFor(m.unit, m.avg);
   const spread = m.p50 !== undefined;
-  const error = m.error && m.error.avg > 0 ? "± " + value(m.error.avg, m.unit).replace(/ (requests|tokens)\/sec$/, "") : "";
+  const error = (off(m, "avg") ?? 0) > 0 ? errorBar(m, "avg").replace(/ (requests|tokens)\/sec$/, "") : "";
   const unit = /\/sec$/.test(m.unit) ? "/s" : scale.unit;
   return h("div", { class: "figure" },
     h("h3", {}, labelOf(metric)),
     h("p", { class: "big" }, h("span", { title: m.at_least?.includes("avg") ? leastText : undefined }, figureOf(scale, m, "avg", m.avg)), unit !== "/s" && h("span", { class: "unit" }, " " + unit)),
-    h("p", { class: "quiet" }, (spread ? "average" : "whole stage") + (error ? " " + error : "")),
+    h("p", { class: "quiet" }, (spread ? "average" : "whole stage") + (error ? " " + error : ""), note(m, "avg")),
     spread ? strip(m) : null,
     spread ? percentiles(m) : beside(metric, stage));
 }
@@ -44,7 +45,7 @@ function percentiles(m: Stat): HTMLElement {
   const scale = scaleFor(m.unit, m.avg);
   return h("dl", { class: "few" }, ...(["p50", "p90", "p99"] as const).flatMap((p) => {
     const thin = m.thin?.includes(p);
-    return [h("div", {}, h("dt", {}, p), h("dd", { title: thin ? "too few samples for this percentile: likely to vary between runs" : undefined }, figureOf(scale, m, p, m[p] ?? NaN)))];
+    return [h("div", {}, h("dt", {}, p), h("dd", { title: thin ? "too few samples for this percentile: likely to vary between runs" : m.intervals ? interval(m, p) : undefined }, figureOf(scale, m, p, m[p] ?? NaN)))];
   }));
 }
 
@@ -73,14 +74,14 @@ function strip(m: Stat): SVGElement {
   const [a, b] = [f(wide ? Math.max(min, 1e-9) : min), f(max)];
   const x = (v: number) => 4 + (b > a ? Math.min(Math.max((f(Math.max(v, wide ? 1e-9 : -Infinity)) - a) / (b - a), 0), 1) * 192 : 96);
   const line = (from: number, to: number, cls: string, y: number) => s("line", { class: cls, x1: x(from), x2: x(to), y1: y, y2: y });
-  const bar = m.error?.avg ?? 0;
-  const bar99 = m.error?.p99 ?? 0;
+  const bar = m.error?.["avg"] ?? { lo: m.avg, hi: m.avg };
+  const bar99 = m.error?.["p99"];
   return s("svg", { class: "strip", viewBox: "0 0 200 26", preserveAspectRatio: "xMinYMid meet", role: "img", "aria-label": `Spread: minimum ${value(min, m.unit)}, median ${value(p50, m.unit)}, p99 ${value(p99, m.unit)}, maximum ${value(max, m.unit)}` + (wide ? ", on a log axis" : "") },
     line(min, max, "whisker faint", 12), line(p1, p99, "whisker", 12),
     s("rect", { class: "box", x: x(p25), y: 6, width: Math.max(1.5, x(p75) - x(p25)), height: 12, rx: 2 }),
     s("line", { class: "median", x1: x(p50), x2: x(p50), y1: 4, y2: 20 }),
     s("line", { class: "whisker", x1: x(p99), x2: x(p99), y1: 8, y2: 16 }),
     s("circle", { class: "extreme", cx: x(max), cy: 12, r: 2 }),
-    line(m.avg - bar, m.avg + bar, "error", 23), s("circle", { class: "average", cx: x(m.avg), cy: 23, r: 2 }),
-    bar99 > 0 && line(p99 - bar99, p99 + bar99, "error", 23));
+    line(bar.lo, bar.hi, "error", 23), s("circle", { class: "average", cx: x(m.avg), cy: 23, r: 2 }),
+    bar99 && bar99.hi > bar99.lo && line(bar99.lo, bar99.hi, "error", 23));
 }

@@ -4,6 +4,7 @@ import type { Part, Stage, Stat } from "../document";
 import { count, figureOf, inScale, leastText, plural, scaleFor, seconds, share, value, words } from "../format";
 import type { Model } from "../model";
 import { costs, labelOf, percentiles, rates, spreads, type Row } from "../names";
+import { errorBar, legend, note, precision } from "./precision";
 import { frame, type Section } from "./section";
 
 export function tables(): Section {
@@ -12,7 +13,7 @@ export function tables(): Section {
   return { id: "figures-all", title: "Figures", element, update: (m: Model, state) => {
     const stage = m.stages[state.stage];
     if (!stage) return false;
-    refresh(box, h("p", { class: "lead" }, counted(stage)), spreadTable(stage), rateTable(stage), objectives(stage), failures(stage), parts("Target", stage.targets), parts("Model", stage.models), client(stage), counting(stage));
+    refresh(box, h("p", { class: "lead" }, counted(stage)), spreadTable(stage), rateTable(stage), objectives(stage), failures(stage), parts("Target", stage.targets), parts("Model", stage.models), client(stage), precision(stage), counting(stage));
     return true;
   } };
 }
@@ -49,12 +50,13 @@ function spreadTable(stage: Stage): HTMLElement | null {
   const body = rows.map((r) => {
     const m = stage.metrics[r.metric] as Stat;
     const scale = scaleFor(m.unit, m.avg);
-    return h("tr", {}, h("th", { scope: "row" }, r.label), h("td", { class: "unit" }, r.unit ?? scale.unit), h("td", { class: "number strong" }, figureOf(scale, m, "avg", m.avg)),
-      ...percentiles.map((p) => { const few = m.thin?.includes(p) ?? false; thin ||= few; return h("td", { class: "number" + (few ? " thin" : "") }, figureOf(scale, m, p, m[p] ?? NaN)); }),
-      h("td", { class: "number" }, figureOf(scale, m, "std", m.std ?? NaN)), h("td", { class: "number quiet" }, m.error ? "± " + value(m.error.avg, m.unit) : ""), h("td", { class: "number quiet" }, m.count ? count(m.count) : ""));
+    return h("tr", {}, h("th", { scope: "row" }, r.label), h("td", { class: "unit" }, r.unit ?? scale.unit), h("td", { class: "number strong" }, figureOf(scale, m, "avg", m.avg), note(m, "avg")),
+      ...percentiles.map((p) => { const few = m.thin?.includes(p) ?? false; thin ||= few; return h("td", { class: "number" + (few ? " thin" : "") }, figureOf(scale, m, p, m[p] ?? NaN), p === "min" || p === "max" ? null : note(m, p)); }),
+      h("td", { class: "number" }, figureOf(scale, m, "std", m.std ?? NaN)), h("td", { class: "number quiet" }, errorBar(m, "avg")), h("td", { class: "number quiet" }, m.count ? count(m.count) : ""));
   });
   const table = h("table", { class: "figures-table" }, headRow("Metric", "Unit", "avg", ...percentiles, "std", "error bar", "samples"), h("tbody", {}, ...body));
-  return h("div", {}, scroll("Latencies and lengths", table), thin && h("p", { class: "quiet" }, "~ too few samples for this percentile: likely to vary between runs."),
+  const sampled = rows.some((r) => stage.metrics[r.metric]?.intervals);
+  return h("div", {}, scroll("Latencies and lengths", table), sampled && h("p", { class: "quiet" }, legend), thin && h("p", { class: "quiet" }, "~ too few samples for this percentile: likely to vary between runs."),
     rows.some((r) => stage.metrics[r.metric]?.at_least) && h("p", { class: "quiet" }, leastText));
 }
 
@@ -66,10 +68,10 @@ function rateTable(stage: Stage): HTMLElement | null {
     const m = stage.metrics[r.metric] as Stat;
     const scale = scaleFor(m.unit, m.avg);
     const also = steady[r.metric];
-    return h("tr", {}, h("th", { scope: "row" }, r.label), h("td", { class: "unit" }, scale.unit), h("td", { class: "number strong" }, inScale(scale, m.avg)), h("td", { class: "number" }, also ? inScale(scale, also.avg) : ""), h("td", { class: "number quiet" }, m.error ? "± " + value(m.error.avg, m.unit) : ""));
+    return h("tr", {}, h("th", { scope: "row" }, r.label), h("td", { class: "unit" }, scale.unit), h("td", { class: "number strong" }, inScale(scale, m.avg), note(m, "avg")), h("td", { class: "number quiet" }, errorBar(m, "avg")), h("td", { class: "number" }, also ? inScale(scale, also.avg) : "", also ? note(also, "avg") : null), h("td", { class: "number quiet" }, also ? errorBar(also, "avg") : ""));
   });
   const s = stage.steady;
-  return h("div", {}, scroll("Rates", h("table", { class: "narrow" }, headRow("Rate", "Unit", "whole stage", "steady", "error bar"), h("tbody", {}, ...body))),
+  return h("div", {}, scroll("Rates", h("table", { class: "narrow" }, headRow("Rate", "Unit", "whole stage", "error bar", "steady", "error bar"), h("tbody", {}, ...body))),
     s && h("p", { class: "quiet" }, `Steady window: ${seconds(s.window.begin_s)} to ${seconds(s.window.end_s)} of the run, ${plural(s.counts.sent, "request")}.`));
 }
 

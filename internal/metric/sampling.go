@@ -64,16 +64,14 @@ func (f *Fold) place(s *stage, r *Request) {
 	}
 }
 
-// Intervals fills the intervals of sampling into summaries that Summarize has made. It reads the
-// samples once more.
-func (f *Fold) Intervals(stages []Stage) error {
-	for i, s := range f.stages {
-		if s == nil || i >= len(stages) || s.order.n == 0 {
-			continue
-		}
-		if err := f.sampling(s, &stages[i]); err != nil {
-			return fmt.Errorf("work out the intervals of stage %d: %w", i+1, err)
-		}
+// Intervals fills the intervals of sampling of stage i into its summary, which Summarize has made.
+// It reads the samples once more.
+func (f *Fold) Intervals(i int, st *Stage) error {
+	if i >= len(f.stages) || f.stages[i] == nil || f.stages[i].order.n == 0 {
+		return nil
+	}
+	if err := f.sampling(f.stages[i], st); err != nil {
+		return fmt.Errorf("work out the intervals of stage %d: %w", i+1, err)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func sampled(t testing.TB, list []*record.Record, folds int) Stage {
 		}
 	}
 	stages := summarize(t, all[0])
-	if err := all[0].Intervals(stages); err != nil {
+	if err := all[0].Intervals(0, &stages[0]); err != nil {
 		t.Fatal(err)
 	}
 	return stages[0]
@@ -234,7 +234,7 @@ func BenchmarkIntervals(b *testing.B) {
 			}
 			stages := summarize(b, f)
 			for b.Loop() {
-				if err := f.Intervals(stages); err != nil {
+				if err := f.Intervals(0, &stages[0]); err != nil {
 					b.Fatal(err)
 				}
 			}

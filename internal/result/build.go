@@ -81,8 +81,10 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("work out the metrics: %w", err)
 	}
-	if err := fold.Intervals(sums); err != nil {
-		return nil, err
+	for i := range sums {
+		if err := fold.Intervals(i, &sums[i]); err != nil {
+			return nil, err
+		}
 	}
 	opts := FoldOptions(p)
 	r := &Result{
@@ -159,6 +161,9 @@ func BuildStage(p *plan.Plan, marks []record.StageMark, i int, fold *metric.Fold
 		return nil, fmt.Errorf("work out the metrics: %w", err)
 	}
 	sum := at(sums, i)
+	if err := fold.Intervals(i, &sum); err != nil {
+		return nil, err
+	}
 	st := buildStage(p, i, MarkOf(marks, i), &sum)
 	return &st, nil
 }

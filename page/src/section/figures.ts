@@ -36,7 +36,7 @@ function card(metric: string, stage: Stage): HTMLElement {
   return h("div", { class: "figure" },
     h("h3", {}, labelOf(metric)),
     h("p", { class: "big" }, h("span", { title: m.at_least?.includes("avg") ? leastText : undefined }, figureOf(scale, m, "avg", m.avg)), unit !== "/s" && h("span", { class: "unit" }, " " + unit)),
-    h("p", { class: "quiet" }, (spread ? "average" : "whole stage") + (error ? " " + error : ""), note(m, "avg")),
+    h("p", { class: "quiet" }, (spread ? "average" : "whole stage") + (error ? " " + error : ""), note(m, "avg", "sampling ")),
     spread ? strip(m) : null,
     spread ? percentiles(m) : beside(metric, stage));
 }

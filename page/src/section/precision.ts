@@ -37,9 +37,9 @@ export function interval(m: Stat, name: string): string {
 }
 
 // note is that as a small text behind a figure; nothing where it has none.
-export function note(m: Stat, name: string): HTMLElement | null {
+export function note(m: Stat, name: string, before = ""): HTMLElement | null {
   const text = within(m, name);
-  return text === "" ? null : h("small", { class: "within", title: interval(m, name) }, text);
+  return text === "" ? null : h("small", { class: "within", title: interval(m, name) }, before + text);
 }
 
 // precision says it in words of the figure that most people read first.

@@ -27,3 +27,22 @@ func BenchmarkAddInTime(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAddFew: stages of so many requests that each is told apart.
+func BenchmarkAddFew(b *testing.B) {
+	rec := evenly(0, 50*msec, 10*msec, 16)
+	end := rec.End
+	var f *Fold
+	pool := stat.NewPool(b.TempDir(), 64<<20)
+	defer pool.Close()
+	for i := 0; b.Loop(); i++ {
+		if i%4096 == 0 {
+			if f != nil {
+				f.Close()
+			}
+			f = mustFold(b, Options{Bounds: fixed(0, Unknown), Pool: pool})
+		}
+		rec.End = end + time.Duration(i)*50*time.Microsecond
+		f.Add(rec)
+	}
+}

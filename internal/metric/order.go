@@ -26,23 +26,35 @@ type order struct {
 	single      []stat.Part // each of them, as long as they are few
 	first, last int64       // when the first and the last of them ended
 	shift       uint        // logarithm of the length of a span
+	part        stat.Part   // of the last request
+}
+
+// same takes a request into account that belongs to the span of the one before, as nearly all of
+// many do; false: it does not.
+func (o *order) same(end int64) bool {
+	if o.n <= mostSingle || end>>o.shift<<o.shift != o.part.End {
+		return false
+	}
+	o.n++
+	o.first, o.last = min(o.first, end), max(o.last, end)
+	return true
 }
 
 // add takes a request into account and gives its part.
 func (o *order) add(r *Request) stat.Part {
-	sent := r.Sent
-	if sent == record.Never {
-		sent = r.Due
+	o.part = stat.Part{Sent: int64(r.Sent), End: int64(r.End)}
+	if r.Sent == record.Never {
+		o.part.Sent = int64(r.Due)
 	}
-	part := stat.Part{Sent: int64(sent), End: int64(r.End)}
-	o.span(part.End, part.End)
+	o.span(o.part.End, o.part.End)
 	if o.n++; o.n <= mostSingle {
-		o.single = append(o.single, part)
-		return part
+		o.single = append(o.single, o.part)
+		return o.part
 	}
 	o.single = nil
-	begin := part.End >> o.shift << o.shift
-	return stat.Part{Sent: begin, End: begin}
+	begin := o.part.End >> o.shift << o.shift
+	o.part = stat.Part{Sent: begin, End: begin}
+	return o.part
 }
 
 // span widens the time that requests ended in.

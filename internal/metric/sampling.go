@@ -49,14 +49,10 @@ func ordered(defs []Def) []int {
 
 // place says to which part the samples of a request belong.
 func (f *Fold) place(s *stage, r *Request) {
-	if r.Failure != nil {
+	if r.Failure != nil || s.order.same(int64(r.End)) {
 		return
 	}
 	part := s.order.add(r)
-	if part == s.part {
-		return
-	}
-	s.part = part
 	s.even.In(part)
 	for _, i := range f.ordered {
 		s.cols[i].In(part)

@@ -18,8 +18,7 @@ type stage struct {
 	even   *stat.Column   // gaps that are gaps of events and of tokens alike
 	cut    cutColumns     // by sampled metric: of requests that did not end
 
-	order order     // which samples are neighbours
-	part  stat.Part // where those of the last request belong
+	order order // which samples are neighbours
 
 	whole, steady Totals
 	steadyEnd     time.Duration

@@ -70,6 +70,7 @@ type divider struct {
 	cells  cells          // nil: samples are few
 	// table is the number of bounds below each cell, by set; mixed where one lies inside it.
 	table [2][]uint8
+	at    [blockLen]int32 // the cells of the samples that are being added
 }
 
 const (
@@ -104,42 +105,48 @@ func (d *divider) below(set int, distance uint64) int {
 
 // add adds samples of one part.
 func (d *divider) add(part int, stored []int64) {
-	var over [2][mostBounds + 1]int64 // by number of bounds below
-	sums := &d.sums[part]
-	for _, s := range stored {
-		distance := uint64(s>>setBits) - uint64(d.base)
-		cell := 0
-		if d.cells != nil {
-			cell = rootIndex(distance)
+	if d.cells != nil {
+		for i, s := range stored {
+			cell := rootIndex(uint64(s>>setBits) - uint64(d.base))
 			d.cells[cell][s&int64(Both)]++
-		}
-		for i := range d.out {
-			if s>>i&1 == 0 {
-				continue
-			}
-			var carry uint64
-			sums[i][0], carry = bits.Add64(sums[i][0], distance, 0)
-			sums[i][1] += carry
-			below := uint8(mixed)
-			if d.cells != nil {
-				below = d.table[i][cell]
-			} else {
-				d.out[i].values = append(d.out[i].values, s>>setBits)
-			}
-			if below == mixed {
-				below = uint8(d.below(i, distance))
-			}
-			over[i][below]++
+			d.at[i] = int32(cell)
 		}
 	}
 	for i := range d.out {
-		out, upTo := &d.out[i], int64(0)
-		for k := range out.UpTo {
-			upTo += over[i][k]
-			out.UpTo[k][part] += upTo
-		}
-		out.N[part] += upTo + over[i][len(out.UpTo)]
+		d.addTo(i, part, stored)
 	}
+}
+
+// addTo adds those samples of one part that are in a set.
+func (d *divider) addTo(set, part int, stored []int64) {
+	var over [mostBounds + 1]int64 // by number of bounds below
+	out, sum, table := &d.out[set], d.sums[part][set], d.table[set]
+	for i, s := range stored {
+		if s>>set&1 == 0 {
+			continue
+		}
+		distance := uint64(s>>setBits) - uint64(d.base)
+		var carry uint64
+		sum[0], carry = bits.Add64(sum[0], distance, 0)
+		sum[1] += carry
+		below := uint8(mixed)
+		if d.cells != nil {
+			below = table[d.at[i]]
+		} else {
+			out.values = append(out.values, s>>setBits)
+		}
+		if below == mixed {
+			below = uint8(d.below(set, distance))
+		}
+		over[below&mostBounds]++
+	}
+	d.sums[part][set] = sum
+	var upTo int64
+	for k := range out.UpTo {
+		upTo += over[k]
+		out.UpTo[k][part] += upTo
+	}
+	out.N[part] += upTo + over[len(out.UpTo)]
 }
 
 // finish works out what is known once all samples are in.

@@ -96,3 +96,21 @@ func checkDivision(t *testing.T, name string, got *Division, want [][]int64, bou
 		}
 	}
 }
+func BenchmarkDivide(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	p := NewPool(b.TempDir(), 64<<20)
+	defer p.Close()
+	c := p.Column()
+	const n = 2 << 20
+	for i := range n {
+		c.In(Part{End: int64(i >> 12)})
+		c.Append(10_000_000+r.Int64N(1_000_000), Both)
+	}
+	bounds := []float64{10_010_000, 10_050_000, 10_100_000, 10_250_000, 10_500_000, 10_750_000, 10_900_000, 10_950_000, 10_990_000, 10_999_000}
+	for b.Loop() {
+		if _, err := Divide([2][]float64{bounds, bounds}, n>>12, func(p Part) int { return int(p.End) }, c); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/sample")
+}

@@ -287,7 +287,8 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
 		s.whole.add(r, good)
 		s.whole.span(r.Record)
 		s.pace.add(r.Record)
-		s.count(r, f.opts.StandIn, f.opts.Bends)
+		s.count(r, f.opts.StandIn)
+		s.resend(r, f.opts.Bends)
 		if f.perTarget != nil {
 			f.part(&s.targets, r.Target, f.opts.Targets, f.perTarget, r, good)
 		}

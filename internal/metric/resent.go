@@ -10,12 +10,8 @@ import (
 // Its latencies count from the first time, so that what was lost by then is in them: in that to
 // the first token, where there is one, it weighs most.
 func (s *stage) resend(r *Request, bends func(added, latency time.Duration) bool) {
-	if r.Resent == 0 {
-		return
-	}
-	s.Resent++
-	if r.Failure != nil {
-		return // it has no latency
+	if r.Resent == 0 || r.Failure != nil {
+		return // a failure has no latency
 	}
 	first := r.End
 	if r.First != record.Never {

@@ -210,7 +210,7 @@ func (t *Totals) merge(o *Totals) {
 }
 
 // count takes a measured request into the counts.
-func (s *stage) count(r *Request, standIn bool, bends func(added, latency time.Duration) bool) {
+func (s *stage) count(r *Request, standIn bool) {
 	s.Reads += int64(len(r.Marks))
 	if r.Tail != nil {
 		s.Reads += r.Tail.Reads
@@ -222,7 +222,9 @@ func (s *stage) count(r *Request, standIn bool, bends func(added, latency time.D
 	s.Unstamped += r.unstamped
 	s.Unbounded += r.unbounded
 	s.Merged += r.merged
-	s.resend(r, bends)
+	if r.Resent > 0 {
+		s.Resent++
+	}
 	if r.Failure != nil {
 		s.fail(r)
 		return

@@ -97,12 +97,17 @@ func play(r *rand.Rand, s server, crowd float64, l talk) ([]*record.Record, reco
 func judgeTalk(t *testing.T, seed uint64, s server, crowd float64, l talk) (word string, said []string) {
 	t.Helper()
 	recs, mark := play(rand.New(rand.NewPCG(seed, 7)), s, crowd, l)
+	return driftOf(talkWorld(recs, mark, l).build(t))
+}
+
+// talkWorld is the run of such a load.
+func talkWorld(recs []*record.Record, mark record.StageMark, l talk) *world {
 	w := &world{plan: plan.Default(), recs: recs}
 	w.plan.Target.URLs = []string{"http://example.test"}
 	w.plan.Tokenizer.Name = "test-tokenizer"
 	w.plan.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Concurrent: l.concurrent}}}
 	w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageMark{mark}}
-	return driftOf(w.build(t))
+	return w
 }
 
 // TestSessionsThatRunOut: conversations end, and that fewer and fewer are under way is no
@@ -201,40 +206,45 @@ func growing(recs []*record.Record, perToken time.Duration) {
 
 // TestPromptsThatGrow: where all sessions begin together, all prompts grow as the run goes on. A
 // first token that takes longer by that is no change of the server; one that takes longer for the
-// same prompt is.
+// same prompt is. Some servers take no longer for longer prompts.
 func TestPromptsThatGrow(t *testing.T) {
-	s := server{ttft: 50 * ms, tpot: 10 * ms, tokens: 20, jitter: 0.1}
+	const runs = 5
 	for _, l := range []talk{{12, 12, 6, 2, 100 * ms}, {40, 40, 5, 2, 300 * ms}, {20, 5, 6, 1, 100 * ms}} {
-		for _, slower := range []float64{1, 3} {
-			bad := 0
-			const runs = 5
-			for seed := range uint64(runs) {
-				recs, mark := play(rand.New(rand.NewPCG(seed, 7)), s, 0, l)
-				growing(recs, 50*time.Microsecond)
-				mark.SendEnd, mark.DrainEnd = 0, 0
-				for _, rec := range recs {
-					mark.SendEnd, mark.DrainEnd = max(mark.SendEnd, rec.Sent+1), max(mark.DrainEnd, rec.End)
-				}
-				for _, rec := range recs {
-					if slower > 1 && rec.Sent > mark.SendEnd/2 {
-						first := rec.Marks[0].Kernel - rec.Sent
-						rec.Marks[0].Kernel = min(rec.Sent+time.Duration(slower*float64(first)), rec.Marks[1].Kernel-1)
-						rec.Marks[0].User = rec.Marks[0].Kernel
+		for _, perToken := range []time.Duration{0, 50 * time.Microsecond} {
+			for _, slower := range []float64{1, 3} {
+				bad := 0
+				for seed := range uint64(runs) {
+					word, said := judgeGrowing(t, seed, perToken, slower, l)
+					if word != Valid {
+						bad++
+						t.Logf("%v, %v a token, %vx: %s %q", l, perToken, slower, word, said)
 					}
 				}
-				w := &world{plan: plan.Default(), recs: recs}
-				w.plan.Target.URLs = []string{"http://example.test"}
-				w.plan.Tokenizer.Name = "test-tokenizer"
-				w.plan.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Concurrent: l.concurrent}}}
-				w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageMark{mark}}
-				if word, said := driftOf(w.build(t)); word != Valid {
-					bad++
-					t.Logf("%v, %vx: %s %q", l, slower, word, said)
+				if slower == 1 && bad > 1 || slower > 1 && bad < runs {
+					t.Errorf("%v, %v a token, %v times slower: %d of %d are not valid", l, perToken, slower, bad, runs)
 				}
-			}
-			if slower == 1 && bad > 1 || slower > 1 && bad < runs {
-				t.Errorf("%v, %v times slower: %d of %d are not valid", l, slower, bad, runs)
 			}
 		}
 	}
+}
+
+// judgeGrowing is what the verdict says of the steadiness of sessions whose prompts grow, on a
+// server whose first tokens take so many times as long from half time on.
+func judgeGrowing(t *testing.T, seed uint64, perToken time.Duration, slower float64, l talk) (word string, said []string) {
+	t.Helper()
+	s := server{ttft: 50 * ms, tpot: 10 * ms, tokens: 20, jitter: 0.1, shared: 0.1}
+	recs, mark := play(rand.New(rand.NewPCG(seed, 7)), s, 0, l)
+	growing(recs, perToken)
+	mark.SendEnd, mark.DrainEnd = 0, 0
+	for _, rec := range recs {
+		mark.SendEnd, mark.DrainEnd = max(mark.SendEnd, rec.Sent+1), max(mark.DrainEnd, rec.End)
+	}
+	for _, rec := range recs {
+		if slower > 1 && rec.Sent > mark.SendEnd/2 {
+			first := rec.Marks[0].Kernel - rec.Sent
+			rec.Marks[0].Kernel = min(rec.Sent+time.Duration(slower*float64(first)), rec.Marks[1].Kernel-1)
+			rec.Marks[0].User = rec.Marks[0].Kernel
+		}
+	}
+	return driftOf(talkWorld(recs, mark, l).build(t))
 }

@@ -155,9 +155,10 @@ func (x *exchange) send(request []byte) error {
 		c.limit.far.Store(0)
 		c.limit.set(0) // TLS does not survive a write that a deadline broke off
 	}
-	c.sock.rx.giveWay()
 	c.sock.rearm()
-	x.sent = c.sock.clock.Now()
+	if x.sent = c.sock.clock.Now(); c.sock.rx.giveWay(x.sent) {
+		x.sent = c.sock.clock.Now()
+	}
 	c.limit.arm(x.lim.Due(x.sent, x.latest))
 	err := x.writeAll(request)
 	x.sent = c.sock.began(x.sent)

@@ -20,6 +20,7 @@ type receiver struct {
 	drained, more bool
 	left          int     // bytes that it left behind, where the kernel said
 	polled        *polled // the connection; nil: the runtime's poller wakes it
+	info          unix.TCPInfo
 	control       [64]byte
 	iov           unix.Iovec
 	msg           unix.Msghdr
@@ -41,11 +42,9 @@ func (r *receiver) enable(raw syscall.RawConn) {
 // follow has the reads of a connection of ours know what its poller does.
 func (r *receiver) follow(c net.Conn) { r.polled, _ = c.(*polled) }
 
-// giveWay comes before a request is sent.
-func (r *receiver) giveWay() {
-	if r.polled != nil {
-		r.polled.poller.giveWay()
-	}
+// giveWay comes before a request is sent; true: that took its time.
+func (r *receiver) giveWay(now time.Duration) bool {
+	return r.polled != nil && r.polled.poller.giveWay(now)
 }
 
 // receive reads once, without waiting. wall is the kernel's receive time of the
@@ -175,6 +174,9 @@ func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err e
 				return true
 			}
 			s.moderator.after(n, s.last.User)
+			if s.rx.polled != nil {
+				s.rx.polled.poller.lookAgain(s.last.User)
+			}
 			if s.rx.drained && s.trusts() {
 				return false
 			}
@@ -188,13 +190,20 @@ func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err e
 
 // received is how many segments with data, and how many bytes, the connection has received.
 func (r *receiver) received(raw syscall.RawConn) (segments, bytes int64, ok bool) {
-	_ = raw.Control(func(fd uintptr) {
-		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		if err == nil {
-			segments, bytes, ok = int64(info.Data_segs_in), int64(info.Bytes_received), true
-		}
-	})
-	return segments, bytes, ok
+	if r.polled != nil { // whose descriptor is in use while a read of it is handed over
+		ok = r.inform(uintptr(r.polled.fd))
+	} else {
+		_ = raw.Control(func(fd uintptr) { ok = r.inform(fd) })
+	}
+	return int64(r.info.Data_segs_in), int64(r.info.Bytes_received), ok
+}
+
+// inform asks the kernel about a connection. It is done often, and so without a new place for the
+// answer, and without telling the scheduler of a call that does not wait.
+func (r *receiver) inform(fd uintptr) bool {
+	size := uint32(unsafe.Offsetof(r.info.Data_segs_in) + unsafe.Sizeof(r.info.Data_segs_in))
+	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, fd, unix.IPPROTO_TCP, unix.TCP_INFO, uintptr(unsafe.Pointer(&r.info)), uintptr(unsafe.Pointer(&size)), 0)
+	return errno == 0 && uintptr(size) >= unsafe.Offsetof(r.info.Data_segs_in)+unsafe.Sizeof(r.info.Data_segs_in)
 }
 
 // transit is what the kernel knows of a connection's sending.

@@ -5,6 +5,7 @@ package clock
 import (
 	"net"
 	"syscall"
+	"time"
 )
 
 // receiver has nothing to do where the kernel's receive times cannot be had.
@@ -14,7 +15,7 @@ func (r *receiver) enable(syscall.RawConn) {}
 
 func (r *receiver) follow(net.Conn) {}
 
-func (r *receiver) giveWay() {}
+func (r *receiver) giveWay(time.Duration) bool { return false }
 
 func (r *receiver) received(syscall.RawConn) (segments, bytes int64, ok bool) { return 0, 0, false }
 

@@ -26,8 +26,12 @@ type turns struct {
 }
 
 const (
-	// turn is how long requests may be sent while nobody looks, or while something waits to be read.
-	turn = 500 * time.Microsecond
+	// often is how long those who are at work go on without a look. One costs less than asking the
+	// kernel how many segments a read had, which need not be asked where looks are that near to each
+	// other.
+	often = 80 * time.Microsecond
+	// turn is how long requests may be sent while others wait to read.
+	turn = time.Millisecond
 	// yields is how often at most a sender lets others go first: it has to go, too, where there is
 	// always something to read.
 	yields = 4
@@ -42,19 +46,28 @@ func (t *turns) woke(n int, clock *Clock) {
 	}
 }
 
-// giveWay is called by who is about to send.
-func (p *poller) giveWay() {
-	t, now := &p.turns, int64(p.clock.Now())
-	if now-t.looks.Load() > int64(turn) && t.one.TryLock() {
-		_ = p.raw.Control(func(ep uintptr) { p.look(ep, &t.lookout) })
-		woken := t.lookout.woken
-		if len(woken) > 0 {
-			p.wake(woken, false)
-			t.lookout.woken = woken[:0]
-		}
-		t.one.Unlock()
+// lookAgain has who is at work look, where nobody has for a while; false: somebody has.
+func (p *poller) lookAgain(now time.Duration) bool {
+	t := &p.turns
+	if int64(now)-t.looks.Load() < int64(often) || !t.one.TryLock() {
+		return false
 	}
-	for i := 0; i < yields && t.waiting.Load() > 0 && now-t.since.Load() > int64(turn); i++ {
+	defer t.one.Unlock()
+	_ = p.raw.Control(func(ep uintptr) { p.look(ep, &t.lookout) })
+	if woken := t.lookout.woken; len(woken) > 0 {
+		p.wake(woken, false)
+		t.lookout.woken = woken[:0]
+	}
+	return true
+}
+
+// giveWay is called by who is about to send; true: that took its time.
+func (p *poller) giveWay(now time.Duration) (gave bool) {
+	gave = p.lookAgain(now)
+	t := &p.turns
+	for i := 0; i < yields && t.waiting.Load() > 0 && int64(now)-t.since.Load() > int64(turn); i++ {
 		runtime.Gosched()
+		gave = true
 	}
+	return gave
 }

@@ -62,9 +62,9 @@ func TestSendersGiveWay(t *testing.T) {
 		if round == rounds {
 			t.Fatalf("%d of %d connections have read", read.Load(), conns)
 		}
-		for spin := time.Now(); time.Since(spin) < turn/10; { // a request is being sent
+		for spin := time.Now(); time.Since(spin) < turn/20; { // a request is being sent
 		}
-		p.giveWay()
+		p.giveWay(d.clock.Now())
 	}
 	for range conns {
 		if err := <-ended; err != nil {

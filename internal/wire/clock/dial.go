@@ -154,7 +154,9 @@ func (d *Dialer) dial(ctx context.Context, k uint64, p *poller) (*Conn, error) {
 	}
 	c.limit = deadline{conn: sock.Conn, clock: d.clock}
 	c.opened = opened
-	sock.single() // which learns how many segments have come so far
+	if n, bytes, ok := sock.rx.received(sock.raw); ok {
+		sock.segments.told(n, bytes)
+	}
 	c.Park()
 	d.dog.add(c)
 	return c, nil

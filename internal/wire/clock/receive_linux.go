@@ -174,9 +174,6 @@ func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err e
 				return true
 			}
 			s.moderator.after(n, s.last.User)
-			if s.rx.polled != nil {
-				s.rx.polled.poller.lookAgain(s.last.User)
-			}
 			if s.rx.drained && s.trusts() {
 				return false
 			}

@@ -7,6 +7,32 @@ type segments struct {
 	after int64 // segments read with it, where that is known; 0: it is not
 	asked bool  // about the read under way
 	one   bool  // what the answer was
+	pause int   // how many reads are not asked about next
+	spell int   // how many were not after the last answer: it was "several" so often in a row
+}
+
+// mostPause bounds how long a connection whose reads are all of several segments is not asked about.
+const mostPause = 16
+
+// skip reports whether a read is not asked about: where all are of several segments, as of a client
+// that has more to read than it can, the answers cost time and help nothing.
+func (g *segments) skip() bool {
+	if g.pause == 0 {
+		return false
+	}
+	g.pause--
+	g.asked, g.one = true, false
+	return true
+}
+
+// learn makes the pauses between questions longer or ends them.
+func (g *segments) learn() {
+	if g.one {
+		g.spell = 0
+		return
+	}
+	g.spell = min(2*g.spell+1, mostPause)
+	g.pause = g.spell
 }
 
 // newSegments is of a connection that has been read nothing from.
@@ -34,10 +60,11 @@ func (s *socket) single() bool {
 	if s.several {
 		return false
 	}
-	if !s.segments.asked {
+	if g := &s.segments; !g.asked && !g.skip() {
 		n, bytes, ok := s.rx.received(s.raw)
-		s.segments.told(n, bytes)
-		s.segments.one = s.segments.one && ok
+		g.told(n, bytes)
+		g.one = g.one && ok
+		g.learn()
 	}
 	return s.segments.one
 }

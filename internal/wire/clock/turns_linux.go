@@ -26,7 +26,7 @@ type turns struct {
 }
 
 const (
-	// often is how long those who are at work go on without a look. One costs less than asking the
+	// often is how long requests are sent without a look. One costs less than asking the
 	// kernel how many segments a read had, which need not be asked where looks are that near to each
 	// other.
 	often = 80 * time.Microsecond
@@ -46,7 +46,7 @@ func (t *turns) woke(n int, clock *Clock) {
 	}
 }
 
-// lookAgain has who is at work look, where nobody has for a while; false: somebody has.
+// lookAgain has who is about to send look, where nobody has for a while; false: somebody has.
 func (p *poller) lookAgain(now time.Duration) bool {
 	t := &p.turns
 	if int64(now)-t.looks.Load() < int64(often) || !t.one.TryLock() {

@@ -40,7 +40,7 @@ func (t *ticks) run(clock *Clock, all []*poller) {
 		case <-timer.C:
 		}
 		if tick(clock, all) {
-			every = tickEvery
+			every = max(every/2, tickEvery) // by and by: a program that has much to do is not idle for long
 		} else {
 			every = min(2*every, seldom)
 		}

@@ -34,9 +34,7 @@ func forms() []situation {
 				text := ": x\r\nevent: message\r\nid: 7\r\n" + strings.Replace(strings.ReplaceAll(word(i), "\n\n", "\r\n\r\n"), "data: ", "data:", 1)
 				c.head()
 				c.write([]byte(strings.Replace(chunk(text), "\r\n", ";name=value\r\n", 1)))
-				m := c.last
-				m.tokens = 1
-				c.writes, c.tokens = append(c.writes, m), c.tokens+1
+				c.note(1, text)
 				c.wait(5 * ms)
 			}
 			c.end()

@@ -59,9 +59,7 @@ func healthy() []situation {
 			c.write([]byte(text[:20]))
 			c.wait(60 * ms)
 			c.write([]byte(text[20:]))
-			m := c.last
-			m.tokens = 1
-			c.writes, c.tokens = append(c.writes, m), 1
+			c.note(1, text)
 			c.end()
 		}), args: flags("--concurrency 4 --requests 200"), quick: true},
 		{name: "the head long before the token", lie: "the head is the first token", server: always(func(c *call) {

@@ -5,9 +5,7 @@ package liar
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,6 +69,7 @@ type play struct {
 	calls          []*call
 	took           time.Duration
 	late, mean     time.Duration // of the server: the worst, and on average
+	slack          float64       // how far what the server wrote down can be off, in milliseconds
 }
 
 // patience is more than any play takes on the slowest machine.
@@ -91,7 +90,7 @@ func judgeOne(t testing.TB, s *situation) judged {
 }
 
 func perform(t testing.TB, s *situation, tmp string) *play {
-	p := &play{situation: s, t: t, program: shipped.Program(t), tmp: tmp, dir: filepath.Join(tmp, "out"), env: s.env}
+	p := &play{situation: s, t: t, program: shipped.Program(t), tmp: tmp, dir: filepath.Join(tmp, "out"), env: s.env, slack: path}
 	p.server = serve(t, s.server(), s.h2)
 	defer p.server.close()
 	defer func() {
@@ -226,65 +225,6 @@ func (p *play) verdict() string {
 		return "VALID" // it says no more than that all is well
 	}
 	return ""
-}
-
-// document is what of result.json is held against the truth.
-type document struct {
-	Interrupted bool `json:"interrupted"`
-	Incomplete  bool `json:"incomplete"`
-	Verdict     struct {
-		Word    string   `json:"word"`
-		Valid   bool     `json:"valid"`
-		Reasons []string `json:"reasons"`
-		Checks  []struct {
-			Name      string `json:"name"`
-			OK        bool   `json:"ok"`
-			Undecided bool   `json:"undecided"`
-		} `json:"checks"`
-		// Undecided are the checks that could not be made.
-		Undecided []string `json:"undecided"`
-	} `json:"verdict"`
-	Notes  []string `json:"notes"`
-	Stages []struct {
-		Counts struct {
-			Sent, OK, Failed, Scheduled, Resent, Warmup int64
-		} `json:"counts"`
-		Metrics map[string]map[string]any `json:"metrics"`
-	} `json:"stages"`
-}
-
-func readResult(name string) *document {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil
-	}
-	d := new(document)
-	if err := json.Unmarshal(text, d); err != nil {
-		d.Verdict.Word = fmt.Sprintf("a result.json that cannot be read: %v", err)
-	}
-	return d
-}
-
-// figure is a statistic of a metric, and the error that is stated with it. ok is false
-// where there is none, or where too few samples make it one that nobody relies on.
-func (d *document) figure(metric, stat string) (said, stated float64, ok bool) {
-	if d == nil || len(d.Stages) == 0 {
-		return 0, 0, false
-	}
-	m := d.Stages[0].Metrics[metric]
-	said, ok = m[stat].(float64)
-	if thin, isList := m["thin"].([]any); isList {
-		for _, name := range thin {
-			ok = ok && name != stat
-		}
-	}
-	bar, _ := m["error"].(map[string]any)
-	key := "p99"
-	if stat == "avg" {
-		key = "avg"
-	}
-	stated, _ = bar[key].(float64)
-	return said, stated, ok
 }
 
 // readRecords reads the records of a run by their sequence number.

@@ -184,6 +184,7 @@ const (
 type moment struct {
 	before, after time.Time
 	tokens        int
+	events        int // that the tokens are in
 }
 
 // call is one request as the server sees it.
@@ -202,6 +203,9 @@ type call struct {
 
 	began  bool // the head of the answer is out
 	closed bool
+	start  moment   // the first write
+	opened moment   // that of the first event
+	shown  moment   // that of the first visible token
 	writes []moment // of events with tokens
 	last   moment   // the latest of all
 	tokens int
@@ -250,6 +254,9 @@ func (c *call) write(b []byte) {
 		return
 	}
 	c.last = m
+	if c.start.before.IsZero() {
+		c.start = m
+	}
 }
 
 const streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -304,12 +311,28 @@ func (c *call) send(tokens int, texts ...string) {
 		b = append(b, c.piece(t)...)
 	}
 	c.write(b)
-	if tokens > 0 && !c.closed {
-		m := c.last
-		m.tokens = tokens
-		c.writes = append(c.writes, m)
-		c.tokens += tokens
+	c.note(tokens, strings.Join(texts, ""))
+}
+
+// note writes down what the last write held. Tokens of several events are spread evenly.
+func (c *call) note(tokens int, text string) {
+	if c.closed {
+		return
 	}
+	m := c.last
+	events := strings.Count(text, "data:")
+	if events > 0 && c.opened.before.IsZero() {
+		c.opened = m
+	}
+	if tokens == 0 {
+		return
+	}
+	if strings.Contains(text, `"content":`) && c.shown.before.IsZero() {
+		c.shown = m
+	}
+	m.tokens, m.events = tokens, max(1, min(events, tokens))
+	c.writes = append(c.writes, m)
+	c.tokens += tokens
 }
 
 // usage is the event that counts.

@@ -17,7 +17,8 @@ type finding struct {
 	what      string
 	said      float64
 	low, high float64
-	stated    float64 // error that the report states
+	down, up  float64 // how far the report says that it can be off either way
+	stated    float64 // what else it may be off by
 	spoils    float64 // how much of a difference the server's own lateness explains
 	text      string  // in place of figures
 	wrong     bool    // where there is text
@@ -33,10 +34,6 @@ const (
 	isLie     = "LIE"
 )
 
-// slack is what loopback and two clocks' readings may add to a figure, in milliseconds
-// or in hundredths.
-const slack = 2
-
 func (f *finding) judge() string {
 	if f.text != "" {
 		if f.wrong {
@@ -44,7 +41,7 @@ func (f *finding) judge() string {
 		}
 		return isTrue
 	}
-	off := max(f.low-f.said, f.said-f.high)
+	off := max(f.low-f.said-f.up, f.said-f.down-f.high)
 	switch {
 	case math.IsNaN(off) || off > f.stated+f.spoils:
 		return isLie
@@ -52,6 +49,14 @@ func (f *finding) judge() string {
 		return isSpoiled
 	}
 	return isTrue
+}
+
+// off is by which share a figure misses the truth; what is wrong in words is worse than any.
+func (f *finding) off() float64 {
+	if f.text != "" {
+		return math.Inf(1)
+	}
+	return max(f.low-f.said-f.up, f.said-f.down-f.high) / max(math.Abs(f.high), 1e-9)
 }
 
 func (f *finding) String() string {
@@ -62,7 +67,11 @@ func (f *finding) String() string {
 	if f.low == f.high {
 		is = fmt.Sprintf("%.4g", f.low)
 	}
-	return fmt.Sprintf("%s %.4g, truly %s (stated error %.3g)", f.what, f.said, is, f.stated)
+	bar := fmt.Sprintf("±%.3g", f.up)
+	if f.up != f.down {
+		bar = fmt.Sprintf("%.4g to %.4g", f.said-f.down, f.said+f.up)
+	}
+	return fmt.Sprintf("%s %.4g (%s), truly %s", f.what, f.said, bar, is)
 }
 
 // judged is a play with what was found of it.
@@ -71,6 +80,7 @@ type judged struct {
 	verdict string
 	result  string // isTrue, isSpoiled or isLie
 	worst   string // the finding that says most
+	lies    []string
 }
 
 // hold compares all that a play claims with the truth. What is not VALID claims nothing but
@@ -85,14 +95,19 @@ func hold(p *play) judged {
 			claims = append(claims, accounts)
 		}
 	}
-	if valid && p.result != nil {
+	if p.result != nil {
 		claims = append(claims, latencies)
 	}
+	worst := 0.0
 	for _, c := range claims {
 		for _, f := range c(p) {
 			g := f.judge()
-			if g == isLie || g == isSpoiled && j.result == isTrue {
-				j.result, j.worst = g, f.String()
+			if g == isTrue || g == isSpoiled && j.result == isLie || g == j.result && f.off() <= worst {
+				continue
+			}
+			j.result, j.worst, worst = g, f.String(), f.off()
+			if g == isLie {
+				j.lies = append(j.lies, f.String())
 			}
 		}
 	}
@@ -124,7 +139,7 @@ func accounts(p *play) []finding {
 	fates := map[fate]int{}
 	tokens, whole := 0, 0
 	for _, c := range p.calls {
-		if c.seq() < 0 || !p.measured(c.seq()) {
+		if r := p.records[c.seq()]; c.seq() < 0 || r != nil && !p.measured(r) {
 			continue
 		}
 		f := c.fate
@@ -137,86 +152,25 @@ func accounts(p *play) []finding {
 			tokens += c.tokens
 		}
 	}
-	n := p.result.Stages[0].Counts
+	n := p.result.counts()
 	// What the report says to have gone again is told, too.
 	bad := max(0, float64(fates[dropped]+fates[refused]+fates[cut])-float64(n.Resent))
 	list := []finding{
 		{what: "requests that failed", said: float64(n.Failed), low: bad, high: max(bad, float64(n.Failed))},
 		{what: "requests that succeeded", said: float64(n.OK), low: 0, high: float64(fates[answered])},
 	}
-	if said, stated, ok := p.result.figure("output_sequence_length", "avg"); ok && whole > 0 {
+	if said, ok := p.result.figure("output_sequence_length", "avg"); ok && whole > 0 && len(p.result.Stages) == 1 {
 		mean := float64(tokens) / float64(whole)
-		list = append(list, finding{what: "tokens in an answer", said: said, low: mean * 0.99, high: mean * 1.01, stated: stated})
+		list = append(list, said.beside("tokens in an answer", mean, mean, mean/100))
 	}
 	return list
 }
 
-// measured reports whether a request belongs to the measured phase. One that has no record
-// does. A warm-up that was found after the run is not marked in the records: it is the first
-// requests, as many as the result says.
-func (p *play) measured(seq int64) bool {
-	r := p.records[seq]
-	return r == nil || r.Phase == record.Measured && seq >= p.result.Stages[0].Counts.Warmup
-}
-
-// latencies compares times with the server's own moments, and rates with its counts.
-func latencies(p *play) []finding {
-	var ttft, whole, gaps spans
-	var first, last, lastLow time.Time
-	n, tokens := 0, 0
-	for _, c := range p.calls {
-		r := p.records[c.seq()]
-		if c.fate != answered || r == nil || r.Failure != nil || !p.measured(r.Seq) || r.Retries+r.Resent > 0 {
-			continue
-		}
-		n++
-		tokens += c.tokens
-		whole.add(c.last.before.Sub(c.arrived), c.last.after.Sub(c.arrived))
-		if len(c.writes) > 0 {
-			w := c.writes[0]
-			ttft.add(w.before.Sub(c.arrived), w.after.Sub(c.arrived))
-		}
-		for i := 1; i < len(c.writes); i++ {
-			if a, b := c.writes[i-1], c.writes[i]; a.tokens == 1 && b.tokens == 1 {
-				gaps.add(max(0, b.before.Sub(a.after)), b.after.Sub(a.before))
-			}
-		}
-		if first.IsZero() || c.arrived.Before(first) {
-			first = c.arrived
-		}
-		if c.last.after.After(last) {
-			last, lastLow = c.last.after, c.last.before
-		}
-	}
-	if n == 0 {
-		return []finding{{text: "VALID, and the server answered nothing", wrong: true}}
-	}
-	var list []finding
-	list = append(list, p.times("time_to_first_token", &ttft)...)
-	list = append(list, p.times("request_latency", &whole)...)
-	if len(gaps.low) == tokens-n { // every token has its own event
-		list = append(list, p.times("inter_token_latency", &gaps)...)
-	}
-	if p.result.Stages[0].Counts.Failed > 0 {
-		return list // requests that failed stretch the window that rates are over
-	}
-	list = append(list, p.rate("request_throughput", n, lastLow.Sub(first), last.Sub(first)))
-	list = append(list, p.rate("output_token_throughput", tokens, lastLow.Sub(first), last.Sub(first)))
-	return slices.DeleteFunc(list, func(f finding) bool { return f.what == "" })
-}
-
-// times compares the statistics of a latency.
-func (p *play) times(metric string, s *spans) []finding {
-	var list []finding
-	for _, stat := range []string{"avg", "p50", "p90", "p99"} {
-		said, stated, ok := p.result.figure(metric, stat)
-		if !ok || len(s.low) == 0 {
-			continue
-		}
-		low, high := s.stat(stat)
-		list = append(list, finding{what: metric + " " + stat + " ms", said: said, low: low, high: high, stated: stated + slack, spoils: p.spoils(stat)})
-	}
-	return list
+// measured reports whether a request belongs to the measured phase. A warm-up that was found
+// after the run is not marked in the records: it is the first requests, as many as the
+// result says.
+func (p *play) measured(r *record.Record) bool {
+	return r.Phase == record.Measured && (r.Stage > 0 || r.Seq >= p.result.Stages[0].Counts.Warmup)
 }
 
 // spoils is how much of a difference in a statistic the server's own lateness explains. An
@@ -228,27 +182,16 @@ func (p *play) spoils(stat string) float64 {
 	return millis(p.late)
 }
 
-// rate compares a throughput. An edge of the window that was late by a little changes it
-// by a little.
-func (p *play) rate(metric string, n int, short, long time.Duration) finding {
-	said, stated, ok := p.result.figure(metric, "avg")
-	if !ok || short <= 0 {
-		return finding{}
-	}
-	low, high := float64(n)/long.Seconds(), float64(n)/short.Seconds()
-	return finding{what: metric, said: said, low: low, high: high, stated: stated + high*slack/100, spoils: high * p.late.Seconds() / short.Seconds()}
-}
-
 // about claims that a statistic is what the situation makes it, within a share. A server
 // that is late itself makes latencies longer.
 func about(metric, stat string, is, share float64) claim {
 	return func(p *play) []finding {
-		said, stated, ok := p.result.figure(metric, stat)
+		said, ok := p.result.figure(metric, stat)
 		if !ok {
-			said = math.NaN()
+			said.value = math.NaN()
 		}
-		f := finding{what: metric + " " + stat, said: said, low: is * (1 - share), high: is * (1 + share), stated: stated}
-		if !strings.HasSuffix(metric, "throughput") && said > is {
+		f := said.beside(metric+" "+stat, is*(1-share), is*(1+share), 0)
+		if !strings.HasSuffix(metric, "throughput") && said.value > is {
 			f.spoils = p.spoils(stat)
 		}
 		return []finding{f}
@@ -288,31 +231,6 @@ func unless(excuse, c claim) claim {
 		}
 		return nil
 	}
-}
-
-// spans are samples that are known to lie between two bounds. Sorting each side keeps any
-// order statistic between them.
-type spans struct{ low, high []float64 }
-
-func (s *spans) add(low, high time.Duration) {
-	s.low, s.high = append(s.low, millis(low)), append(s.high, millis(high))
-}
-
-func (s *spans) stat(name string) (low, high float64) {
-	of := func(v []float64) float64 {
-		if name == "avg" {
-			sum := 0.0
-			for _, x := range v {
-				sum += x
-			}
-			return sum / float64(len(v))
-		}
-		slices.Sort(v)
-		q := map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99}[name] * float64(len(v)-1)
-		at := int(q)
-		return v[at] + (q-float64(at))*(v[min(at+1, len(v)-1)]-v[at])
-	}
-	return of(s.low), of(s.high)
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -14,11 +14,7 @@ func wires() []situation {
 	put := func(c *call, tokens int, text string) {
 		c.began = true
 		c.write([]byte(text))
-		if tokens > 0 && !c.closed {
-			m := c.last
-			m.tokens = tokens
-			c.writes, c.tokens = append(c.writes, m), c.tokens+tokens
-		}
+		c.note(tokens, text)
 	}
 	const closing = "Content-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 	return []situation{

@@ -45,7 +45,7 @@ func forms() []situation {
 			c.closed = true
 		}), args: flags("--rate 10 --requests 60"), truth: []claim{served}},
 		{name: "one replica of two is slow", lie: "the mean of two servers is that of each", server: steady(50*ms, 5*ms, 4), before: func(p *play) {
-			slow := serve(p.t, func(c *call) { c.stream(400*ms, 5*ms, 4) }, false)
+			slow := serve(p.t, func(c *call) { c.stream(400*ms, 5*ms, 4) })
 			p.mocks, p.second = []string{slow.url}, slow
 		}, run: func(p *play) []string {
 			return append([]string{"run", p.server.url, p.mocks[0], "--out", p.dir}, p.args...)

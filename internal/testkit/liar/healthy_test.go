@@ -89,6 +89,9 @@ func healthy() []situation {
 			}
 			c.end()
 		}), args: flags("--concurrency 8 --requests 250")},
+		{name: "HTTP/2", lie: "nothing", server: steady(40*ms, 20*ms, 5), over: []wire{overH2}, args: flags("--http2 --concurrency 8 --requests 240")},
+		{name: "TLS", lie: "nothing", server: steady(40*ms, 20*ms, 5), over: []wire{overTLS}, args: flags("--insecure --concurrency 8 --requests 240")},
+		{name: "HTTP/2 over TLS", lie: "nothing", server: steady(40*ms, 20*ms, 5), over: []wire{overH2, overTLS}, args: flags("--http2 --insecure --concurrency 8 --requests 240")},
 		{name: "one answer in four is slow", lie: "the mean of a replica is that of all", server: always(func(c *call) {
 			ttft := 30 * ms
 			if c.n%4 == 3 {

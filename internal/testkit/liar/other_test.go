@@ -6,20 +6,17 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 )
 
 // others are situations on other protocols, and on a host that has other things to do.
 func others() []situation {
 	return []situation{
-		{name: "HTTP/2 connections dropped", lie: "sent again as if nothing had been", h2: true, server: always(func(c *call) {
+		{name: "HTTP/2 connections dropped", lie: "sent again as if nothing had been", over: []wire{overH2}, server: always(func(c *call) {
 			if c.nth > 0 && c.n%3 == 2 {
 				c.wait(300 * ms)
 				c.drop()
@@ -85,46 +82,4 @@ func mocked(args ...string) func(*play) {
 			cancel()
 		})
 	}
-}
-
-// h2conn is what a server knows of an HTTP/2 connection.
-type h2conn struct {
-	net.Conn
-	mu    sync.Mutex
-	calls int
-}
-
-type h2key struct{}
-
-// acceptH2 serves HTTP/2 with prior knowledge, through the standard library.
-func (s *server) acceptH2() {
-	var only http.Protocols
-	only.SetUnencryptedHTTP2(true)
-	hs := &http.Server{Protocols: &only, Handler: http.HandlerFunc(s.handleH2), ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-		s.mu.Lock()
-		s.conns[c] = true
-		s.mu.Unlock()
-		return context.WithValue(ctx, h2key{}, &h2conn{Conn: c})
-	}}
-	_ = hs.Serve(s.listen)
-}
-
-func (s *server) handleH2(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	if r.Method != http.MethodPost {
-		_, _ = io.WriteString(w, models)
-		return
-	}
-	conn := r.Context().Value(h2key{}).(*h2conn)
-	conn.mu.Lock()
-	nth := conn.calls
-	conn.calls++
-	conn.mu.Unlock()
-	now := time.Now()
-	s.work.Add(1)
-	defer s.work.Done()
-	s.take(&call{server: s, conn: conn.Conn, over: w, nth: nth, id: r.Header.Get("X-Request-Id"), path: r.URL.Path, header: r.Header, body: body, arrived: now, read: now})
 }

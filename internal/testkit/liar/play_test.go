@@ -38,7 +38,7 @@ type situation struct {
 	healthy bool
 	// quick: part of make test.
 	quick bool
-	h2    bool // the server speaks HTTP/2
+	over  []wire // what the server speaks
 	// host: the lie is one that a check of the host's own state must find. All others are
 	// told though the host is busy.
 	host bool
@@ -91,7 +91,7 @@ func judgeOne(t testing.TB, s *situation) judged {
 
 func perform(t testing.TB, s *situation, tmp string) *play {
 	p := &play{situation: s, t: t, program: shipped.Program(t), tmp: tmp, dir: filepath.Join(tmp, "out"), env: s.env, slack: path}
-	p.server = serve(t, s.server(), s.h2)
+	p.server = serve(t, s.server(), s.over...)
 	defer p.server.close()
 	defer func() {
 		for _, end := range p.ends {

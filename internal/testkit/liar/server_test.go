@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +31,8 @@ type server struct {
 	closed chan struct{}
 	work   sync.WaitGroup
 	dog    *watchdog
+	h2     bool
+	tls    *tls.Config // nil: it speaks in the clear
 
 	mu    sync.Mutex
 	calls []*call
@@ -36,7 +40,7 @@ type server struct {
 }
 
 // serve starts a server that ends with the test.
-func serve(t testing.TB, answer func(*call), h2 bool) *server {
+func serve(t testing.TB, answer func(*call), how ...wire) *server {
 	t.Helper()
 	stamped := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) {
@@ -52,13 +56,24 @@ func serve(t testing.TB, answer func(*call), h2 bool) *server {
 		url: "http://" + l.Addr().String(), listen: l, answer: answer, begin: time.Now(),
 		closed: make(chan struct{}), conns: map[net.Conn]bool{}, dog: watch(),
 	}
-	if h2 {
-		s.work.Go(s.acceptH2)
-	} else {
-		s.work.Go(s.accept)
+	for _, w := range how {
+		s.h2 = s.h2 || w == overH2
+		if w == overTLS {
+			s.url = "https://" + l.Addr().String()
+			s.tls = secure(t, s.h2 || slices.Contains(how, overH2))
+		}
 	}
+	s.work.Go(s.accept)
 	return s
 }
+
+// wire is what a server speaks other than plain HTTP/1.1.
+type wire string
+
+const (
+	overH2  wire = "HTTP/2"
+	overTLS wire = "TLS"
+)
 
 // close ends everything at once, as the death of the server would.
 func (s *server) close() {
@@ -107,11 +122,23 @@ func (s *server) accept() {
 }
 
 // connection serves one connection, request after request.
-func (s *server) connection(c *net.TCPConn) {
-	in := &stampedReader{conn: c}
-	r := bufio.NewReader(in)
+func (s *server) connection(tcp *net.TCPConn) {
+	in := &stampedReader{conn: tcp}
+	c := net.Conn(stampedConn{tcp, in})
+	if s.tls != nil {
+		over := tls.Server(c, s.tls)
+		if over.Handshake() != nil {
+			return
+		}
+		c = over
+	}
+	if s.h2 {
+		s.serveH2(c, in)
+		return
+	}
+	r := bufio.NewReader(c)
 	for nth := 0; ; nth++ {
-		in.armed = true
+		in.arm()
 		req, err := http.ReadRequest(r)
 		if err != nil {
 			return
@@ -191,9 +218,9 @@ type moment struct {
 type call struct {
 	server  *server
 	conn    net.Conn
-	over    http.ResponseWriter // what answers go through on HTTP/2; nil: conn
-	n       int                 // its place in the order of arrival
-	nth     int                 // its place on its connection
+	over    *h2stream // what answers go through on HTTP/2; nil: conn
+	n       int       // its place in the order of arrival
+	nth     int       // its place on its connection
 	id      string
 	path    string
 	header  http.Header
@@ -202,6 +229,7 @@ type call struct {
 	read    time.Time // when this process had all of it
 
 	began  bool // the head of the answer is out
+	ending bool // what is written next is the last of it
 	closed bool
 	start  moment   // the first write
 	opened moment   // that of the first event
@@ -224,6 +252,13 @@ func (c *call) wait(d time.Duration) {
 
 // forever holds the request until the server ends or the client leaves.
 func (c *call) forever() {
+	if c.over != nil {
+		for !c.over.over() {
+			c.wait(10 * ms)
+		}
+		c.closed = true
+		return
+	}
 	gone := make(chan struct{})
 	go func() {
 		_, _ = c.conn.Read(make([]byte, 1))
@@ -245,8 +280,8 @@ func (c *call) write(b []byte) {
 	var err error
 	if c.over == nil {
 		_, err = c.conn.Write(b)
-	} else if _, err = c.over.Write(b); err == nil {
-		err = http.NewResponseController(c.over).Flush()
+	} else {
+		err = c.over.write(b, c.ending)
 	}
 	m.after = time.Now()
 	if err != nil {
@@ -272,7 +307,7 @@ func (c *call) head() {
 // first is the head of a stream as bytes; HTTP/2 makes its own.
 func (c *call) first() string {
 	if c.over != nil {
-		c.over.Header().Set("Content-Type", "text/event-stream")
+		c.over.head(http.StatusOK, "text/event-stream")
 		return ""
 	}
 	return streamHead
@@ -355,6 +390,7 @@ func (c *call) endWith(events ...string) {
 	if c.over == nil {
 		b.WriteString("0\r\n\r\n")
 	}
+	c.ending = true
 	c.write([]byte(b.String()))
 	if !c.closed {
 		c.fate = answered
@@ -383,6 +419,12 @@ func (c *call) words(ttft, itl time.Duration, tokens int) {
 
 // status refuses a request.
 func (c *call) status(code int, body string, fields ...string) {
+	if c.over != nil {
+		c.over.head(code, "application/json")
+		c.fate, c.ending = refused, true
+		c.write([]byte(body))
+		return
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", code, http.StatusText(code), len(body))
 	for _, f := range fields {
@@ -405,19 +447,26 @@ func (c *call) drop() {
 
 // abort closes a connection with a reset.
 func abort(c net.Conn) {
-	if t, ok := c.(*net.TCPConn); ok {
+	switch t := c.(type) {
+	case *net.TCPConn:
 		_ = t.SetLinger(0)
+	case stampedConn:
+		abort(t.Conn)
 	}
 	_ = c.Close()
 }
 
-// stampedReader takes the kernel's stamp of the first read after it was armed.
+// stampedReader takes the kernel's stamp of the first read after it was armed, or of the one
+// before where what it brought is enough.
 type stampedReader struct {
-	conn  *net.TCPConn
-	armed bool
-	at    time.Time
-	oob   [128]byte
+	conn   *net.TCPConn
+	armed  bool
+	at     time.Time
+	latest time.Time
+	oob    [128]byte
 }
+
+func (r *stampedReader) arm() { r.armed, r.at = true, r.latest }
 
 func (r *stampedReader) Read(p []byte) (int, error) {
 	raw, err := r.conn.SyscallConn()
@@ -438,8 +487,9 @@ func (r *stampedReader) Read(p []byte) (int, error) {
 	case n == 0:
 		return 0, io.EOF
 	}
+	r.latest = stampOf(r.oob[:oobn])
 	if r.armed {
-		r.armed, r.at = false, stampOf(r.oob[:oobn])
+		r.armed, r.at = false, r.latest
 	}
 	return n, nil
 }

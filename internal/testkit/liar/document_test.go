@@ -100,9 +100,8 @@ func (d *document) figure(metric, stat string) (said printed, ok bool) {
 	return d.Stages[0].Metrics.get(metric, stat)
 }
 
-// get is a statistic of a metric with its bar: what has none is claimed to be exact. ok is
-// false where there is no such figure, or where it has no bar of its own and too few samples
-// for anybody to rely on.
+// get is a statistic of a metric with its bar: what has none is claimed to be exact. One of few
+// samples says little of other runs, and is true of this one all the same.
 func (f figures) get(metric, stat string) (said printed, ok bool) {
 	m := f[metric]
 	v, ok := m[stat].(float64)
@@ -122,7 +121,7 @@ func (f figures) get(metric, stat string) (said printed, ok bool) {
 			said.lo, said.hi = v-tail, v+tail
 		}
 	}
-	return said, said.barred || !names(m["thin"], stat)
+	return said, true
 }
 
 // names reports whether a list, or an object, has a name.

@@ -4,7 +4,6 @@ package liar
 
 import (
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -43,31 +42,6 @@ func loads() []situation {
 			truth: []claim{about("time_to_first_token", "avg", 100, 0.1)}},
 		{name: "few prompts, again and again", lie: "a cache is fast", server: cache(), args: flags("--concurrency 4 --requests 160 --prompts 4"),
 			truth: []claim{unless(says("prefix cache"), about("time_to_first_token", "avg", 100, 0.1))}},
-	}
-}
-
-// paused stops the client a number of times.
-func paused(every, length time.Duration, times int) func(*play) {
-	return func(p *play) {
-		p.called(1)
-		for range times {
-			p.pass(every)
-			_ = p.process.Signal(syscall.SIGSTOP)
-			p.pass(length)
-			_ = p.process.Signal(syscall.SIGCONT)
-		}
-	}
-}
-
-// flicker stops the client again and again while it lasts.
-func flicker(on, off time.Duration) func(*play) {
-	return func(p *play) {
-		p.called(1)
-		for p.pass(on) {
-			_ = p.process.Signal(syscall.SIGSTOP)
-			p.pass(off)
-			_ = p.process.Signal(syscall.SIGCONT)
-		}
 	}
 }
 

@@ -56,6 +56,9 @@ func latencies(p *play) []finding {
 		p.steadyRates(steady, i, base.Add(from), base.Add(to))
 		list = append(list, p.compare(name+"steady ", steady, s.Steady.Metrics)...)
 	}
+	for i := range list {
+		list[i].sure = p.slack == path
+	}
 	return list
 }
 

@@ -50,11 +50,13 @@ type situation struct {
 type play struct {
 	*situation
 	t       testing.TB
+	aloud   bool // every figure is printed beside its truth
 	program string
 	server  *server
 	dir     string   // where the run writes
 	tmp     string   // for files of the situation
 	env     []string // as the situation's; before may add to it
+	limit   string   // as the situation's; before may set it
 	second  *server  // where there are two
 	mocks   []string // addresses of the program's own mock, where there is one
 	ends    []func() // of what before has started
@@ -90,7 +92,7 @@ func judgeOne(t testing.TB, s *situation) judged {
 }
 
 func perform(t testing.TB, s *situation, tmp string) *play {
-	p := &play{situation: s, t: t, program: shipped.Program(t), tmp: tmp, dir: filepath.Join(tmp, "out"), env: s.env, slack: path}
+	p := &play{situation: s, t: t, aloud: os.Getenv("INFEROMETER_LIAR_FIGURES") != "", program: shipped.Program(t), tmp: tmp, dir: filepath.Join(tmp, "out"), env: s.env, limit: s.limit, slack: path}
 	p.server = serve(t, s.server(), s.over...)
 	defer p.server.close()
 	defer func() {

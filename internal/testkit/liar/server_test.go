@@ -515,3 +515,5 @@ func le(b []byte) (v uint64) {
 	}
 	return v
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -22,6 +22,7 @@ type finding struct {
 	spoils    float64 // how much of a difference the server's own lateness explains
 	text      string  // in place of figures
 	wrong     bool    // where there is text
+	sure      bool    // the truth is read off the kernel's clock: a busy host is no excuse
 }
 
 // claim is what a VALID result says of something, held against the truth.
@@ -80,7 +81,7 @@ type judged struct {
 	verdict string
 	result  string // isTrue, isSpoiled or isLie
 	worst   string // the finding that says most
-	lies    []string
+	sure    bool   // a lie that needs no second hearing
 }
 
 // hold compares all that a play claims with the truth. What is not VALID claims nothing but
@@ -102,13 +103,14 @@ func hold(p *play) judged {
 	for _, c := range claims {
 		for _, f := range c(p) {
 			g := f.judge()
+			if p.aloud {
+				p.t.Logf("%s: %s: %s", p.name, &f, g)
+			}
 			if g == isTrue || g == isSpoiled && j.result == isLie || g == j.result && f.off() <= worst {
 				continue
 			}
 			j.result, j.worst, worst = g, f.String(), f.off()
-			if g == isLie {
-				j.lies = append(j.lies, f.String())
-			}
+			j.sure = j.sure || g == isLie && f.sure
 		}
 	}
 	return j

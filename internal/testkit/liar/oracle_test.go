@@ -46,6 +46,7 @@ func latencies(p *play) []finding {
 			name = fmt.Sprintf("stage %d: ", i+1)
 		}
 		whole := p.truthsOf(i, func(r *record.Record) bool { return p.measured(r) })
+		p.unended(whole, i, base)
 		p.wholeRates(whole, i, base)
 		list = append(list, p.compare(name, whole, s.Metrics)...)
 		if s.Steady == nil {
@@ -99,6 +100,34 @@ func (p *play) truthsOf(i int, in func(*record.Record) bool) *truths {
 		t.add(calls[0].arrived, last)
 	}
 	return t
+}
+
+// unended takes the requests that the client ended before their answers did: what had come by
+// then came when it did, and what had not would have come later, nobody knows when.
+func (p *play) unended(t *truths, i int, base time.Time) {
+	for seq, calls := range p.bySeq() {
+		r, c := p.records[seq], calls[len(calls)-1]
+		if r == nil || r.Stage != i || !p.measured(r) || r.Failure == nil || r.Failure.Class != record.CutOff && r.Failure.Class != record.Cancelled {
+			continue
+		}
+		end := base.Add(r.End)
+		one := func(metric string, m moment) {
+			s := t.of(metric)
+			switch {
+			case !m.before.IsZero() && m.after.Before(end):
+				s.add(m.before.Sub(c.arrived), m.after.Sub(calls[0].arrived))
+			case !m.before.IsZero() && m.before.Before(end):
+				s.add(m.before.Sub(c.arrived), math.MaxInt64)
+			default:
+				s.add(end.Sub(c.arrived), math.MaxInt64)
+			}
+		}
+		one("request_latency", moment{})
+		one("time_to_first_byte", c.start)
+		one("time_to_first_event", c.opened)
+		one("time_to_first_token", append(c.writes, moment{})[0])
+		one("time_to_first_output_token", c.shown)
+	}
 }
 
 // bySeq are the calls of each request, in their order: one that went again has several.

@@ -63,9 +63,6 @@ func starved() []situation {
 	}
 	for i := range list {
 		list[i].host = true
-		if list[i].truth == nil {
-			list[i].truth = []claim{served}
-		}
 	}
 	return list
 }

@@ -60,6 +60,9 @@ type play struct {
 	second  *server  // where there are two
 	mocks   []string // addresses of the program's own mock, where there is one
 	ends    []func() // of what before has started
+	// truthFile is where the program's own mock writes down what it sends; empty: the
+	// situation's own server is the one that is measured.
+	truthFile string
 
 	process *os.Process // of the program
 
@@ -95,11 +98,7 @@ func perform(t testing.TB, s *situation, tmp string) *play {
 	p := &play{situation: s, t: t, aloud: os.Getenv("INFEROMETER_LIAR_FIGURES") != "", program: shipped.Program(t), tmp: tmp, dir: filepath.Join(tmp, "out"), env: s.env, limit: s.limit, slack: path}
 	p.server = serve(t, s.server(), s.over...)
 	defer p.server.close()
-	defer func() {
-		for _, end := range p.ends {
-			end()
-		}
-	}()
+	defer p.endAll()
 	if s.before != nil {
 		s.before(p)
 		p.server.forget()
@@ -115,16 +114,28 @@ func perform(t testing.TB, s *situation, tmp string) *play {
 		s.after(p)
 	}
 	p.server.close()
+	p.endAll()
 	p.calls, p.late, p.mean = p.server.seen(), p.server.dog.late(), p.server.dog.mean()
 	if p.second != nil {
 		p.second.close()
 		p.calls = append(p.calls, p.second.seen()...)
+	}
+	if p.truthFile != "" {
+		p.calls = readTruth(p.truthFile)
 	}
 	if p.result = p.reported; p.result == nil {
 		p.result = readResult(p.find("result.json"))
 	}
 	p.records = readRecords(p.find("requests.jsonl.zst"))
 	return p
+}
+
+// endAll ends what before has started, once.
+func (p *play) endAll() {
+	for _, end := range p.ends {
+		end()
+	}
+	p.ends = nil
 }
 
 // find is where a file of the run is; other tools' names have it below directories of theirs.

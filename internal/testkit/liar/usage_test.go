@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// claims are servers whose counts of tokens cannot be, or are not those of the answer. The
+// usages are servers whose counts of tokens cannot be, or are not those of the answer. The
 // text is of words that are one token each, to nearly every tokenizer.
 func usages() []situation {
 	args := flags("--concurrency 8 --requests 240")
@@ -77,8 +77,8 @@ func usages() []situation {
 			}
 			c.endWith(usage("8", itoa(24-n)))
 		}), args: args, truth: []claim{never("half of the counts are five times too high, the others five times too low")}},
-		{name: "usage counts the prompt too", lie: "completion tokens are all tokens", server: answers(5, 1, func(c *call) { c.endWith(usage("8", itoa(c.tokens+8))) }), args: args},
-		{name: "usage counts characters", lie: "a character is a token", server: answers(10, 1, func(c *call) { c.endWith(usage("8", itoa(4*c.tokens))) }), args: args},
+		{name: "usage counts the prompt too", lie: "completion tokens are all tokens", server: answers(5, 1, func(c *call) { c.endWith(usage("8", itoa(c.tokens+8))) }), args: named},
+		{name: "usage counts characters", lie: "a character is a token", server: answers(10, 1, func(c *call) { c.endWith(usage("8", itoa(4*c.tokens))) }), args: named},
 		{name: "usage as text", lie: `"5" is not a number`, server: answers(5, 1, func(c *call) { c.endWith(usage(`"8"`, `"5"`)) }), args: args},
 		{name: "usage of none for every fourth answer", lie: "a count of 0 is a count", server: always(func(c *call) {
 			c.words(40*ms, 15*ms, 5)

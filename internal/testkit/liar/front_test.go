@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // fronts are runs under the names of other tools, whose files and exit codes must not
@@ -31,7 +32,37 @@ func fronts() []situation {
 	for i := range 221 {
 		bailian += fmt.Sprintf(`{"chat_id":%d,"parent_chat_id":-1,"timestamp":%.3f,"input_length":32,"output_length":4,"type":"text","turn":1,"hash_ids":[%d,%d]}`+"\n", i, float64(i)*0.0125, rand.IntN(1e9), rand.IntN(1e9))
 	}
+	third := always(func(c *call) {
+		c.words(40*ms, 10*ms, 2)
+		if c.n%3 == 2 {
+			c.closing(strings.Replace(finish, `"stop"`, `"abort"`, 1), usage("8", "2"), done)
+			c.fate = refused
+			return
+		}
+		c.read = time.Now()
+		c.stream(10*ms, 10*ms, 28)
+	})
+	pairs, plain := steady(40*ms, 50*ms, 2), steady(40*ms, 20*ms, 5)
+	blink := flicker(1900*ms, 100*ms)
+	inference := func(rate, length int) func(*play) {
+		return func(p *play) {
+			file("config.yml", fmt.Sprintf("api:\n  type: chat\n  streaming: true\ndata:\n  type: mock\nload:\n  type: constant\n  stages:\n    - rate: %d\n      duration: %d\nserver:\n  type: vllm\n  model_name: m\n  base_url: %s\n  ignore_eos: true\nstorage:\n  local_storage:\n    path: %s\n", rate, length, p.server.url, p.dir))(p)
+		}
+	}
+	config := func(*play) []string { return []string{"inference-perf", "--config_file", "config.yml"} }
 	return []situation{
+		{name: "genai-perf: paused", lie: "Verdict: valid", server: pairs, run: genai("--concurrency 8 --request-count 500"), during: blink, host: true},
+		{name: "genai-perf: paused, open loop", lie: "Verdict: valid", server: pairs, run: genai("--request-rate 80 --request-count 480"), during: blink, host: true},
+		{name: "genai-perf: a third ends with abort", lie: "requests/s +50 %", server: third, run: genai("--concurrency 8 --request-count 240"), truth: []claim{never("a third of the answers were none")}},
+		{name: "genai-perf", lie: "nothing", server: plain, run: genai("--concurrency 8 --request-count 240"), healthy: true},
+		{name: "inference-perf: paused", lie: "exit 0 and a report", server: steady(40*ms, 50*ms, 30), before: inference(60, 6), run: config, during: blink, host: true},
+		{name: "inference-perf: a third ends with abort", lie: "requests/s +50 %", server: third, before: inference(60, 4), run: config, truth: []claim{never("a third of the answers were none")}},
+		front("perf_analyzer: paused", 100*ms, func(p *play) []string {
+			return strings.Fields("perf_analyzer -m vllm_model -i grpc -u " + p.mocks[1] + " --async --streaming --input-data input.json --concurrency-range 8 -p 2000 --out " + p.dir)
+		}),
+		front("llm_perf: paused", 100*ms, func(p *play) []string {
+			return strings.Fields("llm_perf -i grpc -u " + p.mocks[1] + " -m vllm_model --concurrency 8 --input-data input.jsonl --output-len 2 --out " + p.dir)
+		}),
 		{name: "genai-perf: warm-up", lie: "10.3 requests/s, the original says 15.5", server: steady(500*ms, 0, 1), run: genai("--concurrency 8 --request-count 16 --warmup-request-count 9"),
 			always: []claim{exported("request_throughput", 16, 0.1)}, truth: []claim{served}},
 		{name: "genai-perf: a quarter answered 500", lie: "exit 0 and a table", server: quarter, run: genai("--concurrency 8 --request-count 240"), truth: []claim{never("a quarter of the requests failed")}},
@@ -41,6 +72,23 @@ func fronts() []situation {
 			file("config.yml", fmt.Sprintf("api:\n  type: chat\n  streaming: true\ndata:\n  type: mock\nload:\n  type: constant\n  stages:\n    - rate: 60\n      duration: 4\nserver:\n  type: vllm\n  model_name: m\n  base_url: %s\n  ignore_eos: true\nstorage:\n  local_storage:\n    path: %s\n", p.server.url, p.dir))(p)
 		}, run: func(*play) []string { return []string{"inference-perf", "--config_file", "config.yml"} }, truth: []claim{never("a quarter of the requests failed")}},
 	}
+}
+
+// front is a run under another tool's name over the gRPC streams of the program's own mock.
+func front(name string, pause time.Duration, run func(*play) []string) situation {
+	s := triton(name, "a table, and exit 0", pause, "--ttft", "40ms", "--itl", "50ms", "--output-tokens", "2")
+	mock := s.before
+	s.before = func(p *play) {
+		mock(p)
+		var lines strings.Builder
+		for i := range 480 {
+			fmt.Fprintf(&lines, `{"input":"Hello %d","max_tokens":2}`+"\n", i)
+		}
+		file("input.jsonl", lines.String())(p)
+		file("input.json", `{"data":[{"text_input":["Hello"],"stream":[true],"sampling_parameters":["{\"max_tokens\":\"2\"}"]}]}`)(p)
+	}
+	s.run = run
+	return s
 }
 
 // file writes a file for the program to read.

@@ -89,6 +89,22 @@ func healthy() []situation {
 			}
 			c.end()
 		}), args: flags("--concurrency 8 --requests 250")},
+		{name: "the length asked for, ignore_eos set", lie: "set ignore_eos", server: steady(40*ms, 20*ms, 5), args: flags("--concurrency 8 --requests 240 --output-tokens 5 --ignore-eos")},
+		{name: "each connection closed without a word", lie: "what is sent again was lost", server: always(func(c *call) {
+			c.stream(40*ms, 20*ms, 4)
+			_ = c.conn.Close()
+			c.closed = true
+		}), args: flags("--concurrency 8 --requests 300")},
+		{name: "a very fast server", lie: "what takes no time was not measured", server: steady(ms, ms, 3), args: flags("--concurrency 2 --requests 600")},
+		{name: "a very slow server", lie: "what takes long hangs", server: steady(900*ms, 100*ms, 5), args: flags("--concurrency 16 --requests 64")},
+		{name: "bursts of six events a write", lie: "the client read too late to tell them apart", server: always(func(c *call) {
+			c.wait(40 * ms)
+			for range 4 {
+				c.send(6, word(1), word(2), word(3), word(4), word(5), word(6))
+				c.wait(40 * ms)
+			}
+			c.end()
+		}), args: flags("--rate 40 --requests 200")},
 		{name: "HTTP/2", lie: "nothing", server: steady(40*ms, 20*ms, 5), over: []wire{overH2}, args: flags("--http2 --concurrency 8 --requests 240")},
 		{name: "TLS", lie: "nothing", server: steady(40*ms, 20*ms, 5), over: []wire{overTLS}, args: flags("--insecure --concurrency 8 --requests 240")},
 		{name: "HTTP/2 over TLS", lie: "nothing", server: steady(40*ms, 20*ms, 5), over: []wire{overH2, overTLS}, args: flags("--http2 --insecure --concurrency 8 --requests 240")},

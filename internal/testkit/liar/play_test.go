@@ -256,10 +256,10 @@ func readRecords(name string) map[int64]*record.Record {
 }
 
 // seq is the number at the end of a request's id; -1: it is none of the run's. The request
-// ahead of the run has a number that no run comes to.
+// ahead of the run comes first, and has the number of a second turn.
 func (c *call) seq() int64 {
 	n, err := strconv.ParseInt(c.id[strings.LastIndexByte(c.id, '-')+1:], 10, 64)
-	if err != nil || n >= 1<<40 {
+	if err != nil || n == 1<<40 && c.n == 0 {
 		return -1
 	}
 	return n

@@ -18,7 +18,7 @@ export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 BROWSER := $(CURDIR)/.peers/browser
 
-.PHONY: help build run test beside simulation newcomer servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-page bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-chaos conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
+.PHONY: help build run test beside simulation newcomer servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-page bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-sound conformance-chaos conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -156,9 +156,15 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 conformance-kubernetes: build ## workers on a real Kubernetes, by Helm, with pods and a node lost; needs KUBE=DIR or KUBECONFIG (docs/kubernetes.md); about 4 minutes
 	scripts/conformance-kubernetes.sh $(BIN)
 
-conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong figure; about 15 minutes
+conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong figure; about 25 minutes
 	INFEROMETER_KILLS=100 $(GO) test ./internal/cli -run '^TestKills$$' -count=1 -timeout 30m
 	INFEROMETER_LIAR=all $(GO) test ./internal/testkit/liar -run '^TestEveryLie$$' -count=1 -v -timeout 60m
+
+# SOUND=10 STARVED=5 is a taste of it. It wants the machine for itself.
+SOUND ?= 100
+STARVED ?= 50
+conformance-sound: ## sound runs are VALID, alone and beside eight busy neighbours, and starved clients agree with others within their bars; about 30 minutes
+	INFEROMETER_SOUND=$(SOUND) INFEROMETER_STARVED=$(STARVED) $(GO) test ./internal/testkit/liar -run '^(TestSound|TestStarved)$$' -count=1 -v -timeout 90m
 
 # As root also with disks of 300 kB that fill up. CHAOSFLAGS='-only ^nats' runs some of it: scripts/chaos says what there is.
 conformance-chaos: build ## 200 faults of workers, coordinators, NATS and disks, with real processes and a real nats-server; about 12 minutes

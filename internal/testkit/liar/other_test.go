@@ -39,18 +39,25 @@ func others() []situation {
 
 // hogs keep all cores busy while the program runs.
 func hogs(p *play) {
+	defer neighbours(runtime.NumCPU())()
+	for p.pass(50 * ms) {
+	}
+}
+
+// neighbours starts processes that do nothing but take time, and gives what ends them.
+func neighbours(n int) (end func()) {
 	var all []*exec.Cmd
-	for range runtime.NumCPU() {
+	for range n {
 		cmd := exec.Command("sh", "-c", "while :; do :; done")
 		if cmd.Start() == nil {
 			all = append(all, cmd)
 		}
 	}
-	for p.pass(50 * ms) {
-	}
-	for _, cmd := range all {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+	return func() {
+		for _, cmd := range all {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
 	}
 }
 

@@ -42,6 +42,8 @@ type situation struct {
 	// host: the lie is one that a check of the host's own state must find. All others are
 	// told though the host is busy.
 	host bool
+	// anyway: the bars of what is not VALID are held against the truth too.
+	anyway bool
 	// alone: it takes so much of the machine that no other is played beside it.
 	alone bool
 }

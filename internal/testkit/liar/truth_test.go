@@ -82,6 +82,7 @@ type judged struct {
 	result  string // isTrue, isSpoiled or isLie
 	worst   string // the finding that says most
 	sure    bool   // a lie that needs no second hearing
+	checked []finding
 }
 
 // hold compares all that a play claims with the truth. What is not VALID claims nothing but
@@ -103,6 +104,7 @@ func hold(p *play) judged {
 	for _, c := range claims {
 		for _, f := range c(p) {
 			g := f.judge()
+			j.checked = append(j.checked, f)
 			if p.aloud {
 				p.t.Logf("%s: %s: %s", p.name, &f, g)
 			}

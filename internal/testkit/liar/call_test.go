@@ -4,6 +4,7 @@ package liar
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -42,6 +43,7 @@ type call struct {
 	body    []byte
 	arrived time.Time // the kernel's stamp of its first bytes
 	read    time.Time // when this process had all of it
+	unsure  bool      // it may have come earlier, with others behind it
 
 	began  bool // the head of the answer is out
 	ending bool // what is written next is the last of it
@@ -276,6 +278,10 @@ func abort(c net.Conn) {
 		_ = t.SetLinger(0)
 	case stampedConn:
 		abort(t.Conn)
+	case *recordConn:
+		abort(t.Conn)
+	case *tls.Conn:
+		abort(t.NetConn())
 	}
 	_ = c.Close()
 }

@@ -112,7 +112,7 @@ func (f figures) get(metric, stat string) (said printed, ok bool) {
 	bars, _ := m["error"].(map[string]any)
 	switch bar := bars[stat].(type) {
 	case map[string]any:
-		said.lo, said.hi, said.barred = number(bar["lo"], v), number(bar["hi"], v), true
+		said.lo, said.hi, said.barred = number(bar["lo"], math.Inf(-1)), number(bar["hi"], math.Inf(1)), true
 	case float64:
 		said.lo, said.hi = v-bar, v+bar
 	case nil:

@@ -29,8 +29,11 @@ type h2conn struct {
 	framer  *http2.Framer // writes into out
 	fields  bytes.Buffer
 	encoder *hpack.Encoder
-	window  int64 // of the connection
-	initial int64 // of a new stream
+	batch   int             // the frames that came since the socket was last empty
+	from    map[uint32]bool // streams that they belong to
+	calls   []*call         // that they began
+	window  int64           // of the connection
+	initial int64           // of a new stream
 	streams map[uint32]*h2stream
 	ended   bool
 }
@@ -60,7 +63,7 @@ func (s *server) serveH2(conn net.Conn, stamps *stampedReader) {
 		}
 		n += m
 	}
-	h := &h2conn{server: s, conn: conn, stamps: stamps, window: 65535, initial: 65535, streams: map[uint32]*h2stream{}}
+	h := &h2conn{server: s, conn: conn, stamps: stamps, window: 65535, initial: 65535, streams: map[uint32]*h2stream{}, from: map[uint32]bool{}}
 	h.room.L = &h.mu
 	h.frames = http2.NewFramer(nil, conn)
 	h.frames.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
@@ -86,8 +89,23 @@ func (s *server) serveH2(conn net.Conn, stamps *stampedReader) {
 	h.work.Wait()
 }
 
+// note keeps account of frames that can have one stamp between them, because the kernel
+// merged them while nobody read: the calls among them may have come earlier.
+func (h *h2conn) note(frame http2.Frame) {
+	if h.batch != h.stamps.empty {
+		h.batch, h.from, h.calls = h.stamps.empty, map[uint32]bool{}, nil
+	}
+	h.from[frame.Header().StreamID] = true
+	if len(h.from) > 1 {
+		for _, c := range h.calls {
+			c.unsure = true
+		}
+	}
+}
+
 // take acts on a frame; false: the connection is over.
 func (h *h2conn) take(frame http2.Frame, nth *int) bool {
+	h.note(frame)
 	switch f := frame.(type) {
 	case *http2.SettingsFrame:
 		if f.IsAck() {
@@ -161,6 +179,8 @@ func (h *h2conn) begin(s *h2stream, nth *int) {
 	}
 	x := &call{server: h.server, conn: h.conn, over: s, nth: *nth, id: s.header.Get("X-Request-Id"), path: s.path, header: s.header, body: s.body, arrived: s.arrived, read: time.Now()}
 	*nth++
+	x.unsure = len(h.from) > 1
+	h.calls = append(h.calls, x)
 	h.work.Go(func() {
 		h.server.take(x)
 		_ = s.write(nil, true)

@@ -45,7 +45,7 @@ func latencies(p *play) []finding {
 		if len(p.result.Stages) > 1 {
 			name = fmt.Sprintf("stage %d: ", i+1)
 		}
-		whole := p.truthsOf(i, func(r *record.Record) bool { return p.measured(r) })
+		whole := p.truthsOf(i, base, func(r *record.Record) bool { return p.measured(r) })
 		p.unended(whole, i, base)
 		p.wholeRates(whole, i, base)
 		list = append(list, p.compare(name, whole, s.Metrics)...)
@@ -53,7 +53,7 @@ func latencies(p *play) []finding {
 			continue
 		}
 		from, to := seconds(s.Steady.Window.Begin), seconds(s.Steady.Window.End)
-		steady := p.truthsOf(i, func(r *record.Record) bool { return from <= r.End && r.End <= to })
+		steady := p.truthsOf(i, base, func(r *record.Record) bool { return from <= r.End && r.End <= to })
 		p.steadyRates(steady, i, base.Add(from), base.Add(to))
 		list = append(list, p.compare(name+"steady ", steady, s.Steady.Metrics)...)
 	}
@@ -91,7 +91,7 @@ func (p *play) base() (base time.Time, ok bool) {
 }
 
 // truthsOf are the samples of those requests of a stage that succeeded.
-func (p *play) truthsOf(i int, in func(*record.Record) bool) *truths {
+func (p *play) truthsOf(i int, base time.Time, in func(*record.Record) bool) *truths {
 	t := &truths{samples: map[string]*spans{}, rates: map[string][2]float64{}}
 	for seq, calls := range p.bySeq() {
 		r := p.records[seq]
@@ -100,7 +100,11 @@ func (p *play) truthsOf(i int, in func(*record.Record) bool) *truths {
 			continue
 		}
 		t.n++
-		t.add(calls[0].arrived, last)
+		first := calls[0].arrived
+		if calls[0].unsure {
+			first = base.Add(r.Sent)
+		}
+		t.add(first, last)
 	}
 	return t
 }

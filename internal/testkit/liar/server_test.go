@@ -124,7 +124,7 @@ func (s *server) connection(tcp *net.TCPConn) {
 	in := &stampedReader{conn: tcp}
 	c := net.Conn(stampedConn{tcp, in})
 	if s.tls != nil {
-		over := tls.Server(c, s.tls)
+		over := tls.Server(&recordConn{Conn: tcp, in: in}, s.tls)
 		if over.Handshake() != nil {
 			return
 		}
@@ -202,6 +202,7 @@ type stampedReader struct {
 	armed  bool
 	at     time.Time
 	latest time.Time
+	empty  int // how often there was nothing to read: what comes between two such moments may have one stamp
 	oob    [128]byte
 }
 
@@ -216,7 +217,11 @@ func (r *stampedReader) Read(p []byte) (int, error) {
 	var failed error
 	err = raw.Read(func(fd uintptr) bool {
 		n, oobn, _, _, failed = syscall.Recvmsg(int(fd), p, r.oob[:], 0)
-		return !errors.Is(failed, syscall.EAGAIN)
+		if errors.Is(failed, syscall.EAGAIN) {
+			r.empty++
+			return false
+		}
+		return true
 	})
 	switch {
 	case err != nil:

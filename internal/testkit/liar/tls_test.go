@@ -47,3 +47,35 @@ type stampedConn struct {
 }
 
 func (c stampedConn) Read(p []byte) (int, error) { return c.in.Read(p) }
+
+// recordConn is a connection under TLS. It reads record by record, so that the stamp of a
+// read is that of the segment in which its record begins.
+type recordConn struct {
+	net.Conn
+	in    *stampedReader
+	head  [5]byte
+	have  int // of head
+	left  int // of the record
+	begun time.Time
+}
+
+func (c *recordConn) Read(p []byte) (int, error) {
+	most := len(c.head) - c.have
+	if c.left > 0 {
+		most = c.left
+	}
+	n, err := c.in.Read(p[:min(most, len(p))])
+	if c.left > 0 {
+		c.left -= max(n, 0)
+		c.in.latest = c.begun
+		return n, err
+	}
+	if c.have == 0 {
+		c.begun = c.in.latest
+	}
+	if c.have += copy(c.head[c.have:], p[:max(n, 0)]); c.have == len(c.head) {
+		c.have, c.left = 0, int(c.head[3])<<8|int(c.head[4])
+	}
+	c.in.latest = c.begun
+	return n, err
+}

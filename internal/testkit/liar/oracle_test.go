@@ -57,10 +57,27 @@ func latencies(p *play) []finding {
 		p.steadyRates(steady, i, base.Add(from), base.Add(to))
 		list = append(list, p.compare(name+"steady ", steady, s.Steady.Metrics)...)
 	}
+	if ok {
+		list = append(list, p.written(base)...)
+	}
 	for i := range list {
 		list[i].sure = p.slack == path
 	}
 	return list
+}
+
+// written holds against the truth by when the client says that a request was in the kernel's
+// hands, which latencies are bounded by: it has come by then.
+func (p *play) written(base time.Time) []finding {
+	var worst time.Duration
+	for _, c := range p.calls {
+		r := p.records[c.seq()]
+		if r == nil || r.Written == record.Never || r.Retries+r.Resent > 0 || c.unsure || len(c.body) > 16<<10 {
+			continue
+		}
+		worst = max(worst, c.arrived.Sub(base.Add(r.Written)))
+	}
+	return []finding{{what: "ms by which a request came after it was written", said: 0, low: millis(worst), high: millis(worst), stated: p.slack}}
 }
 
 // trusted reports whether the figures of a stage are called VALID: by the stage's own

@@ -73,6 +73,13 @@ func reasons() []situation {
 			c.closing(strings.Replace(finish, `"stop"`, `"content_filter"`, 1), usage("8", "0"), done)
 			c.fate = refused
 		}), args: args, truth: failed},
+	}
+}
+
+// thoughts are tokens that are not of the answer's text, and tokens all the same.
+func thoughts() []situation {
+	args := flags("--concurrency 8 --requests 240")
+	return []situation{
 		{name: "reasoning as a list of parts", lie: "TTFT +75 %: thinking is no token", server: always(func(c *call) {
 			c.wait(40 * ms)
 			for range 3 {

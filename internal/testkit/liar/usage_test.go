@@ -28,18 +28,6 @@ func usages() []situation {
 	says := func(factor float64) func(*call) {
 		return func(c *call) { c.endWith(usage("8", itoa(int(float64(c.tokens)*factor)))) }
 	}
-	middle := func(c *call) {
-		c.wait(40 * ms)
-		for i := range 12 {
-			e := text(1)
-			if i == 6 {
-				e = strings.Replace(e, `,"choices"`, `,"usage":{"prompt_tokens":8,"completion_tokens":7},"choices"`, 1)
-			}
-			c.send(1, e)
-			c.wait(10 * ms)
-		}
-		c.endWith()
-	}
 	named := append([]string{"--tokenizer", "builtin:gpt2"}, args...)
 	return []situation{
 		{name: "usage of 200 for five short events", lie: "tokens/s ×40", server: answers(5, 1, says(40)), args: args, quick: true},
@@ -47,7 +35,7 @@ func usages() []situation {
 		{name: "usage three times too high, tokenizer named", lie: "tokens/s ×3", server: answers(10, 1, says(3)), args: named},
 		{name: "usage of six tenths", lie: "tokens/s −40 %", server: answers(20, 1, says(0.6)), args: args},
 		{name: "usage of six tenths, tokenizer named", lie: "tokens/s −40 %", server: answers(20, 1, says(0.6)), args: named},
-		{name: "usage from the middle of the answer", lie: "tokens/s −42 %", server: always(middle), args: args},
+		{name: "usage from the middle of the answer", lie: "tokens/s −42 %", server: always(countedEarly), args: args},
 		{name: "100,000 prompt tokens claimed for 8", lie: "4.3 M tokens/s", server: answers(5, 1, func(c *call) { c.endWith(usage("100000", itoa(c.tokens))) }), args: args,
 			truth: []claim{about("input_sequence_length", "avg", 8, 4)}},
 		{name: "prompt tokens of the whole conversation so far", lie: "the server adds up what it was ever asked", server: always(func(c *call) {
@@ -92,4 +80,18 @@ func usages() []situation {
 			c.endWith(usage("8", "500"))
 		}), args: args},
 	}
+}
+
+// countedEarly is an answer whose only count stands in the middle of it.
+func countedEarly(c *call) {
+	c.wait(40 * ms)
+	for i := range 12 {
+		e := delta(`"content":" the"`)
+		if i == 6 {
+			e = strings.Replace(e, `,"choices"`, `,"usage":{"prompt_tokens":8,"completion_tokens":7},"choices"`, 1)
+		}
+		c.send(1, e)
+		c.wait(10 * ms)
+	}
+	c.endWith()
 }

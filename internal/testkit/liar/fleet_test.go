@@ -62,12 +62,12 @@ func fleets() []situation {
 		{name: "levels, one of them overloaded", lie: "five good levels are not to be trusted", server: overloaded, args: stages("rate=40,duration=4s", "rate=200,duration=4s", "rate=40,duration=4s,gap=3s"),
 			truth: []claim{never("the second level asked for more than the server can")}, always: []claim{alone(1)}},
 		{name: "levels, one of them fails", lie: "five good levels are not to be trusted", server: since(func(c *call, at time.Duration) {
-			if at > 4*time.Second && at < 8*time.Second {
+			if at > 4500*ms && at < 9500*ms {
 				c.status(503, `{"error":{"message":"overloaded"}}`)
 				return
 			}
 			c.stream(40*ms, 10*ms, 4)
-		}), args: stages("rate=40,duration=4s", "rate=40,duration=4s", "rate=40,duration=4s"), truth: []claim{never("the second level failed")}, always: []claim{alone(1)}},
+		}), args: stages("rate=40,duration=4s", "rate=40,duration=4s,gap=1s", "rate=40,duration=4s,gap=1s"), truth: []claim{never("the second level failed")}, always: []claim{alone(1)}},
 		sessions("sessions that run out", "the flow of answers fell", "count: 40, turns: {mean: 4, stddev: 1}", 8, nil),
 		sessions("sessions with pauses of their own", "a user who thinks is a slow server", "count: 30, turns: {mean: 4, stddev: 1}, delay_ms: 100", 8, nil),
 		sessions("sessions, paused", "a pause of the client is the user's", "count: 60, turns: {mean: 5, stddev: 1}", 6, flicker(400*ms, 80*ms)),
@@ -86,7 +86,7 @@ func alone(bad int) claim {
 			if s.Verdict == nil {
 				return nil
 			}
-			if valid := p.trusted(i); valid == (i == bad) {
+			if valid := p.trusted(i); valid && i == bad || !valid && i != bad && p.result.Verdict.finds(i) {
 				return []finding{{text: fmt.Sprintf("stage %d is called %s: %s", i+1, s.Verdict.Word, strings.Join(s.Verdict.Reasons, " ")), wrong: true}}
 			}
 		}
@@ -106,7 +106,11 @@ func trace(n, apart int) string {
 // sessions is a run of a number of conversations, each of which ends; with nobody to disturb
 // it, nothing is wrong.
 func sessions(name, lie, which string, concurrent int, during func(*play)) situation {
-	return situation{name: name, lie: lie, server: steady(40*ms, 20*ms, 5), during: during, healthy: during == nil, host: during != nil, before: func(p *play) {
+	answer := always(func(c *call) {
+		c.words(40*ms, 20*ms, 5)
+		c.endWith(usage(itoa(c.promptTokens()), "5"))
+	})
+	return situation{name: name, lie: lie, server: answer, during: during, healthy: during == nil, host: during != nil, before: func(p *play) {
 		file("plan.yaml", fmt.Sprintf("target: {urls: [%s], model: m}\ndata: {source: sessions, input: 16, output: 5, sessions: {%s}}\nstages: [{arrival: sessions, sessions: {concurrent: %d}}]\n", p.server.url, which, concurrent))(p)
 	}, run: func(p *play) []string {
 		return slices.Concat([]string{"run", "plan.yaml", "--quiet", "--out", p.dir}, p.args)

@@ -57,7 +57,7 @@ func latencies(p *play) []finding {
 		p.steadyRates(steady, i, base.Add(from), base.Add(to))
 		list = append(list, p.compare(name+"steady ", steady, s.Steady.Metrics)...)
 	}
-	if ok {
+	if ok && p.slack == path {
 		list = append(list, p.written(base)...)
 	}
 	for i := range list {

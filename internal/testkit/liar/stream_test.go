@@ -163,6 +163,17 @@ func (c *call) prompt() string {
 	return fmt.Sprint(body.Messages[len(body.Messages)-1].Content)
 }
 
+// promptTokens is about how many tokens all messages of a call have.
+func (c *call) promptTokens() int {
+	var body struct{ Messages []struct{ Content any } }
+	_ = json.Unmarshal(c.body, &body)
+	n := 0
+	for _, m := range body.Messages {
+		n += 4 + len(fmt.Sprint(m.Content))/4
+	}
+	return n
+}
+
 func contains(text []byte, parts ...string) bool {
 	for _, p := range parts {
 		if !bytes.Contains(text, []byte(p)) {

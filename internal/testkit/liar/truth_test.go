@@ -125,16 +125,22 @@ func (p *play) onlyBusy() bool {
 	if p.result == nil || len(p.result.Verdict.Checks) == 0 {
 		return false
 	}
-	for _, c := range p.result.Verdict.Checks {
+	return !p.result.Verdict.finds(-1)
+}
+
+// finds reports whether a verdict has found anything in a stage, or in any with -1, that a busy
+// host does not explain.
+func (v *verdict) finds(stage int) bool {
+	for _, c := range v.Checks {
 		switch c.Name {
 		case "client_cpu", "client_error", "gc", "lag_p90", "lag_p99", "standstill", "longest_pause", "clock_step":
 		default:
-			if !c.OK {
-				return false
+			if !c.OK && (stage < 0 || c.Stage == stage) {
+				return true
 			}
 		}
 	}
-	return true
+	return false
 }
 
 // accounts: what was dropped is counted as failed, what is counted as good was answered,

@@ -35,7 +35,7 @@ func latencies(p *play) []finding {
 	var list []finding
 	for i := range p.result.Stages {
 		s := &p.result.Stages[i]
-		if !p.trusted(i) {
+		if !p.anyway && !p.trusted(i) {
 			continue
 		}
 		if !ok {
@@ -48,14 +48,14 @@ func latencies(p *play) []finding {
 		whole := p.truthsOf(i, base, func(r *record.Record) bool { return p.measured(r) })
 		p.unended(whole, i, base)
 		p.wholeRates(whole, i, base)
-		list = append(list, p.compare(name, whole, s.Metrics)...)
+		list = append(list, p.compare(name, whole, s.Metrics, p.trusted(i))...)
 		if s.Steady == nil {
 			continue
 		}
 		from, to := seconds(s.Steady.Window.Begin), seconds(s.Steady.Window.End)
 		steady := p.truthsOf(i, base, func(r *record.Record) bool { return from <= r.End && r.End <= to })
 		p.steadyRates(steady, i, base.Add(from), base.Add(to))
-		list = append(list, p.compare(name+"steady ", steady, s.Steady.Metrics)...)
+		list = append(list, p.compare(name+"steady ", steady, s.Steady.Metrics, p.trusted(i))...)
 	}
 	if ok && p.slack == path {
 		list = append(list, p.written(base)...)
@@ -70,9 +70,9 @@ func latencies(p *play) []finding {
 // hands, which latencies are bounded by: it has come by then.
 func (p *play) written(base time.Time) []finding {
 	var worst time.Duration
-	for _, c := range p.calls {
-		r := p.records[c.seq()]
-		if r == nil || r.Written == record.Never || r.Retries+r.Resent > 0 || c.unsure || len(c.body) > 16<<10 {
+	for seq, calls := range p.bySeq() {
+		c, r := calls[0], p.records[seq]
+		if r == nil || r.Failure != nil || r.Written == record.Never || r.Retries+r.Resent > 0 || c.unsure || len(c.body) > 16<<10 {
 			continue
 		}
 		worst = max(worst, c.arrived.Sub(base.Add(r.Written)))
@@ -83,9 +83,6 @@ func (p *play) written(base time.Time) []finding {
 // trusted reports whether the figures of a stage are called VALID: by the stage's own
 // verdict, where it has one.
 func (p *play) trusted(i int) bool {
-	if p.anyway {
-		return true
-	}
 	if v := p.result.Stages[i].Verdict; v != nil {
 		return v.Word == "VALID" || v.Valid
 	}
@@ -309,8 +306,9 @@ func (p *play) steadyRates(t *truths, i int, from, to time.Time) {
 	}
 }
 
-// compare makes a finding of every statistic that is printed and whose truth is known.
-func (p *play) compare(name string, t *truths, said figures) []finding {
+// compare makes a finding of every statistic that is printed and whose truth is known. One that
+// is not VALID and has no bar claims nothing.
+func (p *play) compare(name string, t *truths, said figures, valid bool) []finding {
 	var list []finding
 	for metric, s := range t.samples {
 		share := 0.0
@@ -320,7 +318,7 @@ func (p *play) compare(name string, t *truths, said figures) []finding {
 		}
 		for _, stat := range statistics {
 			f, ok := said.get(metric, stat)
-			if !ok || len(s.low) == 0 || !f.barred && !slices.Contains(usual, stat) {
+			if !ok || len(s.low) == 0 || !f.barred && !(valid && slices.Contains(usual, stat)) {
 				continue
 			}
 			low, high := s.stat(stat)
@@ -328,7 +326,7 @@ func (p *play) compare(name string, t *truths, said figures) []finding {
 		}
 	}
 	for metric, r := range t.rates {
-		if f, ok := said.get(metric, "avg"); ok {
+		if f, ok := said.get(metric, "avg"); ok && (valid || f.barred) {
 			list = append(list, f.beside(name+metric, r[0], r[1], 0.01*r[1]))
 		}
 	}

@@ -57,7 +57,7 @@ func latencies(p *play) []finding {
 		p.steadyRates(steady, i, base.Add(from), base.Add(to))
 		list = append(list, p.compare(name+"steady ", steady, s.Steady.Metrics, p.trusted(i))...)
 	}
-	if ok && p.slack == path {
+	if ok && p.slack == path && p.verdict() == "VALID" {
 		list = append(list, p.written(base)...)
 	}
 	for i := range list {

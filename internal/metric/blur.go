@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"math"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -52,12 +53,13 @@ func (r *Request) loadBlur() {
 // there for long.
 const prompt = time.Millisecond / 4
 
-// loadBlurred gives each token event the moments between which it came. The one that is taken for
-// it lies between them: where a read came late and holds several events, they are taken to have
-// come evenly since the socket was last seen empty; of a prompt one, all with its last segment.
+// loadBlurred gives each event the moments between which it came. The one that is taken for it lies
+// between them: where a read came late and holds several events, they are taken to have come evenly
+// since the socket was last seen empty; of a prompt one, all with its last segment. None came before
+// the request had gone, or before the event ahead of it.
 func (r *Request) loadBlurred() {
 	r.at, r.bounds = r.at[:0], r.bounds[:0]
-	events := r.Record.Events
+	events, before, earliest := r.Record.Events, r.Sent, r.Sent
 	for i := 0; i < len(events); {
 		mark := events[i].Mark
 		n := i + 1
@@ -70,14 +72,15 @@ func (r *Request) loadBlurred() {
 		}
 		late := m.Kernel == record.Never || m.User-m.Kernel > prompt
 		for k := i; k < n; k++ {
-			at, b := m.At(), blur{}
-			width := m.BlurOf(!events[k].Merged)
+			at, width := m.At(), m.BlurOf(!events[k].Merged)
+			lo := at - width
 			if late {
-				b.above = width * time.Duration(n-1-k) / time.Duration(n-i)
+				at -= width * time.Duration(n-1-k) / time.Duration(n-i)
 			}
-			b.below = width - b.above
-			r.at = append(r.at, at-b.above)
-			r.bounds = append(r.bounds, b)
+			before = min(max(before, at), m.At())
+			earliest = min(max(earliest, lo), before)
+			r.at = append(r.at, before)
+			r.bounds = append(r.bounds, blur{below: before - earliest, above: m.At() - before})
 		}
 		i = n
 	}
@@ -113,27 +116,36 @@ func (r *Request) longestBounds() (below, above int64) {
 	return max(r.longest-least, 0), max(most-r.longest, 0)
 }
 
-// paceBounds are how much less and more the tokens per second of a stream can have been; without
-// bounds where all of it can have come at once.
-func (r *Request) paceBounds() (below, above int64) {
-	shorter, longer := r.blur.last.since(r.blur.first)
+// pace are the tokens per second of a stream after its first. Where all of it may have come at once,
+// it is taken to have come as slowly as it can.
+func (r *Request) pace() (int64, bool) {
 	span := int64(r.Last - r.First)
-	if r.Tokens < 2 || r.events < 2 || shorter == 0 && longer == 0 {
-		return 0, 0
+	if span <= 0 {
+		_, span = r.blur.last.since(r.blur.first)
 	}
-	if span <= shorter {
-		return 0, unbounded
+	if r.Tokens < 2 || span <= 0 {
+		return 0, false
 	}
-	pace := func(span int64) int64 { return ratio(float64(r.Tokens-1), time.Duration(span).Seconds()) }
-	return pace(span) - pace(span+longer), min(pace(span-shorter)-pace(span), mostPace)
+	return r.paceOver(span), true
 }
 
-const (
-	// unbounded is what a sample can be more where nothing bounds it.
-	unbounded = -1
-	// mostPace is faster than any stream: a sum of many such numbers has room in 64 bits.
-	mostPace = 1 << 36
-)
+// paceBounds are how much less and more that can have been.
+func (r *Request) paceBounds() (below, above int64) {
+	v, ok := r.pace()
+	if !ok {
+		return 0, 0
+	}
+	shorter, longer := r.blur.last.since(r.blur.first)
+	span := int64(r.Last - r.First)
+	return v - r.paceOver(span+longer), r.paceOver(max(span-shorter, 1)) - v
+}
+
+func (r *Request) paceOver(span int64) int64 {
+	return min(ratio(float64(r.Tokens-1), time.Duration(span).Seconds()), mostPace)
+}
+
+// mostPace is faster than any stream: ten million tokens a second.
+const mostPace = 10_000_000 * micro
 
 // near is the width up to which a sample's bounds are kept as the widest of them and not one by
 // one: so many nanoseconds, or the share 1/nearShare of the sample.
@@ -193,6 +205,7 @@ func (b *bounded) sum(below, above int64, in stat.Set) {
 		if in&(1<<set) != 0 {
 			b.below[set] += below
 			b.above[set] += above
+			b.unbounded = b.unbounded || b.above[set] > math.MaxInt64/2
 		}
 	}
 }
@@ -207,11 +220,6 @@ func (b *bounded) open(pool *stat.Pool) {
 
 // one adds a sample to a metric's column, or to those of its bounds.
 func (b *bounded) one(pool *stat.Pool, col *stat.Column, v, below, above int64, in stat.Set) {
-	if above == unbounded {
-		b.unbounded = true
-		col.Append(v, in)
-		return
-	}
 	below = min(below, max(v, 0)) // no sample is less than nothing
 	b.sum(below, above, in)
 	b.add(pool, col, v, below, above, in)
@@ -263,11 +271,11 @@ func (b *bounded) merge(pool *stat.Pool, o *bounded) error {
 	for i := range b.below {
 		b.below[i] += o.below[i]
 		b.above[i] += o.above[i]
+		b.unbounded = b.unbounded || o.unbounded || b.above[i] < 0
 		b.steps[i] = max(b.steps[i], o.steps[i])
 		b.large[i] = max(b.large[i], o.large[i])
 		b.share[i] = max(b.share[i], o.share[i])
 	}
-	b.unbounded = b.unbounded || o.unbounded
 	if o.taken == nil {
 		return nil
 	}

@@ -247,13 +247,8 @@ func gapDefs() []Def {
 			ID: "output_token_throughput_per_user", Name: "Output tokens/s per user", Unit: UserRate, Scale: micro,
 			Formula: "(output tokens − 1) ÷ (stamp of the last token event − stamp of the first)",
 			Help:    "The pace at which one stream runs after its first token: the inverse of time per output token.",
-			One: func(r *Request) (int64, bool) {
-				if r.Tokens < 2 || r.Last <= r.First {
-					return 0, false
-				}
-				return ratio(float64(r.Tokens-1), (r.Last - r.First).Seconds()), true
-			},
-			Bounds: (*Request).paceBounds,
+			One:     (*Request).pace,
+			Bounds:  (*Request).paceBounds,
 		},
 	}
 }

@@ -241,11 +241,10 @@ func (s *stage) one(i int, d *Def, r *Request, in stat.Set) {
 		}
 		return
 	}
-	below, above := d.Bounds(r)
 	if !has {
-		s.bounds[i].unbounded = s.bounds[i].unbounded || above == unbounded
 		return
 	}
+	below, above := d.Bounds(r)
 	s.bounds[i].one(s.pool, s.cols[i], v, below, above, in)
 }
 

@@ -166,6 +166,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.unended(i, sum)
 	j.finishes(i, sum)
 	j.thinNote(i, sum)
+	j.straggled(i, sum)
 	j.achieved(i, mark, sum)
 	j.pace(i, mark, sum)
 	j.together(i, mark, sum)
@@ -260,6 +261,22 @@ func (j *judge) thinNote(i int, sum *metric.Stage) {
 		j.note(i, "%s: too few for some percentiles, which are marked. Needed: %s.", number.Things(n, "successful request"), strings.Join(high, ", "))
 	}
 }
+
+// straggled says that the rates of the whole stage are over a time in which little was under way.
+func (j *judge) straggled(i int, sum *metric.Stage) {
+	if sum.Steady == nil {
+		return
+	}
+	whole, steady := sum.Whole.Stats["request_throughput"].Avg, sum.Steady.Stats["request_throughput"].Avg
+	t, s := &sum.Whole.Totals, &sum.Steady.Totals
+	if after := t.End - s.End; whole < straggledShare*steady && after > (s.End-s.Begin)/10 {
+		j.note(i, "The last responses came %s after the last request could go: the rates of the whole stage include that time. Those of the steady window do not.", number.Span(after))
+	}
+}
+
+// straggledShare is by how much the rates of a stage must fall behind those of its steady window to be
+// worth a word.
+const straggledShare = 0.9
 
 // ended says why a stage ended before its time.
 func (j *judge) ended(i int, mark *record.StageMark) {

@@ -11,7 +11,7 @@ func TestPrecision(t *testing.T) {
 		of   map[string]Stat
 		want string
 	}{
-		{"both", map[string]Stat{"time_to_first_token": {Unit: "ms", Count: 100, Avg: 200, Spread: spread, Error: &Bar{Avg: 0.02}, Intervals: narrow}},
+		{"both", map[string]Stat{"time_to_first_token": {Unit: "ms", Count: 100, Avg: 200, Spread: spread, Error: map[string]ErrorBar{"avg": {Lo: 199.98, Hi: 200}}, Intervals: narrow}},
 			"Time to first token: measured to ±20 µs; with 100 requests the average is known to ±2.0 %, p99 to ±10 %"},
 		{"thin", map[string]Stat{"time_to_first_token": {Unit: "ms", Count: 100, Avg: 200, Spread: spread, Thin: []string{"p99"}, Intervals: narrow}},
 			"Time to first token: with 100 requests the average is known to ±2.0 %"},

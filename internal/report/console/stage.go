@@ -45,7 +45,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.tokens(s.Tokens)
 	p.cached(s.Metrics)
 	p.client(s.Metrics)
-	p.errorBars(s.Metrics)
+	p.errorBars(s)
 	p.precision(s)
 	p.server(s.Server)
 	p.services(s.Services)

@@ -96,20 +96,25 @@ func (p *printer) checks(sorted []result.Check) {
 	}
 }
 
-// errorBars says how far the client can have bent the figures that most people read.
-func (p *printer) errorBars(all map[string]result.Stat) {
+// errorBars says how far the figures that most people read can be off.
+func (p *printer) errorBars(s *result.Stage) {
 	var texts []string
 	for _, r := range []row{
 		{metric: "time_to_first_token", label: "time to first token"}, {metric: "inter_token_latency", label: "inter-token latency"},
 		{metric: "request_latency", label: "request latency"}, {metric: "request_throughput", label: "throughput"},
 	} {
-		m, ok := all[r.metric]
+		m, ok := s.Metrics[r.metric]
 		if !ok || m.Error == nil {
 			continue
 		}
 		text := r.label + " ±" + number.Value(m.Off("avg"), m.Unit)
 		if m.Spread != nil && m.Off("p99") > 0 && !slices.Contains(m.Thin, "p99") {
 			text += " (p99 ±" + number.Value(m.Off("p99"), m.Unit) + ")"
+		}
+		// A rate's bar is that of its own column.
+		if m.Spread == nil && s.Steady != nil {
+			steady := s.Steady.Metrics[r.metric]
+			text += " (steady ±" + number.Value(steady.Off("avg"), m.Unit) + ")"
 		}
 		texts = append(texts, text)
 	}

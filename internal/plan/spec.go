@@ -355,7 +355,7 @@ var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 		always("resent", share(), func(b *Budgets) *float64 { return &b.Resent },
 			"Share of requests that were sent twice, because the server closed the connection before it could have read them, and whose latency grew by more than `error` and `lag` by that."),
 		always("error", share(), func(b *Budgets) *float64 { return &b.Error },
-			"How far the error bar of a latency may reach, as a share of it; or `lag`, if that is more."),
+			"How far the error bar of a latency may reach, as a share of it; or `lag` or 1.5 ms, if that is more."),
 		always("drift", share(), func(b *Budgets) *float64 { return &b.Drift },
 			"Change of latency or flow during the stage, times twice the share of the smaller part."),
 		always("failures", share(), func(b *Budgets) *float64 { return &b.Failures },

@@ -119,6 +119,10 @@ func (b *bars) mixed() float64 {
 	return b.clocks / (b.span - b.clocks)
 }
 
+// resolution is how well moments are told apart, in milliseconds, where nothing is wrong: an idle client
+// looks at its connections about once a millisecond.
+const resolution = 1.5
+
 // judgedFigures are the figures whose error bars the verdict is about.
 func judgedFigures() (metrics, figures []string) {
 	return []string{
@@ -147,7 +151,7 @@ func (j *judge) bent(i int, sum *metric.Stage) {
 				continue
 			}
 			value, off := s.Figure(name), max(0, s.Off(name)-millis(j.facts.clockStep())) // that has a check of its own
-			budget := max(millis(time.Duration(j.plan.Budgets.Lag)), j.plan.Budgets.Error*value)
+			budget := max(resolution, millis(time.Duration(j.plan.Budgets.Lag)), j.plan.Budgets.Error*value)
 			if off/budget <= share {
 				continue
 			}

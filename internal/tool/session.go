@@ -65,6 +65,7 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 		defer close(watched)
 		e.watchInterrupts(display, stop, abort, done, &grace)
 	}()
+	e.TakeShortTurns()
 	release := e.GiveHeapRoom()
 	s := e.Unwatched()
 	s.Stop, s.display, s.mode, s.page, s.note = stop, display, mode, page, e.note

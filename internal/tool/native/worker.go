@@ -112,6 +112,7 @@ func (j *joining) work(env tool.Env) error {
 		return err
 	}
 	defer b.Close()
+	env.TakeShortTurns()
 	defer env.GiveHeapRoom()()
 	session := env.Unwatched()
 	err = cluster.Work(ctx, cluster.WorkerOptions{

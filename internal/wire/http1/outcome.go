@@ -68,13 +68,28 @@ func Mark(rec *record.Exchange, body []byte, at clock.Stamp) {
 	if rec.Watch != nil && rec.Folded == 0 {
 		rec.Watch(body)
 	}
-	m := record.Mark{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User, Blur: at.Blur, Loose: at.Loose}
+	m := record.Mark{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User, Blur: coarse(at.Blur), Loose: at.Loose}
 	if n := len(rec.Marks); n > 0 && sameRead(rec.Marks[n-1], at) {
 		rec.Marks[n-1] = m
 	} else {
 		rec.Marks = append(rec.Marks, m)
 	}
 	rec.Flight.Read(rec.Reads(), m.Off, m.At())
+}
+
+// coarse is a time that is as long or a little longer, with one digit below a millisecond and two
+// above: records are then as short as without it.
+func coarse(d time.Duration) time.Duration {
+	for _, step := range [...]time.Duration{0, 10, 20, 50, 100, 200, 500} {
+		if d <= step*time.Microsecond {
+			return step * time.Microsecond
+		}
+	}
+	step := 100 * time.Microsecond
+	for d > 100*step {
+		step *= 10
+	}
+	return (d + step - 1) / step * step
 }
 
 func sameRead(m record.Mark, at clock.Stamp) bool { return m.User == at.User && m.Kernel == at.Kernel }

@@ -133,11 +133,7 @@ func (c *chunk) parseChoices() {
 			case "text":
 				c.Take(record.Content)
 			case "finish_reason":
-				if s.Peek() == '"' {
-					c.finish = notEmpty(s.Quoted())
-				} else {
-					s.Skip()
-				}
+				c.parseFinish()
 			case "index":
 				if index := answer.Count(s); index != 0 && index != -1 {
 					c.others = true
@@ -147,6 +143,22 @@ func (c *chunk) parseChoices() {
 			}
 		}
 	}
+}
+
+// parseFinish reads a finish reason: its name, or an object that has it as its type.
+func (c *chunk) parseFinish() {
+	s := &c.Scan
+	if s.Peek() == '"' {
+		c.finish = notEmpty(s.Quoted())
+		return
+	}
+	s.Fields(func(key []byte) {
+		if string(key) == "type" && s.Peek() == '"' {
+			c.finish = notEmpty(s.Quoted())
+		} else {
+			s.Skip()
+		}
+	})
 }
 
 func notEmpty(b []byte) []byte {

@@ -174,6 +174,7 @@ func TestFailures(t *testing.T) {
 		{"an error of FastAPI's validation", data(content, `{"detail":[{"loc":["body"],"msg":"too long"}]}`, "[DONE]"), "content error done", "stream_error: too long"},
 		{"vLLM aborts", data(content, `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"abort"}]}`, usageChunk(1), "[DONE]"), "content finish usage done", `aborted: the server ended the response with finish reason "abort"`},
 		{"an error as a finish reason, with text", data(content, `{"choices":[{"index":0,"delta":{"content":"b"},"finish_reason":"error"}]}`, "[DONE]"), "content content done", `aborted: the server ended the response with finish reason "error"`},
+		{"aborted, with a reason that is an object", data(content, `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":{"message":"Abort in waiting queue","type":"abort"}}]}`, usageChunk(1), "[DONE]"), "content finish usage done", `aborted: the server ended the response with finish reason "abort"`},
 		{"aborted, in plain JSON", `{"choices":[{"message":{"content":"a"},"finish_reason":"abort"}]}`, "whole", `aborted: the server ended the response with finish reason "abort"`},
 		{"error in plain JSON", `{"error":{"message":"no such model"}}`, "error", "stream_error: no such model"},
 		{"ends without a finish reason", data(role, content), "role content", "truncated: the stream ends after 2 events without a finish reason or [DONE]"},

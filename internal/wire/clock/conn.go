@@ -156,7 +156,8 @@ func (x *exchange) send(request []byte) error {
 		c.limit.set(0) // TLS does not survive a write that a deadline broke off
 	}
 	c.sock.rearm()
-	if x.sent = c.sock.clock.Now(); c.sock.rx.giveWay(x.sent) {
+	// Who sends because an answer has come has had to wait for its turn to read already.
+	if x.sent = c.sock.clock.Now(); x.sent-c.sock.last.User > justRead && c.sock.rx.giveWay(x.sent) {
 		x.sent = c.sock.clock.Now()
 	}
 	c.limit.arm(x.lim.Due(x.sent, x.latest))
@@ -166,6 +167,9 @@ func (x *exchange) send(request []byte) error {
 	c.sock.blur.asked, c.sock.blur.held = x.sent, 0
 	return err
 }
+
+// justRead is how long ago a connection was read from whose next request follows from that.
+const justRead = time.Millisecond
 
 func (x *exchange) writeAll(p []byte) error {
 	if x.c.tls != nil {

@@ -30,7 +30,7 @@ var house = []struct{ name, may string }{
 	{"cli", "tool tool/* manual report/screen lib/nearest lib/wholefile golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "manual message gate draw live run run/kit plan record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag"},
+	{"tool", "manual message gate draw live run run/kit plan record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag golang.org/x/sys/unix"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.

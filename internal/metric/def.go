@@ -207,10 +207,7 @@ func gapDefs() []Def {
 			Formula: "(stamp of the last token event − stamp of the first) ÷ (output tokens − 1)",
 			Help:    "The mean time between tokens of a request, one sample per request. Others call this inter token latency.",
 			One:     timePerToken,
-			Bounds: func(r *Request) (int64, int64) {
-				below, above := r.blur.last.since(r.blur.first)
-				return perUnit(below, int64(r.Tokens-1)), perUnit(above, int64(r.Tokens-1))
-			},
+			Bounds:  timePerTokenBounds,
 			Follows: true,
 		}),
 		ms(Def{
@@ -258,6 +255,11 @@ func timePerToken(r *Request) (int64, bool) {
 		return 0, false
 	}
 	return perUnit(int64(r.Last-r.First), int64(r.Tokens-1)), true
+}
+
+func timePerTokenBounds(r *Request) (below, above int64) {
+	below, above = r.blur.last.since(r.blur.first)
+	return perUnit(below, int64(r.Tokens-1)), perUnit(above, int64(r.Tokens-1))
 }
 
 // whole are the metrics of a request from end to end.

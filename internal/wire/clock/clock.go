@@ -18,7 +18,10 @@ type Clock struct {
 	step  atomic.Int64 // largest step of the wall clock, in nanoseconds
 
 	pollers pollers // of all that are measured by it
-	beats   beats
+	// beat is when this program was last seen to run. Where the kernel does not say when data came, and
+	// nobody looks at sockets but those who read them, that is the best that there is: a program that
+	// runs reads what comes. It is no proof, because the one who reads may have waited for its turn.
+	beat atomic.Int64
 }
 
 // NewClock starts a clock at offset 0.

@@ -43,8 +43,8 @@ func (r *receiver) enable(raw syscall.RawConn) {
 func (r *receiver) follow(c net.Conn) { r.polled, _ = c.(*polled) }
 
 // giveWay comes before a request is sent; true: that took its time.
-func (r *receiver) giveWay(now time.Duration, justRead bool) bool {
-	return r.polled != nil && r.polled.poller.giveWay(now, justRead)
+func (r *receiver) giveWay(now time.Duration) bool {
+	return r.polled != nil && r.polled.poller.giveWay(now)
 }
 
 // receive reads once, without waiting. wall is the kernel's receive time of the

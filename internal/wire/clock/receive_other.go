@@ -15,7 +15,7 @@ func (r *receiver) enable(syscall.RawConn) {}
 
 func (r *receiver) follow(net.Conn) {}
 
-func (r *receiver) giveWay(time.Duration, bool) bool { return false }
+func (r *receiver) giveWay(time.Duration) bool { return false }
 
 func (r *receiver) received(syscall.RawConn) (segments, bytes int64, ok bool) { return 0, 0, false }
 
@@ -25,7 +25,7 @@ func (r *receiver) transit(syscall.RawConn) (t transit, ok bool) { return transi
 func (s *socket) Read(p []byte) (int, error) {
 	n, err := s.Conn.Read(p)
 	if n > 0 {
-		s.stamp(0, max(s.last.User, s.clock.beats.last()), false)
+		s.stamp(0, max(s.last.User, time.Duration(s.clock.beat.Load())), false)
 		s.blur.gathers = true
 	}
 	return n, err

@@ -39,6 +39,7 @@ func (t *ticks) run(clock *Clock, all []*poller) {
 			return
 		case <-timer.C:
 		}
+		clock.beat.Store(int64(clock.Now()))
 		if tick(clock, all) {
 			every = max(every/2, tickEvery) // by and by: a program that has much to do is not idle for long
 		} else {

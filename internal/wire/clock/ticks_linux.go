@@ -34,6 +34,3 @@ func (p *poller) glance() {
 		}
 	})
 }
-
-// beats are not needed where pollers look.
-type beats struct{}

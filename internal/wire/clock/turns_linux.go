@@ -61,12 +61,11 @@ func (p *poller) lookAgain(now time.Duration) bool {
 	return true
 }
 
-// giveWay is called by who is about to send; true: that took its time. Who has just read looks, and goes
-// on: at full load there is always somebody who waits.
-func (p *poller) giveWay(now time.Duration, justRead bool) (gave bool) {
+// giveWay is called by who is about to send; true: that took its time.
+func (p *poller) giveWay(now time.Duration) (gave bool) {
 	gave = p.lookAgain(now)
 	t := &p.turns
-	for i := 0; !justRead && i < yields && t.waiting.Load() > 0 && int64(now)-t.since.Load() > int64(turn); i++ {
+	for i := 0; i < yields && t.waiting.Load() > 0 && int64(now)-t.since.Load() > int64(turn); i++ {
 		runtime.Gosched()
 		gave = true
 	}

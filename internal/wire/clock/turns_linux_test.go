@@ -64,7 +64,7 @@ func TestSendersGiveWay(t *testing.T) {
 		}
 		for spin := time.Now(); time.Since(spin) < turn/20; { // a request is being sent
 		}
-		p.giveWay(d.clock.Now(), false)
+		p.giveWay(d.clock.Now())
 	}
 	for range conns {
 		if err := <-ended; err != nil {

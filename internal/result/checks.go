@@ -75,7 +75,8 @@ func (c *client) name(begins bool) string {
 	return "the client"
 }
 
-// clients are the processes that sent requests, each with the samples of its condition.
+// clients are the processes that sent requests, in the order of their numbers, each with the samples of its
+// condition.
 func (f *Facts) clients() []*client {
 	var list []*client
 	for _, h := range f.Health {
@@ -89,6 +90,7 @@ func (f *Facts) clients() []*client {
 		}
 		list[i].health = append(list[i].health, h)
 	}
+	slices.SortFunc(list, func(a, b *client) int { return a.worker - b.worker })
 	return list
 }
 

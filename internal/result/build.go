@@ -86,6 +86,11 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 			return nil, err
 		}
 	}
+	return build(p, f, fold, sums)
+}
+
+// build makes it from what the records have come to.
+func build(p *plan.Plan, f Facts, fold *metric.Fold, sums []metric.Stage) (*Result, error) {
 	opts := FoldOptions(p)
 	r := &Result{
 		Schema:      Schema,

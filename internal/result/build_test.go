@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 const ms = time.Millisecond
@@ -71,7 +72,42 @@ func request(r *rand.Rand, i int) *record.Record {
 	return rec
 }
 
+// build makes the result without intervals of sampling, which take longer than all the rest.
 func (w *world) build(t *testing.T) *Result {
+	t.Helper()
+	fold := w.fold(t)
+	defer fold.Close()
+	sums, err := fold.Summarize(stat.Linear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := build(&w.plan, w.facts, fold, sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ourNames(r) != "" {
+		w.elsewhere(t, fold, sums)
+	}
+	return r
+}
+
+// TestIntervals: a result has intervals of sampling.
+func TestIntervals(t *testing.T) {
+	w := healthy()
+	fold := w.fold(t)
+	defer fold.Close()
+	r, err := Build(&w.plan, w.facts, fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	published.Fits(t, r)
+	s := r.Stages[0].Metrics["time_to_first_token"]
+	if at, ok := s.Intervals["avg"]; !ok || at.Lo >= s.Avg || at.Hi <= s.Avg || at.Hi > s.Avg*1.1 {
+		t.Errorf("%v lies in %+v", s.Avg, s.Intervals)
+	}
+}
+
+func (w *world) fold(t *testing.T) *metric.Fold {
 	t.Helper()
 	opts := FoldOptions(&w.plan)
 	opts.Bounds = Bounds(w.facts.Stages)
@@ -79,29 +115,21 @@ func (w *world) build(t *testing.T) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer fold.Close()
 	for _, rec := range w.recs {
 		fold.Add(rec)
 	}
-	r, err := Build(&w.plan, w.facts, fold)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ourNames(r) != "" {
-		w.elsewhere(t, fold)
-	}
-	return r
+	return fold
 }
 
 // elsewhere makes sure that a tool without any of our settings says none of their names.
-func (w *world) elsewhere(t *testing.T, fold *metric.Fold) {
+func (w *world) elsewhere(t *testing.T, fold *metric.Fold, sums []metric.Stage) {
 	t.Helper()
 	facts := w.facts
 	facts.Names = message.Names{
 		Of:    func(string) (string, bool) { return "", true },
 		Stage: func(i int) string { return "part" },
 	}
-	r, err := Build(&w.plan, facts, fold)
+	r, err := build(&w.plan, facts, fold, sums)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ const (
 
 // order says to which part of a stage requests belong.
 type order struct {
-	n           int64       // successful requests
+	n           int64       // requests that have samples
 	single      []stat.Part // each of them, as long as they are few
 	first, last int64       // when the first and the last of them ended
 	shift       uint        // logarithm of the length of a span
@@ -108,8 +108,7 @@ func (o *order) places() *places {
 	return p
 }
 
-// of is the number of a part. Samples of requests that did not end have that of the request before
-// them, and the first where there was none.
+// of is the number of a part.
 func (p *places) of(part stat.Part) int {
 	if p.single != nil {
 		return p.index[part]

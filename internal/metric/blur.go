@@ -161,7 +161,7 @@ type bounded struct {
 	// others in steps and as a share.
 	steps, large [2]int64
 	share        [2]float64
-	unbounded    bool // there is one that nothing bounds
+	unbounded    bool // the sums are more than can be counted
 	// The others: as taken, and their ends. nil: there are none. Those that are nearly exact are
 	// in the metric's own column.
 	taken, least, most *stat.Column

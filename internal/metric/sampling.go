@@ -49,7 +49,7 @@ func ordered(defs []Def) []int {
 
 // place says to which part the samples of a request belong.
 func (f *Fold) place(s *stage, r *Request) {
-	if r.Failure != nil || s.order.same(int64(r.End)) {
+	if r.Failure != nil && !endedHere(r.Failure) || s.order.same(int64(r.End)) {
 		return
 	}
 	part := s.order.add(r)

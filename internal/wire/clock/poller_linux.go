@@ -26,11 +26,7 @@ type poller struct {
 	resumed chan struct{} // those that were woken have had their turn
 	clock   *Clock
 	looks   looks
-	// alone: there is one core. It then looks again when all others have had their turn: where more
-	// wait than its queue holds, those that it does not would wait for as long as there is something to
-	// wake.
-	alone bool
-	turns turns
+	turns   turns
 
 	// mu is held while somebody looks, so that what was reported first is told first.
 	mu    sync.Mutex
@@ -79,7 +75,7 @@ func newPoller(clock *Clock) *poller {
 	if file == nil {
 		return nil
 	}
-	p := &poller{file: file, raw: raw, clock: clock, alone: runtime.GOMAXPROCS(0) == 1, resumed: make(chan struct{}, 1)}
+	p := &poller{file: file, raw: raw, clock: clock, resumed: make(chan struct{}, 1)}
 	p.done.Go(p.run)
 	return p
 }
@@ -146,16 +142,10 @@ func (p *poller) run() {
 			if n == 0 {
 				return false
 			}
-			if len(l.woken) == 0 {
-				continue
+			if len(l.woken) > 0 {
+				p.wake(l.woken, true)
+				<-p.resumed
 			}
-			if p.alone {
-				p.wake(l.woken, false)
-				runtime.Gosched()
-				continue
-			}
-			p.wake(l.woken, true)
-			<-p.resumed
 		}
 	})
 }

@@ -1,12 +1,14 @@
 package metric
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
 // hangs is a stream that was cut off at a moment, with nothing but events before it.
@@ -190,5 +192,36 @@ func TestCensoredMerge(t *testing.T) {
 	}
 	if one.Unfinished != three.Unfinished {
 		t.Errorf("%+v, want %+v", three.Unfinished, one.Unfinished)
+	}
+}
+
+// TestIntervalsOfCutRequests: the first token that came before a request was cut off has its own place
+// in time, whichever fold saw it.
+func TestIntervalsOfCutRequests(t *testing.T) {
+	intervals := func(n int) map[string]estimate.Interval {
+		folds := make([]*Fold, n)
+		for i := range folds {
+			folds[i] = mustFold(t, Options{})
+		}
+		for i := range 300 {
+			rec := evenly(time.Duration(i)*msec, time.Duration(10+i*37%11)*msec, msec, 3)
+			if rec.Seq = int64(i); i%7 == 0 {
+				rec.Failure = &record.Failure{Class: record.CutOff, At: rec.End}
+			}
+			folds[i%n].Add(rec)
+		}
+		for _, o := range folds[1:] {
+			if err := folds[0].Merge(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sums := summarize(t, folds[0])
+		if err := folds[0].Intervals(0, &sums[0]); err != nil {
+			t.Fatal(err)
+		}
+		return sums[0].Whole.Stats["time_to_first_token"].Intervals
+	}
+	if one, three := intervals(1), intervals(3); len(one) == 0 || !maps.Equal(one, three) {
+		t.Errorf("by three folds %+v, by one %+v", three, one)
 	}
 }

@@ -102,11 +102,30 @@ func (r *Ruler) cut(text string, head, from, n int) (int, bool) {
 		return 0, false
 	}
 	// A piece may have become another one where the text ends now.
-	for w = (walk{r: r, p: p, head: head, from: from}); w.at < end; {
+	for w = r.resume(w, text, end); w.at < end; {
 		w.step(text[:end])
 	}
 	return end, w.have == n
 }
+
+// resume is a walk through the text up to an end, as far along as the end cannot have changed a
+// piece, given one that has met a piece of the ruler. No rule for splitting looks past a word of
+// letters and the space behind it, so where a piece ends there all are as they were.
+func (r *Ruler) resume(met walk, text string, end int) walk {
+	first := r.pieces[met.piece]
+	j, _ := slices.BinarySearch(r.pieces[met.piece:], first+uint32(max(end-met.at, 0)))
+	for j += met.piece; j > met.piece; j-- {
+		if j == len(r.pieces) {
+			continue
+		}
+		if at := met.at + int(r.pieces[j]-first); at < end && text[at] == ' ' && asciiLetter(text[at-1]) {
+			return walk{r: r, p: met.p, head: met.head, from: met.from, at: at, have: met.have + int(r.tokens[j]-r.tokens[met.piece]), piece: j}
+		}
+	}
+	return walk{r: r, p: met.p, head: met.head, from: met.from}
+}
+
+func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // plain reports whether the head of a text is of the kind that a ruler's text is, and
 // no added token begins in it.

@@ -5,6 +5,7 @@ package clock
 import (
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -138,22 +139,31 @@ func (p *poller) run() {
 	var l lookout
 	_ = p.raw.Read(func(ep uintptr) bool {
 		for {
-			n := p.look(ep, &l)
-			if n == 0 {
+			n := 1
+			for more := true; more; more = n == len(l.events) {
+				n = p.look(ep, &l)
+			}
+			if n == 0 && len(l.woken) == 0 {
 				return false
 			}
-			if len(l.woken) > 0 {
-				p.wake(l.woken, true)
+			if some := min(batch, len(l.woken)); some > 0 {
+				p.wake(l.woken[:some], true)
+				l.woken = slices.Delete(l.woken, 0, some)
 				<-p.resumed
 			}
 		}
 	})
 }
 
+// batch is how many connections are woken at a time. A core has a queue of 256 goroutines that are
+// ready. What finds no room goes to a queue that all cores share, and is all but forgotten there
+// while this one is never empty.
+const batch = 64
+
 // lookout is what it takes to look.
 type lookout struct {
 	events [128]unix.EpollEvent
-	woken  []*waiter // those who have waited for what has come
+	woken  []*waiter // those who have waited for what has come, and are to be woken
 }
 
 // look takes in what has come, and gives how many connections it has come for.
@@ -170,7 +180,7 @@ func (p *poller) look(ep uintptr, l *lookout) int {
 		if errno != 0 {
 			return 0
 		}
-		l.woken = p.arrived(l.events[:n], before, l.woken[:0])
+		l.woken = p.arrived(l.events[:n], before, l.woken)
 		if int(n) < len(l.events) {
 			p.looks.found(now)
 		}

@@ -49,7 +49,7 @@ func (t *turns) woke(n int, clock *Clock) {
 // lookAgain has who is about to send look, where nobody has for a while; false: somebody has.
 func (p *poller) lookAgain(now time.Duration) bool {
 	t := &p.turns
-	if int64(now)-t.looks.Load() < int64(often) || !t.one.TryLock() {
+	if int64(now)-t.looks.Load() < int64(often) || t.waiting.Load() >= batch/2 || !t.one.TryLock() {
 		return false
 	}
 	defer t.one.Unlock()

@@ -228,8 +228,23 @@ func (b *bounded) one(pool *stat.Pool, col *stat.Column, v, below, above int64, 
 // all adds samples whose sum can be so much less and more, with the ends of each.
 func (b *bounded) all(pool *stat.Pool, col *stat.Column, values, least, most []int64, below, above int64, in stat.Set) {
 	b.sum(below, above, in)
-	for i, v := range values {
-		b.add(pool, col, v, v-least[i], most[i]-v, in)
+	for i := 0; i < len(values); {
+		// Neighbours are mostly of a kind: those of one late read.
+		from := i
+		for i < len(values) && b.nearly(values[i], values[i]-least[i], most[i]-values[i]) {
+			i++
+		}
+		col.AppendAll(values[from:i], in)
+		from = i
+		for i < len(values) && !b.nearly(values[i], values[i]-least[i], most[i]-values[i]) {
+			i++
+		}
+		if from < i {
+			b.open(pool)
+			b.taken.AppendAll(values[from:i], in)
+			b.least.AppendAll(least[from:i], in)
+			b.most.AppendAll(most[from:i], in)
+		}
 	}
 }
 

@@ -14,7 +14,11 @@ const Grace = record.Grace
 // SaysDone reports whether the body of a stream says that it is done, with data: [DONE] or
 // Anthropic's message_stop, in a line that the bytes from the given offset on are part of.
 func SaysDone(body []byte, from int) bool {
-	for line := range bytes.Lines(body[lineAround(body, from):]) {
+	rest := body[lineAround(body, from):]
+	if !bytes.Contains(rest, []byte("[DONE]")) && !bytes.Contains(rest, []byte("message_stop")) {
+		return false // as of nearly all reads
+	}
+	for line := range bytes.Lines(rest) {
 		if isLast(line) {
 			return true
 		}

@@ -157,7 +157,7 @@ func (x *exchange) send(request []byte) error {
 	}
 	c.sock.rearm()
 	// Who sends because an answer has come has had to wait for its turn to read already.
-	if x.sent = c.sock.clock.Now(); x.sent-c.sock.last.User > justRead && c.sock.rx.giveWay(x.sent) {
+	if x.sent = c.sock.clock.Now(); x.sent-c.sock.last.User > justRead && c.sock.rx.lookFirst(x.sent) {
 		x.sent = c.sock.clock.Now()
 	}
 	c.limit.arm(x.lim.Due(x.sent, x.latest))

@@ -223,7 +223,7 @@ func (p *poller) arrived(events []unix.EpollEvent, before time.Duration, woken [
 // the scheduler has the goroutine that was made ready last go first, and the others in order.
 func (p *poller) wake(woken []*waiter, tells bool) {
 	woken[max(0, len(woken)-2)].tells = tells
-	p.turns.woke(len(woken), p.clock)
+	p.turns.woke(len(woken))
 	for _, w := range woken {
 		w.counted = true
 		w.wake <- struct{}{}

@@ -42,9 +42,9 @@ func (r *receiver) enable(raw syscall.RawConn) {
 // follow has the reads of a connection of ours know what its poller does.
 func (r *receiver) follow(c net.Conn) { r.polled, _ = c.(*polled) }
 
-// giveWay comes before a request is sent; true: that took its time.
-func (r *receiver) giveWay(now time.Duration) bool {
-	return r.polled != nil && r.polled.poller.giveWay(now)
+// lookFirst comes before a request is sent, and looks for what others have to read; true: that took its time.
+func (r *receiver) lookFirst(now time.Duration) bool {
+	return r.polled != nil && r.polled.poller.lookFirst(now)
 }
 
 // receive reads once, without waiting. wall is the kernel's receive time of the

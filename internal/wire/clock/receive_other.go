@@ -15,7 +15,7 @@ func (r *receiver) enable(syscall.RawConn) {}
 
 func (r *receiver) follow(net.Conn) {}
 
-func (r *receiver) giveWay(time.Duration) bool { return false }
+func (r *receiver) lookFirst(time.Duration) bool { return false }
 
 func (r *receiver) received(syscall.RawConn) (segments, bytes int64, ok bool) { return 0, 0, false }
 

@@ -15,6 +15,10 @@ type blur struct {
 	held    time.Duration // see Stamp.Held
 	begin   time.Duration // since, of the first of the reads that are handed over together
 	gathers bool          // further reads are handed over together with that
+
+	// Until acknowledged and its round trip later, what comes may have waited in the server from
+	// stalled on; 0: nothing has.
+	stalled, acknowledged time.Duration
 }
 
 // found takes in that a receive found nothing.
@@ -29,12 +33,16 @@ func (b *blur) read(at, before Stamp, after time.Duration, left bool) Stamp {
 		// stamp of its last segment, read or not.
 		b.since = max(b.since, before.Kernel, after, b.asked)
 	}
+	late := at.At() < b.acknowledged
+	if late {
+		b.since = max(min(b.since, b.stalled), b.asked)
+	}
 	b.left = left
 	if !b.gathers {
 		b.begin = b.since
 	}
 	at.Blur = max(0, at.At()-b.begin)
-	at.Loose = at.Kernel == record.Never
+	at.Loose = late || at.Kernel == record.Never
 	at.Held = b.held
 	return at
 }
@@ -47,6 +55,26 @@ func (b *blur) full(at, before Stamp) {
 	}
 	b.held += max(0, at.User-max(from, before.User))
 }
+
+// stall takes in a late read of so many small segments that the server may have had to wait for this
+// side to acknowledge them, which the kernel does when they are read, or 40 ms later: what it sent
+// meanwhile came no sooner, with this read or in the round trip after it. It gives the read's stamps.
+func (b *blur) stall(at Stamp, roundTrip time.Duration) Stamp {
+	b.stalled, b.acknowledged = b.since, at.User+2*roundTrip+stallSlack
+	at.Loose = true
+	return at
+}
+
+const (
+	// stalls is how many bytes a read has at least for that: ten segments, with which a server that
+	// had paused begins, of the shortest events.
+	stalls = 10 * 64
+	// stallsAfter is how long the first of them may have lain unread, at least. Who reads in time
+	// acknowledges in time.
+	stallsAfter = 2 * time.Millisecond
+	// stallSlack is what systems take besides.
+	stallSlack = time.Millisecond
+)
 
 // muchWaits is how many bytes must wait in the kernel for the window that it offers the server to
 // be near its end: that begins with 64 kB, and small segments take several times their bytes.

@@ -282,6 +282,63 @@ func lateRead(t *testing.T, server, client *tls.Config) {
 	}
 }
 
+// A server that has sent as many segments as it may before one is acknowledged waits with the next
+// while nobody reads: those came in the end when they were let, and not when they were sent.
+func TestServerThatWaitsForAcknowledgements(t *testing.T) {
+	awaitStamps(t)
+	const segments, size = 24, 80
+	proceed, sent := make(chan struct{}), make(chan []time.Time)
+	addr := serve(t, func(tcp *net.TCPConn) {
+		for askLine(tcp) {
+			_, _ = io.WriteString(tcp, "first")
+			<-proceed
+			var at []time.Time
+			for i := range segments {
+				at = append(at, time.Now())
+				_, _ = tcp.Write(slices.Repeat([]byte{byte('a' + i)}, size))
+			}
+			sent <- at
+		}
+	})
+	d := NewDialer(NewClock(), addr, DialOptions{Timeout: patience})
+	t.Cleanup(d.Close)
+	c, p := polledConn(t, d, 0)
+	defer c.Close()
+	for range 10 {
+		first, ended := make(chan struct{}, 1), make(chan error)
+		var reads []read
+		go func() {
+			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(b []byte, at Stamp) bool {
+				if reads = append(reads, read{string(b), at.Narrow(true, true, c.Single)}); string(b) == "first" {
+					first <- struct{}{}
+				}
+				return b[len(b)-1] != 'a'+segments-1
+			})
+			ended <- err
+		}()
+		<-first
+		p.poller.mu.Lock() // nobody reads
+		proceed <- struct{}{}
+		at := <-sent
+		time.Sleep(2 * stallsAfter)
+		p.poller.mu.Unlock()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range reads[1:] {
+			const off = 100 * time.Microsecond // of the wall clock
+			last := at[r.text[len(r.text)-1]-'a'].Sub(d.clock.start)
+			from := r.at.At() - r.at.Blur
+			if !r.at.Loose {
+				from = r.at.At()
+			}
+			if from > last+time.Millisecond+off {
+				t.Errorf("what was sent at %v is said to have come after %v: %+v", last, from, r.at)
+			}
+		}
+	}
+}
+
 // Records of TLS are followed through reads of any size.
 func TestRecords(t *testing.T) {
 	record := func(n int) []byte { return append([]byte{23, 3, 3, byte(n >> 8), byte(n)}, make([]byte, n)...) }

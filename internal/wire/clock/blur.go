@@ -66,9 +66,11 @@ func (b *blur) stall(at Stamp, roundTrip time.Duration) Stamp {
 }
 
 const (
-	// stalls is how many bytes a read has at least for that: ten segments, with which a server that
-	// had paused begins, of the shortest events.
-	stalls = 10 * 64
+	// stalls is how many segments a read has at least for that. A server that had paused may send ten,
+	// and a few may be unacknowledged from before.
+	stalls = 6
+	// leastEvent is how many bytes the shortest have, so that few reads need be asked about.
+	leastEvent = 64
 	// stallsAfter is how long the first of them may have lain unread, at least. Who reads in time
 	// acknowledges in time.
 	stallsAfter = 2 * time.Millisecond

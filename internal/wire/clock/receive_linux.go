@@ -137,8 +137,8 @@ func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 	if s.stamp(wall, after, !s.rx.drained); n+s.rx.left >= muchWaits {
 		s.blur.full(s.last, before)
 	}
-	if n >= stalls && s.last.User-s.blur.since >= stallsAfter {
-		s.last = s.blur.stall(s.last, s.rx.roundTrip(fd))
+	if n >= stalls*leastEvent && s.last.User-s.blur.since >= stallsAfter && s.rx.inform(fd) && s.segments.upTo(int64(s.rx.info.Data_segs_in)) >= stalls {
+		s.last = s.blur.stall(s.last, time.Duration(s.rx.info.Rtt)*time.Microsecond)
 	}
 	return n, false, nil
 }
@@ -204,14 +204,6 @@ func (r *receiver) inform(fd uintptr) bool {
 	size := uint32(unsafe.Offsetof(r.info.Data_segs_in) + unsafe.Sizeof(r.info.Data_segs_in))
 	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, fd, unix.IPPROTO_TCP, unix.TCP_INFO, uintptr(unsafe.Pointer(&r.info)), uintptr(unsafe.Pointer(&size)), 0)
 	return errno == 0 && uintptr(size) >= unsafe.Offsetof(r.info.Data_segs_in)+unsafe.Sizeof(r.info.Data_segs_in)
-}
-
-// roundTrip is how long a segment and its acknowledgement take.
-func (r *receiver) roundTrip(fd uintptr) time.Duration {
-	if !r.inform(fd) {
-		return 0
-	}
-	return time.Duration(r.info.Rtt) * time.Microsecond
 }
 
 // transit is what the kernel knows of a connection's sending.

@@ -47,12 +47,15 @@ func (g *segments) read(n int, fresh bool) {
 	g.asked = false
 }
 
+// upTo is how many segments at most the read under way has, given how many were received so far.
+func (g *segments) upTo(received int64) int64 { return received - g.taken }
+
 // told notes how many segments and bytes the kernel says it has received so far.
 func (g *segments) told(segments, bytes int64) {
 	if bytes == g.bytes {
 		g.after = segments
 	}
-	g.asked, g.one = true, segments-g.taken == 1
+	g.asked, g.one = true, g.upTo(segments) == 1
 }
 
 // single reports whether the read under way is known to be of one segment.

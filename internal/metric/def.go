@@ -64,6 +64,8 @@ type Def struct {
 	// Own is the value of one request that an objective is compared with, where it
 	// is not its sample.
 	Own func(*Request) (int64, bool)
+	// OwnBounds are the Bounds of Own.
+	OwnBounds func(*Request) (below, above int64)
 	// Follows: it is about what follows the first token. A request that was
 	// answered with one token meets any objective on it.
 	Follows bool
@@ -185,6 +187,12 @@ func gapDefs() []Def {
 				}
 				return timePerToken(r)
 			},
+			OwnBounds: func(r *Request) (below, above int64) {
+				if r.tokensIn > 0 {
+					return r.flowBounds(r.tokensIn)
+				}
+				return timePerTokenBounds(r)
+			},
 			Follows: true, gaps: true,
 		}),
 		ms(Def{
@@ -200,7 +208,8 @@ func gapDefs() []Def {
 				}
 				return perUnit(int64(r.Last-r.First), int64(r.gapCount)), true
 			},
-			Follows: true, gaps: true,
+			OwnBounds: func(r *Request) (below, above int64) { return r.flowBounds(int64(r.gapCount)) },
+			Follows:   true, gaps: true,
 		}),
 		ms(Def{
 			ID: "time_per_output_token", Name: "Time per output token",
@@ -258,8 +267,7 @@ func timePerToken(r *Request) (int64, bool) {
 }
 
 func timePerTokenBounds(r *Request) (below, above int64) {
-	below, above = r.blur.last.since(r.blur.first)
-	return perUnit(below, int64(r.Tokens-1)), perUnit(above, int64(r.Tokens-1))
+	return r.flowBounds(int64(r.Tokens - 1))
 }
 
 // whole are the metrics of a request from end to end.

@@ -92,13 +92,6 @@ type Fold struct {
 	req       Request
 }
 
-// objective is an SLO with its formula.
-type objective struct {
-	SLO
-	own     func(*Request) (int64, bool)
-	follows bool
-}
-
 // objectives are those of a list, with their formulas.
 func objectives(slos []SLO) ([]objective, error) {
 	var list []objective
@@ -107,7 +100,7 @@ func objectives(slos []SLO) ([]objective, error) {
 		if !ok || d.own() == nil || d.Unit != Milliseconds {
 			return nil, fmt.Errorf("objective %q is not a time span of a request: use one of %s", s.Metric, strings.Join(Objectives(), ", "))
 		}
-		list = append(list, objective{s, d.own(), d.Follows})
+		list = append(list, objective{s, d.own(), d.ownBounds(), d.Follows})
 	}
 	return list, nil
 }
@@ -274,45 +267,39 @@ func (s *stage) many(i int, d *Def, r *Request, in stat.Set) {
 // sum adds the request to the sums of the windows and, where it is a measured one, to
 // the stage's counts. It reports whether the request is a good one.
 func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
-	good = r.Failure == nil
+	ok := r.Failure == nil
+	all := goodness{ok, ok, ok}
 	for i := range f.slos {
-		met := r.Failure == nil && f.slos[i].metBy(r)
-		good = good && met
-		if met && in&stat.First != 0 {
+		if !ok {
+			break
+		}
+		met := f.slos[i].metBy(r)
+		all = all.and(met)
+		if met.taken && in&stat.First != 0 {
 			s.met[i]++
 		}
 	}
 	if in&stat.First != 0 {
-		s.whole.add(r, good)
+		s.whole.add(r, all)
 		s.whole.span(r.Record)
 		s.pace.add(r.Record)
 		s.count(r, f.opts.StandIn)
 		s.resend(r, f.opts.Bends)
 		if f.perTarget != nil {
-			f.part(&s.targets, r.Target, f.opts.Targets, f.perTarget, r, good)
+			f.part(&s.targets, r.Target, f.opts.Targets, f.perTarget, r, all)
 		}
 		if f.perModel != nil {
-			f.part(&s.models, f.modelOf(r), len(f.opts.Models), f.perModel, r, good)
+			f.part(&s.models, f.modelOf(r), len(f.opts.Models), f.perModel, r, all)
 		}
 		if f.perWorker != nil {
-			f.part(&s.workers, r.Worker-1, mostWorkers, f.perWorker, r, good)
+			f.part(&s.workers, r.Worker-1, mostWorkers, f.perWorker, r, all)
 		}
 	}
 	if in&stat.Second != 0 {
-		s.steady.add(r, good)
+		s.steady.add(r, all)
 		s.steadyEnd = max(s.steadyEnd, r.End)
 	}
-	return good
-}
-
-// metBy reports whether a successful request meets the objective. One that has no
-// value does not, unless there was nothing to measure behind its only token.
-func (o *objective) metBy(r *Request) bool {
-	v, ok := o.own(r)
-	if !ok {
-		return o.follows && r.Stream && r.gapCount == 0 && !r.Sparse
-	}
-	return v <= int64(o.Max)
+	return all.taken
 }
 
 // Merge moves what other holds into f. other is empty afterwards.

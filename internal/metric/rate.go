@@ -17,6 +17,8 @@ type Totals struct {
 	Good     int64 // succeeded and met every objective
 	Judged   bool  // there are objectives
 
+	GoodLeast, GoodMost int64 // those that are good for certain, and those that can be
+
 	In, Out           int64 // tokens of successful requests
 	InKnown, OutKnown int64 // successful requests whose tokens are counted
 

@@ -48,7 +48,7 @@ func (r *Reader) Steady() bool {
 func (r *Reader) Good() (good, judged bool) {
 	good = r.req.Failure == nil
 	for i := range r.slos {
-		good = good && r.slos[i].metBy(&r.req)
+		good = good && r.slos[i].metBy(&r.req).taken
 	}
 	return good, len(r.slos) > 0
 }

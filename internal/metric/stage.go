@@ -141,7 +141,7 @@ func (s *stage) hold(rec *record.Record, from, to time.Duration) {
 }
 
 // add adds a request to the sums.
-func (t *Totals) add(r *Request, good bool) {
+func (t *Totals) add(r *Request, good goodness) {
 	t.Requests++
 	if r.Failure != nil {
 		if r.Failure.Class == record.CutOff {
@@ -150,8 +150,8 @@ func (t *Totals) add(r *Request, good bool) {
 		return
 	}
 	t.OK++
-	if good && t.Judged {
-		t.Good++
+	if t.Judged {
+		t.Good, t.GoodLeast, t.GoodMost = t.Good+count(good.taken), t.GoodLeast+count(good.certain), t.GoodMost+count(good.possible)
 	}
 	if n := len(r.Marks); n > 0 {
 		t.Noticed += max(0, r.Marks[n-1].User-r.End)
@@ -168,6 +168,13 @@ func (t *Totals) add(r *Request, good bool) {
 		t.Out += int64(r.Tokens)
 		t.OutKnown++
 	}
+}
+
+func count(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // span widens the window to hold a request: the window of the whole is from the first
@@ -199,6 +206,8 @@ func (t *Totals) merge(o *Totals) {
 	t.OK += o.OK
 	t.CutOff += o.CutOff
 	t.Good += o.Good
+	t.GoodLeast += o.GoodLeast
+	t.GoodMost += o.GoodMost
 	t.In += o.In
 	t.Out += o.Out
 	t.InKnown += o.InKnown

@@ -49,7 +49,7 @@ func pick(defs []Def, ids []string) []*Def {
 func (f *Fold) modelOf(r *Request) int { return slices.Index(f.opts.Models, r.Model) }
 
 // part adds a measured request to what its part has done; parts are n.
-func (f *Fold) part(list *parts, at, n int, defs []*Def, r *Request, good bool) {
+func (f *Fold) part(list *parts, at, n int, defs []*Def, r *Request, good goodness) {
 	if at < 0 || at >= n {
 		return
 	}

@@ -65,6 +65,8 @@ func (b *bars) of(id string, w *metric.Window) map[string]ErrorBar {
 	case "request_throughput", "output_token_throughput", "total_token_throughput", "input_token_throughput":
 		less, more := b.slowed()
 		return kept(map[string]ErrorBar{"avg": {s.Avg * max(0, 1-less-b.mixed()), s.Avg * (1 + more + b.mixed())}})
+	case "request_goodput", "slo_attainment":
+		return kept(b.good(id, &w.Totals))
 	}
 	if s.Least == nil {
 		return nil
@@ -81,6 +83,19 @@ func (b *bars) of(id string, w *metric.Window) map[string]ErrorBar {
 		out[p.Name] = bar(s.Least.Quantiles[i], s.Most.Quantiles[i])
 	}
 	return kept(out)
+}
+
+// good is the bar of how many requests met their objectives: of those that are on the bound within
+// their own bars nobody knows. A rate has that of rates besides.
+func (b *bars) good(id string, t *metric.Totals) map[string]ErrorBar {
+	least, most := float64(t.GoodLeast), float64(t.GoodMost)
+	if id == "slo_attainment" {
+		n := float64(max(t.Requests, 1))
+		return map[string]ErrorBar{"avg": {least / n, most / n}}
+	}
+	less, more := b.slowed()
+	seconds := b.span / 1000
+	return map[string]ErrorBar{"avg": {least / seconds * max(0, 1-less-b.mixed()), most / seconds * (1 + more + b.mixed())}}
 }
 
 // kept are bars without those that are no numbers.

@@ -175,8 +175,10 @@ conformance-chaos: build ## 200 faults of workers, coordinators, NATS and disks,
 conformance-statistics: ## intervals, comparisons and searches against known answers, by simulation; about 15 minutes
 	INFEROMETER_SIMULATE=all $(GO) test ./internal/stat/... ./internal/sweep/... -run Simul -count=1 -v -timeout 60m
 
-conformance-capacity: build ## the capacity of mocks whose knee is known, by rate and by concurrency; about 8 minutes
-	scripts/conformance-capacity.py $(BIN)
+# WHICH='sudden cliff' runs one of them.
+conformance-capacity: build ## the capacity of nine awkward servers, and of mocks whose knee is known; about 35 minutes
+	$(GO) build -trimpath -o bin/awkward ./scripts/awkward
+	scripts/conformance-capacity.py $(BIN) bin/awkward "$(WHICH)"
 
 conformance-export: build ## exports of runs of every kind, read with pandas and DuckDB, and the example notebook; about 2 minutes
 	scripts/peers.sh frames

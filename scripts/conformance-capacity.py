@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Finds the capacity of mocks whose capacity is known, by rate and by concurrency, with real processes.
+"""Finds the capacity of servers whose capacity is known, by rate and by concurrency, with real processes.
 
-    scripts/conformance-capacity.py bin/inferometer
+    scripts/conformance-capacity.py bin/inferometer bin/awkward [WHICH]
 
-By rate, the mock is a queue of 8 places with equal service times (M/D/8): the knee is worked out by simulating
+First the awkward servers of internal/testkit/awkward, each in real time; WHICH is a part of their names. Then mocks. By rate, the mock is a queue of 8 places with equal service times (M/D/8): the knee is worked out by simulating
 that queue. By concurrency, each running sequence adds to the time between tokens: the knee is a division.
 """
 import heapq, json, random, socket, subprocess, sys, time
 
-BIN = sys.argv[1]
+BIN, AWKWARD = sys.argv[1], sys.argv[2]
+WHICH = sys.argv[3] if len(sys.argv) > 3 else ""
 
 
 def knee_of_queue(places, service, wait, q):
@@ -40,21 +41,53 @@ def search(mock, flags):
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
         assert server.poll() is None, "the mock has ended"
-        run = subprocess.run([BIN, "capacity", f"http://127.0.0.1:{port}", "--json"] + flags, stdout=subprocess.PIPE, text=True)
+        return capacity_of(f"http://127.0.0.1:{port}", flags)[:2]
     finally:
         server.terminate()
         server.wait()
+
+
+def capacity_of(url, flags):
+    run = subprocess.run([BIN, "capacity", url, "--json"] + flags, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     result = json.loads(run.stdout)
-    return result["capacity"], result["verdict"]["word"]
+    return result["capacity"], result["verdict"]["word"], run.returncode
+
+
+def awkward(kind):
+    """Searches for the capacity of an awkward server, and says whether the answer is one that it must be."""
+    server = subprocess.Popen([AWKWARD, "-kind", kind["kind"]], stdout=subprocess.PIPE, text=True)
+    try:
+        url = "http://" + server.stdout.readline().strip()
+        began = time.monotonic()
+        found, verdict, code = capacity_of(url, ["--slo", f"latency.p{100 * kind['quantile']:g} < {kind['bound_ms']}ms", "--start", "2", "--max-time", "4m"])
+        took = time.monotonic() - began
+    finally:
+        server.kill()
+        server.wait()
+    must, trusted = kind["must"], verdict == "valid"
+    near = found["outcome"] == "found" and 0.9 * kind["sure"] <= found["value"] <= 1.03 * kind["load"]
+    if must.startswith("says"):  # missed at every load
+        right = found["outcome"] == "missed at every load" and code in (1, 3) and took < 75
+    elif "does not come back" in must:
+        right = (near and "recovery" in found) or not trusted
+    else:
+        right = near or not trusted
+    print(f"{kind['kind']}: {'right' if right else 'WRONG'}, {took:.0f} s, {verdict}, exit {code}: {found['sentence']}", flush=True)
+    return right
 
 
 bad = 0
+for line in subprocess.run([AWKWARD, "-list"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
+    if WHICH in line:
+        bad += not awkward(json.loads(line))
 for name, knee, mock, flags in [
     ("by rate", knee_of_queue(8, 0.24, 0.1, 0.9), ["--max-seqs", "8", "--ttft", "40ms", "--itl", "20ms", "--output-tokens", "11"],
      ["--slo", "ttft.p90 < 140ms", "--start", "4", "--max-time", "5m", "--output-tokens", "11"]),
     ("by concurrency", int((61 - 20) / 1.6), ["--ttft", "40ms", "--itl", "20ms", "--itl-per-seq", "1600us", "--output-tokens", "21"],
      ["--by", "concurrency", "--slo", "tpot.avg < 61ms", "--max-time", "3m", "--output-tokens", "21"]),
 ]:
+    if WHICH:
+        break
     found, verdict = search(mock, flags)
     off = found["value"] / knee - 1
     held = found["lo"] <= knee <= found["hi"] + (found["by"] == "concurrency")

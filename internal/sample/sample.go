@@ -28,6 +28,9 @@ type Stage struct {
 	out, in []float32 // tokens; NaN: not known
 	ok      []bool
 	good    []bool
+	seq     []int64  // places in the run
+	prompt  []uint64 // hashes; 0: not known
+	first   int64    // place of the stage's first request, also of one that is not measured
 	columns map[string]*column
 	window  result.Window
 	order   []int32 // by when they were sent
@@ -53,7 +56,12 @@ func Of(p *plan.Plan, marks []record.StageMark, records *record.File, stages map
 	opts.Bounds = result.Bounds(marks)
 	reader := metric.NewReader(opts)
 	err := records.Requests(func(rec *record.Record) error {
-		if s := all[rec.Stage]; s != nil && rec.Phase == record.Measured {
+		s := all[rec.Stage]
+		if s == nil {
+			return nil
+		}
+		s.first = min(s.first, rec.Seq)
+		if rec.Phase == record.Measured {
 			req := reader.Read(rec)
 			good, _ := reader.Good()
 			s.add(req, good)
@@ -71,7 +79,7 @@ func Of(p *plan.Plan, marks []record.StageMark, records *record.File, stages map
 
 // empty is a stage before its first request.
 func empty(st *result.Stage, metrics []string) *Stage {
-	s := &Stage{columns: map[string]*column{}, window: st.Window}
+	s := &Stage{columns: map[string]*column{}, window: st.Window, first: math.MaxInt64}
 	for _, id := range metrics {
 		d, ok := metric.ByID(id)
 		if !ok || d.Rate != nil {
@@ -101,6 +109,7 @@ func (s *Stage) add(r *metric.Request, good bool) {
 	s.end = append(s.end, r.End.Seconds())
 	s.out = append(s.out, tokens(r.Tokens, r.Tokens >= 0))
 	s.in = append(s.in, tokens(r.In.N, r.In.Source != record.Uncounted))
+	s.seq, s.prompt = append(s.seq, r.Seq), append(s.prompt, r.Prompt)
 	s.ok, s.good = append(s.ok, r.Failure == nil), append(s.good, good)
 	for _, c := range s.columns {
 		c.add(r)
@@ -134,42 +143,46 @@ func (s *Stage) sort() {
 
 // append adds the samples of a metric to those of earlier runs.
 func (s *Stage) append(to *estimate.Samples, id string) {
-	c := s.columns[id]
-	if c == nil {
-		s.appendShare(to, id)
-		return
-	}
+	several := s.several(id)
 	for _, i := range s.order {
-		if c.ends == nil {
-			if v := float64(c.values[i]); !math.IsNaN(v) {
-				to.Values = append(to.Values, v)
-			}
-			continue
+		before := len(to.Values)
+		to.Values = s.of(to.Values, id, i)
+		if several && len(to.Values) > before {
+			to.Ends = append(to.Ends, len(to.Values))
 		}
-		begin := int32(0)
-		if i > 0 {
-			begin = c.ends[i-1]
-		}
-		if begin == c.ends[i] {
-			continue
-		}
-		for _, v := range c.values[begin:c.ends[i]] {
-			to.Values = append(to.Values, float64(v))
-		}
-		to.Ends = append(to.Ends, len(to.Values))
 	}
 }
 
-// appendShare adds a 1 for each request that counts and a 0 for each other: the mean is the
-// share of those that do.
-func (s *Stage) appendShare(to *estimate.Samples, id string) {
-	for _, i := range s.order {
-		v := 0.0
+// several reports whether a request has several samples of a metric.
+func (s *Stage) several(id string) bool {
+	c := s.columns[id]
+	return c != nil && c.def.Many != nil
+}
+
+// of adds the samples of a metric that a request has. Of a share that is a 1 where the request
+// counts and else a 0: the mean is the share of those that do.
+func (s *Stage) of(to []float64, id string, i int32) []float64 {
+	c := s.columns[id]
+	switch {
+	case c == nil:
 		if id == errorRate && !s.ok[i] || id == attainment && s.good[i] {
-			v = 1
+			return append(to, 1)
 		}
-		to.Values = append(to.Values, v)
+		return append(to, 0)
+	case c.ends == nil:
+		if v := float64(c.values[i]); !math.IsNaN(v) {
+			to = append(to, v)
+		}
+		return to
 	}
+	begin := int32(0)
+	if i > 0 {
+		begin = c.ends[i-1]
+	}
+	for _, v := range c.values[begin:c.ends[i]] {
+		to = append(to, float64(v))
+	}
+	return to
 }
 
 // The metrics that are shares of requests.

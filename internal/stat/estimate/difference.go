@@ -11,6 +11,8 @@ const (
 	Blocks = "blocks" // within one run of each side
 	Runs   = "runs"   // over several runs of each side
 	Pairs  = "pairs"  // over rounds, each a run of either side
+	// Prompts: within one run of each side, prompt by prompt.
+	Prompts = "prompts"
 )
 
 // Difference is how far side B is from side A.
@@ -20,7 +22,7 @@ type Difference struct {
 	P             float64 // the probability of a difference this large by chance alone; NaN: not known
 	Known         bool
 	Least         float64 // the smallest difference that would be found with 80 % power at this length, in the unit
-	Method        string  // how the error is known: Blocks, Runs or Pairs
+	Method        string  // how the error is known: Blocks, Runs, Pairs or Prompts
 
 	runs       float64 // by which the degrees of freedom grow; 0: they stay
 	df         float64

@@ -1,0 +1,136 @@
+package sample
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/inferometer/inferometer/internal/stat/estimate"
+)
+
+// Prompts are the requests of two stages that have the same prompt at the same place of the run, in
+// the order in which they were sent.
+type Prompts struct {
+	a, b  *Stage
+	pairs [][2]int32 // requests of a and of b
+	ok    int        // pairs that both sides answered
+}
+
+// leastPaired is the share of the requests of either side that must have their like on the other:
+// with fewer, what pairs gain is less than what leaving out the others loses.
+const leastPaired = 0.8
+
+// Match finds the prompts that two stages have in common; nil: too few of them for a comparison by
+// prompt.
+//
+// Places are those in the run, or those in the stage where an earlier stage of one run was longer.
+// Prompts that are the same at different places are no pairs: the requests of both sides would not
+// be in the same order then, and how they depend on their neighbours could not be told.
+func Match(a, b *Stage) *Prompts {
+	best := &Prompts{}
+	byA, byB := a.byPlace(), b.byPlace()
+	for _, shift := range []int64{0, b.first - a.first} {
+		if p := match(a, b, byA, byB, shift); p.ok > best.ok {
+			best = p
+		}
+	}
+	if best.ok == 0 || float64(best.ok) < leastPaired*float64(max(answered(a), answered(b))) {
+		return nil
+	}
+	best.sort()
+	return best
+}
+
+// Count is how many prompts both sides answered.
+func (p *Prompts) Count() int { return p.ok }
+
+// byPlace is the order of requests by their place in the run.
+func (s *Stage) byPlace() []int32 {
+	order := slices.Clone(s.order)
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.seq[a], s.seq[b]) })
+	return order
+}
+
+func answered(s *Stage) (n int) {
+	for _, ok := range s.ok {
+		if ok {
+			n++
+		}
+	}
+	return n
+}
+
+// match pairs the requests of b that are at the place of one of a, shifted by so much.
+func match(a, b *Stage, byA, byB []int32, shift int64) *Prompts {
+	p := &Prompts{a: a, b: b}
+	at := 0
+	for _, i := range byA {
+		for at < len(byB) && b.seq[byB[at]] < a.seq[i]+shift {
+			at++
+		}
+		if at == len(byB) {
+			break
+		}
+		j := byB[at]
+		if b.seq[j] != a.seq[i]+shift || a.prompt[i] != b.prompt[j] || a.prompt[i] == 0 {
+			continue
+		}
+		p.pairs = append(p.pairs, [2]int32{i, j})
+		if a.ok[i] && b.ok[j] {
+			p.ok++
+		}
+	}
+	return p
+}
+
+// sort puts pairs into the order in which they were sent: by the mean of their ranks on both sides,
+// which is not that of their places where sessions have several turns.
+func (p *Prompts) sort() {
+	ranks := func(s *Stage) []int32 {
+		out := make([]int32, len(s.order))
+		for rank, i := range s.order {
+			out[i] = int32(rank)
+		}
+		return out
+	}
+	ra, rb := ranks(p.a), ranks(p.b)
+	slices.SortStableFunc(p.pairs, func(x, y [2]int32) int {
+		return cmp.Compare(int64(ra[x[0]])+int64(rb[x[1]]), int64(ra[y[0]])+int64(rb[y[1]]))
+	})
+}
+
+// Between are the differences of statistics of a metric by prompt, and whether all of its samples
+// are in them; none where single requests do not tell, or only their rate over time does.
+func (p *Prompts) Between(id string, statistics []string, confidence float64) (list []estimate.Difference, all bool) {
+	figures := figuresOf(id, statistics)
+	if figures == nil || isFlow(id) {
+		return nil, false
+	}
+	several := p.a.several(id)
+	var a, b estimate.Samples
+	for _, pair := range p.pairs {
+		x, y := len(a.Values), len(b.Values)
+		a.Values, b.Values = p.a.of(a.Values, id, pair[0]), p.b.of(b.Values, id, pair[1])
+		if len(a.Values) == x || len(b.Values) == y { // what one side lacks, the other's is not compared with
+			a.Values, b.Values = a.Values[:x], b.Values[:y]
+		} else if several {
+			a.Ends, b.Ends = append(a.Ends, len(a.Values)), append(b.Ends, len(b.Values))
+		}
+	}
+	all = len(a.Values) == p.a.count(id) && len(b.Values) == p.b.count(id)
+	return estimate.BetweenPrompts(&a, &b, figures, confidence), all
+}
+
+// count is how many samples of a metric a stage has.
+func (s *Stage) count(id string) (n int) {
+	c := s.columns[id]
+	if c == nil {
+		return len(s.order)
+	}
+	for _, v := range c.values {
+		if !math.IsNaN(float64(v)) {
+			n++
+		}
+	}
+	return n
+}

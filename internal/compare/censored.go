@@ -23,13 +23,13 @@ func openAt(levels []*Level, f figure) bool {
 // the difference of the figures, which are made of all.
 func (r *Row) unfinished(p *pair) {
 	d := r.Delta
-	if p.method != ByRequests || d == nil || d.Interval == nil || d.Interval.Lo <= d.Value && d.Value <= d.Interval.Hi {
+	if !within(p.method) || d == nil || d.Interval == nil || d.Interval.Lo <= d.Value && d.Value <= d.Interval.Hi {
 		return
 	}
 	for _, l := range slices.Concat(p.first.side.levels(p.a), p.other.side.levels(p.b)) {
 		if l.Metrics[r.Metric].Censored > 0 {
 			d.Interval, d.P, d.Least, d.Longer = nil, nil, nil, nil
-			r.Verdict, r.Why = NotKnown, "requests did not end: those that did cannot say between what the difference lies"
+			r.Verdict, r.Why = NotKnown, neverEnded
 			return
 		}
 	}

@@ -94,16 +94,20 @@ type LoadSide struct {
 
 // Table compares a side with the first.
 type Table struct {
-	Side   int      `json:"side"`
-	Method string   `json:"method"` // what intervals are made of: requests, runs, pairs, or none
-	Doubts []string `json:"doubts"`
-	Rows   []Row    `json:"rows"`
+	Side   int    `json:"side"`
+	Method string `json:"method"` // what intervals are made of: requests, prompts, runs, pairs, or none
+	// Prompts is how many both sides answered, where they are compared prompt by prompt.
+	Prompts int      `json:"prompts,omitempty"`
+	Doubts  []string `json:"doubts"`
+	Rows    []Row    `json:"rows"`
 	// Compared is how many rows have a p-value, Found those of them with a difference, and
 	// Firm those that stand after Holm's correction for so many comparisons.
 	Compared int    `json:"compared"`
 	Found    int    `json:"found"`
 	Firm     int    `json:"firm"`
-	Longer   string `json:"longer,omitempty"` // in words: how much longer to run
+	Unknown  int    `json:"not_known"`          // rows that nothing can be said of
+	Headline string `json:"headline,omitempty"` // in words: what was compared, found and is not known
+	Longer   string `json:"longer,omitempty"`   // in words: how much longer to run
 }
 
 // Row is one figure of both sides.
@@ -119,8 +123,10 @@ type Row struct {
 	Verdict   string      `json:"verdict"`
 	// Chance: there is a difference by the row's own interval that does not stand after the
 	// correction for all the rows of the table.
-	Chance bool   `json:"may_be_chance,omitempty"`
-	Why    string `json:"why,omitempty"` // there is no more to say
+	Chance bool `json:"may_be_chance,omitempty"`
+	// Client: the interval leaves out 0, but the clients' own delays can have made the difference.
+	Client bool   `json:"may_be_client,omitempty"`
+	Why    string `json:"why,omitempty"` // why there is no more to say
 }
 
 // Figure is a figure of a side: over several runs it is their mean.

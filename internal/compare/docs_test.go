@@ -16,7 +16,7 @@ func TestPageIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
-	names := append([]string{Schema, Better, Worse, Differs, NoneSeen, NotKnown, Lower, Higher, Neither, ByRequests, ByRuns, ByPairs, ByNothing}, fields(reflect.TypeFor[Comparison]())...)
+	names := append([]string{Schema, Better, Worse, Differs, NoneSeen, NotKnown, Lower, Higher, Neither, ByRequests, ByPrompts, ByRuns, ByPairs, ByNothing}, fields(reflect.TypeFor[Comparison]())...)
 	names = append(append(names, matter...), stageMatter...)
 	for _, name := range names {
 		if !strings.Contains(page, "`"+name+"`") && !strings.Contains(page, "`"+name+"[]`") {

@@ -180,6 +180,29 @@ func samePrompts(sides []Side) []string {
 	return list
 }
 
+// otherLoads says that the levels of sides that are compared have different loads, which differences
+// come from in the first place.
+func (c *Comparison) otherLoads() []string {
+	var list []string
+	for i := range c.Loads {
+		l := &c.Loads[i]
+		if l.Same {
+			continue
+		}
+		var parts []string
+		for _, s := range l.Sides {
+			parts = append(parts, s.Load+" on "+c.Sides[s.Side].Name)
+		}
+		list = append(list, "The loads differ: "+strings.Join(parts, ", ")+". Differences are those of the load first of all.")
+	}
+	return list
+}
+
+// SameLoads reports whether all that is compared was measured under the same load.
+func (c *Comparison) SameLoads() bool {
+	return !slices.ContainsFunc(c.Loads, func(l Load) bool { return !l.Same })
+}
+
 // lengthShare is the difference in length from which on the work of two sides is not the same.
 const lengthShare = 0.01
 
@@ -187,9 +210,6 @@ const lengthShare = 0.01
 func (p *pair) doubts(t *Table) []string {
 	a, b := p.first.side.Name, p.other.side.Name
 	var list []string
-	if x, y := p.first.side.load(p.a), p.other.side.load(p.b); !p.same {
-		list = append(list, fmt.Sprintf("The loads differ: %s on %s, %s on %s.", x, a, y, b))
-	}
 	for _, s := range []struct {
 		name   string
 		levels []*Level
@@ -297,7 +317,7 @@ func (p *pair) times(n float64) string {
 	if n > 1000 {
 		return "more than 1,000 times as long"
 	}
-	if p.method != ByRequests {
+	if !within(p.method) {
 		runs := max(len(p.a), len(p.b))
 		return number.Things(int64(math.Ceil(n*float64(runs))), "run") + " of each side"
 	}

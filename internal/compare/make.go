@@ -29,6 +29,9 @@ type Figured struct{ Metric, Stat string }
 type RefusedError struct{ Clashes []Clash }
 
 func (e *RefusedError) Error() string {
+	if len(e.Clashes) == 1 {
+		return "the plans measure different things, and differ in 1 field that matters"
+	}
 	return "the plans measure different things, and differ in " + number.Things(int64(len(e.Clashes)), "field") + " that matter"
 }
 
@@ -52,6 +55,7 @@ func Make(sides []Side, o Options) (*Comparison, error) {
 	for _, m := range loads {
 		c.Loads = append(c.Loads, loadDoc(sides, &m))
 	}
+	c.Doubts = slices.Insert(c.Doubts, 0, c.otherLoads()...)
 	return c, c.fill(sides, loads, &o)
 }
 
@@ -153,12 +157,14 @@ type pair struct {
 	same         bool  // the load is the same
 	options      *Options
 	method       string
-	runsA, runsB []*sample.Stage // of the method of requests
+	runsA, runsB []*sample.Stage // of the methods within runs
+	prompts      *sample.Prompts // that both sides answered; nil: they are not compared by prompt
 }
 
 // The methods of a table.
 const (
 	ByRequests = "requests"
+	ByPrompts  = "prompts"
 	ByRuns     = "runs"
 	ByPairs    = "pairs"
 	ByNothing  = "none"
@@ -170,6 +176,9 @@ func (p *pair) table(side int) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{Side: side, Method: p.method, Doubts: []string{}, Rows: []Row{}}
+	if p.prompts != nil {
+		t.Prompts = p.prompts.Count()
+	}
 	levels := append(p.first.side.levels(p.a), p.other.side.levels(p.b)...)
 	rows := figuresOf(p.options, levels...)
 	for begin := 0; begin < len(rows); {
@@ -182,7 +191,7 @@ func (p *pair) table(side int) (*Table, error) {
 	}
 	t.correct(1 - p.options.Confidence)
 	t.Doubts = append(t.Doubts, p.doubts(t)...)
-	t.Longer = p.longer(t)
+	t.Headline, t.Longer = t.headline(p.options.Confidence, p.options.Size), p.longer(t)
 	return t, nil
 }
 
@@ -211,8 +220,11 @@ func (p *pair) choose() (err error) {
 	if p.runsB, err = p.other.at(p.b); err != nil {
 		return err
 	}
-	if p.method = ByRequests; p.runsA == nil || p.runsB == nil {
+	switch p.method = ByRequests; {
+	case p.runsA == nil || p.runsB == nil:
 		p.method = ByNothing
+	case p.pairPrompts():
+		p.method = ByPrompts
 	}
 	return nil
 }
@@ -242,9 +254,9 @@ func (p *pair) metric(figures []figure) []Row {
 		row.A, row.B, row.Unit = summary(valuesA[i]), summary(valuesB[i]), cmp.Or(unitA, unitB)
 		switch {
 		case row.A == nil:
-			row.Why = "not measured on the first side"
+			row.Why = notOnFirst
 		case row.B == nil:
-			row.Why = "not measured on the other side"
+			row.Why = notOnOther
 		case unitA != unitB:
 			row.Why = fmt.Sprintf("in %s on one side and in %s on the other", unitA, unitB)
 		default:
@@ -262,48 +274,15 @@ func (p *pair) metric(figures []figure) []Row {
 			d := between(valuesA[i], valuesB[i], p.options.Confidence)
 			differences[i] = &d
 		}
-	case ByRequests:
+	case ByRequests, ByPrompts:
 		differences = p.between(figures)
 	}
 	for i := range rows {
 		rows[i].judge(differences[i], p.options.Size)
 		rows[i].unfinished(p)
-		rows[i].doubt(p.bent(p.first.side.levels(p.a), figures[i]) + p.bent(p.other.side.levels(p.b), figures[i]))
+		rows[i].doubt(p, figures[i])
 	}
 	return rows
-}
-
-// bent is how far the clients of a side can have bent a figure, on average over its runs.
-func (p *pair) bent(levels []*Level, f figure) float64 {
-	sum := 0.0
-	for _, l := range levels {
-		s := l.Metrics[f.metric]
-		if q := sample.Figure(f.metric, f.stat); q.Kind == estimate.Quantile && q.Q >= 0.9 {
-			sum += s.TailError
-		} else {
-			sum += s.Error
-		}
-	}
-	return sum / float64(max(1, len(levels)))
-}
-
-// doubt takes a difference back that is no larger than what the clients can have added.
-func (r *Row) doubt(bent float64) {
-	if r.Verdict == NoneSeen || r.Verdict == NotKnown || math.Abs(r.Delta.Value) > bent {
-		return
-	}
-	r.Verdict = NoneSeen
-	r.Why = fmt.Sprintf("not more than the clients' own delays can have added (%s)", number.Value(bent, r.Unit))
-}
-
-// between compares the requests of both sides.
-func (p *pair) between(figures []figure) []*estimate.Difference {
-	id := figures[0].metric
-	list := make([]*estimate.Difference, len(figures))
-	for i, d := range sample.Between(p.runsA, p.runsB, id, statsOf(figures), p.options.Confidence) {
-		list[i] = &d
-	}
-	return list
 }
 
 // valuesOf are a figure's values at several levels, with their unit. Where units differ there
@@ -341,20 +320,23 @@ func (r *Row) judge(e *estimate.Difference, size float64) {
 	if r.Why != "" {
 		return
 	}
-	a := r.A.Value
+	a, by := r.A.Value, r.B.Value-r.A.Value
+	if e != nil && e.Known && e.Method == estimate.Prompts {
+		a, by = e.A, e.Delta // of the prompts that both sides answered
+	}
 	share := func(v float64) *float64 {
 		if a == 0 {
 			return nil
 		}
 		return finite(v / math.Abs(a))
 	}
-	d := &Difference{Value: r.B.Value - a}
+	d := &Difference{Value: by}
 	d.Relative = share(d.Value)
 	r.Delta = d
 	if e == nil || !e.Known || math.IsNaN(e.Lo) || math.IsNaN(e.Hi) {
-		r.Why = "too few requests to say"
+		r.Why = fewRequests
 		if e == nil {
-			r.Why = "there are no single requests to work an interval out of"
+			r.Why = noRequests
 		}
 		return
 	}
@@ -386,8 +368,12 @@ func finite(v float64) *float64 {
 func (t *Table) correct(alpha float64) {
 	var rows []*Row
 	for i := range t.Rows {
-		if r := &t.Rows[i]; r.Delta != nil && r.Delta.P != nil {
+		r := &t.Rows[i]
+		if r.Delta != nil && r.Delta.P != nil {
 			rows = append(rows, r)
+		}
+		if r.Verdict == NotKnown {
+			t.Unknown++
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *Row) int { return cmp.Compare(*a.Delta.P, *b.Delta.P) })

@@ -43,9 +43,9 @@ type Level struct {
 type Stats struct {
 	Unit   string
 	Values map[string]float64
-	// Error is how far the client can have bent the average, TailError the 99th percentile;
-	// 0: not at all, or it is not known.
-	Error, TailError float64
+	// Error is between what the truth of each statistic lies, whatever the client did; one that is
+	// not there is not known.
+	Error map[string]result.ErrorBar
 	// AtLeast are the statistics that are lower bounds, because requests did not end; Censored is
 	// how many did not.
 	AtLeast  []string
@@ -202,8 +202,7 @@ func foreign(path string, o OpenOptions) (*Run, error) {
 func levelOf(s *result.Stage) Level {
 	l := Level{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
 	for id, m := range s.Metrics {
-		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}, AtLeast: m.AtLeast, Censored: m.Censored}
-		st.Error, st.TailError = m.Off("avg"), max(m.Off("avg"), m.Off("p99"))
+		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}, Error: m.Error, AtLeast: m.AtLeast, Censored: m.Censored}
 		if m.Spread != nil {
 			for _, name := range percentiles() {
 				st.Values[name] = m.Spread.At(name)

@@ -2,7 +2,6 @@ package sample
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/stat/estimate"
@@ -99,12 +98,12 @@ func (p *Prompts) sort() {
 	})
 }
 
-// Between are the differences of statistics of a metric by prompt, and whether all of its samples
-// are in them; none where single requests do not tell, or only their rate over time does.
-func (p *Prompts) Between(id string, statistics []string, confidence float64) (list []estimate.Difference, all bool) {
+// Between are the differences of statistics of a metric by prompt; none where single requests do not
+// tell, or only their rate over time does.
+func (p *Prompts) Between(id string, statistics []string, confidence float64) []estimate.Difference {
 	figures := figuresOf(id, statistics)
 	if figures == nil || isFlow(id) {
-		return nil, false
+		return nil
 	}
 	several := p.a.several(id)
 	var a, b estimate.Samples
@@ -117,20 +116,5 @@ func (p *Prompts) Between(id string, statistics []string, confidence float64) (l
 			a.Ends, b.Ends = append(a.Ends, len(a.Values)), append(b.Ends, len(b.Values))
 		}
 	}
-	all = len(a.Values) == p.a.count(id) && len(b.Values) == p.b.count(id)
-	return estimate.BetweenPrompts(&a, &b, figures, confidence), all
-}
-
-// count is how many samples of a metric a stage has.
-func (s *Stage) count(id string) (n int) {
-	c := s.columns[id]
-	if c == nil {
-		return len(s.order)
-	}
-	for _, v := range c.values {
-		if !math.IsNaN(float64(v)) {
-			n++
-		}
-	}
-	return n
+	return estimate.BetweenPrompts(&a, &b, figures, confidence)
 }

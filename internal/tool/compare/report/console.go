@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/compare"
@@ -28,6 +29,7 @@ type printer struct {
 // Console prints a comparison on a screen.
 func Console(w io.Writer, c *compare.Comparison, o Options) error {
 	p := &printer{width: max(o.Width, 40), style: screen.Style(o.Color), ascii: o.ASCII}
+	p.caution(c.Doubts[:first(c)])
 	p.sides(c)
 	p.warnings(c)
 	noted := map[string]bool{}
@@ -85,7 +87,7 @@ func (p *printer) sides(c *compare.Comparison) {
 		name := screen.Left(screen.Clip(screen.Clean(s.Name), nameWidth), left)
 		for i, r := range s.Runs {
 			if i == mostRuns {
-				p.line(strings.Repeat(" ", left+2) + fmt.Sprintf("and %d more runs", len(s.Runs)-i))
+				p.line(strings.Repeat(" ", left+2) + "and " + more(len(s.Runs)-i))
 				break
 			}
 			verdict := strings.ToUpper(r.Verdict)
@@ -124,7 +126,7 @@ func (p *printer) warnings(c *compare.Comparison) {
 		}
 		list = append(list, text)
 	}
-	p.caution(append(append([]string{}, c.Doubts...), list...))
+	p.caution(slices.Concat(c.Doubts[first(c):], list))
 }
 
 // caution prints warnings, each as a paragraph.
@@ -166,8 +168,10 @@ func (p *printer) table(c *compare.Comparison, l *compare.Load, t *compare.Table
 	if len(t.Rows) == 0 {
 		p.wrapped("  ", "The sides have no figure in common.")
 	}
-	p.line("  " + p.style.Dim(legend(t)))
+	for _, l := range screen.Wrap(legend(t), p.width-2) {
+		p.line("  " + p.style.Dim(l))
+	}
 	p.line("")
-	p.wrapped("  ", counted(c, t))
+	p.wrapped("  ", t.Headline)
 	p.wrapped("  ", t.Longer)
 }

@@ -123,7 +123,7 @@ func coloured(cell string, style screen.Style) string {
 	word, rest := strings.TrimRight(cell, " "), ""
 	rest = cell[len(word):]
 	switch {
-	case strings.HasSuffix(word, "?") || word == "~":
+	case strings.HasSuffix(word, "?") || strings.HasPrefix(word, "~"):
 		return style.Dim(word) + rest
 	case word == "better":
 		return style.Good(word) + rest

@@ -21,6 +21,9 @@ func Markdown(w io.Writer, c *compare.Comparison) error {
 		names = append(names, md.Prose(s.Name, nameWidth))
 	}
 	fmt.Fprintf(&b, "### Comparison: %s\n\n", strings.Join(names, " against "))
+	if n := first(c); n > 0 {
+		fmt.Fprintf(&b, "> ⚠️ **%s**\n\n", md.Prose(c.Doubts[0], widest))
+	}
 	for i, s := range c.Sides {
 		r := s.Runs[0]
 		verdict := strings.ToUpper(r.Verdict)
@@ -29,7 +32,7 @@ func Markdown(w io.Writer, c *compare.Comparison) error {
 		}
 		text := fmt.Sprintf("- **%s**: %s", names[i], md.Prose(r.Path+", "+r.Subject+", "+verdict, widest))
 		if n := len(s.Runs) - 1; n > 0 {
-			text += fmt.Sprintf(" and %d more runs", n)
+			text += " and " + more(n)
 		}
 		fmt.Fprintln(&b, text)
 	}
@@ -37,7 +40,7 @@ func Markdown(w io.Writer, c *compare.Comparison) error {
 		fmt.Fprintln(&b, "- "+md.Prose(n, widest))
 	}
 	var cautions []string
-	cautions = append(cautions, c.Doubts...)
+	cautions = append(cautions, c.Doubts[first(c):]...)
 	for _, d := range c.Plans {
 		cautions = append(cautions, "Plans differ in "+clash(c, d))
 	}
@@ -89,7 +92,7 @@ func markdownTable(b *bytes.Buffer, c *compare.Comparison, l *compare.Load, t *c
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", name, row.stat, row.a, row.b, row.difference, row.interval, strings.ReplaceAll(row.p, "<", "&lt;"), verdict)
 	}
 	fmt.Fprintln(b)
-	for _, text := range []string{legend(t), counted(c, t), t.Longer, method(t)} {
+	for _, text := range []string{legend(t), t.Headline, t.Longer, method(t)} {
 		if text != "" {
 			fmt.Fprintln(b, md.Prose(text, 1000)+"  ")
 		}

@@ -51,6 +51,8 @@ func lineOf(r *compare.Row) line {
 		l.name += ", " + u
 	}
 	switch {
+	case r.Client:
+		l.verdict = "~!"
 	case r.Verdict == compare.NoneSeen:
 		l.verdict = "~"
 	case r.Verdict == compare.NotKnown:
@@ -168,37 +170,20 @@ func runs(stages []int) (n int) {
 	return n
 }
 
-// counted says how many comparisons were made, and what chance has to do with it.
-func counted(c *compare.Comparison, t *compare.Table) string {
-	if t.Compared == 0 {
-		return "No figure has an interval: whether differences are more than chance is not known."
-	}
-	alpha := 1 - c.Confidence
-	text := number.Things(int64(t.Compared), "figure") + " compared: "
-	switch {
-	case t.Found == 0:
-		return text + "no difference found."
-	case t.Firm == t.Found:
-		text += fmt.Sprintf("%s found, which stand with Holm's correction for so many comparisons.", number.Things(int64(t.Found), "difference"))
-		if t.Found == 1 {
-			text = strings.Replace(text, "which stand", "which stands", 1)
-		}
-		return text
-	}
-	return text + fmt.Sprintf("%s found, %d of them firm. Those with a question mark may be chance, which alone finds %.1f in so many comparisons: they do not stand with Holm's correction.",
-		number.Things(int64(t.Found), "difference"), t.Firm, alpha*float64(t.Compared))
-}
-
 // legend explains the signs that a table has.
 func legend(t *compare.Table) string {
-	var none, unknown bool
+	var none, client, unknown bool
 	for i := range t.Rows {
-		none = none || t.Rows[i].Verdict == compare.NoneSeen
+		none = none || t.Rows[i].Verdict == compare.NoneSeen && !t.Rows[i].Client
+		client = client || t.Rows[i].Client
 		unknown = unknown || t.Rows[i].Verdict == compare.NotKnown
 	}
 	var parts []string
 	if none {
 		parts = append(parts, "~ no difference found")
+	}
+	if client {
+		parts = append(parts, "~! the interval leaves out 0, but the clients' own delays can have made the difference (the error bars of both sides overlap)")
 	}
 	if unknown {
 		parts = append(parts, "? not known")
@@ -211,6 +196,9 @@ func method(t *compare.Table) string {
 	switch t.Method {
 	case compare.ByRequests:
 		return "Intervals are made of the requests of these runs. What changes from one run to the next is not in them: repeat runs (--repeat), or alternate the sides (--ab)."
+	case compare.ByPrompts:
+		return fmt.Sprintf("Both sides answered the same %s: differences are those prompt by prompt, and their intervals do not hold what the prompts themselves make of a figure; rates have none such. What changes from one run to the next is not in them: repeat runs (--repeat), or alternate the sides (--ab).",
+			number.Things(int64(t.Prompts), "prompt"))
 	case compare.ByRuns:
 		return "Figures are means over the runs of a side, ± their standard deviation; intervals are made of the runs (Welch)."
 	case compare.ByPairs:
@@ -244,4 +232,20 @@ func notes(c *compare.Comparison) []string {
 // clash is a difference between plans in words.
 func clash(c *compare.Comparison, d compare.Clash) string {
 	return fmt.Sprintf("%s: %s for %s, %s for %s", d.Field, d.First, c.Sides[0].Name, d.Other, c.Sides[d.Side].Name)
+}
+
+// first is how many doubts stand ahead of everything: that loads differ.
+func first(c *compare.Comparison) int {
+	if c.SameLoads() || len(c.Doubts) == 0 {
+		return 0
+	}
+	return 1
+}
+
+// more is a number of runs that are not listed.
+func more(n int) string {
+	if n == 1 {
+		return "1 more run"
+	}
+	return fmt.Sprintf("%d more runs", n)
 }

@@ -34,6 +34,8 @@ func example() *compare.Comparison {
 		Delta: &compare.Difference{Value: 0.013, Interval: &compare.Interval{Lo: 0.002, Hi: 0.024}}}
 	spread := row("request_throughput", "Requests/s", "avg", "requests/sec", 91.2, 95.7, 0.01, 0.08, 0.0001, 0.4, compare.Better)
 	spread.A.Spread, spread.A.Runs = &compare.Spread{Min: 90, Max: 92, Std: 0.9}, 3
+	client := row("inter_token_latency", "Inter-token latency", "p50", "ms", 12.02, 12.08, 0.003, 0.007, 0.001, 0.3, compare.NoneSeen)
+	client.Client, client.Why = true, "the clients' own delays can have made it"
 	return &compare.Comparison{
 		Schema: compare.Schema, Version: "1.0", Confidence: 0.95, Size: 0.05,
 		Sides: []compare.SideDoc{
@@ -46,11 +48,12 @@ func example() *compare.Comparison {
 			Name: "8 in flight", Same: true,
 			Sides: []compare.LoadSide{{Side: 0, Load: "8 in flight", Stages: []int{0}, OK: 640, Seconds: 7.1}, {Side: 1, Load: "8 in flight", Stages: []int{0, 1}, OK: 630, Failed: 10, Seconds: 7}},
 			Tables: []compare.Table{{
-				Side: 1, Method: compare.ByRequests, Compared: 5, Found: 4, Firm: 3,
-				Doubts: []string{"0 % of the requests of main failed and 1.3 % of those of patch: latencies are of the others alone."},
+				Side: 1, Method: compare.ByPrompts, Prompts: 630, Compared: 6, Found: 4, Firm: 3, Unknown: 1,
+				Headline: "6 of 8 figures compared, 1 not known (measured on one side only): 4 differences found, 3 of them firm.",
+				Doubts:   []string{"0 % of the requests of main failed and 1.3 % of those of patch: latencies are of the others alone."},
 				Rows: []compare.Row{
 					row("time_to_first_token", "Time to first token", "avg", "ms", 50.2, 55.3, 0.08, 0.12, 0.0001, 0.2, compare.Worse),
-					chance, {Metric: "inter_token_latency", Name: "Inter-token latency", Stat: "p99", Unit: "ms", A: &compare.Figure{Value: 12, Runs: 1}, Verdict: compare.NotKnown, Why: "not measured on the other side"},
+					chance, client, {Metric: "inter_token_latency", Name: "Inter-token latency", Stat: "p99", Unit: "ms", A: &compare.Figure{Value: 12, Runs: 1}, Verdict: compare.NotKnown, Why: "not measured on the other side"},
 					none, spread, failed,
 					row("output_sequence_length", "Output sequence length", "avg", "tokens", 64, 70, 0.09, 0.1, 0.0001, 0.1, compare.Differs),
 				},

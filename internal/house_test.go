@@ -59,7 +59,7 @@ var house = []struct{ name, may string }{
 	{"bench", "mock record result golang.org/x/sys"},
 
 	// How far apart runs are.
-	{"compare", "gate run plan record metric result sample draw report/screen stat/estimate lib/number"},
+	{"compare", "gate run plan record metric result sample draw report/screen stat/estimate sweep/capacity lib/number"},
 
 	// A run while it goes on, for browsers and for Prometheus.
 	{"live", "run plan record metric result stat draw report/html lib/access lib/aside golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},

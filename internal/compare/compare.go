@@ -30,9 +30,11 @@ type Comparison struct {
 	Size       float64   `json:"size"`       // the difference that is looked for, as a share of the first side's figure
 	Sides      []SideDoc `json:"sides"`
 	// Trusted: every run is complete and valid.
-	Trusted   bool        `json:"trusted"`
-	Doubts    []string    `json:"doubts"` // what speaks against the comparison as a whole
-	Plans     []Clash     `json:"plan_differences"`
+	Trusted bool     `json:"trusted"`
+	Doubts  []string `json:"doubts"` // what speaks against the comparison as a whole
+	Plans   []Clash  `json:"plan_differences"`
+	// Capacity is what searches for it have found, where every run is one; nil: not.
+	Capacity  *Capacities `json:"capacity,omitempty"`
 	Loads     []Load      `json:"loads"`
 	Unmatched []Unmatched `json:"unmatched"` // levels that are compared with nothing
 	// Gates are the conditions under which the user wants the comparison to fail; their stage is

@@ -47,6 +47,10 @@ func Make(sides []Side, o Options) (*Comparison, error) {
 	}
 	c.describe(sides)
 	loads, alone := match(sides)
+	if c.Capacity = capacitiesOf(sides, o.Confidence); c.Capacity != nil && !o.All && len(o.Figures) == 0 {
+		loads, alone = nil, nil // where the searches happened to go
+	}
+	c.Plans = append(c.Plans, objectivesDiffer(sides)...)
 	c.Plans = append(c.Plans, clashes(sides, loads)...)
 	if refused := slices.DeleteFunc(slices.Clone(c.Plans), func(d Clash) bool { return !d.Matters }); len(refused) > 0 && !o.Anyway {
 		return nil, &RefusedError{refused}
@@ -324,14 +328,7 @@ func (r *Row) judge(e *estimate.Difference, size float64) {
 	if e != nil && e.Known && e.Method == estimate.Prompts {
 		a, by = e.A, e.Delta // of the prompts that both sides answered
 	}
-	share := func(v float64) *float64 {
-		if a == 0 {
-			return nil
-		}
-		return finite(v / math.Abs(a))
-	}
-	d := &Difference{Value: by}
-	d.Relative = share(d.Value)
+	d := difference(a, by)
 	r.Delta = d
 	if e == nil || !e.Known || math.IsNaN(e.Lo) || math.IsNaN(e.Hi) {
 		r.Why = fewRequests
@@ -341,7 +338,7 @@ func (r *Row) judge(e *estimate.Difference, size float64) {
 		return
 	}
 	d.Method = e.Method
-	d.Interval = &Interval{Lo: e.Lo, Hi: e.Hi, RelativeLo: share(e.Lo), RelativeHi: share(e.Hi)}
+	d.Interval = &Interval{Lo: e.Lo, Hi: e.Hi, RelativeLo: shareOf(a, e.Lo), RelativeHi: shareOf(a, e.Hi)}
 	d.P, d.Least, d.Longer = finite(e.P), finite(e.Least), finite(e.Longer(size*math.Abs(a)))
 	switch {
 	case e.Lo <= 0 && e.Hi >= 0:

@@ -94,7 +94,7 @@ func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code 
 		return tool.ExitRun, err
 	}
 	switch {
-	case len(c.Loads) == 0: // a script must not take that for success
+	case len(c.Loads) == 0 && c.Capacity == nil: // a script must not take that for success
 		return tool.ExitUsage, nil
 	case !c.Trusted:
 		return tool.ExitRun, nil

@@ -32,6 +32,7 @@ func Console(w io.Writer, c *compare.Comparison, o Options) error {
 	p.caution(c.Doubts[:first(c)])
 	p.sides(c)
 	p.warnings(c)
+	p.capacity(c)
 	noted := map[string]bool{}
 	for i := range c.Loads {
 		for k := range c.Loads[i].Tables {
@@ -42,7 +43,7 @@ func Console(w io.Writer, c *compare.Comparison, o Options) error {
 			}
 		}
 	}
-	if len(c.Loads) == 0 {
+	if len(c.Loads) == 0 && c.Capacity == nil {
 		p.line("")
 		p.wrapped("", "The sides have no load in common: there is nothing to compare.")
 	}

@@ -45,12 +45,13 @@ func Markdown(w io.Writer, c *compare.Comparison) error {
 		cautions = append(cautions, "Plans differ in "+clash(c, d))
 	}
 	caution(&b, cautions)
+	markdownCapacity(&b, c)
 	for i := range c.Loads {
 		for k := range c.Loads[i].Tables {
 			markdownTable(&b, c, &c.Loads[i], &c.Loads[i].Tables[k])
 		}
 	}
-	if len(c.Loads) == 0 {
+	if len(c.Loads) == 0 && c.Capacity == nil {
 		fmt.Fprint(&b, "\nThe sides have no load in common: there is nothing to compare.\n")
 	}
 	for _, u := range c.Unmatched {

@@ -64,12 +64,51 @@ func example() *compare.Comparison {
 	}
 }
 
+// searches is a comparison of three searches for the capacity, under other loads.
+func searches() *compare.Comparison {
+	v := func(v float64) *float64 { return &v }
+	side := func(name string) compare.SideDoc {
+		return compare.SideDoc{Name: name, Runs: []compare.RunDoc{{Path: "results/" + name, Subject: "org/m chat", Verdict: "valid"}}}
+	}
+	many := side("many")
+	many.Runs = append(many.Runs, many.Runs[0])
+	unit := "requests/s"
+	return &compare.Comparison{
+		Schema: compare.Schema, Confidence: 0.95, Size: 0.05, Trusted: true, Sides: []compare.SideDoc{side("main"), side("patch"), side("*new*"), many},
+		Capacity: &compare.Capacities{
+			Sides: []compare.CapacitySide{
+				{Side: 0, Unit: unit, Outcome: "found", Value: v(38.2), Lo: v(36.9), Hi: v(39.5), Runs: 1, Sentence: "38.2 requests/s, 95 % between 36.9 and 39.5; at 44 ttft.p99 misses by 30 ms."},
+				{Side: 1, Unit: unit, Outcome: "found", Value: v(33.1), Lo: v(32.2), Hi: v(34), Runs: 1, Sentence: "33.1 requests/s, 95 % between 32.2 and 34."},
+				{Side: 2, Unit: unit, Outcome: "met at every load", Lo: v(50), Runs: 1, Sentence: "At least 50 requests/s: all objectives are met at the highest load that was tried."},
+				{Side: 3, Unit: unit, Outcome: "found", Value: v(38), Lo: v(35), Hi: v(41), Runs: 2, Sentence: "37 requests/s."},
+			},
+			Rows: []compare.CapacityRow{
+				{Side: 1, Verdict: compare.Worse, Delta: &compare.Difference{Value: -5.1, Relative: v(-0.134), Interval: &compare.Interval{Lo: -6.5, Hi: -3.7, RelativeLo: v(-0.169), RelativeHi: v(-0.096)}}},
+				{Side: 2, Verdict: compare.Better, Why: "by how much is not known: the other side met the objectives at every load that was tried"},
+				{Side: 3, Verdict: compare.NoneSeen, Delta: &compare.Difference{Value: -0.2, Relative: v(-0.005), Interval: &compare.Interval{Lo: -4, Hi: 3, RelativeLo: v(-0.1), RelativeHi: v(0.08)}}},
+			},
+		},
+	}
+}
+
+// loads is a comparison of sides under different loads.
+func loads() *compare.Comparison {
+	c := example()
+	c.Loads[0].Same, c.Loads[0].Tables[0].Method = false, compare.ByRequests
+	c.Doubts = append([]string{"The loads differ: 8 in flight on main, 16 in flight on patch."}, c.Doubts...)
+	return c
+}
+
 func TestGolden(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"console.txt": func(b *bytes.Buffer) error { return Console(b, example(), Options{Width: 130}) },
-		"narrow.txt":  func(b *bytes.Buffer) error { return Console(b, example(), Options{Width: 72, ASCII: true}) },
-		"colour.txt":  func(b *bytes.Buffer) error { return Console(b, example(), Options{Width: 100, Color: true}) },
-		"summary.md":  func(b *bytes.Buffer) error { return Markdown(b, example()) },
+		"console.txt":  func(b *bytes.Buffer) error { return Console(b, example(), Options{Width: 130}) },
+		"narrow.txt":   func(b *bytes.Buffer) error { return Console(b, example(), Options{Width: 72, ASCII: true}) },
+		"colour.txt":   func(b *bytes.Buffer) error { return Console(b, example(), Options{Width: 100, Color: true}) },
+		"capacity.txt": func(b *bytes.Buffer) error { return Console(b, searches(), Options{Width: 100}) },
+		"capacity.md":  func(b *bytes.Buffer) error { return Markdown(b, searches()) },
+		"loads.txt":    func(b *bytes.Buffer) error { return Console(b, loads(), Options{Width: 100}) },
+		"loads.md":     func(b *bytes.Buffer) error { return Markdown(b, loads()) },
+		"summary.md":   func(b *bytes.Buffer) error { return Markdown(b, example()) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {

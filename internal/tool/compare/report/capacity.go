@@ -26,7 +26,7 @@ func (p *printer) capacity(c *compare.Comparison) {
 	p.line("")
 	for i := range c.Capacity.Rows {
 		r := &c.Capacity.Rows[i]
-		head := screen.Clean(fmt.Sprintf("%s against %s: ", c.Sides[r.Side].Name, c.Sides[0].Name))
+		head := screen.Clean(fmt.Sprintf("%s against %s:", c.Sides[r.Side].Name, c.Sides[0].Name)) + " "
 		for n, l := range screen.Wrap(head+screen.Clean(apart(c, r)), p.width-2) {
 			if rest, ok := strings.CutPrefix(l, head+r.Verdict); ok && n == 0 {
 				l = head + coloured(r.Verdict, p.style) + rest

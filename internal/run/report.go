@@ -54,11 +54,11 @@ func Report(dir string) (*result.Result, error) {
 }
 
 // Open reads what an output directory says besides figures: the plan and the facts. Result is
-// nil, but for a run that leaves it to the figures how long a warm-up is. It works on what a
-// killed run left behind.
+// nil, but for a run that leaves it to the figures how long a warm-up is, and for a search for the
+// capacity. It works on what a killed run left behind.
 func Open(dir string) (*Saved, error) {
 	s, err := open(dir)
-	if err != nil || !findsWarmup(s.Plan) {
+	if err != nil || !findsWarmup(s.Plan) && !s.Plan.Capacity.On() {
 		return s, err
 	}
 	return s, s.build(nil)

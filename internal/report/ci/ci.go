@@ -18,12 +18,18 @@ type Suite struct {
 	Seconds float64
 	Verdict *result.Verdict // nil: it has none
 	Gates   []result.Gate
-	Broken  string // why there is no result; empty: there is one
+	// Result is that of a search for the capacity, whose answer is a test; nil: it was none.
+	Result *result.Result
+	Broken string // why there is no result; empty: there is one
 }
 
 // Of is the suite of a result.
 func Of(name string, res *result.Result) Suite {
-	return Suite{Name: name, Started: res.Started, Seconds: res.Duration, Verdict: &res.Verdict, Gates: res.Gates}
+	s := Suite{Name: name, Started: res.Started, Seconds: res.Duration, Verdict: &res.Verdict, Gates: res.Gates}
+	if res.Capacity != nil {
+		s.Result = res
+	}
+	return s
 }
 
 // Missed reports whether a gate of any suite is missed.

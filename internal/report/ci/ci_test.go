@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -32,6 +33,12 @@ func suites() []Suite {
 	}, {
 		Name: hostile, Verdict: &result.Verdict{Word: result.Invalid, Reasons: []string{hostile, "the client was slow"}},
 		Gates: []result.Gate{{Gate: hostile, Where: hostile, Unit: "share", Why: hostile}},
+	}, {
+		Name: "search", Verdict: &result.Verdict{Word: result.Valid, Valid: true},
+		Result: &result.Result{Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5, Sentence: "38.2 requests/s, 95 % between 36.9 and 39.5."}},
+	}, {
+		Name: "search in vain", Verdict: &result.Verdict{Word: result.Valid, Valid: true},
+		Result: &result.Result{Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Never, Hi: 1, Sentence: "No load was found that meets the objectives."}},
 	}, {Name: "run", Broken: "there is no result: exit code 2"}}
 }
 
@@ -87,6 +94,8 @@ func TestJUnit(t *testing.T) {
 		"failure":    {"", "message type", ""},
 		"error":      {"", "message type", ""},
 		"system-out": {"", "", ""},
+		"properties": {"", "", "property"},
+		"property":   {"name", "value", ""},
 	}
 	var check func(e *element)
 	check = func(e *element) {
@@ -114,8 +123,12 @@ func TestJUnit(t *testing.T) {
 	check(&root)
 	tests, failures, names := 0, 0, map[string]bool{}
 	for _, s := range root.Children {
-		n, failed := len(s.Children), 0
+		n, failed := 0, 0
 		for _, c := range s.Children {
+			if c.XMLName.Local != "testcase" {
+				continue
+			}
+			n++
 			if key := c.attr("classname") + "|" + c.attr("name"); names[key] {
 				t.Errorf("two tests are called %s", key)
 			} else {

@@ -21,14 +21,15 @@ type (
 		Suites   []xmlSuite `xml:"testsuite"`
 	}
 	xmlSuite struct {
-		Name      string    `xml:"name,attr"`
-		Tests     int       `xml:"tests,attr"`
-		Failures  int       `xml:"failures,attr"`
-		Errors    int       `xml:"errors,attr"`
-		Skipped   int       `xml:"skipped,attr"`
-		Time      string    `xml:"time,attr"`
-		Timestamp string    `xml:"timestamp,attr,omitempty"`
-		Cases     []xmlCase `xml:"testcase"`
+		Name       string         `xml:"name,attr"`
+		Tests      int            `xml:"tests,attr"`
+		Failures   int            `xml:"failures,attr"`
+		Errors     int            `xml:"errors,attr"`
+		Skipped    int            `xml:"skipped,attr"`
+		Time       string         `xml:"time,attr"`
+		Timestamp  string         `xml:"timestamp,attr,omitempty"`
+		Properties *xmlProperties `xml:"properties"`
+		Cases      []xmlCase      `xml:"testcase"`
 	}
 	xmlCase struct {
 		Name    string   `xml:"name,attr"`
@@ -99,6 +100,10 @@ func (s *Suite) xml() xmlSuite {
 			c.Failure = &xmlText{Message: title, Type: "verdict", Text: title + "\n" + text}
 		}
 		add(c)
+	}
+	if s.Result != nil {
+		x.Properties = properties(s.Result)
+		add(searched(s.Result))
 	}
 	for i := range s.Gates {
 		g := &s.Gates[i]

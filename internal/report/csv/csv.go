@@ -26,6 +26,7 @@ import (
 const (
 	whole  = "whole"
 	steady = "steady"
+	search = "search" // for the capacity, over all stages
 )
 
 // columns are the numbers of a metric with samples, in the order of the file.
@@ -38,6 +39,7 @@ func columns() []string {
 func Write(w io.Writer, r *result.Result) error {
 	t := table{columns: columns(), run: r.Name}
 	t.rows = append(t.rows, t.header())
+	t.capacity(r)
 	for i := range r.Stages {
 		s := &r.Stages[i]
 		t.counts(s, whole, s.Counts)
@@ -88,6 +90,20 @@ func (t *table) header() []string {
 
 // words is how many cells of a row, from its first on, may be texts of others.
 const words = 6
+
+// capacity adds what a search for it has found: a row for the answer and for each end of its
+// interval, with the outcome in place of the load. They are of no stage.
+func (t *table) capacity(r *result.Result) {
+	for _, f := range r.CapacityFigures() {
+		metric := "capacity"
+		if f.Stat != "value" {
+			metric += "_" + f.Stat
+		}
+		row := append(t.start(&result.Stage{Load: r.Capacity.Outcome}, search, metric, r.Capacity.Unit, 0), t.number(&result.Stage{}, search, metric, "avg", f.Value))
+		row[0] = ""
+		t.rows = append(t.rows, append(row, make([]string, len(t.columns)+2)...))
+	}
+}
 
 // counts adds the numbers of requests as rows of their own: figures without
 // them would hide how many requests they leave out.

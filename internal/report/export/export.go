@@ -30,7 +30,8 @@ type Run struct {
 	Plan    *plan.Plan // as it was run: its levels are stages
 	Facts   *result.Facts
 	Records record.File
-	Events  bool // a row for each event instead of each request
+	Result  *result.Result // of a search for the capacity, which columns tell of; nil: it was none
+	Events  bool           // a row for each event instead of each request
 }
 
 // Written says what a table holds.

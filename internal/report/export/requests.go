@@ -109,7 +109,7 @@ func Requests() []Column { return requestColumns() }
 
 func requestColumns() []Column {
 	var all []Column
-	for _, part := range [][]Column{identity(), outcome(), moments(), metrics(), rest()} {
+	for _, part := range [][]Column{identity(), outcome(), moments(), metrics(), rest(), searched()} {
 		all = append(all, part...)
 	}
 	return all
@@ -246,5 +246,37 @@ func rest() []Column {
 		{Name: "connection_reused", Kind: Flag, Help: "it went over a connection that was open", of: func(v *view) Cell { return yesNo(v.Conn.Reused) }},
 		{Name: "resent", Kind: Whole, Help: "how often it was sent again on another connection", of: func(v *view) Cell { return whole(int64(v.Resent)) }},
 		{Name: "retries", Kind: Whole, Help: "how often it was tried again because no server answered", of: func(v *view) Cell { return whole(int64(v.Retries)) }},
+	}
+}
+
+// searched are what the whole run has found, where it was a search: the same in every row.
+func searched() []Column {
+	number := func(stat string) func(v *view) Cell {
+		return func(v *view) Cell {
+			if v.run.Result == nil {
+				return Cell{}
+			}
+			for _, f := range v.run.Result.CapacityFigures() {
+				if f.Stat == stat {
+					return fraction(f.Value)
+				}
+			}
+			return Cell{}
+		}
+	}
+	text := func(of func(r *result.Result) string) func(v *view) Cell {
+		return func(v *view) Cell {
+			if v.run.Result == nil || v.run.Result.Capacity == nil {
+				return Cell{}
+			}
+			return words(of(v.run.Result))
+		}
+	}
+	return []Column{
+		{Name: "capacity", Kind: Number, Help: "of a [search for it](capacity.md): the answer, the same in all rows", of: number("value")},
+		{Name: "capacity_lo", Kind: Number, Help: "lower end of its 95 % interval", of: number("lo")},
+		{Name: "capacity_hi", Kind: Number, Help: "upper end of it", of: number("hi")},
+		{Name: "capacity_unit", Kind: Text, repeats: true, Help: "unit of the three", of: text(func(r *result.Result) string { return r.Capacity.Unit })},
+		{Name: "capacity_outcome", Kind: Text, repeats: true, Help: "`outcome` of the search, as in `result.json`", of: text(func(r *result.Result) string { return r.Capacity.Outcome })},
 	}
 }

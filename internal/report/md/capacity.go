@@ -15,6 +15,13 @@ func (p *printer) capacity(r *result.Result) {
 		return
 	}
 	p.line("\n**Capacity:** %s", prose(a.Sentence, 4*nameWidth))
+	p.line("")
+	p.table([]column{
+		{title: "Capacity, " + a.Unit, cells: []string{capacityFigure(r, "value")}},
+		{title: "95 % from", cells: []string{capacityFigure(r, "lo")}},
+		{title: "to", cells: []string{capacityFigure(r, "hi")}},
+		{title: "Outcome", left: true, cells: []string{a.Outcome}},
+	}, mostChecks)
 	if len(a.Levels) == 0 {
 		return
 	}
@@ -41,4 +48,14 @@ func (p *printer) capacity(r *result.Result) {
 	}
 	p.line("")
 	p.table(columns, mostChecks)
+}
+
+// capacityFigure is a number of the answer; empty: it has none.
+func capacityFigure(r *result.Result, stat string) string {
+	for _, f := range r.CapacityFigures() {
+		if f.Stat == stat {
+			return number.Value(f.Value, "")
+		}
+	}
+	return ""
 }

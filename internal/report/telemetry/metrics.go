@@ -162,6 +162,10 @@ func (m *Metrics) List(stages []timeline.Stage) []otlp.Metric {
 	for i := range stages {
 		m.course(&stages[i], put)
 	}
+	for _, f := range m.run.Result.CapacityFigures() {
+		put("inferometer.capacity", "The highest load that meets the objectives, by a search for it.", "", false, otlp.Number{Time: m.run.end(stages).UnixNano(), Double: &f.Value,
+			Attributes: []otlp.Attribute{otlp.Text("inferometer.stat", f.Stat), otlp.Text("inferometer.unit", m.run.Result.Capacity.Unit), otlp.Text("inferometer.outcome", m.run.Result.Capacity.Outcome)}})
+	}
 	for _, name := range order {
 		list = append(list, *numbers[name])
 	}

@@ -33,6 +33,9 @@ func (r *Run) Series(stages []timeline.Stage, host string) []remotewrite.Series 
 	for i := range stages {
 		b.stage(&stages[i])
 	}
+	for _, f := range r.Result.CapacityFigures() {
+		b.gauge(r.end(stages).UnixMilli(), f.Value, "inferometer_capacity", "The highest load that meets the objectives, by a search for it.", "stat", f.Stat, "unit", r.Result.Capacity.Unit, "outcome", r.Result.Capacity.Outcome)
+	}
 	return b.list
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/remote/otlp"
+	"github.com/inferometer/inferometer/internal/report/timeline"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -79,6 +80,15 @@ func figures(s *result.Stage) []figure {
 		}
 	}
 	return list
+}
+
+// end is when the last stage ended.
+func (r *Run) end(stages []timeline.Stage) time.Time {
+	var last time.Duration
+	for i := range stages {
+		last = max(last, stages[i].End)
+	}
+	return r.at(last)
 }
 
 // stageName is how users know a stage: by its number from 1.

@@ -126,7 +126,7 @@ const sheetRows = 1 << 20
 // exportTo writes a table.
 func exportTo(w, log io.Writer, action *args.ExportAction, saved *run.Saved) error {
 	done, err := export.Write(w, export.Format(action.Format), export.Run{
-		Plan: saved.Plan, Facts: &saved.Facts, Records: saved.Records, Events: action.Events,
+		Plan: saved.Plan, Facts: &saved.Facts, Records: saved.Records, Result: saved.Result, Events: action.Events,
 	})
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ export function bar(r: Row, most: number): SVGElement | null {
 const arrow = (x: number, y: number, to: number): SVGElement => s("path", { class: "arrow", d: `M${x + 5 * to} ${y}L${x - 2 * to} ${y - 4.5}V${y + 4.5}Z` });
 
 // tone is the class of a row's word.
-export function tone(r: Row): string {
+export function tone(r: { verdict: string }): string {
   switch (r.verdict) {
     case "better": return "ok";
     case "worse": return "over";

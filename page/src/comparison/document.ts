@@ -21,15 +21,21 @@ export interface Figure { value: number; runs: number; at_least?: boolean; sprea
 export interface Row {
   metric: string; name: string; stat: string; unit: string; direction: string;
   a?: Figure; b?: Figure; difference?: Difference;
-  verdict: string; may_be_chance?: boolean; why?: string;
+  verdict: string; may_be_chance?: boolean; may_be_client?: boolean; why?: string;
 }
 
 export interface Table {
-  side: number; method: string; doubts: string[] | null; rows: Row[] | null;
-  compared: number; found: number; firm: number; longer?: string;
+  side: number; method: string; prompts?: number; doubts: string[] | null; rows: Row[] | null;
+  compared: number; found: number; firm: number; not_known: number; headline?: string; longer?: string;
 }
 
 export interface Load { name: string; sides: LoadSide[] | null; tables: Table[] | null; same_load: boolean }
+
+export interface CapacitySide { side: number; by: string; unit: string; outcome: string; value?: number; lo?: number; hi?: number; runs: number; sentence: string }
+
+export interface CapacityRow { side: number; difference?: Difference; verdict: string; why?: string }
+
+export interface Capacities { sides: CapacitySide[]; rows: CapacityRow[] }
 
 export interface Comparison {
   schema: string; version: string; confidence: number; size: number;
@@ -37,6 +43,7 @@ export interface Comparison {
   trusted: boolean;
   doubts: string[] | null;
   plan_differences: Clash[] | null;
+  capacity?: Capacities;
   loads: Load[] | null;
   unmatched: { side: number; load: string }[] | null;
   gates?: Gate[];

@@ -4,7 +4,7 @@ import { plural } from "../format";
 import type { Section } from "../section/section";
 import type { Clash, RunFacts } from "./document";
 import type { Side, Sides } from "./sides";
-import { counted, relative } from "./table";
+import { relative } from "./table";
 
 export const titleOf = (m: Sides): string => m.all.map((s) => s.name).join(" vs ");
 
@@ -12,7 +12,7 @@ export function heading(): Section<Sides> {
   const box = h("div", { class: "head" });
   return { id: "top", title: "Top", element: box, update: (m) => {
     replace(box, h("p", { class: "eyebrow" }, "Inferometer comparison"), h("h1", {}, titleOf(m)),
-      h("p", { class: "meta" }, [plural(m.loads.length, "load") + " compared", m.doc.version].filter(Boolean).join("  ·  ")),
+      h("p", { class: "meta" }, [m.doc.capacity ? "capacities compared" : plural(m.loads.length, "load") + " compared", m.doc.version].filter(Boolean).join("  ·  ")),
       h("div", { class: "sides" }, ...m.all.map((s) => card(s, m))));
     return true;
   } };
@@ -57,15 +57,24 @@ export function doubts(): Section<Sides> {
   return { id: "doubts", title: "Doubts", element: box, update: (m) => {
     const clashes = m.doc.plan_differences ?? [];
     const reasons = [...(m.doc.doubts ?? []), ...(m.doc.unmatched ?? []).map((u) => `${m.short(u.side)} at ${u.load}: no other side was measured at this load.`)];
-    const bad = !m.doc.trusted || clashes.some((c) => c.matters);
-    box.className = "verdict " + (bad ? "invalid" : reasons.length > 0 ? "inconclusive" : "valid");
+    const [tone, word, text] = judged(m, reasons, clashes);
+    box.className = "verdict " + tone;
     replace(box,
-      h("p", { class: "verdict-word" }, bad ? "DOUBTFUL" : reasons.length > 0 ? "WITH CARE" : "COMPARABLE"),
-      h("div", { class: "verdict-text" }, h("p", {}, bad ? "Do not decide by this comparison alone." : reasons.length > 0 ? "The runs are valid; read this first." : "All runs are complete and valid."),
+      h("p", { class: "verdict-word" }, word),
+      h("div", { class: "verdict-text" }, h("p", {}, text),
         reasons.length > 0 && list(reasons.slice(0, few)), reasons.length > few && h("details", { class: "notes" }, h("summary", {}, `${reasons.length - few} more`), list(reasons.slice(few)))),
       differences(clashes, m), summary(m));
     return true;
   } };
+}
+
+// judged is whether the sides can be compared, in a word: what speaks against single tables counts, too.
+function judged(m: Sides, reasons: string[], clashes: Clash[]): [tone: string, word: string, text: string] {
+  if (m.loads.some((l) => !l.same_load)) return ["invalid", "LOADS DIFFER", "The sides were measured under different loads: that alone makes figures differ."];
+  if (!m.doc.trusted || clashes.some((c) => c.matters)) return ["invalid", "DOUBTFUL", "Do not decide by this comparison alone."];
+  if (reasons.length > 0) return ["inconclusive", "WITH CARE", "The runs are valid; read this first."];
+  if (m.loads.some((l) => (l.tables ?? []).some((t) => (t.doubts ?? []).length > 0))) return ["inconclusive", "WITH CARE", "The runs are valid; read what stands above the tables first."];
+  return ["valid", "COMPARABLE", "All runs are complete and valid."];
 }
 
 // differences are those of the plans, those that matter first.
@@ -82,7 +91,7 @@ function differences(all: Clash[], m: Sides): HTMLElement | null {
 // summary says for each side but the first what was found, load by load.
 function summary(m: Sides): HTMLElement {
   const lines = m.loads.flatMap((l) => (l.tables ?? []).map((t) => ({ l, t })));
-  return h("ul", { class: "found" }, ...lines.slice(0, 24).map(({ l, t }) => h("li", {}, h("b", {}, m.loads.length > 1 || m.all.length > 2 ? `${l.name}, ${m.short(t.side)}: ` : m.short(t.side) + ": "), counted(t) + main(t))));
+  return h("ul", { class: "found" }, ...lines.slice(0, 24).map(({ l, t }) => h("li", {}, h("b", {}, m.loads.length > 1 || m.all.length > 2 ? `${l.name}, ${m.short(t.side)}: ` : m.short(t.side) + ": "), (t.headline ?? "") + main(t))));
 }
 
 // main are the differences of the figures that most look at first.
@@ -92,5 +101,5 @@ function main(t: NonNullable<NonNullable<Sides["loads"][number]["tables"]>[numbe
     const r = t.rows?.find((x) => x.metric === metric && x.stat === stat);
     return r?.difference?.relative !== undefined && ["better", "worse"].includes(r.verdict) ? [`${name} ${relative(r.difference.relative)} (${r.verdict})`] : [];
   });
-  return said.length > 0 ? ". " + said.join(", ") : "";
+  return said.length > 0 ? " " + said.join(", ") + "." : "";
 }

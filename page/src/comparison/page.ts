@@ -1,6 +1,7 @@
 // The page of a comparison.
 import { gates } from "../section/gates";
 import { Shell } from "../shell";
+import { capacities } from "./capacity";
 import { doubts, heading, titleOf } from "./head";
 import { latencies } from "./latency";
 import { comparedLevels } from "./levels";
@@ -9,7 +10,7 @@ import { comparison } from "./table";
 import { times } from "./time";
 
 export function showComparison(m: Sides): void {
-  const shell = new Shell<Sides>([heading(), doubts(), gates((x: Sides) => x.doc.gates), comparison(), comparedLevels(), latencies(), times()], "Load",
+  const shell = new Shell<Sides>([heading(), doubts(), gates((x: Sides) => x.doc.gates), capacities(), comparison(), comparedLevels(), latencies(), times()], "Load",
     "Made by Inferometer. Every figure is the one of the comparison's JSON document; charts are drawn from reduced data.");
   const choose = (load: number): void => {
     shell.state.stage = load;

@@ -33,14 +33,6 @@ function measured(m: Sides, load: Load): string {
   return `${load.name}: ${each.join("; ")}.`;
 }
 
-// counted are the words of a table in figures.
-export function counted(t: Table): string {
-  const n = (word: string) => (t.rows ?? []).filter((r) => r.verdict === word).length;
-  const parts = ([["better", "better"], ["worse", "worse"], ["differs", "different"]] as const).flatMap(([word, said]) => (n(word) > 0 ? [`${n(word)} ${said}`] : []));
-  const found = parts.length > 0 ? parts.join(", ") + `; no difference found in ${n("none found")}` : `no difference found in ${n("none found")}`;
-  return found + (n("not known") > 0 ? `; ${n("not known")} not known` : "");
-}
-
 function sheet(m: Sides, load: Load, t: Table, only: boolean): (HTMLElement | null)[] {
   const [a, b] = [m.short(0), m.short(t.side)];
   const all = t.rows ?? [];
@@ -49,7 +41,7 @@ function sheet(m: Sides, load: Load, t: Table, only: boolean): (HTMLElement | nu
   const title = `${b} against ${a}`;
   return [
     h("h3", { class: "sheet-title" }, title),
-    h("p", { class: "quiet" }, `${plural(all.length, "figure")}: ${counted(t)}.` + (t.firm < t.found ? ` ${t.firm} of the ${t.found} differences stand after the correction for so many comparisons.` : "") + (t.longer ? " " + t.longer : "")),
+    h("p", { class: "quiet" }, [t.headline, t.prompts !== undefined && `Both sides answered the same ${plural(t.prompts, "prompt")}: differences are those prompt by prompt.`, t.longer].filter(Boolean).join(" ")),
     (t.doubts ?? []).length > 0 ? h("ul", { class: "doubts" }, ...(t.doubts ?? []).map((d) => h("li", {}, d))) : null,
     rows.length === 0 ? h("p", { class: "quiet" }, "None.") : h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title + ", " + load.name }, h("table", { class: "sheet" }, head(m, t.side, most), h("tbody", {}, ...lines(rows, most)))),
   ];

@@ -1,6 +1,9 @@
 package compare
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -152,6 +155,12 @@ func single(sides []Side) matched {
 	for i := range sides {
 		m.stages = append(m.stages, make([]int, len(sides[i].Runs)))
 	}
-	m.name = sides[0].load(m.stages[0])
+	var loads []string
+	for i := range sides {
+		if l := sides[i].load(m.stages[i]); !slices.Contains(loads, l) {
+			loads = append(loads, l)
+		}
+	}
+	m.name = strings.Join(loads, " against ")
 	return m
 }

@@ -197,7 +197,7 @@ func method(t *compare.Table) string {
 	case compare.ByRequests:
 		return "Intervals are made of the requests of these runs. What changes from one run to the next is not in them: repeat runs (--repeat), or alternate the sides (--ab)."
 	case compare.ByPrompts:
-		return fmt.Sprintf("Both sides answered the same %s: differences are those prompt by prompt, and their intervals do not hold what the prompts themselves make of a figure; rates have none such. What changes from one run to the next is not in them: repeat runs (--repeat), or alternate the sides (--ab).",
+		return fmt.Sprintf("Both sides answered the same %s: differences are those prompt by prompt, not those of the figures of all requests beside them, and what the prompts themselves make of a figure is in no interval but those of rates. What changes from one run to the next is not in them: repeat runs (--repeat), or alternate the sides (--ab).",
 			number.Things(int64(t.Prompts), "prompt"))
 	case compare.ByRuns:
 		return "Figures are means over the runs of a side, ± their standard deviation; intervals are made of the runs (Welch)."

@@ -145,6 +145,10 @@ func ratio(a, b *CapacitySide) (lo, hi float64) {
 	return va * math.Expm1(lo), va * math.Expm1(hi)
 }
 
+// widest is the factor that the interval of a difference may span before nothing can be said: one
+// that holds both half and twice as much finds no difference whatever there is.
+const widest = 4
+
 // between fills in a difference with its interval, and the word for it.
 func (r *CapacityRow) between(a, delta, lo, hi float64, method string) {
 	r.Delta = difference(a, delta)
@@ -159,6 +163,8 @@ func (r *CapacityRow) between(a, delta, lo, hi float64, method string) {
 		r.Verdict = Better
 	case hi < 0:
 		r.Verdict = Worse
+	case a+hi > widest*max(0, a+lo):
+		r.Why = "the intervals of the searches are too wide to say"
 	default:
 		r.Verdict = NoneSeen
 	}

@@ -45,6 +45,7 @@ func TestCapacities(t *testing.T) {
 		{"better", []capacity.Answer{answered(10, 9.5, 10.5)}, []capacity.Answer{answered(20, 19, 21)}, Better, 0.863, 1.147, ""},
 		{"worse", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{answered(10, 9.5, 10.5)}, Worse, -0.535, -0.464, ""},
 		{"alike", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{answered(20.5, 19.5, 21.5)}, NoneSeen, -0.043, 0.098, ""},
+		{"too wide", []capacity.Answer{answered(2, 0.5, 12)}, []capacity.Answer{answered(1.7, 0.6, 5)}, NotKnown, -0.893, 3.924, "too wide to say"},
 		{"nothing holds", []capacity.Answer{answered(1, 0, 2)}, []capacity.Answer{answered(4, 3, 5)}, Better, 1.586, 4.414, ""},
 		{"0 on the first side", []capacity.Answer{answered(0, 0, 1)}, []capacity.Answer{answered(4, 3, 5)}, Better, math.NaN(), math.NaN(), ""},
 		{"at every load", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{always}, Better, math.NaN(), math.NaN(), "by how much is not known: the other side met the objectives at every load that was tried"},

@@ -32,7 +32,7 @@ const between = (s: CapacitySide): string => (s.value !== undefined && s.lo !== 
 function table(c: Capacities, m: Sides): HTMLElement {
   const rows = c.sides.map((s) => {
     const r = c.rows.find((x) => x.side === s.side);
-    return h("tr", { class: "begins" }, h("th", { scope: "row" }, h("i", { class: "swatch points " + (m.all[s.side]?.tone ?? "") }), " ", m.short(s.side)),
+    return h("tr", { class: "begins" }, h("th", { scope: "row", class: "side-name" }, h("i", { class: "swatch points " + (m.all[s.side]?.tone ?? "") }), " ", m.short(s.side)),
       h("td", { class: "number" }, answer(s)), h("td", { class: "number" }, between(s)), h("td", {}, s.outcome),
       h("td", { class: "number strong" }, r ? difference(r, s.unit) : ""), h("td", { class: "result" }, ...(r ? word(r) : [])), h("td", { class: "number" }, r ? interval(r, s.unit) : ""));
   });

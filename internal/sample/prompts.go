@@ -71,7 +71,11 @@ func match(a, b *Stage, byA, byB []int32, shift int64) *Prompts {
 			break
 		}
 		j := byB[at]
-		if b.seq[j] != a.seq[i]+shift || a.prompt[i] != b.prompt[j] || a.prompt[i] == 0 {
+		if b.seq[j] != a.seq[i]+shift {
+			continue
+		}
+		at++
+		if a.prompt[i] != b.prompt[j] || a.prompt[i] == 0 {
 			continue
 		}
 		p.pairs = append(p.pairs, [2]int32{i, j})

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"slices"
+
 	"github.com/inferometer/inferometer/internal/sample"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
@@ -26,6 +28,9 @@ func (p *pair) between(figures []figure) []*estimate.Difference {
 				list[i] = &d
 			}
 		}
+	}
+	if !slices.Contains(list, nil) {
+		return list
 	}
 	for i, d := range sample.Between(p.runsA, p.runsB, id, statsOf(figures), p.options.Confidence) {
 		if list[i] == nil {

@@ -18,10 +18,16 @@ export function capacity(): Section {
   return { id: "capacity", title: "Capacity", element, update: (m: Model) => {
     const c = m.doc.result.capacity;
     if (!c) { charts.show([]); return false; }
-    refresh(box, h("p", { class: "answer" }, c.sentence), c.unsteady && h("p", { class: "unsteady" }, c.unsteady), table(c));
+    refresh(box, h("p", { class: "answer" }, c.sentence), h("p", { class: "quiet" }, figures(c)), c.unsteady && h("p", { class: "unsteady" }, c.unsteady), table(c));
     charts.show((c.objectives ?? []).map((_, i) => chart(c, i)));
     return true;
   } };
+}
+
+// figures is the answer in numbers, as exports have it.
+function figures(c: Capacity): string {
+  const known = (name: string, v: number) => (v > 0 || c.outcome === "found" ? [`${name} ${value(v, "")}`] : []);
+  return [`${c.outcome}`, ...known("capacity", c.value), ...known("95 % from", c.lo), ...known("to", c.hi)].join(", ") + ` ${c.unit}`;
 }
 
 const byLoad = (c: Capacity): CapacityLevel[] => [...(c.levels ?? [])].sort((a, b) => a.load - b.load);

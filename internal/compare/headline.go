@@ -117,7 +117,11 @@ func (t *Table) largest(size float64) string {
 	if at == nil {
 		return ""
 	}
-	return fmt.Sprintf(" The largest difference that is not known to be more than chance is that of %s: %+.3g %%.", at.called(), 100**at.Delta.Relative)
+	digits := 1
+	if math.Abs(*at.Delta.Relative) >= 0.1 {
+		digits = 0
+	}
+	return fmt.Sprintf(" The largest difference that is not known to be more than chance is that of %s: %+.*f %%.", at.called(), digits, 100**at.Delta.Relative)
 }
 
 // called is the name of a figure in a sentence.

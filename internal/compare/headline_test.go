@@ -28,6 +28,7 @@ func TestHeadline(t *testing.T) {
 		{"one of two", []Row{known(Worse), known(Worse)}, 2, 2, 1, "2 figures compared: 2 differences found, 1 of them firm. The one with a question mark may be chance, which alone finds 0.1 in so many comparisons: it does not stand with Holm's correction."},
 		{"none of two", []Row{known(Worse), known(Worse)}, 2, 2, 0, "2 figures compared: 2 differences found, none of them firm. Those with a question mark may be chance, which alone finds 0.1 in so many comparisons: they do not stand with Holm's correction."},
 		{"some not known", []Row{known(NoneSeen), few, small}, 1, 0, 0, "1 of 3 figures compared, 2 not known (too few requests): no difference found. The largest difference that is not known to be more than chance is that of Requests/s: +37 %."},
+		{"a large one", []Row{{Name: "R", Stat: "p99", Verdict: NotKnown, Why: fewRequests, Delta: &Difference{Relative: finite(13.9)}}}, 0, 0, 0, "None of 1 figure compared, 1 not known (too few requests): whether differences are more than chance cannot be said. The largest difference that is not known to be more than chance is that of R p99: +1390 %."},
 		{"for several reasons", []Row{known(NoneSeen), small, small, missing}, 1, 0, 0, "1 of 4 figures compared, 3 not known (2 too few requests, 1 measured on one side only): no difference found."},
 		{"nothing known", []Row{small}, 0, 0, 0, "None of 1 figure compared, 1 not known (too few requests): whether differences are more than chance cannot be said."},
 	} {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
 // Schema names the version of the document.
@@ -157,6 +158,8 @@ type Difference struct {
 	Least    *float64  `json:"least,omitempty"`  // the smallest difference that would be found, with 80 % power
 	Longer   *float64  `json:"longer,omitempty"` // how many times as long to run to find one of the size looked for
 	Method   string    `json:"method,omitempty"`
+
+	estimate estimate.Difference // what it is made of; the zero value: there is no interval
 }
 
 // Interval is what a difference lies in with the comparison's confidence.

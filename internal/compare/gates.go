@@ -8,39 +8,39 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// CheckGates finds what a comparison of sides cannot tell: a metric that a run did not measure, a
-// level that no side has, an interval, which is for one run.
-func CheckGates(sides []Side, gates []*gate.Gate) error {
-	for _, g := range gates {
-		if g.Interval {
-			return &gate.Error{Text: g.Text + " is about one run", Hint: "use it with inferometer run or report"}
-		}
-		if g.Relative() && slices.Contains([]string{"min", "max", "std"}, g.Stat) {
-			return &gate.Error{Text: g.Stat + " is not compared", Hint: "use avg or a percentile"}
-		}
-		there := false
-		for i := range sides {
-			for k := range sides[i].Runs {
-				r := &sides[i].Runs[k]
-				if err := g.Measured(r.Plan); err != nil {
-					return fmt.Errorf("%s: %w", r.Path, err)
-				}
-				for n := range r.Plan.Stages {
-					there = there || g.At.Is(r.Plan, n)
-				}
+// CheckGate finds what a comparison of sides cannot tell: a metric that a run did not measure, a
+// level that no side has, what is for one run.
+func CheckGate(sides []Side, g *gate.Gate) error {
+	switch {
+	case g.Interval:
+		return &gate.Error{Text: g.Text + " is about one run", Hint: "use it with inferometer run or report"}
+	case g.Unless && !g.Relative():
+		return &gate.Error{Text: g.Text + " is to be shown by one run", Hint: "use it with inferometer run or report, or give a sign to compare: ttft.p99 < +5%"}
+	case g.Relative() && slices.Contains([]string{"min", "max", "std"}, g.Stat):
+		return &gate.Error{Text: g.Stat + " is not compared", Hint: "use avg or a percentile"}
+	}
+	there := false
+	for i := range sides {
+		for k := range sides[i].Runs {
+			r := &sides[i].Runs[k]
+			if err := g.Measured(r.Plan); err != nil {
+				return fmt.Errorf("%s: %w", r.Path, err)
+			}
+			for n := range r.Plan.Stages {
+				there = there || g.At.Is(r.Plan, n)
 			}
 		}
-		if !there {
-			return &gate.Error{Text: "no side has a level with " + g.At.String(), Hint: "leave the level out to mean every one"}
-		}
+	}
+	if !there {
+		return &gate.Error{Text: "no side has a level with " + g.At.String(), Hint: "leave the level out to mean every one"}
 	}
 	return nil
 }
 
-// FailIf says which gates a comparison misses, for each load and each side but the first. One
-// about a difference is missed where the whole interval of that is beyond the bound, and where
-// the interval is not known; any other by the figure of the side.
-func (c *Comparison) FailIf(sides []Side, gates []*gate.Gate) []result.Gate {
+// JudgeGates says what came of gates, for each load and each side but the first. One about a
+// difference is decided by the whole interval of that, and missed where there is none; any other
+// by the figure of the side.
+func (c *Comparison) JudgeGates(sides []Side, gates []*gate.Gate) []result.Gate {
 	var list []result.Gate
 	for _, g := range gates {
 		n := len(list)
@@ -50,8 +50,9 @@ func (c *Comparison) FailIf(sides []Side, gates []*gate.Gate) []result.Gate {
 			}
 		}
 		if len(list) == n {
-			o := gate.Outcome{Gate: g.Text, Stage: -1, Bound: g.Bound, Unit: g.Unit, Why: "no load that both sides have is at " + g.At.String() + " with " + g.Figure()}
-			list = append(list, o.Missed())
+			o := g.Outcome(-1, "")
+			o.Why = "no load that both sides have is at " + g.At.String() + " with " + g.Figure()
+			list = append(list, o.Result())
 		}
 	}
 	return list
@@ -72,41 +73,55 @@ func (c *Comparison) at(sides []Side, l *Load, at gate.At) bool {
 
 // judge works a gate out on a row.
 func (c *Comparison) judge(g *gate.Gate, f *Found) result.Gate {
-	o := gate.Outcome{Gate: g.Text, Stage: c.place(f.Load), Where: f.Load.Name, Bound: g.Bound, Unit: g.Unit}
+	o := g.Outcome(c.place(f.Load), f.Load.Name)
 	if len(c.Sides) > 2 {
 		o.Where += ", " + c.Sides[f.Table.Side].Name
 	}
-	d := f.Row.Delta
-	switch {
-	case !g.Relative() && f.Row.B == nil:
+	if g.Relative() {
+		return c.judgeDifference(g, f, o)
+	}
+	switch b := f.Row.B; {
+	case b == nil:
 		o.Why = c.Sides[f.Table.Side].Name + " has no " + g.Figure()
-	case !g.Relative() && f.Row.B.AtLeast && !g.Decides(f.Row.B.Value):
-		o.Why = gate.Unknown(g.Figure(), f.Row.B.Value, f.Row.Unit)
-	case !g.Relative():
-		o.Value, o.Known, o.Holds = f.Row.B.Value, true, g.Op.Holds(f.Row.B.Value, g.Bound)
-	case d == nil || d.Interval == nil || g.Percent() && (d.Relative == nil || d.Interval.RelativeLo == nil || d.Interval.RelativeHi == nil):
+	case b.AtLeast && !g.Decides(b.Value):
+		o.Why = gate.Unknown(g.Figure(), b.Value, f.Row.Unit)
+	default:
+		o.Value, o.Known, o.Holds = b.Value, true, g.Op.Holds(b.Value, g.Bound)
+	}
+	return o.Result()
+}
+
+// judgeDifference works a gate out on the difference of a row.
+func (c *Comparison) judgeDifference(g *gate.Gate, f *Found, o gate.Outcome) result.Gate {
+	d := differenceOf(g, f.Row)
+	if d == nil {
 		o.Why = "too little was measured to tell the difference"
 		if f.Row.Why != "" {
 			o.Why = f.Row.Why
 		}
-	default:
-		at := result.Interval{Lo: d.Interval.Lo, Hi: d.Interval.Hi}
-		if o.Value = d.Value; g.Percent() {
-			o.Value, at = *d.Relative, result.Interval{Lo: *d.Interval.RelativeLo, Hi: *d.Interval.RelativeHi}
-		}
-		nearest := at.Lo // the end of the interval that is the least beyond the bound
-		if g.Op == gate.Less || g.Op == gate.AtMost {
-			nearest = at.Hi
-		}
-		o.Known, o.Holds = true, g.Op.Holds(nearest, g.Bound)
-		if apart := g.Op.Holds(g.Bound, 0); o.Holds && apart && f.Row.Verdict == NoneSeen {
-			o.Holds, o.Why = false, f.Row.Why // the clients can have made all of it
-		}
-		out := o.Missed()
-		out.Interval = &at
-		return out
+		return o.Result()
 	}
-	return o.Missed()
+	o.Value, o.Unit, o.Bound, o.Known, o.Why = d.value, d.unit, d.bound, true, d.why
+	moved := *g
+	moved.Bound = d.bound
+	if d.same {
+		o.Holds = g.Op.Holds(0, g.Bound)
+	} else {
+		moved.Settle(&o, d.at)
+	}
+	// A difference that the clients can have made is shown to be neither there nor not.
+	if apart := moved.Op.Holds(d.bound, 0); o.Holds && !o.Undecided && !g.Unless && apart && f.Row.Verdict == NoneSeen {
+		o.Undecided, o.Why = true, f.Row.Why
+	}
+	out := o.Result()
+	out.Difference = true
+	if !d.same {
+		out.Sensitivity = d.sensitivity(g)
+	}
+	if out.Undecided {
+		out.More = d.more(g, f)
+	}
+	return out
 }
 
 // place is which load of the comparison one is.

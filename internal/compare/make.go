@@ -337,7 +337,7 @@ func (r *Row) judge(e *estimate.Difference, size float64) {
 		}
 		return
 	}
-	d.Method = e.Method
+	d.Method, d.estimate = e.Method, *e
 	d.Interval = &Interval{Lo: e.Lo, Hi: e.Hi, RelativeLo: shareOf(a, e.Lo), RelativeHi: shareOf(a, e.Hi)}
 	d.P, d.Least, d.Longer = finite(e.P), finite(e.Least), finite(e.Longer(size*math.Abs(a)))
 	switch {

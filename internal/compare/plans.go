@@ -17,7 +17,7 @@ const leftOut = "(left out)"
 // ignored are the fields of a plan in which sides may differ: where the server is and how to
 // get there, what is written and judged, and what is matched in another way.
 var ignored = []string{
-	"version", "name", "seed", "stages", "levels", "saturation", "capacity", "grace", "max_errors", "breakers", "budgets", "limits", "probes", "output", "cost", "fail_if",
+	"version", "name", "seed", "stages", "levels", "saturation", "capacity", "grace", "max_errors", "breakers", "budgets", "limits", "probes", "output", "cost", "fail_if", "fail_unless",
 	"target.urls", "target.api_key", "target.tls", "target.source_addresses", "target.preflight",
 }
 

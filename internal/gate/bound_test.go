@@ -36,7 +36,7 @@ func TestLowerBounds(t *testing.T) {
 		if o.Known != want.known || o.Holds != want.holds {
 			t.Errorf("%s: %+v, want %+v", text, o, want)
 		}
-		missed := FailIf([]*Gate{g}, &result.Result{Stages: res.Stages[:1]})[0]
+		missed := JudgeAll([]*Gate{g}, &result.Result{Stages: res.Stages[:1]})[0]
 		if !want.known && (!missed.Missed || !missed.Absent || !strings.Contains(missed.Why, "known only to be at least 100 ms: requests did not end")) {
 			t.Errorf("%s: %+v", text, missed)
 		}

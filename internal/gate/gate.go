@@ -5,7 +5,7 @@
 //
 // A gate is read once, checked against the plan before anything is sent, and judged on the
 // result. It says what is true; whether that is good depends on who asks: with --fail-if what
-// holds is missed, with an objective it is met.
+// holds is missed, with --fail-unless what is not shown to hold, and an objective is met.
 package gate
 
 import "fmt"
@@ -39,6 +39,7 @@ func (o Op) Holds(value, bound float64) bool {
 // Gate is one expression.
 type Gate struct {
 	Text     string // as it was written
+	Unless   bool   // it must be shown to hold: see ParseUnless
 	At       At     // the levels that it is about
 	Interval bool   // it is about the confidence interval: its half width as a share of the value
 	Metric   Metric

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/metric"
@@ -21,6 +22,12 @@ type Outcome struct {
 	Holds        bool   // the expression is true
 	Known        bool   // there is such a figure; else Value and Holds say nothing
 	Why          string // why there is none, or what to know about the figure
+	More         string // how much more to measure to decide it
+	Unless       bool   // it must be shown to hold
+	// Interval is what the value lies in, where that decides; nil: the value does. Undecided: the
+	// bound lies in it, and Holds says nothing.
+	Interval  *result.Interval
+	Undecided bool
 }
 
 // Judge works a gate out on a result, for each stage that it is about. A stage without the figure
@@ -34,7 +41,7 @@ func (g *Gate) Judge(res *result.Result) []Outcome {
 		}
 	}
 	if len(list) == 0 {
-		o := g.outcome(-1, g.At.String())
+		o := g.Outcome(-1, g.At.String())
 		o.Why = "no stage was at " + g.At.String()
 		list = append(list, o)
 	}
@@ -43,7 +50,7 @@ func (g *Gate) Judge(res *result.Result) []Outcome {
 
 // JudgeStage works a gate out on one stage.
 func (g *Gate) JudgeStage(s *result.Stage) Outcome {
-	o := g.outcome(s.Index, fmt.Sprintf("%s (%s)", s.Name, s.Load))
+	o := g.Outcome(s.Index, fmt.Sprintf("%s (%s)", s.Name, s.Load))
 	st, ok := s.Metrics[g.Metric.ID]
 	switch {
 	case s.Counts.Sent == 0:
@@ -79,14 +86,24 @@ func (g *Gate) JudgeStage(s *result.Stage) Outcome {
 		return o
 	}
 	o.Value, o.Known, o.Holds = value, true, g.Op.Holds(value, g.Bound)
+	var notes []string
 	if slices.Contains(st.Thin, g.Stat) {
-		o.Why = thin(g.Stat, st.Count)
+		notes = append(notes, thin(g.Stat, st.Count))
 	}
+	switch {
+	case st.Open(g.Stat) || g.Interval: // decided by all that it can be
+	case g.Unless:
+		notes = append(notes, g.prove(&o, &st, s.Counts.OK))
+	default:
+		notes = append(notes, g.doubt(&st))
+	}
+	o.Why = strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
 	return o
 }
 
-func (g *Gate) outcome(stage int, where string) Outcome {
-	return Outcome{Gate: g.Text, Stage: stage, Where: where, Bound: g.Bound, Unit: g.Unit}
+// Outcome is what a gate comes to before anything is known.
+func (g *Gate) Outcome(stage int, where string) Outcome {
+	return Outcome{Gate: g.Text, Unless: g.Unless, Stage: stage, Where: where, Bound: g.Bound, Unit: g.Unit}
 }
 
 // Value is a statistic of a metric by its name.
@@ -110,22 +127,31 @@ func thin(name string, samples int64) string {
 	return ""
 }
 
-// FailIf says which gates a result misses: those that hold, and those whose figure it does not
-// have.
-func FailIf(gates []*Gate, res *result.Result) []result.Gate {
+// JudgeAll says which gates a result misses: those whose figure it does not have, those of
+// --fail-if that hold, and those of --fail-unless that are not shown to hold.
+func JudgeAll(gates []*Gate, res *result.Result) []result.Gate {
 	var list []result.Gate
 	for _, g := range gates {
 		for _, o := range g.Judge(res) {
-			list = append(list, o.Missed())
+			list = append(list, o.Result())
 		}
 	}
 	return list
 }
 
-// Missed is the outcome of a gate under which a run fails.
-func (o *Outcome) Missed() result.Gate {
-	return result.Gate{
-		Gate: o.Gate, Stage: o.Stage, Where: o.Where, Value: o.Value, Bound: o.Bound, Unit: o.Unit,
-		Missed: o.Holds || !o.Known, Absent: !o.Known, Why: o.Why,
+// Result is the outcome of a gate as documents have it.
+func (o *Outcome) Result() result.Gate {
+	out := result.Gate{
+		Gate: o.Gate, Unless: o.Unless, Stage: o.Stage, Where: o.Where, Value: o.Value, Bound: o.Bound, Unit: o.Unit, Interval: o.Interval,
+		Absent: !o.Known, Undecided: o.Known && o.Undecided, Why: o.Why, More: o.More,
 	}
+	switch {
+	case !o.Known:
+		out.Missed = true
+	case o.Undecided:
+		out.Missed = o.Unless
+	default:
+		out.Missed = o.Holds != o.Unless
+	}
+	return out
 }

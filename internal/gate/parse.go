@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/brief"
 	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // longest is the most characters of an expression; nobody writes longer ones.
@@ -44,6 +45,31 @@ func Parse(text string) (*Gate, error) {
 	if err := g.value(right); err != nil {
 		return nil, err
 	}
+	return g, nil
+}
+
+// Read reads a condition of a plan or of a command line.
+func Read(c plan.Condition) (*Gate, error) {
+	if c.Unless {
+		return ParseUnless(c.Text)
+	}
+	return Parse(c.Text)
+}
+
+// ParseUnless reads an expression that must be shown to hold: all of its figure's interval must be
+// on the side of the bound that it says.
+func ParseUnless(text string) (*Gate, error) {
+	g, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if g.Interval {
+		return nil, faultf("use --fail-if", "%s is about an interval, of which nothing is to be shown", quote(g.Text))
+	}
+	if err := g.estimable(); err != nil {
+		return nil, err
+	}
+	g.Unless = true
 	return g, nil
 }
 
@@ -158,10 +184,18 @@ func (g *Gate) figure(text string) error {
 	case g.Stat == "":
 		return faultf(nearest.Hint(stat, Stats()), "%s is not a statistic", quote(stat))
 	}
+	if g.Interval {
+		return g.estimable()
+	}
+	return nil
+}
+
+// estimable finds whether the gate is about a figure that has no confidence interval.
+func (g *Gate) estimable() error {
 	switch {
-	case g.Interval && (g.Stat == "min" || g.Stat == "max" || g.Stat == "std"):
+	case g.Stat == "min" || g.Stat == "max" || g.Stat == "std":
 		return faultf("use avg or a percentile", "there is no confidence interval of %s", g.Stat)
-	case g.Interval && !g.Metric.Spread && !slices.Contains(estimated(), g.Metric.ID):
+	case !g.Metric.Spread && !slices.Contains(estimated(), g.Metric.ID):
 		return faultf("of the metrics that are one number, rps, tps, goodput and errors have one", "there is no confidence interval of %s", g.Metric.Short)
 	}
 	return nil
@@ -198,6 +232,7 @@ func (g *Gate) value(text string) error {
 	case strings.HasPrefix(suffix, ","):
 		return faultf("write thousands without commas, and one gate for each condition", "%s is not a value", quote(text))
 	}
+	points := g.signed && suffix == "pp" && g.Unit == Share // percentage points
 	switch percent := suffix == "%"; {
 	case g.Interval && g.signed:
 		return faultf("leave the sign out", "an interval has no direction")
@@ -207,6 +242,9 @@ func (g *Gate) value(text string) error {
 		return faultf("give a value in "+g.Unit+", or a sign (+"+plain(n)+"%) to compare two runs", "%s of what?", quote(text))
 	}
 	g.percent = g.signed && suffix == "%"
+	if points {
+		suffix = "%"
+	}
 	g.Bound, err = inUnit(sign*n, suffix, g.Unit)
 	return err
 }

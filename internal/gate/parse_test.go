@@ -43,6 +43,7 @@ func TestParse(t *testing.T) {
 		{text: "ttft.p99 > +5%", figure: "ttft.p99", op: More, bound: 0.05, unit: "share", relative: true},
 		{text: "rps < -3 %", figure: "rps", op: Less, bound: -0.03, unit: "share", relative: true},
 		{text: "ttft.p99 > +20ms", figure: "ttft.p99", op: More, bound: 20, unit: "ms", relative: true},
+		{text: "goodput < -2pp", figure: "goodput", op: Less, bound: -0.02, unit: "share", relative: true},
 		{text: "goodput < -0.02", figure: "goodput", op: Less, bound: -0.02, unit: "share", relative: true},
 	} {
 		g, err := Parse(c.text)

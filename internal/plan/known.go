@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -11,14 +10,13 @@ import (
 // own for some; the others need none.
 type Known struct {
 	Protocols, Sources []string
-	// Gate says what is wrong with a condition of fail_if and what to do about it; nil: nobody
-	// can tell.
-	Gate func(text string, p *Plan) (wrong, hint string)
+	// Gate says what is wrong with a gate and what to do about it; nil: nobody can tell.
+	Gate func(c Condition, p *Plan) (wrong, hint string)
 }
 
-// failIfSpec is a list of conditions, or one. To YAML "at rate 40: rps < 39" is a mapping: it is
+// conditionsSpec is a list of conditions, or one. To YAML "at rate 40: rps < 39" is a mapping: it is
 // taken for the text that it was meant to be.
-func failIfSpec() codec[[]string] {
+func conditionsSpec() codec[[]string] {
 	one := text()
 	read := one.read
 	one.read = func(r *reader, n *yaml.Node, path string, v *string) {
@@ -29,18 +27,6 @@ func failIfSpec() codec[[]string] {
 	}
 	one.schema = schema{"anyOf": []any{one.schema, schema{"type": "object", "maxProperties": 1, "additionalProperties": schema{"type": "string"}}}}
 	return listOrOne("list of conditions", one)
-}
-
-// failIf checks the gates, where somebody can.
-func (c *checker) failIf(p *Plan) {
-	for i, text := range p.FailIf {
-		if c.known.Gate == nil {
-			return
-		}
-		if wrong, hint := c.known.Gate(text, p); wrong != "" {
-			c.add(fmt.Sprintf("fail_if[%d]", i), wrong, hint)
-		}
-	}
 }
 
 // protocolNames are the protocols that a plan has rules for.

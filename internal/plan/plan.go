@@ -80,7 +80,7 @@ type Plan struct {
 	Drain       Duration    // how long in-flight requests may take at the end of a stage
 	Grace       Duration    // the same where it is ended before its time; never longer than Drain
 	Goodput     []SLO
-	FailIf      []string // gates: expressions under which the run fails although it is valid
+	Conditions  // gates
 	MaxErrors   MaxErrors
 	Breakers    []Breaker // end the run when requests go wrong in a way of theirs
 	Budgets     Budgets

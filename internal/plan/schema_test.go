@@ -97,7 +97,9 @@ func TestTablesCoverTheStructs(t *testing.T) {
 			if ty == reflect.TypeFor[Data]() && ty.Field(i).Name == "Limits" {
 				continue // the plan's own
 			}
-			count++
+			if !ty.Field(i).Anonymous { // its fields are those of the plan
+				count++
+			}
 			structs(ty.Field(i).Type)
 		}
 	}

@@ -67,7 +67,7 @@ func check(p *Plan, known Known) Faults {
 	c.time("drain", p.Drain)
 	c.time("grace", p.Grace)
 	c.goodput(p.Goodput)
-	c.failIf(p)
+	c.conditions(p)
 	maxErrorsSpec().check(c, "max_errors", &p.MaxErrors)
 	c.breakers(p.Breakers)
 	budgetsSpec().check(c, "budgets", &p.Budgets)

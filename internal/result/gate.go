@@ -10,19 +10,38 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// Gate is a condition under which the user wants the run to fail, and what was found.
+// Gate is a condition on which the user wants the run to fail or to pass, and what was found.
 type Gate struct {
-	Gate  string  `json:"gate"`            // as it was written
-	Stage int     `json:"stage"`           // -1: no stage is the one that it is about
-	Where string  `json:"where,omitempty"` // the level in words
-	Value float64 `json:"value"`
-	Bound float64 `json:"bound"`
-	Unit  string  `json:"unit"`
-	// Interval is what the value lies in, for a difference between two sides.
+	Gate string `json:"gate"` // as it was written
+	// Unless: the condition must be shown to hold, or the run fails. Else it fails if the condition
+	// holds.
+	Unless bool    `json:"fail_unless,omitempty"`
+	Stage  int     `json:"stage"`           // -1: no stage is the one that it is about
+	Where  string  `json:"where,omitempty"` // the level in words
+	Value  float64 `json:"value"`
+	Bound  float64 `json:"bound"`
+	Unit   string  `json:"unit"`
+	// Difference: value, bound and interval are about how far a side is from the first.
+	Difference bool `json:"difference,omitempty"`
+	// Interval is what the value lies in, for a difference between two sides and for a condition
+	// that must be shown to hold.
 	Interval *Interval `json:"interval,omitempty"`
-	Missed   bool      `json:"missed"`
-	Absent   bool      `json:"absent,omitempty"` // there is no such figure: Missed is true and Value says nothing
-	Why      string    `json:"why,omitempty"`    // why there is none, or what to know about the figure
+	Missed   bool      `json:"missed"` // it fails the run
+	// Undecided: the bound lies within the interval, or there is none, so that neither side of it
+	// is shown. It fails the run only if the condition must be shown to hold.
+	Undecided   bool         `json:"undecided,omitempty"`
+	Sensitivity *Sensitivity `json:"sensitivity,omitempty"` // what a comparison could have shown
+	More        string       `json:"more,omitempty"`        // in words: how much more to measure to decide it
+	Absent      bool         `json:"absent,omitempty"`      // there is no such figure: Missed is true and Value says nothing
+	Why         string       `json:"why,omitempty"`         // why there is none, or what to know about the figure
+}
+
+// Sensitivity is what a gate about a difference could have shown, with as much as was measured.
+type Sensitivity struct {
+	Change float64  `json:"change"`         // a true difference, in the gate's unit
+	Chance float64  `json:"chance"`         // how likely it is noticed: the gate is missed, or held if that must be shown
+	Sure   *float64 `json:"sure,omitempty"` // the true difference that is noticed 4 times in 5
+	Text   string   `json:"text"`
 }
 
 // Missed reports whether a gate is missed, or the objectives of a search at every load.
@@ -37,15 +56,19 @@ func (g *Gate) Found() string {
 	case g.Absent:
 		return "-"
 	case g.Interval != nil:
-		return fmt.Sprintf("%s (%s to %s)", signed(g.Value, g.Unit), signed(g.Interval.Lo, g.Unit), signed(g.Interval.Hi, g.Unit))
+		write := number.Value
+		if g.Difference {
+			write = Signed
+		}
+		return fmt.Sprintf("%s (%s to %s)", write(g.Value, g.Unit), write(g.Interval.Lo, g.Unit), write(g.Interval.Hi, g.Unit))
 	case g.Value != g.Bound && text == number.Value(g.Bound, g.Unit):
 		return strconv.FormatFloat(g.Value, 'g', -1, 64) + " " + g.Unit
 	}
 	return text
 }
 
-// signed is a difference in words.
-func signed(v float64, unit string) string {
+// Signed is a difference in words.
+func Signed(v float64, unit string) string {
 	text := number.Value(math.Abs(v), unit)
 	switch {
 	case v < 0:
@@ -56,12 +79,53 @@ func signed(v float64, unit string) string {
 	return text
 }
 
-// Word says whether the gate is missed.
+// Word is what came of the gate.
 func (g *Gate) Word() string {
-	if g.Missed {
+	switch {
+	case g.Missed:
 		return "MISSED"
+	case g.Undecided:
+		return "undecided"
 	}
-	return "ok"
+	return "held"
+}
+
+// Notes are what to know about the gate besides what it found.
+func (g *Gate) Notes() []string {
+	var list []string
+	if g.Why != "" {
+		list = append(list, g.Why)
+	}
+	if g.Sensitivity != nil {
+		list = append(list, g.Sensitivity.Text)
+	}
+	if g.More != "" {
+		list = append(list, g.More)
+	}
+	return list
+}
+
+// Condition is the gate as it was written, with the word of its flag where that is not --fail-if.
+func (g *Gate) Condition() string {
+	if g.Unless {
+		return "unless " + g.Gate
+	}
+	return g.Gate
+}
+
+// Headline counts what came of gates: "1 of 3 gates missed, 1 undecided".
+func Headline(gates []Gate) string {
+	missed, undecided := CountMissed(gates), CountUndecided(gates)
+	all := number.Things(int64(len(gates)), "gate")
+	switch {
+	case missed == 0 && undecided == 0:
+		return all + " held"
+	case missed == 0:
+		return fmt.Sprintf("%d of %s undecided, none missed", undecided, all)
+	case undecided == 0:
+		return fmt.Sprintf("%d of %s missed", missed, all)
+	}
+	return fmt.Sprintf("%d of %s missed, %d undecided", missed, all, undecided)
 }
 
 // SeveralLevels reports whether gates are about more than one level, so that each has to say its own.
@@ -74,6 +138,17 @@ func CountMissed(gates []Gate) int {
 	n := 0
 	for i := range gates {
 		if gates[i].Missed {
+			n++
+		}
+	}
+	return n
+}
+
+// CountUndecided is how many gates are undecided and do not fail the run.
+func CountUndecided(gates []Gate) int {
+	n := 0
+	for i := range gates {
+		if gates[i].Undecided && !gates[i].Missed {
 			n++
 		}
 	}

@@ -2,8 +2,6 @@ package run
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -13,7 +11,7 @@ import (
 
 // Gating is what a command line says about when a run fails.
 type Gating struct {
-	FailIf []string // gates on top of those of the plan
+	plan.Conditions // on top of those of the plan
 	// Some: the run is one of several, and gates at a level that it does not have are left to the
 	// others.
 	Some bool
@@ -27,21 +25,16 @@ type Gating struct {
 // gated adds the gates of the command line to those of the plan, and finds what is wrong with
 // them.
 func (p *preparation) gated() error {
-	own := p.plan.FailIf
-	all := slices.Clone(own)
-	for _, text := range p.opt.Gating.FailIf {
-		if !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
-	p.plan.FailIf = nil
+	own := p.plan.Conditions
+	all := own.With(p.opt.Gating.Conditions)
+	p.plan.Conditions = plan.Conditions{}
 	var faults plan.Faults
-	for i, text := range all {
-		g, err := gate.Parse(text)
+	for _, c := range all.All() {
+		g, err := gate.Read(c)
 		if err == nil && p.opt.Gating.Some && g.Level(p.plan) != nil {
 			continue
 		}
-		p.plan.FailIf = append(p.plan.FailIf, text)
+		p.plan.Conditions.Add(c)
 		if err == nil {
 			err = g.Check(p.plan)
 		}
@@ -49,9 +42,9 @@ func (p *preparation) gated() error {
 		if !errors.As(err, &wrong) {
 			continue
 		}
-		f := plan.Fault{Path: fmt.Sprintf("fail_if[%d]", i), Text: wrong.Text, Hint: wrong.Hint}
-		if i >= len(own) {
-			f.Where = "--fail-if"
+		f := plan.Fault{Path: c.Path(), Text: wrong.Text, Hint: wrong.Hint}
+		if !own.Own(c) {
+			f.Where = c.Flag()
 		}
 		faults = append(faults, f)
 	}
@@ -64,20 +57,20 @@ func (p *preparation) gated() error {
 	return faults
 }
 
-// FailIf judges a saved run by more gates than those of its plan.
-func (s *Saved) FailIf(texts []string) error {
+// Judge judges a saved run by more gates than those of its plan.
+func (s *Saved) Judge(more plan.Conditions) error {
 	var faults plan.Faults
-	for _, text := range texts {
-		g, err := gate.Parse(text)
+	for _, c := range more.All() {
+		g, err := gate.Read(c)
 		if err == nil {
 			err = g.Check(s.Plan)
 		}
 		var wrong *gate.Error
 		if errors.As(err, &wrong) {
-			faults = append(faults, plan.Fault{Where: "--fail-if", Text: wrong.Text, Hint: wrong.Hint})
+			faults = append(faults, plan.Fault{Where: c.Flag(), Text: wrong.Text, Hint: wrong.Hint})
 			continue
 		}
-		s.Plan.FailIf = append(s.Plan.FailIf, text)
+		s.Plan.Conditions.Add(c)
 	}
 	if len(faults) > 0 {
 		return faults
@@ -93,13 +86,13 @@ func judged(p *plan.Plan, marks []record.StageMark, records *record.File, res *r
 		return nil, err
 	}
 	var list []result.Gate
-	for _, text := range p.FailIf {
-		g, err := gate.Parse(text)
+	for _, c := range p.Conditions.All() {
+		g, err := gate.Read(c)
 		if err != nil { // of a plan file that was edited after the run
-			list = append(list, result.Gate{Gate: text, Stage: -1, Missed: true, Absent: true, Why: err.Error()})
+			list = append(list, result.Gate{Gate: c.Text, Unless: c.Unless, Stage: -1, Missed: true, Absent: true, Why: err.Error()})
 			continue
 		}
-		list = append(list, gate.FailIf([]*gate.Gate{g}, res)...)
+		list = append(list, gate.JudgeAll([]*gate.Gate{g}, res)...)
 	}
 	return list, nil
 }

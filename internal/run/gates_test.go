@@ -23,28 +23,28 @@ func TestGates(t *testing.T) {
 	p.FailIf = []string{"request_count < 8", "latency.avg > 1min"}
 	o := options(io.Discard)
 	var told *result.Result
-	o.Gating = Gating{FailIf: []string{"at concurrency 2: request_count >= 8"}, Judged: func(res *result.Result) { told = res }}
+	o.Gating = Gating{Conditions: plan.Conditions{FailIf: []string{"at concurrency 2: request_count >= 8"}}, Judged: func(res *result.Result) { told = res }}
 	res, err := Run(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	asJSON(t, res)
-	if words := gateWords(res); words != "ok ok MISSED" || told != res || !res.Missed() {
+	if words := gateWords(res); words != "held held MISSED" || told != res || !res.Missed() {
 		t.Errorf("gates %s: %+v", words, res.Gates)
 	}
 	saved, err := Read(p.Output.Dir, nil)
-	if err != nil || gateWords(saved.Result) != "ok ok MISSED" {
+	if err != nil || gateWords(saved.Result) != "held held MISSED" {
 		t.Fatalf("reported again: %v, %+v", err, saved.Result.Gates)
 	}
-	if err := saved.FailIf([]string{"errors > 0", "at stage 1: cached_prompt_tokens.max > 1"}); err != nil || gateWords(saved.Result) != "ok ok MISSED ok MISSED" {
+	if err := saved.Judge(plan.Conditions{FailIf: []string{"errors > 0", "at stage 1: cached_prompt_tokens.max > 1"}}); err != nil || gateWords(saved.Result) != "held held MISSED held MISSED" {
 		t.Errorf("with more gates: %v, %+v", err, saved.Result.Gates)
 	}
-	if err := saved.FailIf([]string{"at rate 4: rps < 1"}); err == nil || !strings.Contains(err.Error(), "--fail-if: there is no level with rate 4") {
+	if err := saved.Judge(plan.Conditions{FailIf: []string{"at rate 4: rps < 1"}}); err == nil || !strings.Contains(err.Error(), "--fail-if: there is no level with rate 4") {
 		t.Errorf("a level that is not there: %v", err)
 	}
 	// A plan that was edited into nonsense is not taken for one that is met.
 	saved.Plan.FailIf = []string{"nonsense"}
-	if err := saved.FailIf(nil); err != nil || gateWords(saved.Result) != "MISSED" {
+	if err := saved.Judge(plan.Conditions{}); err != nil || gateWords(saved.Result) != "MISSED" {
 		t.Errorf("nonsense: %v, %+v", err, saved.Result.Gates)
 	}
 }
@@ -72,7 +72,7 @@ func TestGateFaults(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	p = closedPlan(t, s.url, 1, 2)
-	o.Gating = Gating{FailIf: []string{"at concurrency 4: request_count < 1", "at concurrency 1: request_count < 1"}, Some: true}
+	o.Gating = Gating{Conditions: plan.Conditions{FailIf: []string{"at concurrency 4: request_count < 1", "at concurrency 1: request_count < 1"}}, Some: true}
 	res, err := Run(t.Context(), p, o)
 	if err != nil || len(res.Gates) != 1 || len(p.FailIf) != 1 || res.Missed() {
 		t.Errorf("one of several: %v, %v", err, p.FailIf)
@@ -115,7 +115,7 @@ func TestGateIntervals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if words := gateWords(saved.Result); words != "ok MISSED ok ok MISSED ok ok ok ok" {
+	if words := gateWords(saved.Result); words != "held MISSED held held MISSED held held held held" {
 		t.Errorf("%s: %+v", words, saved.Result.Gates)
 	}
 	if why := saved.Result.Gates[4].Why; why != "errors is 0: an interval is no share of it" {

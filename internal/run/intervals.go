@@ -16,11 +16,11 @@ import (
 
 // asksIntervals are the figures whose intervals gates ask for and a result does not have:
 // statistics by metric.
-func asksIntervals(texts []string) map[string][]string {
+func asksIntervals(conditions plan.Conditions) map[string][]string {
 	figures := map[string][]string{}
-	for _, text := range texts {
-		g, err := gate.Parse(text)
-		if err == nil && g.Interval && !slices.Contains(metric.Sampled(), g.Metric.ID) && !slices.Contains(figures[g.Metric.ID], g.Stat) {
+	for _, c := range conditions.All() {
+		g, err := gate.Read(c)
+		if err == nil && (g.Interval || g.Unless) && !slices.Contains(metric.Sampled(), g.Metric.ID) && !slices.Contains(figures[g.Metric.ID], g.Stat) {
 			figures[g.Metric.ID] = append(figures[g.Metric.ID], g.Stat)
 		}
 	}
@@ -30,7 +30,7 @@ func asksIntervals(texts []string) map[string][]string {
 // intervals puts the confidence intervals that gates ask for into a result that does not have
 // them, as those of shares. They need the single requests: the records are read for them.
 func intervals(p *plan.Plan, marks []record.StageMark, records *record.File, res *result.Result) error {
-	figures := asksIntervals(p.FailIf)
+	figures := asksIntervals(p.Conditions)
 	if len(figures) == 0 || records.Path == "" {
 		return nil
 	}

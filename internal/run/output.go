@@ -48,7 +48,7 @@ type output struct {
 // told of the first thing that cannot be written.
 func openOutput(p *plan.Plan, opt *Options, h record.Header, alarm func(error)) (*output, error) {
 	dir := p.Output.Dir
-	if dir == "" && !findsWarmup(p) && opt.Fleet == nil && opt.Saved == nil && opt.Draw == nil && len(asksIntervals(p.FailIf)) == 0 {
+	if dir == "" && !findsWarmup(p) && opt.Fleet == nil && opt.Saved == nil && opt.Draw == nil && len(asksIntervals(p.Conditions)) == 0 {
 		return nil, nil
 	}
 	passing := dir == ""

@@ -123,7 +123,7 @@ func (e Env) Warn(word string, warnings []string) {
 // PrintPlan prints the plan that a command line stands for.
 func (e Env) PrintPlan(command string, plans ...*plan.Plan) int {
 	for i, p := range plans {
-		p.FailIf = append(p.FailIf, e.Gates.gating().FailIf...)
+		p.Conditions = p.Conditions.With(e.Gates.gating().Conditions)
 		if i > 0 {
 			fmt.Fprintln(e.Stdout, "---")
 		}

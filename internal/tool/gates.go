@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/gate"
-	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/manual"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -23,35 +22,37 @@ import (
 
 // The flags of gates, on every command that measures or reports.
 const (
-	failIfFlag = "--fail-if"
-	junitFlag  = "--junit"
+	failIfFlag     = "--fail-if"
+	failUnlessFlag = "--fail-unless"
+	junitFlag      = "--junit"
 )
 
 // gateFlags are they, on the command line of a tool that others made.
 func gateFlags() manual.Group {
 	return manual.Group{Title: "Gates of inferometer", Flags: []manual.Flag{
 		{Name: strings.TrimPrefix(failIfFlag, "--"), Arg: "CONDITION", Help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > 200ms', 'at concurrency 8: rps < 40' (docs/gates.md)"},
+		{Name: strings.TrimPrefix(failUnlessFlag, "--"), Arg: "CONDITION", Help: "exit with code 3 unless this is shown to hold, repeatable: 'ttft.p99 < 200ms'"},
 		{Name: strings.TrimPrefix(junitFlag, "--"), Arg: "FILE", Help: "also write the verdict and the gates as JUnit XML"},
 	}}
 }
 
 // Gates are the conditions under which the runs of a command fail, and what came of them.
 type Gates struct {
-	name   string   // of the command
-	failIf []string // those of the command line, where the plan does not have them
-	junit  string   // file; empty: none
-	some   bool     // each run has some of the levels
-	wrong  bool     // one of them cannot be judged
-	silent bool     // the report has said what came of them
-	suites []ci.Suite
+	name       string          // of the command
+	conditions plan.Conditions // those of the command line, where the plan does not have them
+	junit      string          // file; empty: none
+	some       bool            // each run has some of the levels
+	wrong      bool            // one of them cannot be judged
+	silent     bool            // the report has said what came of them
+	suites     []ci.Suite
 }
 
 // NewGates reads the conditions of a command line and makes sure that the file can be written.
-func NewGates(name string, failIf []string, junit string) (*Gates, error) {
+func NewGates(name string, conditions plan.Conditions, junit string) (*Gates, error) {
 	var faults plan.Faults
-	for _, text := range failIf {
-		if _, err := gate.Parse(text); err != nil {
-			faults = append(faults, gateFault(err))
+	for _, c := range conditions.All() {
+		if _, err := gate.Read(c); err != nil {
+			faults = append(faults, gateFault(c, err))
 		}
 	}
 	if junit != "" {
@@ -60,12 +61,12 @@ func NewGates(name string, failIf []string, junit string) (*Gates, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	return &Gates{name: name, failIf: failIf, junit: junit}, nil
+	return &Gates{name: name, conditions: conditions, junit: junit}, nil
 }
 
 // gateFault is what is wrong with a gate, as a fault of the command line.
-func gateFault(err error) plan.Fault {
-	f := plan.Fault{Where: failIfFlag, Text: err.Error()}
+func gateFault(c plan.Condition, err error) plan.Fault {
+	f := plan.Fault{Where: c.Flag(), Text: err.Error()}
 	var wrong *gate.Error
 	if errors.As(err, &wrong) {
 		f.Text, f.Hint = wrong.Text, wrong.Hint
@@ -88,7 +89,7 @@ func (g *Gates) gating() run.Gating {
 	if g == nil {
 		return run.Gating{}
 	}
-	return run.Gating{FailIf: g.failIf, Some: g.some, Refused: func() { g.wrong = true }, Judged: g.Add}
+	return run.Gating{Conditions: g.conditions, Some: g.some, Refused: func() { g.wrong = true }, Judged: g.Add}
 }
 
 // Add takes down what came of a run.
@@ -126,8 +127,8 @@ func (g *Gates) Close(env Env, code int) int {
 		g.suites = []ci.Suite{{Name: "inferometer", Broken: "there is no result: exit code " + strconv.Itoa(code)}}
 	}
 	if len(g.suites) == 0 {
-		if len(g.failIf) > 0 {
-			env.Warn("note", []string{"nothing was measured: the conditions of " + failIfFlag + " were not judged"})
+		if !g.conditions.None() {
+			env.Warn("note", []string{"nothing was measured: the gates were not judged"})
 		}
 		return code
 	}
@@ -156,13 +157,13 @@ func (g *Gates) unseen() {
 	if len(g.suites) == 0 {
 		g.suites = []ci.Suite{{Name: "inferometer"}}
 	}
-	for _, text := range g.failIf {
+	for _, c := range g.conditions.All() {
 		judged := slices.ContainsFunc(g.suites, func(s ci.Suite) bool {
-			return slices.ContainsFunc(s.Gates, func(o result.Gate) bool { return o.Gate == text })
+			return slices.ContainsFunc(s.Gates, func(o result.Gate) bool { return o.Gate == c.Text && o.Unless == c.Unless })
 		})
 		if !judged {
 			last := &g.suites[len(g.suites)-1]
-			last.Gates = append(last.Gates, result.Gate{Gate: text, Stage: -1, Missed: true, Absent: true, Why: "no run of this command had such a level"})
+			last.Gates = append(last.Gates, result.Gate{Gate: c.Text, Unless: c.Unless, Stage: -1, Missed: true, Absent: true, Why: "no run of this command had such a level"})
 		}
 	}
 }
@@ -176,17 +177,20 @@ func (g *Gates) print(w io.Writer) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "Gates: %s, %d missed.\n", number.Things(int64(len(all)), "condition"), result.CountMissed(all))
+	fmt.Fprintf(w, "%s.\n", result.Headline(all))
 	for i := range all {
 		o := &all[i]
-		text := o.Found()
+		text, notes := o.Found(), o.Notes()
 		if o.Where != "" && !o.Absent {
 			text += ", " + o.Where
 		}
-		if o.Why != "" {
-			text += ": " + o.Why
+		if o.Absent && len(notes) > 0 {
+			text, notes = notes[0], notes[1:]
 		}
-		fmt.Fprintf(w, "  %-7s%s   %s\n", o.Word(), o.Gate, strings.ReplaceAll(strings.TrimPrefix(text, "-: "), "\n", " "))
+		fmt.Fprintf(w, "  %-11s%s   %s\n", o.Word(), o.Condition(), strings.ReplaceAll(text, "\n", " "))
+		for _, n := range notes {
+			fmt.Fprintf(w, "  %-11s%s\n", "", strings.ReplaceAll(n, "\n", " "))
+		}
 	}
 }
 
@@ -231,9 +235,9 @@ func Gated(t Tool) Tool {
 	}
 	inner := t.Run
 	t.Run = func(env Env, line []string) int {
-		rest, failIf, junit, err := takeGates(line)
+		rest, conditions, junit, err := takeGates(line)
 		if err == nil {
-			env.Gates, err = NewGates(t.Name, failIf, junit)
+			env.Gates, err = NewGates(t.Name, conditions, junit)
 		}
 		if err != nil {
 			return env.Fail(t.Name, err, ExitUsage)
@@ -248,11 +252,11 @@ func Gated(t Tool) Tool {
 }
 
 // takeGates takes the flags of gates out of a command line.
-func takeGates(line []string) (rest, failIf []string, junit string, err error) {
+func takeGates(line []string) (rest []string, conditions plan.Conditions, junit string, err error) {
 	mine := own(line)
 	for i := 0; i < len(mine); i++ {
 		name, value, given := strings.Cut(mine[i], "=")
-		if name != failIfFlag && name != junitFlag {
+		if name != failIfFlag && name != failUnlessFlag && name != junitFlag {
 			rest = append(rest, mine[i])
 			continue
 		}
@@ -261,13 +265,13 @@ func takeGates(line []string) (rest, failIf []string, junit string, err error) {
 			value = mine[i]
 		}
 		switch {
-		case name == failIfFlag:
-			failIf = append(failIf, value)
+		case name == failIfFlag || name == failUnlessFlag:
+			conditions.Add(plan.Condition{Text: value, Unless: name == failUnlessFlag})
 		case value == "" || strings.HasPrefix(value, "-"):
-			return nil, nil, "", plan.Faults{{Where: junitFlag, Text: "needs the name of a file"}}
+			return nil, plan.Conditions{}, "", plan.Faults{{Where: junitFlag, Text: "needs the name of a file"}}
 		default:
 			junit = value
 		}
 	}
-	return append(rest, line[len(mine):]...), failIf, junit, nil
+	return append(rest, line[len(mine):]...), conditions, junit, nil
 }

@@ -12,24 +12,25 @@ import (
 )
 
 func TestTakeGates(t *testing.T) {
-	for _, c := range []struct{ line, rest, failIf, junit, err string }{
+	for _, c := range []struct{ line, rest, failIf, unless, junit, err string }{
 		{line: "a --b", rest: "a --b"},
 		{line: "a --fail-if x>1 --b --junit j.xml", rest: "a --b", failIf: "x>1", junit: "j.xml"},
 		{line: "--fail-if=x>=1 --fail-if y<2 --junit=k.xml", failIf: "x>=1|y<2", junit: "k.xml"},
+		{line: "--fail-unless=x<1 a --fail-unless y<2 --fail-if z>1", rest: "a", failIf: "z>1", unless: "x<1|y<2"},
 		{line: "a -- --fail-if x --junit j", rest: "a -- --fail-if x --junit j"},
 		{line: "a --fail-if", rest: "a", failIf: ""},
 		{line: "a --junit", err: "--junit: needs the name of a file"},
 		{line: "a --junit --b", err: "--junit: needs the name of a file"},
 	} {
-		rest, failIf, junit, err := takeGates(strings.Fields(c.line))
+		rest, conditions, junit, err := takeGates(strings.Fields(c.line))
 		if c.err != "" {
 			if err == nil || err.Error() != c.err {
 				t.Errorf("%s: %v", c.line, err)
 			}
 			continue
 		}
-		if err != nil || !slices.Equal(rest, strings.Fields(c.rest)) || strings.Join(failIf, "|") != c.failIf || junit != c.junit {
-			t.Errorf("%s: %v, %q, %q, %v", c.line, rest, failIf, junit, err)
+		if err != nil || !slices.Equal(rest, strings.Fields(c.rest)) || strings.Join(conditions.FailIf, "|") != c.failIf || strings.Join(conditions.FailUnless, "|") != c.unless || junit != c.junit {
+			t.Errorf("%s: %v, %q, %q, %v", c.line, rest, conditions, junit, err)
 		}
 	}
 }
@@ -47,6 +48,9 @@ func gatedTool(code int, gates ...result.Gate) Tool {
 // TestGatedCodes: a missed gate turns a good exit code into 3 and no other.
 func TestGatedCodes(t *testing.T) {
 	met, missed := result.Gate{Gate: "rps < 1", Value: 2, Bound: 1}, result.Gate{Gate: "rps < 9", Value: 2, Bound: 9, Missed: true}
+	undecided := result.Gate{Gate: "rps < -5%", Value: -0.04, Bound: -0.05, Unit: "share", Difference: true, Interval: &result.Interval{Lo: -0.09, Hi: 0.01}, Undecided: true,
+		Sensitivity: &result.Sensitivity{Text: "-10 % would have been noticed 9 times in 10"}}
+	unshown := result.Gate{Gate: "rps > 1", Unless: true, Value: 2, Bound: 1, Undecided: true, Missed: true, Why: "not shown"}
 	for _, c := range []struct {
 		name string
 		line string
@@ -54,8 +58,10 @@ func TestGatedCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		{"met", "", gatedTool(0, met), 0, "Gates: 1 condition, 0 missed.\n  ok     rps < 1   2\n"},
-		{"missed", "", gatedTool(0, met, missed), 3, "MISSED rps < 9   2\n"},
+		{"met", "", gatedTool(0, met), 0, "1 gate held.\n  held       rps < 1   2\n"},
+		{"missed", "", gatedTool(0, met, missed), 3, "1 of 2 gates missed.\n  held       rps < 1   2\n  MISSED     rps < 9   2\n"},
+		{"undecided", "", gatedTool(0, met, undecided), 0, "1 of 2 gates undecided, none missed.\n  held       rps < 1   2\n  undecided  rps < -5%   -4 % (-9 % to +1 %)\n             -10 % would have been noticed 9 times in 10\n"},
+		{"not shown", "", gatedTool(0, unshown), 3, "1 of 1 gate missed.\n  MISSED     unless rps > 1   2\n             not shown\n"},
 		{"missed and failed", "", gatedTool(1, missed), 1, "MISSED"},
 		{"missed and the tool's own code", "", gatedTool(99, missed), 99, "MISSED"},
 		{"nothing was run", "--fail-if=rps<1", gatedTool(0), 0, "note: nothing was measured"},

@@ -13,8 +13,8 @@ import (
 const mostAnnotations = 10
 
 // GitHub writes what is wrong as workflow commands, which GitHub Actions takes out of the log of
-// a step: errors for gates that are missed and for verdicts, warnings for figures to be careful
-// with.
+// a step: errors for gates that are missed and for verdicts, warnings for those that are undecided
+// and for figures to be careful with.
 func GitHub(w io.Writer, suites []Suite) error {
 	errors, warnings := notes(suites)
 	var b strings.Builder
@@ -76,11 +76,11 @@ func notes(suites []Suite) (errors, warnings []note) {
 			if len(suites) > 1 {
 				text = line(s.Name) + ": " + text
 			}
-			n := noted(word(g)+": "+g.Gate, text)
+			n := noted(word(g)+": "+g.Condition(), text)
 			switch {
 			case g.Missed:
 				errors = append(errors, n)
-			case g.Why != "":
+			case g.Undecided || g.Why != "":
 				warnings = append(warnings, n)
 			}
 		}
@@ -89,8 +89,11 @@ func notes(suites []Suite) (errors, warnings []note) {
 }
 
 func word(g *result.Gate) string {
-	if g.Missed {
+	switch {
+	case g.Missed:
 		return "Gate missed"
+	case g.Undecided:
+		return "Gate undecided"
 	}
 	return "Gate"
 }

@@ -40,22 +40,23 @@ func Missed(suites []Suite) bool {
 // name is what a gate is called among those of its suite.
 func (s *Suite) name(g *result.Gate) string {
 	if result.SeveralLevels(s.Gates) && g.Where != "" {
-		return g.Gate + " [" + g.Where + "]"
+		return g.Condition() + " [" + g.Where + "]"
 	}
-	return g.Gate
+	return g.Condition()
 }
 
 // found says on one line what a gate found.
 func found(g *result.Gate) string {
+	notes := strings.Join(g.Notes(), "; ")
 	if g.Absent {
-		return line(g.Why)
+		return line(notes)
 	}
 	text := "measured " + g.Found()
 	if g.Where != "" {
 		text += " at " + g.Where
 	}
-	if g.Why != "" {
-		text += " (" + g.Why + ")"
+	if notes != "" {
+		text += " (" + notes + ")"
 	}
 	return line(text)
 }

@@ -28,6 +28,9 @@ func suites() []Suite {
 			{Gate: "ttft.p99 > 200ms", Stage: 1, Where: "peak (40/s poisson)", Value: 200.00004, Bound: 200, Unit: "ms", Missed: true},
 			{Gate: "goodput < 95%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.91, Bound: 0.95, Unit: "share", Missed: true},
 			{Gate: "goodput < 95%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.91, Bound: 0.95, Unit: "share", Missed: true},
+			{Gate: "ttft.p99 > +5%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.04, Bound: 0.05, Unit: "share", Difference: true, Interval: &result.Interval{Lo: -0.02, Hi: 0.1}, Undecided: true,
+				Sensitivity: &result.Sensitivity{Text: "+10 % would have been noticed 4 times in 10"}, More: "noticing +10 % 4 times in 5 takes 2,100 requests on each side, 2.1 times as many"},
+			{Gate: "ttft.p99 < 200ms", Unless: true, Stage: 1, Where: "peak (40/s poisson)", Value: 190, Bound: 200, Unit: "ms", Interval: &result.Interval{Lo: 180, Hi: 205}, Undecided: true, Missed: true, Why: "not shown: 200 ms lies within what it can be"},
 			{Gate: "itl.p99 > 30ms", Stage: -1, Missed: true, Absent: true, Unit: "ms", Why: "itl was not measured: no successful request has it"},
 		},
 	}, {
@@ -91,6 +94,7 @@ func TestJUnit(t *testing.T) {
 		"testsuites": {"", "name time tests failures disabled errors", "testsuite"},
 		"testsuite":  {"name tests", "failures errors skipped disabled time timestamp hostname id package", "properties testcase system-out system-err"},
 		"testcase":   {"name", "classname time assertions status", "skipped error failure system-out system-err"},
+		"skipped":    {"", "message type", ""},
 		"failure":    {"", "message type", ""},
 		"error":      {"", "message type", ""},
 		"system-out": {"", "", ""},
@@ -123,7 +127,7 @@ func TestJUnit(t *testing.T) {
 	check(&root)
 	tests, failures, names := 0, 0, map[string]bool{}
 	for _, s := range root.Children {
-		n, failed := 0, 0
+		n, failed, skipped := 0, 0, 0
 		for _, c := range s.Children {
 			if c.XMLName.Local != "testcase" {
 				continue
@@ -137,9 +141,12 @@ func TestJUnit(t *testing.T) {
 			if slices.ContainsFunc(c.Children, func(e element) bool { return e.XMLName.Local == "failure" }) {
 				failed++
 			}
+			if slices.ContainsFunc(c.Children, func(e element) bool { return e.XMLName.Local == "skipped" }) {
+				skipped++
+			}
 		}
-		if s.attr("tests") != strconv.Itoa(n) || s.attr("failures") != strconv.Itoa(failed) {
-			t.Errorf("%s: %s tests and %s failures, has %d and %d", s.attr("name"), s.attr("tests"), s.attr("failures"), n, failed)
+		if s.attr("tests") != strconv.Itoa(n) || s.attr("failures") != strconv.Itoa(failed) || s.attr("skipped") != strconv.Itoa(skipped) {
+			t.Errorf("%s: %s tests, %s failures and %s skipped, has %d, %d and %d", s.attr("name"), s.attr("tests"), s.attr("failures"), s.attr("skipped"), n, failed, skipped)
 		}
 		tests, failures = tests+n, failures+failed
 	}

@@ -35,19 +35,21 @@ type (
 		Name    string   `xml:"name,attr"`
 		Class   string   `xml:"classname,attr"`
 		Time    string   `xml:"time,attr"`
+		Skipped *xmlText `xml:"skipped"`
 		Failure *xmlText `xml:"failure"`
 		Error   *xmlText `xml:"error"`
 		Out     string   `xml:"system-out,omitempty"`
 	}
 	xmlText struct {
 		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
+		Type    string `xml:"type,attr,omitempty"`
 		Text    string `xml:",chardata"`
 	}
 )
 
 // JUnit writes suites as JUnit XML: a test for the verdict of each run, and one for each gate at
-// each level. Readers differ in what they show of a failure, so that its text says all.
+// each level. A gate that is undecided is a test that was skipped: it neither fails the build nor
+// counts as passed. Readers differ in what they show of a failure, so that its text says all.
 func JUnit(w io.Writer, suites []Suite) error {
 	all := xmlSuites{Name: "inferometer"}
 	var seconds float64
@@ -89,6 +91,9 @@ func (s *Suite) xml() xmlSuite {
 		if c.Error != nil {
 			x.Errors++
 		}
+		if c.Skipped != nil {
+			x.Skipped++
+		}
 		x.Cases = append(x.Cases, c)
 	}
 	if s.Broken != "" {
@@ -108,8 +113,13 @@ func (s *Suite) xml() xmlSuite {
 	for i := range s.Gates {
 		g := &s.Gates[i]
 		c := xmlCase{Name: s.name(g), Time: "0", Out: found(g)}
-		if g.Missed {
+		switch {
+		case g.Missed && g.Unless:
+			c.Failure = &xmlText{Message: found(g), Type: "gate", Text: "fails " + g.Condition() + ": " + found(g)}
+		case g.Missed:
 			c.Failure = &xmlText{Message: found(g), Type: "gate", Text: "fails if " + g.Gate + ": " + found(g)}
+		case g.Undecided:
+			c.Skipped = &xmlText{Message: "undecided: " + found(g)}
 		}
 		add(c)
 	}

@@ -1,36 +1,38 @@
 package console
 
 import (
-	"fmt"
+	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/report/screen"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// gates says which of the user's conditions are missed, and what was found.
+// gates says what came of the user's conditions, and what was found.
 func (p *printer) gates(gates []result.Gate) {
 	if len(gates) == 0 {
 		return
 	}
 	p.blank()
-	if n := result.CountMissed(gates); n > 0 {
-		p.line(p.style.Bad("MISSED") + fmt.Sprintf(": %d of %s.", n, number.Things(int64(len(gates)), "gate")))
-	} else {
-		p.line(p.style.Good("OK") + ": " + number.Things(int64(len(gates)), "gate") + ", none missed.")
+	paint := p.style.Good
+	switch {
+	case result.CountMissed(gates) > 0:
+		paint = p.style.Bad
+	case result.CountUndecided(gates) > 0:
+		paint = p.style.Warn
 	}
+	p.line(paint(result.Headline(gates)) + ".")
 	t := table{columns: []column{{title: "Fail if", left: true}, {title: "level", keep: 10, left: true}, {title: "measured", keep: mustKeep}, {title: "gate", keep: mustKeep, left: true}}}
 	for i := range gates {
 		g, where := &gates[i], ""
 		if result.SeveralLevels(gates) {
 			where = screen.Clean(g.Where)
 		}
-		t.add(screen.Clean(g.Gate), where, g.Found(), g.Word())
+		t.add(screen.Clean(g.Condition()), where, g.Found(), g.Word())
 	}
 	p.table(&t)
 	for i := range gates {
-		if g := &gates[i]; g.Why != "" {
-			p.item(g.Gate + ": " + g.Why)
+		if notes := gates[i].Notes(); len(notes) > 0 {
+			p.item(gates[i].Condition() + ": " + strings.Join(notes, "; "))
 		}
 	}
 }

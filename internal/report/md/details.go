@@ -60,12 +60,12 @@ func (p *printer) gates(gates []result.Gate) {
 		if g.Missed {
 			word = "**missed**"
 		}
-		row := []string{prose(g.Gate, nameWidth), prose(g.Found(), nameWidth), word, prose(g.Where, nameWidth)}
+		row := []string{prose(g.Condition(), nameWidth), prose(g.Found(), nameWidth), word, prose(g.Where, nameWidth)}
 		for k := range columns {
 			columns[k].cells = append(columns[k].cells, row[k])
 		}
-		if g.Why != "" {
-			notes = append(notes, g.Gate+": "+g.Why)
+		if about := g.Notes(); len(about) > 0 {
+			notes = append(notes, g.Condition()+": "+strings.Join(about, "; "))
 		}
 	}
 	p.line("")

@@ -71,8 +71,8 @@ func Known() plan.Known {
 }
 
 // gated says what is wrong with a gate of a plan.
-func gated(text string, p *plan.Plan) (wrong, hint string) {
-	g, err := gate.Parse(text)
+func gated(c plan.Condition, p *plan.Plan) (wrong, hint string) {
+	g, err := gate.Read(c)
 	if err == nil {
 		err = g.Check(p)
 	}

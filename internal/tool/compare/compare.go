@@ -50,7 +50,7 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 	if _, err := tool.NewPages(action.HTML); err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
-	if env.Gates, err = tool.NewGates(name, action.FailIf, action.JUnit); err != nil {
+	if env.Gates, err = tool.NewGates(name, action.Conditions, action.JUnit); err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
 	env.LeaveInterrupts()
@@ -87,7 +87,7 @@ func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code 
 	if err != nil {
 		return tool.ExitUsage, refused(err, sides)
 	}
-	if c.Gates = c.FailIf(sides, gates); len(gates) > 0 || action.JUnit != "" {
+	if c.Gates = c.JudgeGates(sides, gates); len(gates) > 0 || action.JUnit != "" {
 		env.Gates.AddSuite(suite(c))
 	}
 	if err := write(env, action, c, sides); err != nil {
@@ -105,15 +105,15 @@ func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code 
 // gatesOf are the conditions under which a comparison fails.
 func gatesOf(action *args.CompareAction, sides []compare.Side) ([]*gate.Gate, error) {
 	var list []*gate.Gate
-	for _, text := range action.FailIf {
-		g, err := gate.Parse(text)
+	for _, c := range action.Conditions.All() {
+		g, err := gate.Read(c)
+		if err == nil {
+			err = compare.CheckGate(sides, g)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("--fail-if: %w", err)
+			return nil, fmt.Errorf("%s: %w", c.Flag(), err)
 		}
 		list = append(list, g)
-	}
-	if err := compare.CheckGates(sides, list); err != nil {
-		return nil, fmt.Errorf("--fail-if: %w", err)
 	}
 	return list, nil
 }

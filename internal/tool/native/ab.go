@@ -36,7 +36,7 @@ func (j *job) ab(ctx context.Context, began time.Time) int {
 	if err != nil {
 		return env.Fail("run", err, tool.ExitUsage)
 	}
-	if err := checkGates(rep.FailIf, j.action.Plan); err != nil {
+	if err := checkGates(rep.Conditions, j.action.Plan); err != nil {
 		return env.Fail("run", err, tool.ExitUsage)
 	}
 	kept := s.out != ""
@@ -78,15 +78,15 @@ func (j *job) ab(ctx context.Context, began time.Time) int {
 }
 
 // checkGates finds what is wrong with the conditions of a comparison before anything is sent.
-func checkGates(conditions []string, p *plan.Plan) error {
+func checkGates(conditions plan.Conditions, p *plan.Plan) error {
 	var faults plan.Faults
-	for _, text := range conditions {
-		g, err := gate.Parse(text)
+	for _, c := range conditions.All() {
+		g, err := gate.Read(c)
 		if err == nil {
 			err = errors.Join(g.Measured(p), g.Level(p))
 		}
 		if err != nil {
-			faults = append(faults, plan.Fault{Where: "--fail-if", Text: err.Error()})
+			faults = append(faults, plan.Fault{Where: c.Flag(), Text: err.Error()})
 		}
 	}
 	if len(faults) > 0 {
@@ -119,7 +119,7 @@ func (s *series) round(ctx context.Context, n int) error {
 
 // compare compares the rounds that are whole, by pairs.
 func (s *series) compare(rounds int, kept bool) (code int, err error) {
-	action := &args.CompareAction{Formats: []string{"console"}, All: s.action.All, Anyway: true, HTML: s.action.HTML, FailIf: s.action.Repeat.FailIf}
+	action := &args.CompareAction{Formats: []string{"console"}, All: s.action.All, Anyway: true, HTML: s.action.HTML, Conditions: s.action.Repeat.Conditions}
 	if s.action.JSON {
 		action.Formats = []string{"json"}
 	}

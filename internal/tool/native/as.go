@@ -33,7 +33,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	}
 	saved, err := run.Read(dir, as.Names)
 	if err == nil {
-		err = saved.FailIf(action.FailIf)
+		err = saved.Judge(action.Conditions)
 	}
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)

@@ -19,7 +19,7 @@ import (
 // of ours in a page, as Markdown and where nobody else can.
 func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	page, md := wantsPage(env, action), slices.Contains(action.Formats, "md")
-	if !page && !md && len(action.FailIf) == 0 && action.JUnit == "" {
+	if !page && !md && action.Conditions.None() && action.JUnit == "" {
 		if code, mine := again(env, action, tools); mine {
 			return code
 		}
@@ -33,8 +33,8 @@ func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) in
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	if figures != nil && (len(action.FailIf) > 0 || action.JUnit != "") {
-		return env.Fail("report", plan.Faults{{Where: "--fail-if, --junit", Text: action.Dir + " has figures alone", Hint: "gates need a run with its requests; compare takes figures"}}, tool.ExitUsage)
+	if figures != nil && (!action.Conditions.None() || action.JUnit != "") {
+		return env.Fail("report", plan.Faults{{Where: "--fail-if, --fail-unless, --junit", Text: action.Dir + " has figures alone", Hint: "gates need a run with its requests; compare takes figures"}}, tool.ExitUsage)
 	}
 	if figures != nil {
 		return reportFigures(env, action, figures)
@@ -43,7 +43,7 @@ func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) in
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	if err := saved.FailIf(action.FailIf); err != nil {
+	if err := saved.Judge(action.Conditions); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
 	unwatched(saved.Result, action.Dir, read)

@@ -34,11 +34,11 @@ func reported(env tool.Env, action *args.ReportAction) (*result.Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		return saved.Result, saved.FailIf(action.FailIf)
+		return saved.Result, saved.Judge(action.Conditions)
 	}
 	saved, d, err := run.Draw(action.Dir, nil)
 	if err == nil {
-		err = saved.FailIf(action.FailIf)
+		err = saved.Judge(action.Conditions)
 	}
 	if err != nil {
 		return nil, err

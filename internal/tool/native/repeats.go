@@ -52,7 +52,7 @@ func readRepeats(env tool.Env, action *args.ReportAction, dirs []string) (*repea
 	for _, name := range dirs {
 		saved, err := run.Read(name, nil)
 		if err == nil {
-			err = saved.FailIf(action.FailIf)
+			err = saved.Judge(action.Conditions)
 		}
 		if err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	if env.Gates, err = tool.NewGates("report", action.FailIf, action.JUnit); err != nil {
+	if env.Gates, err = tool.NewGates("report", action.Conditions, action.JUnit); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
 	env.LeaveInterrupts()
@@ -120,7 +120,7 @@ func reportWorkers(env tool.Env, action *args.ReportAction) int {
 	if err != nil {
 		return env.Fail("report", fmt.Errorf("%w. To compare runs: inferometer compare A B", err), tool.ExitUsage)
 	}
-	if err := saved.FailIf(action.FailIf); err != nil {
+	if err := saved.Judge(action.Conditions); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
 	return printReport(env, saved.Result, action)

@@ -56,7 +56,7 @@ func carryOut(env tool.Env, name string, action *args.Action, err error, describ
 	if action.DryRun {
 		return env.PrintPlan(name, plansOf(action)...)
 	}
-	if env.Gates, err = tool.NewGates(name, nil, action.JUnit); err != nil {
+	if env.Gates, err = tool.NewGates(name, plan.Conditions{}, action.JUnit); err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
 	if !action.Repeat.On() {

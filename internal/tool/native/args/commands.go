@@ -26,12 +26,12 @@ type ReportAction struct {
 	As        string // the tool whose tables and files to make; empty: our own
 	Out       string // the directory for those files; empty: one of its name beside the records
 	HTML      string // file for the report page; empty: none
-	FailIf    []string
-	JUnit     string // file for the verdict and the gates; empty: none
-	All       bool   // print every metric and check
-	SendTo    SendTo
-	Schema    bool // print the JSON Schema of result.json and stop
-	Help      bool // print the help and stop
+	plan.Conditions
+	JUnit  string // file for the verdict and the gates; empty: none
+	All    bool   // print every metric and check
+	SendTo SendTo
+	Schema bool // print the JSON Schema of result.json and stop
+	Help   bool // print the help and stop
 }
 
 func reportGroups() []group {
@@ -39,6 +39,7 @@ func reportGroups() []group {
 		{name: "format", arg: "LIST", values: Formats(), help: "reports to make, comma-separated: " + strings.Join(Formats(), ", ") + " (default console)"},
 		{name: "html", arg: "FILE", help: "also write the report as a page: one file that opens in any browser"},
 		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable, besides the conditions of the plan: 'ttft.p99 > 200ms' (docs/gates.md)"},
+		{name: "fail-unless", arg: "CONDITION", help: "exit with code 3 unless this is shown to hold, repeatable: 'ttft.p99 < 200ms' (docs/gates.md)"},
 		{name: "junit", arg: "FILE", help: "also write the verdict and the gates as JUnit XML, for CI systems"},
 		{name: "as", arg: "TOOL", values: []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"}, help: "report in the tables and files of another tool: genai-perf, perf_analyzer, llm_perf or inference-perf"},
 		{name: "out", arg: "DIR", help: "with --as: directory for those files, new or empty (default TOOL in the run's directory)"},
@@ -55,7 +56,7 @@ func Report(args []string) (*ReportAction, error) {
 	if v.is("help") {
 		return &ReportAction{Help: true}, nil
 	}
-	a := &ReportAction{Tokenizer: v.last("tokenizer"), As: v.last("as"), Out: v.last("out"), HTML: v.last("html"), FailIf: v.flags["fail-if"], JUnit: v.last("junit"), All: v.is("all"), Schema: v.is("schema"), SendTo: v.sendTo()}
+	a := &ReportAction{Tokenizer: v.last("tokenizer"), As: v.last("as"), Out: v.last("out"), HTML: v.last("html"), Conditions: v.conditions(), JUnit: v.last("junit"), All: v.is("all"), Schema: v.is("schema"), SendTo: v.sendTo()}
 	if (a.As != "" || len(v.args) > 1) && a.SendTo != (SendTo{}) {
 		faults = append(faults, plan.Fault{Where: "--otlp, --remote-write", Text: "need one run and cannot be combined with --as", Hint: "send it with a command of its own: inferometer report DIR --otlp URL"})
 	}

@@ -24,9 +24,9 @@ type CompareAction struct {
 	HTML       string   // file for the page; empty: none
 	Out        string   // directory for comparison.json and comparison.md; empty: none
 	Tokenizer  string   // to count with what GenAI-Perf wrote; empty: the counts that were kept
-	FailIf     []string // conditions under which the comparison fails
-	JUnit      string   // file for them; empty: none
-	Help       bool     // print the help and stop
+	plan.Conditions
+	JUnit string // file for them; empty: none
+	Help  bool   // print the help and stop
 }
 
 func compareGroups() []group {
@@ -37,6 +37,7 @@ func compareGroups() []group {
 		{name: "anyway", help: "compare even if the plans measure different things"},
 		{name: "format", arg: "LIST", values: CompareFormats(), help: "what to print, comma-separated: " + strings.Join(CompareFormats(), ", ") + " (default console)"},
 		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > +5%' if that is worse by more than 5 % with confidence (docs/gates.md)"},
+		{name: "fail-unless", arg: "CONDITION", help: "exit with code 3 unless this is shown to hold, repeatable: 'ttft.p99 < +5%' if it must be shown not to be worse by 5 %"},
 		{name: "junit", arg: "FILE", help: "also write the gates as JUnit XML, for CI systems"},
 		{name: "html", arg: "FILE", help: "also write the comparison as a page: one file that opens in any browser"},
 		{name: "out", arg: "DIR", help: "also write comparison.json and comparison.md to this directory"},
@@ -57,7 +58,7 @@ func CompareManual() manual.Command {
 		Text: `A side is the output directory of a run, a directory of several (inferometer run --repeat), a ` +
 			`comma-separated list of directories, or what another tool wrote. NAME=PATH gives it a name.
 
-Exit code: 0, 1 if a run is not valid, 2 for bad usage and for plans that cannot be compared, 3 if --fail-if holds.`,
+Exit code: 0, 1 if a run is not valid, 2 for bad usage and for plans that cannot be compared, 3 if a gate is missed.`,
 		Examples: []string{
 			"inferometer compare results/before results/after",
 			"inferometer compare main=results/main patch=results/1,results/2,results/3 --format md",
@@ -73,7 +74,7 @@ func Compare(line []string) (*CompareAction, error) {
 	if v.is("help") {
 		return &CompareAction{Help: true}, nil
 	}
-	a := &CompareAction{Sides: v.args, All: v.is("all"), Anyway: v.is("anyway"), HTML: v.last("html"), Out: v.last("out"), Tokenizer: v.last("tokenizer"), FailIf: v.flags["fail-if"], JUnit: v.last("junit")}
+	a := &CompareAction{Sides: v.args, All: v.is("all"), Anyway: v.is("anyway"), HTML: v.last("html"), Out: v.last("out"), Tokenizer: v.last("tokenizer"), Conditions: v.conditions(), JUnit: v.last("junit")}
 	switch {
 	case len(a.Sides) == 0:
 		faults = append(faults, plan.Fault{Text: "nothing to compare", Hint: "name two or more runs: inferometer compare A B"})

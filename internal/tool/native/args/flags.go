@@ -139,7 +139,8 @@ func judgementFlags() []option {
 	return []option{
 		{name: "goodput", arg: "SLOS", path: "goodput", help: "SLOs of a good request: ttft:200ms,itl:30ms (ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, or a metric's full name)"},
 		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > 200ms', 'at rate 40: goodput < 95%' (docs/gates.md)"},
-		{name: "junit", arg: "FILE", help: "also write the verdict and the gates of --fail-if as JUnit XML, for CI systems"},
+		{name: "fail-unless", arg: "CONDITION", help: "exit with code 3 unless this is shown to hold, with its whole 95 % interval, repeatable: 'ttft.p99 < 200ms'"},
+		{name: "junit", arg: "FILE", help: "also write the verdict and the gates as JUnit XML, for CI systems"},
 		{name: "calibrate", help: "measure the built-in mock at this load first, and report the error bars (docs/selftest.md)"},
 		{name: "max-errors", arg: "N|N%", path: "max_errors", help: "end the run after this number or share of failed requests"},
 		{name: "limit", arg: "NAME=VALUE", help: "memory limit, repeatable: file=2GiB, answer=1GiB (docs/plan.md lists them)"},

@@ -20,9 +20,8 @@ type Repeat struct {
 	Time  time.Duration // with Until: no run begins later than this after the first
 	Pause time.Duration // between two runs
 	// Salted: the plan was given a salt, so that no cache remembers one run in the next.
-	Salted bool
-	// FailIf are the conditions under which the comparison of AB fails.
-	FailIf []string
+	Salted          bool
+	plan.Conditions // on the comparison of AB
 }
 
 // On reports whether there is more to do than one run.
@@ -79,7 +78,7 @@ func (b *builder) repeat() Repeat {
 		r.Pause = b.span("pause", "", 0)
 	}
 	if r.AB {
-		r.FailIf = b.flags["fail-if"]
+		r.Conditions = b.conditions()
 	}
 	switch {
 	case r.On():

@@ -17,7 +17,7 @@ func TestRepeat(t *testing.T) {
 		"http://h --repeat 3":                                      {Most: 3, Time: 30 * time.Minute, Pause: time.Second},
 		"http://h --repeat 1 --pause 0s":                           {Most: 1, Time: 30 * time.Minute},
 		"http://h --until ci(ttft.p99)<5":                          {Most: 20, Until: "ci(ttft.p99)<5", Time: 30 * time.Minute, Pause: time.Second},
-		"--ab http://a http://b --fail-if x":                       {Most: 5, AB: true, Salted: true, FailIf: []string{"x"}, Time: 30 * time.Minute, Pause: time.Second},
+		"--ab http://a http://b --fail-if x":                       {Most: 5, AB: true, Salted: true, Conditions: plan.Conditions{FailIf: []string{"x"}}, Time: 30 * time.Minute, Pause: time.Second},
 		"http://h --until x --repeat 4 --until-max 90s --pause 2s": {Most: 4, Until: "x", Time: 90 * time.Second, Pause: 2 * time.Second},
 	} {
 		a, err := Run(strings.Fields(line), plan.Known{}, nil)

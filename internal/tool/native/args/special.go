@@ -45,11 +45,8 @@ func (b *builder) special() {
 	b.triton()
 	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
 	b.list("gpu", "cost.devices", &p.Cost.Devices)
-	for _, condition := range b.flags["fail-if"] { // on top of those of the plan file
-		if b.is("ab") { // they are about the comparison
-			break
-		}
-		b.draft.Put(fmt.Sprintf("fail_if[%d]", len(p.FailIf)), "--fail-if", condition)
+	if !b.is("ab") { // else they are about the comparison
+		b.gates(p)
 	}
 	if b.given("keep") {
 		what := b.last("keep")

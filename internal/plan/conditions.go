@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Conditions are the gates of a plan or of a command line, as they were written.
+type Conditions struct {
+	FailIf     []string // under which a run fails although it is valid
+	FailUnless []string // that must be shown to hold, or it fails
+}
+
+// None reports whether there are none.
+func (c Conditions) None() bool { return len(c.FailIf) == 0 && len(c.FailUnless) == 0 }
+
+// All are all of them.
+func (c Conditions) All() []Condition {
+	var list []Condition
+	for i, text := range c.FailIf {
+		list = append(list, Condition{Text: text, index: i})
+	}
+	for i, text := range c.FailUnless {
+		list = append(list, Condition{Text: text, Unless: true, index: i})
+	}
+	return list
+}
+
+// With are these conditions and others that are not among them yet.
+func (c Conditions) With(more Conditions) Conditions {
+	return Conditions{FailIf: and(slices.Clone(c.FailIf), more.FailIf), FailUnless: and(slices.Clone(c.FailUnless), more.FailUnless)}
+}
+
+// Add adds one.
+func (c *Conditions) Add(one Condition) {
+	if one.Unless {
+		c.FailUnless = append(c.FailUnless, one.Text)
+	} else {
+		c.FailIf = append(c.FailIf, one.Text)
+	}
+}
+
+// Condition is one gate.
+type Condition struct {
+	Text   string
+	Unless bool // it must be shown to hold
+	index  int
+}
+
+// Flag is what it is called on a command line.
+func (c Condition) Flag() string {
+	if c.Unless {
+		return "--fail-unless"
+	}
+	return "--fail-if"
+}
+
+// Path is where it stands in a plan.
+func (c Condition) Path() string {
+	if c.Unless {
+		return fmt.Sprintf("fail_unless[%d]", c.index)
+	}
+	return fmt.Sprintf("fail_if[%d]", c.index)
+}
+
+// Own reports whether a condition is one of these by its place, and not one that was added.
+func (c Conditions) Own(one Condition) bool {
+	if one.Unless {
+		return one.index < len(c.FailUnless)
+	}
+	return one.index < len(c.FailIf)
+}
+
+// conditions checks the gates, where somebody can.
+func (c *checker) conditions(p *Plan) {
+	if c.known.Gate == nil {
+		return
+	}
+	for _, one := range p.Conditions.All() {
+		if wrong, hint := c.known.Gate(one, p); wrong != "" {
+			c.add(one.Path(), wrong, hint)
+		}
+	}
+}

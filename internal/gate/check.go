@@ -43,6 +43,8 @@ func (g *Gate) Level(p *plan.Plan) error { return g.At.check(p) }
 func (g *Gate) Measured(p *plan.Plan) error {
 	t := &p.Target
 	switch id := g.Metric.ID; {
+	case id == Capacity:
+		return g.checkCapacity(p)
 	case !t.Generates() && (slices.Contains(streamed(), id) || slices.Contains(generated(), id)):
 		return faultf("latency and rps are measured", "%s is not measured: the endpoint %s generates no text", g.Metric.Short, t.Endpoint)
 	case slices.Contains(streamed(), id) && !t.Streaming:

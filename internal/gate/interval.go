@@ -46,12 +46,17 @@ func (g *Gate) prove(o *Outcome, st *result.Stat, requests int64) string {
 // doubt says that a figure might as well be on the other side of the bound.
 func (g *Gate) doubt(st *result.Stat) string {
 	if at, ok := st.Intervals[g.Stat]; ok && at.Lo <= g.Bound && g.Bound <= at.Hi {
-		return fmt.Sprintf("%s lies within its 95 %% interval, %s to %s: the next run may end otherwise", number.Value(g.Bound, g.Unit), number.Value(at.Lo, g.Unit), number.Value(at.Hi, g.Unit))
+		return within(g.Bound, at, g.Unit)
 	}
 	if bar, ok := st.Error[g.Stat]; ok && bar.Lo < g.Bound && g.Bound < bar.Hi {
 		return fmt.Sprintf("%s lies within its error bar, %s to %s: this client cannot tell", number.Value(g.Bound, g.Unit), number.Value(bar.Lo, g.Unit), number.Value(bar.Hi, g.Unit))
 	}
 	return ""
+}
+
+// within says that a bound lies within an interval.
+func within(bound float64, at result.Interval, unit string) string {
+	return fmt.Sprintf("%s lies within its 95 %% interval, %s to %s: the next run may end otherwise", number.Value(bound, unit), number.Value(at.Lo, unit), number.Value(at.Hi, unit))
 }
 
 // ratio is how many half widths a figure must be from the bound to be shown beyond it 4 times in 5.

@@ -33,6 +33,9 @@ type Outcome struct {
 // Judge works a gate out on a result, for each stage that it is about. A stage without the figure
 // has an outcome that is not known.
 func (g *Gate) Judge(res *result.Result) []Outcome {
+	if g.Metric.ID == Capacity {
+		return []Outcome{g.judgeCapacity(res.Capacity)}
+	}
 	var list []Outcome
 	for i := range res.Stages {
 		s := &res.Stages[i]

@@ -30,16 +30,16 @@ func short() map[string][]string {
 		"time_per_output_token":            {"tpot"},
 		"normalized_time_per_output_token": {"ntpot"},
 		"request_latency":                  {"latency", "e2e"},
-		"request_throughput":               {"rps"},
-		"output_token_throughput":          {"tps"},
-		"input_token_throughput":           {"input_tps"},
-		"total_token_throughput":           {"total_tps"},
+		"request_throughput":               {"rps", "req/s", "requests/s", "qps"},
+		"output_token_throughput":          {"tps", "tok/s", "tokens/s", "output_tps", "output_tok/s", "output_tokens/s"},
+		"input_token_throughput":           {"input_tps", "input_tok/s", "input_tokens/s"},
+		"total_token_throughput":           {"total_tps", "total_tok/s", "total_tokens/s"},
 		"output_token_throughput_per_user": {"tps_user"},
 		"output_sequence_length":           {"osl"},
 		"input_sequence_length":            {"isl"},
 		"slo_attainment":                   {"goodput"},
-		"request_goodput":                  {"good_rps"},
-		"error_rate":                       {"errors"},
+		"request_goodput":                  {"good_rps", "good_req/s"},
+		"error_rate":                       {"errors", "failures"},
 		"cost_per_million_total_tokens":    {"total_cost"},
 		"cost_per_million_output_tokens":   {"output_cost"},
 		"cost_per_million_input_tokens":    {"input_cost"},
@@ -87,13 +87,13 @@ func Metrics() []Metric {
 		}
 		list = append(list, m)
 	}
-	return list
+	return append(list, capacityMetric())
 }
 
-// Named finds a metric by its ID or one of its short names; upper and lower case and dashes
-// make no difference.
+// Named finds a metric by its ID or one of its short names; upper and lower case, dashes and
+// spaces make no difference.
 func Named(name string) (Metric, bool) {
-	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	name = strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	list := Metrics()
 	i := slices.IndexFunc(list, func(m Metric) bool {
 		return m.ID == name || m.Short == name || slices.Contains(m.Also, name)
@@ -108,7 +108,7 @@ func Named(name string) (Metric, bool) {
 func unknownMetric(name string) error {
 	var shorts, all []string
 	for _, m := range Metrics() {
-		if m.Short != m.ID {
+		if m.Short != m.ID || m.ID == Capacity {
 			shorts = append(shorts, m.Short)
 		}
 		all = append(append(all, m.Short, m.ID), m.Also...)

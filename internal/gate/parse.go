@@ -164,7 +164,7 @@ func (g *Gate) figure(text string) error {
 		g.Interval = true
 		text = strings.TrimSpace(inner[1 : len(inner)-1])
 	}
-	name, stat, dot := strings.Cut(text, ".")
+	name, stat, dot := typed(text)
 	var ok bool
 	if g.Metric, ok = Named(name); !ok {
 		if startsNumber(text) {
@@ -182,7 +182,7 @@ func (g *Gate) figure(text string) error {
 	case stat == "":
 		return faultf("such as "+g.Metric.Short+".p99 or "+g.Metric.Short+".avg", "%s needs a statistic", g.Metric.Short)
 	case g.Stat == "":
-		return faultf(nearest.Hint(stat, Stats()), "%s is not a statistic", quote(stat))
+		return unknownStat(stat)
 	}
 	if g.Interval {
 		return g.estimable()
@@ -195,6 +195,7 @@ func (g *Gate) estimable() error {
 	switch {
 	case g.Stat == "min" || g.Stat == "max" || g.Stat == "std":
 		return faultf("use avg or a percentile", "there is no confidence interval of %s", g.Stat)
+	case g.Metric.ID == Capacity && !g.Interval:
 	case !g.Metric.Spread && !slices.Contains(estimated(), g.Metric.ID):
 		return faultf("of the metrics that are one number, rps, tps, goodput and errors have one", "there is no confidence interval of %s", g.Metric.Short)
 	}
@@ -240,6 +241,9 @@ func (g *Gate) value(text string) error {
 		g.Unit = Share
 	case percent && g.Unit != Share:
 		return faultf("give a value in "+g.Unit+", or a sign (+"+plain(n)+"%) to compare two runs", "%s of what?", quote(text))
+	}
+	if err := g.shareOfAll(n, suffix); err != nil {
+		return err
 	}
 	g.percent = g.signed && suffix == "%"
 	if points {

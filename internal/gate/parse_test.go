@@ -21,6 +21,26 @@ func TestParse(t *testing.T) {
 		{text: "time-to-first-token.median <= 150us", figure: "ttft.p50", op: AtMost, bound: 0.15, unit: "ms"},
 		{text: "e2e.mean ≥ 2min", figure: "latency.avg", op: AtLeast, bound: 120_000, unit: "ms"},
 		{text: "itl.p99.9 > 1e2 ms", figure: "itl.p99.9", op: More, bound: 100, unit: "ms"},
+		{text: "ttft_p99 > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
+		{text: "ttft p99.9 > 200ms", figure: "ttft.p99.9", op: More, bound: 200, unit: "ms"},
+		{text: "TTFT-P99 > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
+		{text: "p99 ttft > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
+		{text: "P99.TTFT > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
+		{text: "p99(ttft) > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
+		{text: "mean_time_to_first_token > 200ms", figure: "ttft.avg", op: More, bound: 200, unit: "ms"},
+		{text: "time to first token p90 > 200ms", figure: "ttft.p90", op: More, bound: 200, unit: "ms"},
+		{text: "request_latency_median > 200ms", figure: "latency.p50", op: More, bound: 200, unit: "ms"},
+		{text: "ci(ttft_p99) > 5%", figure: "ttft.p99", op: More, bound: 0.05, unit: "share", ci: true},
+		{text: "req/s < 40 req/s", figure: "rps", op: Less, bound: 40, unit: "requests/sec"},
+		{text: "tok/s < 1000 tok/s", figure: "tps", op: Less, bound: 1000, unit: "tokens/sec"},
+		{text: "output_tok/s<1000", figure: "tps", op: Less, bound: 1000, unit: "tokens/sec"},
+		{text: "output tokens/s < 1000", figure: "tps", op: Less, bound: 1000, unit: "tokens/sec"},
+		{text: "error rate <5%", figure: "errors", op: Less, bound: 0.05, unit: "share"},
+		{text: "errors < 100%", figure: "errors", op: Less, bound: 1, unit: "share"},
+		{text: "goodput < 1", figure: "goodput", op: Less, bound: 1, unit: "share"},
+		{text: "capacity < 20", figure: "capacity", op: Less, bound: 20, unit: "load"},
+		{text: "Capacity < 20 requests/s", figure: "capacity", op: Less, bound: 20, unit: "load"},
+		{text: "capacity < 20 in flight", figure: "capacity", op: Less, bound: 20, unit: "load"},
 		{text: "goodput < 95%", figure: "goodput", op: Less, bound: 0.95, unit: "share"},
 		{text: "goodput<.95", figure: "goodput", op: Less, bound: 0.95, unit: "share"},
 		{text: "errors > 0", figure: "errors", op: More, unit: "share"},
@@ -72,7 +92,20 @@ func TestParseFaults(t *testing.T) {
 		"tftt.p99 > 200ms":            `"tftt" is not a metric (did you mean ttft?)`,
 		"banana > 1":                  `"banana" is not a metric (one of ttfb, ttft, `,
 		"ttft > 200ms":                "ttft needs a statistic (such as ttft.p99 or ttft.avg)",
-		"ttft.p98 > 200ms":            `"p98" is not a statistic (did you mean p9`,
+		"ttft.p98 > 200ms":            `"p98" is not measured (measured are p1, p5, p10, p25, p50, p75, p90, p95, p99, p99.9)`,
+		"ttft.p97.5 > 200ms":          `"p97.5" is not measured (measured are p1, `,
+		"ttft p97.5 > 200ms":          `"p97.5" is not measured`,
+		"ttft_p999 > 200ms":           `"p999" is not measured (did you mean p99.9?)`,
+		"tftt_p99 > 200ms":            `"tftt" is not a metric (did you mean ttft?)`,
+		"errors > 1":                  "1 is all of them (did you mean 1%? write 100% for all)",
+		"errors < 1":                  "1 is all of them (did you mean 1%?",
+		"goodput > 1":                 "1 is all of them (did you mean 1%?",
+		"errors > +1":                 "1 is all of them (write +1% of the first side's share, or +1pp for a percentage point)",
+		"errors > 100%":               "no share is more than all of them",
+		"capacity.p99 < 20":           `capacity is one number and has no "p99"`,
+		"capacity < 20ms":             `"ms" is not a unit of load`,
+		"ci(capacity) > 5%":           "there is no confidence interval of capacity",
+		"throughput < 20":             `"throughput" is not a metric (`,
 		"ttft. > 200ms":               "ttft needs a statistic",
 		"ttft.nonsense > 200ms":       `"nonsense" is not a statistic (one of avg, min`,
 		"goodput.p99 < 1":             `goodput is one number and has no "p99" (leave .p99 out)`,
@@ -117,7 +150,7 @@ func TestParseFaults(t *testing.T) {
 
 // FuzzParse: nothing that is typed makes it panic, and what it reads it reads again.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"ttft.p99 > 200ms", "at rate 40: goodput < 95%", `at stage "a": ci(rps) <= .5`, "rps < -3%", "x > $1"} {
+	for _, text := range []string{"ttft.p99 > 200ms", "at rate 40: goodput < 95%", `at stage "a": ci(rps) <= .5`, "rps < -3%", "x > $1", "p99 ttft > 1s", "ttft_p99.9 < 1s", "p99(tok/s)>1", "capacity < 20 in flight", "errors > +1pp"} {
 		f.Add([]byte(text))
 	}
 	mutate.Fuzz(f, func(t *testing.T, text []byte) {

@@ -17,9 +17,11 @@ func scales(unit string) map[string]float64 {
 	case Share:
 		return map[string]float64{"": 1, "%": 0.01}
 	case metric.RequestRate:
-		return map[string]float64{"": 1, "/s": 1, "rps": 1, "requests/s": 1, unit: 1, "/min": 1. / 60}
+		return map[string]float64{"": 1, "/s": 1, "rps": 1, "req/s": 1, "requests/s": 1, unit: 1, "/min": 1. / 60}
+	case load:
+		return map[string]float64{"": 1, "/s": 1, "rps": 1, "req/s": 1, "requests/s": 1, "sessions/s": 1, "in flight": 1, "requests in flight": 1}
 	case metric.TokenRate:
-		return map[string]float64{"": 1, "/s": 1, "tps": 1, "tokens/s": 1, unit: 1}
+		return map[string]float64{"": 1, "/s": 1, "tps": 1, "tok/s": 1, "tokens/s": 1, unit: 1}
 	case metric.UserRate:
 		return map[string]float64{"": 1, "/s": 1, "tokens/s": 1, "tokens/s/user": 1, unit: 1}
 	}

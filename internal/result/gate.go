@@ -113,6 +113,23 @@ func (g *Gate) Condition() string {
 	return g.Gate
 }
 
+// Conditions are gates as a column of a table has them, with its title.
+func Conditions(gates []Gate) (title string, cells []string) {
+	title = "Fail if"
+	several := slices.ContainsFunc(gates, func(g Gate) bool { return g.Unless })
+	if several {
+		title = "Fail"
+	}
+	for i := range gates {
+		text := gates[i].Condition()
+		if several && !gates[i].Unless {
+			text = "if " + text
+		}
+		cells = append(cells, text)
+	}
+	return title, cells
+}
+
 // Headline counts what came of gates: "1 of 3 gates missed, 1 undecided".
 func Headline(gates []Gate) string {
 	missed, undecided := CountMissed(gates), CountUndecided(gates)

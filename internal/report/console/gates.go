@@ -21,13 +21,14 @@ func (p *printer) gates(gates []result.Gate) {
 		paint = p.style.Warn
 	}
 	p.line(paint(result.Headline(gates)) + ".")
-	t := table{columns: []column{{title: "Fail if", left: true}, {title: "level", keep: 10, left: true}, {title: "measured", keep: mustKeep}, {title: "gate", keep: mustKeep, left: true}}}
+	title, conditions := result.Conditions(gates)
+	t := table{columns: []column{{title: title, left: true}, {title: "level", keep: 10, left: true}, {title: "measured", keep: mustKeep}, {title: "gate", keep: mustKeep, left: true}}}
 	for i := range gates {
 		g, where := &gates[i], ""
 		if result.SeveralLevels(gates) {
 			where = screen.Clean(g.Where)
 		}
-		t.add(screen.Clean(g.Condition()), where, g.Found(), g.Word())
+		t.add(screen.Clean(conditions[i]), where, g.Found(), g.Word())
 	}
 	p.table(&t)
 	for i := range gates {

@@ -49,7 +49,8 @@ func (p *printer) gates(gates []result.Gate) {
 	if len(gates) == 0 {
 		return
 	}
-	columns := []column{{title: "Fail if", left: true}, {title: "Measured"}, {title: "Gate", left: true}, {title: "Level", left: true}}
+	title, conditions := result.Conditions(gates)
+	columns := []column{{title: title, left: true}, {title: "Measured"}, {title: "Gate", left: true}, {title: "Level", left: true}}
 	if !result.SeveralLevels(gates) {
 		columns = columns[:3]
 	}
@@ -60,7 +61,7 @@ func (p *printer) gates(gates []result.Gate) {
 		if g.Missed {
 			word = "**missed**"
 		}
-		row := []string{prose(g.Condition(), nameWidth), prose(g.Found(), nameWidth), word, prose(g.Where, nameWidth)}
+		row := []string{prose(conditions[i], nameWidth), prose(g.Found(), nameWidth), word, prose(g.Where, nameWidth)}
 		for k := range columns {
 			columns[k].cells = append(columns[k].cells, row[k])
 		}

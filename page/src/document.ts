@@ -61,8 +61,12 @@ export interface Cost {
   power?: { source: string; method: string; valid: boolean; reasons?: string[]; readings?: number; longest_gap_s?: number; integral_j?: number; gpus?: { name: string; energy_j: number; avg_w: number; peak_w?: number }[] };
 }
 
-// Gate is a condition under which the run fails, and what was found.
-export interface Gate { gate: string; stage: number; where?: string; value: number; bound: number; unit: string; missed: boolean; absent?: boolean; why?: string }
+// Gate is a condition on which the run fails or passes, and what was found.
+export interface Gate {
+  gate: string; fail_unless?: boolean; stage: number; where?: string; value: number; bound: number; unit: string;
+  difference?: boolean; interval?: { lo: number; hi: number }; missed: boolean; undecided?: boolean; absent?: boolean;
+  sensitivity?: { change: number; chance: number; sure?: number; text: string }; more?: string; why?: string;
+}
 
 // Capacity is the answer to what load meets all objectives, with the levels that were tried. A value of 0: there is none;
 // hi of 0: no load was missed.

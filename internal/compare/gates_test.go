@@ -2,11 +2,13 @@ package compare
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // TestGates: a gate on a difference is missed where all of its interval is beyond the bound.
@@ -80,6 +82,50 @@ func TestGates(t *testing.T) {
 		}
 		if err := CheckGate(sides, g); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestGateTexts: each line says what it could have seen, and one that is undecided how much more to
+// measure.
+func TestGateTexts(t *testing.T) {
+	dir := t.TempDir()
+	a := made{seed: 1, requests: 200, tokens: 2}.write(t, filepath.Join(dir, "a"))
+	b := made{seed: 2, requests: 200, tokens: 2}.write(t, filepath.Join(dir, "b"))
+	failing := made{seed: 3, requests: 200, tokens: 2, change: func(r *record.Record) {
+		if r.Seq%10 == 0 {
+			r.Failure = &record.Failure{Class: record.HTTPStatus}
+		}
+	}}.write(t, filepath.Join(dir, "failing"))
+	for _, c := range []struct{ b, text, want string }{
+		{b, "ttft.p50 > +10%", `held .*; \+20 % would have been noticed 99 times in 100`},
+		{b, "ttft.p50 > +0.5%", `undecided .*; \+1 % would have been noticed \d times? in 10, \+\d.\d % 4 times in 5; noticing \+1 % 4 times in 5 takes [\d,]+ requests on each side, [\d.]+ times as many`},
+		{b, "ttft.p50 > +0%", `undecided .*; \+\d.\d % would have been noticed 4 times in 5`},
+		{b, "ttft.p50 > +0.5ms", `undecided .*; \+1 ms would have been noticed \d times? in 10, .*`},
+		{b, "ttft.p50 < -10%", `held .*; -20 % would have been noticed 99 times in 100`},
+		{b, "errors > +1pp", `undecided .*; \+2 percentage points would have been noticed \d times? in 10, .*`},
+		{b, "unless ttft.p50 < +10%", `held .*; a side that has not changed would have held it 99 times in 100`},
+		{b, "unless ttft.p50 < +0.5%", `MISSED .*; a side that has not changed would have held it \d times? in 10; holding it 4 times in 5 takes [\d,]+ requests on each side, .*`},
+		{b, "unless ttft.p50 < +0%", `MISSED .*; a side that has not changed does not hold it; -\d.\d % would have held it 4 times in 5; no length shows that nothing has changed: allow some, such as < \+2%`},
+		{failing, "errors > +1%", `MISSED \+10 % \(.*\); 0 on the first side: any more is more than a percentage of that; .*`},
+	} {
+		sides, err := Open([]string{a, c.b}, OpenOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := Make(sides, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, unless := strings.CutPrefix(c.text, "unless ")
+		g, err := gate.Read(plan.Condition{Text: text, Unless: unless})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := made.JudgeGates(sides, []*gate.Gate{g})[0]
+		line := o.Word() + " " + strings.Join(append([]string{o.Found()}, o.Notes()...), "; ")
+		if !regexp.MustCompile("^" + c.want + "$").MatchString(line) {
+			t.Errorf("%s: %s", c.text, line)
 		}
 	}
 }

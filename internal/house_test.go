@@ -89,7 +89,7 @@ var house = []struct{ name, may string }{
 	{"repeat", "metric result stat/estimate lib/number"},
 	{"draw", "result metric plan record lib/brief"},
 	{"sample", "metric plan record result stat/estimate"},
-	{"gate", "metric plan result stat lib/brief lib/nearest lib/number"},
+	{"gate", "metric plan result stat sweep/capacity lib/brief lib/nearest lib/number"},
 	{"result", "message cost metric sweep sweep/capacity plan probe probe/serving record stat lib/brief lib/number"},
 	{"metric", "cost record stat stat/estimate"},
 

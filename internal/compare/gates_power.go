@@ -64,14 +64,14 @@ func (d *gated) sensitivity(g *gate.Gate) *result.Sensitivity {
 	if s.Chance = d.of.Beyond(d.bound*d.scale, s.Change*d.scale, above); math.IsNaN(s.Chance) {
 		return nil
 	}
-	sure := d.of.Surely(above) / d.scale
+	sure := d.of.Surely(d.bound*d.scale, above) / d.scale
 	if !above {
 		sure = -sure
 	}
 	s.Sure = finite(d.bound + sure)
 	switch {
 	case s.Sure == nil:
-		return nil
+		s.Text = "no change would have been noticed 4 times in 5"
 	case g.Unless && !g.Op.Holds(0, d.bound):
 		s.Text = fmt.Sprintf("a side that has not changed does not hold it; %s would have held it 4 times in 5", d.write(*s.Sure))
 	case g.Unless:
@@ -111,7 +111,7 @@ func (d *gated) more(g *gate.Gate, f *Found) string {
 		return ""
 	}
 	// Longer is about the wider side, Surely about the one that counts.
-	times := d.of.Longer(size * d.of.Least / d.of.Surely(g.Above()))
+	times := d.of.Longer(size * d.of.Least / d.of.Surely(d.bound*d.scale, g.Above()))
 	if !(times > 1) {
 		return ""
 	}

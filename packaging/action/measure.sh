@@ -18,6 +18,10 @@ while IFS= read -r gate; do
   gate=${gate%$'\r'}
   if [ -n "${gate//[[:space:]]/}" ]; then arguments+=(--fail-if "$gate"); fi
 done <<< "$INPUT_FAIL_IF"
+while IFS= read -r gate; do
+  gate=${gate%$'\r'}
+  if [ -n "${gate//[[:space:]]/}" ]; then arguments+=(--fail-unless "$gate"); fi
+done <<< "${INPUT_FAIL_UNLESS-}"
 
 mkdir -p "$INPUT_OUT"
 results=$INPUT_OUT/$INPUT_COMMAND report=$INPUT_OUT/report.html junit=$INPUT_OUT/junit.xml

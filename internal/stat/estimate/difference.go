@@ -26,6 +26,7 @@ type Difference struct {
 
 	runs       float64 // by which the degrees of freedom grow; 0: they stay
 	df         float64
+	ofB        float64 // share of the variance that comes from side B
 	confidence float64
 }
 
@@ -61,7 +62,7 @@ func between(a, b *estimate, confidence float64) Difference {
 		lb, hb := b.limits(t)
 		return d.Delta - math.Hypot(b.value-lb, ha-a.value), d.Delta + math.Hypot(hb-b.value, a.value-la)
 	}
-	d.df = welch(a.error(), a.df, b.error(), b.df)
+	d.df, d.ofB = welch(a.error(), a.df, b.error(), b.df), part(a.error(), b.error())
 	d.test(limits)
 	return d
 }

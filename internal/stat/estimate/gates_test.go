@@ -94,9 +94,13 @@ func TestSimulatedGates(t *testing.T) {
 		}
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			for _, size := range []int{1000, 10_000} {
+			for _, size := range []int{1000, 10_000, 100_000} {
+				rounds := 400
+				if size > 10_000 {
+					rounds = 100
+				}
 				s := simulation{f, size, usual}
-				for i, c := range s.gates(400) {
+				for i, c := range s.gates(rounds) {
 					s.judgeGate(t, titles[i], &c)
 				}
 			}

@@ -17,7 +17,7 @@ func TestBeyond(t *testing.T) {
 		if p := d.Beyond(5*sign, 5*sign, above); math.Abs(p-(1-Confidence)/2) > 1e-6 {
 			t.Errorf("at the bound: %v", p)
 		}
-		if p := d.Beyond(5*sign, sign*(5+d.Surely(above)), above); math.Abs(p-power) > 1e-6 {
+		if p := d.Beyond(5*sign, sign*(5+d.Surely(5*sign, above)), above); math.Abs(p-power) > 1e-6 {
 			t.Errorf("surely: %v", p)
 		}
 		last := 0.0
@@ -29,6 +29,10 @@ func TestBeyond(t *testing.T) {
 			last = p
 		}
 	}
+	wide := BetweenRuns([]float64{100, 10}, []float64{90, 20}, Confidence)
+	if far := wide.Surely(5, true); !math.IsInf(far, 1) {
+		t.Errorf("of two runs that differ tenfold %v is noticed", far)
+	}
 	exact := BetweenRuns([]float64{1, 1}, []float64{1, 1}, Confidence)
 	if over, under := exact.Beyond(0.1, 0.2, true), exact.Beyond(0.1, 0.05, true); over != 1 || under != 0 {
 		t.Errorf("without an error: %v and %v", over, under)
@@ -36,7 +40,7 @@ func TestBeyond(t *testing.T) {
 	if p := (Difference{}).Beyond(1, 2, true); !math.IsNaN(p) {
 		t.Errorf("not known: %v", p)
 	}
-	if p := (Difference{}).Surely(true); !math.IsNaN(p) {
+	if p := (Difference{}).Surely(0, true); !math.IsNaN(p) {
 		t.Errorf("not known: %v", p)
 	}
 }

@@ -53,7 +53,7 @@ func BetweenPairs(a, b []float64, confidence float64) Difference {
 	e := overRuns(each)
 	d.Delta = e.value
 	if e.known {
-		d.Known, d.df, d.runs = true, e.df, 1
+		d.Known, d.df, d.runs, d.ofB = true, e.df, 1, 0.5
 		d.test(e.limits)
 	}
 	return d

@@ -10,11 +10,12 @@ import (
 // doubt takes a difference back that is no larger than what the clients can have made: the error
 // bars of both sides overlap.
 func (r *Row) doubt(p *pair, f figure) {
+	belowA, aboveA := bent(p.first.side.levels(p.a), f)
+	belowB, aboveB := bent(p.other.side.levels(p.b), f)
+	r.bent = max(aboveA+belowB, belowA+aboveB)
 	if r.Verdict == NoneSeen || r.Verdict == NotKnown {
 		return
 	}
-	belowA, aboveA := bent(p.first.side.levels(p.a), f)
-	belowB, aboveB := bent(p.other.side.levels(p.b), f)
 	by := aboveA + belowB // B can be lower than it looks, and A higher
 	if r.Delta.Value < 0 {
 		by = belowA + aboveB

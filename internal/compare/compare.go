@@ -130,6 +130,8 @@ type Row struct {
 	// Client: the interval leaves out 0, but the clients' own delays can have made the difference.
 	Client bool   `json:"may_be_client,omitempty"`
 	Why    string `json:"why,omitempty"` // why there is no more to say
+
+	bent float64 // how far the clients of both sides can have bent the difference
 }
 
 // Figure is a figure of a side: over several runs it is their mean.

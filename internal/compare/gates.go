@@ -108,10 +108,7 @@ func (c *Comparison) judgeDifference(g *gate.Gate, f *Found, o gate.Outcome) res
 		o.Holds = g.Op.Holds(0, g.Bound)
 	} else {
 		moved.Settle(&o, d.at)
-	}
-	// A difference that the clients can have made is shown to be neither there nor not.
-	if apart := moved.Op.Holds(d.bound, 0); o.Holds && !o.Undecided && !g.Unless && apart && f.Row.Verdict == NoneSeen {
-		o.Undecided, o.Why = true, f.Row.Why
+		d.doubt(&moved, &o, f.Row)
 	}
 	out := o.Result()
 	out.Difference = true

@@ -55,6 +55,23 @@ func differenceOf(g *gate.Gate, r *Row) *gated {
 	return out
 }
 
+// doubt takes back what the clients can have made: a difference that they can have added all of, and
+// one that is short of the bound only if they have hidden nothing.
+func (d *gated) doubt(g *gate.Gate, o *gate.Outcome, r *Row) {
+	if o.Undecided {
+		return
+	}
+	missed := o.Holds != g.Unless
+	if apart := g.Op.Holds(d.bound, 0); missed && !g.Unless && apart && r.Verdict == NoneSeen {
+		o.Undecided, o.Why = true, r.Why
+		return
+	}
+	bent := r.bent / d.scale
+	if nearest := min(math.Abs(d.at.Lo-d.bound), math.Abs(d.at.Hi-d.bound)); !missed && nearest < bent {
+		o.Undecided, o.Why = true, fmt.Sprintf("the clients' own delays can hide %s", number.Value(r.bent, r.Unit))
+	}
+}
+
 // sensitivity is what a gate could have shown of a difference. For one that fails a build it is how
 // often a true change as far beyond the bound as that is from none is noticed; for one that demands
 // proof, how often it is held if nothing has changed.

@@ -129,3 +129,36 @@ func TestGateTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestGateDoubt: what the clients can have made is not missed, and what they can have hidden not held.
+func TestGateDoubt(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi, bent  float64
+		verdict, want string
+	}{
+		{-1, 3, 0.5, NoneSeen, "held"},
+		{-1, 3, 2.5, NoneSeen, "undecided: the clients' own delays can hide 2.5 ms"},
+		{6, 9, 1, Worse, "MISSED"},
+		{6, 9, 10, NoneSeen, "undecided: made by the clients"},
+		{3, 9, 10, Worse, "undecided"},
+	} {
+		g, err := gate.Parse("ttft.p50 > +5ms")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mid := (c.lo + c.hi) / 2
+		r := &Row{Unit: "ms", A: &Figure{Value: 100}, B: &Figure{Value: 100 + mid}, Verdict: c.verdict, bent: c.bent, Delta: &Difference{Value: mid, Interval: &Interval{Lo: c.lo, Hi: c.hi}}}
+		if c.verdict == NoneSeen {
+			r.Why = "made by the clients"
+		}
+		made := &Comparison{Loads: []Load{{Name: "l"}}}
+		out := made.judge(g, &Found{&made.Loads[0], &Table{}, r})
+		got := out.Word()
+		if out.Why != "" {
+			got += ": " + out.Why
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

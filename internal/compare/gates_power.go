@@ -20,6 +20,7 @@ type gated struct {
 	scale        float64 // of the unit in that of the row
 	points       bool    // it is in percentage points
 	same         bool    // both figures are 0, and there is nothing to tell apart
+	bent         float64 // how far the clients can have bent it
 	why          string
 	of           estimate.Difference
 }
@@ -33,7 +34,7 @@ func differenceOf(g *gate.Gate, r *Row) *gated {
 	if d == nil {
 		return nil
 	}
-	out := &gated{value: d.Value, bound: g.Bound, unit: r.Unit, scale: 1, points: r.Unit == gate.Share && !g.Percent(), of: d.estimate}
+	out := &gated{value: d.Value, bound: g.Bound, unit: r.Unit, scale: 1, points: r.Unit == gate.Share && !g.Percent(), bent: r.bent, of: d.estimate}
 	if g.Percent() && r.A.Value == 0 {
 		if d.Value == 0 {
 			out.same, out.unit, out.why = true, gate.Share, "0 on both sides: no change"
@@ -50,6 +51,7 @@ func differenceOf(g *gate.Gate, r *Row) *gated {
 			return nil
 		}
 		out.value, out.unit, out.scale = *d.Relative, gate.Share, math.Abs(r.A.Value)
+		out.bent /= out.scale
 		out.at = result.Interval{Lo: *d.Interval.RelativeLo, Hi: *d.Interval.RelativeHi}
 	}
 	return out
@@ -66,8 +68,7 @@ func (d *gated) doubt(g *gate.Gate, o *gate.Outcome, r *Row) {
 		o.Undecided, o.Why = true, r.Why
 		return
 	}
-	bent := r.bent / d.scale
-	if nearest := min(math.Abs(d.at.Lo-d.bound), math.Abs(d.at.Hi-d.bound)); !missed && nearest < bent {
+	if nearest := min(math.Abs(d.at.Lo-d.bound), math.Abs(d.at.Hi-d.bound)); !missed && nearest < d.bent {
 		o.Undecided, o.Why = true, fmt.Sprintf("the clients' own delays can hide %s", number.Value(r.bent, r.Unit))
 	}
 }
@@ -76,20 +77,27 @@ func (d *gated) doubt(g *gate.Gate, o *gate.Outcome, r *Row) {
 // often a true change as far beyond the bound as that is from none is noticed; for one that demands
 // proof, how often it is held if nothing has changed.
 func (d *gated) sensitivity(g *gate.Gate) *result.Sensitivity {
-	above := g.Above()
-	s := &result.Sensitivity{Change: d.change(g)}
-	if s.Chance = d.of.Beyond(d.bound*d.scale, s.Change*d.scale, above); math.IsNaN(s.Chance) {
+	above, s := g.Above(), &result.Sensitivity{Change: d.change(g)}
+	bound := d.provable(g)
+	if s.Chance = d.of.Beyond(bound*d.scale, s.Change*d.scale, above); math.IsNaN(s.Chance) {
 		return nil
 	}
-	sure := d.of.Surely(d.bound*d.scale, above) / d.scale
+	sure := d.of.Surely(bound*d.scale, above) / d.scale
 	if !above {
 		sure = -sure
 	}
-	s.Sure = finite(d.bound + sure)
+	if s.Sure = finite(bound + sure); s.Sure != nil && g.Percent() && *s.Sure <= -1 {
+		s.Sure = nil // nothing falls by more than all
+	}
 	switch {
+	case !g.Unless && s.Change != d.bound && math.Abs(s.Change) <= d.bent:
+		s.Chance, s.Sure = 0, nil
+		s.Text = d.write(s.Change) + " cannot be told from the clients' own delays"
+	case s.Sure == nil && g.Unless:
+		s.Text = "no side would have held it 4 times in 5"
 	case s.Sure == nil:
 		s.Text = "no change would have been noticed 4 times in 5"
-	case g.Unless && !g.Op.Holds(0, d.bound):
+	case g.Unless && !g.Op.Holds(0, bound):
 		s.Text = fmt.Sprintf("a side that has not changed does not hold it; %s would have held it 4 times in 5", d.write(*s.Sure))
 	case g.Unless:
 		s.Text = "a side that has not changed would have held it " + often(s.Chance)
@@ -102,6 +110,18 @@ func (d *gated) sensitivity(g *gate.Gate) *result.Sensitivity {
 		}
 	}
 	return s
+}
+
+// provable is the bound that an interval must be short of for the gate to be held, whatever the
+// clients have hidden.
+func (d *gated) provable(g *gate.Gate) float64 {
+	switch {
+	case !g.Unless:
+		return d.bound
+	case g.Above():
+		return d.bound + d.bent
+	}
+	return d.bound - d.bent
 }
 
 // change is the true difference that a gate is asked about.
@@ -117,18 +137,19 @@ func (d *gated) change(g *gate.Gate) float64 {
 
 // more says how much more to measure for the change to be noticed 4 times in 5.
 func (d *gated) more(g *gate.Gate, f *Found) string {
-	size := math.Abs(d.change(g)-d.bound) * d.scale
+	bound := d.provable(g)
+	size := math.Abs(d.change(g)-bound) * d.scale
 	if !(size > 0) {
 		if g.Unless {
 			return "no length shows that nothing has changed: allow some, such as < +2%"
 		}
 		return ""
 	}
-	if g.Unless && !g.Op.Holds(0, d.bound) {
+	if g.Unless && !g.Op.Holds(0, bound) {
 		return ""
 	}
 	// Longer is about the wider side, Surely about the one that counts.
-	times := d.of.Longer(size * d.of.Least / d.of.Surely(d.bound*d.scale, g.Above()))
+	times := d.of.Longer(size * d.of.Least / d.of.Surely(bound*d.scale, g.Above()))
 	if !(times > 1) {
 		return ""
 	}

@@ -152,9 +152,7 @@ func write(env tool.Env, action *args.CompareAction, c *compare.Comparison, side
 		case "json":
 			err = writeJSON(env.Stdout, c)
 		case "md":
-			if err = report.Markdown(env.Stdout, c); err == nil && len(c.Gates) > 0 {
-				err = md.Gates(env.Stdout, "Gates", "", c.Gates)
-			}
+			err = writeMarkdown(env.Stdout, c)
 		default:
 			screen := env.Terminal(env.Stdout)
 			err = report.Console(env.Stdout, c, report.Options{Width: min(screen.Width(), 160), Color: screen.Color, ASCII: screen.TTY && screen.ASCII})
@@ -180,6 +178,14 @@ func writeJSON(w io.Writer, c *compare.Comparison) error {
 	return enc.Encode(c)
 }
 
+// writeMarkdown writes the comparison and what came of its gates.
+func writeMarkdown(w io.Writer, c *compare.Comparison) error {
+	if err := report.Markdown(w, c); err != nil || len(c.Gates) == 0 {
+		return err
+	}
+	return md.Gates(w, "Gates", "", c.Gates)
+}
+
 // writeFiles writes the files of a comparison into a directory.
 func writeFiles(dir string, c *compare.Comparison) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -187,7 +193,7 @@ func writeFiles(dir string, c *compare.Comparison) error {
 	}
 	return errors.Join(
 		wholefile.Write(filepath.Join(dir, JSONFile), func(w io.Writer) error { return writeJSON(w, c) }),
-		wholefile.Write(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return report.Markdown(w, c) }))
+		wholefile.Write(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return writeMarkdown(w, c) }))
 }
 
 // writePage writes the page that draws the sides over one another.

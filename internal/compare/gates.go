@@ -8,9 +8,8 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// CheckGate finds what a comparison of sides cannot tell: a metric that a run did not measure, a
-// level that no side has, what is for one run.
-func CheckGate(sides []Side, g *gate.Gate) error {
+// Comparable finds what no comparison can tell: what is for one run, and what is not compared.
+func Comparable(g *gate.Gate) error {
 	switch {
 	case g.Interval:
 		return &gate.Error{Text: g.Text + " is about one run", Hint: "use it with inferometer run or report"}
@@ -18,6 +17,15 @@ func CheckGate(sides []Side, g *gate.Gate) error {
 		return &gate.Error{Text: g.Text + " is to be shown by one run", Hint: "use it with inferometer run or report, or give a sign to compare: ttft.p99 < +5%"}
 	case g.Relative() && slices.Contains([]string{"min", "max", "std"}, g.Stat):
 		return &gate.Error{Text: g.Stat + " is not compared", Hint: "use avg or a percentile"}
+	}
+	return nil
+}
+
+// CheckGate finds what a comparison of sides cannot tell: a metric that a run did not measure, a
+// level that no side has, and what no comparison can.
+func CheckGate(sides []Side, g *gate.Gate) error {
+	if err := Comparable(g); err != nil {
+		return err
 	}
 	there := false
 	for i := range sides {

@@ -83,7 +83,7 @@ func checkGates(conditions plan.Conditions, p *plan.Plan) error {
 	for _, c := range conditions.All() {
 		g, err := gate.Read(c)
 		if err == nil {
-			err = errors.Join(g.Measured(p), g.Level(p))
+			err = errors.Join(compare.Comparable(g), g.Measured(p), g.Level(p))
 		}
 		if err != nil {
 			faults = append(faults, plan.Fault{Where: c.Flag(), Text: err.Error()})

@@ -172,7 +172,7 @@ conformance-chaos: build ## 200 faults of workers, coordinators, NATS and disks,
 	$(GO) build -trimpath -o bin/chaos ./scripts/chaos
 	bin/chaos -keep $(CHAOSFLAGS) $(BIN) .peers/nats-server
 
-conformance-statistics: ## intervals, comparisons and searches against known answers, by simulation; about 15 minutes
+conformance-statistics: ## intervals, comparisons and searches against known answers, by simulation; about 20 minutes
 	INFEROMETER_SIMULATE=all $(GO) test ./internal/stat/... ./internal/sweep/... -run Simul -count=1 -v -timeout 60m
 
 # WHICH='sudden cliff' runs one of them.

@@ -115,14 +115,14 @@ func (s *simulation) judgeGate(t *testing.T, title string, c *gateTally) {
 	claimed, claimHeld := 100*c.claimed/float64(c.known), 100*c.claimHeld/float64(c.known)
 	t.Logf("%-14s %6d %-4s known %3.0f %%  equal sides: missed %4.1f, held %3.0f (says %3.0f)  +5 %%: missed %4.1f  +10 %%: missed %3.0f (says %3.0f)", s.family.name, s.size, title,
 		100*float64(c.known)/float64(c.rounds), c.share(c.equal), c.share(c.held), claimHeld, c.share(c.bound), c.share(c.noticed), claimed)
-	slack := 250 / math.Sqrt(float64(c.known)) // what so few can be off by, in per cent
-	if c.share(c.equal) > 2.5+slack/5 || c.share(c.bound) > 5+slack/3 {
+	slack := 120 / math.Sqrt(float64(c.known)) // what so few can be off by, in per cent
+	if c.share(c.equal) > 2.5+slack/4 || c.share(c.bound) > 4+slack/3 {
 		t.Errorf("missed by %.1f %% of equal sides and %.1f %% that differ by the bound", c.share(c.equal), c.share(c.bound))
 	}
-	if off := c.share(c.noticed) - claimed; math.Abs(off) > 10+slack/2 {
+	if off := c.share(c.noticed) - claimed; math.Abs(off) > 4+slack {
 		t.Errorf("notices %.0f %%, says %.0f %%", c.share(c.noticed), claimed)
 	}
-	if off := c.share(c.held) - claimHeld; math.Abs(off) > 10+slack/2 {
+	if off := c.share(c.held) - claimHeld; math.Abs(off) > 4+slack {
 		t.Errorf("holds %.0f %%, says %.0f %%", c.share(c.held), claimHeld)
 	}
 }

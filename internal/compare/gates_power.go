@@ -60,7 +60,11 @@ func differenceOf(g *gate.Gate, r *Row) *gated {
 // doubt takes back what the clients can have made: a difference that they can have added all of, and
 // one that is short of the bound only if they have hidden nothing.
 func (d *gated) doubt(g *gate.Gate, o *gate.Outcome, r *Row) {
+	hide := fmt.Sprintf("the clients' own delays can hide %s", number.Value(r.bent, r.Unit))
 	if o.Undecided {
+		if g.Unless && d.bent > math.Abs(d.bound)/2 { // no number of requests makes up for that
+			o.Why = hide
+		}
 		return
 	}
 	missed := o.Holds != g.Unless
@@ -69,7 +73,7 @@ func (d *gated) doubt(g *gate.Gate, o *gate.Outcome, r *Row) {
 		return
 	}
 	if nearest := min(math.Abs(d.at.Lo-d.bound), math.Abs(d.at.Hi-d.bound)); !missed && nearest < d.bent {
-		o.Undecided, o.Why = true, fmt.Sprintf("the clients' own delays can hide %s", number.Value(r.bent, r.Unit))
+		o.Undecided, o.Why = true, hide
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
@@ -71,6 +72,8 @@ func (g *Gate) Found() string {
 func Signed(v float64, unit string) string {
 	text := number.Value(math.Abs(v), unit)
 	switch {
+	case strings.HasPrefix(text, "<"): // too little to have a sign
+		return text
 	case v < 0:
 		return "-" + text
 	case v > 0:

@@ -67,7 +67,9 @@ def awkward(kind):
     must, trusted = kind["must"], verdict == "valid"
     near = found["outcome"] == "found" and 0.9 * kind["sure"] <= found["value"] <= 1.03 * kind["load"]
     if must.startswith("says"):  # missed at every load
-        right = found["outcome"] == "missed at every load" and code in (1, 3) and took < 75
+        right = found["outcome"] == "missed at every load" and code == 3 or not trusted
+        if kind["kind"] in ("fails always", "never fast enough"):  # which a few requests show
+            right = right and trusted and took < 60
     elif "does not come back" in must:
         right = (near and "recovery" in found) or not trusted
     else:

@@ -181,18 +181,7 @@ func gapDefs() []Def {
 			Many:    func(r *Request) []int64 { return r.perToken },
 			Ends:    func(r *Request) (least, most []int64) { return r.perTokenLeast, r.perTokenMost },
 			Tail:    (*Request).tailTokens,
-			Own: func(r *Request) (int64, bool) {
-				if r.tokensIn > 0 {
-					return perUnit(int64(r.Last-r.First), r.tokensIn), true
-				}
-				return timePerToken(r)
-			},
-			OwnBounds: func(r *Request) (below, above int64) {
-				if r.tokensIn > 0 {
-					return r.flowBounds(r.tokensIn)
-				}
-				return timePerTokenBounds(r)
-			},
+			Own:     meanTokenGap, OwnBounds: meanTokenGapBounds,
 			Follows: true, gaps: true,
 		}),
 		ms(Def{
@@ -264,6 +253,21 @@ func timePerToken(r *Request) (int64, bool) {
 		return 0, false
 	}
 	return perUnit(int64(r.Last-r.First), int64(r.Tokens-1)), true
+}
+
+// meanTokenGap is the mean time between the tokens of a request.
+func meanTokenGap(r *Request) (int64, bool) {
+	if r.tokensIn > 0 {
+		return perUnit(int64(r.Last-r.First), r.tokensIn), true
+	}
+	return timePerToken(r)
+}
+
+func meanTokenGapBounds(r *Request) (below, above int64) {
+	if r.tokensIn > 0 {
+		return r.flowBounds(r.tokensIn)
+	}
+	return timePerTokenBounds(r)
 }
 
 func timePerTokenBounds(r *Request) (below, above int64) {

@@ -46,8 +46,8 @@ func CheckGate(sides []Side, g *gate.Gate) error {
 }
 
 // JudgeGates says what came of gates, for each load and each side but the first. One about a
-// difference is decided by the whole interval of that, and missed where there is none; any other
-// by the figure of the side.
+// difference is decided by the whole interval of that, undecided where there is none, and missed where
+// a side does not have the figure; any other by the figure of the side.
 func (c *Comparison) JudgeGates(sides []Side, gates []*gate.Gate) []result.Gate {
 	var list []result.Gate
 	for _, g := range gates {
@@ -107,7 +107,15 @@ func (c *Comparison) judgeDifference(g *gate.Gate, f *Found, o gate.Outcome) res
 		if f.Row.Why != "" {
 			o.Why = f.Row.Why
 		}
-		return o.Result()
+		if delta := f.Row.Delta; delta != nil && f.Row.Verdict == NotKnown { // both sides have the figure
+			o.Value, o.Unit, o.Known, o.Undecided = delta.Value, f.Row.Unit, true, true
+			if g.Percent() && delta.Relative != nil {
+				o.Value, o.Unit = *delta.Relative, gate.Share
+			}
+		}
+		out := o.Result()
+		out.Difference = o.Known
+		return out
 	}
 	o.Value, o.Unit, o.Bound, o.Known, o.Why = d.value, d.unit, d.bound, true, d.why
 	moved := *g

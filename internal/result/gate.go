@@ -62,6 +62,8 @@ func (g *Gate) Found() string {
 			write = Signed
 		}
 		return fmt.Sprintf("%s (%s to %s)", write(g.Value, g.Unit), write(g.Interval.Lo, g.Unit), write(g.Interval.Hi, g.Unit))
+	case g.Difference:
+		return Signed(g.Value, g.Unit)
 	case g.Value != g.Bound && text == number.Value(g.Bound, g.Unit):
 		return strconv.FormatFloat(g.Value, 'g', -1, 64) + " " + g.Unit
 	}

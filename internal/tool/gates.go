@@ -177,7 +177,7 @@ func (g *Gates) print(w io.Writer) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%s.\n", result.Headline(all))
+	fmt.Fprintf(w, "\n%s.\n", result.Headline(all))
 	for i := range all {
 		o := &all[i]
 		text, notes := o.Found(), o.Notes()

@@ -273,6 +273,9 @@ func (c *conn) end(i int, err error) {
 		st.open.end(err)
 		return
 	}
+	if rec := st.rec; st.onWire && rec.Written == record.Never && len(rec.Marks) > 0 {
+		rec.Written = rec.Marks[0].At() // it has gone, or there were no answer
+	}
 	st.err = err
 	st.done <- struct{}{}
 }

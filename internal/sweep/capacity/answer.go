@@ -3,6 +3,7 @@ package capacity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,8 +18,14 @@ type Answer struct {
 	Lo       float64     `json:"lo"`    // between what it lies with 95 % confidence
 	Hi       float64     `json:"hi"`    // 0: no load was missed
 	Precise  bool        `json:"precise"`
-	Unsteady string      `json:"unsteady,omitempty"` // why the server was not; empty: it was
+	Requests float64     `json:"requests_per_s,omitempty"` // of sessions, at the value
+	Held     float64     `json:"held,omitempty"`           // seconds for which the value was held; 0: it was not
+	Needs    float64     `json:"needs,omitempty"`          // seconds that a search takes that knows enough; 0: this one does
+	Unsteady string      `json:"unsteady,omitempty"`       // why the server was not; empty: it was
+	Changed  string      `json:"changed,omitempty"`        // how the server did during the search; empty: it did not
 	Misses   *Miss       `json:"misses,omitempty"`
+	Relapse  *Relapse    `json:"relapse,omitempty"` // what an overload does to the server for longer than it lasts
+	Flat     *Flat       `json:"flat,omitempty"`    // what is missed whatever the load
 	Goals    []Objective `json:"objectives"`
 	Levels   []Level     `json:"levels"` // in the order in which they were run
 }
@@ -30,6 +37,7 @@ type Miss struct {
 	By     float64 `json:"by,omitempty"`     // how far beyond the bound
 	Unit   string  `json:"unit,omitempty"`
 	text   string
+	breaks bool // the server does not keep up
 }
 
 // The kinds of load.
@@ -96,59 +104,224 @@ func (s *Search) after(levels []Level) *estimate {
 		}
 	}
 	// How far levels differ is itself known from a few levels only, as with Student's t.
-	widen := 1 + 3.3/float64(a.near+1)
-	a.lo, a.hi = a.value*math.Pow(a.lo/a.value, widen), a.value*math.Pow(a.hi/a.value, widen)
+	w := widen(a.near)
+	a.lo, a.hi = a.value*math.Pow(a.lo/a.value, w), a.value*math.Pow(a.hi/a.value, w)
 	return a
 }
+
+// widen is how many times as wide an interval is because so few levels are near the answer.
+func widen(near int) float64 { return 1 + 3.3/float64(near+1) }
 
 // Answer is what the levels show, which Judge has seen.
 func (s *Search) Answer(levels []Level) *Answer {
-	a := &Answer{By: Rate, Unit: "requests/s", Outcome: Unknown, Goals: s.Objectives, Levels: levels}
-	if s.Whole {
-		a.By, a.Unit = Concurrency, "requests in flight"
-	}
-	lo, hi := bracket(levels)
+	a := &Answer{By: Rate, Unit: "requests/s", Outcome: Unknown, Goals: s.Objectives, Levels: slices.Clone(levels)}
 	switch {
+	case s.Whole:
+		a.By, a.Unit = Concurrency, "requests in flight"
+	case s.Sessions:
+		a.Unit = "sessions/s"
+	}
+	st := s.story(levels)
+	for i := range a.Levels {
+		a.Levels[i].Unused = st.unused[a.Levels[i].Stage]
+	}
+	a.Relapse, a.Changed = st.relapse, st.changed
+	lo, hi := bracket(st.counts)
+	a.Flat = s.flat(st.counts)
+	switch {
+	case a.Flat != nil:
+		s.never(a, st)
 	case lo == nil && hi == nil:
-		a.Sentence = "The capacity is not known: no level was measured."
+		a.Sentence = "The capacity is not known: " + unseen(levels) + "."
 	case lo == nil:
-		a.Outcome, a.Hi, a.Misses = Never, hi.Load, s.miss(levels, 0)
+		a.Outcome, a.Hi, a.Misses = Never, hi.Load, s.miss(st.counts, 0)
 		a.Sentence = fmt.Sprintf("No load was found that meets the objectives: even at %s, the lowest that was tried, %s.", a.loads(hi.Load), a.Misses.text)
 	case hi == nil:
-		a.Outcome, a.Value, a.Lo = Always, lo.Load, lo.Load
-		a.Precise = s.Most > 0 && lo.Load >= s.Most
-		a.Sentence = fmt.Sprintf("At least %s: all objectives are met at the highest load that was tried.", a.loads(lo.Load))
+		s.always(a, st, lo)
 	default:
-		s.found(a, levels)
+		s.found(a, st)
 	}
+	a.Sentence += s.also(a, st)
 	return a
 }
 
-// found fills in an answer that lies between levels.
-func (s *Search) found(a *Answer, levels []Level) {
-	e := s.estimate(levels)
-	a.Outcome, a.Value, a.Lo, a.Hi, a.Precise = Found, e.value, e.lo, e.hi, e.done
-	if s.Whole {
-		a.Value, a.Lo, a.Hi = math.Floor(e.value), math.Floor(e.lo), math.Floor(e.hi)
+// unseen says why no level tells anything.
+func unseen(levels []Level) string {
+	if len(levels) == 0 {
+		return "no level was measured"
 	}
-	a.Misses = s.miss(levels, a.Value)
+	if f := failures(levels); f != "" {
+		return f
+	}
+	return "no level had enough requests"
+}
+
+// never fills in an answer where the load does not matter.
+func (s *Search) never(a *Answer, st *story) {
+	f := a.Flat
+	o := &s.Objectives[f.j]
+	a.Outcome, a.Hi, a.Misses = Never, f.Lo, s.miss(st.counts, 0)
+	what := fmt.Sprintf("%s of all samples miss %s", Amount(f.Share, "share"), o.Text)
+	switch {
+	case o.Allowed == 0:
+		what = fmt.Sprintf("%s is %s", o.Figure, Amount(f.Value, o.Unit))
+	case o.Unit == "share" && !o.Above:
+		what = fmt.Sprintf("%s of all requests failed, %s may", Amount(f.Share, "share"), Amount(o.Allowed, "share"))
+	case o.Text == "":
+		what = fmt.Sprintf("%s of all samples miss %s, %s may", Amount(f.Share, "share"), o.Figure, Amount(o.Allowed, "share"))
+	}
+	a.Sentence = fmt.Sprintf("Missed at every load from %s to %s: %s. It does not depend on the load.", short(f.Lo), a.loads(f.Hi), what)
+}
+
+// always fills in an answer where no load was missed.
+func (s *Search) always(a *Answer, st *story, lo *Level) {
+	a.Outcome, a.Value, a.Lo = Always, lo.Load, lo.Load
+	a.Precise = s.Most > 0 && lo.Load >= s.Most
+	a.Sentence = fmt.Sprintf("At least %s: all objectives are met at the highest load that was tried.", a.loads(lo.Load))
+	if st.held != nil {
+		a.Value, a.Lo, a.Held = st.held.Load, st.held.Load, st.held.Seconds
+		a.Sentence = fmt.Sprintf("At least %s, held for %s s: all objectives are met at the highest load that was tried.", a.loads(a.Value), short(a.Held))
+	}
+}
+
+// found fills in an answer that lies between levels.
+func (s *Search) found(a *Answer, st *story) {
+	e := s.estimate(st.counts)
+	a.Outcome, a.Value, a.Lo, a.Hi, a.Precise = Found, e.value, e.lo, e.hi, e.done
+	if s.breaks(st) {
+		a.Lo, a.Hi, a.Precise = min(a.Lo, s.enduring(st, surely)), max(a.Hi, min(s.enduring(st, hardly), st.bound())), false
+	}
+	switch load, ok := s.target(st); {
+	case st.held != nil:
+		a.Value, a.Held = st.held.Load, st.held.Seconds
+	case s.Hold > 0 && ok:
+		a.Value = load
+	}
+	if s.Whole {
+		a.Value, a.Lo, a.Hi = math.Floor(a.Value), math.Floor(a.Lo), math.Floor(a.Hi)
+	}
+	a.Lo, a.Hi = min(a.Lo, a.Value), max(a.Hi, a.Value)
+	a.Misses = s.miss(st.counts, a.Value)
+	a.Requests = s.requests(st.counts, a.Value)
+	if a.Lo <= 0 || a.Hi/a.Lo > tooWide {
+		a.Needs = s.needs(st.counts, a)
+	}
+	a.Sentence = s.sentence(a, st, e)
+}
+
+// sentence says what was found.
+func (s *Search) sentence(a *Answer, st *story, e *estimate) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, 95 %% between %s and %s", a.loads(a.Value), short(a.Lo), short(a.Hi))
+	b.WriteString(a.loads(a.Value))
+	if a.Requests > 0 {
+		fmt.Fprintf(&b, " (%s requests/s)", short(a.Requests))
+	}
+	if a.Held > 0 {
+		fmt.Fprintf(&b, " held for %s s; 95 %% between %s and %s", short(a.Held), short(a.Lo), short(a.Hi))
+	} else {
+		fmt.Fprintf(&b, ", 95 %% between %s and %s", short(a.Lo), short(a.Hi))
+	}
 	if a.Value == 0 { // of whole numbers: less than one
 		b.Reset()
 		fmt.Fprintf(&b, "Less than %s, 95 %% below %s", a.loads(1), short(a.Hi+1))
 	}
-	if a.Misses != nil {
-		fmt.Fprintf(&b, "; at %s %s", short(a.Misses.Load), a.Misses.text)
+	switch m := a.Misses; {
+	case m == nil:
+	case m.breaks:
+		fmt.Fprintf(&b, "; breaks at %s", short(m.Load))
+	default:
+		fmt.Fprintf(&b, "; at %s %s", short(m.Load), m.text)
 	}
 	b.WriteString(".")
+	if a.Held == 0 && s.Hold > 0 && a.Value > 0 {
+		b.WriteString(" It was not held: there was no time left for that.")
+	}
+	if c := st.contrary; c != nil {
+		fmt.Fprintf(&b, " %s met the objectives for %s s, and %s missed them: what is met for a short time is not held.", short(c.met.Load), short(c.met.Seconds), short(c.missed.Load))
+	}
 	if !a.Precise {
 		fmt.Fprintf(&b, " The search ended before the interval was within %s %%.", strconv.FormatFloat(100*s.Precision, 'g', 3, 64))
 	}
-	if a.Unsteady = s.unsteady(levels, e); a.Unsteady != "" {
+	if a.Unsteady = s.unsteady(st.counts, e); a.Unsteady == "" && st.changes > 1 {
+		a.Unsteady = "it changed again and again"
+	}
+	if a.Unsteady != "" {
 		fmt.Fprintf(&b, " The server was not steady: %s.", a.Unsteady)
 	}
-	a.Sentence = b.String()
+	return b.String()
+}
+
+// also says what else happened.
+func (s *Search) also(a *Answer, st *story) string {
+	var b strings.Builder
+	if a.Changed != "" {
+		fmt.Fprintf(&b, " The server changed during the search: %s. Only what came after that counts.", a.Changed)
+	}
+	if r := a.Relapse; r != nil {
+		fmt.Fprintf(&b, " After %s it did not recover at %s", a.loads(r.Load), short(r.Stays))
+		switch {
+		case r.Lost:
+			b.WriteString(", nor after a rest.")
+		case r.Recovers > 0:
+			fmt.Fprintf(&b, "; it recovered below that, at %s.", short(r.Recovers))
+		default:
+			fmt.Fprintf(&b, "; it recovered after %s s without requests.", short(r.Rest))
+		}
+	}
+	if f := failures(a.Levels); f != "" && a.Outcome != Unknown {
+		fmt.Fprintf(&b, " %s.", f)
+	}
+	return b.String()
+}
+
+// failures says how requests failed most, and how often.
+func failures(levels []Level) string {
+	var worst *Level
+	for i := range levels {
+		if l := &levels[i]; l.Failed > 0 && (worst == nil || l.Failed > worst.Failed) {
+			worst = l
+		}
+	}
+	if worst == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d requests failed at %s: %s", worst.Failed, worst.Requests, short(worst.Load), worst.Failure)
+}
+
+const (
+	// tooWide is how many times as high the upper end of an interval may be as the lower, for an answer.
+	tooWide = 2
+	// longest bounds the time that a search is said to take, in seconds.
+	longest = 24 * 3600
+)
+
+// needs is about how long a search takes that knows the capacity within what is asked for: twice as
+// well takes four times as long.
+func (s *Search) needs(levels []Level, a *Answer) float64 {
+	spent := 0.0
+	for i := range levels {
+		spent += (1 + settling) * levels[i].Seconds
+	}
+	width := math.Log(a.Hi / max(a.Lo, a.Hi/100))
+	times := width / math.Log(tooWide)
+	return min(max(s.Seconds, spent)*max(times*times, 2), longest)
+}
+
+// requests is how many requests per second a load of sessions comes to; 0: it is not one.
+func (s *Search) requests(levels []Level, load float64) float64 {
+	if !s.Sessions {
+		return 0
+	}
+	sum, at := 0.0, 0.0
+	for i := range levels {
+		if l := &levels[i]; l.met() && math.Abs(math.Log(l.Load/load)) < near {
+			sum, at = sum+l.Answered*l.Seconds, at+l.Load*l.Seconds
+		}
+	}
+	if at == 0 {
+		return 0
+	}
+	return sum / at * load
 }
 
 // miss is the lowest level above a load that misses an objective, clearly if there is one.
@@ -170,7 +343,7 @@ func (s *Search) miss(levels []Level, above float64) *Miss {
 
 // missOf says what a level misses most.
 func (s *Search) missOf(l *Level) *Miss {
-	m := &Miss{Load: l.Load, text: "the server does not keep up"}
+	m := &Miss{Load: l.Load, text: "the server does not keep up", breaks: l.Grew}
 	if l.Over == "" {
 		m.text = "the objectives are missed"
 	}

@@ -42,7 +42,9 @@ type Seen struct {
 	Lo      *float64 `json:"lo,omitempty"`    // between what it lies with 95 % confidence
 	Hi      *float64 `json:"hi,omitempty"`
 	Share   float64  `json:"share,omitempty"` // of samples on the wrong side of the bound
-	Met     string   `json:"met"`             // Yes, No or Close
+	Met     string   `json:"met"`             // Yes, No, Close or Few
+
+	bad float64 // by how many standard errors it is missed; negative: met
 }
 
 // What a level says of an objective.
@@ -50,22 +52,43 @@ const (
 	Yes   = "yes"
 	No    = "no"
 	Close = "too close to call"
+	Few   = "too few requests"
+)
+
+// What a level is run for, where that is not to find the capacity.
+const (
+	// Recovery is a load that was met before, after one that was too much.
+	Recovery = "recovery"
+	// Hold is the answer, held for a while before it is given.
+	Hold = "hold"
+	// Repeat is the level before it once more: this client was in trouble then, and it does not count.
+	Repeat = "repeat"
 )
 
 // Level is what was seen at one load.
 type Level struct {
 	Stage    int     `json:"stage"`
+	Kind     string  `json:"kind,omitempty"` // Recovery, Hold or Repeat; empty: it looks for the capacity
 	Load     float64 `json:"load"`
 	Seconds  float64 `json:"seconds"` // measured
 	Requests int64   `json:"requests"`
 	Answered float64 `json:"answered_per_s"`
+	Rest     float64 `json:"rest,omitempty"` // seconds without a request before it
 	Over     string  `json:"over,omitempty"` // why it is more than the server keeps up with; empty: it is not
 	Cut      bool    `json:"cut,omitempty"`  // it was ended as soon as that was clear
-	Seen     []Seen  `json:"objectives"`     // in the order of the objectives
-	Met      string  `json:"met"`            // of all objectives together
+	Grew     bool    `json:"grew,omitempty"` // the backlog of unanswered requests grew
+	Failed   int64   `json:"failed,omitempty"`
+	Failure  string  `json:"failure,omitempty"` // how most of those failed
+	Unused   string  `json:"unused,omitempty"`  // why it says nothing of the capacity; empty: it does
+	Seen     []Seen  `json:"objectives"`        // in the order of the objectives
+	Met      string  `json:"met"`               // of all objectives together
 
-	missed bool // an objective is more likely missed than met
-	blank  bool // nothing was seen of one of them
+	// Pace are answers per second, by parts of the level.
+	Pace []float64 `json:"-"`
+
+	missed bool    // an objective is more likely missed than met
+	blank  bool    // nothing was seen of one of them
+	bad    float64 // by how many standard errors the worst of them is missed; negative: met
 }
 
 // Total is all batches as one.

@@ -272,7 +272,7 @@ func (c *curve) residuals() {
 
 // at is an element of a list; nil where it is not that long.
 func at[T any](list []T, i int) *T {
-	if i < len(list) {
+	if i >= 0 && i < len(list) {
 		return &list[i]
 	}
 	return nil

@@ -3,6 +3,7 @@ package capacity
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 )
 
@@ -16,6 +17,8 @@ type Search struct {
 	Most       float64 // nor above this; 0: no bound
 	Precision  float64 // half of the interval, as a share of the answer, at which the search ends
 	Seconds    float64 // that the search may take
+	Hold       float64 // seconds for which the answer is held before it is given; 0: it is not
+	Sessions   bool    // the load is one of sessions, each of several requests
 	Seed       uint64  // of the order of levels
 }
 
@@ -24,14 +27,15 @@ type Step struct {
 	Load    float64
 	Seconds float64 // to measure
 	Warmup  float64 // to send before that, in seconds
-	Repeat  bool    // there was such a level
+	Rest    float64 // to send nothing before that, in seconds
+	Kind    string  // of the level
 }
 
 const (
 	// shortest is how long a level is measured at least, in seconds.
 	shortest = 5
 	// refined is the same for one near the knee.
-	refined = 20
+	refined = 30
 	// parts: while the knee is looked for, no level takes more than such a part of the time.
 	parts = 15
 	// roughly is how long such a level takes at most, in seconds: more is not needed to see that the
@@ -52,6 +56,12 @@ const (
 	sure = 1.645
 	// same is the ratio of two loads that are taken for one.
 	same = 0.02
+	// fewSamples is how many samples of an objective are few, whatever its percentile needs.
+	fewSamples = 30
+	// noChance is the chance that is none: that all of a few samples are bad though few may be.
+	noChance = 0.001
+	// clearlyOver is by how many standard errors a level misses that the server did not keep up with.
+	clearlyOver = 4
 )
 
 // Next is the next level; false: the search is over. spent is the time taken so far, in seconds.
@@ -59,17 +69,42 @@ func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
 	if len(levels) >= MostLevels {
 		return Step{}, false
 	}
+	st := s.story(levels)
+	if st.down != nil {
+		step, ok := s.recover(st)
+		if !ok || spent+step.Rest+step.Warmup+step.Seconds > s.Seconds {
+			return Step{}, false
+		}
+		return step, true
+	}
+	if step, ok := s.probe(st, len(levels), spent); ok {
+		return step, true
+	}
+	return s.hold(st, spent)
+}
+
+// probe is the next level that looks for the capacity; false: enough is known of it, or there is
+// no more time than to hold it.
+func (s *Search) probe(st *story, run int, spent float64) (Step, bool) {
+	levels, left := st.counts, s.Seconds-s.reserve()-spent
+	if run >= MostLevels-mostHolds || st.held != nil || len(st.failed) > 0 || s.flat(levels) != nil {
+		return Step{}, false
+	}
 	load, known, ok := s.next(levels)
 	if !ok {
 		return Step{}, false
 	}
-	step := Step{Load: load, Repeat: count(levels, load) > 0}
-	step.Seconds = s.length(levels, load, known, spent)
+	step := Step{Load: load, Rest: st.cure()}
+	step.Seconds = s.length(levels, load, known, left-step.Rest)
+	if known != nil && s.breaks(st) {
+		step.Load = s.tidy(min(load, s.enduring(st, likely)))
+		step.Seconds = max(step.Seconds, min(s.Hold, left/2))
+	}
 	step.Warmup = clip(settling*step.Seconds, min(1, step.Seconds), 15)
-	if spent+step.Seconds+step.Warmup > s.Seconds && len(levels) > 0 {
+	if step.Rest+step.Seconds+step.Warmup > left && run > 0 {
 		return Step{}, false
 	}
-	if known != nil && s.perSecond(levels, load)*step.Seconds < handful {
+	if known != nil && (s.perSecond(levels, load)*step.Seconds < handful || step.Seconds < min(refined/2, s.Seconds/60)) {
 		return Step{}, false // what is left of the time shows nothing
 	}
 	return step, true
@@ -89,10 +124,14 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 		return lo.Load, nil, lo.Met != Yes && count(levels, lo.Load) < fewest
 	case hi == nil:
 		return s.tidy(2 * lo.Load), nil, true
-	case lo == nil && hi.Met == Close && count(levels, hi.Load) < 3: // a few requests by chance
+	case !missed(levels) && (s.Most == 0 || hi.Load < s.Most): // a few requests by chance
+		return s.tidy(2 * highest(levels)), nil, true
+	case lo == nil && hi.open() && count(levels, hi.Load) < 3: // a few requests by chance
 		return hi.Load, nil, true
 	case lo == nil && hi.Load <= s.Least:
 		return hi.Load, nil, hi.Met != No && count(levels, hi.Load) < fewest
+	case lo == nil && hi.hopeless():
+		return s.tidy(hi.Load / apart), nil, true
 	case lo == nil:
 		next := hi.Load / 2
 		if hi.Over != "" && hi.Answered > 0 && !s.Whole {
@@ -102,6 +141,19 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 	}
 	a := s.estimate(levels)
 	return s.refine(levels, a), a, !a.done
+}
+
+// missed reports whether one of the levels clearly misses an objective.
+func missed(levels []Level) bool {
+	return slices.ContainsFunc(levels, func(l Level) bool { return l.Met == No })
+}
+
+// highest is the highest load of the levels.
+func highest(levels []Level) (load float64) {
+	for i := range levels {
+		load = max(load, levels[i].Load)
+	}
+	return load
 }
 
 // bracket is the highest level that meets the objectives, as far as it says by itself, and the
@@ -116,7 +168,7 @@ func bracket(levels []Level) (lo, hi *Level) {
 	for _, below := range []bool{false, true} {
 		for i := range levels {
 			l := &levels[i]
-			if l.met() || l.blank && l.Over == "" || lo != nil && (l.Load <= lo.Load) != below || below && l.Met != No {
+			if l.met() || l.blank && l.Met != No || lo != nil && (l.Load <= lo.Load) != below || below && l.Met != No {
 				continue
 			}
 			if hi == nil || l.Load < hi.Load {
@@ -132,6 +184,9 @@ func bracket(levels []Level) (lo, hi *Level) {
 
 // met reports whether a level is more likely to meet the objectives than not.
 func (l *Level) met() bool { return !l.missed && l.Over == "" }
+
+// open reports whether a level leaves it open whether it meets the objectives.
+func (l *Level) open() bool { return l.Met == Close || l.Met == Few }
 
 // refine is a load near the likeliest capacity, on the side of it of which less is known.
 func (s *Search) refine(levels []Level, a *estimate) float64 {
@@ -165,7 +220,7 @@ func (s *Search) refine(levels []Level, a *estimate) float64 {
 }
 
 // length is how long a level is to be measured.
-func (s *Search) length(levels []Level, load float64, known *estimate, spent float64) float64 {
+func (s *Search) length(levels []Level, load float64, known *estimate, left float64) float64 {
 	need := 50.0
 	for i := range s.Objectives {
 		need = max(need, float64(s.Objectives[i].Least))
@@ -178,12 +233,16 @@ func (s *Search) length(levels []Level, load float64, known *estimate, spent flo
 	if known == nil {
 		// A few requests there must be, however slowly they come.
 		few := min(handful/max(perSecond, 1e-9), s.Seconds/5)
+		if slices.ContainsFunc(levels, func(l Level) bool { return l.Load > load && l.hopeless() && !l.Grew }) {
+			few *= 0.4 // it is not a matter of a few
+			return clip(few, shortest, s.Seconds/5)
+		}
 		return clip(seconds/3, max(shortest, few), max(clip(s.Seconds/parts, min(1, s.Seconds/5), roughly), few))
 	}
 	// Twice what a percentile needs, and more while the interval is far wider than it should be: what
 	// is left of the time is for several levels.
 	wide := clip(math.Log(known.hi/known.lo)/(2*s.Precision), 1, 2)
-	left := max(s.Seconds-spent, 0) / (1 + settling)
+	left = max(left, 0) / (1 + settling)
 	// Where neighbours are alike, a sample says less.
 	alike := 1.0
 	for _, c := range known.belief.curves {
@@ -236,11 +295,11 @@ func count(levels []Level, load float64) (n int) {
 
 // Judge says what a level shows of each objective, for the level alone.
 func (s *Search) Judge(l *Level) {
-	l.Met, l.missed, l.blank = Yes, false, false
+	l.Met, l.missed, l.blank, l.bad = Yes, false, false, math.Inf(-1)
 	for j := range s.Objectives {
 		o, seen := &s.Objectives[j], at(l.Seen, j)
 		if seen == nil || seen.Total().N == 0 {
-			l.Met, l.blank = worse(l.Met, Close), true
+			l.Met, l.blank, l.bad = worse(l.Met, Few), true, max(l.bad, 0)
 			continue
 		}
 		t := seen.Total()
@@ -255,27 +314,36 @@ func (s *Search) Judge(l *Level) {
 		}
 		e := o.evidenceOf(&Level{Load: 1}, seen)
 		dev, _ := o.deviance()(&e, 0, f)
+		z := math.Sqrt(dev)
 		switch {
 		case t.Bad == 0 && o.Allowed > 0 && t.N >= float64(o.Least)/4:
 			seen.Met = Yes
-		case math.Sqrt(dev) < sure:
+		case t.Bad == t.N && o.Allowed > 0 && math.Pow(o.Allowed, t.N) < noChance:
+			seen.Met = No
+		case z < sure && t.N < max(float64(o.Least), fewSamples):
+			seen.Met = Few
+		case z < sure:
 			seen.Met = Close
 		case bad:
 			seen.Met = No
 		default:
 			seen.Met = Yes
 		}
-		l.missed = l.missed || bad
+		if !bad {
+			z = -z
+		}
+		seen.bad = z
+		l.missed, l.bad = l.missed || bad, max(l.bad, z)
 		l.Met = worse(l.Met, seen.Met)
 	}
 	if l.Over != "" {
-		l.Met = No
+		l.Met, l.bad = No, max(l.bad, clearlyOver)
 	}
 }
 
 // worse is the less favourable of two words.
 func worse(a, b string) string {
-	for _, word := range []string{No, Close} {
+	for _, word := range []string{No, Few, Close} {
 		if a == word || b == word {
 			return word
 		}
@@ -285,13 +353,33 @@ func worse(a, b string) string {
 
 // span is where the capacity can be, in logarithms of the load.
 func (s *Search) span(levels []Level) (lo, hi float64) {
-	lo, hi = math.Inf(1), math.Inf(-1)
 	low, high := bracket(levels)
-	for _, l := range []*Level{low, high} {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, l := range []*Level{low, high, under(levels)} {
 		if l != nil {
 			lo, hi = min(lo, math.Log(l.Load)), max(hi, math.Log(l.Load))
 		}
 	}
 	const beyond = 0.5
 	return lo - beyond, hi + beyond
+}
+
+// under is the highest level that is met below the lowest that is clearly missed, or that one where
+// there is none; nil: none is missed.
+func under(levels []Level) (met *Level) {
+	var missed *Level
+	for i := range levels {
+		if l := &levels[i]; l.Met == No && (missed == nil || l.Load < missed.Load) {
+			missed = l
+		}
+	}
+	for i := range levels {
+		if l := &levels[i]; missed != nil && l.met() && !l.blank && l.Load < missed.Load && (met == nil || l.Load > met.Load) {
+			met = l
+		}
+	}
+	if met == nil {
+		return missed
+	}
+	return met
 }

@@ -132,7 +132,7 @@ func simulate(s Search, srv server, seed uint64) (levels []Level, spent float64)
 			return levels, spent
 		}
 		due, took, answered := srv.run(rng, step.Load, step.Warmup, step.Seconds, spent)
-		l := Level{Stage: len(levels), Load: step.Load, Seconds: step.Seconds, Requests: int64(len(due)), Answered: answered}
+		l := Level{Stage: len(levels), Kind: step.Kind, Load: step.Load, Seconds: step.Seconds, Requests: int64(len(due)), Answered: answered}
 		for j := range s.Objectives {
 			o := &s.Objectives[j]
 			seen := Seen{Batches: make([]Batch, 10)}
@@ -147,11 +147,11 @@ func simulate(s Search, srv server, seed uint64) (levels []Level, spent float64)
 			l.Seen = append(l.Seen, seen)
 		}
 		if !s.Whole && answered*step.Seconds < 0.9*float64(len(due))-30 {
-			l.Over = "answered"
+			l.Over, l.Grew = "the backlog grew", true
 		}
 		s.Judge(&l)
 		levels = append(levels, l)
-		spent += step.Warmup + step.Seconds + 1
+		spent += step.Warmup + step.Seconds + max(step.Rest, 1)
 	}
 }
 
@@ -197,7 +197,7 @@ func scenarios() []scenario {
 	list[5].quick, list[7].quick = true, true
 	for i := range list {
 		s := &list[i].search
-		s.Objectives, s.Precision, s.Least = list[i].goals, 0.05, s.Start/64
+		s.Objectives, s.Precision, s.Least, s.Hold = list[i].goals, 0.05, s.Start/64, 60
 		if s.Whole {
 			s.Least = 1
 		}
@@ -208,7 +208,8 @@ func scenarios() []scenario {
 // whole reports whether all simulations are to be run.
 func whole() bool { return os.Getenv("INFEROMETER_SIMULATE") == "all" }
 
-// In 95 of 100 searches the answer is within 5 % of the truth, and in 90 the interval holds it.
+// In 95 of 100 searches the estimate is within 5 % of the truth, and in 90 the interval holds it. What
+// is held is somewhat lower, and ordinary servers are hardly ever taken for odd ones.
 func TestSimulatedSearches(t *testing.T) {
 	for _, c := range scenarios() {
 		if !whole() && !c.quick {
@@ -219,48 +220,56 @@ func TestSimulatedSearches(t *testing.T) {
 			if whole() {
 				searches = 100
 			}
-			within, held, alarms, n, took := 0, 0, 0, 0, 0.0
-			for i := range searches {
-				levels, spent := simulate(c.search, c.server, uint64(i))
-				e := c.search.estimate(levels)
-				if math.Abs(e.value/c.knee-1) <= 0.05 {
-					within++
-				}
-				if e.lo <= c.knee && c.knee <= e.hi {
-					held++
-				}
-				if c.search.unsteady(levels, e) != "" {
-					alarms++
-				}
-				n, took = n+len(levels), took+spent
-				if i == 0 {
-					t.Log(c.search.Answer(levels).Sentence)
+			var within, interval, alarms, held, near, odd, n int
+			took := 0.0
+			count := func(to *int, is bool) {
+				if is {
+					*to++
 				}
 			}
-			t.Logf("of %d searches for %.4g: within 5 %% %d, held by the interval %d, called unsteady %d; %.1f levels and %.0f s on average",
-				searches, c.knee, within, held, alarms, float64(n)/float64(searches), took/float64(searches))
-			if !c.hasty && within < searches*95/100 || held < searches*90/100 || alarms > searches*5/100 {
+			for i := range searches {
+				levels, spent := simulate(c.search, c.server, uint64(i))
+				st := c.search.story(levels)
+				e, a := c.search.estimate(st.counts), c.search.Answer(levels)
+				count(&within, math.Abs(e.value/c.knee-1) <= 0.05)
+				count(&interval, e.lo <= c.knee && c.knee <= e.hi)
+				count(&alarms, a.Unsteady != "")
+				count(&held, a.Held > 0)
+				least := 0.9 * c.knee
+				if c.search.Whole {
+					least = math.Floor(least)
+				}
+				count(&near, a.Value >= least && a.Value <= 1.03*c.knee)
+				count(&odd, a.Relapse != nil || a.Changed != "" || a.Flat != nil || c.search.breaks(st))
+				n, took = n+len(levels), took+spent
+				if i == 0 {
+					t.Log(a.Sentence)
+				}
+			}
+			t.Logf("of %d searches for %.4g: within 5 %% %d, in the interval %d, called unsteady %d, odd %d, held %d, of 0.9 to 1.03 times the truth %d; %.1f levels and %.0f s on average",
+				searches, c.knee, within, interval, alarms, odd, held, near, float64(n)/float64(searches), took/float64(searches))
+			if !c.hasty && (within < searches*95/100 || near < searches*90/100) || interval < searches*90/100 || alarms > searches*5/100 || odd > searches*10/100 {
 				t.Error("not often enough, or alarmed too often")
 			}
 		})
 	}
 }
 
-// A server that becomes slower while it is searched is called unsteady.
+// A server that becomes slower while it is searched is called unsteady, or changed.
 func TestSimulatedUnsteadyServer(t *testing.T) {
 	if !whole() {
 		t.Skip("INFEROMETER_SIMULATE=all")
 	}
 	s := Search{Objectives: []Objective{percentile(0.95, 0.45)}, Start: 10, Least: 0.1, Seconds: 3600, Precision: 0.005}
 	told := 0
-	for i := range 100 {
+	for i := range 20 {
 		levels, _ := simulate(s, queue{c: 8, mu: 10, drift: 0.5}, uint64(i))
-		if a := s.Answer(levels); a.Unsteady != "" {
+		if a := s.Answer(levels); a.Unsteady != "" || a.Changed != "" {
 			told++
 		}
 	}
-	t.Logf("%d of 100", told)
-	if told < 80 {
+	t.Logf("%d of 20", told)
+	if told < 16 {
 		t.Error("not told often enough")
 	}
 }

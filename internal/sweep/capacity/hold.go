@@ -1,0 +1,171 @@
+package capacity
+
+import "math"
+
+const (
+	// mostHolds is how many levels are kept for holding the answer.
+	mostHolds = 12
+	// holdShare is the part of a search's time that the answer is held for, at most.
+	holdShare = 8
+	// cautious is the chance with which the capacity is below the load that is held.
+	cautious = 0.05
+	// doubtful is the same for a load that was held, with what was seen then.
+	doubtful = 0.35
+	// stepDown is by how much less is tried after a hold that was not met.
+	stepDown = 0.96
+	// lasting is for how long a load is to be held, in seconds, of a server that breaks suddenly; surely
+	// is the chance with which it is, hardly that with which it is at the upper end of the interval.
+	lasting = 600
+	surely  = 0.97
+	hardly  = 0.05
+	likely  = 0.75
+	// glimpse is a time in seconds that tells nothing of how long a load that is met holds.
+	glimpse = 10
+)
+
+// holdFor is how long the answer is held, in seconds.
+func (s *Search) holdFor() float64 { return min(s.Hold, s.Seconds/holdShare) }
+
+// reserve is the time that is kept for holding the answer.
+func (s *Search) reserve() float64 {
+	if s.Hold == 0 {
+		return 0
+	}
+	return 1.5*(1+settling)*s.holdFor() + 1 // the first may not be the last
+}
+
+// hold is the level that holds the answer; false: it was held, there is none, or time is over.
+func (s *Search) hold(st *story, spent float64) (Step, bool) {
+	load, ok := s.target(st)
+	if s.Hold == 0 || st.held != nil || !ok {
+		return Step{}, false
+	}
+	step := Step{Load: load, Kind: Hold, Rest: st.cure()}
+	left := (s.Seconds - spent - step.Rest) / (1 + settling)
+	step.Seconds = min(s.holdFor(), left)
+	step.Warmup = clip(settling*step.Seconds, min(1, step.Seconds), 15)
+	return step, step.Seconds >= s.holdFor()/2
+}
+
+// target is the load to hold; false: there is none that is met.
+func (s *Search) target(st *story) (float64, bool) {
+	lo, hi := bracket(st.counts)
+	if lo == nil || s.flat(st.counts) != nil {
+		return 0, false
+	}
+	load := lo.Load
+	if hi != nil {
+		e := s.estimate(st.counts)
+		load = math.Sqrt(e.lo * e.value * math.Pow(e.belief.at(cautious)/e.value, widen(e.near)))
+		if s.breaks(st) {
+			load = min(load, s.enduring(st, surely))
+		}
+	}
+	for i := range st.failed {
+		load = min(load, stepDown*st.failed[i].Load)
+	}
+	if s.Whole {
+		load = math.Floor(load)
+	}
+	load = s.tidy(load)
+	for i := range st.failed {
+		if st.failed[i].Load <= load { // nothing lower is left
+			return 0, false
+		}
+	}
+	return load, load > 0
+}
+
+// stood reports whether a load was held: the objectives were met, no backlog grew, and the second
+// half does not clearly miss them.
+func (s *Search) stood(l *Level) bool {
+	if !l.met() || l.blank {
+		return false
+	}
+	late := *l
+	late.Seen = nil
+	for j := range l.Seen {
+		b := l.Seen[j].Batches
+		late.Seen = append(late.Seen, Seen{Batches: b[len(b)/2:]})
+	}
+	s.Judge(&late)
+	return late.Met != No || late.bad < 2
+}
+
+// believed reports whether a load that was held is still likely to be met, with what its level has
+// shown.
+func (s *Search) believed(levels []Level, load float64) bool {
+	lo, hi := bracket(levels)
+	return lo == nil || hi == nil || load <= s.after(levels).belief.at(doubtful)
+}
+
+// bound is the second lowest load at which a server broke that breaks suddenly: how long it holds a
+// load is a matter of chance, and the lowest may have been bad luck. It is infinite where there is none.
+func (st *story) bound() float64 {
+	first, second := math.Inf(1), math.Inf(1)
+	for i := range st.counts {
+		l := &st.counts[i]
+		switch {
+		case !broken(l) && !(l.Met == No && endedBadly(l)):
+		case l.Load < first:
+			first, second = l.Load, first
+		default:
+			second = min(second, l.Load)
+		}
+	}
+	return second
+}
+
+// enduring is the load that a server that breaks suddenly holds with a chance: how soon it breaks is
+// taken to rise with a power of the load.
+func (s *Search) enduring(st *story, chance float64) float64 {
+	type exposure struct {
+		load, seconds float64
+		broke         bool
+	}
+	var all []exposure
+	lo, hi := math.Inf(1), math.Inf(-1)
+	add := func(l *Level) {
+		if l.Seconds < glimpse && !broken(l) {
+			return
+		}
+		x := math.Log(l.Load)
+		all = append(all, exposure{x, max(l.Seconds, 1), broken(l) || s.sudden(st, l)})
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	for i := range st.counts {
+		add(&st.counts[i])
+	}
+	for i := range st.brief {
+		add(&st.brief[i])
+	}
+	var powers, rates, logs []float64
+	for k := range 12 {
+		power := 8 * math.Pow(8, float64(k)/11)
+		for r := range 60 {
+			rate := math.Exp(-12 + 14*float64(r)/59) // of breaks in a second at the highest load
+			sum := 0.0
+			for _, e := range all {
+				h := rate * math.Exp(power*(e.load-hi))
+				sum -= h * e.seconds
+				if e.broke {
+					sum += math.Log(h)
+				}
+			}
+			powers, rates, logs = append(powers, power), append(rates, rate), append(logs, sum)
+		}
+	}
+	best := logMean(logs)
+	g := newGrid(lo-1, hi, 200)
+	for k := len(g) - 1; k >= 0; k-- {
+		p, n := 0.0, 0.0
+		for i := range logs {
+			w := math.Exp(logs[i] - best)
+			p, n = p+w*math.Exp(-lasting*rates[i]*math.Exp(powers[i]*(g[k]-hi))), n+w
+		}
+		if p >= chance*n {
+			return math.Exp(g[k])
+		}
+	}
+	return math.Exp(g[0])
+}

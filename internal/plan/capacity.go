@@ -15,6 +15,7 @@ type Capacity struct {
 	Max        float64  // no level is above it; 0: no bound
 	Precision  float64  // half of the interval at which the search ends, as a share of the answer
 	MaxTime    Duration // of the search
+	Hold       Duration // for which the answer is held before it is given; 0: it is not
 }
 
 // On reports whether the capacity is looked for.
@@ -22,7 +23,7 @@ func (c *Capacity) On() bool { return len(c.Objectives) > 0 }
 
 // DefaultCapacity is what a plan that says no more than `objectives` means.
 func DefaultCapacity() Capacity {
-	return Capacity{Precision: 0.05, MaxTime: Duration(15 * time.Minute)}
+	return Capacity{Precision: 0.05, MaxTime: Duration(15 * time.Minute), Hold: Duration(time.Minute)}
 }
 
 var capacitySpec = sync.OnceValue(func() codec[Capacity] {
@@ -33,6 +34,8 @@ var capacitySpec = sync.OnceValue(func() codec[Capacity] {
 		at("precision", share(), func(c *Capacity) *float64 { return &c.Precision },
 			"Half width of the 95 % interval, as a share of the answer, at which the search ends; 0: 5%."),
 		at("max_time", duration(), func(c *Capacity) *Duration { return &c.MaxTime }, "Time limit of the search; 0: 15m."),
+		at("hold", duration(), func(c *Capacity) *Duration { return &c.Hold },
+			"How long the answer is held before it is given, an eighth of `max_time` at most; 0: not at all. Left out: 60s."),
 	)
 })
 
@@ -44,6 +47,9 @@ func (d *Draft) inferCapacity() {
 	}
 	def := DefaultCapacity()
 	c.Precision, c.MaxTime = cmp.Or(c.Precision, def.Precision), cmp.Or(c.MaxTime, def.MaxTime)
+	if !d.Given("capacity.hold") {
+		c.Hold = def.Hold
+	}
 	if !d.Given("stages") {
 		p.Stages = []Stage{{Rate: 1}}
 	}
@@ -69,6 +75,7 @@ func (c *checker) capacity(p *Plan) {
 		c.add(at+"precision", fmt.Sprintf("must be from 0.5%% to 50%%, is %v", s.Precision), "such as 5%")
 	}
 	c.time(at+"max_time", s.MaxTime)
+	c.time(at+"hold", s.Hold)
 	if s.On() && s.MaxTime < Duration(5*time.Second) && s.MaxTime >= 0 {
 		c.add(at+"max_time", fmt.Sprintf("must be 5s or more, is %s", s.MaxTime), "such as 15m")
 	}

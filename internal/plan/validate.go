@@ -50,7 +50,7 @@ func check(p *Plan, known Known) Faults {
 	if len(p.Stages) > mostStages {
 		c.add("stages", fmt.Sprintf("there are %d, more than %d", len(p.Stages), mostStages), "")
 	}
-	switch searched := p.Capacity.On() || p.Capacity.Max != 0 || p.Capacity.Precision != 0 || p.Capacity.MaxTime != 0; {
+	switch searched := p.Capacity.On() || p.Capacity.Max != 0 || p.Capacity.Precision != 0 || p.Capacity.MaxTime != 0 || p.Capacity.Hold != 0; {
 	case p.Saturation != (Saturation{}):
 		c.saturation(p)
 	case searched:

@@ -7,8 +7,9 @@ import "time"
 type Edge struct {
 	Worker int           `json:"worker,omitempty"` // in whose file it begins a level, from 1; 0: the run's own
 	Stage  int           `json:"stage"`
-	Level  float64       `json:"level"` // the stage's concurrency or rate
-	Trial  int           `json:"trial"` // windows that have ended by then; 0: the first one begins
+	Level  float64       `json:"level"`         // the stage's concurrency or rate
+	Kind   string        `json:"for,omitempty"` // what a level of a search for the capacity is run for; empty: to find it
+	Trial  int           `json:"trial"`         // windows that have ended by then; 0: the first one begins
 	At     time.Duration `json:"at"`
 	// Server is nil where it was not asked or did not answer. Its GPUs are as they were since
 	// the edge before.

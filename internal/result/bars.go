@@ -145,15 +145,18 @@ func judgedFigures() (metrics, figures []string) {
 	}, []string{"avg", "p50", "p90", "p95", "p99"}
 }
 
+// clientError is the name of the check of error bars.
+const clientError = "client_error"
+
 // bent judges how wide the error bars are: whatever the client did, the truth lies within them.
 func (j *judge) bent(i int, sum *metric.Stage) {
 	if c := &sum.Counts; float64(c.Unbounded) > unstampedShare*float64(c.Reads) {
-		j.undecided(Check{Stage: i, Name: "client_error", Budget: j.plan.Budgets.Error, Unit: metric.Share, Do: "Measure from Linux, where the kernel timestamps packets."},
+		j.undecided(Check{Stage: i, Name: clientError, Budget: j.plan.Budgets.Error, Unit: metric.Share, Do: "Measure from Linux, where the kernel timestamps packets."},
 			"Packets were not timestamped on arrival: latencies include the client's own delay, which cannot be separated.")
 		return
 	}
 	metrics, figures := judgedFigures()
-	worst, share := Check{Stage: i, Name: "client_error", Unit: metric.Milliseconds}, -1.0
+	worst, share := Check{Stage: i, Name: clientError, Unit: metric.Milliseconds}, -1.0
 	var said string
 	for _, id := range metrics {
 		s, ok := j.result.Stages[i].Metrics[id]

@@ -1,8 +1,11 @@
 package result
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
@@ -79,15 +82,80 @@ func (j *judge) capacity(a *capacity.Answer) {
 			return false
 		}
 		at := slices.IndexFunc(a.Levels, func(l capacity.Level) bool { return l.Stage == c.Stage })
-		return slices.Contains(ofServer(), c.Name) || at < 0 || a.Levels[at].Load > most
+		return slices.Contains(ofServer(), c.Name) || at < 0 || a.Levels[at].Load > most || !j.matters(&c, &a.Levels[at])
 	})
-	j.check(Check{Stage: wholeRun, Name: "capacity", Value: a.Value, Unit: loadUnit(a), OK: a.Outcome != capacity.Unknown,
-		Do: "Let the search finish, and check that the target answers."}, a.Sentence)
+	do := "Let the search finish, and check that the target answers."
+	if len(a.Levels) > 0 {
+		do = "Check that the target answers."
+	}
+	j.check(Check{Stage: wholeRun, Name: "capacity", Value: a.Value, Unit: loadUnit(a), OK: a.Outcome != capacity.Unknown, Do: do}, a.Sentence)
 	j.check(Check{Stage: wholeRun, Name: "capacity_steady", Unit: metric.Share, OK: a.Unsteady == "",
 		Do: "Find out what changed in the server, and search again."}, "The server was not steady: "+a.Unsteady+".")
+	if a.Outcome != capacity.Found && a.Outcome != capacity.Always {
+		return
+	}
+	longer := Check{Stage: wholeRun, Name: "capacity_interval", Unit: metric.Share, OK: a.Needs == 0, Do: fmt.Sprintf("Let the search take about %s.", number.Span(roundly(a.Needs)))}
+	if longer.OK {
+		j.check(longer, "")
+	} else {
+		j.undecided(longer, fmt.Sprintf("The capacity is only known to lie between %s and %s %s: that is too wide for an answer.", number.Value(a.Lo, ""), number.Value(a.Hi, ""), a.Unit))
+	}
+	if search := j.facts.Capacity.Search; search.Hold > 0 && a.Value > 0 {
+		held := Check{Stage: wholeRun, Name: "capacity_held", Value: 1000 * a.Held, Unit: metric.Milliseconds, OK: a.Held > 0,
+			Do: fmt.Sprintf("Let the search take about %s.", number.Span(roundly(2*search.Seconds)))}
+		if held.OK {
+			j.check(held, "")
+		} else {
+			j.undecided(held, "The answer was not held before it was given.")
+		}
+	}
+}
+
+// roundly is a time in seconds as one says it.
+func roundly(seconds float64) time.Duration {
+	step := time.Minute
+	if seconds > 3*3600 {
+		step = time.Hour
+	}
+	d := time.Duration(seconds * float64(time.Second))
+	return max((d + step - 1).Truncate(step), step)
+}
+
+// matters reports whether a check of this client at a level can change what the level says. One that
+// was repeated says nothing. Where the objectives are met although requests went out late, they are met;
+// and error bars that lie on one side of every bound change nothing.
+func (j *judge) matters(c *Check, l *capacity.Level) bool {
+	switch {
+	case l.Unused != "":
+		return false
+	case l.Met == capacity.Yes && c.Name != clientError:
+		return false
+	case c.Name == clientError:
+		return j.straddles(l)
+	}
+	return true
+}
+
+// straddles reports whether the bound of an objective lies within the error bar of its figure.
+func (j *judge) straddles(l *capacity.Level) bool {
+	search := j.facts.Capacity
+	for k := range search.Search.Objectives {
+		o, f := &search.Search.Objectives[k], search.Figures[k]
+		st, ok := j.result.Stages[l.Stage].Metrics[f.Metric]
+		if !ok {
+			continue
+		}
+		if bar, ok := st.Error[f.Stat]; ok && bar.Lo <= o.Bound && o.Bound <= bar.Hi {
+			return true
+		}
+	}
+	return false
 }
 
 func loadUnit(a *capacity.Answer) string {
+	if a.Requests > 0 { // of sessions, for which there is no unit of its own
+		return "sessions/s"
+	}
 	if a.By == capacity.Concurrency {
 		return metric.Requests
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // The load's own gaps, by which lag is judged besides the budgets: nobody can tell a load
@@ -25,23 +26,36 @@ func (j *judge) lag(i int, sum *metric.Stage) {
 	if !ok {
 		return
 	}
-	budget := millis(time.Duration(j.plan.Budgets.Lag))
+	var median float64
 	for _, id := range []string{"time_to_first_token", "time_to_first_byte"} {
 		if s, ok := sum.Whole.Stats[id]; ok {
-			budget = max(budget, j.plan.Budgets.LagShare*quantile(&s, "p50"))
+			median = quantile(&s, "p50")
 			break
 		}
 	}
-	gap := millis(meanGap(&sum.Whole.Totals))
-	p90, most := quantile(&delay, "p90"), max(budget, gapsP90*gap)
+	nine, all := lagBudgets(j.plan, median, millis(meanGap(&sum.Whole.Totals)))
+	p90, most := quantile(&delay, "p90"), nine
 	j.check(Check{Stage: i, Name: "lag_p90", Value: p90, Budget: most, Unit: metric.Milliseconds, OK: p90 <= most, Do: lateness}, late(p90, "p90", most))
-	p99, most := quantile(&delay, "p99"), max(budget, gapsP99*gap)
+	p99, most := quantile(&delay, "p99"), all
 	// One hiccup of the machine is no uneven load: among few requests, one in twenty may be late.
 	once := delay.N < fewP99 && p99 > most && quantile(&delay, "p95") <= most
 	if once {
 		j.note(i, "A few of the %d requests went out late, by up to %s: the client was slow for a moment.", delay.N, number.Millis(delay.Max))
 	}
 	j.check(Check{Stage: i, Name: "lag_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most || once, Do: lateness}, late(p99, "p99", most))
+}
+
+// LagBudgets are how late nine of ten requests may be sent, and 99 of 100, where half of the answers
+// take no longer than a median and requests have a mean gap.
+func LagBudgets(p *plan.Plan, median, gap time.Duration) (p90, p99 time.Duration) {
+	a, b := lagBudgets(p, millis(median), millis(min(gap, mostGap)))
+	return time.Duration(a * float64(time.Millisecond)), time.Duration(b * float64(time.Millisecond))
+}
+
+// lagBudgets are the same in milliseconds.
+func lagBudgets(p *plan.Plan, median, gap float64) (p90, p99 float64) {
+	budget := max(millis(time.Duration(p.Budgets.Lag)), p.Budgets.LagShare*median)
+	return max(budget, gapsP90*gap), max(budget, gapsP99*gap)
 }
 
 // meanGap is the mean time between two requests, as far as it counts.

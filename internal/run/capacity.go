@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func newAscent(p *plan.Plan) (*ascent, error) {
 func searchOf(p *plan.Plan, objectives []objective) *capacity.Search {
 	s := &capacity.Search{
 		Whole: p.Stages[0].Rate == 0, Start: p.Stages[0].Level(), Most: p.Capacity.Max, Precision: p.Capacity.Precision,
-		Seconds: time.Duration(p.Capacity.MaxTime).Seconds(), Seed: p.Seed,
+		Seconds: time.Duration(p.Capacity.MaxTime).Seconds(), Hold: time.Duration(p.Capacity.Hold).Seconds(), Seed: p.Seed,
 	}
 	s.Least = s.Start / lowest
 	if s.Whole {
@@ -76,7 +77,37 @@ func (a *ascent) next() (plan.Stage, bool) {
 	if s.Gap == 0 {
 		s.Gap = plan.Duration(time.Second)
 	}
+	s.Gap = max(s.Gap, plan.Duration(step.Rest*float64(time.Second)))
+	if s.Name = step.Kind; step.Kind == "" && !slices.Contains(kinds(), a.plan.Stages[0].Name) {
+		s.Name = a.plan.Stages[0].Name
+	}
+	a.announce(&step)
 	return s, true
+}
+
+// announce says what a level is run for, where that is not to find the capacity.
+func (a *ascent) announce(step *capacity.Step) {
+	load := fmt.Sprintf("%.4g %s", step.Load, a.unit())
+	switch step.Kind {
+	case capacity.Hold:
+		fmt.Fprintf(a.log, "Holding %s for %.3gs.\n", load, step.Seconds)
+	case capacity.Recovery:
+		fmt.Fprintf(a.log, "After an overload: measuring %s again.\n", load)
+	case capacity.Repeat:
+		fmt.Fprintf(a.log, "Repeating %s: %s.\n", load, a.levels[len(a.levels)-1].Trouble)
+	}
+}
+
+// kinds are what levels are run for, where that is not to find the capacity. Their stages have
+// those names.
+func kinds() []string { return []string{capacity.Recovery, capacity.Hold, capacity.Repeat} }
+
+// levelKind is what the stage of a level is run for.
+func levelKind(s plan.Stage) string {
+	if slices.Contains(kinds(), s.Name) {
+		return s.Name
+	}
+	return ""
 }
 
 func (a *ascent) by() string {
@@ -95,31 +126,56 @@ func (a *ascent) drain() plan.Duration {
 	return min(a.plan.Drain, plan.Duration(max(5*time.Second, 4*a.typical)))
 }
 
-// told takes in how a level went, of which all records are there.
-func (a *ascent) told(i int, s plan.Stage, mark *record.StageMark) {
+// told takes in how a level went, of which all records are there. Its mark is the last one.
+func (a *ascent) told(i int, s plan.Stage, marks []record.StageMark) {
+	mark := &marks[len(marks)-1]
 	typical := a.tallies.typical(i)
-	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
-	a.search.Judge(&l)
+	trouble := a.tallies.trouble(a.plan, i)
+	l := a.level(i, s, marks, mark)
+	l.Trouble = trouble
 	a.levels = append(a.levels, l)
 	if l.Met != capacity.No && typical > a.typical {
 		a.typical = typical
 	}
-	fmt.Fprintf(a.log, "Level %d: %s\n", i+1, lineOf(a.search, &l))
+	fmt.Fprintf(a.log, "Level %d: %s\n", i+1, a.lineOf(&l))
+}
+
+// level is what was seen at a level.
+func (a *ascent) level(i int, s plan.Stage, marks []record.StageMark, mark *record.StageMark) capacity.Level {
+	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
+	l.Kind = levelKind(s)
+	if before := result.MarkOf(marks, i-1); before != nil {
+		l.Rest = max(mark.Begin-before.SendEnd, 0).Seconds()
+	}
+	a.search.Sessions = a.search.Sessions || a.tallies.sessions && !a.search.Whole
+	a.search.Judge(&l)
+	return l
+}
+
+// unit is that of loads.
+func (a *ascent) unit() string {
+	switch {
+	case a.search.Whole:
+		return "in flight"
+	case a.search.Sessions:
+		return "sessions/s"
+	}
+	return "requests/s"
 }
 
 // lineOf says in a line what a level showed.
-func lineOf(s *capacity.Search, l *capacity.Level) string {
-	unit := "requests/s"
-	if s.Whole {
-		unit = "in flight"
-	}
+func (a *ascent) lineOf(l *capacity.Level) string {
+	s, unit := a.search, a.unit()
 	var parts []string
 	for j := range s.Objectives {
 		if seen := &l.Seen[j]; seen.Value != nil {
 			parts = append(parts, fmt.Sprintf("%s %s", s.Objectives[j].Figure, capacity.Amount(*seen.Value, s.Objectives[j].Unit)))
 		}
 	}
-	verdict := map[string]string{capacity.Yes: "meets the objectives", capacity.No: "misses", capacity.Close: "too close to call"}[l.Met]
+	verdict := map[string]string{capacity.Yes: "meets the objectives", capacity.No: "misses"}[l.Met]
+	if verdict == "" {
+		verdict = l.Met
+	}
 	if l.Over != "" {
 		verdict += ", " + l.Over
 	}
@@ -204,9 +260,7 @@ func ascentAgain(p *plan.Plan, stages []plan.Stage, marks []record.StageMark, re
 		if mark == nil || mark.Early() {
 			break
 		}
-		l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
-		a.search.Judge(&l)
-		a.levels = append(a.levels, l)
+		a.levels = append(a.levels, a.level(i, s, marks, mark))
 	}
 	return a.found(), nil
 }

@@ -54,7 +54,7 @@ func (p *player) play(ctx context.Context) error {
 		}
 		if reason := p.pause(ctx, i, s); reason != "" {
 			now := p.lookout.now()
-			p.ledger.edge(record.Edge{Stage: i, Level: s.Level(), At: now})
+			p.ledger.edge(record.Edge{Stage: i, Level: s.Level(), Kind: levelKind(s), At: now})
 			p.ledger.stage(record.StageMark{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
 			return nil
 		}
@@ -93,7 +93,7 @@ func (p *player) stage(ctx context.Context, i int, s plan.Stage) error {
 	p.queue.tell(level)
 	if last := p.ledger.facts.Stages; p.ascent != nil && err == nil && !p.ledger.facts.Interrupted {
 		p.teller.settle(ctx)
-		p.ascent.told(i, s, &last[len(last)-1])
+		p.ascent.told(i, s, last)
 		p.ledger.facts.Capacity = p.ascent.found()
 	}
 	if p.meter != nil {
@@ -130,7 +130,7 @@ func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMar
 	}
 	l := &sweep.Level{Value: s.Level(), Passed: true}
 	if p.plan.Levels.On() || p.ascent != nil {
-		p.ledger.edge(record.Edge{Stage: i, Level: l.Value, At: p.lookout.now()})
+		p.ledger.edge(record.Edge{Stage: i, Level: l.Value, Kind: levelKind(s), At: p.lookout.now()})
 	}
 	if p.ascent != nil {
 		mark, err := p.climb(ctx, s, work)

@@ -150,7 +150,11 @@ func levelsOf(p *plan.Plan, edges []record.Edge) []plan.Stage {
 	var stages []plan.Stage
 	for _, e := range slices.SortedFunc(slices.Values(edges), func(a, b record.Edge) int { return cmp.Compare(a.Stage, b.Stage) }) {
 		if e.Stage == len(stages) {
-			stages = append(stages, p.Stages[0].At(e.Level))
+			s := p.Stages[0].At(e.Level)
+			if e.Kind != "" {
+				s.Name = e.Kind
+			}
+			stages = append(stages, s)
 		}
 	}
 	if len(stages) == 0 {

@@ -27,7 +27,8 @@ type sender struct {
 // send carries out a task until it ends or stop yields.
 func (s *sender) send(ctx context.Context, t Task, stop brake) (record.StageMark, error) {
 	work := t.load(s.plan, s.schedule)
-	s.alike.begin(work.Index, work.Arrivals == nil)
+	// A search for the capacity says itself what fails, and how often.
+	s.alike.begin(work.Index, work.Arrivals == nil && !s.plan.Capacity.On())
 	var mark record.StageMark
 	var err error
 	if s.fleet != nil {

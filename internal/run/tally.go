@@ -1,7 +1,9 @@
 package run
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +30,8 @@ type tallies struct {
 	reader *metric.Reader
 	levels map[int]*tally
 	told   int // how many levels are over: what comes of them now is too late
+	// sessions: some requests were turns of a conversation, so that a rate is one of conversations.
+	sessions bool
 }
 
 // tally is what the requests of a level showed.
@@ -38,6 +42,8 @@ type tally struct {
 	count    *count
 	sums     []capacity.Batch  // over all requests, by objective
 	spreads  []*stat.Histogram // likewise
+	late     stat.Histogram    // by how much this client sent later than it should have
+	failures map[string]int64  // by how they failed
 }
 
 // passed is what a request showed of each objective.
@@ -64,6 +70,7 @@ func (t *tallies) Add(rec *record.Record) {
 	if of == nil {
 		return
 	}
+	t.sessions = t.sessions || rec.Turn > 0
 	r := passed{due: rec.Due, end: rec.End, ok: rec.Failure == nil, warmup: rec.Phase == record.Warmup}
 	if !r.warmup {
 		req := t.reader.Read(rec)
@@ -71,6 +78,10 @@ func (t *tallies) Add(rec *record.Record) {
 		for j := range t.objectives {
 			r.seen[j] = t.objectives[j].see(t.reader, req, of.spreads[j])
 			of.sums[j].Add(r.seen[j])
+		}
+		of.late.Add(int64(max(rec.Sent-rec.Due-rec.Held, 0)))
+		if f := rec.Failure; f != nil && f.Class != record.CutOff && f.Class != record.Cancelled {
+			of.failures[failureOf(f)]++
 		}
 	}
 	if of.count != nil {
@@ -88,7 +99,7 @@ func (t *tallies) of(stage int) *tally {
 	if stage < t.told {
 		return nil
 	}
-	of := &tally{sums: make([]capacity.Batch, len(t.objectives))}
+	of := &tally{sums: make([]capacity.Batch, len(t.objectives)), failures: map[string]int64{}}
 	if t.mark != nil {
 		mark := t.mark(stage)
 		if mark == nil {
@@ -108,7 +119,8 @@ type count struct {
 	from, to                  time.Duration
 	ended, due, before, after float64
 	requests                  int64
-	seen                      []capacity.Seen // by objective
+	pace                      [batches]float64 // answers, by parts of its time
+	seen                      []capacity.Seen  // by objective
 }
 
 func newCount(mark *record.StageMark, objectives int) *count {
@@ -123,6 +135,7 @@ func newCount(mark *record.StageMark, objectives int) *count {
 func (c *count) add(r *passed) {
 	if r.ok && r.end > c.from && r.end <= c.to {
 		c.ended++
+		c.pace[c.part(r.end)]++
 	}
 	if r.due <= c.from && r.end > c.from {
 		c.before++
@@ -135,10 +148,15 @@ func (c *count) add(r *passed) {
 	}
 	c.due++
 	c.requests++
-	b := min(max(int(float64(r.due-c.from)/max(float64(c.to-c.from), 1)*batches), 0), batches-1)
+	b := c.part(r.due)
 	for j := range r.seen {
 		c.seen[j].Batches[b].Add(r.seen[j])
 	}
+}
+
+// part is the part of the level's time that a moment is in.
+func (c *count) part(at time.Duration) int {
+	return min(max(int(float64(at-c.from)/max(float64(c.to-c.from), 1)*batches), 0), batches-1)
 }
 
 // see holds a request against an objective. One that was cut off has taken at least as long as it
@@ -204,16 +222,27 @@ func (t *tallies) level(i int, load float64, open bool, mark *record.StageMark) 
 	}
 	if l.Seconds > 0 {
 		l.Answered = c.ended / l.Seconds
+		for _, n := range c.pace {
+			l.Pace = append(l.Pace, n*batches/l.Seconds)
+		}
+	}
+	for _, how := range slices.Sorted(maps.Keys(of.failures)) {
+		n := of.failures[how]
+		if l.Failure == "" || n > of.failures[l.Failure] {
+			l.Failure = how
+		}
+		l.Failed += n
 	}
 	for j := range l.Seen {
 		if of.spreads != nil {
 			t.objectives[j].figures(&l.Seen[j], of.spreads[j])
 		}
 	}
-	switch grown := c.after - c.before; {
+	l.Grew = open && c.after-c.before > 0.03*c.due+3*math.Sqrt(c.before+c.after+1)
+	switch {
 	case l.Cut:
 		l.Over = "it was ended early: the objectives were clearly missed"
-	case open && grown > 0.03*c.due+3*math.Sqrt(c.before+c.after+1):
+	case l.Grew:
 		l.Over = "the backlog grew"
 	}
 	return l
@@ -278,7 +307,12 @@ func (t *tallies) bad(i int) (shares, samples []float64) {
 }
 
 // typical is about how long an answer of a level takes; 0: none has come.
-func (t *tallies) typical(i int) time.Duration {
+func (t *tallies) typical(i int) time.Duration { return t.took(i, 0.9) }
+
+// middle is how long half of the answers of a level take at most; 0: none has come.
+func (t *tallies) middle(i int) time.Duration { return t.took(i, 0.5) }
+
+func (t *tallies) took(i int, q float64) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	of := t.levels[i]
@@ -291,6 +325,6 @@ func (t *tallies) typical(i int) time.Duration {
 			took.Add(int64(r.end - r.due))
 		}
 	}
-	v, _ := took.Quantile(0.9)
+	v, _ := took.Quantile(q)
 	return time.Duration(v)
 }

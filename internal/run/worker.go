@@ -122,7 +122,7 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 		}
 	}()
 	if w.prep.plan.Levels.On() || w.prep.plan.Capacity.On() { // so that its file alone tells which levels there were
-		if err := w.writer.Edge(record.Edge{Worker: w.sender.share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
+		if err := w.writer.Edge(record.Edge{Worker: w.sender.share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), Kind: levelKind(t.Stage), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
 			return record.StageMark{Stage: t.Index}, err
 		}
 	}

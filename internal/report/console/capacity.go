@@ -45,11 +45,7 @@ func (p *printer) capacity(r *result.Result) {
 			}
 			row = append(row, cell)
 		}
-		met := l.Met
-		if l.Cut {
-			met += ", ended early"
-		}
-		t.add(append(row, met)...)
+		t.add(append(row, l.Says(a.Goals))...)
 	}
 	p.table(&t)
 }

@@ -42,7 +42,7 @@ func (p *printer) capacity(r *result.Result) {
 			}
 			row = append(row, cell)
 		}
-		for k, cell := range append(row, l.Met) {
+		for k, cell := range append(row, l.Says(a.Goals)) {
 			columns[k].cells = append(columns[k].cells, cell)
 		}
 	}

@@ -24,8 +24,8 @@ type Answer struct {
 	Unsteady string      `json:"unsteady,omitempty"`       // why the server was not; empty: it was
 	Changed  string      `json:"changed,omitempty"`        // how the server did during the search; empty: it did not
 	Misses   *Miss       `json:"misses,omitempty"`
-	Relapse  *Relapse    `json:"relapse,omitempty"` // what an overload does to the server for longer than it lasts
-	Flat     *Flat       `json:"flat,omitempty"`    // what is missed whatever the load
+	Relapse  *Relapse    `json:"recovery,omitempty"` // what an overload does to the server for longer than it lasts
+	Flat     *Flat       `json:"flat,omitempty"`     // what is missed whatever the load
 	Goals    []Objective `json:"objectives"`
 	Levels   []Level     `json:"levels"` // in the order in which they were run
 }
@@ -234,7 +234,11 @@ func (s *Search) sentence(a *Answer, st *story, e *estimate) string {
 	}
 	b.WriteString(".")
 	if a.Held == 0 && s.Hold > 0 && a.Value > 0 {
-		b.WriteString(" It was not held: there was no time left for that.")
+		if last := at(st.failed, len(st.failed)-1); last != nil {
+			fmt.Fprintf(&b, " It was not held: %s was tried, and missed.", short(last.Load))
+		} else {
+			b.WriteString(" It was not held: there was no time left for that.")
+		}
 	}
 	if c := st.contrary; c != nil {
 		fmt.Fprintf(&b, " %s met the objectives for %s s, and %s missed them: what is met for a short time is not held.", short(c.met.Load), short(c.met.Seconds), short(c.missed.Load))
@@ -242,7 +246,11 @@ func (s *Search) sentence(a *Answer, st *story, e *estimate) string {
 	if !a.Precise {
 		fmt.Fprintf(&b, " The search ended before the interval was within %s %%.", strconv.FormatFloat(100*s.Precision, 'g', 3, 64))
 	}
-	if a.Unsteady = s.unsteady(st.counts, e); a.Unsteady == "" && st.changes > 1 {
+	switch a.Unsteady = s.unsteady(st.counts, e); {
+	case a.Unsteady != "":
+	case st.lost:
+		a.Unsteady = "it did not come back after an overload"
+	case st.changes > 1:
 		a.Unsteady = "it changed again and again"
 	}
 	if a.Unsteady != "" {
@@ -488,4 +496,31 @@ func Amount(v float64, unit string) string {
 		return short(v)
 	}
 	return short(v) + " " + unit
+}
+
+// Says is what a level showed, in a few words: whether it meets the objectives, the share of samples
+// that missed, and what it was for.
+func (l *Level) Says(goals []Objective) string {
+	parts := []string{l.Met}
+	worst, share := 0.0, 0.0
+	for j := range l.Seen {
+		if o := at(goals, j); o != nil && o.Allowed > 0 && l.Met != Yes && l.Seen[j].Share/o.Allowed > max(worst, 1) {
+			worst, share = l.Seen[j].Share/o.Allowed, l.Seen[j].Share
+		}
+	}
+	if worst > 0 {
+		parts = append(parts, Amount(share, "share")+" missed")
+	}
+	if l.Cut {
+		parts = append(parts, "ended early")
+	}
+	switch {
+	case l.Unused != "":
+		parts = append(parts, "not counted")
+	case l.Kind == Hold:
+		parts = append(parts, "hold")
+	case l.Kind == Recovery:
+		parts = append(parts, "after an overload")
+	}
+	return strings.Join(parts, ", ")
 }

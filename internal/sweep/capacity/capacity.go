@@ -83,6 +83,9 @@ type Level struct {
 	Seen     []Seen  `json:"objectives"`        // in the order of the objectives
 	Met      string  `json:"met"`               // of all objectives together
 
+	// Trouble is what was wrong with this client, where it could be the reason for what was seen; the
+	// level is then run again.
+	Trouble string `json:"-"`
 	// Pace are answers per second, by parts of the level.
 	Pace []float64 `json:"-"`
 

@@ -46,6 +46,9 @@ const (
 	settling = 0.2
 	// closely is how far from the likeliest capacity levels are among those that tell most of it.
 	closely = 0.06
+	// mostRepeats is how often a level is repeated because of this client, and allRepeats how often
+	// that happens in a search.
+	mostRepeats, allRepeats = 2, 10
 	// MostLevels bounds the search.
 	MostLevels = 60
 	// fewest is how many levels near the knee make an answer.
@@ -69,6 +72,9 @@ func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
 	if len(levels) >= MostLevels {
 		return Step{}, false
 	}
+	if step, ok := again(levels); ok && spent+step.Warmup+step.Seconds <= s.Seconds {
+		return step, true
+	}
 	st := s.story(levels)
 	if st.down != nil {
 		step, ok := s.recover(st)
@@ -81,6 +87,30 @@ func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
 		return step, true
 	}
 	return s.hold(st, spent)
+}
+
+// again is the last level once more, where this client was in trouble then; false: it was not, the
+// objectives were met all the same, or it has been tried often enough.
+func again(levels []Level) (Step, bool) {
+	l := at(levels, len(levels)-1)
+	if l == nil || l.Trouble == "" || l.Met == Yes {
+		return Step{}, false
+	}
+	total, row := 0, 0
+	for i := range levels {
+		row++
+		if levels[i].Kind == Repeat {
+			total++
+		} else {
+			row = 0
+		}
+	}
+	if row >= mostRepeats || total >= allRepeats {
+		return Step{}, false
+	}
+	step := Step{Load: l.Load, Seconds: max(l.Seconds, shortest), Kind: Repeat}
+	step.Warmup = clip(settling*step.Seconds, 1, 15)
+	return step, true
 }
 
 // probe is the next level that looks for the capacity; false: enough is known of it, or there is

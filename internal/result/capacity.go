@@ -94,7 +94,7 @@ func (j *judge) capacity(a *capacity.Answer) {
 	if a.Outcome != capacity.Found && a.Outcome != capacity.Always {
 		return
 	}
-	longer := Check{Stage: wholeRun, Name: "capacity_interval", Unit: metric.Share, OK: a.Needs == 0, Do: fmt.Sprintf("Let the search take about %s.", number.Span(roundly(a.Needs)))}
+	longer := Check{Stage: wholeRun, Name: "capacity_interval", Unit: metric.Share, OK: a.Needs == 0, Do: fmt.Sprintf("Let the search take about %s.", number.Duration(roundly(a.Needs)))}
 	if longer.OK {
 		j.check(longer, "")
 	} else {
@@ -102,7 +102,7 @@ func (j *judge) capacity(a *capacity.Answer) {
 	}
 	if search := j.facts.Capacity.Search; search.Hold > 0 && a.Value > 0 {
 		held := Check{Stage: wholeRun, Name: "capacity_held", Value: 1000 * a.Held, Unit: metric.Milliseconds, OK: a.Held > 0,
-			Do: fmt.Sprintf("Let the search take about %s.", number.Span(roundly(2*search.Seconds)))}
+			Do: fmt.Sprintf("Let the search take about %s.", number.Duration(roundly(2*search.Seconds)))}
 		if held.OK {
 			j.check(held, "")
 		} else {
@@ -128,8 +128,8 @@ func (j *judge) matters(c *Check, l *capacity.Level) bool {
 	switch {
 	case l.Unused != "":
 		return false
-	case l.Met == capacity.Yes && c.Name != clientError:
-		return false
+	case l.Meets() && c.Name != clientError && j.result.Capacity.By == capacity.Rate:
+		return false // requests that went out late count from when they were due
 	case c.Name == clientError:
 		return j.straddles(l)
 	}

@@ -189,7 +189,8 @@ func (s *Search) found(a *Answer, st *story) {
 	e := s.estimate(st.counts)
 	a.Outcome, a.Value, a.Lo, a.Hi, a.Precise = Found, e.value, e.lo, e.hi, e.done
 	if s.breaks(st) {
-		a.Lo, a.Hi, a.Precise = min(a.Lo, s.enduring(st, surely)), max(a.Hi, min(s.enduring(st, hardly), st.bound())), false
+		_, second := st.bounds()
+		a.Lo, a.Hi, a.Precise = min(a.Lo, s.lasting(st)), max(a.Hi, min(s.enduring(st, hardly), second)), false
 	}
 	switch load, ok := s.target(st); {
 	case st.held != nil:

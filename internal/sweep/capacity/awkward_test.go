@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -236,10 +234,29 @@ type outcome struct {
 }
 
 func (o *outcome) String() string {
-	return fmt.Sprintf("right %d of %d, truth within %d, held %d, for ten minutes more %d; %.0f levels, %.0f s", o.right, o.n, o.within, o.held, o.lasted, o.levels/float64(o.n), o.took/float64(o.n))
+	return fmt.Sprintf("right %d of %d, truth within %d, held %d, for ten minutes more %d; %.0f levels, %.0f s",
+		o.right, o.n, o.within, o.held, o.lasted, o.levels/float64(o.n), o.took/float64(o.n))
 }
 
-// right reports whether an answer is what it must be.
+// add searches for the capacity of a server, and says what was found.
+func (o *outcome) add(k *awkward.Kind, seed uint64) *Answer {
+	c := &client{server: k.New(seed), rng: rand.New(rand.NewPCG(seed, 9)), search: searchFor(k, seed)}
+	o.took += c.run()
+	o.n, o.levels = o.n+1, o.levels+float64(len(c.levels))
+	a := c.search.Answer(c.levels)
+	ok, within := right(k, a)
+	for _, to := range []struct {
+		n  *int
+		is bool
+	}{{&o.right, ok}, {&o.within, within}, {&o.held, a.Held > 0}, {&o.lasted, a.Held > 0 && c.holds(a.Value)}} {
+		if to.is {
+			*to.n++
+		}
+	}
+	return a
+}
+
+// right reports whether an answer is what it must be, and whether the truth is in its interval.
 func right(k *awkward.Kind, a *Answer) (right, within bool) {
 	found := a.Outcome == Found && a.Held > 0
 	within = k.Load == 0 || a.Lo <= k.Load && k.Load <= a.Hi
@@ -255,51 +272,32 @@ func right(k *awkward.Kind, a *Answer) (right, within bool) {
 	return found && a.Unsteady == "" || a.Needs > 0, within
 }
 
+// The answer to an awkward server, or the refusal, is right in 95 of 100 searches, the interval
+// holds the truth in 95, and what was held holds for ten minutes more in 99.
 func TestAwkwardServers(t *testing.T) {
-	searches := 3
+	searches := 1
 	if whole() {
 		searches = 200
 	}
-	if n := os.Getenv("N"); n != "" {
-		fmt.Sscan(n, &searches)
-	}
-	only, verbose := os.Getenv("ONLY"), os.Getenv("VERBOSE") != ""
+	held, lasted := 0, 0
 	for _, k := range awkward.Kinds() {
-		if !strings.Contains(k.Name, only) {
-			continue
-		}
-		var o outcome
 		t.Run(k.Name, func(t *testing.T) {
+			var o outcome
 			for i := range searches {
-				seed := uint64(i)
-				c := &client{server: k.New(seed), rng: rand.New(rand.NewPCG(seed, 9)), search: searchFor(&k, seed)}
-				spent := c.run()
-				o.took += spent
-				o.n, o.levels = o.n+1, o.levels+float64(len(c.levels))
-				a := c.search.Answer(c.levels)
-				ok, within := right(&k, a)
-				lasted := true
-				if a.Held > 0 {
-					o.held++
-					lasted = c.holds(a.Value)
-				}
-				for _, to := range []struct {
-					n  *int
-					is bool
-				}{{&o.right, ok}, {&o.within, within}, {&o.lasted, a.Held > 0 && lasted}} {
-					if to.is {
-						*to.n++
-					}
-				}
-				if verbose && (!ok || !within || !lasted || i == 0) {
-					t.Logf("%d: %t %t %t %.0f s: %s", i, ok, within, lasted, spent, a.Sentence)
-					for j := range a.Levels {
-						l := &a.Levels[j]
-						t.Logf("   %-8s %.4g for %.3g rest %.3g: %s %.2f %s %s", l.Kind, l.Load, l.Seconds, l.Rest, l.Met, l.bad, l.Over, l.Unused)
-					}
+				a := o.add(&k, uint64(i))
+				if i == 0 {
+					t.Log(a.Sentence)
 				}
 			}
-			t.Log(k.Name, &o)
+			t.Log(&o)
+			held, lasted = held+o.held, lasted+o.lasted
+			if o.right < o.n*95/100 || o.within < o.n*95/100 {
+				t.Error("not often enough")
+			}
 		})
+	}
+	t.Logf("%d of %d hold for ten minutes more", lasted, held)
+	if lasted < held*99/100 {
+		t.Error("not often enough")
 	}
 }

@@ -8,7 +8,7 @@ import (
 const (
 	// changeOdds is the logarithm of how much likelier levels are to be those of two servers, one after
 	// the other, than those of one, for it to be said that the server changed.
-	changeOdds = 8
+	changeOdds = 9
 	// between is how many times as much as parts of a level levels differ, at least, for reasons
 	// that last longer than a level.
 	between = 3

@@ -13,12 +13,15 @@ const (
 	doubtful = 0.35
 	// stepDown is by how much less is tried after a hold that was not met.
 	stepDown = 0.96
-	// lasting is for how long a load is to be held, in seconds, of a server that breaks suddenly; surely
+	// margin is the part of the lowest load at which it broke that a server is taken to hold that does
+	// not recover by itself.
+	margin = 0.8
+	// tenMinutes is for how long a load is to be held, in seconds, of a server that breaks suddenly; surely
 	// is the chance with which it is, hardly that with which it is at the upper end of the interval.
-	lasting = 600
-	surely  = 0.97
-	hardly  = 0.05
-	likely  = 0.75
+	tenMinutes = 600
+	surely     = 0.985
+	hardly     = 0.05
+	likely     = 0.75
 	// glimpse is a time in seconds that tells nothing of how long a load that is met holds.
 	glimpse = 10
 )
@@ -58,7 +61,7 @@ func (s *Search) target(st *story) (float64, bool) {
 		e := s.estimate(st.counts)
 		load = math.Sqrt(e.lo * e.value * math.Pow(e.belief.at(cautious)/e.value, widen(e.near)))
 		if s.breaks(st) {
-			load = min(load, s.enduring(st, surely))
+			load = min(load, s.lasting(st))
 		}
 	}
 	for i := range st.failed {
@@ -99,10 +102,10 @@ func (s *Search) believed(levels []Level, load float64) bool {
 	return lo == nil || hi == nil || load <= s.after(levels).belief.at(doubtful)
 }
 
-// bound is the second lowest load at which a server broke that breaks suddenly: how long it holds a
-// load is a matter of chance, and the lowest may have been bad luck. It is infinite where there is none.
-func (st *story) bound() float64 {
-	first, second := math.Inf(1), math.Inf(1)
+// bounds are the lowest load at which a server broke, and the second lowest: where it breaks suddenly,
+// the lowest may have been bad luck. They are infinite where there are none.
+func (st *story) bounds() (first, second float64) {
+	first, second = math.Inf(1), math.Inf(1)
 	for i := range st.counts {
 		l := &st.counts[i]
 		switch {
@@ -113,7 +116,18 @@ func (st *story) bound() float64 {
 			second = min(second, l.Load)
 		}
 	}
-	return second
+	return first, second
+}
+
+// lasting is the load that a server that breaks suddenly is taken to hold. One that does not recover
+// by itself has a margin besides: chance finds the moment at which it breaks, and nobody is there.
+func (s *Search) lasting(st *story) float64 {
+	load := s.enduring(st, surely)
+	if st.relapse != nil && !st.absent {
+		first, _ := st.bounds()
+		load = min(load, margin*first)
+	}
+	return load
 }
 
 // enduring is the load that a server that breaks suddenly holds with a chance: how soon it breaks is
@@ -141,7 +155,7 @@ func (s *Search) enduring(st *story, chance float64) float64 {
 	}
 	var powers, rates, logs []float64
 	for k := range 12 {
-		power := 8 * math.Pow(8, float64(k)/11)
+		power := 8 * math.Pow(5, float64(k)/11)
 		for r := range 60 {
 			rate := math.Exp(-12 + 14*float64(r)/59) // of breaks in a second at the highest load
 			sum := 0.0
@@ -161,7 +175,7 @@ func (s *Search) enduring(st *story, chance float64) float64 {
 		p, n := 0.0, 0.0
 		for i := range logs {
 			w := math.Exp(logs[i] - best)
-			p, n = p+w*math.Exp(-lasting*rates[i]*math.Exp(powers[i]*(g[k]-hi))), n+w
+			p, n = p+w*math.Exp(-tenMinutes*rates[i]*math.Exp(powers[i]*(g[k]-hi))), n+w
 		}
 		if p >= chance*n {
 			return math.Exp(g[k])

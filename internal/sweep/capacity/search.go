@@ -61,6 +61,8 @@ const (
 	same = 0.02
 	// fewSamples is how many samples of an objective are few, whatever its percentile needs.
 	fewSamples = 30
+	// beyondChance is how many standard errors are beyond any chance.
+	beyondChance = 2.6
 	// noChance is the chance that is none: that all of a few samples are bad though few may be.
 	noChance = 0.001
 	// clearlyOver is by how many standard errors a level misses that the server did not keep up with.
@@ -72,7 +74,7 @@ func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
 	if len(levels) >= MostLevels {
 		return Step{}, false
 	}
-	if step, ok := again(levels); ok && spent+step.Warmup+step.Seconds <= s.Seconds {
+	if step, ok := s.again(levels); ok && spent+step.Warmup+step.Seconds <= s.Seconds {
 		return step, true
 	}
 	st := s.story(levels)
@@ -91,9 +93,9 @@ func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
 
 // again is the last level once more, where this client was in trouble then; false: it was not, the
 // objectives were met all the same, or it has been tried often enough.
-func again(levels []Level) (Step, bool) {
+func (s *Search) again(levels []Level) (Step, bool) {
 	l := at(levels, len(levels)-1)
-	if l == nil || l.Trouble == "" || l.Met == Yes {
+	if l == nil || l.Trouble == "" || l.Meets() && !s.Whole {
 		return Step{}, false
 	}
 	total, row := 0, 0
@@ -173,9 +175,12 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 	return s.refine(levels, a), a, !a.done
 }
 
-// missed reports whether one of the levels clearly misses an objective.
+// missed reports whether one of the levels misses an objective beyond any chance: of a few requests
+// at a low load some fail.
 func missed(levels []Level) bool {
-	return slices.ContainsFunc(levels, func(l Level) bool { return l.Met == No })
+	return slices.ContainsFunc(levels, func(l Level) bool {
+		return l.Over != "" || l.Met == No && (l.bad >= beyondChance || l.hopeless())
+	})
 }
 
 // highest is the highest load of the levels.
@@ -211,6 +216,9 @@ func bracket(levels []Level) (lo, hi *Level) {
 	}
 	return lo, hi
 }
+
+// Meets reports whether a level is more likely to meet the objectives than not, and did not end early.
+func (l *Level) Meets() bool { return l.met() && !l.blank }
 
 // met reports whether a level is more likely to meet the objectives than not.
 func (l *Level) met() bool { return !l.missed && l.Over == "" }

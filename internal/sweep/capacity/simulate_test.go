@@ -262,14 +262,14 @@ func TestSimulatedUnsteadyServer(t *testing.T) {
 	}
 	s := Search{Objectives: []Objective{percentile(0.95, 0.45)}, Start: 10, Least: 0.1, Seconds: 3600, Precision: 0.005}
 	told := 0
-	for i := range 20 {
+	for i := range 40 {
 		levels, _ := simulate(s, queue{c: 8, mu: 10, drift: 0.5}, uint64(i))
 		if a := s.Answer(levels); a.Unsteady != "" || a.Changed != "" {
 			told++
 		}
 	}
-	t.Logf("%d of 20", told)
-	if told < 16 {
+	t.Logf("%d of 40", told)
+	if told < 32 {
 		t.Error("not told often enough")
 	}
 }

@@ -278,11 +278,17 @@ func (l *Level) hopeless() bool {
 	return false
 }
 
-// good is the highest load below another that was met; 0: there is none.
+// good is the highest load that was met and is so far below another that chance does not make it miss,
+// or else the highest below it; 0: there is none.
 func (s *Search) good(st *story, below float64) (load float64) {
-	for i := range st.counts {
-		if l := &st.counts[i]; l.met() && !l.blank && l.Load < 0.9*below && l.Load > load {
-			load = l.Load
+	for _, part := range []float64{0.4, 0.9} {
+		for i := range st.counts {
+			if l := &st.counts[i]; l.met() && !l.blank && l.Load <= part*below && l.Load > load {
+				load = l.Load
+			}
+		}
+		if load > 0 {
+			break
 		}
 	}
 	return load

@@ -91,6 +91,8 @@ func (a *ascent) announce(step *capacity.Step) {
 	switch step.Kind {
 	case capacity.Hold:
 		fmt.Fprintf(a.log, "Holding %s for %.3gs.\n", load, step.Seconds)
+	case capacity.Overload:
+		fmt.Fprintf(a.log, "Before the answer is held: an overload of %s.\n", load)
 	case capacity.Recovery:
 		fmt.Fprintf(a.log, "After an overload: measuring %s again.\n", load)
 	case capacity.Repeat:
@@ -100,7 +102,9 @@ func (a *ascent) announce(step *capacity.Step) {
 
 // kinds are what levels are run for, where that is not to find the capacity. Their stages have
 // those names.
-func kinds() []string { return []string{capacity.Recovery, capacity.Hold, capacity.Repeat} }
+func kinds() []string {
+	return []string{capacity.Recovery, capacity.Hold, capacity.Overload, capacity.Repeat}
+}
 
 // levelKind is what the stage of a level is run for.
 func levelKind(s plan.Stage) string {

@@ -132,7 +132,7 @@ func (s *Search) Answer(levels []Level) *Answer {
 	case a.Flat != nil:
 		s.never(a, st)
 	case lo == nil && hi == nil:
-		a.Sentence = "The capacity is not known: " + unseen(levels) + "."
+		a.Sentence = "The capacity is not known: " + a.unseen(levels) + "."
 	case lo == nil:
 		a.Outcome, a.Hi, a.Misses = Never, hi.Load, s.miss(st.counts, 0)
 		a.Sentence = fmt.Sprintf("No load was found that meets the objectives: even at %s, the lowest that was tried, %s.", a.loads(hi.Load), a.Misses.text)
@@ -146,11 +146,11 @@ func (s *Search) Answer(levels []Level) *Answer {
 }
 
 // unseen says why no level tells anything.
-func unseen(levels []Level) string {
+func (a *Answer) unseen(levels []Level) string {
 	if len(levels) == 0 {
 		return "no level was measured"
 	}
-	if f := failures(levels); f != "" {
+	if f := a.failures(); f != "" {
 		return f
 	}
 	return "no level had enough requests"
@@ -277,24 +277,24 @@ func (s *Search) also(a *Answer, st *story) string {
 			fmt.Fprintf(&b, "; it recovered after %s s without requests.", short(r.Rest))
 		}
 	}
-	if f := failures(a.Levels); f != "" && a.Outcome != Unknown {
+	if f := a.failures(); f != "" && a.Outcome != Unknown {
 		fmt.Fprintf(&b, " %s.", f)
 	}
 	return b.String()
 }
 
 // failures says how requests failed most, and how often.
-func failures(levels []Level) string {
+func (a *Answer) failures() string {
 	var worst *Level
-	for i := range levels {
-		if l := &levels[i]; l.Failed > 0 && (worst == nil || l.Failed > worst.Failed) {
+	for i := range a.Levels {
+		if l := &a.Levels[i]; l.Failed > 0 && (worst == nil || l.Failed > worst.Failed) {
 			worst = l
 		}
 	}
 	if worst == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d requests failed at %s: %s", worst.Failed, worst.Requests, short(worst.Load), worst.Failure)
+	return fmt.Sprintf("%d of %d requests failed at %s: %s", worst.Failed, worst.Requests, a.loads(worst.Load), worst.Failure)
 }
 
 const (

@@ -61,6 +61,9 @@ const (
 	Recovery = "recovery"
 	// Hold is the answer, held for a while before it is given.
 	Hold = "hold"
+	// Overload is more than the server keeps up with, right before a hold: what it has saved up for
+	// bursts is used up then.
+	Overload = "overload"
 	// Repeat is the level before it once more: this client was in trouble then, and it does not count.
 	Repeat = "repeat"
 )
@@ -68,7 +71,7 @@ const (
 // Level is what was seen at one load.
 type Level struct {
 	Stage    int     `json:"stage"`
-	Kind     string  `json:"kind,omitempty"` // Recovery, Hold or Repeat; empty: it looks for the capacity
+	Kind     string  `json:"kind,omitempty"` // Recovery, Hold, Overload or Repeat; empty: it looks for the capacity
 	Load     float64 `json:"load"`
 	Seconds  float64 `json:"seconds"` // measured
 	Requests int64   `json:"requests"`

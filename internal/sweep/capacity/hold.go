@@ -34,7 +34,7 @@ func (s *Search) reserve() float64 {
 	if s.Hold == 0 {
 		return 0
 	}
-	return 1.5*(1+settling)*s.holdFor() + 1 // the first may not be the last
+	return 1.5*(1+settling)*s.holdFor() + 2*shortest // the first may not be the last
 }
 
 // hold is the level that holds the answer; false: it was held, there is none, or time is over.
@@ -43,11 +43,21 @@ func (s *Search) hold(st *story, spent float64) (Step, bool) {
 	if s.Hold == 0 || st.held != nil || !ok {
 		return Step{}, false
 	}
+	if s.overload(st, load) && s.Seconds-spent > s.reserve() {
+		return Step{Load: s.tidy(2 * load), Kind: Overload, Seconds: shortest, Warmup: 1}, true
+	}
 	step := Step{Load: load, Kind: Hold, Rest: st.cure()}
 	left := (s.Seconds - spent - step.Rest) / (1 + settling)
 	step.Seconds = min(s.holdFor(), left)
 	step.Warmup = clip(settling*step.Seconds, min(1, step.Seconds), 15)
 	return step, step.Seconds >= s.holdFor()/2
+}
+
+// overload reports whether a hold of a load is to come right after an overload: a server that allows
+// bursts has saved up for one otherwise. One that does not recover by itself is spared.
+func (s *Search) overload(st *story, load float64) bool {
+	_, hi := bracket(st.counts)
+	return !s.Whole && hi != nil && st.relapse == nil && st.last.Kind != Overload && !broken(&st.last) && (s.Most == 0 || 2*load <= s.Most)
 }
 
 // target is the load to hold; false: there is none that is met.

@@ -272,8 +272,8 @@ func (s *Search) length(levels []Level, load float64, known *estimate, left floa
 		// A few requests there must be, however slowly they come.
 		few := min(handful/max(perSecond, 1e-9), s.Seconds/5)
 		if slices.ContainsFunc(levels, func(l Level) bool { return l.Load > load && l.hopeless() && !l.Grew }) {
-			few *= 0.4 // it is not a matter of a few
-			return clip(few, shortest, s.Seconds/5)
+			// It is not a matter of a few.
+			return clip(0.4*handful/max(perSecond, 1e-9), shortest, max(s.Seconds/5, shortest))
 		}
 		return clip(seconds/3, max(shortest, few), max(clip(s.Seconds/parts, min(1, s.Seconds/5), roughly), few))
 	}

@@ -77,9 +77,12 @@ func (s *Search) story(levels []Level) *story {
 			st.unused[l.Stage] = "this client was in trouble"
 			continue
 		}
-		if st.down != nil && kind == Recovery {
+		switch {
+		case kind == Overload:
+			st.unused[l.Stage] = "it was meant to be too much"
+		case st.down != nil && kind == Recovery:
 			s.recovered(st, l)
-		} else {
+		default:
 			s.seen(st, l)
 		}
 		st.last = l

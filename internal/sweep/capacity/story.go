@@ -331,7 +331,8 @@ func (s *Search) recover(st *story) (Step, bool) {
 	}
 	n := 0 // of lower loads and rests that were tried
 	for i := range st.tried {
-		if l := &st.tried[i]; l.Load < st.well || i > 0 && st.tried[i-1].Load == st.well {
+		l, before := &st.tried[i], at(st.tried, i-1)
+		if l.Load < st.well || before != nil && !(before.Load < st.well && before.Met != No) {
 			n++
 		}
 	}

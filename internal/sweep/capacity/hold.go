@@ -15,11 +15,11 @@ const (
 	stepDown = 0.96
 	// margin is the part of the lowest load at which it broke that a server is taken to hold that does
 	// not recover by itself.
-	margin = 0.8
+	margin = 0.77
 	// tenMinutes is for how long a load is to be held, in seconds, of a server that breaks suddenly; surely
 	// is the chance with which it is, hardly that with which it is at the upper end of the interval.
 	tenMinutes = 600
-	surely     = 0.985
+	surely     = 0.993
 	hardly     = 0.05
 	likely     = 0.75
 	// glimpse is a time in seconds that tells nothing of how long a load that is met holds.

@@ -70,6 +70,11 @@ func (s *Search) target(st *story) (float64, bool) {
 	if hi != nil {
 		e := s.estimate(st.counts)
 		load = math.Sqrt(e.lo * e.value * math.Pow(e.belief.at(cautious)/e.value, widen(e.near)))
+		for i := range st.counts { // what is met beyond all doubt is not given away
+			if l := &st.counts[i]; l.bad <= -clearlyOver && l.Load <= e.value {
+				load = max(load, 0.97*l.Load)
+			}
+		}
 		if s.breaks(st) {
 			load = min(load, s.lasting(st))
 		}

@@ -202,9 +202,11 @@ func broke(levels []Level) bool {
 
 const (
 	// early is the share of a level that tells how it began.
-	early = 0.2
+	early = 0.1
 	// fallen is the share of what it did before that a server answers that has collapsed.
 	fallen = 0.6
+	// about is how many times as high as one that is met a load is at most that is not plainly too much.
+	about = 1.3
 )
 
 // beganWell reports whether the objectives were met when a level began.
@@ -224,28 +226,32 @@ func (s *Search) beganWell(l *Level) bool {
 	return true
 }
 
-// sudden reports whether the server collapsed in the midst of a level: it began well and ended badly,
-// and either is known to stay down then, or answered fewer than at a load that was met.
+// sudden reports whether the server collapsed at a load about which others are met: it is known to
+// stay down then, and the level began well; or it answered fewer in the end than at a load that was met.
 func (s *Search) sudden(st *story, l *Level) bool {
-	if !s.beganWell(l) || !broken(l) && !endedBadly(l) {
+	switch {
+	case !broken(l) && !endedBadly(l):
 		return false
+	case st.relapse != nil:
+		return s.beganWell(l) && (!st.absent || l.Failed > 0)
 	}
-	if st.relapse != nil {
-		return !st.absent || l.Failed > 0
-	}
-	pace := 0.0
+	pace, top := 0.0, 0.0
 	for _, m := range [][]Level{st.counts, st.brief} {
 		for i := range m {
 			if m[i].met() && m[i].Load < 1.5*l.Load {
-				pace = max(pace, m[i].Answered)
+				pace, top = max(pace, m[i].Answered), max(top, m[i].Load)
 			}
 		}
 	}
-	lowest := pace
-	for _, p := range l.Pace[min(1, len(l.Pace)):] {
-		lowest = min(lowest, p)
+	end := l.Pace[len(l.Pace)/2:]
+	if pace = min(pace, l.Load); l.Load > about*top || pace*l.Seconds/2 < handful {
+		return false // it is plainly too much, or there are too few answers to tell
 	}
-	return lowest < fallen*min(pace, l.Load)
+	sum := 0.0
+	for _, p := range end {
+		sum += p
+	}
+	return len(end) > 0 && sum < fallen*pace*float64(len(end))
 }
 
 // endedBadly reports whether most samples of the end of a level miss an objective.

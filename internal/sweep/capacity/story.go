@@ -323,8 +323,8 @@ func (s *Search) change(st *story, n int, better bool, was, is Level) {
 	st.changes++
 }
 
-// The rests after which a server that stays down is tried, in seconds.
-var rests = [...]float64{5, 10, 20, 40}
+// rests are those after which a server that stays down is tried, in seconds.
+func rests() [4]float64 { return [...]float64{5, 10, 20, 40} }
 
 // recover is the next level after an overload: at first a load that was met, then lower ones,
 // then that load again after longer and longer rests. False: the server does not come back.
@@ -342,7 +342,7 @@ func (s *Search) recover(st *story) (Step, bool) {
 			n++
 		}
 	}
-	if r := st.relapse; r != nil && r.Rest > 0 && len(st.tried) < len(rests) { // it is known what helps
+	if r := st.relapse; r != nil && r.Rest > 0 && len(st.tried) < len(rests()) { // it is known what helps
 		lows, n, last = nil, len(st.tried), at(st.tried, 0)
 		if last == nil {
 			last = st.down
@@ -353,8 +353,8 @@ func (s *Search) recover(st *story) (Step, bool) {
 	case last.Load < st.well && last.Met != No: // it may be well now
 	case n < len(lows):
 		step.Load = lows[n]
-	case n-len(lows) < len(rests):
-		step.Rest = max(rests[n-len(lows)], 1.2*st.rest())
+	case n-len(lows) < len(rests()):
+		step.Rest = max(rests()[n-len(lows)], 1.2*st.rest())
 	default:
 		return Step{}, false
 	}
@@ -439,11 +439,11 @@ func (st *story) cure() float64 {
 	case r == nil || !broken(&st.last) && !endedBadly(&st.last):
 		return 0
 	case st.absent:
-		return max(st.back, rests[1])
+		return max(st.back, rests()[1])
 	case r.Rest > 0:
 		return 1.2 * r.Rest
 	default:
-		return rests[1]
+		return rests()[1]
 	}
 }
 

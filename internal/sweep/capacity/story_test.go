@@ -58,7 +58,7 @@ func TestRecovery(t *testing.T) {
 	levels := []Level{told(s, 0, 4, "", 0), told(s, 1, 8, "", 0), over}
 	steps := []struct {
 		load, rest float64
-	}{{4, 0}, {2, 0}, {1, 0}, {4, rests[0]}, {4, rests[1]}}
+	}{{4, 0}, {2, 0}, {1, 0}, {4, rests()[0]}, {4, rests()[1]}}
 	for i, want := range steps {
 		step, ok := s.Next(levels, 60)
 		if !ok || step.Kind != Recovery || step.Load != want.load || step.Rest != want.rest {
@@ -73,7 +73,7 @@ func TestRecovery(t *testing.T) {
 		levels = append(levels, l)
 	}
 	a := s.Answer(levels)
-	if r := a.Relapse; r == nil || r.Load != 16 || r.Stays != 1 || r.Rest != rests[1] || r.Lost {
+	if r := a.Relapse; r == nil || r.Load != 16 || r.Stays != 1 || r.Rest != rests()[1] || r.Lost {
 		t.Errorf("found %+v", r)
 	}
 	if want := "After 16 requests/s it did not recover at 1; it recovered after 10 s without requests."; !strings.Contains(a.Sentence, want) {

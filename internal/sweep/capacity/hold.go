@@ -10,7 +10,7 @@ const (
 	// cautious is the chance with which the capacity is below the load that is held.
 	cautious = 0.05
 	// doubtful is the same for a load that was held, with what was seen then.
-	doubtful = 0.35
+	doubtful = 0.2
 	// stepDown is by how much less is tried after a hold that was not met.
 	stepDown = 0.96
 	// margin is the part of the lowest load at which it broke that a server is taken to hold that does
@@ -72,7 +72,7 @@ func (s *Search) target(st *story) (float64, bool) {
 		load = math.Sqrt(e.lo * e.value * math.Pow(e.belief.at(cautious)/e.value, widen(e.near)))
 		for i := range st.counts { // what is met beyond all doubt is not given away
 			if l := &st.counts[i]; l.bad <= -clearlyOver && l.Load <= e.value {
-				load = max(load, 0.97*l.Load)
+				load = max(load, 0.95*l.Load)
 			}
 		}
 		if s.breaks(st) {

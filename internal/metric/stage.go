@@ -62,6 +62,8 @@ type Counts struct {
 	Server   [2]int64 // tokens by the server's count
 	Disagree [2]int64 // Σ |server − local|
 
+	Around Around // of those, what the server counts around prompts
+
 	// Where one is held against the other: input, output. StandIn has the events of streams in
 	// the place of the server's count, where there is none and the tokenizer is not the model's.
 	Compared [2]Compared
@@ -353,6 +355,7 @@ func (c *Counts) merge(o *Counts) {
 		c.ClaimSum[i] += o.ClaimSum[i]
 		c.ClaimUsed[i] += o.ClaimUsed[i]
 	}
+	c.Around.merge(o.Around)
 	c.StandIn.merge(o.StandIn)
 	c.Under += o.Under
 	c.UnderSaid += o.UnderSaid

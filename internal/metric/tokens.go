@@ -32,6 +32,26 @@ func (c *Compared) merge(o Compared) {
 	c.Short += o.Short
 }
 
+// Around is by how many tokens the server's counts of prompts are beyond this side's. What a server
+// puts around a prompt is the same for each.
+type Around struct {
+	N           int64 // prompts
+	Least, Most int64
+	Longest     int64 // prompt, by this side's count
+}
+
+func (a *Around) merge(o Around) {
+	switch {
+	case o.N == 0:
+		return
+	case a.N == 0:
+		*a = o
+		return
+	}
+	a.N += o.N
+	a.Least, a.Most, a.Longest = min(a.Least, o.Least), max(a.Most, o.Most), max(a.Longest, o.Longest)
+}
+
 // compare takes the counts of a successful request's prompt (0) or answer (1).
 func (s *stage) compare(i int, t record.Tokens, standIn bool) {
 	if t.Claimed > 0 {
@@ -51,6 +71,9 @@ func (s *stage) compare(i int, t record.Tokens, standIn bool) {
 		s.Both[i]++
 		s.Server[i] += int64(t.N)
 		s.Disagree[i] += int64(max(t.N-local, local-t.N))
+		if more := int64(t.N - local); i == 0 {
+			s.Around.merge(Around{1, more, more, int64(local)})
+		}
 	}
 	if t.Expected > 0 || t.Local >= 0 && !standIn {
 		s.Compared[i].add(t.N, local)
@@ -75,7 +98,9 @@ func (s *stage) under(r *Request, standIn bool) {
 		return
 	}
 	shown := r.events
-	if !standIn && out.Local >= 0 {
+	// A text that reads back as more tokens than it was made of is no evidence against a count of just
+	// what was asked for.
+	if !standIn && out.Local >= 0 && out.N != r.Asked {
 		if shown = max(shown, out.Local); 4*out.Local <= 5*out.N {
 			return
 		}

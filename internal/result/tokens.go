@@ -77,6 +77,9 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 	if n := c.Sources[1][record.FromEvents] - c.Claimed[1]; n > 0 {
 		j.note(i, "The output tokens of %s are counted as one per event: the server reported no count.", number.Things(n, "request"))
 	}
+	if j.grows(i, &c.Around) {
+		return
+	}
 	if j.plan.Tokenizer.StandIn() {
 		j.standIn(i, sum)
 		return
@@ -126,6 +129,36 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 
 // templateTokens is more than a chat template adds to a prompt.
 const templateTokens = 1 << 10
+
+// unevenness is by how many tokens a server's counts of prompts may differ from one another beyond
+// what another tokenizer explains: tokenizers are rarely apart by a factor of three.
+const (
+	unevenness    = 64
+	unevenTimes   = 2
+	leastPrompts  = 10
+	unevenMessage = "Figures in input tokens cannot be trusted: the server counts from %s to %s tokens more than there are in the prompts, of which the longest has %s. What a server puts around prompts is the same for each."
+)
+
+// grows judges whether what the server counts beyond the prompts that were made here is the same for
+// all of them, as a template is; true: it is not.
+func (j *judge) grows(i int, a *metric.Around) bool {
+	d := &j.plan.Data
+	made := d.Source == plan.SourceSynthetic || d.Source == plan.SourceRandom
+	budget := unevenness + unevenTimes*a.Longest
+	if !made || pictured(&d.Media) || a.N < leastPrompts || a.Most-a.Least <= budget {
+		return false
+	}
+	j.check(Check{Stage: i, Name: "token_drift_input", Value: float64(a.Most - a.Least), Budget: float64(budget), Unit: metric.TokenCount,
+		Do: "Check what the server reports as usage. Latencies are not affected."},
+		fmt.Sprintf(unevenMessage, number.Count(a.Least), number.Count(a.Most), number.Count(a.Longest)))
+	return true
+}
+
+// pictured reports whether prompts hold more than text, which this side does not count.
+func pictured(m *plan.Media) bool {
+	none := plan.Length{}
+	return m.Image.Count != none || m.Video.Count != none || m.Audio.Count != none
+}
 
 // far reports whether counts of the server and of the model's own tokenizer cannot both be
 // right. added: the server's have tokens that this side does not know of.

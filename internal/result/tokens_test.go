@@ -46,6 +46,22 @@ func TestTokenCounts(t *testing.T) {
 				r.Events, r.Streamed = r.Events[:1], false
 			})
 		}},
+		{name: "reads back as more than was asked for", bend: func(w *world) {
+			w.each(func(_ int, r *record.Record) {
+				r.Out, r.Asked = record.Tokens{N: 20, Source: record.FromServer, Local: 20}, 20
+			})
+			w.recs[300].Out.Local = 72
+		}, quiet: true},
+		{name: "prompts that grow with each request", bend: func(w *world) {
+			w.plan.Data.Source, w.plan.Tokenizer.Name = plan.SourceSynthetic, plan.TokenizerBuiltin
+			w.each(func(i int, r *record.Record) { r.In = record.Tokens{N: 8 * (i + 1), Source: record.FromServer, Local: 8} })
+		}, want: []string{"token_drift_input"}, says: "the server counts from "},
+		{name: "prompts with a long template", bend: func(w *world) {
+			w.plan.Data.Source, w.plan.Tokenizer.Name = plan.SourceSynthetic, plan.TokenizerBuiltin
+			w.each(func(i int, r *record.Record) {
+				r.In = record.Tokens{N: 3000 + 2*(8+i%30), Source: record.FromServer, Local: 8 + i%30}
+			})
+		}},
 		{name: "tokens spread over events", bend: func(w *world) {
 			w.each(func(_ int, r *record.Record) {
 				r.Out, r.Asked = record.Tokens{N: 10, Source: record.FromServer, Local: 10}, 0

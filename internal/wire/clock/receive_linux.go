@@ -137,8 +137,12 @@ func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 	if s.stamp(wall, after, !s.rx.drained); n+s.rx.left >= muchWaits {
 		s.blur.full(s.last, before)
 	}
-	if n >= stalls*leastEvent && s.last.User-s.blur.since >= stallsAfter && s.rx.inform(fd) && s.segments.upTo(int64(s.rx.info.Data_segs_in)) >= stalls {
-		s.last = s.blur.stall(s.last, time.Duration(s.rx.info.Rtt)*time.Microsecond)
+	if n >= stalls*leastEvent && s.last.User-s.blur.since >= stallsAfter && s.rx.inform(fd) {
+		received := int64(s.rx.info.Data_segs_in)
+		if s.segments.upTo(received) >= stalls {
+			s.last = s.blur.stall(s.last, time.Duration(s.rx.info.Rtt)*time.Microsecond)
+		}
+		s.segments.told(received, int64(s.rx.info.Bytes_received))
 	}
 	return n, false, nil
 }

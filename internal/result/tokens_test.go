@@ -54,7 +54,9 @@ func TestTokenCounts(t *testing.T) {
 		}, quiet: true},
 		{name: "prompts that grow with each request", bend: func(w *world) {
 			w.plan.Data.Source, w.plan.Tokenizer.Name = plan.SourceSynthetic, plan.TokenizerBuiltin
-			w.each(func(i int, r *record.Record) { r.In = record.Tokens{N: 8 * (i + 1), Source: record.FromServer, Local: 8} })
+			w.each(func(i int, r *record.Record) {
+				r.In = record.Tokens{N: 8 * (i + 1), Source: record.FromServer, Local: 8}
+			})
 		}, want: []string{"token_drift_input"}, says: "the server counts from "},
 		{name: "prompts with a long template", bend: func(w *world) {
 			w.plan.Data.Source, w.plan.Tokenizer.Name = plan.SourceSynthetic, plan.TokenizerBuiltin

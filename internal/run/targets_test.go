@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,22 +42,29 @@ func TestTargetsAreReportedOneByOne(t *testing.T) {
 	if sent != st.Counts.Sent || ok != st.Counts.OK || failures != st.Counts.Failed || st.Targets[0].Counts.Failed != 0 || failures == 0 {
 		t.Errorf("targets %+v, stage %+v", st.Targets, st.Counts)
 	}
-	if fast, slow := st.Targets[0].Metrics["time_to_first_token"], st.Targets[1].Metrics["time_to_first_token"]; fast.Spread == nil || slow.Spread == nil || slow.Min < 30 || fast.Min < 2 {
+	if fast, slow := st.Targets[0].Metrics["time_to_first_token"], st.Targets[1].Metrics["time_to_first_token"]; fast.Spread == nil || slow.Spread == nil {
 		t.Errorf("time to first token %+v and %+v", fast, slow)
 	} else {
-		least := map[int]float64{}
+		// The moment that is taken for an event lies before its read's stamp where the read came late.
+		type bound struct{ least, most float64 }
+		bounds := map[int]bound{}
 		for _, rec := range readKept(t, p.Output.Dir).recs {
 			i := slices.IndexFunc(rec.Events, func(e record.Event) bool { return e.Label.IsToken() })
 			if rec.Failure != nil || i < 0 {
 				continue
 			}
-			took := float64(rec.Marks[rec.Events[i].Mark].At()-rec.Sent) / float64(time.Millisecond)
-			if was, ok := least[rec.Target]; !ok || took < was {
-				least[rec.Target] = took
+			mark := rec.Marks[rec.Events[i].Mark]
+			took := func(at time.Duration) float64 { return float64(at-rec.Sent) / float64(time.Millisecond) }
+			b, ok := bounds[rec.Target]
+			if !ok {
+				b = bound{math.Inf(1), math.Inf(1)}
 			}
+			bounds[rec.Target] = bound{min(b.least, took(mark.At()-mark.Blur)), min(b.most, took(mark.At()))}
 		}
-		if fast.Min != least[0] || slow.Min != least[1] {
-			t.Errorf("the fastest first tokens took %v and %v ms, by the records %v", fast.Min, slow.Min, least)
+		for i, min := range []float64{fast.Min, slow.Min} {
+			if b := bounds[i]; min < b.least || min > b.most || b.most < []float64{2, 30}[i] {
+				t.Errorf("the fastest first token of server %d took %v ms, by the records %+v", i, min, b)
+			}
 		}
 	}
 	again, err := Report(p.Output.Dir)

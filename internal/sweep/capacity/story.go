@@ -324,7 +324,7 @@ func (s *Search) change(st *story, n int, better bool, was, is Level) {
 }
 
 // rests are those after which a server that stays down is tried, in seconds.
-func rests() [4]float64 { return [...]float64{5, 10, 20, 40} }
+func rests() []float64 { return []float64{5, 10, 20, 40} }
 
 // recover is the next level after an overload: at first a load that was met, then lower ones,
 // then that load again after longer and longer rests. False: the server does not come back.

@@ -18,7 +18,7 @@ type queue struct {
 	search *sweep.Search // nil: the plan's stages as they stand
 	ascent *ascent       // that finds the capacity; nil: nobody looks for it
 
-	mu    sync.Mutex
+	mu    sync.Mutex // of what others look at while the run goes on
 	begun []plan.Stage
 	over  bool
 	made  []plan.Stage // in place of the plan's, of a sweep to saturation
@@ -48,30 +48,35 @@ func (q *queue) most() int {
 
 // next gives the next stage; false: there is none.
 func (q *queue) next() (i int, s plan.Stage, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	i = len(q.begun)
-	if q.over || i >= q.most() || q.plan.Saturation.On() && i >= len(q.made) {
+	if s, ok = q.choose(i); !ok {
 		return i, s, false
 	}
-	switch {
-	case q.made != nil:
-		s = q.made[i]
-	case q.ascent != nil:
-		if s, ok = q.ascent.next(); !ok {
-			return i, s, false
-		}
-	case q.search == nil:
-		s = q.plan.Stages[i]
-	default:
-		level, ok := q.search.Next()
-		if !ok {
-			return i, s, false
-		}
-		s = q.plan.Stages[0].At(level)
-	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.begun, q.stage = append(q.begun, s), i
 	return i, s, true
+}
+
+// choose is the stage with a number; false: there is none. It does without the lock, which only
+// those need who look at the run meanwhile: a search says what it does, and who shows that may have
+// to look first.
+func (q *queue) choose(i int) (plan.Stage, bool) {
+	switch {
+	case q.over || i >= q.most() || q.plan.Saturation.On() && i >= len(q.made):
+		return plan.Stage{}, false
+	case q.made != nil:
+		return q.made[i], true
+	case q.ascent != nil:
+		return q.ascent.next()
+	case q.search == nil:
+		return q.plan.Stages[i], true
+	}
+	level, ok := q.search.Next()
+	if !ok {
+		return plan.Stage{}, false
+	}
+	return q.plan.Stages[0].At(level), true
 }
 
 // tell says how the last stage went.

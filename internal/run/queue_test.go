@@ -1,0 +1,47 @@
+package run
+
+import (
+	"testing"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// looker looks at the run whenever something is said of it, as one who shows both does.
+type looker struct {
+	t     *testing.T
+	queue *queue
+	said  int
+}
+
+func (l *looker) Write(text []byte) (int, error) {
+	l.said++
+	if !l.queue.mu.TryLock() {
+		l.t.Errorf("who shows %q waits for the queue, and the queue for it", text)
+		return len(text), nil
+	}
+	l.queue.mu.Unlock()
+	return len(text), nil
+}
+
+// A search says what it does. Who shows that may be about to look at the run, and both would wait
+// for each other for ever if the queue were locked meanwhile.
+func TestSearchSpeaksWhileOthersLook(t *testing.T) {
+	p := capacityPlan(t, "http://localhost:1", plan.Stage{Rate: 1, Arrival: plan.ArrivalPoisson}, "ttft.p90 < 1s")
+	q := newQueue(p)
+	a, err := newAscent(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &looker{t: t, queue: q}
+	a.now, a.log, q.ascent = func() time.Duration { return 0 }, l, a
+	if i, s, ok := q.next(); !ok || i != 0 || s.Rate != 1 {
+		t.Errorf("the first level is %d, %+v, %v", i, s, ok)
+	}
+	if l.said == 0 {
+		t.Error("the search said nothing")
+	}
+	if n := len(q.stages()); n != 1 || q.under() != 0 {
+		t.Errorf("%d stages, number %d is under way", n, q.under())
+	}
+}

@@ -43,8 +43,8 @@ func (s *Search) hold(st *story, spent float64) (Step, bool) {
 	if s.Hold == 0 || st.held != nil || !ok {
 		return Step{}, false
 	}
-	if s.overload(st, load) && s.Seconds-spent > s.reserve() {
-		return Step{Load: s.tidy(2 * load), Kind: Overload, Seconds: shortest, Warmup: 1}, true
+	if much, ok := s.overload(st, load); ok && s.Seconds-spent > s.reserve() {
+		return Step{Load: much, Kind: Overload, Seconds: shortest, Warmup: 1}, true
 	}
 	step := Step{Load: load, Kind: Hold, Rest: st.cure()}
 	left := (s.Seconds - spent - step.Rest) / (1 + settling)
@@ -53,11 +53,15 @@ func (s *Search) hold(st *story, spent float64) (Step, bool) {
 	return step, step.Seconds >= s.holdFor()/2
 }
 
-// overload reports whether a hold of a load is to come right after an overload: a server that allows
-// bursts has saved up for one otherwise. One that does not recover by itself is spared.
-func (s *Search) overload(st *story, load float64) bool {
+// overload is the load that comes right before a hold, too much for the server: one that allows
+// bursts has saved up for one otherwise. False: it needs none, or does not recover by itself.
+func (s *Search) overload(st *story, load float64) (float64, bool) {
 	_, hi := bracket(st.counts)
-	return !s.Whole && hi != nil && st.relapse == nil && st.last.Kind != Overload && !broken(&st.last) && (s.Most == 0 || 2*load <= s.Most)
+	if s.Whole || hi == nil || st.relapse != nil || st.last.Kind == Overload || broken(&st.last) {
+		return 0, false
+	}
+	much := max(2*load, hi.Load)
+	return s.tidy(much), s.Most == 0 || much <= s.Most
 }
 
 // target is the load to hold; false: there is none that is met.

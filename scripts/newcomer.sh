@@ -7,6 +7,7 @@
 #
 # An exit code of 1 is fine where the verdict on the result is the reason, since a busy machine earns it, and one of 3 where
 # there is a gate or an objective. A usage error, a crash, requests that fail or a file that is not there end it with 1.
+# A command that does not end within ten minutes fails with a stack of all its goroutines.
 set -uo pipefail
 [ $# -ge 2 ] || { echo "usage: newcomer.sh PROGRAM PAGE.md..." >&2; exit 2; }
 program=$(realpath "$1"); shift
@@ -14,6 +15,12 @@ program=$(realpath "$1"); shift
 top=$(mktemp -d) readers=(); trap 'kill "${readers[@]}" 2>/dev/null; rm -rf "$top"' EXIT
 mkdir "$top/bin" && ln -s "$program" "$top/bin/inferometer" || exit 2
 export PATH="$top/bin:$PATH" LC_ALL=C.UTF-8
+
+# inferometer ARGUMENT...: the program, for as long as one may wait for it. A server runs until it is killed.
+inferometer() {
+  [ "$1" != mock ] || exec "$program" "$@"
+  timeout --signal=QUIT --kill-after=20 600 "$program" "$@"
+}
 unset GITHUB_ACTIONS GITLAB_CI INFEROMETER_LIVE_TOKEN
 
 # commands PAGE: LINE, reason not to run it, command, for each command of a page.

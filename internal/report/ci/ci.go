@@ -3,11 +3,11 @@
 package ci
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -77,4 +77,4 @@ func invalid(v *result.Verdict) (title, text string) {
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // more says that others are not listed.
-func more(n int) string { return fmt.Sprintf("%d more gates are missed: see the log", n) }
+func more(n int) string { return number.Things(int64(n), "more gate") + " missed: see the log" }

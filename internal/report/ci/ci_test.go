@@ -170,7 +170,7 @@ func TestGitHub(t *testing.T) {
 	if err := GitHub(&b, []Suite{many}); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(b.String(), "::error"); n != 10 || !strings.Contains(b.String(), "21 more gates are missed") {
+	if n := strings.Count(b.String(), "::error"); n != 10 || !strings.Contains(b.String(), "21 more gates missed") {
 		t.Errorf("%d errors:\n%s", n, b.String())
 	}
 }

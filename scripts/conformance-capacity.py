@@ -50,7 +50,7 @@ def search(mock, flags):
 def capacity_of(url, flags):
     run = subprocess.run([BIN, "capacity", url, "--json"] + flags, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     result = json.loads(run.stdout)
-    return result["capacity"], result["verdict"]["word"], run.returncode
+    return result["capacity"], result["verdict"]["status"], run.returncode
 
 
 def awkward(kind):

@@ -38,7 +38,7 @@ type CapacityRow struct {
 	Side    int         `json:"side"`
 	Delta   *Difference `json:"difference,omitempty"`
 	Verdict string      `json:"verdict"`
-	Why     string      `json:"why,omitempty"` // why it is not known, or how it is
+	Why     string      `json:"reason,omitempty"` // why it is not known, or how it is
 }
 
 // capacitiesOf compares what searches have found; nil: not every run of every side is one.

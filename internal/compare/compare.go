@@ -129,7 +129,7 @@ type Row struct {
 	Chance bool `json:"may_be_chance,omitempty"`
 	// Client: the interval leaves out 0, but the clients' own delays can have made the difference.
 	Client bool   `json:"may_be_client,omitempty"`
-	Why    string `json:"why,omitempty"` // why there is no more to say
+	Why    string `json:"reason,omitempty"` // why there is no more to say
 
 	bent float64 // how far the clients of both sides can have bent the difference
 }

@@ -52,7 +52,7 @@ func describeRun(r *Run) RunDoc {
 			d.Started = &res.Started
 		}
 		if r.By == "" {
-			d.Version, d.Verdict = res.Version, res.Verdict.Word
+			d.Version, d.Verdict = res.Version, res.Verdict.Status
 		}
 	}
 	return d
@@ -86,7 +86,7 @@ func (r *Run) faults() []string {
 	}
 	switch v := &res.Verdict; {
 	case v.Valid:
-	case v.Word == result.Inconclusive:
+	case v.Status == result.Inconclusive:
 		list = append(list, strings.TrimSpace("is INCONCLUSIVE: "+firstOf(v.Undecided)+" "+v.Summary))
 	default:
 		list = append(list, strings.TrimSpace("is INVALID: "+firstOf(v.Reasons)+" "+v.Summary))

@@ -101,9 +101,9 @@ type Columns struct {
 
 // Requests are single requests, in the order in which they were due.
 type Requests struct {
-	Count   int64             `json:"count"` // of the run
-	Kept    int               `json:"kept"`  // of those, here
-	Why     string            `json:"why"`   // these
+	Count   int64             `json:"count"`  // of the run
+	Kept    int               `json:"kept"`   // of those, here
+	Why     string            `json:"reason"` // these
 	Columns map[string]Column `json:"columns"`
 }
 

@@ -16,7 +16,7 @@ func (d *Document) Outline(points int) *Document {
 	if d.Result != nil {
 		r := *d.Result
 		r.Plan, r.Services, r.Notes, r.Gates, r.Capacity = nil, nil, nil, nil, nil
-		r.Verdict = result.Verdict{Word: r.Verdict.Word, Valid: r.Verdict.Valid}
+		r.Verdict = result.Verdict{Status: r.Verdict.Status, Valid: r.Verdict.Valid}
 		r.Stages = slices.Clone(r.Stages)
 		for i := range r.Stages {
 			st := &r.Stages[i]

@@ -217,7 +217,7 @@ func (s *stream) next() (name string, data sent) {
 // later gets the end.
 func TestEvents(t *testing.T) {
 	s, c := listen(t, Options{Version: "v1"}), measured(t)
-	if _, text := get(t, s.URL()); !strings.Contains(text, `"word":"running"`) {
+	if _, text := get(t, s.URL()); !strings.Contains(text, `"status":"running"`) {
 		t.Errorf("the page before the run: %.300s", text)
 	}
 	state := c.Progress
@@ -237,7 +237,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("the page: %.300s", text)
 	}
 	s.mu.Lock()
-	state.Result = &result.Result{Schema: result.Schema, Verdict: result.Verdict{Word: result.Valid}}
+	state.Result = &result.Result{Schema: result.Schema, Verdict: result.Verdict{Status: result.Valid}}
 	s.mu.Unlock()
 	if !s.End() {
 		t.Error("there was nothing to show in the end")
@@ -245,7 +245,7 @@ func TestEvents(t *testing.T) {
 	for name == "document" { // the clock may have brought another one
 		name, first = f.next()
 	}
-	if name != "end" || first.Document.Result.Verdict.Word != result.Valid {
+	if name != "end" || first.Document.Result.Verdict.Status != result.Valid {
 		t.Errorf("last event %q: %+v", name, first)
 	}
 	if name, _ := follow(t, s).next(); name != "end" {
@@ -306,15 +306,15 @@ func TestDocumentOfManyStages(t *testing.T) {
 // comes after the last.
 func TestShow(t *testing.T) {
 	s, c := listen(t, Options{}), measured(t)
-	c.Progress.Result = &result.Result{Verdict: result.Verdict{Word: "of the first"}}
+	c.Progress.Result = &result.Result{Verdict: result.Verdict{Status: "of the first"}}
 	f := follow(t, s)
 	s.Watch(func() run.Progress { return c.Progress })
-	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Word: "drawn"}}})
+	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Status: "drawn"}}})
 	until := func(event, word string) {
 		t.Helper()
-		for name, data := f.next(); name != event || data.Document.Result.Verdict.Word != word; name, data = f.next() {
+		for name, data := f.next(); name != event || data.Document.Result.Verdict.Status != word; name, data = f.next() {
 			if name == "end" {
-				t.Fatalf("it ends with %q, before %s %q", data.Document.Result.Verdict.Word, event, word)
+				t.Fatalf("it ends with %q, before %s %q", data.Document.Result.Verdict.Status, event, word)
 			}
 		}
 	}
@@ -322,7 +322,7 @@ func TestShow(t *testing.T) {
 	second := measured(t).Progress
 	s.Watch(func() run.Progress { return second })
 	until("document", running)
-	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Word: "drawn again"}}})
+	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Status: "drawn again"}}})
 	s.look()
 	s.End()
 	until("end", "drawn again")

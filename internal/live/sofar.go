@@ -21,7 +21,7 @@ const running = "running"
 func soFar(p *run.Progress, version string) *result.Result {
 	r := &result.Result{
 		Schema: result.Schema, Version: version, Stages: []result.Stage{},
-		Verdict: result.Verdict{Word: running, Reasons: []string{}, Checks: []result.Check{}},
+		Verdict: result.Verdict{Status: running, Reasons: []string{}, Checks: []result.Check{}},
 	}
 	switch {
 	case p.Result != nil:

@@ -66,7 +66,7 @@ const (
 	Warmup        Setting = "stages.warmup.requests --warmup"
 	Drain         Setting = "drain its drain"
 	MaxErrors     Setting = "max_errors.count max_errors"
-	Alike         Setting = "max_errors.alike max_errors.alike: false"
+	Alike         Setting = "max_errors.same_failure max_errors.same_failure: false"
 	Levels        Setting = "levels levels.start, end and step (--levels START:END:STEP)"
 	LevelsEnd     Setting = "levels.end"
 	Threshold     Setting = "measurement.latency_threshold"

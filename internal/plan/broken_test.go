@@ -10,7 +10,7 @@ import (
 
 // brokenSeeds are good plans.
 func brokenSeeds() []string {
-	return []string{full, "goodput: ttft:200ms\nmax_errors: {alike: false}\ntarget: {preflight: false, retry_after: ignore}\n"}
+	return []string{full, "goodput: ttft:200ms\nmax_errors: {same_failure: false}\ntarget: {preflight: false, retry_after: ignore}\n"}
 }
 
 // tryPlan reads a plan, which may be refused but not misread.

@@ -131,13 +131,13 @@ p.yaml:1:61: data.output.mean: must be 1 or more, is 0 (leave it out and the ser
 			`p.yaml:1:40: target.proxy: scheme "socks5" cannot be used: only http:// proxies can (environment, none, or a URL such as http://proxy.example.com:3128)`},
 		{"a proxy without a host", "target: {urls: [http://h:8000], proxy: direct}",
 			`p.yaml:1:40: target.proxy: is not the URL of a proxy (environment, none, or a URL such as http://proxy.example.com:3128)`},
-		{"goodput", "goodput: {ttf: 200ms, itl: 0s, request_latency: soon}\nmax_errors: 120%\nbudgets: {cpu: 2, lag: -1ms, gcc: 5}",
+		{"goodput", "goodput: {ttf: 200ms, itl: 0s, request_latency: soon}\nmax_errors: 120%\nbudgets: {cpu: 2, dispatch_delay: -1ms, gcc: 5}",
 			`p.yaml:1:49: goodput.request_latency: "soon" is not a duration: write it as 200ms, 30s or 1m30s
-p.yaml:3:30: budgets.gcc: unknown field (did you mean "gc"?)
+p.yaml:3:41: budgets.gcc: unknown field (did you mean "gc"?)
 p.yaml:1:16: goodput.ttf: unknown metric; did you mean "ttft"? (one of ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, e2e or their full names)
 p.yaml:1:28: goodput.inter_token_latency: must be more than 0, is 0s (such as 200ms)
 p.yaml:2:13: max_errors.share: must be from 0 to 1, is 1.2 (write 5% or 0.05)
-p.yaml:3:24: budgets.lag: must not be negative, is -1ms
+p.yaml:3:35: budgets.dispatch_delay: must not be negative, is -1ms
 p.yaml:3:16: budgets.cpu: must be from 0 to 1, is 2 (write 5% or 0.05)`},
 		{"metric", "goodput: ttf:200ms", `p.yaml:1:10: goodput.ttf: unknown metric; did you mean "ttft"? (one of ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, e2e or their full names)`},
 		{"objectives", "goodput: ttft,itl:3", `p.yaml:1:10: goodput: "ttft" is not an objective: write it as ttft:200ms,itl:30ms

@@ -44,7 +44,7 @@ func newPlanSpec() codec[Plan] {
 		at("fail_unless", conditionsSpec(), func(p *Plan) *[]string { return &p.FailUnless },
 			"Gates that demand proof: conditions such as `ttft.p99 < 200ms`, which the run must show to hold, or it exits with code 3 ([gates](gates.md#demanding-proof))."),
 		at("max_errors", maxErrorsSpec(), func(p *Plan) *MaxErrors { return &p.MaxErrors },
-			"Stops a run in which too many requests fail. Left out: only `alike` applies."),
+			"Stops a run in which too many requests fail. Left out: only `same_failure` applies."),
 		at("breakers", list("list of breakers", breakerSpec()), func(p *Plan) *[]Breaker { return &p.Breakers },
 			"Circuit breakers: conditions that stop the run."),
 		always("budgets", budgetsSpec(), func(p *Plan) *Budgets { return &p.Budgets },
@@ -326,7 +326,7 @@ var maxErrorsSpec = sync.OnceValue(func() codec[MaxErrors] {
 		at("count", count[int64](mostRequests), func(m *MaxErrors) *int64 { return &m.Count }, "Failed requests; `max_errors: 10` for short."),
 		at("share", share(), func(m *MaxErrors) *float64 { return &m.Share },
 			"Share of the finished requests, once there are 20; `max_errors: 5%` for short."),
-		at("alike", yes(), func(m *MaxErrors) *bool { return &m.NotAlike },
+		at("same_failure", yes(), func(m *MaxErrors) *bool { return &m.NotAlike },
 			"Stop a closed loop whose first requests all fail in the same way: 50 of them, over 3 s or more. Left out: true."),
 	), "whole number, share or mapping", ParseMaxErrors, schema{"type": "integer"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%?$`})
 })
@@ -341,8 +341,8 @@ func seedField() field[Plan] {
 
 var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 	return object(
-		always("lag", duration(), func(b *Budgets) *Duration { return &b.Lag }, "How late requests were sent, p99; or `lag_share`, if that is more."),
-		always("lag_share", share(), func(b *Budgets) *float64 { return &b.LagShare }, "The same as a share of the median time to first token."),
+		always("dispatch_delay", duration(), func(b *Budgets) *Duration { return &b.Lag }, "How late the client itself sent requests, p99; or `dispatch_delay_share`, if that is more."),
+		always("dispatch_delay_share", share(), func(b *Budgets) *float64 { return &b.LagShare }, "The same as a share of the median time to first token."),
 		always("cpu", share(), func(b *Budgets) *float64 { return &b.CPU }, "Share of the CPU time that this client may use."),
 		always("gc", share(), func(b *Budgets) *float64 { return &b.GC }, "Share of the time in garbage-collection pauses."),
 		always("achieved", share(), func(b *Budgets) *float64 { return &b.Achieved }, "Minimum share of the scheduled requests that must be sent."),
@@ -355,9 +355,9 @@ var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 		always("clock_bound", duration(), func(b *Budgets) *Duration { return &b.ClockBound },
 			"By how much the clocks of two workers may differ; or `error` of the measured time, if that is less."),
 		always("resent", share(), func(b *Budgets) *float64 { return &b.Resent },
-			"Share of requests that were sent twice, because the server closed the connection before it could have read them, and whose latency grew by more than `error` and `lag` by that."),
+			"Share of requests that were sent twice, because the server closed the connection before it could have read them, and whose latency grew by more than `error` and `dispatch_delay` by that."),
 		always("error", share(), func(b *Budgets) *float64 { return &b.Error },
-			"How far the error bar of a latency may reach, as a share of it; or `lag` or 1.5 ms, if that is more."),
+			"How far the error bar of a latency may reach, as a share of it; or `dispatch_delay` or 1.5 ms, if that is more."),
 		always("drift", share(), func(b *Budgets) *float64 { return &b.Drift },
 			"Change of latency or flow during the stage, times twice the share of the smaller part."),
 		always("failures", share(), func(b *Budgets) *float64 { return &b.Failures },
@@ -365,9 +365,9 @@ var budgetsSpec = sync.OnceValue(func() codec[Budgets] {
 		always("unfinished", share(), func(b *Budgets) *float64 { return &b.Unfinished },
 			"Share of requests that were cut off or cancelled at an age of more than 1.5 times the longest latency of those that ended."),
 		always("in_flight", share(), func(b *Budgets) *float64 { return &b.InFlight }, "Minimum share of a closed loop's concurrency that must be held, on average."),
-		always("standstill", share(), func(b *Budgets) *float64 { return &b.Standstill }, "Share of the time in which this client was stalled, in pauses of 0.25 s or more."),
-		always("pause", duration(), func(b *Budgets) *Duration { return &b.Pause }, "Longest of those pauses."),
-		always("cached", share(), func(b *Budgets) *float64 { return &b.Cached },
+		always("client_stalled", share(), func(b *Budgets) *float64 { return &b.Standstill }, "Share of the time in which this client was stalled for 0.25 s or more at a time."),
+		always("client_longest_stall", duration(), func(b *Budgets) *Duration { return &b.Pause }, "Longest of those stalls."),
+		always("prefix_cache_hits", share(), func(b *Budgets) *float64 { return &b.Cached },
 			"Share of prompt tokens found in the server's prefix cache, where no two prompts should share a prefix."),
 	)
 })

@@ -133,9 +133,9 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 		rec.ContentType = repeated(&d.repeats[ofContentType], d.word())
 	case "retry_after":
 		rec.RetryAfter = repeated(&d.repeats[ofRetryAfter], d.word())
-	case "unended":
+	case "unterminated":
 		rec.Unended = s.Bool()
-	case "sparse":
+	case "first_last_only":
 		rec.Sparse = s.Bool()
 	case "streamed":
 		rec.Streamed = s.Bool()
@@ -143,7 +143,7 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 		d.tokens(&rec.In)
 	case "out":
 		d.tokens(&rec.Out)
-	case "asked":
+	case "requested_tokens":
 		rec.Asked = int(s.Int())
 	case "cached":
 		rec.Cached = int(s.Int())
@@ -153,15 +153,15 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 		rec.Text = d.bytes(rec.Text[:0])
 	case "text_base64":
 		rec.Text = d.base64(rec.Text[:0])
-	case "question":
+	case "request_body":
 		rec.RequestBody = d.bytes(rec.RequestBody[:0])
-	case "question_base64":
+	case "request_body_base64":
 		rec.RequestBody = d.base64(rec.RequestBody[:0])
-	case "body":
+	case "response_body":
 		rec.Body = d.bytes(rec.Body[:0])
-	case "body_base64":
+	case "response_body_base64":
 		rec.Body = d.base64(rec.Body[:0])
-	case "body_cut":
+	case "response_body_cut":
 		rec.Cut = int(s.Int())
 	case "tail":
 		rec.Tail = d.tail()

@@ -78,23 +78,23 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 		dst = append(dst, `,"streamed":true`...)
 	}
 	if rec.Unended {
-		dst = append(dst, `,"unended":true`...)
+		dst = append(dst, `,"unterminated":true`...)
 	}
 	if rec.Sparse {
-		dst = append(dst, `,"sparse":true`...)
+		dst = append(dst, `,"first_last_only":true`...)
 	}
 	dst = appendEvents(dst, rec.Events)
 	dst = appendTail(dst, rec.Tail)
 	dst = appendTokens(dst, `,"in":`, rec.In)
 	dst = appendTokens(dst, `,"out":`, rec.Out)
-	dst = appendField(dst, `,"asked":`, int64(rec.Asked), 0)
+	dst = appendField(dst, `,"requested_tokens":`, int64(rec.Asked), 0)
 	dst = appendField(dst, `,"cached":`, int64(rec.Cached), -1)
 	dst = appendText(dst, `,"finish":`, rec.Finish)
 	dst = appendBytes(dst, `,"text`, rec.Text)
 	if keepRaw {
-		dst = appendBytes(dst, `,"question`, rec.RequestBody)
-		dst = appendBytes(dst, `,"body`, rec.raw())
-		dst = appendField(dst, `,"body_cut":`, int64(rec.Cut), 0)
+		dst = appendBytes(dst, `,"request_body`, rec.RequestBody)
+		dst = appendBytes(dst, `,"response_body`, rec.raw())
+		dst = appendField(dst, `,"response_body_cut":`, int64(rec.Cut), 0)
 	}
 	if f := rec.Failure; f != nil {
 		dst = append(dst, `,"failure":{"class":`...)

@@ -7,10 +7,9 @@ import "time"
 
 // Header is the first line of a record file.
 type Header struct {
-	Schema  string    `json:"schema"`         // Schema
-	Ends    bool      `json:"ends,omitempty"` // a line of its own says where the file ends
-	Version string    `json:"version"`        // of the program that wrote it
-	Start   time.Time `json:"start"`          // wall-clock moment of offset 0
+	Schema  string    `json:"schema"`  // Schema
+	Version string    `json:"version"` // of the program that wrote it
+	Start   time.Time `json:"start"`   // wall-clock moment of offset 0
 	Seed    uint64    `json:"seed"`
 	Kernel  bool      `json:"kernel"`  // reads carry kernel stamps
 	Decoder string    `json:"decoder"` // protocol that decodes the bodies, such as "openai"
@@ -94,10 +93,10 @@ type StageMark struct {
 
 // Gone is a worker that did not send its share of a stage to the end.
 type Gone struct {
-	Worker int           `json:"worker"`         // from 1
-	At     time.Duration `json:"at"`             // it was last heard, or sends nothing since
-	Told   bool          `json:"told,omitempty"` // it has shipped all its records: it was told to stop, unless it was cut off
-	Cut    bool          `json:"cut,omitempty"`  // with Told: it had not heard its coordinator, and stopped by itself
+	Worker int           `json:"worker"`            // from 1
+	At     time.Duration `json:"at"`                // it was last heard, or sends nothing since
+	Told   bool          `json:"stopped,omitempty"` // it has shipped all its records: it was told to stop, unless it was cut off
+	Cut    bool          `json:"cut,omitempty"`     // with Told: it had not heard its coordinator, and stopped by itself
 }
 
 // Join makes it the mark of two shares of a stage: from the first that began to the last that ended.
@@ -133,6 +132,6 @@ type Health struct {
 	// Standstill is the time in which the client stood still, in pauses of a quarter of a
 	// second or more; Never: it was not watched. Pause is the longest of them since the
 	// sample before.
-	Standstill time.Duration `json:"standstill"`
-	Pause      time.Duration `json:"pause"`
+	Standstill time.Duration `json:"stalled"`
+	Pause      time.Duration `json:"longest_stall"`
 }

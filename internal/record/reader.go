@@ -57,11 +57,10 @@ type Reader struct {
 
 // parser reads lines of any kind.
 type parser struct {
-	lines lineDecoder
-	rec   Record
-	open  open
-	ends  bool // the file says where it ends
-	ended bool // and has done so
+	lines   lineDecoder
+	rec     Record
+	open    open
+	openEnd bool // a header was read, and no end line yet
 
 	besides bool    // requests are passed over
 	bounds  *Bounds // of the numbers in lines; nil: none
@@ -152,7 +151,7 @@ func (r *Reader) line() ([]byte, error) {
 // finish says how the file ended, given what stands after the last newline.
 func (r *Reader) finish(rest []byte) error {
 	switch {
-	case errors.Is(r.end, io.EOF) && len(rest) == 0 && r.ended == r.ends:
+	case errors.Is(r.end, io.EOF) && len(rest) == 0 && !r.openEnd:
 		return io.EOF
 	case errors.Is(r.end, io.EOF) || errors.Is(r.end, io.ErrUnexpectedEOF):
 		return ErrTruncated
@@ -215,10 +214,10 @@ func (r *parser) parse(text []byte) (Line, error) {
 		if err == nil && h.Schema != Schema {
 			err = fmt.Errorf("the file's schema is %q, this program reads %q: report it with the version that wrote it (%s)", h.Schema, Schema, cmp.Or(h.Version, "it does not say which"))
 		}
-		r.ends, r.ended = h.Ends, false
+		r.openEnd = true
 		return Line{Header: h}, err
 	case kindEnd:
-		r.ended = true
+		r.openEnd = false
 		return Line{}, nil
 	}
 	var line Line

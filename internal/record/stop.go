@@ -12,19 +12,19 @@ const (
 	StopRequests    StopReason = "requests"     // it had sent as many as it should
 	StopArrivals    StopReason = "arrivals"     // the load had no more of them
 	StopData        StopReason = "data"         // there were no more prompts
-	StopOver        StopReason = "over"         // it was clearly more than the objectives of a search allow
+	StopOver        StopReason = "overloaded"   // it was clearly more than the objectives of a search allow
 	StopEarlyAnswer StopReason = "early answer" // an answer ended before it had as many responses as the next step of a growing load waits for
 )
 
 // The reasons of a stage that was ended before its time, besides those of StopBreaker. None
 // follows it.
 const (
-	StopInterrupted StopReason = "interrupted" // by the user
-	StopErrors      StopReason = "errors"      // more requests failed than the plan allows
-	StopAlike       StopReason = "alike"       // all requests failed in the same way, from the first one on
-	StopPrompts     StopReason = "prompts"     // a prompt could not be made
-	StopRecords     StopReason = "records"     // records could not be written
-	StopLease       StopReason = "lease"       // the worker had lost its coordinator
+	StopInterrupted StopReason = "interrupted"  // by the user
+	StopErrors      StopReason = "errors"       // more requests failed than the plan allows
+	StopAlike       StopReason = "same_failure" // all requests failed in the same way, from the first one on
+	StopPrompts     StopReason = "prompts"      // a prompt could not be made
+	StopRecords     StopReason = "records"      // records could not be written
+	StopLease       StopReason = "lease"        // the worker had lost its coordinator
 )
 
 // The reasons of a measurement in windows, which ends its stage with all but the last.

@@ -51,7 +51,6 @@ func TestWalk(t *testing.T) {
 		corrupt[i] ^= 0xff
 	}
 	const ending = `{"kind":"end"}` + "\n"
-	unmarked := strings.Replace(string(plain[:first]), `"ends":true,`, "", 1)
 	all := []int64{0, 1, 2, 3, 4}
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -69,7 +68,6 @@ func TestWalk(t *testing.T) {
 		{name: "a last line that is cut", data: string(plain[:second+20]), seqs: []int64{0}},
 		{name: "a last line without its newline", data: string(plain[:second-1])},
 		{name: "a cut behind a line", data: string(plain[:second]), seqs: []int64{0}},
-		{name: "a file of before ends were marked", data: unmarked + string(plain[first:second]), seqs: []int64{0}, whole: true},
 		{name: "requests under way in a killed run", data: string(plain[:second]) + begunLine(t, 7) + begunLine(t, 9) + `{"kind":"underw`, seqs: []int64{0, 7, 9}, cut: []int64{7, 9}},
 		{name: "requests whose end was not kept", data: string(plain[:second]) + begunLine(t, 7) + ending, seqs: []int64{0, 7}, cut: []int64{7}, whole: true},
 		{name: "a header alone", data: string(plain[:first])},

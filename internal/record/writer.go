@@ -52,7 +52,6 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	if h.Schema == "" {
 		h.Schema = Schema
 	}
-	h.Ends = true
 	if err := errors.Join(out.line(kindHeader, h), out.Flush()); err != nil {
 		return nil, err
 	}

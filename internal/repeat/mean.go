@@ -8,9 +8,9 @@ import (
 // what can be asked of one result can be asked of all runs together. It has the levels that
 // all runs have.
 func (d *Document) Mean(runs []Run) *result.Result {
-	r := &result.Result{Schema: result.Schema, Version: d.Version, Name: d.Name, Verdict: result.Verdict{Word: result.Invalid, Valid: d.Valid}}
+	r := &result.Result{Schema: result.Schema, Version: d.Version, Name: d.Name, Verdict: result.Verdict{Status: result.Invalid, Valid: d.Valid}}
 	if d.Valid {
-		r.Verdict.Word = result.Valid
+		r.Verdict.Status = result.Valid
 	}
 	for i := range d.Stages {
 		shared := &d.Stages[i]

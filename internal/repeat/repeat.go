@@ -59,7 +59,7 @@ type Level struct {
 	Value *float64 `json:"value,omitempty"` // left out: not known
 	Bound float64  `json:"bound"`
 	Met   bool     `json:"met"`
-	Why   string   `json:"why,omitempty"`
+	Why   string   `json:"reason,omitempty"`
 }
 
 // RunDoc is one of the runs.
@@ -134,7 +134,7 @@ func Make(runs []Run, asked int, version string) *Document {
 	d := &Document{Schema: Schema, Version: version, Confidence: estimate.Confidence, Asked: asked, Valid: len(runs) > 0, Runs: []RunDoc{}, Stages: []Stage{}, Notes: []string{}}
 	for i := range runs {
 		r := runs[i].Result
-		doc := RunDoc{Run: i + 1, Dir: runs[i].Dir, Seed: r.Seed, Started: r.Started, Duration: r.Duration, Verdict: r.Verdict.Word, Reasons: append(slices.Clone(r.Verdict.Reasons), r.Verdict.Undecided...)}
+		doc := RunDoc{Run: i + 1, Dir: runs[i].Dir, Seed: r.Seed, Started: r.Started, Duration: r.Duration, Verdict: r.Verdict.Status, Reasons: append(slices.Clone(r.Verdict.Reasons), r.Verdict.Undecided...)}
 		for k := range r.Stages {
 			doc.OK, doc.Failed = doc.OK+r.Stages[k].Counts.OK, doc.Failed+r.Stages[k].Counts.Failed
 		}

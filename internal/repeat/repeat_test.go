@@ -15,7 +15,7 @@ func of(within float64, values ...float64) []Run {
 	for _, v := range values {
 		runs = append(runs, Run{
 			Result: &result.Result{
-				Verdict: result.Verdict{Word: result.Valid, Valid: true},
+				Verdict: result.Verdict{Status: result.Valid, Valid: true},
 				Stages: []result.Stage{{
 					Load: "8 in flight", Concurrency: 8, Counts: result.Counts{Sent: 10, OK: 10},
 					Metrics: map[string]result.Stat{

@@ -151,7 +151,7 @@ const clientError = "client_error"
 // bent judges how wide the error bars are: whatever the client did, the truth lies within them.
 func (j *judge) bent(i int, sum *metric.Stage) {
 	if c := &sum.Counts; float64(c.Unbounded) > unstampedShare*float64(c.Reads) {
-		j.undecided(Check{Stage: i, Name: clientError, Budget: j.plan.Budgets.Error, Unit: metric.Share, Do: "Measure from Linux, where the kernel timestamps packets."},
+		j.undecided(Check{Stage: i, Name: clientError, Budget: j.plan.Budgets.Error, Unit: metric.Share, Fix: "Measure from Linux, where the kernel timestamps packets."},
 			"Packets were not timestamped on arrival: latencies include the client's own delay, which cannot be separated.")
 		return
 	}
@@ -180,7 +180,7 @@ func (j *judge) bent(i int, sum *metric.Stage) {
 		}
 	}
 	if share >= 0 {
-		worst.Do = lateness
+		worst.Fix = lateness
 		j.check(worst, said)
 	}
 }

@@ -77,7 +77,7 @@ func TestBusyHost(t *testing.T) {
 					r.Due -= 8 * ms
 				}
 			})
-		}, "lag_p90"},
+		}, "dispatch_delay_p90"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := healthy()

@@ -175,7 +175,7 @@ func TestHealthyRunIsValid(t *testing.T) {
 			t.Errorf("check %+v", c)
 		}
 	}
-	for _, want := range []string{"clock_step", "requests", "lag_p99", "client_error", "client_cpu", "gc", "usage", "short_output", "latency_drift", "flow_drift"} {
+	for _, want := range []string{"clock_step", "requests", "dispatch_delay_p99", "client_error", "client_cpu", "gc", "usage_output_plausible", "short_output", "latency_drift", "throughput_drift"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s was not checked: %v", want, names)
 		}
@@ -217,7 +217,7 @@ func TestVerdict(t *testing.T) {
 					r.Due -= 15 * ms
 				}
 			})
-		}, "lag_p99", []string{"15 ms", "budget 10 ms", "more cores"}},
+		}, "dispatch_delay_p99", []string{"15 ms", "budget 10 ms", "more cores"}},
 		{"late by connecting", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Due -= 5 * ms; r.Conn.Connect = 5 * ms })
 		}, "", nil},
@@ -231,7 +231,7 @@ func TestVerdict(t *testing.T) {
 		{"unsent arrivals", func(w *world) {
 			w.plan.Stages[0] = plan.Stage{Rate: 200, Arrival: "poisson", MaxInFlight: 64, Duration: plan.Duration(10 * time.Second)}
 			w.facts.Stages[0].Scheduled, w.facts.Stages[0].Unsent = 2300, 100
-		}, "achieved", []string{"95.65 %", "2300", "budget 99 %", "max_in_flight (64)"}},
+		}, "achieved_requests", []string{"95.65 %", "2300", "budget 99 %", "max_in_flight (64)"}},
 		{"CPU", func(w *world) {
 			for i := range w.facts.Health {
 				w.facts.Health[i].CPU = w.facts.Health[i].Allowed * 92 / 100
@@ -372,7 +372,7 @@ func TestVerdict(t *testing.T) {
 		{"interrupted", func(w *world) { w.facts.Interrupted = true }, "", []string{"interrupted"}},
 		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts ran out"}},
 		{"too many errors", func(w *world) { w.facts.Stages[0].Reason = "errors" }, "", []string{"max_errors"}},
-		{"all failing alike", func(w *world) { w.facts.Stages[0].Reason = record.StopAlike }, "", []string{"failed in the same way", "max_errors.alike"}},
+		{"all failing alike", func(w *world) { w.facts.Stages[0].Reason = record.StopAlike }, "", []string{"failed in the same way", "max_errors.same_failure"}},
 		{"a busy server", func(w *world) { w.facts.Stages[0].Heeded, w.facts.Stages[0].HeededFor = 3, 15*time.Second }, "", []string{"Retry-After 3 times", "15.0 s"}},
 		{"a prompt that cannot be made", func(w *world) { w.facts.Stages[0].Reason = record.StopPrompts }, "", []string{"prompt could not be made"}},
 		{"an answer too short to grow on", func(w *world) { w.facts.Stages[0].Reason = record.StopEarlyAnswer }, "", []string{"stopped growing"}},

@@ -25,7 +25,7 @@ func (j *judge) cached(i int, sum *metric.Stage) {
 	found := fmt.Sprintf("%s of the prompts' tokens were in the server's prefix cache already", number.Percent(share))
 	do := j.say(message.New("Give another %v, or %v.", message.Seed, message.SaltRun).Or("Give another %v.", message.Seed).Or("Send other prompts."))
 	if fresh := j.plan.Data.Source == plan.SourceSynthetic || j.plan.Data.Source == plan.SourceRandom; fresh {
-		j.check(Check{Stage: i, Name: "cached", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Do: do},
+		j.check(Check{Stage: i, Name: "prefix_cache_hits", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Fix: do},
 			fmt.Sprintf("%s (budget %s), though no two should share a prefix: an earlier run sent them.", found, number.Percent(budget)))
 		if share > budget {
 			return

@@ -24,8 +24,8 @@ func TestCached(t *testing.T) {
 	}{
 		{"not said", take(-1), nil, "", -1},
 		{"nothing", take(0), nil, "", 0},
-		{"a second run", take(112), []string{"cached"}, "88 % of the prompts' tokens were in the server's prefix cache already (budget 20 %)", 0.875},
-		{"more than there are", take(math.MaxInt64), []string{"cached"}, "100 %", 1},
+		{"a second run", take(112), []string{"prefix_cache_hits"}, "88 % of the prompts' tokens were in the server's prefix cache already (budget 20 %)", 0.875},
+		{"more than there are", take(math.MaxInt64), []string{"prefix_cache_hits"}, "100 %", 1},
 		{"some", take(16), nil, "12 % of the prompts' tokens were in the server's prefix cache already", 0.125},
 		{"the chat template", func(w *world) {
 			w.each(func(_ int, r *record.Record) { r.In.N, r.In.Local, r.Cached = 48, 8, 40 })
@@ -33,7 +33,7 @@ func TestCached(t *testing.T) {
 		{"random prompts", func(w *world) {
 			w.plan.Data.Source = plan.SourceRandom
 			take(112)(w)
-		}, []string{"cached"}, "another seed, or --salt run", 0.875},
+		}, []string{"prefix_cache_hits"}, "another seed, or --salt run", 0.875},
 		{"prompts of a file", func(w *world) {
 			w.plan.Data.Source = plan.SourceFile
 			take(112)(w)

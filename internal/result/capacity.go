@@ -59,7 +59,7 @@ func (s *Stat) named(name string) (float64, bool) {
 // meant to be too much, and the search itself says whether the server was steady.
 func ofServer() []string {
 	return []string{
-		"achieved", "rate", "requests", "failures", "unfinished", "flow_drift", "latency_drift", "ttft_drift", "tpot_drift", "unended", "server_latency", "client_failures", "cut_off",
+		"achieved_requests", "achieved_rate", "requests", "failures", "unfinished", "throughput_drift", "latency_drift", "ttft_drift", "tpot_drift", "server_latency", "client_failures",
 	}
 }
 
@@ -88,13 +88,13 @@ func (j *judge) capacity(a *capacity.Answer) {
 	if len(a.Levels) > 0 {
 		do = "Check that the target answers."
 	}
-	j.check(Check{Stage: wholeRun, Name: "capacity", Value: a.Value, Unit: loadUnit(a), OK: a.Outcome != capacity.Unknown, Do: do}, a.Sentence)
+	j.check(Check{Stage: wholeRun, Name: "capacity", Value: a.Value, Unit: loadUnit(a), OK: a.Outcome != capacity.Unknown, Fix: do}, a.Sentence)
 	j.check(Check{Stage: wholeRun, Name: "capacity_steady", Unit: metric.Share, OK: a.Unsteady == "",
-		Do: "Find out what changed in the server, and search again."}, "The server was not steady: "+a.Unsteady+".")
+		Fix: "Find out what changed in the server, and search again."}, "The server was not steady: "+a.Unsteady+".")
 	if a.Outcome != capacity.Found && a.Outcome != capacity.Always {
 		return
 	}
-	longer := Check{Stage: wholeRun, Name: "capacity_interval", Unit: metric.Share, OK: a.Needs == 0, Do: fmt.Sprintf("Let the search take about %s.", number.Duration(roundly(a.Needs)))}
+	longer := Check{Stage: wholeRun, Name: "capacity_interval", Unit: metric.Share, OK: a.Needs == 0, Fix: fmt.Sprintf("Let the search take about %s.", number.Duration(roundly(a.Needs)))}
 	if longer.OK {
 		j.check(longer, "")
 	} else {
@@ -102,7 +102,7 @@ func (j *judge) capacity(a *capacity.Answer) {
 	}
 	if search := j.facts.Capacity.Search; search.Hold > 0 && a.Value > 0 {
 		held := Check{Stage: wholeRun, Name: "capacity_held", Value: 1000 * a.Held, Unit: metric.Milliseconds, OK: a.Held > 0,
-			Do: fmt.Sprintf("Let the search take about %s.", number.Duration(roundly(2*search.Seconds)))}
+			Fix: fmt.Sprintf("Let the search take about %s.", number.Duration(roundly(2*search.Seconds)))}
 		if held.OK {
 			j.check(held, "")
 		} else {

@@ -23,7 +23,7 @@ func (j *judge) client(i int, c *client, mark *record.StageMark, sum *metric.Sta
 	pause := (b.GCPause - a.GCPause).Seconds() / (b.At - a.At).Seconds()
 	budget := j.plan.Budgets.GC
 	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget,
-		Do: "Give it more memory (GOMEMLIMIT, GOGC) or lower the load."},
+		Fix: "Give it more memory (GOMEMLIMIT, GOGC) or lower the load."},
 		fmt.Sprintf("Garbage collection paused %s for %s of the time (budget %s).", c.name(false), number.Percent(pause), number.Percent(budget)))
 }
 
@@ -45,7 +45,7 @@ func (j *judge) cpu(i int, who *client, ran, waited float64, sum *metric.Stage) 
 		found += fmt.Sprintf(" (budget %s)", number.Percent(budget))
 	}
 	c := Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget && !crowded,
-		Do: "Give it more cores, keep other work off them, or lower the load."}
+		Fix: "Give it more cores, keep other work off them, or lower the load."}
 	stamped := j.facts.Header.Kernel && float64(sum.Counts.Unstamped) <= unstampedShare*float64(sum.Counts.Reads)
 	if !c.OK && stamped {
 		j.note(i, "%s. Timestamps come from the kernel, so this affects them by no more than their error bars.", found)
@@ -137,7 +137,7 @@ func (j *judge) short(i int, sum *metric.Stage) {
 	share := float64(c.Empty+c.Short) / float64(n)
 	budget := j.plan.Budgets.ShortOutput
 	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-		Do: j.say(longer(j.plan))},
+		Fix: j.say(longer(j.plan))},
 		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, c.Short, number.Percent(budget)))
 }
 

@@ -32,12 +32,12 @@ func (j *judge) together(i int, mark *record.StageMark, sum *metric.Stage) {
 		late := mark.StartDelay
 		most := max(time.Duration(j.plan.Budgets.StartSkew), meanGap(t)/2)
 		j.check(Check{Stage: i, Name: "start_skew", Value: millis(late), Budget: millis(most), Unit: metric.Milliseconds, OK: late <= most,
-			Do: "Give the workers more cores, keep other work off their machines, or bring them nearer to NATS, and run again."},
+			Fix: "Give the workers more cores, keep other work off their machines, or bring them nearer to NATS, and run again."},
 			fmt.Sprintf("The last worker began %s after the agreed moment (budget %s): until then only a part of the load was there, and what was due by then went at once.", number.Span(late), number.Span(most)))
 	}
 	differ := apart(j.facts.Header.Workers)
 	most := min(time.Duration(j.plan.Budgets.ClockBound), time.Duration(j.plan.Budgets.Error*float64(t.End-t.Begin)))
 	j.check(Check{Stage: i, Name: "clock_bound", Value: millis(differ), Budget: millis(most), Unit: metric.Milliseconds, OK: differ <= most,
-		Do: "Bring the workers and the coordinator nearer to NATS, or keep other work off their machines, and run again."},
+		Fix: "Bring the workers and the coordinator nearer to NATS, or keep other work off their machines, and run again."},
 		fmt.Sprintf("The clocks of two workers can have differed by %s (budget %s): requests of one can have gone so much earlier or later than those of another, and rates span both.", number.Span(differ), number.Span(most)))
 }

@@ -74,8 +74,8 @@ func TestWorkersSendTogether(t *testing.T) {
 					}
 				}
 			}
-			if !slices.Equal(failed, c.fails) || (len(made) == 2) != (c.workers > 1) || len(c.fails) > 0 && r.Verdict.Word != Invalid {
-				t.Errorf("%s: of %v failed %v, want %v", r.Verdict.Word, made, failed, c.fails)
+			if !slices.Equal(failed, c.fails) || (len(made) == 2) != (c.workers > 1) || len(c.fails) > 0 && r.Verdict.Status != Invalid {
+				t.Errorf("%s: of %v failed %v, want %v", r.Verdict.Status, made, failed, c.fails)
 			}
 			said := strings.Join(r.Verdict.Reasons, "\n")
 			for _, text := range c.says {

@@ -23,8 +23,8 @@ func TestUnknownFinish(t *testing.T) {
 		}
 	})
 	r := w.build(t)
-	if r.Verdict.Word != Valid {
-		t.Errorf("%s: %v", r.Verdict.Word, r.Verdict.Reasons)
+	if r.Verdict.Status != Valid {
+		t.Errorf("%s: %v", r.Verdict.Status, r.Verdict.Reasons)
 	}
 	notes := strings.Join(r.Notes, "\n")
 	for _, want := range []string{`Unknown finish reason: "foo" in 500 responses, `, `…" in`, "others. They count as complete."} {

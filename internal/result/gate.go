@@ -34,7 +34,7 @@ type Gate struct {
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"` // what a comparison could have shown
 	More        string       `json:"more,omitempty"`        // in words: how much more to measure to decide it
 	Absent      bool         `json:"absent,omitempty"`      // there is no such figure: Missed is true and Value says nothing
-	Why         string       `json:"why,omitempty"`         // why there is none, or what to know about the figure
+	Why         string       `json:"reason,omitempty"`      // why there is none, or what to know about the figure
 }
 
 // Sensitivity is what a gate about a difference could have shown, with as much as was measured.

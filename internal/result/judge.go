@@ -35,9 +35,9 @@ func (j *judge) check(c Check, why string) {
 		j.undecided(c, fmt.Sprintf("The check %s could not be made: what it compares has no value.", c.Name))
 		return
 	}
-	c.Why, c.Undecided = why, false
+	c.Reason, c.Undecided = why, false
 	if c.OK {
-		c.Why, c.Do = "", ""
+		c.Reason, c.Fix = "", ""
 	}
 	j.checks = append(j.checks, c)
 }
@@ -46,7 +46,7 @@ func (j *judge) check(c Check, why string) {
 // follows it, how many requests or how long a run would do. No result with such a check is
 // valid.
 func (j *judge) undecided(c Check, why string) {
-	c.OK, c.Undecided, c.Why = false, true, why
+	c.OK, c.Undecided, c.Reason = false, true, why
 	for _, v := range []*float64{&c.Value, &c.Budget} {
 		if !finite([]float64{*v}) {
 			*v = 0
@@ -134,9 +134,9 @@ func (j *judge) clock() {
 		return
 	}
 	budget := time.Duration(j.plan.Budgets.ClockStep)
-	c := Check{Stage: wholeRun, Name: "clock_step", Budget: millis(budget), Unit: metric.Milliseconds, Do: "Let the clock settle, or stop what sets it, and run again."}
+	c := Check{Stage: wholeRun, Name: "clock_step", Budget: millis(budget), Unit: metric.Milliseconds, Fix: "Let the clock settle, or stop what sets it, and run again."}
 	if len(j.facts.Health) == 0 {
-		c.Do = "Let the run finish."
+		c.Fix = "Let the run finish."
 		j.undecided(c, "Whether the machine's clock was stepped, which shifts the timestamps of reads, was not recorded.")
 		return
 	}
@@ -308,7 +308,7 @@ func (j *judge) achieved(i int, mark *record.StageMark, sum *metric.Stage) {
 	}
 	share := min(1, float64(sum.Seen)/float64(mark.Scheduled))
 	budget := j.plan.Budgets.Achieved
-	j.check(Check{Stage: i, Name: "achieved", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget, Do: j.tooFast(i)},
+	j.check(Check{Stage: i, Name: "achieved_requests", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget, Fix: j.tooFast(i)},
 		fmt.Sprintf("Only %s of the %d scheduled requests were sent (budget %s).", number.Percent(share), mark.Scheduled, number.Percent(budget)))
 }
 

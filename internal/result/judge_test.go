@@ -13,10 +13,10 @@ import (
 // TestVerdictWord: a check that could not be made keeps a result from being valid, and one
 // over its budget weighs more.
 func TestVerdictWord(t *testing.T) {
-	kept := func(j *judge) { j.check(Check{Name: "kept", OK: true, Do: "Nothing."}, "Never said.") }
-	over := func(j *judge) { j.check(Check{Name: "over", Value: 2, Budget: 1, Do: "Change it."}, "Too much.") }
+	kept := func(j *judge) { j.check(Check{Name: "kept", OK: true, Fix: "Nothing."}, "Never said.") }
+	over := func(j *judge) { j.check(Check{Name: "over", Value: 2, Budget: 1, Fix: "Change it."}, "Too much.") }
 	open := func(j *judge) {
-		j.undecided(Check{Name: "open", OK: true, Value: math.NaN(), Do: "Send more."}, "Too few.")
+		j.undecided(Check{Name: "open", OK: true, Value: math.NaN(), Fix: "Send more."}, "Too few.")
 	}
 	none := func(j *judge) { j.check(Check{Name: "none", OK: true, Value: math.NaN()}, "Never said.") }
 	for _, tt := range []struct {
@@ -38,11 +38,11 @@ func TestVerdictWord(t *testing.T) {
 				add(j)
 			}
 			v := j.verdict()
-			if v.Word != tt.word || v.Valid != (tt.word == Valid) || !slices.Equal(v.Reasons, tt.reasons) || !slices.Equal(v.Undecided, tt.undecided) {
+			if v.Status != tt.word || v.Valid != (tt.word == Valid) || !slices.Equal(v.Reasons, tt.reasons) || !slices.Equal(v.Undecided, tt.undecided) {
 				t.Errorf("%+v", v)
 			}
 			for _, c := range v.Checks {
-				if c.OK && (c.Undecided || c.Why != "" || c.Do != "") || c.Undecided && !finite([]float64{c.Value, c.Budget}) {
+				if c.OK && (c.Undecided || c.Reason != "" || c.Fix != "") || c.Undecided && !finite([]float64{c.Value, c.Budget}) {
 					t.Errorf("%+v", c)
 				}
 			}
@@ -81,8 +81,8 @@ func TestKilled(t *testing.T) {
 			tt.bend(w)
 			v := w.build(t).Verdict
 			said := strings.Join(append(v.Reasons, v.Undecided...), "\n")
-			if v.Word != tt.word || strings.Contains(said, "Make the stage longer") {
-				t.Errorf("%s: %s", v.Word, said)
+			if v.Status != tt.word || strings.Contains(said, "Make the stage longer") {
+				t.Errorf("%s: %s", v.Status, said)
 			}
 			for _, want := range tt.says {
 				if !strings.Contains(said, want) {

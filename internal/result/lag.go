@@ -35,14 +35,14 @@ func (j *judge) lag(i int, sum *metric.Stage) {
 	}
 	nine, all := lagBudgets(j.plan, median, millis(meanGap(&sum.Whole.Totals)))
 	p90, most := quantile(&delay, "p90"), nine
-	j.check(Check{Stage: i, Name: "lag_p90", Value: p90, Budget: most, Unit: metric.Milliseconds, OK: p90 <= most, Do: lateness}, late(p90, "p90", most))
+	j.check(Check{Stage: i, Name: "dispatch_delay_p90", Value: p90, Budget: most, Unit: metric.Milliseconds, OK: p90 <= most, Fix: lateness}, late(p90, "p90", most))
 	p99, most := quantile(&delay, "p99"), all
 	// One hiccup of the machine is no uneven load: among few requests, one in twenty may be late.
 	once := delay.N < fewP99 && p99 > most && quantile(&delay, "p95") <= most
 	if once {
 		j.note(i, "A few of the %d requests went out late, by up to %s: the client was slow for a moment.", delay.N, number.Millis(delay.Max))
 	}
-	j.check(Check{Stage: i, Name: "lag_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most || once, Do: lateness}, late(p99, "p99", most))
+	j.check(Check{Stage: i, Name: "dispatch_delay_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most || once, Fix: lateness}, late(p99, "p99", most))
 }
 
 // LagBudgets are how late nine of ten requests may be sent, and 99 of 100, where half of the answers

@@ -106,5 +106,5 @@ func (j *judge) windows(i int, l *sweep.Level) {
 	case record.StopThroughput:
 		j.note(i, "Throughput became stable and latency did not.")
 	}
-	j.check(Check{Stage: i, Name: "windows", Value: float64(len(l.Windows)), Budget: float64(j.plan.Measurement.MaxTrials), Unit: "windows", OK: reason == "", Do: do}, reason)
+	j.check(Check{Stage: i, Name: "windows_stable", Value: float64(len(l.Windows)), Budget: float64(j.plan.Measurement.MaxTrials), Unit: "windows", OK: reason == "", Fix: do}, reason)
 }

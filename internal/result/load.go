@@ -30,7 +30,7 @@ func (j *judge) pace(i int, mark *record.StageMark, sum *metric.Stage) {
 	// A rate is not known better than one request in all, nor the clock of a client
 	// better than its lag.
 	slack := max(2*due/time.Duration(p.N), time.Duration(j.plan.Budgets.Lag))
-	c := Check{Stage: i, Name: "rate", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget || sent-due <= slack, Do: j.tooFast(i)}
+	c := Check{Stage: i, Name: "achieved_rate", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget || sent-due <= slack, Fix: j.tooFast(i)}
 	pace := number.Percent(share) + " of the pace asked for"
 	if rate := s.PerSecond(); rate > 0 && s.RampTo == 0 && s.Arrival != plan.ArrivalTrace {
 		pace = fmt.Sprintf("%.3g/s instead of the requested %s/s", rate*share, plain(rate))
@@ -62,8 +62,8 @@ func (j *judge) inFlight(i int, mark *record.StageMark, sum *metric.Stage) {
 	free := (asked - float64(sum.Busy)) / float64(t.Requests)
 	budget := j.plan.Budgets.InFlight
 	j.check(Check{Stage: i, Name: "in_flight", Value: min(1, share), Budget: budget, Unit: metric.Share,
-		OK: share >= budget || free <= float64(j.plan.Budgets.Lag),
-		Do: "Give the client more cores, keep other work off the machine, and do not stop it."},
+		OK:  share >= budget || free <= float64(j.plan.Budgets.Lag),
+		Fix: "Give the client more cores, keep other work off the machine, and do not stop it."},
 		fmt.Sprintf("The client held %s of the requested %d requests in flight (%s, budget %s): a free slot was used %s later on average.",
 			plain(math.Round(share*float64(s.Concurrency)*10)/10), s.Concurrency, number.Percent(share), number.Percent(budget), number.Millis(free/float64(time.Millisecond))))
 }
@@ -87,10 +87,10 @@ func (j *judge) standstill(i int, c *client, mark *record.StageMark) {
 	still := b.Standstill - a.Standstill
 	share, budget := float64(still)/float64(b.At-a.At), j.plan.Budgets.Standstill
 	const do = "Do not stop the client or suspend its machine, and keep other work off its cores."
-	j.check(Check{Stage: i, Name: "standstill", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Do: do},
+	j.check(Check{Stage: i, Name: "client_stalled", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Fix: do},
 		fmt.Sprintf("%s was stalled for %s, %s of the time (budget %s): it sent and read nothing.", c.name(true), number.Span(still), number.Percent(share), number.Percent(budget)))
 	most := time.Duration(j.plan.Budgets.Pause)
-	j.check(Check{Stage: i, Name: "longest_pause", Value: millis(longest), Budget: millis(most), Unit: metric.Milliseconds, OK: longest <= most, Do: do},
+	j.check(Check{Stage: i, Name: "client_longest_stall", Value: millis(longest), Budget: millis(most), Unit: metric.Milliseconds, OK: longest <= most, Fix: do},
 		fmt.Sprintf("%s was stalled for %s at a time (budget %s).", c.name(true), number.Span(longest), number.Span(most)))
 }
 

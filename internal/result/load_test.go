@@ -65,7 +65,7 @@ func TestClosedLoopHeld(t *testing.T) {
 		{name: "held", w: closedLoop(nil, ms)},
 		{
 			name: "stopped for 2 × 2 s of 12", w: closedLoop([][2]time.Duration{{2 * s, 4 * s}, {7 * s, 9 * s}}, ms),
-			want: []string{"in_flight", "standstill", "longest_pause"},
+			want: []string{"in_flight", "client_stalled", "client_longest_stall"},
 			says: []string{"of the requested 8 requests in flight", "was stalled for 4000 ms, 33 % of the time (budget 5 %)", "2000 ms at a time (budget 1000 ms)"},
 		},
 		{
@@ -151,12 +151,12 @@ func TestRateHeld(t *testing.T) {
 	}{
 		{name: "held", w: openLoop(even, false)},
 		{name: "held, by chance uneven", w: openLoop(poisson, false)},
-		{name: "a cap that makes them wait", w: openLoop(even, true), want: []string{"rate"}, says: []string{"at 20/s instead of the requested 40/s (budget 99 %)", "max_in_flight (8)"}},
+		{name: "a cap that makes them wait", w: openLoop(even, true), want: []string{"achieved_rate"}, says: []string{"at 20/s instead of the requested 40/s (budget 99 %)", "max_in_flight (8)"}},
 		{
 			name: "a trace", w: openLoop(poisson, true), bend: func(w *world) {
 				w.plan.Stages[0].Rate, w.plan.Stages[0].Arrival = 0, plan.ArrivalTrace
 			},
-			want: []string{"rate"}, says: []string{"of the pace asked for"},
+			want: []string{"achieved_rate"}, says: []string{"of the pace asked for"},
 		},
 		{
 			name: "the last one late", w: openLoop(even, false),
@@ -183,7 +183,7 @@ func TestRateHeld(t *testing.T) {
 func judged(t *testing.T, w *world, want, says []string) {
 	t.Helper()
 	r := w.build(t)
-	load := []string{"rate", "in_flight", "standstill", "longest_pause"}
+	load := []string{"achieved_rate", "in_flight", "client_stalled", "client_longest_stall"}
 	got := slices.DeleteFunc(broken(&r.Verdict), func(name string) bool { return !slices.Contains(load, name) })
 	if !slices.Equal(got, want) {
 		t.Fatalf("over budget: %v, want %v: %v", got, want, r.Verdict.Reasons)

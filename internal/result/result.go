@@ -57,8 +57,8 @@ type Connection struct {
 
 // Verdict says whether the figures can be trusted.
 type Verdict struct {
-	Word      string   `json:"word"`
-	Valid     bool     `json:"valid"`               // Word is Valid
+	Status    string   `json:"status"`
+	Valid     bool     `json:"valid"`               // Status is Valid
 	Reasons   []string `json:"reasons"`             // of checks that are over their budget: what was found and what to change
 	Undecided []string `json:"undecided,omitempty"` // of checks that could not be made: why, and what would do
 	Summary   string   `json:"summary,omitempty"`   // which stages can be trusted, where some can and some cannot
@@ -90,8 +90,8 @@ type Check struct {
 	Unit      string  `json:"unit"`
 	OK        bool    `json:"ok"`
 	Undecided bool    `json:"undecided,omitempty"` // it could not be made: OK is false and Value says nothing
-	Why       string  `json:"why,omitempty"`       // what was found, or why it could not be made; empty when OK
-	Do        string  `json:"do,omitempty"`        // what to do about it; empty when OK
+	Reason    string  `json:"reason,omitempty"`    // what was found, or why it could not be made; empty when OK
+	Fix       string  `json:"fix,omitempty"`       // what to do about it; empty when OK
 }
 
 // Stage is what one stage measured.

@@ -34,7 +34,7 @@ func TestSchemaRefuses(t *testing.T) {
 func TestSchemaHasEveryEnd(t *testing.T) {
 	for _, reason := range []record.StopReason{
 		record.StopDuration, record.StopRequests, record.StopArrivals, record.StopData, record.StopEarlyAnswer,
-		record.StopInterrupted, record.StopErrors, record.StopAlike, record.StopPrompts, record.StopRecords, record.StopBreaker("b", "why"),
+		record.StopInterrupted, record.StopErrors, record.StopAlike, record.StopOver, record.StopPrompts, record.StopRecords, record.StopBreaker("b", "why"),
 		record.StopStable, record.StopThroughput, record.StopThreshold, record.StopTrials, record.StopEmpty,
 	} {
 		r := healthy().build(t)

@@ -243,7 +243,7 @@ func (j *judge) server(i int, s *Server, all *metric.All) {
 	if s.Restarted != "" {
 		restarts = 1
 	}
-	j.check(Check{Stage: i, Name: "server_restarts", Value: restarts, Unit: "restarts", OK: restarts == 0, Do: "Find out why, and measure again."},
+	j.check(Check{Stage: i, Name: "server_restarts", Value: restarts, Unit: "restarts", OK: restarts == 0, Fix: "Find out why, and measure again."},
 		fmt.Sprintf("The server or the model was restarted during the stage, or another server stands behind the same address: %s.", s.Restarted))
 	if s.Requests == nil {
 		return
@@ -293,6 +293,6 @@ func (j *judge) serverLatency(i int, s *Server, all *metric.All) {
 	// Two clocks never run alike, and the server's figures are rounded.
 	most := client + max(serverSlack*client, 1)
 	j.check(Check{Stage: i, Name: "server_latency", Value: server, Budget: most, Unit: metric.Milliseconds, OK: server <= most,
-		Do: "Do not use either figure before this is explained."},
+		Fix: "Do not use either figure before this is explained."},
 		fmt.Sprintf("Requests took %s inside the server, before their answers could leave it, and %s here, on average, which cannot be: clocks run apart, or answers were matched with the wrong requests.", number.Millis(server), number.Millis(client)))
 }

@@ -55,12 +55,12 @@ func (j *judge) trend(i int, t *metric.Trend, s *metric.Series, change string) {
 	}
 	switch {
 	case t.Found(j.plan.Budgets.Drift):
-		c.Do = change
+		c.Fix = change
 		j.check(c, fmt.Sprintf("%s after %s of the %s: the server was not steady (drift %s, budget %s).",
 			moved(what, t.Change), number.Percent(t.Share), parts, number.Percent(t.Effect), number.Percent(c.Budget)))
 	case few != "" && j.plan.Measurement.On(): // its windows are held against one another
 	case few != "":
-		c.Do = do
+		c.Fix = do
 		j.undecided(c, few)
 	default:
 		c.OK = true
@@ -76,7 +76,7 @@ func trendCheck(of string) (Check, string) {
 	case metric.TPOTTrend:
 		return Check{Name: "tpot_drift"}, "Time per output token"
 	case metric.FlowTrend:
-		return Check{Name: "flow_drift"}, "The flow of answers"
+		return Check{Name: "throughput_drift"}, "The flow of answers"
 	default:
 		return Check{Name: "latency_drift"}, "Request latency"
 	}

@@ -177,10 +177,10 @@ func driftOf(r *Result) (word string, said []string) {
 		case c.OK || !strings.HasSuffix(c.Name, "_drift"):
 		case c.Undecided && word == Valid:
 			word = Inconclusive
-			said = append(said, c.Name+": "+c.Why)
+			said = append(said, c.Name+": "+c.Reason)
 		case !c.Undecided:
 			word = Invalid
-			said = append(said, c.Name+": "+c.Why+" "+c.Do)
+			said = append(said, c.Name+": "+c.Reason+" "+c.Fix)
 		}
 	}
 	return word, said

@@ -26,9 +26,9 @@ func (j *judge) usage(i int, sum *metric.Stage) {
 			j.tooFew(i, sum)
 			continue
 		}
-		name := "usage"
+		name := "usage_output_plausible"
 		if k == 0 {
-			name = "usage_input"
+			name = "usage_input_plausible"
 		}
 		found := fmt.Sprintf("the server counts more %s tokens than there can be, up to %d", what, c.MostClaim[k])
 		if c.ClaimSum[k] < c.ClaimUsed[k] {
@@ -36,7 +36,7 @@ func (j *judge) usage(i int, sum *metric.Stage) {
 		}
 		share := float64(c.Claimed[k]) / float64(n)
 		j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-			Do: "Fix the usage that the server reports; figures in tokens use the client's counts here. Latencies are not affected."},
+			Fix: "Fix the usage that the server reports; figures in tokens use the client's counts here. Latencies are not affected."},
 			fmt.Sprintf("In %s of the %d answers %s (budget %s).", number.Percent(share), n, found, number.Percent(budget)))
 		if c.Claimed[k] > 0 && share <= budget {
 			j.note(i, "In %s %s: those counts were not used.", number.Things(c.Claimed[k], "answer"), found)
@@ -56,8 +56,8 @@ func (j *judge) tooFew(i int, sum *metric.Stage) {
 	if !j.plan.Tokenizer.StandIn() {
 		shown = fmt.Sprintf("their events or the tokenizer %s show %d", j.plan.Tokenizer.Name, c.UnderShown)
 	}
-	j.check(Check{Stage: i, Name: "usage", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-		Do: "Fix the usage that the server reports: token figures depend on it. If it is right, use the served model's tokenizer, and have the server send whole tokens."},
+	j.check(Check{Stage: i, Name: "usage_output_plausible", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
+		Fix: "Fix the usage that the server reports: token figures depend on it. If it is right, use the served model's tokenizer, and have the server send whole tokens."},
 		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", number.Percent(share), n, c.UnderSaid, shown, number.Percent(budget)))
 	if share <= budget {
 		j.note(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", number.Things(c.Under, "answer"), c.UnderSaid, shown)
@@ -107,7 +107,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 			t := &c.Compared[k]
 			apart := float64(t.Far) / float64(max(t.Server, t.Local))
 			j.check(Check{Stage: i, Name: name, Value: apart, Budget: farApart, Unit: metric.Share,
-				Do: "Check that it is the served model's tokenizer, and what the server reports as usage. Latencies are not affected."},
+				Fix: "Check that it is the served model's tokenizer, and what the server reports as usage. Latencies are not affected."},
 				fmt.Sprintf("Figures in %s tokens cannot be trusted: the server counts %d where the tokenizer %s finds %d in the same texts, %s apart (at most %s).",
 					what, t.Server, j.plan.Tokenizer.Name, t.Local, number.Percent(apart), number.Percent(farApart)))
 		case template:
@@ -120,7 +120,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 			}
 		default:
 			j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-				Do: "Use the served model's tokenizer."},
+				Fix: "Use the served model's tokenizer."},
 				fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s), and the figures of %s use the tokenizer's counts.",
 					j.plan.Tokenizer.Name, number.Percent(share), what, number.Percent(budget), number.Things(own, "request")))
 		}
@@ -149,7 +149,7 @@ func (j *judge) grows(i int, a *metric.Around) bool {
 		return false
 	}
 	j.check(Check{Stage: i, Name: "token_drift_input", Value: float64(a.Most - a.Least), Budget: float64(budget), Unit: metric.TokenCount,
-		Do: "Check what the server reports as usage. Latencies are not affected."},
+		Fix: "Check what the server reports as usage. Latencies are not affected."},
 		fmt.Sprintf(unevenMessage, number.Count(a.Least), number.Count(a.Most), number.Count(a.Longest)))
 	return true
 }
@@ -190,7 +190,7 @@ func (j *judge) standIn(i int, sum *metric.Stage) {
 	c, n := &sum.Counts, float64(sum.Whole.Totals.OK)
 	name := j.plan.Tokenizer.Name
 	check := Check{Stage: i, Name: "token_drift", Budget: farApart, Unit: metric.Share,
-		Do: j.say(message.New("Pass the model's tokenizer with %v.", message.Tokenizer).Or("Use the model's tokenizer.")) + " Latencies are not affected."}
+		Fix: j.say(message.New("Pass the model's tokenizer with %v.", message.Tokenizer).Or("Use the model's tokenizer.")) + " Latencies are not affected."}
 	if t := &c.Compared[1]; t.N > 0 {
 		times := float64(t.Server) / float64(t.Local)
 		if (times > mostOfStandIn || times < leastOfStandIn) && float64(t.N*record.Sampled) > j.plan.Budgets.TokenDrift*n {

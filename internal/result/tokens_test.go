@@ -24,7 +24,7 @@ func TestTokenCounts(t *testing.T) {
 			w.each(func(i int, r *record.Record) {
 				r.Out = record.Tokens{N: 20, Source: record.FromEvents, Local: -1, Claimed: 5000 + i}
 			})
-		}, want: []string{"usage"}, says: "In 100 % of the 2000 answers the server counts more output tokens than there can be, up to 7199"},
+		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 answers the server counts more output tokens than there can be, up to 7199"},
 		{name: "more input than there can be, once", bend: func(w *world) { w.recs[300].In.Claimed = 1 << 40 },
 			says: "In 1 answer the server counts more input tokens than there can be, up to 1099511627776"},
 		{name: "one for twenty events", bend: func(w *world) {
@@ -32,13 +32,13 @@ func TestTokenCounts(t *testing.T) {
 			w.each(func(_ int, r *record.Record) {
 				r.Out, r.Asked = record.Tokens{N: 1, Source: record.FromServer, Local: 8}, 0
 			})
-		}, want: []string{"usage"}, says: "In 100 % of the 2000 answers the server counts less than half of the output tokens that came: 2000, where 40000 events of text came (budget 1 %)."},
+		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 answers the server counts less than half of the output tokens that came: 2000, where 40000 events of text came (budget 1 %)."},
 		{name: "one for twenty by the tokenizer", bend: func(w *world) {
 			w.each(func(_ int, r *record.Record) {
 				r.Out, r.Asked = record.Tokens{N: 1, Source: record.FromServer, Local: 20}, 0
 				r.Events, r.Streamed = r.Events[:1], false
 			})
-		}, want: []string{"usage"}, says: "2000, where their events or the tokenizer test-tokenizer show 40000"},
+		}, want: []string{"usage_output_plausible"}, says: "2000, where their events or the tokenizer test-tokenizer show 40000"},
 		{name: "one for twenty by a stand-in", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerWords
 			w.each(func(_ int, r *record.Record) {
@@ -110,7 +110,7 @@ func TestTokenCounts(t *testing.T) {
 		}, says: "disagree on 17 % of the output tokens"},
 		{name: "fewer than events", bend: func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Out.Claimed = 12 })
-		}, want: []string{"usage"}, says: "In 100 % of the 2000 answers the server counts fewer output tokens than there can be: 24000, where the client counts 40000"},
+		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 answers the server counts fewer output tokens than there can be: 24000, where the client counts 40000"},
 		{name: "tokens cut up on the way", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerBuiltin
 			w.each(func(i int, r *record.Record) {

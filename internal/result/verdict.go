@@ -11,8 +11,8 @@ import (
 // StageVerdict says whether the figures of one stage can be trusted. A check of the whole run
 // counts for every stage.
 type StageVerdict struct {
-	Word      string   `json:"word"`
-	Valid     bool     `json:"valid"`               // Word is Valid
+	Status    string   `json:"status"`
+	Valid     bool     `json:"valid"`               // Status is Valid
 	Reasons   []string `json:"reasons"`             // as those of the run
 	Undecided []string `json:"undecided,omitempty"` // as those of the run
 }
@@ -28,14 +28,14 @@ func (v *StageVerdict) add(c *Check, says string) {
 	}
 	switch {
 	case len(v.Reasons) > 0:
-		v.Word = Invalid
+		v.Status = Invalid
 	case len(v.Undecided) > 0:
-		v.Word = Inconclusive
+		v.Status = Inconclusive
 	}
-	v.Valid = v.Word == Valid
+	v.Valid = v.Status == Valid
 }
 
-func newVerdict() StageVerdict { return StageVerdict{Word: Valid, Valid: true, Reasons: []string{}} }
+func newVerdict() StageVerdict { return StageVerdict{Status: Valid, Valid: true, Reasons: []string{}} }
 
 // verdict sums the checks up, for the run and for each of its stages. One that is over its
 // budget makes the result invalid; one that could not be made keeps it from being valid.
@@ -45,7 +45,7 @@ func (j *judge) verdict() Verdict {
 		c := &j.checks[i]
 		all.add(c, j.prefix(c.Stage)+says(c))
 	}
-	v := Verdict{Word: all.Word, Valid: all.Valid, Reasons: all.Reasons, Undecided: all.Undecided, Checks: append([]Check{}, j.checks...)}
+	v := Verdict{Status: all.Status, Valid: all.Valid, Reasons: all.Reasons, Undecided: all.Undecided, Checks: append([]Check{}, j.checks...)}
 	// In a search for the capacity some levels are meant to be too much, and the search says which.
 	if j.result.Capacity == nil {
 		for s := range j.result.Stages {
@@ -56,7 +56,7 @@ func (j *judge) verdict() Verdict {
 	return v
 }
 
-func says(c *Check) string { return strings.TrimSpace(c.Why + " " + c.Do) }
+func says(c *Check) string { return strings.TrimSpace(c.Reason + " " + c.Fix) }
 
 // stageVerdict sums the checks up that count for a stage.
 func (j *judge) stageVerdict(stage int) *StageVerdict {
@@ -77,9 +77,9 @@ func (r *Result) summary(name func(stage int) string) string {
 		switch v := r.Stages[i].Verdict; {
 		case v == nil:
 			return ""
-		case v.Word == Invalid:
+		case v.Status == Invalid:
 			bad = append(bad, name(i))
-		case v.Word == Inconclusive:
+		case v.Status == Inconclusive:
 			unknown = append(unknown, name(i))
 		}
 	}
@@ -129,11 +129,11 @@ func (r *Result) Doubt(why string) {
 			*word, *valid = Inconclusive, false
 		}
 	}
-	doubt(&r.Verdict.Word, &r.Verdict.Valid, &r.Verdict.Undecided)
+	doubt(&r.Verdict.Status, &r.Verdict.Valid, &r.Verdict.Undecided)
 	r.Verdict.Summary = ""
 	for i := range r.Stages {
 		if v := r.Stages[i].Verdict; v != nil {
-			doubt(&v.Word, &v.Valid, &v.Undecided)
+			doubt(&v.Status, &v.Valid, &v.Undecided)
 		}
 	}
 }

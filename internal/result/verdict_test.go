@@ -20,7 +20,9 @@ func stagesOf(names ...string) []plan.Stage {
 // TestStageVerdicts: what is wrong with a stage is wrong with that stage alone, and what is
 // wrong with the run with all of them.
 func TestStageVerdicts(t *testing.T) {
-	over := func(stage int) Check { return Check{Stage: stage, Name: "lag_p99", Value: 2, Budget: 1, Unit: "ms"} }
+	over := func(stage int) Check {
+		return Check{Stage: stage, Name: "dispatch_delay_p99", Value: 2, Budget: 1, Unit: "ms"}
+	}
 	few := Check{Name: "ttft_drift", Undecided: true}
 	kept := Check{Name: "gc", OK: true}
 	at := func(c Check, stage int) Check { c.Stage = stage; return c }
@@ -44,10 +46,10 @@ func TestStageVerdicts(t *testing.T) {
 		r := &Result{Stages: make([]Stage, len(tt.stages))}
 		j := &judge{plan: &plan.Plan{Stages: tt.stages}, facts: &Facts{}, result: r, checks: tt.checks}
 		r.Verdict = j.verdict()
-		words := r.Verdict.Word + ":"
+		words := r.Verdict.Status + ":"
 		for i := range r.Stages {
 			v := r.Stages[i].Verdict
-			if words += " " + v.Word; v.Valid != (v.Word == Valid) || (len(v.Reasons) > 0) != (v.Word == Invalid) {
+			if words += " " + v.Status; v.Valid != (v.Status == Valid) || (len(v.Reasons) > 0) != (v.Status == Invalid) {
 				t.Errorf("%s: stage %d: %+v", name, i, v)
 			}
 		}
@@ -60,7 +62,7 @@ func TestStageVerdicts(t *testing.T) {
 // A stage's own reasons do not name it; those of the run do.
 func TestStageReasons(t *testing.T) {
 	r := &Result{Stages: make([]Stage, 2)}
-	j := &judge{plan: &plan.Plan{Stages: stagesOf("", "")}, facts: &Facts{}, result: r, checks: []Check{{Stage: 1, Name: "lag_p99", Why: "Too late.", Do: "Hurry."}}}
+	j := &judge{plan: &plan.Plan{Stages: stagesOf("", "")}, facts: &Facts{}, result: r, checks: []Check{{Stage: 1, Name: "dispatch_delay_p99", Reason: "Too late.", Fix: "Hurry."}}}
 	r.Verdict = j.verdict()
 	if got := r.Stages[1].Verdict.Reasons; !slices.Equal(got, []string{"Too late. Hurry."}) || !slices.Equal(r.Verdict.Reasons, []string{"Stage 2: Too late. Hurry."}) {
 		t.Errorf("%q, of the run %q", got, r.Verdict.Reasons)
@@ -72,7 +74,7 @@ func TestDoubt(t *testing.T) {
 	w := healthy()
 	r := w.build(t)
 	r.Doubt("Nobody watched.")
-	if v := r.Stages[0].Verdict; v.Word != Inconclusive || r.Verdict.Word != Inconclusive || !slices.Equal(v.Undecided, []string{"Nobody watched."}) {
+	if v := r.Stages[0].Verdict; v.Status != Inconclusive || r.Verdict.Status != Inconclusive || !slices.Equal(v.Undecided, []string{"Nobody watched."}) {
 		t.Errorf("%+v, of the run %+v", v, r.Verdict)
 	}
 	published.Fits(t, r)

@@ -46,7 +46,7 @@ func (j *judge) resent(i int, sum *metric.Stage) {
 		j.note(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt%s.", number.Things(n, "request"), little)
 	}
 	j.check(Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-		Do: "Have the server keep idle connections open for longer, or find out why it closes them."},
+		Fix: "Have the server keep idle connections open for longer, or find out why it closes them."},
 		fmt.Sprintf("%s of the %d requests went out twice, because the server closed the connection before it could have read them, which added more than %s to their latency (budget %s).",
 			number.Percent(share), of, allowed, number.Percent(budget)))
 }
@@ -69,7 +69,7 @@ func (j *judge) ownFaults(i int, sum *metric.Stage) {
 		}
 	}
 	j.check(Check{Stage: i, Name: "client_failures", Value: float64(n), Budget: 0, Unit: metric.Requests, OK: n == 0,
-		Do: j.say(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range%v, free memory, or lower the concurrency%v.",
+		Fix: j.say(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range%v, free memory, or lower the concurrency%v.",
 			message.New(" or add local addresses (%v)", message.SourceAddress).Or(""),
 			message.New(" (%v)", message.MaxInFlight).Or("")))},
 		fmt.Sprintf("%s failed because this machine ran out of resources%s: that says nothing about the server.", number.Things(n, "request"), example))

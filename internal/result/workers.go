@@ -26,7 +26,7 @@ func (j *judge) workers() {
 		j.note(wholeRun, "The clock of %s jumped during the run, or the coordinator's did.", strings.Join(jumped, ", "))
 	}
 	if n := len(j.facts.Missing); n > 0 {
-		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(n), Unit: "workers", Do: "Give the directories of all workers to inferometer report."},
+		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(n), Unit: "workers", Fix: "Give the directories of all workers to inferometer report."},
 			"The records of "+number.Things(int64(n), "worker")+" of "+number.Count(int64(len(list)))+" are missing: "+strings.Join(j.facts.Missing, ", ")+".")
 	}
 	var lost, left, cut []string
@@ -67,7 +67,7 @@ func (j *judge) workers() {
 		text += "What " + pick(n, "it", "they") + " sent last may not be recorded. "
 	}
 	text += "The rest of " + pick(len(known), "its", "their") + " share was never sent."
-	j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(len(known)), Unit: "workers", Do: do}, text)
+	j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(len(known)), Unit: "workers", Fix: do}, text)
 }
 
 // unheard is how many workers had a share of a stage of which not all records came here: those that

@@ -54,8 +54,8 @@ func TestHangingRequests(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", id, m, m.Spread)
 		}
 	}
-	if c, made := unfinished(res); !made || c.OK || res.Verdict.Word != result.Invalid || !strings.Contains(c.Why, "30 of 360 requests") {
-		t.Errorf("the verdict is %s: %+v", res.Verdict.Word, c)
+	if c, made := unfinished(res); !made || c.OK || res.Verdict.Status != result.Invalid || !strings.Contains(c.Reason, "30 of 360 requests") {
+		t.Errorf("the verdict is %s: %+v", res.Verdict.Status, c)
 	}
 	sameAsReport(t, p, asJSON(t, res))
 }

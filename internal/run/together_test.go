@@ -75,8 +75,8 @@ func TestReportKnowsOfSkew(t *testing.T) {
 				}
 			}
 		}
-		if found["start_skew"] != 422 || found["clock_bound"] != 600 || s.Result.Verdict.Word != result.Invalid {
-			t.Errorf("%s: %v, %s", name, found, s.Result.Verdict.Word)
+		if found["start_skew"] != 422 || found["clock_bound"] != 600 || s.Result.Verdict.Status != result.Invalid {
+			t.Errorf("%s: %v, %s", name, found, s.Result.Verdict.Status)
 		}
 		if rate := s.Result.Stages[0].Metrics["request_throughput"]; rate.Off("avg") < rate.Avg/2 {
 			t.Errorf("%s: the rate has the bar %+v", name, rate.Error)

@@ -12,11 +12,11 @@ import (
 // Saturation is what a search for the saturation has found.
 type Saturation struct {
 	Kind  string    `json:"kind"`
-	Rate  float64   `json:"rate"`  // the highest rate that the server kept up with; 0: none was found
-	Above float64   `json:"above"` // the lowest rate above it that it did not keep up with; 0: it kept up with all
-	Why   string    `json:"why"`   // in words
-	Steps []Step    `json:"steps"` // the evidence
-	Rates []float64 `json:"rates"` // of the stages
+	Rate  float64   `json:"rate"`   // the highest rate that the server kept up with; 0: none was found
+	Above float64   `json:"above"`  // the lowest rate above it that it did not keep up with; 0: it kept up with all
+	Why   string    `json:"reason"` // in words
+	Steps []Step    `json:"steps"`  // the evidence
+	Rates []float64 `json:"rates"`  // of the stages
 }
 
 // Hunt searches for the rate that a server can keep up with. The first step is a burst,

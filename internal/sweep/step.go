@@ -67,7 +67,7 @@ type Step struct {
 	Latency   float64 `json:"latency_p10_ms"`
 	Lag       float64 `json:"lag_p99_ms"` // by this client's own doing or the cap on requests in flight
 	Kept      bool    `json:"kept"`
-	Why       string  `json:"why"` // in words
+	Why       string  `json:"reason"` // in words
 
 	short bool // the backlog tells nothing, and fewer were answered than asked for
 }

@@ -220,7 +220,7 @@ func (g *Gates) summarize(file string) error {
 	for i := range g.suites {
 		s, word := &g.suites[i], ""
 		if s.Verdict != nil {
-			word = s.Verdict.Word
+			word = s.Verdict.Status
 		}
 		err = errors.Join(err, md.Gates(f, s.Name, word, s.Gates))
 	}

@@ -39,7 +39,7 @@ func TestTakeGates(t *testing.T) {
 func gatedTool(code int, gates ...result.Gate) Tool {
 	return Gated(Tool{Name: "x", Foreign: true, Run: func(env Env, _ []string) int {
 		if len(gates) > 0 {
-			env.Unwatched().Gating.Judged(&result.Result{Verdict: result.Verdict{Word: result.Valid, Valid: true}, Gates: gates})
+			env.Unwatched().Gating.Judged(&result.Result{Verdict: result.Verdict{Status: result.Valid, Valid: true}, Gates: gates})
 		}
 		return code
 	}})

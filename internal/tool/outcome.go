@@ -53,7 +53,7 @@ func PrintVerdict(w io.Writer, res *result.Result) {
 		fmt.Fprintln(w, "Verdict: valid.")
 		return
 	}
-	fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("Verdict: %s. %s", strings.ToUpper(cmp.Or(res.Verdict.Word, result.Invalid)), res.Verdict.Summary)))
+	fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("Verdict: %s. %s", strings.ToUpper(cmp.Or(res.Verdict.Status, result.Invalid)), res.Verdict.Summary)))
 	for _, reason := range res.Verdict.Reasons {
 		fmt.Fprintln(w, "  "+strings.ReplaceAll(reason, "\n", " "))
 	}

@@ -35,7 +35,7 @@ if [ "$INPUT_COMMAND" != compare ]; then
   GITHUB_ACTIONS='' "$PROGRAM" report "$results" --format md > "$summary" 2>/dev/null || true
 fi
 if [ -s "$summary" ]; then cat "$summary"; else echo "### Inferometer: no result"; echo; echo "Exit code $code: the log says why."; fi >> "$GITHUB_STEP_SUMMARY"
-verdict=$(sed -n 's/^    "word": "\([a-z]*\)".*/\1/p' "$results/result.json" 2>/dev/null | head -n 1 | tr a-z A-Z) || true
+verdict=$(sed -n 's/^    "status": "\([a-z]*\)".*/\1/p' "$results/result.json" 2>/dev/null | head -n 1 | tr a-z A-Z) || true
 {
   echo "exit-code=$code"
   echo "verdict=$verdict"

@@ -19,7 +19,7 @@ export interface Stat extends Partial<Spread> {
 
 export interface Check {
   stage: number; name: string; value: number; budget: number; unit: string; ok: boolean;
-  undecided?: boolean; why?: string; do?: string;
+  undecided?: boolean; reason?: string; fix?: string;
 }
 
 export interface Span { begin_s: number; end_s: number }
@@ -65,7 +65,7 @@ export interface Cost {
 export interface Gate {
   gate: string; fail_unless?: boolean; stage: number; where?: string; value: number; bound: number; unit: string;
   difference?: boolean; interval?: { lo: number; hi: number }; missed: boolean; undecided?: boolean; absent?: boolean;
-  sensitivity?: { change: number; chance: number; sure?: number; text: string }; more?: string; why?: string;
+  sensitivity?: { change: number; chance: number; sure?: number; text: string }; more?: string; reason?: string;
 }
 
 // Capacity is the answer to what load meets all objectives, with the levels that were tried. A value of 0: there is none;
@@ -106,7 +106,7 @@ export interface Stage {
 }
 
 // StageVerdict says whether the figures of one stage can be trusted.
-export interface StageVerdict { word: string; valid: boolean; reasons: string[] | null; undecided?: string[] }
+export interface StageVerdict { status: string; valid: boolean; reasons: string[] | null; undecided?: string[] }
 
 // Verdict is that of the run. Its summary says which stages can be trusted, where some can and some cannot.
 export interface Verdict extends StageVerdict { summary?: string; checks: Check[] | null }
@@ -123,7 +123,7 @@ export interface Result {
   notes?: string[];
   stages: Stage[] | null;
   capacity?: Capacity;
-  saturation?: { kind: string; rate: number; above: number; why: string; rates: number[] | null };
+  saturation?: { kind: string; rate: number; above: number; reason: string; rates: number[] | null };
 }
 
 // Col is where a column of numbers lies in the planes.
@@ -154,7 +154,7 @@ export interface SeriesDrawing {
 // Times other than due are µs after due.
 export type RequestColumn = "index" | "stage" | "worker" | "target" | "phase" | "due" | "ready" | "sent" | "first" | "end" | "stall" | "stall_at" | "in" | "out" | "class";
 
-export interface Requests { count: number; kept: number; why: string; columns: Partial<Record<RequestColumn, Col>> }
+export interface Requests { count: number; kept: number; reason: string; columns: Partial<Record<RequestColumn, Col>> }
 
 export interface Document {
   version: number;

@@ -36,7 +36,7 @@ test("times and counts", () => {
 });
 
 test("names become words, and control characters visible", () => {
-  assert.deepEqual(["client_cpu", "ttft_drift", "lag_p99"].map(words), ["Client CPU", "TTFT drift", "Lag p99"]);
+  assert.deepEqual(["client_cpu", "ttft_drift", "dispatch_delay_p99"].map(words), ["Client CPU", "TTFT drift", "Dispatch delay p99"]);
   assert.equal(visible("a\u202eb\u0007c\nd"), "a\\u202eb\\u0007c\nd");
 });
 

@@ -70,7 +70,7 @@ func invalid(v *result.Verdict) (title, text string) {
 	if v.Summary != "" {
 		texts = append([]string{v.Summary}, texts...)
 	}
-	return strings.ToUpper(v.Word), strings.Join(texts, "\n")
+	return strings.ToUpper(v.Status), strings.Join(texts, "\n")
 }
 
 // line is text without breaks.

@@ -22,7 +22,7 @@ const hostile = "\x1b[31m<b>&\"'\n::error::x\r%0A\x00\xff]]>"
 // suites are two runs: one with gates at two levels, and one that is not to be trusted.
 func suites() []Suite {
 	return []Suite{{
-		Name: "nightly", Started: time.Date(2026, 11, 17, 5, 34, 30, 0, time.UTC), Seconds: 61.5, Verdict: &result.Verdict{Word: result.Valid, Valid: true},
+		Name: "nightly", Started: time.Date(2026, 11, 17, 5, 34, 30, 0, time.UTC), Seconds: 61.5, Verdict: &result.Verdict{Status: result.Valid, Valid: true},
 		Gates: []result.Gate{
 			{Gate: "ttft.p99 > 200ms", Where: "stage 1 (8 in flight)", Value: 54.49, Bound: 200, Unit: "ms", Why: "p99 of 64 samples only: 662 are enough"},
 			{Gate: "ttft.p99 > 200ms", Stage: 1, Where: "peak (40/s poisson)", Value: 200.00004, Bound: 200, Unit: "ms", Missed: true},
@@ -34,13 +34,13 @@ func suites() []Suite {
 			{Gate: "itl.p99 > 30ms", Stage: -1, Missed: true, Absent: true, Unit: "ms", Why: "itl was not measured: no successful request has it"},
 		},
 	}, {
-		Name: hostile, Verdict: &result.Verdict{Word: result.Invalid, Reasons: []string{hostile, "the client was slow"}},
+		Name: hostile, Verdict: &result.Verdict{Status: result.Invalid, Reasons: []string{hostile, "the client was slow"}},
 		Gates: []result.Gate{{Gate: hostile, Where: hostile, Unit: "share", Why: hostile}},
 	}, {
-		Name: "search", Verdict: &result.Verdict{Word: result.Valid, Valid: true},
+		Name: "search", Verdict: &result.Verdict{Status: result.Valid, Valid: true},
 		Result: &result.Result{Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5, Sentence: "38.2 requests/s, 95 % between 36.9 and 39.5."}},
 	}, {
-		Name: "search in vain", Verdict: &result.Verdict{Word: result.Valid, Valid: true},
+		Name: "search in vain", Verdict: &result.Verdict{Status: result.Valid, Valid: true},
 		Result: &result.Result{Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Never, Hi: 1, Sentence: "No load was found that meets the objectives."}},
 	}, {Name: "run", Broken: "there is no result: exit code 2"}}
 }

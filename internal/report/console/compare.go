@@ -57,7 +57,7 @@ func (p *printer) comparison(r *result.Result) {
 	if r.Differs() {
 		t.columns = append(t.columns, column{title: "Verdict", left: true, keep: 87})
 		for i := range stages {
-			t.rows[i] = append(t.rows[i], strings.ToUpper(stages[i].Verdict.Word))
+			t.rows[i] = append(t.rows[i], strings.ToUpper(stages[i].Verdict.Status))
 		}
 	}
 	compare(&t, all)

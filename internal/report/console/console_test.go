@@ -102,10 +102,10 @@ func oneStage() *result.Result {
 	return &result.Result{
 		Schema: result.Schema, Version: "0.1.0", Seed: 42, Duration: 35.2,
 		Started: time.Date(2026, 11, 15, 13, 10, 0, 0, time.UTC),
-		Verdict: result.Verdict{Word: result.Valid, Valid: true, Reasons: []string{}, Checks: []result.Check{
-			{Stage: 0, Name: "lag_p99", Value: 0.12, Budget: 1, Unit: "ms", OK: true},
-			{Stage: 0, Name: "coalesced", Value: 0.0004, Budget: 0.01, Unit: "share", OK: true},
-			{Stage: 0, Name: "achieved", Value: 1, Budget: 0.99, Unit: "share", OK: true},
+		Verdict: result.Verdict{Status: result.Valid, Valid: true, Reasons: []string{}, Checks: []result.Check{
+			{Stage: 0, Name: "dispatch_delay_p99", Value: 0.12, Budget: 1, Unit: "ms", OK: true},
+			{Stage: 0, Name: "resent", Value: 0.0004, Budget: 0.01, Unit: "share", OK: true},
+			{Stage: 0, Name: "achieved_requests", Value: 1, Budget: 0.99, Unit: "share", OK: true},
 			{Stage: -1, Name: "client_cpu", Value: 0.34, Budget: 0.85, Unit: "share", OK: true},
 			{Stage: -1, Name: "clock_step", Value: 0, Budget: 1, Unit: "ms", OK: true},
 		}},
@@ -155,18 +155,18 @@ func threeStages() *result.Result {
 	}
 	r.Stages = []result.Stage{first, second, third}
 	r.Verdict = result.Verdict{
-		Word: result.Invalid, Summary: "1 of 3 stages is valid: its figures can be trusted. Do not rely on those of stage 2 (peak) and stage 3 (embeddings).",
+		Status: result.Invalid, Summary: "1 of 3 stages is valid: its figures can be trusted. Do not rely on those of stage 2 (peak) and stage 3 (embeddings).",
 		Reasons: []string{
 			"stage 2: requests went out 3.1 ms after they were due (p99), the budget is 1 ms: give the client more CPU or ask for a lower rate",
 			"stage 3: 20 requests are too few for p90 (64 needed): run longer",
 		},
 		Checks: []result.Check{
-			{Stage: 1, Name: "coalesced", Value: 0, Budget: 0.01, Unit: "share", OK: true},
-			{Stage: 1, Name: "lag_p99", Value: 3.1, Budget: 1, Unit: "ms"},
+			{Stage: 1, Name: "resent", Value: 0, Budget: 0.01, Unit: "share", OK: true},
+			{Stage: 1, Name: "dispatch_delay_p99", Value: 3.1, Budget: 1, Unit: "ms"},
 		},
 	}
 	for i, word := range []string{result.Valid, result.Invalid, result.Invalid} {
-		r.Stages[i].Verdict = &result.StageVerdict{Word: word, Valid: i == 0}
+		r.Stages[i].Verdict = &result.StageVerdict{Status: word, Valid: i == 0}
 	}
 	r.Notes = nil
 	r.Interrupted = true
@@ -183,8 +183,8 @@ func undecided() *result.Result {
 	}
 	const why = "12 requests are too few to tell a trend from chance."
 	r.Verdict = result.Verdict{
-		Word: result.Inconclusive, Reasons: []string{}, Undecided: []string{why + " Send at least 30."},
-		Checks: append(r.Verdict.Checks, result.Check{Name: "latency_drift", Budget: 0.15, Unit: "share", Undecided: true, Why: why, Do: "Send at least 30."}),
+		Status: result.Inconclusive, Reasons: []string{}, Undecided: []string{why + " Send at least 30."},
+		Checks: append(r.Verdict.Checks, result.Check{Name: "latency_drift", Budget: 0.15, Unit: "share", Undecided: true, Reason: why, Fix: "Send at least 30."}),
 	}
 	return r
 }

@@ -18,7 +18,7 @@ func repeated(values ...float64) []repeat.Run {
 			Dir: string(rune('1' + i)),
 			Result: &result.Result{
 				Seed: 42 + uint64(i), Started: time.Date(2026, 11, 17, 10, i, 0, 0, time.UTC), Duration: 20,
-				Verdict: result.Verdict{Word: result.Valid, Valid: true},
+				Verdict: result.Verdict{Status: result.Valid, Valid: true},
 				Stages: []result.Stage{{
 					Name: "stage 1", Load: "8 in flight", Counts: result.Counts{Sent: 100, OK: 100},
 					Metrics: map[string]result.Stat{
@@ -38,7 +38,7 @@ func TestRepeats(t *testing.T) {
 	whole := repeat.Make(repeated(50.1, 52.3, 49.2), 3, "v1")
 	whole.Until = &repeat.Until{Expression: "ci(ttft.p99) < 5%", Levels: []repeat.Level{{Where: "stage 1 (8 in flight)", Value: &value, Bound: 0.05}}}
 	bad := repeated(50.1, 52.3)
-	bad[1].Result.Verdict = result.Verdict{Word: result.Invalid, Reasons: []string{"the client was slow"}}
+	bad[1].Result.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"the client was slow"}}
 	part := repeat.Make(bad, 5, "v1")
 	part.Ended = repeat.EndedInterrupted
 	none := repeat.Make(nil, 5, "v1")

@@ -16,16 +16,16 @@ func (p *printer) verdict(r *result.Result) {
 	v := r.Verdict
 	switch {
 	case r.Differs():
-		word := p.style.Bad(strings.ToUpper(v.Word))
-		for i, l := range screen.Wrap(strings.ToUpper(v.Word)+" as a whole. "+screen.Clean(v.Summary), p.width) {
+		word := p.style.Bad(strings.ToUpper(v.Status))
+		for i, l := range screen.Wrap(strings.ToUpper(v.Status)+" as a whole. "+screen.Clean(v.Summary), p.width) {
 			if i == 0 {
-				l = word + strings.TrimPrefix(l, strings.ToUpper(v.Word))
+				l = word + strings.TrimPrefix(l, strings.ToUpper(v.Status))
 			}
 			p.line(l)
 		}
 	case v.Valid:
 		p.line(p.style.Good("VALID") + ": all " + number.Things(int64(len(v.Checks)), "check") + " within budget.")
-	case v.Word == result.Inconclusive:
+	case v.Status == result.Inconclusive:
 		p.line(p.style.Bad("INCONCLUSIVE") + ": too little was measured to tell whether to trust this.")
 	default:
 		p.line(p.style.Bad("INVALID") + ": do not rely on these figures.")
@@ -47,7 +47,7 @@ func (p *printer) stageVerdict(r *result.Result, s *result.Stage) {
 	if !r.Differs() || s.Verdict == nil {
 		return
 	}
-	switch s.Verdict.Word {
+	switch s.Verdict.Status {
 	case result.Valid:
 		p.line(indent + p.style.Good("VALID"))
 	case result.Inconclusive:
@@ -81,14 +81,14 @@ func (p *printer) checks(sorted []result.Check) {
 	p.table(&t)
 	var told []string
 	for i := range sorted {
-		do := sorted[i].Do
+		do := sorted[i].Fix
 		if do == "" || slices.Contains(told, do) {
 			continue
 		}
 		told = append(told, do)
 		var names []string
 		for k := range sorted {
-			if name := plain(sorted[k].Name); sorted[k].Do == do && !slices.Contains(names, name) {
+			if name := plain(sorted[k].Name); sorted[k].Fix == do && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

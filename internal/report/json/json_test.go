@@ -26,7 +26,7 @@ func sample() *result.Result {
 	return &result.Result{
 		Schema: result.Schema, Version: "0.1.0", Started: time.Date(2026, 11, 15, 13, 10, 0, 0, time.UTC), Duration: 30.5, Seed: 7,
 		Plan:    map[string]any{"version": 1, "target": map[string]any{"urls": []any{"http://host:8000"}}, "stages": []any{map[string]any{"rate": 12.5}}},
-		Verdict: result.Verdict{Word: result.Invalid, Reasons: []string{"lag <p99> & more"}, Checks: []result.Check{{Stage: -1, Name: "lag", Value: 2, Budget: 1, Unit: "ms"}}},
+		Verdict: result.Verdict{Status: result.Invalid, Reasons: []string{"lag <p99> & more"}, Checks: []result.Check{{Stage: -1, Name: "lag", Value: 2, Budget: 1, Unit: "ms"}}},
 		Stages: []result.Stage{{
 			Load: "4 in flight", Counts: result.Counts{Sent: 13, OK: 12, Failed: 1},
 			Failures: []result.Failures{{Class: "http_status", Status: 503, Count: 1, Example: "busy"}},

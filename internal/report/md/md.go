@@ -90,13 +90,13 @@ func (p *printer) verdict(r *result.Result, o *Options) {
 		about = prose(o.Name, nameWidth)
 	}
 	v := &r.Verdict
-	p.line("### %s: %s\n", about, strings.ToUpper(v.Word))
+	p.line("### %s: %s\n", about, strings.ToUpper(v.Status))
 	switch {
 	case r.Differs():
 		p.line("%s", prose(v.Summary, textWidth))
 	case v.Valid:
 		p.line("All %s within budget.", number.Things(int64(len(v.Checks)), "check"))
-	case v.Word == result.Inconclusive:
+	case v.Status == result.Inconclusive:
 		p.line("Too little was measured to tell whether to trust this.")
 	default:
 		p.line("Do not rely on these figures.")

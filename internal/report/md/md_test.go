@@ -35,8 +35,8 @@ func one() *result.Result {
 	return &result.Result{
 		Version: "0.1.0", Seed: 42, Duration: 35.2, Started: time.Date(2026, 11, 15, 13, 10, 0, 0, time.UTC),
 		Host: record.Host{OS: "linux", Arch: "amd64", Kernel: "6.1.0", CPU: "AMD EPYC 7B13", Cores: 16},
-		Verdict: result.Verdict{Word: result.Valid, Valid: true, Checks: []result.Check{
-			{Stage: 0, Name: "lag_p99", Value: 0.12, Budget: 1, Unit: "ms", OK: true},
+		Verdict: result.Verdict{Status: result.Valid, Valid: true, Checks: []result.Check{
+			{Stage: 0, Name: "dispatch_delay_p99", Value: 0.12, Budget: 1, Unit: "ms", OK: true},
 			{Stage: -1, Name: "client_cpu", Value: 0.34, Budget: 0.85, Unit: "share", OK: true},
 		}},
 		Notes: []string{"12 prompts were sent more than once: a prefix cache may have answered them."},
@@ -56,14 +56,14 @@ func levels() *result.Result {
 	second.Index, second.Name, second.Load, second.Metrics = 1, "peak", "50/s poisson, at most 500 in flight", measured(1400, 40)
 	third.Index, third.Name, third.Metrics = 2, "embeddings", map[string]result.Stat{"request_latency": spread("ms", 20, 0.05), "request_throughput": rate("requests/sec", 19000)}
 	r.Stages = []result.Stage{first, second, third}
-	r.Verdict = result.Verdict{Word: result.Invalid, Reasons: []string{"stage 2: requests went out 3.1 ms after they were due (p99), the budget is 1 ms: ask for a lower rate"},
+	r.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"stage 2: requests went out 3.1 ms after they were due (p99), the budget is 1 ms: ask for a lower rate"},
 		Undecided: []string{"stage 3: 20 requests are too few"},
 		Checks: []result.Check{
-			{Stage: 1, Name: "coalesced", Value: 0, Budget: 0.01, Unit: "share", OK: true}, {Stage: 1, Name: "lag_p99", Value: 3.1, Budget: 1, Unit: "ms"},
+			{Stage: 1, Name: "resent", Value: 0, Budget: 0.01, Unit: "share", OK: true}, {Stage: 1, Name: "dispatch_delay_p99", Value: 3.1, Budget: 1, Unit: "ms"},
 			{Stage: 2, Name: "steady", Budget: 0.1, Unit: "share", Undecided: true},
 		}}
 	for i, word := range []string{result.Valid, result.Invalid, result.Inconclusive} {
-		r.Stages[i].Verdict = &result.StageVerdict{Word: word, Valid: i == 0}
+		r.Stages[i].Verdict = &result.StageVerdict{Status: word, Valid: i == 0}
 	}
 	r.Verdict.Summary = "1 of 3 stages is valid: its figures can be trusted. Do not rely on those of stage 2 (peak). Too little was measured in stage 3 (embeddings) to tell."
 	r.Interrupted, r.Incomplete, r.Notes = true, true, nil
@@ -79,7 +79,7 @@ func hostile() *result.Result {
 	s := &r.Stages[0]
 	s.Name, s.Load = hostileText, hostileText
 	s.Failures[0].Example = hostileText
-	r.Notes, r.Verdict.Word, r.Verdict.Valid, r.Verdict.Reasons = []string{hostileText, "1. first", "- list", "/approve"}, result.Invalid, false, []string{hostileText}
+	r.Notes, r.Verdict.Status, r.Verdict.Valid, r.Verdict.Reasons = []string{hostileText, "1. first", "- list", "/approve"}, result.Invalid, false, []string{hostileText}
 	r.Host.CPU = hostileText
 	return r
 }
@@ -99,7 +99,7 @@ func TestGolden(t *testing.T) {
 		"one.md":     write(t, one(), Options{Name: "nightly", Subject: usual.Subject, Plan: usual.Plan}),
 		"levels.md":  write(t, levels(), usual),
 		"hostile.md": write(t, hostile(), Options{Name: hostileText, Subject: hostileText, Plan: "name: |\n  ```\n  @octocat </details>\n"}),
-		"empty.md":   write(t, &result.Result{Verdict: result.Verdict{Word: result.Inconclusive}}, Options{}),
+		"empty.md":   write(t, &result.Result{Verdict: result.Verdict{Status: result.Inconclusive}}, Options{}),
 	} {
 		path := filepath.Join("testdata", name)
 		if *update {

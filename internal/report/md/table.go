@@ -121,7 +121,7 @@ func (p *printer) figures(r *result.Result) {
 	if r.Differs() {
 		verdict := column{title: "Verdict", left: true}
 		for i := range stages {
-			word := stages[i].Verdict.Word
+			word := stages[i].Verdict.Status
 			if word != result.Valid {
 				word = "**" + strings.ToUpper(word) + "**"
 			}

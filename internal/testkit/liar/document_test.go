@@ -21,7 +21,7 @@ type document struct {
 
 // verdict is that of a run or of one of its stages.
 type verdict struct {
-	Word    string   `json:"word"`
+	Word    string   `json:"status"`
 	Valid   bool     `json:"valid"`
 	Reasons []string `json:"reasons"`
 	Checks  []struct {

@@ -133,7 +133,7 @@ func (p *play) onlyBusy() bool {
 func (v *verdict) finds(stage int) bool {
 	for _, c := range v.Checks {
 		switch c.Name {
-		case "client_cpu", "client_error", "gc", "lag_p90", "lag_p99", "standstill", "longest_pause", "clock_step":
+		case "client_cpu", "client_error", "gc", "dispatch_delay_p90", "dispatch_delay_p99", "client_stalled", "client_longest_stall", "clock_step":
 		default:
 			if !c.OK && (stage < 0 || c.Stage == stage) {
 				return true

@@ -352,7 +352,7 @@ func TestMemoryOfLongTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, field := range map[string]string{
-		"text": `"text":"` + text + `"`, "question": `"question":"` + text + `"`, "session": `"session":"` + text + `"`,
+		"text": `"text":"` + text + `"`, "request_body": `"request_body":"` + text + `"`, "session": `"session":"` + text + `"`,
 		"failure": `"failure":{"class":"http_status","status":500,"message":"` + text + `","at":5}`,
 	} {
 		path := filepath.Join(dir, name)

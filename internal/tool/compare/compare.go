@@ -126,7 +126,7 @@ func suite(c *compare.Comparison) ci.Suite {
 	}
 	s := ci.Suite{Name: strings.Join(names, " and "), Gates: c.Gates}
 	if !c.Trusted {
-		s.Verdict = &result.Verdict{Word: result.Invalid, Reasons: append([]string{"a run that is compared is not valid"}, c.Doubts...)}
+		s.Verdict = &result.Verdict{Status: result.Invalid, Reasons: append([]string{"a run that is compared is not valid"}, c.Doubts...)}
 	}
 	return s
 }

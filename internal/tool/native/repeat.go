@@ -158,7 +158,7 @@ func oneLine(res *result.Result) string {
 	if failed > 0 {
 		text += fmt.Sprintf(", %s failed", number.Count(failed))
 	}
-	return text + ", " + res.Verdict.Word
+	return text + ", " + res.Verdict.Status
 }
 
 // repeat runs the plan several times and prints what the runs have in common.

@@ -40,7 +40,7 @@ func compare(p *plan.Plan, res *result.Result, truth []mock.Truth) (*record.Cali
 	said := &res.Stages[0]
 	held := result.HeldBy(said)
 	c := &record.Calibration{
-		Load: said.Load, Verdict: res.Verdict.Word, Requests: said.Counts.OK, Lost: join.lost,
+		Load: said.Load, Verdict: res.Verdict.Status, Requests: said.Counts.OK, Lost: join.lost,
 		Rate: held.Rate, InFlight: held.InFlight, Events: held.Events,
 	}
 	for _, d := range metric.Defs() {

@@ -152,16 +152,16 @@ func TestHonest(t *testing.T) {
 		bar     record.Bar
 		honest  bool
 	}{
-		{"small", result.Verdict{Word: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 0.9, Avg: -0.9}, true},
-		{"undecided, and small", result.Verdict{Word: result.Inconclusive}, record.Bar{Unit: "ms", True: 50, Error: 0.9}, true},
-		{"more than a millisecond", result.Verdict{Word: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 1.1}, false},
-		{"a hundredth of much", result.Verdict{Word: result.Valid}, record.Bar{Unit: "ms", True: 500, Error: 4.9}, true},
-		{"large, and stated", result.Verdict{Word: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 3, Avg: -3, Stated: 3.5, StatedP99: 3.5}, true},
-		{"a percentile, and stated", result.Verdict{Word: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 3, P99: 3, StatedP99: 3.5}, true},
-		{"a percentile, stated for the average", result.Verdict{Word: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 3, P99: 3, Stated: 3.5}, false},
-		{"larger than stated", result.Verdict{Word: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 4, Avg: 4, Stated: 3.5, StatedP99: 9}, false},
-		{"a rate", result.Verdict{Word: result.Valid}, record.Bar{Unit: "requests/sec", True: 100, Error: 1.5, Avg: 1.5}, false},
-		{"invalid", result.Verdict{Word: result.Invalid, Reasons: []string{"late"}}, record.Bar{Unit: "ms", True: 50}, false},
+		{"small", result.Verdict{Status: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 0.9, Avg: -0.9}, true},
+		{"undecided, and small", result.Verdict{Status: result.Inconclusive}, record.Bar{Unit: "ms", True: 50, Error: 0.9}, true},
+		{"more than a millisecond", result.Verdict{Status: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 1.1}, false},
+		{"a hundredth of much", result.Verdict{Status: result.Valid}, record.Bar{Unit: "ms", True: 500, Error: 4.9}, true},
+		{"large, and stated", result.Verdict{Status: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 3, Avg: -3, Stated: 3.5, StatedP99: 3.5}, true},
+		{"a percentile, and stated", result.Verdict{Status: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 3, P99: 3, StatedP99: 3.5}, true},
+		{"a percentile, stated for the average", result.Verdict{Status: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 3, P99: 3, Stated: 3.5}, false},
+		{"larger than stated", result.Verdict{Status: result.Valid}, record.Bar{Unit: "ms", True: 50, Error: 4, Avg: 4, Stated: 3.5, StatedP99: 9}, false},
+		{"a rate", result.Verdict{Status: result.Valid}, record.Bar{Unit: "requests/sec", True: 100, Error: 1.5, Avg: 1.5}, false},
+		{"invalid", result.Verdict{Status: result.Invalid, Reasons: []string{"late"}}, record.Bar{Unit: "ms", True: 50}, false},
 	} {
 		l := Level{Calibration: record.Calibration{Bars: []record.Bar{tt.bar}}}
 		l.judge(&result.Result{Verdict: tt.verdict})

@@ -200,7 +200,7 @@ func (o Options) mock(p *plan.Plan) mock.Config {
 // judge says whether a load is measured honestly: the result is not called invalid, nothing
 // is missing, and no figure is further off than it states.
 func (l *Level) judge(res *result.Result) {
-	if res.Verdict.Word == result.Invalid {
+	if res.Verdict.Status == result.Invalid {
 		l.Reasons = append(l.Reasons, res.Verdict.Reasons...)
 	}
 	if l.Lost > 0 {

@@ -51,5 +51,5 @@ function interval(r: CapacityRow, unit: string): string {
 }
 
 function word(r: CapacityRow): (HTMLElement | null)[] {
-  return [h("span", { class: "badge " + tone(r) }, r.verdict === "none found" ? "no difference found" : r.verdict), r.why ? h("span", { class: "aside" }, r.why) : null];
+  return [h("span", { class: "badge " + tone(r) }, r.verdict === "none found" ? "no difference found" : r.verdict), r.reason ? h("span", { class: "aside" }, r.reason) : null];
 }

@@ -21,7 +21,7 @@ export interface Figure { value: number; runs: number; at_least?: boolean; sprea
 export interface Row {
   metric: string; name: string; stat: string; unit: string; direction: string;
   a?: Figure; b?: Figure; difference?: Difference;
-  verdict: string; may_be_chance?: boolean; may_be_client?: boolean; why?: string;
+  verdict: string; may_be_chance?: boolean; may_be_client?: boolean; reason?: string;
 }
 
 export interface Table {
@@ -33,7 +33,7 @@ export interface Load { name: string; sides: LoadSide[] | null; tables: Table[] 
 
 export interface CapacitySide { side: number; by: string; unit: string; outcome: string; value?: number; lo?: number; hi?: number; runs: number; sentence: string }
 
-export interface CapacityRow { side: number; difference?: Difference; verdict: string; why?: string }
+export interface CapacityRow { side: number; difference?: Difference; verdict: string; reason?: string }
 
 export interface Capacities { sides: CapacitySide[]; rows: CapacityRow[] }
 

@@ -100,5 +100,5 @@ const chance = (p: number | undefined): string => (p === undefined ? "–" : p <
 
 function result(r: Row): (HTMLElement | null)[] {
   const word = r.verdict === "none found" ? "no difference found" : r.verdict;
-  return [h("span", { class: "badge " + tone(r) }, word + (r.may_be_chance ? "?" : "")), r.may_be_chance ? h("span", { class: "aside" }, "may be chance") : null, r.why ? h("span", { class: "aside" }, r.why) : null];
+  return [h("span", { class: "badge " + tone(r) }, word + (r.may_be_chance ? "?" : "")), r.may_be_chance ? h("span", { class: "aside" }, "may be chance") : null, r.reason ? h("span", { class: "aside" }, r.reason) : null];
 }

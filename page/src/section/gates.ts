@@ -35,7 +35,7 @@ function table(all: Gate[]): HTMLElement {
   const rows = [...all].sort((a, b) => state(a)[0] - state(b)[0]).map((g) => h("tr", {},
     h("td", { class: "state" }, h("span", { class: "badge " + state(g)[1] }, state(g)[2])),
     h("th", { scope: "row" }, unless && (g.fail_unless ? "unless " : "if "), h("code", {}, g.gate)), several && h("td", {}, g.where ?? ""),
-    h("td", { class: "number" }, g.absent ? "–" : found(g)), h("td", { class: "why" }, [g.why, g.sensitivity?.text, g.more].filter(Boolean).join("; "))));
+    h("td", { class: "number" }, g.absent ? "–" : found(g)), h("td", { class: "why" }, [g.reason, g.sensitivity?.text, g.more].filter(Boolean).join("; "))));
   const head = ["Result", unless ? "Fails" : "Fails if", ...(several ? ["Level"] : []), "Measured", ""];
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Gates" },
     h("table", {}, h("thead", {}, h("tr", {}, ...head.map((t) => (t === "" ? h("td") : h("th", { scope: "col", class: t === "Measured" ? "number" : undefined }, t))))), h("tbody", {}, ...rows)));

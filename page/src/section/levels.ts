@@ -18,7 +18,7 @@ export function levels(): Section {
     const all = levelsOf(m);
     const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), perUser(all), goodput(all)];
     const s = m.doc.result.saturation;
-    text(limit, s ? (s.rate > 0 ? `The server kept up with ${value(s.rate, "requests/s")}. ` : "") + s.why : "");
+    text(limit, s ? (s.rate > 0 ? `The server kept up with ${value(s.rate, "requests/s")}. ` : "") + s.reason : "");
     limit.hidden = !s;
     return charts.show(specs);
   };

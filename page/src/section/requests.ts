@@ -58,7 +58,7 @@ export function requests(view: View): Section {
     if (model === m) return true;
     model = m;
     rows = new Rows(m);
-    text(about, there.kept === there.count ? `All ${plural(there.count, "request")} of the run.` : `${count(there.kept)} of ${plural(there.count, "request")} are in this page: ${there.why}. Figures elsewhere are of all of them.`);
+    text(about, there.kept === there.count ? `All ${plural(there.count, "request")} of the run.` : `${count(there.kept)} of ${plural(there.count, "request")} are in this page: ${there.reason}. Figures elsewhere are of all of them.`);
     view.extend([0, Math.max(m.doc.result.duration_s, ...(m.doc.stages ?? []).map((s) => s.end), 0.001)]);
     build(m, rows);
     select(true);

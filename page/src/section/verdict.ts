@@ -17,7 +17,7 @@ export function verdict(): Section {
     const open = opened ?? false;
     const table = checks(v, m.stages.length > 1, open);
     table?.addEventListener("toggle", () => { opened = table.open; });
-    box.className = "verdict " + (m.doc.live ? "running" : v.word);
+    box.className = "verdict " + (m.doc.live ? "running" : v.status);
     replace(box, ...sentence(m, v), notes(m.doc.result.notes), table);
     return true;
   };
@@ -36,8 +36,8 @@ function sentence(m: Model, v: Verdict): Node[] {
   };
   const reasons = [...(v.reasons ?? []), ...(v.undecided ?? []).map((u) => "Undecided: " + u)];
   return [
-    h("p", { class: "verdict-word" }, v.word.toUpperCase()),
-    h("div", { class: "verdict-text" }, h("p", {}, v.summary || (text[v.word] ?? "")), reasons.length > 0 && h("ul", {}, ...reasons.map((r) => h("li", {}, r)))),
+    h("p", { class: "verdict-word" }, v.status.toUpperCase()),
+    h("div", { class: "verdict-text" }, h("p", {}, v.summary || (text[v.status] ?? "")), reasons.length > 0 && h("ul", {}, ...reasons.map((r) => h("li", {}, r)))),
   ];
 }
 
@@ -47,7 +47,7 @@ export function verdictBadge(stage: Stage): HTMLElement | null {
   if (!v) return null;
   const state: Record<string, string> = { valid: "ok", invalid: "over", inconclusive: "undecided" };
   const why = [...(v.reasons ?? []), ...(v.undecided ?? []).map((u) => "Undecided: " + u)].join("\n");
-  return h("span", { class: "badge " + (state[v.word] ?? ""), title: why || undefined }, v.word.toUpperCase());
+  return h("span", { class: "badge " + (state[v.status] ?? ""), title: why || undefined }, v.status.toUpperCase());
 }
 
 function notes(all: string[] | undefined): HTMLElement | null {
@@ -65,7 +65,7 @@ function checks(v: Verdict, several: boolean, open: boolean): HTMLDetailsElement
       h("td", { class: "state" }, h("span", { class: "badge " + state }, state === "ok" ? "OK" : state === "over" ? "Over budget" : "Undecided")),
       h("th", { scope: "row" }, words(c.name)), several && h("td", {}, c.stage < 0 ? "whole run" : String(c.stage + 1)),
       h("td", { class: "number" }, c.undecided ? "–" : value(c.value, c.unit)), h("td", { class: "number" }, value(c.budget, c.unit)),
-      h("td", { class: "why" }, [c.why, c.do].filter(Boolean).join(" ")));
+      h("td", { class: "why" }, [c.reason, c.fix].filter(Boolean).join(" ")));
   });
   const head = ["Result", "Check", ...(several ? ["Stage"] : []), "Measured", "Budget", "What to do"];
   return h("details", { class: "checks", open },

@@ -103,6 +103,7 @@ type Target struct {
 	Path      string // instead of the endpoint's usual one
 	Template  string // with endpoint "template": a file, or TemplateEmbedQA
 	Form      string // of request bodies: empty is our own, or FormShaped
+	Client    string // what HTTP client it is to be like: empty is our own, or ClientPlain
 	Model     string // empty: the first that the server lists
 	Streaming bool
 	Headers   map[string]string

@@ -14,6 +14,13 @@ const FormShaped = "genai-perf"
 // Shaped reports whether requests come with whole bodies of that form.
 func (t *Target) Shaped() bool { return t.Form == FormShaped }
 
+// ClientPlain is an HTTP client that sends no headers but the user's and the least that HTTP
+// needs, asks for no list of models, and takes each chunk of a response as it is handed over.
+const ClientPlain = "plain"
+
+// Plain reports whether the client is of that kind.
+func (t *Target) Plain() bool { return t.Client == ClientPlain }
+
 // Sources of whole sessions that are known ahead, but for the answers.
 const (
 	SourcePayload  = "payload"  // lines with moments, sessions, lengths and fields of requests
@@ -95,6 +102,9 @@ func (c *checker) requests(p *Plan) {
 		if t.Protocol != ProtocolOpenAI && t.Protocol != ProtocolHTTP && t.Protocol != ProtocolTriton {
 			c.lacks("target.form", "target.protocol", "does not apply to protocol "+quote(t.Protocol), "leave it out")
 		}
+	}
+	if t.Client != "" {
+		c.choice("target.client", t.Client, []string{ClientPlain})
 	}
 	if d.ModelOrder != "" {
 		c.choice("data.model_order", d.ModelOrder, []string{OrderShares, OrderRoundRobin})

@@ -73,6 +73,8 @@ func targetSpec() codec[Target] {
 			"With endpoint `template`: a Jinja file that makes a body of `text` and `texts`, or `nv-embedqa`."),
 		at("form", word(FormShaped), func(t *Target) *string { return &t.Form },
 			"Layout of request bodies: the fields and their order, instead of our own."),
+		at("client", word(ClientPlain), func(t *Target) *string { return &t.Client },
+			"Behave as a plain HTTP client: no headers of our own, no request for the list of models, and each chunk of a streamed response is an arrival, even where several come in one read."),
 		at("model", text(), func(t *Target) *string { return &t.Model }, "Model name; left out: the first that the server lists."),
 		always("streaming", boolean(), func(t *Target) *bool { return &t.Streaming }, "Request a stream. Embeddings and Triton's `infer` never stream."),
 		at("headers", headersSpec(), func(t *Target) *map[string]string { return &t.Headers }, "Headers added to every request."),

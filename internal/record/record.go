@@ -61,8 +61,10 @@ type Record struct {
 	Retries int           // attempts after the first, which no server answered; Sent is that of the first
 	LastTry time.Duration // when the last attempt began, of those that went again for either reason; 0: there was one
 
-	Conn  Conn
-	Marks []Mark // one per network read, in order
+	Conn Conn
+	// Marks are the network reads, in order. Where the plan wants it, a read that brought
+	// several HTTP chunks has one for each, all with its stamp.
+	Marks []Mark
 
 	Size        int    // bytes of the request's body; 0: not known
 	RequestBody []byte // the body itself, where the run keeps what was sent
@@ -129,6 +131,26 @@ func (m Mark) At() time.Duration {
 		return m.Kernel
 	}
 	return m.User
+}
+
+// SameRead reports whether two marks are of one network read.
+func (m Mark) SameRead(o Mark) bool { return m.User == o.User && m.Kernel == o.Kernel }
+
+// Handover is the time between two chunks of one read, as a client needs it that takes one
+// after the other.
+const Handover = time.Microsecond
+
+// Handed appends to dst when the bytes of each mark were there for whoever takes one mark
+// after the other: those of one read have the same stamp, and come in order.
+func (r *Record) Handed(dst []time.Duration) []time.Duration {
+	for i, m := range r.Marks {
+		at := m.At()
+		if i > 0 && m.SameRead(r.Marks[i-1]) {
+			at = max(at, dst[len(dst)-1]+Handover)
+		}
+		dst = append(dst, at)
+	}
+	return dst
 }
 
 // BlurOf is how long before At an event of the read can have come that ends where the read

@@ -111,6 +111,9 @@ func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
 	if p.protocol.Settle != nil {
 		return p.protocol.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data}, log)
 	}
+	if t.Plain() && t.Model != "" && !t.HTTP2 {
+		return takesConnections(ctx, t, p.opt.Kit.Getenv)
+	}
 	lister := newLister(p.protocol, *t, s.tls, p.opt.Kit.Getenv)
 	defer lister.close()
 	var errs []error

@@ -73,7 +73,7 @@ func (s *Events) Add(end int, label record.Label, text, tokens int) {
 	for m < len(marks)-1 && marks[m].Off < end {
 		m++
 	}
-	if m == s.mark {
+	if m == s.mark || s.mark >= 0 && marks[m].SameRead(marks[s.mark]) {
 		s.list[len(s.list)-1].Merged = true
 	}
 	s.mark = m

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -321,18 +322,20 @@ func TestMarksOfEvents(t *testing.T) {
 		offs   []int
 		marks  []int
 		merged []bool
+		chunks int // in a read, with a mark of its own each
 	}{
-		{"one read each", []int{n, 2 * n, 3 * n, len(body)}, []int{0, 1, 2, 3}, []bool{false, false, false, false}},
-		{"all in one read", []int{len(body)}, []int{0, 0, 0, 0}, []bool{true, true, true, false}},
-		{"cut inside events", []int{5, n - 1, n + 3, 3*n - 1, 3 * n, len(body)}, []int{2, 3, 4, 5}, []bool{false, false, false, false}},
-		{"second read holds two", []int{n, 3 * n, len(body)}, []int{0, 1, 1, 2}, []bool{false, true, false, false}},
-		{"marks short of the body", []int{n}, []int{0, 0, 0, 0}, []bool{true, true, true, false}},
-		{"no marks", nil, nil, nil},
+		{"one read each", []int{n, 2 * n, 3 * n, len(body)}, []int{0, 1, 2, 3}, []bool{false, false, false, false}, 1},
+		{"two chunks in a read", []int{n, 2 * n, 3 * n, len(body)}, []int{0, 1, 2, 3}, []bool{true, false, true, false}, 2},
+		{"all in one read", []int{len(body)}, []int{0, 0, 0, 0}, []bool{true, true, true, false}, 1},
+		{"cut inside events", []int{5, n - 1, n + 3, 3*n - 1, 3 * n, len(body)}, []int{2, 3, 4, 5}, []bool{false, false, false, false}, 1},
+		{"second read holds two", []int{n, 3 * n, len(body)}, []int{0, 1, 1, 2}, []bool{false, true, false, false}, 1},
+		{"marks short of the body", []int{n}, []int{0, 0, 0, 0}, []bool{true, true, true, false}, 1},
+		{"no marks", nil, nil, nil, 1},
 	} {
 		rec := answertest.Answered(body)
 		rec.Marks = nil
-		for _, off := range c.offs {
-			rec.Marks = append(rec.Marks, record.Mark{Off: off})
+		for i, off := range c.offs {
+			rec.Marks = append(rec.Marks, record.Mark{Off: off, User: time.Duration(i / c.chunks)})
 		}
 		NewDecoder(Chat, nil, false).Decode(rec)
 		var marks []int

@@ -69,7 +69,7 @@ const requestID = "X-Request-Id"
 
 // New makes a Set of a target.
 func New(t plan.Target, o endpoint.Options, p Protocol) (*Set, error) {
-	s := &Set{streamed: p.Streamed, runID: o.RunID, ownID: true, session: t.Session, keepRequests: o.KeepRequests}
+	s := &Set{streamed: p.Streamed, runID: o.RunID, ownID: !t.Plain(), session: t.Session, keepRequests: o.KeepRequests}
 	if s.session.Token != "" {
 		s.tokens = map[string]string{}
 	}
@@ -113,7 +113,9 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	if t.HTTP2 {
 		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: o.Bounds(t), Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})
 	} else {
-		r.client = http1.NewClient(o.Clock, dialer, o.Bounds(t))
+		c := http1.NewClient(o.Clock, dialer, o.Bounds(t))
+		c.Chunks = t.Plain()
+		r.client = c
 	}
 	return r, nil
 }
@@ -181,6 +183,9 @@ func fields(t plan.Target, key string, u *url.URL, p Protocol) []http1.Field {
 	accept := "application/json"
 	if p.Streamed {
 		accept = "text/event-stream"
+	}
+	if t.Plain() {
+		accept = "*/*"
 	}
 	own := []http1.Field{
 		{Name: "User-Agent", Value: "inferometer"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +99,10 @@ func TestSessions(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	u, _ := url.Parse("http://user:pass@h/")
+	plain := fields(plan.Target{Client: plan.ClientPlain}, "k", u, Protocol{Streamed: true})
+	if want := (http1.Field{Name: "Accept", Value: "*/*"}); !slices.Contains(plain, want) {
+		t.Errorf("a plain client has the fields %v", plain)
+	}
 	target := plan.Target{Headers: map[string]string{"ACCEPT": "x", "zeta": "1"}}
 	key := func(k string) []http1.Field { return []http1.Field{{Name: "x-api-key", Value: k}} }
 	for _, tt := range []struct {

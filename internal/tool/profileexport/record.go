@@ -94,8 +94,8 @@ func addTensors(rec *record.Record) {
 // FromOpenAI is a request of OpenAI's protocol as the file has it. Start is the moment
 // of the record's offset 0, in nanoseconds since 1970; the record has its body.
 //
-// A response is what one network read completed: an event that was cut in two stands
-// whole in the read that ended it. So a reader of the file need not put it together,
+// A response is what one network read completed, or one chunk of it where the record tells
+// them apart: an event that was cut in two stands whole in the one that ended it. So a reader of the file need not put it together,
 // and finds the moment at which it was all there.
 func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 	r := Request{Timestamp: moment(start, rec.Sent), Inputs: inputs}
@@ -113,10 +113,11 @@ func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 	var s sse.Scanner
 	var e sse.Event
 	s.Reset(rec.Body)
-	mark, from, to := 0, 0, 0 // events of this read are at from:to
+	handed := rec.Handed(nil)
+	mark, from, to := 0, 0, 0 // events of this mark are at from:to
 	flush := func() {
 		if to > from {
-			r.add(moment(start, rec.Marks[mark].At()), Fields{Text("response", string(rec.Body[from:to]))})
+			r.add(moment(start, handed[mark]), Fields{Text("response", string(rec.Body[from:to]))})
 		}
 		from = to
 	}
@@ -145,6 +146,7 @@ func (r *Request) addDecoded(rec *record.Record, start int64) {
 	if rec.Streamed {
 		form = `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":%s}}]}` + "\n\n"
 	}
+	handed := rec.Handed(nil)
 	off, mark, piece := 0, 0, ""
 	add := func(at time.Duration) {
 		if piece != "" {
@@ -154,12 +156,12 @@ func (r *Request) addDecoded(rec *record.Record, start int64) {
 	}
 	for _, e := range rec.Events {
 		if e.Mark != mark {
-			add(rec.Marks[mark].At())
+			add(handed[mark])
 		}
 		piece += string(rec.Text[off : off+e.Text])
 		off, mark = off+e.Text, e.Mark
 	}
-	add(rec.Marks[mark].At())
+	add(handed[mark])
 	if rec.Tail != nil { // of which the moments were not kept either
 		piece = string(rec.Text[off:])
 		add(rec.Tail.Last)

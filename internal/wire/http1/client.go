@@ -29,6 +29,9 @@ type Client struct {
 	grace  time.Duration // Grace, but for tests
 	idle   []stack
 	habit  habit // of the server
+
+	// Chunks: a chunk of an answer has a mark of its own.
+	Chunks bool
 }
 
 // stacks gives what the idle connections are dealt out to, by slot, so that slots on different
@@ -188,7 +191,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	rec.Marks = rec.Marks[:0]
 	r := &l.resp
 	r.reset(rec.Body[:0])
-	r.want, r.most = req.Want, c.limits.Header
+	r.want, r.most, r.chunks = req.Want, c.limits.Header, c.Chunks
 	var bad error
 	var err error
 	var said time.Duration // when it said that it is done
@@ -213,6 +216,9 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	})
 	rec.Body = r.body
 	r.body = nil
+	if c.Chunks && rec.Folded == 0 { // of an answer too long to keep, reads are enough
+		rec.Marks = perChunk(rec.Marks, r.ends)
+	}
 	rec.Status, rec.RetryAfter = r.status, r.retryAfter
 	req.Got = r.got
 	rec.ContentType = r.contentType

@@ -94,6 +94,26 @@ func coarse(d time.Duration) time.Duration {
 
 func sameRead(m record.Mark, at clock.Stamp) bool { return m.User == at.User && m.Kernel == at.Kernel }
 
+// perChunk gives each chunk of a read a mark of its own; ends are the lengths of the body at
+// which chunks ended. How late an earlier chunk of a read can be is not known any better than
+// of the read's first byte.
+func perChunk(marks []record.Mark, ends []int) []record.Mark {
+	var out []record.Mark
+	last := 0
+	for _, m := range marks {
+		for len(ends) > 0 && ends[0] < m.Off {
+			if ends[0] > last {
+				early := m
+				early.Off, early.Loose = ends[0], m.Blur > 0
+				out = append(out, early)
+			}
+			ends = ends[1:]
+		}
+		out, last = append(out, m), m.Off
+	}
+	return out
+}
+
 // Finish notes that an answer is complete. One that did not end has its End: when it said
 // that it is done.
 func Finish(rec *record.Exchange, now time.Duration) {

@@ -26,6 +26,9 @@ type response struct {
 	most      int    // bytes of a head; 0: no bound
 	want, got string // a header that is kept, and its value
 
+	ends   []int // lengths of the body at which chunks ended, where they are wanted
+	chunks bool  // they are
+
 	behind bool // framing of more came with the latest bytes, behind those of the body
 
 	lastType string // content type of the last answer: most repeat it
@@ -49,7 +52,7 @@ const maxLine = 16 << 10
 
 // reset makes the response ready for the next answer; it appends to body.
 func (r *response) reset(body []byte) {
-	*r = response{body: body, head: r.head[:0], line: r.line[:0], lastType: r.lastType}
+	*r = response{body: body, head: r.head[:0], line: r.line[:0], ends: r.ends[:0], lastType: r.lastType}
 }
 
 // feed takes the next bytes of the connection. done: the answer is complete.
@@ -92,6 +95,9 @@ func (r *response) endOfData() {
 	}
 	if r.state == inChunkData {
 		r.state = inChunkEnd
+		if r.chunks {
+			r.ends = append(r.ends, len(r.body))
+		}
 	} else {
 		r.state = complete
 	}

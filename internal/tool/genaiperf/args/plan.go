@@ -142,7 +142,7 @@ func (b *builder) target(t *plan.Target) {
 		}
 		return
 	}
-	t.Protocol, t.Endpoint = plan.ProtocolOpenAI, s.EndpointType
+	t.Protocol, t.Endpoint, t.Client = plan.ProtocolOpenAI, s.EndpointType, plan.ClientPlain
 	t.URLs = []string{b.address("http", "localhost:8000")}
 	t.Path = "/" + strings.TrimPrefix(s.Endpoint, ".")
 	switch s.EndpointType {

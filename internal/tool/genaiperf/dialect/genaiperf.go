@@ -1,8 +1,8 @@
 // Package dialect holds the metrics of NVIDIA's GenAI-Perf, as each of its releases
 // defines them, over records.
 //
-// An answer comes in responses: of OpenAI's protocol, what one network read completed;
-// of Triton's, each message. Responses without text are no tokens: of OpenAI's protocol
+// An answer comes in responses: of OpenAI's protocol, what one HTTP chunk completed, or one
+// network read of an answer that does not come in chunks; of Triton's, each message. Responses without text are no tokens: of OpenAI's protocol
 // they are left out, of Triton's they count as the end of the answer. With t₀ … tₖ the
 // moments of the responses that are left, T that of sending and n the tokens of the
 // whole text:
@@ -20,6 +20,7 @@ package dialect
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -155,6 +156,7 @@ type Fold struct {
 
 	failures map[record.Class]*Failure
 	parts    []response
+	handed   []time.Duration // when the bytes of each mark were there
 	text     []byte
 	cuts     []int
 }

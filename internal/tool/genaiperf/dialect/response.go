@@ -15,7 +15,14 @@ type response struct {
 
 // split finds the responses of an answer, and its text.
 func (f *Fold) split(rec *record.Record) {
-	f.parts, f.text = f.parts[:0], f.text[:0]
+	f.parts, f.text, f.handed = f.parts[:0], f.text[:0], f.handed[:0]
+	if f.opt.Protocol == triton { // messages have the moment of their read
+		for _, m := range rec.Marks {
+			f.handed = append(f.handed, m.At())
+		}
+	} else {
+		f.handed = rec.Handed(f.handed)
+	}
 	off := 0
 	for i := range rec.Events {
 		e := &rec.Events[i]
@@ -25,7 +32,7 @@ func (f *Fold) split(rec *record.Record) {
 			piece = nil
 		}
 		if f.keeps(e, len(piece)) {
-			f.part(rec, e, piece)
+			f.part(e, piece)
 		}
 	}
 	if t := rec.Tail; t != nil && t.Events > 0 { // one response, for want of their moments
@@ -85,15 +92,15 @@ func (f *Fold) keeps(e *record.Event, size int) bool {
 	}
 }
 
-// part adds an event to the responses. Events of OpenAI's protocol that came out of
-// one read are one response.
-func (f *Fold) part(rec *record.Record, e *record.Event, piece []byte) {
+// part adds an event to the responses. Events of OpenAI's protocol that came in one chunk
+// are one response.
+func (f *Fold) part(e *record.Event, piece []byte) {
 	f.text = append(f.text, piece...)
 	if n := len(f.parts); n > 0 && f.opt.Protocol != triton && f.parts[n-1].mark == e.Mark {
 		f.parts[n-1].size += len(piece)
 		return
 	}
-	f.parts = append(f.parts, response{at: int64(rec.Marks[e.Mark].At()), mark: e.Mark, size: len(piece)})
+	f.parts = append(f.parts, response{at: int64(f.handed[e.Mark]), mark: e.Mark, size: len(piece)})
 }
 
 // count is the number of tokens of the answer, and of each response where they are

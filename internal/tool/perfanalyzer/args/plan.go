@@ -43,7 +43,7 @@ func (s *settings) target(t *plan.Target) {
 		t.NoPreflight, t.RetryAfter = true, plan.RetryIgnore // as the original
 	}
 	if a.Service == OpenAI {
-		t.Protocol, t.Endpoint = plan.ProtocolOpenAI, plan.EndpointChat
+		t.Protocol, t.Endpoint, t.Client = plan.ProtocolOpenAI, plan.EndpointChat, plan.ClientPlain
 		t.URLs = []string{withScheme(s.url, "http")}
 		t.TLS = s.tls
 		t.Path = "/" + strings.TrimLeft(a.Endpoint, "/")

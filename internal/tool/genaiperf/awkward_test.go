@@ -1,0 +1,139 @@
+package genaiperf
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
+)
+
+// awkward is a server that answers byte by byte what a test says.
+type awkward struct {
+	*mockServer
+	mu   sync.Mutex
+	seen []seen
+}
+
+// seen is a request as the server has it.
+type seen struct {
+	method, path, body string
+	header             http.Header
+}
+
+// write says something at once: the bytes go out in one segment.
+type write func(bytes string)
+
+// scripted gives every answer to a script, which has the connection to itself.
+func scripted(t *testing.T, script func(n int, w write)) *awkward {
+	t.Helper()
+	a := new(awkward)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		a.mu.Lock()
+		n := len(a.seen)
+		a.seen = append(a.seen, seen{r.Method, r.URL.Path, string(body), r.Header.Clone()})
+		a.mu.Unlock()
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		script(n, func(bytes string) { _, _ = io.WriteString(conn, bytes) })
+	}))
+	t.Cleanup(s.Close)
+	a.mockServer = &mockServer{http: strings.TrimPrefix(s.URL, "http://")}
+	return a
+}
+
+const (
+	streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+	lastChunk  = "0\r\n\r\n"
+)
+
+// chunked is an HTTP chunk with some texts, an event for each.
+func chunked(events ...string) string {
+	text := strings.Join(events, "")
+	return fmt.Sprintf("%x\r\n%s\r\n", len(text), text)
+}
+
+// says is an event with a text for each choice.
+func says(texts ...string) string {
+	var choices []string
+	for i, text := range texts {
+		choices = append(choices, fmt.Sprintf(`{"index":%d,"delta":{"content":%q}}`, i, text))
+	}
+	return `data: {"object":"chat.completion.chunk","choices":[` + strings.Join(choices, ",") + "]}\n\n"
+}
+
+const doneEvent = "data: [DONE]\n\n"
+
+const chatLine = "profile -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 3 --request-count 4 --tokenizer builtin:gpt2"
+
+// Each chunk is a response, also where several come in one read. Several events in one chunk
+// are one response.
+func TestChunksOfOneRead(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		chunks []string
+		want   string // times to the second token in ms, and how many responses a request has
+	}{
+		{"a chunk for each event", []string{chunked(says("a")), chunked(says(" b")), chunked(says(" c")), chunked(doneEvent)}, "0.001 4"},
+		{"two events in a chunk", []string{chunked(says("a"), says(" b")), chunked(says(" c"), doneEvent)}, "0.001 2"},
+		{"all in one chunk", []string{chunked(says("a"), says(" b"), says(" c"), doneEvent)}, "none 1"},
+		{"an event in two chunks", []string{chunked(says("a") + says(" b")[:20]), chunked(says(" b")[20:]), chunked(doneEvent)}, "0.001 3"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := scripted(t, func(_ int, w write) { w(streamHead + strings.Join(tt.chunks, "") + lastChunk) })
+			a := parse(t, s.mockServer, t.TempDir(), strings.Fields(chatLine)...)
+			out := profile(t, a, world(offline, t.Output()))
+			second := "none"
+			if st, ok := out.Summary.Stat(dialect.TimeToSecondToken); ok {
+				second = fmt.Sprint(st.Avg / 1e6)
+			}
+			doc := exportOf(t, a)
+			if got := fmt.Sprint(second, " ", len(doc.Experiments[0].Requests[0].Responses)); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			back, err := Report(t.Context(), a.Settings.Dir, frontend.Settings{}, world(offline, t.Output()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(out.Summary, back.Summary); diff != "" {
+				t.Errorf("the run, and what is read out of its export (-run +read):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Nothing is asked of the server that the command line does not ask for, and requests have no
+// headers of ours but the name.
+// differs: genai-user-agent
+func TestNoOtherRequestsAndHeaders(t *testing.T) {
+	s := scripted(t, func(_ int, w write) { w(streamHead + chunked(says("a"), doneEvent) + lastChunk) })
+	profile(t, parse(t, s.mockServer, t.TempDir(), strings.Fields(chatLine)...), world(offline, t.Output()))
+	if len(s.seen) != 4 {
+		t.Errorf("%d requests, want 4", len(s.seen))
+	}
+	for _, r := range s.seen {
+		if r.method != http.MethodPost || r.path != "/v1/chat/completions" {
+			t.Errorf("%s %s", r.method, r.path)
+		}
+		for name := range r.header {
+			if !strings.Contains(" User-Agent Accept Content-Type Content-Length ", " "+name+" ") {
+				t.Errorf("the header %s: %s", name, r.header.Get(name))
+			}
+		}
+		if accept := r.header.Get("Accept"); accept != "*/*" {
+			t.Errorf("Accept: %s", accept)
+		}
+	}
+}

@@ -18,6 +18,10 @@ import (
 type Source struct {
 	prompt.Around
 	all []prompt.Prompt
+
+	// Warmup is how many requests of a stage go ahead of the measured ones, which begin with
+	// the first again.
+	Warmup uint64
 }
 
 // fitted is a source whose requests are others once the model is known.
@@ -58,7 +62,11 @@ func (s *Source) All() []prompt.Prompt { return s.all }
 
 // At implements prompt.Source. It never ends.
 func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
-	return s.all[at.I%uint64(len(s.all))], nil
+	i := at.I
+	if i >= s.Warmup {
+		i -= s.Warmup
+	}
+	return s.all[i%uint64(len(s.all))], nil
 }
 
 // Lanes implements prompt.Laned: the requests are made.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -134,6 +136,33 @@ func TestNoOtherRequestsAndHeaders(t *testing.T) {
 		}
 		if accept := r.header.Get("Accept"); accept != "*/*" {
 			t.Errorf("Accept: %s", accept)
+		}
+	}
+}
+
+// The measured requests begin with the first entry, whatever the warm-up has sent.
+func TestEntriesAfterAWarmup(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "in.jsonl")
+	if err := os.WriteFile(file, []byte("{\"text\":\"one\"}\n{\"text\":\"two\"}\n{\"text\":\"three\"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ flags, want string }{
+		{"--request-count 4", "one two three one"},
+		{"--request-count 4 --warmup-request-count 2", "one two one two three one"},
+		{"--request-count 2 --warmup-request-count 4", "one two three one one two"},
+	} {
+		s := scripted(t, func(_ int, w write) { w(streamHead + chunked(says("a"), doneEvent) + lastChunk) })
+		line := "profile -m gpt2 --endpoint-type chat --streaming --tokenizer builtin:gpt2 --input-file " + file + " " + tt.flags
+		profile(t, parse(t, s.mockServer, t.TempDir(), strings.Fields(line)...), world(offline, t.Output()))
+		var got []string
+		for _, r := range s.seen {
+			_, rest, _ := strings.Cut(r.body, `"content":"`)
+			text, _, _ := strings.Cut(rest, `"`)
+			got = append(got, text)
+		}
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("%s: %s, want %s", tt.flags, text, tt.want)
 		}
 	}
 }

@@ -60,6 +60,7 @@ func (t *job) makeEntries(ctx context.Context) error {
 	}
 	made.Notes = nil // the run need not repeat them
 	if pool, ok := made.Source.(*pooled.Source); ok {
+		pool.Warmup = uint64(t.set.Warmup)
 		for _, p := range pool.All() {
 			t.entries = append(t.entries, entry{prompt: p})
 		}

@@ -9,6 +9,7 @@ import (
 // whole of an answer that was not streamed.
 type chunk struct {
 	answer.Part
+	first   bool   // only the first choice of the list counts
 	choices bool   // it has a list of choices
 	data    bool   // it has a list of embeddings
 	hollow  bool   // one of them is empty
@@ -120,8 +121,9 @@ func (c *chunk) parseChoices() {
 	s := &c.Scan
 	c.choices = true
 	s.Array()
-	for s.More() {
-		if s.Peek() != '{' {
+	for n := 0; s.More(); n++ {
+		if s.Peek() != '{' || c.first && n > 0 {
+			c.others = c.others || n > 0
 			s.Skip()
 			continue
 		}

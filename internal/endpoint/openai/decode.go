@@ -13,6 +13,9 @@ import (
 type Decoder struct {
 	kind  Kind
 	count answer.Counter
+	// First: of several choices in an event, or in an answer, only the first of the list
+	// counts.
+	First bool
 }
 
 // NewDecoder makes a decoder for answers of one kind. The model's own tokenizer
@@ -53,7 +56,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 
 // whole reads an answer in one piece.
 func (d *Decoder) whole(x *record.Exchange) {
-	var c chunk
+	c := chunk{first: d.First}
 	rec := &x.Record
 	c.Text = rec.Text
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))

@@ -31,7 +31,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 			return 0
 		}
 		answer.Clear(rec)
-		st = &streamed{x: x, rec: rec, usage: unknown()}
+		st = &streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First}}
 		st.events.Begin(rec)
 		st.chunk.Text = rec.Text
 		st.events.Fold(most)
@@ -51,7 +51,7 @@ func (st *streamed) take(e *sse.Event) {
 // stream reads an answer made of server-sent events.
 func (d *Decoder) stream(x *record.Exchange) {
 	rec := &x.Record
-	st := streamed{x: x, rec: rec, usage: unknown()}
+	st := streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First}}
 	st.events.Begin(rec)
 	st.chunk.Text = rec.Text
 	var scan sse.Scanner

@@ -116,6 +116,31 @@ func TestChunksOfOneRead(t *testing.T) {
 	}
 }
 
+// Of several choices in an event the first of the list counts.
+func TestFirstOfSeveralChoices(t *testing.T) {
+	whole := `{"object":"chat.completion","choices":[{"index":0,"message":{"content":"one two"}},{"index":1,"message":{"content":"three four five"}}]}`
+	for name, answer := range map[string]string{
+		"in one event": streamHead + chunked(says("one", "three")) + chunked(says(" two", " four")) + chunked(doneEvent) + lastChunk,
+		"whole":        fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(whole), whole),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(t, func(_ int, w write) { w(answer) })
+			a := parse(t, s.mockServer, t.TempDir(), strings.Fields(chatLine)...)
+			out := profile(t, a, world(offline, t.Output()))
+			if n := avg(t, out.Summary, dialect.OutputSequenceLength); n != 2 {
+				t.Errorf("%v tokens, want 2", n)
+			}
+			back, err := Report(t.Context(), a.Settings.Dir, frontend.Settings{}, world(offline, t.Output()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := avg(t, back.Summary, dialect.OutputSequenceLength); n != 2 {
+				t.Errorf("%v tokens out of the export, want 2", n)
+			}
+		})
+	}
+}
+
 // Nothing is asked of the server that the command line does not ask for, and requests have no
 // headers of ours but the name.
 // differs: genai-user-agent

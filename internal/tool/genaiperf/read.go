@@ -367,7 +367,7 @@ func (t *job) decoder() (func(x *record.Exchange), error) {
 
 // answers is a target whose answers are those of the endpoint's type.
 func (t *job) answers() plan.Target {
-	target := plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: plan.EndpointChat}
+	target := plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: plan.EndpointChat, Form: plan.FormShaped}
 	switch t.set.EndpointType {
 	case "embeddings", "nvclip":
 		target.Endpoint = plan.EndpointEmbeddings

@@ -48,8 +48,9 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j job, r
 	return job{prompt: p, call: call, admission: admission{due: due, phase: phase}}, max(now, due), true
 }
 
-// takeTurn carries out a turn of a conversation that others share, when its answer to
-// go on from is there. It keeps its slot while it waits.
+// takeTurn carries out a turn that has to wait: for an answer in a conversation that others
+// share, or for something that its sequence cannot begin without. It keeps its slot while it
+// waits. What follows the turn is carried out with it, before the next may go.
 func (st *stage) takeTurn(i int, j job) {
 	late, seq := j.prompt.Late, j.prompt.Seq
 	begun := st.e.cfg.Now()
@@ -71,6 +72,11 @@ func (st *stage) takeTurn(i int, j job) {
 	if err != nil {
 		late.End(prompt.Answer{Failed: true})
 		st.fail(fmt.Errorf("making turn %d of conversation %q: %w", p.Turn+1, p.Session, err))
+		return
+	}
+	if j.prompt.Rest != nil {
+		st.carryAll(i, j, st.e.cfg.Now())
+		late.End(prompt.Answer{})
 		return
 	}
 	rec := st.do(i, j, st.e.cfg.Now())

@@ -19,7 +19,8 @@ type sequences struct {
 	open map[uint64]closing // by id
 }
 
-// closing is what ends a sequence. The prompt is nil where its end was sent ahead of its start.
+// closing is what ends a sequence. The prompt is nil where its end was sent ahead of its start,
+// or is under way.
 type closing struct {
 	last  *prompt.Prompt
 	first int64 // the request that began it
@@ -44,13 +45,23 @@ func (s *sequences) note(p *prompt.Prompt) {
 	s.open[q.ID] = closing{q.Last, p.Seq}
 }
 
-// take gives what ends a sequence that is open; no prompt: it is not, or nothing does.
-func (s *sequences) take(id uint64) closing {
+// end gives what ends a sequence that is open; no prompt: it is not, or nothing does. It is
+// open until that is about to be sent, and given once.
+func (s *sequences) end(id uint64) closing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.open[id]
-	delete(s.open, id)
+	if c.last != nil {
+		s.open[id] = closing{nil, c.first}
+	}
 	return c
+}
+
+// forget takes down that a sequence is not open after all.
+func (s *sequences) forget(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, id)
 }
 
 // ids are those of the open sequences.
@@ -89,7 +100,7 @@ func (st *stage) closeSequences() {
 // closeSequence ends a sequence if it is open: the stage is over, or a request of it has
 // failed. Where requests are aborted there is no time for it.
 func (st *stage) closeSequence(slot int, id uint64) {
-	end := st.open.take(id)
+	end := st.open.end(id)
 	if end.last == nil || st.ctx.Err() != nil {
 		return
 	}

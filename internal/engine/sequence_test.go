@@ -23,7 +23,7 @@ type stateful struct {
 	mu             sync.Mutex
 	seen           int
 	open           map[uint64]bool
-	strange        int // requests of sequences that are not open
+	strange        int // requests of sequences that are not open, and starts of those that are
 	starts, ending int
 }
 
@@ -43,6 +43,9 @@ func (c statefulCall) Do(ctx context.Context, rec *record.Exchange) {
 	failed := c.s.seen == c.s.fail
 	if c.at.Start {
 		c.s.starts++
+		if c.s.open[c.at.ID] {
+			c.s.strange++
+		}
 		c.s.open[c.at.ID] = true
 	}
 	if !c.s.open[c.at.ID] {
@@ -64,7 +67,27 @@ type row struct {
 	id         uint64
 	at, length int
 	last       prompt.Prompt
+	lent       chan uint64 // where the id comes from and goes back to; nil: it is its own
 }
+
+// Await implements prompt.Late.
+func (r *row) Await(ctx context.Context) error {
+	select {
+	case r.id = <-r.lent:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// Prompt implements prompt.Late.
+func (r *row) Prompt() (prompt.Prompt, error) {
+	p := r.request()
+	p.Rest = r
+	return p, nil
+}
+
+// End implements prompt.Late.
+func (r *row) End(prompt.Answer) { r.lent <- r.id }
 
 func (r *row) request() prompt.Prompt {
 	r.last = prompt.Prompt{Session: "s", Turn: r.length - 1, Tokens: -1, Sequence: prompt.Sequence{ID: r.id, End: true}}
@@ -82,9 +105,11 @@ func (r *row) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
 	return p, 0, nil
 }
 
-// rows yields sequences: one after the other, or so many in turn.
+// rows yields sequences: one after the other, or so many in turn. Those with lent ids have one
+// while they are under way.
 type rows struct {
 	live int
+	lent chan uint64
 	next uint64
 	turn []*row
 }
@@ -95,6 +120,10 @@ func (s *rows) begin() *row {
 }
 
 func (s *rows) At(context.Context, prompt.Place) (prompt.Prompt, error) {
+	if s.lent != nil {
+		r := &row{length: 5, lent: s.lent}
+		return prompt.Prompt{Tokens: -1, Rest: r, Late: r}, nil
+	}
 	if s.live == 0 {
 		r := s.begin()
 		p := r.request()
@@ -119,10 +148,14 @@ func TestSequencesAreClosed(t *testing.T) {
 	const latency = 100 * time.Millisecond
 	for name, c := range map[string]struct {
 		live, fail int
+		lent       int // ids
 		stage      load.Stage
 		measured   int // requests; 0: not known
 		closing    int
 	}{
+		"few ids":                {lent: 3, stage: load.Stage{InFlight: slots(3), MaxSlots: 3, Requests: 40}, measured: 40, closing: 3},
+		"fewer than slots":       {lent: 2, stage: load.Stage{InFlight: slots(3), MaxSlots: 3, For: 720 * time.Millisecond}, measured: 16, closing: 2},
+		"one id, one fails":      {lent: 1, fail: 3, stage: load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 12}, measured: 12, closing: 2},
 		"closed loop, by time":   {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, For: 720 * time.Millisecond}, measured: 24, closing: 3},
 		"closed loop, by number": {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, Requests: 7}, measured: 7, closing: 3},
 		"ends that count":        {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, Requests: 7, CountEnds: true}, measured: 10},
@@ -134,7 +167,14 @@ func TestSequencesAreClosed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(latency, 0)
 				s := &stateful{server: b.server, fail: c.fail, open: map[uint64]bool{}}
-				b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = &rows{live: c.live}, s.Prepare, endpoint.Decoder{Decode: parrot}
+				source := &rows{live: c.live}
+				if c.lent > 0 {
+					source.lent = make(chan uint64, c.lent)
+					for id := range c.lent {
+						source.lent <- uint64(id + 1)
+					}
+				}
+				b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = source, s.Prepare, endpoint.Decoder{Decode: parrot}
 				b.Engine = New(b.cfg)
 				c.stage.Drain = time.Minute
 				b.run(t, c.stage)

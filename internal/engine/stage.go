@@ -308,6 +308,12 @@ func (st *stage) carry(i int, j job, ready time.Duration) (over time.Duration) {
 		st.takeTurn(i, j)
 		return st.e.cfg.Now()
 	}
+	return st.carryAll(i, j, ready)
+}
+
+// carryAll carries out a job and the turns that follow it, and ends the sequence that they
+// were of.
+func (st *stage) carryAll(i int, j job, ready time.Duration) (over time.Duration) {
 	if j.prompt.Rest != nil {
 		defer st.closeSequence(i, j.prompt.Sequence.ID) // where it was not its last request that ended it
 	}
@@ -351,7 +357,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 		st.again(j.call, rec)
 	}
 	if j.prompt.Sequence.Start && rec.Sent == record.Never {
-		st.open.take(j.prompt.Sequence.ID) // no server knows of it
+		st.open.forget(j.prompt.Sequence.ID) // no server knows of it
 	}
 	st.rests.note(i, rec)
 	st.honorRetryAfter(i, rec)

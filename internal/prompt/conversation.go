@@ -13,17 +13,18 @@ type Conversation interface {
 	Next(answer Answer) (turn Prompt, think time.Duration, err error)
 }
 
-// Late is a turn of a conversation that several requests share: each goes on from the
-// answer to the one before it in its lane. What it says is therefore known only when it is
-// sent. The methods are called in this order, from one goroutine.
+// Late is a request of which it is known only when it is sent what it says: a turn of a
+// conversation that several requests share, each of which goes on from the answer to the one
+// before it in its lane, or the first request of a sequence that has an id of a few. The methods
+// are called in this order, from one goroutine.
 type Late interface {
-	// Await waits until the answer that the turn goes on from is there. It ends with
-	// the context's error: the turn then never goes, and no other waits for it.
+	// Await waits until the answer that the turn goes on from is there, or the id. It ends
+	// with the context's error: the turn then never goes, and no other waits for it.
 	Await(ctx context.Context) error
-	// Prompt is what is sent. Seq is filled in by the engine.
+	// Prompt is what is sent, with what follows it. Seq is filled in by the engine.
 	Prompt() (Prompt, error)
-	// End takes the answer and lets the next turn begin. It is called once after each
-	// Await that gave no error.
+	// End takes the answer, of a request that nothing follows, and lets the next turn begin. It
+	// is called once after each Await that gave no error, when what follows the request is over.
 	End(answer Answer)
 }
 

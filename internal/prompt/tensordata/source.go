@@ -30,6 +30,7 @@ type Source struct {
 
 	seed uint64
 	book book // of sequences that go in turn
+	ids  *ids // of those that go one after the other in a slot; nil: there are enough for all
 }
 
 // step is what is made of a step of the data.
@@ -44,6 +45,9 @@ type step struct {
 func New(d plan.Data, seed uint64) (*Source, error) {
 	s := &Source{settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
 	s.book.source = s
+	if s.settings.IDs > 0 {
+		s.ids = newIDs(max(s.settings.FirstID, 1), s.settings.IDs)
+	}
 	s.sequence, s.timed = s.settings.Mode == plan.SequencesOn, d.Tensors.Timestamps
 	rules, err := rulesOf(&d.Tensors, seed)
 	if err != nil {
@@ -288,6 +292,8 @@ func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 		return s.flat[at.I%uint64(len(s.flat))].prompt, nil
 	case s.inTurn():
 		return s.book.request(at), nil
+	case s.ids != nil && !s.payloads:
+		return s.leased(at), nil
 	default:
 		return s.begin(at).request(), nil
 	}

@@ -50,8 +50,8 @@ func (p *Probe) names() []string {
 	for _, b := range p.bls {
 		names = append(names, b.name)
 	}
-	for _, parts := range p.parts {
-		for _, part := range parts {
+	for _, model := range p.known {
+		for _, part := range model.parts {
 			names = append(names, part.name)
 		}
 	}

@@ -45,7 +45,13 @@ type Probe struct {
 	bls     []step
 
 	mu    sync.Mutex
-	parts map[step][]step // what a model is composed of, where it was found out
+	known map[step]about // what the configuration of a model says, where it was read
+}
+
+// about is what a model's configuration says of it.
+type about struct {
+	parts []step // models that it is composed of, each once
+	cache bool   // it has a response cache
 }
 
 // step is a model as a configuration names it: an empty version is any.
@@ -70,7 +76,7 @@ func New(t plan.Target, address string, o Options) (*Probe, error) {
 	}
 	p := &Probe{
 		clock: o.Clock, http: prometheus.NewClient(o.TLS, answerTime, t.SourceAddresses), metrics: o.Metrics,
-		root: step{t.Model, t.Triton.Version}, parts: map[step][]step{},
+		root: step{t.Model, t.Triton.Version}, known: map[step]about{},
 	}
 	for _, m := range t.Triton.Composing {
 		name, version, _ := strings.Cut(m, ":")
@@ -128,7 +134,7 @@ func (p *Probe) models(ctx context.Context) ([]record.ModelStats, error) {
 	defer p.mu.Unlock()
 	// A model without parts is asked for alone: servers may have hundreds.
 	ask := p.root
-	if parts, known := p.parts[p.root]; !known || len(parts) > 0 || len(p.bls) > 0 {
+	if root, known := p.known[p.root]; !known || len(root.parts) > 0 || len(p.bls) > 0 {
 		ask = step{}
 	}
 	all, err := p.server.statistics(ctx, ask.name, ask.version)
@@ -139,7 +145,7 @@ func (p *Probe) models(ctx context.Context) ([]record.ModelStats, error) {
 	if len(models) > 0 {
 		for _, b := range p.bls {
 			parts, partErr := p.gather(ctx, all, b, 1)
-			models[0].Composing = append(models[0].Composing, parts...)
+			models[0].Composing = addAll(models[0].Composing, parts)
 			err = errors.Join(err, partErr)
 		}
 	}
@@ -154,17 +160,17 @@ func (p *Probe) gather(ctx context.Context, all []*kserve.ModelStatistics, s ste
 	if depth > mostNested {
 		return nil, fmt.Errorf("ensembles are nested more than %d deep, down to %s", mostNested, s.name)
 	}
-	parts, err := p.partsOf(ctx, s)
+	config, err := p.about(ctx, s)
 	var found []record.ModelStats
 	for _, m := range all {
 		if m.GetName() != s.name || s.version != "" && m.GetVersion() != s.version {
 			continue
 		}
 		stats := fromMessage(m)
-		stats.AnyVersion = s.version == ""
-		for _, part := range parts {
+		stats.AnyVersion, stats.Cache = s.version == "", config.cache
+		for _, part := range config.parts {
 			inner, innerErr := p.gather(ctx, all, part, depth+1)
-			stats.Composing = append(stats.Composing, inner...)
+			stats.Composing = addAll(stats.Composing, inner)
 			if len(found) == 0 { // the same for each version
 				err = errors.Join(err, innerErr)
 			}
@@ -177,27 +183,38 @@ func (p *Probe) gather(ctx context.Context, all []*kserve.ModelStatistics, s ste
 	return found, err
 }
 
-// partsOf are the models that an ensemble is made of, each once.
-func (p *Probe) partsOf(ctx context.Context, s step) ([]step, error) {
-	if parts, known := p.parts[s]; known {
-		return parts, nil
+// addAll adds models to others, each once: one may be named twice on the command line, and be a
+// step of the ensemble as well.
+func addAll(list, more []record.ModelStats) []record.ModelStats {
+	for _, m := range more {
+		if !slices.ContainsFunc(list, func(o record.ModelStats) bool { return o.Name == m.Name && o.Version == m.Version && o.AnyVersion == m.AnyVersion }) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// about is what the configuration of a model says. It is read once.
+func (p *Probe) about(ctx context.Context, s step) (about, error) {
+	if a, known := p.known[s]; known {
+		return a, nil
 	}
 	c, err := p.server.config(ctx, s.name, s.version)
 	if err != nil {
-		return nil, fmt.Errorf("the configuration of %s, which would name its parts: %w", s.name, err)
+		return about{}, fmt.Errorf("the configuration of %s, which would name its parts: %w", s.name, err)
 	}
-	parts := []step{}
+	a := about{cache: c.GetResponseCache().GetEnable()}
 	for _, e := range c.GetEnsembleScheduling().GetStep() {
 		part := step{name: e.GetModelName()}
 		if v := e.GetModelVersion(); v > 0 {
 			part.version = strconv.FormatInt(v, 10)
 		}
-		if !slices.Contains(parts, part) {
-			parts = append(parts, part)
+		if !slices.Contains(a.parts, part) {
+			a.parts = append(a.parts, part)
 		}
 	}
-	p.parts[s] = parts
-	return parts, nil
+	p.known[s] = a
+	return a, nil
 }
 
 func fromMessage(m *kserve.ModelStatistics) record.ModelStats {

@@ -60,6 +60,12 @@ func anyVersion(m record.ModelStats) record.ModelStats {
 	return m
 }
 
+// cache marks a model that has a response cache.
+func cache(m record.ModelStats) record.ModelStats {
+	m.Cache = true
+	return m
+}
+
 func stats(name, version string, n uint64, parts ...record.ModelStats) record.ModelStats {
 	return record.ModelStats{
 		Name: name, Version: version, Inferences: 2 * n, Executions: n, Success: ct(n, 100*n), Queue: ct(n, n),
@@ -78,7 +84,7 @@ func TestSnapshotOverHTTP(t *testing.T) {
 		"/base/v2/models/stats":                    all,
 		"/base/v2/models/outer/config":             `{"name":"outer","platform":"ensemble","ensemble_scheduling":{"step":[{"model_name":"inner","model_version":"-1"},{"model_name":"leaf","model_version":-1},{"model_name":"inner","model_version":-1}]}}`,
 		"/base/v2/models/inner/config":             `{"name":"inner","ensemble_scheduling":{"step":[{"model_name":"leaf","model_version":2}]},"unheard_of":1}`,
-		"/base/v2/models/leaf/config":              `{"name":"leaf"}`,
+		"/base/v2/models/leaf/config":              `{"name":"leaf","response_cache":{"enable":true}}`,
 		"/base/v2/models/leaf/versions/2/config":   `{"name":"leaf"}`,
 		"/base/v2/models/called/versions/3/config": `{"name":"called"}`,
 		"/metrics": `# TYPE nv_inference_count counter
@@ -93,7 +99,7 @@ nv_gpu_power_usage{gpu_uuid="GPU-2"} 71.5
 process_cpu_seconds 3
 `,
 	})
-	p := newProbe(t, plan.Target{Model: "outer", Headers: map[string]string{"X-Mine": "yes"}, Triton: plan.Triton{Composing: []string{"called:3"}}},
+	p := newProbe(t, plan.Target{Model: "outer", Headers: map[string]string{"X-Mine": "yes"}, Triton: plan.Triton{Composing: []string{"called:3", "leaf", "called:3"}}},
 		server.URL+"/base/", Options{Statistics: true, Metrics: server.URL + "/metrics"})
 	got, err := p.Snapshot(t.Context())
 	if err != nil {
@@ -101,7 +107,7 @@ process_cpu_seconds 3
 	}
 	got.At = 0
 	want := &record.Snapshot{
-		Models: []record.ModelStats{anyVersion(stats("outer", "1", 2, anyVersion(stats("inner", "1", 4, stats("leaf", "2", 6))), anyVersion(stats("leaf", "1", 5)), anyVersion(stats("leaf", "2", 6)), stats("called", "3", 7)))},
+		Models: []record.ModelStats{anyVersion(stats("outer", "1", 2, anyVersion(stats("inner", "1", 4, stats("leaf", "2", 6))), anyVersion(cache(stats("leaf", "1", 5))), anyVersion(cache(stats("leaf", "2", 6))), stats("called", "3", 7)))},
 		GPUs:   []record.GPU{{UUID: "GPU-1", Utilization: 0.5, MemoryUsed: 7}, {UUID: "GPU-2", MemoryTotal: 9, Power: 71.5}},
 		Metrics: []record.Sample{
 			{Name: "nv_inference_count", Labels: `model="outer",version="1"`, Counter: true, Value: 4},

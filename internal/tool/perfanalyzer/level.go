@@ -82,6 +82,9 @@ func (t *job) files() error {
 			return report.ComposingCSV(w, t.levels, m.Name, m.Version)
 		}))
 	}
+	for range report.Unaccounted(t.levels) {
+		t.say("Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with `--measurement-interval`.")
+	}
 	return errors.Join(errs...)
 }
 

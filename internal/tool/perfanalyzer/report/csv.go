@@ -48,7 +48,7 @@ func columns(levels []Level) (server, cache bool) {
 	for i := range levels {
 		if m := levels[i].Server; m != nil {
 			server = true
-			cache = cache || cached(m)
+			cache = cache || cachingOf(m).some
 		}
 	}
 	return server, cache
@@ -102,8 +102,8 @@ func (p *printer) row(l *Level, o CSVOptions, server, cache bool) {
 	}
 	cells = append(cells, us(c.Send))
 	if server {
-		times, inside := parts(cmp.Or(l.Server, &record.ModelStats{}), cache)
-		cells = append(append(cells, us(max(c.Latency.Avg-c.Send-c.Receive-inside, 0))), times...)
+		times, _ := parts(cmp.Or(l.Server, &record.ModelStats{}), cache)
+		cells = append(append(cells, us(network(l))), times...)
 	}
 	cells = append(cells, us(c.Receive))
 	for _, q := range c.Latency.Percentiles {
@@ -146,42 +146,62 @@ func parts(m *record.ModelStats, cache bool) (cells []string, inside time.Durati
 	return cells, inside
 }
 
+// network is what a request takes beside what the client and the server account for.
+func network(l *Level) time.Duration {
+	c := &l.Client
+	_, inside := parts(cmp.Or(l.Server, &record.ModelStats{}), true)
+	return max(c.Latency.Avg-c.Send-c.Receive-inside, 0)
+}
+
+// outside is what a request to a model takes beside what the server accounts for.
+func outside(m *record.ModelStats) time.Duration {
+	_, inside := parts(m, true)
+	return max(time.Duration(average(m.Success))-inside, 0)
+}
+
+// Unaccounted is how many rows, of the levels and of the models that these are made of, have
+// nothing left beside what is accounted for: averages that are over different requests.
+func Unaccounted(levels []Level) (n int) {
+	for i := range levels {
+		m := levels[i].Server
+		if m == nil {
+			continue
+		}
+		if network(&levels[i]) == 0 {
+			n++
+		}
+		for k := range m.Composing {
+			if outside(&m.Composing[k]) == 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // ComposingName is the file of a composing model beside the file of the levels.
 func ComposingName(file string, m *record.ModelStats) string {
 	return filepath.Join(filepath.Dir(file), m.Name+"_v"+m.Version+"."+filepath.Base(file))
 }
 
-// Composing are the models that the levels' model is made of, at any depth, each
-// once.
+// Composing are the models that the levels' model is made of, each once, but not what those are
+// made of.
 func Composing(levels []Level) []record.ModelStats {
 	var out []record.ModelStats
-	var walk func(list []record.ModelStats)
-	walk = func(list []record.ModelStats) {
-		for _, m := range list {
-			if !slices.ContainsFunc(out, func(o record.ModelStats) bool { return o.Name == m.Name && o.Version == m.Version }) {
+	for i := range levels {
+		for _, m := range cmp.Or(levels[i].Server, &record.ModelStats{}).Composing {
+			if find(out, m.Name, m.Version) == nil {
 				out = append(out, m)
 			}
-			walk(m.Composing)
-		}
-	}
-	for i := range levels {
-		if levels[i].Server != nil {
-			walk(levels[i].Server.Composing)
 		}
 	}
 	return out
 }
 
-// find is a model among those that another is made of.
-func find(m *record.ModelStats, name, version string) *record.ModelStats {
-	for i := range m.Composing {
-		c := &m.Composing[i]
-		if c.Name == name && c.Version == version {
-			return c
-		}
-		if found := find(c, name, version); found != nil {
-			return found
-		}
+// find is a model of a list; nil: it is not in it.
+func find(list []record.ModelStats, name, version string) *record.ModelStats {
+	if i := slices.IndexFunc(list, func(m record.ModelStats) bool { return m.Name == name && m.Version == version }); i >= 0 {
+		return &list[i]
 	}
 	return nil
 }
@@ -195,7 +215,7 @@ func ComposingCSV(w io.Writer, levels []Level, name, version string) error {
 	headed := false
 	for i := range levels {
 		l := &levels[i]
-		m := find(cmp.Or(l.Server, &record.ModelStats{}), name, version)
+		m := find(cmp.Or(l.Server, &record.ModelStats{}).Composing, name, version)
 		if m == nil {
 			continue
 		}
@@ -204,9 +224,8 @@ func ComposingCSV(w io.Writer, levels []Level, name, version string) error {
 			headed = true
 		}
 		ratio := float64(m.Success.Count) / float64(max(l.Server.Success.Count, 1))
-		times, inside := parts(m, cache)
-		outside := max(time.Duration(average(m.Success))-inside, 0)
-		p.cells(slices.Concat([]string{number(l.Load.Value), number(l.Client.Throughput * ratio), "0", us(outside)}, times, []string{"0"}))
+		times, _ := parts(m, cache)
+		p.cells(slices.Concat([]string{number(l.Load.Value), number(l.Client.Throughput * ratio), "0", us(outside(m))}, times, []string{"0"}))
 	}
 	return p.flush(w)
 }

@@ -24,7 +24,7 @@ func WriteLevel(w io.Writer, l *Level, o Options) error {
 	p.client(l, o)
 	if l.Server != nil {
 		p.line("  Server: ")
-		p.model(l.Server, 1)
+		p.model(l.Server, 1, cachingOf(l.Server))
 	}
 	if l.GPUs != nil {
 		p.gpus(l.GPUs)
@@ -98,8 +98,20 @@ func library(c *sweep.Window, o Options) string {
 	return fmt.Sprintf("Avg HTTP time: %d usec (send/recv %d usec + response wait %d usec)", request, send+receive, wait)
 }
 
-// cached reports whether a model's answers come from a cache at times.
-func cached(m *record.ModelStats) bool { return m.CacheHit.Count+m.CacheMiss.Count > 0 }
+// caching is which models have a response cache. It is told of all of them where one has.
+type caching struct {
+	some bool // of the model and those it is made of
+	top  bool // the model itself
+}
+
+func cachingOf(m *record.ModelStats) caching {
+	c := caching{top: m.Cache || m.CacheHit.Count+m.CacheMiss.Count > 0}
+	c.some = c.top
+	for i := range m.Composing {
+		c.some = c.some || cachingOf(&m.Composing[i]).some
+	}
+	return c
+}
 
 // compute is all of the computing, as often as its first step was done.
 func compute(m *record.ModelStats) record.CountTime {
@@ -113,7 +125,7 @@ func answering(m *record.ModelStats) record.CountTime {
 }
 
 // model prints the statistics of a model and of those it is made of.
-func (p *printer) model(m *record.ModelStats, depth int) {
+func (p *printer) model(m *record.ModelStats, depth int, cache caching) {
 	indent := strings.Repeat("  ", depth)
 	if m.Success.Count == 0 {
 		p.line("%s  Request count: 0", indent)
@@ -121,31 +133,47 @@ func (p *printer) model(m *record.ModelStats, depth int) {
 	}
 	p.line("%s  Inference count: %d", indent, m.Inferences)
 	p.line("%s  Execution count: %d", indent, m.Executions)
-	if cached(m) {
+	if cache.some {
 		p.line("%s  Cache hit count: %d", indent, m.CacheHit.Count)
 		p.line("%s  Cache miss count: %d", indent, m.CacheMiss.Count)
 	}
 	p.line("%s  Successful request count: %d", indent, m.Success.Count)
 	if len(m.Composing) == 0 {
-		p.single(m, indent)
+		p.single(m, indent, cache)
 		return
 	}
-	queue, work := sums(m)
-	total := micros(m.Success)
-	p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + compute %d usec)", indent, total, overhead(total, queue, work), queue, work)
-	p.line("")
+	p.whole(m, indent, cache)
 	p.line("%sComposing models: ", indent)
 	for i := range m.Composing {
 		c := &m.Composing[i]
 		p.line("%s%s, version: %s", indent, c.Name, c.Version)
-		p.model(c, depth+1)
+		p.model(c, depth+1, cache)
 	}
 }
 
+// whole prints what an ensemble takes with all that it is made of. Where its own answers come out
+// of a cache, its parts say nothing of the average.
+func (p *printer) whole(m *record.ModelStats, indent string, cache caching) {
+	total, all := micros(m.Success), sums(m)
+	switch {
+	case !cache.some:
+		p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + compute %d usec)", indent, total, overhead(total, all.queue, all.compute), all.queue, all.compute)
+		p.line("")
+		return
+	case cache.top:
+		p.line("%s  Avg request latency: %d usec", indent, total)
+	default:
+		p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + cache hit/miss %d usec)", indent, total, overhead(total, all.queue, all.both), all.queue, all.both)
+	}
+	p.line("%s%s  Average Cache Hit Latency: %d usec", indent, indent, all.hit)
+	p.line("%s%s  Average Cache Miss Latency: %d usec ", indent, indent, all.miss+all.compute)
+	p.line("")
+}
+
 // single prints the parts of a model that is made of no others.
-func (p *printer) single(m *record.ModelStats, indent string) {
+func (p *printer) single(m *record.ModelStats, indent string, cache caching) {
 	total, queue := micros(m.Success), micros(m.Queue)
-	if !cached(m) {
+	if !cache.some {
 		p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + compute input %d usec + compute infer %d usec + compute output %d usec)",
 			indent, total, overhead(total, queue, micros(compute(m))), queue, micros(m.ComputeInput), micros(m.ComputeInfer), micros(m.ComputeOutput))
 		p.line("")
@@ -159,20 +187,23 @@ func (p *printer) single(m *record.ModelStats, indent string) {
 	p.line("")
 }
 
-// sums adds up the average queue and compute times of what a model is made of.
-func sums(m *record.ModelStats) (queue, work uint64) {
+// ensembleTimes are average times of what an ensemble is made of, added up, in microseconds.
+type ensembleTimes struct {
+	queue, compute, hit, miss uint64
+	both                      uint64 // computing and caching together
+}
+
+func sums(m *record.ModelStats) ensembleTimes {
+	all := ensembleTimes{hit: micros(m.CacheHit), miss: micros(m.CacheMiss)}
 	for i := range m.Composing {
 		c := &m.Composing[i]
-		q, w := micros(c.Queue), micros(compute(c))
-		switch {
-		case len(c.Composing) > 0:
-			q, w = sums(c)
-		case cached(c):
-			w = micros(answering(c))
+		one := ensembleTimes{micros(c.Queue), micros(compute(c)), micros(c.CacheHit), micros(c.CacheMiss), micros(answering(c))}
+		if len(c.Composing) > 0 {
+			one = sums(c)
 		}
-		queue, work = queue+q, work+w
+		all.queue, all.compute, all.hit, all.miss, all.both = all.queue+one.queue, all.compute+one.compute, all.hit+one.hit, all.miss+one.miss, all.both+one.both
 	}
-	return queue, work
+	return all
 }
 
 // average is that of something that happened, in nanoseconds.

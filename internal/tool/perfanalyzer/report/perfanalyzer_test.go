@@ -69,6 +69,19 @@ func simple(load Load, throughput float64) Level {
 	}
 }
 
+// cachedPart is a level of an ensemble of ensembles, of which one model has a cache.
+func cachedPart() Level {
+	part := model("part", 1, 14_689, 17, 46, 14_601, 41)
+	part.Success, part.CacheHit, part.CacheMiss, part.Cache = sum(10, 1500), sum(9, 15), sum(1, 67), true
+	inner := model("inner", 10, 9000, 1, 80, 7900, 90)
+	inner.Composing = []record.ModelStats{model("first", 10, 6766, 57, 44, 5463, 64), part}
+	outer := model("outer", 10, 9500, 2, 85, 8000, 95)
+	outer.Composing = []record.ModelStats{inner}
+	l := simple(Load{Value: 1}, 10)
+	l.Server = &outer
+	return l
+}
+
 // report prints everything.
 func report(t *testing.T, s Settings, levels []Level, o Options) string {
 	t.Helper()
@@ -133,6 +146,8 @@ func TestConsole(t *testing.T) {
 	p95.Client.Sequences, p95.Client.End = 30, 12*time.Second
 	cached := simple(Load{Value: 1}, 10)
 	cached.Server.CacheHit, cached.Server.CacheMiss = sum(100, 3), sum(5899, 7)
+	behind := cachedPart()
+	behind.Server.Cache, behind.Server.CacheHit, behind.Server.CacheMiss = true, sum(9, 8), sum(1, 27)
 	idle := simple(Load{Value: 1}, 10)
 	idle.Server = &record.ModelStats{Name: "m", Version: "1"}
 	for _, c := range []struct {
@@ -149,6 +164,7 @@ func TestConsole(t *testing.T) {
 			[]Level{rate}, Options{Library: true, Verbose: true}},
 		{"percentile.txt", Settings{Service: "OPENAI", Requests: 30, Warmup: 1, ConcurrencyEnd: 0, RateEnd: 1, Percentile: 95}, []Level{p95}, Options{Percentile: 95, Library: true, Verbose: true, GRPC: true, Sequence: true}},
 		{"cached.txt", Settings{Service: "TRITON", WindowMS: 1, Percentile: 90, ConcurrencyEnd: 1, RateEnd: 1}, []Level{cached, idle}, Options{}},
+		{"cachedpart.txt", Settings{Service: "TRITON", WindowMS: 1, ConcurrencyEnd: 1, RateEnd: 1}, []Level{cachedPart(), behind}, Options{}},
 	} {
 		golden(t, c.name, report(t, c.settings, c.levels, c.options))
 	}
@@ -244,6 +260,7 @@ func TestCSV(t *testing.T) {
 		{"simple.csv", []Level{simple(Load{Value: 3}, 1882.11), simple(Load{Value: 1}, 831.848)}, CSVOptions{}},
 		{"verbose.csv", []Level{gpu}, CSVOptions{Verbose: true, GPUs: true}},
 		{"cached.csv", []Level{cached}, CSVOptions{}},
+		{"cachedpart.csv", []Level{cachedPart()}, CSVOptions{}},
 		{"rate.csv", []Level{bare}, CSVOptions{Verbose: true}},
 		{"percentile.csv", []Level{bare}, CSVOptions{Verbose: true, Percentile: true}},
 	} {
@@ -269,6 +286,32 @@ func TestComposingCSV(t *testing.T) {
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Models have a file each, those that they are made of none; and all of them have the columns of a
+// cache where one model has it.
+func TestComposingCSVOfACache(t *testing.T) {
+	l := cachedPart()
+	inner := &l.Server.Composing[0]
+	if list := Composing([]Level{l}); len(list) != 1 || list[0].Name != "inner" {
+		t.Errorf("%d composing models, %+v", len(list), list)
+	}
+	l.Server = inner
+	var b strings.Builder
+	must(t, ComposingCSV(&b, []Level{l}, "first", "1"))
+	must(t, ComposingCSV(&b, []Level{l}, "part", "1"))
+	want := `Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,Server Cache Hit,Server Cache Miss,Client Recv
+1,10,0,1138,57,44,5463,64,0,0,0
+Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,Server Cache Hit,Server Cache Miss,Client Recv
+1,10,0,0,17,46,14601,41,15,67,0
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+	// part, and the level itself: its latency is below what its model accounts for.
+	if n := Unaccounted([]Level{l}); n != 2 {
+		t.Errorf("%d rows have nothing left, want 2", n)
 	}
 }
 

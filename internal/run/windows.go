@@ -58,6 +58,9 @@ func (m *metering) meter(i int, s plan.Stage) *sweep.Meter {
 		Plan: m.plan, Now: m.now, Log: m.tape, Settle: m.settle, Edge: m.ledger.edge, Note: m.ledger.out.note,
 		Paced: s.Rate > 0 || s.Arrival == plan.ArrivalIntervals,
 	}
+	if rate := s.PerSecond(); meter.Paced && rate > 0 {
+		meter.Gap = time.Duration(float64(time.Second) / rate)
+	}
 	if asked := m.lookout.servers; asked != nil {
 		meter.GPUs = &asked.gpus
 		if len(asked.list) > 0 {

@@ -49,8 +49,10 @@ type Meter struct {
 	// Note is told what went wrong with the probe.
 	Note func(err error)
 
-	// Paced: requests come at a rate of their own, however long answers take.
+	// Paced: requests come at a rate of their own, however long answers take. Gap is the time
+	// between two of them, on average.
 	Paced bool
+	Gap   time.Duration
 
 	before *record.Snapshot // of a server that had nothing to do yet; nil: it was not asked
 }
@@ -145,14 +147,22 @@ func (m *Meter) await(ctx context.Context, begin time.Duration) (end time.Durati
 	return end, server, ok
 }
 
-// enough waits until a counted window has its requests. end is 0 unless requests do nothing but
-// fail: then it is the present, and the window has what it has. ok is false where ctx ended.
+// enough waits until a counted window has its requests. end is 0, which stands for the end of the
+// last of them, with two exceptions. Where requests do nothing but fail, it is the present, and the
+// window has what it has. Where they come at a rate, it is no earlier than they are due to have come:
+// a window that begins with a request would else lack the gap behind its last one, and have more
+// requests per second than are sent. ok is false where ctx ended.
 func (m *Meter) enough(ctx context.Context, begin time.Duration) (end time.Duration, ok bool) {
 	for {
 		part, cancel := context.WithTimeout(ctx, look)
 		err := m.Log.Await(part, begin, m.Plan.Requests)
 		cancel()
 		switch {
+		case err == nil && m.Paced:
+			if due := begin + time.Duration(m.Plan.Requests)*m.Gap; due > m.Now() {
+				return due, m.sleep(ctx, due)
+			}
+			return 0, true
 		case err == nil:
 			return 0, true
 		case ctx.Err() != nil:

@@ -310,6 +310,36 @@ func TestMeterByCount(t *testing.T) {
 	})
 }
 
+// Counted windows at a rate have as many requests per second as are sent, the first of them too,
+// which begins with a request.
+func TestMeterByCountAtARate(t *testing.T) {
+	for _, latency := range []time.Duration{5 * time.Millisecond, 180 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			m := plan.DefaultMeasurement()
+			m.Mode, m.Requests = plan.WindowCount, 6
+			b := newBench(m)
+			b.Paced, b.Gap = true, 50*time.Millisecond
+			ctx, cancel := context.WithCancel(context.Background())
+			go func() {
+				for ; ctx.Err() == nil; time.Sleep(b.Gap) {
+					due := b.Now()
+					time.AfterFunc(latency, func() { b.Log.Add(&record.Record{Due: due, Sent: due, Written: due, End: b.Now()}) })
+				}
+			}()
+			l := b.Run(ctx, 0, 20, 0)
+			cancel()
+			time.Sleep(time.Second)
+			b.Finish(context.Background(), l, 0)
+			for i, w := range l.Windows {
+				got := float64(w.Requests) / (w.End - w.Begin).Seconds()
+				if w.Requests != 6 || got > 20 || got < 19.9 && (i > 0 || latency < b.Gap) {
+					t.Errorf("latency %v, window %d: %d requests in %v, which are %.2f per second, want 20", latency, i, w.Requests, w.End-w.Begin, got)
+				}
+			}
+		})
+	}
+}
+
 // differs: pa-counted-window
 func TestMeterByCountFaithful(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

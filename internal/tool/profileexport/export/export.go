@@ -206,7 +206,7 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 	for i, s := range j.Stages {
 		e := experiment{load: profileexport.Load{Mode: "concurrency", Value: float64(s.Concurrency)}}
 		if s.Concurrency == 0 || j.Sessions {
-			e.load = profileexport.Load{Mode: "request_rate", Value: s.Rate}
+			e.load = profileexport.Load{Mode: "request_rate", Value: s.PerSecond()}
 		}
 		own := result.EdgesOf(edges, i)
 		if m, ok := marks[i]; ok && len(own) < 2 {

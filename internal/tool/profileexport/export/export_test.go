@@ -80,7 +80,7 @@ func TestWrite(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "export.json")
 	err := Write(Job{
 		Name: name, Records: records(t, start), Version: "v", Service: profileexport.Triton, Inputs: &in,
-		Stages: []plan.Stage{{Concurrency: 2}, {Rate: 5}},
+		Stages: []plan.Stage{{Concurrency: 2}, {Intervals: []plan.Duration{plan.Duration(100 * time.Millisecond), plan.Duration(300 * time.Millisecond)}}},
 	})
 	if err != nil {
 		t.Fatal(err)

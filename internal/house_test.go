@@ -50,7 +50,7 @@ var house = []struct{ name, may string }{
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/wholefile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/brief"},
 	{"tool/foreign", "plan record lib/bounded lib/brief lib/pyjson"},
-	{"tool/*", "tool message ./* tool/foreign tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
+	{"tool/*", "tool message ./* endpoint tool/foreign tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
 
 	// What the program says of itself.
 	{"manual", "docs github.com/spf13/pflag"},

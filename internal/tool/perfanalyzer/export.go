@@ -13,9 +13,10 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
 )
 
-// kit is the kit of the run. Where sessions are the load, each is begun once.
+// kit is the kit of the run: encoding and decoding are timed. Where sessions are the load, each is begun once.
 func (t *job) kit() kit.Kit {
 	k := t.env.Kit
+	k.Protocols = t.coding.timed(k.Protocols)
 	if t.action.Load == args.LoadSessions {
 		k.Sources = map[string]prompt.Factory{
 			plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {

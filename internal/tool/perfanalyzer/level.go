@@ -60,8 +60,11 @@ func (t *job) client(w sweep.Window) sweep.Window {
 	batch := float64(max(t.action.Batch, 1))
 	w.Throughput *= batch
 	w.Streamed *= batch
-	if t.setup.Decoupled {
-		w.Send, w.Receive = 0, 0 // the time between responses is the model's
+	switch {
+	case t.setup.Decoupled: // the time between responses is the model's, and none of it is told
+		w.Send, w.Receive, w.Request = 0, 0, 0
+	case t.action.GRPC: // parts of the whole, as the report has them, although requests are made ahead
+		w.Send, w.Receive = t.coding.marshal.average(), t.coding.unmarshal.average()
 	}
 	if t.action.Load == args.LoadConcurrency {
 		w.Delayed = 0

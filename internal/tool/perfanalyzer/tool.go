@@ -42,6 +42,7 @@ type job struct {
 	shaky  bool              // the windows of that level did not agree
 	err    error             // the first thing that could not be printed
 	inputs export.Inputs     // of requests, for the export
+	coding coding            // of the level under way
 
 	records record.File
 }
@@ -188,6 +189,7 @@ func value(s plan.Stage) float64 {
 // Begin implements run.Observer.
 func (t *job) Begin(_ int, s plan.Stage) {
 	t.loads = append(t.loads, s)
+	t.coding.reset()
 	switch t.action.Load {
 	case args.LoadPeriodic: // there are no levels: the export has it all
 		return

@@ -113,7 +113,8 @@ func (p *printer) row(l *Level, o CSVOptions, server, cache bool) {
 		if !o.Percentile {
 			cells = append(cells, us(c.Latency.Avg))
 		}
-		cells = append(cells, us(c.Send+c.Receive), us(max(c.Request-c.Send-c.Receive, 0)))
+		whole, coding := c.Request.Microseconds(), c.Send.Microseconds()+c.Receive.Microseconds()
+		cells = append(cells, strconv.FormatInt(coding, 10), strconv.FormatInt(max(whole-coding, 0), 10))
 		if o.GPUs {
 			for _, part := range gpuParts() {
 				cells = append(cells, gpuCell(l.GPUs, part))

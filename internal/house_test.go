@@ -117,7 +117,7 @@ var house = []struct{ name, may string }{
 
 	// Where prompts and token counts come from.
 	{"prompt/sources", "prompt prompt/* plan"},
-	{"prompt", "plan ./tensor lib/bounded github.com/cespare/xxhash/v2"},
+	{"prompt", "plan ./tensor lib/bounded lib/numpy github.com/cespare/xxhash/v2"},
 	{"prompt/tensor/*", "prompt/tensor plan lib/bounded lib/jsonscan"},
 	{"prompt/tensor", "message lib/brief lib/jsonscan"},
 	{"prompt/azure", "plan"},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/inferometer/inferometer/internal/lib/numpy"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -110,32 +111,7 @@ func poisson(rng *rand.Rand, mean float64) float64 {
 		}
 		return n
 	}
-	return LargePoisson(mean, rng.Float64)
-}
-
-// LargePoisson draws from a Poisson distribution with a mean of 10 or more, by Hörmann's
-// transformed rejection, as numpy does.
-func LargePoisson(mean float64, float func() float64) float64 {
-	root, logMean := math.Sqrt(mean), math.Log(mean)
-	b := 0.931 + 2.53*root
-	a := -0.059 + 0.02483*b
-	inverse := 1.1239 + 1.1328/(b-3.4)
-	top := 0.9277 - 3.6224/(b-2)
-	for {
-		u, v := float()-0.5, float()
-		us := 0.5 - math.Abs(u)
-		k := math.Floor((2*a/us+b)*u + mean + 0.43)
-		if us >= 0.07 && v <= top {
-			return k
-		}
-		if k < 0 || us < 0.013 && v > us {
-			continue
-		}
-		gamma, _ := math.Lgamma(k + 1)
-		if math.Log(v)+math.Log(inverse)-math.Log(a/(us*us)+b) <= -mean+k*logMean-gamma {
-			return k
-		}
-	}
+	return numpy.LargePoisson(mean, rng.Float64)
 }
 
 // Mix spreads a number over all 64 bits. No two numbers give the same.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/inferometer/inferometer/internal/lib/numpy"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
@@ -38,7 +39,7 @@ func (a *agent) build(task string) (answer int, ok bool) {
 	if first == nil && a.cfg.Head > 0 {
 		text := a.heads.Sub
 		if a.root {
-			text = pick(newRNG(a.seed, at(a.path, placeHead)...), a.heads.Root)
+			text = pick(numpy.New(a.seed, at(a.path, placeHead)...), a.heads.Root)
 		}
 		first = []prompt.Message{{Role: "system", Content: a.fit.head(a.cfg.Head, text)}}
 	}
@@ -47,7 +48,7 @@ func (a *agent) build(task string) (answer int, ok bool) {
 	if len(a.tools) > 0 {
 		loop = max(0, a.draw(a.cfg.Loop, at(a.path, placeLoop)...))
 	}
-	spawns := newRNG(a.seed, at(a.path, placeSpawn)...).float() < a.cfg.Fanout && a.depth < a.cfg.Depth
+	spawns := numpy.New(a.seed, at(a.path, placeSpawn)...).Float() < a.cfg.Fanout && a.depth < a.cfg.Depth
 	e := event{name: a.prefix + ":principal", messages: first, segments: a.segments, after: a.after, wait: a.wait, tools: a.list}
 	switch {
 	case loop > 0:

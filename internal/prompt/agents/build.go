@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/numpy"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
@@ -66,7 +67,9 @@ func newBuilder(s *Source, seed uint64, session int, t *theme) *builder {
 }
 
 // draw draws a number at a place.
-func (b *builder) draw(l plan.Length, path ...uint32) int { return sample(l, newRNG(b.seed, path...)) }
+func (b *builder) draw(l plan.Length, path ...uint32) int {
+	return sample(l, numpy.New(b.seed, path...))
+}
 
 // at is a place below another.
 func at(path []uint32, more ...uint32) []uint32 { return append(slices.Clone(path), more...) }
@@ -161,7 +164,7 @@ func (b *builder) contextTokens(messages []prompt.Message) int {
 func (b *builder) worded(template string, more map[string]string, path ...uint32) string {
 	known := maps.Clone(b.subject)
 	maps.Copy(known, more)
-	known["verb"] = pick(newRNG(b.seed, path...), b.theme.Verbs)
+	known["verb"] = pick(numpy.New(b.seed, path...), b.theme.Verbs)
 	return b.render(template, known)
 }
 
@@ -182,13 +185,13 @@ func (b *builder) recap(turn uint32) string {
 
 // followup is a question of the user's on a later turn.
 func (b *builder) followup(turn uint32) string {
-	r := newRNG(b.seed, turn, placeFollowup)
+	r := numpy.New(b.seed, turn, placeFollowup)
 	return pick(r, b.theme.Connectives) + b.render(pick(r, b.theme.Followups), b.subject)
 }
 
 // intro is what the user shows first.
 func (b *builder) intro(turn uint32) string {
-	template := pick(newRNG(b.seed, turn, placeIntro), b.theme.Intro)
+	template := pick(numpy.New(b.seed, turn, placeIntro), b.theme.Intro)
 	return b.render(template, b.subject, turn, placeIntro, 1)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"github.com/inferometer/inferometer/internal/lib/numpy"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -21,23 +22,23 @@ func sessionSeed(seed uint64, session int) (uint64, error) {
 }
 
 // sample draws a whole number of a distribution; the zero one gives 0.
-func sample(l plan.Length, r *rng) int {
+func sample(l plan.Length, r *numpy.Generator) int {
 	var x float64
 	switch l.Dist {
 	case "", plan.DistFixed:
 		return int(l.Mean)
 	case plan.DistUniform:
-		x = float64(l.Min) + float64(l.Max+1-l.Min)*r.float()
+		x = float64(l.Min) + float64(l.Max+1-l.Min)*r.Float()
 	case plan.DistLognormal:
 		x = l.Mean
 		if l.Stddev > 0 {
 			spread := l.Stddev / l.Mean
 			variance := math.Log(1 + spread*spread)
-			x = math.Exp(math.Log(l.Mean) - variance/2 + math.Sqrt(variance)*r.normal())
+			x = math.Exp(math.Log(l.Mean) - variance/2 + math.Sqrt(variance)*r.Normal())
 		}
 	case plan.DistSkew:
 		delta := l.Skew / math.Sqrt(1+l.Skew*l.Skew)
-		u, v := r.normal(), r.normal()
+		u, v := r.Normal(), r.Normal()
 		z := delta*u + math.Sqrt(1-delta*delta)*v
 		if u < 0 {
 			z = -z
@@ -48,9 +49,9 @@ func sample(l plan.Length, r *rng) int {
 		if mean <= 0 {
 			mean = 1
 		}
-		x = r.poisson(mean)
+		x = r.Poisson(mean)
 	default:
-		x = l.Mean + l.Stddev*r.normal()
+		x = l.Mean + l.Stddev*r.Normal()
 	}
 	x = max(x, float64(l.Min))
 	if l.Max > 0 {

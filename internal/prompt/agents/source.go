@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/numpy"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
@@ -90,7 +91,7 @@ func (s *Source) theme(seed uint64) string {
 	for _, t := range s.agents.Themes {
 		total += t.Weight
 	}
-	u, sum := newRNG(seed, place).float(), 0.0
+	u, sum := numpy.New(seed, place).Float(), 0.0
 	for _, t := range s.agents.Themes {
 		if sum += t.Weight / total; u < sum {
 			return t.Name

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/numpy"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
@@ -103,7 +104,7 @@ func promptTools(list []tool) []prompt.Tool {
 	return out
 }
 
-func pick(r *rng, list []string) string { return list[r.below(len(list))] }
+func pick(r *numpy.Generator, list []string) string { return list[r.Below(len(list))] }
 
 // values are those of a kind of thing.
 func (t *theme) values(kind string) []string {
@@ -117,11 +118,11 @@ func (t *theme) values(kind string) []string {
 // drawSubject draws one of each kind of thing that a theme knows; a session keeps to them.
 func (b *builder) drawSubject() map[string]string {
 	out := map[string]string{}
-	r := newRNG(b.seed, placeFocus)
+	r := numpy.New(b.seed, placeFocus)
 	for _, e := range b.theme.Entities {
 		out[e.Name] = pick(r, e.Values)
 	}
-	r = newRNG(b.seed, placeSubject)
+	r = numpy.New(b.seed, placeSubject)
 	for _, kind := range []string{"service", "db_instance", "symptom", "region"} {
 		if v := b.theme.values(kind); v != nil {
 			out[kind] = pick(r, v)
@@ -141,7 +142,7 @@ func (b *builder) render(template string, known map[string]string, path ...uint3
 		if !ok {
 			name := s[1 : len(s)-1]
 			if v = known[name]; v == "" {
-				v = b.theme.value(name, newRNG(b.seed, at(path, uint32(len(made)))...))
+				v = b.theme.value(name, numpy.New(b.seed, at(path, uint32(len(made)))...))
 			}
 			made[s] = v
 		}
@@ -151,7 +152,7 @@ func (b *builder) render(template string, known map[string]string, path ...uint3
 
 // value draws what a slot holds: a thing of the theme, a time, milliseconds, a high or low
 // percentage, a status, a count or a number.
-func (t *theme) value(name string, r *rng) string {
+func (t *theme) value(name string, r *numpy.Generator) string {
 	if v := t.values(name); v != nil {
 		return pick(r, v)
 	}
@@ -163,20 +164,20 @@ func (t *theme) value(name string, r *rng) string {
 		}
 		return pick(r, all)
 	case "t":
-		h, m, s := r.below(24), r.below(60), r.below(60)
+		h, m, s := r.Below(24), r.Below(60), r.Below(60)
 		return fmt.Sprintf("%02d:%02d:%02d", h, m, s)
 	case "ms":
-		return strconv.Itoa(1 + r.below(2000))
+		return strconv.Itoa(1 + r.Below(2000))
 	case "pct":
-		return fmt.Sprintf("%.1f", float64(800+r.below(201))/10)
+		return fmt.Sprintf("%.1f", float64(800+r.Below(201))/10)
 	case "low":
-		return fmt.Sprintf("%.1f", float64(r.below(151))/10)
+		return fmt.Sprintf("%.1f", float64(r.Below(151))/10)
 	case "count":
-		return strconv.Itoa(r.below(501))
+		return strconv.Itoa(r.Below(501))
 	case "status":
 		return pick(r, []string{"200", "200", "200", "301", "400", "404", "429", "500", "502", "503", "504"})
 	}
-	return strconv.Itoa(r.below(999))
+	return strconv.Itoa(r.Below(999))
 }
 
 // words are a pool of words out of templates, to fill texts with.
@@ -194,16 +195,16 @@ func (b *builder) arguments(of *tool, path []uint32) (text string, said map[stri
 	said = maps.Clone(b.subject)
 	var parts []string
 	for i, name := range of.schema.Required {
-		enum, r := of.schema.Properties[name].Enum, newRNG(b.seed, at(path, uint32(i))...)
+		enum, r := of.schema.Properties[name].Enum, numpy.New(b.seed, at(path, uint32(i))...)
 		v := b.subject[name]
 		switch {
 		case len(enum) > 0:
 			v = pick(r, enum)
 		case v != "":
 		case of.Long[name] > 0:
-			v = strings.Join(cycle(b.payload, of.Long[name], r.below(len(b.payload))), " ")
+			v = strings.Join(cycle(b.payload, of.Long[name], r.Below(len(b.payload))), " ")
 		default:
-			v = fmt.Sprintf("%s-%d", name, r.below(999))
+			v = fmt.Sprintf("%s-%d", name, r.Below(999))
 		}
 		said[name] = v
 		parts = append(parts, strconv.Quote(name)+": "+strconv.Quote(v))

@@ -1,31 +1,29 @@
-package agents
+// Package numpy draws the numbers that numpy draws from the same seed, so that data which
+// programs with numpy make can be made again.
+package numpy
 
 import (
 	"math"
 	"math/bits"
 	"sync"
-
-	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// rng draws the numbers that numpy's default generator draws: PCG64 with a state made by
-// its SeedSequence. Programs with numpy then get the same sessions: as many turns, tools,
-// sub-agents and tokens.
-type rng struct {
+// Generator is numpy's default generator: PCG64 with a state made by its SeedSequence.
+type Generator struct {
 	hi, lo       uint64 // state
 	incHi, incLo uint64
 	half         uint32 // what is left of a number of which the lower half was used
 	halved       bool
 }
 
-// newRNG is numpy.random.default_rng([seed, *path]).
-func newRNG(seed uint64, path ...uint32) *rng {
+// New is numpy.random.default_rng([seed, *path]), which without a path is default_rng(seed).
+func New(seed uint64, path ...uint32) *Generator {
 	words := []uint32{uint32(seed)}
 	if seed>>32 != 0 {
 		words = append(words, uint32(seed>>32))
 	}
 	state := seedState(append(words, path...))
-	r := &rng{incHi: state[2]<<1 | state[3]>>63, incLo: state[3]<<1 | 1}
+	r := &Generator{incHi: state[2]<<1 | state[3]>>63, incLo: state[3]<<1 | 1}
 	r.step()
 	var carry uint64
 	r.lo, carry = bits.Add64(r.lo, state[1], 0)
@@ -83,7 +81,7 @@ func seedState(words []uint32) (out [4]uint64) {
 	return out
 }
 
-func (r *rng) step() {
+func (r *Generator) step() {
 	const multHi, multLo = 2549297995355413924, 4865540595714422341
 	hi, lo := bits.Mul64(r.lo, multLo)
 	hi += r.hi*multLo + r.lo*multHi
@@ -93,15 +91,15 @@ func (r *rng) step() {
 }
 
 // Uint64 is the next number.
-func (r *rng) Uint64() uint64 {
+func (r *Generator) Uint64() uint64 {
 	r.step()
 	return bits.RotateLeft64(r.hi^r.lo, -int(r.hi>>58))
 }
 
-// float is a number from 0 to 1.
-func (r *rng) float() float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+// Float is a number from 0 to 1.
+func (r *Generator) Float() float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-func (r *rng) uint32() uint32 {
+func (r *Generator) uint32() uint32 {
 	if r.halved {
 		r.halved = false
 		return r.half
@@ -111,8 +109,8 @@ func (r *rng) uint32() uint32 {
 	return uint32(v)
 }
 
-// below is a whole number from 0 to n-1.
-func (r *rng) below(n int) int {
+// Below is a whole number from 0 to n-1.
+func (r *Generator) Below(n int) int {
 	if n <= 1 {
 		return 0
 	}
@@ -150,8 +148,8 @@ var normalTables = sync.OnceValue(func() *ziggurat {
 	return z
 })
 
-// normal is a number of the standard normal distribution.
-func (r *rng) normal() float64 {
+// Normal is a number of the standard normal distribution.
+func (r *Generator) Normal() float64 {
 	z := normalTables()
 	for {
 		v := r.Uint64()
@@ -168,8 +166,8 @@ func (r *rng) normal() float64 {
 		}
 		if i == 0 {
 			for {
-				xx := -math.Log1p(-r.float()) / zigguratR
-				yy := -math.Log1p(-r.float())
+				xx := -math.Log1p(-r.Float()) / zigguratR
+				yy := -math.Log1p(-r.Float())
 				if yy+yy > xx*xx {
 					if m>>8&1 == 1 {
 						return -(zigguratR + xx)
@@ -178,20 +176,45 @@ func (r *rng) normal() float64 {
 				}
 			}
 		}
-		if (z.f[i-1]-z.f[i])*r.float()+z.f[i] < math.Exp(-0.5*x*x) {
+		if (z.f[i-1]-z.f[i])*r.Float()+z.f[i] < math.Exp(-0.5*x*x) {
 			return x
 		}
 	}
 }
 
-// poisson is a number of the Poisson distribution.
-func (r *rng) poisson(mean float64) float64 {
+// Poisson is a number of the Poisson distribution.
+func (r *Generator) Poisson(mean float64) float64 {
 	if mean < 10 {
-		n, product := 0.0, r.float()
-		for limit := math.Exp(-mean); product > limit; product *= r.float() {
+		n, product := 0.0, r.Float()
+		for limit := math.Exp(-mean); product > limit; product *= r.Float() {
 			n++
 		}
 		return n
 	}
-	return prompt.LargePoisson(mean, r.float)
+	return LargePoisson(mean, r.Float)
+}
+
+// LargePoisson draws from a Poisson distribution with a mean of 10 or more, by Hörmann's
+// transformed rejection, as numpy does.
+func LargePoisson(mean float64, float func() float64) float64 {
+	root, logMean := math.Sqrt(mean), math.Log(mean)
+	b := 0.931 + 2.53*root
+	a := -0.059 + 0.02483*b
+	inverse := 1.1239 + 1.1328/(b-3.4)
+	top := 0.9277 - 3.6224/(b-2)
+	for {
+		u, v := float()-0.5, float()
+		us := 0.5 - math.Abs(u)
+		k := math.Floor((2*a/us+b)*u + mean + 0.43)
+		if us >= 0.07 && v <= top {
+			return k
+		}
+		if k < 0 || us < 0.013 && v > us {
+			continue
+		}
+		gamma, _ := math.Lgamma(k + 1)
+		if math.Log(v)+math.Log(inverse)-math.Log(a/(us*us)+b) <= -mean+k*logMean-gamma {
+			return k
+		}
+	}
 }

@@ -126,7 +126,7 @@ var house = []struct{ name, may string }{
 	{"prompt/rows", "lib/bounded github.com/parquet-go/parquet-go"},
 	{"prompt/lexicon", "prompt plan"},
 	{"prompt/recorded", "prompt plan remote/hub lib/bounded"},
-	{"prompt/*", "message prompt prompt/azure prompt/lexicon prompt/media prompt/recorded prompt/rows prompt/sessionfilter prompt/tensor prompt/tensor/inputdata plan token/chat remote/hub lib/* golang.org/x/crypto"},
+	{"prompt/*", "message prompt prompt/azure prompt/lexicon prompt/media prompt/multimodal prompt/recorded prompt/rows prompt/sessionfilter prompt/tensor prompt/tensor/inputdata plan token/chat remote/hub lib/* golang.org/x/crypto"},
 	{"token", "./* lib/jsonscan"},
 	{"token/chat", "lib/jsonscan lib/number"},
 	{"token/sentencepiece", "token token/bpe token/trie google.golang.org/protobuf"},

@@ -33,6 +33,11 @@ type Media struct {
 	Audio Sounds
 }
 
+// None reports whether there is nothing beside text.
+func (m *Media) None() bool {
+	return m.Image.Count == Length{} && m.Video.Count == Length{} && m.Audio.Count == Length{}
+}
+
 // Spot is where in a prompt's text something stands: from 0, before it, to 1, behind
 // it. The zero Spot is anywhere.
 type Spot struct {
@@ -188,10 +193,10 @@ const (
 	mostHertz  = 1_000_000
 )
 
-func (c *checker) media(d *Data) {
-	const at = "data.media."
-	m := &d.Media
-	mediaSpec().check(c, "data.media", m)
+// media checks the media that stand at a path.
+func (c *checker) media(path string, m *Media) {
+	at := path + "."
+	mediaSpec().check(c, path, m)
 	for i, s := range m.Image.Sizes {
 		c.pixels(fmt.Sprintf("%simage.sizes[%d]", at, i), s.Width, s.Height)
 	}
@@ -243,16 +248,15 @@ func (c *checker) sounds(at string, m *Sounds) {
 }
 
 // mediaFor checks that what is asked can hold media.
-func (c *checker) mediaFor(p *Plan) {
-	m, t := &p.Data.Media, &p.Target
+func (c *checker) mediaFor(t *Target, path string, m *Media) {
 	switch {
 	case mediaSpec().zero(*m):
 	case t.Protocol == ProtocolTriton || t.Endpoint == EndpointCompletions:
-		c.lacks("data.media", "target.endpoint", "endpoint "+quote(t.Endpoint)+" takes text alone", "%v", message.UseChat)
+		c.lacks(path, "target.endpoint", "endpoint "+quote(t.Endpoint)+" takes text alone", "%v", message.UseChat)
 	case t.Protocol == ProtocolAnthropic && m.Audio.Count != Length{}:
-		c.lacks("data.media.audio", "target.protocol", "messages of Anthropic's API hold no sound", "%v", message.New("%v, or leave it out", message.UseOpenAI).Or("leave it out"))
+		c.lacks(path+".audio", "target.protocol", "messages of Anthropic's API hold no sound", "%v", message.New("%v, or leave it out", message.UseOpenAI).Or("leave it out"))
 	case t.Protocol == ProtocolAnthropic && m.Video.Count != Length{} && (m.Video.Format == "" || m.Video.Format == VideoMP4):
-		c.lacks("data.media.video", "target.protocol", "messages of Anthropic's API hold no video", "set its %v to png_frames or jpeg_frames", message.VideoFormat)
+		c.lacks(path+".video", "target.protocol", "messages of Anthropic's API hold no video", "set its %v to png_frames or jpeg_frames", message.VideoFormat)
 	}
 }
 

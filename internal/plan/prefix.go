@@ -11,6 +11,7 @@ type SharedPrefix struct {
 	Question  Length // of the part that is each prompt's own
 	MultiTurn bool   // a user's requests are turns of one conversation
 	Repeat    bool   // each of them is the user's whole prompt again, instead of a new question
+	Media     Media  // of the shared part: the same in all prompts of a group; Data.Media is each request's own, in the question
 	Seed      uint64 // 0: the plan's
 }
 
@@ -24,6 +25,8 @@ var sharedPrefixSpec = sync.OnceValue(func() codec[SharedPrefix] {
 			"Make the requests of a user turns of one conversation, each after the answer to the one before."),
 		at("repeat", boolean(), func(s *SharedPrefix) *bool { return &s.Repeat },
 			"With `multi_turn`: each turn repeats the user's whole prompt, shared part included, after the conversation so far. Left out: a new question."),
+		at("media", mediaSpec(), func(s *SharedPrefix) *Media { return &s.Media },
+			"Images, video and audio in the shared part, the same in all prompts of a group; the form is that of `data.media`, which each request has new ones of in its question."),
 		at("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Seed of the texts and their order; 0: the plan's."),
 	)
 })

@@ -67,7 +67,7 @@ func (c *checker) sources(p *Plan) {
 		path, source string
 		given        bool
 	}{
-		{"data.shared_prefix", SourceSharedPrefix, d.SharedPrefix != SharedPrefix{}},
+		{"data.shared_prefix", SourceSharedPrefix, !sharedPrefixSpec().zero(d.SharedPrefix)},
 		{"data.dataset", SourceDataset, d.Dataset != Dataset{}},
 		{"data.conversations", SourceConversationReplay, d.Conversations != Conversations{}},
 		{"data.agents", SourceAgents, !agentsSpec().zero(d.Agents)},
@@ -93,8 +93,10 @@ func (c *checker) sources(p *Plan) {
 	c.conversations(d)
 	c.replay(p)
 	c.agents(d)
-	c.media(d)
-	c.mediaFor(p)
+	c.media("data.media", &d.Media)
+	c.mediaFor(&p.Target, "data.media", &d.Media)
+	c.media("data.shared_prefix.media", &d.SharedPrefix.Media)
+	c.mediaFor(&p.Target, "data.shared_prefix.media", &d.SharedPrefix.Media)
 	c.adapters(d.Adapters)
 	c.requests(p)
 }

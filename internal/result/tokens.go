@@ -145,19 +145,13 @@ func (j *judge) grows(i int, a *metric.Around) bool {
 	d := &j.plan.Data
 	made := d.Source == plan.SourceSynthetic || d.Source == plan.SourceRandom
 	budget := unevenness + unevenTimes*a.Longest
-	if !made || pictured(&d.Media) || a.N < leastPrompts || a.Most-a.Least <= budget {
+	if !made || !d.Media.None() || a.N < leastPrompts || a.Most-a.Least <= budget {
 		return false
 	}
 	j.check(Check{Stage: i, Name: "token_drift_input", Value: float64(a.Most - a.Least), Budget: float64(budget), Unit: metric.TokenCount,
 		Fix: "Check what the server reports as usage. Latencies are not affected."},
 		fmt.Sprintf(unevenMessage, number.Count(a.Least), number.Count(a.Most), number.Count(a.Longest)))
 	return true
-}
-
-// pictured reports whether prompts hold more than text, which this side does not count.
-func pictured(m *plan.Media) bool {
-	none := plan.Length{}
-	return m.Image.Count != none || m.Video.Count != none || m.Audio.Count != none
 }
 
 // far reports whether counts of the server and of the model's own tokenizer cannot both be

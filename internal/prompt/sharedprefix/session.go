@@ -52,12 +52,13 @@ func (t *request) Await(ctx context.Context) error { return t.line.Await(ctx, t.
 
 // Prompt implements prompt.Late.
 func (t *request) Prompt() (prompt.Prompt, error) {
-	number := t.number
-	if t.source.data.SharedPrefix.Repeat {
-		number = 0
+	id := uint64(t.id)
+	question, output := t.source.questionOf(id), t.source.outputOf(id)
+	if t.number > 0 && !t.source.data.SharedPrefix.Repeat {
+		question, output = t.question.At(t.number), t.output.At(t.number)
 	}
-	p := prompt.Prompt{Session: t.name, Turn: int(t.number), Output: t.output.At(number)}
-	if err := t.ask(&p, t.question.At(number)); err != nil {
+	p := prompt.Prompt{Session: t.name, Turn: int(t.number), Output: output}
+	if err := t.ask(&p, question); err != nil {
 		return p, err
 	}
 	if p.Messages != nil {
@@ -72,17 +73,21 @@ func (t *request) Prompt() (prompt.Prompt, error) {
 // ask puts a question of n tokens after all that was said.
 func (s *session) ask(p *prompt.Prompt, n int) (err error) {
 	first := s.tokens == 0 // nothing was said and answered yet
+	b := beginning{tokens: n}
 	if first || s.source.data.SharedPrefix.Repeat {
-		p.Text, p.Tokens, err = s.source.begin(uint64(s.id), n, s.place)
+		b, err = s.source.begin(uint64(s.id), n, s.place)
 	} else {
-		p.Text, err = s.source.lex.Text(s.source.rng(uint64(s.id)|uint64(p.Turn+1)<<32), n)
-		p.Tokens = n
+		b.text, err = s.source.lex.Text(s.source.rng(uint64(s.id)|uint64(p.Turn+1)<<32), n)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	p.Text, p.Tokens = b.text, b.tokens
+	switch {
 	case s.source.chat:
-		p.Messages = append(slices.Clone(s.said), prompt.Message{Role: "user", Content: p.Text})
+		number := prompt.Mix(s.place.Number()) ^ uint64(p.Turn)
+		m := prompt.Message{Role: "user", Content: p.Text, Parts: s.source.illustrate(b, uint64(s.id)/s.source.each, number)}
+		p.Messages = append(slices.Clone(s.said), m)
 		p.Text, p.Tokens = "", p.Tokens+s.tokens
 		return nil
 	case first:

@@ -9,9 +9,11 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/inferometer/inferometer/internal/lib/numpy"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/prompt/multimodal"
 )
 
 // Defaults of a plan, and the most prompts that are kept in order.
@@ -27,11 +29,13 @@ type Source struct {
 	lex      *lexicon.Lexicon
 	data     plan.Data
 	seed     uint64
-	prefixes []prefix // of each group
-	each     uint64   // prompts of a group
-	order    []uint32 // of the prompts of all groups
-	question *prompt.Lengths
-	output   *prompt.Lengths
+	prefixes []prefix           // of each group
+	each     uint64             // prompts of a group
+	order    []uint32           // of the prompts of all groups
+	question []prompt.Table     // of each group: lengths of the prompts' own parts
+	output   []prompt.Table     // and of their answers
+	shared   *multimodal.Drawer // media of the prefixes; nil: none
+	own      *multimodal.Drawer // media of each request; nil: none
 	salt     prompt.Salt
 	chat     bool
 
@@ -69,13 +73,14 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 	if groups > mostPrompts/each {
 		return nil, plan.Faults{{Path: "data.shared_prefix", Text: fmt.Sprintf("%d groups of %d prompts are more than %d prompts", groups, each, mostPrompts), Hint: "ask for fewer"}}
 	}
-	s := &Source{
-		lex: lex, data: d, seed: prompt.Mix(seed ^ 'g'), each: uint64(each),
-		question: prompt.NewLengths(sp.Question, prompt.Mix(seed^'q')),
-		output:   prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
-		salt:     prompt.NewSalt(d.Salt, seed),
+	s := &Source{lex: lex, data: d, seed: prompt.Mix(seed ^ 'g'), each: uint64(each), salt: prompt.NewSalt(d.Salt, seed)}
+	if !sp.Media.None() {
+		s.shared = multimodal.NewDrawer(sp.Media, prompt.Mix(seed^'s'))
 	}
-	if err := s.makePrefixes(prompt.NewLengths(sp.Prefix, prompt.Mix(seed^'p')), groups); err != nil {
+	if !d.Media.None() {
+		s.own = multimodal.NewDrawer(d.Media, prompt.Mix(seed^'m'))
+	}
+	if err := s.makePrefixes(s.drawLengths(numpy.New(seed), groups), groups); err != nil {
 		return nil, err
 	}
 	s.shuffle(groups * each)
@@ -88,7 +93,30 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 	return s, nil
 }
 
-func (s *Source) makePrefixes(lengths *prompt.Lengths, groups int) error {
+// drawLengths draws all lengths in the order in which inference-perf draws them, so that a seed
+// gives the same ones, and returns those of the prefixes.
+func (s *Source) drawLengths(g *numpy.Generator, groups int) prompt.Table {
+	sp, each := &s.data.SharedPrefix, int(s.each)
+	prefixes := prompt.DrawTable(sp.Prefix, groups, 1, g)
+	for range groups {
+		s.question = append(s.question, prompt.DrawTable(sp.Question, each, 1, g))
+		s.output = append(s.output, prompt.DrawTable(s.data.Output, each, 1, g))
+	}
+	return prefixes
+}
+
+// questionOf is the length of the own part of a prompt by its number.
+func (s *Source) questionOf(id uint64) int { return max(s.question[id/s.each].At(id%s.each), 1) }
+
+// outputOf is how many tokens are asked for after a prompt by its number; 0: the server decides.
+func (s *Source) outputOf(id uint64) int {
+	if s.data.Output == (plan.Length{}) {
+		return 0
+	}
+	return max(s.output[id/s.each].At(id%s.each), 1)
+}
+
+func (s *Source) makePrefixes(lengths prompt.Table, groups int) error {
 	for g := range uint64(groups) {
 		n := lengths.At(g)
 		text, err := s.lex.Text(rand.New(rand.NewPCG(s.seed^1, prompt.Mix(g))), n)
@@ -153,16 +181,28 @@ func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error
 		t := &request{s.session(id, place.Stage), place.I / uint64(len(s.order))}
 		return prompt.Prompt{Late: t, Session: t.name, Tokens: -1}, nil
 	}
-	text, tokens, err := s.begin(uint64(id), s.question.At(uint64(id)), place)
+	b, err := s.begin(uint64(id), s.questionOf(uint64(id)), place)
 	if err != nil {
 		return prompt.Prompt{}, fmt.Errorf("prompt %d of stage %d: %w", place.I+1, place.Stage+1, err)
 	}
-	return prompt.Prompt{Text: text, Tokens: tokens, Output: s.output.At(place.Number()), Hash: prompt.HashText(text)}, nil
+	p := prompt.Prompt{Text: b.text, Tokens: b.tokens, Output: s.outputOf(uint64(id)), Hash: prompt.HashText(b.text)}
+	if p.Parts = s.illustrate(b, uint64(id)/s.each, place.Number()); p.Parts != nil && s.own != nil {
+		p.Hash = prompt.Mix(p.Hash ^ place.Number()) // no other request shows the same
+	}
+	return p, nil
+}
+
+// beginning is a prompt of a group.
+type beginning struct {
+	text   string
+	begins bool // with the part that the group shares
+	shared int  // bytes of that
+	tokens int
 }
 
 // begin makes the prompt of a number: its group's prefix and n tokens of its own. It is
 // safe for use from many goroutines.
-func (s *Source) begin(id uint64, n int, place prompt.Place) (string, int, error) {
+func (s *Source) begin(id uint64, n int, place prompt.Place) (beginning, error) {
 	head := s.prefixes[id/s.each]
 	if !s.salt.None() {
 		var buf [16]byte
@@ -170,7 +210,7 @@ func (s *Source) begin(id uint64, n int, place prompt.Place) (string, int, error
 		head.tokens = s.lex.Tokenizer().Count(head.text)
 	}
 	text, err := s.lex.Extend(s.rng(id), head.text, head.tokens, n)
-	return text, head.tokens + n, err
+	return beginning{text, true, len(head.text), head.tokens + n}, err
 }
 
 func (s *Source) rng(number uint64) *rand.Rand {

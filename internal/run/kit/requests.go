@@ -52,9 +52,9 @@ func (k Kit) add(ctx context.Context, p *plan.Plan, found *source.Found, out *Pr
 	return nil
 }
 
+// illustrate puts media into prompts. Those with a shared prefix have theirs already, behind it.
 func (out *Prompts) illustrate(p *plan.Plan) {
-	m := &p.Data.Media
-	if (m.Image.Count != plan.Length{} || m.Video.Count != plan.Length{} || m.Audio.Count != plan.Length{}) {
+	if m := &p.Data.Media; !m.None() && p.Data.Source != plan.SourceSharedPrefix {
 		out.Source = multimodal.New(out.Source, *m, p.Seed)
 	}
 }

@@ -75,7 +75,7 @@ func TestFaults(t *testing.T) {
 		{"data: {use_chat_template: true}", "data.use_chat_template: needs data.type random"},
 		{"data: {type: shared_prefix}", "data.shared_prefix: is missing"},
 		{"data: {type: shared_prefix, shared_prefix: {question_len: {mean: 20}, question_distribution: {mean: 20}}}", "data.shared_prefix.question_distribution: cannot be combined with"},
-		{"data: {type: shared_prefix, shared_prefix: {multimodal: {image: {}}}}", "data.shared_prefix.multimodal"},
+		{"data: {type: shared_prefix, shared_prefix: {multimodal: {image: {colour: red}}}}", "data.shared_prefix.multimodal.image.colour"},
 		{"data: {type: shared_prefix, shared_prefix: {num_groups: 2, num_unique_system_prompts: 3}}", "data.shared_prefix.num_unique_system_prompts: is another name for num_groups, which is also given"},
 		{"data: {type: conversation_replay}", "data.conversation_replay: is missing"},
 		{"data: {type: visionarena}", "data.visionarena: is missing"},
@@ -106,7 +106,8 @@ func TestFaults(t *testing.T) {
 		{"data: {type: random, input_distribution: {mean: 2000}, output_distribution: {type: fixed}}", "c.yml:1:49: data.input_distribution.mean: 2000 is outside min and max"},
 		{"api: {headers: {x-slo-ttft-ms: soon}}", "api.headers.x-slo-ttft-ms: must be a number"},
 		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {audio: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}\napi: {type: anthropic_messages}", "data.multimodal.audio: messages of Anthropic's API hold no sound (set api.type to chat, or leave it out)"},
-		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {image: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}", "data.multimodal: endpoint \"completions\" takes text alone (set api.type to chat or anthropic_messages)"},
+		{"data: {type: shared_prefix, shared_prefix: {multimodal: {audio: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}}\napi: {type: anthropic_messages}", "data.shared_prefix.multimodal.audio: messages of Anthropic's API hold no sound (set api.type to chat, or leave it out)"},
+		{"data: {type: synthetic, multimodal: {image: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}", "data.multimodal: endpoint \"completions\" takes text alone (set api.type to chat or anthropic_messages)"},
 		{"api: {response_format: {type: json_schema}}", "api.response_format.json_schema: is missing"},
 		{"server: {base_url: 'http://h', api_key: (secret)}", "server.api_key: was removed"},
 	} {
@@ -146,15 +147,15 @@ func TestLocated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"data.replay.dir":                 "c.yml:1:70: data.weka_trace_replay.trace_directory: wrong",
-		"data.replay":                     "c.yml:1:52: data.weka_trace_replay: wrong",
-		"breakers[0].matches[1]":          "c.yml:5:136: circuit_breakers[1].metrics.matches[1]: wrong",
-		"breakers[0].triggers[0].kind":    "c.yml:5:159: circuit_breakers[1].triggers[0].type: wrong",
-		"target.endpoint":                 "c.yml:2:13: api.type: wrong",
-		"data.media.image.sizes[0].width": "c.yml:1:7: data.shared_prefix.multimodal.image.resolutions[0].width: wrong",
-		"output.s3.bucket":                "c.yml:1:1: storage.simple_storage_service.bucket_name: wrong",
-		"data.input.stddev":               "c.yml:1:7: data.input_distribution.std_dev: wrong",
-		"tokenizer.name":                  "c.yml:1:1: tokenizer.pretrained_model_name_or_path: wrong",
+		"data.replay.dir":                               "c.yml:1:70: data.weka_trace_replay.trace_directory: wrong",
+		"data.replay":                                   "c.yml:1:52: data.weka_trace_replay: wrong",
+		"breakers[0].matches[1]":                        "c.yml:5:136: circuit_breakers[1].metrics.matches[1]: wrong",
+		"breakers[0].triggers[0].kind":                  "c.yml:5:159: circuit_breakers[1].triggers[0].type: wrong",
+		"target.endpoint":                               "c.yml:2:13: api.type: wrong",
+		"data.shared_prefix.media.image.sizes[0].width": "c.yml:1:7: data.shared_prefix.multimodal.image.resolutions[0].width: wrong",
+		"output.s3.bucket":                              "c.yml:1:1: storage.simple_storage_service.bucket_name: wrong",
+		"data.input.stddev":                             "c.yml:1:7: data.input_distribution.std_dev: wrong",
+		"tokenizer.name":                                "c.yml:1:1: tokenizer.pretrained_model_name_or_path: wrong",
 	} {
 		err := a.Names().Error(&wrapped{errors.Join(errors.New("other"), plan.Faults{{Path: path, Text: "wrong"}})})
 		if got := err.Error(); got != "other\n"+want {

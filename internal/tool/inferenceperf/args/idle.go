@@ -120,9 +120,6 @@ func (b *builder) idlePrefix() {
 	if !b.at(at + "enable_multi_turn_chat").yes() {
 		b.useless(at+"enable_multi_turn_chat is false", at, "turns")
 	}
-	if b.at(at+"multimodal") != nil {
-		b.useless(at+"multimodal takes its place", "data.", "multimodal")
-	}
 	for _, name := range []string{"question", "output"} {
 		if b.at(at+name+"_distribution") != nil {
 			b.useless(at+name+"_distribution takes its place", at, name+"_len")

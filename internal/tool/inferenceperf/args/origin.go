@@ -22,7 +22,7 @@ func origins() [][2]string {
 		{"data.shared_prefix.question", "data.shared_prefix.question_len"}, {"data.conversations.dynamic_prompt", "data.conversation_replay.dynamic_system_prompt_len"},
 		{"data.conversations.turns", "data.conversation_replay.turns_per_conversation"}, {"data.conversations.input", "data.conversation_replay.input_tokens_per_turn"},
 		{"data.conversations.tool_latency_ms", "data.conversation_replay.tool_call_latency_sec"}, {"data.conversations", "data.conversation_replay"}, {"data.agents", "data.synthetic_agentic"},
-		{"data.adapters", "load.lora_traffic_split"}, {"data.media", "data.multimodal"}, {"stages", "load.stages"}, {"saturation", "load.sweep"},
+		{"data.adapters", "load.lora_traffic_split"}, {"data.media", "data.multimodal"}, {"data.shared_prefix.media", "data.shared_prefix.multimodal"}, {"stages", "load.stages"}, {"saturation", "load.sweep"},
 		{"breakers", "circuit_breakers"}, {"probes.prometheus", "metrics.prometheus"}, {"probes.scrape", "metrics.scrape_urls"},
 		{"output.s3", "storage.simple_storage_service"}, {"output.gcs", "storage.google_cloud_storage"}, {"output", "storage.local_storage"},
 		{"goodput", "report.goodput.constraints"}, {"tokenizer.name", "tokenizer.pretrained_model_name_or_path"},
@@ -150,9 +150,6 @@ func (b *builder) origin(at string) string { return rename(b.section(at)) }
 
 func (b *builder) section(at string) string {
 	rows := [][2]string{{"data.output", b.outputKey()}, {"data.replay", "data." + b.at("data.type").text()}}
-	if b.at("data.multimodal") == nil {
-		rows = append(rows, [2]string{"data.media", "data.shared_prefix.multimodal"})
-	}
 	for i, br := range b.plan.Breakers { // those in force, which are some of those that are defined
 		k := slices.IndexFunc(b.at("circuit_breakers").items(), func(v *value) bool { return v.at("name").text() == br.Name })
 		rows = append(rows, [2]string{fmt.Sprintf("breakers[%d]", i), fmt.Sprintf("circuit_breakers[%d]", k)})

@@ -176,6 +176,11 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 			}
 			return b.length(at+legacy, old, 1)
 		}
+		if field != nil && field.kind != object && field.number() > 0 {
+			// A number is drawn, too: what is drawn after it depends on that.
+			n := field.whole()
+			return plan.Length{Dist: plan.DistNormal, Mean: float64(n), Min: int(n), Max: int(n)}
+		}
 		return b.length(at+name, field, 1)
 	}
 	d.SharedPrefix = plan.SharedPrefix{
@@ -185,16 +190,25 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 	}
 	d.SharedPrefix.Repeat = d.SharedPrefix.MultiTurn && v.at("turns").text() != "questions"
 	b.action.Options.UserSessions = d.SharedPrefix.MultiTurn
-	if b.action.Options.Faithful && b.at("api.type").text() == "chat" && v.at("multimodal") == nil && b.at("data.multimodal") == nil {
-		b.plan.Target.Endpoint = plan.EndpointCompletions // whatever the config says
-	}
 	d.Output = length("output_len", "output_distribution")
-	media, name := v.at("multimodal"), at+"multimodal"
-	if media == nil {
-		media, name = b.at("data.multimodal"), "data.multimodal"
+	if media := v.at("multimodal"); media != nil {
+		b.media(&d.SharedPrefix.Media, media, at+"multimodal")
 	}
-	if media != nil {
-		b.media(&d.Media, media, name)
+	if media := b.at("data.multimodal"); media != nil {
+		b.media(&d.Media, media, "data.multimodal")
+	}
+	b.prefixEndpoint(&b.plan.Target)
+}
+
+// prefixEndpoint is where prompts with a shared prefix go: with media to the chat, whatever the
+// config says.
+func (b *builder) prefixEndpoint(t *plan.Target) {
+	switch media := b.at("data.shared_prefix.multimodal") != nil || b.at("data.multimodal") != nil; {
+	case media && t.Endpoint == plan.EndpointCompletions:
+		t.Endpoint = plan.EndpointChat
+		b.note("api.type completion has no effect: prompts with media go to /v1/chat/completions")
+	case !media && t.Endpoint == plan.EndpointChat && b.action.Options.Faithful:
+		t.Endpoint = plan.EndpointCompletions
 	}
 }
 

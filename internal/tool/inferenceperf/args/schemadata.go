@@ -50,7 +50,7 @@ func dataForm() form {
 		distKey("input_distribution", "Prompt length. Required for `synthetic` and `random`; for datasets: `min` and `max` select rows."),
 		distKey("output_distribution", "Output length to request, in the same way."),
 		key{name: "shared_prefix", form: sharedPrefixForm(), open: true, help: "For `shared_prefix`."},
-		key{name: "multimodal", form: mediaForm(), open: true, help: "For `synthetic` and `shared_prefix`: images, videos and audio in prompts."},
+		key{name: "multimodal", form: mediaForm(), open: true, help: "For `synthetic` and `shared_prefix`: images, videos and audio in prompts, new ones in each; those of `shared_prefix` are in the question."},
 		key{name: "trace", form: traceForm(), open: true, help: "For `random`: take lengths from a trace instead of distributions."},
 		key{name: "otel_trace_replay", form: otelForm(), open: true, help: "For `otel_trace_replay`."},
 		key{name: "weka_trace_replay", form: wekaForm(), open: true, help: "For `weka_trace_replay`."},
@@ -75,7 +75,7 @@ func sharedPrefixForm() form {
 		distKey("output_distribution", "Older name for a distribution in `output_len`."),
 		key{name: "enable_multi_turn_chat", form: booleanForm, def: false, help: "Make a user's requests turns of one conversation."},
 		key{name: "turns", form: words("original", "questions"), def: "original", help: "Inferometer extension: with `enable_multi_turn_chat`. `original`: each turn repeats the user's whole prompt, shared prefix included, after the conversation so far. `questions`: each turn is a new question."},
-		key{name: "multimodal", form: mediaForm(), open: true, help: "Images, videos and audio in prompts."},
+		key{name: "multimodal", form: mediaForm(), open: true, help: "Images, videos and audio in the shared prefix, the same for all prompts of a group. Prompts with media are sent to /v1/chat/completions even where `api.type` is `completion`."},
 	)
 }
 

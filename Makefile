@@ -18,7 +18,7 @@ export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 BROWSER := $(CURDIR)/.peers/browser
 
-.PHONY: help build run test beside simulation newcomer servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-page bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-kubernetes conformance-truth conformance-sound conformance-chaos conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
+.PHONY: help build run test beside simulation newcomer servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-page bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-fuzz conformance-kubernetes conformance-truth conformance-sound conformance-chaos conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -152,6 +152,14 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 	scripts/peers.sh tokenizer inference-perf
 	-scripts/prometheus.sh # without it, what servers say is not compared
 	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)
+
+# TOOL: genai-perf, perf_analyzer, llm_perf, inference-perf. FUZZFLAGS='--keep DIR' keeps what the lines that differ wrote.
+TOOL  ?= genai-perf
+LINES ?= 20
+SEED  ?= $(shell date +%s)
+conformance-fuzz: build ## random command lines beside a real tool, on a server that answers awkwardly; about 3 seconds a line
+	scripts/peers.sh perf_analyzer tokenizer genai-perf
+	python3 scripts/fuzz/fuzz.py --tool $(TOOL) --lines $(LINES) --seed $(SEED) $(FUZZFLAGS)
 
 conformance-kubernetes: build ## workers on a real Kubernetes, by Helm, with pods and a node lost; needs KUBE=DIR or KUBECONFIG (docs/kubernetes.md); about 4 minutes
 	scripts/conformance-kubernetes.sh $(BIN)

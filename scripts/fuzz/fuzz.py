@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Runs command lines from a seed with a real tool and with ours, and tells what differs.
+
+Both run each line on a server of their own that answers alike. A difference is explained by a
+rule of docs/differences.json, or it is confirmed, made smaller and printed, and the exit code is 1.
+
+usage: fuzz.py [--tool TOOL] [--lines N] [--seed S] [--jobs J] [--keep DIR] [--replay LINE | @FILE]
+"""
+import argparse
+import importlib
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE))
+
+from line import Line  # noqa: E402
+from rules import Rules  # noqa: E402
+from shrink import shrink  # noqa: E402
+
+TOOLS = {"genai-perf": "genai_perf", "perf_analyzer": "perf_analyzer", "llm_perf": "llm_perf", "inference-perf": "inference_perf"}
+
+
+class Fuzz:
+    def __init__(self, tool, rules: Rules, where: Path, shrinks: bool):
+        self.tool, self.rules, self.where, self.shrinks = tool, rules, where, shrinks
+        self.lock = threading.Lock()
+        self.count = 0
+        self.places: dict = {}  # unexplained places, and the first line that showed each
+
+    def once(self, line: Line) -> list:
+        """The differences of one run of a line on both sides."""
+        with self.lock:
+            self.count += 1
+            where = self.where / f"{self.count}-{line.seed}"
+        sides = [self.tool.run(line, side, where / side) for side in ("original", "ours")]
+        found = self.tool.compare(line, *sides)
+        if not found:
+            shutil.rmtree(where, ignore_errors=True)
+        return found
+
+    def unexplained(self, line: Line) -> list:
+        return [d for d in self.once(line) if not self.rules.explain(line, d)]
+
+    def try_line(self, line: Line) -> list:
+        """What of a line is not explained, twice: what a busy machine did does not come again."""
+        first = self.unexplained(line)
+        if not first:
+            return []
+        again = {d.place for d in self.unexplained(line)}
+        return [d for d in first if d.place in again]
+
+    def report(self, line: Line, found: list) -> None:
+        with self.lock:
+            new = [d for d in found if d.key() not in self.places]
+            for d in found:
+                self.places.setdefault(d.key(), []).append(line.seed)
+        print(f"seed {line.seed}: {len(found)} unexplained ({len(new)} at places not seen before)\n  {line.text()}")
+        for d in found[:8]:
+            print("  " + d.text())
+        if new and self.shrinks:
+            small = shrink(line, new[0].key(), lambda candidate: {d.key() for d in self.unexplained(candidate)})
+            print(f"  smallest line that differs at {new[0].place}; keep it in scripts/fuzz/cases:\n  {small.json()}")
+        sys.stdout.flush()
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--tool", choices=list(TOOLS), default="genai-perf")
+    parser.add_argument("--lines", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="a directory for what the lines that differ wrote")
+    parser.add_argument("--replay", help="a line as JSON, or @FILE, in place of lines from the seed")
+    parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--binary", type=Path, default=ROOT / "bin/inferometer")
+    parser.add_argument("--peers", type=Path, default=ROOT / ".peers")
+    return parser.parse_args()
+
+
+def lines_of(args: argparse.Namespace, tool) -> list:
+    if args.replay:
+        text = Path(args.replay[1:]).read_text() if args.replay.startswith("@") else args.replay
+        return [Line.of(row) for row in text.splitlines() if row.strip()]
+    return [tool.line(args.seed * 1000 + i) for i in range(args.lines)]
+
+
+def main() -> int:
+    args = arguments()
+    tool = importlib.import_module("tools." + TOOLS[args.tool]).Tool(args.binary.resolve(), args.peers.resolve())
+    rules = Rules(ROOT / "docs/differences.json", args.tool)
+    start, failed = time.monotonic(), 0
+    where = args.keep or Path(tempfile.mkdtemp(prefix="conformance-fuzz-"))
+    try:
+        fuzz = Fuzz(tool, rules, where, not args.no_shrink)
+        lines = lines_of(args, tool)
+        with ThreadPoolExecutor(args.jobs) as pool:
+            for line, found in zip(lines, pool.map(fuzz.try_line, lines)):
+                if found:
+                    failed += 1
+                    fuzz.report(line, found)
+    finally:
+        tool.close()
+        if not args.keep:
+            shutil.rmtree(where, ignore_errors=True)
+    took = time.monotonic() - start
+    print(f"{len(lines)} lines of {args.tool} from seed {args.seed}: {failed} with an unexplained difference; {took:.0f} s, {took / max(1, len(lines)):.1f} s a line")
+    for name, n in sorted(rules.used.items(), key=lambda item: -item[1]):
+        print(f"  explained by {name}: {n}")
+    for place, seeds in sorted(fuzz.places.items(), key=lambda item: -len(item[1])):
+        print(f"  unexplained {place}: {len(seeds)} lines, such as {seeds[0]}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

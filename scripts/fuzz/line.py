@@ -1,0 +1,52 @@
+"""A command line that both tools run, with the files and the server that it needs."""
+import json
+import shlex
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+# What stands for a value that is known only once a server listens.
+URL, TOKENIZER = "{url}", "{tokenizer}"
+
+
+@dataclass
+class Line:
+    tool: str
+    seed: int
+    command: list = field(default_factory=list)  # subcommands
+    flags: list = field(default_factory=list)  # lists of words, each of which can be left out as a whole
+    tail: list = field(default_factory=list)  # the same, for what follows `--`
+    files: dict = field(default_factory=dict)  # name: text, in the directory that the line is run in
+    server: dict = field(default_factory=dict)  # features that are not plain
+    by: str = "content"  # what answers follow from
+    faithful: bool = False  # ours is asked for the original's arithmetic
+
+    @staticmethod
+    def of(text: str) -> "Line":
+        return Line(**json.loads(text))
+
+    def json(self) -> str:
+        empty = Line(self.tool, self.seed)
+        return json.dumps({k: v for k, v in asdict(self).items() if k in ("tool", "seed") or v != getattr(empty, k)}, ensure_ascii=False)
+
+    def copy(self, **changed: object) -> "Line":
+        return Line(**{**json.loads(json.dumps(asdict(self))), **changed})
+
+    def words(self, **values: str) -> list:
+        """The words of the command line, with the values of a run in them."""
+        out = [*self.command, *(w for f in self.flags for w in f)]
+        if self.tail:
+            out += ["--", *(w for f in self.tail for w in f)]
+        for name, value in values.items():
+            out = [w.replace("{" + name + "}", value) for w in out]
+        return out
+
+    def text(self) -> str:
+        """All that rules can be about: the words, and the server's features as name=value."""
+        features = " ".join(f"{k}={v}" for k, v in sorted(self.server.items()))
+        return f"{shlex.join(self.words())}{' --faithful' if self.faithful else ''} | {features} | {' '.join(self.files)} | by={self.by}"
+
+    def write(self, where: Path) -> None:
+        for name, text in self.files.items():
+            file = where / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,255 @@
+"""genai-perf: how its lines are run on both sides, and what of them is compared."""
+import json
+import os
+import re
+from pathlib import Path
+
+from compare import MISSING, Difference, files, multisets, near, rows, table, values
+from line import Line
+from originals import Host, Side, process
+from server import Server
+from tools import genai_perf_lines
+
+NAME = "genai-perf"
+TIMES = ("time_to_first_token", "time_to_second_token", "request_latency", "inter_token_latency")
+RATES = ("request_throughput", "output_token_throughput", "output_token_throughput_per_user", "request_goodput", "image_throughput", "image_latency")
+STEADY = ("avg", "min", "p50")  # of times; what is beyond says more of the machine than of the tool
+TEXTS = ("content", "prompt", "text", "text_input", "inputs", "input", "query", "passages", "texts", "url", "data", "image")
+
+
+class Tool:
+    def __init__(self, binary: Path, peers: Path):
+        self.binary, self.peers = binary, peers
+        self.tokenizer = peers / "tokenizer"
+        self.host = Host(peers / "genai-perf/bin/python", "genai_perf", self.tokenizer)
+        self.options = self.host.ask(about="options")
+
+    def close(self) -> None:
+        self.host.close()
+
+    def line(self, seed: int) -> Line:
+        return genai_perf_lines.line(seed, self.options)
+
+    def run(self, line: Line, side: str, where: Path) -> Side:
+        where.mkdir(parents=True)
+        line.write(where)
+        env = {"COLUMNS": "140", "HOME": str(where.parent), "PATH": f"{self.peers}/genai-perf/bin:{os.environ['PATH']}", "HF_HUB_OFFLINE": "1"}
+        with Server(line.seed, line.server, line.by) as server:
+            words = line.words(url=f"127.0.0.1:{server.port}", tokenizer=str(self.tokenizer))
+            if side == "original":
+                found = self.host.run(words, where, env)
+            else:
+                own = ["--faithful"] if line.faithful and line.command[0] in ("profile", "analyze") else []
+                at = words.index("--") if "--" in words else len(words)
+                found = process([self.binary, "genai-perf", *words[:at], *own, *words[at:]], where, env)
+            found.requests, found.port = list(server.requests), server.port
+        return found
+
+    def compare(self, line: Line, a: Side, b: Side) -> list:
+        if a.failed() or b.failed():
+            return ends(a, b)
+        out = requests(line, a, b) + self.written(line, a, b) + screens(line, a, b)
+        if not any(d.place == "files/missing" for d in out):
+            out += self.reread(line, a, b)
+        return out
+
+    def written(self, line: Line, a: Side, b: Side) -> list:
+        left, right = (files(s.where) for s in (a, b))
+        left, right = ({k: v for k, v in s.items() if k not in line.files} for s in (left, right))
+        out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
+        for name in [n for n in left if n in right]:
+            if name.endswith(".json"):
+                out += json_file(line, name, load(left[name], a), load(right[name], b))
+            elif name.endswith(".csv"):
+                out += csv_file(name, left[name].read_text(), right[name].read_text())
+            elif name.endswith((".yaml", ".yml")):
+                out += values(f"file:{name}", left[name].read_text().splitlines(), right[name].read_text().splitlines())
+        return out
+
+    def reread(self, line: Line, a: Side, b: Side) -> list:
+        """Both on the same raw times: their arithmetic on our export, and ours on theirs."""
+        out = []
+        goodput = [w for f in line.flags if f[0] in ("--goodput", "-g") for w in f[1:]]
+        for report in b.where.rglob("*_genai_perf.json"):
+            export = report.with_name(report.name.replace("_genai_perf.json", ".json"))
+            if not export.exists():
+                continue
+            try:
+                theirs = self.host.ask(about="metrics", file=str(export), tokenizer=str(self.tokenizer), goodput=goodput)
+            except ValueError as error:
+                out.append(Difference("reread:theirs-of-ours/error", str(error)[-300:], "reported"))
+                continue
+            found = {k: v for k, v in json.loads(report.read_text()).items() if k not in ("input_config", "sessions", "telemetry_stats")}
+            out += values("reread:theirs-of-ours", theirs, found)
+        runs = [p.parent for p in a.where.rglob("profile_export_genai_perf.json")]
+        if len(runs) == 1:
+            out += self.ours_of_theirs(line, a, runs[0])
+        return out
+
+    def ours_of_theirs(self, line: Line, a: Side, run: Path) -> list:
+        where = a.where.parent / "reread"
+        where.mkdir()
+        own = ["--faithful"] if line.faithful else []
+        again = process([self.binary, "genai-perf", "process-export-files", "-d", str(run.parent), "--artifact-dir", "merged", *own], where, {"COLUMNS": "140"})
+        found = list(where.rglob("*_genai_perf.json"))
+        if again.failed() or len(found) != 1:
+            return [Difference("reread:ours-of-theirs/error", "reported", last(again.screen))]
+        theirs, ours = ({k: v for k, v in json.loads(f.read_text()).items() if k != "input_config"} for f in (run / "profile_export_genai_perf.json", found[0]))
+        out = values("reread:ours-of-theirs", theirs, ours)
+        one, two = (next(d.glob("*.csv")).read_text() for d in (run, found[0].parent))
+        if one != two and not out:
+            out.append(Difference("reread:csv", one, two))
+        one, two = table(a.screen), table(again.screen)
+        if one != two and not out:
+            out.append(Difference("reread:table", one, two))
+        return out
+
+
+def ends(a: Side, b: Side) -> list:
+    """How two runs ended of which at least one failed."""
+    words = [f"{s.code}: {last(s.screen) if s.failed() else 'ran'}" for s in (a, b)]
+    if a.failed() != b.failed():
+        return [Difference("exit/original-fails" if a.failed() else "exit/ours-fails", *words)]
+    return [] if a.code == b.code else [Difference("exit/code", *words)]
+
+
+def last(screen: str) -> str:
+    """The line of a screen that says what went wrong."""
+    lines = [s.strip() for s in screen.splitlines() if s.strip() and "perf_analyzer'," not in s and " in flight | " not in s]
+    return next((s for s in reversed(lines) if re.search(r"[Ee]rror|[Ff]ail|refused|cannot|invalid|must ", s)), lines[-1] if lines else "")
+
+
+def load(file: Path, side: Side) -> object:
+    try:
+        return json.loads(file.read_text().replace(f"127.0.0.1:{side.port}", "URL"))
+    except ValueError:
+        return file.read_text()
+
+
+def masked(value: object, key: str = "") -> object:
+    """A body without what the two make up each in its own way."""
+    if isinstance(value, dict):
+        return {k: masked(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [masked(v, key) for v in value]
+    return "<text>" if key in TEXTS and isinstance(value, str) else value
+
+
+def requests(line: Line, a: Side, b: Side) -> list:
+    posts = [[r for r in s.requests if r.method == "POST"] for s in (a, b)]
+    others = [[f"{r.method} {r.path}" for r in s.requests if r.method != "POST"] for s in (a, b)]
+    out = multisets("request/other", *others) if set(others[0]) != set(others[1]) else []
+    out += multisets("request/path", *([r.path for r in p] for p in posts)) if timed(line) or len(posts[0]) == len(posts[1]) else [Difference("request/count", *map(len, posts))]
+    out += headers(posts)
+    bodies = [[r.json if line.by == "content" else masked(r.json) for r in p] for p in posts]
+    if timed(line):
+        return out
+    found = multisets("request/body", *bodies)
+    if not found and in_order(line):
+        found = values("request/body-order", *bodies)[:1]
+    if not found and line.by == "content":
+        raw = [sorted(r.body for r in p) for p in posts]
+        if raw[0] != raw[1]:
+            pair = next((x, y) for x, y in zip(*raw) if x != y)
+            found = [Difference("request/body-bytes", *(p.decode(errors="replace") for p in pair))]
+    return out + found
+
+
+def headers(posts: list) -> list:
+    """Each header that one of them sends and the other does not, or with another value."""
+    sides = []
+    for requests_ in posts:
+        found: dict = {}
+        for r in requests_:
+            for name, value in r.headers:
+                found.setdefault(name.lower(), set()).add("(any)" if name.lower() in ("content-length", "host") else value)
+        sides.append({k: sorted(v) for k, v in found.items()})
+    return [Difference(f"request/header/{name}", sides[0].get(name, MISSING), sides[1].get(name, MISSING))
+            for name in sorted({**sides[0], **sides[1]}) if sides[0].get(name) != sides[1].get(name)] if all(posts) else []
+
+
+def timed(line: Line) -> bool:
+    """Whether a time, and not a count, ends the run."""
+    return any(w in ("--measurement-interval", "-p") for w in line.words())
+
+
+def in_order(line: Line) -> bool:
+    """Whether requests are sent one by one."""
+    words = line.words()
+    return not any(w in ("--concurrency", "--request-rate", "--session-concurrency", "--fixed-schedule", "--concurrency-range", "--request-rate-range") for w in words) or "--concurrency 1 " in " ".join(words) + " "
+
+
+def kind_of_report(line: Line):
+    """How each place of the JSON report is compared."""
+    def time(a: object, b: object) -> bool:
+        return isinstance(a, (int, float)) and isinstance(b, (int, float)) and near(a, b)
+
+    def rate(a: object, b: object) -> bool:
+        return isinstance(a, (int, float)) and isinstance(b, (int, float)) and near(a, b, 0.5, 0.4)
+
+    def length(a: object, b: object) -> bool:
+        return isinstance(a, (int, float)) and isinstance(b, (int, float)) and near(a, b, 3, 0.1)
+
+    def kind(place: str):
+        parts = place.split("/")[1:]
+        if len(parts) < 2 or parts[0] == "input_config" or parts[-1] == "unit":
+            return "skip" if place.endswith(("input_config/output/artifact_directory",)) else "exact"
+        metric, stat = parts[-2:]
+        if metric in TIMES:
+            return time if stat in STEADY else "type"
+        if metric in RATES:
+            return rate if stat == "avg" else "type"
+        if metric == "input_sequence_length" and line.by == "count":
+            return length if "stddev" not in line.text() and stat != "std" else "type"
+        return "type" if timed(line) or parts[0] == "telemetry_stats" else "exact"
+    return kind
+
+
+def json_file(line: Line, name: str, a: object, b: object) -> list:
+    place = f"file:{Path(name).name}"
+    if name.endswith("inputs.json"):
+        if line.by == "count":
+            a, b = masked(a), masked(b)
+        return values(place, a, b)
+    if name.endswith("_genai_perf.json"):
+        return values(place, a, b, kind_of_report(line))
+    if isinstance(a, dict) and isinstance(b, dict) and "experiments" in a and "experiments" in b:
+        return export(line, place, a, b)
+    return values(place, a, b, lambda p: "type")
+
+
+def export(line: Line, place: str, a: dict, b: dict) -> list:
+    """Differences of profile exports: what is in them, not when."""
+    out = values(place, *({k: v for k, v in s.items() if k not in ("experiments", "version")} for s in (a, b)))
+    if len(a["experiments"]) != len(b["experiments"]):
+        return out + [Difference(f"{place}/experiments/length", len(a["experiments"]), len(b["experiments"]))]
+    for x, y in zip(a["experiments"], b["experiments"]):
+        out += values(f"{place}/experiment", x.get("experiment"), y.get("experiment"))
+        out += multisets(f"{place}/request-keys", [list(r) for r in x["requests"]][:1], [list(r) for r in y["requests"]][:1])
+        if timed(line):
+            continue
+        out += values(f"{place}/requests", len(x["requests"]), len(y["requests"]))
+        out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
+        out += multisets(f"{place}/responses-count", *([len(r["response_timestamps"]) for r in s["requests"]] for s in (x, y)))
+        out += multisets(f"{place}/responses", *(["".join(str(o) for o in r["response_outputs"]) for r in s["requests"]] for s in (x, y)))
+        if line.by == "content":
+            out += multisets(f"{place}/request_inputs", *([r["request_inputs"] for r in s["requests"]] for s in (x, y)))
+    return out
+
+
+def csv_file(name: str, a: str, b: str) -> list:
+    """Header rows and the names of rows: the values are those of the JSON report."""
+    place = f"file:{Path(name).name}"
+    left, right = ([r if r[:1] in (["Metric"], ["Config Name"]) else r[:1] + [str(len(r))] for r in rows(t)] for t in (a, b))
+    return values(f"{place}/rows", left, right)
+
+
+def screens(line: Line, a: Side, b: Side) -> list:
+    def shape(screen: str) -> list:
+        return [r if r[:1] == ["Statistic"] else [r[0], *("N/A" if c == "N/A" else "n" for c in r[1:])] for r in table(screen)]
+
+    def titles(screen: str) -> list:
+        return [s.strip() for s in screen.splitlines() if "NVIDIA GenAI-Perf |" in s]
+
+    out = values("table/title", titles(a.screen), titles(b.screen))
+    return out + values("table", shape(a.screen), shape(b.screen))

@@ -8,6 +8,7 @@ usage: fuzz.py [--tool TOOL] [--lines N] [--seed S] [--jobs J] [--keep DIR] [--r
 """
 import argparse
 import importlib
+import re
 import shutil
 import sys
 import tempfile
@@ -28,7 +29,8 @@ TOOLS = {"genai-perf": "genai_perf", "perf_analyzer": "perf_analyzer", "llm_perf
 
 
 class Fuzz:
-    def __init__(self, tool, rules: Rules, where: Path, shrinks: bool):
+    def __init__(self, tool, rules: Rules, where: Path, shrinks: bool, ignored: str):
+        self.ignored = re.compile(ignored) if ignored else None
         self.tool, self.rules, self.where, self.shrinks = tool, rules, where, shrinks
         self.lock = threading.Lock()
         self.count = 0
@@ -46,7 +48,8 @@ class Fuzz:
         return found
 
     def unexplained(self, line: Line) -> list:
-        return [d for d in self.once(line) if not self.rules.explain(line, d)]
+        found = [d for d in self.once(line) if not (self.ignored and self.ignored.search(d.place))]
+        return [d for d in found if not self.rules.explain(line, d)]
 
     def try_line(self, line: Line) -> list:
         """What of a line is not explained, twice: what a busy machine did does not come again."""
@@ -79,6 +82,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, help="a directory for what the lines that differ wrote")
     parser.add_argument("--replay", help="a line as JSON, or @FILE, in place of lines from the seed")
     parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--ignore", help="a pattern of places that are left alone")
     parser.add_argument("--binary", type=Path, default=ROOT / "bin/inferometer")
     parser.add_argument("--peers", type=Path, default=ROOT / ".peers")
     return parser.parse_args()
@@ -98,7 +102,7 @@ def main() -> int:
     start, failed = time.monotonic(), 0
     where = args.keep or Path(tempfile.mkdtemp(prefix="conformance-fuzz-"))
     try:
-        fuzz = Fuzz(tool, rules, where, not args.no_shrink)
+        fuzz = Fuzz(tool, rules, where, not args.no_shrink, args.ignore)
         lines = lines_of(args, tool)
         with ThreadPoolExecutor(args.jobs) as pool:
             for line, found in zip(lines, pool.map(fuzz.try_line, lines)):

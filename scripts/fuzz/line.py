@@ -1,4 +1,5 @@
 """A command line that both tools run, with the files and the server that it needs."""
+import base64
 import json
 import shlex
 from dataclasses import asdict, dataclass, field
@@ -15,7 +16,7 @@ class Line:
     command: list = field(default_factory=list)  # subcommands
     flags: list = field(default_factory=list)  # lists of words, each of which can be left out as a whole
     tail: list = field(default_factory=list)  # the same, for what follows `--`
-    files: dict = field(default_factory=dict)  # name: text, in the directory that the line is run in
+    files: dict = field(default_factory=dict)  # name: text, or base64:…, in the directory that the line is run in
     server: dict = field(default_factory=dict)  # features that are not plain
     by: str = "content"  # what answers follow from
     faithful: bool = False  # ours is asked for the original's arithmetic
@@ -37,16 +38,16 @@ class Line:
         if self.tail:
             out += ["--", *(w for f in self.tail for w in f)]
         for name, value in values.items():
-            out = [w.replace("{" + name + "}", value) for w in out]
+            out = [w.replace("{" + name + "}", value) if isinstance(w, str) else w for w in out]
         return out
 
     def text(self) -> str:
         """All that rules can be about: the words, and the server's features as name=value."""
         features = " ".join(f"{k}={v}" for k, v in sorted(self.server.items()))
-        return f"{shlex.join(self.words())}{' --faithful' if self.faithful else ''} | {features} | {' '.join(self.files)} | by={self.by}"
+        return f"{shlex.join(w if isinstance(w, str) else json.dumps(w) for w in self.words())}{' --faithful' if self.faithful else ''} | {features} | {' '.join(self.files)} | by={self.by}"
 
     def write(self, where: Path) -> None:
         for name, text in self.files.items():
             file = where / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(text.encode("utf-8", "surrogateescape"))
+            file.write_bytes(base64.b64decode(text[7:]) if text.startswith("base64:") else text.encode())

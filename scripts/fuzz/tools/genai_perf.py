@@ -1,7 +1,6 @@
 """genai-perf: how its lines are run on both sides, and what of them is compared."""
 import json
 import os
-import re
 from pathlib import Path
 
 from compare import MISSING, Difference, files, multisets, near, rows, table, values
@@ -9,12 +8,12 @@ from line import Line
 from originals import Host, Side, process
 from server import Server
 from tools import genai_perf_lines
+from tools.shared import ends, headers, last, masked
 
 NAME = "genai-perf"
 TIMES = ("time_to_first_token", "time_to_second_token", "request_latency", "inter_token_latency")
 RATES = ("request_throughput", "output_token_throughput", "output_token_throughput_per_user", "request_goodput", "image_throughput", "image_latency")
-STEADY = ("avg", "min", "p50")  # of times; what is beyond says more of the machine than of the tool
-TEXTS = ("content", "prompt", "text", "text_input", "inputs", "input", "query", "passages", "texts", "url", "data", "image")
+STEADY = ("avg", "p50")  # of times; the others say more of the machine than of the tool
 
 
 class Tool:
@@ -80,7 +79,7 @@ class Tool:
                 out.append(Difference("reread:theirs-of-ours/error", str(error)[-300:], "reported"))
                 continue
             found = {k: v for k, v in json.loads(report.read_text()).items() if k not in ("input_config", "sessions", "telemetry_stats")}
-            out += values("reread:theirs-of-ours", theirs, found)
+            out += values("reread:theirs-of-ours", theirs, found, lambda place: "bits")
         runs = [p.parent for p in a.where.rglob("profile_export_genai_perf.json")]
         if len(runs) == 1:
             out += self.ours_of_theirs(line, a, runs[0])
@@ -95,7 +94,7 @@ class Tool:
         if again.failed() or len(found) != 1:
             return [Difference("reread:ours-of-theirs/error", "reported", last(again.screen))]
         theirs, ours = ({k: v for k, v in json.loads(f.read_text()).items() if k != "input_config"} for f in (run / "profile_export_genai_perf.json", found[0]))
-        out = values("reread:ours-of-theirs", theirs, ours)
+        out = values("reread:ours-of-theirs", theirs, ours, lambda place: "bits")
         one, two = (next(d.glob("*.csv")).read_text() for d in (run, found[0].parent))
         if one != two and not out:
             out.append(Difference("reread:csv", one, two))
@@ -105,34 +104,11 @@ class Tool:
         return out
 
 
-def ends(a: Side, b: Side) -> list:
-    """How two runs ended of which at least one failed."""
-    words = [f"{s.code}: {last(s.screen) if s.failed() else 'ran'}" for s in (a, b)]
-    if a.failed() != b.failed():
-        return [Difference("exit/original-fails" if a.failed() else "exit/ours-fails", *words)]
-    return [] if a.code == b.code else [Difference("exit/code", *words)]
-
-
-def last(screen: str) -> str:
-    """The line of a screen that says what went wrong."""
-    lines = [s.strip() for s in screen.splitlines() if s.strip() and "perf_analyzer'," not in s and " in flight | " not in s]
-    return next((s for s in reversed(lines) if re.search(r"[Ee]rror|[Ff]ail|refused|cannot|invalid|must ", s)), lines[-1] if lines else "")
-
-
 def load(file: Path, side: Side) -> object:
     try:
         return json.loads(file.read_text().replace(f"127.0.0.1:{side.port}", "URL"))
     except ValueError:
         return file.read_text()
-
-
-def masked(value: object, key: str = "") -> object:
-    """A body without what the two make up each in its own way."""
-    if isinstance(value, dict):
-        return {k: masked(v, k) for k, v in value.items()}
-    if isinstance(value, list):
-        return [masked(v, key) for v in value]
-    return "<text>" if key in TEXTS and isinstance(value, str) else value
 
 
 def requests(line: Line, a: Side, b: Side) -> list:
@@ -153,19 +129,6 @@ def requests(line: Line, a: Side, b: Side) -> list:
             pair = next((x, y) for x, y in zip(*raw) if x != y)
             found = [Difference("request/body-bytes", *(p.decode(errors="replace") for p in pair))]
     return out + found
-
-
-def headers(posts: list) -> list:
-    """Each header that one of them sends and the other does not, or with another value."""
-    sides = []
-    for requests_ in posts:
-        found: dict = {}
-        for r in requests_:
-            for name, value in r.headers:
-                found.setdefault(name.lower(), set()).add("(any)" if name.lower() in ("content-length", "host") else value)
-        sides.append({k: sorted(v) for k, v in found.items()})
-    return [Difference(f"request/header/{name}", sides[0].get(name, MISSING), sides[1].get(name, MISSING))
-            for name in sorted({**sides[0], **sides[1]}) if sides[0].get(name) != sides[1].get(name)] if all(posts) else []
 
 
 def timed(line: Line) -> bool:

@@ -13,7 +13,7 @@ WORDS = "what why is tell me about sorting networks rivers in spring seven reaso
 TYPES = {"chat": 45, "completions": 16, "embeddings": 8, "rankings": 4, "generate": 7, "huggingface_generate": 6, "multimodal": 3, "vision": 3,
          "image_retrieval": 2, "nvclip": 2, "template": 2, "tensorrtllm_engine": 1, "dynamic_grpc": 1}
 STREAMED = ("chat", "completions", "generate", "huggingface_generate", "multimodal", "vision")
-PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PIXEL = "base64:iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 def pick(rng: random.Random, weights: dict):
@@ -70,7 +70,8 @@ def data(rng: random.Random, out: Line, kind: str) -> None:
         out.files = {"prompts.jsonl": texts(rng, rng.choice([1, 3, 5, 9]), rng.choice(["text", "text", "text", "text_input"]))}
         out.flags.append(["--input-file", "prompts.jsonl"])
     elif form == "pictures":
-        out.files = {"prompts.jsonl": "".join(json.dumps({"text": prompt(rng), "image": PIXEL}) + "\n" for _ in range(3))}
+        image = rng.choice(["dot.png", "dot.png", "http://127.0.0.1/a.png"])
+        out.files = {"dot.png": PIXEL, "prompts.jsonl": "".join(json.dumps({"text": prompt(rng), "image": image}) + "\n" for _ in range(3))}
         out.flags.append(["--input-file", "prompts.jsonl"])
     elif form == "drawn":
         out.by = "count"
@@ -110,12 +111,12 @@ def load(rng: random.Random, out: Line) -> None:
     if kind in ("concurrency", "both"):
         out.flags.append(["--concurrency", rng.choice(["1", "1", "2", "3", "4"])])
     if kind in ("rate", "both"):
-        out.flags.append(["--request-rate", rng.choice(["8", "15", "12.5"])])
+        out.flags.append(["--request-rate", rng.choice(["4", "8", "7.5"])])  # of no more requests than --request-count: that is refused
     ends = pick(rng, {"count": 72, "none": 22, "interval": 4, "both": 1})
     if "--fixed-schedule" in words:
         ends = "none"
     if ends in ("count", "both"):
-        out.flags.append([rng.choice(["--request-count", "--request-count", "--num-requests"]), rng.choice(["6", "9", "15"])])
+        out.flags.append([rng.choice(["--request-count", "--request-count", "--num-requests"]), rng.choice(["6", "9", "15"] if kind == "concurrency" else ["9", "15"])])
     if ends in ("interval", "both"):
         out.flags.append([rng.choice(["--measurement-interval", "-p"]), "400"])
     if rng.random() < 0.2:
@@ -141,7 +142,7 @@ def extras(rng: random.Random, out: Line, kind: str) -> None:
             (0.03, lambda: ["--stability-percentage", "50"]),
             (0.02, lambda: ["--tokenizer-revision", "main"]),
             (0.02, lambda: ["--enable-checkpointing"]),
-            (0.02, lambda: ["--generate-plots"])):
+            (0.01, lambda: ["--generate-plots"])):
         if rng.random() < chance:
             out.flags.append(make())
 
@@ -170,8 +171,10 @@ def features(rng: random.Random) -> dict:
     """A server that is plain in most ways, and awkward in a few."""
     weights = {"pieces": 0.4, "choices": 0.08, "answer": 0.3, "usage": 0.3, "role": 0.2, "done": 0.1, "thinking": 0.06, "get": 0.4, "error": 0.08, "connection": 0.15, "frame": 0.12, "lines": 0.12}
     out = {name: rng.choice(found[1:]) for name, found in FEATURES.items() if rng.random() < weights[name]}
-    if out.get("usage") == "last" and rng.random() < 0.8:
-        out["usage"] = "always"  # an event without choices ends the original
+    # What ends the original is rare, since nothing else of such a line is seen.
+    for name, value, instead in (("usage", "last", "always"), ("pieces", "split", "together"), ("pieces", "split-slowly", "written-together")):
+        if out.get(name) == value and rng.random() < 0.8:
+            out[name] = instead
     return out
 
 

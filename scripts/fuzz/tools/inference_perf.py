@@ -1,0 +1,143 @@
+"""inference-perf: how its configs are run on both sides, and what of them is compared."""
+import json
+import re
+from pathlib import Path
+
+from compare import MISSING, Difference, files, multisets, near, values
+from line import Line
+from originals import Host, Side, process
+from server import Server
+from tools import inference_perf_lines
+from tools.shared import ends, headers, masked
+
+NAME = "inference-perf"
+TIMES = ("request_latency", "time_per_output_token", "time_to_first_token", "inter_token_latency", "normalized_time_per_output_token")
+STEADY = ("mean", "median")
+
+
+class Tool:
+    def __init__(self, binary: Path, peers: Path):
+        self.binary, self.tokenizer = binary, peers / "tokenizer"
+        self.host = Host(peers / "inference-perf/bin/python", "inference_perf", self.tokenizer)
+        self.schema = self.host.ask(about="schema")
+
+    def close(self) -> None:
+        self.host.close()
+
+    def line(self, seed: int) -> Line:
+        return inference_perf_lines.line(seed, self.schema)
+
+    def run(self, line: Line, side: str, where: Path) -> Side:
+        where.mkdir(parents=True)
+        with Server(line.seed, line.server, line.by) as server:
+            settings, words = [], []
+            for f in line.flags:
+                (settings if f[0].startswith("=") else words).append(f)
+            text = json.dumps(tree(settings), indent=1).replace("{url}", f"127.0.0.1:{server.port}").replace("{tokenizer}", str(self.tokenizer))
+            line.copy(files={**line.files, "config.yml": text}).write(where)
+            argv = ["--config_file", "config.yml", *(w for f in words for w in f)]
+            env = {"COLUMNS": "140", "HOME": str(where.parent), "HF_HUB_OFFLINE": "1"}
+            if side == "original":
+                found = self.host.run(argv, where, env)
+            else:
+                own = ["--faithful"] if line.faithful else []
+                found = process([self.binary, "inference-perf", *argv, *own], where, env)
+            found.requests, found.port = list(server.requests), server.port
+        return found
+
+    def compare(self, line: Line, a: Side, b: Side) -> list:
+        if a.failed() or b.failed():
+            return ends(a, b)
+        return requests(line, a, b) + written(line, a, b) + screens(a, b)
+
+
+def tree(settings: list) -> dict:
+    """The config that entries such as ["=api.type", "chat"] make up."""
+    out: dict = {}
+    for name, value in settings:
+        *path, last = name[1:].split(".")
+        at = out
+        for part in path:
+            at = at.setdefault(part, {})
+        at[last] = value
+    return out
+
+
+def requests(line: Line, a: Side, b: Side) -> list:
+    posts = [[r for r in s.requests if r.method == "POST"] for s in (a, b)]
+    others = [[f"{r.method} {r.path}" for r in s.requests if r.method != "POST"] for s in (a, b)]
+    out = multisets("request/other", *others) if set(others[0]) != set(others[1]) else []
+    out += multisets("request/path", *([r.path for r in p] for p in posts)) + headers(posts)
+    bodies = [[masked(r.json) for r in p] for p in posts]
+    if "=load.base_seed" not in line.words() and "fixed" not in line.text():
+        for body in bodies[0] + bodies[1]:
+            if isinstance(body, dict) and "max_tokens" in body:
+                body["max_tokens"] = 0  # drawn by each from a seed of its own
+    return out + multisets("request/body", *bodies)
+
+
+def written(line: Line, a: Side, b: Side) -> list:
+    given = {*line.files, "config.yml"}
+    left, right = ({re.sub(r"reports-\d+-\d+", "reports-TIME", k): v for k, v in files(s.where).items() if k not in given} for s in (a, b))
+    out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
+    for name in [n for n in left if n in right]:
+        if name.endswith("_metrics.json") and "per_request" not in name:
+            out += values(f"file:{stage(name)}", *(json.loads(s[name].read_text()) for s in (left, right)), kind_of_report(line))
+        elif "per_request" in name:
+            out += entries(line, *(json.loads(s[name].read_text()) for s in (left, right)))
+    return out
+
+
+def stage(name: str) -> str:
+    return re.sub(r"stage_\d+", "stage_N", Path(name).name)
+
+
+def entries(line: Line, a: list, b: list) -> list:
+    """Reports of single requests: how many, and their keys."""
+    if len(a) != len(b):
+        return [Difference("file:per_request/length", len(a), len(b))]
+    keys = [sorted({k for e in side for k in e}) for side in (a, b)]
+    out = [Difference("file:per_request/keys", *keys)] if keys[0] != keys[1] else []
+    info = [sorted({k for e in side for k in (e.get("info") or {})}) for side in (a, b)]
+    return out + ([Difference("file:per_request/info-keys", *info)] if info[0] != info[1] else [])
+
+
+def kind_of_report(line: Line):
+    """How each place of a lifecycle report is compared."""
+    drawn = line.by == "count" and "fixed" not in line.text() and "=load.base_seed" not in line.words()
+
+    def number(a: object, b: object) -> bool:
+        return isinstance(a, (int, float)) and isinstance(b, (int, float))
+
+    def time(a: object, b: object) -> bool:
+        return a is b is None or number(a, b) and near(a * 1000, b * 1000)
+
+    def rate(a: object, b: object) -> bool:
+        return a is b is None or number(a, b) and near(a, b, 0.5, 0.4)
+
+    def length(a: object, b: object) -> bool:
+        return a is b is None or number(a, b) and near(a, b, 4, 0.15)
+
+    def kind(place: str):
+        parts = place.split("/")[1:]
+        if not parts:
+            return "exact"
+        name = parts[-2] if len(parts) > 1 else ""
+        if name in TIMES:
+            return time if parts[-1] in STEADY else "type"
+        if "schedule_delay" in parts or "teardown_duration" in parts or parts[-1] in ("send_duration", "benchmark_time_seconds", "achieved_rate", "requested_rate"):
+            return "type" if parts[-1] != "requested_rate" else "exact"
+        if "throughput" in parts and len(parts) > 2:
+            return rate if parts[-1] == "requests_per_sec" else "type"
+        if "request_size_bytes" in parts:
+            return "type"
+        if "prompt_tokens" in parts or "prompt_len" in parts:
+            return "type" if drawn else length
+        return "exact"
+    return kind
+
+
+def screens(a: Side, b: Side) -> list:
+    """What programs read on the screen: the marks around reports."""
+    marks = [[s for s in x.screen.splitlines() if re.match(r"=== (START|END)_", s)] for x in (a, b)]
+    return values("screen/marks", *marks)

@@ -1,0 +1,132 @@
+"""Configs of inference-perf such as people write, from a seed.
+
+An entry ["=api.type", "chat"] is a setting of the config; other words are on the command line.
+Settings that are not below come from the tool's own schema.
+"""
+import json
+import random
+
+from line import TOKENIZER, URL, Line
+from server import FEATURES
+
+WORDS = "why does the river bend seven times before it meets the sea and what of rain then tell".split()
+
+
+def pick(rng: random.Random, weights: dict):
+    return rng.choices(list(weights), list(weights.values()))[0]
+
+
+def line(seed: int, schema: dict) -> Line:
+    rng = random.Random(seed)
+    out = Line("inference-perf", seed, by="count")
+    out.faithful = rng.random() < 0.25
+    put = lambda name, value: out.flags.append(["=" + name, value])
+    api = pick(rng, {"completion": 50, "chat": 45, "anthropic_messages": 5})
+    put("api.type", api)
+    if rng.random() < 0.6:
+        put("api.streaming", True)
+    put("server.type", pick(rng, {"vllm": 80, "sglang": 10, "tgi": 10}))
+    put("server.model_name", "m")
+    put("server.base_url", f"http://{URL}")
+    put("tokenizer.pretrained_model_name_or_path", TOKENIZER)
+    if rng.random() < 0.4:
+        put("server.ignore_eos", rng.random() < 0.5)
+    data(rng, out, put, api)
+    load(rng, out, put)
+    report(rng, put)
+    if rng.random() < 0.7:
+        put("storage.local_storage.path", "reports")
+    if rng.random() < 0.15:
+        put("api.headers", rng.choice([{"x-team": "a"}, {"Authorization": "Bearer k"}, {}]))
+    if rng.random() < 0.1:
+        put("server.api_key", "secret")
+    if rng.random() < 0.12:
+        out.flags.append(["=" + odd_name(rng, schema), rng.choice([0, -1, 1, True, None, "x", 1.5, [], {}])])
+    if rng.random() < 0.1:
+        out.flags.append(rng.choice([["--api.streaming", "true"], ["--load.interval", "0"], ["--server.model_name", "n"], ["--log-level", "INFO"], ["--report.request_lifecycle.per_request", "true"], ["--nonsense"]]))
+    out.server = features(rng)
+    return out
+
+
+def distribution(rng: random.Random, low: int, high: int) -> dict:
+    kind = pick(rng, {"fixed": 5, "normal": 4, "uniform": 1, "lognormal": 1, "poisson": 1, "skew_normal": 1})
+    out = {"type": kind, "min": low, "max": high, "mean": (low + high) // 2, "std_dev": 0 if kind == "fixed" else (high - low) // 4}
+    if rng.random() < 0.3:
+        out.pop("type")
+    return out
+
+
+def data(rng: random.Random, out: Line, put, api: str) -> None:
+    kind = pick(rng, {"random": 35, "synthetic": 20, "shared_prefix": 22, "mock": 10, "shareGPT": 8, "conversation_replay": 3, "synthetic_agentic": 1})
+    put("data.type", kind)
+    if kind in ("random", "synthetic"):
+        put("data.input_distribution", distribution(rng, 5, 40))
+        put("data.output_distribution", distribution(rng, 2, 12))
+    elif kind == "shared_prefix":
+        put("data.shared_prefix.num_unique_system_prompts", rng.choice([1, 2, 3]))
+        put("data.shared_prefix.num_users_per_system_prompt", rng.choice([1, 2, 3]))
+        put("data.shared_prefix.system_prompt_len", rng.choice([10, 20]))
+        put("data.shared_prefix.question_len", rng.choice([4, 9]))
+        put("data.shared_prefix.output_len", rng.choice([3, 8]))
+        if rng.random() < 0.2:
+            put("data.shared_prefix.enable_multi_turn_chat", True)
+        if rng.random() < 0.3:
+            put("data.shared_prefix.seed", 7)
+    elif kind == "shareGPT":
+        rows = [{"id": str(i), "conversations": [{"from": "human" if j % 2 == 0 else "gpt", "value": " ".join(rng.choice(WORDS) for _ in range(rng.choice([2, 5, 30])))} for j in range(rng.choice([2, 2, 4]))]} for i in range(12)]
+        out.files["chats.json"] = json.dumps(rows)
+        put("data.path", "chats.json")
+    elif kind == "conversation_replay":
+        put("data.conversation_replay.num_conversations", 3)
+        put("data.conversation_replay.shared_system_prompt_len", 10)
+        for name in ("dynamic_system_prompt_len", "input_tokens_per_turn", "output_tokens_per_turn"):
+            put("data.conversation_replay." + name, {"type": "fixed", "min": 5, "max": 5, "mean": 5, "std_dev": 0})
+        put("data.conversation_replay.turns_per_conversation", {"type": "fixed", "min": 2, "max": 2, "mean": 2, "std_dev": 0})
+
+
+def load(rng: random.Random, out: Line, put) -> None:
+    kind = pick(rng, {"constant": 40, "poisson": 20, "concurrent": 40})
+    stages = rng.choice([1, 1, 1, 2])
+    put("load.type", kind)
+    if kind == "concurrent":
+        put("load.stages", [{"num_requests": rng.choice([4, 7, 10]), "concurrency_level": rng.choice([1, 2, 3])} for _ in range(stages)])
+    else:
+        put("load.stages", [{"rate": rng.choice([3, 8, 10, 7.5]), "duration": 1} for _ in range(stages)])
+    put("load.interval", 0)
+    put("load.num_workers", rng.choice([1, 1, 2]))
+    if rng.random() < 0.5:
+        put("load.base_seed", rng.choice([1, 42]))
+    for name, values, chance in (("worker_max_concurrency", [1, 10], 0.1), ("request_timeout", [5, 0.04], 0.1), ("request_retries", [1], 0.08),
+                                 ("lora_traffic_split", [[{"name": "a", "split": 0.5}, {"name": "b", "split": 0.5}], [{"name": "a", "split": 0.5}]], 0.06)):
+        if rng.random() < chance:
+            put("load." + name, rng.choice(values))
+
+
+def report(rng: random.Random, put) -> None:
+    for name, values, chance in (("request_lifecycle.per_request", [True], 0.4), ("request_lifecycle.per_stage", [False], 0.1), ("request_lifecycle.summary", [False], 0.05),
+                                 ("request_lifecycle.percentiles", [[50, 99], [0.1, 100], []], 0.1), ("request_lifecycle.use_server_output_tokens", [True], 0.1),
+                                 ("goodput.constraints", [{"ttft": 1.0}, {"request_latency": 0.001}, {"tpot": 0.5, "itl": 0.5}, {"nonsense": 1}], 0.15)):
+        if rng.random() < chance:
+            put("report." + name, rng.choice(values))
+
+
+def odd_name(rng: random.Random, schema: dict) -> str:
+    """Any setting of the schema."""
+    names = []
+
+    def walk(properties: dict, path: str, depth: int) -> None:
+        for key, value in properties.items():
+            names.append(path + key)
+            refs = [value.get("$ref", "")] + [o.get("$ref", "") for o in value.get("anyOf", [])]
+            for ref in refs:
+                inner = schema["$defs"].get(ref.rsplit("/", 1)[-1], {})
+                if depth < 4 and "properties" in inner:
+                    walk(inner["properties"], f"{path}{key}.", depth + 1)
+
+    walk(schema["properties"], "", 0)
+    return rng.choice([n for n in names if "." in n])
+
+
+def features(rng: random.Random) -> dict:
+    weights = {"pieces": 0.4, "choices": 0.06, "answer": 0.3, "usage": 0.5, "role": 0.2, "done": 0.1, "thinking": 0.06, "get": 0.4, "error": 0.12, "connection": 0.12, "frame": 0.12, "lines": 0.12}
+    return {name: rng.choice(found[1:]) for name, found in FEATURES.items() if rng.random() < weights[name]}

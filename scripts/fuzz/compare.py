@@ -21,8 +21,10 @@ class Difference:
 
     def key(self) -> str:
         """What makes it the same difference as that of another line: its place, and for ends the error's first words."""
+        if self.place.startswith(("screen", "files")):
+            return f"{self.place} {self.original} {self.ours}"
         if not self.place.startswith("exit"):
-            return re.sub(r"/\d+(?=/|$)", "/n", self.place)
+            return re.sub(r"/(avg|mean|median|min|max|std|total|p[\d.]+)$", "/*", re.sub(r"/\d+(?=/|$)", "/n", self.place))
         return self.place + " " + " ".join(re.sub(r"[^A-Za-z ]", " ", f"{self.original} {self.ours}").split()[:8])
 
     def text(self) -> str:

@@ -41,7 +41,8 @@ class Fuzz:
         with self.lock:
             self.count += 1
             where = self.where / f"{self.count}-{line.seed}"
-        sides = [self.tool.run(line, side, where / side) for side in ("original", "ours")]
+        with self.tool.servers(line) as servers:
+            sides = [self.tool.run(line, side, where / side, servers) for side in ("original", "ours")]
         found = self.tool.compare(line, *sides)
         if not found:
             shutil.rmtree(where, ignore_errors=True)
@@ -59,13 +60,24 @@ class Fuzz:
         again = {d.place for d in self.unexplained(line)}
         return [d for d in first if d.place in again]
 
+    def batch(self, lines: list, jobs: int) -> int:
+        """Tries lines that need the same servers, and says how many differ."""
+        failed = 0
+        with ThreadPoolExecutor(jobs) as pool:
+            for line, found in zip(lines, pool.map(self.try_line, lines)):
+                if found:
+                    failed += 1
+                    self.report(line, found)
+        return failed
+
     def report(self, line: Line, found: list) -> None:
         with self.lock:
             new = [d for d in found if d.key() not in self.places]
             for d in found:
                 self.places.setdefault(d.key(), []).append(line.seed)
         print(f"seed {line.seed}: {len(found)} unexplained ({len(new)} at places not seen before)\n  {line.text()}")
-        for d in found[:8]:
+        shown = {d.key(): d for d in reversed([*new, *found])}  # one of each, what is new first
+        for d in list(reversed(shown.values()))[:8]:
             print("  " + d.text())
         if new and self.shrinks:
             small = shrink(line, new[0].key(), lambda candidate: {d.key() for d in self.unexplained(candidate)})
@@ -97,18 +109,14 @@ def lines_of(args: argparse.Namespace, tool) -> list:
 
 def main() -> int:
     args = arguments()
-    tool = importlib.import_module("tools." + TOOLS[args.tool]).Tool(args.binary.resolve(), args.peers.resolve())
+    tool = importlib.import_module("tools." + TOOLS[args.tool]).Tool(args.binary.resolve(), args.peers.resolve(), args.jobs)
     rules = Rules(ROOT / "docs/differences.json", args.tool)
     start, failed = time.monotonic(), 0
     where = args.keep or Path(tempfile.mkdtemp(prefix="conformance-fuzz-"))
     try:
         fuzz = Fuzz(tool, rules, where, not args.no_shrink, args.ignore)
         lines = lines_of(args, tool)
-        with ThreadPoolExecutor(args.jobs) as pool:
-            for line, found in zip(lines, pool.map(fuzz.try_line, lines)):
-                if found:
-                    failed += 1
-                    fuzz.report(line, found)
+        failed = sum(fuzz.batch(batch, args.jobs) for batch in tool.batches(lines))
     finally:
         tool.close()
         if not args.keep:

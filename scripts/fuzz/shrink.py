@@ -8,14 +8,15 @@ def smaller(line) -> list:
         out.append(line.copy(tail=[]))
     if line.faithful:
         out.append(line.copy(faithful=False))
-    if len(line.server) > 1:
-        out.append(line.copy(server={}))
+    kept = {k: v for k, v in line.server.items() if k in ("repository", "kind")}  # models are not features
+    if len(line.server) > len(kept) + 1:
+        out.append(line.copy(server=kept))
     half = len(line.flags) // 2
     if half > 1:
         out += [line.copy(flags=line.flags[:half]), line.copy(flags=line.flags[half:])]
     for i in range(len(line.tail)):
         out.append(line.copy(tail=line.tail[:i] + line.tail[i + 1:]))
-    for name in line.server:
+    for name in [n for n in line.server if n not in kept]:
         out.append(line.copy(server={k: v for k, v in line.server.items() if k != name}))
     for i in reversed(range(len(line.flags))):
         out.append(line.copy(flags=line.flags[:i] + line.flags[i + 1:]))

@@ -1,6 +1,7 @@
 """genai-perf: how its lines are run on both sides, and what of them is compared."""
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 from compare import MISSING, Difference, files, multisets, near, rows, table, values
@@ -17,7 +18,7 @@ STEADY = ("avg", "p50")  # of times; the others say more of the machine than of 
 
 
 class Tool:
-    def __init__(self, binary: Path, peers: Path):
+    def __init__(self, binary: Path, peers: Path, jobs: int):
         self.binary, self.peers = binary, peers
         self.tokenizer = peers / "tokenizer"
         self.host = Host(peers / "genai-perf/bin/python", "genai_perf", self.tokenizer)
@@ -29,7 +30,14 @@ class Tool:
     def line(self, seed: int) -> Line:
         return genai_perf_lines.line(seed, self.options)
 
-    def run(self, line: Line, side: str, where: Path) -> Side:
+    def batches(self, lines: list):
+        return [lines]
+
+    def servers(self, line: Line):
+        """Each side has a server of its own, which run starts."""
+        return nullcontext()
+
+    def run(self, line: Line, side: str, where: Path, servers: None) -> Side:
         where.mkdir(parents=True)
         line.write(where)
         env = {"COLUMNS": "140", "HOME": str(where.parent), "PATH": f"{self.peers}/genai-perf/bin:{os.environ['PATH']}", "HF_HUB_OFFLINE": "1"}

@@ -1,6 +1,7 @@
 """inference-perf: how its configs are run on both sides, and what of them is compared."""
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 from compare import MISSING, Difference, files, multisets, near, values
@@ -16,7 +17,7 @@ STEADY = ("mean", "median")
 
 
 class Tool:
-    def __init__(self, binary: Path, peers: Path):
+    def __init__(self, binary: Path, peers: Path, jobs: int):
         self.binary, self.tokenizer = binary, peers / "tokenizer"
         self.host = Host(peers / "inference-perf/bin/python", "inference_perf", self.tokenizer)
         self.schema = self.host.ask(about="schema")
@@ -27,7 +28,14 @@ class Tool:
     def line(self, seed: int) -> Line:
         return inference_perf_lines.line(seed, self.schema)
 
-    def run(self, line: Line, side: str, where: Path) -> Side:
+    def batches(self, lines: list):
+        return [lines]
+
+    def servers(self, line: Line):
+        """Each side has a server of its own, which run starts."""
+        return nullcontext()
+
+    def run(self, line: Line, side: str, where: Path, servers: None) -> Side:
         where.mkdir(parents=True)
         with Server(line.seed, line.server, line.by) as server:
             settings, words = [], []

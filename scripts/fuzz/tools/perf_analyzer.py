@@ -1,0 +1,196 @@
+"""perf_analyzer: how its lines are run on both sides, each with a Triton of its own, and what is compared."""
+import json
+import queue
+import re
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+from compare import MISSING, Difference, canonical, files, multisets, near, rows, values
+from line import Line
+from originals import Side, process
+from tools import perf_analyzer_lines
+from tools.shared import ends
+from tritons import Triton
+
+NAME = "perf_analyzer"
+REPOSITORIES = 8  # repositories of models: lines whose seeds are alike by this share one
+
+
+class Tool:
+    """Servers are started for one repository at a time, a pair of them for each line that runs at a time."""
+
+    def __init__(self, binary: Path, peers: Path, jobs: int = 2):
+        self.binary, self.peers, self.jobs = binary, peers, jobs
+        self.dir = tempfile.TemporaryDirectory(prefix="conformance-triton-")
+        self.repository, self.pairs, self.free = None, [], queue.Queue()
+
+    def close(self) -> None:
+        for pair in self.pairs:
+            for triton in pair.values():
+                triton.close()
+        self.pairs = []
+        self.dir.cleanup()
+
+    def prepare(self, repository: int) -> None:
+        """Starts servers with the models of a repository, in place of those that run."""
+        if repository == self.repository:
+            return
+        for pair in self.pairs:
+            for triton in pair.values():
+                triton.close()
+        self.repository, self.free = repository, queue.Queue()
+        self.pairs = [{side: Triton(self.peers / "triton/tritonserver", Path(self.dir.name) / f"{repository}-{i}-{side}", repository, f"{i}{side}") for side in ("original", "ours")}
+                      for i in range(self.jobs)]
+        for pair in self.pairs:
+            for triton in pair.values():
+                triton.wait()
+            self.free.put(pair)
+
+    def line(self, seed: int) -> Line:
+        return perf_analyzer_lines.line(seed, seed // 1000 * REPOSITORIES + seed % 1000 // 60)
+
+    def batches(self, lines: list):
+        """Lines by the repository that they need, whose servers are started ahead of each."""
+        for repository in dict.fromkeys(line.server["repository"] for line in lines):
+            self.prepare(repository)
+            yield [line for line in lines if line.server["repository"] == repository]
+
+    @contextmanager
+    def servers(self, line: Line):
+        pair = self.free.get()
+        try:
+            yield pair
+        finally:
+            self.free.put(pair)
+
+    def run(self, line: Line, side: str, where: Path, pair: dict) -> Side:
+        triton = pair[side]
+        where.mkdir(parents=True)
+        line.write(where)
+        words = line.words(http=f"127.0.0.1:{triton.http}", grpc=f"127.0.0.1:{triton.grpc}")
+        program = [self.peers / "perf_analyzer/perf_analyzer"] if side == "original" else [self.binary, "perf_analyzer", *(["--faithful"] if line.faithful else [])]
+        triton.forget()
+        found = process([*program, *words], where, {"COLUMNS": "140", "HOME": str(where.parent)}, limit=40)
+        found.requests, found.port = triton.requests(), triton.grpc
+        found.screen = found.screen.replace(f"127.0.0.1:{triton.http}", "URL").replace(f"127.0.0.1:{triton.grpc}", "URL")
+        return found
+
+    def compare(self, line: Line, a: Side, b: Side) -> list:
+        if a.failed() or b.failed():
+            return ends(a, b)
+        return requests(line, a, b) + written(line, a, b) + screens(a, b)
+
+
+def counted(line: Line) -> bool:
+    return "--request-count" in line.words()
+
+
+def drawn(line: Line) -> bool:
+    """Whether values of inputs are drawn by each tool."""
+    words = line.words()
+    return "--input-data" not in words or "random" in words
+
+
+def requests(line: Line, a: Side, b: Side) -> list:
+    out = []
+    if list(a.requests) != list(b.requests):
+        return [Difference("request/models", list(a.requests), list(b.requests))]
+    for name in a.requests:
+        left, right = ([plain(line, r) for r in s.requests[name]] for s in (a, b))
+        if counted(line):
+            if len(left) != len(right):
+                out.append(Difference(f"request/{name}/count", len(left), len(right)))
+            else:
+                out += multisets(f"request/{name}", left, right)
+        elif "--sequence-length" not in line.words():
+            out += values(f"request/{name}/kinds", sorted(set(map(canonical, left))), sorted(set(map(canonical, right))))
+    return out
+
+
+def plain(line: Line, r: dict) -> dict:
+    """A request without what each tool draws, and without ids of sequences, which threads hand out in any order."""
+    r = {**r, "correlation": bool(r["correlation"])}
+    if drawn(line):
+        r["inputs"] = {k: [v[0], v[1]] for k, v in r["inputs"].items()}
+    return r
+
+
+def written(line: Line, a: Side, b: Side) -> list:
+    left, right = ({k: v for k, v in files(s.where).items() if k not in line.files} for s in (a, b))
+    out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
+    for name in [n for n in left if n in right]:
+        if name.endswith(".csv"):
+            out += csv_file(line, name, left[name].read_text(), right[name].read_text())
+        elif name.endswith(".json"):
+            out += export(line, *(json.loads(s[name].read_text()) for s in (left, right)))
+    return out
+
+
+def csv_file(line: Line, name: str, a: str, b: str) -> list:
+    """Header, labels, and times and rates within tolerance."""
+    left, right = rows(a), rows(b)
+    place = f"file:{name}"
+    if not left or not right or left[0] != right[0]:
+        return [Difference(f"{place}/header", left[:1], right[:1])]
+    if len(left) != len(right):
+        return [Difference(f"{place}/rows", len(left), len(right))]
+    out = []
+    for x, y in zip(left[1:], right[1:]):
+        for column, p, q in zip(left[0], x, y):
+            out += cell(f"{place}/{column}", column, p, q)
+        if len(x) != len(y):
+            out.append(Difference(f"{place}/cells", len(x), len(y)))
+    return out
+
+
+def cell(place: str, column: str, a: str, b: str) -> list:
+    try:
+        x, y = float(a), float(b)
+    except ValueError:
+        return [] if a == b else [Difference(place, a, b)]
+    if column in ("Concurrency", "Request Rate"):
+        same = x == y
+    elif column in ("Inferences/Second", "Response Throughput"):
+        same = near(x, y, 1, 0.6)
+    elif "Count" in column:
+        same = near(x, y, 5, 0.6)
+    else:
+        same = near(x / 1000, y / 1000) and (x == 0) == (y == 0)  # microseconds
+    return [] if same else [Difference(place, a, b)]
+
+
+def export(line: Line, a: dict, b: dict) -> list:
+    place = "file:export"
+    out = values(place, *({k: v for k, v in s.items() if k not in ("experiments", "version")} for s in (a, b)))
+    if len(a["experiments"]) != len(b["experiments"]):
+        return out + [Difference(f"{place}/experiments", len(a["experiments"]), len(b["experiments"]))]
+    for x, y in zip(a["experiments"], b["experiments"]):
+        out += values(f"{place}/experiment", x["experiment"], y["experiment"])
+        keys = [sorted({k for r in s["requests"] for k in r}) for s in (x, y)]
+        out += values(f"{place}/request-keys", *keys)
+        if counted(line):
+            out += values(f"{place}/requests", len(x["requests"]), len(y["requests"]))
+            out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
+        if not drawn(line):
+            out += values(f"{place}/contents", *(sorted({canonical([r["request_inputs"], r["response_outputs"]]) for r in s["requests"]}) for s in (x, y)))
+    return out
+
+
+def shape(screen: str) -> list:
+    """The lines of a report with N for numbers."""
+    found = []
+    for row in screen.splitlines():
+        row = re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", row.strip())
+        if row:
+            found.append(row)
+    return found
+
+
+def screens(a: Side, b: Side) -> list:
+    left, right = shape(a.screen), shape(b.screen)
+    out = [Difference("screen/missing", row, MISSING) for row in dict.fromkeys(left) if row not in right]
+    out += [Difference("screen/more", MISSING, row) for row in dict.fromkeys(right) if row not in left]
+    if not out and left != right:
+        out.append(Difference("screen/order", left, right))
+    return out

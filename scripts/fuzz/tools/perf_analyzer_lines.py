@@ -1,0 +1,168 @@
+"""Lines of perf_analyzer such as people type, from a seed, for the models of a repository."""
+import base64
+import json
+import random
+import tempfile
+from pathlib import Path
+
+import models
+from line import Line
+
+NUMBERS = {"INT8": (-128, 127), "INT16": (-32768, 32767), "INT32": (-9, 99999), "INT64": (-9, 2**40), "UINT8": (0, 255), "UINT16": (0, 65535), "UINT32": (0, 2**31), "UINT64": (0, 2**40)}
+
+
+def pick(rng: random.Random, weights: dict):
+    return rng.choices(list(weights), list(weights.values()))[0]
+
+
+def line(seed: int, repository: int) -> Line:
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory() as tmp:
+        found = models.make(repository, Path(tmp))
+    weights = {"plain": 1, "versions": 1, "cached": 2, "ensemble": 3, "stream": 3, "sequence": 3}
+    model = rng.choices(found, [weights[m.kind] for m in found])[0]
+    out = Line("perf_analyzer", seed)
+    out.server = {"repository": repository, "kind": model.kind}
+    protocol = "grpc" if model.kind == "stream" else rng.choice(["grpc", "http"])
+    out.flags = [["-m", model.name], ["-u", "{" + protocol + "}"]]
+    if protocol == "grpc" or rng.random() < 0.5:
+        out.flags.append(["-i", protocol if rng.random() < 0.9 else protocol.upper()])
+    if model.kind == "stream" or protocol == "grpc" and rng.random() < 0.15:
+        out.flags.append(["--streaming"])
+        out.flags.append(["--async"])
+    elif rng.random() < 0.4:
+        out.flags.append([rng.choice(["--async", "-a", "--sync"])])
+    shapes(rng, out, model)
+    data(rng, out, model)
+    load(rng, out, model)
+    extras(rng, out, model, protocol)
+    out.faithful = rng.random() < 0.4
+    return out
+
+
+def shapes(rng: random.Random, out: Line, model) -> None:
+    for name, _, dims, _ in model.inputs:
+        if -1 in dims and rng.random() < 0.9:
+            out.flags.append(["--shape", f"{name}:3"])
+
+
+def value(rng: random.Random, kind: str) -> object:
+    if kind == "STRING":
+        return rng.choice(["a", "", "two words", "é\n\"q\"", "x" * 30])
+    if kind == "BOOL":
+        return rng.random() < 0.5
+    if kind.startswith("FP"):
+        return rng.choice([0.5, 1.0, -2.25, 1e-3])
+    return rng.randint(*NUMBERS[kind])
+
+
+def data(rng: random.Random, out: Line, model) -> None:
+    how = pick(rng, {"file": 60, "zero": 15, "random": 8, "none": 17})
+    if how in ("zero", "random"):
+        out.flags.append(["--input-data", how])
+    if how != "file":
+        return
+    steps = []
+    for _ in range(rng.choice([1, 2, 3, 5])):
+        step = {}
+        for name, kind, dims, optional in model.inputs:
+            if optional and rng.random() < 0.4:
+                continue
+            n = 1
+            for d in dims:
+                n *= 3 if d < 0 else d
+            numbers = [rng.randint(0, 3) if model.kind == "stream" else value(rng, kind) for _ in range(n)]
+            step[name] = odd(rng, kind, numbers, [3 if d < 0 else d for d in dims])
+        steps.append(step)
+    form = pick(rng, {"steps": 85, "streams": 10, "empty": 1, "validated": 4})
+    content: dict = {"data": steps}
+    if form == "streams":
+        content = {"data": [steps, list(reversed(steps))]}
+    elif form == "empty":
+        content = {"data": []}
+    elif form == "validated" and len(model.inputs) == 1:
+        content["validation_data"] = [{k.replace("I", "O"): v for k, v in s.items()} for s in steps]
+    text = json.dumps(content)
+    out.files["data.json"] = ("\ufeff" + text) if rng.random() < 0.02 else text
+    out.flags.append(["--input-data", "data.json"])
+
+
+def odd(rng: random.Random, kind: str, numbers: list, dims: list) -> object:
+    """A tensor, now and then in another form or with a value that does not fit."""
+    form = pick(rng, {"list": 80, "content": 8, "b64": 3, "short": 2, "range": 2, "scalar": 2, "text": 1})
+    if form == "content":
+        return {"content": numbers, "shape": dims}
+    if form == "b64" and kind != "STRING":
+        return {"b64": base64.b64encode(bytes(8 * len(numbers))).decode()}
+    if form == "short":
+        return numbers[:-1]
+    if form == "range" and kind in NUMBERS:
+        return [NUMBERS[kind][1] + 300] * len(numbers)
+    if form == "scalar":
+        return numbers[0]
+    if form == "text" and kind != "STRING":
+        return ["x"] * len(numbers)
+    return numbers
+
+
+def load(rng: random.Random, out: Line, model) -> None:
+    kind = pick(rng, {"none": 20, "concurrency": 40, "range": 10, "rate": 18, "intervals": 6, "periodic": 2, "both": 1})
+    if kind in ("concurrency", "both"):
+        out.flags.append(["--concurrency-range", rng.choice(["1", "2", "3", "4"])])
+    if kind == "range":
+        out.flags.append(["--concurrency-range", rng.choice(["1:2", "1:3:2", "2:4:2", "1:2:1", "2:3"] if rng.random() < 0.9 else ["3:1", "0:2"])])
+    if kind in ("rate", "both"):
+        out.flags.append(["--request-rate-range", rng.choice(["20", "30.5", "10:20:10", "40"])])
+        if rng.random() < 0.3:
+            out.flags.append(["--request-distribution", rng.choice(["poisson", "constant"])])
+    if kind == "intervals":
+        out.files["intervals.txt"] = "".join(f"{rng.choice([20000, 40000, 60000])}\n" for _ in range(5))
+        out.flags.append(["--request-intervals", "intervals.txt"])
+    if kind == "periodic":
+        out.flags += [["--periodic-concurrency-range", "1:3:1"], ["--request-period", "2"]]
+    ends = pick(rng, {"count": 55, "windows": 30, "counted-windows": 10, "default": 0})
+    if ends == "count" and kind not in ("range",):
+        out.flags.append(["--request-count", rng.choice(["5", "8", "40"] if kind not in ("rate", "intervals") or rng.random() < 0.1 else ["40", "50"])])
+    elif ends == "counted-windows":
+        out.flags += [["--measurement-mode", "count_windows"], ["--measurement-request-count", "10"], ["-s", "999"]]
+    else:
+        out.flags += [["-p", rng.choice(["300", "500"])], ["-s", "999"]]
+    if model.kind == "sequence":
+        if rng.random() < 0.7:
+            out.flags.append(["--sequence-length", rng.choice(["2", "4"])])
+        if rng.random() < 0.3:
+            out.flags.append(["--sequence-length-variation", "0"])
+        if rng.random() < 0.3:
+            out.flags.append(["--sequence-id-range", rng.choice(["100:110", "5", "100:103"])])
+        if rng.random() < 0.2:
+            out.flags.append(["--num-of-sequences", "3"])
+
+
+def extras(rng: random.Random, out: Line, model, protocol: str) -> None:
+    for chance, make in (
+            (0.45, lambda: ["-f", rng.choice(["out.csv", "latency.csv"])]),
+            (0.35, lambda: ["--profile-export-file", "export.json"]),
+            (0.15, lambda: ["--verbose-csv"]),
+            (0.12, lambda: ["--percentile", rng.choice(["95", "50", "99", "75", "90", "0", "100"])]),
+            (0.12, lambda: ["-b", rng.choice(["1", "2", "4", "9", "0"])]),
+            (0.1, lambda: ["--warmup-request-count", "3"]),
+            (0.1, lambda: ["-v"]),
+            (0.08, lambda: ["--string-length", "5"] if rng.random() < 0.5 else ["--string-data", "abc"]),
+            (0.07, lambda: ["--max-threads", rng.choice(["1", "4"])]),
+            (0.07, lambda: ["--shared-memory", rng.choice(["none"])]),
+            (0.05, lambda: ["--request-parameter", rng.choice(["a:1:int", "b:x:string", "c:true:bool", "d:1"])]),
+            (0.05, lambda: ["-H", "x-team:a"]),
+            (0.05, lambda: ["-x", rng.choice(["1", "2", "7", ""])]),
+            (0.05, lambda: ["--input-tensor-format", rng.choice(["json", "binary"])]),
+            (0.05, lambda: ["--output-tensor-format", rng.choice(["json", "binary"])]),
+            (0.04, lambda: ["--grpc-compression-algorithm", rng.choice(["gzip", "none", "deflate"])]),
+            (0.04, lambda: ["-l", rng.choice(["1000", "1"])]),
+            (0.01, lambda: ["--binary-search"]),
+            (0.03, lambda: ["--max-trials", "3"]),
+            (0.03, lambda: ["--bls-composing-models", "first,second"]),
+            (0.02, lambda: ["--serial-sequences"]),
+            (0.02, lambda: ["--service-kind", rng.choice(["triton", "openai"])]),
+            (0.02, lambda: ["--shape", "NOPE:3"]),
+            (0.01, lambda: ["--nonsense"])):
+        if rng.random() < chance:
+            out.flags.append(make())

@@ -9,6 +9,7 @@ the count of requests alone (`by` "count").
 import hashlib
 import json
 import random
+import re
 import socket
 import threading
 import time
@@ -49,7 +50,17 @@ class Request:
     def asked(self) -> str:
         """The texts of the request, which answers follow from."""
         body = self.json if isinstance(self.json, dict) else {}
-        return json.dumps([body.get(k) for k in ("messages", "prompt", "input", "query", "passages", "texts", "inputs", "text_input")])
+        texts = json.dumps([body.get(k) for k in ("messages", "prompt", "input", "query", "passages", "texts", "inputs", "text_input")])
+        return re.sub(r"data:image/[^\"]*", "picture", texts)  # tools write pictures each in their own way
+
+    def kind(self) -> str:
+        """What the request is about: by its path, or on a path of its own by its body."""
+        for name in ("chat/completions", "completions", "embeddings", "ranking", "rerank", "infer", "generate_stream", "generate"):
+            if self.path.endswith(name):
+                return name
+        body = self.json if isinstance(self.json, dict) else {}
+        names = {"messages": "chat/completions", "prompt": "completions", "text_input": "generate", "query": "ranking", "inputs": "", "input": "embeddings"}
+        return next((kind for key, kind in names.items() if key in body), "")
 
 
 class Server:
@@ -136,7 +147,8 @@ class Answer:
     def __init__(self, server: Server, request: Request, rng: random.Random, count: int):
         self.server, self.request, self.rng, self.count = server, request, rng, count
         self.is_ = server.features
-        self.streamed = isinstance(request.json, dict) and request.json.get("stream") is True or request.path.endswith("generate_stream")
+        self.kind = request.kind()
+        self.streamed = isinstance(request.json, dict) and request.json.get("stream") is True or self.kind == "generate_stream"
         self.model = (request.json or {}).get("model", "m") if isinstance(request.json, dict) else "m"
         self.nth = int(hashlib.sha256(f"{server.seed} {request.asked()}".encode()).hexdigest()[:6], 16) if server.by == "content" else count
 
@@ -149,7 +161,7 @@ class Answer:
         if self.request.method == "GET":
             return self.get(connection)
         texts = self.texts()
-        if self.streamed and any(p in self.request.path for p in ("completions", "generate")):
+        if self.streamed and any(k in self.kind for k in ("completions", "generate")):
             return self.stream(connection, self.events(texts))
         return self.whole(connection, 200, self.body("".join(texts)))
 
@@ -185,7 +197,7 @@ class Answer:
 
     def body(self, text: str) -> object:
         """An answer that is not streamed."""
-        path, many = self.request.path, range(self.is_["choices"])
+        path, many = self.kind, range(self.is_["choices"])
         value: "str | None" = None if self.is_["answer"] == "some-null" and self.rng.random() < 0.4 else text
         out: dict = {"id": "x", "created": 1, "model": self.model}
         if self.is_["usage"] != "never":
@@ -209,9 +221,9 @@ class Answer:
 
     def chunk(self, text: "str | None", first: bool, last: bool, n: int) -> dict:
         """One event of a stream."""
-        if "generate" in self.request.path:
+        if "generate" in self.kind:
             return {"model_name": self.model, "model_version": "1", "text_output": text}
-        chat = self.request.path.endswith("chat/completions")
+        chat = self.kind == "chat/completions"
         out: dict = {"id": "x", "object": "chat.completion.chunk" if chat else "text_completion", "created": 1, "model": self.model, "choices": []}
         for i in range(self.is_["choices"]):
             if chat:
@@ -225,7 +237,7 @@ class Answer:
 
     def events(self, texts: list[str]) -> list[bytes]:
         """The stream as events, each with the empty line behind it."""
-        generate = "generate" in self.request.path
+        generate = "generate" in self.kind
         found: list = []
         if self.is_["role"] and not generate:
             found.append(self.chunk("", True, False, 0))

@@ -123,7 +123,9 @@ def requests(line: Line, a: Side, b: Side) -> list:
     posts = [[r for r in s.requests if r.method == "POST"] for s in (a, b)]
     others = [[f"{r.method} {r.path}" for r in s.requests if r.method != "POST"] for s in (a, b)]
     out = multisets("request/other", *others) if set(others[0]) != set(others[1]) else []
-    out += multisets("request/path", *([r.path for r in p] for p in posts)) if timed(line) or len(posts[0]) == len(posts[1]) else [Difference("request/count", *map(len, posts))]
+    if timed(line):
+        posts = [list({r.path: r for r in p}.values()) for p in posts]
+    out += multisets("request/path", *([r.path for r in p] for p in posts))
     out += headers(posts)
     bodies = [[r.json if line.by == "content" else masked(r.json) for r in p] for p in posts]
     if timed(line):

@@ -21,7 +21,7 @@ func watched(t *testing.T, args ...string) (metrics, events string, code int) {
 	out, in := io.Pipe()
 	interrupts, done := make(chan os.Signal, 1), make(chan int, 1)
 	env := tool.Env{
-		Args: append(args, "--live", "--live-keep", "1h"), Stdout: io.Discard, Stderr: in, Getenv: func(string) string { return "" },
+		Args: append(args, "--live", "--live-linger", "1h"), Stdout: io.Discard, Stderr: in, Getenv: func(string) string { return "" },
 		Interrupts: interrupts, Restore: func() {},
 	}
 	go func() {
@@ -122,8 +122,8 @@ func TestLiveFaults(t *testing.T) {
 	}{
 		{"run --live " + l.Addr().String(), "address already in use; name a free port"},
 		{"run --live=nonsense", "is not HOST:PORT"},
-		{"run --live-keep soon", `--live-keep: "soon" is not a time`},
-		{"run --live-keep=-1s", "is not a time"},
+		{"run --live-linger soon", `--live-linger: "soon" is not a time`},
+		{"run --live-linger=-1s", "is not a time"},
 		{"llm_perf --input-data prompts.jsonl --live=" + l.Addr().String(), "address already in use"},
 	} {
 		t.Chdir(t.TempDir())

@@ -29,7 +29,7 @@ type Limits struct {
 
 // Names of the limits in a plan, for those who go beyond one.
 const (
-	LimitAnswer    = "limits.answer"
+	LimitAnswer    = "limits.response"
 	LimitEvent     = "limits.event"
 	LimitHeader    = "limits.header"
 	LimitFile      = "limits.file"
@@ -52,8 +52,8 @@ func DefaultLimits() Limits {
 
 var limitsSpec = sync.OnceValue(func() codec[Limits] {
 	c := object(
-		always("answer", bytesSpec(), func(l *Limits) *Bytes { return &l.Answer }, "An answer that is buffered whole: not streamed, an error response, or a Triton stream. A longer one fails with class `too_large`."),
-		always("stream", bytesSpec(), func(l *Limits) *Bytes { return &l.Stream }, "How much of a stream is kept; the rest is counted and timed, and its text is dropped. Does not apply to Triton streams: `limits.answer` does."),
+		always("response", bytesSpec(), func(l *Limits) *Bytes { return &l.Answer }, "An answer that is buffered whole: not streamed, an error response, or a Triton stream. A longer one fails with class `too_large`."),
+		always("stream", bytesSpec(), func(l *Limits) *Bytes { return &l.Stream }, "How much of a stream is kept; the rest is counted and timed, and its text is dropped. Does not apply to Triton streams: `limits.response` does."),
 		always("event", bytesSpec(), func(l *Limits) *Bytes { return &l.Event }, "One event of a stream, comments included, or one message of a gRPC stream, uncompressed. A longer one fails with class `too_large`."),
 		always("header", bytesSpec(), func(l *Limits) *Bytes { return &l.Header }, "The headers of an answer. Longer ones fail with class `too_large`."),
 		always("raw", bytesSpec(), func(l *Limits) *Bytes { return &l.Raw }, "How much of an answer `output.keep_raw` keeps. The report says how many answers were cut."),

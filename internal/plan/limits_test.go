@@ -23,7 +23,7 @@ func TestParseBytes(t *testing.T) {
 }
 
 func TestLimitsOfAPlan(t *testing.T) {
-	p, err := load("p.yaml", []byte("target: {urls: http://localhost:1}\nlimits: {answer: 2GiB, file: 0, header: 1000}\n"))
+	p, err := load("p.yaml", []byte("target: {urls: http://localhost:1}\nlimits: {response: 2GiB, file: 0, header: 1000}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

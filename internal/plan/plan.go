@@ -122,7 +122,7 @@ type Target struct {
 	// NoPreflight: no request goes ahead of the run to find out whether such requests
 	// are answered at all.
 	NoPreflight bool
-	RetryAfter  string // what a closed loop does with that header: RetryHonour (also when empty) or RetryIgnore
+	RetryAfter  string // what a closed loop does with that header: RetryHonor (also when empty) or RetryIgnore
 	Triton      Triton // what only that protocol has
 	// Session and SLOHeaders are headers that differ from request to request or that
 	// mean something to this side too.

@@ -49,7 +49,7 @@ max_errors: 5%
 budgets: {dispatch_delay: 2ms, dispatch_delay_share: 2%, cpu: 90%, gc: 0, achieved: 0.5,
   token_drift: 1, short_output: 100%, clock_step: 0, start_skew: 7ms, clock_bound: 1s, resent: 3%, drift: 0.25,
   failures: 2%, unfinished: 3%, in_flight: 90%, client_stalled: 10%, client_longest_stall: 2s, prefix_cache_hits: 50%}
-limits: {answer: 2GiB, stream: 0, event: 0, header: 0, raw: 1000, file: 0, record: 0, tokenizer: 0, expansion: 2.5, template: 0, steps: 7, download: 0}
+limits: {response: 2GiB, stream: 0, event: 0, header: 0, raw: 1000, file: 0, record: 0, tokenizer: 0, expansion: 2.5, template: 0, steps: 7, download: 0}
 output: {dir: out, keep_raw: true}
 `
 

@@ -17,7 +17,7 @@ const mostRetries = 1000
 
 // What a closed loop does with the Retry-After of a server that is busy.
 const (
-	RetryHonour = "honour"
+	RetryHonor = "honor"
 	RetryIgnore = "ignore"
 )
 
@@ -31,7 +31,7 @@ var retriesSpec = sync.OnceValue(func() codec[Retries] {
 
 func (c *checker) retries(t *Target) {
 	if t.RetryAfter != "" {
-		c.choice("target.retry_after", t.RetryAfter, []string{RetryHonour, RetryIgnore})
+		c.choice("target.retry_after", t.RetryAfter, []string{RetryHonor, RetryIgnore})
 	}
 	retriesSpec().check(c, "target.retries", &t.Retries)
 	if t.Retries.Backoff > 0 && t.Retries.Count == 0 {

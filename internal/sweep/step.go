@@ -62,8 +62,8 @@ type Step struct {
 	Before    float64 `json:"backlog_before"` // requests due and not ended, on average over the third quarter of the sending
 	After     float64 `json:"backlog_after"`  // the same over the last quarter
 	Tolerated float64 `json:"backlog_grown_tolerated"`
-	Answered  float64 `json:"answered_per_s"` // requests that ended well, while there was a backlog
-	Upper     float64 `json:"answered_per_s_upper,omitempty"`
+	Answered  float64 `json:"responses_per_s"` // requests that ended well, while there was a backlog
+	Upper     float64 `json:"responses_per_s_upper,omitempty"`
 	Latency   float64 `json:"latency_p10_ms"`
 	Lag       float64 `json:"lag_p99_ms"` // by this client's own doing or the cap on requests in flight
 	Kept      bool    `json:"kept"`

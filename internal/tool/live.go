@@ -26,7 +26,7 @@ type Live struct {
 func liveFlags() manual.Group {
 	return manual.Group{Title: "Live page", Flags: []manual.Flag{
 		{Name: "live", Arg: "HOST:PORT", Optional: true, Help: "show the run in a browser while it goes on, and as Prometheus metrics on /metrics (default " + live.Default + "; docs/live.md)"},
-		{Name: "live-keep", Arg: "TIME", Help: "keep the live page this long after the run, or until Ctrl-C, such as 10m"},
+		{Name: "live-linger", Arg: "TIME", Help: "keep the live page this long after the run, or until Ctrl-C, such as 10m"},
 	}}
 }
 
@@ -86,13 +86,13 @@ func takeLive(line []string) (view *Live, rest []string, err error) {
 				value = mine[i]
 			}
 			on().Address = value
-		case "--live-keep":
+		case "--live-linger":
 			if !given && next {
 				i++
 				value = mine[i]
 			}
 			if on().Keep, err = time.ParseDuration(value); err != nil || view.Keep < 0 {
-				return nil, nil, fmt.Errorf("--live-keep: %q is not a time: use one such as 90s or 10m", value)
+				return nil, nil, fmt.Errorf("--live-linger: %q is not a time: use one such as 90s or 10m", value)
 			}
 		default:
 			rest = append(rest, mine[i])

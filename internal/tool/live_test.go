@@ -25,8 +25,8 @@ func TestTakeLive(t *testing.T) {
 		{"--live=anything a", &Live{Address: "anything"}, "a"},
 		{"--live plan.yaml", &Live{}, "plan.yaml"},
 		{"--live localhost:port", &Live{}, "localhost:port"},
-		{"--live-keep 5m", &Live{Keep: 5 * time.Minute}, ""},
-		{"--live :1 --live-keep=90s a", &Live{Address: ":1", Keep: 90 * time.Second}, "a"},
+		{"--live-linger 5m", &Live{Keep: 5 * time.Minute}, ""},
+		{"--live :1 --live-linger=90s a", &Live{Address: ":1", Keep: 90 * time.Second}, "a"},
 		{"profile -- --live :1", nil, "profile -- --live :1"},
 		{"--live -- -v", &Live{}, "-- -v"},
 		{"--lively", nil, "--lively"},
@@ -39,7 +39,7 @@ func TestTakeLive(t *testing.T) {
 			t.Errorf("%s: rest %q (-want +got):\n%s", tt.line, rest, diff)
 		}
 	}
-	for _, line := range []string{"--live-keep", "--live-keep --rate", "--live-keep 5", "--live-keep=-5s"} {
+	for _, line := range []string{"--live-linger", "--live-linger --rate", "--live-linger 5", "--live-linger=-5s"} {
 		if _, _, err := takeLive(strings.Fields(line)); err == nil {
 			t.Errorf("%s: no error", line)
 		}

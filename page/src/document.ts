@@ -80,7 +80,7 @@ export interface Capacity {
 
 // A level says yes, no or too close to call.
 export interface CapacityLevel {
-  stage: number; load: number; seconds: number; requests: number; answered_per_s: number; over?: string; cut?: boolean;
+  stage: number; load: number; seconds: number; requests: number; responses_per_s: number; over?: string; cut?: boolean;
   objectives: { value?: number; lo?: number; hi?: number; met: string }[] | null;
   met: string;
 }

@@ -142,7 +142,7 @@ func single(t topology, who role, does action, lasts time.Duration, name string)
 			s.Length += 2 * time.Second // so that the disk is full before the end
 			s.Load = []string{"--concurrency", fmt.Sprint(4 * s.Workers)}
 			if r.IntN(2) == 0 {
-				s.Load = append(s.Load, "--on-full", "stop")
+				s.Load = append(s.Load, "--on-disk-full", "stop")
 			}
 		}
 		s.Faults = []fault{f}

@@ -88,7 +88,7 @@ func (k *keeper) Keep(rec *record.Exchange) error {
 		}
 	}
 	if most := k.limits.Answer; most > 0 && len(rec.Body)+marks > most {
-		return fmt.Errorf("the answer is larger than %d bytes: raise limits.answer", most)
+		return fmt.Errorf("the answer is larger than %d bytes: raise limits.response", most)
 	}
 	rec.Room = math.MaxInt
 	if n := least(next, k.limits.Answer); n > 0 {

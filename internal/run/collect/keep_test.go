@@ -205,7 +205,7 @@ func TestEventsAreBounded(t *testing.T) {
 		"a comment":           {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + ": " + strings.Repeat("c", 1<<10), "raise limits.event"},
 		"many, all permitted": {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, strings.Repeat(short, 10), ""},
 		"an answer":           {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 3<<10), ""},
-		"too long an answer":  {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 70<<10), "raise limits.answer"},
+		"too long an answer":  {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 70<<10), "raise limits.response"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := of(openai.Protocol(), plan.EndpointChat)

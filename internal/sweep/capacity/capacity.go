@@ -75,7 +75,7 @@ type Level struct {
 	Load     float64 `json:"load"`
 	Seconds  float64 `json:"seconds"` // measured
 	Requests int64   `json:"requests"`
-	Answered float64 `json:"answered_per_s"`
+	Answered float64 `json:"responses_per_s"`
 	Rest     float64 `json:"rest,omitempty"` // seconds without a request before it
 	Over     string  `json:"over,omitempty"` // why it is more than the server keeps up with; empty: it is not
 	Cut      bool    `json:"cut,omitempty"`  // it was ended as soon as that was clear

@@ -15,7 +15,7 @@ import (
 // the run.
 func live(t *testing.T, args ...string) (address string, stop func()) {
 	t.Helper()
-	run := exec.Command(program, append([]string{"run", "--live", "--live-keep", "1h", "--quiet"}, args...)...)
+	run := exec.Command(program, append([]string{"run", "--live", "--live-linger", "1h", "--quiet"}, args...)...)
 	out, err := run.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

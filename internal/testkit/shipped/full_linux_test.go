@@ -38,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 		t.Run(tt.onFull, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "out")
-			code, out := on(t, "8", "run", "--concurrency", "16", "--requests", "600", "--on-full", tt.onFull, "--out", dir, "--quiet")
+			code, out := on(t, "8", "run", "--concurrency", "16", "--requests", "600", "--on-disk-full", tt.onFull, "--out", dir, "--quiet")
 			if code != 1 || !strings.Contains(out, tt.says) || !strings.Contains(out, "requests.jsonl.zst") || !strings.Contains(out, "file too large") {
 				t.Errorf("exit code %d: %s", code, out)
 			}

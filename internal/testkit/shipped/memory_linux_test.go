@@ -153,8 +153,8 @@ func TestMemoryOfEndlessAnswers(t *testing.T) {
 	}{
 		"one event":    {endless(streamHead+"data: ", "x"), "limits.event"},
 		"one comment":  {endless(streamHead+": ", "x"), "limits.event"},
-		"one document": {endless(whole+"{\"choices\":[", "{},"), "limits.answer"},
-		"refusal":      {endless("HTTP/1.1 500 No\r\nConnection: close\r\n\r\n", "no "), "limits.answer"},
+		"one document": {endless(whole+"{\"choices\":[", "{},"), "limits.response"},
+		"refusal":      {endless("HTTP/1.1 500 No\r\nConnection: close\r\n\r\n", "no "), "limits.response"},
 		"headers":      {endless("HTTP/1.1 200 OK\r\n", "X-More: of this\r\n"), "limits.header"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -237,8 +237,8 @@ func TestTLSWithoutHTTP2(t *testing.T) {
 func TestLargestAnswer(t *testing.T) {
 	s := serve(t, echo)
 	for _, encoding := range []string{"", "gzip"} {
-		c := s.client(t, Options{Control: bounded.Limit{Name: "limits.answer", Bytes: 1000}, Compression: encoding})
-		if _, err := c.Call(t.Context(), unaryMethod, make([]byte, 2000)); err == nil || !strings.Contains(err.Error(), "larger than 1000 bytes: raise limits.answer") {
+		c := s.client(t, Options{Control: bounded.Limit{Name: "limits.response", Bytes: 1000}, Compression: encoding})
+		if _, err := c.Call(t.Context(), unaryMethod, make([]byte, 2000)); err == nil || !strings.Contains(err.Error(), "larger than 1000 bytes: raise limits.response") {
 			t.Errorf("compressed with %q: %v", encoding, err)
 		}
 		if _, err := c.Call(t.Context(), unaryMethod, make([]byte, 990)); err != nil {

@@ -77,7 +77,7 @@ function table(c: Capacity): HTMLElement {
   const all = c.objectives ?? [];
   const badge = (met: string) => { const w = words.find((x) => x[0] === met); return h("span", { class: "badge " + (w?.[3] ?? "none") }, w?.[2] ?? met); };
   const rows = byLoad(c).map((l) => h("tr", {},
-    h("th", { scope: "row", class: "number" }, value(l.load, "")), h("td", { class: "number" }, count(l.requests)), h("td", { class: "number" }, seconds(l.seconds)), h("td", { class: "number" }, value(l.answered_per_s, "")),
+    h("th", { scope: "row", class: "number" }, value(l.load, "")), h("td", { class: "number" }, count(l.requests)), h("td", { class: "number" }, seconds(l.seconds)), h("td", { class: "number" }, value(l.responses_per_s, "")),
     ...all.map((o, i) => { const seen = l.objectives?.[i]; return h("td", { class: "number" + (seen?.met === "no" ? " bad" : "") }, seen?.value === undefined ? "–" : value(seen.value, o.unit)); }),
     h("td", {}, badge(l.met)), h("td", { class: "why" }, l.over ?? "")));
   const head = [c.by === "concurrency" ? "In flight" : "Requests/s", "Requests", "Measured for", "Answers/s", ...all.map((o) => o.objective)];

@@ -62,7 +62,7 @@ func serverFlags() []option {
 		{name: "timeout", arg: "TIME", path: "target.timeouts.request", help: "total request timeout (default 10m); 0: none"},
 		{name: "connect-timeout", arg: "TIME", path: "target.timeouts.connect", help: "timeout for DNS, connect and TLS handshake (default 10s)"},
 		{name: "no-preflight", help: "do not send a short test request before the run"},
-		{name: "retry-after", arg: "WHAT", path: "target.retry_after", help: "in closed loop, on a 429 or 503 with Retry-After: honour (default: wait, at most a minute) or ignore"},
+		{name: "retry-after", arg: "WHAT", path: "target.retry_after", help: "in closed loop, on a 429 or 503 with Retry-After: honor (default: wait, at most a minute) or ignore"},
 		{name: "first-byte-timeout", arg: "TIME", path: "target.timeouts.first_byte", help: "timeout for the first byte of a response (default: none)"},
 		{name: "stall-timeout", arg: "TIME", path: "target.timeouts.stall", help: "timeout between two reads of a response (default: none)"},
 	}
@@ -154,7 +154,7 @@ func outputFlags() []option {
 		{name: "out", arg: "DIR", path: "output.dir", help: "directory for records and reports (default: print only); {timestamp}, {model} and {name} are filled in"},
 		{name: "keep", arg: "WHAT", values: kept(), help: "what records hold of responses: none, text (default) or raw, every byte of requests and responses"},
 		{name: "export", arg: "FILE", help: "also write a table with one row per request: .parquet, .csv or .jsonl; .json for a profile export (docs/export.md)"},
-		{name: "on-full", arg: "WHAT", path: "output.on_full", help: "when records can no longer be written, as on a full disk: continue without them (default) or stop"},
+		{name: "on-disk-full", arg: "WHAT", path: "output.on_disk_full", help: "when records can no longer be written, as on a full disk: continue without them (default) or stop"},
 		{name: "name", arg: "TEXT", path: "name", help: "name of the run in reports"},
 		{name: "html", arg: "FILE", help: "also write the report as a page: one file that opens in any browser"},
 		{name: "json", help: "print the result as JSON and nothing else"},

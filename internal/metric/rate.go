@@ -142,7 +142,7 @@ func client() []Def {
 			One:     func(r *Request) (int64, bool) { return int64(r.Held), r.Held > 0 },
 		}),
 		ms(Def{
-			ID: "dispatch_delay", Name: "Client's own delay", Failed: true,
+			ID: "dispatch_delay", Name: "Client delay", Failed: true,
 			Formula: "max(0, Sent − Due − Held − time to open the connection); in closed loop without the first wave, which is due all at once",
 			Help:    "The part of the lag caused by this client. The verdict is based on it.",
 			One:     ownDelay,

@@ -53,10 +53,10 @@ func rates() []row {
 // where all is well.
 func clients() []row {
 	return []row{
-		{metric: "lag", label: "sent after due"},
+		{metric: "lag", label: "send lag"},
 		{metric: "slot_wait", label: "waited for a slot"},
-		{metric: "dispatch_delay", label: "own delay"},
-		{metric: "read_delay", label: "read late by"},
+		{metric: "dispatch_delay", label: "client delay"},
+		{metric: "read_delay", label: "read delay"},
 		{metric: "connect_time", label: "connect"},
 		{metric: "tls_time", label: "TLS"},
 	}

@@ -99,7 +99,7 @@ function parts(title: string, all: Part[] | undefined): HTMLElement | null {
 
 // client says what this program's own part in the figures was.
 function client(stage: Stage): HTMLElement | null {
-  const names: Row[] = [{ metric: "lag", label: "sent after due" }, { metric: "slot_wait", label: "waited for a slot" }, { metric: "dispatch_delay", label: "own delay" }, { metric: "read_delay", label: "read late by" }, { metric: "connect_time", label: "connect" }, { metric: "tls_time", label: "TLS" }];
+  const names: Row[] = [{ metric: "lag", label: "send lag" }, { metric: "slot_wait", label: "waited for a slot" }, { metric: "dispatch_delay", label: "client delay" }, { metric: "read_delay", label: "read delay" }, { metric: "connect_time", label: "connect" }, { metric: "tls_time", label: "TLS" }];
   const texts = names.flatMap((r) => {
     const m = stage.metrics[r.metric];
     if (!m || m.p50 === undefined) return [];

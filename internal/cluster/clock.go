@@ -29,11 +29,11 @@ func (w *worker) setClock(ctx context.Context) error {
 	own := w.opt.NewClock(0)
 	known := offset.New(own.Now, offset.Drift)
 	if err := known.Measure(ctx, w.askClock, trips); err != nil {
-		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
+		return fmt.Errorf("synchronizing the clock with the coordinator: %w", err)
 	}
 	estimate, err := known.Track().At(own.Now())
 	if err != nil {
-		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
+		return fmt.Errorf("synchronizing the clock with the coordinator: %w", err)
 	}
 	w.clock = w.opt.NewClock(own.Now() + estimate.Offset)
 	w.error = offset.New(w.clock.Now, offset.Drift)

@@ -33,7 +33,7 @@ type span struct {
 
 func newFile(dir string, p *plan.Plan) (*file, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making a place for the records: %w", err)
+		return nil, fmt.Errorf("creating the record file: %w", err)
 	}
 	text, err := plan.Encode(p)
 	if err == nil {

@@ -338,7 +338,7 @@ func (w *worker) leave(ctx context.Context, cut bool) error {
 	case cut:
 		return fmt.Errorf("%w; what was recorded is in %s", w.lease.err, w.opt.Dir)
 	}
-	return fmt.Errorf("telling the coordinator: %w; what was recorded is in %s", err, w.opt.Dir)
+	return fmt.Errorf("sending to the coordinator: %w; what was recorded is in %s", err, w.opt.Dir)
 }
 
 // close ends the records, and waits until the coordinator has them where it is still there.

@@ -19,7 +19,7 @@ func TestRequestsThatDidNotEnd(t *testing.T) {
 			if r.Seq%every == 0 {
 				r.Marks, r.Events, r.Text, r.Out = nil, nil, nil, record.Tokens{Local: -1}
 				r.End = r.Sent + age
-				r.Failure = &record.Failure{Class: record.CutOff, Message: "still under way when the drain time was over", At: r.End}
+				r.Failure = &record.Failure{Class: record.CutOff, Message: "drain timeout exceeded", At: r.End}
 			}
 		}
 	}

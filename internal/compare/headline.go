@@ -12,7 +12,7 @@ import (
 // Why a row has no interval.
 const (
 	fewRequests = "too few requests to say"
-	noRequests  = "there are no single requests to work an interval out of"
+	noRequests  = "no per-request data: cannot compute an interval"
 	notOnFirst  = "not measured on the first side"
 	notOnOther  = "not measured on the other side"
 	neverEnded  = "requests did not end: those that did cannot say between what the difference lies"

@@ -258,7 +258,7 @@ func TestBadArguments(t *testing.T) {
 		{[]string{a, filepath.Join(dir, "none")}, "none is not an output directory"},
 		{[]string{a, "x="}, "names no path"},
 		{[]string{a, ",,"}, "names no path"},
-		{[]string{a}, "there is one side"},
+		{[]string{a}, "need at least two runs to compare"},
 		{[]string{a, a + "," + filepath.Join(dir, "none")}, "none is not an output directory"},
 		{[]string{a, dir + "/a/" + run.PlanFile}, "not an output directory"},
 	} {

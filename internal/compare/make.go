@@ -39,7 +39,7 @@ func (e *RefusedError) Error() string {
 func Make(sides []Side, o Options) (*Comparison, error) {
 	o.Confidence, o.Size = cmp.Or(o.Confidence, estimate.Confidence), cmp.Or(o.Size, 0.05)
 	if len(sides) < 2 {
-		return nil, errors.New("there is one side: name two or more to compare")
+		return nil, errors.New("need at least two runs to compare, got one")
 	}
 	c := &Comparison{
 		Schema: Schema, Version: o.Version, Confidence: o.Confidence, Size: o.Size,

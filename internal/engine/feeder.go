@@ -82,7 +82,7 @@ func (q *queue) add(ctx context.Context, j job) bool {
 // next is the prompt of the stage's share that it takes next.
 func (q *queue) next() int64 { return q.share.Place(q.taken) }
 
-var errSourceEnded = errors.New("the prompts have come to an end")
+var errSourceEnded = errors.New("no more prompts")
 
 // ahead is how many prepared requests wait in all queues together, and fewest in each at
 // least.

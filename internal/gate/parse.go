@@ -90,13 +90,13 @@ func (g *Gate) level(text string) (string, error) {
 		}
 		rest = strings.TrimSpace(rest[len(quoted):])
 		if !strings.HasPrefix(rest, ":") {
-			return "", faultf(usage, "there is no colon behind the level")
+			return "", faultf(usage, "missing ':' after the level")
 		}
 		rest = rest[1:]
 	} else {
 		var ok bool
 		if name, rest, ok = strings.Cut(rest, ":"); !ok {
-			return "", faultf(usage, "there is no colon behind the level")
+			return "", faultf(usage, "missing ':' after the level")
 		}
 		name = strings.TrimSpace(name)
 	}
@@ -129,7 +129,7 @@ func (g *Gate) level(text string) (string, error) {
 func (g *Gate) compare(text string) (left, right string, err error) {
 	i := strings.IndexAny(text, "<>=!≤≥")
 	if i < 0 {
-		return "", "", faultf(example, "%s compares with nothing", quote(text))
+		return "", "", faultf(example, "%s has no right-hand side", quote(text))
 	}
 	left, right = strings.TrimSpace(text[:i]), text[i:]
 	n := len(right) - len(strings.TrimLeft(right, "<>=!≤≥"))
@@ -168,7 +168,7 @@ func (g *Gate) figure(text string) error {
 	var ok bool
 	if g.Metric, ok = Named(name); !ok {
 		if startsNumber(text) {
-			return faultf(example, "%s is not a metric: it goes on the left", quote(text))
+			return faultf(example, "%s is not a metric; write METRIC OP VALUE", quote(text))
 		}
 		return unknownMetric(name)
 	}

@@ -90,7 +90,7 @@ func families(p *run.Progress, version string) []*dto.MetricFamily {
 	if p.Plan.Name != "" {
 		common = common.and("name", p.Plan.Name)
 	}
-	out.gauge("inferometer_run_info", "The run that is under way, or was the last one.", 1, common.and("version", version, "protocol", p.Plan.Target.Protocol))
+	out.gauge("inferometer_run_info", "The current or most recent run.", 1, common.and("version", version, "protocol", p.Plan.Target.Protocol))
 	over := 0.0
 	if p.Result != nil {
 		over = 1
@@ -134,7 +134,7 @@ func (p *page) measured(part *metric.LivePart, l labels, judged bool) {
 	if judged {
 		p.counter("inferometer_good_requests_total", "Requests that met all objectives.", part.Good.Load(), l)
 	}
-	p.counter("inferometer_input_tokens_total", "Prompt tokens of requests that went well.", part.Input.Load(), l)
+	p.counter("inferometer_input_tokens_total", "Prompt tokens of successful requests.", part.Input.Load(), l)
 	p.counter("inferometer_output_tokens_total", "Tokens of the answers to requests that went well.", part.Output.Load(), l)
 	p.histogram("inferometer_time_to_first_token_seconds", "From the first byte sent to the first output token.", &part.TTFT, l)
 	p.histogram("inferometer_inter_token_latency_seconds", "Time between output tokens.", &part.ITL, l)

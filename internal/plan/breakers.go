@@ -46,7 +46,7 @@ func (c *checker) breakers(breakers []Breaker) {
 	for i := range breakers {
 		b, at := &breakers[i], fmt.Sprintf("breakers[%d]", i)
 		if b.Name == "" {
-			c.add(at+".name", "is missing", "reports need to call it something")
+			c.add(at+".name", "is missing", "needs a name")
 		}
 		if len(b.Matches) == 0 {
 			c.add(at+".matches", "is missing", "say which requests count")

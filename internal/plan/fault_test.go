@@ -42,7 +42,7 @@ p.yaml:8:45: data.output.mean: must be a number, is "a"`},
 		{"form and sense together", "seed: x\nstages: [{rate: 5}]\ntarget: {urls: 'localhost:8000'}",
 			`p.yaml:1:7: seed: must be a whole number, is "x"
 p.yaml:3:16: target.urls[0]: has no scheme: "localhost:8000" (did you mean http://localhost:8000?)
-p.yaml:2:17: stages[0].rate: the load never ends (give duration or requests)`},
+p.yaml:2:17: stages[0].rate: the load has no end (give duration or requests)`},
 		{"first cause only", "stages: [{rate: 5, duration: 5}, {rate: 5, durration: 5s, arrival: poison}]", `p.yaml:1:30: stages[0].duration: 5 has no unit: write 5s or 5ms
 p.yaml:1:44: stages[1].durration: unknown field (did you mean "duration"?)
 p.yaml:1:68: stages[1].arrival: unknown value "poison"; did you mean "poisson"? (one of constant, poisson, gamma)`},
@@ -80,14 +80,14 @@ p.yaml:11:62: stages[8].cv: only for a rate (give rate, or leave it out)
 p.yaml:11:55: stages[8].max_in_flight: only for a rate: concurrency says how many are in flight (leave it out)
 p.yaml:12:31: stages[9].ramp_to: a ramp needs a duration (give duration: the time that the ramp takes)
 p.yaml:13:31: stages[10].ramp_to: a concurrency is a whole number, this is 7.5
-p.yaml:14:19: stages[11].concurrency: the load never ends (give duration or requests)
+p.yaml:14:19: stages[11].concurrency: the load has no end (give duration or requests)
 p.yaml:15:45: stages[12].duration: must not be negative, is -5s
 p.yaml:16:42: stages[13].warmup.duration: must not be negative, is -4s
 p.yaml:16:28: stages[13].duration: is 900h, more than 30 days
 p.yaml:16:52: stages[13].gap: must not be negative, is -1s
 p.yaml:16:12: stages[13].rate: is 1e-09, less than 1e-06 (requests per second)`},
 		{"a later version", "later: {}\nversion: 2\nstages: []", "p.yaml:2:10: version: is 2; this program reads version 1 (a newer Inferometer reads it)"},
-		{"no stages", "stages: []", "p.yaml:1:9: stages: there are none: nothing would be sent (give one with concurrency or rate)"},
+		{"no stages", "stages: []", "p.yaml:1:9: stages: is empty: no requests would be sent (give one with concurrency or rate)"},
 		{"target", `
 version: 0
 target:

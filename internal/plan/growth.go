@@ -39,7 +39,7 @@ func (c *checker) growth(path string, p *Plan, s *Stage) {
 	}
 	switch {
 	case s.Concurrency < 1:
-		c.lacks(at, path+".concurrency", "has nothing to begin with", "give concurrency: the requests that are sent at once")
+		c.lacks(at, path+".concurrency", "needs an initial concurrency", "give concurrency: the requests that are sent at once")
 	case g.To < s.Concurrency:
 		c.add(at+".to", fmt.Sprintf("is %d, less than the concurrency it begins with (%d)", g.To, s.Concurrency), "")
 	case g.Step > 0 && (g.To-s.Concurrency)%g.Step != 0:

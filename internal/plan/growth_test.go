@@ -32,7 +32,7 @@ func TestGrowthFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"stages: [{concurrency: 1, growth: {to: 7, step: 4, responses: 5}}]":                               "steps of 4 do not lead from 1 to 7",
 		"stages: [{concurrency: 8, growth: {to: 7, step: 1, responses: 5}}]":                               "is 7, less than the concurrency it begins with (8)",
-		"stages: [{growth: {to: 7, step: 1, responses: 5}}]":                                               "has nothing to begin with",
+		"stages: [{growth: {to: 7, step: 1, responses: 5}}]":                                               "needs an initial concurrency",
 		"stages: [{concurrency: 1, growth: {to: 7, step: 1}}]":                                             "stages[0].growth.responses: must be from 1 to",
 		"stages: [{concurrency: 1, growth: {to: 7, responses: 2}}]":                                        "stages[0].growth.step: must be from 1 to",
 		"stages: [{concurrency: 1, duration: 5s, growth: {to: 7, step: 1, responses: 5}}]":                 "stages[0].duration: cannot be combined with growth",

@@ -280,7 +280,7 @@ func (c *checker) intervals(path string, s *Stage, endless bool) {
 	case s.Concurrency != 0 || s.Rate != 0 || s.CV != 0 || s.RampTo != 0:
 		c.lacks(path+".intervals", path, "cannot be combined with concurrency, rate, cv and ramp_to", "leave one of them out")
 	case s.Duration == 0 && s.Requests == 0 && !endless:
-		c.lacks(path+".intervals", path, "the load never ends", "give duration or requests")
+		c.lacks(path+".intervals", path, "the load has no end", "give duration or requests")
 	}
 }
 

@@ -17,7 +17,7 @@ const mostRetries = 1000
 
 // What a closed loop does with the Retry-After of a server that is busy.
 const (
-	RetryHonor = "honor"
+	RetryHonor  = "honor"
 	RetryIgnore = "ignore"
 )
 

@@ -138,7 +138,7 @@ func (c *checker) tensors(p *Plan) {
 
 func (c *checker) sequences(at string, s *Sequences) {
 	if s.Mode == SequencesOff && *s != (Sequences{Mode: SequencesOff}) {
-		c.add(at, "there are none, and yet it is said how they are", "leave the rest out, or set mode to on")
+		c.add(at, "has settings but is off", "leave the rest out, or set mode to on")
 	}
 	if s.Serial && s.Live == 0 {
 		c.add(at+".serial", "there is no live", "say how many sequences are under way at a time; without it requests wait for answers anyway")

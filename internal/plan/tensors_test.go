@@ -69,7 +69,7 @@ func TestTensorFaults(t *testing.T) {
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {shapes: [A, 'A:0', 'A:1,2']}}", `data.tensors.shapes[1]: "A:0" is not a shape`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {files: ['']}}", `data.tensors.files[0]: is empty`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {batch: -1}}", `data.tensors.batch`},
-		{"target: {urls: [grpc://h]}\ndata: {tensors: {sequences: {mode: off, live: 3}}}", `there are none, and yet it is said how they are`},
+		{"target: {urls: [grpc://h]}\ndata: {tensors: {sequences: {mode: off, live: 3}}}", `has settings but is off`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {sequences: maybe}}", `data.tensors.sequences.mode: unknown value "maybe"`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {sequences: {live: 3, ids: 2}}}", `2 ids are too few for 3 sequences at a time`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {sequences: {first_id: 18446744073709551615, ids: 2}}}", `ids go beyond 64 bits`},

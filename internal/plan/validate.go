@@ -45,7 +45,7 @@ func check(p *Plan, known Known) Faults {
 		c.add("tokenizer.name", "is empty", "name the model's tokenizer, "+TokenizerBuiltin+" or "+TokenizerWords)
 	}
 	if len(p.Stages) == 0 {
-		c.add("stages", "there are none: nothing would be sent", "give one with concurrency or rate")
+		c.add("stages", "is empty: no requests would be sent", "give one with concurrency or rate")
 	}
 	if len(p.Stages) > mostStages {
 		c.add("stages", fmt.Sprintf("there are %d, more than %d", len(p.Stages), mostStages), "")

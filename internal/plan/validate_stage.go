@@ -60,7 +60,7 @@ func (c *checker) open(path string, s *Stage, endless bool) {
 		c.amount(path+".cv", s.CV, mostCV)
 	}
 	if s.Duration == 0 && s.Requests == 0 && !endless {
-		c.lacks(path+".rate", path, "the load never ends", "give duration or requests")
+		c.lacks(path+".rate", path, "the load has no end", "give duration or requests")
 	}
 	const least = 1e-6 // one request in twelve days
 	if s.Rate > 0 && s.Rate < least {
@@ -86,7 +86,7 @@ func (c *checker) closed(path string, s *Stage, endless bool) {
 		c.lacks(path+".max_in_flight", path+".rate", "only for a rate: concurrency says how many are in flight", "leave it out")
 	}
 	if s.Duration == 0 && s.Requests == 0 && !endless && !s.Growth.On() {
-		c.lacks(path+".concurrency", path, "the load never ends", "give duration or requests")
+		c.lacks(path+".concurrency", path, "the load has no end", "give duration or requests")
 	}
 }
 

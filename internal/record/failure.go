@@ -29,7 +29,7 @@ const (
 	BadBody       Class = "bad_body"     // an answer that is not what the protocol says
 	TooLarge      Class = "too_large"    // an answer, an event or headers beyond a limit of the plan
 	Cancelled     Class = "cancelled"    // stopped by the user before its end
-	CutOff        Class = "cut_off"      // still under way when the drain time was over
+	CutOff        Class = "cut_off"      // in flight when the drain timeout was exceeded
 	WorkerLost    Class = "worker_lost"  // its worker ended, or was cut off, before the answer was recorded
 )
 

@@ -13,7 +13,7 @@ import (
 func cut(r *record.Record, at time.Duration) {
 	r.Marks, r.Events, r.Out = nil, nil, record.Tokens{Local: -1}
 	r.End = at
-	r.Failure = &record.Failure{Class: record.CutOff, Message: "still under way when the drain time was over", At: at}
+	r.Failure = &record.Failure{Class: record.CutOff, Message: "drain timeout exceeded", At: at}
 }
 
 // TestUnfinished: requests that hang until they are cut off make a run invalid, and its figures say

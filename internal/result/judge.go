@@ -100,7 +100,7 @@ func (j *judge) runNotes(fold *metric.Fold) {
 	case plan.TokenizerWords:
 		j.note(wholeRun, "Lengths that this client makes or counts are in words, not in the model's tokens%v.", named)
 	case plan.TokenizerBuiltin:
-		j.note(wholeRun, "Lengths that this client makes or counts are in tokens of GPT-2, not of the model%v.", named)
+		j.note(wholeRun, "Prompt lengths are in GPT-2 tokens, not the model's%v.", named)
 	}
 	j.workers()
 	if len(j.facts.Health) < 2 {

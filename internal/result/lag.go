@@ -64,5 +64,5 @@ func meanGap(t *metric.Totals) time.Duration {
 }
 
 func late(value float64, at string, budget float64) string {
-	return fmt.Sprintf("Requests went out late because the client was slow: %s at %s (budget %s).", number.Millis(value), at, number.Millis(budget))
+	return fmt.Sprintf("The client delayed requests: %s at %s (budget %s).", number.Millis(value), at, number.Millis(budget))
 }

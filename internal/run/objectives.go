@@ -102,9 +102,9 @@ func objectiveOf(p *plan.Plan, g *gate.Gate) (objective, error) {
 		o.Allowed = min(max(o.Allowed, 0.001), 0.999)
 		o.Least = stat.MinSamples(1 - o.Allowed)
 	case o.def.Rate != nil:
-		return o, fmt.Errorf("%s says how much load there is, not how well it is served (use ttft, itl, tpot, latency, goodput or errors)", g.Metric.Short)
+		return o, fmt.Errorf("%s is a load metric, not a quality metric (use ttft, itl, tpot, latency, goodput or errors)", g.Metric.Short)
 	case o.Above != g.Metric.Higher || !g.Metric.Higher && !g.Metric.Lower:
-		return o, fmt.Errorf("it does not become harder to meet with more load, so there is no highest load that meets it")
+		return o, fmt.Errorf("it does not get harder with load, so it has no maximum load")
 	case g.Stat == "avg":
 		o.Least = 200
 	case strings.HasPrefix(g.Stat, "p"):

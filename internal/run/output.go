@@ -55,7 +55,7 @@ func openOutput(p *plan.Plan, opt *Options, h record.Header, alarm func(error)) 
 	if passing { // what was warm-up, what workers saw, what is exported or drawn and intervals take the records out again
 		var err error
 		if dir, err = os.MkdirTemp("", "inferometer-records-*"); err != nil {
-			return nil, fmt.Errorf("making a place for the records: %w", err)
+			return nil, fmt.Errorf("creating the record file: %w", err)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -102,14 +102,14 @@ func checkOutput(dir string, replace bool) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking into the output directory: %w", err)
+		return fmt.Errorf("reading the output directory: %w", err)
 	}
 	if replace {
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(Files(), e.Name()) })
 	}
 	for _, e := range entries {
 		if e.Name() == RecordsFile {
-			return fmt.Errorf("output directory %s holds another run: choose another directory, or remove that one", dir)
+			return fmt.Errorf("output directory %s already contains a run: use another directory or delete it", dir)
 		}
 	}
 	if len(entries) > 0 {

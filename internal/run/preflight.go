@@ -162,7 +162,7 @@ func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) err
 	if adapters := pre.plan.Data.Adapters; len(adapters) > 0 {
 		asked = adapters[i%len(adapters)].Name
 	}
-	do := message.New("check %v, %v and %v", message.Endpoint, message.Path, message.Extra).Or("check what is asked for")
+	do := message.New("check %v, %v and %v", message.Endpoint, message.Path, message.Extra).Or("check the request settings")
 	switch denied := f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden; {
 	case f.Class != record.HTTPStatus:
 		do = message.New("this is not a response of protocol %s, endpoint %s: check the URL%v", t.Protocol, t.Endpoint,

@@ -340,7 +340,7 @@ func (p *preparation) unwritten(err error) {
 		p.opt.warn(fmt.Sprintf("%v. The run is ended, as its plan has it.", err))
 		return
 	}
-	p.opt.warn(fmt.Sprintf("%v. The run goes on without records.", err))
+	p.opt.warn(fmt.Sprintf("%v. Continuing without records.", err))
 }
 
 // unshipped reports that a worker cannot write its records, which are not known anywhere else: the run ends.

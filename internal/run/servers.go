@@ -44,7 +44,7 @@ func (prep *preparation) servers(secret secrets) (*servers, error) {
 	for i := range p.Target.URLs {
 		one, err := prep.protocol.Probe(p, i, o)
 		if err != nil {
-			return nil, fmt.Errorf("asking %s about itself: %w", plan.SafeURL(p.Target.URLs[i]), err)
+			return nil, fmt.Errorf("reading server metadata from %s: %w", plan.SafeURL(p.Target.URLs[i]), err)
 		}
 		s.list = append(s.list, one)
 	}

@@ -70,7 +70,7 @@ func tlsConfig(t plan.TLS, files bounded.Limit) (*tls.Config, error) {
 		}
 		c.RootCAs = x509.NewCertPool()
 		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
-			errs = append(errs, fmt.Errorf("%s holds no certificate in PEM form", t.CA))
+			errs = append(errs, fmt.Errorf("%s contains no PEM certificate", t.CA))
 		}
 	}
 	if t.Cert != "" || t.Key != "" {
@@ -310,7 +310,7 @@ func (e *answerError) advice(keyed bool) message.Message {
 	case (e.status == http.StatusUnauthorized || e.status == http.StatusForbidden) && keyed:
 		return message.New("; is the API key the right one?")
 	case e.status == http.StatusUnauthorized || e.status == http.StatusForbidden:
-		return message.New("; pass its API key with %v", message.APIKey).Or("; is there an API key to give?")
+		return message.New("; pass its API key with %v", message.APIKey).Or("; is an API key required?")
 	}
 	return message.New("; name the model with %v", message.Model)
 }
@@ -341,7 +341,7 @@ func (p *lister) ask(ctx context.Context, client *http.Client, base string, t pl
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
 	if err != nil {
-		return nil, &answerError{text: "the answer broke off: " + err.Error()}
+		return nil, &answerError{text: "response truncated: " + err.Error()}
 	}
 	return readModels(resp, body)
 }

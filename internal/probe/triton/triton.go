@@ -187,7 +187,9 @@ func (p *Probe) gather(ctx context.Context, all []*kserve.ModelStatistics, s ste
 // step of the ensemble as well.
 func addAll(list, more []record.ModelStats) []record.ModelStats {
 	for _, m := range more {
-		if !slices.ContainsFunc(list, func(o record.ModelStats) bool { return o.Name == m.Name && o.Version == m.Version && o.AnyVersion == m.AnyVersion }) {
+		if !slices.ContainsFunc(list, func(o record.ModelStats) bool {
+			return o.Name == m.Name && o.Version == m.Version && o.AnyVersion == m.AnyVersion
+		}) {
 			list = append(list, m)
 		}
 	}

@@ -115,7 +115,7 @@ func oneStage() *result.Result {
 			Counts: result.Counts{Sent: 1400, OK: 1390, Failed: 10, CutOff: 3, Warmup: 64},
 			Failures: []result.Failures{
 				{Class: "http_status", Status: 503, Count: 7, Example: `{"error": {"message": "the server is overloaded, please try again later", "type": "overloaded_error"}}`},
-				{Class: "cut_off", Count: 3, Example: "still under way when the drain time was over"},
+				{Class: "cut_off", Count: 3, Example: "drain timeout exceeded"},
 			},
 			Tokens: result.Tokens{Tokenizer: "words", Input: map[string]int64{"tokenizer": 1390}, Output: map[string]int64{"server": 1380, "events": 10, "none": 0}},
 			Goodput: []result.SLO{

@@ -24,11 +24,11 @@ func (p *printer) verdict(r *result.Result) {
 			p.line(l)
 		}
 	case v.Valid:
-		p.line(p.style.Good("VALID") + ": all " + number.Things(int64(len(v.Checks)), "check") + " within budget.")
+		p.line(p.style.Good("VALID") + ": all " + number.Things(int64(len(v.Checks)), "check") + " passed.")
 	case v.Status == result.Inconclusive:
-		p.line(p.style.Bad("INCONCLUSIVE") + ": too little was measured to tell whether to trust this.")
+		p.line(p.style.Bad("INCONCLUSIVE") + ": not enough data to judge this run.")
 	default:
-		p.line(p.style.Bad("INVALID") + ": do not rely on these figures.")
+		p.line(p.style.Bad("INVALID") + ": do not use these results.")
 	}
 	for _, reason := range v.Reasons {
 		p.item(reason)

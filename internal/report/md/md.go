@@ -95,7 +95,7 @@ func (p *printer) verdict(r *result.Result, o *Options) {
 	case r.Differs():
 		p.line("%s", prose(v.Summary, textWidth))
 	case v.Valid:
-		p.line("All %s within budget.", number.Things(int64(len(v.Checks)), "check"))
+		p.line("All %s passed.", number.Things(int64(len(v.Checks)), "check"))
 	case v.Status == result.Inconclusive:
 		p.line("Too little was measured to tell whether to trust this.")
 	default:

@@ -214,7 +214,7 @@ func (m *Metrics) course(s *timeline.Stage, put func(name, help, unit string, su
 				count("inferometer.requests", "", "", step.Failed[phase][class], in, otlp.Text("error.type", string(class)))
 			}
 		}
-		count("inferometer.tokens.input", "Prompt tokens of requests that went well.", "{token}", step.In)
+		count("inferometer.tokens.input", "Prompt tokens of successful requests.", "{token}", step.In)
 		count("inferometer.tokens.output", "Tokens of the answers to requests that went well.", "{token}", step.Out)
 		put("inferometer.requests.in_flight", "Requests sent and not ended.", "{request}", false, otlp.Number{Time: at, Int: new(step.InFlight()), Attributes: []otlp.Attribute{stage}})
 	}

@@ -91,7 +91,7 @@ func (b *board) stage(s *timeline.Stage) {
 		if s.Index < len(b.run.Rates) && b.run.Rates[s.Index] > 0 {
 			b.gauge(at, b.run.Rates[s.Index], "inferometer_requested_rate", "Requests per second that the load asks for.", "stage", name)
 		}
-		b.counter(at, step.In, "inferometer_input_tokens_total", "Prompt tokens of requests that went well.", "stage", name)
+		b.counter(at, step.In, "inferometer_input_tokens_total", "Prompt tokens of successful requests.", "stage", name)
 		b.counter(at, step.Out, "inferometer_output_tokens_total", "Tokens of the answers to requests that went well.", "stage", name)
 		for k, metric := range timeline.Metrics() {
 			sums[k].Merge(&step.Spread[k])

@@ -18,7 +18,7 @@ func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan, log message.Log) (*sou
 		return found, err
 	}
 	reason, _, _ := strings.Cut(err.Error(), "\n")
-	log.Printf("The tokenizer %s cannot be had: %s. %s makes and counts tokens in its place%v.\n", want.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin,
+	log.Printf("The tokenizer %s could not be loaded: %s. Using %s instead%v.\n", want.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin,
 		message.New("; %v names another", message.Tokenizer).Or(""))
 	p.Tokenizer = plan.Tokenizer{Name: plan.TokenizerBuiltin}
 	return k.Tokenizers(ctx, plan.TokenizerBuiltin, "", p.Limits)

@@ -31,7 +31,7 @@ func (s *Search) unsteady(levels []Level, e *estimate) string {
 			return fmt.Sprintf("%s at the same load became %s as the search went on", o.Figure, direction(t))
 		}
 		if t := mean(within); math.Abs(t) > notChance(len(within)-1) {
-			return fmt.Sprintf("%s became %s while a level went on", o.Figure, direction(t))
+			return fmt.Sprintf("%s became %s during a level", o.Figure, direction(t))
 		}
 	}
 	return ""

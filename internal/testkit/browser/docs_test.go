@@ -189,7 +189,7 @@ func TestDocsSearch(t *testing.T) {
 		"genai-perf": "docs/genai-perf.html", "perf_analyzer": "docs/perf_analyzer.html", "perf analyzer": "docs/perf_analyzer.html", "inference-perf": "docs/inference-perf.html",
 		"tokenizer": "docs/tokenizers.html", "kubernetes": "docs/kubernetes.html", "mock": "docs/mock.html", "load": "docs/loadgen.html", "loadgen": "docs/loadgen.html", "compar": "docs/compare.html",
 		"  cost   energy ": "docs/cost.html", "opentelemetry": "docs/opentelemetry.html", "contributing": "CONTRIBUTING.html", "changelog": "CHANGELOG.html", "remote-write": "docs/remote-write.html",
-		"how do I compare runs?": "docs/compare.html", "slo": "docs/capacity.html", "a new lie": "CONTRIBUTING.html#a-new-lie", "object stores": "docs/decisions/017-own-object-stores.html",
+		"how do I compare runs?": "docs/compare.html", "slo": "docs/capacity.html", "a new lie": "CONTRIBUTING.html#adding-an-adversary-test", "object stores": "docs/decisions/017-own-object-stores.html",
 	} {
 		found, _ := b.search(query)
 		if len(found) == 0 || found[0].To != "../"+want {

@@ -42,7 +42,7 @@ func (j *job) ab(ctx context.Context, began time.Time) int {
 	kept := s.out != ""
 	if !kept { // until they are compared
 		if s.out, err = os.MkdirTemp("", "inferometer-ab-*"); err != nil {
-			return env.Fail("run", fmt.Errorf("making a place for the runs to compare: %w", err), tool.ExitRun)
+			return env.Fail("run", fmt.Errorf("creating the directory for A/B runs: %w", err), tool.ExitRun)
 		}
 		defer os.RemoveAll(s.out)
 	}

@@ -88,7 +88,7 @@ func checkExport(action *args.ExportAction) error {
 	case err == nil && info.Mode().IsRegular() && info.Size() > 0:
 		return fmt.Errorf("%s exists: remove it, or name another file", name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("looking for the file to export to: %w", err)
+		return fmt.Errorf("checking the export file: %w", err)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) in
 // the notes on what was read.
 func unwatched(res *result.Result, path string, read *tool.Imported) {
 	res.Notes = append(res.Notes, read.Notes...)
-	res.Doubt(fmt.Sprintf("%s measured this (%s), and nobody watched its client: whether it sent and read in time is not known.", read.By, filepath.Base(path)))
+	res.Doubt(fmt.Sprintf("%s measured this (%s), and client health unknown: late sends or reads cannot be ruled out.", read.By, filepath.Base(path)))
 	for i := range res.Stages {
 		s := &res.Stages[i]
 		for id, stat := range s.Metrics {

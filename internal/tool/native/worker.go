@@ -101,7 +101,7 @@ func (j *joining) work(env tool.Env) error {
 	if passing {
 		dir, err := os.MkdirTemp("", "inferometer-worker-*")
 		if err != nil {
-			return fmt.Errorf("making a place for the records: %w", err)
+			return fmt.Errorf("creating the record file: %w", err)
 		}
 		j.dir = dir
 	}

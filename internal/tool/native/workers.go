@@ -121,7 +121,7 @@ func (f *fleet) start(env tool.Env, n int, out, at, token string) (err error) {
 	}
 	if f.dir = filepath.Join(out, "workers"); out == "" || strings.Contains(out, plan.PlaceModel) { // which is not known yet
 		if f.dir, err = os.MkdirTemp("", "inferometer-workers-*"); err != nil {
-			return fmt.Errorf("making a place for the workers' records: %w", err)
+			return fmt.Errorf("creating the directory for worker records: %w", err)
 		}
 	}
 	cores := max(1, runtime.GOMAXPROCS(0)/n)

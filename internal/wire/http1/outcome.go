@@ -158,7 +158,7 @@ func Fail(ctx context.Context, rec *record.Exchange, err error, now time.Duratio
 	if ctx.Err() != nil {
 		f.Class, f.Message = record.Cancelled, "stopped by the user"
 		if errors.Is(context.Cause(ctx), record.ErrCutOff) {
-			f.Class, f.Message = record.CutOff, "still under way when the drain time was over"
+			f.Class, f.Message = record.CutOff, "drain timeout exceeded"
 		}
 	}
 	rec.End = now

@@ -30,8 +30,8 @@ function sentence(m: Model, v: Verdict): Node[] {
     return [h("p", { class: "verdict-word" }, "RUNNING"), h("p", { class: "verdict-text" }, "The verdict follows when the run has ended. Until then figures are preliminary.")];
   }
   const text: Record<string, string> = {
-    valid: `All ${plural(n, "check")} within budget: these figures can be trusted.`,
-    invalid: "Do not trust these figures: a check is over its budget.",
+    valid: `All ${plural(n, "check")} passed: these results can be trusted.`,
+    invalid: "Do not use these results: a check failed.",
     inconclusive: "Too little was measured to tell whether to trust these figures.",
   };
   const reasons = [...(v.reasons ?? []), ...(v.undecided ?? []).map((u) => "Undecided: " + u)];

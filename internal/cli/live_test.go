@@ -91,7 +91,7 @@ func TestLiveOfEveryTool(t *testing.T) {
 	}
 	for name, args := range map[string]string{
 		"run":            url + " --requests 20 --concurrency 2 --quiet --tokenizer words",
-		"genai-perf":     "profile -m mock -u " + url + " --endpoint-type chat --streaming --concurrency 2 --request-count 6 --artifact-dir " + filepath.Join(dir, "genai-perf"),
+		"genai-perf":     "profile -m mock -u " + url + " --endpoint-type chat --streaming --tokenizer builtin:gpt2 --concurrency 2 --request-count 6 --artifact-dir " + filepath.Join(dir, "genai-perf"),
 		"perf_analyzer":  "-m mock --service-kind openai --endpoint v1/chat/completions --async --streaming -u " + l.Addr().String() + " --input-data prompts.json --request-count 6",
 		"inference-perf": "-c config.yml",
 	} {

@@ -18,7 +18,7 @@ import (
 func fronts() []situation {
 	genai := func(more string) func(*play) []string {
 		return func(p *play) []string {
-			return append([]string{"genai-perf", "profile", "-m", "m", "--endpoint-type", "chat", "--streaming", "--url", p.server.url, "--artifact-dir", p.dir, "--isl", "8"}, strings.Fields(more)...)
+			return append([]string{"genai-perf", "profile", "-m", "m", "--endpoint-type", "chat", "--streaming", "--url", p.server.url, "--artifact-dir", p.dir, "--isl", "8", "--tokenizer", "builtin:gpt2"}, strings.Fields(more)...)
 		}
 	}
 	quarter := always(func(c *call) {

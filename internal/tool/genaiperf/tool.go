@@ -198,11 +198,14 @@ func (t *job) directory() error {
 	return nil
 }
 
-// tokenizer finds what makes and counts tokens. Where nobody named one, and the
-// release's own cannot be had, the built-in one stands in.
+// tokenizer finds what makes and counts tokens. One that cannot be had is the end: figures
+// counted by another would look like those of every other run.
 func (t *job) tokenizer(ctx context.Context) error {
 	found, err := t.env.Kit.Tokenizer(ctx, t.plan, message.Log{To: t.env.Log, Names: t.names})
 	if err != nil {
+		if !t.set.TokenizerGiven {
+			return fmt.Errorf("the tokenizer of model %s: %w: name one with --tokenizer, such as builtin:gpt2", t.set.Tokenizer, err)
+		}
 		return fmt.Errorf("--tokenizer: %w", err)
 	}
 	t.found, t.tok = found, found.Tokenizer

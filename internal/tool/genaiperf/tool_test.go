@@ -350,10 +350,15 @@ func TestTokenizers(t *testing.T) {
 	if !strings.Contains(log.String(), "The tokenizer gpt2 cannot be had") || a.Plan.Tokenizer.Name != plan.TokenizerBuiltin {
 		t.Errorf("counted by %s; the log:\n%s", a.Plan.Tokenizer.Name, log.String())
 	}
-	_, err := Profile(t.Context(), parse(t, s, t.TempDir(), append(line, "--tokenizer", "no/such")...), world(offline, &log))
-	var early *tool.PrepareError
-	if !errors.As(err, &early) || !strings.Contains(err.Error(), "--tokenizer: ") {
-		t.Errorf("a tokenizer that is not there: %v", err)
+	for want, line := range map[string][]string{
+		"--tokenizer: ":               append(line, "--tokenizer", "no/such"),
+		"the tokenizer of model mine": strings.Fields("profile -m mine --endpoint-type chat --isl 10"),
+	} {
+		_, err := Profile(t.Context(), parse(t, s, t.TempDir(), line...), world(offline, &log))
+		var early *tool.PrepareError
+		if !errors.As(err, &early) || !strings.Contains(err.Error(), want) {
+			t.Errorf("a tokenizer that is not there: %v", err)
+		}
 	}
 }
 

@@ -100,10 +100,8 @@ type Settings struct {
 
 	Tokenizer         string
 	TokenizerRevision string
-	// TokenizerGiven: the user named it. The release's own default may be replaced
-	// by the built-in one where it cannot be had.
-	TokenizerGiven  bool
-	TrustRemoteCode bool // as the user said; no code is ever fetched
+	TokenizerGiven    bool // the user named it
+	TrustRemoteCode   bool // as the user said; no code is ever fetched
 
 	Plots      bool   // charts are drawn
 	Checkpoint string // directory of the state of a sweep, to go on with it; empty: none

@@ -32,7 +32,7 @@ func (b *builder) plan() {
 	b.target(&p.Target)
 	b.data(&p)
 	p.Goodput = goodputOf(s)
-	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer, Revision: s.TokenizerRevision, Optional: !s.TokenizerGiven}
+	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer, Revision: s.TokenizerRevision, Optional: isBuiltin(s.Tokenizer)}
 	p.Stages = []plan.Stage{b.stage(&p)}
 	p.Output = plan.Output{Dir: RecordsDir(s), KeepRaw: true}
 	p.Probes = b.passed.probes
@@ -58,6 +58,10 @@ func (b *builder) plan() {
 	}
 	b.a.Plan = &p
 }
+
+// isBuiltin reports whether a tokenizer is the one that is built in, by the name that the hub
+// has it under.
+func isBuiltin(name string) bool { return name == "gpt2" || name == "openai-community/gpt2" }
 
 // RecordsSuffix ends the name of that directory.
 const RecordsSuffix = "_inferometer"

@@ -28,8 +28,10 @@ type Value struct {
 	File  string  // where it was said
 	Line  int     // 0: the whole file
 	// Either: whether it is an input, or an output that is expected, is for the model
-	// to say, which has one of that name.
-	Either bool
+	// to say, which has one of that name. Ignored: as an output it is not expected after all.
+	Either, Ignored bool
+	// Wrap: of whole numbers beyond a datatype of 8 or 16 bits the lowest bits count.
+	Wrap bool
 }
 
 // Where is the place where the value was given.
@@ -57,7 +59,7 @@ func (v *Value) tensor(spec *Spec, shape []int64) (Tensor, error) {
 	data := v.Text
 	switch {
 	case v.Form == FormJSON:
-		return FromJSON(spec, shape, v.Text)
+		return fromJSON(spec, shape, v.Text, v.Wrap)
 	case v.Form == FormFile && spec.Datatype == Bytes:
 		data = lines(v.Text)
 	}
@@ -179,10 +181,11 @@ func (item *Item) divide(inputs, outputs []Spec) {
 	values := item.Values
 	item.Values, item.Expected = nil, slices.Clone(item.Expected)
 	for _, v := range values {
-		if isOutput(v) {
-			item.Expected = append(item.Expected, v)
-		} else {
+		switch {
+		case !isOutput(v):
 			item.Values = append(item.Values, v)
+		case !v.Ignored:
+			item.Expected = append(item.Expected, v)
 		}
 	}
 }

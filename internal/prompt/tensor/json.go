@@ -18,10 +18,15 @@ import (
 // one value alone. given is the shape that the user states; nil: it follows from the
 // model's shape and from the values.
 func FromJSON(spec *Spec, given []int64, text []byte) (Tensor, error) {
+	return fromJSON(spec, given, text, false)
+}
+
+// fromJSON does it; wrap: whole numbers may go beyond datatypes of 8 and 16 bits.
+func fromJSON(spec *Spec, given []int64, text []byte, wrap bool) (Tensor, error) {
 	if spec.Datatype != Bytes && spec.Datatype.Size() == 0 {
 		return Tensor{}, fmt.Errorf("tensor %q has no known datatype", spec.Name)
 	}
-	p := parser{datatype: spec.Datatype}
+	p := parser{datatype: spec.Datatype, wrap: wrap}
 	p.scan.Reset(text)
 	p.value(0)
 	if p.err == nil {
@@ -45,6 +50,7 @@ const mostDepth = 64
 type parser struct {
 	scan     jsonscan.Scanner
 	datatype Datatype
+	wrap     bool // whole numbers of 8 and 16 bits are read as ones of 32
 	data     []byte
 	n        int64   // elements so far
 	lengths  []int64 // of the arrays at each depth
@@ -172,16 +178,20 @@ func (p *parser) int() {
 	}
 	s := p.scan.Number()
 	bits := p.datatype.Size() * 8
+	read := bits
+	if p.wrap {
+		read = max(bits, 32)
+	}
 	var v uint64
 	var err error
 	if p.datatype.Unsigned() {
 		if string(s) == "-0" {
 			s = s[1:]
 		}
-		v, err = strconv.ParseUint(string(s), 10, bits)
+		v, err = strconv.ParseUint(string(s), 10, read)
 	} else {
 		var signed int64
-		signed, err = strconv.ParseInt(string(s), 10, bits)
+		signed, err = strconv.ParseInt(string(s), 10, read)
 		v = uint64(signed)
 	}
 	switch {

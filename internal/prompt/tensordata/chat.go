@@ -2,6 +2,7 @@ package tensordata
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -27,6 +28,29 @@ func (q *sequence) nextTurn(answer string) (prompt.Prompt, error) {
 	p.Body = append(body, p.Body[end:]...)
 	p.Hash = prompt.HashText(string(p.Body))
 	return p, nil
+}
+
+// Delays is the pause that the data says there is after a turn of a session, in milliseconds;
+// false: it says none.
+type Delays func(session string, turn int) (ms int64, ok bool)
+
+// Delays are those of the data's sessions.
+func (s *Source) Delays() Delays {
+	by := map[string][]step{}
+	for i, steps := range s.streams {
+		name := steps[0].name
+		if name == "" {
+			name = strconv.FormatUint(s.id(prompt.Place{I: uint64(i)}), 10)
+		}
+		by[name] = steps
+	}
+	return func(session string, turn int) (int64, bool) {
+		steps := by[session]
+		if turn < 0 || turn >= len(steps) || !steps[turn].pauses {
+			return 0, false
+		}
+		return steps[turn].think.Milliseconds(), true
+	}
 }
 
 // join adds elements of an array to others.

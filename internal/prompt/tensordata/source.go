@@ -21,6 +21,7 @@ type Source struct {
 	streams  [][]step // by stream, one for each step that a request can begin with
 	flat     []step   // all of them, for requests that stand alone
 	payloads bool     // steps are whole request bodies
+	loose    bool     // data are taken as Perf Analyzer takes them
 	timed    bool     // steps of tensors say when they are due
 	moments  []time.Duration
 
@@ -37,13 +38,20 @@ type Source struct {
 type step struct {
 	prompt prompt.Prompt
 	think  time.Duration // pause after its answer
+	pauses bool          // it says how long that is
 	name   string        // of its session; empty: it says none
 	due    time.Duration // from the start; -1: it does not say
 }
 
 // New reads the data that d names. What is wrong with it is returned as plan.Faults.
-func New(d plan.Data, seed uint64) (*Source, error) {
-	s := &Source{settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
+func New(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, false) }
+
+// Loose is New for data that Perf Analyzer takes (see inputdata.ReadLoosely). Of several streams
+// only the first is used where requests form no sequences, and streams of payloads are none.
+func Loose(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, true) }
+
+func load(d plan.Data, seed uint64, loose bool) (*Source, error) {
+	s := &Source{loose: loose, settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
 	s.book.source = s
 	if s.settings.IDs > 0 {
 		s.ids = newIDs(max(s.settings.FirstID, 1), s.settings.IDs)
@@ -56,7 +64,11 @@ func New(d plan.Data, seed uint64) (*Source, error) {
 	data := &inputdata.Data{Streams: [][]tensor.Item{{{}}}}
 	if len(d.Tensors.Files) > 0 {
 		s.given = true
-		data, err = inputdata.Read(prompt.Files(d), d.Tensors.Files...)
+		read := inputdata.Read
+		if loose {
+			read = inputdata.ReadLoosely
+		}
+		data, err = read(prompt.Files(d), d.Tensors.Files...)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +106,7 @@ func rulesOf(t *plan.Tensors, seed uint64) (*tensor.Rules, error) {
 // take makes the steps that requests are made of. A batch is as many steps as it has
 // items, from where it begins, round to the first again.
 func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) error {
-	bodies := 0
+	bodies, steps := 0, 0
 	for _, items := range data.Streams {
 		var stream []step
 		items, err := s.bySchedule(items)
@@ -112,17 +124,21 @@ func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) erro
 			stream = append(stream, made)
 		}
 		s.streams = append(s.streams, stream)
-		s.flat = append(s.flat, stream...)
+		if !s.loose || len(s.streams) == 1 {
+			s.flat = append(s.flat, stream...)
+		}
+		steps += len(stream)
 	}
-	if bodies > 0 && bodies < len(s.flat) {
-		return plan.Faults{{Path: "data.tensors.files", Text: fmt.Sprintf("%d of the %d steps have a payload", bodies, len(s.flat)), Hint: "give one to each, or to none"}}
+	if bodies > 0 && bodies < steps {
+		return plan.Faults{{Path: "data.tensors.files", Text: fmt.Sprintf("%d of the %d steps have a payload", bodies, steps), Hint: "give one to each, or to none"}}
 	}
 	s.payloads = bodies > 0
 	if s.payloads && !data.Sequences {
 		s.bySession()
 	}
-	if s.payloads && (data.Sequences || len(s.streams) > 1 || s.flat[0].name != "") {
-		s.sequence = true // the turns of a session
+	turns := data.Sequences && !s.loose || !data.Sequences && len(s.streams) > 1 || s.flat[0].name != ""
+	if s.payloads && turns {
+		s.sequence = true // of a session
 	}
 	if !s.payloads && batch > 1 {
 		s.flat = strides(s.flat, batch)
@@ -198,7 +214,7 @@ func (st *step) times(item *tensor.Item) error {
 	if ok {
 		st.due = time.Duration(ms) * time.Millisecond
 	}
-	ms, _, err = inputdata.Milliseconds(item, inputdata.DelayMember)
+	ms, st.pauses, err = inputdata.Milliseconds(item, inputdata.DelayMember)
 	st.think = time.Duration(ms) * time.Millisecond
 	if err != nil {
 		return err
@@ -228,7 +244,11 @@ func (s *Source) Fit(m *tensor.Model) error {
 		s.sequence = m.Sequences
 	}
 	if batch := len(s.flat[0].prompt.Inputs.Items); batch > max(m.MaxBatch, 1) {
-		return plan.Faults{{Path: "data.tensors.batch", Text: fmt.Sprintf("is %d, and model %q takes at most %d items", batch, m.Name, max(m.MaxBatch, 1))}}
+		most := fmt.Sprintf("at most %d items", m.MaxBatch)
+		if m.MaxBatch <= 1 {
+			most = "one item at a time"
+		}
+		return plan.Faults{{Path: "data.tensors.batch", Text: fmt.Sprintf("is %d, and model %q takes %s", batch, m.Name, most)}}
 	}
 	if batch := len(s.flat[0].prompt.Inputs.Items); batch > 1 && s.sequence {
 		return plan.Faults{{Path: "data.tensors.batch", Text: fmt.Sprintf("is %d, and model %q takes sequences, one item at a time", batch, m.Name)}}

@@ -132,9 +132,11 @@ func TestFitTellsAll(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s = source(t, plan.Tensors{Fill: plan.FillZero, Batch: 3}, "")
-	m.MaxBatch = 2
-	if err := s.Fit(m); err == nil || !strings.Contains(err.Error(), `is 3, and model "m" takes at most 2 items`) {
-		t.Errorf("got %v", err)
+	for most, want := range map[int]string{0: "takes one item at a time", 1: "takes one item at a time", 2: "takes at most 2 items"} {
+		m.MaxBatch = most
+		if err := s.Fit(m); err == nil || !strings.Contains(err.Error(), `is 3, and model "m" `+want) {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
@@ -354,6 +356,70 @@ func TestSessions(t *testing.T) {
 	}
 	if p.Rest != nil || p.Turn != 2 {
 		t.Errorf("turn %d goes on", p.Turn)
+	}
+}
+
+// As Perf Analyzer takes data, requests that stand alone are those of the first stream.
+func TestLoose(t *testing.T) {
+	loose := func(text string) *Source {
+		path := filepath.Join(t.TempDir(), "d.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Loose(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Files: []string{path}}}, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	model := &tensor.Model{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}
+	s := loose(`{"data": [[{"A": [1]}, {"A": [2]}], [{"A": [3]}]]}`)
+	if err := s.Fit(model); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"[1]", "[2]", "[1]"} {
+		if p := at(t, s, 0, i); values(p) != want || p.Rest != nil {
+			t.Errorf("request %d is %s, want %s", i, values(p), want)
+		}
+	}
+	model.Sequences = true
+	if err := s.Fit(model); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i := range 40 {
+		seen[values(at(t, s, 0, i))] = true
+	}
+	if !seen["[1]"] || !seen["[3]"] {
+		t.Errorf("sequences begin with %v", seen)
+	}
+	s = loose(`{"data": [[{"payload": [{"a": 1}]}, {"payload": [{"a": 2}]}], [{"payload": [{"a": 3}]}]]}`)
+	if err := s.Fit(&tensor.Model{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{`{"a":1}`, `{"a":2}`, `{"a":1}`} {
+		if p := at(t, s, 0, i); string(p.Body) != want || p.Rest != nil || s.Sessions() != 0 {
+			t.Errorf("payload %d is %s, want %s", i, p.Body, want)
+		}
+	}
+}
+
+func TestDelays(t *testing.T) {
+	s := source(t, plan.Tensors{}, `{"data": [{"payload": [{}], "session_id": ["a"], "delay": [30]}, {"payload": [{}], "session_id": ["b"], "delay": [0]}, {"payload": [{}], "session_id": ["a"]}]}`)
+	unnamed := source(t, plan.Tensors{}, `{"data": [[{"payload": [{}], "delay": [4]}, {"payload": [{}]}], [{"payload": [{}], "delay": [7]}]]}`)
+	for _, c := range []struct {
+		of      *Source
+		session string
+		turn    int
+		ms      int64
+		ok      bool
+	}{
+		{s, "a", 0, 30, true}, {s, "a", 1, 0, false}, {s, "b", 0, 0, true}, {s, "b", 1, 0, false}, {s, "c", 0, 0, false},
+		{unnamed, "1", 0, 4, true}, {unnamed, "2", 0, 7, true}, {unnamed, "2", -1, 0, false},
+	} {
+		if ms, ok := c.of.Delays()(c.session, c.turn); ms != c.ms || ok != c.ok {
+			t.Errorf("session %s, turn %d: %d %v", c.session, c.turn, ms, ok)
+		}
 	}
 }
 

@@ -13,20 +13,23 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
 )
 
-// kit is the kit of the run: encoding and decoding are timed. Where sessions are the load, each is begun once.
+// kit is the kit of the run: encoding and decoding are timed, and data are taken as the original
+// takes them. Where sessions are the load, each is begun once.
 func (t *job) kit() kit.Kit {
 	k := t.env.Kit
 	k.Protocols = t.coding.timed(k.Protocols)
-	if t.action.Load == args.LoadSessions {
-		k.Sources = map[string]prompt.Factory{
-			plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				s, err := tensordata.New(d, seed)
-				if err != nil {
-					return nil, err
-				}
-				return once(s)
-			},
-		}
+	k.Sources = map[string]prompt.Factory{
+		plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			if t.action.Load != args.LoadSessions {
+				return tensordata.Loose(d, seed)
+			}
+			s, err := tensordata.New(d, seed)
+			if err != nil {
+				return nil, err
+			}
+			t.delays = s.Delays()
+			return once(s)
+		},
 	}
 	return k
 }
@@ -91,6 +94,6 @@ func (t *job) export() error {
 		Name: t.action.Export, Records: t.records, Version: t.env.Version,
 		Service: t.action.Service, Endpoint: t.action.Endpoint, Stages: t.loads, Inputs: &t.inputs,
 		Target: t.setup.Target, Tensors: t.setup.Tensors, Faithful: t.faithful(),
-		Sessions: t.action.Load == args.LoadSessions, Periodic: t.action.Load == args.LoadPeriodic,
+		Sessions: t.action.Load == args.LoadSessions, Delay: t.delays, Periodic: t.action.Load == args.LoadPeriodic,
 	})
 }

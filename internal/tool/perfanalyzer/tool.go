@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensor/inputdata"
+	"github.com/inferometer/inferometer/internal/prompt/tensordata"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
@@ -43,6 +44,7 @@ type job struct {
 	err    error             // the first thing that could not be printed
 	inputs export.Inputs     // of requests, for the export
 	coding coding            // of the level under way
+	delays tensordata.Delays // of the turns of sessions, where those are the load
 
 	records record.File
 }
@@ -142,7 +144,7 @@ func (t *job) dataSize() (streams, steps int) {
 	if info, err := os.Stat(files[0]); err != nil || info.IsDir() {
 		return 0, 0
 	}
-	data, err := inputdata.Read(prompt.Files(t.plan.Data), files...)
+	data, err := inputdata.ReadLoosely(prompt.Files(t.plan.Data), files...)
 	if err != nil {
 		return 0, 0 // the run has told
 	}
@@ -154,7 +156,7 @@ func (t *job) payloads() error {
 	if t.action.Service != args.OpenAI {
 		return nil
 	}
-	data, err := inputdata.Read(prompt.Files(t.plan.Data), t.plan.Data.Tensors.Files...)
+	data, err := inputdata.ReadLoosely(prompt.Files(t.plan.Data), t.plan.Data.Tensors.Files...)
 	if err != nil {
 		return nil // the run tells
 	}

@@ -52,7 +52,17 @@ const mostFaults = 20
 // Read reads JSON files, one or several, or one directory. What is wrong with them is
 // returned as plan.Faults.
 func Read(files bounded.Limit, paths ...string) (*Data, error) {
-	r := reader{data: &Data{}, files: files}
+	return (&reader{data: &Data{}, files: files}).read(paths)
+}
+
+// ReadLoosely reads the same as Perf Analyzer does, which takes more: of a tensor that is given
+// twice in a step the first, of whole numbers beyond a datatype of 8 or 16 bits their lowest bits,
+// and of a directory's files those that are named like inputs alone.
+func ReadLoosely(files bounded.Limit, paths ...string) (*Data, error) {
+	return (&reader{data: &Data{}, files: files, loose: true}).read(paths)
+}
+
+func (r *reader) read(paths []string) (*Data, error) {
 	for i, path := range paths {
 		info, err := os.Stat(path)
 		switch {
@@ -94,6 +104,7 @@ func reason(err error) string {
 type reader struct {
 	data   *Data
 	files  bounded.Limit // of each
+	loose  bool          // as Perf Analyzer has it
 	faults plan.Faults
 	found  int // faults, those that are not listed too
 }
@@ -128,7 +139,12 @@ func (r *reader) directory(path string) {
 	var item tensor.Item
 	for _, e := range entries {
 		name := filepath.Join(path, e.Name())
+		value := tensor.Value{Name: e.Name(), Form: tensor.FormFile, File: name, Either: true, Ignored: r.loose}
 		if e.IsDir() {
+			if r.loose { // it may be named like an output
+				item.Values = append(item.Values, value)
+				continue
+			}
 			r.fault(name, 0, "", "is a directory", "a directory of input data has one file for each tensor")
 			continue
 		}
@@ -136,10 +152,11 @@ func (r *reader) directory(path string) {
 		switch {
 		case err != nil:
 			r.fault(name, 0, e.Name(), reason(err), "")
-		case len(text) == 0:
+		case len(text) == 0 && !r.loose:
 			r.fault(name, 0, e.Name(), "the file is empty", "")
 		default:
-			item.Values = append(item.Values, tensor.Value{Name: e.Name(), Form: tensor.FormFile, Text: text, File: name, Either: true})
+			value.Text = text
+			item.Values = append(item.Values, value)
 		}
 	}
 	if len(entries) == 0 {

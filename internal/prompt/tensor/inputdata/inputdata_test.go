@@ -162,6 +162,52 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
+// As Perf Analyzer reads them, files take more.
+func TestReadLoosely(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "A"), "\x01\x02")
+	write(t, filepath.Join(dir, "B"), "")
+	if err := os.Mkdir(filepath.Join(dir, "C"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	spec := func(name string, d tensor.Datatype, shape ...int64) tensor.Spec {
+		return tensor.Spec{Name: name, Datatype: d, Shape: shape}
+	}
+	build := func(path string, inputs ...tensor.Spec) ([]tensor.Tensor, []tensor.Tensor, error) {
+		got, err := ReadLoosely(bounded.Limit{}, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		in := tensor.Inputs{Items: got.Streams[0]}
+		return in.Build(inputs, []tensor.Spec{spec("B", tensor.FP32, 1), spec("C", tensor.FP32, 1)}, false)
+	}
+	if made, expected, err := build(dir, spec("A", tensor.Uint8, 2)); err != nil || len(made) != 1 || len(expected) != 0 {
+		t.Errorf("files named like outputs: %v %v %v", made, expected, err)
+	}
+	if _, _, err := build(dir, spec("A", tensor.Uint8, 2), spec("C", tensor.Uint8, 2)); err == nil {
+		t.Error("a directory is taken for an input")
+	}
+	file := filepath.Join(t.TempDir(), "d.json")
+	for _, c := range []struct {
+		text, want string
+		datatype   tensor.Datatype
+	}{
+		{`[300, 1]`, "\x2c\x01", tensor.Uint8},
+		{`[200, -200]`, "\xc8\x38", tensor.Int8},
+		{`[70000, 1]`, "\x70\x11\x01\x00", tensor.Uint16},
+		{`[40000, 1]`, "\x40\x9c\x01\x00", tensor.Int16},
+		{`[-1, 1]`, "", tensor.Uint8},
+		{`[5000000000, 1]`, "", tensor.Uint16},
+		{`[3000000000, 1]`, "", tensor.Int32},
+	} {
+		write(t, file, `{"data": [{"A": `+c.text+`, "A": [9, 9]}]}`)
+		made, _, err := build(file, spec("A", c.datatype, 2))
+		if (err == nil) != (c.want != "") || err == nil && string(made[0].Data) != c.want {
+			t.Errorf("%s as %s: %v %v", c.text, c.datatype, made, err)
+		}
+	}
+}
+
 func TestPayload(t *testing.T) {
 	data, err := Parse("d.json", []byte(`{"data": [
 {"payload": [ {"model": "m"} ], "timestamp": [1500], "delay": 7},

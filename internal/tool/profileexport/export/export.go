@@ -65,10 +65,13 @@ type Job struct {
 	// Faithful: tensors are written as Perf Analyzer does where it is wrong.
 	Faithful bool
 	// Sessions: requests are turns of sessions, whose bodies are known from the records
-	// alone.
+	// alone. Perf Analyzer writes those as a rate of 0 with one window, of all time.
 	Sessions bool
+	// Delay is the pause that the data says there is after a turn of a session, in milliseconds;
+	// false, or no Delay: it says none.
+	Delay func(session string, turn int) (ms int64, ok bool)
 	// Periodic: the load grew with the answers. Perf Analyzer writes that as a concurrency
-	// of 1 with one window, of all time.
+	// of 1 with such a window.
 	Periodic bool
 }
 
@@ -157,7 +160,7 @@ func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 	fields := j.Inputs.of(rec.Prompt)
 	switch {
 	case j.Sessions:
-		fields = profileexport.Fields{profileexport.Text("payload", string(rec.RequestBody)), profileexport.Text("session_id", rec.Session)}
+		fields = j.turn(rec)
 	case fields == nil && len(rec.RequestBody) > 0 && j.Service == profileexport.OpenAI:
 		fields = profileexport.Fields{profileexport.Text("payload", string(rec.RequestBody))}
 	}
@@ -178,6 +181,17 @@ func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 		r.SequenceID = id
 	}
 	return r
+}
+
+// turn is what a turn of a session carries.
+func (j *Job) turn(rec *record.Record) profileexport.Fields {
+	fields := profileexport.Fields{profileexport.Text("payload", string(rec.RequestBody)), profileexport.Text("session_id", rec.Session)}
+	if j.Delay != nil {
+		if ms, ok := j.Delay(rec.Session, rec.Turn); ok {
+			fields = append(fields, profileexport.Field{Name: "delay", Value: strconv.AppendInt(nil, ms, 10)})
+		}
+	}
+	return fields
 }
 
 // apart sets moments that are the same a nanosecond apart: responses of one read have one
@@ -221,7 +235,10 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 			e.from, e.to = int64(own[0].At), int64(own[len(own)-1].At)
 		}
 		if j.Periodic {
-			e.load.Value, e.windows = 1, []uint64{0, math.MaxUint64}
+			e.load.Value = 1
+		}
+		if j.Periodic || j.Sessions {
+			e.windows = []uint64{0, math.MaxUint64}
 		}
 		list = append(list, e)
 	}

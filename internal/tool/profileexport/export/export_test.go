@@ -1,6 +1,7 @@
 package export
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,6 +108,22 @@ func TestWrite(t *testing.T) {
 	}
 	if second.Load.Mode != "request_rate" || second.Load.Value != 5 || len(second.Requests) != 1 || second.Requests[0].SequenceID != 12 {
 		t.Errorf("second %+v", second)
+	}
+}
+
+// Turns of sessions have the pause behind them, where the data says one.
+func TestTurns(t *testing.T) {
+	j := Job{Service: profileexport.OpenAI, Sessions: true, Inputs: new(Inputs), Delay: func(session string, turn int) (int64, bool) { return 30, session == "a" && turn == 0 }}
+	for turn, want := range []string{`{"payload":"{}","session_id":"a","delay":30}`, `{"payload":"{}","session_id":"a"}`} {
+		r := j.request(&record.Record{Session: "a", Turn: turn, RequestBody: []byte("{}")}, 0)
+		if got, err := r.Inputs.MarshalJSON(); err != nil || string(got) != want {
+			t.Errorf("%s, want %s (%v)", got, want, err)
+		}
+	}
+	j.Records, j.Stages = records(t, time.Unix(1000, 0)), []plan.Stage{{Concurrency: 2}}
+	_, list, err := j.experiments()
+	if err != nil || len(list) != 1 || list[0].load != (profileexport.Load{Mode: "request_rate"}) || !slices.Equal(list[0].windows, []uint64{0, math.MaxUint64}) {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

@@ -29,6 +29,7 @@ func TestUsed(t *testing.T) {
 		{"one version", []record.ModelStats{at("m", "1", 5)}, []record.ModelStats{at("m", "1", 5)}, nil},
 		{"the one that moved", []record.ModelStats{at("m", "1", 0), at("m", "2", 5), at("m", "3", 0)}, []record.ModelStats{at("m", "2", 5)}, nil},
 		{"two moved: the highest, by number", []record.ModelStats{at("m", "10", 5), at("m", "9", 7), at("m", "11", 0)}, []record.ModelStats{at("m", "10", 5)}, []string{"m"}},
+		// differs: pa-unasked-version
 		{"none moved", []record.ModelStats{at("m", "1", 0), at("m", "3", 0), at("m", "2", 0)}, []record.ModelStats{at("m", "3", 0)}, nil},
 		{"asked for", []record.ModelStats{asked("m", "1", 5), asked("m", "3", 5)}, []record.ModelStats{asked("m", "1", 5), asked("m", "3", 5)}, nil},
 		{

@@ -227,7 +227,9 @@ func (m *messages) tensors(p *prompt.Prompt, id string, in *inputs) ([]byte, err
 			return nil, err
 		}
 	}
-	b = append(b, m.wanted...)
+	if !in.compared() {
+		b = append(b, m.wanted...)
+	}
 	for i := range in.tensors {
 		var region v2http.Region
 		if in.regions != nil {

@@ -125,7 +125,9 @@ func packed(body []byte, with string) []byte {
 func (r *httpReplica) inferBody(p *prompt.Prompt, id string, m *material) (body []byte, header int, err error) {
 	q := v2http.Request{ID: id, Parameters: r.parametersOf(p), BinaryOutputs: r.binaryOut}
 	if m.in != nil {
-		q.Outputs = r.wanted
+		if !m.in.compared() {
+			q.Outputs = r.wanted
+		}
 		for i, t := range m.in.tensors {
 			in := v2http.Input{Tensor: t, JSON: r.jsonIn}
 			if m.in.regions != nil {

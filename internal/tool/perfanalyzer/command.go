@@ -51,7 +51,7 @@ func runLine(env tool.Env, line []string) int {
 		fmt.Fprint(env.Stdout, args.Help())
 		return args.ExitOK
 	case action.Version:
-		fmt.Fprintf(env.Stdout, "Perf Analyzer of inferometer %s\n", env.Version)
+		fmt.Fprintf(env.Stderr, "Perf Analyzer Version %s (inferometer)\n", env.Version)
 		return args.ExitOK
 	}
 	env.Warn("WARNING", action.Warnings)

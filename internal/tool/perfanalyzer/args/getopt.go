@@ -33,7 +33,7 @@ type given struct {
 
 // getopt splits a command line as getopt_long does: -m x, -mx, -va, --opt v, --opt=v,
 // abbreviations of long names that fit one option, options behind arguments, and --
-// as the end of options.
+// as the end of options. With an error it gives the options ahead of the fault.
 func getopt(table []option, args []string) (opts []given, rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -44,14 +44,14 @@ func getopt(table []option, args []string) (opts []given, rest []string, err err
 			name, value, has := strings.Cut(arg[2:], "=")
 			o, err := findLong(table, name)
 			if err != nil {
-				return nil, nil, err
+				return opts, nil, err
 			}
 			switch {
 			case o.arg == "" && has:
-				return nil, nil, usage("option '--%s' doesn't allow an argument", o.long)
+				return opts, nil, usage("option '--%s' doesn't allow an argument", o.long)
 			case o.arg != "" && !has:
 				if i++; i == len(args) {
-					return nil, nil, usage("option '--%s' requires an argument", o.long)
+					return opts, nil, usage("option '--%s' requires an argument", o.long)
 				}
 				value = args[i]
 			}
@@ -59,7 +59,7 @@ func getopt(table []option, args []string) (opts []given, rest []string, err err
 		case len(arg) > 1 && arg[0] == '-':
 			more, taken, err := shorts(table, arg[1:], args[i+1:])
 			if err != nil {
-				return nil, nil, err
+				return opts, nil, err
 			}
 			opts = append(opts, more...)
 			i += taken

@@ -52,7 +52,7 @@ func (s *settings) measuring() []option {
 		{long: "stability-percentage", short: 's', arg: "PERCENT", help: "how much the last three windows may differ (default 10)", set: percent(&s.action.Stability)},
 		{long: "percentile", arg: "P", help: "latency percentile that must be stable, 1 to 99 (default -1: the average)", set: s.setPercentile},
 		{long: "warmup-request-count", arg: "N", help: "warm-up requests before the measured ones (default 0)", set: atLeast(&s.action.Warmup, 0, "The value must be >= 0.")},
-		{long: "request-count", arg: "N", help: "measure exactly N requests, in one window, instead of windows until stable", set: atLeast(&s.action.RequestCount, 1, "The value must be > 0.")},
+		{long: "request-count", arg: "N", help: "measure exactly N requests, in one window, instead of windows until stable", set: s.setRequestCount},
 		{long: "max-trials", short: 'r', arg: "N", help: "maximum number of windows per level (default 10)", set: atLeast(&s.action.MaxTrials, 1, "The value must be > 0.")},
 		{long: "latency-threshold", short: 'l', arg: "MS", help: "a level with this latency or more ends the search (default 0: none)", set: atLeast(&s.action.Threshold, 0, "The value must be >= 0 msecs.")},
 		{long: "binary-search", help: "binary search for the highest level below the latency threshold", set: toggle(&s.action.Binary)},

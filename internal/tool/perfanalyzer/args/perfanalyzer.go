@@ -95,18 +95,22 @@ type Files struct {
 // or a plan.Faults.
 func Parse(args []string, files Files) (*Action, error) {
 	s := defaults(files)
-	opts, rest, err := getopt(s.options(), args)
-	if err != nil {
-		return nil, err
-	}
+	opts, rest, wrong := getopt(s.options(), args)
 	for _, o := range opts {
 		if err := o.set(o.value); err != nil {
 			return nil, failed(o.option, err)
 		}
+		if s.version { // what follows is not looked at
+			return &Action{Version: true}, nil
+		}
+		s.twice = s.twice || s.given[o.name()] && isLoad(o.name())
 		s.given[o.name()] = true
 	}
-	if s.help || s.version {
-		return &Action{Help: s.help, Version: s.version}, nil
+	switch {
+	case wrong != nil:
+		return nil, wrong
+	case s.help:
+		return &Action{Help: true}, nil
 	}
 	for _, r := range rest {
 		s.warn("%s is not an option and has no effect", strconv.Quote(shorten(r)))

@@ -128,6 +128,7 @@ func TestEveryOption(t *testing.T) {
 		{rate + "5 --max-threads 9", "stages[0].max_in_flight=9"},
 		{rate + "5 --async --max-threads 9", "stages[0].max_in_flight=none"},
 		{"-m m --sequence-length 7 --sequence-length-variation 50 --sequence-id-range 5:25", "data.tensors.sequences.length=7 data.tensors.sequences.variation=0.5 data.tensors.sequences.first_id=5 data.tensors.sequences.ids=20"},
+		{"-m m --request-count 7 --request-count 9", "stages[0].requests=7"},
 		{"-m m --sequence-id-range 9", "data.tensors.sequences.first_id=9 data.tensors.sequences.ids=none"},
 		{"-m m --sequence-length 0", "data.tensors.sequences.length=20"},
 		{"-m m", "data.tensors.sequences.variation=0.2 data.tensors.sequences.length=none"},
@@ -332,6 +333,11 @@ func TestFaults(t *testing.T) {
 		{openai + "--input-data in.json --endpoint x --async --session-concurrency 2 --request-count 5", "which runs every session once"},
 		{openai + "--input-data nested.json --endpoint x --async --session-concurrency 3", "The input data file contains 2 unique session IDs, which is fewer than the required session concurrency level of 3."},
 		{openai + "--input-data sessions.json --endpoint x --async --session-concurrency 2", "The input data file contains 1 unique session IDs"},
+		{"-m m --concurrency-range 2 --concurrency-range 1", "Cannot specify more then one inference load mode."},
+		{"-m m --request-rate-range 2 --request-rate-range 2", "Cannot specify more then one inference load mode."},
+		{"-m m --fixed-schedule --fixed-schedule --input-data in.json", "Cannot specify more then one inference load mode."},
+		{"-m m -b 0 --version", "The value must be > 0."},
+		{"-m m --nosuch --version", "unrecognized option '--nosuch'"},
 		{"-m m --fixed-schedule", "you must provide a dataset using `--input-data`"},
 		{"-m m --fixed-schedule --input-data in.json --request-count 3", "Cannot specify `--request-count` when using `--fixed-schedule`."},
 		{"-m m --sequence-id-range 10:12 --concurrency-range 3", "sequence id range specified is smaller than the maximum possible concurrency"},
@@ -402,14 +408,17 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// differs: pa-help
 func TestHelpAndVersion(t *testing.T) {
 	for _, arg := range []string{"--help", "-h"} {
 		if a, err := Parse([]string{arg}, files); err != nil || !a.Help {
 			t.Errorf("%s: %+v, %v", arg, a, err)
 		}
 	}
-	if a, err := Parse([]string{"--version"}, files); err != nil || !a.Version {
-		t.Errorf("%+v, %v", a, err)
+	for _, line := range []string{"--version", "-m m --version", "--version --nosuch", "--version -m", "--version -b 0"} {
+		if a, err := Parse(split(line), files); err != nil || !a.Version {
+			t.Errorf("%s: %+v, %v", line, a, err)
+		}
 	}
 	for _, o := range defaults(files).options() {
 		if !strings.Contains(Help(), o.name()) {

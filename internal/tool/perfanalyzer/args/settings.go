@@ -19,6 +19,7 @@ type settings struct {
 	version  bool
 
 	given map[string]bool // options, by their names
+	twice bool            // one that says what the load is was given before
 
 	url, metricsURL             string
 	metricsMS                   int64

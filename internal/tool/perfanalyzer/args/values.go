@@ -32,6 +32,18 @@ func (s *settings) setComposing(value string) error {
 	return nil
 }
 
+// setRequestCount takes the number of requests. The first stands.
+func (s *settings) setRequestCount(value string) error {
+	var n int64
+	if err := atLeast(&n, 1, "The value must be > 0.")(value); err != nil {
+		return err
+	}
+	if s.action.RequestCount == 0 {
+		s.action.RequestCount = n
+	}
+	return nil
+}
+
 func (s *settings) setPercentile(value string) error {
 	n, err := whole(value)
 	switch {

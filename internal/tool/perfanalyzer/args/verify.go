@@ -45,6 +45,11 @@ func (s *settings) deprecatedLoad() bool { return s.given["-d"] || s.given["-t"]
 
 func (s *settings) periodic() bool { return s.given["--periodic-concurrency-range"] }
 
+// isLoad reports whether an option says what the load is.
+func isLoad(option string) bool {
+	return slices.Contains([]string{"--concurrency-range", "--periodic-concurrency-range", "--request-rate-range", "--request-intervals", "--fixed-schedule", "--session-concurrency"}, option)
+}
+
 // What --max-threads is where it is not given.
 const (
 	threadsOfRate        = 4
@@ -120,7 +125,7 @@ func (s *settings) loads() []rule {
 		{concurrency && s.deprecatedLoad(), "Cannot use deprecated options with --concurrency-range."},
 		{rate && s.deprecatedLoad(), "Cannot use concurrency options with --request-rate-range."},
 		{s.intervals != nil && s.deprecatedLoad(), "Cannot use deprecated options with --request-intervals."},
-		{modes > 1, "Cannot specify more then one inference load mode. Please choose only one of the following modes: --concurrency-range, --periodic-concurrency-range, --request-rate-range, --request-intervals, --fixed-schedule, or --session-concurrency."},
+		{modes > 1 || s.twice, "Cannot specify more then one inference load mode. Please choose only one of the following modes: --concurrency-range, --periodic-concurrency-range, --request-rate-range, --request-intervals, --fixed-schedule, or --session-concurrency."},
 		{s.schedule && len(s.data) == 0, "When using `--fixed-schedule`, you must provide a dataset using `--input-data`."},
 		{s.schedule && a.RequestCount > 0, "Cannot specify `--request-count` when using `--fixed-schedule`. The request count will be equal to the number of requests in the input data minus the warmup request count."},
 		{s.periodic() && !a.Streaming, "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},

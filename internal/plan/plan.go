@@ -170,6 +170,7 @@ type Data struct {
 	// the prompts; an Output of mean 0 leaves it to the server.
 	Input     Length
 	Output    Length
+	Ahead     Ahead // how many of them are drawn before the run, for every stage; 0: each is drawn when its turn comes
 	IgnoreEOS bool
 	Batch     int    // texts in a request, where one may hold several; 0: 1
 	MinTokens bool   // send min_tokens equal to the output length

@@ -32,6 +32,7 @@ func sourceNames() []string {
 // Trace is a file that says when requests arrive or how long they are.
 type Trace struct {
 	Lengths  string // CSV file whose lengths take the place of input and output
+	Once     bool   // a stage ends after the last row of it
 	Arrivals string // CSV file whose moments are those of arrival: trace
 	Format   string // "azure", also when empty
 }
@@ -40,12 +41,36 @@ var traceSpec = sync.OnceValue(func() codec[Trace] {
 	return object(
 		at("lengths", text(), func(t *Trace) *string { return &t.Lengths },
 			"CSV file whose prompt and answer lengths are used, row by row, instead of `input` and `output`."),
+		at("once", boolean(), func(t *Trace) *bool { return &t.Once }, "End a stage after the last row of `lengths`. Left out: the rows begin again."),
 		at("arrivals", text(), func(t *Trace) *string { return &t.Arrivals },
 			"CSV file whose timestamps are used by stages with arrival `trace`."),
 		at("format", word(TraceAzure), func(t *Trace) *string { return &t.Format },
 			"Columns of the files: TIMESTAMP, ContextTokens, GeneratedTokens. Left out: `azure`."),
 	)
 })
+
+// Ahead says how many lengths are drawn before a run.
+type Ahead struct {
+	Input  int
+	Output int
+}
+
+func aheadSpec() codec[Ahead] {
+	return object(
+		at("input", count[int](mostPrompts), func(a *Ahead) *int { return &a.Input }, "How many lengths of prompts."),
+		at("output", count[int](mostPrompts), func(a *Ahead) *int { return &a.Output }, "How many lengths of answers, after those."),
+	)
+}
+
+func (c *checker) ahead(d *Data) {
+	switch a := d.Ahead; {
+	case a == Ahead{}:
+	case d.Source != SourceSynthetic && d.Source != SourceRandom:
+		c.lacks("data.ahead", "data.source", "only for source: synthetic or random", "leave it out")
+	case a.Input == 0 || a.Output == 0:
+		c.add("data.ahead", "needs both input and output", "give both, or leave it out")
+	}
+}
 
 // made reports whether a source makes prompts of the lengths that data.input has.
 func made(source string) bool {
@@ -82,6 +107,10 @@ func (c *checker) sources(p *Plan) {
 	if d.Trace.Lengths != "" && d.Source != SourceRandom {
 		c.lacks("data.trace.lengths", "data.source", "only for source: random", "set source to random or leave it out")
 	}
+	if d.Trace.Once && d.Trace.Lengths == "" {
+		c.add("data.trace.once", "has no rows without data.trace.lengths", "name a trace, or leave it out")
+	}
+	c.ahead(d)
 	if d.Corpus != "" && d.Source != SourceSynthetic {
 		c.lacks("data.corpus", "data.source", "only for source: synthetic", "leave it out")
 	}

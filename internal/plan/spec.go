@@ -167,6 +167,8 @@ func dataSpec() codec[Data] {
 		at("input", lengthSpec(), func(d *Data) *Length { return &d.Input }, "Length of synthetic prompts, in tokens."),
 		at("output", lengthSpec(), func(d *Data) *Length { return &d.Output },
 			"Output length to request, in tokens. Left out: the server decides."),
+		at("ahead", aheadSpec(), func(d *Data) *Ahead { return &d.Ahead },
+			"For `synthetic` and `random`: draw the lengths before the run, as numpy's default generator does with this seed. Every stage begins with the first. Left out: every request of every stage has a length of its own."),
 		at("ignore_eos", boolean(), func(d *Data) *bool { return &d.IgnoreEOS }, "Send `ignore_eos`: generate the whole length."),
 		at("min_tokens", boolean(), func(d *Data) *bool { return &d.MinTokens }, "Send `min_tokens` equal to the output length."),
 		at("batch", integer[int](), func(d *Data) *int { return &d.Batch },

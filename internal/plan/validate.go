@@ -58,7 +58,7 @@ func check(p *Plan, known Known) Faults {
 	default:
 		for i := range p.Stages {
 			path := fmt.Sprintf("stages[%d]", i)
-			c.stage(path, &p.Stages[i], p.Measurement.endless())
+			c.stage(path, &p.Stages[i], p.Measurement.endless() || p.Data.Trace.Once)
 			c.growth(path, p, &p.Stages[i])
 		}
 	}

@@ -4,6 +4,7 @@ package random
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -16,9 +17,9 @@ import (
 type Source struct {
 	prompt.Anew
 	lex      *lexicon.Lexicon
-	input    *prompt.Lengths
-	output   *prompt.Lengths
-	trace    []azure.Row // lengths in place of input and output; nil: none
+	sizes    prompt.Sizes
+	trace    []azure.Row // lengths in place of sizes; nil: none
+	once     bool        // a stage ends with the last of them
 	template bool
 	wrap     func(string) (string, error) // the chat template that lengths cover; nil: none
 	around   int                          // tokens that it takes
@@ -45,8 +46,8 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, read func(name string) ([]byte, error)) (s *Source, err error) {
 	s = &Source{
 		lex:      lex,
-		input:    prompt.NewLengths(d.Input, prompt.Mix(seed^'i')),
-		output:   prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
+		sizes:    prompt.NewSizes(d, seed),
+		once:     d.Trace.Once,
 		salt:     prompt.NewSalt(d.Salt, seed),
 		seed:     prompt.Mix(seed ^ 'r'),
 		pool:     uint64(max(d.Prompts, 0)),
@@ -84,8 +85,11 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// At implements prompt.Source. It never ends.
+// At implements prompt.Source. It ends with a trace that is gone through once, and else never.
 func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
+	if s.once && place.I >= uint64(len(s.trace)) {
+		return prompt.Prompt{}, io.EOF
+	}
 	number := place.Number()
 	if s.pool > 0 {
 		number = place.I % s.pool
@@ -97,7 +101,7 @@ func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error
 	if s.trace != nil {
 		p.Output = s.row(number).Output
 	} else {
-		p.Output = s.output.At(place.Number())
+		p.Output = s.sizes.Output(place)
 	}
 	return p, nil
 }
@@ -116,7 +120,7 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 	if s.trace != nil {
 		n = s.row(number).Input
 	} else {
-		n = s.input.At(number)
+		n = s.sizes.Input(number, place)
 	}
 	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(number)))
 	text, err := s.text(rng, n, place)

@@ -3,6 +3,7 @@ package random
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -140,5 +141,33 @@ func (mute) Count(string) int { return 1 }
 func TestTokenizerMustCut(t *testing.T) {
 	if _, err := New(plan.Data{}, mute{}, 1, nil); err == nil || !strings.Contains(err.Error(), "mute") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A trace that is gone through once ends every stage.
+func TestOnce(t *testing.T) {
+	s := source(t, plan.Data{Trace: plan.Trace{Lengths: "trace.csv", Once: true}}, token.Words{}, 1)
+	for stage := range uint64(2) {
+		if p := prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, 3); p[2].Tokens != 8 || p[2].Output != 5 {
+			t.Errorf("stage %d: %+v", stage, p[2])
+		}
+		if _, err := s.At(context.Background(), prompt.Place{Stage: stage, I: 3}); !errors.Is(err, io.EOF) {
+			t.Errorf("stage %d goes on: %v", stage, err)
+		}
+	}
+}
+
+// Lengths that are drawn ahead come again in every stage, with other words.
+func TestAhead(t *testing.T) {
+	uniform := plan.Length{Dist: plan.DistUniform, Min: 10, Max: 60}
+	s := source(t, plan.Data{Input: uniform, Output: uniform, Ahead: plan.Ahead{Input: 9, Output: 9}}, token.Words{}, 5)
+	first, second := prompttest.Take(t, s, 8), prompttest.TakeAt(t, s, prompt.Place{Stage: 1}, 8)
+	for i := range first {
+		if a, b := &first[i], &second[i]; a.Tokens != b.Tokens || a.Output != b.Output || a.Text == b.Text {
+			t.Errorf("prompt %d: %d and %d tokens in the first stage, %d and %d in the second", i, a.Tokens, a.Output, b.Tokens, b.Output)
+		}
+	}
+	if first[0].Tokens == first[2].Tokens && first[0].Tokens == first[3].Tokens {
+		t.Error("all are as long")
 	}
 }

@@ -69,7 +69,7 @@ func (s *Source) begin(text string, n int, number uint64) (string, int, error) {
 
 // Notes says what the plan asks for and cannot be had.
 func (s *Source) Notes() []string {
-	if n := s.input.At(0); s.front.wish != "" && n < s.front.least {
+	if n := s.sizes.Input(0, prompt.Place{}); s.front.wish != "" && n < s.front.least {
 		return []string{fmt.Sprintf("Prompts of fewer than %d tokens are too short to ask for %d tokens in words; max_tokens asks for them.", s.front.least, s.front.words)}
 	}
 	return nil

@@ -40,8 +40,7 @@ type Source struct {
 	tok    Cutter
 	book   string   // words with one space or line feed between them, and one at the end
 	starts []uint32 // of each word in the book, and the end of the book
-	input  *prompt.Lengths
-	output *prompt.Lengths
+	sizes  prompt.Sizes
 	salt   prompt.Salt
 	seed   uint64
 	first  uint64 // word that prompt 0 begins with
@@ -71,8 +70,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 		tok:    cutter,
 		book:   text,
 		starts: wordStarts(text),
-		input:  prompt.NewLengths(d.Input, prompt.Mix(seed^'i')),
-		output: prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
+		sizes:  prompt.NewSizes(d, seed),
 		salt:   prompt.NewSalt(d.Salt, seed),
 		seed:   prompt.Mix(seed),
 		pool:   uint64(max(d.Prompts, 0)),
@@ -136,7 +134,7 @@ func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error
 		number = place.I % s.pool
 	}
 	p, err := s.make(number, place)
-	p.Output = s.output.At(place.Number())
+	p.Output = s.sizes.Output(place)
 	return p, err
 }
 
@@ -145,7 +143,7 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 	if p := s.kept.Get(number); p != nil {
 		return *p, nil
 	}
-	text, n, err := s.compose(number, s.input.At(number), place)
+	text, n, err := s.compose(number, s.sizes.Input(number, place), place)
 	if err != nil {
 		return prompt.Prompt{}, fmt.Errorf("synthetic prompt %d of stage %d: %w", place.I, place.Stage, err)
 	}

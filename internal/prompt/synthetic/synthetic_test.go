@@ -172,7 +172,7 @@ func TestExactTokensOfGPT2(t *testing.T) {
 				s.SetStage(int(stage))
 				for i, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, worthwhile) {
 					ids := tok.Encode(p.Text, false)
-					if len(ids) != p.Tokens || len(ids) != s.input.At(number(s, stage, i)) {
+					if len(ids) != p.Tokens || len(ids) != s.sizes.Input(number(s, stage, i), prompt.Place{}) {
 						t.Fatalf("prompt %d of stage %d has %d tokens and says %d: %q", i, stage, len(ids), p.Tokens, p.Text)
 					}
 					if back := tok.Encode(tok.Decode(ids, false), false); !slices.Equal(back, ids) {

@@ -57,6 +57,7 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	if !s.Plan.Output.KeepRaw {
 		env.Warn("note", []string{"request, response and response_chunks of single requests are empty: the run kept no bodies (--keep raw)"})
 	}
+	o.Configured = len(s.Plan.Stages)
 	loads := stages{}
 	for i, stage := range s.Plan.Stages {
 		loads[i] = stage

@@ -63,11 +63,14 @@ func (t *job) writeReports(s stages, res *result.Result) error {
 	o := &t.action.Options
 	pool := stat.NewPool("", sampleMemory)
 	defer pool.Close()
-	r := &reporter{tool: t, stages: s, result: res, checks: checks{entries: -1}, marks: map[int]record.StageMark{}, opt: dialect.Options{
+	r := &reporter{tool: t, stages: stages{}, result: res, checks: checks{entries: -1}, marks: map[int]record.StageMark{}, opt: dialect.Options{
 		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, ServerTokens: o.Lifecycle.ServerTokens,
 		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful, UserSessions: o.UserSessions,
 		Media: t.media.of, Pool: pool,
 	}}
+	for i, stage := range s {
+		r.stages[r.number(i)] = stage
+	}
 	r.opt.Headers = t.headerObjectives()
 	r.fold = dialect.NewFold(r.opt)
 	if err := r.read(); err != nil {
@@ -112,6 +115,11 @@ func (r *reporter) read() error {
 	})
 }
 
+// number is that of a stage in the config, which may have ones that send nothing.
+func (r *reporter) number(i int) int {
+	return r.tool.action.Options.StageNumber(i)
+}
+
 // each gives every request of the run.
 func (r *reporter) each(f func(*record.Record)) error {
 	_, err := r.tool.records.Walk(func(l record.Line) error {
@@ -119,10 +127,12 @@ func (r *reporter) each(f func(*record.Record)) error {
 		case l.Header != nil:
 			r.header = *l.Header
 		case l.Request != nil:
+			l.Request.Stage = r.number(l.Request.Stage)
 			f(l.Request)
 		case l.Stage != nil:
-			r.marks[l.Stage.Stage] = *l.Stage
+			r.marks[r.number(l.Stage.Stage)] = *l.Stage
 		case l.Session != nil:
+			l.Session.Stage = r.number(l.Session.Stage)
 			r.fold.AddSession(l.Session)
 		}
 		return nil
@@ -242,7 +252,7 @@ func (r *reporter) partial(i int) {
 // themselves in, and why the run is not to be relied on.
 func (r *reporter) validation() {
 	c := &r.checks
-	wanted := len(r.tool.action.Plan.Stages)
+	wanted := r.tool.action.Options.Configured
 	if r.tool.action.Plan.Saturation.On() {
 		wanted = 0 // they follow from what was found
 	}

@@ -26,7 +26,7 @@ func (r *reporter) servers() {
 	}
 	if o.Prometheus.PerStage {
 		for i := range r.result.Stages {
-			write(report.PrometheusStageFile(r.result.Stages[i].Index), r.result.Stages[i].Services, r.result.Stages[i:i+1])
+			write(report.PrometheusStageFile(r.number(r.result.Stages[i].Index)), r.result.Stages[i].Services, r.result.Stages[i:i+1])
 		}
 	}
 }

@@ -96,7 +96,6 @@ func TestFaults(t *testing.T) {
 		{"load: {request_retries: 5000, stages: [{rate: 1, duration: 1}]}", "load.request_retries: is 5000, more than 1000"},
 		{"load: {stages: []}", "load.stages: is empty"},
 		{"load: {lora_traffic_split: [{name: a, split: 0.5}], stages: [{rate: 1, duration: 1}]}", "load.lora_traffic_split: the shares add up to 0.5"},
-		{"metrics: {type: prometheus}", "metrics.prometheus: is missing"},
 		{"metrics: {type: prometheus, prometheus: {url: 'http://a', google_managed: true}}", "needs exactly one of url and google_managed"},
 		{"metrics: {prometheus: {url: 'http://a'}}", "metrics.type: is missing"},
 		{"storage: {simple_storage_service: {path: a}}", "storage.simple_storage_service.bucket_name: is missing"},

@@ -68,7 +68,7 @@ func (b *builder) idleData() {
 		{"path", dataset || kind == "visionarena"},
 		{"corpus_file_path", kind == "synthetic"},
 		{"trace", kind == "random"},
-		{"multimodal", kind == "synthetic" || kind == "random" || kind == "shared_prefix"},
+		{"multimodal", kind == "synthetic" || kind == "random" && !b.leftOver(kind) || kind == "shared_prefix"},
 		{"input_distribution", dataset || kind == "synthetic" || kind == "random"},
 		{"output_distribution", dataset || kind == "synthetic" || kind == "random" || kind == "visionarena"},
 	} {

@@ -61,9 +61,19 @@ type Options struct {
 	TokenizerGiven   bool
 	TokenizerTimeout time.Duration // of loading it; 0: none
 	Server           string        // "vllm", "sglang", "tgi" or "mock"
+	Configured       int           // stages of the config; those that send nothing are not in the plan
+	Stages           []int         // number of each of the plan's stages among those of the config
 	TraceRates       []float64     // rates of stages that go by a trace, which only reports have a use for
 	UserSessions     bool          // sessions are those of users
 	Faithful         bool          // where the original has its own ways, those
+}
+
+// StageNumber is the number in the config of one of the plan's stages.
+func (o *Options) StageNumber(i int) int {
+	if i < len(o.Stages) {
+		return o.Stages[i]
+	}
+	return i
 }
 
 // LifecycleReports say which reports of requests are written.
@@ -122,6 +132,7 @@ func Parse(args []string, w World) (*Action, error) {
 		if node := r.parseFile(text); node != nil {
 			tree = r.read(&schema, node, "", tree)
 		}
+		a.Warnings = append(a.Warnings, r.passed...)
 		faults = append(faults, r.faults...)
 		if len(r.faults) > 0 && tree.where == "" {
 			return nil, faults // nothing of it could be read
@@ -130,6 +141,7 @@ func Parse(args []string, w World) (*Action, error) {
 	for _, o := range c.overrides {
 		r := &reader{file: o.flag.name}
 		tree = r.read(&schema, o.node(r), "", tree)
+		a.Warnings = append(a.Warnings, r.passed...)
 		faults = append(faults, r.faults...)
 	}
 	complete(&schema, tree, "", func(v *value, path string) {

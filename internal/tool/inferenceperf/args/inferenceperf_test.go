@@ -101,7 +101,7 @@ func TestSmallest(t *testing.T) {
 			Percentiles: []float64{0.1, 1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9},
 		},
 		Prometheus: PrometheusReports{Summary: true}, Sessions: SessionReports{Summary: true, PerStage: true},
-		Dir: "reports-20260131-142530", Server: "vllm",
+		Dir: "reports-20260131-142530", Server: "vllm", Configured: 1, Stages: []int{0},
 	}
 	if diff := cmp.Diff(want, a.Options); diff != "" {
 		t.Error(diff)
@@ -241,15 +241,17 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestFaithfulLengths: the original draws these lengths in its own way.
-func TestFaithfulLengths(t *testing.T) {
-	args := []string{"--data.type", "random", "--data.input_distribution.type", "lognormal", "--data.output_distribution.type", "lognormal"}
-	a, err := parse(small, args...)
-	if err != nil || a.Plan.Data.Input.Shifted {
-		t.Errorf("%+v, %v", a, err)
-	}
-	a, err = parse(small, append(args, "--faithful")...)
-	if err != nil || !a.Plan.Data.Input.Shifted || !a.Plan.Data.Output.Shifted {
-		t.Errorf("%+v, %v", a, err)
+// TestLognormal: lengths of prompts that are made begin at their minimum, as in the original;
+// others are lognormal from 0 on.
+func TestLognormal(t *testing.T) {
+	for kind, shifted := range map[string]bool{"random": true, "synthetic": true, "shared_prefix": false} {
+		args := []string{"--data.type", kind, "--data.input_distribution.type", "lognormal", "--data.output_distribution.type", "lognormal"}
+		if kind == "shared_prefix" {
+			args = []string{"--data.type", kind, "--data.shared_prefix.output_len", `{"type":"lognormal"}`}
+		}
+		a, err := parse(small, args...)
+		if err != nil || a.Plan.Data.Input.Shifted != shifted || a.Plan.Data.Output.Shifted != shifted || a.Plan.Data.Output.Dist != plan.DistLognormal {
+			t.Errorf("%s: %v", kind, err)
+		}
 	}
 }

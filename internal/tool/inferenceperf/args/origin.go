@@ -113,7 +113,7 @@ func (a *Action) Names() message.Names {
 			return at, true
 		},
 		Place: func(path string) (where, at string) { return flagged(a.origin(path)) },
-		Stage: func(i int) string { return fmt.Sprintf("stage_%d", i) },
+		Stage: func(i int) string { return fmt.Sprintf("stage_%d", a.Options.StageNumber(i)) },
 	}
 }
 
@@ -153,6 +153,9 @@ func (b *builder) section(at string) string {
 	for i, br := range b.plan.Breakers { // those in force, which are some of those that are defined
 		k := slices.IndexFunc(b.at("circuit_breakers").items(), func(v *value) bool { return v.at("name").text() == br.Name })
 		rows = append(rows, [2]string{fmt.Sprintf("breakers[%d]", i), fmt.Sprintf("circuit_breakers[%d]", k)})
+	}
+	for i, number := range b.action.Options.Stages {
+		rows = append(rows, [2]string{fmt.Sprintf("stages[%d]", i), fmt.Sprintf("load.stages[%d]", number)})
 	}
 	for _, o := range append(rows, origins()...) {
 		if within(at, o[0]) {

@@ -71,6 +71,7 @@ func (b *builder) build() {
 	p.Data = plan.Data{}
 	p.Budgets.Cached = 1 // the seed is the tool's own: what a run before left in the cache is a note
 	// The original sends every request of its load, whatever becomes of them, and no other.
+	p.Target.Proxy = plan.ProxyNone // which the original does not know
 	p.Target.NoPreflight, p.Target.RetryAfter, p.MaxErrors.NotAlike = true, plan.RetryIgnore, true
 	p.Seed = uint64(b.now.UnixMilli())
 	if v := b.at("load.base_seed"); v != nil {
@@ -288,7 +289,7 @@ func (b *builder) metrics(p *plan.Probes) {
 	}
 	v := m.at("prometheus")
 	if v == nil {
-		b.fault("metrics.prometheus", "is missing", "such as prometheus: {url: http://localhost:9090}")
+		b.note("metrics.type prometheus collects nothing: there is no metrics.prometheus, such as {url: http://localhost:9090}")
 		return
 	}
 	p.Prometheus = plan.Prometheus{

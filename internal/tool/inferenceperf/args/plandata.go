@@ -131,7 +131,7 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 	if kind == "random" {
 		d.Source = plan.SourceRandom
 		if t := v.at("trace"); t != nil {
-			d.Trace.Lengths = t.at("file").text()
+			d.Trace.Lengths, d.Trace.Once = t.at("file").text(), true
 			return
 		}
 	} else {
@@ -139,7 +139,7 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 	}
 	d.Input = b.length("data.input_distribution", v.at("input_distribution"), 1)
 	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
-	if media := v.at("multimodal"); media != nil {
+	if media := v.at("multimodal"); media != nil && !b.leftOver(kind) {
 		b.media(&d.Media, media, "data.multimodal")
 		if v.at("input_distribution") == nil {
 			d.Input = fixed(100)
@@ -154,10 +154,36 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 			b.fault("data."+name, "is missing: type "+kind+" needs it", "such as {type: fixed, mean: 100}")
 		}
 	}
-	faithful := b.action.Options.Faithful
-	d.Input.Shifted = faithful && d.Input.Dist == plan.DistLognormal
-	d.Output.Shifted = faithful && d.Output.Dist == plan.DistLognormal
+	d.Input.Shifted, d.Output.Shifted = d.Input.Dist == plan.DistLognormal, d.Output.Dist == plan.DistLognormal
+	d.Ahead = b.ahead(v)
 }
+
+// leftOver reports whether media are ones that a type has no use for: random prompts have none
+// unless they are chats, which only ours can be.
+func (b *builder) leftOver(kind string) bool {
+	return kind == "random" && b.at("api.type").text() == "completion"
+}
+
+// ahead is how many lengths the original draws before a run: one more than the longest stage
+// has requests, or total_count. Of a sweep nobody knows the stages yet.
+func (b *builder) ahead(v *value) plan.Ahead {
+	if b.at("load.sweep") != nil {
+		return plan.Ahead{}
+	}
+	most := int64(0)
+	for _, s := range b.at("load.stages").items() {
+		if b.at("load.type").text() == "concurrent" {
+			most = max(most, s.at("num_requests").whole())
+		} else {
+			most = max(most, requests(s))
+		}
+	}
+	count := func(name string) int { return int(min(max(most+1, v.at(name).at("total_count").whole()), mostAhead)) }
+	return plan.Ahead{Input: count("input_distribution"), Output: count("output_distribution")}
+}
+
+// mostAhead bounds what is kept of lengths. A stage with more requests repeats them.
+const mostAhead = 1 << 24
 
 // originalLengths reports whether answers of chats are as long as the original has them.
 func (b *builder) originalLengths() bool { return b.at("data.chat_lengths").text() != "data" }

@@ -56,20 +56,35 @@ func (b *builder) load() {
 			b.fault("load.type", "trace_session_replay needs data.type otel_trace_replay, weka_trace_replay or synthetic_agentic, not "+t, "use concurrent, constant or poisson")
 		}
 	}
+	b.action.Options.Configured = len(stages)
 	for i, s := range stages {
 		at := fmt.Sprintf("load.stages[%d]", i)
 		stage, ok := b.stage(kind, at, s)
 		if !ok {
 			continue
 		}
+		if b.empty(kind, s) {
+			b.note("%s: no request is sent, as rate times duration is less than 1", at)
+			continue
+		}
 		if i > 0 {
 			stage.Gap = seconds(gap)
 		}
 		p.Stages = append(p.Stages, stage)
+		b.action.Options.Stages = append(b.action.Options.Stages, i)
+	}
+	if len(p.Stages) == 0 && len(stages) > 0 {
+		b.fault("load.stages[0]", "no request would be sent", "raise rate or duration")
 	}
 	if kind == "trace_replay" {
 		p.Data.Trace.Arrivals = v.at("trace.file").text()
 	}
+}
+
+// empty reports whether a stage has no request to send.
+func (b *builder) empty(kind string, v *value) bool {
+	rated := kind == "constant" || kind == "poisson" || kind == "trace_replay"
+	return rated && b.at("data.trace") == nil && requests(v) == 0
 }
 
 // longest is how long a plan waits at most.
@@ -123,36 +138,36 @@ func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
 		}
 		return plan.Stage{Arrival: plan.ArrivalSessions, Sessions: s}, true
 	case "trace_replay":
-		return b.traced(at, v)
+		return b.traced(v), true
 	}
-	return b.rated(kind, at, v)
+	return b.rated(kind, v), true
 }
 
 // traced is a stage that goes by a trace: as many requests of it as the rate would make in
 // the time or, where the lengths come out of a trace too, all of it.
-func (b *builder) traced(at string, v *value) (plan.Stage, bool) {
+func (b *builder) traced(v *value) plan.Stage {
 	o := &b.action.Options
 	o.TraceRates = append(o.TraceRates, v.at("rate").number())
 	s := plan.Stage{Arrival: plan.ArrivalTrace}
-	if b.at("data.trace") != nil {
-		return s, true
+	if b.at("data.trace") == nil {
+		s.Requests = requests(v)
 	}
-	r, ok := b.rated(plan.ArrivalConstant, at, v)
-	s.Requests = r.Requests
-	return s, ok
+	return s
 }
 
-// rated is a stage with a rate: as many requests as the rate makes in the time.
-func (b *builder) rated(kind, at string, v *value) (plan.Stage, bool) {
-	s := plan.Stage{Rate: v.at("rate").number(), Arrival: kind, MaxInFlight: b.mostInFlight()}
-	// 0.1 × 30 is 3, whatever binary fractions make of it.
-	n := s.Rate*v.at("duration").number() + 1e-9
-	s.Requests = int64(min(n, 1<<62))
-	if n < 1 {
-		b.fault(at, "no request would be sent", "raise rate or duration")
-		return s, false
+// rated is a stage with a rate: as many requests as the rate makes in the time. Where a trace
+// has the lengths it has as many as that has rows; evenly spaced ones no more than the rate makes.
+func (b *builder) rated(kind string, v *value) plan.Stage {
+	s := plan.Stage{Rate: v.at("rate").number(), Arrival: kind, MaxInFlight: b.mostInFlight(), Requests: requests(v)}
+	if b.plan.Data.Trace.Once && kind == plan.ArrivalPoisson {
+		s.Requests = 0
 	}
-	return s, true
+	return s
+}
+
+// requests is how many a rate makes in the time, in the arithmetic of the original.
+func requests(v *value) int64 {
+	return int64(min(v.at("rate").number()*v.at("duration").number(), 1<<62))
 }
 
 // mostInFlight is the bound of requests in flight that workers would have: none, so

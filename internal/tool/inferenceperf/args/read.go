@@ -23,6 +23,7 @@ import (
 type reader struct {
 	file   string // name of the file, or the flag
 	faults plan.Faults
+	passed []string // keys that were passed over
 	nodes  int
 }
 
@@ -187,6 +188,10 @@ func (r *reader) readObject(f *form, n *yaml.Node, path string, was *value) *val
 	called := map[string]string{} // what a key with two names is called here
 	r.pairs(n, path, func(name string, at, node *yaml.Node) {
 		k := f.find(name)
+		if k == nil && f.loose {
+			r.passed = append(r.passed, fmt.Sprintf("%s: %s is not known and has no effect (%s)", r.position(at), join(path, clip(name)), f.unknown(path, name)))
+			return
+		}
 		if k == nil {
 			r.fault(at, join(path, clip(name)), "unknown key", f.unknown(path, name))
 			return

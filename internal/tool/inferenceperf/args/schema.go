@@ -25,6 +25,7 @@ type form struct {
 	words []string // of a choice
 	item  *form    // of a list or mapping
 	keys  []key    // of an object
+	loose bool     // keys of an object that are not known are passed over
 	// least and most bound a number; over: least itself is too little.
 	least, most *float64
 	over        bool
@@ -66,6 +67,9 @@ func listOf(item form) form { return form{kind: list, item: &item} }
 func mapOf(item form) form { return form{kind: mapping, item: &item} }
 
 func section(keys ...key) form { return form{kind: object, keys: keys} }
+
+// looseSection is a section in which the original minds no other keys.
+func looseSection(keys ...key) form { return form{kind: object, keys: keys, loose: true} }
 
 // root is the whole schema.
 var root = sync.OnceValue(func() form {
@@ -140,17 +144,17 @@ func tokenizerForm() form {
 }
 
 func breakerForm() form {
-	trigger := section(
+	trigger := looseSection(
 		key{name: "type", form: words("consecutive", "rate_over_window"), must: true, help: "Hits in a row, or the share of hits in a window."},
 		key{name: "threshold", form: nonNegative, must: true, help: "Hits in a row, 1 or more; or a share from 0 to 1."},
 		key{name: "window_sec", form: posNumber, open: true, help: "Length of the window, in seconds."},
 		key{name: "min_samples", form: countForm, open: true, help: "Minimum samples in a window."},
 	)
-	metrics := section(
+	metrics := looseSection(
 		key{name: "matches", form: listOf(textForm), must: true, help: "JMESPath expressions over a finished request; it is a sample if any is true."},
 		key{name: "rules", form: listOf(textForm), def: []any{}, help: "JMESPath expressions; a sample is a hit if any is true. Empty: every sample is."},
 	)
-	return section(
+	return looseSection(
 		key{name: "name", form: textForm, must: true, help: "Name for `load.circuit_breakers`."},
 		key{name: "metrics", form: metrics, must: true, help: "Which requests count."},
 		key{name: "triggers", form: listOf(trigger), must: true, help: "Any of these opens the breaker."},

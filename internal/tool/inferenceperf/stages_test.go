@@ -1,0 +1,31 @@
+package inferenceperf
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A stage without a request has no report, and those behind it keep their numbers.
+func TestEmptyStage(t *testing.T) {
+	dir, _, printed := measure(t, strings.ReplaceAll(config, "{rate: 50, duration: 1}", "{rate: 0.5, duration: 1}"), "--server.base_url", serve(t))
+	for name, there := range map[string]bool{
+		"stage_0_lifecycle_metrics.json": false, "stage_1_lifecycle_metrics.json": true,
+		"inference-perf.partial.stage_0.yaml": false, "inference-perf.partial.stage_1.yaml": true,
+	} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there {
+			t.Errorf("%s: there: %v", name, err == nil)
+		}
+	}
+	if !strings.Contains(printed, "=== START_STAGE_1 ===") || strings.Contains(printed, "STAGE_0") {
+		t.Error("the stage has another number")
+	}
+	findings, err := os.ReadFile(filepath.Join(dir, "validation.json"))
+	if err != nil || !strings.Contains(string(findings), "the config has 2 stages, and there is no report of stage_0") {
+		t.Errorf("%v: %s", err, findings)
+	}
+	if single, err := os.ReadFile(filepath.Join(dir, "per_request_lifecycle_metrics.json")); err != nil || strings.Contains(string(single), `"stage_id": 0`) {
+		t.Error("requests of stage 0", err)
+	}
+}

@@ -137,6 +137,9 @@ func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMar
 		return mark, l, err
 	}
 	mark, err := p.sender.send(ctx, work, p.sender.brake)
+	if mark = aborted(ctx, mark); mark.Early() {
+		l.Ended = mark.Reason
+	}
 	return mark, l, err
 }
 

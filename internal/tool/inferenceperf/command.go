@@ -73,7 +73,11 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 	defer session.End()
 	quiet := sync.OnceFunc(session.Hide)
 	session.Out, session.Log = &afterwards{env.Stdout, quiet}, log.info
-	out, err := Run(ctx, action, session)
+	lines := io.Discard
+	if log.info != io.Discard {
+		lines = session.Beside(env.Stdout)
+	}
+	out, err := Run(ctx, action, session, lines)
 	quiet()
 	if out == nil {
 		return env.Fail(name, action.Names().Error(err), tool.CodeOf(err))

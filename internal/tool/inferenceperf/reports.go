@@ -13,25 +13,12 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/stat"
-	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/report"
 )
 
 // sampleMemory is what samples may take of memory before they go to disk.
 const sampleMemory = 2 << 20
-
-// stages remembers the stages as they were run.
-type stages map[int]plan.Stage
-
-// Begin implements run.Observer.
-func (s stages) Begin(i int, stage plan.Stage) { s[i] = stage }
-
-// Window implements run.Observer.
-func (s stages) Window(int, int, sweep.Window) {}
-
-// End implements run.Observer.
-func (s stages) End(i int, stage plan.Stage, _ *sweep.Level) { s[i] = stage }
 
 // reporter writes the reports of a run out of its records.
 type reporter struct {

@@ -36,7 +36,7 @@ func spanned(t *testing.T, env map[string]string) (dir string, out *Outcome, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err = Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Getenv: func(name string) string { return env[name] }, Out: io.Discard, Log: io.Discard})
+	out, err = Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Getenv: func(name string) string { return env[name] }, Out: io.Discard, Log: io.Discard}, io.Discard)
 	return dir, out, err
 }
 

@@ -3,6 +3,7 @@ package inferenceperf
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -21,11 +22,24 @@ func TestEmptyStage(t *testing.T) {
 	if !strings.Contains(printed, "=== START_STAGE_1 ===") || strings.Contains(printed, "STAGE_0") {
 		t.Error("the stage has another number")
 	}
+	lines := regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} - inference_perf.loadgen.load_generator - INFO - (.*)$`).FindAllStringSubmatch(printed, -1)
+	if len(lines) != 2 || lines[0][1] != "Stage 1 - run started" || lines[1][1] != "Stage 1 - run completed" {
+		t.Errorf("told of stages: %q", lines)
+	}
 	findings, err := os.ReadFile(filepath.Join(dir, "validation.json"))
 	if err != nil || !strings.Contains(string(findings), "the config has 2 stages, and there is no report of stage_0") {
 		t.Errorf("%v: %s", err, findings)
 	}
 	if single, err := os.ReadFile(filepath.Join(dir, "per_request_lifecycle_metrics.json")); err != nil || strings.Contains(string(single), `"stage_id": 0`) {
 		t.Error("requests of stage 0", err)
+	}
+}
+
+// A stage that a breaker ends has failed.
+func TestFailedStage(t *testing.T) {
+	_, _, printed := measure(t, strings.ReplaceAll(config, "stages:", "circuit_breakers: [any]\n  stages:")+
+		"circuit_breakers: [{name: any, metrics: {matches: ['@']}, triggers: [{type: consecutive, threshold: 2}]}]\n", "--server.base_url", serve(t))
+	if !strings.Contains(printed, "INFO - Stage 0 - run failed\n") {
+		t.Error("told of no stage that failed")
 	}
 }

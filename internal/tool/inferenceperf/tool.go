@@ -41,8 +41,8 @@ type job struct {
 }
 
 // Run carries out a run. The outcome is nil where nothing was measured; an error beside
-// it says what could not be kept.
-func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, error) {
+// it says what could not be kept. To lines goes how the stages go, while they do.
+func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer) (*Outcome, error) {
 	spans, wanted, err := otlp.FromEnv(env.Getenv)
 	if err != nil {
 		return nil, tool.Early(err)
@@ -57,7 +57,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, erro
 	}
 	defer done()
 	t.records = run.Records(a.Plan)
-	s := stages{}
+	s := following{stages{}, &a.Options, lines}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: withTokenizer(env, a), Prompt: t.media.note, Version: env.Version,
 		Log: env.Log, Names: a.Names(), Stop: env.Stop, Watch: env.Watch, Draw: env.Draw, Gating: env.Gating, Levels: s, Replace: true,
@@ -65,7 +65,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, erro
 	if res == nil {
 		return nil, err
 	}
-	err = errors.Join(err, t.writeReports(s, res))
+	err = errors.Join(err, t.writeReports(s.stages, res))
 	if wanted {
 		err = errors.Join(err, t.export(ctx, spans))
 	}

@@ -57,7 +57,7 @@ func measure(t *testing.T, config string, args ...string) (dir string, out *Outc
 		t.Fatal(err)
 	}
 	var screen bytes.Buffer
-	out, err = Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Getenv: func(string) string { return "" }, Out: &screen, Log: io.Discard})
+	out, err = Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Getenv: func(string) string { return "" }, Out: &screen, Log: io.Discard}, &screen)
 	if err != nil {
 		t.Fatal(err)
 	}

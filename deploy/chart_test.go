@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
@@ -264,6 +265,39 @@ func TestChartUpstream(t *testing.T) {
 	}
 }
 
+// Values that say a part of the config are laid over the original's defaults, as in its chart.
+func TestChartPartial(t *testing.T) {
+	config := func(values string) any {
+		text, err := render(parse(t, values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parse(t, at(objects(t, text)["ConfigMap"], "data", "config.yml").(string))
+	}
+	upstream, err := readYAML("testdata/upstream-values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(upstream["config"], config("{}")); diff != "" {
+		t.Errorf("other defaults than the original's: %s", diff)
+	}
+	got := config("config: {server: {base_url: 'http://model:8000'}, load: {stages: [{rate: 9, duration: 5}]}, metrics: null}")
+	for _, c := range []struct {
+		path []any
+		want any
+	}{
+		{[]any{"server", "base_url"}, "http://model:8000"}, {[]any{"server", "ignore_eos"}, true}, {[]any{"data", "type"}, "shareGPT"},
+		{[]any{"load", "type"}, "constant"}, {[]any{"load", "stages", 0, "rate"}, 9}, {[]any{"metrics"}, nil},
+	} {
+		if v := at(got, c.path...); v != c.want {
+			t.Errorf("%v is %v, want %v", c.path, v, c.want)
+		}
+	}
+	if got := config("configFile: 'api: {type: chat}'"); at(got, "server") != nil || at(got, "api", "type") != "chat" {
+		t.Errorf("a whole config is mixed with others: %v", got)
+	}
+}
+
 // differs: ip-helm
 func TestChartSecret(t *testing.T) {
 	text, err := render(parse(t, someConfig+`token: {hfToken: "hf_\"1: #", hfSecret: {key: k}}`))
@@ -294,8 +328,7 @@ func TestChartNames(t *testing.T) {
 
 func TestChartRefuses(t *testing.T) {
 	for values, want := range map[string]string{
-		"{}":                                                  "nothing to run",
-		someConfig + "configFile: 'a: b'":                     "both given",
+		"{config: null}":                                      "nothing to run",
 		someConfig + "hf_token: hf_1":                         "hf_token",
 		someConfig + "s3Path: gs://bucket":                    "s3Path",
 		someConfig + "job: {image: ''}":                       "image",

@@ -24,9 +24,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end }}
 
 {{- define "inference-perf.config" -}}
-{{- if and .Values.config .Values.configFile }}{{ fail "config and configFile are both given: give one" }}{{ end -}}
 {{- if .Values.configFile }}{{ .Values.configFile }}
-{{- else if .Values.config }}{{ toYaml .Values.config }}
+{{- else if get .Values "config" }}{{ toYaml .Values.config }}
 {{- else }}{{ fail "there is nothing to run: give config, or --set-file configFile=config.yml" }}
 {{- end }}
 {{- end }}

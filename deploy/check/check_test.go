@@ -51,6 +51,7 @@ func TestHelm(t *testing.T) {
 		want   string // kinds that come out
 	}{
 		{config, "configmap job"},
+		{"config: {server: {base_url: 'http://model:8000'}, metrics: null}", "configmap job"},
 		{"configFile: \"api:\\n  type: chat\\n\"", "configmap job"},
 		{config + "token: {hfToken: hf_1}", "configmap job secret"},
 		{config + "token: {hfSecret: {name: mine}}\napiKey: {secret: {name: mine}}", "configmap job"},
@@ -174,10 +175,9 @@ func TestHelmWorkers(t *testing.T) {
 
 func TestHelmRefuses(t *testing.T) {
 	for values, want := range map[string]string{
-		"{}":                          "nothing to run",
-		config + "hf_token: hf_1":     "hf_token",
-		config + "logLevel: LOUD":     "logLevel",
-		config + "configFile: 'a: b'": "both given",
+		"{config: null}":          "nothing to run",
+		config + "hf_token: hf_1": "hf_token",
+		config + "logLevel: LOUD": "logLevel",
 	} {
 		if _, err := render(t, values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", values, err, want)

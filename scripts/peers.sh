@@ -2,7 +2,7 @@
 # Installs the real peers that `make bench` compares with, from PyPI, each in an
 # environment of its own under PEERS_DIR (.peers by default).
 #
-#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | guidellm | frames]...
+#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | frames]...
 #
 # What is already there and runs is left alone, so the script can be run again.
 set -euo pipefail
@@ -164,6 +164,14 @@ inference_perf() {
   venv inference-perf 3.12 "inference-perf[analysis]==$INFERENCE_PERF"
 }
 
+# A script without a release. LLM_PERF_SOURCE names another copy of its repository.
+llm_perf() {
+  if runs "$DIR/llm_perf/bin/python" "$DIR/llm_perf/source/inference_perf/llm_perf.py" --help; then say "llm_perf is there"; return; fi
+  say "installing llm_perf"
+  venv llm_perf 3.11 'tritonclient[grpc,http]' pandas numpy pydantic transformers
+  git clone -q --depth 1 "${LLM_PERF_SOURCE:-https://github.com/chrjxj/triton_trtllm_tools}" "$DIR/llm_perf/source"
+}
+
 # What people read exports with.
 frames() {
   if runs "$DIR/frames/bin/python" -c 'import duckdb, pandas, pyarrow'; then say "frames are there"; return; fi
@@ -186,8 +194,9 @@ for peer in "${@:-all}"; do
     genai-perf) perf_analyzer; tokenizer; genai_perf ;;
     aiperf) tokenizer; aiperf ;;
     inference-perf) tokenizer; inference_perf ;;
+    llm_perf) tokenizer; llm_perf ;;
     guidellm) tokenizer; guidellm ;;
     frames) frames ;;
-    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf guidellm frames" ;;
+    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm frames" ;;
   esac
 done

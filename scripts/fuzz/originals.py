@@ -18,6 +18,7 @@ class Side:
     code: int
     screen: str
     where: Path
+    errors: str = ""  # standard error, where it is kept apart
     requests: list = field(default_factory=list)
     port: int = 0
 
@@ -25,10 +26,10 @@ class Side:
         return self.code != 0
 
 
-def process(argv: list, where: Path, env: dict, limit: float = LIMIT) -> Side:
+def process(argv: list, where: Path, env: dict, limit: float = LIMIT, apart: bool = False) -> Side:
     """Runs a program in a process group of its own, and ends what it leaves."""
-    with open(where.with_suffix(".screen"), "wb") as out:
-        running = subprocess.Popen(argv, cwd=where, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+    with open(where.with_suffix(".screen"), "wb") as out, open(where.with_suffix(".errors"), "wb") as errors:
+        running = subprocess.Popen(argv, cwd=where, stdout=out, stderr=errors if apart else subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                    env={**os.environ, **env}, start_new_session=True)
         try:
             code = running.wait(limit)
@@ -39,7 +40,7 @@ def process(argv: list, where: Path, env: dict, limit: float = LIMIT) -> Side:
         except ProcessLookupError:
             pass
         running.wait()
-    return Side(code, screen(where), where)
+    return Side(code, screen(where), where, where.with_suffix(".errors").read_text(errors="replace"))
 
 
 def screen(where: Path) -> str:

@@ -10,10 +10,10 @@ import models
 
 
 class Triton:
-    def __init__(self, program: Path, where: Path, seed: int, name: str):
+    def __init__(self, program: Path, where: Path, seed: int, name: str, make=models.make):
         self.log = where / "requests"
         self.log.mkdir(parents=True)
-        self.models = models.make(seed, where / "models")
+        self.models = make(seed, where / "models")
         taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         self.http, self.grpc = (s.getsockname()[1] for s in taken)
         for s in taken:

@@ -9,15 +9,15 @@ TEXTS = ("content", "prompt", "text", "text_input", "inputs", "input", "query", 
 
 def ends(a: Side, b: Side) -> list:
     """How two runs ended of which at least one failed."""
-    words = [f"{s.code}: {last(s.screen) if s.failed() else 'ran'}" for s in (a, b)]
+    words = [f"{s.code}: {last(s.screen, s.errors) if s.failed() else 'ran'}" for s in (a, b)]
     if a.failed() != b.failed():
         return [Difference("exit/original-fails" if a.failed() else "exit/ours-fails", *words)]
     return [] if a.code == b.code else [Difference("exit/code", *words)]
 
 
-def last(screen: str) -> str:
+def last(*screens: str) -> str:
     """The line of a screen that says what went wrong."""
-    lines = [s.strip() for s in screen.splitlines() if s.strip() and "CalledProcessError" not in s and "perf_analyzer'," not in s and " in flight | " not in s]
+    lines = [s.strip() for screen in screens for s in screen.splitlines() if s.strip() and "CalledProcessError" not in s and "perf_analyzer'," not in s and " in flight | " not in s]
     for words in (r"^[\w.]*(Error|Exception)\b|^[Ee]rror:|^inferometer|^genai-perf|^inference-perf", r"[Ee]rror|[Ff]ail|refused|cannot|invalid|must "):
         found = next((s for s in reversed(lines) if re.search(words, s)), "")
         if found:

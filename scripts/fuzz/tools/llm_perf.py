@@ -1,0 +1,122 @@
+"""llm_perf: its lines, how they are run on both sides, each with a Triton of its own, and what is compared."""
+import json
+import random
+import re
+from pathlib import Path
+
+import language
+from compare import MISSING, Difference, files, multisets, near, values
+from line import TOKENIZER, Line
+from originals import Host, Side, process
+from tools import perf_analyzer
+from tools.shared import ends
+from tritons import Triton
+
+NAME = "llm_perf"
+WORDS = "why does the river bend seven times before it meets the sea and what of rain then tell me".split()
+
+
+class Tool(perf_analyzer.Tool):
+    def __init__(self, binary: Path, peers: Path, jobs: int):
+        super().__init__(binary, peers, jobs)
+        self.host = Host(peers / "llm_perf/bin/python", "llm_perf", peers / "tokenizer")
+
+    def close(self) -> None:
+        self.host.close()
+        super().close()
+
+    def triton(self, where: Path, repository: int, name: str) -> Triton:
+        return Triton(self.peers / "triton/tritonserver", where, repository, name, language.make)
+
+    def line(self, seed: int) -> Line:
+        return make(seed)
+
+    def run(self, line: Line, side: str, where: Path, pair: dict) -> Side:
+        triton = pair[side]
+        where.mkdir(parents=True)
+        line.write(where)
+        words = line.words(http=f"127.0.0.1:{triton.http}", grpc=f"127.0.0.1:{triton.grpc}", tokenizer=str(self.peers / "tokenizer"))
+        env = {"HOME": str(where.parent), "HF_HUB_OFFLINE": "1"}
+        triton.forget()
+        if side == "original":
+            found = self.host.run(words, where, env)
+        else:
+            own = ["--faithful"] if line.faithful else []
+            found = process([self.binary, "llm_perf", *words, *own], where, env, apart=True)
+        found.requests = {k: v for k, v in triton.requests().items() if k != "tensorrt_llm"}
+        found.screen = found.screen.replace(f"127.0.0.1:{triton.http}", "URL").replace(f"127.0.0.1:{triton.grpc}", "URL")
+        return found
+
+    def compare(self, line: Line, a: Side, b: Side) -> list:
+        if a.failed() or b.failed():
+            return ends(a, b)
+        out = []
+        for name in sorted({*a.requests, *b.requests}):
+            left, right = (s.requests.get(name, []) for s in (a, b))
+            keys = [sorted({k for r in side for k in r}) for side in (left, right)]
+            out += values(f"request/{name}/inputs", *keys)
+            out += multisets(f"request/{name}", *([{k: r[k] for k in r if k in keys[0] and k in keys[1]} for r in side] for side in (left, right)))
+        return out + written(line, a, b) + screens(a, b)
+
+
+def make(seed: int) -> Line:
+    """A line such as people type."""
+    rng = random.Random(seed)
+    out = Line("llm_perf", seed, server={"repository": seed // 1000})
+    out.faithful = rng.random() < 0.6
+    http = rng.random() < 0.25
+    rows = []
+    for _ in range(rng.choice([1, 3, 6, 10])):
+        text = " ".join(rng.choice(WORDS) for _ in range(rng.choice([1, 2, 5, 13, 40])))
+        rows.append({"input": text + rng.choice(["", "", "", "", " é", " stop" if rng.random() < 0.2 else "", " fail" if rng.random() < 0.1 else ""]), "output": "x"})
+    if rng.random() < 0.05:
+        rows[0]["max_tokens"] = 5
+    if rng.random() < 0.03:
+        rows[-1]["input"] = ""
+    text = "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
+    out.files["prompts.jsonl"] = text if rng.random() < 0.9 else text.rstrip("\n")
+    out.flags = [["-u" if rng.random() < 0.7 else "--uri", "{http}" if http else "{grpc}"], ["-m" if rng.random() < 0.7 else "--triton-model", "whole" if http else "ensemble"],
+                 ["--input-data", "prompts.jsonl"], ["--tokenizer-path", TOKENIZER], ["--measurement-interval", "0"],
+                 ["--concurrency", rng.choice(["1", "2", "1,4", "4,2", "3,3", "1,2,3"] if rng.random() < 0.9 else ["0", "1,x", "", "-1"])]]
+    if http or rng.random() < 0.4:
+        out.flags.append([rng.choice(["-i", "--protocol"]), rng.choice(["http", "HTTP"]) if http else rng.choice(["grpc", "GRPC"])])
+    if rng.random() < 0.3:
+        out.flags.append(["--profile-export-file", rng.choice(["mine.json", "mine", "no/where.json"])])
+    if rng.random() < 0.06:
+        out.flags.append(rng.choice([["--nonsense"], ["-m", "nomodel"], ["--input-data", "nowhere.jsonl"], ["-i", "carrier-pigeon"], ["--tokenizer-path", "nowhere"], ["--measurement-interval", "1.5"], ["--conc", "2"]]))
+    return out
+
+
+def kind(place: str):
+    def time(a: object, b: object) -> bool:
+        return isinstance(a, (int, float)) and isinstance(b, (int, float)) and (a == -1) == (b == -1) and near(a * 1000, b * 1000, 25, 0.5)
+
+    def rate(a: object, b: object) -> bool:
+        return isinstance(a, (int, float)) and isinstance(b, (int, float)) and near(a, b, 1, 0.6)
+
+    name = place.rsplit("/", 1)[-1]
+    if name in ("ttft", "e2e_latency", "average_ttft", "average_latency"):
+        return time
+    if name.startswith("p99"):
+        return "type"
+    if name.endswith("_per_sec") or name == "throughput":
+        return rate
+    return "exact"
+
+
+def written(line: Line, a: Side, b: Side) -> list:
+    left, right = ({k: v for k, v in files(s.where).items() if k not in line.files} for s in (a, b))
+    out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
+    for name in [n for n in left if n in right]:
+        found = [json.loads(s[name].read_text()) for s in (left, right)]
+        out += values("file:results", *found, kind)
+    return out
+
+
+def screens(a: Side, b: Side) -> list:
+    def shape(screen: str) -> list:
+        return [re.sub(r"-?\d+(\.\d+)?(e[+-]\d+)?", "N", s.strip()) for s in screen.splitlines() if s.strip()]
+    left, right = shape(a.screen), shape(b.screen)
+    out = [Difference("screen/missing", row, MISSING) for row in dict.fromkeys(left) if row not in right]
+    out += [Difference("screen/more", MISSING, row) for row in dict.fromkeys(right) if row not in left]
+    return out or ([Difference("screen/order", left, right)] if left != right else [])

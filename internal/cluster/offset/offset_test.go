@@ -155,6 +155,19 @@ func TestBoundGrowsWithDistance(t *testing.T) {
 	}
 }
 
+// While a trip lasts the clocks part, too: what was read at its beginning may be off by that at its end.
+func TestClocksPartDuringATrip(t *testing.T) {
+	p := &pair{offset: constant(time.Second), there: always(10 * time.Second), back: always(10 * time.Second)}
+	e := New(func() time.Duration { return p.now }, 1e-3)
+	if err := e.Measure(t.Context(), p.ask, 1); err != nil {
+		t.Fatal(err)
+	}
+	want := Estimate{Offset: 1010 * time.Millisecond, Bound: 10010 * time.Millisecond}
+	if got, err := e.Track().At(p.now); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
 func constant(d time.Duration) func(time.Duration) time.Duration {
 	return func(time.Duration) time.Duration { return d }
 }

@@ -225,3 +225,18 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// A line that the tool held back is a reading of when it was measured, not of when it came.
+func TestReadingIsAtItsOwnTime(t *testing.T) {
+	var k taker
+	const now = 90 * time.Second
+	p := &pile{meter: &Meter{opt: Options{Now: func() time.Duration { return now }, Take: k.take}, seen: map[string]time.Duration{}, news: make(chan struct{})}}
+	measured := time.Now().UTC().Add(-20 * time.Second)
+	p.read(strings.NewReader(measured.Format("2006/01/02 15:04:05.000") + ", 3, GPU-a, 250.5 W\n"))
+	if len(k.all) != 1 || len(k.all[0].GPUs) != 1 || len(k.all[0].GPUs[0].At) != 1 {
+		t.Fatalf("handed on: %+v", k.all)
+	}
+	if at := k.all[0].GPUs[0].At[0]; at > now-20*time.Second || at < now-mostLag {
+		t.Errorf("a reading of 20 s ago is at %v, now is %v", at, now)
+	}
+}

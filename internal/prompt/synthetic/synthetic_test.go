@@ -459,3 +459,18 @@ func BenchmarkNew(b *testing.B) {
 		source(b, plan.Data{Input: fixed(128)}, 1)
 	}
 }
+
+// Every word of the text begins a prompt before one begins a second: the step from one prompt to the
+// next has no divisor in common with the number of words.
+func TestStartsTakeTurns(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "corpus.txt")
+	if err := os.WriteFile(file, []byte(strings.Repeat("one two three four five six ", 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(50) {
+		s := source(t, plan.Data{Corpus: file, Input: fixed(2)}, seed)
+		if words := s.words(); words%2 != 0 || gcd(s.step, words) != 1 || s.step == 0 {
+			t.Fatalf("seed %d: a step of %d through %d words", seed, s.step, words)
+		}
+	}
+}

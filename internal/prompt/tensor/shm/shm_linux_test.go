@@ -30,6 +30,9 @@ func TestRegion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
+	if info, err := other.Stat(); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others than its owner may open it: %v, %v", info.Mode(), err)
+	}
 	part, err := r.Slice(100, 5)
 	if err != nil {
 		t.Fatal(err)

@@ -108,11 +108,13 @@ const probeTime = 10 * time.Second
 // the plan has none, and finds out whether HTTP/2 is spoken where the plan wants it.
 func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
 	t, log := &p.plan.Target, p.log()
+	if t.Plain() && t.Model != "" && !t.HTTP2 {
+		if err := takesConnections(ctx, t, p.opt.Kit.Getenv); err != nil || p.protocol.Settle == nil {
+			return err
+		}
+	}
 	if p.protocol.Settle != nil {
 		return p.protocol.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data}, log)
-	}
-	if t.Plain() && t.Model != "" && !t.HTTP2 {
-		return takesConnections(ctx, t, p.opt.Kit.Getenv)
 	}
 	lister := newLister(p.protocol, *t, s.tls, p.opt.Kit.Getenv)
 	defer lister.close()

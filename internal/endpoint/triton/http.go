@@ -50,6 +50,9 @@ func newHTTPReplica(l *link, y *layout, t plan.Target, wanted []v2http.Output) (
 	case r.generate:
 		verb, accept = "/generate", "application/json"
 	}
+	if t.Plain() {
+		accept = "*/*"
+	}
 	u := *l.url
 	path := modelPath(y.model.Name, t.Triton.Version) + verb
 	if t.Path != "" {

@@ -82,6 +82,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		client: http1.NewClient(o.Clock, dialer, o.Bounds(t)), fields: fields, proxy: through,
 		ask: newAsker(t, o, prepareTime),
 	}
+	l.http.client.Chunks = t.Plain()
 	header := http.Header{}
 	for _, f := range fields {
 		header.Set(f.Name, f.Value)

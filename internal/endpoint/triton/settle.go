@@ -40,6 +40,10 @@ func Settle(ctx context.Context, t *plan.Target, o endpoint.Options, log message
 }
 
 func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o endpoint.Options, log message.Log) error {
+	if unasked(*t) {
+		t.Triton.Convention = plan.ConventionTRTLLM // its answers are those of all language models
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	l, err := newLink(raw, *t, o)
@@ -94,6 +98,10 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 func bodies(t plan.Target) bool {
 	return t.Shaped() && t.Endpoint == plan.EndpointGenerate
 }
+
+// unasked reports whether nothing is asked about the model: requests are whole, and the client
+// sends nothing else.
+func unasked(t plan.Target) bool { return t.Plain() && bodies(t) }
 
 // answers reports whether anything answers over HTTP.
 func (l *link) answers(ctx context.Context) bool {

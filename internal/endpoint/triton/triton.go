@@ -87,7 +87,11 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		link, err := newLink(raw, t, o)
 		if err == nil && i == 0 {
 			e.speaker, e.stamps = link.speaker, link.stamps
-			if e.model, err = describeModel(ctx, link.server, t.Model, t.Triton.Version); err != nil && bodies(t) {
+			e.model = Model{Name: t.Model}
+			if !unasked(t) {
+				e.model, err = describeModel(ctx, link.server, t.Model, t.Triton.Version)
+			}
+			if err != nil && bodies(t) {
 				e.model, err = Model{Name: t.Model}, nil
 			}
 		}

@@ -36,6 +36,9 @@ func (b *builder) plan() {
 	p.Stages = []plan.Stage{b.stage(&p)}
 	p.Output = plan.Output{Dir: RecordsDir(s), KeepRaw: true}
 	p.Probes = b.passed.probes
+	if s.EndpointType == "generate" {
+		p.Probes.Statistics = plan.StatisticsOff // nothing but the requests goes to the server
+	}
 	for _, u := range s.MetricsURLs {
 		if !strings.Contains(u, "://") {
 			u = "http://" + u

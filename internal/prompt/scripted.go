@@ -9,6 +9,8 @@ import (
 type Scripted struct {
 	Prompt Prompt
 	Think  time.Duration // after its answer, before the next turn goes
+	Pauses bool          // the data says how long that is, be it 0
+	Line   int           // its place in the data, from 0
 }
 
 // Field is a member of a request's body.

@@ -98,7 +98,7 @@ type row struct {
 
 // line takes one request.
 func (r *reader) line(text []byte) (turn, error) {
-	one := row{turn: turn{due: -1}}
+	one := row{turn: turn{due: -1, line: len(r.turns)}}
 	err := fields(text, func(name string, raw json.RawMessage) error {
 		if err := r.field(&one, name, raw); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -150,6 +150,7 @@ func (r *reader) field(one *row, name string, raw json.RawMessage) (err error) {
 	case "timestamp":
 		one.at = raw
 	case "delay":
+		one.pauses = true
 		one.delay, err = milliseconds(raw, ratio(r.data.Payload.DelayRatio))
 	case "session_id":
 		p.Session = sessionName(raw)

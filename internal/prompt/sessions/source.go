@@ -20,6 +20,8 @@ type turn struct {
 	prompt prompt.Prompt
 	coded  *coded        // what its text is made from when it is sent; nil: it has one
 	delay  time.Duration // after its answer, before the next turn goes
+	pauses bool          // the data says how long that is, be it 0
+	line   int           // its place in the data, from 0
 	due    time.Duration // its timestamp; negative: none
 }
 
@@ -87,7 +89,7 @@ func (s *Source) Turns(ctx context.Context) ([]prompt.Scripted, error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, prompt.Scripted{Prompt: p, Think: k[i].delay})
+			list = append(list, prompt.Scripted{Prompt: p, Think: k[i].delay, Pauses: k[i].pauses, Line: k[i].line})
 		}
 	}
 	return list, nil

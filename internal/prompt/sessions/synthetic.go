@@ -48,8 +48,9 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fa
 				return nil, err
 			}
 			p.Session, p.Turn = name, n
-			one := turn{prompt: p, due: -1}
+			one := turn{prompt: p, due: -1, line: int(made)}
 			if n < turns-1 {
+				one.pauses = true
 				one.delay = time.Duration(float64(pause.At(made)) * ratio(d.Sessions.DelayRatio) * float64(time.Millisecond))
 			}
 			k = append(k, one)

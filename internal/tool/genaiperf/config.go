@@ -122,8 +122,10 @@ func analyzerConfig(s *args.Settings) object {
 	switch {
 	case s.RequestsGiven:
 		measurement.Set("num", s.Requests)
-	case s.Interval > 0:
-		measurement = object{{"mode", "interval"}, {"num", s.Interval.Milliseconds()}}
+	case s.ToldRequests > 0:
+		measurement.Set("num", s.ToldRequests)
+	case s.Interval+s.ToldInterval > 0:
+		measurement = object{{"mode", "interval"}, {"num", (s.Interval + s.ToldInterval).Milliseconds()}}
 	}
 	stability := any(int(anyStability))
 	if s.Stability != anyStability {

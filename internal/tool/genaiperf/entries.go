@@ -26,6 +26,7 @@ type entry struct {
 	prompt prompt.Prompt
 	tokens int           // of its text; 0: not yet counted
 	delay  time.Duration // after its answer, before the next turn of its session
+	pauses bool          // that delay is written, be it 0
 	due    time.Duration // its own moment, of a schedule
 }
 
@@ -111,12 +112,14 @@ func (f *fitted) Fit(m *tensor.Model) error {
 
 // follow notes the requests of sessions, whose later turns are made during the run.
 func (t *job) follow(made *kit.Prompts) {
-	delays := map[string]time.Duration{}
-	for _, turn := range made.Turns {
-		t.entries = append(t.entries, entry{prompt: turn.Prompt, delay: turn.Think})
-		delays[turnName(&turn.Prompt)] = turn.Think
+	turns := slices.Clone(made.Turns)
+	slices.SortStableFunc(turns, func(a, b prompt.Scripted) int { return a.Line - b.Line })
+	scripts := map[string]prompt.Scripted{}
+	for _, turn := range turns {
+		t.entries = append(t.entries, entry{prompt: turn.Prompt, delay: turn.Think, pauses: turn.Pauses})
+		scripts[turnName(&turn.Prompt)] = turn
 	}
-	t.later = &requestLog{delays: delays}
+	t.later = &requestLog{scripts: scripts}
 	made.Source = &noted{Around: prompt.Around{Source: made.Source}, log: t.later}
 }
 
@@ -125,15 +128,16 @@ func turnName(p *prompt.Prompt) string { return fmt.Sprint(p.Session, "\x00", p.
 
 // requestLog keeps the requests that are made during the run, for the profile export.
 type requestLog struct {
-	delays map[string]time.Duration
-	mu     sync.Mutex
-	list   []entry
+	scripts map[string]prompt.Scripted
+	mu      sync.Mutex
+	list    []entry
 }
 
 func (l *requestLog) add(p prompt.Prompt) prompt.Prompt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.list = append(l.list, entry{prompt: p, delay: l.delays[turnName(&p)]})
+	script := l.scripts[turnName(&p)]
+	l.list = append(l.list, entry{prompt: p, delay: script.Think, pauses: script.Pauses})
 	if p.Rest != nil {
 		p.Rest = notedConversation{p.Rest, l}
 	}
@@ -176,7 +180,10 @@ func (n notedConversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, 
 // said is the text of a prompt: that is what is counted. A model behind Triton is given
 // the messages of a chat on a line each.
 func (t *job) said(p *prompt.Prompt) string {
-	if len(p.Messages) == 0 {
+	switch {
+	case len(p.Texts) > 0:
+		return strings.Join(p.Texts, " ")
+	case len(p.Messages) == 0:
 		return p.Text
 	}
 	parts := make([]string, len(p.Messages))
@@ -221,10 +228,13 @@ func (t *job) inputs() ([]byte, error) {
 		if t.set.FixedSchedule {
 			lists.Set("timestamp", []int64{e.due.Milliseconds()})
 		}
+		if e.pauses && t.set.PayloadFile != "" { // a file's stands ahead of the session
+			lists.Set("delay", []int64{e.delay.Milliseconds()})
+		}
 		if e.prompt.Session != "" {
 			lists.Set("session_id", []string{e.prompt.Session})
 		}
-		if e.delay > 0 {
+		if e.pauses && t.set.PayloadFile == "" {
 			lists.Set("delay", []int64{e.delay.Milliseconds()})
 		}
 		data = append(data, lists)

@@ -230,7 +230,7 @@ func (t *job) exported(rec *record.Record, start int64, e *entry) (profileexport
 	if e.prompt.Session != "" {
 		fields = append(fields, profileexport.Text("session_id", e.prompt.Session))
 	}
-	if e.delay > 0 {
+	if e.pauses {
 		fields = append(fields, profileexport.Field{Name: "delay", Value: strconv.AppendInt(nil, e.delay.Milliseconds(), 10)})
 	}
 	return profileexport.FromOpenAI(rec, start, fields), nil

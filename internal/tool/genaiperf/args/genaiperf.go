@@ -62,8 +62,12 @@ type Settings struct {
 	Requests    int           // measured; 0: it is timed
 	// RequestsGiven: the user named that number.
 	RequestsGiven bool
-	Warmup        int
-	Stability     float64 // percent
+	// ToldRequests and ToldInterval are how long sessions and schedules were said to be, which
+	// end by themselves; reports repeat it.
+	ToldRequests int
+	ToldInterval time.Duration
+	Warmup       int
+	Stability    float64 // percent
 
 	InputMean, InputStddev   int
 	OutputMean, OutputStddev int // a mean of 0: the server's choice
@@ -104,7 +108,7 @@ type Settings struct {
 	TrustRemoteCode   bool // as the user said; no code is ever fetched
 
 	Plots      bool   // charts are drawn
-	Checkpoint string // directory of the state of a sweep, to go on with it; empty: none
+	Checkpoint string // directory of what was measured, which is not measured again; empty: none
 	// CheckpointDir is where that would be, were it asked for.
 	CheckpointDir string
 	Sweep         Sweep // that the run is a level of

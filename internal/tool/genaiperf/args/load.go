@@ -63,8 +63,8 @@ func (b *builder) sessions() {
 		b.fault("--num-sessions", "needs --session-concurrency", "the number of concurrent sessions")
 	case s.Sessions > 0 && s.PayloadFile != "":
 		b.fault("--num-sessions", "cannot be combined with a payload file, which has its own sessions", "give one of the two")
-	case (s.SessionConcurrency > 0 || s.FixedSchedule) && loads > 1 && !(b.given("concurrency") && b.given("request-rate")):
-		b.fault(b.as(map[bool]string{true: "fixed-schedule", false: "session-concurrency"}[s.FixedSchedule]), "cannot be combined with another kind of load", "give one of --concurrency, --request-rate, --session-concurrency and --fixed-schedule")
+	case s.FixedSchedule && loads > 1 && !(b.given("concurrency") && b.given("request-rate")):
+		b.fault(b.as("fixed-schedule"), "cannot be combined with another kind of load", "give one of --concurrency, --request-rate, --session-concurrency and --fixed-schedule")
 	case (s.SessionConcurrency > 0 || s.PayloadFile != "") && s.EndpointType != "chat" && s.EndpointType != "completions":
 		b.fault("--endpoint-type", "sessions and payload files are only for chat and completions", "")
 	case s.SessionConcurrency > 0 && s.EndpointType != "chat":
@@ -72,6 +72,10 @@ func (b *builder) sessions() {
 	}
 	b.faultIf(s.TurnsMean < 1, "--session-turns-mean", "must be at least 1", "")
 	if s.SessionConcurrency > 0 || s.FixedSchedule {
+		if s.RequestsGiven {
+			s.ToldRequests = s.Requests
+		}
+		s.ToldInterval = s.Interval
 		s.Concurrency, s.Rate, s.Requests, s.Interval, s.RequestsGiven = 0, 0, 0, 0, false
 	}
 }

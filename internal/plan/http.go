@@ -32,6 +32,9 @@ func (t *Target) Ranks() bool { return t.Endpoint == EndpointRankings || t.Endpo
 
 // Batches reports whether a request may hold several texts.
 func (t *Target) Batches() bool {
+	if t.Shaped() && slices.Contains([]string{EndpointCompletions, EndpointGenerate, EndpointTGI}, t.Endpoint) {
+		return true
+	}
 	return slices.Contains([]string{EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointTemplate}, t.Endpoint)
 }
 

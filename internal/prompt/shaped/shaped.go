@@ -83,7 +83,7 @@ func (s *Source) body(p *prompt.Prompt, model string) object {
 	o := object{{"model", model}}
 	switch s.target.Endpoint {
 	case plan.EndpointCompletions:
-		o.Set("prompt", []string{plain(p, " ")})
+		o.Set("prompt", prompts(p))
 	case plan.EndpointEmbeddings:
 		o.Set("input", append(texts(p), urls(p)...))
 	case plan.EndpointRankings:
@@ -204,6 +204,14 @@ func texts(p *prompt.Prompt) []string {
 		return []string{text}
 	}
 	return nil
+}
+
+// prompts are the texts of a request that has at least one, be it empty.
+func prompts(p *prompt.Prompt) []string {
+	if list := texts(p); list != nil {
+		return list
+	}
+	return []string{""}
 }
 
 // plain is a prompt as one text.

@@ -30,7 +30,7 @@ const (
 
 // generate is a body of Triton's endpoint generate.
 func (s *Source) generate(p *prompt.Prompt) object {
-	o := object{{inputText, []string{plain(p, " ")}}}
+	o := object{{inputText, prompts(p)}}
 	if s.target.Streaming {
 		o.Set(inputStream, true)
 	}

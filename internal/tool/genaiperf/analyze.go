@@ -45,7 +45,7 @@ func Analyze(ctx context.Context, a *args.Action, env *tool.Session, each func(l
 		var d done
 		if out, err = Profile(ctx, level, env); out != nil {
 			each(level, out)
-			d = done{Dir: level.Settings.Dir, Row: levelRow(i, &level.Settings, out.Summary), GPUs: gpuRows(i, &level.Settings, out.Report.Telemetry)}
+			d = doneOf(i, level, out)
 			rows, gpus = append(rows, d.Row), append(gpus, d.GPUs...)
 		}
 		if err != nil || ctx.Err() != nil || out.Result.Interrupted {

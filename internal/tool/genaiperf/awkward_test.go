@@ -1,6 +1,8 @@
 package genaiperf
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -189,5 +191,93 @@ func TestEntriesAfterAWarmup(t *testing.T) {
 		if text := strings.Join(got, " "); text != tt.want {
 			t.Errorf("%s: %s, want %s", tt.flags, text, tt.want)
 		}
+	}
+}
+
+// Several texts in a request stand in it as each endpoint has it, and are all counted.
+func TestSeveralTextsInARequest(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "in.jsonl")
+	if err := os.WriteFile(file, []byte("{\"text\":\"one two\"}\n{\"text\":\"three\"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]string{
+		"completions":          `{"object":"text_completion","choices":[{"index":0,"text":"a"}]}`,
+		"generate":             `{"text_output":"a"}`,
+		"huggingface_generate": `[{"generated_text":"a"}]`,
+	}
+	for _, tt := range []struct{ endpoint, path, body string }{
+		{"completions", "/v1/completions", `{"model":"gpt2","prompt":["one two","three"]}`},
+		{"generate", "/v2/models/gpt2/generate", `{"text_input":["one two","three"]}`},
+		{"huggingface_generate", "/", `{"model":"gpt2","inputs":"one two three"}`},
+	} {
+		s := scripted(t, func(_ int, w write) {
+			text := answers[tt.endpoint]
+			w(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(text), text))
+		})
+		line := "profile -m gpt2 --endpoint-type " + tt.endpoint + " --tokenizer builtin:gpt2 --request-count 2 --batch-size-text 2 --input-file " + file
+		out := profile(t, parse(t, s.mockServer, t.TempDir(), strings.Fields(line)...), world(offline, t.Output()))
+		if n := avg(t, out.Summary, dialect.InputSequenceLength); n != 3 {
+			t.Errorf("%s: %v tokens, want 3", tt.endpoint, n)
+		}
+		for _, r := range s.seen { // and nothing else is asked of the server
+			if r.method != http.MethodPost || r.path != tt.path || r.body != tt.body {
+				t.Errorf("%s: %s %s %s, want POST %s %s", tt.endpoint, r.method, r.path, r.body, tt.path, tt.body)
+			}
+		}
+	}
+}
+
+// The lines of a payload file stand in inputs.json in their order, and with the delays that
+// they name.
+func TestInputsOfSessions(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "in.jsonl")
+	text := `{"text":"one","session_id":"a","delay":0}
+{"text":"two","session_id":"b","delay":2}
+{"text":"three","session_id":"a"}
+`
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, nil)
+	a := parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --tokenizer builtin:gpt2 --session-concurrency 1 --input-file payload:"+file)...)
+	profile(t, a, world(offline, t.Output()))
+	inputs, err := os.ReadFile(filepath.Join(a.Settings.Dir, "inputs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, inputs); err != nil {
+		t.Fatal(err)
+	}
+	entry := func(text, rest string) string {
+		return `{"payload":[{"model":"gpt2","messages":[{"role":"user","content":"` + text + `"}]}],` + rest + "}"
+	}
+	want := `{"data":[` + entry("one", `"delay":[0],"session_id":["a"]`) + "," + entry("two", `"delay":[2],"session_id":["b"]`) + "," + entry("three", `"session_id":["a"]`) + "]}"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("inputs.json (-want +got):\n%s", diff)
+	}
+	if first := exportOf(t, a).Experiments[0].Requests[0].Inputs; string(first.Get("delay")) != "0" {
+		t.Errorf("the export has %v", first)
+	}
+}
+
+// What a checkpoint has is not measured again.
+func TestCheckpointOfARun(t *testing.T) {
+	s := scripted(t, func(_ int, w write) { w(streamHead + chunked(says("a"), doneEvent) + lastChunk) })
+	t.Chdir(t.TempDir())
+	for range 2 {
+		a := parse(t, s.mockServer, ".", strings.Fields(chatLine+" --enable-checkpointing")...)
+		out, err := Single(t.Context(), a, world(offline, t.Output()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := avg(t, out.Summary, dialect.RequestCount); n != 4 {
+			t.Errorf("%v requests, want 4", n)
+		}
+	}
+	if _, err := os.Stat("checkpoint/checkpoint.json"); err != nil || len(s.seen) != 4 {
+		t.Errorf("%d requests, want 4; %v", len(s.seen), err)
 	}
 }

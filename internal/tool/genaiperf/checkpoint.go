@@ -1,6 +1,7 @@
 package genaiperf
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,10 +15,10 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
-// checkpointFile is the state of a sweep, within the checkpoint's directory.
+// checkpointFile is what was measured, within the checkpoint's directory.
 const checkpointFile = "checkpoint.json"
 
-// checkpoint are the runs of a sweep that have ended, by what they measured.
+// checkpoint are the runs that have ended, by what they measured.
 type checkpoint struct {
 	path string
 	Runs map[string]done `json:"runs"`
@@ -55,6 +56,36 @@ func openCheckpoint(dir string) (*checkpoint, error) {
 		c.Runs = map[string]done{}
 	}
 	return c, nil
+}
+
+// Single carries out a run, unless its checkpoint has it: then its reports are made again.
+func Single(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, error) {
+	if a.Settings.Checkpoint == "" {
+		return Profile(ctx, a, env)
+	}
+	state, err := openCheckpoint(a.Settings.Checkpoint)
+	if err != nil {
+		return nil, tool.Early(err)
+	}
+	id, err := key(a)
+	if err != nil {
+		return nil, err
+	}
+	if before, ok := state.find(id); ok {
+		fmt.Fprintf(env.Log, "%s was measured before: taken from the checkpoint.\n", before.Dir)
+		return Report(ctx, before.Dir, a.Settings, env)
+	}
+	out, err := Profile(ctx, a, env)
+	if out == nil || err != nil || ctx.Err() != nil || out.Result.Interrupted {
+		return out, err
+	}
+	return out, state.keep(id, doneOf(0, a, out))
+}
+
+// doneOf is what the table of a sweep has of its i-th run.
+func doneOf(i int, a *args.Action, out *Outcome) done {
+	s := &a.Settings
+	return done{Dir: s.Dir, Row: levelRow(i, s, out.Summary), GPUs: gpuRows(i, s, out.Report.Telemetry)}
 }
 
 // key says what a run measures: its plan, and what the plan leaves to the front end.

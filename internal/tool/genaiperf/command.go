@@ -124,7 +124,7 @@ func runProfile(env tool.Env, action *args.Action, line []string) int {
 		}
 		return strictly(action, valid)
 	}
-	out, err := Profile(ctx, action, session)
+	out, err := Single(ctx, action, session)
 	session.Hide()
 	if file := action.Settings.InputFile; out == nil && file != "" && line[0] != "config" {
 		if _, missing := os.Stat(file); errors.Is(missing, os.ErrNotExist) {
@@ -134,7 +134,7 @@ func runProfile(env tool.Env, action *args.Action, line []string) int {
 	if code := printed(env, action, out, err); code != tool.ExitOK {
 		return code
 	}
-	return strictly(action, out.Result.Verdict.Valid)
+	return strictly(action, out.Result == nil || out.Result.Verdict.Valid)
 }
 
 // strictly is the exit code of a run that went well.

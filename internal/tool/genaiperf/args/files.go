@@ -17,9 +17,6 @@ func (b *builder) files() {
 	s.CheckpointDir = b.text("checkpoint-dir", "checkpoint")
 	if b.given("checkpointing") {
 		s.Checkpoint = s.CheckpointDir
-		if !b.sweeping {
-			b.note("--enable-checkpointing has no effect on a single run")
-		}
 	}
 	if s.ExportFile == "" {
 		b.fault("--profile-export-file", "is empty", "")

@@ -33,7 +33,7 @@ func (b *builder) input() {
 		}
 	}
 	if s.Plain() {
-		s.OutputMean, s.InWords = 0, 0
+		s.InWords = 0
 	}
 	if s.Deterministic && s.ServiceKind == "openai" {
 		s.Deterministic = false
@@ -45,17 +45,22 @@ func (b *builder) input() {
 	b.fitting()
 }
 
+// batched are the endpoint types whose requests may hold several texts.
+func batched() []string {
+	return []string{"embeddings", "rankings", "nvclip", "completions", "generate", "huggingface_generate"}
+}
+
 // batch settles how many texts a request holds.
 func (b *builder) batch() {
 	s := &b.a.Settings
 	s.Batch = b.whole("batch-text", 1)
 	switch {
-	case s.Batch == 1 || slices.Contains([]string{"embeddings", "rankings", "nvclip"}, s.EndpointType):
+	case s.Batch == 1 || slices.Contains(batched(), s.EndpointType):
 	case s.EndpointType == "image_retrieval" && !b.given("batch-image"):
 		s.BatchImage, s.Batch = s.Batch, 1
 		b.note("%s is taken for --batch-size-image, which releases before 24.11 did not have", b.as("batch-text"))
 	default:
-		b.fault(b.as("batch-text"), "only for --endpoint-type embeddings, rankings or nvclip", "leave it out")
+		b.fault(b.as("batch-text"), "only for --endpoint-type "+strings.Join(batched(), ", "), "leave it out")
 	}
 }
 

@@ -54,8 +54,11 @@ func (b *builder) data(p *plan.Plan) {
 // output is the length of answers that is asked for.
 func (b *builder) output() plan.Length {
 	s := &b.a.Settings
+	if s.Plain() {
+		return plan.Length{}
+	}
 	for _, x := range s.Extra {
-		if n, ok := x.Value.(int64); ok && n > 0 && x.Name == "max_tokens" && !s.Plain() {
+		if n, ok := x.Value.(int64); ok && n > 0 && x.Name == "max_tokens" {
 			return length(int(n), 0)
 		}
 	}

@@ -42,7 +42,7 @@ func (b *builder) analyze() (*Action, error) {
 		level.refuse()
 		level.settings()
 		level.a.Settings.Sweep = b.sweep(kind, points)
-		if kind != "concurrency" && kind != "request_rate" {
+		if kind != "concurrency" { // a rate of a sweep is written without a fraction
 			s := &level.a.Settings
 			s.Dir = filepath.Join(s.Artifacts, s.name()+"-"+kind+strconv.Itoa(n))
 		}

@@ -11,6 +11,7 @@ import (
 
 // Where there are few ids, no two sequences have one at a time: who begins takes the next that is
 // free, or waits for it.
+// differs: pa-few-ids
 func TestFewIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := source(t, plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, FirstID: 100, IDs: 3, Length: 2}}, `{"data": [{"A": [1]}]}`)

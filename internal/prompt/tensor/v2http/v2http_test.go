@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
+// differs: pa-json-inputs
 func TestRequest(t *testing.T) {
 	numbers := tensor.Tensor{Name: "n", Datatype: tensor.Int16, Shape: []int64{1, 2}, Data: []byte{1, 0, 0xff, 0xff}}
 	halves := tensor.Tensor{Name: "h", Datatype: tensor.FP16, Shape: []int64{1}, Data: []byte{0, 0x3c}}

@@ -465,10 +465,12 @@ func weighted(v *value, name string, one func(v *value, weight float64)) {
 	}
 }
 
-// count is how many of something a request has; a section that does not say has one.
+// count is how many of something a request has. A section that does not say so has none, as in
+// the original.
 func (b *builder) count(at string, v *value) plan.Length {
 	if v.at("count") == nil {
-		return fixed(1)
+		b.note("%s is missing: none are sent, as in the original; {type: fixed, mean: 1} sends one", at)
+		return plan.Length{}
 	}
 	return b.length(at, v.at("count"), 1)
 }

@@ -96,7 +96,7 @@ func mediaForm() form {
 	seconds := posNumber
 	durations := listOf(section(key{name: "duration", form: posNumber, must: true, help: "In seconds."}, weight))
 	common := []key{
-		distKey("count", "How many per request."),
+		distKey("count", "How many per request; null: none."),
 		{name: "insertion_point", form: spotForm(), open: true, help: "Position in the text: 0 before it, 1 after it; null: random."},
 	}
 	f := section(

@@ -12,6 +12,7 @@ import (
 	"time"
 )
 
+// differs: ip-media-bytes
 func TestImages(t *testing.T) {
 	m := NewMaker()
 	for _, size := range [][2]int{{1, 1}, {1, 7}, {512, 512}, {640, 360}, {1001, 3}} {

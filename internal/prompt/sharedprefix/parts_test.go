@@ -73,6 +73,7 @@ func TestMediaOfGroupsAndTurns(t *testing.T) {
 	if string(both[0].Parts[0].Data) == string(both[1].Parts[0].Data) {
 		t.Error("two groups show the same image")
 	}
+	// differs: ip-prefix-turns
 	d.SharedPrefix.MultiTurn, d.Media = true, images(1, 1)
 	s = source(t, d, token.Words{}, 1, true)
 	turn(t, s, prompt.Place{}, prompt.Answer{Text: "so"})

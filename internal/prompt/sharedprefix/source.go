@@ -93,8 +93,8 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 	return s, nil
 }
 
-// drawLengths draws all lengths in the order in which inference-perf draws them, so that a seed
-// gives the same ones, and returns those of the prefixes.
+// drawLengths draws all lengths, group by group, in the order in which programs with numpy do that
+// have such groups: a seed gives the same ones there. It returns those of the prefixes.
 func (s *Source) drawLengths(g *numpy.Generator, groups int) prompt.Table {
 	sp, each := &s.data.SharedPrefix, int(s.each)
 	prefixes := prompt.DrawTable(sp.Prefix, groups, 1, g)

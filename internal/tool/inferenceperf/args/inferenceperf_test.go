@@ -123,6 +123,13 @@ func TestFlags(t *testing.T) {
 		{"attached", []string{"--load.base_seed=9"}, func(a *Action) bool { return a.Plan.Seed == 9 }},
 		{"choice", []string{"--api.type", "chat"}, func(a *Action) bool { return a.Plan.Target.Endpoint == plan.EndpointChat }},
 		{"boolean", []string{"--api.streaming", "yes"}, func(a *Action) bool { return a.Plan.Target.Streaming }},
+		// differs: ip-flag-words
+		{"boolean in other words", []string{"--api.streaming", "on"}, func(a *Action) bool { return a.Plan.Target.Streaming }},
+		// differs: ip-config-values
+		{"as given", []string{"--data.type", "random", "--data.input_distribution.mean", "99", "--data.output_distribution.type", "fixed"},
+			func(a *Action) bool {
+				return strings.Contains(string(a.Config), "total_count: null") && a.Plan.Data.Ahead.Input > 0
+			}},
 		{"list", []string{"--load.stages", `[{"rate": 5, "duration": 2}, {"rate": 1, "duration": 1}]`}, func(a *Action) bool { return len(a.Plan.Stages) == 2 && a.Plan.Stages[0].Rate == 5 }},
 		{"mapping", []string{"--api.headers", `{"X-A": "1"}`}, func(a *Action) bool { return a.Plan.Target.Headers["X-A"] == "1" }},
 		{"text that looks like a number", []string{"--server.model_name", "007"}, func(a *Action) bool { return a.Plan.Target.Model == "007" }},

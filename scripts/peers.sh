@@ -17,6 +17,7 @@ GENAI_PERF=0.0.16
 AIPERF=0.13.0
 INFERENCE_PERF=0.7.0
 GUIDELLM=0.8.1
+LLM_PERF=13ff117870d3b5a09e3931adae473d3bb62ceaa0 # the later one has another table and reads text_input
 TOKENIZERS=0.22.1
 FRAMES="pandas==3.1.1 pyarrow==26.0.1 duckdb==2.0.0"
 
@@ -169,7 +170,8 @@ llm_perf() {
   if runs "$DIR/llm_perf/bin/python" "$DIR/llm_perf/source/inference_perf/llm_perf.py" --help; then say "llm_perf is there"; return; fi
   say "installing llm_perf"
   venv llm_perf 3.11 'tritonclient[grpc,http]' pandas numpy pydantic transformers
-  git clone -q --depth 1 "${LLM_PERF_SOURCE:-https://github.com/chrjxj/triton_trtllm_tools}" "$DIR/llm_perf/source"
+  git clone -q "${LLM_PERF_SOURCE:-https://github.com/chrjxj/triton_trtllm_tools}" "$DIR/llm_perf/source"
+  git -C "$DIR/llm_perf/source" checkout -q "$LLM_PERF"
 }
 
 # What people read exports with.

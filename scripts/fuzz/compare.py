@@ -80,6 +80,15 @@ def canonical(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
+def loaded(file) -> object:
+    """The JSON in a file, or what stands there where it is none."""
+    text = file.read_text(errors="replace")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return "no JSON: " + text[:200]
+
+
 def rows(text: str) -> list:
     return list(csv.reader(io.StringIO(text)))
 

@@ -10,6 +10,7 @@ import argparse
 import importlib
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -109,6 +110,7 @@ def lines_of(args: argparse.Namespace, tool) -> list:
 
 def main() -> int:
     args = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # servers end with it
     tool = importlib.import_module("tools." + TOOLS[args.tool]).Tool(args.binary.resolve(), args.peers.resolve(), args.jobs)
     rules = Rules(ROOT / "docs/differences.json", args.tool)
     start, failed = time.monotonic(), 0

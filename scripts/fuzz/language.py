@@ -43,16 +43,17 @@ class TritonPythonModel:
         out = []
         for r in requests:
             found = self.pieces(r)
-            answer = lambda text: pb.InferenceResponse(output_tensors=[pb.Tensor("text_output", np.array([[text.encode()]] if self.config["max_batch_size"] else [text.encode()], np.object_))])
+            answer = lambda text: pb.InferenceResponse(output_tensors=[pb.Tensor("text_output", np.array([text.encode()], np.object_))])
             if not self.decoupled:
                 time.sleep(0.01 * len(found))
                 out.append(answer("".join(found)))
                 continue
             sender = r.get_response_sender()
-            for text in found:
+            for i, text in enumerate(found):
                 time.sleep(0.02)
-                sender.send(answer(text))
-            sender.send(flags=pb.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+                sender.send(answer(text), flags=pb.TRITONSERVER_RESPONSE_COMPLETE_FINAL if i == len(found) - 1 else 0)
+            if not found:
+                sender.send(flags=pb.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
         return None if self.decoupled else out
 '''
 

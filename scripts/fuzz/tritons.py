@@ -21,15 +21,23 @@ class Triton:
         self.said = where / "triton.log"
         argv = [program, f"--model-repository={where / 'models'}", f"--http-port={self.http}", f"--grpc-port={self.grpc}", "--http-address=127.0.0.1", "--grpc-address=127.0.0.1",
                 "--allow-metrics=false", "--exit-timeout-secs=2", "--cache-config=local,size=10485760", f"--backend-config=python,shm-region-prefix-name=fuzz{os.getpid()}{name}"]
-        self.running = subprocess.Popen(argv, stdout=open(self.said, "w"), stderr=subprocess.STDOUT, env={**os.environ, "FUZZ_LOG": str(self.log)}, start_new_session=True)
+        self.argv = argv
+        self.start()
 
-    def wait(self) -> None:
+    def start(self) -> None:
+        self.running = subprocess.Popen(self.argv, stdout=open(self.said, "w"), stderr=subprocess.STDOUT, env={**os.environ, "FUZZ_LOG": str(self.log)}, start_new_session=True)
+
+    def wait(self, tries: int = 3) -> None:
+        """Waits until it serves. On a busy machine its backends now and then fail to start, so it is tried again."""
         for _ in range(600):
             text = self.said.read_text()
             if "Started HTTPService" in text:
                 return
             if self.running.poll() is not None:
-                raise SystemExit("Triton did not start: scripts/triton.sh installs it\n" + text[-3000:])
+                if tries == 1:
+                    raise SystemExit("Triton did not start: scripts/triton.sh installs it\n" + text[-3000:])
+                self.start()
+                return self.wait(tries - 1)
             time.sleep(0.2)
         raise SystemExit("Triton did not start within two minutes")
 

@@ -4,7 +4,7 @@ import re
 from contextlib import nullcontext
 from pathlib import Path
 
-from compare import MISSING, Difference, files, multisets, near, values
+from compare import MISSING, Difference, files, loaded, multisets, near, values
 from line import Line
 from originals import Host, Side, process
 from server import Server
@@ -90,9 +90,9 @@ def written(line: Line, a: Side, b: Side) -> list:
     out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
     for name in [n for n in left if n in right]:
         if name.endswith("_metrics.json") and "per_request" not in name:
-            out += values(f"file:{stage(name)}", *(json.loads(s[name].read_text()) for s in (left, right)), kind_of_report(line))
+            out += values(f"file:{stage(name)}", *(loaded(s[name]) for s in (left, right)), kind_of_report(line))
         elif "per_request" in name:
-            out += entries(line, *(json.loads(s[name].read_text()) for s in (left, right)))
+            out += entries(line, *(loaded(s[name]) for s in (left, right)))
     return out
 
 

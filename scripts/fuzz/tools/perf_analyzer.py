@@ -1,12 +1,11 @@
 """perf_analyzer: how its lines are run on both sides, each with a Triton of its own, and what is compared."""
-import json
 import queue
 import re
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-from compare import MISSING, Difference, canonical, files, multisets, near, rows, values
+from compare import MISSING, Difference, canonical, files, loaded, multisets, near, rows, values
 from line import Line
 from originals import Side, process
 from tools import perf_analyzer_lines
@@ -125,7 +124,7 @@ def written(line: Line, a: Side, b: Side) -> list:
         if name.endswith(".csv"):
             out += [d for d in csv_file(line, name, left[name].read_text(), right[name].read_text()) if not (drawn(line) and line.server["kind"] == "stream") or d.place.endswith(("/header", "/rows", "/cells"))]
         elif name.endswith(".json"):
-            out += export(line, *(json.loads(s[name].read_text()) for s in (left, right)))
+            out += export(line, *(loaded(s[name]) for s in (left, right)))
     return out
 
 
@@ -164,8 +163,10 @@ def cell(place: str, column: str, a: str, b: str) -> list:
     return [] if same else [Difference(place, a, b)]
 
 
-def export(line: Line, a: dict, b: dict) -> list:
+def export(line: Line, a: object, b: object) -> list:
     place = "file:export"
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return [Difference(f"{place}/form", *(s if isinstance(s, str) else "JSON" for s in (a, b)))]
     out = values(place, *({k: v for k, v in s.items() if k not in ("experiments", "version")} for s in (a, b)))
     if len(a["experiments"]) != len(b["experiments"]):
         return out + [Difference(f"{place}/experiments", len(a["experiments"]), len(b["experiments"]))]

@@ -54,12 +54,14 @@ class Fuzz:
         return [d for d in found if not self.rules.explain(line, d)]
 
     def try_line(self, line: Line) -> list:
-        """What of a line is not explained, twice: what a busy machine did does not come again."""
-        first = self.unexplained(line)
-        if not first:
-            return []
-        again = {d.place for d in self.unexplained(line)}
-        return [d for d in first if d.place in again]
+        """What of a line is not explained, three times: what a busy machine did does not come again and again."""
+        found = self.unexplained(line)
+        for _ in range(2):
+            if not found:
+                break
+            again = {d.place for d in self.unexplained(line)}
+            found = [d for d in found if d.place in again]
+        return found
 
     def batch(self, lines: list, jobs: int) -> int:
         """Tries lines that need the same servers, and says how many differ."""

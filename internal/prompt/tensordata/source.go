@@ -21,7 +21,7 @@ type Source struct {
 	streams  [][]step // by stream, one for each step that a request can begin with
 	flat     []step   // all of them, for requests that stand alone
 	payloads bool     // steps are whole request bodies
-	loose    bool     // data are taken as Perf Analyzer takes them
+	loose    bool     // data were read loosely
 	timed    bool     // steps of tensors say when they are due
 	moments  []time.Duration
 
@@ -46,7 +46,7 @@ type step struct {
 // New reads the data that d names. What is wrong with it is returned as plan.Faults.
 func New(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, false) }
 
-// Loose is New for data that Perf Analyzer takes (see inputdata.ReadLoosely). Of several streams
+// Loose is New for data that are read loosely ([inputdata.ReadLoosely]). Of several streams
 // only the first is used where requests form no sequences, and streams of payloads are none.
 func Loose(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, true) }
 

@@ -55,7 +55,7 @@ func Read(files bounded.Limit, paths ...string) (*Data, error) {
 	return (&reader{data: &Data{}, files: files}).read(paths)
 }
 
-// ReadLoosely reads the same as Perf Analyzer does, which takes more: of a tensor that is given
+// ReadLoosely reads the same, and takes more: of a tensor that is given
 // twice in a step the first, of whole numbers beyond a datatype of 8 or 16 bits their lowest bits,
 // and of a directory's files those that are named like inputs alone.
 func ReadLoosely(files bounded.Limit, paths ...string) (*Data, error) {
@@ -104,7 +104,7 @@ func reason(err error) string {
 type reader struct {
 	data   *Data
 	files  bounded.Limit // of each
-	loose  bool          // as Perf Analyzer has it
+	loose  bool          // see ReadLoosely
 	faults plan.Faults
 	found  int // faults, those that are not listed too
 }

@@ -57,3 +57,23 @@ func TestNestedEnsembles(t *testing.T) {
 		})
 	}
 }
+
+// Requests form sequences where any model keeps state over them, at any depth.
+func TestSequencesOfParts(t *testing.T) {
+	stateful := Model{Sequence: true}
+	for name, c := range map[string]struct {
+		endpoint *Endpoint
+		want     bool
+	}{
+		"none":      {&Endpoint{model: Model{Composing: []Model{{}}}, behind: []Model{{}}}, false},
+		"the model": {&Endpoint{model: stateful}, true},
+		"a step":    {&Endpoint{model: Model{Composing: []Model{{}, {Composing: []Model{stateful}}}}}, true},
+		"a model that is called": {
+			&Endpoint{behind: []Model{{}, stateful}}, true,
+		},
+	} {
+		if got := c.endpoint.sequences(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -19,7 +19,7 @@ func Protocol() endpoint.Protocol {
 			}
 			return endpoint.Endpoint{
 				Prepare: e.Prepare, Close: e.Close, Warm: e.Warm, KernelStamps: e.stamps, Tensors: e.Tensors(),
-				About: &endpoint.About{Decoupled: e.model.Streams(), Sequences: e.model.Sequence, Words: e.Words, Statistics: e.Statistics},
+				About: &endpoint.About{Decoupled: e.model.Streams(), Sequences: e.sequences(), Words: e.Words, Statistics: e.Statistics},
 			}, nil
 		},
 		Decoder: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {

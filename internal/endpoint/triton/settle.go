@@ -74,7 +74,7 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 	if err := setTraces(ctx, l.tracer, t.Triton.Trace); err != nil {
 		return err
 	}
-	if err := findComposing(ctx, l.server, t.Triton.Composing); err != nil {
+	if _, err := findComposing(ctx, l.server, t.Triton.Composing); err != nil {
 		return err
 	}
 	wanted := t.Triton.Convention
@@ -118,14 +118,17 @@ func (l *link) answers(ctx context.Context) bool {
 }
 
 // findComposing looks for the models that the user says are behind this one.
-func findComposing(ctx context.Context, s server, models []string) error {
+func findComposing(ctx context.Context, s server, models []string) ([]Model, error) {
+	var found []Model
 	for _, m := range models {
 		name, version, _ := strings.Cut(m, ":")
-		if _, err := describeModel(ctx, s, name, version); err != nil {
-			return fmt.Errorf("the composing model %s: %w", m, err)
+		c, err := describeModel(ctx, s, name, version)
+		if err != nil {
+			return nil, fmt.Errorf("the composing model %s: %w", m, err)
 		}
+		found = append(found, c)
 	}
-	return nil
+	return found, nil
 }
 
 // explain says what is sent that nobody asked for.

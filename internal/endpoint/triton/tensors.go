@@ -10,7 +10,7 @@ import (
 func (e *Endpoint) Tensors() *tensor.Model {
 	return &tensor.Model{
 		Name: e.model.Name, Inputs: e.inputs(), Outputs: e.model.Outputs,
-		MaxBatch: e.model.MaxBatch, Sequences: e.model.sequences(),
+		MaxBatch: e.model.MaxBatch, Sequences: e.sequences(),
 	}
 }
 
@@ -21,6 +21,12 @@ func (e *Endpoint) inputs() []tensor.Spec {
 		all[i].Elsewhere = slices.ContainsFunc(e.layout.slots[without], func(s slot) bool { return s.extra && s.Name == all[i].Name })
 	}
 	return all
+}
+
+// sequences reports whether requests form sequences: the model keeps state over them, or one of
+// those behind it does.
+func (e *Endpoint) sequences() bool {
+	return e.model.sequences() || slices.ContainsFunc(e.behind, func(m Model) bool { return m.sequences() })
 }
 
 // sequences reports whether the model or one that it is composed of keeps state over

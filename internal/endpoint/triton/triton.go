@@ -28,6 +28,7 @@ import (
 // Endpoint is a model behind Triton, or behind several replicas of it.
 type Endpoint struct {
 	model    Model
+	behind   []Model // that it calls by itself, as the user says
 	layout   *layout
 	streamed bool
 	runID    string
@@ -94,6 +95,9 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 			if err != nil && bodies(t) {
 				e.model, err = Model{Name: t.Model}, nil
 			}
+		}
+		if err == nil && i == 0 {
+			e.behind, err = findComposing(ctx, link.server, t.Triton.Composing)
 		}
 		if err == nil && i == 0 {
 			err = e.plan(t, o)

@@ -174,7 +174,7 @@ func dataSpec() codec[Data] {
 		at("batch", integer[int](), func(d *Data) *int { return &d.Batch },
 			"Texts in a request of embeddings or of a template, passages in one of a ranking. Left out: one."),
 		at("input_tokens_count", word(CountContent, CountPrompt), func(d *Data) *string { return &d.Counted },
-			"What `input` counts: the `content` of synthetic prompts (the default), or the whole `prompt` that the model sees, with the chat template or the special tokens of a completion."),
+			"What `input` counts: the `content` of prompts that are made (the default), or the whole `prompt` that the model sees, with the special tokens of a completion and, of synthetic prompts, the chat template. Of `shared_prefix` both parts are counted so."),
 		at("salt", word(SaltRequest, SaltStage, SaltRun), func(d *Data) *string { return &d.Salt },
 			"Add a prefix that no cache has seen, new for each request, stage or run."),
 		at("pool", boolean(), func(d *Data) *bool { return &d.Pool },

@@ -306,7 +306,7 @@ func (c *checker) data(p *Plan) {
 	}
 	if d.Counted != "" {
 		c.choice("data.input_tokens_count", d.Counted, []string{CountContent, CountPrompt})
-		if d.Source != SourceSynthetic {
+		if !slices.Contains([]string{SourceSynthetic, SourceRandom, SourceSharedPrefix}, d.Source) {
 			c.lacks("data.input_tokens_count", "data.source", fmt.Sprintf("does not apply to source: %s", d.Source), "leave it out")
 		}
 	}

@@ -25,3 +25,14 @@ type Use struct {
 	// Tell tells the user of what takes long, before it is done; nil: nobody listens.
 	Tell func(text string)
 }
+
+// Specials is how many special tokens a tokenizer puts around a text that is no chat.
+func Specials(tok Tokenizer) int {
+	e, ok := tok.(interface {
+		Encode(text string, special bool) []int32
+	})
+	if !ok {
+		return 0
+	}
+	return len(e.Encode("a", true)) - len(e.Encode("a", false))
+}

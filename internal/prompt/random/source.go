@@ -24,6 +24,7 @@ type Source struct {
 	wrap     func(string) (string, error) // the chat template that lengths cover; nil: none
 	around   int                          // tokens that it takes
 	sent     bool                         // prompts are sent with it, not put into it by the server
+	added    int                          // special tokens around a prompt that its length counts
 	salt     prompt.Salt
 	seed     uint64
 	pool     uint64 // distinct prompts; 0: no bound
@@ -52,6 +53,9 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, read func(name st
 		seed:     prompt.Mix(seed ^ 'r'),
 		pool:     uint64(max(d.Prompts, 0)),
 		template: d.Template,
+	}
+	if d.Counted == plan.CountPrompt && !d.Template {
+		s.added = prompt.Specials(lex.Tokenizer())
 	}
 	s.kept = prompt.NewKept(s.pool, s.salt)
 	if d.Trace.Lengths == "" {
@@ -122,6 +126,7 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 	} else {
 		n = s.sizes.Input(number, place)
 	}
+	n = max(n-s.added, 1)
 	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(number)))
 	text, err := s.text(rng, n, place)
 	if err != nil {

@@ -171,3 +171,26 @@ func TestAhead(t *testing.T) {
 		t.Error("all are as long")
 	}
 }
+
+// special is a tokenizer of words that puts two special tokens around a text.
+type special struct{ token.Words }
+
+func (special) Name() string { return "special" }
+
+func (s special) Encode(text string, special bool) []int32 {
+	n := s.Count(text)
+	if special {
+		n += 2
+	}
+	return make([]int32, n)
+}
+
+// Special tokens are counted where the plan wants the length of all that the model sees.
+func TestSpecialTokens(t *testing.T) {
+	for counted, want := range map[string]int{"": 20, plan.CountPrompt: 18} {
+		d := plan.Data{Input: plan.Length{Dist: plan.DistFixed, Mean: 20}, Counted: counted}
+		if p := prompttest.Take(t, source(t, d, special{}, 1), 1)[0]; p.Tokens != want || len(strings.Fields(p.Text)) != want {
+			t.Errorf("%q: %d tokens, want %d: %q", counted, p.Tokens, want, p.Text)
+		}
+	}
+}

@@ -1,11 +1,13 @@
 package sharedprefix
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 	"github.com/inferometer/inferometer/internal/token"
 )
 
@@ -47,5 +49,28 @@ func TestOriginalLengths(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// special is a tokenizer of words that puts two special tokens around a text.
+type special struct{ token.Words }
+
+func (special) Name() string { return "special" }
+
+func (s special) Encode(text string, special bool) []int32 {
+	n := s.Count(text)
+	if special {
+		n += 2
+	}
+	return make([]int32, n)
+}
+
+// Special tokens are counted in either part where the plan wants it, as the original counts them.
+func TestSpecialTokens(t *testing.T) {
+	for counted, want := range map[string]int{"": 30, plan.CountPrompt: 26} {
+		d := plan.Data{Counted: counted, SharedPrefix: plan.SharedPrefix{Groups: 1, Prompts: 1, Prefix: fixed(20), Question: fixed(10)}}
+		if p := prompttest.Take(t, source(t, d, special{}, 1, false), 1)[0]; p.Tokens != want || len(strings.Fields(p.Text)) != want {
+			t.Errorf("%q: %d tokens, want %d: %q", counted, p.Tokens, want, p.Text)
+		}
 	}
 }

@@ -55,7 +55,7 @@ func (t *request) Prompt() (prompt.Prompt, error) {
 	id := uint64(t.id)
 	question, output := t.source.questionOf(id), t.source.outputOf(id)
 	if t.number > 0 && !t.source.data.SharedPrefix.Repeat {
-		question, output = t.question.At(t.number), t.output.At(t.number)
+		question, output = max(t.question.At(t.number)-t.source.added, 1), t.output.At(t.number)
 	}
 	p := prompt.Prompt{Session: t.name, Turn: int(t.number), Output: output}
 	if err := t.ask(&p, question); err != nil {

@@ -36,6 +36,7 @@ type Source struct {
 	output   []prompt.Table     // and of their answers
 	shared   *multimodal.Drawer // media of the prefixes; nil: none
 	own      *multimodal.Drawer // media of each request; nil: none
+	added    int                // special tokens that the length of either part counts
 	salt     prompt.Salt
 	chat     bool
 
@@ -74,6 +75,9 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 		return nil, plan.Faults{{Path: "data.shared_prefix", Text: fmt.Sprintf("%d groups of %d prompts are more than %d prompts", groups, each, mostPrompts), Hint: "ask for fewer"}}
 	}
 	s := &Source{lex: lex, data: d, seed: prompt.Mix(seed ^ 'g'), each: uint64(each), salt: prompt.NewSalt(d.Salt, seed)}
+	if d.Counted == plan.CountPrompt {
+		s.added = prompt.Specials(lex.Tokenizer())
+	}
 	if !sp.Media.None() {
 		s.shared = multimodal.NewDrawer(sp.Media, prompt.Mix(seed^'s'))
 	}
@@ -106,7 +110,9 @@ func (s *Source) drawLengths(g *numpy.Generator, groups int) prompt.Table {
 }
 
 // questionOf is the length of the own part of a prompt by its number.
-func (s *Source) questionOf(id uint64) int { return max(s.question[id/s.each].At(id%s.each), 1) }
+func (s *Source) questionOf(id uint64) int {
+	return max(s.question[id/s.each].At(id%s.each)-s.added, 1)
+}
 
 // outputOf is how many tokens are asked for after a prompt by its number; 0: the server decides.
 func (s *Source) outputOf(id uint64) int {
@@ -119,6 +125,9 @@ func (s *Source) outputOf(id uint64) int {
 func (s *Source) makePrefixes(lengths prompt.Table, groups int) error {
 	for g := range uint64(groups) {
 		n := lengths.At(g)
+		if n > 0 {
+			n = max(n-s.added, 1)
+		}
 		text, err := s.lex.Text(rand.New(rand.NewPCG(s.seed^1, prompt.Mix(g))), n)
 		if err != nil {
 			return fmt.Errorf("making the shared prefix of group %d: %w", g+1, err)

@@ -118,7 +118,7 @@ func fields(t *plan.Target) bool {
 
 // use is what a plan's prompts are made for.
 func (k Kit) use(p *plan.Plan, found *source.Found) prompt.Use {
-	u := prompt.Use{Chat: p.Target.Chats(), Fields: fields(&p.Target), Tell: k.Tell}
+	u := prompt.Use{Chat: p.Target.Chats(), Fields: fields(&p.Target), Tell: k.Tell, Specials: prompt.Specials(found.Tokenizer)}
 	template, err := found.Chat.Template("", false)
 	if err != nil {
 		return u

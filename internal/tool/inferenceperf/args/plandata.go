@@ -128,6 +128,9 @@ func (b *builder) lacks(section *value, kind, hint string) bool {
 // made are prompts of given lengths.
 func (b *builder) made(kind string, d *plan.Data, v *value) {
 	d.Source = plan.SourceSynthetic
+	if b.at("api.type").text() == "completion" {
+		d.Counted = plan.CountPrompt // special tokens are counted, as the server does
+	}
 	if kind == "random" {
 		d.Source = plan.SourceRandom
 		if t := v.at("trace"); t != nil {
@@ -215,6 +218,7 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 		MultiTurn: v.at("enable_multi_turn_chat").yes(), Seed: uint64(v.at("seed").whole()),
 	}
 	d.SharedPrefix.Repeat = d.SharedPrefix.MultiTurn && v.at("turns").text() != "questions"
+	d.Counted = plan.CountPrompt // of both parts: special tokens are counted twice
 	b.action.Options.UserSessions = d.SharedPrefix.MultiTurn
 	d.Output = length("output_len", "output_distribution")
 	if media := v.at("multimodal"); media != nil {

@@ -160,7 +160,7 @@ SEED  ?= $(shell date +%s)
 conformance-fuzz: build ## random command lines beside a real tool, on a server that answers awkwardly; about 3 seconds a line
 	scripts/peers.sh perf_analyzer tokenizer $(filter genai-perf inference-perf llm_perf,$(TOOL))
 	$(if $(filter perf_analyzer llm_perf,$(TOOL)),scripts/triton.sh)
-	python3 scripts/fuzz/fuzz.py --tool $(TOOL) --lines $(LINES) --seed $(SEED) $(FUZZFLAGS)
+	python3 scripts/fuzz/fuzz.py --tool $(TOOL) --cases --lines $(LINES) --seed $(SEED) $(FUZZFLAGS)
 
 conformance-kubernetes: build ## workers on a real Kubernetes, by Helm, with pods and a node lost; needs KUBE=DIR or KUBECONFIG (docs/kubernetes.md); about 4 minutes
 	scripts/conformance-kubernetes.sh $(BIN)

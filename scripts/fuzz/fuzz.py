@@ -4,7 +4,7 @@
 Both run each line on a server of their own that answers alike. A difference is explained by a
 rule of docs/differences.json, or it is confirmed, made smaller and printed, and the exit code is 1.
 
-usage: fuzz.py [--tool TOOL] [--lines N] [--seed S] [--jobs J] [--keep DIR] [--replay LINE | @FILE]
+usage: fuzz.py [--tool TOOL] [--lines N] [--seed S] [--jobs J] [--keep DIR] [--cases] [--show] [--replay LINE | @FILE]
 """
 import argparse
 import importlib
@@ -84,7 +84,7 @@ class Fuzz:
             print("  " + d.text())
         if new and self.shrinks:
             small = shrink(line, new[0].key(), lambda candidate: {d.key() for d in self.unexplained(candidate)})
-            print(f"  smallest line that differs at {new[0].place}; keep it in scripts/fuzz/cases:\n  {small.json()}")
+            print(f"  smallest line that differs at {new[0].place}; to keep in scripts/fuzz/cases:\n  {small.json()}")
         sys.stdout.flush()
 
 
@@ -96,6 +96,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="a directory for what the lines that differ wrote")
     parser.add_argument("--replay", help="a line as JSON, or @FILE, in place of lines from the seed")
+    parser.add_argument("--cases", action="store_true", help="the lines that were kept in scripts/fuzz/cases, ahead of others")
+    parser.add_argument("--show", action="store_true", help="print the lines as JSON, and run nothing")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--ignore", help="a pattern of places that are left alone")
     parser.add_argument("--binary", type=Path, default=ROOT / "bin/inferometer")
@@ -107,7 +109,9 @@ def lines_of(args: argparse.Namespace, tool) -> list:
     if args.replay:
         text = Path(args.replay[1:]).read_text() if args.replay.startswith("@") else args.replay
         return [Line.of(row) for row in text.splitlines() if row.strip()]
-    return [tool.line(args.seed * 1000 + i) for i in range(args.lines)]
+    kept = HERE / "cases" / f"{TOOLS[args.tool]}.jsonl"
+    cases = [Line.of(row) for row in kept.read_text().splitlines()] if kept.exists() and args.cases else []
+    return cases + [tool.line(args.seed * 1000 + i) for i in range(args.lines)]
 
 
 def main() -> int:
@@ -120,6 +124,9 @@ def main() -> int:
     try:
         fuzz = Fuzz(tool, rules, where, not args.no_shrink, args.ignore)
         lines = lines_of(args, tool)
+        if args.show:
+            print(*(line.json() for line in lines), sep="\n")
+            return 0
         failed = sum(fuzz.batch(batch, args.jobs) for batch in tool.batches(lines))
     finally:
         tool.close()

@@ -21,6 +21,8 @@ def smaller(line) -> list:
     for i in reversed(range(len(line.flags))):
         out.append(line.copy(flags=line.flags[:i] + line.flags[i + 1:]))
     for name, text in line.files.items():
+        if not any(name in str(w) for w in line.words()):
+            out.insert(0, line.copy(files={k: v for k, v in line.files.items() if k != name}))
         rows = text.splitlines(keepends=True)
         if len(rows) > 2:
             out.append(line.copy(files={**line.files, name: "".join(rows[:len(rows) // 2])}))

@@ -53,6 +53,24 @@ func WriteHeader(w io.Writer, uri, protocol, model string) error {
 	return err
 }
 
+// metric is one of a level's metrics, as the original calls it.
+type metric struct {
+	name  string
+	value float64
+}
+
+// metrics are those of a level, in the order in which they are printed and written.
+func (l *Level) metrics() []metric {
+	return []metric{
+		{"average_input_token_per_sec", l.InputRate()},
+		{"average_output_token_per_sec", l.OutputRate()},
+		{"average_ttft", l.TTFT.Avg},
+		{"average_latency", l.Latency.Avg},
+		{"p99_ttft", l.TTFT.P99},
+		{"p99_latency", l.Latency.P99},
+	}
+}
+
 // Write prints a level.
 func Write(w io.Writer, l *Level) error {
 	var b strings.Builder
@@ -62,18 +80,8 @@ func Write(w io.Writer, l *Level) error {
 	} else {
 		fmt.Fprintf(&b, "Request concurrency: %d\n", l.Concurrency)
 	}
-	for _, row := range []struct {
-		name  string
-		value float64
-	}{
-		{"average_input_token_per_sec", l.InputRate()},
-		{"average_output_token_per_sec", l.OutputRate()},
-		{"average_ttft", l.TTFT.Avg},
-		{"average_latency", l.Latency.Avg},
-		{"p99_ttft", l.TTFT.P99},
-		{"p99_latency", l.Latency.P99},
-	} {
-		fmt.Fprintf(&b, "%s: %s\n", row.name, number.Python(row.value))
+	for _, m := range l.metrics() {
+		fmt.Fprintf(&b, "%s: %s\n", m.name, number.Python(m.value))
 	}
 	fmt.Fprintf(&b, "payload and results: %d %d\n", l.Payloads, l.Results)
 	fmt.Fprintf(&b, "throughput: %s infer/sec. \n", number.Python(l.Throughput()))

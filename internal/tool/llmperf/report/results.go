@@ -40,17 +40,7 @@ func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, 
 		if all == nil {
 			all = []Request{}
 		}
-		load, value := "concurrency", any(l.Concurrency)
-		if l.Load != "" {
-			load, value = "load", l.Load
-		}
-		text, err := jsonobject.Compact(map[string]any{
-			load: value, "client_requests": l.Payloads, "throughput": l.Throughput(), "perf_results": all,
-			"metrics": map[string]float64{
-				"average_input_token_per_sec": l.InputRate(), "average_output_token_per_sec": l.OutputRate(),
-				"average_ttft": l.TTFT.Avg, "average_latency": l.Latency.Avg, "p99_ttft": l.TTFT.P99, "p99_latency": l.Latency.P99,
-			},
-		})
+		text, err := jsonobject.Compact(l.document(all))
 		if err != nil {
 			return fmt.Errorf("writing the results of concurrency %s: %w", l.key(), err)
 		}
@@ -66,6 +56,24 @@ func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, 
 	}
 	_, err := io.WriteString(w, begin)
 	return err
+}
+
+// document is a level as the file has it, its keys in the original's order.
+func (l *Level) document(requests []Request) jsonobject.Object {
+	var level, metrics jsonobject.Object
+	if l.Load != "" {
+		level.Set("load", l.Load)
+	} else {
+		level.Set("concurrency", l.Concurrency)
+	}
+	for _, m := range l.metrics() {
+		metrics.Set(m.name, m.value)
+	}
+	level.Set("client_requests", l.Payloads)
+	level.Set("throughput", l.Throughput())
+	level.Set("perf_results", requests)
+	level.Set("metrics", metrics)
+	return level
 }
 
 // key is what the file calls a level.

@@ -425,7 +425,7 @@ func bodySpec() codec[map[string]any] {
 		kind:   "mapping of anything",
 		schema: schema{"type": "object"},
 		zero:   func(v map[string]any) bool { return len(v) == 0 },
-		write:  func(v map[string]any) *yaml.Node { return toNode(v) },
+		write:  func(v map[string]any) *yaml.Node { return toNode(unspelled(v)) },
 		read: func(r *reader, n *yaml.Node, path string, v *map[string]any) {
 			if n.Kind != yaml.MappingNode {
 				r.wrong(n, path, "a mapping of request fields")

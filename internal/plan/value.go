@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -105,4 +106,27 @@ func bodyFits(v any, depth int, nodes *int) bool {
 		parts = slices.Collect(maps.Values(v))
 	}
 	return !slices.ContainsFunc(parts, func(e any) bool { return !bodyFits(e, depth+1, nodes) })
+}
+
+// unspelled is a value whose numbers are numbers, not the texts that bodies have them as.
+func unspelled(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = unspelled(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for name, one := range v {
+			m[name] = unspelled(one)
+		}
+		return m
+	}
+	return v
 }

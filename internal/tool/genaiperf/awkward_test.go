@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/tool"
 	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
@@ -279,5 +280,23 @@ func TestCheckpointOfARun(t *testing.T) {
 	}
 	if _, err := os.Stat("checkpoint/checkpoint.json"); err != nil || len(s.seen) != 4 {
 		t.Errorf("%d requests, want 4; %v", len(s.seen), err)
+	}
+}
+
+// Answers that are all empty are no failure: there are rates of 0, and no times.
+func TestAllAnswersAreEmpty(t *testing.T) {
+	s := scripted(t, func(_ int, w write) { w(streamHead + chunked(says("")) + chunked(doneEvent) + lastChunk) })
+	a := parse(t, s.mockServer, t.TempDir(), strings.Fields(chatLine+" --goodput request_latency:100")...)
+	out := profile(t, a, world(offline, t.Output()))
+	var got []string
+	for _, st := range out.Summary.Stats {
+		got = append(got, fmt.Sprint(st.Name, " ", st.Avg))
+	}
+	want := "request_throughput 0, request_goodput 0, request_count 0, output_token_throughput 0"
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+	if code := printed(tool.Env{Stdout: io.Discard, Stderr: t.Output(), Getenv: offline, Terminal: func(io.Writer) tool.Terminal { return tool.Terminal{} }}, a, out, nil); code != tool.ExitOK {
+		t.Errorf("exit code %d", code)
 	}
 }

@@ -169,7 +169,7 @@ func printed(env tool.Env, action *args.Action, out *Outcome, err error) int {
 	if out.Summary.Requests+out.Summary.Failed == 0 {
 		fmt.Fprintln(env.Stderr, "No request ended within the measurement: use a longer --measurement-interval.")
 	}
-	if out.Summary.Requests == out.Summary.Empty || out.Result != nil && out.Result.Failing() {
+	if out.Summary.Requests == 0 || out.Result != nil && out.Result.Failing() {
 		return tool.ExitRun
 	}
 	return tool.ExitOK

@@ -253,7 +253,9 @@ func (v *values) checkNumber(u value) bool {
 		v.fault(u.as, fmt.Sprintf("must be a whole number, not %s", shorten(text)), "")
 	case n < u.flag.least:
 		v.fault(u.as, fmt.Sprintf("must be at least %v, is %s", u.flag.least, shorten(text)), "")
-		v.beyond++
+		if u.flag.name != "num-dataset-entries" { // which the original checks with the form
+			v.beyond++
+		}
 	case n > most:
 		v.fault(u.as, fmt.Sprintf("%s is too large", shorten(text)), "")
 	default:

@@ -2,6 +2,7 @@ package args
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/nearest"
+	numbers "github.com/inferometer/inferometer/internal/lib/number"
 )
 
 // extras reads the flags whose values have a form of their own.
@@ -43,12 +45,18 @@ func (b *builder) extra(u value) {
 	text := u.text[0]
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		var object map[string]any
-		if err := json.Unmarshal([]byte(text), &object); err != nil {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		err := d.Decode(&object)
+		if err == nil && d.More() {
+			err = errors.New("something follows it")
+		}
+		if err != nil {
 			b.fault(u.as, "is not a JSON object: "+err.Error(), "")
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(object)) {
-			s.Extra = append(s.Extra, Extra{name, object[name]})
+			s.Extra = append(s.Extra, Extra{name, spelled(object[name])})
 		}
 		return
 	}
@@ -65,7 +73,31 @@ func (b *builder) extra(u value) {
 	}
 }
 
-// guess gives a text the type that it looks like.
+// spelled is a value of JSON whose numbers are written as Python does: what has a fraction
+// keeps one, and a whole number has none.
+func spelled(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		if f, err := v.Float64(); err == nil {
+			return json.Number(numbers.Python(f))
+		}
+	case []any:
+		for i := range v {
+			v[i] = spelled(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = spelled(v[name])
+		}
+	}
+	return v
+}
+
+// guess gives a text the type that the original takes it for: a number is digits, with one
+// point at most. Signs and exponents make it a text.
 func guess(text string) any {
 	switch strings.ToLower(text) {
 	case "true":
@@ -73,11 +105,14 @@ func guess(text string) any {
 	case "false":
 		return false
 	}
+	if strings.Trim(text, "0123456789.") != "" || strings.Count(text, ".") > 1 {
+		return text
+	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && !strings.ContainsAny(strings.ToLower(text), "xnip_") {
-		return f
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
+		return json.Number(numbers.Python(f))
 	}
 	return text
 }

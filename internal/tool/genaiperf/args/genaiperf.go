@@ -163,13 +163,18 @@ func (r Reader) Parse(args []string) (*Action, error) {
 	}
 	v := scan(args)
 	malformed := len(v.faults) > v.beyond || v.command == "config" && !v.given("file") ||
-		v.given("concurrency") && v.given("request-rate") && v.command != Analyze || v.given("interval") && v.given("request-count")
+		v.given("concurrency") && v.given("request-rate") && v.command != Analyze || v.given("interval") && v.given("request-count") || v.command == Profile && v.sweeps()
 	a, err := r.read(v)
 	var faults plan.Faults
 	if malformed && errors.As(err, &faults) {
 		err = &UsageError{faults}
 	}
 	return a, err
+}
+
+// sweeps reports whether there is a flag of a sweep.
+func (v *values) sweeps() bool {
+	return v.given("sweep-type") || v.given("sweep-range") || v.given("sweep-list")
 }
 
 // read works out what a command line means.

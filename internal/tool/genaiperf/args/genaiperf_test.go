@@ -140,6 +140,8 @@ func flagCases() []flagCase {
 		{Release2404, "--num-prompts 3", "Prompts=3"},
 		{Release2404, "--extra-inputs temperature:0.5 --extra-inputs n:1 --extra-inputs seed", `Extra=[{"Name":"temperature","Value":0.5},{"Name":"n","Value":1},{"Name":"seed","Value":null}]`},
 		{Release2404, `--extra-inputs {"stop":["a:b"]}`, `Extra=[{"Name":"stop","Value":["a:b"]}]`},
+		{ReleaseLast, `--extra-inputs a:1.0 --extra-inputs b:-1 --extra-inputs c:1e-3 --extra-inputs d:.50 --extra-inputs e:07 --extra-inputs {"f":2.0,"g":[1e-3,5]}`,
+			`Extra=[{"Name":"a","Value":1.0},{"Name":"b","Value":"-1"},{"Name":"c","Value":"1e-3"},{"Name":"d","Value":0.5},{"Name":"e","Value":7},{"Name":"f","Value":2.0},{"Name":"g","Value":[0.001,5]}]`},
 		{Release2404, "--tokenizer some/thing", `Tokenizer="some/thing" TokenizerGiven=true`},
 		{Release2404, "--prompt-source dataset --input-dataset cnn_dailymail", `Dataset="cnn_dailymail"`},
 		{Release2404, "--prompt-source file --input-file p.jsonl", `InputFile="p.jsonl"`},

@@ -33,22 +33,26 @@ func (p *Passed) same(other *Passed) bool {
 
 // passing is what was said behind "--" and is no setting of genai-perf.
 type passing struct {
-	arrival   string          // of a rate
-	intervals []plan.Duration // between requests
-	window    *plan.Measurement
-	target    func(*plan.Target)
-	probes    plan.Probes
+	arrival string // of a rate
+	window  *plan.Measurement
+	target  func(*plan.Target)
+	probes  plan.Probes
 }
 
 // passThrough reads flags of Perf Analyzer that stand behind "--". The original hands
-// them over behind its own, where they win; so they do here: what they change of that
-// command line is changed here.
+// them over behind its own, where most of them win; so they do here: what they change of that
+// command line is changed here. A second load is refused there, and of two numbers of
+// requests the first counts.
 func (b *builder) passThrough() {
 	if len(b.pass) == 0 || len(b.faults) > 0 {
 		return
 	}
 	if b.analyzer == nil {
 		b.fault("--", "perf_analyzer flags are not supported here", "")
+		return
+	}
+	if name := secondLoad(b.pass); name != "" {
+		b.fault("-- "+name, "genai-perf names the load itself", "give --concurrency, --request-rate, --session-concurrency or --fixed-schedule before --")
 		return
 	}
 	own := b.analyzerArgs()
@@ -79,6 +83,17 @@ func (b *builder) passThrough() {
 	b.passTarget(&before.Plan.Target, &after.Plan.Target)
 	b.passData(&before.Plan.Data.Tensors, &after.Plan.Data.Tensors)
 	b.passed.probes = after.Plan.Probes
+}
+
+// secondLoad is the first flag that names a load; empty: there is none.
+func secondLoad(line []string) string {
+	for _, arg := range line {
+		switch name, _, _ := strings.Cut(arg, "="); name {
+		case "--concurrency-range", "--request-rate-range", "--request-intervals", "--periodic-concurrency-range", "--session-concurrency", "--fixed-schedule":
+			return name
+		}
+	}
+	return ""
 }
 
 // idle are the flags behind "--" that make no difference, each by itself. What one says
@@ -112,7 +127,7 @@ func (b *builder) analyzerArgs() []string {
 	if s.URL != "" {
 		args = append(args, "-u", s.URL)
 	}
-	if b.given("concurrency") {
+	if s.Concurrency > 0 {
 		args = append(args, "--concurrency-range", strconv.Itoa(s.Concurrency))
 	}
 	if s.Rate > 0 {
@@ -121,7 +136,7 @@ func (b *builder) analyzerArgs() []string {
 	if s.Interval > 0 {
 		args = append(args, "--measurement-interval", strconv.FormatInt(s.Interval.Milliseconds(), 10))
 	}
-	if b.given("request-count") {
+	if s.Requests > 0 {
 		args = append(args, "--request-count", strconv.Itoa(s.Requests))
 	}
 	if s.Warmup > 0 {
@@ -132,34 +147,19 @@ func (b *builder) analyzerArgs() []string {
 
 func number64(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// passLoad takes over another load.
+// passLoad takes over how requests arrive, and how many there are where nobody said it.
 func (b *builder) passLoad(before, after *plan.Plan) {
 	s := &b.a.Settings
 	was, is := before.Stages[0], after.Stages[0]
 	b.passed.arrival = is.Arrival
-	changed := was.Concurrency != is.Concurrency || was.Rate != is.Rate || len(is.Intervals) > 0 || is.Arrival == plan.ArrivalTrace
-	switch {
-	case after.Levels.On():
-		b.fault("--", "a range of loads is a sweep", "use genai-perf analyze --sweep-type concurrency --sweep-range MIN:MAX")
-	case is.Arrival == plan.ArrivalTrace:
-		b.fault("-- --fixed-schedule", "must go before --", "give --fixed-schedule with --input-file payload:FILE")
-	case changed && (b.sweeping || s.FixedSchedule || s.SessionConcurrency > 0):
-		b.fault("--", "the load is already set before --", "leave it out after --")
-	case len(is.Intervals) > 0:
-		b.passed.intervals = is.Intervals
-		s.Concurrency, s.Rate = 0, 0
-	case was.Rate != is.Rate:
-		s.Concurrency, s.Rate = 0, is.Rate
-	case was.Concurrency != is.Concurrency:
-		s.Concurrency, s.Rate = is.Concurrency, 0
-		if s.Requests > 0 && !b.given("request-count") {
-			s.Requests = max(10, 2*s.Concurrency)
-		}
-	}
 	if is.Warmup.Requests != was.Warmup.Requests {
 		s.Warmup = int(is.Warmup.Requests)
 	}
-	if is.Requests != was.Requests {
+	switch {
+	case is.Requests == was.Requests:
+	case s.Requests > 0:
+		b.note("-- --request-count has no effect: of two numbers of requests the first counts, which is %d", s.Requests)
+	default:
 		s.Requests, s.Interval = int(is.Requests), 0
 	}
 }
@@ -168,8 +168,12 @@ func (b *builder) passLoad(before, after *plan.Plan) {
 func (b *builder) passMeasurement(before, after *plan.Plan) {
 	s := &b.a.Settings
 	was, is := before.Measurement, after.Measurement
-	if is.Interval != was.Interval && after.Stages[0].Requests == 0 {
-		s.Interval, s.Requests = time.Duration(is.Interval), 0
+	switch {
+	case is.Interval == was.Interval:
+	case s.Requests > 0:
+		b.note("-- --measurement-interval has no effect: %d requests are the end", s.Requests)
+	default:
+		s.Interval = time.Duration(is.Interval)
 	}
 	if is.Stability != was.Stability {
 		s.Stability = is.Stability * 100

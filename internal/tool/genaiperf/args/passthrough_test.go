@@ -37,33 +37,32 @@ func TestFlagsBehindDashes(t *testing.T) {
 		args  string
 		holds func(s *Settings, p *plan.Plan) bool
 	}{
-		{openai + "-- --concurrency-range 8", func(s *Settings, p *plan.Plan) bool {
-			return s.Concurrency == 8 && p.Stages[0].Concurrency == 8 && p.Stages[0].Requests == 16
-		}},
-		{openai + "--concurrency 2 -- --concurrency-range=8 -v", func(s *Settings, p *plan.Plan) bool {
-			return p.Stages[0].Concurrency == 8 && strings.HasSuffix(s.Dir, "concurrency8")
-		}},
-		{openai + "-- --request-rate-range 20 --request-distribution poisson", func(_ *Settings, p *plan.Plan) bool {
-			return p.Stages[0].Rate == 20 && p.Stages[0].Arrival == plan.ArrivalPoisson && p.Stages[0].Concurrency == 0
-		}},
 		{openai + "--request-rate 5 -- --request-distribution poisson", func(_ *Settings, p *plan.Plan) bool {
 			return p.Stages[0].Rate == 5 && p.Stages[0].Arrival == plan.ArrivalPoisson
 		}},
-		{openai + "-- --request-intervals gaps.txt", func(_ *Settings, p *plan.Plan) bool {
-			st := p.Stages[0]
-			return st.Arrival == plan.ArrivalIntervals && len(st.Intervals) == 2 && st.Rate == 0 && st.Concurrency == 0 && st.Requests == 10
-		}},
 		{openai + "-- --request-count 77 --warmup-request-count 3", func(_ *Settings, p *plan.Plan) bool {
-			return p.Stages[0].Requests == 77 && p.Stages[0].Warmup.Requests == 3
+			return p.Stages[0].Requests == 10 && p.Stages[0].Warmup.Requests == 3
+		}},
+		{openai + "-p 1000 -- --request-count 77", func(_ *Settings, p *plan.Plan) bool {
+			return p.Stages[0].Requests == 77 && p.Stages[0].Duration == 0
+		}},
+		{openai + "--warmup-request-count 3 -- --warmup-request-count 5", func(_ *Settings, p *plan.Plan) bool {
+			return p.Stages[0].Warmup.Requests == 5
+		}},
+		{openai + "-p 1000 -- -p 2000", func(_ *Settings, p *plan.Plan) bool {
+			return p.Stages[0].Duration == plan.Duration(6*time.Second) && p.Stages[0].Requests == 0
 		}},
 		{openai + "-- -p 2000", func(_ *Settings, p *plan.Plan) bool {
-			return p.Stages[0].Duration == plan.Duration(6*time.Second) && p.Stages[0].Requests == 0
+			return p.Stages[0].Duration == 0 && p.Stages[0].Requests == 10
 		}},
 		{openai + "-p 1000 -- --stability-percentage 20 --max-trials 6 --percentile 95", func(_ *Settings, p *plan.Plan) bool {
 			m := p.Measurement
 			return m.Mode == plan.WindowTime && m.Interval == plan.Duration(time.Second) && m.Stability == 0.2 && m.MaxTrials == 6 && m.Percentile == 95
 		}},
 		{openai + "-- --measurement-mode count_windows --measurement-request-count 30", func(_ *Settings, p *plan.Plan) bool {
+			return p.Measurement.Mode != plan.WindowCount && p.Stages[0].Requests == 10
+		}},
+		{openai + "-p 1000 -- --measurement-mode count_windows --measurement-request-count 30", func(_ *Settings, p *plan.Plan) bool {
 			return p.Measurement.Mode == plan.WindowCount && p.Measurement.Requests == 30 && p.Stages[0].Requests == 0
 		}},
 		{openai + "-H X-A:1 -- -H X-B:2", func(_ *Settings, p *plan.Plan) bool {
@@ -90,13 +89,15 @@ func TestFlagsBehindDashes(t *testing.T) {
 
 func TestFlagsBehindDashesThatAreRefused(t *testing.T) {
 	for args, want := range map[string]string{
-		"-- --concurrency-range 1:8":                      "is a sweep",
+		"-- --concurrency-range 8":                        "-- --concurrency-range: genai-perf names the load itself",
+		"--concurrency 8 -- --concurrency-range=8":        "-- --concurrency-range: genai-perf names the load itself",
+		"-- --request-intervals gaps.txt":                 "-- --request-intervals: genai-perf names the load itself",
 		"-- --concurency-range 8":                         "did you mean '--concurrency-range'",
-		"--concurrency 2 -- --request-rate-range 3":       "more then one inference load mode",
+		"--concurrency 2 -- --request-rate-range 3":       "names the load itself",
 		"-- -f out.csv":                                   "are not written here",
 		"-- -m other":                                     "-- -m: must go before --",
 		"-- --input-data gaps.txt":                        "give --input-file",
-		"-- --fixed-schedule":                             "must go before --",
+		"-- --fixed-schedule":                             "before --",
 		"-- --percentile 300":                             "percentile",
 		"-- --service-kind triton":                        "must go before --",
 		"-- --grpc-compression-algorithm gzip -i http -v": "gRPC",
@@ -117,8 +118,8 @@ func TestFlagsBehindDashesAreNotSwallowed(t *testing.T) {
 	}{
 		{"--dry-run", true, false, false, ""},
 		{"--strict -v", false, true, true, ""},
-		{"--dry-run --max-threads 8 --request-count 20 --log-frequency=5", true, false, false, "-- the trace options have no effect with --service-kind openai; -- --max-threads has no effect here"},
-		{"--concurrency-range 2 --request-count 20", false, false, false, ""},
+		{"--dry-run --max-threads 8 --request-count 20 --log-frequency=5", true, false, false, "-- the trace options have no effect with --service-kind openai; -- --max-threads has no effect here; -- --request-count has no effect: of two numbers of requests the first counts, which is 10"},
+		{"--warmup-request-count 2 -p 3000", false, false, false, "-- --measurement-interval has no effect: 10 requests are the end"},
 	} {
 		args := append(strings.Fields("profile -m m --endpoint-type chat --"), strings.Fields(tt.line)...)
 		a, err := Reader{Analyzer: analyzer}.Parse(args)

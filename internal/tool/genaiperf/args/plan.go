@@ -97,9 +97,6 @@ func (b *builder) stage(p *plan.Plan) plan.Stage {
 			stage.Arrival = plan.ArrivalPoisson
 		}
 	}
-	if len(b.passed.intervals) > 0 {
-		stage.Arrival, stage.Intervals = plan.ArrivalIntervals, b.passed.intervals
-	}
 	switch {
 	case s.FixedSchedule:
 		return plan.Stage{Arrival: plan.ArrivalTrace}

@@ -55,7 +55,10 @@ func (f *Fold) Summary() *Summary {
 	if f.opt.Faithful {
 		numerator = f.seen // it counts requests without any text here, and nowhere else
 	}
-	if count > 0 {
+	switch {
+	case count == 0 && f.seen > 0: // answers without any text
+		s.nothing(f)
+	case count > 0:
 		s.system(RequestThroughput, float64(numerator)/s.Duration)
 		s.series(f, RequestLatency)
 		if len(f.opt.Goodput) > 0 {
@@ -72,6 +75,16 @@ func (f *Fold) Summary() *Summary {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
 	return s
+}
+
+// nothing is what there is to say of answers that are all empty: rates of 0, and no times.
+func (s *Summary) nothing(f *Fold) {
+	s.system(RequestThroughput, 0)
+	if len(f.opt.Goodput) > 0 {
+		s.system(RequestGoodput, 0)
+	}
+	s.system(RequestCount, 0)
+	s.system(OutputThroughput, 0)
 }
 
 // tokens adds the metrics of tokens.

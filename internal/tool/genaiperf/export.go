@@ -3,11 +3,14 @@ package genaiperf
 import (
 	"errors"
 	"io"
+	"math"
 	"strconv"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/jsonobject"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
 	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
@@ -76,7 +79,7 @@ func (t *job) export() (*dialect.Summary, error) {
 			}
 			return nil
 		})
-		return errors.Join(err, file.Close([]uint64{uint64(start + int64(w.mark.WarmupEnd)), uint64(start + int64(w.mark.SendEnd))}))
+		return errors.Join(err, file.Close(w.boundaries(t.set)))
 	})
 	if t.set.Verbose {
 		seen.tell(t.note)
@@ -120,6 +123,27 @@ type window struct {
 // only what ended in time.
 func (w *window) has(rec *record.Record, timed bool) bool {
 	return rec.Phase == record.Measured && (!timed || !w.ended || rec.End <= w.mark.SendEnd)
+}
+
+// boundaries are where the windows of a measurement begin and end, as the profile export has
+// them. Sessions have one, of all time.
+func (w *window) boundaries(s *args.Settings) []uint64 {
+	if s.SessionConcurrency > 0 {
+		return []uint64{0, math.MaxUint64}
+	}
+	end := w.mark.DrainEnd // of a number of requests, the answer to the last of them
+	if s.Interval > 0 || !w.ended {
+		end = w.mark.SendEnd
+	}
+	at := func(d time.Duration) uint64 { return uint64(w.header.Start.UnixNano() + int64(d)) }
+	list := []uint64{at(w.mark.WarmupEnd)}
+	if s.Interval > 0 {
+		// A last one that is shorter by less than half belongs to the one ahead of it.
+		for next := w.mark.WarmupEnd + s.Interval; next < end-s.Interval/2; next += s.Interval {
+			list = append(list, at(next))
+		}
+	}
+	return append(list, at(end))
 }
 
 // measured reads when the measured part of a stage began and ended.

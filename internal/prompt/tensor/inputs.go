@@ -30,8 +30,8 @@ type Value struct {
 	// Either: whether it is an input, or an output that is expected, is for the model
 	// to say, which has one of that name. Ignored: as an output it is not expected after all.
 	Either, Ignored bool
-	// Wrap: of whole numbers beyond a datatype of 8 or 16 bits the lowest bits count.
-	Wrap bool
+	// Loose: of whole numbers beyond a datatype of 8 or 16 bits the lowest bits count.
+	Loose bool
 }
 
 // Where is the place where the value was given.
@@ -59,7 +59,7 @@ func (v *Value) tensor(spec *Spec, shape []int64) (Tensor, error) {
 	data := v.Text
 	switch {
 	case v.Form == FormJSON:
-		return fromJSON(spec, shape, v.Text, v.Wrap)
+		return fromJSON(spec, shape, v.Text, v.Loose)
 	case v.Form == FormFile && spec.Datatype == Bytes:
 		data = lines(v.Text)
 	}

@@ -22,6 +22,7 @@ type Source struct {
 	flat     []step   // all of them, for requests that stand alone
 	payloads bool     // steps are whole request bodies
 	loose    bool     // data were read loosely
+	turns    bool     // streams of payloads are sessions
 	timed    bool     // steps of tensors say when they are due
 	moments  []time.Duration
 
@@ -44,14 +45,15 @@ type step struct {
 }
 
 // New reads the data that d names. What is wrong with it is returned as plan.Faults.
-func New(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, false) }
+func New(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, false, true) }
 
 // Loose is New for data that are read loosely ([inputdata.ReadLoosely]). Of several streams
-// only the first is used where requests form no sequences, and streams of payloads are none.
-func Loose(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, true) }
+// only the first is used where requests form no sequences. turns: streams of payloads, and payloads
+// with a session, are the turns of sessions; else the former stand alone, too.
+func Loose(d plan.Data, seed uint64, turns bool) (*Source, error) { return load(d, seed, true, turns) }
 
-func load(d plan.Data, seed uint64, loose bool) (*Source, error) {
-	s := &Source{loose: loose, settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
+func load(d plan.Data, seed uint64, loose, turns bool) (*Source, error) {
+	s := &Source{loose: loose, turns: turns, settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
 	s.book.source = s
 	if s.settings.IDs > 0 {
 		s.ids = newIDs(max(s.settings.FirstID, 1), s.settings.IDs)
@@ -124,7 +126,7 @@ func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) erro
 			stream = append(stream, made)
 		}
 		s.streams = append(s.streams, stream)
-		if !s.loose || len(s.streams) == 1 {
+		if !s.loose || len(s.streams) == 1 || s.turns {
 			s.flat = append(s.flat, stream...)
 		}
 		steps += len(stream)
@@ -136,7 +138,7 @@ func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) erro
 	if s.payloads && !data.Sequences {
 		s.bySession()
 	}
-	turns := data.Sequences && !s.loose || !data.Sequences && len(s.streams) > 1 || s.flat[0].name != ""
+	turns := data.Sequences && s.turns || !data.Sequences && len(s.streams) > 1 || s.flat[0].name != ""
 	if s.payloads && turns {
 		s.sequence = true // of a session
 	}

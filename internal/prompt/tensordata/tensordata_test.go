@@ -366,7 +366,7 @@ func TestLoose(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Loose(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Files: []string{path}}}, 7)
+		s, err := Loose(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Files: []string{path}}}, 7, false)
 		if err != nil {
 			t.Fatal(err)
 		}

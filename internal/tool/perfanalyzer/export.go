@@ -20,12 +20,10 @@ func (t *job) kit() kit.Kit {
 	k.Protocols = t.coding.timed(k.Protocols)
 	k.Sources = map[string]prompt.Factory{
 		plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			if t.action.Load != args.LoadSessions {
-				return tensordata.Loose(d, seed)
-			}
-			s, err := tensordata.New(d, seed)
-			if err != nil {
-				return nil, err
+			sessions := t.action.Load == args.LoadSessions
+			s, err := tensordata.Loose(d, seed, sessions)
+			if err != nil || !sessions {
+				return s, err
 			}
 			t.delays = s.Delays()
 			return once(s)

@@ -57,7 +57,8 @@ func Read(files bounded.Limit, paths ...string) (*Data, error) {
 
 // ReadLoosely reads the same, and takes more: of a tensor that is given
 // twice in a step the first, of whole numbers beyond a datatype of 8 or 16 bits their lowest bits,
-// and of a directory's files those that are named like inputs alone.
+// and of a directory's files those that are named like inputs alone. Payloads are written anew: text
+// without escapes, and numbers that are not whole in their shortest form.
 func ReadLoosely(files bounded.Limit, paths ...string) (*Data, error) {
 	return (&reader{data: &Data{}, files: files, loose: true}).read(paths)
 }

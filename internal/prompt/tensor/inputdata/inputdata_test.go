@@ -208,6 +208,32 @@ func TestReadLoosely(t *testing.T) {
 	}
 }
 
+// Payloads that are read loosely are what a program makes of them that reads JSON and writes it.
+func TestRewrite(t *testing.T) {
+	for text, want := range map[string]string{
+		` { "a" : [ 1 , 2.50 , [ ] , { } ] , "a" : null , "b":true} `:      `{"a":[1,2.5,[],{}],"a":null,"b":true}`,
+		`["\u00e9\u4f60\ud83d\ude00\/\b\f\n\r\t\u0001\u001f\u007f\"\\"]`:   "[\"é你😀/\\b\\f\\n\\r\\t\\u0001\\u001F\x7f\\\"\\\\\"]",
+		`[1.0,1e3,1e-3,-0,-0.0,1E2,-1.5,0.1]`:                              `[1.0,1000.0,0.001,0,-0.0,100.0,-1.5,0.1]`,
+		`[1e20,1e21,1.25e22,0.000001,1.5e-7,5e-324,1e400]`:                 `[100000000000000000000.0,1e21,1.25e22,0.000001,1.5e-7,5e-324,1e400]`,
+		`[18446744073709551615,-9223372036854775808,18446744073709551616]`: `[18446744073709551615,-9223372036854775808,18446744073709552000.0]`,
+	} {
+		if got, err := rewrite([]byte(text)); err != nil || string(got) != want {
+			t.Errorf("%s is\n%s, want\n%s (%v)", text, got, want, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "d.json")
+	write(t, file, `{"data": [{"payload": [{"a": "\u00e9", "b": 1e2}]}]}`)
+	for want, read := range map[string]func(bounded.Limit, ...string) (*Data, error){`{"a":"\u00e9","b":1e2}`: Read, `{"a":"é","b":100.0}`: ReadLoosely} {
+		data, err := read(bounded.Limit{}, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Payload(&data.Streams[0][0]); err != nil || string(got) != want {
+			t.Errorf("%s, want %s (%v)", got, want, err)
+		}
+	}
+}
+
 func TestPayload(t *testing.T) {
 	data, err := Parse("d.json", []byte(`{"data": [
 {"payload": [ {"model": "m"} ], "timestamp": [1500], "delay": 7},

@@ -210,7 +210,7 @@ func (f *file) step() tensor.Item {
 	}
 	f.scan.Object()
 	for key, ok := f.scan.Key(); ok; key, ok = f.scan.Key() {
-		v := tensor.Value{Name: string(key), File: f.name, Line: f.here(), Wrap: f.loose}
+		v := tensor.Value{Name: string(key), File: f.name, Line: f.here(), Loose: f.loose}
 		if slices.ContainsFunc(item.Values, func(w tensor.Value) bool { return w.Name == v.Name }) {
 			if f.loose {
 				f.scan.Skip()

@@ -75,7 +75,11 @@ func Payload(item *tensor.Item) ([]byte, error) {
 		return nil, faultOf(v, "is not a JSON object", `write it as [{"model": …}]`)
 	}
 	var body bytes.Buffer
-	if err := json.Compact(&body, text); err != nil {
+	if err = json.Compact(&body, text); err == nil && v.Loose {
+		text, err = rewrite(text)
+		return text, err
+	}
+	if err != nil {
 		return nil, faultOf(v, "is not valid JSON: "+err.Error(), "")
 	}
 	return body.Bytes(), nil

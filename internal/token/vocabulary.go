@@ -35,3 +35,18 @@ func (e *Engine) Vocabulary() iter.Seq[string] {
 		}
 	}
 }
+
+// Ordinary are the ids of the model's own tokens that are not special, in order.
+func (e *Engine) Ordinary() []int32 {
+	sized, ok := e.parts.Model.(interface{ Size() int })
+	if !ok {
+		return nil
+	}
+	ids := make([]int32, 0, sized.Size())
+	for id := range int32(sized.Size()) {
+		if text, ok := e.Token(id); !ok || !e.special[text] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -123,6 +123,23 @@ func (r *Generator) Below(n int) int {
 	return int(m >> 32)
 }
 
+// Permutation is the numbers from 0 to n-1 in a random order.
+func (r *Generator) Permutation(n int) []uint32 {
+	p := make([]uint32, n)
+	for i := range p {
+		p[i] = uint32(i)
+	}
+	for i := n - 1; i > 0; i-- {
+		mask := uint32(1)<<bits.Len32(uint32(i)) - 1
+		j := r.uint32() & mask
+		for j > uint32(i) {
+			j = r.uint32() & mask
+		}
+		p[i], p[j] = p[j], p[i]
+	}
+	return p
+}
+
 // ziggurat has the tables of the method by Marsaglia and Tsang, in 256 layers.
 type ziggurat struct {
 	k    [256]uint64

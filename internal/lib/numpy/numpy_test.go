@@ -1,6 +1,7 @@
 package numpy
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -32,5 +33,18 @@ func TestGenerator(t *testing.T) {
 				t.Errorf("%s: number %d is %v, not %v", c.name, i, got, want)
 			}
 		}
+	}
+}
+
+func TestPermutation(t *testing.T) {
+	g := New(9)
+	for range 8 {
+		g.Below(1000)
+	}
+	if got := fmt.Sprint(g.Permutation(10)); got != "[1 3 6 9 4 2 7 8 0 5]" {
+		t.Errorf("%s", got)
+	}
+	if n := g.Normal(); math.Abs(n+2.032552427456725) > 1e-12 {
+		t.Errorf("the next number is %v", n)
 	}
 }

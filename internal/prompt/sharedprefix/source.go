@@ -84,10 +84,12 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 	if !d.Media.None() {
 		s.own = multimodal.NewDrawer(d.Media, prompt.Mix(seed^'m'))
 	}
-	if err := s.makePrefixes(s.drawLengths(numpy.New(seed), groups), groups); err != nil {
+	g := numpy.New(seed)
+	lengths := s.drawLengths(g, groups)
+	if err := s.makePrefixes(lengths, groups); err != nil {
 		return nil, err
 	}
-	s.shuffle(groups * each)
+	s.order = s.shuffle(g, func(group int) int { return lengths.At(uint64(group)) }, groups)
 	if d.Prompts > 0 && d.Prompts < len(s.order) {
 		s.order = s.order[:d.Prompts]
 	}
@@ -135,14 +137,6 @@ func (s *Source) makePrefixes(lengths prompt.Table, groups int) error {
 		s.prefixes = append(s.prefixes, prefix{text, n})
 	}
 	return nil
-}
-
-func (s *Source) shuffle(n int) {
-	s.order = make([]uint32, n)
-	for i := range s.order {
-		s.order[i] = uint32(i)
-	}
-	rand.New(rand.NewPCG(s.seed^2, 0)).Shuffle(n, func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
 }
 
 // Open implements prompt.Opener.

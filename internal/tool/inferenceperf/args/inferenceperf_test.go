@@ -121,6 +121,8 @@ func TestFlags(t *testing.T) {
 	}{
 		{"number", []string{"--load.request_timeout", "5"}, func(a *Action) bool { return a.Plan.Target.Timeouts.Request == plan.Duration(5*time.Second) }},
 		{"attached", []string{"--load.base_seed=9"}, func(a *Action) bool { return a.Plan.Seed == 9 }},
+		{"prefixes with a seed of 0", []string{"--data.type", "shared_prefix", "--data.shared_prefix.seed", "0", "--load.base_seed", "9"},
+			func(a *Action) bool { return a.Plan.Seed == 0 && a.Plan.Data.SharedPrefix.Seed == 0 }},
 		{"choice", []string{"--api.type", "chat"}, func(a *Action) bool { return a.Plan.Target.Endpoint == plan.EndpointChat }},
 		{"boolean", []string{"--api.streaming", "yes"}, func(a *Action) bool { return a.Plan.Target.Streaming }},
 		// differs: ip-flag-words

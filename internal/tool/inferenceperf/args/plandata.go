@@ -217,6 +217,9 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 		Prefix: length("system_prompt_len", ""), Question: length("question_len", "question_distribution"),
 		MultiTurn: v.at("enable_multi_turn_chat").yes(), Seed: uint64(v.at("seed").whole()),
 	}
+	if s := v.at("seed"); s != nil && s.whole() == 0 {
+		b.plan.Seed = 0 // which a seed of 0 leaves it to
+	}
 	d.SharedPrefix.Repeat = d.SharedPrefix.MultiTurn && v.at("turns").text() != "questions"
 	d.Counted = plan.CountPrompt // of both parts: special tokens are counted twice
 	b.action.Options.UserSessions = d.SharedPrefix.MultiTurn

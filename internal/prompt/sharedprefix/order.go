@@ -19,7 +19,7 @@ type coder interface {
 }
 
 const (
-	mostDrawn  = 1 << 22 // tokens that are drawn for an order
+	mostDrawn  = 1 << 21 // tokens that are drawn for an order
 	mostRounds = 20      // of drawing until a text has its length
 )
 
@@ -34,12 +34,13 @@ type shuffler struct {
 }
 
 // shuffle orders the prompts of all groups as such programs do, with the generator that the
-// lengths were drawn from. Where the tokenizer cannot decode, or there is too much to draw, the
-// order is another one that the seed fixes.
-func (s *Source) shuffle(g *numpy.Generator, prefixes func(group int) int, groups int) []uint32 {
+// lengths were drawn from. Where nobody has named a seed for that, the tokenizer cannot decode, or
+// there is too much to draw, the order is another one that the seed fixes.
+func (s *Source) shuffle(seed uint64, g *numpy.Generator, prefixes func(group int) int, groups int) []uint32 {
 	n := groups * int(s.each)
 	c, ok := s.lex.Tokenizer().(coder)
-	if !ok || !s.few(prefixes, groups) {
+	named := s.data.SharedPrefix.Seed != 0 || seed == 0
+	if !named || !ok || !s.few(prefixes, groups) {
 		return g.Permutation(n)
 	}
 	d := shuffler{coder: c, Generator: g, all: c.Ordinary()}

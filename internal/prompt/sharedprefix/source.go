@@ -89,7 +89,7 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 	if err := s.makePrefixes(lengths, groups); err != nil {
 		return nil, err
 	}
-	s.order = s.shuffle(g, func(group int) int { return lengths.At(uint64(group)) }, groups)
+	s.order = s.shuffle(seed, g, func(group int) int { return lengths.At(uint64(group)) }, groups)
 	if d.Prompts > 0 && d.Prompts < len(s.order) {
 		s.order = s.order[:d.Prompts]
 	}

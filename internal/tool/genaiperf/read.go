@@ -172,6 +172,9 @@ func Merge(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, er
 		return nil, err
 	}
 	r.addUp(out.Summary)
+	if out.Config, err = mergedConfig(out.Config, r.set, a.InputDir); err != nil {
+		return nil, err
+	}
 	return out, r.writeMerged(out)
 }
 

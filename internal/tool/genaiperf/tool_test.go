@@ -326,6 +326,11 @@ func TestMerge(t *testing.T) {
 	if len(out.Files) != 3 || !strings.Contains(out.Files[0], "gpt2-openai-chat-concurrency1") {
 		t.Errorf("written: %v", out.Files)
 	}
+	for _, want := range []string{`"subcommand":"process"`, `"artifact_directory":"` + runs + `/merged"`, `"profile_export_file":"profile_export.json"`, `"process":{"input_path":"` + runs + `"}`} {
+		if !strings.Contains(string(out.Config), want) {
+			t.Errorf("input_config lacks %s: %s", want, out.Config)
+		}
+	}
 	a.InputDir = t.TempDir()
 	if _, err := Merge(t.Context(), a, env); err == nil || !strings.Contains(err.Error(), "holds a profile export") {
 		t.Errorf("an empty directory: %v", err)

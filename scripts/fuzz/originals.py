@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LIMIT = 60  # seconds for a line
+LIMIT = 30  # seconds for a line
 
 
 @dataclass

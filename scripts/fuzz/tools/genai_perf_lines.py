@@ -119,7 +119,7 @@ def load(rng: random.Random, out: Line) -> None:
         out.flags.append([rng.choice(["--request-count", "--request-count", "--num-requests"]), rng.choice(["6", "9", "15"] if kind == "concurrency" else ["9", "15"])])
     if ends in ("interval", "both"):
         out.flags.append([rng.choice(["--measurement-interval", "-p"]), "400"])
-    if rng.random() < 0.2:
+    if rng.random() < (0.02 if kind == "rate" else 0.2):  # at a rate the original's warm-up has no end
         out.flags.append([rng.choice(["--warmup-request-count", "--num-warmup-requests"]), rng.choice(["1", "2", "4"])])
 
 

@@ -48,7 +48,7 @@ def values(place: str, a: object, b: object, kind=lambda path: "exact") -> list:
     how = kind(place)
     if how == "skip":
         return []
-    if callable(how):
+    if callable(how) and not (isinstance(a, dict) and isinstance(b, dict)):
         return [] if how(a, b) else [Difference(place, a, b)]
     if isinstance(a, dict) and isinstance(b, dict):
         out = []

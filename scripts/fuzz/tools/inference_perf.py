@@ -135,6 +135,8 @@ def kind_of_report(line: Line):
             return time if parts[-1] in STEADY else "type"
         if "schedule_delay" in parts or "teardown_duration" in parts or parts[-1] in ("send_duration", "benchmark_time_seconds", "achieved_rate", "requested_rate"):
             return "type" if parts[-1] != "requested_rate" else "exact"
+        if "goodput_metrics" in parts:
+            return rate if parts[-1].endswith("goodput") else "exact"
         if "throughput" in parts and len(parts) > 2:
             return rate if parts[-1] == "requests_per_sec" else "type"
         if "request_size_bytes" in parts:

@@ -139,6 +139,8 @@ func (r *reporter) lifecycle() {
 		if o.Lifecycle.PerStage {
 			r.summary(report.StageFile(i), dialect.Scope{Stage: i}, r.load(i), fmt.Sprintf("STAGE_%d", i))
 		}
+	}
+	for _, i := range numbers {
 		r.partial(i)
 	}
 }

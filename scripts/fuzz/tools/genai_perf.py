@@ -70,7 +70,7 @@ class Tool:
             elif name.endswith(".csv"):
                 out += csv_file(name, left[name].read_text(), right[name].read_text())
             elif name.endswith((".yaml", ".yml")):
-                out += values(f"file:{name}", left[name].read_text().splitlines(), right[name].read_text().splitlines())
+                out += values(f"file:{name}", settings(left[name]), settings(right[name]))
         return out
 
     def reread(self, line: Line, a: Side, b: Side) -> list:
@@ -110,6 +110,11 @@ class Tool:
         if one != two and not out:
             out.append(Difference("reread:table", one, two))
         return out
+
+
+def settings(file: Path) -> list:
+    """The lines of a YAML file without its comments, which each tool has in its own words."""
+    return [row.rstrip() for row in file.read_text().splitlines() if row.strip() and not row.lstrip().startswith("#")]
 
 
 def load(file: Path, side: Side) -> object:

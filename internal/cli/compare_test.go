@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 		{"compare x=" + a + " y=" + unstreamed, tool.ExitUsage, []string{"target.streaming: true for x, false for y", "--anyway"}},
 		{"compare x=" + a + " y=" + unstreamed + " --anyway", tool.ExitOK, []string{"target.streaming", "Request latency"}},
 		{"compare", tool.ExitUsage, []string{"name two or more runs"}},
-		{"compare " + a, tool.ExitUsage, []string{"there is one side"}},
+		{"compare " + a, tool.ExitUsage, []string{"need at least two runs to compare"}},
 		{"compare " + a + " /nowhere", tool.ExitUsage, []string{"/nowhere is not an output directory"}},
 		{"compare " + a + " " + b + " --size 0 --confidence 101% --format xml --formt md", tool.ExitUsage, []string{"4 errors", `"0" is not a percentage`, `"101%"`, `unknown format "xml"`, "did you mean --format?"}},
 		{"compare " + a + " " + b + " --html /nowhere/x.html", tool.ExitUsage, []string{"there is no directory /nowhere"}},

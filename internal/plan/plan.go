@@ -189,6 +189,7 @@ type Data struct {
 	Replay        Replay
 	Agents        Agents
 	Media         Media     // what prompts hold beside text
+	TextOnly      bool      // media that the data names are left out
 	Adapters      []Adapter // models that share the traffic; none: all of it is the target's
 	ModelOrder    string    // how a prompt gets one of them: OrderShares (also when empty) or OrderRoundRobin
 	Prefixes      Prefixes

@@ -103,6 +103,9 @@ func (c *checker) requests(p *Plan) {
 			c.lacks("target.form", "target.protocol", "does not apply to protocol "+quote(t.Protocol), "leave it out")
 		}
 	}
+	if d.TextOnly && !t.Shaped() {
+		c.lacks("data.text_only", "target.form", "only for requests of target.form", "leave it out")
+	}
 	if t.Client != "" {
 		c.choice("target.client", t.Client, []string{ClientPlain})
 	}

@@ -197,6 +197,7 @@ func dataSpec() codec[Data] {
 		at("replay", replaySpec(), func(d *Data) *Replay { return &d.Replay }, "Recorded sessions to replay."),
 		at("agents", agentsSpec(), func(d *Data) *Agents { return &d.Agents }, "Generated sessions of agents that call tools and other agents."),
 		at("media", mediaSpec(), func(d *Data) *Media { return &d.Media }, "Images, video and audio in prompts."),
+		at("text_only", boolean(), func(d *Data) *bool { return &d.TextOnly }, "With `target.form`: leave out the images, audio and video that the data names."),
 		at("adapters", list("list of adapters", adapterSpec()), func(d *Data) *[]Adapter { return &d.Adapters },
 			"Models, such as LoRA adapters, that share the traffic. None: all requests use `target.model`."),
 		at("model_order", word(OrderShares, OrderRoundRobin), func(d *Data) *string { return &d.ModelOrder },

@@ -55,8 +55,8 @@ func TestFullDiskIsSaidAtOnce(t *testing.T) {
 		says   string
 	}{
 		{plan.OnFullStop, record.StopRecords, "The run is ended"},
-		{"", record.StopInterrupted, "goes on without records"},
-		{plan.OnFullContinue, record.StopInterrupted, "goes on without records"},
+		{"", record.StopInterrupted, "Continuing without records"},
+		{plan.OnFullContinue, record.StopInterrupted, "Continuing without records"},
 	} {
 		t.Run(tt.onFull, func(t *testing.T) {
 			t.Parallel()

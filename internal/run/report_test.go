@@ -229,7 +229,7 @@ func TestOutputDirectoryThatIsTaken(t *testing.T) {
 	mustRun(t, p)
 	before := readFile(t, p.Output.Dir, RecordsFile)
 	_, err := Run(t.Context(), p, options(io.Discard))
-	wantPrepareError(t, err, "holds another run")
+	wantPrepareError(t, err, "already contains a run")
 	if readFile(t, p.Output.Dir, RecordsFile) != before {
 		t.Error("the records of the other run were touched")
 	}

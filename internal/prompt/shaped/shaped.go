@@ -27,6 +27,8 @@ type Source struct {
 	minimum  bool           // the output length is also the least
 	template *chat.Template // makes bodies; nil: they have a shape of their own
 	model    *tensor.Model  // that is to take tensors; nil: not known, or none
+	// TextOnly: media that prompts hold are left out.
+	TextOnly bool
 }
 
 // New shapes the prompts of a source for a target. Minimum: answers are to be no shorter
@@ -56,6 +58,9 @@ func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
 	if p.Body != nil || p.Inputs != nil {
 		return p, nil
 	}
+	if s.TextOnly {
+		p = withoutMedia(p)
+	}
 	model := p.Model
 	if model == "" {
 		model = s.target.Model
@@ -76,6 +81,16 @@ func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
 	}
 	p.Hash = prompt.HashText(string(p.Body))
 	return p, nil
+}
+
+// withoutMedia is a prompt of nothing but its text.
+func withoutMedia(p prompt.Prompt) prompt.Prompt {
+	p.Parts = nil
+	p.Messages = slices.Clone(p.Messages)
+	for i := range p.Messages {
+		p.Messages[i].Parts = nil
+	}
+	return p
 }
 
 // body is the body of a request.

@@ -101,6 +101,7 @@ func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
 		if err != nil {
 			return err
 		}
+		s.TextOnly = p.Data.TextOnly
 		for i := range out.Turns {
 			if out.Turns[i].Prompt, err = s.Change(out.Turns[i].Prompt); err != nil {
 				return err

@@ -32,7 +32,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("real processes")
 	}
 	for _, tt := range []struct{ onFull, says string }{
-		{"continue", "goes on without records"},
+		{"continue", "Continuing without records"},
 		{"stop", "The run is ended"},
 	} {
 		t.Run(tt.onFull, func(t *testing.T) {

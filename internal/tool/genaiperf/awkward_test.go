@@ -64,6 +64,11 @@ const (
 	lastChunk  = "0\r\n\r\n"
 )
 
+// whole is an answer in one piece.
+func whole(text string) string {
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+}
+
 // chunked is an HTTP chunk with some texts, an event for each.
 func chunked(events ...string) string {
 	text := strings.Join(events, "")
@@ -121,10 +126,10 @@ func TestChunksOfOneRead(t *testing.T) {
 
 // Of several choices in an event the first of the list counts.
 func TestFirstOfSeveralChoices(t *testing.T) {
-	whole := `{"object":"chat.completion","choices":[{"index":0,"message":{"content":"one two"}},{"index":1,"message":{"content":"three four five"}}]}`
+	body := `{"object":"chat.completion","choices":[{"index":0,"message":{"content":"one two"}},{"index":1,"message":{"content":"three four five"}}]}`
 	for name, answer := range map[string]string{
 		"in one event": streamHead + chunked(says("one", "three")) + chunked(says(" two", " four")) + chunked(doneEvent) + lastChunk,
-		"whole":        fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(whole), whole),
+		"whole":        whole(body),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scripted(t, func(_ int, w write) { w(answer) })
@@ -214,7 +219,7 @@ func TestSeveralTextsInARequest(t *testing.T) {
 	} {
 		s := scripted(t, func(_ int, w write) {
 			text := answers[tt.endpoint]
-			w(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(text), text))
+			w(whole(text))
 		})
 		line := "profile -m gpt2 --endpoint-type " + tt.endpoint + " --tokenizer builtin:gpt2 --request-count 2 --batch-size-text 2 --input-file " + file
 		out := profile(t, parse(t, s.mockServer, t.TempDir(), strings.Fields(line)...), world(offline, t.Output()))

@@ -49,6 +49,7 @@ func (b *builder) data(p *plan.Plan) {
 		d.Prefixes = plan.Prefixes{Count: s.Prefixes, Length: length(s.PrefixLength, 0)}
 	}
 	d.Media = mediaOf(s)
+	d.TextOnly = s.InputFile != "" && !s.Pictures()
 }
 
 // output is the length of answers that is asked for.

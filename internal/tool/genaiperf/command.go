@@ -156,6 +156,11 @@ func printed(env tool.Env, action *args.Action, out *Outcome, err error) int {
 		return env.Fail(name, action.Names().Error(err), tool.ExitRun)
 	}
 	out.Report.Width = tableWidth(env)
+	if out.Analysis != nil {
+		if err := out.Analysis.Print(env.Stdout); err != nil {
+			return env.Fail(name, err, tool.ExitRun)
+		}
+	}
 	if printErr := report.Console(env.Stdout, out.Summary, out.Report); printErr != nil {
 		return env.Fail(name, printErr, tool.ExitRun)
 	}

@@ -38,6 +38,7 @@ func (t *job) export() (*dialect.Summary, error) {
 	fold := dialect.NewFold(o)
 	seen := passes{from: w.mark.WarmupEnd, to: w.mark.SendEnd, each: t.set.Interval}
 	bySession := map[string]*dialect.Fold{}
+	analyzed := t.analyzed(w)
 	err = t.write(t.set.ExportFile, func(out io.Writer) error {
 		doc := profileexport.Document{Version: analyzer, ServiceKind: t.set.ServiceKind, Endpoint: t.set.Endpoint}
 		load := profileexport.Load{Mode: "concurrency", Value: float64(t.set.Concurrency)}
@@ -55,6 +56,9 @@ func (t *job) export() (*dialect.Summary, error) {
 				return nil
 			}
 			seen.add(rec)
+			if t.set.Verbose {
+				analyze(analyzed, rec)
+			}
 			t.kept = t.outputOf(rec)
 			e := known(rec)
 			var req profileexport.Request
@@ -82,6 +86,7 @@ func (t *job) export() (*dialect.Summary, error) {
 		return errors.Join(err, file.Close(w.boundaries(t.set)))
 	})
 	if t.set.Verbose {
+		t.analysis = analyzed
 		seen.tell(t.note)
 	}
 	for name, f := range bySession {

@@ -39,6 +39,8 @@ type Outcome struct {
 	Config []byte
 	// Sessions are the figures of each conversation, by its name; nil: there are none.
 	Sessions map[string]*dialect.Summary
+	// Analysis is what Perf Analyzer says of the run; nil: it was not asked for.
+	Analysis *report.Analyzed
 }
 
 // job is a command under way.
@@ -63,6 +65,8 @@ type job struct {
 	sessions map[string]*dialect.Summary
 	gpus     dialect.Telemetry
 	drawn    series
+	// analysis is what Perf Analyzer says, where it is asked for; else nil.
+	analysis *report.Analyzed
 }
 
 func (t *job) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
@@ -85,7 +89,7 @@ func Profile(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, 
 	if sum == nil {
 		return nil, errors.Join(err, exportErr)
 	}
-	out := &Outcome{Summary: sum, Result: res, Report: t.reportOptions(), Sessions: t.sessions}
+	out := &Outcome{Summary: sum, Result: res, Report: t.reportOptions(), Sessions: t.sessions, Analysis: t.analysis}
 	err = errors.Join(err, exportErr, t.reports(out))
 	if t.set.Plots {
 		err = errors.Join(err, t.plotsOfRun())

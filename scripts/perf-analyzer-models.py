@@ -5,7 +5,8 @@ usage: perf-analyzer-models.py INFEROMETER PEERS TRITON DIRECTORY
 It writes models, starts a Triton with them, and lets both tools run the same command lines:
 exports must hold the same inputs and outputs, name by name and value by value; statistics of
 several loaded versions must be of the same models; responses without text and requests without
-a response must count alike.
+a response must count alike; caches inside ensembles, steps that keep state and few sequence ids
+must show alike in reports and CSV files.
 """
 import json
 import os
@@ -30,6 +31,9 @@ class TritonPythonModel:
 """
 VERSION = HEAD + """        time.sleep(%d / 1000)
         return [pb.InferenceResponse(output_tensors=[pb.Tensor("OUT", pb.get_input_tensor_by_name(r, "IN").as_numpy() * %d)]) for r in requests]
+"""
+CALLS = HEAD + """        asked = [pb.InferenceRequest(model_name="versions", inputs=[pb.get_input_tensor_by_name(r, "IN")], requested_output_names=["OUT"]).exec() for r in requests]
+        return [pb.InferenceResponse(output_tensors=[pb.get_output_tensor_by_name(a, "OUT")]) for a in asked]
 """
 MANY = HEAD + """        out = []
         for r in requests:
@@ -82,12 +86,19 @@ def models() -> list[str]:
     ensemble("both", ("versions", 1), ("versions", 3))
     ensemble("twice", ("versions", -1), versions=(1, 2))
     ensemble("nested", ("twice", -1), ("both", -1), ("second", -1))
+    model("kept", python + "response_cache { enable: true }\n" + one(), {1: VERSION % (4, 1)})
+    ensemble("partly", ("versions", -1), ("kept", -1))
+    ensemble("deep", ("partly", -1), ("versions", -1))
+    model("calls", python + one(), {1: CALLS})
+    control = ", ".join(f'{{ name: "{n}" control [ {{ kind: CONTROL_SEQUENCE_{n} int32_false_true: [ 0, 1 ] }} ] }}' for n in ("START", "END"))
+    model("state", python + one() + f"sequence_batching {{ max_sequence_idle_microseconds: 60000000 direct {{ }} control_input [ {control} ] }}\n", {1: VERSION % (4, 1)}, batch=4)
+    model("stated", f'platform: "ensemble"\n{one()}ensemble_scheduling {{ step [ {{ model_name: "state" model_version: -1 input_map {{ key: "IN" value: "IN" }} output_map {{ key: "OUT" value: "OUT" }} }} ] }}\n', {1: ""}, batch=4)
     model("many", python + tensors("input", ("F", "FP32", -1, False), ("S", "STRING", -1, False), ("B", "BOOL", 1, True), ("I", "INT64", 2, True)) +
           tensors("output", ("OF", "FP32", -1, False), ("OS", "STRING", -1, False), ("OD", "FP64", 2, False), ("OI", "INT8", 3, False), ("OU", "UINT64", 1, False), ("OB", "BOOL", 2, False)),
           {1: MANY}, batch=8)
     model("stream", 'backend: "python"\ninstance_group [ { count: 4 kind: KIND_CPU } ]\nmodel_transaction_policy { decoupled: true }\n' +
           tensors("input", ("N", "INT32", 1, False), ("EMPTY", "BOOL", 1, True)) + tensors("output", ("VALUE", "FP32", 2, False), ("WORD", "STRING", 1, False)), {1: STREAM})
-    return ["versions", "latest", "second", "both", "twice", "nested", "many", "stream"]
+    return ["versions", "latest", "second", "both", "twice", "nested", "kept", "partly", "deep", "calls", "state", "stated", "many", "stream"]
 
 
 def data(name: str, *steps: dict) -> list[str]:
@@ -128,6 +139,18 @@ def figures(text: str) -> list[str]:
     return [re.sub(r"(count): \d+", r"\1: N", l) for l in lines]
 
 
+def beside(name: str, args: list[str], *same: str) -> None:
+    """Both run the line: exit codes, lines about the server, these lines of the report, and the first rows of the CSV files are alike."""
+    seen = {}
+    for tool in TOOLS:
+        for file in DIR.glob("*.csv"):
+            file.unlink()
+        code, text = run(tool, [*args, "-f", "levels.csv"])
+        lines = [re.sub(r"[\d.]+", "N", l) for l in text.splitlines() if any(s in l for s in same)]
+        seen[tool] = [code, *figures(text), *lines, *sorted(f"{f.name}: {f.read_text().splitlines()[0]}" for f in DIR.glob("*.csv"))]
+    check(name, seen["original"] == seen["ours"] and seen["ours"][0] == 0, *seen.values())
+
+
 def main(grpc: str, http: str) -> None:
     g, h = ["-u", grpc, "-i", "grpc"], ["-u", http, "-i", "http"]
     many = data("many.json", {"F": [1.5, 0.1, 3.0], "S": ["a", "bcd"], "B": [True], "I": [1, -9000000000]}, {"F": [1.5e10, -0.1, 1e-7], "S": ["x\u00e9\n\"q\"", ""], "B": [False], "I": [5, 6]})
@@ -158,6 +181,18 @@ def main(grpc: str, http: str) -> None:
     for name in ("versions", "latest", "second", "both", "twice", "nested"):
         got = {tool: figures(run(tool, ["-m", name, *g, "-p", "700", "-s", "999"])[1]) for tool in TOOLS}
         check(f"{name}: the same models and versions", got["original"] == got["ours"] and len(got["ours"]) > 3, *got.values())
+    print("\ncaches, and state over sequences")
+    for name in ("kept", "partly", "deep"):
+        beside(f"{name}: lines and columns of a cache", ["-m", name, *g, "--request-count", "6"])
+    beside("a model that is named twice", ["-m", "calls", *g, "--request-count", "6", "--bls-composing-models", "versions,versions"])
+    for name in ("state", "stated"):
+        beside(f"{name}: sequences", ["-m", name, *g, "--request-count", "12", "--sequence-length", "3"], "synchronous calls", "Sequence count")
+    beside("as many ids as sequences", ["-m", "state", *g, "--request-count", "120", "--sequence-id-range", "100:103", "--concurrency-range", "3"], "Sequence count", "ailed")
+    print("\ndata in several streams, and given twice")
+    (DIR / "streams.json").write_text(json.dumps({"data": [[{"IN": [1.5] * 4}, {"IN": [2.5] * 4}], [{"IN": [3.5] * 4}]]}))
+    export("requests that stand alone are those of the first stream", ["-m", "versions", *g, "--input-data", str(DIR / "streams.json"), "--request-count", "5"])
+    (DIR / "twice.json").write_text('{"data": [{"IN": [1.5, 1.5, 1.5, 1.5], "IN": [2.5, 2.5, 2.5, 2.5]}]}')
+    export("a tensor that is given twice", ["-m", "versions", *g, "--input-data", str(DIR / "twice.json"), "--request-count", "3"])
 
 
 DIR.mkdir()
@@ -167,7 +202,7 @@ ports = [s.getsockname()[1] for s in taken]
 for s in taken:
     s.close()
 server = subprocess.Popen([TRITON / "tritonserver", f"--model-repository={DIR / 'models'}", "--model-control-mode=explicit", *(f"--load-model={m}" for m in loaded),
-                           f"--http-port={ports[0]}", f"--grpc-port={ports[1]}", "--allow-metrics=false", "--exit-timeout-secs=2",
+                           f"--http-port={ports[0]}", f"--grpc-port={ports[1]}", "--allow-metrics=false", "--exit-timeout-secs=2", "--cache-config=local,size=1048576",
                            f"--backend-config=python,shm-region-prefix-name=kinds{os.getpid()}"], stdout=open(DIR / "triton.log", "w"), stderr=subprocess.STDOUT)
 try:
     for _ in range(600):

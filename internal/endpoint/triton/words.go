@@ -119,7 +119,12 @@ func (s *httpServer) statistics(ctx context.Context, name, version string) (stri
 // messageText is a message as other implementations of protobuf write it. The one of Go
 // adds a space here and there so that nobody relies on its form.
 func messageText(m proto.Message) string {
-	text := prototext.MarshalOptions{Multiline: true, Indent: "  "}.Format(m)
+	// Fields that the protocol of here does not have would stand in it as bytes.
+	marshaled, err := prototext.MarshalOptions{Multiline: true, Indent: "  ", AllowPartial: true}.Marshal(m)
+	if err != nil {
+		return err.Error()
+	}
+	text := string(marshaled)
 	text = regexp.MustCompile(`(?m)^( *\w+):? +\{$`).ReplaceAllString(text, "$1 {")
 	text = regexp.MustCompile(`(?m)^( *)(\w+):? +\{\}$`).ReplaceAllString(text, "$1$2 {\n$1}")
 	return regexp.MustCompile(`(?m)^( *\w+): +`).ReplaceAllString(text, "$1: ")

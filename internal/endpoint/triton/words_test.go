@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -30,6 +31,15 @@ func TestMessageText(t *testing.T) {
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Fields that are not known here are left out.
+func TestMessageTextOfUnknownFields(t *testing.T) {
+	m := &kserve.ModelConfig{Name: "m"}
+	m.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 999, protowire.VarintType), 7))
+	if got := messageText(m); got != "name: \"m\"\n" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -84,7 +84,9 @@ class Tool:
 
 
 def counted(line: Line) -> bool:
-    return "--request-count" in line.words()
+    """Whether the number of requests follows from the line. The lengths of sequences, which are sent to their end, are drawn."""
+    drawn_lengths = line.server["kind"] == "sequence" and "--sequence-length-variation 0" not in " ".join(map(str, line.words()))
+    return "--request-count" in line.words() and not drawn_lengths
 
 
 def drawn(line: Line) -> bool:

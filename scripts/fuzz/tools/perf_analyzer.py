@@ -113,7 +113,8 @@ def requests(line: Line, a: Side, b: Side) -> list:
 
 def plain(line: Line, r: dict) -> dict:
     """A request without what each tool draws, and without ids of sequences, which threads hand out in any order."""
-    r = {**r, "correlation": bool(r["correlation"])}
+    inputs = {k: v for k, v in r["inputs"].items() if k not in ("START", "END", "READY", "CORRID")}  # made by the server from flags and ids
+    r = {**r, "correlation": bool(r["correlation"]), "inputs": inputs}
     if drawn(line):
         r["inputs"] = {k: [v[0], v[1]] for k, v in r["inputs"].items()}
     return r

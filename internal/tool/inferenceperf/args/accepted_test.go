@@ -76,3 +76,13 @@ func TestStages(t *testing.T) {
 		}
 	}
 }
+
+// Stages that send nothing keep their numbers; steps of a search, which are below 0, have their own.
+func TestStageNumber(t *testing.T) {
+	o := &Options{Stages: []int{0, 2, 5}}
+	for i, want := range map[int]int{-3: -3, -1: -1, 0: 0, 1: 2, 2: 5, 3: 3} {
+		if got := o.StageNumber(i); got != want {
+			t.Errorf("stage %d is number %d, want %d", i, got, want)
+		}
+	}
+}

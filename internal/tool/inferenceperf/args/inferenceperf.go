@@ -68,9 +68,10 @@ type Options struct {
 	Faithful         bool          // where the original has its own ways, those
 }
 
-// StageNumber is the number in the config of one of the plan's stages.
+// StageNumber is the number in the config of one of the plan's stages. Steps of a search for the
+// saturation, which are below 0, and stages that it makes keep their own.
 func (o *Options) StageNumber(i int) int {
-	if i < len(o.Stages) {
+	if i >= 0 && i < len(o.Stages) {
 		return o.Stages[i]
 	}
 	return i

@@ -1,4 +1,5 @@
 """How the tools are started: plain processes, and warm hosts for those in Python."""
+import ctypes
 import json
 import os
 import signal
@@ -10,6 +11,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LIMIT = 30  # seconds for a line
+
+
+def die_with_parent() -> None:
+    """Has the kernel end this process when the one that started it ends, however that came."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 @dataclass
@@ -54,7 +60,7 @@ class Host:
         self.dir = tempfile.TemporaryDirectory()
         self.path = f"{self.dir.name}/socket"
         self.log = open(f"{self.dir.name}/log", "w+")
-        self.running = subprocess.Popen([python, HERE / "hosts/host.py", name, self.path, tokenizer], stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.running = subprocess.Popen([python, HERE / "hosts/host.py", name, self.path, tokenizer], stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=die_with_parent)
         if self.running.stdout.readline() != "ready\n":
             self.log.seek(0)
             raise SystemExit(f"the real {name} does not load: scripts/peers.sh {name} installs it\n{self.log.read()[-2000:]}")

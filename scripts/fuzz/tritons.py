@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import models
+from originals import die_with_parent
 
 
 class Triton:
@@ -25,7 +26,7 @@ class Triton:
         self.start()
 
     def start(self) -> None:
-        self.running = subprocess.Popen(self.argv, stdout=open(self.said, "w"), stderr=subprocess.STDOUT, env={**os.environ, "FUZZ_LOG": str(self.log)}, start_new_session=True)
+        self.running = subprocess.Popen(self.argv, stdout=open(self.said, "w"), stderr=subprocess.STDOUT, env={**os.environ, "FUZZ_LOG": str(self.log)}, start_new_session=True, preexec_fn=die_with_parent)
 
     def wait(self, tries: int = 3) -> None:
         """Waits until it serves. On a busy machine its backends now and then fail to start, so it is tried again."""

@@ -352,7 +352,7 @@ func TestTokenizers(t *testing.T) {
 	var log bytes.Buffer
 	a := parse(t, s, t.TempDir(), line...)
 	profile(t, a, world(offline, &log))
-	if !strings.Contains(log.String(), "The tokenizer gpt2 cannot be had") || a.Plan.Tokenizer.Name != plan.TokenizerBuiltin {
+	if !strings.Contains(log.String(), "The tokenizer gpt2 could not be loaded") || a.Plan.Tokenizer.Name != plan.TokenizerBuiltin {
 		t.Errorf("counted by %s; the log:\n%s", a.Plan.Tokenizer.Name, log.String())
 	}
 	for want, line := range map[string][]string{

@@ -155,11 +155,7 @@ func (b *builder) passLoad(before, after *plan.Plan) {
 	if is.Warmup.Requests != was.Warmup.Requests {
 		s.Warmup = int(is.Warmup.Requests)
 	}
-	switch {
-	case is.Requests == was.Requests:
-	case s.Requests > 0:
-		b.note("-- --request-count has no effect: of two numbers of requests the first counts, which is %d", s.Requests)
-	default:
+	if is.Requests != was.Requests { // of two numbers the first counts, which is there already
 		s.Requests, s.Interval = int(is.Requests), 0
 	}
 }

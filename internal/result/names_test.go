@@ -49,7 +49,7 @@ func TestToolsNameTheirOwn(t *testing.T) {
 			w.each(func(_ int, r *record.Record) { r.Asked = 500 })
 		}, []string{"Set data.ignore_eos or data.min_tokens, or ask", "Set --output-tokens-mean-deterministic, or", "Ask for shorter answers.", "Ask for shorter answers."}},
 		{"another tokenizer", func(w *world) { w.plan.Tokenizer.Name = plan.TokenizerBuiltin },
-			[]string{"model: pass --tokenizer to", "model: pass --tokenizer to", "not of the model.", "model: pass --tokenizer-path to"}},
+			[]string{"the model's: pass --tokenizer to", "the model's: pass --tokenizer to", "not the model's.", "the model's: pass --tokenizer-path to"}},
 	} {
 		for i, tool := range tools {
 			w := healthy()

@@ -4,11 +4,14 @@ package liar
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,6 +132,7 @@ func perform(t testing.TB, s *situation, tmp string) *play {
 		p.result = readResult(p.find("result.json"))
 	}
 	p.records = readRecords(p.find("requests.jsonl.zst"))
+	p.number()
 	return p
 }
 
@@ -255,6 +259,20 @@ func readRecords(name string) map[int64]*record.Record {
 		return nil
 	}
 	return all
+}
+
+// number gives calls the ids that a tool's client does not send, as the tool it stands in for does
+// not: the k-th that came is the k-th that was sent.
+func (p *play) number() {
+	if slices.ContainsFunc(p.calls, func(c *call) bool { return c.id != "" }) {
+		return
+	}
+	sent := slices.DeleteFunc(slices.Collect(maps.Values(p.records)), func(r *record.Record) bool { return r.Sent == record.Never })
+	slices.SortFunc(sent, func(a, b *record.Record) int { return cmp.Compare(a.Sent, b.Sent) })
+	came := slices.SortedFunc(slices.Values(p.calls), func(a, b *call) int { return a.arrived.Compare(b.arrived) })
+	for k := range min(len(sent), len(came)) {
+		came[k].id = strconv.FormatInt(sent[k].Seq, 10)
+	}
 }
 
 // seq is the number at the end of a request's id; -1: it is none of the run's. The request

@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -480,22 +479,4 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	if !errors.As(err, &malformed) || len(malformed.Faults) != 5 {
 		t.Errorf("%v, want 5 faults", err)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	for _, c := range flagCases() {
-		f.Add(strings.Join(base(c.release), " ") + " " + c.args)
-	}
-	for _, c := range faultCases() {
-		f.Add(c.args)
-	}
-	mutate.Fuzz(f, func(t *testing.T, line string) {
-		a, err := Parse(strings.Fields(line))
-		switch {
-		case err != nil && err.Error() == "":
-			t.Error("a fault without words")
-		case err == nil && a.Command == Profile && plan.Validate(a.Plan) != nil:
-			t.Error("a plan that is not valid:", plan.Validate(a.Plan))
-		}
-	})
 }

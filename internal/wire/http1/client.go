@@ -202,12 +202,14 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 		var done bool
 		before := len(r.body)
 		done, bad = r.feed(p)
-		if said == 0 && !done && rec.Streamed && SaysDone(r.body, before) {
+		more := rec.Streamed && len(r.body) > before
+		says := more && SaysDone(r.body, before)
+		if says && said == 0 && !done {
 			said = at.At()
 			l.conn.EndBy(at.User + c.grace)
 		}
 		// What comes behind the word that it is done does not matter to it.
-		behind := l.conn.Torn() || r.behind && rec.Streamed && len(r.body) > before && !SaysDone(r.body, before)
+		behind := l.conn.Torn() || r.behind && more && !says
 		Arrived(rec, r.body, r.contentType, at, behind, l.conn.Single)
 		if bad == nil {
 			bad = r.hold(rec)

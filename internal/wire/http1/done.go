@@ -14,11 +14,7 @@ const Grace = record.Grace
 // SaysDone reports whether the body of a stream says that it is done, with data: [DONE] or
 // Anthropic's message_stop, in a line that the bytes from the given offset on are part of.
 func SaysDone(body []byte, from int) bool {
-	rest := body[lineAround(body, from):]
-	if !bytes.Contains(rest, []byte("[DONE]")) && !bytes.Contains(rest, []byte("message_stop")) {
-		return false // as of nearly all reads
-	}
-	for line := range bytes.Lines(rest) {
+	for line := range bytes.Lines(body[lineAround(body, from):]) {
 		if isLast(line) {
 			return true
 		}
@@ -43,14 +39,18 @@ func lineAround(body []byte, at int) int {
 	return len(body)
 }
 
+// isLast looks at no more of a line than it must: every line of every stream passes here.
 func isLast(line []byte) bool {
-	if event, ok := bytes.CutPrefix(line, []byte("event:")); ok {
-		return string(bytes.TrimSpace(event)) == "message_stop"
+	switch {
+	case bytes.HasPrefix(line, []byte("data:")):
+		data := bytes.TrimLeft(line[len("data:"):], " ")
+		if bytes.HasPrefix(data, []byte("[")) {
+			return string(bytes.TrimSpace(data)) == "[DONE]"
+		}
+		kind, ok := bytes.CutPrefix(data, []byte(`{"type":`))
+		return ok && bytes.HasPrefix(bytes.TrimLeft(kind, " "), []byte(`"message_stop"`))
+	case bytes.HasPrefix(line, []byte("event:")):
+		return string(bytes.TrimSpace(line[len("event:"):])) == "message_stop"
 	}
-	data, ok := bytes.CutPrefix(line, []byte("data:"))
-	if !ok {
-		return false
-	}
-	data = bytes.TrimSpace(data)
-	return string(data) == "[DONE]" || bytes.HasPrefix(data, []byte(`{"type":"message_stop"`)) || bytes.HasPrefix(data, []byte(`{"type": "message_stop"`))
+	return false
 }

@@ -31,8 +31,9 @@ func TestSaysDone(t *testing.T) {
 		"event: message_stop\n":                 true,
 		"data: {\"type\":\"message_stop\"}\n\n": true,
 		"data: {\"type\": \"message_stop\" }":   true,
-		"event: message_start\n":                false,
-		`data: {"text":"message_stop"}`:         false,
+		"data: {\"type\":\"message_stop\",\"amazon-bedrock-invocationMetrics\":{\"inputTokenCount\":9,\"outputTokenCount\":2}}\n": true,
+		"event: message_start\n":        false,
+		`data: {"text":"message_stop"}`: false,
 	} {
 		if got := SaysDone([]byte(body), 0); got != want {
 			t.Errorf("%q: %v", body, got)
@@ -143,6 +144,18 @@ func TestStreamThatEndsLater(t *testing.T) {
 		succeeded(t, rec, "data: [DONE]\n\ndata: {}\n\n")
 		if rec.Unended || rec.Conn.Reused != (i > 0) {
 			t.Errorf("unended %v, connection %+v", rec.Unended, rec.Conn)
+		}
+	}
+}
+
+// BenchmarkSaysDone looks at reads of a stream as chat models send them, 64 events at a time.
+func BenchmarkSaysDone(b *testing.B) {
+	event := `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}` + "\n\n"
+	body := []byte(strings.Repeat(event, 64))
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if SaysDone(body, 0) {
+			b.Fatal("it is not done")
 		}
 	}
 }

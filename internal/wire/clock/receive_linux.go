@@ -138,11 +138,11 @@ func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 		s.blur.full(s.last, before)
 	}
 	if n >= stalls*leastEvent && s.last.User-s.blur.since >= stallsAfter && s.rx.inform(fd) {
-		received := int64(s.rx.info.Data_segs_in)
-		if s.segments.upTo(received) >= stalls {
-			s.last = s.blur.stall(s.last, time.Duration(s.rx.info.Rtt)*time.Microsecond)
+		segments, bytes := int64(s.rx.info.Data_segs_in), int64(s.rx.info.Bytes_received)
+		if s.segments.among(n, segments, bytes) >= stalls {
+			s.last = s.blur.stall(s.last, time.Duration(s.rx.info.Min_rtt)*time.Microsecond)
 		}
-		s.segments.told(received, int64(s.rx.info.Bytes_received))
+		s.segments.told(segments, bytes)
 	}
 	return n, false, nil
 }

@@ -9,6 +9,9 @@ type segments struct {
 	one   bool  // what the answer was
 	pause int   // how many reads are not asked about next
 	spell int   // how many were not after the last answer: it was "several" so often in a row
+
+	// What the kernel had received when it was asked last: segments, and their bytes.
+	lastSegments, lastBytes int64
 }
 
 // mostPause bounds how long a connection whose reads are all of several segments is not asked about.
@@ -47,15 +50,20 @@ func (g *segments) read(n int, fresh bool) {
 	g.asked = false
 }
 
-// upTo is how many segments at most the read under way has, given how many were received so far.
-func (g *segments) upTo(received int64) int64 { return received - g.taken }
+// among is about how many segments the n bytes of the read under way came in, given what was received
+// so far: they are as long as all that came since the kernel was asked last.
+func (g *segments) among(n int, segments, bytes int64) int64 {
+	since := max(1, bytes-g.lastBytes)
+	return min(segments-g.taken, ((segments-g.lastSegments)*int64(n)+since-1)/since)
+}
 
 // told notes how many segments and bytes the kernel says it has received so far.
 func (g *segments) told(segments, bytes int64) {
 	if bytes == g.bytes {
 		g.after = segments
 	}
-	g.asked, g.one = true, g.upTo(segments) == 1
+	g.lastSegments, g.lastBytes = segments, bytes
+	g.asked, g.one = true, segments-g.taken == 1
 }
 
 // single reports whether the read under way is known to be of one segment.

@@ -184,10 +184,10 @@ conformance-chaos: build ## 200 faults of workers, coordinators, NATS and disks,
 conformance-statistics: ## intervals, comparisons and searches against known answers, by simulation; about 20 minutes
 	INFEROMETER_SIMULATE=all $(GO) test ./internal/stat/... ./internal/sweep/... -run Simul -count=1 -v -timeout 60m
 
-# WHICH='sudden cliff' runs one of them.
-conformance-capacity: build ## the capacity of nine awkward servers, and of mocks whose knee is known; about 35 minutes
+# WHICH='sudden cliff' runs one of them; JOBS=8 runs as many side by side, which wants two cores for each.
+conformance-capacity: build ## the capacity of nine awkward servers, and of mocks whose knee is known; about 35 minutes, 6 with JOBS=8 on 16 cores
 	$(GO) build -trimpath -o bin/awkward ./scripts/awkward
-	scripts/conformance-capacity.py $(BIN) bin/awkward "$(WHICH)"
+	JOBS="$(JOBS)" scripts/conformance-capacity.py $(BIN) bin/awkward "$(WHICH)"
 
 conformance-export: build ## exports of runs of every kind, read with pandas and DuckDB, and the example notebook; about 2 minutes
 	scripts/peers.sh frames

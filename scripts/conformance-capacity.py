@@ -2,14 +2,20 @@
 """Finds the capacity of servers whose capacity is known, by rate and by concurrency, with real processes.
 
     scripts/conformance-capacity.py bin/inferometer bin/awkward [WHICH]
+    JOBS=8 scripts/conformance-capacity.py bin/inferometer bin/awkward
 
-First the awkward servers of internal/testkit/awkward, each in real time; WHICH is a part of their names. Then mocks. By rate, the mock is a queue of 8 places with equal service times (M/D/8): the knee is worked out by simulating
-that queue. By concurrency, each running sequence adds to the time between tokens: the knee is a division.
+The awkward servers of internal/testkit/awkward, each in real time, and mocks; WHICH is a part of their names. By rate,
+the mock is a queue of 8 places with equal service times (M/D/8): the knee is worked out by simulating that queue. By
+concurrency, each running sequence adds to the time between tokens: the knee is a division.
+
+JOBS searches run side by side. Where there are two cores or more for each, a search and its server have cores of their
+own; with fewer they disturb each other, and the answers are worth less. It needs Python and the two programs only.
 """
-import heapq, json, random, socket, subprocess, sys, time
+import concurrent.futures, heapq, json, os, queue, random, socket, subprocess, sys, time
 
 BIN, AWKWARD = sys.argv[1], sys.argv[2]
 WHICH = sys.argv[3] if len(sys.argv) > 3 else ""
+JOBS = int(os.environ.get("JOBS") or 1)
 
 
 def knee_of_queue(places, service, wait, q):
@@ -40,7 +46,8 @@ def search(mock, flags):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
-        assert server.poll() is None, "the mock has ended"
+        if server.poll() is not None:
+            raise RuntimeError("the mock has ended")
         return capacity_of(f"http://127.0.0.1:{port}", flags)[:2]
     finally:
         server.terminate()
@@ -48,8 +55,11 @@ def search(mock, flags):
 
 
 def capacity_of(url, flags):
-    run = subprocess.run([BIN, "capacity", url, "--json"] + flags, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    result = json.loads(run.stdout)
+    run = subprocess.run([BIN, "capacity", url, "--json"] + flags, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        result = json.loads(run.stdout)
+    except ValueError:
+        raise RuntimeError(f"the search ended with {run.returncode} and without a result: {run.stderr[-500:]}") from None
     return result["capacity"], result["verdict"]["status"], run.returncode
 
 
@@ -74,25 +84,60 @@ def awkward(kind):
         right = (near and "recovery" in found) or not trusted
     else:
         right = near or not trusted
-    print(f"{kind['kind']}: {'right' if right else 'WRONG'}, {took:.0f} s, {verdict}, exit {code}: {found['sentence']}", flush=True)
+    return right, f"{'right' if right else 'WRONG'}, {took:.0f} s, {verdict}, exit {code}: {found['sentence']}"
+
+
+def mocked(knee, mock, flags):
+    """Searches for the capacity of a mock, and says whether it is the knee."""
+    found, verdict = search(mock, flags)
+    knee = knee()
+    off = found["value"] / knee - 1
+    held = found["lo"] <= knee <= found["hi"] + (found["by"] == "concurrency")
+    return abs(off) <= 0.05 or held, f"knee {knee:.4g}, found {found['sentence']} ({off:+.1%}, {'within' if held else 'NOT within'} the interval, {len(found['levels'])} levels, {verdict})"
+
+
+def servers():
+    """What is searched, by name: those that take longest first, so that none is left over at the end."""
+    kinds = [json.loads(line) for line in subprocess.run([AWKWARD, "-list"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()]
+    return {
+        "by rate": lambda: mocked(lambda: knee_of_queue(8, 0.24, 0.1, 0.9), ["--max-seqs", "8", "--ttft", "40ms", "--itl", "20ms", "--output-tokens", "11"],
+                                  ["--slo", "ttft.p90 < 140ms", "--start", "4", "--max-time", "5m", "--output-tokens", "11"]),
+        **{k["kind"]: lambda k=k: awkward(k) for k in kinds if not k["must"].startswith("says")},
+        "by concurrency": lambda: mocked(lambda: int((61 - 20) / 1.6), ["--ttft", "40ms", "--itl", "20ms", "--itl-per-seq", "1600us", "--output-tokens", "21"],
+                                         ["--by", "concurrency", "--slo", "tpot.avg < 61ms", "--max-time", "3m", "--output-tokens", "21"]),
+        **{k["kind"]: lambda k=k: awkward(k) for k in kinds if k["must"].startswith("says")},
+    }
+
+
+def cores_of_their_own():
+    """Sets of cores, one for each of the searches that run side by side; None: the cores are shared."""
+    sets = queue.Queue()
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    each = len(cores) // JOBS
+    for i in range(JOBS):
+        sets.put(cores[i * each:(i + 1) * each] if JOBS > 1 and each >= 2 else None)
+    return sets
+
+
+def one(name, find, sets):
+    mine = sets.get()
+    try:
+        if mine:
+            os.sched_setaffinity(0, mine)  # of this thread, and of what it starts
+        right, says = find()
+    except Exception as e:
+        right, says = False, f"WRONG: {e}"
+    finally:
+        sets.put(mine)
+    print(f"{name}: {says}", flush=True)
     return right
 
 
-bad = 0
-for line in subprocess.run([AWKWARD, "-list"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
-    if WHICH in line:
-        bad += not awkward(json.loads(line))
-for name, knee, mock, flags in [
-    ("by rate", knee_of_queue(8, 0.24, 0.1, 0.9), ["--max-seqs", "8", "--ttft", "40ms", "--itl", "20ms", "--output-tokens", "11"],
-     ["--slo", "ttft.p90 < 140ms", "--start", "4", "--max-time", "5m", "--output-tokens", "11"]),
-    ("by concurrency", int((61 - 20) / 1.6), ["--ttft", "40ms", "--itl", "20ms", "--itl-per-seq", "1600us", "--output-tokens", "21"],
-     ["--by", "concurrency", "--slo", "tpot.avg < 61ms", "--max-time", "3m", "--output-tokens", "21"]),
-]:
-    if WHICH:
-        break
-    found, verdict = search(mock, flags)
-    off = found["value"] / knee - 1
-    held = found["lo"] <= knee <= found["hi"] + (found["by"] == "concurrency")
-    print(f"{name}: knee {knee:.4g}, found {found['sentence']} ({off:+.1%}, {'within' if held else 'NOT within'} the interval, {len(found['levels'])} levels, {verdict})")
-    bad += not (abs(off) <= 0.05 or held)
-sys.exit(bad > 0)
+began, sets = time.monotonic(), cores_of_their_own()
+chosen = {name: find for name, find in servers().items() if WHICH in name}
+if not chosen:
+    sys.exit(f"no server has {WHICH!r} in its name: {', '.join(servers())}")
+with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    right = list(pool.map(lambda item: one(*item, sets), chosen.items()))
+print(f"{sum(right)} of {len(right)} right, {time.monotonic() - began:.0f} s")
+sys.exit(not all(right))

@@ -113,17 +113,20 @@ func TestFromOpenAI(t *testing.T) {
 	}{
 		{"one each", []string{a, b, done}, []string{a, b, done}, []uint64{1010, 1020, 1030}},
 		{"two in one read", []string{a + b, done}, []string{a + b, done}, []uint64{1010, 1020}},
-		{"cut in two", []string{a[:5], a[5:] + b}, []string{a + b}, []uint64{1020}},
-		{"the tail of one and the head of another", []string{a + b[:7], b[7:]}, []string{a, b}, []uint64{1010, 1020}},
-		{"cut right behind the colon", []string{"data:", a[5:]}, []string{a}, []uint64{1020}},
-		{"a comment in front", []string{": hi\n\n" + a, b}, []string{": hi\n\n", a, b}, []uint64{1010, 1010, 1020}},
+		{"cut in two", []string{a[:5], a[5:] + b, done}, []string{a + b, done}, []uint64{1020, 1030}},
+		{"the tail of one and the head of another", []string{a + b[:7], b[7:] + done}, []string{a, b + done}, []uint64{1010, 1020}},
+		{"cut right behind the colon", []string{"data:", a[5:], done}, []string{a, done}, []uint64{1020, 1030}},
+		{"a comment in front", []string{": hi\n\n" + a, b, done}, []string{": hi\n\n", a, b, done}, []uint64{1010, 1010, 1020, 1030}},
 		{"the end with the last", []string{a, b + done}, []string{a, b + done}, []uint64{1010, 1020}},
-		{"no end", []string{a, b[:8]}, []string{a, b[:8]}, []uint64{1010, 1020}},
+		{"no mark at the end", []string{a, b}, []string{a, b, ""}, []uint64{1010, 1020, 1050}},
+		{"cut off", []string{a, b[:8]}, []string{a, b[:8], ""}, []uint64{1010, 1020, 1050}},
 		{"not a stream", []string{`{"choices"`, `:[]}`}, []string{`{"choices":[]}`}, []uint64{1020}},
 		{"nothing", nil, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := FromOpenAI(reads(tt.parts...), 1000, Fields{Text("payload", "p")})
+			rec := reads(tt.parts...)
+			rec.End = 50
+			r := FromOpenAI(rec, 1000, Fields{Text("payload", "p")})
 			var got []string
 			for _, f := range r.Responses {
 				text, _ := f.Text("response")

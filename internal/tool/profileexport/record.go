@@ -1,6 +1,7 @@
 package profileexport
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -96,7 +97,8 @@ func addTensors(rec *record.Record) {
 //
 // A response is what one network read completed, or one chunk of it where the record tells
 // them apart: an event that was cut in two stands whole in the one that ended it. So a reader of the file need not put it together,
-// and finds the moment at which it was all there.
+// and finds the moment at which it was all there. A stream that was not closed by its mark has
+// one more response, without text, at its end.
 func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 	r := Request{Timestamp: moment(start, rec.Sent), Inputs: inputs}
 	if len(rec.Marks) == 0 {
@@ -136,6 +138,9 @@ func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 		to = e.End
 	}
 	flush()
+	if !bytes.Contains(rec.Body, []byte("data: [DONE]")) {
+		r.add(moment(start, max(rec.End, handed[len(handed)-1])), Fields{Text("response", "")})
+	}
 	return r
 }
 

@@ -66,6 +66,10 @@ func (b *builder) extra(u value) {
 		b.fault(u.as, "is not NAME:VALUE", "such as --extra-inputs temperature:0")
 	case strings.Contains(value, ":"):
 		b.fault(u.as, fmt.Sprintf("the value of %s has a colon in it", shorten(name)), `give a JSON object: --extra-inputs '{"NAME": "VALUE"}'`)
+	case hasValue && value == "":
+		b.fault(u.as, "the value of "+shorten(name)+" is empty", `give a name alone for null, or a JSON object: --extra-inputs '{"NAME": ""}'`)
+	case hasValue && slices.ContainsFunc(s.Extra, func(e Extra) bool { return e.Name == name }):
+		b.fault(u.as, shorten(name)+" is given twice", "")
 	case !hasValue:
 		s.Extra = append(s.Extra, Extra{name, nil})
 	default:

@@ -406,6 +406,8 @@ func meaningFaults() []faultCase {
 		{ok + "--extra-inputs a:b:c", "the value of a has a colon in it (give a JSON object"},
 		{ok + "--extra-inputs {bad", "is not a JSON object"},
 		{ok + "--extra-inputs :x", "is not NAME:VALUE"},
+		{ok + "--extra-inputs x:", "the value of x is empty"},
+		{ok + "--extra-inputs x:1 --extra-inputs x:2", "x is given twice"},
 		{ok + "-H nothing", "-H: is not NAME:VALUE"},
 		{ok + "--goodput latency:3", `unknown metric "latency"`},
 		{ok + "--goodput request_latency:x", "is not METRIC:NUMBER"},

@@ -125,6 +125,9 @@ type Options struct {
 	Protocol string // "openai" or "triton"
 	Faithful bool
 	Goodput  []Objective
+	// Empty: an answer in one piece is one without any text too, as those of
+	// huggingface_generate are.
+	Empty bool
 	// Count is the number of tokens in a text. Pieces is how many of them belong to
 	// each piece of it, the pieces ending at the cuts; nil: each piece is counted by
 	// itself.

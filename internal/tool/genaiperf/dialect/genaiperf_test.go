@@ -207,6 +207,25 @@ func TestFaithful(t *testing.T) {
 	}
 }
 
+// A whole answer without text counts with no tokens, where the endpoint's type is such.
+func TestEmptyAnswersThatCount(t *testing.T) {
+	whole := func(text string) *record.Record {
+		rec := ns(0, []int{5}, text)
+		rec.Streamed, rec.Events[0].Label = false, record.Whole
+		return rec
+	}
+	for _, tt := range []struct {
+		empty bool
+		want  []float64
+	}{{false, []float64{2}}, {true, []float64{2, 0}}} {
+		o := options("openai")
+		o.Empty = tt.empty
+		if diff := cmp.Diff(tt.want, add(o, whole("a b"), whole("")).series[OutputSequenceLength]); diff != "" {
+			t.Errorf("empty ones count: %v:\n%s", tt.empty, diff)
+		}
+	}
+}
+
 func TestGoodput(t *testing.T) {
 	const ms = 1_000_000
 	recs := []*record.Record{

@@ -88,7 +88,7 @@ func (f *Fold) keeps(e *record.Event, size int) bool {
 	case f.oldFaithful():
 		return e.Label != record.Comment && e.Label != record.Done
 	default:
-		return size > 0
+		return size > 0 || f.opt.Empty && e.Label == record.Whole
 	}
 }
 

@@ -30,7 +30,7 @@ func indented(text []byte) (string, error) {
 }
 
 func (t *job) configObject() object {
-	s := t.set
+	s := t.set.Typed()
 	metrics := s.MetricsURLs
 	if len(metrics) == 0 {
 		metrics = []string{"http://localhost:9400/metrics"}

@@ -102,7 +102,7 @@ func inputFlags() []option {
 		{name: "num-dataset-entries", same: []string{"num-prompts"}, key: "prompts", kind: whole, least: 1, releases: later, help: "number of distinct prompts (default 100)"},
 		{name: "num-prefix-prompts", same: []string{"num-system-prompts"}, key: "prefix-prompts", kind: whole, releases: inLast, help: "number of shared prefixes, one of which starts each prompt (default 0: none)"},
 		{name: "prefix-prompt-length", same: []string{"system-prompt-length"}, key: "prefix-length", kind: whole, releases: inLast, help: "length of a prefix in tokens (default 100)"},
-		{name: "random-seed", key: "seed", kind: whole, releases: always, help: "seed; the same one gives the same prompts (default 0)"},
+		{name: "random-seed", key: "seed", kind: whole, least: -1 << 52, releases: always, help: "seed; the same one gives the same prompts (default 0)"},
 		{name: "batch-size-text", same: []string{"batch-size"}, short: "b", key: "batch-text", kind: whole, least: 1, releases: inLast, help: "texts per request, for embeddings and rankings (default 1)"},
 		{name: "extra-inputs", key: "extra", kind: word, releases: later, help: "NAME:VALUE or a JSON object to add to every request, repeatable"},
 		{name: "goodput", short: "g", key: "goodput", kind: list, releases: inLast, help: "METRIC:VALUE that a request must meet to count as good, in ms or per second"},

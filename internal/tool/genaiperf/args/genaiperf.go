@@ -68,6 +68,9 @@ type Settings struct {
 	ToldInterval time.Duration
 	Warmup       int
 	Stability    float64 // percent
+	// before is what the settings were ahead of what follows "--", which reports repeat;
+	// nil: nothing does.
+	before *Settings
 
 	InputMean, InputStddev   int
 	OutputMean, OutputStddev int // a mean of 0: the server's choice
@@ -118,6 +121,18 @@ type Settings struct {
 	Dir, Artifacts string
 	ExportFile     string // name of the file of all requests, within Dir
 	InputsFile     string // name of the file of all prompts, within Dir
+}
+
+// Typed are the settings as the flags of genai-perf itself have them, without what follows "--".
+func (s *Settings) Typed() *Settings {
+	if s.before == nil {
+		return s
+	}
+	typed, b := *s, s.before
+	typed.Verbose, typed.URL, typed.Headers = b.Verbose, b.URL, b.Headers
+	typed.Requests, typed.RequestsGiven, typed.Interval = b.Requests, b.RequestsGiven, b.Interval
+	typed.Warmup, typed.Stability = b.Warmup, b.Stability
+	return &typed
 }
 
 // Sweep is what changes from run to run; the zero Sweep is none.

@@ -76,6 +76,8 @@ func (b *builder) passThrough() {
 	for _, name := range b.idle(own, before) {
 		b.note("-- %s has no effect here", name)
 	}
+	typed := b.a.Settings
+	b.a.Settings.before = &typed
 	b.a.DryRun, b.a.Strict = b.a.DryRun || after.DryRun, b.a.Strict || after.Strict
 	b.a.Settings.Verbose = b.a.Settings.Verbose || after.Verbose
 	b.passLoad(before.Plan, after.Plan)
@@ -194,6 +196,7 @@ func (b *builder) passTarget(was, is *plan.Target) {
 	if is.URLs[0] != was.URLs[0] {
 		s.URL = is.URLs[0]
 	}
+	s.Headers = slices.Clip(s.Headers)
 	for _, name := range slices.Sorted(maps.Keys(is.Headers)) {
 		s.Headers = append(s.Headers, name+": "+is.Headers[name])
 	}

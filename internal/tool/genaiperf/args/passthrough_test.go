@@ -49,6 +49,13 @@ func TestFlagsBehindDashes(t *testing.T) {
 		{openai + "--warmup-request-count 3 -- --warmup-request-count 5", func(_ *Settings, p *plan.Plan) bool {
 			return p.Stages[0].Warmup.Requests == 5
 		}},
+		{openai + "--warmup-request-count 3 -H X-A:1 -- --warmup-request-count 5 --stability-percentage 20 -H X-B:2 -v", func(s *Settings, _ *plan.Plan) bool {
+			typed := s.Typed()
+			return s.Warmup == 5 && s.Verbose && len(s.Headers) == 2 && typed.Warmup == 3 && typed.Stability == 999 && len(typed.Headers) == 1 && !typed.Verbose
+		}},
+		{openai + "-p 1000 -- --request-count 77", func(s *Settings, _ *plan.Plan) bool {
+			return s.Typed().Interval == time.Second && s.Typed().Requests == 0
+		}},
 		{openai + "-p 1000 -- -p 2000", func(_ *Settings, p *plan.Plan) bool {
 			return p.Stages[0].Duration == plan.Duration(6*time.Second) && p.Stages[0].Requests == 0
 		}},

@@ -26,7 +26,7 @@ func (b *builder) plan() {
 	s := &b.a.Settings
 	p := plan.Default()
 	p.Name = "genai-perf"
-	p.Seed = uint64(s.Seed)
+	p.Seed = uint64(max(s.Seed, -s.Seed))                              // a sign makes no difference to Python's either
 	p.Budgets.Cached = 1                                               // the seed is the tool's own: what a run before left in the cache is a note
 	p.Target.NoPreflight, p.Target.RetryAfter = true, plan.RetryIgnore // as the original
 	b.target(&p.Target)

@@ -226,6 +226,28 @@ func TestEmptyAnswersThatCount(t *testing.T) {
 	}
 }
 
+// An objective that requests of a kind cannot meet or miss makes no goodput.
+func TestGoodputOfAnotherKind(t *testing.T) {
+	for _, tt := range []struct {
+		kind   Kind
+		metric string
+		want   float64
+	}{
+		{LLM, TimeToFirstToken, 1}, {Plain, RequestLatency, 1}, {Images, ImageLatency, 1},
+		{LLM, ImageLatency, -1}, {Plain, TimeToFirstToken, -1}, {Images, InterTokenLatency, -1},
+	} {
+		for _, faithful := range []bool{false, true} {
+			o := options("openai")
+			o.Kind, o.Faithful, o.Pictures = tt.kind, faithful, func(*record.Record) int { return 1 }
+			o.Goodput = []Objective{{tt.metric, 5000}}
+			got, _ := add(o, ns(0, []int{1_000_000_000}, "a")).Summary().Stat(RequestGoodput)
+			if got == nil || got.Avg != tt.want {
+				t.Errorf("kind %v, %s, faithful %v: %v, want %v", tt.kind, tt.metric, faithful, got, tt.want)
+			}
+		}
+	}
+}
+
 func TestGoodput(t *testing.T) {
 	const ms = 1_000_000
 	recs := []*record.Record{

@@ -62,7 +62,7 @@ func (f *Fold) Summary() *Summary {
 		s.system(RequestThroughput, float64(numerator)/s.Duration)
 		s.series(f, RequestLatency)
 		if len(f.opt.Goodput) > 0 {
-			s.system(RequestGoodput, f.goodCount()/s.Duration)
+			s.system(RequestGoodput, f.goodput(s.Duration))
 		}
 		s.system(RequestCount, float64(count))
 		s.tokens(f)
@@ -81,7 +81,7 @@ func (f *Fold) Summary() *Summary {
 func (s *Summary) nothing(f *Fold) {
 	s.system(RequestThroughput, 0)
 	if len(f.opt.Goodput) > 0 {
-		s.system(RequestGoodput, 0)
+		s.system(RequestGoodput, min(0, f.goodput(math.Inf(1))))
 	}
 	s.system(RequestCount, 0)
 	s.system(OutputThroughput, 0)
@@ -122,6 +122,27 @@ func (s *Summary) series(f *Fold, names ...string) {
 			st.describe(samples, 1)
 			s.Stats = append(s.Stats, st)
 		}
+	}
+}
+
+// goodput is the rate of good requests; -1: an objective is about what requests of the kind
+// do not have.
+func (f *Fold) goodput(seconds float64) float64 {
+	if slices.ContainsFunc(f.opt.Goodput, func(o Objective) bool { return !f.opt.Kind.has(o.Metric) }) {
+		return -1
+	}
+	return f.goodCount() / seconds
+}
+
+// has reports whether requests of the kind have values of a metric.
+func (k Kind) has(metric string) bool {
+	switch metric {
+	case RequestLatency:
+		return true
+	case ImageThroughput, ImageLatency:
+		return k == Images
+	default:
+		return k == LLM
 	}
 }
 

@@ -81,7 +81,7 @@ func settingsOf(p *plan.Plan, st *plan.Stage) *args.Settings {
 		Warmup: int(st.Warmup.Requests), Stability: anyStability, FixedSchedule: st.Arrival == plan.ArrivalTrace, SessionConcurrency: st.Sessions.Concurrent,
 		InputMean: int(p.Data.Input.Mean), InputStddev: int(p.Data.Input.Stddev), OutputMean: int(p.Data.Output.Mean), OutputStddev: int(p.Data.Output.Stddev),
 		Prompts: p.Data.Prompts, Seed: int(p.Seed), InputFile: p.Data.File, Batch: max(p.Data.Batch, 1), DelayRatio: 1,
-		TokenizerRevision: p.Tokenizer.Revision, ExportFile: "profile_export.json",
+		TokenizerRevision: p.Tokenizer.Revision, CheckpointDir: "checkpoint", ExportFile: "profile_export.json",
 	}
 	if len(t.URLs) > 0 {
 		s.URL = plan.SafeURL(t.URLs[0])

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/jsonobject"
@@ -60,8 +61,8 @@ func (t *job) configObject() object {
 		{"perf_analyzer", analyzerConfig(s)},
 		{"input", inputConfig(s)},
 		{"output", object{
-			{"artifact_directory", filepath.ToSlash(s.Artifacts)},
-			{"checkpoint_directory", filepath.ToSlash(cmp.Or(s.CheckpointDir, "checkpoint"))},
+			{"artifact_directory", pythonPath(s.Artifacts)},
+			{"checkpoint_directory", pythonPath(s.CheckpointDir)},
 			{"profile_export_file", s.ExportFile},
 			{"generate_plots", s.Plots},
 			{"enable_checkpointing", s.Checkpoint != ""},
@@ -147,10 +148,7 @@ func inputConfig(s *args.Settings) object {
 	if len(s.Extra) > 0 {
 		var o object
 		for _, x := range s.Extra {
-			if x.Value == nil {
-				x.Value = "" // as the original writes it
-			}
-			o.Set(x.Name, x.Value)
+			o.Set(x.Name, noNull(x.Value))
 		}
 		extra = o
 	}
@@ -202,6 +200,33 @@ func inputConfig(s *args.Settings) object {
 		{"synthetic_files", append([]string{}, s.SyntheticFiles...)},
 		{"payload_file", s.PayloadFile},
 	}
+}
+
+// pythonPath is a path as Python writes it: as it was given, but for steps that lead nowhere.
+func pythonPath(name string) string {
+	name = filepath.ToSlash(name)
+	steps := slices.DeleteFunc(strings.Split(name, "/"), func(step string) bool { return step == "" || step == "." })
+	path := strings.Join(steps, "/")
+	if strings.HasPrefix(name, "/") {
+		return "/" + path
+	}
+	return cmp.Or(path, ".")
+}
+
+// noNull is a value with an empty text for each null that is not in a list, as the original
+// writes them.
+func noNull(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case map[string]any:
+		out := map[string]any{}
+		for name := range v {
+			out[name] = noNull(v[name])
+		}
+		return out
+	}
+	return v
 }
 
 // pythonSeconds is a length as Python writes it: the default is a whole number, what a

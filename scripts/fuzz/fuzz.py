@@ -4,7 +4,7 @@
 Both run each line on a server of their own that answers alike. A difference is explained by a
 rule of docs/differences.json, or it is confirmed, made smaller and printed, and the exit code is 1.
 
-usage: fuzz.py [--tool TOOL] [--lines N] [--seed S] [--jobs J] [--keep DIR] [--cases] [--show] [--replay LINE | @FILE]
+usage: fuzz.py [--tool TOOL] [--lines N] [--seed S] [--jobs J] [--keep DIR] [--cases] [--matching PATTERN] [--show] [--replay LINE | @FILE]
 """
 import argparse
 import importlib
@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -26,6 +27,7 @@ from line import Line  # noqa: E402
 from rules import Rules  # noqa: E402
 from shrink import shrink  # noqa: E402
 
+MANY = 200  # lines after which a pattern that explained nothing is worth a look
 TOOLS = {"genai-perf": "genai_perf", "perf_analyzer": "perf_analyzer", "llm_perf": "llm_perf", "inference-perf": "inference_perf"}
 
 
@@ -97,6 +99,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, help="a directory for what the lines that differ wrote")
     parser.add_argument("--replay", help="a line as JSON, or @FILE, in place of lines from the seed")
     parser.add_argument("--cases", action="store_true", help="the lines that were kept in scripts/fuzz/cases, ahead of others")
+    parser.add_argument("--matching", default="", help="a pattern: of the lines from the seed, only those whose text has it")
     parser.add_argument("--show", action="store_true", help="print the lines as JSON, and run nothing")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--ignore", help="a pattern of places that are left alone")
@@ -111,7 +114,8 @@ def lines_of(args: argparse.Namespace, tool) -> list:
         return [Line.of(row) for row in text.splitlines() if row.strip()]
     kept = HERE / "cases" / f"{TOOLS[args.tool]}.jsonl"
     cases = [Line.of(row) for row in kept.read_text().splitlines()] if kept.exists() and args.cases else []
-    return cases + [tool.line(args.seed * 1000 + i) for i in range(args.lines)]
+    found = (tool.line(args.seed * 1000 + i) for i in range(max(1000, args.lines)))
+    return cases + list(islice((line for line in found if re.search(args.matching, line.text())), args.lines))
 
 
 def main() -> int:
@@ -136,6 +140,8 @@ def main() -> int:
     print(f"{len(lines)} lines of {args.tool} from seed {args.seed}: {failed} with an unexplained difference; {took:.0f} s, {took / max(1, len(lines)):.1f} s a line")
     for name, n in sorted(rules.used.items(), key=lambda item: -item[1]):
         print(f"  explained by {name}: {n}")
+    for pattern in rules.unused() if len(lines) >= MANY else []:
+        print(f"  never matched: {pattern}")
     for place, seeds in sorted(fuzz.places.items(), key=lambda item: -len(item[1])):
         print(f"  unexplained {place}: {len(seeds)} lines, such as {seeds[0]}")
     return 1 if failed else 0

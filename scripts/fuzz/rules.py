@@ -9,16 +9,22 @@ class Rules:
         found = json.loads(file.read_text())["rules"]
         self.all = [(rule["id"], pattern) for rule in found if rule["tool"] == tool for pattern in rule.get("patterns", [])]
         self.used: dict = {}
+        self.matched: set = set()  # the patterns that explained something, by their place in the list
 
     def explain(self, line, difference) -> str:
         """The id of the rule that explains a difference of a line, or nothing."""
         text = line.text()
-        for name, p in self.all:
+        for i, (name, p) in enumerate(self.all):
             if (re.search(f"^(?:{p['place']})$", difference.place)
                     and ("when" not in p or re.search(p["when"], text))
                     and ("unless" not in p or not re.search(p["unless"], text))
                     and ("original" not in p or re.search(p["original"], str(difference.original)))
                     and ("ours" not in p or re.search(p["ours"], str(difference.ours)))):
                 self.used[name] = self.used.get(name, 0) + 1
+                self.matched.add(i)
                 return name
         return ""
+
+    def unused(self) -> list:
+        """The patterns that explained nothing, each with its rule's id."""
+        return [f"{name}: {json.dumps(p, ensure_ascii=False)}" for i, (name, p) in enumerate(self.all) if i not in self.matched]

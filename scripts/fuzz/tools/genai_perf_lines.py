@@ -12,7 +12,8 @@ from server import FEATURES
 WORDS = "what why is tell me about sorting networks rivers in spring seven reasons to write a short poem on rust 12 + 30 and then".split()
 TYPES = {"chat": 45, "completions": 16, "embeddings": 8, "rankings": 4, "generate": 7, "huggingface_generate": 6, "multimodal": 3, "vision": 3,
          "image_retrieval": 2, "nvclip": 2, "template": 2, "tensorrtllm_engine": 1, "dynamic_grpc": 1}
-STREAMED = ("chat", "completions", "generate", "huggingface_generate", "multimodal", "vision")
+# How often a type is asked to stream. Ours streams those of generate, too, and then little of a line is alike.
+STREAMED = {"chat": 0.7, "completions": 0.7, "multimodal": 0.7, "vision": 0.7, "generate": 0.15, "huggingface_generate": 0.15}
 PIXEL = "base64:iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -35,19 +36,21 @@ def line(seed: int, options: dict) -> Line:
         return out
     kind = pick(rng, TYPES)
     out.flags = [["-m", *pick(rng, {("m",): 9, ("org/model-1b",): 2, ("m", "n"): 1})], ["--endpoint-type", kind], ["-u", URL], ["--tokenizer", TOKENIZER]]
-    if kind in STREAMED and rng.random() < 0.7:
+    if rng.random() < STREAMED.get(kind, 0):
         out.flags.append(["--streaming"])
     data(rng, out, kind)
     load(rng, out)
     extras(rng, out, kind)
     if out.command[0] == "analyze":
         sweep(rng, out)
-    if rng.random() < 0.12:
+    if rng.random() < 0.2:
         out.flags.append(odd(rng, options[out.command[0]]))
-    if rng.random() < 0.05:
+    if rng.random() < 0.07:
         out.tail = [rng.choice([["--concurrency-range", "2"], ["--max-threads", "4"], ["--request-count", "8"], ["-H", "x:y"], ["-v"], ["--stability-percentage", "50"],
-                                ["--request-parameter", "a:1:int"], ["--nonsense"]])]
+                                ["--request-parameter", "a:1:int"], ["--nonsense"], ["--warmup-request-count", "2"], ["-p", "300"], ["--request-distribution", "poisson"]])]
     out.server = features(rng)
+    if "thinking" in out.server and rng.random() < 0.6:
+        out.faithful = True  # else little of what comes of it is alike
     if out.command[0] == "config":
         as_file(out)
     return out
@@ -171,8 +174,8 @@ def features(rng: random.Random) -> dict:
     """A server that is plain in most ways, and awkward in a few."""
     weights = {"pieces": 0.4, "choices": 0.08, "answer": 0.3, "usage": 0.3, "role": 0.2, "done": 0.1, "thinking": 0.06, "get": 0.4, "error": 0.08, "connection": 0.15, "frame": 0.12, "lines": 0.12}
     out = {name: rng.choice(found[1:]) for name, found in FEATURES.items() if rng.random() < weights[name]}
-    # What ends the original is rare, since nothing else of such a line is seen.
-    for name, value, instead in (("usage", "last", "always"), ("pieces", "split", "together"), ("pieces", "split-slowly", "written-together")):
+    # What ends the original, or leaves it without figures, is rare, since nothing else of such a line is seen.
+    for name, value, instead in (("usage", "last", "always"), ("pieces", "split", "together"), ("pieces", "split-slowly", "written-together"), ("lines", "named", "comments")):
         if out.get(name) == value and rng.random() < 0.8:
             out[name] = instead
     return out

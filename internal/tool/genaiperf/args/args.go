@@ -223,7 +223,7 @@ func (v *values) take(u value) {
 	case f.key == "fixed-schedule":
 		if len(u.text) > 0 && !slices.Contains([]string{"true", "True", "1"}, u.text[0]) {
 			v.fault(u.as, fmt.Sprintf("takes no value, or true, not %q", shorten(u.text[0])), "leave the flag out for another load")
-			return
+			v.beyond++ // any text is a value to the original
 		}
 	case f.kind == toggle && len(u.text) > 0:
 		v.fault(u.as, "takes no value", "")

@@ -45,11 +45,21 @@ func TestFilesOfOtherKinds(t *testing.T) {
 	})
 }
 
-// Values out of bounds are no fault of the form: the original exits with 1.
-func TestBoundsAreNoForm(t *testing.T) {
-	_, err := Parse(strings.Fields("profile -m m --endpoint-type chat --isl -5"))
-	var malformed *UsageError
-	if err == nil || errors.As(err, &malformed) {
-		t.Errorf("%v, want a fault that is not one of the form", err)
+// What the original's parser of flags finds ends it with 2; values that it takes and that
+// cannot be meant, with 1.
+func TestFaultsOfTheForm(t *testing.T) {
+	for line, form := range map[string]bool{
+		"--isl -5":                               false,
+		"--isl x":                                true,
+		"--fixed-schedule false":                 false,
+		"--fixed-schedule false --concurrency 2": true,
+		"--fixed-schedule true --request-rate 2": true,
+		"--concurrency 2 --request-rate 2":       true,
+	} {
+		_, err := Parse(strings.Fields("profile -m m --endpoint-type chat " + line))
+		var malformed *UsageError
+		if err == nil || errors.As(err, &malformed) != form {
+			t.Errorf("%s: %v, of the form: %v", line, err, form)
+		}
 	}
 }

@@ -178,13 +178,25 @@ func (r Reader) Parse(args []string) (*Action, error) {
 	}
 	v := scan(args)
 	malformed := len(v.faults) > v.beyond || v.command == "config" && !v.given("file") ||
-		v.given("concurrency") && v.given("request-rate") && v.command != Analyze || v.given("interval") && v.given("request-count") || v.command == Profile && v.sweeps()
+		v.loads() > 1 || v.given("interval") && v.given("request-count") || v.command == Profile && v.sweeps()
 	a, err := r.read(v)
 	var faults plan.Faults
 	if malformed && errors.As(err, &faults) {
 		err = &UsageError{faults}
 	}
 	return a, err
+}
+
+// loads is how many flags there are of those that exclude each other; a sweep of one wins over
+// the flag.
+func (v *values) loads() int {
+	n := 0
+	for _, key := range []string{"concurrency", "request-rate", "fixed-schedule"} {
+		if v.given(key) && (v.command != Analyze || key == "fixed-schedule") {
+			n++
+		}
+	}
+	return n
 }
 
 // sweeps reports whether there is a flag of a sweep.

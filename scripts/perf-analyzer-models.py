@@ -165,10 +165,9 @@ def main(grpc: str, http: str) -> None:
     export("zeros made up by the tool", ["-m", "versions", *g, "--input-data", "zero", "--request-count", "3"])
     export("a decoupled model, with empty texts and without a response", [*streams, *data("stream.json", {"N": [3]}, {"N": [2], "EMPTY": [True]}, {"N": [0]}), "--request-count", "6"])
     print("\ndata that the original does not take")
-    # differs: pa-data-forms
     for what, value in {"whole numbers for FP32": [1, 2, 3, 4], "lists in lists": [[1.5, 2.5, 3.5, 4.5]]}.items():
         got = {tool: run(tool, ["-m", "versions", *g, *data("forms.json", {"IN": value}), "--request-count", "2"]) for tool in TOOLS}
-        check(f"{what}: exit codes 99 and 0", [c for c, _ in got.values()] == [99, 0], got)
+        check(f"{what}: exit code 99", [c for c, _ in got.values()] == [99, 99], got)
     print("\nresponses without text, and none at all")
     empty = data("empty.json", {"N": [3], "EMPTY": [True]})
     said = {tool: run(tool, [*streams, *empty, "--concurrency-range", "2", "-p", "1500", "-s", "999"])[1] for tool in TOOLS}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // Form is how a Value is written.
@@ -30,8 +32,9 @@ type Value struct {
 	// Either: whether it is an input, or an output that is expected, is for the model
 	// to say, which has one of that name. Ignored: as an output it is not expected after all.
 	Either, Ignored bool
-	// Loose: of whole numbers beyond a datatype of 8 or 16 bits the lowest bits count.
-	Loose bool
+	// Exact: it is a flat list, with elements that are written as its datatype asks for. Of whole
+	// numbers beyond a datatype of 8 or 16 bits the lowest bits count.
+	Exact bool
 }
 
 // Where is the place where the value was given.
@@ -58,8 +61,11 @@ func (v *Value) Tensor(spec *Spec, shape []int64) (Tensor, error) {
 func (v *Value) tensor(spec *Spec, shape []int64) (Tensor, error) {
 	data := v.Text
 	switch {
+	case v.Exact && shape == nil && spec.Open():
+		return Tensor{}, message.Errorf("tensor %q has the shape %s, which the model leaves open: state it%v beside the values, as \"shape\"",
+			spec.Name, ShapeText(spec.Shape), message.New(" with %v %s:D1,D2, or", message.Shape, spec.Name).Or(""))
 	case v.Form == FormJSON:
-		return fromJSON(spec, shape, v.Text, v.Loose)
+		return fromJSON(spec, shape, v.Text, v.Exact)
 	case v.Form == FormFile && spec.Datatype == Bytes:
 		data = lines(v.Text)
 	}
@@ -103,12 +109,16 @@ func FromRaw(spec *Spec, shape []int64, data []byte) (Tensor, error) {
 type Item struct {
 	Values   []Value
 	Expected []Value // outputs that the answer must have
+	// Complete: Expected must have every output of the model.
+	Complete bool
 }
 
 // Rules are what all requests of a run share.
 type Rules struct {
 	Shapes map[string][]int64 // of inputs, for values that state none
-	Fill   Fill               // for inputs that are given no value
+	// Exact: shapes are for the inputs whose shape the model leaves open. Others have no effect.
+	Exact bool
+	Fill  Fill // for inputs that are given no value
 }
 
 // Inputs is what a request carries. Requests that repeat the same content have the
@@ -204,11 +214,11 @@ func gather(spec *Spec, items []Item, rules *Rules) ([]Tensor, error) {
 		var err error
 		switch {
 		case at >= 0:
-			t, err = items[i].Values[at].Tensor(spec, rules.Shapes[spec.Name])
+			t, err = items[i].Values[at].Tensor(spec, rules.shape(spec))
 		case spec.Elsewhere:
 			continue
 		case rules.Fill.Kind != FillNone:
-			t, err = rules.Fill.Tensor(spec, rules.Shapes[spec.Name])
+			t, err = rules.Fill.Tensor(spec, rules.shape(spec))
 		case spec.Optional:
 			continue
 		default:
@@ -262,10 +272,21 @@ func names(specs []Spec) string {
 	return strings.Join(words, ", ")
 }
 
+// shape is the one that the user states for an input; nil: none.
+func (r *Rules) shape(spec *Spec) []int64 {
+	if r.Exact && !spec.Open() {
+		return nil
+	}
+	return r.Shapes[spec.Name]
+}
+
 // check says whether the shapes that the user states belong to the model.
 func (r *Rules) check(inputs []Spec) error {
 	for name, shape := range r.Shapes {
 		at := slices.IndexFunc(inputs, func(s Spec) bool { return s.Name == name })
+		if r.Exact && (at < 0 || !inputs[at].Open()) {
+			continue
+		}
 		if at < 0 {
 			return fmt.Errorf("a shape is given for %q, and the model has no such input; it has %s", name, names(inputs))
 		}
@@ -294,6 +315,9 @@ func expect(outputs []Spec, items []Item, batched bool) ([]Tensor, error) {
 				}
 				parts = append(parts, t)
 			}
+		}
+		if len(parts) == 0 && slices.ContainsFunc(items, func(i Item) bool { return i.Complete }) {
+			return nil, fmt.Errorf("the model has output %q, and validation_data has none of that name: give it for every output, or for none", outputs[o].Name)
 		}
 		if len(parts) == 0 {
 			continue

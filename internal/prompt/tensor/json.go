@@ -21,14 +21,18 @@ func FromJSON(spec *Spec, given []int64, text []byte) (Tensor, error) {
 	return fromJSON(spec, given, text, false)
 }
 
-// fromJSON does it; wrap: whole numbers may go beyond datatypes of 8 and 16 bits.
-func fromJSON(spec *Spec, given []int64, text []byte, wrap bool) (Tensor, error) {
+// fromJSON does it; exact is as for [Value].
+func fromJSON(spec *Spec, given []int64, text []byte, exact bool) (Tensor, error) {
 	if spec.Datatype != Bytes && spec.Datatype.Size() == 0 {
 		return Tensor{}, fmt.Errorf("tensor %q has no known datatype", spec.Name)
 	}
-	p := parser{datatype: spec.Datatype, wrap: wrap}
+	p := parser{datatype: spec.Datatype, exact: exact}
 	p.scan.Reset(text)
-	p.value(0)
+	if exact && p.scan.Peek() != '[' {
+		p.err = fmt.Errorf("its values must be a list, are %s", jsonscan.Kind(p.scan.Peek()))
+	} else {
+		p.value(0)
+	}
 	if p.err == nil {
 		p.scan.End()
 		p.err = p.scan.Err()
@@ -50,7 +54,7 @@ const mostDepth = 64
 type parser struct {
 	scan     jsonscan.Scanner
 	datatype Datatype
-	wrap     bool // whole numbers of 8 and 16 bits are read as ones of 32
+	exact    bool // as for Value: one list, and whole numbers of 8 and 16 bits are read as ones of 32
 	data     []byte
 	n        int64   // elements so far
 	lengths  []int64 // of the arrays at each depth
@@ -65,6 +69,10 @@ func (p *parser) value(depth int) {
 		return
 	}
 	switch {
+	case p.exact && depth > 0:
+		p.n++
+		p.mismatch("a list")
+		return
 	case depth == mostDepth:
 		p.err = fmt.Errorf("arrays nest deeper than %d", mostDepth)
 		return
@@ -161,6 +169,10 @@ func (p *parser) bool() {
 		}
 		p.data = append(p.data, b)
 	case '0', '1':
+		if p.exact {
+			p.mismatch("a number")
+			return
+		}
 		if s := p.scan.Number(); len(s) != 1 {
 			p.mismatch(string(s))
 			return
@@ -179,7 +191,7 @@ func (p *parser) int() {
 	s := p.scan.Number()
 	bits := p.datatype.Size() * 8
 	read := bits
-	if p.wrap {
+	if p.exact {
 		read = max(bits, 32)
 	}
 	var v uint64
@@ -210,6 +222,10 @@ func isDigits(s []byte) bool {
 func clip(s []byte) string { return brief.Text(string(s), 40) }
 
 func (p *parser) float() {
+	if p.exact && p.datatype.Size() == 2 {
+		p.err = fmt.Errorf("its values cannot be written as numbers, being %s: give their bytes as {\"b64\": \"…\"}", p.datatype)
+		return
+	}
 	if p.scan.Peek() == '"' {
 		s := p.scan.Quoted()
 		x, ok := special(string(s))
@@ -225,8 +241,12 @@ func (p *parser) float() {
 		return
 	}
 	s := p.scan.Number()
+	if p.exact && wholeNumber(s) {
+		p.mismatch(clip(s) + "; write it with a decimal point")
+		return
+	}
 	size := 64
-	if p.datatype == FP32 {
+	if p.datatype == FP32 && !p.exact {
 		size = 32 // rounded once, from the text
 	}
 	x, err := strconv.ParseFloat(string(s), size)
@@ -241,6 +261,13 @@ func (p *parser) float() {
 	if last := p.data[before:]; len(last) == 2 && math.IsInf(number(p.datatype, last), 0) {
 		p.err = fmt.Errorf("element %d is %s, out of range for %s", p.n-1, clip(s), p.datatype)
 	}
+}
+
+// wholeNumber reports whether a number is written as a whole one that fits 64 bits.
+func wholeNumber(s []byte) bool {
+	_, signed := strconv.ParseInt(string(s), 10, 64)
+	_, unsigned := strconv.ParseUint(string(s), 10, 64)
+	return signed == nil || unsigned == nil
 }
 
 // special is a number that JSON has no digits for, by the names that people use.

@@ -37,6 +37,9 @@ type Spec struct {
 	Elsewhere bool
 }
 
+// Open reports whether the model leaves a dimension to the request.
+func (s *Spec) Open() bool { return slices.ContainsFunc(s.Shape, func(d int64) bool { return d < 0 }) }
+
 // mostElements bounds what a shape may ask for, so that sizes never overflow.
 const mostElements = 1 << 40
 

@@ -35,7 +35,6 @@ func TestFromJSON(t *testing.T) {
 		{FP16, []int64{3}, nil, `[1, -2.5, 65504]`, "003c00c1ff7b", []int64{3}},
 		{BF16, []int64{2}, nil, `[1.0, 3.3895313892515355e38]`, "803f7f7f", []int64{2}},
 		{FP32, []int64{3}, nil, `[0.1, 1e-45, "-Infinity"]`, "cdcccc3d01000000000080ff", []int64{3}},
-		// differs: pa-data-forms
 		{FP64, []int64{1}, nil, `[1]`, "000000000000f03f", []int64{1}},
 		{Bytes, []int64{-1}, nil, `["ab", "", "\u00e9"]`, "0200000061620000000002000000c3a9", []int64{3}},
 		{Bytes, []int64{1}, nil, `"a"`, "0100000061", []int64{1}},

@@ -21,7 +21,7 @@ type Source struct {
 	streams  [][]step // by stream, one for each step that a request can begin with
 	flat     []step   // all of them, for requests that stand alone
 	payloads bool     // steps are whole request bodies
-	loose    bool     // data were read loosely
+	exact    bool     // data were read exactly
 	turns    bool     // streams of payloads are sessions
 	timed    bool     // steps of tensors say when they are due
 	moments  []time.Duration
@@ -47,13 +47,13 @@ type step struct {
 // New reads the data that d names. What is wrong with it is returned as plan.Faults.
 func New(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, false, true) }
 
-// Loose is New for data that are read loosely ([inputdata.ReadLoosely]). Of several streams
+// Exact is New for data that are read exactly ([inputdata.ReadExactly]). Of several streams
 // only the first is used where requests form no sequences. turns: streams of payloads, and payloads
 // with a session, are the turns of sessions; else the former stand alone, too.
-func Loose(d plan.Data, seed uint64, turns bool) (*Source, error) { return load(d, seed, true, turns) }
+func Exact(d plan.Data, seed uint64, turns bool) (*Source, error) { return load(d, seed, true, turns) }
 
-func load(d plan.Data, seed uint64, loose, turns bool) (*Source, error) {
-	s := &Source{loose: loose, turns: turns, settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
+func load(d plan.Data, seed uint64, exact, turns bool) (*Source, error) {
+	s := &Source{exact: exact, turns: turns, settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
 	s.book.source = s
 	if s.settings.IDs > 0 {
 		s.ids = newIDs(max(s.settings.FirstID, 1), s.settings.IDs)
@@ -63,12 +63,13 @@ func load(d plan.Data, seed uint64, loose, turns bool) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules.Exact = exact
 	data := &inputdata.Data{Streams: [][]tensor.Item{{{}}}}
 	if len(d.Tensors.Files) > 0 {
 		s.given = true
 		read := inputdata.Read
-		if loose {
-			read = inputdata.ReadLoosely
+		if exact {
+			read = inputdata.ReadExactly
 		}
 		data, err = read(prompt.Files(d), d.Tensors.Files...)
 		if err != nil {
@@ -126,7 +127,7 @@ func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) erro
 			stream = append(stream, made)
 		}
 		s.streams = append(s.streams, stream)
-		if !s.loose || len(s.streams) == 1 || s.turns {
+		if !s.exact || len(s.streams) == 1 || s.turns {
 			s.flat = append(s.flat, stream...)
 		}
 		steps += len(stream)

@@ -360,20 +360,20 @@ func TestSessions(t *testing.T) {
 }
 
 // As Perf Analyzer takes data, requests that stand alone are those of the first stream.
-func TestLoose(t *testing.T) {
-	loose := func(text string) *Source {
+func TestExact(t *testing.T) {
+	exact := func(text string) *Source {
 		path := filepath.Join(t.TempDir(), "d.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Loose(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Files: []string{path}}}, 7, false)
+		s, err := Exact(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Files: []string{path}}}, 7, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	model := &tensor.Model{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}
-	s := loose(`{"data": [[{"A": [1]}, {"A": [2]}], [{"A": [3]}]]}`)
+	s := exact(`{"data": [[{"A": [1]}, {"A": [2]}], [{"A": [3]}]]}`)
 	if err := s.Fit(model); err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +393,7 @@ func TestLoose(t *testing.T) {
 	if !seen["[1]"] || !seen["[3]"] {
 		t.Errorf("sequences begin with %v", seen)
 	}
-	s = loose(`{"data": [[{"payload": [{"a": 1}]}, {"payload": [{"a": 2}]}], [{"payload": [{"a": 3}]}]]}`)
+	s = exact(`{"data": [[{"payload": [{"a": 1}]}, {"payload": [{"a": 2}]}], [{"payload": [{"a": 3}]}]]}`)
 	if err := s.Fit(&tensor.Model{}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (t *job) kit() kit.Kit {
 	k.Sources = map[string]prompt.Factory{
 		plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			sessions := t.action.Load == args.LoadSessions
-			s, err := tensordata.Loose(d, seed, sessions)
+			s, err := tensordata.Exact(d, seed, sessions)
 			if err != nil || !sessions {
 				return s, err
 			}

@@ -39,7 +39,7 @@ func TestTensorFlowServing(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	data := write(t, "in.json", `{"data":[{"x":[1,2]},{"x":[3,4]}]}`)
+	data := write(t, "in.json", `{"data":[{"x":[1.0,2.0]},{"x":[3.0,4.0]}]}`)
 	got := command(t, "-m half -x 2 --service-kind tfserving --model-signature-name other -b 2 --request-count 12 --concurrency-range 2 --input-data "+data+" -u "+strings.TrimPrefix(s.URL, "http://"), nil)
 	if text := wrong.Load(); text != nil {
 		t.Fatal(*text)

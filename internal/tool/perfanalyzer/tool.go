@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 	"github.com/inferometer/inferometer/internal/prompt/tensor/inputdata"
 	"github.com/inferometer/inferometer/internal/prompt/tensordata"
 	"github.com/inferometer/inferometer/internal/record"
@@ -118,7 +120,25 @@ func (t *job) ready(s run.Setup) {
 		set.Requests = int64(set.Steps) - a.Warmup
 	}
 	t.words()
+	t.idleShapes()
 	t.note(report.WriteSettings(t.env.Out, &set))
+}
+
+// idleShapes says which shapes are of no use to the model.
+func (t *job) idleShapes() {
+	if t.setup.Tensors == nil {
+		return
+	}
+	for _, given := range t.plan.Data.Tensors.Shapes {
+		name, _, err := tensor.ParseShape(given)
+		if err != nil {
+			continue // the run has told
+		}
+		open := func(s tensor.Spec) bool { return s.Name == name && s.Open() }
+		if !slices.ContainsFunc(t.setup.Tensors.Inputs, open) {
+			t.say("WARNING: --shape %s has no effect: the model has no input of that name whose shape it leaves open.", given)
+		}
+	}
 }
 
 // sequences settles what is otherwise for a model that keeps state over sequences: it is asked
@@ -144,7 +164,7 @@ func (t *job) dataSize() (streams, steps int) {
 	if info, err := os.Stat(files[0]); err != nil || info.IsDir() {
 		return 0, 0
 	}
-	data, err := inputdata.ReadLoosely(prompt.Files(t.plan.Data), files...)
+	data, err := inputdata.ReadExactly(prompt.Files(t.plan.Data), files...)
 	if err != nil {
 		return 0, 0 // the run has told
 	}
@@ -156,7 +176,7 @@ func (t *job) payloads() error {
 	if t.action.Service != args.OpenAI {
 		return nil
 	}
-	data, err := inputdata.ReadLoosely(prompt.Files(t.plan.Data), t.plan.Data.Tensors.Files...)
+	data, err := inputdata.ReadExactly(prompt.Files(t.plan.Data), t.plan.Data.Tensors.Files...)
 	if err != nil {
 		return nil // the run tells
 	}

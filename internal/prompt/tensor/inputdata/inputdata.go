@@ -55,12 +55,15 @@ func Read(files bounded.Limit, paths ...string) (*Data, error) {
 	return (&reader{data: &Data{}, files: files}).read(paths)
 }
 
-// ReadLoosely reads the same, and takes more: of a tensor that is given
-// twice in a step the first, of whole numbers beyond a datatype of 8 or 16 bits their lowest bits,
-// and of a directory's files those that are named like inputs alone. Payloads are written anew: text
-// without escapes, and numbers that are not whole in their shortest form.
-func ReadLoosely(files bounded.Limit, paths ...string) (*Data, error) {
-	return (&reader{data: &Data{}, files: files, loose: true}).read(paths)
+// ReadExactly reads the same as the program that the format is from. It takes more: of a tensor that
+// is given twice in a step the first, of its "b64" and "content" the former, members that nothing is
+// known of, of whole numbers beyond a datatype of 8 or 16 bits their lowest bits, and of a directory's
+// files those that are named like inputs alone. It also takes less: values are flat lists of the
+// datatype's own kind ([tensor.Value]), validation_data has every output, and a file has no byte order
+// mark. Payloads are written anew: text without escapes, and numbers that are not whole in their
+// shortest form.
+func ReadExactly(files bounded.Limit, paths ...string) (*Data, error) {
+	return (&reader{data: &Data{}, files: files, exact: true}).read(paths)
 }
 
 func (r *reader) read(paths []string) (*Data, error) {
@@ -105,7 +108,7 @@ func reason(err error) string {
 type reader struct {
 	data   *Data
 	files  bounded.Limit // of each
-	loose  bool          // see ReadLoosely
+	exact  bool          // see ReadExactly
 	faults plan.Faults
 	found  int // faults, those that are not listed too
 }
@@ -140,9 +143,9 @@ func (r *reader) directory(path string) {
 	var item tensor.Item
 	for _, e := range entries {
 		name := filepath.Join(path, e.Name())
-		value := tensor.Value{Name: e.Name(), Form: tensor.FormFile, File: name, Either: true, Ignored: r.loose}
+		value := tensor.Value{Name: e.Name(), Form: tensor.FormFile, File: name, Either: true, Ignored: r.exact}
 		if e.IsDir() {
-			if r.loose { // it may be named like an output
+			if r.exact { // it may be named like an output
 				item.Values = append(item.Values, value)
 				continue
 			}
@@ -153,7 +156,7 @@ func (r *reader) directory(path string) {
 		switch {
 		case err != nil:
 			r.fault(name, 0, e.Name(), reason(err), "")
-		case len(text) == 0 && !r.loose:
+		case len(text) == 0 && !r.exact:
 			r.fault(name, 0, e.Name(), "the file is empty", "")
 		default:
 			value.Text = text

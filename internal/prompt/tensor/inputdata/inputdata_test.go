@@ -162,8 +162,8 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// As Perf Analyzer reads them, files take more.
-func TestReadLoosely(t *testing.T) {
+// As Perf Analyzer reads them, files may have more and must be plainer.
+func TestReadExactly(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "A"), "\x01\x02")
 	write(t, filepath.Join(dir, "B"), "")
@@ -174,7 +174,7 @@ func TestReadLoosely(t *testing.T) {
 		return tensor.Spec{Name: name, Datatype: d, Shape: shape}
 	}
 	build := func(path string, inputs ...tensor.Spec) ([]tensor.Tensor, []tensor.Tensor, error) {
-		got, err := ReadLoosely(bounded.Limit{}, path)
+		got, err := ReadExactly(bounded.Limit{}, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -199,6 +199,16 @@ func TestReadLoosely(t *testing.T) {
 		{`[-1, 1]`, "", tensor.Uint8},
 		{`[5000000000, 1]`, "", tensor.Uint16},
 		{`[3000000000, 1]`, "", tensor.Int32},
+		{`[true, false]`, "\x01\x00", tensor.Bool},
+		{`[1, 0]`, "", tensor.Bool},
+		{`1`, "", tensor.Uint8},
+		{`[[1, 2]]`, "", tensor.Uint8},
+		{`[1.5, 2e0]`, "\x00\x00\xc0\x3f\x00\x00\x00\x40", tensor.FP32},
+		{`[1.5, 2]`, "", tensor.FP32},
+		{`[0.5, 1.0]`, "", tensor.FP16},
+		{`{"content": [1, 2], "b64": "AwQ=", "more": 1}`, "\x03\x04", tensor.Uint8},
+		{`{"b64": "AwQ=", "content": [1, 2]}`, "\x03\x04", tensor.Uint8},
+		{`{"b64": "ADgAPA=="}`, "\x00\x38\x00\x3c", tensor.FP16},
 	} {
 		write(t, file, `{"data": [{"A": `+c.text+`, "A": [9, 9]}]}`)
 		made, _, err := build(file, spec("A", c.datatype, 2))
@@ -208,7 +218,38 @@ func TestReadLoosely(t *testing.T) {
 	}
 }
 
-// Payloads that are read loosely are what a program makes of them that reads JSON and writes it.
+// What of a file is refused as a whole, or for a model that it does not go with.
+func TestReadExactlyRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "d.json")
+	model := func(shape ...int64) []tensor.Spec {
+		return []tensor.Spec{{Name: "A", Datatype: tensor.Uint8, Shape: shape}, {Name: "B", Datatype: tensor.Uint8, Shape: []int64{1}, Optional: true}}
+	}
+	for _, c := range []struct {
+		text   string
+		inputs []tensor.Spec
+		want   string // nothing: it is taken
+	}{
+		{"\ufeff" + `{"data": [{"A": [1]}]}`, model(1), "byte order mark"},
+		{`{"data": [{"A": [1]}], "validation_data": [{}]}`, model(1), `output "A"`},
+		{`{"data": [{"A": [1]}], "validation_data": [{"A": [1]}]}`, model(1), `output "B"`},
+		{`{"data": [{"A": [1]}], "validation_data": [{"A": [1], "B": [2]}]}`, model(1), ""},
+		{`{"data": [{"A": [1]}], "validation_data": {}}`, model(1), "validation_data must be an array"},
+		{`{"data": [{"A": [1]}]}`, model(-1), "--shape A:D1,D2"},
+		{`{"data": [{"A": {"content": [1], "shape": [1]}}]}`, model(-1), ""},
+	} {
+		write(t, file, c.text)
+		got, err := ReadExactly(bounded.Limit{}, file)
+		if err == nil {
+			in := tensor.Inputs{Items: got.Streams[0]}
+			_, _, err = in.Build(c.inputs, model(1), false)
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+// Payloads that are read exactly are what a program makes of them that reads JSON and writes it.
 func TestRewrite(t *testing.T) {
 	for text, want := range map[string]string{
 		` { "a" : [ 1 , 2.50 , [ ] , { } ] , "a" : null , "b":true} `:      `{"a":[1,2.5,[],{}],"a":null,"b":true}`,
@@ -223,7 +264,7 @@ func TestRewrite(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "d.json")
 	write(t, file, `{"data": [{"payload": [{"a": "\u00e9", "b": 1e2}]}]}`)
-	for want, read := range map[string]func(bounded.Limit, ...string) (*Data, error){`{"a":"\u00e9","b":1e2}`: Read, `{"a":"é","b":100.0}`: ReadLoosely} {
+	for want, read := range map[string]func(bounded.Limit, ...string) (*Data, error){`{"a":"\u00e9","b":1e2}`: Read, `{"a":"é","b":100.0}`: ReadExactly} {
 		data, err := read(bounded.Limit{}, file)
 		if err != nil {
 			t.Fatal(err)

@@ -21,6 +21,9 @@ const (
 	base64Member     = "b64"
 )
 
+// mark is the byte order mark that some editors put in front of a text.
+const mark = "\ufeff"
+
 // file is a JSON file being read.
 type file struct {
 	*reader
@@ -41,7 +44,11 @@ type block struct {
 // parse reads a JSON file. first: it is the one that says whether the data are steps
 // or streams.
 func (r *reader) parse(name string, text []byte, first bool) {
-	f := &file{reader: r, name: name, text: quoteSpecial(bytes.TrimPrefix(text, []byte("\ufeff")))}
+	if bytes.HasPrefix(text, []byte(mark)) && r.exact {
+		r.fault(name, 1, "", "begins with a byte order mark, which is no JSON", "save it as UTF-8 without one")
+		return
+	}
+	f := &file{reader: r, name: name, text: quoteSpecial(bytes.TrimPrefix(text, []byte(mark)))}
 	for i, c := range f.text {
 		if c == '\n' {
 			f.breaks = append(f.breaks, i)
@@ -119,7 +126,7 @@ func (f *file) align(data, validation *block) bool {
 			return false
 		}
 		for k := range data.streams[i] {
-			data.streams[i][k].Expected = validation.streams[i][k].Values
+			data.streams[i][k].Expected, data.streams[i][k].Complete = validation.streams[i][k].Values, f.exact
 		}
 	}
 	return true
@@ -210,9 +217,9 @@ func (f *file) step() tensor.Item {
 	}
 	f.scan.Object()
 	for key, ok := f.scan.Key(); ok; key, ok = f.scan.Key() {
-		v := tensor.Value{Name: string(key), File: f.name, Line: f.here(), Loose: f.loose}
+		v := tensor.Value{Name: string(key), File: f.name, Line: f.here(), Exact: f.exact}
 		if slices.ContainsFunc(item.Values, func(w tensor.Value) bool { return w.Name == v.Name }) {
-			if f.loose {
+			if f.exact {
 				f.scan.Skip()
 				continue
 			}
@@ -254,7 +261,9 @@ func (f *file) described(v *tensor.Value) {
 		switch name := string(key); {
 		case name == shapeMember:
 			v.Shape = f.shape(v.Name)
-		case (name == contentMember || name == base64Member) && found != "":
+		case f.exact && (name == contentMember && found == base64Member || name != contentMember && name != base64Member):
+			f.scan.Skip()
+		case (name == contentMember || name == base64Member) && found != "" && !f.exact:
 			f.at(f.here(), v.Name, fmt.Sprintf("has %q and %q", found, name), "keep one of them")
 			f.scan.Skip()
 		case name == base64Member:

@@ -75,7 +75,7 @@ func Payload(item *tensor.Item) ([]byte, error) {
 		return nil, faultOf(v, "is not a JSON object", `write it as [{"model": …}]`)
 	}
 	var body bytes.Buffer
-	if err = json.Compact(&body, text); err == nil && v.Loose {
+	if err = json.Compact(&body, text); err == nil && v.Exact {
 		text, err = rewrite(text)
 		return text, err
 	}

@@ -395,11 +395,12 @@ func TestWarnings(t *testing.T) {
 	for args, want := range map[string]string{
 		"-m m --endpoint v1/chat/completions":                                   "--endpoint has no effect with --service-kind triton",
 		"-m m --trace-level OFF --service-kind torchserve --input-data in.json": "the trace options have no effect with --service-kind torchserve",
-		"-m m --enable-mpi":                          "--enable-mpi has no effect",
-		"-m m --max-threads 3 --concurrency-range 6": "Overriding max_threads specification to ensure requested concurrency range.",
-		"-m m --model-repository x":                  "have no effect with --service-kind triton",
-		"-m m --sequence-id-range 0":                 "using an invalid start sequence id",
-		"-m m -t 2":                                  "-t is deprecated and will be removed in an upcoming version. Use --concurrency-range instead.",
+		"-m m --enable-mpi":                                   "--enable-mpi has no effect",
+		"-m m --max-threads 3 --concurrency-range 6":          "Overriding max_threads specification to ensure requested concurrency range.",
+		"-m m --warmup-request-count 3 --concurrency-range 4": "The number of concurrent requests exceeds the warmup request count.",
+		"-m m --model-repository x":                           "have no effect with --service-kind triton",
+		"-m m --sequence-id-range 0":                          "using an invalid start sequence id",
+		"-m m -t 2":                                           "-t is deprecated and will be removed in an upcoming version. Use --concurrency-range instead.",
 	} {
 		a, err := Parse(split(args), files)
 		if err != nil || !slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, want) }) {

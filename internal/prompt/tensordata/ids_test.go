@@ -2,6 +2,7 @@ package tensordata
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -72,4 +73,35 @@ func TestFewIDs(t *testing.T) {
 			t.Errorf("the sixth sequence has id %d", p.Sequence.ID)
 		}
 	})
+}
+
+// As Perf Analyzer counts them, ids of sequences go on from one level to the next.
+func TestIDsGoOn(t *testing.T) {
+	for _, live := range []int{0, 2} {
+		s, err := Exact(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Fill: plan.FillZero, Sequences: plan.Sequences{Mode: plan.SequencesOn, Length: 1, Live: live}}}, 7, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		for stage := range 3 {
+			s.SetStage(stage)
+			for i := range 2 {
+				p := at(t, s, stage, i)
+				if p.Late != nil {
+					late := p.Late
+					if err := late.Await(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					if p, err = late.Prompt(); err != nil {
+						t.Fatal(err)
+					}
+					late.End(prompt.Answer{})
+				}
+				got = append(got, p.Sequence.ID)
+			}
+		}
+		if want := []uint64{1, 2, 3, 4, 5, 6}; !slices.Equal(got, want) {
+			t.Errorf("with %d sequences in turn the ids of three levels are %v, want %v", live, got, want)
+		}
+	}
 }

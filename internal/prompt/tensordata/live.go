@@ -20,6 +20,7 @@ type book struct {
 	lanes []lane
 	next  uint64 // place that comes next
 	begun uint64 // sequences so far
+	base  uint64 // sequences of the stages before it; of exact sources alone
 }
 
 // lane is where one sequence goes after the other.
@@ -40,6 +41,9 @@ func (s *span) end() uint64 { return s.from + uint64(s.length) }
 
 // reset begins a stage.
 func (b *book) reset(stage uint64) {
+	if b.source.exact && stage != b.stage {
+		b.base += b.begun
+	}
 	b.stage, b.next, b.begun = stage, 0, 0
 	b.lanes = make([]lane, b.source.settings.Live)
 	for i := range b.lanes {
@@ -81,6 +85,9 @@ func (b *book) step() {
 		return
 	}
 	s := span{b.source.begin(prompt.Place{Stage: b.stage, I: b.begun}), b.begun, round}
+	if b.source.exact {
+		s.id = b.source.numbered(b.base + b.begun)
+	}
 	b.begun++
 	if n := len(at.kept); n > 0 {
 		// An id that is still in use is no other sequence's: the one that ended here leaves

@@ -16,7 +16,7 @@ const (
 )
 
 // idsOfStage is how far apart the ids of two stages begin, so that a stage's ids do
-// not depend on how many the stages before it used.
+// not depend on how many the stages before it used. Exact sources count on.
 const idsOfStage = 1 << 24
 
 // sequence is a row of requests. Its own requests come one after the other.
@@ -60,12 +60,19 @@ func (s *Source) begin(place prompt.Place) *sequence {
 }
 
 // id is that of the sequence at a place.
-func (s *Source) id(place prompt.Place) uint64 {
-	n := s.settings.IDs
-	if n == 0 {
-		n = defaultIDs
+func (s *Source) id(place prompt.Place) uint64 { return s.numbered(place.Stage*idsOfStage + place.I) }
+
+// numbered is the id of the n-th sequence.
+func (s *Source) numbered(n uint64) uint64 {
+	return max(s.settings.FirstID, 1) + n%s.idCount()
+}
+
+// idCount is how many ids there are.
+func (s *Source) idCount() uint64 {
+	if s.settings.IDs == 0 {
+		return defaultIDs
 	}
-	return max(s.settings.FirstID, 1) + (place.Stage*idsOfStage+place.I)%n
+	return s.settings.IDs
 }
 
 // request is the request that comes next. It knows how the sequence goes on.

@@ -32,7 +32,7 @@ type Source struct {
 
 	seed uint64
 	book book // of sequences that go in turn
-	ids  *ids // of those that go one after the other in a slot; nil: there are enough for all
+	ids  *ids // of those that go one after the other in a slot; nil: each follows from its place
 }
 
 // step is what is made of a step of the data.
@@ -47,16 +47,17 @@ type step struct {
 // New reads the data that d names. What is wrong with it is returned as plan.Faults.
 func New(d plan.Data, seed uint64) (*Source, error) { return load(d, seed, false, true) }
 
-// Exact is New for data that are read exactly ([inputdata.ReadExactly]). Of several streams
-// only the first is used where requests form no sequences. turns: streams of payloads, and payloads
-// with a session, are the turns of sessions; else the former stand alone, too.
+// Exact is New for data that are read exactly ([inputdata.ReadExactly]). Ids of sequences are counted
+// as they begin, over all stages, so that one process sends them all. Of several streams only the
+// first is used where requests form no sequences. turns: streams of payloads, and payloads with a
+// session, are the turns of sessions; else the former stand alone, too.
 func Exact(d plan.Data, seed uint64, turns bool) (*Source, error) { return load(d, seed, true, turns) }
 
 func load(d plan.Data, seed uint64, exact, turns bool) (*Source, error) {
 	s := &Source{exact: exact, turns: turns, settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
 	s.book.source = s
-	if s.settings.IDs > 0 {
-		s.ids = newIDs(max(s.settings.FirstID, 1), s.settings.IDs)
+	if s.settings.IDs > 0 || exact {
+		s.ids = newIDs(max(s.settings.FirstID, 1), s.idCount())
 	}
 	s.sequence, s.timed = s.settings.Mode == plan.SequencesOn, d.Tensors.Timestamps
 	rules, err := rulesOf(&d.Tensors, seed)

@@ -92,8 +92,8 @@ func (s *settings) inputOptions() []option {
 		{long: "string-data", arg: "TEXT", help: "text to use instead of random strings", set: text(&s.stringData)},
 		{long: "shared-memory", arg: "KIND", help: "none (default) or system; cuda is not supported", set: oneOf(&s.sharedMemory, "'system', 'cuda', or 'none'", "none", "system", "cuda")},
 		{long: "output-shared-memory-size", arg: "BYTES", help: "size of each output in shared memory (default 102400)", set: atLeast(&s.outputSharedMemory, 0, "The value must be >= 0.")},
-		{long: "input-tensor-format", arg: "FORM", help: "encoding of inputs over HTTP: binary (default) or json", set: oneOf(&s.inputFormat, "'binary' or 'json'", "binary", "json")},
-		{long: "output-tensor-format", arg: "FORM", help: "encoding of outputs over HTTP: binary (default) or json", set: oneOf(&s.outputFormat, "'binary' or 'json'", "binary", "json")},
+		{long: "input-tensor-format", arg: "FORM", help: "encoding of tensors over HTTP: binary (default) or json", set: oneOf(&s.inputFormat, "'binary' or 'json'", "binary", "json")},
+		{long: "output-tensor-format", arg: "FORM", help: "binary or json; no effect: outputs have the encoding of inputs", set: oneOf(&s.outputFormat, "'binary' or 'json'", "binary", "json")},
 		{long: "request-parameter", arg: "NAME:VALUE:TYPE", help: "parameter of every gRPC request, repeatable; TYPE is bool, int, uint, double or string", set: s.setParameter},
 	}
 }

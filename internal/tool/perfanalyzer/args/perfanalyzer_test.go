@@ -145,6 +145,8 @@ func TestEveryOption(t *testing.T) {
 		{"-m m --shared-memory none --output-shared-memory-size 5", "target.model=m"},
 		{"-m m --shared-memory system --output-shared-memory-size 5", "target.triton.shared_memory=system target.triton.output_memory=5"},
 		{"-m m --input-tensor-format json --output-tensor-format json", "target.triton.input_format=json target.triton.output_format=json"},
+		{"-m m --input-tensor-format json", "target.triton.input_format=json target.triton.output_format=json"},
+		{"-m m --output-tensor-format json", "target.triton=none"},
 		{"-m m --input-tensor-format binary", "target.triton=none"},
 		{grpc + "--request-parameter a:true:bool --request-parameter b:7:INT --request-parameter c:x:string", "target.triton.parameters=map[a:true b:7 c:x]"},
 		{grpc, "target.transport=grpc target.endpoint=infer target.urls[0]=grpc://localhost:8001 target.streaming=false"},
@@ -395,12 +397,13 @@ func TestWarnings(t *testing.T) {
 	for args, want := range map[string]string{
 		"-m m --endpoint v1/chat/completions":                                   "--endpoint has no effect with --service-kind triton",
 		"-m m --trace-level OFF --service-kind torchserve --input-data in.json": "the trace options have no effect with --service-kind torchserve",
-		"-m m --enable-mpi":                                   "--enable-mpi has no effect",
-		"-m m --max-threads 3 --concurrency-range 6":          "Overriding max_threads specification to ensure requested concurrency range.",
-		"-m m --warmup-request-count 3 --concurrency-range 4": "The number of concurrent requests exceeds the warmup request count.",
-		"-m m --model-repository x":                           "have no effect with --service-kind triton",
-		"-m m --sequence-id-range 0":                          "using an invalid start sequence id",
-		"-m m -t 2":                                           "-t is deprecated and will be removed in an upcoming version. Use --concurrency-range instead.",
+		"-m m --output-tensor-format json":                                      "--output-tensor-format has no effect",
+		"-m m --enable-mpi":                                                     "--enable-mpi has no effect",
+		"-m m --max-threads 3 --concurrency-range 6":                            "Overriding max_threads specification to ensure requested concurrency range.",
+		"-m m --warmup-request-count 3 --concurrency-range 4":                   "The number of concurrent requests exceeds the warmup request count.",
+		"-m m --model-repository x":                                             "have no effect with --service-kind triton",
+		"-m m --sequence-id-range 0":                                            "using an invalid start sequence id",
+		"-m m -t 2":                                                             "-t is deprecated and will be removed in an upcoming version. Use --concurrency-range instead.",
 	} {
 		a, err := Parse(split(args), files)
 		if err != nil || !slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, want) }) {

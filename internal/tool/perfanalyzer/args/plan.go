@@ -85,11 +85,8 @@ func (s *settings) target(t *plan.Target) {
 		}
 		return
 	}
-	if s.inputFormat != plan.FormatBinary {
-		t.Triton.InputFormat = s.inputFormat
-	}
-	if s.outputFormat != plan.FormatBinary {
-		t.Triton.OutputFormat = s.outputFormat
+	if s.inputFormat != plan.FormatBinary { // outputs come in the same format, as with the original
+		t.Triton.InputFormat, t.Triton.OutputFormat = s.inputFormat, s.inputFormat
 	}
 }
 

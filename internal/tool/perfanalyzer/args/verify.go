@@ -203,6 +203,7 @@ func (s *settings) advise() {
 		{len(s.trace) > 0 && a.Service != Triton, "the trace options have no effect with --service-kind " + a.Service},
 		{s.given["--max-threads"] && !a.Async && a.Load == LoadConcurrency && a.Concurrency.End > 0, "Overriding max_threads specification to ensure requested concurrency range."},
 		{a.Warmup > 0 && a.Load == LoadConcurrency && a.Concurrency.Start > float64(a.Warmup), "The number of concurrent requests exceeds the warmup request count. Adjusting warmup concurrency to match the warmup request count."},
+		{s.given["--output-tensor-format"] && s.outputFormat != s.inputFormat && !a.GRPC && a.Service == Triton, "--output-tensor-format has no effect: as with the original, outputs have the format of --input-tensor-format"},
 		{s.mpi, "--enable-mpi has no effect here"},
 		{s.periodic() && (a.RequestCount > 0 || a.Warmup > 0), "--request-count and --warmup-request-count have no effect with --periodic-concurrency-range: its end is the number of requests"},
 		{s.serverDirectory != "" || s.repository != "", "--triton-server-directory and --model-repository have no effect with --service-kind " + a.Service},

@@ -42,6 +42,12 @@ class Triton:
             time.sleep(0.2)
         raise SystemExit("Triton did not start within two minutes")
 
+    def revive(self) -> None:
+        """Starts it again if it ended: some requests are more than it can take."""
+        if self.running.poll() is not None:
+            self.start()
+            self.wait()
+
     def forget(self) -> None:
         for file in self.log.iterdir():
             file.unlink()

@@ -71,6 +71,7 @@ class Tool:
         line.write(where)
         words = line.words(http=f"127.0.0.1:{triton.http}", grpc=f"127.0.0.1:{triton.grpc}")
         program = [self.peers / "perf_analyzer/perf_analyzer"] if side == "original" else [self.binary, "perf_analyzer", *(["--faithful"] if line.faithful else [])]
+        triton.revive()
         triton.forget()
         found = process([*program, *words], where, {"COLUMNS": "140", "HOME": str(where.parent)}, limit=40, apart=True)
         found.requests, found.port = triton.requests(), triton.grpc
@@ -79,8 +80,16 @@ class Tool:
 
     def compare(self, line: Line, a: Side, b: Side) -> list:
         if a.failed() or b.failed():
-            return ends(a, b)
+            return ends(a, b) + refusals(a, b)
         return requests(line, a, b) + written(line, a, b) + screens(a, b)
+
+
+def refusals(a: Side, b: Side) -> list:
+    """What is said of bad options, where both refuse the line."""
+    said = [re.search(pattern, s.errors, re.M) for s, pattern in ((a, r"^Error: (.*?)\.?$"), (b, r"^inferometer perf_analyzer: (.*?)\.?$"))]
+    if not all(said) or b.code != 3:
+        return []
+    return values("exit/words", *(s.group(1) for s in said))
 
 
 def counted(line: Line) -> bool:
@@ -89,10 +98,11 @@ def counted(line: Line) -> bool:
     return "--request-count" in line.words() and not drawn_lengths
 
 
-def drawn(line: Line) -> bool:
-    """Whether values of inputs are drawn by each tool."""
+def drawn(line: Line, side: Side) -> bool:
+    """Whether values of inputs are drawn by each tool. Strings are, even beside zeros."""
     words = line.words()
-    return "--input-data" not in words or "random" in words
+    strings = any(v[0] == "object" for rs in side.requests.values() for v in rs[0]["inputs"].values())
+    return "--input-data" not in words or "random" in words or "zero" in words and strings and "--string-data" not in words
 
 
 def requests(line: Line, a: Side, b: Side) -> list:
@@ -100,7 +110,8 @@ def requests(line: Line, a: Side, b: Side) -> list:
     if list(a.requests) != list(b.requests):
         return [Difference("request/models", list(a.requests), list(b.requests))]
     for name in a.requests:
-        left, right = ([plain(line, r) for r in s.requests[name]] for s in (a, b))
+        left, right = ([plain(r, drawn(line, a)) for r in s.requests[name]] for s in (a, b))
+        out += values(f"request/{name}/ids", *(ids(s.requests[name]) for s in (a, b)))
         if counted(line):
             if len(left) != len(right):
                 out.append(Difference(f"request/{name}/count", len(left), len(right)))
@@ -111,11 +122,17 @@ def requests(line: Line, a: Side, b: Side) -> list:
     return out
 
 
-def plain(line: Line, r: dict) -> dict:
+def ids(found: list) -> list:
+    """The first id of sequences, and whether there are gaps between them."""
+    numbers = sorted({r["correlation"] for r in found})
+    return [numbers[0], numbers[-1] - numbers[0] >= len(numbers)]
+
+
+def plain(r: dict, drawn_values: bool) -> dict:
     """A request without what each tool draws, and without ids of sequences, which threads hand out in any order."""
     inputs = {k: v for k, v in r["inputs"].items() if k not in ("START", "END", "READY", "CORRID")}  # made by the server from flags and ids
     r = {**r, "correlation": bool(r["correlation"]), "inputs": inputs}
-    if drawn(line):
+    if drawn_values:
         r["inputs"] = {k: [v[0], v[1]] for k, v in r["inputs"].items()}
     return r
 
@@ -125,9 +142,9 @@ def written(line: Line, a: Side, b: Side) -> list:
     out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
     for name in [n for n in left if n in right]:
         if name.endswith(".csv"):
-            out += [d for d in csv_file(line, name, left[name].read_text(), right[name].read_text()) if not (drawn(line) and line.server["kind"] == "stream") or d.place.endswith(("/header", "/rows", "/cells"))]
+            out += [d for d in csv_file(line, name, left[name].read_text(), right[name].read_text()) if not (drawn(line, a) and line.server["kind"] == "stream") or d.place.endswith(("/header", "/rows", "/cells"))]
         elif name.endswith(".json"):
-            out += export(line, *(loaded(s[name]) for s in (left, right)))
+            out += export(line, drawn(line, a), *(loaded(s[name]) for s in (left, right)))
     return out
 
 
@@ -166,7 +183,7 @@ def cell(place: str, column: str, a: str, b: str) -> list:
     return [] if same else [Difference(place, a, b)]
 
 
-def export(line: Line, a: object, b: object) -> list:
+def export(line: Line, drawn_values: bool, a: object, b: object) -> list:
     place = "file:export"
     if not isinstance(a, dict) or not isinstance(b, dict):
         return [Difference(f"{place}/form", *(s if isinstance(s, str) else "JSON" for s in (a, b)))]
@@ -180,7 +197,7 @@ def export(line: Line, a: object, b: object) -> list:
         if counted(line):
             out += values(f"{place}/requests", len(x["requests"]), len(y["requests"]))
             out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
-        if not drawn(line):
+        if not drawn_values:
             out += values(f"{place}/contents", *(sorted({canonical([r["request_inputs"], r["response_outputs"]]) for r in s["requests"]}) for s in (x, y)))
     return out
 

@@ -24,7 +24,9 @@ def line(seed: int, repository: int) -> Line:
     out = Line("perf_analyzer", seed)
     out.server = {"repository": repository, "kind": model.kind}
     protocol = "grpc" if model.kind == "stream" else rng.choice(["grpc", "http"])
-    out.flags = [["-m", model.name], ["-u", "{" + protocol + "}"]]
+    scheme = rng.choice(["http://", "grpc://", "https://"]) if rng.random() < 0.02 else ""
+    slash = "/" if rng.random() < 0.01 else ""
+    out.flags = [["-m", model.name], ["-u", scheme + "{" + protocol + "}" + slash]]
     if protocol == "grpc" or rng.random() < 0.5:
         out.flags.append(["-i", protocol if rng.random() < 0.9 else protocol.upper()])
     if model.kind == "stream" or protocol == "grpc" and rng.random() < 0.15:
@@ -36,8 +38,16 @@ def line(seed: int, repository: int) -> Line:
     data(rng, out, model)
     load(rng, out, model)
     extras(rng, out, model, protocol)
+    fresh(out, model)
     out.faithful = rng.random() < 0.4
     return out
+
+
+def fresh(out: Line, model) -> None:
+    """Has the strings of a line be its own: a cache may have those of the lines before, and strings that are drawn are new to it."""
+    words = out.words()
+    if model.kind in ("cached", "ensemble") and any(kind == "STRING" for _, kind, _, _ in model.inputs) and "data.json" not in words and "--string-data" not in words:
+        out.flags.append(["--string-data", f"s{out.seed}"])
 
 
 def shapes(rng: random.Random, out: Line, model) -> None:
@@ -143,14 +153,14 @@ def extras(rng: random.Random, out: Line, model, protocol: str) -> None:
             (0.45, lambda: ["-f", rng.choice(["out.csv", "latency.csv"])]),
             (0.35, lambda: ["--profile-export-file", "export.json"]),
             (0.15, lambda: ["--verbose-csv"]),
-            (0.12, lambda: ["--percentile", rng.choice(["95", "50", "99", "75", "90", "0", "100"])]),
-            (0.12, lambda: ["-b", rng.choice(["1", "2", "4", "9", "0"])]),
+            (0.12, lambda: ["--percentile", rng.choice(["95", "50", "99", "75", "90"] if rng.random() < 0.9 else ["0", "100", "-1", "99.5"])]),
+            (0.12, lambda: ["-b", rng.choice(["1", "2", "4"] if rng.random() < 0.85 else ["9", "0", "x"])]),
             (0.1, lambda: ["--warmup-request-count", "3"]),
             (0.1, lambda: ["-v"]),
             (0.08, lambda: ["--string-length", "5"] if rng.random() < 0.5 else ["--string-data", "abc"]),
             (0.07, lambda: ["--max-threads", rng.choice(["1", "4"])]),
             (0.07, lambda: ["--shared-memory", rng.choice(["none"])]),
-            (0.05, lambda: ["--request-parameter", rng.choice(["a:1:int", "b:x:string", "c:true:bool", "d:1"])]),
+            (0.05, lambda: ["--request-parameter", rng.choice(["a:1:int", "b:x:string", "c:true:bool"] if rng.random() < 0.85 else ["d:1", "e:x:int", ":1:int", "f:1:bool", "g:1.5:double"])]),
             (0.05, lambda: ["-H", "x-team:a"]),
             (0.05, lambda: ["-x", rng.choice(["1", "2", "7", ""])]),
             (0.05, lambda: ["--input-tensor-format", rng.choice(["json", "binary"])]),

@@ -76,7 +76,7 @@ func shorts(table []option, bundle string, next []string) (opts []given, taken i
 	for i := 0; i < len(bundle); i++ {
 		o := findShort(table, bundle[i])
 		if o == nil {
-			return nil, 0, usage("invalid option -- '%s'", printable(bundle[i:i+1]))
+			return nil, 0, usage("Invalid short option '-%s'", printable(bundle[i:i+1]))
 		}
 		if o.arg == "" {
 			opts = append(opts, given{o, ""})

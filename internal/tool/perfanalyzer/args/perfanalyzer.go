@@ -97,13 +97,15 @@ func Parse(args []string, files Files) (*Action, error) {
 	s := defaults(files)
 	opts, rest, wrong := getopt(s.options(), args)
 	for _, o := range opts {
+		if err := s.oneLoad(o.name()); err != nil {
+			return nil, err
+		}
 		if err := o.set(o.value); err != nil {
 			return nil, failed(o.option, err)
 		}
 		if s.version { // what follows is not looked at
 			return &Action{Version: true}, nil
 		}
-		s.twice = s.twice || s.given[o.name()] && isLoad(o.name())
 		s.given[o.name()] = true
 	}
 	switch {
@@ -154,7 +156,7 @@ func unknown(table []option, name string) error {
 	if n := nearest.Name(name, names); n != "" {
 		hint = "; did you mean '--" + n + "'?"
 	}
-	return usage("unrecognized option '--%s'%s", printable(name), hint)
+	return usage("Invalid long option '--%s'%s", printable(name), hint)
 }
 
 // printable is a piece of a command line that fits a line of text.

@@ -19,7 +19,7 @@ type settings struct {
 	version  bool
 
 	given map[string]bool // options, by their names
-	twice bool            // one that says what the load is was given before
+	mode  string          // of the load, if an option says it
 
 	url, metricsURL             string
 	metricsMS                   int64
@@ -37,6 +37,8 @@ type settings struct {
 	inputFormat, outputFormat   string
 	headers                     map[string]string
 	parameters                  map[string]any
+	parametersGiven             bool   // --request-parameter, of whatever type
+	badParameter                string // what is wrong with one
 	composing                   []string
 	signature                   string
 	intervals                   []plan.Duration

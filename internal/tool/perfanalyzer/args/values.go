@@ -229,38 +229,23 @@ func (s *settings) setParameter(value string) error {
 	if len(parts) != 3 {
 		return sentence("The value does not match <name:value:type>.")
 	}
-	v, err := parameter(parts[1], strings.ToLower(parts[2]))
-	if err != nil {
-		return err
-	}
-	s.parameters[parts[0]] = v
-	return nil
-}
-
-// parameter is a request parameter of a type.
-func parameter(text, kind string) (any, error) {
-	var v any
-	var err error
+	name, text, kind := parts[0], parts[1], strings.ToLower(parts[2])
+	s.parametersGiven = true
 	switch kind {
 	case "bool":
-		v, err = strconv.ParseBool(strings.ToLower(text))
-	case "int", "int64":
-		var n int64
-		n, err = strconv.ParseInt(text, 10, 64)
-		v = int(n)
-	case "uint", "uint64":
-		v, err = strconv.ParseUint(text, 10, 64)
-	case "double", "float":
-		v, err = decimal(text)
+		s.parameters[name] = text == "true"
+	case "int":
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			s.badParameter = fmt.Sprintf("Failed to parse --request-parameter. '%s' is not a value of type int.", printable(text))
+		}
+		s.parameters[name] = int(n)
 	case "string":
-		return text, nil
+		s.parameters[name] = text
 	default:
-		return nil, sentence("Unsupported type provided: '%s'. The available options are 'bool', 'int', 'uint', 'double', or 'string'.", printable(kind))
+		s.warn("--request-parameter %s has no effect: its type is none of bool, int and string", printable(value))
 	}
-	if err != nil {
-		return nil, sentence("'%s' is not a value of type %s.", printable(text), kind)
-	}
-	return v, nil
+	return nil
 }
 
 func (s *settings) setProtocol(value string) error {

@@ -45,9 +45,25 @@ func (s *settings) deprecatedLoad() bool { return s.given["-d"] || s.given["-t"]
 
 func (s *settings) periodic() bool { return s.given["--periodic-concurrency-range"] }
 
-// isLoad reports whether an option says what the load is.
-func isLoad(option string) bool {
-	return slices.Contains([]string{"--concurrency-range", "--periodic-concurrency-range", "--request-rate-range", "--request-intervals", "--fixed-schedule", "--session-concurrency"}, option)
+// modes are the options that say what the load is, with the names that messages have for it.
+func modes() map[string]string {
+	return map[string]string{
+		"--concurrency-range": "Concurrency", "--request-rate-range": "RequestRate", "--request-intervals": "CustomIntervals",
+		"--periodic-concurrency-range": "PeriodicConcurrency", "--session-concurrency": "SessionConcurrency", "--fixed-schedule": "FixedSchedule",
+	}
+}
+
+// oneLoad takes note of an option that says what the load is. There is one, once.
+func (s *settings) oneLoad(option string) error {
+	mode := modes()[option]
+	switch {
+	case mode == "":
+	case s.mode != "":
+		return usage("Cannot use both %s and %s inference load modes.", s.mode, mode)
+	default:
+		s.mode = mode
+	}
+	return nil
 }
 
 // What --max-threads is where it is not given.
@@ -107,25 +123,19 @@ func (s *settings) basics() []rule {
 		{s.zero && len(s.data) > 0, "The -z flag cannot be set when --data-directory is provided."},
 		{a.Async && a.Sync, "Cannot specify --async and --sync simultaneously."},
 		{a.Streaming && a.Sync, "can not use streaming with synchronous API"},
-		{len(s.parameters) > 0 && !a.GRPC, "The --request-parameter option is currently only supported by gRPC protocol."},
+		{s.parametersGiven && !a.GRPC, "The --request-parameter option is currently only supported by gRPC protocol."},
+		{s.badParameter != "", s.badParameter},
 	}
 }
 
 func (s *settings) loads() []rule {
 	a := &s.action
 	concurrency, rate := s.given["--concurrency-range"], s.given["--request-rate-range"]
-	modes := 0
-	for _, on := range []bool{s.periodic(), concurrency, rate, s.intervals != nil, s.schedule, s.sessions > 0} {
-		if on {
-			modes++
-		}
-	}
 	endless := a.Concurrency.End == 0 || a.Rate.End == 0
 	return []rule{
 		{concurrency && s.deprecatedLoad(), "Cannot use deprecated options with --concurrency-range."},
 		{rate && s.deprecatedLoad(), "Cannot use concurrency options with --request-rate-range."},
 		{s.intervals != nil && s.deprecatedLoad(), "Cannot use deprecated options with --request-intervals."},
-		{modes > 1 || s.twice, "Cannot specify more then one inference load mode. Please choose only one of the following modes: --concurrency-range, --periodic-concurrency-range, --request-rate-range, --request-intervals, --fixed-schedule, or --session-concurrency."},
 		{s.schedule && len(s.data) == 0, "When using `--fixed-schedule`, you must provide a dataset using `--input-data`."},
 		{s.schedule && a.RequestCount > 0, "Cannot specify `--request-count` when using `--fixed-schedule`. The request count will be equal to the number of requests in the input data minus the warmup request count."},
 		{s.periodic() && !a.Streaming, "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},

@@ -64,15 +64,17 @@ class Model:
         self.name, self.kind, self.inputs, self.batch = name, kind, inputs, batch  # inputs: (name, type, dims, optional)
 
 
-def tensors(word: str, found: list) -> str:
+def tensors(word: str, found: list, ragged: bool = False) -> str:
     def one(name: str, kind: str, dims: list, optional: bool) -> str:
         more = " optional: true" if optional and word == "input" else ""
+        if dims == [-1] and ragged and word == "input":
+            more += " allow_ragged_batch: true"
         return f'{{ name: "{name}" data_type: TYPE_{kind} dims: {dims}{more} }}'
     return f"{word} [ {', '.join(one(*t) for t in found)} ]\n"
 
 
 def config(where: Path, model: Model, outputs: list, more: str, versions: tuple = (1,), code: str = CODE, sleep: int = 3) -> None:
-    text = f'name: "{model.name}"\nmax_batch_size: {model.batch}\n' + tensors("input", model.inputs) + tensors("output", outputs) + more
+    text = f'name: "{model.name}"\nmax_batch_size: {model.batch}\n' + tensors("input", model.inputs, ragged=model.batch == 8) + tensors("output", outputs) + more
     if code:
         text += f'backend: "python"\ninstance_group [ {{ count: 1 kind: KIND_CPU }} ]\nparameters {{ key: "sleep" value {{ string_value: "{sleep}" }} }}\n'
     for version in versions:
@@ -89,7 +91,7 @@ def make(seed: int, where: Path) -> list:
     out = []
 
     def plain(name: str, kind: str = "plain", more: str = "", versions: tuple = (1,)) -> Model:
-        inputs = [(f"I{i}", rng.choice(TYPES), rng.choice([[1], [4], [2, 3], [-1]]), i > 0 and rng.random() < 0.25) for i in range(rng.choice([1, 1, 2, 3]))]
+        inputs = [(f"I{i}", rng.choice(TYPES), rng.choice([[1], [4], [2, 3], [-1], [-1], [2, -1]]), i > 0 and rng.random() < 0.25) for i in range(rng.choice([1, 1, 2, 3]))]
         model = Model(name, kind, inputs, rng.choice([0, 0, 4, 8]))
         if model.batch and rng.random() < 0.4 and not more:
             more = "dynamic_batching { max_queue_delay_microseconds: 500 }\n"

@@ -142,16 +142,17 @@ func (t *job) idleShapes() {
 }
 
 // sequences settles what is otherwise for a model that keeps state over sequences: it is asked
-// asynchronously unless that is ruled out, and where requests wait for the one before them, no
-// more can be in flight than there are sequences.
+// asynchronously unless that is ruled out. Where requests wait for the one before them in their
+// sequence, no more are in flight than there are sequences; those that wait have no slot of the
+// threads, or a sequence that the server holds back would keep the one from its end that it waits for.
 func (t *job) sequences() {
 	a, st, q := t.action, &t.plan.Stages[0], t.plan.Data.Tensors.Sequences
 	if !a.Sync {
 		a.Async, t.plan.Measurement.ThroughputAlone = true, true
 		st.MaxInFlight = 0
 	}
-	if q.Serial && (st.MaxInFlight == 0 || st.MaxInFlight > q.Live) {
-		st.MaxInFlight = q.Live
+	if q.Serial && st.MaxInFlight >= q.Live {
+		st.MaxInFlight = 0
 	}
 }
 

@@ -139,7 +139,13 @@ def plain(r: dict, drawn_values: bool) -> dict:
 
 def written(line: Line, a: Side, b: Side) -> list:
     left, right = ({k: v for k, v in files(s.where).items() if k not in line.files} for s in (a, b))
-    out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
+    out = []
+    for name in [n for n in left if "_v-1." in n and n not in right]:
+        match = next((n for n in right if n not in left and n.startswith(name.split("_v-1.")[0] + "_v")), None)
+        if match:
+            out.append(Difference("files/version", name, match))
+            left[match] = left.pop(name)
+    out += [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
     for name in [n for n in left if n in right]:
         if name.endswith(".csv"):
             out += [d for d in csv_file(line, name, left[name].read_text(), right[name].read_text()) if not (drawn(line, a) and line.server["kind"] == "stream") or d.place.endswith(("/header", "/rows", "/cells"))]
@@ -159,7 +165,7 @@ def csv_file(line: Line, name: str, a: str, b: str) -> list:
     out = []
     for x, y in zip(left[1:], right[1:]):
         for column, p, q in zip(left[0], x, y):
-            out += cell(f"{place}/{column}", column, p, q)
+            out += late_end(line, cell(f"{place}/{column}", column, p, q))
         if len(x) != len(y):
             out.append(Difference(f"{place}/cells", len(x), len(y)))
     return out
@@ -183,6 +189,26 @@ def cell(place: str, column: str, a: str, b: str) -> list:
     return [] if same else [Difference(place, a, b)]
 
 
+def late_end(line: Line, found: list) -> list:
+    """Of a number of requests, a rate that is what it is because the original looks once a second whether they have ended."""
+    words = line.words()
+    if not found or not found[0].place.endswith(("Inferences/Second", "Response Throughput")) or "--request-count" not in words:
+        return found
+    d = found[0]
+    sent = float(words[words.index("--request-count") + 1]) * (float(words[words.index("-b") + 1]) if "-b" in words else 1)
+    later = sent / float(d.original) - sent / float(d.ours) if float(d.original) and float(d.ours) else 0
+    return [Difference(d.place + "/late-end", d.original, d.ours)] if 0 < later < 2 else found
+
+
+def joined(value: object) -> object:
+    """A tensor of an export with its strings as the original puts them behind one another."""
+    if isinstance(value, dict):
+        return {k: joined(v) for k, v in value.items()}
+    if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+        return value[0] + "".join(len(v.encode()).to_bytes(4, "little").decode("latin-1") + v for v in value[1:])
+    return [joined(v) for v in value] if isinstance(value, list) else value
+
+
 def export(line: Line, drawn_values: bool, a: object, b: object) -> list:
     place = "file:export"
     if not isinstance(a, dict) or not isinstance(b, dict):
@@ -198,8 +224,17 @@ def export(line: Line, drawn_values: bool, a: object, b: object) -> list:
             out += values(f"{place}/requests", len(x["requests"]), len(y["requests"]))
             out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
         if not drawn_values:
-            out += values(f"{place}/contents", *(sorted({canonical([r["request_inputs"], r["response_outputs"]]) for r in s["requests"]}) for s in (x, y)))
+            out += contents(place, x["requests"], y["requests"])
     return out
+
+
+def contents(place: str, a: list, b: list) -> list:
+    """What requests of exports carried, of each kind one."""
+    left, right = ([[r["request_inputs"], r["response_outputs"]] for r in s] for s in (a, b))
+    kinds = [sorted(set(map(canonical, s))) for s in (left, right)]
+    if kinds[0] != kinds[1] and kinds[0] == sorted({canonical(joined(r)) for r in right}):
+        return [Difference(f"{place}/strings", kinds[0], kinds[1])]
+    return values(f"{place}/contents", *kinds)
 
 
 def shape(screen: str) -> list:
@@ -216,8 +251,18 @@ def screens(a: Side, b: Side) -> list:
     """Lines that ours lacks on either stream, and lines of its report that the original does not print."""
     left, right = shape(a.screen), shape(b.screen)
     more = set(shape(b.errors))
-    out = [Difference("screen/missing", row, MISSING) for row in dict.fromkeys(left + shape(a.errors)) if row not in right and row not in more]
+    unversioned = [row.replace("version: -N", "version: N") for row in left]
+    if unversioned != left and all(row in right for row in unversioned if row not in left):
+        row = next(row for row in left if row not in unversioned)
+        return [Difference("screen/version", row, row.replace("-N", "N"))] + rows_of(unversioned, right, shape(a.errors), more)
+    return rows_of(left, right, shape(a.errors), more)
+
+
+def rows_of(left: list, right: list, errors: list, more: set) -> list:
+    """The differences of two screens, given what stands on standard error too."""
+    out = [Difference("screen/missing", row, MISSING) for row in dict.fromkeys(left + errors) if row not in right and row not in more]
     out += [Difference("screen/more", MISSING, row) for row in dict.fromkeys(right) if row not in left]
     if not out and left != right:
-        out.append(Difference("screen/order", left, right))
+        once = [row for i, row in enumerate(left) if i == 0 or row != left[i - 1] or not row.startswith("Request ")]
+        out.append(Difference("screen/twice" if once == right else "screen/order", left, right))
     return out

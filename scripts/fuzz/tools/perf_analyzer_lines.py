@@ -39,6 +39,7 @@ def line(seed: int, repository: int) -> Line:
     load(rng, out, model)
     extras(rng, out, model, protocol)
     fresh(out, model)
+    odder(rng, out)
     out.faithful = rng.random() < 0.4
     return out
 
@@ -52,8 +53,29 @@ def fresh(out: Line, model) -> None:
 
 def shapes(rng: random.Random, out: Line, model) -> None:
     for name, _, dims, _ in model.inputs:
-        if -1 in dims and rng.random() < 0.9:
-            out.flags.append(["--shape", f"{name}:3"])
+        if -1 in dims and rng.random() < 0.93:
+            out.flags.append(["--shape", f"{name}:{','.join(str(3 if d < 0 else d) for d in dims)}"])
+
+
+LONG = {"-p": "--measurement-interval", "-s": "--stability-percentage", "-l": "--latency-threshold", "-a": "--async"}
+SHORTER = {"--measurement-mode": "--measurement-m", "--percentile": "--perc", "--verbose-csv": "--verb", "--max-trials": "--max-tr", "--profile-export-file": "--prof", "--max-threads": "--max"}
+READ = ("--request-count", "--input-data", "--string-data", "--sequence-length", "--sequence-length-variation")  # by the comparison
+
+
+def odder(rng: random.Random, out: Line) -> None:
+    """Other ways to say the same, options given twice, and those of old."""
+    for f in out.flags:
+        if f[0] in LONG and rng.random() < 0.2:
+            f[0] = LONG[f[0]]
+        elif f[0] in SHORTER and rng.random() < 0.1:
+            f[0] = SHORTER[f[0]]
+        if len(f) == 2 and f[0].startswith("--") and f[0] not in READ and rng.random() < 0.1:
+            f[:] = [f"{f[0]}={f[1]}"]
+    if rng.random() < 0.04:
+        out.flags.append(list(rng.choice(out.flags)))
+    if rng.random() < 0.03:
+        out.flags.append(rng.choice([["-z"], ["-t", "2"], ["-c", "2"], ["-d"], ["-v", "-v"][:1], ["--version"], ["--help"], ["stray"], ["-q"], ["--collect-metrics"], ["--enable-mpi"],
+                                     ["--model-signature-name", "x"], ["--streaming"], ["-i", "rpc"], ["--max-threads", "0"], ["--request-count", "0"], ["-p", "0"], ["-s", "x"], ["-s", "-1"]]))
 
 
 def value(rng: random.Random, kind: str) -> object:
@@ -67,7 +89,9 @@ def value(rng: random.Random, kind: str) -> object:
 
 
 def data(rng: random.Random, out: Line, model) -> None:
-    how = pick(rng, {"file": 60, "zero": 15, "random": 8, "none": 17})
+    how = pick(rng, {"file": 58, "directory": 3, "zero": 15, "random": 8, "none": 17})
+    if how == "directory":
+        directory(rng, out, model)
     if how in ("zero", "random"):
         out.flags.append(["--input-data", how])
     if how != "file":
@@ -95,6 +119,25 @@ def data(rng: random.Random, out: Line, model) -> None:
     text = json.dumps(content)
     out.files["data.json"] = ("\ufeff" + text) if rng.random() < 0.02 else text
     out.flags.append(["--input-data", "data.json"])
+    if rng.random() < 0.04:
+        out.files["more.json"] = json.dumps({"data": list(reversed(content["data"]))})
+        out.flags.append(["--input-data", "more.json"])
+
+
+SIZES = {"BOOL": 1, "INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "FP16": 2, "INT32": 4, "UINT32": 4, "FP32": 4, "INT64": 8, "UINT64": 8, "FP64": 8}
+
+
+def directory(rng: random.Random, out: Line, model) -> None:
+    """A file for each input, and now and then one for an output, one too short, or one for nothing."""
+    for name, kind, dims, _ in model.inputs:
+        n = 1
+        for d in dims:
+            n *= 3 if d < 0 else d
+        body = b"".join(b"word %d\n" % i for i in range(n)) if kind == "STRING" else bytes([1, *[0] * (SIZES[kind] - 1)]) * n
+        out.files[f"tensors/{name}"] = "base64:" + base64.b64encode(body[1:] if rng.random() < 0.05 else body).decode()
+    if rng.random() < 0.1:
+        out.files["tensors/" + rng.choice(["O0", "NOPE"])] = "x"
+    out.flags.append([rng.choice(["--input-data", "--input-data", "--data-directory"]), "tensors"])
 
 
 def odd(rng: random.Random, kind: str, numbers: list, dims: list) -> object:
@@ -120,9 +163,9 @@ def load(rng: random.Random, out: Line, model) -> None:
     if kind in ("concurrency", "both"):
         out.flags.append(["--concurrency-range", rng.choice(["1", "2", "3", "4"])])
     if kind == "range":
-        out.flags.append(["--concurrency-range", rng.choice(["1:2", "1:3:2", "2:4:2", "1:2:1", "2:3"] if rng.random() < 0.9 else ["3:1", "0:2"])])
+        out.flags.append(["--concurrency-range", rng.choice(["1:2", "1:3:2", "2:4:2", "1:2:1", "2:3"] if rng.random() < 0.9 else ["3:1", "0:2", "1:3:0", "x", "1:2:3:4", "2:0"])])
     if kind in ("rate", "both"):
-        out.flags.append(["--request-rate-range", rng.choice(["20", "30.5", "10:20:10", "40"])])
+        out.flags.append(["--request-rate-range", rng.choice(["20", "30.5", "10:20:10", "40"] if rng.random() < 0.93 else ["0", "-5", "20:10", "x"])])
         if rng.random() < 0.3:
             out.flags.append(["--request-distribution", rng.choice(["poisson", "constant"])])
     if kind == "intervals":
@@ -134,16 +177,17 @@ def load(rng: random.Random, out: Line, model) -> None:
     if ends == "count" and kind not in ("range",):
         out.flags.append(["--request-count", rng.choice(["5", "8", "40"] if kind not in ("rate", "intervals") or rng.random() < 0.1 else ["40", "50"])])
     elif ends == "counted-windows":
-        out.flags += [["--measurement-mode", "count_windows"], ["--measurement-request-count", "10"], ["-s", "999"]]
+        out.flags += [["--measurement-mode", "count_windows"], ["--measurement-request-count", "10"], ["-s", "99999"]]
     else:
-        out.flags += [["-p", rng.choice(["300", "500"])], ["-s", "999"]]
+        waits = model.kind == "sequence" and kind in ("rate", "intervals")  # for one another: windows with few requests
+        out.flags += [["-p", rng.choice(["300", "500"] if not waits else ["800"])], ["-s", "99999"]]
     if model.kind == "sequence":
         if rng.random() < 0.7:
             out.flags.append(["--sequence-length", rng.choice(["2", "4"])])
         if rng.random() < 0.3:
             out.flags.append(["--sequence-length-variation", "0"])
         if rng.random() < 0.3:
-            out.flags.append(["--sequence-id-range", rng.choice(["100:110", "5", "100:103"])])
+            out.flags.append(["--sequence-id-range", rng.choice(["100:110", "5", "100:103"] if rng.random() < 0.9 else ["0", "10:5", "x"])])
         if rng.random() < 0.2:
             out.flags.append(["--num-of-sequences", "3"])
 
@@ -160,6 +204,7 @@ def extras(rng: random.Random, out: Line, model, protocol: str) -> None:
             (0.08, lambda: ["--string-length", "5"] if rng.random() < 0.5 else ["--string-data", "abc"]),
             (0.07, lambda: ["--max-threads", rng.choice(["1", "4"])]),
             (0.07, lambda: ["--shared-memory", rng.choice(["none"])]),
+            (0.02, lambda: ["--output-shared-memory-size", rng.choice(["1000", "100000"])]),
             (0.05, lambda: ["--request-parameter", rng.choice(["a:1:int", "b:x:string", "c:true:bool"] if rng.random() < 0.85 else ["d:1", "e:x:int", ":1:int", "f:1:bool", "g:1.5:double"])]),
             (0.05, lambda: ["-H", "x-team:a"]),
             (0.05, lambda: ["-x", rng.choice(["1", "2", "7", ""])]),

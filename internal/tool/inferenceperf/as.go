@@ -42,10 +42,12 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	o := &a.Options
 	a.Plan, o.Dir, o.Prefix, o.TokenizerGiven = s.Plan, s.Out, "", !s.Plan.Tokenizer.StandIn()
 	o.UserSessions = s.Plan.Data.SharedPrefix.MultiTurn || s.Plan.Data.Source == plan.SourceConversationReplay
-	o.Goodput = map[string]float64{}
 	for name, metric := range args.Objectives() {
 		for _, slo := range s.Plan.Goodput {
 			if slo.Metric == metric {
+				if o.Goodput == nil {
+					o.Goodput = map[string]float64{}
+				}
 				o.Goodput[name] = time.Duration(slo.Max).Seconds()
 			}
 		}

@@ -16,6 +16,7 @@ func TestAccepted(t *testing.T) {
 		{"circuit_breakers: [{name: a, colour: red, metrics: {matches: [x]}, triggers: [{type: consecutive, threshold: 1}]}]", "circuit_breakers[0].colour is not known and has no effect"},
 		{"circuit_breakers: [{name: a, metrics: {matches: [x], rule: y}, triggers: [{type: consecutive, threshold: 1}]}]", `circuit_breakers[0].metrics.rule is not known and has no effect (did you mean "rules"?)`},
 		{"circuit_breakers: [{name: a, metrics: {matches: [x]}, triggers: [{type: consecutive, threshold: 1, more: 2}]}]", "circuit_breakers[0].triggers[0].more is not known"},
+		{"report: {goodput: {constraints: {tftt: 1}}}", `report.goodput.constraints.tftt is not known and has no effect (did you mean "ttft"?)`},
 		{"metrics: {type: prometheus}", "metrics.type prometheus collects nothing"},
 		{"data: {type: random, input_distribution: {}, output_distribution: {}, multimodal: {image: {count: {type: fixed, mean: 1}}}}", "data.multimodal has no effect: data.type is random"},
 		{"data: {type: shared_prefix, shared_prefix: {multimodal: {audio: {}}}, multimodal: {image: {resolutions: 720p}}}", "data.multimodal.image.count is missing: none are sent"},

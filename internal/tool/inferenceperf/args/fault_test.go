@@ -28,7 +28,7 @@ load:
 server:
   type: vllm
 report:
-  goodput: {constraints: {tftt: 1}}
+  goodput: {constraints: {ttft: 0}}
   request_lifecycle: {percentiles: [50, 101]}
 storage: {s3: {}}
 circuit_breakers: [{name: slow, metrics: {matches: [a]}, triggers: []}]
@@ -52,7 +52,7 @@ c.yml:11:44: load.stages[2].num_requests: does not apply to load.type constant (
 c.yml:12:3: load.num_requests: unknown key (did you mean "load.sweep.num_requests"?)
 c.yml:13:22: load.circuit_breakers[0]: there is no breaker "slwo" (did you mean "slow"?)
 c.yml:15:3: server.base_url: is missing
-c.yml:17:33: report.goodput.constraints.tftt: unknown objective (did you mean "ttft"?)
+c.yml:17:33: report.goodput.constraints.ttft: must be more than 0, is "0"
 c.yml:18:41: report.request_lifecycle.percentiles[1]: must be at most 100, is "101"
 c.yml:19:11: storage.s3: unknown key (storage has local_storage, google_cloud_storage, simple_storage_service)`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {

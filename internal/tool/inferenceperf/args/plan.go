@@ -338,11 +338,11 @@ func Objectives() map[string]string {
 func (b *builder) goodput() {
 	limits := map[string]float64{}
 	known := Objectives()
-	if c := b.at("report.goodput.constraints"); c != nil {
-		b.action.Options.Goodput = limits
+	if c := b.at("report.goodput.constraints"); c != nil && len(c.names) > 0 {
+		b.action.Options.Goodput = limits // without one that is known, every response is good, as in the original
 		for _, name := range c.names {
 			if known[name] == "" {
-				b.fault(join("report.goodput.constraints", name), "unknown objective",
+				b.note("%s is not known and has no effect (%s)", join("report.goodput.constraints", clip(name)),
 					suggestion(name, slices.Sorted(maps.Keys(known)), "one of ttft, tpot, itl, ntpot, request_latency"))
 				continue
 			}

@@ -216,6 +216,12 @@ func TestGoodput(t *testing.T) {
 	if diff := cmp.Diff(want, g); diff != "" {
 		t.Error("faithful: ", diff)
 	}
+	// Objectives of which none is known keep nothing out.
+	o.Goodput = map[string]float64{}
+	want = &Goodput{Good: 3, Total: 3, Tokens: 35, Seconds: 0.42}
+	if diff := cmp.Diff(want, summary(t, o, recs...).Goodput); diff != "" {
+		t.Error(diff)
+	}
 	if g := summary(t, options(t), recs...).Goodput; g != nil {
 		t.Errorf("goodput without objectives: %+v", g)
 	}

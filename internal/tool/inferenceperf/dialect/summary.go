@@ -103,7 +103,7 @@ func (f *Fold) SummaryAt(scope Scope, percentiles []float64) (*Summary, error) {
 	}
 	s.Seconds, s.SendDuration = (end - start).Seconds(), (lastStart - start).Seconds()
 	s.Failures = merged(buckets, f.opt.MaxMessages)
-	if len(f.opt.Goodput) > 0 {
+	if f.opt.Goodput != nil {
 		s.Goodput = f.goodput(s, buckets, (okEnd - okStart).Seconds())
 	}
 	return s, s.distributions(buckets, percentiles)

@@ -175,6 +175,39 @@ func TestEventsOfSeveralTokens(t *testing.T) {
 	}
 }
 
+// A response in a single event has a time to first token in the original where its tokenizer
+// finds two tokens in it, whatever the server counts.
+// differs: ip-one-token
+func TestSingleEvent(t *testing.T) {
+	for _, c := range []struct {
+		faithful, tokenizer bool
+		local               int
+		first               int64
+		gaps                int64
+	}{
+		{false, true, 1, 1, 0}, {false, true, 2, 1, 0},
+		{true, true, 1, 0, 0}, {true, true, 3, 1, 2},
+		{true, false, 3, 0, 0}, {true, true, -1, 0, 0},
+	} {
+		o := options(t)
+		o.Faithful, o.Tokenizer = c.faithful, c.tokenizer
+		rec := streamed(0, 0, 100*ms)
+		rec.Out.Local = c.local
+		s := summary(t, o, rec)
+		if count(s.TTFT) != c.first || count(s.ITL) != c.gaps {
+			t.Errorf("%+v: %d times to first token, %d between tokens", c, count(s.TTFT), count(s.ITL))
+		}
+	}
+}
+
+// count is how many samples a distribution has.
+func count(d *Dist) int64 {
+	if d == nil {
+		return 0
+	}
+	return d.N
+}
+
 // differs: ip-mismatches
 func TestTokenCounts(t *testing.T) {
 	rec := streamed(0, 0, 100*ms, 200*ms)

@@ -101,13 +101,17 @@ func (o *Options) Measure(rec *record.Record, v *Values) {
 
 // tokenTimes finds the moments of the tokens.
 func (o *Options) tokenTimes(rec *record.Record, v *Values) {
+	single := o.Faithful && o.Tokenizer && rec.Out.Local > 0 && o.tokenEvents(rec) == 1
 	for i := range rec.Events {
 		e := &rec.Events[i]
-		if !o.token(e.Label) || e.Text == 0 && e.Tokens <= 0 {
+		if !o.tokens(e) {
 			continue
 		}
 		n := max(e.Tokens, 1) // where nobody knows, an event is a token
-		if o.Faithful && !o.Tokenizer {
+		switch {
+		case single:
+			n = rec.Out.Local // all the text is in it, and the original asks its tokenizer alone
+		case o.Faithful && !o.Tokenizer:
 			n = 1
 		}
 		at := rec.Marks[e.Mark].At()
@@ -125,6 +129,21 @@ func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 	if t := rec.Tail; t != nil && t.Events > 0 {
 		v.Tail, v.Span = t, t.Last-v.TokenTimes[0]
 	}
+}
+
+// tokenEvents is how many events carry tokens.
+func (o *Options) tokenEvents(rec *record.Record) (n int) {
+	for i := range rec.Events {
+		if o.tokens(&rec.Events[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// tokens reports whether an event carries tokens.
+func (o *Options) tokens(e *record.Event) bool {
+	return o.token(e.Label) && (e.Text > 0 || e.Tokens > 0)
 }
 
 // token reports whether events of a label are tokens. The original knows visible text

@@ -54,9 +54,15 @@ class Tool:
         return found
 
     def compare(self, line: Line, a: Side, b: Side) -> list:
-        if a.failed() or b.failed():
-            return ends(a, b)
-        return requests(line, a, b) + written(line, a, b) + screens(a, b)
+        found = ends(a, b)
+        if a.failed() or b.failed() and not reports(b):
+            return found
+        return found + requests(line, a, b) + written(line, a, b) + screens(a, b)
+
+
+def reports(side: Side) -> bool:
+    """Whether a run came to its reports: ours ends with 1 where nothing was answered."""
+    return side.code == 1 and any(name.endswith("_lifecycle_metrics.json") for name in files(side.where))
 
 
 def tree(settings: list) -> dict:
@@ -77,11 +83,21 @@ def requests(line: Line, a: Side, b: Side) -> list:
     out = multisets("request/other", *others) if set(others[0]) != set(others[1]) else []
     out += multisets("request/path", *([r.path for r in p] for p in posts)) + headers(posts)
     bodies = [[masked(r.json) for r in p] for p in posts]
-    if "=load.base_seed" not in line.words() and "fixed" not in line.text():
+    if drawn(line, "data.output_distribution"):
         for body in bodies[0] + bodies[1]:
             if isinstance(body, dict) and "max_tokens" in body:
-                body["max_tokens"] = 0  # drawn by each from a seed of its own
+                body["max_tokens"] = 0
     return out + multisets("request/body", *bodies)
+
+
+def drawn(line: Line, name: str) -> bool:
+    """Whether each draws the lengths of a distribution from a seed of its own."""
+    settings = {f[0][1:]: f[1] for f in line.flags if f[0].startswith("=")}
+    found = settings.get(name)
+    if not isinstance(found, dict) or "load.base_seed" in settings or "data.trace.file" in settings:
+        return False
+    kind = found.get("type", "normal")
+    return kind != "fixed" and (kind == "uniform" or found.get("std_dev", 1) != 0)
 
 
 def written(line: Line, a: Side, b: Side) -> list:
@@ -101,18 +117,44 @@ def stage(name: str) -> str:
 
 
 def entries(line: Line, a: list, b: list) -> list:
-    """Reports of single requests: how many, and their keys."""
+    """Reports of single requests: how many, their keys, and what they say beside times."""
     if len(a) != len(b):
         return [Difference("file:per_request/length", len(a), len(b))]
     keys = [sorted({k for e in side for k in e}) for side in (a, b)]
     out = [Difference("file:per_request/keys", *keys)] if keys[0] != keys[1] else []
     info = [sorted({k for e in side for k in (e.get("info") or {})}) for side in (a, b)]
-    return out + ([Difference("file:per_request/info-keys", *info)] if info[0] != info[1] else [])
+    if info[0] != info[1]:
+        out.append(Difference("file:per_request/info-keys", *info))
+    for name, of in (("error", error), ("chunks", chunks), ("usage", usage), ("output_tokens", output_tokens)):
+        out += multisets(f"file:per_request/{name}", *([of(e) for e in side] for side in (a, b)))
+    return out
+
+
+def error(entry: dict) -> str:
+    return (entry.get("error") or {}).get("error_type", "none")
+
+
+def metrics(entry: dict) -> dict:
+    return (entry.get("info") or {}).get("response_metrics") or {}
+
+
+def chunks(entry: dict) -> object:
+    """The chunks of a streamed response, of which each has a time."""
+    found = metrics(entry)
+    return [found.get("response_chunks"), len(found.get("chunk_times") or [])]
+
+
+def usage(entry: dict) -> object:
+    return metrics(entry).get("server_usage")
+
+
+def output_tokens(entry: dict) -> object:
+    return metrics(entry).get("output_tokens")
 
 
 def kind_of_report(line: Line):
     """How each place of a lifecycle report is compared."""
-    drawn = line.by == "count" and "fixed" not in line.text() and "=load.base_seed" not in line.words()
+    other = drawn(line, "data.input_distribution")
 
     def number(a: object, b: object) -> bool:
         return isinstance(a, (int, float)) and isinstance(b, (int, float))
@@ -143,7 +185,7 @@ def kind_of_report(line: Line):
         if "request_size_bytes" in parts:
             return "type"
         if "prompt_tokens" in parts or "prompt_len" in parts:
-            return "type" if drawn else length
+            return "type" if other else length
         return "exact"
     return kind
 

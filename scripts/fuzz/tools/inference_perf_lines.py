@@ -19,7 +19,7 @@ def pick(rng: random.Random, weights: dict):
 def line(seed: int, schema: dict) -> Line:
     rng = random.Random(seed)
     out = Line("inference-perf", seed, by="count")
-    out.faithful = rng.random() < 0.25
+    out.faithful = rng.random() < 0.4
     put = lambda name, value: out.flags.append(["=" + name, value])
     api = pick(rng, {"completion": 50, "chat": 50})  # the server does not speak Anthropic's protocol
     put("api.type", api)
@@ -53,13 +53,28 @@ def distribution(rng: random.Random, low: int, high: int) -> dict:
     out = {"type": kind, "min": low, "max": high, "mean": (low + high) // 2, "std_dev": 0 if kind == "fixed" else (high - low) // 4}
     if rng.random() < 0.3:
         out.pop("type")
+    if rng.random() < 0.05:
+        out["mean"] = rng.choice([low - 2, high + 5])
     return out
+
+
+def trace(rng: random.Random) -> str:
+    """A trace of Azure's: when each request came, and how long it and its answer were."""
+    at, rows = 0.0, []
+    for _ in range(rng.choice([3, 5, 9])):
+        rows.append(f"2023-11-16 18:17:{3 + at:010.7f},{rng.choice([5, 9, 22, 40])},{rng.choice([2, 5, 12])}")
+        at += rng.choice([0, 0.05, 0.2, 0.4])
+    head = ["TIMESTAMP,ContextTokens,GeneratedTokens"] if rng.random() < 0.8 else []
+    return "\n".join(head + rows) + "\n"
 
 
 def data(rng: random.Random, out: Line, put, api: str) -> None:
     kind = pick(rng, {"random": 35, "synthetic": 20, "shared_prefix": 22, "mock": 10, "shareGPT": 8, "conversation_replay": 3, "synthetic_agentic": 1})
     put("data.type", kind)
-    if kind in ("random", "synthetic"):
+    if kind == "random" and rng.random() < 0.15:
+        out.files["trace.csv"] = trace(rng)
+        put("data.trace.file", "trace.csv")
+    elif kind in ("random", "synthetic"):
         put("data.input_distribution", distribution(rng, 5, 40))
         put("data.output_distribution", distribution(rng, 2, 12))
     elif kind == "shared_prefix":
@@ -85,7 +100,11 @@ def data(rng: random.Random, out: Line, put, api: str) -> None:
 
 
 def load(rng: random.Random, out: Line, put) -> None:
-    kind = pick(rng, {"constant": 40, "poisson": 20, "concurrent": 40})
+    traced = "trace.csv" in out.files
+    kind = pick(rng, {"constant": 40, "poisson": 20, "concurrent": 40, "trace_replay": 60 if traced else 2})
+    if kind == "trace_replay":
+        out.files.setdefault("trace.csv", trace(rng))
+        put("load.trace.file", "trace.csv")
     stages = rng.choice([1, 1, 1, 2])
     put("load.type", kind)
     if kind == "concurrent":
@@ -105,7 +124,8 @@ def load(rng: random.Random, out: Line, put) -> None:
 def report(rng: random.Random, put) -> None:
     for name, values, chance in (("request_lifecycle.per_request", [True], 0.4), ("request_lifecycle.per_stage", [False], 0.1), ("request_lifecycle.summary", [False], 0.05),
                                  ("request_lifecycle.percentiles", [[50, 99], [0.1, 100], []], 0.1), ("request_lifecycle.use_server_output_tokens", [True], 0.1),
-                                 ("goodput.constraints", [{"ttft": 1.0}, {"request_latency": 0.001}, {"tpot": 0.5, "itl": 0.5}], 0.15)):
+                                 ("goodput.constraints", [{"ttft": 1.0}, {"request_latency": 0.001}, {"tpot": 0.5, "itl": 0.5}, {"nonsense": 1.0}, {"ntpot": 0.2, "e2e": 3}], 0.2),
+                                 ("request_lifecycle.per_request_fields", [{"computed_metrics": True}, {"response": False, "request": False}, {"info": False}, {"response_chunks": False}], 0.1)):
         if rng.random() < chance:
             put("report." + name, rng.choice(values))
 

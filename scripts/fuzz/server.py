@@ -180,7 +180,7 @@ class Answer:
         kind = self.is_["get"]
         if kind == "404":
             return self.whole(connection, 404, {"detail": "Not Found"})
-        models = {"object": "list", "data": [{"id": "m", "object": "model", "created": 1, "owned_by": "o"}]}
+        models = {"object": "list", "data": [{"id": name, "object": "model", "created": 1, "owned_by": "o"} for name in ("m", "a", "b")]}
         return self.whole(connection, 200, models if kind == "models" and self.request.path == "/v1/models" else {})
 
     def texts(self) -> list[str]:

@@ -227,6 +227,16 @@ func TestTokenCounts(t *testing.T) {
 			t.Errorf("server %v: %+v", c.server, s)
 		}
 	}
+	// In the original, responses in one piece never differ.
+	rec.Streamed = false
+	o := options(t)
+	if s := summary(t, o, rec); s.Mismatches != 1 {
+		t.Errorf("in one piece: %d mismatches", s.Mismatches)
+	}
+	o.Faithful = true
+	if s := summary(t, o, rec); s.Mismatches != 0 {
+		t.Errorf("faithful, in one piece: %d mismatches", s.Mismatches)
+	}
 }
 
 func TestGoodput(t *testing.T) {

@@ -91,6 +91,9 @@ func (o *Options) Measure(rec *record.Record, v *Values) {
 		v.Client = v.Server
 	}
 	v.Mismatch = rec.Out.Local >= 0 && v.ServerOut && rec.Out.Local != rec.Out.N
+	if o.Faithful && !rec.Streamed {
+		v.Mismatch = false // the original looks at streams alone
+	}
 	if v.Out = v.Client; o.ServerTokens {
 		v.Out = v.Server
 	}

@@ -270,6 +270,23 @@ func TestGoodput(t *testing.T) {
 	}
 }
 
+// Objectives that requests carry in headers are about streams with tokens.
+func TestHeaderGoodput(t *testing.T) {
+	stream, empty, whole := streamed(0, 0, 100*ms, 120*ms), streamed(0, 0), streamed(0, 0, 100*ms)
+	whole.Streamed = false
+	o := options(t)
+	o.Goodput = map[string]float64{TTFT: 0.05, RequestLatency: 1}
+	o.Headers = map[string]float64{TTFT: 0.05}
+	want := &Goodput{Good: 2, Total: 3, Tokens: 21, Seconds: 0.12, Attainment: []Attainment{{TTFT, 1, 0}, {RequestLatency, 3, 3}}}
+	if diff := cmp.Diff(want, summary(t, o, stream, empty, whole).Goodput); diff != "" {
+		t.Error(diff)
+	}
+	o.Goodput = o.Headers
+	if g := summary(t, o, empty, whole).Goodput; g != nil {
+		t.Errorf("goodput without a stream: %+v", g)
+	}
+}
+
 // differs: ip-bad-body
 // differs: ip-failure-words
 func TestLabels(t *testing.T) {

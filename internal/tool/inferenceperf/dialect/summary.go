@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/stat"
@@ -130,7 +131,8 @@ func (s *Summary) add(o *Summary) {
 }
 
 // goodput counts good requests among all; the original leaves failures out. It has
-// none where nothing succeeded.
+// none where nothing succeeded, and neither has it here where all objectives are in headers
+// and there was no stream that they are about.
 func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodput {
 	g := &Goodput{Total: s.Count, Seconds: s.Seconds}
 	if f.opt.Faithful {
@@ -149,6 +151,10 @@ func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodpu
 			a.Met += b.met[name]
 		}
 		g.Attainment = append(g.Attainment, a)
+	}
+	carried := len(f.opt.Headers) > 0 && len(f.opt.Headers) == len(f.opt.Goodput)
+	if carried && !slices.ContainsFunc(g.Attainment, func(a Attainment) bool { return a.Applicable > 0 }) {
+		return nil
 	}
 	for _, b := range buckets {
 		g.Good += b.good

@@ -83,7 +83,7 @@ def requests(line: Line, a: Side, b: Side) -> list:
     out = multisets("request/other", *others) if set(others[0]) != set(others[1]) else []
     out += multisets("request/path", *([r.path for r in p] for p in posts)) + headers(posts)
     bodies = [[masked(r.json) for r in p] for p in posts]
-    if drawn(line, "data.output_distribution"):
+    if drawn(line, "data.output_distribution") or drawn(line, "data.shared_prefix.output_len"):
         for body in bodies[0] + bodies[1]:
             if isinstance(body, dict) and "max_tokens" in body:
                 body["max_tokens"] = 0
@@ -94,7 +94,8 @@ def drawn(line: Line, name: str) -> bool:
     """Whether each draws the lengths of a distribution from a seed of its own."""
     settings = {f[0][1:]: f[1] for f in line.flags if f[0].startswith("=")}
     found = settings.get(name)
-    if not isinstance(found, dict) or "load.base_seed" in settings or "data.trace.file" in settings:
+    seed = "data.shared_prefix.seed" if "shared_prefix" in name else "load.base_seed"
+    if not isinstance(found, dict) or seed in settings or "data.trace.file" in settings:
         return False
     kind = found.get("type", "normal")
     return kind != "fixed" and (kind == "uniform" or found.get("std_dev", 1) != 0)
@@ -154,7 +155,7 @@ def output_tokens(entry: dict) -> object:
 
 def kind_of_report(line: Line):
     """How each place of a lifecycle report is compared."""
-    other = drawn(line, "data.input_distribution")
+    other = drawn(line, "data.input_distribution") or drawn(line, "data.shared_prefix.question_len")
 
     def number(a: object, b: object) -> bool:
         return isinstance(a, (int, float)) and isinstance(b, (int, float))

@@ -26,7 +26,8 @@ def line(seed: int, schema: dict) -> Line:
     if rng.random() < 0.6:
         put("api.streaming", True)
     put("server.type", pick(rng, {"vllm": 80, "sglang": 10, "tgi": 10}))
-    put("server.model_name", "m")
+    if rng.random() < 0.93:
+        put("server.model_name", "m")
     put("server.base_url", f"http://{URL}")
     put("tokenizer.pretrained_model_name_or_path", TOKENIZER)
     if rng.random() < 0.4:
@@ -36,8 +37,14 @@ def line(seed: int, schema: dict) -> Line:
     report(rng, put)
     if rng.random() < 0.7:
         put("storage.local_storage.path", "reports")
+    if rng.random() < 0.05:
+        put("storage.local_storage.report_file_prefix", "p-")
     if rng.random() < 0.15:
-        put("api.headers", rng.choice([{"x-team": "a"}, {"Authorization": "Bearer k"}, {}]))
+        put("api.headers", rng.choice([{"x-team": "a"}, {"Authorization": "Bearer k"}, {}, {"x-slo-ttft-ms": "50"}, {"x-slo-tpot-ms": "1"}]))
+    if rng.random() < 0.05:
+        put("api.response_format", rng.choice([{"type": "json_object"}, {"type": "json_schema", "name": "s", "json_schema": {"type": "object"}}, {"type": "json_schema"}]))
+    if rng.random() < 0.05:
+        breaker(rng, put)
     if rng.random() < 0.1:
         put("server.api_key", "secret")
     if rng.random() < 0.12:
@@ -69,7 +76,10 @@ def trace(rng: random.Random) -> str:
 
 
 def data(rng: random.Random, out: Line, put, api: str) -> None:
-    kind = pick(rng, {"random": 35, "synthetic": 20, "shared_prefix": 22, "mock": 10, "shareGPT": 8, "conversation_replay": 3, "synthetic_agentic": 1})
+    kinds = {"random": 35, "synthetic": 20, "shared_prefix": 22, "mock": 10, "shareGPT": 8, "conversation_replay": 5, "synthetic_agentic": 1}
+    if api == "chat":  # which few kinds can be
+        kinds.update({"random": 2, "synthetic": 4, "conversation_replay": 1, "mock": 20, "shareGPT": 16})
+    kind = pick(rng, kinds)
     put("data.type", kind)
     if kind == "random" and rng.random() < 0.15:
         out.files["trace.csv"] = trace(rng)
@@ -77,12 +87,18 @@ def data(rng: random.Random, out: Line, put, api: str) -> None:
     elif kind in ("random", "synthetic"):
         put("data.input_distribution", distribution(rng, 5, 40))
         put("data.output_distribution", distribution(rng, 2, 12))
+        if kind == "random" and rng.random() < 0.08:
+            put("data.use_chat_template", True)
+        if kind == "synthetic" and rng.random() < (0.8 if api == "chat" else 0.05):
+            put("data.multimodal", media(rng))
     elif kind == "shared_prefix":
         put("data.shared_prefix.num_unique_system_prompts", rng.choice([1, 2, 3]))
         put("data.shared_prefix.num_users_per_system_prompt", rng.choice([1, 2, 3]))
         put("data.shared_prefix.system_prompt_len", rng.choice([10, 20]))
-        put("data.shared_prefix.question_len", rng.choice([4, 9]))
-        put("data.shared_prefix.output_len", rng.choice([3, 8]))
+        put("data.shared_prefix.question_len", rng.choice([4, 9, 9, {"type": "uniform", "min": 3, "max": 12}]))
+        put("data.shared_prefix.output_len", rng.choice([3, 8, 8, {"mean": 6, "std_dev": 3, "min": 2, "max": 12}]))
+        if rng.random() < 0.1:
+            put(rng.choice(["data.multimodal", "data.shared_prefix.multimodal"]), media(rng))
         if rng.random() < 0.2:
             put("data.shared_prefix.enable_multi_turn_chat", True)
         if rng.random() < 0.3:
@@ -97,6 +113,21 @@ def data(rng: random.Random, out: Line, put, api: str) -> None:
         for name in ("dynamic_system_prompt_len", "input_tokens_per_turn", "output_tokens_per_turn"):
             put("data.conversation_replay." + name, {"type": "fixed", "min": 5, "max": 5, "mean": 5, "std_dev": 0})
         put("data.conversation_replay.turns_per_conversation", {"type": "fixed", "min": 2, "max": 2, "mean": 2, "std_dev": 0})
+
+
+def media(rng: random.Random) -> dict:
+    """Pictures and sounds that take no time to make."""
+    some = {"type": "fixed", "mean": rng.choice([1, 2])}
+    image = {"count": some, "resolutions": {"width": 16, "height": 8}, "representation": rng.choice(["png", "jpeg"])}
+    audio = {"count": some, "durations": 0.1, "insertion_point": rng.choice([0, 1])}
+    return rng.choice([{"image": image}, {"audio": audio}, {"image": image, "audio": audio}, {"image": {"resolutions": "360p"}}])
+
+
+def breaker(rng: random.Random, put) -> None:
+    """A breaker that may open."""
+    put("circuit_breakers", [{"name": "b", "metrics": {"matches": [rng.choice(["error", "`true`", "error.error_type == 'x'"])], "rules": []},
+                              "triggers": [rng.choice([{"type": "consecutive", "threshold": 3}, {"type": "rate_over_window", "threshold": 0.5, "window_sec": 5, "min_samples": 2}])]}])
+    put("load.circuit_breakers", rng.choice([["b"], [], ["c"]]))
 
 
 def load(rng: random.Random, out: Line, put) -> None:
@@ -115,15 +146,15 @@ def load(rng: random.Random, out: Line, put) -> None:
     put("load.num_workers", rng.choice([1, 1, 2]))
     if rng.random() < 0.5:
         put("load.base_seed", rng.choice([1, 42]))
-    for name, values, chance in (("worker_max_concurrency", [1, 10], 0.1), ("request_timeout", [5, 0.04], 0.1), ("request_retries", [1], 0.08),
-                                 ("lora_traffic_split", [[{"name": "a", "split": 0.5}, {"name": "b", "split": 0.5}], [{"name": "a", "split": 0.5}]], 0.06)):
+    for name, values, chance in (("worker_max_concurrency", [1, 10], 0.1), ("request_timeout", [5, 0.01, 0.4], 0.1), ("request_retries", [1], 0.08),
+                                 ("lora_traffic_split", [[{"name": "a", "split": 0.5}, {"name": "b", "split": 0.5}], [{"name": "a", "split": 1}], [{"name": "a", "split": 0.5}]], 0.06)):
         if rng.random() < chance:
             put("load." + name, rng.choice(values))
 
 
 def report(rng: random.Random, put) -> None:
     for name, values, chance in (("request_lifecycle.per_request", [True], 0.4), ("request_lifecycle.per_stage", [False], 0.1), ("request_lifecycle.summary", [False], 0.05),
-                                 ("request_lifecycle.percentiles", [[50, 99], [0.1, 100], []], 0.1), ("request_lifecycle.use_server_output_tokens", [True], 0.1),
+                                 ("request_lifecycle.per_adapter_stage", [True], 0.05), ("request_lifecycle.max_error_messages", [0, 1], 0.05), ("request_lifecycle.percentiles", [[50, 99], [0.1, 100], []], 0.1), ("request_lifecycle.use_server_output_tokens", [True], 0.1),
                                  ("goodput.constraints", [{"ttft": 1.0}, {"request_latency": 0.001}, {"tpot": 0.5, "itl": 0.5}, {"nonsense": 1.0}, {"ntpot": 0.2, "e2e": 3}], 0.2),
                                  ("request_lifecycle.per_request_fields", [{"computed_metrics": True}, {"response": False, "request": False}, {"info": False}, {"response_chunks": False}], 0.1)):
         if rng.random() < chance:

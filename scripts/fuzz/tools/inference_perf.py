@@ -87,6 +87,9 @@ def requests(line: Line, a: Side, b: Side) -> list:
         for body in bodies[0] + bodies[1]:
             if isinstance(body, dict) and "max_tokens" in body:
                 body["max_tokens"] = 0
+    if "=load.lora_traffic_split" in line.words():
+        for body in bodies[0] + bodies[1]:
+            body["model"] = "(drawn)"
     return out + multisets("request/body", *bodies)
 
 
@@ -107,7 +110,10 @@ def written(line: Line, a: Side, b: Side) -> list:
     out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
     for name in [n for n in left if n in right]:
         if name.endswith("_metrics.json") and "per_request" not in name:
-            out += values(f"file:{stage(name)}", *(loaded(s[name]) for s in (left, right)), kind_of_report(line))
+            kind = kind_of_report(line)
+            if "adapter_" in name:  # which requests are an adapter's is drawn
+                kind = lambda place: "type"
+            out += values(f"file:{stage(name)}", *(loaded(s[name]) for s in (left, right)), kind)
         elif "per_request" in name:
             out += entries(line, *(loaded(s[name]) for s in (left, right)))
     return out

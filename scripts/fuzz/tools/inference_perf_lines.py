@@ -146,7 +146,7 @@ def load(rng: random.Random, out: Line, put) -> None:
     put("load.num_workers", rng.choice([1, 1, 2]))
     if rng.random() < 0.5:
         put("load.base_seed", rng.choice([1, 42]))
-    for name, values, chance in (("worker_max_concurrency", [1, 10], 0.1), ("request_timeout", [5, 0.01, 0.4], 0.1), ("request_retries", [1], 0.08),
+    for name, values, chance in (("worker_max_concurrency", [1, 10], 0.1), ("request_timeout", [5, 0.01], 0.1), ("request_retries", [1], 0.08),
                                  ("lora_traffic_split", [[{"name": "a", "split": 0.5}, {"name": "b", "split": 0.5}], [{"name": "a", "split": 1}], [{"name": "a", "split": 0.5}]], 0.06)):
         if rng.random() < chance:
             put("load." + name, rng.choice(values))

@@ -87,10 +87,19 @@ def requests(line: Line, a: Side, b: Side) -> list:
         for body in bodies[0] + bodies[1]:
             if isinstance(body, dict) and "max_tokens" in body:
                 body["max_tokens"] = 0
-    if "=load.lora_traffic_split" in line.words():
-        for body in bodies[0] + bodies[1]:
+    for body in bodies[0] + bodies[1]:
+        if "=load.lora_traffic_split" in line.words():
             body["model"] = "(drawn)"
+        for message in body.get("messages", []):
+            message["content"] = parts(message.get("content"))
     return out + multisets("request/body", *bodies)
+
+
+def parts(content: object) -> object:
+    """The content of a message without where its media stand in the text, which is drawn."""
+    if not isinstance(content, list) or all(p.get("type") == "text" for p in content):
+        return content
+    return sorted((p for p in content if p.get("type") != "text"), key=json.dumps)
 
 
 def drawn(line: Line, name: str) -> bool:

@@ -46,11 +46,12 @@ func TestSound(t *testing.T) {
 // TestStarved measures a server twice, with a client that is starved and one that is not. The
 // bars of each figure overlap, whatever the verdicts are. INFEROMETER_STARVED is how often.
 func TestStarved(t *testing.T) {
-	n := times(t, "INFEROMETER_STARVED")
+	seeds := shard(t, "INFEROMETER_STARVED")
+	n := len(seeds)
 	shipped.Program(t)
 	agree := 0
 	var b strings.Builder
-	for i := range n {
+	for _, i := range seeds {
 		fed, hungry := soundRun(uint64(i)), soundRun(uint64(i))
 		how := starve(&hungry, i)
 		a, z := judgeOne(t, &fed), judgeOne(t, &hungry)
@@ -64,6 +65,21 @@ func TestStarved(t *testing.T) {
 	if agree < n {
 		t.Errorf("in %d of %d pairs of a starved and an unstarved client, bars of the same figure do not overlap", n-agree, n)
 	}
+}
+
+// shard is every seed below the number in a variable of the environment, without which there
+// is no test; with INFEROMETER_SHARD=2/8 every eighth of them, from the third on.
+func shard(t *testing.T, name string) (seeds []int) {
+	first, step := 0, 1
+	if text := os.Getenv("INFEROMETER_SHARD"); text != "" {
+		if _, err := fmt.Sscanf(text, "%d/%d", &first, &step); err != nil || first < 0 || step <= first {
+			t.Fatalf("INFEROMETER_SHARD=%s: set it to I/N, with I from 0 to N-1", text)
+		}
+	}
+	for i := first; i < times(t, name); i += step {
+		seeds = append(seeds, i)
+	}
+	return seeds
 }
 
 // times is the number in a variable of the environment, without which there is no test.

@@ -93,7 +93,7 @@ compiled: # what the tests need of the compiler, while servers are being fetched
 	@CGO_ENABLED=1 $(GO) list -race -test -export -f '{{""}}' ./... >/dev/null
 	@CGO_ENABLED=0 $(GO) run -trimpath -buildvcs=false -exec true ./cmd/inferometer
 
-race: servers ## all tests, under the race detector; what fails is run again alone
+race: servers ## all tests, under the race detector; what passes only when run again is flaky, and fails
 	@GO=$(GO) scripts/test.sh
 
 # A number of inputs rather than a time: the time can run out inside one, which go test calls a failure.

@@ -4,15 +4,16 @@
 #   scripts/test.sh            all packages
 #   scripts/test.sh ./internal/run ./internal/cli
 #
-# A package that fails is run again, alone, at most twice: many tests start real servers
-# and processes, and a machine that others use at the same time can starve one of them.
-# What passed only then is named at the end, so that nobody takes it for sound. A data
-# race, and code that does not compile, fail at once. docs/decisions/029 says why.
+# Tests that fail are run again, alone, at most twice, to tell two kinds of failure apart:
+# what failed every time, and what is flaky: it failed, and passed when run again. Both are
+# failures: the exit status is 1 where anything failed every time, 3 where all that failed
+# is flaky. A data race, and code that does not compile, fail at once. docs/decisions/029
+# says why.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
-AGAIN=${AGAIN:-2} # how often a package that failed is run again
+AGAIN=${AGAIN:-2} # how often tests that failed are run again
 export CGO_ENABLED=1
 # The detector makes every program wait a second before it ends, and tests start hundreds.
 export GORACE=${GORACE:-atexit_sleep_ms=10}
@@ -23,30 +24,43 @@ trap 'rm -f "$log"' EXIT
 # tests ARGS...: runs go test, showing what it prints and keeping it in $log. Linkers need not collect their garbage.
 tests() { "$GO" test -toolexec 'env GOGC=off GOMEMLIMIT=1GiB' -race -vet=off -timeout 30m "$@" 2>&1 | tee "$log"; return "${PIPESTATUS[0]}"; }
 
-# beyond_doubt: whether the log shows a fault that no busy machine explains.
+# beyond_doubt: whether the log shows a fault that running again cannot explain.
 beyond_doubt() { grep -qE '^WARNING: DATA RACE|\[(build|setup) failed\]|^# ' "$log"; }
 
-# failed: the packages that failed, by the log.
-failed() { sed -n 's/^FAIL[[:space:]]\{1,\}\([^[:space:]]*\/[^[:space:]]*\).*/\1/p' "$log" | sort -u; }
-
-# names: the tests that failed, by the log, on one line.
-names() { sed -n 's/^ *--- FAIL: \([^ ]*\).*/\1/p' "$log" | sort -u | tr '\n' ' '; }
+# failed: a line for each package that failed, by the log, with the tests to run again: "a/b ^(TestX|TestY)$",
+# or "a/b ." for all of them, where it ended with a panic or named none.
+failed() {
+  awk '
+    /^ *--- FAIL: / { sub(/\/.*/, "", $3); if (!seen[$3]++) names = names (names == "" ? "" : "|") $3 }
+    /^(panic|fatal error): / { whole = 1 }
+    $1 == "FAIL" && $2 ~ /\// { print $2, whole || names == "" ? "." : "^(" names ")$" }
+    $2 ~ /\// && /^(FAIL|ok|\?)[ \t]/ { names = ""; whole = 0; split("", seen) }
+  ' "$log"
+}
 
 tests "${@:-./...}" && exit 0
 beyond_doubt && exit 1
-packages=$(failed)
-[ -n "$packages" ] || exit 1 # go test itself failed
+failures=$(failed)
+[ -n "$failures" ] || exit 1 # go test itself failed
 
-unsound=
-for package in $packages; do
+# named ARG: what is run again, in words.
+named() { [ "$1" = . ] && echo 'all tests' || tr -d '^()$' <<<"$1" | tr '|' ' '; }
+
+broken='' flaky=''
+while read -r package names; do
   passed=
   for attempt in $(seq "$AGAIN"); do
-    echo "== again, alone ($attempt of $AGAIN): $package"
-    if tests -count=1 "$package"; then passed=yes; break; fi
+    echo "== again, alone ($attempt of $AGAIN): $package $names"
+    if tests -count=1 -run "$names" "$package"; then passed=$attempt; break; fi
     beyond_doubt && exit 1
-    unsound+="  $package $(names)"$'\n'
   done
-  [ -n "$passed" ] || { echo "== $package failed every time"; exit 1; }
-  unsound+="  $package passed when run alone, attempt $((attempt + 1))"$'\n'
-done
-printf '== passed only when run again:\n%s' "$unsound"
+  if [ -n "$passed" ]; then
+    flaky+="  $package $(named "$names") (passed when run again, attempt $passed)"$'\n'
+  else
+    broken+="  $package $(named "$names")"$'\n'
+  fi
+done <<<"$failures"
+[ -z "$broken" ] || printf '== failed every time:\n%s' "$broken"
+[ -z "$flaky" ] || printf '== flaky, which is a failure too:\n%s' "$flaky"
+[ -z "$broken" ] || exit 1
+exit 3

@@ -47,7 +47,7 @@ if ! ls "$dir/chat/"*.jinja >/dev/null 2>&1; then
 fi
 
 "$python" "$here/token-files.py" truth "$dir/strings.jsonl" "$dir/ranks" "$dir/files-truth"
-truth=$PWD/internal/token/chat/testdata/truth.py
+truth=$PWD/internal/token/jinja/testdata/truth.py
 if ! [ "$dir/chat-truth.jsonl" -nt "$truth" ]; then
 	echo "ask Jinja2"
 	"$python" "$truth" --real "$dir/vocab" "$dir/chat" >"$dir/chat-truth.part"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/jinja"
 )
 
 // measure counts a prompt with the template around it. It is used from many goroutines.
@@ -40,7 +41,7 @@ func asked(o chat.Options, fields []prompt.Field) chat.Options {
 			o.AddGenerationPrompt = !o.ContinueFinalMessage
 		case "chat_template_kwargs":
 			o.Extra = map[string]any{}
-			if d, ok := v.(*chat.Dict); ok {
+			if d, ok := v.(*jinja.Dict); ok {
 				o.Extra = d.Map()
 			}
 		case "documents":
@@ -72,32 +73,32 @@ func message(m prompt.Message) chat.Message {
 	if len(m.ToolCalls) > 0 {
 		calls := make([]any, len(m.ToolCalls))
 		for i, c := range m.ToolCalls {
-			calls[i] = chat.NewDict("id", c.ID, "type", "function", "function", chat.NewDict("name", c.Name, "arguments", value([]byte(c.Arguments))))
+			calls[i] = jinja.NewDict("id", c.ID, "type", "function", "function", jinja.NewDict("name", c.Name, "arguments", value([]byte(c.Arguments))))
 		}
-		out.Set("tool_calls", chat.NewList(calls...))
+		out.Set("tool_calls", jinja.NewList(calls...))
 	}
 	return out
 }
 
 // tools are definitions as servers hand them to a template.
-func tools(list []prompt.Tool) *chat.List {
+func tools(list []prompt.Tool) *jinja.List {
 	out := make([]any, len(list))
 	for i, t := range list {
-		function := chat.NewDict("name", t.Name)
+		function := jinja.NewDict("name", t.Name)
 		if t.Description != "" {
 			function.Set("description", t.Description)
 		}
 		if t.Parameters != nil {
 			function.Set("parameters", value(t.Parameters))
 		}
-		out[i] = chat.NewDict("type", "function", "function", function)
+		out[i] = jinja.NewDict("type", "function", "function", function)
 	}
-	return chat.NewList(out...)
+	return jinja.NewList(out...)
 }
 
 // value reads JSON, which servers do before they render; what is none stays a text.
 func value(text []byte) any {
-	v, err := chat.FromJSON(text)
+	v, err := jinja.FromJSON(text)
 	if err != nil {
 		return string(text)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/sources"
-	"github.com/inferometer/inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/jinja"
 	"github.com/inferometer/inferometer/internal/token/source"
 )
 
@@ -90,7 +90,7 @@ func Tokenizers(getenv func(string) string) TokenizerFinder {
 			Files:     bounded.Limit{Name: plan.LimitTokenizer, Bytes: int64(l.Tokenizer)},
 			Downloads: bounded.Limit{Name: plan.LimitDownload, Bytes: int64(l.Download)},
 			Expansion: l.Expansion,
-			Template:  chat.Limits{Text: int64(l.Template), Steps: l.Steps},
+			Template:  jinja.Limits{Text: int64(l.Template), Steps: l.Steps},
 		}}.Find(ctx, name, revision)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/token/jinja"
 )
 
 // Config is what a tokenizer_config.json says of chats.
@@ -20,7 +22,7 @@ type Config struct {
 	// AddBOS and AddEOS say what the tokenizer adds by itself; nil where nothing is said.
 	AddBOS, AddEOS *bool
 	// Limits are those of the templates; nil: the usual ones.
-	Limits *Limits
+	Limits *jinja.Limits
 }
 
 // DefaultTemplate is the name of the template that is used where no other is asked for.
@@ -31,18 +33,18 @@ var ErrNoTemplate = errors.New("the model has no chat template; give one, or use
 
 // ReadConfig reads a tokenizer_config.json.
 func ReadConfig(data []byte) (*Config, error) {
-	v, err := FromJSON(data)
+	v, err := jinja.FromJSON(data)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer_config.json: %w", err)
 	}
-	d, ok := v.(*Dict)
+	d, ok := v.(*jinja.Dict)
 	if !ok {
 		return nil, errors.New("tokenizer_config.json: it is not an object")
 	}
 	c := &Config{Templates: map[string]string{}, Special: map[string]any{}}
-	for i, key := range d.keys {
+	for key, value := range d.All() {
 		name := key.(string)
-		if err := c.take(name, d.vals[i]); err != nil {
+		if err := c.take(name, value); err != nil {
 			return nil, fmt.Errorf("tokenizer_config.json: %s: %w", name, err)
 		}
 	}
@@ -68,26 +70,26 @@ func (c *Config) take(name string, v any) error {
 			c.Special[name] = s
 		}
 	case "added_tokens_decoder":
-		d, ok := v.(*Dict)
+		d, ok := v.(*jinja.Dict)
 		if !ok {
 			return nil
 		}
 		c.Added = map[int32]string{}
-		for i, key := range d.keys {
+		for key, value := range d.All() {
 			id, err := strconv.ParseInt(key.(string), 10, 32)
-			if s, ok := tokenText(d.vals[i]); ok && err == nil {
+			if s, ok := tokenText(value); ok && err == nil {
 				c.Added[int32(id)] = s
 			}
 		}
 	case "additional_special_tokens":
-		l, ok := v.(*List)
-		if !ok || len(l.items) == 0 {
+		l, ok := v.(*jinja.List)
+		if !ok || len(l.Items()) == 0 {
 			return nil
 		}
-		out := &List{}
-		for _, item := range l.items {
+		out := []string{}
+		for _, item := range l.Items() {
 			if s, ok := tokenText(item); ok {
-				out.items = append(out.items, s)
+				out = append(out, s)
 			}
 		}
 		c.Special[name] = out
@@ -97,7 +99,7 @@ func (c *Config) take(name string, v any) error {
 
 // tokenText is the text of a token that is written as a string or as an object.
 func tokenText(v any) (string, bool) {
-	if d, ok := v.(*Dict); ok {
+	if d, ok := v.(*jinja.Dict); ok {
 		v, _ = d.Get("content")
 	}
 	s, ok := v.(string)
@@ -111,9 +113,9 @@ func (c *Config) templates(v any) error {
 	case string:
 		c.Templates[DefaultTemplate] = v
 		return nil
-	case *List:
-		for _, item := range v.items {
-			d, ok := item.(*Dict)
+	case *jinja.List:
+		for _, item := range v.Items() {
+			d, ok := item.(*jinja.Dict)
 			if !ok {
 				return errors.New("an element is not a template")
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/token/jinja"
 )
 
 // tag marks where the last message's content ends. Like transformers' it has a blank at its end,
@@ -18,17 +20,17 @@ func tagged(messages []Message) (out []Message, final string, err error) {
 		return nil, "", none
 	}
 	out = slices.Clone(messages)
-	last := out[len(out)-1].clone()
+	last := out[len(out)-1].Clone()
 	out[len(out)-1] = last
 	content, _ := last.Get("content")
 	switch content := content.(type) {
 	case string:
 		last.Set("content", content+tag)
 		return out, content, nil
-	case *List:
-		parts := slices.Clone(content.items)
+	case *jinja.List:
+		parts := slices.Clone(content.Items())
 		for i, part := range slices.Backward(parts) {
-			d, ok := part.(*Dict)
+			d, ok := part.(*jinja.Dict)
 			if !ok {
 				continue
 			}
@@ -36,10 +38,10 @@ func tagged(messages []Message) (out []Message, final string, err error) {
 				if final, ok = v.(string); !ok {
 					return nil, "", none
 				}
-				d = d.clone()
+				d = d.Clone()
 				d.Set("text", final+tag)
 				parts[i] = d
-				last.Set("content", &List{items: parts})
+				last.Set("content", jinja.NewList(parts...))
 				return out, final, nil
 			}
 		}
@@ -47,24 +49,15 @@ func tagged(messages []Message) (out []Message, final string, err error) {
 	return nil, "", none
 }
 
-// clone is a mapping with the same keys and values.
-func (d *Dict) clone() *Dict {
-	out := &Dict{}
-	for i := range d.keys {
-		out.set(d.keys[i], d.vals[i])
-	}
-	return out
-}
-
 // cut ends a rendered text at the tag.
 func cut(text, final string) (string, error) {
 	bare := strings.TrimSpace(tag)
 	i := strings.LastIndex(text, bare)
-	if i < 0 || !strings.Contains(text, strings.TrimFunc(final, isSpace)) {
+	if i < 0 || !strings.Contains(text, strings.TrimFunc(final, jinja.IsSpace)) {
 		return "", errors.New("the last message cannot be continued: the chat template leaves its content out or changes it")
 	}
 	if strings.HasPrefix(text[i:], tag) {
 		return text[:i], nil
 	}
-	return strings.TrimRightFunc(text[:i], isSpace), nil
+	return strings.TrimRightFunc(text[:i], jinja.IsSpace), nil
 }

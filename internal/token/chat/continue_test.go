@@ -3,7 +3,10 @@ package chat
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/token/jinja"
 )
 
 // TestContinue compares with what transformers 5 makes of continue_final_message; a row is the
@@ -28,16 +31,16 @@ func TestContinue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := FromJSON([]byte(*row[1]))
+		content, err := jinja.FromJSON([]byte(*row[1]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		last := NewDict("role", "assistant", "content", content)
+		last := jinja.NewDict("role", "assistant", "content", content)
 		got, err := tmpl.Render([]Message{Say("user", "one"), last}, Options{ContinueFinalMessage: true})
 		if (err != nil) != (row[2] == nil) || row[2] != nil && got != *row[2] {
 			t.Errorf("%s, %s: %q, %v", *row[0], *row[1], got, err)
 		}
-		if v, _ := last.Get("content"); !equal(v, content) {
+		if v, _ := last.Get("content"); !reflect.DeepEqual(v, content) {
 			t.Errorf("the message was changed: %v", v)
 		}
 	}

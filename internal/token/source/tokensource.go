@@ -17,6 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/remote/hub"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/jinja"
 )
 
 // Finder finds tokenizers.
@@ -32,7 +33,7 @@ type Finder struct {
 type Limits struct {
 	Files     bounded.Limit // each file
 	Downloads bounded.Limit // the same on the hub
-	Template  chat.Limits   // of a rendering; zero: the usual ones
+	Template  jinja.Limits  // of a rendering; zero: the usual ones
 	Expansion float64       // how many times longer a text may become; 0: no bound
 }
 
@@ -128,7 +129,7 @@ func (f Finder) open(name string, p place, encoding string) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Limits.Template != (chat.Limits{}) {
+	if f.Limits.Template != (jinja.Limits{}) {
 		config.Limits = &f.Limits.Template
 	}
 	found.Chat, found.Files = config, files

@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 // frame is what Jinja knows of a block's variables before it renders it. A name that the block
 // sets before it reads it, and that no block around it mentions, is undefined until then, also

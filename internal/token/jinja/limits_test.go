@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func TestLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			template.Bound(tt.limits)
-			_, err = template.Render(nil, Options{})
+			_, err = template.Render(nil, now)
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}

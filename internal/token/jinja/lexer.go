@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 import (
 	"fmt"
@@ -169,13 +169,13 @@ func (l *lexer) emitData(s string) {
 // stripped is the text before a tag without the white space that the tag takes away.
 func (l *lexer) stripped(text string, sign byte, block bool) string {
 	if sign == '-' {
-		return strings.TrimRightFunc(text, isSpace)
+		return strings.TrimRightFunc(text, IsSpace)
 	}
 	if sign == '+' || !block {
 		return text
 	}
 	start := strings.LastIndexByte(text, '\n') + 1
-	if (start > 0 || l.fresh) && strings.TrimLeftFunc(text[start:], isSpace) == "" {
+	if (start > 0 || l.fresh) && strings.TrimLeftFunc(text[start:], IsSpace) == "" {
 		return text[:start]
 	}
 	return text
@@ -206,7 +206,7 @@ func (l *lexer) afterTag(sign byte) {
 
 func (l *lexer) takeSpace() {
 	rest := l.rest()
-	l.take(len(rest) - len(strings.TrimLeftFunc(rest, isSpace)))
+	l.take(len(rest) - len(strings.TrimLeftFunc(rest, IsSpace)))
 }
 
 // matchRaw matches {% raw %} or {% endraw %} at the start of s and returns its
@@ -219,14 +219,14 @@ func matchRaw(s, word string) (int, bool) {
 	if p != "" && (p[0] == '-' || p[0] == '+') {
 		p = p[1:]
 	}
-	p = strings.TrimLeftFunc(p, isSpace)
+	p = strings.TrimLeftFunc(p, IsSpace)
 	p, ok := strings.CutPrefix(p, word)
 	if !ok {
 		return 0, false
 	}
-	p = strings.TrimLeftFunc(p, isSpace)
+	p = strings.TrimLeftFunc(p, IsSpace)
 	if q, ok := strings.CutPrefix(p, "-%}"); ok {
-		p = strings.TrimLeftFunc(q, isSpace)
+		p = strings.TrimLeftFunc(q, IsSpace)
 	} else if q, ok := strings.CutPrefix(p, "+%}"); ok && word == "endraw" {
 		p = q
 	} else if q, ok := strings.CutPrefix(p, "%}"); ok {
@@ -283,7 +283,7 @@ func (l *lexer) inside(end string, endKind kind) {
 		}
 		r, size := utf8.DecodeRuneInString(rest)
 		switch {
-		case isSpace(r):
+		case IsSpace(r):
 			l.take(size)
 		case r == '"' || r == '\'':
 			l.string(byte(r))
@@ -463,5 +463,5 @@ func (l *lexer) string(quote byte) {
 	l.fail("a string is not closed")
 }
 
-// isSpace is what Python takes for white space.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || (r >= 0x1c && r <= 0x1f) }
+// IsSpace is what Python takes for white space.
+func IsSpace(r rune) bool { return unicode.IsSpace(r) || (r >= 0x1c && r <= 0x1f) }

@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 import (
 	"fmt"
@@ -194,7 +194,7 @@ var dictMethods = map[string]func(*Dict, call) any{
 	"items":  bare("items", func(d *Dict) any { return &view{"dict_items", d.pairs()} }),
 	"keys":   bare("keys", func(d *Dict) any { return &view{"dict_keys", d.keys} }),
 	"values": bare("values", func(d *Dict) any { return &view{"dict_values", d.vals} }),
-	"copy":   bare("copy", (*Dict).clone),
+	"copy":   bare("copy", (*Dict).Clone),
 	"get": func(d *Dict, c call) any {
 		if len(c.names) > 0 || len(c.args) == 0 || len(c.args) > 2 {
 			panic(bad("get takes a key and at most one other value"))

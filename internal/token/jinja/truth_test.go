@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 import (
 	"bufio"
@@ -36,16 +36,11 @@ func (l *truthLine) render() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := Options{Extra: map[string]any{}, Now: now}
-	d := vars.(*Dict)
-	for i, k := range d.keys {
-		o.Extra[k.(string)] = d.vals[i]
+	all := map[string]any{"messages": messages, "tools": nil, "documents": nil, "add_generation_prompt": false}
+	for name, value := range vars.(*Dict).All() {
+		all[name.(string)] = value
 	}
-	var list []Message
-	for _, m := range messages.(*List).items {
-		list = append(list, m.(*Dict))
-	}
-	return t.Render(list, o)
+	return t.Render(all, now)
 }
 
 // compareTruth renders every line of a file and returns how many there were.

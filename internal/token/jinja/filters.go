@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 import (
 	"math"
@@ -54,7 +54,7 @@ func keep(of any, s string) any {
 
 func trimFilter(_ *machine, v []any, _ []bool) any {
 	s := str(v[0])
-	in := isSpace
+	in := IsSpace
 	if v[1] != nil {
 		set, ok := asString(v[1])
 		if !ok {
@@ -102,7 +102,7 @@ func titleFilter(s string) string {
 		start = end
 	}
 	for i, r := range s {
-		separates := r == '-' || isSpace(r) || strings.ContainsRune("([{<", r)
+		separates := r == '-' || IsSpace(r) || strings.ContainsRune("([{<", r)
 		if separates != begin {
 			flush(i)
 			begin = separates
@@ -246,7 +246,7 @@ func intFilter(_ *machine, v []any, given []bool) any {
 // readInt is Python's int of a string: white space around it, a sign, the prefix of its base,
 // single underscores between digits.
 func readInt(s string, base int64) (*big.Int, bool) {
-	s = strings.TrimFunc(s, isSpace)
+	s = strings.TrimFunc(s, IsSpace)
 	digits := strings.TrimLeft(s, "+-")
 	sign := s[:len(s)-len(digits)]
 	prefix := map[int64]string{2: "0b", 8: "0o", 16: "0x"}[base]
@@ -273,7 +273,7 @@ func asNumber(v any) (float64, bool) {
 		return f, true
 	}
 	s, ok := asString(v)
-	s = strings.TrimFunc(s, isSpace)
+	s = strings.TrimFunc(s, IsSpace)
 	if !ok || strings.ContainsAny(s, "xXpP") || !underscores(s) {
 		return 0, false
 	}

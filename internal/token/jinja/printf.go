@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func percent(s string, v any, mark bool) any {
 	args = slices.Clone(args)
 	escape(args)
 	if d, ok := v.(*Dict); ok {
-		d = d.clone()
+		d = d.Clone()
 		escape(d.vals)
 		v = d
 	}

@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 // maxRange is the longest range that templates may make.
 const maxRange = 100000

@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 import (
 	"slices"
@@ -58,7 +58,7 @@ var stringMethods = map[string]func(string, call) any{
 		return int64(strings.Count(*part, sub))
 	},
 
-	"isspace":      bare("isspace", every(isSpace)),
+	"isspace":      bare("isspace", every(IsSpace)),
 	"isalpha":      bare("isalpha", every(unicode.IsLetter)),
 	"isdigit":      bare("isdigit", every(isDigit)),
 	"isdecimal":    bare("isdecimal", every(unicode.IsDigit)),
@@ -114,7 +114,7 @@ func without(s string, c call, name string, trim func(s, t string) string) any {
 }
 
 func strip(s string, c call, name string, left, right bool) any {
-	in := isSpace
+	in := IsSpace
 	if len(c.args) != 1 || c.args[0] != nil {
 		t := texts(c, name, 0, 1)
 		if len(t) == 1 {
@@ -211,24 +211,24 @@ func split(s string, c call, right bool) any {
 
 // splitSpace splits at runs of white space, at most limit times.
 func splitSpace(s string, limit int64, right bool) []string {
-	parts := strings.FieldsFunc(s, isSpace)
+	parts := strings.FieldsFunc(s, IsSpace)
 	if limit < 0 || int64(len(parts)) <= limit {
 		return parts
 	}
 	if right {
-		s = strings.TrimRightFunc(s, isSpace)
+		s = strings.TrimRightFunc(s, IsSpace)
 		keep := parts[int64(len(parts))-limit:]
 		for _, p := range slices.Backward(keep) {
-			s = strings.TrimRightFunc(strings.TrimSuffix(s, p), isSpace)
+			s = strings.TrimRightFunc(strings.TrimSuffix(s, p), IsSpace)
 		}
 		if s == "" {
 			return keep
 		}
 		return append([]string{s}, keep...)
 	}
-	s = strings.TrimLeftFunc(s, isSpace)
+	s = strings.TrimLeftFunc(s, IsSpace)
 	for _, p := range parts[:limit] {
-		s = strings.TrimLeftFunc(strings.TrimPrefix(s, p), isSpace)
+		s = strings.TrimLeftFunc(strings.TrimPrefix(s, p), IsSpace)
 	}
 	keep := slices.Clone(parts[:limit])
 	if s == "" {

@@ -1,7 +1,8 @@
-package chat
+package jinja
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 	"strconv"
@@ -67,6 +68,9 @@ type namespace struct{ attrs *Dict }
 // NewList makes a list of values.
 func NewList(items ...any) *List { return &List{items: items} }
 
+// Items are the values of a list; they are not to be changed.
+func (l *List) Items() []any { return l.items }
+
 // NewDict makes a mapping of keys, texts or numbers, each followed by its value.
 func NewDict(pairs ...any) *Dict {
 	d := &Dict{}
@@ -89,6 +93,26 @@ func (d *Dict) Map() map[string]any {
 		if name, ok := asString(k); ok {
 			out[name] = d.vals[i]
 		}
+	}
+	return out
+}
+
+// All are the keys, texts in what FromJSON reads, with their values.
+func (d *Dict) All() iter.Seq2[any, any] {
+	return func(yield func(key, value any) bool) {
+		for i := range d.keys {
+			if !yield(d.keys[i], d.vals[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Clone is a mapping with the same keys and values.
+func (d *Dict) Clone() *Dict {
+	out := &Dict{}
+	for i := range d.keys {
+		out.set(d.keys[i], d.vals[i])
 	}
 	return out
 }

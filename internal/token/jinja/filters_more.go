@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 import (
 	"fmt"
@@ -101,7 +101,7 @@ func stripTags(v any) string {
 		s = s[start+skip+end+len(close):]
 	}
 	b.WriteString(s)
-	return html.UnescapeString(strings.Join(strings.FieldsFunc(b.String(), isSpace), " "))
+	return html.UnescapeString(strings.Join(strings.FieldsFunc(b.String(), IsSpace), " "))
 }
 
 func fileSizeFilter(_ *machine, v []any, _ []bool) any {

@@ -1,4 +1,4 @@
-package chat
+package jinja
 
 // testNames are the tests by name.
 func testNames() map[string]*callable {

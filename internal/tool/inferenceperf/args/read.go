@@ -385,9 +385,9 @@ func (f *form) parse(n *yaml.Node) (any, error) {
 	switch f.kind {
 	case boolean:
 		switch strings.ToLower(n.Value) {
-		case "true", "yes", "on", "1", "y":
+		case "true", "yes", "on", "1", "y", "t", "1.0":
 			return true, nil
-		case "false", "no", "off", "0", "n":
+		case "false", "no", "off", "0", "n", "f", "0.0":
 			return false, nil
 		}
 		return nil, fmt.Errorf("must be true or false, is %s", quote(n.Value))
@@ -407,7 +407,10 @@ func (f *form) parse(n *yaml.Node) (any, error) {
 }
 
 func (f *form) parseNumber(n *yaml.Node) (any, error) {
-	digits := strings.ReplaceAll(n.Value, "_", "")
+	digits := strings.ReplaceAll(strings.TrimSpace(n.Value), "_", "")
+	if n.ShortTag() == "!!bool" { // as Python counts: true is 1
+		digits = map[bool]string{true: "1", false: "0"}[strings.EqualFold(n.Value, "true")]
+	}
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || f.kind == whole && v != math.Trunc(v) {
 		return nil, fmt.Errorf("must be %s, is %s", f.takes(), quote(n.Value))

@@ -7,7 +7,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,8 +139,12 @@ func recordOf(r *reader.Request, seq int64, start float64) *record.Record {
 	if r.Scheduled != nil {
 		rec.Due = min(at(*r.Scheduled), rec.Sent)
 	}
+	if r.UsageIn() >= 0 {
+		rec.In.Source = record.FromServer
+	}
 	if r.Error != nil {
-		rec.Failure = &record.Failure{Class: record.Class(r.Error.Type), Message: r.Error.Message, At: rec.End}
+		rec.Failure = failureOf(r.Error.Type, r.Error.Message)
+		rec.Failure.At = rec.End
 		return rec
 	}
 	a := &r.Info.Response
@@ -177,3 +183,37 @@ func recordOf(r *reader.Request, seq int64, start float64) *record.Record {
 	}
 	return rec
 }
+
+// exceptions are the classes of failures whose message is about a connection.
+var exceptions = map[string]record.Class{
+	"ClientConnectorDNSError": record.ResolveFailed,
+	"ClientConnectorSSLError": record.TLSFailed,
+	"ServerDisconnectedError": record.Dropped,
+	"ClientPayloadError":      record.Truncated,
+}
+
+// failureOf is the failure that an exception stands for. The original decides by the
+// message what it counts one under, and so does this; one that has no class keeps its name.
+func failureOf(exception, message string) *record.Failure {
+	f := &record.Failure{Class: record.Class(exception), Message: message}
+	if code, ok := strings.CutPrefix(exception, "HTTP Error "); ok {
+		f.Class = record.HTTPStatus
+		f.Status, _ = strconv.Atoi(code)
+		return f
+	}
+	class := exceptions[exception]
+	switch words := strings.ToLower(message); {
+	case timedOut.MatchString(words):
+		f.Class = record.TimedOut
+	case strings.Contains(words, "connect"):
+		f.Class = record.ConnectFailed
+		if class != "" && class != record.Truncated {
+			f.Class = class
+		}
+	case class == record.Truncated:
+		f.Class, f.Status = class, 200
+	}
+	return f
+}
+
+var timedOut = regexp.MustCompile(`timeout|timed.?out`)

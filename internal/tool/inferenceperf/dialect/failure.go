@@ -101,7 +101,7 @@ var statusLabels = map[int]string{
 // Said is what was said of a failure. That a request timed out stands in the message of
 // one that no answer had begun for, where the original looks for it.
 func Said(f *record.Failure) string {
-	if timedOut(f) && f.Status == 0 {
+	if timedOut(f) && f.Status == 0 && !strings.HasPrefix(f.Message, "Request timed out") {
 		return "Request timed out: " + f.Message
 	}
 	return f.Message
@@ -131,5 +131,5 @@ func Label(f *record.Failure) string {
 	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset, record.OwnFault:
 		return "Connection Error"
 	}
-	return string(f.Class)
+	return strings.ToLower(string(f.Class))
 }

@@ -73,9 +73,14 @@ func (r *Request) Model() string {
 	return body.Model
 }
 
-// Usage is the server's own count of tokens; -1: it gave none.
-func (r *Request) Usage() int {
-	for _, name := range []string{"completion_tokens", "output_tokens"} {
+// Usage is the server's own count of the response's tokens; -1: it gave none.
+func (r *Request) Usage() int { return r.count("completion_tokens", "output_tokens") }
+
+// UsageIn is the server's own count of the prompt's tokens; -1: it gave none.
+func (r *Request) UsageIn() int { return r.count("prompt_tokens", "input_tokens") }
+
+func (r *Request) count(names ...string) int {
+	for _, name := range names {
 		var n *int
 		if json.Unmarshal(r.Info.Response.Usage[name], &n) == nil && n != nil && *n >= 0 {
 			return *n

@@ -299,14 +299,33 @@ func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *repo
 		r.note(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
-	r.file(name, report.Sessions(s, stage))
+	content := report.Sessions(s, stage)
+	r.file(name, content)
+	// The original takes one of recorded sessions for the report of the stage, and prints it, too.
+	if stage != nil && r.stages[stage.Stage].Arrival == plan.ArrivalSessions {
+		r.print(fmt.Sprintf("STAGE_%d", stage.Stage), content)
+	}
+}
+
+// stageEnd is when the last session of a stage had ended, or no more was sent of one that was
+// cut short.
+func stageEnd(m record.StageMark, list []*dialect.Session) time.Duration {
+	if m.Early() || m.Reason == record.StopDuration || len(list) == 0 {
+		return m.SendEnd
+	}
+	end := m.Begin
+	for _, s := range list {
+		end = max(end, s.End)
+	}
+	return end
 }
 
 // sessionStage says how a stage went.
 func (r *reporter) sessionStage(i int, list []*dialect.Session) *report.SessionStage {
 	s, m := r.stages[i], r.marks[i]
+	end := stageEnd(m, list)
 	out := &report.SessionStage{
-		Stage: i, Status: "COMPLETED", Duration: (m.SendEnd - m.Begin).Seconds(), Teardown: new((m.DrainEnd - m.SendEnd).Seconds()), Dropped: m.Unsent,
+		Stage: i, Status: "COMPLETED", Duration: (end - m.Begin).Seconds(), Teardown: new(max(m.DrainEnd-end, 0).Seconds()), Dropped: m.Unsent,
 	}
 	switch {
 	case s.Arrival == plan.ArrivalSessions:

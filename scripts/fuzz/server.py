@@ -14,6 +14,8 @@ import socket
 import threading
 import time
 
+import messages
+
 # What each feature can be. The first value is that of a plain server.
 FEATURES = {
     "pieces": ["each", "together", "split", "split-slowly", "written-together", "at-once"],
@@ -55,7 +57,7 @@ class Request:
 
     def kind(self) -> str:
         """What the request is about: by its path, or on a path of its own by its body."""
-        for name in ("chat/completions", "completions", "embeddings", "ranking", "rerank", "infer", "generate_stream", "generate"):
+        for name in ("v1/messages", "chat/completions", "completions", "embeddings", "ranking", "rerank", "infer", "generate_stream", "generate"):
             if self.path.endswith(name):
                 return name
         body = self.json if isinstance(self.json, dict) else {}
@@ -163,6 +165,8 @@ class Answer:
         texts = self.texts()
         if self.streamed and any(k in self.kind for k in ("completions", "generate")):
             return self.stream(connection, self.events(texts))
+        if self.kind == "v1/messages":
+            return self.stream(connection, messages.events(self, texts)) if self.streamed else self.whole(connection, 200, messages.body(self, "".join(texts)))
         return self.whole(connection, 200, self.body("".join(texts)))
 
     def error(self) -> "tuple[int, object] | None":

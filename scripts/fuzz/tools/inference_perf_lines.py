@@ -8,6 +8,7 @@ import random
 
 from line import TOKENIZER, URL, Line
 from server import FEATURES
+from tools import inference_perf_sessions as sessions
 
 WORDS = "why does the river bend seven times before it meets the sea and what of rain then tell".split()
 
@@ -21,11 +22,11 @@ def line(seed: int, schema: dict) -> Line:
     out = Line("inference-perf", seed, by="count")
     out.faithful = rng.random() < 0.4
     put = lambda name, value: out.flags.append(["=" + name, value])
-    api = pick(rng, {"completion": 50, "chat": 50})  # the server does not speak Anthropic's protocol
+    api = pick(rng, {"completion": 45, "chat": 45, "anthropic_messages": 10})
     put("api.type", api)
     if rng.random() < 0.6:
         put("api.streaming", True)
-    put("server.type", pick(rng, {"vllm": 80, "sglang": 10, "tgi": 10}))
+    put("server.type", "vllm" if api == "anthropic_messages" else pick(rng, {"vllm": 80, "sglang": 10, "tgi": 10}))
     if rng.random() < 0.93:
         put("server.model_name", "m")
     put("server.base_url", f"http://{URL}")
@@ -76,12 +77,16 @@ def trace(rng: random.Random) -> str:
 
 
 def data(rng: random.Random, out: Line, put, api: str) -> None:
-    kinds = {"random": 35, "synthetic": 20, "shared_prefix": 22, "mock": 10, "shareGPT": 8, "conversation_replay": 5, "synthetic_agentic": 1}
+    kinds = {"random": 35, "synthetic": 20, "shared_prefix": 22, "mock": 10, "shareGPT": 8, "conversation_replay": 8}
     if api == "chat":  # which few kinds can be
-        kinds.update({"random": 2, "synthetic": 4, "conversation_replay": 1, "mock": 20, "shareGPT": 16})
+        kinds.update({"random": 2, "synthetic": 4, "conversation_replay": 1, "mock": 20, "shareGPT": 16, "synthetic_agentic": 3, "otel_trace_replay": 6})
+    elif api == "anthropic_messages":
+        kinds = {"mock": 10, "shareGPT": 10, "synthetic_agentic": 1, "otel_trace_replay": 3, "random": 1}
     kind = pick(rng, kinds)
     put("data.type", kind)
-    if kind == "random" and rng.random() < 0.15:
+    if kind in sessions.KINDS:
+        sessions.data(rng, kind, out.files, put)
+    elif kind == "random" and rng.random() < 0.15:
         out.files["trace.csv"] = trace(rng)
         put("data.trace.file", "trace.csv")
     elif kind in ("random", "synthetic"):
@@ -101,6 +106,8 @@ def data(rng: random.Random, out: Line, put, api: str) -> None:
             put(rng.choice(["data.multimodal", "data.shared_prefix.multimodal"]), media(rng))
         if rng.random() < 0.2:
             put("data.shared_prefix.enable_multi_turn_chat", True)
+        if rng.random() < 0.08:
+            put(*rng.choice([("data.shared_prefix.question_distribution", distribution(rng, 3, 9)), ("data.shared_prefix.output_distribution", distribution(rng, 2, 9))]))
         if rng.random() < 0.3:
             put("data.shared_prefix.seed", 7)
     elif kind == "shareGPT":
@@ -108,11 +115,14 @@ def data(rng: random.Random, out: Line, put, api: str) -> None:
         out.files["chats.json"] = json.dumps(rows)
         put("data.path", "chats.json")
     elif kind == "conversation_replay":
-        put("data.conversation_replay.num_conversations", 3)
-        put("data.conversation_replay.shared_system_prompt_len", 10)
-        for name in ("dynamic_system_prompt_len", "input_tokens_per_turn", "output_tokens_per_turn"):
-            put("data.conversation_replay." + name, {"type": "fixed", "min": 5, "max": 5, "mean": 5, "std_dev": 0})
-        put("data.conversation_replay.turns_per_conversation", {"type": "fixed", "min": 2, "max": 2, "mean": 2, "std_dev": 0})
+        put("data.conversation_replay.num_conversations", rng.choice([1, 3]))
+        put("data.conversation_replay.shared_system_prompt_len", rng.choice([0, 10]))
+        for name, low, high in (("dynamic_system_prompt_len", 2, 6), ("input_tokens_per_turn", 3, 8), ("output_tokens_per_turn", 3, 8), ("turns_per_conversation", 1, 3)):
+            put("data.conversation_replay." + name, rng.choice([sessions.fixed(high - 1), {"type": "uniform", "min": low, "max": high}]))
+        for name, values in (("seed", [1, 7]), ("max_model_len", [300, 2000]), ("tool_call_latency_sec", [sessions.fixed(0)])):
+            if rng.random() < 0.2:
+                put("data.conversation_replay." + name, rng.choice(values))
+
 
 
 def media(rng: random.Random) -> dict:
@@ -132,6 +142,10 @@ def breaker(rng: random.Random, put) -> None:
 
 def load(rng: random.Random, out: Line, put) -> None:
     traced = "trace.csv" in out.files
+    if any(name.startswith("=data." + k) for f in out.flags for name in f[:1] for k in sessions.KINDS) and rng.random() < 0.97:
+        sessions.load(rng, put)
+        put("load.num_workers", rng.choice([1, 1, 2]))
+        return
     kind = pick(rng, {"constant": 40, "poisson": 20, "concurrent": 40, "trace_replay": 60 if traced else 2})
     if kind == "trace_replay":
         out.files.setdefault("trace.csv", trace(rng))
@@ -142,6 +156,8 @@ def load(rng: random.Random, out: Line, put) -> None:
         put("load.stages", [{"num_requests": rng.choice([4, 7, 10]), "concurrency_level": rng.choice([1, 2, 3])} for _ in range(stages)])
     else:
         put("load.stages", [{"rate": rng.choice([3, 8, 10, 7.5]), "duration": 1} for _ in range(stages)])
+        if kind != "trace_replay" and rng.random() < 0.03:
+            put("load.sweep", {"type": rng.choice(["linear", "geometric"]), "num_requests": 8, "timeout": 5, "num_stages": 2, "stage_duration": 1})
     put("load.interval", 0)
     put("load.num_workers", rng.choice([1, 1, 2]))
     if rng.random() < 0.5:

@@ -252,9 +252,9 @@ func TestFormatsOfSound(t *testing.T) {
 }
 
 // given is a source of one prompt.
-type given struct{ prompt.Prompt }
+type given struct{ prompt prompt.Prompt }
 
-func (g given) At(context.Context, prompt.Place) (prompt.Prompt, error) { return g.Prompt, nil }
+func (g given) At(context.Context, prompt.Place) (prompt.Prompt, error) { return g.prompt, nil }
 
 // What a prompt has by itself stays, and it gets what it lacks.
 func TestPromptsWithMediaOfTheirOwn(t *testing.T) {

@@ -193,7 +193,7 @@ func (k *kept) make(t *testing.T, dir string) {
 		k.write(t, &p)
 		return
 	}
-	err := run.Keep(&p, record.Header{Start: time.Unix(1_800_000_000, 0)}, func(add func(*record.Record) error) error {
+	err := run.CreateSaved(&p, record.Header{Start: time.Unix(1_800_000_000, 0)}, func(add func(*record.Record) error) error {
 		for s := range p.Stages {
 			for n := range requestsEach {
 				rec := request(&p, s, n)

@@ -95,7 +95,7 @@ func (m *member) keep(ctx context.Context, c *Coordinator, kept chan<- numbered)
 		if err != nil {
 			return err
 		}
-		c.intake.Keep(records)
+		c.intake.WriteFrame(records)
 		m.inbox.Acknowledge(frame.Number)
 		kept <- numbered{digest, frame.Number}
 	}
@@ -107,7 +107,7 @@ func (m *member) account(ctx context.Context, c *Coordinator, kept <-chan number
 	for d := range kept {
 		_ = c.state.Wait(ctx, func() bool { return c.certain(d.Latest) })
 		if err == nil {
-			err = c.intake.Take(m.index, d.Digest)
+			err = c.intake.AddSummary(m.index, d.Digest)
 		}
 		if err == nil {
 			c.state.Update(func() { m.read = d.frame })

@@ -18,7 +18,7 @@ import (
 // underWay is a coordinator of two workers, the first of which sends a stage.
 func underWay() *Coordinator {
 	c := newCoordinator(Options{Bus: bus.NewLink(nil).Bus("test"), Workers: 2, Version: "1", Log: io.Discard})
-	c.plan, c.intake = &plan.Plan{}, &run.Intake{Now: func() time.Duration { return time.Second }}
+	c.plan, c.intake = &plan.Plan{}, &run.WorkerRecords{Now: func() time.Duration { return time.Second }}
 	for _, key := range []string{"a", "b"} {
 		_, _ = c.join(joining{Key: key, Name: key, Version: "1"})
 	}

@@ -25,7 +25,7 @@ type stage struct {
 	abandoned bool               // nobody waits for it any more
 }
 
-// Send implements run.Fleet.
+// Send implements run.Workers.
 func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Live) (record.StageMark, error) {
 	st := c.begin(&t, live)
 	defer c.state.Update(func() { c.stage = nil })
@@ -329,8 +329,8 @@ func (c *Coordinator) faults(st *stage) error {
 	return errors.Join(errs...)
 }
 
-// Settle implements run.Fleet.
-func (c *Coordinator) Settle(ctx context.Context) {
+// Sync implements run.Workers.
+func (c *Coordinator) Sync(ctx context.Context) {
 	var each sync.WaitGroup
 	for _, m := range c.all() {
 		if c.finds(m.idle) {

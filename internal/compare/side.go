@@ -134,7 +134,7 @@ func open(path string, o OpenOptions) ([]Run, error) {
 		dirs = Repeats(path)
 	}
 	if len(dirs) == 0 {
-		if dir, ours := run.Find(path); ours {
+		if dir, ours := run.LocateSaved(path); ours {
 			dirs = []string{dir}
 		}
 	}

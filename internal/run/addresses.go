@@ -72,7 +72,7 @@ func checkSources(ctx context.Context, t *plan.Target, getenv func(string) strin
 }
 
 // ownSources leaves out the source addresses of other machines, where this one has some of the plan's.
-func (p *preparation) ownSources() {
+func (p *setup) ownSources() {
 	p.sources = p.plan.Target.SourceAddresses
 	if own := slices.DeleteFunc(slices.Clone(p.sources), func(r netip.Prefix) bool { return !here(r) }); len(own) > 0 || p.opt.Fleet != nil {
 		p.plan.Target.SourceAddresses = own

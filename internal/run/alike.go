@@ -16,9 +16,9 @@ const (
 	alikeTime     = 3 * time.Second
 )
 
-// alike watches for stages whose requests all fail in the same way. It is a fold of all
+// sameFailureDetector watches for stages whose requests all fail in the same way. It is a fold of all
 // workers at once.
-type alike struct {
+type sameFailureDetector struct {
 	halt  func(reason record.StopReason)
 	stage atomic.Int64 // the one under way; watched while open
 	open  atomic.Bool  // no request of it has been answered well, or in another way
@@ -32,7 +32,7 @@ type alike struct {
 }
 
 // begin begins a stage. Arrivals of an open loop go on whatever becomes of them.
-func (a *alike) begin(stage int, closed bool) {
+func (a *sameFailureDetector) begin(stage int, closed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.failed = 0
@@ -41,7 +41,7 @@ func (a *alike) begin(stage int, closed bool) {
 }
 
 // Add implements collect.Folder.
-func (a *alike) Add(rec *record.Record) {
+func (a *sameFailureDetector) Add(rec *record.Record) {
 	if !a.open.Load() || int64(rec.Stage) != a.stage.Load() {
 		return
 	}

@@ -6,17 +6,17 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// brake stops a run: whoever pulls it says why, and the stage under way, or the next one,
+// stopper stops a run: whoever pulls it says why, and the stage under way, or the next one,
 // sends no more. It holds one reason at a time.
-type brake chan record.StopReason
+type stopper chan record.StopReason
 
-func newBrake() brake { return make(brake, 1) }
+func newBrake() stopper { return make(stopper, 1) }
 
-// pull asks for the end.
-func (b brake) pull(reason record.StopReason) { b.offer(reason) }
+// stop asks for the end.
+func (b stopper) stop(reason record.StopReason) { b.offer(reason) }
 
 // offer is the same and tells whether this reason is the first.
-func (b brake) offer(reason record.StopReason) bool {
+func (b stopper) offer(reason record.StopReason) bool {
 	select {
 	case b <- reason:
 		return true
@@ -26,10 +26,10 @@ func (b brake) offer(reason record.StopReason) bool {
 }
 
 // pullWhen pulls the brake where the user stops the run before ctx ends.
-func (b brake) pullWhen(ctx context.Context, stop <-chan struct{}) {
+func (b stopper) pullWhen(ctx context.Context, stop <-chan struct{}) {
 	select {
 	case <-stop:
-		b.pull(record.StopInterrupted)
+		b.stop(record.StopInterrupted)
 	case <-ctx.Done():
 	}
 }
@@ -37,14 +37,14 @@ func (b brake) pullWhen(ctx context.Context, stop <-chan struct{}) {
 // forward hands a wish to stop the run on to the stage under way. The function that it gives
 // is called when the stage has ended and its meter, which may have ended it for a reason of
 // its own, has too: a wish that the stage did not hear is the run's again.
-func (b brake) forward(stage brake) (end func(measured record.StopReason)) {
+func (b stopper) forward(stage stopper) (end func(measured record.StopReason)) {
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
 		case reason := <-b:
 			if !stage.offer(reason) {
-				b.pull(reason) // the stage is ending; the wish is for the run
+				b.stop(reason) // the stage is ending; the wish is for the run
 			}
 		case <-over:
 		}
@@ -55,7 +55,7 @@ func (b brake) forward(stage brake) (end func(measured record.StopReason)) {
 		select {
 		case reason := <-stage:
 			if reason != measured {
-				b.pull(reason)
+				b.stop(reason)
 			}
 		default:
 		}

@@ -16,12 +16,12 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// ascent looks for the highest load that meets the objectives of a plan: it says which stage comes
+// capacitySearch looks for the highest load that meets the objectives of a plan: it says which stage comes
 // next, and ends one as soon as it is clearly too much.
-type ascent struct {
+type capacitySearch struct {
 	plan    *plan.Plan
 	search  *capacity.Search
-	tallies *tallies
+	tallies *objectiveTracker
 	now     func() time.Duration
 	live    *engine.Live
 	log     io.Writer
@@ -35,12 +35,12 @@ type ascent struct {
 const lowest = 64
 
 // newAscent begins a search.
-func newAscent(p *plan.Plan) (*ascent, error) {
+func newAscent(p *plan.Plan) (*capacitySearch, error) {
 	objectives, err := objectivesOf(p)
 	if err != nil {
 		return nil, err
 	}
-	return &ascent{plan: p, search: searchOf(p, objectives), tallies: newTallies(p, objectives)}, nil
+	return &capacitySearch{plan: p, search: searchOf(p, objectives), tallies: newTallies(p, objectives)}, nil
 }
 
 // searchOf is the search of a plan.
@@ -60,7 +60,7 @@ func searchOf(p *plan.Plan, objectives []objective) *capacity.Search {
 }
 
 // next is the stage of the next level; false: the search is over.
-func (a *ascent) next() (plan.Stage, bool) {
+func (a *capacitySearch) next() (plan.Stage, bool) {
 	if len(a.levels) == 0 {
 		a.begun = a.now()
 		fmt.Fprintf(a.log, "Searching for the capacity by %s, for %s at most.\n", a.by(), time.Duration(a.plan.Capacity.MaxTime))
@@ -86,7 +86,7 @@ func (a *ascent) next() (plan.Stage, bool) {
 }
 
 // announce says what a level is run for, where that is not to find the capacity.
-func (a *ascent) announce(step *capacity.Step) {
+func (a *capacitySearch) announce(step *capacity.Step) {
 	load := fmt.Sprintf("%.4g %s", step.Load, a.unit())
 	switch step.Kind {
 	case capacity.Hold:
@@ -114,7 +114,7 @@ func levelKind(s plan.Stage) string {
 	return ""
 }
 
-func (a *ascent) by() string {
+func (a *capacitySearch) by() string {
 	if a.search.Whole {
 		return capacity.Concurrency
 	}
@@ -123,15 +123,15 @@ func (a *ascent) by() string {
 
 // drain is how long the requests of a level may take after its end: a queue that is too long is
 // not waited for.
-func (a *ascent) drain() plan.Duration {
+func (a *capacitySearch) drain() plan.Duration {
 	if a.typical == 0 {
 		return a.plan.Drain
 	}
 	return min(a.plan.Drain, plan.Duration(max(5*time.Second, 4*a.typical)))
 }
 
-// told takes in how a level went, of which all records are there. Its mark is the last one.
-func (a *ascent) told(i int, s plan.Stage, marks []record.StageMark) {
+// addLevel takes in how a level went, of which all records are there. Its mark is the last one.
+func (a *capacitySearch) addLevel(i int, s plan.Stage, marks []record.StageMark) {
 	mark := &marks[len(marks)-1]
 	typical := a.tallies.typical(i)
 	trouble := a.tallies.trouble(a.plan, i)
@@ -145,7 +145,7 @@ func (a *ascent) told(i int, s plan.Stage, marks []record.StageMark) {
 }
 
 // level is what was seen at a level.
-func (a *ascent) level(i int, s plan.Stage, marks []record.StageMark, mark *record.StageMark) capacity.Level {
+func (a *capacitySearch) level(i int, s plan.Stage, marks []record.StageMark, mark *record.StageMark) capacity.Level {
 	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
 	l.Kind = levelKind(s)
 	if before := result.MarkOf(marks, i-1); before != nil {
@@ -157,7 +157,7 @@ func (a *ascent) level(i int, s plan.Stage, marks []record.StageMark, mark *reco
 }
 
 // unit is that of loads.
-func (a *ascent) unit() string {
+func (a *capacitySearch) unit() string {
 	switch {
 	case a.search.Whole:
 		return "in flight"
@@ -168,7 +168,7 @@ func (a *ascent) unit() string {
 }
 
 // lineOf says in a line what a level showed.
-func (a *ascent) lineOf(l *capacity.Level) string {
+func (a *capacitySearch) lineOf(l *capacity.Level) string {
 	s, unit := a.search, a.unit()
 	var parts []string
 	for j := range s.Objectives {
@@ -198,7 +198,7 @@ const (
 )
 
 // watch ends a level that is clearly too much, until over ends.
-func (a *ascent) watch(over context.Context, i int, s plan.Stage, stop brake) {
+func (a *capacitySearch) watch(over context.Context, i int, s plan.Stage, stop stopper) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	sent := a.live.Sent()
@@ -207,18 +207,18 @@ func (a *ascent) watch(over context.Context, i int, s plan.Stage, stop brake) {
 		case <-over.Done():
 			return
 		case <-tick.C:
-			if a.tooMuch(i, s, sent) {
-				stop.pull(record.StopOver)
+			if a.overloaded(i, s, sent) {
+				stop.stop(record.StopOver)
 				return
 			}
 		}
 	}
 }
 
-// tooMuch reports whether the level under way is clearly too much: so many samples are bad that
+// overloaded reports whether the level under way is clearly too much: so many samples are bad that
 // the rest cannot make up for it, or less than half of what came was answered. sent is how many
 // requests there were before it.
-func (a *ascent) tooMuch(i int, s plan.Stage, sent int64) bool {
+func (a *capacitySearch) overloaded(i int, s plan.Stage, sent int64) bool {
 	now := a.now()
 	begin := a.live.Begin(i)
 	if waited := now - begin; s.Rate > 0 && a.typical > 0 && waited > max(2*time.Second, 5*a.typical) {
@@ -240,7 +240,7 @@ func (a *ascent) tooMuch(i int, s plan.Stage, sent int64) bool {
 }
 
 // found is what the result is made of.
-func (a *ascent) found() *result.Capacity {
+func (a *capacitySearch) found() *result.Capacity {
 	c := &result.Capacity{Search: a.search, Levels: a.levels}
 	for _, o := range a.tallies.objectives {
 		c.Figures = append(c.Figures, result.Statistic{Metric: o.id, Stat: o.stat})

@@ -147,7 +147,7 @@ func TestTalliesForget(t *testing.T) {
 	mark := func(stage int) *record.StageMark {
 		return &record.StageMark{Stage: stage, WarmupEnd: time.Second, SendEnd: 21 * time.Second, Reason: record.StopDuration}
 	}
-	add := func(all *tallies, stage, i int) {
+	add := func(all *objectiveTracker, stage, i int) {
 		due := time.Duration(i) * time.Millisecond
 		all.Add(&record.Record{Stage: stage, Due: due, Sent: due, End: due + time.Duration(i%200)*time.Millisecond})
 	}

@@ -34,7 +34,7 @@ func Check(ctx context.Context, p *plan.Plan, k kit.Kit) (notes []string, err er
 
 // withFiles adds what is wrong with the plan's files to what else stands in the run's way, so
 // that the user need not come back for it.
-func (p *preparation) withFiles(ctx context.Context, err error) error {
+func (p *setup) withFiles(ctx context.Context, err error) error {
 	if ctx.Err() != nil || p.opt.Kit.Ready != nil {
 		return err
 	}

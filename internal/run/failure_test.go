@@ -176,7 +176,7 @@ func TestServerThatIsGoneMidway(t *testing.T) {
 	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = 100 * time.Millisecond })
 	p := closedPlan(t, s.url, 20, 300)
 	o := options(t.Output())
-	o.Watch = func(progress func() Progress) {
+	o.OnReady = func(progress func() Progress) {
 		go func() {
 			until(func() bool { return progress().Sent >= 40 })
 			s.close()
@@ -258,7 +258,7 @@ func TestPromptFaultEndsTheRun(t *testing.T) {
 	o := options(io.Discard)
 	o.Kit.Ready = &kit.Prompts{Source: &fewPrompts{20}}
 	res, err := Run(t.Context(), p, o)
-	var early *BreakError
+	var early *AbortError
 	if !errors.As(err, &early) || !strings.Contains(err.Error(), "no words left") {
 		t.Fatalf("error %v", err)
 	}

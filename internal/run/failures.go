@@ -14,7 +14,7 @@ const fewestEnded = 20
 // failures counts requests that fail, and stops a run that has too many of them.
 type failures struct {
 	most          plan.MaxErrors
-	brake         brake
+	brake         stopper
 	ended, failed atomic.Int64
 }
 
@@ -27,6 +27,6 @@ func (f *failures) count(class record.Class) {
 	failed := f.failed.Add(1)
 	if f.most.Count > 0 && failed >= f.most.Count ||
 		f.most.Share > 0 && ended >= fewestEnded && float64(failed) > f.most.Share*float64(ended) {
-		f.brake.pull(record.StopErrors)
+		f.brake.stop(record.StopErrors)
 	}
 }

@@ -12,58 +12,58 @@ import (
 	"github.com/inferometer/inferometer/internal/run/collect"
 )
 
-// Fleet is a number of workers, other processes, that send in this one's place. Their records
+// Workers is a number of workers, other processes, that send in this one's place. Their records
 // come here.
-type Fleet interface {
+type Workers interface {
 	// Prepare hands out the plan and returns once all workers could send their first request.
-	Prepare(ctx context.Context, p *plan.Plan, in *Intake) error
+	Prepare(ctx context.Context, p *plan.Plan, in *WorkerRecords) error
 	// Send has the workers carry out a task, each its share, until it ends or stop yields, and
 	// gives how it went as a whole. live is kept up to date meanwhile.
 	Send(ctx context.Context, t Task, stop <-chan record.StopReason, live *engine.Live) (record.StageMark, error)
-	// Settle returns once the records of all requests that have ended by now were taken in, or
+	// Sync returns once the records of all requests that have ended by now were taken in, or
 	// ctx has ended.
-	Settle(ctx context.Context)
+	Sync(ctx context.Context)
 }
 
-// Intake takes in what workers have recorded.
-type Intake struct {
+// WorkerRecords takes in what workers have recorded.
+type WorkerRecords struct {
 	Now       func() time.Duration // the run's clock
 	collector *collect.Collector
-	ledger    *ledger
+	ledger    *journal
 	fail      func(error)           // ends the run, as records are lost
 	readers   []record.DigestReader // by worker
 	closed    atomic.Bool           // the run is over: what comes now is not of it
 }
 
 // close takes nothing in any more.
-func (in *Intake) close() { in.closed.Store(true) }
+func (in *WorkerRecords) close() { in.closed.Store(true) }
 
 // Workers says who sends.
-func (in *Intake) Workers(list []record.WorkerInfo) {
+func (in *WorkerRecords) Workers(list []record.WorkerInfo) {
 	in.readers = make([]record.DigestReader, len(list))
 	in.ledger.workers(list)
 }
 
 // Clocks says how well the clocks of the workers have agreed with the run's by now.
-func (in *Intake) Clocks(list []record.WorkerInfo) { in.ledger.workers(list) }
+func (in *WorkerRecords) Clocks(list []record.WorkerInfo) { in.ledger.workers(list) }
 
-// Keep keeps a frame of a worker's records. Where that fails, the run goes on or ends as its plan has it.
-func (in *Intake) Keep(frame []byte) {
+// WriteFrame keeps a frame of a worker's records. Where that fails, the run goes on or ends as its plan has it.
+func (in *WorkerRecords) WriteFrame(frame []byte) {
 	if !in.closed.Load() {
-		in.ledger.out.note(in.ledger.out.records().Frame(frame))
+		in.ledger.out.addError(in.ledger.out.records().Frame(frame))
 	}
 }
 
 // Fail ends the run because a worker cannot write its records.
-func (in *Intake) Fail(err error) {
+func (in *WorkerRecords) Fail(err error) {
 	if !in.closed.Load() {
 		in.fail(err)
 	}
 }
 
-// Take takes the requests of a worker into account that a frame has. There is one caller for each
+// AddSummary takes the requests of a worker into account that a frame has. There is one caller for each
 // worker at a time.
-func (in *Intake) Take(worker int, d record.Digest) error {
+func (in *WorkerRecords) AddSummary(worker int, d record.Digest) error {
 	err := in.readers[worker].Read(d, func(line record.Line) error {
 		switch {
 		case in.closed.Load():
@@ -84,7 +84,7 @@ func (in *Intake) Take(worker int, d record.Digest) error {
 
 // End says that there will be no more of a worker. What is under way then was lost with it, and is
 // written down as such.
-func (in *Intake) End(worker int) error {
+func (in *WorkerRecords) End(worker int) error {
 	return in.readers[worker].End(func(rec *record.Record) error {
 		if in.closed.Load() {
 			return nil

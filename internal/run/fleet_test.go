@@ -11,14 +11,14 @@ import (
 // A worker needs files and ports for its share alone.
 func TestLimitsOfAShare(t *testing.T) {
 	p := &plan.Plan{Target: plan.Target{URLs: []string{"http://a"}}, Stages: []plan.Stage{{Concurrency: 1501}, {Rate: 9000, MaxInFlight: 1500}, {Rate: 300}}}
-	l := limits{files: 1000, ends: 1}
+	l := rlimits{files: 1000, ends: 1}
 	if err := checkLimits(p, l); err == nil {
 		t.Error("1501 connections with 1000 files")
 	}
 	if err := checkLimits(partOf(p, load.Share{Of: 2}), l); err != nil {
 		t.Error(err)
 	}
-	if err := checkLimits(partOf(p, load.Share{Of: 2}), limits{files: 800, ends: 1}); err == nil {
+	if err := checkLimits(partOf(p, load.Share{Of: 2}), rlimits{files: 800, ends: 1}); err == nil {
 		t.Error("751 connections with 800 files, of which 64 are for other things")
 	}
 	if n := len(narrowLimits(p, l)); n != 1 {
@@ -41,8 +41,8 @@ func TestOwnSourceAddresses(t *testing.T) {
 		"203.0.113.0/24 127.0.4.0/30": {"127.0.4.0/30", "127.0.4.0/30"},
 		"203.0.113.1":                 {"203.0.113.1/32", ""},
 	} {
-		for i, fleet := range []Fleet{nil, (Fleet)(struct{ Fleet }{})} {
-			p := &preparation{plan: &plan.Plan{}, opt: &Options{Fleet: fleet}}
+		for i, fleet := range []Workers{nil, (Workers)(struct{ Workers }{})} {
+			p := &setup{plan: &plan.Plan{}, opt: &Options{Fleet: fleet}}
 			p.plan.Target.SourceAddresses = sources(list)
 			p.ownSources()
 			got := ""

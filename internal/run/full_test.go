@@ -81,7 +81,7 @@ func TestFullDiskIsSaidAtOnce(t *testing.T) {
 			if res.Stages[0].Ended != tt.ended || !strings.Contains(said, errFull.Error()) || !strings.Contains(said, tt.says) || strings.Count(said, "records") > 2 {
 				t.Errorf("ended by %q, said %q", res.Stages[0].Ended, said)
 			}
-			var early *BreakError
+			var early *AbortError
 			if errors.As(err, &early) != (tt.onFull == plan.OnFullStop) {
 				t.Errorf("the error is %T: %v", err, err)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// Gating is what a command line says about when a run fails.
-type Gating struct {
+// GateOptions is what a command line says about when a run fails.
+type GateOptions struct {
 	plan.Conditions // on top of those of the plan
 	// Some: the run is one of several, and gates at a level that it does not have are left to the
 	// others.
@@ -24,7 +24,7 @@ type Gating struct {
 
 // gated adds the gates of the command line to those of the plan, and finds what is wrong with
 // them.
-func (p *preparation) gated() error {
+func (p *setup) gated() error {
 	own := p.plan.Conditions
 	all := own.With(p.opt.Gating.Conditions)
 	p.plan.Conditions = plan.Conditions{}

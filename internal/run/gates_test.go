@@ -23,7 +23,7 @@ func TestGates(t *testing.T) {
 	p.FailIf = []string{"request_count < 8", "latency.avg > 1min"}
 	o := options(io.Discard)
 	var told *result.Result
-	o.Gating = Gating{Conditions: plan.Conditions{FailIf: []string{"at concurrency 2: request_count >= 8"}}, Judged: func(res *result.Result) { told = res }}
+	o.Gating = GateOptions{Conditions: plan.Conditions{FailIf: []string{"at concurrency 2: request_count >= 8"}}, Judged: func(res *result.Result) { told = res }}
 	res, err := Run(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestGateFaults(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	p = closedPlan(t, s.url, 1, 2)
-	o.Gating = Gating{Conditions: plan.Conditions{FailIf: []string{"at concurrency 4: request_count < 1", "at concurrency 1: request_count < 1"}}, Some: true}
+	o.Gating = GateOptions{Conditions: plan.Conditions{FailIf: []string{"at concurrency 4: request_count < 1", "at concurrency 1: request_count < 1"}}, Some: true}
 	res, err := Run(t.Context(), p, o)
 	if err != nil || len(res.Gates) != 1 || len(p.FailIf) != 1 || res.Missed() {
 		t.Errorf("one of several: %v, %v", err, p.FailIf)
@@ -94,7 +94,7 @@ func TestGateIntervals(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	err := Keep(&p, record.Header{Start: time.Unix(1_800_000_000, 0)}, func(add func(*record.Record) error) error {
+	err := CreateSaved(&p, record.Header{Start: time.Unix(1_800_000_000, 0)}, func(add func(*record.Record) error) error {
 		for i := range 1600 {
 			sent := time.Duration(i) * 100 * time.Millisecond
 			end := sent + time.Duration((1+0.2*draw.NormFloat64())*1e8)

@@ -56,7 +56,7 @@ func (s *seen) End(_ int, _ plan.Stage, l *sweep.Level) { s.ended = append(s.end
 func runSeen(t *testing.T, p *plan.Plan, watch Observer, stop <-chan struct{}) *result.Result {
 	t.Helper()
 	o := options(t.Output())
-	o.Levels, o.Stop = watch, stop
+	o.Observer, o.Stop = watch, stop
 	res, err := Run(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -217,12 +217,12 @@ func TestStopInTheLastInstant(t *testing.T) {
 				r, stop := newBrake(), newBrake()
 				end := r.forward(stop)
 				if c.said != "" {
-					stop.pull(c.said)
+					stop.stop(c.said)
 				}
 				if c.heard {
 					<-stop
 				}
-				r.pull(record.StopInterrupted)
+				r.stop(record.StopInterrupted)
 				synctest.Wait() // it has been handed on, and nobody takes it
 				end(c.measured)
 				select {
@@ -242,7 +242,7 @@ func TestStopInTheLastInstant(t *testing.T) {
 func TestMeterEndsItsStageAlone(t *testing.T) {
 	r, stop := newBrake(), newBrake()
 	end := r.forward(stop)
-	stop.pull(record.StopStable)
+	stop.stop(record.StopStable)
 	end(record.StopStable)
 	select {
 	case reason := <-r:

@@ -21,8 +21,8 @@ const spareFiles = 64
 // not free again at once when its connection is closed.
 const sparePorts = 16
 
-// limits are what the system grants.
-type limits struct {
+// rlimits are what the system grants.
+type rlimits struct {
 	files int // this process may open; 0: not known
 	ports int // connections from one address to another can use; 0: not known
 	pairs int // of a local address and a target; 0: one for each URL
@@ -30,7 +30,7 @@ type limits struct {
 }
 
 // allPorts is how many ports connections to all targets have; 0: not known.
-func (l limits) allPorts(p *plan.Plan) int {
+func (l rlimits) allPorts(p *plan.Plan) int {
 	return l.ports * cmp.Or(l.pairs, len(p.Target.URLs))
 }
 
@@ -52,7 +52,7 @@ const usualTime = 10 * time.Second
 // narrowLimits warns of stages that send at a rate, without a cap on what is in flight,
 // and may well need more connections than the system grants. How many nobody knows
 // ahead: that depends on the server.
-func narrowLimits(p *plan.Plan, l limits) []message.Message {
+func narrowLimits(p *plan.Plan, l rlimits) []message.Message {
 	granted, what, advice := math.Inf(1), "", message.Message{}
 	if l.files > 0 {
 		granted = max(float64(l.files-spareFiles)/float64(l.ends), 0)
@@ -84,7 +84,7 @@ func narrowLimits(p *plan.Plan, l limits) []message.Message {
 }
 
 // checkLimits makes sure that the system lets a plan have its connections.
-func checkLimits(p *plan.Plan, l limits) error {
+func checkLimits(p *plan.Plan, l rlimits) error {
 	var errs []error
 	ports := l.allPorts(p)
 	for i, s := range p.Stages {

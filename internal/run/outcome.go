@@ -14,11 +14,11 @@ import (
 	"github.com/inferometer/inferometer/internal/run/collect"
 )
 
-// outcome makes the result of what was played.
-type outcome struct {
+// resultBuilder makes the result of what was played.
+type resultBuilder struct {
 	log       io.Writer
-	queue     *queue
-	ledger    *ledger
+	queue     *stageQueue
+	ledger    *journal
 	folds     *folds
 	collector *collect.Collector
 	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
@@ -28,7 +28,7 @@ type outcome struct {
 
 // conclude decodes what is left and puts the result together. played is what ended the
 // stages before their time.
-func (o *outcome) conclude(played error) (*result.Result, error) {
+func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	asRun, facts := o.queue.asRun(), &o.ledger.facts
 	facts.Incomplete = lacksStages(facts, len(asRun.Stages))
 	err := errors.Join(played, o.collector.Close())
@@ -58,13 +58,13 @@ func (o *outcome) conclude(played error) (*result.Result, error) {
 		err = errors.Join(err, o.saved(out.dir))
 	}
 	if err != nil && slices.ContainsFunc(facts.Stages, func(m record.StageMark) bool { return m.Reason == record.StopRecords }) {
-		err = &BreakError{err}
+		err = &AbortError{err}
 	}
 	return res, err
 }
 
 // page tells what is drawn of the run, with the figures of its result.
-func (o *outcome) page(res *result.Result) error {
+func (o *resultBuilder) page(res *result.Result) error {
 	if o.draw == nil {
 		return nil
 	}

@@ -88,8 +88,8 @@ func openOutput(p *plan.Plan, opt *Options, h record.Header, alarm func(error)) 
 	return o, err
 }
 
-// Vacant makes sure that a directory, which need not be there, holds nothing yet.
-func Vacant(dir string) error { return checkOutput(dir, false) }
+// CheckEmpty makes sure that a directory, which need not be there, holds nothing yet.
+func CheckEmpty(dir string) error { return checkOutput(dir, false) }
 
 // checkOutput makes sure that a directory holds nothing yet, or nothing but a run that may
 // be replaced; it need not be there.
@@ -125,8 +125,8 @@ func (o *output) records() *record.Writer {
 	return o.writer
 }
 
-// note remembers an error of writing: it is told of at once, and at the end.
-func (o *output) note(err error) {
+// addError remembers an error of writing: it is told of at once, and at the end.
+func (o *output) addError(err error) {
 	if o == nil || err == nil {
 		return
 	}
@@ -150,8 +150,8 @@ func (o *output) end() {
 	o.mu.Lock()
 	o.alarm = nil // from now on it is told at the end, which is near
 	o.mu.Unlock()
-	o.note(o.writer.Close())
-	o.note(o.file.Close())
+	o.addError(o.writer.Close())
+	o.addError(o.file.Close())
 }
 
 // recordsPath is where the records are; empty: nowhere.

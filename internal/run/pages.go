@@ -88,14 +88,14 @@ func moving(all []record.Sample) []record.Sample {
 	return out
 }
 
-// archive is the Prometheus server of a plan.
-type archive struct {
+// prometheusQuery is the Prometheus server of a plan.
+type prometheusQuery struct {
 	probe.Archive
 	hide []string // secrets that it may repeat
 }
 
 // archive makes what asks the plan's Prometheus server; nil: it has none.
-func (p *preparation) archive(ctx context.Context, secret secrets) (*archive, error) {
+func (p *setup) archive(ctx context.Context, secret secrets) (*prometheusQuery, error) {
 	if !p.plan.Probes.Prometheus.On() {
 		return nil, nil
 	}
@@ -103,13 +103,13 @@ func (p *preparation) archive(ctx context.Context, secret secrets) (*archive, er
 	if err != nil {
 		return nil, err
 	}
-	p.later(func() { _ = a.Close() })
-	return &archive{a, secret.hide(p.plan.Target)}, nil
+	p.onClose(func() { _ = a.Close() })
+	return &prometheusQuery{a, secret.hide(p.plan.Target)}, nil
 }
 
 // gather asks what it has of each stage and of all of them. What it does not say costs
 // nothing of what was measured.
-func (a *archive) gather(ctx context.Context, log io.Writer, book *ledger) {
+func (a *prometheusQuery) gather(ctx context.Context, log io.Writer, book *journal) {
 	of := stretches(book.facts.Stages)
 	if len(of) == 0 {
 		return

@@ -25,23 +25,23 @@ type Observer interface {
 	End(i int, s plan.Stage, l *sweep.Level)
 }
 
-// player plays the stages of a run, one after the other.
-type player struct {
+// executor plays the stages of a run, one after the other.
+type executor struct {
 	plan      *plan.Plan
 	observer  Observer // nil: nobody follows
-	questions *questions
-	queue     *queue
-	search    *search // of the rates of a sweep; nil: they are known
-	ascent    *ascent // that finds the capacity; nil: nobody looks for it
+	questions *promptSource
+	queue     *stageQueue
+	search    *saturationSearch // of the rates of a sweep; nil: they are known
+	ascent    *capacitySearch   // that finds the capacity; nil: nobody looks for it
 	sender    *sender
-	meter     *metering // nil: stages are not measured in windows
-	ledger    *ledger
-	lookout   *lookout
-	teller    *teller
+	meter     *windowMeter // nil: stages are not measured in windows
+	ledger    *journal
+	lookout   *serverMonitor
+	teller    *stageReporter
 }
 
 // play plays all stages.
-func (p *player) play(ctx context.Context) error {
+func (p *executor) play(ctx context.Context) error {
 	if p.search != nil {
 		if err := p.search.run(ctx); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (p *player) play(ctx context.Context) error {
 }
 
 // pause waits for the gap before a stage, and says why where it was broken off.
-func (p *player) pause(ctx context.Context, i int, s plan.Stage) record.StopReason {
+func (p *executor) pause(ctx context.Context, i int, s plan.Stage) record.StopReason {
 	if s.Gap <= 0 || i == 0 {
 		return ""
 	}
@@ -83,17 +83,17 @@ func (p *player) pause(ctx context.Context, i int, s plan.Stage) record.StopReas
 }
 
 // stage plays one stage and tells of it.
-func (p *player) stage(ctx context.Context, i int, s plan.Stage) error {
+func (p *executor) stage(ctx context.Context, i int, s plan.Stage) error {
 	p.sender.warm(ctx, task(p.plan, i, s))
 	drained := p.lookout.watch(ctx, i)
 	mark, level, err := p.send(ctx, i, s)
 	drained()
 	p.ledger.stage(aborted(ctx, mark))
 	p.teller.after(ctx, i)
-	p.queue.tell(level)
+	p.queue.addLevel(level)
 	if last := p.ledger.facts.Stages; p.ascent != nil && err == nil && !p.ledger.facts.Interrupted {
 		p.teller.settle(ctx)
-		p.ascent.told(i, s, last)
+		p.ascent.addLevel(i, s, last)
 		p.ledger.facts.Capacity = p.ascent.found()
 	}
 	if p.meter != nil {
@@ -116,7 +116,7 @@ func aborted(ctx context.Context, mark record.StageMark) record.StageMark {
 
 // send puts a stage's load on the target, and measures it in windows where the plan has
 // them.
-func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMark, *sweep.Level, error) {
+func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageMark, *sweep.Level, error) {
 	work := task(p.plan, i, s)
 	work.Lanes = prompt.LanesOf(p.questions.Source)
 	if s.Arrival == plan.ArrivalSessions {
@@ -133,7 +133,7 @@ func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMar
 		p.ledger.edge(record.Edge{Stage: i, Level: l.Value, Kind: levelKind(s), At: p.lookout.now()})
 	}
 	if p.ascent != nil {
-		mark, err := p.climb(ctx, s, work)
+		mark, err := p.runCapacityLevel(ctx, s, work)
 		return mark, l, err
 	}
 	mark, err := p.sender.send(ctx, work, p.sender.brake)
@@ -143,9 +143,9 @@ func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMar
 	return mark, l, err
 }
 
-// climb puts the load of a level of a search for the capacity on the target, and ends it where it
+// runCapacityLevel puts the load of a level of a search for the capacity on the target, and ends it where it
 // is clearly too much.
-func (p *player) climb(ctx context.Context, s plan.Stage, work Task) (record.StageMark, error) {
+func (p *executor) runCapacityLevel(ctx context.Context, s plan.Stage, work Task) (record.StageMark, error) {
 	work.Drain = p.ascent.drain()
 	over, end := context.WithCancel(context.Background())
 	stop, watched := newBrake(), make(chan struct{})
@@ -179,19 +179,19 @@ func left(all, begun int64) int64 {
 	return all - begun%all
 }
 
-// teller tells of stages that have ended, with their figures.
-type teller struct {
+// stageReporter tells of stages that have ended, with their figures.
+type stageReporter struct {
 	tell   func(s *result.Stage) // nil: nobody waits for it
 	warn   func(text string)
-	queue  *queue
-	ledger *ledger
+	queue  *stageQueue
+	ledger *journal
 	folds  *folds
 	settle func(ctx context.Context)
 }
 
 // after tells of a stage. It does so between two stages, when no record is under way: only
 // then do the folds belong to nobody else. That it cannot does not end the run.
-func (t *teller) after(ctx context.Context, i int) {
+func (t *stageReporter) after(ctx context.Context, i int) {
 	if t.tell == nil {
 		return
 	}

@@ -19,7 +19,7 @@ import (
 // meter has the power of this machine's GPUs read, where the plan wants it. The function that it gives ends
 // that, when there is a reading from after the last request. GPUs that cannot be read cost nothing of what
 // is measured otherwise.
-func (r *run) meter(ctx context.Context) (end func()) {
+func (r *session) meter(ctx context.Context) (end func()) {
 	p, book := r.player.plan, r.player.ledger
 	every := cmp.Or(time.Duration(p.Cost.Interval), plan.PowerInterval)
 	switch {

@@ -184,7 +184,7 @@ func TestAlike(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var reasons []record.StopReason
-			a := &alike{halt: func(reason record.StopReason) { reasons = append(reasons, reason) }}
+			a := &sameFailureDetector{halt: func(reason record.StopReason) { reasons = append(reasons, reason) }}
 			a.begin(1, tt.closed)
 			for i := range tt.n {
 				at := time.Duration(i) * tt.apart

@@ -26,12 +26,12 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
-// preparation makes everything that the first request needs, one thing after the other.
-type preparation struct {
+// setup makes everything that the first request needs, one thing after the other.
+type setup struct {
 	plan     *plan.Plan
 	opt      *Options
 	clock    *clock.Clock
-	brake    brake
+	brake    stopper
 	protocol endpoint.Protocol
 	share    load.Share                   // of the load that this process sends
 	maySend  func(now time.Duration) bool // is asked before each request; nil: all may go
@@ -39,24 +39,24 @@ type preparation struct {
 	made     []func()                     // give back what was made, the last first
 }
 
-// later remembers how to give back what was made.
-func (p *preparation) later(undo func()) { p.made = append(p.made, undo) }
+// onClose remembers how to give back what was made.
+func (p *setup) onClose(undo func()) { p.made = append(p.made, undo) }
 
-// undo gives back all that was made.
-func (p *preparation) undo() {
+// close gives back all that was made.
+func (p *setup) close() {
 	for _, undo := range slices.Backward(p.made) {
 		undo()
 	}
 }
 
 // log is where the run says what it is doing.
-func (p *preparation) log() message.Log { return message.Log{To: p.opt.Log, Names: p.opt.Names} }
+func (p *setup) log() message.Log { return message.Log{To: p.opt.Log, Names: p.opt.Names} }
 
-// until prepares the run, unless the user stops it before that is done.
-func (p *preparation) until(ctx context.Context, stop <-chan struct{}) (*run, error) {
+// buildOrStop prepares the run, unless the user stops it before that is done.
+func (p *setup) buildOrStop(ctx context.Context, stop <-chan struct{}) (*session, error) {
 	// The context outlives this: what was made with it is used by the run.
 	ctx, cancel := context.WithCancelCause(ctx)
-	p.later(func() { cancel(nil) })
+	p.onClose(func() { cancel(nil) })
 	prepared := make(chan struct{})
 	defer close(prepared)
 	go func() {
@@ -80,7 +80,7 @@ func (p *preparation) until(ctx context.Context, stop <-chan struct{}) (*run, er
 }
 
 // run prepares the run.
-func (p *preparation) run(ctx context.Context) (*run, error) {
+func (p *setup) run(ctx context.Context) (*session, error) {
 	if err := p.gated(); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (p *preparation) run(ctx context.Context) (*run, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.later(func() { server.Close() })
+		p.onClose(func() { server.Close() })
 	}
 	found, err := p.check(ctx, mocked)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *preparation) run(ctx context.Context) (*run, error) {
 }
 
 // assemble puts the run together of its parts.
-func (p *preparation) assemble(asked *questions, c *client, found *findings, asks *servers) (*run, error) {
+func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *servers) (*session, error) {
 	if p.opt.Fleet != nil {
 		p.plan.Target.SourceAddresses = p.sources // workers may have others
 	}
@@ -139,15 +139,15 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	if err != nil {
 		return nil, err
 	}
-	p.later(folded.close)
-	book := &ledger{plan: p.plan}
+	p.onClose(folded.close)
+	book := &journal{plan: p.plan}
 	book.facts.Header, book.facts.Asked, book.facts.Names = p.header(asked, c, found.fellBack), p.plan, p.opt.Names
 	book.out, err = openOutput(p.plan, p.opt, book.facts.Header, p.unwritten)
-	p.later(book.out.remove)
+	p.onClose(book.out.remove)
 	if err != nil {
 		return nil, err
 	}
-	same, tape, passages := &alike{halt: p.brake.pull}, sweep.NewLog(), new(sweep.Passages)
+	same, tape, passages := &sameFailureDetector{halt: p.brake.stop}, sweep.NewLog(), new(sweep.Passages)
 	besides := p.folders(found.breakers, same, tape, passages)
 	if p.plan.Capacity.On() {
 		if q.ascent, err = newAscent(p.plan); err != nil {
@@ -157,37 +157,37 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 		besides = append(besides, q.ascent.tallies)
 	}
 	collector := p.collector(c, folded, book, besides)
-	p.later(collector.Stop)
+	p.onClose(collector.Stop)
 	eng := p.engine(asked, c, collector, live)
-	p.later(eng.Close)
+	p.onClose(eng.Close)
 	send := &sender{
 		plan: p.plan, schedule: asked.schedule, engine: eng, endpoint: &c.endpoint, alike: same, brake: p.brake,
 		fleet: p.opt.Fleet, live: live,
 	}
 	settle := collector.Settle
 	if p.opt.Fleet != nil {
-		settle = p.opt.Fleet.Settle
+		settle = p.opt.Fleet.Sync
 	}
-	look := &lookout{servers: asks, plan: p.plan, now: p.clock.Now, ledger: book}
-	play := &player{
-		plan: p.plan, observer: p.opt.Levels, questions: asked, queue: q, ascent: q.ascent, sender: send, ledger: book, lookout: look,
-		teller: &teller{tell: p.opt.Stage, warn: p.opt.warn, queue: q, ledger: book, folds: folded, settle: settle},
+	look := &serverMonitor{servers: asks, plan: p.plan, now: p.clock.Now, ledger: book}
+	play := &executor{
+		plan: p.plan, observer: p.opt.Observer, questions: asked, queue: q, ascent: q.ascent, sender: send, ledger: book, lookout: look,
+		teller: &stageReporter{tell: p.opt.Stage, warn: p.opt.warn, queue: q, ledger: book, folds: folded, settle: settle},
 	}
 	if p.plan.Saturation.On() {
-		play.search = &search{plan: p.plan, log: p.opt.Log, queue: q, sender: send, ledger: book, passages: passages, settle: settle}
+		play.search = &saturationSearch{plan: p.plan, log: p.opt.Log, queue: q, sender: send, ledger: book, passages: passages, settle: settle}
 	}
 	if p.plan.Measurement.On() {
-		play.meter = &metering{
-			plan: p.plan.Measurement, observer: p.opt.Levels, now: p.clock.Now, live: live, tape: tape,
+		play.meter = &windowMeter{
+			plan: p.plan.Measurement, observer: p.opt.Observer, now: p.clock.Now, live: live, samples: tape,
 			ledger: book, lookout: look, settle: settle,
 		}
 	}
-	return &run{
+	return &session{
 		opt: p.opt, clock: p.clock, brake: p.brake, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
-		intake:  &Intake{Now: p.clock.Now, collector: collector, ledger: book, fail: p.unshipped},
-		gauge:   &gauge{plan: p.plan, header: &book.facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
+		intake:  &WorkerRecords{Now: p.clock.Now, collector: collector, ledger: book, fail: p.unshipped},
+		gauge:   &progressTracker{plan: p.plan, header: &book.facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
 		sampler: &sampler{clock: p.clock, live: live, collector: collector, ledger: book},
-		outcome: &outcome{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
+		outcome: &resultBuilder{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
 	}, nil
 }
 
@@ -199,7 +199,7 @@ type findings struct {
 }
 
 // check looks for everything that stands in the run's way, and tells of all of it.
-func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error) {
+func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	var f findings
 	var err, breakerErr error
 	if p.protocol, err = kit.Pick(p.opt.Kit.Protocols, "protocol", p.plan.Target.Protocol); err != nil {
@@ -207,10 +207,10 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 	}
 	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits), p.opt.Kit.Getenv)
 	errs := []error{err}
-	if p.opt.Place == nil {
+	if p.opt.OutputDir == nil {
 		errs = append(errs, checkOutput(p.plan.Output.Dir, p.opt.Replace))
 	}
-	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.brake.pull)
+	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.brake.stop)
 	errs = append(errs, breakerErr)
 	wanted := p.plan.Target.HTTP2
 	pairs, sourcesErr := checkSources(ctx, &p.plan.Target, p.opt.Kit.Getenv)
@@ -218,8 +218,8 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 	if err == nil && sourcesErr == nil {
 		errs = append(errs, p.checkTarget(ctx, f.secrets))
 	}
-	if p.opt.Place != nil { // which may depend on the model, known by now
-		p.plan.Output.Dir = p.opt.Place(p.plan)
+	if p.opt.OutputDir != nil { // which may depend on the model, known by now
+		p.plan.Output.Dir = p.opt.OutputDir(p.plan)
 		errs = append(errs, checkOutput(p.plan.Output.Dir, p.opt.Replace))
 	}
 	f.fellBack = wanted && !p.plan.Target.HTTP2
@@ -233,42 +233,42 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 
 // limits are what the system grants this process. Workers of this machine share its ports, and
 // have their own files.
-func (p *preparation) limits(pairs int, mocked bool) limits {
-	l := limits{files: openFileLimit(), ports: localPorts(), pairs: pairs, ends: 1}
+func (p *setup) limits(pairs int, mocked bool) rlimits {
+	l := rlimits{files: openFileLimit(), ports: localPorts(), pairs: pairs, ends: 1}
 	if mocked {
 		l.ends = 2
 	}
 	if p.opt.Fleet != nil {
 		l.files = 0
 	}
-	if p.opt.Fleet != nil && p.opt.Elsewhere {
+	if p.opt.Fleet != nil && p.opt.RemoteWorkers {
 		l.ports = 0
 	}
 	return l
 }
 
-// questions are what is asked of the servers.
-type questions struct {
+// promptSource are what is asked of the servers.
+type promptSource struct {
 	kit.Prompts
 	tokenizer prompt.Tokenizer
 	schedule  []time.Duration // of the prompts' own moments; nil: they have none
 }
 
 // counter is the tokenizer where it may fail on a text; nil: it cannot.
-func (q *questions) counter() interface{ Err() error } {
+func (q *promptSource) counter() interface{ Err() error } {
 	c, _ := q.tokenizer.(interface{ Err() error })
 	return c
 }
 
 // questions opens what prompts come from.
-func (p *preparation) questions(ctx context.Context) (*questions, error) {
+func (p *setup) questions(ctx context.Context) (*promptSource, error) {
 	found, err := p.opt.Kit.Tokenizer(ctx, p.plan, p.log())
 	if err != nil {
 		return nil, err
 	}
 	parts := p.opt.Kit
 	parts.Tell = func(text string) { fmt.Fprintln(p.opt.Log, text) }
-	q := &questions{tokenizer: found.Tokenizer}
+	q := &promptSource{tokenizer: found.Tokenizer}
 	if q.Prompts, err = parts.Prompts(ctx, p.plan, found); err != nil {
 		return nil, err
 	}
@@ -302,7 +302,7 @@ type client struct {
 }
 
 // client makes what asks the servers.
-func (p *preparation) client(s secrets, q *questions) (*client, error) {
+func (p *setup) client(s secrets, q *promptSource) (*client, error) {
 	// The id tells this run's requests from those of others in a server's log.
 	id := "inferometer-" + p.opt.ID
 	e, err := p.protocol.Open(p.plan.Target, endpoint.Options{
@@ -312,7 +312,7 @@ func (p *preparation) client(s secrets, q *questions) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.later(func() { e.Close() })
+	p.onClose(func() { e.Close() })
 	// What a source of tensors has is held against the model that is to take it.
 	if source, ok := q.Source.(prompt.Fitter); ok && e.Tensors != nil {
 		if err := source.Fit(e.Tensors); err != nil {
@@ -324,7 +324,7 @@ func (p *preparation) client(s secrets, q *questions) (*client, error) {
 }
 
 // header is the first line of the record file.
-func (p *preparation) header(q *questions, c *client, fellBack bool) record.Header {
+func (p *setup) header(q *promptSource, c *client, fellBack bool) record.Header {
 	return record.Header{
 		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed, Run: p.opt.ID,
 		Decoder: p.plan.Target.Protocol, Template: q.Templated, Host: health.Host(), Calibration: p.opt.Calibration,
@@ -334,9 +334,9 @@ func (p *preparation) header(q *questions, c *client, fellBack bool) record.Head
 
 // unwritten reports at once that records cannot be written any more, and ends the run where
 // the plan wants that.
-func (p *preparation) unwritten(err error) {
+func (p *setup) unwritten(err error) {
 	if p.plan.Output.OnFull == plan.OnFullStop {
-		defer p.brake.pull(record.StopRecords)
+		defer p.brake.stop(record.StopRecords)
 		p.opt.warn(fmt.Sprintf("%v. The run is ended, as its plan has it.", err))
 		return
 	}
@@ -344,14 +344,14 @@ func (p *preparation) unwritten(err error) {
 }
 
 // unshipped reports that a worker cannot write its records, which are not known anywhere else: the run ends.
-func (p *preparation) unshipped(err error) {
+func (p *setup) unshipped(err error) {
 	if p.brake.offer(record.StopRecords) {
 		p.opt.warn(fmt.Sprintf("%v. The run is ended: requests would be missing from its figures.", err))
 	}
 }
 
 // folders are what every record goes to besides the fold of its core.
-func (p *preparation) folders(b *breaker.Set, same *alike, tape *sweep.Log, passages *sweep.Passages) several {
+func (p *setup) folders(b *breaker.Set, same *sameFailureDetector, tape *sweep.Log, passages *sweep.Passages) several {
 	var all several
 	if p.plan.Measurement.On() {
 		all = append(all, tape)
@@ -379,7 +379,7 @@ func (s several) Add(rec *record.Record) {
 }
 
 // collector starts what takes finished records.
-func (p *preparation) collector(c *client, f *folds, book *ledger, besides several) *collect.Collector {
+func (p *setup) collector(c *client, f *folds, book *journal, besides several) *collect.Collector {
 	var each []collect.Folder
 	for _, fold := range f.list {
 		each = append(each, append(several{fold}, besides...))
@@ -397,7 +397,7 @@ func answerLimits(l plan.Limits) collect.Limits {
 }
 
 // engine makes what sends.
-func (p *preparation) engine(q *questions, c *client, sink *collect.Collector, live *engine.Live) *engine.Engine {
+func (p *setup) engine(q *promptSource, c *client, sink *collect.Collector, live *engine.Live) *engine.Engine {
 	prepare := c.endpoint.Prepare
 	if see := p.opt.Prompt; see != nil {
 		prepare = func(asked *prompt.Prompt) (endpoint.Call, error) {

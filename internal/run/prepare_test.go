@@ -187,27 +187,27 @@ func TestLimitsOfTheSystem(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		stage plan.Stage
-		l     limits
+		l     rlimits
 		urls  int
 		want  []string // none: it fits
 	}{
-		{"fits", plan.Stage{Concurrency: 100}, limits{files: 1024, ports: 28232, ends: 1}, 1, nil},
-		{"just fits", plan.Stage{Concurrency: 960}, limits{files: 1024, ports: 976, ends: 1}, 1, nil},
-		{"nothing known", plan.Stage{Concurrency: 1 << 20}, limits{ends: 1}, 1, nil},
-		{"files", plan.Stage{Concurrency: 961}, limits{files: 1024, ends: 1}, 1, []string{"stage 1 has 961 requests in flight and needs 1025 open files", "only 1024", "ulimit -n 1025, or lower the load"}},
-		{"files, with the server in this process", plan.Stage{Concurrency: 500}, limits{files: 1024, ends: 2}, 1, []string{"ulimit -n 1064"}},
-		{"ports", plan.Stage{Concurrency: 30000}, limits{ports: 28232, ends: 1}, 1, []string{"has 30000 requests in flight and needs 30016 local ports, but this system has only 28232", "ip_local_port_range, use at least 2 local addresses with --source-address, or add"}},
-		{"ports of two addresses", plan.Stage{Concurrency: 56448}, limits{ports: 28232, pairs: 2, ends: 1}, 1, nil},
-		{"ports of two addresses, and no more", plan.Stage{Concurrency: 56449}, limits{ports: 28232, pairs: 2, ends: 1}, 1, []string{"needs 56465 local ports", "only 56464", "at least 3 local addresses"}},
-		{"ports of two addresses for two URLs", plan.Stage{Concurrency: 112912}, limits{ports: 28232, pairs: 4, ends: 1}, 2, nil},
-		{"ports of a million addresses", plan.Stage{Concurrency: 1 << 30}, limits{ports: 28232, pairs: 1 << 20, ends: 1}, 1, nil},
-		{"ports for two URLs", plan.Stage{Concurrency: 30000}, limits{ports: 28232, ends: 1}, 2, nil},
-		{"a ramp's end", plan.Stage{Concurrency: 1, RampTo: 2000}, limits{files: 1024, ends: 1}, 1, []string{"has 2000 requests"}},
-		{"a cap", plan.Stage{Rate: 10, MaxInFlight: 2000}, limits{files: 1024, ends: 1}, 1, []string{"has 2000 requests"}},
-		{"no cap", plan.Stage{Rate: 10}, limits{files: 1024, ends: 1}, 1, nil},
-		{"no cap, and no room at all", plan.Stage{Rate: 10}, limits{files: 64, ends: 1}, 1, []string{"has at least 1 request in flight and needs 65 open files", "ulimit -n 65"}},
-		{"a single one", plan.Stage{Concurrency: 1}, limits{files: 64, ends: 1}, 1, []string{"stage 1 has 1 request in flight"}},
-		{"both", plan.Stage{Concurrency: 2000}, limits{files: 1024, ports: 1000, ends: 1}, 1, []string{"only 1024", "only 1000 for them"}},
+		{"fits", plan.Stage{Concurrency: 100}, rlimits{files: 1024, ports: 28232, ends: 1}, 1, nil},
+		{"just fits", plan.Stage{Concurrency: 960}, rlimits{files: 1024, ports: 976, ends: 1}, 1, nil},
+		{"nothing known", plan.Stage{Concurrency: 1 << 20}, rlimits{ends: 1}, 1, nil},
+		{"files", plan.Stage{Concurrency: 961}, rlimits{files: 1024, ends: 1}, 1, []string{"stage 1 has 961 requests in flight and needs 1025 open files", "only 1024", "ulimit -n 1025, or lower the load"}},
+		{"files, with the server in this process", plan.Stage{Concurrency: 500}, rlimits{files: 1024, ends: 2}, 1, []string{"ulimit -n 1064"}},
+		{"ports", plan.Stage{Concurrency: 30000}, rlimits{ports: 28232, ends: 1}, 1, []string{"has 30000 requests in flight and needs 30016 local ports, but this system has only 28232", "ip_local_port_range, use at least 2 local addresses with --source-address, or add"}},
+		{"ports of two addresses", plan.Stage{Concurrency: 56448}, rlimits{ports: 28232, pairs: 2, ends: 1}, 1, nil},
+		{"ports of two addresses, and no more", plan.Stage{Concurrency: 56449}, rlimits{ports: 28232, pairs: 2, ends: 1}, 1, []string{"needs 56465 local ports", "only 56464", "at least 3 local addresses"}},
+		{"ports of two addresses for two URLs", plan.Stage{Concurrency: 112912}, rlimits{ports: 28232, pairs: 4, ends: 1}, 2, nil},
+		{"ports of a million addresses", plan.Stage{Concurrency: 1 << 30}, rlimits{ports: 28232, pairs: 1 << 20, ends: 1}, 1, nil},
+		{"ports for two URLs", plan.Stage{Concurrency: 30000}, rlimits{ports: 28232, ends: 1}, 2, nil},
+		{"a ramp's end", plan.Stage{Concurrency: 1, RampTo: 2000}, rlimits{files: 1024, ends: 1}, 1, []string{"has 2000 requests"}},
+		{"a cap", plan.Stage{Rate: 10, MaxInFlight: 2000}, rlimits{files: 1024, ends: 1}, 1, []string{"has 2000 requests"}},
+		{"no cap", plan.Stage{Rate: 10}, rlimits{files: 1024, ends: 1}, 1, nil},
+		{"no cap, and no room at all", plan.Stage{Rate: 10}, rlimits{files: 64, ends: 1}, 1, []string{"has at least 1 request in flight and needs 65 open files", "ulimit -n 65"}},
+		{"a single one", plan.Stage{Concurrency: 1}, rlimits{files: 64, ends: 1}, 1, []string{"stage 1 has 1 request in flight"}},
+		{"both", plan.Stage{Concurrency: 2000}, rlimits{files: 1024, ports: 1000, ends: 1}, 1, []string{"only 1024", "only 1000 for them"}},
 	} {
 		p := plan.Default()
 		p.Stages = []plan.Stage{tt.stage}
@@ -231,22 +231,22 @@ func TestLimitsOfOpenLoops(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		stage plan.Stage
-		l     limits
+		l     rlimits
 		http2 bool
 		want  string // part of the warning; empty: none
 	}{
-		{"enough", plan.Stage{Rate: 50}, limits{files: 1024, ports: 28232, ends: 1}, false, ""},
-		{"nothing known", plan.Stage{Rate: 1e6}, limits{ends: 1}, false, ""},
-		{"files", plan.Stage{Rate: 200}, limits{files: 1024, ports: 28232, ends: 1}, false, "take longer than 4.8s"},
-		{"files, with the server in this process", plan.Stage{Rate: 200}, limits{files: 1024, ends: 2}, false, "take longer than 2.4s"},
-		{"ports", plan.Stage{Rate: 200}, limits{files: 1 << 20, ports: 1000, ends: 1}, false, "1000 local ports"},
-		{"ports of two addresses", plan.Stage{Rate: 198}, limits{files: 1 << 20, ports: 1000, pairs: 2, ends: 1}, false, ""},
-		{"ports of two addresses, and no more", plan.Stage{Rate: 201}, limits{files: 1 << 20, ports: 1000, pairs: 2, ends: 1}, false, "2000 local ports"},
-		{"ports, and what to do", plan.Stage{Rate: 201}, limits{ports: 1000, ends: 1}, false, "ip_local_port_range, add local addresses with --source-address, or set"},
-		{"a ramp's end", plan.Stage{Rate: 1, RampTo: 200}, limits{files: 1024, ends: 1}, false, "sends 200 requests/s"},
-		{"shared connections", plan.Stage{Rate: 200}, limits{files: 1024, ends: 1}, true, ""},
-		{"a cap", plan.Stage{Rate: 200, MaxInFlight: 100}, limits{files: 1024, ends: 1}, false, ""},
-		{"a closed loop", plan.Stage{Concurrency: 100}, limits{files: 1024, ends: 1}, false, ""},
+		{"enough", plan.Stage{Rate: 50}, rlimits{files: 1024, ports: 28232, ends: 1}, false, ""},
+		{"nothing known", plan.Stage{Rate: 1e6}, rlimits{ends: 1}, false, ""},
+		{"files", plan.Stage{Rate: 200}, rlimits{files: 1024, ports: 28232, ends: 1}, false, "take longer than 4.8s"},
+		{"files, with the server in this process", plan.Stage{Rate: 200}, rlimits{files: 1024, ends: 2}, false, "take longer than 2.4s"},
+		{"ports", plan.Stage{Rate: 200}, rlimits{files: 1 << 20, ports: 1000, ends: 1}, false, "1000 local ports"},
+		{"ports of two addresses", plan.Stage{Rate: 198}, rlimits{files: 1 << 20, ports: 1000, pairs: 2, ends: 1}, false, ""},
+		{"ports of two addresses, and no more", plan.Stage{Rate: 201}, rlimits{files: 1 << 20, ports: 1000, pairs: 2, ends: 1}, false, "2000 local ports"},
+		{"ports, and what to do", plan.Stage{Rate: 201}, rlimits{ports: 1000, ends: 1}, false, "ip_local_port_range, add local addresses with --source-address, or set"},
+		{"a ramp's end", plan.Stage{Rate: 1, RampTo: 200}, rlimits{files: 1024, ends: 1}, false, "sends 200 requests/s"},
+		{"shared connections", plan.Stage{Rate: 200}, rlimits{files: 1024, ends: 1}, true, ""},
+		{"a cap", plan.Stage{Rate: 200, MaxInFlight: 100}, rlimits{files: 1024, ends: 1}, false, ""},
+		{"a closed loop", plan.Stage{Concurrency: 100}, rlimits{files: 1024, ends: 1}, false, ""},
 	} {
 		p := plan.Default()
 		p.Target.URLs, p.Target.HTTP2, p.Stages = []string{"http://a"}, tt.http2, []plan.Stage{tt.stage}
@@ -384,7 +384,7 @@ func TestTargetThatSendsElsewhere(t *testing.T) {
 	defer moved.Close()
 	target := plan.Target{URLs: []string{moved.URL}, Model: "m", Protocol: plan.ProtocolOpenAI}
 	var log bytes.Buffer
-	p := &preparation{plan: &plan.Plan{Target: target}, protocol: kit.Default(os.Getenv).Protocols[plan.ProtocolOpenAI], opt: &Options{Log: &log}}
+	p := &setup{plan: &plan.Plan{Target: target}, protocol: kit.Default(os.Getenv).Protocols[plan.ProtocolOpenAI], opt: &Options{Log: &log}}
 	if err := p.checkTarget(t.Context(), secrets{tls: new(tls.Config)}); err != nil {
 		t.Fatal(err)
 	}

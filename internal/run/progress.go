@@ -51,10 +51,10 @@ func (p *Progress) Part() *metric.LivePart {
 // when all of them had ended; metric.Unknown where that is still to come.
 type Span struct{ Begin, From, To, End time.Duration }
 
-// gauge lets others see how a run goes.
-type gauge struct {
+// progressTracker lets others see how a run goes.
+type progressTracker struct {
 	now       func() time.Duration
-	queue     *queue
+	queue     *stageQueue
 	live      *engine.Live
 	lives     []*metric.Live
 	collector *collect.Collector
@@ -68,7 +68,7 @@ type gauge struct {
 }
 
 // progress tells how the run goes.
-func (g *gauge) progress() Progress {
+func (g *progressTracker) progress() Progress {
 	stage := g.queue.under()
 	p := Progress{
 		Plan: g.plan, Host: g.header.Host, Started: g.header.Start, Result: g.result.Load(),
@@ -101,7 +101,7 @@ func (g *gauge) progress() Progress {
 
 // merged is what all folds have counted. Stages that ended before the last one have been
 // counted to the end: what they have come to is put together once.
-func (g *gauge) merged(stage int) *metric.Live {
+func (g *progressTracker) merged(stage int) *metric.Live {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	all := metric.MergeLive(g.settled, g.lives)

@@ -11,12 +11,12 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// queue gives out the stages of a run: those of the plan, or the levels that its
+// stageQueue gives out the stages of a run: those of the plan, or the levels that its
 // search comes to.
-type queue struct {
+type stageQueue struct {
 	plan   *plan.Plan
-	search *sweep.Search // nil: the plan's stages as they stand
-	ascent *ascent       // that finds the capacity; nil: nobody looks for it
+	search *sweep.Search   // nil: the plan's stages as they stand
+	ascent *capacitySearch // that finds the capacity; nil: nobody looks for it
 
 	mu    sync.Mutex // of what others look at while the run goes on
 	begun []plan.Stage
@@ -25,8 +25,8 @@ type queue struct {
 	stage int          // the one under way; steps of a search are negative
 }
 
-func newQueue(p *plan.Plan) *queue {
-	q := &queue{plan: p}
+func newQueue(p *plan.Plan) *stageQueue {
+	q := &stageQueue{plan: p}
 	if p.Levels.On() {
 		q.search = sweep.NewSearch(p.Levels, p.Stages[0].Rate == 0)
 	}
@@ -34,7 +34,7 @@ func newQueue(p *plan.Plan) *queue {
 }
 
 // most is how many stages there can be.
-func (q *queue) most() int {
+func (q *stageQueue) most() int {
 	switch {
 	case q.plan.Saturation.On():
 		return q.plan.Saturation.Stages
@@ -47,7 +47,7 @@ func (q *queue) most() int {
 }
 
 // next gives the next stage; false: there is none.
-func (q *queue) next() (i int, s plan.Stage, ok bool) {
+func (q *stageQueue) next() (i int, s plan.Stage, ok bool) {
 	i = len(q.begun)
 	if s, ok = q.choose(i); !ok {
 		return i, s, false
@@ -61,7 +61,7 @@ func (q *queue) next() (i int, s plan.Stage, ok bool) {
 // choose is the stage with a number; false: there is none. It does without the lock, which only
 // those need who look at the run meanwhile: a search says what it does, and who shows that may have
 // to look first.
-func (q *queue) choose(i int) (plan.Stage, bool) {
+func (q *stageQueue) choose(i int) (plan.Stage, bool) {
 	switch {
 	case q.over || i >= q.most() || q.plan.Saturation.On() && i >= len(q.made):
 		return plan.Stage{}, false
@@ -79,8 +79,8 @@ func (q *queue) choose(i int) (plan.Stage, bool) {
 	return q.plan.Stages[0].At(level), true
 }
 
-// tell says how the last stage went.
-func (q *queue) tell(l *sweep.Level) {
+// addLevel says how the last stage went.
+func (q *stageQueue) addLevel(l *sweep.Level) {
 	if q.search != nil {
 		q.search.Tell(l.Passed)
 	}
@@ -89,7 +89,7 @@ func (q *queue) tell(l *sweep.Level) {
 
 // stages are those that a look at the run knows of: all of the plan's, or the levels
 // begun so far.
-func (q *queue) stages() []plan.Stage {
+func (q *stageQueue) stages() []plan.Stage {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -104,7 +104,7 @@ func (q *queue) stages() []plan.Stage {
 }
 
 // asRun is the plan with the stages that were run.
-func (q *queue) asRun() *plan.Plan {
+func (q *stageQueue) asRun() *plan.Plan {
 	p := *q.plan
 	p.Stages = q.stages()
 	return &p
@@ -125,23 +125,23 @@ func highest(p *plan.Plan) *plan.Plan {
 	return &q
 }
 
-// settle takes the rates of a sweep to saturation as the stages. None: there are no
+// setRates takes the rates of a sweep to saturation as the stages. None: there are no
 // stages to run.
-func (q *queue) settle(rates []float64) {
+func (q *stageQueue) setRates(rates []float64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.made = sweep.StagesAt(q.plan.Stages[0], q.plan.Saturation, rates)
 }
 
 // searching lets a look at the run see a step of the search for the saturation.
-func (q *queue) searching(step int, s plan.Stage) {
+func (q *stageQueue) searching(step int, s plan.Stage) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.made, q.stage = []plan.Stage{s}, step
 }
 
 // under is the stage under way.
-func (q *queue) under() int {
+func (q *stageQueue) under() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.stage

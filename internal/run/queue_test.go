@@ -10,7 +10,7 @@ import (
 // looker looks at the run whenever something is said of it, as one who shows both does.
 type looker struct {
 	t     *testing.T
-	queue *queue
+	queue *stageQueue
 	said  int
 }
 

@@ -32,9 +32,9 @@ func Records(p *plan.Plan) record.File {
 	return record.File{Path: filepath.Join(p.Output.Dir, RecordsFile), Most: int64(p.Limits.Record)}
 }
 
-// Find is the output directory of the one run that a directory holds, which may be itself; ours
+// LocateSaved is the output directory of the one run that a directory holds, which may be itself; ours
 // is false where there is none.
-func Find(dir string) (found string, ours bool) {
+func LocateSaved(dir string) (found string, ours bool) {
 	if _, err := os.Stat(filepath.Join(dir, PlanFile)); err == nil {
 		return dir, true
 	}
@@ -206,10 +206,10 @@ func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 	return f, err
 }
 
-// Keep writes an output directory of requests that another program has measured: the plan
+// CreateSaved writes an output directory of requests that another program has measured: the plan
 // that its load comes to, and the records that fill adds. A stage goes from its first
 // request to its last answer.
-func Keep(p *plan.Plan, h record.Header, fill func(add func(*record.Record) error) error) error {
+func CreateSaved(p *plan.Plan, h record.Header, fill func(add func(*record.Record) error) error) error {
 	text, err := plan.Encode(p)
 	if err != nil {
 		return err

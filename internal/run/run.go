@@ -40,35 +40,35 @@ type Options struct {
 	Warn func(text string)
 	// Stop, when it yields, ends sending; what is in flight is drained.
 	Stop <-chan struct{}
-	// Watch is called once everything is in place; the function that it gets tells
+	// OnReady is called once everything is in place; the function that it gets tells
 	// how the run goes, from then on and from any goroutine.
-	Watch func(progress func() Progress)
+	OnReady func(progress func() Progress)
 	// Ready is called when everything is in place, before the first request.
 	Ready func(Setup)
 	// Prompt is told of the prompt of each request before it is encoded, by many goroutines;
 	// nil: nobody wants to know.
 	Prompt func(p *prompt.Prompt)
-	// Levels follows a run in levels or windows; nil: nobody does.
-	Levels Observer
+	// Observer follows a run in levels or windows; nil: nobody does.
+	Observer Observer
 	// Stage is told of each stage as soon as it has ended, but for one whose requests were
 	// aborted; nil: nobody waits for it.
 	Stage func(s *result.Stage)
 	// Draw is called once the result is there, and can have what a page draws of the run;
 	// records are then kept until that is done, if no longer. nil: nobody wants to see it.
 	Draw   Drawer
-	Gating Gating // when it fails although it is valid, besides what the plan says
+	Gating GateOptions // when it fails although it is valid, besides what the plan says
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
 
-	// Place gives the output directory of a plan that has been filled in; nil: it is the plan's.
-	Place func(p *plan.Plan) string
+	// OutputDir gives the output directory of a plan that has been filled in; nil: it is the plan's.
+	OutputDir func(p *plan.Plan) string
 	// Saved is given the directory of the records when they are whole, before those are removed
 	// that nobody keeps; nil: nobody waits for it.
 	Saved func(dir string) error
 
 	// Fleet sends in this process's place; nil: nobody. Elsewhere: it does so from other machines.
-	Fleet     Fleet
-	Elsewhere bool
+	Fleet         Workers
+	RemoteWorkers bool
 
 	// Replace: the files of an earlier run in the output directory are removed when this one
 	// begins.
@@ -90,9 +90,9 @@ type Drawer func(document func() (*draw.Document, error)) error
 func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 	o = o.beside()
 	o.ID = cmp.Or(o.ID, NewID())
-	prep := &preparation{plan: p, opt: &o, clock: clock.NewClock(), brake: newBrake()}
-	defer prep.undo()
-	r, err := prep.until(ctx, o.Stop)
+	prep := &setup{plan: p, opt: &o, clock: clock.NewClock(), brake: newBrake()}
+	defer prep.close()
+	r, err := prep.buildOrStop(ctx, o.Stop)
 	if err != nil {
 		return nil, err
 	}
@@ -111,40 +111,40 @@ type PrepareError struct{ error }
 // Unwrap gives the cause.
 func (e *PrepareError) Unwrap() error { return e.error }
 
-// BreakError is an error that ended a run before its time. The result beside it is of
+// AbortError is an error that ended a run before its time. The result beside it is of
 // what had been measured by then.
-type BreakError struct{ error }
+type AbortError struct{ error }
 
 // Unwrap gives the cause.
-func (e *BreakError) Unwrap() error { return e.error }
+func (e *AbortError) Unwrap() error { return e.error }
 
 // errStopped is the end of a run that the user stopped while it was being prepared.
 var errStopped = errors.New("stopped before the first request")
 
-// run is a run whose first request can go.
-type run struct {
+// session is a run whose first request can go.
+type session struct {
 	opt     *Options
 	clock   *clock.Clock
-	brake   brake
+	brake   stopper
 	setup   Setup
-	gauge   *gauge
+	gauge   *progressTracker
 	sampler *sampler
-	player  *player
-	archive *archive // nil: there is none
-	intake  *Intake  // of the records of a fleet
-	outcome *outcome
+	player  *executor
+	archive *prometheusQuery // nil: there is none
+	intake  *WorkerRecords   // of the records of a fleet
+	outcome *resultBuilder
 }
 
 // execute runs the stages and gives the result.
-func (r *run) execute(ctx context.Context) (*result.Result, error) {
+func (r *session) execute(ctx context.Context) (*result.Result, error) {
 	watch, stopWatching := context.WithCancel(context.Background())
 	defer stopWatching()
 	go r.clock.Watch(watch)
 	if r.opt.Stop != nil {
 		go r.brake.pullWhen(watch, r.opt.Stop)
 	}
-	if r.opt.Watch != nil {
-		r.opt.Watch(r.gauge.progress)
+	if r.opt.OnReady != nil {
+		r.opt.OnReady(r.gauge.progress)
 	}
 	sampled := r.sampler.start(watch)
 	metered := r.meter(ctx)

@@ -18,7 +18,7 @@ type sampler struct {
 	clock     *clock.Clock
 	live      *engine.Live
 	collector *collect.Collector
-	ledger    *ledger
+	ledger    *journal
 
 	health   *health.Sampler
 	watchdog *health.Watchdog
@@ -34,24 +34,24 @@ func (s *sampler) start(ctx context.Context) <-chan struct{} {
 		tick := time.NewTicker(sampleEvery)
 		defer tick.Stop()
 		for over := false; !over; {
-			s.take()
+			s.sample()
 			select {
 			case <-ctx.Done():
-				s.take()
+				s.sample()
 				over = true
 			case <-tick.C:
 			}
-			s.ledger.out.note(s.collector.Flush())
+			s.ledger.out.addError(s.collector.Flush())
 		}
 	}()
 	return done
 }
 
-func (s *sampler) take() {
+func (s *sampler) sample() {
 	h := s.health.Sample(s.clock.Now())
 	h.InFlight = int(s.live.InFlight())
 	h.Backlog = s.collector.Waiting()
 	h.ClockStep = s.clock.Step()
-	h.Standstill, h.Pause = s.watchdog.Take()
+	h.Standstill, h.Pause = s.watchdog.Pauses()
 	s.ledger.health(h)
 }

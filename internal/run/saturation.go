@@ -16,20 +16,20 @@ import (
 // steps are told from those of stages by it.
 func stepOf(i int) int { return -1 - i }
 
-// search looks for the rate that the server keeps up with, ahead of the stages of a sweep.
-type search struct {
+// saturationSearch looks for the rate that the server keeps up with, ahead of the stages of a sweep.
+type saturationSearch struct {
 	plan     *plan.Plan
 	log      io.Writer
-	queue    *queue
+	queue    *stageQueue
 	sender   *sender
-	ledger   *ledger
+	ledger   *journal
 	passages *sweep.Passages // of its requests
 	settle   func(ctx context.Context)
 }
 
 // run searches, and makes the stages of what it finds. Where it finds nothing, there are no
 // stages.
-func (h *search) run(ctx context.Context) error {
+func (h *saturationSearch) run(ctx context.Context) error {
 	hunt := sweep.NewHunt(h.plan.Saturation)
 	for i := 0; ; i++ {
 		rate, duration, ok := hunt.Next()
@@ -53,12 +53,12 @@ func (h *search) run(ctx context.Context) error {
 		fmt.Fprintf(h.log, "Searching for the saturation: %.4g requests/s %s: %s.\n", rate, verdict, s.Why)
 	}
 	h.ledger.facts.Saturation = hunt.Found()
-	h.queue.settle(h.ledger.facts.Saturation.Rates)
+	h.queue.setRates(h.ledger.facts.Saturation.Rates)
 	return nil
 }
 
 // step runs one step of the search.
-func (h *search) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageMark, error) {
+func (h *saturationSearch) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageMark, error) {
 	s := h.plan.Stages[0]
 	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)
 	// Even arrivals, whatever the stages have: chance in them would hide a backlog that grows.

@@ -87,7 +87,7 @@ func TestStoppedInTheMiddleOfASearch(t *testing.T) {
 	stop := make(chan struct{})
 	o := options(io.Discard)
 	o.Stop = stop
-	o.Watch = func(progress func() Progress) {
+	o.OnReady = func(progress func() Progress) {
 		go func() {
 			until(func() bool { return progress().Sent > 3 })
 			if got := progress(); got.Stage != 0 || len(got.Stages) != 1 || got.Stages[0].Name != "search, step 1" {

@@ -18,14 +18,14 @@ type sender struct {
 	share    load.Share      // of each load
 	engine   *engine.Engine
 	endpoint *endpoint.Endpoint
-	alike    *alike
-	brake    brake // of the run
-	fleet    Fleet // that sends instead; nil: nobody
+	alike    *sameFailureDetector
+	brake    stopper // of the run
+	fleet    Workers // that sends instead; nil: nobody
 	live     *engine.Live
 }
 
 // send carries out a task until it ends or stop yields.
-func (s *sender) send(ctx context.Context, t Task, stop brake) (record.StageMark, error) {
+func (s *sender) send(ctx context.Context, t Task, stop stopper) (record.StageMark, error) {
 	work := t.load(s.plan, s.schedule)
 	// A search for the capacity says itself what fails, and how often.
 	s.alike.begin(work.Index, work.Arrivals == nil && !s.plan.Capacity.On())
@@ -37,7 +37,7 @@ func (s *sender) send(ctx context.Context, t Task, stop brake) (record.StageMark
 		mark, err = s.engine.Run(ctx, work.Part(s.shareOf(&work)), stop)
 	}
 	if err != nil {
-		return mark, &BreakError{err}
+		return mark, &AbortError{err}
 	}
 	return mark, nil
 }

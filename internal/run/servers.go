@@ -26,7 +26,7 @@ type servers struct {
 
 // servers makes what the plan wants to ask its servers with; nil: they are not asked about
 // themselves.
-func (prep *preparation) servers(secret secrets) (*servers, error) {
+func (prep *setup) servers(secret secrets) (*servers, error) {
 	p := prep.plan
 	o := endpoint.Options{Clock: prep.clock, TLS: secret.tls, Key: secret.key, Getenv: prep.opt.Kit.Getenv}
 	statistics := prep.protocol.Probe != nil && (p.TakesStatistics() || p.Probes.Metrics != "")
@@ -34,7 +34,7 @@ func (prep *preparation) servers(secret secrets) (*servers, error) {
 		return nil, nil
 	}
 	s := &servers{hide: secret.hide(p.Target)}
-	prep.later(s.close)
+	prep.onClose(s.close)
 	for i := range p.Pages() {
 		s.pages = append(s.pages, prep.opt.Kit.Pages(p, i, o))
 	}
@@ -60,8 +60,8 @@ func (s *servers) close() {
 	}
 }
 
-// ask asks all servers at once. settle waits until their totals stand still.
-func (s *servers) ask(ctx context.Context, settle bool) (targets []record.TargetProbe, busy bool) {
+// snapshotAll asks all servers at once. settle waits until their totals stand still.
+func (s *servers) snapshotAll(ctx context.Context, settle bool) (targets []record.TargetProbe, busy bool) {
 	targets = make([]record.TargetProbe, len(s.list))
 	moving := make([]bool, len(s.list))
 	var wg sync.WaitGroup
@@ -100,7 +100,7 @@ func hideIn(text string, secrets []string) string {
 
 // Snapshot is what all servers together say, for the windows of a measurement.
 func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
-	targets, _ := s.ask(ctx, false)
+	targets, _ := s.snapshotAll(ctx, false)
 	var all []*record.Snapshot
 	for _, t := range targets {
 		if t.Server == nil {
@@ -111,18 +111,18 @@ func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 	return probe.Sum(all), nil
 }
 
-// lookout asks the servers about themselves while stages run.
-type lookout struct {
+// serverMonitor asks the servers about themselves while stages run.
+type serverMonitor struct {
 	servers *servers // nil: they are not asked
 	plan    *plan.Plan
 	now     func() time.Duration
-	ledger  *ledger
+	ledger  *journal
 }
 
-// look asks the servers at one place of a stage and takes down what they say.
-func (l *lookout) look(ctx context.Context, stage int, edge string) {
+// poll asks the servers at one place of a stage and takes down what they say.
+func (l *serverMonitor) poll(ctx context.Context, stage int, edge string) {
 	reading := l.servers.read(ctx, edge != record.ProbeDuring)
-	targets, busy := l.servers.ask(ctx, edge != record.ProbeDuring)
+	targets, busy := l.servers.snapshotAll(ctx, edge != record.ProbeDuring)
 	pages := <-reading
 	if edge == record.ProbeDuring && ctx.Err() != nil {
 		return // the stage ended before they had answered
@@ -141,11 +141,11 @@ const manyLooks = 1000
 
 // watch asks the servers before a stage and from time to time while it runs. The
 // function that it gives asks them once more, when nothing is in flight.
-func (l *lookout) watch(ctx context.Context, stage int) (end func()) {
+func (l *serverMonitor) watch(ctx context.Context, stage int) (end func()) {
 	if l.servers == nil {
 		return func() {}
 	}
-	l.look(ctx, stage, record.ProbeBegin)
+	l.poll(ctx, stage, record.ProbeBegin)
 	every := time.Duration(l.plan.Probes.Interval)
 	if every == 0 {
 		every = plan.ProbeInterval
@@ -161,7 +161,7 @@ func (l *lookout) watch(ctx context.Context, stage int) (end func()) {
 			case <-during.Done():
 				return
 			case <-tick.C:
-				l.look(during, stage, record.ProbeDuring)
+				l.poll(during, stage, record.ProbeDuring)
 			}
 			if n%manyLooks == 0 {
 				every *= 2
@@ -172,6 +172,6 @@ func (l *lookout) watch(ctx context.Context, stage int) (end func()) {
 	return func() {
 		stop()
 		<-done
-		l.look(ctx, stage, record.ProbeEnd)
+		l.poll(ctx, stage, record.ProbeEnd)
 	}
 }

@@ -62,7 +62,7 @@ func TestStagesAreToldOfAsTheyEnd(t *testing.T) {
 	p.Stages = append(p.Stages, plan.Stage{Concurrency: 3, Requests: 11}, plan.Stage{Concurrency: 2, Requests: 5})
 	seen := new(told)
 	o := options(io.Discard)
-	o.Levels, o.Stage = seen, func(st *result.Stage) { seen.stage(t, st) }
+	o.Observer, o.Stage = seen, func(st *result.Stage) { seen.stage(t, st) }
 	res, err := Run(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func TestStopDrains(t *testing.T) {
 	stop := make(chan struct{})
 	o := options(t.Output())
 	o.Stop = stop
-	o.Watch = func(progress func() Progress) {
+	o.OnReady = func(progress func() Progress) {
 		go func() {
 			until(func() bool { return progress().Sent >= 30 })
 			close(stop)
@@ -109,7 +109,7 @@ func TestAbortKeepsRecords(t *testing.T) {
 	ctx, abort := context.WithCancel(t.Context())
 	o := options(t.Output())
 	o.Stop = stop
-	o.Watch = func(progress func() Progress) {
+	o.OnReady = func(progress func() Progress) {
 		go func() {
 			until(func() bool { return progress().InFlight == 4 && running(s) == 4 })
 			close(stop)
@@ -143,7 +143,7 @@ func TestAbortWhileDraining(t *testing.T) {
 	p.Stages = append(p.Stages, plan.Stage{Concurrency: 1, Requests: 1})
 	ctx, abort := context.WithCancel(t.Context())
 	o := options(t.Output())
-	o.Watch = func(progress func() Progress) {
+	o.OnReady = func(progress func() Progress) {
 		go func() {
 			until(func() bool { return progress().Draining })
 			abort()
@@ -193,7 +193,7 @@ func TestStopInTheGap(t *testing.T) {
 	stop := make(chan struct{})
 	o := options(t.Output())
 	o.Stop = stop
-	o.Watch = func(progress func() Progress) {
+	o.OnReady = func(progress func() Progress) {
 		go func() {
 			until(func() bool { return progress().Stage == 1 })
 			close(stop)

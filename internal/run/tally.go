@@ -18,9 +18,9 @@ import (
 // batches is how many parts of a level are held against one another.
 const batches = 10
 
-// tallies hold the requests of levels against the objectives. They may be used from many
+// objectiveTracker hold the requests of levels against the objectives. They may be used from many
 // goroutines.
-type tallies struct {
+type objectiveTracker struct {
 	objectives []objective
 	// mark is that of a level, where all of them ended before their requests are read; nil: they
 	// are under way. Requests of a level that has none are not looked at.
@@ -54,19 +54,19 @@ type passed struct {
 	seen     []capacity.Batch
 }
 
-func newTallies(p *plan.Plan, objectives []objective) *tallies {
+func newTallies(p *plan.Plan, objectives []objective) *objectiveTracker {
 	opts := result.FoldOptions(p)
-	return &tallies{objectives: objectives, reader: metric.NewReader(opts), levels: map[int]*tally{}}
+	return &objectiveTracker{objectives: objectives, reader: metric.NewReader(opts), levels: map[int]*tally{}}
 }
 
 // Add takes down a record.
-func (t *tallies) Add(rec *record.Record) {
+func (t *objectiveTracker) Add(rec *record.Record) {
 	if rec.Stage < 0 || rec.Phase == record.Closing {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	of := t.of(rec.Stage)
+	of := t.stageTally(rec.Stage)
 	if of == nil {
 		return
 	}
@@ -91,8 +91,8 @@ func (t *tallies) Add(rec *record.Record) {
 	of.requests = append(of.requests, r)
 }
 
-// of is the tally of a level; nil: it has none.
-func (t *tallies) of(stage int) *tally {
+// stageTally is the tally of a level; nil: it has none.
+func (t *objectiveTracker) stageTally(stage int) *tally {
 	if of := t.levels[stage]; of != nil {
 		return of
 	}
@@ -200,7 +200,7 @@ func (o *objective) holds(v float64) bool {
 }
 
 // level is what was seen at a level that has ended; its requests are forgotten.
-func (t *tallies) level(i int, load float64, open bool, mark *record.StageMark) capacity.Level {
+func (t *objectiveTracker) level(i int, load float64, open bool, mark *record.StageMark) capacity.Level {
 	t.mu.Lock()
 	of := t.levels[i]
 	delete(t.levels, i)
@@ -292,7 +292,7 @@ func (o *objective) figures(s *capacity.Seen, spread *stat.Histogram) {
 
 // bad is the share of samples of the level under way that are on the wrong side of each bound,
 // and how many samples there are.
-func (t *tallies) bad(i int) (shares, samples []float64) {
+func (t *objectiveTracker) bad(i int) (shares, samples []float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	shares, samples = make([]float64, len(t.objectives)), make([]float64, len(t.objectives))
@@ -307,12 +307,12 @@ func (t *tallies) bad(i int) (shares, samples []float64) {
 }
 
 // typical is about how long an answer of a level takes; 0: none has come.
-func (t *tallies) typical(i int) time.Duration { return t.took(i, 0.9) }
+func (t *objectiveTracker) typical(i int) time.Duration { return t.took(i, 0.9) }
 
 // middle is how long half of the answers of a level take at most; 0: none has come.
-func (t *tallies) middle(i int) time.Duration { return t.took(i, 0.5) }
+func (t *objectiveTracker) middle(i int) time.Duration { return t.took(i, 0.5) }
 
-func (t *tallies) took(i int, q float64) time.Duration {
+func (t *objectiveTracker) took(i int, q float64) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	of := t.levels[i]

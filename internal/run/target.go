@@ -106,7 +106,7 @@ const probeTime = 10 * time.Second
 
 // checkTarget makes sure that each URL answers, asks for the model's name where
 // the plan has none, and finds out whether HTTP/2 is spoken where the plan wants it.
-func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
+func (p *setup) checkTarget(ctx context.Context, s secrets) error {
 	t, log := &p.plan.Target, p.log()
 	if t.Plain() && t.Model != "" && !t.HTTP2 {
 		if err := takesConnections(ctx, t, p.opt.Kit.Getenv); err != nil || p.protocol.Settle == nil {
@@ -165,7 +165,7 @@ func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
 
 // speaksAnother says which protocol a server speaks in place of the plan's, as far as that
 // can be told.
-func (p *preparation) speaksAnother(ctx context.Context, client *http.Client, base string) error {
+func (p *setup) speaksAnother(ctx context.Context, client *http.Client, base string) error {
 	for _, name := range slices.Sorted(maps.Keys(p.opt.Kit.Protocols)) {
 		other := p.opt.Kit.Protocols[name]
 		if other.Recognize == nil {

@@ -224,7 +224,7 @@ func tritonAnew(t *testing.T, s *triton.Server) {
 	stop := make(chan struct{})
 	o := options(io.Discard)
 	o.Stop = stop
-	o.Watch = func(progress func() Progress) {
+	o.OnReady = func(progress func() Progress) {
 		go func() {
 			defer close(stop)
 			until(func() bool { return progress().Sent > 50 })

@@ -14,7 +14,7 @@ import (
 
 // trouble says what was wrong with this client during the level that has just ended; empty: nothing
 // that would make its figures wrong. Such a level is repeated.
-func (t *tallies) trouble(p *plan.Plan, i int) string {
+func (t *objectiveTracker) trouble(p *plan.Plan, i int) string {
 	typical := t.middle(i)
 	t.mu.Lock()
 	defer t.mu.Unlock()

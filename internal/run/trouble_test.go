@@ -20,7 +20,7 @@ func TestTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ms = time.Millisecond
-	fill := func(late, held time.Duration, failure *record.Failure) (*tallies, string) {
+	fill := func(late, held time.Duration, failure *record.Failure) (*objectiveTracker, string) {
 		all := newTallies(&p, objectives)
 		for i := range 200 {
 			due := time.Duration(i) * 100 * ms

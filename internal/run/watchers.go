@@ -23,12 +23,12 @@ func (o *Options) warn(text string) {
 func (o Options) beside() Options {
 	to := &Options{Warn: o.Warn, Log: o.Log}
 	watcher := func(name string) *aside.Watcher { return aside.New(name, to.warn) }
-	o.Watch = aside.Func(watcher("What shows the run"), o.Watch)
+	o.OnReady = aside.Func(watcher("What shows the run"), o.OnReady)
 	o.Ready = aside.Func(watcher("What is told that the run begins"), o.Ready)
 	o.Prompt = aside.Func(watcher("What notes the prompts"), o.Prompt)
 	o.Stage = aside.Func(watcher("What reports stages as they end"), o.Stage)
-	if o.Levels != nil {
-		o.Levels = &observerBeside{watcher("What reports levels as they go"), o.Levels}
+	if o.Observer != nil {
+		o.Observer = &observerBeside{watcher("What reports levels as they go"), o.Observer}
 	}
 	if draws := o.Draw; draws != nil {
 		o.Draw = func(document func() (*draw.Document, error)) error {

@@ -33,11 +33,11 @@ func TestWatchersCannotEndARun(t *testing.T) {
 		defer mu.Unlock()
 		warned = append(warned, text)
 	}
-	opt.Watch = func(func() Progress) { panic("Watch") }
+	opt.OnReady = func(func() Progress) { panic("Watch") }
 	opt.Ready = func(Setup) { panic("Ready") }
 	opt.Prompt = func(*prompt.Prompt) { panic("Prompt") }
 	opt.Stage = func(*result.Stage) { panic("Stage") }
-	opt.Levels = clumsy{}
+	opt.Observer = clumsy{}
 	opt.Draw = func(func() (*draw.Document, error)) error { panic("Draw") }
 	opt.Saved = func(string) error { panic("Saved") }
 	res, err := Run(t.Context(), p, opt)

@@ -10,26 +10,26 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
-// metering measures stages in windows.
-type metering struct {
+// windowMeter measures stages in windows.
+type windowMeter struct {
 	plan     plan.Measurement
 	observer Observer // nil: nobody follows
 	now      func() time.Duration
 	live     *engine.Live
-	tape     *sweep.Log
-	ledger   *ledger
-	lookout  *lookout
+	samples  *sweep.Log
+	ledger   *journal
+	lookout  *serverMonitor
 	settle   func(ctx context.Context)
 }
 
 // run runs a stage and measures it. The meter ends the stage where its windows are enough.
-func (m *metering) run(ctx context.Context, s plan.Stage, work Task, to *sender) (record.StageMark, *sweep.Level, error) {
+func (m *windowMeter) run(ctx context.Context, s plan.Stage, work Task, to *sender) (record.StageMark, *sweep.Level, error) {
 	i := work.Index
 	meter := m.meter(i, s)
 	if m.plan.Mode == plan.WindowStage && s.Warmup == (plan.Warmup{}) {
 		meter.Before(ctx)
 	}
-	m.tape.Begin(i)
+	m.samples.Begin(i)
 	over, end := context.WithCancel(context.Background())
 	defer end()
 	stop, measured := newBrake(), make(chan *sweep.Level, 1)
@@ -38,7 +38,7 @@ func (m *metering) run(ctx context.Context, s plan.Stage, work Task, to *sender)
 		from := m.from(over, i)
 		l := meter.Run(over, i, s.Level(), from)
 		if l.Ended != "" {
-			stop.pull(l.Ended)
+			stop.stop(l.Ended)
 		}
 		measured <- l
 	}()
@@ -53,9 +53,9 @@ func (m *metering) run(ctx context.Context, s plan.Stage, work Task, to *sender)
 }
 
 // meter measures the i-th stage.
-func (m *metering) meter(i int, s plan.Stage) *sweep.Meter {
+func (m *windowMeter) meter(i int, s plan.Stage) *sweep.Meter {
 	meter := &sweep.Meter{
-		Plan: m.plan, Now: m.now, Log: m.tape, Settle: m.settle, Edge: m.ledger.edge, Note: m.ledger.out.note,
+		Plan: m.plan, Now: m.now, Log: m.samples, Settle: m.settle, Edge: m.ledger.edge, Note: m.ledger.out.addError,
 		Paced: s.Rate > 0 || s.Arrival == plan.ArrivalIntervals,
 	}
 	if rate := s.PerSecond(); meter.Paced && rate > 0 {
@@ -75,7 +75,7 @@ func (m *metering) meter(i int, s plan.Stage) *sweep.Meter {
 
 // from waits for the moment at which the measured part of a stage begins; the present where
 // the stage is over before that.
-func (m *metering) from(over context.Context, stage int) time.Duration {
+func (m *windowMeter) from(over context.Context, stage int) time.Duration {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {

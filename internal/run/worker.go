@@ -21,7 +21,7 @@ import (
 // Worker sends its share of the stages that another process decides on, and records what
 // becomes of them.
 type Worker struct {
-	prep      *preparation
+	prep      *setup
 	sender    *sender
 	collector *collect.Collector
 	live      *engine.Live
@@ -30,8 +30,8 @@ type Worker struct {
 	stop      context.CancelFunc
 }
 
-// Duty is what a worker has to do in a run.
-type Duty struct {
+// WorkerConfig is what a worker has to do in a run.
+type WorkerConfig struct {
 	Run   string // the run's ID
 	Share load.Share
 	Clock *clock.Clock // the run's
@@ -41,16 +41,16 @@ type Duty struct {
 }
 
 // NewWorker prepares to send a share of a plan.
-func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker, err error) {
+func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w *Worker, err error) {
 	o.ID = d.Run
 	own := *p
 	own.Output.Dir = "" // the run's, which the other process writes
 	p = &own
-	prep := &preparation{plan: p, opt: &o, clock: d.Clock, brake: newBrake(), share: d.Share, maySend: d.MaySend}
+	prep := &setup{plan: p, opt: &o, clock: d.Clock, brake: newBrake(), share: d.Share, maySend: d.MaySend}
 	prep.ownSources()
 	defer func() {
 		if err != nil {
-			prep.undo()
+			prep.close()
 		}
 	}()
 	found, err := prep.check(ctx, false)
@@ -80,12 +80,12 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d Duty) (w *Worker,
 	w.collector = collect.New(collect.Config{
 		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: answerLimits(p.Limits), Folds: folds,
 	})
-	prep.later(w.collector.Stop)
+	prep.onClose(w.collector.Stop)
 	eng := prep.engine(asked, cl, w.collector, w.live)
-	prep.later(eng.Close)
+	prep.onClose(eng.Close)
 	w.sender = &sender{
 		plan: p, schedule: asked.schedule, share: d.Share, engine: eng, endpoint: &cl.endpoint, brake: prep.brake, live: w.live,
-		alike: &alike{halt: func(record.StopReason) {}},
+		alike: &sameFailureDetector{halt: func(record.StopReason) {}},
 	}
 	w.watch()
 	return w, nil
@@ -96,7 +96,7 @@ func (w *Worker) watch() {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	go w.prep.clock.Watch(ctx)
-	book := &ledger{plan: w.prep.plan, out: &output{writer: w.writer}, worker: w.sender.share.Index + 1}
+	book := &journal{plan: w.prep.plan, out: &output{writer: w.writer}, worker: w.sender.share.Index + 1}
 	s := &sampler{clock: w.prep.clock, live: w.live, collector: w.collector, ledger: book}
 	w.sampled = s.start(ctx)
 }
@@ -117,7 +117,7 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 	go func() {
 		select {
 		case reason := <-stop:
-			forwarded.pull(reason)
+			forwarded.stop(reason)
 		case <-over:
 		}
 	}()
@@ -169,7 +169,7 @@ func (w *Worker) End() error {
 
 // Close marks the end of the records and gives back what the worker holds.
 func (w *Worker) Close() error {
-	w.prep.undo()
+	w.prep.close()
 	if err := w.writer.Close(); err != nil {
 		return fmt.Errorf("ending the records: %w", err)
 	}

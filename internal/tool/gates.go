@@ -85,11 +85,11 @@ func (g *Gates) Several() {
 func (g *Gates) Silent() { g.silent = true }
 
 // gating is what a run has to know of them.
-func (g *Gates) gating() run.Gating {
+func (g *Gates) gating() run.GateOptions {
 	if g == nil {
-		return run.Gating{}
+		return run.GateOptions{}
 	}
-	return run.Gating{Conditions: g.conditions, Some: g.some, Refused: func() { g.wrong = true }, Judged: g.Add}
+	return run.GateOptions{Conditions: g.conditions, Some: g.some, Refused: func() { g.wrong = true }, Judged: g.Add}
 }
 
 // Add takes down what came of a run.

@@ -37,7 +37,7 @@ func CodeOf(err error) int {
 
 // BesideResult says what an error that comes with a result means for it.
 func BesideResult(err error) error {
-	var early *run.BreakError
+	var early *run.AbortError
 	if errors.As(err, &early) {
 		return fmt.Errorf("the run ended early: %w", err)
 	}

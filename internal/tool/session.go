@@ -32,7 +32,7 @@ type Session struct {
 	// Draw is told what is drawn of each run; nil: nobody wants to see it.
 	Draw run.Drawer
 	// Gating is when a run fails although it is valid.
-	Gating run.Gating
+	Gating run.GateOptions
 
 	display *progress.Display
 	mode    progress.Mode

@@ -41,13 +41,13 @@ func (w *Watchdog) Watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			w.look()
+			w.poll()
 		}
 	}
 }
 
-// look counts the time since the last look where it is a pause.
-func (w *Watchdog) look() {
+// poll counts the time since the last look where it is a pause.
+func (w *Watchdog) poll() {
 	now := w.now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,10 +58,10 @@ func (w *Watchdog) look() {
 	w.last = now
 }
 
-// Take is the time in pauses so far, and the longest of those that ended since Take was
+// Pauses is the time in pauses so far, and the longest of those that ended since Take was
 // called last.
-func (w *Watchdog) Take() (total, longest time.Duration) {
-	w.look()
+func (w *Watchdog) Pauses() (total, longest time.Duration) {
+	w.poll()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	longest, w.longest = w.longest, 0

@@ -14,11 +14,11 @@ func TestWatchdog(t *testing.T) {
 	w := NewWatchdog(func() time.Duration { return now })
 	pass := func(d time.Duration) {
 		now += d
-		w.look()
+		w.poll()
 	}
 	check := func(total, longest time.Duration) {
 		t.Helper()
-		if gotTotal, gotLongest := w.Take(); gotTotal != total || gotLongest != longest {
+		if gotTotal, gotLongest := w.Pauses(); gotTotal != total || gotLongest != longest {
 			t.Errorf("at %v: %v in all, %v the longest; want %v and %v", now, gotTotal, gotLongest, total, longest)
 		}
 	}
@@ -44,7 +44,7 @@ func TestWatchdogWatches(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		w.Watch(ctx)
-		if total, longest := w.Take(); total != 0 || longest != 0 {
+		if total, longest := w.Pauses(); total != 0 || longest != 0 {
 			t.Errorf("%v in all, %v the longest, of a program that never stood still", total, longest)
 		}
 	})

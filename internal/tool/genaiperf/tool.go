@@ -80,7 +80,7 @@ func Profile(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, 
 	}
 	t.records = run.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
-		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: t.names, Stop: env.Stop, Watch: env.Watch, Draw: env.Draw, Gating: env.Gating,
+		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: t.names, Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating,
 	})
 	if res == nil {
 		return nil, err

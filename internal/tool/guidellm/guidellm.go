@@ -67,7 +67,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		begin, end := b.span()
 		read.Notes = foreign.Noted(read.Notes, i, len(d.benchmarks), foreign.Window(by, b.window(), end-begin))
 	}
-	return read, run.Keep(p, header, func(add func(*record.Record) error) error {
+	return read, run.CreateSaved(p, header, func(add func(*record.Record) error) error {
 		var starts []float64
 		for i := range d.benchmarks {
 			for k := range d.benchmarks[i].requests {

@@ -60,7 +60,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer
 	s := following{stages{}, &a.Options, lines}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: withTokenizer(env, a), Prompt: t.media.note, Version: env.Version,
-		Log: env.Log, Names: a.Names(), Stop: env.Stop, Watch: env.Watch, Draw: env.Draw, Gating: env.Gating, Levels: s, Replace: true,
+		Log: env.Log, Names: a.Names(), Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating, Observer: s, Replace: true,
 	})
 	if res == nil {
 		return nil, err

@@ -21,7 +21,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	dir, ours := run.Find(action.Dir)
+	dir, ours := run.LocateSaved(action.Dir)
 	if !ours {
 		if dir, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
 			return env.Fail("report", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)

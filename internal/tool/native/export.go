@@ -39,7 +39,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if err := checkExport(action); err != nil {
 		return env.Fail("export", err, tool.ExitUsage)
 	}
-	dir, ours := run.Find(action.Dir)
+	dir, ours := run.LocateSaved(action.Dir)
 	if !ours {
 		if dir, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
 			return env.Fail("export", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)

@@ -47,7 +47,7 @@ type turn struct {
 // newSeries makes sure that there is a place for the runs.
 func newSeries(j *job, began time.Time) (*series, error) {
 	s := &series{job: j, began: began, out: j.action.Plan.Output.Dir}
-	if err := run.Vacant(s.out); err != nil {
+	if err := run.CheckEmpty(s.out); err != nil {
 		return nil, err
 	}
 	if j.action.Repeat.Salted {

@@ -61,7 +61,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 
 // sendSaved sends a run that was saved here, or what another of the tools wrote of one.
 func sendSaved(env tool.Env, to *sending, dir string, tools []tool.Tool) error {
-	found, ours := run.Find(dir)
+	found, ours := run.LocateSaved(dir)
 	if !ours {
 		var err error
 		if found, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
@@ -88,7 +88,7 @@ func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if len(action.Dirs) > 0 {
 		return reportWorkers(env, action)
 	}
-	dir, ours := run.Find(action.Dir)
+	dir, ours := run.LocateSaved(action.Dir)
 	if err := pages(&env, action); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}

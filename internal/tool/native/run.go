@@ -163,16 +163,16 @@ func (j *job) once(ctx context.Context, place func(*plan.Plan) string) int {
 func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) string, saved func(dir string) error) (res *result.Result, err error) {
 	env, session := j.env, j.session
 	opt := run.Options{
-		ID: j.action.RunID, Place: place, Saved: saved,
+		ID: j.action.RunID, OutputDir: place, Saved: saved,
 		Kit: session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: j.bars,
-		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch, Draw: session.Draw, Gating: session.Gating,
+		Warn: func(text string) { session.Warn(env.Stderr, text) }, OnReady: session.Watch, Draw: session.Draw, Gating: session.Gating,
 	}
 	if j.action.Workers > 0 {
 		workers, err := newFleet(ctx, env, j.action, p.Output.Dir, session)
 		if err != nil {
 			return nil, err
 		}
-		opt.Fleet, opt.ID, opt.Elsewhere = workers, workers.id, j.action.JoinAt != "" || j.action.NATS != ""
+		opt.Fleet, opt.ID, opt.RemoteWorkers = workers, workers.id, j.action.JoinAt != "" || j.action.NATS != ""
 		defer func() {
 			if err := workers.close(err); err != nil {
 				env.Warn("warning", []string{err.Error()})

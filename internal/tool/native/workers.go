@@ -137,8 +137,8 @@ func (f *fleet) start(env tool.Env, n int, out, at, token string) (err error) {
 	return nil
 }
 
-// Prepare implements run.Fleet.
-func (f *fleet) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake) error {
+// Prepare implements run.Workers.
+func (f *fleet) Prepare(ctx context.Context, p *plan.Plan, in *run.WorkerRecords) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for _, l := range f.local {

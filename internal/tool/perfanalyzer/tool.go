@@ -61,7 +61,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (Outcome, error
 	}
 	t.records = run.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
-		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: args.Names(t.plan), Stop: env.Stop, Watch: env.Watch, Draw: env.Draw, Gating: env.Gating, Ready: t.ready, Levels: t, Prompt: t.see,
+		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: args.Names(t.plan), Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating, Ready: t.ready, Observer: t, Prompt: t.see,
 	})
 	if res == nil {
 		return Outcome{Code: args.ExitGeneric}, err

@@ -38,7 +38,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 	p := describe(dir, runs)
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, 0)}
 	read := &tool.Imported{By: by, Notes: append(notes(runs), detailNotes(runs)...)}
-	return read, run.Keep(p, header, func(add func(*record.Record) error) error {
+	return read, run.CreateSaved(p, header, func(add func(*record.Record) error) error {
 		from, seq := time.Duration(0), int64(0)
 		for i := range runs {
 			b := &runs[i]

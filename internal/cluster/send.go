@@ -18,15 +18,15 @@ type stage struct {
 	index     int
 	order     uint64
 	members   []*member // that send it
-	live      *engine.Live
+	live      *engine.Counters
 	ended     map[*member]ended
 	last      map[*member]status // what each has reported last
 	over      bool               // it has ended for all, and is marked so
 	abandoned bool               // nobody waits for it any more
 }
 
-// Send implements run.Workers.
-func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Live) (record.StageMark, error) {
+// Send implements run.Fleet.
+func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Counters) (record.StageMark, error) {
 	st := c.begin(&t, live)
 	defer c.state.Update(func() { c.stage = nil })
 	over, finish := context.WithCancel(c.life)
@@ -61,7 +61,7 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 }
 
 // begin notes a stage that is to be sent.
-func (c *Coordinator) begin(t *run.Task, live *engine.Live) *stage {
+func (c *Coordinator) begin(t *run.Task, live *engine.Counters) *stage {
 	work := t.Load(c.plan)
 	all := c.all()
 	st := &stage{index: t.Index, members: all[:work.Senders(len(all))], live: live, ended: map[*member]ended{}, last: map[*member]status{}}
@@ -329,7 +329,7 @@ func (c *Coordinator) faults(st *stage) error {
 	return errors.Join(errs...)
 }
 
-// Sync implements run.Workers.
+// Sync implements run.Fleet.
 func (c *Coordinator) Sync(ctx context.Context) {
 	var each sync.WaitGroup
 	for _, m := range c.all() {

@@ -219,7 +219,7 @@ func (w *worker) prepare(ctx context.Context) error {
 	if w.file, err = newFile(w.opt.Dir, w.plan); err != nil {
 		return err
 	}
-	share := load.Share{Index: w.place.Index, Of: w.place.Of}
+	share := load.Shard{Index: w.place.Index, Of: w.place.Of}
 	duty := run.WorkerConfig{Run: w.place.Run, Share: share, Clock: w.clock, Out: w.file, MaySend: w.maySend()}
 	if w.w, err = run.NewWorker(ctx, w.plan, w.opt.Run, duty); err != nil {
 		return err

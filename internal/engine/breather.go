@@ -18,8 +18,8 @@ const (
 	fewestRefused    = 5
 )
 
-// breathers are the rests of a closed loop's slots.
-type breathers []breather
+// backoffs are the rests of a closed loop's slots.
+type backoffs []breather
 
 // breather counts the requests in a row of one slot that went wrong. Requests of one session
 // may share a slot.
@@ -29,8 +29,8 @@ type breather struct {
 	until    atomic.Int64 // when the server wants to be asked again; 0: it did not say
 }
 
-// note notes how a request of slot i went.
-func (b breathers) note(i int, rec *record.Exchange) {
+// observe notes how a request of slot i went.
+func (b backoffs) observe(i int, rec *record.Exchange) {
 	switch {
 	case b == nil: // arrivals keep their own time
 	case unanswered(rec) || refusedHandshake(rec):
@@ -56,8 +56,8 @@ func refusedHandshake(rec *record.Exchange) bool {
 	return rec.Failure != nil && rec.Failure.Class == record.TLSFailed
 }
 
-// of is how long slot i waits before its next request.
-func (b breathers) of(i int) time.Duration {
+// wait is how long slot i waits before its next request.
+func (b backoffs) wait(i int) time.Duration {
 	return max(backingOff(b[i].unserved.Load(), fewestUnserved), backingOff(b[i].refused.Load(), fewestRefused))
 }
 
@@ -77,7 +77,7 @@ func backingOff(failures, fewest int32) time.Duration {
 // rest waits until slot i may send again, whose last request was over at a moment. It gives the moment
 // from which it may; false: the stage was halted first.
 func (st *stage) rest(i int, over time.Duration) (time.Duration, bool) {
-	wait := st.rests.of(i)
+	wait := st.rests.wait(i)
 	asked := time.Duration(st.rests[i].until.Swap(0)) - over
 	if asked > 0 {
 		defer func() {

@@ -36,7 +36,7 @@ func (o *outage) Do(_ context.Context, rec *record.Exchange) {
 	rec.End = time.Since(o.start)
 }
 
-func (o *outage) run(t *testing.T, s load.Stage) ([]*record.Exchange, record.StageMark) {
+func (o *outage) run(t *testing.T, s load.Profile) ([]*record.Exchange, record.StageMark) {
 	t.Helper()
 	o.start = time.Now()
 	kept := new(keeper)
@@ -60,7 +60,7 @@ func TestBreathers(t *testing.T) {
 		t.Run(string(class), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := &outage{from: time.Second, to: 2 * time.Second, class: class}
-				recs, mark := o.run(t, load.Stage{InFlight: slots(1), MaxSlots: 1, For: 3 * time.Second, Drain: time.Second})
+				recs, mark := o.run(t, load.Profile{InFlight: slots(1), MaxSlots: 1, Duration: 3 * time.Second, Drain: time.Second})
 				if mark.SendEnd != 3*time.Second {
 					t.Errorf("sending ended at %v, want 3s", mark.SendEnd)
 				}
@@ -104,7 +104,7 @@ func TestFewRefusalsNeedNoBreather(t *testing.T) {
 	}{{5, 0}, {6, 1}, {7, 3}, {12, 127}, {13, 227}, {15, 427}} {
 		synctest.Test(t, func(t *testing.T) {
 			o := &outage{to: time.Hour, class: record.HTTPStatus, status: 404}
-			recs, mark := o.run(t, load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: tt.requests, Drain: time.Second})
+			recs, mark := o.run(t, load.Profile{InFlight: slots(1), MaxSlots: 1, Requests: tt.requests, Drain: time.Second})
 			if int64(len(recs)) != tt.requests || recs[len(recs)-1].End != tt.end*time.Millisecond {
 				t.Errorf("%d requests, the last at %v; want %d and %v ms (%+v)", len(recs), recs[len(recs)-1].End, tt.requests, int64(tt.end), mark)
 			}
@@ -116,7 +116,7 @@ func TestFewRefusalsNeedNoBreather(t *testing.T) {
 func TestArrivalsTakeNoBreather(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &outage{to: time.Hour, class: record.ConnectFailed}
-		recs, _ := o.run(t, load.Stage{Arrivals: &every{gap: time.Millisecond}, MaxSlots: 1, For: time.Second, Drain: time.Second})
+		recs, _ := o.run(t, load.Profile{Arrivals: &every{gap: time.Millisecond}, MaxSlots: 1, Duration: time.Second, Drain: time.Second})
 		if len(recs) != 1000 {
 			t.Errorf("%d requests in 1 s, want 1000", len(recs))
 		}
@@ -127,7 +127,7 @@ func TestArrivalsTakeNoBreather(t *testing.T) {
 func TestBreathersEndWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &outage{to: time.Hour, class: record.ConnectFailed}
-		_, mark := o.run(t, load.Stage{InFlight: slots(4), MaxSlots: 4, For: 1250 * time.Millisecond, Drain: time.Minute})
+		_, mark := o.run(t, load.Profile{InFlight: slots(4), MaxSlots: 4, Duration: 1250 * time.Millisecond, Drain: time.Minute})
 		if mark.DrainEnd != 1250*time.Millisecond {
 			t.Errorf("it ended at %v, want 1.25s", mark.DrainEnd)
 		}

@@ -14,7 +14,7 @@ import (
 // converse hands a finished turn over and waits for the next one's moment. The
 // conversation keeps its slot while its user thinks. false: it has ended, or the
 // stage was halted first.
-func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j job, ready time.Duration, more bool) {
+func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j preparedRequest, ready time.Duration, more bool) {
 	// What others wait for is decoded first and here, not when the collector comes to it.
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
@@ -43,15 +43,15 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j job, r
 	if !ok {
 		return j, 0, false
 	}
-	st.haltIfEnough()
+	st.stopAtLimit()
 	due = max(due, st.notBefore(phase))
-	return job{prompt: p, call: call, admission: admission{due: due, phase: phase}}, max(now, due), true
+	return preparedRequest{prompt: p, call: call, admission: admission{due: due, phase: phase}}, max(now, due), true
 }
 
 // takeTurn carries out a turn that has to wait: for an answer in a conversation that others
 // share, or for something that its sequence cannot begin without. It keeps its slot while it
 // waits. What follows the turn is carried out with it, before the next may go.
-func (st *stage) takeTurn(i int, j job) {
+func (st *stage) takeTurn(i int, j preparedRequest) {
 	late, seq := j.prompt.Late, j.prompt.Seq
 	begun := st.e.cfg.Now()
 	if late.Await(st.turns) != nil {
@@ -91,10 +91,10 @@ func (st *stage) takeTurn(i int, j job) {
 	late.End(answer)
 }
 
-// dry ends the stage because there are no more prompts, as soon as no conversation is
+// sourceExhausted ends the stage because there are no more prompts, as soon as no conversation is
 // under way that may still send. Where the stage has taken all that it needs, the last
 // of them ends it.
-func (st *stage) dry() {
+func (st *stage) sourceExhausted() {
 	if !st.e.feed.ended() {
 		return
 	}

@@ -51,7 +51,7 @@ func parrot(rec *record.Exchange) {
 	rec.Events = []record.Event{{Label: record.Reasoning, Text: 3}, {Label: record.Content, Text: 3}}
 }
 
-func converse(t *testing.T, c *chats, s load.Stage) ([]*record.Exchange, record.StageMark) {
+func converse(t *testing.T, c *chats, s load.Profile) ([]*record.Exchange, record.StageMark) {
 	t.Helper()
 	b := newBench(100*time.Millisecond, 0)
 	b.cfg.Source, b.cfg.Decoder = c, endpoint.Decoder{Decode: parrot}
@@ -65,7 +65,7 @@ func converse(t *testing.T, c *chats, s load.Stage) ([]*record.Exchange, record.
 // Every turn is sent once, due when its user has thought after the answer before, and
 // the stage ends with the last one though the source was dry long before.
 func TestConversations(t *testing.T) {
-	for name, s := range map[string]load.Stage{
+	for name, s := range map[string]load.Profile{
 		"closed":      {InFlight: slots(2), MaxSlots: 2, Drain: time.Second},
 		"one slot":    {InFlight: slots(1), MaxSlots: 1, Drain: time.Second},
 		"open":        {Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Drain: time.Second},
@@ -107,7 +107,7 @@ func TestConversations(t *testing.T) {
 func TestConversationEndsWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recs, mark := converse(t, &chats{most: 1, turns: 1000, think: time.Hour},
-			load.Stage{InFlight: slots(1), MaxSlots: 1, For: 10 * time.Second, Drain: time.Second})
+			load.Profile{InFlight: slots(1), MaxSlots: 1, Duration: 10 * time.Second, Drain: time.Second})
 		if len(recs) != 1 || mark.Reason != "duration" || mark.SendEnd != 10*time.Second {
 			t.Errorf("%d requests, ended by %q at %v", len(recs), mark.Reason, mark.SendEnd)
 		}
@@ -117,7 +117,7 @@ func TestConversationEndsWithTheStage(t *testing.T) {
 func TestRequestsCountTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recs, mark := converse(t, &chats{most: 10, turns: 3},
-			load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 5, Drain: time.Second})
+			load.Profile{InFlight: slots(1), MaxSlots: 1, Requests: 5, Drain: time.Second})
 		if len(recs) != 5 || mark.Reason != "requests" {
 			t.Errorf("%d requests, ended by %q", len(recs), mark.Reason)
 		}
@@ -127,7 +127,7 @@ func TestRequestsCountTurns(t *testing.T) {
 // A load of sessions takes so many of them and ends with the last turn of the last one,
 // though the source has more. The next stage goes on with those that follow.
 func TestSessions(t *testing.T) {
-	for name, s := range map[string]load.Stage{
+	for name, s := range map[string]load.Profile{
 		"slots":       {InFlight: slots(2), MaxSlots: 2},
 		"many slots":  {InFlight: slots(50), MaxSlots: 50},
 		"rate":        {Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0)},

@@ -25,7 +25,7 @@ func (b busy) Put(rec *record.Exchange) {
 // since then.
 func TestWorkOnAnAnswerIsTheClientsOwnDelay(t *testing.T) {
 	const latency, takes = 10 * time.Millisecond, 100 * time.Millisecond
-	for name, s := range map[string]load.Stage{
+	for name, s := range map[string]load.Profile{
 		"closed loop": {InFlight: slots(1), MaxSlots: 1, Requests: 5, Drain: time.Second},
 		"capped":      {Arrivals: &every{gap: latency + takes}, InFlight: slots(1), MaxSlots: 1, Requests: 5, Drain: time.Second},
 		"crowded":     {Arrivals: &every{gap: latency / 2}, InFlight: slots(1), MaxSlots: 1, Requests: 5, Drain: time.Second},

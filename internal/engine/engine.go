@@ -41,7 +41,7 @@ type Config struct {
 	// MaySend is asked right before each request goes, and before each time it goes again, with the clock as it was read
 	// then; false ends the stage. It must not wait for anything. nil: always.
 	MaySend func(now time.Duration) bool
-	Live    *Live
+	Live    *Counters
 	Feeders int // goroutines that prepare requests ahead of time; at least 1
 	// Retries is how often a request goes again that no server answered, Backoff about
 	// how long it waits before the first time.
@@ -68,7 +68,7 @@ func New(cfg Config) *Engine {
 const slotsPerFeeder = 16
 
 // feedersOf is how many feeders a stage needs.
-func (e *Engine) feedersOf(s *load.Stage) int {
+func (e *Engine) feedersOf(s *load.Profile) int {
 	switch {
 	case s.Growth.Step > 0:
 		return 1
@@ -91,7 +91,7 @@ func (e *Engine) Close() {
 // Run runs one stage. When stop yields a reason, or is closed, no more is sent; when ctx
 // ends, what is under way is aborted. The mark says how it went; an error means that requests
 // could not be made, never that one failed.
-func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan record.StopReason) (record.StageMark, error) {
+func (e *Engine) Run(ctx context.Context, s load.Profile, stop <-chan record.StopReason) (record.StageMark, error) {
 	// The context outlives the stage unless the drain is cut off: idle
 	// connections follow it, and its end would close them.
 	ctx, cut := context.WithCancelCause(ctx)
@@ -100,7 +100,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan record.StopR
 	over, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
-		st.obey(ctx, stop, over)
+		st.watchStop(ctx, stop, over)
 	}()
 	switch {
 	case !st.awaitStart():
@@ -114,7 +114,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan record.StopR
 	st.drain(ctx, cut)
 	close(over)
 	<-watched
-	st.noteBroken()
+	st.pollStop()
 	// A prompt that could not be made is no fault where the stage ended before its turn.
 	if err := e.feed.halt(); err != nil && st.empty.Load() && !errors.Is(err, errSourceEnded) {
 		st.mark.Reason = record.StopPrompts

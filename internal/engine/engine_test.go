@@ -86,7 +86,7 @@ type bench struct {
 	*Engine
 	server *server
 	keeper *keeper
-	live   *Live
+	live   *Counters
 }
 
 func newBench(latency time.Duration, prompts int) *bench {
@@ -114,7 +114,7 @@ func (e *every) Next() (time.Duration, bool) {
 	return due, true
 }
 
-func (b *bench) run(t *testing.T, s load.Stage) record.StageMark {
+func (b *bench) run(t *testing.T, s load.Profile) record.StageMark {
 	t.Helper()
 	mark, err := b.Run(t.Context(), s, nil)
 	if err != nil {
@@ -138,7 +138,7 @@ func phases(recs []*record.Exchange) (warm, measured int) {
 func TestClosedLoopHoldsItsConcurrencyForItsDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(100*time.Millisecond, -1)
-		mark := b.run(t, load.Stage{InFlight: slots(8), MaxSlots: 8, For: 10 * time.Second, Drain: time.Second})
+		mark := b.run(t, load.Profile{InFlight: slots(8), MaxSlots: 8, Duration: 10 * time.Second, Drain: time.Second})
 		if b.server.max != 8 {
 			t.Errorf("%d in flight at most, want 8", b.server.max)
 		}
@@ -154,7 +154,7 @@ func TestClosedLoopHoldsItsConcurrencyForItsDuration(t *testing.T) {
 func TestClosedLoopDueIsWhenTheSlotBecameFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(100*time.Millisecond, -1)
-		b.run(t, load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 3, Drain: time.Second})
+		b.run(t, load.Profile{InFlight: slots(1), MaxSlots: 1, Requests: 3, Drain: time.Second})
 		for i, r := range b.keeper.recs {
 			if want := time.Duration(i) * 100 * time.Millisecond; r.Due != want || r.Sent != want {
 				t.Errorf("request %d: due %v, sent %v, want %v", i, r.Due, r.Sent, want)
@@ -166,14 +166,14 @@ func TestClosedLoopDueIsWhenTheSlotBecameFree(t *testing.T) {
 func TestWarmupHandsItsSlotsOver(t *testing.T) {
 	tests := []struct {
 		name           string
-		stage          load.Stage
+		stage          load.Profile
 		warm, measured int
 		begin          time.Duration // of the measured part
 	}{
-		{"by count", load.Stage{WarmupRequests: 10, Requests: 20}, 10, 20, 200 * time.Millisecond},
-		{"by time", load.Stage{WarmupFor: time.Second, Requests: 20}, 40, 20, time.Second},
-		{"by time and count", load.Stage{WarmupFor: time.Second, WarmupRequests: 50, Requests: 20}, 50, 20, 1200 * time.Millisecond},
-		{"count, then a duration", load.Stage{WarmupRequests: 8, For: time.Second}, 8, 40, 200 * time.Millisecond},
+		{"by count", load.Profile{WarmupRequests: 10, Requests: 20}, 10, 20, 200 * time.Millisecond},
+		{"by time", load.Profile{WarmupFor: time.Second, Requests: 20}, 40, 20, time.Second},
+		{"by time and count", load.Profile{WarmupFor: time.Second, WarmupRequests: 50, Requests: 20}, 50, 20, 1200 * time.Millisecond},
+		{"count, then a duration", load.Profile{WarmupRequests: 8, Duration: time.Second}, 8, 40, 200 * time.Millisecond},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestWarmupHandsItsSlotsOver(t *testing.T) {
 func TestDrainCutsOffWhatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(time.Hour, -1)
-		mark := b.run(t, load.Stage{InFlight: slots(3), MaxSlots: 3, For: time.Second, Drain: 5 * time.Second})
+		mark := b.run(t, load.Profile{InFlight: slots(3), MaxSlots: 3, Duration: time.Second, Drain: 5 * time.Second})
 		if len(b.keeper.recs) != 3 {
 			t.Fatalf("%d records, want 3", len(b.keeper.recs))
 		}
@@ -225,7 +225,7 @@ func TestStopSendsNoMoreAndDrains(t *testing.T) {
 		b := newBench(400*time.Millisecond, -1)
 		stop := make(chan record.StopReason, 1)
 		time.AfterFunc(time.Second, func() { stop <- "interrupted" })
-		mark, err := b.Run(t.Context(), load.Stage{InFlight: slots(2), MaxSlots: 2, For: time.Minute, Drain: time.Second, Grace: time.Second}, stop)
+		mark, err := b.Run(t.Context(), load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: time.Minute, Drain: time.Second, Grace: time.Second}, stop)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func TestAbortCancels(t *testing.T) {
 		b := newBench(time.Hour, -1)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		mark, err := b.Run(ctx, load.Stage{InFlight: slots(2), MaxSlots: 2, For: time.Minute, Drain: time.Minute}, nil)
+		mark, err := b.Run(ctx, load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: time.Minute, Drain: time.Minute}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,8 +264,8 @@ func TestAbortCancels(t *testing.T) {
 func TestOpenLoopKeepsItsSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(995*time.Millisecond, -1)
-		mark := b.run(t, load.Stage{
-			Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), For: 5 * time.Second, Drain: 2 * time.Second,
+		mark := b.run(t, load.Profile{
+			Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Duration: 5 * time.Second, Drain: 2 * time.Second,
 		})
 		if mark.Scheduled != 500 || len(b.keeper.recs) != 500 || mark.Waited != 0 || mark.Unsent != 0 {
 			t.Errorf("%d records, mark %+v", len(b.keeper.recs), mark)
@@ -288,8 +288,8 @@ func TestCapMakesArrivalsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// Ten a second, each of a second, at most four: a backlog builds up.
 		b := newBench(time.Second, -1)
-		mark := b.run(t, load.Stage{
-			Arrivals: &every{gap: 100 * time.Millisecond}, InFlight: slots(4), MaxSlots: 4, For: 10 * time.Second, Drain: 2 * time.Second,
+		mark := b.run(t, load.Profile{
+			Arrivals: &every{gap: 100 * time.Millisecond}, InFlight: slots(4), MaxSlots: 4, Duration: 10 * time.Second, Drain: 2 * time.Second,
 		})
 		if b.server.max != 4 {
 			t.Errorf("%d in flight at most, want 4", b.server.max)
@@ -314,11 +314,11 @@ func TestCapMakesArrivalsWait(t *testing.T) {
 
 // A stage that time ends before its number is reached has missed what is left of the number, and no more.
 func TestMissedArrivalsAreThoseThatWereWanted(t *testing.T) {
-	for name, stage := range map[string]load.Stage{"requests": {Requests: 30}, "sessions": {Sessions: 30}} {
+	for name, stage := range map[string]load.Profile{"requests": {Requests: 30}, "sessions": {Sessions: 30}} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(time.Second, -1)
 			stage.Arrivals, stage.InFlight, stage.MaxSlots = &every{gap: 10 * time.Millisecond}, slots(4), 4
-			stage.For, stage.Drain = 3500*time.Millisecond, 2*time.Second
+			stage.Duration, stage.Drain = 3500*time.Millisecond, 2*time.Second
 			mark := b.run(t, stage)
 			if mark.Reason != "duration" || mark.Scheduled != 30 || int64(len(b.keeper.recs))+mark.Unsent != 30 || mark.Unsent == 0 {
 				t.Errorf("%s: %d records, mark %+v", name, len(b.keeper.recs), mark)
@@ -330,7 +330,7 @@ func TestMissedArrivalsAreThoseThatWereWanted(t *testing.T) {
 func TestRequestsEndAnOpenLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(time.Millisecond, -1)
-		mark := b.run(t, load.Stage{Arrivals: &every{gap: time.Millisecond}, InFlight: slots(0), Requests: 50, Drain: time.Second})
+		mark := b.run(t, load.Profile{Arrivals: &every{gap: time.Millisecond}, InFlight: slots(0), Requests: 50, Drain: time.Second})
 		if len(b.keeper.recs) != 50 || mark.Reason != "requests" || mark.Unsent != 0 || mark.Scheduled != 50 {
 			t.Errorf("%d records, mark %+v", len(b.keeper.recs), mark)
 		}
@@ -340,7 +340,7 @@ func TestRequestsEndAnOpenLoop(t *testing.T) {
 // The last request that is wanted ends sending, though all slots are still busy: the
 // drain time begins with it.
 func TestLastRequestEndsSending(t *testing.T) {
-	for name, stage := range map[string]load.Stage{
+	for name, stage := range map[string]load.Profile{
 		"closed": {InFlight: slots(3), MaxSlots: 3},
 		"open":   {Arrivals: &every{gap: 0}},
 		"capped": {Arrivals: &every{gap: 0}, MaxSlots: 3},
@@ -362,7 +362,7 @@ func TestLastRequestEndsSending(t *testing.T) {
 func TestRampOpensSlotsOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(10*time.Millisecond, -1)
-		b.run(t, load.Stage{InFlight: load.InFlight(1, 11, 10*time.Second), MaxSlots: 11, For: 10 * time.Second, Drain: time.Second})
+		b.run(t, load.Profile{InFlight: load.InFlight(1, 11, 10*time.Second), MaxSlots: 11, Duration: 10 * time.Second, Drain: time.Second})
 		var late int // requests of the last slot before it had room
 		var used = map[int]bool{}
 		for _, r := range b.keeper.recs {
@@ -380,9 +380,9 @@ func TestRampOpensSlotsOneByOne(t *testing.T) {
 func TestRampBeginsWhereTheWarmupByCountEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(100*time.Millisecond, -1)
-		mark := b.run(t, load.Stage{
+		mark := b.run(t, load.Profile{
 			InFlight: load.InFlight(1, 3, 10*time.Second), MaxSlots: 3,
-			WarmupRequests: 20, For: 10 * time.Second, Drain: time.Second,
+			WarmupRequests: 20, Duration: 10 * time.Second, Drain: time.Second,
 		})
 		first := map[int]time.Duration{}
 		for _, r := range b.keeper.recs {
@@ -400,7 +400,7 @@ func TestRampBeginsWhereTheWarmupByCountEnds(t *testing.T) {
 func TestSourceEndsTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(time.Millisecond, 7)
-		mark := b.run(t, load.Stage{InFlight: slots(2), MaxSlots: 2, For: time.Minute, Drain: time.Second})
+		mark := b.run(t, load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: time.Minute, Drain: time.Second})
 		if mark.Reason != "data" || len(b.keeper.recs) != 7 {
 			t.Errorf("reason %q, %d records", mark.Reason, len(b.keeper.recs))
 		}
@@ -411,7 +411,7 @@ func TestPromptsOfOneStageAreNotLostToTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(time.Millisecond, -1)
 		for i := range 2 {
-			s := load.Stage{Index: i, InFlight: slots(3), MaxSlots: 3, Requests: 20, Drain: time.Second}
+			s := load.Profile{Index: i, InFlight: slots(3), MaxSlots: 3, Requests: 20, Drain: time.Second}
 			if _, err := b.Run(t.Context(), s, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -432,7 +432,7 @@ func TestPrepareErrorEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(time.Millisecond, -1)
 		b.server.refuse = errors.New("no such model")
-		_, err := b.Run(t.Context(), load.Stage{InFlight: slots(2), MaxSlots: 2, For: time.Second, Drain: time.Second}, nil)
+		_, err := b.Run(t.Context(), load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: time.Second, Drain: time.Second}, nil)
 		if err == nil || !errors.Is(err, b.server.refuse) {
 			t.Errorf("error %v, want the one of Prepare", err)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// job is a request ready to go.
-type job struct {
+// preparedRequest is a request ready to go.
+type preparedRequest struct {
 	prompt    prompt.Prompt
 	call      endpoint.Call
 	admission admission
@@ -27,7 +27,7 @@ type feeder struct {
 	source  prompt.Source
 	prepare func(p *prompt.Prompt) (endpoint.Call, error)
 
-	load   *load.Stage
+	load   *load.Profile
 	anew   bool  // the source has begun anew with the stage
 	first  int64 // number of the stage's first prompt
 	most   int64 // prompts that it may take; -1: any number
@@ -44,10 +44,10 @@ type feeder struct {
 
 // queue holds what one goroutine has prepared.
 type queue struct {
-	ready chan job
+	ready chan preparedRequest
 	low   chan struct{} // half of what it has room for is gone
 	spare []int64       // the numbers that it takes first
-	share load.Share    // of the prompts of the stage's share
+	share load.Shard    // of the prompts of the stage's share
 	taken int64         // prompts of it, behind those
 }
 
@@ -64,7 +64,7 @@ func (q *queue) took() {
 }
 
 // add waits until there is room for a job; false: ctx has ended first.
-func (q *queue) add(ctx context.Context, j job) bool {
+func (q *queue) add(ctx context.Context, j preparedRequest) bool {
 	for {
 		select {
 		case q.ready <- j:
@@ -80,7 +80,7 @@ func (q *queue) add(ctx context.Context, j job) bool {
 }
 
 // next is the prompt of the stage's share that it takes next.
-func (q *queue) next() int64 { return q.share.Place(q.taken) }
+func (q *queue) next() int64 { return q.share.GlobalIndex(q.taken) }
 
 var errSourceEnded = errors.New("no more prompts")
 
@@ -96,7 +96,7 @@ const (
 // stage of so many requests sends the first ones of the source and each of them once. A queue is
 // closed when there will be no more prompts. It returns once each has something to give, so that the
 // first wave does not wait.
-func (f *feeder) start(stage *load.Stage, n int) []*queue {
+func (f *feeder) start(stage *load.Profile, n int) []*queue {
 	f.load, f.most = stage, stage.MostPrompts()
 	if stage.Share.Of > 0 {
 		f.first = stage.First
@@ -118,7 +118,7 @@ func (f *feeder) start(stage *load.Stage, n int) []*queue {
 	var primed sync.WaitGroup
 	primed.Add(n)
 	for i := range f.queues {
-		q := &queue{ready: make(chan job, max(ahead/n, fewest)), low: make(chan struct{}, 1), share: stage.Share.Split(i, n, lanes)}
+		q := &queue{ready: make(chan preparedRequest, max(ahead/n, fewest)), low: make(chan struct{}, 1), share: stage.Share.Split(i, n, lanes)}
 		if f.queues[i] = q; i == 0 {
 			q.spare, f.spare = f.spare, nil
 		}
@@ -142,7 +142,7 @@ func (f *feeder) halt() error {
 	var taken int64
 	for _, q := range f.queues {
 		for j := range q.ready {
-			f.giveBack(j)
+			f.unread(j)
 		}
 		f.spare = append(f.spare, q.spare...)
 		taken = max(taken, q.next())
@@ -150,7 +150,7 @@ func (f *feeder) halt() error {
 	switch {
 	case taken == 0:
 	case !f.anew || f.most < 0:
-		f.first += f.load.Share.Place(taken-1) + 1
+		f.first += f.load.Share.GlobalIndex(taken-1) + 1
 	case f.load.Share.Of > 1:
 		f.first += f.load.Prompts
 	default:
@@ -166,7 +166,7 @@ func (f *feeder) turn(i int64) int { return f.queues[0].share.Owner(i) }
 func (f *feeder) fill(ctx context.Context, q *queue, primed func()) {
 	defer primed()
 	for taken := int64(0); ; taken++ {
-		number, ok := f.take(q, taken)
+		number, ok := f.nextIndex(q, taken)
 		if !ok {
 			return
 		}
@@ -183,16 +183,16 @@ func (f *feeder) fill(ctx context.Context, q *queue, primed func()) {
 			f.conversations.Add(1)
 		}
 		if !q.add(ctx, j) {
-			f.giveBack(j)
+			f.unread(j)
 			return
 		}
 		primed()
 	}
 }
 
-// take is the number of the next prompt of a queue that has had so many; false: the stage needs
+// nextIndex is the number of the next prompt of a queue that has had so many; false: the stage needs
 // no more.
-func (f *feeder) take(q *queue, had int64) (int64, bool) {
+func (f *feeder) nextIndex(q *queue, had int64) (int64, bool) {
 	// Where there are spare prompts, there is one queue.
 	i := q.next()
 	if f.most >= 0 && (i >= f.most || len(f.queues) == 1 && had >= f.most) {
@@ -207,11 +207,11 @@ func (f *feeder) take(q *queue, had int64) (int64, bool) {
 		return number, true
 	}
 	q.taken++
-	return f.first + f.load.Share.Place(i), true
+	return f.first + f.load.Share.GlobalIndex(i), true
 }
 
 // make makes the request of a number.
-func (f *feeder) make(ctx context.Context, number int64) (job, error) {
+func (f *feeder) make(ctx context.Context, number int64) (preparedRequest, error) {
 	place := prompt.Place{I: uint64(number)}
 	if f.anew {
 		place = prompt.Place{Stage: uint64(f.load.Index), I: uint64(number - f.first)}
@@ -219,10 +219,10 @@ func (f *feeder) make(ctx context.Context, number int64) (job, error) {
 	p, err := f.source.At(ctx, place)
 	p.Seq = number
 	if errors.Is(err, io.EOF) {
-		return job{prompt: p}, errSourceEnded
+		return preparedRequest{prompt: p}, errSourceEnded
 	}
 	if err != nil {
-		return job{prompt: p}, fmt.Errorf("making prompt %d: %w", number, err)
+		return preparedRequest{prompt: p}, fmt.Errorf("making prompt %d: %w", number, err)
 	}
 	if p.Play != nil {
 		p, err = firstCall(p)
@@ -234,7 +234,7 @@ func (f *feeder) make(ctx context.Context, number int64) (job, error) {
 	if err != nil {
 		err = fmt.Errorf("preparing request %d: %w", number, err)
 	}
-	return job{prompt: p, call: call}, err
+	return preparedRequest{prompt: p, call: call}, err
 }
 
 // goesOn reports whether more requests may follow a prompt.
@@ -243,8 +243,8 @@ func goesOn(p *prompt.Prompt) bool { return p.Rest != nil || p.Play != nil }
 // counts reports whether a prompt is a conversation that the stage does not end before.
 func (f *feeder) counts(p *prompt.Prompt) bool { return goesOn(p) || f.load.Sessions > 0 }
 
-// giveBack takes a request back that is not sent.
-func (f *feeder) giveBack(j job) {
+// unread takes a request back that is not sent.
+func (f *feeder) unread(j preparedRequest) {
 	if f.counts(&j.prompt) {
 		f.conversations.Add(-1)
 	}

@@ -22,7 +22,7 @@ func TestAStageSendsTheFirstPromptsOnce(t *testing.T) {
 		b.Engine = New(b.cfg)
 		for stage, want := range []int64{700, 1000} {
 			b.keeper.recs = nil
-			s := load.Stage{Index: stage, InFlight: slots(200), MaxSlots: 200, WarmupRequests: 50, Requests: want - 50, Drain: time.Second}
+			s := load.Profile{Index: stage, InFlight: slots(200), MaxSlots: 200, WarmupRequests: 50, Requests: want - 50, Drain: time.Second}
 			mark, err := b.Run(t.Context(), s, nil)
 			if err != nil || mark.Reason != "requests" {
 				t.Fatal(mark.Reason, err)
@@ -45,7 +45,7 @@ func TestAStageSendsTheFirstPromptsOnce(t *testing.T) {
 func TestAStageThatEndsLateLeavesTheNextOneAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(0, -1)
-		s := load.Stage{InFlight: slots(1), MaxSlots: 1}
+		s := load.Profile{InFlight: slots(1), MaxSlots: 1}
 		late := newStage(b.Engine, s, t.Context(), b.feed.start(&s, 1))
 		if err := b.feed.halt(); err != nil {
 			t.Fatal(err)
@@ -74,10 +74,10 @@ func TestTheSameRequestsOnAnyNumberOfCores(t *testing.T) {
 		hash uint64
 		out  int
 	}
-	for name, s := range map[string]load.Stage{
+	for name, s := range map[string]load.Profile{
 		"closed loop": {InFlight: slots(130), MaxSlots: 130, WarmupRequests: 30, Requests: 250, Drain: time.Second},
-		"open loop":   {Arrivals: load.Poisson(load.Steady(500), 7), InFlight: slots(0), Requests: 250, Drain: time.Second},
-		"capped":      {Arrivals: load.Poisson(load.Steady(500), 7), InFlight: slots(50), MaxSlots: 50, Requests: 250, Drain: time.Second},
+		"open loop":   {Arrivals: load.Poisson(load.ConstantRate(500), 7), InFlight: slots(0), Requests: 250, Drain: time.Second},
+		"capped":      {Arrivals: load.Poisson(load.ConstantRate(500), 7), InFlight: slots(50), MaxSlots: 50, Requests: 250, Drain: time.Second},
 		"sessions":    {InFlight: slots(64), MaxSlots: 64, Sessions: 170, Drain: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,9 +92,9 @@ func TestTheSameRequestsOnAnyNumberOfCores(t *testing.T) {
 						for stage := range 2 {
 							s.Index, s.First = stage, b.Next()
 							if s.Arrivals != nil {
-								s.Arrivals = load.Poisson(load.Steady(500), 7)
+								s.Arrivals = load.Poisson(load.ConstantRate(500), 7)
 							}
-							if _, err := b.Run(t.Context(), s.Part(load.Share{Index: w, Of: c.workers}), nil); err != nil {
+							if _, err := b.Run(t.Context(), s.Part(load.Shard{Index: w, Of: c.workers}), nil); err != nil {
 								t.Fatal(err)
 							}
 						}
@@ -144,7 +144,7 @@ func TestPromptThatCannotBeMade(t *testing.T) {
 				b := newBench(100*time.Millisecond, 0)
 				b.cfg.Source = &failing{tt.prompts}
 				b.Engine = New(b.cfg)
-				mark, err := b.Run(t.Context(), load.Stage{InFlight: slots(2), MaxSlots: 2, For: 5 * time.Second, Drain: time.Second}, nil)
+				mark, err := b.Run(t.Context(), load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: 5 * time.Second, Drain: time.Second}, nil)
 				b.Close()
 				if (err != nil) != tt.fails || mark.Early() != tt.fails {
 					t.Errorf("error %v after %d requests, ended by %q", err, len(b.keeper.recs), mark.Reason)
@@ -163,7 +163,7 @@ func TestWhatAStageLeavesIsTheNextOnes(t *testing.T) {
 		b.Engine = New(b.cfg)
 		for stage, want := range []int{20, 30} {
 			b.keeper.recs = nil
-			mark, err := b.Run(t.Context(), load.Stage{Index: stage, InFlight: slots(2), MaxSlots: 2, For: time.Duration(1+stage*9) * time.Second, Drain: time.Second}, nil)
+			mark, err := b.Run(t.Context(), load.Profile{Index: stage, InFlight: slots(2), MaxSlots: 2, Duration: time.Duration(1+stage*9) * time.Second, Drain: time.Second}, nil)
 			if err != nil || len(b.keeper.recs) != want {
 				t.Errorf("stage %d sent %d prompts and ended by %q, %v; want %d", stage, len(b.keeper.recs), mark.Reason, err, want)
 			}

@@ -14,17 +14,17 @@ import (
 // grace, also where it was already draining.
 func TestGrace(t *testing.T) {
 	for name, c := range map[string]struct {
-		stage  load.Stage
+		stage  load.Profile
 		stop   time.Duration // 0: never
 		reason record.StopReason
 		end    time.Duration
 	}{
-		"all is sent":           {load.Stage{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 0, "requests", 10 * time.Second},
-		"its time is over":      {load.Stage{For: time.Second, Drain: 10 * time.Second, Grace: 2 * time.Second}, 0, "duration", 11 * time.Second},
-		"stopped":               {load.Stage{For: time.Minute, Drain: 10 * time.Second, Grace: 2 * time.Second}, time.Second, "interrupted", 3 * time.Second},
-		"stopped, no grace":     {load.Stage{For: time.Minute, Drain: 10 * time.Second}, time.Second, "breaker b: opened", time.Second},
-		"stopped while it ends": {load.Stage{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 5 * time.Second, "errors", 7 * time.Second},
-		"stopped near the end":  {load.Stage{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 9 * time.Second, "interrupted", 10 * time.Second},
+		"all is sent":           {load.Profile{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 0, "requests", 10 * time.Second},
+		"its time is over":      {load.Profile{Duration: time.Second, Drain: 10 * time.Second, Grace: 2 * time.Second}, 0, "duration", 11 * time.Second},
+		"stopped":               {load.Profile{Duration: time.Minute, Drain: 10 * time.Second, Grace: 2 * time.Second}, time.Second, "interrupted", 3 * time.Second},
+		"stopped, no grace":     {load.Profile{Duration: time.Minute, Drain: 10 * time.Second}, time.Second, "breaker b: opened", time.Second},
+		"stopped while it ends": {load.Profile{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 5 * time.Second, "errors", 7 * time.Second},
+		"stopped near the end":  {load.Profile{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 9 * time.Second, "interrupted", 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestNothingIsTakenAfterAnAbort(t *testing.T) {
 		b := newBench(time.Hour, -1)
 		ctx, abort := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, abort)
-		mark, err := b.Run(ctx, load.Stage{For: time.Minute, InFlight: slots(inFlight), MaxSlots: inFlight}, nil)
+		mark, err := b.Run(ctx, load.Profile{Duration: time.Minute, InFlight: slots(inFlight), MaxSlots: inFlight}, nil)
 		if err != nil || mark.Reason != record.StopInterrupted {
 			t.Fatalf("%+v, %v", mark, err)
 		}

@@ -47,12 +47,12 @@ func (g *growth) launch(step int, due time.Duration) bool {
 		case j, ok := <-g.ready[0].ready:
 			g.ready[0].took()
 			if !ok {
-				g.dry()
+				g.sourceExhausted()
 				return false
 			}
 			phase, ok := g.admit(due)
 			if !ok {
-				g.e.feed.giveBack(j)
+				g.e.feed.unread(j)
 				return false
 			}
 			j.admission = admission{due: due, phase: phase}
@@ -65,7 +65,7 @@ func (g *growth) launch(step int, due time.Duration) bool {
 }
 
 // follow carries out a request and tells when it has enough responses.
-func (g *growth) follow(i int, j job) {
+func (g *growth) follow(i int, j preparedRequest) {
 	n, end, told := 0, 0, false
 	tell := func(enough bool) {
 		if !told {
@@ -82,7 +82,7 @@ func (g *growth) follow(i int, j job) {
 			tell(true)
 		}
 	}
-	g.carry(i, j, g.e.cfg.Now())
+	g.runTurns(i, j, g.e.cfg.Now())
 	tell(false)
 	g.ended <- struct{}{}
 }

@@ -38,14 +38,14 @@ func (c streaming) Do(ctx context.Context, rec *record.Exchange) {
 	rec.End = time.Since(c.s.start)
 }
 
-func growing(first, to, step, responses int) load.Stage {
-	return load.Stage{InFlight: slots(first), MaxSlots: to, Requests: int64(to), Growth: load.Growth{Step: step, Responses: responses}, Drain: time.Second}
+func growing(first, to, step, responses int) load.Profile {
+	return load.Profile{InFlight: slots(first), MaxSlots: to, Requests: int64(to), Growth: load.Growth{Step: step, Responses: responses}, Drain: time.Second}
 }
 
 func TestGrowth(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct {
-		stage     load.Stage
+		stage     load.Profile
 		responses []int
 		prompts   int
 		sent      []time.Duration

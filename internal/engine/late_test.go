@@ -62,7 +62,7 @@ func (s *shared) End(a prompt.Answer) {
 	<-s.free
 }
 
-func latecomers(t *testing.T, u *users, s load.Stage) ([]*record.Exchange, record.StageMark, error) {
+func latecomers(t *testing.T, u *users, s load.Profile) ([]*record.Exchange, record.StageMark, error) {
 	t.Helper()
 	b := newBench(100*time.Millisecond, 0)
 	b.cfg.Source, b.cfg.Decoder = u, endpoint.Decoder{Decode: parrot}
@@ -75,7 +75,7 @@ func latecomers(t *testing.T, u *users, s load.Stage) ([]*record.Exchange, recor
 // Turns of one conversation go one after the other, however many arrive; those that were
 // asked for by number all go, and the wait is on the record.
 func TestTurnsWaitForAnswers(t *testing.T) {
-	for name, s := range map[string]load.Stage{
+	for name, s := range map[string]load.Profile{
 		"open":   {Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Requests: 20, Drain: time.Minute},
 		"closed": {InFlight: slots(8), MaxSlots: 8, Requests: 20, Drain: time.Minute},
 	} {
@@ -115,7 +115,7 @@ func TestTurnsWaitForAnswers(t *testing.T) {
 // What waits when the time is over does not go, and is counted.
 func TestTurnsThatNeverGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := load.Stage{Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), For: 450 * time.Millisecond, Drain: time.Minute}
+		s := load.Profile{Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Duration: 450 * time.Millisecond, Drain: time.Minute}
 		recs, mark, err := latecomers(t, newUsers(1), s)
 		if err != nil || len(recs) != 5 || mark.Scheduled != 45 || mark.Unsent != 40 {
 			t.Errorf("%d went, %d were due, %d never went: %v", len(recs), mark.Scheduled, mark.Unsent, err)
@@ -127,7 +127,7 @@ func TestTurnThatCannotBeMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUsers(1)
 		u.fault = errors.New("no words")
-		_, _, err := latecomers(t, u, load.Stage{InFlight: slots(4), MaxSlots: 4, Requests: 10, Drain: time.Second})
+		_, _, err := latecomers(t, u, load.Profile{InFlight: slots(4), MaxSlots: 4, Requests: 10, Drain: time.Second})
 		if err == nil || !strings.Contains(err.Error(), `conversation "u0": no words`) {
 			t.Errorf("%v", err)
 		}

@@ -26,7 +26,7 @@ func (st *stage) maySend(now time.Duration) bool {
 
 // refuses reports whether a job may not be sent. An arrival that was let through and is not sent counts
 // as one that never went.
-func (st *stage) refuses(j *job, now time.Duration) bool {
+func (st *stage) refuses(j *preparedRequest, now time.Duration) bool {
 	if st.maySend(now) {
 		return false
 	}

@@ -20,17 +20,17 @@ func leased(b *bench, until time.Duration) {
 // Nothing goes once it may not, whatever kind of load it is; the stage ends then, and says why.
 func TestLease(t *testing.T) {
 	const until = 1010 * time.Millisecond
-	open := func(cap int) load.Stage {
-		return load.Stage{Arrivals: &every{gap: 20 * ms}, InFlight: slots(cap), MaxSlots: cap, For: time.Minute, Drain: time.Minute, Grace: time.Minute}
+	open := func(cap int) load.Profile {
+		return load.Profile{Arrivals: &every{gap: 20 * ms}, InFlight: slots(cap), MaxSlots: cap, Duration: time.Minute, Drain: time.Minute, Grace: time.Minute}
 	}
-	closed := load.Stage{InFlight: slots(4), MaxSlots: 4, For: time.Minute, Drain: time.Minute, Grace: time.Minute}
+	closed := load.Profile{InFlight: slots(4), MaxSlots: 4, Duration: time.Minute, Drain: time.Minute, Grace: time.Minute}
 	chat := func() prompt.Source {
 		return &chats{most: 1000, turns: 3, think: 30 * ms, heard: make(chan string, 10000)}
 	}
 	others := func() prompt.Source { return newUsers(2) }
 	sessions := func() prompt.Source { return &recording{diamond(), 1000} }
 	for name, c := range map[string]struct {
-		stage  load.Stage
+		stage  load.Profile
 		source func() prompt.Source // nil: requests that do not depend on one another
 	}{
 		"open loop":                 {open(0), nil},
@@ -81,7 +81,7 @@ func TestLeaseIsNotTakenUpAgain(t *testing.T) {
 		asked := 0
 		b.cfg.MaySend = func(time.Duration) bool { asked++; return asked != 3 }
 		b.Engine = New(b.cfg)
-		mark := b.run(t, load.Stage{InFlight: slots(1), MaxSlots: 1, For: time.Minute, Drain: time.Minute})
+		mark := b.run(t, load.Profile{InFlight: slots(1), MaxSlots: 1, Duration: time.Minute, Drain: time.Minute})
 		if mark.Reason != record.StopLease || len(b.keeper.recs) != 2 || asked != 3 {
 			t.Errorf("ended by %q after %d requests", mark.Reason, len(b.keeper.recs))
 		}
@@ -91,9 +91,9 @@ func TestLeaseIsNotTakenUpAgain(t *testing.T) {
 // A request that failed does not go again, also where the stage was only waiting for it; what is known of
 // its first attempt stands.
 func TestLeaseEndsRetries(t *testing.T) {
-	for name, s := range map[string]load.Stage{
+	for name, s := range map[string]load.Profile{
 		"while it drains": {InFlight: slots(1), MaxSlots: 1, Requests: 1, Drain: time.Hour, Grace: time.Second},
-		"while it sends":  {InFlight: slots(1), MaxSlots: 1, For: time.Minute, Drain: time.Hour, Grace: time.Second},
+		"while it sends":  {InFlight: slots(1), MaxSlots: 1, Duration: time.Minute, Drain: time.Hour, Grace: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestLeaseLeavesSequencesOpen(t *testing.T) {
 		s := &stateful{server: b.server, open: map[uint64]bool{}}
 		b.cfg.Prepare, b.cfg.Source, b.cfg.Decoder = s.Prepare, &rows{}, endpoint.Decoder{Decode: parrot}
 		leased(b, 250*time.Millisecond)
-		mark := b.run(t, load.Stage{InFlight: slots(1), MaxSlots: 1, For: time.Minute, Drain: time.Minute, Grace: time.Minute})
+		mark := b.run(t, load.Profile{InFlight: slots(1), MaxSlots: 1, Duration: time.Minute, Drain: time.Minute, Grace: time.Minute})
 		if mark.Reason != record.StopLease || s.seen != 3 || s.ending != 0 || len(b.keeper.recs) != 3 {
 			t.Errorf("%d requests, %d of them ends, %d records, ended by %q", s.seen, s.ending, len(b.keeper.recs), mark.Reason)
 		}
@@ -132,7 +132,7 @@ func TestLeaseEndsGrowth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(100*time.Millisecond, -1)
 		leased(b, 0)
-		mark := b.run(t, load.Stage{InFlight: slots(2), MaxSlots: 4, Growth: load.Growth{Step: 1, Responses: 1}, Drain: time.Minute})
+		mark := b.run(t, load.Profile{InFlight: slots(2), MaxSlots: 4, Growth: load.Growth{Step: 1, Responses: 1}, Drain: time.Minute})
 		if mark.Reason != record.StopLease || len(b.keeper.recs) != 0 || b.live.Sent() != 0 {
 			t.Errorf("%d records, ended by %q", len(b.keeper.recs), mark.Reason)
 		}

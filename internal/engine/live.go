@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Live is what a stage under way lets others see.
-type Live struct {
+// Counters is what a stage under way lets others see.
+type Counters struct {
 	counts  [lanes]count
 	others  sync.Map // the number of a worker → its share
-	windows []window
+	windows []stageTimes
 }
 
 // share is what another process has sent, and has under way.
@@ -28,16 +28,16 @@ type count struct {
 }
 
 // send and end count a request of a slot.
-func (l *Live) send(slot int) {
+func (l *Counters) send(slot int) {
 	c := &l.counts[slot%lanes]
 	c.sent.Add(1)
 	c.inFlight.Add(1)
 }
 
-func (l *Live) end(slot int) { l.counts[slot%lanes].inFlight.Add(-1) }
+func (l *Counters) end(slot int) { l.counts[slot%lanes].inFlight.Add(-1) }
 
 // InFlight is how many requests are under way.
-func (l *Live) InFlight() (n int64) {
+func (l *Counters) InFlight() (n int64) {
 	for i := range l.counts {
 		n += l.counts[i].inFlight.Load()
 	}
@@ -48,7 +48,7 @@ func (l *Live) InFlight() (n int64) {
 }
 
 // Sent is how many requests were sent so far.
-func (l *Live) Sent() (n int64) {
+func (l *Counters) Sent() (n int64) {
 	for i := range l.counts {
 		n += l.counts[i].sent.Load()
 	}
@@ -58,28 +58,28 @@ func (l *Live) Sent() (n int64) {
 	return n
 }
 
-// window is where a stage begins, and its steady part; these become known as the
+// stageTimes is where a stage begins, and its steady part; these become known as the
 // stage goes on.
-type window struct{ begin, from, to atomic.Int64 }
+type stageTimes struct{ begin, from, to atomic.Int64 }
 
 // NewLive makes a Live for a run of so many stages. Those with a number below 0, which
 // come before them, share one place: that of the last one begun.
-func NewLive(stages int) *Live {
-	l := &Live{windows: make([]window, stages+1)}
+func NewLive(stages int) *Counters {
+	l := &Counters{windows: make([]stageTimes, stages+1)}
 	for i := range l.windows {
 		l.windows[i].reset()
 	}
 	return l
 }
 
-func (w *window) reset() {
+func (w *stageTimes) reset() {
 	w.begin.Store(math.MaxInt64)
 	w.from.Store(math.MaxInt64)
 	w.to.Store(math.MaxInt64)
 }
 
-// of is the window of a stage.
-func (l *Live) of(stage int) *window {
+// stageTimes is the window of a stage.
+func (l *Counters) stageTimes(stage int) *stageTimes {
 	if stage < 0 {
 		return &l.windows[len(l.windows)-1]
 	}
@@ -88,29 +88,31 @@ func (l *Live) of(stage int) *window {
 
 // Follow keeps a stage that others send: what a worker has sent and has under way. There may be
 // any number of workers.
-func (l *Live) Follow(worker int, sent, inFlight int64) {
+func (l *Counters) Follow(worker int, sent, inFlight int64) {
 	l.others.Store(worker, share{sent, inFlight})
 }
 
 // Begun is when a stage begins.
-func (l *Live) Begun(stage int, at time.Duration) {
-	w := l.of(stage)
+func (l *Counters) Begun(stage int, at time.Duration) {
+	w := l.stageTimes(stage)
 	w.reset()
 	w.begin.Store(int64(at))
 }
 
 // Measured is when its measured part begins.
-func (l *Live) Measured(stage int, at time.Duration) { l.of(stage).from.Store(int64(at)) }
+func (l *Counters) Measured(stage int, at time.Duration) { l.stageTimes(stage).from.Store(int64(at)) }
 
 // Halted is when it has sent its last request.
-func (l *Live) Halted(stage int, at time.Duration) { l.of(stage).to.Store(int64(at)) }
+func (l *Counters) Halted(stage int, at time.Duration) { l.stageTimes(stage).to.Store(int64(at)) }
 
 // Window is the span from the end of a stage's warm-up to the end of its sending,
 // as far as it is known; what is not lies at the end of time.
-func (l *Live) Window(stage int) (from, to time.Duration) {
-	w := l.of(stage)
+func (l *Counters) Window(stage int) (from, to time.Duration) {
+	w := l.stageTimes(stage)
 	return time.Duration(w.from.Load()), time.Duration(w.to.Load())
 }
 
 // Begin is when a stage began; the end of time where it has not.
-func (l *Live) Begin(stage int) time.Duration { return time.Duration(l.of(stage).begin.Load()) }
+func (l *Counters) Begin(stage int) time.Duration {
+	return time.Duration(l.stageTimes(stage).begin.Load())
+}

@@ -11,12 +11,12 @@ import (
 // due, to a slot that is free or, within the cap, to a new one. An arrival that finds
 // all slots taken waits, and so do those behind it.
 func (st *stage) pace() {
-	p := &pacer{stage: st, jobs: make(chan job)}
+	p := &pacer{stage: st, jobs: make(chan preparedRequest)}
 	defer close(p.jobs)
 	for {
 		due, ok := st.load.Arrivals.Next()
 		if !ok {
-			if st.load.For == 0 {
+			if st.load.Duration == 0 {
 				st.halt(record.StopArrivals)
 			}
 			<-st.stop
@@ -32,7 +32,7 @@ func (st *stage) pace() {
 // pacer lets jobs through when they are due.
 type pacer struct {
 	*stage
-	jobs   chan job
+	jobs   chan preparedRequest
 	taken  int64         // jobs so far
 	opened int           // slots so far
 	freed  atomic.Int64  // last moment up to which all slots were taken
@@ -72,13 +72,13 @@ func (p *pacer) arrive(due time.Duration) bool {
 	case j, ok := <-queue.ready:
 		queue.took()
 		if !ok {
-			p.dry()
+			p.sourceExhausted()
 			<-p.stop
 			return false
 		}
 		phase, ok := p.admit(due)
 		if !ok {
-			p.e.feed.giveBack(j)
+			p.e.feed.unread(j)
 			return false
 		}
 		p.taken++
@@ -87,7 +87,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 		if !p.dispatch(j) {
 			return false
 		}
-		p.haltIfEnough()
+		p.stopAtLimit()
 		return true
 	}
 }
@@ -95,11 +95,11 @@ func (p *pacer) arrive(due time.Duration) bool {
 // over reports whether an arrival lies behind the end of the measured part.
 func (p *pacer) over(due time.Duration) bool {
 	from := time.Duration(p.warmEnd.Load())
-	return p.load.For > 0 && from != record.Never && due >= from+p.load.For
+	return p.load.Duration > 0 && from != record.Never && due >= from+p.load.Duration
 }
 
 // dispatch hands a job to a slot. false: the stage was halted while it waited.
-func (p *pacer) dispatch(j job) bool {
+func (p *pacer) dispatch(j preparedRequest) bool {
 	if freed := time.Duration(p.freed.Load()); freed > j.admission.due {
 		j.admission.held = freed - j.admission.due
 		p.mark.Waited++
@@ -123,28 +123,28 @@ func (p *pacer) dispatch(j job) bool {
 
 // hold waits for a slot. The time it takes is written on the job by whoever takes
 // it, since only then is it known.
-func (p *pacer) hold(j job) bool {
+func (p *pacer) hold(j preparedRequest) bool {
 	j.admission.held = -1
 	select {
 	case p.jobs <- j:
 		return true
 	case <-p.stop:
 		p.mark.Unsent++
-		p.e.feed.giveBack(j)
+		p.e.feed.unread(j)
 		return false
 	}
 }
 
 // openSlot carries out a first job and then what the pacer lets through. A job has waited for the slot
 // until the request before it was over; what the client needs from there on is its own delay.
-func (p *pacer) openSlot(i int, j job) {
+func (p *pacer) openSlot(i int, j preparedRequest) {
 	var over time.Duration
 	for ok := true; ok; j, ok = <-p.jobs {
 		if j.admission.held < 0 {
 			p.freed.Store(int64(over))
 			j.admission.held = max(0, over-j.admission.due)
 		}
-		over = p.carry(i, j, p.e.cfg.Now())
+		over = p.runTurns(i, j, p.e.cfg.Now())
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // longestWait bounds the wait between two attempts, however many came before.
 const longestWait = time.Hour
 
-// again sends a request again that no server answered, as often as the run allows. Its
+// retry sends a request again that no server answered, as often as the run allows. Its
 // latencies go on counting from the first attempt, which is what its user has waited.
-func (st *stage) again(call endpoint.Call, rec *record.Exchange) {
+func (st *stage) retry(call endpoint.Call, rec *record.Exchange) {
 	first := rec.Sent
 	if first == record.Never {
 		first = rec.Ready // when it set out to connect

@@ -85,7 +85,7 @@ func TestRetries(t *testing.T) {
 					NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1, Retries: 3, Backoff: 10 * time.Second,
 				})
 				defer e.Close()
-				if _, err := e.Run(t.Context(), load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 1, Drain: time.Hour}, nil); err != nil {
+				if _, err := e.Run(t.Context(), load.Profile{InFlight: slots(1), MaxSlots: 1, Requests: 1, Drain: time.Hour}, nil); err != nil {
 					t.Fatal(err)
 				}
 				if len(kept.recs) != 1 {
@@ -119,7 +119,7 @@ func TestRetriesEndWithTheStage(t *testing.T) {
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1, Retries: 1, Backoff: time.Hour,
 		})
 		defer e.Close()
-		mark, err := e.Run(t.Context(), load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 1, Drain: 5 * time.Second}, nil)
+		mark, err := e.Run(t.Context(), load.Profile{InFlight: slots(1), MaxSlots: 1, Requests: 1, Drain: 5 * time.Second}, nil)
 		if err != nil || mark.DrainEnd != 5*time.Second || len(kept.recs) != 1 || kept.recs[0].Retries != 0 || kept.recs[0].Failure.Class != record.ConnectFailed {
 			t.Errorf("%v, ended at %v, records %+v", err, mark.DrainEnd, kept.recs)
 		}

@@ -45,7 +45,7 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := &outage{to: time.Hour, class: record.HTTPStatus, status: tt.status, after: tt.after, ignore: tt.ignore}
-				recs, mark := o.run(t, load.Stage{InFlight: slots(2), MaxSlots: 2, For: 12 * time.Second, Drain: time.Minute})
+				recs, mark := o.run(t, load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: 12 * time.Second, Drain: time.Minute})
 				if len(recs) != 2*tt.want || mark.DrainEnd != 12*time.Second {
 					t.Errorf("%d requests, the end at %v; want %d and 12s", len(recs), mark.DrainEnd, 2*tt.want)
 				}
@@ -66,7 +66,7 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 func TestRetryAfterOfAnOpenLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &outage{to: time.Hour, class: record.HTTPStatus, status: 429, after: "5"}
-		recs, mark := o.run(t, load.Stage{Arrivals: &every{gap: 10 * time.Millisecond}, MaxSlots: 1, For: time.Second, Drain: time.Second})
+		recs, mark := o.run(t, load.Profile{Arrivals: &every{gap: 10 * time.Millisecond}, MaxSlots: 1, Duration: time.Second, Drain: time.Second})
 		if len(recs) != 100 || mark.Heeded != 0 {
 			t.Errorf("%d requests in 1 s, %d waits; want 100 and none", len(recs), mark.Heeded)
 		}

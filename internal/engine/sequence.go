@@ -26,9 +26,9 @@ type closing struct {
 	first int64 // the request that began it
 }
 
-// note takes down that a request is about to be sent. Requests that do not wait for one
+// begin takes down that a request is about to be sent. Requests that do not wait for one
 // another may come in any order.
-func (s *sequences) note(p *prompt.Prompt) {
+func (s *sequences) begin(p *prompt.Prompt) {
 	q := &p.Sequence
 	if q.ID == 0 || q.Start == q.End {
 		return
@@ -120,7 +120,7 @@ func (st *stage) closeSequence(slot int, id uint64) {
 		}
 	default:
 	}
-	if rec := st.do(slot, job{prompt: p, call: call, admission: admission{due: now, phase: phase}}, now); rec != nil {
+	if rec := st.do(slot, preparedRequest{prompt: p, call: call, admission: admission{due: now, phase: phase}}, now); rec != nil {
 		st.e.cfg.Sink.Put(rec)
 	}
 }

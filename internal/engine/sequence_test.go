@@ -149,19 +149,19 @@ func TestSequencesAreClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		live, fail int
 		lent       int // ids
-		stage      load.Stage
+		stage      load.Profile
 		measured   int // requests; 0: not known
 		closing    int
 	}{
-		"few ids":                {lent: 3, stage: load.Stage{InFlight: slots(3), MaxSlots: 3, Requests: 40}, measured: 40, closing: 3},
-		"fewer than slots":       {lent: 2, stage: load.Stage{InFlight: slots(3), MaxSlots: 3, For: 720 * time.Millisecond}, measured: 16, closing: 2},
-		"one id, one fails":      {lent: 1, fail: 3, stage: load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 12}, measured: 12, closing: 2},
-		"closed loop, by time":   {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, For: 720 * time.Millisecond}, measured: 24, closing: 3},
-		"closed loop, by number": {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, Requests: 7}, measured: 7, closing: 3},
-		"ends that count":        {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, Requests: 7, CountEnds: true}, measured: 10},
-		"one fails":              {fail: 2, stage: load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 7}, measured: 7, closing: 1},
-		"open loop, in turn":     {live: 3, stage: load.Stage{Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Requests: 20}, measured: 20, closing: 3},
-		"in turn in few slots":   {live: 3, stage: load.Stage{InFlight: slots(2), MaxSlots: 2, Requests: 20}, measured: 20, closing: 3},
+		"few ids":                {lent: 3, stage: load.Profile{InFlight: slots(3), MaxSlots: 3, Requests: 40}, measured: 40, closing: 3},
+		"fewer than slots":       {lent: 2, stage: load.Profile{InFlight: slots(3), MaxSlots: 3, Duration: 720 * time.Millisecond}, measured: 16, closing: 2},
+		"one id, one fails":      {lent: 1, fail: 3, stage: load.Profile{InFlight: slots(1), MaxSlots: 1, Requests: 12}, measured: 12, closing: 2},
+		"closed loop, by time":   {stage: load.Profile{InFlight: slots(3), MaxSlots: 3, Duration: 720 * time.Millisecond}, measured: 24, closing: 3},
+		"closed loop, by number": {stage: load.Profile{InFlight: slots(3), MaxSlots: 3, Requests: 7}, measured: 7, closing: 3},
+		"ends that count":        {stage: load.Profile{InFlight: slots(3), MaxSlots: 3, Requests: 7, CountEnds: true}, measured: 10},
+		"one fails":              {fail: 2, stage: load.Profile{InFlight: slots(1), MaxSlots: 1, Requests: 7}, measured: 7, closing: 1},
+		"open loop, in turn":     {live: 3, stage: load.Profile{Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Requests: 20}, measured: 20, closing: 3},
+		"in turn in few slots":   {live: 3, stage: load.Profile{InFlight: slots(2), MaxSlots: 2, Requests: 20}, measured: 20, closing: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestAbortedSequencesAreLeft(t *testing.T) {
 		s := &stateful{server: b.server, open: map[uint64]bool{}}
 		b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = &rows{}, s.Prepare, endpoint.Decoder{Decode: parrot}
 		b.Engine = New(b.cfg)
-		b.run(t, load.Stage{InFlight: slots(2), MaxSlots: 2, For: time.Second, Drain: time.Second})
+		b.run(t, load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: time.Second, Drain: time.Second})
 		if len(b.keeper.recs) != 2 {
 			t.Errorf("%d requests, want the 2 that were cut off", len(b.keeper.recs))
 		}

@@ -21,7 +21,7 @@ import (
 type session struct {
 	st    *stage
 	slot  int
-	first job // what the slot was given: its first call
+	first preparedRequest // what the slot was given: its first call
 	// adapter is what calls ask for that name no model of their own; empty: the run's.
 	adapter string
 	run     *prompt.Play
@@ -55,7 +55,7 @@ type ending struct {
 	sent    bool
 }
 
-func newSession(st *stage, slot int, j job) *session {
+func newSession(st *stage, slot int, j preparedRequest) *session {
 	run := j.prompt.Play
 	calls := run.Graph.Calls
 	s := &session{
@@ -108,7 +108,7 @@ func (s *session) play() {
 		select {
 		case e := <-s.ended:
 			s.under--
-			s.settle(e)
+			s.finishCall(e)
 		case <-over:
 			s.giveUp()
 		}
@@ -132,8 +132,8 @@ func (s *session) begin(i int) {
 	go func() { s.ended <- s.carry(i, due, let) }()
 }
 
-// settle notes how a call ended and begins those that it held up.
-func (s *session) settle(e ending) {
+// finishCall notes how a call ended and begins those that it held up.
+func (s *session) finishCall(e ending) {
 	if e.sent {
 		s.mark.Unsent--
 		s.mark.End = max(s.mark.End, e.at)
@@ -198,9 +198,9 @@ func (s *session) carry(i int, due time.Duration, let bool) ending {
 		if admission.phase, ok = st.admit(now); !ok {
 			return halted
 		}
-		st.haltIfEnough()
+		st.stopAtLimit()
 	}
-	rec := st.do(s.slot, job{prompt: p, call: call, admission: admission}, now)
+	rec := st.do(s.slot, preparedRequest{prompt: p, call: call, admission: admission}, now)
 	if rec == nil {
 		return halted
 	}

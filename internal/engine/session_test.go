@@ -115,7 +115,7 @@ func TestSession(t *testing.T) {
 	const all = "user:a;user:b;assistant:live1;user:d;assistant:live2;"
 	for _, tt := range []struct {
 		name     string
-		change   func(*prompt.Graph, *agents, *load.Stage)
+		change   func(*prompt.Graph, *agents, *load.Profile)
 		sent     map[int]time.Duration
 		unsent   int
 		cause    record.SessionCause
@@ -125,34 +125,34 @@ func TestSession(t *testing.T) {
 		{name: "whole", sent: map[int]time.Duration{0: 0, 1: 150 * ms, 2: 100 * ms, 3: 360 * ms, 4: 20 * ms}, end: 370 * ms, thirdSay: all},
 		{
 			name:   "as recorded",
-			change: func(g *prompt.Graph, _ *agents, _ *load.Stage) { g.Recorded = true },
+			change: func(g *prompt.Graph, _ *agents, _ *load.Profile) { g.Recorded = true },
 			sent:   map[int]time.Duration{0: 0, 1: 150 * ms, 2: 100 * ms, 3: 360 * ms, 4: 20 * ms}, end: 370 * ms,
 			thirdSay: "user:a;user:b;assistant:rec1;user:d;assistant:rec2;",
 		},
 		{
 			name:   "one fails, and what comes after it does not go",
-			change: func(_ *prompt.Graph, a *agents, _ *load.Stage) { a.fail[2] = true },
+			change: func(_ *prompt.Graph, a *agents, _ *load.Profile) { a.fail[2] = true },
 			sent:   map[int]time.Duration{0: 0, 1: 150 * ms, 2: 100 * ms, 4: 20 * ms}, unsent: 1, cause: record.RequestFailed, end: 350 * ms,
 		},
 		{
 			name:   "patience is over while 1 is answered",
-			change: func(g *prompt.Graph, _ *agents, _ *load.Stage) { g.Patience = 349 * ms },
+			change: func(g *prompt.Graph, _ *agents, _ *load.Profile) { g.Patience = 349 * ms },
 			sent:   map[int]time.Duration{0: 0, 1: 150 * ms, 2: 100 * ms, 4: 20 * ms}, unsent: 1, cause: record.WaitFailed, end: 350 * ms,
 		},
 		{
 			name:   "patience is over during the recorded wait",
-			change: func(g *prompt.Graph, _ *agents, _ *load.Stage) { g.Patience = 355 * ms },
+			change: func(g *prompt.Graph, _ *agents, _ *load.Profile) { g.Patience = 355 * ms },
 			sent:   map[int]time.Duration{0: 0, 1: 150 * ms, 2: 100 * ms, 3: 360 * ms, 4: 20 * ms}, end: 370 * ms, thirdSay: all,
 		},
 		{
 			name:   "the stage ends",
-			change: func(_ *prompt.Graph, _ *agents, s *load.Stage) { s.For = 120 * ms },
+			change: func(_ *prompt.Graph, _ *agents, s *load.Profile) { s.Duration = 120 * ms },
 			sent:   map[int]time.Duration{0: 0, 2: 100 * ms, 4: 20 * ms}, unsent: 2, cause: record.SessionHalted, end: 110 * ms,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g, s := diamond(), load.Stage{InFlight: slots(1), MaxSlots: 1, Drain: time.Second}
+				g, s := diamond(), load.Profile{InFlight: slots(1), MaxSlots: 1, Drain: time.Second}
 				a := &agents{start: time.Now(), latency: []time.Duration{100 * ms, 200 * ms, 10 * ms, 10 * ms, 10 * ms}, fail: map[int]bool{}, said: map[int]string{}}
 				if tt.change != nil {
 					tt.change(g, a, &s)
@@ -206,7 +206,7 @@ func TestSessionsHoldTheirSlots(t *testing.T) {
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		})
 		defer e.Close()
-		mark, err := e.Run(t.Context(), load.Stage{InFlight: slots(2), MaxSlots: 2, Sessions: 5, Drain: time.Second}, nil)
+		mark, err := e.Run(t.Context(), load.Profile{InFlight: slots(2), MaxSlots: 2, Sessions: 5, Drain: time.Second}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

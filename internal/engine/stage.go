@@ -22,14 +22,14 @@ type admission struct {
 // stage is one stage under way.
 type stage struct {
 	e     *Engine
-	load  load.Stage
+	load  load.Profile
 	ctx   context.Context
 	ready []*queue      // from the feeder
 	dryUp func()        // ends what the feeder prepares for this stage, and for no other
 	stop  chan struct{} // closed: send no more
 	once  sync.Once
 	slots sync.WaitGroup
-	rests breathers // of a closed loop's slots; nil in others
+	rests backoffs // of a closed loop's slots; nil in others
 
 	asked, askedFor atomic.Int64 // waits that the server asked for, and nanoseconds of them
 
@@ -57,7 +57,7 @@ type stage struct {
 	sleeper load.Sleeper // waits for the start, then for arrivals; nil: there are neither
 }
 
-func newStage(e *Engine, s load.Stage, ctx context.Context, ready []*queue) *stage {
+func newStage(e *Engine, s load.Profile, ctx context.Context, ready []*queue) *stage {
 	st := &stage{e: e, load: s, ctx: ctx, ready: ready, dryUp: e.feed.stop, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan record.StopReason, 1)}
 	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil || s.Start > 0 {
@@ -103,9 +103,9 @@ func (st *stage) measureFrom(at time.Duration) {
 	}
 	close(st.warmed)
 	st.e.cfg.Live.Measured(st.load.Index, at)
-	if st.load.For > 0 {
+	if st.load.Duration > 0 {
 		st.timerMu.Lock()
-		st.timer = time.AfterFunc(at+st.load.For-st.e.cfg.Now(), func() { st.halt(record.StopDuration) })
+		st.timer = time.AfterFunc(at+st.load.Duration-st.e.cfg.Now(), func() { st.halt(record.StopDuration) })
 		st.timerMu.Unlock()
 	}
 }
@@ -134,7 +134,7 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 	}
 	st.measureFrom(at)
 	from := time.Duration(st.warmEnd.Load())
-	if st.load.For > 0 && at >= from+st.load.For {
+	if st.load.Duration > 0 && at >= from+st.load.Duration {
 		st.halt(record.StopDuration)
 		return 0, false
 	}
@@ -145,9 +145,9 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 	return record.Measured, true
 }
 
-// haltIfEnough ends sending with the last request that is wanted, not with the slot
+// stopAtLimit ends sending with the last request that is wanted, not with the slot
 // that next looks for one: what is in flight by then has the drain time and no more.
-func (st *stage) haltIfEnough() {
+func (st *stage) stopAtLimit() {
 	if st.load.Requests > 0 && st.measured.Load() >= st.load.Requests {
 		st.halt(record.StopRequests)
 	}
@@ -170,9 +170,9 @@ func (st *stage) halt(reason record.StopReason) {
 	})
 }
 
-// obey halts the stage where that is asked for, until it is over. Who asks while it is
+// watchStop halts the stage where that is asked for, until it is over. Who asks while it is
 // draining wants no more of it either.
-func (st *stage) obey(ctx context.Context, stop <-chan record.StopReason, over <-chan struct{}) {
+func (st *stage) watchStop(ctx context.Context, stop <-chan record.StopReason, over <-chan struct{}) {
 	for {
 		select {
 		case reason, open := <-stop:
@@ -201,8 +201,8 @@ func (st *stage) breakOff(reason record.StopReason) {
 	}
 }
 
-// noteBroken notes a wish to end the stage that nobody has seen yet.
-func (st *stage) noteBroken() {
+// pollStop notes a wish to end the stage that nobody has seen yet.
+func (st *stage) pollStop() {
 	select {
 	case reason := <-st.broken:
 		st.mark.Reason = reason
@@ -212,7 +212,7 @@ func (st *stage) noteBroken() {
 
 // openSlots runs a closed loop until it is halted.
 func (st *stage) openSlots() {
-	st.rests = make(breathers, st.load.MaxSlots)
+	st.rests = make(backoffs, st.load.MaxSlots)
 	for i := range st.load.MaxSlots {
 		st.slots.Go(func() { st.closedSlot(i) })
 	}
@@ -239,17 +239,17 @@ func (st *stage) closedSlot(i int) {
 		now := st.e.cfg.Now()
 		phase, ok := st.admit(now)
 		if !ok {
-			st.e.feed.giveBack(j)
+			st.e.feed.unread(j)
 			return
 		}
 		j.admission = admission{due: max(at, st.notBefore(phase)), phase: phase}
-		st.haltIfEnough()
-		over := st.carry(i, j, max(now, j.admission.due))
+		st.stopAtLimit()
+		over := st.runTurns(i, j, max(now, j.admission.due))
 		if free, ok = st.rest(i, over); !ok {
 			return
 		}
 	}
-	st.dry()
+	st.sourceExhausted()
 }
 
 // awaitRoom waits until the load has room for slot i and gives the moment from
@@ -268,10 +268,10 @@ func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
 	}
 	now = st.measuredFor()
 	// The number of slots changes in one direction, so the moment can be searched for.
-	wait := time.Duration(sort.Search(int(max(st.load.For-now, 0)), func(d int) bool {
+	wait := time.Duration(sort.Search(int(max(st.load.Duration-now, 0)), func(d int) bool {
 		return i < st.load.InFlight(now+time.Duration(d))
 	}))
-	if now+wait >= st.load.For {
+	if now+wait >= st.load.Duration {
 		return 0, false
 	}
 	t := time.NewTimer(wait)
@@ -294,9 +294,9 @@ func (st *stage) measuredFor() time.Duration {
 	return st.e.cfg.Now() - from
 }
 
-// carry carries out a job in slot i, and the turns that follow its answer. It gives the moment at
+// runTurns carries out a job in slot i, and the turns that follow its answer. It gives the moment at
 // which they were over: what the client does with the last answer is not the server's time.
-func (st *stage) carry(i int, j job, ready time.Duration) (over time.Duration) {
+func (st *stage) runTurns(i int, j preparedRequest, ready time.Duration) (over time.Duration) {
 	if st.e.feed.counts(&j.prompt) {
 		defer st.endConversation()
 	}
@@ -313,7 +313,7 @@ func (st *stage) carry(i int, j job, ready time.Duration) (over time.Duration) {
 
 // carryAll carries out a job and the turns that follow it, and ends the sequence that they
 // were of.
-func (st *stage) carryAll(i int, j job, ready time.Duration) (over time.Duration) {
+func (st *stage) carryAll(i int, j preparedRequest, ready time.Duration) (over time.Duration) {
 	if j.prompt.Rest != nil {
 		defer st.closeSequence(i, j.prompt.Sequence.ID) // where it was not its last request that ended it
 	}
@@ -333,7 +333,7 @@ func (st *stage) carryAll(i int, j job, ready time.Duration) (over time.Duration
 }
 
 // do carries out one request; nil: it may not be sent.
-func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
+func (st *stage) do(i int, j preparedRequest, ready time.Duration) *record.Exchange {
 	if st.refuses(&j, ready) {
 		return nil
 	}
@@ -351,15 +351,15 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 	}
 	st.e.cfg.Sink.Begin(rec)
 	st.e.cfg.Live.send(i)
-	st.open.note(&j.prompt)
+	st.open.begin(&j.prompt)
 	j.call.Do(st.ctx, rec)
 	if st.e.cfg.Retries > 0 {
-		st.again(j.call, rec)
+		st.retry(j.call, rec)
 	}
 	if j.prompt.Sequence.Start && rec.Sent == record.Never {
 		st.open.forget(j.prompt.Sequence.ID) // no server knows of it
 	}
-	st.rests.note(i, rec)
+	st.rests.observe(i, rec)
 	st.honorRetryAfter(i, rec)
 	rec.Watch, rec.MaySend = nil, nil
 	st.e.cfg.Live.end(i)

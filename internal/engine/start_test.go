@@ -25,9 +25,9 @@ func dues(recs []*record.Exchange) []time.Duration {
 // A stage begins at the moment that was agreed on, whether its engine is called before it or after.
 func TestStart(t *testing.T) {
 	const start, gap = 2 * time.Second, 100 * time.Millisecond
-	for name, s := range map[string]load.Stage{
-		"open loop":   {Arrivals: &every{gap: gap}, InFlight: slots(0), For: time.Second, WarmupFor: 500 * ms},
-		"closed loop": {InFlight: slots(1), MaxSlots: 1, For: time.Second, WarmupFor: 500 * ms},
+	for name, s := range map[string]load.Profile{
+		"open loop":   {Arrivals: &every{gap: gap}, InFlight: slots(0), Duration: time.Second, WarmupFor: 500 * ms},
+		"closed loop": {InFlight: slots(1), MaxSlots: 1, Duration: time.Second, WarmupFor: 500 * ms},
 	} {
 		for _, called := range []time.Duration{0, start, start + 400*ms} {
 			t.Run(name+" called at "+called.String(), func(t *testing.T) {
@@ -67,9 +67,9 @@ func TestStart(t *testing.T) {
 // Shares of a stage whose engines are called 400 ms apart have the moments, and the order, that
 // they have in one process.
 func TestSharesStartTogether(t *testing.T) {
-	stage := func() load.Stage {
-		return load.Stage{
-			Start: time.Second, Arrivals: load.Poisson(load.Steady(50), 7), InFlight: slots(0), Requests: 40, WarmupRequests: 5, Drain: time.Second,
+	stage := func() load.Profile {
+		return load.Profile{
+			Start: time.Second, Arrivals: load.Poisson(load.ConstantRate(50), 7), InFlight: slots(0), Requests: 40, WarmupRequests: 5, Drain: time.Second,
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestSharesStartTogether(t *testing.T) {
 				b := newBench(10*time.Millisecond, -1)
 				b.server.start = began
 				time.Sleep(called)
-				mark := b.run(t, stage().Part(load.Share{Index: i, Of: 2}))
+				mark := b.run(t, stage().Part(load.Shard{Index: i, Of: 2}))
 				mu.Lock()
 				defer mu.Unlock()
 				if mark.Begin != time.Second {
@@ -107,7 +107,7 @@ func TestGrowthStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(10*time.Millisecond, -1)
 		time.Sleep(2 * time.Second)
-		mark := b.run(t, load.Stage{Start: time.Second, InFlight: slots(2), MaxSlots: 2, Growth: load.Growth{Step: 1, Responses: 1}, Drain: time.Second})
+		mark := b.run(t, load.Profile{Start: time.Second, InFlight: slots(2), MaxSlots: 2, Growth: load.Growth{Step: 1, Responses: 1}, Drain: time.Second})
 		if got := dues(b.keeper.recs); mark.Begin != time.Second || !slices.Equal(got, []time.Duration{time.Second, time.Second}) {
 			t.Errorf("began at %v, due at %v", mark.Begin, got)
 		}
@@ -116,9 +116,9 @@ func TestGrowthStarts(t *testing.T) {
 
 // A stage that is halted ahead of its start has sent nothing, and is over then.
 func TestHaltedBeforeStart(t *testing.T) {
-	for name, s := range map[string]load.Stage{
-		"open loop":   {Arrivals: &every{gap: time.Millisecond}, InFlight: slots(0), For: time.Second},
-		"closed loop": {InFlight: slots(4), MaxSlots: 4, For: time.Second},
+	for name, s := range map[string]load.Profile{
+		"open loop":   {Arrivals: &every{gap: time.Millisecond}, InFlight: slots(0), Duration: time.Second},
+		"closed loop": {InFlight: slots(4), MaxSlots: 4, Duration: time.Second},
 	} {
 		for _, abort := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {

@@ -16,16 +16,16 @@ func TestWarmupDrains(t *testing.T) {
 	const answer = 100 * time.Millisecond
 	for _, tt := range []struct {
 		name           string
-		stage          load.Stage
+		stage          load.Profile
 		warm, measured int
 		begin, end     time.Duration // of the measured part
 	}{
-		{"concurrency 8", load.Stage{InFlight: slots(8), MaxSlots: 8, WarmupRequests: 9, Requests: 16}, 9, 16, 2 * answer, 4 * answer},
-		{"whole rounds", load.Stage{InFlight: slots(4), MaxSlots: 4, WarmupRequests: 8, Requests: 4}, 8, 4, 2 * answer, 3 * answer},
-		{"fewer than slots", load.Stage{InFlight: slots(4), MaxSlots: 4, WarmupRequests: 1, For: 3 * answer}, 1, 12, answer, 4 * answer},
-		{"arrivals", load.Stage{InFlight: slots(0), Arrivals: &every{gap: 10 * time.Millisecond}, WarmupRequests: 3, Requests: 5}, 3, 5, 120 * time.Millisecond, 260 * time.Millisecond},
-		{"slow arrivals", load.Stage{InFlight: slots(0), Arrivals: &every{gap: time.Second}, WarmupRequests: 1, Requests: 2}, 1, 2, time.Second, 2*time.Second + answer},
-		{"arrivals for a time", load.Stage{InFlight: slots(0), Arrivals: &every{gap: 10 * time.Millisecond}, WarmupRequests: 3, For: answer}, 3, 10, 120 * time.Millisecond, 310 * time.Millisecond},
+		{"concurrency 8", load.Profile{InFlight: slots(8), MaxSlots: 8, WarmupRequests: 9, Requests: 16}, 9, 16, 2 * answer, 4 * answer},
+		{"whole rounds", load.Profile{InFlight: slots(4), MaxSlots: 4, WarmupRequests: 8, Requests: 4}, 8, 4, 2 * answer, 3 * answer},
+		{"fewer than slots", load.Profile{InFlight: slots(4), MaxSlots: 4, WarmupRequests: 1, Duration: 3 * answer}, 1, 12, answer, 4 * answer},
+		{"arrivals", load.Profile{InFlight: slots(0), Arrivals: &every{gap: 10 * time.Millisecond}, WarmupRequests: 3, Requests: 5}, 3, 5, 120 * time.Millisecond, 260 * time.Millisecond},
+		{"slow arrivals", load.Profile{InFlight: slots(0), Arrivals: &every{gap: time.Second}, WarmupRequests: 1, Requests: 2}, 1, 2, time.Second, 2*time.Second + answer},
+		{"arrivals for a time", load.Profile{InFlight: slots(0), Arrivals: &every{gap: 10 * time.Millisecond}, WarmupRequests: 3, Duration: answer}, 3, 10, 120 * time.Millisecond, 310 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestStopWhileTheWarmupDrains(t *testing.T) {
 		b := newBench(time.Second, -1)
 		stop := make(chan record.StopReason)
 		time.AfterFunc(1500*time.Millisecond, func() { close(stop) }) // which is a wish like any other
-		mark, err := b.Run(t.Context(), load.Stage{InFlight: slots(4), MaxSlots: 4, WarmupRequests: 5, WarmupDrains: true, Requests: 9, Drain: time.Minute}, stop)
+		mark, err := b.Run(t.Context(), load.Profile{InFlight: slots(4), MaxSlots: 4, WarmupRequests: 5, WarmupDrains: true, Requests: 9, Drain: time.Minute}, stop)
 		b.Close()
 		if warm, measured := phases(b.keeper.recs); err != nil || warm != 5 || measured != 0 || mark.Reason != record.StopInterrupted {
 			t.Errorf("%d warm-up and %d measured requests, ended by %q: %v", warm, measured, mark.Reason, err)

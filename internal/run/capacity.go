@@ -23,7 +23,7 @@ type capacitySearch struct {
 	search  *capacity.Search
 	tallies *objectiveTracker
 	now     func() time.Duration
-	live    *engine.Live
+	live    *engine.Counters
 	log     io.Writer
 
 	levels  []capacity.Level

@@ -15,16 +15,16 @@ func TestLimitsOfAShare(t *testing.T) {
 	if err := checkLimits(p, l); err == nil {
 		t.Error("1501 connections with 1000 files")
 	}
-	if err := checkLimits(partOf(p, load.Share{Of: 2}), l); err != nil {
+	if err := checkLimits(partOf(p, load.Shard{Of: 2}), l); err != nil {
 		t.Error(err)
 	}
-	if err := checkLimits(partOf(p, load.Share{Of: 2}), rlimits{files: 800, ends: 1}); err == nil {
+	if err := checkLimits(partOf(p, load.Shard{Of: 2}), rlimits{files: 800, ends: 1}); err == nil {
 		t.Error("751 connections with 800 files, of which 64 are for other things")
 	}
 	if n := len(narrowLimits(p, l)); n != 1 {
 		t.Errorf("%d warnings of 300 requests/s with 1000 files", n)
 	}
-	if n := len(narrowLimits(partOf(p, load.Share{Of: 4}), l)); n != 0 {
+	if n := len(narrowLimits(partOf(p, load.Shard{Of: 4}), l)); n != 0 {
 		t.Errorf("%d warnings of a quarter of them", n)
 	}
 }

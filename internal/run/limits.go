@@ -108,7 +108,7 @@ func checkLimits(p *plan.Plan, l rlimits) error {
 }
 
 // partOf is a plan with the load that is in a share of it, at most.
-func partOf(p *plan.Plan, s load.Share) *plan.Plan {
+func partOf(p *plan.Plan, s load.Shard) *plan.Plan {
 	if s.Of < 2 {
 		return p
 	}

@@ -33,7 +33,7 @@ type setup struct {
 	clock    *clock.Clock
 	brake    stopper
 	protocol endpoint.Protocol
-	share    load.Share                   // of the load that this process sends
+	share    load.Shard                   // of the load that this process sends
 	maySend  func(now time.Duration) bool // is asked before each request; nil: all may go
 	sources  []netip.Prefix               // the plan's source addresses, of which this machine may lack some
 	made     []func()                     // give back what was made, the last first
@@ -397,7 +397,7 @@ func answerLimits(l plan.Limits) collect.Limits {
 }
 
 // engine makes what sends.
-func (p *setup) engine(q *promptSource, c *client, sink *collect.Collector, live *engine.Live) *engine.Engine {
+func (p *setup) engine(q *promptSource, c *client, sink *collect.Collector, live *engine.Counters) *engine.Engine {
 	prepare := c.endpoint.Prepare
 	if see := p.opt.Prompt; see != nil {
 		prepare = func(asked *prompt.Prompt) (endpoint.Call, error) {

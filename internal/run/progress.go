@@ -55,7 +55,7 @@ type Span struct{ Begin, From, To, End time.Duration }
 type progressTracker struct {
 	now       func() time.Duration
 	queue     *stageQueue
-	live      *engine.Live
+	live      *engine.Counters
 	lives     []*metric.Live
 	collector *collect.Collector
 	plan      *plan.Plan

@@ -129,7 +129,7 @@ func promptsOf(t *testing.T, p *plan.Plan) prompt.Source {
 }
 
 // load is the i-th of all loads.
-func (c sameCase) load(i int, first int64) load.Stage {
+func (c sameCase) load(i int, first int64) load.Profile {
 	todo := task(c.plan, i, allLoads[i])
 	todo.Lanes, todo.Sessions, todo.First = prompt.LanesOf(c.workers[0]), todo.Stage.Sessions.Count, first
 	schedule := make([]time.Duration, 19)
@@ -165,7 +165,7 @@ func (c sameCase) send(t *testing.T) []sentRequest {
 		}
 		senders := whole.Senders(len(engines))
 		for k := range senders {
-			mark, err := engines[k].Run(t.Context(), c.load(i, first).Part(load.Share{Index: k, Of: senders}), nil)
+			mark, err := engines[k].Run(t.Context(), c.load(i, first).Part(load.Shard{Index: k, Of: senders}), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func (c sameCase) send(t *testing.T) []sentRequest {
 }
 
 // taken is what was sent since it was asked last.
-func (a *answering) taken(s *load.Stage, begin time.Duration) []sentRequest {
+func (a *answering) taken(s *load.Profile, begin time.Duration) []sentRequest {
 	var list []sentRequest
 	for _, r := range a.recs {
 		one := sentRequest{r.Seq, r.Stage, r.Due - begin, r.Prompt, r.Asked, r.Turn, r.Model, r.Session + "/" + r.Call}

@@ -16,7 +16,7 @@ const sampleEvery = time.Second
 // sampler keeps an eye on the client itself, and flushes its records.
 type sampler struct {
 	clock     *clock.Clock
-	live      *engine.Live
+	live      *engine.Counters
 	collector *collect.Collector
 	ledger    *journal
 

@@ -15,13 +15,13 @@ import (
 type sender struct {
 	plan     *plan.Plan
 	schedule []time.Duration // of the prompts; nil: they have none
-	share    load.Share      // of each load
+	share    load.Shard      // of each load
 	engine   *engine.Engine
 	endpoint *endpoint.Endpoint
 	alike    *sameFailureDetector
 	brake    stopper // of the run
 	fleet    Workers // that sends instead; nil: nobody
-	live     *engine.Live
+	live     *engine.Counters
 }
 
 // send carries out a task until it ends or stop yields.
@@ -43,11 +43,11 @@ func (s *sender) send(ctx context.Context, t Task, stop stopper) (record.StageMa
 }
 
 // shareOf is this process's share of a load, which may be too small for all workers.
-func (s *sender) shareOf(work *load.Stage) load.Share {
+func (s *sender) shareOf(work *load.Profile) load.Shard {
 	if s.share.Of == 0 {
 		return s.share
 	}
-	return load.Share{Index: s.share.Index, Of: work.Senders(s.share.Of)}
+	return load.Shard{Index: s.share.Index, Of: work.Senders(s.share.Of)}
 }
 
 // warm opens connections before a task.
@@ -61,7 +61,7 @@ func (s *sender) warm(ctx context.Context, t Task) {
 
 // connectionsAhead is how many connections to open before a share of a stage: all of them in
 // closed loop; in open loop what its rate needs if answers take 50 ms.
-func connectionsAhead(s plan.Stage, of load.Share) int {
+func connectionsAhead(s plan.Stage, of load.Shard) int {
 	workers := max(of.Of, 1)
 	if s.Concurrency > 0 {
 		return (max(s.Concurrency, s.Growth.To) + workers - 1) / workers

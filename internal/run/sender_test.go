@@ -29,7 +29,7 @@ func TestConnectionsAhead(t *testing.T) {
 		{"rate with a cap", plan.Stage{Rate: 200, MaxInFlight: 4}, 1, 5},
 		{"high rate", plan.Stage{Rate: 1e6}, 1, 512},
 	} {
-		if got := connectionsAhead(c.stage, load.Share{Of: c.workers}); got != c.want {
+		if got := connectionsAhead(c.stage, load.Shard{Of: c.workers}); got != c.want {
 			t.Errorf("%s: %d connections, want %d", c.name, got, c.want)
 		}
 	}

@@ -25,10 +25,10 @@ func task(p *plan.Plan, i int, s plan.Stage) Task {
 }
 
 // Load is what the task puts on the target, but for the moments of a trace.
-func (t Task) Load(p *plan.Plan) load.Stage { return t.load(p, nil) }
+func (t Task) Load(p *plan.Plan) load.Profile { return t.load(p, nil) }
 
 // load is what the task puts on the target. schedule is that of the prompts, where they have one.
-func (t Task) load(p *plan.Plan, schedule []time.Duration) load.Stage {
+func (t Task) load(p *plan.Plan, schedule []time.Duration) load.Profile {
 	q := *p
 	q.Seed, q.Drain = t.Seed, t.Drain
 	work := load.FromStage(&q, t.Stage, max(t.Index, 0))

@@ -15,7 +15,7 @@ type windowMeter struct {
 	plan     plan.Measurement
 	observer Observer // nil: nobody follows
 	now      func() time.Duration
-	live     *engine.Live
+	live     *engine.Counters
 	samples  *sweep.Log
 	ledger   *journal
 	lookout  *serverMonitor

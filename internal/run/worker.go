@@ -24,7 +24,7 @@ type Worker struct {
 	prep      *setup
 	sender    *sender
 	collector *collect.Collector
-	live      *engine.Live
+	live      *engine.Counters
 	writer    *record.Writer
 	sampled   <-chan struct{}
 	stop      context.CancelFunc
@@ -33,7 +33,7 @@ type Worker struct {
 // WorkerConfig is what a worker has to do in a run.
 type WorkerConfig struct {
 	Run   string // the run's ID
-	Share load.Share
+	Share load.Shard
 	Clock *clock.Clock // the run's
 	Out   io.Writer    // takes its records, a frame at a time
 	// MaySend is asked right before each request goes, with what the run's clock shows; false ends the stage. nil: always.

@@ -13,7 +13,7 @@ import (
 // arithmetic is exact. While the rate changes, the spacing follows it.
 func Constant(r Rate) Arrivals {
 	if !r.steady() {
-		return &changing{clock: newClock(r)}
+		return &rampArrivals{clock: newClock(r)}
 	}
 	if usable(r.From) == 0 {
 		return none{}
@@ -21,29 +21,29 @@ func Constant(r Rate) Arrivals {
 	return newEven(r.From)
 }
 
-// even counts in whole nanoseconds and a remainder of part/den nanoseconds.
-type even struct {
+// constantArrivals counts in whole nanoseconds and a remainder of part/den nanoseconds.
+type constantArrivals struct {
 	due, step      int64
 	part, add, den uint64
 }
 
-func newEven(rate float64) *even {
+func newEven(rate float64) *constantArrivals {
 	// The decimal number has at most 17 digits, so the numerator fits 64 bits for
 	// any rate below 10^17; a nanosecond holds no more than that many.
 	exact, _ := new(big.Rat).SetString(strconv.FormatFloat(rate, 'g', -1, 64))
 	gap := new(big.Rat).Quo(big.NewRat(int64(time.Second), 1), exact)
 	step, add := new(big.Int).QuoRem(gap.Num(), gap.Denom(), new(big.Int))
 	if !gap.Denom().IsUint64() || gap.Denom().Uint64() > math.MaxInt64 {
-		return &even{den: 1} // more than 2^63 a nanosecond: all at once
+		return &constantArrivals{den: 1} // more than 2^63 a nanosecond: all at once
 	}
 	if !step.IsInt64() {
-		return &even{step: math.MaxInt64, den: 1}
+		return &constantArrivals{step: math.MaxInt64, den: 1}
 	}
-	return &even{step: step.Int64(), add: add.Uint64(), den: gap.Denom().Uint64()}
+	return &constantArrivals{step: step.Int64(), add: add.Uint64(), den: gap.Denom().Uint64()}
 }
 
 // Next implements Arrivals.
-func (e *even) Next() (time.Duration, bool) {
+func (e *constantArrivals) Next() (time.Duration, bool) {
 	due := e.due
 	if e.due > math.MaxInt64-e.step-1 {
 		e.due, e.step, e.add = math.MaxInt64, 0, 0
@@ -58,15 +58,15 @@ func (e *even) Next() (time.Duration, bool) {
 	return time.Duration(due), true
 }
 
-// changing is a constant spacing in expected arrivals.
-type changing struct {
-	clock *clock
+// rampArrivals is a constant spacing in expected arrivals.
+type rampArrivals struct {
+	clock *rateIntegral
 	i     int64
 }
 
 // Next implements Arrivals.
-func (c *changing) Next() (time.Duration, bool) {
-	due, ok := c.clock.at(float64(c.i))
+func (c *rampArrivals) Next() (time.Duration, bool) {
+	due, ok := c.clock.timeOf(float64(c.i))
 	c.i++
 	return due, ok
 }

@@ -14,7 +14,7 @@ type Growth struct {
 }
 
 // grows makes it a load that grows.
-func (stage *Stage) grows(s plan.Stage) {
+func (stage *Profile) grows(s plan.Stage) {
 	stage.InFlight = func(time.Duration) int { return s.Concurrency }
 	stage.MaxSlots, stage.Requests = s.Growth.To, int64(s.Growth.To)
 	stage.Growth = Growth{Step: s.Growth.Step, Responses: s.Growth.Responses}

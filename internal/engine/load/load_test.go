@@ -35,7 +35,7 @@ func TestConstantIsExactAtEveryIndex(t *testing.T) {
 		{1, 1, 1}, {3, 3, 1}, {7, 7, 1}, {0.1, 1, 10}, {0.3, 3, 10}, {1.0 / 3, 3333333333333333, 10000000000000000},
 		{4999.7, 49997, 10}, {1e6, 1e6, 1}, {3e9, 3e9, 1}, {123456.789, 123456789, 1000},
 	} {
-		a := Constant(Steady(tc.rate))
+		a := Constant(ConstantRate(tc.rate))
 		for i := range int64(10_000) {
 			due, ok := a.Next()
 			// i·10⁹·den/num rounded down, in arithmetic that has no size.
@@ -49,7 +49,7 @@ func TestConstantIsExactAtEveryIndex(t *testing.T) {
 }
 
 func TestConstantDoesNotDriftInADay(t *testing.T) {
-	a := Constant(Steady(77.7))
+	a := Constant(ConstantRate(77.7))
 	var due time.Duration
 	for range 777*8640 + 1 {
 		due, _ = a.Next()
@@ -71,10 +71,10 @@ func TestExtremeRates(t *testing.T) {
 		{math.MaxFloat64, []time.Duration{0, 0, 0}},
 		{1e17, []time.Duration{0, 0, 0}},
 	} {
-		if diff := cmp.Diff(tc.want, take(Constant(Steady(tc.rate)), 3)); diff != "" {
+		if diff := cmp.Diff(tc.want, take(Constant(ConstantRate(tc.rate)), 3)); diff != "" {
 			t.Errorf("Constant at %v:\n%s", tc.rate, diff)
 		}
-		for _, a := range []Arrivals{Poisson(Steady(tc.rate), 1), Gamma(Steady(tc.rate), 2, 1)} {
+		for _, a := range []Arrivals{Poisson(ConstantRate(tc.rate), 1), Gamma(ConstantRate(tc.rate), 2, 1)} {
 			if got := take(a, 3); len(got) != len(tc.want) || !slices.IsSorted(got) {
 				t.Errorf("random arrivals at %v: %v", tc.rate, got)
 			}
@@ -146,7 +146,7 @@ func FuzzArrivals(f *testing.F) {
 		r := Rate{From: from, To: to, Hold: time.Duration(hold), Over: time.Duration(over)}
 		for name, a := range map[string]Arrivals{
 			"constant": Constant(r), "poisson": Poisson(r, seed), "gamma": Gamma(r, cv, seed),
-			"steady": Constant(Steady(from)),
+			"steady": Constant(ConstantRate(from)),
 		} {
 			got := take(a, 200)
 			if !slices.IsSorted(got) {

@@ -27,7 +27,7 @@ func Gamma(r Rate, cv float64, seed uint64) Arrivals {
 
 // renewal adds up independent gaps of mean one and maps the sums to moments.
 type renewal struct {
-	clock *clock
+	clock *rateIntegral
 	gap   func() float64
 	u     float64
 }
@@ -35,7 +35,7 @@ type renewal struct {
 // Next implements Arrivals.
 func (r *renewal) Next() (time.Duration, bool) {
 	r.u += r.gap()
-	return r.clock.at(r.u)
+	return r.clock.timeOf(r.u)
 }
 
 // newRand makes a generator whose stream has nothing in common with that of a

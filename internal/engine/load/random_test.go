@@ -29,13 +29,13 @@ func TestGapsHaveTheMeanAndVariationAskedFor(t *testing.T) {
 		a    Arrivals
 		cv   float64
 	}{
-		{"poisson", Poisson(Steady(rate), 11), 1},
-		{"gamma 0", Gamma(Steady(rate), 0, 11), 0},
-		{"gamma 0.1", Gamma(Steady(rate), 0.1, 11), 0.1},
-		{"gamma 0.5", Gamma(Steady(rate), 0.5, 11), 0.5},
-		{"gamma 1", Gamma(Steady(rate), 1, 11), 1},
-		{"gamma 2", Gamma(Steady(rate), 2, 11), 2},
-		{"gamma 5", Gamma(Steady(rate), 5, 11), 5},
+		{"poisson", Poisson(ConstantRate(rate), 11), 1},
+		{"gamma 0", Gamma(ConstantRate(rate), 0, 11), 0},
+		{"gamma 0.1", Gamma(ConstantRate(rate), 0.1, 11), 0.1},
+		{"gamma 0.5", Gamma(ConstantRate(rate), 0.5, 11), 0.5},
+		{"gamma 1", Gamma(ConstantRate(rate), 1, 11), 1},
+		{"gamma 2", Gamma(ConstantRate(rate), 2, 11), 2},
+		{"gamma 5", Gamma(ConstantRate(rate), 5, 11), 5},
 	} {
 		mean, cv := moments(take(tc.a, n))
 		// Four standard errors of the mean; the variation has fatter tails.
@@ -67,8 +67,8 @@ func chiSquare(counts []int) float64 {
 func TestExponentialLaw(t *testing.T) {
 	const rate = 1000.0
 	for name, a := range map[string]Arrivals{
-		"poisson":   Poisson(Steady(rate), 5),
-		"gamma 1":   Gamma(Steady(rate), 1, 5),
+		"poisson":   Poisson(ConstantRate(rate), 5),
+		"gamma 1":   Gamma(ConstantRate(rate), 1, 5),
 		"ramped":    rescaled{Poisson(ramp(100, 2000, 20*time.Second), 5), ramp(100, 2000, 20*time.Second), rate},
 		"ramp down": rescaled{Poisson(ramp(3000, 1, 60*time.Second), 5), ramp(3000, 1, 60*time.Second), rate},
 	} {
@@ -101,7 +101,7 @@ func (r rescaled) Next() (time.Duration, bool) {
 func TestPoissonDispersion(t *testing.T) {
 	const windows = 3000
 	var counts [windows]int
-	a := Poisson(Steady(5000), 3)
+	a := Poisson(ConstantRate(5000), 3)
 	for {
 		due, _ := a.Next()
 		w := int(due / (10 * time.Millisecond))
@@ -120,7 +120,7 @@ func TestPoissonDispersion(t *testing.T) {
 // at shape ½, where the gamma law is that of a squared normal variate.
 func TestGammaBelowShapeOne(t *testing.T) {
 	const rate = 100.0
-	a := Gamma(Steady(rate), math.Sqrt2, 9)
+	a := Gamma(ConstantRate(rate), math.Sqrt2, 9)
 	var counts [20]int
 	var last time.Duration
 	for _, due := range take(a, 20_000) {
@@ -136,7 +136,7 @@ func TestGammaBelowShapeOne(t *testing.T) {
 func TestSeedFixesTheSequence(t *testing.T) {
 	for name, make := range map[string]func(seed uint64) Arrivals{
 		"poisson": func(s uint64) Arrivals { return Poisson(ramp(1, 9, time.Hour), s) },
-		"gamma":   func(s uint64) Arrivals { return Gamma(Steady(50), 1.7, s) },
+		"gamma":   func(s uint64) Arrivals { return Gamma(ConstantRate(50), 1.7, s) },
 	} {
 		if diff := cmp.Diff(take(make(3), 500), take(make(3), 500)); diff != "" {
 			t.Errorf("%s: the same seed differs:\n%s", name, diff)
@@ -155,8 +155,8 @@ func TestSequencesNeverChange(t *testing.T) {
 		a    Arrivals
 		want []time.Duration
 	}{
-		{"poisson", Poisson(Steady(100), 42), []time.Duration{6394887, 9191527, 17011566, 30084709}},
-		{"gamma", Gamma(Steady(100), 2, 42), []time.Duration{783057, 880324, 936185, 1021520}},
+		{"poisson", Poisson(ConstantRate(100), 42), []time.Duration{6394887, 9191527, 17011566, 30084709}},
+		{"gamma", Gamma(ConstantRate(100), 2, 42), []time.Duration{783057, 880324, 936185, 1021520}},
 		{"ramp", Poisson(ramp(10, 100, time.Second), 42), []time.Duration{51850663, 69917327, 112828970, 170314880}},
 	} {
 		if diff := cmp.Diff(tc.want, take(tc.a, 4)); diff != "" {
@@ -167,8 +167,8 @@ func TestSequencesNeverChange(t *testing.T) {
 
 func BenchmarkNext(b *testing.B) {
 	for name, a := range map[string]Arrivals{
-		"constant": Constant(Steady(777.7)), "poisson": Poisson(Steady(777.7), 1),
-		"gamma": Gamma(Steady(777.7), 2, 1), "ramp": Poisson(ramp(10, 1e6, time.Hour), 1),
+		"constant": Constant(ConstantRate(777.7)), "poisson": Poisson(ConstantRate(777.7), 1),
+		"gamma": Gamma(ConstantRate(777.7), 2, 1), "ramp": Poisson(ramp(10, 1e6, time.Hour), 1),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

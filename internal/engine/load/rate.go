@@ -13,17 +13,17 @@ type Rate struct {
 	Hold, Over time.Duration
 }
 
-// Steady is a rate that does not change.
-func Steady(perSecond float64) Rate {
+// ConstantRate is a rate that does not change.
+func ConstantRate(perSecond float64) Rate {
 	return Rate{From: perSecond, To: perSecond}
 }
 
 // steady reports whether the rate never changes.
 func (r Rate) steady() bool { return r.From == r.To }
 
-// clock maps arrivals of rate one (so many arrivals after the start) to moments at
+// rateIntegral maps arrivals of rate one (so many arrivals after the start) to moments at
 // which a process of this rate has had as many: the inverse of the integrated rate.
-type clock struct {
+type rateIntegral struct {
 	from, to   float64
 	hold, over float64 // seconds
 	held       float64 // arrivals expected by the end of Hold
@@ -31,8 +31,8 @@ type clock struct {
 	last       time.Duration
 }
 
-func newClock(r Rate) *clock {
-	c := &clock{
+func newClock(r Rate) *rateIntegral {
+	c := &rateIntegral{
 		from: usable(r.From), to: usable(r.To),
 		hold: max(r.Hold, 0).Seconds(), over: max(r.Over, 0).Seconds(),
 	}
@@ -48,10 +48,10 @@ func usable(rate float64) float64 {
 	return 0
 }
 
-// at is the moment at which u arrivals are expected; false where the rate ends at
+// timeOf is the moment at which u arrivals are expected; false where the rate ends at
 // zero before that many. The conversions to float64 keep processors that can fuse a
 // multiplication with an addition from rounding differently from those that cannot.
-func (c *clock) at(u float64) (time.Duration, bool) {
+func (c *rateIntegral) timeOf(u float64) (time.Duration, bool) {
 	var t float64
 	switch {
 	case u < c.held || u == 0 && c.from > 0:
@@ -77,7 +77,7 @@ func nanoseconds(ns float64) time.Duration {
 
 // inRamp solves from·t + (to-from)/over·t²/2 = u for t, in the form that does not
 // cancel when the two rates are nearly equal.
-func (c *clock) inRamp(u float64) float64 {
+func (c *rateIntegral) inRamp(u float64) float64 {
 	if u == 0 {
 		return 0
 	}

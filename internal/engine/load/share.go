@@ -2,9 +2,9 @@ package load
 
 import "time"
 
-// Share is one part of a load: every Of-th of its requests, arrivals and slots, from the
+// Shard is one part of a load: every Of-th of its requests, arrivals and slots, from the
 // Index-th on. The zero Share is all of it.
-type Share struct {
+type Shard struct {
 	Index, Of int
 	// Dealt is to how many slots or lanes requests are dealt in turn, of which the share has every Of-th. A worker with
 	// more slots than another then has more of the requests, too, so that all end together; and one has all requests
@@ -13,7 +13,7 @@ type Share struct {
 }
 
 // round is how many requests are dealt before it is the first one's turn again, and mine how many of them are the share's.
-func (s Share) round() (all, mine int64) {
+func (s Shard) round() (all, mine int64) {
 	if s.Dealt == 0 {
 		return int64(max(s.Of, 1)), 1
 	}
@@ -21,42 +21,42 @@ func (s Share) round() (all, mine int64) {
 }
 
 // Split is the i-th of n parts of the share, of a load with so many lanes.
-func (s Share) Split(i, n, lanes int) Share {
+func (s Shard) Split(i, n, lanes int) Shard {
 	if lanes > 0 {
 		s.Dealt = lanes
 		_, mine := s.round()
 		lanes = int(mine)
 	}
-	return Share{Index: i, Of: n, Dealt: lanes}
+	return Shard{Index: i, Of: n, Dealt: lanes}
 }
 
 // Owner is which one of the parts has a request.
-func (s Share) Owner(place int64) int {
+func (s Shard) Owner(place int64) int {
 	all, _ := s.round()
 	return int(place % all % int64(max(s.Of, 1)))
 }
 
-// Place is which one of all requests the i-th of the share is.
-func (s Share) Place(i int64) int64 {
+// GlobalIndex is which one of all requests the i-th of the share is.
+func (s Shard) GlobalIndex(i int64) int64 {
 	all, mine := s.round()
 	return i/mine*all + int64(s.Index) + i%mine*int64(max(s.Of, 1))
 }
 
 // requests is how many of the first n requests are in the share.
-func (s Share) requests(n int64) int64 {
+func (s Shard) requests(n int64) int64 {
 	all, mine := s.round()
 	return n/all*mine + s.every(n%all)
 }
 
 // every is how many of n things are in the share where each worker has one in turn.
-func (s Share) every(n int64) int64 {
+func (s Shard) every(n int64) int64 {
 	of := int64(max(s.Of, 1))
 	return max(0, (n-int64(s.Index)+of-1)/of)
 }
 
 // Senders is how many of so many workers have something to send in the stage: a number that is
 // shared out must not be 0 for one of them, which would mean that there is no such bound.
-func (stage *Stage) Senders(workers int) int {
+func (stage *Profile) Senders(workers int) int {
 	if stage.Growth.Step > 0 {
 		return 1 // what is sent next depends on all answers
 	}
@@ -77,9 +77,9 @@ func (stage *Stage) Senders(workers int) int {
 }
 
 // allBusy reports whether each of so many workers has requests behind the warm-up.
-func (stage *Stage) allBusy(workers int) bool {
+func (stage *Profile) allBusy(workers int) bool {
 	for i := range workers {
-		if stage.Requests > 0 && stage.Part(Share{Index: i, Of: workers}).Requests == 0 {
+		if stage.Requests > 0 && stage.Part(Shard{Index: i, Of: workers}).Requests == 0 {
 			return false
 		}
 	}
@@ -87,7 +87,7 @@ func (stage *Stage) allBusy(workers int) bool {
 }
 
 // Part is a worker's share of the stage.
-func (stage Stage) Part(s Share) Stage {
+func (stage Profile) Part(s Shard) Profile {
 	if s.Of < 2 {
 		stage.Share = s
 		return stage
@@ -118,18 +118,18 @@ func (stage Stage) Part(s Share) Stage {
 }
 
 // dealsToSlots reports whether it is a closed loop of so many slots throughout, each of which has something to send.
-func (stage *Stage) dealsToSlots() bool {
+func (stage *Profile) dealsToSlots() bool {
 	n := stage.MaxSlots
 	for _, bound := range []int64{stage.Requests, stage.Sessions} {
 		if bound > 0 && bound < int64(n) {
 			return false
 		}
 	}
-	return stage.Arrivals == nil && stage.InFlight(0) == n && stage.InFlight(stage.For) == n
+	return stage.Arrivals == nil && stage.InFlight(0) == n && stage.InFlight(stage.Duration) == n
 }
 
 // MostPrompts is how many prompts the stage can send; -1: no number says.
-func (stage *Stage) MostPrompts() int64 {
+func (stage *Profile) MostPrompts() int64 {
 	if stage.Sessions > 0 {
 		return stage.Sessions
 	}
@@ -142,13 +142,13 @@ func (stage *Stage) MostPrompts() int64 {
 // every has the arrivals of a share.
 type every struct {
 	all       Arrivals
-	share     Share
+	share     Shard
 	had, next int64 // arrivals of the share so far, and of all
 }
 
 // Next implements Arrivals.
 func (e *every) Next() (due time.Duration, ok bool) {
-	for place := e.share.Place(e.had); e.next <= place; e.next++ {
+	for place := e.share.GlobalIndex(e.had); e.next <= place; e.next++ {
 		if due, ok = e.all.Next(); !ok {
 			return 0, false
 		}

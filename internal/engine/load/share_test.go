@@ -10,7 +10,7 @@ import (
 func TestShares(t *testing.T) {
 	for workers := 1; workers <= 7; workers++ {
 		for _, lanes := range []int{0, 7, 8, 50} {
-			whole := Stage{
+			whole := Profile{
 				InFlight: InFlight(10, 45, time.Second), MaxSlots: 45, Requests: 103, WarmupRequests: 11, Sessions: 29, Lanes: lanes,
 			}
 			var slots, requests, warmup, sessions int
@@ -18,14 +18,14 @@ func TestShares(t *testing.T) {
 			due, owner := map[int64]time.Duration{}, map[int64]int{}
 			for i := range workers {
 				part := whole
-				part.Arrivals = Poisson(Steady(100), 3)
-				part = part.Part(Share{Index: i, Of: workers})
+				part.Arrivals = Poisson(ConstantRate(100), 3)
+				part = part.Part(Shard{Index: i, Of: workers})
 				slots, requests, warmup, sessions = slots+part.MaxSlots, requests+int(part.Requests), warmup+int(part.WarmupRequests), sessions+int(part.Sessions)
 				for k, now := range []time.Duration{0, 400 * time.Millisecond, time.Second} {
 					at[k] += part.InFlight(now)
 				}
 				for k := range part.WarmupRequests + part.Requests {
-					place := part.Share.Place(k)
+					place := part.Share.GlobalIndex(k)
 					due[place], _ = part.Arrivals.Next()
 					if lanes > 0 {
 						if before, known := owner[place%int64(lanes)]; known && before != i {
@@ -41,7 +41,7 @@ func TestShares(t *testing.T) {
 			if slots != 45 || requests != 103 || warmup != 11 || sessions != 29 || at != [3]int{10, 24, 45} {
 				t.Errorf("%d workers: %d slots, %d requests, %d of warm-up, %d sessions, %d in flight over time", workers, slots, requests, warmup, sessions, at)
 			}
-			all := Poisson(Steady(100), 3)
+			all := Poisson(ConstantRate(100), 3)
 			for i := range int64(len(due)) {
 				if want, _ := all.Next(); due[i] != want {
 					t.Fatalf("%d workers, %d lanes: arrival %d at %v, want %v", workers, lanes, i, due[i], want)
@@ -53,12 +53,12 @@ func TestShares(t *testing.T) {
 
 // A share that would be empty means no bound: fewer workers send.
 func TestSenders(t *testing.T) {
-	closed := Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Requests: 20}
-	ramp := Stage{InFlight: InFlight(2, 8, time.Second), MaxSlots: 8}
-	open := Stage{Arrivals: Constant(Steady(5)), InFlight: func(time.Duration) int { return 0 }, Requests: 3}
+	closed := Profile{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Requests: 20}
+	ramp := Profile{InFlight: InFlight(2, 8, time.Second), MaxSlots: 8}
+	open := Profile{Arrivals: Constant(ConstantRate(5)), InFlight: func(time.Duration) int { return 0 }, Requests: 3}
 	for _, c := range []struct {
 		name          string
-		stage         Stage
+		stage         Profile
 		workers, want int
 	}{
 		{"a slot each", closed, 8, 8},
@@ -66,10 +66,10 @@ func TestSenders(t *testing.T) {
 		{"some would have no slot at first", ramp, 3, 2},
 		{"open loop", open, 3, 3},
 		{"fewer requests than workers", open, 4, 3},
-		{"a load that grows", Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Growth: Growth{Step: 2}}, 2, 1},
-		{"fewer lanes than workers", Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Requests: 20, Lanes: 5}, 6, 5},
-		{"one lane", Stage{Arrivals: Constant(Steady(5)), Lanes: 1}, 6, 1},
-		{"some would have no request behind the warm-up", Stage{InFlight: InFlight(8, 8, 0), MaxSlots: 8, WarmupRequests: 4, Requests: 4, Lanes: 5}, 4, 3},
+		{"a load that grows", Profile{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Growth: Growth{Step: 2}}, 2, 1},
+		{"fewer lanes than workers", Profile{InFlight: InFlight(8, 8, 0), MaxSlots: 8, Requests: 20, Lanes: 5}, 6, 5},
+		{"one lane", Profile{Arrivals: Constant(ConstantRate(5)), Lanes: 1}, 6, 1},
+		{"some would have no request behind the warm-up", Profile{InFlight: InFlight(8, 8, 0), MaxSlots: 8, WarmupRequests: 4, Requests: 4, Lanes: 5}, 4, 3},
 	} {
 		if got := c.stage.Senders(c.workers); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -83,16 +83,16 @@ func TestRequestsFollowSlots(t *testing.T) {
 	for _, c := range []struct{ slots, warmup, requests, workers int }{
 		{3, 0, 900, 2}, {5, 7, 33, 2}, {8, 1, 100, 3}, {64, 0, 64, 7}, {5, 3, 4, 3}, {4, 0, 2, 2}, {6, 2, 7, 3}, {1, 0, 9, 1},
 	} {
-		whole := Stage{InFlight: InFlight(c.slots, c.slots, 0), MaxSlots: c.slots, WarmupRequests: int64(c.warmup), Requests: int64(c.requests), WarmupDrains: c.warmup > 0}
+		whole := Profile{InFlight: InFlight(c.slots, c.slots, 0), MaxSlots: c.slots, WarmupRequests: int64(c.warmup), Requests: int64(c.requests), WarmupDrains: c.warmup > 0}
 		seen, warm := map[int64]bool{}, map[int64]bool{}
 		for i := range c.workers {
-			part := whole.Part(Share{Index: i, Of: c.workers})
+			part := whole.Part(Shard{Index: i, Of: c.workers})
 			if part.Requests == 0 || part.MaxSlots == 0 || part.WarmupDrains && part.WarmupRequests == 0 {
 				t.Errorf("%+v: worker %d has nothing to send: %+v", c, i, part)
 			}
 			n := part.WarmupRequests + part.Requests
 			for k := range n {
-				place := part.Share.Place(k)
+				place := part.Share.GlobalIndex(k)
 				if seen[place] = true; k < part.WarmupRequests {
 					warm[place] = true
 				}

@@ -8,9 +8,9 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// Stage is the load of one part of a run: when requests are due, how many may be
+// Profile is the load of one part of a run: when requests are due, how many may be
 // in flight, and when it ends.
-type Stage struct {
+type Profile struct {
 	Index int // in the plan
 	Name  string
 
@@ -33,7 +33,7 @@ type Stage struct {
 	// then are a number and no time.
 	WarmupDrains bool
 	// The measured part ends when one of these is reached; 0: no such limit.
-	For      time.Duration
+	Duration time.Duration
 	Requests int64
 	// Sessions is how many prompts are taken from the data, each with the turns that
 	// follow it; the stage ends with the last of them. 0: no bound.
@@ -50,7 +50,7 @@ type Stage struct {
 
 	// Share is which part of the load this is; Prompts is how many the load as a whole can send
 	// where it is a part; -1: no number says.
-	Share   Share
+	Share   Shard
 	Prompts int64
 	// First is the number of the load's first prompt, where it is a part: workers cannot know how many
 	// the others have taken before.
@@ -64,17 +64,17 @@ type Stage struct {
 // over; where a warm-up of an open loop is a number of requests, that is the moment
 // by which so many are expected. The random arrivals of each stage have a seed of
 // their own, made of the plan's seed and the stage's index.
-func FromPlan(p *plan.Plan, i int) Stage { return FromStage(p, p.Stages[i], i) }
+func FromPlan(p *plan.Plan, i int) Profile { return FromStage(p, p.Stages[i], i) }
 
 // FromStage is the load of a stage that takes the place of the plan's i-th.
-func FromStage(p *plan.Plan, s plan.Stage, i int) Stage {
-	stage := Stage{
+func FromStage(p *plan.Plan, s plan.Stage, i int) Profile {
+	stage := Profile{
 		Index:          i,
 		Name:           s.Name,
 		WarmupFor:      time.Duration(s.Warmup.Duration),
 		WarmupRequests: s.Warmup.Requests,
 		WarmupDrains:   s.Warmup.Drain && s.Warmup.Requests > 0,
-		For:            time.Duration(s.Duration),
+		Duration:       time.Duration(s.Duration),
 		Requests:       s.Requests,
 		CountEnds:      p.Measurement.Mode == plan.WindowStage,
 		Drain:          time.Duration(p.Drain),
@@ -93,7 +93,7 @@ func FromStage(p *plan.Plan, s plan.Stage, i int) Stage {
 		if s.RampTo > 0 && s.Duration > 0 {
 			to = int(math.Round(s.RampTo))
 		}
-		stage.InFlight = InFlight(s.Concurrency, to, stage.For)
+		stage.InFlight = InFlight(s.Concurrency, to, stage.Duration)
 		stage.MaxSlots = max(s.Concurrency, to)
 		return stage
 	}
@@ -105,20 +105,20 @@ func FromStage(p *plan.Plan, s plan.Stage, i int) Stage {
 
 // ofSessions makes it a load of whole sessions. Each holds a slot until it ends: where
 // only the slots bound them, it is a closed loop; else they arrive at a rate, or at once.
-func (stage *Stage) ofSessions(s plan.SessionLoad) {
-	stage.Sessions, stage.For = s.Count, time.Duration(s.Timeout)
+func (stage *Profile) ofSessions(s plan.SessionLoad) {
+	stage.Sessions, stage.Duration = s.Count, time.Duration(s.Timeout)
 	stage.Drain = stage.Grace // all that ends it but its last session is before its time
 	stage.InFlight, stage.MaxSlots = func(time.Duration) int { return s.Concurrent }, s.Concurrent
 	switch {
 	case s.Rate > 0:
-		stage.Arrivals = Constant(Steady(s.Rate))
+		stage.Arrivals = Constant(ConstantRate(s.Rate))
 	case s.Concurrent == 0:
 		stage.Arrivals = Intervals([]time.Duration{0})
 	}
 }
 
 func arrivals(s plan.Stage, seed uint64) Arrivals {
-	r := Steady(s.Rate)
+	r := ConstantRate(s.Rate)
 	if s.RampTo > 0 && s.Duration > 0 {
 		counted := float64(s.Warmup.Requests) / s.Rate * float64(time.Second)
 		r = Rate{

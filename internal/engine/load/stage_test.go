@@ -52,9 +52,9 @@ func TestFromPlanClosedLoop(t *testing.T) {
 		}
 	}
 	s.InFlight = nil
-	want := Stage{
+	want := Profile{
 		Name: "up", MaxSlots: 16, WarmupFor: 2 * time.Second, WarmupRequests: 10,
-		For: 12 * time.Second, Requests: 900, Drain: 5 * time.Second,
+		Duration: 12 * time.Second, Requests: 900, Drain: 5 * time.Second,
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
@@ -122,7 +122,7 @@ func TestSessionsOfAPlan(t *testing.T) {
 			s.Arrivals.Next()
 			due, _ = s.Arrivals.Next()
 		}
-		if s.MaxSlots != tc.slots || s.InFlight(0) != tc.slots || due != tc.due || s.Sessions != tc.load.Count || s.For != time.Duration(tc.load.Timeout) {
+		if s.MaxSlots != tc.slots || s.InFlight(0) != tc.slots || due != tc.due || s.Sessions != tc.load.Count || s.Duration != time.Duration(tc.load.Timeout) {
 			t.Errorf("%s: the second is due at %v: %+v", name, due, s)
 		}
 	}

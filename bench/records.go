@@ -13,7 +13,7 @@ import (
 // recordFile is what a run kept of its requests.
 type recordFile struct {
 	start time.Time // wall-clock moment of offset 0
-	stage record.StageMark
+	stage record.StageSummary
 }
 
 // readRecords reads the record file of a run and hands every request to each,

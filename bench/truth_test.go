@@ -21,7 +21,7 @@ func TestStampJoin(t *testing.T) {
 	}
 	j := stampJoin{truth: truth}
 	j.add(&record.Record{Seq: 7,
-		Marks:  []record.Mark{{Kernel: 1005, User: 1050}, {Kernel: record.Never, User: 2120}},
+		Marks:  []record.Read{{Kernel: 1005, User: 1050}, {Kernel: record.Never, User: 2120}},
 		Events: []record.Event{{Mark: 0}, {Mark: 1, Merged: true}, {Mark: 1}}})
 	j.add(&record.Record{Seq: 8, Failure: &record.Failure{Class: record.CutOff}}) // has no say
 	want := []stampError{{kernel: 5, user: 50}, {kernel: 120, user: 120, coalesced: true}, {kernel: 20, user: 20}}
@@ -31,7 +31,7 @@ func TestStampJoin(t *testing.T) {
 	if j.requests != 1 || j.unmatched != 0 {
 		t.Errorf("%d requests, %d unmatched; want 1, 0", j.requests, j.unmatched)
 	}
-	j.add(&record.Record{Seq: 8, Events: []record.Event{{}, {}}, Marks: []record.Mark{{}}}) // an event too many
+	j.add(&record.Record{Seq: 8, Events: []record.Event{{}, {}}, Marks: []record.Read{{}}}) // an event too many
 	j.add(&record.Record{Seq: 9})                                                           // not in the log
 	if j.unmatched != 2 {
 		t.Errorf("%d unmatched, want 2", j.unmatched)

@@ -57,7 +57,7 @@ func request(p *plan.Plan, stage, n int) *record.Record {
 		if !rec.Streamed {
 			e.Label = record.Whole
 		}
-		rec.Marks = append(rec.Marks, record.Mark{Kernel: at, User: at})
+		rec.Marks = append(rec.Marks, record.Read{Kernel: at, User: at})
 		rec.Events = append(rec.Events, e)
 		rec.Text = append(rec.Text, "ab "...)
 	}
@@ -116,7 +116,7 @@ func killedRun(t *testing.T, p *plan.Plan) {
 	for i := range 3 {
 		x := &record.Exchange{Record: *request(p, 0, requestsEach+i)}
 		under.Begin(x)
-		x.Flight.Went(x.Sent)
+		x.Flight.SetSent(x.Sent)
 	}
 	lines, failed := under.Append(nil, time.Minute)
 	err = errors.Join(err, failed, w.Append(lines), w.Flush(), os.WriteFile(filepath.Join(p.Output.Dir, run.PlanFile), text, 0o644))

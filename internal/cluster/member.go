@@ -65,7 +65,7 @@ func (m *member) open(ctx context.Context, c *Coordinator) error {
 
 // numbered is what a frame says, and the frame's number.
 type numbered struct {
-	record.Digest
+	record.FrameSummary
 	frame uint64
 }
 
@@ -107,7 +107,7 @@ func (m *member) account(ctx context.Context, c *Coordinator, kept <-chan number
 	for d := range kept {
 		_ = c.state.Wait(ctx, func() bool { return c.certain(d.Latest) })
 		if err == nil {
-			err = c.intake.AddSummary(m.index, d.Digest)
+			err = c.intake.AddSummary(m.index, d.FrameSummary)
 		}
 		if err == nil {
 			c.state.Update(func() { m.read = d.frame })

@@ -168,22 +168,22 @@ type ending struct {
 // it ends before the run, and has not sent its whole share.
 type ended struct {
 	from
-	Order  uint64           `json:"order"`
-	Mark   record.StageMark `json:"mark"`
-	Frames uint64           `json:"frames"`
-	Left   bool             `json:"left,omitempty"`
-	Clock  accuracy         `json:"clock"`
-	Next   int64            `json:"next"` // number of the first prompt that it has not taken
-	Fault  string           `json:"fault,omitempty"`
+	Order  uint64              `json:"order"`
+	Mark   record.StageSummary `json:"mark"`
+	Frames uint64              `json:"frames"`
+	Left   bool                `json:"left,omitempty"`
+	Clock  accuracy            `json:"clock"`
+	Next   int64               `json:"next"` // number of the first prompt that it has not taken
+	Fault  string              `json:"fault,omitempty"`
 }
 
 // checked is how a stage went, where what came over the network can be: nothing lies after now, but for what clocks may differ.
-func (e ended) checked(now time.Duration) record.StageMark {
+func (e ended) checked(now time.Duration) record.StageSummary {
 	k := e.Mark
 	for _, at := range []*time.Duration{&k.Begin, &k.WarmupEnd, &k.SendEnd, &k.DrainEnd} {
 		*at = min(max(*at, 0), now+leaseFor)
 	}
-	for _, n := range []*int64{&k.Scheduled, &k.Waited, &k.Unsent, &k.Heeded, (*int64)(&k.HeededFor)} {
+	for _, n := range []*int64{&k.Scheduled, &k.Waited, &k.Unsent, &k.RetryAfterWaits, (*int64)(&k.HeededFor)} {
 		*n = max(*n, 0)
 	}
 	k.Gone = nil // the coordinator knows

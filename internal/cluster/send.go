@@ -26,7 +26,7 @@ type stage struct {
 }
 
 // Send implements run.Fleet.
-func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Counters) (record.StageMark, error) {
+func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error) {
 	st := c.begin(&t, live)
 	defer c.state.Update(func() { c.stage = nil })
 	over, finish := context.WithCancel(c.life)
@@ -143,7 +143,7 @@ func (c *Coordinator) halt(ctx context.Context, st *stage, h halt) {
 			c.state.Update(func() {
 				if _, has := st.ended[m]; !has && !st.over {
 					now := c.intake.Now()
-					st.ended[m] = ended{Mark: record.StageMark{Stage: st.index, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: h.Reason}}
+					st.ended[m] = ended{Mark: record.StageSummary{Stage: st.index, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: h.Reason}}
 				}
 			})
 		}()
@@ -284,15 +284,15 @@ func (c *Coordinator) certain(at time.Duration) bool {
 }
 
 // joined is the mark of a stage as a whole: from the first that began to the last that ended.
-func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, error) {
+func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageSummary, error) {
 	c.state.Lock()
 	defer c.state.Unlock()
 	now := c.intake.Now()
-	all := record.StageMark{Stage: st.index, Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}
+	all := record.StageSummary{Stage: st.index, Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}
 	for _, m := range st.members {
 		e, has := st.ended[m]
 		if !has || e.Left {
-			gone := record.Gone{Worker: m.index + 1, At: m.gone, Told: m.leaving != nil && !m.lost}
+			gone := record.LostWorker{Worker: m.index + 1, At: m.gone, Told: m.leaving != nil && !m.lost}
 			if gone.Cut = gone.Told && m.leaving.Cut; !m.idle() {
 				gone.At = now
 			}

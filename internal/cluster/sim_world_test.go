@@ -157,7 +157,7 @@ func (c *simCall) Do(ctx context.Context, x *record.Exchange) {
 		return
 	}
 	x.Sent = c.clock.Now()
-	x.Flight.Went(x.Sent)
+	x.Flight.SetSent(x.Sent)
 	c.w.mu.Lock()
 	key := request{c.p.run, c.seq}
 	c.w.saw[key] = append(c.w.saw[key], sent{worker: c.p.name, at: time.Now()})
@@ -169,7 +169,7 @@ func (c *simCall) Do(ctx context.Context, x *record.Exchange) {
 	}
 	c.p.client.Thawed()
 	x.End = c.clock.Now()
-	x.Body, x.Marks = append(x.Body, "yes"...), append(x.Marks, record.Mark{Off: 3, User: x.End, Kernel: record.Never})
+	x.Body, x.Marks = append(x.Body, "yes"...), append(x.Marks, record.Read{Off: 3, User: x.End, Kernel: record.Never})
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	list := c.w.saw[key]

@@ -92,7 +92,7 @@ func (m made) request(stage, n int, sent time.Duration, draw *rand.Rand, streame
 		if !streamed {
 			e.Label = record.Whole
 		}
-		rec.Marks = append(rec.Marks, record.Mark{Kernel: at, User: at})
+		rec.Marks = append(rec.Marks, record.Read{Kernel: at, User: at})
 		rec.Events = append(rec.Events, e)
 		rec.Text = append(rec.Text, "ab "...)
 	}

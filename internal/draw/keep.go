@@ -40,7 +40,7 @@ type row struct {
 type event struct {
 	at     int64 // µs after the request was sent
 	tokens int32 // -1: not known
-	label  record.Label
+	label  record.EventKind
 }
 
 // shelf keeps the rows with the greatest weights.

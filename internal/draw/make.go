@@ -30,9 +30,9 @@ const (
 // Facts are what a document takes besides the requests.
 type Facts struct {
 	Result *result.Result
-	Fold   *metric.Fold // of the requests that the sketch has
-	Asked  *plan.Plan   // the plan that runs it again
-	Stages []record.StageMark
+	Fold   *metric.Aggregator // of the requests that the sketch has
+	Asked  *plan.Plan         // the plan that runs it again
+	Stages []record.StageSummary
 	Health []record.Health
 	Probes []record.Probe
 }
@@ -173,7 +173,7 @@ func gpus(st *result.Stage) int {
 }
 
 // curves adds the curves and histograms of the stage.
-func (st *Stage) curves(i int, fold *metric.Fold) error {
+func (st *Stage) curves(i int, fold *metric.Aggregator) error {
 	st.Curves, st.Histograms = map[string]Sides[Curve]{}, map[string]Sides[*Histogram]{}
 	qs := quantiles()
 	for _, m := range []struct{ name, due, unless string }{
@@ -231,7 +231,7 @@ func quantiles() []float64 {
 }
 
 // curveOf are the points of a curve, as many as the samples have ranks for.
-func curveOf(qs []float64, s metric.Spread) Curve {
+func curveOf(qs []float64, s metric.Curve) Curve {
 	var n int64
 	for _, k := range s.Counts {
 		n += k

@@ -33,7 +33,7 @@ func answered(seq int64, due, sent, ttft, gap time.Duration, tokens int) *record
 	}
 	for i := range tokens {
 		at := sent + ttft + time.Duration(i)*gap
-		rec.Marks = append(rec.Marks, record.Mark{Off: i + 1, Kernel: at, User: at})
+		rec.Marks = append(rec.Marks, record.Read{Off: i + 1, Kernel: at, User: at})
 		rec.Events = append(rec.Events, record.Event{Mark: i, Tokens: 1, Text: 1})
 		rec.End = at
 	}
@@ -49,7 +49,7 @@ func failed(seq int64, due, after time.Duration, class record.Class) *record.Rec
 }
 
 // drawn makes the document of records, and their result.
-func drawn(t *testing.T, p *plan.Plan, marks []record.StageMark, all func(add func(*record.Record))) (*Document, *result.Result, *Sketch) {
+func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add func(*record.Record))) (*Document, *result.Result, *Sketch) {
 	t.Helper()
 	sketch := NewSketch(p, 0)
 	opts := result.FoldOptions(p)
@@ -104,8 +104,8 @@ func several(add func(*record.Record)) {
 	}
 }
 
-func severalPlan() (*plan.Plan, []record.StageMark) {
-	return planOf(plan.Stage{Concurrency: 8, Requests: 300}, plan.Stage{Rate: 50, Requests: 200}), []record.StageMark{
+func severalPlan() (*plan.Plan, []record.StageSummary) {
+	return planOf(plan.Stage{Concurrency: 8, Requests: 300}, plan.Stage{Rate: 50, Requests: 200}), []record.StageSummary{
 		{Stage: 0, Begin: 0, WarmupEnd: time.Second, SendEnd: 4 * time.Second, DrainEnd: 4200 * ms, Reason: record.StopRequests},
 		{Stage: 1, Begin: 5 * time.Second, WarmupEnd: 5 * time.Second, SendEnd: 9 * time.Second, DrainEnd: 9100 * ms, Scheduled: 200, Reason: record.StopRequests},
 	}

@@ -36,7 +36,7 @@ func (o *outage) Do(_ context.Context, rec *record.Exchange) {
 	rec.End = time.Since(o.start)
 }
 
-func (o *outage) run(t *testing.T, s load.Profile) ([]*record.Exchange, record.StageMark) {
+func (o *outage) run(t *testing.T, s load.Profile) ([]*record.Exchange, record.StageSummary) {
 	t.Helper()
 	o.start = time.Now()
 	kept := new(keeper)

@@ -51,7 +51,7 @@ func parrot(rec *record.Exchange) {
 	rec.Events = []record.Event{{Label: record.Reasoning, Text: 3}, {Label: record.Content, Text: 3}}
 }
 
-func converse(t *testing.T, c *chats, s load.Profile) ([]*record.Exchange, record.StageMark) {
+func converse(t *testing.T, c *chats, s load.Profile) ([]*record.Exchange, record.StageSummary) {
 	t.Helper()
 	b := newBench(100*time.Millisecond, 0)
 	b.cfg.Source, b.cfg.Decoder = c, endpoint.Decoder{Decode: parrot}

@@ -36,7 +36,7 @@ type Config struct {
 	Prepare    func(p *prompt.Prompt) (endpoint.Call, error)
 	Decoder    endpoint.Decoder // of answers that a conversation goes on from
 	Sink       Sink
-	Session    func(m record.SessionMark) // is told how each recorded session was played; nil: nobody is
+	Session    func(m record.SessionSummary) // is told how each recorded session was played; nil: nobody is
 	NewSleeper func() load.Sleeper
 	// MaySend is asked right before each request goes, and before each time it goes again, with the clock as it was read
 	// then; false ends the stage. It must not wait for anything. nil: always.
@@ -91,7 +91,7 @@ func (e *Engine) Close() {
 // Run runs one stage. When stop yields a reason, or is closed, no more is sent; when ctx
 // ends, what is under way is aborted. The mark says how it went; an error means that requests
 // could not be made, never that one failed.
-func (e *Engine) Run(ctx context.Context, s load.Profile, stop <-chan record.StopReason) (record.StageMark, error) {
+func (e *Engine) Run(ctx context.Context, s load.Profile, stop <-chan record.StopReason) (record.StageSummary, error) {
 	// The context outlives the stage unless the drain is cut off: idle
 	// connections follow it, and its end would close them.
 	ctx, cut := context.WithCancelCause(ctx)

@@ -114,7 +114,7 @@ func (e *every) Next() (time.Duration, bool) {
 	return due, true
 }
 
-func (b *bench) run(t *testing.T, s load.Profile) record.StageMark {
+func (b *bench) run(t *testing.T, s load.Profile) record.StageSummary {
 	t.Helper()
 	mark, err := b.Run(t.Context(), s, nil)
 	if err != nil {

@@ -100,7 +100,7 @@ func TestTheSameRequestsOnAnyNumberOfCores(t *testing.T) {
 						}
 						b.Close()
 						for _, r := range b.keeper.recs {
-							all = append(all, sent{r.Seq, r.Prompt, r.Asked})
+							all = append(all, sent{r.Seq, r.Prompt, r.RequestedTokens})
 						}
 					}
 					slices.SortFunc(all, func(a, b sent) int { return cmp.Compare(a.seq, b.seq) })

@@ -62,7 +62,7 @@ func (s *shared) End(a prompt.Answer) {
 	<-s.free
 }
 
-func latecomers(t *testing.T, u *users, s load.Profile) ([]*record.Exchange, record.StageMark, error) {
+func latecomers(t *testing.T, u *users, s load.Profile) ([]*record.Exchange, record.StageSummary, error) {
 	t.Helper()
 	b := newBench(100*time.Millisecond, 0)
 	b.cfg.Source, b.cfg.Decoder = u, endpoint.Decoder{Decode: parrot}

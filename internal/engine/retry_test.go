@@ -48,7 +48,7 @@ func (c *moodyCall) Do(ctx context.Context, rec *record.Exchange) {
 	}
 	rec.End, rec.Status = time.Since(c.m.start), a.status
 	if a.read {
-		rec.Marks = append(rec.Marks, record.Mark{User: rec.End})
+		rec.Marks = append(rec.Marks, record.Read{User: rec.End})
 	}
 	if a.class != "" {
 		rec.Failure = &record.Failure{Class: a.class}

@@ -49,8 +49,8 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 				if len(recs) != 2*tt.want || mark.DrainEnd != 12*time.Second {
 					t.Errorf("%d requests, the end at %v; want %d and 12s", len(recs), mark.DrainEnd, 2*tt.want)
 				}
-				if mark.Heeded != tt.waits || mark.HeededFor != tt.waited {
-					t.Errorf("waited %d times for %v, want %d and %v", mark.Heeded, mark.HeededFor, tt.waits, tt.waited)
+				if mark.RetryAfterWaits != tt.waits || mark.HeededFor != tt.waited {
+					t.Errorf("waited %d times for %v, want %d and %v", mark.RetryAfterWaits, mark.HeededFor, tt.waits, tt.waited)
 				}
 				for _, r := range recs {
 					if r.Due != r.Ready {
@@ -67,8 +67,8 @@ func TestRetryAfterOfAnOpenLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &outage{to: time.Hour, class: record.HTTPStatus, status: 429, after: "5"}
 		recs, mark := o.run(t, load.Profile{Arrivals: &every{gap: 10 * time.Millisecond}, MaxSlots: 1, Duration: time.Second, Drain: time.Second})
-		if len(recs) != 100 || mark.Heeded != 0 {
-			t.Errorf("%d requests in 1 s, %d waits; want 100 and none", len(recs), mark.Heeded)
+		if len(recs) != 100 || mark.RetryAfterWaits != 0 {
+			t.Errorf("%d requests in 1 s, %d waits; want 100 and none", len(recs), mark.RetryAfterWaits)
 		}
 	})
 }

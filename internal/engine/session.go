@@ -33,7 +33,7 @@ type session struct {
 	quoted []bool          // later calls send the answer to it
 	under  int             // calls under way
 	ended  chan ending
-	mark   record.SessionMark
+	mark   record.SessionSummary
 }
 
 // callState says how far a call has come.
@@ -62,7 +62,7 @@ func newSession(st *stage, slot int, j preparedRequest) *session {
 		st: st, slot: slot, first: j, run: run,
 		state: make([]callState, len(calls)), open: make([]int, len(calls)), next: make([][]int, len(calls)),
 		due: make([]time.Duration, len(calls)), quoted: make([]bool, len(calls)), ended: make(chan ending),
-		mark: record.SessionMark{
+		mark: record.SessionSummary{
 			Session: run.Name, Stage: st.load.Index, Begin: st.e.cfg.Now(), Calls: len(calls), Unsent: len(calls), Origin: run.Graph.Origin,
 		},
 	}

@@ -82,10 +82,10 @@ func (a *agents) Reply(rec *record.Record) prompt.Answer {
 // sessionKeeper keeps the marks of sessions too.
 type sessionKeeper struct {
 	keeper
-	marks []record.SessionMark
+	marks []record.SessionSummary
 }
 
-func (k *sessionKeeper) Session(m record.SessionMark) {
+func (k *sessionKeeper) Session(m record.SessionSummary) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.marks = append(k.marks, m)

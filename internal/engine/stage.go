@@ -53,7 +53,7 @@ type stage struct {
 	open sequences // that the server keeps state over
 
 	broken  chan record.StopReason // why it is ended before its time
-	mark    record.StageMark
+	mark    record.StageSummary
 	sleeper load.Sleeper // waits for the start, then for arrivals; nil: there are neither
 }
 
@@ -72,7 +72,7 @@ func newStage(e *Engine, s load.Profile, ctx context.Context, ready []*queue) *s
 		st.begin = e.cfg.Now()
 	}
 	e.cfg.Live.Begun(s.Index, st.begin)
-	st.mark = record.StageMark{Stage: s.Index, Begin: st.begin}
+	st.mark = record.StageSummary{Stage: s.Index, Begin: st.begin}
 	if s.WarmupRequests == 0 {
 		st.measureFrom(st.begin + s.WarmupFor)
 	}
@@ -339,7 +339,7 @@ func (st *stage) do(i int, j preparedRequest, ready time.Duration) *record.Excha
 	}
 	rec := st.e.cfg.Sink.Blank(i)
 	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
-	rec.Phase, rec.Prompt, rec.Asked = j.admission.phase, j.prompt.Hash, j.prompt.Output
+	rec.Phase, rec.Prompt, rec.RequestedTokens = j.admission.phase, j.prompt.Hash, j.prompt.Output
 	rec.Session, rec.Turn, rec.Model = j.prompt.Session, j.prompt.Turn, j.prompt.Model
 	rec.Call, rec.Labels, rec.Ends = j.prompt.Call, j.prompt.Labels, j.prompt.Sequence.End
 	rec.Due, rec.Held, rec.Ready = j.admission.due, j.admission.held, ready
@@ -406,7 +406,7 @@ func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 	if st.load.Arrivals != nil {
 		st.mark.Unsent += st.lost.Load()
 	}
-	st.mark.Heeded, st.mark.HeededFor = st.asked.Load(), time.Duration(st.askedFor.Load())
+	st.mark.RetryAfterWaits, st.mark.HeededFor = st.asked.Load(), time.Duration(st.askedFor.Load())
 	st.mark.DrainEnd = max(st.e.cfg.Now(), st.mark.SendEnd)
 	st.mark.WarmupEnd = time.Duration(st.warmEnd.Load())
 	if st.mark.WarmupEnd == record.Never { // it never came to the measured part

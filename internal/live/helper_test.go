@@ -39,13 +39,13 @@ const ms = time.Millisecond
 // fakeRun is a run of two stages, of which so many requests have ended.
 type fakeRun struct {
 	t    *testing.T
-	fold *metric.Fold
+	fold *metric.Aggregator
 	run.Progress
 }
 
 func newFake(t *testing.T) *fakeRun {
 	t.Helper()
-	live := new(metric.Live)
+	live := new(metric.LiveStats)
 	fold, err := metric.NewFold(metric.Options{Live: live, SLOs: []metric.SLO{{Metric: "time_to_first_token", Max: 100 * ms}}})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func (c *fakeRun) add(stage int, phase record.Phase, first time.Duration) {
 	} else {
 		for k := range 3 {
 			rec.End = rec.Sent + first + time.Duration(k)*10*ms
-			rec.Marks = append(rec.Marks, record.Mark{Off: k + 1, Kernel: rec.End, User: rec.End})
+			rec.Marks = append(rec.Marks, record.Read{Off: k + 1, Kernel: rec.End, User: rec.End})
 			rec.Events = append(rec.Events, record.Event{Mark: k, Tokens: 1})
 		}
 	}

@@ -39,7 +39,7 @@ func (a *All) add(rec *record.Record) {
 		a.Unsent++
 	}
 	a.Failed++
-	if rec.Failure.Class == record.OwnFault {
+	if rec.Failure.Class == record.ClientResource {
 		a.OwnFault++
 	}
 	switch rec.Failure.Class {

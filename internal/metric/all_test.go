@@ -8,7 +8,7 @@ import (
 )
 
 func TestAll(t *testing.T) {
-	var folds [2]*Fold
+	var folds [2]*Aggregator
 	for i := range folds {
 		f, err := NewFold(Options{})
 		if err != nil {

@@ -32,7 +32,7 @@ func BenchmarkAddInTime(b *testing.B) {
 func BenchmarkAddFew(b *testing.B) {
 	rec := evenly(0, 50*msec, 10*msec, 16)
 	end := rec.End
-	var f *Fold
+	var f *Aggregator
 	pool := stat.NewPool(b.TempDir(), 64<<20)
 	defer pool.Close()
 	for i := 0; b.Loop(); i++ {

@@ -66,7 +66,7 @@ func (r *Request) loadBlurred() {
 		for n < len(events) && events[n].Mark == mark {
 			n++
 		}
-		var m record.Mark
+		var m record.Read
 		if uint(mark) < uint(len(r.Marks)) {
 			m = r.Marks[mark]
 		}
@@ -251,7 +251,7 @@ func (b *bounded) all(pool *stat.Pool, col *stat.Column, values, least, most []i
 // tail adds the samples of the part of a stream that was not kept event by event.
 func (b *bounded) tail(pool *stat.Pool, t *record.Tail, in stat.Set) {
 	b.open(pool)
-	for i, s := range []*record.Spread{&t.Gaps, &t.Least, &t.Greatest} {
+	for i, s := range []*record.TailHistogram{&t.Gaps, &t.Least, &t.Greatest} {
 		s.Each(func(values []int64) { b.columns()[i][0].AppendAll(values, in) })
 	}
 }

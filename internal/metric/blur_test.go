@@ -44,7 +44,7 @@ func (c *onlooker) request(seq int64) (truth, seen *record.Record) {
 		}
 	}
 	for i, t := range came {
-		truth.Marks = append(truth.Marks, record.Mark{Off: i + 1, Kernel: t, User: t})
+		truth.Marks = append(truth.Marks, record.Read{Off: i + 1, Kernel: t, User: t})
 		truth.Events = append(truth.Events, record.Event{Mark: i, Label: record.Content, Tokens: 1})
 	}
 	truth.End = at
@@ -70,7 +70,7 @@ func (c *onlooker) see(rec *record.Record, came []time.Duration) {
 		if next == first {
 			continue
 		}
-		m := record.Mark{Off: next, Kernel: came[next-1], User: now}
+		m := record.Read{Off: next, Kernel: came[next-1], User: now}
 		if came[first] != came[next-1] { // more than one segment
 			m.Blur = m.Kernel - max(looked, last)
 		}

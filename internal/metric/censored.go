@@ -67,7 +67,7 @@ func firstEvent(r *record.Record) time.Duration {
 }
 
 // firstOf finds the first token event with a label up to last.
-func firstOf(last record.Label) func(*record.Record) time.Duration {
+func firstOf(last record.EventKind) func(*record.Record) time.Duration {
 	return func(r *record.Record) time.Duration {
 		for i := range r.Events {
 			e := &r.Events[i]
@@ -85,9 +85,9 @@ func firstOf(last record.Label) func(*record.Record) time.Duration {
 	}
 }
 
-// of is the sample of a request that did not end; censored: it is at least that. ok is false
+// sample is the sample of a request that did not end; censored: it is at least that. ok is false
 // where it has none.
-func (c *course) of(r *record.Record) (v int64, censored, ok bool) {
+func (c *course) sample(r *record.Record) (v int64, censored, ok bool) {
 	from := c.from(r)
 	if from == record.Never || c.stream && !r.Streamed {
 		return 0, false, false
@@ -120,8 +120,8 @@ func (c *cutColumns) append(pool *stat.Pool, k, n int, v int64) {
 	(*c)[k].Append(v, stat.First)
 }
 
-// of are the columns of the k-th metric; none where nothing was censored.
-func (c cutColumns) of(k int) []*stat.Column {
+// columns are the columns of the k-th metric; none where nothing was censored.
+func (c cutColumns) columns(k int) []*stat.Column {
 	if c == nil || c[k] == nil {
 		return nil
 	}
@@ -158,12 +158,12 @@ func (c *cutColumns) merge(o cutColumns) error {
 
 // cut appends the samples of a measured request that did not end. It is in the whole stage
 // alone: the steady window is about those that ended in it.
-func (f *Fold) cut(s *stage, r *Request) {
+func (f *Aggregator) cut(s *stageAggregate, r *Request) {
 	for k, c := range f.courses {
 		if c == nil {
 			continue
 		}
-		switch v, censored, ok := c.of(r.Record); {
+		switch v, censored, ok := c.sample(r.Record); {
 		case !ok:
 		case censored:
 			s.cut.append(f.pool, k, len(f.defs), v)
@@ -184,13 +184,13 @@ func (r *Request) blurAt(stamp time.Duration) time.Duration {
 }
 
 // cutPart does the same for a part of a stage's requests.
-func (f *Fold) cutPart(p *part, defs []*Def, r *Request) {
+func (f *Aggregator) cutPart(p *part, defs []*Def, r *Request) {
 	for k, d := range defs {
 		c := courseOf(d.ID)
 		if c == nil {
 			continue
 		}
-		switch v, censored, ok := c.of(r.Record); {
+		switch v, censored, ok := c.sample(r.Record); {
 		case !ok:
 		case censored:
 			p.cut.append(f.pool, k, len(defs), v)

@@ -161,7 +161,7 @@ func TestWhatHadCome(t *testing.T) {
 
 // TestCensoredMerge: it does not matter which fold saw a request that did not end.
 func TestCensoredMerge(t *testing.T) {
-	add := func(folds ...*Fold) Stage {
+	add := func(folds ...*Aggregator) StageStats {
 		for i := range 60 {
 			rec := evenly(time.Duration(i)*msec, 10*msec, msec, 3)
 			if i%7 == 0 {
@@ -199,7 +199,7 @@ func TestCensoredMerge(t *testing.T) {
 // in time, whichever fold saw it.
 func TestIntervalsOfCutRequests(t *testing.T) {
 	intervals := func(n int) map[string]estimate.Interval {
-		folds := make([]*Fold, n)
+		folds := make([]*Aggregator, n)
 		for i := range folds {
 			folds[i] = mustFold(t, Options{})
 		}

@@ -98,8 +98,8 @@ func costs() []Def {
 	)
 }
 
-// Charge puts in what the GPUs of a window cost, and works out the metrics that follow from it.
-func (w *Window) Charge(b cost.Bill) {
+// AddCost puts in what the GPUs of a window cost, and works out the metrics that follow from it.
+func (w *Stats) AddCost(b cost.Bill) {
 	w.Totals.Bill = b
 	for _, d := range costs() {
 		if v, ok := d.Rate(&w.Totals); ok {

@@ -41,13 +41,13 @@ type Def struct {
 	Formula string
 	Help    string
 
-	// One gives the sample of a request, where it has one.
-	One func(*Request) (int64, bool)
+	// Sample gives the sample of a request, where it has one.
+	Sample func(*Request) (int64, bool)
 	// Many gives the samples of a request. They are pooled over requests.
 	Many func(*Request) []int64
 	// Tail gives those of the part of a long stream that was not kept event by event, as
 	// they spread; nil: there are none.
-	Tail func(*Request) *record.Spread
+	Tail func(*Request) *record.TailHistogram
 	// Bounds is how much less and how much more than the sample of a request the truth can be; nil:
 	// the sample is exact, or nobody knows.
 	Bounds func(*Request) (below, above int64)
@@ -61,21 +61,21 @@ type Def struct {
 	Scale float64
 	// Failed: failed requests have samples too.
 	Failed bool
-	// Own is the value of one request that an objective is compared with, where it
+	// PerRequest is the value of one request that an objective is compared with, where it
 	// is not its sample.
-	Own func(*Request) (int64, bool)
+	PerRequest func(*Request) (int64, bool)
 	// OwnBounds are the Bounds of Own.
 	OwnBounds func(*Request) (below, above int64)
-	// Follows: it is about what follows the first token. A request that was
+	// AfterFirstToken: it is about what follows the first token. A request that was
 	// answered with one token meets any objective on it.
-	Follows bool
+	AfterFirstToken bool
 
 	gaps bool // Many gives gaps between events or, where each has one token, between tokens
 }
 
 // Defs are all metrics, in the order in which a report lists them.
 func Defs() []Def {
-	return slices.Concat(firsts(), gapDefs(), whole(), lengths(), rates(), costs(), client())
+	return slices.Concat(firsts(), gapDefs(), requestMetrics(), lengths(), rates(), costs(), client())
 }
 
 // ByID finds a metric.
@@ -87,12 +87,12 @@ func ByID(id string) (Def, bool) {
 	return Def{}, false
 }
 
-// own gives the function that yields the value of one request, or nil.
-func (d *Def) own() func(*Request) (int64, bool) {
-	if d.Own != nil {
-		return d.Own
+// perRequest gives the function that yields the value of one request, or nil.
+func (d *Def) perRequest() func(*Request) (int64, bool) {
+	if d.PerRequest != nil {
+		return d.PerRequest
 	}
-	return d.One
+	return d.Sample
 }
 
 // since is a time span as a sample, where both ends were reached.
@@ -121,7 +121,7 @@ func firsts() []Def {
 			ID: "time_to_first_byte", Name: "Time to first byte",
 			Formula: "stamp of the first read − Sent",
 			Help:    "When the first byte of the response arrived, headers included.",
-			One: func(r *Request) (int64, bool) {
+			Sample: func(r *Request) (int64, bool) {
 				if len(r.Marks) == 0 {
 					return 0, false
 				}
@@ -133,7 +133,7 @@ func firsts() []Def {
 			ID: "time_to_first_event", Name: "Time to first event",
 			Formula: "stamp of the first event of any label − Sent",
 			Help:    "When the stream began, even with an event without tokens.",
-			One: func(r *Request) (int64, bool) {
+			Sample: func(r *Request) (int64, bool) {
 				v, ok := since(r.Sent, r.Opened)
 				return v, ok && (r.Stream || r.silent())
 			},
@@ -143,29 +143,29 @@ func firsts() []Def {
 			ID: "time_to_first_token", Name: "Time to first token",
 			Formula: "stamp of the first token event − Sent",
 			Help:    "When the first output token arrived, on any channel: content, reasoning, tool call or refusal.",
-			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.First) },
+			Sample:  func(r *Request) (int64, bool) { return since(r.Sent, r.First) },
 			Bounds:  func(r *Request) (int64, int64) { return r.blur.first.since(r.blur.sent) },
 		}),
 		ms(Def{
 			ID: "time_to_first_output_token", Name: "Time to first visible token",
 			Formula: "stamp of the first token event with visible text − Sent",
 			Help:    "When the first visible text arrived; reasoning is not visible.",
-			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.Visible) },
+			Sample:  func(r *Request) (int64, bool) { return since(r.Sent, r.Visible) },
 			Bounds:  func(r *Request) (int64, int64) { return r.blur.visible.since(r.blur.sent) },
 		}),
 		ms(Def{
 			ID: "time_to_second_token", Name: "Time to second token",
-			Formula: "stamp of the second token event − stamp of the first",
-			Help:    "The first gap of the stream, which often differs from the others.",
-			One:     func(r *Request) (int64, bool) { return since(r.First, r.Second) },
-			Bounds:  func(r *Request) (int64, int64) { return r.blur.second.since(r.blur.first) },
-			Follows: true,
+			Formula:         "stamp of the second token event − stamp of the first",
+			Help:            "The first gap of the stream, which often differs from the others.",
+			Sample:          func(r *Request) (int64, bool) { return since(r.First, r.Second) },
+			Bounds:          func(r *Request) (int64, int64) { return r.blur.second.since(r.blur.first) },
+			AfterFirstToken: true,
 		}),
 		ms(Def{
 			ID: "time_to_first_token_from_due", Name: "Time to first token, from due",
 			Formula: "stamp of the first token event − Due",
 			Help:    "Time to first token from the scheduled send time, including delays in the client.",
-			One:     func(r *Request) (int64, bool) { return since(r.Due, r.First) },
+			Sample:  func(r *Request) (int64, bool) { return since(r.Due, r.First) },
 			Bounds:  func(r *Request) (int64, int64) { return r.blur.first.since(r.blur.due) },
 		}),
 	}
@@ -176,13 +176,13 @@ func gapDefs() []Def {
 	return []Def{
 		ms(Def{
 			ID: "inter_token_latency", Name: "Inter-token latency",
-			Formula: "for each token event after the first with k tokens: k samples of (its stamp − the stamp before) ÷ k; requests in which the tokens of every event are known",
-			Help:    "The time between tokens, each token one sample, all requests pooled. An objective is compared with the request's own mean.",
-			Many:    func(r *Request) []int64 { return r.perToken },
-			Ends:    func(r *Request) (least, most []int64) { return r.perTokenLeast, r.perTokenMost },
-			Tail:    (*Request).tailTokens,
-			Own:     meanTokenGap, OwnBounds: meanTokenGapBounds,
-			Follows: true, gaps: true,
+			Formula:    "for each token event after the first with k tokens: k samples of (its stamp − the stamp before) ÷ k; requests in which the tokens of every event are known",
+			Help:       "The time between tokens, each token one sample, all requests pooled. An objective is compared with the request's own mean.",
+			Many:       func(r *Request) []int64 { return r.perToken },
+			Ends:       func(r *Request) (least, most []int64) { return r.perTokenLeast, r.perTokenMost },
+			Tail:       (*Request).tailTokens,
+			PerRequest: meanTokenGap, OwnBounds: meanTokenGapBounds,
+			AfterFirstToken: true, gaps: true,
 		}),
 		ms(Def{
 			ID: "inter_event_latency", Name: "Inter-event latency",
@@ -191,36 +191,36 @@ func gapDefs() []Def {
 			Many:    func(r *Request) []int64 { return r.gaps },
 			Ends:    func(r *Request) (least, most []int64) { return r.gapLeast, r.gapMost },
 			Tail:    (*Request).tailGaps,
-			Own: func(r *Request) (int64, bool) {
+			PerRequest: func(r *Request) (int64, bool) {
 				if r.gapCount == 0 {
 					return 0, false
 				}
 				return perUnit(int64(r.Last-r.First), int64(r.gapCount)), true
 			},
-			OwnBounds: func(r *Request) (below, above int64) { return r.flowBounds(int64(r.gapCount)) },
-			Follows:   true, gaps: true,
+			OwnBounds:       func(r *Request) (below, above int64) { return r.flowBounds(int64(r.gapCount)) },
+			AfterFirstToken: true, gaps: true,
 		}),
 		ms(Def{
 			ID: "time_per_output_token", Name: "Time per output token",
-			Formula: "(stamp of the last token event − stamp of the first) ÷ (output tokens − 1)",
-			Help:    "The mean time between tokens of a request, one sample per request. Others call this inter token latency.",
-			One:     timePerToken,
-			Bounds:  timePerTokenBounds,
-			Follows: true,
+			Formula:         "(stamp of the last token event − stamp of the first) ÷ (output tokens − 1)",
+			Help:            "The mean time between tokens of a request, one sample per request. Others call this inter token latency.",
+			Sample:          timePerToken,
+			Bounds:          timePerTokenBounds,
+			AfterFirstToken: true,
 		}),
 		ms(Def{
 			ID: "longest_gap", Name: "Longest gap",
-			Formula: "the greatest inter-event latency of the request",
-			Help:    "The longest pause in the stream.",
-			One:     func(r *Request) (int64, bool) { return r.longest, r.gapCount > 0 },
-			Bounds:  (*Request).longestBounds,
-			Follows: true,
+			Formula:         "the greatest inter-event latency of the request",
+			Help:            "The longest pause in the stream.",
+			Sample:          func(r *Request) (int64, bool) { return r.longest, r.gapCount > 0 },
+			Bounds:          (*Request).longestBounds,
+			AfterFirstToken: true,
 		}),
 		{
 			ID: "stall_share", Name: "Share of time stalled", Unit: Share, Scale: micro,
 			Formula: "Σ of the gaps over 5 × the request's median gap ÷ (stamp of the last token event − stamp of the first); events with the same stamp are one",
 			Help:    "Share of the stream's time spent in gaps much longer than its median gap.",
-			One: func(r *Request) (int64, bool) {
+			Sample: func(r *Request) (int64, bool) {
 				if r.Last <= r.First || r.Sparse {
 					return 0, false
 				}
@@ -231,7 +231,7 @@ func gapDefs() []Def {
 			ID: "tokens_per_event", Name: "Tokens per event", Unit: PerEvent, Scale: micro,
 			Formula: "output tokens ÷ token events",
 			Help:    "How many tokens the server sends per event. Above 1, inter-event latency is longer than inter-token latency.",
-			One: func(r *Request) (int64, bool) {
+			Sample: func(r *Request) (int64, bool) {
 				if !r.Stream || r.Tokens <= 0 || r.Sparse {
 					return 0, false
 				}
@@ -242,7 +242,7 @@ func gapDefs() []Def {
 			ID: "output_token_throughput_per_user", Name: "Output tokens/s per user", Unit: UserRate, Scale: micro,
 			Formula: "(output tokens − 1) ÷ (stamp of the last token event − stamp of the first)",
 			Help:    "The pace at which one stream runs after its first token: the inverse of time per output token.",
-			One:     (*Request).pace,
+			Sample:  (*Request).pace,
 			Bounds:  (*Request).paceBounds,
 		},
 	}
@@ -274,28 +274,28 @@ func timePerTokenBounds(r *Request) (below, above int64) {
 	return r.flowBounds(int64(r.Tokens - 1))
 }
 
-// whole are the metrics of a request from end to end.
-func whole() []Def {
+// requestMetrics are the metrics of a request from end to end.
+func requestMetrics() []Def {
 	return []Def{
 		ms(Def{
 			ID: "request_latency", Name: "Request latency",
 			Formula: "End − Sent",
 			Help:    "From the first byte sent to the last byte received.",
-			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.End) },
+			Sample:  func(r *Request) (int64, bool) { return since(r.Sent, r.End) },
 			Bounds:  func(r *Request) (int64, int64) { return r.blur.end.since(r.blur.sent) },
 		}),
 		ms(Def{
 			ID: "request_latency_from_due", Name: "Request latency, from due",
 			Formula: "End − Due",
 			Help:    "Latency from the scheduled send time, including delays in the client.",
-			One:     func(r *Request) (int64, bool) { return since(r.Due, r.End) },
+			Sample:  func(r *Request) (int64, bool) { return since(r.Due, r.End) },
 			Bounds:  func(r *Request) (int64, int64) { return r.blur.end.since(r.blur.due) },
 		}),
 		ms(Def{
 			ID: "normalized_time_per_output_token", Name: "Normalised time per output token",
 			Formula: "(End − Sent) ÷ output tokens",
 			Help:    "Request latency made comparable between answers of different length; it includes the time to first token.",
-			One: func(r *Request) (int64, bool) {
+			Sample: func(r *Request) (int64, bool) {
 				if r.Tokens <= 0 || r.Sent == record.Never {
 					return 0, false
 				}
@@ -316,19 +316,19 @@ func lengths() []Def {
 			ID: "output_sequence_length", Name: "Output sequence length", Unit: TokenCount, Scale: 1,
 			Formula: "output tokens",
 			Help:    "Tokens in the answer, by the source that the report names.",
-			One:     func(r *Request) (int64, bool) { return int64(r.Tokens), r.Tokens >= 0 },
+			Sample:  func(r *Request) (int64, bool) { return int64(r.Tokens), r.Tokens >= 0 },
 		},
 		{
 			ID: "input_sequence_length", Name: "Input sequence length", Unit: TokenCount, Scale: 1,
 			Formula: "input tokens",
 			Help:    "Tokens in the prompt, by the source that the report names. A server's count includes its chat template.",
-			One:     func(r *Request) (int64, bool) { return int64(r.In.N), r.In.Source != record.Uncounted },
+			Sample:  func(r *Request) (int64, bool) { return int64(r.In.N), r.In.Source != record.Uncounted },
 		},
 		{
 			ID: "cached_prompt_tokens", Name: "Cached prompt tokens", Unit: TokenCount, Scale: 1,
 			Formula: "prompt tokens that the server took from its cache",
 			Help:    "Only for servers that report it.",
-			One:     func(r *Request) (int64, bool) { return int64(r.Cached), r.Cached >= 0 },
+			Sample:  func(r *Request) (int64, bool) { return int64(r.Cached), r.Cached >= 0 },
 		},
 	}
 }

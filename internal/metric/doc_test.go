@@ -55,7 +55,7 @@ func metricTables() string {
 		title string
 		defs  []Def
 	}{
-		{"How soon", firsts()}, {"How steadily", gapDefs()}, {"From end to end", whole()},
+		{"How soon", firsts()}, {"How steadily", gapDefs()}, {"From end to end", requestMetrics()},
 		{"How long", lengths()}, {"How much", rates()}, {"At what cost", costs()}, {"This client, and the way to the server", client()},
 	} {
 		fmt.Fprintf(&b, "\n### %s\n\n| name | unit | formula | meaning |\n|---|---|---|---|\n", part.title)
@@ -89,7 +89,7 @@ func TestDefsAreWhole(t *testing.T) {
 		}
 		seen[d.ID] = true
 		kinds := 0
-		for _, set := range []bool{d.One != nil, d.Many != nil, d.Rate != nil} {
+		for _, set := range []bool{d.Sample != nil, d.Many != nil, d.Rate != nil} {
 			if set {
 				kinds++
 			}

@@ -30,8 +30,8 @@ func (f *Finishes) add(finish string, n int64) {
 	(*f)[finish] += n
 }
 
-// note counts the finish reason of a successful response, if nobody knows it.
-func (f *Finishes) note(rec *record.Record) {
+// observe counts the finish reason of a successful response, if nobody knows it.
+func (f *Finishes) observe(rec *record.Record) {
 	if record.UnknownFinish(rec.Finish) {
 		f.add(rec.Finish, 1)
 	}

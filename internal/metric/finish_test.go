@@ -12,12 +12,12 @@ import (
 func TestFinishes(t *testing.T) {
 	var a, b Finishes
 	for _, finish := range []string{"stop", "foo", "foo", "abort", "bar"} {
-		a.note(&record.Record{Finish: finish})
+		a.observe(&record.Record{Finish: finish})
 	}
 	for i := range 100 {
-		b.note(&record.Record{Finish: fmt.Sprint("made up ", i)})
+		b.observe(&record.Record{Finish: fmt.Sprint("made up ", i)})
 	}
-	b.note(&record.Record{Finish: "foo"})
+	b.observe(&record.Record{Finish: "foo"})
 	a.merge(b)
 	sum := int64(0)
 	for _, n := range a {

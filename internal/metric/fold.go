@@ -50,7 +50,7 @@ type Options struct {
 	// the Fold has one of its own.
 	Pool *stat.Pool
 	// Live is kept up to date as records come. nil: none.
-	Live *Live
+	Live *LiveStats
 	// Each is told of each request, which is valid until it returns. nil: nobody is.
 	Each func(*Request)
 }
@@ -73,15 +73,15 @@ const SampleMemory = 2 << 20
 // Unknown is an end of a window that is not known yet.
 const Unknown time.Duration = math.MaxInt64
 
-// Fold works out the metrics of a stream of records. It belongs to one goroutine at a
+// Aggregator works out the metrics of a stream of records. It belongs to one goroutine at a
 // time; a run has one for each goroutine that decodes, merged at the end.
-type Fold struct {
+type Aggregator struct {
 	opts    Options
 	pool    *stat.Pool
 	ownPool bool
 	defs    []Def
 	slos    []objective
-	stages  []*stage
+	stages  []*stageAggregate
 
 	courses   []*course    // of defs, for requests that did not end
 	ordered   []int        // places in defs of the metrics whose samples are kept in order
@@ -97,18 +97,18 @@ func objectives(slos []SLO) ([]objective, error) {
 	var list []objective
 	for _, s := range slos {
 		d, ok := ByID(s.Metric)
-		if !ok || d.own() == nil || d.Unit != Milliseconds {
+		if !ok || d.perRequest() == nil || d.Unit != Milliseconds {
 			return nil, fmt.Errorf("objective %q is not a time span of a request: use one of %s", s.Metric, strings.Join(Objectives(), ", "))
 		}
-		list = append(list, objective{s, d.own(), d.ownBounds(), d.Follows})
+		list = append(list, objective{s, d.perRequest(), d.ownBounds(), d.AfterFirstToken})
 	}
 	return list, nil
 }
 
 // NewFold makes an empty Fold.
-func NewFold(opts Options) (*Fold, error) {
+func NewFold(opts Options) (*Aggregator, error) {
 	sampled := slices.DeleteFunc(Defs(), func(d Def) bool { return d.Rate != nil })
-	f := &Fold{opts: opts, pool: opts.Pool, defs: sampled, courses: coursesOf(sampled)}
+	f := &Aggregator{opts: opts, pool: opts.Pool, defs: sampled, courses: coursesOf(sampled)}
 	var err error
 	if f.slos, err = objectives(opts.SLOs); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func NewFold(opts Options) (*Fold, error) {
 func Objectives() []string {
 	var ids []string
 	for _, d := range Defs() {
-		if d.own() != nil && d.Unit == Milliseconds && !d.Failed {
+		if d.perRequest() != nil && d.Unit == Milliseconds && !d.Failed {
 			ids = append(ids, d.ID)
 		}
 	}
@@ -143,7 +143,7 @@ func Objectives() []string {
 }
 
 // Close gives up what the Fold holds. A pool that was given to it stays open.
-func (f *Fold) Close() error {
+func (f *Aggregator) Close() error {
 	for _, s := range f.stages {
 		if s != nil {
 			s.close()
@@ -158,7 +158,7 @@ func (f *Fold) Close() error {
 }
 
 // Add takes a record into account. It keeps nothing of it.
-func (f *Fold) Add(rec *record.Record) {
+func (f *Aggregator) Add(rec *record.Record) {
 	if rec.Stage < 0 {
 		return
 	}
@@ -203,7 +203,7 @@ func (f *Fold) Add(rec *record.Record) {
 }
 
 // sample appends the request's samples to the columns.
-func (f *Fold) sample(s *stage, r *Request, in stat.Set) {
+func (f *Aggregator) sample(s *stageAggregate, r *Request, in stat.Set) {
 	ok := r.Failure == nil
 	if endedHere(r.Failure) && in&stat.First != 0 {
 		f.cut(s, r)
@@ -216,7 +216,7 @@ func (f *Fold) sample(s *stage, r *Request, in stat.Set) {
 		d := &f.defs[i]
 		switch {
 		case !ok && !d.Failed:
-		case d.One != nil:
+		case d.Sample != nil:
 			s.one(i, d, r, in)
 		case d.gaps && even:
 		default:
@@ -226,8 +226,8 @@ func (f *Fold) sample(s *stage, r *Request, in stat.Set) {
 }
 
 // one appends the sample of a request, where it has one.
-func (s *stage) one(i int, d *Def, r *Request, in stat.Set) {
-	v, has := d.One(r)
+func (s *stageAggregate) one(i int, d *Def, r *Request, in stat.Set) {
+	v, has := d.Sample(r)
 	if d.Bounds == nil {
 		if has {
 			s.cols[i].Append(v, in)
@@ -242,7 +242,7 @@ func (s *stage) one(i int, d *Def, r *Request, in stat.Set) {
 }
 
 // many appends the samples that a request has several of.
-func (s *stage) many(i int, d *Def, r *Request, in stat.Set) {
+func (s *stageAggregate) many(i int, d *Def, r *Request, in stat.Set) {
 	values := d.Many(r)
 	if d.Ends != nil && r.blur.events && len(values) > 0 {
 		least, most := d.Ends(r)
@@ -266,7 +266,7 @@ func (s *stage) many(i int, d *Def, r *Request, in stat.Set) {
 
 // sum adds the request to the sums of the windows and, where it is a measured one, to
 // the stage's counts. It reports whether the request is a good one.
-func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
+func (f *Aggregator) sum(s *stageAggregate, r *Request, in stat.Set) (good bool) {
 	ok := r.Failure == nil
 	all := goodness{ok, ok, ok}
 	for i := range f.slos {
@@ -303,7 +303,7 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
 }
 
 // Merge moves what other holds into f. other is empty afterwards.
-func (f *Fold) Merge(other *Fold) error {
+func (f *Aggregator) Merge(other *Aggregator) error {
 	for i, o := range other.stages {
 		if o == nil {
 			continue
@@ -320,7 +320,7 @@ func (f *Fold) Merge(other *Fold) error {
 }
 
 // Repeats is the number of requests whose prompt had been sent before.
-func (f *Fold) Repeats() (int64, error) {
+func (f *Aggregator) Repeats() (int64, error) {
 	different, err := f.prompts.Distinct()
 	if err != nil {
 		return 0, fmt.Errorf("count the prompts that were sent before: %w", err)
@@ -330,10 +330,10 @@ func (f *Fold) Repeats() (int64, error) {
 
 // SpillError is the reason why samples that outgrew memory could not be moved to
 // disk, if that happened. The figures are right all the same.
-func (f *Fold) SpillError() error { return f.pool.Err() }
+func (f *Aggregator) SpillError() error { return f.pool.Err() }
 
 // stage gives the accumulator of stage i.
-func (f *Fold) stage(i int) *stage {
+func (f *Aggregator) stage(i int) *stageAggregate {
 	for len(f.stages) <= i {
 		f.stages = append(f.stages, nil)
 	}

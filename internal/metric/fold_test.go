@@ -111,7 +111,7 @@ func TestFirstEventOfAnEmptyStream(t *testing.T) {
 	f := mustFold(t, Options{})
 	f.Add(&record.Record{
 		Sent: 0, Written: ms(1), End: ms(40), Streamed: true, Status: 200, Cached: -1,
-		Marks:  []record.Mark{{Off: 1, Kernel: ms(30), User: ms(30)}, {Off: 2, Kernel: ms(40), User: ms(40)}},
+		Marks:  []record.Read{{Off: 1, Kernel: ms(30), User: ms(30)}, {Off: 2, Kernel: ms(40), User: ms(40)}},
 		Events: []record.Event{{Mark: 0, Label: record.Empty}, {Mark: 1, Label: record.Done}},
 	})
 	got := summarize(t, f)[0].Whole.Stats
@@ -206,16 +206,16 @@ func TestGoodput(t *testing.T) {
 func TestCounts(t *testing.T) {
 	f := mustFold(t, Options{})
 	short := evenly(0, msec, msec, 3)
-	short.Asked = 4
+	short.RequestedTokens = 4
 	empty := evenly(0, msec, msec, 1)
-	empty.Out.N, empty.Asked = 0, 4
+	empty.Out.N, empty.RequestedTokens = 0, 4
 	events := evenly(0, msec, msec, 3)
-	events.Asked, events.Out.Source = 4, record.FromEvents
+	events.RequestedTokens, events.Out.Source = 4, record.FromEvents
 	both := evenly(0, msec, msec, 10)
 	both.Out.Local, both.In.Local = 12, 99
 	plain := evenly(0, msec, msec, 4)
 	plain.Marks[1].Kernel = record.Never
-	plain.Asked = 4
+	plain.RequestedTokens = 4
 	late := failed(evenly(0, msec, msec, 1), record.HTTPStatus, 503, "second")
 	late.Seq = 9
 	early := failed(evenly(0, msec, msec, 1), record.HTTPStatus, 503, "first")
@@ -256,7 +256,7 @@ func TestCounts(t *testing.T) {
 func TestOwnCount(t *testing.T) {
 	f := mustFold(t, Options{Local: true})
 	both, alone := evenly(0, msec, msec, 10), evenly(0, msec, msec, 10)
-	both.Out.Local, both.Asked = 7, 10
+	both.Out.Local, both.RequestedTokens = 7, 10
 	alone.Out.Local = -1
 	f.Add(both)
 	f.Add(alone)
@@ -270,7 +270,7 @@ func TestWordsAreNotHeldAgainstTheLengthAsked(t *testing.T) {
 	for words, want := range map[bool]int64{false: 1, true: 0} {
 		f := mustFold(t, Options{StandIn: words})
 		r := evenly(0, msec, msec, 3)
-		r.Asked, r.Out.Source = 4, record.FromTokenizer
+		r.RequestedTokens, r.Out.Source = 4, record.FromTokenizer
 		f.Add(r)
 		if got := summarize(t, f)[0].Counts.Short; got != want {
 			t.Errorf("words %v: %d short, want %d", words, got, want)
@@ -281,7 +281,7 @@ func TestWordsAreNotHeldAgainstTheLengthAsked(t *testing.T) {
 func TestRepeatedPrompts(t *testing.T) {
 	pool := stat.NewPool("", 1<<20)
 	a, b := mustFold(t, Options{Pool: pool}), mustFold(t, Options{Pool: pool})
-	for i, f := range []*Fold{a, a, b, b, b, a, a} {
+	for i, f := range []*Aggregator{a, a, b, b, b, a, a} {
 		r := evenly(0, msec, msec, 1)
 		r.Prompt = []uint64{7, 8, 8, 9, 9, 0, 0}[i]
 		f.Add(r)
@@ -330,7 +330,7 @@ func TestMergedFoldsEqualOne(t *testing.T) {
 	one := mustFold(t, opts)
 	opts.Pool = stat.NewPool(t.TempDir(), 0)
 	t.Cleanup(func() { opts.Pool.Close() })
-	many := []*Fold{mustFold(t, opts), mustFold(t, opts), mustFold(t, opts)}
+	many := []*Aggregator{mustFold(t, opts), mustFold(t, opts), mustFold(t, opts)}
 	for _, rec := range recs {
 		one.Add(rec)
 		many[r.IntN(3)].Add(rec)
@@ -357,7 +357,7 @@ func TestMergedFoldsEqualOne(t *testing.T) {
 	}
 }
 
-func compareWindows(t *testing.T, want, got *Window) {
+func compareWindows(t *testing.T, want, got *Stats) {
 	t.Helper()
 	if want.Totals != got.Totals {
 		t.Errorf("totals\n got %+v\nwant %+v", got.Totals, want.Totals)
@@ -371,7 +371,7 @@ func compareWindows(t *testing.T, want, got *Window) {
 }
 
 func TestAddAllocatesNothing(t *testing.T) {
-	f := mustFold(t, Options{Bounds: fixed(0, Unknown), SLOs: []SLO{{"inter_token_latency", msec}}, Live: new(Live)})
+	f := mustFold(t, Options{Bounds: fixed(0, Unknown), SLOs: []SLO{{"inter_token_latency", msec}}, Live: new(LiveStats)})
 	rec := evenly(0, 10*msec, 100, 20)
 	rec.Prompt = 1
 	for range 2000 {
@@ -393,7 +393,7 @@ func TestStrangeRecords(t *testing.T) {
 	f.Add(&record.Record{Events: []record.Event{{Mark: 5, Tokens: 1}}, Cached: -1})
 	f.Add(&record.Record{Stage: 2, Sent: 5, End: 3})
 	for i, st := range summarize(t, f) {
-		for _, w := range []*Window{&st.Whole, st.Steady} {
+		for _, w := range []*Stats{&st.Whole, st.Steady} {
 			if w == nil {
 				continue
 			}

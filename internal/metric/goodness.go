@@ -34,7 +34,7 @@ func (o *objective) metBy(r *Request) goodness {
 
 // ownBounds is how much less and more the truth of what an objective is compared with can be.
 func (d *Def) ownBounds() func(*Request) (below, above int64) {
-	if d.Own != nil {
+	if d.PerRequest != nil {
 		return d.OwnBounds
 	}
 	return d.Bounds

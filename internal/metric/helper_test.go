@@ -14,7 +14,7 @@ const msec = time.Millisecond
 type token struct {
 	at     time.Duration
 	tokens int
-	label  record.Label
+	label  record.EventKind
 	merged bool
 }
 
@@ -24,7 +24,7 @@ func streamed(sent time.Duration, events ...token) *record.Record {
 	n := 0
 	for i, e := range events {
 		if i == 0 || e.at != events[i-1].at {
-			rec.Marks = append(rec.Marks, record.Mark{Kernel: e.at, User: e.at + 10*time.Microsecond})
+			rec.Marks = append(rec.Marks, record.Read{Kernel: e.at, User: e.at + 10*time.Microsecond})
 		}
 		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: e.label, Tokens: e.tokens, Merged: e.merged})
 		if e.label.IsToken() && e.tokens > 0 {
@@ -51,7 +51,7 @@ func failed(rec *record.Record, class record.Class, status int, msg string) *rec
 	return rec
 }
 
-func mustFold(t testing.TB, opts Options) *Fold {
+func mustFold(t testing.TB, opts Options) *Aggregator {
 	t.Helper()
 	f, err := NewFold(opts)
 	if err != nil {
@@ -65,7 +65,7 @@ func mustFold(t testing.TB, opts Options) *Fold {
 	return f
 }
 
-func summarize(t testing.TB, f *Fold) []Stage {
+func summarize(t testing.TB, f *Aggregator) []StageStats {
 	t.Helper()
 	st, err := f.Summarize(stat.Linear)
 	if err != nil {

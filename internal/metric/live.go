@@ -10,9 +10,9 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// Live is what a view of a run under way shows, stage by stage. One goroutine's Fold writes
+// LiveStats is what a view of a run under way shows, stage by stage. One goroutine's Fold writes
 // it and any may read it; a reader merges those of all.
-type Live struct {
+type LiveStats struct {
 	stages atomic.Pointer[[]*LiveStage] // replaced as stages begin
 }
 
@@ -44,7 +44,7 @@ func (p *LivePart) Failures() map[record.Class]int64 {
 }
 
 // Stages are the stages that a request has ended of, and those before them.
-func (l *Live) Stages() []*LiveStage {
+func (l *LiveStats) Stages() []*LiveStage {
 	if list := l.stages.Load(); list != nil {
 		return *list
 	}
@@ -52,7 +52,7 @@ func (l *Live) Stages() []*LiveStage {
 }
 
 // Part is a part of a stage; an empty one where nothing of it has ended.
-func (l *Live) Part(stage int, phase record.Phase) *LivePart {
+func (l *LiveStats) Part(stage int, phase record.Phase) *LivePart {
 	if list := l.Stages(); stage >= 0 && stage < len(list) {
 		return &list[stage][phase]
 	}
@@ -61,7 +61,7 @@ func (l *Live) Part(stage int, phase record.Phase) *LivePart {
 
 // stage is the i-th stage, which may be the first request's of it. One goroutine at a time
 // may call it.
-func (l *Live) stage(i int) *LiveStage {
+func (l *LiveStats) stage(i int) *LiveStage {
 	if i >= len(l.Stages()) {
 		l.grow(i + 1)
 	}
@@ -69,7 +69,7 @@ func (l *Live) stage(i int) *LiveStage {
 }
 
 // grow makes room for n stages.
-func (l *Live) grow(n int) {
+func (l *LiveStats) grow(n int) {
 	more := make([]*LiveStage, n)
 	for k := copy(more, l.Stages()); k < n; k++ {
 		more[k] = new(LiveStage)
@@ -77,7 +77,7 @@ func (l *Live) grow(n int) {
 	l.stages.Store(&more)
 }
 
-func (l *Live) add(r *Request, good bool) {
+func (l *LiveStats) add(r *Request, good bool) {
 	p := &l.stage(r.Stage)[r.Phase]
 	if r.Failure != nil {
 		p.fail(r.Failure.Class, 1)
@@ -126,8 +126,8 @@ func (p *LivePart) fail(class record.Class, n int64) {
 
 // MergeLive puts together what several have counted. The first stages are those of begin,
 // where it has them already.
-func MergeLive(begin []*LiveStage, all []*Live) *Live {
-	sum, n := new(Live), len(begin)
+func MergeLive(begin []*LiveStage, all []*LiveStats) *LiveStats {
+	sum, n := new(LiveStats), len(begin)
 	read := make([][]*LiveStage, len(all)) // once: a stage may begin meanwhile, for which there would be no room
 	for i, l := range all {
 		read[i] = l.Stages()

@@ -9,7 +9,7 @@ import (
 
 // What has ended is counted by stage and phase.
 func TestLiveCountsTheStage(t *testing.T) {
-	live := new(Live)
+	live := new(LiveStats)
 	f := mustFold(t, Options{Bounds: fixed(0, Unknown), Live: live})
 	for _, step := range []struct {
 		stage            int
@@ -36,9 +36,9 @@ func TestLiveCountsTheStage(t *testing.T) {
 
 // What is good, failed and long is counted for each part, and merged from all writers.
 func TestLiveIsMerged(t *testing.T) {
-	var lives []*Live
+	var lives []*LiveStats
 	for range 2 {
-		live := new(Live)
+		live := new(LiveStats)
 		f := mustFold(t, Options{Bounds: fixed(0, Unknown), Live: live, SLOs: []SLO{{"time_to_first_token", 60 * msec}}})
 		for _, first := range []time.Duration{50, 100} {
 			rec := evenly(0, first*msec, 10*msec, 4)
@@ -69,7 +69,7 @@ func TestLiveIsMerged(t *testing.T) {
 // Stages may begin while others look.
 func TestLiveGrowsWhileItIsMerged(t *testing.T) {
 	for range 20 {
-		live, done := new(Live), make(chan struct{})
+		live, done := new(LiveStats), make(chan struct{})
 		go func() {
 			defer close(done)
 			for i := range 500 {
@@ -84,7 +84,7 @@ func TestLiveGrowsWhileItIsMerged(t *testing.T) {
 			default:
 			}
 			seen = 0
-			for _, s := range MergeLive(nil, []*Live{live}).Stages() {
+			for _, s := range MergeLive(nil, []*LiveStats{live}).Stages() {
 				seen += s[record.Measured].OK.Load()
 			}
 		}

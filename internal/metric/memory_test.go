@@ -15,7 +15,7 @@ func TestMemoryOfASoak(t *testing.T) {
 	pool := stat.NewPool(t.TempDir(), SampleMemory)
 	defer pool.Close()
 	opts := Options{Bounds: fixed(time.Second, Unknown), Pool: pool, SLOs: []SLO{{"time_to_first_token", 60 * msec}}}
-	folds := []*Fold{mustFold(t, opts), mustFold(t, opts)}
+	folds := []*Aggregator{mustFold(t, opts), mustFold(t, opts)}
 	before := alive()
 	r := rand.New(rand.NewPCG(1, 2))
 	rec := evenly(0, 50*msec, 10*msec, 4)

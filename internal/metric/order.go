@@ -108,8 +108,8 @@ func (o *order) places() *places {
 	return p
 }
 
-// of is the number of a part.
-func (p *places) of(part stat.Part) int {
+// number is the number of a part.
+func (p *places) number(part stat.Part) int {
 	if p.single != nil {
 		return p.index[part]
 	}

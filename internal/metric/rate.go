@@ -118,7 +118,7 @@ func opening(id, name, step, help string, of func(*record.Conn) time.Duration) D
 		ID: id, Name: name, Failed: true,
 		Formula: step + ", for requests that had to open a connection",
 		Help:    help,
-		One: func(r *Request) (int64, bool) {
+		Sample: func(r *Request) (int64, bool) {
 			d := of(&r.Conn)
 			return int64(d), d > 0
 		},
@@ -133,36 +133,36 @@ func client() []Def {
 			ID: "lag", Name: "Lag", Failed: true,
 			Formula: "Sent − Due",
 			Help:    "How late requests were sent, for any reason.",
-			One:     func(r *Request) (int64, bool) { return since(r.Due, r.Sent) },
+			Sample:  func(r *Request) (int64, bool) { return since(r.Due, r.Sent) },
 		}),
 		ms(Def{
 			ID: "slot_wait", Name: "Wait for a slot", Failed: true,
 			Formula: "Held, for arrivals that had to wait under the in-flight cap",
 			Help:    "The part of the lag caused by the load's in-flight cap.",
-			One:     func(r *Request) (int64, bool) { return int64(r.Held), r.Held > 0 },
+			Sample:  func(r *Request) (int64, bool) { return int64(r.Held), r.Held > 0 },
 		}),
 		ms(Def{
 			ID: "dispatch_delay", Name: "Client delay", Failed: true,
 			Formula: "max(0, Sent − Due − Held − time to open the connection); in closed loop without the first wave, which is due all at once",
 			Help:    "The part of the lag caused by this client. The verdict is based on it.",
-			One:     ownDelay,
+			Sample:  ownDelay,
 		}),
 		ms(Def{
 			ID: "write_time", Name: "Write time", Failed: true,
 			Formula: "Written − Sent, for requests of at most 64 kB that were sent once",
 			Help:    "How long after its timestamp a request reached the kernel: latencies from Sent are too long by at most this.",
-			One: func(r *Request) (int64, bool) {
+			Sample: func(r *Request) (int64, bool) {
 				v, ok := since(r.Sent, r.Written)
 				return max(v, 0), ok && r.Retries == 0 && r.Resent == 0 && r.Size <= fitsBuffer
 			},
 		}),
 		ms(Def{
 			ID: "read_delay", Name: "Read delay", Failed: true,
-			Formula: "for each read: when it returned to this program − when the kernel received its last segment",
-			Help:    "How late this client read. With kernel timestamps it is not part of any latency.",
-			Many:    func(r *Request) []int64 { return r.delays },
-			Tail:    (*Request).tailDelays,
-			Own:     meanDelay,
+			Formula:    "for each read: when it returned to this program − when the kernel received its last segment",
+			Help:       "How late this client read. With kernel timestamps it is not part of any latency.",
+			Many:       func(r *Request) []int64 { return r.delays },
+			Tail:       (*Request).tailDelays,
+			PerRequest: meanDelay,
 		}),
 		opening("resolve_time", "Resolve time", "time to resolve the host name", "Not part of any latency from Sent.",
 			func(c *record.Conn) time.Duration { return c.Resolve }),

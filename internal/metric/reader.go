@@ -65,8 +65,8 @@ func (r *Request) read(rec *record.Record, opts *Options, from time.Duration) {
 func (d *Def) Each(r *Request, each func(v int64)) {
 	switch {
 	case d.Rate != nil || r.Failure != nil && !d.Failed:
-	case d.One != nil:
-		if v, ok := d.One(r); ok {
+	case d.Sample != nil:
+		if v, ok := d.Sample(r); ok {
 			each(v)
 		}
 	default:

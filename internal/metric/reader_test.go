@@ -48,7 +48,7 @@ func TestNothingKept(t *testing.T) {
 	r := NewReader(Options{}).Read(rec)
 	for id, want := range map[string]float64{"time_to_first_token": 10, "inter_token_latency": 10, "longest_gap": 15, "time_per_output_token": 10} {
 		d, _ := ByID(id)
-		if got, ok := d.Of(r); !ok || got != want {
+		if got, ok := d.Value(r); !ok || got != want {
 			t.Errorf("%s: %v, %v, want %v", id, got, ok, want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestSingleRequests(t *testing.T) {
 			t.Errorf("%s: good %v, judged %v, steady %v, %d gaps", c.name, isGood, judged, r.Steady(), gaps)
 		}
 		d, _ := ByID("time_to_first_token")
-		if _, has := d.Of(q); has != (c.rec.Failure == nil) {
+		if _, has := d.Value(q); has != (c.rec.Failure == nil) {
 			t.Errorf("%s: has a time to first token: %v", c.name, has)
 		}
 	}

@@ -57,8 +57,8 @@ func (s *Series) reading() reading {
 	return reading{typical: typical, share: medianOf(slopes) / first}
 }
 
-// of is how long the first token of a request is expected to take, of that of a typical one.
-func (r reading) of(v *arrival) float64 {
+// expected is how long the first token of a request is expected to take, of that of a typical one.
+func (r reading) expected(v *arrival) float64 {
 	if r.share <= 0 || v.in == 0 {
 		return 1
 	}

@@ -48,7 +48,7 @@ func ordered(defs []Def) []int {
 }
 
 // place says to which part the samples of a request belong.
-func (f *Fold) place(s *stage, r *Request) {
+func (f *Aggregator) place(s *stageAggregate, r *Request) {
 	if r.Failure != nil && !endedHere(r.Failure) || s.order.same(int64(r.End)) {
 		return
 	}
@@ -62,7 +62,7 @@ func (f *Fold) place(s *stage, r *Request) {
 
 // Intervals fills the intervals of sampling of stage i into its summary, which Summarize has made.
 // It reads the samples once more.
-func (f *Fold) Intervals(i int, st *Stage) error {
+func (f *Aggregator) Intervals(i int, st *StageStats) error {
 	if i >= len(f.stages) || f.stages[i] == nil || f.stages[i].order.n == 0 {
 		return nil
 	}
@@ -82,9 +82,9 @@ type divided struct {
 }
 
 // sampling works out the intervals of one stage.
-func (f *Fold) sampling(s *stage, st *Stage) error {
+func (f *Aggregator) sampling(s *stageAggregate, st *StageStats) error {
 	places := s.order.places()
-	windows := [2]*Window{&st.Whole, st.Steady}
+	windows := [2]*Stats{&st.Whole, st.Steady}
 	all := map[string]*divided{}
 	var list []*divided
 	for _, i := range f.ordered {
@@ -102,7 +102,7 @@ func (f *Fold) sampling(s *stage, st *Stage) error {
 	}
 	each(list, func(d *divided) {
 		if d.twin == nil {
-			d.sets, d.err = stat.Divide([2][]float64{windows[0].bounds(d.def), windows[1].bounds(d.def)}, places.count, places.of, d.cols...)
+			d.sets, d.err = stat.Divide([2][]float64{windows[0].bounds(d.def), windows[1].bounds(d.def)}, places.count, places.number, d.cols...)
 		}
 	})
 	for _, d := range list {
@@ -143,7 +143,7 @@ func each(list []*divided, f func(*divided)) {
 }
 
 // bounds are the quantiles of a metric in the unit of its samples.
-func (w *Window) bounds(d *Def) []float64 {
+func (w *Stats) bounds(d *Def) []float64 {
 	if w == nil {
 		return nil
 	}
@@ -160,8 +160,8 @@ const rounded = 1e-3
 // view is one window of a stage, divided.
 type view struct {
 	places *places
-	whole  *Window
-	window *Window
+	whole  *Stats
+	window *Stats
 	set    int
 	all    map[string]*divided
 }

@@ -58,10 +58,10 @@ func (l loop) run(r *rand.Rand, n int) []*record.Record {
 }
 
 // sampled folds requests with so many folds and gives the stage with its intervals.
-func sampled(t testing.TB, list []*record.Record, folds int) Stage {
+func sampled(t testing.TB, list []*record.Record, folds int) StageStats {
 	t.Helper()
 	opts := Options{Bounds: fixed(0, list[len(list)-1].End), Closed: []bool{true}}
-	var all []*Fold
+	var all []*Aggregator
 	for range folds {
 		f, err := NewFold(opts)
 		if err != nil {

@@ -66,7 +66,7 @@ func (s *Series) expect() {
 	for _, part := range [][]arrival{s.warm, s.kept} {
 		for i := range part {
 			v := &part[i]
-			v.work, v.prompt = 1, reading.of(v)
+			v.work, v.prompt = 1, reading.expected(v)
 			if n := v.tokens; n > 0 && typical > 0 {
 				v.work = max(first*v.prompt+gap*float64(n-1), 1) / max(typical, 1)
 			}
@@ -92,7 +92,7 @@ func (s *Series) SettledAt(budget float64) (time.Duration, bool) {
 	if !slices.ContainsFunc(s.Trends(), func(t Trend) bool { return t.Found(budget) }) {
 		return 0, false
 	}
-	warmup, _, ok := s.Settles(budget)
+	warmup, _, ok := s.WarmupNeeded(budget)
 	return s.from + warmup, ok
 }
 
@@ -102,10 +102,10 @@ const settleSteps = 32
 // settledBlocks is how many blocks must be left to show that a series has settled.
 const settledBlocks = 4
 
-// Settles says how long a warm-up would have left a series without a trend that matters,
+// WarmupNeeded says how long a warm-up would have left a series without a trend that matters,
 // and how many requests it would have taken out: at most half of them. It is false where
 // nothing shows that.
-func (s *Series) Settles(budget float64) (warmup time.Duration, requests int64, ok bool) {
+func (s *Series) WarmupNeeded(budget float64) (warmup time.Duration, requests int64, ok bool) {
 	n := len(s.kept)
 	for step := 1; step <= settleSteps/2; step++ {
 		cut := step * n / settleSteps

@@ -7,10 +7,10 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Of is the value of one request in the metric's unit, where it has one: its sample, or what
+// Value is the value of one request in the metric's unit, where it has one: its sample, or what
 // an objective is compared with where its samples are pooled.
-func (d *Def) Of(r *Request) (float64, bool) {
-	of := d.own()
+func (d *Def) Value(r *Request) (float64, bool) {
+	of := d.perRequest()
 	if of == nil || r.Failure != nil && !d.Failed {
 		return 0, false
 	}

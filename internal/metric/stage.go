@@ -10,8 +10,8 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// stage accumulates one stage.
-type stage struct {
+// stageAggregate accumulates one stage.
+type stageAggregate struct {
 	pool   *stat.Pool
 	cols   []*stat.Column // by sampled metric
 	bounds []bounded      // of those
@@ -99,8 +99,8 @@ type FailureCount struct {
 	seq     int64 // of the example
 }
 
-func newStage(f *Fold) *stage {
-	s := &stage{pool: f.pool, even: f.pool.Column(), met: make([]int64, len(f.slos)), failures: map[failureKey]*FailureCount{}}
+func newStage(f *Aggregator) *stageAggregate {
+	s := &stageAggregate{pool: f.pool, even: f.pool.Column(), met: make([]int64, len(f.slos)), failures: map[failureKey]*FailureCount{}}
 	s.bounds = make([]bounded, len(f.defs))
 	for range f.defs {
 		s.cols = append(s.cols, f.pool.Column())
@@ -110,7 +110,7 @@ func newStage(f *Fold) *stage {
 	return s
 }
 
-func (s *stage) close() {
+func (s *stageAggregate) close() {
 	s.even.Close()
 	s.cut.close()
 	for i, c := range s.cols {
@@ -126,7 +126,7 @@ func (s *stage) close() {
 // requests were in flight there, and to that in which slots had something to do: a
 // connection that has to be opened is on the way too, and a stream that does not end holds
 // its slot for a while after it has said that it is done.
-func (s *stage) hold(rec *record.Record, from, to time.Duration) {
+func (s *stageAggregate) hold(rec *record.Record, from, to time.Duration) {
 	if from == Unknown || rec.Sent == record.Never {
 		return
 	}
@@ -134,7 +134,7 @@ func (s *stage) hold(rec *record.Record, from, to time.Duration) {
 		s.steadyHeld += in
 	}
 	c, free := &rec.Conn, rec.End
-	if rec.Unended {
+	if rec.Unterminated {
 		free += record.Grace
 	}
 	if in := min(free, to) - max(rec.Sent-c.Resolve-c.Connect-c.TLS, from); in > 0 {
@@ -221,7 +221,7 @@ func (t *Totals) merge(o *Totals) {
 }
 
 // count takes a measured request into the counts.
-func (s *stage) count(r *Request, standIn bool) {
+func (s *stageAggregate) count(r *Request, standIn bool) {
 	s.Reads += int64(len(r.Marks))
 	if r.Tail != nil {
 		s.Reads += r.Tail.Reads
@@ -240,7 +240,7 @@ func (s *stage) count(r *Request, standIn bool) {
 		s.fail(r)
 		return
 	}
-	if r.Unended {
+	if r.Unterminated {
 		s.Unended++
 	}
 	if r.Streamed && len(r.Record.Events) == 1 && r.Record.Events[0].Label == record.Whole {
@@ -259,7 +259,7 @@ func (s *stage) count(r *Request, standIn bool) {
 		s.standIn(r)
 	}
 	s.under(r, standIn)
-	s.finishes.note(r.Record)
+	s.finishes.observe(r.Record)
 	if r.In.Source == record.FromServer && r.Cached >= 0 {
 		own := r.In.N
 		if r.In.Local >= 0 {
@@ -277,12 +277,12 @@ func (s *stage) count(r *Request, standIn bool) {
 	switch {
 	case n == 0:
 		s.Empty++
-	case exact && n > 0 && n < r.Asked:
+	case exact && n > 0 && n < r.RequestedTokens:
 		s.Short++
 	}
 }
 
-func (s *stage) fail(r *Request) {
+func (s *stageAggregate) fail(r *Request) {
 	key := failureKey{r.Failure.Class, r.Failure.Status}
 	c := s.failures[key]
 	if c == nil {
@@ -296,7 +296,7 @@ func (s *stage) fail(r *Request) {
 }
 
 // merge moves what o holds into s.
-func (s *stage) merge(o *stage) error {
+func (s *stageAggregate) merge(o *stageAggregate) error {
 	if err := s.even.Merge(o.even); err != nil {
 		return err
 	}
@@ -377,7 +377,7 @@ func (c *Counts) merge(o *Counts) {
 }
 
 // failureList is the failures, the most frequent first.
-func (s *stage) failureList() []FailureCount {
+func (s *stageAggregate) failureList() []FailureCount {
 	var list []FailureCount
 	for _, c := range s.failures {
 		list = append(list, *c)

@@ -25,20 +25,20 @@ func Percentiles() []Percentile {
 	}
 }
 
-// Stage is what a Fold has to say of one stage.
-type Stage struct {
-	Whole      Window  // the requests of the measured phase
-	Steady     *Window // those that ended in the steady window; nil: there is none
-	All        All     // the requests of any phase
+// StageStats is what a Fold has to say of one stage.
+type StageStats struct {
+	Whole      Stats  // the requests of the measured phase
+	Steady     *Stats // those that ended in the steady window; nil: there is none
+	All        All    // the requests of any phase
 	Seen       int64
 	Warmup     int64
 	Counts     Counts
 	Finishes   Finishes // finish reasons that nobody knows
 	Objectives []Objective
 	Failures   []FailureCount
-	Targets    []Window      // the requests of the measured phase by target; nil: there is one
-	Models     []Window      // the same by model, in the order of Options.Models
-	Workers    []Window      // the same by worker, as far as they had any
+	Targets    []Stats       // the requests of the measured phase by target; nil: there is one
+	Models     []Stats       // the same by model, in the order of Options.Models
+	Workers    []Stats       // the same by worker, as far as they had any
 	Pace       Pace          // of the measured phase
 	Busy       time.Duration // in the steady window: time in flight or on the way there, summed over requests
 	Unfinished Unfinished    // measured requests that did not end
@@ -51,8 +51,8 @@ type Objective struct {
 	Met int64
 }
 
-// Window is the metrics of a window.
-type Window struct {
+// Stats is the metrics of a window.
+type Stats struct {
 	Totals Totals
 	Stats  map[string]Stat // by metric; those without a value are left out
 }
@@ -83,9 +83,9 @@ type Ends struct {
 
 // Summarize works out all metrics of all stages, with the given rule for quantiles.
 // A stage that had no request is an empty Stage.
-func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
+func (f *Aggregator) Summarize(rule stat.Rule) ([]StageStats, error) {
 	defs := Defs()
-	out := make([]Stage, len(f.stages))
+	out := make([]StageStats, len(f.stages))
 	var tasks []*task
 	for i, s := range f.stages {
 		if s == nil {
@@ -93,7 +93,7 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 		}
 		out[i] = f.summary(i, s, defs)
 		for k := range f.defs {
-			t := &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k]), bounds: &s.bounds[k], cut: s.cut.of(k)}
+			t := &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k]), bounds: &s.bounds[k], cut: s.cut.columns(k)}
 			t.twin = twinOf(t, tasks)
 			tasks = append(tasks, t)
 		}
@@ -127,9 +127,9 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 }
 
 // summary is all of a stage but its sampled metrics.
-func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
-	st := Stage{
-		Whole: Window{Totals: s.whole}, All: s.all, Seen: s.seen, Warmup: s.warmup,
+func (f *Aggregator) summary(i int, s *stageAggregate, defs []Def) StageStats {
+	st := StageStats{
+		Whole: Stats{Totals: s.whole}, All: s.all, Seen: s.seen, Warmup: s.warmup,
 		Counts: s.Counts, Finishes: s.finishes, Failures: s.failureList(), Pace: s.pace, Busy: s.steadyBusy,
 	}
 	if f.perTarget != nil {
@@ -156,7 +156,7 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 	if from >= to {
 		return st
 	}
-	st.Steady = &Window{Totals: s.steady}
+	st.Steady = &Stats{Totals: s.steady}
 	t := &st.Steady.Totals
 	t.Begin, t.End, t.Held = from, to, s.steadyHeld
 	st.Steady.rates(defs)
@@ -164,7 +164,7 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 }
 
 // taken are the columns that hold the samples of a metric, as they are taken to be; none is empty.
-func (s *stage) taken(k int, d *Def) []*stat.Column {
+func (s *stageAggregate) taken(k int, d *Def) []*stat.Column {
 	cols := s.columns(k, d)
 	if b := &s.bounds[k]; b.taken != nil {
 		cols = append(cols, b.taken)
@@ -173,7 +173,7 @@ func (s *stage) taken(k int, d *Def) []*stat.Column {
 }
 
 // columns are those of them that hold the samples which are as good as exact.
-func (s *stage) columns(k int, d *Def) []*stat.Column {
+func (s *stageAggregate) columns(k int, d *Def) []*stat.Column {
 	var cols []*stat.Column
 	if s.cols[k].Len() > 0 {
 		cols = append(cols, s.cols[k])
@@ -185,7 +185,7 @@ func (s *stage) columns(k int, d *Def) []*stat.Column {
 }
 
 // rates fills in the metrics that come from sums.
-func (w *Window) rates(defs []Def) {
+func (w *Stats) rates(defs []Def) {
 	w.Stats = make(map[string]Stat, len(defs))
 	for i := range defs {
 		d := &defs[i]
@@ -199,7 +199,7 @@ func (w *Window) rates(defs []Def) {
 }
 
 // set fills in a metric with samples.
-func (w *Window) set(d *Def, s stat.Summary) {
+func (w *Stats) set(d *Def, s stat.Summary) {
 	if s.N == 0 {
 		return
 	}
@@ -216,7 +216,7 @@ func (w *Window) set(d *Def, s stat.Summary) {
 }
 
 // set fills in a metric of a stage, with its ends.
-func (t *task) set(w *Window, set int) {
+func (t *task) set(w *Stats, set int) {
 	w.set(t.def, t.sums[set])
 	st, ok := w.Stats[t.def.ID]
 	if !ok || t.def.Bounds == nil && t.def.Ends == nil || t.bounds.unbounded {
@@ -250,8 +250,8 @@ func (t *task) end(s *stat.Summary, avg float64, moved func(float64) float64) *E
 
 // task is one metric of one stage to be summarized.
 type task struct {
-	stage  *Stage
-	window *Window // of a target; nil: those of the stage
+	stage  *StageStats
+	window *Stats // of a target; nil: those of the stage
 	def    *Def
 	cols   []*stat.Column
 	bounds *bounded       // of its samples; nil: of a target

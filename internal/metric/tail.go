@@ -26,7 +26,7 @@ func (r *Request) loadTail() {
 }
 
 // tailGaps are the gaps of the events that were not kept; nil: there are none.
-func (r *Request) tailGaps() *record.Spread {
+func (r *Request) tailGaps() *record.TailHistogram {
 	if r.Tail == nil || r.Failure != nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (r *Request) tailGaps() *record.Spread {
 }
 
 // tailTokens are the same between tokens.
-func (r *Request) tailTokens() *record.Spread {
+func (r *Request) tailTokens() *record.TailHistogram {
 	if r.tokensIn == 0 {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (r *Request) tailTokens() *record.Spread {
 }
 
 // tailDelays are the delays of the reads that were not kept.
-func (r *Request) tailDelays() *record.Spread {
+func (r *Request) tailDelays() *record.TailHistogram {
 	if r.Tail == nil {
 		return nil
 	}

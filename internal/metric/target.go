@@ -46,10 +46,10 @@ func pick(defs []Def, ids []string) []*Def {
 
 // modelOf is the place of a request's model among those that are told apart; -1: it is
 // none of them.
-func (f *Fold) modelOf(r *Request) int { return slices.Index(f.opts.Models, r.Model) }
+func (f *Aggregator) modelOf(r *Request) int { return slices.Index(f.opts.Models, r.Model) }
 
 // part adds a measured request to what its part has done; parts are n.
-func (f *Fold) part(list *parts, at, n int, defs []*Def, r *Request, good goodness) {
+func (f *Aggregator) part(list *parts, at, n int, defs []*Def, r *Request, good goodness) {
 	if at < 0 || at >= n {
 		return
 	}
@@ -71,7 +71,7 @@ func (f *Fold) part(list *parts, at, n int, defs []*Def, r *Request, good goodne
 		return
 	}
 	for i, d := range defs {
-		if v, ok := d.One(r); ok {
+		if v, ok := d.Sample(r); ok {
 			t.cols[i].Append(v, stat.First)
 		}
 	}
@@ -109,8 +109,8 @@ func (list *parts) merge(o parts) error {
 
 // windows are n parts of a stage without their samples. Their rates are over the window
 // of the stage, so that they add up.
-func (list parts) windows(s *stage, n int, defs []Def) []Window {
-	out := make([]Window, n)
+func (list parts) windows(s *stageAggregate, n int, defs []Def) []Stats {
+	out := make([]Stats, n)
 	for i := range out {
 		if i < len(list) {
 			out[i].Totals = list[i].totals
@@ -122,12 +122,12 @@ func (list parts) windows(s *stage, n int, defs []Def) []Window {
 }
 
 // tasks are the sampled metrics of parts, to be summarized.
-func (list parts) tasks(defs []*Def, windows []Window) []*task {
+func (list parts) tasks(defs []*Def, windows []Stats) []*task {
 	var tasks []*task
 	for i, t := range list {
 		for k, d := range defs {
 			if t.cols[k].Len() > 0 {
-				tasks = append(tasks, &task{window: &windows[i], def: d, cols: t.cols[k : k+1], cut: t.cut.of(k)})
+				tasks = append(tasks, &task{window: &windows[i], def: d, cols: t.cols[k : k+1], cut: t.cut.columns(k)})
 			}
 		}
 	}

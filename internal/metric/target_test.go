@@ -36,7 +36,7 @@ func TestTargets(t *testing.T) {
 	one := mustFold(t, opts)
 	opts.Pool = stat.NewPool(t.TempDir(), 0)
 	t.Cleanup(func() { opts.Pool.Close() })
-	many := []*Fold{mustFold(t, opts), mustFold(t, opts)}
+	many := []*Aggregator{mustFold(t, opts), mustFold(t, opts)}
 	for i, rec := range byTarget() {
 		one.Add(rec)
 		many[i/2%2].Add(rec)
@@ -106,7 +106,7 @@ func TestModels(t *testing.T) {
 	names := []string{"a", "b", "idle"}
 	opts := Options{Models: names, Pool: stat.NewPool(t.TempDir(), 0)}
 	t.Cleanup(func() { opts.Pool.Close() })
-	folds := []*Fold{mustFold(t, opts), mustFold(t, opts)}
+	folds := []*Aggregator{mustFold(t, opts), mustFold(t, opts)}
 	for i, rec := range byTarget() {
 		if rec.Model = "another"; rec.Target < 2 {
 			rec.Model = names[rec.Target]

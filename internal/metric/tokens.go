@@ -53,7 +53,7 @@ func (a *Around) merge(o Around) {
 }
 
 // compare takes the counts of a successful request's prompt (0) or answer (1).
-func (s *stage) compare(i int, t record.Tokens, standIn bool) {
+func (s *stageAggregate) compare(i int, t record.Tokens, standIn bool) {
 	if t.Claimed > 0 {
 		s.Claimed[i]++
 		s.MostClaim[i] = max(s.MostClaim[i], int64(t.Claimed))
@@ -82,7 +82,7 @@ func (s *stage) compare(i int, t record.Tokens, standIn bool) {
 
 // standIn takes the count of a stream that its server did not count, by a tokenizer that is
 // not the model's, beside its events.
-func (s *stage) standIn(r *Request) {
+func (s *stageAggregate) standIn(r *Request) {
 	if r.Out.Source == record.FromTokenizer && r.Out.Claimed == 0 && r.events > 0 {
 		s.StandIn.add(r.events, r.Out.N)
 	}
@@ -92,7 +92,7 @@ func (s *stage) standIn(r *Request) {
 // wide: now and then the text of a token is spread over events, and a text may read back
 // as more tokens than it was made of. Where the tokenizer finds about as many as the server,
 // somebody on the way has cut tokens up.
-func (s *stage) under(r *Request, standIn bool) {
+func (s *stageAggregate) under(r *Request, standIn bool) {
 	out := &r.Out
 	if out.Source != record.FromServer || out.Expected > 0 && 4*out.Expected <= 5*out.N {
 		return
@@ -100,7 +100,7 @@ func (s *stage) under(r *Request, standIn bool) {
 	shown := r.events
 	// A text that reads back as more tokens than it was made of is no evidence against a count of just
 	// what was asked for.
-	if !standIn && out.Local >= 0 && out.N != r.Asked {
+	if !standIn && out.Local >= 0 && out.N != r.RequestedTokens {
 		if shown = max(shown, out.Local); 4*out.Local <= 5*out.N {
 			return
 		}

@@ -22,10 +22,10 @@ func full() *Record {
 	return &Record{
 		Seq: 7, Stage: 1, Phase: Warmup, Slot: 3, Worker: 4, Target: 2, Prompt: 0xfedcba9876543210,
 		Session: "a \"b\"", Turn: 4, Ends: true, Model: "adapter", Call: "event \"1\"", Labels: [][2]string{{"b\"", "c\n"}, {"tenant", "a"}},
-		Due: 1000, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unended: true, Sparse: true, Retries: 2, LastTry: 1600,
+		Due: 1000, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unterminated: true, Sparse: true, Retries: 2, LastTry: 1600,
 		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},
 		Size: 9, RequestBody: []byte(`{"q":"ü"}`),
-		Marks: []Mark{
+		Marks: []Read{
 			{Off: 100, Kernel: 2000, User: 2100},
 			{Off: 350, Kernel: Never, User: 50_000, Blur: 7_000, Loose: true},
 			{Off: 351, Kernel: 98_000, User: 97_999},
@@ -41,7 +41,7 @@ func full() *Record {
 			{Mark: 2, Label: Done},
 		},
 		In: Tokens{N: 12, Source: FromServer, Local: 11, Claimed: 7, Expected: 13}, Out: Tokens{N: 4, Source: FromEvents, Local: 5, Claimed: 7, Expected: 6},
-		Asked: 16, Cached: 8, Finish: "length", Cut: 77, Tail: fullTail(),
+		RequestedTokens: 16, Cached: 8, Finish: "length", Cut: 77, Tail: fullTail(),
 		Failure: &Failure{Class: HTTPStatus, Status: 503, Message: "over\tload", At: 99_001},
 	}
 }
@@ -142,7 +142,7 @@ func TestBodyOnlyWhenAsked(t *testing.T) {
 func TestLineGolden(t *testing.T) {
 	plain := &Record{
 		Seq: 1, Due: 10, Ready: 10, Sent: 20, Written: 25, End: 10_000_300, Cached: -1,
-		Marks:  []Mark{{Off: 222, Kernel: 5_000_100, User: 5_000_200}, {Off: 444, Kernel: 10_000_100, User: 10_000_200}},
+		Marks:  []Read{{Off: 222, Kernel: 5_000_100, User: 5_000_200}, {Off: 444, Kernel: 10_000_100, User: 10_000_200}},
 		Status: 200, ContentType: "text/event-stream", Streamed: true,
 		Text:   []byte("Hello"),
 		Events: []Event{{Mark: 0, Label: Content, Text: 3, Tokens: 1}, {Mark: 1, Label: Content, Text: 2, Tokens: 1, Merged: true}, {Mark: 1, Label: Done}},
@@ -225,7 +225,7 @@ func stream(events int) *Record {
 	at := 50 * time.Millisecond
 	for i := range events {
 		at += 10*time.Millisecond + time.Duration(i*7919%400_000)
-		rec.Marks = append(rec.Marks, Mark{Off: 222 * (i + 1), Kernel: at, User: at + time.Duration(5000+i*31%3000)})
+		rec.Marks = append(rec.Marks, Read{Off: 222 * (i + 1), Kernel: at, User: at + time.Duration(5000+i*31%3000)})
 		rec.Events = append(rec.Events, Event{Mark: i, Label: Content, Text: 5, Tokens: 1})
 		rec.Text = append(rec.Text, " word"...)
 	}

@@ -83,17 +83,17 @@ func (d *lineDecoder) labels(rec *Record) {
 			d.scan.Fail("letters of event labels")
 			return
 		}
-		if d.event(rec, i).Label = Label(label); d.scan.Err() != nil {
+		if d.event(rec, i).Label = EventKind(label); d.scan.Err() != nil {
 			return
 		}
 	}
 }
 
 // mark returns the i-th mark, made if it is the next one.
-func (d *lineDecoder) mark(rec *Record, i int) *Mark {
+func (d *lineDecoder) mark(rec *Record, i int) *Read {
 	if i == len(rec.Marks) {
 		d.bound(rec)
-		rec.Marks = append(rec.Marks, Mark{})
+		rec.Marks = append(rec.Marks, Read{})
 	}
 	return &rec.Marks[i]
 }

@@ -134,7 +134,7 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 	case "retry_after":
 		rec.RetryAfter = repeated(&d.repeats[ofRetryAfter], d.word())
 	case "unterminated":
-		rec.Unended = s.Bool()
+		rec.Unterminated = s.Bool()
 	case "first_last_only":
 		rec.Sparse = s.Bool()
 	case "streamed":
@@ -144,7 +144,7 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 	case "out":
 		d.tokens(&rec.Out)
 	case "requested_tokens":
-		rec.Asked = int(s.Int())
+		rec.RequestedTokens = int(s.Int())
 	case "cached":
 		rec.Cached = int(s.Int())
 	case "finish":

@@ -64,14 +64,14 @@ func (d *digester) before(frame []byte) []byte {
 	return whole
 }
 
-// Digest is what travels in front of a frame.
-type Digest struct {
+// FrameSummary is what travels in front of a frame.
+type FrameSummary struct {
 	Latest  time.Duration // end of a request in it; 0: it has none
 	entries []byte
 }
 
 // SplitDigest takes a frame and its digest apart.
-func SplitDigest(b []byte) (d Digest, frame []byte, err error) {
+func SplitDigest(b []byte) (d FrameSummary, frame []byte, err error) {
 	if len(b) < digestHeader || binary.LittleEndian.Uint32(b) != digestMagic {
 		return d, b, errors.New("a frame of records comes without its digest")
 	}
@@ -79,7 +79,7 @@ func SplitDigest(b []byte) (d Digest, frame []byte, err error) {
 	if end < digestHeader || end > int64(len(b)) {
 		return d, b, fmt.Errorf("the digest of a frame has %d bytes, and there are %d", end, len(b))
 	}
-	return Digest{Latest: time.Duration(binary.LittleEndian.Uint64(b[8:])), entries: b[digestHeader:end]}, b[end:], nil
+	return FrameSummary{Latest: time.Duration(binary.LittleEndian.Uint64(b[8:])), entries: b[digestHeader:end]}, b[end:], nil
 }
 
 // DigestReader reads the digests of one file, one after the other.
@@ -89,7 +89,7 @@ type DigestReader struct {
 }
 
 // Read hands the lines of a digest to f, which changes nothing in them.
-func (r *DigestReader) Read(d Digest, f func(Line) error) error {
+func (r *DigestReader) Read(d FrameSummary, f func(Line) error) error {
 	r.request = Record{Marks: r.request.Marks, Events: r.request.Events}
 	for rest := d.entries; len(rest) > 0; {
 		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {

@@ -195,7 +195,7 @@ func FuzzDigest(f *testing.F) {
 }
 
 // read is what a reader is given of a digest.
-func (d *digester) read(t testing.TB) Digest {
+func (d *digester) read(t testing.TB) FrameSummary {
 	t.Helper()
 	out, _, err := SplitDigest(d.before(nil))
 	if err != nil {

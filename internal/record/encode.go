@@ -77,7 +77,7 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	if rec.Streamed {
 		dst = append(dst, `,"streamed":true`...)
 	}
-	if rec.Unended {
+	if rec.Unterminated {
 		dst = append(dst, `,"unterminated":true`...)
 	}
 	if rec.Sparse {
@@ -87,7 +87,7 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	dst = appendTail(dst, rec.Tail)
 	dst = appendTokens(dst, `,"in":`, rec.In)
 	dst = appendTokens(dst, `,"out":`, rec.Out)
-	dst = appendField(dst, `,"requested_tokens":`, int64(rec.Asked), 0)
+	dst = appendField(dst, `,"requested_tokens":`, int64(rec.RequestedTokens), 0)
 	dst = appendField(dst, `,"cached":`, int64(rec.Cached), -1)
 	dst = appendText(dst, `,"finish":`, rec.Finish)
 	dst = appendBytes(dst, `,"text`, rec.Text)
@@ -208,7 +208,7 @@ func appendMarks(dst []byte, rec *Record) []byte {
 	return dst
 }
 
-func appendBlur(dst []byte, marks []Mark) []byte {
+func appendBlur(dst []byte, marks []Read) []byte {
 	dst = append(dst, `,"read_blur":[`...)
 	for i := range marks {
 		dst = appendInt(dst, marks[i].signedBlur())
@@ -218,7 +218,7 @@ func appendBlur(dst []byte, marks []Mark) []byte {
 }
 
 // signedBlur is Blur, negative where the read is loose.
-func (m *Mark) signedBlur() int64 {
+func (m *Read) signedBlur() int64 {
 	if m.Loose {
 		return -int64(m.Blur)
 	}
@@ -226,7 +226,7 @@ func (m *Mark) signedBlur() int64 {
 }
 
 // setBlur is the reverse of signedBlur.
-func (m *Mark) setBlur(v int64) {
+func (m *Read) setBlur(v int64) {
 	m.Blur, m.Loose = time.Duration(v), false
 	if v < 0 {
 		m.Blur, m.Loose = time.Duration(max(-v, 0)), true
@@ -284,7 +284,7 @@ func appendEvents(dst []byte, events []Event) []byte {
 }
 
 // usual is the number of tokens of an event that is not worth writing down.
-func usual(l Label) int {
+func usual(l EventKind) int {
 	if l.IsToken() {
 		return 1
 	}

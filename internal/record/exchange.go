@@ -7,8 +7,8 @@ type Exchange struct {
 
 	// Flight is told how far it has come, for those who look from outside; nil: nobody
 	// does.
-	Flight *Flight
-	flight *Flight // for the next time; nil: there was none yet
+	Flight *InFlight
+	flight *InFlight // for the next time; nil: there was none yet
 	// Watch is told of every read, with the body up to there; nil: nobody is. It is called
 	// while the connection is locked and must not wait for anything.
 	Watch func(body []byte)
@@ -19,7 +19,7 @@ type Exchange struct {
 
 	// Keeper is asked once more than Room is held; nil: there is no bound. Whole is how many
 	// bytes of Body are known to be whole events of a permitted length.
-	Keeper Keeper
+	Keeper SizeLimiter
 	Room   int
 	Whole  int
 
@@ -46,8 +46,8 @@ func (x *Exchange) Reset() {
 // Barred reports whether the request may not go any more.
 func (x *Exchange) Barred() bool { return x.MaySend != nil && !x.MaySend() }
 
-// Keeper sees to it that a record does not grow without bound while its answer comes.
-type Keeper interface {
+// SizeLimiter sees to it that a record does not grow without bound while its answer comes.
+type SizeLimiter interface {
 	// Keep is called after a read that leaves more in a record than it has room for. An
 	// error ends the request.
 	Keep(x *Exchange) error

@@ -12,25 +12,25 @@ type Class string
 
 // The classes of failure, in the order in which a request can meet them.
 const (
-	OwnFault      Class = "client"       // this machine had no file descriptor, port or memory left for it
-	ResolveFailed Class = "resolve"      // the host name has no address
-	ConnectFailed Class = "connect"      // no connection was made
-	TLSFailed     Class = "tls"          // the handshake or the certificate failed
-	NoFirstByte   Class = "first_byte"   // time-out before the first byte of the answer
-	Stalled       Class = "stall"        // time-out between two bytes of the answer
-	TimedOut      Class = "timeout"      // time-out of the whole request
-	Dropped       Class = "dropped"      // the server closed the connection without a byte of an answer
-	Reset         Class = "reset"        // the connection broke while the request or answer was under way
-	Truncated     Class = "truncated"    // the answer ended before its own framing said so
-	HTTPStatus    Class = "http_status"  // an answer with a status other than 2xx
-	GRPCStatus    Class = "grpc_status"  // a gRPC status other than OK
-	StreamError   Class = "stream_error" // an error object inside a 2xx stream
-	Aborted       Class = "aborted"      // a 2xx answer whose finish reason says that the server gave up on it
-	BadBody       Class = "bad_body"     // an answer that is not what the protocol says
-	TooLarge      Class = "too_large"    // an answer, an event or headers beyond a limit of the plan
-	Cancelled     Class = "cancelled"    // stopped by the user before its end
-	CutOff        Class = "cut_off"      // in flight when the drain timeout was exceeded
-	WorkerLost    Class = "worker_lost"  // its worker ended, or was cut off, before the answer was recorded
+	ClientResource Class = "client"       // this machine had no file descriptor, port or memory left for it
+	ResolveFailed  Class = "resolve"      // the host name has no address
+	ConnectFailed  Class = "connect"      // no connection was made
+	TLSFailed      Class = "tls"          // the handshake or the certificate failed
+	NoFirstByte    Class = "first_byte"   // time-out before the first byte of the answer
+	Stalled        Class = "stall"        // time-out between two bytes of the answer
+	TimedOut       Class = "timeout"      // time-out of the whole request
+	Dropped        Class = "dropped"      // the server closed the connection without a byte of an answer
+	Reset          Class = "reset"        // the connection broke while the request or answer was under way
+	Truncated      Class = "truncated"    // the answer ended before its own framing said so
+	HTTPStatus     Class = "http_status"  // an answer with a status other than 2xx
+	GRPCStatus     Class = "grpc_status"  // a gRPC status other than OK
+	StreamError    Class = "stream_error" // an error object inside a 2xx stream
+	Aborted        Class = "aborted"      // a 2xx answer whose finish reason says that the server gave up on it
+	BadBody        Class = "bad_body"     // an answer that is not what the protocol says
+	TooLarge       Class = "too_large"    // an answer, an event or headers beyond a limit of the plan
+	Cancelled      Class = "cancelled"    // stopped by the user before its end
+	CutOff         Class = "cut_off"      // in flight when the drain timeout was exceeded
+	WorkerLost     Class = "worker_lost"  // its worker ended, or was cut off, before the answer was recorded
 )
 
 // StillUnderway is how the message of a failure begins that a reader makes of a request whose
@@ -68,7 +68,7 @@ func (f *Failure) Exception() string {
 		return "TimeoutError"
 	case ResolveFailed:
 		return "ClientConnectorDNSError"
-	case ConnectFailed, OwnFault:
+	case ConnectFailed, ClientResource:
 		return "ClientConnectorError"
 	case TLSFailed:
 		return "ClientConnectorSSLError"

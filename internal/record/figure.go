@@ -48,11 +48,11 @@ type Figure struct {
 	Max    *float64 `json:"max,omitempty"`
 	// Within says between which values the quantiles of a histogram lie, which is all that one
 	// says of them; nil: it is none, or somebody else has interpolated them.
-	Within *Within `json:"within,omitempty"`
+	Within *QuantileBounds `json:"within,omitempty"`
 }
 
-// Within are the buckets that the quantiles of a histogram lie in.
-type Within struct {
+// QuantileBounds are the buckets that the quantiles of a histogram lie in.
+type QuantileBounds struct {
 	Median Bucket `json:"median"`
 	P90    Bucket `json:"p90"`
 	P99    Bucket `json:"p99"`

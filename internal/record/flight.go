@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Flight is what others may see of a request while it is under way. The slot that
+// InFlight is what others may see of a request while it is under way. The slot that
 // carries the request out and the reader of its answer write to it; all its methods do
 // nothing on a nil Flight.
-type Flight struct {
+type InFlight struct {
 	target atomic.Int64
 	sent   atomic.Int64 // when it went; Never: not yet
 	reads  atomic.Int64
@@ -21,25 +21,25 @@ type Flight struct {
 	told       bool   // its begun line was written
 	toldSent   int64  // as last written
 	toldReads  int64
-	prev, next *Flight
+	prev, next *InFlight
 }
 
 // To notes which target the request goes to.
-func (f *Flight) To(target int) {
+func (f *InFlight) To(target int) {
 	if f != nil {
 		f.target.Store(int64(target))
 	}
 }
 
-// Went notes that the request is being sent. The first time stands.
-func (f *Flight) Went(at time.Duration) {
+// SetSent notes that the request is being sent. The first time stands.
+func (f *InFlight) SetSent(at time.Duration) {
 	if f != nil && f.sent.Load() == int64(Never) {
 		f.sent.Store(int64(at))
 	}
 }
 
 // Read notes a read of the answer, which has so many reads and bytes by then.
-func (f *Flight) Read(reads, bytes int, at time.Duration) {
+func (f *InFlight) Read(reads, bytes int, at time.Duration) {
 	if f == nil {
 		return
 	}
@@ -52,7 +52,7 @@ func (f *Flight) Read(reads, bytes int, at time.Duration) {
 }
 
 // begin makes the flight that of a request.
-func (f *Flight) begin(rec *Exchange) {
+func (f *InFlight) begin(rec *Exchange) {
 	f.target.Store(int64(rec.Target))
 	f.sent.Store(int64(Never))
 	f.first.Store(int64(Never))
@@ -65,7 +65,7 @@ func (f *Flight) begin(rec *Exchange) {
 	k.Session, k.Turn, k.Model, k.Call, k.Labels = rec.Session, rec.Turn, rec.Model, rec.Call, rec.Labels
 	k.Due, k.Ready, k.Held = rec.Due, rec.Ready, rec.Held
 	k.Sent, k.Written, k.End = Never, Never, Never
-	k.In, k.Out, k.Asked, k.Cached = rec.In, Tokens{Local: -1}, rec.Asked, -1
+	k.In, k.Out, k.RequestedTokens, k.Cached = rec.In, Tokens{Local: -1}, rec.RequestedTokens, -1
 	rec.Flight = f
 }
 
@@ -76,10 +76,10 @@ func (f *Flight) begin(rec *Exchange) {
 // Beginning takes a lock that nobody holds for longer than a few stores: it is on the
 // way of a request that is due. End and Append are called by one goroutine at a time.
 type Flights struct {
-	list Flight // ring of those that were written before
+	list InFlight // ring of those that were written before
 
 	linking sync.Mutex
-	fresh   Flight // ring of those begun since
+	fresh   InFlight // ring of those begun since
 
 	line underway
 }
@@ -87,7 +87,7 @@ type Flights struct {
 // Begin takes in a request that is about to be sent.
 func (fs *Flights) Begin(rec *Exchange) {
 	if rec.flight == nil {
-		rec.flight = new(Flight)
+		rec.flight = new(InFlight)
 	}
 	f := rec.flight
 	f.begin(rec)
@@ -99,7 +99,7 @@ func (fs *Flights) Begin(rec *Exchange) {
 }
 
 // End takes a request out whose record is written next; nil is none.
-func (fs *Flights) End(f *Flight) {
+func (fs *Flights) End(f *InFlight) {
 	if f == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (fs *Flights) End(f *Flight) {
 }
 
 // ring makes an empty ring of one that was not used yet.
-func ring(f *Flight) {
+func ring(f *InFlight) {
 	if f.next == nil {
 		f.prev, f.next = f, f
 	}

@@ -13,7 +13,7 @@ import (
 // under is a request as the engine begins it.
 func under(seq int64) *Exchange {
 	return &Exchange{Record: Record{
-		Seq: seq, Stage: 1, Phase: Warmup, Slot: int(seq), Prompt: 77, Session: "s", Turn: 2, Asked: 9,
+		Seq: seq, Stage: 1, Phase: Warmup, Slot: int(seq), Prompt: 77, Session: "s", Turn: 2, RequestedTokens: 9,
 		Due: 100, Ready: 200, Held: 3, Sent: Never, Written: Never, In: Tokens{N: 5, Source: FromTokenizer, Local: 5}, Cached: -1,
 	}}
 }
@@ -63,10 +63,10 @@ func TestFlights(t *testing.T) {
 		fs.Begin(rec)
 	}
 	streams.Flight.To(4)
-	streams.Flight.Went(300)
-	streams.Flight.Went(900) // again: the first time stands
+	streams.Flight.SetSent(300)
+	streams.Flight.SetSent(900) // again: the first time stands
 	streams.Flight.Read(1, 10, 400)
-	waits.Flight.Went(310)
+	waits.Flight.SetSent(310)
 	write(1000)
 	streams.Flight.Read(2, 30, 1100)
 	streams.Flight.Read(3, 45, 1200)
@@ -107,7 +107,7 @@ func TestFlights(t *testing.T) {
 			t.Errorf("request %d: %+v, failure %+v; want %+v", i+1, rec, rec.Failure, want)
 			continue
 		}
-		if rec.Stage != 1 || rec.Phase != Warmup || rec.Prompt != 77 || rec.Session != "s" || rec.Turn != 2 || rec.Due != 100 || rec.Ready != 200 || rec.Held != 3 || rec.In.N != 5 || rec.Asked != 9 {
+		if rec.Stage != 1 || rec.Phase != Warmup || rec.Prompt != 77 || rec.Session != "s" || rec.Turn != 2 || rec.Due != 100 || rec.Ready != 200 || rec.Held != 3 || rec.In.N != 5 || rec.RequestedTokens != 9 {
 			t.Errorf("request %d is not who it was: %+v", want.seq, rec)
 		}
 	}
@@ -129,7 +129,7 @@ func TestFlightsCutAnywhere(t *testing.T) {
 	for i := range 24 {
 		rec := under(int64(i))
 		fs.Begin(rec)
-		rec.Flight.Went(time.Duration(i))
+		rec.Flight.SetSent(time.Duration(i))
 		rec.Flight.Read(1, 1, time.Duration(i))
 		if open = append(open, rec); i%3 == 2 {
 			first := open[0]
@@ -175,7 +175,7 @@ func TestFlightsAtOnce(t *testing.T) {
 			for i := range 100 {
 				rec := under(int64(g*1000 + i))
 				fs.Begin(rec)
-				rec.Flight.Went(1)
+				rec.Flight.SetSent(1)
 				rec.Flight.Read(1, 5, 2)
 				rec.Flight.Read(2, 9, 3)
 				writing.Lock()

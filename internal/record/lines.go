@@ -70,8 +70,8 @@ type Host struct {
 	GOMAXPROCS int    `json:"gomaxprocs"`
 }
 
-// StageMark says how a stage went: written when it has ended.
-type StageMark struct {
+// StageSummary says how a stage went: written when it has ended.
+type StageSummary struct {
 	Worker int           `json:"worker,omitempty"` // whose share of the stage it is about, from 1; 0: all of it
 	Stage  int           `json:"stage"`
 	Begin  time.Duration `json:"begin"` // its first request could go
@@ -83,16 +83,16 @@ type StageMark struct {
 	Scheduled  int64         `json:"scheduled"`      // arrivals that fell due while the stage was sending; 0 in closed loop
 	Waited     int64         `json:"waited"`         // arrivals that had to wait for a slot
 	Unsent     int64         `json:"unsent"`         // arrivals that fell due and were never sent
-	Gone       []Gone        `json:"gone,omitempty"` // workers that sent no more before it ended
+	Gone       []LostWorker  `json:"gone,omitempty"` // workers that sent no more before it ended
 	Reason     StopReason    `json:"reason"`         // why it stopped sending
-	// Heeded counts how often a slot of a closed loop waited because the server asked for it
+	// RetryAfterWaits counts how often a slot of a closed loop waited because the server asked for it
 	// (Retry-After), HeededFor how long the slots did so together.
-	Heeded    int64         `json:"retry_after_waits,omitempty"`
-	HeededFor time.Duration `json:"retry_after_wait,omitempty"`
+	RetryAfterWaits int64         `json:"retry_after_waits,omitempty"`
+	HeededFor       time.Duration `json:"retry_after_wait,omitempty"`
 }
 
-// Gone is a worker that did not send its share of a stage to the end.
-type Gone struct {
+// LostWorker is a worker that did not send its share of a stage to the end.
+type LostWorker struct {
 	Worker int           `json:"worker"`            // from 1
 	At     time.Duration `json:"at"`                // it was last heard, or sends nothing since
 	Told   bool          `json:"stopped,omitempty"` // it has shipped all its records: it was told to stop, unless it was cut off
@@ -100,7 +100,7 @@ type Gone struct {
 }
 
 // Join makes it the mark of two shares of a stage: from the first that began to the last that ended.
-func (m *StageMark) Join(o StageMark) {
+func (m *StageSummary) Join(o StageSummary) {
 	if m.Reason == "" || o.Early() {
 		m.Reason = o.Reason
 	}
@@ -108,12 +108,12 @@ func (m *StageMark) Join(o StageMark) {
 	m.StartDelay = max(m.StartDelay, o.StartDelay)
 	m.SendEnd, m.DrainEnd = max(m.SendEnd, o.SendEnd), max(m.DrainEnd, o.DrainEnd)
 	m.Scheduled, m.Waited, m.Unsent = m.Scheduled+o.Scheduled, m.Waited+o.Waited, m.Unsent+o.Unsent
-	m.Heeded, m.HeededFor = m.Heeded+o.Heeded, m.HeededFor+o.HeededFor
+	m.RetryAfterWaits, m.HeededFor = m.RetryAfterWaits+o.RetryAfterWaits, m.HeededFor+o.HeededFor
 	m.Gone = append(m.Gone, o.Gone...)
 }
 
 // Early reports whether the stage was ended before its time.
-func (m *StageMark) Early() bool { return m.Reason.Early() }
+func (m *StageSummary) Early() bool { return m.Reason.Early() }
 
 // Health is a sample of the client's own condition, taken every second: totals
 // since the start of the run.

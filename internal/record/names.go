@@ -4,7 +4,7 @@ package record
 const labelLetters = "crtnoeufdk!w?p"
 
 // String is the label in words.
-func (l Label) String() string {
+func (l EventKind) String() string {
 	names := [...]string{"content", "reasoning", "tool_call", "refusal", "role", "empty", "usage",
 		"finish", "done", "comment", "error", "whole", "unknown", "echo"}
 	if int(l) < len(names) {

@@ -33,7 +33,7 @@ func pack(b []byte, rec, last *Record) (packed []byte, alike bool) {
 	if rec.Failure != nil {
 		has |= packedFailure
 	}
-	if slices.ContainsFunc(rec.Marks, func(m Mark) bool { return m.Blur != 0 }) {
+	if slices.ContainsFunc(rec.Marks, func(m Read) bool { return m.Blur != 0 }) {
 		has |= packedBlur
 	}
 	b = append(b, has)
@@ -48,7 +48,7 @@ func pack(b []byte, rec, last *Record) (packed []byte, alike bool) {
 	b = binary.AppendVarint(b, int64(rec.End-rec.Written))
 	b = binary.AppendVarint(b, int64(rec.Slot))
 	b = binary.AppendVarint(b, int64(rec.Size))
-	b = binary.AppendVarint(b, int64(rec.Asked))
+	b = binary.AppendVarint(b, int64(rec.RequestedTokens))
 	b = binary.AppendVarint(b, int64(rec.In.N))
 	b = binary.AppendVarint(b, int64(rec.In.Local))
 	b = binary.AppendVarint(b, int64(rec.Out.N))
@@ -83,7 +83,7 @@ func (r *Record) like(o *Record) bool {
 		r.Session == o.Session && r.Turn == o.Turn && r.Ends == o.Ends && r.Model == o.Model && r.Call == o.Call &&
 		r.Held == o.Held && r.Resent == o.Resent && r.Retries == o.Retries && r.LastTry == o.LastTry &&
 		r.Conn == o.Conn && r.Status == o.Status && r.ContentType == o.ContentType && r.RetryAfter == o.RetryAfter &&
-		r.Streamed == o.Streamed && r.Unended == o.Unended && r.Sparse == o.Sparse && r.Cut == o.Cut &&
+		r.Streamed == o.Streamed && r.Unterminated == o.Unterminated && r.Sparse == o.Sparse && r.Cut == o.Cut &&
 		r.In.Source == o.In.Source && r.In.Claimed == o.In.Claimed && r.In.Expected == o.In.Expected && r.Out.Source == o.Out.Source && r.Out.Local == o.Out.Local &&
 		r.Out.Claimed == o.Out.Claimed && r.Out.Expected == o.Out.Expected && r.Cached == o.Cached && r.Finish == o.Finish
 }
@@ -91,7 +91,7 @@ func (r *Record) like(o *Record) bool {
 // packKind appends the fields that most requests have like the one before.
 func packKind(b []byte, rec *Record) []byte {
 	var bits byte
-	for i, f := range [...]bool{rec.Ends, rec.Conn.Reused, rec.Streamed, rec.Unended, rec.Sparse} {
+	for i, f := range [...]bool{rec.Ends, rec.Conn.Reused, rec.Streamed, rec.Unterminated, rec.Sparse} {
 		if f {
 			bits |= 1 << i
 		}
@@ -113,7 +113,7 @@ func packKind(b []byte, rec *Record) []byte {
 // packLists appends reads and events. The last read ends the answer as a rule.
 func packLists(b []byte, rec *Record) []byte {
 	b = binary.AppendVarint(b, int64(len(rec.Marks)))
-	last := Mark{Kernel: rec.End}
+	last := Read{Kernel: rec.End}
 	for i := range rec.Marks {
 		m := &rec.Marks[i]
 		b = binary.AppendVarint(b, int64(m.Off-last.Off))
@@ -157,7 +157,7 @@ func (d *lineDecoder) unpack(b []byte, rec *Record) error {
 	rec.End = rec.Written + u.time()
 	rec.Slot = int(u.int())
 	rec.Size = int(u.int())
-	rec.Asked = int(u.int())
+	rec.RequestedTokens = int(u.int())
 	rec.In.N = int(u.int())
 	rec.In.Local = int(u.int())
 	rec.Out.N = int(u.int())
@@ -215,7 +215,7 @@ func (u *unpacker) fail() { u.b, u.failed = nil, true }
 // kind reads what packKind has written.
 func (u *unpacker) kind(rec *Record) {
 	bits := u.byte()
-	for i, f := range [...]*bool{&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unended, &rec.Sparse} {
+	for i, f := range [...]*bool{&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unterminated, &rec.Sparse} {
 		*f = bits>>i&1 == 1
 	}
 	rec.Stage, rec.Phase, rec.Target, rec.Worker, rec.Turn = int(u.int()), Phase(u.int()), int(u.int()), int(u.int()), int(u.int())
@@ -233,7 +233,7 @@ func (u *unpacker) kind(rec *Record) {
 // lists reads what packLists has written.
 func (u *unpacker) lists(rec *Record) {
 	rec.Marks, rec.Events = rec.Marks[:0], rec.Events[:0]
-	last := Mark{Kernel: rec.End}
+	last := Read{Kernel: rec.End}
 	for range u.length() {
 		last.Off += int(u.int())
 		last.Kernel += u.time()
@@ -248,7 +248,7 @@ func (u *unpacker) lists(rec *Record) {
 			u.fail()
 			return
 		}
-		rec.Events = append(rec.Events, Event{Mark: read, Label: Label(label >> 1), Text: text, Tokens: tokens, Merged: label&1 == 1})
+		rec.Events = append(rec.Events, Event{Mark: read, Label: EventKind(label >> 1), Text: text, Tokens: tokens, Merged: label&1 == 1})
 	}
 }
 

@@ -28,13 +28,13 @@ const zstdMagic = "\x28\xb5\x2f\xfd"
 type Line struct {
 	Header  *Header
 	Request *Record // valid until the next call of Next
-	Stage   *StageMark
+	Stage   *StageSummary
 	Health  *Health
 	Edge    *Edge
 	Probe   *Probe
 	Figures *Figures
 	Power   *Power
-	Session *SessionMark
+	Session *SessionSummary
 	Workers *Workers
 }
 
@@ -207,7 +207,7 @@ func (r *parser) parse(text []byte) (Line, error) {
 		if err := json.Unmarshal(text, u); err != nil {
 			return Line{}, err
 		}
-		return Line{}, r.open.tell(u)
+		return Line{}, r.open.restore(u)
 	case kindHeader:
 		h := new(Header)
 		err := json.Unmarshal(text, h)
@@ -224,7 +224,7 @@ func (r *parser) parse(text []byte) (Line, error) {
 	var into any
 	switch kind {
 	case kindStage:
-		line.Stage = new(StageMark)
+		line.Stage = new(StageSummary)
 		into = line.Stage
 	case kindHealth:
 		line.Health = &Health{Standstill: Never} // older files do not say
@@ -242,7 +242,7 @@ func (r *parser) parse(text []byte) (Line, error) {
 		line.Power = new(Power)
 		into = line.Power
 	case kindSession:
-		line.Session = new(SessionMark)
+		line.Session = new(SessionSummary)
 		into = line.Session
 	case kindWorkers:
 		line.Workers = new(Workers)

@@ -64,32 +64,32 @@ type Record struct {
 	Conn Conn
 	// Marks are the network reads, in order. Where the plan wants it, a read that brought
 	// several HTTP chunks has one for each, all with its stamp.
-	Marks []Mark
+	Marks []Read
 
 	Size        int    // bytes of the request's body; 0: not known
 	RequestBody []byte // the body itself, where the run keeps what was sent
 
-	Status      int    // HTTP status; 0 when none came
-	ContentType string // media type of the answer, as sent
-	RetryAfter  string // the Retry-After header, when there was one
-	Streamed    bool   // the request asked for a stream
-	Unended     bool   // the stream said that it is done and did not end: it was taken as complete Grace later
-	Sparse      bool   // another program measured it and kept only the first and the last of its token events
-	Body        []byte // the answer's bytes, free of transfer encoding
+	Status       int    // HTTP status; 0 when none came
+	ContentType  string // media type of the answer, as sent
+	RetryAfter   string // the Retry-After header, when there was one
+	Streamed     bool   // the request asked for a stream
+	Unterminated bool   // the stream said that it is done and did not end: it was taken as complete Grace later
+	Sparse       bool   // another program measured it and kept only the first and the last of its token events
+	Body         []byte // the answer's bytes, free of transfer encoding
 	// Folded is how many bytes stood before those of Body and have been decoded and given
 	// up, and Raw what is kept of them. Marks count from the answer's first byte.
 	Folded int
 	Raw    []byte
 	Cut    int // bytes of the answer that the run would keep and that are beyond its limit
 
-	Text   []byte  // decoded text of every token event, channels in order of arrival
-	Events []Event // decoded events, in order
-	Tail   *Tail   // the events behind those, where there were too many; nil: none
-	In     Tokens
-	Out    Tokens
-	Asked  int // output tokens asked for; 0: the server's choice
-	Cached int // prompt tokens that the server says it took from its cache; -1: not said
-	Finish string
+	Text            []byte  // decoded text of every token event, channels in order of arrival
+	Events          []Event // decoded events, in order
+	Tail            *Tail   // the events behind those, where there were too many; nil: none
+	In              Tokens
+	Out             Tokens
+	RequestedTokens int // output tokens asked for; 0: the server's choice
+	Cached          int // prompt tokens that the server says it took from its cache; -1: not said
+	Finish          string
 
 	Failure *Failure // nil: it succeeded
 }
@@ -113,8 +113,8 @@ type Conn struct {
 	Resolve, Connect, TLS time.Duration
 }
 
-// Mark is one network read that belonged to the answer.
-type Mark struct {
+// Read is one network read that belonged to the answer.
+type Read struct {
 	Off    int           // length of Body after this read
 	Kernel time.Duration // when the kernel received the last segment of it; Never where unknown
 	User   time.Duration // when the read returned to this program
@@ -126,7 +126,7 @@ type Mark struct {
 }
 
 // At is the best stamp there is: the kernel's, else this program's.
-func (m Mark) At() time.Duration {
+func (m Read) At() time.Duration {
 	if m.Kernel != Never {
 		return m.Kernel
 	}
@@ -134,7 +134,7 @@ func (m Mark) At() time.Duration {
 }
 
 // SameRead reports whether two marks are of one network read.
-func (m Mark) SameRead(o Mark) bool { return m.User == o.User && m.Kernel == o.Kernel }
+func (m Read) SameRead(o Read) bool { return m.User == o.User && m.Kernel == o.Kernel }
 
 // Handover is the time between two chunks of one read, as a client needs it that takes one
 // after the other.
@@ -155,42 +155,42 @@ func (r *Record) Handed(dst []time.Duration) []time.Duration {
 
 // BlurOf is how long before At an event of the read can have come that ends where the read
 // does, or before.
-func (m Mark) BlurOf(ends bool) time.Duration {
+func (m Read) BlurOf(ends bool) time.Duration {
 	if ends && !m.Loose {
 		return 0
 	}
 	return m.Blur
 }
 
-// Label says what an event carried.
-type Label uint8
+// EventKind says what an event carried.
+type EventKind uint8
 
 // The labels of events. Content to Refusal carry tokens; the others are kept
 // for the record and are not tokens.
 const (
-	Content   Label = iota // visible text
-	Reasoning              // reasoning text
-	ToolCall               // a piece of a tool call
-	Refusal                // refusal text
-	Role                   // announces the role, no text
-	Empty                  // nothing at all
-	Usage                  // token counts only
-	Finish                 // finish reason without text
-	Done                   // the closing [DONE]
-	Comment                // an SSE comment or a keep-alive
-	Error                  // an error object inside the stream
-	Whole                  // the whole answer of a request that was not streamed
-	Unknown                // bytes that are no event of the protocol
-	Echo                   // the prompt, sent back
+	Content   EventKind = iota // visible text
+	Reasoning                  // reasoning text
+	ToolCall                   // a piece of a tool call
+	Refusal                    // refusal text
+	Role                       // announces the role, no text
+	Empty                      // nothing at all
+	Usage                      // token counts only
+	Finish                     // finish reason without text
+	Done                       // the closing [DONE]
+	Comment                    // an SSE comment or a keep-alive
+	Error                      // an error object inside the stream
+	Whole                      // the whole answer of a request that was not streamed
+	Unknown                    // bytes that are no event of the protocol
+	Echo                       // the prompt, sent back
 )
 
 // IsToken reports whether events of this label carry output tokens.
-func (l Label) IsToken() bool { return l <= Refusal || l == Whole }
+func (l EventKind) IsToken() bool { return l <= Refusal || l == Whole }
 
 // Event is one decoded event of an answer.
 type Event struct {
 	Mark   int // index into Marks, always a valid one: the read that completed the event
-	Label  Label
+	Label  EventKind
 	Text   int // bytes of Record.Text that this event contributed
 	Tokens int // output tokens in it; -1: not known
 	// Merged: a later event came out of the same read, so the stamp of this one

@@ -2,9 +2,9 @@ package record
 
 import "time"
 
-// SessionMark says how a recorded session was played: written when it has ended. Its
+// SessionSummary says how a recorded session was played: written when it has ended. Its
 // requests name it, and their turns are places among its calls.
-type SessionMark struct {
+type SessionSummary struct {
 	Session string        `json:"session"`
 	Stage   int           `json:"stage"`
 	Begin   time.Duration `json:"begin"` // it had its slot

@@ -21,14 +21,14 @@ type Tail struct {
 	First   time.Duration // stamp of the first of Events
 	Last    time.Duration // stamp of the last of them
 	Visible time.Duration // stamp of the first with visible text; Never: none
-	Gaps    Spread        // time before each of Events since the event with tokens before it
+	Gaps    TailHistogram // time before each of Events since the event with tokens before it
 	Reads   int64         // reads that are not in Record.Marks
-	Delays  Spread        // of those with a kernel stamp, between that and the user's
+	Delays  TailHistogram // of those with a kernel stamp, between that and the user's
 
 	// How long before First, Last and Visible those events can have come, and the least and the
 	// greatest that each of Gaps can have been; empty: Gaps are exact.
 	FirstBlur, LastBlur, VisibleBlur time.Duration
-	Least, Greatest                  Spread
+	Least, Greatest                  TailHistogram
 }
 
 // Blurred reports whether the gaps are known only by their bounds.
@@ -55,9 +55,9 @@ func (r *Record) Reads() int {
 	return len(r.Marks)
 }
 
-// Spread is how values spread, in bins of less than a thousandth of their values. Its
+// TailHistogram is how values spread, in bins of less than a thousandth of their values. Its
 // sum, count and extremes are exact.
-type Spread struct {
+type TailHistogram struct {
 	bins     map[uint32]Bin
 	n, sum   int64
 	min, max int64
@@ -79,9 +79,9 @@ func binOf(v int64) uint32 {
 }
 
 // Add adds a value.
-func (s *Spread) Add(v int64) { s.add(v, Bin{1, v}) }
+func (s *TailHistogram) Add(v int64) { s.add(v, Bin{1, v}) }
 
-func (s *Spread) add(v int64, more Bin) {
+func (s *TailHistogram) add(v int64, more Bin) {
 	if s.bins == nil {
 		s.bins = map[uint32]Bin{}
 	}
@@ -98,27 +98,27 @@ func (s *Spread) add(v int64, more Bin) {
 	s.bins[i] = Bin{b.N + more.N, b.Sum + more.Sum}
 }
 
-func (s Spread) clone() Spread {
+func (s TailHistogram) clone() TailHistogram {
 	s.bins = maps.Clone(s.bins)
 	return s
 }
 
 // Equal reports whether two spreads are the same.
-func (s Spread) Equal(o Spread) bool {
+func (s TailHistogram) Equal(o TailHistogram) bool {
 	return s.n == o.n && s.sum == o.sum && s.min == o.min && s.max == o.max && maps.Equal(s.bins, o.bins)
 }
 
 // Len is the number of values.
-func (s *Spread) Len() int64 { return s.n }
+func (s *TailHistogram) Len() int64 { return s.n }
 
 // Sum is the sum of the values.
-func (s *Spread) Sum() int64 { return s.sum }
+func (s *TailHistogram) Sum() int64 { return s.sum }
 
 // Max is the greatest value.
-func (s *Spread) Max() int64 { return s.max }
+func (s *TailHistogram) Max() int64 { return s.max }
 
 // Bins are the bins in the order of their values.
-func (s *Spread) Bins() []Bin {
+func (s *TailHistogram) Bins() []Bin {
 	bins := make([]Bin, 0, len(s.bins))
 	for _, k := range slices.Sorted(maps.Keys(s.bins)) {
 		bins = append(bins, s.bins[k])
@@ -128,7 +128,7 @@ func (s *Spread) Bins() []Bin {
 
 // Each calls f with values that spread as those added do, in pieces: as many of them,
 // with their sum, least and greatest first. The piece is valid until f returns.
-func (s *Spread) Each(f func(values []int64)) {
+func (s *TailHistogram) Each(f func(values []int64)) {
 	piece := make([]int64, 0, eachPiece)
 	put := func(v int64) {
 		if piece = append(piece, v); len(piece) == cap(piece) {
@@ -190,7 +190,7 @@ func appendTail(dst []byte, t *Tail) []byte {
 	return append(dst, '}')
 }
 
-func appendSpread(dst []byte, name string, s *Spread) []byte {
+func appendSpread(dst []byte, name string, s *TailHistogram) []byte {
 	if s.n == 0 {
 		return dst
 	}
@@ -215,8 +215,8 @@ func appendSpread(dst []byte, name string, s *Spread) []byte {
 // tail reads the field of a folded stream.
 func (d *lineDecoder) tail() *Tail {
 	t := &Tail{Tokens: 1, First: Never, Last: Never, Visible: Never}
-	spreads := map[string]*Spread{"gap_": &t.Gaps, "delay_": &t.Delays, "least_gap_": &t.Least, "greatest_gap_": &t.Greatest}
-	lists := map[*Spread]*[3][]int64{}
+	spreads := map[string]*TailHistogram{"gap_": &t.Gaps, "delay_": &t.Delays, "least_gap_": &t.Least, "greatest_gap_": &t.Greatest}
+	lists := map[*TailHistogram]*[3][]int64{}
 	s := &d.scan
 	s.Object()
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
@@ -280,7 +280,7 @@ func (t *Tail) number(key string, s *jsonscan.Scanner) bool {
 }
 
 // restore puts back what appendSpread has written. False: that is not it.
-func (s *Spread) restore(lists [3][]int64) bool {
+func (s *TailHistogram) restore(lists [3][]int64) bool {
 	ends, counts, sums := lists[0], lists[1], lists[2]
 	if len(counts) != len(sums) || len(counts) > 0 && len(ends) != 2 {
 		return false

@@ -28,7 +28,7 @@ func (u *underway) reset(at time.Duration) {
 }
 
 // add notes a flight of which there is news.
-func (u *underway) add(f *Flight) {
+func (u *underway) add(f *InFlight) {
 	// The last stamp of a read is stored after all else of it: where there is one, so is
 	// what came before it.
 	last, bytes := f.last.Load(), f.bytes.Load()
@@ -78,8 +78,8 @@ func (o *open) end(rec *Record) {
 	o.at = max(o.at, rec.End)
 }
 
-// tell takes in how far the requests under way had come.
-func (o *open) tell(u *underway) error {
+// restore takes in how far the requests under way had come.
+func (o *open) restore(u *underway) error {
 	n := len(u.Seq)
 	for _, m := range []int{len(u.Sent), len(u.Reads), len(u.Bytes), len(u.First), len(u.Last)} {
 		if m != n {

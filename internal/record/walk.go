@@ -28,9 +28,9 @@ type File struct {
 // lines before it.
 func (f File) Walk(each func(Line) error) (whole bool, err error) { return f.all(each, false) }
 
-// Besides gives each line that is no request, as Walk does. It need not read the requests,
+// NonRequests gives each line that is no request, as Walk does. It need not read the requests,
 // which are most of a file.
-func (f File) Besides(each func(Line) error) (whole bool, err error) { return f.all(each, true) }
+func (f File) NonRequests(each func(Line) error) (whole bool, err error) { return f.all(each, true) }
 
 // all walks through the file, and through those that belong to it.
 func (f File) all(each func(Line) error, besides bool) (whole bool, err error) {

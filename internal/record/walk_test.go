@@ -151,7 +151,7 @@ func TestBesides(t *testing.T) {
 		t.Fatal("a request that cannot be read was read")
 	}
 	var got []string
-	whole, err := File{Path: file}.Besides(func(l Line) error {
+	whole, err := File{Path: file}.NonRequests(func(l Line) error {
 		switch {
 		case l.Header != nil:
 			got = append(got, "header")

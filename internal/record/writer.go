@@ -95,7 +95,7 @@ func (w *Writer) Append(lines []byte) error {
 }
 
 // Stage writes how a stage went.
-func (w *Writer) Stage(m StageMark) error { return w.line(kindStage, m) }
+func (w *Writer) Stage(m StageSummary) error { return w.line(kindStage, m) }
 
 // Workers writes who sends the requests.
 func (w *Writer) Workers(list []WorkerInfo) error { return w.line(kindWorkers, Workers{list}) }
@@ -116,7 +116,7 @@ func (w *Writer) Figures(f Figures) error { return w.line(kindFigures, f) }
 func (w *Writer) Power(p Power) error { return w.line(kindPower, p) }
 
 // Session writes how a recorded session was played.
-func (w *Writer) Session(m SessionMark) error { return w.line(kindSession, m) }
+func (w *Writer) Session(m SessionSummary) error { return w.line(kindSession, m) }
 
 func (w *Writer) line(kind string, v any) error {
 	line, err := appendLine(nil, kind, v)

@@ -21,7 +21,7 @@ type bars struct {
 }
 
 // barsOf works out how far the figures of a window can be off.
-func barsOf(f *Facts, w *metric.Window, closed bool) *bars {
+func barsOf(f *Facts, w *metric.Stats, closed bool) *bars {
 	avg := func(id string) float64 { return w.Stats[id].Avg }
 	p99 := func(id string) float64 {
 		s := w.Stats[id]
@@ -50,7 +50,7 @@ func (f *Facts) clockStep() (step time.Duration) {
 }
 
 // add gives every metric that it can its error bars.
-func (b *bars) add(all map[string]Stat, w *metric.Window) {
+func (b *bars) add(all map[string]Stat, w *metric.Stats) {
 	for id, s := range all {
 		if s.Error = b.of(id, w); s.Error != nil {
 			all[id] = s
@@ -59,7 +59,7 @@ func (b *bars) add(all map[string]Stat, w *metric.Window) {
 }
 
 // of are the error bars of a metric; nil: nobody knows.
-func (b *bars) of(id string, w *metric.Window) map[string]ErrorBar {
+func (b *bars) of(id string, w *metric.Stats) map[string]ErrorBar {
 	s := w.Stats[id]
 	switch id {
 	case "request_throughput", "output_token_throughput", "total_token_throughput", "input_token_throughput":
@@ -149,7 +149,7 @@ func judgedFigures() (metrics, figures []string) {
 const clientError = "client_error"
 
 // bent judges how wide the error bars are: whatever the client did, the truth lies within them.
-func (j *judge) bent(i int, sum *metric.Stage) {
+func (j *judge) bent(i int, sum *metric.StageStats) {
 	if c := &sum.Counts; float64(c.Unbounded) > unstampedShare*float64(c.Reads) {
 		j.undecided(Check{Stage: i, Name: clientError, Budget: j.plan.Budgets.Error, Unit: metric.Share, Fix: "Measure from Linux, where the kernel timestamps packets."},
 			"Packets were not timestamped on arrival: latencies include the client's own delay, which cannot be separated.")
@@ -186,7 +186,7 @@ func (j *judge) bent(i int, sum *metric.Stage) {
 }
 
 // blurredBy says what the client did that widens the error bar of a metric by so much.
-func (j *judge) blurredBy(sum *metric.Stage, id string, off float64) string {
+func (j *judge) blurredBy(sum *metric.StageStats, id string, off float64) string {
 	c := &sum.Counts
 	write := sum.Whole.Stats["write_time"]
 	switch {

@@ -19,7 +19,7 @@ import (
 // Facts are what a result is made of besides the requests.
 type Facts struct {
 	Header      record.Header
-	Stages      []record.StageMark
+	Stages      []record.StageSummary
 	Health      []record.Health
 	Interrupted bool // the user stopped it
 	Incomplete  bool // the run did not end properly: records end where they were cut
@@ -65,7 +65,7 @@ func FoldOptions(p *plan.Plan) metric.Options {
 
 // Bounds gives the steady windows of stages that have ended, for a fold of records
 // that are read back. A stage without a mark has none.
-func Bounds(marks []record.StageMark) func(stage int) (from, to time.Duration) {
+func Bounds(marks []record.StageSummary) func(stage int) (from, to time.Duration) {
 	return func(stage int) (from, to time.Duration) {
 		if m := MarkOf(marks, stage); m != nil {
 			return m.WarmupEnd, m.SendEnd
@@ -76,7 +76,7 @@ func Bounds(marks []record.StageMark) func(stage int) (from, to time.Duration) {
 
 // Build makes the result of a run from its plan, its facts and the fold of all its
 // records.
-func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
+func Build(p *plan.Plan, f Facts, fold *metric.Aggregator) (*Result, error) {
 	sums, err := fold.Summarize(stat.Linear)
 	if err != nil {
 		return nil, fmt.Errorf("work out the metrics: %w", err)
@@ -90,7 +90,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 }
 
 // build makes it from what the records have come to.
-func build(p *plan.Plan, f Facts, fold *metric.Fold, sums []metric.Stage) (*Result, error) {
+func build(p *plan.Plan, f Facts, fold *metric.Aggregator, sums []metric.StageStats) (*Result, error) {
 	opts := FoldOptions(p)
 	r := &Result{
 		Schema:      Schema,
@@ -160,7 +160,7 @@ func build(p *plan.Plan, f Facts, fold *metric.Fold, sums []metric.Stage) (*Resu
 
 // BuildStage makes stage i of a result alone, from the fold of all its records, without
 // what servers say, without error bars and without a verdict.
-func BuildStage(p *plan.Plan, marks []record.StageMark, i int, fold *metric.Fold) (*Stage, error) {
+func BuildStage(p *plan.Plan, marks []record.StageSummary, i int, fold *metric.Aggregator) (*Stage, error) {
 	sums, err := fold.Summarize(stat.Linear)
 	if err != nil {
 		return nil, fmt.Errorf("work out the metrics: %w", err)
@@ -182,14 +182,14 @@ func at[T any](list []T, i int) (v T) {
 }
 
 // MarkOf finds the mark of stage i; nil: it did not end.
-func MarkOf(marks []record.StageMark, i int) *record.StageMark {
-	if k := slices.IndexFunc(marks, func(m record.StageMark) bool { return m.Stage == i }); k >= 0 {
+func MarkOf(marks []record.StageSummary, i int) *record.StageSummary {
+	if k := slices.IndexFunc(marks, func(m record.StageSummary) bool { return m.Stage == i }); k >= 0 {
 		return &marks[k]
 	}
 	return nil
 }
 
-func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) Stage {
+func buildStage(p *plan.Plan, i int, mark *record.StageSummary, sum *metric.StageStats) Stage {
 	s := Stage{
 		Index:   i,
 		Name:    StageName(p, i),
@@ -206,7 +206,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) 
 	if mark != nil {
 		s.Ended = mark.Reason
 		s.Counts.Scheduled, s.Counts.Waited, s.Counts.Unsent = mark.Scheduled, mark.Waited, mark.Unsent
-		s.Counts.RetryAfter, s.Counts.RetryAfterWait = mark.Heeded, mark.HeededFor.Seconds()
+		s.Counts.RetryAfter, s.Counts.RetryAfterWait = mark.RetryAfterWaits, mark.HeededFor.Seconds()
 	}
 	for _, f := range sum.Failures {
 		s.Failures = append(s.Failures, Failures{Class: string(f.Class), Status: f.Status, Count: f.Count, Example: f.Example})
@@ -225,7 +225,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) 
 }
 
 // targets are the replicas of a stage, where there are several.
-func targets(p *plan.Plan, sum *metric.Stage) []Target {
+func targets(p *plan.Plan, sum *metric.StageStats) []Target {
 	if len(p.Target.URLs) < 2 {
 		return nil
 	}
@@ -238,7 +238,7 @@ func targets(p *plan.Plan, sum *metric.Stage) []Target {
 }
 
 // models are the adapters of a stage.
-func models(p *plan.Plan, sum *metric.Stage) []Model {
+func models(p *plan.Plan, sum *metric.StageStats) []Model {
 	var list []Model
 	for i, a := range p.Data.Adapters {
 		w := at(sum.Models, i)
@@ -248,7 +248,7 @@ func models(p *plan.Plan, sum *metric.Stage) []Model {
 }
 
 // workers are the processes that sent the requests of a stage.
-func workers(list []record.WorkerInfo, sum *metric.Stage) []Worker {
+func workers(list []record.WorkerInfo, sum *metric.StageStats) []Worker {
 	var out []Worker
 	for i, info := range list {
 		w := at(sum.Workers, i)
@@ -257,7 +257,7 @@ func workers(list []record.WorkerInfo, sum *metric.Stage) []Worker {
 	return out
 }
 
-func partCounts(w *metric.Window) TargetCounts {
+func partCounts(w *metric.Stats) TargetCounts {
 	return TargetCounts{Sent: w.Totals.Requests, OK: w.Totals.OK, Failed: w.Totals.Requests - w.Totals.OK}
 }
 
@@ -334,7 +334,7 @@ func window(t *metric.Totals) Window {
 	return Window{Begin: t.Begin.Seconds(), End: t.End.Seconds()}
 }
 
-func tokens(p *plan.Plan, sum *metric.Stage) Tokens {
+func tokens(p *plan.Plan, sum *metric.StageStats) Tokens {
 	of := func(requests [4]int64) map[string]int64 {
 		m := map[string]int64{}
 		for source, n := range requests {
@@ -349,7 +349,7 @@ func tokens(p *plan.Plan, sum *metric.Stage) Tokens {
 
 // stats writes the metrics of a window down. What is not a finite number has no place
 // in the document and is left out.
-func stats(w *metric.Window) map[string]Stat {
+func stats(w *metric.Stats) map[string]Stat {
 	out := make(map[string]Stat, len(w.Stats))
 	for id, s := range w.Stats {
 		st := Stat{Unit: s.Def.Unit, Count: s.N, Avg: s.Avg, Intervals: intervals(&s)}

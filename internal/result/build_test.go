@@ -35,7 +35,7 @@ func healthy() *world {
 	w.facts = Facts{
 		Header: record.Header{Schema: record.Schema, Version: "test", Start: time.Unix(1_800_000_000, 0).UTC(), Seed: 7, Kernel: true,
 			Host: record.Host{OS: "linux", Arch: "amd64", Cores: 4, GoVersion: "go", GOMAXPROCS: 4}},
-		Stages: []record.StageMark{{Begin: 0, WarmupEnd: time.Second, SendEnd: 11 * time.Second, DrainEnd: 11300 * ms, Reason: "duration"}},
+		Stages: []record.StageSummary{{Begin: 0, WarmupEnd: time.Second, SendEnd: 11 * time.Second, DrainEnd: 11300 * ms, Reason: "duration"}},
 	}
 	for i := range 13 {
 		at := time.Duration(i) * time.Second
@@ -53,18 +53,18 @@ func request(r *rand.Rand, i int) *record.Record {
 	due := time.Duration(i) * 5 * ms
 	rec := &record.Record{
 		Seq: int64(i), Prompt: uint64(i + 1), Due: due, Ready: due, Sent: due + 50*time.Microsecond, Written: due + 60*time.Microsecond,
-		Streamed: true, Status: 200, Asked: 20, Cached: -1,
+		Streamed: true, Status: 200, RequestedTokens: 20, Cached: -1,
 		In:  record.Tokens{N: 128, Source: record.FromServer, Local: 128},
 		Out: record.Tokens{N: 20, Source: record.FromServer, Local: 20},
 
-		Marks: make([]record.Mark, 0, 20), Events: make([]record.Event, 0, 20),
+		Marks: make([]record.Read, 0, 20), Events: make([]record.Event, 0, 20),
 	}
 	if due < time.Second {
 		rec.Phase = record.Warmup
 	}
 	at := rec.Sent + 50*ms + time.Duration(r.Int64N(int64(5*ms)))
 	for k := range 20 {
-		rec.Marks = append(rec.Marks, record.Mark{Kernel: at, User: at + 30*time.Microsecond})
+		rec.Marks = append(rec.Marks, record.Read{Kernel: at, User: at + 30*time.Microsecond})
 		rec.Events = append(rec.Events, record.Event{Mark: k, Tokens: 1})
 		at += 9*ms + time.Duration(r.Int64N(int64(2*ms)))
 	}
@@ -107,7 +107,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-func (w *world) fold(t *testing.T) *metric.Fold {
+func (w *world) fold(t *testing.T) *metric.Aggregator {
 	t.Helper()
 	opts := FoldOptions(&w.plan)
 	opts.Bounds = Bounds(w.facts.Stages)
@@ -122,7 +122,7 @@ func (w *world) fold(t *testing.T) *metric.Fold {
 }
 
 // elsewhere makes sure that a tool without any of our settings says none of their names.
-func (w *world) elsewhere(t *testing.T, fold *metric.Fold, sums []metric.Stage) {
+func (w *world) elsewhere(t *testing.T, fold *metric.Aggregator, sums []metric.StageStats) {
 	t.Helper()
 	facts := w.facts
 	facts.Names = message.Names{
@@ -313,19 +313,19 @@ func TestVerdict(t *testing.T) {
 			w.each(func(i int, r *record.Record) { r.Out.Local = 11 })
 		}, "", []string{"in words"}},
 		{"short answers", func(w *world) {
-			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
+			w.each(func(i int, r *record.Record) { r.RequestedTokens = 20 + 5*(i%2) })
 		}, "short_output", []string{"50 %", "(1000)", "ignore_eos"}},
 		{"short answers although ignore_eos is set", func(w *world) {
 			w.plan.Data.IgnoreEOS = true
-			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
+			w.each(func(i int, r *record.Record) { r.RequestedTokens = 20 + 5*(i%2) })
 		}, "short_output", []string{"50 %", "ignore_eos is set, so the server ignores it or ran out of room"}},
 		{"short answers although min_tokens is set", func(w *world) {
 			w.plan.Data.MinTokens = true
-			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
+			w.each(func(i int, r *record.Record) { r.RequestedTokens = 20 + 5*(i%2) })
 		}, "short_output", []string{"50 %", "min_tokens is set", "maximum context"}},
 		{"short answers of Anthropic", func(w *world) {
 			w.plan.Target.Protocol = plan.ProtocolAnthropic
-			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
+			w.each(func(i int, r *record.Record) { r.RequestedTokens = 20 + 5*(i%2) })
 		}, "short_output", []string{"Ask for shorter answers."}},
 		{"embeddings have no output", func(w *world) {
 			w.plan.Target.Endpoint = plan.EndpointEmbeddings
@@ -357,11 +357,11 @@ func TestVerdict(t *testing.T) {
 		{"stopped before anything was sent", func(w *world) { w.recs, w.facts.Interrupted = nil, true }, "requests", []string{"No request was sent: the run was stopped before"}},
 		{"all workers lost, with all that they had recorded", func(w *world) {
 			w.recs, w.facts.Interrupted = nil, true
-			w.facts.Stages[0].Gone = []record.Gone{{Worker: 1}, {Worker: 2}, {Worker: 3, Told: true}}
+			w.facts.Stages[0].Gone = []record.LostWorker{{Worker: 1}, {Worker: 2}, {Worker: 3, Told: true}}
 		}, "requests", []string{"It is not known how many requests were sent", "of 2 workers"}},
 		{"a worker lost in the warm-up", func(w *world) {
 			w.recs, w.facts.Interrupted = w.recs[:200], true
-			w.facts.Stages[0].Gone = []record.Gone{{Worker: 1}}
+			w.facts.Stages[0].Gone = []record.LostWorker{{Worker: 1}}
 		}, "requests", []string{"stopped during the warm-up, after at least 200 requests"}},
 		{"warm-up only", func(w *world) { w.recs = w.recs[:200] }, "requests", []string{"all 200", "warm-up"}},
 		{"stopped in the warm-up", func(w *world) { w.recs, w.facts.Interrupted = w.recs[:200], true }, "requests", []string{"stopped during the warm-up", "200 requests"}},
@@ -373,7 +373,7 @@ func TestVerdict(t *testing.T) {
 		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts ran out"}},
 		{"too many errors", func(w *world) { w.facts.Stages[0].Reason = "errors" }, "", []string{"max_errors"}},
 		{"all failing alike", func(w *world) { w.facts.Stages[0].Reason = record.StopAlike }, "", []string{"failed in the same way", "max_errors.same_failure"}},
-		{"a busy server", func(w *world) { w.facts.Stages[0].Heeded, w.facts.Stages[0].HeededFor = 3, 15*time.Second }, "", []string{"Retry-After 3 times", "15.0 s"}},
+		{"a busy server", func(w *world) { w.facts.Stages[0].RetryAfterWaits, w.facts.Stages[0].HeededFor = 3, 15*time.Second }, "", []string{"Retry-After 3 times", "15.0 s"}},
 		{"a prompt that cannot be made", func(w *world) { w.facts.Stages[0].Reason = record.StopPrompts }, "", []string{"prompt could not be made"}},
 		{"an answer too short to grow on", func(w *world) { w.facts.Stages[0].Reason = record.StopEarlyAnswer }, "", []string{"stopped growing"}},
 	} {

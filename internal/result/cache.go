@@ -16,7 +16,7 @@ const notableCache = 0.05
 // meant to be there: a run before this one, with the same seed, left it, and the time to
 // the first token is that of the cache. What a chat template adds to every prompt is in any
 // server's cache and does not count.
-func (j *judge) cached(i int, sum *metric.Stage) {
+func (j *judge) cached(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if c.OwnTokens == 0 || reuses(&j.plan.Data) {
 		return

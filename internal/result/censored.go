@@ -33,7 +33,7 @@ const unlikely = 0.001
 // unfinished judges whether requests hang: whether many of those that did not end were far older
 // than any that did. A load that ends with requests in flight leaves young ones behind, and some
 // that would soon have been the longest.
-func (j *judge) unfinished(i int, sum *metric.Stage) {
+func (j *judge) unfinished(i int, sum *metric.StageStats) {
 	u, of := &sum.Unfinished, sum.Whole.Totals.Requests
 	if u.Cut == 0 {
 		return

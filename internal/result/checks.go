@@ -12,7 +12,7 @@ import (
 )
 
 // client judges the condition of a client while the stage was sending.
-func (j *judge) client(i int, c *client, mark *record.StageMark, sum *metric.Stage) {
+func (j *judge) client(i int, c *client, mark *record.StageSummary, sum *metric.StageStats) {
 	a, b, ok := during(c.health, mark)
 	if !ok {
 		return
@@ -30,7 +30,7 @@ func (j *judge) client(i int, c *client, mark *record.StageMark, sum *metric.Sta
 // cpu judges whether the client had the CPU that it needed: shares of what it may use that
 // it ran and waited. Where the kernel stamps what is received, waiting for a core bends
 // nothing that has come; what it can have bent is in the error bars, and is judged there.
-func (j *judge) cpu(i int, who *client, ran, waited float64, sum *metric.Stage) {
+func (j *judge) cpu(i int, who *client, ran, waited float64, sum *metric.StageStats) {
 	budget := j.plan.Budgets.CPU
 	// A client that waits longer for a core than it runs is short of CPU, however
 	// little it needs: somebody else has its cores.
@@ -100,7 +100,7 @@ const crowdedShare = 0.05
 
 // during gives the samples between which the client's condition in a stage is seen:
 // those inside the time of sending where they cover half of it, else those around.
-func during(health []record.Health, mark *record.StageMark) (a, b record.Health, ok bool) {
+func during(health []record.Health, mark *record.StageSummary) (a, b record.Health, ok bool) {
 	if mark != nil {
 		inside := slices.DeleteFunc(slices.Clone(health), func(h record.Health) bool { return h.At < mark.Begin || h.At > mark.SendEnd })
 		if n := len(inside); n > 1 && inside[n-1].At-inside[0].At >= (mark.SendEnd-mark.Begin)/2 {
@@ -115,7 +115,7 @@ func during(health []record.Health, mark *record.StageMark) (a, b record.Health,
 const unstampedShare = 0.01
 
 // reads says what of the answers was not kept or not measured.
-func (j *judge) reads(i int, sum *metric.Stage) {
+func (j *judge) reads(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if n := c.OnePiece; n > 0 {
 		j.note(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", number.Things(n, "answer"))
@@ -129,7 +129,7 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 }
 
 // short judges whether answers had the length asked for.
-func (j *judge) short(i int, sum *metric.Stage) {
+func (j *judge) short(i int, sum *metric.StageStats) {
 	if !j.plan.Target.Generates() {
 		return
 	}

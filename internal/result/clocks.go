@@ -23,7 +23,7 @@ func apart(list []record.WorkerInfo) (most time.Duration) {
 
 // together judges whether several workers sent one load: each its share from the agreed moment on, by
 // clocks that agree.
-func (j *judge) together(i int, mark *record.StageMark, sum *metric.Stage) {
+func (j *judge) together(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	if len(j.facts.Header.Workers) < 2 {
 		return
 	}

@@ -47,7 +47,7 @@ type GPUPower struct {
 }
 
 // charge puts what the GPUs cost into the figures of a stage; nil: nobody wants to know.
-func (f *Facts) charge(p *plan.Plan, sum *metric.Stage) *Cost {
+func (f *Facts) charge(p *plan.Plan, sum *metric.StageStats) *Cost {
 	if !p.Cost.On() {
 		return nil
 	}
@@ -56,9 +56,9 @@ func (f *Facts) charge(p *plan.Plan, sum *metric.Stage) *Cost {
 	if sum.Whole.Stats == nil {
 		return c // nothing was measured
 	}
-	sum.Whole.Charge(whole)
+	sum.Whole.AddCost(whole)
 	if sum.Steady != nil {
-		sum.Steady.Charge(f.bill(&p.Cost, &sum.Steady.Totals, &Cost{GPUs: p.Cost.GPUs, Price: p.Cost.Price}))
+		sum.Steady.AddCost(f.bill(&p.Cost, &sum.Steady.Totals, &Cost{GPUs: p.Cost.GPUs, Price: p.Cost.Price}))
 	}
 	return c
 }

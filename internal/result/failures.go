@@ -33,7 +33,7 @@ const namedClasses = 3
 
 // failures judges how many requests failed, and how many recorded sessions: what is
 // measured is what succeeded, and a server that fails is often quick at it.
-func (j *judge) failures(i int, sum *metric.Stage) {
+func (j *judge) failures(i int, sum *metric.StageStats) {
 	of, failed := sum.Whole.Totals.Requests, int64(0)
 	var kinds []metric.FailureCount
 	for _, f := range sum.Failures {
@@ -83,7 +83,7 @@ type SessionTally struct {
 }
 
 // AddSession takes note of a session that was played.
-func (f *Facts) AddSession(m *record.SessionMark) {
+func (f *Facts) AddSession(m *record.SessionSummary) {
 	class, _, _ := strings.Cut(m.Message, ":")
 	if m.Cause == record.SessionHalted || m.Cause == record.RequestFailed && endedHere(record.Class(class)) {
 		return

@@ -80,7 +80,7 @@ func TestFailures(t *testing.T) {
 		}, nil, nil},
 		{"sessions", func(w *world) {
 			for i := range 40 {
-				m := &record.SessionMark{Session: "s", Calls: 50, Unsent: 49}
+				m := &record.SessionSummary{Session: "s", Calls: 50, Unsent: 49}
 				switch i % 4 {
 				case 0:
 					m.Cause, m.Message = record.RequestFailed, "http_status: overloaded"

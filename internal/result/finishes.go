@@ -16,7 +16,7 @@ const (
 )
 
 // finishes names the finish reasons that nobody knows: their responses count as successes.
-func (j *judge) finishes(i int, sum *metric.Stage) {
+func (j *judge) finishes(i int, sum *metric.StageStats) {
 	f := sum.Finishes
 	list := f.List()
 	var names []string

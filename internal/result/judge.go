@@ -81,7 +81,7 @@ func (j *judge) prefix(stage int) string {
 }
 
 // runNotes says what a reader of any figure should know.
-func (j *judge) runNotes(fold *metric.Fold) {
+func (j *judge) runNotes(fold *metric.Aggregator) {
 	if j.facts.Interrupted {
 		j.note(wholeRun, "The run was interrupted: the figures cover what was done until then.")
 	}
@@ -146,14 +146,14 @@ func (j *judge) clock() {
 }
 
 // stage judges one stage.
-func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
+func (j *judge) stage(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	j.ended(i, mark)
 	if n := sum.All.Retried; n > 0 {
 		j.note(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", number.Things(n, "request"), sum.All.Retries)
 	}
 	j.ownFaults(i, sum)
-	if mark != nil && mark.Heeded > 0 {
-		j.note(i, "The server sent Retry-After %s, and slots waited %s in total: fewer requests were in flight meanwhile.%v", times(mark.Heeded), number.Span(mark.HeededFor),
+	if mark != nil && mark.RetryAfterWaits > 0 {
+		j.note(i, "The server sent Retry-After %s, and slots waited %s in total: fewer requests were in flight meanwhile.%v", times(mark.RetryAfterWaits), number.Span(mark.HeededFor),
 			message.New(" %v sends at once.", message.RetryAfter).Or(""))
 	}
 	if !j.requests(i, sum) {
@@ -195,7 +195,7 @@ func times(n int64) string {
 }
 
 // requests reports whether there is anything to judge.
-func (j *judge) requests(i int, sum *metric.Stage) bool {
+func (j *judge) requests(i int, sum *metric.StageStats) bool {
 	t := &sum.Whole.Totals
 	reason := ""
 	switch {
@@ -249,7 +249,7 @@ func failure(f *metric.FailureCount) string {
 }
 
 // thinNote says which percentiles of the request metrics have too few samples.
-func (j *judge) thinNote(i int, sum *metric.Stage) {
+func (j *judge) thinNote(i int, sum *metric.StageStats) {
 	n := sum.Whole.Totals.OK
 	var high []string
 	for _, p := range metric.Percentiles() {
@@ -263,7 +263,7 @@ func (j *judge) thinNote(i int, sum *metric.Stage) {
 }
 
 // straggled says that the rates of the whole stage are over a time in which little was under way.
-func (j *judge) straggled(i int, sum *metric.Stage) {
+func (j *judge) straggled(i int, sum *metric.StageStats) {
 	if sum.Steady == nil {
 		return
 	}
@@ -279,7 +279,7 @@ func (j *judge) straggled(i int, sum *metric.Stage) {
 const straggledShare = 0.9
 
 // ended says why a stage ended before its time.
-func (j *judge) ended(i int, mark *record.StageMark) {
+func (j *judge) ended(i int, mark *record.StageSummary) {
 	switch {
 	case mark == nil:
 		j.note(i, "The stage did not finish.")
@@ -302,7 +302,7 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 	}
 }
 
-func (j *judge) achieved(i int, mark *record.StageMark, sum *metric.Stage) {
+func (j *judge) achieved(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	if mark == nil || mark.Scheduled == 0 {
 		return
 	}

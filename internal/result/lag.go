@@ -21,7 +21,7 @@ const (
 )
 
 // lag judges how late this client was with its requests.
-func (j *judge) lag(i int, sum *metric.Stage) {
+func (j *judge) lag(i int, sum *metric.StageStats) {
 	delay, ok := sum.Whole.Stats["dispatch_delay"]
 	if !ok {
 		return

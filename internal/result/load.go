@@ -13,7 +13,7 @@ import (
 
 // pace judges whether requests went at the rate asked for, whatever ended the stage. One
 // that ends with its last request sends all that fell due, however long that takes.
-func (j *judge) pace(i int, mark *record.StageMark, sum *metric.Stage) {
+func (j *judge) pace(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	s, p := &j.plan.Stages[i], &sum.Pace
 	if s.Concurrency > 0 || s.Arrival == plan.ArrivalSessions || p.N < 2 {
 		return
@@ -41,7 +41,7 @@ func (j *judge) pace(i int, mark *record.StageMark, sum *metric.Stage) {
 // inFlight judges whether a closed loop had as many requests under way as were asked for. A
 // client that stood still, or had no prompts ready, notices free slots late and is late for
 // nothing by its own account.
-func (j *judge) inFlight(i int, mark *record.StageMark, sum *metric.Stage) {
+func (j *judge) inFlight(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	s := &j.plan.Stages[i]
 	if s.Concurrency == 0 || s.RampTo > 0 || s.Growth.On() || sum.Steady == nil || sum.Pace.Turns > 0 {
 		return // it asks for no fixed number, or slots wait while users think
@@ -69,7 +69,7 @@ func (j *judge) inFlight(i int, mark *record.StageMark, sum *metric.Stage) {
 }
 
 // standstill judges the pauses in which a client did not run at all.
-func (j *judge) standstill(i int, c *client, mark *record.StageMark) {
+func (j *judge) standstill(i int, c *client, mark *record.StageSummary) {
 	a, b, ok := around(c.health, mark)
 	if !ok {
 		return
@@ -95,7 +95,7 @@ func (j *judge) standstill(i int, c *client, mark *record.StageMark) {
 }
 
 // around gives the samples around the time in which a stage was sending.
-func around(health []record.Health, mark *record.StageMark) (a, b record.Health, ok bool) {
+func around(health []record.Health, mark *record.StageSummary) (a, b record.Health, ok bool) {
 	if len(health) < 2 {
 		return a, b, false
 	}

@@ -16,7 +16,7 @@ func answer(i int, due, sent, took time.Duration) *record.Record {
 	return &record.Record{
 		Seq: int64(i), Prompt: uint64(i + 1), Due: due, Ready: due, Sent: sent, Written: sent, End: sent + took,
 		Status: 200, Cached: -1, In: record.Tokens{Local: -1}, Out: record.Tokens{N: 20, Source: record.FromServer, Local: -1},
-		Marks:  []record.Mark{{Off: 1, Kernel: sent + took, User: sent + took}},
+		Marks:  []record.Read{{Off: 1, Kernel: sent + took, User: sent + took}},
 		Events: []record.Event{{Label: record.Whole, Tokens: 20}},
 	}
 }
@@ -26,7 +26,7 @@ func answer(i int, due, sent, took time.Duration) *record.Record {
 func closedLoop(pauses [][2]time.Duration, lateness time.Duration) *world {
 	w := healthy()
 	w.plan.Stages = []plan.Stage{{Concurrency: 8, Duration: plan.Duration(12 * time.Second)}}
-	w.facts.Stages = []record.StageMark{{SendEnd: 12 * time.Second, DrainEnd: 12200 * ms, Reason: "duration"}}
+	w.facts.Stages = []record.StageSummary{{SendEnd: 12 * time.Second, DrainEnd: 12200 * ms, Reason: "duration"}}
 	w.recs = nil
 	for slot := range 8 {
 		for at := time.Duration(slot) * 25 * ms; at < 12*time.Second; {
@@ -81,7 +81,7 @@ func TestClosedLoopHeld(t *testing.T) {
 		{name: "slow to use a free slot", w: closedLoop(nil, 50*ms), want: []string{"in_flight"}, says: []string{"52 ms later on average", "budget 95 %"}},
 		{
 			name: "slots waited as the server asked", w: closedLoop(nil, 50*ms),
-			bend: func(w *world) { w.facts.Stages[0].Heeded, w.facts.Stages[0].HeededFor = 384, 384*49*ms },
+			bend: func(w *world) { w.facts.Stages[0].RetryAfterWaits, w.facts.Stages[0].HeededFor = 384, 384*49*ms },
 		},
 		{name: "a plan that allows for it", w: closedLoop(nil, 50*ms), bend: func(w *world) { w.plan.Budgets.InFlight = 0.7 }},
 		{
@@ -89,7 +89,7 @@ func TestClosedLoopHeld(t *testing.T) {
 			bend: func(w *world) { w.each(func(_ int, r *record.Record) { r.Session = "s" }) },
 		},
 		{name: "answers that do not end, and hold their slots", w: closedLoop(nil, 2*s),
-			bend: func(w *world) { w.each(func(_ int, r *record.Record) { r.Unended = true }) }},
+			bend: func(w *world) { w.each(func(_ int, r *record.Record) { r.Unterminated = true }) }},
 		{
 			name: "connections are opened in between", w: closedLoop(nil, 50*ms),
 			bend: func(w *world) { w.each(func(_ int, r *record.Record) { r.Conn.TLS = 49 * ms }) },
@@ -134,7 +134,7 @@ func openLoop(gap func() time.Duration, held bool) *world {
 		due += gap()
 	}
 	end := w.recs[199].End
-	w.facts.Stages = []record.StageMark{{SendEnd: w.recs[199].Sent, DrainEnd: end, Scheduled: 200, Reason: "requests"}}
+	w.facts.Stages = []record.StageSummary{{SendEnd: w.recs[199].Sent, DrainEnd: end, Scheduled: 200, Reason: "requests"}}
 	return w
 }
 

@@ -46,7 +46,7 @@ func (a *agenda) Pop() any {
 
 // play gives the records of sessions on a server, which slows down by crowd for every other
 // request in flight.
-func play(r *rand.Rand, s server, crowd float64, l talk) ([]*record.Record, record.StageMark) {
+func play(r *rand.Rand, s server, crowd float64, l talk) ([]*record.Record, record.StageSummary) {
 	lengths := make([]int, l.count)
 	for i := range lengths {
 		lengths[i] = max(1, int(l.turns+l.spread*r.NormFloat64()+0.5))
@@ -58,7 +58,7 @@ func play(r *rand.Rand, s server, crowd float64, l talk) ([]*record.Record, reco
 	}
 	var recs []*record.Record
 	shared := map[time.Duration]float64{}
-	mark := record.StageMark{Reason: record.StopData}
+	mark := record.StageSummary{Reason: record.StopData}
 	const patience = 30 * time.Second
 	for len(next) > 0 {
 		t := heap.Pop(&next).(turn)
@@ -101,12 +101,12 @@ func judgeTalk(t *testing.T, seed uint64, s server, crowd float64, l talk) (word
 }
 
 // talkWorld is the run of such a load.
-func talkWorld(recs []*record.Record, mark record.StageMark, l talk) *world {
+func talkWorld(recs []*record.Record, mark record.StageSummary, l talk) *world {
 	w := &world{plan: plan.Default(), recs: recs}
 	w.plan.Target.URLs = []string{"http://example.test"}
 	w.plan.Tokenizer.Name = "test-tokenizer"
 	w.plan.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Concurrent: l.concurrent}}}
-	w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageMark{mark}}
+	w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageSummary{mark}}
 	return w
 }
 

@@ -26,7 +26,7 @@ const (
 
 // steady judges whether a stage was steady: whether the requests that came first were
 // served as those that came later. A load that is meant to change is not judged.
-func (j *judge) steady(i int, mark *record.StageMark, sum *metric.Stage) {
+func (j *judge) steady(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	stage := &j.plan.Stages[i]
 	if sum.Series == nil || stage.RampTo > 0 || stage.Growth.On() {
 		return
@@ -128,7 +128,7 @@ func fewFor(t *metric.Trend, s *metric.Series) (why, do string) {
 
 // settling says what to do about a stage that is not steady.
 func (j *judge) settling(i int, s *metric.Series) string {
-	warmup, n, ok := s.Settles(j.plan.Budgets.Drift)
+	warmup, n, ok := s.WarmupNeeded(j.plan.Budgets.Drift)
 	loops := FoldOptions(j.plan)
 	switch {
 	case ok:
@@ -147,7 +147,7 @@ func (j *judge) settling(i int, s *metric.Series) string {
 
 // Settled gives the marks of a run with the warm-ups that its plan leaves to be found: the
 // end of each is where the stage settled. changed: there is one.
-func Settled(p *plan.Plan, marks []record.StageMark, fold *metric.Fold) (settled []record.StageMark, changed bool, err error) {
+func Settled(p *plan.Plan, marks []record.StageSummary, fold *metric.Aggregator) (settled []record.StageSummary, changed bool, err error) {
 	sums, err := fold.Summarize(stat.Linear)
 	if err != nil {
 		return nil, false, fmt.Errorf("work out where the stages settled: %w", err)

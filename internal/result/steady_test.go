@@ -61,7 +61,7 @@ func (e *ends) Pop() any {
 const never = time.Duration(math.MaxInt64 / 4)
 
 // simulate gives the records of a load on a server, and the stage's mark.
-func simulate(r *rand.Rand, s server, l load) ([]*record.Record, record.StageMark) {
+func simulate(r *rand.Rand, s server, l load) ([]*record.Record, record.StageSummary) {
 	var recs []*record.Record
 	var flight, busy ends // when slots of the client and of the server become free
 	shared := map[time.Duration]float64{}
@@ -101,7 +101,7 @@ func simulate(r *rand.Rand, s server, l load) ([]*record.Record, record.StageMar
 		last = max(last, sent)
 		recs = append(recs, rec)
 	}
-	mark := record.StageMark{SendEnd: last + 1, Reason: "requests"}
+	mark := record.StageSummary{SendEnd: last + 1, Reason: "requests"}
 	if l.duration > 0 && (l.requests == 0 || len(recs) < l.requests) {
 		mark.SendEnd, mark.Reason = l.duration, "duration"
 	}
@@ -116,7 +116,7 @@ func simulate(r *rand.Rand, s server, l load) ([]*record.Record, record.StageMar
 	for _, rec := range recs {
 		if cut := mark.SendEnd + drain; rec.End > cut {
 			rec.End = cut
-			rec.Marks = slices.DeleteFunc(rec.Marks, func(m record.Mark) bool { return m.Kernel > cut })
+			rec.Marks = slices.DeleteFunc(rec.Marks, func(m record.Read) bool { return m.Kernel > cut })
 			rec.Events, rec.Out = nil, record.Tokens{}
 			rec.Failure = &record.Failure{Class: record.CutOff, At: cut}
 		}
@@ -142,7 +142,7 @@ func (s server) answer(r *rand.Rand, n int, due, sent, begin time.Duration, shar
 	tpot := time.Duration(float64(s.tpot) * others * luck * math.Exp(r.NormFloat64()*s.jitter))
 	rec := &record.Record{
 		Seq: int64(n), Prompt: uint64(n + 1), Due: due, Ready: sent, Held: sent - due, Sent: sent, Written: sent,
-		Streamed: true, Status: 200, Cached: -1, Asked: tokens,
+		Streamed: true, Status: 200, Cached: -1, RequestedTokens: tokens,
 		In:  record.Tokens{N: 10, Source: record.FromServer, Local: 10},
 		Out: record.Tokens{N: tokens, Source: record.FromServer, Local: tokens},
 	}
@@ -151,7 +151,7 @@ func (s server) answer(r *rand.Rand, n int, due, sent, begin time.Duration, shar
 		return rec
 	}
 	a, b := begin+ttft, begin+ttft+time.Duration(tokens-1)*tpot
-	rec.Marks = []record.Mark{{Kernel: a, User: a}, {Kernel: b, User: b}}
+	rec.Marks = []record.Read{{Kernel: a, User: a}, {Kernel: b, User: b}}
 	rec.Events = []record.Event{{Mark: 0, Tokens: 1}, {Mark: 1, Tokens: tokens - 1}}
 	rec.End = b
 	return rec
@@ -165,7 +165,7 @@ func outcome(t *testing.T, seed uint64, s server, l load) (string, []string) {
 	w.plan.Target.URLs = []string{"http://example.test"}
 	w.plan.Tokenizer.Name = "test-tokenizer"
 	w.plan.Stages = []plan.Stage{{Concurrency: l.concurrency, Rate: l.rate, Requests: int64(l.requests), Duration: plan.Duration(l.duration)}}
-	w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageMark{mark}}
+	w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageSummary{mark}}
 	return driftOf(w.build(t))
 }
 

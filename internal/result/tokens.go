@@ -15,7 +15,7 @@ import (
 // text; a prompt has no more than bytes, but for what a template adds, and not far fewer than
 // this side counts. A count that cannot be is not used, and a server that gives such counts
 // is not believed the others either.
-func (j *judge) usage(i int, sum *metric.Stage) {
+func (j *judge) usage(i int, sum *metric.StageStats) {
 	c, n := &sum.Counts, sum.Whole.Totals.OK
 	budget := j.plan.Budgets.TokenDrift
 	for k, what := range [...]string{"input", "output"} {
@@ -49,7 +49,7 @@ const leastShown = 10
 
 // tooFew judges counts of output tokens that are far below what the answers show. Every
 // figure of tokens is made of them.
-func (j *judge) tooFew(i int, sum *metric.Stage) {
+func (j *judge) tooFew(i int, sum *metric.StageStats) {
 	c, n := &sum.Counts, sum.Whole.Totals.OK
 	share, budget := float64(c.Under+c.Claimed[1])/float64(n), j.plan.Budgets.TokenDrift
 	shown := fmt.Sprintf("%d events of text came", c.UnderShown)
@@ -72,7 +72,7 @@ const farApart = 0.2
 // figure is made of the server's, that they differ a little is worth knowing and no fault: a
 // model of random weights writes text that reads back as other tokens. Where some figures
 // are made of the tokenizer's, those are off by as much.
-func (j *judge) tokens(i int, sum *metric.Stage) {
+func (j *judge) tokens(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if n := c.Sources[1][record.FromEvents] - c.Claimed[1]; n > 0 {
 		j.note(i, "The output tokens of %s are counted as one per event: the server reported no count.", number.Things(n, "request"))
@@ -177,7 +177,7 @@ const (
 // those of the server are about what it finds, where nothing else speaks for them, and
 // whether its own, where the server has none, are about as many as the events. Whether it or
 // the other is wrong cannot be told without the model's.
-func (j *judge) standIn(i int, sum *metric.Stage) {
+func (j *judge) standIn(i int, sum *metric.StageStats) {
 	if j.plan.Tokenizer.Name == plan.TokenizerWords || !j.plan.Target.Generates() {
 		return
 	}

@@ -30,25 +30,25 @@ func TestTokenCounts(t *testing.T) {
 		{name: "one for twenty events", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerWords
 			w.each(func(_ int, r *record.Record) {
-				r.Out, r.Asked = record.Tokens{N: 1, Source: record.FromServer, Local: 8}, 0
+				r.Out, r.RequestedTokens = record.Tokens{N: 1, Source: record.FromServer, Local: 8}, 0
 			})
 		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 answers the server counts less than half of the output tokens that came: 2000, where 40000 events of text came (budget 1 %)."},
 		{name: "one for twenty by the tokenizer", bend: func(w *world) {
 			w.each(func(_ int, r *record.Record) {
-				r.Out, r.Asked = record.Tokens{N: 1, Source: record.FromServer, Local: 20}, 0
+				r.Out, r.RequestedTokens = record.Tokens{N: 1, Source: record.FromServer, Local: 20}, 0
 				r.Events, r.Streamed = r.Events[:1], false
 			})
 		}, want: []string{"usage_output_plausible"}, says: "2000, where their events or the tokenizer test-tokenizer show 40000"},
 		{name: "one for twenty by a stand-in", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerWords
 			w.each(func(_ int, r *record.Record) {
-				r.Out, r.Asked = record.Tokens{N: 1, Source: record.FromServer, Local: 20}, 0
+				r.Out, r.RequestedTokens = record.Tokens{N: 1, Source: record.FromServer, Local: 20}, 0
 				r.Events, r.Streamed = r.Events[:1], false
 			})
 		}},
 		{name: "reads back as more than was asked for", bend: func(w *world) {
 			w.each(func(_ int, r *record.Record) {
-				r.Out, r.Asked = record.Tokens{N: 20, Source: record.FromServer, Local: 20}, 20
+				r.Out, r.RequestedTokens = record.Tokens{N: 20, Source: record.FromServer, Local: 20}, 20
 			})
 			w.recs[300].Out.Local = 72
 		}, quiet: true},
@@ -66,11 +66,11 @@ func TestTokenCounts(t *testing.T) {
 		}},
 		{name: "tokens spread over events", bend: func(w *world) {
 			w.each(func(_ int, r *record.Record) {
-				r.Out, r.Asked = record.Tokens{N: 10, Source: record.FromServer, Local: 10}, 0
+				r.Out, r.RequestedTokens = record.Tokens{N: 10, Source: record.FromServer, Local: 10}, 0
 			})
 		}},
 		{name: "one for twenty, once", bend: func(w *world) {
-			w.recs[300].Out, w.recs[300].Asked = record.Tokens{N: 1, Source: record.FromServer, Local: -1}, 0
+			w.recs[300].Out, w.recs[300].RequestedTokens = record.Tokens{N: 1, Source: record.FromServer, Local: -1}, 0
 		}, says: "In 1 answer the server counts less than half of the output tokens that came: 1, where"},
 		{name: "another tokenizer's", bend: func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Out.Local = 23 })
@@ -114,7 +114,7 @@ func TestTokenCounts(t *testing.T) {
 		{name: "tokens cut up on the way", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerBuiltin
 			w.each(func(i int, r *record.Record) {
-				r.Asked = 0
+				r.RequestedTokens = 0
 				r.Out = record.Tokens{N: 5, Source: record.FromServer, Local: -1, Expected: 6}
 			})
 		}},
@@ -176,7 +176,7 @@ func TestTokenCounts(t *testing.T) {
 func (w *world) sample(out record.Tokens, found int) {
 	n := 0
 	w.each(func(i int, r *record.Record) {
-		r.Asked, r.Out = 0, out
+		r.RequestedTokens, r.Out = 0, out
 		if n%record.Sampled == 0 {
 			r.Out.Expected = found
 		}

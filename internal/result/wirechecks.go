@@ -34,7 +34,7 @@ func (j *judge) connection() {
 
 // resent judges requests that went twice, because the server closed their connection before it
 // can have taken them. What that added to a latency does no harm where it is little of it.
-func (j *judge) resent(i int, sum *metric.Stage) {
+func (j *judge) resent(i int, sum *metric.StageStats) {
 	allowed := fmt.Sprintf("%s or %s", number.Percent(j.plan.Budgets.Error), number.Span(time.Duration(j.plan.Budgets.Lag)))
 	n, late, of := sum.Counts.Resent, sum.Counts.Delayed, sum.Whole.Totals.Requests
 	share, budget := float64(late)/float64(of), j.plan.Budgets.Resent
@@ -52,7 +52,7 @@ func (j *judge) resent(i int, sum *metric.Stage) {
 }
 
 // unended says which answers this side has ended.
-func (j *judge) unended(i int, sum *metric.Stage) {
+func (j *judge) unended(i int, sum *metric.StageStats) {
 	if n := sum.Counts.Unended; n > 0 {
 		j.note(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", number.Things(n, "answer"))
 	}
@@ -60,11 +60,11 @@ func (j *judge) unended(i int, sum *metric.Stage) {
 
 // ownFaults judges whether requests failed because this machine ran out of resources.
 // They say nothing about the server.
-func (j *judge) ownFaults(i int, sum *metric.Stage) {
+func (j *judge) ownFaults(i int, sum *metric.StageStats) {
 	n := sum.All.OwnFault
 	example := ""
 	for k := range sum.Failures {
-		if f := &sum.Failures[k]; f.Class == record.OwnFault {
+		if f := &sum.Failures[k]; f.Class == record.ClientResource {
 			example = " (" + f.Example + ")"
 		}
 	}

@@ -46,7 +46,7 @@ func TestResentRequests(t *testing.T) {
 // One failure of this machine's own is one too many.
 func TestClientFailures(t *testing.T) {
 	w := healthy()
-	w.recs[1500].Failure = &record.Failure{Class: record.OwnFault, Message: "socket: too many open files"}
+	w.recs[1500].Failure = &record.Failure{Class: record.ClientResource, Message: "socket: too many open files"}
 	w.recs[1500].Sent = record.Never
 	r := w.build(t)
 	if r.Verdict.Valid || len(r.Verdict.Reasons) != 1 || !strings.Contains(r.Verdict.Reasons[0], "too many open files") || !strings.Contains(r.Verdict.Reasons[0], "ulimit -n") {
@@ -57,7 +57,7 @@ func TestClientFailures(t *testing.T) {
 	}
 	// Nor are they the server's where nothing else happened.
 	w.each(func(_ int, r *record.Record) {
-		r.Failure = &record.Failure{Class: record.OwnFault, Message: "no ports"}
+		r.Failure = &record.Failure{Class: record.ClientResource, Message: "no ports"}
 	})
 	if c := checkOf(w.build(t), "client_failures"); c.OK || c.Value != 2200 {
 		t.Errorf("all of them: %+v", c)
@@ -66,7 +66,7 @@ func TestClientFailures(t *testing.T) {
 
 func TestStreamsThatDoNotEnd(t *testing.T) {
 	w := healthy()
-	w.recs[1500].Unended = true
+	w.recs[1500].Unterminated = true
 	r := w.build(t)
 	if !r.Verdict.Valid || !strings.Contains(strings.Join(r.Notes, "\n"), "1 answer signalled completion but did not end") {
 		t.Errorf("valid %v: %q", r.Verdict.Valid, r.Notes)

@@ -40,7 +40,7 @@ func (a *sameFailureDetector) begin(stage int, closed bool) {
 	a.open.Store(closed)
 }
 
-// Add implements collect.Folder.
+// Add implements collect.Consumer.
 func (a *sameFailureDetector) Add(rec *record.Record) {
 	if !a.open.Load() || int64(rec.Stage) != a.stage.Load() {
 		return

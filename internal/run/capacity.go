@@ -131,7 +131,7 @@ func (a *capacitySearch) drain() plan.Duration {
 }
 
 // addLevel takes in how a level went, of which all records are there. Its mark is the last one.
-func (a *capacitySearch) addLevel(i int, s plan.Stage, marks []record.StageMark) {
+func (a *capacitySearch) addLevel(i int, s plan.Stage, marks []record.StageSummary) {
 	mark := &marks[len(marks)-1]
 	typical := a.tallies.typical(i)
 	trouble := a.tallies.trouble(a.plan, i)
@@ -145,7 +145,7 @@ func (a *capacitySearch) addLevel(i int, s plan.Stage, marks []record.StageMark)
 }
 
 // level is what was seen at a level.
-func (a *capacitySearch) level(i int, s plan.Stage, marks []record.StageMark, mark *record.StageMark) capacity.Level {
+func (a *capacitySearch) level(i int, s plan.Stage, marks []record.StageSummary, mark *record.StageSummary) capacity.Level {
 	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
 	l.Kind = levelKind(s)
 	if before := result.MarkOf(marks, i-1); before != nil {
@@ -250,12 +250,12 @@ func (a *capacitySearch) found() *result.Capacity {
 
 // ascentAgain makes the levels of a search again from its stages and their requests, of which none
 // is kept.
-func ascentAgain(p *plan.Plan, stages []plan.Stage, marks []record.StageMark, records record.File) (*result.Capacity, error) {
+func ascentAgain(p *plan.Plan, stages []plan.Stage, marks []record.StageSummary, records record.File) (*result.Capacity, error) {
 	a, err := newAscent(p)
 	if err != nil {
 		return nil, err
 	}
-	a.tallies.mark = func(stage int) *record.StageMark { return result.MarkOf(marks, stage) }
+	a.tallies.mark = func(stage int) *record.StageSummary { return result.MarkOf(marks, stage) }
 	if err := records.Requests(func(rec *record.Record) error { a.tallies.Add(rec); return nil }); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ type drawing struct {
 }
 
 // options are those of a fold whose requests are drawn.
-func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageMark) metric.Options {
+func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageSummary) metric.Options {
 	if d == nil {
 		return o
 	}
@@ -33,7 +33,7 @@ func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageMa
 }
 
 // build makes the result, and the document with it.
-func (d *drawing) build(p *plan.Plan, f result.Facts, fold *metric.Fold, records *record.File) (*result.Result, error) {
+func (d *drawing) build(p *plan.Plan, f result.Facts, fold *metric.Aggregator, records *record.File) (*result.Result, error) {
 	res, err := result.Build(p, f, fold)
 	if err != nil {
 		return nil, err

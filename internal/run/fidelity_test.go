@@ -9,7 +9,7 @@ import (
 )
 
 // kindOf is what the server calls an event that we label so.
-func kindOf(l record.Label) string {
+func kindOf(l record.EventKind) string {
 	switch l {
 	case record.ToolCall:
 		return "tool"

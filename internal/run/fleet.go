@@ -19,7 +19,7 @@ type Workers interface {
 	Prepare(ctx context.Context, p *plan.Plan, in *WorkerRecords) error
 	// Send has the workers carry out a task, each its share, until it ends or stop yields, and
 	// gives how it went as a whole. live is kept up to date meanwhile.
-	Send(ctx context.Context, t Task, stop <-chan record.StopReason, live *engine.Counters) (record.StageMark, error)
+	Send(ctx context.Context, t Task, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error)
 	// Sync returns once the records of all requests that have ended by now were taken in, or
 	// ctx has ended.
 	Sync(ctx context.Context)
@@ -63,7 +63,7 @@ func (in *WorkerRecords) Fail(err error) {
 
 // AddSummary takes the requests of a worker into account that a frame has. There is one caller for each
 // worker at a time.
-func (in *WorkerRecords) AddSummary(worker int, d record.Digest) error {
+func (in *WorkerRecords) AddSummary(worker int, d record.FrameSummary) error {
 	err := in.readers[worker].Read(d, func(line record.Line) error {
 		switch {
 		case in.closed.Load():

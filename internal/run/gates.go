@@ -81,7 +81,7 @@ func (s *Saved) Judge(more plan.Conditions) error {
 }
 
 // judged is what the gates of a plan say of a result.
-func judged(p *plan.Plan, marks []record.StageMark, records *record.File, res *result.Result) ([]result.Gate, error) {
+func judged(p *plan.Plan, marks []record.StageSummary, records *record.File, res *result.Result) ([]result.Gate, error) {
 	if err := intervals(p, marks, records, res); err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func TestGateIntervals(t *testing.T) {
 			end := sent + time.Duration((1+0.2*draw.NormFloat64())*1e8)
 			if err := add(&record.Record{
 				Seq: int64(i), Due: sent, Ready: sent, Sent: sent, Written: sent, End: end, Status: 200, Cached: -1,
-				Marks: []record.Mark{{Kernel: end, User: end}}, Events: []record.Event{{Label: record.Whole, Tokens: 3}},
+				Marks: []record.Read{{Kernel: end, User: end}}, Events: []record.Event{{Label: record.Whole, Tokens: 3}},
 				In: record.Tokens{N: 7, Source: record.FromServer, Local: 7}, Out: record.Tokens{N: 3, Source: record.FromServer, Local: -1},
 			}); err != nil {
 				return err

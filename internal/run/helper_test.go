@@ -132,7 +132,7 @@ func options(log io.Writer) Options {
 type kept struct {
 	header record.Header
 	recs   map[int64]record.Record
-	stages []record.StageMark
+	stages []record.StageSummary
 }
 
 func readKept(t *testing.T, dir string) kept {
@@ -160,7 +160,7 @@ func readKept(t *testing.T, dir string) kept {
 
 func copyOf(rec *record.Record) record.Record {
 	c := *rec
-	c.Marks = append([]record.Mark(nil), rec.Marks...)
+	c.Marks = append([]record.Read(nil), rec.Marks...)
 	c.Events = append([]record.Event(nil), rec.Events...)
 	c.Text = append([]byte(nil), rec.Text...)
 	if rec.Failure != nil {

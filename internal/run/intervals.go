@@ -29,7 +29,7 @@ func asksIntervals(conditions plan.Conditions) map[string][]string {
 
 // intervals puts the confidence intervals that gates ask for into a result that does not have
 // them, as those of shares. They need the single requests: the records are read for them.
-func intervals(p *plan.Plan, marks []record.StageMark, records *record.File, res *result.Result) error {
+func intervals(p *plan.Plan, marks []record.StageSummary, records *record.File, res *result.Result) error {
 	figures := asksIntervals(p.Conditions)
 	if len(figures) == 0 || records.Path == "" {
 		return nil

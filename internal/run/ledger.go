@@ -33,7 +33,7 @@ func keep[T any](l *journal, write func(*record.Writer, T) error, line T) {
 }
 
 // stage notes how a stage went.
-func (l *journal) stage(mark record.StageMark) {
+func (l *journal) stage(mark record.StageSummary) {
 	l.facts.Stages = append(l.facts.Stages, mark)
 	l.facts.Interrupted = l.facts.Interrupted || mark.Early()
 	keep(l, (*record.Writer).Stage, mark)
@@ -80,7 +80,7 @@ func (l *journal) power(p record.Power) {
 
 // session notes how a recorded session was played, for many at once. The collector writes
 // it to the record file.
-func (l *journal) session(m record.SessionMark) {
+func (l *journal) session(m record.SessionSummary) {
 	l.several.Lock()
 	defer l.several.Unlock()
 	l.facts.AddSession(&m)

@@ -88,9 +88,9 @@ func missing(all []record.WorkerInfo, here []int) []string {
 }
 
 // joinMark adds a worker's mark to those of the stages.
-func joinMark(marks []record.StageMark, m record.StageMark) []record.StageMark {
+func joinMark(marks []record.StageSummary, m record.StageSummary) []record.StageSummary {
 	m.Worker = 0
-	if i := slices.IndexFunc(marks, func(o record.StageMark) bool { return o.Stage == m.Stage }); i >= 0 {
+	if i := slices.IndexFunc(marks, func(o record.StageSummary) bool { return o.Stage == m.Stage }); i >= 0 {
 		marks[i].Join(m)
 		return marks
 	}

@@ -42,7 +42,7 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	var res *result.Result
 	var buildErr error
 	// What is measured is told by the workers that are left: the records are folded once more for them.
-	if slices.ContainsFunc(facts.Stages, func(m record.StageMark) bool { return len(m.Gone) > 0 }) {
+	if slices.ContainsFunc(facts.Stages, func(m record.StageSummary) bool { return len(m.Gone) > 0 }) {
 		var saved *Saved
 		if saved, buildErr = Read(out.dir, func(*plan.Plan) message.Names { return facts.Names }); buildErr == nil {
 			res = saved.Result
@@ -57,7 +57,7 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	if o.saved != nil {
 		err = errors.Join(err, o.saved(out.dir))
 	}
-	if err != nil && slices.ContainsFunc(facts.Stages, func(m record.StageMark) bool { return m.Reason == record.StopRecords }) {
+	if err != nil && slices.ContainsFunc(facts.Stages, func(m record.StageSummary) bool { return m.Reason == record.StopRecords }) {
 		err = &AbortError{err}
 	}
 	return res, err

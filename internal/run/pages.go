@@ -124,7 +124,7 @@ func (a *prometheusQuery) gather(ctx context.Context, log io.Writer, book *journ
 }
 
 // stretches are the stages that have run, and all of them together.
-func stretches(marks []record.StageMark) []probe.Stretch {
+func stretches(marks []record.StageSummary) []probe.Stretch {
 	var of []probe.Stretch
 	for _, m := range marks {
 		if m.DrainEnd <= m.Begin {

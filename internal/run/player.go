@@ -55,7 +55,7 @@ func (p *executor) play(ctx context.Context) error {
 		if reason := p.pause(ctx, i, s); reason != "" {
 			now := p.lookout.now()
 			p.ledger.edge(record.Edge{Stage: i, Level: s.Level(), Kind: levelKind(s), At: now})
-			p.ledger.stage(record.StageMark{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
+			p.ledger.stage(record.StageSummary{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
 			return nil
 		}
 		if err := p.stage(ctx, i, s); err != nil {
@@ -107,7 +107,7 @@ func (p *executor) stage(ctx context.Context, i int, s plan.Stage) error {
 
 // aborted is the mark of a stage whose last requests may have been aborted, also where
 // sending had ended.
-func aborted(ctx context.Context, mark record.StageMark) record.StageMark {
+func aborted(ctx context.Context, mark record.StageSummary) record.StageSummary {
 	if ctx.Err() != nil {
 		mark.Reason = record.StopInterrupted
 	}
@@ -116,7 +116,7 @@ func aborted(ctx context.Context, mark record.StageMark) record.StageMark {
 
 // send puts a stage's load on the target, and measures it in windows where the plan has
 // them.
-func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageMark, *sweep.Level, error) {
+func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageSummary, *sweep.Level, error) {
 	work := task(p.plan, i, s)
 	work.Lanes = prompt.LanesOf(p.questions.Source)
 	if s.Arrival == plan.ArrivalSessions {
@@ -145,7 +145,7 @@ func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageM
 
 // runCapacityLevel puts the load of a level of a search for the capacity on the target, and ends it where it
 // is clearly too much.
-func (p *executor) runCapacityLevel(ctx context.Context, s plan.Stage, work Task) (record.StageMark, error) {
+func (p *executor) runCapacityLevel(ctx context.Context, s plan.Stage, work Task) (record.StageSummary, error) {
 	work.Drain = p.ascent.drain()
 	over, end := context.WithCancel(context.Background())
 	stop, watched := newBrake(), make(chan struct{})

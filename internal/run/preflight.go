@@ -82,7 +82,7 @@ func (pre *preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 		if err != nil {
 			return nil, err
 		}
-		rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never, Cached: -1, Asked: p.Output}}
+		rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never, Cached: -1, RequestedTokens: p.Output}}
 		answerLimits(pre.plan.Limits).Bound(rec, pre.client.decoder)
 		call.Do(ctx, rec)
 		pre.client.decoder.Decode(rec)

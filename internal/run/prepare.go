@@ -164,7 +164,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 		plan: p.plan, schedule: asked.schedule, engine: eng, endpoint: &c.endpoint, alike: same, brake: p.brake,
 		fleet: p.opt.Fleet, live: live,
 	}
-	settle := collector.Settle
+	settle := collector.Sync
 	if p.opt.Fleet != nil {
 		settle = p.opt.Fleet.Sync
 	}
@@ -369,9 +369,9 @@ func (p *setup) folders(b *breaker.Set, same *sameFailureDetector, tape *sweep.L
 }
 
 // several hand a record to one after the other.
-type several []collect.Folder
+type several []collect.Consumer
 
-// Add implements collect.Folder.
+// Add implements collect.Consumer.
 func (s several) Add(rec *record.Record) {
 	for _, f := range s {
 		f.Add(rec)
@@ -380,7 +380,7 @@ func (s several) Add(rec *record.Record) {
 
 // collector starts what takes finished records.
 func (p *setup) collector(c *client, f *folds, book *journal, besides several) *collect.Collector {
-	var each []collect.Folder
+	var each []collect.Consumer
 	for _, fold := range f.list {
 		each = append(each, append(several{fold}, besides...))
 	}
@@ -392,8 +392,8 @@ func (p *setup) collector(c *client, f *folds, book *journal, besides several) *
 }
 
 // answerLimits are those of what is held of an answer.
-func answerLimits(l plan.Limits) collect.Limits {
-	return collect.Limits{Answer: int(l.Answer), Stream: int(l.Stream), Event: int(l.Event), Raw: int(l.Raw)}
+func answerLimits(l plan.Limits) collect.MemoryLimits {
+	return collect.MemoryLimits{Answer: int(l.Answer), Stream: int(l.Stream), Event: int(l.Event), Raw: int(l.Raw)}
 }
 
 // engine makes what sends.

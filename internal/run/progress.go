@@ -30,7 +30,7 @@ type Progress struct {
 	Sent      int64
 	Ended     int64 // requests of the measured part, or of the warm-up
 	InFlight  int64
-	Live      *metric.Live
+	Live      *metric.LiveStats
 	Failures  map[record.Class]int64
 	// Result is what came of the run; nil: it is not over.
 	Result *result.Result
@@ -56,7 +56,7 @@ type progressTracker struct {
 	now       func() time.Duration
 	queue     *stageQueue
 	live      *engine.Counters
-	lives     []*metric.Live
+	lives     []*metric.LiveStats
 	collector *collect.Collector
 	plan      *plan.Plan
 	header    *record.Header
@@ -101,7 +101,7 @@ func (g *progressTracker) progress() Progress {
 
 // merged is what all folds have counted. Stages that ended before the last one have been
 // counted to the end: what they have come to is put together once.
-func (g *progressTracker) merged(stage int) *metric.Live {
+func (g *progressTracker) merged(stage int) *metric.LiveStats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	all := metric.MergeLive(g.settled, g.lives)

@@ -173,7 +173,7 @@ func (s *Saved) build(d *drawing) error {
 // readFacts reads what the record file says besides requests.
 func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 	var f result.Facts
-	whole, err := records.Besides(func(l record.Line) error {
+	whole, err := records.NonRequests(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
 			f.Header = *l.Header
@@ -217,7 +217,7 @@ func CreateSaved(p *plan.Plan, h record.Header, fill func(add func(*record.Recor
 	if err := wholefile.Bytes(filepath.Join(p.Output.Dir, PlanFile), text); err != nil {
 		return fmt.Errorf("writing the plan: %w", err)
 	}
-	marks, measured := make([]record.StageMark, len(p.Stages)), make([]bool, len(p.Stages))
+	marks, measured := make([]record.StageSummary, len(p.Stages)), make([]bool, len(p.Stages))
 	return wholefile.Private(Records(p).Path, func(out io.Writer) error {
 		w, err := record.NewWriter(out, h)
 		if err != nil {

@@ -181,7 +181,7 @@ func (c sameCase) send(t *testing.T) []sentRequest {
 func (a *answering) taken(s *load.Profile, begin time.Duration) []sentRequest {
 	var list []sentRequest
 	for _, r := range a.recs {
-		one := sentRequest{r.Seq, r.Stage, r.Due - begin, r.Prompt, r.Asked, r.Turn, r.Model, r.Session + "/" + r.Call}
+		one := sentRequest{r.Seq, r.Stage, r.Due - begin, r.Prompt, r.RequestedTokens, r.Turn, r.Model, r.Session + "/" + r.Call}
 		if s.Arrivals == nil || r.Seq >= prompt.Later(0, 1) {
 			one.due = -1
 		}

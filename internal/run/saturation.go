@@ -58,7 +58,7 @@ func (h *saturationSearch) run(ctx context.Context) error {
 }
 
 // step runs one step of the search.
-func (h *saturationSearch) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageMark, error) {
+func (h *saturationSearch) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageSummary, error) {
 	s := h.plan.Stages[0]
 	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)
 	// Even arrivals, whatever the stages have: chance in them would hide a backlog that grows.
@@ -82,7 +82,7 @@ func madeStages(p *plan.Plan, rates []float64) []plan.Stage {
 
 // searchAgain makes the outcome of a search again from the marks of its steps and their
 // requests; nil: there was none.
-func searchAgain(p *plan.Plan, marks []record.StageMark, passages *sweep.Passages) *sweep.Saturation {
+func searchAgain(p *plan.Plan, marks []record.StageSummary, passages *sweep.Passages) *sweep.Saturation {
 	if !p.Saturation.On() {
 		return nil
 	}

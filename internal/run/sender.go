@@ -25,11 +25,11 @@ type sender struct {
 }
 
 // send carries out a task until it ends or stop yields.
-func (s *sender) send(ctx context.Context, t Task, stop stopper) (record.StageMark, error) {
+func (s *sender) send(ctx context.Context, t Task, stop stopper) (record.StageSummary, error) {
 	work := t.load(s.plan, s.schedule)
 	// A search for the capacity says itself what fails, and how often.
 	s.alike.begin(work.Index, work.Arrivals == nil && !s.plan.Capacity.On())
-	var mark record.StageMark
+	var mark record.StageSummary
 	var err error
 	if s.fleet != nil {
 		mark, err = s.fleet.Send(ctx, t, stop, s.live)

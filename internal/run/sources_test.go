@@ -49,7 +49,7 @@ func TestSharedPrefixOfManyTurns(t *testing.T) {
 					// What was asked and answered before, and four words more. An answer may
 					// begin within the last word of a text.
 					least, most := 34+turn*8, 34+turn*9
-					if r.In.Local < least || r.In.Local > most || r.Asked != 5 {
+					if r.In.Local < least || r.In.Local > most || r.RequestedTokens != 5 {
 						t.Errorf("%s: turn %d has %d words, want %d to %d", name, turn, r.In.Local, least, most)
 					}
 					if turn > 0 && r.Sent < byTurn[turn-1].End {
@@ -74,7 +74,7 @@ func TestRandomLengthsOfATrace(t *testing.T) {
 	mustRun(t, p)
 	lengths := map[[2]int]int{}
 	for _, r := range readKept(t, p.Output.Dir).recs {
-		lengths[[2]int{r.In.Local, r.Asked}]++
+		lengths[[2]int{r.In.Local, r.RequestedTokens}]++
 	}
 	if len(lengths) != 2 || lengths[[2]int{37, 4}] != 5 || lengths[[2]int{39, 9}] != 5 {
 		t.Errorf("lengths of prompts and answers: %v", lengths)

@@ -24,7 +24,7 @@ type objectiveTracker struct {
 	objectives []objective
 	// mark is that of a level, where all of them ended before their requests are read; nil: they
 	// are under way. Requests of a level that has none are not looked at.
-	mark func(stage int) *record.StageMark
+	mark func(stage int) *record.StageSummary
 
 	mu     sync.Mutex
 	reader *metric.Reader
@@ -123,7 +123,7 @@ type count struct {
 	seen                      []capacity.Seen  // by objective
 }
 
-func newCount(mark *record.StageMark, objectives int) *count {
+func newCount(mark *record.StageSummary, objectives int) *count {
 	c := &count{from: mark.WarmupEnd, to: mark.SendEnd, after: float64(mark.Unsent)}
 	for range objectives {
 		c.seen = append(c.seen, capacity.Seen{Batches: make([]capacity.Batch, batches)})
@@ -200,7 +200,7 @@ func (o *objective) holds(v float64) bool {
 }
 
 // level is what was seen at a level that has ended; its requests are forgotten.
-func (t *objectiveTracker) level(i int, load float64, open bool, mark *record.StageMark) capacity.Level {
+func (t *objectiveTracker) level(i int, load float64, open bool, mark *record.StageSummary) capacity.Level {
 	t.mu.Lock()
 	of := t.levels[i]
 	delete(t.levels, i)

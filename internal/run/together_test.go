@@ -40,8 +40,8 @@ func sharedRun(t *testing.T, worker int) string {
 			errs = append(errs, w.Append(record.AppendJSON(nil, &rec, true)))
 		}
 	}
-	whole := record.StageMark{SendEnd: time.Second, DrainEnd: 1100 * time.Millisecond, Reason: record.StopRequests}
-	marks := []record.StageMark{whole, whole}
+	whole := record.StageSummary{SendEnd: time.Second, DrainEnd: 1100 * time.Millisecond, Reason: record.StopRequests}
+	marks := []record.StageSummary{whole, whole}
 	marks[0].Worker, marks[1].Worker, marks[1].StartDelay = 1, 2, 422*time.Millisecond
 	whole.StartDelay = 422 * time.Millisecond
 	for _, m := range append(marks, whole) {

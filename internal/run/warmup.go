@@ -20,7 +20,7 @@ func findsWarmup(p *plan.Plan) bool {
 // build makes the result. Where a plan leaves it to the run how long a warm-up is, the
 // records are folded once more, without what turned out to be one, and are edited so from
 // then on: a run and a report of it do the same.
-func build(p *plan.Plan, f *result.Facts, fold *metric.Fold, records *record.File, pool *stat.Pool, d *drawing) (*result.Result, error) {
+func build(p *plan.Plan, f *result.Facts, fold *metric.Aggregator, records *record.File, pool *stat.Pool, d *drawing) (*result.Result, error) {
 	if !findsWarmup(p) || records.Path == "" {
 		return d.build(p, *f, fold, records)
 	}
@@ -46,7 +46,7 @@ func build(p *plan.Plan, f *result.Facts, fold *metric.Fold, records *record.Fil
 
 // settled gives a line the marks that have been found, and a request the phase that it
 // turned out to be in.
-func settled(p *plan.Plan, marks []record.StageMark) func(*record.Line) {
+func settled(p *plan.Plan, marks []record.StageSummary) func(*record.Line) {
 	return func(l *record.Line) {
 		switch {
 		case l.Stage != nil:

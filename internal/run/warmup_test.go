@@ -44,7 +44,7 @@ func warmingRun(t *testing.T, slow, requests int) string {
 		took += time.Duration(i%7) * time.Millisecond
 		rec := &record.Record{
 			Seq: int64(i), Due: at, Ready: at, Sent: at, Written: at, End: at + took, Streamed: true, Status: 200, Cached: -1,
-			Marks:  []record.Mark{{Kernel: at + took/2, User: at + took/2}, {Kernel: at + took, User: at + took}},
+			Marks:  []record.Read{{Kernel: at + took/2, User: at + took/2}, {Kernel: at + took, User: at + took}},
 			Events: []record.Event{{Tokens: 1}, {Mark: 1, Tokens: 1}},
 			Out:    record.Tokens{N: 2, Source: record.FromServer, Local: -1},
 		}
@@ -53,7 +53,7 @@ func warmingRun(t *testing.T, slow, requests int) string {
 		}
 		at += took
 	}
-	mark := record.StageMark{SendEnd: at, DrainEnd: at, Reason: "requests"}
+	mark := record.StageSummary{SendEnd: at, DrainEnd: at, Reason: "requests"}
 	if err := w.Stage(mark); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestBlockHashes(t *testing.T) {
 	truth := s.truths(t)
 	for _, rec := range readKept(t, p.Output.Dir).recs {
 		tr := truth[rec.Seq]
-		got = append(got, [4]int{rec.Turn, tr.Prompt, tr.Cached, rec.Asked})
+		got = append(got, [4]int{rec.Turn, tr.Prompt, tr.Cached, rec.RequestedTokens})
 		if rec.In.Local != tr.Prompt || rec.Session != "wekatrace0_agent" {
 			t.Errorf("turn %d of %s: %d tokens counted, %d sent", rec.Turn, rec.Session, rec.In.Local, tr.Prompt)
 		}

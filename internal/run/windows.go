@@ -23,7 +23,7 @@ type windowMeter struct {
 }
 
 // run runs a stage and measures it. The meter ends the stage where its windows are enough.
-func (m *windowMeter) run(ctx context.Context, s plan.Stage, work Task, to *sender) (record.StageMark, *sweep.Level, error) {
+func (m *windowMeter) run(ctx context.Context, s plan.Stage, work Task, to *sender) (record.StageSummary, *sweep.Level, error) {
 	i := work.Index
 	meter := m.meter(i, s)
 	if m.plan.Mode == plan.WindowStage && s.Warmup == (plan.Warmup{}) {

@@ -73,7 +73,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 	}
 	writer.Digests()
 	w = &Worker{prep: prep, writer: writer, live: engine.NewLive(newQueue(p).most())}
-	folds := make([]collect.Folder, runtime.GOMAXPROCS(0))
+	folds := make([]collect.Consumer, runtime.GOMAXPROCS(0))
 	for i := range folds {
 		folds[i] = several{}
 	}
@@ -110,7 +110,7 @@ func (w *Worker) Workers(list []record.WorkerInfo) {
 func (w *Worker) Warm(ctx context.Context, t Task) { w.sender.warm(ctx, t) }
 
 // Send sends the worker's share of a task.
-func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason) (record.StageMark, error) {
+func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason) (record.StageSummary, error) {
 	forwarded := newBrake()
 	over := make(chan struct{})
 	defer close(over)
@@ -123,15 +123,15 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 	}()
 	if w.prep.plan.Levels.On() || w.prep.plan.Capacity.On() { // so that its file alone tells which levels there were
 		if err := w.writer.Edge(record.Edge{Worker: w.sender.share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), Kind: levelKind(t.Stage), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
-			return record.StageMark{Stage: t.Index}, err
+			return record.StageSummary{Stage: t.Index}, err
 		}
 	}
 	mark, err := w.sender.send(ctx, t, forwarded)
 	mark.Worker = w.sender.share.Index + 1
 	if mark.Reason == record.StopLease { // its file says so, too, where there is no coordinator left to
-		mark.Gone = append(mark.Gone, record.Gone{Worker: mark.Worker, At: mark.SendEnd, Told: true, Cut: true})
+		mark.Gone = append(mark.Gone, record.LostWorker{Worker: mark.Worker, At: mark.SendEnd, Told: true, Cut: true})
 	}
-	w.collector.Settle(ctx)
+	w.collector.Sync(ctx)
 	return mark, errors.Join(err, w.writer.Stage(mark), w.Flush())
 }
 

@@ -47,7 +47,7 @@ type column struct {
 
 // Of reads the measured requests of a run's stages, each by its place in the result, with the
 // metrics that are named.
-func Of(p *plan.Plan, marks []record.StageMark, records *record.File, stages map[int]*result.Stage, metrics []string) (map[int]*Stage, error) {
+func Of(p *plan.Plan, marks []record.StageSummary, records *record.File, stages map[int]*result.Stage, metrics []string) (map[int]*Stage, error) {
 	all := map[int]*Stage{}
 	for i, st := range stages {
 		all[i] = empty(st, metrics)

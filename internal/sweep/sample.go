@@ -69,7 +69,7 @@ func SampleOf(rec *record.Record) Sample {
 
 // isResponse reports whether an event is a response: one without text is one too, a sign
 // that the stream goes on or is over is none.
-func isResponse(l record.Label) bool { return l != record.Done && l != record.Comment }
+func isResponse(l record.EventKind) bool { return l != record.Done && l != record.Comment }
 
 // counts reports whether windows count the request as measured.
 func (s *Sample) counts() bool { return !s.Failed && !s.Warmup }

@@ -20,7 +20,7 @@ type lanes struct {
 }
 
 // serve lets requests come at a rate for a time.
-func (l lanes) serve(rate float64, sending time.Duration) (record.StageMark, []Passage) {
+func (l lanes) serve(rate float64, sending time.Duration) (record.StageSummary, []Passage) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	free := make([]time.Duration, l.n)
 	var list []Passage
@@ -47,7 +47,7 @@ func (l lanes) serve(rate float64, sending time.Duration) (record.StageMark, []P
 		}
 		due += time.Duration(gap / rate * float64(time.Second))
 	}
-	return record.StageMark{SendEnd: sending, DrainEnd: last}, list
+	return record.StageSummary{SendEnd: sending, DrainEnd: last}, list
 }
 
 func TestHuntFindsWhatAServerCanDo(t *testing.T) {
@@ -152,31 +152,31 @@ func TestHuntClaimsWhatWasAnswered(t *testing.T) {
 }
 
 func TestStepSaysWhy(t *testing.T) {
-	base := func() (record.StageMark, []Passage) {
+	base := func() (record.StageSummary, []Passage) {
 		return lanes{n: 100, takes: 100 * time.Millisecond}.serve(100, 5*time.Second)
 	}
 	for _, c := range []struct {
 		name   string
-		change func(m *record.StageMark, list []Passage) []Passage
+		change func(m *record.StageSummary, list []Passage) []Passage
 		kept   bool
 		why    string
 	}{
-		{"kept", func(_ *record.StageMark, l []Passage) []Passage { return l }, true, "the backlog stood at 10.0 and then 10.0 requests"},
-		{"nothing came", func(_ *record.StageMark, l []Passage) []Passage { return nil }, false, "none of 0 requests was answered"},
-		{"late client", func(_ *record.StageMark, l []Passage) []Passage {
+		{"kept", func(_ *record.StageSummary, l []Passage) []Passage { return l }, true, "the backlog stood at 10.0 and then 10.0 requests"},
+		{"nothing came", func(_ *record.StageSummary, l []Passage) []Passage { return nil }, false, "none of 0 requests was answered"},
+		{"late client", func(_ *record.StageSummary, l []Passage) []Passage {
 			for i := range l {
 				l[i].Sent += 120 * time.Millisecond
 				l[i].End += 120 * time.Millisecond
 			}
 			return l
 		}, false, "requests went out 120ms late at p99: this client or its cap on requests in flight is the limit"},
-		{"failures", func(_ *record.StageMark, l []Passage) []Passage {
+		{"failures", func(_ *record.StageSummary, l []Passage) []Passage {
 			for i := range l {
 				l[i].Failed = i%50 == 0
 			}
 			return l
 		}, false, "10 of 500 requests failed"},
-		{"not sent", func(m *record.StageMark, l []Passage) []Passage { m.Unsent = 20; return l }, false, "20 of 520 requests could not be sent in time"},
+		{"not sent", func(m *record.StageSummary, l []Passage) []Passage { m.Unsent = 20; return l }, false, "20 of 520 requests could not be sent in time"},
 	} {
 		m, list := base()
 		list = c.change(&m, list)
@@ -189,7 +189,7 @@ func TestStepSaysWhy(t *testing.T) {
 func TestServerThatAnswersNothingEndsTheHunt(t *testing.T) {
 	h := NewHunt(plan.DefaultSaturation())
 	rate, _, _ := h.Next()
-	h.Tell(JudgeStep(rate, record.StageMark{Unsent: 3}, nil, 95))
+	h.Tell(JudgeStep(rate, record.StageSummary{Unsent: 3}, nil, 95))
 	if _, _, more := h.Next(); more {
 		t.Error("it goes on")
 	}

@@ -87,7 +87,7 @@ const (
 )
 
 // JudgeStep says how a step went. What was not sent is part of the backlog.
-func JudgeStep(rate float64, mark record.StageMark, list []Passage, percentile float64) Step {
+func JudgeStep(rate float64, mark record.StageSummary, list []Passage, percentile float64) Step {
 	list = slices.SortedFunc(slices.Values(list), func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.End, b.End))
 	})
@@ -144,7 +144,7 @@ const looks = 50
 // backlog works out how many requests were due and not ended in the third and in the
 // last quarter of the sending. One that stands still is as large as the rate times the
 // time of an answer, and goes up and down by the square root of that.
-func (s *Step) backlog(list []Passage, mark record.StageMark, fastest time.Duration) {
+func (s *Step) backlog(list []Passage, mark record.StageSummary, fastest time.Duration) {
 	span := mark.SendEnd - mark.Begin
 	ends := make([]time.Duration, 0, len(list))
 	for _, p := range list {
@@ -172,7 +172,7 @@ const bin = 500 * time.Millisecond
 
 // drain works out how fast answers came while there was a backlog: from the first
 // answer to the last, in bins. upper is a percentile of the bins.
-func (s *Step) drain(list []Passage, mark record.StageMark, percentile float64) {
+func (s *Step) drain(list []Passage, mark record.StageSummary, percentile float64) {
 	var ends []time.Duration
 	for _, p := range list {
 		if !p.Failed {

@@ -184,7 +184,7 @@ func TestSampleOf(t *testing.T) {
 	// differs: pa-comments
 	rec := &record.Record{
 		Due: 1, Sent: 2, Written: 3, End: 50, Phase: record.Warmup,
-		Marks:  []record.Mark{{Kernel: 10, User: 11}, {Kernel: 20, User: 21}, {Kernel: record.Never, User: 30}, {Kernel: 40, User: 41}},
+		Marks:  []record.Read{{Kernel: 10, User: 11}, {Kernel: 20, User: 21}, {Kernel: record.Never, User: 30}, {Kernel: 40, User: 41}},
 		Events: []record.Event{{Mark: 0, Label: record.Comment}, {Mark: 1, Label: record.Role}, {Mark: 2, Label: record.Content}, {Mark: 3, Label: record.Done}},
 	}
 	want := Sample{Due: 1, Sent: 2, Written: 3, Start: 10, First: 20, End: 30, Closed: 50, Responses: 2, Warmup: true}
@@ -203,7 +203,7 @@ func TestSampleOf(t *testing.T) {
 	if s := SampleOf(rec); s.Responses != 3 || s.End != 30 {
 		t.Errorf("%d responses until %d, want 3 until 30", s.Responses, s.End)
 	}
-	silent := SampleOf(&record.Record{Sent: 1, End: 9, Streamed: true, Marks: []record.Mark{{Kernel: 8}}, Events: []record.Event{{Label: record.Done}}})
+	silent := SampleOf(&record.Record{Sent: 1, End: 9, Streamed: true, Marks: []record.Read{{Kernel: 8}}, Events: []record.Event{{Label: record.Done}}})
 	if w := Cut([]Sample{silent, {Sent: 1, End: 3, Responses: 2}}, 0, 10, 0); silent.Responses != 0 || w.Requests != 1 || w.Empty != 1 || w.Responses != 2 {
 		t.Errorf("a request without a response: %+v in %+v", silent, w)
 	}

@@ -136,7 +136,7 @@ func earlier(p *run.Progress) (list []progress.Past) {
 const pastStages = 3
 
 // lately is requests and tokens per second over the last few seconds.
-func (g *gauge) lately(at time.Duration, live *metric.Live) (requests, tokens float64) {
+func (g *gauge) lately(at time.Duration, live *metric.LiveStats) (requests, tokens float64) {
 	now := point{at: at}
 	for _, s := range live.Stages() {
 		for i := range s {

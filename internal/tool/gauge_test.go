@@ -13,7 +13,7 @@ import (
 
 // The view shows the stage under way and what was before it, each by itself.
 func TestGauge(t *testing.T) {
-	live := new(metric.Live)
+	live := new(metric.LiveStats)
 	fold, err := metric.NewFold(metric.Options{Live: live, SLOs: []metric.SLO{{Metric: "request_latency", Max: 50 * time.Millisecond}}})
 	if err != nil {
 		t.Fatal(err)

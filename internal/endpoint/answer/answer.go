@@ -63,7 +63,7 @@ func (s *Events) Len() int {
 }
 
 // Add appends an event that is complete at offset end of the body.
-func (s *Events) Add(end int, label record.Label, text, tokens int) {
+func (s *Events) Add(end int, label record.EventKind, text, tokens int) {
 	if s.full() {
 		s.addFolded(end, label, tokens)
 		return

@@ -39,7 +39,7 @@ func (s *Events) Bound(text []byte) []byte {
 }
 
 // addFolded counts an event that is complete at offset end of the answer.
-func (s *Events) addFolded(end int, label record.Label, tokens int) {
+func (s *Events) addFolded(end int, label record.EventKind, tokens int) {
 	f, t, marks := &s.fold, s.rec.Tail, s.rec.Marks
 	if f.head == 0 {
 		s.startTail()

@@ -13,11 +13,11 @@ import (
 // same but for that text, so it need not be parsed.
 type likeness struct {
 	prefix, suffix []byte
-	label          record.Label
+	label          record.EventKind
 }
 
 // Learn takes an event that carried nothing but the one text of a part.
-func (r *Reading) Learn(e *sse.Event, p *Part, label record.Label) {
+func (r *Reading) Learn(e *sse.Event, p *Part, label record.EventKind) {
 	data := e.Data
 	if r.fold.on { // its bytes do not stay where they are
 		data = bytes.Clone(data)

@@ -39,7 +39,7 @@ func (p *Part) Finish(before int) error {
 }
 
 // Take adds a string to the text. Anything but a string is skipped.
-func (p *Part) Take(label record.Label) {
+func (p *Part) Take(label record.EventKind) {
 	s := &p.Scan
 	if s.Peek() != '"' {
 		s.Skip()

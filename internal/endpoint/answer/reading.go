@@ -48,7 +48,7 @@ func (r *Reading) Frame(e *sse.Event) bool {
 
 // Put takes an event of the protocol, or one of which the protocol knows nothing. An
 // error in it is the request's failure.
-func (r *Reading) Put(e *sse.Event, label record.Label, text, tokens int) {
+func (r *Reading) Put(e *sse.Event, label record.EventKind, text, tokens int) {
 	if label == record.Unknown {
 		r.unknown++
 	} else {

@@ -22,7 +22,7 @@ func (Words) Count(text string) int { return len(strings.Fields(text)) }
 func Answered(body string) *record.Exchange {
 	return &record.Exchange{Record: record.Record{
 		Status: 200, Streamed: true, Body: []byte(body), End: 9 * time.Millisecond,
-		Marks: []record.Mark{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
+		Marks: []record.Read{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
 		In:    record.Tokens{N: 3, Source: record.FromTokenizer, Local: 3},
 	}}
 }

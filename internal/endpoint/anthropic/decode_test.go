@@ -151,7 +151,7 @@ func FuzzStream(f *testing.F) {
 		rec.Marks = nil
 		for off := 0; off < len(body); {
 			off += max(1, step%97)
-			rec.Marks = append(rec.Marks, record.Mark{Off: min(off, len(body))})
+			rec.Marks = append(rec.Marks, record.Read{Off: min(off, len(body))})
 		}
 		NewDecoder(answertest.Words{}, true).Decode(rec)
 		sum, last := 0, 0

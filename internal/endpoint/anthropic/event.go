@@ -195,7 +195,7 @@ func (e *event) usageField(key []byte) {
 }
 
 // label says what the event carried.
-func (e *event) label() record.Label {
+func (e *event) label() record.EventKind {
 	switch {
 	case e.kind == failure:
 		return record.Error

@@ -166,7 +166,7 @@ func TestAgainstTheMock(t *testing.T) {
 func answered(body string) *record.Exchange {
 	return &record.Exchange{Record: record.Record{
 		Status: 200, Body: []byte(body), End: 9 * time.Millisecond,
-		Marks: []record.Mark{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
+		Marks: []record.Read{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
 	}}
 }
 
@@ -230,7 +230,7 @@ func FuzzDecode(f *testing.F) {
 			rec.Marks = nil
 			for off := 0; off < len(body); {
 				off += max(1, step%97)
-				rec.Marks = append(rec.Marks, record.Mark{Off: min(off, len(body))})
+				rec.Marks = append(rec.Marks, record.Read{Off: min(off, len(body))})
 			}
 			NewDecoder(kind, nil, false).Decode(rec)
 			sum, last := 0, 0

@@ -87,7 +87,7 @@ func (c *chunk) reset() {
 }
 
 // label says what the chunk carried.
-func (c *chunk) label() record.Label {
+func (c *chunk) label() record.EventKind {
 	switch {
 	case c.failed:
 		return record.Error

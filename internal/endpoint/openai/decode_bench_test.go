@@ -20,11 +20,11 @@ func typical(n, perRead int) *record.Exchange {
 		b.WriteString(words[i%len(words)])
 		b.WriteString(`"},"logprobs":null,"finish_reason":null}]}` + "\n\n")
 		if (i+1)%perRead == 0 {
-			rec.Marks = append(rec.Marks, record.Mark{Off: b.Len()})
+			rec.Marks = append(rec.Marks, record.Read{Off: b.Len()})
 		}
 	}
 	b.WriteString(data(length, usageChunk(n), "[DONE]"))
-	rec.Marks = append(rec.Marks, record.Mark{Off: b.Len()})
+	rec.Marks = append(rec.Marks, record.Read{Off: b.Len()})
 	rec.Body = []byte(b.String())
 	return rec
 }

@@ -124,7 +124,7 @@ func TestFoldedCounts(t *testing.T) {
 		x.Marks = nil
 		feed := func(event string) {
 			x.Body = append(x.Body, event...)
-			x.Marks = append(x.Marks, record.Mark{Off: x.Folded + len(x.Body), Kernel: record.Never, User: 1})
+			x.Marks = append(x.Marks, record.Read{Off: x.Folded + len(x.Body), Kernel: record.Never, User: 1})
 			n := d.Advance(x, 2048)
 			x.Body, x.Folded = x.Body[n:], x.Folded+n
 		}

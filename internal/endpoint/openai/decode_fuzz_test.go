@@ -73,7 +73,7 @@ type reading struct {
 
 type plainReader struct {
 	reading
-	has                                  map[record.Label]bool
+	has                                  map[record.EventKind]bool
 	blank, role, choices, failed, counts bool
 	detail, data                         bool
 }
@@ -93,7 +93,7 @@ func read(data []byte) (reading, error) {
 	if !ok {
 		return reading{}, errors.New("not an object")
 	}
-	r := plainReader{has: map[record.Label]bool{}, reading: reading{Completion: -1}}
+	r := plainReader{has: map[record.EventKind]bool{}, reading: reading{Completion: -1}}
 	for _, m := range o {
 		switch m.name {
 		case "choices":
@@ -249,7 +249,7 @@ func (r *plainReader) function(v any) {
 	}
 }
 
-func (r *plainReader) take(label record.Label, v any) {
+func (r *plainReader) take(label record.EventKind, v any) {
 	s, ok := v.(string)
 	if !ok {
 		return
@@ -262,11 +262,11 @@ func (r *plainReader) take(label record.Label, v any) {
 	r.Text += s
 }
 
-func (r *plainReader) label() record.Label {
+func (r *plainReader) label() record.EventKind {
 	if r.failed {
 		return record.Error
 	}
-	for _, l := range []record.Label{record.Content, record.ToolCall, record.Refusal, record.Reasoning} {
+	for _, l := range []record.EventKind{record.Content, record.ToolCall, record.Refusal, record.Reasoning} {
 		if r.has[l] {
 			return l
 		}
@@ -363,7 +363,7 @@ func FuzzDecode(f *testing.F) {
 			rec.Status, rec.Marks = status, nil
 			for off := 0; off < len(body); {
 				off += max(1, step%97)
-				rec.Marks = append(rec.Marks, record.Mark{Off: min(off, len(body))})
+				rec.Marks = append(rec.Marks, record.Read{Off: min(off, len(body))})
 			}
 			NewDecoder(kind, letters(3), true).Decode(rec)
 			sum, last := 0, 0

@@ -335,7 +335,7 @@ func TestMarksOfEvents(t *testing.T) {
 		rec := answertest.Answered(body)
 		rec.Marks = nil
 		for i, off := range c.offs {
-			rec.Marks = append(rec.Marks, record.Mark{Off: off, User: time.Duration(i / c.chunks)})
+			rec.Marks = append(rec.Marks, record.Read{Off: off, User: time.Duration(i / c.chunks)})
 		}
 		NewDecoder(Chat, nil, false).Decode(rec)
 		var marks []int
@@ -358,7 +358,7 @@ func TestMarksOfEvents(t *testing.T) {
 func TestFailureTakesTheEventsStamp(t *testing.T) {
 	body := data(chat(`{"content":"a"}`), `{"error":"x"}`)
 	rec := answertest.Answered(body + data("[DONE]"))
-	rec.Marks = []record.Mark{{Off: len(body), Kernel: 41, User: 42}, {Off: len(rec.Body), Kernel: 51, User: 52}}
+	rec.Marks = []record.Read{{Off: len(body), Kernel: 41, User: 42}, {Off: len(rec.Body), Kernel: 51, User: 52}}
 	NewDecoder(Chat, nil, false).Decode(rec)
 	if rec.Failure == nil || rec.Failure.At != 41 {
 		t.Errorf("%+v", rec.Failure)

@@ -178,7 +178,7 @@ func (a *reading) take(parse func(*reply, []byte, *convention) error, data []byt
 }
 
 // label says what a response carried.
-func (a *reading) label(text int) (record.Label, int) {
+func (a *reading) label(text int) (record.EventKind, int) {
 	r, c := &a.reply, &a.decoder.convention
 	content := record.Content
 	if !a.rec.Streamed {

@@ -19,12 +19,12 @@ import (
 )
 
 // framed is messages as gRPC has them.
-func framed(messages ...[]byte) (body []byte, marks []record.Mark) {
+func framed(messages ...[]byte) (body []byte, marks []record.Read) {
 	for i, m := range messages {
 		body = append(body, 0)
 		body = append(binary.BigEndian.AppendUint32(body, uint32(len(m))), m...)
 		at := time.Duration(i+1) * time.Millisecond
-		marks = append(marks, record.Mark{Off: len(body), Kernel: at, User: at})
+		marks = append(marks, record.Read{Off: len(body), Kernel: at, User: at})
 	}
 	return body, marks
 }
@@ -213,7 +213,7 @@ func TestDecodeOthers(t *testing.T) {
 		{"empty", http, plan.EndpointInfer, false, 200, ``, `out 0 uncounted FAILED bad_body: the answer is empty`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: c.status, End: time.Second, Body: []byte(c.body), Marks: []record.Mark{{Off: len(c.body), Kernel: 1, User: 1}}}}
+			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: c.status, End: time.Second, Body: []byte(c.body), Marks: []record.Read{{Off: len(c.body), Kernel: 1, User: 1}}}}
 			tok := prompt.Tokenizer(token.Words{})
 			NewDecoder(plan.Target{Transport: c.transport, Endpoint: c.endpoint, Triton: plan.Triton{Convention: plan.ConventionVLLM}}, tok, false).Decode(rec)
 			if got := summary(rec); got != c.want && !(strings.HasSuffix(c.want, ":") && strings.HasPrefix(got, c.want)) {
@@ -276,7 +276,7 @@ func FuzzDecode(f *testing.F) {
 			target = plan.Target{Transport: plan.TransportHTTP, Endpoint: plan.EndpointGenerate}
 		}
 		target.Triton.Convention = []string{plan.ConventionVLLM, plan.ConventionTRTLLM, plan.ConventionEngine, plan.ConventionTensors}[kind/4%4]
-		rec := &record.Exchange{Record: record.Record{Streamed: kind%2 == 0, Status: 200, Body: body, Marks: []record.Mark{{Off: len(body) / 2}, {Off: len(body)}}}, Request: &about{prompt: prompt}}
+		rec := &record.Exchange{Record: record.Record{Streamed: kind%2 == 0, Status: 200, Body: body, Marks: []record.Read{{Off: len(body) / 2}, {Off: len(body)}}}, Request: &about{prompt: prompt}}
 		NewDecoder(target, token.Words{}, kind > 100).Decode(rec)
 		text := 0
 		for _, e := range rec.Events {

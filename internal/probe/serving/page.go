@@ -209,8 +209,8 @@ func (b *buckets) quantile(q float64) (in record.Bucket, ok bool) {
 }
 
 // quantiles are the buckets of those that a figure has; nil: nothing was counted.
-func (b *buckets) quantiles() *record.Within {
-	var w record.Within
+func (b *buckets) quantiles() *record.QuantileBounds {
+	var w record.QuantileBounds
 	var ok bool
 	for q, to := range map[float64]*record.Bucket{0.5: &w.Median, 0.9: &w.P90, 0.99: &w.P99} {
 		if *to, ok = b.quantile(q); !ok {

@@ -17,7 +17,7 @@ func TestServices(t *testing.T) {
 			{Name: "kv_cache_usage", Metric: "vllm:kv_cache_usage_perc", Kind: "gauge", Unit: "ratio", Mean: v(0.25), Max: v(0.5)},
 			{Name: "time_to_first_token", Metric: "m", Kind: "histogram", Unit: "s", Total: v(1234), Mean: v(0.0205), P99: v(0.031)},
 			{Name: "request_queue_time", Metric: "m", Kind: "histogram", Unit: "s", Total: v(9), Mean: v(0.0004),
-				Within: &record.Within{Median: record.Bucket{UpTo: v(0.3)}, P90: record.Bucket{Above: 0.3, UpTo: v(0.5)}, P99: record.Bucket{Above: 2.5}}},
+				Within: &record.QuantileBounds{Median: record.Bucket{UpTo: v(0.3)}, P90: record.Bucket{Above: 0.3, UpTo: v(0.5)}, P99: record.Bucket{Above: 2.5}}},
 			{Name: "inter_token_latency", Metric: "m", Kind: "histogram", Unit: "s", Total: v(5), Mean: v(0.00002), P99: v(12)},
 			{Name: "gpu_memory_used", Metric: "m", Kind: "gauge", Unit: "bytes", Mean: v(3 << 30)},
 			{Name: "prompt_tokens_cached", Metric: "vllm:prompt_tokens_cached", Kind: "counter", Total: v(7)},

@@ -10,7 +10,7 @@ import (
 type eventView struct {
 	*record.Event
 	index int
-	mark  record.Mark
+	mark  record.Read
 	gap   time.Duration // since the token event before; Never: it has no such sample
 }
 
@@ -19,7 +19,7 @@ func (v *view) eachEvent(put func() error) error {
 	next := 0
 	show := func(i int, gap time.Duration) error {
 		e := &v.Record.Events[i]
-		v.event = eventView{Event: e, index: i, gap: gap, mark: record.Mark{Kernel: record.Never, User: record.Never}}
+		v.event = eventView{Event: e, index: i, gap: gap, mark: record.Read{Kernel: record.Never, User: record.Never}}
 		if uint(e.Mark) < uint(len(v.Marks)) {
 			v.event.mark = v.Marks[e.Mark]
 		}

@@ -32,12 +32,12 @@ const ms = time.Millisecond
 func request(seq int64, change func(*record.Record)) *record.Record {
 	rec := &record.Record{
 		Seq: seq, Prompt: 0xab, Due: 1000 * ms, Ready: 1001 * ms, Sent: 1002 * ms, Written: 1003 * ms, End: 1062 * ms,
-		Status: 200, Streamed: true, Finish: "stop", Size: 300, Asked: 5, Cached: -1,
+		Status: 200, Streamed: true, Finish: "stop", Size: 300, RequestedTokens: 5, Cached: -1,
 		In: record.Tokens{N: 7, Source: record.FromServer, Local: -1}, Out: record.Tokens{N: 5, Source: record.FromServer, Local: -1},
 	}
 	for i, tokens := range []int{1, 1, 1, 2} {
 		at := time.Duration(1022+10*i) * ms
-		rec.Marks = append(rec.Marks, record.Mark{Off: 100 * (i + 1), Kernel: at, User: at + ms})
+		rec.Marks = append(rec.Marks, record.Read{Off: 100 * (i + 1), Kernel: at, User: at + ms})
 		rec.Events = append(rec.Events, record.Event{Mark: i, Text: 2, Tokens: tokens})
 		rec.Text = append(rec.Text, "ab"...)
 	}
@@ -77,7 +77,7 @@ func saved(t *testing.T, requests ...*record.Record) Run {
 	p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(20 * ms)}}
 	return Run{Plan: &p, Records: record.File{Path: name}, Facts: &result.Facts{
 		Header: record.Header{Start: time.Unix(1_700_000_000, 0), Workers: []record.WorkerInfo{{Name: "one"}, {Name: "two"}}},
-		Stages: []record.StageMark{{WarmupEnd: 1000 * ms, SendEnd: 1100 * ms}},
+		Stages: []record.StageSummary{{WarmupEnd: 1000 * ms, SendEnd: 1100 * ms}},
 	}}
 }
 

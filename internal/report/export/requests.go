@@ -188,13 +188,13 @@ func metrics() []Column {
 			continue
 		}
 		c := Column{Name: columnName(&d), Kind: Number, Help: "`" + d.ID + "`", of: func(v *view) Cell {
-			x, ok := d.Of(v.Request)
+			x, ok := d.Value(v.Request)
 			return where(ok, fraction(x))
 		}}
 		if d.Unit == metric.TokenCount {
 			c.Kind = Whole
 			c.of = func(v *view) Cell {
-				x, ok := d.Of(v.Request)
+				x, ok := d.Value(v.Request)
 				return where(ok, whole(int64(x)))
 			}
 		}
@@ -227,7 +227,7 @@ func rest() []Column {
 	return []Column{
 		{Name: "input_tokens_source", Kind: Text, repeats: true, Help: "who counted: `server`, `tokenizer` or `events`", of: func(v *view) Cell { return source(&v.In) }},
 		{Name: "output_tokens_source", Kind: Text, repeats: true, Help: "the same for output tokens", of: func(v *view) Cell { return source(&v.Out) }},
-		{Name: "requested_output_tokens", Kind: Whole, Help: "output tokens requested", of: func(v *view) Cell { return where(v.Asked > 0, whole(int64(v.Asked))) }},
+		{Name: "requested_output_tokens", Kind: Whole, Help: "output tokens requested", of: func(v *view) Cell { return where(v.RequestedTokens > 0, whole(int64(v.RequestedTokens))) }},
 		{Name: "request_bytes", Kind: Whole, Help: "size of the request's body", of: func(v *view) Cell { return where(v.Size > 0, whole(int64(v.Size))) }},
 		{Name: "response_bytes", Kind: Whole, Help: "size of the response's body", of: func(v *view) Cell {
 			if v.Tail != nil || len(v.Marks) == 0 {

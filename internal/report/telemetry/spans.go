@@ -95,7 +95,7 @@ func (s *Spans) about(span *otlp.Span, rec *record.Record, model string) {
 	span.Add(true, s.run.server(rec.Target)...)
 	span.Add(true, otlp.Text("gen_ai.operation.name", s.run.operation()), otlp.Text("gen_ai.provider.name", s.run.Protocol))
 	span.Add(model != "", otlp.Text("gen_ai.request.model", model))
-	span.Add(rec.Asked > 0, otlp.Int("gen_ai.request.max_tokens", rec.Asked))
+	span.Add(rec.RequestedTokens > 0, otlp.Int("gen_ai.request.max_tokens", rec.RequestedTokens))
 	span.Add(true, otlp.Bool("gen_ai.request.stream", rec.Streamed))
 	span.Add(rec.Session != "", otlp.Text("gen_ai.conversation.id", rec.Session), otlp.Int("inferometer.turn", rec.Turn))
 	span.Add(true, otlp.Int("inferometer.stage", rec.Stage+1), otlp.Text("inferometer.phase", rec.Phase.String()))

@@ -24,10 +24,10 @@ var start = time.Unix(1_700_000_000, 0)
 
 // answered is a request of 7 and 3 tokens whose tokens came 10, 30 and 50 ms after it was sent.
 func answered(seq int64, sent time.Duration) *record.Record {
-	at := func(d time.Duration) record.Mark { return record.Mark{User: sent + d, Kernel: record.Never} }
+	at := func(d time.Duration) record.Read { return record.Read{User: sent + d, Kernel: record.Never} }
 	return &record.Record{
-		Seq: seq, Due: sent - ms, Sent: sent, End: sent + 50*ms, Status: 200, Streamed: true, Finish: "stop", Asked: 3, Cached: -1,
-		Marks:  []record.Mark{at(10 * ms), at(30 * ms), at(50 * ms)},
+		Seq: seq, Due: sent - ms, Sent: sent, End: sent + 50*ms, Status: 200, Streamed: true, Finish: "stop", RequestedTokens: 3, Cached: -1,
+		Marks:  []record.Read{at(10 * ms), at(30 * ms), at(50 * ms)},
 		Events: []record.Event{{Mark: 0, Tokens: 1}, {Mark: 1, Tokens: 1}, {Mark: 2, Tokens: 1}},
 		In:     record.Tokens{N: 7, Source: record.FromServer, Local: -1}, Out: record.Tokens{N: 3, Source: record.FromServer, Local: -1},
 	}
@@ -58,7 +58,7 @@ func stages() []timeline.Stage {
 	for _, rec := range records() {
 		line.Add(rec)
 	}
-	line.Mark(&record.StageMark{DrainEnd: 1300 * ms})
+	line.Mark(&record.StageSummary{DrainEnd: 1300 * ms})
 	return line.Stages()
 }
 

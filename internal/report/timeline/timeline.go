@@ -96,7 +96,7 @@ func New(duration time.Duration, o metric.Options) *Timeline {
 func (t *Timeline) Step() time.Duration { return t.step }
 
 // Mark tells when a stage began and ended.
-func (t *Timeline) Mark(m *record.StageMark) {
+func (t *Timeline) Mark(m *record.StageSummary) {
 	if m.Stage < 0 || m.Worker != 0 {
 		return
 	}

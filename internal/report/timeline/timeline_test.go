@@ -19,7 +19,7 @@ const ms = time.Millisecond
 func answered(stage int, sent, end time.Duration) *record.Record {
 	return &record.Record{
 		Stage: stage, Due: sent, Sent: sent, End: end, Streamed: true, Cached: -1,
-		Marks:  []record.Mark{{User: sent + 100*ms, Kernel: record.Never}, {User: end, Kernel: record.Never}},
+		Marks:  []record.Read{{User: sent + 100*ms, Kernel: record.Never}, {User: end, Kernel: record.Never}},
 		Events: []record.Event{{Mark: 0, Tokens: 1}, {Mark: 1, Tokens: 1}},
 		In:     record.Tokens{N: 7, Source: record.FromServer, Local: -1}, Out: record.Tokens{N: 2, Source: record.FromServer, Local: -1},
 	}
@@ -38,9 +38,9 @@ func TestTimeline(t *testing.T) {
 	for _, rec := range []*record.Record{warm, answered(0, 700*ms, 1500*ms), failed, closing, search, unsent, answered(1, 5*time.Second, 5300*ms)} {
 		line.Add(rec)
 	}
-	line.Mark(&record.StageMark{Stage: 0, Begin: 50 * ms, DrainEnd: 2600 * ms})
-	line.Mark(&record.StageMark{Stage: 0, Worker: 1, Begin: 0, DrainEnd: time.Hour})
-	line.Mark(&record.StageMark{Stage: -1, DrainEnd: time.Hour})
+	line.Mark(&record.StageSummary{Stage: 0, Begin: 50 * ms, DrainEnd: 2600 * ms})
+	line.Mark(&record.StageSummary{Stage: 0, Worker: 1, Begin: 0, DrainEnd: time.Hour})
+	line.Mark(&record.StageSummary{Stage: -1, DrainEnd: time.Hour})
 	stages := line.Stages()
 	if len(stages) != 2 || stages[0].Begin != 50*ms || stages[0].End != 2600*ms || stages[1].Begin != 5*time.Second || stages[1].End != 5300*ms {
 		t.Fatalf("%+v", stages)

@@ -16,7 +16,7 @@ func answer(at, took time.Duration) *record.Record {
 	return &record.Record{
 		Stage: 2, Due: at - 100*time.Millisecond, Sent: at, End: at + took, Status: 200, Streamed: true, Model: "sql",
 		In: record.Tokens{N: 7, Source: record.FromServer}, Out: record.Tokens{N: 3, Source: record.FromServer},
-		Marks: []record.Mark{{User: at + took/2, Kernel: record.Never}, {User: at + took, Kernel: record.Never}},
+		Marks: []record.Read{{User: at + took/2, Kernel: record.Never}, {User: at + took, Kernel: record.Never}},
 		Events: []record.Event{
 			{Mark: 0, Label: record.Role}, {Mark: 0, Label: record.Content}, {Mark: 1, Label: record.Content}, {Mark: 1, Label: record.Done},
 		},

@@ -6,9 +6,9 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// blanks are records for requests to come, of the same slots as before: what they hold is at hand
+// recordPool are records for requests to come, of the same slots as before: what they hold is at hand
 // on the core that those run on. A sync.Pool would give those of any core.
-type blanks struct {
+type recordPool struct {
 	mu   sync.Mutex
 	list []*record.Exchange // the one used last comes last, and goes first
 	_    [64]byte           // keeps what follows out of the same cache line
@@ -23,7 +23,7 @@ const (
 )
 
 // keep takes a record in; false: it is too large, or there are enough.
-func (b *blanks) keep(rec *record.Exchange) bool {
+func (b *recordPool) keep(rec *record.Exchange) bool {
 	if cap(rec.Body)+cap(rec.Text) > smallBody || cap(rec.Marks)+cap(rec.Events) > smallEvents {
 		return false
 	}
@@ -36,8 +36,8 @@ func (b *blanks) keep(rec *record.Exchange) bool {
 	return true
 }
 
-// take gives one out; nil: there is none.
-func (b *blanks) take() *record.Exchange {
+// get gives one out; nil: there is none.
+func (b *recordPool) get() *record.Exchange {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := len(b.list) - 1

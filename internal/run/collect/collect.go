@@ -16,8 +16,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Folder takes decoded records into account, one at a time.
-type Folder interface{ Add(rec *record.Record) }
+// Consumer takes decoded records into account, one at a time.
+type Consumer interface{ Add(rec *record.Record) }
 
 // Config is what a Collector works with.
 type Config struct {
@@ -29,17 +29,17 @@ type Config struct {
 	Worker  int            // whose records they are, from 1; 0: the run's own process
 	// Now is the run's clock; needed with a Writer.
 	Now   func() time.Duration
-	Folds []Folder // one for each worker; their number is the number of workers
+	Folds []Consumer // one for each worker; their number is the number of workers
 	// Budget is how many bytes of answers may wait to be decoded; whoever brings more
 	// decodes it. 0: 64 MiB.
 	Budget int64
 	// Limits bound what is held of an answer.
-	Limits Limits
+	Limits MemoryLimits
 	// Judge is called with each decoded record's failure class, "" for success.
 	Judge func(class record.Class)
 	// Session is told how each recorded session was played, by many goroutines; nil: nobody
 	// wants to know.
-	Session func(m record.SessionMark)
+	Session func(m record.SessionSummary)
 }
 
 // Collector decodes, writes and folds records. It is the engine's Sink.
@@ -48,7 +48,7 @@ type Collector struct {
 	workers []*worker
 	wg      sync.WaitGroup
 	pool    sync.Pool
-	keeper  *keeper
+	keeper  *sizeLimiter
 	budget  int64        // bytes of answers that may wait for each worker
 	large   atomic.Int64 // bytes of large answers that wait for any of them
 }
@@ -94,7 +94,7 @@ func New(cfg Config) *Collector {
 
 // Blank implements engine.Sink.
 func (c *Collector) Blank(slot int) *record.Exchange {
-	rec := c.home(slot).blanks.take()
+	rec := c.home(slot).blanks.get()
 	if rec == nil {
 		rec = c.pool.Get().(*record.Exchange)
 	}
@@ -120,7 +120,7 @@ func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers
 func (c *Collector) Put(rec *record.Exchange) {
 	w, n := c.home(rec.Slot), int64(len(rec.Body))
 	if waiting, most := w.account(n); !w.inbox.put(rec, waiting, n, most) {
-		w.take(rec)
+		w.process(rec)
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *Collector) Add(worker int, rec *record.Record) {
 }
 
 // Session takes down how a recorded session was played.
-func (c *Collector) Session(m record.SessionMark) {
+func (c *Collector) Session(m record.SessionSummary) {
 	if c.cfg.Session != nil {
 		c.cfg.Session(m)
 	}
@@ -177,9 +177,9 @@ func (c *Collector) Waiting() int64 {
 	return n
 }
 
-// Settle returns once every record that was put before it has been taken into
+// Sync returns once every record that was put before it has been taken into
 // account, or ctx has ended.
-func (c *Collector) Settle(ctx context.Context) {
+func (c *Collector) Sync(ctx context.Context) {
 	for _, w := range c.workers {
 		for want := w.inbox.puts.Load(); w.inbox.done.Load() < want && ctx.Err() == nil; {
 			time.Sleep(settleEvery)
@@ -222,11 +222,11 @@ func (c *Collector) Close() error {
 type worker struct {
 	c       *Collector
 	inbox   inbox
-	blanks  blanks      // for the slots whose records come here
-	flights [lanes]lane // of them
+	blanks  recordPool           // for the slots whose records come here
+	flights [lanes]inFlightShard // of them
 
 	mu       sync.Mutex
-	fold     Folder
+	fold     Consumer
 	lines    []byte // of the slots whose records come here, not yet compressed
 	encoder  *record.Encoder
 	err      error
@@ -236,8 +236,8 @@ type worker struct {
 // lanes is how many slots of one worker can begin a request at a time.
 const lanes = 8
 
-// lane holds the requests under way of some slots.
-type lane struct {
+// inFlightShard holds the requests under way of some slots.
+type inFlightShard struct {
 	record.Flights
 	_ [64]byte // keeps the next one out of the same cache line
 }
@@ -260,7 +260,7 @@ func (w *worker) account(n int64) (waiting *atomic.Int64, most int64) {
 func (w *worker) run() {
 	var list []*record.Exchange
 	for open := true; ; {
-		list, open = w.inbox.take(list[:0])
+		list, open = w.inbox.drain(list[:0])
 		switch {
 		case len(list) > 0:
 			w.takeAll(list)
@@ -284,7 +284,7 @@ func (w *worker) takeAll(list []*record.Exchange) {
 		var bytes int64
 		for _, rec := range turn {
 			n := int64(len(rec.Body))
-			w.take(rec)
+			w.process(rec)
 			if n >= largeBody {
 				w.c.large.Add(-n)
 			} else {
@@ -299,8 +299,8 @@ func (w *worker) takeAll(list []*record.Exchange) {
 	}
 }
 
-// take decodes a record, accounts for it and gives it back. Slots may take while the worker does.
-func (w *worker) take(rec *record.Exchange) {
+// process decodes a record, accounts for it and gives it back. Slots may take while the worker does.
+func (w *worker) process(rec *record.Exchange) {
 	if !rec.Decoded {
 		w.c.cfg.Decoder.Decode(rec)
 	}

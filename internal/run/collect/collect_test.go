@@ -54,7 +54,7 @@ func put(c *Collector, i int) {
 		}
 		rec.Body = fmt.Appendf(rec.Body, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"w%d \"},\"finish_reason\":%s}]}\n\n", k, finish)
 		arrived := rec.Sent + time.Duration(k+1)*time.Millisecond
-		rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body), Kernel: arrived - 5, User: arrived})
+		rec.Marks = append(rec.Marks, record.Read{Off: len(rec.Body), Kernel: arrived - 5, User: arrived})
 		rec.End = arrived - 5
 	}
 	switch {
@@ -73,7 +73,7 @@ func put(c *Collector, i int) {
 // collected is all that came of a run.
 type collected struct {
 	lines    []string // sorted
-	stages   []metric.Stage
+	stages   []metric.StageStats
 	failures map[record.Class]int64
 	judged   map[record.Class]int64
 }
@@ -87,8 +87,8 @@ func collectAll(t *testing.T, workers, n int, budget int64) collected {
 	}
 	pool := stat.NewPool(t.TempDir(), 1<<20)
 	defer pool.Close()
-	var folds []*metric.Fold
-	var folders []Folder
+	var folds []*metric.Aggregator
+	var folders []Consumer
 	for range workers {
 		f, err := metric.NewFold(metric.Options{Closed: []bool{true}, Pool: pool, SLOs: []metric.SLO{{Metric: "time_to_first_token", Max: time.Second}}})
 		if err != nil {
@@ -212,7 +212,7 @@ func TestWhoeverFindsNoRoomDecodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, size, room = 40, 100, 5
 		g, counted := gate{func(rec *record.Exchange) bool { return rec.Seq <= room }, make(chan struct{})}, 0
-		c := New(Config{Decoder: endpoint.Decoder{Decode: g.Decode}, Folds: []Folder{counter{&counted}}, Budget: room * size})
+		c := New(Config{Decoder: endpoint.Decoder{Decode: g.Decode}, Folds: []Consumer{counter{&counted}}, Budget: room * size})
 		for i := range n {
 			rec := c.Blank(0)
 			rec.Seq, rec.Body = int64(i+1), make([]byte, size)
@@ -226,7 +226,7 @@ func TestWhoeverFindsNoRoomDecodes(t *testing.T) {
 			t.Errorf("%d bytes are said to wait, want %d", got, room*size)
 		}
 		close(g.open)
-		c.Settle(t.Context())
+		c.Sync(t.Context())
 		if left := c.Waiting(); counted != n || left != 0 {
 			t.Errorf("settled: %d of %d records are counted, %d bytes wait", counted, n, left)
 		}
@@ -237,7 +237,7 @@ func TestWhoeverFindsNoRoomDecodes(t *testing.T) {
 }
 
 // describe writes a summary down; it holds functions, which cannot be compared.
-func describe(stages []metric.Stage) []string {
+func describe(stages []metric.StageStats) []string {
 	var out []string
 	for _, s := range stages {
 		out = append(out, fmt.Sprintf("%d %d %+v %+v %+v", s.Seen, s.Warmup, s.Whole.Totals, s.Counts, s.Objectives))
@@ -269,7 +269,7 @@ func TestFlushMakesRecordsReadable(t *testing.T) {
 	const n = 50
 	var judged sync.WaitGroup
 	judged.Add(n)
-	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, Folds: []Folder{nothing{}, nothing{}}, Judge: func(record.Class) { judged.Done() }})
+	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, Folds: []Consumer{nothing{}, nothing{}}, Judge: func(record.Class) { judged.Done() }})
 	for i := range n {
 		put(c, i)
 	}
@@ -303,7 +303,7 @@ func TestFullDiskIsReportedAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := 0
-	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, KeepRaw: true, Folds: []Folder{counter{&count}}})
+	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, KeepRaw: true, Folds: []Consumer{counter{&count}}})
 	const n = 3000
 	for i := range n {
 		put(c, i)
@@ -321,13 +321,13 @@ type counter struct{ n *int }
 func (c counter) Add(*record.Record) { *c.n++ }
 
 func TestBlankRecordsAreBlank(t *testing.T) {
-	c := New(Config{Decoder: decoder(t), Folds: []Folder{nothing{}}})
+	c := New(Config{Decoder: decoder(t), Folds: []Consumer{nothing{}}})
 	defer c.Close()
 	for i := range 100 {
 		rec := c.Blank(0)
 		blank := record.Exchange{Record: record.Record{Cached: -1}}
 		if diff := cmp.Diff(blank, *rec, cmp.Transformer("nil", func(b []byte) string { return string(b) }),
-			cmp.Transformer("marks", func(m []record.Mark) int { return len(m) }),
+			cmp.Transformer("marks", func(m []record.Read) int { return len(m) }),
 			cmp.Transformer("events", func(e []record.Event) int { return len(e) }), cmpopts.IgnoreUnexported(record.Exchange{})); diff != "" {
 			t.Fatalf("record %d (-blank +got):\n%s", i, diff)
 		}
@@ -338,14 +338,14 @@ func TestBlankRecordsAreBlank(t *testing.T) {
 
 // A slot is given the records of slots on its core again, but for large ones, which are not kept for it.
 func TestBlanksStayWithTheirSlots(t *testing.T) {
-	c := New(Config{Decoder: decoder(t), Folds: []Folder{nothing{}, nothing{}}})
+	c := New(Config{Decoder: decoder(t), Folds: []Consumer{nothing{}, nothing{}}})
 	defer c.Close()
 	first, large := c.Blank(1), c.Blank(1)
 	first.Slot, large.Slot, large.Body = 1, 1, make([]byte, smallBody+1)
 	c.Put(first)
-	c.Settle(t.Context())
+	c.Sync(t.Context())
 	c.Put(large)
-	c.Settle(t.Context())
+	c.Sync(t.Context())
 	if n := len(c.workers[0].blanks.list); n != 0 {
 		t.Errorf("the other worker has %d blank records", n)
 	}

@@ -28,7 +28,7 @@ func TestFlushKeepsWhatHasBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := held{make(chan struct{})}
-	c := New(Config{Decoder: endpoint.Decoder{Decode: h.Decode}, Writer: w, Now: noon, Folds: []Folder{nothing{}, nothing{}}})
+	c := New(Config{Decoder: endpoint.Decoder{Decode: h.Decode}, Writer: w, Now: noon, Folds: []Consumer{nothing{}, nothing{}}})
 	const n = 40
 	for i := range n {
 		put(c, i)
@@ -36,7 +36,7 @@ func TestFlushKeepsWhatHasBegun(t *testing.T) {
 	rec := c.Blank(0)
 	rec.Seq, rec.Sent, rec.Written = n, record.Never, record.Never
 	c.Begin(rec)
-	rec.Flight.Went(time.Second)
+	rec.Flight.SetSent(time.Second)
 	for range 2 { // the second time there is nothing new
 		if err := c.Flush(); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestFlushAmongMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: noon, Folds: []Folder{nothing{}, nothing{}, nothing{}, nothing{}}})
+	c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: noon, Folds: []Consumer{nothing{}, nothing{}, nothing{}, nothing{}}})
 	const slots, each = 16, 200
 	var begun [slots]atomic.Int64
 	var sending sync.WaitGroup
@@ -189,15 +189,15 @@ func BenchmarkCollect(b *testing.B) {
 				b.Fatal(err)
 			}
 			now := time.Now()
-			c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: func() time.Duration { return time.Since(now) }, Folds: []Folder{nothing{}, nothing{}}})
+			c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: func() time.Duration { return time.Since(now) }, Folds: []Consumer{nothing{}, nothing{}}})
 			flushed := now
 			for i := 0; b.Loop(); i++ {
 				rec := c.Blank(0)
 				rec.Seq, rec.Slot, rec.Streamed = int64(i), i%64, true
 				bench.begin(c, rec)
-				rec.Flight.Went(time.Duration(i))
+				rec.Flight.SetSent(time.Duration(i))
 				for k := range 16 {
-					rec.Marks = append(rec.Marks, record.Mark{Off: k, Kernel: time.Duration(i + k), User: time.Duration(i + k + i%7)})
+					rec.Marks = append(rec.Marks, record.Read{Off: k, Kernel: time.Duration(i + k), User: time.Duration(i + k + i%7)})
 					rec.Flight.Read(k+1, k, time.Duration(i+k))
 				}
 				c.Put(rec)

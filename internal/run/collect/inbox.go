@@ -63,9 +63,9 @@ func (b *inbox) close() {
 	b.nudge()
 }
 
-// take gives all that waits, for a list that is empty again. Where nothing does, the worker
+// drain gives all that waits, for a list that is empty again. Where nothing does, the worker
 // is told when that changes; open is false where it never will.
-func (b *inbox) take(empty []*record.Exchange) (list []*record.Exchange, open bool) {
+func (b *inbox) drain(empty []*record.Exchange) (list []*record.Exchange, open bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list, b.list = b.list, empty

@@ -8,17 +8,17 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Limits bound what is held of one answer, in bytes; 0 is no bound.
-type Limits struct {
+// MemoryLimits bound what is held of one answer, in bytes; 0 is no bound.
+type MemoryLimits struct {
 	Answer int // one that is held in one piece
 	Stream int // of a stream, before it is folded
 	Event  int // one event of a stream
 	Raw    int // of an answer whose bytes are kept
 }
 
-// keeper keeps records small while their answers come.
-type keeper struct {
-	limits  Limits
+// sizeLimiter keeps records small while their answers come.
+type sizeLimiter struct {
+	limits  MemoryLimits
 	decoder endpoint.Decoder
 	raw     bool // the bytes of answers are kept
 	first   int  // room that a record has at first
@@ -26,8 +26,8 @@ type keeper struct {
 }
 
 // newKeeper makes the keeper of a run; nil: nothing is bounded.
-func newKeeper(cfg *Config) *keeper {
-	k := &keeper{limits: cfg.Limits, decoder: cfg.Decoder, raw: cfg.KeepRaw && cfg.Writer != nil}
+func newKeeper(cfg *Config) *sizeLimiter {
+	k := &sizeLimiter{limits: cfg.Limits, decoder: cfg.Decoder, raw: cfg.KeepRaw && cfg.Writer != nil}
 	if k.decoder.Advance == nil {
 		k.first = k.limits.Answer
 	} else {
@@ -54,19 +54,19 @@ func least(bounds ...int) int {
 }
 
 // bind makes a record keep to the limits.
-func (k *keeper) bind(rec *record.Exchange) {
+func (k *sizeLimiter) bind(rec *record.Exchange) {
 	if k != nil {
 		rec.Keeper, rec.Room = k, k.first
 	}
 }
 
 // Bound makes a record that is not of a Collector keep to the limits.
-func (l Limits) Bound(rec *record.Exchange, d endpoint.Decoder) {
+func (l MemoryLimits) Bound(rec *record.Exchange, d endpoint.Decoder) {
 	newKeeper(&Config{Limits: l, Decoder: d}).bind(rec)
 }
 
-// Keep implements record.Keeper.
-func (k *keeper) Keep(rec *record.Exchange) error {
+// Keep implements record.SizeLimiter.
+func (k *sizeLimiter) Keep(rec *record.Exchange) error {
 	marks := record.MarkSize * len(rec.Marks)
 	next := 0 // what it may grow to before an event of it can be too long
 	if k.decoder.Advance != nil && rec.Streamed && (rec.Status == 0 || rec.Status/100 == 2) {
@@ -101,7 +101,7 @@ func (k *keeper) Keep(rec *record.Exchange) error {
 }
 
 // drop gives up the first bytes of a body, which have been decoded.
-func (k *keeper) drop(rec *record.Exchange, done int) {
+func (k *sizeLimiter) drop(rec *record.Exchange, done int) {
 	if rec.Room >= 0 { // from now on it is asked after every read
 		rec.Room = -1
 		body := rec.Body
@@ -120,7 +120,7 @@ func (k *keeper) drop(rec *record.Exchange, done int) {
 const keepFolded = 64 << 10
 
 // cut leaves out of the bytes of an answer what is beyond the limit of what is kept.
-func (k *keeper) cut(rec *record.Record) {
+func (k *sizeLimiter) cut(rec *record.Record) {
 	if k == nil || !k.raw {
 		return
 	}

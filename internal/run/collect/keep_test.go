@@ -63,13 +63,13 @@ func of(p endpoint.Protocol, kind string) endpoint.Decoder {
 
 // arrive lets a stream come in reads that hold from a part of an event to several, and
 // decodes it.
-func arrive(t *testing.T, k *keeper, d endpoint.Decoder, events []string) (*record.Exchange, error) {
+func arrive(t *testing.T, k *sizeLimiter, d endpoint.Decoder, events []string) (*record.Exchange, error) {
 	t.Helper()
 	return arriveIn(t, k, d, events, 120)
 }
 
 // arriveIn is the same in reads of up to so many bytes.
-func arriveIn(t *testing.T, k *keeper, d endpoint.Decoder, events []string, most int) (*record.Exchange, error) {
+func arriveIn(t *testing.T, k *sizeLimiter, d endpoint.Decoder, events []string, most int) (*record.Exchange, error) {
 	t.Helper()
 	random, blurs := rand.New(rand.NewPCG(1, 2)), rand.New(rand.NewPCG(3, 4))
 	rec := &record.Exchange{Record: record.Record{Sent: time.Millisecond, Status: 200, Streamed: true, Cached: -1}}
@@ -95,7 +95,7 @@ func arriveIn(t *testing.T, k *keeper, d endpoint.Decoder, events []string, most
 	return rec, nil
 }
 
-func stats(t *testing.T, rec *record.Record) metric.Stage {
+func stats(t *testing.T, rec *record.Record) metric.StageStats {
 	t.Helper()
 	f, err := metric.NewFold(metric.Options{})
 	if err != nil {
@@ -127,7 +127,7 @@ func TestFoldedStreamsHaveTheSameFigures(t *testing.T) {
 			if err != nil || whole.Failure != nil {
 				t.Fatal(err, whole.Failure)
 			}
-			k := newKeeper(&Config{Limits: Limits{Stream: 64 << 10, Event: 1 << 10, Answer: 1 << 20}, Decoder: tt.decoder})
+			k := newKeeper(&Config{Limits: MemoryLimits{Stream: 64 << 10, Event: 1 << 10, Answer: 1 << 20}, Decoder: tt.decoder})
 			folded, err := arrive(t, k, tt.decoder, tt.events)
 			if err != nil || folded.Failure != nil {
 				t.Fatal(err, folded.Failure)
@@ -154,7 +154,7 @@ func TestFoldedStreamsHaveTheSameFigures(t *testing.T) {
 	}
 }
 
-func same(t *testing.T, name string, got, want metric.Stage) {
+func same(t *testing.T, name string, got, want metric.StageStats) {
 	t.Helper()
 	got.Counts.Folded = 0
 	if fmt.Sprint(got.Counts) != fmt.Sprint(want.Counts) {
@@ -192,20 +192,20 @@ func TestEventsAreBounded(t *testing.T) {
 	short := strings.Repeat(long(100), 40)
 	end := chatStream(0, false)
 	for name, tt := range map[string]struct {
-		limits Limits
+		limits MemoryLimits
 		stream string
 		err    string
 	}{
-		"first":               {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10 + 1), "1024 bytes: raise limits.event"},
-		"as long as it may":   {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10) + short + long(1<<10), ""},
-		"after others":        {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
-		"of a folded stream":  {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
-		"where none is":       {Limits{Event: 1 << 10}, short + long(1<<10+1), "raise limits.event"},
-		"no bound":            {Limits{Stream: 8 << 20, Answer: 64 << 20}, long(100 << 10), ""},
-		"a comment":           {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + ": " + strings.Repeat("c", 1<<10), "raise limits.event"},
-		"many, all permitted": {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, strings.Repeat(short, 10), ""},
-		"an answer":           {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 3<<10), ""},
-		"too long an answer":  {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 70<<10), "raise limits.response"},
+		"first":               {MemoryLimits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10 + 1), "1024 bytes: raise limits.event"},
+		"as long as it may":   {MemoryLimits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10) + short + long(1<<10), ""},
+		"after others":        {MemoryLimits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
+		"of a folded stream":  {MemoryLimits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
+		"where none is":       {MemoryLimits{Event: 1 << 10}, short + long(1<<10+1), "raise limits.event"},
+		"no bound":            {MemoryLimits{Stream: 8 << 20, Answer: 64 << 20}, long(100 << 10), ""},
+		"a comment":           {MemoryLimits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + ": " + strings.Repeat("c", 1<<10), "raise limits.event"},
+		"many, all permitted": {MemoryLimits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, strings.Repeat(short, 10), ""},
+		"an answer":           {MemoryLimits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 3<<10), ""},
+		"too long an answer":  {MemoryLimits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 70<<10), "raise limits.response"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := of(openai.Protocol(), plan.EndpointChat)

@@ -60,7 +60,7 @@ func (r *Request) Record() *record.Record {
 		return rec
 	}
 	if !r.Streamed {
-		rec.Marks = []record.Mark{{Kernel: rec.End, User: rec.End}}
+		rec.Marks = []record.Read{{Kernel: rec.End, User: rec.End}}
 		rec.Events = []record.Event{{Label: record.Whole, Text: max(r.Out, 0), Tokens: r.Out}}
 		rec.Text = blanks(max(r.Out, 0))
 		return rec
@@ -75,7 +75,7 @@ func (r *Request) Record() *record.Record {
 		if i < r.Visible {
 			e.Label = record.Reasoning
 		}
-		rec.Marks = append(rec.Marks, record.Mark{Kernel: last, User: last})
+		rec.Marks = append(rec.Marks, record.Read{Kernel: last, User: last})
 		rec.Events = append(rec.Events, e)
 	}
 	rec.Text = blanks(len(rec.Events))

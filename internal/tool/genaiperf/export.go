@@ -119,7 +119,7 @@ func (t *job) echoing(doc *profileexport.Document, start int64) (func(*record.Re
 // window is what the record file says of the measured part.
 type window struct {
 	header record.Header
-	mark   record.StageMark
+	mark   record.StageSummary
 	ended  bool // the stage came to its end, and mark is set
 	looks  []record.Probe
 }

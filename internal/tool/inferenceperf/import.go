@@ -152,12 +152,12 @@ func recordOf(r *reader.Request, seq int64, start float64) *record.Record {
 	if n := r.Usage(); n >= 0 {
 		rec.Out.N, rec.Out.Source = n, record.FromServer
 	}
-	add := func(t time.Duration, label record.Label, text string, tokens int) {
+	add := func(t time.Duration, label record.EventKind, text string, tokens int) {
 		if text == "" {
 			text = strings.Repeat(" ", tokens)
 		}
 		t = min(max(t, rec.Sent), rec.End)
-		rec.Marks = append(rec.Marks, record.Mark{Kernel: t, User: t})
+		rec.Marks = append(rec.Marks, record.Read{Kernel: t, User: t})
 		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: label, Text: len(text), Tokens: tokens})
 		rec.Text = append(rec.Text, text...)
 	}

@@ -26,7 +26,7 @@ type reporter struct {
 	stages stages
 	opt    dialect.Options
 	header record.Header
-	marks  map[int]record.StageMark
+	marks  map[int]record.StageSummary
 	fold   *dialect.Fold
 	errs   []error
 
@@ -50,7 +50,7 @@ func (t *job) writeReports(s stages, res *result.Result) error {
 	o := &t.action.Options
 	pool := stat.NewPool("", sampleMemory)
 	defer pool.Close()
-	r := &reporter{tool: t, stages: stages{}, result: res, checks: checks{entries: -1}, marks: map[int]record.StageMark{}, opt: dialect.Options{
+	r := &reporter{tool: t, stages: stages{}, result: res, checks: checks{entries: -1}, marks: map[int]record.StageSummary{}, opt: dialect.Options{
 		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, ServerTokens: o.Lifecycle.ServerTokens,
 		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful, UserSessions: o.UserSessions,
 		Media: t.media.of, Pool: pool,

@@ -105,7 +105,7 @@ func (t *job) settingsAgain(res *result.Result) *report.Settings {
 // measuredAgain are the levels of the stages. Their merged windows are always there.
 func (t *job) measuredAgain(res *result.Result) ([]*sweep.Level, error) {
 	samples := make([][]sweep.Sample, len(t.plan.Stages))
-	marks := map[int]*record.StageMark{}
+	marks := map[int]*record.StageSummary{}
 	_, err := t.records.Walk(func(l record.Line) error {
 		if l.Stage != nil {
 			marks[l.Stage.Stage] = l.Stage
@@ -121,7 +121,7 @@ func (t *job) measuredAgain(res *result.Result) ([]*sweep.Level, error) {
 			levels[i] = l
 			continue
 		}
-		m := cmp.Or(marks[i], &record.StageMark{})
+		m := cmp.Or(marks[i], &record.StageSummary{})
 		if marks[i] == nil { // it was killed
 			for _, s := range samples[i] {
 				m.DrainEnd = max(m.DrainEnd, s.Closed)

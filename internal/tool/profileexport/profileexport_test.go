@@ -54,7 +54,7 @@ func TestRecordOfOpenAI(t *testing.T) {
 	if string(rec.Body) != "data: {\"a\":1}\n\ndata: [DONE]\n\n" || !rec.Streamed || rec.Sent != 0 || rec.End != 78614587 {
 		t.Errorf("%+v", rec)
 	}
-	want := []record.Mark{{Off: 15, Kernel: 58614587, User: 58614587}, {Off: 29, Kernel: 78614587, User: 78614587}}
+	want := []record.Read{{Off: 15, Kernel: 58614587, User: 58614587}, {Off: 29, Kernel: 78614587, User: 78614587}}
 	if diff := cmp.Diff(want, rec.Marks); diff != "" {
 		t.Error(diff)
 	}
@@ -96,7 +96,7 @@ func reads(parts ...string) *record.Record {
 	for i, p := range parts {
 		rec.Body = append(rec.Body, p...)
 		at := time.Duration(10 * (i + 1))
-		rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body), Kernel: at, User: at + 5})
+		rec.Marks = append(rec.Marks, record.Read{Off: len(rec.Body), Kernel: at, User: at + 5})
 	}
 	return rec
 }

@@ -63,7 +63,7 @@ func addOpenAI(rec *record.Record, fields Fields) error {
 		return fmt.Errorf("a response has no text field response: %s", short(fields.append(nil)))
 	}
 	rec.Body = append(rec.Body, text...)
-	rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body)})
+	rec.Marks = append(rec.Marks, record.Read{Off: len(rec.Body)})
 	rec.Streamed = rec.Streamed || strings.HasPrefix(strings.TrimLeft(text, "\r\n"), "data:")
 	return nil
 }
@@ -81,7 +81,7 @@ func addTriton(rec *record.Record, fields Fields) error {
 	rec.Text = append(rec.Text, text...)
 	rec.Body = append(rec.Body, text...)
 	rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks), Label: label, Text: len(text), Tokens: -1})
-	rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body)})
+	rec.Marks = append(rec.Marks, record.Read{Off: len(rec.Body)})
 	return nil
 }
 
@@ -89,7 +89,7 @@ func addTriton(rec *record.Record, fields Fields) error {
 func addTensors(rec *record.Record) {
 	rec.Streamed = true
 	rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks), Label: record.Empty, Tokens: -1})
-	rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body)})
+	rec.Marks = append(rec.Marks, record.Read{Off: len(rec.Body)})
 }
 
 // FromOpenAI is a request of OpenAI's protocol as the file has it. Start is the moment

@@ -86,8 +86,8 @@ func bar(d *metric.Def, said, is map[string]result.Stat) (record.Bar, bool) {
 type join struct {
 	truth map[int64]*mock.Truth
 	start int64 // moment of offset 0
-	fold  *metric.Fold
-	marks []record.StageMark
+	fold  *metric.Aggregator
+	marks []record.StageSummary
 	lost  int64 // answers that are not what the mock sent
 }
 
@@ -139,12 +139,12 @@ func (j *join) add(rec *record.Record) {
 	// The request was with the server when it had read its head, and at the latest when
 	// write(2) had returned here: from then on it is the server that is late.
 	real.Sent = min(j.offset(t.Read), rec.Written)
-	real.Marks, real.Events = make([]record.Mark, len(t.Events)), slices.Clone(rec.Events)
+	real.Marks, real.Events = make([]record.Read, len(t.Events)), slices.Clone(rec.Events)
 	bytes := 0
 	for i, e := range t.Events {
 		bytes += e.Bytes
 		at := j.offset(e.At)
-		real.Marks[i] = record.Mark{Off: bytes, Kernel: at, User: at}
+		real.Marks[i] = record.Read{Off: bytes, Kernel: at, User: at}
 		real.Events[i].Mark, real.Events[i].Merged = i, false
 		real.End = at
 	}

@@ -64,7 +64,7 @@ func answer(n int64) record.Record {
 	}
 	for i := range 3 {
 		at := sent + time.Duration(50+10*i)*ms
-		r.Marks = append(r.Marks, record.Mark{Off: 10 * (i + 1), Kernel: at, User: at})
+		r.Marks = append(r.Marks, record.Read{Off: 10 * (i + 1), Kernel: at, User: at})
 		r.Events = append(r.Events, record.Event{Mark: i, Label: record.Content, Text: 1, Tokens: 1})
 	}
 	r.Text = []byte("abc")

@@ -277,7 +277,7 @@ func Classify(err error) record.Class {
 	var alert *net.OpError
 	switch {
 	case isOwnFault(err):
-		return record.OwnFault
+		return record.ClientResource
 	case errors.As(err, &known):
 		return known.Class
 	case errors.As(err, &expired):

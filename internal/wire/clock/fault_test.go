@@ -22,13 +22,13 @@ func TestOwnFaults(t *testing.T) {
 		err   error
 		class record.Class
 	}{
-		{dial(syscall.EMFILE), record.OwnFault},
-		{dial(syscall.ENFILE), record.OwnFault},
-		{dial(syscall.EADDRNOTAVAIL), record.OwnFault},
-		{dial(syscall.ENOBUFS), record.OwnFault},
-		{dial(syscall.ENOMEM), record.OwnFault},
-		{fmt.Errorf("sending: %w", os.NewSyscallError("write", syscall.ENOBUFS)), record.OwnFault},
-		{&Error{record.ResolveFailed, &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "h"}}, record.OwnFault},
+		{dial(syscall.EMFILE), record.ClientResource},
+		{dial(syscall.ENFILE), record.ClientResource},
+		{dial(syscall.EADDRNOTAVAIL), record.ClientResource},
+		{dial(syscall.ENOBUFS), record.ClientResource},
+		{dial(syscall.ENOMEM), record.ClientResource},
+		{fmt.Errorf("sending: %w", os.NewSyscallError("write", syscall.ENOBUFS)), record.ClientResource},
+		{&Error{record.ResolveFailed, &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "h"}}, record.ClientResource},
 		{&Error{record.ResolveFailed, &net.DNSError{Err: "no such host", Name: "h"}}, record.ResolveFailed},
 		{dial(syscall.ECONNREFUSED), record.ConnectFailed},
 		{dial(syscall.ETIMEDOUT), record.ConnectFailed},

@@ -22,7 +22,7 @@ type Stamp struct {
 }
 
 // At is the best stamp there is: the kernel's, else this program's.
-func (s Stamp) At() time.Duration { return record.Mark{Kernel: s.Kernel, User: s.User}.At() }
+func (s Stamp) At() time.Duration { return record.Read{Kernel: s.Kernel, User: s.User}.At() }
 
 // socket is a TCP connection with stamped reads and writes. It is a net.Conn, so
 // that TLS can run on top of it.

@@ -100,7 +100,7 @@ func (q *request) Wrote(sent, written time.Duration) {
 	}
 	if sent != record.Never {
 		q.rec.Sent = sent
-		q.rec.Flight.Went(sent)
+		q.rec.Flight.SetSent(sent)
 	}
 	if written != record.Never {
 		q.rec.Written, q.sent = written, true

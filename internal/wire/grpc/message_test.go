@@ -151,7 +151,7 @@ func FuzzFlow(f *testing.F) {
 
 // Taking in messages costs no memory beyond that of the record.
 func TestMessagesDoNotAllocate(t *testing.T) {
-	rec := &record.Exchange{Record: record.Record{Body: make([]byte, 0, 1<<20), Marks: make([]record.Mark, 0, 1<<12)}}
+	rec := &record.Exchange{Record: record.Record{Body: make([]byte, 0, 1<<20), Marks: make([]record.Read, 0, 1<<12)}}
 	f, _ := idleFlow(rec)
 	data := append(framed(">a 1"), framed(">a 2")...)
 	at := clock.Stamp{User: 1, Kernel: record.Never}

@@ -219,7 +219,7 @@ func (c *conn) expire() {
 		}
 		switch {
 		case st.endBy != 0 && (class != "" || now >= st.endBy):
-			st.rec.Unended, st.rec.End = true, st.said
+			st.rec.Unterminated, st.rec.End = true, st.said
 			c.drop(i, nil, codeCancel)
 		case class != "":
 			if c.heard < st.from() && !c.leaving {

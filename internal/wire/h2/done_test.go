@@ -26,8 +26,8 @@ func TestStreamThatDoesNotEnd(t *testing.T) {
 	for i := range 2 {
 		rec := to.do(t.Context(), c, 0, "")
 		wantOK(t, rec, "data: [DONE]\n\n")
-		if !rec.Unended || rec.Conn.Reused != (i > 0) {
-			t.Errorf("unended %v, connection %+v", rec.Unended, rec.Conn)
+		if !rec.Unterminated || rec.Conn.Reused != (i > 0) {
+			t.Errorf("unended %v, connection %+v", rec.Unterminated, rec.Conn)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestCommentsAfterTheEnd(t *testing.T) {
 	})
 	c := to.client(t, clock.Limits{Request: time.Minute}, 8)
 	c.grace = 100 * time.Millisecond
-	if rec := to.do(t.Context(), c, 0, ""); rec.Failure != nil || !rec.Unended || rec.End > rec.Marks[len(rec.Marks)-1].At() {
-		t.Errorf("unended %v, failure %+v", rec.Unended, rec.Failure)
+	if rec := to.do(t.Context(), c, 0, ""); rec.Failure != nil || !rec.Unterminated || rec.End > rec.Marks[len(rec.Marks)-1].At() {
+		t.Errorf("unended %v, failure %+v", rec.Unterminated, rec.Failure)
 	}
 }

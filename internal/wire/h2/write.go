@@ -62,7 +62,7 @@ func (c *conn) wrote(sent, written time.Duration, whole bool) {
 		st := c.live[i]
 		if p.first {
 			st.rec.Sent = sent
-			st.rec.Flight.Went(sent)
+			st.rec.Flight.SetSent(sent)
 		}
 		if p.last && whole {
 			st.rec.Written = written

@@ -53,14 +53,14 @@ func TestArrivedInPieces(t *testing.T) {
 		reads  []string // of one stamp each; pieces are parted by |
 		single bool
 		behind bool
-		want   []record.Mark // what they come to: Blur and Loose
+		want   []record.Read // what they come to: Blur and Loose
 	}{
-		{"one event a read", []string{"data: a\n\n", "data: b\n\n"}, false, false, []record.Mark{{Blur: blur}, {}}},
-		{"one segment", []string{"data: a\n\n", "data: b\n\ndata: c\n\n"}, true, false, []record.Mark{{}, {}}},
-		{"two pieces", []string{"", "data: a\n\n|data: b\n\n"}, false, false, []record.Mark{{Blur: blur}, {Blur: blur}}},
-		{"a piece of an event", []string{"", "data: a\n\n|da", "ta: b\n\n"}, false, false, []record.Mark{{Blur: blur}, {Blur: blur, Loose: true}, {}}},
-		{"an event in pieces", []string{"", "data:| a\n|\n"}, false, false, []record.Mark{{Blur: blur}, {}}},
-		{"something behind", []string{"", "data: a\n\n"}, false, true, []record.Mark{{Blur: blur, Loose: true}, {Blur: blur, Loose: true}}},
+		{"one event a read", []string{"data: a\n\n", "data: b\n\n"}, false, false, []record.Read{{Blur: blur}, {}}},
+		{"one segment", []string{"data: a\n\n", "data: b\n\ndata: c\n\n"}, true, false, []record.Read{{}, {}}},
+		{"two pieces", []string{"", "data: a\n\n|data: b\n\n"}, false, false, []record.Read{{Blur: blur}, {Blur: blur}}},
+		{"a piece of an event", []string{"", "data: a\n\n|da", "ta: b\n\n"}, false, false, []record.Read{{Blur: blur}, {Blur: blur, Loose: true}, {}}},
+		{"an event in pieces", []string{"", "data:| a\n|\n"}, false, false, []record.Read{{Blur: blur}, {}}},
+		{"something behind", []string{"", "data: a\n\n"}, false, true, []record.Read{{Blur: blur, Loose: true}, {Blur: blur, Loose: true}}},
 	} {
 		rec := &record.Exchange{}
 		rec.Streamed = true

@@ -34,24 +34,24 @@ func TestMarksOfChunks(t *testing.T) {
 }
 
 func TestPerChunk(t *testing.T) {
-	one := record.Mark{Off: 4, Kernel: 10, User: 12}
-	two := record.Mark{Off: 10, Kernel: 20, User: 23, Blur: 5}
-	at := func(m record.Mark, off int, loose bool) record.Mark {
+	one := record.Read{Off: 4, Kernel: 10, User: 12}
+	two := record.Read{Off: 10, Kernel: 20, User: 23, Blur: 5}
+	at := func(m record.Read, off int, loose bool) record.Read {
 		m.Off, m.Loose = off, loose
 		return m
 	}
 	for _, tt := range []struct {
 		name string
 		ends []int
-		want []record.Mark
+		want []record.Read
 	}{
-		{"no chunks", nil, []record.Mark{one, two}},
-		{"one each", []int{4, 10}, []record.Mark{one, two}},
-		{"one over both", []int{10}, []record.Mark{one, two}},
-		{"several in a read", []int{1, 4, 6, 9, 10}, []record.Mark{at(one, 1, false), one, at(two, 6, true), at(two, 9, true), two}},
-		{"the end of one with the next", []int{6, 10}, []record.Mark{one, at(two, 6, true), two}},
+		{"no chunks", nil, []record.Read{one, two}},
+		{"one each", []int{4, 10}, []record.Read{one, two}},
+		{"one over both", []int{10}, []record.Read{one, two}},
+		{"several in a read", []int{1, 4, 6, 9, 10}, []record.Read{at(one, 1, false), one, at(two, 6, true), at(two, 9, true), two}},
+		{"the end of one with the next", []int{6, 10}, []record.Read{one, at(two, 6, true), two}},
 	} {
-		if diff := cmp.Diff(tt.want, perChunk([]record.Mark{one, two}, tt.ends)); diff != "" {
+		if diff := cmp.Diff(tt.want, perChunk([]record.Read{one, two}, tt.ends)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

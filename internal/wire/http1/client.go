@@ -196,7 +196,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	var err error
 	var said time.Duration // when it said that it is done
 	if rec.Flight != nil {
-		rec.Flight.Went(c.clock.Now())
+		rec.Flight.SetSent(c.clock.Now())
 	}
 	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at clock.Stamp) bool {
 		var done bool
@@ -228,7 +228,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 		return BadFraming(bad)
 	}
 	if errors.Is(err, clock.ErrUnended) {
-		rec.Unended, rec.End, r.keepAlive = true, said, false
+		rec.Unterminated, rec.End, r.keepAlive = true, said, false
 		return nil
 	}
 	ending, ended := l.conn.Ending(err)

@@ -123,7 +123,7 @@ func consistent(t *testing.T, rec *record.Exchange) {
 	if rec.Sent < 0 || rec.Written < rec.Sent || len(rec.Marks) == 0 {
 		t.Fatalf("sent %v, written %v, %d reads", rec.Sent, rec.Written, len(rec.Marks))
 	}
-	var before record.Mark
+	var before record.Read
 	for i, m := range rec.Marks {
 		if m.Off < before.Off || m.User < before.User || m.At() < before.At() || m.At() > m.User || m.User < rec.Sent {
 			t.Fatalf("read %d is %+v, the one before %+v, sent %v", i, m, before, rec.Sent)

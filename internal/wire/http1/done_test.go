@@ -90,8 +90,8 @@ func TestStreamThatDoesNotEnd(t *testing.T) {
 				rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 				c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
 				succeeded(t, rec, saidDone)
-				if !rec.Unended || rec.End != rec.Marks[len(rec.Marks)-1].At() {
-					t.Errorf("unended %v, ended at %v, last read %+v", rec.Unended, rec.End, rec.Marks[len(rec.Marks)-1])
+				if !rec.Unterminated || rec.End != rec.Marks[len(rec.Marks)-1].At() {
+					t.Errorf("unended %v, ended at %v, last read %+v", rec.Unterminated, rec.End, rec.Marks[len(rec.Marks)-1])
 				}
 			}
 			if opened.Load() != 2 {
@@ -117,8 +117,8 @@ func TestCommentsAfterTheEnd(t *testing.T) {
 			c.grace = time.Millisecond
 			rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 			c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
-			if rec.Failure != nil || !rec.Unended || !bytes.HasPrefix(rec.Body, []byte(last)) {
-				t.Fatalf("failure %+v, unended %v, body %.40q", rec.Failure, rec.Unended, rec.Body)
+			if rec.Failure != nil || !rec.Unterminated || !bytes.HasPrefix(rec.Body, []byte(last)) {
+				t.Fatalf("failure %+v, unended %v, body %.40q", rec.Failure, rec.Unterminated, rec.Body)
 			}
 			if rec.End != rec.Marks[0].At() && rec.End != rec.Marks[1].At() { // the headers may come by themselves
 				t.Errorf("ended at %v, said so at %+v", rec.End, rec.Marks[0])
@@ -142,8 +142,8 @@ func TestStreamThatEndsLater(t *testing.T) {
 		rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 		c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
 		succeeded(t, rec, "data: [DONE]\n\ndata: {}\n\n")
-		if rec.Unended || rec.Conn.Reused != (i > 0) {
-			t.Errorf("unended %v, connection %+v", rec.Unended, rec.Conn)
+		if rec.Unterminated || rec.Conn.Reused != (i > 0) {
+			t.Errorf("unended %v, connection %+v", rec.Unterminated, rec.Conn)
 		}
 	}
 }

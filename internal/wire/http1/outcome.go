@@ -68,7 +68,7 @@ func Mark(rec *record.Exchange, body []byte, at clock.Stamp) {
 	if rec.Watch != nil && rec.Folded == 0 {
 		rec.Watch(body)
 	}
-	m := record.Mark{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User, Blur: coarse(at.Blur), Loose: at.Loose}
+	m := record.Read{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User, Blur: coarse(at.Blur), Loose: at.Loose}
 	if n := len(rec.Marks); n > 0 && sameRead(rec.Marks[n-1], at) {
 		rec.Marks[n-1] = m
 	} else {
@@ -92,13 +92,13 @@ func coarse(d time.Duration) time.Duration {
 	return (d + step - 1) / step * step
 }
 
-func sameRead(m record.Mark, at clock.Stamp) bool { return m.User == at.User && m.Kernel == at.Kernel }
+func sameRead(m record.Read, at clock.Stamp) bool { return m.User == at.User && m.Kernel == at.Kernel }
 
 // perChunk gives each chunk of a read a mark of its own; ends are the lengths of the body at
 // which chunks ended. How late an earlier chunk of a read can be is not known any better than
 // of the read's first byte.
-func perChunk(marks []record.Mark, ends []int) []record.Mark {
-	var out []record.Mark
+func perChunk(marks []record.Read, ends []int) []record.Read {
+	var out []record.Read
 	last := 0
 	for _, m := range marks {
 		for len(ends) > 0 && ends[0] < m.Off {
@@ -117,9 +117,9 @@ func perChunk(marks []record.Mark, ends []int) []record.Mark {
 // Finish notes that an answer is complete. One that did not end has its End: when it said
 // that it is done.
 func Finish(rec *record.Exchange, now time.Duration) {
-	if n := len(rec.Marks); n > 0 && !rec.Unended {
+	if n := len(rec.Marks); n > 0 && !rec.Unterminated {
 		rec.End = rec.Marks[n-1].At()
-	} else if !rec.Unended {
+	} else if !rec.Unterminated {
 		rec.End = now
 	}
 	if rec.Status < 200 || rec.Status > 299 {

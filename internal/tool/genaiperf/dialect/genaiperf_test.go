@@ -17,7 +17,7 @@ import (
 func ns(sent int, at []int, texts ...string) *record.Record {
 	rec := &record.Record{Sent: time.Duration(sent), Streamed: true}
 	for i, t := range at {
-		rec.Marks = append(rec.Marks, record.Mark{Kernel: record.Never, User: time.Duration(t)})
+		rec.Marks = append(rec.Marks, record.Read{Kernel: record.Never, User: time.Duration(t)})
 		label := record.Content
 		if texts[i] == "" {
 			label = record.Empty

@@ -67,7 +67,7 @@ func (f *Fold) dropEcho(prompt string) {
 
 // counts reports whether text of a label is the model's output. The original knows
 // visible text only.
-func (f *Fold) counts(l record.Label) bool {
+func (f *Fold) counts(l record.EventKind) bool {
 	if f.opt.Faithful {
 		return l == record.Content || l == record.Whole
 	}

@@ -128,7 +128,7 @@ func Label(f *record.Failure) string {
 			return "Timeout"
 		}
 		return strings.ToLower(f.Exception())
-	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset, record.OwnFault:
+	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset, record.ClientResource:
 		return "Connection Error"
 	}
 	return strings.ToLower(string(f.Class))

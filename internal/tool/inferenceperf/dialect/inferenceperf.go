@@ -56,13 +56,13 @@ type Fold struct {
 	opt      Options
 	buckets  map[Scope]*bucket // of an adapter, or of none, in a stage: reports are about sets of them
 	sessions map[sessionKey]*Session
-	marks    map[sessionKey]*record.SessionMark
+	marks    map[sessionKey]*record.SessionSummary
 	values   Values
 }
 
 // NewFold makes an empty fold.
 func NewFold(o Options) *Fold {
-	return &Fold{opt: o, buckets: map[Scope]*bucket{}, sessions: map[sessionKey]*Session{}, marks: map[sessionKey]*record.SessionMark{}}
+	return &Fold{opt: o, buckets: map[Scope]*bucket{}, sessions: map[sessionKey]*Session{}, marks: map[sessionKey]*record.SessionSummary{}}
 }
 
 // Counts reports whether a record is one that reports are about: neither of a warm-up or

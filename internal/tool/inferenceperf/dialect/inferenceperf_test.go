@@ -20,7 +20,7 @@ func streamed(due, sent time.Duration, at ...time.Duration) *record.Record {
 	rec.In = record.Tokens{N: 10, Source: record.FromServer, Local: -1}
 	rec.Out = record.Tokens{N: len(at), Source: record.FromServer, Local: -1}
 	for i, t := range at {
-		rec.Marks = append(rec.Marks, record.Mark{Kernel: record.Never, User: t})
+		rec.Marks = append(rec.Marks, record.Read{Kernel: record.Never, User: t})
 		rec.Events = append(rec.Events, record.Event{Mark: i, Label: record.Content, Text: 2, Tokens: 1})
 		rec.End = t
 	}
@@ -446,14 +446,14 @@ func TestRecordedSessions(t *testing.T) {
 		r.Session, r.Turn, r.Streamed = session, n, true
 		return r
 	}
-	mark := func(session string, m record.SessionMark) *record.SessionMark {
+	mark := func(session string, m record.SessionSummary) *record.SessionSummary {
 		m.Session = session
 		return &m
 	}
 	f := NewFold(options(t))
-	f.AddSession(mark("whole", record.SessionMark{Begin: 0, End: 700 * ms, Calls: 2, User: []int{1}, UserIDs: []string{"b"}, Program: 1}))
-	f.AddSession(mark("broken", record.SessionMark{Begin: 0, End: 300 * ms, Calls: 5, Unsent: 3, Cause: record.RequestFailed, Message: "gone", User: []int{4}}))
-	f.AddSession(mark("cut", record.SessionMark{Begin: 0, End: 200 * ms, Calls: 3, Unsent: 2, Cause: record.SessionHalted, Repaired: []string{"x", "y"}}))
+	f.AddSession(mark("whole", record.SessionSummary{Begin: 0, End: 700 * ms, Calls: 2, User: []int{1}, UserIDs: []string{"b"}, Program: 1}))
+	f.AddSession(mark("broken", record.SessionSummary{Begin: 0, End: 300 * ms, Calls: 5, Unsent: 3, Cause: record.RequestFailed, Message: "gone", User: []int{4}}))
+	f.AddSession(mark("cut", record.SessionSummary{Begin: 0, End: 200 * ms, Calls: 3, Unsent: 2, Cause: record.SessionHalted, Repaired: []string{"x", "y"}}))
 	for _, r := range []*record.Record{
 		turn("whole", 0, streamed(0, 100*ms, 150*ms, 200*ms)), turn("whole", 1, streamed(0, 300*ms, 400*ms, 500*ms)),
 		turn("broken", 0, streamed(0, 0, 100*ms, 200*ms)), turn("broken", 1, failed(0, 300*ms, record.Reset, 0, "gone")),
@@ -481,7 +481,7 @@ func TestRecordedSessions(t *testing.T) {
 	o := options(t)
 	o.Faithful = true
 	f = NewFold(o)
-	f.AddSession(mark("cut", record.SessionMark{Cause: record.SessionHalted}))
+	f.AddSession(mark("cut", record.SessionSummary{Cause: record.SessionHalted}))
 	f.Add(turn("cut", 0, streamed(0, 0, 100*ms, 200*ms)))
 	if n := len(f.Sessions()); n != 0 {
 		t.Errorf("%d sessions that their stage cut short", n)

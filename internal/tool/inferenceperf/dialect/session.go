@@ -23,7 +23,7 @@ type Session struct {
 	Retries    int // attempts after the first of requests that no server answered
 	Recovered  int // requests that one of them saved
 	// Mark is how a recorded session was played; nil: it is a conversation.
-	Mark *record.SessionMark
+	Mark *record.SessionSummary
 	// Cached and Cacheable are prompt tokens of the requests whose answers say how many
 	// came out of the server's cache; Told: there are such requests.
 	Cached, Cacheable int64
@@ -91,10 +91,10 @@ func (f *Fold) addSession(rec *record.Record, v *Values) {
 
 // AddSession takes down how a recorded session was played. Its requests may come before
 // or after.
-func (f *Fold) AddSession(m *record.SessionMark) { f.marks[sessionKey{m.Stage, m.Session}] = m }
+func (f *Fold) AddSession(m *record.SessionSummary) { f.marks[sessionKey{m.Stage, m.Session}] = m }
 
 // finish works out what only shows once all requests of a session are known.
-func (s *Session) finish(m *record.SessionMark) {
+func (s *Session) finish(m *record.SessionSummary) {
 	s.First = None
 	if m == nil {
 		for _, t := range s.firsts {

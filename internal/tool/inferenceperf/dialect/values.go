@@ -151,7 +151,7 @@ func (o *Options) tokens(e *record.Event) bool {
 
 // token reports whether events of a label are tokens. The original knows visible text
 // only.
-func (o *Options) token(l record.Label) bool {
+func (o *Options) token(l record.EventKind) bool {
 	if o.Faithful {
 		return l == record.Content || l == record.Whole
 	}

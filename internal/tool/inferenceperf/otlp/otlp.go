@@ -83,7 +83,7 @@ func (m *maker) request(rec *record.Record) otlp.Span {
 		otlp.Text("llm.request.type", m.run.Operation), otlp.Bool("llm.is_streaming", rec.Streamed))
 	s.Add(m.run.Provider != "", otlp.Text("gen_ai.provider.name", m.run.Provider))
 	s.Add(model != "", otlp.Text("gen_ai.request.model", model))
-	s.Add(rec.Asked > 0, otlp.Int("gen_ai.request.max_tokens", rec.Asked))
+	s.Add(rec.RequestedTokens > 0, otlp.Int("gen_ai.request.max_tokens", rec.RequestedTokens))
 	s.Add(rec.Session != "", otlp.Text("gen_ai.conversation.id", rec.Session), otlp.Int("inference_perf.turn", rec.Turn))
 	s.Add(true, otlp.Int("inference_perf.stage", rec.Stage), otlp.Text("inference_perf.phase", rec.Phase.String()))
 	s.Add(rec.Status > 0, otlp.Int("http.response.status_code", rec.Status))

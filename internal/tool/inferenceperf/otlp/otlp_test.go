@@ -119,8 +119,8 @@ func records() []*record.Record {
 	answered := func(seq int64, session string, turn int, stage int, at time.Duration) *record.Record {
 		return &record.Record{
 			Seq: seq, Stage: stage, Session: session, Turn: turn, Due: at, Sent: at + time.Millisecond, End: at + 50*time.Millisecond,
-			Status: 200, Streamed: true, Finish: "stop", Asked: 2, Text: []byte("ab"),
-			Marks:  []record.Mark{{User: at + 11*time.Millisecond, Kernel: record.Never}, {User: at + 50*time.Millisecond, Kernel: record.Never}},
+			Status: 200, Streamed: true, Finish: "stop", RequestedTokens: 2, Text: []byte("ab"),
+			Marks:  []record.Read{{User: at + 11*time.Millisecond, Kernel: record.Never}, {User: at + 50*time.Millisecond, Kernel: record.Never}},
 			Events: []record.Event{{Mark: 0, Label: record.Content, Text: 1, Tokens: 1}, {Mark: 1, Label: record.Content, Text: 1, Tokens: 1}},
 			In:     record.Tokens{N: 7, Source: record.FromServer, Local: -1}, Out: record.Tokens{N: 2, Source: record.FromServer, Local: -1},
 		}

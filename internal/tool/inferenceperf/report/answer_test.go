@@ -28,7 +28,7 @@ func TestAnswers(t *testing.T) {
 		{"Anthropic in one", `{"content":[{"type":"text","text":"a"}],"usage":{"input_tokens":3}}`, false, 0, 0, "{\n  \"input_tokens\": 3\n}"},
 		{"no usage", "data: {\"choices\":[{\"text\":\"a\"}],\"usage\":null}\n\n", true, 1, 1, "null"},
 	} {
-		rec := &record.Record{Body: []byte(c.body), Streamed: c.stream, Marks: []record.Mark{{Off: len(c.body)}}, Cached: -1}
+		rec := &record.Record{Body: []byte(c.body), Streamed: c.stream, Marks: []record.Read{{Off: len(c.body)}}, Cached: -1}
 		for faithful, want := range map[bool]int{false: c.chunks, true: c.faithful} {
 			if data, times := chunks(rec, faithful); len(data) != want || len(times) != want {
 				t.Errorf("%s, faithful %v: %d chunks and %d times, want %d: %v", c.name, faithful, len(data), len(times), want, data)

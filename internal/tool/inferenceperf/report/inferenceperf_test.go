@@ -42,7 +42,7 @@ func records() []*record.Record {
 	ok := &record.Record{
 		Due: 0, Ready: 0, Sent: time.Millisecond, End: 120 * time.Millisecond, Streamed: true, Cached: 3, Size: 9, RequestBody: []byte(`{"a":"b"}`),
 		Session: "s1", Model: "red", Body: []byte(body), Retries: 2, LastTry: 61 * time.Millisecond,
-		Marks: []record.Mark{{Off: 34, Kernel: record.Never, User: 101 * time.Millisecond}, {Off: len(body), Kernel: record.Never, User: 120 * time.Millisecond}},
+		Marks: []record.Read{{Off: 34, Kernel: record.Never, User: 101 * time.Millisecond}, {Off: len(body), Kernel: record.Never, User: 120 * time.Millisecond}},
 		Events: []record.Event{
 			{Mark: 0, Label: record.Content, Text: 1, Tokens: 1}, {Mark: 1, Label: record.Content, Text: 2, Tokens: 1}, {Mark: 1, Label: record.Done},
 		},
@@ -92,7 +92,7 @@ func TestReports(t *testing.T) {
 	golden(t, "per_request.json", b.Bytes())
 
 	b.Reset()
-	f.AddSession(&record.SessionMark{
+	f.AddSession(&record.SessionSummary{
 		Session: "s1", Begin: 5 * time.Millisecond, End: time.Second, Calls: 4, Unsent: 2, Origin: "traces/a.json", Cause: record.RequestFailed,
 		Message: "http_status: no", Repaired: []string{"event_000_a"}, User: []int{0}, UserIDs: []string{"event_000_a"}, Program: 1,
 	})

@@ -205,7 +205,7 @@ func apart(moments []uint64) {
 // experiments reads where the windows of every stage lie.
 func (j *Job) experiments() (start int64, list []experiment, err error) {
 	var edges []record.Edge
-	marks := map[int]record.StageMark{}
+	marks := map[int]record.StageSummary{}
 	_, err = j.Records.Walk(func(l record.Line) error {
 		switch {
 		case l.Header != nil:

@@ -36,7 +36,7 @@ func records(t *testing.T, start time.Time) record.File {
 	add := func(seq int64, stage int, end time.Duration, change func(*record.Record)) {
 		rec := &record.Record{
 			Seq: seq, Stage: stage, Prompt: 7, Sent: end - 5, End: end, Text: []byte("hi"), Body: []byte("x"),
-			Marks: []record.Mark{{Off: 1, Kernel: end - 1, User: end}}, Events: []record.Event{{Text: 2, Tokens: 1}},
+			Marks: []record.Read{{Off: 1, Kernel: end - 1, User: end}}, Events: []record.Event{{Text: 2, Tokens: 1}},
 		}
 		if change != nil {
 			change(rec)
@@ -55,13 +55,13 @@ func records(t *testing.T, start time.Time) record.File {
 	add(2, 0, 300, nil)
 	add(3, 0, 302, nil)                     // after the last
 	add(7, 0, 302, func(r *record.Record) { // its last data came before; what follows is empty
-		r.Marks = []record.Mark{{Off: 1, Kernel: 299, User: 300}, {Off: 1, Kernel: 301, User: 302}}
+		r.Marks = []record.Read{{Off: 1, Kernel: 299, User: 300}, {Off: 1, Kernel: 301, User: 302}}
 		r.Events = append(r.Events, record.Event{Mark: 1, Label: record.Done})
 	})
 	add(4, 0, 250, func(r *record.Record) { r.Failure = &record.Failure{Class: record.Reset} })
 	add(5, 0, 250, func(r *record.Record) { r.Phase = record.Warmup })
 	add(6, 1, 450, func(r *record.Record) { r.Session = "12" })
-	if err := w.Stage(record.StageMark{Stage: 1, Begin: 400, WarmupEnd: 400, SendEnd: 480, DrainEnd: 500}); err != nil {
+	if err := w.Stage(record.StageSummary{Stage: 1, Begin: 400, WarmupEnd: 400, SendEnd: 480, DrainEnd: 500}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -162,7 +162,7 @@ func TestAnswered(t *testing.T) {
 
 func TestTensors(t *testing.T) {
 	answer := []byte(`{"model_name":"m","outputs":[{"name":"WORDS","datatype":"BYTES","shape":[2],"data":["a","bc"]},{"name":"VALUE","datatype":"FP32","shape":[1],"data":[0.5]}]}`)
-	rec := &record.Record{Sent: 3, Body: answer, Marks: []record.Mark{{Off: 5, Kernel: 7, User: 7}, {Off: len(answer), Kernel: 9, User: 9}}}
+	rec := &record.Record{Sent: 3, Body: answer, Marks: []record.Read{{Off: 5, Kernel: 7, User: 7}, {Off: len(answer), Kernel: 9, User: 9}}}
 	j := Job{
 		Service: profileexport.Triton, Inputs: new(Inputs), Target: plan.Target{Transport: plan.TransportHTTP, Endpoint: plan.EndpointInfer},
 		Tensors: &tensor.Model{Outputs: []tensor.Spec{{Name: "VALUE"}, {Name: "WORDS"}, {Name: "LEFT_OUT"}}},

@@ -27,7 +27,7 @@ func (a *Answer) Request(rec *record.Record, start int64, inputs profileexport.F
 		if responses[i].Error != "" || len(rec.Marks) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(rec.Marks, func(m record.Mark) bool { return m.Off >= responses[i].End })
+		at := slices.IndexFunc(rec.Marks, func(m record.Read) bool { return m.Off >= responses[i].End })
 		if at < 0 {
 			at = len(rec.Marks) - 1
 		}

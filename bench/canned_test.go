@@ -213,7 +213,7 @@ func TestCannedRun(t *testing.T) {
 			}
 			m := r.Stages[0].Metrics
 			for name, want := range map[string]float64{"output_sequence_length": 7, "input_sequence_length": promptWords} {
-				if got := m[name]; got.Spread == nil || got.Avg != want {
+				if got := m[name]; got.Distribution == nil || got.Avg != want {
 					t.Errorf("%s is %+v, want %v", name, got, want)
 				}
 			}

@@ -215,7 +215,7 @@ func oursTTFT(dir string, _ *child) (ttft, error) {
 		return ttft{}, err
 	}
 	m, ok := r.Stages[0].Metrics["time_to_first_token"]
-	if !ok || m.Spread == nil { // not streamed
+	if !ok || m.Distribution == nil { // not streamed
 		return ttft{}, nil
 	}
 	return ttft{p50: m.P50, p99: m.P99}, nil

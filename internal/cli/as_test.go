@@ -236,7 +236,7 @@ func TestReportAs(t *testing.T) {
 			for _, s := range res.Stages {
 				m := s.Metrics["request_latency"]
 				want = append(want, figures{count: s.Counts.OK, avg: m.Avg})
-				if m.Spread != nil {
+				if m.Distribution != nil {
 					want[len(want)-1].p99 = m.P99
 				}
 			}

@@ -43,7 +43,7 @@ func TestRequestsThatDidNotEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := c.JudgeGates(sides, []*gate.Gate{g})[0]; o.Absent != want || o.Missed == strings.HasPrefix(text, "ttft.p50") {
+		if o := c.JudgeGates(sides, []*gate.Gate{g})[0]; o.Absent != want || o.Failed == strings.HasPrefix(text, "ttft.p50") {
 			t.Errorf("%s: %+v", text, o)
 		}
 	}

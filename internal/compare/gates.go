@@ -100,7 +100,7 @@ func (c *Comparison) judge(g *gate.Gate, f *Found) result.Gate {
 }
 
 // judgeDifference works a gate out on the difference of a row.
-func (c *Comparison) judgeDifference(g *gate.Gate, f *Found, o gate.Outcome) result.Gate {
+func (c *Comparison) judgeDifference(g *gate.Gate, f *Found, o gate.Judgement) result.Gate {
 	d := differenceOf(g, f.Row)
 	if d == nil {
 		o.Why = "too little was measured to tell the difference"
@@ -123,7 +123,7 @@ func (c *Comparison) judgeDifference(g *gate.Gate, f *Found, o gate.Outcome) res
 	if d.same {
 		o.Holds = g.Op.Holds(0, g.Bound)
 	} else {
-		moved.Settle(&o, d.at)
+		moved.JudgeInterval(&o, d.at)
 		d.doubt(&moved, &o, f.Row)
 	}
 	out := o.Result()

@@ -15,7 +15,7 @@ import (
 // gated is a difference as a gate sees it: in the gate's unit.
 type gated struct {
 	value, bound float64
-	at           result.Interval
+	at           result.ConfidenceInterval
 	unit         string
 	scale        float64 // of the unit in that of the row
 	points       bool    // it is in percentage points
@@ -45,21 +45,21 @@ func differenceOf(g *gate.Gate, r *Row) *gated {
 	if d.Interval == nil {
 		return nil
 	}
-	out.at = result.Interval{Lo: d.Interval.Lo, Hi: d.Interval.Hi}
+	out.at = result.ConfidenceInterval{Lo: d.Interval.Lo, Hi: d.Interval.Hi}
 	if g.Percent() && r.A.Value != 0 {
 		if d.Relative == nil || d.Interval.RelativeLo == nil || d.Interval.RelativeHi == nil {
 			return nil
 		}
 		out.value, out.unit, out.scale = *d.Relative, gate.Share, math.Abs(r.A.Value)
 		out.bent /= out.scale
-		out.at = result.Interval{Lo: *d.Interval.RelativeLo, Hi: *d.Interval.RelativeHi}
+		out.at = result.ConfidenceInterval{Lo: *d.Interval.RelativeLo, Hi: *d.Interval.RelativeHi}
 	}
 	return out
 }
 
 // doubt takes back what the clients can have made: a difference that they can have added all of, and
 // one that is short of the bound only if they have hidden nothing.
-func (d *gated) doubt(g *gate.Gate, o *gate.Outcome, r *Row) {
+func (d *gated) doubt(g *gate.Gate, o *gate.Judgement, r *Row) {
 	hide := fmt.Sprintf("the clients' own delays can hide %s", number.Value(r.bent, r.Unit))
 	if o.Undecided {
 		if g.Unless && d.bent > math.Abs(d.bound)/2 { // no number of requests makes up for that

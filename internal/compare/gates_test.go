@@ -56,7 +56,7 @@ func TestGates(t *testing.T) {
 		var got []string
 		for _, o := range c.JudgeGates(sides, []*gate.Gate{g}) {
 			got = append(got, o.Word())
-			if o.Missed && o.Undecided {
+			if o.Failed && o.Undecided {
 				got = append(got, "undecided")
 			}
 			if o.Why != "" {

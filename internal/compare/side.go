@@ -203,9 +203,9 @@ func levelOf(s *result.Stage) Level {
 	l := Level{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
 	for id, m := range s.Metrics {
 		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}, Error: m.Error, AtLeast: m.AtLeast, Censored: m.Censored}
-		if m.Spread != nil {
+		if m.Distribution != nil {
 			for _, name := range percentiles() {
-				st.Values[name] = m.Spread.At(name)
+				st.Values[name] = m.Distribution.Quantile(name)
 			}
 		}
 		l.Metrics[id] = st

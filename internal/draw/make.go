@@ -99,7 +99,7 @@ func shown(r *result.Result) *result.Result {
 	return &out
 }
 
-func bare(all []result.Service) []result.Service {
+func bare(all []result.ServerMetrics) []result.ServerMetrics {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].Series = nil
@@ -115,7 +115,7 @@ func (s *Sketch) stages(f *Facts) ([]Stage, error) {
 		if i < len(s.spans) && s.spans[i].any {
 			st.Begin, st.End = s.spans[i].begin.Seconds(), s.spans[i].end.Seconds()
 		}
-		if m := result.MarkOf(f.Stages, i); m != nil {
+		if m := result.FindStage(f.Stages, i); m != nil {
 			st.Begin, st.End = m.Begin.Seconds(), m.DrainEnd.Seconds()
 			st.Warmup, st.Drain = stretch(m.Begin, m.WarmupEnd), stretch(m.SendEnd, m.DrainEnd)
 		}

@@ -60,7 +60,7 @@ func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add
 	}
 	defer fold.Close()
 	all(fold.Add)
-	facts := result.Facts{Header: record.Header{Version: "test", Seed: 1<<63 + 1}, Stages: marks}
+	facts := result.Inputs{Header: record.Header{Version: "test", Seed: 1<<63 + 1}, Stages: marks}
 	res, err := result.Build(p, facts, fold)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestCurvesAreThoseOfTheResult(t *testing.T) {
 					continue
 				}
 				want := res.Stages[i].Metrics[side]
-				if want.Spread == nil {
+				if want.Distribution == nil {
 					t.Fatalf("stage %d has no %s", i, side)
 				}
 				at := map[string]float64{}
@@ -129,8 +129,8 @@ func TestCurvesAreThoseOfTheResult(t *testing.T) {
 					at[fmt.Sprint(point[0])] = point[1]
 				}
 				for _, q := range metric.Percentiles() {
-					if got := at[fmt.Sprint(q.Quantile)]; got != want.At(q.Name) {
-						t.Errorf("stage %d, %s: %s is %v on the curve, %v in the result", i, side, q.Name, got, want.At(q.Name))
+					if got := at[fmt.Sprint(q.Quantile)]; got != want.Quantile(q.Name) {
+						t.Errorf("stage %d, %s: %s is %v on the curve, %v in the result", i, side, q.Name, got, want.Quantile(q.Name))
 					}
 				}
 				if c[0][1] != want.Min || c[len(c)-1][1] != want.Max {

@@ -37,7 +37,7 @@ func TestLowerBounds(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", text, o, want)
 		}
 		missed := JudgeAll([]*Gate{g}, &result.Result{Stages: res.Stages[:1]})[0]
-		if !want.known && (!missed.Missed || !missed.Absent || !strings.Contains(missed.Why, "known only to be at least 100 ms: requests did not end")) {
+		if !want.known && (!missed.Failed || !missed.Absent || !strings.Contains(missed.Why, "known only to be at least 100 ms: requests did not end")) {
 			t.Errorf("%s: %+v", text, missed)
 		}
 	}

@@ -30,7 +30,7 @@ func (g *Gate) checkCapacity(p *plan.Plan) error {
 }
 
 // judgeCapacity works a gate out on what a search has found.
-func (g *Gate) judgeCapacity(a *capacity.Answer) Outcome {
+func (g *Gate) judgeCapacity(a *capacity.Answer) Judgement {
 	o := g.Outcome(-1, "")
 	if a == nil {
 		o.Why = "no capacity was searched for"
@@ -40,9 +40,9 @@ func (g *Gate) judgeCapacity(a *capacity.Answer) Outcome {
 	switch a.Outcome {
 	case capacity.Found:
 		o.Known, o.Holds = true, g.Op.Holds(a.Value, g.Bound)
-		at := result.Interval{Lo: a.Lo, Hi: a.Hi}
+		at := result.ConfidenceInterval{Lo: a.Lo, Hi: a.Hi}
 		if g.Unless {
-			if g.Settle(&o, at); o.Undecided {
+			if g.JudgeInterval(&o, at); o.Undecided {
 				o.Why = "not shown: the bound lies within its 95 % interval; a longer search narrows it: --precision, --max-time"
 			}
 		} else if at.Lo <= g.Bound && g.Bound <= at.Hi {

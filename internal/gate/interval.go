@@ -8,9 +8,9 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// Settle decides by all that a figure can be: the expression holds where it does at both ends of
+// JudgeInterval decides by all that a figure can be: the expression holds where it does at both ends of
 // the interval, and does not where it does at neither.
-func (g *Gate) Settle(o *Outcome, at result.Interval) {
+func (g *Gate) JudgeInterval(o *Judgement, at result.ConfidenceInterval) {
 	lo, hi := g.Op.Holds(at.Lo, g.Bound), g.Op.Holds(at.Hi, g.Bound)
 	o.Interval, o.Holds, o.Undecided = &at, lo && hi, lo != hi
 }
@@ -20,7 +20,7 @@ func (g *Gate) Above() bool { return g.Op == More || g.Op == AtLeast }
 
 // prove decides a gate that must be shown to hold, by the interval of sampling and by what this
 // client can have done to the figure, and says what there is to know.
-func (g *Gate) prove(o *Outcome, st *result.Stat, requests int64) string {
+func (g *Gate) prove(o *Judgement, st *result.Stat, requests int64) string {
 	at, ok := st.Intervals[g.Stat]
 	if !ok {
 		o.Undecided = true
@@ -31,7 +31,7 @@ func (g *Gate) prove(o *Outcome, st *result.Stat, requests int64) string {
 	if measured {
 		at.Lo, at.Hi = min(at.Lo, bar.Lo), max(at.Hi, bar.Hi)
 	}
-	g.Settle(o, at)
+	g.JudgeInterval(o, at)
 	switch {
 	case !o.Undecided:
 		return ""
@@ -55,7 +55,7 @@ func (g *Gate) doubt(st *result.Stat) string {
 }
 
 // within says that a bound lies within an interval.
-func within(bound float64, at result.Interval, unit string) string {
+func within(bound float64, at result.ConfidenceInterval, unit string) string {
 	return fmt.Sprintf("%s lies within its 95 %% interval, %s to %s: the next run may end otherwise", number.Value(bound, unit), number.Value(at.Lo, unit), number.Value(at.Hi, unit))
 }
 
@@ -67,7 +67,7 @@ const tooMany = 1000
 
 // more says how many requests would show a figure to be on its side of the bound. The width of an
 // interval falls with the root of their number.
-func (g *Gate) more(value float64, at result.Interval, requests int64) string {
+func (g *Gate) more(value float64, at result.ConfidenceInterval, requests int64) string {
 	if !g.Op.Holds(value, g.Bound) {
 		return ""
 	}

@@ -11,8 +11,8 @@ import (
 func oneStage() *result.Stage {
 	return &result.Stage{Name: "s", Counts: result.Counts{Sent: 2000, OK: 2000}, Metrics: map[string]result.Stat{
 		"time_to_first_token": {
-			Unit: "ms", Count: 2000, Spread: &result.Spread{P99: 200, P50: 100, P90: 150}, AtLeast: []string{"p90"},
-			Intervals: map[string]result.Interval{"p99": {Lo: 180, Hi: 220}}, Error: map[string]result.ErrorBar{"p99": {Lo: 199, Hi: 230}, "p50": {Lo: 98, Hi: 102}},
+			Unit: "ms", Count: 2000, Distribution: &result.Distribution{P99: 200, P50: 100, P90: 150}, AtLeast: []string{"p90"},
+			Intervals: map[string]result.ConfidenceInterval{"p99": {Lo: 180, Hi: 220}}, Error: map[string]result.ErrorBar{"p99": {Lo: 199, Hi: 230}, "p50": {Lo: 98, Hi: 102}},
 		},
 	}}
 }
@@ -64,7 +64,7 @@ func TestDoubt(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := g.JudgeStage(oneStage())
-		if out := o.Result(); out.Why != want || out.Undecided || out.Missed != (o.Value > g.Bound) {
+		if out := o.Result(); out.Why != want || out.Undecided || out.Failed != (o.Value > g.Bound) {
 			t.Errorf("%s: %+v, want %q", text, out, want)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// Outcome is what a gate came to at one level.
-type Outcome struct {
+// Judgement is what a gate came to at one level.
+type Judgement struct {
 	Gate         string // as it was written
 	Stage        int    // -1: none is the one that it is about
 	Where        string // the level in words
@@ -26,17 +26,17 @@ type Outcome struct {
 	Unless       bool   // it must be shown to hold
 	// Interval is what the value lies in, where that decides; nil: the value does. Undecided: the
 	// bound lies in it, and Holds says nothing.
-	Interval  *result.Interval
+	Interval  *result.ConfidenceInterval
 	Undecided bool
 }
 
 // Judge works a gate out on a result, for each stage that it is about. A stage without the figure
 // has an outcome that is not known.
-func (g *Gate) Judge(res *result.Result) []Outcome {
+func (g *Gate) Judge(res *result.Result) []Judgement {
 	if g.Metric.ID == Capacity {
-		return []Outcome{g.judgeCapacity(res.Capacity)}
+		return []Judgement{g.judgeCapacity(res.Capacity)}
 	}
-	var list []Outcome
+	var list []Judgement
 	for i := range res.Stages {
 		s := &res.Stages[i]
 		if g.At.is(s.Index, s.Name, s.Concurrency, s.Rate) {
@@ -52,7 +52,7 @@ func (g *Gate) Judge(res *result.Result) []Outcome {
 }
 
 // JudgeStage works a gate out on one stage.
-func (g *Gate) JudgeStage(s *result.Stage) Outcome {
+func (g *Gate) JudgeStage(s *result.Stage) Judgement {
 	o := g.Outcome(s.Index, fmt.Sprintf("%s (%s)", s.Name, s.Load))
 	st, ok := s.Metrics[g.Metric.ID]
 	switch {
@@ -90,7 +90,7 @@ func (g *Gate) JudgeStage(s *result.Stage) Outcome {
 	}
 	o.Value, o.Known, o.Holds = value, true, g.Op.Holds(value, g.Bound)
 	var notes []string
-	if slices.Contains(st.Thin, g.Stat) {
+	if slices.Contains(st.LowSamples, g.Stat) {
 		notes = append(notes, thin(g.Stat, st.Count))
 	}
 	switch {
@@ -105,8 +105,8 @@ func (g *Gate) JudgeStage(s *result.Stage) Outcome {
 }
 
 // Outcome is what a gate comes to before anything is known.
-func (g *Gate) Outcome(stage int, where string) Outcome {
-	return Outcome{Gate: g.Text, Unless: g.Unless, Stage: stage, Where: where, Bound: g.Bound, Unit: g.Unit}
+func (g *Gate) Outcome(stage int, where string) Judgement {
+	return Judgement{Gate: g.Text, Unless: g.Unless, Stage: stage, Where: where, Bound: g.Bound, Unit: g.Unit}
 }
 
 // Value is a statistic of a metric by its name.
@@ -114,10 +114,10 @@ func Value(s *result.Stat, name string) (float64, bool) {
 	switch {
 	case name == "avg":
 		return s.Avg, true
-	case s.Spread == nil:
+	case s.Distribution == nil:
 		return 0, false
 	}
-	return s.At(name), true
+	return s.Quantile(name), true
 }
 
 // thin says that a percentile has too few samples.
@@ -143,18 +143,18 @@ func JudgeAll(gates []*Gate, res *result.Result) []result.Gate {
 }
 
 // Result is the outcome of a gate as documents have it.
-func (o *Outcome) Result() result.Gate {
+func (o *Judgement) Result() result.Gate {
 	out := result.Gate{
 		Gate: o.Gate, Unless: o.Unless, Stage: o.Stage, Where: o.Where, Value: o.Value, Bound: o.Bound, Unit: o.Unit, Interval: o.Interval,
 		Absent: !o.Known, Undecided: o.Known && o.Undecided, Why: o.Why, More: o.More,
 	}
 	switch {
 	case !o.Known:
-		out.Missed = true
+		out.Failed = true
 	case o.Undecided:
-		out.Missed = o.Unless
+		out.Failed = o.Unless
 	default:
-		out.Missed = o.Holds != o.Unless
+		out.Failed = o.Holds != o.Unless
 	}
 	return out
 }

@@ -16,8 +16,8 @@ func levels() *result.Result {
 			Index: i, Name: name, Load: load, Concurrency: concurrency, Rate: rate, Counts: result.Counts{Sent: 2000, OK: 1990},
 			Metrics: map[string]result.Stat{
 				"time_to_first_token": {
-					Unit: "ms", Count: 1990, Avg: p99 / 2, Spread: &result.Spread{P50: p99 / 2, P99: p99, P999: p99 * 2}, Thin: []string{"p99.9"},
-					Intervals: map[string]result.Interval{"p99": {Lo: p99 * 0.9, Hi: p99 * 1.1}},
+					Unit: "ms", Count: 1990, Avg: p99 / 2, Distribution: &result.Distribution{P50: p99 / 2, P99: p99, P999: p99 * 2}, LowSamples: []string{"p99.9"},
+					Intervals: map[string]result.ConfidenceInterval{"p99": {Lo: p99 * 0.9, Hi: p99 * 1.1}},
 				},
 				"error_rate":     {Unit: "share", Avg: 0.005},
 				"slo_attainment": {Unit: "share", Avg: 0.97},
@@ -79,7 +79,7 @@ func TestFailIf(t *testing.T) {
 	}
 	res := levels()
 	res.Gates = JudgeAll(gates, res)
-	if !res.Missed() || len(res.Gates) != 3 || !res.Gates[0].Missed || res.Gates[1].Missed || !res.Gates[2].Missed || !res.Gates[2].Absent {
+	if !res.Missed() || len(res.Gates) != 3 || !res.Gates[0].Failed || res.Gates[1].Failed || !res.Gates[2].Failed || !res.Gates[2].Absent {
 		t.Errorf("%+v", res.Gates)
 	}
 	res.Gates = res.Gates[1:2]

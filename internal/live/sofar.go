@@ -62,7 +62,7 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 	if begin >= end {
 		return s
 	}
-	s.Window = result.Window{Begin: begin.Seconds(), End: end.Seconds()}
+	s.Window = result.Span{Begin: begin.Seconds(), End: end.Seconds()}
 	totals := &metric.Totals{
 		Begin: begin, End: end, Requests: part.Ended(), OK: part.OK.Load(), CutOff: s.Counts.CutOff, Good: part.Good.Load(),
 		Judged: len(p.Plan.Goodput) > 0, In: part.Input.Load(), Out: part.Output.Load(), InKnown: part.Input.Load(), OutKnown: part.Output.Load(),
@@ -81,16 +81,16 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 		"request_latency": &part.Latency, "request_latency_from_due": &part.LatencyFromDue,
 	} {
 		if n := h.Count(); n > 0 {
-			s.Metrics[id] = result.Stat{Unit: metric.Milliseconds, Count: n, Avg: millis(h.Sum()) / float64(n), Spread: spread(h)}
+			s.Metrics[id] = result.Stat{Unit: metric.Milliseconds, Count: n, Avg: millis(h.Sum()) / float64(n), Distribution: spread(h)}
 		}
 	}
 	return s
 }
 
 // spread are the quantiles of a histogram in milliseconds.
-func spread(h *stat.Histogram) *result.Spread {
+func spread(h *stat.Histogram) *result.Distribution {
 	at := func(q float64) float64 { return quantile(h, q) }
-	return &result.Spread{
+	return &result.Distribution{
 		Min: at(0), Max: at(1), P1: at(0.01), P5: at(0.05), P10: at(0.1), P25: at(0.25), P50: at(0.5),
 		P75: at(0.75), P90: at(0.9), P95: at(0.95), P99: at(0.99), P999: at(0.999),
 	}

@@ -35,21 +35,21 @@ func (d *Document) Mean(runs []Run) *result.Result {
 
 // mean is a metric over runs.
 func mean(m Metric) result.Stat {
-	s := result.Stat{Unit: m.Unit, Intervals: map[string]result.Interval{}}
+	s := result.Stat{Unit: m.Unit, Intervals: map[string]result.ConfidenceInterval{}}
 	for name, f := range m.Stats {
 		if name == average {
 			s.Avg = f.Mean
 		} else {
-			if s.Spread == nil {
-				s.Spread = &result.Spread{}
+			if s.Distribution == nil {
+				s.Distribution = &result.Distribution{}
 			}
-			s.Spread.Set(name, f.Mean)
+			s.Distribution.Set(name, f.Mean)
 		}
 		if f.Interval != nil {
 			s.Intervals[name] = *f.Interval
 		}
 		if f.Thin {
-			s.Thin = append(s.Thin, name)
+			s.LowSamples = append(s.LowSamples, name)
 		}
 		if f.AtLeast {
 			s.AtLeast = append(s.AtLeast, name)

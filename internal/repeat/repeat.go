@@ -99,7 +99,7 @@ type Figure struct {
 	CV   *float64   `json:"cv,omitempty"` // Std as a share of the mean; left out where that is 0
 	// Interval is between what the mean lies, from the differences between runs; left out: one
 	// run does not tell.
-	Interval *result.Interval `json:"interval,omitempty"`
+	Interval *result.ConfidenceInterval `json:"interval,omitempty"`
 	// Within is the half width of the interval that one run's requests give, the median over
 	// runs; left out: not known.
 	Within *float64 `json:"within,omitempty"`
@@ -210,7 +210,7 @@ func figureOf(runs []Run, stage int, key Key) (f Figure, ok bool) {
 		}
 		f.Runs = append(f.Runs, &v)
 		values = append(values, v)
-		f.Thin = f.Thin || slices.Contains(m.Thin, key.Stat)
+		f.Thin = f.Thin || slices.Contains(m.LowSamples, key.Stat)
 		f.AtLeast = f.AtLeast || m.Open(key.Stat)
 		if at := runs[i].Within[stage][key]; at.Known {
 			within = append(within, (at.Hi-at.Lo)/2)
@@ -222,7 +222,7 @@ func figureOf(runs []Run, stage int, key Key) (f Figure, ok bool) {
 	at := estimate.OfRuns(values, estimate.Confidence)
 	f.Mean, f.Min, f.Max, f.Std = at.Value, slices.Min(values), slices.Max(values), deviation(values, at.Value)
 	if at.Known && !f.AtLeast {
-		f.Interval = &result.Interval{Lo: at.Lo, Hi: at.Hi}
+		f.Interval = &result.ConfidenceInterval{Lo: at.Lo, Hi: at.Hi}
 	}
 	if f.Mean != 0 {
 		cv := f.Std / math.Abs(f.Mean)
@@ -242,10 +242,10 @@ func valueOf(m result.Stat, stat string, has bool) (float64, bool) {
 		return 0, false
 	case stat == average:
 		return m.Avg, true
-	case m.Spread == nil:
+	case m.Distribution == nil:
 		return 0, false
 	}
-	return m.Spread.At(stat), true
+	return m.Distribution.Quantile(stat), true
 }
 
 // deviation is the standard deviation of values with a mean.

@@ -19,7 +19,7 @@ func of(within float64, values ...float64) []Run {
 				Stages: []result.Stage{{
 					Load: "8 in flight", Concurrency: 8, Counts: result.Counts{Sent: 10, OK: 10},
 					Metrics: map[string]result.Stat{
-						"time_to_first_token": {Unit: "ms", Avg: v, Spread: &result.Spread{P50: v - 1, P99: 2 * v}},
+						"time_to_first_token": {Unit: "ms", Avg: v, Distribution: &result.Distribution{P50: v - 1, P99: 2 * v}},
 						"request_throughput":  {Unit: "requests/sec", Avg: 1000 / v},
 					},
 				}},

@@ -9,8 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/metric"
 )
 
-// bars are what widens the error bars of a window's figures beyond the ends of their samples.
-type bars struct {
+// errorBars are what widens the error bars of a window's figures beyond the ends of their samples.
+type errorBars struct {
 	clock   float64 // step of the clock that kernel stamps are by
 	clocks  float64 // between two of those that the requests were sent by
 	closed  bool
@@ -21,7 +21,7 @@ type bars struct {
 }
 
 // barsOf works out how far the figures of a window can be off.
-func barsOf(f *Facts, w *metric.Stats, closed bool) *bars {
+func barsOf(f *Inputs, w *metric.Stats, closed bool) *errorBars {
 	avg := func(id string) float64 { return w.Stats[id].Avg }
 	p99 := func(id string) float64 {
 		s := w.Stats[id]
@@ -31,7 +31,7 @@ func barsOf(f *Facts, w *metric.Stats, closed bool) *bars {
 		return quantile(&s, "p99")
 	}
 	t := &w.Totals
-	b := &bars{
+	b := &errorBars{
 		closed: closed, latency: avg("request_latency"), clocks: millis(apart(f.Header.Workers)), span: millis(t.End - t.Begin),
 		idle: avg("dispatch_delay") + millis(t.Noticed)/float64(max(t.OK, 1)), late: p99("dispatch_delay") + p99("write_time"),
 	}
@@ -40,7 +40,7 @@ func barsOf(f *Facts, w *metric.Stats, closed bool) *bars {
 }
 
 // clockStep is the largest step of the clock that the kernel's stamps are by.
-func (f *Facts) clockStep() (step time.Duration) {
+func (f *Inputs) clockStep() (step time.Duration) {
 	for _, h := range f.Health {
 		if f.Header.Kernel {
 			step = max(step, h.ClockStep, -h.ClockStep)
@@ -50,16 +50,16 @@ func (f *Facts) clockStep() (step time.Duration) {
 }
 
 // add gives every metric that it can its error bars.
-func (b *bars) add(all map[string]Stat, w *metric.Stats) {
+func (b *errorBars) add(all map[string]Stat, w *metric.Stats) {
 	for id, s := range all {
-		if s.Error = b.of(id, w); s.Error != nil {
+		if s.Error = b.metric(id, w); s.Error != nil {
 			all[id] = s
 		}
 	}
 }
 
-// of are the error bars of a metric; nil: nobody knows.
-func (b *bars) of(id string, w *metric.Stats) map[string]ErrorBar {
+// metric are the error bars of a metric; nil: nobody knows.
+func (b *errorBars) metric(id string, w *metric.Stats) map[string]ErrorBar {
 	s := w.Stats[id]
 	switch id {
 	case "request_throughput", "output_token_throughput", "total_token_throughput", "input_token_throughput":
@@ -87,7 +87,7 @@ func (b *bars) of(id string, w *metric.Stats) map[string]ErrorBar {
 
 // good is the bar of how many requests met their objectives: of those that are on the bound within
 // their own bars nobody knows. A rate has that of rates besides.
-func (b *bars) good(id string, t *metric.Totals) map[string]ErrorBar {
+func (b *errorBars) good(id string, t *metric.Totals) map[string]ErrorBar {
 	least, most := float64(t.GoodLeast), float64(t.GoodMost)
 	if id == "slo_attainment" {
 		n := float64(max(t.Requests, 1))
@@ -111,7 +111,7 @@ func kept(all map[string]ErrorBar) map[string]ErrorBar {
 // slowed is by which shares the rates can be too high and too low. In a closed loop, where the
 // next request waits for the client to notice an answer and to send, they are lower by that time in
 // each round; in an open one by what the last request was late.
-func (b *bars) slowed() (less, more float64) {
+func (b *errorBars) slowed() (less, more float64) {
 	switch {
 	case b.closed && b.latency > 0:
 		return 0, b.idle / b.latency
@@ -124,7 +124,7 @@ func (b *bars) slowed() (less, more float64) {
 
 // mixed is by which share the rates can be off because the time that they are over begins by one
 // worker's clock and ends by another's.
-func (b *bars) mixed() float64 {
+func (b *errorBars) mixed() float64 {
 	switch {
 	case b.clocks == 0:
 		return 0
@@ -160,12 +160,12 @@ func (j *judge) bent(i int, sum *metric.StageStats) {
 	var said string
 	for _, id := range metrics {
 		s, ok := j.result.Stages[i].Metrics[id]
-		if !ok || s.Spread == nil {
+		if !ok || s.Distribution == nil {
 			continue
 		}
 		for _, name := range figures {
 			bar, known := s.Error[name]
-			if !known || slices.Contains(s.Thin, name) {
+			if !known || slices.Contains(s.LowSamples, name) {
 				continue
 			}
 			value, off := s.Figure(name), max(0, s.Off(name)-millis(j.facts.clockStep())) // that has a check of its own

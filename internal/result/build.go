@@ -16,8 +16,8 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
-// Facts are what a result is made of besides the requests.
-type Facts struct {
+// Inputs are what a result is made of besides the requests.
+type Inputs struct {
 	Header      record.Header
 	Stages      []record.StageSummary
 	Health      []record.Health
@@ -67,7 +67,7 @@ func FoldOptions(p *plan.Plan) metric.Options {
 // that are read back. A stage without a mark has none.
 func Bounds(marks []record.StageSummary) func(stage int) (from, to time.Duration) {
 	return func(stage int) (from, to time.Duration) {
-		if m := MarkOf(marks, stage); m != nil {
+		if m := FindStage(marks, stage); m != nil {
 			return m.WarmupEnd, m.SendEnd
 		}
 		return metric.Unknown, metric.Unknown
@@ -76,7 +76,7 @@ func Bounds(marks []record.StageSummary) func(stage int) (from, to time.Duration
 
 // Build makes the result of a run from its plan, its facts and the fold of all its
 // records.
-func Build(p *plan.Plan, f Facts, fold *metric.Aggregator) (*Result, error) {
+func Build(p *plan.Plan, f Inputs, fold *metric.Aggregator) (*Result, error) {
 	sums, err := fold.Summarize(stat.Linear)
 	if err != nil {
 		return nil, fmt.Errorf("work out the metrics: %w", err)
@@ -90,7 +90,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Aggregator) (*Result, error) {
 }
 
 // build makes it from what the records have come to.
-func build(p *plan.Plan, f Facts, fold *metric.Aggregator, sums []metric.StageStats) (*Result, error) {
+func build(p *plan.Plan, f Inputs, fold *metric.Aggregator, sums []metric.StageStats) (*Result, error) {
 	opts := FoldOptions(p)
 	r := &Result{
 		Schema:      Schema,
@@ -118,15 +118,15 @@ func build(p *plan.Plan, f Facts, fold *metric.Aggregator, sums []metric.StageSt
 	j.clock()
 	var end time.Duration
 	for i := range p.Stages {
-		sum := at(sums, i)
-		mark := MarkOf(f.Stages, i)
+		sum := element(sums, i)
+		mark := FindStage(f.Stages, i)
 		bill := f.charge(p, &sum)
 		st := buildStage(p, i, mark, &sum)
 		st.Cost = bill
 		st.Server = buildServer(p, i, f.Probes, &sum.All)
 		st.Services = f.Pages.services(p, i)
 		st.Workers = workers(f.Header.Workers, &sum)
-		st.Level = at(f.Levels, i)
+		st.Level = element(f.Levels, i)
 		st.Windows = inWindows(st.Level)
 		barsOf(&f, &sum.Whole, opts.ClosedLoop(i)).add(st.Metrics, &sum.Whole)
 		if st.Steady != nil {
@@ -165,24 +165,24 @@ func BuildStage(p *plan.Plan, marks []record.StageSummary, i int, fold *metric.A
 	if err != nil {
 		return nil, fmt.Errorf("work out the metrics: %w", err)
 	}
-	sum := at(sums, i)
+	sum := element(sums, i)
 	if err := fold.Intervals(i, &sum); err != nil {
 		return nil, err
 	}
-	st := buildStage(p, i, MarkOf(marks, i), &sum)
+	st := buildStage(p, i, FindStage(marks, i), &sum)
 	return &st, nil
 }
 
-// at is element i of a list; the zero value where it is not that long.
-func at[T any](list []T, i int) (v T) {
+// element is element i of a list; the zero value where it is not that long.
+func element[T any](list []T, i int) (v T) {
 	if i < len(list) {
 		v = list[i]
 	}
 	return v
 }
 
-// MarkOf finds the mark of stage i; nil: it did not end.
-func MarkOf(marks []record.StageSummary, i int) *record.StageSummary {
+// FindStage finds the mark of stage i; nil: it did not end.
+func FindStage(marks []record.StageSummary, i int) *record.StageSummary {
 	if k := slices.IndexFunc(marks, func(m record.StageSummary) bool { return m.Stage == i }); k >= 0 {
 		return &marks[k]
 	}
@@ -231,7 +231,7 @@ func targets(p *plan.Plan, sum *metric.StageStats) []Target {
 	}
 	var list []Target
 	for i, url := range p.Target.URLs {
-		w := at(sum.Targets, i)
+		w := element(sum.Targets, i)
 		list = append(list, Target{URL: plan.SafeURL(url), Counts: partCounts(&w), Metrics: stats(&w)})
 	}
 	return list
@@ -241,7 +241,7 @@ func targets(p *plan.Plan, sum *metric.StageStats) []Target {
 func models(p *plan.Plan, sum *metric.StageStats) []Model {
 	var list []Model
 	for i, a := range p.Data.Adapters {
-		w := at(sum.Models, i)
+		w := element(sum.Models, i)
 		list = append(list, Model{Name: a.Name, Counts: partCounts(&w), Metrics: stats(&w)})
 	}
 	return list
@@ -251,7 +251,7 @@ func models(p *plan.Plan, sum *metric.StageStats) []Model {
 func workers(list []record.WorkerInfo, sum *metric.StageStats) []Worker {
 	var out []Worker
 	for i, info := range list {
-		w := at(sum.Workers, i)
+		w := element(sum.Workers, i)
 		out = append(out, Worker{Name: info.Name, Counts: partCounts(&w), Metrics: stats(&w)})
 	}
 	return out
@@ -330,8 +330,8 @@ func counts(t *metric.Totals) Counts {
 	return Counts{Sent: t.Requests, OK: t.OK, Failed: t.Requests - t.OK, CutOff: t.CutOff}
 }
 
-func window(t *metric.Totals) Window {
-	return Window{Begin: t.Begin.Seconds(), End: t.End.Seconds()}
+func window(t *metric.Totals) Span {
+	return Span{Begin: t.Begin.Seconds(), End: t.End.Seconds()}
 }
 
 func tokens(p *plan.Plan, sum *metric.StageStats) Tokens {
@@ -354,12 +354,12 @@ func stats(w *metric.Stats) map[string]Stat {
 	for id, s := range w.Stats {
 		st := Stat{Unit: s.Def.Unit, Count: s.N, Avg: s.Avg, Intervals: intervals(&s)}
 		if q := s.Quantiles; q != nil {
-			st.Spread = &Spread{
+			st.Distribution = &Distribution{
 				Min: s.Min, Max: s.Max, Std: s.Std,
 				P1: q[0], P5: q[1], P10: q[2], P25: q[3], P50: q[4],
 				P75: q[5], P90: q[6], P95: q[7], P99: q[8], P999: q[9],
 			}
-			st.Thin = thin(s.N)
+			st.LowSamples = thin(s.N)
 			st.Censored, st.AtLeast = s.Censored, atLeast(&s)
 		}
 		if finite(append([]float64{s.Avg, s.Min, s.Max, s.Std}, s.Quantiles...)) {

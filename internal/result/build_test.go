@@ -20,7 +20,7 @@ const ms = time.Millisecond
 // world is a made-up run that tests bend one way or another.
 type world struct {
 	plan  plan.Plan
-	facts Facts
+	facts Inputs
 	recs  []*record.Record
 }
 
@@ -32,7 +32,7 @@ func healthy() *world {
 	w.plan.Tokenizer.Name = "test-tokenizer"
 	w.plan.Stages = []plan.Stage{{Concurrency: 40, Duration: plan.Duration(10 * time.Second)}}
 	w.plan.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(60 * ms)}}
-	w.facts = Facts{
+	w.facts = Inputs{
 		Header: record.Header{Schema: record.Schema, Version: "test", Start: time.Unix(1_800_000_000, 0).UTC(), Seed: 7, Kernel: true,
 			Host: record.Host{OS: "linux", Arch: "amd64", Cores: 4, GoVersion: "go", GOMAXPROCS: 4}},
 		Stages: []record.StageSummary{{Begin: 0, WarmupEnd: time.Second, SendEnd: 11 * time.Second, DrainEnd: 11300 * ms, Reason: "duration"}},
@@ -187,12 +187,12 @@ func TestHealthyRunIsValid(t *testing.T) {
 	if s.Window.Begin < 1 || s.Window.Begin > 1.01 || r.Duration != 11.3 {
 		t.Errorf("window %+v, duration %v", s.Window, r.Duration)
 	}
-	if s.Steady == nil || s.Steady.Window != (Window{1, 11}) || s.Steady.Counts.OK < 1950 {
+	if s.Steady == nil || s.Steady.Window != (Span{1, 11}) || s.Steady.Counts.OK < 1950 {
 		t.Errorf("steady %+v", s.Steady)
 	}
 	ttft := s.Metrics["time_to_first_token"]
-	if ttft.Unit != "ms" || ttft.Count != 2000 || ttft.P50 < 50 || ttft.P99 > 55 || !slices.Equal(ttft.Thin, []string{"p99.9"}) {
-		t.Errorf("time to first token %+v %+v", ttft, ttft.Spread)
+	if ttft.Unit != "ms" || ttft.Count != 2000 || ttft.P50 < 50 || ttft.P99 > 55 || !slices.Equal(ttft.LowSamples, []string{"p99.9"}) {
+		t.Errorf("time to first token %+v %+v", ttft, ttft.Distribution)
 	}
 	if s.Goodput[0].Met != 2000 || s.Goodput[0].Of != 2000 || s.Goodput[0].MaxMS != 60 {
 		t.Errorf("goodput %+v", s.Goodput)

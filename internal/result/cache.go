@@ -23,7 +23,7 @@ func (j *judge) cached(i int, sum *metric.StageStats) {
 	}
 	share, budget := float64(c.CachedOwn)/float64(c.OwnTokens), j.plan.Budgets.Cached
 	found := fmt.Sprintf("%s of the prompts' tokens were in the server's prefix cache already", number.Percent(share))
-	do := j.say(message.New("Give another %v, or %v.", message.Seed, message.SaltRun).Or("Give another %v.", message.Seed).Or("Send other prompts."))
+	do := j.words(message.New("Give another %v, or %v.", message.Seed, message.SaltRun).Or("Give another %v.", message.Seed).Or("Send other prompts."))
 	if fresh := j.plan.Data.Source == plan.SourceSynthetic || j.plan.Data.Source == plan.SourceRandom; fresh {
 		j.check(Check{Stage: i, Name: "prefix_cache_hits", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Fix: do},
 			fmt.Sprintf("%s (budget %s), though no two should share a prefix: an earlier run sent them.", found, number.Percent(budget)))
@@ -32,7 +32,7 @@ func (j *judge) cached(i int, sum *metric.StageStats) {
 		}
 	}
 	if share > notableCache {
-		j.note(i, "%s: they share a prefix, or an earlier run sent them. %s", found, do)
+		j.addNote(i, "%s: they share a prefix, or an earlier run sent them. %s", found, do)
 	}
 }
 

@@ -6,11 +6,11 @@ import "github.com/inferometer/inferometer/internal/record"
 // and ahead of it, and what load the run then had.
 type Calibration struct {
 	record.Calibration
-	Run Held `json:"run"`
+	Run AchievedLoad `json:"run"`
 }
 
-// Held is the load that was reached.
-type Held struct {
+// AchievedLoad is the load that was reached.
+type AchievedLoad struct {
 	Rate     float64 `json:"requests_per_second"`
 	InFlight float64 `json:"in_flight"`
 	Events   float64 `json:"events_per_second"`
@@ -30,8 +30,8 @@ func (c *Calibration) held(stages []Stage) {
 
 // HeldBy is the load that a stage reached. Each answer has one token event more than gaps
 // between them.
-func HeldBy(s *Stage) Held {
-	h := Held{Rate: s.Metrics["request_throughput"].Avg, InFlight: s.Metrics["concurrency"].Avg}
+func HeldBy(s *Stage) AchievedLoad {
+	h := AchievedLoad{Rate: s.Metrics["request_throughput"].Avg, InFlight: s.Metrics["concurrency"].Avg}
 	if span := s.Window.End - s.Window.Begin; span > 0 {
 		h.Events = float64(s.Metrics["inter_event_latency"].Count+s.Counts.OK) / span
 	}

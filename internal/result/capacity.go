@@ -49,10 +49,10 @@ func (s *Stat) named(name string) (float64, bool) {
 	switch {
 	case name == "avg":
 		return s.Avg, true
-	case s.Spread == nil:
+	case s.Distribution == nil:
 		return 0, false
 	}
-	return s.At(name), true
+	return s.Quantile(name), true
 }
 
 // ofServer are the checks of how a stage was served. In a search for the capacity some loads are

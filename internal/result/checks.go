@@ -48,7 +48,7 @@ func (j *judge) cpu(i int, who *client, ran, waited float64, sum *metric.StageSt
 		Fix: "Give it more cores, keep other work off them, or lower the load."}
 	stamped := j.facts.Header.Kernel && float64(sum.Counts.Unstamped) <= unstampedShare*float64(sum.Counts.Reads)
 	if !c.OK && stamped {
-		j.note(i, "%s. Timestamps come from the kernel, so this affects them by no more than their error bars.", found)
+		j.addNote(i, "%s. Timestamps come from the kernel, so this affects them by no more than their error bars.", found)
 		c.OK = true
 	}
 	j.check(c, found+".")
@@ -77,7 +77,7 @@ func (c *client) name(begins bool) string {
 
 // clients are the processes that sent requests, in the order of their numbers, each with the samples of its
 // condition.
-func (f *Facts) clients() []*client {
+func (f *Inputs) clients() []*client {
 	var list []*client
 	for _, h := range f.Health {
 		if h.Worker == 0 && len(f.Header.Workers) > 0 {
@@ -118,13 +118,13 @@ const unstampedShare = 0.01
 func (j *judge) reads(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if n := c.OnePiece; n > 0 {
-		j.note(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", number.Things(n, "answer"))
+		j.addNote(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", number.Things(n, "answer"))
 	}
 	if n := c.Folded; n > 0 {
-		j.note(i, "The later events of %s longer than %v were aggregated: counts, sums and timestamps are exact, percentiles of their gaps within 0.1 %%.", number.Things(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
+		j.addNote(i, "The later events of %s longer than %v were aggregated: counts, sums and timestamps are exact, percentiles of their gaps within 0.1 %%.", number.Things(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
 	}
 	if n := c.Cut; n > 0 {
-		j.note(i, "The bytes of %s beyond %v were not kept.", number.Things(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
+		j.addNote(i, "The bytes of %s beyond %v were not kept.", number.Things(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
 	}
 }
 
@@ -137,7 +137,7 @@ func (j *judge) short(i int, sum *metric.StageStats) {
 	share := float64(c.Empty+c.Short) / float64(n)
 	budget := j.plan.Budgets.ShortOutput
 	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-		Fix: j.say(longer(j.plan))},
+		Fix: j.words(longer(j.plan))},
 		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, c.Short, number.Percent(budget)))
 }
 

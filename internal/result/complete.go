@@ -15,7 +15,7 @@ func (j *judge) complete() {
 	}
 	ended := 0
 	for i := range j.plan.Stages {
-		if MarkOf(j.facts.Stages, i) != nil {
+		if FindStage(j.facts.Stages, i) != nil {
 			ended++
 		}
 	}

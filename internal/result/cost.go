@@ -47,7 +47,7 @@ type GPUPower struct {
 }
 
 // charge puts what the GPUs cost into the figures of a stage; nil: nobody wants to know.
-func (f *Facts) charge(p *plan.Plan, sum *metric.StageStats) *Cost {
+func (f *Inputs) charge(p *plan.Plan, sum *metric.StageStats) *Cost {
 	if !p.Cost.On() {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (f *Facts) charge(p *plan.Plan, sum *metric.StageStats) *Cost {
 }
 
 // bill is what the GPUs cost in a window. It fills in c.
-func (f *Facts) bill(p *plan.Cost, t *metric.Totals, c *Cost) cost.Bill {
+func (f *Inputs) bill(p *plan.Cost, t *metric.Totals, c *Cost) cost.Bill {
 	begin, end := t.Begin.Seconds(), t.End.Seconds()
 	b := cost.Bill{Price: p.Price}
 	switch {
@@ -117,10 +117,10 @@ func (j *judge) cost(i int, c *Cost) {
 	}
 	switch p := c.Power; {
 	case !p.Valid:
-		j.note(i, "There are no figures of energy: %s.", strings.Join(p.Reasons, "; "))
+		j.addNote(i, "There are no figures of energy: %s.", strings.Join(p.Reasons, "; "))
 	case p.Integral > 0:
 		if off := p.Integral/sumOf(p.GPUs) - 1; off > disagree || off < -disagree {
-			j.note(i, "The GPUs' energy counters and their power readings differ by %.1f %%: the counters are used. Read the power more often, or measure longer.", off*100)
+			j.addNote(i, "The GPUs' energy counters and their power readings differ by %.1f %%: the counters are used. Read the power more often, or measure longer.", off*100)
 		}
 	}
 }

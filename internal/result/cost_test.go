@@ -26,7 +26,7 @@ func drawn(from, to time.Duration) *record.Power {
 func about(t *testing.T, r *Result, id string, want float64) {
 	t.Helper()
 	m, ok := r.Stages[0].Metrics[id]
-	if !ok || math.Abs(m.Avg/want-1) > 0.001 || m.Spread != nil {
+	if !ok || math.Abs(m.Avg/want-1) > 0.001 || m.Distribution != nil {
 		t.Errorf("%s is %+v, %v, want %v", id, m, ok, want)
 	}
 }
@@ -102,19 +102,19 @@ func TestCostNotValid(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		cost plan.Cost
-		add  func(f *Facts, p *plan.Plan)
+		add  func(f *Inputs, p *plan.Plan)
 		want string
 	}{
-		{"nothing was read", plan.Cost{Power: plan.PowerAuto}, func(f *Facts, p *plan.Plan) {
+		{"nothing was read", plan.Cost{Power: plan.PowerAuto}, func(f *Inputs, p *plan.Plan) {
 			f.AddPower(p, &record.Power{Source: plan.PowerSMI, Error: "nvidia-smi is not installed here"})
 		}, "no power was read of any GPU; nvidia-smi is not installed here"},
-		{"it died", plan.Cost{Power: plan.PowerSMI}, func(f *Facts, p *plan.Plan) {
+		{"it died", plan.Cost{Power: plan.PowerSMI}, func(f *Inputs, p *plan.Plan) {
 			f.AddPower(p, drawn(0, 5*time.Second))
 			f.AddPower(p, &record.Power{Source: plan.PowerSMI, Error: "nvidia-smi ended with exit status 1"})
 		}, "GPU 1: the last reading came"},
-		{"one is missing", plan.Cost{GPUs: 3, Power: plan.PowerSMI}, func(f *Facts, p *plan.Plan) { f.AddPower(p, drawn(0, 12*time.Second)) }, "power was read of 2 GPUs, and 3 were expected"},
-		{"another GPU", plan.Cost{Power: plan.PowerSMI, Devices: []string{"7"}}, func(f *Facts, p *plan.Plan) { f.AddPower(p, drawn(0, 12*time.Second)) }, "has the index or UUID that was given"},
-		{"the page is gone", plan.Cost{Power: "http://h/metrics"}, func(f *Facts, p *plan.Plan) {
+		{"one is missing", plan.Cost{GPUs: 3, Power: plan.PowerSMI}, func(f *Inputs, p *plan.Plan) { f.AddPower(p, drawn(0, 12*time.Second)) }, "power was read of 2 GPUs, and 3 were expected"},
+		{"another GPU", plan.Cost{Power: plan.PowerSMI, Devices: []string{"7"}}, func(f *Inputs, p *plan.Plan) { f.AddPower(p, drawn(0, 12*time.Second)) }, "has the index or UUID that was given"},
+		{"the page is gone", plan.Cost{Power: "http://h/metrics"}, func(f *Inputs, p *plan.Plan) {
 			f.AddProbe(p, record.Probe{Edge: record.ProbeBegin, Pages: []record.Page{{Error: "connection refused"}}})
 		}, "no power was read of any GPU; connection refused"},
 	} {

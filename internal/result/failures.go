@@ -83,7 +83,7 @@ type SessionTally struct {
 }
 
 // AddSession takes note of a session that was played.
-func (f *Facts) AddSession(m *record.SessionSummary) {
+func (f *Inputs) AddSession(m *record.SessionSummary) {
 	class, _, _ := strings.Cut(m.Message, ":")
 	if m.Cause == record.SessionHalted || m.Cause == record.RequestFailed && endedHere(record.Class(class)) {
 		return

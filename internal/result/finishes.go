@@ -28,6 +28,6 @@ func (j *judge) finishes(i int, sum *metric.StageStats) {
 		names = append(names, fmt.Sprintf("%q in %s", brief.Fit(finish, longestFinish), number.Things(f[finish], "response")))
 	}
 	if len(names) > 0 {
-		j.note(i, "Unknown finish reason: %s. They count as complete.", strings.Join(names, ", "))
+		j.addNote(i, "Unknown finish reason: %s. They count as complete.", strings.Join(names, ", "))
 	}
 }

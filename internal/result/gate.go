@@ -26,8 +26,8 @@ type Gate struct {
 	Difference bool `json:"difference,omitempty"`
 	// Interval is what the value lies in, for a difference between two sides and for a condition
 	// that must be shown to hold.
-	Interval *Interval `json:"interval,omitempty"`
-	Missed   bool      `json:"missed"` // it fails the run
+	Interval *ConfidenceInterval `json:"interval,omitempty"`
+	Failed   bool                `json:"missed"` // it fails the run
 	// Undecided: the bound lies within the interval, or there is none, so that neither side of it
 	// is shown. It fails the run only if the condition must be shown to hold.
 	Undecided   bool         `json:"undecided,omitempty"`
@@ -47,7 +47,7 @@ type Sensitivity struct {
 
 // Missed reports whether a gate is missed, or the objectives of a search at every load.
 func (r *Result) Missed() bool {
-	return slices.ContainsFunc(r.Gates, func(g Gate) bool { return g.Missed }) || r.Capacity != nil && r.Capacity.Outcome == capacity.Never
+	return slices.ContainsFunc(r.Gates, func(g Gate) bool { return g.Failed }) || r.Capacity != nil && r.Capacity.Outcome == capacity.Never
 }
 
 // Found is what the gate found, in words: the value, with as many digits as tell it from the bound.
@@ -87,7 +87,7 @@ func Signed(v float64, unit string) string {
 // Word is what came of the gate.
 func (g *Gate) Word() string {
 	switch {
-	case g.Missed:
+	case g.Failed:
 		return "MISSED"
 	case g.Undecided:
 		return "undecided"
@@ -159,7 +159,7 @@ func SeveralLevels(gates []Gate) bool {
 func CountMissed(gates []Gate) int {
 	n := 0
 	for i := range gates {
-		if gates[i].Missed {
+		if gates[i].Failed {
 			n++
 		}
 	}
@@ -170,7 +170,7 @@ func CountMissed(gates []Gate) int {
 func CountUndecided(gates []Gate) int {
 	n := 0
 	for i := range gates {
-		if gates[i].Undecided && !gates[i].Missed {
+		if gates[i].Undecided && !gates[i].Failed {
 			n++
 		}
 	}

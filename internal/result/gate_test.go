@@ -7,8 +7,8 @@ import (
 
 // TestGateWords: what came of gates, in words.
 func TestGateWords(t *testing.T) {
-	held, missed := Gate{Gate: "a > 1"}, Gate{Gate: "b > 1", Missed: true}
-	undecided, unshown := Gate{Gate: "c > +1%", Undecided: true}, Gate{Gate: "d < 1", Unless: true, Undecided: true, Missed: true}
+	held, missed := Gate{Gate: "a > 1"}, Gate{Gate: "b > 1", Failed: true}
+	undecided, unshown := Gate{Gate: "c > +1%", Undecided: true}, Gate{Gate: "d < 1", Unless: true, Undecided: true, Failed: true}
 	for _, c := range []struct {
 		gates                    []Gate
 		headline, column, titled string
@@ -33,7 +33,7 @@ func TestGateWords(t *testing.T) {
 	if unshown.Word() != "MISSED" {
 		t.Error("what is not shown passes")
 	}
-	difference := Gate{Value: -0.00001, Unit: "share", Difference: true, Interval: &Interval{Lo: -0.02, Hi: 0.013}}
+	difference := Gate{Value: -0.00001, Unit: "share", Difference: true, Interval: &ConfidenceInterval{Lo: -0.02, Hi: 0.013}}
 	if got := difference.Found(); got != "< 0.01 % (-2 % to +1.3 %)" {
 		t.Error(got)
 	}

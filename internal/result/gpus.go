@@ -41,7 +41,7 @@ const (
 )
 
 // gpus are the facts' own, begun where there are none.
-func (f *Facts) gpus() *GPUs {
+func (f *Inputs) gpus() *GPUs {
 	if f.GPUs == nil {
 		f.GPUs = &GPUs{sources: []*gpuSource{{name: plan.PowerSMI}, {name: SourceScrape}, {name: "triton"}}}
 	}
@@ -49,7 +49,7 @@ func (f *Facts) gpus() *GPUs {
 }
 
 // AddPower takes in what was read of the power of this machine's GPUs.
-func (f *Facts) AddPower(p *plan.Plan, said *record.Power) {
+func (f *Inputs) AddPower(p *plan.Plan, said *record.Power) {
 	if !p.Cost.On() {
 		return
 	}
@@ -58,19 +58,19 @@ func (f *Facts) AddPower(p *plan.Plan, said *record.Power) {
 	s.fault(said.Error)
 	for i := range said.GPUs {
 		g := &said.GPUs[i]
-		log := s.of(0, g.Index, g.UUID)
+		log := s.log(0, g.Index, g.UUID)
 		for k := range min(len(g.At), len(g.Watts)) {
 			log.Power = append(log.Power, cost.Point{At: g.At[k].Seconds(), Value: g.Watts[k]})
 		}
 	}
 }
 
-// look takes in what servers and exporters say of GPUs.
-func (g *GPUs) look(look *record.Probe) {
+// observe takes in what servers and exporters say of GPUs.
+func (g *GPUs) observe(look *record.Probe) {
 	for i := range look.Pages {
 		page := &look.Pages[i]
 		for _, r := range serving.Readings(page.Samples) {
-			g.sources[fromPages].of(i, r.Index, r.UUID).add(page.At, r.Watts, r.Joules)
+			g.sources[fromPages].log(i, r.Index, r.UUID).add(page.At, r.Watts, r.Joules)
 		}
 		g.sources[fromPages].fault(page.Error)
 	}
@@ -79,7 +79,7 @@ func (g *GPUs) look(look *record.Probe) {
 			continue
 		}
 		for _, gpu := range t.Server.GPUs {
-			g.sources[fromServers].of(i, "", gpu.UUID).add(cmp.Or(t.Server.At, look.At), gpu.Power, math.NaN())
+			g.sources[fromServers].log(i, "", gpu.UUID).add(cmp.Or(t.Server.At, look.At), gpu.Power, math.NaN())
 		}
 	}
 }
@@ -90,8 +90,8 @@ func (s *gpuSource) fault(text string) {
 	}
 }
 
-// of finds the log of a GPU, or begins it.
-func (s *gpuSource) of(place int, index, uuid string) *gpuLog {
+// log finds the log of a GPU, or begins it.
+func (s *gpuSource) log(place int, index, uuid string) *gpuLog {
 	s.sorted = false
 	for _, g := range s.gpus {
 		if g.place == place && g.index == index && g.uuid == uuid {

@@ -7,8 +7,8 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
-// InWindows is a measurement in windows as the document has it.
-type InWindows struct {
+// WindowStats is a measurement in windows as the document has it.
+type WindowStats struct {
 	Value   float64           `json:"value"` // concurrency or rate
 	Ended   record.StopReason `json:"ended,omitempty"`
 	Passed  bool              `json:"passed"` // stable, and below the latency threshold
@@ -20,7 +20,7 @@ type InWindows struct {
 
 // InWindow is one window.
 type InWindow struct {
-	Window
+	Span
 	Requests   int64              `json:"requests"`
 	Failed     int64              `json:"failed,omitempty"`
 	Empty      int64              `json:"empty,omitempty"`
@@ -40,11 +40,11 @@ type InWindow struct {
 }
 
 // inWindows puts a level into the units of the document; nil: there is none.
-func inWindows(l *sweep.Level) *InWindows {
+func inWindows(l *sweep.Level) *WindowStats {
 	if l == nil {
 		return nil
 	}
-	out := &InWindows{Value: l.Value, Ended: l.Ended, Passed: l.Passed, Windows: []InWindow{}}
+	out := &WindowStats{Value: l.Value, Ended: l.Ended, Passed: l.Passed, Windows: []InWindow{}}
 	for i := range l.Windows {
 		out.Windows = append(out.Windows, inWindow(&l.Windows[i]))
 	}
@@ -63,7 +63,7 @@ func inWindows(l *sweep.Level) *InWindows {
 
 func inWindow(w *sweep.Window) InWindow {
 	out := InWindow{
-		Window:   Window{Begin: w.Begin.Seconds(), End: w.End.Seconds()},
+		Span:     Span{Begin: w.Begin.Seconds(), End: w.End.Seconds()},
 		Requests: w.Requests, Failed: w.Failed, Empty: w.Empty, Responses: w.Responses, Delayed: w.Delayed, Sequences: w.Sequences,
 		Throughput: w.Throughput, Streamed: w.Streamed, SendRate: w.SendRate, Latency: spreadOf(&w.Latency), FromDue: spreadOf(&w.FromDue),
 		Send: millis(w.Send), Receive: millis(w.Receive), Request: millis(w.Request), Overhead: w.Overhead,

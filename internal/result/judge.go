@@ -22,7 +22,7 @@ const wholeRun = -1
 // judge compares what was found with the budgets.
 type judge struct {
 	plan   *plan.Plan
-	facts  *Facts
+	facts  *Inputs
 	result *Result
 	checks []Check
 	notes  []string
@@ -55,15 +55,15 @@ func (j *judge) undecided(c Check, why string) {
 	j.checks = append(j.checks, c)
 }
 
-func (j *judge) note(stage int, format string, args ...any) {
+func (j *judge) addNote(stage int, format string, args ...any) {
 	if stage != wholeRun && j.plan.Capacity.On() {
 		return // of its many levels the search tells what matters
 	}
-	j.notes = append(j.notes, j.prefix(stage)+j.say(message.New(format, args...)))
+	j.notes = append(j.notes, j.prefix(stage)+j.words(message.New(format, args...)))
 }
 
-// say words a message for the tool that the result is for.
-func (j *judge) say(m message.Message) string { return m.In(j.facts.Names) }
+// words words a message for the tool that the result is for.
+func (j *judge) words(m message.Message) string { return m.In(j.facts.Names) }
 
 // prefix names the stage where there are several.
 func (j *judge) prefix(stage int) string {
@@ -83,31 +83,31 @@ func (j *judge) prefix(stage int) string {
 // runNotes says what a reader of any figure should know.
 func (j *judge) runNotes(fold *metric.Aggregator) {
 	if j.facts.Interrupted {
-		j.note(wholeRun, "The run was interrupted: the figures cover what was done until then.")
+		j.addNote(wholeRun, "The run was interrupted: the figures cover what was done until then.")
 	}
 	if j.facts.Incomplete {
-		j.note(wholeRun, "The run did not end properly: the figures cover the records that had been written. Requests in flight at that time count as cut off.")
+		j.addNote(wholeRun, "The run did not end properly: the figures cover the records that had been written. Requests in flight at that time count as cut off.")
 	}
 	switch n, err := fold.Repeats(); {
 	case err != nil:
-		j.note(wholeRun, "How many requests repeated an earlier prompt is not known (%v).", err)
+		j.addNote(wholeRun, "How many requests repeated an earlier prompt is not known (%v).", err)
 	case n > 0:
-		j.note(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", number.Things(n, "request"),
+		j.addNote(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", number.Things(n, "request"),
 			message.New("%v or more distinct prompts", message.Salt).Or("More distinct prompts"))
 	}
 	named := message.New(": pass %v to use the model's", message.Tokenizer).Or("")
 	switch j.plan.Tokenizer.Name {
 	case plan.TokenizerWords:
-		j.note(wholeRun, "Lengths that this client makes or counts are in words, not in the model's tokens%v.", named)
+		j.addNote(wholeRun, "Lengths that this client makes or counts are in words, not in the model's tokens%v.", named)
 	case plan.TokenizerBuiltin:
-		j.note(wholeRun, "Prompt lengths are in GPT-2 tokens, not the model's%v.", named)
+		j.addNote(wholeRun, "Prompt lengths are in GPT-2 tokens, not the model's%v.", named)
 	}
 	j.workers()
 	if len(j.facts.Health) < 2 {
-		j.note(wholeRun, "The client's health was not recorded: CPU, garbage collection and clock are not judged.")
+		j.addNote(wholeRun, "The client's health was not recorded: CPU, garbage collection and clock are not judged.")
 	}
 	if err := fold.SpillError(); err != nil {
-		j.note(wholeRun, "Samples could not be spilled to disk (%v): the figures are right, but used more memory. Free some disk space or set TMPDIR.", err)
+		j.addNote(wholeRun, "Samples could not be spilled to disk (%v): the figures are right, but used more memory. Free some disk space or set TMPDIR.", err)
 	}
 }
 
@@ -116,11 +116,11 @@ func (j *judge) saturation(s *sweep.Saturation) {
 	switch {
 	case s == nil:
 	case s.Rate > 0:
-		j.note(wholeRun, "%s", s.Why)
+		j.addNote(wholeRun, "%s", s.Why)
 	case j.facts.Interrupted:
 		for i := range j.facts.Stages {
 			if m := &j.facts.Stages[i]; m.Stage < 0 && m.Reason.Breaker() {
-				j.note(wholeRun, "The search for saturation was stopped by %s.", m.Reason)
+				j.addNote(wholeRun, "The search for saturation was stopped by %s.", m.Reason)
 			}
 		}
 	default:
@@ -149,11 +149,11 @@ func (j *judge) clock() {
 func (j *judge) stage(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	j.ended(i, mark)
 	if n := sum.All.Retried; n > 0 {
-		j.note(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", number.Things(n, "request"), sum.All.Retries)
+		j.addNote(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", number.Things(n, "request"), sum.All.Retries)
 	}
 	j.ownFaults(i, sum)
 	if mark != nil && mark.RetryAfterWaits > 0 {
-		j.note(i, "The server sent Retry-After %s, and slots waited %s in total: fewer requests were in flight meanwhile.%v", times(mark.RetryAfterWaits), number.Span(mark.HeededFor),
+		j.addNote(i, "The server sent Retry-After %s, and slots waited %s in total: fewer requests were in flight meanwhile.%v", times(mark.RetryAfterWaits), number.Span(mark.HeededFor),
 			message.New(" %v sends at once.", message.RetryAfter).Or(""))
 	}
 	if !j.requests(i, sum) {
@@ -233,7 +233,7 @@ func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) st
 		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", number.Things(requests, "request"))
 	}
 	longer := message.New("the stage or %v", message.Drain).Or("the measurement")
-	return j.say(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", number.Things(requests, "request"), longer))
+	return j.words(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", number.Things(requests, "request"), longer))
 }
 
 // failure names a failure with its example.
@@ -258,7 +258,7 @@ func (j *judge) thinNote(i int, sum *metric.StageStats) {
 		}
 	}
 	if len(high) > 0 {
-		j.note(i, "%s: too few for some percentiles, which are marked. Needed: %s.", number.Things(n, "successful request"), strings.Join(high, ", "))
+		j.addNote(i, "%s: too few for some percentiles, which are marked. Needed: %s.", number.Things(n, "successful request"), strings.Join(high, ", "))
 	}
 }
 
@@ -270,7 +270,7 @@ func (j *judge) straggled(i int, sum *metric.StageStats) {
 	whole, steady := sum.Whole.Stats["request_throughput"].Avg, sum.Steady.Stats["request_throughput"].Avg
 	t, s := &sum.Whole.Totals, &sum.Steady.Totals
 	if after := t.End - s.End; whole < straggledShare*steady && after > (s.End-s.Begin)/10 {
-		j.note(i, "The last responses came %s after the last request could go: the rates of the whole stage include that time. Those of the steady window do not.", number.Span(after))
+		j.addNote(i, "The last responses came %s after the last request could go: the rates of the whole stage include that time. Those of the steady window do not.", number.Span(after))
 	}
 }
 
@@ -282,23 +282,23 @@ const straggledShare = 0.9
 func (j *judge) ended(i int, mark *record.StageSummary) {
 	switch {
 	case mark == nil:
-		j.note(i, "The stage did not finish.")
+		j.addNote(i, "The stage did not finish.")
 	case mark.Reason == record.StopErrors:
-		j.note(i, "The stage was ended because more requests failed than %v.", message.New("%v allows", message.MaxErrors).Or("are allowed"))
+		j.addNote(i, "The stage was ended because more requests failed than %v.", message.New("%v allows", message.MaxErrors).Or("are allowed"))
 	case mark.Reason == record.StopAlike:
-		j.note(i, "The stage was ended because all its requests failed in the same way.%v", message.New(" %v lets it go on.", message.Alike).Or(""))
+		j.addNote(i, "The stage was ended because all its requests failed in the same way.%v", message.New(" %v lets it go on.", message.Alike).Or(""))
 	case mark.Reason == record.StopPrompts:
-		j.note(i, "The stage was ended because a prompt could not be made.")
+		j.addNote(i, "The stage was ended because a prompt could not be made.")
 	case mark.Reason == record.StopRecords:
-		j.note(i, "The stage was ended because records could no longer be written, as configured.")
+		j.addNote(i, "The stage was ended because records could no longer be written, as configured.")
 	case mark.Reason == record.StopLease:
-		j.note(i, "The stage was ended because a worker had lost its coordinator.")
+		j.addNote(i, "The stage was ended because a worker had lost its coordinator.")
 	case mark.Reason.Breaker():
-		j.note(i, "The stage was ended by %s.", mark.Reason)
+		j.addNote(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == record.StopEarlyAnswer:
-		j.note(i, "The load stopped growing: an answer ended before it had %d responses.", j.plan.Stages[i].Growth.Responses)
+		j.addNote(i, "The load stopped growing: an answer ended before it had %d responses.", j.plan.Stages[i].Growth.Responses)
 	case mark.Reason == record.StopData && j.plan.Stages[i].Arrival != plan.ArrivalSessions: // which has so many and no more
-		j.note(i, "The stage ended because the prompts ran out.")
+		j.addNote(i, "The stage ended because the prompts ran out.")
 	}
 }
 
@@ -318,7 +318,7 @@ func (j *judge) tooFast(i int) string {
 	if most == 0 {
 		return "Lower the rate, or give the client more cores."
 	}
-	return j.say(message.New("Lower the rate, or raise %v (%d).", message.MaxInFlight, most).Or("Lower the rate."))
+	return j.words(message.New("Lower the rate, or raise %v (%d).", message.MaxInFlight, most).Or("Lower the rate."))
 }
 
 // quantile reads a percentile of a metric.

@@ -40,7 +40,7 @@ func (j *judge) lag(i int, sum *metric.StageStats) {
 	// One hiccup of the machine is no uneven load: among few requests, one in twenty may be late.
 	once := delay.N < fewP99 && p99 > most && quantile(&delay, "p95") <= most
 	if once {
-		j.note(i, "A few of the %d requests went out late, by up to %s: the client was slow for a moment.", delay.N, number.Millis(delay.Max))
+		j.addNote(i, "A few of the %d requests went out late, by up to %s: the client was slow for a moment.", delay.N, number.Millis(delay.Max))
 	}
 	j.check(Check{Stage: i, Name: "dispatch_delay_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most || once, Fix: lateness}, late(p99, "p99", most))
 }

@@ -30,7 +30,7 @@ func EdgesOf(edges []record.Edge, stage int) []record.Edge {
 }
 
 // Levels makes the levels of a run again from its facts and the samples of each stage.
-func Levels(p *plan.Plan, f *Facts, samples map[int][]sweep.Sample) []*sweep.Level {
+func Levels(p *plan.Plan, f *Inputs, samples map[int][]sweep.Sample) []*sweep.Level {
 	if !p.Measurement.On() {
 		return nil
 	}
@@ -41,7 +41,7 @@ func Levels(p *plan.Plan, f *Facts, samples map[int][]sweep.Sample) []*sweep.Lev
 			continue
 		}
 		var ended record.StopReason
-		if m := MarkOf(f.Stages, i); m != nil {
+		if m := FindStage(f.Stages, i); m != nil {
 			ended = m.Reason.Windows()
 		}
 		if p.Measurement.Mode == plan.WindowStage && len(edges) > 1 {
@@ -84,11 +84,11 @@ func (j *judge) searched(levels []*sweep.Level) {
 	switch {
 	case best == nil && worse == nil:
 	case best == nil:
-		j.note(wholeRun, "No level is stable and below the latency threshold of %s: at %s%s, %s.", threshold, kind, plain(worse.Value), found(worse))
+		j.addNote(wholeRun, "No level is stable and below the latency threshold of %s: at %s%s, %s.", threshold, kind, plain(worse.Value), found(worse))
 	case worse == nil:
-		j.note(wholeRun, "All levels are below the latency threshold of %s, up to %s%s: latency is %s there, with %.4g requests/s.", threshold, kind, plain(best.Value), number.Span(best.Measured()), best.Merged.Throughput)
+		j.addNote(wholeRun, "All levels are below the latency threshold of %s, up to %s%s: latency is %s there, with %.4g requests/s.", threshold, kind, plain(best.Value), number.Span(best.Measured()), best.Merged.Throughput)
 	default:
-		j.note(wholeRun, "The highest level below the latency threshold of %s is %s%s: latency is %s, with %.4g requests/s; at %s, %s.", threshold, kind, plain(best.Value), number.Span(best.Measured()), best.Merged.Throughput, plain(worse.Value), found(worse))
+		j.addNote(wholeRun, "The highest level below the latency threshold of %s is %s%s: latency is %s, with %.4g requests/s; at %s, %s.", threshold, kind, plain(best.Value), number.Span(best.Measured()), best.Merged.Throughput, plain(worse.Value), found(worse))
 	}
 }
 
@@ -104,7 +104,7 @@ func (j *judge) windows(i int, l *sweep.Level) {
 	case record.StopEmpty:
 		reason, do = "No request succeeded in the last window.", "Make the windows longer, and check that the target answers."
 	case record.StopThroughput:
-		j.note(i, "Throughput became stable and latency did not.")
+		j.addNote(i, "Throughput became stable and latency did not.")
 	}
 	j.check(Check{Stage: i, Name: "windows_stable", Value: float64(len(l.Windows)), Budget: float64(j.plan.Measurement.MaxTrials), Unit: "windows", OK: reason == "", Fix: do}, reason)
 }

@@ -77,7 +77,7 @@ func (j *judge) standstill(i int, c *client, mark *record.StageSummary) {
 	var longest time.Duration
 	for _, h := range c.health {
 		if h.Standstill == record.Never {
-			j.note(i, "Whether the client stalled was not recorded.")
+			j.addNote(i, "Whether the client stalled was not recorded.")
 			return
 		}
 		if h.At > a.At && h.At <= b.At {

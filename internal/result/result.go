@@ -36,7 +36,7 @@ type Result struct {
 	Saturation *sweep.Saturation `json:"saturation,omitempty"`
 	// Capacity is the highest load that meets objectives, where it was searched for.
 	Capacity *capacity.Answer `json:"capacity,omitempty"`
-	Services []Service        `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
+	Services []ServerMetrics  `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
 	// Calibration is how far figures were off on the built-in mock, ahead of the run.
 	Calibration *Calibration `json:"calibration,omitempty"`
 }
@@ -108,14 +108,14 @@ type Stage struct {
 	Failures    []Failures        `json:"failures,omitempty"`
 	Tokens      Tokens            `json:"tokens"`
 	Goodput     []SLO             `json:"goodput,omitempty"`
-	Window      Window            `json:"window"`
+	Window      Span              `json:"window"`
 	Metrics     map[string]Stat   `json:"metrics"`
 	Steady      *Steady           `json:"steady,omitempty"`
-	Server      *Server           `json:"server,omitempty"` // what it says of itself
-	Services    []Service         `json:"services,omitempty"`
+	Server      *TritonStats      `json:"server,omitempty"` // what it says of itself
+	Services    []ServerMetrics   `json:"services,omitempty"`
 	Cost        *Cost             `json:"cost,omitempty"`    // of the GPUs, where they are known
 	Level       *sweep.Level      `json:"-"`                 // of a measurement in windows
-	Windows     *InWindows        `json:"level,omitempty"`   // the same in the units of the document
+	Windows     *WindowStats      `json:"level,omitempty"`   // the same in the units of the document
 	Targets     []Target          `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
 	Models      []Model           `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
 	Workers     []Worker          `json:"workers,omitempty"` // those that sent the requests, where several processes did
@@ -188,8 +188,8 @@ type SLO struct {
 	Of     int64   `json:"of"` // failures included
 }
 
-// Window is a span of the run, in seconds from its start.
-type Window struct {
+// Span is a span of the run, in seconds from its start.
+type Span struct {
 	Begin float64 `json:"begin_s"`
 	End   float64 `json:"end_s"`
 }
@@ -197,7 +197,7 @@ type Window struct {
 // Steady is the same summary over the steady window: what ended after warm-up and
 // before the drain.
 type Steady struct {
-	Window  Window          `json:"window"`
+	Window  Span            `json:"window"`
 	Counts  Counts          `json:"counts"`
 	Metrics map[string]Stat `json:"metrics"`
 }
@@ -207,16 +207,16 @@ type Stat struct {
 	Unit  string  `json:"unit"`
 	Count int64   `json:"count,omitempty"`
 	Avg   float64 `json:"avg"`
-	*Spread
+	*Distribution
 	// Error is between what the truth of each figure lies, by its name, whatever this client did; nil:
 	// that is not known.
 	Error map[string]ErrorBar `json:"error,omitempty"`
 	// Intervals are the 95 % confidence intervals of sampling, by the name of the statistic: what
 	// an endless run would show lies in them. One that is not there is not known: there are too
 	// few requests. nil: the metric has none.
-	Intervals map[string]Interval `json:"intervals,omitzero"`
-	// Thin lists the percentiles for which there are too few samples.
-	Thin []string `json:"thin,omitempty"`
+	Intervals map[string]ConfidenceInterval `json:"intervals,omitzero"`
+	// LowSamples lists the percentiles for which there are too few samples.
+	LowSamples []string `json:"thin,omitempty"`
 	// Censored is how many requests did not end, of which the metric is at least their age. They
 	// are not in Count.
 	Censored int64 `json:"censored,omitempty"`
@@ -224,8 +224,8 @@ type Stat struct {
 	AtLeast []string `json:"at_least,omitempty"`
 }
 
-// Interval is a confidence interval.
-type Interval struct {
+// ConfidenceInterval is a confidence interval.
+type ConfidenceInterval struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
 }
@@ -241,10 +241,10 @@ func (s *Stat) Figure(name string) float64 {
 	if name == "avg" {
 		return s.Avg
 	}
-	if s.Spread == nil {
+	if s.Distribution == nil {
 		return 0
 	}
-	return s.Spread.At(name)
+	return s.Distribution.Quantile(name)
 }
 
 // Off is by how much a figure can be off at most; 0 where that is not known.
@@ -257,8 +257,8 @@ func (s *Stat) Off(name string) float64 {
 	return max(v-bar.Lo, bar.Hi-v, 0)
 }
 
-// Spread is the distribution of a metric with samples.
-type Spread struct {
+// Distribution is the distribution of a metric with samples.
+type Distribution struct {
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
 	Std  float64 `json:"std"`
@@ -274,8 +274,8 @@ type Spread struct {
 	P999 float64 `json:"p99.9"`
 }
 
-// At is a number of the spread by its name in files: min, p50, std and so on; 0 for any other.
-func (s *Spread) At(name string) float64 {
+// Quantile is a number of the spread by its name in files: min, p50, std and so on; 0 for any other.
+func (s *Distribution) Quantile(name string) float64 {
 	if at := s.place(name); at != nil {
 		return *at
 	}
@@ -283,14 +283,14 @@ func (s *Spread) At(name string) float64 {
 }
 
 // Set sets a number of the spread by its name. What is not in a spread is left out.
-func (s *Spread) Set(name string, v float64) {
+func (s *Distribution) Set(name string, v float64) {
 	if at := s.place(name); at != nil {
 		*at = v
 	}
 }
 
 // place is where the number of a name is; nil: there is none.
-func (s *Spread) place(name string) *float64 {
+func (s *Distribution) place(name string) *float64 {
 	return map[string]*float64{
 		"min": &s.Min, "max": &s.Max, "std": &s.Std, "p1": &s.P1, "p5": &s.P5, "p10": &s.P10, "p25": &s.P25, "p50": &s.P50,
 		"p75": &s.P75, "p90": &s.P90, "p95": &s.P95, "p99": &s.P99, "p99.9": &s.P999,

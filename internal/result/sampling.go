@@ -10,13 +10,13 @@ import (
 )
 
 // intervals are the intervals of sampling of a metric; nil: it has none.
-func intervals(s *metric.Stat) map[string]Interval {
+func intervals(s *metric.Stat) map[string]ConfidenceInterval {
 	if s.Intervals == nil {
 		return nil
 	}
-	out := make(map[string]Interval, len(s.Intervals))
+	out := make(map[string]ConfidenceInterval, len(s.Intervals))
 	for name, at := range s.Intervals {
-		out[name] = Interval{Lo: at.Lo, Hi: at.Hi}
+		out[name] = ConfidenceInterval{Lo: at.Lo, Hi: at.Hi}
 	}
 	return out
 }
@@ -29,10 +29,10 @@ func (s *Stat) Within(name string) (share float64, known, ok bool) {
 	case s.Intervals == nil || s.Open(name):
 		return 0, false, false
 	case name == metric.Average:
-	case s.Spread == nil:
+	case s.Distribution == nil:
 		return 0, false, false
 	default:
-		value = s.At(name)
+		value = s.Quantile(name)
 	}
 	at, known := s.Intervals[name]
 	half := (at.Hi - at.Lo) / 2
@@ -51,7 +51,7 @@ func (s *Stat) Within(name string) (share float64, known, ok bool) {
 func (s *Stage) Precision() string {
 	for _, id := range []string{"time_to_first_token", "request_latency"} {
 		m, ok := s.Metrics[id]
-		if !ok || m.Spread == nil || m.Intervals == nil {
+		if !ok || m.Distribution == nil || m.Intervals == nil {
 			continue
 		}
 		def, _ := metric.ByID(id)
@@ -65,7 +65,7 @@ func (s *Stage) Precision() string {
 		} else {
 			text += fmt.Sprintf("%s are too few to say how well the average is known", requests)
 		}
-		if share, known, _ := m.Within("p99"); known && !slices.Contains(m.Thin, "p99") {
+		if share, known, _ := m.Within("p99"); known && !slices.Contains(m.LowSamples, "p99") {
 			text += ", p99 to " + number.PlusMinus(share)
 		}
 		return text

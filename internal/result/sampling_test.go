@@ -4,20 +4,20 @@ import "testing"
 
 // TestPrecision: what is said in words of how well a figure is known.
 func TestPrecision(t *testing.T) {
-	spread := &Spread{P99: 400}
-	narrow := map[string]Interval{"avg": {Lo: 196, Hi: 204}, "p99": {Lo: 360, Hi: 440}}
+	spread := &Distribution{P99: 400}
+	narrow := map[string]ConfidenceInterval{"avg": {Lo: 196, Hi: 204}, "p99": {Lo: 360, Hi: 440}}
 	for _, c := range []struct {
 		name string
 		of   map[string]Stat
 		want string
 	}{
-		{"both", map[string]Stat{"time_to_first_token": {Unit: "ms", Count: 100, Avg: 200, Spread: spread, Error: map[string]ErrorBar{"avg": {Lo: 199.98, Hi: 200}}, Intervals: narrow}},
+		{"both", map[string]Stat{"time_to_first_token": {Unit: "ms", Count: 100, Avg: 200, Distribution: spread, Error: map[string]ErrorBar{"avg": {Lo: 199.98, Hi: 200}}, Intervals: narrow}},
 			"Time to first token: measured to ±20 µs; with 100 requests the average is known to ±2.0 %, p99 to ±10 %"},
-		{"thin", map[string]Stat{"time_to_first_token": {Unit: "ms", Count: 100, Avg: 200, Spread: spread, Thin: []string{"p99"}, Intervals: narrow}},
+		{"thin", map[string]Stat{"time_to_first_token": {Unit: "ms", Count: 100, Avg: 200, Distribution: spread, LowSamples: []string{"p99"}, Intervals: narrow}},
 			"Time to first token: with 100 requests the average is known to ±2.0 %"},
-		{"too few", map[string]Stat{"request_latency": {Unit: "ms", Count: 20, Avg: 200, Spread: spread, Intervals: map[string]Interval{}}},
+		{"too few", map[string]Stat{"request_latency": {Unit: "ms", Count: 20, Avg: 200, Distribution: spread, Intervals: map[string]ConfidenceInterval{}}},
 			"Request latency: 20 requests are too few to say how well the average is known"},
-		{"no intervals", map[string]Stat{"request_latency": {Unit: "ms", Count: 20, Avg: 200, Spread: spread}}, ""},
+		{"no intervals", map[string]Stat{"request_latency": {Unit: "ms", Count: 20, Avg: 200, Distribution: spread}}, ""},
 	} {
 		if got := (&Stage{Metrics: c.of}).Precision(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -27,7 +27,7 @@ func TestPrecision(t *testing.T) {
 
 // TestWithin: a statistic that has no interval is not one whose interval is not known.
 func TestWithin(t *testing.T) {
-	s := Stat{Avg: 200, Spread: &Spread{P50: 0}, Intervals: map[string]Interval{"avg": {Lo: 190, Hi: 210}, "p50": {Lo: 0, Hi: 1}}}
+	s := Stat{Avg: 200, Distribution: &Distribution{P50: 0}, Intervals: map[string]ConfidenceInterval{"avg": {Lo: 190, Hi: 210}, "p50": {Lo: 0, Hi: 1}}}
 	for name, want := range map[string]struct {
 		share     float64
 		known, ok bool

@@ -1,10 +1,10 @@
 package result
 
-// Server is what the server says it did during a stage, from before its first
+// TritonStats is what the server says it did during a stage, from before its first
 // request, the warm-up's included, until nothing was in flight any more. Several
 // servers are added up.
-type Server struct {
-	Window    Window          `json:"window"`              // between the two looks at the server
+type TritonStats struct {
+	Window    Span            `json:"window"`              // between the two looks at the server
 	Restarted string          `json:"restarted,omitempty"` // what had begun anew in between; there are no figures then
 	Busy      bool            `json:"busy,omitempty"`      // it had other work while this client had none under way
 	Faults    []string        `json:"faults,omitempty"`    // what could not be had of it

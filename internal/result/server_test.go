@@ -64,7 +64,7 @@ func TestServer(t *testing.T) {
 	if got := *s.Requests; got != (ServerRequests{Sent: 2200, OK: 2200}) {
 		t.Errorf("requests %+v", got)
 	}
-	if s.Window != (Window{Begin: 0, End: 12}) {
+	if s.Window != (Span{Begin: 0, End: 12}) {
 		t.Errorf("window %+v", s.Window)
 	}
 	if m := s.Metrics; len(m) != 2 || *m[0].Increase != 1 || m[0].Gauge != nil || *m[1].Gauge != (Gauge{Avg: 2, Min: 1, Max: 3}) {
@@ -96,12 +96,12 @@ func TestServerVerdicts(t *testing.T) {
 		name         string
 		bend         func(w *world)
 		reason, note string
-		look         func(t *testing.T, s *Server)
+		look         func(t *testing.T, s *TritonStats)
 	}{
 		{"restarted between two looks", func(w *world) {
 			w.facts.Probes[1].Targets[0].Server.Models[0] = counted("whole", 3, counted("part", 12))
 		}, "restarted during the stage, or another server stands behind the same address: the number of inferences of model whole version 1 went from 7 back to 3 between 0.0 s and 5.0 s", "",
-			func(t *testing.T, s *Server) {
+			func(t *testing.T, s *TritonStats) {
 				if s.Models != nil || s.Requests != nil || s.Restarted == "" {
 					t.Errorf("figures of a restarted server: %+v", s)
 				}
@@ -112,7 +112,7 @@ func TestServerVerdicts(t *testing.T) {
 		{"not the same requests", func(w *world) {
 			w.last().Server.Models[0] = counted("whole", 3007, counted("part", 4409))
 			w.last().Server.Models[0].Success.NS *= 100
-		}, "", "The server counts 800 requests that this client did not send", func(t *testing.T, s *Server) {
+		}, "", "The server counts 800 requests that this client did not send", func(t *testing.T, s *TritonStats) {
 			if s.Requests.Others != 800 {
 				t.Errorf("%+v", s.Requests)
 			}
@@ -122,24 +122,24 @@ func TestServerVerdicts(t *testing.T) {
 				w.recs[i*400].Failure = &record.Failure{Class: record.StreamError, Message: "broke"}
 			}
 			w.last().Server.Models[0].Success.NS *= 100 // some of which is theirs
-		}, "", "The server counts 5 requests as successes that failed here", func(t *testing.T, s *Server) {
+		}, "", "The server counts 5 requests as successes that failed here", func(t *testing.T, s *TritonStats) {
 			if *s.Requests != (ServerRequests{Sent: 2200, OK: 2195, Failed: 5, FailedAsSuccess: 5}) {
 				t.Errorf("%+v", s.Requests)
 			}
 		}},
 		{"several behind one address", func(w *world) { w.last().Server.Models[0] = counted("whole", 1207, counted("part", 4409)) },
-			"", "The server counts 1,000 requests fewer than it answered", func(t *testing.T, s *Server) {
+			"", "The server counts 1,000 requests fewer than it answered", func(t *testing.T, s *TritonStats) {
 				if s.Requests.Missing != 1000 {
 					t.Errorf("%+v", s.Requests)
 				}
 			}},
 		{"busy", func(w *world) { w.facts.Probes[0].Busy = true }, "", "also handled other work", nil},
-		{"did not answer", func(w *world) { *w.last() = record.TargetProbe{Error: "connection refused"} }, "", "statistics could not be read. connection refused", func(t *testing.T, s *Server) {
+		{"did not answer", func(w *world) { *w.last() = record.TargetProbe{Error: "connection refused"} }, "", "statistics could not be read. connection refused", func(t *testing.T, s *TritonStats) {
 			if s.Models != nil || s.Requests != nil {
 				t.Errorf("figures of nothing: %+v", s)
 			}
 		}},
-		{"killed run", func(w *world) { w.facts.Probes = w.facts.Probes[:2] }, "", "final statistics are missing", func(t *testing.T, s *Server) {
+		{"killed run", func(w *world) { w.facts.Probes = w.facts.Probes[:2] }, "", "final statistics are missing", func(t *testing.T, s *TritonStats) {
 			if s.Models != nil {
 				t.Errorf("figures of half a stage: %+v", s)
 			}

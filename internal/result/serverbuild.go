@@ -13,14 +13,14 @@ import (
 )
 
 // buildServer makes the server's part of a stage; nil: nobody asked it.
-func buildServer(p *plan.Plan, stage int, probes []record.Probe, all *metric.All) *Server {
+func buildServer(p *plan.Plan, stage int, probes []record.Probe, all *metric.All) *TritonStats {
 	probes = slices.DeleteFunc(slices.Clone(probes), func(p record.Probe) bool { return p.Stage != stage })
 	if len(probes) == 0 {
 		return nil
 	}
-	s := new(Server)
+	s := new(TritonStats)
 	begin, end := probes[0], probes[len(probes)-1]
-	s.Window = Window{Begin: begin.At.Seconds(), End: end.At.Seconds()}
+	s.Window = Span{Begin: begin.At.Seconds(), End: end.At.Seconds()}
 	if begin.Edge != record.ProbeBegin || end.Edge != record.ProbeEnd {
 		s.Faults = append(s.Faults, "The records end before the stage did: the server's final statistics are missing.")
 	}
@@ -131,7 +131,7 @@ func (l line) difference() *record.Snapshot {
 }
 
 // metrics adds what the Prometheus pages of one server said.
-func (s *Server) metrics(target int, l line, d *record.Snapshot) {
+func (s *TritonStats) metrics(target int, l line, d *record.Snapshot) {
 	for _, m := range d.Metrics {
 		out := ServerMetric{Target: target, Name: m.Name, Labels: m.Labels}
 		if m.Counter {
@@ -232,12 +232,12 @@ func compare(models []ServerModel, all *metric.All) *ServerRequests {
 }
 
 // server judges what the server said of itself.
-func (j *judge) server(i int, s *Server, all *metric.All) {
+func (j *judge) server(i int, s *TritonStats, all *metric.All) {
 	if s == nil {
 		return
 	}
 	for _, f := range s.Faults {
-		j.note(i, "The server's statistics could not be read. %s", f)
+		j.addNote(i, "The server's statistics could not be read. %s", f)
 	}
 	restarts := 0.0
 	if s.Restarted != "" {
@@ -252,19 +252,19 @@ func (j *judge) server(i int, s *Server, all *metric.All) {
 	j.serverLatency(i, s, all)
 }
 
-func (j *judge) serverNotes(i int, s *Server) {
+func (j *judge) serverNotes(i int, s *TritonStats) {
 	r := s.Requests
 	if s.Busy {
-		j.note(i, "The server also handled other work: its own figures include it.")
+		j.addNote(i, "The server also handled other work: its own figures include it.")
 	}
 	if r.FailedAsSuccess > 0 {
-		j.note(i, "The server counts %s as successes that failed here, most likely in mid-stream.", number.Things(r.FailedAsSuccess, "request"))
+		j.addNote(i, "The server counts %s as successes that failed here, most likely in mid-stream.", number.Things(r.FailedAsSuccess, "request"))
 	}
 	if r.Others > 0 && !s.Busy {
-		j.note(i, "The server counts %s that this client did not send: others used it, and its own figures include theirs.", number.Things(r.Others, "request"))
+		j.addNote(i, "The server counts %s that this client did not send: others used it, and its own figures include theirs.", number.Things(r.Others, "request"))
 	}
 	if r.Missing > 0 {
-		j.note(i, "The server counts %s fewer than it answered: several servers stand behind the address, or it was restarted.", number.Things(r.Missing, "request"))
+		j.addNote(i, "The server counts %s fewer than it answered: several servers stand behind the address, or it was restarted.", number.Things(r.Missing, "request"))
 	}
 }
 
@@ -277,7 +277,7 @@ const serverSlack = 0.05
 //
 // A server counts a request as done when its whole batch is, and answers leave while
 // outputs are computed, so that this part of its time may be over later than here.
-func (j *judge) serverLatency(i int, s *Server, all *metric.All) {
+func (j *judge) serverLatency(i int, s *TritonStats, all *metric.All) {
 	r := s.Requests
 	var count, inside uint64
 	for k := range s.Models {

@@ -12,11 +12,11 @@ const (
 	SourcePrometheus = "prometheus" // a Prometheus server
 )
 
-// Service is what the metrics of the servers say of a stage or of the whole run, under
+// ServerMetrics is what the metrics of the servers say of a stage or of the whole run, under
 // names that are the same whatever the server. A metric that is missing is left out.
-type Service struct {
+type ServerMetrics struct {
 	Source  string   `json:"source"`
-	Window  Window   `json:"window"`
+	Window  Span     `json:"window"`
 	Figures []Figure `json:"figures,omitempty"` // of all servers together
 	// Parts are the figures of each page, or of each GPU on it, where there are several.
 	Parts  []ServicePart   `json:"parts,omitempty"`
@@ -43,7 +43,7 @@ type ServiceSeries struct {
 }
 
 // Figure finds a figure by its name; nil: it was not said.
-func (s *Service) Figure(name string) *Figure {
+func (s *ServerMetrics) Figure(name string) *Figure {
 	if i := slices.IndexFunc(s.Figures, func(f Figure) bool { return f.Name == name }); i >= 0 {
 		return &s.Figures[i]
 	}
@@ -51,13 +51,13 @@ func (s *Service) Figure(name string) *Figure {
 }
 
 // FromPrometheus is what a Prometheus server said; nil: nobody asked one.
-func FromPrometheus(all []Service) *Service { return serviceOf(all, SourcePrometheus) }
+func FromPrometheus(all []ServerMetrics) *ServerMetrics { return serviceOf(all, SourcePrometheus) }
 
 // FromPages is what the servers' own pages said; nil: nobody read them.
-func FromPages(all []Service) *Service { return serviceOf(all, SourceScrape) }
+func FromPages(all []ServerMetrics) *ServerMetrics { return serviceOf(all, SourceScrape) }
 
-func serviceOf(all []Service, source string) *Service {
-	if i := slices.IndexFunc(all, func(s Service) bool { return s.Source == source }); i >= 0 {
+func serviceOf(all []ServerMetrics, source string) *ServerMetrics {
+	if i := slices.IndexFunc(all, func(s ServerMetrics) bool { return s.Source == source }); i >= 0 {
 		return &all[i]
 	}
 	return nil

@@ -29,7 +29,7 @@ func TestServices(t *testing.T) {
 	}
 	r := w.build(t)
 	published.Fits(t, r)
-	for _, all := range [][]Service{r.Services, r.Stages[0].Services} {
+	for _, all := range [][]ServerMetrics{r.Services, r.Stages[0].Services} {
 		if s := FromPages(all); s == nil || s.Figure("requests") == nil || *s.Figure("requests").Total != 30 || s.Figure("kv_cache_usage") != nil {
 			t.Errorf("pages %+v", s)
 		}

@@ -26,9 +26,9 @@ func NewPages(p *plan.Plan) *Pages {
 
 // AddProbe takes a look at the servers into the facts. The pages of metrics among it are
 // boiled down.
-func (f *Facts) AddProbe(p *plan.Plan, look record.Probe) {
+func (f *Inputs) AddProbe(p *plan.Plan, look record.Probe) {
 	if p.Cost.On() {
-		f.gpus().look(&look)
+		f.gpus().observe(&look)
 	}
 	if len(look.Pages) > 0 {
 		f.pages(p).add(&look)
@@ -40,13 +40,13 @@ func (f *Facts) AddProbe(p *plan.Plan, look record.Probe) {
 }
 
 // AddFigures takes in what a Prometheus server said.
-func (f *Facts) AddFigures(p *plan.Plan, said record.Figures) {
+func (f *Inputs) AddFigures(p *plan.Plan, said record.Figures) {
 	pages := f.pages(p)
 	pages.Figures = append(pages.Figures, said)
 }
 
 // pages are the facts' own, begun where there are none.
-func (f *Facts) pages(p *plan.Plan) *Pages {
+func (f *Inputs) pages(p *plan.Plan) *Pages {
 	if f.Pages == nil {
 		f.Pages = NewPages(p)
 	}
@@ -67,11 +67,11 @@ func (g *Pages) add(look *record.Probe) {
 }
 
 // services are what the metrics say of a stage, or of the whole run; nil: nobody asked.
-func (g *Pages) services(p *plan.Plan, stage int) []Service {
+func (g *Pages) services(p *plan.Plan, stage int) []ServerMetrics {
 	if g == nil {
 		return nil
 	}
-	var out []Service
+	var out []ServerMetrics
 	var log *serving.Log
 	switch {
 	case stage == record.WholeRun:
@@ -84,8 +84,8 @@ func (g *Pages) services(p *plan.Plan, stage int) []Service {
 	}
 	for _, f := range g.Figures {
 		if f.Stage == stage {
-			out = append(out, Service{
-				Source: f.Source, Window: Window{Begin: f.Begin.Seconds(), End: f.End.Seconds()}, Figures: f.Figures, Faults: f.Faults,
+			out = append(out, ServerMetrics{
+				Source: f.Source, Window: Span{Begin: f.Begin.Seconds(), End: f.End.Seconds()}, Figures: f.Figures, Faults: f.Faults,
 			})
 		}
 	}
@@ -93,14 +93,14 @@ func (g *Pages) services(p *plan.Plan, stage int) []Service {
 }
 
 // scraped is what the pages say.
-func scraped(p *plan.Plan, log *serving.Log, stage int) Service {
+func scraped(p *plan.Plan, log *serving.Log, stage int) ServerMetrics {
 	var names []string
 	for _, u := range p.Pages() {
 		names = append(names, plan.SafeURL(u))
 	}
 	begin, end := log.Window()
-	s := Service{
-		Source: SourceScrape, Window: Window{Begin: begin.Seconds(), End: end.Seconds()}, Figures: log.Figures(), Faults: log.Faults(names),
+	s := ServerMetrics{
+		Source: SourceScrape, Window: Span{Begin: begin.Seconds(), End: end.Seconds()}, Figures: log.Figures(), Faults: log.Faults(names),
 	}
 	for _, part := range log.Parts() {
 		name := fmt.Sprintf("page %d", part.Page+1)
@@ -123,10 +123,10 @@ func scraped(p *plan.Plan, log *serving.Log, stage int) Service {
 }
 
 // services tells of what could not be had.
-func (j *judge) services(i int, all []Service) {
+func (j *judge) services(i int, all []ServerMetrics) {
 	for _, s := range all {
 		for _, f := range s.Faults {
-			j.note(i, "The servers' metrics are not complete. %s", f)
+			j.addNote(i, "The servers' metrics are not complete. %s", f)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func talkWorld(recs []*record.Record, mark record.StageSummary, l talk) *world {
 	w.plan.Target.URLs = []string{"http://example.test"}
 	w.plan.Tokenizer.Name = "test-tokenizer"
 	w.plan.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Concurrent: l.concurrent}}}
-	w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageSummary{mark}}
+	w.facts = Inputs{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageSummary{mark}}
 	return w
 }
 

@@ -32,7 +32,7 @@ func (j *judge) steady(i int, mark *record.StageSummary, sum *metric.StageStats)
 		return
 	}
 	if n := sum.Warmup; stage.Warmup.Auto && mark != nil && n > 0 {
-		j.note(i, "The first %s (%s) turned out to be warm-up and are not in the figures.", number.Span(mark.WarmupEnd-mark.Begin), number.Things(n, "request"))
+		j.addNote(i, "The first %s (%s) turned out to be warm-up and are not in the figures.", number.Span(mark.WarmupEnd-mark.Begin), number.Things(n, "request"))
 	}
 	trends, change := sum.Series.Trends(), ""
 	if slices.ContainsFunc(trends, func(t metric.Trend) bool { return t.Found(j.plan.Budgets.Drift) }) {
@@ -136,7 +136,7 @@ func (j *judge) settling(i int, s *metric.Series) string {
 		if warmup >= time.Second {
 			length = fmt.Sprintf("%v (%s)", (warmup + 100*time.Millisecond - 1).Truncate(100*time.Millisecond), length) // no shorter
 		}
-		return j.say(message.New("A warm-up of %s would have been enough: %v.", length,
+		return j.words(message.New("A warm-up of %s would have been enough: %v.", length,
 			message.New("%v removes it", message.AutoWarmup).Or("use %v %d", message.Warmup, n).Or("send that much load first")))
 	case !loops.ClosedLoop(i):
 		return "The server may not keep up with the load: lower it, or make the stage longer."
@@ -145,9 +145,9 @@ func (j *judge) settling(i int, s *metric.Series) string {
 	}
 }
 
-// Settled gives the marks of a run with the warm-ups that its plan leaves to be found: the
+// DetectWarmup gives the marks of a run with the warm-ups that its plan leaves to be found: the
 // end of each is where the stage settled. changed: there is one.
-func Settled(p *plan.Plan, marks []record.StageSummary, fold *metric.Aggregator) (settled []record.StageSummary, changed bool, err error) {
+func DetectWarmup(p *plan.Plan, marks []record.StageSummary, fold *metric.Aggregator) (settled []record.StageSummary, changed bool, err error) {
 	sums, err := fold.Summarize(stat.Linear)
 	if err != nil {
 		return nil, false, fmt.Errorf("work out where the stages settled: %w", err)
@@ -157,7 +157,7 @@ func Settled(p *plan.Plan, marks []record.StageSummary, fold *metric.Aggregator)
 		if !p.Stages[i].Warmup.Auto || i >= len(sums) || sums[i].Series == nil {
 			continue
 		}
-		if m := MarkOf(settled, i); m != nil {
+		if m := FindStage(settled, i); m != nil {
 			if at, ok := sums[i].Series.SettledAt(p.Budgets.Drift); ok {
 				m.WarmupEnd, changed = at, true
 			}

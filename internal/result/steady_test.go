@@ -165,7 +165,7 @@ func outcome(t *testing.T, seed uint64, s server, l load) (string, []string) {
 	w.plan.Target.URLs = []string{"http://example.test"}
 	w.plan.Tokenizer.Name = "test-tokenizer"
 	w.plan.Stages = []plan.Stage{{Concurrency: l.concurrency, Rate: l.rate, Requests: int64(l.requests), Duration: plan.Duration(l.duration)}}
-	w.facts = Facts{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageSummary{mark}}
+	w.facts = Inputs{Header: record.Header{Schema: record.Schema, Kernel: true}, Stages: []record.StageSummary{mark}}
 	return driftOf(w.build(t))
 }
 

@@ -39,7 +39,7 @@ func (j *judge) usage(i int, sum *metric.StageStats) {
 			Fix: "Fix the usage that the server reports; figures in tokens use the client's counts here. Latencies are not affected."},
 			fmt.Sprintf("In %s of the %d answers %s (budget %s).", number.Percent(share), n, found, number.Percent(budget)))
 		if c.Claimed[k] > 0 && share <= budget {
-			j.note(i, "In %s %s: those counts were not used.", number.Things(c.Claimed[k], "answer"), found)
+			j.addNote(i, "In %s %s: those counts were not used.", number.Things(c.Claimed[k], "answer"), found)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (j *judge) tooFew(i int, sum *metric.StageStats) {
 		Fix: "Fix the usage that the server reports: token figures depend on it. If it is right, use the served model's tokenizer, and have the server send whole tokens."},
 		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", number.Percent(share), n, c.UnderSaid, shown, number.Percent(budget)))
 	if share <= budget {
-		j.note(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", number.Things(c.Under, "answer"), c.UnderSaid, shown)
+		j.addNote(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", number.Things(c.Under, "answer"), c.UnderSaid, shown)
 	}
 }
 
@@ -75,7 +75,7 @@ const farApart = 0.2
 func (j *judge) tokens(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if n := c.Sources[1][record.FromEvents] - c.Claimed[1]; n > 0 {
-		j.note(i, "The output tokens of %s are counted as one per event: the server reported no count.", number.Things(n, "request"))
+		j.addNote(i, "The output tokens of %s are counted as one per event: the server reported no count.", number.Things(n, "request"))
 	}
 	if j.grows(i, &c.Around) {
 		return
@@ -101,7 +101,7 @@ func (j *judge) tokens(i int, sum *metric.StageStats) {
 		case k == 1 && c.Under > c.Claimed[k] && c.UnderShown >= leastShown: // tooFew has told
 		case k == 1 && j.plan.Tokenizer.Output:
 			if share > budget {
-				j.note(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures use the tokenizer's counts, as set by %v.", j.plan.Tokenizer.Name, number.Percent(share), message.New("%v", message.CountOutput).Or("this tool"))
+				j.addNote(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures use the tokenizer's counts, as set by %v.", j.plan.Tokenizer.Name, number.Percent(share), message.New("%v", message.CountOutput).Or("this tool"))
 			}
 		case far(&c.Compared[k], added):
 			t := &c.Compared[k]
@@ -112,11 +112,11 @@ func (j *judge) tokens(i int, sum *metric.StageStats) {
 					what, t.Server, j.plan.Tokenizer.Name, t.Local, number.Percent(apart), number.Percent(farApart)))
 		case template:
 			if share > budget {
-				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", number.Percent(share), j.plan.Tokenizer.Name)
+				j.addNote(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", number.Percent(share), j.plan.Tokenizer.Name)
 			}
 		case own == 0:
 			if share > budget {
-				j.note(i, "The server and the tokenizer %s disagree on %s of the %s tokens. All figures use the server's counts. Prompt lengths are exact only with the served model's tokenizer.", j.plan.Tokenizer.Name, number.Percent(share), what)
+				j.addNote(i, "The server and the tokenizer %s disagree on %s of the %s tokens. All figures use the server's counts. Prompt lengths are exact only with the served model's tokenizer.", j.plan.Tokenizer.Name, number.Percent(share), what)
 			}
 		default:
 			j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
@@ -184,7 +184,7 @@ func (j *judge) standIn(i int, sum *metric.StageStats) {
 	c, n := &sum.Counts, float64(sum.Whole.Totals.OK)
 	name := j.plan.Tokenizer.Name
 	check := Check{Stage: i, Name: "token_drift", Budget: farApart, Unit: metric.Share,
-		Fix: j.say(message.New("Pass the model's tokenizer with %v.", message.Tokenizer).Or("Use the model's tokenizer.")) + " Latencies are not affected."}
+		Fix: j.words(message.New("Pass the model's tokenizer with %v.", message.Tokenizer).Or("Use the model's tokenizer.")) + " Latencies are not affected."}
 	if t := &c.Compared[1]; t.N > 0 {
 		times := float64(t.Server) / float64(t.Local)
 		if (times > mostOfStandIn || times < leastOfStandIn) && float64(t.N*record.Sampled) > j.plan.Budgets.TokenDrift*n {
@@ -196,7 +196,7 @@ func (j *judge) standIn(i int, sum *metric.StageStats) {
 	if t.N == 0 {
 		return
 	}
-	j.note(i, "The output tokens of %s are counted with %s: the server reported no count.", number.Things(t.N, "request"), name)
+	j.addNote(i, "The output tokens of %s are counted with %s: the server reported no count.", number.Things(t.N, "request"), name)
 	if float64(t.Local) > mostPerEvent*float64(t.Server) && float64(t.N) > j.plan.Budgets.TokenDrift*n {
 		j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: the server reported no count for %s, and %s finds %d tokens in %d events.", number.Things(t.N, "answer"), name, t.Local, t.Server))
 	}

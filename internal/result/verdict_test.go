@@ -44,7 +44,7 @@ func TestStageVerdicts(t *testing.T) {
 			"2 of 9 stages are valid: their figures can be trusted. Do not rely on those of stage 1, stage 2, stage 3, stage 4, stage 5 and 2 more."},
 	} {
 		r := &Result{Stages: make([]Stage, len(tt.stages))}
-		j := &judge{plan: &plan.Plan{Stages: tt.stages}, facts: &Facts{}, result: r, checks: tt.checks}
+		j := &judge{plan: &plan.Plan{Stages: tt.stages}, facts: &Inputs{}, result: r, checks: tt.checks}
 		r.Verdict = j.verdict()
 		words := r.Verdict.Status + ":"
 		for i := range r.Stages {
@@ -62,7 +62,7 @@ func TestStageVerdicts(t *testing.T) {
 // A stage's own reasons do not name it; those of the run do.
 func TestStageReasons(t *testing.T) {
 	r := &Result{Stages: make([]Stage, 2)}
-	j := &judge{plan: &plan.Plan{Stages: stagesOf("", "")}, facts: &Facts{}, result: r, checks: []Check{{Stage: 1, Name: "dispatch_delay_p99", Reason: "Too late.", Fix: "Hurry."}}}
+	j := &judge{plan: &plan.Plan{Stages: stagesOf("", "")}, facts: &Inputs{}, result: r, checks: []Check{{Stage: 1, Name: "dispatch_delay_p99", Reason: "Too late.", Fix: "Hurry."}}}
 	r.Verdict = j.verdict()
 	if got := r.Stages[1].Verdict.Reasons; !slices.Equal(got, []string{"Too late. Hurry."}) || !slices.Equal(r.Verdict.Reasons, []string{"Stage 2: Too late. Hurry."}) {
 		t.Errorf("%q, of the run %q", got, r.Verdict.Reasons)

@@ -21,9 +21,9 @@ func (j *judge) workers() {
 			jumped = append(jumped, w.Name)
 		}
 	}
-	j.note(wholeRun, "%s sent the requests: %s. Their clocks agreed within %s throughout; no latency is taken across them.", number.Things(int64(len(list)), "worker"), strings.Join(names, ", "), number.Span(2*bound))
+	j.addNote(wholeRun, "%s sent the requests: %s. Their clocks agreed within %s throughout; no latency is taken across them.", number.Things(int64(len(list)), "worker"), strings.Join(names, ", "), number.Span(2*bound))
 	if len(jumped) > 0 {
-		j.note(wholeRun, "The clock of %s jumped during the run, or the coordinator's did.", strings.Join(jumped, ", "))
+		j.addNote(wholeRun, "The clock of %s jumped during the run, or the coordinator's did.", strings.Join(jumped, ", "))
 	}
 	if n := len(j.facts.Missing); n > 0 {
 		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(n), Unit: "workers", Fix: "Give the directories of all workers to inferometer report."},
@@ -74,7 +74,7 @@ func (j *judge) workers() {
 // were lost, and those whose directories are missing.
 func (j *judge) unheard(stage int) int {
 	n := len(j.facts.Missing)
-	if mark := MarkOf(j.facts.Stages, stage); mark != nil {
+	if mark := FindStage(j.facts.Stages, stage); mark != nil {
 		for _, g := range mark.Gone {
 			if !g.Told {
 				n++

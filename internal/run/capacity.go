@@ -148,7 +148,7 @@ func (a *capacitySearch) addLevel(i int, s plan.Stage, marks []record.StageSumma
 func (a *capacitySearch) level(i int, s plan.Stage, marks []record.StageSummary, mark *record.StageSummary) capacity.Level {
 	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
 	l.Kind = levelKind(s)
-	if before := result.MarkOf(marks, i-1); before != nil {
+	if before := result.FindStage(marks, i-1); before != nil {
 		l.Rest = max(mark.Begin-before.SendEnd, 0).Seconds()
 	}
 	a.search.Sessions = a.search.Sessions || a.tallies.sessions && !a.search.Whole
@@ -255,12 +255,12 @@ func ascentAgain(p *plan.Plan, stages []plan.Stage, marks []record.StageSummary,
 	if err != nil {
 		return nil, err
 	}
-	a.tallies.mark = func(stage int) *record.StageSummary { return result.MarkOf(marks, stage) }
+	a.tallies.mark = func(stage int) *record.StageSummary { return result.FindStage(marks, stage) }
 	if err := records.Requests(func(rec *record.Record) error { a.tallies.Add(rec); return nil }); err != nil {
 		return nil, err
 	}
 	for i, s := range stages {
-		mark := result.MarkOf(marks, i)
+		mark := result.FindStage(marks, i)
 		if mark == nil || mark.Early() {
 			break
 		}

@@ -33,7 +33,7 @@ func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageSu
 }
 
 // build makes the result, and the document with it.
-func (d *drawing) build(p *plan.Plan, f result.Facts, fold *metric.Aggregator, records *record.File) (*result.Result, error) {
+func (d *drawing) build(p *plan.Plan, f result.Inputs, fold *metric.Aggregator, records *record.File) (*result.Result, error) {
 	res, err := result.Build(p, f, fold)
 	if err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func judged(p *plan.Plan, marks []record.StageSummary, records *record.File, res
 	for _, c := range p.Conditions.All() {
 		g, err := gate.Read(c)
 		if err != nil { // of a plan file that was edited after the run
-			list = append(list, result.Gate{Gate: c.Text, Unless: c.Unless, Stage: -1, Missed: true, Absent: true, Why: err.Error()})
+			list = append(list, result.Gate{Gate: c.Text, Unless: c.Unless, Stage: -1, Failed: true, Absent: true, Why: err.Error()})
 			continue
 		}
 		list = append(list, gate.JudgeAll([]*gate.Gate{g}, res)...)

@@ -51,7 +51,7 @@ func TestHangingRequests(t *testing.T) {
 	for _, id := range []string{"time_to_first_byte", "time_to_first_token", "time_to_first_token_from_due", "request_latency", "request_latency_from_due"} {
 		m := st.Metrics[id]
 		if m.Censored != 30 || m.Count != 330 || !m.Open("avg") || !m.Open("p95") || m.Open("p50") || m.P95 < 1500 || m.Avg < 125 {
-			t.Errorf("%s: %+v, %+v", id, m, m.Spread)
+			t.Errorf("%s: %+v, %+v", id, m, m.Distribution)
 		}
 	}
 	if c, made := unfinished(res); !made || c.OK || res.Verdict.Status != result.Invalid || !strings.Contains(c.Reason, "30 of 360 requests") {

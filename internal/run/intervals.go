@@ -48,10 +48,10 @@ func intervals(p *plan.Plan, marks []record.StageSummary, records *record.File, 
 			if !ok {
 				continue
 			}
-			st.Intervals = map[string]result.Interval{}
+			st.Intervals = map[string]result.ConfidenceInterval{}
 			for k, at := range of.Intervals(id, names, estimate.Confidence) {
 				if at.Known && !st.Open(names[k]) {
-					st.Intervals[names[k]] = result.Interval{Lo: at.Lo, Hi: at.Hi}
+					st.Intervals[names[k]] = result.ConfidenceInterval{Lo: at.Lo, Hi: at.Hi}
 				}
 			}
 			res.Stages[i].Metrics[id] = st

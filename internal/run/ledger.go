@@ -14,7 +14,7 @@ type journal struct {
 	plan   *plan.Plan
 	out    *output // nil: nothing is kept
 	worker int     // whose ledger it is, from 1; 0: the run's own
-	facts  result.Facts
+	facts  result.Inputs
 
 	several sync.Mutex // of what many goroutines note: sessions, the health of workers, readings of GPUs
 }

@@ -328,7 +328,7 @@ func (p *setup) header(q *promptSource, c *client, fellBack bool) record.Header 
 	return record.Header{
 		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed, Run: p.opt.ID,
 		Decoder: p.plan.Target.Protocol, Template: q.Templated, Host: health.Host(), Calibration: p.opt.Calibration,
-		Proxy: strings.Join(proxy.Of(p.plan.Target, p.opt.Kit.Getenv), ", "), FellBack: fellBack, Kernel: c.endpoint.KernelStamps,
+		Proxy: strings.Join(proxy.ProxiesFor(p.plan.Target, p.opt.Kit.Getenv), ", "), FellBack: fellBack, Kernel: c.endpoint.KernelStamps,
 	}
 }
 
@@ -371,7 +371,7 @@ func (p *setup) folders(b *breaker.Set, same *sameFailureDetector, tape *sweep.L
 // several hand a record to one after the other.
 type several []collect.Consumer
 
-// Add implements collect.Consumer.
+// Add implements collect.Folder.
 func (s several) Add(rec *record.Record) {
 	for _, f := range s {
 		f.Add(rec)

@@ -34,7 +34,7 @@ func watched(t *testing.T, servers ...*server) *plan.Plan {
 }
 
 // figure is one value of a figure that must be there.
-func figure(t *testing.T, s *result.Service, name string, of func(*result.Figure) *float64) float64 {
+func figure(t *testing.T, s *result.ServerMetrics, name string, of func(*result.Figure) *float64) float64 {
 	t.Helper()
 	if s == nil {
 		t.Fatalf("nobody was asked for %s", name)
@@ -57,7 +57,7 @@ func p99Of(f *result.Figure) *float64 {
 }
 
 // checkService looks at what was said of so many requests with 8 tokens each.
-func checkService(t *testing.T, s *result.Service, requests float64) {
+func checkService(t *testing.T, s *result.ServerMetrics, requests float64) {
 	t.Helper()
 	if got := figure(t, s, "requests", totalOf); got != requests {
 		t.Errorf("%s: %v requests, want %v", s.Source, got, requests)
@@ -113,7 +113,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 		checkService(t, &bare, requests)
-		if len(s.Parts) != 4 || figure(t, &result.Service{Figures: s.Parts[1].Figures}, "requests", totalOf) != requests/2 || s.Parts[3].GPU != "GPU-b" {
+		if len(s.Parts) != 4 || figure(t, &result.ServerMetrics{Figures: s.Parts[1].Figures}, "requests", totalOf) != requests/2 || s.Parts[3].GPU != "GPU-b" {
 			t.Errorf("parts %+v", s.Parts)
 		}
 		if len(s.Faults) != 1 || !strings.Contains(s.Faults[0], "127.0.0.1:1/metrics: ") {

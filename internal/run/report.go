@@ -23,7 +23,7 @@ import (
 type Saved struct {
 	Plan    *plan.Plan  // as it was run: its levels are stages
 	Records record.File // as the result sees them: what turned out to be warm-up is
-	Facts   result.Facts
+	Facts   result.Inputs
 	Result  *result.Result
 }
 
@@ -171,8 +171,8 @@ func (s *Saved) build(d *drawing) error {
 }
 
 // readFacts reads what the record file says besides requests.
-func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
-	var f result.Facts
+func readFacts(records record.File, p *plan.Plan) (result.Inputs, error) {
+	var f result.Inputs
 	whole, err := records.NonRequests(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
@@ -244,7 +244,7 @@ func CreateSaved(p *plan.Plan, h record.Header, fill func(add func(*record.Recor
 
 // lacksStages reports whether a run ended without all of its stages, and not because
 // someone or something stopped it.
-func lacksStages(f *result.Facts, stages int) bool {
+func lacksStages(f *result.Inputs, stages int) bool {
 	n := 0
 	for i := range f.Stages {
 		if f.Stages[i].Stage >= 0 { // others are steps of a search

@@ -89,7 +89,7 @@ func searchAgain(p *plan.Plan, marks []record.StageSummary, passages *sweep.Pass
 	hunt := sweep.NewHunt(p.Saturation)
 	for i := 0; ; i++ {
 		rate, _, ok := hunt.Next()
-		mark := result.MarkOf(marks, stepOf(i))
+		mark := result.FindStage(marks, stepOf(i))
 		if !ok || mark == nil || mark.Early() {
 			return hunt.Found()
 		}

@@ -42,7 +42,7 @@ func TestTargetsAreReportedOneByOne(t *testing.T) {
 	if sent != st.Counts.Sent || ok != st.Counts.OK || failures != st.Counts.Failed || st.Targets[0].Counts.Failed != 0 || failures == 0 {
 		t.Errorf("targets %+v, stage %+v", st.Targets, st.Counts)
 	}
-	if fast, slow := st.Targets[0].Metrics["time_to_first_token"], st.Targets[1].Metrics["time_to_first_token"]; fast.Spread == nil || slow.Spread == nil {
+	if fast, slow := st.Targets[0].Metrics["time_to_first_token"], st.Targets[1].Metrics["time_to_first_token"]; fast.Distribution == nil || slow.Distribution == nil {
 		t.Errorf("time to first token %+v and %+v", fast, slow)
 	} else {
 		// The moment that is taken for an event lies before its read's stamp where the read came late.

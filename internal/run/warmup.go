@@ -20,11 +20,11 @@ func findsWarmup(p *plan.Plan) bool {
 // build makes the result. Where a plan leaves it to the run how long a warm-up is, the
 // records are folded once more, without what turned out to be one, and are edited so from
 // then on: a run and a report of it do the same.
-func build(p *plan.Plan, f *result.Facts, fold *metric.Aggregator, records *record.File, pool *stat.Pool, d *drawing) (*result.Result, error) {
+func build(p *plan.Plan, f *result.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool, d *drawing) (*result.Result, error) {
 	if !findsWarmup(p) || records.Path == "" {
 		return d.build(p, *f, fold, records)
 	}
-	marks, changed, err := result.Settled(p, f.Stages, fold)
+	marks, changed, err := result.DetectWarmup(p, f.Stages, fold)
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +50,9 @@ func settled(p *plan.Plan, marks []record.StageSummary) func(*record.Line) {
 	return func(l *record.Line) {
 		switch {
 		case l.Stage != nil:
-			l.Stage = result.MarkOf(marks, l.Stage.Stage)
+			l.Stage = result.FindStage(marks, l.Stage.Stage)
 		case l.Request != nil && l.Request.Stage >= 0 && l.Request.Stage < len(p.Stages) && p.Stages[l.Request.Stage].Warmup.Auto:
-			if m := result.MarkOf(marks, l.Request.Stage); m != nil && begun(l.Request) < m.WarmupEnd {
+			if m := result.FindStage(marks, l.Request.Stage); m != nil && begun(l.Request) < m.WarmupEnd {
 				l.Request.Phase = record.Warmup
 			}
 		}

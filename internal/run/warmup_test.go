@@ -74,7 +74,7 @@ func TestWarmupIsFound(t *testing.T) {
 		t.Errorf("%d requests of warm-up, %d measured", n, s.Counts.Sent)
 	}
 	if got := s.Metrics["request_latency"]; got.Max > 210 {
-		t.Errorf("latency %+v", got.Spread)
+		t.Errorf("latency %+v", got.Distribution)
 	}
 	if s.Steady == nil || s.Steady.Window.Begin < 20 {
 		t.Errorf("steady %+v", s.Steady)

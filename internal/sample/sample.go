@@ -32,7 +32,7 @@ type Stage struct {
 	prompt  []uint64 // hashes; 0: not known
 	first   int64    // place of the stage's first request, also of one that is not measured
 	columns map[string]*column
-	window  result.Window
+	window  result.Span
 	order   []int32 // by when they were sent
 }
 

@@ -14,7 +14,7 @@ import (
 // stage is one of n requests, sent a second apart and recorded the other way round. Request i
 // took i ms; one in ten failed.
 func stage(n int) *Stage {
-	s := empty(&result.Stage{Window: result.Window{End: float64(n)}}, []string{"request_latency"})
+	s := empty(&result.Stage{Window: result.Span{End: float64(n)}}, []string{"request_latency"})
 	for i := n - 1; i >= 0; i-- {
 		rec := &record.Record{Sent: time.Duration(i) * time.Second}
 		rec.End = rec.Sent + time.Duration(i)*time.Millisecond

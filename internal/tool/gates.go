@@ -98,7 +98,7 @@ func (g *Gates) Add(res *result.Result) {
 	if n := len(g.suites); n > 0 {
 		name += " " + strconv.Itoa(n+1)
 	}
-	g.AddSuite(ci.Of(name, res))
+	g.AddSuite(ci.SuiteOf(name, res))
 }
 
 // AddSuite takes down what came of something else than a run.
@@ -163,7 +163,7 @@ func (g *Gates) unseen() {
 		})
 		if !judged {
 			last := &g.suites[len(g.suites)-1]
-			last.Gates = append(last.Gates, result.Gate{Gate: c.Text, Unless: c.Unless, Stage: -1, Missed: true, Absent: true, Why: "no run of this command had such a level"})
+			last.Gates = append(last.Gates, result.Gate{Gate: c.Text, Unless: c.Unless, Stage: -1, Failed: true, Absent: true, Why: "no run of this command had such a level"})
 		}
 	}
 }

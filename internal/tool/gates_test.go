@@ -47,10 +47,10 @@ func gatedTool(code int, gates ...result.Gate) Tool {
 
 // TestGatedCodes: a missed gate turns a good exit code into 3 and no other.
 func TestGatedCodes(t *testing.T) {
-	met, missed := result.Gate{Gate: "rps < 1", Value: 2, Bound: 1}, result.Gate{Gate: "rps < 9", Value: 2, Bound: 9, Missed: true}
-	undecided := result.Gate{Gate: "rps < -5%", Value: -0.04, Bound: -0.05, Unit: "share", Difference: true, Interval: &result.Interval{Lo: -0.09, Hi: 0.01}, Undecided: true,
+	met, missed := result.Gate{Gate: "rps < 1", Value: 2, Bound: 1}, result.Gate{Gate: "rps < 9", Value: 2, Bound: 9, Failed: true}
+	undecided := result.Gate{Gate: "rps < -5%", Value: -0.04, Bound: -0.05, Unit: "share", Difference: true, Interval: &result.ConfidenceInterval{Lo: -0.09, Hi: 0.01}, Undecided: true,
 		Sensitivity: &result.Sensitivity{Text: "-10 % would have been noticed 9 times in 10"}}
-	unshown := result.Gate{Gate: "rps > 1", Unless: true, Value: 2, Bound: 1, Undecided: true, Missed: true, Why: "not shown"}
+	unshown := result.Gate{Gate: "rps > 1", Unless: true, Value: 2, Bound: 1, Undecided: true, Failed: true, Why: "not shown"}
 	for _, c := range []struct {
 		name string
 		line string
@@ -86,7 +86,7 @@ func TestGatedCodes(t *testing.T) {
 // TestAnnotated: under GitHub Actions and GitLab the log shows what is missed, and the summary
 // of the step gets a table.
 func TestAnnotated(t *testing.T) {
-	missed := result.Gate{Gate: "rps < 9", Value: 2, Bound: 9, Missed: true}
+	missed := result.Gate{Gate: "rps < 9", Value: 2, Bound: 9, Failed: true}
 	dir := t.TempDir()
 	summary, junit := filepath.Join(dir, "summary.md"), filepath.Join(dir, "j.xml")
 	if err := os.WriteFile(summary, []byte("before\n"), 0o644); err != nil {

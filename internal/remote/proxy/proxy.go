@@ -73,8 +73,8 @@ func Func(t plan.Target, getenv func(string) string) func(*http.Request) (*url.U
 	return func(r *http.Request) (*url.URL, error) { return For(t, r.URL, getenv) }
 }
 
-// Of are the proxies that requests to a target go through, without their passwords.
-func Of(t plan.Target, getenv func(string) string) []string {
+// ProxiesFor are the proxies that requests to a target go through, without their passwords.
+func ProxiesFor(t plan.Target, getenv func(string) string) []string {
 	var names []string
 	for _, raw := range t.URLs {
 		u, err := url.Parse(raw)

@@ -55,7 +55,7 @@ func TestFor(t *testing.T) {
 			t.Errorf("%q: %s is reached through %q, want %q", tt.choice, tt.target, got, tt.want)
 		}
 	}
-	names := strings.Join(Of(plan.Target{URLs: []string{"http://203.0.113.7", "http://10.0.0.1", "http://203.0.113.8"}}, getenv), ", ")
+	names := strings.Join(ProxiesFor(plan.Target{URLs: []string{"http://203.0.113.7", "http://10.0.0.1", "http://203.0.113.8"}}, getenv), ", ")
 	if names != "http://proxy.test:3128" {
 		t.Errorf("proxies %q", names)
 	}

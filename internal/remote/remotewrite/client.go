@@ -49,8 +49,8 @@ func Check(address string) error {
 	return nil
 }
 
-// Outcome says how much arrived.
-type Outcome struct {
+// WriteResult says how much arrived.
+type WriteResult struct {
 	Sent, Lost int64 // samples and histograms
 	// NoHistograms: the receiver takes samples and no native histograms.
 	NoHistograms bool
@@ -59,8 +59,8 @@ type Outcome struct {
 // Write sends all series, in the order of time: receivers refuse what is much older than the
 // newest that they have. Histograms go by themselves, since not every receiver takes them.
 // The error says why some did not arrive.
-func (c *Client) Write(ctx context.Context, all []Series) (Outcome, error) {
-	var out Outcome
+func (c *Client) Write(ctx context.Context, all []Series) (WriteResult, error) {
+	var out WriteResult
 	err := c.samples(ctx, all, &out)
 	if out.Sent == 0 && err != nil {
 		for i := range all {
@@ -71,27 +71,27 @@ func (c *Client) Write(ctx context.Context, all []Series) (Outcome, error) {
 	return out, errors.Join(err, c.histograms(ctx, all, &out))
 }
 
-// place is a sample or a histogram of a series.
-type place struct {
+// seriesSample is a sample or a histogram of a series.
+type seriesSample struct {
 	at            int64
 	series, index int
 }
 
 // places are all of those, in the order of time.
-func places(all []Series, count func(s *Series) int, at func(s *Series, i int) int64) []place {
-	var list []place
+func places(all []Series, count func(s *Series) int, at func(s *Series, i int) int64) []seriesSample {
+	var list []seriesSample
 	for k := range all {
 		for i := range count(&all[k]) {
-			list = append(list, place{at(&all[k], i), k, i})
+			list = append(list, seriesSample{at(&all[k], i), k, i})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b place) int {
+	slices.SortStableFunc(list, func(a, b seriesSample) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.series, b.series))
 	})
 	return list
 }
 
-func (c *Client) samples(ctx context.Context, all []Series, out *Outcome) error {
+func (c *Client) samples(ctx context.Context, all []Series, out *WriteResult) error {
 	list := places(all, func(s *Series) int { return len(s.Samples) }, func(s *Series, i int) int64 { return s.Samples[i].At })
 	return c.batches(ctx, all, list, out, func(m *message, s *Series, i int) { m.bytes(2, s.Samples[i].protobuf()) })
 }
@@ -99,7 +99,7 @@ func (c *Client) samples(ctx context.Context, all []Series, out *Outcome) error 
 // noHistograms is in the answers of receivers that take none.
 const noHistograms = "native histogram"
 
-func (c *Client) histograms(ctx context.Context, all []Series, out *Outcome) error {
+func (c *Client) histograms(ctx context.Context, all []Series, out *WriteResult) error {
 	list := places(all, func(s *Series) int { return len(s.Histograms) }, func(s *Series, i int) int64 { return s.Histograms[i].At })
 	sent := out.Sent
 	err := c.batches(ctx, all, list, out, func(m *message, s *Series, i int) { m.bytes(4, s.Histograms[i].protobuf()) })
@@ -113,7 +113,7 @@ func (c *Client) histograms(ctx context.Context, all []Series, out *Outcome) err
 
 // batches sends a list in batches. After one whose content is refused, the next is tried; after
 // one that cannot be delivered, no other is.
-func (c *Client) batches(ctx context.Context, all []Series, list []place, out *Outcome, put func(m *message, s *Series, i int)) error {
+func (c *Client) batches(ctx context.Context, all []Series, list []seriesSample, out *WriteResult, put func(m *message, s *Series, i int)) error {
 	var first error
 	broken := false
 	for part := range slices.Chunk(list, batchSize) {
@@ -135,8 +135,8 @@ func (c *Client) batches(ctx context.Context, all []Series, list []place, out *O
 }
 
 // request is a WriteRequest with a part of the series.
-func request(all []Series, part []place, put func(m *message, s *Series, i int)) []byte {
-	slices.SortStableFunc(part, func(a, b place) int { return cmp.Compare(a.series, b.series) })
+func request(all []Series, part []seriesSample, put func(m *message, s *Series, i int)) []byte {
+	slices.SortStableFunc(part, func(a, b seriesSample) int { return cmp.Compare(a.series, b.series) })
 	var body message
 	named := map[string]bool{}
 	for len(part) > 0 {

@@ -164,31 +164,31 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer func(n int) (int, string)
-		want   Outcome
+		want   WriteResult
 		asked  int
 		says   string
 	}{
-		{"old samples", always(400, "out of order sample"), Outcome{Lost: 4001}, 2, "out_of_order_time_window"},
+		{"old samples", always(400, "out of order sample"), WriteResult{Lost: 4001}, 2, "out_of_order_time_window"},
 		{"the first batch is too old", func(n int) (int, string) {
 			if n == 1 {
 				return 400, "out of bounds"
 			}
 			return 200, ""
-		}, Outcome{Sent: 2001, Lost: 2000}, 3, "out of bounds"},
-		{"no right", always(401, "who are you"), Outcome{Lost: 4001}, 1, "INFEROMETER_REMOTE_WRITE_TOKEN"},
-		{"no receiver", always(404, "remote write receiver needs to be enabled with --web.enable-remote-write-receiver"), Outcome{Lost: 4001}, 1, "/api/v1/write"},
+		}, WriteResult{Sent: 2001, Lost: 2000}, 3, "out of bounds"},
+		{"no right", always(401, "who are you"), WriteResult{Lost: 4001}, 1, "INFEROMETER_REMOTE_WRITE_TOKEN"},
+		{"no receiver", always(404, "remote write receiver needs to be enabled with --web.enable-remote-write-receiver"), WriteResult{Lost: 4001}, 1, "/api/v1/write"},
 		{"busy once", func(n int) (int, string) {
 			if n == 1 {
 				return 503, "not now"
 			}
 			return 204, ""
-		}, Outcome{Sent: 4001}, 4, ""},
+		}, WriteResult{Sent: 4001}, 4, ""},
 		{"no native histograms", func(n int) (int, string) {
 			if n == 3 {
 				return 500, "native histograms are disabled"
 			}
 			return 204, ""
-		}, Outcome{Sent: 4000, NoHistograms: true}, 3, ""},
+		}, WriteResult{Sent: 4000, NoHistograms: true}, 3, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // what is tried again waits

@@ -76,13 +76,13 @@ func Files(dir, strip string) ([]File, error) {
 	return all, nil
 }
 
-// place is where files go in a bucket.
-type place struct {
+// location is where files go in a bucket.
+type location struct {
 	store        Store
 	path, prefix string
 }
 
-func (p place) key(name string) string {
+func (p location) key(name string) string {
 	return strings.TrimLeft(path.Clean("/"+p.path+"/"+p.prefix+name), "/")
 }
 
@@ -91,8 +91,8 @@ func Wanted(out *plan.Output) bool { return out.S3.Bucket != "" || out.GCS.Bucke
 
 // places are the stores of the buckets that a plan names. what says what does not happen
 // where that is impossible.
-func places(ctx context.Context, out *plan.Output, o Options, what string) (all []place, errs []error) {
-	add := func(p place, bucket string, err error) {
+func places(ctx context.Context, out *plan.Output, o Options, what string) (all []location, errs []error) {
+	add := func(p location, bucket string, err error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s the %s: %w", what, bucket, err))
 		} else {
@@ -101,11 +101,11 @@ func places(ctx context.Context, out *plan.Output, o Options, what string) (all 
 	}
 	if out.S3.Bucket != "" {
 		s, err := NewS3(ctx, out.S3, o)
-		add(place{s, out.S3.Path, out.S3.Prefix}, "S3 bucket "+out.S3.Bucket, err)
+		add(location{s, out.S3.Path, out.S3.Prefix}, "S3 bucket "+out.S3.Bucket, err)
 	}
 	if out.GCS.Bucket != "" {
 		s, err := NewGCS(ctx, out.GCS, o)
-		add(place{s, out.GCS.Path, out.GCS.Prefix}, "Google Cloud Storage bucket "+out.GCS.Bucket, err)
+		add(location{s, out.GCS.Path, out.GCS.Prefix}, "Google Cloud Storage bucket "+out.GCS.Bucket, err)
 	}
 	return all, errs
 }
@@ -138,7 +138,7 @@ func Copy(ctx context.Context, out *plan.Output, files []File, o Options) error 
 // tried: it would refuse them all.
 const mostRefused = 3
 
-func (p place) copy(ctx context.Context, files []File, log io.Writer) []error {
+func (p location) copy(ctx context.Context, files []File, log io.Writer) []error {
 	var errs []error
 	refused := 0
 	for i, f := range files {

@@ -291,7 +291,7 @@ func TestStoreDies(t *testing.T) {
 	dir := tree(t)
 	all := files(t, dir)
 	d := &dying{left: 1}
-	err := errors.Join(place{store: d, path: "p"}.copy(t.Context(), all, io.Discard)...)
+	err := errors.Join(location{store: d, path: "p"}.copy(t.Context(), all, io.Discard)...)
 	if len(d.got) != 1 || err == nil {
 		t.Fatalf("%v, %v", d.got, err)
 	}

@@ -115,7 +115,7 @@ func (g *grid) numbers() string {
 	line := []byte(strings.Repeat(" ", g.width))
 	place := func(x float64) (text string, from int) {
 		text = label(x)
-		column, _ := g.at(x, 0)
+		column, _ := g.cell(x, 0)
 		return text, max(min(column-len(text)/2, g.width-len(text)), 0)
 	}
 	last, lastFrom := place(g.high)
@@ -135,22 +135,22 @@ func (g *grid) numbers() string {
 func (g *grid) line(l Line, mark byte) {
 	for _, part := range l.parts() {
 		for i, xy := range part {
-			x, y := g.at(xy.X, xy.Y)
+			x, y := g.cell(xy.X, xy.Y)
 			if i > 0 {
 				g.dots(part[i-1].X, part[i-1].Y, xy.X, xy.Y)
 			}
 			g.cells[y][x] = mark
 		}
 		for _, xy := range part { // a later dot may have covered an earlier point
-			x, y := g.at(xy.X, xy.Y)
+			x, y := g.cell(xy.X, xy.Y)
 			g.cells[y][x] = mark
 		}
 	}
 }
 
 func (g *grid) dots(x0, y0, x1, y1 float64) {
-	from, fromRow := g.at(x0, y0)
-	to, toRow := g.at(x1, y1)
+	from, fromRow := g.cell(x0, y0)
+	to, toRow := g.cell(x1, y1)
 	for x := from + 1; x < to; x++ {
 		share := float64(x-from) / float64(to-from)
 		row := int(math.Round(float64(fromRow) + share*float64(toRow-fromRow)))
@@ -160,8 +160,8 @@ func (g *grid) dots(x0, y0, x1, y1 float64) {
 	}
 }
 
-// at is the cell of a point.
-func (g *grid) at(x, y float64) (column, row int) {
+// cell is the cell of a point.
+func (g *grid) cell(x, y float64) (column, row int) {
 	share := 0.5
 	if g.high > g.low {
 		share = (x - g.low) / (g.high - g.low)

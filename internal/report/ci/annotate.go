@@ -78,7 +78,7 @@ func notes(suites []Suite) (errors, warnings []note) {
 			}
 			n := noted(word(g)+": "+g.Condition(), text)
 			switch {
-			case g.Missed:
+			case g.Failed:
 				errors = append(errors, n)
 			case g.Undecided || g.Why != "":
 				warnings = append(warnings, n)
@@ -90,7 +90,7 @@ func notes(suites []Suite) (errors, warnings []note) {
 
 func word(g *result.Gate) string {
 	switch {
-	case g.Missed:
+	case g.Failed:
 		return "Gate missed"
 	case g.Undecided:
 		return "Gate undecided"

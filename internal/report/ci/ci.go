@@ -23,8 +23,8 @@ type Suite struct {
 	Broken string // why there is no result; empty: there is one
 }
 
-// Of is the suite of a result.
-func Of(name string, res *result.Result) Suite {
+// SuiteOf is the suite of a result.
+func SuiteOf(name string, res *result.Result) Suite {
 	s := Suite{Name: name, Started: res.Started, Seconds: res.Duration, Verdict: &res.Verdict, Gates: res.Gates}
 	if res.Capacity != nil {
 		s.Result = res

@@ -25,13 +25,13 @@ func suites() []Suite {
 		Name: "nightly", Started: time.Date(2026, 11, 17, 5, 34, 30, 0, time.UTC), Seconds: 61.5, Verdict: &result.Verdict{Status: result.Valid, Valid: true},
 		Gates: []result.Gate{
 			{Gate: "ttft.p99 > 200ms", Where: "stage 1 (8 in flight)", Value: 54.49, Bound: 200, Unit: "ms", Why: "p99 of 64 samples only: 662 are enough"},
-			{Gate: "ttft.p99 > 200ms", Stage: 1, Where: "peak (40/s poisson)", Value: 200.00004, Bound: 200, Unit: "ms", Missed: true},
-			{Gate: "goodput < 95%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.91, Bound: 0.95, Unit: "share", Missed: true},
-			{Gate: "goodput < 95%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.91, Bound: 0.95, Unit: "share", Missed: true},
-			{Gate: "ttft.p99 > +5%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.04, Bound: 0.05, Unit: "share", Difference: true, Interval: &result.Interval{Lo: -0.02, Hi: 0.1}, Undecided: true,
+			{Gate: "ttft.p99 > 200ms", Stage: 1, Where: "peak (40/s poisson)", Value: 200.00004, Bound: 200, Unit: "ms", Failed: true},
+			{Gate: "goodput < 95%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.91, Bound: 0.95, Unit: "share", Failed: true},
+			{Gate: "goodput < 95%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.91, Bound: 0.95, Unit: "share", Failed: true},
+			{Gate: "ttft.p99 > +5%", Stage: 1, Where: "peak (40/s poisson)", Value: 0.04, Bound: 0.05, Unit: "share", Difference: true, Interval: &result.ConfidenceInterval{Lo: -0.02, Hi: 0.1}, Undecided: true,
 				Sensitivity: &result.Sensitivity{Text: "+10 % would have been noticed 4 times in 10"}, More: "noticing +10 % 4 times in 5 takes 2,100 requests on each side, 2.1 times as many"},
-			{Gate: "ttft.p99 < 200ms", Unless: true, Stage: 1, Where: "peak (40/s poisson)", Value: 190, Bound: 200, Unit: "ms", Interval: &result.Interval{Lo: 180, Hi: 205}, Undecided: true, Missed: true, Why: "not shown: 200 ms lies within what it can be"},
-			{Gate: "itl.p99 > 30ms", Stage: -1, Missed: true, Absent: true, Unit: "ms", Why: "itl was not measured: no successful request has it"},
+			{Gate: "ttft.p99 < 200ms", Unless: true, Stage: 1, Where: "peak (40/s poisson)", Value: 190, Bound: 200, Unit: "ms", Interval: &result.ConfidenceInterval{Lo: 180, Hi: 205}, Undecided: true, Failed: true, Why: "not shown: 200 ms lies within what it can be"},
+			{Gate: "itl.p99 > 30ms", Stage: -1, Failed: true, Absent: true, Unit: "ms", Why: "itl was not measured: no successful request has it"},
 		},
 	}, {
 		Name: hostile, Verdict: &result.Verdict{Status: result.Invalid, Reasons: []string{hostile, "the client was slow"}},
@@ -164,7 +164,7 @@ func TestGitHub(t *testing.T) {
 	}
 	many := Suite{Name: "run"}
 	for range 30 {
-		many.Gates = append(many.Gates, result.Gate{Gate: "rps < 1", Missed: true})
+		many.Gates = append(many.Gates, result.Gate{Gate: "rps < 1", Failed: true})
 	}
 	var b strings.Builder
 	if err := GitHub(&b, []Suite{many}); err != nil {

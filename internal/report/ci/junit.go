@@ -114,9 +114,9 @@ func (s *Suite) xml() xmlSuite {
 		g := &s.Gates[i]
 		c := xmlCase{Name: s.name(g), Time: "0", Out: found(g)}
 		switch {
-		case g.Missed && g.Unless:
+		case g.Failed && g.Unless:
 			c.Failure = &xmlText{Message: found(g), Type: "gate", Text: "fails " + g.Condition() + ": " + found(g)}
-		case g.Missed:
+		case g.Failed:
 			c.Failure = &xmlText{Message: found(g), Type: "gate", Text: "fails if " + g.Gate + ": " + found(g)}
 		case g.Undecided:
 			c.Skipped = &xmlText{Message: "undecided: " + found(g)}

@@ -127,7 +127,7 @@ func compare(t *table, rows []map[string]result.Stat) {
 	for _, f := range figures() {
 		unit, lo, hi := "", math.Inf(1), 0.0
 		for _, metrics := range rows {
-			if v, ok := f.of(metrics); ok {
+			if v, ok := f.lookup(metrics); ok {
 				unit, lo, hi = metrics[f.metric].Unit, min(lo, v), max(hi, v)
 			}
 		}
@@ -135,10 +135,10 @@ func compare(t *table, rows []map[string]result.Stat) {
 		t.columns = append(t.columns, column{title: f.above + "\n" + f.below(scale.Unit), keep: f.keep})
 		for i, metrics := range rows {
 			cell := ""
-			if v, ok := f.of(metrics); ok {
+			if v, ok := f.lookup(metrics); ok {
 				m := metrics[f.metric]
 				cell = number.AtLeast(scale.Own(v), m.Open(f.stat))
-				if slices.Contains(m.Thin, f.stat) {
+				if slices.Contains(m.LowSamples, f.stat) {
 					cell = thinMark + cell
 				}
 			}
@@ -160,14 +160,14 @@ func (f figure) below(unit string) string {
 	}
 }
 
-// of gives the figure out of metrics, where they have it.
-func (f figure) of(all map[string]result.Stat) (float64, bool) {
+// lookup gives the figure out of metrics, where they have it.
+func (f figure) lookup(all map[string]result.Stat) (float64, bool) {
 	m, ok := all[f.metric]
 	switch {
 	case f.stat == "":
 		return m.Avg, ok
-	case m.Spread == nil:
+	case m.Distribution == nil:
 		return 0, false
 	}
-	return m.Spread.At(f.stat), true
+	return m.Distribution.Quantile(f.stat), true
 }

@@ -38,7 +38,7 @@ func golden(t *testing.T, name, got string) {
 
 // around makes a metric whose values lie around mid.
 func around(unit string, count int64, mid float64, thin ...string) result.Stat {
-	return result.Stat{Unit: unit, Count: count, Avg: mid * 1.02, Thin: thin, Spread: &result.Spread{
+	return result.Stat{Unit: unit, Count: count, Avg: mid * 1.02, LowSamples: thin, Distribution: &result.Distribution{
 		Min: mid * 0.8, Max: mid * 2.5, Std: mid * 0.11,
 		P1: mid * 0.82, P5: mid * 0.85, P10: mid * 0.9, P25: mid * 0.95, P50: mid,
 		P75: mid * 1.05, P90: mid * 1.2, P95: mid * 1.3, P99: mid * 1.8, P999: mid * 2.4,
@@ -57,11 +57,11 @@ func sampled(all map[string]result.Stat) map[string]result.Stat {
 		if !ok {
 			continue
 		}
-		at := func(v, share float64) result.Interval {
-			return result.Interval{Lo: v * (1 - share), Hi: v * (1 + share)}
+		at := func(v, share float64) result.ConfidenceInterval {
+			return result.ConfidenceInterval{Lo: v * (1 - share), Hi: v * (1 + share)}
 		}
-		m.Intervals = map[string]result.Interval{"avg": at(m.Avg, 0.0212)}
-		if m.Spread != nil && id != "time_to_second_token" {
+		m.Intervals = map[string]result.ConfidenceInterval{"avg": at(m.Avg, 0.0212)}
+		if m.Distribution != nil && id != "time_to_second_token" {
 			m.Intervals["p50"], m.Intervals["p90"], m.Intervals["p99"] = at(m.P50, 0.0093), at(m.P90, 0.034), at(m.P99, 0.118)
 		}
 		all[id] = m
@@ -122,10 +122,10 @@ func oneStage() *result.Result {
 				{Metric: "time_to_first_token", MaxMS: 200, Met: 1390, Of: 1400},
 				{Metric: "inter_token_latency", MaxMS: 30, Met: 1400, Of: 1400},
 			},
-			Window:  result.Window{Begin: 5, End: 35.1},
+			Window:  result.Span{Begin: 5, End: 35.1},
 			Metrics: streamed(1390, 1),
 			Steady: &result.Steady{
-				Window:  result.Window{Begin: 5, End: 34.4},
+				Window:  result.Span{Begin: 5, End: 34.4},
 				Counts:  result.Counts{Sent: 1360, OK: 1353, Failed: 7},
 				Metrics: streamed(1353, 0.99),
 			},
@@ -194,7 +194,7 @@ func targets() *result.Result {
 	r := oneStage()
 	down := streamed(0, 1)
 	for name, m := range down {
-		if m.Spread != nil {
+		if m.Distribution != nil {
 			delete(down, name)
 		}
 	}
@@ -308,7 +308,7 @@ func TestVisibleTokenShownWhereItDiffers(t *testing.T) {
 func TestEventsShownWhereTheyAreNoTokens(t *testing.T) {
 	r := oneStage()
 	all := r.Stages[0].Metrics
-	all["tokens_per_event"] = result.Stat{Unit: "tokens/event", Count: 1390, Avg: 1, Spread: &result.Spread{Min: 1, Max: 1, P50: 1, P99: 1}}
+	all["tokens_per_event"] = result.Stat{Unit: "tokens/event", Count: 1390, Avg: 1, Distribution: &result.Distribution{Min: 1, Max: 1, P50: 1, P99: 1}}
 	all["inter_event_latency"] = all["inter_token_latency"]
 	for _, label := range []string{"Tokens per event", "Inter-event latency"} {
 		if strings.Contains(text(t, r, Options{}), label) {

@@ -106,9 +106,9 @@ func eachRun(s *repeat.Stage, n int) []map[string]result.Stat {
 			}
 			st := result.Stat{Unit: m.Unit, Avg: *avg.Runs[i]}
 			if p50, p99 := m.Stats["p50"], m.Stats["p99"]; len(p50.Runs) > i && len(p99.Runs) > i && p50.Runs[i] != nil && p99.Runs[i] != nil {
-				st.Spread = &result.Spread{P50: *p50.Runs[i], P99: *p99.Runs[i]}
+				st.Distribution = &result.Distribution{P50: *p50.Runs[i], P99: *p99.Runs[i]}
 				if p99.Thin {
-					st.Thin = []string{"p99"}
+					st.LowSamples = []string{"p99"}
 				}
 				for _, name := range []string{"p50", "p99"} {
 					if m.Stats[name].AtLeast {

@@ -22,7 +22,7 @@ func repeated(values ...float64) []repeat.Run {
 				Stages: []result.Stage{{
 					Name: "stage 1", Load: "8 in flight", Counts: result.Counts{Sent: 100, OK: 100},
 					Metrics: map[string]result.Stat{
-						"time_to_first_token": {Unit: "ms", Avg: v, Spread: &result.Spread{P50: v - 1, P99: 2 * v}, Thin: []string{"p99"}},
+						"time_to_first_token": {Unit: "ms", Avg: v, Distribution: &result.Distribution{P50: v - 1, P99: 2 * v}, LowSamples: []string{"p99"}},
 						"request_throughput":  {Unit: "requests/sec", Avg: 1000 / v},
 					},
 				}},

@@ -73,7 +73,7 @@ func known(metric string) bool {
 func rest(all map[string]result.Stat, samples bool) []row {
 	var rows []row
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if !known(name) && (all[name].Spread != nil) == samples {
+		if !known(name) && (all[name].Distribution != nil) == samples {
 			rows = append(rows, row{metric: name, label: title(name)})
 		}
 	}

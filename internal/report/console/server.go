@@ -12,7 +12,7 @@ import (
 )
 
 // server prints what the server said of itself. What it did not say is among the notes.
-func (p *printer) server(s *result.Server) {
+func (p *printer) server(s *result.TritonStats) {
 	if s == nil {
 		return
 	}

@@ -30,8 +30,8 @@ func withServer() *result.Result {
 	llm.Responses = []result.ServerResponse{{Index: 0, ComputeInfer: took(1464, 48)}, {Index: 63, ComputeInfer: took(1464, 9.5)}, {Index: 64, Empty: took(1464, 0.1)}}
 	idle := result.ServerModel{Name: "idle"}
 	rose := 1464.0
-	r.Stages[0].Server = &result.Server{
-		Window:   result.Window{Begin: 0, End: 35.2},
+	r.Stages[0].Server = &result.TritonStats{
+		Window:   result.Span{Begin: 0, End: 35.2},
 		Requests: &result.ServerRequests{Sent: 1464, OK: 1454, Failed: 10, FailedAsSuccess: 10, Others: 4},
 		Models:   []result.ServerModel{serverModel("ensemble", 1468, 655, serverModel("preprocessing", 1464, 1.1), llm, post, idle)},
 		GPUs:     []result.ServerGPU{{UUID: "GPU-1b2c", Utilization: 0.871, Power: 412.4, MemoryUsed: 71 << 30, MemoryTotal: 80 << 30}},
@@ -47,7 +47,7 @@ func withServer() *result.Result {
 
 func restarted() *result.Result {
 	r := oneStage()
-	r.Stages[0].Server = &result.Server{Restarted: "the number of inferences of model m version 1 went from 900 back to 3 between 12.0 s and 13.0 s"}
+	r.Stages[0].Server = &result.TritonStats{Restarted: "the number of inferences of model m version 1 went from 900 back to 3 between 12.0 s and 13.0 s"}
 	return r
 }
 

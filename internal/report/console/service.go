@@ -35,7 +35,7 @@ func serviceNames() []struct{ name, title string } {
 }
 
 // services prints what the servers' metrics say. What they do not is among the notes.
-func (p *printer) services(all []result.Service) {
+func (p *printer) services(all []result.ServerMetrics) {
 	for i := range all {
 		s := &all[i]
 		if len(s.Figures) == 0 {

@@ -10,7 +10,7 @@ import (
 
 func TestServices(t *testing.T) {
 	v := func(x float64) *float64 { return &x }
-	r := &result.Result{Stages: []result.Stage{{Services: []result.Service{{
+	r := &result.Result{Stages: []result.Stage{{Services: []result.ServerMetrics{{
 		Source: result.SourcePrometheus,
 		Figures: []result.Figure{
 			{Name: "requests", Metric: "vllm:request_success", Kind: "counter", Total: v(1234), Rate: v(12.34)},

@@ -129,7 +129,7 @@ func tellsNothing(all map[string]result.Stat, metric string) bool {
 	var refined string
 	switch metric {
 	case "tokens_per_event":
-		s := all[metric].Spread
+		s := all[metric].Distribution
 		return s != nil && s.Min == 1 && s.Max == 1
 	case "inter_event_latency":
 		refined = "inter_token_latency"
@@ -141,7 +141,7 @@ func tellsNothing(all map[string]result.Stat, metric string) bool {
 		return false
 	}
 	a, b := all[refined], all[metric]
-	if a.Spread == nil || b.Spread == nil || a.Count != b.Count {
+	if a.Distribution == nil || b.Distribution == nil || a.Count != b.Count {
 		return false
 	}
 	scale := number.ScaleFor(a.Unit, a.Avg)
@@ -149,7 +149,7 @@ func tellsNothing(all map[string]result.Stat, metric string) bool {
 		return false
 	}
 	for _, st := range statistics() {
-		if scale.Format(a.Spread.At(st.name)) != scale.Format(b.Spread.At(st.name)) {
+		if scale.Format(a.Distribution.Quantile(st.name)) != scale.Format(b.Distribution.Quantile(st.name)) {
 			return false
 		}
 	}
@@ -165,9 +165,9 @@ func cells(r row, m result.Stat, stats []statistic) []string {
 	row := []string{r.label, unit, number.AtLeast(scale.Format(m.Avg), m.Open("avg")), within(&m, mean)}
 	for _, st := range stats {
 		cell := ""
-		if m.Spread != nil {
-			cell = number.AtLeast(scale.Format(m.Spread.At(st.name)), m.Open(st.name))
-			if slices.Contains(m.Thin, st.name) {
+		if m.Distribution != nil {
+			cell = number.AtLeast(scale.Format(m.Distribution.Quantile(st.name)), m.Open(st.name))
+			if slices.Contains(m.LowSamples, st.name) {
 				cell = thinMark + cell
 			}
 		}
@@ -264,11 +264,11 @@ func (p *printer) client(all map[string]result.Stat) {
 	var texts []string
 	for _, r := range clients() {
 		m, ok := all[r.metric]
-		if !ok || m.Spread == nil {
+		if !ok || m.Distribution == nil {
 			continue
 		}
 		high, value := "p99", m.P99
-		if slices.Contains(m.Thin, high) {
+		if slices.Contains(m.LowSamples, high) {
 			high, value = "max", m.Max
 		}
 		texts = append(texts, fmt.Sprintf("%s p50 %s, %s %s", r.label, number.Value(m.P50, m.Unit), high, number.Value(value, m.Unit)))

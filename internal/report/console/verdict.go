@@ -108,11 +108,11 @@ func (p *printer) errorBars(s *result.Stage) {
 			continue
 		}
 		text := r.label + " ±" + number.Value(m.Off("avg"), m.Unit)
-		if m.Spread != nil && m.Off("p99") > 0 && !slices.Contains(m.Thin, "p99") {
+		if m.Distribution != nil && m.Off("p99") > 0 && !slices.Contains(m.LowSamples, "p99") {
 			text += " (p99 ±" + number.Value(m.Off("p99"), m.Unit) + ")"
 		}
 		// A rate's bar is that of its own column.
-		if m.Spread == nil && s.Steady != nil {
+		if m.Distribution == nil && s.Steady != nil {
 			steady := s.Steady.Metrics[r.metric]
 			text += " (steady ±" + number.Value(steady.Off("avg"), m.Unit) + ")"
 		}

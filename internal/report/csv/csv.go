@@ -133,12 +133,12 @@ func (t *table) metrics(s *result.Stage, window string, all map[string]result.St
 		row := append(t.start(s, window, name, m.Unit, m.Count), t.number(s, window, name, "avg", m.Avg))
 		for _, c := range t.columns {
 			cell := ""
-			if m.Spread != nil {
-				cell = t.number(s, window, name, c, m.Spread.At(c))
+			if m.Distribution != nil {
+				cell = t.number(s, window, name, c, m.Distribution.Quantile(c))
 			}
 			row = append(row, cell)
 		}
-		t.rows = append(t.rows, append(row, strings.Join(m.Thin, " "), strings.Join(m.AtLeast, " ")))
+		t.rows = append(t.rows, append(row, strings.Join(m.LowSamples, " "), strings.Join(m.AtLeast, " ")))
 	}
 }
 

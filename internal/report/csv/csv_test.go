@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func sample() *result.Result {
-	latency := result.Stat{Unit: "ms", Count: 1234567, Avg: 1525.25, Thin: []string{"p99", "p99.9"}, Spread: &result.Spread{
+	latency := result.Stat{Unit: "ms", Count: 1234567, Avg: 1525.25, LowSamples: []string{"p99", "p99.9"}, Distribution: &result.Distribution{
 		Min: 0.000001, Max: 123456789.5, Std: 3, P1: 1, P5: 5, P10: 10, P25: 25, P50: 50, P75: 75, P90: 90, P95: 95, P99: 99, P999: 99.9,
 	}}
 	metrics := map[string]result.Stat{

@@ -15,7 +15,7 @@ import (
 func withServer() *result.Result {
 	part := result.ServerModel{Name: "part", Version: "2", Inferences: 9, Executions: 3, Success: result.ServerTime{Count: 9, AvgMS: 1.5}}
 	rose := 4.0
-	return &result.Result{Stages: []result.Stage{{Load: "1 in flight", Server: &result.Server{
+	return &result.Result{Stages: []result.Stage{{Load: "1 in flight", Server: &result.TritonStats{
 		Requests: &result.ServerRequests{FailedAsSuccess: 2},
 		Models: []result.ServerModel{{
 			Name: "m", Version: "1", Queue: result.ServerTime{Count: 4, AvgMS: 0.25}, OverheadMS: 0.5, Composing: []result.ServerModel{part},

@@ -16,7 +16,7 @@ import (
 func withServices() *result.Result {
 	v := func(x float64) *float64 { return &x }
 	requests := result.Figure{Name: "requests", Kind: record.FigureCounter, Total: v(120), Rate: v(12.5)}
-	return &result.Result{Stages: []result.Stage{{Load: "1 in flight", Services: []result.Service{
+	return &result.Result{Stages: []result.Stage{{Load: "1 in flight", Services: []result.ServerMetrics{
 		{
 			Source: result.SourceScrape,
 			Figures: []result.Figure{

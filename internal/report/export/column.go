@@ -38,7 +38,7 @@ type Cell struct {
 	text string
 }
 
-func whole(n int64) Cell { return Cell{set: true, n: n} }
+func integer(n int64) Cell { return Cell{set: true, n: n} }
 
 // fraction is a number, where it is one.
 func fraction(f float64) Cell { return Cell{set: !math.IsNaN(f) && !math.IsInf(f, 0), f: f} }
@@ -48,13 +48,13 @@ func words(s string) Cell { return Cell{set: s != "", text: strings.ToValidUTF8(
 
 func yesNo(on bool) Cell {
 	if on {
-		return whole(1)
+		return integer(1)
 	}
-	return whole(0)
+	return integer(0)
 }
 
-// at is a moment of the run in seconds, where it was reached.
-func at(t time.Duration) Cell {
+// seconds is a moment of the run in seconds, where it was reached.
+func seconds(t time.Duration) Cell {
 	if t == record.Never {
 		return Cell{}
 	}

@@ -50,16 +50,16 @@ func Events() []Column { return eventColumns() }
 
 func eventColumns() []Column {
 	return append(common(), []Column{
-		{Name: "event", Kind: Whole, Help: "place of the event in the response, from 0", of: func(v *view) Cell { return whole(int64(v.event.index)) }},
+		{Name: "event", Kind: Whole, Help: "place of the event in the response, from 0", of: func(v *view) Cell { return integer(int64(v.event.index)) }},
 		{Name: "label", Kind: Text, repeats: true, Help: "what it carried: `content`, `reasoning`, `tool_call`, `refusal`, or without tokens `role`, `empty`, `usage`, `finish`, `done`, `comment`, `error`, `unknown`, `echo`; `whole`: a response in one piece",
 			of: func(v *view) Cell { return words(v.event.Label.String()) }},
-		{Name: "at_s", Kind: Number, Help: "its stamp, in seconds from the start of the run", of: func(v *view) Cell { return at(v.event.mark.At()) }},
+		{Name: "at_s", Kind: Number, Help: "its stamp, in seconds from the start of the run", of: func(v *view) Cell { return seconds(v.event.mark.At()) }},
 		{Name: "since_sent_ms", Kind: Number, Help: "the same, since the request was sent", of: func(v *view) Cell {
 			t := v.event.mark.At()
 			return where(t != record.Never && v.Sent != record.Never, millis(t-v.Sent))
 		}},
-		{Name: "tokens", Kind: Whole, Help: "output tokens in it", of: func(v *view) Cell { return where(v.event.Tokens >= 0, whole(int64(v.event.Tokens))) }},
-		{Name: "text_bytes", Kind: Whole, Help: "bytes of text in it", of: func(v *view) Cell { return whole(int64(v.event.Text)) }},
+		{Name: "tokens", Kind: Whole, Help: "output tokens in it", of: func(v *view) Cell { return where(v.event.Tokens >= 0, integer(int64(v.event.Tokens))) }},
+		{Name: "text_bytes", Kind: Whole, Help: "bytes of text in it", of: func(v *view) Cell { return integer(int64(v.event.Text)) }},
 		{Name: "inter_event_latency_ms", Kind: Number, Help: "time since the token event before it: a sample of `inter_event_latency`", of: func(v *view) Cell {
 			return where(v.event.gap != record.Never, millis(v.event.gap))
 		}},
@@ -69,7 +69,7 @@ func eventColumns() []Column {
 			}
 			return fraction(float64(v.event.gap) / float64(time.Millisecond) / float64(v.event.Tokens))
 		}},
-		{Name: "read", Kind: Whole, Help: "network read that completed it, from 0", of: func(v *view) Cell { return whole(int64(v.event.Mark)) }},
+		{Name: "read", Kind: Whole, Help: "network read that completed it, from 0", of: func(v *view) Cell { return integer(int64(v.event.Mark)) }},
 		{Name: "read_delay_ms", Kind: Number, Help: "how late that was read, after the kernel had received it", of: func(v *view) Cell {
 			m := v.event.mark
 			return where(m.Kernel != record.Never && m.User != record.Never, millis(m.User-m.Kernel))

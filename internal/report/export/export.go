@@ -28,7 +28,7 @@ const (
 // Run is what is exported.
 type Run struct {
 	Plan    *plan.Plan // as it was run: its levels are stages
-	Facts   *result.Facts
+	Facts   *result.Inputs
 	Records record.File
 	Result  *result.Result // of a search for the capacity, which columns tell of; nil: it was none
 	Events  bool           // a row for each event instead of each request
@@ -66,7 +66,7 @@ func Write(w io.Writer, f Format, r Run) (done Written, err error) {
 		return to.row(cells)
 	}
 	err = r.Records.Requests(func(rec *record.Record) error {
-		v.look(rec)
+		v.read(rec)
 		if rec.Tail != nil {
 			done.Folded++
 		}

@@ -39,7 +39,7 @@ func newView(r *Run, reader *metric.Reader) *view {
 	return v
 }
 
-func (v *view) look(rec *record.Record) { v.Request = v.reader.Read(rec) }
+func (v *view) read(rec *record.Record) { v.Request = v.reader.Read(rec) }
 
 // stage is what the request's stage is called.
 func (v *view) stage() (s stageWords) {
@@ -119,8 +119,8 @@ func requestColumns() []Column {
 func common() []Column {
 	return []Column{
 		{Name: "run", Kind: Text, repeats: true, Help: "name of the run (`--name`)", of: func(v *view) Cell { return words(v.name) }},
-		{Name: "request", Kind: Whole, Help: "number of the request in the run", of: func(v *view) Cell { return whole(v.Seq) }},
-		{Name: "stage", Kind: Whole, Help: "its stage, from 0, as in `result.json`", of: func(v *view) Cell { return whole(int64(v.Stage)) }},
+		{Name: "request", Kind: Whole, Help: "number of the request in the run", of: func(v *view) Cell { return integer(v.Seq) }},
+		{Name: "stage", Kind: Whole, Help: "its stage, from 0, as in `result.json`", of: func(v *view) Cell { return integer(int64(v.Stage)) }},
 		{Name: "phase", Kind: Text, repeats: true, Help: "`measured`, `warmup`, `closing` (only ends a sequence) or `search` (a step of the search for saturation)", of: func(v *view) Cell { return words(v.phase()) }},
 		{Name: "steady", Kind: Flag, Help: "it ended in the steady window of its stage", of: func(v *view) Cell { return yesNo(v.reader.Steady()) }},
 		{Name: "status", Kind: Text, repeats: true, Help: "`ok` or `failed`", of: func(v *view) Cell { return words(v.status()) }},
@@ -133,10 +133,10 @@ func identity() []Column {
 		{Name: "load", Kind: Text, repeats: true, Help: "load of the stage, in words", of: func(v *view) Cell { return words(v.stage().load) }},
 		{Name: "target", Kind: Text, repeats: true, Help: "URL that it was sent to", of: func(v *view) Cell { return words(v.target()) }},
 		{Name: "worker", Kind: Text, repeats: true, Help: "worker that sent it, of a run with workers", of: func(v *view) Cell { return words(v.worker()) }},
-		{Name: "slot", Kind: Whole, Help: "slot that carried it out, one request at a time", of: func(v *view) Cell { return whole(int64(v.Slot)) }},
+		{Name: "slot", Kind: Whole, Help: "slot that carried it out, one request at a time", of: func(v *view) Cell { return integer(int64(v.Slot)) }},
 		{Name: "model", Kind: Text, repeats: true, Help: "model requested", of: func(v *view) Cell { return words(cmp.Or(v.Model, v.run.Plan.Target.Model)) }},
 		{Name: "session", Kind: Text, Help: "conversation or session that it is part of", of: func(v *view) Cell { return words(v.Session) }},
-		{Name: "turn", Kind: Whole, Help: "its place there, from 0", of: func(v *view) Cell { return where(v.Session != "", whole(int64(v.Turn))) }},
+		{Name: "turn", Kind: Whole, Help: "its place there, from 0", of: func(v *view) Cell { return where(v.Session != "", integer(int64(v.Turn))) }},
 		{Name: "call", Kind: Text, Help: "call of a recorded session", of: func(v *view) Cell { return words(v.Call) }},
 		{Name: "labels", Kind: Text, repeats: true, Help: "labels of the data, a JSON object", of: func(v *view) Cell { return words(v.labels()) }},
 		{Name: "prompt", Kind: Text, Help: "hash of the prompt: equal prompts have equal ones", of: func(v *view) Cell { return where(v.Prompt != 0, words(fmt.Sprintf("%016x", v.Prompt))) }},
@@ -150,7 +150,7 @@ func outcome() []Column {
 			if f := v.failure(); f.Class == record.GRPCStatus {
 				code = f.Status
 			}
-			return where(code != 0, whole(int64(code)))
+			return where(code != 0, integer(int64(code)))
 		}},
 		{Name: "error_class", Kind: Text, repeats: true, Help: "why it failed ([classes](records.md#failures))", of: func(v *view) Cell { return words(string(v.failure().Class)) }},
 		{Name: "error_message", Kind: Text, repeats: true, Help: "what the server or the system reported", of: func(v *view) Cell { return words(v.failure().Message) }},
@@ -167,15 +167,15 @@ func outcome() []Column {
 func moments() []Column {
 	return []Column{
 		{Name: "sent_at", Kind: Moment, Help: "when it was sent, UTC", of: func(v *view) Cell {
-			return where(v.Sent != record.Never, whole(v.start.Add(v.Sent).UnixMicro()))
+			return where(v.Sent != record.Never, integer(v.start.Add(v.Sent).UnixMicro()))
 		}},
-		{Name: "due_s", Kind: Number, Help: "Due, in seconds from the start of the run", of: func(v *view) Cell { return at(v.Due) }},
-		{Name: "ready_s", Kind: Number, Help: "Ready", of: func(v *view) Cell { return at(v.Ready) }},
-		{Name: "sent_s", Kind: Number, Help: "Sent", of: func(v *view) Cell { return at(v.Sent) }},
-		{Name: "written_s", Kind: Number, Help: "Written", of: func(v *view) Cell { return at(v.Written) }},
-		{Name: "first_token_s", Kind: Number, Help: "stamp of the first token event", of: func(v *view) Cell { return at(v.First) }},
-		{Name: "last_token_s", Kind: Number, Help: "stamp of the last one", of: func(v *view) Cell { return at(v.Last) }},
-		{Name: "end_s", Kind: Number, Help: "End", of: func(v *view) Cell { return at(v.End) }},
+		{Name: "due_s", Kind: Number, Help: "Due, in seconds from the start of the run", of: func(v *view) Cell { return seconds(v.Due) }},
+		{Name: "ready_s", Kind: Number, Help: "Ready", of: func(v *view) Cell { return seconds(v.Ready) }},
+		{Name: "sent_s", Kind: Number, Help: "Sent", of: func(v *view) Cell { return seconds(v.Sent) }},
+		{Name: "written_s", Kind: Number, Help: "Written", of: func(v *view) Cell { return seconds(v.Written) }},
+		{Name: "first_token_s", Kind: Number, Help: "stamp of the first token event", of: func(v *view) Cell { return seconds(v.First) }},
+		{Name: "last_token_s", Kind: Number, Help: "stamp of the last one", of: func(v *view) Cell { return seconds(v.Last) }},
+		{Name: "end_s", Kind: Number, Help: "End", of: func(v *view) Cell { return seconds(v.End) }},
 	}
 }
 
@@ -195,7 +195,7 @@ func metrics() []Column {
 			c.Kind = Whole
 			c.of = func(v *view) Cell {
 				x, ok := d.Value(v.Request)
-				return where(ok, whole(int64(x)))
+				return where(ok, integer(int64(x)))
 			}
 		}
 		if d.Many != nil {
@@ -203,7 +203,7 @@ func metrics() []Column {
 		}
 		all = append(all, c)
 		if d.Many != nil {
-			all = append(all, Column{Name: d.ID + "_samples", Kind: Whole, Help: "samples of it: those of all requests are pooled", of: func(v *view) Cell { return whole(d.Samples(v.Request)) }})
+			all = append(all, Column{Name: d.ID + "_samples", Kind: Whole, Help: "samples of it: those of all requests are pooled", of: func(v *view) Cell { return integer(d.Samples(v.Request)) }})
 		}
 	}
 	return all
@@ -227,25 +227,25 @@ func rest() []Column {
 	return []Column{
 		{Name: "input_tokens_source", Kind: Text, repeats: true, Help: "who counted: `server`, `tokenizer` or `events`", of: func(v *view) Cell { return source(&v.In) }},
 		{Name: "output_tokens_source", Kind: Text, repeats: true, Help: "the same for output tokens", of: func(v *view) Cell { return source(&v.Out) }},
-		{Name: "requested_output_tokens", Kind: Whole, Help: "output tokens requested", of: func(v *view) Cell { return where(v.RequestedTokens > 0, whole(int64(v.RequestedTokens))) }},
-		{Name: "request_bytes", Kind: Whole, Help: "size of the request's body", of: func(v *view) Cell { return where(v.Size > 0, whole(int64(v.Size))) }},
+		{Name: "requested_output_tokens", Kind: Whole, Help: "output tokens requested", of: func(v *view) Cell { return where(v.RequestedTokens > 0, integer(int64(v.RequestedTokens))) }},
+		{Name: "request_bytes", Kind: Whole, Help: "size of the request's body", of: func(v *view) Cell { return where(v.Size > 0, integer(int64(v.Size))) }},
 		{Name: "response_bytes", Kind: Whole, Help: "size of the response's body", of: func(v *view) Cell {
 			if v.Tail != nil || len(v.Marks) == 0 {
 				return Cell{}
 			}
-			return whole(int64(v.Marks[len(v.Marks)-1].Off))
+			return integer(int64(v.Marks[len(v.Marks)-1].Off))
 		}},
-		{Name: "reads", Kind: Whole, Help: "network reads of the response", of: func(v *view) Cell { return whole(int64(v.Reads())) }},
+		{Name: "reads", Kind: Whole, Help: "network reads of the response", of: func(v *view) Cell { return integer(int64(v.Reads())) }},
 		{Name: "events", Kind: Whole, Help: "events of the response", of: func(v *view) Cell {
 			n := int64(len(v.Record.Events))
 			if v.Tail != nil {
 				n += v.Tail.Events + v.Tail.Others
 			}
-			return whole(n)
+			return integer(n)
 		}},
 		{Name: "connection_reused", Kind: Flag, Help: "it went over a connection that was open", of: func(v *view) Cell { return yesNo(v.Conn.Reused) }},
-		{Name: "resent", Kind: Whole, Help: "how often it was sent again on another connection", of: func(v *view) Cell { return whole(int64(v.Resent)) }},
-		{Name: "retries", Kind: Whole, Help: "how often it was tried again because no server answered", of: func(v *view) Cell { return whole(int64(v.Retries)) }},
+		{Name: "resent", Kind: Whole, Help: "how often it was sent again on another connection", of: func(v *view) Cell { return integer(int64(v.Resent)) }},
+		{Name: "retries", Kind: Whole, Help: "how often it was tried again because no server answered", of: func(v *view) Cell { return integer(int64(v.Retries)) }},
 	}
 }
 

@@ -28,7 +28,7 @@ func Write(w io.Writer, r *result.Result) error {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(whole(r)); err != nil {
+	if err := enc.Encode(withDefaults(r)); err != nil {
 		return explain(r, err)
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {
@@ -37,9 +37,9 @@ func Write(w io.Writer, r *result.Result) error {
 	return nil
 }
 
-// whole gives r with every list and table in place: a reader may go through
+// withDefaults gives r with every list and table in place: a reader may go through
 // them without asking first whether they are there.
-func whole(r *result.Result) *result.Result {
+func withDefaults(r *result.Result) *result.Result {
 	c := *r
 	if c.Verdict.Reasons == nil {
 		c.Verdict.Reasons = []string{}

@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func sample() *result.Result {
-	latency := result.Stat{Unit: "ms", Count: 12, Avg: 51.25, Thin: []string{"p99", "p99.9"}, Spread: &result.Spread{
+	latency := result.Stat{Unit: "ms", Count: 12, Avg: 51.25, LowSamples: []string{"p99", "p99.9"}, Distribution: &result.Distribution{
 		Min: 1, Max: 100, Std: 3, P1: 1, P5: 5, P10: 10, P25: 25, P50: 50, P75: 75, P90: 90, P95: 95, P99: 99, P999: 99.9,
 	}}
 	return &result.Result{
@@ -32,13 +32,13 @@ func sample() *result.Result {
 			Failures: []result.Failures{{Class: "http_status", Status: 503, Count: 1, Example: "busy"}},
 			Tokens:   result.Tokens{Tokenizer: "words", Input: map[string]int64{"tokenizer": 12}, Output: map[string]int64{"server": 11, "events": 1}},
 			Goodput:  []result.SLO{{Metric: "request_latency", MaxMS: 100, Met: 12, Of: 13}},
-			Window:   result.Window{Begin: 1, End: 30},
+			Window:   result.Span{Begin: 1, End: 30},
 			Metrics:  map[string]result.Stat{"request_latency": latency, "request_throughput": {Unit: "requests/sec", Avg: 0.4}},
 			Targets: []result.Target{
 				{URL: "http://a:8000", Counts: result.TargetCounts{Sent: 7, OK: 6, Failed: 1}, Metrics: map[string]result.Stat{"request_latency": latency}},
 				{URL: "http://b:8000", Counts: result.TargetCounts{Sent: 6, OK: 6}, Metrics: map[string]result.Stat{"request_throughput": {Unit: "requests/sec", Avg: 0.2}}},
 			},
-			Steady: &result.Steady{Window: result.Window{Begin: 2, End: 29}, Metrics: map[string]result.Stat{"request_latency": latency}},
+			Steady: &result.Steady{Window: result.Span{Begin: 2, End: 29}, Metrics: map[string]result.Stat{"request_latency": latency}},
 		}},
 	}
 }

@@ -58,7 +58,7 @@ func (p *printer) gates(gates []result.Gate) {
 	for i := range gates {
 		g := &gates[i]
 		word := g.Word()
-		if g.Missed {
+		if g.Failed {
 			word = "**missed**"
 		}
 		row := []string{prose(conditions[i], nameWidth), prose(g.Found(), nameWidth), word, prose(g.Where, nameWidth)}

@@ -149,7 +149,7 @@ func precision(stages []result.Stage) []string {
 	var list []string
 	for i := range stages {
 		if text := stages[i].Precision(); text != "" {
-			list = append(list, of(&stages[i], len(stages))+text)
+			list = append(list, stagePrefix(&stages[i], len(stages))+text)
 		}
 	}
 	return list
@@ -161,7 +161,7 @@ func objectives(stages []result.Stage) []string {
 	for i := range stages {
 		s := &stages[i]
 		for _, g := range s.Goodput {
-			text := fmt.Sprintf("%s%s ≤ %s: met by %s of %s", of(s, len(stages)), strings.ReplaceAll(g.Metric, "_", " "), number.Value(g.MaxMS, "ms"), number.Count(g.Met), number.Things(g.Of, "request"))
+			text := fmt.Sprintf("%s%s ≤ %s: met by %s of %s", stagePrefix(s, len(stages)), strings.ReplaceAll(g.Metric, "_", " "), number.Value(g.MaxMS, "ms"), number.Count(g.Met), number.Things(g.Of, "request"))
 			if g.Of > 0 {
 				text += ", " + number.Share(float64(g.Met)/float64(g.Of))
 			}
@@ -181,7 +181,7 @@ func failures(stages []result.Stage) []string {
 			if f.Status != 0 {
 				class += " " + strconv.Itoa(f.Status)
 			}
-			text := of(s, len(stages)) + number.Count(f.Count) + " × " + class
+			text := stagePrefix(s, len(stages)) + number.Count(f.Count) + " × " + class
 			if f.Example != "" {
 				text += ", such as: " + clip(f.Example, exampleWidth)
 			}
@@ -191,8 +191,8 @@ func failures(stages []result.Stage) []string {
 	return list
 }
 
-// of begins a sentence about one of several stages.
-func of(s *result.Stage, stages int) string {
+// stagePrefix begins a sentence about one of several stages.
+func stagePrefix(s *result.Stage, stages int) string {
 	if stages < 2 {
 		return ""
 	}

@@ -37,17 +37,17 @@ func figures() []figure {
 	}
 }
 
-// of gives the figure out of metrics, where they have it, and whether there were too few
+// lookup gives the figure out of metrics, where they have it, and whether there were too few
 // samples for it.
-func (f figure) of(all map[string]result.Stat) (v float64, thin, ok bool) {
+func (f figure) lookup(all map[string]result.Stat) (v float64, thin, ok bool) {
 	m, ok := all[f.metric]
 	switch {
 	case f.stat == "":
 		return m.Avg, false, ok
-	case m.Spread == nil:
+	case m.Distribution == nil:
 		return 0, false, false
 	}
-	return m.Spread.At(f.stat), slices.Contains(m.Thin, f.stat), true
+	return m.Distribution.Quantile(f.stat), slices.Contains(m.LowSamples, f.stat), true
 }
 
 // within says behind a figure how well it is known, where it has an interval of sampling.
@@ -77,7 +77,7 @@ type column struct {
 func (f figure) column(stages []result.Stage) (c column, thin, ok bool) {
 	unit, lo, hi := "", math.Inf(1), 0.0
 	for i := range stages {
-		if v, _, has := f.of(stages[i].Metrics); has {
+		if v, _, has := f.lookup(stages[i].Metrics); has {
 			unit, lo, hi, ok = stages[i].Metrics[f.metric].Unit, min(lo, v), max(hi, v), true
 		}
 	}
@@ -88,7 +88,7 @@ func (f figure) column(stages []result.Stage) (c column, thin, ok bool) {
 	}
 	for i := range stages {
 		cell := ""
-		switch v, few, has := f.of(stages[i].Metrics); {
+		switch v, few, has := f.lookup(stages[i].Metrics); {
 		case has && unit == "share":
 			cell = number.Share(v)
 		case has:

@@ -9,7 +9,7 @@ import (
 
 // TestIntervals: figures say how well they are known, and where that is not known.
 func TestIntervals(t *testing.T) {
-	m := result.Stat{Unit: "ms", Count: 100, Avg: 52, Spread: &result.Spread{P50: 50, P99: 90}, Intervals: map[string]result.Interval{"avg": {Lo: 51, Hi: 53}, "p50": {Lo: 49, Hi: 51}}}
+	m := result.Stat{Unit: "ms", Count: 100, Avg: 52, Distribution: &result.Distribution{P50: 50, P99: 90}, Intervals: map[string]result.ConfidenceInterval{"avg": {Lo: 51, Hi: 53}, "p50": {Lo: 49, Hi: 51}}}
 	var b strings.Builder
 	if err := Write(&b, &result.Result{Stages: []result.Stage{{Metrics: map[string]result.Stat{"time_to_first_token": m}}}}, Options{}); err != nil {
 		t.Fatal(err)

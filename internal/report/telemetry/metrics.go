@@ -140,7 +140,7 @@ func (r *Run) attributes(rec *record.Record) []otlp.Attribute {
 
 // List are the metrics of all stages: the histograms, the counts of each step, and the final
 // figures.
-func (m *Metrics) List(stages []timeline.Stage) []otlp.Metric {
+func (m *Metrics) List(stages []timeline.StageTimeline) []otlp.Metric {
 	list := m.histograms(stages)
 	numbers := map[string]*otlp.Metric{}
 	var order []string
@@ -173,18 +173,18 @@ func (m *Metrics) List(stages []timeline.Stage) []otlp.Metric {
 }
 
 // histograms are the histograms with all their points.
-func (m *Metrics) histograms(stages []timeline.Stage) []otlp.Metric {
+func (m *Metrics) histograms(stages []timeline.StageTimeline) []otlp.Metric {
 	list := make([]otlp.Metric, len(m.instruments))
 	for i, in := range m.instruments {
 		list[i] = otlp.Metric{Name: in.name, Description: in.help, Unit: in.unit, Histogram: &otlp.Histogram{Temporality: otlp.Cumulative}}
 	}
 	for _, key := range m.order {
 		p := m.points[key]
-		k := slices.IndexFunc(stages, func(s timeline.Stage) bool { return s.Index == p.stage })
+		k := slices.IndexFunc(stages, func(s timeline.StageTimeline) bool { return s.Index == p.stage })
 		if k < 0 {
 			continue
 		}
-		p.Start, p.Time = m.run.at(stages[k].Begin).UnixNano(), m.run.at(stages[k].End).UnixNano()
+		p.Start, p.Time = m.run.timeOf(stages[k].Begin).UnixNano(), m.run.timeOf(stages[k].End).UnixNano()
 		p.Exemplars = slices.DeleteFunc(p.Exemplars, func(e otlp.Exemplar) bool { return e.TraceID == "" })
 		h := list[p.instrument].Histogram
 		h.Points = append(h.Points, p.Buckets)
@@ -193,13 +193,13 @@ func (m *Metrics) histograms(stages []timeline.Stage) []otlp.Metric {
 }
 
 // course adds the counts of a stage's steps, and its final figures.
-func (m *Metrics) course(s *timeline.Stage, put func(name, help, unit string, sum bool, p otlp.Number)) {
+func (m *Metrics) course(s *timeline.StageTimeline, put func(name, help, unit string, sum bool, p otlp.Number)) {
 	stage := otlp.Int("inferometer.stage", s.Index+1)
-	start := m.run.at(s.Begin).UnixNano()
+	start := m.run.timeOf(s.Begin).UnixNano()
 	last := &s.Steps[len(s.Steps)-1]
 	for i := range s.Steps[1:] {
 		step := &s.Steps[i+1]
-		at := m.run.at(step.At).UnixNano()
+		at := m.run.timeOf(step.At).UnixNano()
 		count := func(name, help, unit string, n int64, more ...otlp.Attribute) {
 			put(name, help, unit, true, otlp.Number{Start: start, Time: at, Int: &n, Attributes: append([]otlp.Attribute{stage}, more...)})
 		}
@@ -223,7 +223,7 @@ func (m *Metrics) course(s *timeline.Stage, put func(name, help, unit string, su
 		return
 	}
 	for _, f := range figures(res) {
-		put("inferometer.result", "Final figures of a stage, as in result.json.", "", false, otlp.Number{Time: m.run.at(s.End).UnixNano(), Double: &f.value,
+		put("inferometer.result", "Final figures of a stage, as in result.json.", "", false, otlp.Number{Time: m.run.timeOf(s.End).UnixNano(), Double: &f.value,
 			Attributes: []otlp.Attribute{stage, otlp.Text("inferometer.metric", f.metric), otlp.Text("inferometer.stat", f.stat), otlp.Text("inferometer.unit", f.unit)}})
 	}
 }

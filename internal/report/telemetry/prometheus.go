@@ -26,7 +26,7 @@ type board struct {
 
 // Series are the time series of a run, with the names that the live page for Prometheus
 // has. host is the name of this machine.
-func (r *Run) Series(stages []timeline.Stage, host string) []remotewrite.Series {
+func (r *Run) Series(stages []timeline.StageTimeline, host string) []remotewrite.Series {
 	b := &board{run: r, known: map[string]int{}, common: map[string]string{
 		"job": "inferometer", "instance": host, "run": r.ID(), "model": r.Model, "name": r.Name,
 	}}
@@ -48,8 +48,8 @@ func (b *board) labels(more ...string) map[string]string {
 	return all
 }
 
-// of is the series of a name and labels.
-func (b *board) of(kind remotewrite.Kind, name, help string, labels ...string) *remotewrite.Series {
+// series is the series of a name and labels.
+func (b *board) series(kind remotewrite.Kind, name, help string, labels ...string) *remotewrite.Series {
 	key := name
 	for _, l := range labels {
 		key += "\x00" + l
@@ -64,12 +64,12 @@ func (b *board) of(kind remotewrite.Kind, name, help string, labels ...string) *
 }
 
 func (b *board) counter(at int64, n int64, name, help string, labels ...string) {
-	s := b.of(remotewrite.Counter, name, help, labels...)
+	s := b.series(remotewrite.Counter, name, help, labels...)
 	s.Samples = append(s.Samples, remotewrite.Sample{At: at, Value: float64(n)})
 }
 
 func (b *board) gauge(at int64, v float64, name, help string, labels ...string) {
-	s := b.of(remotewrite.Gauge, name, help, labels...)
+	s := b.series(remotewrite.Gauge, name, help, labels...)
 	if n := len(s.Samples); n > 0 && s.Samples[n-1].At >= at {
 		return // the end of a stage and the begin of the next
 	}
@@ -77,14 +77,14 @@ func (b *board) gauge(at int64, v float64, name, help string, labels ...string) 
 }
 
 // stage adds all series of a stage.
-func (b *board) stage(s *timeline.Stage) {
+func (b *board) stage(s *timeline.StageTimeline) {
 	name := stageName(s.Index)
 	res := b.run.stage(s.Index)
-	var sums [3]timeline.Histogram
+	var sums [3]timeline.NativeHistogram
 	last := &s.Steps[len(s.Steps)-1]
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		at := b.run.at(step.At).UnixMilli()
+		at := b.run.timeOf(step.At).UnixMilli()
 		b.gauge(at, 1, "inferometer_run_info", "The run, whose labels say what it was.", "version", b.run.Version, "protocol", b.run.Protocol)
 		b.requests(at, name, step, last)
 		b.gauge(at, float64(step.InFlight()), "inferometer_requests_in_flight", "Requests sent and not ended.", "stage", name)
@@ -95,7 +95,7 @@ func (b *board) stage(s *timeline.Stage) {
 		b.counter(at, step.Out, "inferometer_output_tokens_total", "Tokens of the answers to requests that went well.", "stage", name)
 		for k, metric := range timeline.Metrics() {
 			sums[k].Merge(&step.Spread[k])
-			if res == nil || res.Metrics[metric].Spread != nil {
+			if res == nil || res.Metrics[metric].Distribution != nil {
 				b.latency(at, name, metric, &step.Spread[k], &sums[k])
 			}
 		}
@@ -104,7 +104,7 @@ func (b *board) stage(s *timeline.Stage) {
 		return
 	}
 	for _, f := range figures(res) {
-		b.gauge(b.run.at(s.End).UnixMilli(), f.value, "inferometer_result", "Final figures of a stage, as in result.json.", "stage", name, "metric", f.metric, "stat", f.stat, "unit", f.unit)
+		b.gauge(b.run.timeOf(s.End).UnixMilli(), f.value, "inferometer_result", "Final figures of a stage, as in result.json.", "stage", name, "metric", f.metric, "stat", f.stat, "unit", f.unit)
 	}
 }
 
@@ -125,8 +125,8 @@ func (b *board) requests(at int64, stage string, step, last *timeline.Step) {
 }
 
 // latency adds how a latency spread in a step, and by its end.
-func (b *board) latency(at int64, stage, metric string, step, sum *timeline.Histogram) {
-	h := b.of(remotewrite.Native, "inferometer_"+metric+"_seconds", "Latency in seconds, of requests that went well.", "stage", stage)
+func (b *board) latency(at int64, stage, metric string, step, sum *timeline.NativeHistogram) {
+	h := b.series(remotewrite.Native, "inferometer_"+metric+"_seconds", "Latency in seconds, of requests that went well.", "stage", stage)
 	h.Histograms = append(h.Histograms, remotewrite.Histogram{At: at, Count: sum.Count, Zero: sum.Zero, Sum: sum.Sum, Schema: schema, Buckets: sum.Coarse(schema)})
 	if step.Count == 0 {
 		return

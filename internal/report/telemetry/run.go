@@ -36,8 +36,8 @@ func (r *Run) ID() string {
 	return r.Start.UTC().Format("20060102T150405Z") + "-" + strconv.FormatUint(r.Result.Seed, 10)
 }
 
-// at is a moment of the run's clock.
-func (r *Run) at(d time.Duration) time.Time { return r.Start.Add(d) }
+// timeOf is a moment of the run's clock.
+func (r *Run) timeOf(d time.Duration) time.Time { return r.Start.Add(d) }
 
 // operation is what the conventions call the work of an endpoint.
 func (r *Run) operation() string {
@@ -72,23 +72,23 @@ func figures(s *result.Stage) []figure {
 	for _, name := range slices.Sorted(maps.Keys(s.Metrics)) {
 		m := s.Metrics[name]
 		list = append(list, figure{name, "avg", m.Unit, m.Avg})
-		if m.Spread == nil {
+		if m.Distribution == nil {
 			continue
 		}
 		for _, stat := range []string{"min", "p50", "p90", "p95", "p99", "p99.9", "max"} {
-			list = append(list, figure{name, stat, m.Unit, m.Spread.At(stat)})
+			list = append(list, figure{name, stat, m.Unit, m.Distribution.Quantile(stat)})
 		}
 	}
 	return list
 }
 
 // end is when the last stage ended.
-func (r *Run) end(stages []timeline.Stage) time.Time {
+func (r *Run) end(stages []timeline.StageTimeline) time.Time {
 	var last time.Duration
 	for i := range stages {
 		last = max(last, stages[i].End)
 	}
-	return r.at(last)
+	return r.timeOf(last)
 }
 
 // stageName is how users know a stage: by its number from 1.

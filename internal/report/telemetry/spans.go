@@ -80,7 +80,7 @@ func (s *Spans) Request(rec *record.Record) (span otlp.Span, ok bool) {
 	model := cmp.Or(rec.Model, s.run.Model)
 	span = otlp.Span{
 		TraceID: trace, SpanID: s.id(8, "request", rec.Seq), Name: strings.TrimSpace(s.run.operation() + " " + model), Kind: otlp.KindClient,
-		Start: s.run.at(begin).UnixNano(), End: s.run.at(end).UnixNano(),
+		Start: s.run.timeOf(begin).UnixNano(), End: s.run.timeOf(end).UnixNano(),
 	}
 	if rec.Session != "" {
 		span.Parent = s.id(8, "session", rec.Session)
@@ -116,7 +116,7 @@ func (s *Spans) about(span *otlp.Span, rec *record.Record, model string) {
 		d.Each(r, func(v int64) { span.Add(true, otlp.Double("inferometer."+d.ID, time.Duration(v).Seconds())) })
 	}
 	if r.First >= 0 {
-		span.Events = append(span.Events, otlp.Event{Time: s.run.at(r.First).UnixNano(), Name: "first token"})
+		span.Events = append(span.Events, otlp.Event{Time: s.run.timeOf(r.First).UnixNano(), Name: "first token"})
 	}
 }
 
@@ -136,7 +136,7 @@ func (s *Spans) Rest(each func(otlp.Span)) {
 		t := s.talks[session]
 		each(otlp.Span{
 			TraceID: s.id(16, "session", session), SpanID: s.id(8, "session", session), Name: "conversation", Kind: otlp.KindInternal,
-			Start: s.run.at(t.begin).UnixNano(), End: s.run.at(t.end).UnixNano(),
+			Start: s.run.timeOf(t.begin).UnixNano(), End: s.run.timeOf(t.end).UnixNano(),
 			Attributes: []otlp.Attribute{otlp.Text("gen_ai.conversation.id", session), otlp.Int("inferometer.requests", t.turns)},
 		})
 	}

@@ -43,17 +43,17 @@ func records() []*record.Record {
 }
 
 func theRun() *Run {
-	spread := &result.Spread{P50: 10, P99: 10}
+	spread := &result.Distribution{P50: 10, P99: 10}
 	return &Run{
 		Start: start, Version: "1", Name: "nightly", Model: "m", Protocol: "openai", Endpoint: "chat", Servers: []string{"http://server:8000"}, Rates: []float64{4},
 		Result: &result.Result{Seed: 42, Stages: []result.Stage{{Metrics: map[string]result.Stat{
-			"time_to_first_token": {Unit: "ms", Avg: 10, Spread: spread}, "inter_token_latency": {Unit: "ms", Avg: 20, Spread: spread},
-			"request_latency": {Unit: "ms", Avg: 50, Spread: spread}, "request_throughput": {Unit: "requests/sec", Avg: 2.5},
+			"time_to_first_token": {Unit: "ms", Avg: 10, Distribution: spread}, "inter_token_latency": {Unit: "ms", Avg: 20, Distribution: spread},
+			"request_latency": {Unit: "ms", Avg: 50, Distribution: spread}, "request_throughput": {Unit: "requests/sec", Avg: 2.5},
 		}}}},
 	}
 }
 
-func stages() []timeline.Stage {
+func stages() []timeline.StageTimeline {
 	line := timeline.New(time.Minute, metric.Options{})
 	for _, rec := range records() {
 		line.Add(rec)

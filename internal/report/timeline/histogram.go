@@ -10,10 +10,10 @@ import (
 // two: its schema, in the words of Prometheus.
 const Fine = 5
 
-// Histogram counts values in buckets that grow by 2^(1/32) each, so that a quantile read from
+// NativeHistogram counts values in buckets that grow by 2^(1/32) each, so that a quantile read from
 // it is within 1.1 % of the exact one. Bucket i ends with, and includes, 2^(i/32). The zero
 // value is empty.
-type Histogram struct {
+type NativeHistogram struct {
 	Count   uint64
 	Zero    uint64 // values that are not above 0
 	Sum     float64
@@ -21,7 +21,7 @@ type Histogram struct {
 }
 
 // Add counts a value.
-func (h *Histogram) Add(v float64) {
+func (h *NativeHistogram) Add(v float64) {
 	h.Count++
 	h.Sum += v
 	if v <= 0 {
@@ -35,7 +35,7 @@ func (h *Histogram) Add(v float64) {
 }
 
 // Merge adds the values of other.
-func (h *Histogram) Merge(other *Histogram) {
+func (h *NativeHistogram) Merge(other *NativeHistogram) {
 	h.Count, h.Zero, h.Sum = h.Count+other.Count, h.Zero+other.Zero, h.Sum+other.Sum
 	if h.buckets == nil && other.buckets != nil {
 		h.buckets = make(map[int]uint64, len(other.buckets))
@@ -46,7 +46,7 @@ func (h *Histogram) Merge(other *Histogram) {
 }
 
 // Quantile is about the quantile q, from 0 to 1; 0 where there are no values.
-func (h *Histogram) Quantile(q float64) float64 {
+func (h *NativeHistogram) Quantile(q float64) float64 {
 	rank := uint64(math.Round(q * float64(max(h.Count, 1)-1)))
 	below := h.Zero
 	if below > rank || len(h.buckets) == 0 {
@@ -63,7 +63,7 @@ func (h *Histogram) Quantile(q float64) float64 {
 }
 
 // Coarse are the buckets with 2^schema for each power of two, by number: Fine or less.
-func (h *Histogram) Coarse(schema int) map[int]uint64 {
+func (h *NativeHistogram) Coarse(schema int) map[int]uint64 {
 	out := make(map[int]uint64, len(h.buckets))
 	for i, n := range h.buckets {
 		out[(i-1)>>(Fine-schema)+1] += n

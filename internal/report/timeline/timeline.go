@@ -32,13 +32,13 @@ func Metrics() [latencies]string {
 
 // Step is what happened in a step of a stage or, in Stage.Steps, by its end.
 type Step struct {
-	At     time.Duration        // its end, on the run's clock
-	Sent   [2]int64             // requests, by phase
-	OK     [2]int64             // those that went well and have ended
-	Failed [2]Classes           // the others
-	In     int64                // tokens of prompts, of measured requests that went well
-	Out    int64                // those of answers
-	Spread [latencies]Histogram // in the step alone, of measured requests that went well
+	At     time.Duration              // its end, on the run's clock
+	Sent   [2]int64                   // requests, by phase
+	OK     [2]int64                   // those that went well and have ended
+	Failed [2]Classes                 // the others
+	In     int64                      // tokens of prompts, of measured requests that went well
+	Out    int64                      // those of answers
+	Spread [latencies]NativeHistogram // in the step alone, of measured requests that went well
 }
 
 // Classes counts failures by class.
@@ -57,8 +57,8 @@ func (s *Step) InFlight() int64 {
 	return s.Sent[0] + s.Sent[1] - s.OK[0] - s.OK[1] - s.Failed[0].All() - s.Failed[1].All()
 }
 
-// Stage is the course of one stage.
-type Stage struct {
+// StageTimeline is the course of one stage.
+type StageTimeline struct {
 	Index      int
 	Begin, End time.Duration
 	Steps      []Step // at Begin, with nothing in it, and then at each step's end; counts from the stage's begin on
@@ -69,11 +69,11 @@ type Timeline struct {
 	step   time.Duration
 	reader *metric.Reader
 	defs   [latencies]metric.Def
-	stages map[int]*stage
+	stages map[int]*stageSteps
 }
 
-// stage is what is known of a stage while its records come.
-type stage struct {
+// stageSteps is what is known of a stage while its records come.
+type stageSteps struct {
 	begin, end time.Duration
 	marked     bool
 	steps      map[int]*Step
@@ -82,7 +82,7 @@ type stage struct {
 // New begins the timeline of a run of about this length, whose requests are seen as a fold of
 // the same options does.
 func New(duration time.Duration, o metric.Options) *Timeline {
-	t := &Timeline{step: time.Second, reader: metric.NewReader(o), stages: map[int]*stage{}}
+	t := &Timeline{step: time.Second, reader: metric.NewReader(o), stages: map[int]*stageSteps{}}
 	for t.step*mostSteps < duration {
 		t.step *= 2
 	}
@@ -119,8 +119,8 @@ func (t *Timeline) Add(rec *record.Record) {
 		s.begin = rec.Sent
 	}
 	s.end = max(s.end, end)
-	t.at(s, rec.Sent).Sent[phase]++
-	step := t.at(s, end)
+	t.stepAt(s, rec.Sent).Sent[phase]++
+	step := t.stepAt(s, end)
 	if rec.Failure != nil {
 		if step.Failed[phase] == nil {
 			step.Failed[phase] = Classes{}
@@ -142,9 +142,9 @@ func (t *Timeline) Add(rec *record.Record) {
 	}
 }
 
-func (t *Timeline) stage(i int) *stage {
+func (t *Timeline) stage(i int) *stageSteps {
 	if t.stages[i] == nil {
-		t.stages[i] = &stage{steps: map[int]*Step{}}
+		t.stages[i] = &stageSteps{steps: map[int]*Step{}}
 	}
 	return t.stages[i]
 }
@@ -155,8 +155,8 @@ func (t *Timeline) place(moment time.Duration) int {
 	return int(min(max(moment, 0)/t.step, mostSteps))
 }
 
-// at is the step of a stage that a moment is in.
-func (t *Timeline) at(s *stage, moment time.Duration) *Step {
+// stepAt is the step of a stage that a moment is in.
+func (t *Timeline) stepAt(s *stageSteps, moment time.Duration) *Step {
 	i := t.place(moment)
 	if s.steps[i] == nil {
 		s.steps[i] = new(Step)
@@ -166,8 +166,8 @@ func (t *Timeline) at(s *stage, moment time.Duration) *Step {
 
 // Stages are the stages that have requests, in order, each with a step for every moment from
 // its begin to its end.
-func (t *Timeline) Stages() []Stage {
-	var list []Stage
+func (t *Timeline) Stages() []StageTimeline {
+	var list []StageTimeline
 	for _, index := range slices.SortedFunc(maps.Keys(t.stages), cmp.Compare) {
 		s := t.stages[index]
 		if len(s.steps) == 0 {
@@ -175,7 +175,7 @@ func (t *Timeline) Stages() []Stage {
 		}
 		places := slices.Sorted(maps.Keys(s.steps))
 		s.begin = min(s.begin, time.Duration(places[0]+1)*t.step-1)
-		out := Stage{Index: index, Begin: s.begin, End: s.end, Steps: []Step{{At: s.begin}}}
+		out := StageTimeline{Index: index, Begin: s.begin, End: s.end, Steps: []Step{{At: s.begin}}}
 		first, last := min(t.place(s.begin), places[0]), max(t.place(s.end), places[len(places)-1])
 		for i := first; i <= last; i++ {
 			next := out.Steps[len(out.Steps)-1].then(s.steps[i])
@@ -190,7 +190,7 @@ func (t *Timeline) Stages() []Stage {
 // then is the state after a step; nil: nothing happened in it.
 func (s *Step) then(more *Step) Step {
 	next := *s
-	next.Spread = [latencies]Histogram{}
+	next.Spread = [latencies]NativeHistogram{}
 	if more == nil {
 		return next
 	}

@@ -76,7 +76,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestHistogram(t *testing.T) {
-	var h, a, b Histogram
+	var h, a, b NativeHistogram
 	random := rand.New(rand.NewPCG(1, 2))
 	var all []float64
 	for i := range 1000 {
@@ -114,7 +114,7 @@ func TestHistogram(t *testing.T) {
 	if coarse != h.Count || h.Count != 1000 {
 		t.Errorf("%d of %d", coarse, h.Count)
 	}
-	var none Histogram
+	var none NativeHistogram
 	if none.Quantile(0.5) != 0 {
 		t.Error("nothing has a quantile")
 	}

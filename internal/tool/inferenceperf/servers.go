@@ -10,7 +10,7 @@ import (
 // servers writes what the servers' own metrics say, where anybody asked for them.
 func (r *reporter) servers() {
 	o := &r.tool.action.Options
-	write := func(name string, all []result.Service, stages []result.Stage) {
+	write := func(name string, all []result.ServerMetrics, stages []result.Stage) {
 		s := result.FromPrometheus(all)
 		if pages := result.FromPages(all); pages != nil && (s == nil || len(s.Figures) == 0) {
 			s = pages // a Prometheus server that is gone says nothing

@@ -133,7 +133,7 @@ func total(s *result.Stage, id string) int64 {
 func mean(s *result.Stage, id string) report.Mean {
 	m := s.Metrics[id]
 	out := report.Mean{Avg: m.Avg / 1000}
-	if m.Spread != nil {
+	if m.Distribution != nil {
 		out.P99 = m.P99 / 1000
 	}
 	return out

@@ -31,7 +31,7 @@ func measured(values ...float64) []repeat.Run {
 		runs = append(runs, repeat.Run{Result: &result.Result{
 			Verdict: result.Verdict{Status: result.Valid, Valid: true},
 			Stages: []result.Stage{{Load: "8 in flight", Counts: result.Counts{Sent: 1}, Metrics: map[string]result.Stat{
-				"time_to_first_token": {Unit: "ms", Avg: v, Spread: &result.Spread{P99: v}},
+				"time_to_first_token": {Unit: "ms", Avg: v, Distribution: &result.Distribution{P99: v}},
 			}}},
 		}})
 	}

@@ -65,7 +65,7 @@ func bar(d *metric.Def, said, is map[string]result.Stat) (record.Bar, bool) {
 	b := record.Bar{Metric: d.ID, Name: d.Name, Unit: d.Unit, Samples: s.Count, True: t.Avg, Avg: s.Avg - t.Avg}
 	b.Stated, b.StatedP99 = s.Off("avg"), s.Off("p99")
 	b.Error = math.Abs(b.Avg)
-	if s.Spread == nil || t.Spread == nil {
+	if s.Distribution == nil || t.Distribution == nil {
 		return b, true
 	}
 	b.P50, b.P90, b.P99 = s.P50-t.P50, s.P90-t.P90, s.P99-t.P99
@@ -73,7 +73,7 @@ func bar(d *metric.Def, said, is map[string]result.Stat) (record.Bar, bool) {
 		name string
 		off  float64
 	}{{"p50", b.P50}, {"p90", b.P90}, {"p99", b.P99}} {
-		if !slices.Contains(s.Thin, q.name) {
+		if !slices.Contains(s.LowSamples, q.name) {
 			b.Error = max(b.Error, math.Abs(q.off))
 		}
 	}

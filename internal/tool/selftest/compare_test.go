@@ -46,7 +46,7 @@ func kept(t *testing.T, recs []record.Record) (*plan.Plan, *result.Result) {
 	if err := os.WriteFile(filepath.Join(p.Output.Dir, run.RecordsFile), file.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res, err := result.Build(&p, result.Facts{Header: header}, fold)
+	res, err := result.Build(&p, result.Inputs{Header: header}, fold)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,8 +105,8 @@ func rowOf(length int, s *result.Stage, metric string) report.Row {
 		Asked: length, Requests: s.Counts.OK, Failed: s.Counts.Failed,
 		Input: s.Metrics["input_sequence_length"].Avg, Output: s.Metrics["output_sequence_length"].Avg,
 	}
-	if m := s.Metrics[metric]; m.Count > 0 && m.Spread != nil {
-		r.Samples, r.Avg, r.P50, r.P90, r.P99, r.Thin, r.AtLeast = m.Count, m.Avg, m.P50, m.P90, m.P99, m.Thin, m.AtLeast
+	if m := s.Metrics[metric]; m.Count > 0 && m.Distribution != nil {
+		r.Samples, r.Avg, r.P50, r.P90, r.P99, r.Thin, r.AtLeast = m.Count, m.Avg, m.P50, m.P90, m.P99, m.LowSamples, m.AtLeast
 	}
 	return r
 }

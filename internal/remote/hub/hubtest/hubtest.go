@@ -84,8 +84,8 @@ func (s *Server) Asked() []string {
 	return a
 }
 
-// note keeps a request and lets the fault answer it.
-func (s *Server) note(host string, w http.ResponseWriter, r *http.Request) bool {
+// intercept keeps a request and lets the fault answer it.
+func (s *Server) intercept(host string, w http.ResponseWriter, r *http.Request) bool {
 	line := r.Method + " " + host + " " + r.URL.EscapedPath()
 	if v := r.Header.Get("Range"); v != "" {
 		line += " " + v
@@ -101,7 +101,7 @@ func (s *Server) note(host string, w http.ResponseWriter, r *http.Request) bool 
 }
 
 func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
-	if s.note("hub", w, r) {
+	if s.intercept("hub", w, r) {
 		return
 	}
 	address, listing := strings.CutPrefix(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "api/")
@@ -180,7 +180,7 @@ func list(w http.ResponseWriter, name, commit string, files map[string]File) {
 }
 
 func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) {
-	if s.note("content", w, r) {
+	if s.intercept("content", w, r) {
 		return
 	}
 	s.mu.Lock()

@@ -95,10 +95,10 @@ func Stat(st *result.Stage, id, name string) (float64, bool) {
 		return 0, false
 	case name == "avg":
 		return s.Avg, true
-	case s.Spread == nil:
+	case s.Distribution == nil:
 		return 0, false
 	}
-	return s.At(name), true
+	return s.Quantile(name), true
 }
 
 // Broken feeds a reader any bytes as a file of a name: it may refuse them, and must neither

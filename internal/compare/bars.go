@@ -29,7 +29,7 @@ func (r *Row) doubt(p *pair, f figure) {
 
 // bent is how far below and above a figure of a side the truth can be, whatever its clients did, on
 // average over its runs.
-func bent(levels []*Level, f figure) (below, above float64) {
+func bent(levels []*MeasuredLoad, f figure) (below, above float64) {
 	n := float64(max(1, len(levels)))
 	for _, l := range levels {
 		s := l.Metrics[f.metric]

@@ -96,7 +96,7 @@ func capacityOf(i int, s *Side) (*CapacitySide, []float64) {
 }
 
 // bounds fills in between what an answer lies.
-func (s *CapacitySide) bounds(a *capacity.Answer) {
+func (s *CapacitySide) bounds(a *capacity.Result) {
 	switch a.Outcome {
 	case capacity.Found:
 		s.Value, s.Lo, s.Hi = finite(a.Value), finite(a.Lo), finite(a.Hi)

@@ -13,7 +13,7 @@ import (
 )
 
 // searched is a side whose runs have found these answers.
-func searched(name string, answers ...capacity.Answer) Side {
+func searched(name string, answers ...capacity.Result) Side {
 	s := Side{Name: name}
 	for i := range answers {
 		p := plan.Default()
@@ -26,39 +26,39 @@ func searched(name string, answers ...capacity.Answer) Side {
 	return s
 }
 
-func answered(value, lo, hi float64) capacity.Answer {
-	return capacity.Answer{Outcome: capacity.Found, Value: value, Lo: lo, Hi: hi, Sentence: "some words"}
+func answered(value, lo, hi float64) capacity.Result {
+	return capacity.Result{Outcome: capacity.Found, Value: value, Lo: lo, Hi: hi, Sentence: "some words"}
 }
 
 func TestCapacities(t *testing.T) {
-	always := capacity.Answer{Outcome: capacity.Always, Value: 50, Lo: 50}
-	never := capacity.Answer{Outcome: capacity.Never, Hi: 2}
+	always := capacity.Result{Outcome: capacity.Always, Value: 50, Lo: 50}
+	never := capacity.Result{Outcome: capacity.Never, Hi: 2}
 	flight := answered(20, 18, 22)
 	flight.By, flight.Unit = capacity.Concurrency, "requests in flight"
 	for _, c := range []struct {
 		name    string
-		a, b    []capacity.Answer
+		a, b    []capacity.Result
 		verdict string
 		lo, hi  float64 // of the difference as a share of A; NaN: none
 		why     string
 	}{
-		{"better", []capacity.Answer{answered(10, 9.5, 10.5)}, []capacity.Answer{answered(20, 19, 21)}, Better, 0.863, 1.147, ""},
-		{"worse", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{answered(10, 9.5, 10.5)}, Worse, -0.535, -0.464, ""},
-		{"alike", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{answered(20.5, 19.5, 21.5)}, NoneSeen, -0.043, 0.098, ""},
-		{"too wide", []capacity.Answer{answered(2, 0.5, 12)}, []capacity.Answer{answered(1.7, 0.6, 5)}, NotKnown, -0.893, 3.924, "too wide to say"},
-		{"nothing holds", []capacity.Answer{answered(1, 0, 2)}, []capacity.Answer{answered(4, 3, 5)}, Better, 1.586, 4.414, ""},
-		{"0 on the first side", []capacity.Answer{answered(0, 0, 1)}, []capacity.Answer{answered(4, 3, 5)}, Better, math.NaN(), math.NaN(), ""},
-		{"at every load", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{always}, Better, math.NaN(), math.NaN(), "by how much is not known: the other side met the objectives at every load that was tried"},
-		{"at every load, on the first", []capacity.Answer{always}, []capacity.Answer{answered(20, 19, 21)}, Worse, math.NaN(), math.NaN(), "by how much is not known"},
-		{"at every load, but not so high", []capacity.Answer{answered(60, 45, 70)}, []capacity.Answer{always}, NotKnown, math.NaN(), math.NaN(), "met the objectives at every load"},
-		{"at no load", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{never}, Worse, math.NaN(), math.NaN(), "missed the objectives at every load"},
-		{"at no load and at every", []capacity.Answer{never}, []capacity.Answer{always}, Better, math.NaN(), math.NaN(), "the first side missed the objectives at every load that was tried, the other side met"},
-		{"both at every load", []capacity.Answer{always}, []capacity.Answer{always}, NotKnown, math.NaN(), math.NaN(), "met the objectives"},
-		{"no answer", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{{Outcome: capacity.Unknown}}, NotKnown, math.NaN(), math.NaN(), "the other side has no answer"},
-		{"an outcome of later versions", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{{Outcome: "something else", Value: 7}}, NotKnown, math.NaN(), math.NaN(), "the other side has no answer"},
-		{"other units", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{flight}, NotKnown, math.NaN(), math.NaN(), "one is in requests/s and the other in requests in flight"},
-		{"several runs", []capacity.Answer{answered(20, 1, 90), answered(20.2, 1, 90), answered(19.8, 1, 90)}, []capacity.Answer{answered(25, 1, 90), answered(25.2, 1, 90), answered(24.8, 1, 90)}, Better, 0.227, 0.273, ""},
-		{"several on one side", []capacity.Answer{answered(20, 19, 21)}, []capacity.Answer{answered(25, 24, 26), answered(25.2, 24, 26), answered(24.8, 24, 26)}, Better, 0.18, 0.32, ""},
+		{"better", []capacity.Result{answered(10, 9.5, 10.5)}, []capacity.Result{answered(20, 19, 21)}, Better, 0.863, 1.147, ""},
+		{"worse", []capacity.Result{answered(20, 19, 21)}, []capacity.Result{answered(10, 9.5, 10.5)}, Worse, -0.535, -0.464, ""},
+		{"alike", []capacity.Result{answered(20, 19, 21)}, []capacity.Result{answered(20.5, 19.5, 21.5)}, NoneSeen, -0.043, 0.098, ""},
+		{"too wide", []capacity.Result{answered(2, 0.5, 12)}, []capacity.Result{answered(1.7, 0.6, 5)}, NotKnown, -0.893, 3.924, "too wide to say"},
+		{"nothing holds", []capacity.Result{answered(1, 0, 2)}, []capacity.Result{answered(4, 3, 5)}, Better, 1.586, 4.414, ""},
+		{"0 on the first side", []capacity.Result{answered(0, 0, 1)}, []capacity.Result{answered(4, 3, 5)}, Better, math.NaN(), math.NaN(), ""},
+		{"at every load", []capacity.Result{answered(20, 19, 21)}, []capacity.Result{always}, Better, math.NaN(), math.NaN(), "by how much is not known: the other side met the objectives at every load that was tried"},
+		{"at every load, on the first", []capacity.Result{always}, []capacity.Result{answered(20, 19, 21)}, Worse, math.NaN(), math.NaN(), "by how much is not known"},
+		{"at every load, but not so high", []capacity.Result{answered(60, 45, 70)}, []capacity.Result{always}, NotKnown, math.NaN(), math.NaN(), "met the objectives at every load"},
+		{"at no load", []capacity.Result{answered(20, 19, 21)}, []capacity.Result{never}, Worse, math.NaN(), math.NaN(), "missed the objectives at every load"},
+		{"at no load and at every", []capacity.Result{never}, []capacity.Result{always}, Better, math.NaN(), math.NaN(), "the first side missed the objectives at every load that was tried, the other side met"},
+		{"both at every load", []capacity.Result{always}, []capacity.Result{always}, NotKnown, math.NaN(), math.NaN(), "met the objectives"},
+		{"no answer", []capacity.Result{answered(20, 19, 21)}, []capacity.Result{{Outcome: capacity.Unknown}}, NotKnown, math.NaN(), math.NaN(), "the other side has no answer"},
+		{"an outcome of later versions", []capacity.Result{answered(20, 19, 21)}, []capacity.Result{{Outcome: "something else", Value: 7}}, NotKnown, math.NaN(), math.NaN(), "the other side has no answer"},
+		{"other units", []capacity.Result{answered(20, 19, 21)}, []capacity.Result{flight}, NotKnown, math.NaN(), math.NaN(), "one is in requests/s and the other in requests in flight"},
+		{"several runs", []capacity.Result{answered(20, 1, 90), answered(20.2, 1, 90), answered(19.8, 1, 90)}, []capacity.Result{answered(25, 1, 90), answered(25.2, 1, 90), answered(24.8, 1, 90)}, Better, 0.227, 0.273, ""},
+		{"several on one side", []capacity.Result{answered(20, 19, 21)}, []capacity.Result{answered(25, 24, 26), answered(25.2, 24, 26), answered(24.8, 24, 26)}, Better, 0.18, 0.32, ""},
 	} {
 		got, err := Make([]Side{searched("a", c.a...), searched("b", c.b...)}, Options{})
 		if err != nil {

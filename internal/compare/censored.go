@@ -15,8 +15,8 @@ func (r *Row) bounds(p *pair, f figure) {
 }
 
 // openAt reports whether a figure is a lower bound at one of several levels.
-func openAt(levels []*Level, f figure) bool {
-	return slices.ContainsFunc(levels, func(l *Level) bool { return slices.Contains(l.Metrics[f.metric].AtLeast, f.stat) })
+func openAt(levels []*MeasuredLoad, f figure) bool {
+	return slices.ContainsFunc(levels, func(l *MeasuredLoad) bool { return slices.Contains(l.Metrics[f.metric].AtLeast, f.stat) })
 }
 
 // unfinished takes a difference back whose interval, made of the requests that ended, does not hold

@@ -120,8 +120,8 @@ type Row struct {
 	Stat      string      `json:"stat"` // avg, p50, …
 	Unit      string      `json:"unit"`
 	Direction string      `json:"direction"` // which is better: lower, higher or neither
-	A         *Figure     `json:"a,omitempty"`
-	B         *Figure     `json:"b,omitempty"`
+	A         *SideStat   `json:"a,omitempty"`
+	B         *SideStat   `json:"b,omitempty"`
 	Delta     *Difference `json:"difference,omitempty"`
 	Verdict   string      `json:"verdict"`
 	// Chance: there is a difference by the row's own interval that does not stand after the
@@ -134,17 +134,17 @@ type Row struct {
 	bent float64 // how far the clients of both sides can have bent the difference
 }
 
-// Figure is a figure of a side: over several runs it is their mean.
-type Figure struct {
+// SideStat is a figure of a side: over several runs it is their mean.
+type SideStat struct {
 	Value float64 `json:"value"`
 	Runs  int     `json:"runs"` // with the figure
 	// AtLeast: it is a lower bound, because requests did not end.
-	AtLeast bool    `json:"at_least,omitempty"`
-	Spread  *Spread `json:"spread,omitempty"`
+	AtLeast bool       `json:"at_least,omitempty"`
+	Spread  *RunSpread `json:"spread,omitempty"`
 }
 
-// Spread is how far the runs of a side are apart.
-type Spread struct {
+// RunSpread is how far the runs of a side are apart.
+type RunSpread struct {
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`
 	Std float64 `json:"std"`

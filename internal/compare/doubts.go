@@ -212,9 +212,9 @@ func (p *pair) doubts(t *Table) []string {
 	var list []string
 	for _, s := range []struct {
 		name   string
-		levels []*Level
+		levels []*MeasuredLoad
 	}{{a, p.first.side.levels(p.a)}, {b, p.other.side.levels(p.b)}} {
-		if !slices.ContainsFunc(s.levels, func(l *Level) bool { return l.OK > 0 }) {
+		if !slices.ContainsFunc(s.levels, func(l *MeasuredLoad) bool { return l.OK > 0 }) {
 			list = append(list, s.name+" has no successful request at this load.")
 		}
 	}

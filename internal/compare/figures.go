@@ -80,7 +80,7 @@ func every() []figure {
 }
 
 // figuresOf are the rows for levels: those that are asked for and that one of the levels has.
-func figuresOf(o *Options, levels ...*Level) []figure {
+func figuresOf(o *Options, levels ...*MeasuredLoad) []figure {
 	list := usual()
 	if o.All {
 		list = every()
@@ -90,18 +90,18 @@ func figuresOf(o *Options, levels ...*Level) []figure {
 			list = append(list, want)
 		}
 	}
-	if !o.All && slices.ContainsFunc(levels, func(l *Level) bool { return l.OK > 0 && l.lacks("inter_token_latency") }) {
+	if !o.All && slices.ContainsFunc(levels, func(l *MeasuredLoad) bool { return l.OK > 0 && l.lacks("inter_token_latency") }) {
 		// Many tools know the gaps between events alone.
 		at := slices.IndexFunc(list, func(f figure) bool { return f.metric == "time_per_output_token" })
 		list = slices.Insert(list, at, spread("inter_event_latency")...)
 	}
 	return slices.DeleteFunc(list, func(f figure) bool {
-		return !slices.ContainsFunc(levels, func(l *Level) bool { _, _, ok := l.at(f); return ok })
+		return !slices.ContainsFunc(levels, func(l *MeasuredLoad) bool { _, _, ok := l.stat(f); return ok })
 	})
 }
 
-// at is a figure of a level, with its unit.
-func (l *Level) at(f figure) (v float64, unit string, ok bool) {
+// stat is a figure of a level, with its unit.
+func (l *MeasuredLoad) stat(f figure) (v float64, unit string, ok bool) {
 	s, ok := l.Metrics[f.metric]
 	if !ok {
 		return 0, "", false
@@ -111,7 +111,7 @@ func (l *Level) at(f figure) (v float64, unit string, ok bool) {
 }
 
 // lacks reports whether a level has no figure of a metric.
-func (l *Level) lacks(id string) bool {
+func (l *MeasuredLoad) lacks(id string) bool {
 	_, ok := l.Metrics[id]
 	return !ok
 }

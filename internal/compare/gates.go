@@ -53,7 +53,7 @@ func (c *Comparison) JudgeGates(sides []Side, gates []*gate.Gate) []result.Gate 
 	for _, g := range gates {
 		n := len(list)
 		for _, f := range c.Find(g.Metric.ID, g.Stat) {
-			if c.at(sides, f.Load, g.At) {
+			if c.applies(sides, f.Load, g.At) {
 				list = append(list, c.judge(g, &f))
 			}
 		}
@@ -66,9 +66,9 @@ func (c *Comparison) JudgeGates(sides []Side, gates []*gate.Gate) []result.Gate 
 	return list
 }
 
-// at reports whether a load is one that a gate is about: by what the first run of any of its
+// applies reports whether a load is one that a gate is about: by what the first run of any of its
 // sides was asked for.
-func (c *Comparison) at(sides []Side, l *Load, at gate.At) bool {
+func (c *Comparison) applies(sides []Side, l *Load, at gate.At) bool {
 	for _, s := range l.Sides {
 		for r, n := range s.Stages {
 			if p := sides[s.Side].Runs[r].Plan; n >= 0 && n < len(p.Stages) && at.Is(p, n) {

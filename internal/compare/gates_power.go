@@ -153,7 +153,7 @@ func (d *gated) more(g *gate.Gate, f *Found) string {
 		return ""
 	}
 	// Longer is about the wider side, Surely about the one that counts.
-	times := d.of.Longer(size * d.of.Least / d.of.Surely(bound*d.scale, g.Above()))
+	times := d.of.SampleFactor(size * d.of.Least / d.of.Surely(bound*d.scale, g.Above()))
 	if !(times > 1) {
 		return ""
 	}

@@ -147,7 +147,7 @@ func TestGateDoubt(t *testing.T) {
 			t.Fatal(err)
 		}
 		mid := (c.lo + c.hi) / 2
-		r := &Row{Unit: "ms", A: &Figure{Value: 100}, B: &Figure{Value: 100 + mid}, Verdict: c.verdict, bent: c.bent, Delta: &Difference{Value: mid, Interval: &Interval{Lo: c.lo, Hi: c.hi}}}
+		r := &Row{Unit: "ms", A: &SideStat{Value: 100}, B: &SideStat{Value: 100 + mid}, Verdict: c.verdict, bent: c.bent, Delta: &Difference{Value: mid, Interval: &Interval{Lo: c.lo, Hi: c.hi}}}
 		if c.verdict == NoneSeen {
 			r.Why = "made by the clients"
 		}

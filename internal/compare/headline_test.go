@@ -66,7 +66,7 @@ func TestOtherLoadsAreFirst(t *testing.T) {
 func TestErrorBarsOfTheStatistic(t *testing.T) {
 	level := func(value float64, bars map[string]result.ErrorBar) *opened {
 		values := map[string]float64{average: value, "p90": value}
-		return &opened{side: &Side{Runs: []Run{{Levels: []Level{{Metrics: map[string]Stats{"request_latency": {Unit: "ms", Values: values, Error: bars}}}}}}}}
+		return &opened{side: &Side{Runs: []Run{{Levels: []MeasuredLoad{{Metrics: map[string]Stats{"request_latency": {Unit: "ms", Values: values, Error: bars}}}}}}}}
 	}
 	for _, c := range []struct {
 		name string

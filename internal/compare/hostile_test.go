@@ -76,7 +76,7 @@ func planned(name string, edit func(*plan.Plan)) Side {
 	p := plan.Default()
 	p.Target.Model, p.Stages = "org/m", []plan.Stage{{Concurrency: 1, Requests: 2}}
 	edit(&p)
-	return Side{Name: name, Runs: []Run{{Path: name, Plan: &p, Levels: make([]Level, len(p.Stages))}}}
+	return Side{Name: name, Runs: []Run{{Path: name, Plan: &p, Levels: make([]MeasuredLoad, len(p.Stages))}}}
 }
 
 func TestPlansAreCompared(t *testing.T) {
@@ -284,7 +284,7 @@ func TestFiguresAlone(t *testing.T) {
 	foreign := func(string) (*Foreign, error) {
 		p := plan.Default()
 		p.Stages = []plan.Stage{{Concurrency: 1}}
-		return &Foreign{By: "Other 1.0", Notes: []string{"TTFT is from connect"}, Plan: &p, Levels: []Level{{OK: 5, Metrics: map[string]Stats{
+		return &Foreign{By: "Other 1.0", Notes: []string{"TTFT is from connect"}, Plan: &p, Levels: []MeasuredLoad{{OK: 5, Metrics: map[string]Stats{
 			"time_to_first_token": {Unit: "ms", Values: map[string]float64{"avg": 105}},
 			"request_latency":     {Unit: "s", Values: map[string]float64{"avg": 0.2}},
 		}}}}, nil

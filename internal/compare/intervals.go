@@ -41,7 +41,7 @@ func (r *Run) Intervals(confidence float64) (map[int]map[Figured]estimate.Interv
 
 // sample reads the requests of a run's stages, with the metrics that are named; nil where there
 // are none.
-func (r *Run) sample(stages []int, metrics []string) (map[int]*sample.Stage, error) {
+func (r *Run) sample(stages []int, metrics []string) (map[int]*sample.StageSamples, error) {
 	if r.Saved == nil {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func (r *Run) sample(stages []int, metrics []string) (map[int]*sample.Stage, err
 	for _, i := range stages {
 		wanted[i] = &r.Saved.Result.Stages[i]
 	}
-	all, err := sample.Of(r.Plan, r.Saved.Facts.Stages, &r.Saved.Records, wanted, metrics)
+	all, err := sample.ReadStages(r.Plan, r.Saved.Facts.Stages, &r.Saved.Records, wanted, metrics)
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests of %s: %w", r.Path, err)
 	}

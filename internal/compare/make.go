@@ -84,7 +84,7 @@ func loadDoc(sides []Side, m *matched) Load {
 
 // fill makes the tables, one side after the other: the samples of two are held at a time.
 func (c *Comparison) fill(sides []Side, loads []matched, o *Options) error {
-	var levels []*Level
+	var levels []*MeasuredLoad
 	for i := range sides {
 		for _, r := range sides[i].Runs {
 			for n := range r.Levels {
@@ -120,12 +120,12 @@ func (c *Comparison) fill(sides []Side, loads []matched, o *Options) error {
 // opened is a side whose samples are read when they are first needed.
 type opened struct {
 	side    *Side
-	metrics []string                // that are wanted of them
-	samples []map[int]*sample.Stage // by run and stage
+	metrics []string                       // that are wanted of them
+	samples []map[int]*sample.StageSamples // by run and stage
 }
 
-// at are the samples of a side's stages, by run; nil: there are none of one of them.
-func (o *opened) at(stages []int) ([]*sample.Stage, error) {
+// stageSamples are the samples of a side's stages, by run; nil: there are none of one of them.
+func (o *opened) stageSamples(stages []int) ([]*sample.StageSamples, error) {
 	if o.samples == nil {
 		for i := range o.side.Runs {
 			r := &o.side.Runs[i]
@@ -140,7 +140,7 @@ func (o *opened) at(stages []int) ([]*sample.Stage, error) {
 			o.samples = append(o.samples, s)
 		}
 	}
-	var list []*sample.Stage
+	var list []*sample.StageSamples
 	for i, n := range stages {
 		if n < 0 {
 			continue
@@ -161,8 +161,8 @@ type pair struct {
 	same         bool  // the load is the same
 	options      *Options
 	method       string
-	runsA, runsB []*sample.Stage // of the methods within runs
-	prompts      *sample.Prompts // that both sides answered; nil: they are not compared by prompt
+	runsA, runsB []*sample.StageSamples // of the methods within runs
+	prompts      *sample.Prompts        // that both sides answered; nil: they are not compared by prompt
 }
 
 // The methods of a table.
@@ -218,10 +218,10 @@ func (p *pair) choose() (err error) {
 		p.method = ByRuns
 		return nil
 	}
-	if p.runsA, err = p.first.at(p.a); err != nil {
+	if p.runsA, err = p.first.stageSamples(p.a); err != nil {
 		return err
 	}
-	if p.runsB, err = p.other.at(p.b); err != nil {
+	if p.runsB, err = p.other.stageSamples(p.b); err != nil {
 		return err
 	}
 	switch p.method = ByRequests; {
@@ -234,8 +234,8 @@ func (p *pair) choose() (err error) {
 }
 
 // levels are those of a side's runs.
-func (s *Side) levels(stages []int) []*Level {
-	var list []*Level
+func (s *Side) levels(stages []int) []*MeasuredLoad {
+	var list []*MeasuredLoad
 	for i, n := range stages {
 		if n >= 0 {
 			list = append(list, &s.Runs[i].Levels[n])
@@ -291,9 +291,9 @@ func (p *pair) metric(figures []figure) []Row {
 
 // valuesOf are a figure's values at several levels, with their unit. Where units differ there
 // is none.
-func valuesOf(levels []*Level, f figure) (values []float64, unit string) {
+func valuesOf(levels []*MeasuredLoad, f figure) (values []float64, unit string) {
 	for _, l := range levels {
-		if v, u, ok := l.at(f); ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if v, u, ok := l.stat(f); ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
 			values, unit = append(values, v), u
 		}
 	}
@@ -301,16 +301,16 @@ func valuesOf(levels []*Level, f figure) (values []float64, unit string) {
 }
 
 // summary is the figure of a side; nil: it has none.
-func summary(values []float64) *Figure {
+func summary(values []float64) *SideStat {
 	if len(values) == 0 {
 		return nil
 	}
-	f := &Figure{Runs: len(values)}
+	f := &SideStat{Runs: len(values)}
 	for _, v := range values {
 		f.Value += v / float64(len(values))
 	}
 	if len(values) > 1 {
-		f.Spread = &Spread{Min: slices.Min(values), Max: slices.Max(values)}
+		f.Spread = &RunSpread{Min: slices.Min(values), Max: slices.Max(values)}
 		for _, v := range values {
 			f.Spread.Std += (v - f.Value) * (v - f.Value) / float64(len(values)-1)
 		}
@@ -339,7 +339,7 @@ func (r *Row) judge(e *estimate.Difference, size float64) {
 	}
 	d.Method, d.estimate = e.Method, *e
 	d.Interval = &Interval{Lo: e.Lo, Hi: e.Hi, RelativeLo: shareOf(a, e.Lo), RelativeHi: shareOf(a, e.Hi)}
-	d.P, d.Least, d.Longer = finite(e.P), finite(e.Least), finite(e.Longer(size*math.Abs(a)))
+	d.P, d.Least, d.Longer = finite(e.P), finite(e.Least), finite(e.SampleFactor(size*math.Abs(a)))
 	switch {
 	case e.Lo <= 0 && e.Hi >= 0:
 		r.Verdict = NoneSeen

@@ -28,12 +28,12 @@ type Run struct {
 	Plan  *plan.Plan // as run
 	// Saved is the run with its records; nil: there are figures alone.
 	Saved    *run.Saved
-	Levels   []Level        // by stage of the plan
+	Levels   []MeasuredLoad // by stage of the plan
 	Document *draw.Document // what a page draws; nil: nobody asked, or there is nothing
 }
 
-// Level is what a run has at one load.
-type Level struct {
+// MeasuredLoad is what a run has at one load.
+type MeasuredLoad struct {
 	OK, Failed int64
 	Seconds    float64 // 0: not known
 	Metrics    map[string]Stats
@@ -60,7 +60,7 @@ type Foreign struct {
 	// figures alone, which are Plan and Levels.
 	Dir    string
 	Plan   *plan.Plan
-	Levels []Level
+	Levels []MeasuredLoad
 }
 
 // OpenOptions say how sides are opened.
@@ -199,8 +199,8 @@ func foreign(path string, o OpenOptions) (*Run, error) {
 }
 
 // levelOf is a stage of a result as a comparison sees it.
-func levelOf(s *result.Stage) Level {
-	l := Level{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
+func levelOf(s *result.Stage) MeasuredLoad {
+	l := MeasuredLoad{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
 	for id, m := range s.Metrics {
 		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}, Error: m.Error, AtLeast: m.AtLeast, Censored: m.Censored}
 		if m.Distribution != nil {

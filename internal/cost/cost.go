@@ -2,9 +2,9 @@
 // publishes, and the energy of GPUs out of readings of their power.
 package cost
 
-// Bill is what is known of the GPUs behind a measurement, over its window. What is 0 is not
+// GPUUsage is what is known of the GPUs behind a measurement, over its window. What is 0 is not
 // known.
-type Bill struct {
+type GPUUsage struct {
 	GPUs   int
 	Price  float64 // dollars for one GPU and hour
 	Joules float64 // that all GPUs together used
@@ -19,17 +19,17 @@ const (
 
 // PerMillion is how many dollars a million tokens cost which come at this rate, by the second
 // and of all GPUs together: $/GPU/h × GPUs ÷ (tokens/s × 3600 ÷ 10⁶).
-func (b *Bill) PerMillion(perSecond float64) (dollars float64, known bool) {
+func (b *GPUUsage) PerMillion(perSecond float64) (dollars float64, known bool) {
 	return over(b.Price*float64(b.GPUs), perSecond*hour/million)
 }
 
 // PerGPU is the share of one GPU in a rate.
-func (b *Bill) PerGPU(perSecond float64) (rate float64, known bool) {
+func (b *GPUUsage) PerGPU(perSecond float64) (rate float64, known bool) {
 	return perSecond / float64(max(b.GPUs, 1)), b.GPUs > 0
 }
 
 // PerMegawatt is the rate that a megawatt would give: tokens/s ÷ MW.
-func (b *Bill) PerMegawatt(perSecond, seconds float64) (rate float64, known bool) {
+func (b *GPUUsage) PerMegawatt(perSecond, seconds float64) (rate float64, known bool) {
 	megawatts, known := over(b.Joules/million, seconds)
 	if !known {
 		return 0, false
@@ -38,12 +38,12 @@ func (b *Bill) PerMegawatt(perSecond, seconds float64) (rate float64, known bool
 }
 
 // Watts is the mean draw of one GPU over so many seconds.
-func (b *Bill) Watts(seconds float64) (watts float64, known bool) {
+func (b *GPUUsage) Watts(seconds float64) (watts float64, known bool) {
 	return over(b.Joules, seconds*float64(b.GPUs))
 }
 
-// Each is the energy of one of n tokens or requests, in joules.
-func (b *Bill) Each(n int64) (joules float64, known bool) { return over(b.Joules, float64(n)) }
+// JoulesPer is the energy of one of n tokens or requests, in joules.
+func (b *GPUUsage) JoulesPer(n int64) (joules float64, known bool) { return over(b.Joules, float64(n)) }
 
 // over is a ÷ b, where both are known.
 func over(a, b float64) (float64, bool) {

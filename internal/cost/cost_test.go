@@ -29,7 +29,7 @@ func TestInferenceX(t *testing.T) {
 	} {
 		const seconds = 60
 		all := c.rate * float64(c.gpus)
-		b := Bill{GPUs: c.gpus, Price: c.price, Joules: c.kW * 1e3 * float64(c.gpus) * seconds}
+		b := GPUUsage{GPUs: c.gpus, Price: c.price, Joules: c.kW * 1e3 * float64(c.gpus) * seconds}
 		for _, f := range []struct {
 			what   string
 			value  func() (float64, bool)
@@ -38,7 +38,7 @@ func TestInferenceX(t *testing.T) {
 		}{
 			{"$/M tokens", func() (float64, bool) { return b.PerMillion(all) }, 3, c.dollars},
 			{"tokens/s/MW", func() (float64, bool) { return b.PerMegawatt(all, seconds) }, 0, c.perMW},
-			{"J/token", func() (float64, bool) { return b.Each(int64(all * seconds)) }, 3, c.joules},
+			{"J/token", func() (float64, bool) { return b.JoulesPer(int64(all * seconds)) }, 3, c.joules},
 		} {
 			got := ""
 			if v, ok := f.value(); ok {
@@ -58,13 +58,13 @@ func TestInferenceX(t *testing.T) {
 }
 
 func TestNothingIsNotZero(t *testing.T) {
-	var b Bill
+	var b GPUUsage
 	for i, f := range []func() (float64, bool){
 		func() (float64, bool) { return b.PerMillion(10) }, func() (float64, bool) { return b.PerGPU(10) },
 		func() (float64, bool) { return b.PerMegawatt(10, 1) }, func() (float64, bool) { return b.Watts(1) },
-		func() (float64, bool) { return b.Each(1) },
-		func() (float64, bool) { return (&Bill{GPUs: 1, Price: 1}).PerMillion(0) },
-		func() (float64, bool) { return (&Bill{GPUs: 1, Joules: 1}).Each(0) },
+		func() (float64, bool) { return b.JoulesPer(1) },
+		func() (float64, bool) { return (&GPUUsage{GPUs: 1, Price: 1}).PerMillion(0) },
+		func() (float64, bool) { return (&GPUUsage{GPUs: 1, Joules: 1}).JoulesPer(0) },
 	} {
 		if v, known := f(); known {
 			t.Errorf("%d: %v, and nothing is known", i, v)

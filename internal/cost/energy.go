@@ -47,9 +47,9 @@ type Used struct {
 	Peak   float64
 }
 
-// Over is what GPUs used from begin to end. want is how many there should be; 0: those that
+// Integrate is what GPUs used from begin to end. want is how many there should be; 0: those that
 // there are.
-func Over(all []GPU, begin, end float64, want int) Energy {
+func Integrate(all []GPU, begin, end float64, want int) Energy {
 	var e Energy
 	switch {
 	case len(all) == 0:

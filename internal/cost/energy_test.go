@@ -30,7 +30,7 @@ func TestIntegral(t *testing.T) {
 	const begin, end = 3.21, 47.89
 	want := waveEnergy(end) - waveEnergy(begin)
 	for _, c := range []struct{ every, within float64 }{{0.1, 1e-4}, {0.5, 0.002}, {1, 0.01}} {
-		e := Over([]GPU{{Name: "0", Power: read(wave, 0, 50, c.every)}, {Name: "1", Power: read(wave, 0, 50, c.every)}}, begin, end, 2)
+		e := Integrate([]GPU{{Name: "0", Power: read(wave, 0, 50, c.every)}, {Name: "1", Power: read(wave, 0, 50, c.every)}}, begin, end, 2)
 		if len(e.Reasons) > 0 || math.Abs(e.Joules/(2*want)-1) > c.within || e.Counted {
 			t.Errorf("every %v s: %+v, want %v J", c.every, e, 2*want)
 		}
@@ -40,7 +40,7 @@ func TestIntegral(t *testing.T) {
 	}
 	// Straight lines are exact, whatever lies at the edges.
 	ramp := func(at float64) float64 { return 100 * at }
-	e := Over([]GPU{{Power: read(ramp, 0, 10, 1)}}, 2.5, 7.25, 0)
+	e := Integrate([]GPU{{Power: read(ramp, 0, 10, 1)}}, 2.5, 7.25, 0)
 	if want := 50 * (7.25*7.25 - 2.5*2.5); math.Abs(e.Joules-want) > 1e-9 || len(e.Reasons) > 0 {
 		t.Errorf("%+v, want %v J", e, want)
 	}
@@ -51,24 +51,24 @@ func TestCounter(t *testing.T) {
 	want := waveEnergy(end) - waveEnergy(begin)
 	since := func(at float64) float64 { return 1e6 + waveEnergy(at) }
 	gpu := GPU{Name: "0", Power: read(wave, 0, 50, 1), Energy: read(since, 0, 50, 1)}
-	e := Over([]GPU{gpu}, begin, end, 1)
+	e := Integrate([]GPU{gpu}, begin, end, 1)
 	if !e.Counted || len(e.Reasons) > 0 || math.Abs(e.Joules/want-1) > 1e-3 || math.Abs(e.Integral/want-1) > 0.01 {
 		t.Errorf("%+v, want %v J", e, want)
 	}
 	// Read every second, refreshed every two: the last value is owed.
 	slow := func(at float64) float64 { return since(2 * math.Floor(at/2)) }
 	gpu.Energy = read(slow, 0, 48, 1)
-	if e := Over([]GPU{gpu}, 4, 47.9, 1); !e.Counted || len(e.Reasons) > 0 || math.Abs(e.Joules/(waveEnergy(47.9)-waveEnergy(4))-1) > 0.02 {
+	if e := Integrate([]GPU{gpu}, 4, 47.9, 1); !e.Counted || len(e.Reasons) > 0 || math.Abs(e.Joules/(waveEnergy(47.9)-waveEnergy(4))-1) > 0.02 {
 		t.Errorf("refreshed every two seconds: %+v", e)
 	}
 	// A gap in the middle costs a counter nothing.
 	gpu.Energy = slices.DeleteFunc(read(since, 0, 50, 1), func(p Point) bool { return p.At > 10 && p.At < 30 })
-	if e := Over([]GPU{gpu}, begin, end, 1); !e.Counted || len(e.Reasons) > 0 || math.Abs(e.Joules/want-1) > 1e-3 {
+	if e := Integrate([]GPU{gpu}, begin, end, 1); !e.Counted || len(e.Reasons) > 0 || math.Abs(e.Joules/want-1) > 1e-3 {
 		t.Errorf("a gap: %+v", e)
 	}
 	// One that began anew is not believed; the power is.
 	gpu.Energy = read(func(at float64) float64 { return math.Mod(since(at), 1_010_000) }, 0, 50, 1)
-	if e := Over([]GPU{gpu}, begin, end, 1); e.Counted || len(e.Reasons) > 0 || math.Abs(e.Joules/want-1) > 0.01 {
+	if e := Integrate([]GPU{gpu}, begin, end, 1); e.Counted || len(e.Reasons) > 0 || math.Abs(e.Joules/want-1) > 0.01 {
 		t.Errorf("a reset: %+v", e)
 	}
 }
@@ -100,15 +100,15 @@ func TestNotValid(t *testing.T) {
 		{"stands still", one(read(func(float64) float64 { return 71.25 }, 0, 50, 1)), 1, 2, 40, "no reading changed for more than 3 s"},
 		{"a counter that is refreshed every 30 s", []GPU{{Name: "GPU 0", Power: good, Energy: read(rare, 0, 100, 1)}}, 1, 2, 65, "30.0 s between two values of its energy counter"},
 	} {
-		e := Over(c.gpus, c.begin, c.end, c.want)
+		e := Integrate(c.gpus, c.begin, c.end, c.want)
 		if len(e.Reasons) != 1 || !strings.Contains(e.Reasons[0], c.reason) {
 			t.Errorf("%s: %q, want %q", c.name, e.Reasons, c.reason)
 		}
 	}
-	if e := Over(one(less(func(p Point) bool { return p.At > 20 && p.At < 23 })), 1, 40, 1); len(e.Reasons) > 0 {
+	if e := Integrate(one(less(func(p Point) bool { return p.At > 20 && p.At < 23 })), 1, 40, 1); len(e.Reasons) > 0 {
 		t.Errorf("3 s are allowed: %q", e.Reasons)
 	}
-	if e := Over(one(read(func(float64) float64 { return 70 }, 0, 50, 1)), 1, 40, 1); len(e.Reasons) > 0 || math.Abs(e.Joules-39*70) > 1e-9 {
+	if e := Integrate(one(read(func(float64) float64 { return 70 }, 0, 50, 1)), 1, 40, 1); len(e.Reasons) > 0 || math.Abs(e.Joules-39*70) > 1e-9 {
 		t.Errorf("whole watts may stay the same: %+v", e)
 	}
 }
@@ -119,12 +119,12 @@ func TestClockSteps(t *testing.T) {
 	mixed := slices.Clone(good)
 	slices.Reverse(mixed[10:30])
 	mixed = append(mixed, mixed[40], Point{good[20].At, good[20].Value})
-	a, b := Over([]GPU{{Power: good}}, 3, 40, 1), Over([]GPU{{Power: mixed}}, 3, 40, 1)
+	a, b := Integrate([]GPU{{Power: good}}, 3, 40, 1), Integrate([]GPU{{Power: mixed}}, 3, 40, 1)
 	if len(b.Reasons) > 0 || math.Abs(a.Joules-b.Joules) > 1e-6 {
 		t.Errorf("%v J in order, %v J out of it %q", a.Joules, b.Joules, b.Reasons)
 	}
 	twice := append(slices.Clone(good), Point{20, good[20].Value + 40}, Point{20, good[20].Value + 80})
-	if c := Over([]GPU{{Power: twice}}, 3, 40, 1); math.Abs(c.Joules-a.Joules-40) > 1e-6 {
+	if c := Integrate([]GPU{{Power: twice}}, 3, 40, 1); math.Abs(c.Joules-a.Joules-40) > 1e-6 {
 		t.Errorf("readings of one moment have their mean: %v J more, want 40", c.Joules-a.Joules)
 	}
 }

@@ -52,8 +52,8 @@ func (t *tally) merge(o tally, later time.Duration) {
 
 func newBins(begin time.Duration) *bins { return &bins{begin: begin, end: begin, width: leastBin} }
 
-// at is the bin of a moment, and how long after its begin that is.
-func (b *bins) at(moment time.Duration) (*bin, time.Duration) {
+// bin is the bin of a moment, and how long after its begin that is.
+func (b *bins) bin(moment time.Duration) (*bin, time.Duration) {
 	after := max(moment-b.begin, 0)
 	b.end = max(b.end, b.begin+after)
 	for after/b.width >= mostBins {

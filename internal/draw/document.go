@@ -24,7 +24,7 @@ type Document struct {
 	Plan   string         `json:"plan"`    // the plan file that runs it again; empty: not known
 	Runs   string         `json:"command"` // the command that does; empty: not known
 	Live   bool           `json:"live"`    // the run is going on
-	Stages []Stage        `json:"stages"`  // as the result has them
+	Stages []StageData    `json:"stages"`  // as the result has them
 	Bin    float64        `json:"bin"`     // seconds of a bin of series by bins
 	Series []Series       `json:"series"`
 
@@ -35,8 +35,8 @@ type Document struct {
 	Planes   Planes    `json:"planes"` // the bytes of all columns
 }
 
-// Stage is what is drawn of a stage, in seconds and milliseconds.
-type Stage struct {
+// StageData is what is drawn of a stage, in seconds and milliseconds.
+type StageData struct {
 	Begin      float64                      `json:"begin"`
 	End        float64                      `json:"end"`
 	Warmup     *[2]float64                  `json:"warmup"` // nil: none

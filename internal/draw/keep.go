@@ -43,8 +43,8 @@ type event struct {
 	label  record.EventKind
 }
 
-// shelf keeps the rows with the greatest weights.
-type shelf struct {
+// topK keeps the rows with the greatest weights.
+type topK struct {
 	most    int
 	traces  bool
 	of      func(*row) (weight int64, fits bool)
@@ -53,14 +53,14 @@ type shelf struct {
 }
 
 // Len, Less, Swap, Push and Pop implement heap.Interface: the least weight is on top.
-func (s *shelf) Len() int           { return len(s.rows) }
-func (s *shelf) Less(i, j int) bool { return s.weights[i] < s.weights[j] }
-func (s *shelf) Swap(i, j int) {
+func (s *topK) Len() int           { return len(s.rows) }
+func (s *topK) Less(i, j int) bool { return s.weights[i] < s.weights[j] }
+func (s *topK) Swap(i, j int) {
 	s.rows[i], s.rows[j] = s.rows[j], s.rows[i]
 	s.weights[i], s.weights[j] = s.weights[j], s.weights[i]
 }
-func (s *shelf) Push(any) {}
-func (s *shelf) Pop() any {
+func (s *topK) Push(any) {}
+func (s *topK) Pop() any {
 	n := len(s.rows) - 1
 	last := s.rows[n]
 	s.rows, s.weights = s.rows[:n], s.weights[:n]
@@ -68,13 +68,13 @@ func (s *shelf) Pop() any {
 }
 
 // wants reports whether a row belongs on the shelf.
-func (s *shelf) wants(r *row) (weight int64, ok bool) {
+func (s *topK) wants(r *row) (weight int64, ok bool) {
 	weight, fits := s.of(r)
 	return weight, fits && s.most > 0 && (len(s.rows) < s.most || weight > s.weights[0])
 }
 
 // put puts a row on the shelf; the one that had to go for it is given back.
-func (s *shelf) put(r *row, weight int64) (gone *row) {
+func (s *topK) put(r *row, weight int64) (gone *row) {
 	if len(s.rows) >= s.most {
 		gone = heap.Pop(s).(*row)
 	}
@@ -84,7 +84,7 @@ func (s *shelf) put(r *row, weight int64) (gone *row) {
 }
 
 // best are the rows of the shelf, the greatest weight first.
-func (s *shelf) best() []*row {
+func (s *topK) best() []*row {
 	order := make([]int, len(s.rows))
 	for i := range order {
 		order[i] = i
@@ -101,9 +101,9 @@ func (s *shelf) best() []*row {
 
 // keeper keeps some of the requests of a run.
 type keeper struct {
-	shelves []*shelf
-	traced  *shelf // the sample that is traced, which shrinks where traces are long
-	held    int    // events in traces
+	shelves []*topK
+	traced  *topK // the sample that is traced, which shrinks where traces are long
+	held    int   // events in traces
 	offered row
 }
 
@@ -117,8 +117,8 @@ const (
 func newKeeper() *keeper {
 	sample := func(r *row) (int64, bool) { return r.key, true }
 	failed := func(r *row) (int64, bool) { return r.key, r.class != "" }
-	k := &keeper{traced: &shelf{most: tracedSample, traces: true, of: sample}}
-	k.shelves = []*shelf{{most: mostSampled, of: sample}, {most: mostFailed, of: failed}}
+	k := &keeper{traced: &topK{most: tracedSample, traces: true, of: sample}}
+	k.shelves = []*topK{{most: mostSampled, of: sample}, {most: mostFailed, of: failed}}
 	slow := []func(r *row) (int64, bool){
 		func(r *row) (int64, bool) { return int64(r.first - r.sent), r.first >= 0 && r.sent >= 0 },
 		func(r *row) (int64, bool) { return int64(r.end - r.sent), r.sent >= 0 },
@@ -126,11 +126,11 @@ func newKeeper() *keeper {
 		func(r *row) (int64, bool) { return int64(r.sent - r.due), r.sent > r.due },
 	}
 	for _, of := range slow {
-		k.shelves = append(k.shelves, &shelf{most: mostSlow, of: of})
+		k.shelves = append(k.shelves, &topK{most: mostSlow, of: of})
 	}
-	k.shelves = append(k.shelves, k.traced, &shelf{most: tracedFailed, traces: true, of: failed})
+	k.shelves = append(k.shelves, k.traced, &topK{most: tracedFailed, traces: true, of: failed})
 	for _, of := range slow {
-		k.shelves = append(k.shelves, &shelf{most: tracedSlow, traces: true, of: of})
+		k.shelves = append(k.shelves, &topK{most: tracedSlow, traces: true, of: of})
 	}
 	return k
 }
@@ -165,7 +165,7 @@ func (k *keeper) add(r row, trace func() []event) {
 }
 
 // drop takes a row off a shelf that has put it away.
-func (k *keeper) drop(s *shelf, r *row) {
+func (k *keeper) drop(s *topK, r *row) {
 	if r == nil {
 		return
 	}

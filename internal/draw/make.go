@@ -39,7 +39,7 @@ type Facts struct {
 
 // Document makes the document of what was taken in. Where all of it is too large for a page,
 // it has fewer traces and then fewer requests.
-func (s *Sketch) Document(f Facts) (*Document, error) {
+func (s *Builder) Document(f Facts) (*Document, error) {
 	stages, err := s.stages(&f)
 	if err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func bare(all []result.ServerMetrics) []result.ServerMetrics {
 }
 
 // stages are the stages of the result as they are drawn.
-func (s *Sketch) stages(f *Facts) ([]Stage, error) {
-	out := make([]Stage, len(f.Result.Stages))
+func (s *Builder) stages(f *Facts) ([]StageData, error) {
+	out := make([]StageData, len(f.Result.Stages))
 	for i := range out {
 		st := &out[i]
 		if i < len(s.spans) && s.spans[i].any {
@@ -173,7 +173,7 @@ func gpus(st *result.Stage) int {
 }
 
 // curves adds the curves and histograms of the stage.
-func (st *Stage) curves(i int, fold *metric.Aggregator) error {
+func (st *StageData) curves(i int, fold *metric.Aggregator) error {
 	st.Curves, st.Histograms = map[string]Sides[Curve]{}, map[string]Sides[*Histogram]{}
 	qs := quantiles()
 	for _, m := range []struct{ name, due, unless string }{
@@ -250,7 +250,7 @@ func curveOf(qs []float64, s metric.Curve) Curve {
 }
 
 // requests adds the requests that are shown, and traces of some.
-func (s *Sketch) requests(d *Document, sampled, events int) {
+func (s *Builder) requests(d *Document, sampled, events int) {
 	rows := s.keeper.rows(sampled)
 	if len(rows) == 0 {
 		return
@@ -317,7 +317,7 @@ func micros(d time.Duration) int64 {
 }
 
 // traces adds the traces of some of the rows.
-func (s *Sketch) traces(d *Document, rows []*row, events int) {
+func (s *Builder) traces(d *Document, rows []*row, events int) {
 	chosen := s.keeper.traces(rows, events)
 	if len(chosen) == 0 {
 		return

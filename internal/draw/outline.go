@@ -38,7 +38,7 @@ func (d *Document) Outline(points int) *Document {
 		}
 		to, has := moved[*c]
 		if !has {
-			to = out.Planes.take(&d.Planes, *c)
+			to = out.Planes.appendColumn(&d.Planes, *c)
 			moved[*c] = to
 		}
 		return &to

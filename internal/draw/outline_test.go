@@ -23,7 +23,7 @@ func TestOutline(t *testing.T) {
 	for i := range 101 {
 		curve = append(curve, [2]float64{float64(i) / 100, 1.23456789 * float64(i)})
 	}
-	d.Stages = []Stage{{Curves: map[string]Sides[Curve]{"ttft": {Sent: curve}}}}
+	d.Stages = []StageData{{Curves: map[string]Sides[Curve]{"ttft": {Sent: curve}}}}
 
 	out := d.Outline(11)
 	if out.Requests != nil || out.Plan != "" || out.Result.Plan != nil || out.Result.Stages[0].Failures != nil {

@@ -86,8 +86,8 @@ func (p *Planes) add(n, size int, bits func(i int) uint64) {
 	}
 }
 
-// take adds a column of other planes, as it is.
-func (p *Planes) take(from *Planes, c Column) Column {
+// appendColumn adds a column of other planes, as it is.
+func (p *Planes) appendColumn(from *Planes, c Column) Column {
 	begin := c.Offset
 	c.Offset = len(p.bytes)
 	p.bytes = append(p.bytes, from.bytes[begin:begin+c.Count*width(c.Type)]...)

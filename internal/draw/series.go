@@ -32,7 +32,7 @@ const (
 const mostPoints = 600
 
 // series adds all series to a document.
-func (s *Sketch) series(d *Document, f *Facts) {
+func (s *Builder) series(d *Document, f *Facts) {
 	if len(s.bins.list) > 0 {
 		s.binned(d)
 	}
@@ -52,7 +52,7 @@ func place(group string) int {
 }
 
 // binned adds what the client saw, bin by bin.
-func (s *Sketch) binned(d *Document) {
+func (s *Builder) binned(d *Document) {
 	b := s.bins
 	edges := d.Planes.Floats(b.edges())
 	step := func(name, title, unit, group string, values []float64, always bool) {

@@ -9,8 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// Sketch takes the requests of a run for a document. It belongs to one goroutine at a time.
-type Sketch struct {
+// Builder takes the requests of a run for a document. It belongs to one goroutine at a time.
+type Builder struct {
 	plan   *plan.Plan
 	opts   metric.Options
 	bins   *bins
@@ -26,12 +26,12 @@ type span struct {
 }
 
 // NewSketch begins the drawing of a plan's run whose clock shows that much when it begins.
-func NewSketch(p *plan.Plan, begin time.Duration) *Sketch {
-	return &Sketch{plan: p, opts: result.FoldOptions(p), bins: newBins(begin), keeper: newKeeper()}
+func NewSketch(p *plan.Plan, begin time.Duration) *Builder {
+	return &Builder{plan: p, opts: result.FoldOptions(p), bins: newBins(begin), keeper: newKeeper()}
 }
 
 // Add takes in a request. It is what a fold's Each is for.
-func (s *Sketch) Add(r *metric.Request) {
+func (s *Builder) Add(r *metric.Request) {
 	rec := r.Record
 	s.count++
 	s.span(rec)
@@ -61,7 +61,7 @@ func mix(v uint64) uint64 {
 }
 
 // span widens the span of the record's stage.
-func (s *Sketch) span(rec *record.Record) {
+func (s *Builder) span(rec *record.Record) {
 	for len(s.spans) <= rec.Stage {
 		s.spans = append(s.spans, span{})
 	}
@@ -74,7 +74,7 @@ func (s *Sketch) span(rec *record.Record) {
 
 // events goes through the token events of a request: those of one that went well are in the
 // series. It gives the first, and the longest gap behind it.
-func (s *Sketch) events(r *metric.Request) (first, stall, stallAt time.Duration) {
+func (s *Builder) events(r *metric.Request) (first, stall, stallAt time.Duration) {
 	rec := r.Record
 	first, stall, stallAt = record.Never, record.Never, record.Never
 	good := rec.Failure == nil
@@ -95,7 +95,7 @@ func (s *Sketch) events(r *metric.Request) (first, stall, stallAt time.Duration)
 			stall, stallAt = gap, last
 		}
 		if good {
-			b, _ := s.bins.at(at)
+			b, _ := s.bins.bin(at)
 			if b.tokens += max(float64(e.Tokens), 0); e.Tokens < 0 {
 				b.tokens += share
 			}
@@ -107,7 +107,7 @@ func (s *Sketch) events(r *metric.Request) (first, stall, stallAt time.Duration)
 		last = at
 	}
 	if good && first == record.Never && r.Tokens > 0 { // it came in one piece
-		b, _ := s.bins.at(rec.End)
+		b, _ := s.bins.bin(rec.End)
 		b.tokens += float64(r.Tokens)
 	}
 	if t := rec.Tail; t != nil && t.Events > 0 {
@@ -123,32 +123,32 @@ func (s *Sketch) events(r *metric.Request) (first, stall, stallAt time.Duration)
 
 // tail takes in the part of a long stream that was not kept event by event: as if its events
 // had come evenly.
-func (s *Sketch) tail(t *record.Tail) {
+func (s *Builder) tail(t *record.Tail) {
 	pieces := min(t.Events, mostBins)
 	for i := range pieces {
 		n := t.Events*(i+1)/pieces - t.Events*i/pieces
-		b, _ := s.bins.at(t.First + (t.Last-t.First)*time.Duration(i)/time.Duration(pieces))
+		b, _ := s.bins.bin(t.First + (t.Last-t.First)*time.Duration(i)/time.Duration(pieces))
 		b.tokens += float64(n * max(t.Tokens, 1))
 		b.gap.add(t.Gaps.Sum()/max(t.Gaps.Len(), 1)/max(t.Tokens, 1), int(n*max(t.Tokens, 1)))
 	}
 }
 
 // moments puts the moments of a request into the series.
-func (s *Sketch) moments(r *metric.Request, first time.Duration) {
+func (s *Builder) moments(r *metric.Request, first time.Duration) {
 	rec := r.Record
-	b, after := s.bins.at(rec.Due)
+	b, after := s.bins.bin(rec.Due)
 	if !s.opts.ClosedLoop(rec.Stage) {
 		b.asked++
 	}
 	if rec.Sent != record.Never {
 		b.due.add(after)
-		b, after = s.bins.at(rec.Sent)
+		b, after = s.bins.bin(rec.Sent)
 		b.sent.add(after)
 		if first != record.Never && rec.Failure == nil {
 			b.first.add(int64(first-rec.Sent), 1)
 		}
 	}
-	b, after = s.bins.at(rec.End)
+	b, after = s.bins.bin(rec.End)
 	if rec.Sent != record.Never {
 		b.over.add(after)
 	}

@@ -49,7 +49,7 @@ func failed(seq int64, due, after time.Duration, class record.Class) *record.Rec
 }
 
 // drawn makes the document of records, and their result.
-func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add func(*record.Record))) (*Document, *result.Result, *Sketch) {
+func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add func(*record.Record))) (*Document, *result.Result, *Builder) {
 	t.Helper()
 	sketch := NewSketch(p, 0)
 	opts := result.FoldOptions(p)
@@ -202,9 +202,9 @@ func TestBinsWiden(t *testing.T) {
 	for i := range 5000 {
 		at := time.Duration(i) * 37 * ms
 		times = append(times, at)
-		x, after := b.at(at)
+		x, after := b.bin(at)
 		x.sent.add(after)
-		x, after = b.at(at + 100*ms)
+		x, after = b.bin(at + 100*ms)
 		x.over.add(after)
 	}
 	b.close()

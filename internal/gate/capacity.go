@@ -30,7 +30,7 @@ func (g *Gate) checkCapacity(p *plan.Plan) error {
 }
 
 // judgeCapacity works a gate out on what a search has found.
-func (g *Gate) judgeCapacity(a *capacity.Answer) Judgement {
+func (g *Gate) judgeCapacity(a *capacity.Result) Judgement {
 	o := g.Outcome(-1, "")
 	if a == nil {
 		o.Why = "no capacity was searched for"

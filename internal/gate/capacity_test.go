@@ -11,13 +11,13 @@ import (
 
 // TestCapacity: the answer of a search is a figure like any other.
 func TestCapacity(t *testing.T) {
-	found := &capacity.Answer{Outcome: capacity.Found, Unit: "requests/s", Value: 20, Lo: 18, Hi: 22}
-	most := &capacity.Answer{Outcome: capacity.Always, Unit: "requests in flight", Value: 32, Lo: 32}
-	never := &capacity.Answer{Outcome: capacity.Never, Unit: "requests/s", Hi: 1}
-	unknown := &capacity.Answer{Outcome: capacity.Unknown, Unit: "requests/s", Sentence: "The capacity is not known: no level was measured."}
+	found := &capacity.Result{Outcome: capacity.Found, Unit: "requests/s", Value: 20, Lo: 18, Hi: 22}
+	most := &capacity.Result{Outcome: capacity.Always, Unit: "requests in flight", Value: 32, Lo: 32}
+	never := &capacity.Result{Outcome: capacity.Never, Unit: "requests/s", Hi: 1}
+	unknown := &capacity.Result{Outcome: capacity.Unknown, Unit: "requests/s", Sentence: "The capacity is not known: no level was measured."}
 	for _, c := range []struct {
 		text   string
-		answer *capacity.Answer
+		answer *capacity.Result
 		want   string
 	}{
 		{"capacity < 15", found, "held 20 requests/s"},

@@ -16,7 +16,7 @@ import (
 // document is what the page shows of a run that goes on: curves and figures come from the
 // live histograms, within 0.4 % of the exact ones, and there are no single requests.
 func document(p *run.Progress, h *History, version string) *draw.Document {
-	d := &draw.Document{Version: draw.Version, Live: true, Stages: []draw.Stage{}, Series: []draw.Series{}}
+	d := &draw.Document{Version: draw.Version, Live: true, Stages: []draw.StageData{}, Series: []draw.Series{}}
 	d.Show(soFar(p, version))
 	if h == nil { // no run has begun
 		return d
@@ -48,14 +48,14 @@ func message(d *draw.Document) ([]byte, error) {
 }
 
 // stage is what is drawn of the i-th stage.
-func stage(p *run.Progress, i int) draw.Stage {
+func stage(p *run.Progress, i int) draw.StageData {
 	span := p.Spans[i]
 	end := min(span.End, p.At)
 	part, d := p.Live.Part(i, record.Measured), coarse
 	if i == p.Stage {
 		d = fine
 	}
-	s := draw.Stage{
+	s := draw.StageData{
 		Begin: min(span.Begin, end).Seconds(), End: end.Seconds(), Load: loadOf(&p.Stages[i]),
 		Curves: map[string]draw.Sides[draw.Curve]{}, Histograms: map[string]draw.Sides[*draw.Histogram]{},
 	}

@@ -24,7 +24,7 @@ func (t *Totals) tokens(kind string) (n int64, known bool) {
 func (t *Totals) seconds() float64 { return (t.End - t.Begin).Seconds() }
 
 // billed gives the function that works a figure out of the rate of a kind of tokens.
-func billed(kind string, figure func(b *cost.Bill, rate, seconds float64) (float64, bool)) func(*Totals) (float64, bool) {
+func billed(kind string, figure func(b *cost.GPUUsage, rate, seconds float64) (float64, bool)) func(*Totals) (float64, bool) {
 	return func(t *Totals) (float64, bool) {
 		n, known := t.tokens(kind)
 		rate, ok := t.per(float64(n), known)
@@ -44,19 +44,19 @@ func costs() []Def {
 			ID: k.id + "_token_throughput_per_gpu", Name: k.name + " tokens/s per GPU", Unit: GPURate,
 			Formula: k.id + "_token_throughput ÷ GPUs",
 			Help:    "The share of one GPU in the " + k.of + " tokens per second.",
-			Rate:    billed(k.id, func(b *cost.Bill, rate, _ float64) (float64, bool) { return b.PerGPU(rate) }),
+			Rate:    billed(k.id, func(b *cost.GPUUsage, rate, _ float64) (float64, bool) { return b.PerGPU(rate) }),
 		})
 		dollars = append(dollars, Def{
 			ID: "cost_per_million_" + k.id + "_tokens", Name: "$ per million " + k.id + " tokens", Unit: PerMegatoken,
 			Formula: "price of a GPU hour × GPUs ÷ (" + k.id + "_token_throughput × 3600 ÷ 10⁶)",
 			Help:    "Dollars per million tokens, " + k.of + ", if they carry the whole price.",
-			Rate:    billed(k.id, func(b *cost.Bill, rate, _ float64) (float64, bool) { return b.PerMillion(rate) }),
+			Rate:    billed(k.id, func(b *cost.GPUUsage, rate, _ float64) (float64, bool) { return b.PerMillion(rate) }),
 		})
 		megawatt = append(megawatt, Def{
 			ID: k.id + "_tokens_per_second_per_megawatt", Name: k.name + " tokens/s per MW", Unit: MegawattRate,
 			Formula: k.id + "_token_throughput ÷ (total_gpu_energy ÷ window) × 10⁶",
 			Help:    "The " + k.of + " tokens per second that a megawatt would give.",
-			Rate:    billed(k.id, (*cost.Bill).PerMegawatt),
+			Rate:    billed(k.id, (*cost.GPUUsage).PerMegawatt),
 		})
 		joules = append(joules, Def{
 			ID: "energy_per_" + k.id + "_token", Name: "Energy per " + k.id + " token", Unit: PerToken,
@@ -64,7 +64,7 @@ func costs() []Def {
 			Help:    "Joules per token, if " + k.of + " tokens carry all the energy.",
 			Rate: func(t *Totals) (float64, bool) {
 				n, known := t.tokens(k.id)
-				v, ok := t.Bill.Each(n)
+				v, ok := t.Bill.JoulesPer(n)
 				return v, known && ok
 			},
 		})
@@ -75,7 +75,7 @@ func costs() []Def {
 			ID: "energy_per_request", Name: "Energy per request", Unit: PerRequest,
 			Formula: "total_gpu_energy ÷ successful requests",
 			Help:    "Joules per successful request.",
-			Rate:    func(t *Totals) (float64, bool) { return t.Bill.Each(t.OK) },
+			Rate:    func(t *Totals) (float64, bool) { return t.Bill.JoulesPer(t.OK) },
 		},
 		Def{
 			ID: "total_gpu_energy", Name: "GPU energy", Unit: Joules,
@@ -99,7 +99,7 @@ func costs() []Def {
 }
 
 // AddCost puts in what the GPUs of a window cost, and works out the metrics that follow from it.
-func (w *Stats) AddCost(b cost.Bill) {
+func (w *Stats) AddCost(b cost.GPUUsage) {
 	w.Totals.Bill = b
 	for _, d := range costs() {
 		if v, ok := d.Rate(&w.Totals); ok {

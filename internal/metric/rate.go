@@ -29,7 +29,7 @@ type Totals struct {
 	Held    time.Duration // time in flight, summed over requests
 	Noticed time.Duration // from the end of a successful request to when this client read it, summed
 
-	Bill cost.Bill // of the GPUs that did it
+	Bill cost.GPUUsage // of the GPUs that did it
 }
 
 // per is n per second of the window, where n is known.

@@ -173,7 +173,7 @@ func (v *view) parts(d *divided) (*estimate.Parts, bool) {
 		return nil, false
 	}
 	p := &estimate.Parts{
-		Single: v.places.single != nil, N: div.N, Sum: div.Sum, Base: div.Base, UpTo: div.UpTo, At: div.At,
+		Single: v.places.single != nil, N: div.N, Sum: div.Sum, Base: div.Base, UpTo: div.UpTo, At: div.Quantile,
 		Mean: st.Avg * d.def.Scale, Shortest: v.shortest(),
 	}
 	for i, q := range Percentiles() {

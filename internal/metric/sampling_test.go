@@ -99,13 +99,13 @@ func offline(list []*record.Record, id string) map[string]estimate.Interval {
 			s.Ends = append(s.Ends, len(s.Values))
 		}
 	}
-	figures := []estimate.Figure{{Kind: estimate.Mean}}
+	figures := []estimate.Statistic{{Kind: estimate.Mean}}
 	names := []string{Average}
 	for _, q := range Percentiles() {
-		figures, names = append(figures, estimate.Figure{Kind: estimate.Quantile, Q: q.Quantile}), append(names, q.Name)
+		figures, names = append(figures, estimate.Statistic{Kind: estimate.Quantile, Q: q.Quantile}), append(names, q.Name)
 	}
 	out := map[string]estimate.Interval{}
-	for i, at := range estimate.Of(&s, figures, estimate.Confidence) {
+	for i, at := range estimate.Intervals(&s, figures, estimate.Confidence) {
 		if at.Known {
 			out[names[i]] = at
 		}

@@ -27,10 +27,10 @@ type Document struct {
 	Confidence float64 `json:"confidence"` // of the intervals
 	Asked      int     `json:"asked"`      // runs at most
 	// Ended says why there are fewer runs than were asked for; empty: there are as many.
-	Ended  string   `json:"ended,omitempty"`
-	Valid  bool     `json:"valid"` // every run is
-	Runs   []RunDoc `json:"runs"`  // those that are whole
-	Stages []Stage  `json:"stages"`
+	Ended  string         `json:"ended,omitempty"`
+	Valid  bool           `json:"valid"` // every run is
+	Runs   []RunDoc       `json:"runs"`  // those that are whole
+	Stages []StageRepeats `json:"stages"`
 	// Notes are worth knowing.
 	Notes []string `json:"notes"`
 	Until *Until   `json:"until,omitempty"`
@@ -49,11 +49,11 @@ type Until struct {
 	Expression string `json:"expression"`
 	Met        bool   `json:"met"`
 	// Levels are the levels that it is about, after the last run.
-	Levels []Level `json:"levels"`
+	Levels []Value `json:"levels"`
 }
 
-// Level is what an expression came to at one level.
-type Level struct {
+// Value is what an expression came to at one level.
+type Value struct {
 	Stage int      `json:"stage"` // -1: there is no such level
 	Where string   `json:"where"`
 	Value *float64 `json:"value,omitempty"` // left out: not known
@@ -75,8 +75,8 @@ type RunDoc struct {
 	Reasons  []string  `json:"reasons,omitempty"` // why it is not valid
 }
 
-// Stage is a level that all runs have.
-type Stage struct {
+// StageRepeats is a level that all runs have.
+type StageRepeats struct {
 	Index   int               `json:"index"`
 	Name    string            `json:"name"`
 	Load    string            `json:"load"`
@@ -85,12 +85,12 @@ type Stage struct {
 
 // Metric is a metric by statistic: avg, p50, p99 and so on.
 type Metric struct {
-	Unit  string            `json:"unit"`
-	Stats map[string]Figure `json:"stats"`
+	Unit  string                  `json:"unit"`
+	Stats map[string]RepeatedStat `json:"stats"`
 }
 
-// Figure is a figure over the runs that have it.
-type Figure struct {
+// RepeatedStat is a figure over the runs that have it.
+type RepeatedStat struct {
 	Runs []*float64 `json:"runs"` // of each run; null: it has none
 	Mean float64    `json:"mean"`
 	Min  float64    `json:"min"`
@@ -131,7 +131,7 @@ func Statistics() []string {
 
 // Make makes the document of runs in their order.
 func Make(runs []Run, asked int, version string) *Document {
-	d := &Document{Schema: Schema, Version: version, Confidence: estimate.Confidence, Asked: asked, Valid: len(runs) > 0, Runs: []RunDoc{}, Stages: []Stage{}, Notes: []string{}}
+	d := &Document{Schema: Schema, Version: version, Confidence: estimate.Confidence, Asked: asked, Valid: len(runs) > 0, Runs: []RunDoc{}, Stages: []StageRepeats{}, Notes: []string{}}
 	for i := range runs {
 		r := runs[i].Result
 		doc := RunDoc{Run: i + 1, Dir: runs[i].Dir, Seed: r.Seed, Started: r.Started, Duration: r.Duration, Verdict: r.Verdict.Status, Reasons: append(slices.Clone(r.Verdict.Reasons), r.Verdict.Undecided...)}
@@ -160,14 +160,14 @@ func Make(runs []Run, asked int, version string) *Document {
 }
 
 // stageOf is a stage over all runs; nil: they do not all have it, or not at the same load.
-func stageOf(runs []Run, i int) *Stage {
+func stageOf(runs []Run, i int) *StageRepeats {
 	first := &runs[0].Result.Stages[i]
 	for k := range runs {
 		if all := runs[k].Result.Stages; len(all) <= i || all[i].Load != first.Load {
 			return nil
 		}
 	}
-	s := &Stage{Index: first.Index, Name: first.Name, Load: first.Load, Metrics: map[string]Metric{}}
+	s := &StageRepeats{Index: first.Index, Name: first.Name, Load: first.Load, Metrics: map[string]Metric{}}
 	for k := range runs {
 		for id, m := range runs[k].Result.Stages[i].Metrics {
 			if _, done := s.Metrics[id]; !done {
@@ -189,7 +189,7 @@ func unlike(runs []Run, shared int) string {
 }
 
 func metricOf(runs []Run, stage int, id, unit string) Metric {
-	m := Metric{Unit: unit, Stats: map[string]Figure{}}
+	m := Metric{Unit: unit, Stats: map[string]RepeatedStat{}}
 	for _, stat := range Statistics() {
 		if f, ok := figureOf(runs, stage, Key{id, stat}); ok {
 			m.Stats[stat] = f
@@ -199,7 +199,7 @@ func metricOf(runs []Run, stage int, id, unit string) Metric {
 }
 
 // figureOf is a figure over the runs; ok is false where none has it.
-func figureOf(runs []Run, stage int, key Key) (f Figure, ok bool) {
+func figureOf(runs []Run, stage int, key Key) (f RepeatedStat, ok bool) {
 	var values, within []float64
 	for i := range runs {
 		m, has := runs[i].Result.Stages[stage].Metrics[key.Metric]

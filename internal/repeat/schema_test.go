@@ -13,7 +13,7 @@ func TestSchema(t *testing.T) {
 	schema.Mirror(t, JSONSchema(), reflect.TypeFor[Document]())
 	published := schema.New(JSONSchema())
 	until, bound := Make(of(3, 98, 100), 5, "v"), 0.1
-	until.Ended, until.Until = EndedTime, &Until{Expression: "ci(ttft.avg) < 5%", Levels: []Level{{Where: "8 in flight", Value: &bound, Bound: 0.05}, {Stage: -1, Why: "not known"}}}
+	until.Ended, until.Until = EndedTime, &Until{Expression: "ci(ttft.avg) < 5%", Levels: []Value{{Where: "8 in flight", Value: &bound, Bound: 0.05}, {Stage: -1, Why: "not known"}}}
 	unlike := of(1, 100, 101)
 	unlike[1].Result.Stages[0].Load = "9 in flight"
 	for name, d := range map[string]*Document{

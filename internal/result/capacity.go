@@ -13,18 +13,18 @@ import (
 // Capacity is what was seen in a search for the highest load that meets objectives.
 type Capacity struct {
 	Search  *capacity.Search
-	Levels  []capacity.Level
+	Levels  []capacity.Trial
 	Figures []Statistic // of the objectives, in their order
 }
 
 // CapacityLevel is a level of a search for the capacity.
-type CapacityLevel = capacity.Level
+type CapacityLevel = capacity.Trial
 
 // Statistic is one of a metric: its id and the name of the statistic.
 type Statistic struct{ Metric, Stat string }
 
 // answer is what the search has found, with the figures that the stages have.
-func (c *Capacity) answer(stages []Stage) *capacity.Answer {
+func (c *Capacity) answer(stages []Stage) *capacity.Result {
 	levels := slices.Clone(c.Levels)
 	for i := range levels {
 		l := &levels[i]
@@ -69,7 +69,7 @@ const beyond = 1.25
 
 // capacity judges what the search for the capacity has found. Of its levels only the condition of
 // this client counts, and only where it decides on the answer.
-func (j *judge) capacity(a *capacity.Answer) {
+func (j *judge) capacity(a *capacity.Result) {
 	if a == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func (j *judge) capacity(a *capacity.Answer) {
 		if c.Stage < 0 {
 			return false
 		}
-		at := slices.IndexFunc(a.Levels, func(l capacity.Level) bool { return l.Stage == c.Stage })
+		at := slices.IndexFunc(a.Levels, func(l capacity.Trial) bool { return l.Stage == c.Stage })
 		return slices.Contains(ofServer(), c.Name) || at < 0 || a.Levels[at].Load > most || !j.matters(&c, &a.Levels[at])
 	})
 	do := "Let the search finish, and check that the target answers."
@@ -124,7 +124,7 @@ func roundly(seconds float64) time.Duration {
 // matters reports whether a check of this client at a level can change what the level says. One that
 // was repeated says nothing. Where the objectives are met although requests went out late, they are met;
 // and error bars that lie on one side of every bound change nothing.
-func (j *judge) matters(c *Check, l *capacity.Level) bool {
+func (j *judge) matters(c *Check, l *capacity.Trial) bool {
 	switch {
 	case l.Unused != "":
 		return false
@@ -137,7 +137,7 @@ func (j *judge) matters(c *Check, l *capacity.Level) bool {
 }
 
 // straddles reports whether the bound of an objective lies within the error bar of its figure.
-func (j *judge) straddles(l *capacity.Level) bool {
+func (j *judge) straddles(l *capacity.Trial) bool {
 	search := j.facts.Capacity
 	for k := range search.Search.Objectives {
 		o, f := &search.Search.Objectives[k], search.Figures[k]
@@ -152,7 +152,7 @@ func (j *judge) straddles(l *capacity.Level) bool {
 	return false
 }
 
-func loadUnit(a *capacity.Answer) string {
+func loadUnit(a *capacity.Result) string {
 	if a.Requests > 0 { // of sessions, for which there is no unit of its own
 		return "sessions/s"
 	}

@@ -64,9 +64,9 @@ func (f *Inputs) charge(p *plan.Plan, sum *metric.StageStats) *Cost {
 }
 
 // bill is what the GPUs cost in a window. It fills in c.
-func (f *Inputs) bill(p *plan.Cost, t *metric.Totals, c *Cost) cost.Bill {
+func (f *Inputs) bill(p *plan.Cost, t *metric.Totals, c *Cost) cost.GPUUsage {
 	begin, end := t.Begin.Seconds(), t.End.Seconds()
-	b := cost.Bill{Price: p.Price}
+	b := cost.GPUUsage{Price: p.Price}
 	switch {
 	case p.Watts > 0:
 		c.Power = &Power{Source: MethodGiven, Method: MethodGiven, Valid: true}
@@ -77,7 +77,7 @@ func (f *Inputs) bill(p *plan.Cost, t *metric.Totals, c *Cost) cost.Bill {
 		if source == "" && p.Power == "" {
 			break
 		}
-		e := cost.Over(gpus, begin, end, p.GPUs)
+		e := cost.Integrate(gpus, begin, end, p.GPUs)
 		if c.GPUs == 0 {
 			c.GPUs = len(gpus)
 		}

@@ -75,7 +75,7 @@ func inWindow(w *sweep.Window) InWindow {
 }
 
 // spreadOf is a distribution of times in milliseconds; nil: there are none.
-func spreadOf(s *sweep.Spread) map[string]float64 {
+func spreadOf(s *sweep.LatencyStats) map[string]float64 {
 	if len(s.Percentiles) == 0 {
 		return nil
 	}

@@ -35,7 +35,7 @@ type Result struct {
 	// Saturation is what the search for the rates of a sweep has found.
 	Saturation *sweep.Saturation `json:"saturation,omitempty"`
 	// Capacity is the highest load that meets objectives, where it was searched for.
-	Capacity *capacity.Answer `json:"capacity,omitempty"`
+	Capacity *capacity.Result `json:"capacity,omitempty"`
 	Services []ServerMetrics  `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
 	// Calibration is how far figures were off on the built-in mock, ahead of the run.
 	Calibration *Calibration `json:"calibration,omitempty"`

@@ -39,7 +39,7 @@ func TestSchemaHasEveryEnd(t *testing.T) {
 	} {
 		r := healthy().build(t)
 		r.Stages[0].Ended = reason
-		window := sweep.Cut([]sweep.Sample{{Responses: 1}}, -1, time.Second, 97)
+		window := sweep.WindowBetween([]sweep.Sample{{Responses: 1}}, -1, time.Second, 97)
 		window.First = &window.Latency
 		r.Stages[0].Windows = inWindows(&sweep.Level{
 			Value: 2, Ended: reason.Windows(), Windows: []sweep.Window{window, window}, Merged: &window,
@@ -56,7 +56,7 @@ func TestSchemaHasEveryEnd(t *testing.T) {
 func TestUnitsOfWindows(t *testing.T) {
 	w := inWindow(&sweep.Window{
 		Begin: 2 * time.Second, End: 3 * time.Second, Send: time.Millisecond / 2,
-		Latency: sweep.Spread{Avg: 20 * time.Millisecond, Percentiles: []sweep.Percentile{{P: 99, Value: 30 * time.Millisecond}}},
+		Latency: sweep.LatencyStats{Avg: 20 * time.Millisecond, Percentiles: []sweep.Percentile{{P: 99, Value: 30 * time.Millisecond}}},
 	})
 	if w.Begin != 2 || w.End != 3 || w.Send != 0.5 || w.Latency["avg"] != 20 || w.Latency["p99"] != 30 {
 		t.Errorf("%+v", w)

@@ -26,7 +26,7 @@ type capacitySearch struct {
 	live    *engine.Counters
 	log     io.Writer
 
-	levels  []capacity.Level
+	levels  []capacity.Trial
 	begun   time.Duration
 	typical time.Duration // of answers at a level that meets the objectives; 0: there was none yet
 }
@@ -145,7 +145,7 @@ func (a *capacitySearch) addLevel(i int, s plan.Stage, marks []record.StageSumma
 }
 
 // level is what was seen at a level.
-func (a *capacitySearch) level(i int, s plan.Stage, marks []record.StageSummary, mark *record.StageSummary) capacity.Level {
+func (a *capacitySearch) level(i int, s plan.Stage, marks []record.StageSummary, mark *record.StageSummary) capacity.Trial {
 	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
 	l.Kind = levelKind(s)
 	if before := result.FindStage(marks, i-1); before != nil {
@@ -168,7 +168,7 @@ func (a *capacitySearch) unit() string {
 }
 
 // lineOf says in a line what a level showed.
-func (a *capacitySearch) lineOf(l *capacity.Level) string {
+func (a *capacitySearch) lineOf(l *capacity.Trial) string {
 	s, unit := a.search, a.unit()
 	var parts []string
 	for j := range s.Objectives {

@@ -102,7 +102,7 @@ func TestTally(t *testing.T) {
 	}
 	const ms = time.Millisecond
 	mark := &record.StageSummary{WarmupEnd: time.Second, SendEnd: 11 * time.Second, Reason: record.StopDuration}
-	fill := func(took func(i int) time.Duration) capacity.Level {
+	fill := func(took func(i int) time.Duration) capacity.Trial {
 		all := newTallies(&p, objectives)
 		for i := range 1100 {
 			due := time.Duration(i) * 10 * ms
@@ -158,7 +158,7 @@ func TestTalliesForget(t *testing.T) {
 	}
 	under, again := newTallies(&p, objectives), newTallies(&p, objectives)
 	again.mark = mark
-	var found, made []capacity.Level
+	var found, made []capacity.Trial
 	kept := grown(func() {
 		for stage := range levels {
 			for i := range each {

@@ -12,7 +12,7 @@ import (
 
 // drawing makes the document of a page on the way to a result. A nil one makes none.
 type drawing struct {
-	sketch   *draw.Sketch
+	sketch   *draw.Builder
 	document *draw.Document
 }
 

@@ -147,7 +147,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	if err != nil {
 		return nil, err
 	}
-	same, tape, passages := &sameFailureDetector{halt: p.brake.stop}, sweep.NewLog(), new(sweep.Passages)
+	same, tape, passages := &sameFailureDetector{halt: p.brake.stop}, sweep.NewLog(), new(sweep.StepLog)
 	besides := p.folders(found.breakers, same, tape, passages)
 	if p.plan.Capacity.On() {
 		if q.ascent, err = newAscent(p.plan); err != nil {
@@ -351,7 +351,7 @@ func (p *setup) unshipped(err error) {
 }
 
 // folders are what every record goes to besides the fold of its core.
-func (p *setup) folders(b *breaker.Set, same *sameFailureDetector, tape *sweep.Log, passages *sweep.Passages) several {
+func (p *setup) folders(b *breaker.Set, same *sameFailureDetector, tape *sweep.SampleLog, passages *sweep.StepLog) several {
 	var all several
 	if p.plan.Measurement.On() {
 		all = append(all, tape)

@@ -43,7 +43,7 @@ func (q *stageQueue) most() int {
 	case q.search == nil:
 		return len(q.plan.Stages)
 	}
-	return sweep.Most(q.plan.Levels)
+	return sweep.MaxLevels(q.plan.Levels)
 }
 
 // next gives the next stage; false: there is none.
@@ -82,7 +82,7 @@ func (q *stageQueue) choose(i int) (plan.Stage, bool) {
 // addLevel says how the last stage went.
 func (q *stageQueue) addLevel(l *sweep.Level) {
 	if q.search != nil {
-		q.search.Tell(l.Passed)
+		q.search.Observe(l.Passed)
 	}
 	q.over = q.over || l.Ended == record.StopEmpty // a server that answers nothing is not asked for more
 }

@@ -127,7 +127,7 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
 	p.Stages = levelsOf(p, facts.Edges)
 	s.Records.Bounds = boundsBy(p, facts)
 	if p.Saturation.On() {
-		passages := new(sweep.Passages)
+		passages := new(sweep.StepLog)
 		if err := s.Records.Requests(func(rec *record.Record) error { passages.Add(rec); return nil }); err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ type saturationSearch struct {
 	queue    *stageQueue
 	sender   *sender
 	ledger   *journal
-	passages *sweep.Passages // of its requests
+	passages *sweep.StepLog // of its requests
 	settle   func(ctx context.Context)
 }
 
@@ -44,8 +44,8 @@ func (h *saturationSearch) run(ctx context.Context) error {
 		if h.ledger.facts.Interrupted {
 			break // a step that was broken off says nothing
 		}
-		s := sweep.JudgeStep(rate, mark, h.passages.Of(stepOf(i)), h.plan.Saturation.Percentile)
-		hunt.Tell(s)
+		s := sweep.JudgeStep(rate, mark, h.passages.Requests(stepOf(i)), h.plan.Saturation.Percentile)
+		hunt.Observe(s)
 		verdict := "kept up with"
 		if !s.Kept {
 			verdict = "not kept up with"
@@ -82,7 +82,7 @@ func madeStages(p *plan.Plan, rates []float64) []plan.Stage {
 
 // searchAgain makes the outcome of a search again from the marks of its steps and their
 // requests; nil: there was none.
-func searchAgain(p *plan.Plan, marks []record.StageSummary, passages *sweep.Passages) *sweep.Saturation {
+func searchAgain(p *plan.Plan, marks []record.StageSummary, passages *sweep.StepLog) *sweep.Saturation {
 	if !p.Saturation.On() {
 		return nil
 	}
@@ -93,6 +93,6 @@ func searchAgain(p *plan.Plan, marks []record.StageSummary, passages *sweep.Pass
 		if !ok || mark == nil || mark.Early() {
 			return hunt.Found()
 		}
-		hunt.Tell(sweep.JudgeStep(rate, *mark, passages.Of(stepOf(i)), p.Saturation.Percentile))
+		hunt.Observe(sweep.JudgeStep(rate, *mark, passages.Requests(stepOf(i)), p.Saturation.Percentile))
 	}
 }

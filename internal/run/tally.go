@@ -119,14 +119,14 @@ type count struct {
 	from, to                  time.Duration
 	ended, due, before, after float64
 	requests                  int64
-	pace                      [batches]float64 // answers, by parts of its time
-	seen                      []capacity.Seen  // by objective
+	pace                      [batches]float64       // answers, by parts of its time
+	seen                      []capacity.Observation // by objective
 }
 
 func newCount(mark *record.StageSummary, objectives int) *count {
 	c := &count{from: mark.WarmupEnd, to: mark.SendEnd, after: float64(mark.Unsent)}
 	for range objectives {
-		c.seen = append(c.seen, capacity.Seen{Batches: make([]capacity.Batch, batches)})
+		c.seen = append(c.seen, capacity.Observation{Batches: make([]capacity.Batch, batches)})
 	}
 	return c
 }
@@ -200,7 +200,7 @@ func (o *objective) holds(v float64) bool {
 }
 
 // level is what was seen at a level that has ended; its requests are forgotten.
-func (t *objectiveTracker) level(i int, load float64, open bool, mark *record.StageSummary) capacity.Level {
+func (t *objectiveTracker) level(i int, load float64, open bool, mark *record.StageSummary) capacity.Trial {
 	t.mu.Lock()
 	of := t.levels[i]
 	delete(t.levels, i)
@@ -216,7 +216,7 @@ func (t *objectiveTracker) level(i int, load float64, open bool, mark *record.St
 			c.add(&of.requests[k])
 		}
 	}
-	l := capacity.Level{
+	l := capacity.Trial{
 		Stage: i, Load: load, Seconds: max((c.to - c.from).Seconds(), 0), Cut: mark.Reason == record.StopOver,
 		Requests: c.requests, Seen: c.seen,
 	}
@@ -249,13 +249,13 @@ func (t *objectiveTracker) level(i int, load float64, open bool, mark *record.St
 }
 
 // figures works out the objective's figure of a level, and between what it lies.
-func (o *objective) figures(s *capacity.Seen, spread *stat.Histogram) {
+func (o *objective) figures(s *capacity.Observation, spread *stat.Histogram) {
 	t := s.Total()
 	if t.N == 0 {
 		return
 	}
 	set := func(to **float64, v float64) { *to = &v }
-	se := math.Sqrt(s.Clumping() / t.N)
+	se := math.Sqrt(s.DesignEffect() / t.N)
 	switch {
 	case o.def.Rate != nil: // a share of requests
 		p := t.Bad / t.N

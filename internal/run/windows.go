@@ -16,7 +16,7 @@ type windowMeter struct {
 	observer Observer // nil: nobody follows
 	now      func() time.Duration
 	live     *engine.Counters
-	samples  *sweep.Log
+	samples  *sweep.SampleLog
 	ledger   *journal
 	lookout  *serverMonitor
 	settle   func(ctx context.Context)

@@ -10,7 +10,7 @@ import (
 // Prompts are the requests of two stages that have the same prompt at the same place of the run, in
 // the order in which they were sent.
 type Prompts struct {
-	a, b  *Stage
+	a, b  *StageSamples
 	pairs [][2]int32 // requests of a and of b
 	ok    int        // pairs that both sides answered
 }
@@ -25,7 +25,7 @@ const leastPaired = 0.8
 // Places are those in the run, or those in the stage where an earlier stage of one run was longer.
 // Prompts that are the same at different places are no pairs: the requests of both sides would not
 // be in the same order then, and how they depend on their neighbours could not be told.
-func Match(a, b *Stage) *Prompts {
+func Match(a, b *StageSamples) *Prompts {
 	best := &Prompts{}
 	byA, byB := a.byPlace(), b.byPlace()
 	for _, shift := range []int64{0, b.first - a.first} {
@@ -44,13 +44,13 @@ func Match(a, b *Stage) *Prompts {
 func (p *Prompts) Count() int { return p.ok }
 
 // byPlace is the order of requests by their place in the run.
-func (s *Stage) byPlace() []int32 {
+func (s *StageSamples) byPlace() []int32 {
 	order := slices.Clone(s.order)
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.seq[a], s.seq[b]) })
 	return order
 }
 
-func answered(s *Stage) (n int) {
+func answered(s *StageSamples) (n int) {
 	for _, ok := range s.ok {
 		if ok {
 			n++
@@ -60,7 +60,7 @@ func answered(s *Stage) (n int) {
 }
 
 // match pairs the requests of b that are at the place of one of a, shifted by so much.
-func match(a, b *Stage, byA, byB []int32, shift int64) *Prompts {
+func match(a, b *StageSamples, byA, byB []int32, shift int64) *Prompts {
 	p := &Prompts{a: a, b: b}
 	at := 0
 	for _, i := range byA {
@@ -89,7 +89,7 @@ func match(a, b *Stage, byA, byB []int32, shift int64) *Prompts {
 // sort puts pairs into the order in which they were sent: by the mean of their ranks on both sides,
 // which is not that of their places where sessions have several turns.
 func (p *Prompts) sort() {
-	ranks := func(s *Stage) []int32 {
+	ranks := func(s *StageSamples) []int32 {
 		out := make([]int32, len(s.order))
 		for rank, i := range s.order {
 			out[i] = int32(rank)
@@ -113,7 +113,7 @@ func (p *Prompts) Between(id string, statistics []string, confidence float64) []
 	var a, b estimate.Samples
 	for _, pair := range p.pairs {
 		x, y := len(a.Values), len(b.Values)
-		a.Values, b.Values = p.a.of(a.Values, id, pair[0]), p.b.of(b.Values, id, pair[1])
+		a.Values, b.Values = p.a.appendSamples(a.Values, id, pair[0]), p.b.appendSamples(b.Values, id, pair[1])
 		if len(a.Values) == x || len(b.Values) == y { // what one side lacks, the other's is not compared with
 			a.Values, b.Values = a.Values[:x], b.Values[:y]
 		} else if several {

@@ -9,8 +9,8 @@ import (
 
 // placed is a stage of requests with these places and prompts, sent in that order, that all
 // succeeded.
-func placed(seq []int64, prompt []uint64) *Stage {
-	s := &Stage{seq: seq, prompt: prompt, columns: map[string]*column{}}
+func placed(seq []int64, prompt []uint64) *StageSamples {
+	s := &StageSamples{seq: seq, prompt: prompt, columns: map[string]*column{}}
 	for i := range seq {
 		s.order, s.ok, s.good = append(s.order, int32(i)), append(s.ok, true), append(s.good, false)
 		if s.first = min(s.first, seq[i]); i == 0 {
@@ -55,7 +55,7 @@ func TestMatch(t *testing.T) {
 func TestMatchIsOneToOne(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		draw := func() *Stage {
+		draw := func() *StageSamples {
 			n := r.IntN(40)
 			seq, prompt := make([]int64, n), make([]uint64, n)
 			for i := range seq {

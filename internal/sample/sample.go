@@ -19,10 +19,10 @@ import (
 // that these are for.
 const mostPooled = 4 << 20
 
-// Stage is the measured requests of a stage, in the order in which they were recorded.
+// StageSamples is the measured requests of a stage, in the order in which they were recorded.
 // Samples are kept in half the bytes that they are worked with: they are turned into what the
 // mathematics takes one metric at a time.
-type Stage struct {
+type StageSamples struct {
 	sent    []int64   // in ns
 	end     []float64 // in s
 	out, in []float32 // tokens; NaN: not known
@@ -45,10 +45,10 @@ type column struct {
 	skip   int64     // before the next that is
 }
 
-// Of reads the measured requests of a run's stages, each by its place in the result, with the
+// ReadStages reads the measured requests of a run's stages, each by its place in the result, with the
 // metrics that are named.
-func Of(p *plan.Plan, marks []record.StageSummary, records *record.File, stages map[int]*result.Stage, metrics []string) (map[int]*Stage, error) {
-	all := map[int]*Stage{}
+func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File, stages map[int]*result.Stage, metrics []string) (map[int]*StageSamples, error) {
+	all := map[int]*StageSamples{}
 	for i, st := range stages {
 		all[i] = empty(st, metrics)
 	}
@@ -78,8 +78,8 @@ func Of(p *plan.Plan, marks []record.StageSummary, records *record.File, stages 
 }
 
 // empty is a stage before its first request.
-func empty(st *result.Stage, metrics []string) *Stage {
-	s := &Stage{columns: map[string]*column{}, window: st.Window, first: math.MaxInt64}
+func empty(st *result.Stage, metrics []string) *StageSamples {
+	s := &StageSamples{columns: map[string]*column{}, window: st.Window, first: math.MaxInt64}
 	for _, id := range metrics {
 		d, ok := metric.ByID(id)
 		if !ok || d.Rate != nil {
@@ -94,7 +94,7 @@ func empty(st *result.Stage, metrics []string) *Stage {
 	return s
 }
 
-func (s *Stage) add(r *metric.Request, good bool) {
+func (s *StageSamples) add(r *metric.Request, good bool) {
 	sent := r.Sent
 	if sent == record.Never {
 		sent = r.Due
@@ -132,7 +132,7 @@ func (c *column) add(r *metric.Request) {
 }
 
 // sort finds the order in which requests were sent.
-func (s *Stage) sort() {
+func (s *StageSamples) sort() {
 	s.order = make([]int32, len(s.sent))
 	for i := range s.order {
 		s.order[i] = int32(i)
@@ -142,11 +142,11 @@ func (s *Stage) sort() {
 }
 
 // append adds the samples of a metric to those of earlier runs.
-func (s *Stage) append(to *estimate.Samples, id string) {
+func (s *StageSamples) append(to *estimate.Samples, id string) {
 	several := s.several(id)
 	for _, i := range s.order {
 		before := len(to.Values)
-		to.Values = s.of(to.Values, id, i)
+		to.Values = s.appendSamples(to.Values, id, i)
 		if several && len(to.Values) > before {
 			to.Ends = append(to.Ends, len(to.Values))
 		}
@@ -154,14 +154,14 @@ func (s *Stage) append(to *estimate.Samples, id string) {
 }
 
 // several reports whether a request has several samples of a metric.
-func (s *Stage) several(id string) bool {
+func (s *StageSamples) several(id string) bool {
 	c := s.columns[id]
 	return c != nil && c.def.Many != nil
 }
 
-// of adds the samples of a metric that a request has. Of a share that is a 1 where the request
+// appendSamples adds the samples of a metric that a request has. Of a share that is a 1 where the request
 // counts and else a 0: the mean is the share of those that do.
-func (s *Stage) of(to []float64, id string, i int32) []float64 {
+func (s *StageSamples) appendSamples(to []float64, id string, i int32) []float64 {
 	c := s.columns[id]
 	switch {
 	case c == nil:
@@ -200,7 +200,7 @@ func isFlow(id string) bool {
 }
 
 // flow adds what requests brought to that of earlier runs, behind them.
-func (s *Stage) flow(to *estimate.Flow, id string) {
+func (s *StageSamples) flow(to *estimate.Flow, id string) {
 	shift := to.End - s.window.Begin
 	for _, i := range s.order {
 		if !s.ok[i] || id == "request_goodput" && !s.good[i] {
@@ -223,7 +223,7 @@ func (s *Stage) flow(to *estimate.Flow, id string) {
 }
 
 // stream is the samples of a metric over the runs of a side.
-func stream(runs []*Stage, id string) *estimate.Samples {
+func stream(runs []*StageSamples, id string) *estimate.Samples {
 	var all estimate.Samples
 	n := 0
 	for _, s := range runs {
@@ -239,7 +239,7 @@ func stream(runs []*Stage, id string) *estimate.Samples {
 }
 
 // flowOf is what requests brought over the runs of a side.
-func flowOf(runs []*Stage, id string) *estimate.Flow {
+func flowOf(runs []*StageSamples, id string) *estimate.Flow {
 	var all estimate.Flow
 	for _, s := range runs {
 		s.flow(&all, id)

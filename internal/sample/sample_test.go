@@ -13,7 +13,7 @@ import (
 
 // stage is one of n requests, sent a second apart and recorded the other way round. Request i
 // took i ms; one in ten failed.
-func stage(n int) *Stage {
+func stage(n int) *StageSamples {
 	s := empty(&result.Stage{Window: result.Span{End: float64(n)}}, []string{"request_latency"})
 	for i := n - 1; i >= 0; i-- {
 		rec := &record.Record{Sent: time.Duration(i) * time.Second}
@@ -28,7 +28,7 @@ func stage(n int) *Stage {
 }
 
 func TestSamplesAreInTheOrderOfSending(t *testing.T) {
-	got := stream([]*Stage{stage(20)}, "request_latency").Values
+	got := stream([]*StageSamples{stage(20)}, "request_latency").Values
 	if len(got) != 18 || got[0] != 1 || got[17] != 19 {
 		t.Errorf("samples %v: want those of the 18 that succeeded, the first sent first", got)
 	}
@@ -49,7 +49,7 @@ func TestKindsOfFigures(t *testing.T) {
 	if at := s.Intervals("concurrency", []string{"avg"}, estimate.Confidence); at != nil {
 		t.Errorf("of what single requests do not tell: %+v", at)
 	}
-	if d := Between([]*Stage{s}, []*Stage{s, s}, "error_rate", []string{"avg"}, estimate.Confidence); len(d) != 1 || d[0].Delta != 0 || d[0].P != 1 {
+	if d := Between([]*StageSamples{s}, []*StageSamples{s, s}, "error_rate", []string{"avg"}, estimate.Confidence); len(d) != 1 || d[0].Delta != 0 || d[0].P != 1 {
 		t.Errorf("a side and itself: %+v", d)
 	}
 }

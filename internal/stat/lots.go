@@ -151,7 +151,7 @@ func (s *source) fill() error {
 			return err
 		}
 		l.sel.open = 0
-		l.sel.settle(l.sel.root.kids)
+		l.sel.resolveNodes(l.sel.root.kids)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (l *selection) descend(counts cells, kids []*node, below [2]int64, wanted [
 		if len(here[0]) > 0 || len(here[1]) > 0 {
 			lo, width := cell(i)
 			if width == 0 {
-				l.note(here, lo)
+				l.setRanks(here, lo)
 			} else {
 				n := newNode(lo, width, int64(c[First])+int64(c[Second])+int64(c[Both]))
 				n.below, n.wanted = below, here
@@ -175,8 +175,8 @@ func (l *selection) descend(counts cells, kids []*node, below [2]int64, wanted [
 	}
 }
 
-// note records that the ranks have the value d.
-func (l *selection) note(ranks [2][]int64, d uint64) {
+// setRanks records that the ranks have the value d.
+func (l *selection) setRanks(ranks [2][]int64, d uint64) {
 	for set := range ranks {
 		for _, r := range ranks[set] {
 			l.found[set][r] = d
@@ -202,14 +202,14 @@ func (r *root) fill(stored []int64, base int64) {
 	}
 }
 
-// settle takes the filled nodes below kids further: collected ones give their
+// resolveNodes takes the filled nodes below kids further: collected ones give their
 // values and are closed, counted ones get nodes of their own.
-func (l *selection) settle(kids []*node) {
+func (l *selection) resolveNodes(kids []*node) {
 	for i, n := range kids {
 		switch {
 		case n == nil:
 		case n.kids != nil:
-			l.settle(n.kids)
+			l.resolveNodes(n.kids)
 		case n.counts != nil:
 			n.kids = make([]*node, len(n.counts))
 			l.descend(n.counts, n.kids, n.below, n.wanted, func(j int) (uint64, int) {

@@ -165,8 +165,8 @@ func (d *divider) finish() {
 // Len is the number of samples.
 func (d *Division) Len() int64 { return d.n }
 
-// At is the quantile q, to 1 in 2,048 of its distance from the least sample.
-func (d *Division) At(q float64) float64 {
+// Quantile is the quantile q, to 1 in 2,048 of its distance from the least sample.
+func (d *Division) Quantile(q float64) float64 {
 	if d.n == 0 {
 		return math.NaN()
 	}

@@ -90,7 +90,7 @@ func checkDivision(t *testing.T, name string, got *Division, want [][]int64, bou
 		if len(all) == 0 {
 			continue
 		}
-		at, exact := got.At(q), Linear.Quantile(all, q)
+		at, exact := got.Quantile(q), Linear.Quantile(all, q)
 		if math.Abs(at-exact) > (exact-got.Base)/1024 {
 			t.Errorf("%s: quantile %v of %d is %v, want %v", name, q, len(all), at, exact)
 		}

@@ -15,7 +15,7 @@ type judge struct{ plan.Measurement }
 // compared is the latency of a window that is compared: the average or a percentile.
 func (j judge) compared(w *Window) time.Duration {
 	if j.Percentile > 0 {
-		if v, ok := w.Latency.At(j.Percentile); ok {
+		if v, ok := w.Latency.Percentile(j.Percentile); ok {
 			return v
 		}
 	}

@@ -37,7 +37,7 @@ func FromEdges(m plan.Measurement, edges []record.Edge, samples []Sample, ended 
 		l.Value = edges[0].Level
 	}
 	l.Windows = make([]Window, max(len(edges)-1, 0))
-	l.finish(func(begin, end time.Duration, extra int) Window { return Cut(samples, begin, end, extra) },
+	l.finish(func(begin, end time.Duration, extra int) Window { return WindowBetween(samples, begin, end, extra) },
 		func(time.Duration) bool { return true })
 	return l
 }

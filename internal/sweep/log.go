@@ -9,9 +9,9 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Log keeps the samples of the stage under way as their records are decoded. It
+// SampleLog keeps the samples of the stage under way as their records are decoded. It
 // may be used from many goroutines.
-type Log struct {
+type SampleLog struct {
 	mu      sync.Mutex
 	stage   int
 	samples []Sample
@@ -27,10 +27,10 @@ type wait struct {
 }
 
 // NewLog makes a Log that keeps nothing before Begin.
-func NewLog() *Log { return &Log{stage: -1} }
+func NewLog() *SampleLog { return &SampleLog{stage: -1} }
 
 // Begin turns to another stage and forgets the one before.
-func (l *Log) Begin(stage int) {
+func (l *SampleLog) Begin(stage int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stage, l.samples, l.horizon, l.wait = stage, nil, 0, nil
@@ -38,7 +38,7 @@ func (l *Log) Begin(stage int) {
 
 // Add keeps the sample of a decoded record. Those of another stage are left out, and those that only
 // end what would else stay open.
-func (l *Log) Add(rec *record.Record) {
+func (l *SampleLog) Add(rec *record.Record) {
 	if rec.Phase == record.Closing {
 		return
 	}
@@ -58,7 +58,7 @@ func (l *Log) Add(rec *record.Record) {
 }
 
 // Await returns once n requests have ended well after a moment, or ctx has ended.
-func (l *Log) Await(ctx context.Context, after time.Duration, n int64) error {
+func (l *SampleLog) Await(ctx context.Context, after time.Duration, n int64) error {
 	l.mu.Lock()
 	w := &wait{after: after, left: n - int64(len(l.ends(after))), done: make(chan struct{})}
 	if w.left <= 0 {
@@ -76,7 +76,7 @@ func (l *Log) Await(ctx context.Context, after time.Duration, n int64) error {
 }
 
 // ends are when the requests ended that ended well after a moment.
-func (l *Log) ends(after time.Duration) []time.Duration {
+func (l *SampleLog) ends(after time.Duration) []time.Duration {
 	var ends []time.Duration
 	for i := range l.samples {
 		if l.samples[i].counts() && l.samples[i].End > after {
@@ -87,7 +87,7 @@ func (l *Log) ends(after time.Duration) []time.Duration {
 }
 
 // Nth is the moment at which the n-th request after another moment ended well.
-func (l *Log) Nth(after time.Duration, n int64) (time.Duration, bool) {
+func (l *SampleLog) Nth(after time.Duration, n int64) (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ends := l.ends(after)
@@ -100,7 +100,7 @@ func (l *Log) Nth(after time.Duration, n int64) (time.Duration, bool) {
 
 // Failing is how many requests have failed since the last one that ended well after a
 // moment, and when that was; the moment itself where none has.
-func (l *Log) Failing(after time.Duration) (n int64, since time.Duration) {
+func (l *SampleLog) Failing(after time.Duration) (n int64, since time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	since = after
@@ -118,15 +118,15 @@ func (l *Log) Failing(after time.Duration) (n int64, since time.Duration) {
 }
 
 // Cut is the window between two moments, of what has been kept so far.
-func (l *Log) Cut(begin, end time.Duration, extra int) Window {
+func (l *SampleLog) Cut(begin, end time.Duration, extra int) Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Cut(l.samples, begin, end, extra)
+	return WindowBetween(l.samples, begin, end, extra)
 }
 
 // Bounds are the first moment of sending and the last of ending among the measured
 // requests; false: there are none.
-func (l *Log) Bounds() (first, last time.Duration, ok bool) {
+func (l *SampleLog) Bounds() (first, last time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return bounds(l.samples)
@@ -148,7 +148,7 @@ func bounds(samples []Sample) (first, last time.Duration, ok bool) {
 
 // Span is how long the measured requests were to take by their schedule, the gap behind
 // the last of them included; 0: there are fewer than two.
-func (l *Log) Span() time.Duration {
+func (l *SampleLog) Span() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var first, last time.Duration
@@ -175,7 +175,7 @@ func (l *Log) Span() time.Duration {
 const most = 1 << 20
 
 // Forget drops what ended at or before a moment, if the log has grown long.
-func (l *Log) Forget(before time.Duration) {
+func (l *SampleLog) Forget(before time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.samples) > most {
@@ -185,7 +185,7 @@ func (l *Log) Forget(before time.Duration) {
 }
 
 // Knows reports whether everything that ended after a moment is still in the log.
-func (l *Log) Knows(after time.Duration) bool {
+func (l *SampleLog) Knows(after time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return after >= l.horizon

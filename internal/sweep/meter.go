@@ -35,7 +35,7 @@ type Probe interface {
 type Meter struct {
 	Plan  plan.Measurement
 	Now   func() time.Duration // the run's clock
-	Log   *Log
+	Log   *SampleLog
 	Probe Probe // nil: the server is not asked
 	// GPUs are the looks at the server's GPUs that somebody else takes between the edges;
 	// nil: nobody does.
@@ -105,7 +105,7 @@ func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 			// come at a rate, it has the gap behind the last of them, too: without it
 			// there would be more requests per second than are sent.
 			l.edges[0].At = first - 1
-			m.tell(l.edges[0])
+			m.notify(l.edges[0])
 			if m.Paced {
 				last = max(last, first+m.Log.Span())
 			}
@@ -221,14 +221,14 @@ func (m *Meter) after(ctx context.Context, ended int64) *record.Snapshot {
 func (m *Meter) edge(l *Level, stage int, at time.Duration, server *record.Snapshot) {
 	if m.GPUs != nil && server != nil {
 		m.GPUs.Add(server.GPUs)
-		server.GPUs = m.GPUs.take()
+		server.GPUs = m.GPUs.drain()
 	}
 	e := record.Edge{Stage: stage, Level: l.Value, Trial: len(l.edges), At: at, Server: server}
 	l.edges = append(l.edges, e)
-	m.tell(e)
+	m.notify(e)
 }
 
-func (m *Meter) tell(e record.Edge) {
+func (m *Meter) notify(e record.Edge) {
 	if m.Edge != nil {
 		m.Edge(e)
 	}

@@ -19,11 +19,11 @@ type Saturation struct {
 	Rates []float64 `json:"rates"`  // of the stages
 }
 
-// Hunt searches for the rate that a server can keep up with. The first step is a burst,
+// SaturationSearch searches for the rate that a server can keep up with. The first step is a burst,
 // which shows how fast a backlog is worked off; each step after it is a steady rate and
 // shows whether the backlog grows. What is between the highest rate kept up with and the
 // lowest one that was not is halved until little is left.
-type Hunt struct {
+type SaturationSearch struct {
 	plan  plan.Saturation
 	steps []Step
 	lo    float64       // kept up with; 0: none yet
@@ -57,13 +57,13 @@ const (
 )
 
 // NewHunt starts a search.
-func NewHunt(p plan.Saturation) *Hunt {
-	return &Hunt{plan: p, next: float64(p.Requests) / burst.Seconds()}
+func NewHunt(p plan.Saturation) *SaturationSearch {
+	return &SaturationSearch{plan: p, next: float64(p.Requests) / burst.Seconds()}
 }
 
 // Next is the next step of the search: its rate and how long requests are sent; false:
 // the search is over.
-func (h *Hunt) Next() (rate float64, duration time.Duration, ok bool) {
+func (h *SaturationSearch) Next() (rate float64, duration time.Duration, ok bool) {
 	if h.over || len(h.steps) >= mostSteps {
 		return 0, 0, false
 	}
@@ -85,8 +85,8 @@ func tidy(rate float64) float64 {
 	return v
 }
 
-// Tell says how the step that Next gave went.
-func (h *Hunt) Tell(s Step) {
+// Observe says how the step that Next gave went.
+func (h *SaturationSearch) Observe(s Step) {
 	h.steps = append(h.steps, s)
 	if s.OK == 0 {
 		h.over = true
@@ -117,7 +117,7 @@ func floor(rate float64) float64 {
 }
 
 // aim chooses the next rate.
-func (h *Hunt) aim(s Step) {
+func (h *SaturationSearch) aim(s Step) {
 	switch {
 	case s.short:
 		h.bound = s.Answered
@@ -141,7 +141,7 @@ func (h *Hunt) aim(s Step) {
 }
 
 // Found is what the search has found so far.
-func (h *Hunt) Found() *Saturation {
+func (h *SaturationSearch) Found() *Saturation {
 	f := &Saturation{Kind: h.plan.Kind, Rate: h.lo, Above: h.hi, Steps: h.steps, Rates: []float64{}}
 	if f.Steps == nil {
 		f.Steps = []Step{}
@@ -163,7 +163,7 @@ func (h *Hunt) Found() *Saturation {
 }
 
 // done reports whether the search came to its end and found something.
-func (h *Hunt) done() bool {
+func (h *SaturationSearch) done() bool {
 	_, _, more := h.Next()
 	return !more && h.lo > 0
 }

@@ -20,10 +20,10 @@ type lanes struct {
 }
 
 // serve lets requests come at a rate for a time.
-func (l lanes) serve(rate float64, sending time.Duration) (record.StageSummary, []Passage) {
+func (l lanes) serve(rate float64, sending time.Duration) (record.StageSummary, []RequestTimes) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	free := make([]time.Duration, l.n)
-	var list []Passage
+	var list []RequestTimes
 	last := sending
 	for due := time.Duration(0); due < sending; {
 		k := 0
@@ -32,7 +32,7 @@ func (l lanes) serve(rate float64, sending time.Duration) (record.StageSummary, 
 				k = i
 			}
 		}
-		p := Passage{Due: due, Sent: due}
+		p := RequestTimes{Due: due, Sent: due}
 		if wait := free[k] - due; l.most > 0 && wait > l.takes*time.Duration(l.most)/time.Duration(l.n) {
 			p.End, p.Failed = due+time.Millisecond, true
 		} else {
@@ -72,7 +72,7 @@ func TestHuntFindsWhatAServerCanDo(t *testing.T) {
 					break
 				}
 				mark, list := c.server.serve(rate, d)
-				h.Tell(JudgeStep(rate, mark, list, p.Percentile))
+				h.Observe(JudgeStep(rate, mark, list, p.Percentile))
 			}
 			f := h.Found()
 			if f.Rate < c.low || f.Rate > c.top || len(f.Steps) > c.steps {
@@ -120,7 +120,7 @@ func TestHuntWithFewRequests(t *testing.T) {
 			if s.Kept && s.Answered < 0.97*s.Rate {
 				t.Errorf("%v/s is called kept up with, and %v/s were answered", s.Rate, s.Answered)
 			}
-			h.Tell(s)
+			h.Observe(s)
 		}
 		if f := h.Found(); f.Rate > 1.04*c.can || f.Rate < 0.85*c.can || f.Rate > most {
 			t.Errorf("%d requests at %v/s: %s", c.requests, c.can, f.Why)
@@ -140,43 +140,43 @@ func TestHuntClaimsWhatWasAnswered(t *testing.T) {
 		t.Errorf("kept %v: %s", s.Kept, s.Why)
 	}
 	h := NewHunt(plan.DefaultSaturation())
-	h.Tell(s)
+	h.Observe(s)
 	if f := h.Found(); f.Rate > s.Answered || f.Why != "The server keeps up with 38.22 requests/s: so many were answered when 45.2 were asked for. It does not keep up with 45.2: only 38.22 requests/s were answered." {
 		t.Errorf("%v: %s", f.Rate, f.Why)
 	}
 	h = NewHunt(plan.DefaultSaturation())
-	h.Tell(Step{Rate: 45.2, Kept: true, OK: 9, Answered: 44.567})
+	h.Observe(Step{Rate: 45.2, Kept: true, OK: 9, Answered: 44.567})
 	if f := h.Found(); f.Rate != 44.56 {
 		t.Errorf("%v claimed of 44.567 answered", f.Rate)
 	}
 }
 
 func TestStepSaysWhy(t *testing.T) {
-	base := func() (record.StageSummary, []Passage) {
+	base := func() (record.StageSummary, []RequestTimes) {
 		return lanes{n: 100, takes: 100 * time.Millisecond}.serve(100, 5*time.Second)
 	}
 	for _, c := range []struct {
 		name   string
-		change func(m *record.StageSummary, list []Passage) []Passage
+		change func(m *record.StageSummary, list []RequestTimes) []RequestTimes
 		kept   bool
 		why    string
 	}{
-		{"kept", func(_ *record.StageSummary, l []Passage) []Passage { return l }, true, "the backlog stood at 10.0 and then 10.0 requests"},
-		{"nothing came", func(_ *record.StageSummary, l []Passage) []Passage { return nil }, false, "none of 0 requests was answered"},
-		{"late client", func(_ *record.StageSummary, l []Passage) []Passage {
+		{"kept", func(_ *record.StageSummary, l []RequestTimes) []RequestTimes { return l }, true, "the backlog stood at 10.0 and then 10.0 requests"},
+		{"nothing came", func(_ *record.StageSummary, l []RequestTimes) []RequestTimes { return nil }, false, "none of 0 requests was answered"},
+		{"late client", func(_ *record.StageSummary, l []RequestTimes) []RequestTimes {
 			for i := range l {
 				l[i].Sent += 120 * time.Millisecond
 				l[i].End += 120 * time.Millisecond
 			}
 			return l
 		}, false, "requests went out 120ms late at p99: this client or its cap on requests in flight is the limit"},
-		{"failures", func(_ *record.StageSummary, l []Passage) []Passage {
+		{"failures", func(_ *record.StageSummary, l []RequestTimes) []RequestTimes {
 			for i := range l {
 				l[i].Failed = i%50 == 0
 			}
 			return l
 		}, false, "10 of 500 requests failed"},
-		{"not sent", func(m *record.StageSummary, l []Passage) []Passage { m.Unsent = 20; return l }, false, "20 of 520 requests could not be sent in time"},
+		{"not sent", func(m *record.StageSummary, l []RequestTimes) []RequestTimes { m.Unsent = 20; return l }, false, "20 of 520 requests could not be sent in time"},
 	} {
 		m, list := base()
 		list = c.change(&m, list)
@@ -189,7 +189,7 @@ func TestStepSaysWhy(t *testing.T) {
 func TestServerThatAnswersNothingEndsTheHunt(t *testing.T) {
 	h := NewHunt(plan.DefaultSaturation())
 	rate, _, _ := h.Next()
-	h.Tell(JudgeStep(rate, record.StageSummary{Unsent: 3}, nil, 95))
+	h.Observe(JudgeStep(rate, record.StageSummary{Unsent: 3}, nil, 95))
 	if _, _, more := h.Next(); more {
 		t.Error("it goes on")
 	}

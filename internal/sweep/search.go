@@ -73,9 +73,9 @@ func (s *Search) bisect() (float64, bool) {
 	return mid, true
 }
 
-// Tell says how the last level went. A range ends with the first level that failed;
+// Observe says how the last level went. A range ends with the first level that failed;
 // a list is gone through to its end.
-func (s *Search) Tell(passed bool) {
+func (s *Search) Observe(passed bool) {
 	l := &s.levels
 	switch {
 	case len(l.List) > 0:
@@ -98,8 +98,8 @@ func (s *Search) Tell(passed bool) {
 // them.
 const unbounded = 10_000
 
-// Most is the largest number of levels that a search can yield.
-func Most(l plan.Levels) int {
+// MaxLevels is the largest number of levels that a search can yield.
+func MaxLevels(l plan.Levels) int {
 	switch {
 	case !l.On():
 		return 0

@@ -44,7 +44,7 @@ func (g *GPUs) Add(list []record.GPU) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, now := range list {
-		s := g.of(now)
+		s := g.sum(now)
 		s.looks++
 		s.Utilization += (now.Utilization - s.Utilization) / s.looks
 		s.Power += (now.Power - s.Power) / s.looks
@@ -52,8 +52,8 @@ func (g *GPUs) Add(list []record.GPU) {
 	}
 }
 
-// of is the sum of a GPU, begun where there is none.
-func (g *GPUs) of(gpu record.GPU) *gpuSum {
+// sum is the sum of a GPU, begun where there is none.
+func (g *GPUs) sum(gpu record.GPU) *gpuSum {
 	for i := range g.list {
 		if g.list[i].UUID == gpu.UUID {
 			return &g.list[i]
@@ -63,8 +63,8 @@ func (g *GPUs) of(gpu record.GPU) *gpuSum {
 	return &g.list[len(g.list)-1]
 }
 
-// take gives what was summed up and begins anew.
-func (g *GPUs) take() []record.GPU {
+// drain gives what was summed up and begins anew.
+func (g *GPUs) drain() []record.GPU {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []record.GPU
@@ -84,5 +84,5 @@ func gpus(edges []record.Edge) []record.GPU {
 			all.Add(e.Server.GPUs)
 		}
 	}
-	return all.take()
+	return all.drain()
 }

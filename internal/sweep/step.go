@@ -11,38 +11,38 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Passage is what a search for the saturation must know of a request.
-type Passage struct {
+// RequestTimes is what a search for the saturation must know of a request.
+type RequestTimes struct {
 	Due, Sent, End time.Duration
 	Failed         bool
 }
 
 // PassageOf reads a record.
-func PassageOf(rec *record.Record) Passage {
-	return Passage{Due: rec.Due, Sent: rec.Sent, End: rec.End, Failed: rec.Failure != nil}
+func PassageOf(rec *record.Record) RequestTimes {
+	return RequestTimes{Due: rec.Due, Sent: rec.Sent, End: rec.End, Failed: rec.Failure != nil}
 }
 
-// Passages takes down the requests of a search. It may be used from many goroutines.
-type Passages struct {
+// StepLog takes down the requests of a search. It may be used from many goroutines.
+type StepLog struct {
 	mu   sync.Mutex
-	list map[int][]Passage
+	list map[int][]RequestTimes
 }
 
 // Add takes down a record of a step of the search. Those of stages are left out.
-func (p *Passages) Add(rec *record.Record) {
+func (p *StepLog) Add(rec *record.Record) {
 	if rec.Stage >= 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.list == nil {
-		p.list = map[int][]Passage{}
+		p.list = map[int][]RequestTimes{}
 	}
 	p.list[rec.Stage] = append(p.list[rec.Stage], PassageOf(rec))
 }
 
-// Of are the requests of a step, which has the number of its stage.
-func (p *Passages) Of(stage int) []Passage {
+// Requests are the requests of a step, which has the number of its stage.
+func (p *StepLog) Requests(stage int) []RequestTimes {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.list[stage]
@@ -87,8 +87,8 @@ const (
 )
 
 // JudgeStep says how a step went. What was not sent is part of the backlog.
-func JudgeStep(rate float64, mark record.StageSummary, list []Passage, percentile float64) Step {
-	list = slices.SortedFunc(slices.Values(list), func(a, b Passage) int {
+func JudgeStep(rate float64, mark record.StageSummary, list []RequestTimes, percentile float64) Step {
+	list = slices.SortedFunc(slices.Values(list), func(a, b RequestTimes) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.End, b.End))
 	})
 	s := Step{
@@ -144,7 +144,7 @@ const looks = 50
 // backlog works out how many requests were due and not ended in the third and in the
 // last quarter of the sending. One that stands still is as large as the rate times the
 // time of an answer, and goes up and down by the square root of that.
-func (s *Step) backlog(list []Passage, mark record.StageSummary, fastest time.Duration) {
+func (s *Step) backlog(list []RequestTimes, mark record.StageSummary, fastest time.Duration) {
 	span := mark.SendEnd - mark.Begin
 	ends := make([]time.Duration, 0, len(list))
 	for _, p := range list {
@@ -152,7 +152,7 @@ func (s *Step) backlog(list []Passage, mark record.StageSummary, fastest time.Du
 	}
 	slices.Sort(ends)
 	open := func(t time.Duration) float64 {
-		due, _ := slices.BinarySearchFunc(list, t, func(p Passage, t time.Duration) int { return cmp.Compare(p.Due, t) })
+		due, _ := slices.BinarySearchFunc(list, t, func(p RequestTimes, t time.Duration) int { return cmp.Compare(p.Due, t) })
 		ended, _ := slices.BinarySearch(ends, t)
 		return float64(due - ended)
 	}
@@ -172,7 +172,7 @@ const bin = 500 * time.Millisecond
 
 // drain works out how fast answers came while there was a backlog: from the first
 // answer to the last, in bins. upper is a percentile of the bins.
-func (s *Step) drain(list []Passage, mark record.StageSummary, percentile float64) {
+func (s *Step) drain(list []RequestTimes, mark record.StageSummary, percentile float64) {
 	var ends []time.Duration
 	for _, p := range list {
 		if !p.Failed {

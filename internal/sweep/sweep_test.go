@@ -21,7 +21,7 @@ func at(sent, end time.Duration) Sample {
 
 func TestWindowMembership(t *testing.T) {
 	samples := []Sample{at(1, 2), at(3, 5), at(6, 9), at(10, 14), at(15, 20), at(21, 27)}
-	w := Cut(samples, 4, 17, 0)
+	w := WindowBetween(samples, 4, 17, 0)
 	if w.Requests != 3 || w.Latency.Min != 2 || w.Latency.Avg != 3 || w.Latency.Max != 4 {
 		t.Errorf("got %+v, want the latencies 2, 3 and 4", w)
 	}
@@ -29,7 +29,7 @@ func TestWindowMembership(t *testing.T) {
 		t.Errorf("throughput %v, want 3 requests in 13 ns", w.Throughput)
 	}
 	// An edge belongs to the window that it ends, so that no request is in two.
-	if a, b := Cut(samples, 0, 9, 0), Cut(samples, 9, 30, 0); a.Requests != 3 || b.Requests != 3 {
+	if a, b := WindowBetween(samples, 0, 9, 0), WindowBetween(samples, 9, 30, 0); a.Requests != 3 || b.Requests != 3 {
 		t.Errorf("%d and %d requests, want 3 and 3", a.Requests, b.Requests)
 	}
 }
@@ -39,7 +39,7 @@ func TestWindowLeavesOutWhatIsNotMeasured(t *testing.T) {
 	failed, warm, streamed := at(1, 5), at(1, 5), at(1, 5)
 	failed.Failed, warm.Warmup = true, true
 	streamed.Responses, streamed.First, streamed.Due = 4, 2, -2*time.Millisecond
-	w := Cut([]Sample{failed, warm, streamed}, 0, 10, 0)
+	w := WindowBetween([]Sample{failed, warm, streamed}, 0, 10, 0)
 	if w.Requests != 1 || w.Failed != 1 || w.Responses != 4 || w.Delayed != 1 {
 		t.Errorf("got %+v", w)
 	}
@@ -88,7 +88,7 @@ func TestPercentilesAreNearest(t *testing.T) {
 func windows(pairs ...[2]float64) []Window {
 	var out []Window
 	for _, p := range pairs {
-		out = append(out, Window{Requests: 10, Throughput: p[0], Latency: Spread{Avg: time.Duration(p[1] * float64(time.Millisecond)), Percentiles: []Percentile{{P: 95, Value: time.Duration(2 * p[1] * float64(time.Millisecond))}}}})
+		out = append(out, Window{Requests: 10, Throughput: p[0], Latency: LatencyStats{Avg: time.Duration(p[1] * float64(time.Millisecond)), Percentiles: []Percentile{{P: 95, Value: time.Duration(2 * p[1] * float64(time.Millisecond))}}}})
 	}
 	return out
 }
@@ -141,7 +141,7 @@ func levels(l plan.Levels, whole bool, bound float64) []float64 {
 			return got
 		}
 		got = append(got, v)
-		s.Tell(v <= bound)
+		s.Observe(v <= bound)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestSearch(t *testing.T) {
 		if !cmp.Equal(c.want, got, cmpopts.EquateApprox(0, 1e-12)) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-		if most := Most(c.l); len(got) > most {
+		if most := MaxLevels(c.l); len(got) > most {
 			t.Errorf("%s: %d levels, said to be %d at most", c.name, len(got), most)
 		}
 	}
@@ -194,7 +194,7 @@ func TestSampleOf(t *testing.T) {
 	if last := SampleOf(&record.Record{Sent: 1, End: 9, Session: "7", Turn: 4, Ends: true}); !last.Ends {
 		t.Error("the last request of a sequence does not end it")
 	}
-	if w := Cut([]Sample{{Sent: 1, End: 2, Responses: 1, Ends: true}, {Sent: 1, End: 3, Responses: 1}}, 0, 5, 0); w.Sequences != 1 {
+	if w := WindowBetween([]Sample{{Sent: 1, End: 2, Responses: 1, Ends: true}, {Sent: 1, End: 3, Responses: 1}}, 0, 5, 0); w.Sequences != 1 {
 		t.Errorf("%d sequences, want 1", w.Sequences)
 	}
 	// A response without text is a response; a stream that only ends has none.
@@ -204,7 +204,7 @@ func TestSampleOf(t *testing.T) {
 		t.Errorf("%d responses until %d, want 3 until 30", s.Responses, s.End)
 	}
 	silent := SampleOf(&record.Record{Sent: 1, End: 9, Streamed: true, Marks: []record.Read{{Kernel: 8}}, Events: []record.Event{{Label: record.Done}}})
-	if w := Cut([]Sample{silent, {Sent: 1, End: 3, Responses: 2}}, 0, 10, 0); silent.Responses != 0 || w.Requests != 1 || w.Empty != 1 || w.Responses != 2 {
+	if w := WindowBetween([]Sample{silent, {Sent: 1, End: 3, Responses: 2}}, 0, 10, 0); silent.Responses != 0 || w.Requests != 1 || w.Empty != 1 || w.Responses != 2 {
 		t.Errorf("a request without a response: %+v in %+v", silent, w)
 	}
 	bare := SampleOf(&record.Record{Sent: 1, End: 9})

@@ -25,9 +25,9 @@ type Window struct {
 	Streamed   float64
 	SendRate   float64 // of merged windows alone
 
-	Latency Spread  // from sending to the last response
-	First   *Spread // from sending to the first response, where requests had several
-	FromDue Spread  // from the moment at which the request was due
+	Latency LatencyStats  // from sending to the last response
+	First   *LatencyStats // from sending to the first response, where requests had several
+	FromDue LatencyStats  // from the moment at which the request was due
 
 	Send    time.Duration // to write a request, on average
 	Receive time.Duration // from the first byte of an answer to its last, on average
@@ -37,8 +37,8 @@ type Window struct {
 	Overhead float64
 }
 
-// Spread is a distribution of times.
-type Spread struct {
+// LatencyStats is a distribution of times.
+type LatencyStats struct {
 	Avg         time.Duration
 	Std         time.Duration // of a sample; 0 for a single request
 	Min         time.Duration
@@ -52,8 +52,8 @@ type Percentile struct {
 	Value time.Duration
 }
 
-// At is the percentile p, where it was worked out.
-func (s *Spread) At(p int) (time.Duration, bool) {
+// Percentile is the percentile p, where it was worked out.
+func (s *LatencyStats) Percentile(p int) (time.Duration, bool) {
 	if i := slices.IndexFunc(s.Percentiles, func(q Percentile) bool { return q.P == p }); i >= 0 {
 		return s.Percentiles[i].Value, true
 	}
@@ -70,9 +70,9 @@ func percentiles(extra int) []int {
 	return list
 }
 
-// Cut is the window from begin, which is not in it, to end, which is. extra is a
+// WindowBetween is the window from begin, which is not in it, to end, which is. extra is a
 // percentile besides the usual ones; 0: none.
-func Cut(samples []Sample, begin, end time.Duration, extra int) Window {
+func WindowBetween(samples []Sample, begin, end time.Duration, extra int) Window {
 	w := Window{Begin: begin, End: end}
 	var latency, first, fromDue []int64
 	var send, receive, request, busy, whole time.Duration
@@ -140,9 +140,9 @@ func pass(w Window) Window {
 }
 
 // spread works out a distribution. The values are sorted on the way.
-func spread(values []int64, list []int) Spread {
+func spread(values []int64, list []int) LatencyStats {
 	if len(values) == 0 {
-		return Spread{}
+		return LatencyStats{}
 	}
 	slices.Sort(values)
 	var sum int64
@@ -150,7 +150,7 @@ func spread(values []int64, list []int) Spread {
 		sum += v
 	}
 	n := int64(len(values))
-	s := Spread{
+	s := LatencyStats{
 		Avg: time.Duration(sum / n), Std: deviation(values),
 		Min: time.Duration(values[0]), Max: time.Duration(values[n-1]),
 	}

@@ -38,10 +38,10 @@ func suites() []Suite {
 		Gates: []result.Gate{{Gate: hostile, Where: hostile, Unit: "share", Why: hostile}},
 	}, {
 		Name: "search", Verdict: &result.Verdict{Status: result.Valid, Valid: true},
-		Result: &result.Result{Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5, Sentence: "38.2 requests/s, 95 % between 36.9 and 39.5."}},
+		Result: &result.Result{Capacity: &capacity.Result{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5, Sentence: "38.2 requests/s, 95 % between 36.9 and 39.5."}},
 	}, {
 		Name: "search in vain", Verdict: &result.Verdict{Status: result.Valid, Valid: true},
-		Result: &result.Result{Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Never, Hi: 1, Sentence: "No load was found that meets the objectives."}},
+		Result: &result.Result{Capacity: &capacity.Result{Unit: "requests/s", Outcome: capacity.Never, Hi: 1, Sentence: "No load was found that meets the objectives."}},
 	}, {Name: "run", Broken: "there is no result: exit code 2"}}
 }
 

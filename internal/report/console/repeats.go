@@ -95,7 +95,7 @@ func (p *printer) runs(d *repeat.Document) {
 }
 
 // eachRun are the figures of a stage run by run, as far as they are compared.
-func eachRun(s *repeat.Stage, n int) []map[string]result.Stat {
+func eachRun(s *repeat.StageRepeats, n int) []map[string]result.Stat {
 	rows := make([]map[string]result.Stat, n)
 	for i := range rows {
 		rows[i] = map[string]result.Stat{}
@@ -123,7 +123,7 @@ func eachRun(s *repeat.Stage, n int) []map[string]result.Stat {
 }
 
 // repeatedStage prints a level over all runs.
-func (p *printer) repeatedStage(d *repeat.Document, s *repeat.Stage) {
+func (p *printer) repeatedStage(d *repeat.Document, s *repeat.StageRepeats) {
 	p.blank()
 	p.heading(&result.Stage{Index: s.Index, Name: s.Name, Load: s.Load}, len(d.Stages))
 	share := strconv.FormatFloat(d.Confidence*100, 'f', -1, 64) + " %"
@@ -152,7 +152,7 @@ func (p *printer) repeatedStage(d *repeat.Document, s *repeat.Stage) {
 }
 
 // repeatRows are the metrics that the table shows.
-func (p *printer) repeatRows(s *repeat.Stage) []row {
+func (p *printer) repeatRows(s *repeat.StageRepeats) []row {
 	var rows []row
 	if p.all {
 		rows = append(spreads(), rates()...)
@@ -182,7 +182,7 @@ func (p *printer) repeatStats(m *repeat.Metric) []string {
 	return slices.DeleteFunc(list, func(stat string) bool { _, ok := m.Stats[stat]; return !ok })
 }
 
-func repeatCells(label, stat, unit string, m *repeat.Metric, f *repeat.Figure) []string {
+func repeatCells(label, stat, unit string, m *repeat.Metric, f *repeat.RepeatedStat) []string {
 	scale := number.ScaleFor(m.Unit, f.Mean)
 	shown := screen.Clean(scale.Unit)
 	switch {

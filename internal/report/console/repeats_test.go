@@ -36,7 +36,7 @@ func repeated(values ...float64) []repeat.Run {
 func TestRepeats(t *testing.T) {
 	value := 0.062
 	whole := repeat.Make(repeated(50.1, 52.3, 49.2), 3, "v1")
-	whole.Until = &repeat.Until{Expression: "ci(ttft.p99) < 5%", Levels: []repeat.Level{{Where: "stage 1 (8 in flight)", Value: &value, Bound: 0.05}}}
+	whole.Until = &repeat.Until{Expression: "ci(ttft.p99) < 5%", Levels: []repeat.Value{{Where: "stage 1 (8 in flight)", Value: &value, Bound: 0.05}}}
 	bad := repeated(50.1, 52.3)
 	bad[1].Result.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"the client was slow"}}
 	part := repeat.Make(bad, 5, "v1")

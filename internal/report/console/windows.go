@@ -29,7 +29,7 @@ func (p *printer) windows(s *result.Stage) {
 		if w.Failed > 0 {
 			failed = number.Count(w.Failed)
 		}
-		if v, ok := w.Latency.At(99); ok {
+		if v, ok := w.Latency.Percentile(99); ok {
 			p99 = number.Duration(v)
 		}
 		t.add(strconv.Itoa(i+1), number.Duration(w.End-w.Begin), number.Count(w.Requests), failed, number.Value(w.Throughput, ""), number.Duration(w.Latency.Avg), p99)

@@ -15,7 +15,7 @@ func TestWindows(t *testing.T) {
 	window := func(begin time.Duration, requests, failed int64) sweep.Window {
 		return sweep.Window{
 			Begin: begin * time.Second, End: (begin + 1) * time.Second, Requests: requests, Failed: failed, Throughput: float64(requests),
-			Latency: sweep.Spread{Avg: 12 * time.Millisecond, Percentiles: []sweep.Percentile{{P: 99, Value: 34 * time.Millisecond}}},
+			Latency: sweep.LatencyStats{Avg: 12 * time.Millisecond, Percentiles: []sweep.Percentile{{P: 99, Value: 34 * time.Millisecond}}},
 		}
 	}
 	merged := window(0, 291, 0)

@@ -11,7 +11,7 @@ import (
 
 func TestCapacity(t *testing.T) {
 	var b strings.Builder
-	if err := Write(&b, &result.Result{Name: "n", Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}}); err != nil {
+	if err := Write(&b, &result.Result{Name: "n", Capacity: &capacity.Result{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll() // which wants rows of one length

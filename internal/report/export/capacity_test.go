@@ -19,9 +19,9 @@ func TestCapacity(t *testing.T) {
 	}{
 		{nil, []string{"", "", "", "", ""}},
 		{&result.Result{}, []string{"", "", "", "", ""}},
-		{&result.Result{Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}}, []string{"38.2", "36.9", "39.5", "requests/s", "found"}},
-		{&result.Result{Capacity: &capacity.Answer{Unit: "requests/s", Outcome: capacity.Always, Value: 8, Lo: 8}}, []string{"8", "8", "", "requests/s", "met at every load"}},
-		{&result.Result{Capacity: &capacity.Answer{Unit: "requests in flight", Outcome: capacity.Never, Hi: 1}}, []string{"", "", "1", "requests in flight", "missed at every load"}},
+		{&result.Result{Capacity: &capacity.Result{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}}, []string{"38.2", "36.9", "39.5", "requests/s", "found"}},
+		{&result.Result{Capacity: &capacity.Result{Unit: "requests/s", Outcome: capacity.Always, Value: 8, Lo: 8}}, []string{"8", "8", "", "requests/s", "met at every load"}},
+		{&result.Result{Capacity: &capacity.Result{Unit: "requests in flight", Outcome: capacity.Never, Hi: 1}}, []string{"", "", "1", "requests in flight", "missed at every load"}},
 	} {
 		r := everyKind(t)
 		r.Result = c.of

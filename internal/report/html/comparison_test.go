@@ -65,7 +65,7 @@ func TestComparisonIsBounded(t *testing.T) {
 			curve = append(curve, [2]float64{float64(i) / 180, seed * float64(i) * 1.2345678})
 		}
 		for range 12 {
-			d.Stages = append(d.Stages, draw.Stage{Curves: map[string]draw.Sides[draw.Curve]{"time_to_first_token": {Sent: curve, Due: curve}, "request_latency": {Sent: curve, Due: curve}}})
+			d.Stages = append(d.Stages, draw.StageData{Curves: map[string]draw.Sides[draw.Curve]{"time_to_first_token": {Sent: curve, Due: curve}, "request_latency": {Sent: curve, Due: curve}}})
 			d.Result.Stages = append(d.Result.Stages, result.Stage{})
 		}
 		return d

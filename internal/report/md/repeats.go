@@ -49,7 +49,7 @@ func Repeats(w io.Writer, d *repeat.Document, o Options) error {
 }
 
 // repeatColumns are the figures of a level over the runs.
-func repeatColumns(d *repeat.Document, s *repeat.Stage) []column {
+func repeatColumns(d *repeat.Document, s *repeat.StageRepeats) []column {
 	share := strconv.FormatFloat(d.Confidence*100, 'f', -1, 64) + " %"
 	list := []column{{title: "Figure", left: true}, {title: "mean"}, {title: share + " interval"}, {title: "smallest"}, {title: "largest"}, {title: "varies by"}, {title: share + " in one run"}}
 	for _, f := range figures() {

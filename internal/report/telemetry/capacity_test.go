@@ -10,7 +10,7 @@ import (
 // The answer of a search is a gauge with a point for each of its numbers.
 func TestCapacity(t *testing.T) {
 	r := theRun()
-	r.Result.Capacity = &capacity.Answer{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}
+	r.Result.Capacity = &capacity.Result{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}
 	want := map[string]float64{"value": 38.2, "lo": 36.9, "hi": 39.5}
 	got := map[string]float64{}
 	for _, s := range r.Series(stages(), "here") {

@@ -33,8 +33,8 @@ type Difference struct {
 // power is with which probability a difference of the size Least is found.
 const power = 0.8
 
-// Between are the differences between figures of one metric on two sides.
-func Between(a, b *Samples, figures []Figure, confidence float64) []Difference {
+// Diff are the differences between figures of one metric on two sides.
+func Diff(a, b *Samples, figures []Statistic, confidence float64) []Difference {
 	out := make([]Difference, len(figures))
 	as, bs := estimates(a, figures), estimates(b, figures)
 	for i := range out {
@@ -125,9 +125,9 @@ const (
 	furthest = 1e3   // standard errors: beyond, chance has no part in it
 )
 
-// Longer is how many times as long to run, or how many times as many runs to make, to find a
+// SampleFactor is how many times as long to run, or how many times as many runs to make, to find a
 // difference of this size with 80 % power. It is NaN where that is not known.
-func (d Difference) Longer(size float64) float64 {
+func (d Difference) SampleFactor(size float64) float64 {
 	if !d.Known || !(size > 0) {
 		return math.NaN()
 	}

@@ -18,26 +18,26 @@ func noise(seed uint64, n int) *Samples {
 
 // TestSamplesAllTheSame: they have no error, and no difference where there is none.
 func TestSamplesAllTheSame(t *testing.T) {
-	for _, in := range Of(flat(0.1, 1000), usual[:4], 0.95) {
+	for _, in := range Intervals(flat(0.1, 1000), usual[:4], 0.95) {
 		if !in.Known || in.Value != 0.1 || in.Lo != 0.1 || in.Hi != 0.1 {
 			t.Errorf("%+v", in)
 		}
 	}
-	for i, d := range Between(flat(0.1, 1000), flat(0.1, 777), usual[:4], 0.95) {
+	for i, d := range Diff(flat(0.1, 1000), flat(0.1, 777), usual[:4], 0.95) {
 		if !d.Known || d.P != 1 || d.Lo > 0 || d.Hi < 0 {
 			t.Errorf("the same: %s %+v", titles[i], d)
 		}
 	}
-	for i, d := range Between(flat(0.1, 1000), flat(0.2, 1000), usual[:4], 0.95) {
+	for i, d := range Diff(flat(0.1, 1000), flat(0.2, 1000), usual[:4], 0.95) {
 		if !d.Known || d.P != 0 || d.Least != 0 {
 			t.Errorf("different: %s %+v", titles[i], d)
 		}
 	}
-	if d := Between(flat(5, 1000), noise(1, 1000), usual, 0.95)[0]; !d.Known || d.P >= 0.05 {
+	if d := Diff(flat(5, 1000), noise(1, 1000), usual, 0.95)[0]; !d.Known || d.P >= 0.05 {
 		t.Errorf("one side without error: %+v", d)
 	}
 	x := noise(1, 1000)
-	for i, d := range Between(x, x, usual, 0.95) {
+	for i, d := range Diff(x, x, usual, 0.95) {
 		if d.Known && d.P != 1 {
 			t.Errorf("a run against itself: %s %+v", titles[i], d)
 		}
@@ -46,22 +46,22 @@ func TestSamplesAllTheSame(t *testing.T) {
 
 // TestTooLittle: what cannot be known is said to be so.
 func TestTooLittle(t *testing.T) {
-	known := func(n int, f Figure) bool { return Of(noise(2, n), []Figure{f}, 0.95)[0].Known }
-	for n, f := range map[int]Figure{0: {}, 1: {}, 31: {}, 60: {Quantile, 0.95}, 200: {Quantile, 0.99}, 1000: {Quantile, 1}, 1001: {Quantile, 0}, 1002: {Kind: Rate}} {
+	known := func(n int, f Statistic) bool { return Intervals(noise(2, n), []Statistic{f}, 0.95)[0].Known }
+	for n, f := range map[int]Statistic{0: {}, 1: {}, 31: {}, 60: {Quantile, 0.95}, 200: {Quantile, 0.99}, 1000: {Quantile, 1}, 1001: {Quantile, 0}, 1002: {Kind: Rate}} {
 		if known(n, f) {
 			t.Errorf("%v of %d is known", f, n)
 		}
 	}
-	for n, f := range map[int]Figure{200: {}, 1000: {Quantile, 0.95}, 5000: {Quantile, 0.99}} {
+	for n, f := range map[int]Statistic{200: {}, 1000: {Quantile, 0.95}, 5000: {Quantile, 0.99}} {
 		if !known(n, f) {
 			t.Errorf("%v of %d is not known", f, n)
 		}
 	}
 	one := &Samples{Values: noise(2, 1000).Values, Ends: []int{1000}}
-	if in := Of(one, usual, 0.95)[0]; in.Known || in.Value == 0 {
+	if in := Intervals(one, usual, 0.95)[0]; in.Known || in.Value == 0 {
 		t.Errorf("a thousand samples of one request: %+v", in)
 	}
-	if d := Between(noise(1, 1000), noise(2, 10), usual, 0.95)[0]; d.Known || !math.IsNaN(d.P) || !math.IsNaN(d.Longer(1)) || d.Delta == 0 {
+	if d := Diff(noise(1, 1000), noise(2, 10), usual, 0.95)[0]; d.Known || !math.IsNaN(d.P) || !math.IsNaN(d.SampleFactor(1)) || d.Delta == 0 {
 		t.Errorf("one side with too little: %+v", d)
 	}
 }
@@ -79,7 +79,7 @@ func TestBadSamples(t *testing.T) {
 		"below":     {Values: good, Ends: []int{-1, 100}},
 		"no values": {Ends: []int{0, 0}},
 	} {
-		for _, in := range Of(s, usual, 0.95) {
+		for _, in := range Intervals(s, usual, 0.95) {
 			if in.Known || !math.IsNaN(in.Value) {
 				t.Errorf("%s: %+v", name, in)
 			}
@@ -90,7 +90,7 @@ func TestBadSamples(t *testing.T) {
 		for i := range s.Values {
 			s.Values[i] *= scale / 100
 		}
-		for i, in := range Of(s, usual[:3], 0.95) {
+		for i, in := range Intervals(s, usual[:3], 0.95) {
 			if in.Known && !(in.Lo < in.Value && in.Value < in.Hi && finite(in.Lo, in.Hi)) || scale < 1e300 && !in.Known {
 				t.Errorf("%g: %s %+v", scale, titles[i], in)
 			}
@@ -98,7 +98,7 @@ func TestBadSamples(t *testing.T) {
 	}
 	empty := &Samples{Values: good, Ends: slices.Repeat([]int{100}, 50)}
 	empty.Ends[0] = 0
-	Of(empty, usual, 0.95)
+	Intervals(empty, usual, 0.95)
 }
 
 // TestSidesAreAlike: the sides can be swapped, and interval and probability agree.
@@ -114,7 +114,7 @@ func TestSidesAreAlike(t *testing.T) {
 			}
 		}
 		for _, confidence := range []float64{0.8, 0.95} {
-			forth, back := Between(a, b, usual, confidence), Between(b, a, usual, confidence)
+			forth, back := Diff(a, b, usual, confidence), Diff(b, a, usual, confidence)
 			for i, d := range forth {
 				o := back[i]
 				if d.Known != o.Known || d.Delta != -o.Delta || d.Known && (math.Abs(d.Lo+o.Hi) > 1e-9 || math.Abs(d.P-o.P) > 1e-9) {
@@ -132,9 +132,9 @@ func TestSidesAreAlike(t *testing.T) {
 // the mean would be without it, and leaves the median where it is.
 func TestOutlier(t *testing.T) {
 	s := noise(4, 1000)
-	before := Of(s, usual, 0.95)
+	before := Intervals(s, usual, 0.95)
 	s.Values[700] = 1e6
-	after := Of(s, usual, 0.95)
+	after := Intervals(s, usual, 0.95)
 	if m := after[0]; !m.Known || m.Lo > before[0].Value || m.Hi < m.Value+1000 {
 		t.Errorf("mean %+v, without the outlier %+v", m, before[0])
 	}
@@ -151,11 +151,11 @@ func TestDrift(t *testing.T) {
 	} {
 		for seed := range uint64(2) {
 			s := noise(seed, n)
-			before := Of(s, usual[:4], 0.95)
+			before := Intervals(s, usual[:4], 0.95)
 			for i := range s.Values {
 				s.Values[i] += drift(float64(i) / n)
 			}
-			for i, in := range Of(s, usual[:4], 0.95) {
+			for i, in := range Intervals(s, usual[:4], 0.95) {
 				if in.Known && in.Hi-in.Lo < before[i].Hi-before[i].Lo {
 					t.Errorf("%s: %s %+v, before %+v", name, titles[i], in, before[i])
 				}
@@ -166,17 +166,17 @@ func TestDrift(t *testing.T) {
 
 // TestShare: all of a thousand is not all of all.
 func TestShare(t *testing.T) {
-	share := []Figure{{Kind: Share}}
-	all := Of(flat(1, 1000), share, 0.95)[0]
+	share := []Statistic{{Kind: Share}}
+	all := Intervals(flat(1, 1000), share, 0.95)[0]
 	near(t, "all", all.Lo, 0.996, 0.0005)
 	near(t, "all", all.Hi, 1, 0)
-	none := Of(flat(0, 1000), share, 0.95)[0]
+	none := Intervals(flat(0, 1000), share, 0.95)[0]
 	near(t, "none", none.Hi, 0.004, 0.0005)
 	r := rand.New(rand.NewPCG(5, 5))
 	some := each(func(*rand.Rand) float64 { return math.Floor(r.Float64() + 0.9) })(r, 2000)
-	in := Of(some, share, 0.95)[0]
+	in := Intervals(some, share, 0.95)[0]
 	near(t, "nine of ten", in.Hi-in.Lo, 2*1.96*math.Sqrt(0.09/2000), 0.008)
-	if d := Between(flat(1, 1000), flat(1, 500), share, 0.95)[0]; d.P != 1 || d.Least <= 0 || d.Lo >= 0 {
+	if d := Diff(flat(1, 1000), flat(1, 500), share, 0.95)[0]; d.P != 1 || d.Least <= 0 || d.Lo >= 0 {
 		t.Errorf("all of both: %+v", d)
 	}
 }

@@ -32,8 +32,8 @@ const (
 	Share // the mean of samples that are 0 or 1, such as whether a request met its objectives
 )
 
-// Figure is what is worked out of samples.
-type Figure struct {
+// Statistic is what is worked out of samples.
+type Statistic struct {
 	Kind Kind
 	Q    float64 // of a quantile, from 0 to 1
 }
@@ -45,8 +45,8 @@ type Interval struct {
 	Known         bool // false: there is too little to say, and Lo and Hi mean nothing
 }
 
-// Of are the intervals of figures of one metric. Samples that are not numbers have none.
-func Of(s *Samples, figures []Figure, confidence float64) []Interval {
+// Intervals are the intervals of figures of one metric. Samples that are not numbers have none.
+func Intervals(s *Samples, figures []Statistic, confidence float64) []Interval {
 	out := make([]Interval, len(figures))
 	for i, e := range estimates(s, figures) {
 		out[i] = e.interval(confidence)
@@ -93,7 +93,7 @@ func (e *estimate) error() float64 {
 }
 
 // estimates works out figures of one metric.
-func estimates(s *Samples, figures []Figure) []estimate {
+func estimates(s *Samples, figures []Statistic) []estimate {
 	out := make([]estimate, len(figures))
 	if !s.sound() {
 		for i := range out {
@@ -146,8 +146,8 @@ func (s *Samples) requests() int {
 	return len(s.Ends)
 }
 
-// of are the samples of a request.
-func (s *Samples) of(request int) []float64 {
+// request are the samples of a request.
+func (s *Samples) request(request int) []float64 {
 	if s.Ends == nil {
 		return s.Values[request : request+1]
 	}
@@ -165,7 +165,7 @@ func (s *Samples) scores(f func(values []float64) float64) []float64 {
 	out := make([]float64, min(n, parts))
 	for i := range out {
 		for r := i * n / len(out); r < (i+1)*n/len(out); r++ {
-			out[i] += f(s.of(r))
+			out[i] += f(s.request(r))
 		}
 	}
 	return out
@@ -222,7 +222,7 @@ func (s *Samples) share(alone float64) estimate {
 // quantile is by Woodruff's interval: that of the share of samples up to the quantile, and the
 // samples of those ranks.
 func (s *Samples) quantile(l ladder, q, alone float64) estimate {
-	at := l.at(q)
+	at := l.quantile(q)
 	if !(q > 0 && q < 1) {
 		return estimate{value: at}
 	}
@@ -248,6 +248,6 @@ func quantileOf(at, q, n, alone float64, l ladder, scores []float64, waves int) 
 		beyond = min(beyond, tail*q*(1-q)/(se*se))
 	}
 	return estimate{value: at, known: ok && beyond >= leastBeyond, df: df, limits: func(t float64) (lo, hi float64) {
-		return min(at, l.at(max(0, q-t*se))), max(at, l.at(min(1, q+t*se)))
+		return min(at, l.quantile(max(0, q-t*se))), max(at, l.quantile(min(1, q+t*se)))
 	}}
 }

@@ -218,7 +218,7 @@ func tokens(r *rand.Rand, n int) *Flow {
 }
 
 // truths are the figures of a family, by a simulation so long that its own error does not matter.
-func (f *family) truths(figures []Figure) []float64 {
+func (f *family) truths(figures []Statistic) []float64 {
 	const parts, size = 100, 100_000
 	sums := make([]float64, len(figures))
 	for p := range parts {

@@ -27,7 +27,7 @@ func TestFlow(t *testing.T) {
 	if d := BetweenFlows(f, twice, 0.95); d.P > 1e-6 || d.Lo < 15 || d.Hi > 25 {
 		t.Errorf("between: %+v", d)
 	}
-	if d := BetweenFlows(f, f, 0.95); d.P != 1 || d.Longer(d.Least/2) != 4 {
+	if d := BetweenFlows(f, f, 0.95); d.P != 1 || d.SampleFactor(d.Least/2) != 4 {
 		t.Errorf("itself: %+v", d)
 	}
 }

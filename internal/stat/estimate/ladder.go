@@ -9,7 +9,7 @@ import (
 
 // ladder has samples in the order of their size.
 type ladder interface {
-	at(q float64) float64 // the quantile q
+	quantile(q float64) float64 // the quantile q
 }
 
 // ladderOf sorts samples, or counts them in bins where there are so many that it would take long.
@@ -30,7 +30,7 @@ const (
 
 type sorted []float64
 
-func (s sorted) at(q float64) float64 { return stat.Linear.QuantileOf(s, q) }
+func (s sorted) quantile(q float64) float64 { return stat.Linear.QuantileOf(s, q) }
 
 // bins count samples that begin with the same bits, and so differ by less than 1 in 4,096 if
 // they do not span too many magnitudes.
@@ -72,8 +72,8 @@ func binned(values []float64) *bins {
 	return b
 }
 
-// at takes the samples of a bin for evenly spread from its least to its greatest.
-func (b *bins) at(q float64) float64 {
+// quantile takes the samples of a bin for evenly spread from its least to its greatest.
+func (b *bins) quantile(q float64) float64 {
 	rank := q * float64(b.upTo[len(b.upTo)-1]-1)
 	i, _ := slices.BinarySearch(b.upTo, int64(rank)+1)
 	var before int64

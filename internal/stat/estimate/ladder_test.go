@@ -31,7 +31,7 @@ func TestBins(t *testing.T) {
 			within = 0.2
 		}
 		for q := 0.0; q <= 1; q += 1. / 64 {
-			want, got := sorted(values).at(q), b.at(q)
+			want, got := sorted(values).quantile(q), b.quantile(q)
 			if math.Abs(got-want) > within*(1+math.Abs(want)) {
 				t.Errorf("%s: quantile %v is %v, want %v", name, q, got, want)
 			}

@@ -18,12 +18,12 @@ func TestSimulateLonger(t *testing.T) {
 			s.figures = usual[:1]
 		}
 		for i, figure := range s.figures {
-			one := simulation{&f, size, []Figure{figure}}
+			one := simulation{&f, size, []Statistic{figure}}
 			var times []float64
 			for round := range rounds {
 				a, b := one.estimates(2*round, nil), one.estimates(2*round+1, nil)
 				if d := between(&a[0], &b[0], Confidence); d.Known {
-					times = append(times, d.Longer(0.05*d.A))
+					times = append(times, d.SampleFactor(0.05*d.A))
 				}
 			}
 			if len(times) < rounds*9/10 {

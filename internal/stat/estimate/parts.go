@@ -61,7 +61,7 @@ func OfParts(p *Parts, confidence float64) (mean Interval, quantiles []Interval)
 // ladderFunc is a ladder that is worked out elsewhere.
 type ladderFunc func(q float64) float64
 
-func (f ladderFunc) at(q float64) float64 { return f(q) }
+func (f ladderFunc) quantile(q float64) float64 { return f(q) }
 
 // enough is how many scores are as good as any more of them: the shortest wave is 16 of them long.
 const enough = 8 * mostWaves

@@ -5,7 +5,7 @@ import "math"
 // BetweenPrompts are the differences between figures of one metric on two sides that answered the
 // same prompts: request i of both is the same one, and the order is that of sending. What the
 // prompts make of a figure is the same on both sides, and is not in the error of the difference.
-func BetweenPrompts(a, b *Samples, figures []Figure, confidence float64) []Difference {
+func BetweenPrompts(a, b *Samples, figures []Statistic, confidence float64) []Difference {
 	out := make([]Difference, len(figures))
 	as, bs := estimates(a, figures), estimates(b, figures)
 	p := &prompts{a: a, b: b}
@@ -75,10 +75,10 @@ func (p *prompts) alone(d *Difference) float64 {
 	each := make([]float64, p.a.requests())
 	nA, nB := float64(len(p.a.Values)), float64(len(p.b.Values))
 	for i := range each {
-		for _, v := range p.b.of(i) {
+		for _, v := range p.b.request(i) {
 			each[i] += (v - d.B) / nB
 		}
-		for _, v := range p.a.of(i) {
+		for _, v := range p.a.request(i) {
 			each[i] -= (v - d.A) / nA
 		}
 	}

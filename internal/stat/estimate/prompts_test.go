@@ -119,7 +119,7 @@ func (f *twins) pair(round, n int, slower float64) (a, b *Samples) {
 const slower = 1.05
 
 // truth are the differences of the figures of a family.
-func (f *twins) truth(figures []Figure) []float64 {
+func (f *twins) truth(figures []Statistic) []float64 {
 	a := figuresOf(f.draw, figures)
 	b := a
 	if f.other != nil {
@@ -133,7 +133,7 @@ func (f *twins) truth(figures []Figure) []float64 {
 }
 
 // figuresOf are the figures of one side, by a simulation so long that its own error does not matter.
-func figuresOf(draw func(prompts, side *rand.Rand, n int) *Samples, figures []Figure) []float64 {
+func figuresOf(draw func(prompts, side *rand.Rand, n int) *Samples, figures []Statistic) []float64 {
 	const parts, size = 40, 50_000
 	sums := make([]float64, len(figures))
 	for p := range parts {
@@ -160,11 +160,11 @@ type twinTally struct {
 	width, unpaired                    float64 // sums of half widths
 }
 
-func (f *twins) simulate(rounds, n int, figures []Figure, truth []float64) []twinTally {
+func (f *twins) simulate(rounds, n int, figures []Statistic, truth []float64) []twinTally {
 	out := make([]twinTally, len(figures))
 	for round := range rounds {
 		a, b := f.pair(round, n, slower)
-		differ, apart := BetweenPrompts(a, b, figures, Confidence), Between(a, b, figures, Confidence)
+		differ, apart := BetweenPrompts(a, b, figures, Confidence), Diff(a, b, figures, Confidence)
 		a, b = f.pair(rounds+round, n, 1)
 		alike := BetweenPrompts(a, b, figures, Confidence)
 		for i := range figures {
@@ -264,23 +264,23 @@ func TestPromptsAtTheEdges(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		a, b    *Samples
-		figure  Figure
+		figure  Statistic
 		known   bool
 		delta   float64
 		nonzero bool // the interval has a width
 	}{
-		{name: "itself", a: random, b: random, figure: Figure{Kind: Mean}, known: true},
-		{name: "quantile of itself", a: random, b: random, figure: Figure{Quantile, 0.9}, known: true, nonzero: true},
-		{name: "shifted by as much", a: random, b: line(400, func(i int) float64 { return random.Values[i] + 1 }), figure: Figure{Kind: Mean}, known: true, delta: 1},
-		{name: "constant", a: line(400, func(int) float64 { return 3 }), b: line(400, func(int) float64 { return 4 }), figure: Figure{Kind: Mean}, known: true, delta: 1},
-		{name: "never", a: line(400, func(int) float64 { return 0 }), b: line(400, func(int) float64 { return 0 }), figure: Figure{Kind: Share}, known: true, nonzero: true},
-		{name: "the same few", a: seldom, b: seldom, figure: Figure{Kind: Share}, known: true, nonzero: true},
-		{name: "other lengths", a: random, b: line(300, func(int) float64 { return 1 }), figure: Figure{Kind: Mean}},
-		{name: "too few", a: line(20, func(i int) float64 { return float64(i) }), b: line(20, func(i int) float64 { return float64(i) }), figure: Figure{Kind: Mean}},
-		{name: "none", a: &Samples{}, b: &Samples{}, figure: Figure{Kind: Mean}},
-		{name: "no number", a: random, b: line(400, func(int) float64 { return math.NaN() }), figure: Figure{Kind: Mean}},
+		{name: "itself", a: random, b: random, figure: Statistic{Kind: Mean}, known: true},
+		{name: "quantile of itself", a: random, b: random, figure: Statistic{Quantile, 0.9}, known: true, nonzero: true},
+		{name: "shifted by as much", a: random, b: line(400, func(i int) float64 { return random.Values[i] + 1 }), figure: Statistic{Kind: Mean}, known: true, delta: 1},
+		{name: "constant", a: line(400, func(int) float64 { return 3 }), b: line(400, func(int) float64 { return 4 }), figure: Statistic{Kind: Mean}, known: true, delta: 1},
+		{name: "never", a: line(400, func(int) float64 { return 0 }), b: line(400, func(int) float64 { return 0 }), figure: Statistic{Kind: Share}, known: true, nonzero: true},
+		{name: "the same few", a: seldom, b: seldom, figure: Statistic{Kind: Share}, known: true, nonzero: true},
+		{name: "other lengths", a: random, b: line(300, func(int) float64 { return 1 }), figure: Statistic{Kind: Mean}},
+		{name: "too few", a: line(20, func(i int) float64 { return float64(i) }), b: line(20, func(i int) float64 { return float64(i) }), figure: Statistic{Kind: Mean}},
+		{name: "none", a: &Samples{}, b: &Samples{}, figure: Statistic{Kind: Mean}},
+		{name: "no number", a: random, b: line(400, func(int) float64 { return math.NaN() }), figure: Statistic{Kind: Mean}},
 	} {
-		d := BetweenPrompts(c.a, c.b, []Figure{c.figure}, Confidence)[0]
+		d := BetweenPrompts(c.a, c.b, []Statistic{c.figure}, Confidence)[0]
 		if d.Known != c.known || d.Known && (math.Abs(d.Delta-c.delta) > 1e-9 || c.nonzero != (d.Hi-d.Lo > 1e-9)) {
 			t.Errorf("%s: %+v", c.name, d)
 		}

@@ -35,8 +35,8 @@ func TestWelch(t *testing.T) {
 	if d.Method != Runs || !d.Known {
 		t.Errorf("%+v", d)
 	}
-	near(t, "as long", d.Longer(d.Least), 1, 1e-3)
-	if twice := d.Longer(d.Least / 2); twice > 4 || twice < 3.5 {
+	near(t, "as long", d.SampleFactor(d.Least), 1, 1e-3)
+	if twice := d.SampleFactor(d.Least / 2); twice > 4 || twice < 3.5 {
 		t.Errorf("for half the size: %v times as many runs", twice)
 	}
 }
@@ -53,7 +53,7 @@ func TestTooFewRuns(t *testing.T) {
 		BetweenRuns([]float64{5}, []float64{6, 7}, 0.95), BetweenRuns([]float64{5, math.NaN()}, []float64{6, 7}, 0.95),
 		BetweenPairs([]float64{5}, []float64{6}, 0.95), BetweenPairs([]float64{5, 6}, []float64{6, 7, 8}, 0.95), BetweenPairs(nil, nil, 0.95),
 	} {
-		if d.Known || !math.IsNaN(d.P) || !math.IsNaN(d.Longer(1)) {
+		if d.Known || !math.IsNaN(d.P) || !math.IsNaN(d.SampleFactor(1)) {
 			t.Errorf("%+v", d)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 var everything = os.Getenv("INFEROMETER_SIMULATE") == "all"
 
 var (
-	usual  = []Figure{{Kind: Mean}, {Quantile, 0.5}, {Quantile, 0.9}, {Quantile, 0.95}, {Quantile, 0.99}}
+	usual  = []Statistic{{Kind: Mean}, {Quantile, 0.5}, {Quantile, 0.9}, {Quantile, 0.95}, {Quantile, 0.99}}
 	titles = []string{"mean", "p50", "p90", "p95", "p99"}
 )
 
@@ -34,7 +34,7 @@ func (c *tally) alarm() float64   { return 100 * float64(c.alarms) / float64(c.p
 type simulation struct {
 	family  *family
 	size    int
-	figures []Figure
+	figures []Statistic
 }
 
 func (s *simulation) seed(round int) *rand.Rand {
@@ -68,7 +68,7 @@ func (s *simulation) estimates(round int, shift []float64) []estimate {
 			x.Values[j] += shift[i] - at
 		}
 		at = shift[i]
-		out = append(out, estimates(x, []Figure{f})...)
+		out = append(out, estimates(x, []Statistic{f})...)
 	}
 	return out
 }
@@ -139,7 +139,7 @@ func (s *simulation) find(rounds int, c []tally) {
 // TestSlice: what TestSimulations shows at length holds for a few runs of two families whose
 // figures are known without a simulation.
 func TestSlice(t *testing.T) {
-	figures := []Figure{{Kind: Mean}, {Quantile, 0.9}}
+	figures := []Statistic{{Kind: Mean}, {Quantile, 0.9}}
 	truth := []float64{50 * math.Exp(0.125), 50 * math.Exp(0.5*1.2815516)}
 	for _, f := range []family{{name: "independent", draw: autoregressive(0)}, {name: "memory", draw: autoregressive(0.7)}} {
 		s := simulation{&f, 600, figures}

@@ -5,19 +5,19 @@ import (
 	"testing"
 )
 
-var eight = append([]Figure{{Quantile, 0.01}, {Quantile, 0.25}, {Quantile, 0.999}}, usual...)
+var eight = append([]Statistic{{Quantile, 0.01}, {Quantile, 0.25}, {Quantile, 0.999}}, usual...)
 
 func BenchmarkRequests(b *testing.B) {
 	s := autoregressive(0.9)(rand.New(rand.NewPCG(1, 1)), 100_000)
 	for b.Loop() {
-		Of(s, eight, Confidence)
+		Intervals(s, eight, Confidence)
 	}
 }
 
 func BenchmarkCompare(b *testing.B) {
 	x, y := autoregressive(0.9)(rand.New(rand.NewPCG(1, 1)), 100_000), autoregressive(0.9)(rand.New(rand.NewPCG(2, 1)), 100_000)
 	for b.Loop() {
-		Between(x, y, eight, Confidence)
+		Diff(x, y, eight, Confidence)
 	}
 }
 
@@ -33,6 +33,6 @@ func BenchmarkGaps(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		Of(s, eight, Confidence)
+		Intervals(s, eight, Confidence)
 	}
 }

@@ -170,7 +170,7 @@ func (s *Samples) alone() float64 {
 	n := s.requests()
 	each := make([]float64, n)
 	for i := range each {
-		values := s.of(i)
+		values := s.request(i)
 		for _, v := range values {
 			each[i] += v / float64(len(values))
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Answer is what a search has found.
-type Answer struct {
+// Result is what a search has found.
+type Result struct {
 	By       string      `json:"by"`   // Rate or Concurrency
 	Unit     string      `json:"unit"` // of loads
 	Outcome  string      `json:"outcome"`
@@ -25,7 +25,7 @@ type Answer struct {
 	Relapse  *Relapse    `json:"recovery,omitempty"` // what an overload does to the server for longer than it lasts
 	Flat     *Flat       `json:"flat,omitempty"`     // what is missed whatever the load
 	Goals    []Objective `json:"objectives"`
-	Levels   []Level     `json:"levels"` // in the order in which they were run
+	Levels   []Trial     `json:"levels"` // in the order in which they were run
 }
 
 // Miss is the lowest load above the answer at which an objective is missed.
@@ -57,7 +57,7 @@ type estimate struct {
 	value, lo, hi float64
 	near          int  // levels around it
 	done          bool // precise enough
-	belief        *belief
+	belief        *posterior
 }
 
 // together is how many intervals make one that ends a search: that after the last level, and
@@ -67,7 +67,7 @@ const together = 3
 // estimate works out the capacity from levels of which some meet the objectives and some do not.
 // A search ends when its interval is narrow, and some are so by chance: one that is narrow spans
 // what was believed after the last few levels.
-func (s *Search) estimate(levels []Level) *estimate {
+func (s *Search) estimate(levels []Trial) *estimate {
 	a := s.after(levels)
 	if !s.narrow(a) {
 		return a
@@ -93,9 +93,9 @@ func (s *Search) narrow(a *estimate) bool {
 }
 
 // after is what is known of the capacity after the last of these levels.
-func (s *Search) after(levels []Level) *estimate {
+func (s *Search) after(levels []Trial) *estimate {
 	b := s.believe(levels)
-	a := &estimate{value: b.at(0.5), lo: b.at(0.025), hi: b.at(0.975), belief: b}
+	a := &estimate{value: b.quantile(0.5), lo: b.quantile(0.025), hi: b.quantile(0.975), belief: b}
 	for i := range levels {
 		if math.Abs(math.Log(levels[i].Load/a.value)) < near/2 {
 			a.near++
@@ -111,8 +111,8 @@ func (s *Search) after(levels []Level) *estimate {
 func widen(near int) float64 { return 1 + 3.3/float64(near+1) }
 
 // Answer is what the levels show, which Judge has seen.
-func (s *Search) Answer(levels []Level) *Answer {
-	a := &Answer{By: Rate, Unit: "requests/s", Outcome: Unknown, Goals: s.Objectives, Levels: slices.Clone(levels)}
+func (s *Search) Answer(levels []Trial) *Result {
+	a := &Result{By: Rate, Unit: "requests/s", Outcome: Unknown, Goals: s.Objectives, Levels: slices.Clone(levels)}
 	switch {
 	case s.Whole:
 		a.By, a.Unit = Concurrency, "requests in flight"
@@ -144,7 +144,7 @@ func (s *Search) Answer(levels []Level) *Answer {
 }
 
 // never fills in an answer where the load does not matter.
-func (s *Search) never(a *Answer, st *story) {
+func (s *Search) never(a *Result, st *story) {
 	f := a.Flat
 	o := &s.Objectives[f.j]
 	a.Outcome, a.Hi, a.Misses = Never, f.Lo, s.miss(st.counts, 0)
@@ -161,7 +161,7 @@ func (s *Search) never(a *Answer, st *story) {
 }
 
 // always fills in an answer where no load was missed.
-func (s *Search) always(a *Answer, st *story, lo *Level) {
+func (s *Search) always(a *Result, st *story, lo *Trial) {
 	a.Outcome, a.Value, a.Lo = Always, lo.Load, lo.Load
 	a.Precise = s.Most > 0 && lo.Load >= s.Most
 	a.Sentence = fmt.Sprintf("At least %s: all objectives are met at the highest load that was tried.", a.loads(lo.Load))
@@ -172,7 +172,7 @@ func (s *Search) always(a *Answer, st *story, lo *Level) {
 }
 
 // found fills in an answer that lies between levels.
-func (s *Search) found(a *Answer, st *story) {
+func (s *Search) found(a *Result, st *story) {
 	e := s.estimate(st.counts)
 	a.Outcome, a.Value, a.Lo, a.Hi, a.Precise = Found, e.value, e.lo, e.hi, e.done
 	if s.breaks(st) {
@@ -206,7 +206,7 @@ const (
 
 // needs is about how long a search takes that knows the capacity within what is asked for: twice as
 // well takes four times as long.
-func (s *Search) needs(levels []Level, a *Answer) float64 {
+func (s *Search) needs(levels []Trial, a *Result) float64 {
 	spent := 0.0
 	for i := range levels {
 		spent += (1 + settling) * levels[i].Seconds
@@ -217,7 +217,7 @@ func (s *Search) needs(levels []Level, a *Answer) float64 {
 }
 
 // requests is how many requests per second a load of sessions comes to; 0: it is not one.
-func (s *Search) requests(levels []Level, load float64) float64 {
+func (s *Search) requests(levels []Trial, load float64) float64 {
 	if !s.Sessions {
 		return 0
 	}
@@ -234,8 +234,8 @@ func (s *Search) requests(levels []Level, load float64) float64 {
 }
 
 // miss is the lowest level above a load that misses an objective, clearly if there is one.
-func (s *Search) miss(levels []Level, above float64) *Miss {
-	var at *Level
+func (s *Search) miss(levels []Trial, above float64) *Miss {
+	var at *Trial
 	for _, clear := range []bool{true, false} {
 		for i := range levels {
 			l := &levels[i]
@@ -251,7 +251,7 @@ func (s *Search) miss(levels []Level, above float64) *Miss {
 }
 
 // missOf says what a level misses most.
-func (s *Search) missOf(l *Level) *Miss {
+func (s *Search) missOf(l *Trial) *Miss {
 	m := &Miss{Load: l.Load, text: "the server does not keep up", breaks: l.Grew}
 	if l.Over == "" {
 		m.text = "the objectives are missed"
@@ -259,7 +259,7 @@ func (s *Search) missOf(l *Level) *Miss {
 	worst := 0.0
 	for j := range s.Objectives {
 		o := &s.Objectives[j]
-		seen := at(l.Seen, j)
+		seen := element(l.Seen, j)
 		if seen == nil || seen.Value == nil {
 			continue
 		}

@@ -5,17 +5,17 @@ import "testing"
 // The answer is one sentence: the load, between what it lies, and what misses above.
 func TestSentence(t *testing.T) {
 	s := Search{Objectives: []Objective{{Figure: "ttft.p99", Bound: 200, Unit: "ms", Allowed: 0.01, Least: 474}}, Start: 1, Least: 0.1, Precision: 0.05, Seconds: 900}
-	level := func(load, bad, p99 float64) Level {
-		l := Level{Load: load, Seconds: 60, Requests: 6000, Answered: load, Seen: []Seen{{Value: &p99}}}
+	level := func(load, bad, p99 float64) Trial {
+		l := Trial{Load: load, Seconds: 60, Requests: 6000, Answered: load, Seen: []Observation{{Value: &p99}}}
 		for range 10 {
 			l.Seen[0].Batches = append(l.Seen[0].Batches, Batch{N: 600, Bad: bad * 600})
 		}
 		s.Judge(&l)
 		return l
 	}
-	levels := []Level{level(10, 0, 50), level(38, 0.001, 120), level(40, 0.005, 170), level(41, 0.0075, 190), level(42, 0.012, 209), level(44, 0.05, 231), level(80, 0.9, 4000)}
+	levels := []Trial{level(10, 0, 50), level(38, 0.001, 120), level(40, 0.005, 170), level(41, 0.0075, 190), level(42, 0.012, 209), level(44, 0.05, 231), level(80, 0.9, 4000)}
 	for _, c := range []struct {
-		levels []Level
+		levels []Trial
 		want   string
 	}{
 		{nil, "The capacity is not known: no level was measured."},

@@ -21,7 +21,7 @@ type client struct {
 	clock   time.Duration
 	quiet   time.Duration // when the last level ended
 	typical time.Duration // of an answer of a level that meets the objectives
-	levels  []Level
+	levels  []Trial
 }
 
 // sent is a request of a level.
@@ -62,7 +62,7 @@ func (c *client) run() (spent float64) {
 }
 
 // level runs a level.
-func (c *client) level(step Step) Level {
+func (c *client) level(step Step) Trial {
 	begin := c.clock
 	from := begin + seconds(step.Warmup)
 	to := from + seconds(step.Seconds)
@@ -135,7 +135,7 @@ func (c *client) against(j int, r sent, until time.Duration) (b Batch) {
 }
 
 // count is what a level comes to, after its requests were waited for.
-func (c *client) count(step Step, all []sent, begin, from, to time.Duration, cut bool) Level {
+func (c *client) count(step Step, all []sent, begin, from, to time.Duration, cut bool) Trial {
 	drain := 30 * time.Second
 	if c.typical > 0 {
 		drain = min(drain, max(5*time.Second, 4*c.typical))
@@ -145,9 +145,9 @@ func (c *client) count(step Step, all []sent, begin, from, to time.Duration, cut
 		c.clock = max(c.clock, min(r.end, to+drain))
 	}
 	c.server.Abandon(c.clock)
-	l := Level{Stage: len(c.levels), Kind: step.Kind, Load: step.Load, Seconds: (to - from).Seconds(), Cut: cut, Rest: step.Rest}
+	l := Trial{Stage: len(c.levels), Kind: step.Kind, Load: step.Load, Seconds: (to - from).Seconds(), Cut: cut, Rest: step.Rest}
 	for range c.search.Objectives {
-		l.Seen = append(l.Seen, Seen{Batches: make([]Batch, 10)})
+		l.Seen = append(l.Seen, Observation{Batches: make([]Batch, 10)})
 	}
 	l.Pace = make([]float64, 10)
 	var before, after, due, ended float64
@@ -239,7 +239,7 @@ func (o *outcome) String() string {
 }
 
 // add searches for the capacity of a server, and says what was found.
-func (o *outcome) add(k *awkward.Kind, seed uint64) *Answer {
+func (o *outcome) add(k *awkward.Kind, seed uint64) *Result {
 	c := &client{server: k.New(seed), rng: rand.New(rand.NewPCG(seed, 9)), search: searchFor(k, seed)}
 	o.took += c.run()
 	o.n, o.levels = o.n+1, o.levels+float64(len(c.levels))
@@ -257,7 +257,7 @@ func (o *outcome) add(k *awkward.Kind, seed uint64) *Answer {
 }
 
 // right reports whether an answer is what it must be, and whether the truth is in its interval.
-func right(k *awkward.Kind, a *Answer) (right, within bool) {
+func right(k *awkward.Kind, a *Result) (right, within bool) {
 	found := a.Outcome == Found && a.Held > 0
 	within = k.Load == 0 || a.Lo <= k.Load && k.Load <= a.Hi
 	switch k.Must {

@@ -35,8 +35,8 @@ func (b *Batch) Add(other Batch) {
 	b.N, b.Bad, b.Sum = b.N+other.N, b.Bad+other.Bad, b.Sum+other.Sum
 }
 
-// Seen is what a level showed of an objective.
-type Seen struct {
+// Observation is what a level showed of an objective.
+type Observation struct {
 	Batches []Batch  `json:"-"`
 	Value   *float64 `json:"value,omitempty"` // the figure; nil: the level does not have it
 	Lo      *float64 `json:"lo,omitempty"`    // between what it lies with 95 % confidence
@@ -68,23 +68,23 @@ const (
 	Repeat = "repeat"
 )
 
-// Level is what was seen at one load.
-type Level struct {
-	Stage    int     `json:"stage"`
-	Kind     string  `json:"kind,omitempty"` // Recovery, Hold, Overload or Repeat; empty: it looks for the capacity
-	Load     float64 `json:"load"`
-	Seconds  float64 `json:"seconds"` // measured
-	Requests int64   `json:"requests"`
-	Answered float64 `json:"responses_per_s"`
-	Rest     float64 `json:"rest,omitempty"` // seconds without a request before it
-	Over     string  `json:"over,omitempty"` // why it is more than the server keeps up with; empty: it is not
-	Cut      bool    `json:"cut,omitempty"`  // it was ended as soon as that was clear
-	Grew     bool    `json:"grew,omitempty"` // the backlog of unanswered requests grew
-	Failed   int64   `json:"failed,omitempty"`
-	Failure  string  `json:"failure,omitempty"` // how most of those failed
-	Unused   string  `json:"unused,omitempty"`  // why it says nothing of the capacity; empty: it does
-	Seen     []Seen  `json:"objectives"`        // in the order of the objectives
-	Met      string  `json:"met"`               // of all objectives together
+// Trial is what was seen at one load.
+type Trial struct {
+	Stage    int           `json:"stage"`
+	Kind     string        `json:"kind,omitempty"` // Recovery, Hold, Overload or Repeat; empty: it looks for the capacity
+	Load     float64       `json:"load"`
+	Seconds  float64       `json:"seconds"` // measured
+	Requests int64         `json:"requests"`
+	Answered float64       `json:"responses_per_s"`
+	Rest     float64       `json:"rest,omitempty"` // seconds without a request before it
+	Over     string        `json:"over,omitempty"` // why it is more than the server keeps up with; empty: it is not
+	Cut      bool          `json:"cut,omitempty"`  // it was ended as soon as that was clear
+	Grew     bool          `json:"grew,omitempty"` // the backlog of unanswered requests grew
+	Failed   int64         `json:"failed,omitempty"`
+	Failure  string        `json:"failure,omitempty"` // how most of those failed
+	Unused   string        `json:"unused,omitempty"`  // why it says nothing of the capacity; empty: it does
+	Seen     []Observation `json:"objectives"`        // in the order of the objectives
+	Met      string        `json:"met"`               // of all objectives together
 
 	// Trouble is what was wrong with this client, where it could be the reason for what was seen; the
 	// level is then run again.
@@ -98,7 +98,7 @@ type Level struct {
 }
 
 // Total is all batches as one.
-func (s *Seen) Total() (t Batch) {
+func (s *Observation) Total() (t Batch) {
 	for _, b := range s.Batches {
 		t.Add(b)
 	}
@@ -113,7 +113,7 @@ type dispersion struct{ chi2, df float64 }
 // lasts longer than a batch shows in the longer ones.
 const scales = 3
 
-func (s *Seen) dispersion() (out [scales]dispersion) {
+func (s *Observation) dispersion() (out [scales]dispersion) {
 	t := s.Total()
 	p := t.Bad / t.N
 	if !(p > 0 && p < 1) {
@@ -121,7 +121,7 @@ func (s *Seen) dispersion() (out [scales]dispersion) {
 	}
 	for k, length := range [scales]int{1, 2, 5} {
 		for i := 0; i+length <= len(s.Batches); i += length {
-			part := (&Seen{Batches: s.Batches[i : i+length]}).Total()
+			part := (&Observation{Batches: s.Batches[i : i+length]}).Total()
 			if part.N > 0 {
 				d := part.Bad - part.N*p
 				out[k].chi2, out[k].df = out[k].chi2+d*d/(part.N*p*(1-p)), out[k].df+1
@@ -142,7 +142,7 @@ func clumped(alike [scales]dispersion) float64 {
 }
 
 // Mean is the mean of the samples and its standard error, by batches.
-func (s *Seen) Mean() (mean, se float64, ok bool) {
+func (s *Observation) Mean() (mean, se float64, ok bool) {
 	t := s.Total()
 	mean = t.Sum / t.N
 	var squares, n float64
@@ -168,5 +168,5 @@ func (o *Objective) margin(mean float64) float64 {
 	return m
 }
 
-// Clumping is how many samples tell as much as one of its own would.
-func (s *Seen) Clumping() float64 { return clumped(s.dispersion()) }
+// DesignEffect is how many samples tell as much as one of its own would.
+func (s *Observation) DesignEffect() float64 { return clumped(s.dispersion()) }

@@ -17,7 +17,7 @@ const (
 )
 
 // changed is how many of the levels were of a server that was another than it is now; 0: none.
-func (s *Search) changed(levels []Level) (n int) {
+func (s *Search) changed(levels []Trial) (n int) {
 	best := float64(changeOdds)
 	for j := range s.Objectives {
 		odds := s.apart(levels, j)
@@ -32,14 +32,14 @@ func (s *Search) changed(levels []Level) (n int) {
 
 // apart is by how much likelier, in logarithms, the levels are where those before each and those
 // from it on have a curve of their own.
-func (s *Search) apart(levels []Level, j int) []float64 {
+func (s *Search) apart(levels []Trial, j int) []float64 {
 	o := &s.Objectives[j]
 	deviance := o.deviance()
 	all := make([]evidence, len(levels))
 	var alike [scales]dispersion
 	for i := range levels {
 		all[i] = evidence{load: math.Log(levels[i].Load), unknown: true}
-		if seen := at(levels[i].Seen, j); seen != nil {
+		if seen := element(levels[i].Seen, j); seen != nil {
 			all[i] = o.evidenceOf(&levels[i], seen)
 			for k := range alike {
 				alike[k].chi2, alike[k].df = alike[k].chi2+all[i].alike[k].chi2, alike[k].df+all[i].alike[k].df

@@ -13,7 +13,7 @@ const (
 )
 
 // flat is an objective that is missed at every load alike; nil: there is none.
-func (s *Search) flat(levels []Level) *Flat {
+func (s *Search) flat(levels []Trial) *Flat {
 	for j := range s.Objectives {
 		if f := s.flatIn(levels, j); f != nil {
 			return f
@@ -33,15 +33,15 @@ type Flat struct {
 }
 
 // flatIn looks at one objective, at the levels that the server keeps up with.
-func (s *Search) flatIn(levels []Level, j int) *Flat {
+func (s *Search) flatIn(levels []Trial, j int) *Flat {
 	o := &s.Objectives[j]
-	var kept []Level
+	var kept []Trial
 	f := &Flat{Figure: o.Figure, Lo: math.Inf(1), j: j}
 	var sum Batch
 	hopeless, value := true, [2]float64{math.Inf(1), 0}
 	for i := range levels {
 		l := &levels[i]
-		seen := at(l.Seen, j)
+		seen := element(l.Seen, j)
 		if seen == nil || seen.Total().N == 0 || l.Grew || l.Cut && seen.Share < mostBad {
 			continue
 		}
@@ -88,7 +88,7 @@ func (s *Search) flatIn(levels []Level, j int) *Flat {
 
 // alikeShares reports whether an objective is likely missed at several loads that are far apart, met at
 // none, and missed by about as many samples at the lower ones as at the higher.
-func alikeShares(levels []Level, j int) bool {
+func alikeShares(levels []Trial, j int) bool {
 	lo, hi, n := math.Inf(1), 0.0, 0
 	for i := range levels {
 		switch l := &levels[i]; {
@@ -114,13 +114,13 @@ func alikeShares(levels []Level, j int) bool {
 
 // flatter is the logarithm of how much likelier the levels are where the share of bad samples is the
 // same at all loads, and too high, than where it rises with the load.
-func (s *Search) flatter(levels []Level, j int) float64 {
+func (s *Search) flatter(levels []Trial, j int) float64 {
 	o := &s.Objectives[j]
 	c := &curve{clumping: 1.5, deviance: o.deviance()}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	var alike [scales]dispersion
 	for i := range levels {
-		e := o.evidenceOf(&levels[i], at(levels[i].Seen, j))
+		e := o.evidenceOf(&levels[i], element(levels[i].Seen, j))
 		lo, hi = min(lo, e.load), max(hi, e.load)
 		for k := range alike {
 			alike[k].chi2, alike[k].df = alike[k].chi2+e.alike[k].chi2, alike[k].df+e.alike[k].df

@@ -73,7 +73,7 @@ func (s *Search) target(st *story) (float64, bool) {
 	load := lo.Load
 	if hi != nil {
 		e := s.estimate(st.counts)
-		load = math.Sqrt(e.lo * e.value * math.Pow(e.belief.at(cautious)/e.value, widen(e.near)))
+		load = math.Sqrt(e.lo * e.value * math.Pow(e.belief.quantile(cautious)/e.value, widen(e.near)))
 		for i := range st.counts { // what is met beyond all doubt is not given away
 			if l := &st.counts[i]; l.bad <= -clearlyOver && l.Load <= e.value {
 				load = max(load, 0.95*l.Load)
@@ -100,7 +100,7 @@ func (s *Search) target(st *story) (float64, bool) {
 
 // stood reports whether a load was held: the objectives were met, no backlog grew, and the second
 // half does not clearly miss them.
-func (s *Search) stood(l *Level) bool {
+func (s *Search) stood(l *Trial) bool {
 	if !l.met() || l.blank {
 		return false
 	}
@@ -108,7 +108,7 @@ func (s *Search) stood(l *Level) bool {
 	late.Seen = nil
 	for j := range l.Seen {
 		b := l.Seen[j].Batches
-		late.Seen = append(late.Seen, Seen{Batches: b[len(b)/2:]})
+		late.Seen = append(late.Seen, Observation{Batches: b[len(b)/2:]})
 	}
 	s.Judge(&late)
 	return late.Met != No || late.bad < 2
@@ -116,9 +116,9 @@ func (s *Search) stood(l *Level) bool {
 
 // believed reports whether a load that was held is still likely to be met, with what its level has
 // shown.
-func (s *Search) believed(levels []Level, load float64) bool {
+func (s *Search) believed(levels []Trial, load float64) bool {
 	lo, hi := bracket(levels)
-	return lo == nil || hi == nil || load <= s.after(levels).belief.at(doubtful)
+	return lo == nil || hi == nil || load <= s.after(levels).belief.quantile(doubtful)
 }
 
 // bounds are the lowest load at which a server broke, and the second lowest: where it breaks suddenly,
@@ -158,7 +158,7 @@ func (s *Search) enduring(st *story, chance float64) float64 {
 	}
 	var all []exposure
 	lo, hi := math.Inf(1), math.Inf(-1)
-	add := func(l *Level) {
+	add := func(l *Trial) {
 		if l.Seconds < glimpse && !broken(l) {
 			return
 		}

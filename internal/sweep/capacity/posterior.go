@@ -76,7 +76,7 @@ type evidence struct {
 }
 
 // evidenceOf reads a level.
-func (o *Objective) evidenceOf(l *Level, s *Seen) evidence {
+func (o *Objective) evidenceOf(l *Trial, s *Observation) evidence {
 	t := s.Total()
 	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, stage: l.Stage, crowded: 1, unknown: t.N == 0}
 	if o.Allowed == 0 {
@@ -157,7 +157,7 @@ func (o *Objective) steepness() (lo, hi float64) {
 }
 
 // fit works out what the levels tell about where objective j is no longer met.
-func (o *Objective) fit(g grid, levels []Level, j int) *curve {
+func (o *Objective) fit(g grid, levels []Trial, j int) *curve {
 	c := &curve{clumping: clumping, deviance: o.deviance()}
 	if o.Allowed == 0 {
 		c.clumping = 1
@@ -167,7 +167,7 @@ func (o *Objective) fit(g grid, levels []Level, j int) *curve {
 		c.slopes = append(c.slopes, lo*math.Pow(hi/lo, float64(k)/(slopes-1)))
 	}
 	for i := range levels {
-		if s := at(levels[i].Seen, j); s != nil {
+		if s := element(levels[i].Seen, j); s != nil {
 			if e := o.evidenceOf(&levels[i], s); !e.unknown {
 				e.level = i
 				c.evidence = append(c.evidence, e)
@@ -270,35 +270,35 @@ func (c *curve) residuals() {
 	c.free = max(c.free, 0)
 }
 
-// at is an element of a list; nil where it is not that long.
-func at[T any](list []T, i int) *T {
+// element is an element of a list; nil where it is not that long.
+func element[T any](list []T, i int) *T {
 	if i >= 0 && i < len(list) {
 		return &list[i]
 	}
 	return nil
 }
 
-// belief is what is known of the capacity: the lowest load at which one of the objectives is
+// posterior is what is known of the capacity: the lowest load at which one of the objectives is
 // no longer met.
-type belief struct {
+type posterior struct {
 	grid   grid
 	above  []float64 // the chance that it is above each load
 	curves []*curve
 }
 
 // believe works it out: roughly at first, then where it can be.
-func (s *Search) believe(levels []Level) *belief {
+func (s *Search) believe(levels []Trial) *posterior {
 	lo, hi := s.span(levels)
-	b := s.look(levels, newGrid(lo, hi, coarse))
+	b := s.posterior(levels, newGrid(lo, hi, coarse))
 	step := b.grid[1] - b.grid[0]
-	lo, hi = math.Log(b.at(0.002))-2*step, math.Log(b.at(0.998))+2*step
-	return s.look(levels, newGrid(lo, hi, fine))
+	lo, hi = math.Log(b.quantile(0.002))-2*step, math.Log(b.quantile(0.998))+2*step
+	return s.posterior(levels, newGrid(lo, hi, fine))
 }
 
-// look works out the chances for each load of a grid. Levels that the server does not keep up
+// posterior works out the chances for each load of a grid. Levels that the server does not keep up
 // with are above the capacity.
-func (s *Search) look(levels []Level, g grid) *belief {
-	b := &belief{grid: g, above: slices.Repeat([]float64{1}, len(g))}
+func (s *Search) posterior(levels []Trial, g grid) *posterior {
+	b := &posterior{grid: g, above: slices.Repeat([]float64{1}, len(g))}
 	for j := range s.Objectives {
 		c := s.Objectives[j].fit(b.grid, levels, j)
 		b.curves = append(b.curves, c)
@@ -320,7 +320,7 @@ func (s *Search) look(levels []Level, g grid) *belief {
 const overMargin = 0.01
 
 // join takes in where another objective is no longer met.
-func (b *belief) join(weights []float64) {
+func (b *posterior) join(weights []float64) {
 	sum := 0.0
 	for _, w := range weights {
 		sum += w
@@ -336,8 +336,8 @@ func (b *belief) join(weights []float64) {
 	}
 }
 
-// at is the load below which the capacity lies with chance q.
-func (b *belief) at(q float64) float64 {
+// quantile is the load below which the capacity lies with chance q.
+func (b *posterior) quantile(q float64) float64 {
 	for k := 1; k < len(b.grid); k++ {
 		if p, before := 1-b.above[k], 1-b.above[k-1]; p >= q {
 			part := 1.0

@@ -70,7 +70,7 @@ const (
 )
 
 // Next is the next level; false: the search is over. spent is the time taken so far, in seconds.
-func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
+func (s *Search) Next(levels []Trial, spent float64) (Step, bool) {
 	if len(levels) >= MostLevels {
 		return Step{}, false
 	}
@@ -93,8 +93,8 @@ func (s *Search) Next(levels []Level, spent float64) (Step, bool) {
 
 // again is the last level once more, where this client was in trouble then; false: it was not, the
 // objectives were met all the same, or it has been tried often enough.
-func (s *Search) again(levels []Level) (Step, bool) {
-	l := at(levels, len(levels)-1)
+func (s *Search) again(levels []Trial) (Step, bool) {
+	l := element(levels, len(levels)-1)
 	if l == nil || l.Trouble == "" || l.Meets() && !s.Whole {
 		return Step{}, false
 	}
@@ -144,7 +144,7 @@ func (s *Search) probe(st *story, run int, spent float64) (Step, bool) {
 
 // next is the load of the next level; known is what is known of the capacity, nil where that is
 // only where it is not.
-func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
+func (s *Search) next(levels []Trial) (load float64, known *estimate, ok bool) {
 	if len(levels) == 0 {
 		return s.tidy(s.Start), nil, true
 	}
@@ -177,14 +177,14 @@ func (s *Search) next(levels []Level) (load float64, known *estimate, ok bool) {
 
 // missed reports whether one of the levels misses an objective beyond any chance: of a few requests
 // at a low load some fail.
-func missed(levels []Level) bool {
-	return slices.ContainsFunc(levels, func(l Level) bool {
+func missed(levels []Trial) bool {
+	return slices.ContainsFunc(levels, func(l Trial) bool {
 		return l.Over != "" || l.Met == No && (l.bad >= beyondChance || l.hopeless())
 	})
 }
 
 // highest is the highest load of the levels.
-func highest(levels []Level) (load float64) {
+func highest(levels []Trial) (load float64) {
 	for i := range levels {
 		load = max(load, levels[i].Load)
 	}
@@ -194,7 +194,7 @@ func highest(levels []Level) (load float64) {
 // bracket is the highest level that meets the objectives, as far as it says by itself, and the
 // lowest above it that does not; nil: there is none. Below it only one that clearly does not
 // counts: a few requests may miss by chance.
-func bracket(levels []Level) (lo, hi *Level) {
+func bracket(levels []Trial) (lo, hi *Trial) {
 	for i := range levels {
 		if l := &levels[i]; l.met() && !l.blank && (lo == nil || l.Load > lo.Load) {
 			lo = l
@@ -218,16 +218,16 @@ func bracket(levels []Level) (lo, hi *Level) {
 }
 
 // Meets reports whether a level is more likely to meet the objectives than not, and did not end early.
-func (l *Level) Meets() bool { return l.met() && !l.blank }
+func (l *Trial) Meets() bool { return l.met() && !l.blank }
 
 // met reports whether a level is more likely to meet the objectives than not.
-func (l *Level) met() bool { return !l.missed && l.Over == "" }
+func (l *Trial) met() bool { return !l.missed && l.Over == "" }
 
 // open reports whether a level leaves it open whether it meets the objectives.
-func (l *Level) open() bool { return l.Met == Close || l.Met == Few }
+func (l *Trial) open() bool { return l.Met == Close || l.Met == Few }
 
 // refine is a load near the likeliest capacity, on the side of it of which less is known.
-func (s *Search) refine(levels []Level, a *estimate) float64 {
+func (s *Search) refine(levels []Trial, a *estimate) float64 {
 	spread := math.Log(a.hi/a.lo) / 4 // about a standard deviation
 	var below, above float64
 	for i := range levels {
@@ -245,7 +245,7 @@ func (s *Search) refine(levels []Level, a *estimate) float64 {
 		side = -1
 	}
 	// Anywhere on that side: between levels that are clear the curve may be steep anywhere.
-	load := s.tidy(a.belief.at(0.5 + side*(0.1+0.3*rng.Float64())))
+	load := s.tidy(a.belief.quantile(0.5 + side*(0.1+0.3*rng.Float64())))
 	if s.Whole {
 		return load
 	}
@@ -258,7 +258,7 @@ func (s *Search) refine(levels []Level, a *estimate) float64 {
 }
 
 // length is how long a level is to be measured.
-func (s *Search) length(levels []Level, load float64, known *estimate, left float64) float64 {
+func (s *Search) length(levels []Trial, load float64, known *estimate, left float64) float64 {
 	need := 50.0
 	for i := range s.Objectives {
 		need = max(need, float64(s.Objectives[i].Least))
@@ -271,7 +271,7 @@ func (s *Search) length(levels []Level, load float64, known *estimate, left floa
 	if known == nil {
 		// A few requests there must be, however slowly they come.
 		few := min(handful/max(perSecond, 1e-9), s.Seconds/5)
-		if slices.ContainsFunc(levels, func(l Level) bool { return l.Load > load && l.hopeless() && !l.Grew }) {
+		if slices.ContainsFunc(levels, func(l Trial) bool { return l.Load > load && l.hopeless() && !l.Grew }) {
 			// It is not a matter of a few.
 			return clip(0.4*handful/max(perSecond, 1e-9), shortest, max(s.Seconds/5, shortest))
 		}
@@ -290,7 +290,7 @@ func (s *Search) length(levels []Level, load float64, known *estimate, left floa
 }
 
 // perSecond is how many requests there will be in a second at a load.
-func (s *Search) perSecond(levels []Level, load float64) float64 {
+func (s *Search) perSecond(levels []Trial, load float64) float64 {
 	if s.Whole {
 		return answered(levels, load)
 	}
@@ -298,7 +298,7 @@ func (s *Search) perSecond(levels []Level, load float64) float64 {
 }
 
 // answered is how many requests per second are answered at a load, going by the levels so far.
-func answered(levels []Level, load float64) float64 {
+func answered(levels []Trial, load float64) float64 {
 	best, rate := math.Inf(1), 0.0
 	for i := range levels {
 		if d := math.Abs(math.Log(levels[i].Load / load)); d < best && levels[i].Answered > 0 {
@@ -322,7 +322,7 @@ func (s *Search) tidy(load float64) float64 {
 	return load
 }
 
-func count(levels []Level, load float64) (n int) {
+func count(levels []Trial, load float64) (n int) {
 	for i := range levels {
 		if levels[i].Load == load {
 			n++
@@ -332,10 +332,10 @@ func count(levels []Level, load float64) (n int) {
 }
 
 // Judge says what a level shows of each objective, for the level alone.
-func (s *Search) Judge(l *Level) {
+func (s *Search) Judge(l *Trial) {
 	l.Met, l.missed, l.blank, l.bad = Yes, false, false, math.Inf(-1)
 	for j := range s.Objectives {
-		o, seen := &s.Objectives[j], at(l.Seen, j)
+		o, seen := &s.Objectives[j], element(l.Seen, j)
 		if seen == nil || seen.Total().N == 0 {
 			l.Met, l.blank, l.bad = worse(l.Met, Few), true, max(l.bad, 0)
 			continue
@@ -350,7 +350,7 @@ func (s *Search) Judge(l *Level) {
 		if o.Allowed > 0 {
 			f = clumped(seen.dispersion())
 		}
-		e := o.evidenceOf(&Level{Load: 1}, seen)
+		e := o.evidenceOf(&Trial{Load: 1}, seen)
 		dev, _ := o.deviance()(&e, 0, f)
 		z := math.Sqrt(dev)
 		switch {
@@ -390,10 +390,10 @@ func worse(a, b string) string {
 }
 
 // span is where the capacity can be, in logarithms of the load.
-func (s *Search) span(levels []Level) (lo, hi float64) {
+func (s *Search) span(levels []Trial) (lo, hi float64) {
 	low, high := bracket(levels)
 	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, l := range []*Level{low, high, under(levels)} {
+	for _, l := range []*Trial{low, high, under(levels)} {
 		if l != nil {
 			lo, hi = min(lo, math.Log(l.Load)), max(hi, math.Log(l.Load))
 		}
@@ -404,8 +404,8 @@ func (s *Search) span(levels []Level) (lo, hi float64) {
 
 // under is the highest level that is met below the lowest that is clearly missed, or that one where
 // there is none; nil: none is missed.
-func under(levels []Level) (met *Level) {
-	var missed *Level
+func under(levels []Trial) (met *Trial) {
+	var missed *Trial
 	for i := range levels {
 		if l := &levels[i]; l.Met == No && (missed == nil || l.Load < missed.Load) {
 			missed = l

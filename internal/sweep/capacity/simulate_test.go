@@ -123,7 +123,7 @@ func (s cliff) run(rng *rand.Rand, load, warmup, seconds, _ float64) (due, took 
 func (s cliff) knee(float64, float64) float64 { return s.at }
 
 // search runs a search against a server.
-func simulate(s Search, srv server, seed uint64) (levels []Level, spent float64) {
+func simulate(s Search, srv server, seed uint64) (levels []Trial, spent float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	s.Seed = seed
 	for {
@@ -132,10 +132,10 @@ func simulate(s Search, srv server, seed uint64) (levels []Level, spent float64)
 			return levels, spent
 		}
 		due, took, answered := srv.run(rng, step.Load, step.Warmup, step.Seconds, spent)
-		l := Level{Stage: len(levels), Kind: step.Kind, Load: step.Load, Seconds: step.Seconds, Requests: int64(len(due)), Answered: answered}
+		l := Trial{Stage: len(levels), Kind: step.Kind, Load: step.Load, Seconds: step.Seconds, Requests: int64(len(due)), Answered: answered}
 		for j := range s.Objectives {
 			o := &s.Objectives[j]
-			seen := Seen{Batches: make([]Batch, 10)}
+			seen := Observation{Batches: make([]Batch, 10)}
 			for i, at := range due {
 				b := &seen.Batches[min(int(at/step.Seconds*10), 9)]
 				b.N++

@@ -7,7 +7,7 @@ import (
 
 // unsteady says why the server was not steady; empty: nothing shows that. Levels are held against
 // their own scatter: what chance does, a queue near its limit does all the more.
-func (s *Search) unsteady(levels []Level, e *estimate) string {
+func (s *Search) unsteady(levels []Trial, e *estimate) string {
 	for j, c := range e.belief.curves {
 		o := &s.Objectives[j]
 		var order, residual, within []float64
@@ -19,7 +19,7 @@ func (s *Search) unsteady(levels []Level, e *estimate) string {
 			}
 			dev, sign := c.deviance(ev, c.slope*(ev.load-c.knee), c.clumping)
 			order, residual = append(order, float64(ev.stage)), append(residual, math.Copysign(math.Sqrt(dev), sign))
-			if seen := at(levels[ev.level].Seen, j); seen != nil {
+			if seen := element(levels[ev.level].Seen, j); seen != nil {
 				within = append(within, seen.halves(o))
 				bad += seen.Total().Bad
 			}
@@ -48,9 +48,9 @@ func direction(t float64) string {
 }
 
 // halves is how much worse the second half of a level was than the first.
-func (s *Seen) halves(o *Objective) float64 {
+func (s *Observation) halves(o *Objective) float64 {
 	half := len(s.Batches) / 2
-	a, b := (&Seen{Batches: s.Batches[:half]}).Total(), (&Seen{Batches: s.Batches[half:]}).Total()
+	a, b := (&Observation{Batches: s.Batches[:half]}).Total(), (&Observation{Batches: s.Batches[half:]}).Total()
 	if a.N == 0 || b.N == 0 {
 		return 0
 	}

@@ -9,12 +9,12 @@ import (
 // story is what the levels come to in the order in which they were run: a server may stay down
 // after an overload, or change, and what was seen then or before says nothing of its capacity.
 type story struct {
-	counts []Level // that tell of the server as it is
+	counts []Trial // that tell of the server as it is
 	unused map[int]string
 
-	down  *Level  // an overload after which the server has not been well yet; nil: there is none
+	down  *Trial  // an overload after which the server has not been well yet; nil: there is none
 	well  float64 // the load at which it is to be seen to be well
-	tried []Level // since then
+	tried []Trial // since then
 	doubt bool    // down itself is at a load that was met before
 
 	checked  bool // the server was seen to be well again after an overload
@@ -22,14 +22,14 @@ type story struct {
 	absent   bool    // it does not answer at all while it is down
 	back     float64 // seconds after which it was back
 	lost     bool    // it never came back
-	last     Level   // the last one of all
+	last     Trial   // the last one of all
 	changed  string  // how the server did; empty: it did not
 	changes  int
 	contrary *contrary // levels of the server as it is that contradict each other
-	brief    []Level   // that were met for a while, at loads at which the server broke
+	brief    []Trial   // that were met for a while, at loads at which the server broke
 
-	held   *Level  // the answer
-	failed []Level // holds that were not met, since the server last changed
+	held   *Trial  // the answer
+	failed []Trial // holds that were not met, since the server last changed
 }
 
 // Relapse is what was found of a server that an overload brings down for longer than it lasts.
@@ -42,7 +42,7 @@ type Relapse struct {
 }
 
 // contrary are two levels of which the higher load met the objectives and the lower did not.
-type contrary struct{ met, missed Level }
+type contrary struct{ met, missed Trial }
 
 const (
 	// contradiction is how many standard errors two levels are apart that cannot both be so;
@@ -55,7 +55,7 @@ const (
 
 // contradict reports whether a load was met that is higher than one that was missed, or the same,
 // beyond chance.
-func contradict(met, missed *Level) bool {
+func contradict(met, missed *Trial) bool {
 	if missed.Met != No || met.Met == No || met.blank || met.bad > -0.5 {
 		return false
 	}
@@ -64,7 +64,7 @@ func contradict(met, missed *Level) bool {
 }
 
 // story goes through the levels.
-func (s *Search) story(levels []Level) *story {
+func (s *Search) story(levels []Trial) *story {
 	st := &story{unused: map[int]string{}}
 	kind := ""
 	for i := range levels {
@@ -91,7 +91,7 @@ func (s *Search) story(levels []Level) *story {
 }
 
 // seen takes in a level that is not one of a recovery.
-func (s *Search) seen(st *story, l Level) {
+func (s *Search) seen(st *story, l Trial) {
 	if s.brief(st, l) || !s.doubted(st, l) {
 		return
 	}
@@ -110,7 +110,7 @@ func (s *Search) seen(st *story, l Level) {
 
 // fell waits for the server to be well again after a level; doubt: the level itself may only tell
 // that it is not. False: there is no load that it was well at.
-func (s *Search) fell(st *story, l Level, doubt bool) bool {
+func (s *Search) fell(st *story, l Trial, doubt bool) bool {
 	if st.well = s.good(st, l.Load); st.well == 0 {
 		return false
 	}
@@ -121,7 +121,7 @@ func (s *Search) fell(st *story, l Level, doubt bool) bool {
 // brief reports whether a level is one of a server that breaks suddenly, at a load at which it did:
 // that it is met for a while says nothing of how long it holds. Where the server breaks suddenly at a
 // load that was met before, that was such a level.
-func (s *Search) brief(st *story, l Level) bool {
+func (s *Search) brief(st *story, l Trial) bool {
 	const why = "the server broke at this load, or at a lower one"
 	if l.met() {
 		for i := range st.counts {
@@ -146,7 +146,7 @@ func (s *Search) brief(st *story, l Level) bool {
 }
 
 // doubted holds a level against those before it. False: it is not known whether it counts.
-func (s *Search) doubted(st *story, l Level) bool {
+func (s *Search) doubted(st *story, l Trial) bool {
 	tested := false
 	for i := len(st.counts) - 1; i >= 0; i-- {
 		m := st.counts[i]
@@ -177,18 +177,18 @@ func (s *Search) doubted(st *story, l Level) bool {
 
 // plainly reports whether two levels contradict each other so much that the server is not one whose
 // answers take the longer the more is sent.
-func plainly(met, missed *Level) bool {
+func plainly(met, missed *Trial) bool {
 	return met.Load >= 1.15*missed.Load && met.bad < -0.9 && missed.bad >= clearlyOver && missed.Over != ""
 }
 
 // broken reports whether a level was so much that a server may not recover from it at once.
-func broken(l *Level) bool {
+func broken(l *Trial) bool {
 	if l.Over != "" {
 		return true
 	}
 	for j := range l.Seen {
 		b := l.Seen[j].Batches
-		if t := (&Seen{Batches: b[len(b)/2:]}).Total(); l.Seen[j].Met == No && t.Bad > mostBad*t.N {
+		if t := (&Observation{Batches: b[len(b)/2:]}).Total(); l.Seen[j].Met == No && t.Bad > mostBad*t.N {
 			return true
 		}
 	}
@@ -196,8 +196,8 @@ func broken(l *Level) bool {
 }
 
 // broke reports whether one of the levels was too much.
-func broke(levels []Level) bool {
-	return slices.ContainsFunc(levels, func(l Level) bool { return broken(&l) })
+func broke(levels []Trial) bool {
+	return slices.ContainsFunc(levels, func(l Trial) bool { return broken(&l) })
 }
 
 const (
@@ -210,7 +210,7 @@ const (
 )
 
 // beganWell reports whether the objectives were met when a level began.
-func (s *Search) beganWell(l *Level) bool {
+func (s *Search) beganWell(l *Trial) bool {
 	if l.Seconds == 0 {
 		return false
 	}
@@ -219,7 +219,7 @@ func (s *Search) beganWell(l *Level) bool {
 		if o.Allowed == 0 {
 			return false
 		}
-		if t := (&Seen{Batches: b[:int(early*float64(len(b)))]}).Total(); t.N == 0 || t.Bad > max(2*o.Allowed, 0.1)*t.N {
+		if t := (&Observation{Batches: b[:int(early*float64(len(b)))]}).Total(); t.N == 0 || t.Bad > max(2*o.Allowed, 0.1)*t.N {
 			return false
 		}
 	}
@@ -228,7 +228,7 @@ func (s *Search) beganWell(l *Level) bool {
 
 // sudden reports whether the server collapsed at a load about which others are met: it is known to
 // stay down then, and the level began well; or it answered fewer in the end than at a load that was met.
-func (s *Search) sudden(st *story, l *Level) bool {
+func (s *Search) sudden(st *story, l *Trial) bool {
 	switch {
 	case !broken(l) && !endedBadly(l):
 		return false
@@ -236,7 +236,7 @@ func (s *Search) sudden(st *story, l *Level) bool {
 		return s.beganWell(l) && (!st.absent || l.Failed > 0)
 	}
 	pace, top := 0.0, 0.0
-	for _, m := range [][]Level{st.counts, st.brief} {
+	for _, m := range [][]Trial{st.counts, st.brief} {
 		for i := range m {
 			if m[i].met() && m[i].Load < 1.5*l.Load {
 				pace, top = max(pace, m[i].Answered), max(top, m[i].Load)
@@ -255,10 +255,10 @@ func (s *Search) sudden(st *story, l *Level) bool {
 }
 
 // endedBadly reports whether most samples of the end of a level miss an objective.
-func endedBadly(l *Level) bool {
+func endedBadly(l *Trial) bool {
 	for j := range l.Seen {
 		b := l.Seen[j].Batches
-		if t := (&Seen{Batches: b[len(b)-len(b)/10:]}).Total(); t.N > 0 && t.Bad > mostBad*t.N {
+		if t := (&Observation{Batches: b[len(b)-len(b)/10:]}).Total(); t.N > 0 && t.Bad > mostBad*t.N {
 			return true
 		}
 	}
@@ -278,7 +278,7 @@ func (s *Search) breaks(st *story) bool {
 }
 
 // hopeless reports whether at least half of the samples of an objective miss it.
-func (l *Level) hopeless() bool {
+func (l *Trial) hopeless() bool {
 	for j := range l.Seen {
 		if seen := &l.Seen[j]; seen.Met == No && seen.Share >= mostBad {
 			return true
@@ -310,7 +310,7 @@ func (st *story) drop(i int, why string) {
 }
 
 // change forgets the first levels, which were seen before the server changed.
-func (s *Search) change(st *story, n int, better bool, was, is Level) {
+func (s *Search) change(st *story, n int, better bool, was, is Trial) {
 	st.changed = fmt.Sprintf("%s met the objectives at first, and later %s missed them", short(was.Load), short(is.Load))
 	if better {
 		st.changed = fmt.Sprintf("%s missed the objectives at first, and later %s met them", short(was.Load), short(is.Load))
@@ -330,20 +330,20 @@ func rests() []float64 { return []float64{5, 10, 20, 40} }
 // then that load again after longer and longer rests. False: the server does not come back.
 func (s *Search) recover(st *story) (Step, bool) {
 	step := Step{Load: st.well, Kind: Recovery}
-	last := at(st.tried, len(st.tried)-1)
+	last := element(st.tried, len(st.tried)-1)
 	lows := s.lows(st.well)
-	if first := at(st.tried, 0); first != nil && 2*first.Failed > first.Requests {
+	if first := element(st.tried, 0); first != nil && 2*first.Failed > first.Requests {
 		lows = nil // a server that is not there does not care how much is sent
 	}
 	n := 0 // of lower loads and rests that were tried
 	for i := range st.tried {
-		l, before := &st.tried[i], at(st.tried, i-1)
+		l, before := &st.tried[i], element(st.tried, i-1)
 		if l.Load < st.well || before != nil && !(before.Load < st.well && before.Met != No) {
 			n++
 		}
 	}
 	if r := st.relapse; r != nil && r.Rest > 0 && len(st.tried) < len(rests()) { // it is known what helps
-		lows, n, last = nil, len(st.tried), at(st.tried, 0)
+		lows, n, last = nil, len(st.tried), element(st.tried, 0)
 		if last == nil {
 			last = st.down
 		}
@@ -375,7 +375,7 @@ func (s *Search) lows(load float64) (list []float64) {
 }
 
 // recovered takes in a level after an overload.
-func (s *Search) recovered(st *story, l Level) {
+func (s *Search) recovered(st *story, l Trial) {
 	well := l.Met != No
 	first := len(st.tried) == 0
 	st.tried = append(st.tried, l)
@@ -420,7 +420,7 @@ func (s *Search) recovered(st *story, l Level) {
 
 // contradicted takes in a level that was missed though a higher load was met, of a server that was
 // well before and after.
-func (s *Search) contradicted(st *story, l Level) {
+func (s *Search) contradicted(st *story, l Trial) {
 	for i := len(st.counts) - 1; i >= 0; i-- {
 		if m := st.counts[i]; contradict(&m, &l) && plainly(&m, &l) {
 			st.contrary, st.brief = &contrary{met: m, missed: l}, append(st.brief, m)

@@ -7,8 +7,8 @@ import (
 
 // told makes a level of a search with one objective on a percentile: the shares of bad samples in its
 // ten parts.
-func told(s *Search, stage int, load float64, kind string, shares ...float64) Level {
-	l := Level{Stage: stage, Kind: kind, Load: load, Seconds: 60, Requests: 1000, Answered: load, Seen: []Seen{{}}}
+func told(s *Search, stage int, load float64, kind string, shares ...float64) Trial {
+	l := Trial{Stage: stage, Kind: kind, Load: load, Seconds: 60, Requests: 1000, Answered: load, Seen: []Observation{{}}}
 	for i := range 10 {
 		share := shares[min(i*len(shares)/10, len(shares)-1)]
 		l.Seen[0].Batches = append(l.Seen[0].Batches, Batch{N: 100, Bad: 100 * share})
@@ -25,7 +25,7 @@ func p90Search() *Search {
 // twice, and not where the objectives were met all the same.
 func TestRepeat(t *testing.T) {
 	s := p90Search()
-	levels := []Level{told(s, 0, 1, "", 0), told(s, 1, 2, "", 0.5)}
+	levels := []Trial{told(s, 0, 1, "", 0), told(s, 1, 2, "", 0.5)}
 	if step, ok := s.Next(levels, 60); !ok || step.Kind == Repeat {
 		t.Errorf("without trouble: %+v", step)
 	}
@@ -41,7 +41,7 @@ func TestRepeat(t *testing.T) {
 	if len(st.counts) != 2 || st.unused[1] == "" || st.unused[2] == "" || st.unused[4] != "" {
 		t.Errorf("%d levels count, not used are %v", len(st.counts), st.unused)
 	}
-	fine := []Level{told(s, 0, 1, "", 0)}
+	fine := []Trial{told(s, 0, 1, "", 0)}
 	fine[0].Trouble = "late"
 	if step, _ := s.Next(fine, 60); step.Kind == Repeat {
 		t.Error("a level that met its objectives is repeated")
@@ -55,7 +55,7 @@ func TestRecovery(t *testing.T) {
 	over := told(s, 2, 16, "", 1)
 	over.Over, over.Grew = "the backlog grew", true
 	s.Judge(&over)
-	levels := []Level{told(s, 0, 4, "", 0), told(s, 1, 8, "", 0), over}
+	levels := []Trial{told(s, 0, 4, "", 0), told(s, 1, 8, "", 0), over}
 	steps := []struct {
 		load, rest float64
 	}{{4, 0}, {2, 0}, {1, 0}, {4, rests()[0]}, {4, rests()[1]}}
@@ -87,7 +87,7 @@ func TestRecovery(t *testing.T) {
 // An objective that as many miss at a low load as at a high one does not depend on the load.
 func TestFlat(t *testing.T) {
 	s := p90Search()
-	levels := []Level{told(s, 0, 1, "", 1), told(s, 1, 0.25, "", 1)}
+	levels := []Trial{told(s, 0, 1, "", 1), told(s, 1, 0.25, "", 1)}
 	a := s.Answer(levels)
 	if a.Outcome != Never || a.Flat == nil || a.Sentence != "Missed at every load from 0.25 to 1 request/s: 100 % of all samples miss ttft.p90 < 1s. It does not depend on the load." {
 		t.Errorf("%s: %s", a.Outcome, a.Sentence)
@@ -95,7 +95,7 @@ func TestFlat(t *testing.T) {
 	if _, ok := s.Next(levels, 60); ok {
 		t.Error("the search goes on")
 	}
-	if a := s.Answer([]Level{told(s, 0, 1, "", 0), told(s, 1, 8, "", 0.3)}); a.Flat != nil {
+	if a := s.Answer([]Trial{told(s, 0, 1, "", 0), told(s, 1, 8, "", 0.3)}); a.Flat != nil {
 		t.Errorf("of one that does: %s", a.Sentence)
 	}
 }
@@ -104,7 +104,7 @@ func TestFlat(t *testing.T) {
 func TestHold(t *testing.T) {
 	s := p90Search()
 	s.Precision = 0.5
-	var levels []Level
+	var levels []Trial
 	for i, load := range []float64{8, 9, 9.5, 10.5, 11, 12, 9, 11} {
 		share := 0.01
 		if load > 10 {
@@ -152,7 +152,7 @@ func TestHold(t *testing.T) {
 func TestSessions(t *testing.T) {
 	s := p90Search()
 	s.Sessions, s.Hold = true, 0
-	var levels []Level
+	var levels []Trial
 	for i, load := range []float64{1, 2, 4} {
 		l := told(s, i, load, "", []float64{0, 0.01, 0.9}[i])
 		l.Answered = 3 * load
@@ -167,15 +167,15 @@ func TestSessions(t *testing.T) {
 func TestSays(t *testing.T) {
 	s := p90Search()
 	for _, c := range []struct {
-		level Level
+		level Trial
 		want  string
 	}{
 		{told(s, 0, 1, "", 0), "yes"},
 		{told(s, 0, 1, Hold, 0), "yes, hold"},
 		{told(s, 0, 1, "", 0.5), "no, 50 % missed"},
 		{told(s, 0, 1, "", 0.1, 0.12), "too close to call, 11 % missed"},
-		{Level{Met: Few}, "too few requests"},
-		{Level{Met: No, Cut: true, Unused: "it is"}, "no, ended early, not counted"},
+		{Trial{Met: Few}, "too few requests"},
+		{Trial{Met: No, Cut: true, Unused: "it is"}, "no, ended early, not counted"},
 	} {
 		if got := c.level.Says(s.Objectives); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

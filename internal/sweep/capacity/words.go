@@ -8,7 +8,7 @@ import (
 )
 
 // unseen says why no level tells anything.
-func (a *Answer) unseen(levels []Level) string {
+func (a *Result) unseen(levels []Trial) string {
 	if len(levels) == 0 {
 		return "no level was measured"
 	}
@@ -19,7 +19,7 @@ func (a *Answer) unseen(levels []Level) string {
 }
 
 // sentence says what was found.
-func (s *Search) sentence(a *Answer, st *story, e *estimate) string {
+func (s *Search) sentence(a *Result, st *story, e *estimate) string {
 	var b strings.Builder
 	b.WriteString(a.loads(a.Value))
 	if a.Requests > 0 {
@@ -43,7 +43,7 @@ func (s *Search) sentence(a *Answer, st *story, e *estimate) string {
 	}
 	b.WriteString(".")
 	if a.Held == 0 && s.Hold > 0 && a.Value > 0 {
-		if last := at(st.failed, len(st.failed)-1); last != nil {
+		if last := element(st.failed, len(st.failed)-1); last != nil {
 			fmt.Fprintf(&b, " It was not held: %s was tried, and missed.", short(last.Load))
 		} else {
 			b.WriteString(" It was not held: there was no time left for that.")
@@ -69,7 +69,7 @@ func (s *Search) sentence(a *Answer, st *story, e *estimate) string {
 }
 
 // also says what else happened.
-func (s *Search) also(a *Answer, st *story) string {
+func (s *Search) also(a *Result, st *story) string {
 	var b strings.Builder
 	if a.Changed != "" {
 		fmt.Fprintf(&b, " The server changed during the search: %s. Only what came after that counts.", a.Changed)
@@ -92,8 +92,8 @@ func (s *Search) also(a *Answer, st *story) string {
 }
 
 // failures says how requests failed most, and how often.
-func (a *Answer) failures() string {
-	var worst *Level
+func (a *Result) failures() string {
+	var worst *Trial
 	for i := range a.Levels {
 		if l := &a.Levels[i]; l.Failed > 0 && (worst == nil || l.Failed > worst.Failed) {
 			worst = l
@@ -106,7 +106,7 @@ func (a *Answer) failures() string {
 }
 
 // loads writes a load with its unit.
-func (a *Answer) loads(v float64) string {
+func (a *Result) loads(v float64) string {
 	if v == 1 {
 		return "1 " + strings.Replace(a.Unit, "requests", "request", 1)
 	}
@@ -134,11 +134,11 @@ func Amount(v float64, unit string) string {
 
 // Says is what a level showed, in a few words: whether it meets the objectives, the share of samples
 // that missed, and what it was for.
-func (l *Level) Says(goals []Objective) string {
+func (l *Trial) Says(goals []Objective) string {
 	parts := []string{l.Met}
 	worst, share := 0.0, 0.0
 	for j := range l.Seen {
-		if o := at(goals, j); o != nil && o.Allowed > 0 && l.Met != Yes && l.Seen[j].Share/o.Allowed > max(worst, 1) {
+		if o := element(goals, j); o != nil && o.Allowed > 0 && l.Met != Yes && l.Seen[j].Share/o.Allowed > max(worst, 1) {
 			worst, share = l.Seen[j].Share/o.Allowed, l.Seen[j].Share
 		}
 	}

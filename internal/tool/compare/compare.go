@@ -243,7 +243,7 @@ func (r *reader) foreign(path string) (*compare.Foreign, error) {
 	}
 	f := &compare.Foreign{By: figures.By, Notes: figures.Notes, Plan: figures.Plan}
 	for _, l := range figures.Loads {
-		level := compare.Level{OK: l.OK, Failed: l.Failed, Seconds: l.Seconds, Metrics: map[string]compare.Stats{}}
+		level := compare.MeasuredLoad{OK: l.OK, Failed: l.Failed, Seconds: l.Seconds, Metrics: map[string]compare.Stats{}}
 		for id, values := range l.Metrics {
 			if d, ok := metric.ByID(id); ok {
 				level.Metrics[id] = compare.Stats{Unit: d.Unit, Values: values}

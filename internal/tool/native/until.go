@@ -46,16 +46,16 @@ func (g *goal) met(d *repeat.Document, runs []repeat.Run) bool {
 	if g == nil {
 		return false
 	}
-	g.last = &repeat.Until{Expression: g.gate.Text, Levels: []repeat.Level{}}
+	g.last = &repeat.Until{Expression: g.gate.Text, Levels: []repeat.Value{}}
 	for _, o := range g.gate.Judge(d.Mean(runs)) {
-		l := repeat.Level{Stage: o.Stage, Where: o.Where, Bound: o.Bound, Met: o.Known && o.Holds, Why: o.Why}
+		l := repeat.Value{Stage: o.Stage, Where: o.Where, Bound: o.Bound, Met: o.Known && o.Holds, Why: o.Why}
 		if o.Known {
 			l.Value = &o.Value
 		}
 		g.last.Levels = append(g.last.Levels, l)
 	}
 	enough := len(runs) >= args.LeastRepeats
-	g.last.Met = enough && !slices.ContainsFunc(g.last.Levels, func(l repeat.Level) bool { return !l.Met })
+	g.last.Met = enough && !slices.ContainsFunc(g.last.Levels, func(l repeat.Value) bool { return !l.Met })
 	return g.last.Met
 }
 

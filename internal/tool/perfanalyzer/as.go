@@ -127,7 +127,7 @@ func (t *job) measuredAgain(res *result.Result) ([]*sweep.Level, error) {
 				m.DrainEnd = max(m.DrainEnd, s.Closed)
 			}
 		}
-		w := sweep.Cut(samples[i], m.WarmupEnd-1, m.DrainEnd, t.plan.Measurement.Percentile)
+		w := sweep.WindowBetween(samples[i], m.WarmupEnd-1, m.DrainEnd, t.plan.Measurement.Percentile)
 		levels[i] = &sweep.Level{Merged: &w}
 	}
 	return levels, err

@@ -40,7 +40,7 @@ func columns(c *compare.Comparison, t *compare.Table) line {
 func lineOf(r *compare.Row) line {
 	l := line{name: r.Name, stat: r.Stat, verdict: r.Verdict}
 	lo, hi := math.Inf(1), 0.0
-	for _, f := range []*compare.Figure{r.A, r.B} {
+	for _, f := range []*compare.SideStat{r.A, r.B} {
 		if f != nil {
 			lo, hi = min(lo, f.Value), max(hi, f.Value)
 		}
@@ -84,7 +84,7 @@ func lineOf(r *compare.Row) line {
 }
 
 // figure is a value with how far runs are apart.
-func figure(scale number.Scale, f *compare.Figure) string {
+func figure(scale number.Scale, f *compare.SideStat) string {
 	if f == nil {
 		return "-"
 	}

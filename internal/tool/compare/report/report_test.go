@@ -21,7 +21,7 @@ func row(metric, name, stat, unit string, a, b, lo, hi, p, longer float64, verdi
 	share := func(v float64) *float64 { return &v }
 	d := b - a
 	rel := d / a
-	return compare.Row{Metric: metric, Name: name, Stat: stat, Unit: unit, A: &compare.Figure{Value: a, Runs: 1}, B: &compare.Figure{Value: b, Runs: 1}, Verdict: verdict,
+	return compare.Row{Metric: metric, Name: name, Stat: stat, Unit: unit, A: &compare.SideStat{Value: a, Runs: 1}, B: &compare.SideStat{Value: b, Runs: 1}, Verdict: verdict,
 		Delta: &compare.Difference{Value: d, Relative: &rel, Interval: &compare.Interval{Lo: lo * a, Hi: hi * a, RelativeLo: share(lo), RelativeHi: share(hi)}, P: &p, Longer: &longer}}
 }
 
@@ -30,10 +30,10 @@ func example() *compare.Comparison {
 	chance := row("time_to_first_token", "Time to first token", "p90", "ms", 60.1, 58.2, -0.05, -0.001, 0.04, 2.5, compare.Better)
 	chance.Chance = true
 	none := row("request_latency", "Request latency", "avg", "ms", 700.3, 702.1, -0.01, 0.015, 0.51, 1200, compare.NoneSeen)
-	failed := compare.Row{Metric: "error_rate", Name: "Failed requests", Stat: "avg", Unit: "share", A: &compare.Figure{Runs: 1}, B: &compare.Figure{Value: 0.013, Runs: 1}, Verdict: compare.Worse,
+	failed := compare.Row{Metric: "error_rate", Name: "Failed requests", Stat: "avg", Unit: "share", A: &compare.SideStat{Runs: 1}, B: &compare.SideStat{Value: 0.013, Runs: 1}, Verdict: compare.Worse,
 		Delta: &compare.Difference{Value: 0.013, Interval: &compare.Interval{Lo: 0.002, Hi: 0.024}}}
 	spread := row("request_throughput", "Requests/s", "avg", "requests/sec", 91.2, 95.7, 0.01, 0.08, 0.0001, 0.4, compare.Better)
-	spread.A.Spread, spread.A.Runs = &compare.Spread{Min: 90, Max: 92, Std: 0.9}, 3
+	spread.A.Spread, spread.A.Runs = &compare.RunSpread{Min: 90, Max: 92, Std: 0.9}, 3
 	client := row("inter_token_latency", "Inter-token latency", "p50", "ms", 12.02, 12.08, 0.003, 0.007, 0.001, 0.3, compare.NoneSeen)
 	client.Client, client.Why = true, "the clients' own delays can have made it"
 	return &compare.Comparison{
@@ -53,7 +53,7 @@ func example() *compare.Comparison {
 				Doubts:   []string{"0 % of the requests of main failed and 1.3 % of those of patch: latencies are of the others alone."},
 				Rows: []compare.Row{
 					row("time_to_first_token", "Time to first token", "avg", "ms", 50.2, 55.3, 0.08, 0.12, 0.0001, 0.2, compare.Worse),
-					chance, client, {Metric: "inter_token_latency", Name: "Inter-token latency", Stat: "p99", Unit: "ms", A: &compare.Figure{Value: 12, Runs: 1}, Verdict: compare.NotKnown, Why: "not measured on the other side"},
+					chance, client, {Metric: "inter_token_latency", Name: "Inter-token latency", Stat: "p99", Unit: "ms", A: &compare.SideStat{Value: 12, Runs: 1}, Verdict: compare.NotKnown, Why: "not measured on the other side"},
 					none, spread, failed,
 					row("output_sequence_length", "Output sequence length", "avg", "tokens", 64, 70, 0.09, 0.1, 0.0001, 0.1, compare.Differs),
 				},

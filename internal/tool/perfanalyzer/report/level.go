@@ -72,7 +72,7 @@ func (p *printer) client(l *Level, o Options) {
 }
 
 // beside prints a distribution that the original does not have, on one line.
-func (p *printer) beside(name string, s *sweep.Spread) {
+func (p *printer) beside(name string, s *sweep.LatencyStats) {
 	text := fmt.Sprintf("    %s: avg %d usec", name, s.Avg.Microseconds())
 	for _, q := range s.Percentiles {
 		text += fmt.Sprintf(", p%d %d usec", q.P, q.Value.Microseconds())

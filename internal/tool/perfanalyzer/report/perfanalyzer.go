@@ -206,8 +206,8 @@ func WritePass(w io.Writer, n int, c *sweep.Window, percentile int) error {
 }
 
 // at is a percentile of a distribution, or the average where it was not worked out.
-func at(s *sweep.Spread, percentile int) time.Duration {
-	if v, ok := s.At(percentile); ok {
+func at(s *sweep.LatencyStats, percentile int) time.Duration {
+	if v, ok := s.Percentile(percentile); ok {
 		return v
 	}
 	return s.Avg

@@ -22,8 +22,8 @@ const usec = time.Microsecond
 // sum is so many times an average of microseconds.
 func sum(n, us uint64) record.CountTime { return record.CountTime{Count: n, NS: n * us * 1000} }
 
-func spread(avg, std time.Duration, p50, p90, p95, p99 time.Duration) sweep.Spread {
-	return sweep.Spread{Avg: avg * usec, Std: std * usec, Percentiles: []sweep.Percentile{{P: 50, Value: p50 * usec}, {P: 90, Value: p90 * usec}, {P: 95, Value: p95 * usec}, {P: 99, Value: p99 * usec}}}
+func spread(avg, std time.Duration, p50, p90, p95, p99 time.Duration) sweep.LatencyStats {
+	return sweep.LatencyStats{Avg: avg * usec, Std: std * usec, Percentiles: []sweep.Percentile{{P: 50, Value: p50 * usec}, {P: 90, Value: p90 * usec}, {P: 95, Value: p95 * usec}, {P: 99, Value: p99 * usec}}}
 }
 
 // model is one that is made of no others.

@@ -142,5 +142,5 @@ type Decoder struct {
 	Longest func(rec *record.Record, from int) (length, end int)
 	// Reply reads what the answer of a decoded record said as a chat has it, tool calls and
 	// all. Only sessions that are played again ask for it.
-	Reply func(rec *record.Record) prompt.Answer
+	Reply func(rec *record.Record) prompt.Response
 }

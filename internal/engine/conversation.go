@@ -18,8 +18,8 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j prepar
 	// What others wait for is decoded first and here, not when the collector comes to it.
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
-	answer := prompt.Answer{Text: visible(rec), Failed: rec.Failure != nil}
-	session, turn, end, number := rec.Session, rec.Turn, rec.End, prompt.Later(rec.Seq, 1)
+	answer := prompt.Response{Text: visible(rec), Failed: rec.Failure != nil}
+	session, turn, end, number := rec.Session, rec.Turn, rec.End, prompt.TurnSeq(rec.Seq, 1)
 	st.e.cfg.Sink.Put(rec)
 	p, think, err := c.Next(answer)
 	if err != nil {
@@ -70,23 +70,23 @@ func (st *stage) takeTurn(i int, j preparedRequest) {
 		j.call, err = st.e.cfg.Prepare(&p)
 	}
 	if err != nil {
-		late.End(prompt.Answer{Failed: true})
+		late.End(prompt.Response{Failed: true})
 		st.fail(fmt.Errorf("making turn %d of conversation %q: %w", p.Turn+1, p.Session, err))
 		return
 	}
 	if j.prompt.Rest != nil {
 		st.carryAll(i, j, st.e.cfg.Now())
-		late.End(prompt.Answer{})
+		late.End(prompt.Response{})
 		return
 	}
 	rec := st.do(i, j, st.e.cfg.Now())
 	if rec == nil {
-		late.End(prompt.Answer{Failed: true})
+		late.End(prompt.Response{Failed: true})
 		return
 	}
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
-	answer := prompt.Answer{Text: visible(rec), Failed: rec.Failure != nil}
+	answer := prompt.Response{Text: visible(rec), Failed: rec.Failure != nil}
 	st.e.cfg.Sink.Put(rec)
 	late.End(answer)
 }

@@ -22,7 +22,7 @@ type chats struct {
 	heard       chan string // answers, as the conversations got them
 }
 
-func (c *chats) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (c *chats) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	if at.I >= uint64(c.most) {
 		return prompt.Prompt{}, io.EOF
 	}
@@ -36,7 +36,7 @@ type talk struct {
 	turn  int
 }
 
-func (s *talk) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (s *talk) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	s.chats.heard <- a.Text
 	s.turn++
 	if s.turn == s.chats.turns {

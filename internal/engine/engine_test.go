@@ -58,7 +58,7 @@ func (c call) Do(ctx context.Context, rec *record.Exchange) {
 // source has so many prompts; negative: without end.
 type source struct{ most int }
 
-func (s *source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (s *source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	if s.most >= 0 && at.I >= uint64(s.most) {
 		return prompt.Prompt{}, io.EOF
 	}

@@ -101,7 +101,7 @@ func (f *feeder) start(stage *load.Profile, n int) []*queue {
 	if stage.Share.Of > 0 {
 		f.first = stage.First
 	}
-	s, ok := f.source.(prompt.Stager)
+	s, ok := f.source.(prompt.StageStarter)
 	if f.anew = ok && s.SetStage(stage.Index); f.anew {
 		f.spare = nil // what is left of the last stage is not of this one
 	}
@@ -212,11 +212,11 @@ func (f *feeder) nextIndex(q *queue, had int64) (int64, bool) {
 
 // make makes the request of a number.
 func (f *feeder) make(ctx context.Context, number int64) (preparedRequest, error) {
-	place := prompt.Place{I: uint64(number)}
+	place := prompt.Position{I: uint64(number)}
 	if f.anew {
-		place = prompt.Place{Stage: uint64(f.load.Index), I: uint64(number - f.first)}
+		place = prompt.Position{Stage: uint64(f.load.Index), I: uint64(number - f.first)}
 	}
-	p, err := f.source.At(ctx, place)
+	p, err := f.source.Prompt(ctx, place)
 	p.Seq = number
 	if errors.Is(err, io.EOF) {
 		return preparedRequest{prompt: p}, errSourceEnded

@@ -117,16 +117,16 @@ func TestTheSameRequestsOnAnyNumberOfCores(t *testing.T) {
 }
 
 // placed says where each prompt stands.
-type placed struct{ prompt.Anew }
+type placed struct{ prompt.RestartPerStage }
 
-func (placed) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (placed) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	return prompt.Prompt{Text: "hello", Tokens: 1, Hash: prompt.Mix(at.Number()), Output: int(at.I % 11)}, nil
 }
 
 // failing has some prompts and then an error.
 type failing struct{ most uint64 }
 
-func (f *failing) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (f *failing) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	if at.I >= f.most {
 		return prompt.Prompt{}, errors.New("no idea")
 	}
@@ -159,7 +159,7 @@ func TestPromptThatCannotBeMade(t *testing.T) {
 func TestWhatAStageLeavesIsTheNextOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(100*time.Millisecond, 0)
-		b.cfg.Source = prompt.Around{Source: &source{50}}
+		b.cfg.Source = prompt.Wrapper{Source: &source{50}}
 		b.Engine = New(b.cfg)
 		for stage, want := range []int{20, 30} {
 			b.keeper.recs = nil

@@ -29,7 +29,7 @@ func newUsers(n int) *users {
 	return u
 }
 
-func (u *users) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (u *users) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	t := u.talks[int(at.I)%len(u.talks)]
 	return prompt.Prompt{Late: t, Session: t.name}, nil
 }
@@ -39,7 +39,7 @@ type shared struct {
 	name  string
 	free  chan struct{}
 	turn  int
-	heard []prompt.Answer
+	heard []prompt.Response
 }
 
 func (s *shared) Await(ctx context.Context) error {
@@ -57,7 +57,7 @@ func (s *shared) Prompt() (prompt.Prompt, error) {
 	return p, s.users.fault
 }
 
-func (s *shared) End(a prompt.Answer) {
+func (s *shared) End(a prompt.Response) {
 	s.heard = append(s.heard, a)
 	<-s.free
 }

@@ -70,7 +70,7 @@ type row struct {
 	lent       chan uint64 // where the id comes from and goes back to; nil: it is its own
 }
 
-// Await implements prompt.Late.
+// Await implements prompt.DeferredPrompt.
 func (r *row) Await(ctx context.Context) error {
 	select {
 	case r.id = <-r.lent:
@@ -79,15 +79,15 @@ func (r *row) Await(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Prompt implements prompt.Late.
+// Prompt implements prompt.DeferredPrompt.
 func (r *row) Prompt() (prompt.Prompt, error) {
 	p := r.request()
 	p.Rest = r
 	return p, nil
 }
 
-// End implements prompt.Late.
-func (r *row) End(prompt.Answer) { r.lent <- r.id }
+// End implements prompt.DeferredPrompt.
+func (r *row) End(prompt.Response) { r.lent <- r.id }
 
 func (r *row) request() prompt.Prompt {
 	r.last = prompt.Prompt{Session: "s", Turn: r.length - 1, Tokens: -1, Sequence: prompt.Sequence{ID: r.id, End: true}}
@@ -96,7 +96,7 @@ func (r *row) request() prompt.Prompt {
 	return p
 }
 
-func (r *row) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (r *row) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if a.Failed || r.at == r.length {
 		return prompt.Prompt{}, 0, io.EOF
 	}
@@ -119,7 +119,7 @@ func (s *rows) begin() *row {
 	return &row{id: s.next, length: 5}
 }
 
-func (s *rows) At(context.Context, prompt.Place) (prompt.Prompt, error) {
+func (s *rows) Prompt(context.Context, prompt.Position) (prompt.Prompt, error) {
 	if s.lent != nil {
 		r := &row{length: 5, lent: s.lent}
 		return prompt.Prompt{Tokens: -1, Rest: r, Late: r}, nil

@@ -216,7 +216,7 @@ func (s *session) prepare(i int, let bool) (prompt.Prompt, endpoint.Call, error)
 	if err != nil {
 		return p, nil, err
 	}
-	p.Seq = prompt.Later(s.first.prompt.Seq, i)
+	p.Seq = prompt.TurnSeq(s.first.prompt.Seq, i)
 	if p.Model == "" {
 		p.Model = s.adapter
 	}
@@ -243,7 +243,7 @@ func (s *session) finish(i int, rec *record.Exchange) ending {
 	if f := rec.Failure; f != nil {
 		e.cause, e.message = record.RequestFailed, string(f.Class)+": "+f.Message
 	} else {
-		answer := prompt.Answer{Text: visible(rec)}
+		answer := prompt.Response{Text: visible(rec)}
 		if reply := st.e.cfg.Decoder.Reply; reply != nil && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
 			answer = reply(&rec.Record)
 		}

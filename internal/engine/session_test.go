@@ -23,7 +23,7 @@ type recording struct {
 	most  int
 }
 
-func (r *recording) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (r *recording) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	if at.I >= uint64(r.most) {
 		return prompt.Prompt{}, io.EOF
 	}
@@ -75,8 +75,8 @@ func (c agentCall) Do(ctx context.Context, rec *record.Exchange) {
 // Decode and Reply answer every turn with its number, as an answer that is not streamed.
 func (a *agents) Decode(rec *record.Exchange) { rec.Events = []record.Event{{Label: record.Whole}} }
 
-func (a *agents) Reply(rec *record.Record) prompt.Answer {
-	return prompt.Answer{Text: fmt.Sprint("live", rec.Turn)}
+func (a *agents) Reply(rec *record.Record) prompt.Response {
+	return prompt.Response{Text: fmt.Sprint("live", rec.Turn)}
 }
 
 // sessionKeeper keeps the marks of sessions too.

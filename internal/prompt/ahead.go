@@ -24,7 +24,7 @@ func NewSizes(d plan.Data, seed uint64) Sizes {
 
 // Input is the length of a prompt by its number, which is that of its place unless prompts come
 // again.
-func (s *Sizes) Input(number uint64, at Place) int {
+func (s *Sizes) Input(number uint64, at Position) int {
 	if s.ahead {
 		return max(s.input.At(at.I), 1)
 	}
@@ -32,7 +32,7 @@ func (s *Sizes) Input(number uint64, at Place) int {
 }
 
 // Output is how many tokens are asked for; 0: the server decides.
-func (s *Sizes) Output(at Place) int {
+func (s *Sizes) Output(at Position) int {
 	if s.ahead {
 		return s.output.At(at.I)
 	}

@@ -36,7 +36,7 @@ func TestAhead(t *testing.T) {
 		for stage := range uint64(2) {
 			var input, output []int
 			for i := range uint64(8) {
-				at := Place{Stage: stage, I: i}
+				at := Position{Stage: stage, I: i}
 				input, output = append(input, s.Input(at.Number(), at)), append(output, s.Output(at))
 			}
 			if diff := cmp.Diff([][]int{c.input, c.output}, [][]int{input, output}); diff != "" {

@@ -7,12 +7,12 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
-// Around is what a source of another's prompts embeds. It hands on what the other can do
+// Wrapper is what a source of another's prompts embeds. It hands on what the other can do
 // besides giving prompts.
-type Around struct{ Source }
+type Wrapper struct{ Source }
 
 // Schedule implements Scheduler.
-func (a Around) Schedule() []time.Duration {
+func (a Wrapper) Schedule() []time.Duration {
 	if inner, ok := a.Source.(Scheduler); ok {
 		return inner.Schedule()
 	}
@@ -20,49 +20,49 @@ func (a Around) Schedule() []time.Duration {
 }
 
 // SetStage implements Stager.
-func (a Around) SetStage(i int) bool {
-	inner, ok := a.Source.(Stager)
+func (a Wrapper) SetStage(i int) bool {
+	inner, ok := a.Source.(StageStarter)
 	return ok && inner.SetStage(i)
 }
 
 // Lanes implements Laned.
-func (a Around) Lanes() int { return LanesOf(a.Source) }
+func (a Wrapper) Lanes() int { return LanesOf(a.Source) }
 
 // Session implements Laned.
-func (a Around) Session(at Place) uint64 {
-	if inner, ok := a.Source.(Laned); ok {
+func (a Wrapper) Session(at Position) uint64 {
+	if inner, ok := a.Source.(LaneSource); ok {
 		return inner.Session(at)
 	}
 	return at.I
 }
 
 // Fit implements Fitter.
-func (a Around) Fit(m *tensor.Model) error {
-	if inner, ok := a.Source.(Fitter); ok {
+func (a Wrapper) Fit(m *tensor.Model) error {
+	if inner, ok := a.Source.(ModelBinder); ok {
 		return inner.Fit(m)
 	}
 	return nil
 }
 
-// Changer is what a source around another does to its prompts.
-type Changer interface {
+// Transformer is what a source around another does to its prompts.
+type Transformer interface {
 	// Change changes a prompt, and by Follow those that come after it. Of a prompt that
 	// is Late there is nothing to change yet.
 	Change(p Prompt) (Prompt, error)
 }
 
 // AtChanged is the prompt that a source has at a place, changed.
-func AtChanged(ctx context.Context, s Source, at Place, by Changer) (Prompt, error) {
-	p, err := s.At(ctx, at)
+func AtChanged(ctx context.Context, s Source, at Position, by Transformer) (Prompt, error) {
+	p, err := s.Prompt(ctx, at)
 	if err != nil {
 		return p, err
 	}
 	return by.Change(p)
 }
 
-// Follow has the prompts that come after one changed when they come: the turns that go on
+// TransformFollowUps has the prompts that come after one changed when they come: the turns that go on
 // from its answer, and what it says itself where that is not known yet.
-func Follow(p Prompt, by Changer) Prompt {
+func TransformFollowUps(p Prompt, by Transformer) Prompt {
 	switch {
 	case p.Late != nil:
 		p.Late = changedLate{p.Late, by}
@@ -75,11 +75,11 @@ func Follow(p Prompt, by Changer) Prompt {
 // changedConversation changes the turns of another conversation.
 type changedConversation struct {
 	Conversation
-	by Changer
+	by Transformer
 }
 
 // Next implements Conversation.
-func (c changedConversation) Next(a Answer) (Prompt, time.Duration, error) {
+func (c changedConversation) Next(a Response) (Prompt, time.Duration, error) {
 	p, think, err := c.Conversation.Next(a)
 	if err != nil {
 		return p, think, err
@@ -93,13 +93,13 @@ func (c changedConversation) Next(a Answer) (Prompt, time.Duration, error) {
 
 // changedLate changes what another says when it is sent.
 type changedLate struct {
-	Late
-	by Changer
+	DeferredPrompt
+	by Transformer
 }
 
 // Prompt implements Late.
 func (l changedLate) Prompt() (Prompt, error) {
-	p, err := l.Late.Prompt()
+	p, err := l.DeferredPrompt.Prompt()
 	if err != nil {
 		return p, err
 	}

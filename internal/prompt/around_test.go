@@ -13,7 +13,7 @@ import (
 // bare is a source that can do nothing else.
 type bare struct{}
 
-func (bare) At(context.Context, Place) (Prompt, error) { return Prompt{Text: "a"}, nil }
+func (bare) Prompt(context.Context, Position) (Prompt, error) { return Prompt{Text: "a"}, nil }
 
 // able is a source that can do all that there is.
 type able struct {
@@ -23,10 +23,10 @@ type able struct {
 
 var errNoFit = errors.New("it does not fit")
 
-func (a able) Schedule() []time.Duration { return []time.Duration{1, 2} }
-func (a able) Fit(*tensor.Model) error   { return errNoFit }
-func (a able) Lanes() int                { return 7 }
-func (a able) Session(at Place) uint64   { return at.I / 2 }
+func (a able) Schedule() []time.Duration  { return []time.Duration{1, 2} }
+func (a able) Fit(*tensor.Model) error    { return errNoFit }
+func (a able) Lanes() int                 { return 7 }
+func (a able) Session(at Position) uint64 { return at.I / 2 }
 func (a able) SetStage(i int) bool {
 	*a.stage = i
 	return true
@@ -34,21 +34,21 @@ func (a able) SetStage(i int) bool {
 
 func TestAroundHandsOn(t *testing.T) {
 	stage := 0
-	a := Around{Around{able{stage: &stage}}}
+	a := Wrapper{Wrapper{able{stage: &stage}}}
 	if got := a.Schedule(); len(got) != 2 {
 		t.Errorf("schedule %v", got)
 	}
 	if !a.SetStage(3) || stage != 3 {
 		t.Error("the stage is not handed on")
 	}
-	if a.Lanes() != 7 || a.Session(Place{I: 9}) != 4 {
+	if a.Lanes() != 7 || a.Session(Position{I: 9}) != 4 {
 		t.Error("lanes and sessions are not handed on")
 	}
 	if err := a.Fit(nil); !errors.Is(err, errNoFit) {
 		t.Errorf("fit: %v", err)
 	}
-	a = Around{bare{}}
-	if a.Schedule() != nil || a.SetStage(3) || a.Lanes() != 0 || a.Session(Place{I: 9}) != 9 || a.Fit(nil) != nil {
+	a = Wrapper{bare{}}
+	if a.Schedule() != nil || a.SetStage(3) || a.Lanes() != 0 || a.Session(Position{I: 9}) != 9 || a.Fit(nil) != nil {
 		t.Error("it does what its source cannot")
 	}
 }
@@ -56,7 +56,7 @@ func TestAroundHandsOn(t *testing.T) {
 // talk is a conversation of so many turns, each of which has the rest of it.
 type talk struct{ left int }
 
-func (c *talk) Next(Answer) (Prompt, time.Duration, error) {
+func (c *talk) Next(Response) (Prompt, time.Duration, error) {
 	if c.left == 0 {
 		return Prompt{}, 0, io.EOF
 	}
@@ -67,10 +67,10 @@ func (c *talk) Next(Answer) (Prompt, time.Duration, error) {
 // again is a conversation that hands itself on with what is around it.
 type again struct{ self *Prompt }
 
-func (c again) Next(Answer) (Prompt, time.Duration, error) { return *c.self, 0, nil }
+func (c again) Next(Response) (Prompt, time.Duration, error) { return *c.self, 0, nil }
 
 // delayed is a turn that is known when it is sent.
-type delayed struct{ Late }
+type delayed struct{ DeferredPrompt }
 
 func (delayed) Prompt() (Prompt, error) { return Prompt{Text: "c"}, nil }
 
@@ -78,7 +78,7 @@ func (delayed) Prompt() (Prompt, error) { return Prompt{Text: "c"}, nil }
 type mark struct{ letter string }
 
 func (m *mark) Change(p Prompt) (Prompt, error) {
-	p = Follow(p, m)
+	p = TransformFollowUps(p, m)
 	if p.Late == nil {
 		p.Text += m.letter
 	}
@@ -86,7 +86,7 @@ func (m *mark) Change(p Prompt) (Prompt, error) {
 }
 
 func TestFollow(t *testing.T) {
-	change := func(p Prompt, by ...Changer) Prompt {
+	change := func(p Prompt, by ...Transformer) Prompt {
 		t.Helper()
 		for _, c := range by {
 			var err error
@@ -104,11 +104,11 @@ func TestFollow(t *testing.T) {
 	for range 3 {
 		var think time.Duration
 		var err error
-		if p, think, err = p.Rest.Next(Answer{}); err != nil || p.Text != "bxy" || think != time.Second {
+		if p, think, err = p.Rest.Next(Response{}); err != nil || p.Text != "bxy" || think != time.Second {
 			t.Errorf("next turn %q after %v, %v", p.Text, think, err)
 		}
 	}
-	if _, _, err := p.Rest.Next(Answer{}); !errors.Is(err, io.EOF) {
+	if _, _, err := p.Rest.Next(Response{}); !errors.Is(err, io.EOF) {
 		t.Errorf("behind the last turn: %v", err)
 	}
 
@@ -120,7 +120,7 @@ func TestFollow(t *testing.T) {
 	// A change that was done already is done once.
 	self := &Prompt{Text: "d"}
 	self.Rest = change(Prompt{Rest: again{self}}, x).Rest
-	p, _, _ = self.Rest.Next(Answer{})
+	p, _, _ = self.Rest.Next(Response{})
 	if talk, ok := p.Rest.(changedConversation); !ok || talk.Conversation != Conversation(again{self}) {
 		t.Errorf("what follows is %#v, changed twice", p.Rest)
 	}

@@ -10,14 +10,14 @@ import (
 type Conversation interface {
 	// Next is the turn after an answer, and how long the user thinks before it goes;
 	// io.EOF ends the conversation.
-	Next(answer Answer) (turn Prompt, think time.Duration, err error)
+	Next(answer Response) (turn Prompt, think time.Duration, err error)
 }
 
-// Late is a request of which it is known only when it is sent what it says: a turn of a
+// DeferredPrompt is a request of which it is known only when it is sent what it says: a turn of a
 // conversation that several requests share, each of which goes on from the answer to the one
 // before it in its lane, or the first request of a sequence that has an id of a few. The methods
 // are called in this order, from one goroutine.
-type Late interface {
+type DeferredPrompt interface {
 	// Await waits until the answer that the turn goes on from is there, or the id. It ends
 	// with the context's error: the turn then never goes, and no other waits for it.
 	Await(ctx context.Context) error
@@ -25,11 +25,11 @@ type Late interface {
 	Prompt() (Prompt, error)
 	// End takes the answer, of a request that nothing follows, and lets the next turn begin. It
 	// is called once after each Await that gave no error, when what follows the request is over.
-	End(answer Answer)
+	End(answer Response)
 }
 
-// Answer is what came back of a turn.
-type Answer struct {
+// Response is what came back of a turn.
+type Response struct {
 	Text   string // the visible part
 	Failed bool   // there is none, or only a part
 	// What only a recorded session asks for:

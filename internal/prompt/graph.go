@@ -75,7 +75,7 @@ type Play struct {
 
 	mu       sync.Mutex
 	sent     [][]Message  // what each call sent
-	answers  []*Answer    // what each call got; nil: nothing yet
+	answers  []*Response  // what each call got; nil: nothing yet
 	repaired map[int]bool // calls whose answers gave way to the recorded ones
 }
 
@@ -130,11 +130,11 @@ func (p *Play) measured(out Prompt, err error) (Prompt, error) {
 }
 
 // Answer takes what came back of call i.
-func (p *Play) Answer(i int, a Answer) {
+func (p *Play) Answer(i int, a Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.answers == nil {
-		p.answers = make([]*Answer, len(p.Graph.Calls))
+		p.answers = make([]*Response, len(p.Graph.Calls))
 	}
 	p.answers[i] = &a
 }
@@ -182,18 +182,18 @@ func (p *Play) messages(c *GraphCall) ([]Message, error) {
 		case Report:
 			out = append(out, p.report(seg.From, part[0]))
 		default:
-			out = p.own(out, part)
+			out = p.appendOwn(out, part)
 		}
 	}
-	out = p.own(out, recorded[len(out):])
+	out = p.appendOwn(out, recorded[len(out):])
 	for _, r := range renames {
 		r.apply(out)
 	}
 	return out, nil
 }
 
-// own appends messages that are a call's own.
-func (p *Play) own(out, part []Message) []Message {
+// appendOwn appends messages that are a call's own.
+func (p *Play) appendOwn(out, part []Message) []Message {
 	at := len(out)
 	out = append(out, part...)
 	if p.Tag != "" {

@@ -46,21 +46,21 @@ func TestPlayPutsAnswersIn(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change func(*Play)
-		answer Answer
+		answer Response
 		want   string
 	}{
-		{"text", nil, Answer{Text: "live", Reasoning: "hm"}, "user:a assistant:live(hm) tool:one<r1 tool:two<r2 user:b"},
-		{"calls", nil, Answer{ToolCalls: calling("", "l1 f {}", "l2 g {}").ToolCalls}, "user:a assistant:[l1 f {}][l2 g {}] tool:one<l1 tool:two<l2 user:b"},
-		{"another order", nil, Answer{ToolCalls: calling("", "l1 g {}", "l2 f {}").ToolCalls}, "user:a assistant:[l1 g {}][l2 f {}] tool:one<l2 tool:two<l1 user:b"},
-		{"one is missing", nil, Answer{ToolCalls: calling("", "l1 g {}").ToolCalls}, "user:a assistant:[l1 g {}] tool:one<r1 tool:two<l1 user:b"},
-		{"the same twice", nil, Answer{ToolCalls: calling("", "l1 f {}", "l2 f {}").ToolCalls}, "user:a assistant:[l1 f {}][l2 f {}] tool:one<l1 tool:two<r2 user:b"},
-		{"no answer", nil, Answer{Empty: true}, wire(recorded)},
-		{"as recorded", func(p *Play) { p.Graph.Recorded = true }, Answer{Text: "live"}, wire(recorded)},
-		{"tag", func(p *Play) { p.Tag = "T " }, Answer{Text: "live"}, "user:T a assistant:live tool:T one<r1 tool:T two<r2 user:T b"},
-		{"broken", nil, Answer{ToolCalls: calling("", "l1 f {").ToolCalls}, "user:a assistant:[l1 f {] tool:one<l1 tool:two<r2 user:b"},
-		{"broken, repaired", func(p *Play) { p.Graph.Repair = true }, Answer{ToolCalls: calling("", "l1 f {").ToolCalls}, wire(recorded)},
+		{"text", nil, Response{Text: "live", Reasoning: "hm"}, "user:a assistant:live(hm) tool:one<r1 tool:two<r2 user:b"},
+		{"calls", nil, Response{ToolCalls: calling("", "l1 f {}", "l2 g {}").ToolCalls}, "user:a assistant:[l1 f {}][l2 g {}] tool:one<l1 tool:two<l2 user:b"},
+		{"another order", nil, Response{ToolCalls: calling("", "l1 g {}", "l2 f {}").ToolCalls}, "user:a assistant:[l1 g {}][l2 f {}] tool:one<l2 tool:two<l1 user:b"},
+		{"one is missing", nil, Response{ToolCalls: calling("", "l1 g {}").ToolCalls}, "user:a assistant:[l1 g {}] tool:one<r1 tool:two<l1 user:b"},
+		{"the same twice", nil, Response{ToolCalls: calling("", "l1 f {}", "l2 f {}").ToolCalls}, "user:a assistant:[l1 f {}][l2 f {}] tool:one<l1 tool:two<r2 user:b"},
+		{"no answer", nil, Response{Empty: true}, wire(recorded)},
+		{"as recorded", func(p *Play) { p.Graph.Recorded = true }, Response{Text: "live"}, wire(recorded)},
+		{"tag", func(p *Play) { p.Tag = "T " }, Response{Text: "live"}, "user:T a assistant:live tool:T one<r1 tool:T two<r2 user:T b"},
+		{"broken", nil, Response{ToolCalls: calling("", "l1 f {").ToolCalls}, "user:a assistant:[l1 f {] tool:one<l1 tool:two<r2 user:b"},
+		{"broken, repaired", func(p *Play) { p.Graph.Repair = true }, Response{ToolCalls: calling("", "l1 f {").ToolCalls}, wire(recorded)},
 		{"no calls in the record", func(p *Play) { p.Graph.Calls[1].Prompt.Messages[1].ToolCalls = nil },
-			Answer{ToolCalls: calling("", "l1 x {}", "l2 y {}").ToolCalls}, "user:a assistant:[l1 x {}][l2 y {}] tool:one<l1 tool:two<l2 user:b"},
+			Response{ToolCalls: calling("", "l1 x {}", "l2 y {}").ToolCalls}, "user:a assistant:[l1 x {}][l2 y {}] tool:one<l1 tool:two<l2 user:b"},
 	} {
 		messages := append([]Message(nil), recorded...)
 		p := &Play{Name: "s", Graph: &Graph{Calls: []GraphCall{
@@ -94,7 +94,7 @@ func TestFaultyRecord(t *testing.T) {
 		{ID: "first", Prompt: Prompt{Messages: []Message{user("a")}}},
 		{After: []int{0}, Prompt: Prompt{Messages: []Message{calling("", "r1 f nonsense")}}, Segments: []Segment{{Output, 1, 0}}},
 	}}}
-	p.Answer(0, Answer{ToolCalls: calling("", "l1 f {").ToolCalls})
+	p.Answer(0, Response{ToolCalls: calling("", "l1 f {").ToolCalls})
 	_, err := p.Prompt(1)
 	if faulty := new(FaultyRecord); !errors.As(err, &faulty) || faulty.Of != "first" {
 		t.Error(err)

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Line has the requests of a lane go one after the other, in the order of their places. The
+// FIFO has the requests of a lane go one after the other, in the order of their places. The
 // zero Line is ready for use.
-type Line struct {
+type FIFO struct {
 	mu   sync.Mutex
 	next uint64                   // the request whose turn it is
 	left map[uint64]bool          // requests behind it that will not go
@@ -16,7 +16,7 @@ type Line struct {
 
 // Await waits until all requests before the one with this number have left. With the context's
 // error the request has left the line itself.
-func (l *Line) Await(ctx context.Context, number uint64) error {
+func (l *FIFO) Await(ctx context.Context, number uint64) error {
 	if turn := l.turn(number); turn != nil {
 		select {
 		case <-turn:
@@ -31,7 +31,7 @@ func (l *Line) Await(ctx context.Context, number uint64) error {
 }
 
 // turn is closed when it is a request's turn; nil: that is now.
-func (l *Line) turn(number uint64) <-chan struct{} {
+func (l *FIFO) turn(number uint64) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if number <= l.next {
@@ -46,7 +46,7 @@ func (l *Line) turn(number uint64) <-chan struct{} {
 }
 
 // Leave lets the next request go.
-func (l *Line) Leave(number uint64) {
+func (l *FIFO) Leave(number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

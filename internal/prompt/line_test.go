@@ -10,7 +10,7 @@ import (
 // up nobody.
 func TestLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var line Line
+		var line FIFO
 		var gone []uint64
 		impatient, giveUp := context.WithCancel(t.Context())
 		for _, number := range []uint64{4, 2, 3, 1, 0} {
@@ -44,7 +44,7 @@ func TestLine(t *testing.T) {
 
 // Who gives up before anybody else was there has left the line, too.
 func TestLineBegunWithWhoGivesUp(t *testing.T) {
-	var line Line
+	var line FIFO
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, number := range []uint64{1, 0} {

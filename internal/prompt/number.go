@@ -9,9 +9,9 @@ const (
 	endBit    = 1 << 62
 )
 
-// Later is the number of the request at a place, from 1, behind the one with which its
+// TurnSeq is the number of the request at a place, from 1, behind the one with which its
 // conversation began.
-func Later(first int64, turn int) int64 { return first + int64(turn)<<turnShift }
+func TurnSeq(first int64, turn int) int64 { return first + int64(turn)<<turnShift }
 
 // Ending is the number of a request that ends what another has begun.
 func Ending(first int64) int64 { return first | endBit }

@@ -13,7 +13,7 @@ func TestNumbers(t *testing.T) {
 	}
 	for _, first := range []int64{0, 1, 2, 1<<turnShift - 1} {
 		for _, turn := range []int{0, 1, 2, 1<<12 - 1, 1 << 12, 1<<20 + 1} {
-			n := Later(first, turn)
+			n := TurnSeq(first, turn)
 			if turn == 0 && n != first {
 				t.Errorf("request %d has the number %d", first, n)
 			}
@@ -27,7 +27,7 @@ func TestNumbers(t *testing.T) {
 func TestSpread(t *testing.T) {
 	for first := range int64(5) {
 		for turn := range 5 {
-			p := Prompt{Seq: Later(first, turn)}
+			p := Prompt{Seq: TurnSeq(first, turn)}
 			if got, want := p.Spread(3), (int(first)+turn)%3; got != want {
 				t.Errorf("turn %d of request %d goes to server %d, want %d", turn, first, got, want)
 			}

@@ -26,25 +26,25 @@ type Message struct {
 
 // Prompt is one request's content, in no protocol's shape.
 type Prompt struct {
-	Seq      int64        // number in the run; the engine gives it
-	Text     string       // the prompt; with Messages set, unused
-	Messages []Message    // a whole chat, where the source has one
-	Parts    []Part       // Text piece by piece where there is more to it; else nil
-	Texts    []string     // several texts for one request, such as passages to rank; else nil
-	Tokens   int          // length of the prompt in the run's own tokenizer; -1: not counted
-	Output   int          // output tokens to ask for; 0: the server's choice
-	Hash     uint64       // of Text, Messages or Inputs: equal content, equal hash
-	Model    string       // in place of the run's own, such as an adapter; empty: the run's
-	Body     []byte       // a whole request body in the protocol's own shape, sent as it is; else nil
-	Fields   []Field      // added to its body, beside those of the run; else nil
-	Tensors  []Field      // inputs of a Triton model beside its text, in place of those of the run; else nil
-	Session  string       // the conversation that it is a turn of; empty: none
-	Turn     int          // its place there, from 0
-	Rest     Conversation // how the conversation goes on after its answer; nil: it does not
-	Late     Late         // what it says is known only when it is sent; else nil
-	Play     *Play        // in place of all but Seq and Session: a whole session to play; else nil
-	Tools    *Tools       // what the model may call; nil: nothing
-	Call     string       // the call of a recorded session that it plays; empty: none
+	Seq      int64          // number in the run; the engine gives it
+	Text     string         // the prompt; with Messages set, unused
+	Messages []Message      // a whole chat, where the source has one
+	Parts    []Part         // Text piece by piece where there is more to it; else nil
+	Texts    []string       // several texts for one request, such as passages to rank; else nil
+	Tokens   int            // length of the prompt in the run's own tokenizer; -1: not counted
+	Output   int            // output tokens to ask for; 0: the server's choice
+	Hash     uint64         // of Text, Messages or Inputs: equal content, equal hash
+	Model    string         // in place of the run's own, such as an adapter; empty: the run's
+	Body     []byte         // a whole request body in the protocol's own shape, sent as it is; else nil
+	Fields   []Field        // added to its body, beside those of the run; else nil
+	Tensors  []Field        // inputs of a Triton model beside its text, in place of those of the run; else nil
+	Session  string         // the conversation that it is a turn of; empty: none
+	Turn     int            // its place there, from 0
+	Rest     Conversation   // how the conversation goes on after its answer; nil: it does not
+	Late     DeferredPrompt // what it says is known only when it is sent; else nil
+	Play     *Play          // in place of all but Seq and Session: a whole session to play; else nil
+	Tools    *Tools         // what the model may call; nil: nothing
+	Call     string         // the call of a recorded session that it plays; empty: none
 	// Headers go with the request, beside those of the run; Labels with its record. Each is
 	// a name and a value.
 	Headers, Labels [][2]string
@@ -88,25 +88,25 @@ type Sequence struct {
 // seed and the place alone, whoever asks, how often and in which order, so that any number
 // of goroutines, processes and machines can share the prompts of a run without a word.
 type Source interface {
-	// At is the prompt of a place; io.EOF: the source has come to an end before it. It is
+	// Prompt is the prompt of a place; io.EOF: the source has come to an end before it. It is
 	// called from many goroutines.
-	At(ctx context.Context, at Place) (Prompt, error)
+	Prompt(ctx context.Context, at Position) (Prompt, error)
 }
 
-// Laned is a Source of which several places are requests of one session.
-type Laned interface {
+// LaneSource is a Source of which several places are requests of one session.
+type LaneSource interface {
 	// Lanes is how many sessions are held side by side: places go to them in turn, and a
 	// request may go on from the answer to the one before it in its lane. Whoever sends one of a
 	// lane sends all of it. 0: no place depends on what became of another.
 	Lanes() int
 	// Session is the number of the session at a place, in about the order in which the sessions
 	// of a stage begin.
-	Session(at Place) uint64
+	Session(at Position) uint64
 }
 
 // LanesOf is how many lanes a source has; 0: none.
 func LanesOf(s Source) int {
-	if s, ok := s.(Laned); ok {
+	if s, ok := s.(LaneSource); ok {
 		return s.Lanes()
 	}
 	return 0
@@ -123,8 +123,8 @@ type Tokenizer interface {
 	Count(text string) int
 }
 
-// Fitter is a Source whose prompts depend on the model's tensors.
-type Fitter interface {
+// ModelBinder is a Source whose prompts depend on the model's tensors.
+type ModelBinder interface {
 	// Fit is called before the first At, where the endpoint knows its model. It
 	// holds everything that the source has against the model and tells of all that
 	// does not fit.

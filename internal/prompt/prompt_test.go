@@ -140,18 +140,18 @@ func TestLengthsTakeAnyDistribution(t *testing.T) {
 // TestSaltOfRun: one word for all of a run, and another for the next, whatever the seed.
 func TestSaltOfRun(t *testing.T) {
 	a, b := NewSalt(plan.SaltRun, 7), NewSalt(plan.SaltRun, 7)
-	first := string(a.Append(nil, Place{}))
-	if again := string(a.Append(nil, Place{Stage: 3, I: 99})); again != first || len(first) != 14 || a.None() {
+	first := string(a.Append(nil, Position{}))
+	if again := string(a.Append(nil, Position{Stage: 3, I: 99})); again != first || len(first) != 14 || a.None() {
 		t.Errorf("%q and %q in one run", first, again)
 	}
-	if other := string(b.Append(nil, Place{})); other == first {
+	if other := string(b.Append(nil, Position{})); other == first {
 		t.Errorf("two runs have the same word %q", first)
 	}
 }
 
 func TestSalt(t *testing.T) {
 	word := func(kind string, seed, stage, i uint64) string {
-		return string(NewSalt(kind, seed).Append(nil, Place{stage, i}))
+		return string(NewSalt(kind, seed).Append(nil, Position{stage, i}))
 	}
 	if got := word("", 1, 0, 0); got != "" || !NewSalt("", 1).None() {
 		t.Errorf("no salt is %q", got)

@@ -7,27 +7,27 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// Place is where a request stands in a run. Sources derive all that is random from
+// Position is where a request stands in a run. Sources derive all that is random from
 // it and the seed, so that a stage's prompts do not depend on how many the stages
 // before it used.
-type Place struct {
+type Position struct {
 	Stage uint64
 	I     uint64 // position in the stage; in the run, where the source goes on from stage to stage
 }
 
 // Number is one number for the place. It is unique among places of the same run
 // with fewer than 2^40 requests in a stage.
-func (p Place) Number() uint64 { return p.Stage<<40 + p.I }
+func (p Position) Number() uint64 { return p.Stage<<40 + p.I }
 
-// Anew is what a source embeds that begins anew with every stage and has nothing to do for it.
-type Anew struct{}
+// RestartPerStage is what a source embeds that begins anew with every stage and has nothing to do for it.
+type RestartPerStage struct{}
 
 // SetStage implements Stager.
-func (Anew) SetStage(int) bool { return true }
+func (RestartPerStage) SetStage(int) bool { return true }
 
-// Stager is a Source that begins anew with every stage. One that is none goes on from stage to
+// StageStarter is a Source that begins anew with every stage. One that is none goes on from stage to
 // stage.
-type Stager interface {
+type StageStarter interface {
 	// SetStage is called ahead of a stage, while nobody calls At. It reports whether the
 	// source begins anew; false: it goes on where it was.
 	SetStage(i int) bool
@@ -56,7 +56,7 @@ func (s Salt) None() bool { return s.kind == "" }
 
 // Put puts the word for a place, if there is any, in front of a prompt and measures that again.
 // A chat gets it in front of the first message, which is where a server's prompt begins.
-func (s Salt) Put(p *Prompt, place Place, tok Tokenizer) {
+func (s Salt) Put(p *Prompt, place Position, tok Tokenizer) {
 	if s.None() {
 		return
 	}
@@ -75,13 +75,13 @@ func (s Salt) Put(p *Prompt, place Place, tok Tokenizer) {
 
 // Append adds the word for a place and a space after it. No two places with
 // different salt have the same word.
-func (s Salt) Append(dst []byte, p Place) []byte {
+func (s Salt) Append(dst []byte, p Position) []byte {
 	switch s.kind {
 	case plan.SaltRequest:
 	case plan.SaltStage:
 		p.I = 0
 	case plan.SaltRun:
-		p = Place{}
+		p = Position{}
 	default:
 		return dst
 	}

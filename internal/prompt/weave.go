@@ -15,9 +15,9 @@ type Medium struct {
 	Parts []Part  // the frames of a video may be several
 }
 
-// Weave puts media where they stand in a text, in the order in which they are given
+// InsertMedia puts media where they stand in a text, in the order in which they are given
 // where they stand at the same place.
-func Weave(text string, list []Medium) []Part {
+func InsertMedia(text string, list []Medium) []Part {
 	slices.SortStableFunc(list, func(a, b Medium) int { return cmp.Compare(a.At, b.At) })
 	starts := make([]int, 0, len(text)+1) // of characters
 	for i := range text {

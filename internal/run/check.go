@@ -98,7 +98,7 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	var first *prompt.Prompt
 	if err == nil {
 		var p prompt.Prompt
-		if p, err = prompts.Source.At(ctx, prompt.Place{}); err == nil && p.Play == nil && p.Late == nil {
+		if p, err = prompts.Source.Prompt(ctx, prompt.Position{}); err == nil && p.Play == nil && p.Late == nil {
 			first = &p
 		}
 	}

@@ -242,7 +242,7 @@ func TestMaxErrorsEndsTheRun(t *testing.T) {
 // fewPrompts has some prompts, and cannot make the next.
 type fewPrompts struct{ most uint64 }
 
-func (f *fewPrompts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (f *fewPrompts) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	if at.I >= f.most {
 		return prompt.Prompt{}, errors.New("no words left")
 	}

@@ -314,7 +314,7 @@ func (p *setup) client(s secrets, q *promptSource) (*client, error) {
 	}
 	p.onClose(func() { e.Close() })
 	// What a source of tensors has is held against the model that is to take it.
-	if source, ok := q.Source.(prompt.Fitter); ok && e.Tensors != nil {
+	if source, ok := q.Source.(prompt.ModelBinder); ok && e.Tensors != nil {
 		if err := source.Fit(e.Tensors); err != nil {
 			return nil, err
 		}

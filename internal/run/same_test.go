@@ -182,7 +182,7 @@ func (a *answering) taken(s *load.Profile, begin time.Duration) []sentRequest {
 	var list []sentRequest
 	for _, r := range a.recs {
 		one := sentRequest{r.Seq, r.Stage, r.Due - begin, r.Prompt, r.RequestedTokens, r.Turn, r.Model, r.Session + "/" + r.Call}
-		if s.Arrivals == nil || r.Seq >= prompt.Later(0, 1) {
+		if s.Arrivals == nil || r.Seq >= prompt.TurnSeq(0, 1) {
 			one.due = -1
 		}
 		if s.Lanes > 0 {
@@ -225,7 +225,7 @@ func TestTheSameRequestsWhoeverSendsThem(t *testing.T) {
 					four[i] = promptsOf(t, p)
 				}
 			}
-			q, err := one[0].At(t.Context(), prompt.Place{})
+			q, err := one[0].Prompt(t.Context(), prompt.Position{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,7 @@ type block struct {
 
 // Reply reads what an answer said. The body is read anew: only sessions that send tool
 // calls back ask for it.
-func (d *Decoder) Reply(rec *record.Record) prompt.Answer {
+func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {
 		return whole(body)
 	}
@@ -54,7 +54,7 @@ func (d *Decoder) Reply(rec *record.Record) prompt.Answer {
 			call.Arguments += event.Delta.PartialJSON
 		}
 	}
-	a := prompt.Answer{Text: string(said)}
+	a := prompt.Response{Text: string(said)}
 	for _, at := range slices.Sorted(maps.Keys(calls)) {
 		a.ToolCalls = append(a.ToolCalls, *calls[at])
 	}
@@ -70,14 +70,14 @@ func given(input json.RawMessage) string {
 }
 
 // whole reads an answer in one piece.
-func whole(body []byte) prompt.Answer {
+func whole(body []byte) prompt.Response {
 	var doc struct {
 		Content []block `json:"content"`
 	}
 	if json.Unmarshal(body, &doc) != nil || doc.Content == nil {
-		return prompt.Answer{Empty: true}
+		return prompt.Response{Empty: true}
 	}
-	var a prompt.Answer
+	var a prompt.Response
 	for _, b := range doc.Content {
 		switch b.Type {
 		case "text":

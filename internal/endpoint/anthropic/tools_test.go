@@ -43,18 +43,18 @@ func TestReply(t *testing.T) {
 	calls := []prompt.ToolCall{{ID: "a", Name: "f", Arguments: `{"x":1}`}, {ID: "b", Name: "g"}}
 	for name, tt := range map[string]struct {
 		body string
-		want prompt.Answer
+		want prompt.Response
 	}{
 		"whole": {`{"type":"message","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"so"},{"type":"tool_use","id":"a","name":"f","input":{"x":1}}]}`,
-			prompt.Answer{Text: "so", ToolCalls: calls[:1]}},
-		"nothing": {`{"type":"message"}`, prompt.Answer{Empty: true}},
+			prompt.Response{Text: "so", ToolCalls: calls[:1]}},
+		"nothing": {`{"type":"message"}`, prompt.Response{Empty: true}},
 		"stream": {"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"s\"}}\n\n" +
 			"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"o\"}}\n\ndata: nonsense\n\n" +
 			"data: {\"type\":\"content_block_start\",\"index\":2,\"content_block\":{\"type\":\"tool_use\",\"id\":\"b\",\"name\":\"g\",\"input\":{}}}\n\n" +
 			"data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\",\"input\":{}}}\n\n" +
 			"data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"x\\\":\"}}\n\n" +
 			"data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"1}\"}}\n\n",
-			prompt.Answer{Text: "so", ToolCalls: calls}},
+			prompt.Response{Text: "so", ToolCalls: calls}},
 	} {
 		if got := NewDecoder(nil, false).Reply(&record.Record{Body: []byte(tt.body)}); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v\nwant %+v", name, got, tt.want)

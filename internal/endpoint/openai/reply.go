@@ -54,7 +54,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 
 // Reply reads what the first choice says. The body is read anew:
 // only sessions that send tool calls back ask for it.
-func (d *Decoder) Reply(rec *record.Record) prompt.Answer {
+func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	r := reply{calls: map[int]*prompt.ToolCall{}}
 	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {
 		r.take(body, true)
@@ -123,8 +123,8 @@ func (r *reply) take(data []byte, whole bool) {
 	}
 }
 
-func (r *reply) answer() prompt.Answer {
-	a := prompt.Answer{Text: string(r.said), Reasoning: string(r.thought), Empty: !r.found}
+func (r *reply) answer() prompt.Response {
+	a := prompt.Response{Text: string(r.said), Reasoning: string(r.thought), Empty: !r.found}
 	for _, at := range slices.Sorted(maps.Keys(r.calls)) {
 		a.ToolCalls = append(a.ToolCalls, *r.calls[at])
 	}

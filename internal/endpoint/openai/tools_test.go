@@ -54,19 +54,19 @@ func TestReply(t *testing.T) {
 	chunk := func(delta string) string { return `data: {"choices":[{"index":0,"delta":` + delta + "}]}\n\n" }
 	for name, tt := range map[string]struct {
 		body string
-		want prompt.Answer
+		want prompt.Response
 	}{
 		"whole": {`{"choices":[{"index":0,"message":{"role":"assistant","content":"so","reasoning":"hm","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}},{"id":"b","function":{"name":"g","arguments":""}}]}}]}`,
-			prompt.Answer{Text: "so", Reasoning: "hm", ToolCalls: calls}},
+			prompt.Response{Text: "so", Reasoning: "hm", ToolCalls: calls}},
 		"parts": {chunk(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"},{"type":"text","text":"m"}]}]}`) + chunk(`{"content":[{"type":"thinking","thinking":"!"},{"type":"text","text":"so"}]}`),
-			prompt.Answer{Text: "so", Reasoning: "hm!"}},
-		"no content": {`{"choices":[{"index":0,"message":{"content":null}}]}`, prompt.Answer{}},
-		"no choices": {`{"choices":[]}`, prompt.Answer{Empty: true}},
+			prompt.Response{Text: "so", Reasoning: "hm!"}},
+		"no content": {`{"choices":[{"index":0,"message":{"content":null}}]}`, prompt.Response{}},
+		"no choices": {`{"choices":[]}`, prompt.Response{Empty: true}},
 		"stream": {chunk(`{"role":"assistant","content":""}`) + chunk(`{"reasoning_content":"hm"}`) + chunk(`{"content":"so"}`) +
 			chunk(`{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]}`) +
 			chunk(`{"tool_calls":[{"index":1,"id":"b","function":{"name":"g"}},{"index":0,"function":{"arguments":"{\"x\":"}}]}`) +
 			chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`) + `data: {"choices":[{"index":1,"delta":{"content":"other"}}]}` + "\n\ndata: [DONE]\n\n",
-			prompt.Answer{Text: "so", Reasoning: "hm", ToolCalls: calls}},
+			prompt.Response{Text: "so", Reasoning: "hm", ToolCalls: calls}},
 	} {
 		if got := NewDecoder(Chat, nil, false).Reply(&record.Record{Body: []byte(tt.body)}); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v\nwant %+v", name, got, tt.want)

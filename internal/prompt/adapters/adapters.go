@@ -15,7 +15,7 @@ import (
 // fixed by the seed; the shares are exact after every block of prompts. All turns of a
 // conversation ask for the same model. A prompt that names its own keeps it.
 type Source struct {
-	prompt.Around
+	prompt.Wrapper
 	names []string
 	turns bool // in turn, not at random
 	deck  deck
@@ -24,7 +24,7 @@ type Source struct {
 // New splits the prompts of a source among adapters. There is at least one. order is how
 // a prompt gets its own, as a plan has it.
 func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Source {
-	out := &Source{Around: prompt.Around{Source: s}, turns: order == plan.OrderRoundRobin}
+	out := &Source{Wrapper: prompt.Wrapper{Source: s}, turns: order == plan.OrderRoundRobin}
 	var shares []float64
 	for _, a := range list {
 		out.names = append(out.names, a.Name)
@@ -35,26 +35,26 @@ func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Sourc
 	return out
 }
 
-// at is the model of the session at a place.
-func (s *Source) at(place prompt.Place) string {
+// modelAt is the model of the session at a place.
+func (s *Source) modelAt(place prompt.Position) string {
 	place.I = s.Session(place)
 	if s.turns {
 		return s.names[place.I%uint64(len(s.names))]
 	}
-	return s.names[s.deck.at(place)]
+	return s.names[s.deck.adapter(place)]
 }
 
-// At implements prompt.Source.
-func (s *Source) At(ctx context.Context, place prompt.Place) (prompt.Prompt, error) {
-	p, err := s.Source.At(ctx, place)
+// Prompt implements prompt.Source.
+func (s *Source) Prompt(ctx context.Context, place prompt.Position) (prompt.Prompt, error) {
+	p, err := s.Source.Prompt(ctx, place)
 	if err != nil || p.Model != "" {
 		return p, err
 	}
-	return of(p, s.at(place)), nil
+	return withModel(p, s.modelAt(place)), nil
 }
 
-// of gives a prompt and those that follow it a model.
-func of(p prompt.Prompt, model string) prompt.Prompt {
+// withModel gives a prompt and those that follow it a model.
+func withModel(p prompt.Prompt, model string) prompt.Prompt {
 	if p.Model == "" {
 		p.Model = model
 	}
@@ -71,10 +71,10 @@ type conversation struct {
 }
 
 // Next implements prompt.Conversation.
-func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (c conversation) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	p, think, err := c.Conversation.Next(a)
 	if err != nil {
 		return p, think, err
 	}
-	return of(p, c.model), think, nil
+	return withModel(p, c.model), think, nil
 }

@@ -22,7 +22,7 @@ type plain struct {
 	stage int
 }
 
-func (s *plain) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (s *plain) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	if s.make == nil {
 		return prompt.Prompt{Text: "a", Tokens: 1, Hash: prompt.HashText("a")}, nil
 	}
@@ -40,11 +40,11 @@ func (s *byStage) SetStage(i int) bool {
 // shared is byStage whose prompts are turns of 20 sessions.
 type shared struct{ byStage }
 
-func (*shared) Lanes() int                     { return 20 }
-func (*shared) Session(at prompt.Place) uint64 { return at.I % 20 }
+func (*shared) Lanes() int                        { return 20 }
+func (*shared) Session(at prompt.Position) uint64 { return at.I % 20 }
 
 // take gives the models of n prompts from a place on.
-func take(t *testing.T, s prompt.Source, from prompt.Place, n int) []string {
+func take(t *testing.T, s prompt.Source, from prompt.Position, n int) []string {
 	t.Helper()
 	var out []string
 	for _, p := range prompttest.TakeAt(t, s, from, n) {
@@ -87,7 +87,7 @@ func TestSharesAreExact(t *testing.T) {
 			}
 			var all []string
 			for range 50 {
-				all = append(all, take(t, s, prompt.Place{I: uint64(len(all))}, c.block)...)
+				all = append(all, take(t, s, prompt.Position{I: uint64(len(all))}, c.block)...)
 				got := count(all)
 				for _, a := range c.list {
 					if off := math.Abs(float64(got[a.Name]) - a.Share*float64(len(all))); off >= 1 {
@@ -98,7 +98,7 @@ func TestSharesAreExact(t *testing.T) {
 			// A block that is asked for first is what it is after all others.
 			s = New(&plain{}, c.list, "", 3)
 			for i := len(all) - c.block; i >= 0; i -= c.block {
-				if got := take(t, s, prompt.Place{I: uint64(i)}, c.block); !slices.Equal(got, all[i:i+c.block]) {
+				if got := take(t, s, prompt.Position{I: uint64(i)}, c.block); !slices.Equal(got, all[i:i+c.block]) {
 					t.Fatalf("from %d on: %q backwards, %q forwards", i, got, all[i:i+c.block])
 				}
 			}
@@ -109,9 +109,9 @@ func TestSharesAreExact(t *testing.T) {
 func TestSeedFixesTheOrder(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
 	s := New(&byStage{}, list, "", 3)
-	first := take(t, s, prompt.Place{}, 200)
-	again := take(t, New(&byStage{}, list, "", 3), prompt.Place{}, 200)
-	other := take(t, New(&byStage{}, list, "", 4), prompt.Place{}, 200)
+	first := take(t, s, prompt.Position{}, 200)
+	again := take(t, New(&byStage{}, list, "", 3), prompt.Position{}, 200)
+	other := take(t, New(&byStage{}, list, "", 4), prompt.Position{}, 200)
 	same, differ, turns := true, false, 0
 	for i := range first {
 		same = same && first[i] == again[i]
@@ -127,11 +127,11 @@ func TestSeedFixesTheOrder(t *testing.T) {
 		t.Errorf("%d changes of model in 200 prompts: the order is no random one", turns)
 	}
 	s.SetStage(1)
-	if slices.Equal(take(t, s, prompt.Place{Stage: 1}, 200), first) {
+	if slices.Equal(take(t, s, prompt.Position{Stage: 1}, 200), first) {
 		t.Error("another stage has the same order")
 	}
 	s.SetStage(0)
-	for i, name := range take(t, s, prompt.Place{}, 200) {
+	for i, name := range take(t, s, prompt.Position{}, 200) {
 		if name != first[i] {
 			t.Fatalf("prompt %d of the stage differs the second time", i)
 		}
@@ -165,7 +165,7 @@ func TestStagesAreForStagedSources(t *testing.T) {
 // talk is a conversation of so many turns.
 type talk struct{ left int }
 
-func (c *talk) Next(prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (c *talk) Next(prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if c.left--; c.left < 0 {
 		return prompt.Prompt{}, 0, io.EOF
 	}
@@ -176,11 +176,11 @@ func TestTurnsKeepTheirModel(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
 	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Session: "s", Rest: &talk{left: 3}} }}, list, "", 1)
 	seen := map[string]int{}
-	for _, p := range prompttest.Take(t, s, 20) {
+	for _, p := range prompttest.FirstPrompts(t, s, 20) {
 		seen[p.Model]++
 		turns, rest := 0, p.Rest
 		for {
-			next, think, err := rest.Next(prompt.Answer{})
+			next, think, err := rest.Next(prompt.Response{})
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -202,35 +202,35 @@ func TestTurnsKeepTheirModel(t *testing.T) {
 func TestTurnsOfASessionThatComeOneByOne(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
 	s := New(&shared{byStage{plain{make: func(i int) prompt.Prompt { return prompt.Prompt{Session: string(rune('A' + i%20))} }}}}, list, "", 1)
-	first := take(t, s, prompt.Place{}, 20)
+	first := take(t, s, prompt.Position{}, 20)
 	if got := count(first); got["a"] != 10 {
 		t.Errorf("sessions %v", got)
 	}
-	for i, name := range take(t, s, prompt.Place{I: 20}, 20) {
+	for i, name := range take(t, s, prompt.Position{I: 20}, 20) {
 		if name != first[i] {
 			t.Fatalf("session %d changed from %s to %s", i, first[i], name)
 		}
 	}
 	s.SetStage(1)
-	if got := count(take(t, s, prompt.Place{Stage: 1}, 20)); got["a"] != 10 {
+	if got := count(take(t, s, prompt.Position{Stage: 1}, 20)); got["a"] != 10 {
 		t.Errorf("sessions of the next stage %v", got)
 	}
 	s.SetStage(0)
-	if again := take(t, s, prompt.Place{}, 20); !slices.Equal(again, first) {
+	if again := take(t, s, prompt.Position{}, 20); !slices.Equal(again, first) {
 		t.Errorf("sessions of the stage: %q, the second time %q", first, again)
 	}
 }
 
 func TestPromptKeepsItsOwnModel(t *testing.T) {
 	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Model: "own"} }}, []plan.Adapter{{Name: "a", Share: 1}}, "", 1)
-	if got := take(t, s, prompt.Place{}, 1)[0]; got != "own" {
+	if got := take(t, s, prompt.Position{}, 1)[0]; got != "own" {
 		t.Errorf("model %q", got)
 	}
 }
 
 func TestRoundRobin(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 1. / 3}, {Name: "b", Share: 1. / 3}, {Name: "c", Share: 1. / 3}}
-	if got := strings.Join(take(t, New(&plain{}, list, plan.OrderRoundRobin, 3), prompt.Place{}, 7), ""); got != "abcabca" {
+	if got := strings.Join(take(t, New(&plain{}, list, plan.OrderRoundRobin, 3), prompt.Position{}, 7), ""); got != "abcabca" {
 		t.Errorf("in turn: %s", got)
 	}
 }

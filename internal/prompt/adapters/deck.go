@@ -51,8 +51,8 @@ func block(shares []float64) (n int, exact bool) {
 	return longest, false
 }
 
-// at is the adapter at a place.
-func (d *deck) at(p prompt.Place) int {
+// adapter is the adapter at a place.
+func (d *deck) adapter(p prompt.Position) int {
 	number, i := p.I/uint64(d.block), p.I%uint64(d.block)
 	h := d.last.Load()
 	if h == nil || h.number != number || h.stage != p.Stage {
@@ -70,7 +70,7 @@ func (d *deck) shuffle(stage, number uint64) *hand {
 			h.cards = append(h.cards, i)
 		}
 	}
-	rng := rand.New(rand.NewPCG(d.seed, prompt.Mix(prompt.Place{Stage: stage, I: number}.Number())))
+	rng := rand.New(rand.NewPCG(d.seed, prompt.Mix(prompt.Position{Stage: stage, I: number}.Number())))
 	rng.Shuffle(len(h.cards), func(i, j int) { h.cards[i], h.cards[j] = h.cards[j], h.cards[i] })
 	return h
 }

@@ -34,21 +34,21 @@ func (a *agent) build(task string) (answer int, ok bool) {
 	if !a.fits(1, a.reserved) {
 		return 0, false
 	}
-	task = a.fit.around(a.draw(a.cfg.Input, at(a.path, placeInput)...), task)
+	task = a.fit.around(a.draw(a.cfg.Input, childPath(a.path, placeInput)...), task)
 	first := a.messages
 	if first == nil && a.cfg.Head > 0 {
 		text := a.heads.Sub
 		if a.root {
-			text = pick(numpy.New(a.seed, at(a.path, placeHead)...), a.heads.Root)
+			text = pick(numpy.New(a.seed, childPath(a.path, placeHead)...), a.heads.Root)
 		}
 		first = []prompt.Message{{Role: "system", Content: a.fit.head(a.cfg.Head, text)}}
 	}
 	first = append(slices.Clone(first), prompt.Message{Role: "user", Content: task})
 	loop := 0
 	if len(a.tools) > 0 {
-		loop = max(0, a.draw(a.cfg.Loop, at(a.path, placeLoop)...))
+		loop = max(0, a.draw(a.cfg.Loop, childPath(a.path, placeLoop)...))
 	}
-	spawns := numpy.New(a.seed, at(a.path, placeSpawn)...).Float() < a.cfg.Fanout && a.depth < a.cfg.Depth
+	spawns := numpy.New(a.seed, childPath(a.path, placeSpawn)...).Float() < a.cfg.Fanout && a.depth < a.cfg.Depth
 	e := event{name: a.prefix + ":principal", messages: first, segments: a.segments, after: a.after, wait: a.wait, tools: a.list}
 	switch {
 	case loop > 0:
@@ -63,7 +63,7 @@ func (a *agent) build(task string) (answer int, ok bool) {
 	}
 	for t := 0; t < turns && a.fits(1, a.reserved); t++ {
 		e := a.next(fmt.Sprintf("%s:t%d", a.prefix, t), a.list)
-		e.wait = a.draw(a.cfg.ToolLatency, at(a.path, uint32(t), placeLatency)...)
+		e.wait = a.draw(a.cfg.ToolLatency, childPath(a.path, uint32(t), placeLatency)...)
 		if t == loop-1 && !spawns {
 			a.answer(&e, true)
 		} else {
@@ -74,7 +74,7 @@ func (a *agent) build(task string) (answer int, ok bool) {
 	if spawns {
 		a.spawn()
 	}
-	a.settle()
+	a.closeCalls()
 	return a.tail, true
 }
 
@@ -86,13 +86,13 @@ func (a *agent) next(name string, tools []prompt.Tool) event {
 	if len(a.pending) > 0 {
 		e.messages = append(e.messages, prompt.Message{Role: "assistant", ToolCalls: a.pending})
 		e.segments = append(e.segments, prompt.Segment{Kind: prompt.Output, Messages: 1, From: a.tail})
-		e.own(a.results...)
+		e.addMessages(a.results...)
 	}
 	return e
 }
 
-// own adds messages that are the call's own.
-func (e *event) own(m ...prompt.Message) {
+// addMessages adds messages that are the call's own.
+func (e *event) addMessages(m ...prompt.Message) {
 	e.messages = append(e.messages, m...)
 	if n := len(e.segments); n > 0 && e.segments[n-1].Kind == prompt.Own {
 		e.segments = slices.Clone(e.segments)
@@ -107,11 +107,11 @@ func (e *event) own(m ...prompt.Message) {
 // call lets a call be answered by tool calls, the t-th of the agent's loop.
 func (a *agent) call(e *event, t int) {
 	a.pending, a.results = nil, nil
-	for j := range max(1, a.draw(a.cfg.Calls, at(a.path, uint32(t), placeCalls)...)) {
+	for j := range max(1, a.draw(a.cfg.Calls, childPath(a.path, uint32(t), placeCalls)...)) {
 		of := &a.tools[(t+j)%len(a.tools)]
 		id := fmt.Sprintf("call_%s_%d_%d", a.prefix, t, j)
-		args, said := a.arguments(of, at(a.path, uint32(t), placeArguments, uint32(j)))
-		result := a.render(of.Result, said, at(a.path, uint32(t), placeResult, uint32(j))...)
+		args, said := a.arguments(of, childPath(a.path, uint32(t), placeArguments, uint32(j)))
+		result := a.render(of.Result, said, childPath(a.path, uint32(t), placeResult, uint32(j))...)
 		a.pending = append(a.pending, prompt.ToolCall{ID: id, Name: of.Name, Arguments: args})
 		a.results = append(a.results, prompt.Message{Role: "tool", ToolCallID: id, Content: result})
 		e.called = append(e.called, of.Name)
@@ -122,9 +122,9 @@ func (a *agent) call(e *event, t int) {
 // answer lets a call be answered in text, for the user or for the agent above.
 func (a *agent) answer(e *event, asked bool) {
 	if asked {
-		e.own(prompt.Message{Role: "user", Content: a.directive()})
+		e.addMessages(prompt.Message{Role: "user", Content: a.directive()})
 	}
-	e.output = a.draw(a.cfg.Output, at(a.path, placeAnswer)...)
+	e.output = a.draw(a.cfg.Output, childPath(a.path, placeAnswer)...)
 	a.pending, a.results, a.finished = nil, nil, true
 }
 
@@ -135,14 +135,14 @@ func (a *agent) directive() string {
 	return toReport
 }
 
-// settle lets the latest call be answered in text where the bound of the session kept the
+// closeCalls lets the latest call be answered in text where the bound of the session kept the
 // results of its tools from being sent.
-func (a *agent) settle() {
+func (a *agent) closeCalls() {
 	c := &a.calls[a.tail]
 	if len(a.pending) == 0 || a.finished {
 		return
 	}
-	c.Prompt.Output, c.User = a.draw(a.cfg.Output, at(a.path, placeAnswer)...), true
+	c.Prompt.Output, c.User = a.draw(a.cfg.Output, childPath(a.path, placeAnswer)...), true
 	if c.Prompt.Tools != nil {
 		c.Prompt.Tools = a.choose(c.Prompt.Tools.List, nil)
 	}
@@ -151,18 +151,18 @@ func (a *agent) settle() {
 // spawn starts other agents and hears from them one by one; the last report is answered by
 // what the agent has to say. Without room for all of it there is none.
 func (a *agent) spawn() {
-	k := max(0, a.draw(a.cfg.Children, at(a.path, placeChildren)...))
+	k := max(0, a.draw(a.cfg.Children, childPath(a.path, placeChildren)...))
 	if k == 0 || !a.fits(1+k+k+1, a.reserved) {
 		return
 	}
 	level := fmt.Sprintf("%s:d%d:", a.prefix, a.depth)
 	e := a.next(level+"spawn", a.fanout)
-	e.own(prompt.Message{Role: "user", Content: fmt.Sprintf("Hand this work to %d sub-agent(s). Their reports are going to come one by one, as each of them finishes.", k)})
+	e.addMessages(prompt.Message{Role: "user", Content: fmt.Sprintf("Hand this work to %d sub-agent(s). Their reports are going to come one by one, as each of them finishes.", k)})
 	var started []prompt.ToolCall
 	var tasks []string
 	var receipts []prompt.Message
 	for c := range k {
-		task := a.objective(at(a.path, uint32(c), 1)...)
+		task := a.objective(childPath(a.path, uint32(c), 1)...)
 		id := fmt.Sprintf("dispatch_%s_%d", a.prefix, c)
 		tasks = append(tasks, task)
 		started = append(started, prompt.ToolCall{ID: id, Name: dispatch, Arguments: fmt.Sprintf(`{"objective": %q}`, task)})
@@ -176,7 +176,7 @@ func (a *agent) spawn() {
 	var reports []int
 	for c := range k {
 		child := agent{
-			builder: a.builder, prefix: fmt.Sprintf("%s:d%d:sub%d", a.prefix, a.depth+1, c), path: at(a.path, placeChild+uint32(c)),
+			builder: a.builder, prefix: fmt.Sprintf("%s:d%d:sub%d", a.prefix, a.depth+1, c), path: childPath(a.path, placeChild+uint32(c)),
 			depth: a.depth + 1, after: []int{starter}, reserved: a.reserved + k + 1 + k - c - 1,
 		}
 		report, ok := child.build(tasks[c])

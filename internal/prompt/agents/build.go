@@ -71,8 +71,8 @@ func (b *builder) draw(l plan.Length, path ...uint32) int {
 	return sample(l, numpy.New(b.seed, path...))
 }
 
-// at is a place below another.
-func at(path []uint32, more ...uint32) []uint32 { return append(slices.Clone(path), more...) }
+// childPath is a place below another.
+func childPath(path []uint32, more ...uint32) []uint32 { return append(slices.Clone(path), more...) }
 
 // fits reports whether so many more calls are within the session's bound, beside those that
 // agents above have still to make.

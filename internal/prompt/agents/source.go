@@ -57,8 +57,8 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 // Sessions implements prompt.Finite.
 func (s *Source) Sessions() int { return s.agents.Sessions }
 
-// At implements prompt.Source: a session.
-func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source: a session.
+func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	n := uint64(s.agents.Sessions)
 	i := int(at.I % n)
 	name := fmt.Sprintf("synthN%d", i)

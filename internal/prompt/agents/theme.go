@@ -142,7 +142,7 @@ func (b *builder) render(template string, known map[string]string, path ...uint3
 		if !ok {
 			name := s[1 : len(s)-1]
 			if v = known[name]; v == "" {
-				v = b.theme.value(name, numpy.New(b.seed, at(path, uint32(len(made)))...))
+				v = b.theme.value(name, numpy.New(b.seed, childPath(path, uint32(len(made)))...))
 			}
 			made[s] = v
 		}
@@ -195,7 +195,7 @@ func (b *builder) arguments(of *tool, path []uint32) (text string, said map[stri
 	said = maps.Clone(b.subject)
 	var parts []string
 	for i, name := range of.schema.Required {
-		enum, r := of.schema.Properties[name].Enum, numpy.New(b.seed, at(path, uint32(i))...)
+		enum, r := of.schema.Properties[name].Enum, numpy.New(b.seed, childPath(path, uint32(i))...)
 		v := b.subject[name]
 		switch {
 		case len(enum) > 0:

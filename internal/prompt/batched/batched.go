@@ -13,7 +13,7 @@ import (
 // Source gives prompts of several texts each, made of as many prompts of another
 // source.
 type Source struct {
-	prompt.Around
+	prompt.Wrapper
 	texts int
 	query bool
 	// drawn are passages that are drawn for each query; none: they follow it.
@@ -26,7 +26,7 @@ type Source struct {
 // New makes prompts of so many texts. query: one more text goes ahead of them, the
 // one that they are ranked by, which is the prompt's own.
 func New(s prompt.Source, texts int, query bool) *Source {
-	out := &Source{Around: prompt.Around{Source: s}, texts: max(texts, 1), query: query}
+	out := &Source{Wrapper: prompt.Wrapper{Source: s}, texts: max(texts, 1), query: query}
 	out.each = sync.OnceValue(out.measure)
 	return out
 }
@@ -40,8 +40,8 @@ func Draw(s prompt.Source, passages []prompt.Prompt, texts int, seed uint64) *So
 
 // measure finds out how many prompts make one: a source may have whole requests.
 func (s *Source) measure() uint64 {
-	first, err := s.Source.At(context.Background(), prompt.Place{})
-	if err == nil && whole(&first) {
+	first, err := s.Source.Prompt(context.Background(), prompt.Position{})
+	if err == nil && isComplete(&first) {
 		return 1
 	}
 	return s.several()
@@ -58,23 +58,23 @@ func (s *Source) several() uint64 {
 	return uint64(s.texts)
 }
 
-// whole reports whether a prompt is a request as it stands.
-func whole(p *prompt.Prompt) bool { return p.Body != nil || p.Texts != nil || p.Late != nil }
+// isComplete reports whether a prompt is a request as it stands.
+func isComplete(p *prompt.Prompt) bool { return p.Body != nil || p.Texts != nil || p.Late != nil }
 
 // passage is a text of a request, the one at a place of the other source or a drawn one.
-func (s *Source) passage(ctx context.Context, at prompt.Place, rng *rand.Rand) (prompt.Prompt, error) {
+func (s *Source) passage(ctx context.Context, at prompt.Position, rng *rand.Rand) (prompt.Prompt, error) {
 	if len(s.drawn) == 0 {
-		return s.Source.At(ctx, at)
+		return s.Source.Prompt(ctx, at)
 	}
 	return s.drawn[rng.IntN(len(s.drawn))], nil
 }
 
-// At implements prompt.Source.
-func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source.
+func (s *Source) Prompt(ctx context.Context, at prompt.Position) (prompt.Prompt, error) {
 	rng := rand.New(rand.NewPCG(s.seed, at.I))
 	at.I *= s.each()
-	first, err := s.Source.At(ctx, at)
-	if err != nil || whole(&first) {
+	first, err := s.Source.Prompt(ctx, at)
+	if err != nil || isComplete(&first) {
 		return first, err
 	}
 	first.Parts = media(first.Parts)
@@ -100,12 +100,12 @@ func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error)
 	return first, nil
 }
 
-// Session implements prompt.Laned: a request of several texts is one of its own.
-func (s *Source) Session(at prompt.Place) uint64 {
+// Session implements prompt.LaneSource: a request of several texts is one of its own.
+func (s *Source) Session(at prompt.Position) uint64 {
 	if s.each() > 1 {
 		return at.I
 	}
-	return s.Around.Session(at)
+	return s.Wrapper.Session(at)
 }
 
 // media are the parts that are no text, which stands in the texts.
@@ -135,7 +135,7 @@ func said(p *prompt.Prompt) string {
 // is made of is.
 func (s *Source) Schedule() []time.Duration {
 	var due []time.Duration
-	for i, d := range s.Around.Schedule() {
+	for i, d := range s.Wrapper.Schedule() {
 		if uint64(i)%s.each() == 0 {
 			due = append(due, d)
 		}

@@ -17,7 +17,7 @@ import (
 // texts gives a number of prompts of one token each.
 type texts struct{ most int }
 
-func (s texts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (s texts) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	n := int(at.I) + 1
 	if n > s.most {
 		return prompt.Prompt{}, io.EOF
@@ -45,14 +45,14 @@ func TestBatches(t *testing.T) {
 		{0, true, prompt.Prompt{Text: "1", Texts: []string{"2"}, Tokens: 2, Output: 1}, 2, []time.Duration{1, 3, 5, 7}, 3},
 	} {
 		s := New(texts{most: 7}, tt.texts, tt.query)
-		p, err := s.At(t.Context(), prompt.Place{})
+		p, err := s.Prompt(t.Context(), prompt.Position{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(p.Parts) != tt.images {
 			t.Errorf("%d images, want %d", len(p.Parts), tt.images)
 		}
-		q, _ := s.At(t.Context(), prompt.Place{I: 1})
+		q, _ := s.Prompt(t.Context(), prompt.Position{I: 1})
 		if p.Hash == q.Hash {
 			t.Error("two prompts have the same hash")
 		}
@@ -65,7 +65,7 @@ func TestBatches(t *testing.T) {
 		}
 		n := 2
 		for ; err == nil; n++ {
-			_, err = s.At(t.Context(), prompt.Place{I: uint64(n)})
+			_, err = s.Prompt(t.Context(), prompt.Position{I: uint64(n)})
 		}
 		if !errors.Is(err, io.EOF) || n-1 != tt.count {
 			t.Errorf("%d prompts, then %v; want %d", n-1, err, tt.count)
@@ -79,7 +79,7 @@ func TestDraw(t *testing.T) {
 	list := func(seed uint64) string {
 		s, text := Draw(texts{most: 20}, passages, 2, seed), ""
 		for i := range 20 {
-			p, err := s.At(t.Context(), prompt.Place{I: uint64(i)})
+			p, err := s.Prompt(t.Context(), prompt.Position{I: uint64(i)})
 			if err != nil || p.Text != fmt.Sprint(i+1) || len(p.Texts) != 2 || p.Tokens != 3 {
 				t.Fatalf("%+v, %v", p, err)
 			}
@@ -98,8 +98,8 @@ func TestDraw(t *testing.T) {
 // bodies gives whole requests.
 type bodies struct{ texts }
 
-func (s bodies) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
-	p, err := s.texts.At(ctx, at)
+func (s bodies) Prompt(ctx context.Context, at prompt.Position) (prompt.Prompt, error) {
+	p, err := s.texts.Prompt(ctx, at)
 	p.Body = []byte(p.Text)
 	return p, err
 }
@@ -107,7 +107,7 @@ func (s bodies) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) 
 // A request that is whole is made of no others, and none is left out.
 func TestWholeRequestsStayAlone(t *testing.T) {
 	s := New(bodies{texts{most: 7}}, 3, true)
-	for i, p := range prompttest.Take(t, s, 7) {
+	for i, p := range prompttest.FirstPrompts(t, s, 7) {
 		if string(p.Body) != fmt.Sprint(i+1) || p.Texts != nil {
 			t.Errorf("request %d: %s with %q", i, p.Body, p.Texts)
 		}

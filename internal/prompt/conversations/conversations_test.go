@@ -52,9 +52,9 @@ func source(t *testing.T, c plan.Conversations, tok prompt.Tokenizer, seed uint6
 }
 
 // turn carries the request of a place out.
-func turn(t *testing.T, s *Source, stage, i int, a prompt.Answer) prompt.Prompt {
+func turn(t *testing.T, s *Source, stage, i int, a prompt.Response) prompt.Prompt {
 	t.Helper()
-	given := prompttest.TakeAt(t, s, prompt.Place{Stage: uint64(stage), I: uint64(i)}, 1)[0]
+	given := prompttest.TakeAt(t, s, prompt.Position{Stage: uint64(stage), I: uint64(i)}, 1)[0]
 	if err := given.Late.Await(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestTurns(t *testing.T) {
 			var list [2][]string
 			var sessions [2][]string
 			for i := range 8 { // three turns and one of the next conversation, of both slots
-				p := turn(t, s, 0, i, prompt.Answer{Text: " An answer."})
+				p := turn(t, s, 0, i, prompt.Response{Text: " An answer."})
 				list[i%2] = append(list[i%2], said(t, p, tok))
 				sessions[i%2] = append(sessions[i%2], p.Session)
 				if p.Output != 7 || p.Turn != i/2%3 || (p.Messages != nil) != chat {
@@ -112,7 +112,7 @@ func TestTurns(t *testing.T) {
 				t.Errorf("what is shared is not:\n%s\n%s", a, b)
 			}
 			s.SetStage(1)
-			next := turn(t, s, 1, 0, prompt.Answer{})
+			next := turn(t, s, 1, 0, prompt.Response{})
 			if said(t, next, tok)[:end] == a[:end] {
 				t.Error("the next stage finds the shared prompt of this one in the cache")
 			}
@@ -131,7 +131,7 @@ func TestSeed(t *testing.T) {
 			s.SetStage(stage)
 			out = nil
 			for i := range 30 {
-				out = append(out, turn(t, s, stage, i, prompt.Answer{Text: "yes"}).Hash)
+				out = append(out, turn(t, s, stage, i, prompt.Response{Text: "yes"}).Hash)
 			}
 		}
 		return out
@@ -150,9 +150,9 @@ func TestSeed(t *testing.T) {
 
 func TestFailedTurnIsLeftOut(t *testing.T) {
 	s := source(t, plan.Conversations{Count: 1, Turns: fixed(9), Input: fixed(4)}, token.Words{}, 1, true)
-	turn(t, s, 0, 0, prompt.Answer{Text: "first"})
-	lost := turn(t, s, 0, 1, prompt.Answer{Failed: true, Text: "half an"})
-	third := turn(t, s, 0, 2, prompt.Answer{Text: "third"})
+	turn(t, s, 0, 0, prompt.Response{Text: "first"})
+	lost := turn(t, s, 0, 1, prompt.Response{Failed: true, Text: "half an"})
+	third := turn(t, s, 0, 2, prompt.Response{Text: "third"})
 	if len(lost.Messages) != 3 || len(third.Messages) != 3 || third.Messages[2].Content == lost.Messages[2].Content || third.Turn != 2 {
 		t.Errorf("%+v\n%+v", lost, third)
 	}
@@ -164,7 +164,7 @@ func TestContextIsBounded(t *testing.T) {
 			s := source(t, plan.Conversations{Count: 1, SharedPrompt: 20, Turns: fixed(30), Input: fixed(30), MaxContext: 200}, tok, 1, chat)
 			var last prompt.Prompt
 			for i := range 30 {
-				last = turn(t, s, 0, i, prompt.Answer{Text: " one two three"})
+				last = turn(t, s, 0, i, prompt.Response{Text: " one two three"})
 				text := said(t, last, tok)
 				if last.Tokens+last.Output > 200 || !strings.HasPrefix(text, s.shared) {
 					t.Fatalf("chat %v: %d tokens and %d: %s", chat, last.Tokens, last.Output, text)
@@ -175,7 +175,7 @@ func TestContextIsBounded(t *testing.T) {
 			}
 			// A system prompt that is too long by itself.
 			s = source(t, plan.Conversations{Count: 1, SharedPrompt: 500, Turns: fixed(2), Input: fixed(30), MaxContext: 200}, tok, 1, chat)
-			p := turn(t, s, 0, 0, prompt.Answer{})
+			p := turn(t, s, 0, 0, prompt.Response{})
 			if said(t, p, tok); p.Tokens+p.Output > 200 || p.Tokens < 120 {
 				t.Errorf("chat %v: %d tokens", chat, p.Tokens)
 			}
@@ -194,7 +194,7 @@ func TestToolLatency(t *testing.T) {
 		begun := time.Now()
 		for i, want := range []time.Duration{0, 700, 1400, 1400, 1400, 2100} {
 			failed := i == 3 // which calls no tool
-			turn(t, s, 0, i, prompt.Answer{Text: "yes", Failed: failed})
+			turn(t, s, 0, i, prompt.Response{Text: "yes", Failed: failed})
 			if got := time.Since(begun); got != want*time.Millisecond {
 				t.Errorf("turn %d was sent after %v, want %v ms", i, got, want)
 			}
@@ -202,12 +202,12 @@ func TestToolLatency(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		s = source(t, plan.Conversations{Count: 1, Turns: fixed(3), Input: fixed(4), ToolLatency: fixed(700)}, token.Words{}, 1, true)
-		turn(t, s, 0, 0, prompt.Answer{Text: "yes"})
-		p := prompttest.TakeAt(t, s, prompt.Place{I: 1}, 1)[0]
+		turn(t, s, 0, 0, prompt.Response{Text: "yes"})
+		p := prompttest.TakeAt(t, s, prompt.Position{I: 1}, 1)[0]
 		if err := p.Late.Await(ctx); err == nil {
 			t.Error("it does not stop waiting")
 		}
-		next := prompttest.TakeAt(t, s, prompt.Place{I: 2}, 2)
+		next := prompttest.TakeAt(t, s, prompt.Position{I: 2}, 2)
 		if err := next[0].Late.Await(t.Context()); err != nil { // nobody waits for one that has given up
 			t.Error(err)
 		}

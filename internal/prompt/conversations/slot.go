@@ -23,7 +23,7 @@ type slot struct {
 	index  uint64
 	first  string // the name of the first conversation
 	seed   uint64
-	line   prompt.Line
+	line   prompt.FIFO
 
 	mu     sync.Mutex
 	known  order  // of the round from
@@ -50,7 +50,7 @@ type order struct {
 	number, turn uint64
 }
 
-// request is a turn in a slot, with so many ahead of it. It implements prompt.Late.
+// request is a turn in a slot, with so many ahead of it. It implements prompt.DeferredPrompt.
 type request struct {
 	*slot
 	order
@@ -92,18 +92,20 @@ func (s *slot) name(number uint64) string {
 	return fmt.Sprintf("slot_%d_convo_%d", s.index, number)
 }
 
-// at draws one length.
-func (s *slot) at(l plan.Length, what, number, turn uint64) int {
+// drawLength draws one length.
+func (s *slot) drawLength(l plan.Length, what, number, turn uint64) int {
 	return prompt.NewLengths(l, mix(s.seed, what, number)).At(turn)
 }
 
-func (s *slot) turnsOf(number uint64) int { return s.at(s.data.Conversations.Turns, 't', number, 0) }
+func (s *slot) turnsOf(number uint64) int {
+	return s.drawLength(s.data.Conversations.Turns, 't', number, 0)
+}
 
 func (s *slot) rng(what, number, turn uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(mix(s.seed, what), mix(number, turn)))
 }
 
-// Await implements prompt.Late. A turn waits for the answer before it and then for the
+// Await implements prompt.DeferredPrompt. A turn waits for the answer before it and then for the
 // tool that the answer called.
 func (t *request) Await(ctx context.Context) error {
 	if err := t.line.Await(ctx, t.round); err != nil {
@@ -124,7 +126,7 @@ func (t *request) Await(ctx context.Context) error {
 	}
 }
 
-// Prompt implements prompt.Late.
+// Prompt implements prompt.DeferredPrompt.
 func (t *request) Prompt() (prompt.Prompt, error) {
 	if t.number >= t.begun {
 		if err := t.begin(t.number); err != nil {
@@ -133,9 +135,9 @@ func (t *request) Prompt() (prompt.Prompt, error) {
 	}
 	p := prompt.Prompt{
 		Session: t.name(t.number), Turn: int(t.turn),
-		Output: t.at(t.data.Output, 'o', t.number, t.turn),
+		Output: t.drawLength(t.data.Output, 'o', t.number, t.turn),
 	}
-	n := t.at(t.data.Conversations.Input, 'i', t.number, t.turn)
+	n := t.drawLength(t.data.Conversations.Input, 'i', t.number, t.turn)
 	question, err := t.lex.Text(t.rng('q', t.number, t.turn), n)
 	if err != nil {
 		return p, err
@@ -147,7 +149,7 @@ func (t *request) Prompt() (prompt.Prompt, error) {
 // begin makes the system prompt of a new conversation.
 func (s *slot) begin(number uint64) error {
 	s.history, s.begun = nil, number+1
-	own := s.at(s.data.Conversations.DynamicPrompt, 'd', number, 0)
+	own := s.drawLength(s.data.Conversations.DynamicPrompt, 'd', number, 0)
 	s.sysLen = s.data.Conversations.SharedPrompt + own
 	var err error
 	s.system, err = s.lex.Extend(s.rng('s', number, 0), s.shared, s.data.Conversations.SharedPrompt, own)
@@ -228,9 +230,9 @@ func (s *slot) writeChat(p *prompt.Prompt) int {
 	return p.Tokens + perChat + perMessage*len(p.Messages)
 }
 
-// End implements prompt.Late. A turn without an answer is as if it had not been, and
+// End implements prompt.DeferredPrompt. A turn without an answer is as if it had not been, and
 // calls no tool.
-func (t *request) End(a prompt.Answer) {
+func (t *request) End(a prompt.Response) {
 	t.ready = time.Time{}
 	if !a.Failed {
 		tool := prompt.NewCounts(t.data.Conversations.ToolLatency, mix(t.seed, 'w', t.number)).At(t.turn)

@@ -114,7 +114,7 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// SetStage implements prompt.Stager.
+// SetStage implements prompt.StageStarter.
 func (s *Source) SetStage(i int) bool {
 	if uint64(i) != s.stage || s.used {
 		s.err = s.begin(uint64(i))
@@ -122,18 +122,18 @@ func (s *Source) SetStage(i int) bool {
 	return true
 }
 
-// Lanes implements prompt.Laned.
+// Lanes implements prompt.LaneSource.
 func (s *Source) Lanes() int { return s.data.Conversations.Count }
 
-// Session implements prompt.Laned: the first conversations of all slots, then the second ones,
+// Session implements prompt.LaneSource: the first conversations of all slots, then the second ones,
 // and so on.
-func (s *Source) Session(place prompt.Place) uint64 {
+func (s *Source) Session(place prompt.Position) uint64 {
 	at, round := s.slot(place)
 	return at.order(round).number*uint64(s.Lanes()) + at.index
 }
 
 // slot is where the request of a place belongs, and how many go ahead of it there.
-func (s *Source) slot(place prompt.Place) (at *slot, round uint64) {
+func (s *Source) slot(place prompt.Position) (at *slot, round uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = true
@@ -145,8 +145,8 @@ func (s *Source) slot(place prompt.Place) (at *slot, round uint64) {
 	return s.slots[i], place.I / n
 }
 
-// At implements prompt.Source. It never ends.
-func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It never ends.
+func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt, error) {
 	if s.err != nil {
 		return prompt.Prompt{}, s.err
 	}

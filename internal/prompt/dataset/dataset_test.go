@@ -148,7 +148,7 @@ func TestForms(t *testing.T) {
 		write(t, dir, "list.json", asJSON(t, list)), write(t, dir, "lines.jsonl", lines),
 		write(t, dir, "rows.parquet", asParquet(t, list)), split,
 	} {
-		got := prompttest.Take(t, must(t, of(plan.DatasetShareGPT, path), true), 50)
+		got := prompttest.FirstPrompts(t, must(t, of(plan.DatasetShareGPT, path), true), 50)
 		if want == nil {
 			want = got
 		}
@@ -214,7 +214,7 @@ func TestRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := prompttest.Take(t, s, 1)[0]
+			p := prompttest.FirstPrompts(t, s, 1)[0]
 			got := []string{}
 			for _, m := range p.Messages {
 				got = append(got, m.Role+": "+m.Content)
@@ -230,7 +230,7 @@ func TestBounds(t *testing.T) {
 	d := of(plan.DatasetShareGPT, write(t, t.TempDir(), "talks.json", asJSON(t, talks(300))))
 	d.Dataset.Input, d.Dataset.Output = plan.Bounds{Min: 4, Max: 9}, plan.Bounds{Min: 5}
 	n := map[uint64]bool{}
-	for _, p := range prompttest.Take(t, must(t, d, false), 300) {
+	for _, p := range prompttest.FirstPrompts(t, must(t, d, false), 300) {
 		if p.Tokens < 4 || p.Tokens > 9 || p.Output < 5 {
 			t.Errorf("a prompt of %d tokens with an answer of %d", p.Tokens, p.Output)
 		}
@@ -287,7 +287,7 @@ func TestImages(t *testing.T) {
 		"normal": {Dist: plan.DistNormal, Mean: 0.5, Stddev: 0.2}, "uniform": {Dist: plan.DistUniform, Min: 0.1, Max: 0.9}, "poisson": {Dist: plan.DistPoisson, Mean: 0.5},
 	} {
 		d.Dataset.At = at
-		list := prompttest.Take(t, must(t, d, true), 2)
+		list := prompttest.FirstPrompts(t, must(t, d, true), 2)
 		var text string
 		var types []string
 		for _, part := range list[0].Parts {
@@ -312,19 +312,19 @@ func TestImages(t *testing.T) {
 			t.Errorf("the row without images is not left out: %q", list[1].Text)
 		}
 	}
-	if p := prompttest.Take(t, must(t, d, false), 1)[0]; p.Parts != nil || p.Text == "" {
+	if p := prompttest.FirstPrompts(t, must(t, d, false), 1)[0]; p.Parts != nil || p.Text == "" {
 		t.Error("a text prompt has images")
 	}
 	line := fmt.Sprintf(`{"conversation": [[{"role": "user", "content": "What?"}], [{"role": "assistant", "content": "A square."}]], "images": [{"bytes": %q}, {"bytes": "no picture"}]}`, base64.StdEncoding.EncodeToString(p.Bytes()))
-	if list := prompttest.Take(t, must(t, of(plan.DatasetVisionArena, write(t, t.TempDir(), "v.jsonl", line)), true), 1); !slices.ContainsFunc(list[0].Parts, func(p prompt.Part) bool { return p.Type == "image/png" && p.Width == 5 }) {
+	if list := prompttest.FirstPrompts(t, must(t, of(plan.DatasetVisionArena, write(t, t.TempDir(), "v.jsonl", line)), true), 1); !slices.ContainsFunc(list[0].Parts, func(p prompt.Part) bool { return p.Type == "image/png" && p.Width == 5 }) {
 		t.Errorf("%d parts of a line of JSON, and none is its image", len(list[0].Parts))
 	}
 	d.Dataset.Images = 0
-	if p := prompttest.Take(t, must(t, d, true), 1)[0]; len(p.Parts) > 3 {
+	if p := prompttest.FirstPrompts(t, must(t, d, true), 1)[0]; len(p.Parts) > 3 {
 		t.Errorf("%d parts with one image", len(p.Parts))
 	}
 	d.Salt = plan.SaltRequest
-	if p := prompttest.Take(t, must(t, d, true), 1)[0]; p.Parts[0].Kind != prompt.Text || len(p.Parts[0].Text) != 14 {
+	if p := prompttest.FirstPrompts(t, must(t, d, true), 1)[0]; p.Parts[0].Kind != prompt.Text || len(p.Parts[0].Text) != 14 {
 		t.Error("the salt is not in front")
 	}
 }
@@ -394,7 +394,7 @@ func TestHub(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			} else {
-				got = prompttest.Take(t, src, 1)[0].Text
+				got = prompttest.FirstPrompts(t, src, 1)[0].Text
 			}
 			if !strings.Contains(got, tc.want) || strings.Contains(got, "hf_sesame") {
 				t.Errorf("%s, want %s", got, tc.want)
@@ -449,14 +449,14 @@ func TestLongFile(t *testing.T) {
 	}
 	path := write(t, t.TempDir(), "news.jsonl", b.String())
 	s := must(t, of(plan.DatasetCNN, path), false)
-	for i, p := range prompttest.Take(t, s, n+10) {
+	for i, p := range prompttest.FirstPrompts(t, s, n+10) {
 		if p.Text != fmt.Sprint("article ", i%n) {
 			t.Fatalf("prompt %d is %q", i, p.Text)
 		}
 	}
 	d := of(plan.DatasetCNN, path)
 	d.Dataset.Rows = 5
-	if p := prompttest.Take(t, must(t, d, false), 7); p[6].Text != "article 1" {
+	if p := prompttest.FirstPrompts(t, must(t, d, false), 7); p[6].Text != "article 1" {
 		t.Errorf("%q after five rows", p[6].Text)
 	}
 }

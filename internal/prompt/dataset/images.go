@@ -64,5 +64,5 @@ func weave(text string, images []prompt.Part, at plan.Spot, rng *rand.Rand) []pr
 	for i := range images {
 		list[i] = prompt.Medium{At: prompt.DrawSpot(at, rng), Parts: images[i : i+1]}
 	}
-	return prompt.Weave(text, list)
+	return prompt.InsertMedia(text, list)
 }

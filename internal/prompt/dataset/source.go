@@ -167,7 +167,7 @@ func (s *Source) readOne(ctx context.Context, fetch bool) (bool, error) {
 			return false, fmt.Errorf("the data set %s: %w", s.data.Dataset.Kind, err)
 		}
 		s.tally.read++
-		if p, ok := s.take(row); ok {
+		if p, ok := s.promptOf(row); ok {
 			s.kept = append(s.kept, p)
 			if s.tally.read <= s.data.Dataset.Start {
 				s.start++
@@ -218,8 +218,8 @@ func (s *Source) end() {
 	}
 }
 
-// take makes a prompt of a row; false: it is none, or not of the length asked for.
-func (s *Source) take(row rows.Row) (prompt.Prompt, bool) {
+// promptOf makes a prompt of a row; false: it is none, or not of the length asked for.
+func (s *Source) promptOf(row rows.Row) (prompt.Prompt, bool) {
 	e, ok := s.read(row)
 	if !ok || e.answer == "" && s.data.Output == (plan.Length{}) && !s.data.Dataset.Free {
 		s.tally.empty++
@@ -277,7 +277,7 @@ func (s *Source) Sessions() int {
 	return len(s.kept)
 }
 
-// SetStage implements prompt.Stager.
+// SetStage implements prompt.StageStarter.
 func (s *Source) SetStage(int) bool { return !s.data.Dataset.GoOn }
 
 // row is the prompt of a place, of those that are used. The rows up to it are read, where they were
@@ -302,8 +302,8 @@ func (s *Source) row(ctx context.Context, i uint64) (prompt.Prompt, error) {
 	return s.kept[(i+uint64(s.start))%uint64(len(s.kept))], nil
 }
 
-// At implements prompt.Source. It never ends.
-func (s *Source) At(ctx context.Context, place prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It never ends.
+func (s *Source) Prompt(ctx context.Context, place prompt.Position) (prompt.Prompt, error) {
 	p, err := s.row(ctx, place.I)
 	if err != nil {
 		return p, err

@@ -30,7 +30,7 @@ func TestWholeChats(t *testing.T) {
 		d.Dataset.Whole, d.Dataset.Start, d.Dataset.GoOn = true, 1, true
 		d.Dataset.Input, d.Dataset.Output = plan.Bounds{Min: 100}, plan.Bounds{Min: 100}
 		s := must(t, d, true)
-		for i, p := range prompttest.Take(t, s, 2*len(want)) {
+		for i, p := range prompttest.FirstPrompts(t, s, 2*len(want)) {
 			var got []string
 			for _, m := range p.Messages {
 				got = append(got, m.Role+": "+m.Content)

@@ -11,23 +11,23 @@ type Piece struct {
 	N   int
 }
 
-// Say is a beginning of a known length and the pieces that follow it, so many tokens in
+// Compose is a beginning of a known length and the pieces that follow it, so many tokens in
 // all. The same key is the same tokens, wherever it stands; a text that begins with a
 // piece lacks the space before its first word.
-func (l *Lexicon) Say(begin string, have int, pieces []Piece, want int) (string, error) {
+func (l *Lexicon) Compose(begin string, have int, pieces []Piece, want int) (string, error) {
 	text := append(make([]byte, 0, len(begin)+8*want), begin...)
 	from, counted := 0, true
 	rng := wordSource{pcg: rand.NewPCG(0, 0)}
 	for _, p := range pieces {
 		at := len(text)
-		if more, ok := l.Append(text, rng.of(p), p.N); ok {
+		if more, ok := l.Append(text, rng.random(p), p.N); ok {
 			text, from = more, at
 			continue
 		}
 		// The piece before is all that can grow together with this one.
 		counted = false
 		before := string(text[from:])
-		whole, err := l.closedExtend(rng.of(p), before, l.tok.Count(before), p.N)
+		whole, err := l.closedExtend(rng.random(p), before, l.tok.Count(before), p.N)
 		if err != nil {
 			return "", err
 		}
@@ -48,7 +48,7 @@ func (l *Lexicon) sayWhole(text string, have int, pieces []Piece) (string, error
 	rng := wordSource{pcg: rand.NewPCG(0, 0)}
 	for _, p := range pieces {
 		var err error
-		if text, err = l.closedExtend(rng.of(p), text, have, p.N); err != nil {
+		if text, err = l.closedExtend(rng.random(p), text, have, p.N); err != nil {
 			return "", err
 		}
 		have += p.N
@@ -94,7 +94,7 @@ type wordSource struct {
 	rng *rand.Rand
 }
 
-func (v *wordSource) of(p Piece) *rand.Rand {
+func (v *wordSource) random(p Piece) *rand.Rand {
 	if v.rng == nil {
 		v.rng = rand.New(v.pcg)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Source counts. Every stage begins with 1.
 type Source struct {
-	prompt.Anew
+	prompt.RestartPerStage
 	tok    prompt.Tokenizer
 	output *prompt.Lengths
 	salt   prompt.Salt
@@ -35,8 +35,8 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// At implements prompt.Source. It never ends.
-func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It never ends.
+func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt, error) {
 	number := place.I
 	if s.pool > 0 {
 		number %= s.pool

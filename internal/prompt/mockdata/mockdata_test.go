@@ -28,7 +28,7 @@ func TestWords(t *testing.T) {
 		if err := s.Open(context.Background(), prompt.Use{Chat: chat}); err != nil {
 			t.Fatal(err)
 		}
-		if got := prompttest.Take(t, s, 2)[1].Text; got != want {
+		if got := prompttest.FirstPrompts(t, s, 2)[1].Text; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

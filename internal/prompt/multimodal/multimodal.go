@@ -13,23 +13,23 @@ import (
 // a message gets follows from its text and the seed alone: the same text has the same
 // media whenever it comes, so a conversation's history stays what it was.
 type Source struct {
-	prompt.Around
+	prompt.Wrapper
 	drawer *Drawer
 }
 
 // New adds media to the prompts of a source.
 func New(s prompt.Source, m plan.Media, seed uint64) *Source {
-	return &Source{Around: prompt.Around{Source: s}, drawer: NewDrawer(m, seed)}
+	return &Source{Wrapper: prompt.Wrapper{Source: s}, drawer: NewDrawer(m, seed)}
 }
 
-// At implements prompt.Source.
-func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source.
+func (s *Source) Prompt(ctx context.Context, at prompt.Position) (prompt.Prompt, error) {
 	return prompt.AtChanged(ctx, s.Source, at, s)
 }
 
 // Change puts media into a prompt, and into those that follow it when they come.
 func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
-	p = prompt.Follow(p, s)
+	p = prompt.TransformFollowUps(p, s)
 	if p.Late != nil {
 		return p, nil
 	}
@@ -69,5 +69,5 @@ func (s *Source) parts(text string) []prompt.Part {
 	if media == nil {
 		return nil
 	}
-	return prompt.Weave(text, media)
+	return prompt.InsertMedia(text, media)
 }

@@ -23,7 +23,7 @@ import (
 // texts gives numbered prompts; every third is a chat that goes on.
 type texts struct{}
 
-func (texts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (texts) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	p := prompt.Prompt{Text: fmt.Sprintf("prompt número %d of them", at.I+1)}
 	if at.I%3 == 2 {
 		p = prompt.Prompt{Messages: []prompt.Message{{Role: "system", Content: "s"}, {Role: "user", Content: p.Text}}}
@@ -34,7 +34,7 @@ func (texts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 
 type talk struct{ said []prompt.Message }
 
-func (c *talk) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (c *talk) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	c.said = append(c.said, prompt.Message{Role: "assistant", Content: a.Text}, prompt.Message{Role: "user", Content: "and then?"})
 	return prompt.Prompt{Messages: c.said, Rest: c}, 0, nil
 }
@@ -64,7 +64,7 @@ func TestKinds(t *testing.T) {
 		Audio: plan.Sounds{Count: fixed(1), At: plan.Spot{Dist: plan.DistFixed, Mean: 1}, Clips: []plan.Sound{{Length: plan.Duration(time.Second / 2)}}},
 	}
 	s := New(texts{}, everything, 1)
-	p, err := s.At(context.Background(), prompt.Place{})
+	p, err := s.Prompt(context.Background(), prompt.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	everything.Video.Format = plan.VideoPNGFrames
-	p, _ = New(texts{}, everything, 1).At(context.Background(), prompt.Place{})
+	p, _ = New(texts{}, everything, 1).Prompt(context.Background(), prompt.Position{})
 	if got := kinds(p.Parts); got != "image image text image image image text audio" {
 		t.Errorf("frames: %s", got)
 	}
@@ -106,9 +106,9 @@ func TestDraws(t *testing.T) {
 	a, b, c := New(texts{}, m, 1), prompttest.TakeShared(t, New(texts{}, m, 1), n), New(texts{}, m, 2)
 	counts, wide, images, differ := map[int]int{}, 0, 0, 0
 	for i, y := range b {
-		at := prompt.Place{I: uint64(i)}
-		x, _ := a.At(context.Background(), at)
-		z, _ := c.At(context.Background(), at)
+		at := prompt.Position{I: uint64(i)}
+		x, _ := a.Prompt(context.Background(), at)
+		z, _ := c.Prompt(context.Background(), at)
 		x.Rest, y.Rest, z.Rest = nil, nil, nil
 		if !reflect.DeepEqual(x, y) {
 			t.Fatal(cmp.Diff(x, y))
@@ -148,12 +148,12 @@ func TestDraws(t *testing.T) {
 // A conversation's history keeps the media that it had.
 func TestConversations(t *testing.T) {
 	s := New(texts{}, plan.Media{Image: plan.Images{Count: fixed(1), Sizes: []plan.Size{{Width: 4, Height: 4}}}}, 7)
-	first, _ := s.At(context.Background(), prompt.Place{I: 2})
-	second, _, err := first.Rest.Next(prompt.Answer{Text: "yes"})
+	first, _ := s.Prompt(context.Background(), prompt.Position{I: 2})
+	second, _, err := first.Rest.Next(prompt.Response{Text: "yes"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	third, _, _ := second.Rest.Next(prompt.Answer{Text: "no"})
+	third, _, _ := second.Rest.Next(prompt.Response{Text: "no"})
 	if len(third.Messages) != 6 || third.Messages[0].Parts != nil || third.Messages[2].Parts != nil || third.Messages[5].Parts == nil {
 		t.Fatalf("%+v", third.Messages)
 	}
@@ -192,11 +192,11 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for at, want := range map[float64]string{0: "image text", 0.5: "text image text", 1: "text image"} {
-		if got := kinds(prompt.Weave("añb", []prompt.Medium{{At: at, Parts: []prompt.Part{{Kind: prompt.Image}}}})); got != want {
+		if got := kinds(prompt.InsertMedia("añb", []prompt.Medium{{At: at, Parts: []prompt.Part{{Kind: prompt.Image}}}})); got != want {
 			t.Errorf("at %v: %s", at, got)
 		}
 	}
-	if got := kinds(prompt.Weave("", []prompt.Medium{{At: 1, Parts: []prompt.Part{{Kind: prompt.Image}}}})); got != "image" {
+	if got := kinds(prompt.InsertMedia("", []prompt.Medium{{At: 1, Parts: []prompt.Part{{Kind: prompt.Image}}}})); got != "image" {
 		t.Errorf("without text: %s", got)
 	}
 }
@@ -213,7 +213,7 @@ func TestNoise(t *testing.T) {
 		m.Image.Format = format
 		s := New(texts{}, m, 1)
 		widths, sounds := map[int]bool{}, map[int]bool{}
-		for i, p := range prompttest.Take(t, s, 12) {
+		for i, p := range prompttest.FirstPrompts(t, s, 12) {
 			if i%3 == 2 {
 				continue // a chat
 			}
@@ -241,7 +241,7 @@ func TestFormatsOfSound(t *testing.T) {
 		"": {"audio/wav", "RIFF"}, plan.AudioWAV: {"audio/wav", "RIFF"}, plan.AudioMP3: {"audio/mp3", "\xff\xf3"},
 	} {
 		s := New(texts{}, plan.Media{Audio: plan.Sounds{Count: fixed(1), Noise: true, Format: format, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}}}, 1)
-		p, err := s.At(t.Context(), prompt.Place{})
+		p, err := s.Prompt(t.Context(), prompt.Position{})
 		if err != nil || len(p.Parts) != 2 {
 			t.Fatalf("%q: %d parts, %v", format, len(p.Parts), err)
 		}
@@ -254,7 +254,7 @@ func TestFormatsOfSound(t *testing.T) {
 // given is a source of one prompt.
 type given struct{ prompt prompt.Prompt }
 
-func (g given) At(context.Context, prompt.Place) (prompt.Prompt, error) { return g.prompt, nil }
+func (g given) Prompt(context.Context, prompt.Position) (prompt.Prompt, error) { return g.prompt, nil }
 
 // What a prompt has by itself stays, and it gets what it lacks.
 func TestPromptsWithMediaOfTheirOwn(t *testing.T) {
@@ -267,7 +267,7 @@ func TestPromptsWithMediaOfTheirOwn(t *testing.T) {
 		{own, "text image audio"},
 		{prompt.Prompt{Text: "t", Texts: []string{"t", "u"}}, "image image audio"},
 	} {
-		p, err := New(given{tt.prompt}, m, 1).At(t.Context(), prompt.Place{})
+		p, err := New(given{tt.prompt}, m, 1).Prompt(t.Context(), prompt.Position{})
 		if err != nil || len(kinds(p.Parts)) != len(tt.want) || strings.Contains(kinds(p.Parts), "text") != strings.Contains(tt.want, "text") {
 			t.Errorf("%s, %v, want %s", kinds(p.Parts), err, tt.want)
 		}

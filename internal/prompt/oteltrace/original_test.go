@@ -29,11 +29,11 @@ type played struct {
 
 // liveAnswer is the text of a call's number; a call that called tools calls the same ones
 // in the other order.
-func liveAnswer(c *prompt.GraphCall, k int, names []string) prompt.Answer {
+func liveAnswer(c *prompt.GraphCall, k int, names []string) prompt.Response {
 	if len(names) == 0 {
-		return prompt.Answer{Text: fmt.Sprintf("live %d", k)}
+		return prompt.Response{Text: fmt.Sprintf("live %d", k)}
 	}
-	var a prompt.Answer
+	var a prompt.Response
 	for n, name := range slices.Backward(names) {
 		n = len(names) - 1 - n
 		a.ToolCalls = append(a.ToolCalls, prompt.ToolCall{ID: fmt.Sprintf("live_%d_%d", k, n), Name: name, Arguments: fmt.Sprintf(`{"n": %d}`, n)})
@@ -65,7 +65,7 @@ func TestLikeTheOriginal(t *testing.T) {
 				r.NoSubstitution, r.ToolMaxTokens, r.ToolChoice = true, 0, "as_recorded"
 			}
 			s := opened(t, r)
-			p, err := s.At(t.Context(), prompt.Place{})
+			p, err := s.Prompt(t.Context(), prompt.Position{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -91,7 +91,7 @@ func TestPlay(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		first := prompttest.Take(t, s, 1)[0]
+		first := prompttest.FirstPrompts(t, s, 1)[0]
 		var calls []prompt.Prompt
 		for i, c := range first.Play.Graph.Calls {
 			p, err := first.Play.Prompt(i)
@@ -99,12 +99,12 @@ func TestPlay(t *testing.T) {
 				t.Errorf("%s: call %d: %v, after %v: %+v", name, i, err, c.Wait, p)
 			}
 			calls = append(calls, p)
-			first.Play.Answer(i, prompt.Answer{Text: "live words"})
+			first.Play.Answer(i, prompt.Response{Text: "live words"})
 		}
 		if second := calls[1]; len(second.Messages) != 3 || second.Messages[1].Content != tc.said || second.Tokens != 6 {
 			t.Errorf("%s: %+v", name, second)
 		}
-		if again := prompttest.TakeAt(t, s, prompt.Place{I: 1}, 1)[0]; again.Session != "trace0_a#2" || again.Play == first.Play {
+		if again := prompttest.TakeAt(t, s, prompt.Position{I: 1}, 1)[0]; again.Session != "trace0_a#2" || again.Play == first.Play {
 			t.Errorf("%s: the second round begins with %+v", name, again)
 		}
 	}
@@ -117,7 +117,7 @@ func TestSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range prompttest.Take(t, s, s.Sessions()) {
+		for _, p := range prompttest.FirstPrompts(t, s, s.Sessions()) {
 			first, err := p.Play.Prompt(0)
 			if err != nil {
 				t.Fatal(err)
@@ -157,7 +157,7 @@ func TestTag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := prompttest.Take(t, s, 1)[0]
+	p := prompttest.FirstPrompts(t, s, 1)[0]
 	for i := range 2 {
 		got, err := p.Play.Prompt(i)
 		if err != nil {
@@ -168,7 +168,7 @@ func TestTag(t *testing.T) {
 				t.Errorf("message %d of call %d is %q", k, i, m.Content)
 			}
 		}
-		p.Play.Answer(i, prompt.Answer{Text: "live"})
+		p.Play.Answer(i, prompt.Response{Text: "live"})
 	}
 }
 
@@ -211,7 +211,7 @@ func TestWhatIsNotSentIsTold(t *testing.T) {
 	if err != nil || len(told) != 2 || !strings.Contains(told[0], `"image_url"`) || !strings.Contains(told[1], "gen_ai.tool.definitions") {
 		t.Fatalf("%v, told %q", err, told)
 	}
-	p, err := prompttest.Take(t, s, 1)[0].Play.Prompt(0)
+	p, err := prompttest.FirstPrompts(t, s, 1)[0].Play.Prompt(0)
 	if err != nil || p.Messages[0].Content != "see" || p.Tools != nil {
 		t.Errorf("%v: %+v", err, p)
 	}
@@ -223,7 +223,7 @@ func TestAttributes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := prompttest.Take(t, s, 1)[0].Play.Prompt(1)
+	p, err := prompttest.FirstPrompts(t, s, 1)[0].Play.Prompt(1)
 	if err != nil || fmt.Sprint(p.Headers, p.Labels) != "[[x-none default] [x-tenant blue]] [[w 2]]" || p.Call != "event_001_s2" {
 		t.Errorf("%v: %+v", err, p)
 	}
@@ -281,7 +281,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		s.All = append(s.All, one)
-		p, err := s.At(context.Background(), prompt.Place{})
+		p, err := s.Prompt(context.Background(), prompt.Position{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +295,7 @@ func FuzzDecode(f *testing.F) {
 					t.Fatalf("call %d comes after %d", i, j)
 				}
 			}
-			p.Play.Answer(i, prompt.Answer{Text: "yes", ToolCalls: []prompt.ToolCall{{ID: "x", Name: "f", Arguments: "{}"}}})
+			p.Play.Answer(i, prompt.Response{Text: "yes", ToolCalls: []prompt.ToolCall{{ID: "x", Name: "f", Arguments: "{}"}}})
 		}
 	})
 }

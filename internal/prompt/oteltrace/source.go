@@ -55,7 +55,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return plan.Faults{{Path: "data.replay.filter", Text: err.Error(), Hint: "such as len(x['spans']) > 1"}}
 		}
 	}
-	place := recorded.Place{Replay: s.replay, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
+	place := recorded.Files{Replay: s.replay, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
 	files, err := place.Files(ctx)
 	if err != nil {
 		return err
@@ -188,8 +188,8 @@ func (s *Source) keeps(raw []byte, t *trace, name, file string) (bool, error) {
 	return keep, nil
 }
 
-// At implements prompt.Source: a session.
-func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source: a session.
+func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	one := s.Session(at.I)
 	if one.Tag != "" {
 		one.Tag += " " // it stands in front of messages

@@ -16,7 +16,7 @@ import (
 
 // Source hands the requests out in turn. Every stage begins with the first.
 type Source struct {
-	prompt.Around
+	prompt.Wrapper
 	all []prompt.Prompt
 
 	// Warmup is how many requests of a stage go ahead of the measured ones, which begin with
@@ -37,12 +37,12 @@ func New(ctx context.Context, s prompt.Source, n int) (*Source, error) {
 	if n < 1 || n > most {
 		return nil, plan.Faults{{Path: "data.pool", Text: fmt.Sprintf("a pool of %d requests cannot be kept: it has from 1 to %d", n, most), Hint: "change %v", Args: []any{message.Prompts}}}
 	}
-	out := &Source{Around: prompt.Around{Source: s}, all: make([]prompt.Prompt, 0, min(n, 4096))}
+	out := &Source{Wrapper: prompt.Wrapper{Source: s}, all: make([]prompt.Prompt, 0, min(n, 4096))}
 	for i := range uint64(n) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p, err := s.At(ctx, prompt.Place{I: i})
+		p, err := s.Prompt(ctx, prompt.Position{I: i})
 		if errors.Is(err, io.EOF) && len(out.all) > 0 {
 			break
 		}
@@ -60,8 +60,8 @@ func New(ctx context.Context, s prompt.Source, n int) (*Source, error) {
 // All are the requests, in order. They are not to be changed.
 func (s *Source) All() []prompt.Prompt { return s.all }
 
-// At implements prompt.Source. It never ends.
-func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It never ends.
+func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	i := at.I
 	if i >= s.Warmup {
 		i -= s.Warmup
@@ -69,15 +69,15 @@ func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 	return s.all[i%uint64(len(s.all))], nil
 }
 
-// Lanes implements prompt.Laned: the requests are made.
+// Lanes implements prompt.LaneSource: the requests are made.
 func (s *Source) Lanes() int { return 0 }
 
-// Session implements prompt.Laned.
-func (s *Source) Session(at prompt.Place) uint64 { return at.I }
+// Session implements prompt.LaneSource.
+func (s *Source) Session(at prompt.Position) uint64 { return at.I }
 
-// Fit implements prompt.Fitter: the requests become those for the model.
+// Fit implements prompt.ModelBinder: the requests become those for the model.
 func (s *Source) Fit(m *tensor.Model) error {
-	if err := s.Around.Fit(m); err != nil {
+	if err := s.Wrapper.Fit(m); err != nil {
 		return err
 	}
 	by, ok := s.Source.(fitted)
@@ -93,7 +93,7 @@ func (s *Source) Fit(m *tensor.Model) error {
 	return nil
 }
 
-// SetStage implements prompt.Stager.
+// SetStage implements prompt.StageStarter.
 func (s *Source) SetStage(int) bool { return true }
 
 // Sessions implements prompt.Finite.

@@ -14,7 +14,7 @@ import (
 // counting is a source whose prompts are numbers; 0: it never ends.
 type counting struct{ most int }
 
-func (c counting) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (c counting) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	n := int(at.I) + 1
 	if c.most > 0 && n > c.most {
 		return prompt.Prompt{}, io.EOF
@@ -27,13 +27,13 @@ func TestPool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range prompttest.Take(t, s, 7) {
+	for i, p := range prompttest.FirstPrompts(t, s, 7) {
 		if want := i%3 + 1; p.Output != want || p.Text != strconv.Itoa(want) {
 			t.Errorf("request %d is %s of %d tokens, want %d", i, p.Text, p.Output, want)
 		}
 	}
 	s.SetStage(1)
-	if p := prompttest.TakeAt(t, s, prompt.Place{Stage: 1}, 1)[0]; p.Text != "1" {
+	if p := prompttest.TakeAt(t, s, prompt.Position{Stage: 1}, 1)[0]; p.Text != "1" {
 		t.Errorf("a stage begins with %s", p.Text)
 	}
 	if len(s.All()) != 3 || s.Sessions() != 3 {
@@ -47,8 +47,8 @@ func TestPool(t *testing.T) {
 // talking is a source of turns that go on from answers.
 type talking struct{}
 
-func (talking) At(context.Context, prompt.Place) (prompt.Prompt, error) {
-	return prompt.Prompt{Late: struct{ prompt.Late }{}}, nil
+func (talking) Prompt(context.Context, prompt.Position) (prompt.Prompt, error) {
+	return prompt.Prompt{Late: struct{ prompt.DeferredPrompt }{}}, nil
 }
 
 func TestBadPools(t *testing.T) {

@@ -25,7 +25,7 @@ func TestBrokenFiles(t *testing.T) {
 				t.Error(err)
 			}
 			for i := range uint64(s.Len()) {
-				if _, err := s.At(t.Context(), prompt.Place{I: i}); err != nil {
+				if _, err := s.Prompt(t.Context(), prompt.Position{I: i}); err != nil {
 					t.Errorf("%q: %v", text, err)
 				}
 			}

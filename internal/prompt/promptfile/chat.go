@@ -70,7 +70,7 @@ type conversation struct {
 
 // Next implements prompt.Conversation. Without an answer there is nothing to go on
 // from.
-func (c *conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (c *conversation) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if len(c.rest) == 0 || a.Failed {
 		return prompt.Prompt{}, 0, io.EOF
 	}

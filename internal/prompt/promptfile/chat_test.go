@@ -22,7 +22,7 @@ const talks = `{"session_id": "a", "prompt": "one", "osl": 7}
 
 func TestConversation(t *testing.T) {
 	s := source(t, plan.Data{File: "p.jsonl"}, talks)
-	p, err := s.At(t.Context(), prompt.Place{})
+	p, err := s.Prompt(t.Context(), prompt.Position{})
 	if err != nil || p.Session != "a" || p.Turn != 0 || p.Text != "one" || p.Rest == nil {
 		t.Fatalf("first turn %+v, %v", p, err)
 	}
@@ -33,7 +33,7 @@ func TestConversation(t *testing.T) {
 	}
 	var got []turn
 	for rest := p.Rest; rest != nil; {
-		p, think, err := rest.Next(prompt.Answer{Text: "yes indeed"})
+		p, think, err := rest.Next(prompt.Response{Text: "yes indeed"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestConversation(t *testing.T) {
 func TestConversationsOfTheFile(t *testing.T) {
 	s := source(t, plan.Data{File: "p.jsonl"}, talks)
 	var sessions []string
-	for _, p := range prompttest.Take(t, s, 5) {
+	for _, p := range prompttest.FirstPrompts(t, s, 5) {
 		sessions = append(sessions, p.Session+"/"+p.Model)
 	}
 	if diff := cmp.Diff([]string{"a/", "b/", "/m", "a#2/", "b#2/"}, sessions); diff != "" {
@@ -62,12 +62,12 @@ func TestConversationsOfTheFile(t *testing.T) {
 	}
 	// Two rounds of one conversation share nothing.
 	s.SetStage(0)
-	list := prompttest.Take(t, s, 4)
+	list := prompttest.FirstPrompts(t, s, 4)
 	one, two := list[0], list[3]
-	if _, _, err := one.Rest.Next(prompt.Answer{Failed: true}); !errors.Is(err, io.EOF) {
+	if _, _, err := one.Rest.Next(prompt.Response{Failed: true}); !errors.Is(err, io.EOF) {
 		t.Errorf("after a failure: %v", err)
 	}
-	if p, _, err := two.Rest.Next(prompt.Answer{Text: "x"}); err != nil || len(p.Messages) != 3 || p.Session != "a#2" {
+	if p, _, err := two.Rest.Next(prompt.Response{Text: "x"}); err != nil || len(p.Messages) != 3 || p.Session != "a#2" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestSchedule(t *testing.T) {
 	if diff := cmp.Diff([]time.Duration{0, 500 * time.Microsecond, 3 * time.Second}, s.Schedule()); diff != "" {
 		t.Error(diff)
 	}
-	if p, _ := s.At(t.Context(), prompt.Place{}); p.Text != "first" || p.Rest == nil {
+	if p, _ := s.Prompt(t.Context(), prompt.Position{}); p.Text != "first" || p.Rest == nil {
 		t.Errorf("the first is %+v", p)
 	}
 	if got := source(t, plan.Data{File: "p.jsonl"}, talks).Schedule(); got != nil {

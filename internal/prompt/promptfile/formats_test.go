@@ -65,13 +65,13 @@ func TestFieldsOfLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, p := range prompttest.Take(t, s, 3) {
+		for _, p := range prompttest.FirstPrompts(t, s, 3) {
 			for more := true; more; {
 				for _, f := range p.Fields {
 					got = append(got, f.Name+"="+string(f.Value))
 				}
 				if more = p.Rest != nil; more {
-					if p, _, err = p.Rest.Next(prompt.Answer{Text: "x"}); err != nil {
+					if p, _, err = p.Rest.Next(prompt.Response{Text: "x"}); err != nil {
 						t.Fatal(err)
 					}
 				}

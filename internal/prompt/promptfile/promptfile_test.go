@@ -191,7 +191,7 @@ func TestOrderAndLengths(t *testing.T) {
 	s := source(t, d, `{"prompt": "a", "osl": 5}`+"\n"+`{"prompt": "b"}`+"\n"+`{"prompt": "c"}`)
 	read := func(stage uint64, n int) string {
 		var out strings.Builder
-		for _, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, n) {
+		for _, p := range prompttest.TakeAt(t, s, prompt.Position{Stage: stage}, n) {
 			fmt.Fprintf(&out, "%s%d ", p.Text, p.Output)
 		}
 		return out.String()
@@ -213,7 +213,7 @@ func TestOrderAndLengths(t *testing.T) {
 func TestSaltGoesInFrontOfTheFirstMessage(t *testing.T) {
 	d := plan.Data{File: "p.jsonl", Salt: plan.SaltRequest}
 	s := source(t, d, `{"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]}`)
-	list := prompttest.Take(t, s, 2)
+	list := prompttest.FirstPrompts(t, s, 2)
 	a, b := list[0], list[1]
 	word, rest, _ := strings.Cut(a.Messages[0].Content, " ")
 	if len(word) != 13 || rest != "s" || a.Messages[1].Content != "u" || a.Tokens != 3 {

@@ -16,7 +16,7 @@ import (
 // Source hands out the prompts and conversations of a file in order, again and again. Every stage
 // begins with the first.
 type Source struct {
-	prompt.Anew
+	prompt.RestartPerStage
 	chats  []chat
 	tok    prompt.Tokenizer
 	output *prompt.Lengths // for prompts that do not say it themselves
@@ -109,8 +109,8 @@ func (s *Source) Notes() []string {
 // Len is the number of distinct prompts that are handed out.
 func (s *Source) Len() int { return len(s.chats) }
 
-// At implements prompt.Source. It never ends.
-func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It never ends.
+func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt, error) {
 	c := s.chats[place.I%uint64(len(s.chats))]
 	p := c.prompt
 	if p.Output == 0 {

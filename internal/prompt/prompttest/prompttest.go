@@ -39,18 +39,18 @@ func Run(t *testing.T, c Case) {
 	}
 }
 
-// Take is the first n prompts of a source.
-func Take(t *testing.T, s prompt.Source, n int) []prompt.Prompt {
+// FirstPrompts is the first n prompts of a source.
+func FirstPrompts(t *testing.T, s prompt.Source, n int) []prompt.Prompt {
 	t.Helper()
-	return TakeAt(t, s, prompt.Place{}, n)
+	return TakeAt(t, s, prompt.Position{}, n)
 }
 
 // TakeAt is n prompts of a source, from a place on.
-func TakeAt(t *testing.T, s prompt.Source, from prompt.Place, n int) []prompt.Prompt {
+func TakeAt(t *testing.T, s prompt.Source, from prompt.Position, n int) []prompt.Prompt {
 	t.Helper()
 	out := make([]prompt.Prompt, n)
 	for i := range out {
-		p, err := s.At(context.Background(), from)
+		p, err := s.Prompt(context.Background(), from)
 		if err != nil {
 			t.Fatalf("prompt %d: %v", i, err)
 		}
@@ -71,7 +71,7 @@ func TakeShared(t *testing.T, s prompt.Source, n int) []prompt.Prompt {
 		all.Go(func() {
 			for i := n - 1 - k; i >= 0; i -= sharers {
 				var err error
-				if out[i], err = s.At(context.Background(), prompt.Place{I: uint64(i)}); err != nil {
+				if out[i], err = s.Prompt(context.Background(), prompt.Position{I: uint64(i)}); err != nil {
 					t.Errorf("prompt %d: %v", i, err)
 				}
 			}
@@ -82,7 +82,7 @@ func TakeShared(t *testing.T, s prompt.Source, n int) []prompt.Prompt {
 }
 
 func repeats(t *testing.T, c Case) {
-	a, b := Take(t, c.New(t, 1), many), Take(t, c.New(t, 1), many)
+	a, b := FirstPrompts(t, c.New(t, 1), many), FirstPrompts(t, c.New(t, 1), many)
 	for i := range a {
 		if !reflect.DeepEqual(a[i], b[i]) {
 			t.Fatalf("prompt %d differs:\n%+v\n%+v", i, a[i], b[i])
@@ -92,7 +92,7 @@ func repeats(t *testing.T, c Case) {
 
 func shared(t *testing.T, c Case) {
 	const n = many / 4
-	want, s := Take(t, c.New(t, 1), n), c.New(t, 1)
+	want, s := FirstPrompts(t, c.New(t, 1), n), c.New(t, 1)
 	got := TakeShared(t, s, n)
 	for i := range want {
 		if !reflect.DeepEqual(got[i], want[i]) {
@@ -102,7 +102,7 @@ func shared(t *testing.T, c Case) {
 }
 
 func differs(t *testing.T, c Case) {
-	a, b := Take(t, c.New(t, 1), many), Take(t, c.New(t, 2), many)
+	a, b := FirstPrompts(t, c.New(t, 1), many), FirstPrompts(t, c.New(t, 2), many)
 	same := 0
 	for i := range a {
 		if reflect.DeepEqual(a[i], b[i]) {
@@ -116,16 +116,16 @@ func differs(t *testing.T, c Case) {
 
 func stages(t *testing.T, c Case) {
 	long, short := c.New(t, 1), c.New(t, 1)
-	stager, ok := long.(prompt.Stager)
+	stager, ok := long.(prompt.StageStarter)
 	if !ok {
 		t.Skip("the source does not look at stages")
 	}
-	Take(t, long, 57)
+	FirstPrompts(t, long, 57)
 	if !stager.SetStage(1) {
 		t.Skip("the source goes on from stage to stage")
 	}
-	short.(prompt.Stager).SetStage(1)
-	first := prompt.Place{Stage: 1}
+	short.(prompt.StageStarter).SetStage(1)
+	first := prompt.Position{Stage: 1}
 	a, b := TakeAt(t, long, first, 50), TakeAt(t, short, first, 50)
 	for i := range a {
 		if !reflect.DeepEqual(a[i], b[i]) {
@@ -136,7 +136,7 @@ func stages(t *testing.T, c Case) {
 
 func hashes(t *testing.T, c Case) {
 	byHash, byContent := map[uint64]string{}, map[string]uint64{}
-	for i, p := range Take(t, c.New(t, 1), many) {
+	for i, p := range FirstPrompts(t, c.New(t, 1), many) {
 		content := fmt.Sprintf("%q %+v %+v", p.Text, p.Messages, p.Parts)
 		if other, seen := byHash[p.Hash]; seen && other != content {
 			t.Errorf("prompt %d has the hash of another:\n%s\n%s", i, content, other)
@@ -149,7 +149,7 @@ func hashes(t *testing.T, c Case) {
 }
 
 func lengths(t *testing.T, c Case) {
-	for i, p := range Take(t, c.New(t, 1), many) {
+	for i, p := range FirstPrompts(t, c.New(t, 1), many) {
 		want := c.Tokenizer.Count(p.Text)
 		for _, m := range p.Messages {
 			want += c.Tokenizer.Count(m.Content)
@@ -168,14 +168,14 @@ func lengths(t *testing.T, c Case) {
 
 func keeps(t *testing.T, c Case) {
 	s := c.New(t, 1)
-	first := Take(t, s, 20)
+	first := FirstPrompts(t, s, 20)
 	copies := make([]prompt.Prompt, len(first))
 	for i, p := range first {
 		copies[i] = p
 		copies[i].Text = string([]byte(p.Text))
 		copies[i].Messages = append([]prompt.Message(nil), p.Messages...)
 	}
-	TakeAt(t, s, prompt.Place{I: 20}, many)
+	TakeAt(t, s, prompt.Position{I: 20}, many)
 	for i := range first {
 		if !reflect.DeepEqual(first[i], copies[i]) {
 			t.Errorf("prompt %d changed after it was handed out:\n%+v\n%+v", i, copies[i], first[i])

@@ -15,7 +15,7 @@ import (
 
 // Source makes prompts of random words, of the lengths of a distribution or of a trace.
 type Source struct {
-	prompt.Anew
+	prompt.RestartPerStage
 	lex      *lexicon.Lexicon
 	sizes    prompt.Sizes
 	trace    []azure.Row // lengths in place of sizes; nil: none
@@ -28,7 +28,7 @@ type Source struct {
 	salt     prompt.Salt
 	seed     uint64
 	pool     uint64 // distinct prompts; 0: no bound
-	kept     prompt.Kept
+	kept     prompt.Cache
 }
 
 // tries is how often a text within a template is looked for.
@@ -89,8 +89,8 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// At implements prompt.Source. It ends with a trace that is gone through once, and else never.
-func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It ends with a trace that is gone through once, and else never.
+func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt, error) {
 	if s.once && place.I >= uint64(len(s.trace)) {
 		return prompt.Prompt{}, io.EOF
 	}
@@ -116,7 +116,7 @@ func (s *Source) row(number uint64) azure.Row {
 }
 
 // make makes the prompt of a number, or takes it from those that are kept.
-func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) {
+func (s *Source) make(number uint64, place prompt.Position) (prompt.Prompt, error) {
 	if p := s.kept.Get(number); p != nil {
 		return *p, nil
 	}
@@ -138,7 +138,7 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 }
 
 // text draws a text of n tokens, the template included where there is one.
-func (s *Source) text(rng *rand.Rand, n int, place prompt.Place) (string, error) {
+func (s *Source) text(rng *rand.Rand, n int, place prompt.Position) (string, error) {
 	if s.wrap == nil {
 		return s.salted(rng, n, place)
 	}
@@ -168,7 +168,7 @@ func (s *Source) text(rng *rand.Rand, n int, place prompt.Place) (string, error)
 }
 
 // salted draws a text of n tokens, its salt included where there is any.
-func (s *Source) salted(rng *rand.Rand, n int, place prompt.Place) (string, error) {
+func (s *Source) salted(rng *rand.Rand, n int, place prompt.Position) (string, error) {
 	if s.salt.None() {
 		return s.lex.Text(rng, n)
 	}

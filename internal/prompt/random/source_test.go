@@ -78,7 +78,7 @@ func TestLengthsOfATrace(t *testing.T) {
 	s := source(t, plan.Data{Trace: plan.Trace{Lengths: "trace.csv"}}, gpt2(t), 1)
 	for stage := range 2 {
 		s.SetStage(stage)
-		for i, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: uint64(stage)}, 7) {
+		for i, p := range prompttest.TakeAt(t, s, prompt.Position{Stage: uint64(stage)}, 7) {
 			in, out := []int{37, 39, 8}[i%3], []int{4, 9, 5}[i%3]
 			if p.Tokens != in || p.Output != out {
 				t.Errorf("request %d of stage %d has %d and %d tokens, want %d and %d", i, stage, p.Tokens, p.Output, in, out)
@@ -109,7 +109,7 @@ func TestTemplate(t *testing.T) {
 		if err := s.Open(context.Background(), prompt.Use{Chat: chat, Wrap: wrap}); err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range prompttest.Take(t, s, 50) {
+		for _, p := range prompttest.FirstPrompts(t, s, 50) {
 			whole := p.Text
 			if chat {
 				whole, _ = wrap(p.Text)
@@ -128,7 +128,7 @@ func TestTemplate(t *testing.T) {
 	if err := s.Open(context.Background(), prompt.Use{Wrap: wrap}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.At(context.Background(), prompt.Place{}); err == nil || !strings.Contains(err.Error(), "leaves no room") {
+	if _, err := s.Prompt(context.Background(), prompt.Position{}); err == nil || !strings.Contains(err.Error(), "leaves no room") {
 		t.Errorf("a prompt shorter than its template: %v", err)
 	}
 }
@@ -148,10 +148,10 @@ func TestTokenizerMustCut(t *testing.T) {
 func TestOnce(t *testing.T) {
 	s := source(t, plan.Data{Trace: plan.Trace{Lengths: "trace.csv", Once: true}}, token.Words{}, 1)
 	for stage := range uint64(2) {
-		if p := prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, 3); p[2].Tokens != 8 || p[2].Output != 5 {
+		if p := prompttest.TakeAt(t, s, prompt.Position{Stage: stage}, 3); p[2].Tokens != 8 || p[2].Output != 5 {
 			t.Errorf("stage %d: %+v", stage, p[2])
 		}
-		if _, err := s.At(context.Background(), prompt.Place{Stage: stage, I: 3}); !errors.Is(err, io.EOF) {
+		if _, err := s.Prompt(context.Background(), prompt.Position{Stage: stage, I: 3}); !errors.Is(err, io.EOF) {
 			t.Errorf("stage %d goes on: %v", stage, err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestOnce(t *testing.T) {
 func TestAhead(t *testing.T) {
 	uniform := plan.Length{Dist: plan.DistUniform, Min: 10, Max: 60}
 	s := source(t, plan.Data{Input: uniform, Output: uniform, Ahead: plan.Ahead{Input: 9, Output: 9}}, token.Words{}, 5)
-	first, second := prompttest.Take(t, s, 8), prompttest.TakeAt(t, s, prompt.Place{Stage: 1}, 8)
+	first, second := prompttest.FirstPrompts(t, s, 8), prompttest.TakeAt(t, s, prompt.Position{Stage: 1}, 8)
 	for i := range first {
 		if a, b := &first[i], &second[i]; a.Tokens != b.Tokens || a.Output != b.Output || a.Text == b.Text {
 			t.Errorf("prompt %d: %d and %d tokens in the first stage, %d and %d in the second", i, a.Tokens, a.Output, b.Tokens, b.Output)
@@ -189,7 +189,7 @@ func (s special) Encode(text string, special bool) []int32 {
 func TestSpecialTokens(t *testing.T) {
 	for counted, want := range map[string]int{"": 20, plan.CountPrompt: 18} {
 		d := plan.Data{Input: plan.Length{Dist: plan.DistFixed, Mean: 20}, Counted: counted}
-		if p := prompttest.Take(t, source(t, d, special{}, 1), 1)[0]; p.Tokens != want || len(strings.Fields(p.Text)) != want {
+		if p := prompttest.FirstPrompts(t, source(t, d, special{}, 1), 1)[0]; p.Tokens != want || len(strings.Fields(p.Text)) != want {
 			t.Errorf("%q: %d tokens, want %d: %q", counted, p.Tokens, want, p.Text)
 		}
 	}

@@ -25,8 +25,8 @@ type File struct {
 	Path string
 }
 
-// Place is where files are looked for.
-type Place struct {
+// Files is where files are looked for.
+type Files struct {
 	Replay plan.Replay
 	Usual  string              // file that a data set of the hub may have all of its sessions in; empty: none
 	Env    func(string) string // has the hub's settings
@@ -36,7 +36,7 @@ type Place struct {
 }
 
 // Files are all files that a plan names, in order.
-func (p *Place) Files(ctx context.Context) ([]File, error) {
+func (p *Files) Files(ctx context.Context) ([]File, error) {
 	if p.Replay.Hub != (plan.Hub{}) {
 		return p.fetch(ctx)
 	}
@@ -98,7 +98,7 @@ func expand(pattern string) ([]string, error) {
 }
 
 // fetch gets the files of a data set.
-func (p *Place) fetch(ctx context.Context) ([]File, error) {
+func (p *Files) fetch(ctx context.Context) ([]File, error) {
 	h, err := hub.New(p.Env, nil)
 	if err != nil {
 		return nil, err

@@ -32,14 +32,14 @@ func TestFiles(t *testing.T) {
 		for _, p := range strings.Fields(tc.patterns) {
 			files = append(files, filepath.Join(dir, filepath.FromSlash(p)))
 		}
-		p := Place{Replay: plan.Replay{Files: files}}
+		p := Files{Replay: plan.Replay{Files: files}}
 		got, err := p.Files(t.Context())
 		if len(got) != tc.want || (err == nil) != (tc.want > 0) {
 			t.Errorf("%s: %v, %v, want %d", tc.patterns, got, err, tc.want)
 		}
 	}
 	for name, want := range map[string]int{"x/y": 2, ".": 1, "none": 0} {
-		p := Place{Replay: plan.Replay{Dir: filepath.Join(dir, name)}}
+		p := Files{Replay: plan.Replay{Dir: filepath.Join(dir, name)}}
 		if got, err := p.Files(t.Context()); len(got) != want || (err == nil) != (want > 0) {
 			t.Errorf("directory %s: %v, %v, want %d", name, got, err, want)
 		}

@@ -152,7 +152,7 @@ func (s *jsonSource) next() (Row, error) {
 		if err != nil {
 			return nil, unexpected(err)
 		}
-		if err := s.take(object); err != nil {
+		if err := s.addObject(object); err != nil {
 			return nil, err
 		}
 	}
@@ -169,8 +169,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// take takes the row, or the rows, of an object.
-func (s *jsonSource) take(object map[string]json.RawMessage) error {
+// addObject takes the row, or the rows, of an object.
+func (s *jsonSource) addObject(object map[string]json.RawMessage) error {
 	if list := object["rows"]; bytes.HasPrefix(bytes.TrimSpace(list), []byte("[")) && !slices.Contains(s.columns, "rows") {
 		var doc []struct{ Row map[string]json.RawMessage }
 		if err := json.Unmarshal(list, &doc); err != nil {

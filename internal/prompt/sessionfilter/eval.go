@@ -90,15 +90,15 @@ func (i item) eval(doc any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, ok := at(of, key)
+	v, ok := element(of, key)
 	if !ok {
 		return nil, fmt.Errorf("%s has no %v; get(%[2]v) asks for what may be missing", kind(of), key)
 	}
 	return v, nil
 }
 
-// at is a part of an object or a list.
-func at(of, key any) (any, bool) {
+// element is a part of an object or a list.
+func element(of, key any) (any, bool) {
 	switch of := of.(type) {
 	case map[string]any:
 		name, ok := key.(string)
@@ -126,7 +126,7 @@ func (l lookup) eval(doc any) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s has no get", kind(of))
 	}
-	if v, ok := at(m, key); ok {
+	if v, ok := element(m, key); ok {
 		return v, nil
 	}
 	return l.other.eval(doc)
@@ -209,7 +209,7 @@ func within(a, b any) (bool, error) {
 		}
 		return false, nil
 	case map[string]any:
-		_, ok := at(b, a)
+		_, ok := element(b, a)
 		return ok, nil
 	case string:
 		if part, ok := a.(string); ok {

@@ -34,12 +34,12 @@ func Parse(text string) (*Filter, error) {
 	}
 	p := &parser{tokens: tokens, name: "x"}
 	if p.word("lambda") {
-		t := p.take()
+		t := p.next()
 		if t.kind != nameToken || keyword(t.text) {
 			return nil, p.fault(t, "a name after lambda")
 		}
 		p.name = t.text
-		if t := p.take(); t.text != ":" || t.kind != signToken {
+		if t := p.next(); t.text != ":" || t.kind != signToken {
 			return nil, p.fault(t, "a colon after lambda and its name")
 		}
 	}
@@ -47,7 +47,7 @@ func Parse(text string) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t := p.take(); t.kind != endToken {
+	if t := p.next(); t.kind != endToken {
 		return nil, p.fault(t, "the end")
 	}
 	return &Filter{root: root}, nil
@@ -155,7 +155,7 @@ type parser struct {
 
 func (p *parser) peek() token { return p.tokens[0] }
 
-func (p *parser) take() token {
+func (p *parser) next() token {
 	t := p.tokens[0]
 	if t.kind != endToken {
 		p.tokens = p.tokens[1:]
@@ -172,7 +172,7 @@ func (p *parser) accept(kind int, text string) bool {
 	if t := p.peek(); t.kind != kind || t.text != text {
 		return false
 	}
-	p.take()
+	p.next()
 	return true
 }
 
@@ -251,13 +251,13 @@ func (p *parser) operator() (string, bool) {
 	t := p.peek()
 	switch {
 	case t.kind == signToken && strings.Contains(" == != < <= > >= ", " "+t.text+" "):
-		p.take()
+		p.next()
 		return t.text, true
 	case p.word("in"):
 		return "in", true
 	case t.kind == nameToken && t.text == "not" && len(p.tokens) > 1 && p.tokens[1].kind == nameToken && p.tokens[1].text == "in":
-		p.take()
-		p.take()
+		p.next()
+		p.next()
 		return "not in", true
 	}
 	return "", false
@@ -291,7 +291,7 @@ func (p *parser) need(sign string) error {
 
 // get reads the one method that there is.
 func (p *parser) get(of node) (node, error) {
-	if t := p.take(); t.kind != nameToken || t.text != "get" {
+	if t := p.next(); t.kind != nameToken || t.text != "get" {
 		return nil, p.fault(t, "get(…), the only method,")
 	}
 	if err := p.need("("); err != nil {
@@ -332,14 +332,14 @@ func (p *parser) list(end string) ([]node, error) {
 }
 
 func (p *parser) primary() (node, error) {
-	t := p.take()
+	t := p.next()
 	switch {
 	case t.kind == textToken:
 		return constant{t.text}, nil
 	case t.kind == numberToken:
 		return constant{t.number}, nil
 	case t.kind == signToken && t.text == "-" && p.peek().kind == numberToken:
-		return constant{-p.take().number}, nil
+		return constant{-p.next().number}, nil
 	case t.kind == signToken && t.text == "[":
 		items, err := p.list("]")
 		return listing(items), err

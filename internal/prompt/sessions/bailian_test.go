@@ -25,7 +25,7 @@ func TestBailianTrace(t *testing.T) {
 	}
 	var texts []string
 	for i, want := range []struct{ tokens, output int }{{40, 132}, {60, 80}} {
-		p, err := s.At(t.Context(), prompt.Place{I: uint64(i)})
+		p, err := s.Prompt(t.Context(), prompt.Position{I: uint64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

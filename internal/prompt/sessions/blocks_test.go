@@ -63,7 +63,7 @@ func follow(t *testing.T, tok *token.Engine, trace []byte, each int) {
 	}
 	known := map[int64][]int32{}
 	for i := 0; i < len(codes); i += each {
-		p, err := s.At(t.Context(), prompt.Place{I: uint64(i)})
+		p, err := s.Prompt(t.Context(), prompt.Position{I: uint64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

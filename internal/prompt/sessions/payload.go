@@ -106,7 +106,7 @@ func (r *reader) line(text []byte) (turn, error) {
 		return nil
 	})
 	if err == nil {
-		err = r.settle(&one)
+		err = r.finishRow(&one)
 	}
 	if err != nil {
 		return one.turn, err
@@ -171,9 +171,9 @@ func (r *reader) field(one *row, name string, raw json.RawMessage) (err error) {
 	return err
 }
 
-// settle finds out whose trace a line is of, which says in what its timestamp is counted. All
+// finishRow finds out whose trace a line is of, which says in what its timestamp is counted. All
 // lines of a file are of one.
-func (r *reader) settle(one *row) (err error) {
+func (r *reader) finishRow(one *row) (err error) {
 	own := func(name string) bool {
 		return slices.ContainsFunc(one.prompt.Fields, func(f prompt.Field) bool { return f.Name == name })
 	}

@@ -31,7 +31,7 @@ type session []turn
 // Source hands out the first turns of its sessions in order, again and again. Every stage
 // begins with the first.
 type Source struct {
-	prompt.Anew
+	prompt.RestartPerStage
 	sessions []session
 	tok      prompt.Tokenizer
 	writer   *writer // makes the texts of coded turns; nil: there are none
@@ -95,21 +95,21 @@ func (s *Source) Turns(ctx context.Context) ([]prompt.Scripted, error) {
 	return list, nil
 }
 
-// Lanes implements prompt.Laned: requests stand alone, or bring their sessions along.
+// Lanes implements prompt.LaneSource: requests stand alone, or bring their sessions along.
 func (s *Source) Lanes() int { return 0 }
 
-// Session implements prompt.Laned: where turns stand alone, those of a session are told by its
+// Session implements prompt.LaneSource: where turns stand alone, those of a session are told by its
 // name.
-func (s *Source) Session(at prompt.Place) uint64 {
+func (s *Source) Session(at prompt.Position) uint64 {
 	if s.begun == nil {
 		return at.I
 	}
 	return s.begun.session(at.I)
 }
 
-// At implements prompt.Source. It never ends; a session that comes again has another
+// Prompt implements prompt.Source. It never ends; a session that comes again has another
 // name.
-func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	round, i := at.I/uint64(len(s.sessions)), at.I%uint64(len(s.sessions))
 	k := s.sessions[i]
 	p, err := s.writer.fill(&k[0])
@@ -148,7 +148,7 @@ type dialogue struct {
 }
 
 // Next implements prompt.Conversation. Without an answer there is nothing to go on from.
-func (d *dialogue) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (d *dialogue) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if len(d.rest) == 0 || a.Failed {
 		return prompt.Prompt{}, 0, io.EOF
 	}

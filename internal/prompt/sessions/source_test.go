@@ -42,7 +42,7 @@ type maker struct {
 	prefix        bool
 }
 
-func (m *maker) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (m *maker) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	n := m.input.At(at.I)
 	text := strings.TrimSuffix(strings.Repeat("w"+string(prompt.NewSalt(plan.SaltRequest, m.seed).Append(nil, at)), n), " ")
 	p := prompt.Prompt{Text: text, Output: m.output.At(at.I), Tokens: n, Hash: prompt.HashText(text)}
@@ -87,7 +87,7 @@ func TestPrompts(t *testing.T) {
 }
 
 // play goes through a session as an engine does, and shows each turn.
-func play(t *testing.T, p prompt.Prompt, answers ...prompt.Answer) string {
+func play(t *testing.T, p prompt.Prompt, answers ...prompt.Response) string {
 	t.Helper()
 	var b strings.Builder
 	show := func(p *prompt.Prompt) {
@@ -132,7 +132,7 @@ func TestHashesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := prompttest.Take(t, s, 1)[0]; p.Tokens != 3*block {
+	if p := prompttest.FirstPrompts(t, s, 1)[0]; p.Tokens != 3*block {
 		t.Errorf("%d tokens, want three blocks", p.Tokens)
 	}
 }
@@ -148,8 +148,8 @@ func TestPayload(t *testing.T) {
 	if diff := cmp.Diff([]time.Duration{0, 10 * time.Millisecond}, s.Schedule()); diff != "" {
 		t.Error(diff)
 	}
-	list := prompttest.Take(t, s, 4)
-	ok, failed := prompt.Answer{Text: "yes"}, prompt.Answer{Failed: true}
+	list := prompttest.FirstPrompts(t, s, 4)
+	ok, failed := prompt.Response{Text: "yes"}, prompt.Response{Failed: true}
 	for i, want := range []string{":alone end", "a:one 2ms a:u=one,a=yes,u=two, end", ":alone end", "a#2:one over"} {
 		answer := ok
 		if i == 3 {
@@ -182,8 +182,8 @@ func TestPayloadWithoutChats(t *testing.T) {
 	if s, err = payload(t, trace, plan.Payload{}); err != nil {
 		t.Fatal(err)
 	}
-	list := prompttest.Take(t, s, 2)
-	if got, want := play(t, list[1], prompt.Answer{Text: "yes"}), "a:one 4ms a:one\nyes\ntwo"; got != want {
+	list := prompttest.FirstPrompts(t, s, 2)
+	if got, want := play(t, list[1], prompt.Response{Text: "yes"}), "a:one 4ms a:one\nyes\ntwo"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -194,7 +194,7 @@ func TestBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := prompttest.Take(t, s, 4)
+	list := prompttest.FirstPrompts(t, s, 4)
 	for i, n := range []int{600, 900, 4, 7} {
 		if list[i].Tokens != n {
 			t.Errorf("%d tokens, want %d", list[i].Tokens, n)
@@ -266,9 +266,9 @@ func FuzzPayload(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, p := range prompttest.Take(t, s, s.Sessions()) {
+		for _, p := range prompttest.FirstPrompts(t, s, s.Sessions()) {
 			for p.Rest != nil {
-				if p, _, err = p.Rest.Next(prompt.Answer{}); err != nil {
+				if p, _, err = p.Rest.Next(prompt.Response{}); err != nil {
 					t.Fatal(err)
 				}
 			}

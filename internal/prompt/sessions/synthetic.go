@@ -43,7 +43,7 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fa
 				from, place = later, behind
 				behind++
 			}
-			p, err := from.At(context.Background(), prompt.Place{I: place})
+			p, err := from.Prompt(context.Background(), prompt.Position{I: place})
 			if err != nil {
 				return nil, err
 			}

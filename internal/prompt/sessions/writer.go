@@ -54,7 +54,7 @@ func (w *writer) text(c *coded) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		p, err := s.At(context.Background(), prompt.Place{})
+		p, err := s.Prompt(context.Background(), prompt.Position{})
 		return p.Text, err
 	}
 	scope := prompt.Mix(w.seed ^ 'b')
@@ -63,7 +63,7 @@ func (w *writer) text(c *coded) (string, error) {
 		hash := uint64(c.hashes[len(pieces)])
 		pieces = append(pieces, lexicon.Piece{Key: prompt.Mix(scope ^ prompt.Mix(hash)), N: min(left, c.block)})
 	}
-	return w.lex.Say("", 0, pieces, c.length)
+	return w.lex.Compose("", 0, pieces, c.length)
 }
 
 // fill makes the text of a turn that has none yet.

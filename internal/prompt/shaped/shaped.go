@@ -22,7 +22,7 @@ type object = jsonobject.Object
 
 // Source is another source whose prompts have bodies.
 type Source struct {
-	prompt.Around
+	prompt.Wrapper
 	target   plan.Target
 	minimum  bool           // the output length is also the least
 	template *chat.Template // makes bodies; nil: they have a shape of their own
@@ -34,7 +34,7 @@ type Source struct {
 // New shapes the prompts of a source for a target. Minimum: answers are to be no shorter
 // than asked for.
 func New(s prompt.Source, t plan.Target, minimum bool) (*Source, error) {
-	out := &Source{Around: prompt.Around{Source: s}, target: t, minimum: minimum}
+	out := &Source{Wrapper: prompt.Wrapper{Source: s}, target: t, minimum: minimum}
 	if t.Endpoint != plan.EndpointTemplate {
 		return out, nil
 	}
@@ -43,15 +43,15 @@ func New(s prompt.Source, t plan.Target, minimum bool) (*Source, error) {
 	return out, err
 }
 
-// At implements prompt.Source.
-func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source.
+func (s *Source) Prompt(ctx context.Context, at prompt.Position) (prompt.Prompt, error) {
 	return prompt.AtChanged(ctx, s.Source, at, s)
 }
 
 // Change gives a prompt its body, and those that follow it when they come. Its hash is
 // that of all that sets its request apart from others.
 func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
-	p = prompt.Follow(p, s)
+	p = prompt.TransformFollowUps(p, s)
 	if p.Late != nil {
 		return p, nil
 	}

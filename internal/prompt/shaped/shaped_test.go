@@ -18,7 +18,7 @@ import (
 // one is a source of one prompt.
 type one struct{ p prompt.Prompt }
 
-func (o one) At(context.Context, prompt.Place) (prompt.Prompt, error) { return o.p, nil }
+func (o one) Prompt(context.Context, prompt.Position) (prompt.Prompt, error) { return o.p, nil }
 
 func shape(t *testing.T, target plan.Target, p prompt.Prompt) prompt.Prompt {
 	t.Helper()
@@ -26,7 +26,7 @@ func shape(t *testing.T, target plan.Target, p prompt.Prompt) prompt.Prompt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.At(t.Context(), prompt.Place{})
+	out, err := s.Prompt(t.Context(), prompt.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestBadTemplates(t *testing.T) {
 		}
 		s, err := New(one{prompt.Prompt{Text: "t"}}, plan.Target{Protocol: plan.ProtocolHTTP, Endpoint: plan.EndpointTemplate, Template: name}, false)
 		if err == nil {
-			_, err = s.At(t.Context(), prompt.Place{})
+			_, err = s.Prompt(t.Context(), prompt.Position{})
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -137,7 +137,7 @@ func TestBadTemplates(t *testing.T) {
 // rest is a conversation of so many turns.
 type rest struct{ left int }
 
-func (r *rest) Next(prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (r *rest) Next(prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if r.left == 0 {
 		return prompt.Prompt{}, 0, io.EOF
 	}
@@ -150,11 +150,11 @@ func TestConversations(t *testing.T) {
 	for range 2 {
 		var think time.Duration
 		var err error
-		if p, think, err = p.Rest.Next(prompt.Answer{}); err != nil || think != time.Second || string(p.Body) != `{"model":"m","prompt":["more"]}` {
+		if p, think, err = p.Rest.Next(prompt.Response{}); err != nil || think != time.Second || string(p.Body) != `{"model":"m","prompt":["more"]}` {
 			t.Errorf("%s after %s, %v", p.Body, think, err)
 		}
 	}
-	if _, _, err := p.Rest.Next(prompt.Answer{}); !errors.Is(err, io.EOF) {
+	if _, _, err := p.Rest.Next(prompt.Response{}); !errors.Is(err, io.EOF) {
 		t.Errorf("%v, want the end", err)
 	}
 }

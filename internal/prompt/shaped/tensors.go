@@ -38,12 +38,12 @@ func (s *Source) generate(p *prompt.Prompt) object {
 		o.Set(inputLength, p.Output)
 	}
 	o = s.add(o, p)
-	own(&o, p)
+	addInputs(&o, p)
 	return o
 }
 
-// own adds the inputs that a request has for itself: one that is a list of one is a value.
-func own(o *object, p *prompt.Prompt) {
+// addInputs adds the inputs that a request has for itself: one that is a list of one is a value.
+func addInputs(o *object, p *prompt.Prompt) {
 	for _, f := range p.Tensors {
 		var one []json.RawMessage
 		if json.Unmarshal(f.Value, &one) == nil && len(one) == 1 {
@@ -68,7 +68,7 @@ func (s *Source) tensors(p *prompt.Prompt) ([]prompt.Field, error) {
 			o.Set(name, v)
 		}
 	}
-	own(&o, p)
+	addInputs(&o, p)
 	if s.model != nil {
 		var err error
 		if o, err = s.fitting(o); err != nil {
@@ -117,12 +117,12 @@ func (s *Source) trtllm(o *object, output int) {
 	}
 }
 
-// Fit implements prompt.Fitter.
+// Fit implements prompt.ModelBinder.
 func (s *Source) Fit(m *tensor.Model) error {
 	if s.target.Protocol == plan.ProtocolTriton && s.target.Endpoint != plan.EndpointGenerate {
 		s.model = m
 	}
-	return s.Around.Fit(m)
+	return s.Wrapper.Fit(m)
 }
 
 // Fitted is a prompt with the inputs that the model has.

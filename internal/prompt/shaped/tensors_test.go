@@ -87,7 +87,7 @@ func TestTensorsThatDoNotFit(t *testing.T) {
 		if err := s.Fit(model(strings.Fields(inputs)...)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.At(t.Context(), prompt.Place{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Prompt(t.Context(), prompt.Position{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", inputs, err, want)
 		}
 	}

@@ -58,7 +58,7 @@ func TestOriginalOrder(t *testing.T) {
 		"pictures": {pictured, []int{95, 18, 248, 157, 300, 16, 144, 189, 241, 169, 240, 143}},
 	} {
 		var got []int
-		for _, p := range prompttest.Take(t, source(t, c.data, tok, 1, true), 12) {
+		for _, p := range prompttest.FirstPrompts(t, source(t, c.data, tok, 1, true), 12) {
 			got = append(got, p.Output)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {

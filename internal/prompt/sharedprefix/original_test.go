@@ -69,7 +69,7 @@ func (s special) Encode(text string, special bool) []int32 {
 func TestSpecialTokens(t *testing.T) {
 	for counted, want := range map[string]int{"": 30, plan.CountPrompt: 26} {
 		d := plan.Data{Counted: counted, SharedPrefix: plan.SharedPrefix{Groups: 1, Prompts: 1, Prefix: fixed(20), Question: fixed(10)}}
-		if p := prompttest.Take(t, source(t, d, special{}, 1, false), 1)[0]; p.Tokens != want || len(strings.Fields(p.Text)) != want {
+		if p := prompttest.FirstPrompts(t, source(t, d, special{}, 1, false), 1)[0]; p.Tokens != want || len(strings.Fields(p.Text)) != want {
 			t.Errorf("%q: %d tokens, want %d: %q", counted, p.Tokens, want, p.Text)
 		}
 	}

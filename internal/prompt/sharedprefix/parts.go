@@ -24,9 +24,9 @@ func (s *Source) illustrate(b beginning, group, number uint64) []prompt.Part {
 // weave puts what is drawn for a number into a text. Without a drawer there is only the text.
 func weave(text string, d *multimodal.Drawer, number uint64) []prompt.Part {
 	if d == nil {
-		return prompt.Weave(text, nil)
+		return prompt.InsertMedia(text, nil)
 	}
-	return prompt.Weave(text, d.Draw(number))
+	return prompt.InsertMedia(text, d.Draw(number))
 }
 
 // join puts a space between two texts that are neither empty: within one part where text meets

@@ -56,7 +56,7 @@ func TestMedia(t *testing.T) {
 			s := source(t, d, token.Words{}, 1, true)
 			known := map[string]string{}
 			for i, at := range []uint64{0, 2, 1} {
-				p := prompttest.TakeAt(t, s, prompt.Place{I: at}, 1)[0]
+				p := prompttest.TakeAt(t, s, prompt.Position{I: at}, 1)[0]
 				if got := shape(p, s.prefixes[0].text, known); got != c.want[i] {
 					t.Errorf("request %d: %s, not %s (%q)", i+1, got, c.want[i], p.Text)
 				}
@@ -69,19 +69,19 @@ func TestMedia(t *testing.T) {
 func TestMediaOfGroupsAndTurns(t *testing.T) {
 	d := plan.Data{SharedPrefix: plan.SharedPrefix{Groups: 2, Prompts: 1, Prefix: fixed(3), Question: fixed(3), Media: images(1, 0)}}
 	s := source(t, d, token.Words{}, 1, true)
-	both := prompttest.Take(t, s, 2)
+	both := prompttest.FirstPrompts(t, s, 2)
 	if string(both[0].Parts[0].Data) == string(both[1].Parts[0].Data) {
 		t.Error("two groups show the same image")
 	}
 	// differs: ip-prefix-turns
 	d.SharedPrefix.MultiTurn, d.Media = true, images(1, 1)
 	s = source(t, d, token.Words{}, 1, true)
-	turn(t, s, prompt.Place{}, prompt.Answer{Text: "so"})
-	p := turn(t, s, prompt.Place{I: 2}, prompt.Answer{Text: "so"})
+	turn(t, s, prompt.Position{}, prompt.Response{Text: "so"})
+	p := turn(t, s, prompt.Position{I: 2}, prompt.Response{Text: "so"})
 	if len(p.Messages) != 3 || len(p.Messages[0].Parts) != 3 || len(p.Messages[2].Parts) != 2 {
 		t.Errorf("%+v", p.Messages)
 	}
-	if _, err := s.At(context.Background(), prompt.Place{I: 3}); err != nil {
+	if _, err := s.Prompt(context.Background(), prompt.Position{I: 3}); err != nil {
 		t.Error(err)
 	}
 }

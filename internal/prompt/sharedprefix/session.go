@@ -16,8 +16,8 @@ type session struct {
 	source *Source
 	name   string
 	id     uint32
-	place  prompt.Place
-	line   prompt.Line
+	place  prompt.Position
+	line   prompt.FIFO
 
 	question *prompt.Lengths
 	output   *prompt.Lengths
@@ -27,7 +27,7 @@ type session struct {
 	asked    prompt.Prompt    // the turn under way
 }
 
-// request is a turn of a session. It implements prompt.Late.
+// request is a turn of a session. It implements prompt.DeferredPrompt.
 type request struct {
 	*session
 	number uint64
@@ -41,16 +41,16 @@ func (s *Source) newSession(id uint32, stage uint64) *session {
 	}
 	return &session{
 		source: s, id: id, name: name,
-		place:    prompt.Place{Stage: stage, I: uint64(id)},
+		place:    prompt.Position{Stage: stage, I: uint64(id)},
 		question: prompt.NewLengths(s.data.SharedPrefix.Question, prompt.Mix(seed^'q')),
 		output:   prompt.NewLengths(s.data.Output, prompt.Mix(seed^'o')),
 	}
 }
 
-// Await implements prompt.Late.
+// Await implements prompt.DeferredPrompt.
 func (t *request) Await(ctx context.Context) error { return t.line.Await(ctx, t.number) }
 
-// Prompt implements prompt.Late.
+// Prompt implements prompt.DeferredPrompt.
 func (t *request) Prompt() (prompt.Prompt, error) {
 	id := uint64(t.id)
 	question, output := t.source.questionOf(id), t.source.outputOf(id)
@@ -106,9 +106,9 @@ func (s *session) joint() string {
 	return ""
 }
 
-// End implements prompt.Late. A turn without an answer is as if it had not been: the
+// End implements prompt.DeferredPrompt. A turn without an answer is as if it had not been: the
 // next goes on from what was said before.
-func (t *request) End(a prompt.Answer) {
+func (t *request) End(a prompt.Response) {
 	if !a.Failed {
 		t.tokens = t.asked.Tokens
 		if t.source.chat {

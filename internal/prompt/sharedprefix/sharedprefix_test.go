@@ -78,7 +78,7 @@ func TestGroups(t *testing.T) {
 	s := source(t, d, tok, 1, false)
 	groups, seen := map[string][]string{}, map[string]bool{}
 	var order []string
-	for _, p := range prompttest.Take(t, s, 24) {
+	for _, p := range prompttest.FirstPrompts(t, s, 24) {
 		ids := tok.Encode(p.Text, false)
 		if len(ids) != 60 || seen[p.Text] {
 			t.Errorf("%d tokens, or sent before: %q", len(ids), p.Text)
@@ -96,16 +96,16 @@ func TestGroups(t *testing.T) {
 			t.Errorf("a group has %d prompts", len(texts))
 		}
 	}
-	if again := prompttest.TakeAt(t, s, prompt.Place{I: 24}, 1)[0]; !seen[again.Text] {
+	if again := prompttest.TakeAt(t, s, prompt.Position{I: 24}, 1)[0]; !seen[again.Text] {
 		t.Error("the prompts do not begin again")
 	}
 	d.SharedPrefix.Seed = 9
-	if a, b := prompttest.Take(t, source(t, d, tok, 1, false), 1), prompttest.Take(t, source(t, d, tok, 2, false), 1); a[0].Text != b[0].Text {
+	if a, b := prompttest.FirstPrompts(t, source(t, d, tok, 1, false), 1), prompttest.FirstPrompts(t, source(t, d, tok, 2, false), 1); a[0].Text != b[0].Text {
 		t.Error("the data's own seed is not used")
 	}
 	d.Prompts = 3
 	few := map[string]bool{}
-	for _, p := range prompttest.Take(t, source(t, d, tok, 1, false), 30) {
+	for _, p := range prompttest.FirstPrompts(t, source(t, d, tok, 1, false), 30) {
 		few[p.Text] = true
 	}
 	if len(few) != 3 {
@@ -114,7 +114,7 @@ func TestGroups(t *testing.T) {
 }
 
 // turn carries the turn of a place out.
-func turn(t *testing.T, s *Source, at prompt.Place, a prompt.Answer) prompt.Prompt {
+func turn(t *testing.T, s *Source, at prompt.Position, a prompt.Response) prompt.Prompt {
 	t.Helper()
 	given := prompttest.TakeAt(t, s, at, 1)[0]
 	if err := given.Late.Await(context.Background()); err != nil {
@@ -145,10 +145,10 @@ func TestConversation(t *testing.T) {
 			}
 			return strings.TrimSpace(strings.Join(texts, " "))
 		}
-		first := said(turn(t, s, prompt.Place{}, prompt.Answer{Text: " An answer."}))
-		lost := said(turn(t, s, prompt.Place{I: 1}, prompt.Answer{Failed: true}))
-		third := said(turn(t, s, prompt.Place{I: 2}, prompt.Answer{Text: " Another."}))
-		p := turn(t, s, prompt.Place{I: 3}, prompt.Answer{})
+		first := said(turn(t, s, prompt.Position{}, prompt.Response{Text: " An answer."}))
+		lost := said(turn(t, s, prompt.Position{I: 1}, prompt.Response{Failed: true}))
+		third := said(turn(t, s, prompt.Position{I: 2}, prompt.Response{Text: " Another."}))
+		p := turn(t, s, prompt.Position{I: 3}, prompt.Response{})
 		fourth := said(p)
 		if tok.Count(first) != 60 {
 			t.Errorf("the first turn has %d tokens", tok.Count(first))
@@ -165,7 +165,7 @@ func TestConversation(t *testing.T) {
 			t.Errorf("%+v", p.Messages)
 		}
 		s.SetStage(1)
-		if anew := turn(t, s, prompt.Place{Stage: 1}, prompt.Answer{}); said(anew) != first || anew.Session == p.Session {
+		if anew := turn(t, s, prompt.Position{Stage: 1}, prompt.Response{}); said(anew) != first || anew.Session == p.Session {
 			t.Error("a stage does not begin its conversations anew")
 		}
 	}
@@ -179,8 +179,8 @@ func TestRepeatedPrompt(t *testing.T) {
 	for _, chat := range []bool{true, false} {
 		s := source(t, d, token.Words{}, 1, chat)
 		var turns []prompt.Prompt
-		for i, a := range []prompt.Answer{{Text: " One."}, {Failed: true}, {Text: "Two."}, {}} {
-			turns = append(turns, turn(t, s, prompt.Place{I: uint64(i)}, a))
+		for i, a := range []prompt.Response{{Text: " One."}, {Failed: true}, {Text: "Two."}, {}} {
+			turns = append(turns, turn(t, s, prompt.Position{I: uint64(i)}, a))
 		}
 		first := turns[0].Text
 		want := []string{first, first + "  One. " + first, first + "  One. " + first, first + "  One. " + first + " Two. " + first}
@@ -201,7 +201,7 @@ func TestRepeatedPrompt(t *testing.T) {
 			}
 		}
 		s.SetStage(1)
-		if anew := turn(t, s, prompt.Place{Stage: 1}, prompt.Answer{}); anew.Hash != turns[0].Hash || anew.Session != "user_session_0" {
+		if anew := turn(t, s, prompt.Position{Stage: 1}, prompt.Response{}); anew.Hash != turns[0].Hash || anew.Session != "user_session_0" {
 			t.Errorf("a stage does not begin its conversations anew: %+v", anew)
 		}
 	}
@@ -211,7 +211,7 @@ func TestRepeatedPrompt(t *testing.T) {
 func TestTurnsWait(t *testing.T) {
 	d := plan.Data{SharedPrefix: plan.SharedPrefix{Groups: 1, Prompts: 2, Question: fixed(3), MultiTurn: true}}
 	s := source(t, d, token.Words{}, 1, true)
-	list := prompttest.Take(t, s, 6)
+	list := prompttest.FirstPrompts(t, s, 6)
 	if list[0].Session != list[2].Session || list[0].Session == list[1].Session {
 		t.Fatal("requests are not dealt out to the users in turn")
 	}
@@ -225,7 +225,7 @@ func TestTurnsWait(t *testing.T) {
 	if err := list[2].Late.Await(ctx); err == nil {
 		t.Error("a turn does not wait for the one before")
 	}
-	list[0].Late.End(prompt.Answer{Failed: true})
+	list[0].Late.End(prompt.Response{Failed: true})
 	if err := list[4].Late.Await(context.Background()); err != nil { // nobody waits for one that has given up
 		t.Error(err)
 	}

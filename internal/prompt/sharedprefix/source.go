@@ -145,13 +145,13 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// SetStage implements prompt.Stager. Conversations begin anew.
+// SetStage implements prompt.StageStarter. Conversations begin anew.
 func (s *Source) SetStage(int) bool {
 	clear(s.sessions)
 	return true
 }
 
-// Lanes implements prompt.Laned: each user is one.
+// Lanes implements prompt.LaneSource: each user is one.
 func (s *Source) Lanes() int {
 	if s.sessions == nil {
 		return 0
@@ -159,8 +159,8 @@ func (s *Source) Lanes() int {
 	return len(s.order)
 }
 
-// Session implements prompt.Laned.
-func (s *Source) Session(at prompt.Place) uint64 {
+// Session implements prompt.LaneSource.
+func (s *Source) Session(at prompt.Position) uint64 {
 	if s.sessions == nil {
 		return at.I
 	}
@@ -177,8 +177,8 @@ func (s *Source) session(id uint32, stage uint64) *session {
 	return s.sessions[id]
 }
 
-// At implements prompt.Source. It never ends.
-func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It never ends.
+func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt, error) {
 	id := s.order[place.I%uint64(len(s.order))]
 	if s.sessions != nil {
 		t := &request{s.session(id, place.Stage), place.I / uint64(len(s.order))}
@@ -205,7 +205,7 @@ type beginning struct {
 
 // begin makes the prompt of a number: its group's prefix and n tokens of its own. It is
 // safe for use from many goroutines.
-func (s *Source) begin(id uint64, n int, place prompt.Place) (beginning, error) {
+func (s *Source) begin(id uint64, n int, place prompt.Position) (beginning, error) {
 	head := s.prefixes[id/s.each]
 	if !s.salt.None() {
 		var buf [16]byte

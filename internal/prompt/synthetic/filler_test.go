@@ -20,7 +20,7 @@ func exact(t *testing.T, tok *token.Engine, prompts int, lengths ...int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range prompttest.Take(t, s, prompts) {
+		for _, p := range prompttest.FirstPrompts(t, s, prompts) {
 			if got := tok.Count(p.Text); got != n || p.Tokens != n {
 				t.Fatalf("%d tokens, said to be %d, want %d: %.200q", got, p.Tokens, n, p.Text)
 			}

@@ -34,7 +34,7 @@ func (s *Source) prepare(d plan.Data, seed uint64) error {
 		return err
 	}
 	for i := range uint64(d.Prefixes.Count) {
-		p, err := made.At(context.Background(), prompt.Place{I: i})
+		p, err := made.Prompt(context.Background(), prompt.Position{I: i})
 		if err != nil {
 			return fmt.Errorf("making the beginnings that prompts share: %w", err)
 		}
@@ -69,7 +69,7 @@ func (s *Source) begin(text string, n int, number uint64) (string, int, error) {
 
 // Notes says what the plan asks for and cannot be had.
 func (s *Source) Notes() []string {
-	if n := s.sizes.Input(0, prompt.Place{}); s.front.wish != "" && n < s.front.least {
+	if n := s.sizes.Input(0, prompt.Position{}); s.front.wish != "" && n < s.front.least {
 		return []string{fmt.Sprintf("Prompts of fewer than %d tokens are too short to ask for %d tokens in words; max_tokens asks for them.", s.front.least, s.front.words)}
 	}
 	return nil

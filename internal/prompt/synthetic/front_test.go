@@ -17,7 +17,7 @@ func TestInWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range prompttest.Take(t, s, 12) {
+	for _, p := range prompttest.FirstPrompts(t, s, 12) {
 		if !strings.HasPrefix(p.Text, "Write an answer of about 150 tokens") || p.Tokens != 60 || s.tok.Count(p.Text) != 60 || p.Hash != prompt.HashText(p.Text) {
 			t.Errorf("%d tokens: %q", p.Tokens, p.Text)
 		}
@@ -29,7 +29,7 @@ func TestInWords(t *testing.T) {
 	if s, err = New(d, token.Words{}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if p := prompttest.Take(t, s, 1)[0]; strings.Contains(p.Text, "Write") || p.Tokens != 5 {
+	if p := prompttest.FirstPrompts(t, s, 1)[0]; strings.Contains(p.Text, "Write") || p.Tokens != 5 {
 		t.Errorf("%d tokens: %q", p.Tokens, p.Text)
 	}
 	if notes := s.Notes(); len(notes) != 1 || !strings.Contains(notes[0], "too short to ask for 150 tokens") {
@@ -45,7 +45,7 @@ func TestPrefixes(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
-	for _, p := range prompttest.Take(t, s, 90) {
+	for _, p := range prompttest.FirstPrompts(t, s, 90) {
 		if p.Tokens != 18 || s.tok.Count(p.Text) != 18 {
 			t.Errorf("%d tokens, want 18", p.Tokens)
 		}

@@ -22,8 +22,8 @@ type ruler struct {
 	cut  atomic.Pointer[cut]
 }
 
-// of is the book's own way to cut; nil: the tokenizer's has to do.
-func (r *ruler) of(s *Source) cut {
+// cutter is the book's own way to cut; nil: the tokenizer's has to do.
+func (r *ruler) cutter(s *Source) cut {
 	if c := r.cut.Load(); c != nil {
 		return *c
 	}

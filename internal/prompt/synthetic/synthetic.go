@@ -36,7 +36,7 @@ const opening = 4
 // stage but the first, the prompts get a few words from elsewhere in front, so that
 // they do not begin as earlier ones did.
 type Source struct {
-	prompt.Anew
+	prompt.RestartPerStage
 	tok    Cutter
 	book   string   // words with one space or line feed between them, and one at the end
 	starts []uint32 // of each word in the book, and the end of the book
@@ -46,7 +46,7 @@ type Source struct {
 	first  uint64 // word that prompt 0 begins with
 	step   uint64 // words from one prompt to the next; has no divisor in common with their number
 	pool   uint64 // distinct prompts; 0: no bound
-	kept   prompt.Kept
+	kept   prompt.Cache
 	ruler  ruler
 	front  front
 	filler filler
@@ -123,12 +123,12 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 			return err
 		}
 	}
-	_, err := s.make(0, prompt.Place{})
+	_, err := s.make(0, prompt.Position{})
 	return err
 }
 
-// At implements prompt.Source. It never ends.
-func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It never ends.
+func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt, error) {
 	number := place.Number()
 	if s.pool > 0 {
 		number = place.I % s.pool
@@ -139,7 +139,7 @@ func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error
 }
 
 // make makes the prompt of a number, or takes it from those that are kept.
-func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) {
+func (s *Source) make(number uint64, place prompt.Position) (prompt.Prompt, error) {
 	if p := s.kept.Get(number); p != nil {
 		return *p, nil
 	}
@@ -154,7 +154,7 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 
 // text makes the prompt of a number with n tokens. Most are a piece of the book and
 // need no copy.
-func (s *Source) text(number uint64, n int, place prompt.Place) (string, error) {
+func (s *Source) text(number uint64, n int, place prompt.Position) (string, error) {
 	words := s.words()
 	begin := (s.first + number%words*s.step) % words
 	lap := number / words
@@ -165,7 +165,7 @@ func (s *Source) text(number uint64, n int, place prompt.Place) (string, error) 
 		text, head = s.assemble(lap, begin, n, place)
 	}
 	end, ok := 0, false
-	if cut := s.ruler.of(s); cut != nil && begin+uint64(n) <= words {
+	if cut := s.ruler.cutter(s); cut != nil && begin+uint64(n) <= words {
 		end, ok = cut(text, head, int(s.starts[begin]), n)
 	} else {
 		end, ok = s.tok.Cut(text, n)
@@ -178,7 +178,7 @@ func (s *Source) text(number uint64, n int, place prompt.Place) (string, error) 
 
 // assemble joins the salt, the opening words of the lap and n words of the book, and
 // says where these begin.
-func (s *Source) assemble(lap, begin uint64, n int, place prompt.Place) (text string, head int) {
+func (s *Source) assemble(lap, begin uint64, n int, place prompt.Position) (text string, head int) {
 	var b strings.Builder
 	b.Grow(16 + 6*(n+opening)) // a little more than the book's average word
 	if !s.salt.None() {

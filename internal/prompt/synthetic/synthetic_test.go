@@ -104,7 +104,7 @@ func TestCorpus(t *testing.T) {
 	for _, text := range []string{"  to be\r\n\r\nor\tnot  to be", "one", "caf\xe9 au lait"} {
 		d := plan.Data{Input: fixed(11), Corpus: write("own.txt", text)}
 		known := strings.Fields(strings.ToValidUTF8(text, "\uFFFD"))
-		for _, p := range prompttest.Take(t, source(t, d, 1), 40) {
+		for _, p := range prompttest.FirstPrompts(t, source(t, d, 1), 40) {
 			words := strings.Fields(p.Text)
 			if len(words) != 11 || p.Tokens != 11 {
 				t.Errorf("%d words: %q", len(words), p.Text)
@@ -130,7 +130,7 @@ func TestLengthIsExactWhereverThePromptBegins(t *testing.T) {
 			s := source(t, plan.Data{Input: fixed(float64(n)), Salt: salt}, 1)
 			for stage := range uint64(3) {
 				s.SetStage(int(stage))
-				p := prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, 1)[0]
+				p := prompttest.TakeAt(t, s, prompt.Position{Stage: stage}, 1)[0]
 				if got := len(strings.Fields(p.Text)); got != n || p.Tokens != n {
 					t.Errorf("a prompt of %d words (salt %q, stage %d) has %d and says %d", n, salt, stage, got, p.Tokens)
 				}
@@ -170,9 +170,9 @@ func TestExactTokensOfGPT2(t *testing.T) {
 			}
 			for stage := range uint64(2) {
 				s.SetStage(int(stage))
-				for i, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, worthwhile) {
+				for i, p := range prompttest.TakeAt(t, s, prompt.Position{Stage: stage}, worthwhile) {
 					ids := tok.Encode(p.Text, false)
-					if len(ids) != p.Tokens || len(ids) != s.sizes.Input(number(s, stage, i), prompt.Place{}) {
+					if len(ids) != p.Tokens || len(ids) != s.sizes.Input(number(s, stage, i), prompt.Position{}) {
 						t.Fatalf("prompt %d of stage %d has %d tokens and says %d: %q", i, stage, len(ids), p.Tokens, p.Text)
 					}
 					if back := tok.Encode(tok.Decode(ids, false), false); !slices.Equal(back, ids) {
@@ -187,7 +187,7 @@ func TestExactTokensOfGPT2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := prompttest.Take(t, s, 1)[0]
+		p := prompttest.FirstPrompts(t, s, 1)[0]
 		if got := tok.Count(p.Text); got != n || p.Tokens != n {
 			t.Errorf("a prompt of %d tokens has %d and says %d", n, got, p.Tokens)
 		}
@@ -199,7 +199,7 @@ func number(s *Source, stage uint64, i int) uint64 {
 	if s.pool > 0 {
 		return uint64(i) % s.pool
 	}
-	return prompt.Place{Stage: stage, I: uint64(i)}.Number()
+	return prompt.Position{Stage: stage, I: uint64(i)}.Number()
 }
 
 // plainCutter hides that an engine can read the book as a whole.
@@ -233,7 +233,7 @@ func TestReadingTheBookChangesNothing(t *testing.T) {
 
 func TestPromptGoesOnAtTheBeginningOfTheBook(t *testing.T) {
 	words := strings.Fields(book)
-	p := prompttest.Take(t, source(t, plan.Data{Input: fixed(float64(2*len(words) + 5))}, 1), 1)[0]
+	p := prompttest.FirstPrompts(t, source(t, plan.Data{Input: fixed(float64(2*len(words) + 5))}, 1), 1)[0]
 	got := strings.Fields(p.Text)
 	begin := source(t, plan.Data{}, 1).first
 	for i, w := range got {
@@ -256,7 +256,7 @@ func TestPromptsDoNotShareBeginnings(t *testing.T) {
 	seen := map[string]bool{}
 	alike, n := 0, 0
 	look := func(stage uint64, count int) {
-		for _, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, count) {
+		for _, p := range prompttest.TakeAt(t, s, prompt.Position{Stage: stage}, count) {
 			if seen[begins(p)] {
 				alike++
 			}
@@ -276,7 +276,7 @@ func TestPromptsDoNotShareBeginnings(t *testing.T) {
 
 func TestPoolIsUsedInTurn(t *testing.T) {
 	s := source(t, plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 50, Stddev: 10}, Prompts: 7}, 1)
-	all := prompttest.Take(t, s, 70)
+	all := prompttest.FirstPrompts(t, s, 70)
 	distinct := map[uint64]bool{}
 	for i, p := range all {
 		distinct[p.Hash] = true
@@ -288,7 +288,7 @@ func TestPoolIsUsedInTurn(t *testing.T) {
 		t.Errorf("%d distinct prompts, want 7", len(distinct))
 	}
 	s.SetStage(1)
-	if p := prompttest.TakeAt(t, s, prompt.Place{Stage: 1}, 1)[0]; p.Text != all[0].Text {
+	if p := prompttest.TakeAt(t, s, prompt.Position{Stage: 1}, 1)[0]; p.Text != all[0].Text {
 		t.Error("the second stage has another pool")
 	}
 }
@@ -297,7 +297,7 @@ func TestSaltIsTheOnlyDifferenceOfAPool(t *testing.T) {
 	s := source(t, plan.Data{Input: fixed(20), Prompts: 1, Salt: plan.SaltRequest}, 1)
 	seen := map[string]bool{}
 	rest := map[string]bool{}
-	for _, p := range prompttest.Take(t, s, 1000) {
+	for _, p := range prompttest.FirstPrompts(t, s, 1000) {
 		word, after, _ := strings.Cut(p.Text, " ")
 		if seen[word] {
 			t.Fatalf("salt %q used twice", word)
@@ -328,7 +328,7 @@ func TestTokenizerThatFindsNoCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.At(context.Background(), prompt.Place{})
+	p, err := s.Prompt(context.Background(), prompt.Position{})
 	if err != nil || (token.Words{}).Count(p.Text) != 3 {
 		t.Errorf("%q, %v", p.Text, err)
 	}
@@ -369,7 +369,7 @@ func TestPromptsWithoutACut(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[uint64]bool{}
-	for _, p := range prompttest.Take(t, s, 3000) {
+	for _, p := range prompttest.FirstPrompts(t, s, 3000) {
 		if n := (token.Words{}).Count(p.Text); n != 20 || p.Tokens != 20 {
 			t.Errorf("%d words, said to be %d", n, p.Tokens)
 		}
@@ -405,7 +405,7 @@ func TestPromptsNeverChange(t *testing.T) {
 	s := source(t, plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 8, Stddev: 2}, Output: plan.Length{Dist: plan.DistLognormal, Mean: 100, Stddev: 50}, Salt: plan.SaltRequest}, 7)
 	for stage := range 2 {
 		s.SetStage(stage)
-		for _, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: uint64(stage)}, 2) {
+		for _, p := range prompttest.TakeAt(t, s, prompt.Position{Stage: uint64(stage)}, 2) {
 			got = append(got, fmt.Sprintf("%s|%d", p.Text, p.Output))
 		}
 	}
@@ -429,8 +429,8 @@ func BenchmarkAt(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			s := source(b, d, 1)
 			b.ReportAllocs()
-			for at := (prompt.Place{}); b.Loop(); at.I++ {
-				s.At(b.Context(), at)
+			for at := (prompt.Position{}); b.Loop(); at.I++ {
+				s.Prompt(b.Context(), at)
 			}
 		})
 	}
@@ -444,11 +444,11 @@ func BenchmarkAtGPT2(b *testing.B) {
 				b.Fatal(err)
 			}
 			for i := range uint64(worthwhile) {
-				s.At(b.Context(), prompt.Place{I: i})
+				s.Prompt(b.Context(), prompt.Position{I: i})
 			}
 			b.ReportAllocs()
-			for at := (prompt.Place{}); b.Loop(); at.I++ {
-				s.At(b.Context(), at)
+			for at := (prompt.Position{}); b.Loop(); at.I++ {
+				s.Prompt(b.Context(), at)
 			}
 		})
 	}

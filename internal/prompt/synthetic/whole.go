@@ -33,7 +33,7 @@ const corrections = 4
 // compose makes the text of a number, of n tokens, and says how many it has with what is
 // put in front of it. Where the length is that of what the model is given, the text is as
 // much shorter.
-func (s *Source) compose(number uint64, n int, place prompt.Place) (string, int, error) {
+func (s *Source) compose(number uint64, n int, place prompt.Position) (string, int, error) {
 	own := n - s.added
 	if own < 1 {
 		return "", 0, fmt.Errorf("%d tokens are too few: the server itself puts %d around every prompt", n, s.added)

@@ -31,7 +31,7 @@ func TestWholePrompts(t *testing.T) {
 		if err := s.Open(t.Context(), tc.use); err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range prompttest.Take(t, s, 200) {
+		for _, p := range prompttest.FirstPrompts(t, s, 200) {
 			if got := tc.count(p.Text); got != 40 {
 				t.Fatalf("%s: %d tokens in all, want 40: %q", name, got, p.Text)
 			}
@@ -59,7 +59,7 @@ func TestPrefixesAreExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range prompttest.Take(t, s, 300) {
+	for _, p := range prompttest.FirstPrompts(t, s, 300) {
 		if got := tok.Count(p.Text); got != 50 || p.Tokens != 50 {
 			t.Fatalf("%d tokens, said to be %d, want 50: %q", got, p.Tokens, p.Text)
 		}

@@ -16,7 +16,7 @@ type growing struct {
 	left int
 }
 
-func (g *growing) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (g *growing) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if g.left == 0 {
 		return prompt.Prompt{}, 0, io.EOF
 	}
@@ -31,7 +31,7 @@ func TestLaterTurnsAreCountedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(&list{prompts: []prompt.Prompt{{Text: "one", Rest: &growing{said: "one", left: 2}}}}, template, chat.Options{}, words{})
-	p, err := s.At(t.Context(), prompt.Place{})
+	p, err := s.Prompt(t.Context(), prompt.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,11 +43,11 @@ func TestLaterTurnsAreCountedToo(t *testing.T) {
 			break
 		}
 		var think time.Duration
-		if p, think, err = p.Rest.Next(prompt.Answer{Text: "answer"}); err != nil || think != time.Second {
+		if p, think, err = p.Rest.Next(prompt.Response{Text: "answer"}); err != nil || think != time.Second {
 			t.Fatal(think, err)
 		}
 	}
-	if _, _, err := p.Rest.Next(prompt.Answer{}); !errors.Is(err, io.EOF) {
+	if _, _, err := p.Rest.Next(prompt.Response{}); !errors.Is(err, io.EOF) {
 		t.Errorf("the end is %v", err)
 	}
 }
@@ -62,7 +62,7 @@ func TestPlaysAreCountedToo(t *testing.T) {
 		return []prompt.Message{{Role: "system", Content: tag + " be brief"}, {Role: "user", Content: "one two"}}, 5, nil
 	}}}}
 	source := New(&list{prompts: []prompt.Prompt{{Play: &prompt.Play{Graph: graph, Tag: "[tag]"}}}}, template, chat.Options{}, words{})
-	p, err := source.At(t.Context(), prompt.Place{})
+	p, err := source.Prompt(t.Context(), prompt.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,14 +90,14 @@ func TestRecordedCallsAreCountedToo(t *testing.T) {
 			Segments: []prompt.Segment{{Kind: prompt.Shared, Messages: 1, From: 0}, {Kind: prompt.Output, Messages: 1, From: 0}}},
 	}}
 	source := New(&list{prompts: []prompt.Prompt{{Play: &prompt.Play{Graph: graph}}}}, template, chat.Options{}, words{})
-	p, err := source.At(t.Context(), prompt.Place{})
+	p, err := source.Prompt(t.Context(), prompt.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := p.Play.Prompt(0); err != nil || got.Tokens != len([]string{"look", "object", "user", "where", "[assistant]"}) {
 		t.Errorf("with a tool: %d: %v", got.Tokens, err)
 	}
-	p.Play.Answer(0, prompt.Answer{Text: "I see", ToolCalls: []prompt.ToolCall{{ID: "1", Name: "look", Arguments: `{"place":"a b c"}`}}})
+	p.Play.Answer(0, prompt.Response{Text: "I see", ToolCalls: []prompt.ToolCall{{ID: "1", Name: "look", Arguments: `{"place":"a b c"}`}}})
 	if got, err := p.Play.Prompt(1); err != nil || got.Tokens != 2+3+4+2+1 {
 		t.Errorf("with a live answer: %d of %+v: %v", got.Tokens, got.Messages, err)
 	}

@@ -15,7 +15,7 @@ type list struct {
 	stage   int
 }
 
-func (l *list) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (l *list) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	return l.prompts[at.I], nil
 }
 
@@ -40,7 +40,7 @@ func TestPromptsAreCountedWithTheTemplateAroundThem(t *testing.T) {
 	}}
 	s := New(inner, template, chat.Options{Special: map[string]any{"bos_token": "<s>"}, AddGenerationPrompt: true}, words{})
 	for i, want := range []int{6, 7} {
-		p, err := s.At(t.Context(), prompt.Place{I: uint64(i)})
+		p, err := s.Prompt(t.Context(), prompt.Position{I: uint64(i)})
 		if err != nil || p.Tokens != want {
 			t.Errorf("%d tokens, error %v; want %d", p.Tokens, err, want)
 		}
@@ -57,7 +57,7 @@ func TestATemplateThatRefusesIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(&list{prompts: []prompt.Prompt{{Text: "x"}}}, template, chat.Options{}, words{})
-	if _, err := s.At(t.Context(), prompt.Place{}); err == nil || !strings.Contains(err.Error(), "no system role") {
+	if _, err := s.Prompt(t.Context(), prompt.Position{}); err == nil || !strings.Contains(err.Error(), "no system role") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -66,7 +66,7 @@ func TestATemplateThatRefusesIsAnError(t *testing.T) {
 func TestBetween(t *testing.T) {
 	s := Between(&list{prompts: []prompt.Prompt{{Text: "one two", Tokens: 2}, {Text: "not counted", Tokens: -1}}}, 3)
 	for i, want := range []int{5, -1} {
-		if p, err := s.At(t.Context(), prompt.Place{I: uint64(i)}); err != nil || p.Tokens != want {
+		if p, err := s.Prompt(t.Context(), prompt.Position{I: uint64(i)}); err != nil || p.Tokens != want {
 			t.Errorf("%d tokens, want %d: %v", p.Tokens, want, err)
 		}
 	}
@@ -103,12 +103,12 @@ func TestFieldsOfARequestAreCounted(t *testing.T) {
 		{field("documents", `["a","b c"]`), 7},
 	} {
 		s := New(&list{prompts: []prompt.Prompt{{Text: "one two", Fields: tc.fields}}}, template, run, words{})
-		if p, err := s.At(t.Context(), prompt.Place{}); err != nil || p.Tokens != tc.want {
+		if p, err := s.Prompt(t.Context(), prompt.Position{}); err != nil || p.Tokens != tc.want {
 			t.Errorf("%s: %d tokens, want %d: %v", tc.fields, p.Tokens, tc.want, err)
 		}
 	}
 	s := Between(&list{prompts: []prompt.Prompt{{Text: "a", Tokens: 1, Fields: field("add_special_tokens", "false")}}}, 3)
-	if p, err := s.At(t.Context(), prompt.Place{}); err != nil || p.Tokens != 1 {
+	if p, err := s.Prompt(t.Context(), prompt.Position{}); err != nil || p.Tokens != 1 {
 		t.Errorf("without special tokens: %d, %v", p.Tokens, err)
 	}
 }

@@ -98,7 +98,7 @@ func FromRaw(spec *Spec, shape []int64, data []byte) (Tensor, error) {
 	default:
 		n = int64(len(data)) / size
 	}
-	shape, err = settle(spec, shape, nil, n)
+	shape, err = resolveShape(spec, shape, nil, n)
 	if err != nil {
 		return Tensor{}, err
 	}

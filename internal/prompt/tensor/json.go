@@ -40,7 +40,7 @@ func fromJSON(spec *Spec, given []int64, text []byte, exact bool) (Tensor, error
 	if p.err != nil {
 		return Tensor{}, fmt.Errorf("tensor %q: %w", spec.Name, p.err)
 	}
-	shape, err := settle(spec, given, p.lengths, p.n)
+	shape, err := resolveShape(spec, given, p.lengths, p.n)
 	if err != nil {
 		return Tensor{}, err
 	}

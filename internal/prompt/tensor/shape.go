@@ -9,10 +9,10 @@ import (
 	"github.com/inferometer/inferometer/internal/message"
 )
 
-// settle finds the shape of values that a user gave: as the user says it, else as the
+// resolveShape finds the shape of values that a user gave: as the user says it, else as the
 // model does, with what is free there filled in from the number and the nesting of
 // the values. nested is nil where nothing is known about nesting.
-func settle(spec *Spec, given, nested []int64, n int64) ([]int64, error) {
+func resolveShape(spec *Spec, given, nested []int64, n int64) ([]int64, error) {
 	shape := spec.Shape
 	if given != nil {
 		if err := fits(spec, given); err != nil {

@@ -40,7 +40,7 @@ func (s *Source) Delays() Delays {
 	for i, steps := range s.streams {
 		name := steps[0].name
 		if name == "" {
-			name = strconv.FormatUint(s.id(prompt.Place{I: uint64(i)}), 10)
+			name = strconv.FormatUint(s.id(prompt.Position{I: uint64(i)}), 10)
 		}
 		by[name] = steps
 	}

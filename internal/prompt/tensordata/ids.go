@@ -46,9 +46,9 @@ func (s *ids) await(ctx context.Context) error {
 	}
 }
 
-// take gives one to who has waited: the next in order, else the one that became free last, which
+// nextID gives one to who has waited: the next in order, else the one that became free last, which
 // most often is that of the sequence before it in the same slot.
-func (s *ids) take() uint64 {
+func (s *ids) nextID() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := s.first + s.next%s.n
@@ -76,28 +76,28 @@ func (s *ids) leave(id uint64) {
 	s.freed = make(chan struct{})
 }
 
-// lease is a sequence that has an id when it begins and no sooner. It implements prompt.Late.
+// lease is a sequence that has an id when it begins and no sooner. It implements prompt.DeferredPrompt.
 type lease struct {
 	sequence *sequence
 	ids      *ids
 	id       uint64
 }
 
-// Await implements prompt.Late.
+// Await implements prompt.DeferredPrompt.
 func (l *lease) Await(ctx context.Context) error { return l.ids.await(ctx) }
 
-// Prompt implements prompt.Late.
+// Prompt implements prompt.DeferredPrompt.
 func (l *lease) Prompt() (prompt.Prompt, error) {
-	l.id = l.ids.take()
+	l.id = l.ids.nextID()
 	l.sequence.id = l.id
 	return l.sequence.request(), nil
 }
 
-// End implements prompt.Late.
-func (l *lease) End(prompt.Answer) { l.ids.leave(l.id) }
+// End implements prompt.DeferredPrompt.
+func (l *lease) End(prompt.Response) { l.ids.leave(l.id) }
 
 // leased is the first request of a sequence that has no id yet.
-func (s *Source) leased(at prompt.Place) prompt.Prompt {
+func (s *Source) leased(at prompt.Position) prompt.Prompt {
 	q := s.begin(at)
 	p := q.steps[0].prompt
 	if q.length > 1 {

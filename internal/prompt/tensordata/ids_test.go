@@ -17,7 +17,7 @@ func TestFewIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := source(t, plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, FirstID: 100, IDs: 3, Length: 2}}, `{"data": [{"A": [1]}]}`)
 		number := 0
-		begin := func() (prompt.Late, prompt.Prompt) {
+		begin := func() (prompt.DeferredPrompt, prompt.Prompt) {
 			p := at(t, s, 0, number)
 			number++
 			if p.Late == nil || p.Rest == nil {
@@ -32,7 +32,7 @@ func TestFewIDs(t *testing.T) {
 			}
 			return p.Late, sent
 		}
-		var under []prompt.Late
+		var under []prompt.DeferredPrompt
 		for _, want := range []string{"100:0 [1] start", "101:0 [1] start", "102:0 [1] start"} {
 			late, p := begin()
 			if got := describe(p); got != want {
@@ -60,12 +60,12 @@ func TestFewIDs(t *testing.T) {
 		if s.ids.await(gone) == nil {
 			t.Error("who is told to leave stays")
 		}
-		under[1].End(prompt.Answer{})
+		under[1].End(prompt.Response{})
 		if got := <-begun; got != "101:0 [1] start" {
 			t.Errorf("%s goes on with the id that is free", got)
 		}
-		under[0].End(prompt.Answer{})
-		under[2].End(prompt.Answer{})
+		under[0].End(prompt.Response{})
+		under[2].End(prompt.Response{})
 		if _, p := begin(); p.Sequence.ID != 102 {
 			t.Errorf("the fifth sequence has id %d, and 101 is in use", p.Sequence.ID)
 		}
@@ -95,7 +95,7 @@ func TestIDsGoOn(t *testing.T) {
 					if p, err = late.Prompt(); err != nil {
 						t.Fatal(err)
 					}
-					late.End(prompt.Answer{})
+					late.End(prompt.Response{})
 				}
 				got = append(got, p.Sequence.ID)
 			}

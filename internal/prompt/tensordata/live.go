@@ -27,7 +27,7 @@ type book struct {
 type lane struct {
 	kept  []span // sequences, from the one that was last asked for on
 	asked bool   // it was asked for; else it may be another process's, and has the latest alone
-	line  *prompt.Line
+	line  *prompt.FIFO
 }
 
 // span is a sequence in its lane.
@@ -47,13 +47,13 @@ func (b *book) reset(stage uint64) {
 	b.stage, b.next, b.begun = stage, 0, 0
 	b.lanes = make([]lane, b.source.settings.Live)
 	for i := range b.lanes {
-		b.lanes[i].line = new(prompt.Line)
+		b.lanes[i].line = new(prompt.FIFO)
 	}
 }
 
 // find is the sequence at a place, and how many requests of its lane are ahead of it. b.mu is
 // held.
-func (b *book) find(place prompt.Place) (s *span, round uint64) {
+func (b *book) find(place prompt.Position) (s *span, round uint64) {
 	if len(b.lanes) == 0 || b.stage != place.Stage {
 		b.reset(place.Stage)
 	}
@@ -84,7 +84,7 @@ func (b *book) step() {
 	if n := len(at.kept); n > 0 && round < at.kept[n-1].end() {
 		return
 	}
-	s := span{b.source.begin(prompt.Place{Stage: b.stage, I: b.begun}), b.begun, round}
+	s := span{b.source.begin(prompt.Position{Stage: b.stage, I: b.begun}), b.begun, round}
 	if b.source.exact {
 		s.id = b.source.numbered(b.base + b.begun)
 	}
@@ -104,7 +104,7 @@ func (b *book) step() {
 }
 
 // request is the one at a place.
-func (b *book) request(place prompt.Place) prompt.Prompt {
+func (b *book) request(place prompt.Position) prompt.Prompt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, round := b.find(place)
@@ -119,7 +119,7 @@ func (b *book) request(place prompt.Place) prompt.Prompt {
 }
 
 // session is the number of the sequence at a place.
-func (b *book) session(place prompt.Place) uint64 {
+func (b *book) session(place prompt.Position) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, _ := b.find(place)
@@ -127,18 +127,18 @@ func (b *book) session(place prompt.Place) uint64 {
 }
 
 // turn is a request that waits for the answer to the one before it in its lane. It implements
-// prompt.Late.
+// prompt.DeferredPrompt.
 type turn struct {
 	prompt prompt.Prompt
-	line   *prompt.Line
+	line   *prompt.FIFO
 	number uint64
 }
 
-// Await implements prompt.Late.
+// Await implements prompt.DeferredPrompt.
 func (t *turn) Await(ctx context.Context) error { return t.line.Await(ctx, t.number) }
 
-// Prompt implements prompt.Late.
+// Prompt implements prompt.DeferredPrompt.
 func (t *turn) Prompt() (prompt.Prompt, error) { return t.prompt, nil }
 
-// End implements prompt.Late.
-func (t *turn) End(prompt.Answer) { t.line.Leave(t.number) }
+// End implements prompt.DeferredPrompt.
+func (t *turn) End(prompt.Response) { t.line.Leave(t.number) }

@@ -33,7 +33,7 @@ type sequence struct {
 
 // begin starts the sequence of a place, on which and the seed all that is random about it
 // depends.
-func (s *Source) begin(place prompt.Place) *sequence {
+func (s *Source) begin(place prompt.Position) *sequence {
 	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(place.Number())))
 	q := &sequence{steps: s.streams[0]}
 	if s.payloads { // sessions are used in order
@@ -60,7 +60,9 @@ func (s *Source) begin(place prompt.Place) *sequence {
 }
 
 // id is that of the sequence at a place.
-func (s *Source) id(place prompt.Place) uint64 { return s.numbered(place.Stage*idsOfStage + place.I) }
+func (s *Source) id(place prompt.Position) uint64 {
+	return s.numbered(place.Stage*idsOfStage + place.I)
+}
 
 // numbered is the id of the n-th sequence.
 func (s *Source) numbered(n uint64) uint64 {
@@ -110,7 +112,7 @@ func (q *sequence) ending(p *prompt.Prompt) *prompt.Prompt {
 
 // Next implements prompt.Conversation. After a request that failed the server's state
 // is anybody's guess, so that the sequence ends there.
-func (q *sequence) Next(answer prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (q *sequence) Next(answer prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if answer.Failed || q.at == q.length {
 		return prompt.Prompt{}, 0, io.EOF
 	}

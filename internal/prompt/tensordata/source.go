@@ -83,7 +83,7 @@ func load(d plan.Data, seed uint64, exact, turns bool) (*Source, error) {
 	if d.Prompts > 0 && !data.Sequences {
 		data.Streams[0] = data.Streams[0][:d.Prompts]
 	}
-	if err := s.take(data, max(d.Tensors.Batch, 1), rules); err != nil {
+	if err := s.addData(data, max(d.Tensors.Batch, 1), rules); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -107,9 +107,9 @@ func rulesOf(t *plan.Tensors, seed uint64) (*tensor.Rules, error) {
 	return r, nil
 }
 
-// take makes the steps that requests are made of. A batch is as many steps as it has
+// addData makes the steps that requests are made of. A batch is as many steps as it has
 // items, from where it begins, round to the first again.
-func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) error {
+func (s *Source) addData(data *inputdata.Data, batch int, rules *tensor.Rules) error {
 	bodies, steps := 0, 0
 	for _, items := range data.Streams {
 		var stream []step
@@ -239,7 +239,7 @@ func hash(h uint64, values []tensor.Value) uint64 {
 // mostFaults is how many faults are listed; the rest are counted.
 const mostFaults = 20
 
-// Fit implements prompt.Fitter.
+// Fit implements prompt.ModelBinder.
 func (s *Source) Fit(m *tensor.Model) error {
 	if s.payloads {
 		return nil
@@ -280,7 +280,7 @@ func (s *Source) Fit(m *tensor.Model) error {
 	return nil
 }
 
-// SetStage implements prompt.Stager.
+// SetStage implements prompt.StageStarter.
 func (s *Source) SetStage(i int) bool {
 	s.book.reset(uint64(i))
 	return true
@@ -289,7 +289,7 @@ func (s *Source) SetStage(i int) bool {
 // inTurn reports whether sequences are under way side by side, their requests in turn.
 func (s *Source) inTurn() bool { return s.sequence && s.settings.Live > 0 && !s.payloads }
 
-// Lanes implements prompt.Laned. Where there are so many ids and no more, one is used again when
+// Lanes implements prompt.LaneSource. Where there are so many ids and no more, one is used again when
 // the sequence that had it has ended: only who sends them all keeps to that.
 func (s *Source) Lanes() int {
 	switch {
@@ -301,16 +301,16 @@ func (s *Source) Lanes() int {
 	return s.settings.Live
 }
 
-// Session implements prompt.Laned.
-func (s *Source) Session(at prompt.Place) uint64 {
+// Session implements prompt.LaneSource.
+func (s *Source) Session(at prompt.Position) uint64 {
 	if s.inTurn() {
 		return s.book.session(at)
 	}
 	return at.I
 }
 
-// At implements prompt.Source. It never ends.
-func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source. It never ends.
+func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	switch {
 	case !s.sequence:
 		return s.flat[at.I%uint64(len(s.flat))].prompt, nil

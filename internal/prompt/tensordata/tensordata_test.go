@@ -42,7 +42,7 @@ func source(t *testing.T, d plan.Tensors, text string) *Source {
 
 func at(t *testing.T, s *Source, stage, i int) prompt.Prompt {
 	t.Helper()
-	p, err := s.At(t.Context(), prompt.Place{Stage: uint64(stage), I: uint64(i)})
+	p, err := s.Prompt(t.Context(), prompt.Position{Stage: uint64(stage), I: uint64(i)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestSequenceAfterAnswers(t *testing.T) {
 	for rest := p.Rest; rest != nil; rest = p.Rest {
 		var err error
 		var think time.Duration
-		if p, think, err = rest.Next(prompt.Answer{}); err != nil || think != 0 {
+		if p, think, err = rest.Next(prompt.Response{}); err != nil || think != 0 {
 			t.Fatal(think, err)
 		}
 		got = append(got, describe(p))
@@ -175,7 +175,7 @@ func TestSequenceAfterAnswers(t *testing.T) {
 	if p.Sequence.ID != 2 {
 		t.Errorf("the second sequence has id %d", p.Sequence.ID)
 	}
-	if _, _, err := p.Rest.Next(prompt.Answer{Failed: true}); !errors.Is(err, io.EOF) {
+	if _, _, err := p.Rest.Next(prompt.Response{Failed: true}); !errors.Is(err, io.EOF) {
 		t.Errorf("after a failure: %v", err)
 	}
 }
@@ -231,7 +231,7 @@ func TestSerialSequences(t *testing.T) {
 			if len(gone) > 0 {
 				t.Errorf("request %d does not wait for request %d", i+2, i)
 			}
-			all[i].Late.End(prompt.Answer{})
+			all[i].Late.End(prompt.Response{})
 			if next := <-gone; next != i+2 {
 				t.Errorf("request %d goes after request %d", next, i)
 			}
@@ -318,7 +318,7 @@ func TestMadeUpSequences(t *testing.T) {
 	n := 1
 	for ; p.Rest != nil; n++ {
 		var err error
-		if p, _, err = p.Rest.Next(prompt.Answer{}); err != nil {
+		if p, _, err = p.Rest.Next(prompt.Response{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -340,14 +340,14 @@ func TestSessions(t *testing.T) {
 	if string(p.Body) != `{"model":"m","messages":[{"role":"user","content":"a"}],"n":1}` || p.Sequence.ID != 0 {
 		t.Errorf("first turn: %s", p.Body)
 	}
-	p, think, err := p.Rest.Next(prompt.Answer{Text: "A\""})
+	p, think, err := p.Rest.Next(prompt.Response{Text: "A\""})
 	if err != nil || think != 250*time.Millisecond {
 		t.Fatal(think, err)
 	}
 	if want := `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"A\""},{"role":"user","content":"b"},{"role":"user","content":"c"}]}`; string(p.Body) != want {
 		t.Errorf("second turn: %s", p.Body)
 	}
-	p, _, err = p.Rest.Next(prompt.Answer{Text: "B"})
+	p, _, err = p.Rest.Next(prompt.Response{Text: "B"})
 	if err != nil {
 		t.Fatal(err)
 	}

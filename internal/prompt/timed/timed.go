@@ -14,7 +14,7 @@ import (
 
 // Source is another source with a schedule.
 type Source struct {
-	prompt.Around
+	prompt.Wrapper
 	moments []time.Duration
 }
 
@@ -28,7 +28,7 @@ func New(s prompt.Source, t plan.Trace, read func(string) ([]byte, error)) (prom
 	if err != nil {
 		return nil, err
 	}
-	out := &Source{Around: prompt.Around{Source: s}, moments: make([]time.Duration, len(rows))}
+	out := &Source{Wrapper: prompt.Wrapper{Source: s}, moments: make([]time.Duration, len(rows))}
 	for i := range rows {
 		out.moments[i] = rows[i].At
 	}

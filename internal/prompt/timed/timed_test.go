@@ -15,7 +15,7 @@ import (
 
 type texts struct{}
 
-func (texts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (texts) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	return prompt.Prompt{Text: string(rune('a' + at.I))}, nil
 }
 
@@ -41,15 +41,15 @@ func TestSchedule(t *testing.T) {
 	if diff := cmp.Diff(want, s.(prompt.Scheduler).Schedule()); diff != "" {
 		t.Error(diff)
 	}
-	if p, err := s.At(t.Context(), prompt.Place{I: 2}); err != nil || p.Text != "c" {
+	if p, err := s.Prompt(t.Context(), prompt.Position{I: 2}); err != nil || p.Text != "c" {
 		t.Errorf("%v, %v", p, err)
 	}
-	if anew := s.(prompt.Stager).SetStage(3); !anew || inner.at != 3 {
+	if anew := s.(prompt.StageStarter).SetStage(3); !anew || inner.at != 3 {
 		t.Error("the stage is not passed on")
 	}
 	if s, err := New(texts{}, plan.Trace{Arrivals: "t.csv"}, read); err != nil {
 		t.Error(err)
-	} else if s.(prompt.Stager).SetStage(3) {
+	} else if s.(prompt.StageStarter).SetStage(3) {
 		t.Error("a source that goes on from stage to stage looks like one that does not")
 	}
 }

@@ -36,7 +36,7 @@ func (s *Source) readFile(ctx context.Context, f recorded.File) error {
 		}
 		last := err != nil // there is nothing to go on with
 		if err == nil {
-			err = s.take(raw, place, f.Name)
+			err = s.addSession(raw, place, f.Name)
 		}
 		var wrong *filterError
 		switch {
@@ -58,9 +58,9 @@ type filterError struct{ err error }
 
 func (e *filterError) Error() string { return "the filter: " + e.err.Error() }
 
-// take adds the session of a trace, if it is wanted. line gives the line of an offset in
+// addSession adds the session of a trace, if it is wanted. line gives the line of an offset in
 // the trace.
-func (s *Source) take(raw []byte, line func(int64) int, file string) error {
+func (s *Source) addSession(raw []byte, line func(int64) int, file string) error {
 	t, err := decode(raw)
 	if err != nil {
 		var at *placeError
@@ -149,7 +149,7 @@ type textReader struct {
 
 func (t *textReader) next() ([]byte, func(int64) int, error) {
 	raw, begin, err := t.scanner.next()
-	return raw, func(offset int64) int { return t.scanner.lines.at(begin + offset) }, err
+	return raw, func(offset int64) int { return t.scanner.lines.number(begin + offset) }, err
 }
 
 func (t *textReader) close() { _ = t.file.Close() }

@@ -76,7 +76,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (l *lines) at(offset int64) int {
+func (l *lines) number(offset int64) int {
 	n, _ := slices.BinarySearch(l.breaks, offset)
 	return n + 1
 }
@@ -161,7 +161,7 @@ func (s *scanner) fault(err error) error {
 	} else if errors.Is(err, io.ErrUnexpectedEOF) {
 		at = s.lines.read
 	}
-	return &lineError{s.lines.at(at), err}
+	return &lineError{s.lines.number(at), err}
 }
 
 func unexpected(err error) error {

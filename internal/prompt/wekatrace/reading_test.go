@@ -160,7 +160,7 @@ func FuzzTraces(f *testing.F) {
 			if err != nil {
 				break
 			}
-			_ = one.take(raw, line, "f")
+			_ = one.addSession(raw, line, "f")
 		}
 		for _, sess := range one.All {
 			for i, c := range sess.Graph.Calls {

@@ -67,7 +67,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return plan.Faults{{Path: "data.replay.filter", Text: err.Error(), Hint: "such as x['max_tokens'] < 100000"}}
 		}
 	}
-	place := recorded.Place{Replay: s.replay, Usual: usual, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
+	place := recorded.Files{Replay: s.replay, Usual: usual, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
 	files, err := place.Files(ctx)
 	if err != nil {
 		return err
@@ -99,8 +99,8 @@ func (s *Source) full() bool {
 	return s.replay.Hub != plan.Hub{} && s.replay.Entries > 0 && len(s.All) >= s.replay.Entries
 }
 
-// At implements prompt.Source: a session, as a whole.
-func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source: a session, as a whole.
+func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	one := s.Session(at.I)
 	return prompt.Prompt{Session: one.Name, Tokens: -1, Play: &prompt.Play{Graph: one.Graph, Name: one.Name, Tag: one.Tag}}, nil
 }

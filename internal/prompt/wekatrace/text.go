@@ -31,7 +31,7 @@ func (s *speaker) messages(list []*message, tag string) ([]prompt.Message, int, 
 		} else {
 			pieces = without(pieces, head)
 		}
-		text, err := s.lex.Say(tag, head, pieces, n)
+		text, err := s.lex.Compose(tag, head, pieces, n)
 		if err != nil {
 			return nil, 0, err
 		}

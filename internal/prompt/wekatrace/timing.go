@@ -42,8 +42,8 @@ func newIdleCut(begins []float64, most float64) idleCut {
 	return w
 }
 
-// at is a moment on the shortened clock.
-func (w idleCut) at(t float64) float64 {
+// shortened is a moment on the shortened clock.
+func (w idleCut) shortened(t float64) float64 {
 	i, _ := slices.BinarySearchFunc(w.idle, t, func(g idle, t float64) int {
 		if g.end <= t {
 			return -1
@@ -76,7 +76,7 @@ func schedule(streams [][]timed, most plan.Duration) []moment {
 	var out []moment
 	for i, s := range streams {
 		for k, c := range s {
-			begin := millis(w.at(c.at) - begins[0])
+			begin := millis(w.shortened(c.at) - begins[0])
 			out = append(out, moment{c.request, i, k, begin, begin + millis(c.API)})
 		}
 	}

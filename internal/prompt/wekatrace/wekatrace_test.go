@@ -98,7 +98,7 @@ func mustOpen(t testing.TB, r plan.Replay, tok prompt.Tokenizer, seed uint64, fi
 // play gives the i-th session and all that it sends.
 func play(t testing.TB, s *Source, i uint64) (*prompt.Play, []prompt.Prompt) {
 	t.Helper()
-	p, err := s.At(context.Background(), prompt.Place{I: i})
+	p, err := s.Prompt(context.Background(), prompt.Position{I: i})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func play(t testing.TB, s *Source, i uint64) (*prompt.Play, []prompt.Prompt) {
 			t.Fatal(err)
 		}
 		sent = append(sent, one)
-		p.Play.Answer(i, prompt.Answer{Text: "what a server says"})
+		p.Play.Answer(i, prompt.Response{Text: "what a server says"})
 	}
 	return p.Play, sent
 }
@@ -295,7 +295,7 @@ func TestClock(t *testing.T) {
 func TestWarp(t *testing.T) {
 	w := newIdleCut([]float64{0, 1, 101, 102, 302}, 10)
 	for at, want := range map[float64]float64{0: 0, 1: 1, 5: 5, 11: 11, 50: 11, 101: 11, 101.5: 11.5, 102: 12, 110: 20, 250: 22, 302: 22, 400: 120} {
-		if got := w.at(at); got != want {
+		if got := w.shortened(at); got != want {
 			t.Errorf("%v is at %v, want %v", at, got, want)
 		}
 	}

@@ -86,7 +86,7 @@ func (k Kit) batch(ctx context.Context, p *plan.Plan, found *source.Found, out *
 	}
 	passages := make([]prompt.Prompt, n)
 	for i := range passages {
-		if passages[i], err = texts.At(ctx, prompt.Place{I: uint64(i)}); err != nil {
+		if passages[i], err = texts.Prompt(ctx, prompt.Position{I: uint64(i)}); err != nil {
 			return fmt.Errorf("making the passages to rank: %w", err)
 		}
 	}

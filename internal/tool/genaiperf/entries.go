@@ -66,7 +66,7 @@ func (t *job) makeEntries(ctx context.Context) error {
 			t.entries = append(t.entries, entry{prompt: p})
 		}
 		if t.set.ServiceKind == "triton" {
-			made.Source = &fitted{Around: prompt.Around{Source: pool}, tool: t}
+			made.Source = &fitted{Wrapper: prompt.Wrapper{Source: pool}, tool: t}
 		}
 		if t.set.FixedSchedule {
 			for i, due := range s.Schedule() {
@@ -82,13 +82,13 @@ func (t *job) makeEntries(ctx context.Context) error {
 
 // fitted is a pool whose requests are settled once the model is known.
 type fitted struct {
-	prompt.Around
+	prompt.Wrapper
 	tool *job
 }
 
-// Fit implements prompt.Fitter: the files list what the model is sent.
+// Fit implements prompt.ModelBinder: the files list what the model is sent.
 func (f *fitted) Fit(m *tensor.Model) error {
-	if err := f.Around.Fit(m); err != nil {
+	if err := f.Wrapper.Fit(m); err != nil {
 		return err
 	}
 	pool, _ := f.Source.(*pooled.Source)
@@ -120,7 +120,7 @@ func (t *job) follow(made *kit.Prompts) {
 		scripts[turnName(&turn.Prompt)] = turn
 	}
 	t.later = &requestLog{scripts: scripts}
-	made.Source = &noted{Around: prompt.Around{Source: made.Source}, log: t.later}
+	made.Source = &noted{Wrapper: prompt.Wrapper{Source: made.Source}, log: t.later}
 }
 
 // turnName is the name of a turn of a session.
@@ -146,13 +146,13 @@ func (l *requestLog) add(p prompt.Prompt) prompt.Prompt {
 
 // noted is a source whose requests are kept in a log.
 type noted struct {
-	prompt.Around
+	prompt.Wrapper
 	log *requestLog
 }
 
-// At implements prompt.Source.
-func (n *noted) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
-	p, err := n.Source.At(ctx, at)
+// Prompt implements prompt.Source.
+func (n *noted) Prompt(ctx context.Context, at prompt.Position) (prompt.Prompt, error) {
+	p, err := n.Source.Prompt(ctx, at)
 	if err != nil {
 		return p, err
 	}
@@ -166,7 +166,7 @@ type notedConversation struct {
 }
 
 // Next implements prompt.Conversation.
-func (n notedConversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (n notedConversation) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	p, think, err := n.Conversation.Next(a)
 	if err != nil {
 		return p, think, err

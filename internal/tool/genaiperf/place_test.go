@@ -67,12 +67,12 @@ type halting struct {
 	stop chan struct{}
 }
 
-func (h *halting) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+func (h *halting) Prompt(ctx context.Context, at prompt.Position) (prompt.Prompt, error) {
 	if at.I == 1 {
 		close(h.stop)
 		<-ctx.Done()
 	}
-	return h.Source.At(ctx, at)
+	return h.Source.Prompt(ctx, at)
 }
 
 // Other files of JSON beside a run are not taken for it, and several runs not for one.

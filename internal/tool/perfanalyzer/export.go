@@ -54,12 +54,12 @@ func once(s *tensordata.Source) (prompt.Source, error) {
 	return &singly{s, n}, nil
 }
 
-// At implements prompt.Source.
-func (s *singly) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+// Prompt implements prompt.Source.
+func (s *singly) Prompt(ctx context.Context, at prompt.Position) (prompt.Prompt, error) {
 	if at.I >= uint64(s.most) {
 		return prompt.Prompt{}, io.EOF
 	}
-	return s.Source.At(ctx, at)
+	return s.Source.Prompt(ctx, at)
 }
 
 // fields are what a request carries: of a batch its first item, as in the original.

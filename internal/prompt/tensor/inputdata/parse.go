@@ -58,7 +58,7 @@ func (r *reader) parse(name string, text []byte, first bool) {
 	f.scan.Reset(f.text)
 	var data, validation *block
 	if f.scan.Peek() != '{' {
-		f.at(f.here(), "", "is not a JSON object", `write {"data": [ … ]}`)
+		f.faultAt(f.here(), "", "is not a JSON object", `write {"data": [ … ]}`)
 		return
 	}
 	f.scan.Object()
@@ -81,11 +81,11 @@ func (r *reader) parse(name string, text []byte, first bool) {
 	switch {
 	case len(r.faults) > before:
 	case data == nil:
-		f.at(0, "", `has no member "data"`, `write {"data": [ … ]}`)
+		f.faultAt(0, "", `has no member "data"`, `write {"data": [ … ]}`)
 	case len(data.lines) == 0:
-		f.at(data.line, "", "data is empty", "it needs one step at least")
+		f.faultAt(data.line, "", "data is empty", "it needs one step at least")
 	case !first && len(r.data.Streams) > 0 && data.nested != r.data.Sequences:
-		f.at(data.line, "", "has "+kindOf(data.nested)+", and the files before it have "+kindOf(!data.nested), "all files of a run need the same form")
+		f.faultAt(data.line, "", "has "+kindOf(data.nested)+", and the files before it have "+kindOf(!data.nested), "all files of a run need the same form")
 	default:
 		if f.align(data, validation) {
 			r.add(data)
@@ -117,12 +117,12 @@ func (f *file) align(data, validation *block) bool {
 		return true
 	}
 	if validation.nested != data.nested || len(validation.lines) != len(data.lines) {
-		f.at(validation.line, "", fmt.Sprintf("validation_data has %d %s and data %d %s", len(validation.lines), unit(validation.nested), len(data.lines), unit(data.nested)), "the two go side by side")
+		f.faultAt(validation.line, "", fmt.Sprintf("validation_data has %d %s and data %d %s", len(validation.lines), unit(validation.nested), len(data.lines), unit(data.nested)), "the two go side by side")
 		return false
 	}
 	for i := range data.streams {
 		if len(validation.streams[i]) != len(data.streams[i]) {
-			f.at(validation.lines[i], "", fmt.Sprintf("stream %d of validation_data has %d steps and that of data %d", i, len(validation.streams[i]), len(data.streams[i])), "the two go side by side")
+			f.faultAt(validation.lines[i], "", fmt.Sprintf("stream %d of validation_data has %d steps and that of data %d", i, len(validation.streams[i]), len(data.streams[i])), "the two go side by side")
 			return false
 		}
 		for k := range data.streams[i] {
@@ -148,8 +148,8 @@ func (f *file) column(e *jsonscan.SyntaxError) string {
 	return fmt.Sprintf("at column %d %s is expected", e.Offset-start+1, e.Want)
 }
 
-// at notes a fault on a line. What seems wrong after the JSON broke off is no fault.
-func (f *file) at(line int, name, text, hint string) {
+// faultAt notes a fault on a line. What seems wrong after the JSON broke off is no fault.
+func (f *file) faultAt(line int, name, text, hint string) {
 	if f.scan.Err() != nil {
 		return
 	}
@@ -172,7 +172,7 @@ func (f *file) here() int {
 func (f *file) block(name string) *block {
 	b := &block{line: f.here()}
 	if f.scan.Peek() != '[' {
-		f.at(b.line, "", name+" must be an array", "")
+		f.faultAt(b.line, "", name+" must be an array", "")
 		f.scan.Skip()
 		return b
 	}
@@ -184,7 +184,7 @@ func (f *file) block(name string) *block {
 		if len(b.lines) == 0 {
 			b.nested = nested
 		} else if nested != b.nested {
-			f.at(line, "", "steps and streams of steps are mixed", "write objects alone, or arrays of objects alone")
+			f.faultAt(line, "", "steps and streams of steps are mixed", "write objects alone, or arrays of objects alone")
 		}
 		b.lines = append(b.lines, line)
 		if !nested {
@@ -197,7 +197,7 @@ func (f *file) block(name string) *block {
 			stream = append(stream, f.step())
 		}
 		if len(stream) == 0 {
-			f.at(line, "", "the stream has no steps", "")
+			f.faultAt(line, "", "the stream has no steps", "")
 		}
 		b.streams = append(b.streams, stream)
 	}
@@ -211,7 +211,7 @@ func (f *file) block(name string) *block {
 func (f *file) step() tensor.Item {
 	var item tensor.Item
 	if f.scan.Peek() != '{' {
-		f.at(f.here(), "", "a step must be an object of tensors, is "+jsonscan.Kind(f.scan.Peek()), "")
+		f.faultAt(f.here(), "", "a step must be an object of tensors, is "+jsonscan.Kind(f.scan.Peek()), "")
 		f.scan.Skip()
 		return item
 	}
@@ -223,7 +223,7 @@ func (f *file) step() tensor.Item {
 				f.scan.Skip()
 				continue
 			}
-			f.at(v.Line, v.Name, "is given twice in one step", "")
+			f.faultAt(v.Line, v.Name, "is given twice in one step", "")
 		}
 		f.value(&v)
 		item.Values = append(item.Values, v)
@@ -237,7 +237,7 @@ func (f *file) value(v *tensor.Value) {
 	case '{':
 		f.described(v)
 	case 'n':
-		f.at(v.Line, v.Name, "is null", "leave it out, or give its values")
+		f.faultAt(v.Line, v.Name, "is null", "leave it out, or give its values")
 		f.scan.Skip()
 	default:
 		v.Text = f.raw()
@@ -264,7 +264,7 @@ func (f *file) described(v *tensor.Value) {
 		case f.exact && (name == contentMember && found == base64Member || name != contentMember && name != base64Member):
 			f.scan.Skip()
 		case (name == contentMember || name == base64Member) && found != "" && !f.exact:
-			f.at(f.here(), v.Name, fmt.Sprintf("has %q and %q", found, name), "keep one of them")
+			f.faultAt(f.here(), v.Name, fmt.Sprintf("has %q and %q", found, name), "keep one of them")
 			f.scan.Skip()
 		case name == base64Member:
 			found = name
@@ -273,12 +273,12 @@ func (f *file) described(v *tensor.Value) {
 			found = name
 			f.content(v)
 		default:
-			f.at(f.here(), v.Name, "has the unknown member "+strconv.Quote(name), `a tensor is an array of values, or an object with "content" or "b64" and perhaps "shape"`)
+			f.faultAt(f.here(), v.Name, "has the unknown member "+strconv.Quote(name), `a tensor is an array of values, or an object with "content" or "b64" and perhaps "shape"`)
 			f.scan.Skip()
 		}
 	}
 	if found == "" {
-		f.at(v.Line, v.Name, "has no values", `write them as "content": [ … ] or "b64": "…"`)
+		f.faultAt(v.Line, v.Name, "has no values", `write them as "content": [ … ] or "b64": "…"`)
 	}
 }
 
@@ -299,14 +299,14 @@ func (f *file) content(v *tensor.Value) {
 		f.base64(v)
 	}
 	if !found {
-		f.at(line, v.Name, `its content must be an array or an object with "b64"`, "")
+		f.faultAt(line, v.Name, `its content must be an array or an object with "b64"`, "")
 	}
 }
 
 func (f *file) base64(v *tensor.Value) {
 	line := f.here()
 	if f.scan.Peek() != '"' {
-		f.at(line, v.Name, "b64 must be a string, is "+jsonscan.Kind(f.scan.Peek()), "")
+		f.faultAt(line, v.Name, "b64 must be a string, is "+jsonscan.Kind(f.scan.Peek()), "")
 		f.scan.Skip()
 		return
 	}
@@ -314,7 +314,7 @@ func (f *file) base64(v *tensor.Value) {
 	bare := bytes.TrimRight(bytes.Map(dropSpace, text), "=")
 	data, err := base64.RawStdEncoding.AppendDecode(nil, bare)
 	if err != nil {
-		f.at(line, v.Name, "b64 is not base 64: "+err.Error(), "")
+		f.faultAt(line, v.Name, "b64 is not base 64: "+err.Error(), "")
 		return
 	}
 	v.Form, v.Text = tensor.FormRaw, data
@@ -331,7 +331,7 @@ func dropSpace(r rune) rune {
 func (f *file) shape(name string) []int64 {
 	line := f.here()
 	if f.scan.Peek() != '[' {
-		f.at(line, name, "its shape must be an array of whole numbers, is "+jsonscan.Kind(f.scan.Peek()), "")
+		f.faultAt(line, name, "its shape must be an array of whole numbers, is "+jsonscan.Kind(f.scan.Peek()), "")
 		f.scan.Skip()
 		return nil
 	}
@@ -341,12 +341,12 @@ func (f *file) shape(name string) []int64 {
 		text := f.raw()
 		d, err := strconv.ParseInt(string(text), 10, 64)
 		if err != nil {
-			f.at(line, name, "its shape must be of whole numbers, has "+string(text[:min(len(text), 40)]), "")
+			f.faultAt(line, name, "its shape must be of whole numbers, has "+string(text[:min(len(text), 40)]), "")
 		}
 		shape = append(shape, d)
 	}
 	if err := tensor.CheckShape(shape); err != nil {
-		f.at(line, name, err.Error(), "state each dimension")
+		f.faultAt(line, name, err.Error(), "state each dimension")
 	}
 	return shape
 }

@@ -32,11 +32,11 @@ func rewrite(text []byte) ([]byte, error) {
 // writer puts tokens behind one another.
 type writer struct {
 	out   []byte
-	depth []level
+	depth []nesting
 }
 
-// level is an array or an object that has begun.
-type level struct {
+// nesting is an array or an object that has begun.
+type nesting struct {
 	object bool
 	n      int // values in it so far, names of members included
 }
@@ -60,7 +60,7 @@ func (w *writer) token(t json.Token) {
 	switch v := t.(type) {
 	case json.Delim:
 		w.out = append(w.out, byte(v))
-		w.depth = append(w.depth, level{object: v == '{'})
+		w.depth = append(w.depth, nesting{object: v == '{'})
 	case string:
 		w.out = appendText(w.out, v)
 	case json.Number:

@@ -132,7 +132,7 @@ func firstTokenErrors(dir string, truth []mock.Truth) ([]time.Duration, error) {
 	f, err := readRecords(dir, func(r *record.Record) {
 		for _, e := range r.Events {
 			if e.Label.IsToken() {
-				stamped[r.Seq] = r.Marks[e.Mark].At()
+				stamped[r.Seq] = r.Marks[e.Mark].Time()
 				break
 			}
 		}

@@ -112,7 +112,7 @@ func readOwnTTFT(a attempt, truth []mock.Truth) (ownTTFT, error) {
 		sent[r.Seq] = r.Sent
 		for _, e := range r.Events {
 			if e.Label.IsToken() {
-				less = append(less, r.Marks[e.Mark].At()-r.Sent-r.Conn.Resolve-r.Conn.Connect-r.Conn.TLS)
+				less = append(less, r.Marks[e.Mark].Time()-r.Sent-r.Conn.Resolve-r.Conn.Connect-r.Conn.TLS)
 				break
 			}
 		}

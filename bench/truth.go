@@ -91,7 +91,7 @@ func (j *stampJoin) add(r *record.Record) {
 	for i, e := range r.Events {
 		mark := r.Marks[e.Mark]
 		written := time.Duration(t.Events[i].At)
-		j.errors = append(j.errors, stampError{kernel: mark.At() - written, user: mark.User - written, coalesced: e.Merged})
+		j.errors = append(j.errors, stampError{kernel: mark.Time() - written, user: mark.User - written, coalesced: e.Merged})
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // GPT-2 with a special token before, unless it is told that there is none.
 type tokenServer struct {
 	t     *testing.T
-	tok   *token.Engine
+	tok   *token.Pipeline
 	wrong map[string]bool // texts that it takes apart in another way
 	key   string
 }

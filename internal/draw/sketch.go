@@ -88,7 +88,7 @@ func (s *Builder) events(r *metric.Request) (first, stall, stallAt time.Duration
 		if e.Label > record.Refusal || e.Tokens == 0 || uint(e.Mark) >= uint(len(rec.Marks)) {
 			continue
 		}
-		at := rec.Marks[e.Mark].At()
+		at := rec.Marks[e.Mark].Time()
 		if first == record.Never {
 			first = at
 		} else if gap := at - last; gap > stall {
@@ -177,7 +177,7 @@ func traceOf(rec *record.Record) []event {
 		if (i+1)%step != 0 && i+1 < len(rec.Events) {
 			continue
 		}
-		ev := event{at: (rec.Marks[e.Mark].At() - rec.Sent).Microseconds(), tokens: sum, label: e.Label}
+		ev := event{at: (rec.Marks[e.Mark].Time() - rec.Sent).Microseconds(), tokens: sum, label: e.Label}
 		if e.Tokens < 0 && sum == 0 {
 			ev.tokens = -1
 		}

@@ -66,11 +66,11 @@ type Endpoint struct {
 	// first request.
 	Tensors *tensor.Model
 	// About is what the server says of its model and of itself.
-	About *About
+	About *ServerInfo
 }
 
-// About is what a server says of its model and of itself.
-type About struct {
+// ServerInfo is what a server says of its model and of itself.
+type ServerInfo struct {
 	Decoupled bool // a request may have any number of responses
 	Sequences bool // the model keeps state over sequences of requests
 	// Words asks for all that the server says of itself and the model, Statistics for what
@@ -96,8 +96,8 @@ type Options struct {
 	Tokenizer prompt.Tokenizer
 }
 
-// Secure is the TLS of connections to a URL, for HTTP/1.1 or HTTP/2.
-func (o Options) Secure(u *url.URL, http2 bool) *tls.Config {
+// TLSConfig is the TLS of connections to a URL, for HTTP/1.1 or HTTP/2.
+func (o Options) TLSConfig(u *url.URL, http2 bool) *tls.Config {
 	c := &tls.Config{}
 	if o.TLS != nil {
 		c = o.TLS.Clone()
@@ -109,9 +109,9 @@ func (o Options) Secure(u *url.URL, http2 bool) *tls.Config {
 	return c
 }
 
-// Bounds are those of requests to a target.
-func (o Options) Bounds(t plan.Target) clock.Limits {
-	return clock.Limits{
+// Timeouts are those of requests to a target.
+func (o Options) Timeouts(t plan.Target) clock.Timeouts {
+	return clock.Timeouts{
 		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall),
 		Request: time.Duration(t.Timeouts.Request), Header: int(o.Limits.Header),
 	}

@@ -71,11 +71,11 @@ func firstToken(rec *record.Record) time.Duration {
 	for i := range rec.Events {
 		e := &rec.Events[i]
 		if e.Label <= record.Refusal && e.Tokens != 0 && uint(e.Mark) < uint(len(rec.Marks)) {
-			return rec.Marks[e.Mark].At()
+			return rec.Marks[e.Mark].Time()
 		}
 	}
 	if len(rec.Marks) > 0 {
-		return rec.Marks[0].At()
+		return rec.Marks[0].Time()
 	}
 	return record.Never
 }

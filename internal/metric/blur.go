@@ -43,7 +43,7 @@ func (r *Request) loadBlur() {
 	}
 	if n := len(r.Marks); n > 0 {
 		b.byte.below = r.Marks[0].Blur
-		if last := &r.Marks[n-1]; last.At() == r.End {
+		if last := &r.Marks[n-1]; last.Time() == r.End {
 			b.end.below = last.BlurOf(true)
 		}
 	}
@@ -72,15 +72,15 @@ func (r *Request) loadBlurred() {
 		}
 		late := m.Kernel == record.Never || m.User-m.Kernel > prompt
 		for k := i; k < n; k++ {
-			at, width := m.At(), m.BlurOf(!events[k].Merged)
+			at, width := m.Time(), m.BlurOf(!events[k].Merged)
 			lo := at - width
 			if late {
 				at -= width * time.Duration(n-1-k) / time.Duration(n-i)
 			}
-			before = min(max(before, at), m.At())
+			before = min(max(before, at), m.Time())
 			earliest = min(max(earliest, lo), before)
 			r.at = append(r.at, before)
-			r.bounds = append(r.bounds, blur{below: before - earliest, above: m.At() - before})
+			r.bounds = append(r.bounds, blur{below: before - earliest, above: m.Time() - before})
 		}
 		i = n
 	}

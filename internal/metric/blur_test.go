@@ -85,7 +85,7 @@ func (c *onlooker) see(rec *record.Record, came []time.Duration) {
 			rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Content, Tokens: 1, Merged: i < next-1})
 		}
 		last = came[next-1]
-		rec.End = m.At()
+		rec.End = m.Time()
 	}
 }
 

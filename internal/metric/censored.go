@@ -56,14 +56,14 @@ func firstRead(r *record.Record) time.Duration {
 	if len(r.Marks) == 0 {
 		return record.Never
 	}
-	return r.Marks[0].At()
+	return r.Marks[0].Time()
 }
 
 func firstEvent(r *record.Record) time.Duration {
 	if len(r.Events) == 0 || uint(r.Events[0].Mark) >= uint(len(r.Marks)) {
 		return record.Never
 	}
-	return r.Marks[r.Events[0].Mark].At()
+	return r.Marks[r.Events[0].Mark].Time()
 }
 
 // firstOf finds the first token event with a label up to last.
@@ -72,7 +72,7 @@ func firstOf(last record.EventKind) func(*record.Record) time.Duration {
 		for i := range r.Events {
 			e := &r.Events[i]
 			if e.Label <= last && e.Tokens != 0 && uint(e.Mark) < uint(len(r.Marks)) {
-				return r.Marks[e.Mark].At()
+				return r.Marks[e.Mark].Time()
 			}
 		}
 		switch {
@@ -176,7 +176,7 @@ func (f *Aggregator) cut(s *stageAggregate, r *Request) {
 // blurAt is how long before the stamp of one of its reads a request's event can have come.
 func (r *Request) blurAt(stamp time.Duration) time.Duration {
 	for i := range r.Marks {
-		if r.Marks[i].At() == stamp {
+		if r.Marks[i].Time() == stamp {
 			return r.Marks[i].Blur
 		}
 	}

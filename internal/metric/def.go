@@ -125,7 +125,7 @@ func firsts() []Def {
 				if len(r.Marks) == 0 {
 					return 0, false
 				}
-				return since(r.Sent, r.Marks[0].At())
+				return since(r.Sent, r.Marks[0].Time())
 			},
 			Bounds: func(r *Request) (int64, int64) { return r.blur.byte.since(r.blur.sent) },
 		}),

@@ -172,7 +172,7 @@ func (r *Request) moment(event int) (time.Duration, blur) {
 	if r.blur.events {
 		return r.at[event], r.bounds[event]
 	}
-	return r.Marks[r.Record.Events[event].Mark].At(), blur{}
+	return r.Marks[r.Record.Events[event].Mark].Time(), blur{}
 }
 
 // even reports whether the gaps between tokens are the gaps between events, and exact.

@@ -15,15 +15,15 @@ type Page interface {
 	Close() error
 }
 
-// Archive is a server that gathers the metrics of others and can be asked afterwards.
-type Archive interface {
+// RangeQuerier is a server that gathers the metrics of others and can be asked afterwards.
+type RangeQuerier interface {
 	// Ask asks what the metrics say of some stretches of time.
-	Ask(ctx context.Context, of []Stretch) []record.Figures
+	Ask(ctx context.Context, of []TimeRange) []record.Figures
 	Close() error
 }
 
-// Stretch is a stretch of time: a stage, or all of them.
-type Stretch struct {
+// TimeRange is a stretch of time: a stage, or all of them.
+type TimeRange struct {
 	Stage      int
 	Begin, End time.Duration
 	// Next is when the next one begins, so that what follows End belongs to neither; 0:

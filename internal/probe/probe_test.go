@@ -160,7 +160,7 @@ func TestSettled(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			s, busy, err := Settled(t.Context(), &c.server)
+			s, busy, err := SnapshotIdle(t.Context(), &c.server)
 			if s.Models[0].Executions != c.want || busy != c.busy || (err != nil) != c.err {
 				t.Errorf("%s: got %d, busy %v, error %v", c.name, s.Models[0].Executions, busy, err)
 			}
@@ -169,12 +169,12 @@ func TestSettled(t *testing.T) {
 			}
 		})
 	}
-	if s, busy, err := Settled(t.Context(), &growing{failFrom: 1}); s != nil || busy || err == nil {
+	if s, busy, err := SnapshotIdle(t.Context(), &growing{failFrom: 1}); s != nil || busy || err == nil {
 		t.Errorf("a dead server gives %v %v %v", s, busy, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if s, _, err := Settled(ctx, &growing{until: 9}); s == nil || !errors.Is(err, context.Canceled) {
+	if s, _, err := SnapshotIdle(ctx, &growing{until: 9}); s == nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context gives %v, %v", s, err)
 	}
 }

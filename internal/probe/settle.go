@@ -17,10 +17,10 @@ const (
 	patience   = time.Second
 )
 
-// Settled takes a snapshot of a server that has nothing to do: one whose statistics
+// SnapshotIdle takes a snapshot of a server that has nothing to do: one whose statistics
 // have stopped moving. busy: they did not stop for a second, so that others than the
 // caller use the server.
-func Settled(ctx context.Context, p Prober) (s *record.Snapshot, busy bool, err error) {
+func SnapshotIdle(ctx context.Context, p Prober) (s *record.Snapshot, busy bool, err error) {
 	began, pause := time.Now(), firstPause
 	s, err = p.Snapshot(ctx)
 	for s != nil && time.Since(began) < patience {

@@ -125,8 +125,8 @@ type Read struct {
 	Loose bool
 }
 
-// At is the best stamp there is: the kernel's, else this program's.
-func (m Read) At() time.Duration {
+// Time is the best stamp there is: the kernel's, else this program's.
+func (m Read) Time() time.Duration {
 	if m.Kernel != Never {
 		return m.Kernel
 	}
@@ -144,7 +144,7 @@ const Handover = time.Microsecond
 // after the other: those of one read have the same stamp, and come in order.
 func (r *Record) Handed(dst []time.Duration) []time.Duration {
 	for i, m := range r.Marks {
-		at := m.At()
+		at := m.Time()
 		if i > 0 && m.SameRead(r.Marks[i-1]) {
 			at = max(at, dst[len(dst)-1]+Handover)
 		}

@@ -11,7 +11,7 @@ import (
 // Pages are what the servers' metrics said during a run.
 type Pages struct {
 	prefer, model string
-	stages        []*serving.Log
+	stages        []*serving.PageLog
 	Figures       []record.Figures // what a Prometheus server said
 }
 
@@ -72,7 +72,7 @@ func (g *Pages) services(p *plan.Plan, stage int) []ServerMetrics {
 		return nil
 	}
 	var out []ServerMetrics
-	var log *serving.Log
+	var log *serving.PageLog
 	switch {
 	case stage == record.WholeRun:
 		log = serving.Join(g.stages)
@@ -93,7 +93,7 @@ func (g *Pages) services(p *plan.Plan, stage int) []ServerMetrics {
 }
 
 // scraped is what the pages say.
-func scraped(p *plan.Plan, log *serving.Log, stage int) ServerMetrics {
+func scraped(p *plan.Plan, log *serving.PageLog, stage int) ServerMetrics {
 	var names []string
 	for _, u := range p.Pages() {
 		names = append(names, plan.SafeURL(u))

@@ -87,7 +87,7 @@ func agree(t *testing.T, zero int64, rec *record.Record, truth *mock.Truth) {
 	for i, e := range rec.Events {
 		sent := truth.Events[i]
 		bytes += sent.Bytes
-		at := rec.Marks[e.Mark].At()
+		at := rec.Marks[e.Mark].Time()
 		if kindOf(e.Label) != sent.Kind {
 			t.Errorf("event %d is labelled %s, the server sent %s", i, e.Label, sent.Kind)
 		}
@@ -120,7 +120,7 @@ func ttft(t *testing.T, rec *record.Record, truth *mock.Truth) {
 		if !e.Label.IsToken() {
 			continue
 		}
-		ours, servers := rec.Marks[e.Mark].At()-rec.Sent, time.Duration(truth.Events[i].At-truth.Read)
+		ours, servers := rec.Marks[e.Mark].Time()-rec.Sent, time.Duration(truth.Events[i].At-truth.Read)
 		if ours < servers {
 			t.Errorf("first token after %v, and the server took %v from reading the request to writing it", ours, servers)
 		}

@@ -90,7 +90,7 @@ func moving(all []record.Sample) []record.Sample {
 
 // prometheusQuery is the Prometheus server of a plan.
 type prometheusQuery struct {
-	probe.Archive
+	probe.RangeQuerier
 	hide []string // secrets that it may repeat
 }
 
@@ -124,8 +124,8 @@ func (a *prometheusQuery) gather(ctx context.Context, log io.Writer, book *journ
 }
 
 // stretches are the stages that have run, and all of them together.
-func stretches(marks []record.StageSummary) []probe.Stretch {
-	var of []probe.Stretch
+func stretches(marks []record.StageSummary) []probe.TimeRange {
+	var of []probe.TimeRange
 	for _, m := range marks {
 		if m.DrainEnd <= m.Begin {
 			continue // it was not begun
@@ -133,10 +133,10 @@ func stretches(marks []record.StageSummary) []probe.Stretch {
 		if n := len(of); n > 0 {
 			of[n-1].Next = m.Begin
 		}
-		of = append(of, probe.Stretch{Stage: m.Stage, Begin: m.Begin, End: m.DrainEnd})
+		of = append(of, probe.TimeRange{Stage: m.Stage, Begin: m.Begin, End: m.DrainEnd})
 	}
 	if len(of) == 0 {
 		return nil
 	}
-	return append(of, probe.Stretch{Stage: record.WholeRun, Begin: of[0].Begin, End: of[len(of)-1].End})
+	return append(of, probe.TimeRange{Stage: record.WholeRun, Begin: of[0].Begin, End: of[len(of)-1].End})
 }

@@ -69,7 +69,7 @@ func (s *servers) snapshotAll(ctx context.Context, settle bool) (targets []recor
 		wg.Go(func() {
 			err := aside.Call("Reading it", func() (err error) {
 				if settle {
-					targets[i].Server, moving[i], err = probe.Settled(ctx, p)
+					targets[i].Server, moving[i], err = probe.SnapshotIdle(ctx, p)
 				} else {
 					targets[i].Server, err = p.Snapshot(ctx)
 				}

@@ -9,7 +9,7 @@ import (
 // Setup is what a run has found out about its target before the first request; empty where
 // its server says nothing of itself.
 type Setup struct {
-	endpoint.About
+	endpoint.ServerInfo
 	// Target is the plan's with what the server has said about it, and Tensors the model's
 	// inputs and outputs.
 	Target  plan.Target
@@ -21,5 +21,5 @@ func setupOf(e *endpoint.Endpoint, t plan.Target) Setup {
 	if e.About == nil {
 		return Setup{}
 	}
-	return Setup{About: *e.About, Target: t, Tensors: e.Tensors}
+	return Setup{ServerInfo: *e.About, Target: t, Tensors: e.Tensors}
 }

@@ -59,7 +59,7 @@ func TestTargetsAreReportedOneByOne(t *testing.T) {
 			if !ok {
 				b = bound{math.Inf(1), math.Inf(1)}
 			}
-			bounds[rec.Target] = bound{min(b.least, took(mark.At()-mark.Blur)), min(b.most, took(mark.At()))}
+			bounds[rec.Target] = bound{min(b.least, took(mark.Time()-mark.Blur)), min(b.most, took(mark.Time()))}
 		}
 		for i, min := range []float64{fast.Min, slow.Min} {
 			if b := bounds[i]; min < b.least || min > b.most || b.most < []float64{2, 30}[i] {

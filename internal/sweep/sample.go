@@ -37,7 +37,7 @@ func SampleOf(rec *record.Record) Sample {
 		Ends: rec.Ends,
 	}
 	if len(rec.Marks) > 0 {
-		s.Start = rec.Marks[0].At()
+		s.Start = rec.Marks[0].Time()
 	}
 	opened := false
 	for i := range rec.Events {
@@ -45,7 +45,7 @@ func SampleOf(rec *record.Record) Sample {
 		if uint(e.Mark) >= uint(len(rec.Marks)) {
 			continue
 		}
-		at := rec.Marks[e.Mark].At()
+		at := rec.Marks[e.Mark].Time()
 		if !opened && e.Label != record.Comment {
 			s.First, opened = at, true
 		}

@@ -64,7 +64,7 @@ func readStrings(t testing.TB, path string) []string {
 
 // compare counts in how many strings a tokenizer and rows of truth differ, and shows
 // the first of them.
-func compare(t *testing.T, e *Engine, texts []string, truth io.Reader) {
+func compare(t *testing.T, e *Pipeline, texts []string, truth io.Reader) {
 	t.Helper()
 	i, faults := 0, 0
 	fault := func(format string, args ...any) {
@@ -105,7 +105,7 @@ func compare(t *testing.T, e *Engine, texts []string, truth io.Reader) {
 	}
 }
 
-func tokens(e *Engine, ids []int32) []string {
+func tokens(e *Pipeline, ids []int32) []string {
 	var list []string
 	for _, id := range ids {
 		text, _ := e.Token(id)
@@ -146,7 +146,7 @@ func TestConformance(t *testing.T) {
 }
 
 // load reads a tokenizer.json, or the files in a folder.
-func load(path string) (*Engine, error) {
+func load(path string) (*Pipeline, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if vocab, err := os.ReadFile(filepath.Join(path, "vocab.json")); err == nil {
 			merges, err := os.ReadFile(filepath.Join(path, "merges.txt"))

@@ -74,8 +74,8 @@ type Added struct {
 	Special    bool   `json:"special"`     // Decode can leave it out
 }
 
-// Engine is a tokenizer made of Parts. It is safe for use from many goroutines.
-type Engine struct {
+// Pipeline is a tokenizer made of Parts. It is safe for use from many goroutines.
+type Pipeline struct {
 	parts   Parts
 	fast    *bpe.Model // the model, where it is one
 	raw     *finder    // added tokens in the text as it is
@@ -92,14 +92,14 @@ type Engine struct {
 }
 
 // New makes a tokenizer of its parts.
-func New(p Parts) (*Engine, error) {
+func New(p Parts) (*Pipeline, error) {
 	if p.Model == nil {
 		return nil, fmt.Errorf("the tokenizer %q has no model", p.Name)
 	}
 	if err := p.findScanner(); err != nil {
 		return nil, err
 	}
-	e := &Engine{parts: p, content: map[int32]string{}, special: map[string]bool{}}
+	e := &Pipeline{parts: p, content: map[int32]string{}, special: map[string]bool{}}
 	e.fast, _ = p.Model.(*bpe.Model)
 	e.usesFirst = p.PreTokenizer != nil && pretoken.UsesFirst(p.PreTokenizer)
 	e.faithful = e.fast != nil && e.fast.Raw() && p.Normalizer == nil && p.PreTokenizer == nil && !p.PrefixSpace
@@ -132,7 +132,7 @@ func New(p Parts) (*Engine, error) {
 // expression of the file took more steps on it than it may. The reference fails on
 // such a text too. Encode and its like return nothing for it, so that a caller has to
 // look here before it trusts a count. No tokenizer in wide use comes near the bound.
-func (e *Engine) Err() error {
+func (e *Pipeline) Err() error {
 	if f := e.failure.Load(); f != nil {
 		return fmt.Errorf("the tokenizer %s failed on a text: %w", e.parts.Name, f)
 	}
@@ -141,7 +141,7 @@ func (e *Engine) Err() error {
 
 // within runs f. Where a regular expression takes too many steps it keeps the error
 // and returns "".
-func (e *Engine) within(f func() string) (text string) {
+func (e *Pipeline) within(f func() string) (text string) {
 	defer func() {
 		if limit := caught(recover()); limit != nil {
 			e.failure.CompareAndSwap(nil, limit)
@@ -186,27 +186,27 @@ func (p *Parts) findScanner() error {
 }
 
 // Name is what a plan and a report call this tokenizer.
-func (e *Engine) Name() string { return e.parts.Name }
+func (e *Pipeline) Name() string { return e.parts.Name }
 
 // Notes are what a user should know of the file that the tokenizer was read from.
-func (e *Engine) Notes() []string { return e.parts.Notes }
+func (e *Pipeline) Notes() []string { return e.parts.Notes }
 
 // Encode returns the ids of text, between the tokenizer's special tokens where special
 // is true. Text that is not valid UTF-8 is read as a server would: with U+FFFD for
 // what is not.
-func (e *Engine) Encode(text string, special bool) []int32 {
+func (e *Pipeline) Encode(text string, special bool) []int32 {
 	return e.AppendEncode(nil, text, special)
 }
 
 // AppendEncode is Encode that appends to dst.
-func (e *Engine) AppendEncode(dst []int32, text string, special bool) []int32 {
+func (e *Pipeline) AppendEncode(dst []int32, text string, special bool) []int32 {
 	start := len(dst)
 	if special {
 		dst = append(dst, e.parts.Before...)
 	}
 	p := e.begin()
 	p.ids = dst
-	ok := p.whole(text)
+	ok := p.encodeText(text)
 	dst = p.ids
 	e.finish(p)
 	if !ok {
@@ -219,10 +219,10 @@ func (e *Engine) AppendEncode(dst []int32, text string, special bool) []int32 {
 }
 
 // Count is the number of tokens in text, without special tokens around it.
-func (e *Engine) Count(text string) int {
+func (e *Pipeline) Count(text string) int {
 	p := e.begin()
 	p.ids = p.own[:0]
-	p.whole(text)
+	p.encodeText(text)
 	n := len(p.ids)
 	p.own = p.ids
 	e.finish(p)
@@ -230,7 +230,7 @@ func (e *Engine) Count(text string) int {
 }
 
 // ID is the id of a token, be it added or the model's; false where there is none.
-func (e *Engine) ID(token string) (int32, bool) {
+func (e *Pipeline) ID(token string) (int32, bool) {
 	for id, content := range e.content {
 		if content == token {
 			return id, true
@@ -241,7 +241,7 @@ func (e *Engine) ID(token string) (int32, bool) {
 
 // Token is the text of an id, as it stands in the vocabulary, or its bytes where the
 // model is a raw one; false where there is none.
-func (e *Engine) Token(id int32) (string, bool) {
+func (e *Pipeline) Token(id int32) (string, bool) {
 	if content, ok := e.content[id]; ok {
 		return content, true
 	}
@@ -250,7 +250,7 @@ func (e *Engine) Token(id int32) (string, bool) {
 
 // Decode returns the text of ids, without special tokens where skipSpecial is true.
 // An id without a token is left out. Bytes that are not valid UTF-8 become U+FFFD.
-func (e *Engine) Decode(ids []int32, skipSpecial bool) string {
+func (e *Pipeline) Decode(ids []int32, skipSpecial bool) string {
 	if e.fast != nil && e.fast.Raw() {
 		return e.decodeRaw(ids, skipSpecial)
 	}
@@ -267,7 +267,7 @@ func (e *Engine) Decode(ids []int32, skipSpecial bool) string {
 }
 
 // decodeRaw joins the bytes of tokens.
-func (e *Engine) decodeRaw(ids []int32, skipSpecial bool) string {
+func (e *Pipeline) decodeRaw(ids []int32, skipSpecial bool) string {
 	b := make([]byte, 0, 4*len(ids))
 	for _, id := range ids {
 		if content, ok := e.content[id]; ok {
@@ -285,7 +285,7 @@ func (e *Engine) decodeRaw(ids []int32, skipSpecial bool) string {
 
 // appendContent appends what an added token decodes to: where the vocabulary is
 // written in the byte alphabet, added tokens are read in it too if they can be.
-func (e *Engine) appendContent(b []byte, content string) []byte {
+func (e *Pipeline) appendContent(b []byte, content string) []byte {
 	if e.fast.Alphabet() {
 		if raw, ok := unidata.AppendRaw(b, []byte(content)); ok {
 			return raw

@@ -3,7 +3,7 @@ package token
 import "github.com/inferometer/inferometer/internal/token/normal"
 
 // Expansion is how many times longer the normalizer can make a text, at the worst.
-func (e *Engine) Expansion() float64 {
+func (e *Pipeline) Expansion() float64 {
 	if n := e.parts.Normalizer; n != nil {
 		return normal.Expansion(n)
 	}

@@ -29,7 +29,7 @@ func unpack(t testing.TB, name string) []byte {
 }
 
 // family loads one of the tokenizers that were trained for the tests.
-func family(t testing.TB, name string) *Engine {
+func family(t testing.TB, name string) *Pipeline {
 	t.Helper()
 	e, err := FromJSON(name, unpack(t, name+".json.gz"))
 	if err != nil {

@@ -19,7 +19,7 @@ const endless = `{"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(?=(?:a|a|
 var endlessText = strings.Repeat("a", 60)
 
 // within is a tokenizer.json with the expression in another place.
-func endlessIn(t *testing.T, part, component string) *Engine {
+func endlessIn(t *testing.T, part, component string) *Pipeline {
 	t.Helper()
 	e, err := FromJSON("endless", fmt.Appendf(nil, `{%q:%s,"model":{"type":"BPE","vocab":{"a":0,"b":1,%q:2},"merges":[]}}`, part, component, endlessText))
 	if err != nil {
@@ -35,7 +35,7 @@ func endlessIn(t *testing.T, part, component string) *Engine {
 // error, and that the engine works on other texts as before.
 func TestTooManySteps(t *testing.T) {
 	const pattern = `"pattern":{"Regex":"(?=(?:a|a|ab?)*c)a"},"content":"x"`
-	for name, e := range map[string]*Engine{
+	for name, e := range map[string]*Pipeline{
 		"pre_tokenizer": endlessIn(t, "pre_tokenizer", `{"type":"Split","pattern":{"Regex":"(?=(?:a|a|ab?)*c)a"},"behavior":"Isolated","invert":false}`),
 		"normalizer":    endlessIn(t, "normalizer", `{"type":"Replace",`+pattern+`}`),
 	} {

@@ -25,7 +25,7 @@ type file struct {
 }
 
 // FromJSON makes the tokenizer of a tokenizer.json.
-func FromJSON(name string, data []byte) (*Engine, error) {
+func FromJSON(name string, data []byte) (*Pipeline, error) {
 	p, err := parts(name, data)
 	if err != nil {
 		return nil, fmt.Errorf("load the tokenizer %s: %w", name, err)
@@ -269,7 +269,7 @@ func known(front []component, regex, prefix bool) (*scan.Scanner, bool) {
 		if regex {
 			return scan.ByteLevel(), true
 		}
-		return scan.Whole(), true
+		return scan.NoSplit(), true
 	}
 	if prefix {
 		return nil, false

@@ -10,7 +10,7 @@ import (
 // FromPair makes the tokenizer of a GPT-2 vocabulary: vocab.json with the ids of tokens,
 // and merges.txt with one merge a line. It splits text as GPT-2 does. The token
 // <|endoftext|> is special where the vocabulary has it.
-func FromPair(name string, vocab, merges []byte) (*Engine, error) {
+func FromPair(name string, vocab, merges []byte) (*Pipeline, error) {
 	m, err := bpe.FromPair(vocab, merges)
 	if err != nil {
 		return nil, fmt.Errorf("load the tokenizer %s: %w", name, err)

@@ -12,7 +12,7 @@ import (
 
 // pass is one text on its way through an engine.
 type pass struct {
-	e      *Engine
+	e      *Pipeline
 	worker *bpe.Worker
 	ids    []int32
 	own    []int32 // memory for ids that the caller does not keep
@@ -29,19 +29,19 @@ type pass struct {
 const largest = 1 << 16
 
 // begin takes a pass from the pool.
-func (e *Engine) begin() *pass {
+func (e *Pipeline) begin() *pass {
 	p, _ := e.passes.Get().(*pass)
 	if p == nil {
 		p = &pass{e: e}
 	}
 	if e.fast != nil {
-		p.worker = e.fast.Take()
+		p.worker = e.fast.Worker()
 	}
 	return p
 }
 
 // finish gives it back.
-func (e *Engine) finish(p *pass) {
+func (e *Pipeline) finish(p *pass) {
 	if p.worker != nil {
 		e.fast.Give(p.worker)
 		p.worker = nil
@@ -54,9 +54,9 @@ func (e *Engine) finish(p *pass) {
 	e.passes.Put(p)
 }
 
-// whole encodes a whole text. Where a regular expression takes too many steps on it,
+// encodeText encodes a whole text. Where a regular expression takes too many steps on it,
 // the engine keeps the error, nothing is added, and it returns false.
-func (p *pass) whole(s string) (ok bool) {
+func (p *pass) encodeText(s string) (ok bool) {
 	ids, ends := len(p.ids), len(p.ends)
 	defer func() {
 		if limit := caught(recover()); limit != nil {

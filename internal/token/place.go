@@ -15,19 +15,19 @@ type Placer interface {
 }
 
 var (
-	_ Placer = (*Engine)(nil)
+	_ Placer = (*Pipeline)(nil)
 	_ Placer = Words{}
 )
 
 // Ends implements Placer. Where normalization changed the text, a token ends where
 // the nearest unchanged text after it begins.
-func (e *Engine) Ends(dst []int, text string) []int { return e.ends(dst, text, 0) }
+func (e *Pipeline) Ends(dst []int, text string) []int { return e.ends(dst, text, 0) }
 
 // ends is Ends for the first tokens, more than limit of them if there are as many.
-func (e *Engine) ends(dst []int, text string, limit int) []int {
+func (e *Pipeline) ends(dst []int, text string, limit int) []int {
 	p := e.begin()
 	p.ids, p.track, p.ends, p.limit = p.own[:0], true, dst, limit
-	p.whole(text)
+	p.encodeText(text)
 	dst, p.own = p.ends, p.ids
 	e.finish(p)
 	return dst
@@ -72,7 +72,7 @@ func PerEvent(dst []int, t Placer, text string, cuts []int) []int {
 }
 
 // width is how many bytes of its piece a token covers.
-func (e *Engine) width(id int32) int {
+func (e *Pipeline) width(id int32) int {
 	if e.fast != nil && e.fast.Raw() {
 		text, _ := e.fast.Token(id)
 		return len(text)
@@ -178,7 +178,7 @@ const (
 // the first where Encode(Decode(ids)) gives the same ids again, so that a server that
 // is given the ids sees what one that is given the text sees. A prompt that begins
 // with a shared text is cut as a whole, so its length counts what becomes of the joint.
-func (e *Engine) Cut(text string, n int) (int, bool) {
+func (e *Pipeline) Cut(text string, n int) (int, bool) {
 	if n <= 0 {
 		return 0, n == 0
 	}
@@ -267,7 +267,7 @@ func (c *cutter) firstEnds() {
 
 // cutter looks for a place to cut.
 type cutter struct {
-	e     *Engine
+	e     *Pipeline
 	text  string
 	n     int
 	ids   []int32
@@ -306,7 +306,7 @@ const joint = 32
 
 // stable is how many of the first ids come back when their text is encoded: all of them
 // where the others do, too.
-func (e *Engine) stable(ids []int32) int {
+func (e *Pipeline) stable(ids []int32) int {
 	if e.faithful && !slices.ContainsFunc(ids, func(id int32) bool { _, added := e.content[id]; return added }) {
 		return len(ids)
 	}

@@ -178,7 +178,7 @@ func FuzzWordsEnds(f *testing.F) {
 
 // Byte-level tokenizers give back what they encoded, and nothing panics.
 func FuzzEncode(f *testing.F) {
-	var engines []*Engine
+	var engines []*Pipeline
 	for _, name := range families(f) {
 		engines = append(engines, family(f, name))
 	}

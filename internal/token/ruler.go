@@ -7,12 +7,12 @@ import (
 	"github.com/inferometer/inferometer/internal/token/normal"
 )
 
-// Ruler cuts many texts out of one long one, such as prompts out of a book. The long
+// Cutter cuts many texts out of one long one, such as prompts out of a book. The long
 // text is encoded once. What is cut out of it has the same tokens but for those at its
 // ends, and only these are encoded again. It gives what Engine.Cut gives. It is safe
 // for use from many goroutines.
-type Ruler struct {
-	e      *Engine
+type Cutter struct {
+	e      *Pipeline
 	text   string
 	pieces []uint32 // where each piece of the text begins, and the end of the text
 	tokens []uint32 // how many tokens stand before it
@@ -23,13 +23,13 @@ const widest = 1024
 
 // NewRuler makes a ruler for a text. It is nil where the tokenizer is not one whose
 // pieces stand for themselves, so that there is nothing to be had.
-func (e *Engine) NewRuler(text string) *Ruler {
+func (e *Pipeline) NewRuler(text string) *Cutter {
 	sc := e.parts.Scanner
 	if e.fast == nil || !e.fast.Raw() || sc == nil || e.parts.PreTokenizer != nil || e.parts.PrefixSpace ||
 		len(text) > 1<<31 || !utf8.ValidString(text) || !e.keeps(text) {
 		return nil
 	}
-	r := &Ruler{e: e, text: text}
+	r := &Cutter{e: e, text: text}
 	p := e.begin()
 	defer e.finish(p)
 	n := 0
@@ -48,7 +48,7 @@ func (e *Engine) NewRuler(text string) *Ruler {
 }
 
 // CutsOf is the Cut of a ruler for a text; nil where there is none.
-func (e *Engine) CutsOf(text string) func(part string, head, from, n int) (int, bool) {
+func (e *Pipeline) CutsOf(text string) func(part string, head, from, n int) (int, bool) {
 	r := e.NewRuler(text)
 	if r == nil {
 		return nil
@@ -58,7 +58,7 @@ func (e *Engine) CutsOf(text string) func(part string, head, from, n int) (int, 
 
 // keeps reports whether no part of a text is changed before it is split, and none is
 // an added token.
-func (e *Engine) keeps(text string) bool {
+func (e *Pipeline) keeps(text string) bool {
 	if n := e.parts.Normalizer; n != nil && (!normal.IsForm(n) || n.Normalize(text) != text) {
 		return false
 	}
@@ -75,7 +75,7 @@ func (e *Engine) keeps(text string) bool {
 
 // Cut is Engine.Cut(text, n), where text[head:] is a copy of the ruler's text from an
 // offset on.
-func (r *Ruler) Cut(text string, head, from, n int) (int, bool) {
+func (r *Cutter) Cut(text string, head, from, n int) (int, bool) {
 	if end, ok := r.cut(text, head, from, n); ok {
 		return end, true
 	}
@@ -84,7 +84,7 @@ func (r *Ruler) Cut(text string, head, from, n int) (int, bool) {
 
 // cut returns the end of the n-th token of text; false where cutting there does not
 // give n tokens, or nothing is known of text.
-func (r *Ruler) cut(text string, head, from, n int) (int, bool) {
+func (r *Cutter) cut(text string, head, from, n int) (int, bool) {
 	if n <= 0 || from >= len(r.text) || !utf8.RuneStart(r.text[from]) || head > 0 && !r.plain(text, head) {
 		return 0, false
 	}
@@ -111,7 +111,7 @@ func (r *Ruler) cut(text string, head, from, n int) (int, bool) {
 // resume is a walk through the text up to an end, as far along as the end cannot have changed a
 // piece, given one that has met a piece of the ruler. No rule for splitting looks past a word of
 // letters and the space behind it, so where a piece ends there all are as they were.
-func (r *Ruler) resume(met walk, text string, end int) walk {
+func (r *Cutter) resume(met walk, text string, end int) walk {
 	first := r.pieces[met.piece]
 	j, _ := slices.BinarySearch(r.pieces[met.piece:], first+uint32(max(end-met.at, 0)))
 	for j += met.piece; j > met.piece; j-- {
@@ -129,13 +129,13 @@ func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // plain reports whether the head of a text is of the kind that a ruler's text is, and
 // no added token begins in it.
-func (r *Ruler) plain(text string, head int) bool {
+func (r *Cutter) plain(text string, head int) bool {
 	return utf8.ValidString(text[:head]) && r.e.keeps(text[:min(head+widest, len(text))])
 }
 
 // end is where the n-th token of a text ends, given a walk through it that has met a
 // piece of the ruler.
-func (r *Ruler) end(w walk, n int) (int, bool) {
+func (r *Cutter) end(w walk, n int) (int, bool) {
 	i := w.piece
 	want := n - w.have + int(r.tokens[i]) // tokens of the ruler's text up to there
 	j, whole := slices.BinarySearch(r.tokens, uint32(want))
@@ -159,7 +159,7 @@ func (r *Ruler) end(w walk, n int) (int, bool) {
 // walk goes through a text piece by piece and counts its tokens. From head on the text
 // is that of the ruler at from.
 type walk struct {
-	r          *Ruler
+	r          *Cutter
 	p          *pass
 	head, from int
 

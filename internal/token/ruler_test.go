@@ -8,13 +8,13 @@ import (
 )
 
 // rulers are engines that a ruler is of use for.
-func rulers(t testing.TB) []*Engine {
+func rulers(t testing.TB) []*Pipeline {
 	t.Helper()
 	e, err := GPT2()
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []*Engine{e}
+	list := []*Pipeline{e}
 	for _, name := range families(t) {
 		if e := family(t, name); e.NewRuler(prose(t)) != nil {
 			list = append(list, e)

@@ -31,7 +31,7 @@ type Tokenizer interface {
 const Builtin = "builtin:gpt2"
 
 // builtin makes the compiled-in tokenizer on first use.
-var builtin = sync.OnceValues(func() (*Engine, error) {
+var builtin = sync.OnceValues(func() (*Pipeline, error) {
 	m, err := gpt2.Model()
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ var builtin = sync.OnceValues(func() (*Engine, error) {
 })
 
 // GPT2 is the tokenizer that is compiled in.
-func GPT2() (*Engine, error) { return builtin() }
+func GPT2() (*Pipeline, error) { return builtin() }
 
 // ByName finds a tokenizer that needs no file by the name that a plan gives it.
 func ByName(name string) (Tokenizer, error) {

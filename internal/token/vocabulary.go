@@ -9,7 +9,7 @@ import (
 // Vocabulary gives the text that each token of the model stands for, in the order of
 // their ids. Added tokens, which special ones are among, and tokens that are no whole
 // characters are left out.
-func (e *Engine) Vocabulary() iter.Seq[string] {
+func (e *Pipeline) Vocabulary() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		sized, ok := e.parts.Model.(interface{ Size() int })
 		if !ok {
@@ -37,7 +37,7 @@ func (e *Engine) Vocabulary() iter.Seq[string] {
 }
 
 // Ordinary are the ids of the model's own tokens that are not special, in order.
-func (e *Engine) Ordinary() []int32 {
+func (e *Pipeline) Ordinary() []int32 {
 	sized, ok := e.parts.Model.(interface{ Size() int })
 	if !ok {
 		return nil

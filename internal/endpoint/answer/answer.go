@@ -86,7 +86,7 @@ func (s *Events) Add(end int, label record.EventKind, text, tokens int) {
 // Now is the moment of the last event.
 func (s *Events) Now() time.Duration {
 	if s.mark >= 0 && s.mark < len(s.rec.Marks) {
-		return s.rec.Marks[s.mark].At()
+		return s.rec.Marks[s.mark].Time()
 	}
 	return s.rec.End
 }

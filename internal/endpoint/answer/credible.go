@@ -63,10 +63,10 @@ func mostOf(rec *record.Record) int {
 	return text + blank + unseen
 }
 
-// Credible gives the server's count of an answer's tokens, or -1 where it did not count
+// PlausibleCount gives the server's count of an answer's tokens, or -1 where it did not count
 // them or they are more than it can have sent. Hidden is how many tokens the server says
 // that it keeps to itself. A count that cannot be is noted.
-func Credible(rec *record.Record, n, hidden int) int {
+func PlausibleCount(rec *record.Record, n, hidden int) int {
 	switch {
 	case n < 0, n == 0 && len(rec.Text) > 0: // where there is text, none is as good as not counted
 		return -1

@@ -48,7 +48,7 @@ func TestCredible(t *testing.T) {
 		{"the largest number, asked for", 15, 5, math.MaxInt64 - 2*unseen, math.MaxInt64, -1, -1},
 	} {
 		rec := &record.Record{Text: make([]byte, tt.text), Events: make([]record.Event, tt.events), RequestedTokens: tt.asked}
-		got := Credible(rec, tt.n, tt.hidden)
+		got := PlausibleCount(rec, tt.n, tt.hidden)
 		if got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}

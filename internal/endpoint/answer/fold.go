@@ -53,7 +53,7 @@ func (s *Events) addFolded(end int, label record.EventKind, tokens int) {
 		t.Others++
 		return
 	}
-	at, blur := marks[m].At(), marks[m].BlurOf(end == marks[m].Off)
+	at, blur := marks[m].Time(), marks[m].BlurOf(end == marks[m].Off)
 	s.Tokens++
 	if t.Events++; t.Events == 1 {
 		t.First, t.FirstBlur = at, blur
@@ -75,7 +75,7 @@ func (s *Events) startTail() {
 	s.mark = max(s.mark, 0)
 	for i := range s.list {
 		if e := &s.list[i]; e.Label.IsToken() && e.Tokens != 0 {
-			f.last, f.blur = marks[e.Mark].At(), marks[e.Mark].BlurOf(!e.Merged)
+			f.last, f.blur = marks[e.Mark].Time(), marks[e.Mark].BlurOf(!e.Merged)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (s *Events) foldMarks(end int) {
 // Advance takes the events of a stream that are complete so far, and gives how many bytes
 // of the record's body they took. take is called with each; its offsets are those of the
 // answer.
-func (r *Reading) Advance(take func(e *sse.Event)) int {
+func (r *StreamDecoder) Advance(take func(e *sse.Event)) int {
 	done := r.read(take, false)
 	r.foldMarks(r.rec.Folded + done)
 	return done
@@ -110,9 +110,9 @@ func (r *Reading) Advance(take func(e *sse.Event)) int {
 
 // Rest takes what is left of a stream that was read with Advance, the last event
 // included although nothing closes it.
-func (r *Reading) Rest(take func(e *sse.Event)) { r.read(take, true) }
+func (r *StreamDecoder) Rest(take func(e *sse.Event)) { r.read(take, true) }
 
-func (r *Reading) read(take func(e *sse.Event), unterminated bool) (done int) {
+func (r *StreamDecoder) read(take func(e *sse.Event), unterminated bool) (done int) {
 	var scan sse.Scanner
 	scan.Reset(r.rec.Body)
 	for e := (sse.Event{}); scan.Next(&e) && (unterminated || !e.Unterminated); {

@@ -17,7 +17,7 @@ type likeness struct {
 }
 
 // Learn takes an event that carried nothing but the one text of a part.
-func (r *Reading) Learn(e *sse.Event, p *Part, label record.EventKind) {
+func (r *StreamDecoder) Learn(e *sse.Event, p *Part, label record.EventKind) {
 	data := e.Data
 	if r.fold.on { // its bytes do not stay where they are
 		data = bytes.Clone(data)
@@ -27,7 +27,7 @@ func (r *Reading) Learn(e *sse.Event, p *Part, label record.EventKind) {
 
 // Repeat takes an event that is like the one learnt but for its text, which it appends to
 // p's, and reports whether this is one.
-func (r *Reading) Repeat(e *sse.Event, p *Part) bool {
+func (r *StreamDecoder) Repeat(e *sse.Event, p *Part) bool {
 	if string(e.Type) == "error" {
 		return false
 	}

@@ -38,8 +38,8 @@ func (p *Part) Finish(before int) error {
 	return nil
 }
 
-// Take adds a string to the text. Anything but a string is skipped.
-func (p *Part) Take(label record.EventKind) {
+// AppendString adds a string to the text. Anything but a string is skipped.
+func (p *Part) AppendString(label record.EventKind) {
 	s := &p.Scan
 	if s.Peek() != '"' {
 		s.Skip()

@@ -8,9 +8,9 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Reading is the state of reading a stream of server-sent events with JSON in them,
+// StreamDecoder is the state of reading a stream of server-sent events with JSON in them,
 // as far as it is the same in every protocol.
-type Reading struct {
+type StreamDecoder struct {
 	Events
 	Known int  // events of the protocol
 	Done  bool // the stream has said that it is complete
@@ -23,7 +23,7 @@ type Reading struct {
 
 // Frame takes an event that means the same in every protocol. False: its data
 // should be the protocol's JSON.
-func (r *Reading) Frame(e *sse.Event) bool {
+func (r *StreamDecoder) Frame(e *sse.Event) bool {
 	switch {
 	case string(e.Type) == "error":
 		r.Put(e, record.Error, 0, 0)
@@ -48,7 +48,7 @@ func (r *Reading) Frame(e *sse.Event) bool {
 
 // Put takes an event of the protocol, or one of which the protocol knows nothing. An
 // error in it is the request's failure.
-func (r *Reading) Put(e *sse.Event, label record.EventKind, text, tokens int) {
+func (r *StreamDecoder) Put(e *sse.Event, label record.EventKind, text, tokens int) {
 	if label == record.Unknown {
 		r.unknown++
 	} else {
@@ -61,7 +61,7 @@ func (r *Reading) Put(e *sse.Event, label record.EventKind, text, tokens int) {
 }
 
 // Malformed takes an event whose data is not JSON.
-func (r *Reading) Malformed(e *sse.Event, err error) {
+func (r *StreamDecoder) Malformed(e *sse.Event, err error) {
 	r.Put(e, record.Unknown, 0, 0)
 	if e.Unterminated {
 		r.unclosed = true
@@ -73,7 +73,7 @@ func (r *Reading) Malformed(e *sse.Event, err error) {
 // Judge finds the failures that show once the stream has ended. kind is what its
 // events should have been, and lacks what it should have ended with where it is not
 // closed.
-func (r *Reading) Judge(kind string, closed bool, lacks string) {
+func (r *StreamDecoder) Judge(kind string, closed bool, lacks string) {
 	rec := r.rec
 	fail := func(class record.Class, format string, args ...any) {
 		Fail(rec, class, rec.End, fmt.Sprintf(format, args...))

@@ -20,11 +20,11 @@ func NewCounter(tok prompt.Tokenizer, own bool) Counter {
 	return Counter{tok: tok, own: own && tok != nil}
 }
 
-// Whole says how many tokens an answer in one piece has, given the server's count or
+// CountUnstreamed says how many tokens an answer in one piece has, given the server's count or
 // -1, and how many of them it hides. Where nobody else counts, a stand-in is better than
 // nothing; the report names it. It returns the tokens of the answer's one event.
-func (c Counter) Whole(rec *record.Record, total, hidden int) int {
-	total = Credible(rec, total, hidden)
+func (c Counter) CountUnstreamed(rec *record.Record, total, hidden int) int {
+	total = PlausibleCount(rec, total, hidden)
 	if c.own {
 		rec.Out.Local = c.tok.Count(string(rec.Text))
 	}
@@ -56,7 +56,7 @@ type Stream struct {
 // Stream says how many tokens a stream has, and how many each of its events. Of the events
 // of one that was folded it knows no more than that each has a token, where it does.
 func (c Counter) Stream(rec *record.Record, s Stream) {
-	own := c.own && whole(rec)
+	own := c.own && hasAllText(rec)
 	if own {
 		rec.Out.Local = c.tok.Count(string(rec.Text))
 	}
@@ -96,7 +96,7 @@ func (c Counter) Stream(rec *record.Record, s Stream) {
 // Server takes over what the server says of a stream's tokens. It reports false where it did
 // not count them or its count cannot be, which is noted.
 func (c Counter) Server(rec *record.Record, s Stream) bool {
-	if s.Total = Credible(rec, s.Total, s.Hidden); s.Total < 0 {
+	if s.Total = PlausibleCount(rec, s.Total, s.Hidden); s.Total < 0 {
 		return false
 	}
 	if c.tooFew(rec, &s) {
@@ -108,8 +108,8 @@ func (c Counter) Server(rec *record.Record, s Stream) bool {
 	return true
 }
 
-// whole reports whether all the text of a stream is there.
-func whole(rec *record.Record) bool { return rec.Tail == nil || rec.Tail.Text == 0 }
+// hasAllText reports whether all the text of a stream is there.
+func hasAllText(rec *record.Record) bool { return rec.Tail == nil || rec.Tail.Text == 0 }
 
 // count is how many tokens the tokenizer finds in the text of an answer. Where not all of
 // that is there, the rest is taken to be like it.
@@ -117,7 +117,7 @@ func (c Counter) count(rec *record.Record) int {
 	switch {
 	case rec.Out.Local >= 0:
 		return rec.Out.Local
-	case whole(rec) || len(rec.Text) == 0:
+	case hasAllText(rec) || len(rec.Text) == 0:
 		return c.tok.Count(string(rec.Text))
 	}
 	all := float64(len(rec.Text)) + float64(rec.Tail.Text)
@@ -166,7 +166,7 @@ func (c Counter) standIn(rec *record.Record, events int) bool {
 	switch {
 	case !ok:
 		return false
-	case whole(rec) && rec.Tail == nil:
+	case hasAllText(rec) && rec.Tail == nil:
 		rec.Out.N, rec.Out.Source = PerEvent(placer, rec.Events, string(rec.Text), 1), record.FromTokenizer
 		return true
 	}

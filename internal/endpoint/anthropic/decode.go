@@ -24,7 +24,7 @@ func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
 func (d *Decoder) Decode(x *record.Exchange) {
 	if st, ok := x.Reading.(*streamed); ok {
 		x.Reading = nil
-		st.events.Rest(st.take)
+		st.events.Rest(st.addEvent)
 		d.end(st)
 		return
 	}
@@ -36,7 +36,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	}
 	switch body[0] {
 	case '{':
-		d.whole(x, body)
+		d.decodeUnstreamed(x, body)
 	case '<':
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+answer.Message(rec.Body))
 	default:
@@ -47,8 +47,8 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	}
 }
 
-// whole reads an answer in one piece.
-func (d *Decoder) whole(x *record.Exchange, body []byte) {
+// decodeUnstreamed reads an answer in one piece.
+func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	var e event
 	rec := &x.Record
 	e.Text = rec.Text
@@ -71,7 +71,7 @@ func (d *Decoder) whole(x *record.Exchange, body []byte) {
 	takeUsage(x, e.usage)
 	rec.Finish = finishName(e.stop)
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
-	event.Tokens = d.count.Whole(rec, e.usage.output, hidden(e.sealed))
+	event.Tokens = d.count.CountUnstreamed(rec, e.usage.output, hidden(e.sealed))
 	rec.Events = append(rec.Events, event)
 	answer.Finished(rec)
 }
@@ -104,7 +104,7 @@ type streamed struct {
 	x      *record.Exchange
 	rec    *record.Record // of x
 	event  event
-	events answer.Reading
+	events answer.StreamDecoder
 
 	usage usage
 	total int // output tokens as the end of the message has them; -1: not said
@@ -137,11 +137,11 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 		st.events.Fold(most)
 		x.Reading = st
 	}
-	return st.events.Advance(st.take)
+	return st.events.Advance(st.addEvent)
 }
 
-// take takes any event.
-func (st *streamed) take(e *sse.Event) {
+// addEvent takes any event.
+func (st *streamed) addEvent(e *sse.Event) {
 	if !st.events.Repeat(e, &st.event.Part) && !st.events.Frame(e) { // some gateways add [DONE]
 		st.takeEvent(e)
 	}
@@ -158,7 +158,7 @@ func (d *Decoder) stream(x *record.Exchange) {
 	scan.Reset(rec.Body)
 	var e sse.Event
 	for scan.Next(&e) {
-		st.take(&e)
+		st.addEvent(&e)
 	}
 	d.end(&st)
 }

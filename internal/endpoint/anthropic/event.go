@@ -142,11 +142,11 @@ func (e *event) block() {
 	e.Scan.Fields(func(key []byte) {
 		switch string(key) {
 		case "text":
-			e.Take(record.Content)
+			e.AppendString(record.Content)
 		case "thinking":
-			e.Take(record.Reasoning)
+			e.AppendString(record.Reasoning)
 		case "partial_json", "name":
-			e.Take(record.ToolCall)
+			e.AppendString(record.ToolCall)
 		case "input":
 			e.takeInput()
 		case "stop_reason":

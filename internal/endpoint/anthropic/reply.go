@@ -25,7 +25,7 @@ type block struct {
 // calls back ask for it.
 func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {
-		return whole(body)
+		return replyOf(body)
 	}
 	var said []byte
 	calls := map[int]*prompt.ToolCall{}
@@ -69,8 +69,8 @@ func given(input json.RawMessage) string {
 	return ""
 }
 
-// whole reads an answer in one piece.
-func whole(body []byte) prompt.Response {
+// replyOf reads an answer in one piece.
+func replyOf(body []byte) prompt.Response {
 	var doc struct {
 		Content []block `json:"content"`
 	}

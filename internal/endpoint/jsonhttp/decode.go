@@ -29,7 +29,7 @@ func NewDecoder(kind string, tok prompt.Tokenizer, own bool) *Decoder {
 func (d *Decoder) Decode(x *record.Exchange) {
 	if st, ok := x.Reading.(*streamed); ok {
 		x.Reading = nil
-		st.events.Rest(st.take)
+		st.events.Rest(st.addEvent)
 		d.end(st)
 		return
 	}
@@ -45,7 +45,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	case body[0] == '<':
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+answer.Message(rec.Body))
 	default:
-		d.whole(x, body)
+		d.decodeUnstreamed(x, body)
 	}
 	if len(rec.Marks) == 0 { // nothing to point at
 		rec.Events = rec.Events[:0]
@@ -65,8 +65,8 @@ func (d *Decoder) lacks(p *piece) string {
 	return ""
 }
 
-// whole reads an answer in one piece.
-func (d *Decoder) whole(x *record.Exchange, body []byte) {
+// decodeUnstreamed reads an answer in one piece.
+func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	rec := &x.Record
 	p := piece{Part: answer.Part{Text: rec.Text}}
 	err := p.parse(body)
@@ -91,7 +91,7 @@ func (d *Decoder) whole(x *record.Exchange, body []byte) {
 		rec.Text = append(rec.Text, p.whole...)
 		event.Text = len(rec.Text)
 		rec.Finish = finishName(p.finish)
-		event.Tokens = d.count.Whole(rec, p.generated, 0)
+		event.Tokens = d.count.CountUnstreamed(rec, p.generated, 0)
 		answer.Prompt(x, p.input)
 	default:
 		rec.Text = rec.Text[:0]
@@ -203,7 +203,7 @@ func (p *piece) tokenField(key []byte) {
 		p.special = s.Peek() == 't'
 		s.Skip()
 	case string(key) == "text":
-		p.Take(record.Content)
+		p.AppendString(record.Content)
 	default:
 		s.Skip()
 	}
@@ -240,7 +240,7 @@ type streamed struct {
 	x      *record.Exchange
 	rec    *record.Record // of x
 	piece  piece
-	events answer.Reading
+	events answer.StreamDecoder
 	empty  int // tokens without text
 	total  int
 	said   int // events with tokens up to the one that said so
@@ -262,11 +262,11 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 		st.events.Fold(most)
 		x.Reading = st
 	}
-	return st.events.Advance(st.take)
+	return st.events.Advance(st.addEvent)
 }
 
-// take takes any event.
-func (st *streamed) take(e *sse.Event) {
+// addEvent takes any event.
+func (st *streamed) addEvent(e *sse.Event) {
 	if !st.events.Frame(e) {
 		st.takePiece(e)
 	}
@@ -283,7 +283,7 @@ func (d *Decoder) stream(x *record.Exchange) {
 	scan.Reset(rec.Body)
 	var e sse.Event
 	for scan.Next(&e) {
-		st.take(&e)
+		st.addEvent(&e)
 	}
 	d.end(&st)
 }

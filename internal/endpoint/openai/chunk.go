@@ -133,7 +133,7 @@ func (c *chunk) parseChoices() {
 			case "delta", "message":
 				c.parseDelta()
 			case "text":
-				c.Take(record.Content)
+				c.AppendString(record.Content)
 			case "finish_reason":
 				c.parseFinish()
 			case "index":
@@ -183,9 +183,9 @@ func (c *chunk) parseDelta() {
 		case "content":
 			c.takeContent()
 		case "reasoning_content", "reasoning":
-			c.Take(record.Reasoning)
+			c.AppendString(record.Reasoning)
 		case "refusal":
-			c.Take(record.Refusal)
+			c.AppendString(record.Refusal)
 		case "tool_calls":
 			c.parseToolCalls()
 		case "function_call":
@@ -204,7 +204,7 @@ func (c *chunk) parseDelta() {
 func (c *chunk) takeContent() {
 	s := &c.Scan
 	if s.Peek() != '[' {
-		c.Take(record.Content)
+		c.AppendString(record.Content)
 		return
 	}
 	s.Array()
@@ -212,7 +212,7 @@ func (c *chunk) takeContent() {
 		s.Fields(func(key []byte) {
 			switch string(key) {
 			case "text":
-				c.Take(record.Content)
+				c.AppendString(record.Content)
 			case "thinking":
 				c.takeThinking()
 			default:
@@ -226,14 +226,14 @@ func (c *chunk) takeContent() {
 func (c *chunk) takeThinking() {
 	s := &c.Scan
 	if s.Peek() != '[' {
-		c.Take(record.Reasoning)
+		c.AppendString(record.Reasoning)
 		return
 	}
 	s.Array()
 	for s.More() {
 		s.Fields(func(key []byte) {
 			if string(key) == "text" {
-				c.Take(record.Reasoning)
+				c.AppendString(record.Reasoning)
 			} else {
 				s.Skip()
 			}
@@ -276,7 +276,7 @@ func (c *chunk) parseFunction() {
 	c.Channels[record.ToolCall] = true
 	s.Fields(func(key []byte) {
 		if string(key) == "name" || string(key) == "arguments" {
-			c.Take(record.ToolCall)
+			c.AppendString(record.ToolCall)
 		} else {
 			s.Skip()
 		}

@@ -31,7 +31,7 @@ func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
 func (d *Decoder) Decode(x *record.Exchange) {
 	if st, ok := x.Reading.(*streamed); ok {
 		x.Reading = nil
-		st.events.Rest(st.take)
+		st.events.Rest(st.addEvent)
 		d.end(st)
 		return
 	}
@@ -43,7 +43,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	}
 	switch {
 	case body[0] == '{':
-		d.whole(x)
+		d.decodeUnstreamed(x)
 	case body[0] == '<' || d.kind == Embeddings:
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+answer.Message(rec.Body))
 	default:
@@ -54,8 +54,8 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	}
 }
 
-// whole reads an answer in one piece.
-func (d *Decoder) whole(x *record.Exchange) {
+// decodeUnstreamed reads an answer in one piece.
+func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 	c := chunk{first: d.First}
 	rec := &x.Record
 	c.Text = rec.Text
@@ -91,7 +91,7 @@ func (d *Decoder) whole(x *record.Exchange) {
 		answer.Fail(rec, record.BadBody, rec.End, "the answer has no choices: "+answer.Message(rec.Body))
 		return
 	default:
-		event.Tokens = d.count.Whole(rec, c.usage.completion, c.usage.hidden)
+		event.Tokens = d.count.CountUnstreamed(rec, c.usage.completion, c.usage.hidden)
 	}
 	rec.Events = append(rec.Events, event)
 	answer.Finished(rec)

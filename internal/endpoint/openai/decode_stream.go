@@ -11,7 +11,7 @@ type streamed struct {
 	x      *record.Exchange
 	rec    *record.Record // of x
 	chunk  chunk
-	events answer.Reading
+	events answer.StreamDecoder
 
 	usage    usage // the last that was said
 	said     int   // events with tokens up to that
@@ -37,11 +37,11 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 		st.events.Fold(most)
 		x.Reading = st
 	}
-	return st.events.Advance(st.take)
+	return st.events.Advance(st.addEvent)
 }
 
-// take takes any event.
-func (st *streamed) take(e *sse.Event) {
+// addEvent takes any event.
+func (st *streamed) addEvent(e *sse.Event) {
 	if !st.events.Repeat(e, &st.chunk.Part) && !st.events.Frame(e) {
 		st.takeChunk(e)
 	}

@@ -57,14 +57,14 @@ func (c *content) UnmarshalJSON(b []byte) error {
 func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	r := reply{calls: map[int]*prompt.ToolCall{}}
 	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {
-		r.take(body, true)
+		r.addPiece(body, true)
 		return r.answer()
 	}
 	var scan sse.Scanner
 	scan.Reset(rec.Body)
 	var e sse.Event
 	for scan.Next(&e) {
-		r.take(e.Data, false)
+		r.addPiece(e.Data, false)
 	}
 	return r.answer()
 }
@@ -76,8 +76,8 @@ type reply struct {
 	found         bool
 }
 
-// take takes a piece, or the whole. What is no JSON says nothing.
-func (r *reply) take(data []byte, whole bool) {
+// addPiece takes a piece, or the whole. What is no JSON says nothing.
+func (r *reply) addPiece(data []byte, whole bool) {
 	var doc struct {
 		Choices []struct {
 			Index   int    `json:"index"`

@@ -102,7 +102,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	}
 	opt := clock.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
 	if u.Scheme == "https" {
-		opt.TLS = o.Secure(u, t.HTTP2)
+		opt.TLS = o.TLSConfig(u, t.HTTP2)
 	}
 	dialer := clock.NewDialer(o.Clock, hostPort(u), opt)
 	r := replica{
@@ -111,9 +111,9 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 		url:    plan.SafeURL(u.String()),
 	}
 	if t.HTTP2 {
-		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: o.Bounds(t), Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})
+		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: o.Timeouts(t), Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})
 	} else {
-		c := http1.NewClient(o.Clock, dialer, o.Bounds(t))
+		c := http1.NewClient(o.Clock, dialer, o.Timeouts(t))
 		c.Chunks = t.Plain()
 		r.client = c
 	}
@@ -226,15 +226,15 @@ func Opener[E interface {
 
 // With is the set as an endpoint whose requests are prepared in a way of their own.
 func (s *Set) With(prepare func(p *prompt.Prompt) (endpoint.Call, error)) endpoint.Endpoint {
-	e := endpoint.Endpoint{Prepare: prepare, Close: s.Close, Warm: s.Warm, KernelStamps: s.replicas[0].stamps}
+	e := endpoint.Endpoint{Prepare: prepare, Close: s.Close, Warm: s.Preconnect, KernelStamps: s.replicas[0].stamps}
 	for _, r := range s.replicas {
 		e.URLs = append(e.URLs, r.url)
 	}
 	return e
 }
 
-// Warm opens n connections, dealt out over the replicas.
-func (s *Set) Warm(ctx context.Context, n int) error {
+// Preconnect opens n connections, dealt out over the replicas.
+func (s *Set) Preconnect(ctx context.Context, n int) error {
 	for i, r := range s.replicas {
 		share := n / len(s.replicas)
 		if i < n%len(s.replicas) {

@@ -154,7 +154,7 @@ func tryConnect(t *testing.T, target plan.Target) (client, error) {
 	t.Helper()
 	var log bytes.Buffer
 	o := endpoint.Options{Clock: clock.NewClock(), RunID: strings.ReplaceAll(t.Name(), "/", "-"), Tokenizer: letters{}}
-	if err := Settle(t.Context(), &target, o, message.Log{To: &log}); err != nil {
+	if err := Discover(t.Context(), &target, o, message.Log{To: &log}); err != nil {
 		return client{}, err
 	}
 	e, err := New(target, o)
@@ -298,10 +298,10 @@ func testMarks(t *testing.T, s *testServer) {
 	}
 	last := rec.Sent
 	for i, m := range rec.Marks {
-		if m.At() < last || m.User < m.Kernel {
-			t.Errorf("mark %d at %v (user %v) after one at %v", i, m.At(), m.User, last)
+		if m.Time() < last || m.User < m.Kernel {
+			t.Errorf("mark %d at %v (user %v) after one at %v", i, m.Time(), m.User, last)
 		}
-		last = m.At()
+		last = m.Time()
 	}
 	if rec.End != last || rec.Marks[len(rec.Marks)-1].Off != len(rec.Body) {
 		t.Errorf("it ends at %v with %d bytes, the last mark is at %v and %d", rec.End, len(rec.Body), last, rec.Marks[len(rec.Marks)-1].Off)

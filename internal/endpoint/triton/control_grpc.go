@@ -15,7 +15,7 @@ import (
 // grpcServer asks over gRPC.
 type grpcServer struct{ client *grpc.Client }
 
-// call carries out a call of the control plane. A refusal is a *saidError, but where
+// call carries out a call of the control plane. A refusal is a *serverError, but where
 // the server does not know the method at all.
 func (s grpcServer) call(ctx context.Context, method string, ask, answer proto.Message) error {
 	message, err := proto.Marshal(ask)
@@ -26,7 +26,7 @@ func (s grpcServer) call(ctx context.Context, method string, ask, answer proto.M
 	var status *grpc.StatusError
 	switch {
 	case errors.As(err, &status) && status.Code != grpc.Unimplemented && status.Message != "":
-		return &saidError{status.Message}
+		return &serverError{status.Message}
 	case err != nil:
 		return err
 	}

@@ -76,9 +76,9 @@ func secure(ctx context.Context, config *tls.Config, address string, dial func(c
 	return conn, nil
 }
 
-// patient is a connection that reads nothing before it has written: net/http logs
+// writeFirstConn is a connection that reads nothing before it has written: net/http logs
 // what comes unasked, as from a server that speaks another protocol.
-type patient struct {
+type writeFirstConn struct {
 	net.Conn
 	once  sync.Once
 	wrote chan struct{}
@@ -88,20 +88,20 @@ func newPatient(c net.Conn, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &patient{Conn: c, wrote: make(chan struct{})}, nil
+	return &writeFirstConn{Conn: c, wrote: make(chan struct{})}, nil
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *writeFirstConn) Read(b []byte) (int, error) {
 	<-p.wrote
 	return p.Conn.Read(b)
 }
 
-func (p *patient) Write(b []byte) (int, error) {
+func (p *writeFirstConn) Write(b []byte) (int, error) {
 	p.once.Do(func() { close(p.wrote) })
 	return p.Conn.Write(b)
 }
 
-func (p *patient) Close() error {
+func (p *writeFirstConn) Close() error {
 	p.once.Do(func() { close(p.wrote) })
 	return p.Conn.Close()
 }
@@ -151,7 +151,7 @@ func (s *httpServer) ask(ctx context.Context, method, path, send string, answer 
 			Error string `json:"error"`
 		}
 		if json.Unmarshal(text, &said) == nil && said.Error != "" {
-			return &saidError{said.Error}
+			return &serverError{said.Error}
 		}
 		return &notFound{path, resp.Status}
 	}

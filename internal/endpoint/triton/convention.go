@@ -82,9 +82,9 @@ func (c *convention) missing(m *Model) string {
 	return ""
 }
 
-// settle gives the convention to use: the one that the user names, if the model can
+// chooseConvention gives the convention to use: the one that the user names, if the model can
 // do it, or the model's own.
-func settle(m *Model, wanted string) (convention, error) {
+func chooseConvention(m *Model, wanted string) (convention, error) {
 	if wanted == "" || wanted == plan.ConventionAuto {
 		return detect(m), nil
 	}

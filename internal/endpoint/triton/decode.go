@@ -56,7 +56,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	case d.transport == plan.TransportGRPC:
 		a.frames(d.endpoint == plan.EndpointStream)
 	case d.endpoint == plan.EndpointInfer:
-		a.whole((*reply).parseInfer)
+		a.decodeUnstreamed((*reply).parseInfer)
 	default:
 		a.generated()
 	}
@@ -96,14 +96,14 @@ func (a *reading) frames(stream bool) {
 			return
 		}
 		rest = after
-		a.take(parse, message, len(body)-len(rest))
+		a.addResponse(parse, message, len(body)-len(rest))
 	}
 	a.final = a.final || !stream
 }
 
-// whole reads an answer that is one document.
-func (a *reading) whole(parse func(*reply, []byte, *convention) error) {
-	a.take(parse, a.rec.Body, len(a.rec.Body))
+// decodeUnstreamed reads an answer that is one document.
+func (a *reading) decodeUnstreamed(parse func(*reply, []byte, *convention) error) {
+	a.addResponse(parse, a.rec.Body, len(a.rec.Body))
 	a.final = true
 }
 
@@ -112,7 +112,7 @@ func (a *reading) generated() {
 	body := bytes.TrimLeft(a.rec.Body, " \t\r\n")
 	switch {
 	case len(body) > 0 && body[0] == '{':
-		a.whole((*reply).parseGenerate)
+		a.decodeUnstreamed((*reply).parseGenerate)
 		return
 	case len(body) > 0 && body[0] == '<':
 		answer.Fail(a.rec, record.BadBody, a.rec.End, "the answer is an HTML or XML page")
@@ -127,7 +127,7 @@ func (a *reading) generated() {
 				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", a.Len()+1))
 				return
 			}
-			a.take((*reply).parseGenerate, e.Data, e.End)
+			a.addResponse((*reply).parseGenerate, e.Data, e.End)
 		case e.HasData:
 			a.Add(e.End, record.Empty, 0, 0)
 		default:
@@ -139,8 +139,8 @@ func (a *reading) generated() {
 
 func endsObject(data []byte) bool { return bytes.HasSuffix(bytes.TrimSpace(data), []byte("}")) }
 
-// take reads a response that is complete at offset end of the body.
-func (a *reading) take(parse func(*reply, []byte, *convention) error, data []byte, end int) {
+// addResponse reads a response that is complete at offset end of the body.
+func (a *reading) addResponse(parse func(*reply, []byte, *convention) error, data []byte, end int) {
 	r, c := &a.reply, &a.decoder.convention
 	before := len(r.text)
 	if err := parse(r, data, c); err != nil {

@@ -39,8 +39,8 @@ func (l *layout) fill(p *prompt.Prompt) content {
 	return c
 }
 
-// own gives the content inputs of its own, in the place of those that all requests have.
-func (l *layout) own(c *content, fields []prompt.Field) error {
+// setInputs gives the content inputs of its own, in the place of those that all requests have.
+func (l *layout) setInputs(c *content, fields []prompt.Field) error {
 	slots := slices.Clone(c.slots)
 	for _, f := range fields {
 		s := l.model.input(f.Name)

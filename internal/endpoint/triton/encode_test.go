@@ -218,7 +218,7 @@ func TestInputsOfARequest(t *testing.T) {
 		{prompt.Prompt{Text: "Hi", Output: 5}, "stream BOOL[1,1] [true]\ntemperature FP32[1,1] [0.5]\nbad_words BYTES[1,1] [\"\"]\n"},
 	} {
 		content := l.fill(&c.prompt)
-		if err := l.own(&content, c.prompt.Tensors); err != nil {
+		if err := l.setInputs(&content, c.prompt.Tensors); err != nil {
 			t.Fatal(err)
 		}
 		_, got, _ := strings.Cut(shown(t, m.encode(&c.prompt, "id", &content)), "max_tokens INT32[1,1] [5]\n")
@@ -228,7 +228,7 @@ func TestInputsOfARequest(t *testing.T) {
 	}
 	content := l.fill(&prompt.Prompt{Text: "Hi"})
 	for name, want := range map[string]string{"warmth": "a request has the input warmth, which model ensemble does not have: its inputs are text_input", "random_seed": "the input random_seed of a request to model ensemble: "} {
-		if err := l.own(&content, []prompt.Field{{Name: name, Value: []byte(`["x"]`)}}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := l.setInputs(&content, []prompt.Field{{Name: name, Value: []byte(`["x"]`)}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -307,7 +307,7 @@ func TestFaultsNameModelAndTensor(t *testing.T) {
 		{plan.ConventionVLLM, "convention vllm needs an input text_input, which model simple lacks"},
 		{plan.ConventionEngine, "convention trtllm-engine needs an input input_ids, which model simple lacks"},
 	} {
-		if _, err := settle(plainModel(), c.convention); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := chooseConvention(plainModel(), c.convention); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.convention, err)
 		}
 	}

@@ -63,14 +63,14 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	overGRPC := t.Transport == plan.TransportGRPC
 	dial := clock.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
 	if secure {
-		dial.TLS = o.Secure(u, overGRPC)
+		dial.TLS = o.TLSConfig(u, overGRPC)
 	}
 	dialer := clock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
 	l.stamps = dialer.KernelStamps()
 	fields := headers(t, o.Key, u)
 	if overGRPC {
 		l.grpc = grpc.NewClient(o.Clock, dialer, grpc.Options{
-			Limits: o.Bounds(t), Authority: hostPort(u, secure, true), Metadata: fields, Secure: secure,
+			Limits: o.Timeouts(t), Authority: hostPort(u, secure, true), Metadata: fields, Secure: secure,
 			Compression: t.Triton.Compression, MaxMessage: t.Triton.MaxMessage, KeepAlive: time.Duration(t.Triton.KeepAlive),
 			Streams: t.Triton.Streams, Largest: largest(t, o.Limits), Control: answerLimit(o.Limits),
 		})
@@ -79,7 +79,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		return l, nil
 	}
 	l.http = &httpLink{
-		client: http1.NewClient(o.Clock, dialer, o.Bounds(t)), fields: fields, proxy: through,
+		client: http1.NewClient(o.Clock, dialer, o.Timeouts(t)), fields: fields, proxy: through,
 		ask: newAsker(t, o, prepareTime),
 	}
 	l.http.client.Chunks = t.Plain()

@@ -74,15 +74,15 @@ func (s *memory) join(ctx context.Context, server sharer) error {
 	defer s.mu.Unlock()
 	s.servers = append(s.servers, server)
 	for _, r := range s.regions {
-		if err := tell(ctx, server, r); err != nil {
+		if err := registerRegion(ctx, server, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell registers a region.
-func tell(ctx context.Context, server sharer, r *shm.Region) error {
+// registerRegion registers a region.
+func registerRegion(ctx context.Context, server sharer, r *shm.Region) error {
 	ctx, cancel := context.WithTimeout(ctx, shareTime)
 	defer cancel()
 	if err := server.register(ctx, r.Name, r.Key, r.Size()); err != nil {
@@ -102,7 +102,7 @@ func (s *memory) put(tensors []tensor.Tensor) ([]v2http.Region, error) {
 			return nil, err
 		}
 		for _, server := range s.servers {
-			if err := tell(context.Background(), server, r); err != nil {
+			if err := registerRegion(context.Background(), server, r); err != nil {
 				return nil, err
 			}
 		}

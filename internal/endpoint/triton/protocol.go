@@ -11,7 +11,7 @@ import (
 // Protocol is Triton's.
 func Protocol() endpoint.Protocol {
 	return endpoint.Protocol{
-		Name: plan.ProtocolTriton, Settle: Settle, Describes: true, Probe: newProbe, Recognize: recognize,
+		Name: plan.ProtocolTriton, Settle: Discover, Describes: true, Probe: newProbe, Recognize: recognize,
 		Open: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
 			e, err := New(t, o)
 			if err != nil {
@@ -19,7 +19,7 @@ func Protocol() endpoint.Protocol {
 			}
 			return endpoint.Endpoint{
 				Prepare: e.Prepare, Close: e.Close, Warm: e.Warm, KernelStamps: e.stamps, Tensors: e.Tensors(),
-				About: &endpoint.About{Decoupled: e.model.Streams(), Sequences: e.sequences(), Words: e.Words, Statistics: e.Statistics},
+				About: &endpoint.ServerInfo{Decoupled: e.model.Streams(), Sequences: e.sequences(), Words: e.Words, Statistics: e.Statistics},
 			}, nil
 		},
 		Decoder: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {

@@ -58,18 +58,18 @@ func (r *reply) parseStream(message []byte, c *convention) error {
 			inner = value
 		}
 	}
-	return r.take(inner, c)
+	return r.parse(inner, c)
 }
 
 // parseUnary reads a ModelInferResponse.
 func (r *reply) parseUnary(message []byte, c *convention) error {
 	r.reset()
-	return r.take(message, c)
+	return r.parse(message, c)
 }
 
-// take reads a ModelInferResponse. Few models have more outputs than fit the arrays;
+// parse reads a ModelInferResponse. Few models have more outputs than fit the arrays;
 // those of a language model come first.
-func (r *reply) take(b []byte, c *convention) error {
+func (r *reply) parse(b []byte, c *convention) error {
 	raws := 0
 	for len(b) > 0 {
 		num, typ, value, rest, ok := nextField(b)

@@ -88,7 +88,7 @@ func TestSecure(t *testing.T) {
 		} {
 			o := endpoint.Options{Clock: clock.NewClock(), TLS: c.tls, Key: c.key, RunID: "r"}
 			target := target
-			err := Settle(t.Context(), &target, o, message.Log{To: io.Discard})
+			err := Discover(t.Context(), &target, o, message.Log{To: io.Discard})
 			tokens, opened := 0, false
 			if err == nil {
 				var e *Endpoint

@@ -99,7 +99,7 @@ func describeNested(ctx context.Context, s server, name, version string, outer [
 
 // explainModel says why a model cannot be asked about.
 func explainModel(ctx context.Context, s server, name, version string, err error) error {
-	var said *saidError
+	var said *serverError
 	if !errors.As(err, &said) {
 		return err
 	}
@@ -181,7 +181,7 @@ func chooseModel(ctx context.Context, s server) (string, error) {
 	return "", message.Errorf("the server has %d models; name one with %v: %s", len(left), message.Model, strings.Join(left, ", "))
 }
 
-// saidError is a refusal by a server that speaks the protocol, in its own words.
-type saidError struct{ text string }
+// serverError is a refusal by a server that speaks the protocol, in its own words.
+type serverError struct{ text string }
 
-func (e *saidError) Error() string { return e.text }
+func (e *serverError) Error() string { return e.text }

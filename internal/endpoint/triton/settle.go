@@ -23,10 +23,10 @@ import (
 // lookTime bounds the look at one server before the run.
 const lookTime = 10 * time.Second
 
-// Settle looks at a target before the run. It fills in what has to be found out, the
+// Discover looks at a target before the run. It fills in what has to be found out, the
 // model's name and the convention that it follows, so that answers can be decoded from
 // the plan alone. Its error tells everything that stands in the way.
-func Settle(ctx context.Context, t *plan.Target, o endpoint.Options, log message.Log) error {
+func Discover(ctx context.Context, t *plan.Target, o endpoint.Options, log message.Log) error {
 	if o.Clock == nil {
 		o.Clock = clock.NewClock()
 	}
@@ -51,7 +51,7 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 	if err != nil {
 		return err
 	}
-	var said *saidError
+	var said *serverError
 	switch err := l.server.alive(ctx); {
 	case err != nil && bodies(*t) && l.answers(ctx), t.Path != "":
 		t.Triton.Convention = plan.ConventionTRTLLM // its answers are those of all language models
@@ -78,7 +78,7 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 		return err
 	}
 	wanted := t.Triton.Convention
-	c, err := settle(&m, wanted)
+	c, err := chooseConvention(&m, wanted)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (l *link) answers(ctx context.Context) bool {
 	var answer json.RawMessage
 	var missing *notFound
 	var other *strange
-	var said *saidError
+	var said *serverError
 	err := s.ask(ctx, http.MethodGet, "/", "", &answer)
 	return err == nil || errors.As(err, &missing) || errors.As(err, &other) || errors.As(err, &said)
 }

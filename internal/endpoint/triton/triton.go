@@ -121,7 +121,7 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 
 // plan settles how prompts become tensors.
 func (e *Endpoint) plan(t plan.Target, o endpoint.Options) error {
-	c, err := settle(&e.model, t.Triton.Convention)
+	c, err := chooseConvention(&e.model, t.Triton.Convention)
 	if bodies(t) {
 		c, err = conventionOf(t.Triton.Convention), nil
 	}
@@ -177,7 +177,7 @@ func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 	if given == nil {
 		m.content = e.layout.fill(p)
 		if len(p.Tensors) > 0 {
-			err = e.layout.own(&m.content, p.Tensors)
+			err = e.layout.setInputs(&m.content, p.Tensors)
 		}
 	} else if m.in, err = e.build(given); err != nil {
 		err = fmt.Errorf("model %s: %w", e.model.Name, err)

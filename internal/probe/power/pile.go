@@ -13,9 +13,9 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// pile gathers readings until there are enough of them to be handed on.
-type pile struct {
-	meter      *Meter
+// readingBuffer gathers readings until there are enough of them to be handed on.
+type readingBuffer struct {
+	meter      *Reader
 	gpus       []record.GPUPower
 	begun      time.Duration // when the first of them came
 	readings   int
@@ -30,7 +30,7 @@ const mostNonsense = 20
 const fewLines = 3
 
 // read takes what the tool prints until it ends.
-func (p *pile) read(out io.Reader) {
+func (p *readingBuffer) read(out io.Reader) {
 	nonsense := 0
 	lines(out, func(line string) {
 		now := p.meter.opt.Now()
@@ -81,7 +81,7 @@ func parse(line string, now time.Time) (gpu record.GPUPower, watts float64, lag 
 const mostLag = time.Minute
 
 // add puts a reading on the pile, and tells those who wait for one.
-func (p *pile) add(gpu record.GPUPower, at time.Duration, watts float64) {
+func (p *readingBuffer) add(gpu record.GPUPower, at time.Duration, watts float64) {
 	p.readings++
 	i := 0
 	for i < len(p.gpus) && p.gpus[i].Index != gpu.Index {
@@ -105,7 +105,7 @@ func (p *pile) add(gpu record.GPUPower, at time.Duration, watts float64) {
 }
 
 // hand hands on what is on the pile.
-func (p *pile) hand() {
+func (p *readingBuffer) hand() {
 	if len(p.gpus) > 0 {
 		p.meter.opt.Take(record.Power{Source: Tool, Field: p.meter.field, GPUs: p.gpus})
 		p.gpus = nil
@@ -113,7 +113,7 @@ func (p *pile) hand() {
 }
 
 // ended says why the tool ended by itself.
-func (p *pile) ended(err error) error {
+func (p *readingBuffer) ended(err error) error {
 	said := p.complaints.String()
 	if p.readings == 0 && strings.Contains(said, "not a valid field") {
 		return errField

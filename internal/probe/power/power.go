@@ -50,8 +50,8 @@ type Options struct {
 	Patience time.Duration
 }
 
-// Meter is the tool at work.
-type Meter struct {
+// Reader is the tool at work.
+type Reader struct {
 	opt   Options
 	field string
 	stop  context.CancelFunc
@@ -71,12 +71,12 @@ var errField = errors.New(Tool + " does not report power")
 
 // Start has the tool read until the meter is closed, and returns when there is a first reading. An error
 // says why there is none.
-func Start(ctx context.Context, o Options) (*Meter, error) {
+func Start(ctx context.Context, o Options) (*Reader, error) {
 	path, err := exec.LookPath(Tool)
 	if err != nil {
 		return nil, ErrAbsent
 	}
-	var m *Meter
+	var m *Reader
 	for _, field := range []string{fieldInstant, fieldDraw} {
 		if m, err = start(ctx, path, field, o); !errors.Is(err, errField) {
 			return m, err
@@ -85,9 +85,9 @@ func Start(ctx context.Context, o Options) (*Meter, error) {
 	return nil, err
 }
 
-func start(ctx context.Context, path, field string, o Options) (*Meter, error) {
+func start(ctx context.Context, path, field string, o Options) (*Reader, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	m := &Meter{opt: o, field: field, stop: stop, done: make(chan struct{}), seen: map[string]time.Duration{}, news: make(chan struct{})}
+	m := &Reader{opt: o, field: field, stop: stop, done: make(chan struct{}), seen: map[string]time.Duration{}, news: make(chan struct{})}
 	first, failed := m.next(), make(chan error, 1)
 	go func() {
 		defer close(m.done)
@@ -112,17 +112,17 @@ func start(ctx context.Context, path, field string, o Options) (*Meter, error) {
 }
 
 // next is closed at the next reading.
-func (m *Meter) next() <-chan struct{} {
+func (m *Reader) next() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.news
 }
 
 // Field is what the tool reads.
-func (m *Meter) Field() string { return m.field }
+func (m *Reader) Field() string { return m.field }
 
 // Wait waits until every GPU has a reading that is later than a moment, for a short time at most.
-func (m *Meter) Wait(ctx context.Context, after time.Duration) {
+func (m *Reader) Wait(ctx context.Context, after time.Duration) {
 	patience := time.NewTimer(lastWait + 2*m.opt.Every)
 	defer patience.Stop()
 	for {
@@ -145,7 +145,7 @@ func (m *Meter) Wait(ctx context.Context, after time.Duration) {
 }
 
 // Close ends the tool, and returns when all that it read was handed on.
-func (m *Meter) Close() error {
+func (m *Reader) Close() error {
 	m.stop()
 	<-m.done
 	return nil
@@ -153,7 +153,7 @@ func (m *Meter) Close() error {
 
 // run runs the tool and hands on what it reads. It returns what went wrong before the first reading; what
 // does later is handed on too.
-func (m *Meter) run(life context.Context, path string) error {
+func (m *Reader) run(life context.Context, path string) error {
 	// Linux ends the child with the thread that made it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -179,7 +179,7 @@ func (m *Meter) run(life context.Context, path string) error {
 	}
 	// A grandchild may hold the pipe open.
 	defer context.AfterFunc(life, func() { _ = out.Close() })()
-	p := &pile{meter: m, complaints: complaints, begun: m.opt.Now()}
+	p := &readingBuffer{meter: m, complaints: complaints, begun: m.opt.Now()}
 	p.read(out)
 	err = child.Wait()
 	p.hand()

@@ -48,7 +48,7 @@ func (a *api) query(ctx context.Context, form string, at time.Time) (*float64, e
 	for try := 1; ; try++ {
 		v, again, err := a.once(ctx, u)
 		if err == nil || !again || try == queryTries {
-			a.note(again, err)
+			a.setReachable(again, err)
 			return v, err
 		}
 		select {
@@ -60,8 +60,8 @@ func (a *api) query(ctx context.Context, form string, at time.Time) (*float64, e
 	}
 }
 
-// note takes down whether the server answers at all.
-func (a *api) note(silent bool, err error) {
+// setReachable takes down whether the server answers at all.
+func (a *api) setReachable(silent bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !silent {

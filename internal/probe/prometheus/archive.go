@@ -85,7 +85,7 @@ func (a *Archive) Close() error {
 
 // Ask asks what the metrics say of each stretch, when the server has seen the end of
 // the last. What it does not know is missing from the figures.
-func (a *Archive) Ask(ctx context.Context, of []probe.Stretch) []record.Figures {
+func (a *Archive) Ask(ctx context.Context, of []probe.TimeRange) []record.Figures {
 	if len(of) == 0 {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (a *Archive) wait(ctx context.Context, end time.Duration, filters string) e
 const atOnce = 8
 
 // stretch asks for all metrics of one stretch of time.
-func (a *Archive) stretch(ctx context.Context, s probe.Stretch, filters string, faults []string) record.Figures {
+func (a *Archive) stretch(ctx context.Context, s probe.TimeRange, filters string, faults []string) record.Figures {
 	out := record.Figures{Source: Source, Stage: s.Stage, Begin: s.Begin, End: s.End, Faults: faults}
 	q := &query{archive: a, filters: filters, begin: s.Begin, end: s.End, until: s.End + a.every + slack}
 	if s.Next > 0 {

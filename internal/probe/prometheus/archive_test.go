@@ -75,8 +75,8 @@ func knows(q string) string {
 	return ""
 }
 
-func stretch() []probe.Stretch {
-	return []probe.Stretch{{Stage: 1, Begin: 2 * time.Second, End: 6 * time.Second, Next: 7 * time.Second}}
+func stretch() []probe.TimeRange {
+	return []probe.TimeRange{{Stage: 1, Begin: 2 * time.Second, End: 6 * time.Second, Next: 7 * time.Second}}
 }
 
 func TestArchive(t *testing.T) {

@@ -24,19 +24,19 @@ type Series struct {
 
 // view is some of the pages, and one GPU or all.
 type view struct {
-	log   *Log
+	log   *PageLog
 	pages []*pageLog
 	gpu   string // empty: all
 }
 
 // Figures are what all pages together say.
-func (l *Log) Figures() []record.Figure {
+func (l *PageLog) Figures() []record.Figure {
 	v := view{log: l, pages: l.pages}
 	return v.figures(func(*Metric) bool { return true })
 }
 
 // Parts are what each page says and each GPU, where there is more than one of them.
-func (l *Log) Parts() []Part {
+func (l *PageLog) Parts() []Part {
 	var serving, gpus []Part
 	for i, p := range l.pages {
 		v := view{log: l, pages: []*pageLog{p}}
@@ -143,8 +143,8 @@ func (v *view) perSecond(total float64) *float64 {
 	return &rate
 }
 
-// at is the value of a metric on a page at a look.
-func (v *view) at(p *pageLog, m *Metric, look int) (value float64, there bool) {
+// value is the value of a metric on a page at a look.
+func (v *view) value(p *pageLog, m *Metric, look int) (value float64, there bool) {
 	n := 0.0
 	for c, x := range p.values[look] {
 		if c.own == m.Own && (v.gpu == "" || c.gpu == v.gpu) {
@@ -168,7 +168,7 @@ func (v *view) increase(m *Metric) (total float64, there bool) {
 			if p.values[i] == nil {
 				continue
 			}
-			x, ok := v.at(p, m, i)
+			x, ok := v.value(p, m, i)
 			if ok {
 				switch {
 				case !looked: // what the server did before
@@ -193,7 +193,7 @@ func (v *view) gauge(m *Metric, inside bool) (at []time.Duration, values []float
 	var having []*pageLog
 	for _, p := range v.pages {
 		for i := range p.values {
-			if _, ok := v.at(p, m, i); ok {
+			if _, ok := v.value(p, m, i); ok {
 				having = append(having, p)
 				break
 			}
@@ -209,7 +209,7 @@ func (v *view) gauge(m *Metric, inside bool) (at []time.Duration, values []float
 			}
 			sum, n := 0.0, 0
 			for _, p := range having {
-				if x, ok := v.at(p, m, i); ok {
+				if x, ok := v.value(p, m, i); ok {
 					sum += x
 					n++
 				}
@@ -273,7 +273,7 @@ const mostPoints = 300
 
 // Series are the metrics over time: gauges as they were, counters by their rise per
 // second. Neighbours are averaged where there are many.
-func (l *Log) Series() []Series {
+func (l *PageLog) Series() []Series {
 	v := view{log: l, pages: l.pages}
 	var out []Series
 	all := v.metrics()

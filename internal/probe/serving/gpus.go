@@ -69,7 +69,7 @@ func Readings(samples []record.Sample) []Reading {
 	x := indexOf(unprefixed(samples))
 	for _, name := range []string{GPUPower, GPUEnergy} {
 		for _, m := range powerMetrics(name) {
-			found := x.of(&m, "")
+			found := x.samples(&m, "")
 			for _, s := range found {
 				r := find(s)
 				if name == GPUPower {

@@ -9,10 +9,10 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Log is what pages of metrics said during a stage, one look after the other. The first
+// PageLog is what pages of metrics said during a stage, one look after the other. The first
 // and the last look are kept whole; of those between, only gauges and counters, so that
 // long stages take little memory.
-type Log struct {
+type PageLog struct {
 	prefer, model string
 	pages         []*pageLog
 	at            []time.Duration // of the looks
@@ -29,11 +29,11 @@ type pageLog struct {
 
 // NewLog begins a log. prefer is whose names count where a page has those of several
 // servers, model is the one under test where a server has several; both may be empty.
-func NewLog(prefer, model string) *Log { return &Log{prefer: prefer, model: model} }
+func NewLog(prefer, model string) *PageLog { return &PageLog{prefer: prefer, model: model} }
 
 // Add takes a look at all pages into the log. edge: it was taken before the first
 // request or after the last.
-func (l *Log) Add(edge bool, at time.Duration, pages []record.Page) {
+func (l *PageLog) Add(edge bool, at time.Duration, pages []record.Page) {
 	for len(l.pages) < len(pages) {
 		l.pages = append(l.pages, &pageLog{values: make([]map[cell]float64, len(l.at))})
 	}
@@ -97,8 +97,8 @@ func (p *pageLog) restarted(before, now map[cell]float64) string {
 }
 
 // Join puts the logs of the stages of a run together. A nil log is none.
-func Join(stages []*Log) *Log {
-	whole := new(Log)
+func Join(stages []*PageLog) *PageLog {
+	whole := new(PageLog)
 	for _, l := range stages {
 		if l == nil {
 			continue
@@ -149,10 +149,10 @@ func (p *pageLog) firstValues() map[cell]float64 {
 }
 
 // Looks is how many looks there were.
-func (l *Log) Looks() int { return len(l.at) }
+func (l *PageLog) Looks() int { return len(l.at) }
 
 // Window is from the first look to the last.
-func (l *Log) Window() (begin, end time.Duration) {
+func (l *PageLog) Window() (begin, end time.Duration) {
 	if len(l.at) == 0 {
 		return 0, 0
 	}
@@ -161,7 +161,7 @@ func (l *Log) Window() (begin, end time.Duration) {
 
 // Faults say what could not be had, in the order of the pages, which are called by the
 // names given.
-func (l *Log) Faults(names []string) []string {
+func (l *PageLog) Faults(names []string) []string {
 	var out []string
 	for i, p := range l.pages {
 		name := fmt.Sprintf("page %d", i+1)

@@ -255,8 +255,8 @@ func Known(name string) bool {
 	return slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(name, f) }) || ofAMD(name)
 }
 
-// own splits a server's name into that of the metric and a label that it must have.
-func (m *Metric) own() (name, label string) {
+// splitName splits a server's name into that of the metric and a label that it must have.
+func (m *Metric) splitName() (name, label string) {
 	name, label, _ = strings.Cut(m.Own, "{")
 	return name, strings.TrimSuffix(label, "}")
 }

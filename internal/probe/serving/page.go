@@ -25,10 +25,10 @@ func indexOf(samples []record.Sample) index {
 	return x
 }
 
-// of are the samples of a metric, those of a counter with and without the suffix that
+// samples are the samples of a metric, those of a counter with and without the suffix that
 // newer servers give it.
-func (x index) of(m *Metric, suffix string) []*record.Sample {
-	name, label := m.own()
+func (x index) samples(m *Metric, suffix string) []*record.Sample {
+	name, label := m.splitName()
 	found := x[name+suffix]
 	if m.Kind == record.FigureCounter {
 		found = x[name+"_total"]
@@ -78,7 +78,7 @@ func read(samples []record.Sample, prefer, model string) page {
 func (x index) any(all []Metric) bool {
 	for i := range all {
 		m := &all[i]
-		if len(x.of(m, "")) > 0 || m.Kind == record.FigureHistogram && len(x.of(m, "_count")) > 0 {
+		if len(x.samples(m, "")) > 0 || m.Kind == record.FigureHistogram && len(x.samples(m, "_count")) > 0 {
 			return true
 		}
 	}
@@ -110,7 +110,7 @@ func (p *page) values(samples []record.Sample) map[cell]float64 {
 		}
 		done[m.Own] = true // a metric may be known under two names
 		n := map[cell]float64{}
-		for _, s := range p.ours(x.of(m, "")) {
+		for _, s := range p.ours(x.samples(m, "")) {
 			c := cell{own: m.Own}
 			if m.PerGPU {
 				c.gpu = cmp.Or(p.labels.Label(s.Labels, "UUID", "gpu_uuid", "gpu", amdLabel), "0")
@@ -140,16 +140,16 @@ type buckets struct {
 // histogram adds up the series of a histogram on a page.
 func (p *page) histogram(m *Metric, x index) buckets {
 	b := buckets{bounds: map[float64]float64{}}
-	for _, s := range p.ours(x.of(m, "_bucket")) {
+	for _, s := range p.ours(x.samples(m, "_bucket")) {
 		bound, err := strconv.ParseFloat(p.labels.Label(s.Labels, "le"), 64)
 		if err == nil {
 			b.bounds[bound*m.scale()] += s.Value
 		}
 	}
-	for _, s := range p.ours(x.of(m, "_sum")) {
+	for _, s := range p.ours(x.samples(m, "_sum")) {
 		b.sum += s.Value * m.scale()
 	}
-	for _, s := range p.ours(x.of(m, "_count")) {
+	for _, s := range p.ours(x.samples(m, "_count")) {
 		b.count += s.Value
 		b.there = true
 	}

@@ -19,7 +19,7 @@ func at(second int, samples ...record.Sample) record.Page {
 }
 
 // logOf is a log of looks at pages, a second apart; the first and the last are edges.
-func logOf(looks ...[]record.Page) *Log {
+func logOf(looks ...[]record.Page) *PageLog {
 	l := NewLog("", "m")
 	for i, pages := range looks {
 		l.Add(i == 0 || i == len(looks)-1, time.Duration(i)*time.Second, pages)
@@ -120,7 +120,7 @@ func TestJoin(t *testing.T) {
 	for i, p := range []record.Page{vllmPage(5, 20, 0), vllmPage(6, 30, 6), vllmPage(7, 35, 0)} {
 		second.Add(i != 1, p.At, []record.Page{p})
 	}
-	whole := Join([]*Log{first, nil, second})
+	whole := Join([]*PageLog{first, nil, second})
 	begin, end := whole.Window()
 	all := whole.Figures()
 	if begin != 0 || end != 7*time.Second || whole.Looks() != 6 || !isAbout(find(all, Requests).Total, 25) || !isAbout(find(all, Running).Mean, 4) || !isAbout(find(all, RequestLatency).Total, 25) {

@@ -48,7 +48,7 @@ func prompt(t *testing.T, s *triton.Server, words int) string {
 func around(t *testing.T, p *Probe, work func()) *record.Snapshot {
 	t.Helper()
 	take := func() *record.Snapshot {
-		s, busy, err := probe.Settled(t.Context(), p)
+		s, busy, err := probe.SnapshotIdle(t.Context(), p)
 		if err != nil || busy {
 			t.Fatalf("busy %v, error %v", busy, err)
 		}

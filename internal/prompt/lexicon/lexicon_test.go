@@ -70,7 +70,7 @@ func TestTextsAreExact(t *testing.T) {
 				if got := tok.Count(whole); got != n+50 || !strings.HasPrefix(whole, text) {
 					t.Errorf("%d tokens in place of %d, or another beginning: %q", got, n+50, whole)
 				}
-				e, ok := tok.(*token.Engine)
+				e, ok := tok.(*token.Pipeline)
 				if !ok {
 					continue
 				}
@@ -192,7 +192,7 @@ func BenchmarkLexicon(b *testing.B) {
 
 // Vocabularies of real models: texts are exact, and come back token by token.
 func TestReal(t *testing.T) {
-	filetest.Vocabularies(t, func(t *testing.T, e *token.Engine) {
+	filetest.Vocabularies(t, func(t *testing.T, e *token.Pipeline) {
 		l, err := New(e)
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +253,7 @@ func TestAppend(t *testing.T) {
 		if !strings.HasSuffix(b, " "+a) || !strings.HasPrefix(a, string(draw(nil, 7, 5))) {
 			t.Errorf("%s: other words in another place: %q, %q", name, a, b)
 		}
-		e, ok := tok.(*token.Engine)
+		e, ok := tok.(*token.Pipeline)
 		if !ok {
 			continue
 		}

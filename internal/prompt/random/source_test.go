@@ -16,7 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token"
 )
 
-func gpt2(t testing.TB) *token.Engine {
+func gpt2(t testing.TB) *token.Pipeline {
 	t.Helper()
 	e, err := token.GPT2()
 	if err != nil {

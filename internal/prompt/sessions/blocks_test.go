@@ -48,7 +48,7 @@ func mooncake(rows int, seed uint64) []byte {
 
 // follow checks that prompts have exactly the tokens that their lines say, and that a hash
 // is the same tokens wherever it stands.
-func follow(t *testing.T, tok *token.Engine, trace []byte, each int) {
+func follow(t *testing.T, tok *token.Pipeline, trace []byte, each int) {
 	t.Helper()
 	s, err := NewPayload(plan.Data{File: "trace", Payload: plan.Payload{Alone: true}}, tok, 3, made, func(string) ([]byte, error) { return trace, nil })
 	if err != nil {
@@ -117,7 +117,7 @@ func TestBlocksJoin(t *testing.T) {
 func TestRealBlocks(t *testing.T) {
 	filetest.Peers(t) // skips it before the work
 	trace := mooncake(12_000, 1)
-	filetest.Vocabularies(t, func(t *testing.T, tok *token.Engine) {
+	filetest.Vocabularies(t, func(t *testing.T, tok *token.Pipeline) {
 		follow(t, tok, trace, 200)
 	})
 }

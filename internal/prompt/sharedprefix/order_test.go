@@ -14,7 +14,7 @@ import (
 )
 
 // small is a tokenizer with few tokens, many of which grow together when they are read again.
-func small(t *testing.T) *token.Engine {
+func small(t *testing.T) *token.Pipeline {
 	t.Helper()
 	f, err := os.Open("../../token/testdata/gpt2.json.gz")
 	if err != nil {

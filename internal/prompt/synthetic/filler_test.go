@@ -13,7 +13,7 @@ import (
 )
 
 // exact checks prompts of several lengths, and that all are there.
-func exact(t *testing.T, tok *token.Engine, prompts int, lengths ...int) {
+func exact(t *testing.T, tok *token.Pipeline, prompts int, lengths ...int) {
 	t.Helper()
 	for _, n := range lengths {
 		s, err := New(plan.Data{Input: plan.Length{Dist: plan.DistFixed, Mean: float64(n)}}, tok, 1)
@@ -57,7 +57,7 @@ func TestExactWithEveryFamily(t *testing.T) {
 
 // The same with the vocabularies of real models.
 func TestReal(t *testing.T) {
-	filetest.Vocabularies(t, func(t *testing.T, tok *token.Engine) {
+	filetest.Vocabularies(t, func(t *testing.T, tok *token.Pipeline) {
 		exact(t, tok, 300, 1, 2, 3, 17)
 		exact(t, tok, 20, 128, 4096)
 	})

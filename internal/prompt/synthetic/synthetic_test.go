@@ -142,7 +142,7 @@ func TestLengthIsExactWhereverThePromptBegins(t *testing.T) {
 	}
 }
 
-func gpt2(t testing.TB) *token.Engine {
+func gpt2(t testing.TB) *token.Pipeline {
 	t.Helper()
 	e, err := token.GPT2()
 	if err != nil {

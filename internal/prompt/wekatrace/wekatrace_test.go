@@ -167,9 +167,9 @@ func TestShapes(t *testing.T) {
 }
 
 // tokenizers are one of each family that models are served with.
-func tokenizers(t testing.TB) map[string]*token.Engine {
+func tokenizers(t testing.TB) map[string]*token.Pipeline {
 	t.Helper()
-	out := map[string]*token.Engine{}
+	out := map[string]*token.Pipeline{}
 	files, err := filepath.Glob("../../token/testdata/*.json.gz")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d tokenizers: %v", len(files), err)

@@ -53,9 +53,9 @@ func eventColumns() []Column {
 		{Name: "event", Kind: Whole, Help: "place of the event in the response, from 0", of: func(v *view) Cell { return integer(int64(v.event.index)) }},
 		{Name: "label", Kind: Text, repeats: true, Help: "what it carried: `content`, `reasoning`, `tool_call`, `refusal`, or without tokens `role`, `empty`, `usage`, `finish`, `done`, `comment`, `error`, `unknown`, `echo`; `whole`: a response in one piece",
 			of: func(v *view) Cell { return words(v.event.Label.String()) }},
-		{Name: "at_s", Kind: Number, Help: "its stamp, in seconds from the start of the run", of: func(v *view) Cell { return seconds(v.event.mark.At()) }},
+		{Name: "at_s", Kind: Number, Help: "its stamp, in seconds from the start of the run", of: func(v *view) Cell { return seconds(v.event.mark.Time()) }},
 		{Name: "since_sent_ms", Kind: Number, Help: "the same, since the request was sent", of: func(v *view) Cell {
-			t := v.event.mark.At()
+			t := v.event.mark.Time()
 			return where(t != record.Never && v.Sent != record.Never, millis(t-v.Sent))
 		}},
 		{Name: "tokens", Kind: Whole, Help: "output tokens in it", of: func(v *view) Cell { return where(v.event.Tokens >= 0, integer(int64(v.event.Tokens))) }},

@@ -72,7 +72,7 @@ func tokenTimes(rec *record.Record) []time.Duration {
 	var out []time.Duration
 	for _, e := range rec.Events {
 		if e.Label.IsToken() && uint(e.Mark) < uint(len(rec.Marks)) {
-			out = append(out, rec.Marks[e.Mark].At())
+			out = append(out, rec.Marks[e.Mark].Time())
 		}
 	}
 	return out

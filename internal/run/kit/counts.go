@@ -24,7 +24,7 @@ func templateOptions(p *plan.Plan, found *source.Found) chat.Options {
 // specials is how many special tokens a server puts around the text of a completion.
 func specials(p *plan.Plan, found *source.Found) int {
 	add, given := p.Target.Body["add_special_tokens"].(bool)
-	e, ok := found.Tokenizer.(*token.Engine)
+	e, ok := found.Tokenizer.(*token.Pipeline)
 	if !ok || given && !add || p.Target.Endpoint != plan.EndpointCompletions || p.Target.Protocol != plan.ProtocolOpenAI || p.Target.Shaped() {
 		return 0
 	}

@@ -45,9 +45,9 @@ func hostname(raw string) string {
 }
 
 // ArchiveFactory makes what asks the Prometheus server that a plan names.
-type ArchiveFactory func(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.Archive, error)
+type ArchiveFactory func(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.RangeQuerier, error)
 
-func newArchive(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.Archive, error) {
+func newArchive(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.RangeQuerier, error) {
 	return prometheus.NewArchive(ctx, p.Probes.Prometheus, prometheus.Options{
 		Start: o.Clock.Start(), Model: p.Target.Model, TLS: o.TLS, Getenv: o.Getenv,
 	})

@@ -55,7 +55,7 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *source.Found) (Pr
 	if err != nil {
 		return out, err
 	}
-	if e, ok := found.Tokenizer.(*token.Engine); ok {
+	if e, ok := found.Tokenizer.(*token.Pipeline); ok {
 		for _, note := range e.Notes() {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s.", e.Name(), note))
 		}

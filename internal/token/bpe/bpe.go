@@ -203,14 +203,14 @@ func (m *Model) lookup(text string) int32 { return m.index.find(m.tokens, text) 
 
 // Encode appends the ids of a piece.
 func (m *Model) Encode(dst []int32, piece string) []int32 {
-	w := m.Take()
+	w := m.Worker()
 	dst = w.Encode(dst, piece)
 	m.Give(w)
 	return dst
 }
 
-// Take hands out a worker, for many pieces in a row. Give takes it back.
-func (m *Model) Take() *Worker {
+// Worker hands out a worker, for many pieces in a row. Give takes it back.
+func (m *Model) Worker() *Worker {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if n := len(m.idle); n > 0 {

@@ -27,7 +27,7 @@ func (r *row) UnmarshalJSON(b []byte) error {
 }
 
 // Reader makes a tokenizer of a file's content.
-type Reader func(name string, data []byte) (*token.Engine, error)
+type Reader func(name string, data []byte) (*token.Pipeline, error)
 
 // Small compares on the small files of the repository that a pattern matches. Dir is
 // the testdata folder of this package.
@@ -88,7 +88,7 @@ func Real(t *testing.T, pattern string, read Reader) {
 
 // Vocabularies runs a test with the tokenizer.json of each real model, which are not part of
 // the repository.
-func Vocabularies(t *testing.T, test func(t *testing.T, e *token.Engine)) {
+func Vocabularies(t *testing.T, test func(t *testing.T, e *token.Pipeline)) {
 	t.Helper()
 	dir := Peers(t)
 	files, err := filepath.Glob(filepath.Join(dir, "vocab", "*", "tokenizer.json"))
@@ -152,7 +152,7 @@ func decode[T any](t *testing.T, data []byte) (values []T) {
 	return values
 }
 
-func compare(t *testing.T, e *token.Engine, texts []string, truth []byte) {
+func compare(t *testing.T, e *token.Pipeline, texts []string, truth []byte) {
 	t.Helper()
 	faults := 0
 	fault := func(format string, args ...any) {

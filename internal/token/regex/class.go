@@ -92,9 +92,9 @@ func (p *parser) charEscape(class bool) ([]unidata.Range, rune) {
 
 // hexEscape reads \xHH and \x{H...}.
 func (p *parser) hexEscape() ([]unidata.Range, rune) {
-	if p.take("{") {
+	if p.accept("{") {
 		r, n := p.number(16, 8)
-		if n == 0 || !p.take("}") || r > 0x10ffff {
+		if n == 0 || !p.accept("}") || r > 0x10ffff {
 			panic(bad(`\x{ needs a hexadecimal code point and a }`))
 		}
 		return nil, r
@@ -125,10 +125,10 @@ func (p *parser) number(base rune, n int) (rune, int) {
 
 // property reads the {...} of \p.
 func (p *parser) property(not, class bool) []unidata.Range {
-	if !p.take("{") {
+	if !p.accept("{") {
 		panic(bad(`\p needs a name in braces`))
 	}
-	if p.take("^") {
+	if p.accept("^") {
 		not = !not
 	}
 	from := p.pos
@@ -136,7 +136,7 @@ func (p *parser) property(not, class bool) []unidata.Range {
 		p.pos++
 	}
 	name := string(p.src[from:p.pos])
-	if !p.take("}") {
+	if !p.accept("}") {
 		panic(bad(`the name of a \p is not closed`))
 	}
 	set, ok := unidata.Property(name)
@@ -189,7 +189,7 @@ func (p *parser) classSet() (set []unidata.Range, not bool) {
 	}
 	defer func() { p.depth-- }()
 	p.pos++
-	not = p.take("^")
+	not = p.accept("^")
 	set = []unidata.Range{}
 	var and []unidata.Range // what stands before the last &&
 	first, intersected := true, false
@@ -205,7 +205,7 @@ func (p *parser) classSet() (set []unidata.Range, not bool) {
 			break
 		}
 		first = false
-		if p.take("&&") {
+		if p.accept("&&") {
 			if intersected {
 				set = unidata.And(and, set)
 			}

@@ -61,8 +61,8 @@ func (c *compiler) emit(in inst) int {
 // here is where the next instruction will be.
 func (c *compiler) here() int { return len(c.prog) }
 
-// whole compiles the pattern.
-func (c *compiler) whole(n *node) {
+// compile compiles the pattern.
+func (c *compiler) compile(n *node) {
 	c.node(n)
 	c.emit(inst{op: opMatch})
 }
@@ -122,7 +122,7 @@ func (c *compiler) set(n *node) *unidata.Set {
 func (c *compiler) sub(in inst, n *node) {
 	at := c.emit(in)
 	c.prog[at].x = c.here()
-	c.whole(n)
+	c.compile(n)
 	c.prog[at].y = c.here()
 }
 

@@ -47,8 +47,8 @@ func (p *parser) ahead(s string) bool {
 	return true
 }
 
-// take skips s if it comes next.
-func (p *parser) take(s string) bool {
+// accept skips s if it comes next.
+func (p *parser) accept(s string) bool {
 	if !p.ahead(s) {
 		return false
 	}
@@ -82,7 +82,7 @@ func (p *parser) alternatives() *node {
 	alt := &node{kind: kAlt}
 	for {
 		alt.subs = append(alt.subs, p.sequence())
-		if !p.take("|") {
+		if !p.accept("|") {
 			break
 		}
 	}
@@ -187,9 +187,9 @@ func (p *parser) quantifiers(n *node) (*node, bool) {
 			return n, repeated
 		}
 		m := greedy
-		if p.take("?") {
+		if p.accept("?") {
 			m = lazy
-		} else if plain && p.take("+") {
+		} else if plain && p.accept("+") {
 			m = possessive // {n,m}+ repeats {n,m}
 		}
 		n, repeated = repeat(n, lo, hi, m), true
@@ -284,35 +284,35 @@ func (p *parser) literal(r rune) *node {
 func (p *parser) group() *node {
 	p.pos++
 	group := &node{kind: kCat}
-	if p.take("?") {
+	if p.accept("?") {
 		switch {
-		case p.take("#"):
+		case p.accept("#"):
 			for p.more() && p.peek() != ')' {
 				p.pos++
 			}
-			if !p.take(")") {
+			if !p.accept(")") {
 				panic(bad("a comment is not closed"))
 			}
 			return nil
-		case p.take(":"):
-		case p.take("="):
+		case p.accept(":"):
+		case p.accept("="):
 			group.kind = kLook
-		case p.take("!"):
+		case p.accept("!"):
 			group.kind, group.not = kLook, true
-		case p.take("<="):
+		case p.accept("<="):
 			group.kind, group.behind = kLook, true
-		case p.take("<!"):
+		case p.accept("<!"):
 			group.kind, group.behind, group.not = kLook, true, true
-		case p.take(">"):
+		case p.accept(">"):
 			group.kind = kAtomic
-		case p.take("<"):
+		case p.accept("<"):
 			for p.more() && p.peek() != '>' {
 				if c := p.peek(); c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
 					panic(bad("the name of a group has a character that is not a letter or digit"))
 				}
 				p.pos++
 			}
-			if !p.take(">") {
+			if !p.accept(">") {
 				panic(bad("the name of a group is not closed"))
 			}
 		default:
@@ -320,7 +320,7 @@ func (p *parser) group() *node {
 		}
 	}
 	group.subs = []*node{p.alternatives()}
-	if !p.take(")") {
+	if !p.accept(")") {
 		panic(bad("missing )"))
 	}
 	return group
@@ -344,7 +344,7 @@ func (p *parser) options() *node {
 			p.flags.extended = on
 		case ':', ')':
 			n := p.alternatives()
-			if c == ':' && !p.take(")") {
+			if c == ':' && !p.accept(")") {
 				panic(bad("missing )"))
 			}
 			return &node{kind: kCat, subs: []*node{n}}

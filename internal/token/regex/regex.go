@@ -64,7 +64,7 @@ func Compile(pattern string) (re *Regexp, err error) {
 		}
 	}()
 	root := p.parse()
-	c.whole(root)
+	c.compile(root)
 	re = &Regexp{pattern: pattern, prog: c.prog, loops: c.loops, tables: p.tables}
 	lo, _ := root.width()
 	re.empty = lo == 0
@@ -112,7 +112,7 @@ func (re *Regexp) FindAll(dst []Span, text string) ([]Span, error) {
 
 // MustFindAll is FindAll for a caller that has no way to return an error: it panics
 // with the *LimitError, which package token turns back into an error (see
-// token.Engine.Err).
+// token.Pipeline.Err).
 func (re *Regexp) MustFindAll(text string) []Span {
 	spans, err := re.FindAll(nil, text)
 	if err != nil {

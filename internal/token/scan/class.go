@@ -116,9 +116,9 @@ func (t *table) fill(ranges []unidata.Range, class set) {
 	}
 }
 
-// at is the class and the size of the character at s[i:]; end where s ends. s must
+// class is the class and the size of the character at s[i:]; end where s ends. s must
 // be valid UTF-8.
-func (t *table) at(s string, i int) (set, int) {
+func (t *table) class(s string, i int) (set, int) {
 	if i >= len(s) {
 		return end, 0
 	}

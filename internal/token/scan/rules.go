@@ -40,7 +40,7 @@ func (sc *Scanner) white(s string, lines bool) int {
 	t := sc.classes
 	i, last, line := 0, 0, 0
 	for {
-		class, size := t.at(s, i)
+		class, size := t.class(s, i)
 		if class&blank == 0 {
 			if class == end && sc.allAtEnd {
 				return i
@@ -73,7 +73,7 @@ func (sc *Scanner) gpt2(s string) int {
 	if s[0] == ' ' {
 		i = 1
 	}
-	class, size := t.at(s, i)
+	class, size := t.class(s, i)
 	switch {
 	case class&letters != 0:
 		return t.run(s, i+size, letters)
@@ -87,7 +87,7 @@ func (sc *Scanner) gpt2(s string) int {
 
 // gpt2Digits isolates digits and does the rest as gpt2.
 func (sc *Scanner) gpt2Digits(s string) int {
-	if class, size := sc.classes.at(s, 0); class == number {
+	if class, size := sc.classes.class(s, 0); class == number {
 		if sc.digits == 1 {
 			return size
 		}
@@ -100,7 +100,7 @@ func (sc *Scanner) gpt2Digits(s string) int {
 func (sc *Scanner) few(s string, size int) int {
 	i := size
 	for n := 1; n < sc.digits; n++ {
-		class, size := sc.classes.at(s, i)
+		class, size := sc.classes.class(s, i)
 		if class != number {
 			break
 		}
@@ -117,11 +117,11 @@ func (sc *Scanner) cl100k(s string) int {
 			return n
 		}
 	}
-	class, size := t.at(s, 0)
+	class, size := t.class(s, 0)
 	if class&sc.word != 0 {
 		return t.run(s, size, sc.word)
 	}
-	after, afterSize := t.at(s, size)
+	after, afterSize := t.class(s, size)
 	if class&sc.lead != 0 && after&sc.word != 0 {
 		return t.run(s, size+afterSize, sc.word)
 	}
@@ -146,7 +146,7 @@ const (
 // o200k is the length of the first piece by the expressions of GPT-4o and Tekken.
 func (sc *Scanner) o200k(s string) int {
 	t := sc.classes
-	class, size := t.at(s, 0)
+	class, size := t.class(s, 0)
 	if class&(letters|mark|sc.lead) != 0 {
 		if n := sc.casedWord(s, class, size); n > 0 {
 			if sc.contractions && n < len(s) && s[n] == '\'' {
@@ -160,7 +160,7 @@ func (sc *Scanner) o200k(s string) int {
 	}
 	i := size
 	if s[0] == ' ' {
-		class, size = t.at(s, 1)
+		class, size = t.class(s, 1)
 		i += size
 	}
 	if class&sc.marks != 0 {
@@ -206,7 +206,7 @@ func (sc *Scanner) lowEnd(s string, i int) int {
 	t := sc.classes
 	both := 0
 	for {
-		class, size := t.at(s, i)
+		class, size := t.class(s, i)
 		if class == lower {
 			return t.run(s, i+size, lowerWord)
 		}
@@ -224,7 +224,7 @@ func (sc *Scanner) lowEnd(s string, i int) int {
 // Digits and han end every piece, since the first two expressions set them apart.
 func (sc *Scanner) deepSeek(s string) int {
 	t := sc.classes
-	class, size := t.at(s, 0)
+	class, size := t.class(s, 0)
 	switch class {
 	case number:
 		return sc.few(s, size)
@@ -237,7 +237,7 @@ func (sc *Scanner) deepSeek(s string) int {
 	}
 	// What no expression matches is one piece up to the next match.
 	for i := size; ; i += size {
-		class, size = t.at(s, i)
+		class, size = t.class(s, i)
 		if class&sc.stop != 0 || sc.deepSeekMatch(s[i:], class, size) > 0 {
 			return i
 		}
@@ -247,7 +247,7 @@ func (sc *Scanner) deepSeek(s string) int {
 // deepSeekMatch is the length of the match that s begins with, or 0.
 func (sc *Scanner) deepSeekMatch(s string, class set, size int) int {
 	t := sc.classes
-	after, afterSize := t.at(s, size)
+	after, afterSize := t.class(s, size)
 	if class&(punct|symbol) != 0 {
 		if size == 1 && size < len(s) && asciiLetter(s[1]) {
 			i := 2

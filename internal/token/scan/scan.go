@@ -130,8 +130,8 @@ func Digits(each bool) *Scanner {
 	return sc
 }
 
-// Whole is the scanner that does not split.
-func Whole() *Scanner {
+// NoSplit is the scanner that does not split.
+func NoSplit() *Scanner {
 	return &Scanner{next: func(_ *Scanner, s string) int { return len(s) }}
 }
 

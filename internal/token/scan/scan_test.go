@@ -154,7 +154,7 @@ func TestFind(t *testing.T) {
 	if n := Digits(true).Next("\U00011de0\U00011de1"); n != 4 { // digits since Unicode 17
 		t.Errorf("a new digit takes %d of 4 bytes", n)
 	}
-	if n := Whole().Next("a b"); n != 3 {
+	if n := NoSplit().Next("a b"); n != 3 {
 		t.Errorf("Whole takes %d of 3 bytes", n)
 	}
 }

@@ -21,7 +21,7 @@ type Options struct {
 }
 
 // Read makes the tokenizer of a .model file's content.
-func Read(name string, data []byte, o Options) (*token.Engine, error) {
+func Read(name string, data []byte, o Options) (*token.Pipeline, error) {
 	e, err := readEngine(name, data, o)
 	if err != nil {
 		return nil, fmt.Errorf("the SentencePiece model %s: %w", name, err)
@@ -39,7 +39,7 @@ func Is(data []byte) bool {
 	return err == nil && f.number == 1 && len(f.bytes) > 0
 }
 
-func readEngine(name string, data []byte, o Options) (*token.Engine, error) {
+func readEngine(name string, data []byte, o Options) (*token.Pipeline, error) {
 	m, err := read(data)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/filetest"
 )
 
-func plain(name string, data []byte) (*token.Engine, error) { return Read(name, data, Options{}) }
+func plain(name string, data []byte) (*token.Pipeline, error) { return Read(name, data, Options{}) }
 
 func TestSmall(t *testing.T) { filetest.Small(t, "../filetest/testdata", "*.model", plain) }
 

@@ -19,7 +19,7 @@ import (
 // read reads a tokenizer file of any kind: which one shows in its name, or else in its
 // content. Encoding is that of a rank file, where the user named one. More are the paths
 // of other files that were needed.
-func (l Limits) read(name, path, encoding string, p place, config *chat.Config) (t *token.Engine, more []string, err error) {
+func (l Limits) read(name, path, encoding string, p place, config *chat.Config) (t *token.Pipeline, more []string, err error) {
 	base := filepath.Base(path)
 	if encoding == "" && (base == "vocab.json" || base == "merges.txt") {
 		return l.pair(name, p)
@@ -56,7 +56,7 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 }
 
 // expansion refuses a tokenizer that makes texts too long.
-func (l Limits) expansion(name string, e *token.Engine) error {
+func (l Limits) expansion(name string, e *token.Pipeline) error {
 	if times := e.Expansion(); l.Expansion > 0 && times > l.Expansion {
 		return fmt.Errorf("the normalizer of the tokenizer %s can make a text %.3g times as long, above the limit of %g: raise limits.expansion to allow it", name, times, l.Expansion)
 	}
@@ -98,7 +98,7 @@ func content(data []byte) string {
 }
 
 // pair reads vocab.json and merges.txt.
-func (l Limits) pair(name string, p place) (*token.Engine, []string, error) {
+func (l Limits) pair(name string, p place) (*token.Pipeline, []string, error) {
 	var paths [2]string
 	var data [2][]byte
 	for i, file := range []string{"vocab.json", "merges.txt"} {

@@ -193,7 +193,7 @@ func TestHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := sp.Tokenizer.(*token.Engine).Encode("a", true)
+	ids := sp.Tokenizer.(*token.Pipeline).Encode("a", true)
 	if ids[0] == 1 || ids[len(ids)-1] != 2 {
 		t.Errorf("ids %v; the configuration asks for no beginning and an end", ids)
 	}
@@ -256,10 +256,10 @@ func TestNamesOfRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ids := found.Tokenizer.(*token.Engine).Encode("<|stop|><|new|>", false); !slices.Equal(ids, []int32{50256, 50290}) {
+	if ids := found.Tokenizer.(*token.Pipeline).Encode("<|stop|><|new|>", false); !slices.Equal(ids, []int32{50256, 50290}) {
 		t.Errorf("ids %v", ids)
 	}
-	if ids := found.Tokenizer.(*token.Engine).Encode("<|endoftext|>", false); len(ids) == 1 {
+	if ids := found.Tokenizer.(*token.Pipeline).Encode("<|endoftext|>", false); len(ids) == 1 {
 		t.Errorf("the name that the model does not use is one token: %v", ids)
 	}
 }

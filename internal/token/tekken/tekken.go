@@ -32,8 +32,8 @@ type named struct {
 const maxSize = 1 << 20
 
 // Read makes the tokenizer of a tekken.json's content.
-func Read(name string, data []byte) (*token.Engine, error) {
-	fail := func(err error) (*token.Engine, error) { return nil, fmt.Errorf("the tokenizer %s: %w", name, err) }
+func Read(name string, data []byte) (*token.Pipeline, error) {
+	fail := func(err error) (*token.Pipeline, error) { return nil, fmt.Errorf("the tokenizer %s: %w", name, err) }
 	f, err := parse(data)
 	if err != nil {
 		return fail(err)

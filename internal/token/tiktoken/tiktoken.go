@@ -41,8 +41,8 @@ type Options struct {
 }
 
 // Read makes the tokenizer of a rank file's content.
-func Read(name string, data []byte, o Options) (*token.Engine, error) {
-	fail := func(err error) (*token.Engine, error) { return nil, fmt.Errorf("the rank file %s: %w", name, err) }
+func Read(name string, data []byte, o Options) (*token.Pipeline, error) {
+	fail := func(err error) (*token.Pipeline, error) { return nil, fmt.Errorf("the rank file %s: %w", name, err) }
 	tokens, count, err := ranks(data)
 	if err != nil {
 		return fail(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/scan"
 )
 
-func readSmall(name string, data []byte) (*token.Engine, error) {
+func readSmall(name string, data []byte) (*token.Pipeline, error) {
 	return Read(name, data, Options{Pattern: scan.CL100KRanks, Special: map[string]int32{"<|endoftext|>": 800, "<|im_start|>": 801}})
 }
 
@@ -24,7 +24,7 @@ func TestSmall(t *testing.T) {
 }
 
 func TestReal(t *testing.T) {
-	filetest.Real(t, "*.tiktoken", func(name string, data []byte) (*token.Engine, error) {
+	filetest.Real(t, "*.tiktoken", func(name string, data []byte) (*token.Pipeline, error) {
 		return Read(name, data, Options{})
 	})
 }

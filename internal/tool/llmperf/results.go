@@ -94,7 +94,7 @@ func request(rec *record.Record, faithful bool) report.Request {
 	}
 	for _, e := range rec.Events {
 		if rec.Streamed && e.Label != record.Comment && e.Mark < len(rec.Marks) {
-			q.TTFT = (rec.Marks[e.Mark].At() - rec.Sent).Seconds()
+			q.TTFT = (rec.Marks[e.Mark].Time() - rec.Sent).Seconds()
 			break
 		}
 	}

@@ -107,7 +107,7 @@ func (c *tokensCommand) run() int {
 
 // work does what is asked for. The code is that of the command, with an error or without.
 func (c *tokensCommand) work(tok token.Tokenizer, out io.Writer) (code int, err error) {
-	engine, exact := tok.(*token.Engine)
+	engine, exact := tok.(*token.Pipeline)
 	if exact {
 		for _, note := range engine.Notes() {
 			fmt.Fprintf(c.env.Stderr, "%s: %s\n", tok.Name(), note)
@@ -209,7 +209,7 @@ func eachLine(name string, data []byte, f func(line []byte) error) error {
 	return nil
 }
 
-func (c *tokensCommand) decode(out io.Writer, engine *token.Engine) error {
+func (c *tokensCommand) decode(out io.Writer, engine *token.Pipeline) error {
 	return c.eachFile(c.args, func(name string, data []byte) error {
 		return eachLine(name, data, func(line []byte) error {
 			var ids []int32
@@ -238,7 +238,7 @@ func (c *tokensCommand) decode(out io.Writer, engine *token.Engine) error {
 type serverError struct{ error }
 
 // verify compares ids with those of a server.
-func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) (code int, err error) {
+func (c *tokensCommand) verify(out io.Writer, engine *token.Pipeline) (code int, err error) {
 	if len(c.args) == 0 || !strings.Contains(c.args[0], "://") {
 		return tool.ExitUsage, errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE")
 	}
@@ -288,7 +288,7 @@ func firstDifference(a, b []int32) int {
 }
 
 // idAt is an id and the token that it is here.
-func idAt(engine *token.Engine, ids []int32, i int) string {
+func idAt(engine *token.Pipeline, ids []int32, i int) string {
 	if i >= len(ids) {
 		return "no more"
 	}

@@ -109,7 +109,7 @@ func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 		return r
 	}
 	if !isStream(rec) {
-		r.add(moment(start, rec.Marks[len(rec.Marks)-1].At()), Fields{Text("response", string(rec.Body))})
+		r.add(moment(start, rec.Marks[len(rec.Marks)-1].Time()), Fields{Text("response", string(rec.Body))})
 		return r
 	}
 	var s sse.Scanner
@@ -201,7 +201,7 @@ func FromTriton(rec *record.Record, start int64, inputs Fields) Request {
 		if e.Label == record.Error || e.Label == record.Comment || e.Label == record.Unknown {
 			continue
 		}
-		r.add(moment(start, rec.Marks[e.Mark].At()), Fields{Text("text_output", string(text))})
+		r.add(moment(start, rec.Marks[e.Mark].Time()), Fields{Text("text_output", string(text))})
 	}
 	return r
 }

@@ -77,7 +77,7 @@ func truthOf(r *record.Record, earlier time.Duration) mock.Truth {
 	wall := func(d time.Duration) int64 { return time.Unix(1000, 0).UnixNano() + int64(d) }
 	t := mock.Truth{ID: "run-" + string(rune('0'+r.Seq)), Read: wall(r.Sent), Status: 200, Tokens: 3}
 	for _, m := range r.Marks {
-		t.Events = append(t.Events, mock.TruthEvent{At: wall(m.At() - earlier), Bytes: 10, Kind: "content", Tokens: 1})
+		t.Events = append(t.Events, mock.TruthEvent{At: wall(m.Time() - earlier), Bytes: 10, Kind: "content", Tokens: 1})
 	}
 	return t
 }

@@ -33,7 +33,7 @@ func (b *blur) read(at, before Stamp, after time.Duration, left bool) Stamp {
 		// stamp of its last segment, read or not.
 		b.since = max(b.since, before.Kernel, after, b.asked)
 	}
-	late := at.At() < b.acknowledged
+	late := at.Time() < b.acknowledged
 	if late {
 		b.since = max(min(b.since, b.stalled), b.asked)
 	}
@@ -41,7 +41,7 @@ func (b *blur) read(at, before Stamp, after time.Duration, left bool) Stamp {
 	if !b.gathers {
 		b.begin = b.since
 	}
-	at.Blur = max(0, at.At()-b.begin)
+	at.Blur = max(0, at.Time()-b.begin)
 	at.Loose = late || at.Kernel == record.Never
 	at.Held = b.held
 	return at
@@ -106,7 +106,7 @@ func (s Stamp) Narrow(alone, last bool, single func() bool) Stamp {
 // NotBefore is the stamp of what cannot have come before a moment.
 func (s Stamp) NotBefore(at time.Duration) Stamp {
 	if at != record.Never {
-		s.Blur = min(s.Blur, max(0, s.At()-at))
+		s.Blur = min(s.Blur, max(0, s.Time()-at))
 	}
 	return s
 }

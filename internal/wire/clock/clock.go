@@ -75,7 +75,7 @@ func (c *Clock) Watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			c.look(median(c.read(), c.read(), c.read()))
+			c.adjust(median(c.read(), c.read(), c.read()))
 		}
 	}
 }
@@ -94,8 +94,8 @@ func (c *Clock) read() int64 {
 
 func median(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
 
-// look takes in a new reading of where offset 0 lies on the wall clock.
-func (c *Clock) look(wall int64) {
+// adjust takes in a new reading of where offset 0 lies on the wall clock.
+func (c *Clock) adjust(wall int64) {
 	moved := wall - c.wall.Swap(wall)
 	if moved < 0 {
 		moved = -moved

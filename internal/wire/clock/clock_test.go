@@ -26,7 +26,7 @@ func TestClockFollowsTheWallClock(t *testing.T) {
 		{start - 2*ms, 8*ms - 1}, // back
 		{start, 8*ms - 1},        // a smaller one changes nothing
 	} {
-		c.look(look.wall)
+		c.adjust(look.wall)
 		if got := int64(c.Step()); got != look.step {
 			t.Errorf("offset 0 seen at %d ns: largest step %d ns, want %d", look.wall-start, got, look.step)
 		}

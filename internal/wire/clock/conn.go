@@ -60,7 +60,7 @@ func (c *Conn) EndBy(at time.Duration) { c.endBy = at }
 // Exchange writes a request and hands each read of the answer to f until f
 // returns false. sent and written are the moments right before the first and right
 // after the last write(2).
-func (c *Conn) Exchange(ctx context.Context, request []byte, lim Limits, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
+func (c *Conn) Exchange(ctx context.Context, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
 	c.follow(ctx)
 	c.watch()
 	c.endBy = 0
@@ -92,7 +92,7 @@ func (c *Conn) watch() {
 // exchange is one Exchange under way.
 type exchange struct {
 	c             *Conn
-	lim           Limits
+	lim           Timeouts
 	f             func(p []byte, at Stamp) bool
 	sent, written time.Duration
 	latest        time.Duration // last moment at which something came; record.Never before the first
@@ -267,9 +267,9 @@ func (x *exchange) expired() error {
 // so that all of it came at its stamp. Only the function that is handed the read may ask.
 func (c *Conn) Single() bool { return c.sock.single() }
 
-// Whole reports whether the read that is being handed over is all that came with it. Else TLS
+// Complete reports whether the read that is being handed over is all that came with it. Else TLS
 // hands over more of the same read later, or has the beginning of a record that it cannot.
-func (c *Conn) Whole() bool {
+func (c *Conn) Complete() bool {
 	r := c.sock.records
 	return r == nil || r.ends == 1 && !r.torn
 }

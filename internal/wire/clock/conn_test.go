@@ -68,7 +68,7 @@ type read struct {
 }
 
 // ask sends a line and reads until the answer ends in a full stop.
-func ask(ctx context.Context, c *Conn, lim Limits) (reads []read, sent, written time.Duration, err error) {
+func ask(ctx context.Context, c *Conn, lim Timeouts) (reads []read, sent, written time.Duration, err error) {
 	sent, written, err = c.Exchange(ctx, []byte("?\n"), lim, func(p []byte, at Stamp) bool {
 		reads = append(reads, read{string(p), at})
 		return !bytes.HasSuffix(p, []byte("."))
@@ -108,7 +108,7 @@ func TestStampsAreInOrder(t *testing.T) {
 	for range 3 {
 		last := c.sock.clock.Now()
 		var text strings.Builder
-		sent, written, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(p []byte, at Stamp) bool {
+		sent, written, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(p []byte, at Stamp) bool {
 			wrote := c.sock.clock.FromWall(<-next) // lets the server write its next piece
 			text.Write(p)
 			if at.User < last || at.User < wrote {
@@ -129,7 +129,7 @@ func TestStampsAreInOrder(t *testing.T) {
 
 func TestFirstByteLimit(t *testing.T) {
 	addr := serve(t, func(c *net.TCPConn) { hold(c) })
-	_, sent, written, err := ask(t.Context(), dial(t, addr), Limits{FirstByte: 30 * time.Millisecond, Stall: time.Minute})
+	_, sent, written, err := ask(t.Context(), dial(t, addr), Timeouts{FirstByte: 30 * time.Millisecond, Stall: time.Minute})
 	wantClass(t, err, record.NoFirstByte)
 	if sent == record.Never || written == record.Never {
 		t.Errorf("sent %v, written %v: it did go out", sent, written)
@@ -142,7 +142,7 @@ func TestStallLimit(t *testing.T) {
 		_, _ = io.WriteString(c, "first")
 		hold(c)
 	})
-	reads, _, _, err := ask(t.Context(), dial(t, addr), Limits{FirstByte: patience, Stall: 30 * time.Millisecond})
+	reads, _, _, err := ask(t.Context(), dial(t, addr), Timeouts{FirstByte: patience, Stall: 30 * time.Millisecond})
 	wantClass(t, err, record.Stalled)
 	if len(reads) != 1 || reads[0].text != "first" {
 		t.Errorf("read %v before the stall", reads)
@@ -161,7 +161,7 @@ func TestRequestLimit(t *testing.T) {
 		}
 	})
 	for limit := 50 * time.Millisecond; limit < patience; limit *= 2 { // until the machine gets something read within it
-		reads, _, _, err := ask(t.Context(), dial(t, addr), Limits{FirstByte: patience, Stall: patience, Request: limit})
+		reads, _, _, err := ask(t.Context(), dial(t, addr), Timeouts{FirstByte: patience, Stall: patience, Request: limit})
 		wantClass(t, err, record.TimedOut)
 		if len(reads) > 0 {
 			return
@@ -182,7 +182,7 @@ func TestLimitsUnderAFlood(t *testing.T) {
 		}
 	})
 	// flooded takes an answer slowly, until the exchange is over or patience is.
-	flooded := func(ctx context.Context, lim Limits, first func()) error {
+	flooded := func(ctx context.Context, lim Timeouts, first func()) error {
 		c := dial(t, addr)
 		began := c.sock.clock.Now()
 		_, _, err := c.Exchange(ctx, []byte("?\n"), lim, func(p []byte, at Stamp) bool {
@@ -196,9 +196,9 @@ func TestLimitsUnderAFlood(t *testing.T) {
 		})
 		return err
 	}
-	wantClass(t, flooded(t.Context(), Limits{Request: 50 * time.Millisecond}, nil), record.TimedOut)
+	wantClass(t, flooded(t.Context(), Timeouts{Request: 50 * time.Millisecond}, nil), record.TimedOut)
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := flooded(ctx, Limits{}, cancel); !errors.Is(err, ErrAborted) {
+	if err := flooded(ctx, Timeouts{}, cancel); !errors.Is(err, ErrAborted) {
 		t.Errorf("aborted: ended with %v", err)
 	}
 }
@@ -217,7 +217,7 @@ func TestFirstByteLimitEndsWithTheFirstByte(t *testing.T) {
 	c := dial(t, addr)
 	for right := 0; right < 2; {
 		lim := time.Duration(limit.Load())
-		switch reads, _, _, err := ask(t.Context(), c, Limits{FirstByte: lim}); {
+		switch reads, _, _, err := ask(t.Context(), c, Timeouts{FirstByte: lim}); {
 		case err == nil && len(reads) == 2:
 			right++
 		case err != nil && len(reads) == 0 && lim < patience: // the machine was too slow even for the first
@@ -242,7 +242,7 @@ func TestDeadlineOfAnEarlierRequestDoesNoHarm(t *testing.T) {
 	limit := 20 * time.Millisecond
 	for right := 0; right < 3; <-time.After(2 * limit) {
 		begin := time.Now()
-		reads, sent, written, err := ask(t.Context(), c, Limits{Request: limit})
+		reads, sent, written, err := ask(t.Context(), c, Timeouts{Request: limit})
 		switch {
 		case err == nil && len(reads) > 0 && sent != record.Never && written != record.Never:
 			right++
@@ -263,7 +263,7 @@ func TestAbortFromAnotherGoroutine(t *testing.T) {
 		_, _ = io.WriteString(c, "first")
 		hold(c)
 	})
-	for _, lim := range []Limits{{}, {Stall: time.Minute, Request: time.Minute}} {
+	for _, lim := range []Timeouts{{}, {Stall: time.Minute, Request: time.Minute}} {
 		c := dial(t, addr)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
@@ -297,10 +297,10 @@ func TestAbortAndLimitsWhileWriting(t *testing.T) {
 		<-time.After(20 * time.Millisecond)
 		cancel()
 	}()
-	if _, _, err := c.Exchange(ctx, request, Limits{}, nil); !errors.Is(err, ErrAborted) {
+	if _, _, err := c.Exchange(ctx, request, Timeouts{}, nil); !errors.Is(err, ErrAborted) {
 		t.Errorf("aborted while writing: ended with %v", err)
 	}
-	_, _, err := dial(t, addr).Exchange(t.Context(), request, Limits{Request: 30 * time.Millisecond}, nil)
+	_, _, err := dial(t, addr).Exchange(t.Context(), request, Timeouts{Request: 30 * time.Millisecond}, nil)
 	wantClass(t, err, record.TimedOut)
 }
 
@@ -314,7 +314,7 @@ func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 	})
 	c := dial(t, addr)
 	var got string
-	_, _, err := c.Exchange(t.Context(), make([]byte, 32<<20), Limits{}, func(p []byte, _ Stamp) bool {
+	_, _, err := c.Exchange(t.Context(), make([]byte, 32<<20), Timeouts{}, func(p []byte, _ Stamp) bool {
 		got += string(p)
 		return !strings.HasSuffix(got, ".")
 	})
@@ -331,7 +331,7 @@ func TestServerThatHangsUp(t *testing.T) {
 		askLine(c)
 		_, _ = io.WriteString(c, "fir")
 	})
-	reads, _, _, err := ask(t.Context(), dial(t, addr), Limits{})
+	reads, _, _, err := ask(t.Context(), dial(t, addr), Timeouts{})
 	if !errors.Is(err, io.EOF) || len(reads) != 1 {
 		t.Errorf("reads %v, error %v, want an end of stream after one", reads, err)
 	}
@@ -339,7 +339,7 @@ func TestServerThatHangsUp(t *testing.T) {
 		askLine(c)
 		_ = c.SetLinger(0)
 	})
-	_, _, _, err = ask(t.Context(), dial(t, addr), Limits{})
+	_, _, _, err = ask(t.Context(), dial(t, addr), Timeouts{})
 	wantClass(t, err, record.Reset)
 }
 

@@ -37,7 +37,7 @@ type Dialer struct {
 	hangups  *hangups
 	dog      *watchdog
 	stamps   bool
-	moderate []*moderator // one for each core: connections are dealt out to them
+	moderate []*coalescer // one for each core: connections are dealt out to them
 	dialled  atomic.Uint64
 	share    sync.Once // of the clock's pollers
 	pollers  []*poller // which wake connections; nil: not asked for yet, or none

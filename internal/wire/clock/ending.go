@@ -14,8 +14,8 @@ type transit struct {
 	rtt   time.Duration // the shortest round trip
 }
 
-// Ending says how a peer ended a connection.
-type Ending struct {
+// CloseReason says how a peer ended a connection.
+type CloseReason struct {
 	At      time.Duration // when this side learnt of it
 	Orderly bool          // the peer closed it; else it reset it
 	RTT     time.Duration // the shortest round trip; 0: not known
@@ -27,12 +27,12 @@ type Ending struct {
 
 // Ending tells how the peer ended the connection, given the error of a read or a
 // write; false: it did not. The connection must not have been closed on this side.
-func (c *Conn) Ending(err error) (Ending, bool) {
+func (c *Conn) Ending(err error) (CloseReason, bool) {
 	reset, orderly := isReset(err), errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE)
 	if !reset && !orderly {
-		return Ending{}, false
+		return CloseReason{}, false
 	}
-	e := Ending{At: c.sock.clock.Now(), Orderly: orderly}
+	e := CloseReason{At: c.sock.clock.Now(), Orderly: orderly}
 	if at := c.sock.hungAt.Load(); at != 0 {
 		e.At = min(e.At, time.Duration(at))
 	}

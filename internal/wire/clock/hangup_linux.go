@@ -86,7 +86,7 @@ func (h *hangups) watch() {
 				continue
 			}
 			for _, e := range events[:max(n, 0)] {
-				h.tell(e.Fd)
+				h.notify(e.Fd)
 			}
 			if n < len(events) {
 				return false
@@ -95,7 +95,7 @@ func (h *hangups) watch() {
 	})
 }
 
-func (h *hangups) tell(id int32) {
+func (h *hangups) notify(id int32) {
 	h.mu.Lock()
 	c := h.conns[id]
 	h.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Limits bound a request; 0 is no bound.
-type Limits struct {
+// Timeouts bound a request; 0 is no bound.
+type Timeouts struct {
 	FirstByte time.Duration // from its sending to the first read of the answer
 	Stall     time.Duration // between two reads
 	Request   time.Duration // from its sending to its end
@@ -16,7 +16,7 @@ type Limits struct {
 
 // Due is the nearest moment at which a request runs into one of its limits; 0:
 // there is none. Latest is its last read, record.Never before the first.
-func (l Limits) Due(sent, latest time.Duration) time.Duration {
+func (l Timeouts) Due(sent, latest time.Duration) time.Duration {
 	var due time.Duration
 	nearer := func(from, limit time.Duration) {
 		if limit != 0 && (due == 0 || from+limit < due) {
@@ -33,7 +33,7 @@ func (l Limits) Due(sent, latest time.Duration) time.Duration {
 }
 
 // Over is the limit that a request has run into by now; empty: none.
-func (l Limits) Over(sent, latest, now time.Duration) record.Class {
+func (l Timeouts) Over(sent, latest, now time.Duration) record.Class {
 	switch {
 	case l.Request != 0 && now >= sent+l.Request:
 		return record.TimedOut

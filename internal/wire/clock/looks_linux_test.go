@@ -140,8 +140,8 @@ func (w *world) read(c *modelled) {
 	}
 	c.queue = append([]time.Duration(nil), c.queue[n:]...)
 	at = c.blur.read(at, c.last, c.after, len(c.queue) > 0 || w.rnd.IntN(10) == 0)
-	if came[0] < at.At()-at.Blur || came[n-1] > at.At() || at.At()-at.Blur < 0 {
-		w.t.Errorf("bytes of %v to %v are said to have come from %v to %v", came[0], came[n-1], at.At()-at.Blur, at.At())
+	if came[0] < at.Time()-at.Blur || came[n-1] > at.Time() || at.Time()-at.Blur < 0 {
+		w.t.Errorf("bytes of %v to %v are said to have come from %v to %v", came[0], came[n-1], at.Time()-at.Blur, at.Time())
 	}
 	c.last = at
 }
@@ -200,8 +200,8 @@ func TestBlurIsNoWiderThanALook(t *testing.T) {
 			if w.read(c); c.ready {
 				continue
 			}
-			if c.last.At()-c.last.Blur < begin-3 {
-				t.Fatalf("what came from %v on is said to have come after %v", begin, c.last.At()-c.last.Blur)
+			if c.last.Time()-c.last.Blur < begin-3 {
+				t.Fatalf("what came from %v on is said to have come after %v", begin, c.last.Time()-c.last.Blur)
 			}
 		}
 		pass(2, func() { w.read(c) }) // which finds nothing
@@ -247,10 +247,10 @@ func lateRead(t *testing.T, server, client *tls.Config) {
 		first, ended := make(chan struct{}, 1), make(chan error)
 		var reads []read
 		go func() {
-			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(b []byte, at Stamp) bool {
+			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(b []byte, at Stamp) bool {
 				if reads = append(reads, read{string(b), at.Narrow(false, true, c.Single)}); string(b) == "first" {
 					first <- struct{}{}
-				} else if len(b) == 1 && c.Whole() && !c.Single() {
+				} else if len(b) == 1 && c.Complete() && !c.Single() {
 					t.Errorf("%q is said to be all of its read, at %+v", b, at)
 				}
 				return b[len(b)-1] != '.'
@@ -274,7 +274,7 @@ func lateRead(t *testing.T, server, client *tls.Config) {
 		for _, r := range reads[1:] {
 			// The kernel stamps by the wall clock, which may be off by a little.
 			const off = 100 * time.Microsecond
-			from := r.at.At() - r.at.Blur
+			from := r.at.Time() - r.at.Blur
 			if all := reads[1].at.User == reads[len(reads)-1].at.User; all && (from > began+off || from < quiet-off || r.at.Blur == 0) {
 				t.Errorf("what was sent from %v on is said to have come after %v: %+v; the silence began at %v", began, from, r.at, quiet)
 			}
@@ -308,7 +308,7 @@ func TestServerThatWaitsForAcknowledgements(t *testing.T) {
 		first, ended := make(chan struct{}, 1), make(chan error)
 		var reads []read
 		go func() {
-			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(b []byte, at Stamp) bool {
+			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(b []byte, at Stamp) bool {
 				if reads = append(reads, read{string(b), at.Narrow(true, true, c.Single)}); string(b) == "first" {
 					first <- struct{}{}
 				}
@@ -328,9 +328,9 @@ func TestServerThatWaitsForAcknowledgements(t *testing.T) {
 		for _, r := range reads[1:] {
 			const off = 100 * time.Microsecond // of the wall clock
 			last := at[r.text[len(r.text)-1]-'a'].Sub(d.clock.start)
-			from := r.at.At() - r.at.Blur
+			from := r.at.Time() - r.at.Blur
 			if !r.at.Loose {
-				from = r.at.At()
+				from = r.at.Time()
 			}
 			if from > last+time.Millisecond+off {
 				t.Errorf("what was sent at %v is said to have come after %v: %+v", last, from, r.at)

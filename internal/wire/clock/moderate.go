@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// moderator lets arrivals gather for a moment where they come thick and fast, as a
+// coalescer lets arrivals gather for a moment where they come thick and fast, as a
 // network card does with its interrupts: being woken and entering the kernel cost
 // more than the bytes. What waits has the kernel's stamp already, so that little is
 // lost by reading it a moment later: only segments of one connection that come within
@@ -14,7 +14,7 @@ import (
 //
 // It acts only where reads are many and small. A core that is full finds much at each
 // read by itself, and is left alone.
-type moderator struct {
+type coalescer struct {
 	reads   atomic.Int64 // small ones in this period
 	since   atomic.Int64 // when it began
 	dense   atomic.Bool  // the period before had many
@@ -35,7 +35,7 @@ const (
 )
 
 // after is called with each read of n bytes at the given moment, before the next.
-func (m *moderator) after(n int, now time.Duration) {
+func (m *coalescer) after(n int, now time.Duration) {
 	if m == nil || n >= small || !m.count(now) || !m.resting.CompareAndSwap(false, true) {
 		return
 	}
@@ -48,7 +48,7 @@ func (m *moderator) after(n int, now time.Duration) {
 }
 
 // count counts a read and reports whether reads come thick and fast.
-func (m *moderator) count(now time.Duration) bool {
+func (m *coalescer) count(now time.Duration) bool {
 	n := m.reads.Add(1)
 	since := m.since.Load()
 	if took := int64(now) - since; took > int64(period) && m.since.CompareAndSwap(since, int64(now)) {

@@ -14,11 +14,11 @@ const gatherTime = 25 * time.Microsecond
 
 // newModerator makes the moderator of a dialer's connections; nil: every read is
 // taken as it comes, because nothing else tells when it came.
-func newModerator(kernelStamps bool) *moderator {
+func newModerator(kernelStamps bool) *coalescer {
 	if !kernelStamps {
 		return nil
 	}
-	return &moderator{rest: gather}
+	return &coalescer{rest: gather}
 }
 
 // gather lets arrivals gather. The scheduler is not told of the call: handing the

@@ -4,4 +4,4 @@ package clock
 
 // newModerator makes none: every read is taken as it comes, because nothing else
 // tells when it came.
-func newModerator(bool) *moderator { return nil }
+func newModerator(bool) *coalescer { return nil }

@@ -19,7 +19,7 @@ func TestModerator(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rests := 0
-			m := &moderator{rest: func() { rests++ }}
+			m := &coalescer{rest: func() { rests++ }}
 			now := time.Duration(0)
 			for range 2000 {
 				now += tt.every
@@ -35,7 +35,7 @@ func TestModerator(t *testing.T) {
 // A rate that falls ends the rests within a period.
 func TestModeratorEnds(t *testing.T) {
 	rests := 0
-	m := &moderator{rest: func() { rests++ }}
+	m := &coalescer{rest: func() { rests++ }}
 	now := time.Duration(0)
 	for range 1000 {
 		now += 5 * time.Microsecond
@@ -55,10 +55,10 @@ func TestModeratorEnds(t *testing.T) {
 
 // While one connection lets arrivals gather, others read on.
 func TestModeratorRestsOnce(t *testing.T) {
-	var m *moderator
+	var m *coalescer
 	rests, inside := 0, false
 	now := time.Duration(0)
-	m = &moderator{rest: func() {
+	m = &coalescer{rest: func() {
 		rests++
 		if inside {
 			t.Error("two rests at once")
@@ -78,6 +78,6 @@ func TestModeratorRestsOnce(t *testing.T) {
 }
 
 func TestNoModerator(t *testing.T) {
-	var m *moderator
+	var m *coalescer
 	m.after(1, 0)
 }

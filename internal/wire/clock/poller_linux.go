@@ -141,7 +141,7 @@ func (p *poller) run() {
 		for {
 			n := 1
 			for more := true; more; more = n == len(l.events) {
-				n = p.look(ep, &l)
+				n = p.poll(ep, &l)
 			}
 			if n == 0 && len(l.woken) == 0 {
 				return false
@@ -166,8 +166,8 @@ type lookout struct {
 	woken  []*waiter // those who have waited for what has come, and are to be woken
 }
 
-// look takes in what has come, and gives how many connections it has come for.
-func (p *poller) look(ep uintptr, l *lookout) int {
+// poll takes in what has come, and gives how many connections it has come for.
+func (p *poller) poll(ep uintptr, l *lookout) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {

@@ -88,7 +88,7 @@ func TestPollersServeMany(t *testing.T) {
 				if i == 0 && round == rounds/2 {
 					close(leave)
 				}
-				if reads, _, _, err := ask(t.Context(), c, Limits{}); err != nil || len(reads) == 0 {
+				if reads, _, _, err := ask(t.Context(), c, Timeouts{}); err != nil || len(reads) == 0 {
 					t.Errorf("connection %d, round %d: %v, %v", i, round, reads, err)
 					return
 				}
@@ -144,7 +144,7 @@ func TestPollerThatEnds(t *testing.T) {
 	c, _ := polledConn(t, d, 1)
 	ended := make(chan error)
 	go func() {
-		_, _, _, err := ask(t.Context(), c, Limits{})
+		_, _, _, err := ask(t.Context(), c, Timeouts{})
 		ended <- err
 	}()
 	<-asked

@@ -43,7 +43,7 @@ func awaitStamps(t *testing.T) {
 	})
 	c := dial(t, addr)
 	for begin := time.Now(); ; {
-		reads, _, _, err := ask(t.Context(), c, Limits{})
+		reads, _, _, err := ask(t.Context(), c, Timeouts{})
 		if err != nil || time.Since(begin) > patience {
 			t.Fatalf("no kernel stamps: %v", err)
 		}
@@ -69,7 +69,7 @@ func TestKernelStampOfALateRead(t *testing.T) {
 	})
 	c := dial(t, addr)
 	var stamps []Stamp
-	_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(p []byte, at Stamp) bool {
+	_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(p []byte, at Stamp) bool {
 		if stamps = append(stamps, at); len(stamps) == 1 {
 			_, _ = c.sock.Conn.Write([]byte("!\n"))
 			<-sent
@@ -105,7 +105,7 @@ func TestReadsOfOneSegment(t *testing.T) {
 	c := dial(t, addr)
 	for round := range 3 {
 		var single []bool
-		_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(p []byte, _ Stamp) bool {
+		_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(p []byte, _ Stamp) bool {
 			c.sock.segments.pause = 0
 			single = append(single, c.Single())
 			switch p[len(p)-1] {
@@ -180,7 +180,7 @@ func TestLeftoverEndsAConnection(t *testing.T) {
 		})
 		c := dial(t, addr)
 		reads := 0
-		_, _, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(p []byte, _ Stamp) bool {
+		_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(p []byte, _ Stamp) bool {
 			if reads++; reads == 1 {
 				_, _ = c.sock.Conn.Write([]byte("!\n"))
 				<-sent
@@ -206,11 +206,11 @@ func TestEndBetweenTwoRequestsIsNoticed(t *testing.T) {
 		hold(c)
 	})
 	c := dial(t, addr)
-	if _, _, _, err := ask(t.Context(), c, Limits{}); err != nil {
+	if _, _, _, err := ask(t.Context(), c, Timeouts{}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, c)
-	if reads, _, _, err := ask(t.Context(), c, Limits{Request: patience}); !errors.Is(err, io.EOF) {
+	if reads, _, _, err := ask(t.Context(), c, Timeouts{Request: patience}); !errors.Is(err, io.EOF) {
 		t.Errorf("reads %v, error %v, want an end of stream", reads, err)
 	}
 }
@@ -225,7 +225,7 @@ func TestResetRightBehindData(t *testing.T) {
 	})
 	for range 50 {
 		c := dial(t, addr)
-		_, _, _, err := ask(t.Context(), c, Limits{Request: patience})
+		_, _, _, err := ask(t.Context(), c, Timeouts{Request: patience})
 		wantClass(t, err, record.Reset)
 		c.Close()
 	}
@@ -244,7 +244,7 @@ func TestHangUpsAreForgottenWithTheirConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, _, err := ask(t.Context(), c, Limits{}); err != nil || !c.sock.watched {
+		if _, _, _, err := ask(t.Context(), c, Timeouts{}); err != nil || !c.sock.watched {
 			t.Fatalf("error %v, watched %v", err, c.sock.watched)
 		}
 		c.Close()
@@ -265,9 +265,9 @@ func TestConnectionThatIsNotWatched(t *testing.T) {
 	})
 	c := dial(t, addr)
 	c.hangups = nil
-	if reads, _, _, err := ask(t.Context(), c, Limits{}); err != nil || c.sock.watched {
+	if reads, _, _, err := ask(t.Context(), c, Timeouts{}); err != nil || c.sock.watched {
 		t.Fatalf("reads %v, error %v, watched %v", reads, err, c.sock.watched)
 	}
-	_, _, _, err := ask(t.Context(), c, Limits{Request: patience})
+	_, _, _, err := ask(t.Context(), c, Timeouts{Request: patience})
 	wantClass(t, err, record.Reset)
 }

@@ -21,8 +21,8 @@ type Stamp struct {
 	Held time.Duration
 }
 
-// At is the best stamp there is: the kernel's, else this program's.
-func (s Stamp) At() time.Duration { return record.Read{Kernel: s.Kernel, User: s.User}.At() }
+// Time is the best stamp there is: the kernel's, else this program's.
+func (s Stamp) Time() time.Duration { return record.Read{Kernel: s.Kernel, User: s.User}.Time() }
 
 // socket is a TCP connection with stamped reads and writes. It is a net.Conn, so
 // that TLS can run on top of it.
@@ -48,10 +48,10 @@ type socket struct {
 	hungUp  atomic.Bool  // the peer has closed or reset the connection
 	hungAt  atomic.Int64 // when that was told; 0: it was not
 
-	moderator *moderator // of a core's share of a dialer's connections
+	moderator *coalescer // of a core's share of a dialer's connections
 }
 
-func newSocket(tcp *net.TCPConn, clock *Clock, m *moderator) (*socket, error) {
+func newSocket(tcp *net.TCPConn, clock *Clock, m *coalescer) (*socket, error) {
 	raw, err := tcp.SyscallConn()
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (p *poller) lookFirst(now time.Duration) bool {
 		return false
 	}
 	defer t.one.Unlock()
-	_ = p.raw.Control(func(ep uintptr) { p.look(ep, &t.lookout) })
+	_ = p.raw.Control(func(ep uintptr) { p.poll(ep, &t.lookout) })
 	if woken := t.lookout.woken; len(woken) > 0 {
 		p.wake(woken, false)
 		t.lookout.woken = woken[:0]

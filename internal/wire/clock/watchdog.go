@@ -38,13 +38,13 @@ func (w *watchdog) watch() {
 		case <-w.stop:
 			return
 		case <-tick.C:
-			w.look()
+			w.poll()
 		}
 	}
 }
 
-// look gives a timer to the limits that have come near.
-func (w *watchdog) look() {
+// poll gives a timer to the limits that have come near.
+func (w *watchdog) poll() {
 	now := w.clock.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -27,13 +27,13 @@ func TestFarLimitsAreLeftToTheWatchdog(t *testing.T) {
 	if c.limit.armed != 0 || c.limit.far.Load() == 0 {
 		t.Fatalf("armed for %v, far %v: want no timer for a limit an hour away", c.limit.armed, c.limit.far.Load())
 	}
-	d.dog.look()
+	d.dog.poll()
 	if c.limit.far.Load() == 0 {
 		t.Fatal("the watchdog took a limit an hour away for near")
 	}
 	// As if the hour had passed but for a moment.
 	c.limit.far.Store(int64(clock.Now() + time.Millisecond))
-	d.dog.look()
+	d.dog.poll()
 	if _, err := c.sock.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a wait ended with %v, want its limit", err)
 	}

@@ -26,7 +26,7 @@ import (
 // Options are what a Client takes besides its dialer.
 type Options struct {
 	// Limits bound every measured request, also where many share a stream.
-	Limits clock.Limits
+	Limits clock.Timeouts
 	// Authority is the server's name as requests give it, a host:port.
 	Authority string
 	// Metadata goes with every call. Values of names that end in -bin are raw
@@ -61,7 +61,7 @@ type Client struct {
 	work    *h2.Client // what is measured
 	calls   *h2.Client // all else
 	heads   atomic.Pointer[[]*head]
-	lanes   atomic.Pointer[[]*lane]
+	lanes   atomic.Pointer[[]*sharedStream]
 	answers sync.Pool
 	pending sync.Pool
 	packers sync.Pool
@@ -95,10 +95,10 @@ func NewClient(clock *clock.Clock, d *clock.Dialer, o Options) *Client {
 		work:  h2.NewClient(clock, d, h2.Options{Limits: o.Limits, Streams: max(o.Sharing, 1), Secure: o.Secure, KeepAlive: alive}),
 		calls: h2.NewClient(clock, d, h2.Options{Streams: controlStreams, Secure: o.Secure, KeepAlive: alive}),
 	}
-	c.answers.New = func() any { return new(h2.Answer) }
+	c.answers.New = func() any { return new(h2.Response) }
 	c.pending.New = func() any { return &request{done: make(chan struct{}, 1)} }
 	c.heads.Store(new([]*head))
-	c.lanes.Store(new([]*lane))
+	c.lanes.Store(new([]*sharedStream))
 	return c
 }
 
@@ -217,7 +217,7 @@ func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byt
 // refuser ends a call whose answer is too large.
 type refuser bounded.Limit
 
-// Keep implements record.SizeLimiter.
+// Keep implements record.Keeper.
 func (r refuser) Keep(rec *record.Exchange) error {
 	if int64(len(rec.Body)) <= r.Bytes+prefix {
 		return nil

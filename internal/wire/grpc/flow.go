@@ -77,8 +77,8 @@ func (f *flow) add(q *request) bool {
 	return true
 }
 
-// take ends a request.
-func (f *flow) take(q *request, err error) {
+// finish ends a request.
+func (f *flow) finish(q *request, err error) {
 	if q.over {
 		return
 	}
@@ -105,7 +105,7 @@ func (q *request) Wrote(sent, written time.Duration) {
 	if written != record.Never {
 		q.rec.Written, q.sent = written, true
 		if q.answered {
-			f.take(q, nil)
+			f.finish(q, nil)
 		}
 	}
 }
@@ -175,14 +175,14 @@ func (f *flow) deal(message []byte, at clock.Stamp, behind bool) {
 	}
 	http1.Mark(rec, rec.Body, came.Narrow(alone, !behind, f.stream.Single))
 	if err := http1.Hold(rec); err != nil {
-		f.take(q, err)
+		f.finish(q, err)
 		return
 	}
 	q.messages++
 	q.last, q.latest = at, at.User
 	if last || failed {
 		if q.answered, q.failed = true, failed; q.sent {
-			f.take(q, nil)
+			f.finish(q, nil)
 		}
 		return
 	}
@@ -232,7 +232,7 @@ func (f *flow) End(trailer []http1.Field, err error) {
 		err = f.endError(trailer)
 	}
 	for _, q := range f.waiting {
-		f.take(q, f.reason(q, err))
+		f.finish(q, f.reason(q, err))
 	}
 	f.alarm.Stop()
 	close(f.ended)
@@ -247,11 +247,11 @@ func (f *flow) reason(q *request, err error) error {
 	case q.latest == record.Never && isCut:
 		// What was cut short is the stream; of this request's answer nothing has come.
 		// A server that ends the call itself may well have read the request.
-		ending := clock.Ending{At: f.client.clock.Now(), Orderly: true, Known: true}
+		ending := clock.CloseReason{At: f.client.clock.Now(), Orderly: true, Known: true}
 		if isDropped {
-			ending = dropped.Ending
+			ending = dropped.CloseReason
 		}
-		return &http1.Dropped{Err: fmt.Errorf("%w (no message of this answer had come)", cut.Err), Ending: ending}
+		return &http1.Dropped{Err: fmt.Errorf("%w (no message of this answer had come)", cut.Err), CloseReason: ending}
 	case q.latest != record.Never && isDropped && !isCut:
 		return dropped.Err // which broke its answer
 	}
@@ -304,7 +304,7 @@ func (f *flow) expire() {
 	var next time.Duration
 	for _, q := range f.waiting {
 		if class := limits.Over(q.from(), q.latest, now); class != "" {
-			f.take(q, &clock.Expired{Class: class})
+			f.finish(q, &clock.Expired{Class: class})
 		} else if due := limits.Due(q.from(), q.latest); due != 0 && (next == 0 || due < next) {
 			next = due
 		}
@@ -318,7 +318,7 @@ func (f *flow) expire() {
 // nobody else is on it: the server need not go on for nobody.
 func (f *flow) abandon(q *request) {
 	f.mu.Lock()
-	f.take(q, clock.ErrAborted)
+	f.finish(q, clock.ErrAborted)
 	alone := len(f.waiting) == 0 && !f.closing
 	f.closing = f.closing || alone
 	f.mu.Unlock()
@@ -332,7 +332,7 @@ func (f *flow) abandon(q *request) {
 }
 
 var (
-	_ h2.Receiver = (*flow)(nil)
-	_ h2.Leaver   = (*flow)(nil)
-	_ h2.Sender   = (*request)(nil)
+	_ h2.Receiver      = (*flow)(nil)
+	_ h2.GoAwayHandler = (*flow)(nil)
+	_ h2.Sender        = (*request)(nil)
 )

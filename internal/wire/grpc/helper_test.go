@@ -244,18 +244,18 @@ func wantOK(t testing.TB, rec *record.Exchange, text string) {
 func checkTimes(t testing.TB, rec *record.Exchange) {
 	t.Helper()
 	n := len(rec.Marks)
-	if n == 0 || rec.Marks[n-1].Off != len(rec.Body) || rec.End != rec.Marks[n-1].At() {
+	if n == 0 || rec.Marks[n-1].Off != len(rec.Body) || rec.End != rec.Marks[n-1].Time() {
 		t.Errorf("marks %+v, end %v", rec.Marks, rec.End)
 		return
 	}
 	if rec.Status != 200 || rec.ContentType != contentType {
 		t.Errorf("status %d, content type %q", rec.Status, rec.ContentType)
 	}
-	if rec.Sent < 0 || rec.Written < rec.Sent || rec.Marks[0].At() < rec.Sent {
-		t.Errorf("sent %v, written %v, first read %v", rec.Sent, rec.Written, rec.Marks[0].At())
+	if rec.Sent < 0 || rec.Written < rec.Sent || rec.Marks[0].Time() < rec.Sent {
+		t.Errorf("sent %v, written %v, first read %v", rec.Sent, rec.Written, rec.Marks[0].Time())
 	}
 	for i, m := range rec.Marks {
-		if i > 0 && (m.Off < rec.Marks[i-1].Off || m.User <= rec.Marks[i-1].User || m.At() < rec.Marks[i-1].At()) {
+		if i > 0 && (m.Off < rec.Marks[i-1].Off || m.User <= rec.Marks[i-1].User || m.Time() < rec.Marks[i-1].Time()) {
 			t.Errorf("mark %d %+v does not follow %+v", i, m, rec.Marks[i-1])
 		}
 		if m.Kernel > m.User {

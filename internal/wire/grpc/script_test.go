@@ -356,7 +356,7 @@ func TestGivenUpWhileWaitingForTheWindow(t *testing.T) {
 			}
 		}
 	})
-	c := s.client(t, Options{Streams: 1, Limits: clock.Limits{Request: 5 * time.Second}})
+	c := s.client(t, Options{Streams: 1, Limits: clock.Timeouts{Request: 5 * time.Second}})
 	var wg sync.WaitGroup
 	ctx, cancel := newCancel(t)
 	wg.Go(func() {

@@ -50,7 +50,7 @@ func TestStorm(t *testing.T) {
 		}
 	})
 	for _, o := range []Options{{}, {Streams: 3}, {Streams: 4, Sharing: 4}} {
-		o.Limits = clock.Limits{Request: 15 * time.Millisecond, Stall: 8 * time.Millisecond}
+		o.Limits = clock.Timeouts{Request: 15 * time.Millisecond, Stall: 8 * time.Millisecond}
 		c := s.client(t, o)
 		outcomes := map[record.Class]int{}
 		var mu sync.Mutex

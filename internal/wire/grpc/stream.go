@@ -11,8 +11,8 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
-// lane is a place for a stream: the slots that use it share its stream.
-type lane struct {
+// sharedStream is a place for a stream: the slots that use it share its stream.
+type sharedStream struct {
 	number int
 	flow   atomic.Pointer[flow]
 	gate   chan struct{} // holds one value while a stream is being opened
@@ -74,7 +74,7 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 
 // once carries out a request on the lane's stream. Untaken: the stream ended before
 // the server can have taken it.
-func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message, rec *record.Exchange, sort Sorter) (untaken bool, err error) {
+func (c *Client) once(ctx context.Context, l *sharedStream, method, id string, m Message, rec *record.Exchange, sort Sorter) (untaken bool, err error) {
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
 	rec.Sent, rec.Written = record.Never, record.Never
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""
@@ -109,7 +109,7 @@ func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message
 	default:
 		// The writer may still hold the request: it is not used again.
 		var dropped *http1.Dropped
-		return rec.Conn.Reused && q.latest == record.Never && errors.As(err, &dropped) && dropped.Untaken(rec.Sent, c.soon, false), err
+		return rec.Conn.Reused && q.latest == record.Never && errors.As(err, &dropped) && dropped.SafeToResend(rec.Sent, c.soon, false), err
 	}
 }
 
@@ -124,7 +124,7 @@ func (f *flow) release() {
 }
 
 // board puts a request on the lane's stream, which is opened where there is none.
-func (c *Client) board(ctx context.Context, l *lane, method string, q *request, m Message, sort Sorter) (*flow, error) {
+func (c *Client) board(ctx context.Context, l *sharedStream, method string, q *request, m Message, sort Sorter) (*flow, error) {
 	for try := 1; ; try++ {
 		if q.rec.Barred() {
 			return nil, clock.ErrBarred
@@ -154,7 +154,7 @@ func (c *Client) board(ctx context.Context, l *lane, method string, q *request, 
 func (f *flow) refuse(q *request) error {
 	f.mu.Lock()
 	f.closing = true
-	f.take(q, nil)
+	f.finish(q, nil)
 	f.mu.Unlock()
 	<-q.done
 	err := q.err
@@ -164,7 +164,7 @@ func (f *flow) refuse(q *request) error {
 }
 
 // reopen gives the lane a new stream, where its old one takes no more.
-func (c *Client) reopen(ctx context.Context, l *lane, method string, sort Sorter) error {
+func (c *Client) reopen(ctx context.Context, l *sharedStream, method string, sort Sorter) error {
 	select {
 	case l.gate <- struct{}{}:
 	case <-ctx.Done():
@@ -209,7 +209,7 @@ func (c *Client) Open(ctx context.Context, method string, sort Sorter, n int) er
 }
 
 // lane gives the lane of a slot.
-func (c *Client) lane(slot int) *lane {
+func (c *Client) lane(slot int) *sharedStream {
 	if c.options.Streams > 0 {
 		slot %= c.options.Streams
 	}
@@ -220,7 +220,7 @@ func (c *Client) lane(slot int) *lane {
 	defer c.mu.Unlock()
 	lanes := *c.lanes.Load()
 	for len(lanes) <= slot {
-		lanes = append(lanes[:len(lanes):len(lanes)], &lane{number: len(lanes), gate: make(chan struct{}, 1)})
+		lanes = append(lanes[:len(lanes):len(lanes)], &sharedStream{number: len(lanes), gate: make(chan struct{}, 1)})
 	}
 	c.lanes.Store(&lanes)
 	return lanes[slot]

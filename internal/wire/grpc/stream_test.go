@@ -140,7 +140,7 @@ func TestMarkOfEachMessage(t *testing.T) {
 			seen++
 		}
 		// The kernel stamps by the wall clock, which may be off by a little.
-		if at := rec.Marks[seen]; at.At() < before[i]-time.Millisecond || at.User < before[i] || at.User > after[i] {
+		if at := rec.Marks[seen]; at.Time() < before[i]-time.Millisecond || at.User < before[i] || at.User > after[i] {
 			t.Errorf("message %d came at %+v, was sent after %v and heard before %v", i, at, before[i], after[i])
 		}
 	}
@@ -291,14 +291,14 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	for _, tt := range []struct {
-		lim    clock.Limits
+		lim    clock.Timeouts
 		text   string
 		class  record.Class
 		status int
 	}{
-		{clock.Limits{FirstByte: 30 * time.Millisecond}, "never", record.NoFirstByte, 0},
-		{clock.Limits{Request: 30 * time.Millisecond}, "never", record.TimedOut, 0},
-		{clock.Limits{Stall: 30 * time.Millisecond}, "stall", record.Stalled, 200},
+		{clock.Timeouts{FirstByte: 30 * time.Millisecond}, "never", record.NoFirstByte, 0},
+		{clock.Timeouts{Request: 30 * time.Millisecond}, "never", record.TimedOut, 0},
+		{clock.Timeouts{Stall: 30 * time.Millisecond}, "stall", record.Stalled, 200},
 	} {
 		c := s.client(t, Options{Streams: 1, Limits: tt.lim})
 		var wg sync.WaitGroup

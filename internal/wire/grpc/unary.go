@@ -25,7 +25,7 @@ func (c *Client) Unary(ctx context.Context, method string, m Message, rec *recor
 
 // unary carries out a call whose answer has a limit.
 func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Message, rec *record.Exchange, largest bounded.Limit) error {
-	answer := c.answers.Get().(*h2.Answer)
+	answer := c.answers.Get().(*h2.Response)
 	defer c.answers.Put(answer)
 	if err := by.Post(ctx, c.head(method).fields, m.wire, rec, answer); err != nil {
 		return err
@@ -92,6 +92,6 @@ func (c *Client) fail(ctx context.Context, rec *record.Exchange, err error) {
 		return
 	}
 	if n := len(rec.Marks); n > 0 {
-		rec.End = rec.Marks[n-1].At()
+		rec.End = rec.Marks[n-1].Time()
 	}
 }

@@ -126,7 +126,7 @@ func TestStatusOfACall(t *testing.T) {
 	rec := &record.Exchange{}
 	c.Unary(t.Context(), unaryMethod, message(t, c, ""), rec)
 	wantFailure(t, rec, record.GRPCStatus, 5, "NOT_FOUND: the model 'größe' is 100 % unknown")
-	if len(rec.Marks) == 0 || rec.End != rec.Marks[len(rec.Marks)-1].At() {
+	if len(rec.Marks) == 0 || rec.End != rec.Marks[len(rec.Marks)-1].Time() {
 		t.Errorf("ended at %v, marks %+v", rec.End, rec.Marks)
 	}
 }
@@ -159,7 +159,7 @@ func TestUnaryLimits(t *testing.T) {
 		<-st.Context().Done()
 		return nil
 	})
-	c := s.client(t, Options{Limits: clock.Limits{FirstByte: 20 * time.Millisecond}})
+	c := s.client(t, Options{Limits: clock.Timeouts{FirstByte: 20 * time.Millisecond}})
 	rec := &record.Exchange{}
 	c.Unary(t.Context(), unaryMethod, message(t, c, "x"), rec)
 	wantFailure(t, rec, record.NoFirstByte, 0, "")

@@ -15,7 +15,7 @@ import (
 // their headers.
 func offline(t testing.TB, streams int) *conn {
 	t.Helper()
-	client := NewClient(clock.NewClock(), nil, Options{Streams: streams, Limits: clock.Limits{Stall: time.Hour}})
+	client := NewClient(clock.NewClock(), nil, Options{Streams: streams, Limits: clock.Timeouts{Stall: time.Hour}})
 	c := &conn{client: client, ready: make(chan struct{}), next: uint32(2*streams + 1)}
 	c.alarm = clock.NewAlarm(client.clock, func() {})
 	c.alarm.Set(1)
@@ -29,7 +29,7 @@ func offline(t testing.TB, streams int) *conn {
 		c.live, c.ids = append(c.live, st), append(c.ids, uint32(2*i+1))
 		wire = appendBlock(wire, []byte{0x88}, 0, c.ids[i], maxFrame) // :status 200
 	}
-	if !c.reader.take(wire, clock.Stamp{User: 1}) {
+	if !c.reader.addRead(wire, clock.Stamp{User: 1}) {
 		t.Fatal(c.err)
 	}
 	return c
@@ -43,7 +43,7 @@ func TestReadsDoNotAllocate(t *testing.T) {
 	at := time.Duration(1)
 	if n := testing.AllocsPerRun(1000, func() {
 		at++
-		c.reader.take(data, clock.Stamp{User: at})
+		c.reader.addRead(data, clock.Stamp{User: at})
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -72,7 +72,7 @@ func BenchmarkTake(b *testing.B) {
 						st.rec.Body, st.rec.Marks = st.rec.Body[:0], st.rec.Marks[:0]
 					}
 				}
-				c.reader.take(reads[n%streams], clock.Stamp{User: at})
+				c.reader.addRead(reads[n%streams], clock.Stamp{User: at})
 				n++
 			}
 			b.ReportMetric(float64(n*per)/b.Elapsed().Seconds(), "events/s")

@@ -29,7 +29,7 @@ import (
 type Client struct {
 	clock     *clock.Clock
 	dialer    *clock.Dialer
-	limits    clock.Limits
+	limits    clock.Timeouts
 	soon      time.Duration // http1.Soon, but for tests
 	grace     time.Duration // http1.Grace, but for tests
 	streams   int           // most at once on a connection
@@ -57,7 +57,7 @@ type opening struct {
 
 // Options are what a Client takes besides its dialer.
 type Options struct {
-	Limits clock.Limits
+	Limits clock.Timeouts
 	// Streams is how many requests share a connection at most; a server may
 	// allow fewer.
 	Streams int
@@ -86,7 +86,7 @@ const maxTries = 5
 func (c *Client) Do(ctx context.Context, req *http1.Request, rec *record.Exchange) {
 	o := order{shared: req.Head.HTTP2(), own: req.Fields(), body: req.Body(), sized: true, rec: rec}
 	if req.Want != "" {
-		o.answer = new(Answer)
+		o.answer = new(Response)
 	}
 	err := c.perform(ctx, &o)
 	if o.answer != nil {
@@ -103,8 +103,8 @@ func (c *Client) Do(ctx context.Context, req *http1.Request, rec *record.Exchang
 	http1.Finish(rec, c.clock.Now())
 }
 
-// Answer is what Post hands over besides the record.
-type Answer struct {
+// Response is what Post hands over besides the record.
+type Response struct {
 	Head    []http1.Field // all fields of the answer's headers
 	Trailer []http1.Field // those that came after the body
 }
@@ -112,7 +112,7 @@ type Answer struct {
 // Post sends a body under the given fields, pseudo-fields first and names in lower
 // case, and fills in rec as far as the answer goes. What it means for the record
 // that the answer is complete, or the error, is up to the caller.
-func (c *Client) Post(ctx context.Context, fields []http1.Field, body []byte, rec *record.Exchange, answer *Answer) error {
+func (c *Client) Post(ctx context.Context, fields []http1.Field, body []byte, rec *record.Exchange, answer *Response) error {
 	return c.perform(ctx, &order{shared: fields, body: body, rec: rec, answer: answer})
 }
 
@@ -123,9 +123,9 @@ type order struct {
 	body   []byte
 	sized  bool // say how long the body is
 	rec    *record.Exchange
-	answer *Answer // nil: only the record matters
-	open   *Stream // not nil: an open-ended stream, which has no record
-	slot   int     // of an open-ended stream
+	answer *Response // nil: only the record matters
+	open   *Stream   // not nil: an open-ended stream, which has no record
+	slot   int       // of an open-ended stream
 }
 
 // barred reports whether the request may not go any more.
@@ -183,7 +183,7 @@ func (c *Client) perform(ctx context.Context, o *order) error {
 // can have taken its request.
 func (c *Client) untaken(st *stream) bool {
 	var dropped *http1.Dropped
-	return st.reused && st.latest == record.Never && errors.As(st.err, &dropped) && dropped.Untaken(st.rec.Sent, c.soon, false)
+	return st.reused && st.latest == record.Never && errors.As(st.err, &dropped) && dropped.SafeToResend(st.rec.Sent, c.soon, false)
 }
 
 // start finds a connection with room for a request, or opens one.

@@ -29,12 +29,12 @@ type conn struct {
 	mu     sync.Mutex
 	work   sync.Cond // the writer has something to do
 	live   []*stream
-	ids    []uint32      // of the live streams; 0: not on the wire yet
-	err    error         // why the connection is over; nil: it is not
-	broken error         // what writing ended with
-	ending *clock.Ending // how the server ended the connection; nil: it did not
-	used   bool          // has carried a request
-	heard  time.Duration // when something came last
+	ids    []uint32           // of the live streams; 0: not on the wire yet
+	err    error              // why the connection is over; nil: it is not
+	broken error              // what writing ended with
+	ending *clock.CloseReason // how the server ended the connection; nil: it did not
+	used   bool               // has carried a request
+	heard  time.Duration      // when something came last
 	follow []follower
 	alarm  clock.Alarm
 	pings  pings
@@ -112,7 +112,7 @@ func newConn(client *Client, nc *clock.Conn) *conn {
 
 // read takes in what comes until the connection ends.
 func (c *conn) read() {
-	err := c.net.ReadEach(c.reader.take)
+	err := c.net.ReadEach(c.reader.addRead)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ending, ended := c.net.Ending(err)
@@ -243,7 +243,7 @@ func (c *conn) find(id uint32) int { return slices.Index(c.ids, id) }
 // drop ends a stream from our side and tells the server.
 func (c *conn) drop(i int, err error, why code) {
 	if id := c.ids[i]; id != 0 {
-		c.say(appendReset(c.control, id, why))
+		c.sendControl(appendReset(c.control, id, why))
 	}
 	c.end(i, err)
 }
@@ -274,7 +274,7 @@ func (c *conn) end(i int, err error) {
 		return
 	}
 	if rec := st.rec; st.onWire && rec.Written == record.Never && len(rec.Marks) > 0 {
-		rec.Written = rec.Marks[0].At() // it has gone, or there were no answer
+		rec.Written = rec.Marks[0].Time() // it has gone, or there were no answer
 	}
 	st.err = err
 	st.done <- struct{}{}
@@ -332,7 +332,7 @@ func (c *conn) cause(st *stream, err error) error {
 	}
 	if c.ending != nil && (!st.headed || st.open != nil) {
 		// On an open-ended stream others may have had their answers.
-		d := &http1.Dropped{Err: err, Ending: *c.ending}
+		d := &http1.Dropped{Err: err, CloseReason: *c.ending}
 		if c.named && st.open == nil {
 			d.Orderly, d.Known, d.Lacks = true, true, false
 		}
@@ -344,8 +344,8 @@ func (c *conn) cause(st *stream, err error) error {
 	return err
 }
 
-// say hands control frames to the writer. They are appended to c.control by the caller.
-func (c *conn) say(control []byte) {
+// sendControl hands control frames to the writer. They are appended to c.control by the caller.
+func (c *conn) sendControl(control []byte) {
 	c.control = control
 	c.work.Signal()
 }

@@ -165,8 +165,8 @@ type sink interface {
 	begin(f frame) (wanted bool, err error)
 	// data takes the next piece of a DATA frame; last: the frame ends with it.
 	data(f frame, p []byte, last bool) error
-	// whole takes the payload of any other frame.
-	whole(f frame, p []byte) error
+	// handleFrame takes the payload of any other frame.
+	handleFrame(f frame, p []byte) error
 }
 
 // feed takes the next bytes.
@@ -244,7 +244,7 @@ func (s *splitter) feedWhole(p []byte, to sink) (rest []byte, err error) {
 		return rest, nil
 	}
 	s.inFrame, s.behind = false, len(rest)
-	return rest, to.whole(s.frame, payload)
+	return rest, to.handleFrame(s.frame, payload)
 }
 
 // feedData passes a piece of a DATA frame on.

@@ -53,7 +53,7 @@ func (n *notes) data(f frame, p []byte, last bool) error {
 	return nil
 }
 
-func (n *notes) whole(f frame, p []byte) error {
+func (n *notes) handleFrame(f frame, p []byte) error {
 	switch f.kind {
 	case frameSettings:
 		fmt.Fprintf(n, "settings:%d ", len(p))

@@ -71,7 +71,7 @@ func FuzzServer(f *testing.F) {
 		to := target{url: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}}
 		clock := netclock.NewClock()
 		d := netclock.NewDialer(clock, to.url.Host, netclock.DialOptions{})
-		c := NewClient(clock, d, Options{Streams: 2, Limits: netclock.Limits{Request: patience}})
+		c := NewClient(clock, d, Options{Streams: 2, Limits: netclock.Timeouts{Request: patience}})
 		var requests sync.WaitGroup
 		for slot := range 3 {
 			requests.Go(func() {

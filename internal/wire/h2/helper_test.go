@@ -55,7 +55,7 @@ func serve(t *testing.T, secure bool, h http.HandlerFunc, change ...func(*http.S
 }
 
 // client makes a Client for a target. It is closed before the server is.
-func (to target) client(t *testing.T, lim netclock.Limits, streams int) *Client {
+func (to target) client(t *testing.T, lim netclock.Timeouts, streams int) *Client {
 	t.Helper()
 	clock := netclock.NewClock()
 	d := netclock.NewDialer(clock, to.url.Host, netclock.DialOptions{TLS: to.tls, Timeout: patience})
@@ -82,14 +82,14 @@ func wantOK(t *testing.T, rec *record.Exchange, body string) {
 		t.Fatalf("a body of %d bytes, want %d: %.40q", len(rec.Body), len(body), rec.Body)
 	}
 	n := len(rec.Marks)
-	if n == 0 || rec.Marks[n-1].Off != len(body) || rec.End != rec.Marks[n-1].At() {
+	if n == 0 || rec.Marks[n-1].Off != len(body) || rec.End != rec.Marks[n-1].Time() {
 		t.Fatalf("marks %+v, end %v", rec.Marks, rec.End)
 	}
-	if rec.Sent < 0 || rec.Written < rec.Sent || rec.Marks[0].At() < rec.Sent {
-		t.Errorf("sent %v, written %v, first read %v", rec.Sent, rec.Written, rec.Marks[0].At())
+	if rec.Sent < 0 || rec.Written < rec.Sent || rec.Marks[0].Time() < rec.Sent {
+		t.Errorf("sent %v, written %v, first read %v", rec.Sent, rec.Written, rec.Marks[0].Time())
 	}
 	for i, m := range rec.Marks {
-		if i > 0 && (m.Off < rec.Marks[i-1].Off || m.User <= rec.Marks[i-1].User || m.At() < rec.Marks[i-1].At()) {
+		if i > 0 && (m.Off < rec.Marks[i-1].Off || m.User <= rec.Marks[i-1].User || m.Time() < rec.Marks[i-1].Time()) {
 			t.Errorf("mark %d %+v does not follow %+v", i, m, rec.Marks[i-1])
 		}
 		if m.Kernel > m.User {

@@ -67,7 +67,7 @@ func (c *conn) checkPings() {
 		p.timer.Reset(min(alive.Every, p.pinged+alive.Timeout-now))
 	case quiet >= alive.Every:
 		p.pinged = now
-		c.say(append(appendFrame(c.control, 8, framePing, 0, 0), "inferome"...))
+		c.sendControl(append(appendFrame(c.control, 8, framePing, 0, 0), "inferome"...))
 		p.timer.Reset(min(alive.Every, alive.Timeout))
 	default:
 		p.timer.Reset(alive.Every - quiet)

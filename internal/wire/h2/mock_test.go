@@ -47,7 +47,7 @@ func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 			pool.AppendCertsFromPEM(server.CertPEM())
 			to.tls = &tls.Config{RootCAs: pool, NextProtos: []string{"h2"}, ServerName: "localhost"}
 		}
-		c := to.client(t, clock.Limits{Request: patience}, 16)
+		c := to.client(t, clock.Timeouts{Request: patience}, 16)
 		if err := c.Warm(t.Context(), slots); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func agree(t *testing.T, start time.Time, rec *record.Exchange, tr mock.Truth) {
 		if m == len(rec.Marks) {
 			t.Fatalf("%s: event %d of %d is missing: %d bytes of %d", tr.ID, i, len(tr.Events), len(rec.Body), off)
 		}
-		at := rec.Marks[m].At()
+		at := rec.Marks[m].Time()
 		if wall(at) < e.At-int64(slack) {
 			t.Errorf("%s: event %d has a stamp %d ns before it was sent", tr.ID, i, e.At-wall(at))
 		}

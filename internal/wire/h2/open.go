@@ -43,9 +43,9 @@ type Receiver interface {
 	End(trailer []http1.Field, err error)
 }
 
-// Leaver is a Receiver that wants to know when the server is about to leave: what
+// GoAwayHandler is a Receiver that wants to know when the server is about to leave: what
 // is under way will still be answered, but Send refuses to send more.
-type Leaver interface {
+type GoAwayHandler interface {
 	// Leaving is called at each GOAWAY of the server, under the same rules. True: nothing is under way, and
 	// the stream may be closed at once.
 	Leaving() (idle bool)
@@ -171,7 +171,7 @@ func (r *reader) endOpen(i int, trailer []http1.Field) {
 	s := c.live[i].open
 	s.over = true
 	if !s.closed {
-		c.say(appendReset(c.control, c.ids[i], codeCancel))
+		c.sendControl(appendReset(c.control, c.ids[i], codeCancel))
 	}
 	s.to.End(trailer, nil)
 	c.end(i, nil)
@@ -183,7 +183,7 @@ func (c *conn) leaveOpen() {
 		if st.open == nil {
 			continue
 		}
-		if l, ok := st.open.to.(Leaver); ok && l.Leaving() {
+		if l, ok := st.open.to.(GoAwayHandler); ok && l.Leaving() {
 			st.open.finish()
 		}
 	}

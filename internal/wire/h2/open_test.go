@@ -154,7 +154,7 @@ func TestOpenStream(t *testing.T) {
 			}
 			w.Header().Set("Sum", "all")
 		})
-		c := to.client(t, netclock.Limits{Request: time.Nanosecond}, 4) // limits are not for open-ended streams
+		c := to.client(t, netclock.Timeouts{Request: time.Nanosecond}, 4) // limits are not for open-ended streams
 		c.windows = windows{stream: 70_000, conn: 100_000}
 		l := newListener()
 		s, err := c.Open(t.Context(), 0, to.fields(), l)
@@ -204,8 +204,8 @@ func TestPostWithTrailers(t *testing.T) {
 		_, _ = io.Copy(w, r.Body)
 		w.Header().Set("Grpc-Status", "7")
 	})
-	c := to.client(t, netclock.Limits{}, 4)
-	var answer Answer
+	c := to.client(t, netclock.Timeouts{}, 4)
+	var answer Response
 	for _, body := range []string{"one", "other"} {
 		rec := &record.Exchange{}
 		if err := c.Post(t.Context(), to.fields(), []byte(body), rec, &answer); err != nil {
@@ -220,7 +220,7 @@ func TestPostWithTrailers(t *testing.T) {
 // Requests and open-ended streams share a connection, and do not disturb each other.
 func TestOpenStreamAmongRequests(t *testing.T) {
 	to := serve(t, false, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
-	c := to.client(t, netclock.Limits{Request: patience}, 8)
+	c := to.client(t, netclock.Timeouts{Request: patience}, 8)
 	l := newListener()
 	s, err := c.Open(t.Context(), 0, to.fields(), l)
 	if err != nil {
@@ -293,7 +293,7 @@ func TestHowOpenStreamsEnd(t *testing.T) {
 				close(played)
 				p.hold()
 			})
-			c := to.client(t, netclock.Limits{}, 8)
+			c := to.client(t, netclock.Timeouts{}, 8)
 			l := newListener()
 			l.refuse = tt.refuse
 			s, err := c.Open(t.Context(), 0, to.fields(), l)
@@ -323,7 +323,7 @@ func TestWithdrawFromAStreamThatHasEnded(t *testing.T) {
 		_ = p.conn.CloseWrite()
 		p.hold()
 	})
-	c := to.client(t, netclock.Limits{}, 8)
+	c := to.client(t, netclock.Timeouts{}, 8)
 	l := newListener()
 	s, err := c.Open(t.Context(), 0, to.fields(), l)
 	if err != nil {
@@ -349,7 +349,7 @@ func TestResetOfASilentConnection(t *testing.T) {
 		p.settings()
 		p.hold()
 	})
-	c := to.client(t, netclock.Limits{}, 8)
+	c := to.client(t, netclock.Timeouts{}, 8)
 	if err := c.Warm(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}

@@ -44,15 +44,15 @@ func (r *reader) init(c *conn) {
 	r.decoder.SetMaxStringLength(maxFieldSize)
 }
 
-// take is handed each read; false: the connection is over.
-func (r *reader) take(p []byte, at clock.Stamp) bool {
+// addRead is handed each read; false: the connection is over.
+func (r *reader) addRead(p []byte, at clock.Stamp) bool {
 	c := r.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return false
 	}
-	r.at, r.pieces, c.heard = at, c.client.secure && !c.net.Whole(), at.User
+	r.at, r.pieces, c.heard = at, c.client.secure && !c.net.Complete(), at.User
 	if !r.begun && len(p) >= 4 && string(p[:4]) == "HTTP" {
 		c.fail(&fault{codeProtocol, fmt.Sprintf("it answered %q: it does not speak HTTP/2 on this port", p[:min(len(p), 40)])})
 		return false
@@ -96,7 +96,7 @@ func (r *reader) beginData(f frame) error {
 		return breach(codeProtocol, "a DATA frame on stream 0")
 	}
 	if r.received += int64(f.length); r.received > c.client.windows.conn/4 {
-		c.say(appendWindow(c.control, 0, r.received))
+		c.sendControl(appendWindow(c.control, 0, r.received))
 		r.received = 0
 	}
 	i := c.find(f.stream)
@@ -105,7 +105,7 @@ func (r *reader) beginData(f frame) error {
 	}
 	st := c.live[i]
 	if st.received += int64(f.length); st.received > c.client.windows.stream/4 && !f.has(flagEndStream) {
-		c.say(appendWindow(c.control, f.stream, st.received))
+		c.sendControl(appendWindow(c.control, f.stream, st.received))
 		st.received = 0
 	}
 	return nil
@@ -146,7 +146,7 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	st.rec.Body = append(st.rec.Body, p...)
 	r.arrived(st, len(p) > 0)
 	if st.endBy == 0 && st.rec.Streamed && http1.SaysDone(st.rec.Body, before) {
-		st.said, st.endBy = r.at.At(), r.at.User+c.client.grace
+		st.said, st.endBy = r.at.Time(), r.at.User+c.client.grace
 		c.alarm.Set(st.endBy)
 	}
 	if err := http1.Hold(st.rec); err != nil {
@@ -204,15 +204,15 @@ func (r *reader) complete(i int) {
 	if !st.onWire {
 		// The server has answered before it saw the whole request.
 		st.rest, st.onWire = nil, true
-		c.say(appendReset(c.control, c.ids[i], codeCancel))
+		c.sendControl(appendReset(c.control, c.ids[i], codeCancel))
 	}
 	if !st.stamp {
 		c.end(i, nil)
 	}
 }
 
-// whole takes any frame but data.
-func (r *reader) whole(f frame, p []byte) error {
+// handleFrame takes any frame but data.
+func (r *reader) handleFrame(f frame, p []byte) error {
 	switch f.kind {
 	case frameHeaders:
 		return r.headers(f, p)
@@ -397,7 +397,7 @@ func (r *reader) ping(f frame, p []byte) error {
 		return breach(codeFrame, "a PING frame of %d bytes", len(p))
 	}
 	if !f.has(flagAck) {
-		r.c.say(append(appendFrame(r.c.control, 8, framePing, flagAck, 0), p...))
+		r.c.sendControl(append(appendFrame(r.c.control, 8, framePing, flagAck, 0), p...))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ type stream struct {
 	own    []http1.Field
 	sized  bool
 	rec    *record.Exchange
-	answer *Answer
+	answer *Response
 	open   *Stream       // an open-ended stream: no context, no record, no limits
 	done   chan struct{} // gets one value when the stream has ended
 	err    error         // why, where it failed
@@ -50,7 +50,7 @@ func (st *stream) reset(ctx context.Context, o *order) {
 		rest: o.body, length: -1, latest: record.Never, grew: record.Never,
 	}
 	if o.answer != nil {
-		*o.answer = Answer{Head: o.answer.Head[:0], Trailer: o.answer.Trailer[:0]}
+		*o.answer = Response{Head: o.answer.Head[:0], Trailer: o.answer.Trailer[:0]}
 	}
 	rec := o.rec
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]

@@ -190,7 +190,7 @@ func (c *conn) settings(f frame, p []byte) error {
 		close(c.ready)
 	}
 	c.client.most.Store(int64(c.most))
-	c.say(appendFrame(c.control, 0, frameSettings, flagAck, 0))
+	c.sendControl(appendFrame(c.control, 0, frameSettings, flagAck, 0))
 	return nil
 }
 

@@ -24,7 +24,7 @@ import (
 type Client struct {
 	clock  *clock.Clock
 	dialer *clock.Dialer
-	limits clock.Limits
+	limits clock.Timeouts
 	soon   time.Duration // Soon, but for tests
 	grace  time.Duration // Grace, but for tests
 	idle   []stack
@@ -42,12 +42,12 @@ func stacks(cores int) []stack { return make([]stack, cores*max(1, 64/cores)) }
 // stack holds idle connections; the one used last is taken first.
 type stack struct {
 	mu    sync.Mutex
-	lanes []*lane
+	lanes []*pooledConn
 	_     [96]byte // keeps the next one out of the same cache line
 }
 
-// lane is a connection with the reader of its answers.
-type lane struct {
+// pooledConn is a connection with the reader of its answers.
+type pooledConn struct {
 	conn *clock.Conn
 	resp response
 	used bool // has carried a request
@@ -56,7 +56,7 @@ type lane struct {
 }
 
 // NewClient makes a Client that opens connections with d.
-func NewClient(clock *clock.Clock, d *clock.Dialer, limits clock.Limits) *Client {
+func NewClient(clock *clock.Clock, d *clock.Dialer, limits clock.Timeouts) *Client {
 	return &Client{clock: clock, dialer: d, limits: limits, soon: Soon, grace: Grace, idle: stacks(runtime.GOMAXPROCS(0))}
 }
 
@@ -71,7 +71,7 @@ func (c *Client) Warm(ctx context.Context, n int) error {
 			defer func() { <-gate }()
 			conn, err := c.dialer.DialFor(ctx, i)
 			if errs[i] = err; err == nil {
-				c.put(i, &lane{conn: conn})
+				c.put(i, &pooledConn{conn: conn})
 			}
 		})
 	}
@@ -97,8 +97,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// take gives an idle connection that is still good, or nil.
-func (c *Client) take(slot int) *lane {
+// idleConn gives an idle connection that is still good, or nil.
+func (c *Client) idleConn(slot int) *pooledConn {
 	s := &c.idle[slot%len(c.idle)]
 	for {
 		s.mu.Lock()
@@ -118,7 +118,7 @@ func (c *Client) take(slot int) *lane {
 	}
 }
 
-func (c *Client) put(slot int, l *lane) {
+func (c *Client) put(slot int, l *pooledConn) {
 	l.conn.Park()
 	s := &c.idle[slot%len(c.idle)]
 	s.mu.Lock()
@@ -128,7 +128,7 @@ func (c *Client) put(slot int, l *lane) {
 
 // Do sends req and fills in rec from Sent to End.
 func (c *Client) Do(ctx context.Context, req *Request, rec *record.Exchange) {
-	l := c.take(rec.Slot)
+	l := c.idleConn(rec.Slot)
 	if l == nil {
 		l = c.dial(ctx, rec)
 	}
@@ -139,7 +139,7 @@ func (c *Client) Do(ctx context.Context, req *Request, rec *record.Exchange) {
 
 // carry sends req over a connection. Where the server cannot have taken it, it goes
 // again once, on a connection of its own, and the record says so.
-func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.Exchange) {
+func (c *Client) carry(ctx context.Context, l *pooledConn, req *Request, rec *record.Exchange) {
 	first := record.Never
 	for again := false; l != nil; again = true {
 		reused, idle := l.used, l.conn.Idle()
@@ -159,7 +159,7 @@ func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.E
 		if errors.As(err, &dropped) && dropped.early(rec.Sent, c.soon) {
 			c.habit.closed(l.carried, idle)
 		}
-		if again || !reused || ctx.Err() != nil || dropped == nil || !dropped.Untaken(rec.Sent, c.soon, true) || rec.Barred() {
+		if again || !reused || ctx.Err() != nil || dropped == nil || !dropped.SafeToResend(rec.Sent, c.soon, true) || rec.Barred() {
 			rec.Sent = first
 			c.fail(ctx, rec, err)
 			return
@@ -170,17 +170,17 @@ func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.E
 }
 
 // dial opens a connection for a request; nil: it could not, and the request has failed.
-func (c *Client) dial(ctx context.Context, rec *record.Exchange) *lane {
+func (c *Client) dial(ctx context.Context, rec *record.Exchange) *pooledConn {
 	conn, err := c.dialer.DialFor(ctx, rec.Slot)
 	if err != nil {
 		c.fail(ctx, rec, err)
 		return nil
 	}
-	return &lane{conn: conn}
+	return &pooledConn{conn: conn}
 }
 
 // exchange carries out one request on one connection.
-func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *record.Exchange) error {
+func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec *record.Exchange) error {
 	rec.Conn = l.conn.Opened()
 	if l.used {
 		rec.Conn = record.Conn{Reused: true}
@@ -205,7 +205,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 		more := rec.Streamed && len(r.body) > before
 		says := more && SaysDone(r.body, before)
 		if says && said == 0 && !done {
-			said = at.At()
+			said = at.Time()
 			l.conn.EndBy(at.User + c.grace)
 		}
 		// What comes behind the word that it is done does not matter to it.
@@ -247,7 +247,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 }
 
 // finish notes the end of an answer and keeps the connection if it can be used again.
-func (c *Client) finish(l *lane, rec *record.Exchange) {
+func (c *Client) finish(l *pooledConn, rec *record.Exchange) {
 	Finish(rec, c.clock.Now())
 	l.carried++
 	c.habit.answered(l.carried)

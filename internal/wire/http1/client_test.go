@@ -87,7 +87,7 @@ func answerAndStay(text string) func(int, *net.TCPConn, *bufio.Reader) {
 	}
 }
 
-func client(t *testing.T, addr string, lim netclock.Limits) *Client {
+func client(t *testing.T, addr string, lim netclock.Timeouts) *Client {
 	t.Helper()
 	clock := netclock.NewClock()
 	c := NewClient(clock, netclock.NewDialer(clock, addr, netclock.DialOptions{Timeout: 10 * time.Second}), lim)
@@ -125,12 +125,12 @@ func consistent(t *testing.T, rec *record.Exchange) {
 	}
 	var before record.Read
 	for i, m := range rec.Marks {
-		if m.Off < before.Off || m.User < before.User || m.At() < before.At() || m.At() > m.User || m.User < rec.Sent {
+		if m.Off < before.Off || m.User < before.User || m.Time() < before.Time() || m.Time() > m.User || m.User < rec.Sent {
 			t.Fatalf("read %d is %+v, the one before %+v, sent %v", i, m, before, rec.Sent)
 		}
 		before = m
 	}
-	if before.Off != len(rec.Body) || rec.End < before.At() {
+	if before.Off != len(rec.Body) || rec.End < before.Time() {
 		t.Fatalf("the last read is %+v, the answer %d bytes long and ended at %v", before, len(rec.Body), rec.End)
 	}
 }
@@ -157,7 +157,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		opened.Add(1)
 		answer(hello)(n, c, in)
 	})
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, netclock.Timeouts{})
 	for i := range 5 {
 		rec := send(t.Context(), c, addr, "{}")
 		succeeded(t, rec, "hello")
@@ -177,7 +177,7 @@ func TestSlotsHaveConnectionsOfTheirOwn(t *testing.T) {
 	addr := serve(t, func(n int, c *net.TCPConn, in *bufio.Reader) {
 		answer(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n%d", n))(n, c, in)
 	})
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, netclock.Timeouts{})
 	bodies := map[int]string{}
 	for i := range 6 {
 		rec := &record.Exchange{Record: record.Record{Slot: i % 2}}
@@ -200,7 +200,7 @@ func TestConnectionsThatAreNotUsedAgain(t *testing.T) {
 		"closed, not said": "HTTP/1.1 200 OK\r\n\r\nhello",
 	} {
 		addr := serve(t, answerAndLeave(text))
-		c := client(t, addr, netclock.Limits{})
+		c := client(t, addr, netclock.Timeouts{})
 		for range 3 {
 			rec := send(t.Context(), c, addr, "{}")
 			succeeded(t, rec, "hello")
@@ -229,7 +229,7 @@ func TestAnswersThatBreakOff(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			addr := serve(t, answerAndLeave(tt.text))
-			rec := send(t.Context(), client(t, addr, netclock.Limits{}), addr, "{}")
+			rec := send(t.Context(), client(t, addr, netclock.Timeouts{}), addr, "{}")
 			failed(t, rec, tt.class, tt.message)
 			if string(rec.Body) != tt.body {
 				t.Errorf("kept %q of the answer, want %q", rec.Body, tt.body)
@@ -247,7 +247,7 @@ func TestResetInTheMiddle(t *testing.T) {
 		<-got
 		_ = c.SetLinger(0)
 	})
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, netclock.Timeouts{})
 	rec := &record.Exchange{}
 	go func() {
 		// The reset must not overtake what the client has yet to read.
@@ -263,14 +263,14 @@ func TestLimits(t *testing.T) {
 	begun := "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"
 	for _, tt := range []struct {
 		name, text string
-		lim        netclock.Limits
+		lim        netclock.Timeouts
 		class      record.Class
 	}{
-		{"no first byte", "", netclock.Limits{FirstByte: short}, record.NoFirstByte},
-		{"no first byte, whole request", "", netclock.Limits{FirstByte: time.Minute, Request: short}, record.TimedOut},
-		{"stall", begun, netclock.Limits{FirstByte: time.Minute, Stall: short, Request: time.Minute}, record.Stalled},
-		{"stall in the head", "HTTP/1.1 200 OK\r\n", netclock.Limits{Stall: short}, record.Stalled},
-		{"whole request", begun, netclock.Limits{FirstByte: time.Minute, Request: short}, record.TimedOut},
+		{"no first byte", "", netclock.Timeouts{FirstByte: short}, record.NoFirstByte},
+		{"no first byte, whole request", "", netclock.Timeouts{FirstByte: time.Minute, Request: short}, record.TimedOut},
+		{"stall", begun, netclock.Timeouts{FirstByte: time.Minute, Stall: short, Request: time.Minute}, record.Stalled},
+		{"stall in the head", "HTTP/1.1 200 OK\r\n", netclock.Timeouts{Stall: short}, record.Stalled},
+		{"whole request", begun, netclock.Timeouts{FirstByte: time.Minute, Request: short}, record.TimedOut},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -281,7 +281,7 @@ func TestLimits(t *testing.T) {
 			if rec.Sent == record.Never || rec.Written == record.Never {
 				t.Errorf("sent %v, written %v", rec.Sent, rec.Written)
 			}
-			if l := c.take(0); l != nil {
+			if l := c.idleConn(0); l != nil {
 				t.Error("the connection was kept")
 			}
 		})
@@ -303,7 +303,7 @@ func TestStoppedFromOutside(t *testing.T) {
 			cancel(tt.cause)
 			_, _ = io.Copy(io.Discard, in)
 		})
-		c := client(t, addr, netclock.Limits{})
+		c := client(t, addr, netclock.Timeouts{})
 		failed(t, send(ctx, c, addr, "{}"), tt.class, "")
 		failed(t, send(ctx, c, addr, "{}"), tt.class, "") // and before it was sent
 	}
@@ -319,7 +319,7 @@ func TestServersThatCannotBeReached(t *testing.T) {
 		closed.Addr().String(): record.ConnectFailed,
 		"host.invalid:80":      record.ResolveFailed,
 	} {
-		c := client(t, addr, netclock.Limits{})
+		c := client(t, addr, netclock.Timeouts{})
 		rec := send(t.Context(), c, addr, "{}")
 		failed(t, rec, class, "")
 		if rec.Sent != record.Never || rec.Written != record.Never || len(rec.Marks) != 0 {
@@ -333,7 +333,7 @@ func TestServersThatCannotBeReached(t *testing.T) {
 
 func TestRefusedRequestsKeepTheirConnection(t *testing.T) {
 	addr := serve(t, answer("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nbusy"))
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, netclock.Timeouts{})
 	for i := range 2 {
 		rec := send(t.Context(), c, addr, "{}")
 		failed(t, rec, record.HTTPStatus, "")

@@ -75,14 +75,14 @@ const saidDone = "data: {}\n\ndata: [DONE]\n\n"
 // A stream that says that it is done and does not end is complete after a while, whatever
 // other limits there are; its connection is not used again.
 func TestStreamThatDoesNotEnd(t *testing.T) {
-	for name, lim := range map[string]clock.Limits{"no limits": {}, "a stall": {Stall: time.Millisecond}, "far limits": {Request: time.Hour, Stall: time.Hour}} {
+	for name, lim := range map[string]clock.Timeouts{"no limits": {}, "a stall": {Stall: time.Millisecond}, "far limits": {Request: time.Hour, Stall: time.Hour}} {
 		t.Run(name, func(t *testing.T) {
 			var opened atomic.Int64
 			addr := serve(t, func(n int, c *net.TCPConn, in *bufio.Reader) {
 				opened.Add(1)
 				answerAndStay(stream("data: {}\n\n", "data: [DONE]\n\n"))(n, c, in)
 			})
-			c := client(t, addr, clock.Limits{Request: lim.Request, Stall: lim.Stall})
+			c := client(t, addr, clock.Timeouts{Request: lim.Request, Stall: lim.Stall})
 			if c.grace = time.Millisecond; lim.Stall == time.Millisecond {
 				c.grace = time.Hour
 			}
@@ -90,7 +90,7 @@ func TestStreamThatDoesNotEnd(t *testing.T) {
 				rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 				c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
 				succeeded(t, rec, saidDone)
-				if !rec.Unterminated || rec.End != rec.Marks[len(rec.Marks)-1].At() {
+				if !rec.Unterminated || rec.End != rec.Marks[len(rec.Marks)-1].Time() {
 					t.Errorf("unended %v, ended at %v, last read %+v", rec.Unterminated, rec.End, rec.Marks[len(rec.Marks)-1])
 				}
 			}
@@ -113,14 +113,14 @@ func TestCommentsAfterTheEnd(t *testing.T) {
 					_, err = io.WriteString(c, chunk(": still here\n\n"))
 				}
 			})
-			c := client(t, addr, clock.Limits{Request: time.Minute})
+			c := client(t, addr, clock.Timeouts{Request: time.Minute})
 			c.grace = time.Millisecond
 			rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 			c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
 			if rec.Failure != nil || !rec.Unterminated || !bytes.HasPrefix(rec.Body, []byte(last)) {
 				t.Fatalf("failure %+v, unended %v, body %.40q", rec.Failure, rec.Unterminated, rec.Body)
 			}
-			if rec.End != rec.Marks[0].At() && rec.End != rec.Marks[1].At() { // the headers may come by themselves
+			if rec.End != rec.Marks[0].Time() && rec.End != rec.Marks[1].Time() { // the headers may come by themselves
 				t.Errorf("ended at %v, said so at %+v", rec.End, rec.Marks[0])
 			}
 		})
@@ -136,7 +136,7 @@ func TestStreamThatEndsLater(t *testing.T) {
 			_, _ = io.WriteString(c, "0\r\n\r\n")
 		}
 	})
-	c := client(t, addr, clock.Limits{})
+	c := client(t, addr, clock.Timeouts{})
 	c.grace = time.Hour
 	for i := range 3 {
 		rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}

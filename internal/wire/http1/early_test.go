@@ -33,7 +33,7 @@ func TestBytesThatCameBeforeTheRequest(t *testing.T) {
 		_, _ = io.WriteString(c, stale)
 		sent <- struct{}{}
 	}
-	c := client(t, addr, clock.Limits{})
+	c := client(t, addr, clock.Timeouts{})
 	succeeded(t, send(t.Context(), c, addr, "{}"), "good")
 	close(idle)
 	<-sent

@@ -23,7 +23,7 @@ func TestServerThatClosesAfterSomeResponses(t *testing.T) {
 				_, _ = io.WriteString(c, hello)
 			}
 		})
-		c := client(t, addr, clock.Limits{})
+		c := client(t, addr, clock.Timeouts{})
 		for i := 0; i < 100 && c.habit.takes.Load() == 0; i++ {
 			send(t.Context(), c, addr, "{}") // which may fail: it may have come before the server closed
 		}

@@ -74,7 +74,7 @@ func Mark(rec *record.Exchange, body []byte, at clock.Stamp) {
 	} else {
 		rec.Marks = append(rec.Marks, m)
 	}
-	rec.Flight.Read(rec.Reads(), m.Off, m.At())
+	rec.Flight.Read(rec.Reads(), m.Off, m.Time())
 }
 
 // coarse is a time that is as long or a little longer, with one digit below a millisecond and two
@@ -118,7 +118,7 @@ func perChunk(marks []record.Read, ends []int) []record.Read {
 // that it is done.
 func Finish(rec *record.Exchange, now time.Duration) {
 	if n := len(rec.Marks); n > 0 && !rec.Unterminated {
-		rec.End = rec.Marks[n-1].At()
+		rec.End = rec.Marks[n-1].Time()
 	} else if !rec.Unterminated {
 		rec.End = now
 	}
@@ -163,7 +163,7 @@ func Fail(ctx context.Context, rec *record.Exchange, err error, now time.Duratio
 	}
 	rec.End = now
 	if n := len(rec.Marks); n > 0 && (f.Class == record.Truncated || f.Class == record.BadBody || f.Class == record.TooLarge) {
-		rec.End = rec.Marks[n-1].At()
+		rec.End = rec.Marks[n-1].Time()
 	}
 	rec.Failure = f
 }

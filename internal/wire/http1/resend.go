@@ -10,7 +10,7 @@ import (
 // byte of an answer.
 type Dropped struct {
 	Err error
-	clock.Ending
+	clock.CloseReason
 }
 
 func (e *Dropped) Error() string { return e.Err.Error() }
@@ -23,7 +23,7 @@ func (e *Dropped) Unwrap() error { return e.Err }
 // for idle connections is over.
 const Soon = 5 * time.Millisecond
 
-// Untaken reports whether the server cannot have taken a request that began to go at
+// SafeToResend reports whether the server cannot have taken a request that began to go at
 // the given moment on a connection which had carried others. It is the one rule of
 // who goes again, for all protocols. Alone: nothing else was under way on the
 // connection.
@@ -32,7 +32,7 @@ const Soon = 5 * time.Millisecond
 // all of a request may have worked on it, however quickly it closed. A reset says
 // nothing: a server that works for a while and then resets has often not confirmed the
 // request yet. There the time alone counts.
-func (e *Dropped) Untaken(sent, soon time.Duration, alone bool) bool {
+func (e *Dropped) SafeToResend(sent, soon time.Duration, alone bool) bool {
 	early := e.early(sent, soon)
 	if e.Orderly && e.Known {
 		return e.Lacks && (alone || early)

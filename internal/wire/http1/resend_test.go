@@ -18,24 +18,24 @@ func TestUntaken(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name   string
-		ending clock.Ending
+		ending clock.CloseReason
 		alone  bool
 		want   bool
 	}{
-		{"closed before it was sent", clock.Ending{At: 90 * ms}, true, true},
-		{"reset at once", clock.Ending{At: 101 * ms}, true, true},
-		{"reset after some work", clock.Ending{At: 140 * ms}, true, false},
-		{"reset after some work, not confirmed yet", clock.Ending{At: 140 * ms, Known: true, Lacks: true}, true, false},
-		{"reset within a long round trip", clock.Ending{At: 140 * ms, RTT: 60 * ms}, true, true},
-		{"closed at once, all received", clock.Ending{At: 101 * ms, Orderly: true, Known: true}, true, false},
-		{"closed, not received", clock.Ending{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
-		{"closed, not received, noticed late", clock.Ending{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
-		{"the same among others", clock.Ending{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, false, false},
-		{"closed at once among others, not received", clock.Ending{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, false, true},
-		{"closed at once, the system does not say", clock.Ending{At: 101 * ms, Orderly: true}, true, true},
-		{"closed late, the system does not say", clock.Ending{At: 140 * ms, Orderly: true}, true, false},
+		{"closed before it was sent", clock.CloseReason{At: 90 * ms}, true, true},
+		{"reset at once", clock.CloseReason{At: 101 * ms}, true, true},
+		{"reset after some work", clock.CloseReason{At: 140 * ms}, true, false},
+		{"reset after some work, not confirmed yet", clock.CloseReason{At: 140 * ms, Known: true, Lacks: true}, true, false},
+		{"reset within a long round trip", clock.CloseReason{At: 140 * ms, RTT: 60 * ms}, true, true},
+		{"closed at once, all received", clock.CloseReason{At: 101 * ms, Orderly: true, Known: true}, true, false},
+		{"closed, not received", clock.CloseReason{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
+		{"closed, not received, noticed late", clock.CloseReason{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
+		{"the same among others", clock.CloseReason{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, false, false},
+		{"closed at once among others, not received", clock.CloseReason{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, false, true},
+		{"closed at once, the system does not say", clock.CloseReason{At: 101 * ms, Orderly: true}, true, true},
+		{"closed late, the system does not say", clock.CloseReason{At: 140 * ms, Orderly: true}, true, false},
 	} {
-		if got := (&Dropped{Ending: tt.ending}).Untaken(100*ms, Soon, tt.alone); got != tt.want {
+		if got := (&Dropped{CloseReason: tt.ending}).SafeToResend(100*ms, Soon, tt.alone); got != tt.want {
 			t.Errorf("%s: goes again: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestDroppedRequests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			addr, read := dropping(t, tt.reset)
-			c := client(t, addr, clock.Limits{})
+			c := client(t, addr, clock.Timeouts{})
 			c.soon = tt.soon
 			succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 			rec := send(t.Context(), c, addr, "{}")
@@ -108,7 +108,7 @@ func TestDroppedTwice(t *testing.T) {
 		}
 		_ = c.SetLinger(0)
 	})
-	c := client(t, addr, clock.Limits{})
+	c := client(t, addr, clock.Timeouts{})
 	c.soon = time.Hour
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 	rec := send(t.Context(), c, addr, "{}")
@@ -139,10 +139,10 @@ func TestClosedBeforeItWasSent(t *testing.T) {
 		_, _ = io.WriteString(c, hello)
 		<-leave
 	})
-	c := client(t, addr, clock.Limits{})
+	c := client(t, addr, clock.Timeouts{})
 	c.soon = -time.Hour
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
-	l := c.take(0)
+	l := c.idleConn(0)
 	close(leave)
 	for l.conn.Usable() { // until the end has come
 		runtime.Gosched()
@@ -161,7 +161,7 @@ func TestServerThatNeverAnswers(t *testing.T) {
 		opened.Add(1)
 		request(in)
 	})
-	c := client(t, addr, clock.Limits{})
+	c := client(t, addr, clock.Timeouts{})
 	c.soon = time.Hour
 	rec := send(t.Context(), c, addr, "{}")
 	failed(t, rec, record.Dropped, "closed the connection without an answer")

@@ -11,7 +11,7 @@ import (
 // next request could have taken it for its own.
 func TestAnswerTwice(t *testing.T) {
 	addr := serve(t, answer(hello+hello))
-	rec := send(t.Context(), client(t, addr, clock.Limits{}), addr, "{}")
+	rec := send(t.Context(), client(t, addr, clock.Timeouts{}), addr, "{}")
 	if rec.Failure == nil || rec.Failure.Class != record.BadBody {
 		t.Errorf("%+v", rec.Failure)
 	}

@@ -221,7 +221,7 @@ func (f *Fold) addPlain(rec *record.Record) {
 	f.seen++
 	end := int64(rec.End)
 	if n := len(rec.Marks); n > 0 {
-		end = int64(rec.Marks[n-1].At())
+		end = int64(rec.Marks[n-1].Time())
 	}
 	f.span(int64(rec.Sent), end)
 	latency := float64(end - int64(rec.Sent))

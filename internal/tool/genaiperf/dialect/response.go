@@ -18,7 +18,7 @@ func (f *Fold) split(rec *record.Record) {
 	f.parts, f.text, f.handed = f.parts[:0], f.text[:0], f.handed[:0]
 	if f.opt.Protocol == triton { // messages have the moment of their read
 		for _, m := range rec.Marks {
-			f.handed = append(f.handed, m.At())
+			f.handed = append(f.handed, m.Time())
 		}
 	} else {
 		f.handed = rec.Handed(f.handed)

@@ -117,7 +117,7 @@ func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 		case o.Faithful && !o.Tokenizer:
 			n = 1
 		}
-		at := rec.Marks[e.Mark].At()
+		at := rec.Marks[e.Mark].Time()
 		for range n {
 			v.TokenTimes = append(v.TokenTimes, at)
 		}

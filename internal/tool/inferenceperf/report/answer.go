@@ -87,7 +87,7 @@ func chunks(rec *record.Record, faithful bool) (data, times list) {
 		}
 		if bearing(event, faithful) && mark < len(rec.Marks) {
 			data = append(data, string(event))
-			times = append(times, rec.Marks[mark].At())
+			times = append(times, rec.Marks[mark].Time())
 		}
 	})
 	return data, times

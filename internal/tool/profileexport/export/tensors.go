@@ -31,7 +31,7 @@ func (a *Answer) Request(rec *record.Record, start int64, inputs profileexport.F
 		if at < 0 {
 			at = len(rec.Marks) - 1
 		}
-		r.Moments = append(r.Moments, uint64(start+int64(rec.Marks[at].At())))
+		r.Moments = append(r.Moments, uint64(start+int64(rec.Marks[at].Time())))
 		r.Responses = append(r.Responses, a.outputs(responses[i].Outputs))
 	}
 	return r

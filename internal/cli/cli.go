@@ -78,7 +78,7 @@ func Main(env tool.Env) int {
 // back.
 func carryOut(env tool.Env, c tool.Tool, line []string) int {
 	w := &witness{program: env.Program, stderr: env.Stderr}
-	env.Records = w.note
+	env.Records = w.setRecordsDir
 	code := c.Run(env, line)
 	w.dismiss() // not deferred: a panic is no end
 	return code
@@ -100,7 +100,7 @@ func help(width int) string {
 // terminalOf looks at whether w is a terminal.
 func terminalOf(w io.Writer, getenv func(string) string) tool.Terminal {
 	t := tool.Terminal{Width: func() int { return 100 }, Lines: func() int { return 0 }}
-	f, ok := tool.Beneath(w).(*os.File)
+	f, ok := tool.UnwrapWriter(w).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return t
 	}

@@ -22,11 +22,11 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/vllmbench"
 )
 
-// own are the commands of our own.
-func own() []tool.Tool {
-	studies := tool.Gated(tool.Paged(tool.Watched(study.Tool())))
+// ownTools are the commands of our own.
+func ownTools() []tool.Tool {
+	studies := tool.Gated(tool.Paged(tool.WithLiveFlags(study.Tool())))
 	return []tool.Tool{
-		tool.Watched(native.Run()), tool.Watched(native.Capacity()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.Watched(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
+		tool.WithLiveFlags(native.Run()), tool.WithLiveFlags(native.Capacity()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.WithLiveFlags(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Manual: linksManual, Run: linksCommand},
 		{Name: "completion", Summary: "print the completion script of a shell", Manual: completionManual, Run: completionCommand},
 		{Name: "man", Summary: "write man pages", Manual: manManual, Run: manCommand},
@@ -35,7 +35,7 @@ func own() []tool.Tool {
 }
 
 // topLevel are all commands but help, which knows them.
-func topLevel() []tool.Tool { return append(own(), others()...) }
+func topLevel() []tool.Tool { return append(ownTools(), others()...) }
 
 // commands are all of them.
 func commands() []tool.Tool {
@@ -46,11 +46,11 @@ func commands() []tool.Tool {
 // the name of one behaves as that tool.
 func others() []tool.Tool {
 	script := llmperf.Tool()
-	script.Name, script.Summary, script.As = "llm_perf.py", "the same, under its script's name", nil
+	script.Name, script.Summary, script.Report = "llm_perf.py", "the same, under its script's name", nil
 	list := []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
 	for i, t := range list {
 		t.Foreign = true
-		list[i] = tool.Gated(tool.Paged(tool.Watched(t)))
+		list[i] = tool.Gated(tool.Paged(tool.WithLiveFlags(t)))
 	}
 	return list
 }

@@ -32,9 +32,9 @@ type witness struct {
 // dismissed is the line that says that all is well. Others are quoted.
 const dismissed = "end"
 
-// note says where the records of a run are; empty: a run may begin soon. Where no process can be
+// setRecordsDir says where the records of a run are; empty: a run may begin soon. Where no process can be
 // started there is no witness, and nothing else is amiss.
-func (w *witness) note(dir string) {
+func (w *witness) setRecordsDir(dir string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.started {
@@ -47,7 +47,7 @@ func (w *witness) note(dir string) {
 }
 
 func (w *witness) start() {
-	to, ok := tool.Beneath(w.stderr).(*os.File)
+	to, ok := tool.UnwrapWriter(w.stderr).(*os.File)
 	if w.program == "" || !ok {
 		return
 	}

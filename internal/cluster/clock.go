@@ -31,7 +31,7 @@ func (w *worker) setClock(ctx context.Context) error {
 	if err := known.Measure(ctx, w.askClock, trips); err != nil {
 		return fmt.Errorf("synchronizing the clock with the coordinator: %w", err)
 	}
-	estimate, err := known.Track().At(own.Now())
+	estimate, err := known.Track().Estimate(own.Now())
 	if err != nil {
 		return fmt.Errorf("synchronizing the clock with the coordinator: %w", err)
 	}
@@ -48,7 +48,7 @@ func (w *worker) setClock(ctx context.Context) error {
 func (w *worker) askClock(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	return bus.Ask[time.Duration](ctx, w.bus, onClock, none{})
+	return bus.Request[time.Duration](ctx, w.bus, onClock, none{})
 }
 
 // accuracy is how well the clock agrees with the coordinator's; nothing is known before it is set.

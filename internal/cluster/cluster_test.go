@@ -146,7 +146,7 @@ func through(t *testing.T, p *plan.Plan, workers int, first change, route func(n
 		}
 		all.Go(func() {
 			defer w.Bus.Close()
-			if err := Work(ctx, w); err != nil {
+			if err := RunWorker(ctx, w); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -329,21 +329,21 @@ levels: {list: [1, 5]}
 // A worker of another version, and one too many, are refused by name. One that asks again gets the place that it has.
 func TestRefused(t *testing.T) {
 	c := newCoordinator(Options{Bus: bus.NewLink(nil).Bus("test"), Workers: 1, Version: "1", Log: io.Discard})
-	if _, err := c.join(joining{Key: "k1", Name: "old", Version: "0"}); err == nil || !strings.Contains(err.Error(), "worker old") || !strings.Contains(err.Error(), "version 0") {
+	if _, err := c.join(joinRequest{Key: "k1", Name: "old", Version: "0"}); err == nil || !strings.Contains(err.Error(), "worker old") || !strings.Contains(err.Error(), "version 0") {
 		t.Error(err)
 	}
-	if _, err := c.join(joining{Name: "a", Version: "1"}); err == nil {
+	if _, err := c.join(joinRequest{Name: "a", Version: "1"}); err == nil {
 		t.Error("joined without a key")
 	}
 	for range 2 {
-		if p, err := c.join(joining{Key: "k2", Name: "a", Version: "1"}); err != nil || p.Full || len(c.members) != 1 {
+		if p, err := c.join(joinRequest{Key: "k2", Name: "a", Version: "1"}); err != nil || p.Full || len(c.members) != 1 {
 			t.Error(p, err)
 		}
 	}
-	if _, err := c.join(joining{Key: "k3", Name: "a", Version: "1"}); err == nil || !strings.Contains(err.Error(), "name a") {
+	if _, err := c.join(joinRequest{Key: "k3", Name: "a", Version: "1"}); err == nil || !strings.Contains(err.Error(), "name a") {
 		t.Error(err)
 	}
-	if p, err := c.join(joining{Key: "k4", Name: "b", Version: "1"}); err != nil || !p.Full {
+	if p, err := c.join(joinRequest{Key: "k4", Name: "b", Version: "1"}); err != nil || !p.Full {
 		t.Error(p, err)
 	}
 }

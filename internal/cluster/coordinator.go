@@ -29,7 +29,7 @@ type Options struct {
 	Log     io.Writer
 }
 
-// Coordinator has a run sent by workers. It implements run.Workers.
+// Coordinator has a run sent by workers. It implements run.Fleet.
 type Coordinator struct {
 	opt    Options
 	plan   *plan.Plan // nil until Prepare, as intake; guarded by state until then
@@ -42,10 +42,10 @@ type Coordinator struct {
 
 	state   cond.Cond // guards the following, and what is known of members
 	members []*member
-	stage   *stage // under way; nil: none
-	orders  uint64 // stages that were ordered
-	next    int64  // number of the first prompt that nobody has taken
-	ending  error  // why the run takes nothing any more; nil: it does
+	stage   *sharedStage // under way; nil: none
+	orders  uint64       // stages that were ordered
+	next    int64        // number of the first prompt that nobody has taken
+	ending  error        // why the run takes nothing any more; nil: it does
 }
 
 // errOver means that the run has ended as it should.
@@ -83,8 +83,8 @@ func (c *Coordinator) claim() error {
 	}
 	ctx, cancel := context.WithTimeout(c.life, claimFor)
 	defer cancel()
-	_, err := bus.Ask[none](ctx, c.opt.Bus, onRenew, from{})
-	var no *bus.Declined
+	_, err := bus.Request[none](ctx, c.opt.Bus, onRenew, from{})
+	var no *bus.RemoteError
 	if errors.As(err, &no) {
 		return fmt.Errorf("a run of the ID %s is in progress on this NATS: choose another ID", c.opt.Bus.Run())
 	}
@@ -100,15 +100,15 @@ func (c *Coordinator) listen() error {
 			c.stops = append(c.stops, stop)
 		}
 	}
-	add(bus.Answer(b, onJoin, c.join))
-	add(bus.Answer(b, onPlan, c.assign))
-	add(bus.Answer(b, onRenew, c.renew))
-	add(bus.Answer(b, onClock, c.clock))
-	add(bus.Answer(b, onReady, c.ready))
-	add(bus.Answer(b, onMark, c.mark))
-	add(bus.Answer(b, onLeave, c.leave))
-	add(bus.Answer(b, onBye, c.bye))
-	add(bus.Hear(b, onStatus, c.status))
+	add(bus.Handle(b, onJoin, c.join))
+	add(bus.Handle(b, onPlan, c.assign))
+	add(bus.Handle(b, onRenew, c.renew))
+	add(bus.Handle(b, onClock, c.clock))
+	add(bus.Handle(b, onReady, c.ready))
+	add(bus.Handle(b, onMark, c.mark))
+	add(bus.Handle(b, onLeave, c.leave))
+	add(bus.Handle(b, onBye, c.bye))
+	add(bus.Subscribe(b, onStatus, c.status))
 	return errors.Join(errs...)
 }
 
@@ -143,9 +143,9 @@ func (c *Coordinator) change(key string, f func(m *member) error) (err error) {
 }
 
 // join gives a worker its place, or says why it gets none.
-func (c *Coordinator) join(j joining) (p place, err error) {
+func (c *Coordinator) join(j joinRequest) (p joinResponse, err error) {
 	c.state.Update(func() {
-		p = place{Index: len(c.members), Of: c.opt.Workers, Run: c.opt.Bus.Run()}
+		p = joinResponse{Index: len(c.members), Of: c.opt.Workers, Run: c.opt.Bus.Run()}
 		known := slices.IndexFunc(c.members, func(m *member) bool { return m.key == j.Key })
 		switch {
 		case j.Key == "":
@@ -237,7 +237,7 @@ func (c *Coordinator) bye(f from) (none, error) {
 	})
 }
 
-// Prepare implements run.Workers.
+// Prepare implements run.Fleet.
 func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.WorkerRecords) error {
 	if err := c.opt.Bus.RemoveRecords(ctx); err != nil {
 		return fmt.Errorf("removing what an earlier run of the same ID has left in NATS: %w", err)
@@ -367,7 +367,7 @@ func (c *Coordinator) dismiss(ctx context.Context, m *member, why ending) {
 			limit = tellFor
 		}
 		asking, cancel := context.WithTimeout(ctx, limit)
-		_, _ = bus.Ask[none](asking, c.opt.Bus, to(onEnd, m.key), why) // who is not reached has a lease that runs out
+		_, _ = bus.Request[none](asking, c.opt.Bus, to(onEnd, m.key), why) // who is not reached has a lease that runs out
 		cancel()
 	}
 	if m.inbox == nil {

@@ -73,7 +73,7 @@ func (l *lease) keep(ctx context.Context, renew func(ctx context.Context) error)
 			ctx, cancel := context.WithTimeout(ctx, leaseFor)
 			defer cancel()
 			err := renew(ctx)
-			var no *bus.Declined
+			var no *bus.RemoteError
 			switch {
 			case err == nil:
 				l.renewed(asked)

@@ -22,7 +22,7 @@ func TestLease(t *testing.T) {
 		"renewed":         {func(int) (time.Duration, error) { return time.Millisecond, nil }, time.Minute, nil},
 		"never answered":  {func(int) (time.Duration, error) { return -1, nil }, leaseFor, ErrAlone},
 		"answered late":   {func(int) (time.Duration, error) { return 4 * time.Second, nil }, time.Minute, nil},
-		"given up":        {func(n int) (time.Duration, error) { return 0, &bus.Declined{} }, 0, errRefused},
+		"given up":        {func(n int) (time.Duration, error) { return 0, &bus.RemoteError{} }, 0, errRefused},
 		"lost on the way": {func(n int) (time.Duration, error) { return -time.Duration(n % 4), nil }, time.Minute, nil},
 		"until the third": {func(n int) (time.Duration, error) {
 			if n > 3 {

@@ -153,17 +153,17 @@ func TestEndAtOnce(t *testing.T) {
 		t.Cleanup(stop)
 	}
 	var key string
-	answer(bus.Answer(b, onJoin, func(j joining) (place, error) { key = j.Key; return place{Of: 1, Run: "test"}, nil }))
-	answer(bus.Answer(b, onPlan, func(from) (assignment, error) { return assignment{Plan: p}, nil }))
-	answer(bus.Answer(b, onRenew, func(from) (none, error) { return none{}, nil }))
-	answer(bus.Answer(b, onClock, func(none) (time.Duration, error) { return time.Since(began), nil }))
-	answer(bus.Answer(b, onReady, func(readiness) (none, error) { close(ready); return none{}, nil }))
+	answer(bus.Handle(b, onJoin, func(j joinRequest) (joinResponse, error) { key = j.Key; return joinResponse{Of: 1, Run: "test"}, nil }))
+	answer(bus.Handle(b, onPlan, func(from) (assignment, error) { return assignment{Plan: p}, nil }))
+	answer(bus.Handle(b, onRenew, func(from) (none, error) { return none{}, nil }))
+	answer(bus.Handle(b, onClock, func(none) (time.Duration, error) { return time.Since(began), nil }))
+	answer(bus.Handle(b, onReady, func(readiness) (none, error) { close(ready); return none{}, nil }))
 	go func() {
 		<-ready
-		if _, err := bus.Ask[none](t.Context(), b, to(onOrder, key), order{Number: 1, Task: run.Task{Stage: p.Stages[0], Seed: p.Seed, Drain: p.Drain}}); err != nil {
+		if _, err := bus.Request[none](t.Context(), b, to(onOrder, key), prepareStage{Number: 1, Task: run.Task{Stage: p.Stages[0], Seed: p.Seed, Drain: p.Drain}}); err != nil {
 			t.Error(err)
 		}
-		if _, err := bus.Ask[none](t.Context(), b, to(onGo, key), begin{Order: 1}); err != nil {
+		if _, err := bus.Request[none](t.Context(), b, to(onGo, key), begin{Order: 1}); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -175,7 +175,7 @@ func TestEndAtOnce(t *testing.T) {
 			kill(errors.New("as told"))
 		}
 	}
-	err = Work(ctx, WorkerOptions{Bus: b.Link, RunID: "test", Name: "w0", Dir: t.TempDir(), Run: o, Wait: time.Minute, Log: t.Output()})
+	err = RunWorker(ctx, WorkerOptions{Bus: b.Link, RunID: "test", Name: "w0", Dir: t.TempDir(), Run: o, Wait: time.Minute, Log: t.Output()})
 	if err == nil || !strings.Contains(err.Error(), "as told") {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@ type announcement struct {
 
 // announce tells of the run until it ends.
 func (c *Coordinator) announce() {
-	space := c.opt.Bus.Space(lobby)
+	space := c.opt.Bus.ForRun(lobby)
 	tick := time.NewTicker(announceEvery)
 	defer tick.Stop()
 	for {
@@ -41,7 +41,7 @@ func (c *Coordinator) announce() {
 		c.state.Lock()
 		a.Missing = c.opt.Workers - len(c.members)
 		c.state.Unlock()
-		_ = bus.Tell(space, onOpen, a) // one that is not heard is followed by another
+		_ = bus.Publish(space, onOpen, a) // one that is not heard is followed by another
 		select {
 		case <-c.life.Done():
 			return
@@ -64,7 +64,7 @@ var errFull = errors.New("the run has all of its workers")
 // find gives the ID of a run that lacks a worker, once there is one.
 func (s *search) find(ctx context.Context) (string, error) {
 	heard := make(chan announcement, 64)
-	stop, err := bus.Hear(s.bus.Space(lobby), onOpen, func(a announcement) {
+	stop, err := bus.Subscribe(s.bus.ForRun(lobby), onOpen, func(a announcement) {
 		select {
 		case heard <- a:
 		default: // it is told again
@@ -75,7 +75,7 @@ func (s *search) find(ctx context.Context) (string, error) {
 	}
 	defer stop()
 	for {
-		id, err := s.look(ctx, heard)
+		id, err := s.listen(ctx, heard)
 		if id != "" || err != nil {
 			return id, err
 		}
@@ -85,8 +85,8 @@ func (s *search) find(ctx context.Context) (string, error) {
 	}
 }
 
-// look listens for a while. It fails where none of the runs that lack a worker would take this one.
-func (s *search) look(ctx context.Context, heard <-chan announcement) (string, error) {
+// listen listens for a while. It fails where none of the runs that lack a worker would take this one.
+func (s *search) listen(ctx context.Context, heard <-chan announcement) (string, error) {
 	over := time.NewTimer(lookFor)
 	defer over.Stop()
 	var other string // version of a run that would take a worker of that

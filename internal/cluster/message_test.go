@@ -20,10 +20,10 @@ func underWay() *Coordinator {
 	c := newCoordinator(Options{Bus: bus.NewLink(nil).Bus("test"), Workers: 2, Version: "1", Log: io.Discard})
 	c.plan, c.intake = &plan.Plan{}, &run.WorkerRecords{Now: func() time.Duration { return time.Second }}
 	for _, key := range []string{"a", "b"} {
-		_, _ = c.join(joining{Key: key, Name: key, Version: "1"})
+		_, _ = c.join(joinRequest{Key: key, Name: key, Version: "1"})
 	}
 	c.orders = 1
-	c.stage = &stage{order: 1, members: c.members, live: engine.NewLive(1), ended: map[*member]ended{}, last: map[*member]status{}}
+	c.stage = &sharedStage{order: 1, members: c.members, live: engine.NewLive(1), ended: map[*member]ended{}, last: map[*member]status{}}
 	return c
 }
 
@@ -123,7 +123,7 @@ func FuzzMessagesToAWorker(f *testing.F) {
 			hears(data, func(a announcement) (none, error) { heard <- a; return none{}, nil })
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if id, err := (&search{version: "1", log: io.Discard}).look(ctx, heard); id == "" && err == nil {
+			if id, err := (&search{version: "1", log: io.Discard}).listen(ctx, heard); id == "" && err == nil {
 				t.Error("neither a run nor an error")
 			}
 		}

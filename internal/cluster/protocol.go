@@ -68,16 +68,16 @@ const (
 // to is the subject of what is for one worker.
 func to(subject, worker string) string { return subject + "." + worker }
 
-// joining is who wants to be a worker. Its key is random: it is how all messages of and to it name it.
-type joining struct {
+// joinRequest is who wants to be a worker. Its key is random: it is how all messages of and to it name it.
+type joinRequest struct {
 	Key     string      `json:"key"`
 	Name    string      `json:"name"`
 	Version string      `json:"version"`
 	Host    record.Host `json:"host"`
 }
 
-// place is what a worker is given. Full: the run has all of its workers.
-type place struct {
+// joinResponse is what a worker is given. Full: the run has all of its workers.
+type joinResponse struct {
 	Index int    `json:"index"`
 	Of    int    `json:"of"`
 	Run   string `json:"run"`
@@ -103,9 +103,9 @@ type readiness struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// order is what a worker is to send next, and who sends with it. Orders are numbered from 1; what is said of a
+// prepareStage is what a worker is to send next, and who sends with it. Orders are numbered from 1; what is said of a
 // stage names its order.
-type order struct {
+type prepareStage struct {
 	Number  uint64              `json:"number"`
 	Task    run.Task            `json:"task"`
 	Workers []record.WorkerInfo `json:"workers"`

@@ -13,8 +13,8 @@ import (
 	"github.com/inferometer/inferometer/internal/run"
 )
 
-// stage is what is known of a stage under way.
-type stage struct {
+// sharedStage is what is known of a stage under way.
+type sharedStage struct {
 	index     int
 	order     uint64
 	members   []*member // that send it
@@ -43,7 +43,7 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 		c.halt(over, st, halt{Order: st.order, Reason: record.StopInterrupted, Abort: true})
 	} else if ordering.Err() == nil {
 		for _, m := range st.members {
-			beside.Go(func() { c.tell(over, m, onGo, begin{Order: st.order, At: start}) })
+			beside.Go(func() { c.notify(over, m, onGo, begin{Order: st.order, At: start}) })
 		}
 	}
 	// Each worker reports, or its lease runs out.
@@ -61,10 +61,10 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 }
 
 // begin notes a stage that is to be sent.
-func (c *Coordinator) begin(t *run.Task, live *engine.Counters) *stage {
+func (c *Coordinator) begin(t *run.Task, live *engine.Counters) *sharedStage {
 	work := t.Load(c.plan)
 	all := c.all()
-	st := &stage{index: t.Index, members: all[:work.Senders(len(all))], live: live, ended: map[*member]ended{}, last: map[*member]status{}}
+	st := &sharedStage{index: t.Index, members: all[:work.Senders(len(all))], live: live, ended: map[*member]ended{}, last: map[*member]status{}}
 	if n := len(st.members); n < len(all) {
 		fmt.Fprintf(c.opt.Log, "Stage %d is sent by %d of %d workers: there are too few requests, slots or sessions for more, or what is sent depends on all answers.\n", t.Index+1, n, len(all))
 	}
@@ -76,7 +76,7 @@ func (c *Coordinator) begin(t *run.Task, live *engine.Counters) *stage {
 }
 
 // lead is how long before a stage begins its moment must be told, so that all hear of it.
-func (c *Coordinator) lead(st *stage) time.Duration {
+func (c *Coordinator) lead(st *sharedStage) time.Duration {
 	c.state.Lock()
 	defer c.state.Unlock()
 	var slowest time.Duration // half a round trip
@@ -87,14 +87,14 @@ func (c *Coordinator) lead(st *stage) time.Duration {
 }
 
 // order has all workers get ready for a stage.
-func (c *Coordinator) order(ctx context.Context, st *stage, t run.Task) error {
+func (c *Coordinator) order(ctx context.Context, st *sharedStage, t run.Task) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opt.Wait)
 	defer cancel()
 	errs := make([]error, len(st.members))
 	var each sync.WaitGroup
 	for i, m := range st.members {
 		each.Go(func() {
-			_, err := ask[none](ctx, c, m, onOrder, order{st.order, t, c.roster})
+			_, err := ask[none](ctx, c, m, onOrder, prepareStage{st.order, t, c.roster})
 			c.state.Lock()
 			defer c.state.Unlock()
 			if err != nil && !m.idle() {
@@ -118,14 +118,14 @@ func ask[A any](ctx context.Context, c *Coordinator, m *member, subject string, 
 			cancel(errGone)
 		}
 	}()
-	return bus.Ask[A](asking, c.opt.Bus, to(subject, m.key), question)
+	return bus.Request[A](asking, c.opt.Bus, to(subject, m.key), question)
 }
 
 // errGone means that a worker is given up, or leaves.
 var errGone = errors.New("the worker is gone")
 
-// tell has a worker know of something; one that cannot be reached has a lease that runs out.
-func (c *Coordinator) tell(ctx context.Context, m *member, subject string, what any) {
+// notify has a worker know of something; one that cannot be reached has a lease that runs out.
+func (c *Coordinator) notify(ctx context.Context, m *member, subject string, what any) {
 	_, _ = ask[none](ctx, c, m, subject, what)
 }
 
@@ -133,7 +133,7 @@ func (c *Coordinator) tell(ctx context.Context, m *member, subject string, what 
 var errHalted = errors.New("the stage was stopped")
 
 // halt tells all workers of a stage to send no more. For those that have not heard of the stage it has ended.
-func (c *Coordinator) halt(ctx context.Context, st *stage, h halt) {
+func (c *Coordinator) halt(ctx context.Context, st *sharedStage, h halt) {
 	for _, m := range st.members {
 		go func() {
 			answer, err := ask[halted](ctx, c, m, onHalt, h)
@@ -151,7 +151,7 @@ func (c *Coordinator) halt(ctx context.Context, st *stage, h halt) {
 }
 
 // obey ends a stage where that is asked for, until it is over: orderly when stop yields, and at once when ctx ends.
-func (c *Coordinator) obey(ctx, over context.Context, st *stage, stop <-chan record.StopReason, halted context.CancelCauseFunc) {
+func (c *Coordinator) obey(ctx, over context.Context, st *sharedStage, stop <-chan record.StopReason, halted context.CancelCauseFunc) {
 	for {
 		select {
 		case reason, open := <-stop:
@@ -175,7 +175,7 @@ func (c *Coordinator) obey(ctx, over context.Context, st *stage, stop <-chan rec
 }
 
 // ended reports whether a stage has ended for all workers that are left.
-func (c *Coordinator) ended(st *stage) bool {
+func (c *Coordinator) ended(st *sharedStage) bool {
 	for _, m := range st.members {
 		if _, has := st.ended[m]; !has && !m.over() && m.fault == nil && !st.abandoned {
 			return false
@@ -186,7 +186,7 @@ func (c *Coordinator) ended(st *stage) bool {
 
 // collect takes in what the workers have recorded of a stage. After the user has asked for the end for the second time it does not
 // wait for long.
-func (c *Coordinator) collect(ctx context.Context, st *stage) {
+func (c *Coordinator) collect(ctx context.Context, st *sharedStage) {
 	waiting, cancel := context.WithCancel(c.life)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(abortFor, cancel) })()
@@ -245,7 +245,7 @@ func (c *Coordinator) status(s status) {
 }
 
 // window works out the measured part of a stage, as far as it is known.
-func (st *stage) window() {
+func (st *sharedStage) window() {
 	var from, to time.Duration
 	sending := false
 	for _, m := range st.members {
@@ -284,7 +284,7 @@ func (c *Coordinator) certain(at time.Duration) bool {
 }
 
 // joined is the mark of a stage as a whole: from the first that began to the last that ended.
-func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageSummary, error) {
+func (c *Coordinator) joined(st *sharedStage, start time.Duration) (record.StageSummary, error) {
 	c.state.Lock()
 	defer c.state.Unlock()
 	now := c.intake.Now()
@@ -316,7 +316,7 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageSummar
 }
 
 // faults are what the workers of a stage could not do.
-func (c *Coordinator) faults(st *stage) error {
+func (c *Coordinator) faults(st *sharedStage) error {
 	c.state.Lock()
 	defer c.state.Unlock()
 	var errs []error

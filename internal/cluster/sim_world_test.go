@@ -183,7 +183,7 @@ func (c *simCall) Do(ctx context.Context, x *record.Exchange) {
 // work runs a worker until it ends.
 func (w *world) work(p *process, id string) {
 	o := w.options(p)
-	p.err = Work(p.ctx, WorkerOptions{
+	p.err = RunWorker(p.ctx, WorkerOptions{
 		Bus: p.link, RunID: id, Name: p.name, Dir: p.dir, Run: o, Wait: 30 * time.Second, Leave: p.stop, Log: &p.log,
 		Uptime:   p.uptime,
 		NewClock: func(at time.Duration) *clock.Clock { return clock.NewClockBy(p.time, at) },

@@ -29,7 +29,7 @@ func (t *task) halt(reason record.StopReason) {
 }
 
 // order gets ready for a stage, which a goroutine of its own then carries out.
-func (w *worker) order(o order) (none, error) {
+func (w *worker) order(o prepareStage) (none, error) {
 	w.mu.Lock()
 	if w.left || w.life.Err() != nil {
 		w.mu.Unlock()
@@ -123,7 +123,7 @@ func (w *worker) carry(t *task) {
 	}
 	ctx, cancel := w.whileHeard(leaveFor)
 	defer cancel()
-	if err := w.say(ctx, onMark, e); err != nil && w.life.Err() == nil {
+	if err := w.publish(ctx, onMark, e); err != nil && w.life.Err() == nil {
 		fmt.Fprintf(w.opt.Log, "warning: reporting stage %d to the coordinator: %v\n", t.stage.Index+1, err)
 	}
 }
@@ -144,7 +144,7 @@ func (w *worker) send(t *task) (record.StageSummary, error) {
 	}
 	over := make(chan struct{})
 	defer close(over)
-	go w.tell(t, over)
+	go w.reportProgress(t, over)
 	return w.w.Send(t.ctx, t.stage, t.halted)
 }
 
@@ -172,12 +172,12 @@ func (w *worker) status(t *task) status {
 	}
 }
 
-// tell reports how far this worker has come, until the stage is over.
-func (w *worker) tell(t *task, over <-chan struct{}) {
+// reportProgress reports how far this worker has come, until the stage is over.
+func (w *worker) reportProgress(t *task, over <-chan struct{}) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
 	for {
-		_ = bus.Tell(w.bus, onStatus, w.status(t)) // one that is not heard is followed by another
+		_ = bus.Publish(w.bus, onStatus, w.status(t)) // one that is not heard is followed by another
 		select {
 		case <-over:
 			return

@@ -49,7 +49,7 @@ type worker struct {
 	opt    WorkerOptions
 	bus    *bus.Bus // within the subjects of the run
 	key    string
-	place  place
+	place  joinResponse
 	plan   *plan.Plan
 	lease  *lease
 	warned *warnings // what it says while it prepares
@@ -75,9 +75,9 @@ type worker struct {
 	why   ending // and why; set before
 }
 
-// Work joins a run and sends its share, until the coordinator ends it, or ctx does. Who is told to
+// RunWorker joins a run and sends its share, until the coordinator ends it, or ctx does. Who is told to
 // leave before it is ready fails.
-func Work(ctx context.Context, o WorkerOptions) error {
+func RunWorker(ctx context.Context, o WorkerOptions) error {
 	if o.Uptime == nil {
 		start := time.Now()
 		o.Uptime = func() time.Duration { return time.Since(start) }
@@ -99,7 +99,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		return fmt.Errorf("joining a run: %w", err)
 	}
 	defer w.hangUp()
-	go w.lease.keep(w.life, func(ctx context.Context) error { return w.say(ctx, onRenew, from{w.key}) })
+	go w.lease.keep(w.life, func(ctx context.Context) error { return w.publish(ctx, onRenew, from{w.key}) })
 	go func() { // whatever it is doing ahead of the first stage ends with the run
 		select {
 		case <-w.lease.over:
@@ -122,7 +122,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 func join(ctx context.Context, o WorkerOptions) (*worker, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Wait, fmt.Errorf("no run wanted a worker within %s", o.Wait))
 	defer cancel()
-	me := joining{Key: rand.Text(), Name: o.Name, Version: o.Run.Version, Host: health.Host()}
+	me := joinRequest{Key: rand.Text(), Name: o.Name, Version: o.Run.Version, Host: health.Host()}
 	looking := &search{bus: o.Bus.Bus(lobby), version: me.Version, log: o.Log}
 	for {
 		id, err := o.RunID, error(nil)
@@ -133,7 +133,7 @@ func join(ctx context.Context, o WorkerOptions) (*worker, error) {
 		}
 		b := o.Bus.Bus(id)
 		asked := o.Uptime()
-		given, err := bus.Ask[place](ctx, b, onJoin, me)
+		given, err := bus.Request[joinResponse](ctx, b, onJoin, me)
 		switch {
 		case err != nil:
 			return nil, err
@@ -149,7 +149,7 @@ func join(ctx context.Context, o WorkerOptions) (*worker, error) {
 		o.Run.Log = warned
 		w := &worker{opt: o, bus: b, key: me.Key, place: given, lease: newLease(o.Uptime, asked), warned: warned, ended: make(chan struct{})}
 		w.life, w.die = context.WithCancel(context.WithoutCancel(ctx))
-		stop, err := bus.Answer(b, to(onEnd, w.key), w.end)
+		stop, err := bus.Handle(b, to(onEnd, w.key), w.end)
 		if err != nil {
 			return nil, err
 		}
@@ -198,15 +198,15 @@ func (w *worker) whileHeard(more time.Duration) (context.Context, context.Cancel
 	return ctx, func() { cancel(nil) }
 }
 
-// say tells the coordinator something.
-func (w *worker) say(ctx context.Context, subject string, what any) error {
-	_, err := bus.Ask[none](ctx, w.bus, subject, what)
+// publish tells the coordinator something.
+func (w *worker) publish(ctx context.Context, subject string, what any) error {
+	_, err := bus.Request[none](ctx, w.bus, subject, what)
 	return err
 }
 
 // prepare makes everything that the first request needs.
 func (w *worker) prepare(ctx context.Context) error {
-	given, err := bus.Ask[assignment](ctx, w.bus, onPlan, from{w.key})
+	given, err := bus.Request[assignment](ctx, w.bus, onPlan, from{w.key})
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (w *worker) reportFault(ctx context.Context, fault error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaveFor)
 	defer cancel()
-	_ = w.say(ctx, onReady, readiness{from: from{w.key}, Fault: fault.Error()}) // the lease runs out otherwise
+	_ = w.publish(ctx, onReady, readiness{from: from{w.key}, Fault: fault.Error()}) // the lease runs out otherwise
 }
 
 // serve carries out tasks until the coordinator ends it or is gone.
@@ -268,17 +268,17 @@ func (w *worker) serve(ctx context.Context) error {
 			w.stops = append(w.stops, stop)
 		}
 	}
-	add(bus.Answer(w.bus, to(onOrder, w.key), w.order))
-	add(bus.Answer(w.bus, to(onGo, w.key), w.begin))
-	add(bus.Answer(w.bus, to(onHalt, w.key), w.halt))
-	add(bus.Answer(w.bus, to(onFlush, w.key), w.flush))
+	add(bus.Handle(w.bus, to(onOrder, w.key), w.order))
+	add(bus.Handle(w.bus, to(onGo, w.key), w.begin))
+	add(bus.Handle(w.bus, to(onHalt, w.key), w.halt))
+	add(bus.Handle(w.bus, to(onFlush, w.key), w.flush))
 	if err := errors.Join(errs...); err != nil {
 		w.reportFault(ctx, err)
 		return err
 	}
 	asking, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	if err := w.say(asking, onReady, readiness{from: from{w.key}, Clock: w.accuracy(), Warnings: w.warned.found()}); err != nil {
+	if err := w.publish(asking, onReady, readiness{from: from{w.key}, Clock: w.accuracy(), Warnings: w.warned.found()}); err != nil {
 		return err
 	}
 	watch, stop := context.WithCancel(ctx)
@@ -313,7 +313,7 @@ func (w *worker) leave(ctx context.Context, cut bool) error {
 	asking, cancel := context.WithTimeout(ctx, leaveFor)
 	defer cancel()
 	// The coordinator knows first: it asks for nothing then.
-	err := w.say(asking, onLeave, leaving{from: from{w.key}, At: at, Cut: cut, Clock: w.accuracy()})
+	err := w.publish(asking, onLeave, leaving{from: from{w.key}, At: at, Cut: cut, Clock: w.accuracy()})
 	w.mu.Lock()
 	w.let = err == nil
 	w.mu.Unlock()
@@ -364,7 +364,7 @@ func (w *worker) close() error {
 		ctx, cancel := w.whileHeard(shipFor)
 		defer cancel()
 		if err = errors.Join(err, w.box.Close(ctx)); err == nil {
-			err = w.say(ctx, onBye, from{w.key})
+			err = w.publish(ctx, onBye, from{w.key})
 		}
 	} else {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.life), time.Second)

@@ -101,7 +101,7 @@ func firstOf(reasons []string) string {
 	}
 	text := strings.ReplaceAll(reasons[0], "\n", " ")
 	if n := len(reasons) - 1; n > 0 {
-		text += fmt.Sprintf(" (and %s)", number.Things(int64(n), "further reason"))
+		text += fmt.Sprintf(" (and %s)", number.Plural(int64(n), "further reason"))
 	}
 	return text
 }
@@ -300,7 +300,7 @@ func (p *pair) longer(t *Table) string {
 		}
 		return 0
 	})
-	text := fmt.Sprintf("A difference of %s would have been found in %d of %s (4 times out of 5). ", size, known-len(needs), number.Things(int64(known), "figure"))
+	text := fmt.Sprintf("A difference of %s would have been found in %d of %s (4 times out of 5). ", size, known-len(needs), number.Plural(int64(known), "figure"))
 	var parts []string
 	for _, n := range needs[:min(3, len(needs))] {
 		parts = append(parts, n.name+" "+p.times(n.times))
@@ -319,7 +319,7 @@ func (p *pair) times(n float64) string {
 	}
 	if !within(p.method) {
 		runs := max(len(p.a), len(p.b))
-		return number.Things(int64(math.Ceil(n*float64(runs))), "run") + " of each side"
+		return number.Plural(int64(math.Ceil(n*float64(runs))), "run") + " of each side"
 	}
 	seconds := 0.0
 	for _, l := range append(p.first.side.levels(p.a), p.other.side.levels(p.b)...) {

@@ -168,7 +168,7 @@ func (d *gated) more(g *gate.Gate, f *Found) string {
 	sides := []int{0, f.Table.Side}
 	if method := f.Row.Delta.Method; method == estimate.Runs || method == estimate.Pairs {
 		runs := max(f.Row.A.Runs, f.Row.B.Runs)
-		return takes + number.Things(int64(math.Ceil(times*float64(runs))), "run") + " of each side"
+		return takes + number.Plural(int64(math.Ceil(times*float64(runs))), "run") + " of each side"
 	}
 	var requests int64
 	for _, s := range f.Load.Sides {
@@ -176,7 +176,7 @@ func (d *gated) more(g *gate.Gate, f *Found) string {
 			requests = max(requests, s.OK)
 		}
 	}
-	return fmt.Sprintf("%s%s on each side, %s times as many", takes, number.Things(gate.Rounded(times*float64(requests)), "request"), gate.Factor(times))
+	return fmt.Sprintf("%s%s on each side, %s times as many", takes, number.Plural(gate.Rounded(times*float64(requests)), "request"), gate.Factor(times))
 }
 
 // write writes a difference in a sentence.

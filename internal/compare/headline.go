@@ -38,9 +38,9 @@ func (t *Table) headline(confidence, size float64) string {
 	if len(t.Rows) == 0 {
 		return ""
 	}
-	text := number.Things(int64(t.Compared), "figure") + " compared"
+	text := number.Plural(int64(t.Compared), "figure") + " compared"
 	if t.Unknown > 0 {
-		text = fmt.Sprintf("%d of %s compared, %d not known (%s)", t.Compared, number.Things(int64(len(t.Rows)), "figure"), t.Unknown, t.reasons())
+		text = fmt.Sprintf("%d of %s compared, %d not known (%s)", t.Compared, number.Plural(int64(len(t.Rows)), "figure"), t.Unknown, t.reasons())
 	}
 	if t.Compared == 0 {
 		text = strings.Replace(text, "0 of ", "None of ", 1) + ": whether differences are more than chance cannot be said."
@@ -78,7 +78,7 @@ func (t *Table) differences(confidence float64) string {
 	if t.Found == 0 {
 		return "no difference found."
 	}
-	text := number.Things(int64(t.Found), "difference") + " found"
+	text := number.Plural(int64(t.Found), "difference") + " found"
 	chance := fmt.Sprintf("chance, which alone finds %.1f in so many comparisons", (1-confidence)*float64(t.Compared))
 	switch {
 	case t.Firm == t.Found && t.Found == 1:

@@ -32,7 +32,7 @@ func (e *RefusedError) Error() string {
 	if len(e.Clashes) == 1 {
 		return "the plans measure different things, and differ in 1 field that matters"
 	}
-	return "the plans measure different things, and differ in " + number.Things(int64(len(e.Clashes)), "field") + " that matter"
+	return "the plans measure different things, and differ in " + number.Plural(int64(len(e.Clashes)), "field") + " that matter"
 }
 
 // Make compares sides with the first. The error is a RefusedError where their plans forbid it.

@@ -82,7 +82,7 @@ func (g *Gate) more(value float64, at result.ConfidenceInterval, requests int64)
 	if times <= 1 || requests == 0 {
 		return ""
 	}
-	return fmt.Sprintf("if it is %s, about %s would show that, %s times as many", number.Value(value, g.Unit), number.Things(Rounded(times*float64(requests)), "request"), Factor(times))
+	return fmt.Sprintf("if it is %s, about %s would show that, %s times as many", number.Value(value, g.Unit), number.Plural(Rounded(times*float64(requests)), "request"), Factor(times))
 }
 
 // Rounded is a number that is not known exactly, upwards to two digits.

@@ -124,7 +124,7 @@ func Value(s *result.Stat, name string) (float64, bool) {
 func thin(name string, samples int64) string {
 	for _, p := range metric.Percentiles() {
 		if p.Name == name {
-			return fmt.Sprintf("%s of %s only: %s are enough", name, number.Things(samples, "sample"), number.Count(stat.MinSamples(p.Quantile)))
+			return fmt.Sprintf("%s of %s only: %s are enough", name, number.Plural(samples, "sample"), number.Count(stat.MinSamples(p.Quantile)))
 		}
 	}
 	return ""

@@ -152,7 +152,7 @@ func (s *Server) Watch(state func() run.Progress) {
 	s.mu.Lock()
 	s.state, s.history, s.drawn = state, NewHistory(mostBins), false
 	s.mu.Unlock()
-	s.look()
+	s.refresh()
 }
 
 // loop takes snapshots until the server is closed.
@@ -165,15 +165,15 @@ func (s *Server) loop() {
 		case <-s.quit:
 			return
 		case <-tick.C:
-			s.look()
+			s.refresh()
 		}
 	}
 }
 
-// look takes a snapshot, and hands it to those who follow.
-func (s *Server) look() { s.watcher.Do(s.take) }
+// refresh takes a snapshot, and hands it to those who follow.
+func (s *Server) refresh() { s.watcher.Do(s.takeSnapshot) }
 
-func (s *Server) take() {
+func (s *Server) takeSnapshot() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state == nil || s.over {
@@ -186,12 +186,12 @@ func (s *Server) take() {
 	s.shown = shown{}
 	s.history.Add(&s.progress)
 	if s.hub.any() {
-		s.tell()
+		s.publish()
 	}
 }
 
-// tell hands the last snapshot to those who follow. The caller holds the lock.
-func (s *Server) tell() {
+// publish hands the last snapshot to those who follow. The caller holds the lock.
+func (s *Server) publish() {
 	text, err := s.event()
 	if err == nil {
 		s.hub.send(text)
@@ -255,13 +255,13 @@ func (s *Server) Show(d *draw.Document) {
 		defer s.mu.Unlock()
 		d.Live = true // the page comes back for the end
 		s.shown, s.drawn = shown{document: d}, true
-		s.tell()
+		s.publish()
 	})
 }
 
 // End says that there will be no more. It reports whether there is a run to show.
 func (s *Server) End() (has bool) {
-	s.look()
+	s.refresh()
 	s.watcher.Do(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -271,7 +271,7 @@ func (s *Server) End() (has bool) {
 		last := s.document()
 		last.Live = false
 		s.shown, s.over = shown{document: last}, true
-		s.tell()
+		s.publish()
 		has = true
 	})
 	return has

@@ -323,7 +323,7 @@ func TestShow(t *testing.T) {
 	s.Watch(func() run.Progress { return second })
 	until("document", running)
 	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Status: "drawn again"}}})
-	s.look()
+	s.refresh()
 	s.End()
 	until("end", "drawn again")
 }
@@ -343,7 +343,7 @@ func TestTooManyFollow(t *testing.T) {
 		f.body.Close()
 	}
 	for s.Watched() {
-		s.look() // a write to a closed connection ends what follows on it
+		s.refresh() // a write to a closed connection ends what follows on it
 	}
 	follow(t, s)
 }

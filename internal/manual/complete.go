@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Answer is what may stand where a command line ends.
-type Answer struct {
+// Completion is what may stand where a command line ends.
+type Completion struct {
 	Words []Verb
 	Files Files // files that may stand there besides
 }
@@ -21,31 +21,31 @@ type Entry struct {
 
 // Complete says what the last of the words of a command line may become. The first is the name
 // that the program is called by: that of one of the commands, or its own.
-func Complete(commands []Entry, words []string) Answer {
+func Complete(commands []Entry, words []string) Completion {
 	if len(words) == 0 {
-		return Answer{}
+		return Completion{}
 	}
 	named := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 	line := words[1:]
 	c := find(commands, named)
 	if c == nil {
 		if len(line) == 0 {
-			return Answer{}
+			return Completion{}
 		}
 		if len(line) == 1 {
-			return Answer{Words: starting(line[0], top(commands))}
+			return Completion{Words: starting(line[0], top(commands))}
 		}
 		if c = find(commands, line[0]); c == nil {
-			return Answer{}
+			return Completion{}
 		}
 		line = line[1:]
 	}
 	if len(line) == 0 {
-		return Answer{}
+		return Completion{}
 	}
 	if i := slices.Index(line[:len(line)-1], "--"); i >= 0 {
 		if c = find(commands, c.Rest); c == nil {
-			return Answer{Files: AnyFile}
+			return Completion{Files: AnyFile}
 		}
 		line = line[i+1:]
 	}
@@ -78,7 +78,7 @@ func starting(typed string, words []Verb) []Verb {
 }
 
 // complete says what the last word of the command's arguments may become.
-func (c *Command) complete(line []string) Answer {
+func (c *Command) complete(line []string) Completion {
 	typed, given, plain, awaits := line[len(line)-1], map[*Flag]bool{}, 0, (*Flag)(nil)
 	for _, word := range line[:len(line)-1] {
 		f, value := c.flag(word)
@@ -102,15 +102,15 @@ func (c *Command) complete(line []string) Answer {
 		if f, _ := c.flag(name); f != nil && f.Arg != "" {
 			return f.values(name+"=", value)
 		}
-		return Answer{}
+		return Completion{}
 	}
 	if strings.HasPrefix(typed, "-") {
-		return Answer{Words: c.flagsLike(typed, given)}
+		return Completion{Words: c.flagsLike(typed, given)}
 	}
 	if plain == 0 && len(c.Verbs) > 0 {
-		return Answer{Words: starting(typed, c.Verbs), Files: c.Takes.unlessVerb(c.Verbs, typed)}
+		return Completion{Words: starting(typed, c.Verbs), Files: c.Takes.unlessVerb(c.Verbs, typed)}
 	}
-	return Answer{Files: c.Takes}
+	return Completion{Files: c.Takes}
 }
 
 // unlessVerb is no file where a word of the command fits.
@@ -151,13 +151,13 @@ func (c *Command) flagsLike(typed string, given map[*Flag]bool) []Verb {
 }
 
 // values are those that a flag may have, each behind what stands in front of it.
-func (f *Flag) values(before, typed string) Answer {
+func (f *Flag) values(before, typed string) Completion {
 	if strings.Contains(f.Arg, "LIST") {
 		if i := strings.LastIndexByte(typed, ','); i >= 0 {
 			before, typed = before+typed[:i+1], typed[i+1:]
 		}
 	}
-	a := Answer{Files: f.files()}
+	a := Completion{Files: f.files()}
 	for _, v := range f.Values {
 		if strings.HasPrefix(v, typed) {
 			a.Words = append(a.Words, Verb{Name: before + v})
@@ -182,7 +182,7 @@ func brief(help string) string {
 }
 
 // Without is an answer whose words lack a beginning that all of them have.
-func (a Answer) Without(beginning string) Answer {
+func (a Completion) Without(beginning string) Completion {
 	words := slices.Clone(a.Words)
 	for i := range words {
 		rest, ok := strings.CutPrefix(words[i].Name, beginning)
@@ -191,12 +191,12 @@ func (a Answer) Without(beginning string) Answer {
 		}
 		words[i].Name = rest
 	}
-	return Answer{Words: words, Files: a.Files}
+	return Completion{Words: words, Files: a.Files}
 }
 
 // String is an answer as the scripts of the shells read it: a word on each line, with what it is
 // behind a tab, and at last a line with what files there may be.
-func (a Answer) String() string {
+func (a Completion) String() string {
 	var b strings.Builder
 	for _, w := range a.Words {
 		b.WriteString(w.Name)

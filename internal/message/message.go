@@ -39,15 +39,15 @@ func (m Message) String() string { return m.In(Names{}) }
 
 // In is the message in the names of a tool.
 func (m Message) In(n Names) string {
-	text, _ := m.say(n)
+	text, _ := m.words(n)
 	return text
 }
 
-// say words a message; known is false where the tool lacks a setting that is named.
-func (m Message) say(n Names) (text string, known bool) {
+// words words a message; known is false where the tool lacks a setting that is named.
+func (m Message) words(n Names) (text string, known bool) {
 	args, known := m.worded(n)
 	if !known && m.other != nil {
-		return m.other.say(n)
+		return m.other.words(n)
 	}
 	return fmt.Errorf(m.format, args...).Error(), known
 }
@@ -64,7 +64,7 @@ func (m Message) worded(n Names) (args []any, known bool) {
 		case Stage:
 			args[i] = n.stage(int(a))
 		case Message:
-			args[i], ok = a.say(n)
+			args[i], ok = a.words(n)
 		case error:
 			args[i] = n.Error(a)
 		}

@@ -230,7 +230,7 @@ func (r *bodyReader) integer(name []byte, v *int) error {
 	if err != nil {
 		return err
 	}
-	n, ok := whole(s)
+	n, ok := integer(s)
 	if !ok {
 		return fmt.Errorf("%s: must be an integer", name)
 	}
@@ -238,8 +238,8 @@ func (r *bodyReader) integer(name []byte, v *int) error {
 	return nil
 }
 
-// whole reads a whole number, which may be written as 1e3 or 5.0.
-func whole(text []byte) (int, bool) {
+// integer reads a whole number, which may be written as 1e3 or 5.0.
+func integer(text []byte) (int, bool) {
 	if n, err := strconv.Atoi(string(text)); err == nil {
 		return n, true
 	}

@@ -80,7 +80,7 @@ func newGRPCConn(s *Server, w *wire, nc net.Conn) *grpcConn {
 		streams: make(map[uint32]*grpcStream), window: 65535, initial: 65535, maxFrame: 16 << 10,
 		kick: make(chan struct{}, 1), out: make([]byte, 0, 4096),
 	}
-	g.decoder = hpack.NewDecoder(4096, g.fields.take)
+	g.decoder = hpack.NewDecoder(4096, g.fields.addField)
 	g.decoder.SetMaxStringLength(maxHeaderList)
 	return g
 }

@@ -34,8 +34,8 @@ type grpcCall struct {
 	wakeUp   func() // tells the connection that the call has got its place
 }
 
-// take returns a call to use.
-func (g *grpcConn) take() *grpcCall {
+// newCall returns a call to use.
+func (g *grpcConn) newCall() *grpcCall {
 	if n := len(g.free); n > 0 {
 		c := g.free[n-1]
 		g.free = g.free[:n-1]
@@ -51,7 +51,7 @@ func (g *grpcConn) take() *grpcCall {
 
 // infer serves a request for inference.
 func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
-	c := g.take()
+	c := g.newCall()
 	c.reset(request{path: st.head.path, id: st.head.id, port: g.port, proto: "gRPC", stamp: "write", read: read})
 	c.buf = c.buf[:0]
 	c.from = 0
@@ -186,7 +186,7 @@ func (c *grpcCall) respond(n int, now int64) {
 		}
 		t.inner = c.appendResults(t.inner[:0], !c.st.unary())
 		c.message("")
-		c.note(kindBody, 0)
+		c.endEvent(kindBody, 0)
 		c.complete("stop", now)
 		return
 	}
@@ -194,14 +194,14 @@ func (c *grpcCall) respond(n int, now int64) {
 	mark := last && (t.convention == repository.ConventionTRTLLM || t.convention == repository.ConventionEngine)
 	t.inner = c.appendTextResponse(t.inner[:0], c.at, n, mark, last)
 	c.message("")
-	c.note(kindContent, n*c.choices)
+	c.endEvent(kindContent, n*c.choices)
 	if !last {
 		return
 	}
 	if t.emptyFinal && !mark {
 		t.inner = c.appendEmptyFinal(t.inner[:0])
 		c.message("")
-		c.note(kindDone, 0)
+		c.endEvent(kindDone, 0)
 	}
 	c.complete(t.last, now)
 }
@@ -215,8 +215,8 @@ func (c *grpcCall) message(failure string) {
 	c.buf = appendStreamMessage(c.buf, failure, c.t.inner)
 }
 
-// note ends the event that was appended to buf.
-func (c *grpcCall) note(k kind, tokens int) {
+// endEvent ends the event that was appended to buf.
+func (c *grpcCall) endEvent(k kind, tokens int) {
 	c.marks = append(c.marks, mark{bytes: len(c.buf) - c.from, tokens: tokens, kind: k})
 	c.ends = append(c.ends, c.st.pushed+int64(len(c.buf)))
 	c.from = len(c.buf)
@@ -278,7 +278,7 @@ func (c *grpcCall) refuse(code repository.Code, message string) {
 	if !c.st.unary() {
 		c.t.inner = appendText(c.t.inner[:0], 3, c.t.id)
 		c.message(message)
-		c.note(kindError, 0)
+		c.endEvent(kindError, 0)
 	}
 	c.over(code, message)
 }
@@ -290,7 +290,7 @@ func (c *grpcCall) fails(message string, now int64) {
 	if !c.st.unary() {
 		c.t.inner = c.appendEmptyFinal(c.t.inner[:0])
 		c.message(message)
-		c.note(kindError, 0)
+		c.endEvent(kindError, 0)
 	}
 	c.over(repository.CodeInternal, message)
 }
@@ -308,7 +308,7 @@ func (c *grpcCall) insteadOf(f Fault) bool {
 		g.die()
 	case Garbage:
 		c.buf = appendMessage(c.buf, []byte("\xff\xfe\x00{]\x1b[not a message\xc3\x28"))
-		c.note(kindBody, 0)
+		c.endEvent(kindBody, 0)
 		c.over(repository.CodeOK, "")
 	case HTML:
 		c.html()
@@ -327,7 +327,7 @@ func (c *grpcCall) html() {
 		g.header(st, appendStatus200(nil, "text/html"), false)
 	}
 	c.buf = append(c.buf, page...)
-	c.note(kindBody, 0)
+	c.endEvent(kindBody, 0)
 	c.over(repository.CodeOK, "")
 	if !st.unary() {
 		g.end(st, repository.CodeOK, "")

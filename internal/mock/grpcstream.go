@@ -44,8 +44,8 @@ type grpcHead struct {
 	method, path, ctype, encoding, auth, id string
 }
 
-// take is called for each field of a header block.
-func (h *grpcHead) take(f hpack.HeaderField) {
+// addField is called for each field of a header block.
+func (h *grpcHead) addField(f hpack.HeaderField) {
 	switch f.Name {
 	case ":method":
 		h.method = f.Value

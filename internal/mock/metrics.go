@@ -45,8 +45,8 @@ func (h *histogram) clear() {
 	h.sum = 0
 }
 
-// take moves the observations of o over.
-func (h *histogram) take(o *histogram) {
+// merge moves the observations of o over.
+func (h *histogram) merge(o *histogram) {
 	for i, n := range o.counts {
 		h.counts[i] += n
 		o.counts[i] = 0
@@ -92,7 +92,7 @@ func (m *metrics) lookup(queried, hit int) {
 func (m *metrics) ended(c *call, end int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.itl.take(&c.itl)
+	m.itl.merge(&c.itl)
 	reason := c.finish
 	if reason == "tool_calls" {
 		reason = "stop"

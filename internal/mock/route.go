@@ -39,7 +39,7 @@ func (s *Server) answer(c *call) {
 			s.tritonHTTP(c)
 			return
 		}
-		c.whole(head{status: http.StatusNotFound, ctype: "application/json"}, `{"detail":"Not Found"}`)
+		c.sendUnstreamed(head{status: http.StatusNotFound, ctype: "application/json"}, `{"detail":"Not Found"}`)
 	}
 }
 
@@ -51,7 +51,7 @@ func (s *Server) get(c *call, ctype string, page func() string) {
 	case strings.HasPrefix(c.req.path, "/v1/") && !s.authorized(c):
 		c.unauthorized()
 	default:
-		c.whole(head{status: http.StatusOK, ctype: ctype}, page())
+		c.sendUnstreamed(head{status: http.StatusOK, ctype: ctype}, page())
 	}
 }
 
@@ -128,9 +128,9 @@ func (c *call) instead(f Fault) bool {
 	case Close:
 		c.out.cut(false)
 	case Garbage:
-		c.whole(head{status: http.StatusOK, ctype: "application/octet-stream"}, "\x00\xff\xfe{]\x1b[data: \r\n\r\n\x80\x81 not an answer \xc3\x28\n")
+		c.sendUnstreamed(head{status: http.StatusOK, ctype: "application/octet-stream"}, "\x00\xff\xfe{]\x1b[data: \r\n\r\n\x80\x81 not an answer \xc3\x28\n")
 	case HTML:
-		c.whole(head{status: http.StatusOK, ctype: "text/html; charset=utf-8"},
+		c.sendUnstreamed(head{status: http.StatusOK, ctype: "text/html; charset=utf-8"},
 			"<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It works</h1><p>There is no model behind this page.</p></body></html>\n")
 	default:
 		return false
@@ -189,7 +189,7 @@ func (c *call) notAllowed(allow string) {
 		c.failWith(h, "Method Not Allowed")
 		return
 	}
-	c.whole(h, `{"detail":"Method Not Allowed"}`)
+	c.sendUnstreamed(h, `{"detail":"Method Not Allowed"}`)
 }
 
 // fail answers with an error object.
@@ -197,7 +197,7 @@ func (c *call) fail(status int, message string) { c.failWith(head{status: status
 
 func (c *call) failWith(h head, message string) {
 	h.ctype = "application/json"
-	c.whole(h, c.errorText(message, h.status))
+	c.sendUnstreamed(h, c.errorText(message, h.status))
 }
 
 // errorText is an error in the form of the API that was called.
@@ -233,8 +233,8 @@ func errorType(status int) string {
 	return "InternalServerError"
 }
 
-// whole sends an answer that is not a stream, in one write.
-func (c *call) whole(h head, body string) {
+// sendUnstreamed sends an answer that is not a stream, in one write.
+func (c *call) sendUnstreamed(h head, body string) {
 	h.length = len(body)
 	c.begin(h)
 	c.str(body)

@@ -292,11 +292,11 @@ func (c *call) inferResults(first int64) {
 }
 
 // wish is what a request says of an output.
-func (t *tritonCall) wish(name string) repository.Wish {
-	if i := slices.IndexFunc(t.wishes, func(w repository.Wish) bool { return w.Name == name }); i >= 0 {
+func (t *tritonCall) wish(name string) repository.RequestedOutput {
+	if i := slices.IndexFunc(t.wishes, func(w repository.RequestedOutput) bool { return w.Name == name }); i >= 0 {
 		return t.wishes[i]
 	}
-	return repository.Wish{}
+	return repository.RequestedOutput{}
 }
 
 // reason is why the answer ends, as a response says it; only the last one knows.

@@ -24,7 +24,7 @@ type tritonCall struct {
 	batched    bool   // shapes begin with the batch
 	last       string // why the answer ends, for the last response
 	results    []resultTensor
-	wishes     []repository.Wish
+	wishes     []repository.RequestedOutput
 
 	prefix  []byte // what each response begins with
 	finalAt int    // where in prefix stands whether it is the last
@@ -50,8 +50,8 @@ type resultTensor struct {
 	data           []byte
 }
 
-// settle tells which convention a request follows where the model leaves it open.
-func settle(m *repository.Model, r *repository.Request) repository.Convention {
+// conventionOf tells which convention a request follows where the model leaves it open.
+func conventionOf(m *repository.Model, r *repository.Request) repository.Convention {
 	if m.Spec.Convention != repository.ConventionAny {
 		return m.Spec.Convention
 	}
@@ -69,7 +69,7 @@ func (c *call) takeTriton(m *repository.Model, r *repository.Request) error {
 	t := &c.t
 	t.model, t.id, t.emptyFinal = m, r.ID, r.EmptyFinal
 	t.wishes = append(t.wishes, r.Outputs...)
-	t.convention = settle(m, r)
+	t.convention = conventionOf(m, r)
 	t.batched = m.Spec.MaxBatch > 0
 	if !m.Spec.Llm {
 		c.choices, c.tokens = 1, 1
@@ -177,7 +177,7 @@ func number(key, v []byte, to *int) error {
 	if string(v) == "null" {
 		return nil
 	}
-	n, ok := whole(v)
+	n, ok := integer(v)
 	if !ok {
 		return fmt.Errorf("%s: %q is not an integer", key, v)
 	}
@@ -276,7 +276,7 @@ func (c *call) textOutputs() []resultTensor {
 
 // rawShared writes the text of a response to shared memory, and stands for it in the
 // answer.
-func (c *call) rawShared(b []byte, w repository.Wish, at, n int) []byte {
+func (c *call) rawShared(b []byte, w repository.RequestedOutput, at, n int) []byte {
 	var data []byte
 	for choice := range c.choices {
 		data = repository.AppendBytes(data, string(c.appendWords(nil, choice, at, n)))

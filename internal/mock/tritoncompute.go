@@ -51,7 +51,7 @@ func (c *call) compute(m *repository.Model, r *repository.Request) error {
 	}
 	if len(t.wishes) > 0 {
 		t.results = slices.DeleteFunc(t.results, func(o resultTensor) bool {
-			return !slices.ContainsFunc(t.wishes, func(w repository.Wish) bool { return w.Name == o.name })
+			return !slices.ContainsFunc(t.wishes, func(w repository.RequestedOutput) bool { return w.Name == o.name })
 		})
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // acceptTriton checks a request and reads it into the call.
-func (c *call) acceptTriton(m *repository.Model, r *repository.Request) *repository.Refusal {
+func (c *call) acceptTriton(m *repository.Model, r *repository.Request) *repository.StatusError {
 	if failure := c.s.triton.Check(m, r); failure != nil {
 		return failure
 	}
@@ -18,7 +18,7 @@ func (c *call) acceptTriton(m *repository.Model, r *repository.Request) *reposit
 }
 
 // deliver puts results where the request wants them, and takes them out of the answer.
-func (c *call) deliver() *repository.Refusal {
+func (c *call) deliver() *repository.StatusError {
 	for i := range c.t.results {
 		o := &c.t.results[i]
 		if w := c.t.wish(o.name); w.Region != "" {

@@ -36,7 +36,7 @@ func (s *Server) tritonHTTP(c *call) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")[1:]
 	switch {
 	case len(parts) == 0:
-		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
+		s.page(c, http.MethodGet, func() (any, *repository.StatusError) {
 			return struct {
 				Name       string   `json:"name"`
 				Version    string   `json:"version"`
@@ -44,9 +44,9 @@ func (s *Server) tritonHTTP(c *call) {
 			}{"triton", serverVersion, extensions()}, nil
 		})
 	case parts[0] == "health" && len(parts) == 2 && (parts[1] == "live" || parts[1] == "ready"):
-		c.whole(head{status: http.StatusOK, ctype: "text/plain"}, "")
+		c.sendUnstreamed(head{status: http.StatusOK, ctype: "text/plain"}, "")
 	case parts[0] == "models" && len(parts) == 2 && parts[1] == "stats":
-		s.page(c, http.MethodGet, func() (any, *repository.Refusal) { return s.triton.StatisticsJSON("", "") })
+		s.page(c, http.MethodGet, func() (any, *repository.StatusError) { return s.triton.StatisticsJSON("", "") })
 	case parts[0] == "models" && len(parts) > 1:
 		s.tritonModelHTTP(c, parts[1:])
 	case parts[0] == "repository":
@@ -61,10 +61,10 @@ func (s *Server) tritonHTTP(c *call) {
 func (c *call) notFound() { c.fail(http.StatusNotFound, "Not Found") }
 
 // refuse answers with an error in Triton's form.
-func (c *call) refuse(e *repository.Refusal) { c.fail(statusOf(e.Code), e.Message) }
+func (c *call) refuse(e *repository.StatusError) { c.fail(statusOf(e.Code), e.Message) }
 
 // page answers with JSON. A nil value is an empty page.
-func (s *Server) page(c *call, method string, value func() (any, *repository.Refusal)) {
+func (s *Server) page(c *call, method string, value func() (any, *repository.StatusError)) {
 	if c.req.method != method {
 		c.notAllowed(method)
 		return
@@ -85,11 +85,11 @@ func (s *Server) page(c *call, method string, value func() (any, *repository.Ref
 		}
 		text = strings.TrimSuffix(b.String(), "\n")
 	}
-	c.whole(head{status: http.StatusOK, ctype: "application/json"}, text)
+	c.sendUnstreamed(head{status: http.StatusOK, ctype: "application/json"}, text)
 }
 
 // into reads the JSON that a request brings.
-func (c *call) into(v any) *repository.Refusal {
+func (c *call) into(v any) *repository.StatusError {
 	if err := json.Unmarshal(c.req.body, v); err != nil {
 		return repository.Refuse(repository.CodeInternal, "failed to parse the request JSON buffer: %v", err)
 	}
@@ -103,7 +103,7 @@ func (s *Server) tritonModelHTTP(c *call, parts []string) {
 		version, rest = rest[1], rest[2:]
 	}
 	about := func(describe func(*repository.Model) any) {
-		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
+		s.page(c, http.MethodGet, func() (any, *repository.StatusError) {
 			m, failure := s.triton.Find(name, version)
 			if failure != nil {
 				return nil, failure
@@ -119,15 +119,15 @@ func (s *Server) tritonModelHTTP(c *call, parts []string) {
 	case "config":
 		about((*repository.Model).ConfigJSON)
 	case "stats":
-		s.page(c, http.MethodGet, func() (any, *repository.Refusal) { return s.triton.StatisticsJSON(name, version) })
+		s.page(c, http.MethodGet, func() (any, *repository.StatusError) { return s.triton.StatisticsJSON(name, version) })
 	case "ready":
 		if _, failure := s.triton.Find(name, version); failure != nil {
-			c.whole(head{status: http.StatusBadRequest, ctype: "text/plain"}, c.errorText("Model version not ready", http.StatusBadRequest))
+			c.sendUnstreamed(head{status: http.StatusBadRequest, ctype: "text/plain"}, c.errorText("Model version not ready", http.StatusBadRequest))
 			return
 		}
-		c.whole(head{status: http.StatusOK, ctype: "text/plain"}, "")
+		c.sendUnstreamed(head{status: http.StatusOK, ctype: "text/plain"}, "")
 	case "trace/setting":
-		c.whole(head{status: http.StatusOK, ctype: "application/json"}, "{}")
+		c.sendUnstreamed(head{status: http.StatusOK, ctype: "application/json"}, "{}")
 	default:
 		c.notFound()
 	}
@@ -137,7 +137,7 @@ func (s *Server) tritonModelHTTP(c *call, parts []string) {
 func (s *Server) repositoryHTTP(c *call, parts []string) {
 	switch {
 	case len(parts) == 1 && parts[0] == "index":
-		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
+		s.page(c, http.MethodPost, func() (any, *repository.StatusError) {
 			var r struct {
 				Ready bool `json:"ready"`
 			}
@@ -149,9 +149,9 @@ func (s *Server) repositoryHTTP(c *call, parts []string) {
 			return s.triton.Index(r.Ready), nil
 		})
 	case len(parts) == 3 && parts[0] == "models" && parts[2] == "load":
-		s.page(c, http.MethodPost, func() (any, *repository.Refusal) { return nil, s.triton.Load(parts[1]) })
+		s.page(c, http.MethodPost, func() (any, *repository.StatusError) { return nil, s.triton.Load(parts[1]) })
 	case len(parts) == 3 && parts[0] == "models" && parts[2] == "unload":
-		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
+		s.page(c, http.MethodPost, func() (any, *repository.StatusError) {
 			var r struct {
 				Parameters struct {
 					Dependents bool `json:"unload_dependents"`
@@ -187,7 +187,7 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 	}
 	switch parts[0] {
 	case "status":
-		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
+		s.page(c, http.MethodGet, func() (any, *repository.StatusError) {
 			regions, failure := s.triton.Regions.Status(name)
 			all := []status{}
 			for _, r := range regions {
@@ -196,7 +196,7 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 			return all, failure
 		})
 	case "register":
-		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
+		s.page(c, http.MethodPost, func() (any, *repository.StatusError) {
 			var r status
 			if failure := c.into(&r); failure != nil {
 				return nil, failure
@@ -204,7 +204,7 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 			return nil, s.triton.Regions.Register(repository.Region{Name: name, Key: r.Key, Offset: r.Offset, Size: r.Size})
 		})
 	case "unregister":
-		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
+		s.page(c, http.MethodPost, func() (any, *repository.StatusError) {
 			s.triton.Regions.Unregister(name)
 			return nil, nil
 		})
@@ -227,7 +227,7 @@ func (s *Server) inferHTTP(c *call, name, version, verb string) {
 }
 
 // readTriton reads the body of a request for inference.
-func (c *call) readTriton(name, version, verb string) *repository.Refusal {
+func (c *call) readTriton(name, version, verb string) *repository.StatusError {
 	m, failure := c.s.triton.Find(name, version)
 	if failure != nil {
 		return failure

@@ -51,31 +51,31 @@ type Theme struct {
 
 func themeSpec() codec[Theme] {
 	return object(
-		at("name", named("`generic`, `db2_latency_incident`, `research_rag` or `code_change_task`", ThemeNames()...), func(t *Theme) *string { return &t.Name }, "What it is about."),
-		at("weight", number(), func(t *Theme) *float64 { return &t.Weight }, "Relative weight."),
+		fieldOf("name", named("`generic`, `db2_latency_incident`, `research_rag` or `code_change_task`", ThemeNames()...), func(t *Theme) *string { return &t.Name }, "What it is about."),
+		fieldOf("weight", number(), func(t *Theme) *float64 { return &t.Weight }, "Relative weight."),
 	)
 }
 
 var agentsSpec = sync.OnceValue(func() codec[Agents] {
 	return object(
-		at("sessions", count[int](mostPrompts), func(a *Agents) *int { return &a.Sessions }, "Number of distinct sessions; later ones repeat them."),
-		at("turns", tallySpec(), func(a *Agents) *Length { return &a.Turns }, "Turns of the user in a session."),
-		at("input", tallySpec(), func(a *Agents) *Length { return &a.Input }, "Tokens of a user's turn, and of the task of a sub-agent."),
-		at("output", tallySpec(), func(a *Agents) *Length { return &a.Output }, "Tokens of an answer in text."),
-		at("head", count[int](mostLength), func(a *Agents) *int { return &a.Head }, "Tokens of each agent's system prompt."),
-		at("loop", tallySpec(), func(a *Agents) *Length { return &a.Loop }, "Answers that call tools, before the one in text."),
-		at("catalog", tallySpec(), func(a *Agents) *Length { return &a.Catalog }, "Tools that an agent knows."),
-		at("calls", tallySpec(), func(a *Agents) *Length { return &a.Calls }, "Tool calls of one answer. Left out: 1."),
-		at("fanout", share(), func(a *Agents) *float64 { return &a.Fanout }, "Probability that an agent starts sub-agents."),
-		at("children", tallySpec(), func(a *Agents) *Length { return &a.Children }, "How many it starts."),
-		at("depth", count[int](100), func(a *Agents) *int { return &a.Depth }, "How deep sub-agents may start others; 0: there are none."),
-		at("events", count[int](mostPrompts), func(a *Agents) *int { return &a.Events }, "Maximum model calls in a session; 0: 64."),
-		at("tool_latency_s", tallySpec(), func(a *Agents) *Length { return &a.ToolLatency }, "Duration of a tool call, in whole seconds."),
-		at("think_s", tallySpec(), func(a *Agents) *Length { return &a.Think }, "Time before later turns of the user, in whole seconds."),
-		at("compact_at", tallySpec(), func(a *Agents) *Length { return &a.CompactAt }, "Context size in tokens, tools included, at which a summary replaces it. Left out: it grows."),
-		at("compact_to", tallySpec(), func(a *Agents) *Length { return &a.CompactTo }, "Tokens of that summary."),
-		at("themes", list("list of themes", themeSpec()), func(a *Agents) *[]Theme { return &a.Themes }, "What sessions are about. None: all themes alike."),
-		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Seed for the sessions, instead of the plan's. NumPy draws the same numbers from the same seed."),
+		fieldOf("sessions", count[int](mostPrompts), func(a *Agents) *int { return &a.Sessions }, "Number of distinct sessions; later ones repeat them."),
+		fieldOf("turns", tallySpec(), func(a *Agents) *Length { return &a.Turns }, "Turns of the user in a session."),
+		fieldOf("input", tallySpec(), func(a *Agents) *Length { return &a.Input }, "Tokens of a user's turn, and of the task of a sub-agent."),
+		fieldOf("output", tallySpec(), func(a *Agents) *Length { return &a.Output }, "Tokens of an answer in text."),
+		fieldOf("head", count[int](mostLength), func(a *Agents) *int { return &a.Head }, "Tokens of each agent's system prompt."),
+		fieldOf("loop", tallySpec(), func(a *Agents) *Length { return &a.Loop }, "Answers that call tools, before the one in text."),
+		fieldOf("catalog", tallySpec(), func(a *Agents) *Length { return &a.Catalog }, "Tools that an agent knows."),
+		fieldOf("calls", tallySpec(), func(a *Agents) *Length { return &a.Calls }, "Tool calls of one answer. Left out: 1."),
+		fieldOf("fanout", share(), func(a *Agents) *float64 { return &a.Fanout }, "Probability that an agent starts sub-agents."),
+		fieldOf("children", tallySpec(), func(a *Agents) *Length { return &a.Children }, "How many it starts."),
+		fieldOf("depth", count[int](100), func(a *Agents) *int { return &a.Depth }, "How deep sub-agents may start others; 0: there are none."),
+		fieldOf("events", count[int](mostPrompts), func(a *Agents) *int { return &a.Events }, "Maximum model calls in a session; 0: 64."),
+		fieldOf("tool_latency_s", tallySpec(), func(a *Agents) *Length { return &a.ToolLatency }, "Duration of a tool call, in whole seconds."),
+		fieldOf("think_s", tallySpec(), func(a *Agents) *Length { return &a.Think }, "Time before later turns of the user, in whole seconds."),
+		fieldOf("compact_at", tallySpec(), func(a *Agents) *Length { return &a.CompactAt }, "Context size in tokens, tools included, at which a summary replaces it. Left out: it grows."),
+		fieldOf("compact_to", tallySpec(), func(a *Agents) *Length { return &a.CompactTo }, "Tokens of that summary."),
+		fieldOf("themes", list("list of themes", themeSpec()), func(a *Agents) *[]Theme { return &a.Themes }, "What sessions are about. None: all themes alike."),
+		fieldOf("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Seed for the sessions, instead of the plan's. NumPy draws the same numbers from the same seed."),
 	)
 })
 

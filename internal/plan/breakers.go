@@ -28,17 +28,17 @@ type Trigger struct {
 
 func breakerSpec() codec[Breaker] {
 	trigger := object(
-		at("kind", named("`consecutive` or `rate_over_window`", TriggerConsecutive, TriggerRate), func(t *Trigger) *string { return &t.Kind },
+		fieldOf("kind", named("`consecutive` or `rate_over_window`", TriggerConsecutive, TriggerRate), func(t *Trigger) *string { return &t.Kind },
 			"Hits in a row, or the share of hits in a window of time."),
-		at("threshold", number(), func(t *Trigger) *float64 { return &t.Threshold }, "How many in a row; for a window, the share from 0 to 1."),
-		at("window", duration(), func(t *Trigger) *Duration { return &t.Window }, "Length of the window."),
-		at("min_samples", integer[int](), func(t *Trigger) *int { return &t.MinSamples }, "Minimum samples in a window."),
+		fieldOf("threshold", number(), func(t *Trigger) *float64 { return &t.Threshold }, "How many in a row; for a window, the share from 0 to 1."),
+		fieldOf("window", duration(), func(t *Trigger) *Duration { return &t.Window }, "Length of the window."),
+		fieldOf("min_samples", integer[int](), func(t *Trigger) *int { return &t.MinSamples }, "Minimum samples in a window."),
 	)
 	return object(
-		at("name", text(), func(b *Breaker) *string { return &b.Name }, "Name in reports."),
-		at("matches", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Matches }, "Requests to sample: those that match any of these."),
-		at("rules", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Rules }, "Samples that count as hits: those that match any of these. None: all."),
-		at("triggers", list("list of triggers", trigger), func(b *Breaker) *[]Trigger { return &b.Triggers }, "Conditions that open it: any of these."),
+		fieldOf("name", text(), func(b *Breaker) *string { return &b.Name }, "Name in reports."),
+		fieldOf("matches", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Matches }, "Requests to sample: those that match any of these."),
+		fieldOf("rules", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Rules }, "Samples that count as hits: those that match any of these. None: all."),
+		fieldOf("triggers", list("list of triggers", trigger), func(b *Breaker) *[]Trigger { return &b.Triggers }, "Conditions that open it: any of these."),
 	)
 }
 

@@ -28,13 +28,13 @@ func DefaultCapacity() Capacity {
 
 var capacitySpec = sync.OnceValue(func() codec[Capacity] {
 	return object(
-		at("objectives", listOrOne("list of objectives", text()), func(c *Capacity) *[]string { return &c.Objectives },
+		fieldOf("objectives", listOrOne("list of objectives", text()), func(c *Capacity) *[]string { return &c.Objectives },
 			"What a level must meet, all of it: `ttft.p99 < 200ms`, `goodput >= 95%` (docs/gates.md)."),
-		at("max", number(), func(c *Capacity) *float64 { return &c.Max }, "Highest load to try. Left out: no bound."),
-		at("precision", share(), func(c *Capacity) *float64 { return &c.Precision },
+		fieldOf("max", number(), func(c *Capacity) *float64 { return &c.Max }, "Highest load to try. Left out: no bound."),
+		fieldOf("precision", share(), func(c *Capacity) *float64 { return &c.Precision },
 			"Half width of the 95 % interval, as a share of the answer, at which the search ends; 0: 5%."),
-		at("max_time", duration(), func(c *Capacity) *Duration { return &c.MaxTime }, "Time limit of the search; 0: 15m."),
-		at("hold", duration(), func(c *Capacity) *Duration { return &c.Hold },
+		fieldOf("max_time", duration(), func(c *Capacity) *Duration { return &c.MaxTime }, "Time limit of the search; 0: 15m."),
+		fieldOf("hold", duration(), func(c *Capacity) *Duration { return &c.Hold },
 			"How long the answer is held before it is given, an eighth of `max_time` at most; 0: not at all. Left out: 60s."),
 	)
 })

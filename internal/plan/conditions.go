@@ -63,8 +63,8 @@ func (c Condition) Path() string {
 	return fmt.Sprintf("fail_if[%d]", c.index)
 }
 
-// Own reports whether a condition is one of these by its place, and not one that was added.
-func (c Conditions) Own(one Condition) bool {
+// IsOwn reports whether a condition is one of these by its place, and not one that was added.
+func (c Conditions) IsOwn(one Condition) bool {
 	if one.Unless {
 		return one.index < len(c.FailUnless)
 	}

@@ -59,16 +59,16 @@ func (p *Plan) Pages() []string {
 
 var costSpec = sync.OnceValue(func() codec[Cost] {
 	return object(
-		at("gpus", count[int](mostGPUs), func(c *Cost) *int { return &c.GPUs },
+		fieldOf("gpus", count[int](mostGPUs), func(c *Cost) *int { return &c.GPUs },
 			"GPUs behind the target. Left out: those whose power is read."),
-		at("gpu_hour_price", amount(mostPrice), func(c *Cost) *float64 { return &c.Price }, "Price of one GPU for an hour, in dollars."),
-		at("gpu_watts", amount(mostWatts), func(c *Cost) *float64 { return &c.Watts },
+		fieldOf("gpu_hour_price", amount(mostPrice), func(c *Cost) *float64 { return &c.Price }, "Price of one GPU for an hour, in dollars."),
+		fieldOf("gpu_watts", amount(mostWatts), func(c *Cost) *float64 { return &c.Watts },
 			"Power of one GPU in watts, if it is not to be measured: the board's, or an all-in figure with cooling and the rest of the server."),
-		at("power", text(), func(c *Cost) *string { return &c.Power },
+		fieldOf("power", text(), func(c *Cost) *string { return &c.Power },
 			"Where to read the power of the GPUs: the URL of an exporter's metrics page (DCGM, AMD), `nvidia-smi` for the GPUs of this machine, `auto` for `nvidia-smi` if the target is on this machine, or `none`. Left out: from `probes.scrape`, if GPUs are on those pages."),
-		at("devices", list("list of GPUs", text()), func(c *Cost) *[]string { return &c.Devices },
+		fieldOf("devices", list("list of GPUs", text()), func(c *Cost) *[]string { return &c.Devices },
 			"The GPUs that serve, by index or UUID, if others are read too. Left out: all."),
-		at("interval", duration(), func(c *Cost) *Duration { return &c.Interval }, "How often `nvidia-smi` reads the power. Left out: 100ms."),
+		fieldOf("interval", duration(), func(c *Cost) *Duration { return &c.Interval }, "How often `nvidia-smi` reads the power. Left out: 100ms."),
 	)
 })
 

@@ -59,38 +59,38 @@ func datasetKinds() []string {
 
 var datasetSpec = sync.OnceValue(func() codec[Dataset] {
 	return object(
-		at("kind", named("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca` or `auto`", datasetKinds()...),
+		fieldOf("kind", named("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca` or `auto`", datasetKinds()...),
 			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thus how its rows are read. `auto`: recognise local files by their columns."),
-		at("path", text(), func(d *Dataset) *string { return &d.Path }, "Local file or directory of files; left out: the hub."),
-		at("hub", hubSpec(), func(d *Dataset) *Hub { return &d.Hub }, "Repository on the hub; left out: the data set's usual one."),
-		at("input", boundsSpec(), func(d *Dataset) *Bounds { return &d.Input }, "Use only rows whose prompt has this many tokens."),
-		at("output", boundsSpec(), func(d *Dataset) *Bounds { return &d.Output }, "Use only rows whose answer has this many tokens."),
-		at("images", count[int](1000), func(d *Dataset) *int { return &d.Images }, "Maximum images per request; 0: 1."),
-		at("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Where images stand in the prompt."),
-		at("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
-		at("rows", count[int](mostPrompts), func(d *Dataset) *int { return &d.Rows }, "Maximum number of rows; 0: all, or 1000 with images."),
-		at("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },
+		fieldOf("path", text(), func(d *Dataset) *string { return &d.Path }, "Local file or directory of files; left out: the hub."),
+		fieldOf("hub", hubSpec(), func(d *Dataset) *Hub { return &d.Hub }, "Repository on the hub; left out: the data set's usual one."),
+		fieldOf("input", boundsSpec(), func(d *Dataset) *Bounds { return &d.Input }, "Use only rows whose prompt has this many tokens."),
+		fieldOf("output", boundsSpec(), func(d *Dataset) *Bounds { return &d.Output }, "Use only rows whose answer has this many tokens."),
+		fieldOf("images", count[int](1000), func(d *Dataset) *int { return &d.Images }, "Maximum images per request; 0: 1."),
+		fieldOf("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Where images stand in the prompt."),
+		fieldOf("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
+		fieldOf("rows", count[int](mostPrompts), func(d *Dataset) *int { return &d.Rows }, "Maximum number of rows; 0: all, or 1000 with images."),
+		fieldOf("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },
 			"Without `data.output`, let the server decide the output length instead of using that of the row's answer; rows without an answer are used too."),
-		at("whole_chats", boolean(), func(d *Dataset) *bool { return &d.Whole },
+		fieldOf("whole_chats", boolean(), func(d *Dataset) *bool { return &d.Whole },
 			"Send chats as they are, with every turn and the last answer, whether or not the server's template accepts their roles; needs `data.output`. Left out: a chat ends with the last question that was answered."),
-		at("start", count[int](mostPrompts), func(d *Dataset) *int { return &d.Start }, "First row to use, from 0; the rows before it come last."),
-		at("go_on", boolean(), func(d *Dataset) *bool { return &d.GoOn }, "Continue each stage where the previous one ended. Left out: every stage begins with the first row."),
+		fieldOf("start", count[int](mostPrompts), func(d *Dataset) *int { return &d.Start }, "First row to use, from 0; the rows before it come last."),
+		fieldOf("go_on", boolean(), func(d *Dataset) *bool { return &d.GoOn }, "Continue each stage where the previous one ended. Left out: every stage begins with the first row."),
 	)
 })
 
 func hubSpec() codec[Hub] {
 	return object(
-		at("name", text(), func(h *Hub) *string { return &h.Name }, "Repository of the data set, such as owner/name."),
-		at("revision", text(), func(h *Hub) *string { return &h.Revision }, "Branch, tag or commit; left out: `main`."),
-		at("config", text(), func(h *Hub) *string { return &h.Config }, "Configuration, or subset, of the data set."),
-		at("split", text(), func(h *Hub) *string { return &h.Split }, "Split of the data set; left out: `train`."),
+		fieldOf("name", text(), func(h *Hub) *string { return &h.Name }, "Repository of the data set, such as owner/name."),
+		fieldOf("revision", text(), func(h *Hub) *string { return &h.Revision }, "Branch, tag or commit; left out: `main`."),
+		fieldOf("config", text(), func(h *Hub) *string { return &h.Config }, "Configuration, or subset, of the data set."),
+		fieldOf("split", text(), func(h *Hub) *string { return &h.Split }, "Split of the data set; left out: `train`."),
 	)
 }
 
 func boundsSpec() codec[Bounds] {
 	c := object(
-		at("min", count[int](mostLength), func(b *Bounds) *int { return &b.Min }, "Minimum; 0: none."),
-		at("max", count[int](mostLength), func(b *Bounds) *int { return &b.Max }, "Maximum; 0: none."),
+		fieldOf("min", count[int](mostLength), func(b *Bounds) *int { return &b.Min }, "Minimum; 0: none."),
+		fieldOf("max", count[int](mostLength), func(b *Bounds) *int { return &b.Max }, "Maximum; 0: none."),
 	)
 	check := c.check
 	c.check = func(c *checker, path string, b *Bounds) {

@@ -17,9 +17,9 @@ func (g Growth) On() bool { return g != Growth{} }
 
 func growthSpec() codec[Growth] {
 	return object(
-		at("to", integer[int](), func(g *Growth) *int { return &g.To }, "Requests in all."),
-		at("step", integer[int](), func(g *Growth) *int { return &g.Step }, "Requests added at a time."),
-		at("responses", integer[int](), func(g *Growth) *int { return &g.Responses }, "Responses that each request of the last step must have had by then."),
+		fieldOf("to", integer[int](), func(g *Growth) *int { return &g.To }, "Requests in all."),
+		fieldOf("step", integer[int](), func(g *Growth) *int { return &g.Step }, "Requests added at a time."),
+		fieldOf("responses", integer[int](), func(g *Growth) *int { return &g.Responses }, "Responses that each request of the last step must have had by then."),
 	)
 }
 

@@ -89,8 +89,8 @@ func decimal(f float64) *big.Rat {
 	return r
 }
 
-// At is the stage of a level: the stage as it stands, with this concurrency or rate.
-func (s Stage) At(level float64) Stage {
+// AtLevel is the stage of a level: the stage as it stands, with this concurrency or rate.
+func (s Stage) AtLevel(level float64) Stage {
 	if s.Rate > 0 {
 		s.Rate = level
 	} else {
@@ -115,13 +115,13 @@ func measurementSpec() codec[Measurement] {
 		always("requests", count[int64](mostRequests), func(m *Measurement) *int64 { return &m.Requests }, "Requests of a `count` window."),
 		always("windows", integer[int](), func(m *Measurement) *int { return &m.Windows }, "How many of the last windows must agree, and are merged."),
 		always("stability", share(), func(m *Measurement) *float64 { return &m.Stability }, "How far their throughput and latency may differ."),
-		at("percentile", integer[int](), func(m *Measurement) *int { return &m.Percentile }, "Latency percentile to compare; left out: the average."),
+		fieldOf("percentile", integer[int](), func(m *Measurement) *int { return &m.Percentile }, "Latency percentile to compare; left out: the average."),
 		always("max_trials", integer[int](), func(m *Measurement) *int { return &m.MaxTrials }, "Maximum number of windows per stage."),
-		at("latency_threshold", duration(), func(m *Measurement) *Duration { return &m.LatencyThreshold },
+		fieldOf("latency_threshold", duration(), func(m *Measurement) *Duration { return &m.LatencyThreshold },
 			"A stage with this latency or more fails, which ends or directs the search over levels."),
-		at("throughput_alone", boolean(), func(m *Measurement) *bool { return &m.ThroughputAlone },
+		fieldOf("throughput_alone", boolean(), func(m *Measurement) *bool { return &m.ThroughputAlone },
 			"After `max_trials`, accept windows that agree in throughput but not in latency."),
-		at("faithful", boolean(), func(m *Measurement) *bool { return &m.Faithful },
+		fieldOf("faithful", boolean(), func(m *Measurement) *bool { return &m.Faithful },
 			"Windows last 1.2 × the interval, and counted windows are checked once a second."),
 	)
 	c.zero = func(m Measurement) bool { return m == Measurement{} }
@@ -141,11 +141,11 @@ func measurementSpec() codec[Measurement] {
 
 func levelsSpec() codec[Levels] {
 	return object(
-		at("list", list("list of numbers", number()), func(l *Levels) *[]float64 { return &l.List }, "The levels, in order; or a range:"),
-		at("start", number(), func(l *Levels) *float64 { return &l.Start }, "First level."),
-		at("end", number(), func(l *Levels) *float64 { return &l.End }, "Last level; left out: until the latency threshold is reached."),
-		at("step", number(), func(l *Levels) *float64 { return &l.Step }, "Step between levels; for a binary search, its precision."),
-		at("search", word(SearchLinear, SearchBinary), func(l *Levels) *string { return &l.Search },
+		fieldOf("list", list("list of numbers", number()), func(l *Levels) *[]float64 { return &l.List }, "The levels, in order; or a range:"),
+		fieldOf("start", number(), func(l *Levels) *float64 { return &l.Start }, "First level."),
+		fieldOf("end", number(), func(l *Levels) *float64 { return &l.End }, "Last level; left out: until the latency threshold is reached."),
+		fieldOf("step", number(), func(l *Levels) *float64 { return &l.Step }, "Step between levels; for a binary search, its precision."),
+		fieldOf("search", word(SearchLinear, SearchBinary), func(l *Levels) *string { return &l.Search },
 			"Try one level after the other, or bisect for the highest that meets the latency threshold. Left out: linear."),
 	)
 }

@@ -98,10 +98,10 @@ func TestLevelsDoNotDrift(t *testing.T) {
 }
 
 func TestStageAtALevel(t *testing.T) {
-	if s := (Stage{Concurrency: 1}).At(7); s.Concurrency != 7 || s.Rate != 0 || s.Level() != 7 {
+	if s := (Stage{Concurrency: 1}).AtLevel(7); s.Concurrency != 7 || s.Rate != 0 || s.Level() != 7 {
 		t.Errorf("got %+v", s)
 	}
-	if s := (Stage{Rate: 1}).At(7.5); s.Concurrency != 0 || s.Rate != 7.5 || s.Level() != 7.5 {
+	if s := (Stage{Rate: 1}).AtLevel(7.5); s.Concurrency != 0 || s.Rate != 7.5 || s.Level() != 7.5 {
 		t.Errorf("got %+v", s)
 	}
 }

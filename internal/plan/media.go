@@ -103,58 +103,58 @@ type Sound struct {
 
 var mediaSpec = sync.OnceValue(func() codec[Media] {
 	return object(
-		at("image", imagesSpec(), func(m *Media) *Images { return &m.Image }, "Images, each of one random colour, or noise."),
-		at("video", videosSpec(), func(m *Media) *Videos { return &m.Video }, "Videos."),
-		at("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Audio clips: silence or noise."),
+		fieldOf("image", imagesSpec(), func(m *Media) *Images { return &m.Image }, "Images, each of one random colour, or noise."),
+		fieldOf("video", videosSpec(), func(m *Media) *Videos { return &m.Video }, "Videos."),
+		fieldOf("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Audio clips: silence or noise."),
 	)
 })
 
 func spotSpec() codec[Spot] {
 	c := object(
-		at("dist", named("`fixed`, `normal`, `uniform`, `lognormal`, `skew_normal` or `poisson`", distNames()...), func(s *Spot) *string { return &s.Dist },
+		fieldOf("dist", named("`fixed`, `normal`, `uniform`, `lognormal`, `skew_normal` or `poisson`", distNames()...), func(s *Spot) *string { return &s.Dist },
 			"Distribution; left out: anywhere."),
-		at("mean", number(), func(s *Spot) *float64 { return &s.Mean }, "Mean; for a fixed position, the position: 0 is before the text, 1 after it."),
-		at("stddev", number(), func(s *Spot) *float64 { return &s.Stddev }, "Standard deviation."),
-		at("min", number(), func(s *Spot) *float64 { return &s.Min }, "Minimum."),
-		at("max", number(), func(s *Spot) *float64 { return &s.Max }, "Maximum; 0: 1."),
+		fieldOf("mean", number(), func(s *Spot) *float64 { return &s.Mean }, "Mean; for a fixed position, the position: 0 is before the text, 1 after it."),
+		fieldOf("stddev", number(), func(s *Spot) *float64 { return &s.Stddev }, "Standard deviation."),
+		fieldOf("min", number(), func(s *Spot) *float64 { return &s.Min }, "Minimum."),
+		fieldOf("max", number(), func(s *Spot) *float64 { return &s.Max }, "Maximum; 0: 1."),
 	)
 	c.check = func(c *checker, path string, s *Spot) { c.spot(path, *s) }
 	return c
 }
 
 func weightField[T any](get func(*T) *float64) field[T] {
-	return at("weight", amount(mostWeight), get, "Relative weight; 0: 1.")
+	return fieldOf("weight", amount(mostWeight), get, "Relative weight; 0: 1.")
 }
 
 func imagesSpec() codec[Images] {
 	size := object(
-		at("width", integer[int](), func(s *Size) *int { return &s.Width }, "In pixels."),
-		at("height", integer[int](), func(s *Size) *int { return &s.Height }, "In pixels."),
+		fieldOf("width", integer[int](), func(s *Size) *int { return &s.Width }, "In pixels."),
+		fieldOf("height", integer[int](), func(s *Size) *int { return &s.Height }, "In pixels."),
 		weightField(func(s *Size) *float64 { return &s.Weight }),
 	)
 	return object(
-		at("count", tallySpec(), func(m *Images) *Length { return &m.Count }, "How many a prompt has; the form is that of `data.input`."),
-		at("at", spotSpec(), func(m *Images) *Spot { return &m.At }, "Where in the text they stand."),
-		at("sizes", list("list of sizes", size), func(m *Images) *[]Size { return &m.Sizes }, "Sizes to draw from. None: 512 × 512."),
-		at("width", lengthSpec(), func(m *Images) *Length { return &m.Width }, "Width of each, in pixels, instead of `sizes`."),
-		at("height", lengthSpec(), func(m *Images) *Length { return &m.Height }, "Height of each, in pixels."),
-		at("noise", boolean(), func(m *Images) *bool { return &m.Noise }, "Bands of colour with noise, which do not compress well."),
-		at("format", word(ImagePNG, ImageJPEG), func(m *Images) *string { return &m.Format }, "Left out: `png`."),
+		fieldOf("count", tallySpec(), func(m *Images) *Length { return &m.Count }, "How many a prompt has; the form is that of `data.input`."),
+		fieldOf("at", spotSpec(), func(m *Images) *Spot { return &m.At }, "Where in the text they stand."),
+		fieldOf("sizes", list("list of sizes", size), func(m *Images) *[]Size { return &m.Sizes }, "Sizes to draw from. None: 512 × 512."),
+		fieldOf("width", lengthSpec(), func(m *Images) *Length { return &m.Width }, "Width of each, in pixels, instead of `sizes`."),
+		fieldOf("height", lengthSpec(), func(m *Images) *Length { return &m.Height }, "Height of each, in pixels."),
+		fieldOf("noise", boolean(), func(m *Images) *bool { return &m.Noise }, "Bands of colour with noise, which do not compress well."),
+		fieldOf("format", word(ImagePNG, ImageJPEG), func(m *Images) *string { return &m.Format }, "Left out: `png`."),
 	)
 }
 
 func videosSpec() codec[Videos] {
 	clip := object(
-		at("width", integer[int](), func(s *Clip) *int { return &s.Width }, "In pixels."),
-		at("height", integer[int](), func(s *Clip) *int { return &s.Height }, "In pixels."),
-		at("frames", integer[int](), func(s *Clip) *int { return &s.Frames }, "Frames, ten a second."),
+		fieldOf("width", integer[int](), func(s *Clip) *int { return &s.Width }, "In pixels."),
+		fieldOf("height", integer[int](), func(s *Clip) *int { return &s.Height }, "In pixels."),
+		fieldOf("frames", integer[int](), func(s *Clip) *int { return &s.Frames }, "Frames, ten a second."),
 		weightField(func(s *Clip) *float64 { return &s.Weight }),
 	)
 	return object(
-		at("count", tallySpec(), func(m *Videos) *Length { return &m.Count }, "How many a prompt has."),
-		at("at", spotSpec(), func(m *Videos) *Spot { return &m.At }, "Where in the text they stand."),
-		at("clips", list("list of clips", clip), func(m *Videos) *[]Clip { return &m.Clips }, "Clips to draw from. None: 10 frames of 512 × 512."),
-		at("format", word(VideoMP4, VideoPNGFrames, VideoJPEGFrames),
+		fieldOf("count", tallySpec(), func(m *Videos) *Length { return &m.Count }, "How many a prompt has."),
+		fieldOf("at", spotSpec(), func(m *Videos) *Spot { return &m.At }, "Where in the text they stand."),
+		fieldOf("clips", list("list of clips", clip), func(m *Videos) *[]Clip { return &m.Clips }, "Clips to draw from. None: 10 frames of 512 × 512."),
+		fieldOf("format", word(VideoMP4, VideoPNGFrames, VideoJPEGFrames),
 			func(m *Videos) *string { return &m.Format }, "Left out: `mp4`."),
 	)
 }
@@ -167,19 +167,19 @@ func soundsSpec() codec[Sounds] {
 		}
 	}
 	sound := object(
-		at("length", length, func(s *Sound) *Duration { return &s.Length }, "Duration."),
-		at("stddev", duration(), func(s *Sound) *Duration { return &s.Stddev }, "Standard deviation of that."),
+		fieldOf("length", length, func(s *Sound) *Duration { return &s.Length }, "Duration."),
+		fieldOf("stddev", duration(), func(s *Sound) *Duration { return &s.Stddev }, "Standard deviation of that."),
 		weightField(func(s *Sound) *float64 { return &s.Weight }),
 	)
 	return object(
-		at("count", tallySpec(), func(m *Sounds) *Length { return &m.Count }, "How many a prompt has."),
-		at("at", spotSpec(), func(m *Sounds) *Spot { return &m.At }, "Where in the text they stand."),
-		at("clips", list("list of sounds", sound), func(m *Sounds) *[]Sound { return &m.Clips }, "Sounds to draw from. None: 1s."),
-		at("noise", boolean(), func(m *Sounds) *bool { return &m.Noise }, "Noise instead of silence."),
-		at("depths", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Depths }, "Bits of a sample to draw from: 8, 16, 24 or 32. None: 16."),
-		at("rates", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Rates }, "Samples per second to draw from. None: 16000."),
-		at("channels", integer[int](), func(m *Sounds) *int { return &m.Channels }, "1 or 2; 0: 1."),
-		at("format", word(AudioWAV, AudioMP3), func(m *Sounds) *string { return &m.Format }, "Left out: `wav`."),
+		fieldOf("count", tallySpec(), func(m *Sounds) *Length { return &m.Count }, "How many a prompt has."),
+		fieldOf("at", spotSpec(), func(m *Sounds) *Spot { return &m.At }, "Where in the text they stand."),
+		fieldOf("clips", list("list of sounds", sound), func(m *Sounds) *[]Sound { return &m.Clips }, "Sounds to draw from. None: 1s."),
+		fieldOf("noise", boolean(), func(m *Sounds) *bool { return &m.Noise }, "Noise instead of silence."),
+		fieldOf("depths", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Depths }, "Bits of a sample to draw from: 8, 16, 24 or 32. None: 16."),
+		fieldOf("rates", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Rates }, "Samples per second to draw from. None: 16000."),
+		fieldOf("channels", integer[int](), func(m *Sounds) *int { return &m.Channels }, "1 or 2; 0: 1."),
+		fieldOf("format", word(AudioWAV, AudioMP3), func(m *Sounds) *string { return &m.Format }, "Left out: `wav`."),
 	)
 }
 

@@ -71,16 +71,16 @@ func (f *form) set(r *reader, steps []string, n *yaml.Node, path string, v any) 
 	}
 }
 
-// at is the field of T that get points to. It is left out of a printed plan when
+// fieldOf is the field of T that get points to. It is left out of a printed plan when
 // it is zero.
-func at[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T] {
+func fieldOf[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T] {
 	return field[T]{&member{name: name, help: help, form: formOf(c), in: func(t any) any { return get(t.(*T)) }}}
 }
 
 // always is a field that is printed even when it is zero, because its default is
 // not, or because a reader of the plan looks for it.
 func always[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T] {
-	f := at(name, c, get, help)
+	f := fieldOf(name, c, get, help)
 	f.always = true
 	return f
 }

@@ -17,17 +17,17 @@ type SharedPrefix struct {
 
 var sharedPrefixSpec = sync.OnceValue(func() codec[SharedPrefix] {
 	return object(
-		at("groups", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Groups }, "Groups, each with a prefix of its own. 0: 10."),
-		at("prompts", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Prompts }, "Prompts, or users, of a group. 0: 10."),
-		at("prefix", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Prefix }, "Length of the shared part, in tokens; the form is that of `data.input`."),
-		at("question", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Question }, "Length of the part after it."),
-		at("multi_turn", boolean(), func(s *SharedPrefix) *bool { return &s.MultiTurn },
+		fieldOf("groups", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Groups }, "Groups, each with a prefix of its own. 0: 10."),
+		fieldOf("prompts", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Prompts }, "Prompts, or users, of a group. 0: 10."),
+		fieldOf("prefix", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Prefix }, "Length of the shared part, in tokens; the form is that of `data.input`."),
+		fieldOf("question", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Question }, "Length of the part after it."),
+		fieldOf("multi_turn", boolean(), func(s *SharedPrefix) *bool { return &s.MultiTurn },
 			"Make the requests of a user turns of one conversation, each after the answer to the one before."),
-		at("repeat", boolean(), func(s *SharedPrefix) *bool { return &s.Repeat },
+		fieldOf("repeat", boolean(), func(s *SharedPrefix) *bool { return &s.Repeat },
 			"With `multi_turn`: each turn repeats the user's whole prompt, shared part included, after the conversation so far. Left out: a new question."),
-		at("media", mediaSpec(), func(s *SharedPrefix) *Media { return &s.Media },
+		fieldOf("media", mediaSpec(), func(s *SharedPrefix) *Media { return &s.Media },
 			"Images, video and audio in the shared part, the same in all prompts of a group; the form is that of `data.media`, which each request has new ones of in its question."),
-		at("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Seed of the texts and their order; 0: the plan's."),
+		fieldOf("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Seed of the texts and their order; 0: the plan's."),
 	)
 })
 
@@ -59,16 +59,16 @@ type Conversations struct {
 
 var conversationsSpec = sync.OnceValue(func() codec[Conversations] {
 	return object(
-		at("count", count[int](mostPrompts), func(s *Conversations) *int { return &s.Count }, "Number of conversations; one that ends is replaced. 0: 200."),
-		at("shared_prompt", count[int](mostLength), func(s *Conversations) *int { return &s.SharedPrompt }, "Tokens of the system prompt that all share."),
-		at("dynamic_prompt", lengthSpec(), func(s *Conversations) *Length { return &s.DynamicPrompt }, "Length of what each conversation adds to it."),
-		at("turns", lengthSpec(), func(s *Conversations) *Length { return &s.Turns }, "Turns of a conversation."),
-		at("input", lengthSpec(), func(s *Conversations) *Length { return &s.Input }, "Length of a turn's prompt."),
-		at("tool_latency_ms", lengthSpec(), func(s *Conversations) *Length { return &s.ToolLatency },
+		fieldOf("count", count[int](mostPrompts), func(s *Conversations) *int { return &s.Count }, "Number of conversations; one that ends is replaced. 0: 200."),
+		fieldOf("shared_prompt", count[int](mostLength), func(s *Conversations) *int { return &s.SharedPrompt }, "Tokens of the system prompt that all share."),
+		fieldOf("dynamic_prompt", lengthSpec(), func(s *Conversations) *Length { return &s.DynamicPrompt }, "Length of what each conversation adds to it."),
+		fieldOf("turns", lengthSpec(), func(s *Conversations) *Length { return &s.Turns }, "Turns of a conversation."),
+		fieldOf("input", lengthSpec(), func(s *Conversations) *Length { return &s.Input }, "Length of a turn's prompt."),
+		fieldOf("tool_latency_ms", lengthSpec(), func(s *Conversations) *Length { return &s.ToolLatency },
 			"Time between an answer and the next turn, in milliseconds. No latency includes it."),
-		at("max_context", count[int](mostLength), func(s *Conversations) *int { return &s.MaxContext },
+		fieldOf("max_context", count[int](mostLength), func(s *Conversations) *int { return &s.MaxContext },
 			"Maximum tokens of a prompt and its answer: the oldest turns are dropped. 0: no limit."),
-		at("seed", integer[uint64](), func(s *Conversations) *uint64 { return &s.Seed }, "Seed of lengths and texts; 0: the plan's."),
+		fieldOf("seed", integer[uint64](), func(s *Conversations) *uint64 { return &s.Seed }, "Seed of lengths and texts; 0: the plan's."),
 	)
 })
 

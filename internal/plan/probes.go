@@ -47,13 +47,13 @@ func (p Probes) redacted() Probes {
 
 var prometheusSpec = sync.OnceValue(func() codec[Prometheus] {
 	return object(
-		at("url", text(), func(p *Prometheus) *string { return &p.URL }, "Address of the Prometheus server, such as http://localhost:9090."),
-		at("google_managed", boolean(), func(p *Prometheus) *bool { return &p.GoogleManaged },
+		fieldOf("url", text(), func(p *Prometheus) *string { return &p.URL }, "Address of the Prometheus server, such as http://localhost:9090."),
+		fieldOf("google_managed", boolean(), func(p *Prometheus) *bool { return &p.GoogleManaged },
 			"Google Managed Prometheus, with application-default credentials, instead of a URL."),
-		at("project", text(), func(p *Prometheus) *string { return &p.Project }, "Google Cloud project; left out: that of the credentials."),
-		at("filters", list("list of label matchers", text()), func(p *Prometheus) *[]string { return &p.Filters }, "Label matchers for every query, such as namespace='llm'."),
-		at("interval", duration(), func(p *Prometheus) *Duration { return &p.Interval }, "How often that server scrapes; 0: 15s."),
-		at("server", word("vllm", "sglang", "tgi", "triton"), func(p *Prometheus) *string { return &p.Server },
+		fieldOf("project", text(), func(p *Prometheus) *string { return &p.Project }, "Google Cloud project; left out: that of the credentials."),
+		fieldOf("filters", list("list of label matchers", text()), func(p *Prometheus) *[]string { return &p.Filters }, "Label matchers for every query, such as namespace='llm'."),
+		fieldOf("interval", duration(), func(p *Prometheus) *Duration { return &p.Interval }, "How often that server scrapes; 0: 15s."),
+		fieldOf("server", word("vllm", "sglang", "tgi", "triton"), func(p *Prometheus) *string { return &p.Server },
 			"Server whose metric names to use. Left out: `vllm`."),
 	)
 })
@@ -82,15 +82,15 @@ func (p *Plan) TakesStatistics() bool {
 
 var probesSpec = sync.OnceValue(func() codec[Probes] {
 	return object(
-		at("statistics", word(StatisticsOn, StatisticsOff), func(p *Probes) *string { return &p.Statistics },
+		fieldOf("statistics", word(StatisticsOn, StatisticsOff), func(p *Probes) *string { return &p.Statistics },
 			"Whether to read Triton's statistics before and after each stage. Left out: on for Triton."),
-		at("metrics", text(), func(p *Probes) *string { return &p.Metrics },
+		fieldOf("metrics", text(), func(p *Probes) *string { return &p.Metrics },
 			"Address of Triton's Prometheus metrics, such as http://localhost:8002/metrics. Left out: they are not read."),
-		at("interval", duration(), func(p *Probes) *Duration { return &p.Interval },
+		fieldOf("interval", duration(), func(p *Probes) *Duration { return &p.Interval },
 			"How often to query the server during a stage, to notice restarts and to follow gauges. Left out: 1s."),
-		at("scrape", urlsSpec(), func(p *Probes) *[]string { return &p.Scrape },
+		fieldOf("scrape", urlsSpec(), func(p *Probes) *[]string { return &p.Scrape },
 			"Prometheus metrics pages of servers and exporters, such as http://localhost:8000/metrics, read every `interval`."),
-		at("prometheus", prometheusSpec(), func(p *Probes) *Prometheus { return &p.Prometheus }, "A Prometheus server to query after each stage."),
+		fieldOf("prometheus", prometheusSpec(), func(p *Probes) *Prometheus { return &p.Prometheus }, "A Prometheus server to query after each stage."),
 	)
 })
 

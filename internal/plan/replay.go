@@ -51,32 +51,32 @@ type Replay struct {
 
 var replaySpec = sync.OnceValue(func() codec[Replay] {
 	return object(
-		at("dir", text(), func(r *Replay) *string { return &r.Dir }, "Directory of traces; or `files`, or `hub`."),
-		at("files", list("list of paths", text()), func(r *Replay) *[]string { return &r.Files }, "Files, or patterns of them."),
-		at("hub", hubSpec(), func(r *Replay) *Hub { return &r.Hub }, "A data set of traces on the hub."),
-		at("filter", text(), func(r *Replay) *string { return &r.Filter }, "Expression that selects the sessions to play."),
-		at("model", text(), func(r *Replay) *string { return &r.Model }, "Model to use instead of the recorded ones."),
-		at("models", headersSpec(), func(r *Replay) *map[string]string { return &r.Models }, "Model to use for each recorded one."),
-		at("max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.MaxTokens }, "Output length where neither length nor text was recorded; 0: 1000."),
-		at("tool_max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.ToolMaxTokens }, "Minimum output length of turns that call tools, which is otherwise 4 times the recorded one; 0: as recorded."),
-		at("random_id", boolean(), func(r *Replay) *bool { return &r.RandomID }, "Put a random tag into each session's text, so that no cache knows it."),
-		at("sessions", count[int](mostPrompts), func(r *Replay) *int { return &r.Sessions }, "Repeat sessions to reach this number; 0: as many as there are."),
-		at("max_wait", duration(), func(r *Replay) *Duration { return &r.MaxWait }, "Longest wait between a turn and the one before; 0: no limit."),
-		at("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long after the start of the session a turn may still wait for earlier ones; 0: forever."),
-		at("skip_errors", boolean(), func(r *Replay) *bool { return &r.SkipErrors }, "Skip turns that were recorded as errors."),
-		at("skip_invalid", boolean(), func(r *Replay) *bool { return &r.SkipInvalid }, "Skip files that cannot be read. Left out: they are an error."),
-		at("no_substitution", boolean(), func(r *Replay) *bool { return &r.NoSubstitution }, "Send recorded answers instead of the live ones."),
-		at("headers", headersSpec(), func(r *Replay) *map[string]string { return &r.Headers }, "Headers to send: trace attribute to header name."),
-		at("labels", headersSpec(), func(r *Replay) *map[string]string { return &r.Labels }, "Labels of records: trace attribute to label."),
-		at("bad_tool_calls", word(ToolCallsNone, ToolCallsRecorded), func(r *Replay) *string { return &r.BadToolCalls },
+		fieldOf("dir", text(), func(r *Replay) *string { return &r.Dir }, "Directory of traces; or `files`, or `hub`."),
+		fieldOf("files", list("list of paths", text()), func(r *Replay) *[]string { return &r.Files }, "Files, or patterns of them."),
+		fieldOf("hub", hubSpec(), func(r *Replay) *Hub { return &r.Hub }, "A data set of traces on the hub."),
+		fieldOf("filter", text(), func(r *Replay) *string { return &r.Filter }, "Expression that selects the sessions to play."),
+		fieldOf("model", text(), func(r *Replay) *string { return &r.Model }, "Model to use instead of the recorded ones."),
+		fieldOf("models", headersSpec(), func(r *Replay) *map[string]string { return &r.Models }, "Model to use for each recorded one."),
+		fieldOf("max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.MaxTokens }, "Output length where neither length nor text was recorded; 0: 1000."),
+		fieldOf("tool_max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.ToolMaxTokens }, "Minimum output length of turns that call tools, which is otherwise 4 times the recorded one; 0: as recorded."),
+		fieldOf("random_id", boolean(), func(r *Replay) *bool { return &r.RandomID }, "Put a random tag into each session's text, so that no cache knows it."),
+		fieldOf("sessions", count[int](mostPrompts), func(r *Replay) *int { return &r.Sessions }, "Repeat sessions to reach this number; 0: as many as there are."),
+		fieldOf("max_wait", duration(), func(r *Replay) *Duration { return &r.MaxWait }, "Longest wait between a turn and the one before; 0: no limit."),
+		fieldOf("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long after the start of the session a turn may still wait for earlier ones; 0: forever."),
+		fieldOf("skip_errors", boolean(), func(r *Replay) *bool { return &r.SkipErrors }, "Skip turns that were recorded as errors."),
+		fieldOf("skip_invalid", boolean(), func(r *Replay) *bool { return &r.SkipInvalid }, "Skip files that cannot be read. Left out: they are an error."),
+		fieldOf("no_substitution", boolean(), func(r *Replay) *bool { return &r.NoSubstitution }, "Send recorded answers instead of the live ones."),
+		fieldOf("headers", headersSpec(), func(r *Replay) *map[string]string { return &r.Headers }, "Headers to send: trace attribute to header name."),
+		fieldOf("labels", headersSpec(), func(r *Replay) *map[string]string { return &r.Labels }, "Labels of records: trace attribute to label."),
+		fieldOf("bad_tool_calls", word(ToolCallsNone, ToolCallsRecorded), func(r *Replay) *string { return &r.BadToolCalls },
 			"What later turns see of a tool call that the model got wrong: the live call, or the recorded one. Left out: `none`."),
-		at("tool_choice", word(ToolChoiceForced, ToolChoiceFree), func(r *Replay) *string { return &r.ToolChoice },
+		fieldOf("tool_choice", word(ToolChoiceForced, ToolChoiceFree), func(r *Replay) *string { return &r.ToolChoice },
 			"Whether a turn that called a tool is forced to call it again. Left out: `force_recorded`."),
-		at("idle_gap", duration(), func(r *Replay) *Duration { return &r.IdleGap }, "Block-hash traces: longest idle gap of a session; 0: no limit."),
-		at("ignore_delays", boolean(), func(r *Replay) *bool { return &r.IgnoreDelays }, "No waits at all."),
-		at("think_time_only", boolean(), func(r *Replay) *bool { return &r.ThinkTimeOnly }, "Block-hash traces: wait only for the recorded think times."),
-		at("block_size", count[int](mostLength), func(r *Replay) *int { return &r.BlockSize }, "Block-hash traces: tokens of a block where the trace does not say; 0: 64."),
-		at("entries", count[int](mostPrompts), func(r *Replay) *int { return &r.Entries }, "Sessions to read from the hub; 0: all."),
+		fieldOf("idle_gap", duration(), func(r *Replay) *Duration { return &r.IdleGap }, "Block-hash traces: longest idle gap of a session; 0: no limit."),
+		fieldOf("ignore_delays", boolean(), func(r *Replay) *bool { return &r.IgnoreDelays }, "No waits at all."),
+		fieldOf("think_time_only", boolean(), func(r *Replay) *bool { return &r.ThinkTimeOnly }, "Block-hash traces: wait only for the recorded think times."),
+		fieldOf("block_size", count[int](mostLength), func(r *Replay) *int { return &r.BlockSize }, "Block-hash traces: tokens of a block where the trace does not say; 0: 64."),
+		fieldOf("entries", count[int](mostPrompts), func(r *Replay) *int { return &r.Entries }, "Sessions to read from the hub; 0: all."),
 	)
 })
 
@@ -154,10 +154,10 @@ type SessionLoad struct {
 
 var sessionLoadSpec = sync.OnceValue(func() codec[SessionLoad] {
 	return object(
-		at("concurrent", count[int](mostInFlight), func(s *SessionLoad) *int { return &s.Concurrent }, "Concurrent sessions; 0: no limit."),
-		at("rate", amount(mostRate), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions started per second; 0: as soon as there is room."),
-		at("count", count[int64](mostRequests), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: what earlier stages have left of the data, or all of it."),
-		at("timeout", duration(), func(s *SessionLoad) *Duration { return &s.Timeout }, "Time limit of the stage; 0: none."),
+		fieldOf("concurrent", count[int](mostInFlight), func(s *SessionLoad) *int { return &s.Concurrent }, "Concurrent sessions; 0: no limit."),
+		fieldOf("rate", amount(mostRate), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions started per second; 0: as soon as there is room."),
+		fieldOf("count", count[int64](mostRequests), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: what earlier stages have left of the data, or all of it."),
+		fieldOf("timeout", duration(), func(s *SessionLoad) *Duration { return &s.Timeout }, "Time limit of the stage; 0: none."),
 	)
 })
 

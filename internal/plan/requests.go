@@ -41,8 +41,8 @@ type Prefixes struct {
 
 var prefixesSpec = sync.OnceValue(func() codec[Prefixes] {
 	return object(
-		at("count", count[int](mostPrompts), func(p *Prefixes) *int { return &p.Count }, "Number of prefixes to choose from, at random."),
-		at("length", lengthSpec(), func(p *Prefixes) *Length { return &p.Length }, "Their length, in addition to the prompt's."),
+		fieldOf("count", count[int](mostPrompts), func(p *Prefixes) *int { return &p.Count }, "Number of prefixes to choose from, at random."),
+		fieldOf("length", lengthSpec(), func(p *Prefixes) *Length { return &p.Length }, "Their length, in addition to the prompt's."),
 	)
 })
 
@@ -54,8 +54,8 @@ type Passages struct {
 
 var passagesSpec = sync.OnceValue(func() codec[Passages] {
 	return object(
-		at("file", text(), func(p *Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
-		at("count", count[int](mostPrompts), func(p *Passages) *int { return &p.Count }, "number of generated ones, of length `data.input`."),
+		fieldOf("file", text(), func(p *Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
+		fieldOf("count", count[int](mostPrompts), func(p *Passages) *int { return &p.Count }, "number of generated ones, of length `data.input`."),
 	)
 })
 
@@ -67,8 +67,8 @@ type Payload struct {
 
 var payloadSpec = sync.OnceValue(func() codec[Payload] {
 	return object(
-		at("delay_ratio", amount(mostRatio), func(p *Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
-		at("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Send every line as a separate request, without the earlier turns of its session; with arrival `trace`, at its own timestamp."),
+		fieldOf("delay_ratio", amount(mostRatio), func(p *Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
+		fieldOf("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Send every line as a separate request, without the earlier turns of its session; with arrival `trace`, at its own timestamp."),
 	)
 })
 
@@ -84,10 +84,10 @@ type Sessions struct {
 
 var sessionsSpec = sync.OnceValue(func() codec[Sessions] {
 	return object(
-		at("count", count[int](mostPrompts), func(s *Sessions) *int { return &s.Count }, "How many sessions."),
-		at("turns", lengthSpec(), func(s *Sessions) *Length { return &s.Turns }, "Turns of a session. Left out: 1."),
-		at("delay_ms", lengthSpec(), func(s *Sessions) *Length { return &s.Delay }, "Time between an answer and the next turn, in milliseconds. Left out: none."),
-		at("delay_ratio", amount(mostRatio), func(s *Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
+		fieldOf("count", count[int](mostPrompts), func(s *Sessions) *int { return &s.Count }, "How many sessions."),
+		fieldOf("turns", lengthSpec(), func(s *Sessions) *Length { return &s.Turns }, "Turns of a session. Left out: 1."),
+		fieldOf("delay_ms", lengthSpec(), func(s *Sessions) *Length { return &s.Delay }, "Time between an answer and the next turn, in milliseconds. Left out: none."),
+		fieldOf("delay_ratio", amount(mostRatio), func(s *Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
 	)
 })
 

@@ -23,8 +23,8 @@ const (
 
 var retriesSpec = sync.OnceValue(func() codec[Retries] {
 	return object(
-		at("count", count[int](mostRetries), func(r *Retries) *int { return &r.Count }, "Maximum number of retries."),
-		at("backoff", duration(), func(r *Retries) *Duration { return &r.Backoff },
+		fieldOf("count", count[int](mostRetries), func(r *Retries) *int { return &r.Count }, "Maximum number of retries."),
+		fieldOf("backoff", duration(), func(r *Retries) *Duration { return &r.Backoff },
 			"Wait before the first retry, doubled for each further one, with random jitter of up to half."),
 	)
 })

@@ -38,13 +38,13 @@ func DefaultSaturation() Saturation {
 
 var saturationSpec = sync.OnceValue(func() codec[Saturation] {
 	return object(
-		at("kind", word(SweepLinear, SweepGeometric), func(s *Saturation) *string { return &s.Kind },
+		fieldOf("kind", word(SweepLinear, SweepGeometric), func(s *Saturation) *string { return &s.Kind },
 			"How rates are spaced below saturation: evenly, or denser near it."),
-		at("requests", integer[int64](), func(s *Saturation) *int64 { return &s.Requests }, "Requests per search step; 0: 2000."),
-		at("timeout", duration(), func(s *Saturation) *Duration { return &s.Timeout }, "Time limit of a search step; 0: 1m."),
-		at("stages", integer[int](), func(s *Saturation) *int { return &s.Stages }, "Number of stages; 0: 5."),
-		at("duration", duration(), func(s *Saturation) *Duration { return &s.Duration }, "Length of each stage; 0: 3m."),
-		at("percentile", number(), func(s *Saturation) *float64 { return &s.Percentile },
+		fieldOf("requests", integer[int64](), func(s *Saturation) *int64 { return &s.Requests }, "Requests per search step; 0: 2000."),
+		fieldOf("timeout", duration(), func(s *Saturation) *Duration { return &s.Timeout }, "Time limit of a search step; 0: 1m."),
+		fieldOf("stages", integer[int](), func(s *Saturation) *int { return &s.Stages }, "Number of stages; 0: 5."),
+		fieldOf("duration", duration(), func(s *Saturation) *Duration { return &s.Duration }, "Length of each stage; 0: 3m."),
+		fieldOf("percentile", number(), func(s *Saturation) *float64 { return &s.Percentile },
 			"Percentile of the rates at which a burst drains that bounds the search from above; 0: 95."),
 	)
 })

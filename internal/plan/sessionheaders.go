@@ -28,8 +28,8 @@ type SessionHeaders struct {
 
 func sessionHeadersSpec() codec[SessionHeaders] {
 	return object(
-		at("id", text(), func(s *SessionHeaders) *string { return &s.ID }, "Request header that carries the session's id."),
-		at("token", text(), func(s *SessionHeaders) *string { return &s.Token },
+		fieldOf("id", text(), func(s *SessionHeaders) *string { return &s.ID }, "Request header that carries the session's id."),
+		fieldOf("token", text(), func(s *SessionHeaders) *string { return &s.Token },
 			"Response header whose value later requests of the session send back under the same name."),
 	)
 }
@@ -44,9 +44,9 @@ type SLOHeaders struct {
 
 var sloHeadersSpec = sync.OnceValue(func() codec[SLOHeaders] {
 	return object(
-		at("ttft", text(), func(s *SLOHeaders) *string { return &s.TTFT }, "Header that holds the longest time to first token."),
-		at("tpot", text(), func(s *SLOHeaders) *string { return &s.TPOT }, "Header that holds the longest time per output token."),
-		at("unit", word("s", "ms", "us"), func(s *SLOHeaders) *string { return &s.Unit }, "Unit of both. Left out: `ms`."),
+		fieldOf("ttft", text(), func(s *SLOHeaders) *string { return &s.TTFT }, "Header that holds the longest time to first token."),
+		fieldOf("tpot", text(), func(s *SLOHeaders) *string { return &s.TPOT }, "Header that holds the longest time per output token."),
+		fieldOf("unit", word("s", "ms", "us"), func(s *SLOHeaders) *string { return &s.Unit }, "Unit of both. Left out: `ms`."),
 	)
 })
 

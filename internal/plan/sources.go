@@ -39,12 +39,12 @@ type Trace struct {
 
 var traceSpec = sync.OnceValue(func() codec[Trace] {
 	return object(
-		at("lengths", text(), func(t *Trace) *string { return &t.Lengths },
+		fieldOf("lengths", text(), func(t *Trace) *string { return &t.Lengths },
 			"CSV file whose prompt and answer lengths are used, row by row, instead of `input` and `output`."),
-		at("once", boolean(), func(t *Trace) *bool { return &t.Once }, "End a stage after the last row of `lengths`. Left out: the rows begin again."),
-		at("arrivals", text(), func(t *Trace) *string { return &t.Arrivals },
+		fieldOf("once", boolean(), func(t *Trace) *bool { return &t.Once }, "End a stage after the last row of `lengths`. Left out: the rows begin again."),
+		fieldOf("arrivals", text(), func(t *Trace) *string { return &t.Arrivals },
 			"CSV file whose timestamps are used by stages with arrival `trace`."),
-		at("format", word(TraceAzure), func(t *Trace) *string { return &t.Format },
+		fieldOf("format", word(TraceAzure), func(t *Trace) *string { return &t.Format },
 			"Columns of the files: TIMESTAMP, ContextTokens, GeneratedTokens. Left out: `azure`."),
 	)
 })
@@ -57,8 +57,8 @@ type Ahead struct {
 
 func aheadSpec() codec[Ahead] {
 	return object(
-		at("input", count[int](mostPrompts), func(a *Ahead) *int { return &a.Input }, "How many lengths of prompts."),
-		at("output", count[int](mostPrompts), func(a *Ahead) *int { return &a.Output }, "How many lengths of answers, after those."),
+		fieldOf("input", count[int](mostPrompts), func(a *Ahead) *int { return &a.Input }, "How many lengths of prompts."),
+		fieldOf("output", count[int](mostPrompts), func(a *Ahead) *int { return &a.Output }, "How many lengths of answers, after those."),
 	)
 }
 
@@ -138,8 +138,8 @@ type Adapter struct {
 
 func adapterSpec() codec[Adapter] {
 	return object(
-		at("name", text(), func(a *Adapter) *string { return &a.Name }, "What requests ask for as their model."),
-		at("share", share(), func(a *Adapter) *float64 { return &a.Share }, "Share of the requests; the shares add up to 1."),
+		fieldOf("name", text(), func(a *Adapter) *string { return &a.Name }, "What requests ask for as their model."),
+		fieldOf("share", share(), func(a *Adapter) *float64 { return &a.Share }, "Share of the requests; the shares add up to 1."),
 	)
 }
 

@@ -28,21 +28,21 @@ type GCS struct {
 
 func s3Spec() codec[S3] {
 	return object(
-		at("bucket", text(), func(s *S3) *string { return &s.Bucket }, "Name of the bucket, which must exist."),
-		at("path", text(), func(s *S3) *string { return &s.Path }, "Path in the bucket."),
-		at("prefix", text(), func(s *S3) *string { return &s.Prefix }, "Prefix of the file names."),
-		at("endpoint", text(), func(s *S3) *string { return &s.Endpoint }, "URL of the server; left out: Amazon's."),
-		at("region", text(), func(s *S3) *string { return &s.Region }, "Region of the bucket."),
-		at("addressing", word(AddressingAuto, AddressingVirtual, AddressingPath), func(s *S3) *string { return &s.Addressing },
+		fieldOf("bucket", text(), func(s *S3) *string { return &s.Bucket }, "Name of the bucket, which must exist."),
+		fieldOf("path", text(), func(s *S3) *string { return &s.Path }, "Path in the bucket."),
+		fieldOf("prefix", text(), func(s *S3) *string { return &s.Prefix }, "Prefix of the file names."),
+		fieldOf("endpoint", text(), func(s *S3) *string { return &s.Endpoint }, "URL of the server; left out: Amazon's."),
+		fieldOf("region", text(), func(s *S3) *string { return &s.Region }, "Region of the bucket."),
+		fieldOf("addressing", word(AddressingAuto, AddressingVirtual, AddressingPath), func(s *S3) *string { return &s.Addressing },
 			"Whether the bucket name goes into the host name or the path. Left out: `auto`."),
 	)
 }
 
 func gcsSpec() codec[GCS] {
 	return object(
-		at("bucket", text(), func(s *GCS) *string { return &s.Bucket }, "Name of the bucket, which must exist."),
-		at("path", text(), func(s *GCS) *string { return &s.Path }, "Path in the bucket."),
-		at("prefix", text(), func(s *GCS) *string { return &s.Prefix }, "Prefix of the file names."),
+		fieldOf("bucket", text(), func(s *GCS) *string { return &s.Bucket }, "Name of the bucket, which must exist."),
+		fieldOf("path", text(), func(s *GCS) *string { return &s.Path }, "Path in the bucket."),
+		fieldOf("prefix", text(), func(s *GCS) *string { return &s.Prefix }, "Prefix of the file names."),
 	)
 }
 

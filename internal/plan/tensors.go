@@ -48,31 +48,31 @@ type Sequences struct {
 
 var tensorsSpec = sync.OnceValue(func() codec[Tensors] {
 	return object(
-		at("files", list("list of paths", text()), func(t *Tensors) *[]string { return &t.Files },
+		fieldOf("files", list("list of paths", text()), func(t *Tensors) *[]string { return &t.Files },
 			"Input data: JSON files of steps, or one directory of raw tensors. Relative to the working directory."),
-		at("fill", word(FillZero, FillRandom), func(t *Tensors) *string { return &t.Fill },
+		fieldOf("fill", word(FillZero, FillRandom), func(t *Tensors) *string { return &t.Fill },
 			"How to fill inputs without a value. Left out: `random` without files, else they are missing."),
-		at("string_length", count[int](mostString), func(t *Tensors) *int { return &t.StringLength }, "Length of generated strings; 0: 128."),
-		at("string_data", text(), func(t *Tensors) *string { return &t.StringData }, "Text used for generated strings, instead of random letters."),
-		at("shapes", list("list of NAME:D1,D2", text()), func(t *Tensors) *[]string { return &t.Shapes },
+		fieldOf("string_length", count[int](mostString), func(t *Tensors) *int { return &t.StringLength }, "Length of generated strings; 0: 128."),
+		fieldOf("string_data", text(), func(t *Tensors) *string { return &t.StringData }, "Text used for generated strings, instead of random letters."),
+		fieldOf("shapes", list("list of NAME:D1,D2", text()), func(t *Tensors) *[]string { return &t.Shapes },
 			"Shapes of inputs that the model leaves open and the data does not state, without the batch dimension."),
-		at("batch", count[int](mostBatch), func(t *Tensors) *int { return &t.Batch }, "Items of a request, from as many steps of the data; 0: one."),
-		at("timestamps", boolean(), func(t *Tensors) *bool { return &t.Timestamps }, "Each step has a `timestamp`, which is not a tensor: when it is due, in milliseconds from the start, for `arrival: trace`. Steps are sent in that order. Not needed for payloads."),
-		at("sequences", sequencesSpec(), func(t *Tensors) *Sequences { return &t.Sequences }, "Request sequences, for stateful models."),
+		fieldOf("batch", count[int](mostBatch), func(t *Tensors) *int { return &t.Batch }, "Items of a request, from as many steps of the data; 0: one."),
+		fieldOf("timestamps", boolean(), func(t *Tensors) *bool { return &t.Timestamps }, "Each step has a `timestamp`, which is not a tensor: when it is due, in milliseconds from the start, for `arrival: trace`. Steps are sent in that order. Not needed for payloads."),
+		fieldOf("sequences", sequencesSpec(), func(t *Tensors) *Sequences { return &t.Sequences }, "Request sequences, for stateful models."),
 	)
 })
 
 func sequencesSpec() codec[Sequences] {
 	return or(object(
-		at("mode", word(SequencesOn, SequencesOff), func(s *Sequences) *string { return &s.Mode },
+		fieldOf("mode", word(SequencesOn, SequencesOff), func(s *Sequences) *string { return &s.Mode },
 			"Whether requests form sequences. Left out: as the model's config says."),
-		at("live", count[int](mostSequences), func(s *Sequences) *int { return &s.Live },
+		fieldOf("live", count[int](mostSequences), func(s *Sequences) *int { return &s.Live },
 			"Concurrent sequences, in turn, without waiting for answers. 0: one for each request in flight, each request after the answer to the one before."),
-		at("serial", boolean(), func(s *Sequences) *bool { return &s.Serial }, "With `live`: a request waits for the answer to the one before it in its sequence."),
-		at("length", count[int](mostRequests), func(s *Sequences) *int { return &s.Length }, "Requests of a sequence; 0: the steps of its stream, else 20."),
-		at("variation", share(), func(s *Sequences) *float64 { return &s.Variation }, "How far lengths may differ: 0.2 or 20% is from 16 to 24 of 20."),
-		at("first_id", integer[uint64](), func(s *Sequences) *uint64 { return &s.FirstID }, "The first sequence's id; 0: 1."),
-		at("ids", integer[uint64](), func(s *Sequences) *uint64 { return &s.IDs }, "Number of ids before they are reused; 0: 4294967295."),
+		fieldOf("serial", boolean(), func(s *Sequences) *bool { return &s.Serial }, "With `live`: a request waits for the answer to the one before it in its sequence."),
+		fieldOf("length", count[int](mostRequests), func(s *Sequences) *int { return &s.Length }, "Requests of a sequence; 0: the steps of its stream, else 20."),
+		fieldOf("variation", share(), func(s *Sequences) *float64 { return &s.Variation }, "How far lengths may differ: 0.2 or 20% is from 16 to 24 of 20."),
+		fieldOf("first_id", integer[uint64](), func(s *Sequences) *uint64 { return &s.FirstID }, "The first sequence's id; 0: 1."),
+		fieldOf("ids", integer[uint64](), func(s *Sequences) *uint64 { return &s.IDs }, "Number of ids before they are reused; 0: 4294967295."),
 	), "mapping", func(mode string) (Sequences, error) {
 		word := map[string]string{"true": SequencesOn, "false": SequencesOff}[mode]
 		return Sequences{Mode: cmp.Or(word, mode)}, nil

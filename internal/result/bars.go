@@ -196,5 +196,5 @@ func (j *judge) blurredBy(sum *metric.StageStats, id string, off float64) string
 		return "the kernel does not timestamp what it receives here, and the client read late"
 	}
 	return fmt.Sprintf("the client read late, and %s of its %s held what had come at several moments",
-		number.Percent(float64(c.Merged)/float64(max(c.Reads, 1))), number.Things(c.Reads, "read"))
+		number.Percent(float64(c.Merged)/float64(max(c.Reads, 1))), number.Plural(c.Reads, "read"))
 }

@@ -46,5 +46,5 @@ func (j *judge) unfinished(i int, sum *metric.StageStats) {
 	j.check(Check{Stage: i, Name: "unfinished", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget || !hang,
 		Fix: j.words(message.New("Find out why they hang, or let them end: make the stage or %v longer.", message.Drain).Or("Find out why they hang, or measure for longer."))},
 		fmt.Sprintf("%s of %s (%s, budget %s) did not end and were up to %s old, while the longest that ended took %s: their latencies are known only to be at least their age.",
-			number.Count(u.Old), number.Things(of, "request"), number.Percent(share), number.Percent(budget), number.Span(u.Oldest), number.Span(u.Longest)))
+			number.Count(u.Old), number.Plural(of, "request"), number.Percent(share), number.Percent(budget), number.Span(u.Oldest), number.Span(u.Longest)))
 }

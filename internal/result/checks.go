@@ -118,13 +118,13 @@ const unstampedShare = 0.01
 func (j *judge) reads(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if n := c.OnePiece; n > 0 {
-		j.addNote(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", number.Things(n, "answer"))
+		j.addNote(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", number.Plural(n, "answer"))
 	}
 	if n := c.Folded; n > 0 {
-		j.addNote(i, "The later events of %s longer than %v were aggregated: counts, sums and timestamps are exact, percentiles of their gaps within 0.1 %%.", number.Things(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
+		j.addNote(i, "The later events of %s longer than %v were aggregated: counts, sums and timestamps are exact, percentiles of their gaps within 0.1 %%.", number.Plural(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
 	}
 	if n := c.Cut; n > 0 {
-		j.addNote(i, "The bytes of %s beyond %v were not kept.", number.Things(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
+		j.addNote(i, "The bytes of %s beyond %v were not kept.", number.Plural(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
 	}
 }
 

@@ -20,5 +20,5 @@ func (j *judge) complete() {
 		}
 	}
 	c := Check{Stage: wholeRun, Name: "complete", Value: float64(ended) / float64(max(len(j.plan.Stages), 1)), Budget: 1, Unit: metric.Share, Fix: "Let the run finish."}
-	j.undecided(c, fmt.Sprintf("The run did not end properly (%d of %s did): it was killed, or is still going on.", ended, number.Things(int64(len(j.plan.Stages)), "stage")))
+	j.undecided(c, fmt.Sprintf("The run did not end properly (%d of %s did): it was killed, or is still going on.", ended, number.Plural(int64(len(j.plan.Stages)), "stage")))
 }

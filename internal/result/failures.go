@@ -50,14 +50,14 @@ func (j *judge) failures(i int, sum *metric.StageStats) {
 		j.check(Check{Stage: i, Name: failuresCheck, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 			Fix: "Find out why they failed, or lower the load."},
 			fmt.Sprintf("%s of %s failed (%s, budget %s): %s. The figures are those of the rest.",
-				number.Count(failed), number.Things(of, "request"), number.Percent(share), number.Percent(budget), kindsOf(kinds)))
+				number.Count(failed), number.Plural(of, "request"), number.Percent(share), number.Percent(budget), kindsOf(kinds)))
 	}
 	if t := j.facts.Sessions[i]; t.Ended > 0 {
 		share := float64(t.Failed) / float64(t.Ended)
 		j.check(Check{Stage: i, Name: "failed_sessions", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 			Fix: "Find out why they failed, or lower the load."},
 			fmt.Sprintf("%s of %s failed (%s, budget %s), the first because of %s: their later requests were never sent.",
-				number.Count(t.Failed), number.Things(t.Ended, "session"), number.Percent(share), number.Percent(budget), t.Example))
+				number.Count(t.Failed), number.Plural(t.Ended, "session"), number.Percent(share), number.Percent(budget), t.Example))
 	}
 }
 

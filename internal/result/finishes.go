@@ -25,7 +25,7 @@ func (j *judge) finishes(i int, sum *metric.StageStats) {
 			names = append(names, fmt.Sprintf("%d others", len(list)-k))
 			break
 		}
-		names = append(names, fmt.Sprintf("%q in %s", brief.Fit(finish, longestFinish), number.Things(f[finish], "response")))
+		names = append(names, fmt.Sprintf("%q in %s", brief.Fit(finish, longestFinish), number.Plural(f[finish], "response")))
 	}
 	if len(names) > 0 {
 		j.addNote(i, "Unknown finish reason: %s. They count as complete.", strings.Join(names, ", "))

@@ -138,7 +138,7 @@ func Conditions(gates []Gate) (title string, cells []string) {
 // Headline counts what came of gates: "1 of 3 gates missed, 1 undecided".
 func Headline(gates []Gate) string {
 	missed, undecided := CountMissed(gates), CountUndecided(gates)
-	all := number.Things(int64(len(gates)), "gate")
+	all := number.Plural(int64(len(gates)), "gate")
 	switch {
 	case missed == 0 && undecided == 0:
 		return all + " held"

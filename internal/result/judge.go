@@ -92,7 +92,7 @@ func (j *judge) runNotes(fold *metric.Aggregator) {
 	case err != nil:
 		j.addNote(wholeRun, "How many requests repeated an earlier prompt is not known (%v).", err)
 	case n > 0:
-		j.addNote(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", number.Things(n, "request"),
+		j.addNote(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", number.Plural(n, "request"),
 			message.New("%v or more distinct prompts", message.Salt).Or("More distinct prompts"))
 	}
 	named := message.New(": pass %v to use the model's", message.Tokenizer).Or("")
@@ -149,7 +149,7 @@ func (j *judge) clock() {
 func (j *judge) stage(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	j.ended(i, mark)
 	if n := sum.All.Retried; n > 0 {
-		j.addNote(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", number.Things(n, "request"), sum.All.Retries)
+		j.addNote(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", number.Plural(n, "request"), sum.All.Retries)
 	}
 	j.ownFaults(i, sum)
 	if mark != nil && mark.RetryAfterWaits > 0 {
@@ -201,15 +201,15 @@ func (j *judge) requests(i int, sum *metric.StageStats) bool {
 	switch {
 	case sum.Seen == 0 && j.unheard(i) > 0:
 		n := j.unheard(i)
-		reason = fmt.Sprintf("It is not known how many requests were sent: of %s that had a share, no record of this stage came here.", number.Things(int64(n), "worker"))
+		reason = fmt.Sprintf("It is not known how many requests were sent: of %s that had a share, no record of this stage came here.", number.Plural(int64(n), "worker"))
 	case sum.Seen == 0 && j.facts.Interrupted:
 		reason = "No request was sent: the run was stopped before."
 	case sum.Seen == 0 && j.facts.Incomplete:
 		reason = "No request of this stage was on disk when the run was killed."
 	case t.Requests == 0 && sum.Seen > 0 && j.facts.Incomplete:
-		reason = fmt.Sprintf("No request was measured: the run was killed during the warm-up, after %s.", number.Things(sum.Seen, "request"))
+		reason = fmt.Sprintf("No request was measured: the run was killed during the warm-up, after %s.", number.Plural(sum.Seen, "request"))
 	case t.OK == 0 && t.CutOff == t.Requests && t.Requests > 0 && j.facts.Incomplete:
-		reason = fmt.Sprintf("No request finished before the run was killed: %s had been sent.", number.Things(t.Requests, "request"))
+		reason = fmt.Sprintf("No request finished before the run was killed: %s had been sent.", number.Plural(t.Requests, "request"))
 	case t.Requests == 0 && sum.Seen > 0 && j.facts.Interrupted:
 		reason = fmt.Sprintf("No request was measured: the run was stopped during the warm-up, after %s.", j.sent(i, sum.Seen))
 	case t.Requests == 0 && sum.Seen > 0:
@@ -227,13 +227,13 @@ func (j *judge) requests(i int, sum *metric.StageStats) bool {
 // server where others failed by themselves.
 func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) string {
 	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !endedHere(f.Class) }); i >= 0 {
-		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Check the URL, path and model name.", number.Things(requests, "request"), failure(&failures[i]))
+		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Check the URL, path and model name.", number.Plural(requests, "request"), failure(&failures[i]))
 	}
 	if failures[0].Class == record.Cancelled {
-		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", number.Things(requests, "request"))
+		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", number.Plural(requests, "request"))
 	}
 	longer := message.New("the stage or %v", message.Drain).Or("the measurement")
-	return j.words(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", number.Things(requests, "request"), longer))
+	return j.words(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", number.Plural(requests, "request"), longer))
 }
 
 // failure names a failure with its example.
@@ -258,7 +258,7 @@ func (j *judge) thinNote(i int, sum *metric.StageStats) {
 		}
 	}
 	if len(high) > 0 {
-		j.addNote(i, "%s: too few for some percentiles, which are marked. Needed: %s.", number.Things(n, "successful request"), strings.Join(high, ", "))
+		j.addNote(i, "%s: too few for some percentiles, which are marked. Needed: %s.", number.Plural(n, "successful request"), strings.Join(high, ", "))
 	}
 }
 

@@ -100,7 +100,7 @@ func (j *judge) windows(i int, l *sweep.Level) {
 	reason, do := "", "Make the windows longer, or allow more of them."
 	switch l.Ended {
 	case record.StopTrials:
-		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s.", j.plan.Measurement.Windows, number.Percent(j.plan.Measurement.Stability), number.Things(int64(len(l.Windows)), "window"))
+		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s.", j.plan.Measurement.Windows, number.Percent(j.plan.Measurement.Stability), number.Plural(int64(len(l.Windows)), "window"))
 	case record.StopEmpty:
 		reason, do = "No request succeeded in the last window.", "Make the windows longer, and check that the target answers."
 	case record.StopThroughput:

@@ -56,7 +56,7 @@ func (s *Stage) Precision() string {
 		}
 		def, _ := metric.ByID(id)
 		text := def.Name + ": " + m.measuredTo()
-		requests := number.Things(m.Count, "request")
+		requests := number.Plural(m.Count, "request")
 		if m.Open(metric.Average) { // it is only known to be at least so much
 			continue
 		}

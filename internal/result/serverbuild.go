@@ -258,13 +258,13 @@ func (j *judge) serverNotes(i int, s *TritonStats) {
 		j.addNote(i, "The server also handled other work: its own figures include it.")
 	}
 	if r.FailedAsSuccess > 0 {
-		j.addNote(i, "The server counts %s as successes that failed here, most likely in mid-stream.", number.Things(r.FailedAsSuccess, "request"))
+		j.addNote(i, "The server counts %s as successes that failed here, most likely in mid-stream.", number.Plural(r.FailedAsSuccess, "request"))
 	}
 	if r.Others > 0 && !s.Busy {
-		j.addNote(i, "The server counts %s that this client did not send: others used it, and its own figures include theirs.", number.Things(r.Others, "request"))
+		j.addNote(i, "The server counts %s that this client did not send: others used it, and its own figures include theirs.", number.Plural(r.Others, "request"))
 	}
 	if r.Missing > 0 {
-		j.addNote(i, "The server counts %s fewer than it answered: several servers stand behind the address, or it was restarted.", number.Things(r.Missing, "request"))
+		j.addNote(i, "The server counts %s fewer than it answered: several servers stand behind the address, or it was restarted.", number.Plural(r.Missing, "request"))
 	}
 }
 

@@ -32,7 +32,7 @@ func (j *judge) steady(i int, mark *record.StageSummary, sum *metric.StageStats)
 		return
 	}
 	if n := sum.Warmup; stage.Warmup.Auto && mark != nil && n > 0 {
-		j.addNote(i, "The first %s (%s) turned out to be warm-up and are not in the figures.", number.Span(mark.WarmupEnd-mark.Begin), number.Things(n, "request"))
+		j.addNote(i, "The first %s (%s) turned out to be warm-up and are not in the figures.", number.Span(mark.WarmupEnd-mark.Begin), number.Plural(n, "request"))
 	}
 	trends, change := sum.Series.Trends(), ""
 	if slices.ContainsFunc(trends, func(t metric.Trend) bool { return t.Found(j.plan.Budgets.Drift) }) {
@@ -111,16 +111,16 @@ func fewFor(t *metric.Trend, s *metric.Series) (why, do string) {
 	send := func(n int64) string { return fmt.Sprintf("Send at least %d.", n) }
 	switch {
 	case n < leastSteady:
-		return number.Things(n, "measured request") + tooFew(n), send(waves)
+		return number.Plural(n, "measured request") + tooFew(n), send(waves)
 	case t.Blocks < 2 && float64(n) < leastWaves*flight:
-		return fmt.Sprintf("%s with %.3g in flight at a time%s", number.Things(n, "measured request"), flight, tooFew(n)), send(waves)
+		return fmt.Sprintf("%s with %.3g in flight at a time%s", number.Plural(n, "measured request"), flight, tooFew(n)), send(waves)
 	case t.Blocks < 2:
 		_, what := trendCheck(t.Of)
 		return fmt.Sprintf("%s is known for too few requests (%d) to tell whether it was steady.", what, t.Values), send(waves)
 	case t.Resolved > mostUnresolved:
 		_, what := trendCheck(t.Of)
 		more := min(t.Resolved/mostUnresolved, 10)
-		return fmt.Sprintf("%s varies so much that with %s even a %.2g-fold change would look like chance.", what, number.Things(n, "request"), 1+t.Resolved),
+		return fmt.Sprintf("%s varies so much that with %s even a %.2g-fold change would look like chance.", what, number.Plural(n, "request"), 1+t.Resolved),
 			send(max(waves, int64(math.Ceil(float64(n)*more*more/10))*10))
 	}
 	return "", ""
@@ -132,7 +132,7 @@ func (j *judge) settling(i int, s *metric.Series) string {
 	loops := FoldOptions(j.plan)
 	switch {
 	case ok:
-		length := number.Things(n, "request")
+		length := number.Plural(n, "request")
 		if warmup >= time.Second {
 			length = fmt.Sprintf("%v (%s)", (warmup + 100*time.Millisecond - 1).Truncate(100*time.Millisecond), length) // no shorter
 		}

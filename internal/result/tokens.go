@@ -39,7 +39,7 @@ func (j *judge) usage(i int, sum *metric.StageStats) {
 			Fix: "Fix the usage that the server reports; figures in tokens use the client's counts here. Latencies are not affected."},
 			fmt.Sprintf("In %s of the %d answers %s (budget %s).", number.Percent(share), n, found, number.Percent(budget)))
 		if c.Claimed[k] > 0 && share <= budget {
-			j.addNote(i, "In %s %s: those counts were not used.", number.Things(c.Claimed[k], "answer"), found)
+			j.addNote(i, "In %s %s: those counts were not used.", number.Plural(c.Claimed[k], "answer"), found)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (j *judge) tooFew(i int, sum *metric.StageStats) {
 		Fix: "Fix the usage that the server reports: token figures depend on it. If it is right, use the served model's tokenizer, and have the server send whole tokens."},
 		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", number.Percent(share), n, c.UnderSaid, shown, number.Percent(budget)))
 	if share <= budget {
-		j.addNote(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", number.Things(c.Under, "answer"), c.UnderSaid, shown)
+		j.addNote(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", number.Plural(c.Under, "answer"), c.UnderSaid, shown)
 	}
 }
 
@@ -75,7 +75,7 @@ const farApart = 0.2
 func (j *judge) tokens(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if n := c.Sources[1][record.FromEvents] - c.Claimed[1]; n > 0 {
-		j.addNote(i, "The output tokens of %s are counted as one per event: the server reported no count.", number.Things(n, "request"))
+		j.addNote(i, "The output tokens of %s are counted as one per event: the server reported no count.", number.Plural(n, "request"))
 	}
 	if j.grows(i, &c.Around) {
 		return
@@ -122,7 +122,7 @@ func (j *judge) tokens(i int, sum *metric.StageStats) {
 			j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 				Fix: "Use the served model's tokenizer."},
 				fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s), and the figures of %s use the tokenizer's counts.",
-					j.plan.Tokenizer.Name, number.Percent(share), what, number.Percent(budget), number.Things(own, "request")))
+					j.plan.Tokenizer.Name, number.Percent(share), what, number.Percent(budget), number.Plural(own, "request")))
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (j *judge) standIn(i int, sum *metric.StageStats) {
 	if t := &c.Compared[1]; t.N > 0 {
 		times := float64(t.Server) / float64(t.Local)
 		if (times > mostOfStandIn || times < leastOfStandIn) && float64(t.N*record.Sampled) > j.plan.Budgets.TokenDrift*n {
-			j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: in %s that were looked at, the server counts %d where %s finds %d in the text.", number.Things(t.N, "answer"), t.Server, name, t.Local))
+			j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: in %s that were looked at, the server counts %d where %s finds %d in the text.", number.Plural(t.N, "answer"), t.Server, name, t.Local))
 			return
 		}
 	}
@@ -196,8 +196,8 @@ func (j *judge) standIn(i int, sum *metric.StageStats) {
 	if t.N == 0 {
 		return
 	}
-	j.addNote(i, "The output tokens of %s are counted with %s: the server reported no count.", number.Things(t.N, "request"), name)
+	j.addNote(i, "The output tokens of %s are counted with %s: the server reported no count.", number.Plural(t.N, "request"), name)
 	if float64(t.Local) > mostPerEvent*float64(t.Server) && float64(t.N) > j.plan.Budgets.TokenDrift*n {
-		j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: the server reported no count for %s, and %s finds %d tokens in %d events.", number.Things(t.N, "answer"), name, t.Local, t.Server))
+		j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: the server reported no count for %s, and %s finds %d tokens in %d events.", number.Plural(t.N, "answer"), name, t.Local, t.Server))
 	}
 }

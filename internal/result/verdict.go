@@ -91,7 +91,7 @@ func (r *Result) summary(name func(stage int) string) string {
 	if n == 1 {
 		are = "is valid: its"
 	}
-	text := fmt.Sprintf("%d of %s %s figures can be trusted.", n, number.Things(int64(len(r.Stages)), "stage"), are)
+	text := fmt.Sprintf("%d of %s %s figures can be trusted.", n, number.Plural(int64(len(r.Stages)), "stage"), are)
 	if len(bad) > 0 {
 		text += fmt.Sprintf(" Do not rely on those of %s.", listed(bad))
 	}

@@ -43,7 +43,7 @@ func (j *judge) resent(i int, sum *metric.StageStats) {
 		if late == 0 {
 			little = ": that added at most " + allowed + " to each"
 		}
-		j.addNote(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt%s.", number.Things(n, "request"), little)
+		j.addNote(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt%s.", number.Plural(n, "request"), little)
 	}
 	j.check(Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Fix: "Have the server keep idle connections open for longer, or find out why it closes them."},
@@ -54,7 +54,7 @@ func (j *judge) resent(i int, sum *metric.StageStats) {
 // unended says which answers this side has ended.
 func (j *judge) unended(i int, sum *metric.StageStats) {
 	if n := sum.Counts.Unended; n > 0 {
-		j.addNote(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", number.Things(n, "answer"))
+		j.addNote(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", number.Plural(n, "answer"))
 	}
 }
 
@@ -72,5 +72,5 @@ func (j *judge) ownFaults(i int, sum *metric.StageStats) {
 		Fix: j.words(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range%v, free memory, or lower the concurrency%v.",
 			message.New(" or add local addresses (%v)", message.SourceAddress).Or(""),
 			message.New(" (%v)", message.MaxInFlight).Or("")))},
-		fmt.Sprintf("%s failed because this machine ran out of resources%s: that says nothing about the server.", number.Things(n, "request"), example))
+		fmt.Sprintf("%s failed because this machine ran out of resources%s: that says nothing about the server.", number.Plural(n, "request"), example))
 }

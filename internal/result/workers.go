@@ -21,13 +21,13 @@ func (j *judge) workers() {
 			jumped = append(jumped, w.Name)
 		}
 	}
-	j.addNote(wholeRun, "%s sent the requests: %s. Their clocks agreed within %s throughout; no latency is taken across them.", number.Things(int64(len(list)), "worker"), strings.Join(names, ", "), number.Span(2*bound))
+	j.addNote(wholeRun, "%s sent the requests: %s. Their clocks agreed within %s throughout; no latency is taken across them.", number.Plural(int64(len(list)), "worker"), strings.Join(names, ", "), number.Span(2*bound))
 	if len(jumped) > 0 {
 		j.addNote(wholeRun, "The clock of %s jumped during the run, or the coordinator's did.", strings.Join(jumped, ", "))
 	}
 	if n := len(j.facts.Missing); n > 0 {
 		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(n), Unit: "workers", Fix: "Give the directories of all workers to inferometer report."},
-			"The records of "+number.Things(int64(n), "worker")+" of "+number.Count(int64(len(list)))+" are missing: "+strings.Join(j.facts.Missing, ", ")+".")
+			"The records of "+number.Plural(int64(n), "worker")+" of "+number.Count(int64(len(list)))+" are missing: "+strings.Join(j.facts.Missing, ", ")+".")
 	}
 	var lost, left, cut []string
 	known := map[int]bool{}
@@ -54,14 +54,14 @@ func (j *judge) workers() {
 	of := " of " + number.Count(int64(len(list)))
 	if n := len(lost); n > 0 {
 		do = "Look at its machine and at the network to it, and run again."
-		text = number.Things(int64(n), "worker") + of + " ended or " + pick(n, "was", "were") + " cut off before the run did (last heard: " + strings.Join(lost, ", ") + "). "
+		text = number.Plural(int64(n), "worker") + of + " ended or " + pick(n, "was", "were") + " cut off before the run did (last heard: " + strings.Join(lost, ", ") + "). "
 	}
 	if n := len(left); n > 0 {
-		text += number.Things(int64(n), "worker") + of + " left before the run ended, told to stop (" + strings.Join(left, ", ") + "); requests that were under way are counted. "
+		text += number.Plural(int64(n), "worker") + of + " left before the run ended, told to stop (" + strings.Join(left, ", ") + "); requests that were under way are counted. "
 	}
 	if n := len(cut); n > 0 {
 		do = "Look at the network between the workers, NATS and the coordinator, and run again."
-		text += number.Things(int64(n), "worker") + of + " did not hear the coordinator and stopped (" + strings.Join(cut, ", ") + "); requests that were under way are counted. "
+		text += number.Plural(int64(n), "worker") + of + " did not hear the coordinator and stopped (" + strings.Join(cut, ", ") + "); requests that were under way are counted. "
 	}
 	if n := len(lost); n > 0 {
 		text += "What " + pick(n, "it", "they") + " sent last may not be recorded. "
@@ -86,7 +86,7 @@ func (j *judge) unheard(stage int) int {
 
 // sent is how many requests were sent in a stage, of which so many are recorded.
 func (j *judge) sent(stage int, recorded int64) string {
-	text := number.Things(recorded, "request")
+	text := number.Plural(recorded, "request")
 	if j.unheard(stage) > 0 {
 		return "at least " + text
 	}

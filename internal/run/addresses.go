@@ -160,11 +160,11 @@ func (f *family) check(ranges []netip.Prefix) []error {
 		return nil
 	}
 	if len(f.to) == 0 {
-		return []error{message.Errorf("%v has the %s address %s, but no target has an %s address: leave it out", message.SourceAddress, f.name, f.from.At(0), f.name)}
+		return []error{message.Errorf("%v has the %s address %s, but no target has an %s address: leave it out", message.SourceAddress, f.name, f.from.Addr(0), f.name)}
 	}
 	missing := map[netip.Prefix][]netip.Addr{}
 	for i := range min(f.from.Len(), sourcesTried) {
-		switch from, err := f.from.At(i), reach(f.from.At(i), f.to[0]); {
+		switch from, err := f.from.Addr(i), reach(f.from.Addr(i), f.to[0]); {
 		case errors.Is(err, syscall.EADDRNOTAVAIL):
 			r := ranges[slices.IndexFunc(ranges, func(r netip.Prefix) bool { return r.Contains(from) })]
 			missing[r] = append(missing[r], from)
@@ -185,8 +185,8 @@ func (f *family) check(ranges []netip.Prefix) []error {
 		return errs
 	}
 	for _, to := range f.to[1:] {
-		if err := reach(f.from.At(0), to); err != nil {
-			errs = append(errs, unreachable(f.from.At(0), to, err))
+		if err := reach(f.from.Addr(0), to); err != nil {
+			errs = append(errs, unreachable(f.from.Addr(0), to, err))
 		}
 	}
 	return errs

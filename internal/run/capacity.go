@@ -69,7 +69,7 @@ func (a *capacitySearch) next() (plan.Stage, bool) {
 	if !ok {
 		return plan.Stage{}, false
 	}
-	s := a.plan.Stages[0].At(step.Load)
+	s := a.plan.Stages[0].AtLevel(step.Load)
 	s.Duration = plan.Duration(step.Seconds * float64(time.Second))
 	if s.Warmup == (plan.Warmup{}) {
 		s.Warmup.Duration = plan.Duration(step.Warmup * float64(time.Second))

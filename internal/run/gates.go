@@ -43,7 +43,7 @@ func (p *setup) gated() error {
 			continue
 		}
 		f := plan.Fault{Path: c.Path(), Text: wrong.Text, Hint: wrong.Hint}
-		if !own.Own(c) {
+		if !own.IsOwn(c) {
 			f.Where = c.Flag()
 		}
 		faults = append(faults, f)

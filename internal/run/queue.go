@@ -76,7 +76,7 @@ func (q *stageQueue) choose(i int) (plan.Stage, bool) {
 	if !ok {
 		return plan.Stage{}, false
 	}
-	return q.plan.Stages[0].At(level), true
+	return q.plan.Stages[0].AtLevel(level), true
 }
 
 // addLevel says how the last stage went.
@@ -121,7 +121,7 @@ func highest(p *plan.Plan) *plan.Plan {
 		level = max(level, v)
 	}
 	q := *p
-	q.Stages = []plan.Stage{p.Stages[0].At(level)}
+	q.Stages = []plan.Stage{p.Stages[0].AtLevel(level)}
 	return &q
 }
 
@@ -155,7 +155,7 @@ func levelsOf(p *plan.Plan, edges []record.Edge) []plan.Stage {
 	var stages []plan.Stage
 	for _, e := range slices.SortedFunc(slices.Values(edges), func(a, b record.Edge) int { return cmp.Compare(a.Stage, b.Stage) }) {
 		if e.Stage == len(stages) {
-			s := p.Stages[0].At(e.Level)
+			s := p.Stages[0].AtLevel(e.Level)
 			if e.Kind != "" {
 				s.Name = e.Kind
 			}

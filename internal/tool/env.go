@@ -47,7 +47,7 @@ type Env struct {
 	// needs to know.
 	Records func(dir string)
 	// Live is what the command line says about the live page; nil: there is none.
-	Live *Live
+	Live *LiveOptions
 }
 
 // Build says which build of the program this is. What is not known is empty.
@@ -68,9 +68,9 @@ type Terminal struct {
 	Lines func() int // 0: not known
 }
 
-// LeaveInterrupts gives Ctrl-C its usual meaning back, for commands that have nothing to
+// ResetInterrupts gives Ctrl-C its usual meaning back, for commands that have nothing to
 // bring to an end.
-func (e Env) LeaveInterrupts() {
+func (e Env) ResetInterrupts() {
 	if e.Restore != nil {
 		e.Restore()
 	}
@@ -149,10 +149,10 @@ func ReadFile(name string) ([]byte, error) { return Inputs().ReadFile(name) }
 // Readable refuses a path that holds nothing to be read again, such as a pipe.
 func Readable(path string) error { return bounded.Saved(path) }
 
-// Beneath is what a writer of messages writes to: who draws on a terminal moves its cursor.
-func Beneath(w io.Writer) io.Writer {
+// UnwrapWriter is what a writer of messages writes to: who draws on a terminal moves its cursor.
+func UnwrapWriter(w io.Writer) io.Writer {
 	if m, ok := w.(*screen.Writer); ok {
-		return m.Beneath()
+		return m.Unwrap()
 	}
 	return w
 }

@@ -253,7 +253,7 @@ func Gated(t Tool) Tool {
 
 // takeGates takes the flags of gates out of a command line.
 func takeGates(line []string) (rest []string, conditions plan.Conditions, junit string, err error) {
-	mine := own(line)
+	mine := ownArgs(line)
 	for i := 0; i < len(mine); i++ {
 		name, value, given := strings.Cut(mine[i], "=")
 		if name != failIfFlag && name != failUnlessFlag && name != junitFlag {

@@ -14,13 +14,13 @@ const (
 	gcPercent = 100
 )
 
-// GiveHeapRoom lets the heap of a measuring client grow, unless GOGC says how. The caller
+// RaiseGCPercent lets the heap of a measuring client grow, unless GOGC says how. The caller
 // calls release at the end.
 //
 // The room is memory that is alive and never used, so that the system need not back it: the
 // collector then counts it to what may double. A greater percentage alone would multiply all
 // that a long run comes to hold.
-func (e Env) GiveHeapRoom() (release func()) {
+func (e Env) RaiseGCPercent() (release func()) {
 	if e.Getenv("GOGC") != "" {
 		return func() {}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/inferometer/inferometer/internal/run"
 )
 
-// Live is what a command line says about the live page; nil: there is to be none.
-type Live struct {
+// LiveOptions is what a command line says about the live page; nil: there is to be none.
+type LiveOptions struct {
 	Address string
 	Keep    time.Duration // how long it stays when all else is done
 }
@@ -30,9 +30,9 @@ func liveFlags() manual.Group {
 	}}
 }
 
-// Watched is a tool that can show its runs in a browser while they go on: it has --live
+// WithLiveFlags is a tool that can show its runs in a browser while they go on: it has --live
 // besides its own flags.
-func Watched(t Tool) Tool {
+func WithLiveFlags(t Tool) Tool {
 	flags := liveFlags()
 	t = with(t, flags)
 	inner := t.Run
@@ -53,11 +53,11 @@ func Watched(t Tool) Tool {
 
 // asksHelp reports whether a command line asks for the help of another's tool.
 func asksHelp(line []string) bool {
-	return slices.ContainsFunc(own(line), func(a string) bool { return a == "--help" || a == "-h" })
+	return slices.ContainsFunc(ownArgs(line), func(a string) bool { return a == "--help" || a == "-h" })
 }
 
-// own is the part of a command line before what is handed on to another program.
-func own(line []string) []string {
+// ownArgs is the part of a command line before what is handed on to another program.
+func ownArgs(line []string) []string {
 	if i := slices.Index(line, "--"); i >= 0 {
 		return line[:i]
 	}
@@ -68,11 +68,11 @@ func own(line []string) []string {
 var address = regexp.MustCompile(`^((\[[0-9A-Fa-f:.%]+\]|[0-9A-Za-z._-]*):)?[0-9]{1,5}$`)
 
 // takeLive takes the flags of the live page out of a command line.
-func takeLive(line []string) (view *Live, rest []string, err error) {
-	mine := own(line)
-	on := func() *Live {
+func takeLive(line []string) (view *LiveOptions, rest []string, err error) {
+	mine := ownArgs(line)
+	on := func() *LiveOptions {
 		if view == nil {
-			view = &Live{}
+			view = &LiveOptions{}
 		}
 		return view
 	}

@@ -20,12 +20,12 @@ type PrepareError struct{ error }
 // Unwrap implements what errors.Is and errors.As look for.
 func (e *PrepareError) Unwrap() error { return e.error }
 
-// Early makes a PrepareError.
-func Early(err error) error { return &PrepareError{err} }
+// WrapPrepareError makes a PrepareError.
+func WrapPrepareError(err error) error { return &PrepareError{err} }
 
-// CodeOf is the exit code of a run that came to nothing: bad usage where it was met before
+// ExitCode is the exit code of a run that came to nothing: bad usage where it was met before
 // the first request.
-func CodeOf(err error) int {
+func ExitCode(err error) int {
 	var early *PrepareError
 	var refused *run.PrepareError
 	var faults plan.Faults

@@ -50,13 +50,13 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 		return nil, nil, err
 	}
 	to := e.Terminal(e.Stderr)
-	display := progress.New(Beneath(e.Stderr), progress.Options{
+	display := progress.New(UnwrapWriter(e.Stderr), progress.Options{
 		Mode: mode, Color: to.Color, ASCII: to.ASCII, Cuts: to.Cuts, Size: func() (int, int) { return to.Width(), to.Lines() },
 	})
 	// Whoever has something to say says it above the view, or between its lines.
 	messages, ok := e.Stderr.(*screen.Writer)
 	if ok && mode != progress.Quiet {
-		messages.Redirect(display.Through(messages.Beneath()))
+		messages.Redirect(display.Writer(messages.Unwrap()))
 	}
 	var grace atomic.Int64 // of the run under way; 0: there is none
 	ctx, abort := context.WithCancel(context.Background())
@@ -66,14 +66,14 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 		e.watchInterrupts(display, stop, abort, done, &grace)
 	}()
 	e.TakeShortTurns()
-	release := e.GiveHeapRoom()
+	release := e.RaiseGCPercent()
 	s := e.Unwatched()
-	s.Stop, s.display, s.mode, s.page, s.note = stop, display, mode, page, e.note
-	e.note("")
+	s.Stop, s.display, s.mode, s.page, s.note = stop, display, mode, page, e.setRecordsDir
+	e.setRecordsDir("")
 	s.Watch = func(state func() run.Progress) {
 		p := state().Plan
 		grace.Store(int64(min(p.Grace, p.Drain)))
-		e.note(p.Output.Dir)
+		e.setRecordsDir(p.Output.Dir)
 		g := newGauge(state)
 		g.run = s.Run
 		display.Start(g.snapshot)
@@ -87,7 +87,7 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	s.end = func() {
 		display.Stop()
 		if ok {
-			messages.Redirect(messages.Beneath())
+			messages.Redirect(messages.Unwrap())
 		}
 		close(done)
 		<-watched
@@ -115,8 +115,8 @@ func (s *Session) NoView() {
 	}
 }
 
-// note says where the records of a run are.
-func (e Env) note(dir string) {
+// setRecordsDir says where the records of a run are.
+func (e Env) setRecordsDir(dir string) {
 	if e.Records != nil {
 		e.Records(dir)
 	}
@@ -141,9 +141,9 @@ func (s *Session) Hide() { s.display.Stop() }
 // End ends the session.
 func (s *Session) End() { s.end() }
 
-// Beside is a writer for reports that are printed while the live view goes on: both may be
+// Output is a writer for reports that are printed while the live view goes on: both may be
 // on one terminal.
-func (s *Session) Beside(w io.Writer) io.Writer { return s.display.Through(w) }
+func (s *Session) Output(w io.Writer) io.Writer { return s.display.Writer(w) }
 
 // Warn tells of something that went wrong during a run, also where nothing else is told.
 func (s *Session) Warn(to io.Writer, text string) {

@@ -29,12 +29,12 @@ type Tool struct {
 	Foreign bool
 	// Run carries out a command line and gives the exit code.
 	Run func(env Env, args []string) int
-	// Again makes the reports again of what the tool wrote; mine is false where something
+	// Rebuild makes the reports again of what the tool wrote; mine is false where something
 	// else did. Nil: it writes nothing that can be read again.
-	Again func(env Env, from From) (code int, mine bool)
-	// As reports a run in the tool's own tables and files, whichever tool made it, and gives
+	Rebuild func(env Env, from From) (code int, mine bool)
+	// Report reports a run in the tool's own tables and files, whichever tool made it, and gives
 	// the files that it wrote. Nil: it has no reports of its own.
-	As func(env Env, s *Saved) ([]string, error)
+	Report func(env Env, s *Saved) ([]string, error)
 	// Names are what its users call what a plan has; nil: as ours do.
 	Names func(p *plan.Plan) message.Names
 	// Reads says what Import and Figures take, such as "AIPerf's profile_export.jsonl".

@@ -76,7 +76,7 @@ type server struct {
 }
 
 // arrive has a request arrive now.
-func (s *server) arrive() (awkward.Answer, time.Time) {
+func (s *server) arrive() (awkward.Response, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open++

@@ -185,8 +185,8 @@ func (l *Link) jetStream(ctx context.Context, c *nats.Conn) (jetstream.JetStream
 	return nil, fmt.Errorf("ask for JetStream: %w", err)
 }
 
-// Space is the same connection within the subjects of another run.
-func (b *Bus) Space(run string) *Bus { return &Bus{Link: b.Link, run: run} }
+// ForRun is the same connection within the subjects of another run.
+func (b *Bus) ForRun(run string) *Bus { return &Bus{Link: b.Link, run: run} }
 
 // Run is the ID of the run.
 func (b *Bus) Run() string { return b.run }

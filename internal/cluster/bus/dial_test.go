@@ -131,7 +131,7 @@ func TestServerWithSmallMessages(t *testing.T) {
 	if i, err := b.state(limited(t), "w1"); err != nil || i.State.LastSeq != 4 {
 		t.Errorf("%d messages, %v", i.State.LastSeq, err)
 	}
-	if err := Tell(b, "everybody", string(large)); err == nil || !strings.Contains(err.Error(), "maximum payload") {
+	if err := Publish(b, "everybody", string(large)); err == nil || !strings.Contains(err.Error(), "maximum payload") {
 		t.Errorf("a message that is too large: %v", err)
 	}
 }

@@ -62,7 +62,7 @@ func (b *Bus) Inbox(ctx context.Context, worker string) (*Inbox, error) {
 	in := &Inbox{bus: b, worker: worker, stream: stream, parts: make(chan part), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	ctx, in.stop = context.WithCancel(context.WithoutCancel(ctx))
 	in.work.Go(func() { in.read(ctx) })
-	in.work.Go(func() { in.settle(ctx) })
+	in.work.Go(func() { in.purgeAcknowledged(ctx) })
 	return in, nil
 }
 
@@ -140,7 +140,7 @@ func (in *Inbox) Next(ctx context.Context) (Frame, error) {
 			if p.frames != in.frames {
 				return Frame{}, fmt.Errorf("records of worker %s: it sent %d frames, of which %d came", in.worker, p.frames, in.frames)
 			}
-			in.note(func() { in.end = p.sequence })
+			in.update(func() { in.end = p.sequence })
 			break
 		}
 		if len(in.half)+len(p.data) > maxFrame+partSize {
@@ -155,7 +155,7 @@ func (in *Inbox) Next(ctx context.Context) (Frame, error) {
 			f.Data, in.half = append(in.half, p.data...), nil
 		}
 		in.frames++
-		in.note(func() { in.ends = append(in.ends, p.sequence) })
+		in.update(func() { in.ends = append(in.ends, p.sequence) })
 		return f, nil
 	}
 	return Frame{}, io.EOF
@@ -191,7 +191,7 @@ func (in *Inbox) next(ctx context.Context) (part, error) {
 
 // Acknowledge says that so many frames, from the first, are on disk. It does not wait; the worker hears of it soon.
 func (in *Inbox) Acknowledge(frames uint64) {
-	in.note(func() {
+	in.update(func() {
 		if n := min(int(frames-min(frames, in.acked)), len(in.ends)); n > 0 {
 			in.target = in.ends[n-1]
 			in.ends = slices.Delete(in.ends, 0, n)
@@ -200,8 +200,8 @@ func (in *Inbox) Acknowledge(frames uint64) {
 	})
 }
 
-// note changes what the lock guards. The end mark is acknowledged with the last frame.
-func (in *Inbox) note(f func()) {
+// update changes what the lock guards. The end mark is acknowledged with the last frame.
+func (in *Inbox) update(f func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	before := in.target
@@ -217,9 +217,9 @@ func (in *Inbox) note(f func()) {
 	}
 }
 
-// settle purges what is acknowledged. It does so again now and then, also after the end mark, as the stream may be a new one: then the
+// purgeAcknowledged purges what is acknowledged. It does so again now and then, also after the end mark, as the stream may be a new one: then the
 // worker learns by it what need not be sent again.
-func (in *Inbox) settle(ctx context.Context) {
+func (in *Inbox) purgeAcknowledged(ctx context.Context) {
 	t := time.NewTicker(settled)
 	defer t.Stop()
 	var said string

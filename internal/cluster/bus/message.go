@@ -12,13 +12,13 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Declined is an answer that is an error: whoever was asked could not do it, or would not.
-type Declined struct {
+// RemoteError is an answer that is an error: whoever was asked could not do it, or would not.
+type RemoteError struct {
 	Subject, Reason string
 }
 
 // Error is the reason as it was given.
-func (d *Declined) Error() string { return d.Reason }
+func (d *RemoteError) Error() string { return d.Reason }
 
 // Headers of messages.
 const (
@@ -77,9 +77,9 @@ func (l *Link) forget(id string) {
 	delete(l.answers.waiting, id)
 }
 
-// Ask sends a question and waits for its answer until the context is over, which therefore must end. It repeats the question
+// Request sends a question and waits for its answer until the context is over, which therefore must end. It repeats the question
 // meanwhile, as messages get lost where a connection is cut; whoever answers carries it out once.
-func Ask[A any](ctx context.Context, b *Bus, subject string, question any) (A, error) {
+func Request[A any](ctx context.Context, b *Bus, subject string, question any) (A, error) {
 	var answer A
 	data, err := json.Marshal(question)
 	if err != nil {
@@ -90,7 +90,7 @@ func Ask[A any](ctx context.Context, b *Bus, subject string, question any) (A, e
 		return answer, fmt.Errorf("ask %s in run %s: %w", subject, b.run, err)
 	}
 	if _, no := m.Header[declinedHeader]; no {
-		return answer, &Declined{Subject: subject, Reason: string(m.Data)}
+		return answer, &RemoteError{Subject: subject, Reason: string(m.Data)}
 	}
 	if err := json.Unmarshal(m.Data, &answer); err != nil {
 		return answer, fmt.Errorf("ask %s: read the answer: %w", subject, err)
@@ -123,10 +123,10 @@ func (b *Bus) ask(ctx context.Context, subject string, data []byte) (*nats.Msg, 
 	}
 }
 
-// Answer answers questions, each in a goroutine of its own, until stop is called. An error of the function is what Ask
+// Handle answers questions, each in a goroutine of its own, until stop is called. An error of the function is what Ask
 // returns, as a Declined. When Answer returns, questions find it. A question that is repeated is not carried out again:
 // it gets the answer to the first, unless that is large or was long ago.
-func Answer[Q, A any](b *Bus, subject string, answer func(Q) (A, error)) (stop func(), err error) {
+func Handle[Q, A any](b *Bus, subject string, answer func(Q) (A, error)) (stop func(), err error) {
 	once := &asked{}
 	return b.listen("ask", subject, func(m *nats.Msg) {
 		go func() {
@@ -225,8 +225,8 @@ func decline(err error) *nats.Msg {
 	return &nats.Msg{Header: nats.Header{declinedHeader: {"true"}}, Data: []byte(err.Error())}
 }
 
-// Tell sends something to all that hear the subject at this moment. While the connection is cut nobody does.
-func Tell(b *Bus, subject string, what any) error {
+// Publish sends something to all that hear the subject at this moment. While the connection is cut nobody does.
+func Publish(b *Bus, subject string, what any) error {
 	data, err := json.Marshal(what)
 	if err == nil && b.connected() {
 		err = b.conn.Publish(&nats.Msg{Subject: b.subject("tell", subject), Data: data})
@@ -237,9 +237,9 @@ func Tell(b *Bus, subject string, what any) error {
 	return nil
 }
 
-// Hear calls a function for everything that is told on a subject, one after another and, from each sender, in order, until stop is
+// Subscribe calls a function for everything that is told on a subject, one after another and, from each sender, in order, until stop is
 // called. When Hear returns, what is told is heard.
-func Hear[T any](b *Bus, subject string, heard func(T)) (stop func(), err error) {
+func Subscribe[T any](b *Bus, subject string, heard func(T)) (stop func(), err error) {
 	return b.listen("tell", subject, func(m *nats.Msg) {
 		var what T
 		if err := json.Unmarshal(m.Data, &what); err != nil {

@@ -27,7 +27,7 @@ type answer struct {
 func TestAskAndAnswer(t *testing.T) {
 	s := serve(t, ServerOptions{})
 	worker, coordinator := dial(t, s.URL(), "run"), dial(t, s.URL(), "run")
-	stop, err := Answer(coordinator, "join", func(q question) (answer, error) {
+	stop, err := Handle(coordinator, "join", func(q question) (answer, error) {
 		if q.Name == "late" {
 			return answer{}, errors.New("the run has\nbegun")
 		}
@@ -36,26 +36,26 @@ func TestAskAndAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := Ask[answer](limited(t), worker, "join", question{Name: "four"}); err != nil || a.Share != 4 {
+	if a, err := Request[answer](limited(t), worker, "join", question{Name: "four"}); err != nil || a.Share != 4 {
 		t.Errorf("answer %+v, error %v", a, err)
 	}
-	var no *Declined
-	if _, err := Ask[answer](limited(t), worker, "join", question{Name: "late"}); !errors.As(err, &no) || no.Reason != "the run has\nbegun" {
+	var no *RemoteError
+	if _, err := Request[answer](limited(t), worker, "join", question{Name: "late"}); !errors.As(err, &no) || no.Reason != "the run has\nbegun" {
 		t.Errorf("declined: %v", err)
 	}
-	if _, err := Ask[answer](limited(t), worker, "join", question{Size: maxPayload}); !errors.As(err, &no) || !strings.Contains(no.Reason, "too large") {
+	if _, err := Request[answer](limited(t), worker, "join", question{Size: maxPayload}); !errors.As(err, &no) || !strings.Contains(no.Reason, "too large") {
 		t.Errorf("an answer that is too large: %v", err)
 	}
-	if _, err := Ask[answer](limited(t), worker, "join", 17); !errors.As(err, &no) {
+	if _, err := Request[answer](limited(t), worker, "join", 17); !errors.As(err, &no) {
 		t.Errorf("a question of another type: %v", err)
 	}
-	if _, err := Ask[int](limited(t), worker, "join", question{}); err == nil || !strings.Contains(err.Error(), "read the answer") {
+	if _, err := Request[int](limited(t), worker, "join", question{}); err == nil || !strings.Contains(err.Error(), "read the answer") {
 		t.Errorf("an answer of another type: %v", err)
 	}
 	stop()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := Ask[answer](ctx, worker, "join", question{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := Request[answer](ctx, worker, "join", question{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("nobody answers: %v", err)
 	}
 }
@@ -69,14 +69,14 @@ func TestBarrier(t *testing.T) {
 	for range workers {
 		b := dial(t, s.URL(), "run")
 		all.Go(func() {
-			if n, err := Ask[int](limited(t), b, "ready", true); err != nil || n != workers {
+			if n, err := Request[int](limited(t), b, "ready", true); err != nil || n != workers {
 				t.Errorf("at the barrier: %d, %v", n, err)
 			}
 		})
 	}
 	var here sync.WaitGroup
 	here.Add(workers)
-	if _, err := Answer(coordinator, "ready", func(bool) (int, error) {
+	if _, err := Handle(coordinator, "ready", func(bool) (int, error) {
 		here.Done()
 		here.Wait()
 		return workers, nil
@@ -91,22 +91,22 @@ func TestTellAndHear(t *testing.T) {
 	one, other := dial(t, s.URL(), "one"), dial(t, s.URL(), "other")
 	heard := make(chan int, 100)
 	var mixed []string
-	if _, err := Hear(one, "level", func(n int) { heard <- n }); err != nil {
+	if _, err := Subscribe(one, "level", func(n int) { heard <- n }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Hear(other, "level", func(s string) { mixed = append(mixed, s) }); err != nil {
+	if _, err := Subscribe(other, "level", func(s string) { mixed = append(mixed, s) }); err != nil {
 		t.Fatal(err)
 	}
 	tell := func(b *Bus, subject string, what any) {
 		t.Helper()
-		if err := Tell(b, subject, what); err != nil {
+		if err := Publish(b, subject, what); err != nil {
 			t.Error(err)
 		}
 	}
 	tell(one, "level", "not a number")
 	tell(one, "something else", 7)
 	for n := range 10 {
-		tell(other.Space("one"), "level", n)
+		tell(other.ForRun("one"), "level", n)
 	}
 	var got []int
 	for range 10 {
@@ -115,7 +115,7 @@ func TestTellAndHear(t *testing.T) {
 	if !slices.IsSorted(got) || got[9] != 9 || len(mixed) > 0 {
 		t.Errorf("heard %v, and in the other run %v", got, mixed)
 	}
-	if err := Tell(one, "level", func() {}); err == nil {
+	if err := Publish(one, "level", func() {}); err == nil {
 		t.Error("told what JSON has no words for")
 	}
 }
@@ -126,7 +126,7 @@ func TestRepeatedQuestions(t *testing.T) {
 	worker, coordinator := dial(t, s.URL(), "run"), dial(t, s.URL(), "run")
 	var calls atomic.Int64
 	again := make(chan struct{})
-	if _, err := Answer(coordinator, "count", func(string) (int64, error) {
+	if _, err := Handle(coordinator, "count", func(string) (int64, error) {
 		defer func() { <-again }()
 		return calls.Add(1), nil
 	}); err != nil {
@@ -143,7 +143,7 @@ func TestRepeatedQuestions(t *testing.T) {
 		close(again)
 	}()
 	for want := range int64(2) {
-		if n, err := Ask[int64](limited(t), worker, "count", "x"); err != nil || n != want+1 {
+		if n, err := Request[int64](limited(t), worker, "count", "x"); err != nil || n != want+1 {
 			t.Errorf("%d, %v: a question was carried out again", n, err)
 		}
 	}

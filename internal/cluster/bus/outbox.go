@@ -73,7 +73,7 @@ func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Out
 	err := o.create(ctx, 0)
 	var refused *jetstream.APIError
 	if err != nil && !errors.Is(err, ErrTaken) && !errors.As(err, &refused) { // the answer was lost, perhaps
-		_, err = o.look(ctx)
+		_, err = o.findPosition(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("send records of worker %s in run %s: %w", worker, b.run, err)
@@ -213,7 +213,7 @@ func (o *Outbox) send(ctx context.Context) error {
 			}
 		}
 		var err error
-		if next, err = o.look(ctx); err != nil {
+		if next, err = o.findPosition(ctx); err != nil {
 			return err
 		}
 		looked = time.Now()
@@ -315,9 +315,9 @@ func (o *Outbox) publish(ctx context.Context, pieces []piece, buffers [][]byte) 
 	return last, err
 }
 
-// look asks the stream how far it is, and how far the coordinator is; it makes the stream again where NATS has lost it. It
+// findPosition asks the stream how far it is, and how far the coordinator is; it makes the stream again where NATS has lost it. It
 // tries for as long as it takes, and gives the sequence number to go on with.
-func (o *Outbox) look(ctx context.Context) (next uint64, err error) {
+func (o *Outbox) findPosition(ctx context.Context) (next uint64, err error) {
 	for start := time.Now(); ; {
 		if o.bus.connected() {
 			i, err := o.bus.state(ctx, o.worker)

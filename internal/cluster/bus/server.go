@@ -160,7 +160,7 @@ func (l *serverLog) last() string {
 	return l.error
 }
 
-func (l *serverLog) say(format string, v []any) string {
+func (l *serverLog) format(format string, v []any) string {
 	text := redact(fmt.Sprintf(format, v...), l.secret)
 	if l.tell != nil {
 		l.tell(text)
@@ -170,7 +170,7 @@ func (l *serverLog) say(format string, v []any) string {
 
 // Errorf is called for what the server cannot do.
 func (l *serverLog) Errorf(format string, v ...any) {
-	text := l.say(format, v)
+	text := l.format(format, v)
 	l.mu.Lock()
 	l.error = text
 	l.mu.Unlock()
@@ -180,7 +180,7 @@ func (l *serverLog) Errorf(format string, v ...any) {
 func (l *serverLog) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
 
 // Warnf is called for what the server can live with.
-func (l *serverLog) Warnf(format string, v ...any) { l.say(format, v) }
+func (l *serverLog) Warnf(format string, v ...any) { l.format(format, v) }
 
 // The rest is too much for anybody.
 

@@ -120,8 +120,8 @@ type Track struct {
 	stepped bool
 }
 
-// At is the offset at a moment of our clock.
-func (t Track) At(ours time.Duration) (Estimate, error) {
+// Estimate is the offset at a moment of our clock.
+func (t Track) Estimate(ours time.Duration) (Estimate, error) {
 	switch {
 	case len(t.known) == 0:
 		return Estimate{}, errors.New("the clock of the other machine was not read")
@@ -147,7 +147,7 @@ func (t Track) Bound(from, to time.Duration) (time.Duration, error) {
 	}
 	var worst, before time.Duration
 	for i, m := range append(moments, to) {
-		e, err := t.At(m)
+		e, err := t.Estimate(m)
 		if err != nil {
 			return 0, err
 		}

@@ -76,7 +76,7 @@ func TestTruthIsWithinTheBound(t *testing.T) {
 				t.Fatal(err)
 			}
 			// What is known now is no worse than the shortest trip of this round.
-			now, err := e.Track().At(p.now)
+			now, err := e.Track().Estimate(p.now)
 			if limit := p.shortest/2 + 200*time.Microsecond; err != nil || now.Bound > limit {
 				t.Errorf("seed %d: bound %v after trips of %v and more; %v", seed, now.Bound, p.shortest, err)
 			}
@@ -88,7 +88,7 @@ func TestTruthIsWithinTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		for at := begin; at < p.now; at += time.Duration(r.Int64N(int64(100 * time.Millisecond))) {
-			est, err := track.At(at)
+			est, err := track.Estimate(at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestOneSidedTrips(t *testing.T) {
 		if err := e.Measure(t.Context(), p.ask, 5); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := e.Track().At(p.now); err != nil || got != c.want {
+		if got, err := e.Track().Estimate(p.now); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestBoundGrowsWithDistance(t *testing.T) {
 	}
 	track := e.Track()
 	at := func(d time.Duration) time.Duration {
-		got, err := track.At(d)
+		got, err := track.Estimate(d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestClocksPartDuringATrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Estimate{Offset: 1010 * time.Millisecond, Bound: 10010 * time.Millisecond}
-	if got, err := e.Track().At(p.now); err != nil || got != want {
+	if got, err := e.Track().Estimate(p.now); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }
@@ -186,7 +186,7 @@ func TestStepIsSeen(t *testing.T) {
 		}
 		p.now += time.Second
 	}
-	if got, err := e.Track().At(p.now); !errors.Is(err, ErrStepped) {
+	if got, err := e.Track().Estimate(p.now); !errors.Is(err, ErrStepped) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := e.Track().Bound(0, p.now); !errors.Is(err, ErrStepped) {
@@ -260,7 +260,7 @@ func TestFailures(t *testing.T) {
 	lost := errors.New("cut off")
 	p := &pair{there: always(time.Millisecond), back: always(time.Millisecond), offset: constant(time.Hour)}
 	e := New(func() time.Duration { return p.now }, Drift)
-	if _, err := e.Track().At(0); err == nil {
+	if _, err := e.Track().Estimate(0); err == nil {
 		t.Error("an estimate of nothing")
 	}
 	p.err = lost
@@ -278,7 +278,7 @@ func TestFailures(t *testing.T) {
 	if err := e.Measure(t.Context(), sometimes, 4); err != nil {
 		t.Error(err)
 	}
-	if got, err := e.Track().At(p.now); err != nil || (got.Offset-time.Hour).Abs() > got.Bound {
+	if got, err := e.Track().Estimate(p.now); err != nil || (got.Offset-time.Hour).Abs() > got.Bound {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -308,7 +308,7 @@ func TestWatch(t *testing.T) {
 		if len(track.known) != 11 || failures.Load() != 5 {
 			t.Errorf("%d measurements and %d failures", len(track.known), failures.Load())
 		}
-		if got, err := track.At(5 * time.Second); err != nil || (got.Offset+3*time.Second).Abs() > got.Bound || got.Bound > time.Millisecond {
+		if got, err := track.Estimate(5 * time.Second); err != nil || (got.Offset+3*time.Second).Abs() > got.Bound || got.Bound > time.Millisecond {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

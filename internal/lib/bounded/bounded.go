@@ -183,21 +183,21 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Meter is a Reader of something that is taken in parts, each of which may have the
+// ByteCounter is a Reader of something that is taken in parts, each of which may have the
 // whole limit.
-type Meter struct {
+type ByteCounter struct {
 	reader
 	most int64
 }
 
 // Meter gives the bytes of r as a Reader does, for a part at a time.
-func (l Limit) Meter(r io.Reader, what string) *Meter {
+func (l Limit) Meter(r io.Reader, what string) *ByteCounter {
 	most := l.Bytes
 	if most <= 0 {
 		most = 1 << 62
 	}
-	return &Meter{reader{r: r, left: most, err: &Error{What: what, Limit: l}}, most}
+	return &ByteCounter{reader{r: r, left: most, err: &Error{What: what, Limit: l}}, most}
 }
 
 // Next begins the next part.
-func (m *Meter) Next() { m.left = m.most }
+func (m *ByteCounter) Next() { m.left = m.most }

@@ -26,7 +26,7 @@ func NewDir(prefix string) (*Dir, error) {
 		return nil, fmt.Errorf("looking for %s directories left behind: %w", prefix, err)
 	}
 	for _, path := range old {
-		if d := take(path, 0); d != nil {
+		if d := lock(path, 0); d != nil {
 			_ = d.Remove() // what is left of it is tried again the next time
 		}
 	}
@@ -37,7 +37,7 @@ func NewDir(prefix string) (*Dir, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d := take(path, os.O_CREATE); d != nil {
+		if d := lock(path, os.O_CREATE); d != nil {
 			return d, nil
 		}
 		_ = os.RemoveAll(path)
@@ -45,8 +45,8 @@ func NewDir(prefix string) (*Dir, error) {
 	return nil, errors.New("another process keeps removing the directories that this one makes")
 }
 
-// take takes the lock of a directory; nil: another process has it, or may have.
-func take(path string, create int) *Dir {
+// lock takes the lock of a directory; nil: another process has it, or may have.
+func lock(path string, create int) *Dir {
 	name := filepath.Join(path, lockFile)
 	if info, err := os.Lstat(name); create == 0 && (err != nil || !info.Mode().IsRegular()) {
 		return nil

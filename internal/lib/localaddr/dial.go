@@ -26,7 +26,7 @@ type turns struct {
 
 // next is the address whose turn it is.
 func (t *turns) next() netip.Addr {
-	return t.list.At(int((t.taken.Add(1) - 1) % uint64(t.list.Len())))
+	return t.list.Addr(int((t.taken.Add(1) - 1) % uint64(t.list.Len())))
 }
 
 // NewDialer makes a Dialer for the addresses of ranges.

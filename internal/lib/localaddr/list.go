@@ -102,8 +102,8 @@ func (l List) Len() int {
 	return l.ends[len(l.ends)-1]
 }
 
-// At is the i-th address, from 0.
-func (l List) At(i int) netip.Addr {
+// Addr is the i-th address, from 0.
+func (l List) Addr(i int) netip.Addr {
 	k := sort.SearchInts(l.ends, i+1)
 	r := l.ranges[k]
 	if k > 0 {

@@ -64,8 +64,8 @@ func TestList(t *testing.T) {
 		if four.Len() == 0 {
 			l = six
 		}
-		if got := l.Len(); got != tt.n || l.At(0).String() != tt.first || l.At(got-1).String() != tt.last {
-			t.Errorf("%s: %d addresses from %s to %s, want %d from %s to %s", tt.ranges, got, l.At(0), l.At(got-1), tt.n, tt.first, tt.last)
+		if got := l.Len(); got != tt.n || l.Addr(0).String() != tt.first || l.Addr(got-1).String() != tt.last {
+			t.Errorf("%s: %d addresses from %s to %s, want %d from %s to %s", tt.ranges, got, l.Addr(0), l.Addr(got-1), tt.n, tt.first, tt.last)
 		}
 	}
 	four, six := Split(prefixes(t, "10.0.0.1 ::1 10.0.0.2"))

@@ -14,8 +14,8 @@ func Count(n int64) string {
 	return group(strconv.FormatInt(n, 10))
 }
 
-// Things writes how many there are of a thing: "1 request", "2,000 requests".
-func Things(n int64, thing string) string {
+// Plural writes how many there are of a thing: "1 request", "2,000 requests".
+func Plural(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
@@ -86,9 +86,9 @@ func (s Scale) Format(v float64) string {
 	return s.format(v, s.decimals)
 }
 
-// Own is Format with the decimals that suit v itself, for values of very
+// FormatOwn is Format with the decimals that suit v itself, for values of very
 // different sizes.
-func (s Scale) Own(v float64) string {
+func (s Scale) FormatOwn(v float64) string {
 	return s.format(v, decimals(math.Abs(v)*s.multiplier()))
 }
 

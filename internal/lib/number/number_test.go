@@ -19,7 +19,7 @@ func TestCount(t *testing.T) {
 
 func TestThings(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 hits", 1: "1 hit", 2: "2 hits", 1000: "1,000 hits"} {
-		if got := Things(n, "hit"); got != want {
+		if got := Plural(n, "hit"); got != want {
 			t.Errorf("Things(%d) = %q, want %q", n, got, want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestScaleForAll(t *testing.T) {
 		{20000, 400000, "20.00 400.0 s"},
 	} {
 		s := ScaleForAll("ms", c.lo, c.hi)
-		if got := s.Own(c.lo) + " " + s.Own(c.hi) + " " + s.Unit; got != c.want {
+		if got := s.FormatOwn(c.lo) + " " + s.FormatOwn(c.hi) + " " + s.Unit; got != c.want {
 			t.Errorf("ScaleForAll(%v, %v) gives %q, want %q", c.lo, c.hi, got, c.want)
 		}
 	}

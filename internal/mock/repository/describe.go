@@ -3,7 +3,7 @@ package repository
 import "github.com/inferometer/inferometer/internal/lib/kserve"
 
 // StatisticsOf returns a model's statistics, or all models'.
-func (t *Repository) StatisticsOf(name, version string) ([]*kserve.ModelStatistics, *Refusal) {
+func (t *Repository) StatisticsOf(name, version string) ([]*kserve.ModelStatistics, *StatusError) {
 	var out []*kserve.ModelStatistics
 	if name == "" {
 		for _, m := range t.All() {

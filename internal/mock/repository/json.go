@@ -37,7 +37,7 @@ func jsonParameter(raw json.RawMessage) parameter {
 
 // ReadJSON reads the body of an infer request: JSON, and behind it the raw bytes of
 // tensors where length says how long the JSON is.
-func (r *Request) ReadJSON(body []byte, length int) *Refusal {
+func (r *Request) ReadJSON(body []byte, length int) *StatusError {
 	var rest []byte
 	if length > 0 && length <= len(body) {
 		body, rest = body[:length], body[length:]
@@ -59,7 +59,7 @@ func (r *Request) ReadJSON(body []byte, length int) *Refusal {
 		r.setParameter(name, jsonParameter(v))
 	}
 	for _, o := range doc.Outputs {
-		w := Wish{Name: o.Name}
+		w := RequestedOutput{Name: o.Name}
 		for name, v := range o.Parameters {
 			w.setParameter(name, jsonParameter(v))
 		}
@@ -170,7 +170,7 @@ func appendValue(b []byte, datatype string, v json.Token) ([]byte, error) {
 
 // ReadGenerate reads the body of generate: members that are inputs of the model are
 // tensors, the others parameters; "parameters" holds more of both.
-func (r *Request) ReadGenerate(body []byte, m *Model) *Refusal {
+func (r *Request) ReadGenerate(body []byte, m *Model) *StatusError {
 	var doc map[string]json.RawMessage
 	if err := json.Unmarshal(body, &doc); err != nil {
 		return Refuse(CodeInternal, "failed to parse the request JSON buffer: %v", err)
@@ -215,7 +215,7 @@ func (r *Request) ReadGenerate(body []byte, m *Model) *Refusal {
 }
 
 // generateInput makes a member of generate's JSON a tensor.
-func (r *Request) generateInput(m *Model, spec *Tensor, raw json.RawMessage) *Refusal {
+func (r *Request) generateInput(m *Model, spec *Tensor, raw json.RawMessage) *StatusError {
 	var list []json.RawMessage
 	n := int64(1)
 	if json.Unmarshal(raw, &list) == nil {

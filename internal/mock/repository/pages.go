@@ -88,7 +88,7 @@ func (m *Model) ConfigJSON() any {
 func spent(d *kserve.StatisticDuration) page { return page{"count", d.GetCount(), "ns", d.GetNs()} }
 
 // StatisticsJSON is a model's statistics over HTTP, or all models'.
-func (t *Repository) StatisticsJSON(name, version string) (any, *Refusal) {
+func (t *Repository) StatisticsJSON(name, version string) (any, *StatusError) {
 	all, failure := t.StatisticsOf(name, version)
 	if failure != nil {
 		return nil, failure

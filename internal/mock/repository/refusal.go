@@ -22,13 +22,13 @@ const (
 	CodeUnauthenticated   Code = 16
 )
 
-// Refusal says no: with a code for gRPC, and in words.
-type Refusal struct {
+// StatusError says no: with a code for gRPC, and in words.
+type StatusError struct {
 	Code    Code
 	Message string
 }
 
 // Refuse makes a refusal.
-func Refuse(code Code, format string, args ...any) *Refusal {
-	return &Refusal{code, fmt.Sprintf(format, args...)}
+func Refuse(code Code, format string, args ...any) *StatusError {
+	return &StatusError{code, fmt.Sprintf(format, args...)}
 }

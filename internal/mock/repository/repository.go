@@ -40,7 +40,7 @@ func New(o Options) *Repository {
 }
 
 // Find returns the model that a request names.
-func (t *Repository) Find(name, version string) (*Model, *Refusal) {
+func (t *Repository) Find(name, version string) (*Model, *StatusError) {
 	if version != "" && version != "1" && version != "-1" {
 		n, err := strconv.ParseInt(version, 10, 64)
 		if err != nil || n <= 0 {
@@ -99,7 +99,7 @@ func (t *Repository) All() []*Model {
 }
 
 // Load makes a model answer again.
-func (t *Repository) Load(name string) *Refusal {
+func (t *Repository) Load(name string) *StatusError {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.models[name] == nil && t.options.Strict {
@@ -111,7 +111,7 @@ func (t *Repository) Load(name string) *Refusal {
 }
 
 // Unload takes a model away; with dependents, those behind an ensemble too.
-func (t *Repository) Unload(name string, dependents bool) *Refusal {
+func (t *Repository) Unload(name string, dependents bool) *StatusError {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m := t.models[name]
@@ -133,7 +133,7 @@ func (t *Repository) Unload(name string, dependents bool) *Refusal {
 }
 
 // Check fetches what a request has in shared memory, and says what is wrong with it.
-func (t *Repository) Check(m *Model, r *Request) *Refusal {
+func (t *Repository) Check(m *Model, r *Request) *StatusError {
 	for i := range r.Inputs {
 		if in := &r.Inputs[i]; in.Region != "" {
 			data, err := t.Regions.read(in.Region, in.offset, in.size)
@@ -144,7 +144,7 @@ func (t *Repository) Check(m *Model, r *Request) *Refusal {
 		}
 	}
 	if err := m.check(r); err != nil {
-		return &Refusal{CodeInvalid, err.Error()}
+		return &StatusError{CodeInvalid, err.Error()}
 	}
 	return nil
 }

@@ -15,18 +15,18 @@ type Input struct {
 	Shape          []int64
 	Data           []byte // raw, little-endian
 	has            bool   // data was given in the request, not by reference
-	place
+	memoryRange
 }
 
-// Wish is an output that a request asks for by name.
-type Wish struct {
+// RequestedOutput is an output that a request asks for by name.
+type RequestedOutput struct {
 	Name   string
 	Binary bool // HTTP: as bytes after the JSON
-	place
+	memoryRange
 }
 
-// place is where in shared memory a tensor lies.
-type place struct {
+// memoryRange is where in shared memory a tensor lies.
+type memoryRange struct {
 	Region       string // empty: it does not
 	offset, size int64
 }
@@ -35,7 +35,7 @@ type place struct {
 type Request struct {
 	Model, Version, ID string
 	Inputs             []Input
-	Outputs            []Wish
+	Outputs            []RequestedOutput
 	EmptyFinal         bool // asks for a marker of the end
 	BinaryOut          bool // HTTP: all outputs as bytes
 	sequence           uint64
@@ -206,7 +206,7 @@ func (r *Request) setParameter(name string, v parameter) {
 }
 
 // setParameter takes what places a tensor in shared memory.
-func (l *place) setParameter(name string, v parameter) {
+func (l *memoryRange) setParameter(name string, v parameter) {
 	switch name {
 	case "shared_memory_region":
 		l.Region = v.text
@@ -217,11 +217,11 @@ func (l *place) setParameter(name string, v parameter) {
 	}
 }
 
-func (t *Wish) setParameter(name string, v parameter) {
+func (t *RequestedOutput) setParameter(name string, v parameter) {
 	if name == "binary_data" {
 		t.Binary = v.flag
 	}
-	t.place.setParameter(name, v)
+	t.memoryRange.setParameter(name, v)
 }
 
 func (r *Request) readInput(b []byte) error {
@@ -330,7 +330,7 @@ func ElementSize(datatype string) int {
 }
 
 func (r *Request) readOutput(b []byte) error {
-	var out Wish
+	var out RequestedOutput
 	err := eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
 		if kind != protowire.BytesType {
 			return nil

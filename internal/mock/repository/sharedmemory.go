@@ -24,7 +24,7 @@ type SharedMemory struct {
 }
 
 // Register gives a region its name.
-func (m *SharedMemory) Register(r Region) *Refusal {
+func (m *SharedMemory) Register(r Region) *StatusError {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, known := m.regions[r.Name]; known {
@@ -58,7 +58,7 @@ func (m *SharedMemory) Unregister(name string) {
 }
 
 // Status lists the regions of a name, or all of them.
-func (m *SharedMemory) Status(name string) ([]Region, *Refusal) {
+func (m *SharedMemory) Status(name string) ([]Region, *StatusError) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []Region
@@ -75,7 +75,7 @@ func (m *SharedMemory) Status(name string) ([]Region, *Refusal) {
 }
 
 // find returns the part of a region that a tensor lies in.
-func (m *SharedMemory) find(name string, offset, size int64) (Region, *Refusal) {
+func (m *SharedMemory) find(name string, offset, size int64) (Region, *StatusError) {
 	m.mu.Lock()
 	r, ok := m.regions[name]
 	m.mu.Unlock()
@@ -89,7 +89,7 @@ func (m *SharedMemory) find(name string, offset, size int64) (Region, *Refusal) 
 }
 
 // read returns the bytes of a tensor.
-func (m *SharedMemory) read(name string, offset, size int64) ([]byte, *Refusal) {
+func (m *SharedMemory) read(name string, offset, size int64) ([]byte, *StatusError) {
 	r, failure := m.find(name, offset, size)
 	if failure != nil {
 		return nil, failure
@@ -107,7 +107,7 @@ func (m *SharedMemory) read(name string, offset, size int64) ([]byte, *Refusal) 
 }
 
 // Write puts the bytes of a tensor where a client wants them.
-func (m *SharedMemory) Write(w Wish, data []byte) *Refusal {
+func (m *SharedMemory) Write(w RequestedOutput, data []byte) *StatusError {
 	r, failure := m.find(w.Region, w.offset, int64(len(data)))
 	if failure != nil {
 		return failure

@@ -96,7 +96,7 @@ func (r *Reader) Close() error { return errors.Join(r.source.close(), r.file.Clo
 // document with rows: [{row: …}] or data: […].
 type jsonSource struct {
 	dec     *json.Decoder
-	meter   *bounded.Meter
+	meter   *bounded.ByteCounter
 	columns []string
 	list    bool  // within a list
 	inner   []Row // rows of a document that are left

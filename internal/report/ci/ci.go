@@ -77,4 +77,4 @@ func invalid(v *result.Verdict) (title, text string) {
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // more says that others are not listed.
-func more(n int) string { return number.Things(int64(n), "more gate") + " missed: see the log" }
+func more(n int) string { return number.Plural(int64(n), "more gate") + " missed: see the log" }

@@ -137,7 +137,7 @@ func compare(t *table, rows []map[string]result.Stat) {
 			cell := ""
 			if v, ok := f.lookup(metrics); ok {
 				m := metrics[f.metric]
-				cell = number.AtLeast(scale.Own(v), m.Open(f.stat))
+				cell = number.AtLeast(scale.FormatOwn(v), m.Open(f.stat))
 				if slices.Contains(m.LowSamples, f.stat) {
 					cell = thinMark + cell
 				}

@@ -128,7 +128,7 @@ func (p *printer) head(r *result.Result, subject string) {
 			p.line(p.style.Bold(l))
 		}
 	}
-	facts := []string{number.Things(int64(len(r.Stages)), "stage") + " in " + number.Seconds(r.Duration)}
+	facts := []string{number.Plural(int64(len(r.Stages)), "stage") + " in " + number.Seconds(r.Duration)}
 	if !r.Started.IsZero() {
 		facts = append(facts, "started "+r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}

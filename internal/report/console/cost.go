@@ -72,7 +72,7 @@ func (p *printer) cost(s *result.Stage) {
 // costText says what the figures of cost are based on.
 func costText(s *result.Stage) string {
 	c := s.Cost
-	parts := []string{number.Things(int64(c.GPUs), "GPU")}
+	parts := []string{number.Plural(int64(c.GPUs), "GPU")}
 	switch {
 	case c.GPUs == 0:
 		parts[0] = "the number of GPUs is not known"
@@ -109,7 +109,7 @@ func powerSource(w *result.Power) string {
 	case result.MethodCounter:
 		return "by the GPUs' energy counters, " + from(w.Source)
 	}
-	return fmt.Sprintf("power %s, %s per GPU", from(w.Source), number.Things(int64(w.Readings), "reading"))
+	return fmt.Sprintf("power %s, %s per GPU", from(w.Source), number.Plural(int64(w.Readings), "reading"))
 }
 
 func from(source string) string {

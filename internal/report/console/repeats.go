@@ -39,9 +39,9 @@ func (p *printer) repeatsHead(d *repeat.Document, subject string) {
 		p.wrapped("", d.Name)
 	}
 	name := strings.TrimSpace("Inferometer " + screen.Clean(d.Version))
-	facts := number.Things(int64(len(d.Runs)), "run")
+	facts := number.Plural(int64(len(d.Runs)), "run")
 	if len(d.Runs) < d.Asked && d.Ended != repeat.EndedUntil {
-		facts = fmt.Sprintf("%d of %s", len(d.Runs), number.Things(int64(d.Asked), "run"))
+		facts = fmt.Sprintf("%d of %s", len(d.Runs), number.Plural(int64(d.Asked), "run"))
 	}
 	if n := len(d.Runs); n > 0 {
 		facts += ", started " + d.Runs[0].Started.UTC().Format("2006-01-02 15:04:05 UTC") + ", seed " + strconv.FormatUint(d.Runs[0].Seed, 10)
@@ -196,13 +196,13 @@ func repeatCells(label, stat, unit string, m *repeat.Metric, f *repeat.RepeatedS
 	}
 	around, varies, within := "", "", ""
 	if f.Interval != nil {
-		around = "± " + scale.Own(math.Abs(f.Interval.Hi-f.Interval.Lo)/2)
+		around = "± " + scale.FormatOwn(math.Abs(f.Interval.Hi-f.Interval.Lo)/2)
 		if f.CV != nil {
 			varies = number.Share(*f.CV)
 		}
 	}
 	if f.Within != nil {
-		within = "± " + scale.Own(*f.Within)
+		within = "± " + scale.FormatOwn(*f.Within)
 	}
 	mark := ""
 	if f.Thin {
@@ -217,7 +217,7 @@ func (p *printer) until(d *repeat.Document) {
 		return
 	}
 	p.blank()
-	after := "after " + number.Things(int64(len(d.Runs)), "run")
+	after := "after " + number.Plural(int64(len(d.Runs)), "run")
 	text := "holds " + after
 	switch {
 	case d.Until.Met:
@@ -261,7 +261,7 @@ func (p *printer) repeatsVerdict(d *repeat.Document) {
 			word = strings.ToUpper(result.Invalid)
 		}
 	}
-	p.line(p.style.Bad(word) + fmt.Sprintf(": %d of %s cannot be trusted.", len(bad), number.Things(int64(len(d.Runs)), "run")))
+	p.line(p.style.Bad(word) + fmt.Sprintf(": %d of %s cannot be trusted.", len(bad), number.Plural(int64(len(d.Runs)), "run")))
 	for _, r := range bad {
 		for _, why := range r.Reasons {
 			p.item(fmt.Sprintf("Run %d: %s", r.Run, why))

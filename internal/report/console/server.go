@@ -128,7 +128,7 @@ func (p *printer) counted(r *result.ServerRequests) {
 func (p *printer) details(m *result.ServerModel) {
 	if hit, miss := m.CacheHit, m.CacheMiss; hit.Count+miss.Count > 0 {
 		p.paragraph("Cache", fmt.Sprintf("%s: %s of %s each, %s of %s each", modelName(m),
-			number.Things(int64(hit.Count), "hit"), number.Value(hit.AvgMS, "ms"), count(int64(miss.Count), "miss", "misses"), number.Value(miss.AvgMS, "ms")))
+			number.Plural(int64(hit.Count), "hit"), number.Value(hit.AvgMS, "ms"), count(int64(miss.Count), "miss", "misses"), number.Value(miss.AvgMS, "ms")))
 	}
 	// The closing response of a stream may be empty, with nothing computed.
 	if of := slices.DeleteFunc(slices.Clone(m.Responses), func(r result.ServerResponse) bool { return r.ComputeInfer.Count == 0 }); len(of) > 0 {

@@ -63,7 +63,7 @@ func (p *printer) heading(s *result.Stage, of int) {
 
 func (p *printer) counts(s *result.Stage) {
 	c := s.Counts
-	text := fmt.Sprintf("%s in %s: %s ok", number.Things(c.Sent, "request"), number.Seconds(s.Window.End-s.Window.Begin), number.Count(c.OK))
+	text := fmt.Sprintf("%s in %s: %s ok", number.Plural(c.Sent, "request"), number.Seconds(s.Window.End-s.Window.Begin), number.Count(c.OK))
 	if c.Failed > 0 {
 		text += ", " + number.Count(c.Failed) + " failed"
 	}
@@ -71,7 +71,7 @@ func (p *printer) counts(s *result.Stage) {
 		text += " (" + number.Count(c.CutOff) + " of them cut off)"
 	}
 	if c.Warmup > 0 {
-		text += "; before that " + number.Things(c.Warmup, "warm-up request")
+		text += "; before that " + number.Plural(c.Warmup, "warm-up request")
 	}
 	p.wrapped(indent, text)
 	if c.Scheduled > 0 {
@@ -195,7 +195,7 @@ func (p *printer) steadySpread(s *result.Steady) {
 
 func steadyText(s *result.Steady) string {
 	return fmt.Sprintf("Steady window: %s to %s of the run, %s",
-		number.Seconds(s.Window.Begin), number.Seconds(s.Window.End), number.Things(s.Counts.Sent, "request"))
+		number.Seconds(s.Window.Begin), number.Seconds(s.Window.End), number.Plural(s.Counts.Sent, "request"))
 }
 
 // rates prints the figures of the stage as a whole, beside those of its
@@ -246,7 +246,7 @@ func (p *printer) rates(s *result.Stage) {
 func (p *printer) goodput(s *result.Stage) {
 	label := "Objectives"
 	for _, g := range s.Goodput {
-		text := fmt.Sprintf("%s ≤ %s: met by %s of %s", labelOf(g.Metric), number.Value(g.MaxMS, "ms"), number.Count(g.Met), number.Things(g.Of, "request"))
+		text := fmt.Sprintf("%s ≤ %s: met by %s of %s", labelOf(g.Metric), number.Value(g.MaxMS, "ms"), number.Count(g.Met), number.Plural(g.Of, "request"))
 		if g.Of > 0 {
 			text += ", " + number.Share(float64(g.Met)/float64(g.Of))
 		}
@@ -328,7 +328,7 @@ func sources(by map[string]int64, tokenizer string) string {
 	for _, name := range names {
 		text := source(name, tokenizer)
 		if len(names) > 1 {
-			text += " in " + number.Things(by[name], "request")
+			text += " in " + number.Plural(by[name], "request")
 		}
 		texts = append(texts, text)
 	}

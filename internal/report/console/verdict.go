@@ -24,7 +24,7 @@ func (p *printer) verdict(r *result.Result) {
 			p.line(l)
 		}
 	case v.Valid:
-		p.line(p.style.Good("VALID") + ": all " + number.Things(int64(len(v.Checks)), "check") + " passed.")
+		p.line(p.style.Good("VALID") + ": all " + number.Plural(int64(len(v.Checks)), "check") + " passed.")
 	case v.Status == result.Inconclusive:
 		p.line(p.style.Bad("INCONCLUSIVE") + ": not enough data to judge this run.")
 	default:

@@ -38,7 +38,7 @@ func (p *printer) windows(s *result.Stage) {
 	p.table(&t)
 	m := l.Merged
 	p.wrapped(indent, fmt.Sprintf("%s; the last of them together: %s in %s, %s/s, latency %s on average",
-		ending(l.Ended), number.Things(m.Requests, "request"), number.Duration(m.End-m.Begin), number.Value(m.Throughput, ""), number.Duration(m.Latency.Avg)))
+		ending(l.Ended), number.Plural(m.Requests, "request"), number.Duration(m.End-m.Begin), number.Value(m.Throughput, ""), number.Duration(m.Latency.Avg)))
 }
 
 // ending says how the windows ended.

@@ -41,7 +41,7 @@ func (p *printer) checks(sorted []result.Check) {
 			columns[k].cells = append(columns[k].cells, row[k])
 		}
 	}
-	p.fold(number.Things(int64(len(sorted)), "check"), func() { p.table(columns, mostChecks) })
+	p.fold(number.Plural(int64(len(sorted)), "check"), func() { p.table(columns, mostChecks) })
 }
 
 // gates prints the user's conditions and what was found.
@@ -111,7 +111,7 @@ func (p *printer) host(r *result.Result) {
 	h := &r.Host
 	cores := ""
 	if h.Cores > 0 {
-		cores = number.Things(int64(h.Cores), "core")
+		cores = number.Plural(int64(h.Cores), "core")
 	}
 	text := screen.Join(", ", screen.Join("/", h.OS, h.Arch), h.Kernel, h.CPU, cores)
 	if text == "" && r.Version == "" {

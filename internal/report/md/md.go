@@ -95,7 +95,7 @@ func (p *printer) verdict(r *result.Result, o *Options) {
 	case r.Differs():
 		p.line("%s", prose(v.Summary, textWidth))
 	case v.Valid:
-		p.line("All %s passed.", number.Things(int64(len(v.Checks)), "check"))
+		p.line("All %s passed.", number.Plural(int64(len(v.Checks)), "check"))
 	case v.Status == result.Inconclusive:
 		p.line("Too little was measured to tell whether to trust this.")
 	default:
@@ -112,7 +112,7 @@ func (p *printer) verdict(r *result.Result, o *Options) {
 		reasons = append(reasons, "Undecided: "+why)
 	}
 	p.list("", reasons, mostReasons)
-	facts := []string{number.Things(int64(len(r.Stages)), "stage") + " in " + number.Seconds(r.Duration)}
+	facts := []string{number.Plural(int64(len(r.Stages)), "stage") + " in " + number.Seconds(r.Duration)}
 	if !r.Started.IsZero() {
 		facts = append(facts, "started "+r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
@@ -161,7 +161,7 @@ func objectives(stages []result.Stage) []string {
 	for i := range stages {
 		s := &stages[i]
 		for _, g := range s.Goodput {
-			text := fmt.Sprintf("%s%s ≤ %s: met by %s of %s", stagePrefix(s, len(stages)), strings.ReplaceAll(g.Metric, "_", " "), number.Value(g.MaxMS, "ms"), number.Count(g.Met), number.Things(g.Of, "request"))
+			text := fmt.Sprintf("%s%s ≤ %s: met by %s of %s", stagePrefix(s, len(stages)), strings.ReplaceAll(g.Metric, "_", " "), number.Value(g.MaxMS, "ms"), number.Count(g.Met), number.Plural(g.Of, "request"))
 			if g.Of > 0 {
 				text += ", " + number.Share(float64(g.Met)/float64(g.Of))
 			}

@@ -21,7 +21,7 @@ func Repeats(w io.Writer, d *repeat.Document, o Options) error {
 	if !d.Valid {
 		word = "NOT VALID"
 	}
-	p.line("### %s: %s, %s\n", about, number.Things(int64(len(d.Runs)), "run"), word)
+	p.line("### %s: %s, %s\n", about, number.Plural(int64(len(d.Runs)), "run"), word)
 	if o.Subject != "" {
 		p.line("%s", code(o.Subject, subjectWidth))
 	}
@@ -69,13 +69,13 @@ func repeatColumns(d *repeat.Document, s *repeat.StageRepeats) []column {
 		}
 		around, varies, within := "", "", ""
 		if v.Interval != nil {
-			around = "± " + scale.Own(math.Abs(v.Interval.Hi-v.Interval.Lo)/2)
+			around = "± " + scale.FormatOwn(math.Abs(v.Interval.Hi-v.Interval.Lo)/2)
 			if v.CV != nil {
 				varies = number.Share(*v.CV)
 			}
 		}
 		if v.Within != nil {
-			within = "± " + scale.Own(*v.Within)
+			within = "± " + scale.FormatOwn(*v.Within)
 		}
 		for i, cell := range []string{name, number.AtLeast(scale.Format(v.Mean), v.AtLeast), around, scale.Format(v.Min), scale.Format(v.Max), varies, within} {
 			list[i].cells = append(list[i].cells, cell)

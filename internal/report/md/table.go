@@ -93,7 +93,7 @@ func (f figure) column(stages []result.Stage) (c column, thin, ok bool) {
 			cell = number.Share(v)
 		case has:
 			m := stages[i].Metrics[f.metric]
-			if cell = number.AtLeast(scale.Own(v), m.Open(f.stat)); few {
+			if cell = number.AtLeast(scale.FormatOwn(v), m.Open(f.stat)); few {
 				cell, thin = `\~`+cell, true
 			}
 			cell += f.within(stages[i].Metrics)

@@ -133,9 +133,9 @@ func (d *Display) Print(text string) {
 	d.write(out)
 }
 
-// Through is a writer to w, which may lead to the same terminal: while a view is drawn it is
+// Writer is a writer to w, which may lead to the same terminal: while a view is drawn it is
 // taken away before each line and drawn again below it.
-func (d *Display) Through(w io.Writer) io.Writer {
+func (d *Display) Writer(w io.Writer) io.Writer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := &through{display: d, to: w}

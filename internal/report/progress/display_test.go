@@ -92,7 +92,7 @@ func TestTerminalDrawsInPlace(t *testing.T) {
 		if got, want := tm.Text(), "before\na message\n"+View(s, Screen{Width: 99}); got != want {
 			t.Errorf("screen:\n%s\nwant:\n%s", got, want)
 		}
-		out := d.Through(tm)
+		out := d.Writer(tm)
 		for _, part := range []string{"a ", "report\nand", " so", " on"} { // the last is not the end of a line
 			fmt.Fprint(out, part)
 		}
@@ -259,7 +259,7 @@ func TestViewThatPanics(t *testing.T) {
 					broken.Store(true)
 					first(d)
 					pass(time.Minute)
-					if _, err := d.Through(tm).Write([]byte("a result\n")); err != nil {
+					if _, err := d.Writer(tm).Write([]byte("a result\n")); err != nil {
 						t.Error(err)
 					}
 					d.Print("the end")

@@ -25,8 +25,8 @@ type Writer struct {
 	rest []byte // of a character whose end is still to come
 }
 
-// Beneath is where the messages go in the end.
-func (w *Writer) Beneath() io.Writer { return w.beneath }
+// Unwrap is where the messages go in the end.
+func (w *Writer) Unwrap() io.Writer { return w.beneath }
 
 // Redirect has the messages written to another writer from now on, which leads to the same
 // place.

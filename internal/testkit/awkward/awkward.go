@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Answer is what becomes of a request.
-type Answer struct {
+// Response is what becomes of a request.
+type Response struct {
 	Took    time.Duration // from its arrival
 	Failure string        // Failed or Refused; empty: it was answered well
 }
@@ -25,7 +25,7 @@ const (
 // Server is a model of a server. It is used by one goroutine.
 type Server interface {
 	// Arrive takes a request that arrives at a moment, none of which is before the last.
-	Arrive(at time.Duration) Answer
+	Arrive(at time.Duration) Response
 	// Abandon tells that the clients of all requests that are unanswered at a moment have gone.
 	Abandon(at time.Duration)
 }

@@ -79,7 +79,7 @@ func TestComesBack(t *testing.T) {
 		rest time.Duration
 	}{{collapsing, 8 * time.Second}, {crashing, 10 * time.Second}} {
 		s := c.make(1)
-		bad := func(a Answer) bool { return a.Failure != "" || a.Took > 2*time.Second }
+		bad := func(a Response) bool { return a.Failure != "" || a.Took > 2*time.Second }
 		at, down := time.Duration(0), false
 		for ; at < time.Minute && !down; at += 10 * time.Millisecond {
 			down = bad(s.Arrive(at))

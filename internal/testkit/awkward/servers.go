@@ -12,15 +12,15 @@ type server struct {
 	places
 	rng     *rand.Rand
 	service func(at time.Duration) time.Duration // in place of a tenth of a second
-	after   func(a *Answer)                      // what becomes of an answer in the end
+	after   func(a *Response)                    // what becomes of an answer in the end
 }
 
-func (s *server) Arrive(at time.Duration) Answer {
+func (s *server) Arrive(at time.Duration) Response {
 	service := 100 * time.Millisecond
 	if s.service != nil {
 		service = s.service(at)
 	}
-	a := Answer{Took: s.serve(at, around(s.rng, service)) - at}
+	a := Response{Took: s.serve(at, around(s.rng, service)) - at}
 	if s.after != nil {
 		s.after(&a)
 	}
@@ -32,7 +32,7 @@ func newServer(seed uint64) *server { return &server{places: newPlaces(4), rng: 
 // failing fails two of a hundred requests.
 func failing(seed uint64) Server {
 	s := newServer(seed)
-	s.after = func(a *Answer) {
+	s.after = func(a *Response) {
 		if s.rng.Float64() < 0.02 {
 			a.Failure = Failed
 		}
@@ -43,7 +43,7 @@ func failing(seed uint64) Server {
 // slow takes two seconds longer for two of a hundred requests.
 func slow(seed uint64) Server {
 	s := newServer(seed)
-	s.after = func(a *Answer) {
+	s.after = func(a *Response) {
 		if s.rng.Float64() < 0.02 {
 			a.Took += 2 * time.Second
 		}
@@ -54,14 +54,14 @@ func slow(seed uint64) Server {
 // broken fails every request.
 func broken(seed uint64) Server {
 	s := newServer(seed)
-	s.after = func(a *Answer) { *a = Answer{Took: time.Millisecond, Failure: Failed} }
+	s.after = func(a *Response) { *a = Response{Took: time.Millisecond, Failure: Failed} }
 	return s
 }
 
 // distant answers a tenth of a second after it has an answer.
 func distant(seed uint64) Server {
 	s := newServer(seed)
-	s.after = func(a *Answer) { a.Took += 100 * time.Millisecond }
+	s.after = func(a *Response) { a.Took += 100 * time.Millisecond }
 	return s
 }
 
@@ -102,7 +102,7 @@ type overloaded struct {
 
 func collapsing(seed uint64) Server { return &overloaded{rng: chance(seed)} }
 
-func (s *overloaded) Arrive(at time.Duration) Answer {
+func (s *overloaded) Arrive(at time.Duration) Response {
 	const (
 		memory = 20 * time.Second
 		most   = 12
@@ -116,9 +116,9 @@ func (s *overloaded) Arrive(at time.Duration) Answer {
 	s.rate = s.rate*math.Exp(-float64(idle)/float64(memory)) + float64(time.Second)/float64(memory)
 	s.collapsed = s.collapsed || s.rate > most
 	if s.collapsed {
-		return Answer{Took: around(s.rng, 3*time.Second)}
+		return Response{Took: around(s.rng, 3*time.Second)}
 	}
-	return Answer{Took: around(s.rng, 200*time.Millisecond)}
+	return Response{Took: around(s.rng, 200*time.Millisecond)}
 }
 
 func (s *overloaded) Abandon(time.Duration) {}
@@ -136,9 +136,9 @@ const (
 	limitedBurst = 100 * limitedEach
 )
 
-func (s *limited) Arrive(at time.Duration) Answer {
+func (s *limited) Arrive(at time.Duration) Response {
 	s.due = max(s.due, at) + limitedEach
-	return Answer{Took: max(s.due-limitedBurst-at, 0) + around(s.rng, 100*time.Millisecond)}
+	return Response{Took: max(s.due-limitedBurst-at, 0) + around(s.rng, 100*time.Millisecond)}
 }
 
 func (s *limited) Abandon(at time.Duration) { s.due = min(s.due, at+limitedBurst) }
@@ -151,18 +151,18 @@ type crashes struct {
 
 func crashing(seed uint64) Server { return &crashes{server: *newServer(seed)} }
 
-func (s *crashes) Arrive(at time.Duration) Answer {
+func (s *crashes) Arrive(at time.Duration) Response {
 	const (
 		most    = 60
 		startup = 10 * time.Second
 	)
 	if at < s.up {
-		return Answer{Took: time.Millisecond, Failure: Refused}
+		return Response{Took: time.Millisecond, Failure: Refused}
 	}
 	if s.waiting(at) >= most {
 		s.up = at + startup
 		s.Abandon(at)
-		return Answer{Took: time.Millisecond, Failure: Refused}
+		return Response{Took: time.Millisecond, Failure: Refused}
 	}
 	return s.server.Arrive(at)
 }

@@ -19,7 +19,7 @@ func Mirror(t testing.TB, text []byte, of reflect.Type) {
 	if err := json.Unmarshal(text, &m.root); err != nil {
 		t.Fatal(err)
 	}
-	m.look("", m.root, of)
+	m.walk("", m.root, of)
 	for _, fault := range m.faults {
 		t.Error(fault)
 	}
@@ -32,7 +32,7 @@ type mirror struct {
 	faults []string
 }
 
-func (m *mirror) look(path string, at map[string]any, of reflect.Type) {
+func (m *mirror) walk(path string, at map[string]any, of reflect.Type) {
 	if ref, ok := at["$ref"].(string); ok {
 		key := ref + " " + of.String()
 		if m.seen[key] {
@@ -48,10 +48,10 @@ func (m *mirror) look(path string, at map[string]any, of reflect.Type) {
 	switch kind := of.Kind(); {
 	case kind == reflect.Slice:
 		items, _ := at["items"].(map[string]any)
-		m.look(path+"[]", items, of.Elem())
+		m.walk(path+"[]", items, of.Elem())
 	case kind == reflect.Map:
 		values, _ := at["additionalProperties"].(map[string]any)
-		m.look(path+".*", values, of.Elem())
+		m.walk(path+".*", values, of.Elem())
 	case kind == reflect.Struct && of != reflect.TypeFor[time.Time]():
 		m.fields(path, at, of)
 	}
@@ -71,7 +71,7 @@ func (m *mirror) fields(path string, at map[string]any, of reflect.Type) {
 			must = append(must, name)
 		}
 		if field, ok := properties[name].(map[string]any); ok {
-			m.look(path+"."+name, field, f.Type)
+			m.walk(path+"."+name, field, f.Type)
 		}
 	}
 	m.same(path+": its fields", has, slices.Collect(maps.Keys(properties)))

@@ -88,7 +88,7 @@ func find(path string) ([]source, error) {
 
 // fileSource is the run of one file, with the summary beside it.
 func fileSource(path string) ([]source, error) {
-	h, err := foreign.Look(path)
+	h, err := foreign.ReadHead(path)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func fileSource(path string) ([]source, error) {
 		s.records, s.raw = path, !isRecords(h)
 		stem := strings.TrimSuffix(strings.TrimSuffix(path, ".jsonl"), "_raw")
 		for _, name := range []string{stem + "_aiperf.json", stem + ".json"} {
-			if h, err := foreign.Look(name); err == nil && isSummary(h) && s.summary == "" {
+			if h, err := foreign.ReadHead(name); err == nil && isSummary(h) && s.summary == "" {
 				s.summary = name
 			}
 		}

@@ -78,7 +78,7 @@ func (e *exchange) fill(r *foreign.Request) {
 			}
 		}
 		for _, text := range texts {
-			c, t := take(text, r)
+			c, t := readEvent(text, r)
 			content, reasoning = content || c, reasoning || t
 		}
 		if !content && !reasoning {
@@ -98,8 +98,8 @@ func (e *exchange) fill(r *foreign.Request) {
 	r.Each = len(r.Events) == r.Out
 }
 
-// take reads one event: whether it has visible text, or text of reasoning, and the usage.
-func take(text string, r *foreign.Request) (content, reasoning bool) {
+// readEvent reads one event: whether it has visible text, or text of reasoning, and the usage.
+func readEvent(text string, r *foreign.Request) (content, reasoning bool) {
 	var m message
 	if text == "" || json.Unmarshal([]byte(text), &m) != nil {
 		return false, false

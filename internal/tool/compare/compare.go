@@ -53,7 +53,7 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 	if env.Gates, err = tool.NewGates(name, action.Conditions, action.JUnit); err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
-	env.LeaveInterrupts()
+	env.ResetInterrupts()
 	return env.Gates.Close(env, compared(env, action, tools))
 }
 

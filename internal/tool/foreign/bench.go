@@ -96,9 +96,9 @@ func (b *Bench) field(d *pyjson.Decoder, key string) error {
 	}
 	switch key {
 	case "input_lens":
-		return d.Array(func() error { return b.number(d, func(v float64) { b.In = append(b.In, whole(v)) }) })
+		return d.Array(func() error { return b.number(d, func(v float64) { b.In = append(b.In, tokenCount(v)) }) })
 	case "output_lens":
-		return d.Array(func() error { return b.number(d, func(v float64) { b.Out = append(b.Out, whole(v)) }) })
+		return d.Array(func() error { return b.number(d, func(v float64) { b.Out = append(b.Out, tokenCount(v)) }) })
 	case "itls":
 		b.hasGaps = true
 		return d.Array(func() error {
@@ -154,8 +154,8 @@ func (b *Bench) number(d *pyjson.Decoder, add func(float64)) error {
 	return err
 }
 
-// whole is a count of tokens.
-func whole(v float64) int { return int(min(max(v, 0), 1e9)) }
+// tokenCount is a count of tokens.
+func tokenCount(v float64) int { return int(min(max(v, 0), 1e9)) }
 
 // check finds lists that are not of the same requests.
 func (b *Bench) check() error {

@@ -35,8 +35,8 @@ func (h *Head) Has(keys ...string) bool {
 	return true
 }
 
-// Look reads how a file begins.
-func Look(path string) (*Head, error) {
+// ReadHead reads how a file begins.
+func ReadHead(path string) (*Head, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return &Head{Path: path}, err
 	}
@@ -70,7 +70,7 @@ func Files(path string, ends ...string) ([]*Head, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		h, err := Look(path)
+		h, err := ReadHead(path)
 		return []*Head{h}, err
 	}
 	entries, err := os.ReadDir(path)
@@ -82,7 +82,7 @@ func Files(path string, ends ...string) ([]*Head, error) {
 		if !slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(e.Name(), end) }) {
 			continue
 		}
-		if h, err := Look(filepath.Join(path, e.Name())); err == nil { // what cannot be read is not it
+		if h, err := ReadHead(filepath.Join(path, e.Name())); err == nil { // what cannot be read is not it
 			list = append(list, h)
 		}
 	}

@@ -25,7 +25,7 @@ func Analyze(ctx context.Context, a *args.Action, env *tool.Session, each func(l
 	var rows, gpus [][]string
 	state, err := openCheckpoint(a.Settings.Checkpoint)
 	if err != nil {
-		return tool.Early(err)
+		return tool.WrapPrepareError(err)
 	}
 	for i, level := range a.Levels {
 		var id string

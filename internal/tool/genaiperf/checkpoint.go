@@ -65,7 +65,7 @@ func Single(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, e
 	}
 	state, err := openCheckpoint(a.Settings.Checkpoint)
 	if err != nil {
-		return nil, tool.Early(err)
+		return nil, tool.WrapPrepareError(err)
 	}
 	id, err := key(a)
 	if err != nil {

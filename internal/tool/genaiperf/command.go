@@ -25,12 +25,12 @@ const name = "genai-perf"
 func Tool(analyzer func(line []string) (*args.Passed, error)) tool.Tool {
 	return tool.Tool{Name: name, Summary: "drop-in replacement for NVIDIA's GenAI-Perf", Manual: args.Manual, Run: func(env tool.Env, line []string) int {
 		return runLine(env, args.Reader{Analyzer: analyzer, ReadFile: tool.ReadFile}, line)
-	}, Again: func(env tool.Env, from tool.From) (int, bool) {
+	}, Rebuild: func(env tool.Env, from tool.From) (int, bool) {
 		if !IsFolder(from.Path) {
 			return 0, false
 		}
 		return again(env, from), true
-	}, As: as, Names: args.Names, Import: importRun, Figures: figures, Reads: "profile_export.json of GenAI-Perf or Perf Analyzer, profile_export_genai_perf.json or .csv"}
+	}, Report: as, Names: args.Names, Import: importRun, Figures: figures, Reads: "profile_export.json of GenAI-Perf or Perf Analyzer, profile_export_genai_perf.json or .csv"}
 }
 
 func runLine(env tool.Env, reader args.Reader, line []string) int {

@@ -44,7 +44,7 @@ func (e *entry) images() int {
 // makeEntries makes all prompts of a run, as its plan has them.
 func (t *job) makeEntries(ctx context.Context) error {
 	with := t.env.Kit
-	with.Tell = func(text string) { t.note("%s", text) }
+	with.Tell = func(text string) { t.warn("%s", text) }
 	made, err := with.Prompts(ctx, t.plan, t.found)
 	if err != nil {
 		return err
@@ -54,10 +54,10 @@ func (t *job) makeEntries(ctx context.Context) error {
 	case t.set.FixedSchedule && !timed:
 		return fmt.Errorf("--fixed-schedule: the payload file has no timestamps: give each line one, or choose another load, such as --concurrency")
 	case t.set.PayloadFile != "" && !t.set.FixedSchedule && timed:
-		t.note("The timestamps in %s have no effect without --fixed-schedule.", t.set.PayloadFile)
+		t.warn("The timestamps in %s have no effect without --fixed-schedule.", t.set.PayloadFile)
 	}
 	for _, note := range made.Notes {
-		t.note("%s", note)
+		t.warn("%s", note)
 	}
 	made.Notes = nil // the run need not repeat them
 	if pool, ok := made.Source.(*pooled.Source); ok {
@@ -86,7 +86,7 @@ type fitted struct {
 	tool *job
 }
 
-// Fit implements prompt.ModelBinder: the files list what the model is sent.
+// Fit implements prompt.Fitter: the files list what the model is sent.
 func (f *fitted) Fit(m *tensor.Model) error {
 	if err := f.Wrapper.Fit(m); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (f *fitted) Fit(m *tensor.Model) error {
 		t.entries[i].prompt = p
 	}
 	for _, name := range lacks {
-		t.note("Model %s has no input %s: it is not sent (the original fails here); %s lists what is sent.", m.Name, name, t.set.InputsFile)
+		t.warn("Model %s has no input %s: it is not sent (the original fails here); %s lists what is sent.", m.Name, name, t.set.InputsFile)
 	}
 	return t.writeInputs()
 }

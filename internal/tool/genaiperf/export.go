@@ -87,7 +87,7 @@ func (t *job) export() (*dialect.Summary, error) {
 	})
 	if t.set.Verbose {
 		t.analysis = analyzed
-		seen.tell(t.note)
+		seen.report(t.warn)
 	}
 	for name, f := range bySession {
 		if t.sessions == nil {
@@ -255,7 +255,7 @@ func (t *job) exported(rec *record.Record, start int64, e *entry) (profileexport
 		fields = append(fields, profileexport.Field{Name: m.Name, Value: value})
 	}
 	if t.model != nil {
-		return (&export.Answer{Target: t.plan.Target, Tensors: t.model}).Request(rec, start, fields), nil
+		return (&export.ResponseFormat{Target: t.plan.Target, Tensors: t.model}).Request(rec, start, fields), nil
 	}
 	if e.prompt.Session != "" {
 		fields = append(fields, profileexport.Text("session_id", e.prompt.Session))

@@ -41,8 +41,8 @@ func (p *passes) add(rec *record.Record) {
 	one.latency += rec.End - rec.Sent
 }
 
-// tell says what came of each interval.
-func (p *passes) tell(note func(format string, args ...any)) {
+// report says what came of each interval.
+func (p *passes) report(note func(format string, args ...any)) {
 	for i, one := range p.list {
 		from, to := time.Duration(0), p.to-p.from
 		if p.each > 0 {

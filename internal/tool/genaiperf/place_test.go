@@ -110,7 +110,7 @@ func TestPasses(t *testing.T) {
 	p.add(&record.Record{End: 2 * time.Second, Failure: &record.Failure{Class: record.TimedOut}})
 	p.add(&record.Record{End: 7 * time.Second, Failure: &record.Failure{Class: record.CutOff}})
 	var b bytes.Buffer
-	p.tell((&job{env: &tool.Session{Log: &b}}).note)
+	p.report((&job{env: &tool.Session{Log: &b}}).warn)
 	const want = `Window 1, 0 s to 2 s: 2 requests, 1 failed, 1 per second, average latency 100 ms.
 Window 2, 2 s to 4 s: 1 requests, 0.5 per second, average latency 100 ms.
 Window 3, 4 s to 6 s: 1 requests, 0.5 per second, average latency 100 ms.
@@ -121,7 +121,7 @@ Window 3, 4 s to 6 s: 1 requests, 0.5 per second, average latency 100 ms.
 	b.Reset()
 	p = passes{from: time.Second, to: 2 * time.Second}
 	p.add(&record.Record{Sent: time.Second, End: 2 * time.Second})
-	if p.tell((&job{env: &tool.Session{Log: &b}}).note); b.String() != "Window 1, 0 s to 1 s: 1 requests, 1 per second, average latency 1000 ms.\n" {
+	if p.report((&job{env: &tool.Session{Log: &b}}).warn); b.String() != "Window 1, 0 s to 1 s: 1 requests, 1 per second, average latency 1000 ms.\n" {
 		t.Error(b.String())
 	}
 }

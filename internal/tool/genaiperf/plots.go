@@ -151,7 +151,7 @@ func (t *job) plots(charts []args.Chart, run func(path string) (*series, error))
 		tellApart(c.Paths, runs)
 		f, found := figure(c, runs)
 		if !found {
-			t.note("No chart for %s: no request has both of its metrics.", c.Title)
+			t.warn("No chart for %s: no request has both of its metrics.", c.Title)
 			continue
 		}
 		if err := os.MkdirAll(c.Output, 0o755); err != nil {
@@ -232,7 +232,7 @@ func Compare(ctx context.Context, a *args.Action, env *tool.Session) ([]string, 
 		}
 		s, err := readSeries(ctx, path, a.Settings, env)
 		if err != nil {
-			return nil, tool.Early(fmt.Errorf("compare: %w", err))
+			return nil, tool.WrapPrepareError(fmt.Errorf("compare: %w", err))
 		}
 		known[path] = s
 		return s, nil

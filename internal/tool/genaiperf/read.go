@@ -135,7 +135,7 @@ type reading struct {
 func Report(ctx context.Context, dir string, set args.Settings, env *tool.Session) (*Outcome, error) {
 	f, err := findFolder(dir)
 	if err != nil {
-		return nil, tool.Early(err)
+		return nil, tool.WrapPrepareError(err)
 	}
 	r := &reading{job: job{env: env, set: &set, plan: new(plan.Plan)}}
 	if err := r.load(f); err != nil {
@@ -149,7 +149,7 @@ func Merge(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, er
 	r := &reading{job: job{env: env, set: &a.Settings, plan: new(plan.Plan)}}
 	below, err := os.ReadDir(a.InputDir)
 	if err != nil {
-		return nil, tool.Early(fmt.Errorf("--input-directory: %w", err))
+		return nil, tool.WrapPrepareError(fmt.Errorf("--input-directory: %w", err))
 	}
 	for _, d := range below {
 		dir := filepath.Join(a.InputDir, d.Name())
@@ -161,11 +161,11 @@ func Merge(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, er
 			err = r.load(f)
 		}
 		if err != nil {
-			return nil, tool.Early(err)
+			return nil, tool.WrapPrepareError(err)
 		}
 	}
 	if len(r.docs) == 0 {
-		return nil, tool.Early(fmt.Errorf("--input-directory: no directory in %s holds a profile export and its _genai_perf.json", a.InputDir))
+		return nil, tool.WrapPrepareError(fmt.Errorf("--input-directory: no directory in %s holds a profile export and its _genai_perf.json", a.InputDir))
 	}
 	out, err := r.outcome(ctx)
 	if err != nil {

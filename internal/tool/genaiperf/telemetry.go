@@ -23,9 +23,9 @@ func (t *job) telemetry(looks []record.Probe) {
 	for n, u := range t.plan.Probes.Scrape {
 		switch {
 		case faults[n] != "":
-			t.note("--server-metrics-url %s: %s", plan.SafeURL(u), faults[n])
+			t.warn("--server-metrics-url %s: %s", plan.SafeURL(u), faults[n])
 		case len(t.gpus) == 0:
-			t.note("--server-metrics-url %s: the page has no GPU metrics", plan.SafeURL(u))
+			t.warn("--server-metrics-url %s: the page has no GPU metrics", plan.SafeURL(u))
 		}
 	}
 }

@@ -69,14 +69,14 @@ type job struct {
 	analysis *report.Analyzed
 }
 
-func (t *job) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
+func (t *job) warn(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
 
 // Profile carries out a run. The outcome is nil where there is none; with an error
 // beside it, not all of it could be kept.
 func Profile(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, error) {
 	t := &job{env: env, set: &a.Settings, plan: a.Plan, names: a.Names()}
 	if err := t.prepareUntil(ctx, env.Stop); err != nil {
-		return nil, tool.Early(err)
+		return nil, tool.WrapPrepareError(err)
 	}
 	t.records = run.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
@@ -130,7 +130,7 @@ func (t *job) prepare(ctx context.Context) error {
 		}
 	}
 	if path := filepath.Join(t.set.Dir, t.set.InputsFile); t.isInput(path) {
-		t.note("%s holds the prompts and is left as it is.", path)
+		t.warn("%s holds the prompts and is left as it is.", path)
 	}
 	if err := t.writeInputs(); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (t *job) kit() kit.Kit {
 func (t *job) describe() {
 	text, err := plan.Encode(t.plan)
 	if err == nil {
-		t.note("The plan of this run:\n%s", text)
+		t.warn("The plan of this run:\n%s", text)
 	}
 	if text, err := jsonobject.Compact(t.input(&t.entries[0].prompt)); err == nil {
 		h := plan.Hide(t.env.Log, t.plan.Target.Secrets())

@@ -70,7 +70,7 @@ type analysis struct {
 type subject struct {
 	dir    string
 	name   string // in legends; empty: it is alone
-	stages []reader.Stage
+	stages []reader.StageReport
 }
 
 // statistic is what is drawn of a latency.
@@ -162,7 +162,7 @@ type picture struct {
 }
 
 // value is a number of a stage; false: the stage does not have it.
-type value func(s *reader.Stage) (float64, bool)
+type value func(s *reader.StageReport) (float64, bool)
 
 // panel is one pair of axes, with a line for each of its pairs of values.
 type panel struct {
@@ -202,28 +202,28 @@ func (p *panel) over(all []subject) *chart.Panel {
 }
 
 // rate is the rate that a stage of a rate came to.
-func rate(s *reader.Stage) (float64, bool) { return s.Achieved, s.Concurrency == 0 }
+func rate(s *reader.StageReport) (float64, bool) { return s.Achieved, s.Concurrency == 0 }
 
 // concurrency is that of a closed loop.
-func concurrency(s *reader.Stage) (float64, bool) { return s.Concurrency, s.Concurrency > 0 }
+func concurrency(s *reader.StageReport) (float64, bool) { return s.Concurrency, s.Concurrency > 0 }
 
 // latency is a statistic of a latency in milliseconds.
 func latency(metric, key string) value {
-	return func(s *reader.Stage) (float64, bool) {
+	return func(s *reader.StageReport) (float64, bool) {
 		v, ok := s.Latency[metric][key]
 		return v * 1e3, ok && !math.IsNaN(v)
 	}
 }
 
 func throughput(name string) value {
-	return func(s *reader.Stage) (float64, bool) {
+	return func(s *reader.StageReport) (float64, bool) {
 		v, ok := s.Throughput[name]
 		return v, ok
 	}
 }
 
-func given(pick func(*reader.Stage) *float64) value {
-	return func(s *reader.Stage) (float64, bool) {
+func given(pick func(*reader.StageReport) *float64) value {
+	return func(s *reader.StageReport) (float64, bool) {
 		if v := pick(s); v != nil {
 			return *v, true
 		}
@@ -234,15 +234,15 @@ func given(pick func(*reader.Stage) *float64) value {
 // charts are all charts, in the order in which they are written.
 func (an *analysis) charts() []picture {
 	const qps, level = "QPS (achieved rate)", "Concurrency"
-	of := func(pick func(*reader.Stage) *float64) []line { return []line{{x: rate, y: given(pick)}} }
+	of := func(pick func(*reader.StageReport) *float64) []line { return []line{{x: rate, y: given(pick)}} }
 	return []picture{
 		{"latency_vs_concurrency", "Latency vs Concurrency", an.latencies(level, level, concurrency)},
 		{"throughput_vs_concurrency", "Throughput vs Concurrency", throughputs(level, level, concurrency)},
 		{"latency_vs_qps", "Latency vs Request Rate", an.latencies(qps, "QPS", rate)},
 		{"throughput_vs_qps", "Throughput vs Request Rate", throughputs(qps, "QPS", rate)},
 		{"goodput_vs_qps", "Goodput vs Request Rate", []panel{
-			{"Goodput % vs. QPS", qps, "Goodput (%)", of(func(s *reader.Stage) *float64 { return s.Goodput })},
-			{"Request Goodput Rate vs. QPS", qps, "Goodput Rate (req/s)", of(func(s *reader.Stage) *float64 { return s.GoodRate })},
+			{"Goodput % vs. QPS", qps, "Goodput (%)", of(func(s *reader.StageReport) *float64 { return s.Goodput })},
+			{"Request Goodput Rate vs. QPS", qps, "Goodput Rate (req/s)", of(func(s *reader.StageReport) *float64 { return s.GoodRate })},
 		}},
 		{"throughput_vs_latency", "Latency vs Throughput", an.tradeoffs()},
 	}

@@ -20,7 +20,7 @@ const name = "inference-perf"
 // Tool is inference-perf. Its exit codes are 0 where there is something to report, 1 where
 // there is not or where the run was ended early, and 2 for a bad config.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Manual: args.Manual, Run: runLine, As: as, Names: usualNames, Import: importRun, Figures: figures, Reads: "per_request_lifecycle_metrics.json of inference-perf, or the reports of its stages"}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Manual: args.Manual, Run: runLine, Report: as, Names: usualNames, Import: importRun, Figures: figures, Reads: "per_request_lifecycle_metrics.json of inference-perf, or the reports of its stages"}
 }
 
 func runLine(env tool.Env, line []string) int {
@@ -75,12 +75,12 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 	session.Out, session.Log = &afterwards{env.Stdout, quiet}, log.info
 	lines := io.Discard
 	if log.info != io.Discard {
-		lines = session.Beside(env.Stdout)
+		lines = session.Output(env.Stdout)
 	}
 	out, err := Run(ctx, action, session, lines)
 	quiet()
 	if out == nil {
-		return env.Fail(name, action.Names().Error(err), tool.CodeOf(err))
+		return env.Fail(name, action.Names().Error(err), tool.ExitCode(err))
 	}
 	res := out.Result
 	for _, name := range out.Files {

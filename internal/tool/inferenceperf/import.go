@@ -72,7 +72,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 
 // isPerRequest looks into a file of another name for what only such a report has.
 func isPerRequest(name string) bool {
-	head, err := foreign.Look(name)
+	head, err := foreign.ReadHead(name)
 	return err == nil && strings.HasPrefix(strings.TrimSpace(head.Begin), "[") && strings.Contains(head.Begin, `"start_time"`) && strings.Contains(head.Begin, `"info"`)
 }
 
@@ -113,7 +113,7 @@ func stagesOf(list []reader.Request, dir string) []plan.Stage {
 			s.Rate = float64(s.Requests) / (end[i] - begin[i])
 		}
 		s.Requests = max(s.Requests, 1)
-		k := slices.IndexFunc(loads.Stages, func(l reader.Stage) bool { return l.Number == i })
+		k := slices.IndexFunc(loads.Stages, func(l reader.StageReport) bool { return l.Number == i })
 		if k < 0 {
 			continue
 		}

@@ -13,15 +13,15 @@ type mediaLog struct {
 	shown sync.Map // []dialect.Medium by the hash of their prompt
 }
 
-// of are the media of a prompt.
-func (l *mediaLog) of(hash uint64) []dialect.Medium {
+// media are the media of a prompt.
+func (l *mediaLog) media(hash uint64) []dialect.Medium {
 	media, _ := l.shown.Load(hash)
 	list, _ := media.([]dialect.Medium)
 	return list
 }
 
-// note remembers a prompt that shows something.
-func (l *mediaLog) note(p *prompt.Prompt) {
+// remember remembers a prompt that shows something.
+func (l *mediaLog) remember(p *prompt.Prompt) {
 	media := appendMedia(nil, p.Parts)
 	for i := range p.Messages {
 		media = appendMedia(media, p.Messages[i].Parts)

@@ -53,7 +53,7 @@ func (t *job) writeReports(s stages, res *result.Result) error {
 	r := &reporter{tool: t, stages: stages{}, result: res, checks: checks{entries: -1}, marks: map[int]record.StageSummary{}, opt: dialect.Options{
 		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, ServerTokens: o.Lifecycle.ServerTokens,
 		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful, UserSessions: o.UserSessions,
-		Media: t.media.of, Pool: pool,
+		Media: t.media.media, Pool: pool,
 	}}
 	for i, stage := range s {
 		r.stages[r.number(i)] = stage
@@ -196,7 +196,7 @@ func fileName(name string) string {
 func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, mark string) {
 	s, err := r.fold.Summary(scope)
 	if err != nil {
-		r.note(fmt.Errorf("writing %s: %w", name, err))
+		r.addError(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
 	content := report.Lifecycle(s, load)
@@ -226,7 +226,7 @@ func (r *reporter) partial(i int) {
 	name := report.PartialFile(i)
 	s, err := r.fold.SummaryAt(dialect.Scope{Stage: i}, report.PartialPercentiles())
 	if err != nil {
-		r.note(fmt.Errorf("writing %s: %w", name, err))
+		r.addError(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
 	start, m := r.header.Start, r.marks[i]
@@ -261,10 +261,10 @@ func (r *reporter) validation() {
 	r.file(report.ValidationFile, report.Validation(append(c.looked, c.partials...), c.findings))
 }
 
-func (r *reporter) note(err error) { r.errs = append(r.errs, err) }
+func (r *reporter) addError(err error) { r.errs = append(r.errs, err) }
 
 func (r *reporter) file(name string, content []byte) {
-	r.note(r.tool.write(name, func(w io.Writer) error { _, err := w.Write(content); return err }))
+	r.addError(r.tool.write(name, func(w io.Writer) error { _, err := w.Write(content); return err }))
 }
 
 // sessions writes the reports of sessions, where there are any.
@@ -287,7 +287,7 @@ func (r *reporter) sessions() {
 		}
 	}
 	if o.Sessions.PerSession {
-		r.note(r.tool.write(report.PerSessionFile, func(w io.Writer) error {
+		r.addError(r.tool.write(report.PerSessionFile, func(w io.Writer) error {
 			return report.EachSession(w, all, r.header.Start)
 		}))
 	}
@@ -296,7 +296,7 @@ func (r *reporter) sessions() {
 func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *report.SessionStage) {
 	s, err := r.fold.SummarizeSessions(list)
 	if err != nil {
-		r.note(fmt.Errorf("writing %s: %w", name, err))
+		r.addError(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
 	content := report.Sessions(s, stage)

@@ -24,7 +24,7 @@ type following struct {
 // Begin implements run.Observer.
 func (f following) Begin(i int, s plan.Stage) {
 	f.stages[i] = s
-	f.tell(i, s, "started")
+	f.report(i, s, "started")
 }
 
 // Window implements run.Observer.
@@ -37,10 +37,10 @@ func (f following) End(i int, s plan.Stage, l *sweep.Level) {
 	if l != nil && l.Ended != "" {
 		how = "failed"
 	}
-	f.tell(i, s, how)
+	f.report(i, s, how)
 }
 
-func (f following) tell(i int, s plan.Stage, how string) {
+func (f following) report(i int, s plan.Stage, how string) {
 	kind := "run"
 	if s.Arrival == plan.ArrivalSessions {
 		kind = "session-based run"

@@ -45,7 +45,7 @@ type job struct {
 func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer) (*Outcome, error) {
 	spans, wanted, err := otlp.FromEnv(env.Getenv)
 	if err != nil {
-		return nil, tool.Early(err)
+		return nil, tool.WrapPrepareError(err)
 	}
 	t := &job{action: a, env: env}
 	if err := t.checkStores(ctx); err != nil {
@@ -53,13 +53,13 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer
 	}
 	done, err := t.directory()
 	if err != nil {
-		return nil, tool.Early(err)
+		return nil, tool.WrapPrepareError(err)
 	}
 	defer done()
 	t.records = run.Records(a.Plan)
 	s := following{stages{}, &a.Options, lines}
 	res, err := run.Run(ctx, a.Plan, run.Options{
-		Kit: withTokenizer(env, a), Prompt: t.media.note, Version: env.Version,
+		Kit: withTokenizer(env, a), Prompt: t.media.remember, Version: env.Version,
 		Log: env.Log, Names: a.Names(), Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating, Observer: s, Replace: true,
 	})
 	if res == nil {

@@ -302,7 +302,7 @@ func TestAnalyzeTellsOfEveryDirectory(t *testing.T) {
 
 func TestMediaOfPrompts(t *testing.T) {
 	var g mediaLog
-	g.note(&prompt.Prompt{Hash: 5, Messages: []prompt.Message{{Parts: []prompt.Part{
+	g.remember(&prompt.Prompt{Hash: 5, Messages: []prompt.Message{{Parts: []prompt.Part{
 		{Kind: prompt.Text, Text: "look"},
 		{Kind: prompt.Image, Data: []byte("abc"), Width: 4, Height: 2},
 		{Kind: prompt.Image, Data: []byte("ab"), Width: 8, Height: 8, Frames: 1},
@@ -314,10 +314,10 @@ func TestMediaOfPrompts(t *testing.T) {
 		{Kind: dialect.Video, Bytes: 4, Width: 8, Height: 8, Frames: 2},
 		{Kind: dialect.Audio, Bytes: 1, Length: time.Second},
 	}
-	if diff := cmp.Diff(want, g.of(5)); diff != "" {
+	if diff := cmp.Diff(want, g.media(5)); diff != "" {
 		t.Error(diff)
 	}
-	if g.of(6) != nil {
+	if g.media(6) != nil {
 		t.Error("a prompt that nobody saw shows something")
 	}
 }

@@ -13,7 +13,7 @@ const name = "llm_perf"
 
 // Tool is llm_perf. Its exit codes are 0 and 1, and 2 for bad usage.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for llm_perf", Manual: args.Manual, Run: runLine, As: as, Names: args.Names}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for llm_perf", Manual: args.Manual, Run: runLine, Report: as, Names: args.Names}
 }
 
 func runLine(env tool.Env, line []string) int {
@@ -34,11 +34,11 @@ func runLine(env tool.Env, line []string) int {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
 	defer session.End()
-	session.Out = session.Beside(env.Stdout)
+	session.Out = session.Output(env.Stdout)
 	res, err := Run(ctx, action, session)
 	session.Hide()
 	if res == nil {
-		return env.Fail(name, args.Names(action.Plan).Error(err), tool.CodeOf(err))
+		return env.Fail(name, args.Names(action.Plan).Error(err), tool.ExitCode(err))
 	}
 	for i := range res.Stages {
 		tool.PrintFailures(env.Stderr, fmt.Sprintf("Concurrency %d: ", action.Plan.Stages[i].Concurrency), &res.Stages[i])

@@ -43,7 +43,7 @@ func (o *order) places() map[uint64][]int {
 }
 
 // writeResults writes the levels with every request of theirs.
-func writeResults(name string, levels []report.Level, records record.File, o *order, faithful bool) error {
+func writeResults(name string, levels []report.LevelReport, records record.File, o *order, faithful bool) error {
 	err := wholefile.Write(name, func(w io.Writer) error {
 		return report.WriteResults(w, levels, func(i int) ([]report.Request, error) {
 			return requests(records, levels[i].Stage, o.places(), faithful)

@@ -87,15 +87,15 @@ type printer struct {
 	out      io.Writer
 	stages   []plan.Stage
 	faithful bool
-	alone    bool           // of levels with one load, each stands by itself
-	printed  int            // stages
-	levels   []report.Level // that were printed
-	err      error          // the first thing that could not be printed
+	alone    bool                 // of levels with one load, each stands by itself
+	printed  int                  // stages
+	levels   []report.LevelReport // that were printed
+	err      error                // the first thing that could not be printed
 }
 
 func (p *printer) print(s *result.Stage) {
 	l := level(s, p.stages[s.Index].Concurrency)
-	if l.Concurrency == 0 || p.alone && slices.ContainsFunc(p.levels, func(o report.Level) bool { return o.Concurrency == l.Concurrency }) {
+	if l.Concurrency == 0 || p.alone && slices.ContainsFunc(p.levels, func(o report.LevelReport) bool { return o.Concurrency == l.Concurrency }) {
 		l.Load = fmt.Sprintf("%s, stage %d", s.Load, s.Index+1)
 	}
 	if _, streamed := s.Metrics["time_to_first_event"]; p.faithful && !streamed {
@@ -109,8 +109,8 @@ func (p *printer) print(s *result.Stage) {
 }
 
 // level is a stage as it is printed.
-func level(s *result.Stage, concurrency int) report.Level {
-	l := report.Level{
+func level(s *result.Stage, concurrency int) report.LevelReport {
+	l := report.LevelReport{
 		Stage: s.Index, Concurrency: concurrency, Payloads: s.Counts.Sent, Results: s.Counts.OK,
 		InputTokens: total(s, "input_sequence_length"), OutputTokens: total(s, "output_sequence_length"),
 		Latency: mean(s, "request_latency"), Wall: s.Window.End - s.Window.Begin,

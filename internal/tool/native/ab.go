@@ -58,7 +58,7 @@ func (j *job) ab(ctx context.Context, began time.Time) int {
 	}
 	switch {
 	case rounds == 0 && err != nil:
-		return env.Fail("run", err, tool.CodeOf(err))
+		return env.Fail("run", err, tool.ExitCode(err))
 	case rounds == 0:
 		return env.Fail("run", errors.New("interrupted before the first round was whole: there is nothing to compare"), tool.ExitRun)
 	case rounds < rep.Most:
@@ -104,7 +104,7 @@ func (s *series) round(ctx context.Context, n int) error {
 			dir: dirs[side], of: fmt.Sprintf("round %d of %d, side %s", n, s.action.Repeat.Most, sideNames[side]),
 			seed: uint64(n - 1), url: s.action.Plan.Target.URLs[side],
 		}
-		if _, err := s.take(ctx, t, nil); err != nil {
+		if _, err := s.runNext(ctx, t, nil); err != nil {
 			for _, dir := range dirs {
 				s.setAside(dir)
 			}

@@ -53,7 +53,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 		}
 		env.Warn("note", []string{"the run kept no texts (--keep none): files that hold responses have them without their text"})
 	}
-	files, err := as.As(env, &tool.Saved{Saved: saved, Out: out, Tokenizer: action.Tokenizer})
+	files, err := as.Report(env, &tool.Saved{Saved: saved, Out: out, Tokenizer: action.Tokenizer})
 	for _, name := range files {
 		fmt.Fprintf(env.Stderr, "Written: %s\n", name)
 	}
@@ -73,7 +73,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 func toolCalled(name string, tools []tool.Tool) (*tool.Tool, error) {
 	var names []string
 	for i := range tools {
-		if tools[i].As == nil {
+		if tools[i].Report == nil {
 			continue
 		}
 		if tools[i].Name == name {

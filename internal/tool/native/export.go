@@ -32,7 +32,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if action.Help {
 		return env.PrintHelp(args.ExportManual(), true)
 	}
-	env.LeaveInterrupts()
+	env.ResetInterrupts()
 	if action.Out == "" {
 		action.Out = exportName(action)
 	}
@@ -135,7 +135,7 @@ func exportTo(w, log io.Writer, action *args.ExportAction, saved *run.Saved) err
 		fmt.Fprintln(log, "note: the run did not end properly: the rows are the requests that were on disk")
 	}
 	if action.Events && done.Folded > 0 {
-		fmt.Fprintf(log, "note: the events beyond limits.stream have no rows (%s)\n", number.Things(done.Folded, "stream"))
+		fmt.Fprintf(log, "note: the events beyond limits.stream have no rows (%s)\n", number.Plural(done.Folded, "stream"))
 	}
 	if action.Format == string(export.CSV) && done.Rows >= sheetRows {
 		fmt.Fprintf(log, "note: %s rows are more than Excel opens (%s): use parquet\n", number.Count(done.Rows), number.Count(sheetRows))

@@ -20,7 +20,7 @@ func Plan() tool.Tool {
 }
 
 func planCommand(env tool.Env, line []string) int {
-	env.LeaveInterrupts()
+	env.ResetInterrupts()
 	action, err := args.Plan(line, kit.Known(), tool.ReadFile)
 	if err != nil {
 		return env.Fail("plan", err, tool.ExitUsage)

@@ -59,9 +59,9 @@ func newSeries(j *job, began time.Time) (*series, error) {
 // errPart is that a run did not come to its end.
 var errPart = errors.New("it did not come to its end")
 
-// take makes a run, the next of the series, and gives its result where it is whole. look is
+// runNext makes a run, the next of the series, and gives its result where it is whole. look is
 // given the directory of its records before those are removed that nobody keeps.
-func (s *series) take(ctx context.Context, t turn, look func(dir string) error) (*result.Result, error) {
+func (s *series) runNext(ctx context.Context, t turn, look func(dir string) error) (*result.Result, error) {
 	if s.ran++; s.ran > 1 && !s.pause(ctx) {
 		return nil, errPart
 	}
@@ -188,14 +188,14 @@ func (j *job) repeat(ctx context.Context, began time.Time) int {
 		if s.out != "" {
 			one.Dir = t.dir
 		}
-		one.Result, err = s.take(ctx, t, func(dir string) (err error) { one.Within, err = within(dir); return err })
+		one.Result, err = s.runNext(ctx, t, func(dir string) (err error) { one.Within, err = within(dir); return err })
 		switch {
 		case err == nil:
 			runs = append(runs, one)
 			if goal.met(repeat.Make(runs, rep.Most, env.Version), runs) {
 				ended = repeat.EndedUntil
 			}
-			goal.tell(s.session.Log)
+			goal.print(s.session.Log)
 		case errors.Is(err, errPart):
 			ended = repeat.EndedInterrupted
 			s.setAside(t.dir)
@@ -205,7 +205,7 @@ func (j *job) repeat(ctx context.Context, began time.Time) int {
 		}
 	}
 	if len(runs) == 0 && failed != nil {
-		return env.Fail("run", failed, tool.CodeOf(failed))
+		return env.Fail("run", failed, tool.ExitCode(failed))
 	}
 	d := repeat.Make(runs, rep.Most, env.Version)
 	if ended == repeat.EndedUntil && len(runs) == rep.Most {

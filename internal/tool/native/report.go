@@ -47,7 +47,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if env.Gates, err = tool.NewGates("report", action.Conditions, action.JUnit); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	env.LeaveInterrupts()
+	env.ResetInterrupts()
 	dir := action.Dir
 	code := env.Gates.Close(env, reportOn(env, action, tools))
 	if to == nil || code == tool.ExitUsage {
@@ -148,10 +148,10 @@ func said(env tool.Env, action *args.ReportAction) {
 // again makes the reports of what one of the tools wrote; mine is false where none did.
 func again(env tool.Env, action *args.ReportAction, tools []tool.Tool) (code int, mine bool) {
 	for _, t := range tools {
-		if t.Again == nil {
+		if t.Rebuild == nil {
 			continue
 		}
-		if code, mine := t.Again(env, tool.From{Path: action.Dir, Formats: action.Formats, Tokenizer: action.Tokenizer}); mine {
+		if code, mine := t.Rebuild(env, tool.From{Path: action.Dir, Formats: action.Formats, Tokenizer: action.Tokenizer}); mine {
 			return code, true
 		}
 	}

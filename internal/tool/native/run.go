@@ -143,7 +143,7 @@ func (j *job) once(ctx context.Context, place func(*plan.Plan) string) int {
 		held.dir = p.Output.Dir // with its placeholders filled in
 	}
 	if res == nil {
-		return env.Fail(j.action.Command, err, tool.CodeOf(err))
+		return env.Fail(j.action.Command, err, tool.ExitCode(err))
 	}
 	err = errors.Join(err, copyOutput(ctx, env, &p.Output, j.session.Log))
 	if err := printResult(env, j.action, res); err != nil {

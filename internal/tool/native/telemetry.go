@@ -272,7 +272,7 @@ func (s *sending) write(ctx context.Context, log io.Writer, all []remotewrite.Se
 
 func tellSent(log io.Writer, n int64, thing string) {
 	if n > 0 {
-		fmt.Fprintf(log, "Sent: %s\n", number.Things(n, thing))
+		fmt.Fprintf(log, "Sent: %s\n", number.Plural(n, thing))
 	}
 }
 
@@ -294,12 +294,12 @@ func (h *holder) after(to *sending, then func(dir string) error) func(dir string
 		if then != nil {
 			err = then(dir)
 		}
-		return errors.Join(err, h.take(dir))
+		return errors.Join(err, h.moveRecords(dir))
 	}
 }
 
-// take moves the records to a place of our own.
-func (h *holder) take(from string) (err error) {
+// moveRecords moves the records to a place of our own.
+func (h *holder) moveRecords(from string) (err error) {
 	if h.dir, err = os.MkdirTemp("", "inferometer-send-*"); err != nil {
 		return fmt.Errorf("making a place for the records to send: %w", err)
 	}

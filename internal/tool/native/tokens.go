@@ -71,7 +71,7 @@ func (c *tokensCommand) flags() *pflag.FlagSet {
 }
 
 func tokensMain(env tool.Env, line []string) int {
-	env.LeaveInterrupts()
+	env.ResetInterrupts()
 	c := tokensCommand{env: env}
 	flags := c.flags()
 	err := flags.Parse(line)

@@ -14,14 +14,14 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
 
-// goal is what runs go on for. A nil goal is never met: they end by their number.
-type goal struct {
+// stopCondition is what runs go on for. A nil goal is never met: they end by their number.
+type stopCondition struct {
 	gate *gate.Gate
 	last *repeat.Until
 }
 
 // newGoal reads what a command line wants; nil: nothing.
-func newGoal(r *args.Repeat, p *plan.Plan) (*goal, error) {
+func newGoal(r *args.Repeat, p *plan.Plan) (*stopCondition, error) {
 	if r.Until == "" {
 		return nil, nil
 	}
@@ -38,11 +38,11 @@ func newGoal(r *args.Repeat, p *plan.Plan) (*goal, error) {
 	case g.Op == gate.More || g.Op == gate.AtLeast:
 		return nil, fault(g.Text+" asks for a wide interval", "such as ci("+g.Figure()+") < 5%")
 	}
-	return &goal{gate: g}, nil
+	return &stopCondition{gate: g}, nil
 }
 
 // met reports whether the runs so far are enough.
-func (g *goal) met(d *repeat.Document, runs []repeat.Run) bool {
+func (g *stopCondition) met(d *repeat.Document, runs []repeat.Run) bool {
 	if g == nil {
 		return false
 	}
@@ -59,8 +59,8 @@ func (g *goal) met(d *repeat.Document, runs []repeat.Run) bool {
 	return g.last.Met
 }
 
-// tell says how far it is.
-func (g *goal) tell(log io.Writer) {
+// print says how far it is.
+func (g *stopCondition) print(log io.Writer) {
 	if g == nil {
 		return
 	}
@@ -72,7 +72,7 @@ func (g *goal) tell(log io.Writer) {
 }
 
 // found is what came of it; nil: there was none.
-func (g *goal) found() *repeat.Until {
+func (g *stopCondition) found() *repeat.Until {
 	if g == nil {
 		return nil
 	}

@@ -113,9 +113,9 @@ func (j *joining) work(env tool.Env) error {
 	}
 	defer b.Close()
 	env.TakeShortTurns()
-	defer env.GiveHeapRoom()()
+	defer env.RaiseGCPercent()()
 	session := env.Unwatched()
-	err = cluster.Work(ctx, cluster.WorkerOptions{
+	err = cluster.RunWorker(ctx, cluster.WorkerOptions{
 		Bus: b.Link, RunID: j.run, Name: j.name, Dir: j.dir, Wait: j.wait, Leave: dialing.Done(), Log: env.Stderr,
 		Run: run.Options{Kit: session.Kit, Version: env.Version, Log: env.Stderr},
 	})

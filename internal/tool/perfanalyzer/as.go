@@ -45,13 +45,13 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 		t.setup.Sequences = t.setup.Sequences || l.Merged.Sequences > 0
 		a.Metrics = a.Metrics || len(l.GPUs) > 0
 	}
-	t.note(report.WriteSettings(env.Stdout, t.settingsAgain(s.Result)))
+	t.addError(report.WriteSettings(env.Stdout, t.settingsAgain(s.Result)))
 	unseen := false
 	for i, l := range levels {
 		st := &s.Result.Stages[i]
 		if l.Merged.Requests == 0 {
 			if st.Counts.Sent > 0 {
-				t.say("%s: no request succeeded within a window, so the level is not reported.", st.Load)
+				t.printf("%s: no request succeeded within a window, so the level is not reported.", st.Load)
 			}
 			continue
 		}
@@ -64,10 +64,10 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 			level.Load.Value = l.Merged.SendRate
 		}
 		t.levels = append(t.levels, level)
-		t.note(report.WriteLoad(env.Stdout, level.Load))
-		t.note(report.WriteLevel(env.Stdout, &level, t.options()))
+		t.addError(report.WriteLoad(env.Stdout, level.Load))
+		t.addError(report.WriteLevel(env.Stdout, &level, t.options()))
 	}
-	t.note(report.WriteSummary(env.Stdout, t.levels, a.Percentile))
+	t.addError(report.WriteSummary(env.Stdout, t.levels, a.Percentile))
 	if unseen {
 		env.Warn("note", []string{"the run recorded no server statistics: their columns are left out"})
 	}
@@ -78,8 +78,8 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	if len(t.levels) == 0 {
 		files = files[1:]
 	}
-	t.note(t.files())
-	t.note(t.export())
+	t.addError(t.files())
+	t.addError(t.export())
 	return files, t.err
 }
 

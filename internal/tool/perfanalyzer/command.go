@@ -16,7 +16,7 @@ const name = "perf_analyzer"
 
 // Tool is Perf Analyzer, with its exit codes.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for Triton's Perf Analyzer", Manual: args.Manual, Run: runLine, As: as, Names: args.Names}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for Triton's Perf Analyzer", Manual: args.Manual, Run: runLine, Report: as, Names: args.Names}
 }
 
 // Disk is how a command line of Perf Analyzer looks at files.

@@ -25,14 +25,14 @@ func (t *job) options() report.Options {
 }
 
 // level is a measured level as it is printed.
-func (t *job) level(s plan.Stage, l *sweep.Level) report.Level {
-	out := report.Level{Load: t.load(s), Client: t.client(*l.Merged)}
+func (t *job) level(s plan.Stage, l *sweep.Level) report.LevelReport {
+	out := report.LevelReport{Load: t.load(s), Client: t.client(*l.Merged)}
 	if !t.setup.Decoupled && t.action.Service != args.OpenAI {
 		out.Client.First = nil
 	}
 	used, several := probe.Used(l.Server)
 	for _, name := range several {
-		t.say("WARNING: Multiple versions of model %s are loaded in the triton server, and the version to use was unspecified. The stats for that model may be inaccurate.", name)
+		t.printf("WARNING: Multiple versions of model %s are loaded in the triton server, and the version to use was unspecified. The stats for that model may be inaccurate.", name)
 	}
 	if i := slices.IndexFunc(used, func(m record.ModelStats) bool { return m.Name == t.plan.Target.Model }); i >= 0 {
 		out.Server = inOrder(used[i])
@@ -86,7 +86,7 @@ func (t *job) files() error {
 		}))
 	}
 	for range report.Unaccounted(t.levels) {
-		t.say("Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with `--measurement-interval`.")
+		t.printf("Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with `--measurement-interval`.")
 	}
 	return errors.Join(errs...)
 }

@@ -39,14 +39,14 @@ type job struct {
 	action *args.Action
 	plan   *plan.Plan
 	setup  run.Setup
-	levels []report.Level    // reported
-	loads  []plan.Stage      // begun
-	failed record.StopReason // why a level was not reported
-	shaky  bool              // the windows of that level did not agree
-	err    error             // the first thing that could not be printed
-	inputs export.Inputs     // of requests, for the export
-	coding coding            // of the level under way
-	delays tensordata.Delays // of the turns of sessions, where those are the load
+	levels []report.LevelReport // reported
+	loads  []plan.Stage         // begun
+	failed record.StopReason    // why a level was not reported
+	shaky  bool                 // the windows of that level did not agree
+	err    error                // the first thing that could not be printed
+	inputs export.Inputs        // of requests, for the export
+	coding coding               // of the level under way
+	delays tensordata.Delays    // of the turns of sessions, where those are the load
 
 	records record.File
 }
@@ -66,11 +66,11 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (Outcome, error
 	if res == nil {
 		return Outcome{Code: args.ExitGeneric}, err
 	}
-	t.note(report.WriteSummary(env.Out, t.levels, a.Percentile))
-	t.note(t.files())
+	t.addError(report.WriteSummary(env.Out, t.levels, a.Percentile))
+	t.addError(t.files())
 	t.warnOfGPUs(res)
 	if a.Export != "" {
-		t.note(t.export())
+		t.addError(t.export())
 	}
 	return Outcome{Code: t.exit(res), Result: res}, errors.Join(err, t.err)
 }
@@ -91,13 +91,13 @@ func (t *job) prepare() (clean func(), err error) {
 	return func() { os.RemoveAll(dir) }, nil
 }
 
-func (t *job) note(err error) {
+func (t *job) addError(err error) {
 	if t.err == nil {
 		t.err = err
 	}
 }
 
-func (t *job) say(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
+func (t *job) printf(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
 
 // ready prints the settings.
 func (t *job) ready(s run.Setup) {
@@ -121,7 +121,7 @@ func (t *job) ready(s run.Setup) {
 	}
 	t.words()
 	t.idleShapes()
-	t.note(report.WriteSettings(t.env.Out, &set))
+	t.addError(report.WriteSettings(t.env.Out, &set))
 }
 
 // idleShapes says which shapes are of no use to the model.
@@ -136,7 +136,7 @@ func (t *job) idleShapes() {
 		}
 		open := func(s tensor.Spec) bool { return s.Name == name && s.Open() }
 		if !slices.ContainsFunc(t.setup.Tensors.Inputs, open) {
-			t.say("WARNING: --shape %s has no effect: the model has no input of that name whose shape it leaves open.", given)
+			t.printf("WARNING: --shape %s has no effect: the model has no input of that name whose shape it leaves open.", given)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (t *job) Begin(_ int, s plan.Stage) {
 	case args.LoadIntervals, args.LoadSchedule: // what the load is stands in a file
 		return
 	}
-	t.note(report.WriteLoad(t.env.Out, t.load(s)))
+	t.addError(report.WriteLoad(t.env.Out, t.load(s)))
 	t.statistics()
 }
 
@@ -228,7 +228,7 @@ func (t *job) Window(_, trial int, w sweep.Window) {
 	t.statistics()
 	if t.action.Verbose > 0 {
 		c := t.client(w)
-		t.note(report.WritePass(t.env.Out, trial, &c, t.action.Percentile))
+		t.addError(report.WritePass(t.env.Out, trial, &c, t.action.Percentile))
 	}
 }
 
@@ -240,22 +240,22 @@ func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 	if (t.action.RequestCount > 0 || t.action.Load == args.LoadSchedule) && t.action.Verbose > 0 {
 		t.statistics()
 		c := t.client(*l.Merged)
-		t.note(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))
+		t.addError(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))
 	}
 	if n := l.Merged.Empty; n > 0 {
-		t.say("WARNING: %d requests ended without a single response. They have no latency and are not counted.", n)
+		t.printf("WARNING: %d requests ended without a single response. They have no latency and are not counted.", n)
 	}
 	if l.Ended == record.StopThroughput {
-		t.say("WARNING: throughput became stable within %d windows, latency did not. The level is reported anyway.", t.action.MaxTrials)
+		t.printf("WARNING: throughput became stable within %d windows, latency did not. The level is reported anyway.", t.action.MaxTrials)
 	}
 	if l.Passed || l.Ended == "" && l.Merged.Requests > 0 {
 		level := t.level(s, l)
 		t.levels = append(t.levels, level)
-		t.note(report.WriteLevel(t.env.Out, &level, t.options()))
+		t.addError(report.WriteLevel(t.env.Out, &level, t.options()))
 		return
 	}
 	t.failed, t.shaky = l.Ended, l.Ended == record.StopTrials || l.Ended == record.StopThreshold
-	t.say("%s", t.why(s, l))
+	t.printf("%s", t.why(s, l))
 }
 
 // failing is why a level is not reported whose requests only failed in the last window.
@@ -293,11 +293,11 @@ func (t *job) warnOfGPUs(res *result.Result) {
 		return
 	}
 	for _, name := range []string{"nv_gpu_utilization", "nv_gpu_power_usage", "nv_gpu_memory_used_bytes", "nv_gpu_memory_total_bytes"} {
-		t.say("WARNING: Unable to parse '%s' metric.", name)
+		t.printf("WARNING: Unable to parse '%s' metric.", name)
 	}
 	if s := res.Stages[0].Server; s != nil {
 		for _, f := range s.Faults {
-			t.say("WARNING: %s", f)
+			t.printf("WARNING: %s", f)
 		}
 	}
 }
@@ -305,7 +305,7 @@ func (t *job) warnOfGPUs(res *result.Result) {
 // cut says why a load stopped growing.
 func (t *job) cut(st *result.Stage) {
 	t.failed = record.StopEarlyAnswer
-	t.say("A request ended before it had the %d responses of --request-period, so the load stopped growing after %d of %.0f requests. Choose a --request-period that every request reaches.",
+	t.printf("A request ended before it had the %d responses of --request-period, so the load stopped growing after %d of %.0f requests. Choose a --request-period that every request reaches.",
 		t.action.Period, st.Counts.Sent, t.action.Periodic.End)
 }
 
@@ -318,7 +318,7 @@ func (t *job) exit(res *result.Result) int {
 			t.cut(&st)
 		}
 		for _, f := range st.Failures {
-			t.say("%d requests failed: %s %s", f.Count, f.Class, f.Example)
+			t.printf("%d requests failed: %s %s", f.Count, f.Class, f.Example)
 		}
 	}
 	switch {
@@ -327,7 +327,7 @@ func (t *job) exit(res *result.Result) int {
 	case t.failed == record.StopEmpty:
 		return args.ExitOption
 	case t.shaky && len(t.loads) == 1:
-		t.say("Failed to obtain stable measurement.")
+		t.printf("Failed to obtain stable measurement.")
 		return args.ExitUnstable
 	case len(t.levels) == 0 && t.failed == "" && failures > 0, res.Failing():
 		return args.ExitGeneric

@@ -16,14 +16,14 @@ func (t *job) words() {
 	if t.action.GRPC {
 		_, address, _ := strings.Cut(t.plan.Target.URLs[0], "://")
 		_, err := fmt.Fprintf(t.env.Out, "Creating new channel with url:%s\n", address)
-		t.note(err)
+		t.addError(err)
 	}
 	all, err := t.setup.Words(t.ctx)
 	for _, text := range all {
 		t.print(text)
 	}
 	if err != nil {
-		t.say("WARNING: cannot read the server's metadata: %v", err)
+		t.printf("WARNING: cannot read the server's metadata: %v", err)
 	}
 }
 
@@ -34,7 +34,7 @@ func (t *job) statistics() {
 	}
 	text, err := t.setup.Statistics(t.ctx)
 	if err != nil {
-		t.say("WARNING: cannot read the server's statistics: %v", err)
+		t.printf("WARNING: cannot read the server's statistics: %v", err)
 		return
 	}
 	t.print(text)
@@ -43,5 +43,5 @@ func (t *job) statistics() {
 // print writes an answer of the server. The text of a message ends with its line.
 func (t *job) print(text string) {
 	_, err := fmt.Fprintln(t.env.Out, text)
-	t.note(err)
+	t.addError(err)
 }

@@ -138,7 +138,7 @@ func TestAnswersThatTheMockDidNotSend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := Level{Calibration: *got}
+	l := Trial{Calibration: *got}
 	l.judge(res)
 	if got.Lost != 3 || l.Honest || !strings.Contains(strings.Join(l.Reasons, " "), "3 of 3 responses differ from what the mock sent") {
 		t.Errorf("%d lost, honest %v, %q; want 3, false and a reason", got.Lost, l.Honest, l.Reasons)
@@ -163,7 +163,7 @@ func TestHonest(t *testing.T) {
 		{"a rate", result.Verdict{Status: result.Valid}, record.Bar{Unit: "requests/sec", True: 100, Error: 1.5, Avg: 1.5}, false},
 		{"invalid", result.Verdict{Status: result.Invalid, Reasons: []string{"late"}}, record.Bar{Unit: "ms", True: 50}, false},
 	} {
-		l := Level{Calibration: record.Calibration{Bars: []record.Bar{tt.bar}}}
+		l := Trial{Calibration: record.Calibration{Bars: []record.Bar{tt.bar}}}
 		l.judge(&result.Result{Verdict: tt.verdict})
 		if l.Honest != tt.honest {
 			t.Errorf("%s: honest %v (%q), want %v", tt.name, l.Honest, l.Reasons, tt.honest)

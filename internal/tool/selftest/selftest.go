@@ -51,14 +51,14 @@ type Report struct {
 	Host    record.Host `json:"host"`
 	Apart   bool        `json:"own_process"` // the mock ran as a process of its own
 	Cores   []int       `json:"own_cores"`   // that the mock had to itself; empty: it shared them
-	Levels  []Level     `json:"levels"`
+	Levels  []Trial     `json:"levels"`
 	Honest  string      `json:"honest"`           // the heaviest load that is measured honestly; empty: none that was tried
 	Beyond  string      `json:"beyond,omitempty"` // why a heavier load could not be tried
 	Summary string      `json:"summary"`          // all of it in words
 }
 
-// Level is one load and how far its figures were from the truth.
-type Level struct {
+// Trial is one load and how far its figures were from the truth.
+type Trial struct {
 	record.Calibration
 	Asked   Asked    `json:"asked"`
 	Honest  bool     `json:"honest"`
@@ -79,10 +79,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Version: o.Version, Cores: []int{}, Levels: []Level{}}
-	honest, err := o.ladder(ctx, rep, up, func(l *Level) bool { return l.Honest })
+	rep := &Report{Version: o.Version, Cores: []int{}, Levels: []Trial{}}
+	honest, err := o.ladder(ctx, rep, up, func(l *Trial) bool { return l.Honest })
 	if err == nil && honest == 0 && len(rep.Levels) > 0 {
-		_, err = o.ladder(ctx, rep, down, func(l *Level) bool { return !l.Honest })
+		_, err = o.ladder(ctx, rep, down, func(l *Trial) bool { return !l.Honest })
 	}
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 }
 
 // ladder tries loads as long as they go on, and gives how many were measured honestly.
-func (o Options) ladder(ctx context.Context, rep *Report, loads []plan.Plan, goOn func(*Level) bool) (honest int, err error) {
+func (o Options) ladder(ctx context.Context, rep *Report, loads []plan.Plan, goOn func(*Trial) bool) (honest int, err error) {
 	for i := range loads {
 		if o.Tell != nil {
 			o.Tell(fmt.Sprintf("Load %d: %s for %v", len(rep.Levels)+1, result.Load(&loads[i].Stages[0]), time.Duration(loads[i].Stages[0].Duration)))
@@ -152,7 +152,7 @@ func (o Options) usual() Options {
 var errStopped = errors.New("stopped")
 
 // level measures one load on a mock of its own. What it ran on goes to the report.
-func (o Options) level(ctx context.Context, p *plan.Plan, rep *Report) (*Level, error) {
+func (o Options) level(ctx context.Context, p *plan.Plan, rep *Report) (*Trial, error) {
 	dir, err := os.MkdirTemp("", "inferometer-selftest")
 	if err != nil {
 		return nil, fmt.Errorf("creating a temporary directory for the self-test: %w", err)
@@ -182,7 +182,7 @@ func (o Options) level(ctx context.Context, p *plan.Plan, rep *Report) (*Level, 
 		return nil, err
 	}
 	rep.Host = res.Host
-	level := &Level{Calibration: *c, Asked: Asked{InFlight: p.Stages[0].Concurrency, Rate: p.Stages[0].PerSecond()}}
+	level := &Trial{Calibration: *c, Asked: Asked{InFlight: p.Stages[0].Concurrency, Rate: p.Stages[0].PerSecond()}}
 	level.judge(res)
 	return level, nil
 }
@@ -199,7 +199,7 @@ func (o Options) mock(p *plan.Plan) mock.Config {
 
 // judge says whether a load is measured honestly: the result is not called invalid, nothing
 // is missing, and no figure is further off than it states.
-func (l *Level) judge(res *result.Result) {
+func (l *Trial) judge(res *result.Result) {
 	if res.Verdict.Status == result.Invalid {
 		l.Reasons = append(l.Reasons, res.Verdict.Reasons...)
 	}
@@ -227,7 +227,7 @@ func floor(b record.Bar) float64 {
 // summary says up to which load the host can be trusted.
 func summary(r *Report) string {
 	text := "This host measures none of the loads tried accurately."
-	var worst *Level
+	var worst *Trial
 	for i := range r.Levels {
 		switch l := &r.Levels[i]; {
 		case l.Load == r.Honest:

@@ -120,8 +120,8 @@ func TestLongAnswersTakeLonger(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	level := func(load string, honest bool) Level {
-		l := Level{Calibration: record.Calibration{Load: load, Rate: 10, Events: 640}, Honest: honest}
+	level := func(load string, honest bool) Trial {
+		l := Trial{Calibration: record.Calibration{Load: load, Rate: 10, Events: 640}, Honest: honest}
 		if !honest {
 			l.Reasons = []string{"It was late."}
 		}
@@ -131,10 +131,10 @@ func TestSummary(t *testing.T) {
 		rep  Report
 		want string
 	}{
-		{Report{Honest: "8 in flight", Levels: []Level{level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. No heavier load was tried."},
-		{Report{Honest: "8 in flight", Levels: []Level{level("32 in flight", false), level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. It does not measure 32 in flight accurately: It was late."},
-		{Report{Levels: []Level{level("32 in flight", false), level("8 in flight", false)}}, "This host measures none of the loads tried accurately. It does not measure 8 in flight accurately: It was late."},
-		{Report{Honest: "8 in flight", Beyond: "32 in flight could not be tried: no.", Levels: []Level{level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. 32 in flight could not be tried: no."},
+		{Report{Honest: "8 in flight", Levels: []Trial{level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. No heavier load was tried."},
+		{Report{Honest: "8 in flight", Levels: []Trial{level("32 in flight", false), level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. It does not measure 32 in flight accurately: It was late."},
+		{Report{Levels: []Trial{level("32 in flight", false), level("8 in flight", false)}}, "This host measures none of the loads tried accurately. It does not measure 8 in flight accurately: It was late."},
+		{Report{Honest: "8 in flight", Beyond: "32 in flight could not be tried: no.", Levels: []Trial{level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. 32 in flight could not be tried: no."},
 	} {
 		if got := summary(&tt.rep); got != tt.want {
 			t.Errorf("%s\nwant %s", got, tt.want)
@@ -148,7 +148,7 @@ func TestTable(t *testing.T) {
 		{Metric: "inter_token_latency", Name: "Inter-token latency", Unit: "ms", True: 10, Avg: 0.0004, P50: 0, P90: -0.01, P99: 0.1, Error: 0.1},
 		{Metric: "request_throughput", Name: "Requests/s", Unit: "requests/sec", True: 1234, Avg: -1, Error: 1},
 	}
-	rep := &Report{Apart: true, Cores: []int{6, 7}, Honest: "8 in flight", Levels: []Level{
+	rep := &Report{Apart: true, Cores: []int{6, 7}, Honest: "8 in flight", Levels: []Trial{
 		{Calibration: record.Calibration{Load: "8 in flight", Verdict: "valid", Requests: 40, Rate: 11.7, InFlight: 8, Events: 752, Bars: bars}, Honest: true},
 		{Calibration: record.Calibration{Load: "32 in flight", Verdict: "invalid", Requests: 160, Rate: 47, InFlight: 32, Events: 3008, Bars: bars[:1]}, Reasons: []string{"The client was short of CPU."}},
 	}}

@@ -41,7 +41,7 @@ func Write(w io.Writer, r *Report, width int) error {
 	return nil
 }
 
-func level(b *bytes.Buffer, l *Level, width int) {
+func level(b *bytes.Buffer, l *Trial, width int) {
 	fmt.Fprintf(b, "\n%s: %s\n", l.Load, strings.ToUpper(l.Verdict))
 	held := fmt.Sprintf("%s requests/s, %s in flight, %s events/s; %d requests", count(l.Rate), count(l.InFlight), count(l.Events), l.Requests)
 	paragraph(b, "  "+held, width)

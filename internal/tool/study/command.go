@@ -18,7 +18,7 @@ const name = "study"
 // Tool measures a model with prompts of several lengths. Its exit codes are 0 and 1, and 2
 // for bad usage.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "measure latency over prompt length", Manual: args.StudyManual, Run: runLine, Again: again}
+	return tool.Tool{Name: name, Summary: "measure latency over prompt length", Manual: args.StudyManual, Run: runLine, Rebuild: again}
 }
 
 func runLine(env tool.Env, line []string) int {
@@ -58,7 +58,7 @@ func runLine(env tool.Env, line []string) int {
 	if err != nil {
 		code := tool.ExitRun
 		if len(out.Rows) == 0 {
-			code = tool.CodeOf(err)
+			code = tool.ExitCode(err)
 		}
 		return env.Fail(name, err, code)
 	}
@@ -90,7 +90,7 @@ func studyCode(env tool.Env, action *args.StudyAction, out *Outcome) int {
 // again prints the averages of a profile export, which is what a study of another tool's
 // leaves behind.
 func again(env tool.Env, from tool.From) (code int, mine bool) {
-	if head, err := foreign.Look(from.Path); err != nil || !head.Has("experiments") {
+	if head, err := foreign.ReadHead(from.Path); err != nil || !head.Has("experiments") {
 		return 0, false
 	}
 	switch answered, err := Export(env.Stdout, from.Path); {

@@ -88,7 +88,7 @@ func figure(scale number.Scale, f *compare.SideStat) string {
 	if f == nil {
 		return "-"
 	}
-	text := number.AtLeast(scale.Own(f.Value), f.AtLeast)
+	text := number.AtLeast(scale.FormatOwn(f.Value), f.AtLeast)
 	if f.Spread != nil && f.Value != 0 {
 		text += " ±" + number.Percent(round(f.Spread.Std/math.Abs(f.Value)))
 	}
@@ -104,7 +104,7 @@ func signed(v float64, relative *float64, scale number.Scale) (text, unit string
 	if scale.Unit == "%" {
 		return percent(v * 100), "points"
 	}
-	if text = scale.Own(v); v > 0 {
+	if text = scale.FormatOwn(v); v > 0 {
 		text = "+" + text
 	}
 	return text, scale.Unit
@@ -145,7 +145,7 @@ func about(c *compare.Comparison, l *compare.Load, t *compare.Table) string {
 		if s.Side != 0 && s.Side != t.Side {
 			continue
 		}
-		text := c.Sides[s.Side].Name + " " + number.Things(s.OK+s.Failed, "request")
+		text := c.Sides[s.Side].Name + " " + number.Plural(s.OK+s.Failed, "request")
 		if s.Seconds > 0 {
 			text += " in " + number.Seconds(s.Seconds)
 		}
@@ -198,7 +198,7 @@ func method(t *compare.Table) string {
 		return "Intervals are made of the requests of these runs. What changes from one run to the next is not in them: repeat runs (--repeat), or alternate the sides (--ab)."
 	case compare.ByPrompts:
 		return fmt.Sprintf("Both sides answered the same %s: differences are those prompt by prompt, not those of the figures of all requests beside them, and what the prompts themselves make of a figure is in no interval but those of rates. What changes from one run to the next is not in them: repeat runs (--repeat), or alternate the sides (--ab).",
-			number.Things(int64(t.Prompts), "prompt"))
+			number.Plural(int64(t.Prompts), "prompt"))
 	case compare.ByRuns:
 		return "Figures are means over the runs of a side, ± their standard deviation; intervals are made of the runs (Welch)."
 	case compare.ByPairs:

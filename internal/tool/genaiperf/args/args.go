@@ -87,7 +87,7 @@ func (v *values) number(key string, without float64) float64 {
 	return without
 }
 
-func (v *values) whole(key string, without int) int { return int(v.number(key, float64(without))) }
+func (v *values) integer(key string, without int) int { return int(v.number(key, float64(without))) }
 
 // scan reads a command line and finds all that is wrong with its form.
 func scan(args []string) *values {
@@ -142,7 +142,7 @@ func scan(args []string) *values {
 			u.text = append(u.text, args[i])
 			i++
 		}
-		v.take(u)
+		v.set(u)
 	}
 	return v
 }
@@ -216,8 +216,8 @@ func (v *values) unknown(table []option, arg string) {
 	v.fault(shorten(name), "unknown flag", hint)
 }
 
-// take checks a use of a flag and keeps it.
-func (v *values) take(u value) {
+// set checks a use of a flag and keeps it.
+func (v *values) set(u value) {
 	f := u.flag
 	switch {
 	case f.key == "fixed-schedule":

@@ -77,7 +77,7 @@ func (r *configReader) fault(n *yaml.Node, path, text, hint string) {
 func (r *configReader) use(n *yaml.Node, path, flag string, texts ...string) {
 	before := len(r.out.faults)
 	f := long(r.table, flag)
-	r.out.take(value{flag: f, as: path, text: texts})
+	r.out.set(value{flag: f, as: path, text: texts})
 	for i := before; i < len(r.out.faults); i++ {
 		r.out.faults[i].Where = fmt.Sprintf("%s:%d: %s", r.name, n.Line, path)
 	}

@@ -231,7 +231,7 @@ func (r Reader) read(v *values) (*Action, error) {
 	b.a.Settings.Release, b.a.Settings.Shape = release, v.shape(release)
 	b.a.Notes = v.foreign(release)
 	if shape := b.a.Settings.Shape; release == ReleaseLast && shape != ReleaseLast && !v.given("release") {
-		b.note("reports are written as by %s, the first release with all of these flags; choose another with --genai-perf-release", shape)
+		b.warn("reports are written as by %s, the first release with all of these flags; choose another with --genai-perf-release", shape)
 	}
 	b.a.DryRun, b.a.Strict = v.given("dry-run"), v.given("strict")
 	switch v.command {

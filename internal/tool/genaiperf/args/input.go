@@ -10,24 +10,24 @@ import (
 // input settles what prompts are made of.
 func (b *builder) input() {
 	s := &b.a.Settings
-	s.InputMean, s.InputStddev = b.whole("input-mean", 550), b.whole("input-stddev", 0)
-	s.OutputMean, s.OutputStddev = b.whole("output-mean", 0), b.whole("output-stddev", 0)
+	s.InputMean, s.InputStddev = b.integer("input-mean", 550), b.integer("input-stddev", 0)
+	s.OutputMean, s.OutputStddev = b.integer("output-mean", 0), b.integer("output-stddev", 0)
 	s.Deterministic = b.given("deterministic")
-	s.Prompts = b.whole("prompts", 100)
-	s.Seed = b.whole("seed", 0)
-	s.Prefixes, s.PrefixLength = b.whole("prefix-prompts", 0), b.whole("prefix-length", 100)
+	s.Prompts = b.integer("prompts", 100)
+	s.Seed = b.integer("seed", 0)
+	s.Prefixes, s.PrefixLength = b.integer("prefix-prompts", 0), b.integer("prefix-length", 100)
 	b.faultIf(s.Prefixes > 0 && s.PrefixLength == 0, "--prefix-prompt-length", "must be more than 0", "")
 	b.media()
 	b.batch()
 	b.faultIf(s.OutputStddev > 0 && s.OutputMean == 0, "--output-tokens-stddev", "needs --output-tokens-mean", "give both")
 	if s.Release == Release2403 || b.given("expected-output") {
-		s.InWords = b.whole("expected-output", 150)
+		s.InWords = b.integer("expected-output", 150)
 		if !b.given("output-mean") {
 			s.OutputMean = s.InWords
 		}
 	}
 	if b.given("requested-output") {
-		s.OutputMean, s.Deterministic = b.whole("requested-output", 0), true
+		s.OutputMean, s.Deterministic = b.integer("requested-output", 0), true
 		if !b.given("expected-output") {
 			s.InWords = s.OutputMean
 		}
@@ -38,7 +38,7 @@ func (b *builder) input() {
 	if s.Deterministic && s.ServiceKind == "openai" {
 		s.Deterministic = false
 		if b.given("deterministic") {
-			b.note("--output-tokens-mean-deterministic has no effect: the OpenAI API has no minimum number of tokens")
+			b.warn("--output-tokens-mean-deterministic has no effect: the OpenAI API has no minimum number of tokens")
 		}
 	}
 	b.source()
@@ -53,12 +53,12 @@ func batched() []string {
 // batch settles how many texts a request holds.
 func (b *builder) batch() {
 	s := &b.a.Settings
-	s.Batch = b.whole("batch-text", 1)
+	s.Batch = b.integer("batch-text", 1)
 	switch {
 	case s.Batch == 1 || slices.Contains(batched(), s.EndpointType):
 	case s.EndpointType == "image_retrieval" && !b.given("batch-image"):
 		s.BatchImage, s.Batch = s.Batch, 1
-		b.note("%s is taken for --batch-size-image, which releases before 24.11 did not have", b.as("batch-text"))
+		b.warn("%s is taken for --batch-size-image, which releases before 24.11 did not have", b.as("batch-text"))
 	default:
 		b.fault(b.as("batch-text"), "only for --endpoint-type "+strings.Join(batched(), ", "), "leave it out")
 	}
@@ -117,7 +117,7 @@ func (b *builder) source() {
 	case "synthetic":
 		for _, key := range []string{"dataset", "input-file"} {
 			if b.text(key, "") != "" {
-				b.note("%s has no effect with %s synthetic", b.as(key), b.as("source"))
+				b.warn("%s has no effect with %s synthetic", b.as(key), b.as("source"))
 			}
 		}
 	default:

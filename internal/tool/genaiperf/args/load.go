@@ -16,10 +16,10 @@ func (b *builder) load() {
 		s.Concurrency, s.Rate = 0, b.number("request-rate", 0)
 		b.faultIf(s.Rate == 0, "--request-rate", "must be more than 0", "")
 	default:
-		s.Concurrency = b.whole("concurrency", 1)
+		s.Concurrency = b.integer("concurrency", 1)
 	}
 	s.Stability = b.number("stability", 999)
-	s.Warmup = b.whole("warmup", 0)
+	s.Warmup = b.integer("warmup", 0)
 	interval := map[string]int{Release2403: 5000, Release2404: 10000}[s.Release]
 	if s.Release == ReleaseLast && b.middle() {
 		interval = 10000
@@ -28,9 +28,9 @@ func (b *builder) load() {
 	case b.given("interval") && b.given("request-count"):
 		b.fault(b.as("request-count"), "cannot be combined with "+b.as("interval"), "give one of the two")
 	case b.given("request-count"):
-		s.Requests, s.RequestsGiven = b.whole("request-count", 0), true
+		s.Requests, s.RequestsGiven = b.integer("request-count", 0), true
 	case b.given("interval") || interval > 0:
-		s.Interval = time.Duration(b.whole("interval", interval)) * time.Millisecond
+		s.Interval = time.Duration(b.integer("interval", interval)) * time.Millisecond
 	default:
 		s.Requests = max(10, 2*s.Concurrency)
 	}
@@ -40,7 +40,7 @@ func (b *builder) load() {
 // sessions settles conversations and schedules.
 func (b *builder) sessions() {
 	s := &b.a.Settings
-	s.Sessions, s.SessionConcurrency = b.whole("sessions", 0), b.whole("session-concurrency", 0)
+	s.Sessions, s.SessionConcurrency = b.integer("sessions", 0), b.integer("session-concurrency", 0)
 	s.TurnsMean, s.TurnsStddev = b.number("session-turns-mean", 1), b.number("session-turns-stddev", 0)
 	s.TurnDelayMean, s.TurnDelayStddev = b.number("session-turn-delay-mean", 0), b.number("session-turn-delay-stddev", 0)
 	s.DelayRatio = b.number("session-delay-ratio", 1)

@@ -12,12 +12,12 @@ import (
 // media settles the images and the audio of requests.
 func (b *builder) media() {
 	s := &b.a.Settings
-	s.ImageWidthMean, s.ImageWidthStddev = b.whole("image-width-mean", 0), b.whole("image-width-stddev", 0)
-	s.ImageHeightMean, s.ImageHeightStddev = b.whole("image-height-mean", 0), b.whole("image-height-stddev", 0)
+	s.ImageWidthMean, s.ImageWidthStddev = b.integer("image-width-mean", 0), b.integer("image-width-stddev", 0)
+	s.ImageHeightMean, s.ImageHeightStddev = b.integer("image-height-mean", 0), b.integer("image-height-stddev", 0)
 	s.ImageFormat = b.text("image-format", "png")
-	s.BatchImage, s.BatchAudio = b.whole("batch-image", 1), b.whole("batch-audio", 1)
+	s.BatchImage, s.BatchAudio = b.integer("batch-image", 1), b.integer("batch-audio", 1)
 	s.AudioLengthMean, s.AudioLengthStddev = b.number("audio-length-mean", 0), b.number("audio-length-stddev", 0)
-	s.AudioChannels = b.whole("audio-num-channels", 1)
+	s.AudioChannels = b.integer("audio-num-channels", 1)
 	s.AudioDepths, s.AudioRates = []int{16}, []float64{16}
 	if u, ok := b.last("audio-depths"); ok {
 		s.AudioDepths = nil
@@ -43,7 +43,7 @@ func (b *builder) media() {
 	}
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
 		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && !s.Media()) {
-			b.note("%s has no effect with --endpoint-type %s: use --endpoint-type multimodal", b.as(key), s.EndpointType)
+			b.warn("%s has no effect with --endpoint-type %s: use --endpoint-type multimodal", b.as(key), s.EndpointType)
 		}
 	}
 	b.faultIf((s.ImageWidthMean > 0) != (s.ImageHeightMean > 0), "--image-width-mean", "an image needs a width and a height", "give both, or none")

@@ -67,14 +67,14 @@ func (b *builder) passThrough() {
 	}
 	for _, w := range after.Warnings {
 		if !slices.Contains(before.Warnings, w) {
-			b.note("-- %s", w)
+			b.warn("-- %s", w)
 		}
 	}
 	for _, name := range after.Files {
 		b.fault("-- "+name, "asks for one of perf_analyzer's own files, which are not written here", "use inferometer perf_analyzer")
 	}
 	for _, name := range b.idle(own, before) {
-		b.note("-- %s has no effect here", name)
+		b.warn("-- %s has no effect here", name)
 	}
 	typed := b.a.Settings
 	b.a.Settings.before = &typed
@@ -169,7 +169,7 @@ func (b *builder) passMeasurement(before, after *plan.Plan) {
 	switch {
 	case is.Interval == was.Interval:
 	case s.Requests > 0:
-		b.note("-- --measurement-interval has no effect: %d requests are the end", s.Requests)
+		b.warn("-- --measurement-interval has no effect: %d requests are the end", s.Requests)
 	default:
 		s.Interval = time.Duration(is.Interval)
 	}
@@ -185,7 +185,7 @@ func (b *builder) passMeasurement(before, after *plan.Plan) {
 		s.Requests, s.Interval = 0, time.Duration(is.Interval)
 	}
 	if s.Interval == 0 {
-		b.note("-- window options have no effect: all %d requests are measured at once; use --measurement-interval for windows", s.Requests)
+		b.warn("-- window options have no effect: all %d requests are measured at once; use --measurement-interval for windows", s.Requests)
 	}
 }
 
@@ -222,6 +222,6 @@ func (b *builder) passData(was, is *plan.Tensors) {
 				names = append(names, arg)
 			}
 		}
-		b.note("-- %s: tensor options have no effect, because genai-perf makes the requests", strings.Join(names, " "))
+		b.warn("-- %s: tensor options have no effect, because genai-perf makes the requests", strings.Join(names, " "))
 	}
 }

@@ -14,7 +14,7 @@ type builder struct {
 	passed   passing
 }
 
-func (b *builder) note(format string, args ...any) {
+func (b *builder) warn(format string, args ...any) {
 	b.a.Notes = append(b.a.Notes, fmt.Sprintf(format, args...))
 }
 
@@ -51,6 +51,6 @@ func (b *builder) tokenizer() {
 		s.Tokenizer = "hf-internal-testing/llama-tokenizer"
 	}
 	if s.TrustRemoteCode = b.given("trust-remote-code"); s.TrustRemoteCode {
-		b.note("--tokenizer-trust-remote-code has no effect: no code is fetched or run")
+		b.warn("--tokenizer-trust-remote-code has no effect: no code is fetched or run")
 	}
 }

@@ -56,35 +56,35 @@ func (b *builder) agents(d *plan.Data, v *value) {
 	d.Replay.Models = nil
 	b.useless("generated sessions have no recording", at, "model_mapping", "default_max_tokens")
 	length := func(name string, def plan.Length) plan.Length {
-		if v.at(name) == nil {
+		if v.child(name) == nil {
 			return def
 		}
-		l := b.length(at+name, v.at(name), 1)
+		l := b.length(at+name, v.child(name), 1)
 		if l.Dist != plan.DistFixed && l.Max == 0 { // nothing but 0 lies within
 			return plan.Length{}
 		}
 		return l
 	}
 	d.Agents = plan.Agents{
-		Sessions: int(v.at("num_sessions").whole()), Seed: uint64(v.at("seed").whole()), Head: int(v.at("shared_system_prompt_len").whole()),
+		Sessions: int(v.child("num_sessions").integer()), Seed: uint64(v.child("seed").integer()), Head: int(v.child("shared_system_prompt_len").integer()),
 		Turns: length("turns_per_session", fixed(1)), Input: length("input_tokens_per_turn", plan.Length{}), Output: length("output_tokens_per_turn", plan.Length{}),
-		Fanout: v.at("fanout_probability").number(), Depth: int(v.at("max_depth").whole()), Events: int(v.at("max_events_per_session").whole()),
+		Fanout: v.child("fanout_probability").number(), Depth: int(v.child("max_depth").integer()), Events: int(v.child("max_events_per_session").integer()),
 		Loop: length("tool_loop_depth", fixed(2)), Catalog: length("tool_catalog_size_per_agent", fixed(8)), Calls: length("parallel_tool_calls_per_step", fixed(1)),
 		Children:    length("sub_agents_per_spawn", plan.Length{Dist: plan.DistUniform, Min: 2, Max: 4}),
 		ToolLatency: length("tool_call_latency_sec", fixed(1)), Think: length("user_think_time_sec", fixed(10)),
 	}
-	if c := v.at("context_compaction"); c != nil {
-		d.Agents.CompactAt = b.length(at+"context_compaction.trigger_tokens", c.at("trigger_tokens"), 1)
-		d.Agents.CompactTo = b.length(at+"context_compaction.target_tokens", c.at("target_tokens"), 1)
+	if c := v.child("context_compaction"); c != nil {
+		d.Agents.CompactAt = b.length(at+"context_compaction.trigger_tokens", c.child("trigger_tokens"), 1)
+		d.Agents.CompactTo = b.length(at+"context_compaction.target_tokens", c.child("target_tokens"), 1)
 	}
-	b.themes(&d.Agents, v.at("theme_mix"))
+	b.themes(&d.Agents, v.child("theme_mix"))
 	for _, name := range []string{"inject_random_session_id", "duplicate_sessions_target", "skip_invalid_files", "include_errors"} {
 		if b.changed(at + name) {
 			b.fault(at+name, "does not apply to generated sessions", "leave it out")
 		}
 	}
-	if m := v.at("max_model_len"); m != nil {
-		b.fitsModel(at, &d.Agents, int(m.whole()))
+	if m := v.child("max_model_len"); m != nil {
+		b.fitsModel(at, &d.Agents, int(m.integer()))
 	}
 }
 
@@ -96,9 +96,9 @@ func (b *builder) themes(a *plan.Agents, mix *value) {
 	}
 	sum := 0.0
 	for _, name := range mix.names {
-		w := mix.at(name)
+		w := mix.child(name)
 		if w != nil && w.kind == object { // nil: it could not be read, which was said
-			w = w.at("weight")
+			w = w.child("weight")
 		}
 		a.Themes = append(a.Themes, plan.Theme{Name: name, Weight: w.number()})
 		sum += w.number()

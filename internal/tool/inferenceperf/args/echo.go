@@ -39,7 +39,7 @@ func show(f *form, v *value, secret, element bool) *yaml.Node {
 	case v.kind == object && f.objectForm() != nil:
 		for _, k := range f.objectForm().keys {
 			field, ok := v.fields[k.name]
-			if !ok || (element || k.unsaid) && field == nil || k.own() && !field.given() {
+			if !ok || (element || k.unsaid) && field == nil || k.isExtension() && !field.given() {
 				continue
 			}
 			n.Content = append(n.Content, scalarNode(k.name), show(&k.form, field, k.secret, false))
@@ -67,8 +67,8 @@ func secretHeader(name string, v *value) bool {
 	return plan.Redacted(&p).Target.Headers[name] != v.text()
 }
 
-// own reports whether a key is not of the original.
-func (k *key) own() bool { return strings.HasPrefix(k.help, "Inferometer extension") }
+// isExtension reports whether a key is not of the original.
+func (k *key) isExtension() bool { return strings.HasPrefix(k.help, "Inferometer extension") }
 
 func (f *form) objectForm() *form {
 	if f == nil || f.kind != union {

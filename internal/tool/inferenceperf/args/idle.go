@@ -20,14 +20,14 @@ func (b *builder) idle() {
 func (b *builder) useless(why, prefix string, names ...string) {
 	for _, name := range names {
 		if path := prefix + name; b.changed(path) {
-			b.note("%s has no effect: %s", path, why)
+			b.warn("%s has no effect: %s", path, why)
 		}
 	}
 }
 
 // changed reports whether the config says something else than the default.
 func (b *builder) changed(path string) bool {
-	v := b.at(path)
+	v := b.value(path)
 	if !v.given() {
 		return false
 	}
@@ -43,20 +43,20 @@ func (b *builder) changed(path string) bool {
 }
 
 func (b *builder) idleAPI() {
-	if b.at("api.response_format.type").text() == "json_object" {
+	if b.value("api.response_format.type").text() == "json_object" {
 		b.useless("api.response_format.type is json_object", "api.response_format.", "json_schema", "name")
 	}
 	if b.plan.Target.SLOHeaders.Unit == "" {
 		b.useless("no request carries an objective, such as api.headers: {x-slo-ttft-ms: 200}", "api.", "slo_unit")
 	}
-	if b.at("server.type").text() == "mock" {
+	if b.value("server.type").text() == "mock" {
 		b.useless("server.type is mock", "server.", "cert_path", "key_path", "ca_path", "insecure")
 	}
 }
 
 // idleData tells of what belongs to other types of data.
 func (b *builder) idleData() {
-	kind := b.at("data.type").text()
+	kind := b.value("data.type").text()
 	why := "data.type is " + kind
 	sections := []string{"shared_prefix", "otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena", "synthetic_agentic"}
 	b.useless(why, "data.", slices.DeleteFunc(sections, func(name string) bool { return name == kind })...)
@@ -84,11 +84,11 @@ func (b *builder) idleData() {
 	}
 	switch kind {
 	case "random":
-		if b.at("data.trace") != nil {
+		if b.value("data.trace") != nil {
 			b.useless("lengths come from data.trace", "data.", "input_distribution", "output_distribution", "multimodal")
 		}
 	case "visionarena":
-		if b.at("data.path") != nil {
+		if b.value("data.path") != nil {
 			b.useless("rows come from data.path", "data.visionarena.", "hf_dataset_name", "hf_split", "hf_data_files")
 		}
 	case "shared_prefix":
@@ -103,13 +103,13 @@ func (b *builder) idleData() {
 func (b *builder) idleLengths(kind string) {
 	whole := b.plan.Data.Dataset.Whole
 	switch {
-	case b.at("api.type").text() == "completion":
+	case b.value("api.type").text() == "completion":
 		b.useless("api.type is completion", "data.", "chat_lengths")
 	case b.originalLengths():
 		if whole {
 			b.useless("conversations are sent as they are, as in the original; set data.chat_lengths: data to select by length", "data.", "input_distribution")
 		}
-		if whole || kind == "visionarena" || kind == "synthetic" && b.at("data.multimodal") != nil {
+		if whole || kind == "visionarena" || kind == "synthetic" && b.value("data.multimodal") != nil {
 			b.useless("chat answers are limited to 30 tokens, as in the original; set data.chat_lengths: data to use it", "data.", "output_distribution")
 		}
 	}
@@ -117,53 +117,53 @@ func (b *builder) idleLengths(kind string) {
 
 func (b *builder) idlePrefix() {
 	const at = "data.shared_prefix."
-	if !b.at(at + "enable_multi_turn_chat").yes() {
+	if !b.value(at + "enable_multi_turn_chat").yes() {
 		b.useless(at+"enable_multi_turn_chat is false", at, "turns")
 	}
 	for _, name := range []string{"question", "output"} {
-		if b.at(at+name+"_distribution") != nil {
+		if b.value(at+name+"_distribution") != nil {
 			b.useless(at+name+"_distribution takes its place", at, name+"_len")
 		}
 	}
 }
 
 func (b *builder) idleLoad() {
-	kind := b.at("load.type").text()
-	if b.at("load.request_retries").whole() == 0 {
+	kind := b.value("load.type").text()
+	if b.value("load.request_retries").integer() == 0 {
 		b.useless("load.request_retries is 0", "load.", "request_retry_backoff_sec")
 	}
 	if kind != "trace_replay" {
 		b.useless("load.type is "+kind, "load.", "trace")
 	}
-	if b.at("load.sweep") != nil {
+	if b.value("load.sweep") != nil {
 		b.useless("load.sweep makes the stages", "load.", "stages")
 		return
 	}
-	for i, s := range b.at("load.stages").items() {
+	for i, s := range b.value("load.stages").items() {
 		switch {
-		case kind == "concurrent" && (s.at("rate") != nil || s.at("duration") != nil):
-			b.note("load.stages[%d]: rate and duration have no effect: load.type is concurrent", i)
-		case kind == "trace_replay" && b.at("data.trace") != nil:
-			b.note("load.stages[%d]: rate and duration have no effect: load.trace has the send times, and data.trace the number of requests", i)
+		case kind == "concurrent" && (s.child("rate") != nil || s.child("duration") != nil):
+			b.warn("load.stages[%d]: rate and duration have no effect: load.type is concurrent", i)
+		case kind == "trace_replay" && b.value("data.trace") != nil:
+			b.warn("load.stages[%d]: rate and duration have no effect: load.trace has the send times, and data.trace the number of requests", i)
 		}
 	}
 }
 
 func (b *builder) idleReports() {
-	if b.at("metrics.type").text() == "default" {
+	if b.value("metrics.type").text() == "default" {
 		b.useless("metrics.type is default", "metrics.", "prometheus")
-		if len(b.at("metrics.scrape_urls").items()) == 0 {
-			b.note("metrics.type default collects nothing: use prometheus, or list the servers' metrics pages in metrics.scrape_urls")
+		if len(b.value("metrics.scrape_urls").items()) == 0 {
+			b.warn("metrics.type default collects nothing: use prometheus, or list the servers' metrics pages in metrics.scrape_urls")
 		}
 	}
-	if b.at("metrics") == nil {
+	if b.value("metrics") == nil {
 		b.useless("there is no metrics section", "report.prometheus.", "per_stage")
 	}
 	const at = "report.request_lifecycle."
-	if !b.at(at + "per_request").yes() {
+	if !b.value(at + "per_request").yes() {
 		b.useless(at+"per_request is false", at+"per_request_fields.", "request", "response", "info", "response_chunks", "computed_metrics")
 	}
-	if len(b.at("load.lora_traffic_split").items()) == 0 {
+	if len(b.value("load.lora_traffic_split").items()) == 0 {
 		b.useless("there is no load.lora_traffic_split", at, "per_adapter_stage")
 	}
 }

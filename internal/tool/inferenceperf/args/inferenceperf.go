@@ -197,7 +197,7 @@ func fileFault(name string, err error, usual bool) plan.Fault {
 // seconds is a time in a plan's form. What does not fit is longer than a plan allows.
 func seconds(v float64) plan.Duration { return plan.Duration(min(v*float64(time.Second), 1<<62)) }
 
-// note adds a warning.
-func (b *builder) note(format string, args ...any) {
+// warn adds a warning.
+func (b *builder) warn(format string, args ...any) {
 	b.action.Warnings = append(b.action.Warnings, fmt.Sprintf(format, args...))
 }

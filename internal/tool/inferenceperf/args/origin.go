@@ -149,9 +149,9 @@ func (b *builder) locate(path string) (where, at string) {
 func (b *builder) origin(at string) string { return rename(b.section(at)) }
 
 func (b *builder) section(at string) string {
-	rows := [][2]string{{"data.output", b.outputKey()}, {"data.replay", "data." + b.at("data.type").text()}}
+	rows := [][2]string{{"data.output", b.outputKey()}, {"data.replay", "data." + b.value("data.type").text()}}
 	for i, br := range b.plan.Breakers { // those in force, which are some of those that are defined
-		k := slices.IndexFunc(b.at("circuit_breakers").items(), func(v *value) bool { return v.at("name").text() == br.Name })
+		k := slices.IndexFunc(b.value("circuit_breakers").items(), func(v *value) bool { return v.child("name").text() == br.Name })
 		rows = append(rows, [2]string{fmt.Sprintf("breakers[%d]", i), fmt.Sprintf("circuit_breakers[%d]", k)})
 	}
 	for i, number := range b.action.Options.Stages {

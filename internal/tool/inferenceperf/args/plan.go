@@ -44,7 +44,7 @@ func (b *builder) whereIs(path string) string {
 	v, where := b.tree, b.tree.where
 	for name := range strings.SplitSeq(path, ".") {
 		name, index, _ := strings.Cut(name, "[")
-		if v = v.at(name); v == nil {
+		if v = v.child(name); v == nil {
 			return where
 		}
 		where = cmp.Or(v.where, where)
@@ -58,7 +58,7 @@ func (b *builder) whereIs(path string) string {
 	return where
 }
 
-func (b *builder) at(path string) *value { return b.tree.at(path) }
+func (b *builder) value(path string) *value { return b.tree.child(path) }
 
 // usualTimeout bounds a request where the config has no bound.
 const usualTimeout = plan.Duration(10 * time.Minute)
@@ -74,9 +74,9 @@ func (b *builder) build() {
 	p.Target.Proxy = plan.ProxyNone // which the original does not know
 	p.Target.NoPreflight, p.Target.RetryAfter, p.MaxErrors.NotAlike = true, plan.RetryIgnore, true
 	p.Seed = uint64(b.now.UnixMilli())
-	if v := b.at("load.base_seed"); v != nil {
-		p.Seed = uint64(v.whole())
-	} else if l := b.at("load"); l != nil {
+	if v := b.value("load.base_seed"); v != nil {
+		p.Seed = uint64(v.integer())
+	} else if l := b.value("load"); l != nil {
 		l.put("base_seed", &value{kind: whole, scalar: b.now.UnixMilli()})
 	}
 	b.target(&p.Target)
@@ -131,33 +131,33 @@ func place(where string) []int {
 }
 
 func (b *builder) target(t *plan.Target) {
-	api := b.at("api")
-	b.action.Options.Server = b.at("server.type").text()
-	switch api.at("type").text() {
+	api := b.value("api")
+	b.action.Options.Server = b.value("server.type").text()
+	switch api.child("type").text() {
 	case "completion":
 		t.Endpoint = plan.EndpointCompletions
 	case "anthropic_messages":
 		t.Protocol, t.Endpoint = plan.ProtocolAnthropic, plan.EndpointMessages
 	}
-	t.Streaming = api.at("streaming").yes()
-	t.Headers = api.at("headers").textMap()
-	t.Session = plan.SessionHeaders{ID: api.at("session_id_header_key").text(), Token: api.at("session_token_header_key").text()}
+	t.Streaming = api.child("streaming").yes()
+	t.Headers = api.child("headers").textMap()
+	t.Session = plan.SessionHeaders{ID: api.child("session_id_header_key").text(), Token: api.child("session_token_header_key").text()}
 	t.Body = map[string]any{}
 	if !t.Streaming {
 		t.Body["stream"] = false
 	}
-	if t.Protocol != plan.ProtocolAnthropic && !b.at("server.ignore_eos").yes() {
+	if t.Protocol != plan.ProtocolAnthropic && !b.value("server.ignore_eos").yes() {
 		t.Body["ignore_eos"] = false
 	}
-	if t.Endpoint == plan.EndpointCompletions && b.at("data.use_chat_template").yes() {
+	if t.Endpoint == plan.EndpointCompletions && b.value("data.use_chat_template").yes() {
 		t.Body["add_special_tokens"] = false // the template's own are in the text
 	}
-	if f := api.at("response_format"); f != nil {
+	if f := api.child("response_format"); f != nil {
 		b.responseFormat(t, f)
 	}
 	b.sloHeaders(t, api)
 	t.Timeouts.Request = usualTimeout
-	if v := b.at("load.request_timeout"); v.number() > 0 {
+	if v := b.value("load.request_timeout"); v.number() > 0 {
 		t.Timeouts.Request = seconds(v.number())
 	}
 	b.server(t)
@@ -165,16 +165,16 @@ func (b *builder) target(t *plan.Target) {
 
 func (b *builder) responseFormat(t *plan.Target, f *value) {
 	if t.Protocol == plan.ProtocolAnthropic {
-		b.note("api.response_format has no effect: anthropic_messages does not support it")
+		b.warn("api.response_format has no effect: anthropic_messages does not support it")
 		return
 	}
 	format := map[string]any{"type": "json_object"}
-	if f.at("type").text() == "json_schema" {
-		if f.at("json_schema") == nil {
+	if f.child("type").text() == "json_schema" {
+		if f.child("json_schema") == nil {
 			b.fault("api.response_format.json_schema", "is missing", "give the schema, or set type to json_object")
 		}
 		format = map[string]any{"type": "json_schema", "json_schema": map[string]any{
-			"name": f.at("name").text(), "schema": f.at("json_schema").plain(),
+			"name": f.child("name").text(), "schema": f.child("json_schema").plain(),
 		}}
 	}
 	t.Body["response_format"] = format
@@ -183,32 +183,32 @@ func (b *builder) responseFormat(t *plan.Target, f *value) {
 // sloHeaders finds the headers that hold a request's objectives. They are the same for
 // all requests, so what they say takes the place of the objectives of the report.
 func (b *builder) sloHeaders(t *plan.Target, api *value) {
-	unit := cmp.Or(api.at("slo_unit").text(), "ms")
+	unit := cmp.Or(api.child("slo_unit").text(), "ms")
 	h := plan.SLOHeaders{
-		TTFT: cmp.Or(api.at("slo_ttft_header").text(), "x-slo-ttft-"+unit),
-		TPOT: cmp.Or(api.at("slo_tpot_header").text(), "x-slo-tpot-"+unit), Unit: unit,
+		TTFT: cmp.Or(api.child("slo_ttft_header").text(), "x-slo-ttft-"+unit),
+		TPOT: cmp.Or(api.child("slo_tpot_header").text(), "x-slo-tpot-"+unit), Unit: unit,
 	}
-	sent := slices.AppendSeq(slices.Collect(maps.Keys(t.Headers)), maps.Values(b.at("data.otel_trace_replay.attribute_to_header_map").textMap()))
+	sent := slices.AppendSeq(slices.Collect(maps.Keys(t.Headers)), maps.Values(b.value("data.otel_trace_replay.attribute_to_header_map").textMap()))
 	used := slices.ContainsFunc(sent, func(name string) bool { return strings.EqualFold(name, h.TTFT) || strings.EqualFold(name, h.TPOT) })
-	if used || api.at("slo_ttft_header") != nil || api.at("slo_tpot_header") != nil {
+	if used || api.child("slo_ttft_header") != nil || api.child("slo_tpot_header") != nil {
 		t.SLOHeaders = h
 	}
 }
 
 func (b *builder) server(t *plan.Target) {
-	s := b.at("server")
+	s := b.value("server")
 	if s == nil {
 		b.fault("server", "is missing: there is nothing to measure", "such as server: {type: vllm, base_url: http://localhost:8000}")
 		return
 	}
-	t.Model = s.at("model_name").text()
-	t.TLS = plan.TLS{Cert: s.at("cert_path").text(), Key: s.at("key_path").text(), CA: s.at("ca_path").text(), Insecure: s.at("insecure").yes()}
+	t.Model = s.child("model_name").text()
+	t.TLS = plan.TLS{Cert: s.child("cert_path").text(), Key: s.child("key_path").text(), CA: s.child("ca_path").text(), Insecure: s.child("insecure").yes()}
 	if b.action.Options.Server == "mock" {
-		b.note("server.type mock is the built-in server; server.base_url is not used")
+		b.warn("server.type mock is the built-in server; server.base_url is not used")
 	} else {
-		t.URLs = []string{s.at("base_url").text()}
+		t.URLs = []string{s.child("base_url").text()}
 	}
-	if k := s.at("api_key").text(); k == hidden {
+	if k := s.child("api_key").text(); k == hidden {
 		b.fault("server.api_key", "was removed when this config was written", "add it again")
 	} else if k != "" {
 		name, value := "Authorization", "Bearer "+k
@@ -238,24 +238,24 @@ func headerOf(headers map[string]string, name string) string {
 // of the model before the built-in one.
 func (b *builder) tokenizer(p *plan.Plan) {
 	o := &b.action.Options
-	o.HubToken = b.at("tokenizer.token").text()
-	if name := b.at("tokenizer.pretrained_model_name_or_path").text(); name != "" {
+	o.HubToken = b.value("tokenizer.token").text()
+	if name := b.value("tokenizer.pretrained_model_name_or_path").text(); name != "" {
 		p.Tokenizer.Name, o.TokenizerGiven = name, true
 	}
 	// The screen says what the reports say.
-	p.Tokenizer.Output = !b.at("report.request_lifecycle.use_server_output_tokens").yes()
-	o.TokenizerTimeout = time.Duration(seconds(b.at("tokenizer.load_timeout").number()))
+	p.Tokenizer.Output = !b.value("report.request_lifecycle.use_server_output_tokens").yes()
+	o.TokenizerTimeout = time.Duration(seconds(b.value("tokenizer.load_timeout").number()))
 }
 
 func (b *builder) breakers() {
 	defined := map[string]plan.Breaker{}
 	var names []string
-	for i, v := range b.at("circuit_breakers").items() {
-		br := plan.Breaker{Name: v.at("name").text(), Matches: v.at("metrics.matches").texts(), Rules: v.at("metrics.rules").texts()}
-		for _, t := range v.at("triggers").items() {
+	for i, v := range b.value("circuit_breakers").items() {
+		br := plan.Breaker{Name: v.child("name").text(), Matches: v.child("metrics.matches").texts(), Rules: v.child("metrics.rules").texts()}
+		for _, t := range v.child("triggers").items() {
 			br.Triggers = append(br.Triggers, plan.Trigger{
-				Kind: t.at("type").text(), Threshold: t.at("threshold").number(),
-				Window: seconds(t.at("window_sec").number()), MinSamples: int(t.at("min_samples").whole()),
+				Kind: t.child("type").text(), Threshold: t.child("threshold").number(),
+				Window: seconds(t.child("window_sec").number()), MinSamples: int(t.child("min_samples").integer()),
 			})
 		}
 		if _, twice := defined[br.Name]; twice {
@@ -264,7 +264,7 @@ func (b *builder) breakers() {
 		defined[br.Name] = br
 		names = append(names, br.Name)
 	}
-	for i, name := range b.at("load.circuit_breakers").texts() {
+	for i, name := range b.value("load.circuit_breakers").texts() {
 		br, ok := defined[name]
 		if !ok {
 			b.fault(fmt.Sprintf("load.circuit_breakers[%d]", i), "there is no breaker "+quote(name),
@@ -274,27 +274,27 @@ func (b *builder) breakers() {
 		b.plan.Breakers = append(b.plan.Breakers, br)
 	}
 	if len(names) > 0 && len(b.plan.Breakers) == 0 {
-		b.note("circuit_breakers are defined, but load.circuit_breakers lists none: none is active")
+		b.warn("circuit_breakers are defined, but load.circuit_breakers lists none: none is active")
 	}
 }
 
 func (b *builder) metrics(p *plan.Probes) {
-	m := b.at("metrics")
+	m := b.value("metrics")
 	if m == nil {
 		return
 	}
-	p.Scrape = m.at("scrape_urls").texts()
-	if m.at("type").text() != "prometheus" {
+	p.Scrape = m.child("scrape_urls").texts()
+	if m.child("type").text() != "prometheus" {
 		return
 	}
-	v := m.at("prometheus")
+	v := m.child("prometheus")
 	if v == nil {
-		b.note("metrics.type prometheus collects nothing: there is no metrics.prometheus, such as {url: http://localhost:9090}")
+		b.warn("metrics.type prometheus collects nothing: there is no metrics.prometheus, such as {url: http://localhost:9090}")
 		return
 	}
 	p.Prometheus = plan.Prometheus{
-		URL: v.at("url").text(), GoogleManaged: v.at("google_managed").yes(), Filters: v.at("filters").texts(),
-		Interval: seconds(v.at("scrape_interval").number()), Server: b.action.Options.Server,
+		URL: v.child("url").text(), GoogleManaged: v.child("google_managed").yes(), Filters: v.child("filters").texts(),
+		Interval: seconds(v.child("scrape_interval").number()), Server: b.action.Options.Server,
 	}
 	if p.Prometheus.Server == "mock" {
 		p.Prometheus.Server = "vllm"
@@ -306,24 +306,24 @@ func (b *builder) metrics(p *plan.Probes) {
 
 func (b *builder) reports() {
 	o := &b.action.Options
-	r := b.at("report.request_lifecycle")
+	r := b.value("report.request_lifecycle")
 	o.Lifecycle = LifecycleReports{
-		Summary: r.at("summary").yes(), PerStage: r.at("per_stage").yes(), PerRequest: r.at("per_request").yes(),
-		PerAdapter: r.at("per_adapter").yes(), PerAdapterStage: r.at("per_adapter_stage").yes(),
-		ServerTokens: r.at("use_server_output_tokens").yes(), MaxErrorMessages: int(r.at("max_error_messages").whole()),
+		Summary: r.child("summary").yes(), PerStage: r.child("per_stage").yes(), PerRequest: r.child("per_request").yes(),
+		PerAdapter: r.child("per_adapter").yes(), PerAdapterStage: r.child("per_adapter_stage").yes(),
+		ServerTokens: r.child("use_server_output_tokens").yes(), MaxErrorMessages: int(r.child("max_error_messages").integer()),
 		Fields: RequestFields{
-			Request: r.at("per_request_fields.request").yes(), Response: r.at("per_request_fields.response").yes(),
-			Info: r.at("per_request_fields.info").yes(), Chunks: r.at("per_request_fields.response_chunks").yes(),
-			Metrics: r.at("per_request_fields.computed_metrics").yes(),
+			Request: r.child("per_request_fields.request").yes(), Response: r.child("per_request_fields.response").yes(),
+			Info: r.child("per_request_fields.info").yes(), Chunks: r.child("per_request_fields.response_chunks").yes(),
+			Metrics: r.child("per_request_fields.computed_metrics").yes(),
 		},
 	}
-	for _, v := range r.at("percentiles").items() {
+	for _, v := range r.child("percentiles").items() {
 		o.Lifecycle.Percentiles = append(o.Lifecycle.Percentiles, v.number())
 	}
-	s := b.at("report.prometheus")
-	o.Prometheus = PrometheusReports{Summary: s.at("summary").yes(), PerStage: s.at("per_stage").yes()}
-	s = b.at("report.session_lifecycle")
-	o.Sessions = SessionReports{Summary: s.at("summary").yes(), PerStage: s.at("per_stage").yes(), PerSession: s.at("per_session").yes()}
+	s := b.value("report.prometheus")
+	o.Prometheus = PrometheusReports{Summary: s.child("summary").yes(), PerStage: s.child("per_stage").yes()}
+	s = b.value("report.session_lifecycle")
+	o.Sessions = SessionReports{Summary: s.child("summary").yes(), PerStage: s.child("per_stage").yes(), PerSession: s.child("per_session").yes()}
 	b.goodput()
 }
 
@@ -338,11 +338,11 @@ func Objectives() map[string]string {
 func (b *builder) goodput() {
 	limits := map[string]float64{}
 	known := Objectives()
-	if c := b.at("report.goodput.constraints"); c != nil && len(c.names) > 0 {
+	if c := b.value("report.goodput.constraints"); c != nil && len(c.names) > 0 {
 		b.action.Options.Goodput = limits // without one that is known, every response is good, as in the original
 		for _, name := range c.names {
 			if known[name] == "" {
-				b.note("%s is not known and has no effect (%s)", join("report.goodput.constraints", clip(name)),
+				b.warn("%s is not known and has no effect (%s)", join("report.goodput.constraints", clip(name)),
 					suggestion(name, slices.Sorted(maps.Keys(known)), "one of ttft, tpot, itl, ntpot, request_latency"))
 				continue
 			}
@@ -370,12 +370,12 @@ func (b *builder) goodput() {
 }
 
 func (b *builder) storage() {
-	s := b.at("storage")
+	s := b.value("storage")
 	if s == nil {
 		return
 	}
 	stamp := func(v *value) string {
-		p := v.at("path")
+		p := v.child("path")
 		if p == nil {
 			return ""
 		}
@@ -383,7 +383,7 @@ func (b *builder) storage() {
 		return p.text()
 	}
 	o := &b.action.Options
-	o.Dir, o.Prefix = stamp(s.at("local_storage")), s.at("local_storage.report_file_prefix").text()
+	o.Dir, o.Prefix = stamp(s.child("local_storage")), s.child("local_storage.report_file_prefix").text()
 	if o.Dir == "" {
 		b.fault("storage.local_storage.path", "is empty", "name a directory, or set storage to null")
 	}
@@ -393,13 +393,13 @@ func (b *builder) storage() {
 	out := &b.plan.Output
 	out.Dir = filepath.Join(o.Dir, o.Prefix+RecordsDir)
 	out.KeepRaw = o.Lifecycle.PerRequest
-	if g := s.at("google_cloud_storage"); g != nil {
-		out.GCS = plan.GCS{Bucket: g.at("bucket_name").text(), Path: path.Clean(stamp(g)), Prefix: g.at("report_file_prefix").text()}
+	if g := s.child("google_cloud_storage"); g != nil {
+		out.GCS = plan.GCS{Bucket: g.child("bucket_name").text(), Path: path.Clean(stamp(g)), Prefix: g.child("report_file_prefix").text()}
 	}
-	if g := s.at("simple_storage_service"); g != nil {
+	if g := s.child("simple_storage_service"); g != nil {
 		out.S3 = plan.S3{
-			Bucket: g.at("bucket_name").text(), Path: path.Clean(stamp(g)), Prefix: g.at("report_file_prefix").text(), Endpoint: g.at("endpoint_url").text(),
-			Region: g.at("region_name").text(), Addressing: g.at("addressing_style").text(),
+			Bucket: g.child("bucket_name").text(), Path: path.Clean(stamp(g)), Prefix: g.child("report_file_prefix").text(), Endpoint: g.child("endpoint_url").text(),
+			Region: g.child("region_name").text(), Addressing: g.child("addressing_style").text(),
 		}
 	}
 }

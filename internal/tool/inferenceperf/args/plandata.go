@@ -57,11 +57,11 @@ type spread struct {
 
 func (b *builder) spread(at string, v *value) spread {
 	d := spread{
-		kind: v.at("type").text(), mean: v.at("mean").number(), stddev: v.at("std_dev").number(),
-		least: v.at("min").number(), most: v.at("max").number(), skew: v.at("skew").number(),
+		kind: v.child("type").text(), mean: v.child("mean").number(), stddev: v.child("std_dev").number(),
+		least: v.child("min").number(), most: v.child("max").number(), skew: v.child("skew").number(),
 	}
-	if variance := v.at("variance"); variance != nil {
-		if v.at("std_dev").given() && d.stddev > 0 {
+	if variance := v.child("variance"); variance != nil {
+		if v.child("std_dev").given() && d.stddev > 0 {
 			b.fault(at+".variance", "cannot be combined with std_dev", "use one of them")
 		}
 		v.put("std_dev", &value{kind: number, scalar: 0.0}) // as the original wants it beside a variance
@@ -78,7 +78,7 @@ func (b *builder) spread(at string, v *value) spread {
 
 // outputKey is where the config says how long answers are.
 func (b *builder) outputKey() string {
-	switch b.at("data.type").text() {
+	switch b.value("data.type").text() {
 	case "shared_prefix":
 		return "data.shared_prefix.output_len"
 	case "conversation_replay":
@@ -88,17 +88,17 @@ func (b *builder) outputKey() string {
 }
 
 func (b *builder) data() {
-	d, v := &b.plan.Data, b.at("data")
-	kind := v.at("type").text()
-	d.IgnoreEOS = b.at("server.ignore_eos").yes()
-	d.Template = v.at("use_chat_template").yes()
+	d, v := &b.plan.Data, b.value("data")
+	kind := v.child("type").text()
+	d.IgnoreEOS = b.value("server.ignore_eos").yes()
+	d.Template = v.child("use_chat_template").yes()
 	if d.Template && kind != "random" {
 		b.fault("data.use_chat_template", "needs data.type random", "leave it out")
 	}
-	for _, a := range b.at("load.lora_traffic_split").items() {
-		d.Adapters = append(d.Adapters, plan.Adapter{Name: a.at("name").text(), Share: a.at("split").number()})
+	for _, a := range b.value("load.lora_traffic_split").items() {
+		d.Adapters = append(d.Adapters, plan.Adapter{Name: a.child("name").text(), Share: a.child("split").number()})
 	}
-	section := v.at(kind)
+	section := v.child(kind)
 	switch kind {
 	case "mock":
 		d.Source, d.Output = plan.SourceMock, fixed(usualOutput)
@@ -128,32 +128,32 @@ func (b *builder) lacks(section *value, kind, hint string) bool {
 // made are prompts of given lengths.
 func (b *builder) made(kind string, d *plan.Data, v *value) {
 	d.Source = plan.SourceSynthetic
-	if b.at("api.type").text() == "completion" {
+	if b.value("api.type").text() == "completion" {
 		d.Counted = plan.CountPrompt // special tokens are counted, as the server does
 	}
 	if kind == "random" {
 		d.Source = plan.SourceRandom
-		if t := v.at("trace"); t != nil {
-			d.Trace.Lengths, d.Trace.Once = t.at("file").text(), true
+		if t := v.child("trace"); t != nil {
+			d.Trace.Lengths, d.Trace.Once = t.child("file").text(), true
 			return
 		}
 	} else {
-		d.Corpus = v.at("corpus_file_path").text()
+		d.Corpus = v.child("corpus_file_path").text()
 	}
-	d.Input = b.length("data.input_distribution", v.at("input_distribution"), 1)
-	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
-	if media := v.at("multimodal"); media != nil && !b.leftOver(kind) {
+	d.Input = b.length("data.input_distribution", v.child("input_distribution"), 1)
+	d.Output = b.length("data.output_distribution", v.child("output_distribution"), 1)
+	if media := v.child("multimodal"); media != nil && !b.leftOver(kind) {
 		b.media(&d.Media, media, "data.multimodal")
-		if v.at("input_distribution") == nil {
+		if v.child("input_distribution") == nil {
 			d.Input = fixed(100)
 		}
-		if v.at("output_distribution") == nil || b.originalLengths() {
+		if v.child("output_distribution") == nil || b.originalLengths() {
 			d.Output = fixed(usualOutput)
 		}
 		return
 	}
 	for _, name := range []string{"input_distribution", "output_distribution"} {
-		if v.at(name) == nil {
+		if v.child(name) == nil {
 			b.fault("data."+name, "is missing: type "+kind+" needs it", "such as {type: fixed, mean: 100}")
 		}
 	}
@@ -164,24 +164,26 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 // leftOver reports whether media are ones that a type has no use for: random prompts have none
 // unless they are chats, which only ours can be.
 func (b *builder) leftOver(kind string) bool {
-	return kind == "random" && b.at("api.type").text() == "completion"
+	return kind == "random" && b.value("api.type").text() == "completion"
 }
 
 // ahead is how many lengths the original draws before a run: one more than the longest stage
 // has requests, or total_count. Of a sweep nobody knows the stages yet.
 func (b *builder) ahead(v *value) plan.Ahead {
-	if b.at("load.sweep") != nil {
+	if b.value("load.sweep") != nil {
 		return plan.Ahead{}
 	}
 	most := int64(0)
-	for _, s := range b.at("load.stages").items() {
-		if b.at("load.type").text() == "concurrent" {
-			most = max(most, s.at("num_requests").whole())
+	for _, s := range b.value("load.stages").items() {
+		if b.value("load.type").text() == "concurrent" {
+			most = max(most, s.child("num_requests").integer())
 		} else {
 			most = max(most, requests(s))
 		}
 	}
-	count := func(name string) int { return int(min(max(most+1, v.at(name).at("total_count").whole()), mostAhead)) }
+	count := func(name string) int {
+		return int(min(max(most+1, v.child(name).child("total_count").integer()), mostAhead))
+	}
 	return plan.Ahead{Input: count("input_distribution"), Output: count("output_distribution")}
 }
 
@@ -189,7 +191,7 @@ func (b *builder) ahead(v *value) plan.Ahead {
 const mostAhead = 1 << 24
 
 // originalLengths reports whether answers of chats are as long as the original has them.
-func (b *builder) originalLengths() bool { return b.at("data.chat_lengths").text() != "data" }
+func (b *builder) originalLengths() bool { return b.value("data.chat_lengths").text() != "data" }
 
 func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 	d.Source = plan.SourceSharedPrefix
@@ -198,8 +200,8 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 		return
 	}
 	length := func(name, legacy string) plan.Length {
-		field := v.at(name)
-		if old := v.at(legacy); legacy != "" && old != nil {
+		field := v.child(name)
+		if old := v.child(legacy); legacy != "" && old != nil {
 			if field != nil && field.kind == object {
 				b.fault(at+legacy, "cannot be combined with a distribution in "+name, "use one of them")
 			}
@@ -207,27 +209,27 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 		}
 		if field != nil && field.kind != object && field.number() > 0 {
 			// A number is drawn, too: what is drawn after it depends on that.
-			n := field.whole()
+			n := field.integer()
 			return plan.Length{Dist: plan.DistNormal, Mean: float64(n), Min: int(n), Max: int(n)}
 		}
 		return b.length(at+name, field, 1)
 	}
 	d.SharedPrefix = plan.SharedPrefix{
-		Groups: int(v.at("num_unique_system_prompts").whole()), Prompts: int(v.at("num_users_per_system_prompt").whole()),
+		Groups: int(v.child("num_unique_system_prompts").integer()), Prompts: int(v.child("num_users_per_system_prompt").integer()),
 		Prefix: length("system_prompt_len", ""), Question: length("question_len", "question_distribution"),
-		MultiTurn: v.at("enable_multi_turn_chat").yes(), Seed: uint64(v.at("seed").whole()),
+		MultiTurn: v.child("enable_multi_turn_chat").yes(), Seed: uint64(v.child("seed").integer()),
 	}
-	if s := v.at("seed"); s != nil && s.whole() == 0 {
+	if s := v.child("seed"); s != nil && s.integer() == 0 {
 		b.plan.Seed = 0 // which a seed of 0 leaves it to
 	}
-	d.SharedPrefix.Repeat = d.SharedPrefix.MultiTurn && v.at("turns").text() != "questions"
+	d.SharedPrefix.Repeat = d.SharedPrefix.MultiTurn && v.child("turns").text() != "questions"
 	d.Counted = plan.CountPrompt // of both parts: special tokens are counted twice
 	b.action.Options.UserSessions = d.SharedPrefix.MultiTurn
 	d.Output = length("output_len", "output_distribution")
-	if media := v.at("multimodal"); media != nil {
+	if media := v.child("multimodal"); media != nil {
 		b.media(&d.SharedPrefix.Media, media, at+"multimodal")
 	}
-	if media := b.at("data.multimodal"); media != nil {
+	if media := b.value("data.multimodal"); media != nil {
 		b.media(&d.Media, media, "data.multimodal")
 	}
 	b.prefixEndpoint(&b.plan.Target)
@@ -236,10 +238,10 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 // prefixEndpoint is where prompts with a shared prefix go: with media to the chat, whatever the
 // config says.
 func (b *builder) prefixEndpoint(t *plan.Target) {
-	switch media := b.at("data.shared_prefix.multimodal") != nil || b.at("data.multimodal") != nil; {
+	switch media := b.value("data.shared_prefix.multimodal") != nil || b.value("data.multimodal") != nil; {
 	case media && t.Endpoint == plan.EndpointCompletions:
 		t.Endpoint = plan.EndpointChat
-		b.note("api.type completion has no effect: prompts with media go to /v1/chat/completions")
+		b.warn("api.type completion has no effect: prompts with media go to /v1/chat/completions")
 	case !media && t.Endpoint == plan.EndpointChat && b.action.Options.Faithful:
 		t.Endpoint = plan.EndpointCompletions
 	}
@@ -253,19 +255,19 @@ func (b *builder) conversations(d *plan.Data, v *value) {
 		return
 	}
 	length := func(name string, def float64) plan.Length {
-		if v.at(name) == nil && def > 0 {
+		if v.child(name) == nil && def > 0 {
 			return fixed(def)
 		}
-		return b.length(at+name, v.at(name), 1)
+		return b.length(at+name, v.child(name), 1)
 	}
 	d.Conversations = plan.Conversations{
-		Count: int(v.at("num_conversations").whole()), SharedPrompt: int(v.at("shared_system_prompt_len").whole()),
+		Count: int(v.child("num_conversations").integer()), SharedPrompt: int(v.child("shared_system_prompt_len").integer()),
 		DynamicPrompt: length("dynamic_system_prompt_len", 0), Turns: length("turns_per_conversation", 10),
-		Input: length("input_tokens_per_turn", 512), ToolLatency: b.length(at+"tool_call_latency_sec", v.at("tool_call_latency_sec"), 1000),
-		MaxContext: 225000, Seed: uint64(v.at("seed").whole()),
+		Input: length("input_tokens_per_turn", 512), ToolLatency: b.length(at+"tool_call_latency_sec", v.child("tool_call_latency_sec"), 1000),
+		MaxContext: 225000, Seed: uint64(v.child("seed").integer()),
 	}
-	if m := v.at("max_model_len"); m != nil {
-		d.Conversations.MaxContext = int(m.whole())
+	if m := v.child("max_model_len"); m != nil {
+		d.Conversations.MaxContext = int(m.integer())
 	}
 	d.Output = length("output_tokens_per_turn", 256)
 }
@@ -280,17 +282,17 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 		return
 	}
 	r := &d.Replay
-	r.Dir, r.Files, r.Hub, r.Filter = v.at("trace_directory").text(), v.at("trace_files").texts(), hub(v.at("hf_dataset_path")), v.at("filter").text()
-	r.MaxTokens, r.RandomID, r.Sessions = int(v.at("default_max_tokens").whole()), v.at("inject_random_session_id").yes(), int(v.at("duplicate_sessions_target").whole())
-	r.SkipErrors, r.SkipInvalid, r.NoSubstitution = !v.at("include_errors").yes(), v.at("skip_invalid_files").yes(), v.at("disable_output_substitution").yes()
-	r.Headers, r.Labels = v.at("attribute_to_header_map").textMap(), v.at("attribute_to_label_map").textMap()
-	r.IdleGap, r.ThinkTimeOnly = seconds(v.at("trace_idle_gap_cap_seconds").number()), v.at("use_think_time_only").yes()
-	r.IgnoreDelays = r.IgnoreDelays || v.at("ignore_trace_delays").yes()
-	r.BlockSize, r.Entries = int(v.at("default_block_size").whole()), int(v.at("num_dataset_entries").whole())
+	r.Dir, r.Files, r.Hub, r.Filter = v.child("trace_directory").text(), v.child("trace_files").texts(), hub(v.child("hf_dataset_path")), v.child("filter").text()
+	r.MaxTokens, r.RandomID, r.Sessions = int(v.child("default_max_tokens").integer()), v.child("inject_random_session_id").yes(), int(v.child("duplicate_sessions_target").integer())
+	r.SkipErrors, r.SkipInvalid, r.NoSubstitution = !v.child("include_errors").yes(), v.child("skip_invalid_files").yes(), v.child("disable_output_substitution").yes()
+	r.Headers, r.Labels = v.child("attribute_to_header_map").textMap(), v.child("attribute_to_label_map").textMap()
+	r.IdleGap, r.ThinkTimeOnly = seconds(v.child("trace_idle_gap_cap_seconds").number()), v.child("use_think_time_only").yes()
+	r.IgnoreDelays = r.IgnoreDelays || v.child("ignore_trace_delays").yes()
+	r.BlockSize, r.Entries = int(v.child("default_block_size").integer()), int(v.child("num_dataset_entries").integer())
 	if kind == "weka_trace_replay" { // which has no tools and no errors
 		r.ToolMaxTokens, r.BadToolCalls, r.ToolChoice, r.SkipErrors = 0, "", "", false
 	}
-	sources := slices.DeleteFunc([]string{"trace_directory", "trace_files", "hf_dataset_path"}, func(name string) bool { return v.at(name) == nil })
+	sources := slices.DeleteFunc([]string{"trace_directory", "trace_files", "hf_dataset_path"}, func(name string) bool { return v.child(name) == nil })
 	if len(sources) != 1 {
 		b.fault("data."+kind, fmt.Sprintf("needs exactly one of trace_directory, trace_files and hf_dataset_path, has %d", len(sources)), "")
 	}
@@ -299,10 +301,10 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 // sessions reads what all sessions have that are graphs of calls.
 func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 	at := "data." + kind
-	if b.at("api.type").text() == "completion" {
+	if b.value("api.type").text() == "completion" {
 		b.fault("api.type", kind+" needs type chat or anthropic_messages: recorded sessions are chats", "")
 	}
-	if b.at("load.type").text() != "trace_session_replay" {
+	if b.value("load.type").text() != "trace_session_replay" {
 		b.fault("load.type", kind+" needs type trace_session_replay", "")
 	}
 	if b.lacks(v, kind, hint) {
@@ -310,16 +312,16 @@ func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 	}
 	r := &d.Replay
 	*r = plan.Replay{
-		Models: v.at("model_mapping").textMap(), MaxWait: seconds(v.at("max_wait_ms").number() / 1000), PredecessorTimeout: seconds(v.at("predecessor_wait_timeout_sec").number()),
-		BadToolCalls: v.at("bad_tool_call_handling").text(), ToolChoice: v.at("tool_choice_mode").text(),
+		Models: v.child("model_mapping").textMap(), MaxWait: seconds(v.child("max_wait_ms").number() / 1000), PredecessorTimeout: seconds(v.child("predecessor_wait_timeout_sec").number()),
+		BadToolCalls: v.child("bad_tool_call_handling").text(), ToolChoice: v.child("tool_choice_mode").text(),
 	}
-	if v.at("override_tool_call_max_tokens").yes() {
+	if v.child("override_tool_call_max_tokens").yes() {
 		r.ToolMaxTokens = 4096
 	}
-	if v.at("max_wait_ms").number() == 0 {
+	if v.child("max_wait_ms").number() == 0 {
 		r.IgnoreDelays = true // a bound of 0 is none in a plan
 	}
-	static, name := v.at("use_static_model").yes(), v.at("static_model_name").text()
+	static, name := v.child("use_static_model").yes(), v.child("static_model_name").text()
 	switch {
 	case static && name == "":
 		b.fault(at+".static_model_name", "is missing: use_static_model needs it", "")
@@ -329,7 +331,7 @@ func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 		r.Model, r.Models = name, nil
 	}
 	// The server's own model needs no name of its own, which reports would take for an adapter's.
-	if own := b.at("server.model_name").text(); own != "" {
+	if own := b.value("server.model_name").text(); own != "" {
 		if r.Model == own {
 			r.Model = ""
 		}
@@ -343,7 +345,7 @@ func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 // hub is a data set by its name, or by more than that.
 func hub(v *value) plan.Hub {
 	return plan.Hub{
-		Name: cmp.Or(v.text(), v.at("path").text()), Config: v.at("name").text(), Revision: v.at("revision").text(), Split: v.at("split").text(),
+		Name: cmp.Or(v.text(), v.child("path").text()), Config: v.child("name").text(), Revision: v.child("revision").text(), Split: v.child("split").text(),
 	}
 }
 
@@ -354,13 +356,13 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 		"billsum_conversations": plan.DatasetBillsum, "visionarena": plan.DatasetVisionArena,
 	}
 	s := &d.Dataset
-	s.Kind, s.Path = kinds[kind], v.at("path").text()
+	s.Kind, s.Path = kinds[kind], v.child("path").text()
 	bounds := func(name string) plan.Bounds {
-		l := v.at(name)
+		l := v.child(name)
 		if l != nil {
 			b.spread("data."+name, l) // for its faults
 		}
-		return plan.Bounds{Min: int(l.at("min").whole()), Max: int(l.at("max").whole())}
+		return plan.Bounds{Min: int(l.child("min").integer()), Max: int(l.child("max").integer())}
 	}
 	s.Input, s.Output = bounds("input_distribution"), bounds("output_distribution")
 	if s.Path == "" && (s.Kind == plan.DatasetInfinity || s.Kind == plan.DatasetBillsum) {
@@ -372,23 +374,23 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 		return
 	}
 	s.Start, s.GoOn = 0, false
-	if b.at("api.type").text() == "completion" {
+	if b.value("api.type").text() == "completion" {
 		b.fault("api.type", "visionarena needs type chat or anthropic_messages: /v1/completions takes no images", "")
 	}
-	a := v.at("visionarena")
+	a := v.child("visionarena")
 	if b.lacks(a, kind, "{} uses the defaults") {
 		return
 	}
-	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
+	d.Output = b.length("data.output_distribution", v.child("output_distribution"), 1)
 	if d.Output == (plan.Length{}) || b.originalLengths() {
 		d.Output = fixed(usualOutput)
 	}
 	s.Input, s.Output = plan.Bounds{}, plan.Bounds{}
-	s.Rows, s.Images = int(a.at("num_rows").whole()), int(a.at("max_images_per_request").whole())
-	s.At = b.spot("data.visionarena.insertion_point", a.at("insertion_point"))
+	s.Rows, s.Images = int(a.child("num_rows").integer()), int(a.child("max_images_per_request").integer())
+	s.At = b.spot("data.visionarena.insertion_point", a.child("insertion_point"))
 	if s.Path == "" {
-		s.Hub = plan.Hub{Name: a.at("hf_dataset_name").text(), Split: a.at("hf_split").text()}
-		s.Files = a.at("hf_data_files").text()
+		s.Hub = plan.Hub{Name: a.child("hf_dataset_name").text(), Split: a.child("hf_split").text()}
+		s.Files = a.child("hf_data_files").text()
 	}
 }
 
@@ -396,13 +398,13 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 // with answers of one length.
 func (b *builder) wholeChats(kind string, d *plan.Data) {
 	s := &d.Dataset
-	if b.at("api.type").text() == "completion" || s.Kind == plan.DatasetCNN || !b.originalLengths() {
+	if b.value("api.type").text() == "completion" || s.Kind == plan.DatasetCNN || !b.originalLengths() {
 		return
 	}
 	s.Whole, d.Output = true, fixed(usualOutput)
 	s.Input, s.Output = plan.Bounds{}, plan.Bounds{}
 	if kind == "billsum_conversations" {
-		b.note("data.type billsum_conversations sends the data's own roles (human, gpt), as the original does; set data.chat_lengths: data to send user and assistant")
+		b.warn("data.type billsum_conversations sends the data's own roles (human, gpt), as the original does; set data.chat_lengths: data to send user and assistant")
 	}
 }
 
@@ -417,42 +419,42 @@ func (b *builder) spot(at string, v *value) plan.Spot {
 	// A distribution of places is written with whole numbers, so only 0 and 1 can bound it.
 	d := b.spread(at, v)
 	if d.kind == plan.DistSkew && d.skew != 0 {
-		b.note("%s.skew has no effect: positions are drawn without skew", at)
+		b.warn("%s.skew has no effect: positions are drawn without skew", at)
 	}
 	s := plan.Spot{Dist: d.kind, Mean: d.mean, Stddev: d.stddev, Min: min(d.least, 1), Max: min(d.most, 1)}
-	if !v.at("min").given() {
+	if !v.child("min").given() {
 		s.Min = 0
 	}
-	if d.kind == plan.DistUniform && !v.at("mean").given() {
+	if d.kind == plan.DistUniform && !v.child("mean").given() {
 		s.Mean = (s.Min + s.Max) / 2 // it says nothing, and the usual one is no place
 	}
 	return s
 }
 
 func (b *builder) media(m *plan.Media, v *value, at string) {
-	if i := v.at("image"); i != nil {
+	if i := v.child("image"); i != nil {
 		m.Image = plan.Images{
-			Count: b.count(at+".image.count", i), At: b.spot(at+".image.insertion_point", i.at("insertion_point")),
-			Format: i.at("representation").text(),
+			Count: b.count(at+".image.count", i), At: b.spot(at+".image.insertion_point", i.child("insertion_point")),
+			Format: i.child("representation").text(),
 		}
-		weighted(i.at("resolutions"), "resolution", func(r *value, weight float64) {
+		weighted(i.child("resolutions"), "resolution", func(r *value, weight float64) {
 			w, h := resolution(r)
 			m.Image.Sizes = append(m.Image.Sizes, plan.Size{Width: w, Height: h, Weight: weight})
 		})
 	}
-	if i := v.at("video"); i != nil {
+	if i := v.child("video"); i != nil {
 		m.Video = plan.Videos{
-			Count: b.count(at+".video.count", i), At: b.spot(at+".video.insertion_point", i.at("insertion_point")),
-			Format: i.at("representation").text(),
+			Count: b.count(at+".video.count", i), At: b.spot(at+".video.insertion_point", i.child("insertion_point")),
+			Format: i.child("representation").text(),
 		}
-		weighted(i.at("profiles"), "profile", func(p *value, weight float64) {
-			w, h := resolution(p.at("resolution"))
-			m.Video.Clips = append(m.Video.Clips, plan.Clip{Width: w, Height: h, Frames: int(p.at("frames").whole()), Weight: weight})
+		weighted(i.child("profiles"), "profile", func(p *value, weight float64) {
+			w, h := resolution(p.child("resolution"))
+			m.Video.Clips = append(m.Video.Clips, plan.Clip{Width: w, Height: h, Frames: int(p.child("frames").integer()), Weight: weight})
 		})
 	}
-	if i := v.at("audio"); i != nil {
-		m.Audio = plan.Sounds{Count: b.count(at+".audio.count", i), At: b.spot(at+".audio.insertion_point", i.at("insertion_point"))}
-		weighted(i.at("durations"), "duration", func(d *value, weight float64) {
+	if i := v.child("audio"); i != nil {
+		m.Audio = plan.Sounds{Count: b.count(at+".audio.count", i), At: b.spot(at+".audio.insertion_point", i.child("insertion_point"))}
+		weighted(i.child("durations"), "duration", func(d *value, weight float64) {
 			m.Audio.Clips = append(m.Audio.Clips, plan.Sound{Length: seconds(d.number()), Weight: weight})
 		})
 	}
@@ -465,7 +467,7 @@ func weighted(v *value, name string, one func(v *value, weight float64)) {
 	case v == nil:
 	case v.kind == list:
 		for _, e := range v.list {
-			one(e.at(name), e.at("weight").number())
+			one(e.child(name), e.child("weight").number())
 		}
 	default:
 		one(v, 0)
@@ -475,17 +477,17 @@ func weighted(v *value, name string, one func(v *value, weight float64)) {
 // count is how many of something a request has. A section that does not say so has none, as in
 // the original.
 func (b *builder) count(at string, v *value) plan.Length {
-	if v.at("count") == nil {
-		b.note("%s is missing: none are sent, as in the original; {type: fixed, mean: 1} sends one", at)
+	if v.child("count") == nil {
+		b.warn("%s is missing: none are sent, as in the original; {type: fixed, mean: 1} sends one", at)
 		return plan.Length{}
 	}
-	return b.length(at, v.at("count"), 1)
+	return b.length(at, v.child("count"), 1)
 }
 
 // resolution is width and height of a name or of both.
 func resolution(v *value) (width, height int) {
 	if v != nil && v.kind == object {
-		return int(v.at("width").whole()), int(v.at("height").whole())
+		return int(v.child("width").integer()), int(v.child("height").integer())
 	}
 	size := map[string][2]int{"4k": {3840, 2160}, "1080p": {1920, 1080}, "720p": {1280, 720}, "360p": {640, 360}}[v.text()]
 	return size[0], size[1]

@@ -25,34 +25,34 @@ func stageKeys(kind string) (needed, all []string) {
 }
 
 func (b *builder) load() {
-	p, v := &b.plan, b.at("load")
-	kind := v.at("type").text()
-	if v.at("num_workers") == nil {
+	p, v := &b.plan, b.value("load")
+	kind := v.child("type").text()
+	if v.child("num_workers") == nil {
 		v.put("num_workers", &value{kind: whole, scalar: int64(runtime.NumCPU())})
 	}
-	if n := v.at("request_retries").whole(); n > 0 {
-		p.Target.Retries = plan.Retries{Count: int(n), Backoff: seconds(v.at("request_retry_backoff_sec").number())}
+	if n := v.child("request_retries").integer(); n > 0 {
+		p.Target.Retries = plan.Retries{Count: int(n), Backoff: seconds(v.child("request_retry_backoff_sec").number())}
 	}
 	p.Drain = allAttempts(&p.Target)
-	p.Grace = min(seconds(v.at("stage_teardown_grace_seconds").number()), p.Drain)
-	gap := v.at("interval").number()
-	if b.at("metrics.type").text() == "prometheus" && b.at("report.prometheus.per_stage").yes() {
-		gap = max(gap, b.at("metrics.prometheus.scrape_interval").number())
+	p.Grace = min(seconds(v.child("stage_teardown_grace_seconds").number()), p.Drain)
+	gap := v.child("interval").number()
+	if b.value("metrics.type").text() == "prometheus" && b.value("report.prometheus.per_stage").yes() {
+		gap = max(gap, b.value("metrics.prometheus.scrape_interval").number())
 	}
 	p.Stages = nil
-	if s := v.at("sweep"); s != nil {
+	if s := v.child("sweep"); s != nil {
 		b.sweep(kind, s, seconds(gap))
 		return
 	}
-	stages := v.at("stages").items()
+	stages := v.child("stages").items()
 	if len(stages) == 0 {
 		b.fault("load.stages", "is empty: nothing would be sent", "such as [{rate: 1, duration: 30}], or use load.sweep")
 	}
-	if kind == "trace_replay" && v.at("trace") == nil {
+	if kind == "trace_replay" && v.child("trace") == nil {
 		b.fault("load.trace", "is missing: type trace_replay needs it", "such as {file: trace.csv}")
 	}
 	if kind == "trace_session_replay" {
-		if t := b.at("data.type").text(); t != "" && t != "otel_trace_replay" && t != "weka_trace_replay" && t != "synthetic_agentic" {
+		if t := b.value("data.type").text(); t != "" && t != "otel_trace_replay" && t != "weka_trace_replay" && t != "synthetic_agentic" {
 			b.fault("load.type", "trace_session_replay needs data.type otel_trace_replay, weka_trace_replay or synthetic_agentic, not "+t, "use concurrent, constant or poisson")
 		}
 	}
@@ -64,7 +64,7 @@ func (b *builder) load() {
 			continue
 		}
 		if b.empty(kind, s) {
-			b.note("%s: no request is sent, as rate times duration is less than 1", at)
+			b.warn("%s: no request is sent, as rate times duration is less than 1", at)
 			continue
 		}
 		if i > 0 {
@@ -77,14 +77,14 @@ func (b *builder) load() {
 		b.fault("load.stages[0]", "no request would be sent", "raise rate or duration")
 	}
 	if kind == "trace_replay" {
-		p.Data.Trace.Arrivals = v.at("trace.file").text()
+		p.Data.Trace.Arrivals = v.child("trace.file").text()
 	}
 }
 
 // empty reports whether a stage has no request to send.
 func (b *builder) empty(kind string, v *value) bool {
 	rated := kind == "constant" || kind == "poisson" || kind == "trace_replay"
-	return rated && b.at("data.trace") == nil && requests(v) == 0
+	return rated && b.value("data.trace") == nil && requests(v) == 0
 }
 
 // longest is how long a plan waits at most.
@@ -112,13 +112,13 @@ func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
 	needed, all := stageKeys(kind)
 	ok := true
 	for _, name := range needed {
-		if v.at(name) == nil {
+		if v.child(name) == nil {
 			b.fault(at+"."+name, "is missing: a stage of type "+kind+" needs it", "")
 			ok = false
 		}
 	}
 	for _, name := range v.names {
-		if v.at(name) != nil && !slices.Contains(all, name) {
+		if v.child(name) != nil && !slices.Contains(all, name) {
 			b.fault(at+"."+name, "does not apply to load.type "+kind, "leave it out")
 		}
 	}
@@ -127,11 +127,11 @@ func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
 	}
 	switch kind {
 	case "concurrent":
-		return plan.Stage{Concurrency: int(v.at("concurrency_level").whole()), Requests: v.at("num_requests").whole()}, true
+		return plan.Stage{Concurrency: int(v.child("concurrency_level").integer()), Requests: v.child("num_requests").integer()}, true
 	case "trace_session_replay":
 		s := plan.SessionLoad{
-			Concurrent: int(v.at("concurrent_sessions").whole()), Rate: v.at("session_rate").number(),
-			Count: v.at("num_sessions").whole(), Timeout: seconds(v.at("timeout").number()),
+			Concurrent: int(v.child("concurrent_sessions").integer()), Rate: v.child("session_rate").number(),
+			Count: v.child("num_sessions").integer(), Timeout: seconds(v.child("timeout").number()),
 		}
 		if s.Rate > 0 && s.Concurrent > 0 && s.Rate > float64(s.Concurrent) {
 			b.fault(at+".session_rate", fmt.Sprintf("%v is more than concurrent_sessions, %d", s.Rate, s.Concurrent), "")
@@ -147,9 +147,9 @@ func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
 // the time or, where the lengths come out of a trace too, all of it.
 func (b *builder) traced(v *value) plan.Stage {
 	o := &b.action.Options
-	o.TraceRates = append(o.TraceRates, v.at("rate").number())
+	o.TraceRates = append(o.TraceRates, v.child("rate").number())
 	s := plan.Stage{Arrival: plan.ArrivalTrace}
-	if b.at("data.trace") == nil {
+	if b.value("data.trace") == nil {
 		s.Requests = requests(v)
 	}
 	return s
@@ -158,7 +158,7 @@ func (b *builder) traced(v *value) plan.Stage {
 // rated is a stage with a rate: as many requests as the rate makes in the time. Where a trace
 // has the lengths it has as many as that has rows; evenly spaced ones no more than the rate makes.
 func (b *builder) rated(kind string, v *value) plan.Stage {
-	s := plan.Stage{Rate: v.at("rate").number(), Arrival: kind, MaxInFlight: b.mostInFlight(), Requests: requests(v)}
+	s := plan.Stage{Rate: v.child("rate").number(), Arrival: kind, MaxInFlight: b.mostInFlight(), Requests: requests(v)}
 	if b.plan.Data.Trace.Once && kind == plan.ArrivalPoisson {
 		s.Requests = 0
 	}
@@ -167,7 +167,7 @@ func (b *builder) rated(kind string, v *value) plan.Stage {
 
 // requests is how many a rate makes in the time, in the arithmetic of the original.
 func requests(v *value) int64 {
-	return int64(min(v.at("rate").number()*v.at("duration").number(), 1<<62))
+	return int64(min(v.child("rate").number()*v.child("duration").number(), 1<<62))
 }
 
 // mostInFlight is the bound of requests in flight that workers would have: none, so
@@ -176,7 +176,7 @@ func (b *builder) mostInFlight() int {
 	if !b.action.Options.Faithful {
 		return 0
 	}
-	return int(max(b.at("load.num_workers").whole(), 1) * b.at("load.worker_max_concurrency").whole())
+	return int(max(b.value("load.num_workers").integer(), 1) * b.value("load.worker_max_concurrency").integer())
 }
 
 func (b *builder) sweep(kind string, v *value, gap plan.Duration) {
@@ -185,8 +185,8 @@ func (b *builder) sweep(kind string, v *value, gap plan.Duration) {
 		return
 	}
 	b.plan.Saturation = plan.Saturation{
-		Kind: v.at("type").text(), Requests: v.at("num_requests").whole(), Timeout: seconds(v.at("timeout").number()),
-		Stages: int(v.at("num_stages").whole()), Duration: seconds(v.at("stage_duration").number()), Percentile: v.at("saturation_percentile").number(),
+		Kind: v.child("type").text(), Requests: v.child("num_requests").integer(), Timeout: seconds(v.child("timeout").number()),
+		Stages: int(v.child("num_stages").integer()), Duration: seconds(v.child("stage_duration").number()), Percentile: v.child("saturation_percentile").number(),
 	}
 	b.plan.Stages = []plan.Stage{{Arrival: kind, Gap: gap, MaxInFlight: b.mostInFlight()}}
 }

@@ -15,8 +15,8 @@ type value struct {
 	kind   kind // list, object or mapping; another one: it is a scalar
 }
 
-// at is the part that a dotted path leads to; nil where there is none.
-func (v *value) at(path string) *value {
+// child is the part that a dotted path leads to; nil where there is none.
+func (v *value) child(path string) *value {
 	for name := range strings.SplitSeq(path, ".") {
 		if v == nil {
 			return nil
@@ -41,7 +41,7 @@ func (v *value) yes() bool { return scalarOf[bool](v) }
 
 func (v *value) number() float64 { return scalarOf[float64](v) + float64(scalarOf[int64](v)) }
 
-func (v *value) whole() int64 { return scalarOf[int64](v) + int64(scalarOf[float64](v)) }
+func (v *value) integer() int64 { return scalarOf[int64](v) + int64(scalarOf[float64](v)) }
 
 // given reports whether the user set it.
 func (v *value) given() bool { return v != nil && v.where != "" }

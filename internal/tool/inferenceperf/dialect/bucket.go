@@ -83,8 +83,8 @@ func newBucket(pool *stat.Pool) *bucket {
 
 func (b *bucket) put(q quantity, v int64) { b.columns[q].Append(v, stat.First) }
 
-// whole is a number as a column holds it.
-func whole(v, scale float64) int64 {
+// toInteger is a number as a column holds it.
+func toInteger(v, scale float64) int64 {
 	return int64(math.RoundToEven(math.Min(v*scale, stat.MaxSample)))
 }
 
@@ -115,10 +115,10 @@ func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
 	b.okStart, b.okEnd = min(b.okStart, v.Start), max(b.okEnd, v.End)
 	b.put(latencyColumn, int64(v.Latency()))
 	if t, ok := v.NTPOT(o.Faithful); ok {
-		b.put(ntpotColumn, whole(t, picoseconds))
+		b.put(ntpotColumn, toInteger(t, picoseconds))
 	}
 	if t, ok := v.TPOT(); ok {
-		b.put(tpotColumn, whole(t, picoseconds))
+		b.put(tpotColumn, toInteger(t, picoseconds))
 	}
 	if v.TTFT != None {
 		b.put(ttftColumn, int64(v.TTFT))
@@ -186,7 +186,7 @@ func (b *bucket) judge(o *Options, rec *record.Record, v *Values) {
 		if _, carried := o.Headers[name]; carried && len(v.TokenTimes) == 0 && (!rec.Streamed || o.tokenEvents(rec) == 0) {
 			continue // objectives in headers are those of streams with tokens
 		}
-		t, ok := v.of(name)
+		t, ok := v.objective(name)
 		if !ok && !o.Faithful && rec.Streamed && v.Out < 2 && name != TTFT {
 			continue
 		}
@@ -203,8 +203,8 @@ func (b *bucket) judge(o *Options, rec *record.Record, v *Values) {
 	}
 }
 
-// of is one of the times of objectives, in seconds; false: the request does not have it.
-func (v *Values) of(name string) (float64, bool) {
+// objective is one of the times of objectives, in seconds; false: the request does not have it.
+func (v *Values) objective(name string) (float64, bool) {
 	switch name {
 	case TTFT:
 		return v.TTFT.Seconds(), v.TTFT != None

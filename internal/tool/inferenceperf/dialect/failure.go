@@ -26,8 +26,8 @@ type Message struct {
 // failures are failures by their label.
 type failures map[string]*Failure
 
-// of is the failure of a label, made where there was none.
-func (f failures) of(label string) *Failure {
+// failure is the failure of a label, made where there was none.
+func (f failures) failure(label string) *Failure {
 	if f[label] == nil {
 		f[label] = &Failure{Label: label}
 	}
@@ -35,14 +35,14 @@ func (f failures) of(label string) *Failure {
 }
 
 func (f failures) put(label, message string, sessions []string, most int) {
-	known := f.of(label)
+	known := f.failure(label)
 	known.Count++
-	known.say(message, sessions, most)
+	known.addMessage(message, sessions, most)
 }
 
-// say adds a message. Of messages that are alike, and of sessions, no more than most
+// addMessage adds a message. Of messages that are alike, and of sessions, no more than most
 // are kept.
-func (f *Failure) say(text string, sessions []string, most int) {
+func (f *Failure) addMessage(text string, sessions []string, most int) {
 	for i := range f.Messages {
 		m := &f.Messages[i]
 		if m.Text == text {
@@ -61,10 +61,10 @@ func merged(buckets []*bucket, most int) []Failure {
 	all := failures{}
 	for _, b := range buckets {
 		for label, failure := range b.failures {
-			known := all.of(label)
+			known := all.failure(label)
 			known.Count += failure.Count
 			for _, m := range failure.Messages {
-				known.say(m.Text, m.Sessions, most)
+				known.addMessage(m.Text, m.Sessions, most)
 			}
 		}
 	}

@@ -60,6 +60,6 @@ func (b *bucket) media(o *Options, rec *record.Record) {
 func (b *bucket) shape(m *Medium, pixels, aspect quantity) {
 	if m.Width > 0 && m.Height > 0 {
 		b.put(pixels, int64(m.Width)*int64(m.Height))
-		b.put(aspect, whole(float64(m.Width)/float64(m.Height), aspects))
+		b.put(aspect, toInteger(float64(m.Width)/float64(m.Height), aspects))
 	}
 }

@@ -268,7 +268,7 @@ func (f *Fold) sessionDistributions(s *SessionSummary, list []*Session) error {
 		{&s.Cached, 1, told, func(x *Session) int64 { return x.Cached }},
 		{&s.Cacheable, 1, told, func(x *Session) int64 { return x.Cacheable }},
 		{&s.HitEach, aspects, func(x *Session) bool { return x.Told && x.Cacheable > 0 },
-			func(x *Session) int64 { return whole(100*float64(x.Cached)/float64(x.Cacheable), aspects) }},
+			func(x *Session) int64 { return toInteger(100*float64(x.Cached)/float64(x.Cacheable), aspects) }},
 	} {
 		column := f.opt.Pool.Column()
 		for _, x := range list {

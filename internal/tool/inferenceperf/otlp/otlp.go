@@ -61,7 +61,7 @@ func (m *maker) id(n int, parts ...any) string {
 	return hex.EncodeToString(h[:n])
 }
 
-func (m *maker) at(d time.Duration) int64 { return m.run.Start.Add(d).UnixNano() }
+func (m *maker) unixNano(d time.Duration) int64 { return m.run.Start.Add(d).UnixNano() }
 
 // request is the span of a request.
 func (m *maker) request(rec *record.Record) otlp.Span {
@@ -73,7 +73,7 @@ func (m *maker) request(rec *record.Record) otlp.Span {
 		end = rec.Failure.At
 	}
 	end = max(end, begin)
-	s := otlp.Span{SpanID: m.id(8, "request", rec.Seq), Kind: otlp.KindClient, Start: m.at(begin), End: m.at(end)}
+	s := otlp.Span{SpanID: m.id(8, "request", rec.Seq), Kind: otlp.KindClient, Start: m.unixNano(begin), End: m.unixNano(end)}
 	s.TraceID, s.Parent = m.place(rec, begin, end)
 	model := cmp.Or(rec.Model, m.run.Model)
 	s.Name = strings.TrimSpace(m.run.Operation + " " + model)
@@ -108,7 +108,7 @@ func (m *maker) answer(s *otlp.Span, rec *record.Record) {
 	s.Add(rec.Finish != "", otlp.Texts("gen_ai.response.finish_reasons", rec.Finish))
 	if v.TTFT != dialect.None {
 		s.Add(true, seconds("gen_ai.response.time_to_first_token", v.TTFT))
-		s.Events = append(s.Events, otlp.Event{Time: m.at(v.Start + v.TTFT), Name: "first token"})
+		s.Events = append(s.Events, otlp.Event{Time: m.unixNano(v.Start + v.TTFT), Name: "first token"})
 	}
 	t, ok := v.TPOT()
 	s.Add(ok, otlp.Double("gen_ai.response.time_per_output_token", t))
@@ -167,7 +167,7 @@ func (m *maker) rest() []otlp.Span {
 	out := make([]otlp.Span, 0, len(m.order))
 	for _, key := range m.order {
 		g := m.groups[key]
-		g.Start, g.End = m.at(g.begin), m.at(g.end)
+		g.Start, g.End = m.unixNano(g.begin), m.unixNano(g.end)
 		g.Attributes = append(slices.Clip(g.Attributes), otlp.Int("inference_perf.requests", g.requests))
 		out = append(out, g.Span)
 	}

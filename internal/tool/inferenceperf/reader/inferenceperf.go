@@ -25,8 +25,8 @@ const (
 	TotalRate  = "total_tokens_per_sec"
 )
 
-// Stage is the report of one stage. What a report does not say is not in the maps.
-type Stage struct {
+// StageReport is the report of one stage. What a report does not say is not in the maps.
+type StageReport struct {
 	Number      int
 	Count       int      // requests, those included that failed
 	Achieved    float64  // requests per second
@@ -42,8 +42,8 @@ type Stage struct {
 
 // Report is what a directory holds.
 type Report struct {
-	Stages []Stage // in the order of their numbers
-	Faults []error // of files that could not be read
+	Stages []StageReport // in the order of their numbers
+	Faults []error       // of files that could not be read
 }
 
 // stageName is the name of a stage's report, with the prefix that a user may have given.
@@ -81,7 +81,7 @@ func Read(dir fs.FS) (*Report, error) {
 	if len(r.Stages)+len(r.Faults) == 0 {
 		return nil, ErrNoStages
 	}
-	slices.SortStableFunc(r.Stages, func(a, b Stage) int { return a.Number - b.Number })
+	slices.SortStableFunc(r.Stages, func(a, b StageReport) int { return a.Number - b.Number })
 	return r, nil
 }
 
@@ -105,7 +105,7 @@ type file struct {
 }
 
 // Parse reads the report of a stage.
-func Parse(text []byte) (*Stage, error) {
+func Parse(text []byte) (*StageReport, error) {
 	var f file
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func Parse(text []byte) (*Stage, error) {
 	if f.Load.Achieved == nil {
 		return nil, errors.New("load_summary.achieved_rate is missing: not a stage report")
 	}
-	s := &Stage{
+	s := &StageReport{
 		Count: f.Load.Count, Achieved: *f.Load.Achieved, Requested: f.Load.Requested, Concurrency: f.Load.Concurrency,
 		Latency: map[string]map[string]float64{}, Throughput: numbers(f.Successes.Throughput),
 		Goodput: f.Successes.Goodput.Percentage, GoodRate: cmp.Or(f.Successes.Goodput.Rate, f.Successes.Goodput.OldRate),

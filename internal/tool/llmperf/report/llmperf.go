@@ -10,8 +10,8 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/number"
 )
 
-// Level is what was measured at one concurrency. Times are in seconds.
-type Level struct {
+// LevelReport is what was measured at one concurrency. Times are in seconds.
+type LevelReport struct {
 	Stage        int // of the run
 	Concurrency  int
 	Load         string // in words, where it is no concurrency or not the only one of its kind; else empty
@@ -28,16 +28,16 @@ type Level struct {
 type Mean struct{ Avg, P99 float64 }
 
 // busy is the time of all requests together.
-func (l *Level) busy() float64 { return l.Latency.Avg * float64(l.Results) }
+func (l *LevelReport) busy() float64 { return l.Latency.Avg * float64(l.Results) }
 
 // InputRate is input tokens ÷ Σ latency: the speed of one stream, not of the server.
-func (l *Level) InputRate() float64 { return over(float64(l.InputTokens), l.busy()) }
+func (l *LevelReport) InputRate() float64 { return over(float64(l.InputTokens), l.busy()) }
 
 // OutputRate is output tokens ÷ Σ latency: the speed of one stream, not of the server.
-func (l *Level) OutputRate() float64 { return over(float64(l.OutputTokens), l.busy()) }
+func (l *LevelReport) OutputRate() float64 { return over(float64(l.OutputTokens), l.busy()) }
 
 // Throughput is answered requests ÷ wall time.
-func (l *Level) Throughput() float64 { return over(float64(l.Results), l.Wall) }
+func (l *LevelReport) Throughput() float64 { return over(float64(l.Results), l.Wall) }
 
 // over is a ÷ b, 0 where there is nothing to divide by.
 func over(a, b float64) float64 {
@@ -60,7 +60,7 @@ type metric struct {
 }
 
 // metrics are those of a level, in the order in which they are printed and written.
-func (l *Level) metrics() []metric {
+func (l *LevelReport) metrics() []metric {
 	return []metric{
 		{"average_input_token_per_sec", l.InputRate()},
 		{"average_output_token_per_sec", l.OutputRate()},
@@ -72,7 +72,7 @@ func (l *Level) metrics() []metric {
 }
 
 // Write prints a level.
-func Write(w io.Writer, l *Level) error {
+func Write(w io.Writer, l *LevelReport) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, strings.Repeat("-", 60))
 	if l.Load != "" {

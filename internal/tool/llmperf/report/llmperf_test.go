@@ -25,7 +25,7 @@ func TestFormulasFitThePublishedDigits(t *testing.T) {
 		{4, 0.12141682415507561, 32.68018036492472, 2399.1026486293395, 1.137250923088528},
 		{8, 0.23423528549976128, 33.87773848529009, 1243.584730614387, 0.589498695955345},
 	} {
-		l := Level{
+		l := LevelReport{
 			Concurrency: c.concurrency, Payloads: requests, Results: requests, InputTokens: inputTokens, OutputTokens: outputTokens,
 			Latency: Mean{Avg: c.latency}, Wall: requests / c.throughput,
 		}
@@ -48,7 +48,7 @@ func TestWrite(t *testing.T) {
 	if err := WriteHeader(&b, "localhost:9001", "grpc", "ensemble"); err != nil {
 		t.Fatal(err)
 	}
-	l := Level{
+	l := LevelReport{
 		Concurrency: 4, Payloads: 10, Results: 8, InputTokens: 400, OutputTokens: 80,
 		Latency: Mean{Avg: 0.5, P99: 0.75}, TTFT: Mean{Avg: 0.25, P99: 0.00001}, Wall: 2,
 	}
@@ -75,7 +75,7 @@ aggregate_output_token_per_sec: 40.0 (all streams together)
 }
 
 func TestNothingWasAnswered(t *testing.T) {
-	l := Level{Concurrency: 1, Payloads: 3}
+	l := LevelReport{Concurrency: 1, Payloads: 3}
 	if l.InputRate() != 0 || l.OutputRate() != 0 || l.Throughput() != 0 {
 		t.Errorf("rates of nothing: %v %v %v", l.InputRate(), l.OutputRate(), l.Throughput())
 	}

@@ -22,7 +22,7 @@ type Request struct {
 // WriteResults writes the file of results: levels by their concurrency, each with its
 // requests in the order of the prompts. Of two levels with one concurrency the later
 // stands. requests gives those of the i-th level.
-func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, error)) error {
+func WriteResults(w io.Writer, levels []LevelReport, requests func(i int) ([]Request, error)) error {
 	last := map[string]int{}
 	for i := range levels {
 		last[levels[i].key()] = i
@@ -59,7 +59,7 @@ func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, 
 }
 
 // document is a level as the file has it, its keys in the original's order.
-func (l *Level) document(requests []Request) jsonobject.Object {
+func (l *LevelReport) document(requests []Request) jsonobject.Object {
 	var level, metrics jsonobject.Object
 	if l.Load != "" {
 		level.Set("load", l.Load)
@@ -77,7 +77,7 @@ func (l *Level) document(requests []Request) jsonobject.Object {
 }
 
 // key is what the file calls a level.
-func (l *Level) key() string {
+func (l *LevelReport) key() string {
 	if l.Load != "" {
 		return l.Load
 	}

@@ -129,8 +129,8 @@ func (d differing) faults(set *pflag.FlagSet) plan.Faults {
 	return list
 }
 
-// settle decides what the names of other tools mean whose meaning depends on other flags.
-func (v *values) settle() plan.Faults {
+// resolveAliases decides what the names of other tools mean whose meaning depends on other flags.
+func (v *values) resolveAliases() plan.Faults {
 	var faults plan.Faults
 	v.args = append(v.args, v.flags[urlAlias]...)
 	host, port := v.last(hostAlias), v.last(portAlias)

@@ -56,7 +56,7 @@ func read(groups []group, args []string, known plan.Known, readFile func(name st
 	if h := v.help(); h != NoHelp {
 		return &Action{Help: h}, nil
 	}
-	faults = append(faults, v.settle()...)
+	faults = append(faults, v.resolveAliases()...)
 	b := &builder{values: v, draft: plan.NewDraft()}
 	b.arguments(readFile)
 	load(b)

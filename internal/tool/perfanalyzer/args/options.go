@@ -19,7 +19,7 @@ func (s *settings) options() []option {
 		{"Report", s.reporting()},
 		{"Metrics and traces", s.observing()},
 		{"Deprecated", s.deprecated()},
-		{"Inferometer extensions", s.own()},
+		{"Inferometer extensions", s.extensions()},
 	} {
 		for _, o := range g.rows {
 			o.group = g.name
@@ -159,7 +159,7 @@ func (s *settings) deprecated() []option {
 	}
 }
 
-func (s *settings) own() []option {
+func (s *settings) extensions() []option {
 	return []option{
 		{long: "faithful", own: true, help: "reproduce the original's arithmetic: windows of 1.2 times the interval, counted windows checked once a second", set: toggle(&s.faithful)},
 		{long: "strict", own: true, help: "exit with 1 if a measurement is INVALID", set: toggle(&s.action.Strict)},

@@ -117,7 +117,7 @@ func Parse(args []string, files Files) (*Action, error) {
 	for _, r := range rest {
 		s.warn("%s is not an option and has no effect", strconv.Quote(shorten(r)))
 	}
-	s.settle()
+	s.resolve()
 	if err := s.verify(); err != nil {
 		return nil, err
 	}

@@ -82,8 +82,8 @@ func invalid(value string) error {
 	return sentence("Invalid value provided: %s", printable(value))
 }
 
-// whole reads a whole number.
-func whole(value string) (int64, error) {
+// parseInteger reads a whole number.
+func parseInteger(value string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 	if err != nil || n > math.MaxInt32 || n < math.MinInt32 {
 		return 0, invalid(value)
@@ -104,7 +104,7 @@ func decimal(value string) (float64, error) {
 // says what is wrong.
 func atLeast[T int | int64](to *T, least T, otherwise string) func(string) error {
 	return func(value string) error {
-		n, err := whole(value)
+		n, err := parseInteger(value)
 		if err == nil && T(n) < least {
 			err = sentence("%s", otherwise)
 		}
@@ -191,7 +191,7 @@ func span(r *Range, read func(string) (float64, error)) func(string) error {
 
 // natural reads a whole number from 0 on as a float.
 func natural(value string) (float64, error) {
-	n, err := whole(value)
+	n, err := parseInteger(value)
 	if err != nil || n < 0 {
 		return 0, invalid(value)
 	}

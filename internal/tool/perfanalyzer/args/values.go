@@ -45,7 +45,7 @@ func (s *settings) setRequestCount(value string) error {
 }
 
 func (s *settings) setPercentile(value string) error {
-	n, err := whole(value)
+	n, err := parseInteger(value)
 	switch {
 	case err != nil:
 		return err
@@ -122,7 +122,7 @@ func (s *settings) setIntervals(value string) error {
 }
 
 func (s *settings) setSequenceLength(value string) error {
-	n, err := whole(value)
+	n, err := parseInteger(value)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (s *settings) addData(name string) error {
 }
 
 func (s *settings) setBatch(value string) error {
-	n, err := whole(value)
+	n, err := parseInteger(value)
 	if err != nil {
 		return err
 	}

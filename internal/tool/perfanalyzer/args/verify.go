@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// settle works out what follows from the options together.
-func (s *settings) settle() {
+// resolve works out what follows from the options together.
+func (s *settings) resolve() {
 	a := &s.action
 	a.GRPC, a.CountWindows = s.protocol == "grpc", s.windows == "count_windows"
 	if !s.given["-u"] && a.GRPC && a.Service == Triton {

@@ -23,7 +23,7 @@ type CSVOptions struct {
 }
 
 // CSV writes the levels, the slowest first.
-func CSV(w io.Writer, levels []Level, o CSVOptions) error {
+func CSV(w io.Writer, levels []LevelReport, o CSVOptions) error {
 	if len(levels) == 0 {
 		return nil
 	}
@@ -37,14 +37,14 @@ func CSV(w io.Writer, levels []Level, o CSVOptions) error {
 	return p.flush(w)
 }
 
-func byThroughput(levels []Level) []Level {
+func byThroughput(levels []LevelReport) []LevelReport {
 	levels = slices.Clone(levels)
-	slices.SortStableFunc(levels, func(a, b Level) int { return cmp.Compare(a.Client.Throughput, b.Client.Throughput) })
+	slices.SortStableFunc(levels, func(a, b LevelReport) int { return cmp.Compare(a.Client.Throughput, b.Client.Throughput) })
 	return levels
 }
 
 // columns says which columns about the server there are.
-func columns(levels []Level) (server, cache bool) {
+func columns(levels []LevelReport) (server, cache bool) {
 	for i := range levels {
 		if m := levels[i].Server; m != nil {
 			server = true
@@ -63,7 +63,7 @@ func serverColumns(cache bool) []string {
 	return list
 }
 
-func (p *printer) head(first *Level, o CSVOptions, server, cache bool) {
+func (p *printer) head(first *LevelReport, o CSVOptions, server, cache bool) {
 	cells := []string{first.Load.kind(), "Inferences/Second"}
 	if o.Decoupled {
 		cells = append(cells, "Response Throughput")
@@ -94,7 +94,7 @@ func (p *printer) cells(cells []string) { p.line("%s", strings.Join(cells, ","))
 
 func us(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
 
-func (p *printer) row(l *Level, o CSVOptions, server, cache bool) {
+func (p *printer) row(l *LevelReport, o CSVOptions, server, cache bool) {
 	c := &l.Client
 	cells := []string{number(l.Load.Value), number(c.Throughput)}
 	if o.Decoupled {
@@ -148,7 +148,7 @@ func parts(m *record.ModelStats, cache bool) (cells []string, inside time.Durati
 }
 
 // network is what a request takes beside what the client and the server account for.
-func network(l *Level) time.Duration {
+func network(l *LevelReport) time.Duration {
 	c := &l.Client
 	_, inside := parts(cmp.Or(l.Server, &record.ModelStats{}), true)
 	return max(c.Latency.Avg-c.Send-c.Receive-inside, 0)
@@ -162,7 +162,7 @@ func outside(m *record.ModelStats) time.Duration {
 
 // Unaccounted is how many rows, of the levels and of the models that these are made of, have
 // nothing left beside what is accounted for: averages that are over different requests.
-func Unaccounted(levels []Level) (n int) {
+func Unaccounted(levels []LevelReport) (n int) {
 	for i := range levels {
 		m := levels[i].Server
 		if m == nil {
@@ -187,7 +187,7 @@ func ComposingName(file string, m *record.ModelStats) string {
 
 // Composing are the models that the levels' model is made of, each once, but not what those are
 // made of.
-func Composing(levels []Level) []record.ModelStats {
+func Composing(levels []LevelReport) []record.ModelStats {
 	var out []record.ModelStats
 	for i := range levels {
 		for _, m := range cmp.Or(levels[i].Server, &record.ModelStats{}).Composing {
@@ -209,7 +209,7 @@ func find(list []record.ModelStats, name, version string) *record.ModelStats {
 
 // ComposingCSV writes the levels of one composing model. Its inferences per second are
 // those of the whole, as many times as it was called for each.
-func ComposingCSV(w io.Writer, levels []Level, name, version string) error {
+func ComposingCSV(w io.Writer, levels []LevelReport, name, version string) error {
 	p := new(printer)
 	levels = byThroughput(levels)
 	_, cache := columns(levels)

@@ -19,7 +19,7 @@ const (
 )
 
 // WriteLevel prints what was measured at a level.
-func WriteLevel(w io.Writer, l *Level, o Options) error {
+func WriteLevel(w io.Writer, l *LevelReport, o Options) error {
 	p := new(printer)
 	p.client(l, o)
 	if l.Server != nil {
@@ -35,7 +35,7 @@ func WriteLevel(w io.Writer, l *Level, o Options) error {
 	return p.flush(w)
 }
 
-func (p *printer) client(l *Level, o Options) {
+func (p *printer) client(l *LevelReport, o Options) {
 	c := &l.Client
 	p.line("  Client: ")
 	p.line("    Request count: %d", c.Requests)
@@ -142,7 +142,7 @@ func (p *printer) model(m *record.ModelStats, depth int, cache caching) {
 		p.single(m, indent, cache)
 		return
 	}
-	p.whole(m, indent, cache)
+	p.printEnsemble(m, indent, cache)
 	p.line("%sComposing models: ", indent)
 	for i := range m.Composing {
 		c := &m.Composing[i]
@@ -151,9 +151,9 @@ func (p *printer) model(m *record.ModelStats, depth int, cache caching) {
 	}
 }
 
-// whole prints what an ensemble takes with all that it is made of. Where its own answers come out
+// printEnsemble prints what an ensemble takes with all that it is made of. Where its own answers come out
 // of a cache, its parts say nothing of the average.
-func (p *printer) whole(m *record.ModelStats, indent string, cache caching) {
+func (p *printer) printEnsemble(m *record.ModelStats, indent string, cache caching) {
 	total, all := micros(m.Success), sums(m)
 	switch {
 	case !cache.some:

@@ -51,8 +51,8 @@ func (l Load) kind() string {
 	return "Concurrency"
 }
 
-// Level is one level that was measured.
-type Level struct {
+// LevelReport is one level that was measured.
+type LevelReport struct {
 	Load   Load
 	Client sweep.Window
 	Server *record.ModelStats // nil: the server was not asked
@@ -198,15 +198,15 @@ func WritePass(w io.Writer, n int, c *sweep.Window, percentile int) error {
 	case c.Requests == 0:
 		p.line("  Pass [%d] cb::Error: No valid requests recorded within time interval. Please use a larger time window.", n)
 	case percentile > 0:
-		p.line("  Pass [%d] throughput: %s infer/sec. p%d latency: %d usec", n, number(c.Throughput), percentile, at(&c.Latency, percentile).Microseconds())
+		p.line("  Pass [%d] throughput: %s infer/sec. p%d latency: %d usec", n, number(c.Throughput), percentile, percentileOrMean(&c.Latency, percentile).Microseconds())
 	default:
 		p.line("  Pass [%d] throughput: %s infer/sec. Avg latency: %d usec (std %d usec). ", n, number(c.Throughput), c.Latency.Avg.Microseconds(), c.Latency.Std.Microseconds())
 	}
 	return p.flush(w)
 }
 
-// at is a percentile of a distribution, or the average where it was not worked out.
-func at(s *sweep.LatencyStats, percentile int) time.Duration {
+// percentileOrMean is a percentile of a distribution, or the average where it was not worked out.
+func percentileOrMean(s *sweep.LatencyStats, percentile int) time.Duration {
 	if v, ok := s.Percentile(percentile); ok {
 		return v
 	}
@@ -214,7 +214,7 @@ func at(s *sweep.LatencyStats, percentile int) time.Duration {
 }
 
 // WriteSummary prints the closing list.
-func WriteSummary(w io.Writer, levels []Level, percentile int) error {
+func WriteSummary(w io.Writer, levels []LevelReport, percentile int) error {
 	if len(levels) == 0 {
 		return nil
 	}
@@ -226,7 +226,7 @@ func WriteSummary(w io.Writer, levels []Level, percentile int) error {
 	}
 	for i := range levels {
 		l := &levels[i]
-		p.line("%s: %s, throughput: %s infer/sec, latency %d usec", l.Load.kind(), number(l.Load.Value), number(l.Client.Throughput), at(&l.Client.Latency, percentile).Microseconds())
+		p.line("%s: %s, throughput: %s infer/sec, latency %d usec", l.Load.kind(), number(l.Load.Value), number(l.Client.Throughput), percentileOrMean(&l.Client.Latency, percentile).Microseconds())
 	}
 	return p.flush(w)
 }

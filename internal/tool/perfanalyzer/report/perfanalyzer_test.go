@@ -35,7 +35,7 @@ func model(name string, n, total, queue, input, infer, output uint64) record.Mod
 }
 
 // ensemble is a level of an ensemble of three that streams.
-func ensemble(concurrency float64, throughput float64) Level {
+func ensemble(concurrency float64, throughput float64) LevelReport {
 	first := spread(40_000, 900, 39_000, 41_000, 42_000, 60_000)
 	whole := record.ModelStats{
 		Name: "ensemble", Version: "1", Inferences: 217, Executions: 217, Success: sum(217, 98_822), Queue: sum(217, 2),
@@ -46,7 +46,7 @@ func ensemble(concurrency float64, throughput float64) Level {
 			model("tensorrt_llm", 219, 478, 72, 35, 363, 5),
 		},
 	}
-	return Level{
+	return LevelReport{
 		Load: Load{Value: concurrency},
 		Client: sweep.Window{
 			Requests: 217, Throughput: throughput, Streamed: throughput * 16, Overhead: 0.000123,
@@ -57,9 +57,9 @@ func ensemble(concurrency float64, throughput float64) Level {
 }
 
 // simple is a level of an ordinary model.
-func simple(load Load, throughput float64) Level {
+func simple(load Load, throughput float64) LevelReport {
 	m := model("simple", 5999, 925, 619, 28, 178, 98)
-	return Level{
+	return LevelReport{
 		Load: load,
 		Client: sweep.Window{
 			Requests: 5999, Throughput: throughput, Latency: spread(1151, 412, 1099, 1301, 1413, 2754),
@@ -70,7 +70,7 @@ func simple(load Load, throughput float64) Level {
 }
 
 // cachedPart is a level of an ensemble of ensembles, of which one model has a cache.
-func cachedPart() Level {
+func cachedPart() LevelReport {
 	part := model("part", 1, 14_689, 17, 46, 14_601, 41)
 	part.Success, part.CacheHit, part.CacheMiss, part.Cache = sum(10, 1500), sum(9, 15), sum(1, 67), true
 	inner := model("inner", 10, 9000, 1, 80, 7900, 90)
@@ -83,7 +83,7 @@ func cachedPart() Level {
 }
 
 // report prints everything.
-func report(t *testing.T, s Settings, levels []Level, o Options) string {
+func report(t *testing.T, s Settings, levels []LevelReport, o Options) string {
 	t.Helper()
 	var b strings.Builder
 	must(t, WriteSettings(&b, &s))
@@ -153,18 +153,18 @@ func TestConsole(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		settings Settings
-		levels   []Level
+		levels   []LevelReport
 		options  Options
 	}{
-		{"ensemble.txt", ensembleSettings(), []Level{ensemble(6, 33.5238), ensemble(7, 33.7738)}, Options{Verbose: true, Decoupled: true, GRPC: true}},
+		{"ensemble.txt", ensembleSettings(), []LevelReport{ensemble(6, 33.5238), ensemble(7, 33.7738)}, Options{Verbose: true, Decoupled: true, GRPC: true}},
 		{"simple.txt", Settings{Batch: 1, Service: "TRITON", WindowMS: 2000, ConcurrencyStart: 1, ConcurrencyEnd: 4, RateEnd: 1},
-			[]Level{simple(Load{Value: 1}, 831.848), simple(Load{Value: 3}, 1882.11)}, Options{GRPC: true, Library: true}},
-		{"gpus.txt", Settings{Batch: 8, Service: "TRITON", CountWindows: true, WindowRequests: 50, ConcurrencyEnd: 1, RateEnd: 1}, []Level{gpus}, Options{Library: true}},
+			[]LevelReport{simple(Load{Value: 1}, 831.848), simple(Load{Value: 3}, 1882.11)}, Options{GRPC: true, Library: true}},
+		{"gpus.txt", Settings{Batch: 8, Service: "TRITON", CountWindows: true, WindowRequests: 50, ConcurrencyEnd: 1, RateEnd: 1}, []LevelReport{gpus}, Options{Library: true}},
 		{"rate.txt", Settings{Service: "OPENAI", Rate: true, Poisson: true, Async: true, WindowMS: 5000, Threshold: 70, Binary: true, ConcurrencyEnd: 1, RateStart: 10, RateEnd: 20},
-			[]Level{rate}, Options{Library: true, Verbose: true}},
-		{"percentile.txt", Settings{Service: "OPENAI", Requests: 30, Warmup: 1, ConcurrencyEnd: 0, RateEnd: 1, Percentile: 95}, []Level{p95}, Options{Percentile: 95, Library: true, Verbose: true, GRPC: true, Sequence: true}},
-		{"cached.txt", Settings{Service: "TRITON", WindowMS: 1, Percentile: 90, ConcurrencyEnd: 1, RateEnd: 1}, []Level{cached, idle}, Options{}},
-		{"cachedpart.txt", Settings{Service: "TRITON", WindowMS: 1, ConcurrencyEnd: 1, RateEnd: 1}, []Level{cachedPart(), behind}, Options{}},
+			[]LevelReport{rate}, Options{Library: true, Verbose: true}},
+		{"percentile.txt", Settings{Service: "OPENAI", Requests: 30, Warmup: 1, ConcurrencyEnd: 0, RateEnd: 1, Percentile: 95}, []LevelReport{p95}, Options{Percentile: 95, Library: true, Verbose: true, GRPC: true, Sequence: true}},
+		{"cached.txt", Settings{Service: "TRITON", WindowMS: 1, Percentile: 90, ConcurrencyEnd: 1, RateEnd: 1}, []LevelReport{cached, idle}, Options{}},
+		{"cachedpart.txt", Settings{Service: "TRITON", WindowMS: 1, ConcurrencyEnd: 1, RateEnd: 1}, []LevelReport{cachedPart(), behind}, Options{}},
 	} {
 		golden(t, c.name, report(t, c.settings, c.levels, c.options))
 	}
@@ -238,7 +238,7 @@ Concurrency: N, throughput: N infer/sec, latency N usec
 `
 	l := ensemble(6, 33.5238)
 	l.Client.First = nil // a line of our own
-	got := report(t, ensembleSettings(), []Level{l}, Options{Verbose: true, Decoupled: true, GRPC: true})
+	got := report(t, ensembleSettings(), []LevelReport{l}, Options{Verbose: true, Decoupled: true, GRPC: true})
 	if diff := cmp.Diff(strings.Split(want, "\n"), shape(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -253,16 +253,16 @@ func TestCSV(t *testing.T) {
 	bare.Server = nil
 	for _, c := range []struct {
 		name   string
-		levels []Level
+		levels []LevelReport
 		o      CSVOptions
 	}{
-		{"ensemble.csv", []Level{ensemble(2, 20.0827)}, CSVOptions{Decoupled: true}},
-		{"simple.csv", []Level{simple(Load{Value: 3}, 1882.11), simple(Load{Value: 1}, 831.848)}, CSVOptions{}},
-		{"verbose.csv", []Level{gpu}, CSVOptions{Verbose: true, GPUs: true}},
-		{"cached.csv", []Level{cached}, CSVOptions{}},
-		{"cachedpart.csv", []Level{cachedPart()}, CSVOptions{}},
-		{"rate.csv", []Level{bare}, CSVOptions{Verbose: true}},
-		{"percentile.csv", []Level{bare}, CSVOptions{Verbose: true, Percentile: true}},
+		{"ensemble.csv", []LevelReport{ensemble(2, 20.0827)}, CSVOptions{Decoupled: true}},
+		{"simple.csv", []LevelReport{simple(Load{Value: 3}, 1882.11), simple(Load{Value: 1}, 831.848)}, CSVOptions{}},
+		{"verbose.csv", []LevelReport{gpu}, CSVOptions{Verbose: true, GPUs: true}},
+		{"cached.csv", []LevelReport{cached}, CSVOptions{}},
+		{"cachedpart.csv", []LevelReport{cachedPart()}, CSVOptions{}},
+		{"rate.csv", []LevelReport{bare}, CSVOptions{Verbose: true}},
+		{"percentile.csv", []LevelReport{bare}, CSVOptions{Verbose: true, Percentile: true}},
 	} {
 		var b strings.Builder
 		must(t, CSV(&b, c.levels, c.o))
@@ -271,7 +271,7 @@ func TestCSV(t *testing.T) {
 }
 
 func TestComposingCSV(t *testing.T) {
-	levels := []Level{ensemble(2, 20.0827)}
+	levels := []LevelReport{ensemble(2, 20.0827)}
 	list := Composing(levels)
 	if len(list) != 3 {
 		t.Fatalf("%d composing models", len(list))
@@ -294,13 +294,13 @@ func TestComposingCSV(t *testing.T) {
 func TestComposingCSVOfACache(t *testing.T) {
 	l := cachedPart()
 	inner := &l.Server.Composing[0]
-	if list := Composing([]Level{l}); len(list) != 1 || list[0].Name != "inner" {
+	if list := Composing([]LevelReport{l}); len(list) != 1 || list[0].Name != "inner" {
 		t.Errorf("%d composing models, %+v", len(list), list)
 	}
 	l.Server = inner
 	var b strings.Builder
-	must(t, ComposingCSV(&b, []Level{l}, "first", "1"))
-	must(t, ComposingCSV(&b, []Level{l}, "part", "1"))
+	must(t, ComposingCSV(&b, []LevelReport{l}, "first", "1"))
+	must(t, ComposingCSV(&b, []LevelReport{l}, "part", "1"))
 	want := `Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,Server Cache Hit,Server Cache Miss,Client Recv
 1,10,0,1138,57,44,5463,64,0,0,0
 Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,Server Cache Hit,Server Cache Miss,Client Recv
@@ -310,7 +310,7 @@ Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,
 		t.Error(diff)
 	}
 	// part, and the level itself: its latency is below what its model accounts for.
-	if n := Unaccounted([]Level{l}); n != 2 {
+	if n := Unaccounted([]LevelReport{l}); n != 2 {
 		t.Errorf("%d rows have nothing left, want 2", n)
 	}
 }

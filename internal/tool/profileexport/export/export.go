@@ -40,7 +40,7 @@ func (in *Inputs) Add(hash uint64, fields func() profileexport.Fields) {
 	}
 }
 
-func (in *Inputs) of(hash uint64) profileexport.Fields {
+func (in *Inputs) fieldsOf(hash uint64) profileexport.Fields {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if fields := in.fields[hash]; fields != nil {
@@ -157,7 +157,7 @@ func (j *Job) write(w io.Writer, start int64, list []experiment) error {
 }
 
 func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
-	fields := j.Inputs.of(rec.Prompt)
+	fields := j.Inputs.fieldsOf(rec.Prompt)
 	switch {
 	case j.Sessions:
 		fields = j.turn(rec)
@@ -169,7 +169,7 @@ func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 	case j.Service == profileexport.OpenAI:
 		r = profileexport.FromOpenAI(rec, start, fields)
 	case j.Tensors != nil:
-		r = (&Answer{j.Target, j.Tensors, j.Faithful}).Request(rec, start, fields)
+		r = (&ResponseFormat{j.Target, j.Tensors, j.Faithful}).Request(rec, start, fields)
 	default:
 		r = profileexport.FromTriton(rec, start, fields)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
-// Answer is how a model's answers become those of the file.
-type Answer struct {
+// ResponseFormat is how a model's answers become those of the file.
+type ResponseFormat struct {
 	Target   plan.Target
 	Tensors  *tensor.Model
 	Faithful bool // in the original's form
@@ -20,7 +20,7 @@ type Answer struct {
 
 // Request is a request whose answer is tensors: each response has every output of the
 // model, those that did not come as an empty text. So does the one that only ends a stream.
-func (a *Answer) Request(rec *record.Record, start int64, inputs profileexport.Fields) profileexport.Request {
+func (a *ResponseFormat) Request(rec *record.Record, start int64, inputs profileexport.Fields) profileexport.Request {
 	r := profileexport.Request{Timestamp: uint64(start + int64(rec.Sent)), Inputs: inputs}
 	responses, _ := triton.Responses(rec.Body, &a.Target) // what cannot be read is a failure that the record names
 	for i := range responses {
@@ -37,7 +37,7 @@ func (a *Answer) Request(rec *record.Record, start int64, inputs profileexport.F
 	return r
 }
 
-func (a *Answer) outputs(came []tensor.Tensor) profileexport.Fields {
+func (a *ResponseFormat) outputs(came []tensor.Tensor) profileexport.Fields {
 	var f profileexport.Fields
 	for _, o := range a.Tensors.Outputs {
 		at := slices.IndexFunc(came, func(t tensor.Tensor) bool { return t.Name == o.Name })

@@ -78,7 +78,7 @@ func WriteTable(w io.Writer, k Kind, rows []Row) error {
 			continue
 		}
 		figure := func(name string, v float64) string {
-			text := number.AtLeast(scale.Own(v), slices.Contains(r.AtLeast, name))
+			text := number.AtLeast(scale.FormatOwn(v), slices.Contains(r.AtLeast, name))
 			if slices.Contains(r.Thin, name) {
 				return "~" + text
 			}

@@ -29,7 +29,7 @@ type Options struct {
 	Log     io.Writer
 }
 
-// Coordinator has a run sent by workers. It implements run.Fleet.
+// Coordinator has a run sent by workers. It implements run.Workers.
 type Coordinator struct {
 	opt    Options
 	plan   *plan.Plan // nil until Prepare, as intake; guarded by state until then
@@ -237,7 +237,7 @@ func (c *Coordinator) bye(f from) (none, error) {
 	})
 }
 
-// Prepare implements run.Fleet.
+// Prepare implements run.Workers.
 func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.WorkerRecords) error {
 	if err := c.opt.Bus.RemoveRecords(ctx); err != nil {
 		return fmt.Errorf("removing what an earlier run of the same ID has left in NATS: %w", err)

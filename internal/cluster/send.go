@@ -25,7 +25,7 @@ type sharedStage struct {
 	abandoned bool               // nobody waits for it any more
 }
 
-// Send implements run.Fleet.
+// Send implements run.Workers.
 func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error) {
 	st := c.begin(&t, live)
 	defer c.state.Update(func() { c.stage = nil })
@@ -329,7 +329,7 @@ func (c *Coordinator) faults(st *sharedStage) error {
 	return errors.Join(errs...)
 }
 
-// Sync implements run.Fleet.
+// Sync implements run.Workers.
 func (c *Coordinator) Sync(ctx context.Context) {
 	var each sync.WaitGroup
 	for _, m := range c.all() {

@@ -371,7 +371,7 @@ func (p *setup) folders(b *breaker.Set, same *sameFailureDetector, tape *sweep.S
 // several hand a record to one after the other.
 type several []collect.Consumer
 
-// Add implements collect.Folder.
+// Add implements collect.Consumer.
 func (s several) Add(rec *record.Record) {
 	for _, f := range s {
 		f.Add(rec)

@@ -86,7 +86,7 @@ type fitted struct {
 	tool *job
 }
 
-// Fit implements prompt.Fitter: the files list what the model is sent.
+// Fit implements prompt.ModelBinder: the files list what the model is sent.
 func (f *fitted) Fit(m *tensor.Model) error {
 	if err := f.Wrapper.Fit(m); err != nil {
 		return err

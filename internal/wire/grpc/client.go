@@ -217,7 +217,7 @@ func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byt
 // refuser ends a call whose answer is too large.
 type refuser bounded.Limit
 
-// Keep implements record.Keeper.
+// Keep implements record.SizeLimiter.
 func (r refuser) Keep(rec *record.Exchange) error {
 	if int64(len(rec.Body)) <= r.Bytes+prefix {
 		return nil

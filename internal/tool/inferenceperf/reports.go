@@ -309,7 +309,7 @@ func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *repo
 
 // stageEnd is when the last session of a stage had ended, or no more was sent of one that was
 // cut short.
-func stageEnd(m record.StageMark, list []*dialect.Session) time.Duration {
+func stageEnd(m record.StageSummary, list []*dialect.Session) time.Duration {
 	if m.Early() || m.Reason == record.StopDuration || len(list) == 0 {
 		return m.SendEnd
 	}

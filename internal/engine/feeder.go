@@ -19,6 +19,7 @@ type preparedRequest struct {
 	prompt    prompt.Prompt
 	call      endpoint.Call
 	admission admission
+	closes    uint64 // in place of a prompt: the sequence to end
 }
 
 // feeder prepares requests ahead of the moment at which they are sent. Each of its queues has

@@ -13,6 +13,7 @@ import (
 func (st *stage) pace() {
 	p := &pacer{stage: st, jobs: make(chan preparedRequest)}
 	defer close(p.jobs)
+	defer p.closeIdle()
 	for {
 		due, ok := st.load.Arrivals.Next()
 		if !ok {
@@ -84,6 +85,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 		p.taken++
 		p.mark.Scheduled++
 		j.admission = admission{due: due, phase: phase, arrived: true}
+		p.open.enter(&j.prompt)
 		if !p.dispatch(j) {
 			return false
 		}
@@ -130,8 +132,27 @@ func (p *pacer) hold(j preparedRequest) bool {
 		return true
 	case <-p.stop:
 		p.mark.Unsent++
+		p.open.leave(j.prompt.Sequence.ID)
 		p.e.feed.unread(j)
 		return false
+	}
+}
+
+// closeIdle ends the sequences that are open and have no request in flight, once no more requests
+// come: a server with few places may hold back the others until it has room.
+func (p *pacer) closeIdle() {
+	for _, id := range p.open.idle() {
+		select {
+		case p.jobs <- preparedRequest{closes: id}:
+			continue
+		default:
+		}
+		if p.load.MaxSlots > 0 && p.opened >= p.load.MaxSlots {
+			return // they are ended when all requests have been answered
+		}
+		i := p.opened
+		p.opened++
+		p.slots.Go(func() { p.openSlot(i, preparedRequest{closes: id}) })
 	}
 }
 
@@ -140,11 +161,19 @@ func (p *pacer) hold(j preparedRequest) bool {
 func (p *pacer) openSlot(i int, j preparedRequest) {
 	var over time.Duration
 	for ok := true; ok; j, ok = <-p.jobs {
+		if j.closes != 0 {
+			p.closeSequence(i, j.closes)
+			over = p.e.cfg.Now()
+			continue
+		}
 		if j.admission.held < 0 {
 			p.freed.Store(int64(over))
 			j.admission.held = max(0, over-j.admission.due)
 		}
 		over = p.runTurns(i, j, p.e.cfg.Now())
+		if p.open.leave(j.prompt.Sequence.ID) {
+			p.closeSequence(i, j.prompt.Sequence.ID)
+		}
 	}
 }
 

@@ -17,6 +17,53 @@ import (
 type sequences struct {
 	mu   sync.Mutex
 	open map[uint64]closing // by id
+
+	// Of an open loop, so that a sequence can be ended while others are in flight.
+	due  map[uint64]int // requests of a sequence that were let through and have not been answered
+	over bool           // no more are let through
+	late bool           // some do not know their sequence yet
+}
+
+// enter takes down that a request was let through.
+func (s *sequences) enter(p *prompt.Prompt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = s.late || p.Late != nil
+	if p.Sequence.ID == 0 {
+		return
+	}
+	if s.due == nil {
+		s.due = map[uint64]int{}
+	}
+	s.due[p.Sequence.ID]++
+}
+
+// leave takes down that a request was answered, or is not sent after all, and reports whether
+// its sequence has none to come.
+func (s *sequences) leave(id uint64) bool {
+	if id == 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due[id]--
+	if s.due[id] > 0 {
+		return false
+	}
+	delete(s.due, id)
+	return s.over && !s.late
+}
+
+// idle takes down that no more requests are let through, and gives the open sequences that have
+// none in flight.
+func (s *sequences) idle() []uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	if s.late {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.open)), func(id uint64) bool { return s.due[id] > 0 })
 }
 
 // closing is what ends a sequence. The prompt is nil where its end was sent ahead of its start,

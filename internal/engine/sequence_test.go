@@ -196,6 +196,51 @@ func TestSequencesAreClosed(t *testing.T) {
 	}
 }
 
+// crowded is a server with a place for one sequence: the start of another waits until that has ended.
+type crowded struct {
+	*server
+	place chan struct{}
+}
+
+func (s *crowded) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
+	return crowdedCall{s, p.Sequence, call{s.server}}, nil
+}
+
+type crowdedCall struct {
+	s  *crowded
+	at prompt.Sequence
+	call
+}
+
+func (c crowdedCall) Do(ctx context.Context, rec *record.Exchange) {
+	if c.at.Start {
+		c.s.place <- struct{}{}
+	}
+	c.call.Do(ctx, rec)
+	if c.at.End {
+		<-c.s.place
+	}
+}
+
+// A sequence is ended as soon as its last request is answered: others may wait for its place.
+func TestSequencesThatWaitForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(10*time.Millisecond, 0)
+		s := &crowded{b.server, make(chan struct{}, 1)}
+		b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = &rows{live: 2}, s.Prepare, endpoint.Decoder{Decode: parrot}
+		b.Engine = New(b.cfg)
+		b.run(t, load.Profile{Arrivals: &every{gap: 100 * time.Millisecond}, InFlight: slots(0), Requests: 2, Drain: time.Minute})
+		if n := len(b.keeper.recs); n != 4 || len(s.place) > 0 {
+			t.Fatalf("%d requests, %d sequences open", n, len(s.place))
+		}
+		for _, rec := range b.keeper.recs {
+			if rec.End > time.Second {
+				t.Errorf("a request ended at %v", rec.End)
+			}
+		}
+	})
+}
+
 // Where what is in flight is aborted, there is no time to end anything.
 func TestAbortedSequencesAreLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

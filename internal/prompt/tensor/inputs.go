@@ -213,6 +213,8 @@ func gather(spec *Spec, items []Item, rules *Rules) ([]Tensor, error) {
 		var t Tensor
 		var err error
 		switch {
+		case at >= 0 && rules.Exact && items[i].Values[at].Form == FormFile && rules.shape(spec) == nil && spec.Open():
+			err = message.Errorf("%s: tensor %q has the shape %s, which the model leaves open%v", items[i].Values[at].Where(), spec.Name, ShapeText(spec.Shape), message.New(": state it with %v %s:D1,D2", message.Shape, spec.Name).Or(""))
 		case at >= 0:
 			t, err = items[i].Values[at].Tensor(spec, rules.shape(spec))
 		case spec.Elsewhere:

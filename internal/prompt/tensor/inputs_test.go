@@ -243,3 +243,23 @@ func TestEither(t *testing.T) {
 		t.Errorf("a file of no tensor: %v", err)
 	}
 }
+
+// A file of a directory is an input of a shape that is known: the model's, or one that is stated.
+func TestFileOfOpenShape(t *testing.T) {
+	specs := []Spec{{Name: "I", Datatype: Int32, Shape: []int64{-1}}}
+	item := Item{Values: []Value{{Name: "I", Form: FormFile, Text: make([]byte, 12), File: "I"}}}
+	for _, c := range []struct {
+		name  string
+		rules Rules
+		ok    bool
+	}{
+		{"stated", Rules{Exact: true, Shapes: map[string][]int64{"I": {3}}}, true},
+		{"not stated", Rules{Exact: true}, false},
+		{"found out", Rules{}, true},
+	} {
+		in := Inputs{Items: []Item{item}, Rules: &c.rules}
+		if _, _, err := in.Build(specs, nil, false); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}

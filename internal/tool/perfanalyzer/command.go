@@ -36,15 +36,26 @@ func Disk() args.Files {
 	}
 }
 
+// refuse says what is wrong with a command line.
+func refuse(env tool.Env, err error) int {
+	var wrong *args.UsageError
+	if !errors.As(err, &wrong) {
+		return env.Fail(name, err, args.ExitOption)
+	}
+	code := args.ExitOption
+	if wrong.Generic {
+		code = args.ExitGeneric
+	}
+	code = env.Fail(name, err, code)
+	fmt.Fprintln(env.Stderr, "perf_analyzer --help lists the options.")
+	return code
+}
+
 func runLine(env tool.Env, line []string) int {
 	action, err := args.Parse(line, Disk())
+	env.Warn("WARNING", action.Warnings)
 	if err != nil {
-		code := env.Fail(name, err, args.ExitOption)
-		var wrong *args.UsageError
-		if errors.As(err, &wrong) {
-			fmt.Fprintln(env.Stderr, "perf_analyzer --help lists the options.")
-		}
-		return code
+		return refuse(env, err)
 	}
 	switch {
 	case action.Help:
@@ -54,7 +65,6 @@ func runLine(env tool.Env, line []string) int {
 		fmt.Fprintf(env.Stderr, "Perf Analyzer Version %s (inferometer)\n", env.Version)
 		return args.ExitOK
 	}
-	env.Warn("WARNING", action.Warnings)
 	if action.DryRun {
 		return env.PrintPlan(name, action.Plan)
 	}

@@ -29,6 +29,15 @@ func (o *option) name() string {
 type given struct {
 	*option
 	value string
+	brief bool // by its letter
+}
+
+// called is the option as the command line names it.
+func (g given) called() string {
+	if g.brief {
+		return "-" + string(g.short)
+	}
+	return g.name()
 }
 
 // getopt splits a command line as getopt_long does: -m x, -mx, -va, --opt v, --opt=v,
@@ -55,7 +64,7 @@ func getopt(table []option, args []string) (opts []given, rest []string, err err
 				}
 				value = args[i]
 			}
-			opts = append(opts, given{o, value})
+			opts = append(opts, given{option: o, value: value})
 		case len(arg) > 1 && arg[0] == '-':
 			more, taken, err := shorts(table, arg[1:], args[i+1:])
 			if err != nil {
@@ -79,16 +88,16 @@ func shorts(table []option, bundle string, next []string) (opts []given, taken i
 			return nil, 0, usage("Invalid short option '-%s'", printable(bundle[i:i+1]))
 		}
 		if o.arg == "" {
-			opts = append(opts, given{o, ""})
+			opts = append(opts, given{o, "", true})
 			continue
 		}
 		if i+1 < len(bundle) {
-			return append(opts, given{o, bundle[i+1:]}), 0, nil
+			return append(opts, given{o, bundle[i+1:], true}), 0, nil
 		}
 		if len(next) == 0 {
 			return nil, 0, usage("option requires an argument -- '%c'", bundle[i])
 		}
-		return append(opts, given{o, next[0]}), 1, nil
+		return append(opts, given{o, next[0], true}), 1, nil
 	}
 	return opts, 0, nil
 }
@@ -128,9 +137,12 @@ func findShort(table []option, c byte) *option {
 }
 
 // UsageError says what is wrong with a command line.
-type UsageError struct{ Text string }
+type UsageError struct {
+	Text    string
+	Generic bool // the original finds it once it knows the model, and ends with ExitGeneric
+}
 
 // Error is the text.
 func (e *UsageError) Error() string { return e.Text }
 
-func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+func usage(format string, args ...any) error { return &UsageError{Text: fmt.Sprintf(format, args...)} }

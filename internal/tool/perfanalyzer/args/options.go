@@ -1,7 +1,5 @@
 package args
 
-import "math"
-
 // options is the table of options, in the order in which the help lists them.
 func (s *settings) options() []option {
 	var all []option
@@ -77,7 +75,7 @@ func (s *settings) sequenceOptions() []option {
 	return []option{
 		{long: "num-of-sequences", arg: "N", help: "concurrent sequences at a request rate (default 4)", set: atLeast(&s.sequences, 1, "The value must be > 0.")},
 		{long: "sequence-length", arg: "N", help: "requests per sequence (default 20)", set: s.setSequenceLength},
-		{long: "sequence-length-variation", arg: "PERCENT", help: "variation of the sequence length (default 20)", set: percent(&s.variation)},
+		{long: "sequence-length-variation", arg: "PERCENT", help: "variation of the sequence length (default 20)", set: s.setVariation},
 		{long: "sequence-id-range", arg: "START:END", help: "sequence IDs to use (default 1:4294967295)", set: s.setIDs},
 		{long: "serial-sequences", help: "send a request of a sequence only after the response to the last", set: toggle(&s.serial)},
 	}
@@ -143,7 +141,7 @@ func (s *settings) observing() []option {
 		{long: "metrics-url", arg: "URL", help: "URL of that page (default: port 8002 of the server's host, /metrics)", set: text(&s.metricsURL)},
 		{long: "metrics-interval", arg: "MS", help: "how often to read it (default 1000)", set: atLeast(&s.metricsMS, 1, "The value must be > 0 msecs.")},
 		{long: "trace-level", arg: "LEVEL", help: "trace level to set on the server before the run: OFF (default), TIMESTAMPS or TENSORS", set: s.traced("trace_level", oneOf(new(string), "'OFF', 'TIMESTAMPS', or 'TENSORS'", "OFF", "TIMESTAMPS", "TENSORS"))},
-		{long: "trace-rate", arg: "N", help: "trace one request in N (default 1000)", set: s.traced("trace_rate", atLeast(new(int64), 0, "The value must be >= 0."))},
+		{long: "trace-rate", arg: "N", help: "trace one request in N (default 1000)", set: s.traced("trace_rate", text(new(string)))},
 		{long: "trace-count", arg: "N", help: "maximum number of traces (default -1: no limit)", set: s.traced("trace_count", atLeast(new(int64), -1, "The value must be >= 0 or set to -1 (default)."))},
 		{long: "log-frequency", arg: "N", help: "start a new trace file after N traces (default 0: one file)", set: s.traced("log_frequency", atLeast(new(int64), 0, "The value must be >= 0."))},
 	}
@@ -153,9 +151,9 @@ func (s *settings) deprecated() []option {
 	return []option{
 		{long: "data-directory", arg: "DIR", help: "same as --input-data", set: s.old("--data-directory", "--input-data", s.addData)},
 		{short: 'z', help: "same as --input-data zero", set: s.old("-z", "--input-data=zero", toggle(&s.zero))},
-		{short: 'd', help: "no effect", set: s.old("-d", "--concurrency-range", toggle(new(bool)))},
-		{short: 't', arg: "N", help: "start of --concurrency-range", set: s.old("-t", "--concurrency-range", atLeast(&s.oldStart, math.MinInt32, ""))},
-		{short: 'c', arg: "N", help: "end of --concurrency-range", set: s.old("-c", "--concurrency-range", atLeast(&s.oldEnd, 0, "The value must be >= 0."))},
+		{short: 'd', help: "no effect", set: s.old("-d", "--concurrency-range", s.oldLoad(toggle(new(bool))))},
+		{short: 't', arg: "N", help: "start of --concurrency-range", set: s.old("-t", "--concurrency-range", s.oldLoad(s.setStart))},
+		{short: 'c', arg: "N", help: "end of --concurrency-range", set: s.old("-c", "--concurrency-range", s.oldLoad(s.setEnd))},
 	}
 }
 

@@ -92,25 +92,25 @@ type Files struct {
 }
 
 // Parse reads a command line, without the program's name. The error is a *UsageError,
-// or a plan.Faults.
+// or a plan.Faults; beside it the action has the warnings so far, and no plan.
 func Parse(args []string, files Files) (*Action, error) {
 	s := defaults(files)
 	opts, rest, wrong := getopt(s.options(), args)
 	for _, o := range opts {
 		if err := s.oneLoad(o.name()); err != nil {
-			return nil, err
+			return s.refuse(err)
 		}
 		if err := o.set(o.value); err != nil {
-			return nil, failed(o.option, err)
+			return s.refuse(failed(o, err))
 		}
 		if s.version { // what follows is not looked at
-			return &Action{Version: true}, nil
+			return &Action{Version: true, Warnings: s.warnings}, nil
 		}
 		s.given[o.name()] = true
 	}
 	switch {
 	case wrong != nil:
-		return nil, wrong
+		return s.refuse(wrong)
 	case s.help:
 		return &Action{Help: true}, nil
 	}
@@ -119,23 +119,32 @@ func Parse(args []string, files Files) (*Action, error) {
 	}
 	s.resolve()
 	if err := s.verify(); err != nil {
-		return nil, err
+		return s.refuse(err)
 	}
 	s.endSearch()
 	p, err := s.plan()
 	if err != nil {
-		return nil, err
+		return s.refuse(err)
 	}
 	a := s.action
 	a.Plan, a.Warnings = p, s.warnings
 	return &a, nil
 }
 
+// refuse is the outcome of a command line that says nothing to be done.
+func (s *settings) refuse(err error) (*Action, error) {
+	return &Action{Warnings: s.warnings}, err
+}
+
 // failed is the message about a value that an option does not take.
-func failed(o *option, err error) error {
+func failed(o given, err error) error {
 	var u *UsageError
 	if errors.As(err, &u) {
 		return u
+	}
+	var none *invalidValue
+	if errors.As(err, &none) {
+		return usage("Failed to parse %s. %s", o.called(), none)
 	}
 	name := o.name()
 	if o.long != "" && o.short != 0 {

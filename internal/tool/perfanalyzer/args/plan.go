@@ -167,7 +167,7 @@ func (s *settings) sequencesOf(q *plan.Sequences) {
 	if s.given["--sequence-length"] {
 		q.Length = s.sequenceLength
 	}
-	q.Variation = min(s.variation, 1)
+	q.Variation = min(s.variation/100, 1)
 	if s.firstID != 1 {
 		q.FirstID = uint64(s.firstID)
 	}

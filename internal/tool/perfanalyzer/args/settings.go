@@ -39,15 +39,15 @@ type settings struct {
 	parameters                  map[string]any
 	parametersGiven             bool   // --request-parameter, of whatever type
 	badParameter                string // what is wrong with one
+	percentile                  int    // --percentile; 0 for what is not a number
 	composing                   []string
 	signature                   string
 	intervals                   []plan.Duration
 	schedule                    bool
-	oldStart, oldEnd            int
 	sessions                    int64
 	sequences                   int // --num-of-sequences
 	sequenceLength              int
-	variation                   float64 // as a share
+	variation                   float64 // in per cent
 	firstID, ids                int64
 	idsGiven                    bool
 	serial, mpi                 bool
@@ -64,7 +64,7 @@ func defaults(files Files) *settings {
 	return &settings{
 		files: files, given: map[string]bool{}, url: "localhost:8000", protocol: "http", metricsMS: 1000, stringLength: 128,
 		sharedMemory: "none", outputSharedMemory: 102400, headers: map[string]string{}, parameters: map[string]any{},
-		sequences: 4, sequenceLength: 20, variation: 0.2, firstID: 1, oldStart: 1, oldEnd: 1,
+		sequences: 4, sequenceLength: 20, variation: 20, firstID: 1, percentile: -1,
 		signature: "serving_default", inputFormat: plan.FormatBinary, outputFormat: plan.FormatBinary,
 		action: Action{
 			Service: Triton, Load: LoadConcurrency, Batch: 1, WindowMS: 5000, WindowRequests: 50, MaxTrials: 10, Stability: 0.1,
@@ -77,10 +77,13 @@ func (s *settings) warn(format string, args ...any) {
 	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
 }
 
-// invalid is what is said about a value that is no number.
-func invalid(value string) error {
-	return sentence("Invalid value provided: %s", printable(value))
-}
+// invalidValue is a value that is not a number.
+type invalidValue struct{ value string }
+
+// Error is what the original reports of it.
+func (v *invalidValue) Error() string { return "Invalid value provided: " + printable(v.value) }
+
+func invalid(value string) error { return &invalidValue{value} }
 
 // parseInteger reads a whole number.
 func parseInteger(value string) (int64, error) {
@@ -117,7 +120,7 @@ func atLeast[T int | int64](to *T, least T, otherwise string) func(string) error
 func percent(to *float64) func(string) error {
 	return func(value string) error {
 		f, err := decimal(value)
-		if err == nil && f < 0 {
+		if err == nil && f < 0 || strings.EqualFold(strings.TrimSpace(value), "nan") {
 			err = sentence("The value must be >= 0.0.")
 		}
 		*to = f / 100

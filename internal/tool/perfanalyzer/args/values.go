@@ -44,19 +44,23 @@ func (s *settings) setRequestCount(value string) error {
 	return nil
 }
 
+// setPercentile takes a percentile. Whether it is one is verified with all options.
 func (s *settings) setPercentile(value string) error {
 	n, err := parseInteger(value)
 	switch {
-	case err != nil:
+	case err != nil && strings.Trim(value, "+- ") != "" && strings.ContainsRune("0123456789", rune(strings.Trim(value, "+- ")[0])):
 		return err
-	case n == -1:
-		s.action.Percentile = 0
-	case n < 1 || n > 99:
-		return sentence("The value must be -1 for not reporting or in range (0, 100).")
-	default:
-		s.action.Percentile = int(n)
+	case err != nil:
+		n = 0 // as the original reads what is not a number
 	}
+	s.percentile, s.action.Percentile = int(n), max(int(n), 0)
 	return nil
+}
+
+// setVariation takes the variation of the length of sequences, which is verified with all options.
+func (s *settings) setVariation(value string) (err error) {
+	s.variation, err = decimal(value)
+	return err
 }
 
 func (s *settings) setPeriodic(value string) error {
@@ -69,8 +73,6 @@ func (s *settings) setPeriodic(value string) error {
 		return err
 	}
 	switch {
-	case r.Start == 0:
-		return sentence("The <start> value must be > 0.")
 	case r.Step == 0:
 		return sentence("The <step> value must be > 0.")
 	case r.Start > r.End:
@@ -196,6 +198,18 @@ func (s *settings) setBatch(value string) error {
 	return nil
 }
 
+// setStart takes the start of a range of concurrency, as the option of old.
+func (s *settings) setStart(value string) (err error) {
+	s.action.Concurrency.Start, err = natural(value)
+	return err
+}
+
+// setEnd takes the end of a range of concurrency, as the option of old.
+func (s *settings) setEnd(value string) (err error) {
+	s.action.Concurrency.End, err = natural(value)
+	return err
+}
+
 // setShape takes NAME:D1,D2. The last shape of a name stands.
 func (s *settings) setShape(value string) error {
 	at := strings.LastIndexByte(value, ':')
@@ -249,12 +263,7 @@ func (s *settings) setParameter(value string) error {
 }
 
 func (s *settings) setProtocol(value string) error {
-	switch p := strings.ToLower(value); p {
-	case "http", "grpc":
-		s.protocol = p
-	default:
-		return usage("Failed to parse -i (protocol). The value should be either HTTP or gRPC.")
-	}
+	s.protocol = strings.ToLower(value)
 	return nil
 }
 

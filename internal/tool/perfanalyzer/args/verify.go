@@ -15,10 +15,8 @@ func (s *settings) resolve() {
 	if !s.given["-u"] && a.Service == TFServing {
 		s.url = "localhost:8501"
 	}
-	if s.deprecatedLoad() && !s.given["--concurrency-range"] {
-		a.Concurrency.Start, a.Concurrency.End = float64(s.oldStart), float64(s.oldEnd)
-	}
 	switch {
+	case s.deprecatedLoad(): // whatever load follows
 	case s.intervals != nil:
 		a.Load = LoadIntervals
 	case s.schedule:
@@ -66,6 +64,16 @@ func (s *settings) oneLoad(option string) error {
 	return nil
 }
 
+// oldLoad sets a part of the load by an option of old, ahead of the option that took its place.
+func (s *settings) oldLoad(set func(string) error) func(string) error {
+	return func(value string) error {
+		if s.mode != "" {
+			return usage("Cannot use both %s and DeprecatedConcurrency inference load modes.", s.mode)
+		}
+		return set(value)
+	}
+}
+
 // What --max-threads is where it is not given.
 const (
 	threadsOfRate        = 4
@@ -100,15 +108,32 @@ type rule struct {
 	text   string
 }
 
-// verify says what is wrong with the options together: the first fault.
+// verify says what is wrong with the options together: the first fault, in the original's order.
 func (s *settings) verify() error {
-	for _, r := range slices.Concat(s.basics(), s.loads(), s.counts(), s.services(), s.metrics(), s.refused()) {
-		if r.broken {
-			return &UsageError{r.text}
+	for _, g := range []struct {
+		generic bool
+		rules   []rule
+	}{
+		{true, s.schedules()},
+		{false, slices.Concat(s.basics(), s.periods(), s.searches(), s.counts(), s.services(), s.metrics())},
+		{true, s.late()},
+		{false, s.refused()},
+	} {
+		for _, r := range g.rules {
+			if r.broken {
+				return &UsageError{r.text, g.generic}
+			}
 		}
 	}
 	s.advise()
 	return nil
+}
+
+func (s *settings) schedules() []rule {
+	return []rule{
+		{s.schedule && s.action.RequestCount > 0, "Cannot specify `--request-count` when using `--fixed-schedule`. The request count will be equal to the number of requests in the input data minus the warmup request count."},
+		{s.schedule && len(s.data) == 0, "When using `--fixed-schedule`, you must provide a dataset using `--input-data`."},
+	}
 }
 
 func (s *settings) basics() []rule {
@@ -117,31 +142,30 @@ func (s *settings) basics() []rule {
 		{s.model == "", "Failed to parse -m (model name). The value must be specified."},
 		{a.Concurrency.Start <= 0, "The start of the search range must be > 0"},
 		{a.Rate.Start <= 0, "Failed to parse --request-rate-range. The start of the search range must be > 0."},
-		{s.ranged() && (a.Concurrency.Step <= 0 || a.Rate.Step <= 0), "The step of the search range must be > 0"},
+		{s.protocol != "http" && s.protocol != "grpc", "Failed to parse -i (protocol). The value should be either HTTP or gRPC."},
 		{a.Streaming && !a.GRPC && a.Service == Triton, "Streaming is only allowed with gRPC protocol and Triton C API."},
 		{s.given["--grpc-compression-algorithm"] && !a.GRPC, "Using compression algorithm is only allowed with gRPC protocol."},
+		{s.variation < 0, "Failed to parse --sequence-length-variation. The value must be >= 0.0."},
+		{s.percentile != -1 && (s.percentile < 1 || s.percentile > 99), "Failed to parse --percentile. The value must be -1 for not reporting or in range (0, 100)."},
 		{s.zero && len(s.data) > 0, "The -z flag cannot be set when --data-directory is provided."},
 		{a.Async && a.Sync, "Cannot specify --async and --sync simultaneously."},
-		{a.Streaming && a.Sync, "can not use streaming with synchronous API"},
+	}
+}
+
+func (s *settings) periods() []rule {
+	a := &s.action
+	return []rule{
+		{a.Load == LoadPeriodic && !a.Streaming, "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},
+		{a.Load == LoadPeriodic && a.Export == "", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
 		{s.parametersGiven && !a.GRPC, "The --request-parameter option is currently only supported by gRPC protocol."},
 		{s.badParameter != "", s.badParameter},
 	}
 }
 
-func (s *settings) loads() []rule {
+func (s *settings) searches() []rule {
 	a := &s.action
-	concurrency, rate := s.given["--concurrency-range"], s.given["--request-rate-range"]
 	endless := a.Concurrency.End == 0 || a.Rate.End == 0
 	return []rule{
-		{concurrency && s.deprecatedLoad(), "Cannot use deprecated options with --concurrency-range."},
-		{rate && s.deprecatedLoad(), "Cannot use concurrency options with --request-rate-range."},
-		{s.intervals != nil && s.deprecatedLoad(), "Cannot use deprecated options with --request-intervals."},
-		{s.schedule && len(s.data) == 0, "When using `--fixed-schedule`, you must provide a dataset using `--input-data`."},
-		{s.schedule && a.RequestCount > 0, "Cannot specify `--request-count` when using `--fixed-schedule`. The request count will be equal to the number of requests in the input data minus the warmup request count."},
-		{s.periodic() && !a.Streaming, "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},
-		{s.periodic() && a.Export == "", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
-		{s.idsGiven && a.Load == LoadConcurrency && float64(s.ids) < max(a.Concurrency.Start, a.Concurrency.End), "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur."},
-		{s.idsGiven && a.Load == LoadRate && s.ids < int64(s.sequences), "sequence id range specified is smaller than the maximum possible number of sequences, sequence id collision may occur."},
 		{endless && a.Threshold == 0, "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously"},
 		{endless && a.Binary, "The end of the range can not be 0 (or 0.0) for binary search mode."},
 		{a.Binary && a.Threshold == 0, "The --latency-threshold cannot be 0 for binary search mode."},
@@ -151,11 +175,14 @@ func (s *settings) loads() []rule {
 
 func (s *settings) counts() []rule {
 	a := &s.action
-	kind := map[string]string{LoadConcurrency: "concurrency", LoadRate: "request rate"}[a.Load]
+	kind, start := "concurrency", a.Concurrency.Start
+	if a.Load == LoadRate {
+		kind, start = "request rate", a.Rate.Start
+	}
+	few := a.Load == LoadConcurrency || a.Load == LoadRate
 	return []rule{
 		{a.Warmup > 0 && s.ranged(), fmt.Sprintf("--warmup-request-count not supported with multiple %s values in one run", kind)},
-		{a.RequestCount > 0 && s.given["--concurrency-range"] && float64(a.RequestCount) < a.Concurrency.Start, "--request-count can not be less than concurrency"},
-		{a.RequestCount > 0 && s.given["--request-rate-range"] && a.RequestCount < int64(a.Rate.Start), "--request-count can not be less than request rate"},
+		{few && a.RequestCount > 0 && a.RequestCount < int64(start), fmt.Sprintf("--request-count can not be less than %s", kind)},
 		{a.RequestCount > 0 && s.ranged(), fmt.Sprintf("--request-count not supported with multiple %s values in one run", kind)},
 	}
 }
@@ -163,26 +190,12 @@ func (s *settings) counts() []rule {
 func (s *settings) services() []rule {
 	a := &s.action
 	openAI, torch := a.Service == OpenAI, a.Service == TorchServe
-	predicts := torch || a.Service == TFServing
-	port := map[string]string{TFServing: "8501", TorchServe: "8080"}[a.Service]
-	held := int64(0) // sessions of the data
-	if s.sessions > 0 {
-		held = s.conversations()
-	}
 	return []rule{
+		{torch && len(s.data) == 0, "--input-data should be provided with a json file with input data for torchserve."},
 		{openAI && len(s.data) == 0, "Must supply --input-data for OpenAI service kind."},
 		{openAI && a.Endpoint == "", "Must supply --endpoint for OpenAI service kind. For example, \"v1/chat/completions\"."},
 		{openAI && !a.Async, "Only async mode is currently supported for OpenAI service-kind"},
 		{openAI && a.Batch != 1, "Batching is not currently supported with OpenAI service-kind"},
-		{openAI && a.GRPC, "OpenAI service-kind speaks HTTP: leave out -i grpc"},
-		{predicts && a.GRPC, fmt.Sprintf("--service-kind %s is measured over its HTTP API: leave out -i grpc, and give its HTTP port with -u (%s)", a.Service, port)},
-		{predicts && a.Streaming, fmt.Sprintf("--streaming cannot be combined with --service-kind %s, which sends one response per request", a.Service)},
-		{torch && len(s.data) == 0, "Must supply --input-data with TORCHSERVE_INPUT for TorchServe service kind."},
-		{torch && a.Batch != 1, "Batching is not supported with TorchServe service-kind"},
-		{predicts && s.sharedMemory != "none", fmt.Sprintf("Shared memory is not supported with --service-kind %s", a.Service)},
-		{s.sessions > 0 && !openAI, "The --session-concurrency option is only supported for the OpenAI service-kind."},
-		{s.sessions > 0 && (a.RequestCount > 0 || a.Warmup > 0), "--request-count and --warmup-request-count cannot be combined with --session-concurrency, which runs every session once"},
-		{s.sessions > held && held > 0, fmt.Sprintf("The input data file contains %d unique session IDs, which is fewer than the required session concurrency level of %d. Please add more unique session IDs to the file or lower the session concurrency level.", held, s.sessions)},
 	}
 }
 
@@ -192,12 +205,41 @@ func (s *settings) metrics() []rule {
 		{on && s.action.Service != Triton, "Server-side metric collection is only supported with Triton client backend."},
 		{s.given["--metrics-url"] && !on, "Must specify --collect-metrics when using the --metrics-url option."},
 		{s.given["--metrics-interval"] && !on, "Must specify --collect-metrics when using the --metrics-interval option."},
+		{s.sessions > 0 && s.action.Service != OpenAI, "Session concurrency mode is only supported with OpenAI service kind."},
+	}
+}
+
+// late is what the original finds once it has read the model's metadata.
+func (s *settings) late() []rule {
+	a := &s.action
+	rate := a.Load == LoadRate || a.Load == LoadIntervals || a.Load == LoadSchedule
+	return []rule{
+		{a.Streaming && a.Sync, "can not use streaming with synchronous API"},
+		{s.idsGiven && a.Load == LoadConcurrency && s.ids > 0 && float64(s.ids) < max(a.Concurrency.Start, a.Concurrency.End), "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur."},
+		{s.idsGiven && rate && s.ids > 0 && s.ids < int64(s.sequences), "sequence id range specified is smaller than the maximum possible number of sequences, sequence id collision may occur."},
 	}
 }
 
 // refused names what this program does not do, and what to do instead.
 func (s *settings) refused() []rule {
+	a := &s.action
+	openAI, torch := a.Service == OpenAI, a.Service == TorchServe
+	predicts := torch || a.Service == TFServing
+	port := map[string]string{TFServing: "8501", TorchServe: "8080"}[a.Service]
+	held := int64(0) // sessions of the data
+	if s.sessions > 0 {
+		held = s.conversations()
+	}
 	return []rule{
+		{a.Load == LoadPeriodic && a.Periodic.Start == 0, "Failed to parse --periodic-concurrency-range. The <start> value must be > 0."},
+		{s.ranged() && (a.Concurrency.Step <= 0 || a.Rate.Step <= 0), "The step of the search range must be > 0"},
+		{openAI && a.GRPC, "OpenAI service-kind speaks HTTP: leave out -i grpc"},
+		{predicts && a.GRPC, fmt.Sprintf("--service-kind %s is measured over its HTTP API: leave out -i grpc, and give its HTTP port with -u (%s)", a.Service, port)},
+		{predicts && a.Streaming, fmt.Sprintf("--streaming cannot be combined with --service-kind %s, which sends one response per request", a.Service)},
+		{torch && a.Batch != 1, "Batching is not supported with TorchServe service-kind"},
+		{predicts && s.sharedMemory != "none", fmt.Sprintf("Shared memory is not supported with --service-kind %s", a.Service)},
+		{s.sessions > 0 && (a.RequestCount > 0 || a.Warmup > 0), "--request-count and --warmup-request-count cannot be combined with --session-concurrency, which runs every session once"},
+		{s.sessions > held && held > 0, fmt.Sprintf("The input data file contains %d unique session IDs, which is fewer than the required session concurrency level of %d. Please add more unique session IDs to the file or lower the session concurrency level.", held, s.sessions)},
 		{s.action.Service == TritonCAPI, "--service-kind triton_c_api, which loads the server into this process, is not supported: start tritonserver and use --service-kind triton"},
 		{s.action.Service == "dynamic_grpc", "--service-kind dynamic_grpc is not supported: use triton, openai, tfserving or torchserve"},
 		{s.sharedMemory == "cuda", "--shared-memory cuda, which needs CUDA in this process, is not supported: use system if the server is on this machine, else none"},

@@ -3,6 +3,7 @@ package tensordata
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -103,5 +104,18 @@ func TestIDsGoOn(t *testing.T) {
 		if want := []uint64{1, 2, 3, 4, 5, 6}; !slices.Equal(got, want) {
 			t.Errorf("with %d sequences in turn the ids of three levels are %v, want %v", live, got, want)
 		}
+	}
+}
+
+// The measured requests begin with the first step, whatever the warm-up came to.
+func TestWarmup(t *testing.T) {
+	s := source(t, plan.Tensors{}, `{"data": [{"x": [1]}, {"x": [2]}]}`)
+	s.Warmup = 3
+	got := ""
+	for i := range 6 {
+		got += values(at(t, s, 0, i)) + " "
+	}
+	if first, second := values(at(t, s, 0, 0)), values(at(t, s, 0, 1)); got != strings.Repeat(first+" "+second+" "+first+" ", 2) {
+		t.Error(got)
 	}
 }

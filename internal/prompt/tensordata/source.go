@@ -33,6 +33,10 @@ type Source struct {
 	seed uint64
 	book book // of sequences that go in turn
 	ids  *ids // of those that go one after the other in a slot; nil: each follows from its place
+
+	// Warmup is how many requests of a stage go ahead of the measured ones, which begin with
+	// the first again. Sequences go on.
+	Warmup uint64
 }
 
 // step is what is made of a step of the data.
@@ -313,7 +317,11 @@ func (s *Source) Session(at prompt.Position) uint64 {
 func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	switch {
 	case !s.sequence:
-		return s.flat[at.I%uint64(len(s.flat))].prompt, nil
+		i := at.I
+		if i >= s.Warmup {
+			i -= s.Warmup
+		}
+		return s.flat[i%uint64(len(s.flat))].prompt, nil
 	case s.inTurn():
 		return s.book.request(at), nil
 	case s.ids != nil && !s.payloads:

@@ -22,8 +22,14 @@ func (t *job) kit() kit.Kit {
 		plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			sessions := t.action.Load == args.LoadSessions
 			s, err := tensordata.Exact(d, seed, sessions)
-			if err != nil || !sessions {
+			if err != nil {
 				return s, err
+			}
+			if t.action.Load != args.LoadSchedule { // whose entries are sent once
+				s.Warmup = uint64(t.action.Warmup)
+			}
+			if !sessions {
+				return s, nil
 			}
 			t.delays = s.Delays()
 			return once(s)

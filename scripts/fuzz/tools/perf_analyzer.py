@@ -1,14 +1,17 @@
 """perf_analyzer: how its lines are run on both sides, each with a Triton of its own, and what is compared."""
 import queue
 import re
+import subprocess
 import tempfile
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from compare import MISSING, Difference, canonical, files, loaded, multisets, near, rows, values
 from line import Line
 from originals import Side, process
 from tools import perf_analyzer_lines
+from tools.perf_analyzer_facts import facts
 from tools.shared import ends
 from tritons import Triton
 
@@ -23,6 +26,8 @@ class Tool:
         self.binary, self.peers, self.jobs = binary, peers, jobs
         self.dir = tempfile.TemporaryDirectory(prefix="conformance-triton-")
         self.repository, self.pairs, self.free = None, [], queue.Queue()
+        self.preload = cuda(Path(self.dir.name))
+        self.memory = threading.Lock()  # regions of shared memory have the same names in all runs
 
     def close(self) -> None:
         for pair in self.pairs:
@@ -61,7 +66,8 @@ class Tool:
     def servers(self, line: Line):
         pair = self.free.get()
         try:
-            yield pair
+            with self.memory if any(str(w).endswith("system") for w in line.words()) else nullcontext():
+                yield pair
         finally:
             self.free.put(pair)
 
@@ -73,7 +79,7 @@ class Tool:
         program = [self.peers / "perf_analyzer/perf_analyzer"] if side == "original" else [self.binary, "perf_analyzer", *(["--faithful"] if line.faithful else [])]
         triton.revive()
         triton.forget()
-        found = process([*program, *words], where, {"COLUMNS": "140", "HOME": str(where.parent)}, limit=40, apart=True)
+        found = process([*program, *words], where, {"COLUMNS": "140", "HOME": str(where.parent), **(self.preload if side == "original" else {})}, limit=40, apart=True)
         found.requests, found.port = triton.requests(), triton.grpc
         found.screen = found.screen.replace(f"127.0.0.1:{triton.http}", "URL").replace(f"127.0.0.1:{triton.grpc}", "URL")
         return found
@@ -81,15 +87,28 @@ class Tool:
     def compare(self, line: Line, a: Side, b: Side) -> list:
         if a.failed() or b.failed():
             return ends(a, b) + refusals(a, b)
-        return requests(line, a, b) + written(line, a, b) + screens(a, b)
+        return requests(line, a, b) + written(line, a, b) + screens(a, b) + sums(line, a, b)
+
+
+def sums(line: Line, a: Side, b: Side) -> list:
+    """What holds within the original's files and not within ours."""
+    left, right = (facts(s.where, s.screen, line.files) for s in (a, b))
+    return [Difference(f"facts/{name}", holds, right[name]) for name, holds in left.items() if holds and not right.get(name, True)]
+
+
+def cuda(where: Path) -> dict:
+    """What has the original find a CUDA runtime, which it loads for any shared memory."""
+    made = where / "libcudart.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-nostdlib", f"-Wl,-soname,{made.name}", "-o", made, Path(__file__).parent.parent / "cudart.c"], check=True)
+    return {"LD_PRELOAD": str(made)}
 
 
 def refusals(a: Side, b: Side) -> list:
     """What is said of bad options, where both refuse the line."""
     said = [re.search(pattern, s.errors, re.M) for s, pattern in ((a, r"^Error: (.*?)\.?$"), (b, r"^inferometer perf_analyzer: (.*?)\.?$"))]
-    if not all(said) or b.code != 3:
-        return []
-    return values("exit/words", *(s.group(1) for s in said))
+    warned = [re.sub("^Warning", "WARNING", row) for row in a.errors.splitlines() if row.lower().startswith("warning: ")]
+    out = [Difference("exit/warning", row, MISSING) for row in warned if row not in b.errors]
+    return out + values("exit/words", *(s.group(1) for s in said)) if all(said) and b.code == 3 else out
 
 
 def counted(line: Line) -> bool:
@@ -163,7 +182,7 @@ def csv_file(line: Line, name: str, a: str, b: str) -> list:
     if len(left) != len(right):
         return [Difference(f"{place}/rows", len(left), len(right))]
     out = []
-    for x, y in zip(left[1:], right[1:]):
+    for x, y in zip(sorted(left[1:]), sorted(right[1:])):  # by their level: they stand in the order of their rates
         for column, p, q in zip(left[0], x, y):
             out += late_end(line, cell(f"{place}/{column}", column, p, q))
         if len(x) != len(y):
@@ -241,7 +260,7 @@ def shape(screen: str) -> list:
     """The lines of a report with N for numbers."""
     found = []
     for row in screen.splitlines():
-        row = re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", row.strip())
+        row = re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", re.sub("^Warning: ", "WARNING: ", row.strip()))
         if row:
             found.append(row)
     return found
@@ -258,8 +277,13 @@ def screens(a: Side, b: Side) -> list:
     return rows_of(left, right, shape(a.errors), more)
 
 
+# Lines that are there or not by what the machine was doing.
+MEASURED = ("[WARNING] Perf Analyzer is not able to keep up", "Server average accounted time was larger than")
+
+
 def rows_of(left: list, right: list, errors: list, more: set) -> list:
     """The differences of two screens, given what stands on standard error too."""
+    left, right, errors = ([row for row in rows if not row.startswith(MEASURED)] for rows in (left, right, errors))
     out = [Difference("screen/missing", row, MISSING) for row in dict.fromkeys(left + errors) if row not in right and row not in more]
     out += [Difference("screen/more", MISSING, row) for row in dict.fromkeys(right) if row not in left]
     if not out and left != right:

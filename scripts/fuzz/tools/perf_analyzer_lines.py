@@ -73,9 +73,21 @@ def odder(rng: random.Random, out: Line) -> None:
             f[:] = [f"{f[0]}={f[1]}"]
     if rng.random() < 0.04:
         out.flags.append(list(rng.choice(out.flags)))
-    if rng.random() < 0.03:
-        out.flags.append(rng.choice([["-z"], ["-t", "2"], ["-c", "2"], ["-d"], ["-v", "-v"][:1], ["--version"], ["--help"], ["stray"], ["-q"], ["--collect-metrics"], ["--enable-mpi"],
-                                     ["--model-signature-name", "x"], ["--streaming"], ["-i", "rpc"], ["--max-threads", "0"], ["--request-count", "0"], ["-p", "0"], ["-s", "x"], ["-s", "-1"]]))
+    if rng.random() < 0.06:
+        name, values = rng.choice(ODD)
+        out.flags.insert(rng.randrange(len(out.flags) + 1), [name, rng.choice(values)] if values else [name])
+
+
+WHOLE = ["0", "1", "5", "-1", "x", "", "3x", "1.5", " 4", "99", "1000000"]
+ODD = [(n, WHOLE) for n in ("--max-threads", "--sequence-length", "--percentile", "-p", "--measurement-interval", "-l", "--latency-threshold", "-s", "-r", "--max-trials", "--string-length", "--num-of-sequences",
+                            "--output-shared-memory-size", "--measurement-request-count", "--sequence-length-variation", "--request-period", "--request-count", "--warmup-request-count", "-b", "-t", "-c", "--trace-count",
+                            "--log-frequency", "--metrics-interval", "--session-concurrency")]
+ODD += [(n, ["1", "1:2", "2:1", "0", "0:2", "1:2:0", "1:2:3:4", "x", "1:x", "", "1:", "1.5:2.5:0.5"]) for n in ("--concurrency-range", "--request-rate-range", "--sequence-id-range", "--periodic-concurrency-range")]
+ODD += [("--shape", ["a:1", "a:0", "a:1,,2", "a", "a:", "a:x", "a:b:3"]), ("--data-directory", ["nope"]), ("--input-data", ["nope", ""]), ("--request-distribution", ["x"]), ("--request-intervals", ["nope"]), ("--shared-memory", ["x"]),
+        ("--service-kind", ["openai", "x"]), ("--model-signature-name", ["x"]), ("--grpc-compression-algorithm", ["gzip", "x"]), ("--measurement-mode", ["x"]), ("--trace-level", ["OFF", "x"]), ("--metrics-url", ["localhost:1"]),
+        ("--input-tensor-format", ["x"]), ("--output-tensor-format", ["json", "x"]), ("--profile-export-file", ["data.json"]), ("--request-parameter", ["a:x:int", "a:b", "a::string", "a:1:float"]), ("-i", ["rpc", ""]), ("-H", ["a:b", "a"]),
+        ("--ssl-https-verify-peer", ["1", "2"]), ("--ssl-https-verify-host", ["0", "3"]), ("--ssl-grpc-root-certifications-file", ["nope"]), ("--ssl-https-client-certificate-type", ["PEM", "x"])]
+ODD += [(n, None) for n in ("-z", "-d", "-v", "--version", "--help", "stray", "-q", "--enable-mpi", "--streaming", "--sync", "--binary-search", "--fixed-schedule", "--serial-sequences", "--nonsense", "--max", "--async=1")]
 
 
 def value(rng: random.Random, kind: str) -> object:
@@ -159,7 +171,11 @@ def odd(rng: random.Random, kind: str, numbers: list, dims: list) -> object:
 
 
 def load(rng: random.Random, out: Line, model) -> None:
-    kind = pick(rng, {"none": 20, "concurrency": 40, "range": 10, "rate": 18, "intervals": 6, "periodic": 2, "both": 1})
+    kind = pick(rng, {"none": 20, "concurrency": 40, "range": 10, "rate": 18, "intervals": 6, "periodic": 2, "search": 3, "schedule": 3, "both": 1})
+    if kind == "search":
+        out.flags += [["--concurrency-range", rng.choice(["1:4", "1:3:2", "2:6:1"])], ["-l", rng.choice(["5000", "5000", "1"])], ["--binary-search"]]
+    if kind == "schedule":
+        schedule(rng, out)
     if kind in ("concurrency", "both"):
         out.flags.append(["--concurrency-range", rng.choice(["1", "2", "3", "4"])])
     if kind == "range":
@@ -174,7 +190,9 @@ def load(rng: random.Random, out: Line, model) -> None:
     if kind == "periodic":
         out.flags += [["--periodic-concurrency-range", "1:3:1"], ["--request-period", "2"]]
     ends = pick(rng, {"count": 55, "windows": 30, "counted-windows": 10, "default": 0})
-    if ends == "count" and kind not in ("range",):
+    if kind == "schedule":
+        return
+    if ends == "count" and kind not in ("range", "search"):
         out.flags.append(["--request-count", rng.choice(["5", "8", "40"] if kind not in ("rate", "intervals") or rng.random() < 0.1 else ["40", "50"])])
     elif ends == "counted-windows":
         out.flags += [["--measurement-mode", "count_windows"], ["--measurement-request-count", "10"], ["-s", "99999"]]
@@ -192,18 +210,29 @@ def load(rng: random.Random, out: Line, model) -> None:
             out.flags.append(["--num-of-sequences", "3"])
 
 
+def schedule(rng: random.Random, out: Line) -> None:
+    """Moments for the entries of the data, at which each is sent once."""
+    out.flags.append(["--fixed-schedule"])
+    if "data.json" in out.files and out.files["data.json"].startswith("{"):
+        content, at = json.loads(out.files["data.json"]), 0
+        for step in content["data"]:
+            if isinstance(step, dict):
+                step["timestamp"], at = [at], at + rng.choice([0, 20, 60])
+        out.files["data.json"] = json.dumps(content)
+
+
 def extras(rng: random.Random, out: Line, model, protocol: str) -> None:
     for chance, make in (
-            (0.45, lambda: ["-f", rng.choice(["out.csv", "latency.csv"])]),
-            (0.35, lambda: ["--profile-export-file", "export.json"]),
-            (0.15, lambda: ["--verbose-csv"]),
+            (0.5, lambda: ["-f", rng.choice(["out.csv", "latency.csv"])]),
+            (0.45, lambda: ["--profile-export-file", "export.json"]),
+            (0.25, lambda: ["--verbose-csv"]),
             (0.12, lambda: ["--percentile", rng.choice(["95", "50", "99", "75", "90"] if rng.random() < 0.9 else ["0", "100", "-1", "99.5"])]),
             (0.12, lambda: ["-b", rng.choice(["1", "2", "4"] if rng.random() < 0.85 else ["9", "0", "x"])]),
             (0.1, lambda: ["--warmup-request-count", "3"]),
             (0.1, lambda: ["-v"]),
             (0.08, lambda: ["--string-length", "5"] if rng.random() < 0.5 else ["--string-data", "abc"]),
             (0.07, lambda: ["--max-threads", rng.choice(["1", "4"])]),
-            (0.07, lambda: ["--shared-memory", rng.choice(["none"])]),
+            (0.07, lambda: ["--shared-memory", rng.choice(["none", "system", "system"])]),
             (0.02, lambda: ["--output-shared-memory-size", rng.choice(["1000", "100000"])]),
             (0.05, lambda: ["--request-parameter", rng.choice(["a:1:int", "b:x:string", "c:true:bool"] if rng.random() < 0.85 else ["d:1", "e:x:int", ":1:int", "f:1:bool", "g:1.5:double"])]),
             (0.05, lambda: ["-H", "x-team:a"]),
@@ -212,7 +241,6 @@ def extras(rng: random.Random, out: Line, model, protocol: str) -> None:
             (0.05, lambda: ["--output-tensor-format", rng.choice(["json", "binary"])]),
             (0.04, lambda: ["--grpc-compression-algorithm", rng.choice(["gzip", "none", "deflate"])]),
             (0.04, lambda: ["-l", rng.choice(["1000", "1"])]),
-            (0.01, lambda: ["--binary-search"]),
             (0.03, lambda: ["--max-trials", "3"]),
             (0.03, lambda: ["--bls-composing-models", "first,second"]),
             (0.02, lambda: ["--serial-sequences"]),

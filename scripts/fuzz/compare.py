@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Times of the two are apart by what their clients take and by the noise of the machine. The
 # delays that the server makes are 20 ms and more, so a response that is missed or taken for another shows.
@@ -18,6 +18,7 @@ class Difference:
     place: str
     original: object
     ours: object
+    same: object = None  # of figures that a busy machine makes worse, what says that two are the same: see noisy
 
     def key(self) -> str:
         """What makes it the same difference as that of another line: its place, and for ends the error's first words."""
@@ -26,6 +27,16 @@ class Difference:
         if not self.place.startswith("exit"):
             return re.sub(r"/(avg|mean|median|min|max|std|total|p[\d.]+)$", "/*", re.sub(r"/\d+(?=/|$)", "/n", self.place))
         return self.place + " " + " ".join(re.sub(r"[^A-Za-z ]", " ", f"{self.original} {self.ours}").split()[:8])
+
+    def quieter(self, other: "Difference") -> "Difference":
+        """Of two runs, the figure of each side that the machine disturbed less."""
+        if not self.same or not all(isinstance(v, (int, float)) for v in (self.original, self.ours, other.original, other.ours)):
+            return self
+        best = max if self.same.falls else min
+        return replace(self, original=best(self.original, other.original), ours=best(self.ours, other.ours))
+
+    def differs(self) -> bool:
+        return not (self.same and self.same(self.original, self.ours))
 
     def text(self) -> str:
         return f"{self.place}\n    original: {short(self.original)}\n    ours:     {short(self.ours)}"
@@ -40,6 +51,16 @@ def near(a: float, b: float, absolute: float = TIME_MS, ratio: float = RATIO) ->
     return abs(a - b) <= max(absolute, ratio * max(abs(a), abs(b)))
 
 
+def noisy(compares, falls: bool = False):
+    """A comparison of figures that a busy machine makes more, or less where they fall: of several runs the best
+    of each side is compared."""
+    def same(a: object, b: object) -> bool:
+        return compares(a, b)
+
+    same.falls = falls
+    return same
+
+
 MISSING = "(missing)"
 
 
@@ -49,7 +70,7 @@ def values(place: str, a: object, b: object, kind=lambda path: "exact") -> list:
     if how == "skip":
         return []
     if callable(how) and not (isinstance(a, dict) and isinstance(b, dict)):
-        return [] if how(a, b) else [Difference(place, a, b)]
+        return [] if how(a, b) else [Difference(place, a, b, how if hasattr(how, "falls") else None)]
     if isinstance(a, dict) and isinstance(b, dict):
         out = []
         for key in {**a, **b}:

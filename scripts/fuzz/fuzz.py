@@ -55,24 +55,25 @@ class Fuzz:
         found = [d for d in self.once(line) if not (self.ignored and self.ignored.search(d.place))]
         return [d for d in found if not self.rules.explain(line, d)]
 
-    def try_line(self, line: Line) -> list:
-        """What of a line is not explained, three times: what a busy machine did does not come again and again."""
-        found = self.unexplained(line)
-        for _ in range(2):
-            if not found:
+    def confirm(self, line: Line, found: list) -> list:
+        """What of a line is not explained again and again, with the machine to itself: what a busy machine did does not come back."""
+        for n in range(4):
+            if not found or n >= 2 and not any(d.same for d in found):
                 break
-            again = {d.place for d in self.unexplained(line)}
-            found = [d for d in found if d.place in again]
+            again = {d.place: d for d in self.unexplained(line)}
+            found = [again[d.place].quieter(d) for d in found if d.place in again]
+            found = [d for d in found if d.differs()]
         return found
 
     def batch(self, lines: list, jobs: int) -> int:
-        """Tries lines that need the same servers, and says how many differ."""
-        failed = 0
+        """Tries lines that need the same servers, then those that differ once more one by one, and says how many still do."""
         with ThreadPoolExecutor(jobs) as pool:
-            for line, found in zip(lines, pool.map(self.try_line, lines)):
-                if found:
-                    failed += 1
-                    self.report(line, found)
+            tried = list(zip(lines, pool.map(self.unexplained, lines)))
+        failed = 0
+        for line, found in tried:
+            if found and (found := self.confirm(line, found)):
+                failed += 1
+                self.report(line, found)
         return failed
 
     def report(self, line: Line, found: list) -> None:
@@ -101,6 +102,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cases", action="store_true", help="the lines that were kept in scripts/fuzz/cases, ahead of others")
     parser.add_argument("--matching", default="", help="a pattern: of the lines from the seed, only those whose text has it")
     parser.add_argument("--show", action="store_true", help="print the lines as JSON, and run nothing")
+    parser.add_argument("--explained", action="store_true", help="print the places that each rule explained")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--ignore", help="a pattern of places that are left alone")
     parser.add_argument("--binary", type=Path, default=ROOT / "bin/inferometer")
@@ -140,6 +142,8 @@ def main() -> int:
     print(f"{len(lines)} lines of {args.tool} from seed {args.seed}: {failed} with an unexplained difference; {took:.0f} s, {took / max(1, len(lines)):.1f} s a line")
     for name, n in sorted(rules.used.items(), key=lambda item: -item[1]):
         print(f"  explained by {name}: {n}")
+        for place, times in sorted(rules.places[name].items()) if args.explained else []:
+            print(f"    {place}: {times}")
     for pattern in rules.unused() if len(lines) >= MANY else []:
         print(f"  never matched: {pattern}")
     for place, seeds in sorted(fuzz.places.items(), key=lambda item: -len(item[1])):

@@ -9,6 +9,7 @@ class Rules:
         found = json.loads(file.read_text())["rules"]
         self.all = [(rule["id"], pattern) for rule in found if rule["tool"] == tool for pattern in rule.get("patterns", [])]
         self.used: dict = {}
+        self.places: dict = {}  # the places that a rule explained, and how often
         self.matched: set = set()  # the patterns that explained something, by their place in the list
 
     def explain(self, line, difference) -> str:
@@ -22,6 +23,8 @@ class Rules:
                     and ("ours" not in p or re.search(p["ours"], str(difference.ours)))):
                 self.used[name] = self.used.get(name, 0) + 1
                 self.matched.add(i)
+                at = self.places.setdefault(name, {})
+                at[difference.key()] = at.get(difference.key(), 0) + 1
                 return name
         return ""
 

@@ -4,7 +4,7 @@ import os
 from contextlib import nullcontext
 from pathlib import Path
 
-from compare import MISSING, Difference, files, multisets, near, rows, table, values
+from compare import MISSING, Difference, files, multisets, near, noisy, rows, table, values
 from line import Line
 from originals import Host, Side, process
 from server import Server
@@ -174,9 +174,9 @@ def kind_of_report(line: Line):
             return "exact"
         metric, stat = parts[-2:]
         if metric in TIMES:
-            return time if stat in STEADY else "type"
+            return noisy(time) if stat in STEADY else "type"
         if metric in RATES:
-            return rate if stat == "avg" else "type"
+            return noisy(rate, falls=True) if stat == "avg" else "type"
         if metric == "input_sequence_length" and line.by == "count":
             return length if "stddev" not in line.text() and stat != "std" else "type"
         return "type" if timed(line) or parts[0] == "telemetry_stats" else "exact"
@@ -208,11 +208,20 @@ def export(line: Line, place: str, a: dict, b: dict) -> list:
             continue
         out += values(f"{place}/requests", len(x["requests"]), len(y["requests"]))
         out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
-        out += multisets(f"{place}/responses-count", *([len(r["response_timestamps"]) for r in s["requests"]] for s in (x, y)))
-        out += multisets(f"{place}/responses", *(["".join(str(o) for o in r["response_outputs"]) for r in s["requests"]] for s in (x, y)))
+        out += responses(line, place, x["requests"], y["requests"])
         if line.by == "content":
             out += multisets(f"{place}/request_inputs", *([r["request_inputs"] for r in s["requests"]] for s in (x, y)))
     return out
+
+
+def responses(line: Line, place: str, a: list, b: list) -> list:
+    """Differences of the responses to all requests. Without chunks each network read is a response, of which a busy machine has fewer."""
+    counts = [[len(r["response_timestamps"]) for r in s] for s in (a, b)]
+    if line.server.get("frame", "chunked") == "chunked":
+        out = multisets(f"{place}/responses-count", *counts)
+    else:
+        out = values(f"{place}/responses-count", *map(sum, counts), lambda _: noisy(int.__eq__, falls=True))
+    return out + multisets(f"{place}/responses", *(["".join(str(o.get("response", o)) for o in r["response_outputs"]) for r in s] for s in (a, b)))
 
 
 def csv_file(name: str, a: str, b: str) -> list:

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import language
-from compare import MISSING, Difference, files, loaded, multisets, values
+from compare import MISSING, Difference, files, loaded, multisets, noisy, values
 from line import TOKENIZER, Line
 from originals import Host, Side, process
 from tools import perf_analyzer
@@ -98,7 +98,7 @@ def kind(place: str):
 
     name = place.rsplit("/", 1)[-1]
     if name in ("average_ttft", "average_latency"):
-        return time
+        return noisy(time)
     if name.startswith("p99") or name.endswith("_per_sec") or name in ("throughput", "ttft", "e2e_latency"):
         return number
     return "exact"

@@ -141,6 +141,6 @@ type Decoder struct {
 	// an offset on, one that is not complete included, and where the last complete one ends.
 	Longest func(rec *record.Record, from int) (length, end int)
 	// Reply reads what the answer of a decoded record said as a chat has it, tool calls and
-	// all. Only sessions that are played again ask for it.
+	// all. Sessions that are played again ask for it, and reports about visible text alone.
 	Reply func(rec *record.Record) prompt.Response
 }

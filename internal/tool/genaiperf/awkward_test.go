@@ -149,6 +149,43 @@ func TestFirstOfSeveralChoices(t *testing.T) {
 	}
 }
 
+// Reasoning in an answer in one piece is output, and to the original none: also where there is
+// nothing else.
+// differs: genai-reasoning
+func TestReasoningOfAnAnswerInOnePiece(t *testing.T) {
+	for _, tt := range []struct {
+		name, message   string
+		output, visible float64 // tokens of each request, and what a faithful report counts
+	}{
+		{"beside text", `{"content":"one two","reasoning_content":"so then it is"}`, 6, 2},
+		{"beside a call", `{"content":"one two","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]}`, 5, 2},
+		{"alone", `{"content":null,"reasoning_content":"so then"}`, 2, 0},
+		{"none", `{"content":"one two"}`, 2, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer := whole(`{"object":"chat.completion","choices":[{"index":0,"message":` + tt.message + `}]}`)
+			for flags, want := range map[string]float64{"": tt.output, " --faithful": tt.visible} {
+				s := scripted(t, func(_ int, w write) { w(answer) })
+				a := parse(t, s.mockServer, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --isl 10 --num-prompts 3 --request-count 4 --tokenizer builtin:gpt2"+flags)...)
+				out := profile(t, a, world(offline, t.Output()))
+				back, err := Report(t.Context(), a.Settings.Dir, frontend.Settings{Faithful: a.Settings.Faithful}, world(offline, t.Output()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for from, summary := range map[string]*dialect.Summary{"the run": out.Summary, "the export": back.Summary} {
+					var got float64
+					if st, ok := summary.Stat(dialect.OutputSequenceLength); ok {
+						got = st.Avg
+					}
+					if n := avg(t, summary, dialect.RequestCount); got != want || (n == 0) != (want == 0) {
+						t.Errorf("%s%s: %v tokens in %v requests, want %v tokens", from, flags, got, n, want)
+					}
+				}
+			}
+		})
+	}
+}
+
 // Nothing is asked of the server that the command line does not ask for, and requests have no
 // headers of ours but the name.
 // differs: genai-user-agent

@@ -54,7 +54,7 @@ func (t *job) configObject() object {
 			{"streaming", s.Streaming},
 			{"server_metrics_urls", metrics},
 			{"url", cmp.Or(s.URL, map[string]string{"triton": "localhost:8001"}[s.ServiceKind], "localhost:8000")},
-			{"grpc_method", ""},
+			{"grpc_method", s.GRPCMethod},
 			{"service_kind", s.ServiceKind},
 			{"output_format", outputFormat(s)},
 		}},
@@ -183,7 +183,7 @@ func inputConfig(s *args.Settings) object {
 		{"random_seed", s.Seed},
 		{"audio", object{
 			{"batch_size", s.BatchAudio}, {"length", object{{"mean", pythonSeconds(s.AudioLengthMean)}, {"stddev", pythonSeconds(s.AudioLengthStddev)}}},
-			{"format", s.AudioFormat}, {"depths", s.AudioDepths}, {"sample_rates", s.AudioRates}, {"num_channels", s.AudioChannels},
+			{"format", s.AudioFormat}, {"depths", s.AudioDepths}, {"sample_rates", sampleRates(s)}, {"num_channels", s.AudioChannels},
 		}},
 		{"image", object{
 			{"width", spread(s.ImageWidthMean, s.ImageWidthStddev)}, {"height", spread(s.ImageHeightMean, s.ImageHeightStddev)},
@@ -200,6 +200,18 @@ func inputConfig(s *args.Settings) object {
 		{"synthetic_files", append([]string{}, s.SyntheticFiles...)},
 		{"payload_file", s.PayloadFile},
 	}
+}
+
+// sampleRates are kHz: floats where the user gave them.
+func sampleRates(s *args.Settings) any {
+	if !s.AudioRatesGiven {
+		return s.AudioRates
+	}
+	var out []any
+	for _, r := range s.AudioRates {
+		out = append(out, pythonRatio(r))
+	}
+	return out
 }
 
 // pythonPath is a path as Python writes it: as it was given, but for steps that lead nowhere.

@@ -174,7 +174,7 @@ func measured(records record.File, stage int) (*window, error) {
 func (t *job) dialect(known requests) dialect.Options {
 	o := dialect.Options{
 		Release: dialect.Release(t.set.Shape), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.count,
-		Empty: t.set.EndpointType == "huggingface_generate",
+		Empty: t.set.EndpointType == "huggingface_generate", Visible: t.visible(),
 		Input: func(rec *record.Record) (int, bool) {
 			e := known(rec)
 			if e == nil {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/kit"
@@ -360,12 +361,33 @@ func (t *job) decoder() (func(x *record.Exchange), error) {
 	if t.set.ServiceKind != profileexport.OpenAI {
 		return func(*record.Exchange) {}, nil
 	}
+	d, err := t.reader()
+	return d.Decode, err
+}
+
+// reader reads answers of the endpoint's type.
+func (t *job) reader() (endpoint.Decoder, error) {
 	target := t.answers()
 	protocol, err := kit.Pick(t.env.Kit.Protocols, "protocol", target.Protocol)
 	if err != nil {
-		return nil, err
+		return endpoint.Decoder{}, err
 	}
-	return protocol.Decoder(target, nil, false).Decode, nil
+	return protocol.Decoder(target, nil, false), nil
+}
+
+// visible is what a chat said in an answer in one piece, where its bytes were kept.
+func (t *job) visible() func(rec *record.Record) (string, bool) {
+	if !t.set.Faithful || t.set.ServiceKind != profileexport.OpenAI {
+		return nil
+	}
+	d, err := t.reader()
+	if err != nil || d.Reply == nil {
+		return nil
+	}
+	return func(rec *record.Record) (string, bool) {
+		said := d.Reply(rec)
+		return said.Text, !said.Empty
+	}
 }
 
 // answers is a target whose answers are those of the endpoint's type.

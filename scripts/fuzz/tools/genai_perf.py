@@ -154,7 +154,7 @@ def timed(line: Line) -> bool:
 def in_order(line: Line) -> bool:
     """Whether requests are sent one by one."""
     words = line.words()
-    return not any(w in ("--concurrency", "--request-rate", "--session-concurrency", "--fixed-schedule", "--concurrency-range", "--request-rate-range") for w in words) or "--concurrency 1 " in " ".join(words) + " "
+    return not any(w in ("--concurrency", "--request-rate", "--session-concurrency", "--fixed-schedule", "--concurrency-range", "--request-rate-range", "--sweep-type") for w in words) or "--concurrency 1 " in " ".join(words) + " "
 
 
 def kind_of_report(line: Line):

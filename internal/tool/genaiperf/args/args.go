@@ -24,7 +24,9 @@ type value struct {
 type values struct {
 	command string // profile and so on; empty: none, as releases before 24.08 had it
 	used    map[string][]value
-	pass    []string // what stands behind "--": flags of Perf Analyzer
+	unset   []value         // uses whose value is as good as none, where the default is another
+	there   map[string]bool // flags that are there, those included whose value is as good as none
+	pass    []string        // what stands behind "--": flags of Perf Analyzer
 	faults  plan.Faults
 	beyond  int // faults that are values out of bounds: the original exits with 1 for them
 }
@@ -53,6 +55,9 @@ func (v *values) allow(command, hint string, keys ...string) {
 }
 
 func (v *values) given(key string) bool { return len(v.used[key]) > 0 }
+
+// says reports whether a flag is there, if with a value that is as good as none.
+func (v *values) says(key string) bool { return v.there[key] || v.given(key) }
 
 // last is the last use of a flag: it wins, as with argparse.
 func (v *values) last(key string) (value, bool) {
@@ -91,7 +96,7 @@ func (v *values) integer(key string, without int) int { return int(v.number(key,
 
 // scan reads a command line and finds all that is wrong with its form.
 func scan(args []string) *values {
-	v := &values{used: map[string][]value{}}
+	v := &values{used: map[string][]value{}, there: map[string]bool{}}
 	table := flags()
 	if len(args) > 0 && slices.Contains(commands(), args[0]) {
 		v.command, args = args[0], args[1:]
@@ -133,7 +138,7 @@ func scan(args []string) *values {
 		}
 		n := 1 // also of fixed-schedule, where the original wants a value
 		switch {
-		case f.kind == list:
+		case f.kind == list || f.kind == wholes || f.kind == floats:
 			n = math.MaxInt
 		case f.kind == toggle && f.key != "fixed-schedule":
 			n = 0
@@ -142,7 +147,12 @@ func scan(args []string) *values {
 			u.text = append(u.text, args[i])
 			i++
 		}
-		v.set(u)
+		v.there[f.key] = true
+		if !f.unset(u.text) {
+			v.set(u)
+		} else if f.least > 0 || slices.Contains(notZero(), f.key) {
+			v.unset = append(v.unset, u)
+		}
 	}
 	return v
 }
@@ -234,22 +244,46 @@ func (v *values) set(u value) {
 	case len(f.choices) > 0 && !slices.Contains(f.choices, u.text[0]):
 		v.fault(u.as, fmt.Sprintf("unknown value %q", shorten(u.text[0])), nearest.Hint(u.text[0], f.choices))
 		return
-	case f.kind == whole || f.kind == number:
-		if !v.checkNumber(u) {
-			return
+	case f.kind == whole || f.kind == number || f.kind == wholes || f.kind == floats:
+		for _, text := range u.text {
+			if !v.checkNumber(u, text) {
+				return
+			}
 		}
 	}
 	v.used[f.key] = append(v.used[f.key], u)
 }
 
-func (v *values) checkNumber(u value) bool {
-	text := u.text[0]
+// notZero are the keys of flags that may be 0 and are something else without a value.
+func notZero() []string {
+	return []string{"request-rate", "stability", "prefix-length", "session-delay-ratio", "session-turns-mean"}
+}
+
+// unset reports whether a value on the command line is as good as none: the original takes what counts
+// as false in Python for a flag that was not given. In a config file it is a value.
+func (f *option) unset(text []string) bool {
+	switch {
+	case f.releases&inLast == 0 || f.key == "prompts" || len(text) != 1: // it reads the number of prompts by a rule of its own
+		return false
+	case f.key == "fixed-schedule":
+		return text[0] == ""
+	case f.kind == whole:
+		n, err := strconv.Atoi(text[0])
+		return err == nil && n == 0
+	case f.kind == number:
+		n, err := strconv.ParseFloat(text[0], 64)
+		return err == nil && n == 0
+	}
+	return false
+}
+
+func (v *values) checkNumber(u value, text string) bool {
 	n, err := strconv.ParseFloat(text, 64)
 	const most = 1 << 52
 	switch {
 	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
 		v.fault(u.as, fmt.Sprintf("%q is not a number", shorten(text)), "")
-	case u.flag.kind == whole && (n != math.Trunc(n) || strings.ContainsAny(text, ".eExX_")):
+	case (u.flag.kind == whole || u.flag.kind == wholes) && (n != math.Trunc(n) || strings.ContainsAny(text, ".eExX_")):
 		v.fault(u.as, fmt.Sprintf("must be a whole number, not %s", shorten(text)), "")
 	case n < u.flag.least:
 		v.fault(u.as, fmt.Sprintf("must be at least %v, is %s", u.flag.least, shorten(text)), "")

@@ -33,6 +33,10 @@ func (b *builder) endpoint() {
 			s.ServiceKind = "openai"
 		}
 	}
+	s.GRPCMethod = b.text("grpc-method", "")
+	if b.given("grpc-method") { // dynamic_grpc, which reads it, is refused
+		b.warn("%s has no effect: it is for dynamic_grpc alone", b.as("grpc-method"))
+	}
 	switch s.ServiceKind {
 	case "triton":
 		b.triton()

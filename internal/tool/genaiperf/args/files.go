@@ -1,6 +1,7 @@
 package args
 
 import (
+	"cmp"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ func (b *builder) files() {
 		return
 	}
 	const usual = "artifacts"
-	s.Artifacts = b.text("artifact-dir", usual)
+	s.Artifacts = cmp.Or(b.text("artifact-dir", usual), ".")
 	s.Dir = filepath.Join(s.Artifacts, s.Folder())
 	if s.Artifacts != usual && s.Shape <= Release2503 && !b.sweeping {
 		s.Dir = s.Artifacts // until 25.03 a directory that the user names is that of the run

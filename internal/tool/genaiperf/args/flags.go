@@ -9,6 +9,8 @@ const (
 	whole  // a whole number
 	number // a number that may have a fraction
 	list   // one or more words
+	wholes // one or more whole numbers
+	floats // one or more numbers
 )
 
 // The releases that a flag belongs to, as bits. What came between 24.04 and the last
@@ -68,7 +70,7 @@ func endpointFlags() []option {
 		{name: "streaming", key: "streaming", kind: toggle, releases: always, help: "request streamed responses"},
 		{name: "url", short: "u", key: "url", kind: word, releases: always, help: "server address (default localhost:8001 for Triton, localhost:8000 for OpenAI)"},
 		{name: "server-metrics-url", same: []string{"server-metrics-urls"}, key: "server-metrics", kind: list, releases: inLast, help: "Prometheus pages with GPU metrics of the server"},
-		{name: "grpc-method", key: "grpc-method", kind: word, releases: inLast, help: "method of a dynamic_grpc service"},
+		{name: "grpc-method", key: "grpc-method", kind: word, releases: inLast, help: "no effect: method of a dynamic_grpc service, which is not supported"},
 	}
 }
 
@@ -127,8 +129,8 @@ func mediaFlags() []option {
 		{name: "audio-length-mean", key: "audio-length-mean", kind: number, releases: inLast, help: "mean length of synthetic audio in seconds (default 0: no audio)"},
 		{name: "audio-length-stddev", key: "audio-length-stddev", kind: number, releases: inLast, help: "its standard deviation (default 0)"},
 		{name: "audio-format", key: "audio-format", kind: word, choices: []string{"wav", "mp3"}, releases: inLast, help: "format of synthetic audio (default wav)"},
-		{name: "audio-depths", key: "audio-depths", kind: list, releases: inLast, help: "bit depths to choose from (default 16)"},
-		{name: "audio-sample-rates", key: "audio-sample-rates", kind: list, releases: inLast, help: "sample rates to choose from, in kHz (default 16)"},
+		{name: "audio-depths", key: "audio-depths", kind: wholes, least: 1, releases: inLast, help: "bit depths to choose from (default 16)"},
+		{name: "audio-sample-rates", key: "audio-sample-rates", kind: floats, least: 1, releases: inLast, help: "sample rates to choose from, in kHz (default 16)"},
 		{name: "audio-num-channels", key: "audio-num-channels", kind: word, choices: []string{"1", "2"}, releases: inLast, help: "number of channels (default 1)"},
 	}
 }
@@ -159,8 +161,8 @@ func sessionFlags() []option {
 		{name: "session-delay-ratio", key: "session-delay-ratio", kind: number, releases: inLast, help: "factor by which to multiply the delays of a payload file (default 1)"},
 		{name: "session-turn-delay-mean", key: "session-turn-delay-mean", kind: whole, releases: inLast, help: "mean delay between turns in ms (default 0)"},
 		{name: "session-turn-delay-stddev", key: "session-turn-delay-stddev", kind: whole, releases: inLast, help: "its standard deviation (default 0)"},
-		{name: "session-turns-mean", key: "session-turns-mean", kind: number, releases: inLast, help: "mean number of turns (default 1)"},
-		{name: "session-turns-stddev", key: "session-turns-stddev", kind: number, releases: inLast, help: "its standard deviation (default 0)"},
+		{name: "session-turns-mean", key: "session-turns-mean", kind: whole, releases: inLast, help: "mean number of turns (default 1)"},
+		{name: "session-turns-stddev", key: "session-turns-stddev", kind: whole, releases: inLast, help: "its standard deviation (default 0)"},
 	}
 }
 

@@ -54,6 +54,7 @@ type Settings struct {
 	Template     string // file that makes bodies, of the endpoint type template
 	Endpoint     string // path without the slash in front
 	URL          string // as the user gave it; empty: not given
+	GRPCMethod   string // repeated by reports, and nothing else
 	Streaming    bool
 
 	Concurrency int // 0: there is a rate
@@ -103,6 +104,7 @@ type Settings struct {
 	AudioFormat                        string    // "wav" or "mp3"
 	AudioDepths                        []int     // bits, to draw from
 	AudioRates                         []float64 // kHz, to draw from
+	AudioRatesGiven                    bool
 	AudioChannels                      int
 
 	Tokenizer         string
@@ -178,7 +180,7 @@ func (r Reader) Parse(args []string) (*Action, error) {
 	}
 	v := scan(args)
 	malformed := len(v.faults) > v.beyond || v.command == "config" && !v.given("file") ||
-		v.loads() > 1 || v.given("interval") && v.given("request-count") || v.command == Profile && v.sweeps()
+		v.loads() > 1 || v.says("interval") && v.says("request-count") || v.command == Profile && v.sweeps()
 	a, err := r.read(v)
 	var faults plan.Faults
 	if malformed && errors.As(err, &faults) {
@@ -192,7 +194,7 @@ func (r Reader) Parse(args []string) (*Action, error) {
 func (v *values) loads() int {
 	n := 0
 	for _, key := range []string{"concurrency", "request-rate", "fixed-schedule"} {
-		if v.given(key) && (v.command != Analyze || key == "fixed-schedule") {
+		if v.says(key) && (v.command != Analyze || key == "fixed-schedule") {
 			n++
 		}
 	}

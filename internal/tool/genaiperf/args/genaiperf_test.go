@@ -184,6 +184,12 @@ func flagCases() []flagCase {
 		{ReleaseLast, "--endpoint-type generate", `EndpointType="generate" Endpoint="v2/models/gpt2/generate"`},
 		{ReleaseLast, "--endpoint-type template --endpoint a/b --extra-inputs payload_template:x.jinja", `EndpointType="template" Endpoint="a/b" Template="x.jinja"`},
 		{ReleaseLast, "--generate-plots", "Plots=true"},
+		{ReleaseLast, "--grpc-method a.b/c", `GRPCMethod="a.b/c"`},
+		{ReleaseLast, "--audio-depths 7 --audio-sample-rates 1e3", "AudioDepths=[7] AudioRates=[1000]"}, // without audio, any
+		{ReleaseLast, "--endpoint-type vision --image-width-mean 10", `EndpointType="vision" ImageWidthMean=10`},
+		{ReleaseLast, "--input-file in.jsonl --num-sessions 3 --batch-size-image 2", `InputFile="in.jsonl" Sessions=3 BatchImage=2`},
+		{ReleaseLast, "--concurrency 0 --isl 0 --osl 0 --request-count 0 --batch-size-text 0 --batch-size-image 0 --batch-size-audio 0 -s 0", ""}, // as if not given
+		{ReleaseLast, "--request-rate 0 --prefix-prompt-length 0 --session-turns-mean 0 --session-delay-ratio 0.0 --measurement-interval 0 --fixed-schedule=", ""},
 		{ReleaseLast, "--enable-checkpointing --checkpoint-dir state", `Checkpoint="state" CheckpointDir="state"`},
 		{ReleaseLast, "--faithful", "Faithful=true"},
 		{ReleaseLast, "-- --max-threads 4 --request-distribution=poisson", ""},
@@ -235,7 +241,7 @@ func TestFlags(t *testing.T) {
 
 // follows are settings that follow from others.
 func follows(name string) bool {
-	return slices.Contains([]string{"Dir", "Requests", "RequestsGiven", "InWords", "Tokenizer"}, name)
+	return slices.Contains([]string{"Dir", "Requests", "RequestsGiven", "InWords", "Tokenizer", "AudioRatesGiven"}, name)
 }
 
 // No flag is left out of the test above, or refused in the test below.
@@ -299,6 +305,19 @@ func TestFlagOfAnotherReleaseIsNoted(t *testing.T) {
 	}
 	if a.Settings.Prompts != 7 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "--num-prompts is a flag of 24.04 and later") {
 		t.Errorf("%d prompts, notes %q", a.Settings.Prompts, a.Notes)
+	}
+}
+
+// The original reads the method of a gRPC service where it calls one, and nowhere else.
+func TestGRPCMethodHasNoEffect(t *testing.T) {
+	for _, kind := range []string{"chat", "kserve"} {
+		a, err := Reader{Analyzer: analyzer}.Parse(strings.Fields("profile -m m --grpc-method a.b/c --endpoint-type " + kind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(a.Notes, func(n string) bool { return strings.HasPrefix(n, "--grpc-method has no effect") }) {
+			t.Errorf("%s: notes %q", kind, a.Notes)
+		}
 	}
 }
 
@@ -375,14 +394,14 @@ func formFaults() []faultCase {
 		{ok + "--concurrency 1 --request-rate 2", "--request-rate: cannot be combined with --concurrency"},
 		{ok + "--measurement-interval 5 --request-count 9", "--request-count: cannot be combined with --measurement-interval"},
 		// differs: genai-zero
-		{ok + "--concurrency 0", "--concurrency: must be at least 1, is 0"},
+		{ok + "--concurrency -1", "--concurrency: must be at least 1, is -1"},
+		{ok + "--concurrency 0 --request-rate 3", "--request-rate: cannot be combined with --concurrency"},
 		{ok + "--concurrency -4", "--concurrency: must be at least 1, is -4"},
 		{ok + "--concurrency 1.5", "--concurrency: must be a whole number, not 1.5"},
 		{ok + "--concurrency many", `--concurrency: "many" is not a number`},
 		{ok + "--concurrency 40 --request-count 20", "--request-count: 20 requests cannot keep 40 in flight"},
-		{ok + "--request-rate 0", "--request-rate: must be more than 0"},
 		{ok + "--request-rate -1", "--request-rate: must be at least 0, is -1"},
-		{ok + "--isl 0", "--isl: must be at least 1, is 0"},
+		{ok + "--isl -1", "--isl: must be at least 1, is -1"},
 		{ok + "--synthetic-input-tokens-stddev -1", "must be at least 0"},
 		{"-m m --input-tokens-mean 0", "--input-tokens-mean: must be at least 1"},
 		{"-m m --input-tokens-stddev -1", "--input-tokens-stddev: must be at least 0"},
@@ -434,14 +453,19 @@ func meaningFaults() []faultCase {
 		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
 		{ok + "--input-file synthetic:a,b", "only for --endpoint-type rankings: synthetic:queries,passages"},
 		{ok + "--endpoint-type multimodal --audio-length-mean 1 --audio-format mp3 --audio-sample-rates 96", "an MP3 cannot have 96 kHz"},
-		{ok + "--audio-depths 7", `"7" is not a bit depth`},
-		{ok + "--audio-sample-rates x", `"x" is not a sample rate in kHz`},
-		{"profile -m m --endpoint-type vision --image-width-mean 10", "an image needs a width and a height"},
+		{ok + "--audio-depths 0", "--audio-depths: must be at least 1, is 0"},
+		{ok + "--audio-depths 8.5", "--audio-depths: must be a whole number, not 8.5"},
+		{"profile -m m --endpoint-type vision --audio-length-mean 1 --audio-depths 7", `"7" is not a bit depth`},
+		{ok + "--audio-sample-rates x", `--audio-sample-rates: "x" is not a number`},
+		{"profile -m m --endpoint-type vision --audio-length-mean 1 --audio-sample-rates 2e3", `"2e3" is not a sample rate in kHz`},
+		{"profile -m m --endpoint-type image_retrieval --image-width-mean 10", "there are no images"},
+		{ok + "-s 0.5", "-s: must be from 1 to 999"},
+		{ok + "-s 1e3", "-s: must be from 1 to 999"},
 		{ok + "--fixed-schedule true", "--fixed-schedule: needs a payload file"},
 		{ok + "--session-concurrency 3", "--session-concurrency: needs sessions"},
 		{ok + "--num-sessions 3", "--num-sessions: needs --session-concurrency"},
 		{ok + "--num-sessions 3 --session-concurrency 1 --input-file payload:x", "cannot be combined with a payload file"},
-		{ok + "--num-sessions 3 --session-concurrency 1 --session-turns-mean 0.5", "--session-turns-mean: must be at least 1"},
+		{ok + "--num-sessions 3 --session-concurrency 1 --session-turns-mean 0.5", "--session-turns-mean: must be a whole number"},
 		{"profile -m m --endpoint-type completions --num-sessions 3 --session-concurrency 1", "sessions are only for --endpoint-type chat"},
 		{"profile -m m --endpoint-type embeddings --input-file payload:x", "sessions and payload files are only for chat and completions"},
 		{"analyze -m m --sweep-type concurrency --sweep-range 1:4 --sweep-list 1,2", "--sweep-list: cannot be combined with --sweep-range"},
@@ -451,13 +475,12 @@ func meaningFaults() []faultCase {
 		{"analyze -m m --endpoint-type chat --sweep-type request_rate", "needs values"},
 		{"analyze --endpoint-type chat --sweep-list 1", "the model is missing"},
 		{ok + "--sweep-list 1,2", "--sweep-list: only for analyze"},
-		{ok + "--num-prefix-prompts 2 --prefix-prompt-length 0", "must be more than 0"},
 		{"config -f file.yaml --override-config", "config files are not read here"},
 		{"process-export-files --input-directory x --isl 3", "--isl: does not apply to process-export-files"},
 		{"process-export-files --profile-export-file a/b", "must be a name, not a path"},
 	}
 	for _, f := range []string{
-		"--grpc-method a.b/c", "--file x.yaml", "--files x.json", "--config x.yaml",
+		"--file x.yaml", "--files x.json", "--config x.yaml",
 	} {
 		name, _, _ := strings.Cut(f, " ")
 		cases = append(cases, faultCase{ok + f, name + ": is not supported here"})
@@ -476,7 +499,7 @@ func TestFaults(t *testing.T) {
 
 // All faults are told at once.
 func TestAllFaultsAtOnce(t *testing.T) {
-	_, err := Parse(strings.Fields("profile --endpoint-type chat --isl 0 --request-rate x --wrong 3 --osl -7"))
+	_, err := Parse(strings.Fields("profile --endpoint-type chat --isl -1 --request-rate x --wrong 3 --osl -7"))
 	var malformed *UsageError
 	if !errors.As(err, &malformed) || len(malformed.Faults) != 5 {
 		t.Errorf("%v, want 5 faults", err)

@@ -73,8 +73,8 @@ func (b *builder) fitting() {
 	made := s.InputFile == "" && s.PayloadFile == "" && s.Dataset == ""
 	n := float64(s.Prompts) * float64(s.Batch)
 	b.faultIf(made && n*float64(s.InputMean) > mostTokens, "--num-prompts", fmt.Sprintf("%.0f prompts of %d tokens are too many to keep in memory", n, s.InputMean), "use fewer or shorter ones")
-	b.faultIf(s.EndpointType == "image_retrieval" && s.ImageWidthMean == 0 && s.InputFile == "", "--endpoint-type image_retrieval", "there are no images", "give --image-width-mean and --image-height-mean, or --input-file")
-	b.faultIf(s.InputFile != "" && s.BatchImage > 1 && s.ImageWidthMean == 0, "--batch-size-image", "has no effect on an input file, whose lines name their images", `list several in a line: {"image": ["a.png", "b.png"]}`)
+	b.faultIf(s.EndpointType == "image_retrieval" && !s.Drawn() && s.InputFile == "", "--endpoint-type image_retrieval", "there are no images", "give --image-width-mean and --image-height-mean, or --input-file")
+	b.faultIf(s.InputFile != "" && s.BatchImage > 1 && !s.Drawn() && s.Pictures(), "--batch-size-image", "has no effect on an input file, whose lines name their images", `list several in a line: {"image": ["a.png", "b.png"]}`)
 	if s.EndpointType != "template" {
 		return
 	}
@@ -106,6 +106,9 @@ func (b *builder) syntheticFiles() {
 func (b *builder) source() {
 	s := &b.a.Settings
 	file := b.text("input-file", "")
+	if file == "" && b.given("input-file") {
+		file = "." // as the original's paths
+	}
 	data := b.text("dataset", "")
 	switch source := b.text("source", ""); source {
 	case "url", "dataset":

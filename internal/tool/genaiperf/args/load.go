@@ -10,22 +10,22 @@ func (b *builder) load() {
 	s := &b.a.Settings
 	s.Concurrency = 1
 	switch {
-	case b.given("concurrency") && b.given("request-rate"):
+	case b.given("concurrency") && b.given("request-rate"), !b.sweeping && b.says("concurrency") && b.says("request-rate"):
 		b.fault("--request-rate", "cannot be combined with --concurrency", "give one of the two")
 	case b.given("request-rate"):
 		s.Concurrency, s.Rate = 0, b.number("request-rate", 0)
-		b.faultIf(s.Rate == 0, "--request-rate", "must be more than 0", "")
 	default:
 		s.Concurrency = b.integer("concurrency", 1)
 	}
 	s.Stability = b.number("stability", 999)
+	b.faultIf(s.Release == ReleaseLast && (s.Stability < 1 || s.Stability > 999), b.as("stability"), "must be from 1 to 999", "")
 	s.Warmup = b.integer("warmup", 0)
 	interval := map[string]int{Release2403: 5000, Release2404: 10000}[s.Release]
 	if s.Release == ReleaseLast && b.middle() {
 		interval = 10000
 	}
 	switch {
-	case b.given("interval") && b.given("request-count"):
+	case b.says("interval") && b.says("request-count"):
 		b.fault(b.as("request-count"), "cannot be combined with "+b.as("interval"), "give one of the two")
 	case b.given("request-count"):
 		s.Requests, s.RequestsGiven = b.integer("request-count", 0), true
@@ -59,6 +59,8 @@ func (b *builder) sessions() {
 		b.fault("--fixed-schedule", "needs a payload file", "give --input-file payload:FILE")
 	case s.SessionConcurrency > 0 && s.Sessions == 0 && s.PayloadFile == "":
 		b.fault("--session-concurrency", "needs sessions", "give --num-sessions or --input-file payload:FILE")
+	case s.Sessions > 0 && s.InputFile != "" && s.SessionConcurrency == 0:
+		b.warn("--num-sessions has no effect on an input file")
 	case s.Sessions > 0 && s.SessionConcurrency == 0:
 		b.fault("--num-sessions", "needs --session-concurrency", "the number of concurrent sessions")
 	case s.Sessions > 0 && s.PayloadFile != "":

@@ -56,7 +56,7 @@ func (f *option) placeholder() string {
 		return "X"
 	case f.kind == word:
 		return "TEXT"
-	case f.kind == list:
+	case f.kind == list || f.kind == wholes || f.kind == floats:
 		return "TEXT…"
 	}
 	return ""

@@ -23,20 +23,20 @@ func (b *builder) media() {
 		s.AudioDepths = nil
 		for _, text := range u.text {
 			n, err := strconv.Atoi(text)
-			b.faultIf(err != nil || !slices.Contains([]int{8, 16, 24, 32}, n), u.as, fmt.Sprintf("%q is not a bit depth", shorten(text)), "8, 16, 24 or 32")
+			b.faultIf(b.heard() && (err != nil || !slices.Contains([]int{8, 16, 24, 32}, n)), u.as, fmt.Sprintf("%q is not a bit depth", shorten(text)), "8, 16, 24 or 32")
 			s.AudioDepths = append(s.AudioDepths, n)
 		}
 	}
 	if u, ok := b.last("audio-sample-rates"); ok {
-		s.AudioRates = nil
+		s.AudioRates, s.AudioRatesGiven = nil, true
 		for _, text := range u.text {
 			v, err := strconv.ParseFloat(text, 64)
-			b.faultIf(err != nil || !(v >= 1 && v <= 1000), u.as, fmt.Sprintf("%q is not a sample rate in kHz", shorten(text)), "such as 16 or 44.1")
+			b.faultIf(b.heard() && (err != nil || !(v >= 1 && v <= 1000)), u.as, fmt.Sprintf("%q is not a sample rate in kHz", shorten(text)), "such as 16 or 44.1")
 			s.AudioRates = append(s.AudioRates, v)
 		}
 	}
 	s.AudioFormat = b.text("audio-format", "wav")
-	if s.AudioFormat == "mp3" {
+	if s.AudioFormat == "mp3" && b.heard() {
 		for _, r := range s.AudioRates {
 			b.faultIf(!slices.Contains(plan.MP3Rates(), int(math.Round(r*1000))), "--audio-sample-rates", fmt.Sprintf("an MP3 cannot have %v kHz", r), "8, 11.025, 12, 16, 22.05, 24, 32, 44.1 or 48; or use --audio-format wav")
 		}
@@ -46,5 +46,16 @@ func (b *builder) media() {
 			b.warn("%s has no effect with --endpoint-type %s: use --endpoint-type multimodal", b.as(key), s.EndpointType)
 		}
 	}
-	b.faultIf((s.ImageWidthMean > 0) != (s.ImageHeightMean > 0), "--image-width-mean", "an image needs a width and a height", "give both, or none")
+	if (s.ImageWidthMean > 0) != (s.ImageHeightMean > 0) {
+		b.warn("no images are made, which need both --image-width-mean and --image-height-mean")
+	}
 }
+
+// heard reports whether requests have audio that is made up.
+func (b *builder) heard() bool {
+	s := &b.a.Settings
+	return s.AudioLengthMean > 0 && s.Media() && !b.given("input-file")
+}
+
+// Drawn reports whether images are made up.
+func (s *Settings) Drawn() bool { return s.ImageWidthMean > 0 && s.ImageHeightMean > 0 }

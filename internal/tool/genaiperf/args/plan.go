@@ -16,7 +16,7 @@ func (b *builder) refuse() {
 	for _, key := range []string{"sweep-type", "sweep-range", "sweep-list"} {
 		b.faultIf(b.given(key) && b.command != Analyze, b.as(key), "only for analyze", "use genai-perf analyze …")
 	}
-	for _, key := range []string{"grpc-method", "input-directory", "file", "override-config", "files", "plot-config"} {
+	for _, key := range []string{"input-directory", "file", "override-config", "files", "plot-config"} {
 		b.faultIf(b.given(key), b.as(key), "is not supported here", "see docs/genai-perf.md")
 	}
 }

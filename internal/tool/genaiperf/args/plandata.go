@@ -45,8 +45,10 @@ func (b *builder) data(p *plan.Plan) {
 			d.File = filepath.Join(s.InputFile, "queries.jsonl")
 		}
 	}
-	if s.Prefixes > 0 && (d.Source == plan.SourceSynthetic || d.Source == plan.SourceSessions) {
+	if made := d.Source == plan.SourceSynthetic || d.Source == plan.SourceSessions; s.Prefixes > 0 && made {
 		d.Prefixes = plan.Prefixes{Count: s.Prefixes, Length: length(s.PrefixLength, 0)}
+	} else if s.Prefixes > 0 {
+		b.warn("--num-prefix-prompts has no effect on prompts of a file")
 	}
 	d.Media = mediaOf(s)
 	d.TextOnly = s.InputFile != "" && !s.Pictures()
@@ -104,7 +106,7 @@ func (b *builder) batches(d *plan.Data) {
 func mediaOf(s *Settings) plan.Media {
 	var m plan.Media
 	behind := plan.Spot{Dist: plan.DistFixed, Mean: 1}
-	if s.ImageWidthMean > 0 && s.Pictures() {
+	if s.Drawn() && s.Pictures() {
 		m.Image = plan.Images{
 			Count: length(s.BatchImage, 0), At: behind, Format: s.ImageFormat, Noise: true,
 			Width: length(s.ImageWidthMean, s.ImageWidthStddev), Height: length(s.ImageHeightMean, s.ImageHeightStddev),
@@ -162,7 +164,7 @@ func goodputOf(s *Settings) []plan.SLO {
 		}
 	}
 	images := 0.0
-	if s.ImageWidthMean > 0 {
+	if s.Drawn() {
 		images = float64(s.BatchImage)
 	}
 	for _, g := range s.Goodput {

@@ -21,6 +21,9 @@ func (b *builder) warn(format string, args ...any) {
 // settings fills in everything from the flags and the release's defaults.
 func (b *builder) settings() {
 	s := &b.a.Settings
+	for _, u := range b.unset {
+		b.warn("%s %s is as if it were not given, as in the original", u.as, u.text[0])
+	}
 	s.Faithful, s.Verbose = b.given("faithful"), b.given("verbose")
 	s.Streaming = b.given("streaming")
 	u, ok := b.last("model")

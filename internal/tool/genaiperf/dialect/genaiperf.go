@@ -138,6 +138,9 @@ type Options struct {
 	// Prompt is what a request asked: an answer that begins with it repeats it, which is no
 	// output; nil: no answer does.
 	Prompt func(rec *record.Record) string
+	// Visible is what a chat said in an answer in one piece, without reasoning and tool
+	// calls; false: not known. Only the faithful ask; nil: all of its text.
+	Visible func(rec *record.Record) (string, bool)
 	// Gap is told the time between two responses, by the tokens of the later one, and
 	// the place of its first token in the answer; nil: nobody asks.
 	Gap func(position int, ns float64)

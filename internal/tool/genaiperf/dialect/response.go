@@ -31,6 +31,11 @@ func (f *Fold) split(rec *record.Record) {
 		if !f.counts(e.Label) {
 			piece = nil
 		}
+		if e.Label == record.Whole && f.opt.Faithful && f.opt.Visible != nil {
+			if said, ok := f.opt.Visible(rec); ok {
+				piece = []byte(said)
+			}
+		}
 		if f.keeps(e, len(piece)) {
 			f.part(e, piece)
 		}

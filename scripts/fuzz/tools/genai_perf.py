@@ -1,6 +1,7 @@
 """genai-perf: how its lines are run on both sides, and what of them is compared."""
 import json
 import os
+import re
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -101,7 +102,7 @@ class Tool:
         found = list(where.rglob("*_genai_perf.json"))
         if again.failed() or len(found) != 1:
             return [Difference("reread:ours-of-theirs/error", "reported", last(again.screen))]
-        theirs, ours = ({k: v for k, v in json.loads(f.read_text()).items() if k != "input_config"} for f in (run / "profile_export_genai_perf.json", found[0]))
+        theirs, ours = ({k: v for k, v in json.loads(f.read_text()).items() if k not in ("input_config", "sessions", "telemetry_stats")} for f in (run / "profile_export_genai_perf.json", found[0]))
         out = values("reread:ours-of-theirs", theirs, ours, lambda place: "bits")
         one, two = (next(d.glob("*.csv")).read_text() for d in (run, found[0].parent))
         if one != two and not out:
@@ -118,10 +119,13 @@ def settings(file: Path) -> list:
 
 
 def load(file: Path, side: Side) -> object:
+    """The JSON of a file, without what is drawn: ports, and names of sessions, which are numbered."""
+    found: dict = {}
+    text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", lambda m: found.setdefault(m.group(), f"session {len(found)}"), file.read_text())
     try:
-        return json.loads(file.read_text().replace(f"127.0.0.1:{side.port}", "URL"))
+        return json.loads(text.replace(f"127.0.0.1:{side.port}", "URL"))
     except ValueError:
-        return file.read_text()
+        return text
 
 
 def requests(line: Line, a: Side, b: Side) -> list:

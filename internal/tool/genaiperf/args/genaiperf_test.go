@@ -308,19 +308,6 @@ func TestFlagOfAnotherReleaseIsNoted(t *testing.T) {
 	}
 }
 
-// The original reads the method of a gRPC service where it calls one, and nowhere else.
-func TestGRPCMethodHasNoEffect(t *testing.T) {
-	for _, kind := range []string{"chat", "kserve"} {
-		a, err := Reader{Analyzer: analyzer}.Parse(strings.Fields("profile -m m --grpc-method a.b/c --endpoint-type " + kind))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.ContainsFunc(a.Notes, func(n string) bool { return strings.HasPrefix(n, "--grpc-method has no effect") }) {
-			t.Errorf("%s: notes %q", kind, a.Notes)
-		}
-	}
-}
-
 func TestHelpAndVersion(t *testing.T) {
 	for args, want := range map[string]string{
 		"": Help, "-h": Help, "--help": Help, "profile -h": Help, "profile --nonsense --help": Help, "--version": Version,

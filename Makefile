@@ -167,7 +167,7 @@ conformance-kubernetes: build ## workers on a real Kubernetes, by Helm, with pod
 
 conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong figure; about 25 minutes
 	INFEROMETER_KILLS=100 $(GO) test ./internal/cli -run '^TestKills$$' -count=1 -timeout 30m
-	INFEROMETER_LIAR=all $(GO) test ./internal/testkit/liar -run '^TestEveryLie$$' -count=1 -v -timeout 60m
+	INFEROMETER_ADVERSARY=all $(GO) test ./internal/testkit/adversary -run '^TestEveryLie$$' -count=1 -v -timeout 60m
 
 # SOUND=10 STARVED=5 is a taste of it. It wants the machine for itself. JOBS=8 plays eight parts side by side, with two cores for each.
 SOUND ?= 100
@@ -208,7 +208,7 @@ conformance-tokens: ## token ids of real vocabularies, compared with Hugging Fac
 	scripts/token-peers.sh
 	scripts/token-files.sh
 	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token -run '^TestConformance$$' -count=1 -timeout 30m
-	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token/tiktoken ./internal/token/tekken ./internal/token/sentencepiece ./internal/token/jinja ./internal/token/source ./internal/prompt/lexicon ./internal/prompt/sessions ./internal/prompt/synthetic -run '^(TestReal|TestRealBlocks|TestSpecial)$$' -count=1 -timeout 30m
+	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token/tiktoken ./internal/token/tekken ./internal/token/sentencepiece ./internal/token/jinja ./internal/token/loader ./internal/prompt/lexicon ./internal/prompt/sessions ./internal/prompt/synthetic -run '^(TestReal|TestRealBlocks|TestSpecial)$$' -count=1 -timeout 30m
 
 bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face tokenizers
 	-scripts/token-peers.sh --no-truth

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/run/kit"
-	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
 
 var update = flag.Bool("update", false, "write inferometer.yaml")
@@ -84,7 +84,7 @@ func together(t *testing.T, all map[string]map[string]any) {
 	for _, word := range at(all["coordinator"], "spec", "template", "spec", "containers", 0, "args").([]any)[1:] {
 		line = append(line, word.(string))
 	}
-	if _, err := args.Run(line, kit.Known(), func(string) ([]byte, error) { return []byte(plan), nil }); err != nil {
+	if _, err := args.Run(line, registry.Known(), func(string) ([]byte, error) { return []byte(plan), nil }); err != nil {
 		t.Errorf("%v: %v\n%s", line, err, plan)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	genaiperf "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	inferenceperf "github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
+	native "github.com/inferometer/inferometer/internal/tool/inferometer/args"
 	llmperf "github.com/inferometer/inferometer/internal/tool/llmperf/args"
-	native "github.com/inferometer/inferometer/internal/tool/native/args"
 	perfanalyzer "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plays the sound runs and the starved clients of internal/testkit/liar, and sums up.
+# Plays the sound runs and the starved clients of internal/testkit/adversary, and sums up.
 #
 #   scripts/conformance-sound.sh SOUND STARVED [JOBS]
 #
@@ -16,14 +16,14 @@ if [ "$jobs" -gt 1 ] && [ $((2 * jobs)) -gt "$(nproc)" ]; then
   exit 2
 fi
 
-[ -x "${LIAR:=}" ] || { LIAR=$logs/liar; "$GO" test -c -trimpath -o "$LIAR" ./internal/testkit/liar; } # LIAR: one that is compiled already
-cd internal/testkit/liar
+[ -x "${ADVERSARY:=}" ] || { ADVERSARY=$logs/adversary; "$GO" test -c -trimpath -o "$ADVERSARY" ./internal/testkit/adversary; } # ADVERSARY: one that is compiled already
+cd internal/testkit/adversary
 export INFEROMETER_SOUND=$sound INFEROMETER_STARVED=$starved
 parts=()
 for ((k = 0; k < jobs; k++)); do
   pin=()
   [ "$jobs" -eq 1 ] || pin=(taskset -c "$((2 * k)),$((2 * k + 1))")
-  INFEROMETER_SHARD=$k/$jobs "${pin[@]}" "$LIAR" -test.run '^(TestSound|TestStarved)$' -test.v -test.timeout 90m >"$logs/$k" 2>&1 &
+  INFEROMETER_SHARD=$k/$jobs "${pin[@]}" "$ADVERSARY" -test.run '^(TestSound|TestStarved)$' -test.v -test.timeout 90m >"$logs/$k" 2>&1 &
   parts+=($!)
 done
 failed=0

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/report/screen"
 	"github.com/inferometer/inferometer/internal/tool"
 )
@@ -67,7 +67,7 @@ func Main(env tool.Env) int {
 		return afterwards(env)
 	}
 	fmt.Fprintf(env.Stderr, "inferometer: unknown command %q", name)
-	if n := nearest.Name(name, names); n != "" {
+	if n := suggest.Name(name, names); n != "" {
 		fmt.Fprintf(env.Stderr, ": did you mean %s?", n)
 	}
 	fmt.Fprintf(env.Stderr, "\nCommands: %s. See inferometer --help.\n", strings.Join(names, ", "))

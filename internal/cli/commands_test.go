@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/testkit/binary"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -23,7 +23,7 @@ func linked(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"inferometer", "genai-perf", "inference-perf", "perf_analyzer", "llm_perf"} {
-		if err := os.Symlink(shipped.Program(t), filepath.Join(dir, name)); err != nil {
+		if err := os.Symlink(binary.Program(t), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}

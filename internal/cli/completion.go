@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // entries are all commands.
-func entries() []manual.Entry {
-	var list []manual.Entry
+func entries() []clidoc.Entry {
+	var list []clidoc.Entry
 	for _, t := range commands() {
-		list = append(list, manual.Entry{Name: t.Name, Summary: t.Summary, Describe: func() manual.Command {
+		list = append(list, clidoc.Entry{Name: t.Name, Summary: t.Summary, Describe: func() clidoc.Command {
 			c := t.Manual()
 			c.Name, c.Summary = t.Name, t.Summary
 			return c
@@ -23,22 +23,22 @@ func entries() []manual.Entry {
 	return list
 }
 
-func completionManual() manual.Command {
+func completionManual() clidoc.Command {
 	var names []string
-	for _, s := range manual.Shells() {
+	for _, s := range clidoc.Shells() {
 		names = append(names, s.Name)
 	}
-	return manual.Command{
+	return clidoc.Command{
 		Name:  "completion",
 		About: "Print the script that lets a shell complete commands, flags, their values and files.",
-		Usage: []manual.Usage{{Line: "inferometer completion " + strings.Join(names, "|")}},
+		Usage: []clidoc.Usage{{Line: "inferometer completion " + strings.Join(names, "|")}},
 		Examples: []string{
 			"source <(inferometer completion bash)   in ~/.bashrc",
 			"source <(inferometer completion zsh)   in ~/.zshrc, after compinit",
 			"inferometer completion fish > ~/.config/fish/completions/inferometer.fish",
 			"inferometer completion powershell | Out-String | Invoke-Expression   in $PROFILE",
 		},
-		Page: "install", Verbs: manual.Shells(),
+		Page: "install", Verbs: clidoc.Shells(),
 	}
 }
 
@@ -48,7 +48,7 @@ func completionCommand(env tool.Env, args []string) int {
 		return env.PrintHelp(completionManual(), true)
 	}
 	var shells []string
-	for _, s := range manual.Shells() {
+	for _, s := range clidoc.Shells() {
 		shells = append(shells, s.Name)
 	}
 	if len(args) != 1 {
@@ -58,9 +58,9 @@ func completionCommand(env tool.Env, args []string) int {
 	for _, t := range others() {
 		programs = append(programs, t.Name)
 	}
-	script, ok := manual.Script(args[0], programs)
+	script, ok := clidoc.Script(args[0], programs)
 	if !ok {
-		return env.Fail("completion", fmt.Errorf("no completion for %q: %s", args[0], nearest.Hint(args[0], shells)), tool.ExitUsage)
+		return env.Fail("completion", fmt.Errorf("no completion for %q: %s", args[0], suggest.Hint(args[0], shells)), tool.ExitUsage)
 	}
 	fmt.Fprint(env.Stdout, script)
 	return tool.ExitOK
@@ -80,14 +80,14 @@ func completeCommand(env tool.Env, args []string) int {
 		if len(args) == 3 && args[2] == "--backquote" {
 			escape = '`'
 		}
-		words = manual.Split(args[1], escape)
+		words = clidoc.Split(args[1], escape)
 		if len(args) == 4 && args[2] == "--word" {
 			word, cut = args[3], true
 		}
 	default:
 		return tool.ExitUsage
 	}
-	answer := manual.Complete(entries(), words)
+	answer := clidoc.Complete(entries(), words)
 	if cut {
 		answer = answer.Without(strings.TrimSuffix(words[len(words)-1], word))
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/testkit/hold"
-	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/testkit/binary"
+	"github.com/inferometer/inferometer/internal/testkit/stallproxy"
 )
 
 // noted is what a program says, while it does.
@@ -65,7 +65,7 @@ func requestsIn(dirs ...string) (n int) {
 // A worker that is cut from NATS for longer than the limit is given up, and ends. The run goes on without it; what the two
 // workers have kept is what the server saw.
 func TestWorkerCutOff(t *testing.T) {
-	program := shipped.Program(t)
+	program := binary.Program(t)
 	t.Parallel()
 	c := mock.Default()
 	c.Latency.TTFT, c.Output.Tokens, c.Truth = 200*time.Millisecond, 4, "-"
@@ -92,7 +92,7 @@ func TestWorkerCutOff(t *testing.T) {
 		}
 		return address != ""
 	})
-	proxy := hold.New(t, address)
+	proxy := stallproxy.New(t, address)
 	cut, saidCut := begin(t, program, "worker", "--join", proxy.Address(), "--name", "a", "--dir", dirs[0])
 	other, saidOther := begin(t, program, "worker", "--join", address, "--name", "b", "--dir", dirs[1])
 	waitFor(t, "records of the workers", func() bool { return requestsIn(out) > 60 })

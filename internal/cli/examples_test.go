@@ -17,7 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/testkit/binary"
 	"github.com/inferometer/inferometer/internal/tool"
 	frontend "github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
@@ -32,7 +32,7 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d examples found: %v", len(files), err)
 	}
-	program, server := shipped.Program(t), exampleServer(t)
+	program, server := binary.Program(t), exampleServer(t)
 	readme, err := os.ReadFile("examples/README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	jsonreport "github.com/inferometer/inferometer/internal/report/json"
+	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/testkit/schema"

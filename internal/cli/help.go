@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
-func helpManual() manual.Command {
-	c := manual.Command{
+func helpManual() clidoc.Command {
+	c := clidoc.Command{
 		Name:  "help",
 		About: "Show a page of the documentation, or the help of a command.",
-		Usage: []manual.Usage{
+		Usage: []clidoc.Usage{
 			{Line: "inferometer help", Help: "list commands and topics"},
 			{Line: "inferometer help TOPIC", Help: "show a page of docs/, such as gates or docs/plan.md"},
 			{Line: "inferometer help COMMAND", Help: "the same as inferometer COMMAND --help"},
@@ -25,11 +25,11 @@ func helpManual() manual.Command {
 		Examples: []string{"inferometer help gates", "inferometer help docs/capacity.md | less   also a command's name"},
 	}
 	for _, t := range topLevel() {
-		c.Verbs = append(c.Verbs, manual.Verb{Name: t.Name, Help: t.Summary})
+		c.Verbs = append(c.Verbs, clidoc.Verb{Name: t.Name, Help: t.Summary})
 	}
-	for _, chapter := range manual.Chapters() {
+	for _, chapter := range clidoc.Chapters() {
 		for _, t := range chapter.Topics {
-			c.Verbs = append(c.Verbs, manual.Verb{Name: t.Name, Help: t.Summary})
+			c.Verbs = append(c.Verbs, clidoc.Verb{Name: t.Name, Help: t.Summary})
 		}
 	}
 	return c
@@ -48,7 +48,7 @@ func helpCommand(env tool.Env, args []string) int {
 	case len(args) > 1:
 		return env.Fail("help", errors.New("name one topic or command: inferometer help TOPIC"), tool.ExitUsage)
 	}
-	topic, certain := manual.FindTopic(args[0])
+	topic, certain := clidoc.FindTopic(args[0])
 	var names []string
 	for _, c := range commands() {
 		if c.Name == args[0] && !certain {
@@ -58,16 +58,16 @@ func helpCommand(env tool.Env, args []string) int {
 	}
 	if topic == "" {
 		hint := "inferometer help lists the topics"
-		if n := nearest.Name(args[0], append(names, manual.Topics()...)); n != "" {
+		if n := suggest.Name(args[0], append(names, clidoc.Topics()...)); n != "" {
 			hint = "did you mean " + n + "?"
 		}
 		return env.Fail("help", fmt.Errorf("no topic and no command is called %q: %s", args[0], hint), tool.ExitUsage)
 	}
-	width, colour := manual.Width, false
+	width, colour := clidoc.Width, false
 	if t := env.Terminal(env.Stdout); t.TTY {
 		width, colour = t.Width(), t.Color
 	}
-	fmt.Fprint(env.Stdout, manual.Page(topic, width, colour))
+	fmt.Fprint(env.Stdout, clidoc.Page(topic, width, colour))
 	return tool.ExitOK
 }
 
@@ -75,7 +75,7 @@ func helpCommand(env tool.Env, args []string) int {
 func topics(width int) string {
 	var b strings.Builder
 	b.WriteString("\nTopics, with inferometer help TOPIC:\n")
-	for _, c := range manual.Chapters() {
+	for _, c := range clidoc.Chapters() {
 		b.WriteString("\n" + c.Title + ":\n")
 		for _, t := range c.Topics {
 			listed(&b, t.Name, t.Summary, 18, width)
@@ -86,20 +86,20 @@ func topics(width int) string {
 
 // listed writes a name with its text in a column beside it.
 func listed(b *strings.Builder, name, text string, column, width int) {
-	lines := manual.Wrap(text, width-column-2)
+	lines := clidoc.Wrap(text, width-column-2)
 	fmt.Fprintf(b, "  %-*s%s\n", column, name, lines[0])
 	for _, l := range lines[1:] {
 		fmt.Fprintf(b, "%*s%s\n", column+2, "", l)
 	}
 }
 
-func manManual() manual.Command {
-	return manual.Command{
+func manManual() clidoc.Command {
+	return clidoc.Command{
 		Name:     "man",
 		About:    "Write man pages of the program and of each command.",
-		Usage:    []manual.Usage{{Line: "inferometer man DIR"}},
+		Usage:    []clidoc.Usage{{Line: "inferometer man DIR"}},
 		Examples: []string{"inferometer man ~/.local/share/man/man1"},
-		Page:     "install", Takes: manual.Directories,
+		Page:     "install", Takes: clidoc.Directories,
 	}
 }
 
@@ -112,13 +112,13 @@ func manCommand(env tool.Env, args []string) int {
 		return env.Fail("man", errors.New("name a directory: inferometer man DIR"), tool.ExitUsage)
 	}
 	day, _, _ := strings.Cut(env.Build.Date, "T")
-	release := manual.Release{Version: env.Version, Day: day}
-	codes := []manual.Verb{
+	release := clidoc.Release{Version: env.Version, Day: day}
+	codes := []clidoc.Verb{
 		{Name: "0", Help: "success"}, {Name: "1", Help: "the run failed, or its figures cannot be trusted"},
 		{Name: "2", Help: "bad usage or input: nothing was sent"}, {Name: "3", Help: "a gate was missed: --fail-if, or the objectives of capacity"},
 	}
 	list := entries()
-	pages := map[string]string{programName + ".1": manual.ManOf(programName, "measure generative-AI inference servers", list, manual.Chapters(), codes, release)}
+	pages := map[string]string{programName + ".1": clidoc.ManOf(programName, "measure generative-AI inference servers", list, clidoc.Chapters(), codes, release)}
 	for _, e := range list {
 		c := e.Describe()
 		if c.Name == "help" {
@@ -130,7 +130,7 @@ func manCommand(env tool.Env, args []string) int {
 		return env.Fail("man", fmt.Errorf("creating the directory: %w", err), tool.ExitRun)
 	}
 	for name, text := range pages {
-		if err := wholefile.Bytes(filepath.Join(args[0], name), []byte(text)); err != nil {
+		if err := atomicfile.Bytes(filepath.Join(args[0], name), []byte(text)); err != nil {
 			return env.Fail("man", fmt.Errorf("writing a man page: %w", err), tool.ExitRun)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/testkit/binary"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -49,7 +49,7 @@ var loads = []struct {
 // server had read before the client last looked at itself, as its file has it, is in the
 // report; and no such report is VALID.
 func TestKills(t *testing.T) {
-	program := shipped.Program(t)
+	program := binary.Program(t)
 	kills, strict := len(loads), false
 	if n, err := strconv.Atoi(os.Getenv(killsVariable)); err == nil {
 		kills, strict = n, true
@@ -295,12 +295,12 @@ func TestHangUpDrains(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
 	dir := filepath.Join(t.TempDir(), "out")
-	cmd := exec.Command(shipped.Program(t), "run", "http://"+listener.Addr().String(), "--duration", "1h", "--concurrency", "4", "--output-tokens", "50", "--out", dir)
+	cmd := exec.Command(binary.Program(t), "run", "http://"+listener.Addr().String(), "--duration", "1h", "--concurrency", "4", "--output-tokens", "50", "--out", dir)
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := shipped.Start(cmd); err != nil {
+	if err := binary.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
 	awaitFlushes(t, filepath.Join(dir, run.RecordsFile), 1)

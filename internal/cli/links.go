@@ -9,16 +9,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
-func linksManual() manual.Command {
-	return manual.Command{
+func linksManual() clidoc.Command {
+	return clidoc.Command{
 		Name:  "links",
 		About: "Install drop-in links named after the tools that inferometer replaces.",
-		Usage: []manual.Usage{{Line: "inferometer links DIR"}},
-		Takes: manual.Directories,
+		Usage: []clidoc.Usage{{Line: "inferometer links DIR"}},
+		Takes: clidoc.Directories,
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/native"
+	"github.com/inferometer/inferometer/internal/tool/inferometer"
 )
 
 // tokenServer is a stand-in for the /tokenize of a real server. Its ids are those of
@@ -300,7 +300,7 @@ func TestTokensThatCannotBeWritten(t *testing.T) {
 		for _, verb := range []string{"count", "encode"} {
 			var stderr bytes.Buffer
 			env := tool.Env{Stdin: strings.NewReader(text), Stdout: full{}, Stderr: &stderr, Getenv: func(string) string { return "" }, Restore: func() {}}
-			code := native.Tokens().Run(env, []string{verb})
+			code := inferometer.Tokens().Run(env, []string{verb})
 			if want := "inferometer tokens: writing the output: no space left on device\n"; code != tool.ExitRun || stderr.String() != want {
 				t.Errorf("%s: exit code %d: %s", verb, code, &stderr)
 			}

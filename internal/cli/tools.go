@@ -12,8 +12,8 @@ import (
 	genaiperfargs "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/guidellm"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf"
+	"github.com/inferometer/inferometer/internal/tool/inferometer"
 	"github.com/inferometer/inferometer/internal/tool/llmperf"
-	"github.com/inferometer/inferometer/internal/tool/native"
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer"
 	perfanalyzerargs "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 	"github.com/inferometer/inferometer/internal/tool/selftest"
@@ -26,7 +26,7 @@ import (
 func ownTools() []tool.Tool {
 	studies := tool.Gated(tool.Paged(tool.WithLiveFlags(study.Tool())))
 	return []tool.Tool{
-		tool.WithLiveFlags(native.Run()), tool.WithLiveFlags(native.Capacity()), studies, native.Report(append(readers(), studies)), compare.Tool(readers()), native.Export(readers()), tool.WithLiveFlags(native.Plan()), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
+		tool.WithLiveFlags(inferometer.Run()), tool.WithLiveFlags(inferometer.Capacity()), studies, inferometer.Report(append(readers(), studies)), compare.Tool(readers()), inferometer.Export(readers()), tool.WithLiveFlags(inferometer.Plan()), inferometer.Tokens(), selftest.Tool(), inferometer.Mock(), inferometer.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Manual: linksManual, Run: linksCommand},
 		{Name: "completion", Summary: "print the completion script of a shell", Manual: completionManual, Run: completionCommand},
 		{Name: "man", Summary: "write man pages", Manual: manManual, Run: manCommand},

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -58,12 +58,12 @@ func ofPseudoVersion(version string) (commit, date string) {
 	return m[2], at.Format(time.RFC3339)
 }
 
-func versionManual() manual.Command {
-	return manual.Command{
+func versionManual() clidoc.Command {
+	return clidoc.Command{
 		Name:   "version",
 		About:  "Print the version, the commit that it was built from and that commit's date.",
-		Usage:  []manual.Usage{{Line: "inferometer version [--json]"}},
-		Groups: []manual.Group{{Title: "Flags", Flags: []manual.Flag{{Name: "json", Help: "print them as JSON, with the commit in full"}}}},
+		Usage:  []clidoc.Usage{{Line: "inferometer version [--json]"}},
+		Groups: []clidoc.Group{{Title: "Flags", Flags: []clidoc.Flag{{Name: "json", Help: "print them as JSON, with the commit in full"}}}},
 	}
 }
 

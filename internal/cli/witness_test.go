@@ -13,7 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/testkit/binary"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -73,7 +73,7 @@ func TestLastWord(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real processes")
 	}
-	program := shipped.Program(t)
+	program := binary.Program(t)
 	for _, way := range []string{"panic", "goroutine", "stack", "kill", "order"} {
 		t.Run(way, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")

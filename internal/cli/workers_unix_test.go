@@ -16,7 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/testkit/binary"
 )
 
 // slowServer is a mock that needs a while for each answer, so that requests are under way.
@@ -58,7 +58,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 // A worker that is killed or stopped does not end the run, and is in the report; a coordinator
 // that is killed does not leave workers behind.
 func TestWorkersThatFail(t *testing.T) {
-	program := shipped.Program(t)
+	program := binary.Program(t)
 	t.Parallel()
 	for name, hurt := range map[string]struct {
 		worker bool // or the coordinator

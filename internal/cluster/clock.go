@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
-	"github.com/inferometer/inferometer/internal/cluster/offset"
+	"github.com/inferometer/inferometer/internal/cluster/clockoffset"
 )
 
 const (
@@ -27,7 +27,7 @@ type accuracy struct {
 // setClock has this process count time as the coordinator does.
 func (w *worker) setClock(ctx context.Context) error {
 	own := w.opt.NewClock(0)
-	known := offset.New(own.Now, offset.Drift)
+	known := clockoffset.New(own.Now, clockoffset.Drift)
 	if err := known.Measure(ctx, w.askClock, trips); err != nil {
 		return fmt.Errorf("synchronizing the clock with the coordinator: %w", err)
 	}
@@ -36,7 +36,7 @@ func (w *worker) setClock(ctx context.Context) error {
 		return fmt.Errorf("synchronizing the clock with the coordinator: %w", err)
 	}
 	w.clock = w.opt.NewClock(own.Now() + estimate.Offset)
-	w.error = offset.New(w.clock.Now, offset.Drift)
+	w.error = clockoffset.New(w.clock.Now, clockoffset.Drift)
 	if err := w.error.Measure(ctx, w.askClock, tripsAgain); err != nil {
 		return fmt.Errorf("comparing the clock with the coordinator's: %w", err)
 	}

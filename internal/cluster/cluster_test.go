@@ -24,7 +24,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
 // server is a mock with its truth.
@@ -96,7 +96,7 @@ func planFor(t *testing.T, s *server, text string) *plan.Plan {
 }
 
 func options() run.Options {
-	return run.Options{Kit: kit.Default(os.Getenv), Version: "test", Log: io.Discard}
+	return run.Options{Kit: registry.Default(os.Getenv), Version: "test", Log: io.Discard}
 }
 
 // change changes what a worker and the coordinator work with.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/testkit/hold"
+	"github.com/inferometer/inferometer/internal/testkit/stallproxy"
 )
 
 // Of a worker that is cut off for less than the limit nothing is lost: it goes on meanwhile, and ships its records
@@ -16,7 +16,7 @@ import (
 func TestShortCut(t *testing.T) {
 	s := serve(t)
 	p := planFor(t, s, closedLoop[:strings.Index(closedLoop, "stages:")]+"stages: [{concurrency: 6, requests: 2400}]")
-	var proxy *hold.Proxy
+	var proxy *stallproxy.Proxy
 	var made atomic.Int64
 	first := func(w *WorkerOptions, _ *Coordinator, _ *run.Options) {
 		w.Run.Prompt = func(*prompt.Prompt) {
@@ -32,7 +32,7 @@ func TestShortCut(t *testing.T) {
 		if name != "w0" {
 			return address
 		}
-		proxy = hold.New(t, address)
+		proxy = stallproxy.New(t, address)
 		return proxy.Address()
 	})
 	if err != nil {

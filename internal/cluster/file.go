@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
@@ -37,7 +37,7 @@ func newFile(dir string, p *plan.Plan) (*file, error) {
 	}
 	text, err := plan.Encode(p)
 	if err == nil {
-		err = wholefile.Bytes(filepath.Join(dir, run.PlanFile), text)
+		err = atomicfile.Bytes(filepath.Join(dir, run.PlanFile), text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("writing the plan: %w", err)

@@ -19,12 +19,12 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/testkit/simnats"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/chat"
-	"github.com/inferometer/inferometer/internal/token/source"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/token/loader"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // process is a coordinator or a worker of a simulation.
@@ -113,10 +113,10 @@ func (w *world) spawn(name string, run int, drift float64) *process {
 
 // options are what a process runs with.
 func (w *world) options(p *process) run.Options {
-	parts := kit.Offline(func(string) string { return "" })
+	parts := registry.Offline(func(string) string { return "" })
 	parts.Protocols = map[string]endpoint.Protocol{"sim": w.protocol(p)}
-	parts.Tokenizers = func(context.Context, string, string, plan.Limits) (*source.Found, error) {
-		return &source.Found{Tokenizer: token.Words{}, Chat: &chat.Config{}}, nil
+	parts.Tokenizers = func(context.Context, string, string, plan.Limits) (*loader.Found, error) {
+		return &loader.Found{Tokenizer: token.Words{}, Chat: &chat.Config{}}, nil
 	}
 	return run.Options{Kit: parts, Version: "test", Log: &p.log, NewSleeper: load.NewTimerSleeper}
 }
@@ -144,7 +144,7 @@ func (w *world) protocol(p *process) endpoint.Protocol {
 type simCall struct {
 	w     *world
 	p     *process
-	clock *clock.Clock
+	clock *timedconn.Clock
 	seq   int64
 }
 
@@ -186,7 +186,7 @@ func (w *world) work(p *process, id string) {
 	p.err = RunWorker(p.ctx, WorkerOptions{
 		Bus: p.link, RunID: id, Name: p.name, Dir: p.dir, Run: o, Wait: 30 * time.Second, Leave: p.stop, Log: &p.log,
 		Uptime:   p.uptime,
-		NewClock: func(at time.Duration) *clock.Clock { return clock.NewClockBy(p.time, at) },
+		NewClock: func(at time.Duration) *timedconn.Clock { return timedconn.NewClockBy(p.time, at) },
 	})
 	p.ended = time.Now()
 	p.link.Close()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/cluster/offset"
+	"github.com/inferometer/inferometer/internal/cluster/clockoffset"
 )
 
 // watch gives up workers whose leases have run out.
@@ -52,7 +52,7 @@ func (c *Coordinator) lose(m *member, quiet time.Duration) {
 			return
 		}
 		m.lost = true
-		m.clock.Bound += time.Duration(float64(quiet) * offset.Drift) // of what it has recorded since
+		m.clock.Bound += time.Duration(float64(quiet) * clockoffset.Drift) // of what it has recorded since
 		if prepared = m.inbox != nil; prepared {
 			m.gone = max(0, c.intake.Now()-quiet)
 		} else {

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
-	"github.com/inferometer/inferometer/internal/cluster/offset"
+	"github.com/inferometer/inferometer/internal/cluster/clockoffset"
 	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/health"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // WorkerOptions are what a worker works with.
@@ -35,7 +35,7 @@ type WorkerOptions struct {
 	// Uptime is the clock that the lease is judged by, and NewClock makes that of the run, at an offset. Optional: this
 	// machine's.
 	Uptime   func() time.Duration
-	NewClock func(offset time.Duration) *clock.Clock
+	NewClock func(offset time.Duration) *timedconn.Clock
 }
 
 // ErrAlone means that the coordinator is not heard any more. The worker's records are kept.
@@ -53,8 +53,8 @@ type worker struct {
 	plan   *plan.Plan
 	lease  *lease
 	warned *warnings // what it says while it prepares
-	clock  *clock.Clock
-	error  *offset.Estimator // of the clock, against the coordinator's
+	clock  *timedconn.Clock
+	error  *clockoffset.Estimator // of the clock, against the coordinator's
 	w      *run.Worker
 	file   *file
 	box    *bus.Outbox
@@ -83,7 +83,7 @@ func RunWorker(ctx context.Context, o WorkerOptions) error {
 		o.Uptime = func() time.Duration { return time.Since(start) }
 	}
 	if o.NewClock == nil {
-		o.NewClock = clock.NewClockAt
+		o.NewClock = timedconn.NewClockAt
 	}
 	early, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
@@ -28,8 +28,8 @@ type Run struct {
 	Plan  *plan.Plan // as run
 	// Saved is the run with its records; nil: there are figures alone.
 	Saved    *run.Saved
-	Levels   []MeasuredLoad // by stage of the plan
-	Document *draw.Document // what a page draws; nil: nobody asked, or there is nothing
+	Levels   []MeasuredLoad     // by stage of the plan
+	Document *pagedata.Document // what a page draws; nil: nobody asked, or there is nothing
 }
 
 // MeasuredLoad is what a run has at one load.

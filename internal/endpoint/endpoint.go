@@ -16,7 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Protocol is one way to speak to servers: all that it can do, with nil for what it
@@ -81,7 +81,7 @@ type ServerInfo struct {
 
 // Options are what making an Endpoint takes besides the plan's target.
 type Options struct {
-	Clock *clock.Clock
+	Clock *timedconn.Clock
 	TLS   *tls.Config // for https targets
 	Key   string      // API key; empty: none
 	// Getenv looks up the variables that name proxies; nil: there are none.
@@ -110,8 +110,8 @@ func (o Options) TLSConfig(u *url.URL, http2 bool) *tls.Config {
 }
 
 // Timeouts are those of requests to a target.
-func (o Options) Timeouts(t plan.Target) clock.Timeouts {
-	return clock.Timeouts{
+func (o Options) Timeouts(t plan.Target) timedconn.Timeouts {
+	return timedconn.Timeouts{
 		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall),
 		Request: time.Duration(t.Timeouts.Request), Header: int(o.Limits.Header),
 	}

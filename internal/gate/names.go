@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/metric"
 )
 
@@ -113,7 +113,7 @@ func unknownMetric(name string) error {
 		}
 		all = append(append(all, m.Short, m.ID), m.Also...)
 	}
-	if n := nearest.Name(name, all); n != "" {
+	if n := suggest.Name(name, all); n != "" {
 		return faultf("did you mean "+n+"?", "%s is not a metric", quote(name))
 	}
 	return faultf("one of "+strings.Join(shorts, ", ")+", or a name from docs/metrics.md", "%s is not a metric", quote(name))

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -120,7 +120,7 @@ func (g *Gate) level(text string) (string, error) {
 	case "stage":
 		g.At.Stage = name
 	default:
-		return "", faultf(nearest.Hint(kind, kinds), "%s is not a kind of level", quote(kind))
+		return "", faultf(suggest.Hint(kind, kinds), "%s is not a kind of level", quote(kind))
 	}
 	return strings.TrimSpace(rest), nil
 }
@@ -262,4 +262,4 @@ func plain(v float64) string {
 }
 
 // quote shows a piece of an expression, cut to a length that fits a line.
-func quote(s string) string { return strconv.Quote(brief.Text(s, 60)) }
+func quote(s string) string { return strconv.Quote(truncate.Text(s, 60)) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/metric"
 )
 
@@ -50,7 +50,7 @@ func isStat(word string) bool {
 // unknownStat says which statistic was probably meant.
 func unknownStat(name string) error {
 	if !percentile.MatchString(name) {
-		return faultf(nearest.Hint(name, Stats()), "%s is not a statistic", quote(name))
+		return faultf(suggest.Hint(name, Stats()), "%s is not a statistic", quote(name))
 	}
 	list := metric.Percentiles()
 	digits := strings.ReplaceAll(name[1:], ".", "")

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
@@ -15,8 +15,8 @@ import (
 
 // document is what the page shows of a run that goes on: curves and figures come from the
 // live histograms, within 0.4 % of the exact ones, and there are no single requests.
-func document(p *run.Progress, h *History, version string) *draw.Document {
-	d := &draw.Document{Version: draw.Version, Live: true, Stages: []draw.StageData{}, Series: []draw.Series{}}
+func document(p *run.Progress, h *History, version string) *pagedata.Document {
+	d := &pagedata.Document{Version: pagedata.Version, Live: true, Stages: []pagedata.StageData{}, Series: []pagedata.Series{}}
 	d.Show(soFar(p, version))
 	if h == nil { // no run has begun
 		return d
@@ -32,14 +32,14 @@ func document(p *run.Progress, h *History, version string) *draw.Document {
 }
 
 // message is a document as it is sent to a page.
-func message(d *draw.Document) ([]byte, error) {
+func message(d *pagedata.Document) ([]byte, error) {
 	planes, err := d.Planes.Text()
 	if err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(struct {
-		Document *draw.Document `json:"document"`
-		Planes   string         `json:"planes"`
+		Document *pagedata.Document `json:"document"`
+		Planes   string             `json:"planes"`
 	}{d, planes})
 	if err != nil {
 		return nil, fmt.Errorf("encode the live page's document: %w", err)
@@ -48,16 +48,16 @@ func message(d *draw.Document) ([]byte, error) {
 }
 
 // stage is what is drawn of the i-th stage.
-func stage(p *run.Progress, i int) draw.StageData {
+func stage(p *run.Progress, i int) pagedata.StageData {
 	span := p.Spans[i]
 	end := min(span.End, p.At)
 	part, d := p.Live.Part(i, record.Measured), coarse
 	if i == p.Stage {
 		d = fine
 	}
-	s := draw.StageData{
+	s := pagedata.StageData{
 		Begin: min(span.Begin, end).Seconds(), End: end.Seconds(), Load: loadOf(&p.Stages[i]),
-		Curves: map[string]draw.Sides[draw.Curve]{}, Histograms: map[string]draw.Sides[*draw.Histogram]{},
+		Curves: map[string]pagedata.Sides[pagedata.Curve]{}, Histograms: map[string]pagedata.Sides[*pagedata.Histogram]{},
 	}
 	if from := min(span.From, end); from > span.Begin {
 		s.Warmup = &[2]float64{s.Begin, from.Seconds()}
@@ -76,7 +76,7 @@ func stage(p *run.Progress, i int) draw.StageData {
 		if m.sent.Count() == 0 {
 			continue
 		}
-		curves, counts := draw.Sides[draw.Curve]{Sent: d.curve(m.sent)}, draw.Sides[*draw.Histogram]{Sent: d.counts(m.sent)}
+		curves, counts := pagedata.Sides[pagedata.Curve]{Sent: d.curve(m.sent)}, pagedata.Sides[*pagedata.Histogram]{Sent: d.counts(m.sent)}
 		if m.due != nil {
 			curves.Due, counts.Due = d.curve(m.due), d.counts(m.due)
 		}
@@ -86,14 +86,14 @@ func stage(p *run.Progress, i int) draw.StageData {
 }
 
 // loadOf is a load that is one number.
-func loadOf(s *plan.Stage) *draw.Load {
+func loadOf(s *plan.Stage) *pagedata.Load {
 	switch {
 	case s.RampTo != 0:
 		return nil
 	case s.Rate > 0:
-		return &draw.Load{Kind: "rate", Value: s.Rate}
+		return &pagedata.Load{Kind: "rate", Value: s.Rate}
 	case s.Concurrency > 0:
-		return &draw.Load{Kind: "concurrency", Value: float64(s.Concurrency)}
+		return &pagedata.Load{Kind: "concurrency", Value: float64(s.Concurrency)}
 	}
 	return nil
 }
@@ -110,8 +110,8 @@ var (
 
 // curve are the quantiles that a histogram has to offer: one for each bucket, or fewer, but all
 // near the end, where each stands for few samples.
-func (d detail) curve(h *stat.Histogram) draw.Curve {
-	var all draw.Curve
+func (d detail) curve(h *stat.Histogram) pagedata.Curve {
+	var all pagedata.Curve
 	n, below := float64(h.Count()), 0.0
 	h.Buckets(func(low, high int64, count uint64) bool {
 		ms := rounded(millis(low + (high-low)/2))
@@ -136,7 +136,7 @@ func (d detail) curve(h *stat.Histogram) draw.Curve {
 }
 
 // counts is a histogram in bins that are the same part of a power of two.
-func (d detail) counts(h *stat.Histogram) *draw.Histogram {
+func (d detail) counts(h *stat.Histogram) *pagedata.Histogram {
 	least, _ := h.Quantile(0)
 	most, _ := h.Quantile(1)
 	octave := func(ns int64) float64 { return math.Log2(max(millis(ns), 1e-6)) }
@@ -145,7 +145,7 @@ func (d detail) counts(h *stat.Histogram) *draw.Histogram {
 		parts /= 2
 	}
 	first, last := int(math.Floor(octave(least)*parts)), int(math.Floor(octave(most)*parts))
-	out := &draw.Histogram{Counts: make([]int64, last-first+1)}
+	out := &pagedata.Histogram{Counts: make([]int64, last-first+1)}
 	h.Buckets(func(low, high int64, count uint64) bool {
 		at := int(math.Floor(octave(low+(high-low)/2)*parts)) - first
 		out.Counts[min(max(at, 0), last-first)] += int64(count)

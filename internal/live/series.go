@@ -3,19 +3,19 @@ package live
 import (
 	"math"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // series are how a run went over time.
-func series(to *draw.Planes, bins []Bin, stages []plan.Stage) []draw.Series {
+func series(to *pagedata.Planes, bins []Bin, stages []plan.Stage) []pagedata.Series {
 	edges := []float64{bins[0].From.Seconds()}
 	for i := range bins {
 		edges = append(edges, bins[i].To.Seconds())
 	}
 	t := to.Floats(edges)
-	values := func(of func(b *Bin) float64) *draw.Column {
+	values := func(of func(b *Bin) float64) *pagedata.Column {
 		list := make([]float64, len(bins))
 		for i := range bins {
 			list[i] = of(&bins[i])
@@ -23,19 +23,19 @@ func series(to *draw.Planes, bins []Bin, stages []plan.Stage) []draw.Series {
 		c := to.Floats(list)
 		return &c
 	}
-	step := func(name, title, unit, group string, of func(b *Bin) float64) draw.Series {
-		return draw.Series{Name: name, Title: title, Unit: unit, Group: group, Kind: draw.Step, Column: draw.Columns{T: t, V: values(of)}}
+	step := func(name, title, unit, group string, of func(b *Bin) float64) pagedata.Series {
+		return pagedata.Series{Name: name, Title: title, Unit: unit, Group: group, Kind: pagedata.Step, Column: pagedata.Columns{T: t, V: values(of)}}
 	}
-	band := func(name, title string, of func(b *Bin) *stat.Histogram) draw.Series {
-		at := func(q float64) *draw.Column {
+	band := func(name, title string, of func(b *Bin) *stat.Histogram) pagedata.Series {
+		at := func(q float64) *pagedata.Column {
 			return values(func(b *Bin) float64 { return quantile(of(b), q) })
 		}
-		return draw.Series{
-			Name: name, Title: title, Unit: "ms", Group: name, Kind: draw.Band, Labels: []string{"p50", "p90", "p99"},
-			Column: draw.Columns{T: t, Lo: at(0.5), Mid: at(0.9), Hi: at(0.99)},
+		return pagedata.Series{
+			Name: name, Title: title, Unit: "ms", Group: name, Kind: pagedata.Band, Labels: []string{"p50", "p90", "p99"},
+			Column: pagedata.Columns{T: t, Lo: at(0.5), Mid: at(0.9), Hi: at(0.99)},
 		}
 	}
-	return []draw.Series{
+	return []pagedata.Series{
 		step("requests_asked", "Requests asked for", "requests/sec", "load", func(b *Bin) float64 {
 			if b.Stage < len(stages) && stages[b.Stage].Rate > 0 && stages[b.Stage].RampTo == 0 {
 				return stages[b.Stage].Rate

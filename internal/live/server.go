@@ -21,9 +21,9 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/lib/access"
 	"github.com/inferometer/inferometer/internal/lib/aside"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/run"
 )
@@ -78,7 +78,7 @@ type Server struct {
 
 // shown is a document as browsers get it, made when the first one asks for it.
 type shown struct {
-	document *draw.Document
+	document *pagedata.Document
 	message  []byte // of the stream of events
 	page     []byte
 }
@@ -210,7 +210,7 @@ func (s *Server) event() (_ []byte, err error) {
 }
 
 // document is that of the last snapshot. The caller holds the lock.
-func (s *Server) document() *draw.Document {
+func (s *Server) document() *pagedata.Document {
 	if s.shown.document == nil {
 		s.shown.document = document(&s.progress, s.history, s.version)
 	}
@@ -226,7 +226,7 @@ func (s *Server) html() ([]byte, error) {
 }
 
 // html is the page of a document, which is kept once it is whole.
-func (s *shown) html(write func(io.Writer, *draw.Document) error) ([]byte, error) {
+func (s *shown) html(write func(io.Writer, *pagedata.Document) error) ([]byte, error) {
 	if s.page == nil {
 		var b bytes.Buffer
 		if err := write(&b, s.document); err != nil {
@@ -249,7 +249,7 @@ func (s *Server) snapshot() *run.Progress {
 func (s *Server) Watched() bool { return s.hub.any() }
 
 // Show shows a document in place of snapshots, until another run begins.
-func (s *Server) Show(d *draw.Document) {
+func (s *Server) Show(d *pagedata.Document) {
 	s.watcher.Do(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/lib/access"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -309,7 +309,7 @@ func TestShow(t *testing.T) {
 	c.Progress.Result = &result.Result{Verdict: result.Verdict{Status: "of the first"}}
 	f := follow(t, s)
 	s.Watch(func() run.Progress { return c.Progress })
-	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Status: "drawn"}}})
+	s.Show(&pagedata.Document{Result: &result.Result{Verdict: result.Verdict{Status: "drawn"}}})
 	until := func(event, word string) {
 		t.Helper()
 		for name, data := f.next(); name != event || data.Document.Result.Verdict.Status != word; name, data = f.next() {
@@ -322,7 +322,7 @@ func TestShow(t *testing.T) {
 	second := measured(t).Progress
 	s.Watch(func() run.Progress { return second })
 	until("document", running)
-	s.Show(&draw.Document{Result: &result.Result{Verdict: result.Verdict{Status: "drawn again"}}})
+	s.Show(&pagedata.Document{Result: &result.Result{Verdict: result.Verdict{Status: "drawn again"}}})
 	s.refresh()
 	s.End()
 	until("end", "drawn again")
@@ -387,14 +387,14 @@ func TestOnlyReading(t *testing.T) {
 // A page that could not be made to its end is not kept.
 func TestHalfAPageIsNotKept(t *testing.T) {
 	var made shown
-	half := func(w io.Writer, _ *draw.Document) error {
+	half := func(w io.Writer, _ *pagedata.Document) error {
 		_, _ = io.WriteString(w, "<html>")
 		return errors.New("no more")
 	}
 	if page, err := made.html(half); err == nil || page != nil {
 		t.Errorf("%q, %v", page, err)
 	}
-	whole := func(w io.Writer, _ *draw.Document) error {
+	whole := func(w io.Writer, _ *pagedata.Document) error {
 		_, err := io.WriteString(w, "<html></html>")
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 )
 
 // Decode reads a plan file, YAML or JSON, on top of the defaults. name is how
@@ -188,7 +188,7 @@ func (r *reader) unknownHint(path, name string, docs []fieldDoc) string {
 		return "the plan has it as " + found
 	}
 	names := namesOf(docs)
-	if n := nearest.Name(name, names); n != "" {
+	if n := suggest.Name(name, names); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
 	return cmp.Or(path, "the plan") + " has " + strings.Join(names, ", ")

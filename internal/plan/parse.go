@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 )
 
 // String is the duration as a plan file writes it: "1m30s", "10m", "200ms".
@@ -221,7 +221,7 @@ func ParseGoodput(s string) ([]SLO, error) {
 
 // didYouMean is `; did you mean "x"?`, or nothing.
 func didYouMean(name string, known []string) string {
-	if n := nearest.Name(name, known); n != "" {
+	if n := suggest.Name(name, known); n != "" {
 		return fmt.Sprintf("; did you mean %q?", n)
 	}
 	return ""
@@ -230,4 +230,4 @@ func didYouMean(name string, known []string) string {
 // quote shows a piece of the user's input, cut to a length that fits a line.
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-func clip(s string) string { return brief.Text(s, 40) }
+func clip(s string) string { return truncate.Text(s, 40) }

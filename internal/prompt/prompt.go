@@ -5,7 +5,7 @@ package prompt
 import (
 	"context"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
@@ -132,11 +132,11 @@ type ModelBinder interface {
 }
 
 // Files is the limit of the files that a plan's data names.
-func Files(d plan.Data) bounded.Limit {
-	return bounded.Limit{Name: plan.LimitFile, Bytes: int64(d.Limits.File)}
+func Files(d plan.Data) limitio.Limit {
+	return limitio.Limit{Name: plan.LimitFile, Bytes: int64(d.Limits.File)}
 }
 
 // Downloads is the limit of files that it names on the hub.
-func Downloads(d plan.Data) bounded.Limit {
-	return bounded.Limit{Name: plan.LimitDownload, Bytes: int64(d.Limits.Download)}
+func Downloads(d plan.Data) limitio.Limit {
+	return limitio.Limit{Name: plan.LimitDownload, Bytes: int64(d.Limits.Download)}
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
 
 // File is a record file to be read.
@@ -53,7 +53,7 @@ func (f File) all(each func(Line) error, besides bool) (whole bool, err error) {
 }
 
 func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) {
-	if err := bounded.Saved(f.Path); err != nil {
+	if err := limitio.Saved(f.Path); err != nil {
 		return false, fmt.Errorf("open record file: %w", err)
 	}
 	in, err := os.Open(f.Path)

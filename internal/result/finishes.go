@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/metric"
 )
 
@@ -25,7 +25,7 @@ func (j *judge) finishes(i int, sum *metric.StageStats) {
 			names = append(names, fmt.Sprintf("%d others", len(list)-k))
 			break
 		}
-		names = append(names, fmt.Sprintf("%q in %s", brief.Fit(finish, longestFinish), number.Plural(f[finish], "response")))
+		names = append(names, fmt.Sprintf("%q in %s", truncate.Fit(finish, longestFinish), number.Plural(f[finish], "response")))
 	}
 	if len(names) > 0 {
 		j.addNote(i, "Unknown finish reason: %s. They count as complete.", strings.Join(names, ", "))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/cost"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/probe/servermetrics"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -69,7 +69,7 @@ func (f *Inputs) AddPower(p *plan.Plan, said *record.Power) {
 func (g *GPUs) observe(look *record.Probe) {
 	for i := range look.Pages {
 		page := &look.Pages[i]
-		for _, r := range serving.Readings(page.Samples) {
+		for _, r := range servermetrics.Readings(page.Samples) {
 			g.sources[fromPages].log(i, r.Index, r.UUID).add(page.At, r.Watts, r.Joules)
 		}
 		g.sources[fromPages].fault(page.Error)

@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/probe/servermetrics"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Pages are what the servers' metrics said during a run.
 type Pages struct {
 	prefer, model string
-	stages        []*serving.PageLog
+	stages        []*servermetrics.PageLog
 	Figures       []record.Figures // what a Prometheus server said
 }
 
@@ -19,7 +19,7 @@ type Pages struct {
 func NewPages(p *plan.Plan) *Pages {
 	prefer := p.Probes.Prometheus.Server
 	if prefer == "" && p.Target.Protocol == plan.ProtocolTriton {
-		prefer = serving.Triton
+		prefer = servermetrics.Triton
 	}
 	return &Pages{prefer: prefer, model: p.Target.Model}
 }
@@ -61,7 +61,7 @@ func (g *Pages) add(look *record.Probe) {
 		g.stages = append(g.stages, nil)
 	}
 	if g.stages[look.Stage] == nil {
-		g.stages[look.Stage] = serving.NewLog(g.prefer, g.model)
+		g.stages[look.Stage] = servermetrics.NewLog(g.prefer, g.model)
 	}
 	g.stages[look.Stage].Add(look.Edge != record.ProbeDuring, look.At, look.Pages)
 }
@@ -72,10 +72,10 @@ func (g *Pages) services(p *plan.Plan, stage int) []ServerMetrics {
 		return nil
 	}
 	var out []ServerMetrics
-	var log *serving.PageLog
+	var log *servermetrics.PageLog
 	switch {
 	case stage == record.WholeRun:
-		log = serving.Join(g.stages)
+		log = servermetrics.Join(g.stages)
 	case stage < len(g.stages):
 		log = g.stages[stage]
 	}
@@ -93,7 +93,7 @@ func (g *Pages) services(p *plan.Plan, stage int) []ServerMetrics {
 }
 
 // scraped is what the pages say.
-func scraped(p *plan.Plan, log *serving.PageLog, stage int) ServerMetrics {
+func scraped(p *plan.Plan, log *servermetrics.PageLog, stage int) ServerMetrics {
 	var names []string
 	for _, u := range p.Pages() {
 		names = append(names, plan.SafeURL(u))

@@ -13,14 +13,14 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/hub"
 	"github.com/inferometer/inferometer/internal/run/breaker"
-	"github.com/inferometer/inferometer/internal/run/kit"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Check reads every file that a plan names, as a run of it would, and tells of all that is
-// wrong with them. Of what the plan has made up it makes a sample. It asks no server and no hub: the kit is to be kit.Offline's. The notes
+// wrong with them. Of what the plan has made up it makes a sample. It asks no server and no hub: the kit is to be registry.Offline's. The notes
 // say what could not be looked at from here.
-func Check(ctx context.Context, p *plan.Plan, k kit.Kit) (notes []string, err error) {
+func Check(ctx context.Context, p *plan.Plan, k registry.Kit) (notes []string, err error) {
 	c := &check{plan: p, kit: k}
 	secrets := c.secrets()
 	_, err = breaker.New(p.Breakers, func(record.StopReason) {})
@@ -38,14 +38,14 @@ func (p *setup) withFiles(ctx context.Context, err error) error {
 	if ctx.Err() != nil || p.opt.Kit.Ready != nil {
 		return err
 	}
-	_, files := Check(ctx, p.plan, kit.Offline(p.opt.Kit.Getenv))
+	_, files := Check(ctx, p.plan, registry.Offline(p.opt.Kit.Getenv))
 	return distinct(errors.Join(err, files))
 }
 
 // check is a look at a plan.
 type check struct {
 	plan  *plan.Plan
-	kit   kit.Kit
+	kit   registry.Kit
 	notes []string
 	errs  []error
 }
@@ -105,12 +105,12 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	if !errors.Is(err, io.EOF) {
 		c.add(err)
 	}
-	c.endpoint(endpoint.Options{Clock: clock.NewClock(), TLS: config, Getenv: c.kit.Getenv, Data: sample.Data, Tokenizer: found.Tokenizer}, first)
+	c.endpoint(endpoint.Options{Clock: timedconn.NewClock(), TLS: config, Getenv: c.kit.Getenv, Data: sample.Data, Tokenizer: found.Tokenizer}, first)
 }
 
 // endpoint makes what asks the server, and a request of the first prompt where there is one.
 func (c *check) endpoint(o endpoint.Options, first *prompt.Prompt) {
-	protocol, err := kit.Pick(c.kit.Protocols, "protocol", c.plan.Target.Protocol)
+	protocol, err := registry.Pick(c.kit.Protocols, "protocol", c.plan.Target.Protocol)
 	if err != nil {
 		c.add(err)
 		return

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
 // Every kind of file that a plan can name is opened, and what is wrong with it is said as a
@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 			if len(p.Target.URLs) == 0 {
 				p.Target.URLs = []string{"http://127.0.0.1:1"}
 			}
-			notes, err := Check(t.Context(), p, kit.Offline(os.Getenv))
+			notes, err := Check(t.Context(), p, registry.Offline(os.Getenv))
 			if len(notes) > 0 {
 				t.Errorf("notes %q", notes)
 			}
@@ -78,7 +78,7 @@ func TestCheckAsksNoHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes, err := Check(t.Context(), p, kit.Offline(os.Getenv))
+	notes, err := Check(t.Context(), p, registry.Offline(os.Getenv))
 	if len(notes) != 1 || !strings.Contains(notes[0], "the model some/model is not in the local cache") {
 		t.Errorf("notes %q", notes)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
 // faults are the ways in which the mock can fail a request, and what they must be
@@ -256,7 +256,7 @@ func TestPromptFaultEndsTheRun(t *testing.T) {
 	p := closedPlan(t, s.url, 2, 300)
 	p.Stages = append(p.Stages, plan.Stage{Concurrency: 1, Requests: 1})
 	o := options(io.Discard)
-	o.Kit.Ready = &kit.Prompts{Source: &fewPrompts{20}}
+	o.Kit.Ready = &registry.Prompts{Source: &fewPrompts{20}}
 	res, err := Run(t.Context(), p, o)
 	var early *AbortError
 	if !errors.As(err, &early) || !strings.Contains(err.Error(), "no words left") {

@@ -15,9 +15,9 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	jsonreport "github.com/inferometer/inferometer/internal/report/json"
+	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/testkit/schema"
 )
 
@@ -125,7 +125,7 @@ func mustRun(t *testing.T, p *plan.Plan) *result.Result {
 }
 
 func options(log io.Writer) Options {
-	return Options{Kit: kit.Default(os.Getenv), Version: "test", Log: log}
+	return Options{Kit: registry.Default(os.Getenv), Version: "test", Log: log}
 }
 
 // kept is what a run's record file holds.

@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -68,7 +68,7 @@ func (o *resultBuilder) page(res *result.Result) error {
 	if o.draw == nil {
 		return nil
 	}
-	return o.draw(func() (*draw.Document, error) {
+	return o.draw(func() (*pagedata.Document, error) {
 		_, d, err := Draw(o.ledger.out.dir, func(*plan.Plan) message.Names { return o.ledger.facts.Names })
 		if err != nil {
 			return nil, fmt.Errorf("drawing the report page: %w", err)

@@ -11,11 +11,11 @@ import (
 	"sync"
 
 	"github.com/inferometer/inferometer/internal/lib/aside"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	csvreport "github.com/inferometer/inferometer/internal/report/csv"
-	jsonreport "github.com/inferometer/inferometer/internal/report/json"
+	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
+	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -73,7 +73,7 @@ func openOutput(p *plan.Plan, opt *Options, h record.Header, alarm func(error)) 
 	if err != nil {
 		return nil, err
 	}
-	if err := wholefile.Bytes(filepath.Join(dir, PlanFile), text); err != nil {
+	if err := atomicfile.Bytes(filepath.Join(dir, PlanFile), text); err != nil {
 		return nil, fmt.Errorf("writing the plan: %w", err)
 	}
 	o := &output{dir: dir, passing: passing, alarm: alarm}
@@ -188,7 +188,7 @@ func (o *output) finish(res *result.Result) error {
 // writeReport writes one report to a file.
 func writeReport(name string, res *result.Result, format func(io.Writer, *result.Result) error) error {
 	err := aside.Call(filepath.Base(name), func() error {
-		return wholefile.Write(name, func(w io.Writer) error { return format(w, res) })
+		return atomicfile.Write(name, func(w io.Writer) error { return format(w, res) })
 	})
 	if err != nil {
 		return fmt.Errorf("writing a report: %w", err)

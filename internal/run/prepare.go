@@ -21,16 +21,16 @@ import (
 	"github.com/inferometer/inferometer/internal/run/breaker"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/health"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/sweep"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // setup makes everything that the first request needs, one thing after the other.
 type setup struct {
 	plan     *plan.Plan
 	opt      *Options
-	clock    *clock.Clock
+	clock    *timedconn.Clock
 	brake    stopper
 	protocol endpoint.Protocol
 	share    load.Shard                   // of the load that this process sends
@@ -202,7 +202,7 @@ type findings struct {
 func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	var f findings
 	var err, breakerErr error
-	if p.protocol, err = kit.Pick(p.opt.Kit.Protocols, "protocol", p.plan.Target.Protocol); err != nil {
+	if p.protocol, err = registry.Pick(p.opt.Kit.Protocols, "protocol", p.plan.Target.Protocol); err != nil {
 		return nil, err
 	}
 	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits), p.opt.Kit.Getenv)
@@ -249,7 +249,7 @@ func (p *setup) limits(pairs int, mocked bool) rlimits {
 
 // promptSource are what is asked of the servers.
 type promptSource struct {
-	kit.Prompts
+	registry.Prompts
 	tokenizer prompt.Tokenizer
 	schedule  []time.Duration // of the prompts' own moments; nil: they have none
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/console"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
 func wantPrepareError(t *testing.T, err error, words ...string) {
@@ -384,7 +384,7 @@ func TestTargetThatSendsElsewhere(t *testing.T) {
 	defer moved.Close()
 	target := plan.Target{URLs: []string{moved.URL}, Model: "m", Protocol: plan.ProtocolOpenAI}
 	var log bytes.Buffer
-	p := &setup{plan: &plan.Plan{Target: target}, protocol: kit.Default(os.Getenv).Protocols[plan.ProtocolOpenAI], opt: &Options{Log: &log}}
+	p := &setup{plan: &plan.Plan{Target: target}, protocol: registry.Default(os.Getenv).Protocols[plan.ProtocolOpenAI], opt: &Options{Log: &log}}
 	if err := p.checkTarget(t.Context(), secrets{tls: new(tls.Config)}); err != nil {
 		t.Fatal(err)
 	}

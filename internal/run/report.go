@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/inferometer/inferometer/internal/draw"
-	"github.com/inferometer/inferometer/internal/lib/bounded"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -71,7 +71,7 @@ func Read(dir string, names func(*plan.Plan) message.Names) (*Saved, error) {
 }
 
 // Draw is Read, and gives what a page draws of the run too.
-func Draw(dir string, names func(*plan.Plan) message.Names) (*Saved, *draw.Document, error) {
+func Draw(dir string, names func(*plan.Plan) message.Names) (*Saved, *pagedata.Document, error) {
 	var d drawing
 	s, err := read(dir, names, &d)
 	return s, d.document, err
@@ -100,10 +100,10 @@ func open(dir string) (*Saved, error) {
 // planIn is the plan of a run, and its text.
 func planIn(dir string) (*plan.Plan, []byte, error) {
 	name := filepath.Join(dir, PlanFile)
-	if err := bounded.Saved(name); err != nil {
+	if err := limitio.Saved(name); err != nil {
 		return nil, nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)
 	}
-	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
+	text, err := limitio.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)
 	}
@@ -214,11 +214,11 @@ func CreateSaved(p *plan.Plan, h record.Header, fill func(add func(*record.Recor
 	if err != nil {
 		return err
 	}
-	if err := wholefile.Bytes(filepath.Join(p.Output.Dir, PlanFile), text); err != nil {
+	if err := atomicfile.Bytes(filepath.Join(p.Output.Dir, PlanFile), text); err != nil {
 		return fmt.Errorf("writing the plan: %w", err)
 	}
 	marks, measured := make([]record.StageSummary, len(p.Stages)), make([]bool, len(p.Stages))
-	return wholefile.Private(Records(p).Path, func(out io.Writer) error {
+	return atomicfile.Private(Records(p).Path, func(out io.Writer) error {
 		w, err := record.NewWriter(out, h)
 		if err != nil {
 			return err

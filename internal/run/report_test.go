@@ -17,7 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	csvreport "github.com/inferometer/inferometer/internal/report/csv"
+	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
 )
 
 // A report made from the records says to the last digit what the run itself said.

@@ -15,15 +15,15 @@ import (
 	"io"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run/kit"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Options are what a run takes besides its plan. What is called to look on or to report cannot end the
@@ -31,7 +31,7 @@ import (
 type Options struct {
 	// ID tells the run from all others; empty: a random one.
 	ID      string
-	Kit     kit.Kit
+	Kit     registry.Kit
 	Version string
 	Log     io.Writer     // notes on what is being prepared
 	Names   message.Names // what the users of the tool call what messages name
@@ -81,7 +81,7 @@ type Options struct {
 }
 
 // Drawer takes what a page draws of a run, if it makes it: that reads all records again.
-type Drawer func(document func() (*draw.Document, error)) error
+type Drawer func(document func() (*pagedata.Document, error)) error
 
 // Run runs a plan. Ending ctx aborts what is in flight. The plan is filled in with
 // what had to be found out, such as the model's name. The result is complete also
@@ -90,7 +90,7 @@ type Drawer func(document func() (*draw.Document, error)) error
 func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 	o = o.beside()
 	o.ID = cmp.Or(o.ID, NewID())
-	prep := &setup{plan: p, opt: &o, clock: clock.NewClock(), brake: newBrake()}
+	prep := &setup{plan: p, opt: &o, clock: timedconn.NewClock(), brake: newBrake()}
 	defer prep.close()
 	r, err := prep.buildOrStop(ctx, o.Stop)
 	if err != nil {
@@ -124,7 +124,7 @@ var errStopped = errors.New("stopped before the first request")
 // session is a run whose first request can go.
 type session struct {
 	opt     *Options
-	clock   *clock.Clock
+	clock   *timedconn.Clock
 	brake   stopper
 	setup   Setup
 	gauge   *progressTracker

@@ -20,10 +20,10 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/chat"
-	"github.com/inferometer/inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/token/loader"
 )
 
 // dataOfAllSources is data of every source. DIR is a directory with its files.
@@ -121,7 +121,7 @@ type sameCase struct {
 // promptsOf makes the prompts of a plan, for one process.
 func promptsOf(t *testing.T, p *plan.Plan) prompt.Source {
 	t.Helper()
-	made, err := kit.Offline(func(string) string { return "" }).Prompts(t.Context(), p, &source.Found{Tokenizer: token.Words{}, Chat: &chat.Config{}})
+	made, err := registry.Offline(func(string) string { return "" }).Prompts(t.Context(), p, &loader.Found{Tokenizer: token.Words{}, Chat: &chat.Config{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestTheSameRequestsWhoeverSendsThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	missing := maps.Clone(kit.Default(os.Getenv).Sources)
+	missing := maps.Clone(registry.Default(os.Getenv).Sources)
 	for name, data := range dataOfAllSources {
 		p, err := plan.Decode("plan.yaml", fmt.Appendf(nil, "target: {urls: ['http://localhost'], model: m}\nseed: 7\ntokenizer: words\nstages: [{concurrency: 1, requests: 1}]\ndata: %s", strings.ReplaceAll(data, "DIR", dir)))
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/health"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // sampleEvery is how often the client looks at itself and flushes its records.
@@ -15,7 +15,7 @@ const sampleEvery = time.Second
 
 // sampler keeps an eye on the client itself, and flushes its records.
 type sampler struct {
-	clock     *clock.Clock
+	clock     *timedconn.Clock
 	live      *engine.Counters
 	collector *collect.Collector
 	ledger    *journal

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
 // A check costs what the plan's text costs, whatever its numbers would.
@@ -49,7 +49,7 @@ func TestCheckOfLargeNumbers(t *testing.T) {
 			p.Target.URLs = []string{"http://127.0.0.1:1"}
 			before := memory()
 			begun := time.Now()
-			_, err = Check(t.Context(), p, kit.Offline(os.Getenv))
+			_, err = Check(t.Context(), p, registry.Offline(os.Getenv))
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/lib/localaddr"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -32,7 +32,7 @@ type secrets struct {
 }
 
 // readSecrets reads the API key and the certificates of a target.
-func readSecrets(t plan.Target, files bounded.Limit, getenv func(string) string) (secrets, error) {
+func readSecrets(t plan.Target, files limitio.Limit, getenv func(string) string) (secrets, error) {
 	var s secrets
 	var errs []error
 	switch {
@@ -60,7 +60,7 @@ func readSecrets(t plan.Target, files bounded.Limit, getenv func(string) string)
 }
 
 // tlsConfig is whom to trust and who we are.
-func tlsConfig(t plan.TLS, files bounded.Limit) (*tls.Config, error) {
+func tlsConfig(t plan.TLS, files limitio.Limit) (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: t.Insecure}
 	var errs []error
 	if t.CA != "" {
@@ -84,7 +84,7 @@ func tlsConfig(t plan.TLS, files bounded.Limit) (*tls.Config, error) {
 }
 
 // keyPair reads the client's certificate.
-func keyPair(t plan.TLS, files bounded.Limit) (tls.Certificate, error) {
+func keyPair(t plan.TLS, files limitio.Limit) (tls.Certificate, error) {
 	cert, err := files.ReadFile(t.Cert)
 	if err != nil {
 		return tls.Certificate{}, err
@@ -97,8 +97,8 @@ func keyPair(t plan.TLS, files bounded.Limit) (tls.Certificate, error) {
 }
 
 // secretFiles is the limit of files that hold keys and certificates.
-func secretFiles(l plan.Limits) bounded.Limit {
-	return bounded.Limit{Name: plan.LimitFile, Bytes: int64(l.File)}
+func secretFiles(l plan.Limits) limitio.Limit {
+	return limitio.Limit{Name: plan.LimitFile, Bytes: int64(l.File)}
 }
 
 // probeTime bounds one look at the target before the run.
@@ -354,7 +354,7 @@ func readModels(resp *http.Response, body []byte) ([]string, error) {
 		if to, err := resp.Location(); err == nil {
 			return nil, &answerError{text: text + ", sending on to " + plan.SafeURL(to.Scheme+"://"+to.Host), status: resp.StatusCode}
 		}
-		if said := answer.Message(body); said != "" {
+		if said := decode.Message(body); said != "" {
 			text += " (" + said + ")"
 		}
 		return nil, &answerError{text: text, status: resp.StatusCode}

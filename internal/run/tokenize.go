@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -98,7 +98,7 @@ func askTokens(ctx context.Context, url string, q TokenizeRequest, body map[stri
 		if q.Key != "" {
 			said = bytes.ReplaceAll(said, []byte(q.Key), []byte("…"))
 		}
-		if why := answer.Message(said); why != "" {
+		if why := decode.Message(said); why != "" {
 			text += ": " + why
 		}
 		return nil, &answerError{text: text}

@@ -3,8 +3,8 @@ package run
 import (
 	"fmt"
 
-	"github.com/inferometer/inferometer/internal/draw"
 	"github.com/inferometer/inferometer/internal/lib/aside"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
@@ -31,7 +31,7 @@ func (o Options) beside() Options {
 		o.Observer = &observerBeside{watcher("What reports levels as they go"), o.Observer}
 	}
 	if draws := o.Draw; draws != nil {
-		o.Draw = func(document func() (*draw.Document, error)) error {
+		o.Draw = func(document func() (*pagedata.Document, error)) error {
 			return aside.Call("The report page", func() error { return draws(document) })
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/result"
@@ -38,7 +38,7 @@ func TestWatchersCannotEndARun(t *testing.T) {
 	opt.Prompt = func(*prompt.Prompt) { panic("Prompt") }
 	opt.Stage = func(*result.Stage) { panic("Stage") }
 	opt.Observer = clumsy{}
-	opt.Draw = func(func() (*draw.Document, error)) error { panic("Draw") }
+	opt.Draw = func(func() (*pagedata.Document, error)) error { panic("Draw") }
 	opt.Saved = func(string) error { panic("Saved") }
 	res, err := Run(t.Context(), p, opt)
 	if res == nil || res.Incomplete || len(res.Stages) != 2 || res.Stages[0].Counts.OK != 10 || res.Stages[1].Counts.OK != 10 {

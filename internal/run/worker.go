@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/collect"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Worker sends its share of the stages that another process decides on, and records what
@@ -34,8 +34,8 @@ type Worker struct {
 type WorkerConfig struct {
 	Run   string // the run's ID
 	Share load.Shard
-	Clock *clock.Clock // the run's
-	Out   io.Writer    // takes its records, a frame at a time
+	Clock *timedconn.Clock // the run's
+	Out   io.Writer        // takes its records, a frame at a time
 	// MaySend is asked right before each request goes, with what the run's clock shows; false ends the stage. nil: always.
 	MaySend func(now time.Duration) bool
 }

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/inferometer/inferometer/internal/token/bpe"
-	"github.com/inferometer/inferometer/internal/token/detoken"
-	"github.com/inferometer/inferometer/internal/token/normal"
-	"github.com/inferometer/inferometer/internal/token/pretoken"
+	"github.com/inferometer/inferometer/internal/token/decoder"
+	"github.com/inferometer/inferometer/internal/token/normalizer"
+	"github.com/inferometer/inferometer/internal/token/pretokenizer"
 	"github.com/inferometer/inferometer/internal/token/regex"
 	"github.com/inferometer/inferometer/internal/token/scan"
 	"github.com/inferometer/inferometer/internal/token/unidata"
@@ -31,9 +31,9 @@ type Parts struct {
 	// Known are tokens that only Decode and ID know: no text is ever taken for them.
 	Known []Added
 	// Normalizer changes text before it is split; nil changes nothing.
-	Normalizer normal.Normalizer
+	Normalizer normalizer.Normalizer
 	// PreTokenizer splits text; nil does not.
-	PreTokenizer pretoken.PreTokenizer
+	PreTokenizer pretokenizer.PreTokenizer
 	// Pattern is a regular expression whose matches are the pieces, as rank files come
 	// with. It splits what PreTokenizer gives. Most are known to package scan; others
 	// are matched step by step.
@@ -45,7 +45,7 @@ type Parts struct {
 	PrefixSpace bool
 	// Decoder turns token texts back into text; nil: they are joined with spaces. A
 	// raw bpe.Model needs none: its bytes are joined.
-	Decoder detoken.Decoder
+	Decoder decoder.Decoder
 	// Before and After are the special tokens that Encode adds when asked to.
 	Before, After []int32
 	// Notes are what a user should know of the file, such as settings without effect.
@@ -101,7 +101,7 @@ func New(p Parts) (*Pipeline, error) {
 	}
 	e := &Pipeline{parts: p, content: map[int32]string{}, special: map[string]bool{}}
 	e.fast, _ = p.Model.(*bpe.Model)
-	e.usesFirst = p.PreTokenizer != nil && pretoken.UsesFirst(p.PreTokenizer)
+	e.usesFirst = p.PreTokenizer != nil && pretokenizer.UsesFirst(p.PreTokenizer)
 	e.faithful = e.fast != nil && e.fast.Raw() && p.Normalizer == nil && p.PreTokenizer == nil && !p.PrefixSpace
 	for _, a := range slices.Concat(p.Known, p.Added) {
 		e.content[a.ID] = a.Content
@@ -181,7 +181,7 @@ func (p *Parts) findScanner() error {
 		return fmt.Errorf("the expression %s: %w", p.Pattern, err)
 	}
 	split := `{"type":"Split","pattern":{"Regex":` + string(quoted) + `},"behavior":"Isolated","invert":false}`
-	p.PreTokenizer, err = pretoken.FromJSON([]byte(split))
+	p.PreTokenizer, err = pretokenizer.FromJSON([]byte(split))
 	return err
 }
 
@@ -280,7 +280,7 @@ func (e *Pipeline) decodeRaw(ids []int32, skipSpecial bool) string {
 			b = append(b, text...)
 		}
 	}
-	return detoken.Valid(b)
+	return decoder.Valid(b)
 }
 
 // appendContent appends what an added token decodes to: where the vocabulary is

@@ -8,9 +8,9 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 	"github.com/inferometer/inferometer/internal/token/bpe"
-	"github.com/inferometer/inferometer/internal/token/detoken"
-	"github.com/inferometer/inferometer/internal/token/normal"
-	"github.com/inferometer/inferometer/internal/token/pretoken"
+	"github.com/inferometer/inferometer/internal/token/decoder"
+	"github.com/inferometer/inferometer/internal/token/normalizer"
+	"github.com/inferometer/inferometer/internal/token/pretokenizer"
 	"github.com/inferometer/inferometer/internal/token/scan"
 	"github.com/inferometer/inferometer/internal/token/unigram"
 	"github.com/inferometer/inferometer/internal/token/wordlevel"
@@ -51,7 +51,7 @@ func parts(name string, data []byte) (Parts, error) {
 func assemble(name string, f file) (Parts, error) {
 	var err error
 	p := Parts{Name: name, Notes: f.notes}
-	if p.Normalizer, err = normal.FromJSON(f.normalizer); err != nil {
+	if p.Normalizer, err = normalizer.FromJSON(f.normalizer); err != nil {
 		return Parts{}, err
 	}
 	kind, err := kindOf(f.model)
@@ -68,10 +68,10 @@ func assemble(name string, f file) (Parts, error) {
 		return Parts{}, err
 	}
 	if !raw {
-		if p.PreTokenizer, err = pretoken.FromJSON(f.pretokenizer); err != nil {
+		if p.PreTokenizer, err = pretokenizer.FromJSON(f.pretokenizer); err != nil {
 			return Parts{}, err
 		}
-		if p.Decoder, err = detoken.FromJSON(f.decoder); err != nil {
+		if p.Decoder, err = decoder.FromJSON(f.decoder); err != nil {
 			return Parts{}, err
 		}
 	}
@@ -253,7 +253,7 @@ func byteLevel(p *Parts, f file) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("the pre-tokenizer: %w", err)
 	}
-	if p.PreTokenizer, err = pretoken.FromJSON(seq); err != nil {
+	if p.PreTokenizer, err = pretokenizer.FromJSON(seq); err != nil {
 		return false, err
 	}
 	if regex {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/token/detoken"
+	"github.com/inferometer/inferometer/internal/token/decoder"
 )
 
 // small is a tokenizer.json with one component replaced.
@@ -181,7 +181,7 @@ func TestValid(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\xffb": "a\ufffdb", "\xe4\xb8": "\ufffd", "\xe4\xb8x": "\ufffdx", "\xe4\xff": "\ufffd\ufffd", "\xed\xa0\x80": "\ufffd\ufffd\ufffd", "\xf0\x9f\x98": "\ufffd", "\xf0\x9f\x98\x80": "😀", "\xc0\x80": "\ufffd\ufffd", "\xf5": "\ufffd", "\xe0\x80": "\ufffd\ufffd", "\ufffd": "\ufffd",
 	} {
-		if got := detoken.Valid([]byte(in)); got != want {
+		if got := decoder.Valid([]byte(in)); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}

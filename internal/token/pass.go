@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/inferometer/inferometer/internal/token/bpe"
-	"github.com/inferometer/inferometer/internal/token/detoken"
-	"github.com/inferometer/inferometer/internal/token/normal"
-	"github.com/inferometer/inferometer/internal/token/pretoken"
+	"github.com/inferometer/inferometer/internal/token/decoder"
+	"github.com/inferometer/inferometer/internal/token/normalizer"
+	"github.com/inferometer/inferometer/internal/token/pretokenizer"
 )
 
 // pass is one text on its way through an engine.
@@ -16,7 +16,7 @@ type pass struct {
 	worker *bpe.Worker
 	ids    []int32
 	own    []int32 // memory for ids that the caller does not keep
-	pieces []pretoken.Piece
+	pieces []pretokenizer.Piece
 	padded []byte
 
 	limit int   // of tokens after which the rest may be left out; 0: none
@@ -72,7 +72,7 @@ func (p *pass) encodeText(s string) (ok bool) {
 func (p *pass) text(s string) {
 	whole := s
 	if !utf8.ValidString(s) {
-		s = detoken.Valid([]byte(s))
+		s = decoder.Valid([]byte(s))
 	}
 	if p.e.raw == nil {
 		if s != "" {
@@ -108,7 +108,7 @@ func (p *pass) stretch(s string, at int) {
 		text = n.Normalize(s)
 	}
 	// A normalizer may take the beginning of the input away.
-	first := at == 0 && (!p.e.usesFirst || p.e.parts.Normalizer == nil || normal.Begins(p.e.parts.Normalizer, s))
+	first := at == 0 && (!p.e.usesFirst || p.e.parts.Normalizer == nil || normalizer.Begins(p.e.parts.Normalizer, s))
 	base := len(p.ends)
 	if p.e.normal == nil {
 		if text != "" {
@@ -140,7 +140,7 @@ func (p *pass) plain(s string, first bool) {
 		return
 	}
 	at, base := p.place, len(p.ends)
-	p.pieces = parts.PreTokenizer.Split(p.pieces[:0], pretoken.Piece{Text: s, First: first})
+	p.pieces = parts.PreTokenizer.Split(p.pieces[:0], pretokenizer.Piece{Text: s, First: first})
 	off := 0
 	for _, piece := range p.pieces {
 		p.scan(piece.Text, off)
@@ -152,7 +152,7 @@ func (p *pass) plain(s string, first bool) {
 }
 
 // join is the text of pieces.
-func join(pieces []pretoken.Piece) string {
+func join(pieces []pretokenizer.Piece) string {
 	var b strings.Builder
 	for _, piece := range pieces {
 		b.WriteString(piece.Text)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
-	"github.com/inferometer/inferometer/internal/token/detoken"
+	"github.com/inferometer/inferometer/internal/token/decoder"
 )
 
 // prose is some of the text that prompts are made of.
@@ -189,7 +189,7 @@ func FuzzEncode(f *testing.F) {
 		if len(text) > 500 {
 			return
 		}
-		valid := detoken.Valid([]byte(text))
+		valid := decoder.Valid([]byte(text))
 		for _, e := range engines {
 			ids := e.Encode(text, false)
 			if n := e.Count(valid); n != len(ids) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/inferometer/inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token/normalizer"
 )
 
 // Cutter cuts many texts out of one long one, such as prompts out of a book. The long
@@ -59,7 +59,7 @@ func (e *Pipeline) CutsOf(text string) func(part string, head, from, n int) (int
 // keeps reports whether no part of a text is changed before it is split, and none is
 // an added token.
 func (e *Pipeline) keeps(text string) bool {
-	if n := e.parts.Normalizer; n != nil && (!normal.IsForm(n) || n.Normalize(text) != text) {
+	if n := e.parts.Normalizer; n != nil && (!normalizer.IsForm(n) || n.Normalize(text) != text) {
 		return false
 	}
 	for _, f := range []*finder{e.raw, e.normal} {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
-	"github.com/inferometer/inferometer/internal/lib/nearest"
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/screen"
 )
@@ -41,7 +41,7 @@ type Env struct {
 	// Terminal says what a writer leads to.
 	Terminal func(io.Writer) Terminal
 	// Besides are the flags that the command takes besides its own.
-	Besides []manual.Group
+	Besides []clidoc.Group
 	// Records is told where the records of a run are when it begins, for who says so where the program
 	// comes to no orderly end; with an empty name it is told that a run may begin soon. nil: nobody
 	// needs to know.
@@ -139,15 +139,15 @@ func (e Env) PrintPlan(command string, plans ...*plan.Plan) int {
 }
 
 // Inputs is the limit of files that a command line names, ahead of any plan.
-func Inputs() bounded.Limit {
-	return bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}
+func Inputs() limitio.Limit {
+	return limitio.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}
 }
 
 // ReadFile reads a file that a command line names.
 func ReadFile(name string) ([]byte, error) { return Inputs().ReadFile(name) }
 
 // Readable refuses a path that holds nothing to be read again, such as a pipe.
-func Readable(path string) error { return bounded.Saved(path) }
+func Readable(path string) error { return limitio.Saved(path) }
 
 // UnwrapWriter is what a writer of messages writes to: who draws on a terminal moves its cursor.
 func UnwrapWriter(w io.Writer) io.Writer {
@@ -165,7 +165,7 @@ func NearestFlag(flags *pflag.FlagSet, err error) string {
 	}
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if n := nearest.Name(unknown.GetSpecifiedName(), names); n != "" {
+	if n := suggest.Name(unknown.GetSpecifiedName(), names); n != "" {
 		return ", did you mean --" + n + "?"
 	}
 	return ""

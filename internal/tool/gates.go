@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/gate"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/ci"
 	"github.com/inferometer/inferometer/internal/report/md"
@@ -28,8 +28,8 @@ const (
 )
 
 // gateFlags are they, on the command line of a tool that others made.
-func gateFlags() manual.Group {
-	return manual.Group{Title: "Gates of inferometer", Flags: []manual.Flag{
+func gateFlags() clidoc.Group {
+	return clidoc.Group{Title: "Gates of inferometer", Flags: []clidoc.Flag{
 		{Name: strings.TrimPrefix(failIfFlag, "--"), Arg: "CONDITION", Help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > 200ms', 'at concurrency 8: rps < 40' (docs/gates.md)"},
 		{Name: strings.TrimPrefix(failUnlessFlag, "--"), Arg: "CONDITION", Help: "exit with code 3 unless this is shown to hold, repeatable: 'ttft.p99 < 200ms'"},
 		{Name: strings.TrimPrefix(junitFlag, "--"), Arg: "FILE", Help: "also write the verdict and the gates as JUnit XML"},
@@ -136,7 +136,7 @@ func (g *Gates) Close(env Env, code int) int {
 		g.print(env.Stderr)
 	}
 	if g.junit != "" {
-		if err := wholefile.Write(g.junit, func(w io.Writer) error { return ci.JUnit(w, g.suites) }); err != nil {
+		if err := atomicfile.Write(g.junit, func(w io.Writer) error { return ci.JUnit(w, g.suites) }); err != nil {
 			return env.Fail(g.name, fmt.Errorf("writing the gates: %w", err), ExitRun)
 		}
 	}

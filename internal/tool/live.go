@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/live"
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/run"
 )
 
@@ -23,8 +23,8 @@ type LiveOptions struct {
 }
 
 // liveFlags are the flags about it, of every tool.
-func liveFlags() manual.Group {
-	return manual.Group{Title: "Live page", Flags: []manual.Flag{
+func liveFlags() clidoc.Group {
+	return clidoc.Group{Title: "Live page", Flags: []clidoc.Flag{
 		{Name: "live", Arg: "HOST:PORT", Optional: true, Help: "show the run in a browser while it goes on, and as Prometheus metrics on /metrics (default " + live.Default + "; docs/live.md)"},
 		{Name: "live-linger", Arg: "TIME", Help: "keep the live page this long after the run, or until Ctrl-C, such as 10m"},
 	}}
@@ -119,7 +119,7 @@ func (e Env) listen() (*live.Server, error) {
 // what else it is drawn for. That it cannot be drawn is no fault of the run: the page then
 // keeps what it had.
 func showing(s *live.Server, file run.Drawer, later bool) run.Drawer {
-	return func(document func() (*draw.Document, error)) (err error) {
+	return func(document func() (*pagedata.Document, error)) (err error) {
 		once := sync.OnceValues(document)
 		if file != nil {
 			err = file(once)

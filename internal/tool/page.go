@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/draw"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/run"
@@ -21,8 +21,8 @@ import (
 const pageFlag = "--html"
 
 // pageFlags is it, on the command line of a tool that others made.
-func pageFlags() manual.Group {
-	return manual.Group{Title: "Report page of inferometer", Flags: []manual.Flag{
+func pageFlags() clidoc.Group {
+	return clidoc.Group{Title: "Report page of inferometer", Flags: []clidoc.Flag{
 		{Name: strings.TrimPrefix(pageFlag, "--"), Arg: "FILE", Help: "also write the report as a page: one file that opens in any browser"},
 	}}
 }
@@ -61,7 +61,7 @@ func (p *Pages) draws() run.Drawer {
 	if p == nil {
 		return nil
 	}
-	return func(document func() (*draw.Document, error)) error {
+	return func(document func() (*pagedata.Document, error)) error {
 		d, err := document()
 		if err != nil {
 			return err
@@ -71,14 +71,14 @@ func (p *Pages) draws() run.Drawer {
 }
 
 // Write writes the page of a run: to the file, and those of further runs beside it.
-func (p *Pages) Write(d *draw.Document) error {
+func (p *Pages) Write(d *pagedata.Document) error {
 	p.n++
 	name := p.file
 	if p.n > 1 {
 		ext := filepath.Ext(name)
 		name = strings.TrimSuffix(name, ext) + "-" + strconv.Itoa(p.n) + ext
 	}
-	if err := wholefile.Write(name, func(w io.Writer) error { return html.Write(w, d) }); err != nil {
+	if err := atomicfile.Write(name, func(w io.Writer) error { return html.Write(w, d) }); err != nil {
 		return fmt.Errorf("writing the report page: %w", err)
 	}
 	return nil

@@ -12,12 +12,12 @@ import (
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/report/screen"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
 // Session is a run of a tool: what it works with, and how it is watched and stopped.
 type Session struct {
-	Kit     kit.Kit
+	Kit     registry.Kit
 	Version string
 	Getenv  func(string) string
 	Out     io.Writer // for the report
@@ -124,7 +124,7 @@ func (e Env) setRecordsDir(dir string) {
 
 // Unwatched is a session without a live view that nothing stops, for what sends nothing.
 func (e Env) Unwatched() *Session {
-	return &Session{Kit: kit.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr, Draw: e.Pages.draws(), Gating: e.Gates.gating()}
+	return &Session{Kit: registry.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr, Draw: e.Pages.draws(), Gating: e.Gates.gating()}
 }
 
 // View is the mode of a live view on standard error: drawn where that is a terminal.

@@ -4,7 +4,7 @@
 package tool
 
 import (
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run"
@@ -24,7 +24,7 @@ type Tool struct {
 	Name    string // the first word of the command line, or the name that the program goes by
 	Summary string
 	// Manual describes the command: for help, man pages and completion.
-	Manual func() manual.Command
+	Manual func() clidoc.Command
 	// Foreign: it stands for a program that others made, and has that one's help.
 	Foreign bool
 	// Run carries out a command line and gives the exit code.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
 	"github.com/inferometer/inferometer/internal/endpoint/body"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/endpoint/replica"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -36,7 +36,7 @@ func Protocol() endpoint.Protocol {
 		},
 		Decoder: func(_ plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 			d := NewDecoder(tok, own)
-			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: answer.Longest, Reply: d.Reply}
+			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: decode.Longest, Reply: d.Reply}
 		},
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
-	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/endpoint/decodetest"
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func target(change func(*plan.Target)) plan.Target {
@@ -29,7 +29,7 @@ func target(change func(*plan.Target)) plan.Target {
 
 func newEndpoint(t *testing.T, target plan.Target, key string) *Endpoint {
 	t.Helper()
-	e, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config), Key: key, RunID: "run"})
+	e, err := New(target, endpoint.Options{Clock: timedconn.NewClock(), TLS: new(tls.Config), Key: key, RunID: "run"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestBodies(t *testing.T) {
 	if _, err := e.Prepare(&prompt.Prompt{Text: "x", Parts: []prompt.Part{{Kind: prompt.Audio}}}); err == nil || !strings.Contains(err.Error(), "not audio or video") {
 		t.Errorf("sound: %v", err)
 	}
-	if _, err := New(target(func(t *plan.Target) { t.Body = map[string]any{"messages": 1} }), endpoint.Options{Clock: clock.NewClock()}); err == nil {
+	if _, err := New(target(func(t *plan.Target) { t.Body = map[string]any{"messages": 1} }), endpoint.Options{Clock: timedconn.NewClock()}); err == nil {
 		t.Error("the messages could be replaced")
 	}
 }
@@ -123,7 +123,7 @@ func ask(t *testing.T, e *Endpoint, p prompt.Prompt) *record.Exchange {
 	}
 	rec := &record.Exchange{Record: record.Record{Seq: p.Seq, In: record.Tokens{Local: -1}}}
 	call.Do(context.Background(), rec)
-	NewDecoder(answertest.Words{}, true).Decode(rec)
+	NewDecoder(decodetest.Words{}, true).Decode(rec)
 	return rec
 }
 

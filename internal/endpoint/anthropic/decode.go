@@ -1,7 +1,7 @@
 package anthropic
 
 import (
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -9,13 +9,13 @@ import (
 
 // Decoder reads answers of the messages API. It holds nothing of one answer when it
 // reads the next.
-type Decoder struct{ count answer.Counter }
+type Decoder struct{ count decode.Counter }
 
 // NewDecoder makes a decoder. The model's own tokenizer counts beside the server; one
 // that stands in for it counts only answers in one piece that the server did not
 // count. Without any that is left undone.
 func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
-	return &Decoder{count: answer.NewCounter(tok, own)}
+	return &Decoder{count: decode.NewCounter(tok, own)}
 }
 
 // Decode fills in the record's events, text, token counts and finish reason from its
@@ -29,8 +29,8 @@ func (d *Decoder) Decode(x *record.Exchange) {
 		return
 	}
 	rec := &x.Record
-	answer.Clear(rec)
-	body, ok := answer.Body(rec)
+	decode.Clear(rec)
+	body, ok := decode.Body(rec)
 	if !ok {
 		return
 	}
@@ -38,7 +38,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	case '{':
 		d.decodeUnstreamed(x, body)
 	case '<':
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+answer.Message(rec.Body))
+		decode.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+decode.Message(rec.Body))
 	default:
 		d.stream(x)
 	}
@@ -56,16 +56,16 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	rec.Text = e.Text
 	switch {
 	case err != nil:
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
 		return
 	case e.kind == failure:
 		rec.Text = rec.Text[:0]
 		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Error})
-		answer.Fail(rec, record.StreamError, rec.End, answer.Message(rec.Body))
+		decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
 		return
 	case !e.content:
 		rec.Text = rec.Text[:0]
-		answer.Fail(rec, record.BadBody, rec.End, "the answer has no content: "+answer.Message(rec.Body))
+		decode.Fail(rec, record.BadBody, rec.End, "the answer has no content: "+decode.Message(rec.Body))
 		return
 	}
 	takeUsage(x, e.usage)
@@ -73,12 +73,12 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
 	event.Tokens = d.count.CountUnstreamed(rec, e.usage.output, hidden(e.sealed))
 	rec.Events = append(rec.Events, event)
-	answer.Finished(rec)
+	decode.Finished(rec)
 }
 
 // takeUsage takes over what the server says about the prompt.
 func takeUsage(x *record.Exchange, u usage) {
-	answer.Prompt(x, u.prompt())
+	decode.Prompt(x, u.prompt())
 	if u.read >= 0 {
 		x.Cached = u.read
 	}
@@ -104,7 +104,7 @@ type streamed struct {
 	x      *record.Exchange
 	rec    *record.Record // of x
 	event  event
-	events answer.StreamDecoder
+	events decode.StreamDecoder
 
 	usage usage
 	total int // output tokens as the end of the message has them; -1: not said
@@ -117,7 +117,7 @@ type streamed struct {
 // hidden is how many output tokens need not be in the text.
 func hidden(sealed bool) int {
 	if sealed {
-		return answer.AnyHidden
+		return decode.AnyHidden
 	}
 	return 0
 }
@@ -127,10 +127,10 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 	st, ok := x.Reading.(*streamed)
 	if !ok {
 		rec := &x.Record
-		if !answer.Streams(rec) {
+		if !decode.Streams(rec) {
 			return 0
 		}
-		answer.Clear(rec)
+		decode.Clear(rec)
 		st = &streamed{x: x, rec: rec, usage: unknownUsage(), total: -1}
 		st.events.Begin(rec)
 		st.event.Text = rec.Text
@@ -169,14 +169,14 @@ func (d *Decoder) end(st *streamed) {
 	rec.Events, rec.Text = st.events.List(), st.event.Text
 	takeUsage(st.x, st.usage)
 	tokens := st.events.Tokens
-	d.count.Stream(rec, answer.Stream{
+	d.count.Stream(rec, decode.Stream{
 		Total: st.total, Hidden: hidden(st.sealed), Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
 		// A token without text, such as half a character, has an event too; the one that
 		// ends the answer has none.
 		OneEach: st.total == tokens || st.total == tokens+st.empty || rec.Finish == "stop" && st.total == tokens+st.empty+1,
 	})
 	st.events.Judge("message", rec.Finish != "" || st.events.Done, "a stop reason or message_stop")
-	answer.Finished(rec)
+	decode.Finished(rec)
 }
 
 // takeEvent takes an event whose data should be JSON.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/endpoint/decodetest"
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
@@ -56,69 +56,69 @@ func events(n int) record.Tokens { return record.Tokens{N: n, Source: record.Fro
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
-		want       answertest.Summary
+		want       decodetest.Summary
 	}{
 		{"Anthropic", stream(begin, text0, pinging, says("Hel"), says("lo"), close0, ends("max_tokens", 2), stopped),
-			answertest.Summary{Labels: "role empty comment content content empty finish done", Texts: []string{"Hel", "lo"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: -1}},
+			decodetest.Summary{Labels: "role empty comment content content empty finish done", Texts: []string{"Hel", "lo"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: -1}},
 		{"the stop token is counted", stream(begin, text0, says("a"), says("b"), close0, ends("end_turn", 3), stopped),
-			answertest.Summary{Labels: "role empty content content empty finish done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(3), Cached: -1}},
+			decodetest.Summary{Labels: "role empty content content empty finish done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(3), Cached: -1}},
 		{"several tokens in an event", stream(begin, text0, says("a b c"), says("d"), close0, ends("end_turn", 9), stopped),
-			answertest.Summary{Labels: "role empty content content empty finish done", Texts: []string{"a b c", "d"}, Tokens: []int{-1, -1}, Finish: "stop", In: serverIn, Out: server(9), Cached: -1}},
+			decodetest.Summary{Labels: "role empty content content empty finish done", Texts: []string{"a b c", "d"}, Tokens: []int{-1, -1}, Finish: "stop", In: serverIn, Out: server(9), Cached: -1}},
 		{"thinking", stream(begin, delta("thinking_delta", "thinking", "hm"), delta("signature_delta", "signature", "xx"), says("yes"), ends("stop_sequence", 2), stopped),
-			answertest.Summary{Labels: "role reasoning empty content finish done", Texts: []string{"hm", "yes"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(2), Cached: -1}},
+			decodetest.Summary{Labels: "role reasoning empty content finish done", Texts: []string{"hm", "yes"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(2), Cached: -1}},
 		{"thinking in brief", stream(begin, delta("thinking_delta", "thinking", "hm"), delta("signature_delta", "signature", "xx"), says("yes"), ends("end_turn", 2000), stopped),
-			answertest.Summary{Labels: "role reasoning empty content finish done", Texts: []string{"hm", "yes"}, Tokens: []int{-1, -1}, Finish: "stop", In: serverIn, Out: server(2000), Cached: -1}},
+			decodetest.Summary{Labels: "role reasoning empty content finish done", Texts: []string{"hm", "yes"}, Tokens: []int{-1, -1}, Finish: "stop", In: serverIn, Out: server(2000), Cached: -1}},
 		{"more than there can be", stream(begin, delta("thinking_delta", "thinking", "hm"), says("yes"), ends("end_turn", 2000), stopped),
-			answertest.Summary{Labels: "role reasoning content finish done", Texts: []string{"hm", "yes"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: record.Tokens{N: 2, Source: record.FromEvents, Local: -1, Claimed: 2000}, Cached: -1}},
+			decodetest.Summary{Labels: "role reasoning content finish done", Texts: []string{"hm", "yes"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: record.Tokens{N: 2, Source: record.FromEvents, Local: -1, Claimed: 2000}, Cached: -1}},
 		{"tool", stream(begin, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}`,
 			delta("input_json_delta", "partial_json", ""), delta("input_json_delta", "partial_json", `{"a":`), delta("input_json_delta", "partial_json", `1}`), close0, ends("tool_use", 3), stopped),
-			answertest.Summary{Labels: "role tool_call empty tool_call tool_call empty finish done", Texts: []string{"f", `{"a":`, "1}"}, Tokens: []int{1, 1, 1}, Finish: "tool_calls", In: serverIn, Out: server(3), Cached: -1}},
+			decodetest.Summary{Labels: "role tool_call empty tool_call tool_call empty finish done", Texts: []string{"f", `{"a":`, "1}"}, Tokens: []int{1, 1, 1}, Finish: "tool_calls", In: serverIn, Out: server(3), Cached: -1}},
 		{"cache", stream(`{"type":"message_start","message":{"usage":{"input_tokens":2,"cache_read_input_tokens":4,"cache_creation_input_tokens":1,"output_tokens":1}}}`, says("a"), ends("end_turn", 1), stopped),
-			answertest.Summary{Labels: "role content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: 4}},
+			decodetest.Summary{Labels: "role content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: 4}},
 		{"counts at the end win", stream(begin, says("a"), `{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"input_tokens":7,"output_tokens":1}}`),
-			answertest.Summary{Labels: "role content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "content_filter", In: serverIn, Out: server(1), Cached: -1}},
+			decodetest.Summary{Labels: "role content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "content_filter", In: serverIn, Out: server(1), Cached: -1}},
 		{"no types, no counts", "data: " + says("a") + "\n\ndata: " + says("é\"\n") + "\n\ndata: [DONE]\n\n",
-			answertest.Summary{Labels: "content content done", Texts: []string{"a", "é\"\n"}, Tokens: []int{1, 1}, In: ownIn, Out: events(2), Cached: -1}},
+			decodetest.Summary{Labels: "content content done", Texts: []string{"a", "é\"\n"}, Tokens: []int{1, 1}, In: ownIn, Out: events(2), Cached: -1}},
 		{"type of the event alone", "event: content_block_delta\ndata: {\"delta\":{\"text\":\"a\"}}\n\nevent: message_stop\ndata: {}\n\n",
-			answertest.Summary{Labels: "content done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1}},
+			decodetest.Summary{Labels: "content done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1}},
 		{"CR LF and comments", strings.ReplaceAll(": hello\n\n"+stream(begin, says("a"), ends("end_turn", 1)), "\n", "\r\n"),
-			answertest.Summary{Labels: "comment role content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: -1}},
+			decodetest.Summary{Labels: "comment role content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: -1}},
 		{"one piece", `{"id":"m","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"hm ","signature":"x"},{"type":"text","text":"all of it"}],"stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":4}}`,
-			answertest.Summary{Labels: "whole", Texts: []string{"hm all of it"}, Tokens: []int{4}, Finish: "stop", In: serverIn, Out: server(4), Cached: -1}},
+			decodetest.Summary{Labels: "whole", Texts: []string{"hm all of it"}, Tokens: []int{4}, Finish: "stop", In: serverIn, Out: server(4), Cached: -1}},
 		{"one piece with a tool, not counted", `{"type":"message","content":[{"type":"tool_use","id":"t","name":"f","input":{"a": [1]}}],"stop_reason":"tool_use"}`,
-			answertest.Summary{Labels: "whole", Texts: []string{`f{"a": [1]}`}, Tokens: []int{2}, Finish: "tool_calls", In: ownIn, Out: record.Tokens{N: 2, Source: record.FromTokenizer, Local: -1}, Cached: -1}},
+			decodetest.Summary{Labels: "whole", Texts: []string{`f{"a": [1]}`}, Tokens: []int{2}, Finish: "tool_calls", In: ownIn, Out: record.Tokens{N: 2, Source: record.FromTokenizer, Local: -1}, Cached: -1}},
 
 		{"error in a stream", stream(begin, says("a"), `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
-			answertest.Summary{Labels: "role content error", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "stream_error: Overloaded"}},
+			decodetest.Summary{Labels: "role content error", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "stream_error: Overloaded"}},
 		{"error without a type of event", "data: {\"error\":{\"message\":\"boom\"}}\n\n",
-			answertest.Summary{Labels: "error", In: ownIn, Out: events(0), Cached: -1, Failure: "stream_error: boom"}},
+			decodetest.Summary{Labels: "error", In: ownIn, Out: events(0), Cached: -1, Failure: "stream_error: boom"}},
 		{"an error of FastAPI", stream(begin, says("a")) + "data: {\"detail\":\"gone\"}\n\n" + stream(stopped),
-			answertest.Summary{Labels: "role content error done", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "stream_error: gone"}},
+			decodetest.Summary{Labels: "role content error done", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "stream_error: gone"}},
 		{"aborted", stream(begin, says("a"), ends("abort", 1), stopped),
-			answertest.Summary{Labels: "role content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "abort", In: serverIn, Out: server(1), Cached: -1, Failure: `aborted: the server ended the response with finish reason "abort"`}},
+			decodetest.Summary{Labels: "role content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "abort", In: serverIn, Out: server(1), Cached: -1, Failure: `aborted: the server ended the response with finish reason "abort"`}},
 		{"aborted in one piece", `{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"error","usage":{"input_tokens":7,"output_tokens":1}}`,
-			answertest.Summary{Labels: "whole", Texts: []string{"a"}, Tokens: []int{1}, Finish: "error", In: serverIn, Out: server(1), Cached: -1, Failure: `aborted: the server ended the response with finish reason "error"`}},
+			decodetest.Summary{Labels: "whole", Texts: []string{"a"}, Tokens: []int{1}, Finish: "error", In: serverIn, Out: server(1), Cached: -1, Failure: `aborted: the server ended the response with finish reason "error"`}},
 		{"error in one piece", `{"type":"error","error":{"type":"api_error","message":"no"}}`,
-			answertest.Summary{Labels: "error", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "stream_error: no"}},
+			decodetest.Summary{Labels: "error", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "stream_error: no"}},
 		{"ends early", stream(begin, text0, says("a")),
-			answertest.Summary{Labels: "role empty content", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "truncated: the stream ends after 3 events without a stop reason or message_stop"}},
+			decodetest.Summary{Labels: "role empty content", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "truncated: the stream ends after 3 events without a stop reason or message_stop"}},
 		{"ends in an event", stream(begin) + `data: {"type":"content_bl`,
-			answertest.Summary{Labels: "role unknown", In: serverIn, Out: events(0), Cached: -1, Failure: "truncated: the answer ends in the middle of event 2"}},
+			decodetest.Summary{Labels: "role unknown", In: serverIn, Out: events(0), Cached: -1, Failure: "truncated: the answer ends in the middle of event 2"}},
 		{"broken JSON", stream(begin) + "data: {]\n\n" + stream(stopped),
-			answertest.Summary{Labels: "role unknown done", In: serverIn, Out: events(0), Cached: -1, Failure: fmt.Sprintf("bad_body: event 2, at byte %d of the answer, is not JSON: byte 1: expected a string", len(stream(begin)))}},
+			decodetest.Summary{Labels: "role unknown done", In: serverIn, Out: events(0), Cached: -1, Failure: fmt.Sprintf("bad_body: event 2, at byte %d of the answer, is not JSON: byte 1: expected a string", len(stream(begin)))}},
 		{"no events of ours", "hello\n\n",
-			answertest.Summary{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of message events: hello"}},
+			decodetest.Summary{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of message events: hello"}},
 		{"a page", "<html><title>Welcome</title></html>",
-			answertest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of events: HTML page: Welcome"}},
+			decodetest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of events: HTML page: Welcome"}},
 		{"another JSON", `{"choices":[]}`,
-			answertest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer has no content: {"choices":[]}`}},
+			decodetest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer has no content: {"choices":[]}`}},
 		{"nothing", "",
-			answertest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is empty"}},
+			decodetest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is empty"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rec := answertest.Answered(c.body)
-			NewDecoder(answertest.Words{}, false).Decode(rec)
-			if diff := cmp.Diff(c.want, answertest.Summarise(rec)); diff != "" {
+			rec := decodetest.Answered(c.body)
+			NewDecoder(decodetest.Words{}, false).Decode(rec)
+			if diff := cmp.Diff(c.want, decodetest.Summarise(rec)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -126,14 +126,14 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestRefusedAndOwnTokenizer(t *testing.T) {
-	rec := answertest.Answered(`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`)
+	rec := decodetest.Answered(`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`)
 	rec.Status = 429
 	NewDecoder(nil, false).Decode(rec)
 	if f := rec.Failure; f == nil || f.Class != record.HTTPStatus || f.Message != "slow down" {
 		t.Errorf("failure %+v", f)
 	}
-	rec = answertest.Answered(stream(begin, says("a b"), says(" c"), ends("end_turn", 3), stopped))
-	NewDecoder(answertest.Words{}, true).Decode(rec)
+	rec = decodetest.Answered(stream(begin, says("a b"), says(" c"), ends("end_turn", 3), stopped))
+	NewDecoder(decodetest.Words{}, true).Decode(rec)
 	if rec.Out != (record.Tokens{N: 3, Source: record.FromServer, Local: 3}) {
 		t.Errorf("out %+v", rec.Out)
 	}
@@ -147,13 +147,13 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte(stream(begin, `{"detail":"x"}`, `{"detail":"x","type":"ping"}`, ends("abort", 2))), 5)
 	f.Add([]byte(`{"type":"message","content":[{"name":"f","input":{"a":1}}]}`), 1)
 	mutate.Fuzz(f, func(t *testing.T, body []byte, step int) {
-		rec := answertest.Answered(string(body))
+		rec := decodetest.Answered(string(body))
 		rec.Marks = nil
 		for off := 0; off < len(body); {
 			off += max(1, step%97)
 			rec.Marks = append(rec.Marks, record.Read{Off: min(off, len(body))})
 		}
-		NewDecoder(answertest.Words{}, true).Decode(rec)
+		NewDecoder(decodetest.Words{}, true).Decode(rec)
 		sum, last := 0, 0
 		for _, e := range rec.Events {
 			if e.Mark < last || e.Mark >= len(rec.Marks) || e.Text < 0 || e.Tokens < -1 {

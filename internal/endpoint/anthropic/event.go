@@ -1,7 +1,7 @@
 package anthropic
 
 import (
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -28,7 +28,7 @@ var kinds = map[string]kind{
 
 // event is what one JSON object of an answer says.
 type event struct {
-	answer.Part
+	decode.Part
 	kind    kind
 	content bool   // a list of content is there
 	sealed  bool   // it signs thinking, or has it encrypted
@@ -152,7 +152,7 @@ func (e *event) block() {
 		case "stop_reason":
 			e.stopReason()
 		case "signature", "data":
-			e.sealed = answer.Holds(&e.Scan) || e.sealed
+			e.sealed = decode.Holds(&e.Scan) || e.sealed
 		default:
 			e.Scan.Skip()
 		}

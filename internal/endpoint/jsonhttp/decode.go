@@ -3,7 +3,7 @@ package jsonhttp
 import (
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -15,12 +15,12 @@ import (
 // when it reads the next.
 type Decoder struct {
 	kind  string
-	count answer.Counter
+	count decode.Counter
 }
 
 // NewDecoder makes a decoder for an endpoint of plan.ProtocolHTTP.
 func NewDecoder(kind string, tok prompt.Tokenizer, own bool) *Decoder {
-	return &Decoder{kind: kind, count: answer.NewCounter(tok, own)}
+	return &Decoder{kind: kind, count: decode.NewCounter(tok, own)}
 }
 
 // Decode fills in the record's events, text, token counts and finish reason from its
@@ -34,8 +34,8 @@ func (d *Decoder) Decode(x *record.Exchange) {
 		return
 	}
 	rec := &x.Record
-	answer.Clear(rec)
-	body, ok := answer.Body(rec)
+	decode.Clear(rec)
+	body, ok := decode.Body(rec)
 	if !ok {
 		return
 	}
@@ -43,7 +43,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	case d.kind == plan.EndpointTGI && body[0] != '{' && body[0] != '[' && body[0] != '<':
 		d.stream(x)
 	case body[0] == '<':
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+answer.Message(rec.Body))
+		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+decode.Message(rec.Body))
 	default:
 		d.decodeUnstreamed(x, body)
 	}
@@ -68,12 +68,12 @@ func (d *Decoder) lacks(p *piece) string {
 // decodeUnstreamed reads an answer in one piece.
 func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	rec := &x.Record
-	p := piece{Part: answer.Part{Text: rec.Text}}
+	p := piece{Part: decode.Part{Text: rec.Text}}
 	err := p.parse(body)
 	rec.Text = p.Text
 	if err != nil {
 		rec.Text = rec.Text[:0]
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
 		return
 	}
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole}
@@ -82,24 +82,24 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	case p.failed && d.kind != plan.EndpointTemplate:
 		rec.Text = rec.Text[:0]
 		event.Label = record.Error
-		answer.Fail(rec, record.StreamError, rec.End, answer.Message(rec.Body))
+		decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
 	case lack != "":
 		rec.Text = rec.Text[:0]
-		answer.Fail(rec, record.BadBody, rec.End, lack+answer.Message(rec.Body))
+		decode.Fail(rec, record.BadBody, rec.End, lack+decode.Message(rec.Body))
 		return
 	case d.kind == plan.EndpointTGI:
 		rec.Text = append(rec.Text, p.whole...)
 		event.Text = len(rec.Text)
 		rec.Finish = finishName(p.finish)
 		event.Tokens = d.count.CountUnstreamed(rec, p.generated, 0)
-		answer.Prompt(x, p.input)
+		decode.Prompt(x, p.input)
 	default:
 		rec.Text = rec.Text[:0]
 		x.Media = true // a query goes with each of its passages, and images are tokens too
-		answer.Prompt(x, p.input)
+		decode.Prompt(x, p.input)
 	}
 	rec.Events = append(rec.Events, event)
-	answer.Finished(rec)
+	decode.Finished(rec)
 }
 
 func finishName(reason []byte) string {
@@ -112,7 +112,7 @@ func finishName(reason []byte) string {
 
 // piece is what one JSON value of an answer says.
 type piece struct {
-	answer.Part
+	decode.Part
 	list      bool     // it is a list that is not empty
 	fields    []string // of the object: those of the names that matter
 	failed    bool
@@ -186,7 +186,7 @@ func (p *piece) field(key []byte) {
 	case "usage":
 		p.Scan.Fields(func(key []byte) {
 			if string(key) == "prompt_tokens" {
-				p.input = answer.Count(s)
+				p.input = decode.Count(s)
 			} else {
 				s.Skip()
 			}
@@ -215,9 +215,9 @@ func (p *piece) detail(key []byte) {
 	case string(key) == "finish_reason" && s.Peek() == '"':
 		p.finish = s.Quoted()
 	case string(key) == "generated_tokens":
-		p.generated = answer.Count(s)
+		p.generated = decode.Count(s)
 	case string(key) == "input_length":
-		p.input = answer.Count(s)
+		p.input = decode.Count(s)
 	case string(key) == "prefill" && s.Peek() == '[':
 		if n := length(s); n > 0 {
 			p.input = n
@@ -240,7 +240,7 @@ type streamed struct {
 	x      *record.Exchange
 	rec    *record.Record // of x
 	piece  piece
-	events answer.StreamDecoder
+	events decode.StreamDecoder
 	empty  int // tokens without text
 	total  int
 	said   int // events with tokens up to the one that said so
@@ -252,10 +252,10 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 	st, ok := x.Reading.(*streamed)
 	if !ok {
 		rec := &x.Record
-		if !answer.Streams(rec) || d.kind != plan.EndpointTGI {
+		if !decode.Streams(rec) || d.kind != plan.EndpointTGI {
 			return 0
 		}
-		answer.Clear(rec)
+		decode.Clear(rec)
 		st = &streamed{x: x, rec: rec, total: -1, input: -1}
 		st.events.Begin(rec)
 		st.piece.Text = rec.Text
@@ -292,14 +292,14 @@ func (d *Decoder) stream(x *record.Exchange) {
 func (d *Decoder) end(st *streamed) {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.piece.Text
-	answer.Prompt(st.x, st.input)
+	decode.Prompt(st.x, st.input)
 	tokens := st.events.Tokens
-	d.count.Stream(rec, answer.Stream{
+	d.count.Stream(rec, decode.Stream{
 		Total: st.total, Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
 		OneEach: st.total == tokens || st.total == tokens+st.empty,
 	})
 	st.events.Judge("token", st.events.Done, "the whole text") // which alone closes a stream
-	answer.Finished(rec)
+	decode.Finished(rec)
 }
 
 // takePiece takes an event whose data should be JSON.

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
 	"github.com/inferometer/inferometer/internal/endpoint/body"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/endpoint/replica"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -29,7 +29,7 @@ func Protocol() endpoint.Protocol {
 		Name: plan.ProtocolHTTP, Open: replica.Opener(New), Models: replica.ModelsURL, Modelless: true, Preflights: true,
 		Decoder: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 			d := NewDecoder(t.Endpoint, tok, own)
-			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: answer.Longest}
+			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: decode.Longest}
 		},
 	}
 }

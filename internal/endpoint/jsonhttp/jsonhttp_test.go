@@ -17,7 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/media"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func target(kind string, change func(*plan.Target)) plan.Target {
@@ -31,7 +31,7 @@ func target(kind string, change func(*plan.Target)) plan.Target {
 
 func newEndpoint(t *testing.T, target plan.Target) *Endpoint {
 	t.Helper()
-	e, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config), RunID: "run"})
+	e, err := New(target, endpoint.Options{Clock: timedconn.NewClock(), TLS: new(tls.Config), RunID: "run"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestWhatCannotBeMade(t *testing.T) {
 		{plan.EndpointTemplate, func(p *plan.Target) { p.Template = writeTemplate(t, "[1,2]") }, "gives 2 bodies for one request"},
 		{plan.EndpointRerank, func(t *plan.Target) { t.Body = map[string]any{"texts": 1} }, "would replace the prompt"},
 	} {
-		_, err := New(target(tt.kind, tt.change), endpoint.Options{Clock: clock.NewClock()})
+		_, err := New(target(tt.kind, tt.change), endpoint.Options{Clock: timedconn.NewClock()})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.kind, err, tt.want)
 		}

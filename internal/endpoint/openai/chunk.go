@@ -1,14 +1,14 @@
 package openai
 
 import (
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
 // chunk is what one JSON object of an answer says: an event of a stream, or the
 // whole of an answer that was not streamed.
 type chunk struct {
-	answer.Part
+	decode.Part
 	first   bool   // only the first choice of the list counts
 	choices bool   // it has a list of choices
 	data    bool   // it has a list of embeddings
@@ -137,7 +137,7 @@ func (c *chunk) parseChoices() {
 			case "finish_reason":
 				c.parseFinish()
 			case "index":
-				if index := answer.Count(s); index != 0 && index != -1 {
+				if index := decode.Count(s); index != 0 && index != -1 {
 					c.others = true
 				}
 			default:
@@ -292,7 +292,7 @@ func (c *chunk) parseData() {
 		c.data = true
 		s.Fields(func(key []byte) {
 			if string(key) == "embedding" {
-				c.hollow = !answer.Holds(s) || c.hollow
+				c.hollow = !decode.Holds(s) || c.hollow
 			} else {
 				s.Skip()
 			}
@@ -334,7 +334,7 @@ func (c *chunk) parseHidden() {
 		n := -1
 		switch string(key) {
 		case "reasoning_tokens", "audio_tokens", "image_tokens", "rejected_prediction_tokens":
-			n = answer.Count(s)
+			n = decode.Count(s)
 		default:
 			s.Skip()
 		}

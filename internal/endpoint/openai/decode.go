@@ -3,7 +3,7 @@ package openai
 import (
 	"bytes"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -12,7 +12,7 @@ import (
 // answer when it reads the next.
 type Decoder struct {
 	kind  Kind
-	count answer.Counter
+	count decode.Counter
 	// First: of several choices in an event, or in an answer, only the first of the list
 	// counts.
 	First bool
@@ -22,7 +22,7 @@ type Decoder struct {
 // counts beside the server; one that stands in for it counts only answers in one
 // piece that the server did not count. Without any that is left undone.
 func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
-	return &Decoder{kind: kind, count: answer.NewCounter(tok, own)}
+	return &Decoder{kind: kind, count: decode.NewCounter(tok, own)}
 }
 
 // Decode fills in the record's events, text, token counts and finish reason from its
@@ -36,8 +36,8 @@ func (d *Decoder) Decode(x *record.Exchange) {
 		return
 	}
 	rec := &x.Record
-	answer.Clear(rec)
-	body, ok := answer.Body(rec)
+	decode.Clear(rec)
+	body, ok := decode.Body(rec)
 	if !ok {
 		return
 	}
@@ -45,7 +45,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	case body[0] == '{':
 		d.decodeUnstreamed(x)
 	case body[0] == '<' || d.kind == Embeddings:
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+answer.Message(rec.Body))
+		decode.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+decode.Message(rec.Body))
 	default:
 		d.stream(x)
 	}
@@ -62,13 +62,13 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
 	rec.Text = c.Text
 	if err != nil {
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
 		return
 	}
 	if c.failed {
 		rec.Text = rec.Text[:0]
 		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Error})
-		answer.Fail(rec, record.StreamError, rec.End, answer.Message(rec.Body))
+		decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
 		return
 	}
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
@@ -77,29 +77,29 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 	switch {
 	case d.kind == Embeddings && !c.data:
 		rec.Text = rec.Text[:0]
-		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no embedding: "+answer.Message(rec.Body))
+		decode.Fail(rec, record.BadBody, rec.End, "the answer holds no embedding: "+decode.Message(rec.Body))
 		return
 	case d.kind == Embeddings && c.hollow:
 		rec.Text = rec.Text[:0]
-		answer.Fail(rec, record.BadBody, rec.End, "the answer holds an empty embedding")
+		decode.Fail(rec, record.BadBody, rec.End, "the answer holds an empty embedding")
 		return
 	case d.kind == Embeddings:
 		rec.Text = rec.Text[:0]
 		event.Text = 0
 	case !c.choices:
 		rec.Text = rec.Text[:0]
-		answer.Fail(rec, record.BadBody, rec.End, "the answer has no choices: "+answer.Message(rec.Body))
+		decode.Fail(rec, record.BadBody, rec.End, "the answer has no choices: "+decode.Message(rec.Body))
 		return
 	default:
 		event.Tokens = d.count.CountUnstreamed(rec, c.usage.completion, c.usage.hidden)
 	}
 	rec.Events = append(rec.Events, event)
-	answer.Finished(rec)
+	decode.Finished(rec)
 }
 
 // takeUsage takes over what the server says about the prompt.
 func takeUsage(x *record.Exchange, u usage) {
-	answer.Prompt(x, u.prompt)
+	decode.Prompt(x, u.prompt)
 	if u.cached >= 0 {
 		x.Cached = u.cached
 	}

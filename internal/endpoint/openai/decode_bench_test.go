@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/endpoint/decodetest"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -13,7 +13,7 @@ import (
 func typical(n, perRead int) *record.Exchange {
 	words := []string{" the", " quick", "er", " brown", "\\n", " fox", ",", " jumps"}
 	var b strings.Builder
-	rec := answertest.Answered("")
+	rec := decodetest.Answered("")
 	rec.Marks = nil
 	for i := range n {
 		b.WriteString(`data: {"id":"chatcmpl-0123456789abcdef0123456789abcdef","object":"chat.completion.chunk","created":1794703476,"model":"meta/llama-3.1-8b","choices":[{"index":0,"delta":{"content":"`)
@@ -30,7 +30,7 @@ func typical(n, perRead int) *record.Exchange {
 }
 
 func benchmarkStream(b *testing.B, events, perRead int, prepare func(*record.Exchange)) {
-	rec, d := typical(events, perRead), NewDecoder(Chat, answertest.Words{}, false)
+	rec, d := typical(events, perRead), NewDecoder(Chat, decodetest.Words{}, false)
 	prepare(rec)
 	b.SetBytes(int64(len(rec.Body)))
 	b.ReportAllocs()
@@ -66,7 +66,7 @@ func BenchmarkStream(b *testing.B) {
 }
 
 func BenchmarkWhole(b *testing.B) {
-	rec, d := answertest.Answered(`{"id":"chatcmpl-1","object":"chat.completion","created":1794703476,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Repeat(" word", 16)+`","tool_calls":[]},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":16,"total_tokens":23}}`), NewDecoder(Chat, answertest.Words{}, false)
+	rec, d := decodetest.Answered(`{"id":"chatcmpl-1","object":"chat.completion","created":1794703476,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Repeat(" word", 16)+`","tool_calls":[]},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":16,"total_tokens":23}}`), NewDecoder(Chat, decodetest.Words{}, false)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Decode(rec)
@@ -74,7 +74,7 @@ func BenchmarkWhole(b *testing.B) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	d, rec := NewDecoder(Chat, answertest.Words{}, false), typical(512, 1)
+	d, rec := NewDecoder(Chat, decodetest.Words{}, false), typical(512, 1)
 	if n := testing.AllocsPerRun(20, func() { d.Decode(rec) }); n > 2 {
 		t.Errorf("%v allocations for 512 events", n)
 	}

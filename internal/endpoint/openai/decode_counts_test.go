@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/endpoint/decodetest"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/token"
 )
@@ -54,13 +54,13 @@ func TestCountsThatCannotBe(t *testing.T) {
 		{"nothing counted", data(append(words(12, " the"), length, "[DONE]")...), claimed(12, 0)},
 		{"nothing counted, four tokens an event", data(append(words(5, " the dog runs away"), length, "[DONE]")...), claimed(20, 0)},
 	} {
-		rec := answertest.Answered(c.body)
+		rec := decodetest.Answered(c.body)
 		NewDecoder(Chat, gpt2, false).Decode(rec)
 		if rec.Out != c.out || rec.Failure != nil {
 			t.Errorf("%s: %+v, want %+v (%v)", c.name, rec.Out, c.out, rec.Failure)
 		}
 	}
-	rec := answertest.Answered(says(36, words(12, " the")...))
+	rec := decodetest.Answered(says(36, words(12, " the")...))
 	rec.Seq = 1 // of those that nothing speaks against, one in some is looked over
 	NewDecoder(Chat, gpt2, false).Decode(rec)
 	if rec.Out != server(36) {
@@ -89,9 +89,9 @@ func TestStandInPerEvent(t *testing.T) {
 		for _, text := range c.texts {
 			list = append(list, chat(`{"content":"`+text+`"}`))
 		}
-		rec := answertest.Answered(data(append(list, length)...))
+		rec := decodetest.Answered(data(append(list, length)...))
 		NewDecoder(Chat, gpt2, false).Decode(rec)
-		got, sum := answertest.Summarise(rec), 0
+		got, sum := decodetest.Summarise(rec), 0
 		for _, n := range got.Tokens {
 			sum += n
 		}
@@ -120,7 +120,7 @@ func TestFoldedCounts(t *testing.T) {
 		{"far too many", " the", 9000, record.Tokens{N: 400, Source: record.FromEvents, Local: -1, Claimed: 9000}, 1},
 	} {
 		d := NewDecoder(Chat, gpt2, false)
-		x := answertest.Answered("")
+		x := decodetest.Answered("")
 		x.Marks = nil
 		feed := func(event string) {
 			x.Body = append(x.Body, event...)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/endpoint/decodetest"
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
@@ -303,7 +303,7 @@ func FuzzStream(f *testing.F) {
 		if len(first) == 0 || first[0] == '{' || first[0] == '<' {
 			return
 		}
-		rec := answertest.Answered(string(body))
+		rec := decodetest.Answered(string(body))
 		NewDecoder(Chat, nil, false).Decode(rec)
 		var scan sse.Scanner
 		scan.Reset(body)
@@ -359,7 +359,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"delta":{"content":"b"}}],"usage":{}}`), 7, 200)
 	mutate.Fuzz(f, func(t *testing.T, body []byte, step, status int) {
 		for _, kind := range []Kind{Chat, Completions, Embeddings} {
-			rec := answertest.Answered(string(body))
+			rec := decodetest.Answered(string(body))
 			rec.Status, rec.Marks = status, nil
 			for off := 0; off < len(body); {
 				off += max(1, step%97)

@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -11,7 +11,7 @@ type streamed struct {
 	x      *record.Exchange
 	rec    *record.Record // of x
 	chunk  chunk
-	events answer.StreamDecoder
+	events decode.StreamDecoder
 
 	usage    usage // the last that was said
 	said     int   // events with tokens up to that
@@ -27,10 +27,10 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 	st, ok := x.Reading.(*streamed)
 	if !ok {
 		rec := &x.Record
-		if !answer.Streams(rec) || d.kind == Embeddings {
+		if !decode.Streams(rec) || d.kind == Embeddings {
 			return 0
 		}
-		answer.Clear(rec)
+		decode.Clear(rec)
 		st = &streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First}}
 		st.events.Begin(rec)
 		st.chunk.Text = rec.Text
@@ -74,7 +74,7 @@ func (d *Decoder) end(st *streamed) {
 	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
 	// out one or two of them.
 	st.events.Judge("chat or completion", rec.Finish != "" || st.events.Done || st.closed, "a finish reason or [DONE]")
-	answer.Finished(rec)
+	decode.Finished(rec)
 }
 
 // takeChunk takes an event whose data should be a chunk.

@@ -1,10 +1,10 @@
 package openai
 
-import "github.com/inferometer/inferometer/internal/endpoint/answer"
+import "github.com/inferometer/inferometer/internal/endpoint/decode"
 
 // countStream says how many tokens a stream has, and how many each of its events.
 func (d *Decoder) countStream(st *streamed) {
-	d.count.Stream(st.rec, answer.Stream{
+	d.count.Stream(st.rec, decode.Stream{
 		Total:   st.usage.completion,
 		Hidden:  st.usage.hidden,
 		Tokens:  st.events.Tokens,

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/endpoint/replica"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -19,7 +19,7 @@ func Protocol() endpoint.Protocol {
 		Decoder: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 			d := NewDecoder(Kind(t.Endpoint), tok, own)
 			d.First = t.Shaped()
-			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: answer.Longest, Reply: d.Reply}
+			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: decode.Longest, Reply: d.Reply}
 		},
 	}
 }

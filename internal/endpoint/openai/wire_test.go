@@ -28,7 +28,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // authority signs certificates.
@@ -119,7 +119,7 @@ func ask(t *testing.T, url string, modern bool, config *tls.Config, change ...fu
 	if config == nil {
 		config = new(tls.Config)
 	}
-	e, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: config, RunID: "run", Getenv: os.Getenv})
+	e, err := New(target, endpoint.Options{Clock: timedconn.NewClock(), TLS: config, RunID: "run", Getenv: os.Getenv})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +405,7 @@ func TestProxyOfAnotherKind(t *testing.T) {
 	through(t, "socks5://127.0.0.1:1")
 	target := plan.Default().Target
 	target.URLs = []string{"http://target.test"}
-	_, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config), Getenv: os.Getenv})
+	_, err := New(target, endpoint.Options{Clock: timedconn.NewClock(), TLS: new(tls.Config), Getenv: os.Getenv})
 	if err == nil || !strings.Contains(err.Error(), `a proxy of scheme "socks5"`) {
 		t.Errorf("error %v", err)
 	}

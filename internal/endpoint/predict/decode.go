@@ -2,7 +2,7 @@ package predict
 
 import (
 	"github.com/inferometer/inferometer/internal/endpoint"
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -13,18 +13,18 @@ import (
 // TorchServe's, which may be anything: what they say is the model's business.
 func decoder(tensors bool) func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
 	return func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
-		return endpoint.Decoder{Decode: func(x *record.Exchange) { decode(&x.Record, tensors) }}
+		return endpoint.Decoder{Decode: func(x *record.Exchange) { decodeResponse(&x.Record, tensors) }}
 	}
 }
 
-func decode(rec *record.Record, tensors bool) {
-	answer.Clear(rec)
-	body, ok := answer.Body(rec)
+func decodeResponse(rec *record.Record, tensors bool) {
+	decode.Clear(rec)
+	body, ok := decode.Body(rec)
 	if !ok {
 		return
 	}
 	if tensors && !predicts(body) {
-		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no outputs: "+answer.Message(rec.Body))
+		decode.Fail(rec, record.BadBody, rec.End, "the answer holds no outputs: "+decode.Message(rec.Body))
 		return
 	}
 	if len(rec.Marks) > 0 {
@@ -43,7 +43,7 @@ func predicts(body []byte) bool {
 	s.Object()
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
 		if string(key) == "outputs" || string(key) == "predictions" {
-			found = answer.Holds(&s) || found
+			found = decode.Holds(&s) || found
 		} else {
 			s.Skip()
 		}

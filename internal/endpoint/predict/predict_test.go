@@ -59,7 +59,7 @@ func TestDecode(t *testing.T) {
 		{"a tabby cat", false, true}, {"", false, false},
 	} {
 		rec := &record.Exchange{Record: record.Record{Status: 200, Body: []byte(c.body), Marks: []record.Read{{Off: len(c.body), User: 5}}}}
-		decode(&rec.Record, c.tensors)
+		decodeResponse(&rec.Record, c.tensors)
 		if ok := rec.Failure == nil && len(rec.Events) == 1; ok != c.ok {
 			t.Errorf("%q: %+v, %+v", c.body, rec.Failure, rec.Events)
 		}

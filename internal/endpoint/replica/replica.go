@@ -21,9 +21,9 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/h2"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Protocol is what protocols differ in.
@@ -100,11 +100,11 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	if err != nil {
 		return replica{}, err
 	}
-	opt := clock.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
+	opt := timedconn.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
 	if u.Scheme == "https" {
 		opt.TLS = o.TLSConfig(u, t.HTTP2)
 	}
-	dialer := clock.NewDialer(o.Clock, hostPort(u), opt)
+	dialer := timedconn.NewDialer(o.Clock, hostPort(u), opt)
 	r := replica{
 		head:   http1.NewHead(u, fields(t, o.Key, u, p), through),
 		stamps: dialer.KernelStamps(),
@@ -192,7 +192,7 @@ func fields(t plan.Target, key string, u *url.URL, p Protocol) []http1.Field {
 		{Name: "Content-Type", Value: "application/json"},
 		{Name: "Accept", Value: accept},
 	}
-	switch auth := clock.ProxyAuthorization(u); {
+	switch auth := timedconn.ProxyAuthorization(u); {
 	case key != "" && p.Auth != nil:
 		own = append(own, p.Auth(key)...)
 	case key != "":

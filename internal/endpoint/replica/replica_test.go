@@ -17,8 +17,8 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 type truth struct {
@@ -52,7 +52,7 @@ func TestSessions(t *testing.T) {
 			target := plan.Default().Target
 			target.URLs, target.HTTP2 = []string{"http://" + l.Addr().String()}, http2
 			target.Session = plan.SessionHeaders{ID: "x-session", Token: "x-token"}
-			set, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config), RunID: "run"}, Protocol{
+			set, err := New(target, endpoint.Options{Clock: timedconn.NewClock(), TLS: new(tls.Config), RunID: "run"}, Protocol{
 				URL: func(base string) (*url.URL, error) { return URL(base, "", "/v1/chat/completions") },
 			})
 			if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 	"github.com/inferometer/inferometer/internal/token"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // The suite runs against the mock and against a real Triton: what passes on one and
@@ -112,7 +112,7 @@ func startMock(t *testing.T, change func(*mock.Config)) *testServer {
 
 func httpAt(t *testing.T, address string) *httpServer {
 	t.Helper()
-	l, err := newLink("http://"+address, plan.Target{Transport: plan.TransportHTTP}, endpoint.Options{Clock: clock.NewClock()})
+	l, err := newLink("http://"+address, plan.Target{Transport: plan.TransportHTTP}, endpoint.Options{Clock: timedconn.NewClock()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func connect(t *testing.T, target plan.Target) client {
 func tryConnect(t *testing.T, target plan.Target) (client, error) {
 	t.Helper()
 	var log bytes.Buffer
-	o := endpoint.Options{Clock: clock.NewClock(), RunID: strings.ReplaceAll(t.Name(), "/", "-"), Tokenizer: letters{}}
+	o := endpoint.Options{Clock: timedconn.NewClock(), RunID: strings.ReplaceAll(t.Name(), "/", "-"), Tokenizer: letters{}}
 	if err := Discover(t.Context(), &target, o, message.Log{To: &log}); err != nil {
 		return client{}, err
 	}

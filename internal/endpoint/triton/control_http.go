@@ -24,7 +24,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // httpServer asks over HTTP.
@@ -71,7 +71,7 @@ func secure(ctx context.Context, config *tls.Config, address string, dial func(c
 	conn := tls.Client(plain, c)
 	if err := conn.HandshakeContext(ctx); err != nil {
 		plain.Close()
-		return nil, &clock.Error{Class: record.TLSFailed, Err: err}
+		return nil, &timedconn.Error{Class: record.TLSFailed, Err: err}
 	}
 	return conn, nil
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -34,7 +34,7 @@ func NewDecoder(t plan.Target, tok prompt.Tokenizer, own bool) *Decoder {
 // its words are filled in where the body has them.
 func (d *Decoder) Decode(x *record.Exchange) {
 	rec := &x.Record
-	answer.Clear(rec)
+	decode.Clear(rec)
 	a := reading{decoder: d, x: x, rec: rec, tokensIn: -1}
 	a.Begin(rec)
 	a.about, _ = x.Request.(*about)
@@ -46,12 +46,12 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	}
 	switch {
 	case d.transport != plan.TransportGRPC && rec.Status != 0 && (rec.Status < 200 || rec.Status > 299):
-		answer.Refused(rec)
+		decode.Refused(rec)
 		return
 	case len(rec.Body) == 0 && rec.Failure != nil:
 		return
 	case len(rec.Body) == 0:
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is empty")
+		decode.Fail(rec, record.BadBody, rec.End, "the answer is empty")
 		return
 	case d.transport == plan.TransportGRPC:
 		a.frames(d.endpoint == plan.EndpointStream)
@@ -65,7 +65,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 
 // reading is the state of decoding one answer.
 type reading struct {
-	answer.Events
+	decode.Events
 	decoder *Decoder
 	x       *record.Exchange
 	rec     *record.Record // of x
@@ -91,7 +91,7 @@ func (a *reading) frames(stream bool) {
 		message, after, ok := frame(rest)
 		if !ok {
 			if a.bad == "" && a.rec.Failure == nil {
-				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", a.Len()+1))
+				decode.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", a.Len()+1))
 			}
 			return
 		}
@@ -115,7 +115,7 @@ func (a *reading) generated() {
 		a.decodeUnstreamed((*reply).parseGenerate)
 		return
 	case len(body) > 0 && body[0] == '<':
-		answer.Fail(a.rec, record.BadBody, a.rec.End, "the answer is an HTML or XML page")
+		decode.Fail(a.rec, record.BadBody, a.rec.End, "the answer is an HTML or XML page")
 		return
 	}
 	var scan sse.Scanner
@@ -124,7 +124,7 @@ func (a *reading) generated() {
 		switch {
 		case e.HasData && len(e.Data) > 0:
 			if e.Unterminated && a.rec.Failure == nil && !endsObject(e.Data) {
-				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", a.Len()+1))
+				decode.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", a.Len()+1))
 				return
 			}
 			a.addResponse((*reply).parseGenerate, e.Data, e.End)
@@ -204,7 +204,7 @@ func (a *reading) label(text int) (record.EventKind, int) {
 // failed notes an error that the server reports inside the answer.
 func (a *reading) failed(text string) {
 	if f := a.rec.Failure; f != nil && f.Class == record.StreamError && f.Message == "" {
-		f.Message, f.At = answer.Shorten(text), a.Now()
+		f.Message, f.At = decode.Shorten(text), a.Now()
 	}
 	a.Fail(record.StreamError, text)
 }
@@ -215,7 +215,7 @@ func (a *reading) compare() {
 		return
 	}
 	if err := tensor.Compare(a.about.expected, a.reply.tensors); err != nil {
-		answer.Fail(a.rec, record.BadBody, a.rec.End, "the answer is not the expected one: "+err.Error())
+		decode.Fail(a.rec, record.BadBody, a.rec.End, "the answer is not the expected one: "+err.Error())
 	}
 }
 
@@ -232,17 +232,17 @@ func (a *reading) finish() {
 			prompt = a.about.prompt
 		}
 		a.dropEcho(prompt)
-		answer.PromptOf(a.x, a.tokensIn, len(prompt))
+		decode.PromptOf(a.x, a.tokensIn, len(prompt))
 		a.countTokens()
 	}
 	switch {
 	case rec.Failure != nil:
 	case a.bad != "":
-		answer.Fail(rec, record.BadBody, rec.End, a.bad)
+		decode.Fail(rec, record.BadBody, rec.End, a.bad)
 	case !a.final:
-		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d responses, none of them marked as the last", len(rec.Events)))
+		decode.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d responses, none of them marked as the last", len(rec.Events)))
 	case len(rec.Events) == 0:
-		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no response")
+		decode.Fail(rec, record.BadBody, rec.End, "the answer holds no response")
 	}
-	answer.Finished(rec)
+	decode.Finished(rec)
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -248,7 +248,7 @@ func (b *builder) extras(ignoreEOS bool) {
 			fields[name] = value
 		default:
 			hint := ""
-			if n := nearest.Name(name, inputNames(b.model)); n != "" {
+			if n := suggest.Name(name, inputNames(b.model)); n != "" {
 				hint = "; did you mean " + n + "?"
 			}
 			b.errs = append(b.errs, fmt.Errorf("model %s has no input %s; its inputs are %s%s", b.model.Name, name, names(b.model.Inputs), hint))

@@ -12,16 +12,16 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
-	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensor/v2http"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/grpc"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // link is the way to one of a target's URLs.
@@ -61,11 +61,11 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		return l, err
 	}
 	overGRPC := t.Transport == plan.TransportGRPC
-	dial := clock.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
+	dial := timedconn.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
 	if secure {
 		dial.TLS = o.TLSConfig(u, overGRPC)
 	}
-	dialer := clock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
+	dialer := timedconn.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
 	l.stamps = dialer.KernelStamps()
 	fields := headers(t, o.Key, u)
 	if overGRPC {
@@ -93,15 +93,15 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 }
 
 // largest bounds a message: it is an event where answers are streams, else an answer.
-func largest(t plan.Target, l plan.Limits) bounded.Limit {
+func largest(t plan.Target, l plan.Limits) limitio.Limit {
 	if t.Streaming && t.Endpoint == plan.EndpointStream {
-		return bounded.Limit{Name: plan.LimitEvent, Bytes: int64(l.Event)}
+		return limitio.Limit{Name: plan.LimitEvent, Bytes: int64(l.Event)}
 	}
 	return answerLimit(l)
 }
 
-func answerLimit(l plan.Limits) bounded.Limit {
-	return bounded.Limit{Name: plan.LimitAnswer, Bytes: int64(l.Answer)}
+func answerLimit(l plan.Limits) limitio.Limit {
+	return limitio.Limit{Name: plan.LimitAnswer, Bytes: int64(l.Answer)}
 }
 
 // hostPort is the address behind a URL.
@@ -123,7 +123,7 @@ func headers(t plan.Target, key string, u *url.URL) []http1.Field {
 	var fields []http1.Field
 	if key != "" {
 		fields = append(fields, http1.Field{Name: "Authorization", Value: "Bearer " + key})
-	} else if auth := clock.ProxyAuthorization(u); auth != "" {
+	} else if auth := timedconn.ProxyAuthorization(u); auth != "" {
 		fields = append(fields, http1.Field{Name: "Authorization", Value: auth})
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {

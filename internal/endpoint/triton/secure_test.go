@@ -21,7 +21,7 @@ import (
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // certificate makes one that is its own authority, for a client.
@@ -86,7 +86,7 @@ func TestSecure(t *testing.T) {
 			{"not verified", &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{cert}}, "hunter2-hunter2", ""},
 			{"wrong key", good, "wrong-secret", "API key"},
 		} {
-			o := endpoint.Options{Clock: clock.NewClock(), TLS: c.tls, Key: c.key, RunID: "r"}
+			o := endpoint.Options{Clock: timedconn.NewClock(), TLS: c.tls, Key: c.key, RunID: "r"}
 			target := target
 			err := Discover(t.Context(), &target, o, message.Log{To: io.Discard})
 			tokens, opened := 0, false

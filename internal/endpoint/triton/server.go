@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/message"
 )
 
@@ -112,7 +112,7 @@ func explainModel(ctx context.Context, s server, name, version string, err error
 	case len(same) == 0:
 		names := readyNames(list)
 		hint := ""
-		if n := nearest.Name(name, names); n != "" {
+		if n := suggest.Name(name, names); n != "" {
 			hint = fmt.Sprintf("; did you mean %s?", n)
 		}
 		return fmt.Errorf("the server has no model %q; it has %s%s", name, orNone(names), hint)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/token"
 )
@@ -156,7 +156,7 @@ func (a *reading) countTokens() {
 		rec.Out.Local = d.tok.Count(string(rec.Text))
 	}
 	counted := a.counted > 0 && a.counted == a.Tokens
-	if counted && answer.NewCounter(d.tok, d.own).Server(rec, answer.Stream{Total: a.sum, Tokens: a.Tokens, OneEach: rec.Streamed && a.sum == a.Tokens}) {
+	if counted && decode.NewCounter(d.tok, d.own).Server(rec, decode.Stream{Total: a.sum, Tokens: a.Tokens, OneEach: rec.Streamed && a.sum == a.Tokens}) {
 		return
 	}
 	placer, places := d.tok.(token.Placer)
@@ -179,9 +179,9 @@ func (a *reading) countTokens() {
 	case !places:
 		a.setTokens(-1)
 	case d.own:
-		answer.PerEvent(placer, rec.Events, string(rec.Text), 0)
+		decode.PerEvent(placer, rec.Events, string(rec.Text), 0)
 	default: // another model's tokens may lie across events
-		rec.Out.N = answer.PerEvent(placer, rec.Events, string(rec.Text), 1)
+		rec.Out.N = decode.PerEvent(placer, rec.Events, string(rec.Text), 1)
 	}
 }
 

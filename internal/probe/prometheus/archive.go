@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
-	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/probe/servermetrics"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/google"
 )
@@ -53,7 +53,7 @@ const (
 // credentials.
 func NewArchive(ctx context.Context, p plan.Prometheus, o Options) (*Archive, error) {
 	a := &Archive{
-		start: o.Start, every: cmp.Or(time.Duration(p.Interval), scrapeEvery), server: cmp.Or(p.Server, serving.VLLM), model: o.Model, filters: p.Filters,
+		start: o.Start, every: cmp.Or(time.Duration(p.Interval), scrapeEvery), server: cmp.Or(p.Server, servermetrics.VLLM), model: o.Model, filters: p.Filters,
 		api: &api{base: strings.TrimRight(p.URL, "/"), client: NewClient(o.TLS, queryTime, nil)},
 	}
 	if !p.GoogleManaged {
@@ -107,7 +107,7 @@ func (a *Archive) Ask(ctx context.Context, of []probe.TimeRange) []record.Figure
 // matchers are what every query has between its braces.
 func (a *Archive) matchers(model bool) string {
 	all := slices.Clone(a.filters)
-	if label := serving.ModelLabel(a.server); model && label != "" && a.model != "" {
+	if label := servermetrics.ModelLabel(a.server); model && label != "" && a.model != "" {
 		all = append([]string{label + "=" + strconv.Quote(a.model)}, all...)
 	}
 	return strings.Join(all, ",")
@@ -133,12 +133,12 @@ func (a *Archive) choose(ctx context.Context) (filters string, faults []string) 
 // known are metrics that a server is sure to have, by one of which it is recognised.
 func (a *Archive) known(filters string) []selector {
 	var forms []selector
-	for _, m := range serving.Metrics(a.server) {
+	for _, m := range servermetrics.Metrics(a.server) {
 		switch {
 		case strings.Contains(m.Own, "{"):
-		case m.Name == serving.Requests && m.Kind == record.FigureCounter:
+		case m.Name == servermetrics.Requests && m.Kind == record.FigureCounter:
 			forms = append(forms, counterOf(m.Own, filters))
-		case m.Name == serving.Queue:
+		case m.Name == servermetrics.Queue:
 			forms = append(forms, selector{[]string{m.Own}, filters})
 		}
 	}
@@ -195,7 +195,7 @@ func (a *Archive) stretch(ctx context.Context, s probe.TimeRange, filters string
 	if s.Next > 0 {
 		q.until = min(q.until, max(s.Next, s.End))
 	}
-	metrics := serving.Metrics(a.server)
+	metrics := servermetrics.Metrics(a.server)
 	found := make([]*record.Figure, len(metrics))
 	var wg sync.WaitGroup
 	permits := make(chan struct{}, atOnce)
@@ -212,7 +212,7 @@ func (a *Archive) stretch(ctx context.Context, s probe.TimeRange, filters string
 			out.Figures = append(out.Figures, *f)
 		}
 	}
-	out.Figures = serving.Derive(out.Figures)
+	out.Figures = servermetrics.Derive(out.Figures)
 	out.Faults = append(out.Faults, q.faults...)
 	if yes, sure := a.there(ctx, filters, a.start.Add(s.Begin)); sure && !yes && len(out.Figures) > 0 {
 		out.Faults = append(out.Faults, "The Prometheus server has nothing from before the first request: counter increases are its estimate.")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/probe/servermetrics"
 )
 
 // selector names a metric in queries: its names, of which a server has one, and the
@@ -75,7 +75,7 @@ func quantileForm(q float64, own, filters, d string) string {
 }
 
 // gaugeForm applies a function over time to a gauge of all servers together.
-func gaugeForm(f string, m *serving.Metric, filters, d, step string) string {
+func gaugeForm(f string, m *servermetrics.Metric, filters, d, step string) string {
 	own, extra, found := strings.Cut(m.Own, "{")
 	if found {
 		filters = strings.Trim(strings.TrimSuffix(extra, "}")+","+filters, ",")

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/localaddr"
-	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/probe/servermetrics"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -71,7 +71,7 @@ func (p *Page) Read(ctx context.Context, whole bool) record.Page {
 	text, err := p.get(ctx)
 	if err == nil {
 		page.Samples, err = Parse(text, func(name string) bool {
-			return serving.Known(name) && (whole || !strings.HasSuffix(name, "_bucket"))
+			return servermetrics.Known(name) && (whole || !strings.HasSuffix(name, "_bucket"))
 		})
 	}
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/lib/promtext"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -19,7 +19,7 @@ import (
 func Parse(page []byte, keep func(name string) bool) ([]record.Sample, error) {
 	counters := map[string]bool{}
 	var samples []record.Sample
-	number, reader := 0, exposition.NewReader()
+	number, reader := 0, promtext.NewReader()
 	for line := range bytes.Lines(page) {
 		number++
 		text := string(bytes.TrimSpace(line))
@@ -32,7 +32,7 @@ func Parse(page []byte, keep func(name string) bool) ([]record.Sample, error) {
 			}
 			continue
 		}
-		if name := text[:max(strings.IndexAny(text, "{ \t"), 0)]; exposition.IsName(name) && !keep(name) {
+		if name := text[:max(strings.IndexAny(text, "{ \t"), 0)]; promtext.IsName(name) && !keep(name) {
 			continue
 		}
 		s, err := reader.Sample(text)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/probe/servermetrics"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -38,7 +38,7 @@ func (q *query) ask(ctx context.Context, form string, at time.Duration) *float64
 }
 
 // figure asks for one metric; nil: the server does not have it.
-func (q *query) figure(ctx context.Context, m *serving.Metric) *record.Figure {
+func (q *query) figure(ctx context.Context, m *servermetrics.Metric) *record.Figure {
 	f := &record.Figure{Name: m.Name, Metric: m.Own, Kind: m.Kind, Unit: m.Unit}
 	found := true
 	switch m.Kind {
@@ -72,7 +72,7 @@ func (q *query) perSecond(total *float64) *float64 {
 }
 
 // scale turns values into the units of figures.
-func scale(m *serving.Metric, values ...**float64) {
+func scale(m *servermetrics.Metric, values ...**float64) {
 	for _, v := range values {
 		if *v != nil && m.Scale != 0 {
 			scaled := **v * m.Scale
@@ -81,7 +81,7 @@ func scale(m *serving.Metric, values ...**float64) {
 	}
 }
 
-func (q *query) gauge(ctx context.Context, m *serving.Metric, f *record.Figure) bool {
+func (q *query) gauge(ctx context.Context, m *servermetrics.Metric, f *record.Figure) bool {
 	length := q.end - q.begin
 	step := min(max(length/60, time.Second), q.archive.every)
 	ask := func(function string) *float64 {
@@ -96,7 +96,7 @@ func (q *query) gauge(ctx context.Context, m *serving.Metric, f *record.Figure) 
 	return true
 }
 
-func (q *query) histogram(ctx context.Context, m *serving.Metric, f *record.Figure) bool {
+func (q *query) histogram(ctx context.Context, m *servermetrics.Metric, f *record.Figure) bool {
 	if f.Total = q.rise(ctx, counterOf(m.Own+"_count", q.filters)); f.Total == nil {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/lib/promtext"
 	"github.com/inferometer/inferometer/internal/probe/prometheus"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -32,7 +32,7 @@ func (p *Probe) readMetrics(ctx context.Context, s *record.Snapshot) error {
 	if len(samples) == 0 {
 		return fmt.Errorf("the page has no metric whose name begins with %s: is this the address of Triton's metrics?", family)
 	}
-	ours, reader := p.names(), exposition.NewReader()
+	ours, reader := p.names(), promtext.NewReader()
 	for _, m := range samples {
 		if model := reader.Label(m.Labels, "model"); model == "" || slices.Contains(ours, model) {
 			s.Metrics = append(s.Metrics, m)
@@ -59,7 +59,7 @@ func (p *Probe) names() []string {
 }
 
 // gpus gathers the figures of each GPU, in the order of the page.
-func gpus(samples []record.Sample, reader *exposition.Reader) []record.GPU {
+func gpus(samples []record.Sample, reader *promtext.Reader) []record.GPU {
 	var all []record.GPU
 	of := func(id string) *record.GPU {
 		i := slices.IndexFunc(all, func(g record.GPU) bool { return g.UUID == id })

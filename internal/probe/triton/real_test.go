@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/lib/promtext"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
@@ -149,7 +149,7 @@ func ensembleCounts(t *testing.T, s *triton.Server, p, overHTTP *Probe) {
 		}
 	}
 	for _, m := range d.Metrics {
-		if m.Name == "nv_inference_request_success" && exposition.NewReader().Label(m.Labels, "model") == "postprocessing" && m.Value != 3*good+2*bad {
+		if m.Name == "nv_inference_request_success" && promtext.NewReader().Label(m.Labels, "model") == "postprocessing" && m.Value != 3*good+2*bad {
 			t.Errorf("%+v", m)
 		}
 	}

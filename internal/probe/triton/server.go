@@ -21,9 +21,9 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe/prometheus"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/grpc"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // header is what every question carries.
@@ -31,7 +31,7 @@ func header(t plan.Target, key string, u *url.URL) http.Header {
 	h := http.Header{"User-Agent": {"inferometer"}}
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
-	} else if auth := clock.ProxyAuthorization(u); auth != "" {
+	} else if auth := timedconn.ProxyAuthorization(u); auth != "" {
 		h.Set("Authorization", auth)
 	}
 	for name, value := range t.Headers {
@@ -43,7 +43,7 @@ func header(t plan.Target, key string, u *url.URL) http.Header {
 // grpcServer asks over gRPC, on a connection of its own.
 type grpcServer struct {
 	client *grpc.Client
-	dialer *clock.Dialer
+	dialer *timedconn.Dialer
 }
 
 func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
@@ -52,7 +52,7 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 	if u.Port() == "" {
 		address = net.JoinHostPort(u.Hostname(), "8001")
 	}
-	opt := clock.DialOptions{Tunnel: true, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
+	opt := timedconn.DialOptions{Tunnel: true, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
 	if secure {
 		opt.TLS = new(tls.Config)
 		if o.TLS != nil {
@@ -70,7 +70,7 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		metadata = append(metadata, http1.Field{Name: name, Value: h.Get(name)})
 	}
-	s := &grpcServer{dialer: clock.NewDialer(o.Clock, address, opt)}
+	s := &grpcServer{dialer: timedconn.NewDialer(o.Clock, address, opt)}
 	s.client = grpc.NewClient(o.Clock, s.dialer, grpc.Options{Authority: address, Metadata: metadata, Secure: secure})
 	return s, nil
 }

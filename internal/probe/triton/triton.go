@@ -19,12 +19,12 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe/prometheus"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Options are what a Probe takes besides the target.
 type Options struct {
-	Clock *clock.Clock
+	Clock *timedconn.Clock
 	TLS   *tls.Config // for secure targets; nil: as the system has it
 	Key   string      // API key; empty: none
 	// Getenv looks up the variables that name proxies; nil: there are none.
@@ -37,7 +37,7 @@ type Options struct {
 
 // Probe asks one server. It is safe for use from several goroutines.
 type Probe struct {
-	clock   *clock.Clock
+	clock   *timedconn.Clock
 	server  server // nil: statistics are not wanted
 	http    *http.Client
 	metrics string

@@ -11,7 +11,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func ct(count, ns uint64) record.CountTime { return record.CountTime{Count: count, NS: ns} }
@@ -37,7 +37,7 @@ func fakeServer(t *testing.T, pages map[string]string) *httptest.Server {
 
 func newProbe(t *testing.T, target plan.Target, address string, o Options) *Probe {
 	t.Helper()
-	o.Clock = clock.NewClock()
+	o.Clock = timedconn.NewClock()
 	p, err := New(target, address, o)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/prompt/replay"
 	"github.com/inferometer/inferometer/internal/remote/hub"
 )
 
@@ -90,7 +90,7 @@ func (r *remote) find(ctx context.Context, d plan.Dataset, k kind) ([]file, erro
 		if d.Files != "" {
 			names = match(all, d.Files)
 		} else {
-			names = recorded.Pick(all, d.Hub, isData)
+			names = replay.Pick(all, d.Hub, isData)
 		}
 		if len(names) == 0 {
 			return nil, plan.Faults{{Path: "data.dataset.files", Text: fmt.Sprintf("the data set %s has no files that fit; it has %s", r.repo.Name, some(all)), Hint: "name them"}}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/prompt/rows"
 )
 
@@ -17,7 +17,7 @@ type reader interface {
 	close()
 }
 
-func open(name string, files bounded.Limit) (reader, error) {
+func open(name string, files limitio.Limit) (reader, error) {
 	if strings.EqualFold(filepath.Ext(name), ".parquet") {
 		r, err := rows.Open(files, name)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/prompttest"
-	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/prompt/replay"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/token"
 )
@@ -276,7 +276,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := s.decode([]byte(text), recorded.File{Name: "f"}, 0)
+		one, err := s.decode([]byte(text), replay.File{Name: "f"}, 0)
 		if err != nil || one == nil {
 			return
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
-	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/prompt/replay"
 	"github.com/inferometer/inferometer/internal/prompt/sessionfilter"
 )
 
@@ -24,7 +24,7 @@ const defaultOutput = 1000
 
 // Source gives the sessions in an order that the seed fixes, again and again.
 type Source struct {
-	recorded.Cycle
+	replay.Cycle
 	replay plan.Replay
 	limits plan.Data // whose limits files are read by
 	tok    prompt.Tokenizer
@@ -55,7 +55,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return plan.Faults{{Path: "data.replay.filter", Text: err.Error(), Hint: "such as len(x['spans']) > 1"}}
 		}
 	}
-	place := recorded.Files{Replay: s.replay, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
+	place := replay.Files{Replay: s.replay, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
 	files, err := place.Files(ctx)
 	if err != nil {
 		return err
@@ -96,13 +96,13 @@ func (s *Source) warn() {
 }
 
 // readFile reads the sessions of a file. A file with a fault gives none.
-func (s *Source) readFile(f recorded.File) error {
+func (s *Source) readFile(f replay.File) error {
 	in, err := open(f.Path, prompt.Files(s.limits))
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	var found []*recorded.Session
+	var found []*replay.Session
 	for n := 0; ; n++ {
 		raw, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -124,7 +124,7 @@ func (s *Source) readFile(f recorded.File) error {
 
 // decode makes a session of a trace, the n-th of its file; nil: it is not wanted, or there
 // is nothing in it to be played, which the user is told.
-func (s *Source) decode(raw []byte, f recorded.File, n int) (*recorded.Session, error) {
+func (s *Source) decode(raw []byte, f replay.File, n int) (*replay.Session, error) {
 	var t trace
 	if err := json.Unmarshal(raw, &t); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (s *Source) decode(raw []byte, f recorded.File, n int) (*recorded.Session, 
 		return nil, nil
 	}
 	g.Origin = f.Name
-	return &recorded.Session{Name: name, Graph: g}, nil
+	return &replay.Session{Name: name, Graph: g}, nil
 }
 
 // keeps asks the filter. It sees the trace, and what data sets of traces say of each where

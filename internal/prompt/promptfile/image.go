@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
@@ -34,7 +34,7 @@ func (l *line) takeImages(value []byte, off int) {
 }
 
 // picture is the image at a URL, or that of a file.
-func picture(name string, most bounded.Limit) (prompt.Part, error) {
+func picture(name string, most limitio.Limit) (prompt.Part, error) {
 	part := prompt.Part{Kind: prompt.Image}
 	for _, scheme := range []string{"http://", "https://", "data:"} {
 		if strings.HasPrefix(name, scheme) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -30,7 +30,7 @@ func TestImagesAreBounded(t *testing.T) {
 	if _, err := New(d, nil, 1, read); err == nil || !strings.Contains(err.Error(), "larger than 1000 bytes: raise limits.file") {
 		t.Errorf("%v", err)
 	}
-	if _, err := picture(image, bounded.Limit{Name: plan.LimitFile, Bytes: 2000}); err != nil {
+	if _, err := picture(image, limitio.Limit{Name: plan.LimitFile, Bytes: 2000}); err != nil {
 		t.Error(err)
 	}
 }

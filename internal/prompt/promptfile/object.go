@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
@@ -294,7 +294,7 @@ func (l *line) parts(path string, value []byte, off int) string {
 }
 
 // short is a value, cut where it is long.
-func short(value []byte) string { return brief.Text(string(value), 30) }
+func short(value []byte) string { return truncate.Text(string(value), 30) }
 
 // members calls take for each member of a valid JSON object, with the offset of its
 // value counted from base.

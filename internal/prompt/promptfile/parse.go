@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -62,7 +62,7 @@ func isJSON(name string, data []byte) bool {
 // file is a file being read.
 type file struct {
 	name    string
-	limit   bounded.Limit  // of the files that it names
+	limit   limitio.Limit  // of the files that it names
 	line    []byte         // the present one, without its end
 	lineNo  int            // its number, from 1
 	request []byte         // that stands whole in it; nil: none

@@ -7,7 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
 
 // TestParquetThatUnpacksToMuch: a small file whose columns unpack to more than the limit is
@@ -18,7 +18,7 @@ func TestParquetThatUnpacksToMuch(t *testing.T) {
 	if err := parquet.WriteFile(path, rows, parquet.Compression(&parquet.Zstd)); err != nil {
 		t.Fatal(err)
 	}
-	limit := bounded.Limit{Name: "limits.file", Bytes: 1 << 20}
+	limit := limitio.Limit{Name: "limits.file", Bytes: 1 << 20}
 	_, err := Read(limit, path, []string{"question"}, 0)
 	if err == nil || !strings.Contains(err.Error(), "limits.file") || !strings.Contains(err.Error(), "question") {
 		t.Errorf("%v", err)

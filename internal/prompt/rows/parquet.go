@@ -9,7 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
 
 // parquetSource reads rows a few at a time.
@@ -27,7 +27,7 @@ func guard(err *error) {
 	}
 }
 
-func openParquet(limit bounded.Limit, f io.ReaderAt, size int64, columns []string) (s source, err error) {
+func openParquet(limit limitio.Limit, f io.ReaderAt, size int64, columns []string) (s source, err error) {
 	defer guard(&err)
 	file, err := parquet.OpenFile(f, size)
 	if err != nil {
@@ -43,7 +43,7 @@ func openParquet(limit bounded.Limit, f io.ReaderAt, size int64, columns []strin
 	for _, group := range file.Metadata().RowGroups {
 		for _, c := range group.Columns {
 			if limit.Over(c.MetaData.TotalUncompressedSize) {
-				return nil, &bounded.Error{What: fmt.Sprintf("a part of the column %s, unpacked,", strings.Join(c.MetaData.PathInSchema, ".")), Limit: limit}
+				return nil, &limitio.Error{What: fmt.Sprintf("a part of the column %s, unpacked,", strings.Join(c.MetaData.PathInSchema, ".")), Limit: limit}
 			}
 		}
 	}

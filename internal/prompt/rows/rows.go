@@ -13,7 +13,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
 
 // Row is one row: values by column, as encoding/json gives them. Bytes of a Parquet
@@ -37,7 +37,7 @@ type source interface {
 
 // Open opens a file, which says itself what it is. columns are those that are wanted;
 // a row may have others, too. The limit is that of a row, or of a document of rows.
-func Open(limit bounded.Limit, path string, columns ...string) (*Reader, error) {
+func Open(limit limitio.Limit, path string, columns ...string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Open(limit bounded.Limit, path string, columns ...string) (*Reader, error) 
 	return r, nil
 }
 
-func open(limit bounded.Limit, f *os.File, columns []string) (source, error) {
+func open(limit limitio.Limit, f *os.File, columns []string) (source, error) {
 	var magic [4]byte
 	n, err := io.ReadFull(f, magic[:])
 	if n == 0 {
@@ -96,13 +96,13 @@ func (r *Reader) Close() error { return errors.Join(r.source.close(), r.file.Clo
 // document with rows: [{row: …}] or data: […].
 type jsonSource struct {
 	dec     *json.Decoder
-	meter   *bounded.ByteCounter
+	meter   *limitio.ByteCounter
 	columns []string
 	list    bool  // within a list
 	inner   []Row // rows of a document that are left
 }
 
-func openJSON(limit bounded.Limit, r io.Reader, columns []string) (source, error) {
+func openJSON(limit limitio.Limit, r io.Reader, columns []string) (source, error) {
 	meter := limit.Meter(r, "a row")
 	in := bufio.NewReaderSize(meter, 1<<16)
 	if mark, err := in.Peek(3); err == nil && bytes.Equal(mark, []byte("\ufeff")) {

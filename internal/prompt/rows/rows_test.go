@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 		write("rows.jsonl", `{"question":"q","system_prompt":""}`+"\n"+`{"system_prompt":"Be kind.","question":"qq"}`+"\n"+`{"question":"qqq","extra":1}`),
 		write("viewer.json", `{"features":[],"rows":[{"row_idx":0,"row":{"question":"q"}},{"row":{"system_prompt":"Be kind.","question":"qq"}},{"row":{"question":"qqq"}},{"row":{}}]}`),
 	} {
-		got, err := Read(bounded.Limit{}, path, columns, 3)
+		got, err := Read(limitio.Limit{}, path, columns, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
-	if got, err := Read(bounded.Limit{}, list, columns, 0); err != nil || len(got) != 200 || len(got[199][1]) != 200 {
+	if got, err := Read(limitio.Limit{}, list, columns, 0); err != nil || len(got) != 200 || len(got[199][1]) != 200 {
 		t.Errorf("all rows: %d, %v", len(got), err)
 	}
 	for path, want := range map[string]string{
@@ -66,11 +66,11 @@ func TestRead(t *testing.T) {
 		write("text.parquet", "PAR1 not a parquet"): "text.parquet: ",
 		filepath.Join(dir, "missing"):               "no such file",
 	} {
-		if _, err := Read(bounded.Limit{}, path, columns, 0); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read(limitio.Limit{}, path, columns, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
-	if _, err := Read(bounded.Limit{}, list, []string{"article"}, 1); err == nil || !strings.Contains(err.Error(), "none of the columns") {
+	if _, err := Read(limitio.Limit{}, list, []string{"article"}, 1); err == nil || !strings.Contains(err.Error(), "none of the columns") {
 		t.Errorf("no such column: %v", err)
 	}
 }
@@ -87,7 +87,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := Read(bounded.Limit{}, path, []string{"question"}, 5)
+		rows, err := Read(limitio.Limit{}, path, []string{"question"}, 5)
 		if err == nil && (len(rows) == 0 || len(rows) > 5) {
 			t.Errorf("%d rows", len(rows))
 		}
@@ -96,7 +96,7 @@ func FuzzRead(f *testing.F) {
 
 // Read reads the rows of a file: of each row the texts of the columns, in the order of
 // the columns. A column that a row lacks is "". A most of 0 is no bound.
-func Read(limit bounded.Limit, path string, columns []string, most int) ([][]string, error) {
+func Read(limit limitio.Limit, path string, columns []string, most int) ([][]string, error) {
 	r, err := Open(limit, path, columns...)
 	if err != nil {
 		return nil, err

@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
 
 func all(t *testing.T, path string, columns ...string) ([]Row, error) {
 	t.Helper()
-	r, err := Open(bounded.Limit{}, path, columns...)
+	r, err := Open(limitio.Limit{}, path, columns...)
 	if err != nil {
 		return nil, err
 	}

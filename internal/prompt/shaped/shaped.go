@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
@@ -18,7 +18,7 @@ import (
 )
 
 // object keeps the order of its members.
-type object = jsonobject.Object
+type object = orderedjson.Object
 
 // Source is another source whose prompts have bodies.
 type Source struct {
@@ -70,9 +70,9 @@ func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
 	case s.template != nil:
 		p.Body, err = s.render(&p, model)
 	case s.target.Protocol != plan.ProtocolTriton:
-		p.Body, err = jsonobject.Compact(s.body(&p, model))
+		p.Body, err = orderedjson.Compact(s.body(&p, model))
 	case s.target.Endpoint == plan.EndpointGenerate:
-		p.Body, err = jsonobject.Compact(s.generate(&p))
+		p.Body, err = orderedjson.Compact(s.generate(&p))
 	default:
 		return s.tensored(p)
 	}

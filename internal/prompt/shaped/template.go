@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/token/chat"
@@ -56,5 +56,5 @@ func (s *Source) render(p *prompt.Prompt, model string) ([]byte, error) {
 	if len(bodies) != 1 {
 		return nil, errors.New("the template gives no single body for one text")
 	}
-	return jsonobject.Compact(bodies[0])
+	return orderedjson.Compact(bodies[0])
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -77,7 +77,7 @@ func (s *Source) tensors(p *prompt.Prompt) ([]prompt.Field, error) {
 	}
 	fields := make([]prompt.Field, len(o))
 	for i, m := range o {
-		value, err := jsonobject.Compact(m.Value)
+		value, err := orderedjson.Compact(m.Value)
 		if err != nil {
 			return nil, fmt.Errorf("writing the input %s of a request: %w", m.Name, err)
 		}
@@ -182,7 +182,7 @@ func sampled(o, values object) (object, error) {
 	}
 	given := "{}"
 	if v := o.Get(inputSampling); v != nil {
-		text, err := jsonobject.Compact(v)
+		text, err := orderedjson.Compact(v)
 		if err == nil {
 			err = json.Unmarshal(text, &given)
 		}
@@ -190,7 +190,7 @@ func sampled(o, values object) (object, error) {
 			return nil, fmt.Errorf("the input %s is not text: %s", inputSampling, text)
 		}
 	}
-	more, err := jsonobject.Compact(values)
+	more, err := orderedjson.Compact(values)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
-	"github.com/inferometer/inferometer/internal/prompt/pooled"
+	"github.com/inferometer/inferometer/internal/prompt/pool"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
@@ -61,7 +61,7 @@ func TestTensors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pool, err := pooled.New(t.Context(), s, 1)
+		pool, err := pool.New(t.Context(), s, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 )
 
 // FromJSON reads the values of a tensor: an array, flat or nested as the shape is, or
@@ -219,7 +219,7 @@ func isDigits(s []byte) bool {
 	return !slices.ContainsFunc(s, func(c byte) bool { return c < '0' || c > '9' })
 }
 
-func clip(s []byte) string { return brief.Text(string(s), 40) }
+func clip(s []byte) string { return truncate.Text(string(s), 40) }
 
 func (p *parser) float() {
 	if p.exact && p.datatype.Size() == 2 {

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/prompt"
-	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/prompt/replay"
 	"github.com/inferometer/inferometer/internal/prompt/rows"
 )
 
@@ -20,7 +20,7 @@ const usual = "traces.jsonl"
 
 // readFile reads the traces of a file. With a fault in it, a file of one trace is left out,
 // of one with many only the trace, where that is asked for.
-func (s *Source) readFile(ctx context.Context, f recorded.File) error {
+func (s *Source) readFile(ctx context.Context, f replay.File) error {
 	in, err := open(f.Path, prompt.Files(s.limits))
 	if err != nil {
 		return fmt.Errorf("reading the traces of %s: %w", f.Name, err)
@@ -94,7 +94,7 @@ func (s *Source) addSession(raw []byte, line func(int64) int, file string) error
 		s.empty++
 		return nil
 	}
-	s.All = append(s.All, &recorded.Session{Name: fmt.Sprintf("wekatrace%d_%s", len(s.places)-1, t.ID), Graph: g})
+	s.All = append(s.All, &replay.Session{Name: fmt.Sprintf("wekatrace%d_%s", len(s.places)-1, t.ID), Graph: g})
 	return nil
 }
 
@@ -126,7 +126,7 @@ type reader interface {
 	close()
 }
 
-func open(name string, files bounded.Limit) (reader, error) {
+func open(name string, files limitio.Limit) (reader, error) {
 	if strings.EqualFold(filepath.Ext(name), ".parquet") {
 		r, err := rows.Open(files, name, "id", "block_size", "hash_id_scope", "tool_tokens", "system_tokens", "requests")
 		if err != nil {

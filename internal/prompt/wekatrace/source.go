@@ -14,7 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/lexicon"
-	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/prompt/replay"
 	"github.com/inferometer/inferometer/internal/prompt/sessionfilter"
 )
 
@@ -25,7 +25,7 @@ const (
 
 // Source gives the sessions in an order that the seed fixes, again and again.
 type Source struct {
-	recorded.Cycle
+	replay.Cycle
 	replay plan.Replay
 	limits plan.Data // whose limits files are read by
 	speak  speaker
@@ -67,7 +67,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return plan.Faults{{Path: "data.replay.filter", Text: err.Error(), Hint: "such as x['max_tokens'] < 100000"}}
 		}
 	}
-	place := recorded.Files{Replay: s.replay, Usual: usual, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
+	place := replay.Files{Replay: s.replay, Usual: usual, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
 	files, err := place.Files(ctx)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 )
 
 // store is the folder of one repository in the cache: refs/ has the commit of
@@ -133,7 +133,7 @@ func writeFile(path, content string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return writeError(err)
 	}
-	return writeError(wholefile.Bytes(path, []byte(content)))
+	return writeError(atomicfile.Bytes(path, []byte(content)))
 }
 
 func writeError(err error) error {

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
 
 // metadata is what the hub says of a file before it is fetched.
@@ -202,7 +202,7 @@ const enoughProgress = 1 << 20
 // the file a good deal further, even where it failed in the end.
 func (h *Hub) continueAt(ctx context.Context, part *os.File, meta metadata) (bool, error) {
 	if h.most.Over(meta.size) {
-		return false, &bounded.Error{What: "the file", Limit: h.most}
+		return false, &limitio.Error{What: "the file", Limit: h.most}
 	}
 	start, err := part.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -262,7 +262,7 @@ func (h *Hub) receive(ctx context.Context, part *os.File, start int64, meta meta
 		return n, h.broken(ctx, lost.err)
 	}
 	if err == nil && h.most.Over(start+n) {
-		err = errors.Join(&bounded.Error{What: "the file", Limit: h.most}, restart(part))
+		err = errors.Join(&limitio.Error{What: "the file", Limit: h.most}, restart(part))
 	}
 	if err != nil {
 		return n, err

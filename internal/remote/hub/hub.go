@@ -22,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
 
 // DefaultEndpoint is the hub that is asked when HF_ENDPOINT names no other.
@@ -39,7 +39,7 @@ type Hub struct {
 	cache    string
 	token    string
 	offline  bool
-	most     bounded.Limit // of a file
+	most     limitio.Limit // of a file
 	links    bool          // snapshots are links to blobs; copies where it is false
 
 	tries int                                        // of one request, in all
@@ -93,7 +93,7 @@ func New(env func(string) string, client *http.Client) (*Hub, error) {
 }
 
 // Limit bounds the files that are fetched.
-func (h *Hub) Limit(l bounded.Limit) *Hub {
+func (h *Hub) Limit(l limitio.Limit) *Hub {
 	h.most = l
 	return h
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
 )
 
@@ -20,7 +20,7 @@ func TestFileBeyondTheLimit(t *testing.T) {
 		"little": {Data: "z"},
 	})
 	h, _ := open(t, s, nil)
-	h = h.Limit(bounded.Limit{Name: "limits.download", Bytes: 1000})
+	h = h.Limit(limitio.Limit{Name: "limits.download", Bytes: 1000})
 	for _, name := range []string{"large", "plain"} {
 		if _, err := h.File(t.Context(), Model("org/name"), "", name); err == nil || !strings.Contains(err.Error(), "limits.download") {
 			t.Errorf("%s: %v", name, err)

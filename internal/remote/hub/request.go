@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 )
 
 // errStalled: the hub has sent nothing for too long.
@@ -187,7 +187,7 @@ func describe(status, message string) string {
 	if message == "" {
 		return status
 	}
-	return status + ": " + strings.ToValidUTF8(brief.Text(message, 200), "")
+	return status + ": " + strings.ToValidUTF8(truncate.Text(message, 200), "")
 }
 
 // retryAfter is how long a server asks to wait, in seconds or until a date.

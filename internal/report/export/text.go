@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/formula"
+	"github.com/inferometer/inferometer/internal/lib/csvsafe"
 )
 
 // csvFile is a table with commas, which spreadsheets open as they stand: UTF-8 with the mark
@@ -62,7 +62,7 @@ func (c *csvFile) close() error {
 
 // appendCSV appends a text.
 func appendCSV(dst []byte, text string) []byte {
-	safe := formula.Safe(text)
+	safe := csvsafe.Safe(text)
 	if !strings.ContainsAny(safe, `",;'`) && strings.TrimSpace(safe) == safe {
 		return append(dst, safe...)
 	}

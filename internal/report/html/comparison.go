@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/pagedata"
 )
 
 // mostBytes is what the data of a comparison may take of the page's two megabytes.
@@ -15,7 +15,7 @@ const mostBytes = 1_600_000
 // Side is one side of a comparison.
 type Side struct {
 	Name string
-	Runs []*draw.Document // in the order of the comparison's; nil: there is nothing to draw of it
+	Runs []*pagedata.Document // in the order of the comparison's; nil: there is nothing to draw of it
 }
 
 // comparison is what the page of a comparison is given.
@@ -34,8 +34,8 @@ type sideOnPage struct {
 
 // run is what is drawn of a run of a side.
 type run struct {
-	Index    int            `json:"index"` // among the runs of the side
-	Document *draw.Document `json:"document"`
+	Index    int                `json:"index"` // among the runs of the side
+	Document *pagedata.Document `json:"document"`
 }
 
 // WriteComparison writes the page of a comparison, which is its document or the JSON of it.
@@ -67,7 +67,7 @@ func WriteComparison(w io.Writer, of any, sides []Side) error {
 // comparisonData is what the page of a comparison is given, with so many runs of each side
 // and points of each curve. The planes of the runs are lines of one text.
 func comparisonData(text json.RawMessage, sides []Side, points, runs int) (data, planes []byte, err error) {
-	c := comparison{Version: draw.Version, Comparison: text, Sides: []sideOnPage{}}
+	c := comparison{Version: pagedata.Version, Comparison: text, Sides: []sideOnPage{}}
 	var lines bytes.Buffer
 	for _, s := range sides {
 		side := sideOnPage{Name: s.Name, Of: len(s.Runs), Runs: []run{}}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -32,7 +32,7 @@ func TestTextsOfAComparisonAreInert(t *testing.T) {
 	// An encoder may have left < as it is.
 	raw = bytes.ReplaceAll(raw, []byte(`\u003c`), []byte("<"))
 	var out bytes.Buffer
-	if err := WriteComparison(&out, json.RawMessage(raw), []Side{{Name: hostile, Runs: []*draw.Document{nil}}, {Name: "b"}}); err != nil {
+	if err := WriteComparison(&out, json.RawMessage(raw), []Side{{Name: hostile, Runs: []*pagedata.Document{nil}}, {Name: "b"}}); err != nil {
 		t.Fatal(err)
 	}
 	data, planes := dataOf(t, out.String())
@@ -58,14 +58,14 @@ func TestTextsOfAComparisonAreInert(t *testing.T) {
 
 // A page of many long runs in many levels is as large as any other, and draws some of each side.
 func TestComparisonIsBounded(t *testing.T) {
-	run := func(seed float64) *draw.Document {
-		d := &draw.Document{Result: &result.Result{}}
-		var curve draw.Curve
+	run := func(seed float64) *pagedata.Document {
+		d := &pagedata.Document{Result: &result.Result{}}
+		var curve pagedata.Curve
 		for i := range 180 {
 			curve = append(curve, [2]float64{float64(i) / 180, seed * float64(i) * 1.2345678})
 		}
 		for range 12 {
-			d.Stages = append(d.Stages, draw.StageData{Curves: map[string]draw.Sides[draw.Curve]{"time_to_first_token": {Sent: curve, Due: curve}, "request_latency": {Sent: curve, Due: curve}}})
+			d.Stages = append(d.Stages, pagedata.StageData{Curves: map[string]pagedata.Sides[pagedata.Curve]{"time_to_first_token": {Sent: curve, Due: curve}, "request_latency": {Sent: curve, Due: curve}}})
 			d.Result.Stages = append(d.Result.Stages, result.Stage{})
 		}
 		return d

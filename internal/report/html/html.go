@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/pagedata"
 )
 
 //go:embed page.html
@@ -23,7 +23,7 @@ var page []byte
 const marker = "<!--data-->"
 
 // Write writes the page of a document.
-func Write(w io.Writer, d *draw.Document) error {
+func Write(w io.Writer, d *pagedata.Document) error {
 	// Marshal writes <, > and & as \u003c and so on, and U+2028 and U+2029 too.
 	text, err := json.Marshal(d)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/draw"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -15,7 +15,7 @@ const hostile = "</script><script>alert(1)</script><!-- <img src=x onerror=alert
 
 func TestTextsAreInert(t *testing.T) {
 	var out bytes.Buffer
-	err := Write(&out, &draw.Document{Result: &result.Result{Version: hostile, Notes: []string{hostile}}, Plan: hostile})
+	err := Write(&out, &pagedata.Document{Result: &result.Result{Version: hostile, Notes: []string{hostile}}, Plan: hostile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestTextsAreInert(t *testing.T) {
 func TestOnlyALivePageListens(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		var out bytes.Buffer
-		if err := Write(&out, &draw.Document{Live: live}); err != nil {
+		if err := Write(&out, &pagedata.Document{Live: live}); err != nil {
 			t.Fatal(err)
 		}
 		if listens := strings.Contains(out.String(), "connect-src 'self'"); listens != live {

@@ -16,8 +16,8 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // chatStream is a stream of n tokens, each in an event of its own; usage: the server
@@ -81,7 +81,7 @@ func arriveIn(t *testing.T, k *sizeLimiter, d endpoint.Decoder, events []string,
 		now += time.Duration(random.ExpFloat64() * float64(5*time.Millisecond))
 		rec.Body = append(rec.Body, wire[:n]...)
 		wire = wire[n:]
-		at := clock.Stamp{Kernel: now, User: now + time.Duration(random.IntN(1000))}
+		at := timedconn.Stamp{Kernel: now, User: now + time.Duration(random.IntN(1000))}
 		if blurs.IntN(5) == 0 { // it may have come in pieces
 			at.Blur, at.Loose = time.Duration(blurs.IntN(1000))*time.Microsecond, true
 		}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/bpe"
-	"github.com/inferometer/inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token/normalizer"
 )
 
 // Options say what a rank file does not. The zero value leaves it to the number of
@@ -57,7 +57,7 @@ func Read(name string, data []byte, o Options) (*token.Pipeline, error) {
 	}
 	p := token.Parts{Name: name, Model: m, Pattern: enc.pattern, Before: enc.before}
 	if enc.nfc {
-		p.Normalizer = normal.Newer()
+		p.Normalizer = normalizer.Newer()
 	}
 	for text, id := range renamed(enc.special, o.Added, tokens) {
 		if int(id) < len(tokens) && tokens[id] != "" {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // by is who writes such files.
@@ -24,22 +24,22 @@ func Tool() tool.Tool {
 }
 
 // isRecords reports whether a file has a request on each line.
-func isRecords(h *foreign.Head) bool {
+func isRecords(h *importer.Head) bool {
 	return h.Has("metadata", "metrics") && strings.Contains(h.Line, `"request_start_ns"`)
 }
 
 // isRaw reports whether a file has all that went over the network.
-func isRaw(h *foreign.Head) bool {
+func isRaw(h *importer.Head) bool {
 	return h.Has("metadata", "start_perf_ns") && strings.Contains(h.Line, `"request_start_ns"`)
 }
 
 // isSummary reports whether a file is the summary of a run.
-func isSummary(h *foreign.Head) bool {
+func isSummary(h *importer.Head) bool {
 	return h.Has("aiperf_version", "input_config") && (h.Has("request_count") || h.Has("request_latency"))
 }
 
 // isCSV reports whether a file is the table of a run.
-func isCSV(h *foreign.Head) bool {
+func isCSV(h *importer.Head) bool {
 	return strings.HasPrefix(h.Line, "Metric,avg,min,max,sum,")
 }
 
@@ -88,7 +88,7 @@ func find(path string) ([]source, error) {
 
 // fileSource is the run of one file, with the summary beside it.
 func fileSource(path string) ([]source, error) {
-	h, err := foreign.ReadHead(path)
+	h, err := importer.ReadHead(path)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func fileSource(path string) ([]source, error) {
 		s.records, s.raw = path, !isRecords(h)
 		stem := strings.TrimSuffix(strings.TrimSuffix(path, ".jsonl"), "_raw")
 		for _, name := range []string{stem + "_aiperf.json", stem + ".json"} {
-			if h, err := foreign.ReadHead(name); err == nil && isSummary(h) && s.summary == "" {
+			if h, err := importer.ReadHead(name); err == nil && isSummary(h) && s.summary == "" {
 				s.summary = name
 			}
 		}
@@ -114,12 +114,12 @@ func fileSource(path string) ([]source, error) {
 
 // dirSource is the run of a directory; nil: it has none.
 func dirSource(dir string) (*source, error) {
-	heads, err := foreign.Files(dir, ".jsonl", ".json", ".csv")
+	heads, err := importer.Files(dir, ".jsonl", ".json", ".csv")
 	if err != nil {
 		return nil, err
 	}
 	var s source
-	set := func(to *string, h *foreign.Head) error {
+	set := func(to *string, h *importer.Head) error {
 		if *to != "" {
 			return fmt.Errorf("there are several runs of AIPerf in %s: choose one of %s, %s", dir, *to, h.Path)
 		}

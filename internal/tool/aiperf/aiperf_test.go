@@ -10,7 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign/foreigntest"
+	"github.com/inferometer/inferometer/internal/tool/importer/foreigntest"
 )
 
 // What its rates are divided by is not in the requests, nor are its objectives.

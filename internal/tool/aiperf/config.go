@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // config is what input_config says of a run, in the form of 0.13 and in older ones, whose load
@@ -102,15 +102,15 @@ func (c *config) stage(name string, requests int64, most int, span time.Duration
 	p := c.phaseOf(name)
 	switch {
 	case p != nil && p.Rate > 0:
-		st = foreign.Stage(float64(p.Rate), int(min(p.Concurrency, 1e9)), requests)
+		st = importer.Stage(float64(p.Rate), int(min(p.Concurrency, 1e9)), requests)
 		arrival(&st, p)
 		return st, true
 	case p != nil && p.Concurrency > 0:
-		return foreign.Stage(0, int(min(p.Concurrency, 1e9)), requests), true
+		return importer.Stage(0, int(min(p.Concurrency, 1e9)), requests), true
 	case p != nil && p.Type == "fixed_schedule" && span > 0 && requests > 1:
-		return foreign.Stage(foreign.Rate(requests-1, span.Seconds()), 0, requests), false
+		return importer.Stage(importer.Rate(requests-1, span.Seconds()), 0, requests), false
 	}
-	return foreign.Stage(0, most, requests), false
+	return importer.Stage(0, most, requests), false
 }
 
 // arrival says how the gaps between arrivals vary.
@@ -119,7 +119,7 @@ func arrival(st *plan.Stage, p *phase) {
 	case strings.Contains(p.Type, "constant"):
 		st.Arrival = plan.ArrivalConstant
 	case strings.Contains(p.Type, "gamma") && p.Smoothness > 0:
-		st.Arrival, st.CV = plan.ArrivalGamma, foreign.CV(float64(p.Smoothness))
+		st.Arrival, st.CV = plan.ArrivalGamma, importer.CV(float64(p.Smoothness))
 	default:
 		st.Arrival = plan.ArrivalPoisson
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // importRun makes an output directory of files with single requests: a stage for each
@@ -27,7 +27,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 	}
 	read := &tool.Imported{By: by, Notes: notes()}
 	var s survey
-	configs, sums := make([]config, len(sources)), make([]*foreign.Summary, len(sources))
+	configs, sums := make([]config, len(sources)), make([]*importer.Summary, len(sources))
 	for i, src := range sources {
 		if err := s.read(i, src); err != nil {
 			return nil, err
@@ -43,8 +43,8 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		return nil, fmt.Errorf("%s: it has no requests but those of a warm-up", sources[0].records)
 	}
 	stages, known := s.stages(configs)
-	p := foreign.Plan(dir, configs[0].model(), configs[0].url(), s.stream, stages)
-	foreign.Endpoint(p, configs[0].Endpoint.Type)
+	p := importer.Plan(dir, configs[0].model(), configs[0].url(), s.stream, stages)
+	importer.Endpoint(p, configs[0].Endpoint.Type)
 	p.Target.Streaming = s.stream
 	read.Notes = append(read.Notes, s.notes(known, sums)...)
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, s.base)}
@@ -53,7 +53,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 
 // add makes the records.
 func (s *survey) add(sources []source, configs []config, p *plan.Plan, add func(*record.Record) error) error {
-	ranks := foreign.Ranks(s.starts)
+	ranks := importer.Ranks(s.starts)
 	n := 0
 	for i, src := range sources {
 		err := each(src.records, func(l *line) error {
@@ -79,7 +79,7 @@ func (s *survey) add(sources []source, configs []config, p *plan.Plan, add func(
 }
 
 // notes say what is particular about these requests.
-func (s *survey) notes(known bool, sums []*foreign.Summary) []string {
+func (s *survey) notes(known bool, sums []*importer.Summary) []string {
 	var list []string
 	if !known {
 		list = append(list, "The load is what the requests show it to have been: the summary, which says what it was to be, is not beside them or gives no rate and no concurrency.")
@@ -100,13 +100,13 @@ func (s *survey) notes(known bool, sums []*foreign.Summary) []string {
 				begin, end = p.begin[0], p.end[len(p.end)-1]
 			}
 		}
-		list = foreign.Noted(list, i, len(sums), foreign.Window(by, window(sum), time.Duration(end-begin).Seconds()))
+		list = importer.Noted(list, i, len(sums), importer.Window(by, window(sum), time.Duration(end-begin).Seconds()))
 	}
 	return list
 }
 
 // version is who wrote a summary.
-func version(s *foreign.Summary) string {
+func version(s *importer.Summary) string {
 	if v := s.Texts["aiperf_version"]; v != "" && len(v) < 40 {
 		return by + " " + v
 	}
@@ -114,7 +114,7 @@ func version(s *foreign.Summary) string {
 }
 
 // window is by what the rates of a summary are divided, in seconds.
-func window(s *foreign.Summary) float64 {
+func window(s *importer.Summary) float64 {
 	if n, rate := s.Value("request_count"), s.Value("request_throughput"); rate > 0 {
 		return n / rate
 	}
@@ -122,15 +122,15 @@ func window(s *foreign.Summary) float64 {
 }
 
 // read reads the summary of a run; nil: there is none.
-func (s *source) read() (*foreign.Summary, error) {
-	name, reader := s.summary, foreign.ReadSummary
+func (s *source) read() (*importer.Summary, error) {
+	name, reader := s.summary, importer.ReadSummary
 	if name == "" {
-		name, reader = s.table, foreign.ReadSummaryCSV
+		name, reader = s.table, importer.ReadSummaryCSV
 	}
 	if name == "" {
 		return nil, nil
 	}
-	return foreign.ReadFile(name, by, tool.Inputs(), reader)
+	return importer.ReadFile(name, by, tool.Inputs(), reader)
 }
 
 // figures reads summaries: a load for each run.
@@ -161,8 +161,8 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 		known = known && ok
 		stages, f.Loads = append(stages, st), append(f.Loads, load)
 	}
-	f.Plan = foreign.Plan("", first.model(), first.url(), first.Endpoint.Streaming, stages)
-	foreign.Endpoint(f.Plan, first.Endpoint.Type)
+	f.Plan = importer.Plan("", first.model(), first.url(), first.Endpoint.Streaming, stages)
+	importer.Endpoint(f.Plan, first.Endpoint.Type)
 	f.Notes = append(f.Notes, "AIPerf divides its rates by the time from the start of the phase to the end of its last request, which is a little longer than from its first request on.")
 	if !known {
 		f.Notes = append(f.Notes, "The file does not say under which load this was measured.")
@@ -186,7 +186,7 @@ func failed(text json.RawMessage) int64 {
 }
 
 // started is when a run began, by a clock whose zone the file does not say.
-func started(s *foreign.Summary) time.Time {
+func started(s *importer.Summary) time.Time {
 	t, err := time.Parse("2006-01-02T15:04:05.999999", s.Texts["start_time"])
 	if err != nil {
 		return time.Time{}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // exchange is what the raw form has besides: when the parts of the answer came, and what they
@@ -61,11 +61,11 @@ func (e *exchange) streamed() bool {
 }
 
 // fill takes the moments and the counts out of the answer.
-func (e *exchange) fill(r *foreign.Request) {
+func (e *exchange) fill(r *importer.Request) {
 	at := func(perf int64) time.Duration { return max(r.Sent+time.Duration(perf-e.StartPerf), r.Sent) }
 	r.Streamed, r.Counted = e.streamed(), record.FromServer
 	if e.Status >= 300 {
-		r.Failure = foreign.Failure(e.Status, "", "", r.End)
+		r.Failure = importer.Failure(e.Status, "", "", r.End)
 		return
 	}
 	end, visible := r.Sent, false
@@ -99,7 +99,7 @@ func (e *exchange) fill(r *foreign.Request) {
 }
 
 // readEvent reads one event: whether it has visible text, or text of reasoning, and the usage.
-func readEvent(text string, r *foreign.Request) (content, reasoning bool) {
+func readEvent(text string, r *importer.Request) (content, reasoning bool) {
 	var m message
 	if text == "" || json.Unmarshal([]byte(text), &m) != nil {
 		return false, false

@@ -14,7 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/pyjson"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // line is one request, in both forms.
@@ -58,7 +58,7 @@ func (l *line) ms(tag string) (time.Duration, bool) {
 	if !ok || json.Unmarshal(m.Value, &v) != nil || string(m.Value) == "null" {
 		return 0, false
 	}
-	return foreign.Seconds(v * toSeconds(m.Unit)), true
+	return importer.Seconds(v * toSeconds(m.Unit)), true
 }
 
 // count is the value of a metric as a number of tokens; -1: it has none.
@@ -92,15 +92,15 @@ func (l *line) gaps() []time.Duration {
 	}
 	list := make([]time.Duration, 0, len(values))
 	for _, v := range values {
-		list = append(list, max(foreign.Seconds(v*toSeconds(m.Unit)), 0))
+		list = append(list, max(importer.Seconds(v*toSeconds(m.Unit)), 0))
 	}
 	return list
 }
 
 // request is what the line says of its request, from base on.
-func (l *line) request(base int64, raw, server bool) *foreign.Request {
+func (l *line) request(base int64, raw, server bool) *importer.Request {
 	sent := time.Duration(l.Metadata.Start - base)
-	r := &foreign.Request{
+	r := &importer.Request{
 		Warmup: l.warmup(), Session: l.Metadata.Conversation, Turn: max(l.Metadata.Turn, 0), Due: sent, Sent: sent, End: time.Duration(max(l.Metadata.End, l.Metadata.Start) - base),
 		In: l.count("input_sequence_length"), Out: l.count("output_sequence_length"), Cached: l.count("usage_prompt_cache_read_tokens"), Counted: record.FromTokenizer,
 	}
@@ -116,9 +116,9 @@ func (l *line) request(base int64, raw, server bool) *foreign.Request {
 		if l.Error.Code != nil {
 			code = *l.Error.Code
 		}
-		r.Failure = foreign.Failure(code, l.Error.Type, l.Error.Message, r.End)
+		r.Failure = importer.Failure(code, l.Error.Type, l.Error.Message, r.End)
 	case l.Metadata.Cancelled:
-		r.Failure = foreign.Failure(0, "cancelled", "cancelled", r.End)
+		r.Failure = importer.Failure(0, "cancelled", "cancelled", r.End)
 	case raw:
 		l.fill(r)
 	default:
@@ -131,7 +131,7 @@ func (l *line) request(base int64, raw, server bool) *foreign.Request {
 }
 
 // stream fills in when the parts of the answer came.
-func (l *line) stream(r *foreign.Request) {
+func (l *line) stream(r *importer.Request) {
 	if latency, ok := l.ms("request_latency"); ok {
 		r.End = r.Sent + latency
 	}

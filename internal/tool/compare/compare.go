@@ -12,7 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/compare"
 	"github.com/inferometer/inferometer/internal/gate"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/report/ci"
 	"github.com/inferometer/inferometer/internal/report/html"
@@ -20,7 +20,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/compare/report"
-	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
 
 // name is what the command is called.
@@ -192,8 +192,8 @@ func writeFiles(dir string, c *compare.Comparison) error {
 		return fmt.Errorf("creating the directory for the comparison: %w: choose another with --out", err)
 	}
 	return errors.Join(
-		wholefile.Write(filepath.Join(dir, JSONFile), func(w io.Writer) error { return writeJSON(w, c) }),
-		wholefile.Write(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return writeMarkdown(w, c) }))
+		atomicfile.Write(filepath.Join(dir, JSONFile), func(w io.Writer) error { return writeJSON(w, c) }),
+		atomicfile.Write(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return writeMarkdown(w, c) }))
 }
 
 // writePage writes the page that draws the sides over one another.
@@ -206,7 +206,7 @@ func writePage(file string, c *compare.Comparison, sides []compare.Side) error {
 		}
 		drawn = append(drawn, s)
 	}
-	if err := wholefile.Write(file, func(w io.Writer) error { return html.WriteComparison(w, c, drawn) }); err != nil {
+	if err := atomicfile.Write(file, func(w io.Writer) error { return html.WriteComparison(w, c, drawn) }); err != nil {
 		return fmt.Errorf("writing the page of the comparison: %w", err)
 	}
 	return nil

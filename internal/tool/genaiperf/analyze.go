@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
@@ -180,7 +180,7 @@ func writeSweep(path string, rated bool, rows, gpus [][]string) error {
 		"Config Name", "GPU", "p99 GPU Power Usage (W)", "p99 GPU Energy Consumption (MJ)", "p99 GPU Utilization (%)", "p99 GPU Memory Used (GB)",
 		"Avg. GPU Power Limit (W)", "Avg. GPU Total Memory (GB)",
 	}
-	err := wholefile.Write(path, func(w io.Writer) error {
+	err := atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		out.UseCRLF = true
 		err := errors.Join(out.Write(header), out.WriteAll(rows))

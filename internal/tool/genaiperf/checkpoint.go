@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -114,7 +114,7 @@ func (c *checkpoint) keep(key string, d done) error {
 	}
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err == nil {
-		err = wholefile.Bytes(c.path, text)
+		err = atomicfile.Bytes(c.path, text)
 	}
 	if err != nil {
 		return fmt.Errorf("saving the state of the sweep: %w", err)

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 // config is what the JSON report repeats of the command line, in the words and the
 // order of the original.
 func (t *job) config() (string, error) {
-	text, err := jsonobject.Compact(t.configObject())
+	text, err := orderedjson.Compact(t.configObject())
 	if err != nil {
 		return "", err
 	}

@@ -11,15 +11,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/prompt"
-	"github.com/inferometer/inferometer/internal/prompt/pooled"
+	"github.com/inferometer/inferometer/internal/prompt/pool"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
 // object keeps the order of its members.
-type object = jsonobject.Object
+type object = orderedjson.Object
 
 // entry is a request that a run sends.
 type entry struct {
@@ -60,7 +60,7 @@ func (t *job) makeEntries(ctx context.Context) error {
 		t.warn("%s", note)
 	}
 	made.Notes = nil // the run need not repeat them
-	if pool, ok := made.Source.(*pooled.Source); ok {
+	if pool, ok := made.Source.(*pool.Source); ok {
 		pool.Warmup = uint64(t.set.Warmup)
 		for _, p := range pool.All() {
 			t.entries = append(t.entries, entry{prompt: p})
@@ -91,7 +91,7 @@ func (f *fitted) Fit(m *tensor.Model) error {
 	if err := f.Wrapper.Fit(m); err != nil {
 		return err
 	}
-	pool, _ := f.Source.(*pooled.Source)
+	pool, _ := f.Source.(*pool.Source)
 	t := f.tool
 	t.model = m
 	var lacks []string
@@ -111,7 +111,7 @@ func (f *fitted) Fit(m *tensor.Model) error {
 }
 
 // follow notes the requests of sessions, whose later turns are made during the run.
-func (t *job) follow(made *kit.Prompts) {
+func (t *job) follow(made *registry.Prompts) {
 	turns := slices.Clone(made.Turns)
 	slices.SortStableFunc(turns, func(a, b prompt.Scripted) int { return a.Line - b.Line })
 	scripts := map[string]prompt.Scripted{}
@@ -239,7 +239,7 @@ func (t *job) inputs() ([]byte, error) {
 		}
 		data = append(data, lists)
 	}
-	text, err := jsonobject.Compact(object{{"data", data}})
+	text, err := orderedjson.Compact(object{{"data", data}})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
@@ -244,7 +244,7 @@ func (t *job) exported(rec *record.Record, start int64, e *entry) (profileexport
 		if m.Name == "model" {
 			continue
 		}
-		value, err := jsonobject.Compact(m.Value)
+		value, err := orderedjson.Compact(m.Value)
 		if err != nil {
 			return profileexport.Request{}, err
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // importNotes say where the definitions of the originals differ from ours.
@@ -21,11 +21,11 @@ func importNotes() []string {
 
 // figures reads the report of a run without its profile export, as JSON or as CSV.
 func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
-	heads, err := foreign.Files(from.Path, ".json", ".csv")
+	heads, err := importer.Files(from.Path, ".json", ".csv")
 	if err != nil {
 		return nil, err
 	}
-	var found *foreign.Head
+	var found *importer.Head
 	for _, h := range heads {
 		switch {
 		case h.Has("request_throughput", "input_config") && !h.Has("aiperf_version"):
@@ -57,21 +57,21 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 	return f, nil
 }
 
-func readSummary(h *foreign.Head) (*foreign.Summary, error) {
+func readSummary(h *importer.Head) (*importer.Summary, error) {
 	file, err := tool.Inputs().Open(h.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	if h.Has("input_config") {
-		return foreign.ReadSummary(tool.Inputs().Reader(file, h.Path))
+		return importer.ReadSummary(tool.Inputs().Reader(file, h.Path))
 	}
-	return foreign.ReadSummaryCSV(tool.Inputs().Reader(file, h.Path))
+	return importer.ReadSummaryCSV(tool.Inputs().Reader(file, h.Path))
 }
 
 // planOf is what input_config comes to. Of what else it has, headers and extra inputs among
 // it, nothing is taken.
-func planOf(sum *foreign.Summary, requests int64) (p *plan.Plan, known bool) {
+func planOf(sum *importer.Summary, requests int64) (p *plan.Plan, known bool) {
 	var c struct {
 		Models   []string `json:"model_names"`
 		Endpoint struct {
@@ -89,7 +89,7 @@ func planOf(sum *foreign.Summary, requests int64) (p *plan.Plan, known bool) {
 	if len(c.Models) > 0 {
 		model = c.Models[0]
 	}
-	p = foreign.Plan("", model, c.Endpoint.URL, c.Endpoint.Streaming, []plan.Stage{foreign.Stage(rate, int(min(max(inFlight, 0), 1e9)), requests)})
-	foreign.Endpoint(p, c.Endpoint.Type)
+	p = importer.Plan("", model, c.Endpoint.URL, c.Endpoint.Streaming, []plan.Stage{importer.Stage(rate, int(min(max(inFlight, 0), 1e9)), requests)})
+	importer.Endpoint(p, c.Endpoint.Type)
 	return p, rate > 0 || inFlight > 0
 }

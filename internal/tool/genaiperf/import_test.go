@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign/foreigntest"
+	"github.com/inferometer/inferometer/internal/tool/importer/foreigntest"
 )
 
 // What is imported of the original's profile export has the figures of its report.

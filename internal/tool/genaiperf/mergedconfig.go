@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
@@ -31,7 +31,7 @@ func mergedConfig(first []byte, s *args.Settings, from string) ([]byte, error) {
 	}
 	process.Set("input_path", filepath.ToSlash(from))
 	config.Set("process", process)
-	return jsonobject.Compact(config)
+	return orderedjson.Compact(config)
 }
 
 // inner is a member that is an object; one that is not there is empty.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/chart"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -159,7 +159,7 @@ func (t *job) plots(charts []args.Chart, run func(path string) (*series, error))
 		}
 		stem := filepath.Join(c.Output, c.Stem())
 		for suffix, write := range map[string]func(io.Writer) error{".png": f.PNG, ".svg": f.SVG} {
-			errs = append(errs, wholefile.Write(stem+suffix, write))
+			errs = append(errs, atomicfile.Write(stem+suffix, write))
 			t.files = append(t.files, stem+suffix)
 		}
 	}
@@ -210,7 +210,7 @@ func (t *job) writeCharts(path string, charts []args.Chart) error {
 		return fmt.Errorf("drawing charts: %w", err)
 	}
 	t.files = append(t.files, path)
-	return wholefile.Bytes(path, []byte(text))
+	return atomicfile.Bytes(path, []byte(text))
 }
 
 // plotsOfRun draws the usual charts of the run that has just ended.

@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
@@ -368,7 +368,7 @@ func (t *job) decoder() (func(x *record.Exchange), error) {
 // reader reads answers of the endpoint's type.
 func (t *job) reader() (endpoint.Decoder, error) {
 	target := t.answers()
-	protocol, err := kit.Pick(t.env.Kit.Protocols, "protocol", target.Protocol)
+	protocol, err := registry.Pick(t.env.Kit.Protocols, "protocol", target.Protocol)
 	if err != nil {
 		return endpoint.Decoder{}, err
 	}

@@ -12,17 +12,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/token"
-	"github.com/inferometer/inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/token/loader"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
@@ -50,10 +50,10 @@ type job struct {
 	plan    *plan.Plan
 	names   message.Names
 	tok     token.Tokenizer
-	found   *source.Found
-	ready   *kit.Prompts // those of the run
-	entries []entry      // that are known ahead
-	later   *requestLog  // of those that are made during the run; nil: there are none
+	found   *loader.Found
+	ready   *registry.Prompts // those of the run
+	entries []entry           // that are known ahead
+	later   *requestLog       // of those that are made during the run; nil: there are none
 	files   []string
 	model   *tensor.Model // that takes tensors; nil: none, or not known
 
@@ -218,10 +218,10 @@ func (t *job) tokenizer(ctx context.Context) error {
 
 // kit is the kit of the run: its prompts are those that were made, its tokenizer the
 // one that was found.
-func (t *job) kit() kit.Kit {
+func (t *job) kit() registry.Kit {
 	k := t.env.Kit
 	k.Ready = t.ready
-	k.Tokenizers = func(context.Context, string, string, plan.Limits) (*source.Found, error) {
+	k.Tokenizers = func(context.Context, string, string, plan.Limits) (*loader.Found, error) {
 		return t.found, nil
 	}
 	return k
@@ -233,7 +233,7 @@ func (t *job) describe() {
 	if err == nil {
 		t.warn("The plan of this run:\n%s", text)
 	}
-	if text, err := jsonobject.Compact(t.input(&t.entries[0].prompt)); err == nil {
+	if text, err := orderedjson.Compact(t.input(&t.entries[0].prompt)); err == nil {
 		h := plan.Hide(t.env.Log, t.plan.Target.Secrets())
 		fmt.Fprintf(h, "The first of %d requests:\n%s\n", len(t.entries), text)
 		_ = h.Close()
@@ -243,7 +243,7 @@ func (t *job) describe() {
 // write makes one of the run's files. Requests stand in them as they are sent, but for secrets.
 func (t *job) write(name string, content func(io.Writer) error) error {
 	path := filepath.Join(t.set.Dir, name)
-	err := wholefile.Write(path, func(w io.Writer) error {
+	err := atomicfile.Write(path, func(w io.Writer) error {
 		var secrets []string
 		if t.plan != nil {
 			secrets = t.plan.Target.Secrets()

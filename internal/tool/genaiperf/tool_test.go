@@ -16,13 +16,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/dataset"
 	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
 	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
@@ -92,8 +92,8 @@ func offline(name string) string {
 }
 
 func world(getenv func(string) string, log io.Writer) *tool.Session {
-	k := kit.Default(os.Getenv)
-	k.Tokenizers = kit.Tokenizers(getenv)
+	k := registry.Default(os.Getenv)
+	k.Tokenizers = registry.Tokenizers(getenv)
 	k.Sources[plan.SourceDataset] = func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 		return dataset.New(d, tok, seed, getenv)
 	}
@@ -416,11 +416,11 @@ func TestPayloads(t *testing.T) {
 		if a.Settings.ServiceKind != "triton" {
 			made = input[0].Value
 		}
-		got, err := jsonobject.Compact(made)
+		got, err := orderedjson.Compact(made)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := jsonobject.Compact(tt.said(&tt.entries[0].prompt))
+		text, err := orderedjson.Compact(tt.said(&tt.entries[0].prompt))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -449,7 +449,7 @@ func TestPayloads(t *testing.T) {
 	if err := json.Compact(&body, doc.Data[0].Payload[0]); err != nil {
 		t.Fatal(err)
 	}
-	quoted, err := jsonobject.Compact(body.String())
+	quoted, err := orderedjson.Compact(body.String())
 	if err != nil {
 		t.Fatal(err)
 	}

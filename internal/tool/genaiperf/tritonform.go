@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
-	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -22,7 +22,7 @@ func (t *job) unsent() error {
 	if t.plan.Data.Source != plan.SourceFile {
 		return nil
 	}
-	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(t.plan.Limits.File)}.ReadFile(t.plan.Data.File)
+	text, err := limitio.Limit{Name: plan.LimitFile, Bytes: int64(t.plan.Limits.File)}.ReadFile(t.plan.Data.File)
 	if err != nil {
 		return nil // a directory; what cannot be read was told of when it was read
 	}
@@ -111,7 +111,7 @@ func canonical(v any) string {
 }
 
 // short is a value, cut where it is long.
-func short(raw json.RawMessage) string { return brief.Text(canonical(single(raw)), 60) }
+func short(raw json.RawMessage) string { return truncate.Text(canonical(single(raw)), 60) }
 
 // eachElement gives the elements of a list, or of the member data of an object, and where
 // each begins.

@@ -6,9 +6,9 @@ import (
 	"io"
 	"math"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
 	"github.com/inferometer/inferometer/internal/lib/pyjson"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // document is what a file says.
@@ -71,7 +71,7 @@ func (s *summary) statistics() map[string]float64 {
 		}
 	}
 	for name, v := range s.Percentiles {
-		set(foreign.Statistic(name), v)
+		set(importer.Statistic(name), v)
 	}
 	for name, v := range map[string]*float64{"avg": s.Mean, "p50": s.Median, "std": s.Std, "min": s.Min, "max": s.Max} {
 		set(name, v)
@@ -100,7 +100,7 @@ func read(r io.Reader) (*document, error) {
 				Version string `json:"guidellm_version"`
 			}
 			err := lenient(d, &m)
-			doc.version = brief.Text(m.Version, 40)
+			doc.version = truncate.Text(m.Version, 40)
 			return err
 		case "args":
 			var a struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // by is who writes such files.
@@ -24,7 +24,7 @@ func Tool() tool.Tool {
 
 // open reads the file of a path, or the one in a directory; nil: there is none of GuideLLM's.
 func open(path string) (*document, error) {
-	heads, err := foreign.Files(path, ".json")
+	heads, err := importer.Files(path, ".json")
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func open(path string) (*document, error) {
 	if name == "" {
 		return nil, nil
 	}
-	d, err := foreign.ReadFile(name, by, tool.Inputs(), read)
+	d, err := importer.ReadFile(name, by, tool.Inputs(), read)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,12 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 	}
 	base := d.base()
 	p := d.plan(dir)
-	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(foreign.Seconds(base)))}
+	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(importer.Seconds(base)))}
 	read := &tool.Imported{By: d.writer(), Notes: notes()}
 	for i := range d.benchmarks {
 		b := &d.benchmarks[i]
 		begin, end := b.span()
-		read.Notes = foreign.Noted(read.Notes, i, len(d.benchmarks), foreign.Window(by, b.window(), end-begin))
+		read.Notes = importer.Noted(read.Notes, i, len(d.benchmarks), importer.Window(by, b.window(), end-begin))
 	}
 	return read, run.CreateSaved(p, header, func(add func(*record.Record) error) error {
 		var starts []float64
@@ -74,7 +74,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 				starts = append(starts, d.benchmarks[i].requests[k].start)
 			}
 		}
-		ranks, n := foreign.Ranks(starts), 0
+		ranks, n := importer.Ranks(starts), 0
 		for i := range d.benchmarks {
 			b := &d.benchmarks[i]
 			for k := range b.requests {
@@ -99,8 +99,8 @@ func (d *document) plan(dir string) *plan.Plan {
 		stages = append(stages, b.stage())
 		streaming = streaming || b.metrics["time_to_first_token_ms"].Successful.Count > 0
 	}
-	p := foreign.Plan(dir, d.model, d.target, streaming, stages)
-	foreign.Endpoint(p, d.format)
+	p := importer.Plan(dir, d.model, d.target, streaming, stages)
+	importer.Endpoint(p, d.format)
 	p.Target.Streaming = streaming
 	return p
 }
@@ -111,11 +111,11 @@ func (b *benchmark) stage() plan.Stage {
 	most := int(min(max(s.Max, 0), 1e9))
 	switch s.Type {
 	case "synchronous":
-		return foreign.Stage(0, 1, n)
+		return importer.Stage(0, 1, n)
 	case "concurrent":
-		return foreign.Stage(0, int(min(max(s.Streams, 1), 1e9)), n)
+		return importer.Stage(0, int(min(max(s.Streams, 1), 1e9)), n)
 	case "constant", "async", "poisson":
-		st := foreign.Stage(s.Rate, most, n)
+		st := importer.Stage(s.Rate, most, n)
 		if st.Rate > 0 {
 			st.Arrival = plan.ArrivalConstant
 			if s.Type == "poisson" {
@@ -124,13 +124,13 @@ func (b *benchmark) stage() plan.Stage {
 		}
 		return st
 	case "throughput":
-		return foreign.Stage(0, int(min(int64(most), max(n, 1))), n)
+		return importer.Stage(0, int(min(int64(most), max(n, 1))), n)
 	}
 	begin, end := b.span()
 	if n > 1 && end > begin { // a trace: what it came to
-		return foreign.Stage(foreign.Rate(n, end-begin), most, n)
+		return importer.Stage(importer.Rate(n, end-begin), most, n)
 	}
-	return foreign.Stage(0, most, n)
+	return importer.Stage(0, most, n)
 }
 
 // names are the metrics that we have too.
@@ -153,7 +153,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 	}
 	f := &tool.Figures{Imported: tool.Imported{By: d.writer(), Notes: notes()}, Plan: d.plan("")}
 	if base := d.base(); base < math.Inf(1) {
-		f.Started = time.Unix(0, int64(foreign.Seconds(base)))
+		f.Started = time.Unix(0, int64(importer.Seconds(base)))
 	}
 	for i := range d.benchmarks {
 		b := &d.benchmarks[i]
@@ -171,8 +171,8 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 }
 
 // figures are those of the requests that succeeded.
-func (b *benchmark) figures() foreign.Figures {
-	f := foreign.Figures{}
+func (b *benchmark) figures() importer.Figures {
+	f := importer.Figures{}
 	for key, id := range names {
 		s := b.metrics[key].Successful
 		if s.Count == 0 {

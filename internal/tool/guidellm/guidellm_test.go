@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign/foreigntest"
+	"github.com/inferometer/inferometer/internal/tool/importer/foreigntest"
 )
 
 // differ are figures with other definitions: rates by what they are divided by, percentiles by

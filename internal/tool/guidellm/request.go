@@ -3,9 +3,9 @@ package guidellm
 import (
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // stats is a request as the file has it: in the layout since 0.5, and with what 0.3 and 0.4
@@ -82,7 +82,7 @@ func (s *stats) request(state string) (request, bool) {
 	r := request{
 		due: one(t.Targeted, s.Old.Timings.Targeted, s.Old.Targeted), start: one(t.Start, s.RequestStart, s.OldStart), first: one(t.First, s.OldFirst), visible: one(t.FirstVisible),
 		last: one(t.Last, s.OldLast), end: one(t.End, s.RequestEnd, s.OldEnd, t.Resolved), in: count(s.Prompt), out: count(s.Output), cached: count(s.Cached), chunks: count(t.Chunks),
-		session: brief.Text(s.Info.Conversation, 100), turn: max(s.Info.Turn, 0), state: state, message: s.Info.Error,
+		session: truncate.Text(s.Info.Conversation, 100), turn: max(s.Info.Turn, 0), state: state, message: s.Info.Error,
 	}
 	if r.message == "" {
 		r.message = s.Error
@@ -104,9 +104,9 @@ func (s *stats) request(state string) (request, bool) {
 }
 
 // foreign is the request with offsets from base. Due says that it had a time to go.
-func (r *request) foreign(base float64, due bool) *foreign.Request {
-	at := func(t float64) time.Duration { return foreign.Seconds(t - base) }
-	out := &foreign.Request{
+func (r *request) foreign(base float64, due bool) *importer.Request {
+	at := func(t float64) time.Duration { return importer.Seconds(t - base) }
+	out := &importer.Request{
 		Session: r.session, Turn: r.turn, Due: at(r.start), Sent: at(r.start), End: at(r.end), In: r.in, Out: r.out, Cached: r.cached, Counted: record.FromServer,
 	}
 	if due && r.due > 0 && r.due < r.start {
@@ -114,10 +114,10 @@ func (r *request) foreign(base float64, due bool) *foreign.Request {
 	}
 	switch r.state {
 	case "errored":
-		out.Failure = foreign.Failure(0, "failed", r.message, out.End)
+		out.Failure = importer.Failure(0, "failed", r.message, out.End)
 		return out
 	case "incomplete":
-		out.Failure = foreign.Failure(0, "cut off", r.message, out.End)
+		out.Failure = importer.Failure(0, "cut off", r.message, out.End)
 		out.Failure.Class = record.CutOff
 		return out
 	}

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/report/chart"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/reader"
@@ -112,11 +112,11 @@ func (an *analysis) unified(dir string, all []subject) {
 		an.errs = append(an.errs, fmt.Errorf("creating the directory for the overlaid charts: %w", err))
 		return
 	}
-	var legend jsonobject.Object
+	var legend orderedjson.Object
 	for i := range all {
 		name := fmt.Sprintf("Report %d", i+1)
 		legend.Set(name, all[i].dir)
-		all[i].name = name + " (" + brief.Fit(filepath.Base(filepath.Clean(all[i].dir)), 24) + ")"
+		all[i].name = name + " (" + truncate.Fit(filepath.Base(filepath.Clean(all[i].dir)), 24) + ")"
 	}
 	an.save(filepath.Join(dir, LegendFile), func(w io.Writer) error {
 		text, err := json.MarshalIndent(legend, "", "  ")
@@ -129,7 +129,7 @@ func (an *analysis) unified(dir string, all []subject) {
 }
 
 func (an *analysis) save(path string, content func(io.Writer) error) {
-	if err := wholefile.Write(path, content); err != nil {
+	if err := atomicfile.Write(path, content); err != nil {
 		an.errs = append(an.errs, fmt.Errorf("writing %s: %w", path, err))
 		return
 	}

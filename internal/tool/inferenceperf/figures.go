@@ -14,7 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/pyjson"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // importNotes say where the original's definitions differ from ours.
@@ -53,7 +53,7 @@ type lifecycle struct {
 // figures reads reports without single requests: a file, or those of a directory, of which the
 // stages come before the whole run.
 func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
-	heads, err := foreign.Files(from.Path, ".json")
+	heads, err := importer.Files(from.Path, ".json")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 			f.Notes = append(f.Notes, "The summary is of all stages, and does not say under which load they ran: read the stages.")
 		}
 	}
-	f.Plan = foreign.Plan("", "", "", true, stages)
+	f.Plan = importer.Plan("", "", "", true, stages)
 	f.Notes = append(f.Notes, "inference-perf divides its rates by the time from its first request to its last answer, as we do; its goodput is a share of the requests that succeeded, ours of all.")
 	return f, nil
 }
@@ -115,23 +115,23 @@ func (r *lifecycle) stage() plan.Stage {
 	n := r.Load.Count
 	switch {
 	case r.Load.Concurrency >= 1:
-		return foreign.Stage(0, int(min(r.Load.Concurrency, 1e9)), n)
+		return importer.Stage(0, int(min(r.Load.Concurrency, 1e9)), n)
 	case r.Load.Requested != nil && *r.Load.Requested > 0:
-		return foreign.Stage(*r.Load.Requested, 0, n)
+		return importer.Stage(*r.Load.Requested, 0, n)
 	case r.Load.Achieved > 0:
-		return foreign.Stage(r.Load.Achieved, 0, n)
+		return importer.Stage(r.Load.Achieved, 0, n)
 	case r.Seconds > 0 && n > 0:
-		return foreign.Stage(foreign.Rate(n, r.Seconds), 0, n)
+		return importer.Stage(importer.Rate(n, r.Seconds), 0, n)
 	}
-	return foreign.Stage(1, 0, n)
+	return importer.Stage(1, 0, n)
 }
 
 // metrics are the figures that we have too. Times are seconds there.
-func (r *lifecycle) metrics() foreign.Figures {
-	f := foreign.Figures{}
+func (r *lifecycle) metrics() importer.Figures {
+	f := importer.Figures{}
 	set := func(id string, of map[string]*float64, by float64) {
 		for name, v := range of {
-			if s := foreign.Statistic(name); v != nil && s != "" {
+			if s := importer.Statistic(name); v != nil && s != "" {
 				f.Set(id, s, *v*by)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
-	"github.com/inferometer/inferometer/internal/tool/foreign/foreigntest"
+	"github.com/inferometer/inferometer/internal/tool/importer/foreigntest"
 )
 
 // The original's reports of stages and of the run have figures.

@@ -17,7 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/reader"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/report"
 )
@@ -72,7 +72,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 
 // isPerRequest looks into a file of another name for what only such a report has.
 func isPerRequest(name string) bool {
-	head, err := foreign.ReadHead(name)
+	head, err := importer.ReadHead(name)
 	return err == nil && strings.HasPrefix(strings.TrimSpace(head.Begin), "[") && strings.Contains(head.Begin, `"start_time"`) && strings.Contains(head.Begin, `"info"`)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -360,7 +360,7 @@ func (t *job) write(name string, content func(io.Writer) error) error {
 		return nil
 	}
 	path := filepath.Join(o.Dir, o.Prefix+name)
-	if err := wholefile.Write(path, content); err != nil {
+	if err := atomicfile.Write(path, content); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	t.files = append(t.files, path)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
@@ -36,7 +36,7 @@ func spanned(t *testing.T, env map[string]string) (dir string, out *Outcome, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err = Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Getenv: func(name string) string { return env[name] }, Out: io.Discard, Log: io.Discard}, io.Discard)
+	out, err = Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Version: "test", Getenv: func(name string) string { return env[name] }, Out: io.Discard, Log: io.Discard}, io.Discard)
 	return dir, out, err
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/run/kit"
-	"github.com/inferometer/inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/token/loader"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/otlp"
@@ -95,18 +95,18 @@ const guessTime = 30 * time.Second
 
 // withTokenizer is a kit that takes the tokenizer of the model where the config names
 // none, and the built-in one where that cannot be had.
-func withTokenizer(env *tool.Session, a *args.Action) kit.Kit {
+func withTokenizer(env *tool.Session, a *args.Action) registry.Kit {
 	k, o := env.Kit, &a.Options
 	find := k.Tokenizers
 	if o.HubToken != "" {
-		find = kit.Tokenizers(func(name string) string {
+		find = registry.Tokenizers(func(name string) string {
 			if name == "HF_TOKEN" {
 				return o.HubToken
 			}
 			return env.Getenv(name)
 		})
 	}
-	k.Tokenizers = func(ctx context.Context, name, revision string, l plan.Limits) (*source.Found, error) {
+	k.Tokenizers = func(ctx context.Context, name, revision string, l plan.Limits) (*loader.Found, error) {
 		model := a.Plan.Target.Model
 		switch {
 		case o.TokenizerGiven && o.TokenizerTimeout > 0:

@@ -20,7 +20,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/prompt"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
 	frontend "github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
@@ -58,7 +58,7 @@ func measure(t *testing.T, config string, args ...string) (dir string, out *Outc
 		t.Fatal(err)
 	}
 	var screen bytes.Buffer
-	out, err = Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Getenv: func(string) string { return "" }, Out: &screen, Log: io.Discard}, &screen)
+	out, err = Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Version: "test", Getenv: func(string) string { return "" }, Out: &screen, Log: io.Discard}, &screen)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/tool/llmperf/report"
@@ -44,7 +44,7 @@ func (o *order) places() map[uint64][]int {
 
 // writeResults writes the levels with every request of theirs.
 func writeResults(name string, levels []report.LevelReport, records record.File, o *order, faithful bool) error {
-	err := wholefile.Write(name, func(w io.Writer) error {
+	err := atomicfile.Write(name, func(w io.Writer) error {
 		return report.WriteResults(w, levels, func(i int) ([]report.Request, error) {
 			return requests(records, levels[i].Stage, o.places(), faithful)
 		})

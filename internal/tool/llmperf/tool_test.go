@@ -18,7 +18,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/llmperf/args"
 	"github.com/inferometer/inferometer/internal/tool/llmperf/report"
@@ -55,7 +55,7 @@ func command(t *testing.T, line string) string {
 		t.Fatal(err)
 	}
 	var out, log bytes.Buffer
-	res, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Out: &out, Log: &log})
+	res, err := Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Version: "test", Out: &out, Log: &log})
 	if err != nil || res == nil {
 		t.Fatalf("%v\n%s", err, log.String())
 	}
@@ -216,7 +216,7 @@ func TestLevelsArePrintedAsTheyEnd(t *testing.T) {
 	out := &cue{text: "throughput: ", seen: make(chan struct{})}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	res, err := Run(ctx, a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Out: out, Log: io.Discard, Stop: out.seen})
+	res, err := Run(ctx, a, &tool.Session{Kit: registry.Default(os.Getenv), Version: "test", Out: out, Log: io.Discard, Stop: out.seen})
 	if err != nil || ctx.Err() != nil || !res.Interrupted {
 		t.Fatalf("%v, %v: the first level was not printed before the second", err, ctx.Err())
 	}
@@ -261,7 +261,7 @@ func TestEmptyPrompt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Out: io.Discard, Log: io.Discard}); err == nil || !strings.Contains(err.Error(), "is empty") {
+	if _, err := Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Out: io.Discard, Log: io.Discard}); err == nil || !strings.Contains(err.Error(), "is empty") {
 		t.Errorf("an empty prompt: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensordata"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
 	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
@@ -15,7 +15,7 @@ import (
 
 // kit is the kit of the run: encoding and decoding are timed, and data are taken as the original
 // takes them. Where sessions are the load, each is begun once.
-func (t *job) kit() kit.Kit {
+func (t *job) kit() registry.Kit {
 	k := t.env.Kit
 	k.Protocols = t.coding.timed(k.Protocols)
 	k.Sources = map[string]prompt.Factory{

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
@@ -93,7 +93,7 @@ func (t *job) files() error {
 
 // create writes a file.
 func create(name string, content func(io.Writer) error) error {
-	if err := wholefile.Write(name, content); err != nil {
+	if err := atomicfile.Write(name, content); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil

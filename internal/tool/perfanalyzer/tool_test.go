@@ -21,7 +21,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
@@ -115,7 +115,7 @@ func attempt(t *testing.T, line string, stop <-chan struct{}, shown io.Writer) s
 		t.Fatal(err)
 	}
 	var out, log bytes.Buffer
-	o, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Out: io.MultiWriter(&out, shown), Log: &log, Stop: stop})
+	o, err := Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Version: "test", Out: io.MultiWriter(&out, shown), Log: &log, Stop: stop})
 	return said{o, out.String(), log.String(), args.Names(a.Plan).Error(err)}
 }
 

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 )
 
 // The kinds of service that this package knows.
@@ -182,4 +182,4 @@ func quoted(s string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func short(text []byte) string { return strconv.Quote(brief.Text(string(text), 40)) }
+func short(text []byte) string { return strconv.Quote(truncate.Text(string(text), 40)) }

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/progress"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
 
 // selftestFlags are those of `inferometer selftest`.
@@ -48,14 +48,14 @@ func (f *selftestFlags) set() *pflag.FlagSet {
 	return flags
 }
 
-func described() manual.Command {
-	flags := manual.OfSet(new(selftestFlags).set())
-	flags[0].Takes = manual.PlanFiles
-	return manual.Command{
+func described() clidoc.Command {
+	flags := clidoc.OfSet(new(selftestFlags).set())
+	flags[0].Takes = clidoc.PlanFiles
+	return clidoc.Command{
 		Name:   "selftest",
 		About:  "Measure the built-in mock on this host, compare each figure with the mock's own log, and print error bars.",
-		Usage:  []manual.Usage{{Line: "inferometer selftest [--like plan.yaml] [flags]"}},
-		Groups: []manual.Group{{Title: "Flags", Flags: flags}},
+		Usage:  []clidoc.Usage{{Line: "inferometer selftest [--like plan.yaml] [flags]"}},
+		Groups: []clidoc.Group{{Title: "Flags", Flags: flags}},
 		After:  "Exits with 0 if this host can measure the first load accurately, else with 1.",
 		Page:   "selftest",
 	}
@@ -79,7 +79,7 @@ func runLine(env tool.Env, line []string) int {
 	}
 	var like *plan.Plan
 	if f.like != "" {
-		action, err := args.Run([]string{f.like}, kit.Known(), tool.ReadFile)
+		action, err := args.Run([]string{f.like}, registry.Known(), tool.ReadFile)
 		if err != nil {
 			return env.Fail("selftest", err, tool.ExitUsage)
 		}

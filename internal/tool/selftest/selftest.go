@@ -18,7 +18,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
 // Options say what is tried.
@@ -29,7 +29,7 @@ type Options struct {
 	TTFT   time.Duration // of the mock
 	ITL    time.Duration
 	Start  Starter // how the mock is started
-	Kit    kit.Kit
+	Kit    registry.Kit
 	// Version is that of the program.
 	Version string
 	// Tell is called ahead of each load; nil: nobody listens.

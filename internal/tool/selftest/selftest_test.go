@@ -12,8 +12,8 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run/kit"
-	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/testkit/binary"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 		apart bool
 	}{
 		{"in this process", InProcess(), false},
-		{"a process of its own", Process(shipped.Program(t)), true},
+		{"a process of its own", Process(binary.Program(t)), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := plan.Default()
@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 			p.Data.Output = plan.Length{Dist: plan.DistFixed, Mean: 5}
 			told := 0
 			rep, err := Run(context.Background(), Options{
-				Plan: &p, Levels: 1, Time: 300 * ms, TTFT: 5 * ms, ITL: ms, Start: tt.start, Kit: kit.Offline(os.Getenv), Version: "v", Tell: func(string) { told++ },
+				Plan: &p, Levels: 1, Time: 300 * ms, TTFT: 5 * ms, ITL: ms, Start: tt.start, Kit: registry.Offline(os.Getenv), Version: "v", Tell: func(string) { told++ },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestAMockThatDoesNotStart(t *testing.T) {
-	_, err := Run(context.Background(), Options{Levels: 1, Time: ms, Start: Process(shipped.Program(t) + "-not-there"), Kit: kit.Offline(os.Getenv)})
+	_, err := Run(context.Background(), Options{Levels: 1, Time: ms, Start: Process(binary.Program(t) + "-not-there"), Kit: registry.Offline(os.Getenv)})
 	if err == nil || !strings.Contains(err.Error(), "starting the mock") {
 		t.Errorf("%v; want an error that says what was being done", err)
 	}

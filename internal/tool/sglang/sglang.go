@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // by is who writes such files.
@@ -23,8 +23,8 @@ func Tool() tool.Tool {
 }
 
 // read gives the runs of a file, or of those in a directory; none: it is none of these.
-func read(path string) ([]foreign.Bench, error) {
-	return foreign.Benches(path, by, tool.Inputs(), func(h *foreign.Head) bool {
+func read(path string) ([]importer.Bench, error) {
+	return importer.Benches(path, by, tool.Inputs(), func(h *importer.Head) bool {
 		return h.Has("backend", "dataset_name", "duration", "completed") && !h.Has("model_id")
 	})
 }
@@ -32,7 +32,7 @@ func read(path string) ([]foreign.Bench, error) {
 // importRun makes an output directory of a file whose runs all have their single requests.
 func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error) {
 	runs, err := read(from.Path)
-	if err != nil || !foreign.Detailed(runs) {
+	if err != nil || !importer.Detailed(runs) {
 		return nil, err
 	}
 	p := describe(dir, runs)
@@ -42,14 +42,14 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		from, seq := time.Duration(0), int64(0)
 		for i := range runs {
 			b := &runs[i]
-			begin, end, err := b.Requests(i, from, seq, false, func(r *foreign.Request) error {
+			begin, end, err := b.Requests(i, from, seq, false, func(r *importer.Request) error {
 				r.Each = r.Each || perToken(b)
 				return add(r.Record())
 			})
 			if err != nil {
 				return err
 			}
-			read.Notes = foreign.Noted(read.Notes, i, len(runs), foreign.Window("SGLang", b.Numbers["duration"], (end-begin).Seconds()))
+			read.Notes = importer.Noted(read.Notes, i, len(runs), importer.Window("SGLang", b.Numbers["duration"], (end-begin).Seconds()))
 			from, seq = end+time.Second, seq+int64(len(b.TTFT))
 		}
 		return nil
@@ -57,7 +57,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 }
 
 // describe is the plan that the loads of the runs come to: a stage for each.
-func describe(dir string, runs []foreign.Bench) *plan.Plan {
+func describe(dir string, runs []importer.Bench) *plan.Plan {
 	var stages []plan.Stage
 	for i := range runs {
 		b := &runs[i]
@@ -65,23 +65,23 @@ func describe(dir string, runs []foreign.Bench) *plan.Plan {
 		if b.Detailed() {
 			requests = float64(len(b.TTFT))
 		}
-		st := foreign.Stage(b.Numbers["request_rate"], int(min(b.Numbers["max_concurrency"], 1e9)), int64(min(requests, 1e12)))
+		st := importer.Stage(b.Numbers["request_rate"], int(min(b.Numbers["max_concurrency"], 1e9)), int64(min(requests, 1e12)))
 		if st.Rate > 0 {
 			st.Arrival = plan.ArrivalPoisson
 		}
 		stages = append(stages, st)
 	}
 	b := &runs[0]
-	p := foreign.Plan(dir, "", "", true, stages)
+	p := importer.Plan(dir, "", "", true, stages)
 	p.Target.Endpoint = plan.EndpointCompletions
-	foreign.Endpoint(p, b.Texts["backend"])
+	importer.Endpoint(p, b.Texts["backend"])
 	return p
 }
 
 // perToken reports whether its gaps are between tokens, and not between chunks: its own
 // protocol says how many tokens a chunk brought, and with speculative decoding it counts
 // those of OpenAI's again.
-func perToken(b *foreign.Bench) bool {
+func perToken(b *importer.Bench) bool {
 	backend := b.Texts["backend"]
 	return backend == "sglang" || backend == "sglang-native" || b.Numbers["accept_length"] > 0 && strings.HasPrefix(backend, "sglang-oai")
 }
@@ -112,7 +112,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 		})
 		f.Loads = append(f.Loads, load)
 	}
-	if !foreign.Detailed(runs) {
+	if !importer.Detailed(runs) {
 		f.Notes = append(f.Notes, "The file does not say how many requests failed.")
 	}
 	f.Notes = append(f.Notes, "SGLang divides its rates by the wall time of the whole run, in which it also asks the server about itself.")
@@ -120,7 +120,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 }
 
 // notes say where its definitions differ from ours.
-func notes(runs []foreign.Bench) []string {
+func notes(runs []importer.Bench) []string {
 	list := []string{
 		"SGLang opens a new connection for each request, and the handshake is part of its time to first token; ours begins when the request is written.",
 		"SGLang's E2E latency ends with the last line of the stream, [DONE] included, as ours does with the last byte; its TPOT goes to that line too, ours to the last token.",
@@ -145,7 +145,7 @@ func notes(runs []foreign.Bench) []string {
 }
 
 // detailNotes say what the single requests lack.
-func detailNotes(runs []foreign.Bench) []string {
+func detailNotes(runs []importer.Bench) []string {
 	list := []string{
 		"The file does not say when requests were sent: they are spread evenly over its duration, so that nothing over time can be told from it.",
 	}
@@ -159,7 +159,7 @@ func detailNotes(runs []foreign.Bench) []string {
 		}
 		if theirs := b.Numbers["mean_e2e_latency_ms"]; n > 0 && theirs > 0 {
 			ours := float64(sum) / float64(n) / float64(time.Millisecond)
-			list = foreign.Noted(list, i, len(runs), fmt.Sprintf("The file does not say when answers ended: request latency is to the last token, %.4g ms on average where SGLang has %.4g ms.", ours, theirs))
+			list = importer.Noted(list, i, len(runs), fmt.Sprintf("The file does not say when answers ended: request latency is to the last token, %.4g ms on average where SGLang has %.4g ms.", ours, theirs))
 		}
 	}
 	return list

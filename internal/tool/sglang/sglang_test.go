@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign/foreigntest"
+	"github.com/inferometer/inferometer/internal/tool/importer/foreigntest"
 )
 
 // When answers ended is not in the requests, nor what its rates are divided by.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/progress"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
-	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/importer"
+	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
 
 // name is what the command is called.
@@ -22,7 +22,7 @@ func Tool() tool.Tool {
 }
 
 func runLine(env tool.Env, line []string) int {
-	action, err := args.Study(line, kit.Known())
+	action, err := args.Study(line, registry.Known())
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
@@ -90,7 +90,7 @@ func studyCode(env tool.Env, action *args.StudyAction, out *Outcome) int {
 // again prints the averages of a profile export, which is what a study of another tool's
 // leaves behind.
 func again(env tool.Env, from tool.From) (code int, mine bool) {
-	if head, err := foreign.ReadHead(from.Path); err != nil || !head.Has("experiments") {
+	if head, err := importer.ReadHead(from.Path); err != nil || !head.Has("experiments") {
 		return 0, false
 	}
 	switch answered, err := Export(env.Stdout, from.Path); {

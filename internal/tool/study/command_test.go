@@ -8,7 +8,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 	"github.com/inferometer/inferometer/internal/tool/study/report"
 )
 

@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/chart"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 	"github.com/inferometer/inferometer/internal/tool/study/report"
 )
 
@@ -130,7 +130,7 @@ func (o *Outcome) finish(a *args.StudyAction, env *tool.Session, kind report.Kin
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return fmt.Errorf("creating the chart directory: %w", err)
 		}
-		if err := wholefile.Write(name, form.write); err != nil {
+		if err := atomicfile.Write(name, form.write); err != nil {
 			return fmt.Errorf("writing the chart: %w", err)
 		}
 		o.Charts = append(o.Charts, name)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
 
 // serve starts a mock that takes 100 µs for each token of a prompt.
@@ -53,7 +53,7 @@ func study(t *testing.T, line string) (*Outcome, string) {
 		t.Fatal(err)
 	}
 	var out, log bytes.Buffer
-	o, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Out: &out, Log: &log, Width: 80})
+	o, err := Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Version: "test", Out: &out, Log: &log, Width: 80})
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, out.String(), log.String())
 	}
@@ -117,7 +117,7 @@ func TestOutHoldsAnotherStudy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	_, err = Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Out: &out, Log: &out, Width: 80})
+	_, err = Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Out: &out, Log: &out, Width: 80})
 	var faults plan.Faults
 	if !errors.As(err, &faults) || !strings.Contains(err.Error(), "prompts-of-64 holds another study") || out.Len() > 0 {
 		t.Errorf("%v\n%s", err, out.String())
@@ -150,7 +150,7 @@ func TestStopped(t *testing.T) {
 	}
 	a.Runs[0].Plan.Stages[0].Requests = 2
 	out := &stopper{at: "Prompts of 64 tokens", stop: make(chan struct{})}
-	o, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Out: struct{ io.Writer }{out}, Log: io.Discard, Width: 80, Stop: out.stop})
+	o, err := Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Out: struct{ io.Writer }{out}, Log: io.Discard, Width: 80, Stop: out.stop})
 	// The stop may come before or after the second length's first request.
 	if !slices.Equal(o.Left, []int{256, 1024}) && (err == nil || len(o.Rows) != 1) || o.Rows[0].Requests != 2 {
 		t.Errorf("left %v, %+v, %v\n%s", o.Left, o.Rows, err, out.String())
@@ -163,7 +163,7 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Out: &out, Log: &out, Width: 80}); err == nil || !strings.Contains(err.Error(), "measuring prompts of 16 tokens") {
+	if _, err := Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Out: &out, Log: &out, Width: 80}); err == nil || !strings.Contains(err.Error(), "measuring prompts of 16 tokens") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

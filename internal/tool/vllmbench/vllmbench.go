@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
-	"github.com/inferometer/inferometer/internal/tool/foreign"
+	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
 // by is who writes such files.
@@ -23,8 +23,8 @@ func Tool() tool.Tool {
 }
 
 // read gives the runs of a file, or of those in a directory; none: it is none of these.
-func read(path string) ([]foreign.Bench, error) {
-	return foreign.Benches(path, by, tool.Inputs(), func(h *foreign.Head) bool {
+func read(path string) ([]importer.Bench, error) {
+	return importer.Benches(path, by, tool.Inputs(), func(h *importer.Head) bool {
 		return h.Has("backend", "model_id", "duration", "completed")
 	})
 }
@@ -32,7 +32,7 @@ func read(path string) ([]foreign.Bench, error) {
 // importRun makes an output directory of a file whose runs all have their single requests.
 func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error) {
 	runs, err := read(from.Path)
-	if err != nil || !foreign.Detailed(runs) {
+	if err != nil || !importer.Detailed(runs) {
 		return nil, err
 	}
 	p := describe(dir, runs)
@@ -42,11 +42,11 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		from, seq := time.Duration(0), int64(0)
 		for i := range runs {
 			b := &runs[i]
-			begin, end, err := b.Requests(i, from, seq, p.Stages[i].Rate > 0, func(r *foreign.Request) error { return add(r.Record()) })
+			begin, end, err := b.Requests(i, from, seq, p.Stages[i].Rate > 0, func(r *importer.Request) error { return add(r.Record()) })
 			if err != nil {
 				return err
 			}
-			read.Notes = foreign.Noted(read.Notes, i, len(runs), foreign.Window("vllm bench", b.Numbers["duration"], (end-begin).Seconds()))
+			read.Notes = importer.Noted(read.Notes, i, len(runs), importer.Window("vllm bench", b.Numbers["duration"], (end-begin).Seconds()))
 			from, seq = end+time.Second, seq+int64(len(b.TTFT))
 		}
 		return nil
@@ -54,7 +54,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 }
 
 // describe is the plan that the loads of the runs come to: a stage for each.
-func describe(dir string, runs []foreign.Bench) *plan.Plan {
+func describe(dir string, runs []importer.Bench) *plan.Plan {
 	var stages []plan.Stage
 	for i := range runs {
 		b := &runs[i]
@@ -66,16 +66,16 @@ func describe(dir string, runs []foreign.Bench) *plan.Plan {
 		if b.Detailed() {
 			requests = float64(len(b.TTFT))
 		}
-		st := foreign.Stage(rate, int(min(inFlight, 1e9)), int64(min(requests, 1e12)))
+		st := importer.Stage(rate, int(min(inFlight, 1e9)), int64(min(requests, 1e12)))
 		if st.Rate > 0 {
 			arrivals(&st, b.Numbers["burstiness"])
 		}
 		stages = append(stages, st)
 	}
 	b := &runs[0]
-	p := foreign.Plan(dir, b.Texts["model_id"], "", true, stages)
+	p := importer.Plan(dir, b.Texts["model_id"], "", true, stages)
 	p.Target.Endpoint = plan.EndpointCompletions
-	foreign.Endpoint(p, b.Texts["backend"])
+	importer.Endpoint(p, b.Texts["backend"])
 	return p
 }
 
@@ -88,18 +88,18 @@ func arrivals(st *plan.Stage, burstiness float64) {
 	case math.IsInf(burstiness, 1):
 		st.Arrival = plan.ArrivalConstant
 	default:
-		st.Arrival, st.CV = plan.ArrivalGamma, foreign.CV(burstiness)
+		st.Arrival, st.CV = plan.ArrivalGamma, importer.CV(burstiness)
 	}
 }
 
 // start is when a run began: its date is that of its end, to the second.
-func start(b *foreign.Bench) time.Time {
+func start(b *importer.Bench) time.Time {
 	if s := b.Numbers["benchmark_start_time_unix"]; s > 0 {
-		return time.Unix(0, int64(foreign.Seconds(s)))
+		return time.Unix(0, int64(importer.Seconds(s)))
 	}
 	for _, layout := range []string{"20060102-150405", time.RFC3339} {
 		if t, err := time.Parse(layout, b.Texts["date"]); err == nil {
-			return t.Add(-foreign.Seconds(b.Numbers["duration"]))
+			return t.Add(-importer.Seconds(b.Numbers["duration"]))
 		}
 	}
 	return time.Unix(0, 0)
@@ -129,7 +129,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 }
 
 // notes say where its definitions differ from ours.
-func notes(runs []foreign.Bench) []string {
+func notes(runs []importer.Bench) []string {
 	list := []string{
 		"vllm bench takes any chunk that has choices for a token, even one that only names the role: where a server begins with such a chunk, its time to first token is the time to that.",
 		"vllm bench's ITL is our inter-event latency: the gap between chunks, whatever they hold. Its TPOT is our time per output token, of requests with more than one token.",

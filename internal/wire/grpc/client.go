@@ -16,17 +16,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/h2"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Options are what a Client takes besides its dialer.
 type Options struct {
 	// Limits bound every measured request, also where many share a stream.
-	Limits clock.Timeouts
+	Limits timedconn.Timeouts
 	// Authority is the server's name as requests give it, a host:port.
 	Authority string
 	// Metadata goes with every call. Values of names that end in -bin are raw
@@ -40,7 +40,7 @@ type Options struct {
 	MaxMessage int
 	// Largest bounds what comes in one message, uncompressed, and Control the answers of
 	// calls that are not measured.
-	Largest, Control bounded.Limit
+	Largest, Control limitio.Limit
 	// KeepAlive is how long a connection may be silent before the server is pinged;
 	// 0: it is not. KeepAliveTimeout is how long it has to answer; 0: 20 seconds.
 	KeepAlive, KeepAliveTimeout time.Duration
@@ -56,7 +56,7 @@ type Options struct {
 
 // Client speaks gRPC with one server.
 type Client struct {
-	clock   *clock.Clock
+	clock   *timedconn.Clock
 	options Options
 	work    *h2.Client // what is measured
 	calls   *h2.Client // all else
@@ -85,7 +85,7 @@ const largest = 1<<31 - 1
 const controlStreams = 100
 
 // NewClient makes a Client that opens connections with d.
-func NewClient(clock *clock.Clock, d *clock.Dialer, o Options) *Client {
+func NewClient(clock *timedconn.Clock, d *timedconn.Dialer, o Options) *Client {
 	if o.MaxMessage <= 0 || o.MaxMessage > largest {
 		o.MaxMessage = largest
 	}
@@ -215,14 +215,14 @@ func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byt
 }
 
 // refuser ends a call whose answer is too large.
-type refuser bounded.Limit
+type refuser limitio.Limit
 
 // Keep implements record.SizeLimiter.
 func (r refuser) Keep(rec *record.Exchange) error {
 	if int64(len(rec.Body)) <= r.Bytes+prefix {
 		return nil
 	}
-	return &bounded.Error{What: "the answer", Limit: bounded.Limit(r)}
+	return &limitio.Error{What: "the answer", Limit: limitio.Limit(r)}
 }
 
 // notHere adds what a connection that ends without a word of HTTP/2 usually means.

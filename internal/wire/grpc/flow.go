@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/h2"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Sorter says whose a message of a stream is, by the id of its request; whether it
@@ -30,7 +30,7 @@ type flow struct {
 	waiting map[string]*request
 	count   int64 // requests so far
 	closing bool  // takes no more
-	alarm   clock.Alarm
+	alarm   timedconn.Alarm
 	held    time.Duration // Stamp.Held of the latest read
 
 	split       splitter
@@ -50,13 +50,13 @@ type request struct {
 	done  chan struct{} // gets one value when it is over
 	err   error         // why, where it failed
 
-	latest   time.Duration // its last read; record.Never before the first
-	messages int           // that have come
-	last     clock.Stamp   // of the last of them
-	held     time.Duration // what Stamp.Held was when it was handed over
-	sent     bool          // all of it, and Written is noted
-	answered bool          // its last message has come
-	failed   bool          // which is an error
+	latest   time.Duration   // its last read; record.Never before the first
+	messages int             // that have come
+	last     timedconn.Stamp // of the last of them
+	held     time.Duration   // what Stamp.Held was when it was handed over
+	sent     bool            // all of it, and Written is noted
+	answered bool            // its last message has come
+	failed   bool            // which is an error
 	over     bool
 }
 
@@ -119,7 +119,7 @@ func (q *request) from() time.Duration {
 }
 
 // Head takes the headers of the stream.
-func (f *flow) Head(status int, fields []http1.Field, _ clock.Stamp) error {
+func (f *flow) Head(status int, fields []http1.Field, _ timedconn.Stamp) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.status, f.contentType = status, value(fields, "content-type")
@@ -132,7 +132,7 @@ func (f *flow) Head(status int, fields []http1.Field, _ clock.Stamp) error {
 }
 
 // Data takes the next bytes of the stream.
-func (f *flow) Data(p []byte, at clock.Stamp, behind bool) error {
+func (f *flow) Data(p []byte, at timedconn.Stamp, behind bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.held = at.Held
@@ -156,7 +156,7 @@ func (f *flow) Data(p []byte, at clock.Stamp, behind bool) error {
 }
 
 // deal gives a message to the request that it belongs to; behind: more came with it.
-func (f *flow) deal(message []byte, at clock.Stamp, behind bool) {
+func (f *flow) deal(message []byte, at timedconn.Stamp, behind bool) {
 	id, last, failed := f.sort(message[prefix:])
 	q := f.waiting[string(id)]
 	if q == nil && len(id) == 0 {
@@ -191,7 +191,7 @@ func (f *flow) deal(message []byte, at clock.Stamp, behind bool) {
 
 // partly notes that a part of a message has come. Whose it is nobody knows, unless
 // there is only one who waits.
-func (f *flow) partly(at clock.Stamp) {
+func (f *flow) partly(at timedconn.Stamp) {
 	if len(f.waiting) != 1 {
 		return
 	}
@@ -202,7 +202,7 @@ func (f *flow) partly(at clock.Stamp) {
 }
 
 // stall makes sure that the limit between two reads is looked at.
-func (f *flow) stall(at clock.Stamp) {
+func (f *flow) stall(at timedconn.Stamp) {
 	if limit := f.client.options.Limits.Stall; limit != 0 {
 		f.alarm.Set(at.User + limit)
 	}
@@ -240,14 +240,14 @@ func (f *flow) End(trailer []http1.Field, err error) {
 
 // reason says what the end of the stream means for one request.
 func (f *flow) reason(q *request, err error) error {
-	var cut *clock.Error
+	var cut *timedconn.Error
 	var dropped *http1.Dropped
 	isCut, isDropped := errors.As(err, &cut) && cut.Class == record.Truncated, errors.As(err, &dropped)
 	switch {
 	case q.latest == record.Never && isCut:
 		// What was cut short is the stream; of this request's answer nothing has come.
 		// A server that ends the call itself may well have read the request.
-		ending := clock.CloseReason{At: f.client.clock.Now(), Orderly: true, Known: true}
+		ending := timedconn.CloseReason{At: f.client.clock.Now(), Orderly: true, Known: true}
 		if isDropped {
 			ending = dropped.CloseReason
 		}
@@ -304,7 +304,7 @@ func (f *flow) expire() {
 	var next time.Duration
 	for _, q := range f.waiting {
 		if class := limits.Over(q.from(), q.latest, now); class != "" {
-			f.finish(q, &clock.Expired{Class: class})
+			f.finish(q, &timedconn.Expired{Class: class})
 		} else if due := limits.Due(q.from(), q.latest); due != 0 && (next == 0 || due < next) {
 			next = due
 		}
@@ -318,7 +318,7 @@ func (f *flow) expire() {
 // nobody else is on it: the server need not go on for nobody.
 func (f *flow) abandon(q *request) {
 	f.mu.Lock()
-	f.finish(q, clock.ErrAborted)
+	f.finish(q, timedconn.ErrAborted)
 	alone := len(f.waiting) == 0 && !f.closing
 	f.closing = f.closing || alone
 	f.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/mem"
 
 	"github.com/inferometer/inferometer/internal/record"
-	netclock "github.com/inferometer/inferometer/internal/wire/clock"
+	netclock "github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // patience is how long a test waits for what must come.

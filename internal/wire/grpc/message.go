@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
@@ -73,7 +73,7 @@ func (c *Client) packer() (packer, error) {
 // messages.
 type splitter struct {
 	most     int           // bytes of a message
-	largest  bounded.Limit // the same, as the plan bounds it
+	largest  limitio.Limit // the same, as the plan bounds it
 	encoding string        // of those that are compressed
 	partial  []byte        // a message, while it is incomplete
 	handed   bool          // partial was handed out whole
@@ -151,7 +151,7 @@ func (s *splitter) permit(n int64, packed bool) error {
 	case n > int64(s.most):
 		return http1.BadFraming(fmt.Errorf("the server sent a message %s, where %d are allowed: raise the limit of message sizes", as, s.most))
 	default:
-		return http1.TooLarge(&bounded.Error{What: "a message " + as, Limit: s.largest})
+		return http1.TooLarge(&limitio.Error{What: "a message " + as, Limit: s.largest})
 	}
 }
 

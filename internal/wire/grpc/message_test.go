@@ -9,8 +9,8 @@ import (
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // cutUp hands bytes to a splitter in pieces and gives its messages.
@@ -110,7 +110,7 @@ func TestUnescape(t *testing.T) {
 
 // idleFlow is a flow without a network, with one request on it.
 func idleFlow(rec *record.Exchange) (*flow, *request) {
-	c := NewClient(clock.NewClock(), nil, Options{})
+	c := NewClient(timedconn.NewClock(), nil, Options{})
 	f := &flow{client: c, sort: sortTest, ended: make(chan struct{}), waiting: map[string]*request{}, status: 200, speaks: true}
 	f.split.most = 1 << 16
 	q := &request{flow: f, rec: rec, id: "a", done: make(chan struct{}, 1), latest: record.Never, sent: true}
@@ -130,7 +130,7 @@ func FuzzFlow(f *testing.F) {
 		var err error
 		for at := 1; len(in) > 0 && err == nil; at++ {
 			n := min(max(int(piece), 1), len(in))
-			err = fl.Data(in[:n], clock.Stamp{User: 1 + q.begun, Kernel: record.Never}, at%2 == 0)
+			err = fl.Data(in[:n], timedconn.Stamp{User: 1 + q.begun, Kernel: record.Never}, at%2 == 0)
 			in = in[n:]
 		}
 		fl.End(nil, err)
@@ -154,7 +154,7 @@ func TestMessagesDoNotAllocate(t *testing.T) {
 	rec := &record.Exchange{Record: record.Record{Body: make([]byte, 0, 1<<20), Marks: make([]record.Read, 0, 1<<12)}}
 	f, _ := idleFlow(rec)
 	data := append(framed(">a 1"), framed(">a 2")...)
-	at := clock.Stamp{User: 1, Kernel: record.Never}
+	at := timedconn.Stamp{User: 1, Kernel: record.Never}
 	if n := testing.AllocsPerRun(1000, func() {
 		at.User++
 		_ = f.Data(data[:12], at, false)
@@ -172,7 +172,7 @@ func BenchmarkDeal(b *testing.B) {
 	rec := &record.Exchange{}
 	f, _ := idleFlow(rec)
 	data := framed(">a " + strings.Repeat("x", 200))
-	at := clock.Stamp{User: 1, Kernel: record.Never}
+	at := timedconn.Stamp{User: 1, Kernel: record.Never}
 	for b.Loop() {
 		if at.User++; at.User%1024 == 0 {
 			rec.Body, rec.Marks = rec.Body[:0], rec.Marks[:0]

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // peer is the server's end of a connection, played by a test.
@@ -356,7 +356,7 @@ func TestGivenUpWhileWaitingForTheWindow(t *testing.T) {
 			}
 		}
 	})
-	c := s.client(t, Options{Streams: 1, Limits: clock.Timeouts{Request: 5 * time.Second}})
+	c := s.client(t, Options{Streams: 1, Limits: timedconn.Timeouts{Request: 5 * time.Second}})
 	var wg sync.WaitGroup
 	ctx, cancel := newCancel(t)
 	wg.Go(func() {

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Requests that are cancelled and run into limits at any moment, on streams that
@@ -50,7 +50,7 @@ func TestStorm(t *testing.T) {
 		}
 	})
 	for _, o := range []Options{{}, {Streams: 3}, {Streams: 4, Sharing: 4}} {
-		o.Limits = clock.Timeouts{Request: 15 * time.Millisecond, Stall: 8 * time.Millisecond}
+		o.Limits = timedconn.Timeouts{Request: 15 * time.Millisecond, Stall: 8 * time.Millisecond}
 		c := s.client(t, o)
 		outcomes := map[record.Class]int{}
 		var mu sync.Mutex

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/h2"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // sharedStream is a place for a stream: the slots that use it share its stream.
@@ -93,7 +93,7 @@ func (c *Client) once(ctx context.Context, l *sharedStream, method, id string, m
 		f.abandon(q)
 		<-q.done
 	}
-	var expired *clock.Expired
+	var expired *timedconn.Expired
 	switch err := q.err; {
 	case err == nil:
 		failed := q.failed
@@ -103,7 +103,7 @@ func (c *Client) once(ctx context.Context, l *sharedStream, method, id string, m
 			return false, errFailed
 		}
 		return false, nil
-	case errors.As(err, &expired) || clock.Classify(err) == record.TooLarge:
+	case errors.As(err, &expired) || timedconn.Classify(err) == record.TooLarge:
 		f.abandon(q)
 		return false, err
 	default:
@@ -127,7 +127,7 @@ func (f *flow) release() {
 func (c *Client) board(ctx context.Context, l *sharedStream, method string, q *request, m Message, sort Sorter) (*flow, error) {
 	for try := 1; ; try++ {
 		if q.rec.Barred() {
-			return nil, clock.ErrBarred
+			return nil, timedconn.ErrBarred
 		}
 		if f := l.flow.Load(); f != nil {
 			q.flow, q.rec.Conn = f, record.Conn{Reused: true}
@@ -168,14 +168,14 @@ func (c *Client) reopen(ctx context.Context, l *sharedStream, method string, sor
 	select {
 	case l.gate <- struct{}{}:
 	case <-ctx.Done():
-		return clock.ErrAborted
+		return timedconn.ErrAborted
 	}
 	defer func() { <-l.gate }()
 	if f := l.flow.Load(); f != nil && f.takes() {
 		return nil
 	}
 	f := &flow{client: c, sort: sort, ended: make(chan struct{}), waiting: make(map[string]*request)}
-	f.alarm = clock.NewAlarm(c.clock, f.expire)
+	f.alarm = timedconn.NewAlarm(c.clock, f.expire)
 	f.split.most, f.split.largest = c.options.MaxMessage, c.options.Largest
 	var err error
 	if f.stream, err = c.work.Open(ctx, l.number, c.head(method).fields, f); err != nil {

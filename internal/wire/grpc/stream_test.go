@@ -15,9 +15,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func TestRequestsOnAStream(t *testing.T) {
@@ -171,7 +171,7 @@ func TestMessageLimit(t *testing.T) {
 // A message beyond a limit of the plan is refused by its prefix, and names the limit.
 func TestLargestMessage(t *testing.T) {
 	s := serve(t, counting)
-	c := s.client(t, Options{Largest: bounded.Limit{Name: "limits.event", Bytes: 1000}})
+	c := s.client(t, Options{Largest: limitio.Limit{Name: "limits.event", Bytes: 1000}})
 	rec := ask(t, t.Context(), c, 0, "a", "a 1 %s", strings.Repeat("x", 2000))
 	wantFailure(t, rec, record.TooLarge, 200, "a message of 2005 bytes is larger than 1000 bytes: raise limits.event")
 	wantOK(t, ask(t, t.Context(), c, 0, "b", "b 1 x"), want("b", 1, "x"))
@@ -291,14 +291,14 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	for _, tt := range []struct {
-		lim    clock.Timeouts
+		lim    timedconn.Timeouts
 		text   string
 		class  record.Class
 		status int
 	}{
-		{clock.Timeouts{FirstByte: 30 * time.Millisecond}, "never", record.NoFirstByte, 0},
-		{clock.Timeouts{Request: 30 * time.Millisecond}, "never", record.TimedOut, 0},
-		{clock.Timeouts{Stall: 30 * time.Millisecond}, "stall", record.Stalled, 200},
+		{timedconn.Timeouts{FirstByte: 30 * time.Millisecond}, "never", record.NoFirstByte, 0},
+		{timedconn.Timeouts{Request: 30 * time.Millisecond}, "never", record.TimedOut, 0},
+		{timedconn.Timeouts{Stall: 30 * time.Millisecond}, "stall", record.Stalled, 200},
 	} {
 		c := s.client(t, Options{Streams: 1, Limits: tt.lim})
 		var wg sync.WaitGroup

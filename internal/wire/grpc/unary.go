@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/wire/h2"
 	"github.com/inferometer/inferometer/internal/wire/http1"
@@ -24,7 +24,7 @@ func (c *Client) Unary(ctx context.Context, method string, m Message, rec *recor
 }
 
 // unary carries out a call whose answer has a limit.
-func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Message, rec *record.Exchange, largest bounded.Limit) error {
+func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Message, rec *record.Exchange, largest limitio.Limit) error {
 	answer := c.answers.Get().(*h2.Response)
 	defer c.answers.Put(answer)
 	if err := by.Post(ctx, c.head(method).fields, m.wire, rec, answer); err != nil {
@@ -44,7 +44,7 @@ func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Mess
 }
 
 // single makes sure that an answer is one message, and undoes its compression.
-func (c *Client) single(rec *record.Exchange, encoding string, largest bounded.Limit) error {
+func (c *Client) single(rec *record.Exchange, encoding string, largest limitio.Limit) error {
 	s := splitter{most: c.options.MaxMessage, largest: largest, encoding: encoding}
 	message, rest, err := s.next(rec.Body)
 	switch {

@@ -21,10 +21,10 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // echo answers with what it got.
@@ -159,7 +159,7 @@ func TestUnaryLimits(t *testing.T) {
 		<-st.Context().Done()
 		return nil
 	})
-	c := s.client(t, Options{Limits: clock.Timeouts{FirstByte: 20 * time.Millisecond}})
+	c := s.client(t, Options{Limits: timedconn.Timeouts{FirstByte: 20 * time.Millisecond}})
 	rec := &record.Exchange{}
 	c.Unary(t.Context(), unaryMethod, message(t, c, "x"), rec)
 	wantFailure(t, rec, record.NoFirstByte, 0, "")
@@ -237,7 +237,7 @@ func TestTLSWithoutHTTP2(t *testing.T) {
 func TestLargestAnswer(t *testing.T) {
 	s := serve(t, echo)
 	for _, encoding := range []string{"", "gzip"} {
-		c := s.client(t, Options{Control: bounded.Limit{Name: "limits.response", Bytes: 1000}, Compression: encoding})
+		c := s.client(t, Options{Control: limitio.Limit{Name: "limits.response", Bytes: 1000}, Compression: encoding})
 		if _, err := c.Call(t.Context(), unaryMethod, make([]byte, 2000)); err == nil || !strings.Contains(err.Error(), "larger than 1000 bytes: raise limits.response") {
 			t.Errorf("compressed with %q: %v", encoding, err)
 		}

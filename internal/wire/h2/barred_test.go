@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // doWhile carries out a request that may go as long as nothing bars it.
@@ -22,7 +22,7 @@ func (to target) doWhile(t *testing.T, c *Client, barred *atomic.Bool, own ...ht
 // A request that may not be sent any more by the time its connection is open is not.
 func TestBarred(t *testing.T) {
 	to := play(t, echo)
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	var barred atomic.Bool
 	barred.Store(true)
 	rec := to.doWhile(t, c, &barred, name("b"))
@@ -43,7 +43,7 @@ func TestBarredFromGoingAgain(t *testing.T) {
 		barred.Store(true)
 		_ = p.conn.SetLinger(0)
 	}, echo)
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	c.soon = time.Hour
 	wantOK(t, to.doWhile(t, c, &barred), "first")
 	rec := to.doWhile(t, c, &barred, name("a"))

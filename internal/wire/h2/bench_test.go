@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // offline is a connection without a network, with streams under way that have
 // their headers.
 func offline(t testing.TB, streams int) *conn {
 	t.Helper()
-	client := NewClient(clock.NewClock(), nil, Options{Streams: streams, Limits: clock.Timeouts{Stall: time.Hour}})
+	client := NewClient(timedconn.NewClock(), nil, Options{Streams: streams, Limits: timedconn.Timeouts{Stall: time.Hour}})
 	c := &conn{client: client, ready: make(chan struct{}), next: uint32(2*streams + 1)}
-	c.alarm = clock.NewAlarm(client.clock, func() {})
+	c.alarm = timedconn.NewAlarm(client.clock, func() {})
 	c.alarm.Set(1)
 	c.work.L = &c.mu
 	c.reader.init(c)
@@ -29,7 +29,7 @@ func offline(t testing.TB, streams int) *conn {
 		c.live, c.ids = append(c.live, st), append(c.ids, uint32(2*i+1))
 		wire = appendBlock(wire, []byte{0x88}, 0, c.ids[i], maxFrame) // :status 200
 	}
-	if !c.reader.addRead(wire, clock.Stamp{User: 1}) {
+	if !c.reader.addRead(wire, timedconn.Stamp{User: 1}) {
 		t.Fatal(c.err)
 	}
 	return c
@@ -43,7 +43,7 @@ func TestReadsDoNotAllocate(t *testing.T) {
 	at := time.Duration(1)
 	if n := testing.AllocsPerRun(1000, func() {
 		at++
-		c.reader.addRead(data, clock.Stamp{User: at})
+		c.reader.addRead(data, timedconn.Stamp{User: at})
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -72,7 +72,7 @@ func BenchmarkTake(b *testing.B) {
 						st.rec.Body, st.rec.Marks = st.rec.Body[:0], st.rec.Marks[:0]
 					}
 				}
-				c.reader.addRead(reads[n%streams], clock.Stamp{User: at})
+				c.reader.addRead(reads[n%streams], timedconn.Stamp{User: at})
 				n++
 			}
 			b.ReportMetric(float64(n*per)/b.Elapsed().Seconds(), "events/s")

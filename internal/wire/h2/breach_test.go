@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Whatever a server does to the protocol, its requests fail with the reason.
@@ -76,7 +76,7 @@ func TestBreaches(t *testing.T) {
 				_ = p.conn.CloseWrite()
 				p.hold()
 			})
-			wantFailure(t, to.do(t.Context(), to.client(t, clock.Timeouts{}, 8), 0, "body"), record.BadBody, text)
+			wantFailure(t, to.do(t.Context(), to.client(t, timedconn.Timeouts{}, 8), 0, "body"), record.BadBody, text)
 		})
 	}
 }
@@ -86,7 +86,7 @@ func TestFirstFrameIsNoSettings(t *testing.T) {
 		_ = p.framer.WritePing(false, [8]byte{})
 		p.hold()
 	})
-	wantFailure(t, to.do(t.Context(), to.client(t, clock.Timeouts{}, 8), 0, ""), record.BadBody, "instead of SETTINGS")
+	wantFailure(t, to.do(t.Context(), to.client(t, timedconn.Timeouts{}, 8), 0, ""), record.BadBody, "instead of SETTINGS")
 }
 
 func TestPingsWithoutEnd(t *testing.T) {
@@ -95,5 +95,5 @@ func TestPingsWithoutEnd(t *testing.T) {
 		for p.framer.WritePing(false, [8]byte{}) == nil { // and reads nothing
 		}
 	})
-	wantFailure(t, to.do(t.Context(), to.client(t, clock.Timeouts{Request: patience}, 8), 0, strings.Repeat("x", 8<<20)), record.BadBody, "flood of PING")
+	wantFailure(t, to.do(t.Context(), to.client(t, timedconn.Timeouts{Request: patience}, 8), 0, strings.Repeat("x", 8<<20)), record.BadBody, "flood of PING")
 }

@@ -21,15 +21,15 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Client keeps connections to one server.
 type Client struct {
-	clock     *clock.Clock
-	dialer    *clock.Dialer
-	limits    clock.Timeouts
+	clock     *timedconn.Clock
+	dialer    *timedconn.Dialer
+	limits    timedconn.Timeouts
 	soon      time.Duration // http1.Soon, but for tests
 	grace     time.Duration // http1.Grace, but for tests
 	streams   int           // most at once on a connection
@@ -57,7 +57,7 @@ type opening struct {
 
 // Options are what a Client takes besides its dialer.
 type Options struct {
-	Limits clock.Timeouts
+	Limits timedconn.Timeouts
 	// Streams is how many requests share a connection at most; a server may
 	// allow fewer.
 	Streams int
@@ -68,7 +68,7 @@ type Options struct {
 }
 
 // NewClient makes a Client that opens connections with d.
-func NewClient(clock *clock.Clock, d *clock.Dialer, o Options) *Client {
+func NewClient(clock *timedconn.Clock, d *timedconn.Dialer, o Options) *Client {
 	c := &Client{
 		clock: clock, dialer: d, limits: o.Limits, soon: http1.Soon, grace: http1.Grace, streams: max(o.Streams, 1), secure: o.Secure, keepAlive: o.KeepAlive,
 		windows: wide, alive: make(map[*conn]struct{}),
@@ -190,7 +190,7 @@ func (c *Client) untaken(st *stream) bool {
 func (c *Client) start(ctx context.Context, o *order) (*stream, error) {
 	for waited := false; ; waited = true {
 		if waited && o.barred() {
-			return nil, clock.ErrBarred
+			return nil, timedconn.ErrBarred
 		}
 		conns := *c.conns.Load()
 		if n := len(conns); n > 0 {
@@ -222,7 +222,7 @@ func (c *Client) open(ctx context.Context, o *order) (*stream, error) {
 			}
 			return nil, other.err
 		case <-ctx.Done():
-			return nil, clock.ErrAborted
+			return nil, timedconn.ErrAborted
 		}
 	}
 	mine := &opening{done: make(chan struct{}), places: int(c.most.Load()) - 1}
@@ -233,7 +233,7 @@ func (c *Client) open(ctx context.Context, o *order) (*stream, error) {
 	switch {
 	case err != nil:
 	case o.barred():
-		err = clock.ErrBarred
+		err = timedconn.ErrBarred
 	default:
 		// Ahead of those who wait.
 		if st = cn.start(ctx, o); st == nil {
@@ -258,7 +258,7 @@ func (c *conn) refusal() error {
 	case c.err != nil:
 		return c.cause(&stream{}, c.err)
 	case c.most == 0:
-		return &clock.Error{Class: record.ConnectFailed, Err: errors.New("the server allows no HTTP/2 streams")}
+		return &timedconn.Error{Class: record.ConnectFailed, Err: errors.New("the server allows no HTTP/2 streams")}
 	}
 	return nil
 }
@@ -271,13 +271,13 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 	}
 	if got := nc.Protocol(); c.secure && got != "h2" {
 		nc.Close()
-		return nil, &clock.Error{Class: record.TLSFailed, Err: fmt.Errorf("the server negotiated %s instead of HTTP/2", cmp.Or(got, "nothing"))}
+		return nil, &timedconn.Error{Class: record.TLSFailed, Err: fmt.Errorf("the server negotiated %s instead of HTTP/2", cmp.Or(got, "nothing"))}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		nc.Close()
-		return nil, clock.ErrAborted
+		return nil, timedconn.ErrAborted
 	}
 	cn := newConn(c, nc)
 	c.alive[cn] = struct{}{}

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func TestRequestAndAnswer(t *testing.T) {
@@ -31,7 +31,7 @@ func TestRequestAndAnswer(t *testing.T) {
 			fmt.Fprint(w, r.Method, r.Proto, r.Host, r.RequestURI, r.Header["Content-Type"], r.Header["X-Request-Id"], r.ContentLength, string(body), len(r.Header))
 			w.Header().Set("X-Sum", "1")
 		})
-		c := to.client(t, clock.Timeouts{}, 8)
+		c := to.client(t, timedconn.Timeouts{}, 8)
 		for i, name := range []string{"first", "second"} {
 			rec := to.do(t.Context(), c, 0, name, http1.Field{Name: "X-Request-Id", Value: "id-" + name})
 			wantOK(t, rec, fmt.Sprint("POST", "HTTP/2.0", to.url.Host, "/v1/x?y=z", []string{"text/plain"}, []string{"id-" + name}, len(name), name, 3))
@@ -50,7 +50,7 @@ func TestStatusesAndEmptyAnswers(t *testing.T) {
 		code, _ := strconv.Atoi(r.Header.Get("Code"))
 		w.WriteHeader(code)
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	for _, code := range []int{200, 204, 404, 500, 503} {
 		rec := to.do(t.Context(), c, 0, "", http1.Field{Name: "code", Value: strconv.Itoa(code)})
 		if code < 300 {
@@ -75,7 +75,7 @@ func TestStreamsSideBySide(t *testing.T) {
 				_ = http.NewResponseController(w).Flush()
 			}
 		})
-		c := to.client(t, clock.Timeouts{}, 16)
+		c := to.client(t, timedconn.Timeouts{}, 16)
 		if err := c.Warm(t.Context(), slots); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestServersLimitOfStreams(t *testing.T) {
 	})
 	for _, warm := range []bool{true, false} {
 		all.conns.Store(0)
-		c := to.client(t, clock.Timeouts{}, 8)
+		c := to.client(t, timedconn.Timeouts{}, 8)
 		if warm {
 			if err := c.Warm(t.Context(), slots); err != nil {
 				t.Fatal(err)
@@ -167,7 +167,7 @@ func TestLargeBodies(t *testing.T) {
 			body, _ := io.ReadAll(r.Body)
 			_, _ = w.Write(body)
 		})
-		c := to.client(t, clock.Timeouts{}, 8)
+		c := to.client(t, timedconn.Timeouts{}, 8)
 		c.windows = windows{stream: 256 << 10, conn: 1 << 20} // so that they have to be opened again and again
 		var wg sync.WaitGroup
 		for slot := range 4 {
@@ -194,7 +194,7 @@ func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 			// The next request has to wait for room that the first took: an answer without this may be there before it is written.
 			_, _ = io.Copy(io.Discard, r.Body)
 		})
-		c := to.client(t, clock.Timeouts{}, 8)
+		c := to.client(t, timedconn.Timeouts{}, 8)
 		rec := to.do(t.Context(), c, 0, strings.Repeat("x", 8<<20))
 		if rec.Failure == nil || rec.Failure.Class != record.HTTPStatus || rec.Status != 413 || string(rec.Body) != "too large\n" {
 			t.Fatalf("status %d, %q, failure %+v", rec.Status, rec.Body, rec.Failure)
@@ -220,7 +220,7 @@ func TestResetEndsOneStreamOnly(t *testing.T) {
 		close(started)
 		<-reset
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	if err := c.Warm(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
@@ -264,15 +264,15 @@ func TestLimits(t *testing.T) {
 	})
 	for _, tt := range []struct {
 		fate  string
-		lim   clock.Timeouts
+		lim   timedconn.Timeouts
 		class record.Class
 		body  bool
 	}{
-		{"silent", clock.Timeouts{FirstByte: short, Stall: time.Minute}, record.NoFirstByte, false},
-		{"stall", clock.Timeouts{Stall: short, FirstByte: time.Minute}, record.Stalled, true},
-		{"silent", clock.Timeouts{Request: short}, record.TimedOut, false},
-		{"drip", clock.Timeouts{Request: short, FirstByte: patience, Stall: patience}, record.TimedOut, true},
-		{"late", clock.Timeouts{Stall: short}, "", false}, // the first byte may take its time
+		{"silent", timedconn.Timeouts{FirstByte: short, Stall: time.Minute}, record.NoFirstByte, false},
+		{"stall", timedconn.Timeouts{Stall: short, FirstByte: time.Minute}, record.Stalled, true},
+		{"silent", timedconn.Timeouts{Request: short}, record.TimedOut, false},
+		{"drip", timedconn.Timeouts{Request: short, FirstByte: patience, Stall: patience}, record.TimedOut, true},
+		{"late", timedconn.Timeouts{Stall: short}, "", false}, // the first byte may take its time
 	} {
 		var rec *record.Exchange
 		for range 6 {
@@ -315,7 +315,7 @@ func TestEndOfContextEndsItsStreamsOnly(t *testing.T) {
 			case <-release:
 			}
 		})
-		c := to.client(t, clock.Timeouts{}, 8)
+		c := to.client(t, timedconn.Timeouts{}, 8)
 		if err := c.Warm(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +347,7 @@ func TestShutdown(t *testing.T) {
 		<-release
 		_, _ = io.WriteString(w, "two")
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	got := make(chan *record.Exchange)
 	go func() { got <- to.do(t.Context(), c, 0, "") }()
 	<-begun
@@ -381,7 +381,7 @@ func TestServerWithoutHTTP2(t *testing.T) {
 		to.srv.TLS.NextProtos = []string{"h2", "http/1.1"}
 		for want, offer := range map[string][]string{"http/1.1": {"http/1.1"}, "nothing": nil} {
 			to.tls.NextProtos = offer
-			rec := to.do(t.Context(), to.client(t, clock.Timeouts{}, 8), 0, "")
+			rec := to.do(t.Context(), to.client(t, timedconn.Timeouts{}, 8), 0, "")
 			wantFailure(t, rec, record.TLSFailed, "negotiated "+want)
 		}
 	})
@@ -390,7 +390,7 @@ func TestServerWithoutHTTP2(t *testing.T) {
 		defer srv.Close()
 		u, _ := url.Parse(srv.URL)
 		to := target{url: u}
-		c := to.client(t, clock.Timeouts{}, 8)
+		c := to.client(t, timedconn.Timeouts{}, 8)
 		if err := c.Warm(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "does not speak HTTP/2") {
 			t.Errorf("warming up: %v", err)
 		}
@@ -406,7 +406,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	to := target{url: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}}
 	l.Close()
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	var wg sync.WaitGroup
 	for slot := range 20 {
 		wg.Go(func() {
@@ -427,7 +427,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 		close(begun)
 		<-r.Context().Done()
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	got := make(chan *record.Exchange)
 	go func() { got <- to.do(t.Context(), c, 0, "") }()
 	<-begun
@@ -444,7 +444,7 @@ func TestLongHeaders(t *testing.T) {
 		w.Header().Set("Long", r.Header.Get("Long"))
 		_, _ = io.WriteString(w, r.Header.Get("Long"))
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	for range 2 {
 		long := pattern(50 << 10)
 		wantOK(t, to.do(t.Context(), c, 0, "", http1.Field{Name: "Long", Value: long}), long)

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // conn is a connection with its streams. One goroutine reads it, one writes to
@@ -23,20 +23,20 @@ import (
 // cannot stop us from reading what it writes.
 type conn struct {
 	client *Client
-	net    *clock.Conn
+	net    *timedconn.Conn
 	ready  chan struct{} // closed when the server's settings are known, or never will be
 
 	mu     sync.Mutex
 	work   sync.Cond // the writer has something to do
 	live   []*stream
-	ids    []uint32           // of the live streams; 0: not on the wire yet
-	err    error              // why the connection is over; nil: it is not
-	broken error              // what writing ended with
-	ending *clock.CloseReason // how the server ended the connection; nil: it did not
-	used   bool               // has carried a request
-	heard  time.Duration      // when something came last
+	ids    []uint32               // of the live streams; 0: not on the wire yet
+	err    error                  // why the connection is over; nil: it is not
+	broken error                  // what writing ended with
+	ending *timedconn.CloseReason // how the server ended the connection; nil: it did not
+	used   bool                   // has carried a request
+	heard  time.Duration          // when something came last
 	follow []follower
-	alarm  clock.Alarm
+	alarm  timedconn.Alarm
 	pings  pings
 
 	// what the server said
@@ -87,14 +87,14 @@ var wide = windows{stream: 64 << 20, conn: 1 << 30}
 const usual = 100
 
 // newConn begins to speak HTTP/2 on a connection.
-func newConn(client *Client, nc *clock.Conn) *conn {
+func newConn(client *Client, nc *timedconn.Conn) *conn {
 	c := &conn{
 		client: client, net: nc, ready: make(chan struct{}),
 		most: min(client.streams, usual), frame: maxFrame, initial: startWindow, window: startWindow,
 		next: 1,
 	}
 	c.work.L = &c.mu
-	c.alarm = clock.NewAlarm(client.clock, c.expire)
+	c.alarm = timedconn.NewAlarm(client.clock, c.expire)
 	c.encoder = hpack.NewEncoder(&c.block)
 	c.reader.init(c)
 	b := append(c.control, preface...)
@@ -194,7 +194,7 @@ func (c *conn) cancel(ctx context.Context) {
 	defer c.mu.Unlock()
 	for i := len(c.live) - 1; i >= 0; i-- {
 		if c.live[i].ctx == ctx {
-			c.drop(i, clock.ErrAborted, codeCancel)
+			c.drop(i, timedconn.ErrAborted, codeCancel)
 		}
 	}
 	// A context that ended gives no second sign: whoever comes with it anew has to be told anew.
@@ -227,7 +227,7 @@ func (c *conn) expire() {
 				c.leaving = true
 				c.client.forget(c, false)
 			}
-			c.drop(i, &clock.Expired{Class: class}, codeCancel)
+			c.drop(i, &timedconn.Expired{Class: class}, codeCancel)
 		case due != 0 && (next == 0 || due < next):
 			next = due
 		}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // A stream that says that it is done and does not end is complete after a while, and
@@ -21,7 +21,7 @@ func TestStreamThatDoesNotEnd(t *testing.T) {
 			p.data(id, false, "data: [DONE]\n\n")
 		}
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	c.grace = time.Millisecond
 	for i := range 2 {
 		rec := to.do(t.Context(), c, 0, "")
@@ -42,7 +42,7 @@ func TestCommentsAfterTheEnd(t *testing.T) {
 		p.data(id, false, ": still here\n\n")
 		p.request() // until the client leaves
 	})
-	c := to.client(t, clock.Timeouts{Request: time.Minute}, 8)
+	c := to.client(t, timedconn.Timeouts{Request: time.Minute}, 8)
 	c.grace = 100 * time.Millisecond
 	if rec := to.do(t.Context(), c, 0, ""); rec.Failure != nil || !rec.Unterminated || rec.End > rec.Marks[len(rec.Marks)-1].Time() {
 		t.Errorf("unended %v, failure %+v", rec.Unterminated, rec.Failure)

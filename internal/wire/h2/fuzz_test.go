@@ -9,8 +9,8 @@ import (
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
-	netclock "github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	netclock "github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // script makes frames of fuzzed bytes, so that most inputs get past the framing:

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	netclock "github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	netclock "github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // patience is how long a test waits for what must come.

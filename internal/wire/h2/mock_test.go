@@ -14,8 +14,8 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // slack is what the wall clock may be slewed by during a test: the server's stamps
@@ -47,7 +47,7 @@ func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 			pool.AppendCertsFromPEM(server.CertPEM())
 			to.tls = &tls.Config{RootCAs: pool, NextProtos: []string{"h2"}, ServerName: "localhost"}
 		}
-		c := to.client(t, clock.Timeouts{Request: patience}, 16)
+		c := to.client(t, timedconn.Timeouts{Request: patience}, 16)
 		if err := c.Warm(t.Context(), slots); err != nil {
 			t.Fatal(err)
 		}

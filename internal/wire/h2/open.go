@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Stream is an open-ended stream: its body goes out in pieces as long as it lasts,
@@ -34,10 +34,10 @@ type Stream struct {
 // fields they may keep.
 type Receiver interface {
 	// Head takes the headers of the answer. An error ends the stream.
-	Head(status int, fields []http1.Field, at clock.Stamp) error
+	Head(status int, fields []http1.Field, at timedconn.Stamp) error
 	// Data takes the next bytes; behind: others stand behind them in the read. An
 	// error ends the stream.
-	Data(p []byte, at clock.Stamp, behind bool) error
+	Data(p []byte, at timedconn.Stamp, behind bool) error
 	// End comes last. Without an error the server ended the stream in order, and
 	// trailer are the fields that it ended with, where it sent any.
 	End(trailer []http1.Field, err error)
@@ -147,7 +147,7 @@ func (s *Stream) Reset(since time.Duration) bool {
 		c.client.forget(c, false)
 	}
 	if i := slices.Index(c.live, s.st); i >= 0 {
-		c.drop(i, clock.ErrAborted, codeCancel)
+		c.drop(i, timedconn.ErrAborted, codeCancel)
 	}
 	return true
 }

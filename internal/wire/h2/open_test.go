@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/inferometer/inferometer/internal/record"
-	netclock "github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	netclock "github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // listener takes down what comes on an open-ended stream.

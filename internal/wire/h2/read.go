@@ -8,18 +8,18 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // reader takes in the bytes of a connection.
 type reader struct {
 	c        *conn
 	split    splitter
-	at       clock.Stamp // of the read that is being taken in
-	begun    bool        // the server's first frame has come
-	pieces   bool        // TLS hands it over in pieces, or has not all of it
-	received int64       // bytes of data, not yet given back to the connection's window
+	at       timedconn.Stamp // of the read that is being taken in
+	begun    bool            // the server's first frame has come
+	pieces   bool            // TLS hands it over in pieces, or has not all of it
+	received int64           // bytes of data, not yet given back to the connection's window
 
 	decoder *hpack.Decoder
 	block   []byte // a block of headers, while it is incomplete
@@ -45,7 +45,7 @@ func (r *reader) init(c *conn) {
 }
 
 // addRead is handed each read; false: the connection is over.
-func (r *reader) addRead(p []byte, at clock.Stamp) bool {
+func (r *reader) addRead(p []byte, at timedconn.Stamp) bool {
 	c := r.c
 	c.mu.Lock()
 	defer c.mu.Unlock()

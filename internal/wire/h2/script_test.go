@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func TestGoAwayAheadOfARequest(t *testing.T) {
@@ -21,7 +21,7 @@ func TestGoAwayAheadOfARequest(t *testing.T) {
 		_ = p.framer.WriteGoAway(0, http2.ErrCodeNo, nil)
 		p.hold()
 	}, echo)
-	rec := to.do(t.Context(), to.client(t, clock.Timeouts{}, 8), 0, "body", name("a"))
+	rec := to.do(t.Context(), to.client(t, timedconn.Timeouts{}, 8), 0, "body", name("a"))
 	wantOK(t, rec, "again a")
 	if rec.Conn.Reused || rec.Conn.Connect == 0 {
 		t.Errorf("connection %+v, want a new one", rec.Conn)
@@ -37,7 +37,7 @@ func TestGoAwayBetweenTwoRequests(t *testing.T) {
 		p.answer(first, "seen "+fields["name"])
 		p.hold() // the client closes when it has its answer
 	}, echo)
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	if err := c.Warm(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestRefusedStreams(t *testing.T) {
 		}
 	}
 	to := play(t, refuse)
-	wantFailure(t, to.do(t.Context(), to.client(t, clock.Timeouts{}, 8), 0, ""), record.Reset, "refused the stream")
+	wantFailure(t, to.do(t.Context(), to.client(t, timedconn.Timeouts{}, 8), 0, ""), record.Reset, "refused the stream")
 	to = play(t, func(p *peer) {
 		p.settings()
 		id, _ := p.request()
@@ -79,7 +79,7 @@ func TestRefusedStreams(t *testing.T) {
 		p.answer(id, "second try of "+fields["name"])
 		p.hold()
 	})
-	wantOK(t, to.do(t.Context(), to.client(t, clock.Timeouts{}, 8), 0, "", name("a")), "second try of a")
+	wantOK(t, to.do(t.Context(), to.client(t, timedconn.Timeouts{}, 8), 0, "", name("a")), "second try of a")
 }
 
 // A request on a connection that the server ends without an answer goes again only
@@ -105,7 +105,7 @@ func TestDroppedRequests(t *testing.T) {
 					_ = p.conn.SetLinger(0)
 				}
 			}, echo)
-			c := to.client(t, clock.Timeouts{}, 8)
+			c := to.client(t, timedconn.Timeouts{}, 8)
 			c.soon = tt.soon
 			wantOK(t, to.do(t.Context(), c, 0, ""), "first")
 			rec := to.do(t.Context(), c, 0, "", name("a"))
@@ -134,7 +134,7 @@ func TestDroppedAfterGoAway(t *testing.T) {
 		_ = p.framer.WriteGoAway(id, http2.ErrCodeNo, nil)
 		_ = p.conn.SetLinger(0)
 	}, echo)
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	c.soon = time.Hour
 	wantOK(t, to.do(t.Context(), c, 0, ""), "first")
 	rec := to.do(t.Context(), c, 0, "", name("a"))
@@ -200,7 +200,7 @@ func TestHowConnectionsEnd(t *testing.T) {
 				_ = p.conn.CloseWrite()
 				p.hold()
 			})
-			rec := to.do(t.Context(), to.client(t, clock.Timeouts{}, 8), 0, "body")
+			rec := to.do(t.Context(), to.client(t, timedconn.Timeouts{}, 8), 0, "body")
 			wantFailure(t, rec, tt.class, tt.text)
 			if rec.Sent == record.Never || rec.End < rec.Sent || rec.Failure.At < rec.End {
 				t.Errorf("sent %v, ended %v, noticed %v", rec.Sent, rec.End, rec.Failure.At)
@@ -240,7 +240,7 @@ func TestOddButLawful(t *testing.T) {
 		p.answer(id, "next")
 		p.hold()
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	rec := to.do(t.Context(), c, 0, "body")
 	wantOK(t, rec, "padd"+"more")
 	if rec.ContentType != "text/odd" || rec.Status != 200 {
@@ -312,7 +312,7 @@ func TestSendWindows(t *testing.T) {
 		p.answer(id, "done")
 		p.hold()
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	if err := c.Warm(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestServerWithoutHeaderTable(t *testing.T) {
 		}
 		p.hold()
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	if err := c.Warm(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +358,7 @@ func TestServerThatAllowsNoStreams(t *testing.T) {
 			_ = p.framer.WriteRSTStream(id, http2.ErrCodeRefusedStream)
 		}
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	if err := c.Warm(t.Context(), 3); err == nil || !strings.Contains(err.Error(), "no HTTP/2 streams") {
 		t.Errorf("warming up: %v", err)
 	}
@@ -376,7 +376,7 @@ func TestServerThatDoesNotRead(t *testing.T) {
 		<-release
 	})
 	t.Cleanup(func() { close(release) })
-	c := to.client(t, clock.Timeouts{Request: 50 * time.Millisecond}, 8)
+	c := to.client(t, timedconn.Timeouts{Request: 50 * time.Millisecond}, 8)
 	if err := c.Warm(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +454,7 @@ func readLate(t *testing.T, together bool) (rec *record.Exchange, began []time.D
 		close(sent)
 		p.hold()
 	})
-	c := to.client(t, clock.Timeouts{}, 8)
+	c := to.client(t, timedconn.Timeouts{}, 8)
 	if err := c.Warm(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // stream is one request on a connection. The connection's lock guards it until it
@@ -67,7 +67,7 @@ func (st *stream) from() time.Duration {
 }
 
 // arrived notes a read that brought something of the answer.
-func (st *stream) arrived(at clock.Stamp, behind bool, single func() bool) {
+func (st *stream) arrived(at timedconn.Stamp, behind bool, single func() bool) {
 	first := st.latest == record.Never
 	st.latest = at.User
 	at.Held -= st.held

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func TestEventsOfARead(t *testing.T) {
@@ -45,8 +45,8 @@ func TestEventsOfARead(t *testing.T) {
 // Pieces of one read are looked at together, whose first byte counts for the first read of an answer.
 func TestArrivedInPieces(t *testing.T) {
 	const blur = time.Millisecond
-	at := func(ms time.Duration) clock.Stamp {
-		return clock.Stamp{Kernel: ms * time.Millisecond, User: ms*time.Millisecond + 5, Blur: blur}
+	at := func(ms time.Duration) timedconn.Stamp {
+		return timedconn.Stamp{Kernel: ms * time.Millisecond, User: ms*time.Millisecond + 5, Blur: blur}
 	}
 	for _, tt := range []struct {
 		name   string

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // lease allows so many requests.
@@ -27,7 +27,7 @@ func TestBarred(t *testing.T) {
 			_, _ = io.WriteString(c, hello)
 		}
 	})
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never}, MaySend: lease(0)}
 	c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
 	failed(t, rec, record.Cancelled, "nothing may be sent any more")
@@ -42,7 +42,7 @@ func TestBarred(t *testing.T) {
 // One that a server has dropped does not go again; why it failed stands.
 func TestBarredFromGoingAgain(t *testing.T) {
 	addr, read := dropping(t, true)
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	c.soon = time.Hour
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 	rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never}, MaySend: lease(0)}

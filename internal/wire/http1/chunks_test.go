@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // A chunk has a mark of its own only where it is asked for.
@@ -14,7 +14,7 @@ func TestMarksOfChunks(t *testing.T) {
 	const text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3\r\ncde\r\n1\r\nf\r\n0\r\n\r\n"
 	for chunks, want := range map[bool][]int{false: {6}, true: {2, 5, 6}} {
 		addr := serve(t, answer(text))
-		c := client(t, addr, clock.Timeouts{})
+		c := client(t, addr, timedconn.Timeouts{})
 		c.Chunks = chunks
 		for range 2 { // on one connection
 			rec := send(t.Context(), c, addr, "{}")

@@ -17,14 +17,14 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Client keeps connections to one server.
 type Client struct {
-	clock  *clock.Clock
-	dialer *clock.Dialer
-	limits clock.Timeouts
+	clock  *timedconn.Clock
+	dialer *timedconn.Dialer
+	limits timedconn.Timeouts
 	soon   time.Duration // Soon, but for tests
 	grace  time.Duration // Grace, but for tests
 	idle   []stack
@@ -36,7 +36,7 @@ type Client struct {
 
 // stacks gives what the idle connections are dealt out to, by slot, so that slots on different
 // cores do not meet at one lock: about 64, and as many for each core, whose slots then have its
-// connections (clock.DialFor).
+// connections (timedconn.DialFor).
 func stacks(cores int) []stack { return make([]stack, cores*max(1, 64/cores)) }
 
 // stack holds idle connections; the one used last is taken first.
@@ -48,7 +48,7 @@ type stack struct {
 
 // pooledConn is a connection with the reader of its answers.
 type pooledConn struct {
-	conn *clock.Conn
+	conn *timedconn.Conn
 	resp response
 	used bool // has carried a request
 
@@ -56,7 +56,7 @@ type pooledConn struct {
 }
 
 // NewClient makes a Client that opens connections with d.
-func NewClient(clock *clock.Clock, d *clock.Dialer, limits clock.Timeouts) *Client {
+func NewClient(clock *timedconn.Clock, d *timedconn.Dialer, limits timedconn.Timeouts) *Client {
 	return &Client{clock: clock, dialer: d, limits: limits, soon: Soon, grace: Grace, idle: stacks(runtime.GOMAXPROCS(0))}
 }
 
@@ -185,7 +185,7 @@ func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec 
 	if l.used {
 		rec.Conn = record.Conn{Reused: true}
 	} else if rec.Barred() { // connecting took its time
-		return clock.ErrBarred
+		return timedconn.ErrBarred
 	}
 	l.used = true
 	rec.Marks = rec.Marks[:0]
@@ -198,7 +198,7 @@ func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec 
 	if rec.Flight != nil {
 		rec.Flight.SetSent(c.clock.Now())
 	}
-	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at clock.Stamp) bool {
+	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at timedconn.Stamp) bool {
 		var done bool
 		before := len(r.body)
 		done, bad = r.feed(p)
@@ -227,7 +227,7 @@ func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec 
 	if bad != nil {
 		return BadFraming(bad)
 	}
-	if errors.Is(err, clock.ErrUnended) {
+	if errors.Is(err, timedconn.ErrUnended) {
 		rec.Unterminated, rec.End, r.keepAlive = true, said, false
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	netclock "github.com/inferometer/inferometer/internal/wire/clock"
+	netclock "github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // serve lets handle play the server on each connection, numbered from 0, and gives

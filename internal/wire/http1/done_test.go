@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func TestSaysDone(t *testing.T) {
@@ -75,14 +75,14 @@ const saidDone = "data: {}\n\ndata: [DONE]\n\n"
 // A stream that says that it is done and does not end is complete after a while, whatever
 // other limits there are; its connection is not used again.
 func TestStreamThatDoesNotEnd(t *testing.T) {
-	for name, lim := range map[string]clock.Timeouts{"no limits": {}, "a stall": {Stall: time.Millisecond}, "far limits": {Request: time.Hour, Stall: time.Hour}} {
+	for name, lim := range map[string]timedconn.Timeouts{"no limits": {}, "a stall": {Stall: time.Millisecond}, "far limits": {Request: time.Hour, Stall: time.Hour}} {
 		t.Run(name, func(t *testing.T) {
 			var opened atomic.Int64
 			addr := serve(t, func(n int, c *net.TCPConn, in *bufio.Reader) {
 				opened.Add(1)
 				answerAndStay(stream("data: {}\n\n", "data: [DONE]\n\n"))(n, c, in)
 			})
-			c := client(t, addr, clock.Timeouts{Request: lim.Request, Stall: lim.Stall})
+			c := client(t, addr, timedconn.Timeouts{Request: lim.Request, Stall: lim.Stall})
 			if c.grace = time.Millisecond; lim.Stall == time.Millisecond {
 				c.grace = time.Hour
 			}
@@ -113,7 +113,7 @@ func TestCommentsAfterTheEnd(t *testing.T) {
 					_, err = io.WriteString(c, chunk(": still here\n\n"))
 				}
 			})
-			c := client(t, addr, clock.Timeouts{Request: time.Minute})
+			c := client(t, addr, timedconn.Timeouts{Request: time.Minute})
 			c.grace = time.Millisecond
 			rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 			c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
@@ -136,7 +136,7 @@ func TestStreamThatEndsLater(t *testing.T) {
 			_, _ = io.WriteString(c, "0\r\n\r\n")
 		}
 	})
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	c.grace = time.Hour
 	for i := range 3 {
 		rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}

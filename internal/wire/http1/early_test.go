@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // What a server sends on an idle connection answers no request: the next one goes over
@@ -33,7 +33,7 @@ func TestBytesThatCameBeforeTheRequest(t *testing.T) {
 		_, _ = io.WriteString(c, stale)
 		sent <- struct{}{}
 	}
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	succeeded(t, send(t.Context(), c, addr, "{}"), "good")
 	close(idle)
 	<-sent

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // A server that closes its connections after so many responses loses a request on each until
@@ -23,7 +23,7 @@ func TestServerThatClosesAfterSomeResponses(t *testing.T) {
 				_, _ = io.WriteString(c, hello)
 			}
 		})
-		c := client(t, addr, clock.Timeouts{})
+		c := client(t, addr, timedconn.Timeouts{})
 		for i := 0; i < 100 && c.habit.takes.Load() == 0; i++ {
 			send(t.Context(), c, addr, "{}") // which may fail: it may have come before the server closed
 		}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // noise is n bytes that do not repeat.
@@ -40,7 +40,7 @@ func TestLargeAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			addr := serve(t, answerAndLeave(text))
-			rec := send(t.Context(), client(t, addr, clock.Timeouts{Stall: time.Minute}), addr, "{}")
+			rec := send(t.Context(), client(t, addr, timedconn.Timeouts{Stall: time.Minute}), addr, "{}")
 			succeeded(t, rec, body)
 		})
 	}
@@ -58,7 +58,7 @@ func TestLargeRequestToASlowReader(t *testing.T) {
 		got <- string(b)
 		_, _ = io.WriteString(c, hello)
 	})
-	rec := send(t.Context(), client(t, addr, clock.Timeouts{FirstByte: time.Minute}), addr, body)
+	rec := send(t.Context(), client(t, addr, timedconn.Timeouts{FirstByte: time.Minute}), addr, body)
 	succeeded(t, rec, "hello")
 	if <-got != body {
 		t.Error("the server read another body than was sent")
@@ -87,7 +87,7 @@ func TestStreamHasOneMarkPerEvent(t *testing.T) {
 		<-next
 		_, _ = io.WriteString(c, "0\r\n\r\n")
 	})
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	rec := &record.Exchange{Record: record.Record{Streamed: true}}
 	// The reads are paced by looking at the response's own growing body.
 	l := &pooledConn{}
@@ -98,7 +98,7 @@ func TestStreamHasOneMarkPerEvent(t *testing.T) {
 	defer conn.Close()
 	l.conn = conn
 	l.resp.reset(nil)
-	_, _, err = conn.Exchange(t.Context(), head(addr).Encode(nil).wire, clock.Timeouts{}, func(p []byte, at clock.Stamp) bool {
+	_, _, err = conn.Exchange(t.Context(), head(addr).Encode(nil).wire, timedconn.Timeouts{}, func(p []byte, at timedconn.Stamp) bool {
 		done, bad := l.resp.feed(p)
 		Mark(rec, l.resp.body, at)
 		next <- struct{}{}
@@ -129,7 +129,7 @@ func TestWarmOpensConnectionsAhead(t *testing.T) {
 	s.Start()
 	defer s.Close()
 	addr := strings.TrimPrefix(s.URL, "http://")
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	const slots = 50
 	if err := c.Warm(t.Context(), slots); err != nil {
 		t.Fatal(err)

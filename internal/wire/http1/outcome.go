@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Arrived notes a read that brought bytes of an answer, whose body up to there is given, as
 // exactly as can be. behind: other bytes came with the read, behind those; single tells whether it
 // was of one segment.
-func Arrived(rec *record.Exchange, body []byte, contentType string, at clock.Stamp, behind bool, single func() bool) {
+func Arrived(rec *record.Exchange, body []byte, contentType string, at timedconn.Stamp, behind bool, single func() bool) {
 	n := len(rec.Marks)
 	if n > 0 && sameRead(rec.Marks[n-1], at) {
 		n--
@@ -64,7 +64,7 @@ func endsBlank(text []byte) bool {
 
 // Mark notes a read that brought bytes of an answer, whose body up to there is given.
 // Bytes that TLS hands over one piece after the other may be of one read.
-func Mark(rec *record.Exchange, body []byte, at clock.Stamp) {
+func Mark(rec *record.Exchange, body []byte, at timedconn.Stamp) {
 	if rec.Watch != nil && rec.Folded == 0 {
 		rec.Watch(body)
 	}
@@ -92,7 +92,9 @@ func coarse(d time.Duration) time.Duration {
 	return (d + step - 1) / step * step
 }
 
-func sameRead(m record.Read, at clock.Stamp) bool { return m.User == at.User && m.Kernel == at.Kernel }
+func sameRead(m record.Read, at timedconn.Stamp) bool {
+	return m.User == at.User && m.Kernel == at.Kernel
+}
 
 // perChunk gives each chunk of a read a mark of its own; ends are the lengths of the body at
 // which chunks ended. How late an earlier chunk of a read can be is not known any better than
@@ -139,10 +141,10 @@ func TooLarge(err error) error { return classed(record.TooLarge, err) }
 // classed gives an error a class, unless its cause has one already: that is nearer to what
 // happened.
 func classed(class record.Class, err error) error {
-	if known := new(clock.Error); errors.As(err, &known) {
+	if known := new(timedconn.Error); errors.As(err, &known) {
 		return err
 	}
-	return &clock.Error{Class: class, Err: err}
+	return &timedconn.Error{Class: class, Err: err}
 }
 
 // longestMessage is how many characters of a message a table can show.
@@ -150,7 +152,7 @@ const longestMessage = 200
 
 // Fail notes how a request failed.
 func Fail(ctx context.Context, rec *record.Exchange, err error, now time.Duration) {
-	f := &record.Failure{Class: clock.Classify(err), Status: rec.Status, Message: brief.Text(err.Error(), longestMessage), At: now}
+	f := &record.Failure{Class: timedconn.Classify(err), Status: rec.Status, Message: truncate.Text(err.Error(), longestMessage), At: now}
 	var dropped *Dropped
 	if f.Class == record.Reset && errors.As(err, &dropped) {
 		f.Class = record.Dropped

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Field is one header field.
@@ -49,7 +49,7 @@ func NewHead(u *url.URL, fields []Field, proxy *url.URL) *Head {
 		}
 	}
 	if proxy != nil && u.Scheme == "http" {
-		if auth := clock.ProxyAuthorization(proxy); auth != "" {
+		if auth := timedconn.ProxyAuthorization(proxy); auth != "" {
 			b = appendField(b, Field{"Proxy-Authorization", auth})
 		}
 	}

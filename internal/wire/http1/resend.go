@@ -3,14 +3,14 @@ package http1
 import (
 	"time"
 
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 // Dropped is the error of a request whose connection the server closed without a
 // byte of an answer.
 type Dropped struct {
 	Err error
-	clock.CloseReason
+	timedconn.CloseReason
 }
 
 func (e *Dropped) Error() string { return e.Err.Error() }

@@ -11,29 +11,29 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
 func TestUntaken(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name   string
-		ending clock.CloseReason
+		ending timedconn.CloseReason
 		alone  bool
 		want   bool
 	}{
-		{"closed before it was sent", clock.CloseReason{At: 90 * ms}, true, true},
-		{"reset at once", clock.CloseReason{At: 101 * ms}, true, true},
-		{"reset after some work", clock.CloseReason{At: 140 * ms}, true, false},
-		{"reset after some work, not confirmed yet", clock.CloseReason{At: 140 * ms, Known: true, Lacks: true}, true, false},
-		{"reset within a long round trip", clock.CloseReason{At: 140 * ms, RTT: 60 * ms}, true, true},
-		{"closed at once, all received", clock.CloseReason{At: 101 * ms, Orderly: true, Known: true}, true, false},
-		{"closed, not received", clock.CloseReason{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
-		{"closed, not received, noticed late", clock.CloseReason{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
-		{"the same among others", clock.CloseReason{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, false, false},
-		{"closed at once among others, not received", clock.CloseReason{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, false, true},
-		{"closed at once, the system does not say", clock.CloseReason{At: 101 * ms, Orderly: true}, true, true},
-		{"closed late, the system does not say", clock.CloseReason{At: 140 * ms, Orderly: true}, true, false},
+		{"closed before it was sent", timedconn.CloseReason{At: 90 * ms}, true, true},
+		{"reset at once", timedconn.CloseReason{At: 101 * ms}, true, true},
+		{"reset after some work", timedconn.CloseReason{At: 140 * ms}, true, false},
+		{"reset after some work, not confirmed yet", timedconn.CloseReason{At: 140 * ms, Known: true, Lacks: true}, true, false},
+		{"reset within a long round trip", timedconn.CloseReason{At: 140 * ms, RTT: 60 * ms}, true, true},
+		{"closed at once, all received", timedconn.CloseReason{At: 101 * ms, Orderly: true, Known: true}, true, false},
+		{"closed, not received", timedconn.CloseReason{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
+		{"closed, not received, noticed late", timedconn.CloseReason{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
+		{"the same among others", timedconn.CloseReason{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, false, false},
+		{"closed at once among others, not received", timedconn.CloseReason{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, false, true},
+		{"closed at once, the system does not say", timedconn.CloseReason{At: 101 * ms, Orderly: true}, true, true},
+		{"closed late, the system does not say", timedconn.CloseReason{At: 140 * ms, Orderly: true}, true, false},
 	} {
 		if got := (&Dropped{CloseReason: tt.ending}).SafeToResend(100*ms, Soon, tt.alone); got != tt.want {
 			t.Errorf("%s: goes again: %v, want %v", tt.name, got, tt.want)
@@ -72,7 +72,7 @@ func TestDroppedRequests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			addr, read := dropping(t, tt.reset)
-			c := client(t, addr, clock.Timeouts{})
+			c := client(t, addr, timedconn.Timeouts{})
 			c.soon = tt.soon
 			succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 			rec := send(t.Context(), c, addr, "{}")
@@ -108,7 +108,7 @@ func TestDroppedTwice(t *testing.T) {
 		}
 		_ = c.SetLinger(0)
 	})
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	c.soon = time.Hour
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 	rec := send(t.Context(), c, addr, "{}")
@@ -139,7 +139,7 @@ func TestClosedBeforeItWasSent(t *testing.T) {
 		_, _ = io.WriteString(c, hello)
 		<-leave
 	})
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	c.soon = -time.Hour
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 	l := c.idleConn(0)
@@ -161,7 +161,7 @@ func TestServerThatNeverAnswers(t *testing.T) {
 		opened.Add(1)
 		request(in)
 	})
-	c := client(t, addr, clock.Timeouts{})
+	c := client(t, addr, timedconn.Timeouts{})
 	c.soon = time.Hour
 	rec := send(t.Context(), c, addr, "{}")
 	failed(t, rec, record.Dropped, "closed the connection without an answer")

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
@@ -51,7 +51,7 @@ const mostFaults = 20
 
 // Read reads JSON files, one or several, or one directory. What is wrong with them is
 // returned as plan.Faults.
-func Read(files bounded.Limit, paths ...string) (*Data, error) {
+func Read(files limitio.Limit, paths ...string) (*Data, error) {
 	return (&reader{data: &Data{}, files: files}).read(paths)
 }
 
@@ -62,7 +62,7 @@ func Read(files bounded.Limit, paths ...string) (*Data, error) {
 // datatype's own kind ([tensor.Value]), validation_data has every output, and a file has no byte order
 // mark. Payloads are written anew: text without escapes, and numbers that are not whole in their
 // shortest form.
-func ReadExactly(files bounded.Limit, paths ...string) (*Data, error) {
+func ReadExactly(files limitio.Limit, paths ...string) (*Data, error) {
 	return (&reader{data: &Data{}, files: files, exact: true}).read(paths)
 }
 
@@ -107,7 +107,7 @@ func reason(err error) string {
 // reader collects what one or more files hold.
 type reader struct {
 	data   *Data
-	files  bounded.Limit // of each
+	files  limitio.Limit // of each
 	exact  bool          // see ReadExactly
 	faults plan.Faults
 	found  int // faults, those that are not listed too

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
@@ -115,21 +115,21 @@ func TestSeveralFiles(t *testing.T) {
 	a := write(t, filepath.Join(dir, "a.json"), `{"data": [{"A": [1]}]}`)
 	b := write(t, filepath.Join(dir, "b.json"), `{"data": [{"A": [2]}, {"A": [3]}]}`)
 	c := write(t, filepath.Join(dir, "c.json"), `{"data": [[{"A": [2]}], [{"A": [3]}]]}`)
-	got, err := Read(bounded.Limit{}, a, b)
+	got, err := Read(limitio.Limit{}, a, b)
 	if err != nil || len(got.Streams) != 1 || got.Steps() != 3 || string(got.Streams[0][2].Values[0].Text) != "[3]" {
 		t.Errorf("steps: %v %v", got, err)
 	}
-	got, err = Read(bounded.Limit{}, c, c)
+	got, err = Read(limitio.Limit{}, c, c)
 	if err != nil || len(got.Streams) != 4 || !got.Sequences {
 		t.Errorf("streams: %v %v", got, err)
 	}
-	if _, err := Read(bounded.Limit{}, a, c); err == nil || !strings.HasSuffix(err.Error(), "c.json:1: has streams of steps, and the files before it have steps (all files of a run need the same form)") {
+	if _, err := Read(limitio.Limit{}, a, c); err == nil || !strings.HasSuffix(err.Error(), "c.json:1: has streams of steps, and the files before it have steps (all files of a run need the same form)") {
 		t.Errorf("both: %v", err)
 	}
-	if _, err := Read(bounded.Limit{}, a, dir); err == nil || !strings.Contains(err.Error(), "is a directory, and 2 paths are given") {
+	if _, err := Read(limitio.Limit{}, a, dir); err == nil || !strings.Contains(err.Error(), "is a directory, and 2 paths are given") {
 		t.Errorf("a file and a directory: %v", err)
 	}
-	if _, err := Read(bounded.Limit{}, filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none: cannot be read") {
+	if _, err := Read(limitio.Limit{}, filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none: cannot be read") {
 		t.Errorf("no such file: %v", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "A"), "\x01\x02")
 	write(t, filepath.Join(dir, "B"), "one\ntwo\n")
-	got, err := Read(bounded.Limit{}, dir)
+	got, err := Read(limitio.Limit{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,11 +153,11 @@ func TestDirectory(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "D"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Read(bounded.Limit{}, dir)
+	_, err = Read(limitio.Limit{}, dir)
 	if faults, ok := errors.AsType[plan.Faults](err); !ok || len(faults) != 2 || faults[0].Path != "tensor C" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Read(bounded.Limit{}, t.TempDir()); err == nil {
+	if _, err := Read(limitio.Limit{}, t.TempDir()); err == nil {
 		t.Error("an empty directory is taken for data")
 	}
 }
@@ -174,7 +174,7 @@ func TestReadExactly(t *testing.T) {
 		return tensor.Spec{Name: name, Datatype: d, Shape: shape}
 	}
 	build := func(path string, inputs ...tensor.Spec) ([]tensor.Tensor, []tensor.Tensor, error) {
-		got, err := ReadExactly(bounded.Limit{}, path)
+		got, err := ReadExactly(limitio.Limit{}, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -238,7 +238,7 @@ func TestReadExactlyRefuses(t *testing.T) {
 		{`{"data": [{"A": {"content": [1], "shape": [1]}}]}`, model(-1), ""},
 	} {
 		write(t, file, c.text)
-		got, err := ReadExactly(bounded.Limit{}, file)
+		got, err := ReadExactly(limitio.Limit{}, file)
 		if err == nil {
 			in := tensor.Inputs{Items: got.Streams[0]}
 			_, _, err = in.Build(c.inputs, model(1), false)
@@ -264,8 +264,8 @@ func TestRewrite(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "d.json")
 	write(t, file, `{"data": [{"payload": [{"a": "\u00e9", "b": 1e2}]}]}`)
-	for want, read := range map[string]func(bounded.Limit, ...string) (*Data, error){`{"a":"\u00e9","b":1e2}`: Read, `{"a":"é","b":100.0}`: ReadExactly} {
-		data, err := read(bounded.Limit{}, file)
+	for want, read := range map[string]func(limitio.Limit, ...string) (*Data, error){`{"a":"\u00e9","b":1e2}`: Read, `{"a":"é","b":100.0}`: ReadExactly} {
+		data, err := read(limitio.Limit{}, file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -102,7 +102,7 @@ func scan(args []string) *values {
 		v.command, args = args[0], args[1:]
 	}
 	if len(args) > 0 && v.command == "" && !isFlag(args[0]) {
-		v.fault("", fmt.Sprintf("unknown command %q", shorten(args[0])), nearest.Hint(args[0], commands()))
+		v.fault("", fmt.Sprintf("unknown command %q", shorten(args[0])), suggest.Hint(args[0], commands()))
 		args = args[1:]
 	}
 	for i := 0; i < len(args); {
@@ -205,7 +205,7 @@ func long(table []option, name string) *option {
 
 func (v *values) stray(arg string) {
 	hint := "see --help"
-	if n := nearest.Name(arg, commands()); n != "" {
+	if n := suggest.Name(arg, commands()); n != "" {
 		hint = "did you mean " + n + "? Commands go before all flags"
 	}
 	v.fault("", fmt.Sprintf("%q is not a flag", shorten(arg)), hint)
@@ -220,7 +220,7 @@ func (v *values) unknown(table []option, arg string) {
 		names = append(append(names, f.name), f.same...)
 	}
 	hint := "see --help"
-	if n := nearest.Name(strings.TrimLeft(name, "-"), names); n != "" {
+	if n := suggest.Name(strings.TrimLeft(name, "-"), names); n != "" {
 		hint = "did you mean --" + n + "?"
 	}
 	v.fault(shorten(name), "unknown flag", hint)
@@ -242,7 +242,7 @@ func (v *values) set(u value) {
 		v.fault(u.as, "needs a value", f.help)
 		return
 	case len(f.choices) > 0 && !slices.Contains(f.choices, u.text[0]):
-		v.fault(u.as, fmt.Sprintf("unknown value %q", shorten(u.text[0])), nearest.Hint(u.text[0], f.choices))
+		v.fault(u.as, fmt.Sprintf("unknown value %q", shorten(u.text[0])), suggest.Hint(u.text[0], f.choices))
 		return
 	case f.kind == whole || f.kind == number || f.kind == wholes || f.kind == floats:
 		for _, text := range u.text {
@@ -298,4 +298,4 @@ func (v *values) checkNumber(u value, text string) bool {
 	return false
 }
 
-func shorten(s string) string { return brief.Text(strings.ToValidUTF8(s, "?"), 60) }
+func shorten(s string) string { return truncate.Text(strings.ToValidUTF8(s, "?"), 60) }

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 )
 
 // Chart is a picture of one or several runs, as a config file of compare describes it.
@@ -162,7 +162,7 @@ func (b *builder) readChart(where, name string, node *yaml.Node) (Chart, bool) {
 	}
 	for _, metric := range []string{c.XMetric, c.YMetric} {
 		if _, known := ChartMetrics()[metric]; metric != "" && !known {
-			wrong(fmt.Sprintf("unknown metric %q", shorten(metric)), nearest.Hint(metric, slices.Sorted(maps.Keys(ChartMetrics()))))
+			wrong(fmt.Sprintf("unknown metric %q", shorten(metric)), suggest.Hint(metric, slices.Sorted(maps.Keys(ChartMetrics()))))
 		}
 	}
 	return c, len(b.faults) == before

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 )
 
 // usualConfig is the name of the file that create-template writes.
@@ -156,7 +156,7 @@ func (r *configReader) section(path string, k, n *yaml.Node) {
 		names = append(names, s.path)
 	}
 	hint := "genai-perf create-template writes a file with all keys"
-	if n := nearest.Name(path, append(names, "model_names", "analyze", "process", "endpoint", "perf_analyzer", "input", "output", "tokenizer")); n != "" {
+	if n := suggest.Name(path, append(names, "model_names", "analyze", "process", "endpoint", "perf_analyzer", "input", "output", "tokenizer")); n != "" {
 		hint = "did you mean " + n + "?"
 	}
 	r.fault(k, path, "unknown key", hint)

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
 	numbers "github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 )
 
 // extras reads the flags whose values have a form of their own.
@@ -150,7 +150,7 @@ func (b *builder) goodput(as, text string) {
 	case v < 0:
 		b.fault(as, fmt.Sprintf("%s must not be negative, is %s", shorten(name), shorten(value)), "")
 	case !slices.Contains(objectives(), name):
-		b.fault(as, fmt.Sprintf("unknown metric %q", shorten(name)), nearest.Hint(name, objectives()))
+		b.fault(as, fmt.Sprintf("unknown metric %q", shorten(name)), suggest.Hint(name, objectives()))
 	default:
 		b.a.Settings.Goodput = append(b.a.Settings.Goodput, Objective{name, v})
 	}

@@ -3,18 +3,18 @@ package args
 import (
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
 )
 
 // Manual describes the command, for man pages and completion.
-func Manual() manual.Command {
-	c := manual.Command{
+func Manual() clidoc.Command {
+	c := clidoc.Command{
 		Name:  "genai-perf",
 		About: "Measure a generative-AI inference server with the command line, tables and files of NVIDIA's GenAI-Perf.",
-		Usage: []manual.Usage{{Line: "genai-perf [COMMAND] -m MODEL [FLAG...] [-- PERF_ANALYZER_FLAG...]"}},
+		Usage: []clidoc.Usage{{Line: "genai-perf [COMMAND] -m MODEL [FLAG...] [-- PERF_ANALYZER_FLAG...]"}},
 		Text:  "The release whose flags are used is recognised.",
-		Page:  "genai-perf", Takes: manual.AnyFile, Rest: "perf_analyzer",
-		Verbs: []manual.Verb{
+		Page:  "genai-perf", Takes: clidoc.AnyFile, Rest: "perf_analyzer",
+		Verbs: []clidoc.Verb{
 			{Name: "profile", Help: "one run"},
 			{Name: "analyze", Help: "one run for each value of --sweep-range or --sweep-list"},
 			{Name: "config", Help: "run a YAML config file"},
@@ -25,19 +25,19 @@ func Manual() manual.Command {
 	}
 	for _, f := range flags() {
 		if n := len(c.Groups); n == 0 || c.Groups[n-1].Title != f.group {
-			c.Groups = append(c.Groups, manual.Group{Title: f.group})
+			c.Groups = append(c.Groups, clidoc.Group{Title: f.group})
 		}
 		g := &c.Groups[len(c.Groups)-1]
 		for i, name := range append([]string{f.name}, f.same...) {
-			one := manual.Flag{Name: name, Arg: f.placeholder(), Help: f.help, Values: f.choices}
+			one := clidoc.Flag{Name: name, Arg: f.placeholder(), Help: f.help, Values: f.choices}
 			if i == 0 {
 				one.Short = f.short
 			}
 			switch {
 			case strings.HasSuffix(name, "-dir"):
-				one.Takes = manual.Directories
+				one.Takes = clidoc.Directories
 			case strings.HasSuffix(name, "file") || strings.HasPrefix(name, "tokenizer"):
-				one.Takes = manual.AnyFile
+				one.Takes = clidoc.AnyFile
 			}
 			g.Flags = append(g.Flags, one)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/lib/promtext"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -94,13 +94,13 @@ type TelemetryFold struct {
 	series   map[string]map[string][]float64 // by metric and GPU
 	scales   map[string]float64              // of a metric, by its first source
 	ids      []map[string]string             // of the GPUs of each page that have no index
-	labels   *exposition.Reader
+	labels   *promtext.Reader
 }
 
 // NewTelemetryFold makes an empty fold. Faithful: GPUs of several servers with the same
 // index are taken for one, as the original does.
 func NewTelemetryFold(faithful bool) *TelemetryFold {
-	return &TelemetryFold{faithful: faithful, series: map[string]map[string][]float64{}, scales: map[string]float64{}, labels: exposition.NewReader()}
+	return &TelemetryFold{faithful: faithful, series: map[string]map[string][]float64{}, scales: map[string]float64{}, labels: promtext.NewReader()}
 }
 
 // Add takes one look at all pages.

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -188,7 +188,7 @@ func (c *command) find(table []flag, name string) *flag {
 		return found[0]
 	case 0:
 		hint := "see inference-perf --help"
-		if n := cmp.Or(byKey(table, strings.TrimLeft(name, "-")), nearest.Name(name, names)); n != "" {
+		if n := cmp.Or(byKey(table, strings.TrimLeft(name, "-")), suggest.Name(name, names)); n != "" {
 			hint = "did you mean " + n + "?"
 		}
 		if n := listAround(table, name); n != "" {

@@ -3,43 +3,43 @@ package args
 import (
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
 )
 
 // Manual describes the command, for man pages and completion.
-func Manual() manual.Command {
-	c := manual.Command{
+func Manual() clidoc.Command {
+	c := clidoc.Command{
 		Name:  "inference-perf",
 		About: "Measure an inference server with an inference-perf config file.",
-		Usage: []manual.Usage{{Line: "inference-perf [--config_file FILE] [--KEY.KEY VALUE ...]"}, {Line: "inference-perf --analyze DIR... [--unified_analysis_dir DIR]"}},
+		Usage: []clidoc.Usage{{Line: "inference-perf [--config_file FILE] [--KEY.KEY VALUE ...]"}, {Line: "inference-perf --analyze DIR... [--unified_analysis_dir DIR]"}},
 		Text:  "Every key of the config is a flag; lists and mappings are JSON.",
-		Page:  "inference-perf", Takes: manual.Directories,
+		Page:  "inference-perf", Takes: clidoc.Directories,
 	}
-	own := manual.Group{Title: "Flags"}
+	own := clidoc.Group{Title: "Flags"}
 	short := map[string]string{"--config_file": "c", analyzeFlag: "a", "--unified_analysis_dir": "u", "--help": "h"}
 	for _, f := range general() {
 		one := described(&f)
 		one.Short = short[f.name]
 		switch f.name {
 		case "--config_file":
-			one.Arg, one.Takes = "FILE", manual.PlanFiles
+			one.Arg, one.Takes = "FILE", clidoc.PlanFiles
 		case analyzeFlag, "--unified_analysis_dir":
-			one.Arg, one.Takes = "DIR", manual.Directories
+			one.Arg, one.Takes = "DIR", clidoc.Directories
 		}
 		own.Flags = append(own.Flags, one)
 	}
-	keys := manual.Group{Title: "Keys of the config"}
+	keys := clidoc.Group{Title: "Keys of the config"}
 	for _, f := range flagsOf(root(), nil) {
 		if f.form.kind != object {
 			keys.Flags = append(keys.Flags, described(&f))
 		}
 	}
-	c.Groups = []manual.Group{own, keys}
+	c.Groups = []clidoc.Group{own, keys}
 	return c
 }
 
-func described(f *flag) manual.Flag {
-	one := manual.Flag{Name: strings.TrimPrefix(f.name, "--"), Help: f.help}
+func described(f *flag) clidoc.Flag {
+	one := clidoc.Flag{Name: strings.TrimPrefix(f.name, "--"), Help: f.help}
 	if f.bare {
 		return one
 	}

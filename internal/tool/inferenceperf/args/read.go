@@ -14,8 +14,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -332,7 +332,7 @@ func (f *form) unknown(path, name string) string {
 
 // suggestion is a hint at the nearest of names, and another where none is near.
 func suggestion(name string, names []string, otherwise string) string {
-	if n := nearest.Name(name, names); n != "" {
+	if n := suggest.Name(name, names); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
 	return otherwise
@@ -396,7 +396,7 @@ func (f *form) parse(n *yaml.Node) (any, error) {
 			return n.Value, nil
 		}
 		hint := ""
-		if near := nearest.Name(n.Value, f.words); near != "" {
+		if near := suggest.Name(n.Value, f.words); near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		return nil, fmt.Errorf("unknown value %s%s (one of %s)", quote(n.Value), hint, strings.Join(f.words, ", "))
@@ -445,4 +445,4 @@ func join(path, name string) string {
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
 // clip cuts what a user wrote to a length that fits a line.
-func clip(s string) string { return brief.Text(s, 40) }
+func clip(s string) string { return truncate.Text(s, 40) }

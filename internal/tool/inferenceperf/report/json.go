@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
@@ -124,6 +124,6 @@ func appendLine(dst []byte, indent int) []byte {
 }
 
 func appendText(dst []byte, s string) []byte {
-	text, _ := jsonobject.Compact(strings.ToValidUTF8(s, "\ufffd")) // a string always works
+	text, _ := orderedjson.Compact(strings.ToValidUTF8(s, "\ufffd")) // a string always works
 	return append(dst, text...)
 }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -86,23 +86,23 @@ func Help() string {
 }
 
 // Manual describes the command, for man pages and completion.
-func Manual() manual.Command {
-	flags := manual.OfSet(new(flags).set())
+func Manual() clidoc.Command {
+	flags := clidoc.OfSet(new(flags).set())
 	for i := range flags {
 		switch f := &flags[i]; f.Name {
 		case "input-data", "tokenizer-path", "profile-export-file":
-			f.Takes = manual.AnyFile
+			f.Takes = clidoc.AnyFile
 		case "out":
-			f.Takes = manual.Directories
+			f.Takes = clidoc.Directories
 		case "protocol":
 			f.Values = []string{"grpc", "http"}
 		}
 	}
-	return manual.Command{
+	return clidoc.Command{
 		Name:   "llm_perf",
 		About:  "Measure a language model on Triton with your own prompts, each sent once per concurrency level.",
-		Usage:  []manual.Usage{{Line: "llm_perf --input-data FILE [flags]"}},
-		Groups: []manual.Group{{Title: "Flags", Flags: flags}},
+		Usage:  []clidoc.Usage{{Line: "llm_perf --input-data FILE [flags]"}},
+		Groups: []clidoc.Group{{Title: "Flags", Flags: flags}},
 		Page:   "llm_perf",
 	}
 }
@@ -284,4 +284,4 @@ func withScheme(address, scheme string) string {
 	return scheme + "://" + address
 }
 
-func shorten(s string) string { return brief.Text(s, 40) }
+func shorten(s string) string { return truncate.Text(s, 40) }

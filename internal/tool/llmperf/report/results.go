@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 )
 
 // Request is one request as the file of results has it. Times are in seconds, -1 where
@@ -40,7 +40,7 @@ func WriteResults(w io.Writer, levels []LevelReport, requests func(i int) ([]Req
 		if all == nil {
 			all = []Request{}
 		}
-		text, err := jsonobject.Compact(l.document(all))
+		text, err := orderedjson.Compact(l.document(all))
 		if err != nil {
 			return fmt.Errorf("writing the results of concurrency %s: %w", l.key(), err)
 		}
@@ -59,8 +59,8 @@ func WriteResults(w io.Writer, levels []LevelReport, requests func(i int) ([]Req
 }
 
 // document is a level as the file has it, its keys in the original's order.
-func (l *LevelReport) document(requests []Request) jsonobject.Object {
-	var level, metrics jsonobject.Object
+func (l *LevelReport) document(requests []Request) orderedjson.Object {
+	var level, metrics orderedjson.Object
 	if l.Load != "" {
 		level.Set("load", l.Load)
 	} else {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/manual"
+	"github.com/inferometer/inferometer/internal/clidoc"
 )
 
 // Help is the text of --help.
@@ -30,18 +30,18 @@ func Help() string {
 }
 
 // Manual describes the command, for man pages and completion.
-func Manual() manual.Command {
-	c := manual.Command{
+func Manual() clidoc.Command {
+	c := clidoc.Command{
 		Name:  "perf_analyzer",
 		About: "Measure a server as Perf Analyzer does: each load level in windows, until they are stable.",
-		Usage: []manual.Usage{{Line: "perf_analyzer -m NAME [options]"}},
+		Usage: []clidoc.Usage{{Line: "perf_analyzer -m NAME [options]"}},
 		Page:  "perf_analyzer",
 	}
 	for _, o := range new(settings).options() {
 		if n := len(c.Groups); n == 0 || c.Groups[n-1].Title != o.group {
-			c.Groups = append(c.Groups, manual.Group{Title: o.group})
+			c.Groups = append(c.Groups, clidoc.Group{Title: o.group})
 		}
-		f := manual.Flag{Name: o.long, Arg: o.arg, Help: o.help}
+		f := clidoc.Flag{Name: o.long, Arg: o.arg, Help: o.help}
 		switch {
 		case o.long == "":
 			f.Name, f.Single = string(o.short), true

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/inferometer/inferometer/internal/lib/brief"
-	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/suggest"
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -162,7 +162,7 @@ func unknown(table []option, name string) error {
 		}
 	}
 	hint := ""
-	if n := nearest.Name(name, names); n != "" {
+	if n := suggest.Name(name, names); n != "" {
 		hint = "; did you mean '--" + n + "'?"
 	}
 	return usage("Invalid long option '--%s'%s", printable(name), hint)
@@ -174,4 +174,4 @@ func printable(s string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-func shorten(s string) string { return brief.Text(s, 60) }
+func shorten(s string) string { return truncate.Text(s, 60) }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 	"github.com/inferometer/inferometer/internal/record"
@@ -104,7 +104,7 @@ func (j *Job) answered(rec *record.Record) bool {
 // Write writes every request that ended in a window, stage by stage. A stage that was
 // not measured in windows is one from its first request to its last.
 func Write(j Job) error {
-	if err := wholefile.Write(j.Name, j.Encode); err != nil {
+	if err := atomicfile.Write(j.Name, j.Encode); err != nil {
 		return fmt.Errorf("writing the profile export: %w", err)
 	}
 	return nil

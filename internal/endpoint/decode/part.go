@@ -1,0 +1,69 @@
+package decode
+
+import (
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// Part is what one JSON object of an answer adds to its text: an event of a stream, or
+// the whole of an answer that was not streamed.
+type Part struct {
+	Scan     jsonscan.Scanner // over the object's bytes
+	Text     []byte           // the answer's text so far, to which the object's own is added
+	Channels [channels]bool   // what the object carries, by label
+	Blank    bool             // it has a text that is empty
+	Texts    int              // strings of text that are not empty
+	Start    int              // where the body of the last one starts in the object's bytes
+	End      int              // where it ends
+}
+
+// channels is the number of labels that carry text.
+const channels = int(record.Refusal) + 1
+
+// Begin turns to the next object of the same answer. It gives the length of the text
+// before it, for Finish.
+func (p *Part) Begin(data []byte) (before int) {
+	p.Channels, p.Blank, p.Texts, p.Start, p.End = [channels]bool{}, false, 0, 0, 0
+	p.Scan.Reset(data)
+	return len(p.Text)
+}
+
+// Finish ends an object. After an error the text is as it was before.
+func (p *Part) Finish(before int) error {
+	p.Scan.End()
+	if err := p.Scan.Err(); err != nil {
+		p.Text = p.Text[:before]
+		return err
+	}
+	return nil
+}
+
+// AppendString adds a string to the text. Anything but a string is skipped.
+func (p *Part) AppendString(label record.EventKind) {
+	s := &p.Scan
+	if s.Peek() != '"' {
+		s.Skip()
+		return
+	}
+	start := s.Pos() + 1
+	body, escaped := s.String()
+	if len(body) == 0 {
+		p.Blank = true
+		return
+	}
+	p.Channels[label] = true
+	p.Texts++
+	p.Start, p.End = start, start+len(body)
+	if escaped {
+		p.Text = jsonscan.AppendUnescaped(p.Text, body)
+	} else {
+		p.Text = append(p.Text, body...)
+	}
+}
+
+// Count reads a number of tokens. What is no such number is as good as absent.
+func (p *Part) Count(n *int) {
+	if v := Count(&p.Scan); v >= 0 {
+		*n = v
+	}
+}

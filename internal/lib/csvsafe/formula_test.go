@@ -1,0 +1,14 @@
+package csvsafe
+
+import "testing"
+
+func TestSafe(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "plain": "plain", "a=b": "a=b", "two\nlines": "two lines", "\x00x": " x", "é": "é", "\xff": "\xff",
+		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": "' =1", "\r\n=1": "'  =1", "＝1": "'＝1", "  -1": "'  -1", "\u00a0@x": "'\u00a0@x",
+	} {
+		if got := Safe(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

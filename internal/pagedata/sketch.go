@@ -1,0 +1,187 @@
+package pagedata
+
+import (
+	"time"
+
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+)
+
+// Builder takes the requests of a run for a document. It belongs to one goroutine at a time.
+type Builder struct {
+	plan   *plan.Plan
+	opts   metric.Options
+	bins   *bins
+	keeper *keeper
+	count  int64
+	spans  []span // by stage
+}
+
+// span is from the first moment of a stage's requests to the last.
+type span struct {
+	begin, end time.Duration
+	any        bool
+}
+
+// NewSketch begins the drawing of a plan's run whose clock shows that much when it begins.
+func NewSketch(p *plan.Plan, begin time.Duration) *Builder {
+	return &Builder{plan: p, opts: result.FoldOptions(p), bins: newBins(begin), keeper: newKeeper()}
+}
+
+// Add takes in a request. It is what a fold's Each is for.
+func (s *Builder) Add(r *metric.Request) {
+	rec := r.Record
+	s.count++
+	s.span(rec)
+	first, stall, stallAt := s.events(r)
+	s.moments(r, first)
+	row := row{
+		key: int64(mix(uint64(rec.Seq)<<8|uint64(rec.Worker&0xff)) >> 1), seq: rec.Seq,
+		stage: rec.Stage, worker: rec.Worker, target: rec.Target, phase: rec.Phase,
+		due: rec.Due, ready: rec.Ready, sent: rec.Sent, first: first, end: rec.End, stall: stall, stallAt: stallAt,
+		in: -1, out: r.Tokens,
+	}
+	if rec.In.Source != record.Uncounted {
+		row.in = rec.In.N
+	}
+	if rec.Failure != nil {
+		row.class = rec.Failure.Class
+	}
+	s.keeper.add(row, func() []event { return traceOf(rec) })
+}
+
+// mix spreads the bits of a number (the last step of SplitMix64).
+func mix(v uint64) uint64 {
+	v += 0x9e3779b97f4a7c15
+	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}
+
+// span widens the span of the record's stage.
+func (s *Builder) span(rec *record.Record) {
+	for len(s.spans) <= rec.Stage {
+		s.spans = append(s.spans, span{})
+	}
+	p := &s.spans[rec.Stage]
+	if !p.any || rec.Due < p.begin {
+		p.begin = rec.Due
+	}
+	p.end, p.any = max(p.end, rec.End), true
+}
+
+// events goes through the token events of a request: those of one that went well are in the
+// series. It gives the first, and the longest gap behind it.
+func (s *Builder) events(r *metric.Request) (first, stall, stallAt time.Duration) {
+	rec := r.Record
+	first, stall, stallAt = record.Never, record.Never, record.Never
+	good := rec.Failure == nil
+	share := 1.0 // tokens of an event whose own number is not known
+	if good && r.Tokens > 0 {
+		share = float64(r.Tokens) / float64(max(len(rec.Events), 1))
+	}
+	last := record.Never
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		if e.Label > record.Refusal || e.Tokens == 0 || uint(e.Mark) >= uint(len(rec.Marks)) {
+			continue
+		}
+		at := rec.Marks[e.Mark].Time()
+		if first == record.Never {
+			first = at
+		} else if gap := at - last; gap > stall {
+			stall, stallAt = gap, last
+		}
+		if good {
+			b, _ := s.bins.bin(at)
+			if b.tokens += max(float64(e.Tokens), 0); e.Tokens < 0 {
+				b.tokens += share
+			}
+			if last != record.Never {
+				k := max(e.Tokens, 1)
+				b.gap.add(int64(at-last)/int64(k), k)
+			}
+		}
+		last = at
+	}
+	if good && first == record.Never && r.Tokens > 0 { // it came in one piece
+		b, _ := s.bins.bin(rec.End)
+		b.tokens += float64(r.Tokens)
+	}
+	if t := rec.Tail; t != nil && t.Events > 0 {
+		if good {
+			s.tail(t)
+		}
+		if gap := time.Duration(t.Gaps.Max()); gap > stall {
+			stall, stallAt = gap, record.Never // where it was is not kept
+		}
+	}
+	return first, stall, stallAt
+}
+
+// tail takes in the part of a long stream that was not kept event by event: as if its events
+// had come evenly.
+func (s *Builder) tail(t *record.Tail) {
+	pieces := min(t.Events, mostBins)
+	for i := range pieces {
+		n := t.Events*(i+1)/pieces - t.Events*i/pieces
+		b, _ := s.bins.bin(t.First + (t.Last-t.First)*time.Duration(i)/time.Duration(pieces))
+		b.tokens += float64(n * max(t.Tokens, 1))
+		b.gap.add(t.Gaps.Sum()/max(t.Gaps.Len(), 1)/max(t.Tokens, 1), int(n*max(t.Tokens, 1)))
+	}
+}
+
+// moments puts the moments of a request into the series.
+func (s *Builder) moments(r *metric.Request, first time.Duration) {
+	rec := r.Record
+	b, after := s.bins.bin(rec.Due)
+	if !s.opts.ClosedLoop(rec.Stage) {
+		b.asked++
+	}
+	if rec.Sent != record.Never {
+		b.due.add(after)
+		b, after = s.bins.bin(rec.Sent)
+		b.sent.add(after)
+		if first != record.Never && rec.Failure == nil {
+			b.first.add(int64(first-rec.Sent), 1)
+		}
+	}
+	b, after = s.bins.bin(rec.End)
+	if rec.Sent != record.Never {
+		b.over.add(after)
+	}
+	if rec.Failure != nil {
+		b.failed++
+	} else {
+		b.ok++
+	}
+}
+
+// traceOf are the events of a request.
+func traceOf(rec *record.Record) []event {
+	if rec.Sent == record.Never || len(rec.Events) == 0 {
+		return nil
+	}
+	step := (len(rec.Events) + mostTrace - 1) / mostTrace
+	out := make([]event, 0, len(rec.Events)/step+1)
+	var sum int32
+	for i, e := range rec.Events {
+		if uint(e.Mark) >= uint(len(rec.Marks)) {
+			continue
+		}
+		if e.Tokens > 0 {
+			sum += int32(e.Tokens)
+		}
+		if (i+1)%step != 0 && i+1 < len(rec.Events) {
+			continue
+		}
+		ev := event{at: (rec.Marks[e.Mark].Time() - rec.Sent).Microseconds(), tokens: sum, label: e.Label}
+		if e.Tokens < 0 && sum == 0 {
+			ev.tokens = -1
+		}
+		out, sum = append(out, ev), 0
+	}
+	return out
+}

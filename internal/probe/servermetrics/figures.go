@@ -1,0 +1,331 @@
+package servermetrics
+
+import (
+	"slices"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
+)
+
+// Part is what one page says, or one GPU on it.
+type Part struct {
+	Page    int
+	GPU     string
+	Figures []record.Figure
+}
+
+// Series is how a metric went over time, all pages together.
+type Series struct {
+	Name, Unit string
+	At         []time.Duration
+	Values     []float64
+}
+
+// view is some of the pages, and one GPU or all.
+type view struct {
+	log   *PageLog
+	pages []*pageLog
+	gpu   string // empty: all
+}
+
+// Figures are what all pages together say.
+func (l *PageLog) Figures() []record.Figure {
+	v := view{log: l, pages: l.pages}
+	return v.figures(func(*Metric) bool { return true })
+}
+
+// Parts are what each page says and each GPU, where there is more than one of them.
+func (l *PageLog) Parts() []Part {
+	var serving, gpus []Part
+	for i, p := range l.pages {
+		v := view{log: l, pages: []*pageLog{p}}
+		if f := v.figures(func(m *Metric) bool { return !m.PerGPU }); len(f) > 0 {
+			serving = append(serving, Part{Page: i, Figures: f})
+		}
+		for _, g := range p.gpus() {
+			v.gpu = g
+			gpus = append(gpus, Part{Page: i, GPU: g, Figures: v.figures(func(m *Metric) bool { return m.PerGPU })})
+		}
+	}
+	var out []Part
+	if len(serving) > 1 {
+		out = serving
+	}
+	if len(gpus) > 1 {
+		out = append(out, gpus...)
+	}
+	return out
+}
+
+// metrics are those of all pages in the view, each once, in order.
+func (v *view) metrics() []Metric {
+	var all []Metric
+	for _, p := range v.pages {
+		for _, m := range p.metrics {
+			if !slices.ContainsFunc(all, func(a Metric) bool { return a.Own == m.Own && a.Name == m.Name }) {
+				all = append(all, m)
+			}
+		}
+	}
+	return all
+}
+
+func (v *view) figures(want func(*Metric) bool) []record.Figure {
+	var out []record.Figure
+	has := func(name string) bool {
+		return slices.ContainsFunc(out, func(f record.Figure) bool { return f.Name == name })
+	}
+	all := v.metrics()
+	for i := range all {
+		m := &all[i]
+		if !want(m) || has(m.Name) {
+			continue
+		}
+		if f, ok := v.figure(m); ok {
+			out = append(out, f)
+		}
+	}
+	return Derive(out)
+}
+
+func (v *view) figure(m *Metric) (record.Figure, bool) {
+	f := record.Figure{Name: m.Name, Metric: m.Own, Kind: m.Kind, Unit: m.Unit}
+	switch m.Kind {
+	case record.FigureCounter:
+		total, ok := v.increase(m)
+		if !ok {
+			return f, false
+		}
+		f.Total, f.Rate = &total, v.perSecond(total)
+	case record.FigureGauge:
+		_, values := v.gauge(m, true)
+		if len(values) == 0 {
+			return f, false
+		}
+		describe(&f, values)
+	case record.FigureHistogram:
+		b := v.histogram(m)
+		if !b.there {
+			return f, false
+		}
+		f.Total, f.Rate = &b.count, v.perSecond(b.count)
+		if b.count > 0 {
+			mean := b.sum / b.count
+			f.Mean, f.Within = &mean, b.quantiles()
+		}
+	}
+	return f, true
+}
+
+// describe says how the values of a gauge are spread.
+func describe(f *record.Figure, values []float64) {
+	sorted := slices.Sorted(slices.Values(values))
+	var sum float64
+	for _, v := range sorted {
+		sum += v
+	}
+	at := func(q float64) *float64 {
+		v := stat.Linear.QuantileOf(sorted, q)
+		return &v
+	}
+	mean := sum / float64(len(sorted))
+	f.Mean, f.Median, f.P90, f.P99 = &mean, at(0.5), at(0.9), at(0.99)
+	f.Min, f.Max = &sorted[0], &sorted[len(sorted)-1]
+}
+
+func (v *view) perSecond(total float64) *float64 {
+	begin, end := v.log.Window()
+	if end <= begin {
+		return nil
+	}
+	rate := total / (end - begin).Seconds()
+	return &rate
+}
+
+// value is the value of a metric on a page at a look.
+func (v *view) value(p *pageLog, m *Metric, look int) (value float64, there bool) {
+	n := 0.0
+	for c, x := range p.values[look] {
+		if c.own == m.Own && (v.gpu == "" || c.gpu == v.gpu) {
+			value += x
+			n++
+		}
+	}
+	if m.Mean && n > 0 {
+		value /= n
+	}
+	return value, n > 0
+}
+
+// increase is by how much a counter rose. One that began anew counts from 0 again, and
+// so does one that was not on the page before.
+func (v *view) increase(m *Metric) (total float64, there bool) {
+	for _, p := range v.pages {
+		var last float64
+		seen, looked := false, false
+		for i := range p.values {
+			if p.values[i] == nil {
+				continue
+			}
+			x, ok := v.value(p, m, i)
+			if ok {
+				switch {
+				case !looked: // what the server did before
+				case x >= last:
+					total += x - last
+				default:
+					total += x
+				}
+				last, seen = x, true
+			}
+			looked = true
+		}
+		there = there || seen
+	}
+	return total, there
+}
+
+// gauge is a metric over time, all pages of the view together. A moment at which one of
+// those that have the metric said nothing is left out. The edges, at which nothing is
+// under way, count only where there is nothing else.
+func (v *view) gauge(m *Metric, inside bool) (at []time.Duration, values []float64) {
+	var having []*pageLog
+	for _, p := range v.pages {
+		for i := range p.values {
+			if _, ok := v.value(p, m, i); ok {
+				having = append(having, p)
+				break
+			}
+		}
+	}
+	if len(having) == 0 {
+		return nil, nil
+	}
+	take := func(edges bool) {
+		for i, t := range v.log.at {
+			if v.log.edges[i] && !edges {
+				continue
+			}
+			sum, n := 0.0, 0
+			for _, p := range having {
+				if x, ok := v.value(p, m, i); ok {
+					sum += x
+					n++
+				}
+			}
+			if n < len(having) {
+				continue
+			}
+			if m.Mean {
+				sum /= float64(n)
+			}
+			at, values = append(at, t), append(values, sum)
+		}
+	}
+	take(!inside)
+	if len(values) == 0 && inside {
+		take(true)
+	}
+	return at, values
+}
+
+// histogram is what was added to a histogram between the first look and the last.
+func (v *view) histogram(m *Metric) buckets {
+	var sum buckets
+	for _, p := range v.pages {
+		if p.first == nil || p.last == nil || p.last == p.first {
+			continue
+		}
+		before := p.page.histogram(m, indexOf(p.first.Samples))
+		sum.add(p.page.histogram(m, indexOf(p.last.Samples)).since(before))
+	}
+	return sum
+}
+
+// Derive adds what follows from other figures.
+func Derive(all []record.Figure) []record.Figure {
+	total := func(name string) (float64, bool) {
+		for i := range all {
+			if all[i].Name == name && all[i].Total != nil {
+				return *all[i].Total, true
+			}
+		}
+		return 0, false
+	}
+	for _, d := range []struct{ name, unit, over, under, metric string }{
+		{PrefixHitRatio, ratio, PrefixHits, PrefixQueries, "hits / queries"},
+		{Batch, "", "inference_count", "execution_count", "inferences / executions"},
+	} {
+		over, ok := total(d.over)
+		under, also := total(d.under)
+		if !ok || !also || under <= 0 || slices.ContainsFunc(all, func(f record.Figure) bool { return f.Name == d.name }) {
+			continue
+		}
+		mean := over / under
+		all = append(all, record.Figure{Name: d.name, Metric: d.metric, Kind: record.FigureGauge, Unit: d.unit, Mean: &mean})
+	}
+	return all
+}
+
+// mostPoints bounds the points of a series.
+const mostPoints = 300
+
+// Series are the metrics over time: gauges as they were, counters by their rise per
+// second. Neighbours are averaged where there are many.
+func (l *PageLog) Series() []Series {
+	v := view{log: l, pages: l.pages}
+	var out []Series
+	all := v.metrics()
+	for i := range all {
+		m := &all[i]
+		if m.Kind == record.FigureHistogram || slices.ContainsFunc(out, func(s Series) bool { return s.Name == m.Name }) {
+			continue
+		}
+		at, values := v.gauge(m, false)
+		unit := m.Unit
+		if m.Kind == record.FigureCounter {
+			at, values = rates(at, values)
+			unit += "/s"
+		}
+		if len(values) > 1 {
+			s := Series{Name: m.Name, Unit: unit}
+			s.At, s.Values = thin(at, values)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// rates are the rises per second of a counter, each at the end of its interval. A rise
+// across a restart is unknown.
+func rates(at []time.Duration, values []float64) ([]time.Duration, []float64) {
+	var when []time.Duration
+	var out []float64
+	for i := 1; i < len(at); i++ {
+		if values[i] >= values[i-1] && at[i] > at[i-1] {
+			when = append(when, at[i])
+			out = append(out, (values[i]-values[i-1])/(at[i]-at[i-1]).Seconds())
+		}
+	}
+	return when, out
+}
+
+func thin(at []time.Duration, values []float64) ([]time.Duration, []float64) {
+	step := (len(values) + mostPoints - 1) / mostPoints
+	if step <= 1 {
+		return at, values
+	}
+	var when []time.Duration
+	var out []float64
+	for i := 0; i < len(values); i += step {
+		end := min(i+step, len(values))
+		var sum float64
+		for _, v := range values[i:end] {
+			sum += v
+		}
+		when = append(when, at[(i+end-1)/2])
+		out = append(out, sum/float64(end-i))
+	}
+	return when, out
+}

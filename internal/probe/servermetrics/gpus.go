@@ -1,0 +1,108 @@
+package servermetrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/promtext"
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// amd are the metrics of AMD's Device Metrics Exporter. Their names say nothing of AMD; the label
+// by which it tells its GPUs apart does.
+func amd() []Metric {
+	const micro = 1e-6
+	return []Metric{
+		gauge(GPUPower, "gpu_package_power", watts).ofGPU(),
+		gauge(GPUPower, "gpu_average_package_power", watts).ofGPU(),
+		gauge(GPUPower, "gpu_power_usage", watts).ofGPU(),
+		counter(GPUEnergy, "gpu_energy_consumed", joules).times(micro).ofGPU(),
+	}
+}
+
+// ofAMD reports whether a metric has the name of one of amd, or the same with the prefix that the
+// exporter can be told to add.
+func ofAMD(name string) bool {
+	switch strings.TrimPrefix(name, amdPrefix) {
+	case "gpu_package_power", "gpu_average_package_power", "gpu_power_usage", "gpu_energy_consumed":
+		return true
+	}
+	return false
+}
+
+const (
+	amdPrefix = "amd_"
+	amdLabel  = "gpu_id"
+)
+
+// Reading is what a page says of the power of one GPU.
+type Reading struct {
+	UUID, Index string
+	Watts       float64 // NaN: the page does not say
+	Joules      float64 // that it has counted; NaN: it does not
+}
+
+// Readings are what a page says of the power of GPUs, in the order of the page. A GPU that is shared
+// out has several lines, all about the whole of it: the highest counts.
+func Readings(samples []record.Sample) []Reading {
+	labels := promtext.NewReader()
+	var all []Reading
+	at := map[string]int{}
+	find := func(s *record.Sample) *Reading {
+		uuid := labels.Label(s.Labels, "UUID", "gpu_uuid")
+		index := labels.Label(s.Labels, "gpu", amdLabel)
+		key := uuid + " " + index + " " + labels.Label(s.Labels, "Hostname", "hostname")
+		i, ok := at[key]
+		if !ok {
+			i, at[key] = len(all), len(all)
+			all = append(all, Reading{UUID: uuid, Index: cmp.Or(index, "0"), Watts: math.NaN(), Joules: math.NaN()})
+		}
+		return &all[i]
+	}
+	set := func(v *float64, now float64) {
+		if math.IsNaN(*v) || now > *v {
+			*v = now
+		}
+	}
+	x := indexOf(unprefixed(samples))
+	for _, name := range []string{GPUPower, GPUEnergy} {
+		for _, m := range powerMetrics(name) {
+			found := x.samples(&m, "")
+			for _, s := range found {
+				r := find(s)
+				if name == GPUPower {
+					set(&r.Watts, s.Value*m.scale())
+				} else {
+					set(&r.Joules, s.Value*m.scale())
+				}
+			}
+			if len(found) > 0 {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// powerMetrics are those of one name, of all exporters.
+func powerMetrics(name string) []Metric {
+	return slices.DeleteFunc(slices.Concat(dcgm(), triton(), amd()), func(m Metric) bool { return m.Name != name })
+}
+
+// unprefixed are the samples of GPU exporters under the names that are known here, without those that
+// only look like them.
+func unprefixed(samples []record.Sample) []record.Sample {
+	var out []record.Sample
+	for _, s := range samples {
+		if ofAMD(s.Name) {
+			if !strings.Contains(s.Labels, amdLabel+`="`) {
+				continue
+			}
+			s.Name = strings.TrimPrefix(s.Name, amdPrefix)
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,275 @@
+package normalizer
+
+import (
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/inferometer/inferometer/internal/token/unidata"
+)
+
+// form is one of the four normal forms of Unicode, in the version that the reference
+// knows, and without the bound on combining marks that stream-safe text has.
+type form struct {
+	*formTables
+	compose, compat bool
+	unsafe          *unidata.Set // characters that are not sure to stay as they are
+}
+
+// formTables is what the four share.
+type formTables struct {
+	unidata.Forms
+	marks *unidata.Set // characters with a combining class
+}
+
+var tablesOnce = sync.OnceValue(func() *formTables {
+	t := &formTables{Forms: unidata.NormalForms()}
+	t.marks = marksOf(t.Class)
+	return t
+})
+
+func marksOf(class map[rune]uint8) *unidata.Set {
+	var marks []unidata.Range
+	for r := range class {
+		marks = append(marks, unidata.Range{Lo: r, Hi: r})
+	}
+	return unidata.NewSet(marks)
+}
+
+// Hangul syllables are composed by rule.
+const (
+	hangulBase, hangulLast = 0xac00, 0xd7a3
+	leadBase, leadCount    = 0x1100, 19
+	vowelBase, vowelCount  = 0x1161, 21
+	tailBase, tailCount    = 0x11a7, 28
+)
+
+// The four forms, each made when it is first asked for, since their tables are large.
+var (
+	nfc  = lazyForm(true, false)
+	nfd  = lazyForm(false, false)
+	nfkc = lazyForm(true, true)
+	nfkd = lazyForm(false, true)
+)
+
+// lazyForm is a normal form: composed or not, of compatibility or not.
+func lazyForm(compose, compat bool) func() Normalizer {
+	return sync.OnceValue(func() Normalizer { return formOf(tablesOnce(), compose, compat) })
+}
+
+// formOf works out which characters are not sure to stay: those that combine, those
+// that change by themselves, and those that can become one with what is before them.
+func formOf(t *formTables, compose, compat bool) *form {
+	f := &form{formTables: t, compose: compose, compat: compat}
+	var set []unidata.Range
+	add := func(lo, hi rune) { set = append(set, unidata.Range{Lo: lo, Hi: hi}) }
+	for r := range f.Class {
+		add(r, r)
+	}
+	f.unsafe = unidata.NewSet(nil)
+	change := func(m map[rune]string) {
+		for r := range m {
+			if !compose || string(f.segment(nil, string(r))) != string(r) {
+				add(r, r)
+			}
+		}
+	}
+	change(f.Canonical)
+	if compat {
+		change(f.Compatibility)
+	}
+	if compose {
+		for pair := range f.Compose {
+			add(pair[1], pair[1])
+		}
+		add(vowelBase, vowelBase+vowelCount-1)
+		add(tailBase+1, tailBase+tailCount-1)
+	} else {
+		add(hangulBase, hangulLast)
+	}
+	f.unsafe = unidata.NewSet(set)
+	return f
+}
+
+// Normalize brings s into the form. What is sure to stay is copied; the rest is
+// worked on from the last character that is sure to the next.
+func (f *form) Normalize(s string) string {
+	var b []byte
+	for from := 0; ; {
+		sure, i := f.stays(s, from)
+		switch {
+		case i == len(s) && b == nil:
+			return s
+		case i == len(s):
+			return string(append(b, s[from:]...))
+		case b == nil:
+			b = make([]byte, 0, len(s)+len(s)/8)
+		}
+		end := f.end(s, i)
+		b = f.segment(append(b, s[from:sure]...), s[sure:end])
+		from = end
+	}
+}
+
+// stays is where the first character from an offset on is that is not sure to stay, and the
+// last before it.
+func (f *form) stays(s string, from int) (sure, i int) {
+	for sure, i = from, from; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			sure = i
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if f.unsafe.Has(r) {
+			break
+		}
+		sure = i
+		i += size
+	}
+	return sure, i
+}
+
+// end is where the next character that is sure to stay begins.
+func (f *form) end(s string, i int) int {
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !f.unsafe.Has(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// sign is a character with its combining class.
+type sign struct {
+	r     rune
+	class uint8
+}
+
+// segment appends s in the form, whatever is in it.
+func (f *form) segment(b []byte, s string) []byte {
+	var room [32]sign
+	signs := room[:0]
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			signs = append(signs, sign{-1 - rune(s[i]), 0}) // a byte that is no text stays
+		} else {
+			signs = f.decompose(signs, r)
+		}
+		i += size
+	}
+	order(signs)
+	if f.compose {
+		signs = f.recompose(signs)
+	}
+	for _, g := range signs {
+		if g.r < 0 {
+			b = append(b, byte(-1-g.r))
+		} else {
+			b = utf8.AppendRune(b, g.r)
+		}
+	}
+	return b
+}
+
+// decompose appends what r consists of.
+func (f *form) decompose(signs []sign, r rune) []sign {
+	if hangulBase <= r && r <= hangulLast {
+		i := r - hangulBase
+		signs = append(signs, sign{leadBase + i/(vowelCount*tailCount), 0}, sign{vowelBase + i%(vowelCount*tailCount)/tailCount, 0})
+		if t := i % tailCount; t > 0 {
+			signs = append(signs, sign{tailBase + t, 0})
+		}
+		return signs
+	}
+	parts, ok := "", false
+	if r >= 0xa0 {
+		if f.compat {
+			parts, ok = f.Compatibility[r]
+		}
+		if !ok {
+			parts, ok = f.Canonical[r]
+		}
+	}
+	if !ok {
+		return append(signs, sign{r, f.class(r)})
+	}
+	for _, p := range parts {
+		signs = append(signs, sign{p, f.class(p)})
+	}
+	return signs
+}
+
+// class is the combining class of r.
+func (f *form) class(r rune) uint8 {
+	if r < 0x300 || !f.marks.Has(r) {
+		return 0
+	}
+	return f.Class[r]
+}
+
+// order sorts each run of combining marks by class.
+func order(signs []sign) {
+	for i := 0; i < len(signs); i++ {
+		if signs[i].class == 0 {
+			continue
+		}
+		j := i + 1
+		for j < len(signs) && signs[j].class != 0 {
+			j++
+		}
+		if j-i > 1 {
+			slices.SortStableFunc(signs[i:j], func(a, b sign) int { return int(a.class) - int(b.class) })
+		}
+		i = j
+	}
+}
+
+// recompose makes one character of two where Unicode has one, in place.
+func (f *form) recompose(signs []sign) []sign {
+	out := signs[:0]
+	starter := -1 // in out
+	last := -1    // class of the last mark behind the starter; -1: there is none
+	for _, g := range signs {
+		if starter >= 0 && (last < 0 || last < int(g.class)) {
+			if r, ok := f.pair(out[starter].r, g.r); ok {
+				out[starter].r = r
+				continue
+			}
+		}
+		out = append(out, g)
+		if g.class == 0 {
+			starter, last = len(out)-1, -1
+		} else if starter >= 0 {
+			last = int(g.class)
+		}
+	}
+	return out
+}
+
+// pair is the character that a and b make.
+func (f *form) pair(a, b rune) (rune, bool) {
+	if leadBase <= a && a < leadBase+leadCount && vowelBase <= b && b < vowelBase+vowelCount {
+		return hangulBase + ((a-leadBase)*vowelCount+b-vowelBase)*tailCount, true
+	}
+	if hangulBase <= a && a <= hangulLast && (a-hangulBase)%tailCount == 0 && tailBase < b && b < tailBase+tailCount {
+		return a + b - tailBase, true
+	}
+	r, ok := f.Compose[[2]rune{a, b}]
+	return r, ok
+}
+
+// IsForm reports whether a normalizer does nothing but bring text into a normal form of
+// Unicode. Where such a one changes nothing in a text, it changes no part of it.
+func IsForm(n Normalizer) bool {
+	switch n := n.(type) {
+	case *form:
+		return true
+	case sequence:
+		return len(n) == 1 && IsForm(n[0])
+	}
+	return false
+}

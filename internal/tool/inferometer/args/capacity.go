@@ -1,0 +1,125 @@
+package args
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// The kinds of load of a search for the capacity.
+const (
+	byRate        = "rate"
+	byConcurrency = "concurrency"
+)
+
+// capacityGroups are the flags of `inferometer capacity`: its own, and those of run that say
+// nothing of how much is sent for how long.
+func capacityGroups() []group {
+	load := slices.DeleteFunc(loadFlags(), func(o option) bool {
+		return !slices.Contains([]string{"arrival", "cv", "max-in-flight", "drain", "seed"}, o.name)
+	})
+	for i := range load {
+		if load[i].name == "arrival" {
+			load[i].help = "arrival process of a rate: poisson (default), constant or gamma"
+		}
+	}
+	goals := slices.DeleteFunc(judgementFlags(), func(o option) bool { return o.name == "calibrate" })
+	return []group{
+		{"Search", []option{
+			{name: "slo", arg: "OBJECTIVE", help: "what a load must meet, repeatable: 'ttft.p99 < 200ms', 'itl.p99 < 30ms', 'goodput >= 95%' (docs/gates.md)"},
+			{name: "by", arg: "KIND", values: []string{byRate, byConcurrency}, help: "rate (default): requests per second; or concurrency: requests in flight"},
+			{name: "start", arg: "X", help: "first load to try (default 1); the search doubles or halves it"},
+			{name: "max", arg: "X", path: "capacity.max", help: "highest load to try (default: no limit)"},
+			{name: "precision", arg: "SHARE", path: "capacity.precision", help: "end when the 95 % interval is within this share of the answer (default 5%)"},
+			{name: "max-time", arg: "TIME", path: "capacity.max_time", help: "end after this time at the latest (default 15m)"},
+			{name: "hold", arg: "TIME", path: "capacity.hold", help: "hold the answer for this time before it is given (default 60s, an eighth of --max-time at most; 0: do not)"},
+		}},
+		{"Load", load},
+		{"Server", serverFlags()},
+		{"Prompts", promptFlags()},
+		{"Server metrics", metricFlags()},
+		{"Cost and energy", costFlags()},
+		{"Triton", tritonFlags()},
+		{"Goals and validity", goals},
+		{"Workers", workerFlags()},
+		{"Telemetry", sendFlags()},
+		{"Output", outputFlags()},
+	}
+}
+
+// Capacity reads the arguments of `inferometer capacity`. The error is a plan.Faults.
+func Capacity(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*Action, error) {
+	a, err := read(capacityGroups(), args, known, readFile, (*builder).capacity)
+	if err == nil {
+		a.Command = "capacity"
+	}
+	return a, err
+}
+
+// capacity puts what the search is about, and the stage that it begins with.
+func (b *builder) capacity() {
+	p := &b.draft.Plan
+	if len(b.flags["slo"]) > 0 {
+		b.draft.Forget("capacity.objectives")
+		p.Capacity.Objectives = nil
+	}
+	for i, text := range b.flags["slo"] {
+		b.draft.Put(fmt.Sprintf("capacity.objectives[%d]", i), "--slo", text)
+	}
+	if !p.Capacity.On() {
+		b.draft.Faults = append(b.draft.Faults, plan.Fault{Where: "--slo", Path: "capacity.objectives", Text: "no objective is given", Hint: "add one, such as --slo 'ttft.p99 < 200ms'"})
+		return
+	}
+	by := b.last("by")
+	switch {
+	case by == "" && b.fromFile && len(p.Stages) == 1 && p.Stages[0].Concurrency > 0 && b.draft.Given("stages"):
+		by = byConcurrency
+	case by == "":
+		by = byRate
+	case by != byRate && by != byConcurrency:
+		b.draft.Faults = append(b.draft.Faults, unknownWord("--by", "kind of load", by, []string{byRate, byConcurrency}))
+		by = byRate
+	}
+	stage := plan.Stage{}
+	if b.fromFile && b.draft.Given("stages") && len(p.Stages) > 0 {
+		stage = p.Stages[0]
+	}
+	begin := stage.Level()
+	if (by == byRate) != (stage.Rate > 0) || begin == 0 {
+		begin = 1
+	}
+	stage.Rate, stage.Concurrency = begin, 0
+	if by == byConcurrency {
+		stage.Rate, stage.Concurrency = 0, int(begin)
+	}
+	if len(p.Stages) < 2 || !b.draft.Given("stages") {
+		p.Stages = []plan.Stage{stage}
+		b.draft.Set("stages[0]", "--by")
+	}
+	if b.given("start") {
+		b.draft.Put("stages[0]."+by, "--start", b.last("start"))
+	}
+}
+
+// CapacityManual describes `inferometer capacity`.
+func CapacityManual() clidoc.Command {
+	return clidoc.Command{
+		Name:  "capacity",
+		About: "Find the highest load that meets objectives.",
+		Usage: []clidoc.Usage{{Line: "inferometer capacity [URL...|plan.yaml] --slo OBJECTIVE [flags]"}},
+		Text: `Levels of load are measured, more of them and longer ones near the answer, which is given with a 95 % interval. ` +
+			`A level must meet all objectives. The answer is held for a while before it is given. Exit code 3: even the lowest load misses them.`,
+		Examples: []string{
+			"inferometer capacity http://host:8000 --slo 'ttft.p99 < 200ms' --slo 'itl.p99 < 30ms'",
+			"inferometer capacity http://host:8000 --by concurrency --slo 'tpot.p90 < 25ms' --max 256",
+			"inferometer capacity http://host:8000 --slo 'goodput >= 95%' --goodput ttft:200ms,itl:30ms --input-tokens 512 --output-tokens 128 --start 10 --max-time 30m --out results",
+		},
+		Groups: described(capacityGroups()),
+		Common: []string{"slo", "by", "start", "max", "precision", "max-time", "hold", "arrival", "max-in-flight",
+			"model", "endpoint", "api-key-env", "input-tokens", "output-tokens", "input-file", "tokenizer",
+			"goodput", "out", "html", "live", "dry-run", "help", "help-all"},
+		After: aliasNote, Page: "capacity", Takes: clidoc.PlanFiles,
+	}
+}

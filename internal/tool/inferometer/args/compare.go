@@ -1,0 +1,123 @@
+package args
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// CompareFormats are the forms that a comparison is printed in.
+func CompareFormats() []string { return []string{"console", "json", "md"} }
+
+// CompareAction is what a `compare` command line asks for.
+type CompareAction struct {
+	Sides      []string
+	Formats    []string // of CompareFormats, in the order asked for, none twice
+	All        bool     // every metric and statistic
+	Size       float64  // of a difference that is looked for, as a share; 0: the default
+	Confidence float64  // 0: the default
+	Anyway     bool     // also where plans measure different things
+	HTML       string   // file for the page; empty: none
+	Out        string   // directory for comparison.json and comparison.md; empty: none
+	Tokenizer  string   // to count with what GenAI-Perf wrote; empty: the counts that were kept
+	plan.Conditions
+	JUnit string // file for them; empty: none
+	Help  bool   // print the help and stop
+}
+
+func compareGroups() []group {
+	return []group{{"Flags", []option{
+		{name: "all", help: "compare every metric and percentile"},
+		{name: "size", arg: "PERCENT", help: "difference that should be found; the report says how much longer to run for it (default 5%)"},
+		{name: "confidence", arg: "PERCENT", help: "confidence of the intervals (default 95%)"},
+		{name: "anyway", help: "compare even if the plans measure different things"},
+		{name: "format", arg: "LIST", values: CompareFormats(), help: "what to print, comma-separated: " + strings.Join(CompareFormats(), ", ") + " (default console)"},
+		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > +5%' if that is worse by more than 5 % with confidence (docs/gates.md)"},
+		{name: "fail-unless", arg: "CONDITION", help: "exit with code 3 unless this is shown to hold, repeatable: 'ttft.p99 < +5%' if it must be shown not to be worse by 5 %"},
+		{name: "junit", arg: "FILE", help: "also write the gates as JUnit XML, for CI systems"},
+		{name: "html", arg: "FILE", help: "also write the comparison as a page: one file that opens in any browser"},
+		{name: "out", arg: "DIR", help: "also write comparison.json and comparison.md to this directory"},
+		{name: "tokenizer", arg: "NAME", help: "for a directory written by GenAI-Perf: tokenizer to count tokens with"},
+		{name: "help", short: "h", help: "print this help"},
+	}}}
+}
+
+// CompareManual describes `inferometer compare`.
+func CompareManual() clidoc.Command {
+	return clidoc.Command{
+		Name:  "compare",
+		About: "Compare saved runs: how far each figure of B is from A, and whether that is more than chance.",
+		Usage: []clidoc.Usage{
+			{Line: "inferometer compare A B [C...] [flags]", Help: "each side with the first"},
+			{Line: "inferometer compare DIR [flags]", Help: "both sides of an A/B run (inferometer run --ab)"},
+		},
+		Text: `A side is the output directory of a run, a directory of several (inferometer run --repeat), a ` +
+			`comma-separated list of directories, or what another tool wrote. NAME=PATH gives it a name.
+
+Exit code: 0, 1 if a run is not valid, 2 for bad usage and for plans that cannot be compared, 3 if a gate is missed.`,
+		Examples: []string{
+			"inferometer compare results/before results/after",
+			"inferometer compare main=results/main patch=results/1,results/2,results/3 --format md",
+		},
+		Groups: described(compareGroups()),
+		Page:   "compare", Takes: clidoc.AnyFile,
+	}
+}
+
+// Compare reads the arguments of `inferometer compare`. The error is a plan.Faults.
+func Compare(line []string) (*CompareAction, error) {
+	v, faults := parse(compareGroups(), line)
+	if v.is("help") {
+		return &CompareAction{Help: true}, nil
+	}
+	a := &CompareAction{Sides: v.args, All: v.is("all"), Anyway: v.is("anyway"), HTML: v.last("html"), Out: v.last("out"), Tokenizer: v.last("tokenizer"), Conditions: v.conditions(), JUnit: v.last("junit")}
+	switch {
+	case len(a.Sides) == 0:
+		faults = append(faults, plan.Fault{Text: "nothing to compare", Hint: "name two or more runs: inferometer compare A B"})
+	case slices.Contains(a.Sides, ""):
+		faults = append(faults, plan.Fault{Text: "a side is empty", Hint: "name the output directory of a run"})
+	}
+	var fault *plan.Fault
+	if a.Size, fault = v.percent("size", 0, 1000); fault != nil {
+		faults = append(faults, *fault)
+	}
+	if a.Confidence, fault = v.percent("confidence", 50, 99.99); fault != nil {
+		faults = append(faults, *fault)
+	}
+	for _, list := range v.flags["format"] {
+		for name := range strings.SplitSeq(list, ",") {
+			name = strings.TrimSpace(name)
+			switch {
+			case !slices.Contains(CompareFormats(), name):
+				faults = append(faults, unknownWord("--format", "format", name, CompareFormats()))
+			case !slices.Contains(a.Formats, name):
+				a.Formats = append(a.Formats, name)
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	if len(a.Formats) == 0 {
+		a.Formats = []string{"console"}
+	}
+	return a, nil
+}
+
+// percent is a flag's value as a share: "5%" and "5" are 0.05. It must be over least and at
+// most most, in per cent. 0: the flag is not given.
+func (v values) percent(name string, least, most float64) (float64, *plan.Fault) {
+	if !v.given(name) {
+		return 0, nil
+	}
+	text := strings.TrimSpace(v.last(name))
+	n, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, "%")), 64)
+	if err != nil || !(n > least && n <= most) {
+		return 0, &plan.Fault{Where: "--" + name, Text: strconv.Quote(shorten(text)) + " is not a percentage over " + strconv.FormatFloat(least, 'f', -1, 64) + " and up to " + fmt.Sprint(most), Hint: "such as --" + name + " " + map[string]string{"size": "5%", "confidence": "95%"}[name]}
+	}
+	return n / 100, nil
+}

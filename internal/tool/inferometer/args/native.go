@@ -1,0 +1,283 @@
+// Package args is inferometer's own command line: `run`, `report` and `plan`.
+// It turns arguments into a plan, or into all the faults that they have, and runs
+// nothing itself.
+package args
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/lib/truncate"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// Action is what a `run` command line asks for.
+type Action struct {
+	Command  string // whose line it is
+	Plan     *plan.Plan
+	Warnings []string
+	DryRun   bool // print the plan and stop
+	// Calibrate: the built-in mock is measured first, at the same load.
+	Calibrate bool
+	All       bool   // print every metric and check
+	Quiet     bool   // no progress
+	JSON      bool   // the result as JSON, and nothing else
+	HTML      string // file for the report page; empty: none
+	JUnit     string // file for the verdict and the gates; empty: none
+	Help      Help   // print it and stop; there is no plan
+	// Workers is how many processes send; 0: this one does. They join at an address of this
+	// machine, or at a NATS of the user's own; where neither is given, they are started here.
+	Workers      int
+	JoinAt, NATS string
+	RunID        string // empty: a random one
+	// NATSCA and NATSCreds are files for that NATS; empty: it needs none.
+	NATSCA, NATSCreds string
+	SendTo            SendTo
+	Repeat            Repeat
+	Export            *ExportAction // what else to write when it has ended; nil: nothing
+}
+
+// Run reads the arguments of `inferometer run`. readFile reads a plan file. The
+// error is a plan.Faults with everything that is wrong.
+func Run(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*Action, error) {
+	return read(runGroups(), args, known, readFile, (*builder).stages)
+}
+
+// read reads the arguments of a command with the flags of groups; load settles which stages there
+// are.
+func read(groups []group, args []string, known plan.Known, readFile func(name string) ([]byte, error), load func(*builder)) (*Action, error) {
+	v, faults := parse(groups, args, aliases()...)
+	if h := v.help(); h != NoHelp {
+		return &Action{Help: h}, nil
+	}
+	faults = append(faults, v.resolveAliases()...)
+	b := &builder{values: v, draft: plan.NewDraft()}
+	b.arguments(readFile)
+	load(b)
+	b.plain(groups)
+	b.levels()
+	b.special()
+	workers := b.workers()
+	export := b.export()
+	repeat := b.repeat()
+	b.draft.Faults = append(faults, b.draft.Faults...)
+	b.draft.Known = known
+	p, err := b.draft.Finish()
+	if err != nil {
+		return nil, names(groups).Error(err)
+	}
+	p.DrawSeed = !b.draft.Given("seed")
+	warn := warnings(p)
+	if v.typed["rate"] == requestRate && v.given("rate") && !b.draft.Given("stages[0].arrival") {
+		warn = append(warn, "--request-rate: requests are sent at even intervals; vLLM, SGLang and AIPerf draw them from a Poisson process: add --arrival poisson for that")
+	}
+	if w := salted(p, &repeat, b.draft.Given("data.salt")); w != "" {
+		warn = append(warn, w)
+	}
+	return &Action{
+		Command: "run", Plan: p, Warnings: warn, Repeat: repeat,
+		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"), JUnit: v.last("junit"),
+		Workers: workers, RunID: v.last("run-id"), JoinAt: v.last("join-at"), NATS: v.last("nats"), NATSCA: v.last("nats-ca"), NATSCreds: v.last("nats-creds"), Export: export, SendTo: v.sendTo(),
+	}, nil
+}
+
+// names are our own, and the flags of fields that were set nowhere.
+func names(groups []group) message.Names {
+	return message.Names{Place: func(path string) (where, at string) {
+		for _, g := range groups {
+			for _, o := range g.options {
+				if o.path != "" && o.path == path {
+					return "--" + o.name, path
+				}
+			}
+		}
+		return "", path
+	}}
+}
+
+// builder puts flags on top of a draft.
+type builder struct {
+	values
+	draft    *plan.Draft
+	fromFile bool
+}
+
+func (b *builder) fault(where, text, hint string) {
+	b.draft.Faults = append(b.draft.Faults, plan.Fault{Where: where, Text: text, Hint: hint})
+}
+
+// arguments reads the plan file, if there is one, and the URLs.
+func (b *builder) arguments(readFile func(string) ([]byte, error)) {
+	var urls, places []string
+	for i, arg := range b.args {
+		where := fmt.Sprintf("argument %d", i+1)
+		if strings.Contains(arg, "://") {
+			urls, places = append(urls, arg), append(places, where)
+			continue
+		}
+		data, err := readFile(arg)
+		switch {
+		case err == nil && b.fromFile:
+			b.fault(where, "a second plan file", "give one")
+		case err == nil:
+			b.fromFile = true
+			b.draft = plan.Read(arg, data)
+		case isPlanName(arg) || strings.Contains(arg, "/"):
+			b.fault(where, "cannot read the plan file: "+reason(err), "")
+		default: // a host with no scheme, as validation will say
+			urls, places = append(urls, arg), append(places, where)
+		}
+	}
+	if len(urls) == 0 {
+		return
+	}
+	b.draft.Forget("target.urls")
+	b.draft.Plan.Target.URLs = nil
+	for i, u := range urls {
+		b.draft.Put(fmt.Sprintf("target.urls[%d]", i), places[i], u)
+	}
+}
+
+// reason is an error on one line.
+func reason(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ") }
+
+// demo reports whether the built-in mock is what is measured.
+func (b *builder) demo() bool { return !b.fromFile && len(b.args) == 0 }
+
+// stageFlags are the flags that fill in the only stage.
+func stageFlags() []option {
+	return slices.DeleteFunc(loadFlags(), func(o option) bool { return !strings.HasPrefix(o.path, "stages[0]") })
+}
+
+// stages settles which stages there are, of each --stage, before the flags fill them in.
+func (b *builder) stages() {
+	if !b.given("stage") {
+		b.oneStage()
+		return
+	}
+	for _, o := range stageFlags() {
+		if b.given(o.name) {
+			field := strings.TrimPrefix(o.path, "stages[0].")
+			b.fault("--"+o.name, "cannot be combined with --stage", "put it into --stage as "+field+"=…")
+			delete(b.flags, o.name)
+		}
+	}
+	b.draft.Forget("stages")
+	b.draft.Plan.Stages = nil
+	for i, spec := range b.flags["stage"] {
+		where := fmt.Sprintf("--stage %d", i+1)
+		path := fmt.Sprintf("stages[%d]", i)
+		b.draft.Plan.Stages = append(b.draft.Plan.Stages, plan.Stage{})
+		b.draft.Set(path, where)
+		for part := range strings.SplitSeq(spec, ",") {
+			key, value, ok := strings.Cut(part, "=")
+			key = strings.ReplaceAll(strings.TrimSpace(key), "-", "_")
+			if !ok || key == "" || strings.ContainsAny(key, ".[]") {
+				b.draft.Fault(path, strconv.Quote(shorten(part))+" is not NAME=VALUE", "such as concurrency=8,duration=30s")
+				continue
+			}
+			b.draft.Put(path+"."+key, where+", "+shorten(key), strings.TrimSpace(value))
+		}
+	}
+}
+
+// oneStage makes way for the flags of the only stage.
+func (b *builder) oneStage() {
+	p := &b.draft.Plan
+	if !b.fromFile {
+		p.Stages = []plan.Stage{b.usualStage()}
+		return
+	}
+	if len(p.Stages) > 1 {
+		for _, o := range stageFlags() {
+			if b.given(o.name) {
+				b.fault("--"+o.name, fmt.Sprintf("the plan file has %d stages", len(p.Stages)), "replace them with --stage")
+				delete(b.flags, o.name)
+			}
+		}
+		return
+	}
+	if len(p.Stages) == 0 {
+		return
+	}
+	// A load from the command line takes the place of the file's, with all
+	// that belongs to the other kind.
+	s := &p.Stages[0]
+	var dropped []string
+	switch {
+	case b.given("rate"):
+		s.Concurrency, s.RampTo = 0, 0
+		dropped = []string{"concurrency", "ramp_to"}
+	case b.given("concurrency"):
+		s.Rate, s.Arrival, s.CV, s.MaxInFlight, s.RampTo = 0, "", 0, 0, 0
+		dropped = []string{"rate", "arrival", "cv", "max_in_flight", "ramp_to"}
+	}
+	for _, field := range dropped {
+		b.draft.Forget("stages[0]." + field)
+	}
+}
+
+// usualStage is the load of a command line that names none: one request at a
+// time for 30 s, or a short demonstration where the target is the built-in mock.
+func (b *builder) usualStage() plan.Stage {
+	if b.given("rate") || b.last("arrival") == plan.ArrivalTrace {
+		return plan.Stage{} // a rate must say when it ends; a trace does
+	}
+	s := plan.Stage{Concurrency: 1, Duration: plan.Duration(30 * time.Second)}
+	if b.demo() {
+		s = plan.Stage{Concurrency: 8, Duration: plan.Duration(5 * time.Second)}
+	}
+	if b.given("requests") || b.windowed() {
+		s.Duration = 0
+	}
+	return s
+}
+
+// plain puts the flags that stand for one field.
+func (b *builder) plain(groups []group) {
+	for _, g := range groups {
+		for _, o := range g.options {
+			if o.path != "" && b.given(o.name) {
+				b.draft.Put(o.path, b.shown(o.name), b.last(o.name))
+			}
+		}
+	}
+}
+
+// warnings are what a valid plan probably does not mean.
+func warnings(p *plan.Plan) []string {
+	var list []string
+	var plainHTTP, https bool
+	for _, raw := range p.Target.URLs {
+		u, err := url.Parse(raw)
+		if err != nil {
+			continue
+		}
+		https = https || u.Scheme == "https" || u.Scheme == "grpcs"
+		local := u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") || u.Hostname() == "::1"
+		plainHTTP = plainHTTP || (u.Scheme == "http" || u.Scheme == "grpc") && !local
+	}
+	if p.Target.APIKey != (plan.Secret{}) && plainHTTP {
+		list = append(list, "the API key is sent unencrypted: the URL is http or grpc, not https or grpcs")
+	}
+	if p.Target.TLS != (plan.TLS{}) && !https {
+		list = append(list, "the TLS settings have no effect: no URL is https or grpcs")
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Target.Headers)) {
+		if strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding") {
+			list = append(list, "the header "+name+" has no effect: it is set from the request")
+		}
+	}
+	if p.Tokenizer.Revision != "" && p.Tokenizer.StandIn() {
+		list = append(list, "the tokenizer's revision has no effect: "+p.Tokenizer.Name+" has none")
+	}
+	return list
+}
+
+func shorten(s string) string { return truncate.Text(s, 40) }

@@ -1,0 +1,201 @@
+package args
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// The studies.
+const (
+	StudyPrefill    = "prefill"
+	StudyGeneration = "generation"
+)
+
+// StudyAction is what a `study` command line asks for: one run for each length of prompt.
+type StudyAction struct {
+	Kind     string // StudyPrefill or StudyGeneration
+	Runs     []StudyRun
+	Warnings []string
+	Out      string // directory of charts and runs; empty: charts go to the current one
+	NoChart  bool   // write no picture
+	DryRun   bool   // print the plans and stop
+	Strict   bool   // an INVALID verdict changes the exit code
+	Help     Help   // print it and stop
+}
+
+// StudyRun is one length.
+type StudyRun struct {
+	Length int // of its prompts, in tokens
+	Plan   *plan.Plan
+}
+
+// What a study does where the command line does not say.
+const (
+	studyLengths    = "16,64,256,1024,4096"
+	studyRequests   = "10"
+	studyWarmup     = "1"
+	prefillTokens   = "1"
+	generatedTokens = "256"
+)
+
+// studyGroups are the flags of `inferometer study`: its own, and those of `run` that are
+// about the server and its tokens.
+func studyGroups() []group {
+	groups := []group{{"Study", append([]option{
+		{name: "prompt-lengths", arg: "LIST", help: "prompt lengths in tokens (default " + studyLengths + ")"},
+		{name: "requests", arg: "N", help: "measured requests per length, one at a time (default " + studyRequests + ")"},
+		{name: "warmup", arg: "N", help: "warm-up requests before them (default " + studyWarmup + ")"},
+		{name: "output-tokens", arg: "N", help: "output length (default: prefill " + prefillTokens + ", generation " + generatedTokens + "); sent as max_tokens, with ignore_eos for generation"},
+		{name: "out", arg: "DIR", help: "directory for charts and records (default: charts in the current directory, no records)"},
+		{name: "no-chart", help: "write no chart files; the text chart is still printed"},
+		{name: "strict", help: "exit with 1 if a measurement is INVALID"},
+		{name: "dry-run", help: "print the equivalent plan files and exit"},
+	}, helpFlags()...)}}
+	mine := map[string]bool{}
+	for _, o := range groups[0].options {
+		mine[o.name] = true
+	}
+	// What says how much is asked, or what, is the study's own.
+	for _, name := range []string{"input-tokens", "input-file", "prompts", "ignore-eos", "no-stream", "input-data", "shape", "batch-size", "string-length", "string-data", "sequences", "sequence-length", "goodput", "json", "all", "quiet", "name", "keep", "html", "export"} {
+		mine[name] = true
+	}
+	for _, g := range runGroups() {
+		if slices.Contains([]string{"Load", "Levels and windows", "Several runs", "Workers", "Telemetry"}, g.title) {
+			continue
+		}
+		kept := group{title: g.title}
+		for _, o := range g.options {
+			if !mine[o.name] {
+				kept.options = append(kept.options, o)
+			}
+		}
+		if len(kept.options) > 0 {
+			groups = append(groups, kept)
+		}
+	}
+	return append(groups, group{"Seed", []option{{name: "seed", arg: "N", path: "seed", help: "seed for the prompts (default: random, and printed)"}}})
+}
+
+// StudyManual describes `inferometer study`.
+func StudyManual() clidoc.Command {
+	return clidoc.Command{
+		Name:  "study",
+		About: "Measure how latency changes with the length of prompts, one request at a time.",
+		Usage: []clidoc.Usage{
+			{Line: "inferometer study prefill [URL] --model M [flags]", Help: "time to the first token, with answers of one token"},
+			{Line: "inferometer study generation [URL] --model M [flags]", Help: "time between two tokens, with answers of 256"},
+		},
+		Examples: []string{
+			"inferometer study prefill grpc://host:8001 --model vllm_model --prompt-lengths 16,64,256,1024,4096",
+			"inferometer study generation http://host:8000 --tokenizer ./model --out generation",
+		},
+		Groups: described(studyGroups()),
+		Common: []string{"prompt-lengths", "requests", "warmup", "output-tokens", "out", "no-chart", "strict", "dry-run",
+			"model", "protocol", "endpoint", "api-key-env", "tokenizer", "fail-if", "live", "seed", "help", "help-all"},
+		Page:  "study",
+		Verbs: []clidoc.Verb{{Name: StudyPrefill, Help: "time to the first token"}, {Name: StudyGeneration, Help: "time between two tokens"}},
+	}
+}
+
+// Study reads the arguments of `inferometer study`. The error is a plan.Faults.
+func Study(args []string, known plan.Known) (*StudyAction, error) {
+	v, faults := parse(studyGroups(), args)
+	if h := v.help(); h != NoHelp {
+		return &StudyAction{Help: h}, nil
+	}
+	kinds := []string{StudyPrefill, StudyGeneration}
+	a := &StudyAction{Out: v.last("out"), NoChart: v.is("no-chart"), DryRun: v.is("dry-run"), Strict: v.is("strict")}
+	if len(v.args) > 0 {
+		a.Kind, v.args = v.args[0], v.args[1:]
+	}
+	if !slices.Contains(kinds, a.Kind) {
+		if a.Kind == "" {
+			return nil, append(faults, plan.Fault{Text: "no study given", Hint: "choose prefill or generation"})
+		}
+		return nil, append(faults, unknownWord("", "study", a.Kind, kinds))
+	}
+	if len(v.args) > 1 {
+		faults = append(faults, plan.Fault{Text: fmt.Sprintf("%d URLs given", len(v.args)), Hint: "a study has one request in flight: give one"})
+	}
+	lengths, bad := studyList(v)
+	faults = append(faults, bad...)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	for i, n := range lengths {
+		p, err := studyPlan(v, a, n, known)
+		if err != nil {
+			return nil, err
+		}
+		// With one seed, long prompts would begin as the short ones do, and a server's
+		// prefix cache would know the beginning.
+		p.Seed += uint64(i)
+		a.Runs = append(a.Runs, StudyRun{Length: n, Plan: p})
+	}
+	a.Warnings = warnings(a.Runs[0].Plan)
+	if a.Runs[0].Plan.Tokenizer.StandIn() {
+		a.Warnings = append(a.Warnings, "no --tokenizer: prompt lengths are in GPT-2 tokens, and only approximate for the model")
+	}
+	return a, nil
+}
+
+// mostPrompt bounds the length of a prompt: ten million tokens.
+const mostPrompt = 10_000_000
+
+// studyList reads the lengths, each once and in order.
+func studyList(v values) (lengths []int, faults plan.Faults) {
+	for part := range strings.SplitSeq(cmp.Or(v.last("prompt-lengths"), studyLengths), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > mostPrompt {
+			faults = append(faults, plan.Fault{Where: "--prompt-lengths", Text: strconv.Quote(shorten(part)) + " is not a number of tokens", Hint: "such as " + studyLengths})
+			continue
+		}
+		lengths = append(lengths, n)
+	}
+	slices.Sort(lengths)
+	return slices.Compact(lengths), faults
+}
+
+// studyPlan is the run of one length.
+func studyPlan(v values, a *StudyAction, length int, known plan.Known) (*plan.Plan, error) {
+	flags := maps.Clone(v.flags)
+	usual := func(name, value string) {
+		if len(flags[name]) == 0 {
+			flags[name] = []string{value}
+		}
+	}
+	usual("requests", studyRequests)
+	usual("warmup", studyWarmup)
+	flags["concurrency"] = []string{"1"}
+	flags["input-tokens"] = []string{strconv.Itoa(length)}
+	if a.Kind == StudyPrefill {
+		usual("output-tokens", prefillTokens)
+	} else {
+		usual("output-tokens", generatedTokens)
+		flags["ignore-eos"] = []string{"true"}
+	}
+	delete(flags, "out")
+	if a.Out != "" {
+		flags["out"] = []string{filepath.Join(a.Out, fmt.Sprintf("prompts-of-%d", length))}
+	}
+	b := &builder{values: values{flags: flags, args: v.args}, draft: plan.NewDraft()}
+	b.draft.Known = known
+	b.arguments(func(string) ([]byte, error) { return nil, fmt.Errorf("a study takes no plan file") })
+	b.stages()
+	b.plain(runGroups())
+	b.special()
+	p, err := b.draft.Finish()
+	if err != nil {
+		return nil, names(runGroups()).Error(err)
+	}
+	p.DrawSeed = !b.draft.Given("seed")
+	return p, nil
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package native
-
-import "os/exec"
-
-// apart would keep Ctrl-C at the terminal from a process.
-func apart(*exec.Cmd) {}

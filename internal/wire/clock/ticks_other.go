@@ -1,7 +1,0 @@
-//go:build !linux || 386 || s390x
-
-package clock
-
-func looksByTicks([]*poller) bool { return true }
-
-func tick(*Clock, []*poller) bool { return true }

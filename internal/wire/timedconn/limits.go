@@ -1,0 +1,95 @@
+package timedconn
+
+import (
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// Timeouts bound a request; 0 is no bound.
+type Timeouts struct {
+	FirstByte time.Duration // from its sending to the first read of the answer
+	Stall     time.Duration // between two reads
+	Request   time.Duration // from its sending to its end
+	Header    int           // bytes of the answer's headers
+}
+
+// Due is the nearest moment at which a request runs into one of its limits; 0:
+// there is none. Latest is its last read, record.Never before the first.
+func (l Timeouts) Due(sent, latest time.Duration) time.Duration {
+	var due time.Duration
+	nearer := func(from, limit time.Duration) {
+		if limit != 0 && (due == 0 || from+limit < due) {
+			due = from + limit
+		}
+	}
+	nearer(sent, l.Request)
+	if latest == record.Never {
+		nearer(sent, l.FirstByte)
+	} else {
+		nearer(latest, l.Stall)
+	}
+	return due
+}
+
+// Over is the limit that a request has run into by now; empty: none.
+func (l Timeouts) Over(sent, latest, now time.Duration) record.Class {
+	switch {
+	case l.Request != 0 && now >= sent+l.Request:
+		return record.TimedOut
+	case latest == record.Never && l.FirstByte != 0 && now >= sent+l.FirstByte:
+		return record.NoFirstByte
+	case latest != record.Never && l.Stall != 0 && now >= latest+l.Stall:
+		return record.Stalled
+	default:
+		return ""
+	}
+}
+
+// Alarm looks at limits no later than when the nearest of them is due.
+type Alarm struct {
+	clock *Clock
+	look  func()
+	timer *time.Timer
+	at    time.Duration // when it goes off; 0: it does not
+}
+
+// NewAlarm makes an alarm that calls look when it goes off, which begins with Reset.
+func NewAlarm(clock *Clock, look func()) Alarm { return Alarm{clock: clock, look: look} }
+
+// Set makes the alarm go off by the given moment at the latest; 0: it need not.
+func (a *Alarm) Set(at time.Duration) {
+	if at == 0 || (a.at != 0 && a.at <= at) {
+		return
+	}
+	a.at = at
+	if wait := at - a.clock.Now(); a.timer == nil {
+		a.timer = time.AfterFunc(wait, a.look)
+	} else {
+		a.timer.Reset(wait)
+	}
+}
+
+// Reset says that the alarm has gone off.
+func (a *Alarm) Reset() { a.at = 0 }
+
+// Stop keeps the alarm from going off.
+func (a *Alarm) Stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
+// Expired says which limit a request ran into.
+type Expired struct{ Class record.Class }
+
+func (e *Expired) Error() string {
+	switch e.Class {
+	case record.NoFirstByte:
+		return "no first byte in time"
+	case record.Stalled:
+		return "no further byte in time"
+	default:
+		return "not finished in time"
+	}
+}

@@ -1,0 +1,59 @@
+//go:build linux && !386 && !s390x
+
+package timedconn
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// looks are the moments at which a poller saw all that there was to see: what it reports only
+// later had not come by then.
+type looks struct{ at atomic.Int64 }
+
+// last is the latest of them; 0: there was none.
+func (l *looks) last() time.Duration { return time.Duration(l.at.Load()) }
+
+// found notes the moment right before a look that missed nothing.
+func (l *looks) found(at time.Duration) {
+	for {
+		old := l.at.Load()
+		if old >= int64(at) || l.at.CompareAndSwap(old, int64(at)) {
+			return
+		}
+	}
+}
+
+// arrivals are what a connection knows of the moment before which nothing of its next read had
+// come. Its poller reports, its reader asks; neither waits for the other.
+//
+// Reports count by epochs, which begin with each receive: only the first report of an epoch tells
+// of data that no receive has seen. A receive asks, and begins the next epoch, before it takes
+// data. Were it to do that afterwards, data that came in between would be reported in the old
+// epoch and, when a later look reports the connection again, pass for data that came after it.
+type arrivals struct {
+	epoch atomic.Uint32 // the reader's
+	after atomic.Int64  // set with the first report of an epoch
+	known uint32        // that epoch and one more; the poller's
+	added time.Duration // when the poller had it: looks before that saw nothing of it
+}
+
+// reported notes that the connection has something to read, of which nothing had come at the
+// moment before.
+func (a *arrivals) reported(before time.Duration) {
+	if before < a.added {
+		before = 0 // it may have come ahead of the poller
+	}
+	if epoch := a.epoch.Load() + 1; epoch != a.known {
+		a.known = epoch
+		a.after.Store(int64(before))
+	}
+}
+
+// receiving is called before each receive. What a socket that was empty before now holds came
+// after the moment that it gives.
+func (a *arrivals) receiving() time.Duration {
+	after := a.after.Load()
+	a.epoch.Add(1)
+	return time.Duration(after)
+}

@@ -54,10 +54,10 @@ platforms: # type-checks the program for every other platform
 
 lint: ## go vet, staticcheck, errorlint and spelling; docs/decisions/045 says why this way
 	@if ! $(GO) -C scripts/lint mod download; then echo "lint: NOT CHECKED: its modules cannot be fetched"; exit 0; fi; \
-	  echo lint; $(GO) run -C scripts/lint -trimpath . ../.. -race
+	  echo lint; for dir in . bench; do $(GO) run -C scripts/lint -trimpath . ../../$$dir -race || exit 1; done
 
 tidy: ## whether go.mod names what is imported, and nothing else
-	@for dir in . scripts/lint scripts/release scripts/page scripts/docs internal/testkit/browser; do \
+	@for dir in . bench scripts/lint scripts/release scripts/page scripts/docs internal/testkit/browser; do \
 	  diff=$$($(GO) -C $$dir mod tidy -diff) && continue; \
 	  [ -z "$$diff" ] || { echo "$$diff"; echo "go.mod is not tidy: run go -C $$dir mod tidy"; exit 1; }; \
 	  echo "tidy: NOT CHECKED: the modules of $$dir cannot be fetched"; \
@@ -71,6 +71,7 @@ format: ## whether all is formatted
 
 vet: format ## formatting and vet, without tests
 	$(GO) vet ./...
+	$(GO) vet -C bench ./...
 
 triton: ## install the real Triton server that tests start, under .peers
 	@if [ -n "$$INFEROMETER_TRITON" ]; then TRITON_DIR="$$INFEROMETER_TRITON" scripts/triton.sh; fi
@@ -90,7 +91,7 @@ servers: triton prometheus s3 ## install all real servers that tests start
 compiled: export GOGC := off
 compiled: export GOMEMLIMIT := 1GiB
 compiled: # what the tests need of the compiler, while servers are being fetched
-	@CGO_ENABLED=1 $(GO) list -race -test -export -f '{{""}}' ./... >/dev/null
+	@for dir in . bench; do CGO_ENABLED=1 $(GO) list -C $$dir -race -test -export -f '{{""}}' ./... >/dev/null || exit 1; done
 	@CGO_ENABLED=0 $(GO) run -trimpath -buildvcs=false -exec true ./cmd/inferometer
 
 race: servers ## all tests, under the race detector; what passes only when run again is flaky, and fails
@@ -118,19 +119,19 @@ BENCHTOKENS ?= gpt4o llama3 llama3_2 qwen3 deepseek_v3 mistral_nemo llama2 gemma
 bench: build ## speed and accuracy beside the real Perf Analyzer, and tokenizing beside Hugging Face tokenizers; about 17 + 3 minutes
 	scripts/peers.sh perf_analyzer
 	-scripts/token-peers.sh --no-truth $(BENCHTOKENS) # what is missing prints NOT MEASURED
-	$(GO) build -o bin/bench ./bench
+	$(GO) build -C bench -o ../bin/bench .
 	@code=0; bin/bench -load 3s $(BENCHFLAGS) || code=1; echo; GO=$(GO) scripts/token-bench.sh $(BENCHTOKENS) || code=1; exit $$code
 
 bench-cores: build ## the rows of bench for a client on many cores; on 16 cores about 6 minutes, fewer show what they can
-	$(GO) build -o bin/bench ./bench
+	$(GO) build -C bench -o ../bin/bench .
 	bin/bench -load 3s -only '^many cores' $(BENCHFLAGS) # -save FILE -title T keeps it for make bench-page
 
 bench-full: build peers ## the same beside all peers, and with a million requests; writes docs/performance.md
-	$(GO) build -o bin/bench ./bench
+	$(GO) build -C bench -o ../bin/bench .
 	@code=0; bin/bench -full -save bench/results/1-core.json -title 'One core' $(BENCHFLAGS) || code=1; bin/bench page bench/results docs/performance.md; exit $$code
 
 bench-page: ## docs/performance.md out of the saved runs in bench/results
-	$(GO) run ./bench page bench/results docs/performance.md
+	$(GO) run -C bench . page results ../docs/performance.md
 
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all

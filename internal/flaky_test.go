@@ -31,21 +31,25 @@ func TestFlaky(t *testing.T) {
 		wrong  = "--- FAIL: TestWrong (0.00s)\nFAIL\nFAIL\ta/wrong\t0.1s\n"
 		panics = "--- FAIL: TestPanic (0.00s)\npanic: no\n\ngoroutine 1:\nFAIL\ta/panics\t0.1s\n"
 	)
+	one := []string{"./..."}
 	for _, tc := range []struct {
-		name string
-		runs []string // of go test, one after another
-		code int
-		says string // at the end
-		args string // of the last run
+		name     string
+		runs     []string // of go test, one after another
+		code     int
+		says     string   // at the end
+		args     string   // of the last run
+		packages []string // none: those of all modules
 	}{
-		{"all pass", []string{good}, 0, "", "./..."},
-		{"flaky", []string{good + slow, "ok  \ta/slow\t0.1s\n"}, 3, "== flaky, which is a failure too:\n  a/slow TestSlow TestOther (passed when run again, attempt 1)\n", "-run ^(TestSlow|TestOther)$ a/slow"},
-		{"flaky twice", []string{slow, slow, good}, 3, "attempt 2)\n", "a/slow"},
-		{"broken", []string{wrong, wrong, wrong}, 1, "== failed every time:\n  a/wrong TestWrong\n", "-run ^(TestWrong)$ a/wrong"},
-		{"both", []string{wrong + good + slow, wrong, wrong, good}, 1, "== failed every time:\n  a/wrong TestWrong\n== flaky, which is a failure too:\n  a/slow TestSlow TestOther (passed when run again, attempt 1)\n", "a/slow"},
-		{"a panic hides other tests", []string{panics, good}, 3, "  a/panics all tests (passed when run again, attempt 1)\n", "-run . a/panics"},
-		{"a data race", []string{"WARNING: DATA RACE\n" + slow}, 1, "", "./..."},
-		{"no tests", []string{"FAIL\ta/b [build failed]\n"}, 1, "", "./..."},
+		{"all modules pass", []string{good, good}, 0, "", "./...", nil},
+		{"flaky in bench", []string{good, slow, good}, 3, "attempt 1)\n", "test -C bench -toolexec env GOGC=off GOMEMLIMIT=1GiB -race -vet=off -timeout 30m -count=1 -run ^(TestSlow|TestOther)$ a/slow", nil},
+		{"broken in one, flaky in the other", []string{wrong, slow, wrong, wrong, good}, 1, "attempt 1)\n", "a/slow", nil},
+		{"flaky", []string{good + slow, "ok  \ta/slow\t0.1s\n"}, 3, "== flaky, which is a failure too:\n  a/slow TestSlow TestOther (passed when run again, attempt 1)\n", "-run ^(TestSlow|TestOther)$ a/slow", one},
+		{"flaky twice", []string{slow, slow, good}, 3, "attempt 2)\n", "a/slow", one},
+		{"broken", []string{wrong, wrong, wrong}, 1, "== failed every time:\n  a/wrong TestWrong\n", "-run ^(TestWrong)$ a/wrong", one},
+		{"both", []string{wrong + good + slow, wrong, wrong, good}, 1, "== failed every time:\n  a/wrong TestWrong\n== flaky, which is a failure too:\n  a/slow TestSlow TestOther (passed when run again, attempt 1)\n", "a/slow", one},
+		{"a panic hides other tests", []string{panics, good}, 3, "  a/panics all tests (passed when run again, attempt 1)\n", "-run . a/panics", one},
+		{"a data race", []string{"WARNING: DATA RACE\n" + slow}, 1, "", "./...", one},
+		{"no tests", []string{"FAIL\ta/b [build failed]\n"}, 1, "", "./...", one},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,7 +62,7 @@ func TestFlaky(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			run := exec.Command("bash", "../scripts/test.sh")
+			run := exec.Command("bash", append([]string{"../scripts/test.sh"}, tc.packages...)...)
 			run.Env = append(os.Environ(), "GO="+filepath.Join(dir, "go"), "AGAIN=2")
 			out, err := run.CombinedOutput()
 			if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {

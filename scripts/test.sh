@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests under the race detector. make lint has the analyzers of go vet:
 #
-#   scripts/test.sh            all packages
+#   scripts/test.sh            all packages, and those of the module in bench
 #   scripts/test.sh ./internal/run ./internal/cli
 #
 # Tests that fail are run again, alone, at most twice, to tell two kinds of failure apart:
@@ -21,8 +21,8 @@ export GORACE=${GORACE:-atexit_sleep_ms=10}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# tests ARGS...: runs go test, showing what it prints and keeping it in $log. Linkers need not collect their garbage.
-tests() { "$GO" test -toolexec 'env GOGC=off GOMEMLIMIT=1GiB' -race -vet=off -timeout 30m "$@" 2>&1 | tee "$log"; return "${PIPESTATUS[0]}"; }
+# tests MODULE ARGS...: runs go test there, showing what it prints and keeping it in $log. Linkers need not collect their garbage.
+tests() { "$GO" test -C "$1" -toolexec 'env GOGC=off GOMEMLIMIT=1GiB' -race -vet=off -timeout 30m "${@:2}" 2>&1 </dev/null | tee "$log"; return "${PIPESTATUS[0]}"; }
 
 # beyond_doubt: whether the log shows a fault that running again cannot explain.
 beyond_doubt() { grep -qE '^WARNING: DATA RACE|\[(build|setup) failed\]|^# ' "$log"; }
@@ -38,20 +38,28 @@ failed() {
   ' "$log"
 }
 
-tests "${@:-./...}" && exit 0
-beyond_doubt && exit 1
-failures=$(failed)
-[ -n "$failures" ] || exit 1 # go test itself failed
+# first MODULE PACKAGES...: the first run, whose failures are noted with their module.
+failures=
+first() {
+  tests "$@" && return
+  beyond_doubt && exit 1
+  local found
+  found=$(failed)
+  [ -n "$found" ] || exit 1 # go test itself failed
+  failures+=$(sed "s|^|$1 |" <<<"$found")$'\n'
+}
 
 # named ARG: what is run again, in words.
 named() { [ "$1" = . ] && echo 'all tests' || tr -d '^()$' <<<"$1" | tr '|' ' '; }
 
+if [ $# -gt 0 ]; then first . "$@"; else first . ./... && first bench ./...; fi
+
 broken='' flaky=''
-while read -r package names; do
+while read -r module package names; do
   passed=
   for attempt in $(seq "$AGAIN"); do
     echo "== again, alone ($attempt of $AGAIN): $package $names"
-    if tests -count=1 -run "$names" "$package"; then passed=$attempt; break; fi
+    if tests "$module" -count=1 -run "$names" "$package"; then passed=$attempt; break; fi
     beyond_doubt && exit 1
   done
   if [ -n "$passed" ]; then
@@ -59,8 +67,8 @@ while read -r package names; do
   else
     broken+="  $package $(named "$names")"$'\n'
   fi
-done <<<"$failures"
+done < <(printf %s "$failures")
 [ -z "$broken" ] || printf '== failed every time:\n%s' "$broken"
 [ -z "$flaky" ] || printf '== flaky, which is a failure too:\n%s' "$flaky"
 [ -z "$broken" ] || exit 1
-exit 3
+[ -z "$flaky" ] || exit 3

@@ -31,3 +31,33 @@ func TestSentence(t *testing.T) {
 		t.Errorf("a level at the bound: %s", l.Met)
 	}
 }
+
+// A level near the knee takes what its percentile needs, not four times that where the interval is
+// still wide: there are more levels in the same time then, and the later ones tell more.
+func TestLength(t *testing.T) {
+	s := Search{Objectives: []Objective{percentile(0.99, 0.2)}, Start: 1, Least: 0.1, Precision: 0.05, Seconds: 36000}
+	level := func(load, bad float64) Level {
+		l := Level{Load: load, Seconds: 60, Requests: 6000, Answered: load, Seen: []Seen{{}}}
+		for range 10 {
+			l.Seen[0].Batches = append(l.Seen[0].Batches, Batch{N: 600, Bad: bad * 600})
+		}
+		s.Judge(&l)
+		return l
+	}
+	wide := []Level{level(5, 0), level(40, 0.5)}
+	seconds := func(hi float64) float64 {
+		e := s.after(wide)
+		e.lo, e.hi = 10, hi
+		return s.length(wide, 10, e, s.Seconds)
+	}
+	if short, long := seconds(10), seconds(40); long > 2*short || long <= short {
+		t.Errorf("%g s where the interval is narrow, %g s where it is wide", short, long)
+	}
+	s.Objectives = []Objective{percentile(0.9, 0.2)}
+	for whole, want := range map[bool]float64{false: refined, true: steadily} {
+		s.Whole = whole
+		if got := s.length(wide, 1000, s.after(wide), s.Seconds); got != want {
+			t.Errorf("by concurrency %v: %g s at least, want %g", whole, got, want)
+		}
+	}
+}

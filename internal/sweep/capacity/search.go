@@ -34,8 +34,9 @@ type Step struct {
 const (
 	// shortest is how long a level is measured at least, in seconds.
 	shortest = 5
-	// refined is the same for one near the knee.
-	refined = 30
+	// refined is the same for one near the knee, steadily where a number of requests is in flight: no queue
+	// builds up there that lasts longer than the level.
+	refined, steadily = 30, 20
 	// parts: while the knee is looked for, no level takes more than such a part of the time.
 	parts = 15
 	// roughly is how long such a level takes at most, in seconds: more is not needed to see that the
@@ -277,8 +278,9 @@ func (s *Search) length(levels []Trial, load float64, known *estimate, left floa
 		}
 		return clip(seconds/3, max(shortest, few), max(clip(s.Seconds/parts, min(1, s.Seconds/5), roughly), few))
 	}
-	// Twice what a percentile needs, and more while the interval is far wider than it should be: what
-	// is left of the time is for several levels.
+	// Twice what a percentile needs, and more while the interval is wider than it should be, though not
+	// as much as it is wider: levels that are far from the capacity tell less of it than later ones, and
+	// how far levels differ is known the sooner the more there are. What is left of the time is for several.
 	wide := clip(math.Log(known.hi/known.lo)/(2*s.Precision), 1, 2)
 	left = max(left, 0) / (1 + settling)
 	// Where neighbours are alike, a sample says less.
@@ -286,7 +288,11 @@ func (s *Search) length(levels []Trial, load float64, known *estimate, left floa
 	for _, c := range known.belief.curves {
 		alike = max(alike, math.Sqrt(c.clumping/2))
 	}
-	return clip(2*wide*wide*min(alike, 4)*seconds, refined, max(left/3, min(shortest, left)))
+	least := float64(refined)
+	if s.Whole {
+		least = steadily
+	}
+	return clip(2*wide*min(alike, 4)*seconds, least, max(left/3, min(shortest, left)))
 }
 
 // perSecond is how many requests there will be in a second at a load.

@@ -166,8 +166,9 @@ type scenario struct {
 	knee   float64
 	goals  []Objective
 	search Search
-	quick  bool // it is searched once in every test
-	hasty  bool // there is too little time for an answer within 5 %
+	quick  bool    // it is searched once in every test
+	hasty  bool    // there is too little time for an answer within 5 %
+	plain  float64 // seconds that a search takes on average that does not doubt itself and holds nothing
 }
 
 // of is a scenario with an objective on a percentile.
@@ -195,6 +196,9 @@ func scenarios() []scenario {
 	}
 	list[10].hasty, list[11].hasty = true, true
 	list[5].quick, list[7].quick = true, true
+	for i, plain := range []float64{5565, 3469, 874, 800, 957, 873, 1626, 626, 1251, 958} {
+		list[i].plain = plain
+	}
 	for i := range list {
 		s := &list[i].search
 		s.Objectives, s.Precision, s.Least, s.Hold = list[i].goals, 0.05, s.Start/64, 60
@@ -248,6 +252,10 @@ func TestSimulatedSearches(t *testing.T) {
 			}
 			t.Logf("of %d searches for %.4g: within 5 %% %d, in the interval %d, called unsteady %d, odd %d, held %d, of 0.85 to 1.03 times the truth %d; %.1f levels and %.0f s on average",
 				searches, c.knee, within, interval, alarms, odd, held, near, float64(n)/float64(searches), took/float64(searches))
+			const chance = 0.08 // of the mean time of a hundred searches
+			if longer := took/float64(searches) - c.plain; whole() && c.plain > 0 && longer > c.search.Hold+chance*c.plain {
+				t.Errorf("a search takes %.0f s longer than one that holds nothing", longer)
+			}
 			if !c.hasty && (within < searches*95/100 || near < searches*90/100) || interval < searches*90/100 || alarms > searches*5/100 || odd > searches*10/100 {
 				t.Error("not often enough, or alarmed too often")
 			}

@@ -240,7 +240,11 @@ func (g *Gate) value(text string) error {
 	case g.Interval || g.signed && percent:
 		g.Unit = Share
 	case percent && g.Unit != Share:
-		return faultf("give a value in "+g.Unit+", or a sign (+"+plain(n)+"%) to compare two runs", "%s of what?", quote(text))
+		unit := g.Unit
+		if unit == load {
+			unit = "requests/s or in flight"
+		}
+		return faultf("give a value in "+unit+", or a sign (+"+plain(n)+"%) to compare two runs", "%s of what?", quote(text))
 	}
 	if err := g.shareOfAll(n, suffix); err != nil {
 		return err

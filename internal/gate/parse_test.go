@@ -111,6 +111,7 @@ func TestParseFaults(t *testing.T) {
 		"goodput.p99 < 1":             `goodput is one number and has no "p99" (leave .p99 out)`,
 		"ttft.p99 > 200":              "200 has no unit (such as 200ms)",
 		"ttft.p99 > 200 parsec":       `"parsec" is not a unit of ms (one of min, ms, s, us, µs)`,
+		"capacity < 5%":               `"5%" of what? (give a value in requests/s or in flight, or a sign (+5%) to compare two runs)`,
 		"ttft.p99 > 5%":               `"5%" of what? (give a value in ms, or a sign (+5%) to compare two runs)`,
 		"goodput < 95":                "95 is more than 1, which is all of them (write 95% for per cent)",
 		"ttft.p99 == 200ms":           `"==": measured figures are never quite equal (use >, >=, < or <=)`,

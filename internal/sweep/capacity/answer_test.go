@@ -36,15 +36,15 @@ func TestSentence(t *testing.T) {
 // still wide: there are more levels in the same time then, and the later ones tell more.
 func TestLength(t *testing.T) {
 	s := Search{Objectives: []Objective{percentile(0.99, 0.2)}, Start: 1, Least: 0.1, Precision: 0.05, Seconds: 36000}
-	level := func(load, bad float64) Level {
-		l := Level{Load: load, Seconds: 60, Requests: 6000, Answered: load, Seen: []Seen{{}}}
+	level := func(load, bad float64) Trial {
+		l := Trial{Load: load, Seconds: 60, Requests: 6000, Answered: load, Seen: []Observation{{}}}
 		for range 10 {
 			l.Seen[0].Batches = append(l.Seen[0].Batches, Batch{N: 600, Bad: bad * 600})
 		}
 		s.Judge(&l)
 		return l
 	}
-	wide := []Level{level(5, 0), level(40, 0.5)}
+	wide := []Trial{level(5, 0), level(40, 0.5)}
 	seconds := func(hi float64) float64 {
 		e := s.after(wide)
 		e.lo, e.hi = 10, hi

@@ -22,12 +22,13 @@ type slot struct {
 	shared string
 	index  uint64
 	first  string // the name of the first conversation
+	turns  uint64 // of each conversation
+	lens   func(turn uint64) (input, output int)
+	own    int // tokens of the part of the system prompt that is its own
 	seed   uint64
 	line   prompt.FIFO
 
 	mu     sync.Mutex
-	known  order  // of the round from
-	from   uint64 // with which a conversation begins
 	latest uint64 // conversation that was asked for
 
 	// What follows is that of the turn under way.
@@ -61,26 +62,18 @@ func newSlot(s *Source, i uint64) *slot {
 	return &slot{
 		lex: s.lex, data: &s.data, chat: s.chat, shared: s.shared,
 		index: i, first: s.names[i], seed: mix(s.seed, s.stage, i),
+		turns: s.lengths.turnsOf(i), own: s.lengths.own.At(i),
+		lens: func(turn uint64) (input, output int) { return s.lengths.of(i, turn) },
 	}
 }
 
-// order is that of a round. Conversations are counted on from the one that was last asked for.
+// order is that of a round.
 func (s *slot) order(round uint64) order {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if round < s.from {
-		s.from, s.known = 0, order{}
-	}
-	for {
-		turns := uint64(max(s.turnsOf(s.known.number), 1))
-		if round < s.from+turns {
-			break
-		}
-		s.from += turns
-		s.known.number++
-	}
-	s.latest = max(s.latest, s.known.number)
-	return order{s.known.number, round - s.from}
+	o := order{round / s.turns, round % s.turns}
+	s.latest = max(s.latest, o.number)
+	return o
 }
 
 // name is that of a conversation within its stage, the first of which has the name of the
@@ -90,15 +83,6 @@ func (s *slot) name(number uint64) string {
 		return cmp.Or(s.first, fmt.Sprintf("conv_%d", s.index))
 	}
 	return fmt.Sprintf("slot_%d_convo_%d", s.index, number)
-}
-
-// drawLength draws one length.
-func (s *slot) drawLength(l plan.Length, what, number, turn uint64) int {
-	return prompt.NewLengths(l, mix(s.seed, what, number)).At(turn)
-}
-
-func (s *slot) turnsOf(number uint64) int {
-	return s.drawLength(s.data.Conversations.Turns, 't', number, 0)
 }
 
 func (s *slot) rng(what, number, turn uint64) *rand.Rand {
@@ -133,11 +117,8 @@ func (t *request) Prompt() (prompt.Prompt, error) {
 			return prompt.Prompt{}, err
 		}
 	}
-	p := prompt.Prompt{
-		Session: t.name(t.number), Turn: int(t.turn),
-		Output: t.drawLength(t.data.Output, 'o', t.number, t.turn),
-	}
-	n := t.drawLength(t.data.Conversations.Input, 'i', t.number, t.turn)
+	n, output := t.lens(t.turn)
+	p := prompt.Prompt{Session: t.name(t.number), Turn: int(t.turn), Output: output}
 	question, err := t.lex.Text(t.rng('q', t.number, t.turn), n)
 	if err != nil {
 		return p, err
@@ -149,10 +130,9 @@ func (t *request) Prompt() (prompt.Prompt, error) {
 // begin makes the system prompt of a new conversation.
 func (s *slot) begin(number uint64) error {
 	s.history, s.begun = nil, number+1
-	own := s.drawLength(s.data.Conversations.DynamicPrompt, 'd', number, 0)
-	s.sysLen = s.data.Conversations.SharedPrompt + own
+	s.sysLen = s.data.Conversations.SharedPrompt + s.own
 	var err error
-	s.system, err = s.lex.Extend(s.rng('s', number, 0), s.shared, s.data.Conversations.SharedPrompt, own)
+	s.system, err = s.lex.Extend(s.rng('s', number, 0), s.shared, s.data.Conversations.SharedPrompt, s.own)
 	return err
 }
 

@@ -32,6 +32,8 @@ type Source struct {
 	seed  uint64
 	chat  bool
 	stage uint64
+	// lengths are those of every conversation of a slot.
+	lengths lengths
 	// shared is the system prompt that all conversations of the stage begin with.
 	shared string
 	names  map[uint64]string // of the latest conversations of slots in the stage before
@@ -67,7 +69,7 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 			Hint: "raise it, or give %v a smaller max", Args: []any{message.Output},
 		}}
 	}
-	s := &Source{lex: lex, data: d, seed: prompt.Mix(seed ^ 'c')}
+	s := &Source{lex: lex, data: d, seed: prompt.Mix(seed ^ 'c'), lengths: drawLengths(&d, lex.Tokenizer(), seed)}
 	return s, s.begin(0)
 }
 

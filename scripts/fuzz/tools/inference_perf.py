@@ -50,7 +50,7 @@ class Tool:
                 found = self.host.run(argv, where, env, limit=60)
             else:
                 own = ["--faithful"] if line.faithful else []
-                found = process([self.binary, "inference-perf", *argv, *own], where, env)
+                found = process([self.binary, "inference-perf", *argv, *own], where, env, limit=60)
             found.requests, found.port = list(server.requests), server.port
         return found
 
@@ -83,10 +83,12 @@ def requests(line: Line, a: Side, b: Side) -> list:
     posts = [[r for r in s.requests if r.method == "POST"] for s in (a, b)]
     others = [[f"{r.method} {r.path}" for r in s.requests if r.method != "POST"] for s in (a, b)]
     out = multisets("request/other", *others) if set(others[0]) != set(others[1]) else []
-    if "=load.request_timeout 0.01" in line.text():  # which are cut off ahead of their body is a matter of the machine
-        posts = [list({json.dumps(masked(r.json), sort_keys=True): r for r in p}.values()) for p in posts]
+    if "=load.request_timeout 0.01" in line.text() or swept(line):  # which are cut off ahead of their body is a matter of the machine
+        posts = [list({r.path if swept(line) else json.dumps(masked(r.json), sort_keys=True): r for r in p}.values()) for p in posts]
     out += multisets("request/path", *([r.path for r in p] for p in posts)) + headers(posts)
     bodies = [[masked(r.json) for r in p] for p in posts]
+    if swept(line):
+        return out
     if drawn(line, "data.output_distribution") or drawn(line, "data.shared_prefix.output_len"):
         for body in bodies[0] + bodies[1]:
             if isinstance(body, dict) and "max_tokens" in body:
@@ -109,6 +111,10 @@ def parts(content: object) -> object:
     return sorted((p for p in content if p.get("type") != "text"), key=json.dumps)
 
 
+def swept(line: Line) -> bool:
+    return "=load.sweep" in line.text()
+
+
 def drawn(line: Line, name: str) -> bool:
     """Whether each draws the lengths of a distribution from a seed of its own."""
     settings = {f[0][1:]: f[1] for f in line.flags if f[0].startswith("=")}
@@ -127,7 +133,7 @@ def written(line: Line, a: Side, b: Side) -> list:
     for name in [n for n in left if n in right]:
         if name.endswith("_metrics.json") and "per_request" not in name:
             kind = kind_of_report(line)
-            if "adapter_" in name:  # which requests are an adapter's is drawn
+            if swept(line) or "adapter_" in name:  # the rates that are found are each one's own; which requests are an adapter's is drawn
                 kind = lambda place: "type"
             out += values(f"file:{stage(name)}", *(loaded(s[name]) for s in (left, right)), kind)
         elif "per_request" in name:

@@ -4,7 +4,7 @@ import re
 from compare import MISSING, Difference
 from originals import Side
 
-TEXTS = ("content", "prompt", "text", "text_input", "inputs", "input", "query", "passages", "texts", "url", "data", "image")
+TEXTS = ("content", "prompt", "text", "text_input", "inputs", "input", "query", "passages", "texts", "url", "data", "image", "system")
 
 
 def ends(a: Side, b: Side) -> list:

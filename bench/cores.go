@@ -151,7 +151,7 @@ func withCanned(spec cannedSpec, measure func(ctx context.Context, b *bench, s *
 }
 
 // driven has the program under test, or another client, do work on some cores.
-func (b *bench) driven(ctx context.Context, s *server, c contender, cores []int, w work) (attempt, error) {
+func (b *bench) driven(ctx context.Context, s *server, c competitor, cores []int, w work) (attempt, error) {
 	a, err := b.attempt(ctx, s, cores, "cores", func(dir string) (command, error) { return c.command(b, s, w, dir) })
 	if err == nil && c.ttft != nil {
 		a.ttft, err = c.ttft(a.dir, a.child) // which fails where requests did

@@ -17,8 +17,8 @@ import (
 
 // The peers of the full table besides Perf Analyzer. All are Python programs, in
 // environments of their own.
-func pythonPeers() []contender {
-	return []contender{
+func pythonPeers() []competitor {
+	return []competitor{
 		{name: "GenAI-Perf", command: genaiPerfCommand, ttft: exportedTTFT("profile_export_genai_perf.json"), installed: peerInstalled("genai-perf", "genai-perf")},
 		{name: "AIPerf", command: aiperfCommand, ttft: exportedTTFT("profile_export_aiperf.json"), installed: peerInstalled("aiperf", "aiperf")},
 		{name: "inference-perf", command: inferencePerfCommand, ttft: inferencePerfTTFT, installed: peerInstalled("inference-perf", "inference-perf")},
@@ -37,7 +37,7 @@ var errPeerHangs = fmt.Errorf("it had not ended after %v", peerPatience)
 func (b *bench) otherPeers(ctx context.Context, l *line, s *server, w work, report func(*line, field, string)) {
 	for _, p := range pythonPeers() {
 		patient, cancel := context.WithTimeoutCause(ctx, peerPatience, errPeerHangs)
-		f := b.competeTimes(patient, s, w, []contender{p}, 1)
+		f := b.competeTimes(patient, s, w, []competitor{p}, 1)
 		if errors.Is(context.Cause(patient), errPeerHangs) {
 			delete(f.attempts, p.name)
 			f.missing[p.name] = errPeerHangs
@@ -48,7 +48,7 @@ func (b *bench) otherPeers(ctx context.Context, l *line, s *server, w work, repo
 }
 
 // peerResult reports what a peer did. One that is not installed leaves the row unmeasured.
-func (b *bench) peerResult(l *line, p contender, f field, report func(*line, field, string)) {
+func (b *bench) peerResult(l *line, p competitor, f field, report func(*line, field, string)) {
 	switch err := p.installed(b); {
 	case err != nil:
 		l.miss(p.name, err)

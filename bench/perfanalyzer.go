@@ -16,8 +16,8 @@ import (
 
 // perfAnalyzer is the real Perf Analyzer in its OpenAI mode, called the way
 // GenAI-Perf calls it.
-func perfAnalyzer() contender {
-	return contender{name: namePA, installed: func(b *bench) error {
+func perfAnalyzer() competitor {
+	return competitor{name: namePA, installed: func(b *bench) error {
 		if _, err := os.Stat(perfAnalyzerPath(b)); err != nil {
 			return fmt.Errorf("not installed (run make peers): %w", err)
 		}
@@ -27,7 +27,7 @@ func perfAnalyzer() contender {
 
 // perfAnalyzerTTFT is Perf Analyzer with its export, from which alone a time to
 // first token can be read.
-func perfAnalyzerTTFT() contender {
+func perfAnalyzerTTFT() competitor {
 	c := perfAnalyzer()
 	c.command = func(b *bench, s *server, w work, dir string) (command, error) {
 		cmd, err := perfAnalyzerCommand(b, s, w, dir)

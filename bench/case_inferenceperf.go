@@ -36,14 +36,14 @@ const (
 func inferencePerfRow() row {
 	name := fmt.Sprintf("inference-perf, random data, %d streamed tokens, constant rate: achieved of requested", perfEvents)
 	return row{name, withServer(serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents}, func(ctx context.Context, b *bench, s *server, l *line) {
-		its := b.keep(ctx, l, s, perfRate, contender{name: namePerf, installed: peerInstalled("inference-perf", "inference-perf"),
+		its := b.keep(ctx, l, s, perfRate, competitor{name: namePerf, installed: peerInstalled("inference-perf", "inference-perf"),
 			command: configCommand(func(b *bench) []string { return []string{peerPath(b, "inference-perf", "inference-perf")} })})
 		if its == nil {
 			return
 		}
 		achieved := medianOf(its, func(k loadSummary) float64 { return k.Achieved })
 		asked := math.Ceil(perfTimes*achieved/10) * 10
-		own := b.keep(ctx, l, s, asked, contender{name: nameOursPerf, installed: always,
+		own := b.keep(ctx, l, s, asked, competitor{name: nameOursPerf, installed: always,
 			command: configCommand(func(b *bench) []string { return []string{b.program, "inference-perf"} })})
 		if own == nil {
 			return
@@ -68,11 +68,11 @@ type loadSummary struct {
 	opening float64 // p99 of the first stage's delay, in seconds
 }
 
-// keep asks a contender to keep a rate and tells how that went; nil: it was not
+// keep asks a competitor to keep a rate and tells how that went; nil: it was not
 // measured.
-func (b *bench) keep(ctx context.Context, l *line, s *server, rate float64, c contender) []loadSummary {
+func (b *bench) keep(ctx context.Context, l *line, s *server, rate float64, c competitor) []loadSummary {
 	w := work{rate: rate, stream: true, events: perfEvents, duration: b.load}
-	f := b.compete(ctx, s, w, []contender{c})
+	f := b.compete(ctx, s, w, []competitor{c})
 	if !f.has(c.name) {
 		l.miss(c.name, f.missing[c.name])
 		return nil

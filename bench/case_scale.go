@@ -11,9 +11,9 @@ import (
 // memoryRow is the peak resident set with 256 requests in flight.
 func memoryRow() row {
 	return row{"peak memory, 256 in flight", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *line) {
-		contenders := []contender{ours(), bare(), perfAnalyzer()}
-		f := b.compete(ctx, s, work{inFlight: 256, stream: true, events: 64, duration: b.load}, contenders)
-		for _, c := range contenders {
+		competitors := []competitor{ours(), bare(), perfAnalyzer()}
+		f := b.compete(ctx, s, work{inFlight: 256, stream: true, events: 64, duration: b.load}, competitors)
+		for _, c := range competitors {
 			if !f.has(c.name) {
 				l.miss(c.name, f.missing[c.name])
 				continue

@@ -16,8 +16,8 @@ type throughputCase struct {
 	work    work
 	judge   func(l *line, f field, c throughputCase)
 	needsPA bool
-	// contenders in place of the usual ones, which speak OpenAI's protocol
-	contenders []contender
+	// competitors in place of the usual ones, which speak OpenAI's protocol
+	competitors []competitor
 }
 
 // per is how many units a request has.
@@ -48,19 +48,19 @@ func throughputRows() []row {
 
 func (c throughputCase) measure(ctx context.Context, b *bench, s *server, l *line) {
 	c.work.duration = b.load
-	contenders := c.contenders
-	if contenders == nil {
-		contenders = []contender{ours(), bare()}
+	competitors := c.competitors
+	if competitors == nil {
+		competitors = []competitor{ours(), bare()}
 		if c.needsPA {
-			contenders = append(contenders, perfAnalyzer())
+			competitors = append(competitors, perfAnalyzer())
 		}
 	}
-	f := b.compete(ctx, s, c.work, contenders)
-	for _, p := range contenders {
+	f := b.compete(ctx, s, c.work, competitors)
+	for _, p := range competitors {
 		c.report(l, f, p.name)
 	}
 	c.reportServer(l, f)
-	if b.full && c.contenders == nil {
+	if b.full && c.competitors == nil {
 		b.otherPeers(ctx, l, s, c.work, c.report)
 	}
 	if len(l.Missing) == 0 {
@@ -68,7 +68,7 @@ func (c throughputCase) measure(ctx context.Context, b *bench, s *server, l *lin
 	}
 }
 
-// report prints what a contender did.
+// report prints what a competitor did.
 func (c throughputCase) report(l *line, f field, name string) {
 	if !f.has(name) {
 		l.miss(name, f.missing[name])
@@ -105,7 +105,7 @@ func sustainedOn(cores int) func(attempt) float64 {
 	}
 }
 
-// ratio is that of a contender's figure to another's.
+// ratio is that of a competitor's figure to another's.
 func ratio(f field, a, b string, figure func(attempt) float64) float64 {
 	den := median(f, b, figure)
 	if den == 0 {
@@ -130,7 +130,7 @@ func (c throughputCase) faster(l *line, f field, peer string, bound float64) {
 	l.atLeast(fmt.Sprintf("%ss/s ÷ %s's", c.unit, peer), median(f, nameOurs, sustainedOn(1))/den, bound, "")
 }
 
-// serverWasBound reports whether the server was the bottleneck of a contender's runs.
+// serverWasBound reports whether the server was the bottleneck of a competitor's runs.
 func serverWasBound(f field, name string) bool { return median(f, name, busyOf) > serverBound }
 
 func judgeUnstreamed(l *line, f field, c throughputCase) { c.faster(l, f, namePA, 1.2) }

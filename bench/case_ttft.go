@@ -20,8 +20,8 @@ const ttftInFlight = 256
 func ttftRow() row {
 	return row{"reported TTFT p50 / p99, 256 in flight, server's set to 50 ms", withServer(serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond, events: 16, truth: true}, func(ctx context.Context, b *bench, s *server, l *line) {
 		w := work{inFlight: ttftInFlight, stream: true, events: 16, duration: b.load}
-		contenders := []contender{ours(), bare(), perfAnalyzerTTFT()}
-		f := b.compete(ctx, s, w, contenders)
+		competitors := []competitor{ours(), bare(), perfAnalyzerTTFT()}
+		f := b.compete(ctx, s, w, competitors)
 		peers := field{}
 		if b.full {
 			peers = b.compete(ctx, s, w, pythonPeers())
@@ -31,7 +31,7 @@ func ttftRow() row {
 			l.miss("server", err)
 			return
 		}
-		for _, c := range contenders {
+		for _, c := range competitors {
 			if !f.has(c.name) {
 				l.miss(c.name, f.missing[c.name])
 				continue

@@ -95,7 +95,7 @@ func (b *bench) peerPoisson(ctx context.Context, l *line, s *server) {
 		l.add(name, fmt.Sprintf("%s of %d/s", show(median(f, name, rateOf), ""), peerRate), "")
 	}
 	pa := perfAnalyzer()
-	if f := b.compete(ctx, s, w, []contender{pa}); f.has(pa.name) {
+	if f := b.compete(ctx, s, w, []competitor{pa}); f.has(pa.name) {
 		report(l, f, pa.name)
 	} else {
 		l.miss(pa.name, f.missing[pa.name])
@@ -171,7 +171,7 @@ func (b *bench) reportWait(ctx context.Context, s *server) (time.Duration, error
 // same work.
 func (b *bench) peerReportWait(ctx context.Context, l *line, s *server) {
 	c := pythonPeers()[0]
-	f := b.compete(ctx, s, work{inFlight: 64, stream: true, events: 16, requests: 20_000}, []contender{c})
+	f := b.compete(ctx, s, work{inFlight: 64, stream: true, events: 16, requests: 20_000}, []competitor{c})
 	b.peerResult(l, c, f, func(l *line, f field, name string) {
 		l.add(name, show(median(f, name, func(a attempt) float64 { return a.tail.Seconds() }), " s"), "")
 	})

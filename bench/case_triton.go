@@ -20,7 +20,7 @@ import (
 const tritonModel = "vllm"
 
 // oursTriton is the program under test over Triton's gRPC.
-func oursTriton() contender {
+func oursTriton() competitor {
 	c := ours()
 	c.command = func(b *bench, s *server, w work, dir string) (command, error) {
 		argv := []string{b.program, "run", "grpc://" + s.grpc, "--model", tritonModel, "--concurrency", strconv.Itoa(w.inFlight),
@@ -32,7 +32,7 @@ func oursTriton() contender {
 
 // perfAnalyzerTriton is the real Perf Analyzer over Triton's gRPC, with the same
 // prompts and as many windows as in its OpenAI mode.
-func perfAnalyzerTriton() contender {
+func perfAnalyzerTriton() competitor {
 	c := perfAnalyzer()
 	c.command = func(b *bench, s *server, w work, dir string) (command, error) {
 		inputs := filepath.Join(dir, "inputs.json")
@@ -69,7 +69,7 @@ func perfAnalyzerTensors(w work) ([]byte, error) {
 func tritonRows() []row {
 	c := throughputCase{name: "requests/s over Triton's gRPC, 64 in flight, 16 responses each", unit: "request", needsPA: true,
 		server: serverSpec{events: 16, grpc: true}, work: work{inFlight: 64, events: 16, stream: true}}
-	c.contenders = []contender{oursTriton(), perfAnalyzerTriton()}
+	c.competitors = []competitor{oursTriton(), perfAnalyzerTriton()}
 	c.judge = func(l *line, f field, c throughputCase) { c.faster(l, f, namePA, 1.2) }
 	return []row{
 		{c.name, withServer(c.server, c.measure)},

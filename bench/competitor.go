@@ -32,14 +32,14 @@ const promptWords = 50
 // prompts is how many different prompts every client sends, in turn.
 const prompts = 100
 
-// contender is a client that can be given work.
-type contender struct {
+// competitor is a client that can be given work.
+type competitor struct {
 	name string
 	// command is the command line for the work; dir is the run's own directory.
 	command func(b *bench, s *server, w work, dir string) (command, error)
 	// ttft reads, after the run, what the client reports as time to first token.
 	ttft func(dir string, c *child) (ttft, error)
-	// installed says why the contender cannot be used; nil: it can.
+	// installed says why the competitor cannot be used; nil: it can.
 	installed func(b *bench) error
 	// crowded: the client's other cores compute meanwhile.
 	crowded bool
@@ -48,7 +48,7 @@ type contender struct {
 // ttft is a time to first token as a client reports it, in ms.
 type ttft struct{ p50, p99 float64 }
 
-// attempt is one measurement of a contender.
+// attempt is one measurement of a competitor.
 type attempt struct {
 	load
 	ttft
@@ -56,8 +56,8 @@ type attempt struct {
 	child *child
 }
 
-// try gives a contender work once.
-func (b *bench) try(ctx context.Context, c contender, s *server, w work) (attempt, error) {
+// try gives a competitor work once.
+func (b *bench) try(ctx context.Context, c competitor, s *server, w work) (attempt, error) {
 	a, err := b.attempt(ctx, s, b.cores.client, c.name, func(dir string) (command, error) { return c.command(b, s, w, dir) })
 	if err == nil && c.ttft != nil {
 		a.ttft, err = c.ttft(a.dir, a.child)
@@ -106,22 +106,22 @@ func (b *bench) checked(ctx context.Context, s *server, cores []int, name string
 	return a, err
 }
 
-// field is what came of the contenders of a row: attempts, or why there are none.
+// field is what came of the competitors of a row: attempts, or why there are none.
 type field struct {
 	attempts map[string][]attempt
 	missing  map[string]error
 }
 
-// compete measures the contenders in turn, reps times over, so that a slow spell
+// compete measures the competitors in turn, reps times over, so that a slow spell
 // of the machine falls on all of them.
-func (b *bench) compete(ctx context.Context, s *server, w work, contenders []contender) field {
-	return b.competeTimes(ctx, s, w, contenders, b.reps)
+func (b *bench) compete(ctx context.Context, s *server, w work, competitors []competitor) field {
+	return b.competeTimes(ctx, s, w, competitors, b.reps)
 }
 
-func (b *bench) competeTimes(ctx context.Context, s *server, w work, contenders []contender, times int) field {
+func (b *bench) competeTimes(ctx context.Context, s *server, w work, competitors []competitor, times int) field {
 	f := field{attempts: map[string][]attempt{}, missing: map[string]error{}}
 	for range times {
-		for _, c := range contenders {
+		for _, c := range competitors {
 			if f.missing[c.name] != nil {
 				continue
 			}
@@ -141,12 +141,12 @@ func (b *bench) competeTimes(ctx context.Context, s *server, w work, contenders 
 	return f
 }
 
-// median is the field's median for a contender of one figure.
+// median is the field's median for a competitor of one figure.
 func median[T number](f field, name string, figure func(attempt) T) T {
 	return medianOf(f.attempts[name], figure)
 }
 
-// has reports whether a contender was measured.
+// has reports whether a competitor was measured.
 func (f field) has(name string) bool { return len(f.attempts[name]) > 0 }
 
 const (
@@ -162,8 +162,8 @@ func always(*bench) error { return nil }
 
 // ours is the program under test. A closed loop at full speed leaves it short of
 // CPU, which its verdict says and its exit code 1 shows: that is no failure here.
-func ours() contender {
-	return contender{name: nameOurs, installed: always, command: func(b *bench, s *server, w work, dir string) (command, error) {
+func ours() competitor {
+	return competitor{name: nameOurs, installed: always, command: func(b *bench, s *server, w work, dir string) (command, error) {
 		argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", strconv.Itoa(w.inFlight),
 			"--duration", w.duration.String()}
 		return command{argv: append(argv, commonFlags(w, dir)...), fine: []int{1}}, nil
@@ -172,7 +172,7 @@ func ours() contender {
 
 // oursCrowded is the program under test on cores whose neighbours are busy, as they are when it
 // has them too: a core among idle ones runs at a higher clock than one of many.
-func oursCrowded() contender {
+func oursCrowded() competitor {
 	c := ours()
 	c.name, c.crowded = nameCrowded, true
 	return c
@@ -222,8 +222,8 @@ func oursTTFT(dir string, _ *child) (ttft, error) {
 }
 
 // bare is the least that a Go client can do.
-func bare() contender {
-	return contender{name: nameBare, installed: always, command: func(b *bench, s *server, w work, dir string) (command, error) {
+func bare() competitor {
+	return competitor{name: nameBare, installed: always, command: func(b *bench, s *server, w work, dir string) (command, error) {
 		body := filepath.Join(dir, "body.json")
 		text, err := json.Marshal(chatBody(0, w))
 		if err == nil {

@@ -21,13 +21,13 @@ func manyCoresRows(full bool) []row {
 // perCore is how many requests are in flight for each core of a client.
 const perCore = 64
 
-// growingCores are the runs of contenders, by name and number of cores.
+// growingCores are the runs of competitors, by name and number of cores.
 type growingCores struct {
 	runs   map[string]map[int][]attempt
 	server int // its cores
 }
 
-// rate is what a contender can keep up for good on so many cores.
+// rate is what a competitor can keep up for good on so many cores.
 func (g growingCores) rate(name string, cores int) float64 {
 	return medianOf(g.runs[name][cores], sustainedOn(cores))
 }
@@ -37,14 +37,14 @@ func (g growingCores) busy(name string, cores int) float64 {
 	return medianOf(g.runs[name][cores], busyOf)
 }
 
-// grow measures contenders on more and more cores, all in turn and over again, so that
+// grow measures competitors on more and more cores, all in turn and over again, so that
 // a slow spell of the machine falls on all of them.
-func (b *bench) grow(ctx context.Context, s *server, sp split, counts []int, w work, contenders []contender) (growingCores, error) {
+func (b *bench) grow(ctx context.Context, s *server, sp split, counts []int, w work, competitors []competitor) (growingCores, error) {
 	g := growingCores{map[string]map[int][]attempt{}, len(sp.server)}
 	w.duration = b.load
 	for range b.reps {
 		for _, n := range counts {
-			for _, c := range contenders {
+			for _, c := range competitors {
 				if c.crowded && n > counts[0] {
 					continue
 				}
@@ -63,8 +63,8 @@ func (b *bench) grow(ctx context.Context, s *server, sp split, counts []int, w w
 	return g, nil
 }
 
-// among has a contender do work on some cores, while the others compute if it is to be crowded.
-func (b *bench) among(ctx context.Context, s *server, c contender, cores, others []int, w work) (attempt, error) {
+// among has a competitor do work on some cores, while the others compute if it is to be crowded.
+func (b *bench) among(ctx context.Context, s *server, c competitor, cores, others []int, w work) (attempt, error) {
 	if !c.crowded || len(others) == 0 {
 		return b.driven(ctx, s, c, cores, w)
 	}
@@ -88,7 +88,7 @@ func (g growingCores) judgeGrowth(l *line, most int, bound float64) {
 	l.atLeast(fmt.Sprintf("requests/s on %d cores ÷ one core's among busy ones", most), g.rate(nameOurs, most)/g.rate(nameCrowded, 1), bound, "")
 }
 
-// report adds what a contender did on each number of cores; per is how many units of
+// report adds what a competitor did on each number of cores; per is how many units of
 // the given name a request has.
 func (g growingCores) report(l *line, name, unit string, per float64, counts []int) {
 	for _, n := range counts {
@@ -111,7 +111,7 @@ func (g growingCores) report(l *line, name, unit string, per float64, counts []i
 func unstreamedCoresRow() row {
 	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
 		counts := sp.counts()
-		g, err := b.grow(ctx, s, sp, counts, work{events: 16}, []contender{ours(), oursCrowded(), bare()})
+		g, err := b.grow(ctx, s, sp, counts, work{events: 16}, []competitor{ours(), oursCrowded(), bare()})
 		if err != nil {
 			l.miss("clients", err)
 			return
@@ -165,14 +165,14 @@ func (b *bench) atFull(ctx context.Context, sp split, spec cannedSpec, w work) (
 		return growingCores{}, err
 	}
 	defer s.stop()
-	return b.grow(ctx, s, sp, []int{len(sp.client)}, w, []contender{ours()})
+	return b.grow(ctx, s, sp, []int{len(sp.client)}, w, []competitor{ours()})
 }
 
 // streamedCoresRow compares one core with eight for streams of 16 events.
 func streamedCoresRow() row {
 	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
 		counts := slices.Compact([]int{1, len(sp.client)})
-		g, err := b.grow(ctx, s, sp, counts, work{events: 16, stream: true}, []contender{ours(), oursCrowded()})
+		g, err := b.grow(ctx, s, sp, counts, work{events: 16, stream: true}, []competitor{ours(), oursCrowded()})
 		if err != nil {
 			l.miss(nameOurs, err)
 			return

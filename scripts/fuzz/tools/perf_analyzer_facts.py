@@ -45,7 +45,11 @@ def of_screen(screen: str) -> dict:
     number = r"([\d.e+]+)"
     patterns = {"count": rf"^ *Request count: {number}", "rate": rf"^ *Throughput: {number}", "avg": rf"^ *Avg latency: {number} usec", "std": rf"^ *Avg latency: .*standard deviation {number}"}
     patterns |= {f"p{n} latency": rf"^ *p{n} latency: {number} usec" for n in re.findall(r"^ *p(\d+) latency:", screen, re.M)}
-    return {k: float(m.group(1)) for k, p in patterns.items() if (m := re.search(p, screen, re.M))}
+    out = {k: float(m.group(1)) for k, p in patterns.items() if (m := re.search(p, screen, re.M))}
+    server = re.search(r"^ *Server: .*?^ *Avg request latency: [^\n]*queue (\d+) usec \+ compute input (\d+) usec \+ compute infer (\d+) usec \+ compute output (\d+) usec", screen, re.M | re.S)
+    if server and "Composing models" not in screen:
+        out |= dict(zip(PARTS[2:6], map(float, server.groups())))
+    return out
 
 
 def same_as_screen(row: dict, shown: dict) -> dict:

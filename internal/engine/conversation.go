@@ -19,7 +19,7 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j prepar
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
 	answer := prompt.Response{Text: visible(rec), Failed: rec.Failure != nil}
-	session, turn, end, number := rec.Session, rec.Turn, rec.End, prompt.TurnSeq(rec.Seq, 1)
+	session, turn, end, last, number := rec.Session, rec.Turn, rec.End, rec.Phase, prompt.TurnSeq(rec.Seq, 1)
 	st.e.cfg.Sink.Put(rec)
 	p, think, err := c.Next(answer)
 	if err != nil {
@@ -39,7 +39,7 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j prepar
 		return j, 0, false
 	}
 	now := st.e.cfg.Now()
-	phase, ok := st.admit(now)
+	phase, ok := st.admitTurn(now, &p, last)
 	if !ok {
 		return j, 0, false
 	}

@@ -241,6 +241,27 @@ func TestSequencesThatWaitForOthers(t *testing.T) {
 	})
 }
 
+// The sequences of a warm-up end with it, or those that the server holds back would never be answered.
+func TestSequencesOfWarmup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(10*time.Millisecond, 0)
+		s := &crowded{b.server, make(chan struct{}, 1)}
+		b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = &rows{}, s.Prepare, endpoint.Decoder{Decode: parrot}
+		b.Engine = New(b.cfg)
+		b.run(t, load.Profile{InFlight: slots(2), MaxSlots: 2, WarmupRequests: 2, WarmupDrains: true, Requests: 10, Drain: time.Minute})
+		n := map[record.Phase]int{}
+		for _, rec := range b.keeper.recs {
+			n[rec.Phase]++
+			if rec.End > time.Second {
+				t.Errorf("a request of phase %v ended at %v", rec.Phase, rec.End)
+			}
+		}
+		if n[record.Warmup] != 2 || n[record.Measured] != 10 || len(s.place) > 0 {
+			t.Errorf("%v, %d sequences open", n, len(s.place))
+		}
+	})
+}
+
 // Where what is in flight is aborted, there is no time to end anything.
 func TestAbortedSequencesAreLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -110,20 +111,42 @@ func (st *stage) measureFrom(at time.Duration) {
 	}
 }
 
-// admit says whether a request may go at this moment, and in which phase.
-func (st *stage) admit(at time.Duration) (record.Phase, bool) {
+// over reports whether no more requests may go.
+func (st *stage) over() bool {
 	select {
 	case <-st.stop:
-		return 0, false
+		return true
 	default:
 	}
 	select {
 	case <-st.ctx.Done(): // all requests are aborted: another would be, too, before it is sent
 		st.halt(record.StopInterrupted)
-		return 0, false
+		return true
 	default:
 	}
-	if st.load.WarmupRequests > 0 && st.started.Add(1) <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor {
+	return false
+}
+
+// warms reports whether a request that begins now is one of the warm-up.
+func (st *stage) warms(at time.Duration) bool {
+	return st.load.WarmupRequests > 0 && st.started.Add(1) <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor
+}
+
+// admitTurn is admit for a request of a conversation. A sequence ends with a warm-up that is waited
+// for: as long as it is open, the server may hold back others that the warm-up waits for.
+func (st *stage) admitTurn(at time.Duration, p *prompt.Prompt, last record.Phase) (record.Phase, bool) {
+	if p.Sequence.ID == 0 || !st.load.WarmupDrains || last != record.Warmup {
+		return st.admit(at)
+	}
+	return record.Warmup, !st.over() && st.warms(at)
+}
+
+// admit says whether a request may go at this moment, and in which phase.
+func (st *stage) admit(at time.Duration) (record.Phase, bool) {
+	switch {
+	case st.over():
+		return 0, false
+	case st.warms(at):
 		return record.Warmup, true
 	}
 	if st.load.WarmupDrains && !st.warmup.over() {

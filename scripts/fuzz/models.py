@@ -26,7 +26,8 @@ class TritonPythonModel:
         for t in r.inputs():
             a = t.as_numpy()
             text = json.dumps(a.tolist(), default=lambda b: b.decode("latin-1"))
-            inputs[t.name()] = [str(a.dtype), list(a.shape), text if len(text) < 80 else hashlib.sha256(text.encode()).hexdigest()[:12]]
+            lengths = [sorted({len(b) for b in a.flatten()})] if a.dtype == object else []
+            inputs[t.name()] = [str(a.dtype), list(a.shape), text if len(text) < 80 else hashlib.sha256(text.encode()).hexdigest()[:12], *lengths]
         found = {"version": self.version, "inputs": inputs, "correlation": r.correlation_id(), "flags": r.flags(), "parameters": r.parameters(),
                  "outputs": sorted(r.requested_output_names())}
         with open(self.log, "a") as f:

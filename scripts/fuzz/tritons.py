@@ -15,18 +15,18 @@ class Triton:
         self.log = where / "requests"
         self.log.mkdir(parents=True)
         self.models = make(seed, where / "models")
+        self.said = where / "triton.log"
+        self.argv = [program, f"--model-repository={where / 'models'}", "--http-address=127.0.0.1", "--grpc-address=127.0.0.1",
+                     "--allow-metrics=false", "--exit-timeout-secs=2", "--cache-config=local,size=10485760", f"--backend-config=python,shm-region-prefix-name=fuzz{os.getpid()}{name}"]
+        self.start()
+
+    def start(self) -> None:
+        """Starts it on ports that are free, others each time: another process may have come first."""
         taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         self.http, self.grpc = (s.getsockname()[1] for s in taken)
         for s in taken:
             s.close()
-        self.said = where / "triton.log"
-        argv = [program, f"--model-repository={where / 'models'}", f"--http-port={self.http}", f"--grpc-port={self.grpc}", "--http-address=127.0.0.1", "--grpc-address=127.0.0.1",
-                "--allow-metrics=false", "--exit-timeout-secs=2", "--cache-config=local,size=10485760", f"--backend-config=python,shm-region-prefix-name=fuzz{os.getpid()}{name}"]
-        self.argv = argv
-        self.start()
-
-    def start(self) -> None:
-        self.running = subprocess.Popen(self.argv, stdout=open(self.said, "w"), stderr=subprocess.STDOUT, env={**os.environ, "FUZZ_LOG": str(self.log)}, start_new_session=True, preexec_fn=die_with_parent)
+        self.running = subprocess.Popen([*self.argv, f"--http-port={self.http}", f"--grpc-port={self.grpc}"], stdout=open(self.said, "w"), stderr=subprocess.STDOUT, env={**os.environ, "FUZZ_LOG": str(self.log)}, start_new_session=True, preexec_fn=die_with_parent)
 
     def wait(self, tries: int = 3) -> None:
         """Waits until it serves. On a busy machine its backends now and then fail to start, so it is tried again."""

@@ -54,7 +54,7 @@ class Tool:
         return Triton(self.peers / "triton/tritonserver", where, repository, name)
 
     def line(self, seed: int) -> Line:
-        return perf_analyzer_lines.line(seed, seed // 1000 * REPOSITORIES + seed % 1000 // 60)
+        return perf_analyzer_lines.line(seed, seed // 1000 * REPOSITORIES + seed % 1000 * REPOSITORIES // 1000)
 
     def batches(self, lines: list):
         """Lines by the repository that they need, whose servers are started ahead of each."""
@@ -75,9 +75,9 @@ class Tool:
         triton = pair[side]
         where.mkdir(parents=True)
         line.write(where)
+        triton.revive()
         words = line.words(http=f"127.0.0.1:{triton.http}", grpc=f"127.0.0.1:{triton.grpc}")
         program = [self.peers / "perf_analyzer/perf_analyzer"] if side == "original" else [self.binary, "perf_analyzer", *(["--faithful"] if line.faithful else [])]
-        triton.revive()
         triton.forget()
         found = process([*program, *words], where, {"COLUMNS": "140", "HOME": str(where.parent), **(self.preload if side == "original" else {})}, limit=40, apart=True)
         found.requests, found.port = triton.requests(), triton.grpc
@@ -158,7 +158,7 @@ def plain(r: dict, drawn_values: bool) -> dict:
     inputs = {k: v for k, v in r["inputs"].items() if k not in ("START", "END", "READY", "CORRID")}  # made by the server from flags and ids
     r = {**r, "correlation": bool(r["correlation"]), "inputs": inputs}
     if drawn_values:
-        r["inputs"] = {k: [v[0], v[1]] for k, v in r["inputs"].items()}
+        r["inputs"] = {k: [*v[:2], *v[3:]] for k, v in r["inputs"].items()}
     return r
 
 

@@ -78,10 +78,11 @@ def odder(rng: random.Random, out: Line) -> None:
         out.flags.insert(rng.randrange(len(out.flags) + 1), [name, rng.choice(values)] if values else [name])
 
 
-WHOLE = ["0", "1", "5", "-1", "x", "", "3x", "1.5", " 4", "99", "1000000"]
-ODD = [(n, WHOLE) for n in ("--max-threads", "--sequence-length", "--percentile", "-p", "--measurement-interval", "-l", "--latency-threshold", "-s", "-r", "--max-trials", "--string-length", "--num-of-sequences",
-                            "--output-shared-memory-size", "--measurement-request-count", "--sequence-length-variation", "--request-period", "--request-count", "--warmup-request-count", "-b", "-t", "-c", "--trace-count",
-                            "--log-frequency", "--metrics-interval", "--session-concurrency")]
+WRONG = ["0", "-1", "x", "", "3x"]
+WHOLE = [*WRONG, "1", "5", "1.5", " 4", "99"]
+ODD = [(n, WHOLE) for n in ("--max-threads", "--sequence-length", "--percentile", "-r", "--max-trials", "--string-length", "--num-of-sequences", "--output-shared-memory-size", "--measurement-request-count",
+                            "--sequence-length-variation", "--request-period", "--request-count", "--warmup-request-count", "-b", "-t", "-c", "--trace-count", "--log-frequency", "--metrics-interval", "--session-concurrency")]
+ODD += [(n, WRONG) for n in ("-p", "--measurement-interval", "-l", "--latency-threshold", "-s")]  # of others it depends on the machine what comes of them
 ODD += [(n, ["1", "1:2", "2:1", "0", "0:2", "1:2:0", "1:2:3:4", "x", "1:x", "", "1:", "1.5:2.5:0.5"]) for n in ("--concurrency-range", "--request-rate-range", "--sequence-id-range", "--periodic-concurrency-range")]
 ODD += [("--shape", ["a:1", "a:0", "a:1,,2", "a", "a:", "a:x", "a:b:3"]), ("--data-directory", ["nope"]), ("--input-data", ["nope", ""]), ("--request-distribution", ["x"]), ("--request-intervals", ["nope"]), ("--shared-memory", ["x"]),
         ("--service-kind", ["openai", "x"]), ("--model-signature-name", ["x"]), ("--grpc-compression-algorithm", ["gzip", "x"]), ("--measurement-mode", ["x"]), ("--trace-level", ["OFF", "x"]), ("--metrics-url", ["localhost:1"]),

@@ -2,6 +2,8 @@ package tensordata
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -117,5 +119,20 @@ func TestWarmup(t *testing.T) {
 	}
 	if first, second := values(at(t, s, 0, 0)), values(at(t, s, 0, 1)); got != strings.Repeat(first+" "+second+" "+first+" ", 2) {
 		t.Error(got)
+	}
+}
+
+// A directory is one step, which sequences repeat; a file is a sequence unless it is told how long they are.
+func TestSequenceOfDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x"), make([]byte, 4), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Exact(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Files: []string{dir}, Sequences: plan.Sequences{Mode: plan.SequencesOn}}}, 7, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := s.begin(prompt.Position{}); q.length != defaultLength {
+		t.Errorf("a sequence of %d requests", q.length)
 	}
 }

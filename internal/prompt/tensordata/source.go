@@ -80,6 +80,9 @@ func load(d plan.Data, seed uint64, exact, turns bool) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
+		if first := data.Streams[0][0].Values; exact && len(first) > 0 && first[0].Form == tensor.FormFile {
+			s.given = false // a directory has a step to repeat
+		}
 	}
 	if d.Prompts > data.Steps() {
 		return nil, plan.Faults{{Path: "data.prompts", Text: fmt.Sprintf("%d steps are asked for, and the data has %d", d.Prompts, data.Steps()), Hint: "leave it out and all are used"}}

@@ -56,7 +56,7 @@ class Fuzz:
         return [d for d in found if not self.rules.explain(line, d)]
 
     def confirm(self, line: Line, found: list) -> list:
-        """What of a line is not explained again and again, with the machine to itself: what a busy machine did does not come back."""
+        """What of a line is not explained again and again: what a busy machine did does not come back."""
         for n in range(4):
             if not found or n >= 2 and not any(d.same for d in found):
                 break
@@ -66,14 +66,18 @@ class Fuzz:
         return found
 
     def batch(self, lines: list, jobs: int) -> int:
-        """Tries lines that need the same servers, then those that differ once more one by one, and says how many still do."""
-        with ThreadPoolExecutor(jobs) as pool:
-            tried = list(zip(lines, pool.map(self.unexplained, lines)))
-        failed = 0
-        for line, found in tried:
-            if found and (found := self.confirm(line, found)):
-                failed += 1
-                self.report(line, found)
+        """Tries lines that need the same servers, then those that differ once more, fewer at a time, and says how many still do."""
+        failed, piece = 0, max(50, 5 * jobs)
+        for start in range(0, len(lines), piece):
+            with ThreadPoolExecutor(jobs) as pool:
+                tried = zip(lines[start:start + piece], pool.map(self.unexplained, lines[start:start + piece]))
+                again = [pair for pair in tried if pair[1]]
+            with ThreadPoolExecutor(max(1, jobs // 3)) as pool:  # with the machine more to itself
+                confirmed = list(zip(again, pool.map(lambda pair: self.confirm(*pair), again)))
+            for (line, _), found in confirmed:
+                if found:
+                    failed += 1
+                    self.report(line, found)
         return failed
 
     def report(self, line: Line, found: list) -> None:

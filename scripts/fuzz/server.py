@@ -41,6 +41,7 @@ class Request:
 
     def __init__(self, method: str, path: str, headers: list, body: bytes):
         self.method, self.path, self.headers, self.body = method, path, headers, body
+        self.came = self.began = self.ended = time.monotonic()  # when it was read, and its response begun and ended
         try:
             self.json = json.loads(body)
         except ValueError:
@@ -305,6 +306,9 @@ class Answer:
         for i, chunks in enumerate(writes):
             if i:
                 time.sleep(self.server.between)
+            else:
+                self.request.began = time.monotonic()
+            self.request.ended = time.monotonic()
             connection.sendall(b"".join(b"%x\r\n%s\r\n" % (len(c), c) for c in chunks) if frame == "chunked" else b"".join(chunks))
         if self.is_["error"] == "cut" and self.nth % 3 == 1:
             return False
@@ -320,6 +324,7 @@ class Answer:
         head = f"HTTP/1.1 {code} {words[code]}\r\nContent-Type: {kind}\r\nContent-Length: {len(text)}\r\n"
         if not stays and self.is_["connection"] != "closed-silently":
             head += "Connection: close\r\n"
+        self.request.began = self.request.ended = time.monotonic()
         cut = self.is_["error"] == "cut" and self.nth % 3 == 1 and code == 200 and self.request.method != "GET"
         connection.sendall((head + "\r\n").encode() + (text[:len(text) // 2] if cut else text))
         return stays and not cut

@@ -380,7 +380,6 @@ func formFaults() []faultCase {
 		{"profile -m m --endpoint-type embeddings --streaming", "--streaming: embeddings responses are never streamed"},
 		{ok + "--concurrency 1 --request-rate 2", "--request-rate: cannot be combined with --concurrency"},
 		{ok + "--measurement-interval 5 --request-count 9", "--request-count: cannot be combined with --measurement-interval"},
-		// differs: genai-zero
 		{ok + "--concurrency -1", "--concurrency: must be at least 1, is -1"},
 		{ok + "--concurrency 0 --request-rate 3", "--request-rate: cannot be combined with --concurrency"},
 		{ok + "--concurrency -4", "--concurrency: must be at least 1, is -4"},

@@ -4,7 +4,7 @@ import re
 from contextlib import nullcontext
 from pathlib import Path
 
-from compare import MISSING, Difference, files, loaded, multisets, near, values
+from compare import MISSING, Difference, files, loaded, multisets, near, noisy, values
 from line import Line
 from originals import Host, Side, process
 from server import Server
@@ -55,6 +55,7 @@ class Tool:
         return found
 
     def compare(self, line: Line, a: Side, b: Side) -> list:
+        b.screen = re.sub(r"(: \d+ errors:)\n((?:  .*\n)+)", lambda m: m[1] + re.sub(r"\s+", " ", m[2]) + "\n", b.screen)  # one line of them
         found = ends(a, b)
         if a.failed() or b.failed() and not reports(b):
             return found
@@ -203,6 +204,8 @@ def kind_of_report(line: Line):
     def length(a: object, b: object) -> bool:
         return a is b is None or number(a, b) and near(a, b, 4, 0.15)
 
+    time, later, rate = noisy(time), noisy(later), noisy(rate, falls=True)
+
     # In an open loop the time that a rate is about is one between arrivals, which are drawn.
     steady = rate if "=load.type concurrent" in line.text() else "type"
 
@@ -227,6 +230,8 @@ def kind_of_report(line: Line):
             return "exact" if parts[-1] == "mean" else "type"
         if "request_size_bytes" in parts:
             return "type"
+        if "aspect_ratio" in parts:  # ours has nine digits
+            return lambda a, b: a is b is None or number(a, b) and abs(a - b) < 1e-8
         if "prompt_tokens" in parts or "prompt_len" in parts:
             return "type" if other else length
         return "exact"

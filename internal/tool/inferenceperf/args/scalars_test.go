@@ -14,6 +14,7 @@ func TestScalars(t *testing.T) {
 		{"load: {num_workers: ' 3 ', ", "num_workers: 3"},
 		{"load: {num_workers: '3.0', ", "num_workers: 3"},
 		{"load: {interval: '1e1', ", "interval: 10"},
+		{"data: {type: random, input_distribution: {total_count: 0}, output_distribution: {total_count: -1}}\nload: {", "total_count: -1"}, // the stages decide
 		{"api: {streaming: t}\nload: {", "streaming: true"},
 		{"api: {streaming: 1.0}\nload: {", "streaming: true"},
 		{"api: {streaming: 0.0}\nload: {", "streaming: false"},

@@ -7,7 +7,7 @@ func distribution() form {
 		key{name: "max", form: wholeForm, def: 1024, help: "Maximum; higher values are lowered to it."},
 		key{name: "mean", form: numberForm, def: 512.0, help: "Mean; for `fixed`: the value."},
 		key{name: "std_dev", form: nonNegative, def: 200.0, help: "Standard deviation."},
-		key{name: "total_count", form: posWhole, open: true, help: "For `random` and `synthetic`: lengths to draw before the run, where the longest stage needs fewer. A seed gives other output lengths with another number of input lengths."},
+		key{name: "total_count", form: wholeForm, open: true, help: "For `random` and `synthetic`: lengths to draw before the run, where the longest stage needs fewer. A seed gives other output lengths with another number of input lengths."},
 		key{name: "type", also: "distribution", form: words("normal", "skew_normal", "lognormal", "uniform", "poisson", "fixed"), def: "normal", help: "Shape."},
 		key{name: "variance", form: nonNegative, open: true, help: "Instead of `std_dev`."},
 		key{name: "skew", form: numberForm, def: 0.0, help: "For `skew_normal`."},

@@ -1,5 +1,6 @@
 """perf_analyzer: how its lines are run on both sides, each with a Triton of its own, and what is compared."""
 import queue
+import json
 import re
 import subprocess
 import tempfile
@@ -123,6 +124,12 @@ def by_chance(line: Line, side: Side) -> bool:
     return line.server["kind"] == "stream" and drawn(line, side) or line.server["kind"] == "sequence" and drawn_lengths
 
 
+def side_by_side(line: Line) -> bool:
+    """Whether several requests are in flight at a time, or may be."""
+    words = line.words()
+    return not {"--request-rate-range", "--request-intervals", "--fixed-schedule", "-c", "-t"}.isdisjoint(words) or re.search(r"--concurrency-range[ =](?!1 )", " ".join(map(str, words)) + " ") is not None
+
+
 def drawn(line: Line, side: Side) -> bool:
     """Whether values of inputs are drawn by each tool. Strings are, even beside zeros."""
     words = line.words()
@@ -140,7 +147,7 @@ def requests(line: Line, a: Side, b: Side) -> list:
     for name in a.requests:
         left, right = ([plain(r, drawn(line, a)) for r in s.requests[name]] for s in (a, b))
         out += values(f"request/{name}/ids", *(ids(s.requests[name]) for s in (a, b)))
-        if counted(line):
+        if counted(line) and not (line.server["kind"] in ("cached", "ensemble") and side_by_side(line)):  # which finds a response in the cache first is chance
             if len(left) != len(right):
                 out.append(Difference(f"request/{name}/count", len(left), len(right)))
             else:
@@ -220,10 +227,18 @@ def cell(place: str, column: str, a: str, b: str) -> list:
 def late_end(line: Line, found: list) -> list:
     """Of a number of requests, a rate that is what it is because the original looks once a second whether they have ended."""
     words = line.words()
-    if not found or not found[0].place.endswith(("Inferences/Second", "Response Throughput")) or "--request-count" not in words:
+    if not found or not found[0].place.endswith(("Inferences/Second", "Response Throughput")):
+        return found
+    if "--request-count" in words:
+        count = float(words[words.index("--request-count") + 1])
+    elif "--fixed-schedule" in words and "data.json" in line.files:
+        count = len(json.loads(line.files["data.json"].lstrip("\ufeff"))["data"])
+    else:
         return found
     d = found[0]
-    sent = float(words[words.index("--request-count") + 1]) * (float(words[words.index("-b") + 1]) if "-b" in words else 1)
+    sent = count * (float(words[words.index("-b") + 1]) if "-b" in words else 1)
+    if re.search(r"_v\d+\.", d.place):  # of what reached a composing model, which may be less than that: its share is not known here
+        return [Difference(d.place + "/late-end", d.original, d.ours)] if float(d.original) < float(d.ours) and float(d.original) <= sent else found
     later = sent / float(d.original) - sent / float(d.ours) if float(d.original) and float(d.ours) else 0
     return [Difference(d.place + "/late-end", d.original, d.ours)] if 0 < later < 2 else found
 

@@ -92,7 +92,7 @@ def requests(line: Line, a: Side, b: Side) -> list:
     bodies = [[masked(r.json) for r in p] for p in posts]
     if swept(line):
         return out
-    if drawn(line, "data.output_distribution") or drawn(line, "data.shared_prefix.output_len"):
+    if any(drawn(line, name) for name in ("data.output_distribution", "data.shared_prefix.output_len", "data.shared_prefix.output_distribution")):
         for body in bodies[0] + bodies[1]:
             if isinstance(body, dict) and "max_tokens" in body:
                 body["max_tokens"] = 0
@@ -186,7 +186,7 @@ def output_tokens(entry: dict) -> object:
 
 def kind_of_report(line: Line):
     """How each place of a lifecycle report is compared."""
-    other = drawn(line, "data.input_distribution") or drawn(line, "data.shared_prefix.question_len") or "=data.type conversation_replay" in line.text()
+    other = any(drawn(line, name) for name in ("data.input_distribution", "data.shared_prefix.question_len", "data.shared_prefix.question_distribution")) or "=data.type conversation_replay" in line.text()
 
     def number(a: object, b: object) -> bool:
         return isinstance(a, (int, float)) and isinstance(b, (int, float))

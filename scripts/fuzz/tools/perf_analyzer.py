@@ -237,8 +237,8 @@ def late_end(line: Line, found: list) -> list:
         return found
     d = found[0]
     sent = count * (float(words[words.index("-b") + 1]) if "-b" in words else 1)
-    if re.search(r"_v\d+\.", d.place):  # of what reached a composing model, which may be less than that: its share is not known here
-        return [Difference(d.place + "/late-end", d.original, d.ours)] if float(d.original) < float(d.ours) and float(d.original) <= sent else found
+    if re.search(r"_v\d+\.", d.place):  # of what reached a composing model, from none to two of each: not known here
+        return [Difference(d.place + "/late-end", d.original, d.ours)] if float(d.original) < float(d.ours) and float(d.original) <= 2 * sent else found
     later = sent / float(d.original) - sent / float(d.ours) if float(d.original) and float(d.ours) else 0
     return [Difference(d.place + "/late-end", d.original, d.ours)] if 0 < later < 2 else found
 

@@ -135,7 +135,7 @@ func mostCoresRow() row {
 	return row{"many cores: requests/s, not streamed, 14 client cores and 2 of servers", func(ctx context.Context, b *bench) (l line) {
 		all := b.cores.all
 		if len(all) < client+server {
-			l.note("%d cores here: there is no room for %d of clients and %d of servers", len(all), client, server)
+			l.addNote("%d cores here: there is no room for %d of clients and %d of servers", len(all), client, server)
 			l.must("not for this machine", "", "", true)
 			return l
 		}

@@ -36,7 +36,7 @@ func coresRow() row {
 		var l line
 		serverCores, clientCores := splitCores(b.cores.all)
 		if len(clientCores) < 2 {
-			l.note("%d core(s) beside the server's on this machine: there is nothing to scale to", len(clientCores))
+			l.addNote("%d core(s) beside the server's on this machine: there is nothing to scale to", len(clientCores))
 			l.must("share of linear", "1.00", "on one core", true)
 			return l
 		}
@@ -59,7 +59,7 @@ func coresRow() row {
 		reportCores(&l, one, 1)
 		reportCores(&l, all, len(clientCores))
 		if medianOf(all, busyOf) > serverBound {
-			l.note("server-bound: compared by client CPU per request")
+			l.addNote("server-bound: compared by client CPU per request")
 			l.atLeast("share of linear, by client CPU per request", medianOf(one, cpuOf)/medianOf(all, cpuOf), 0.8, "")
 			return l
 		}

@@ -59,7 +59,7 @@ func hoggedStampRow() row {
 func describeStamps(l *line, runs []stampRun, q func(kernel bool, p float64) float64) {
 	l.add(nameOurs, three(func(p float64) float64 { return q(true, p) }, " µs"), "share of coalesced events %.2f %%", 100*medianOf(runs, stampRun.coalescedShare))
 	l.add(nameUserClock, three(func(p float64) float64 { return q(false, p) }, " µs"), "")
-	l.note("%s events joined with the server's log per run; stamps before their write: %d", thousands(medianOf(runs,
+	l.addNote("%s events joined with the server's log per run; stamps before their write: %d", thousands(medianOf(runs,
 		func(r stampRun) int64 { return int64(len(r.events)) })), medianOf(runs, stampRun.early))
 }
 

@@ -122,7 +122,7 @@ func busyOf(a attempt) float64 { return a.busy }
 // either, CPU for the same work is compared instead.
 func (c throughputCase) faster(l *line, f field, peer string, bound float64) {
 	if serverWasBound(f, nameOurs) || serverWasBound(f, peer) {
-		l.note("server-bound: compared by client CPU per %s", c.unit)
+		l.addNote("server-bound: compared by client CPU per %s", c.unit)
 		l.atMost(fmt.Sprintf("client CPU per %s ÷ %s's", c.unit, peer), ratio(f, nameOurs, peer, cpuOf), 1/bound, "")
 		return
 	}

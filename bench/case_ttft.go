@@ -83,7 +83,7 @@ func judgeTTFT(l *line, f field, truth []mock.Truth) {
 		medianOf(own, func(o ownTTFT) int { return o.most }) == ttftInFlight)
 	l.atMost("TTFT p99 beyond the server's, from our send, connect time taken off",
 		medianOf(own, func(o ownTTFT) float64 { return ms(o.beyond99) }), beyondTTFT, " ms")
-	l.note("requests lay unread at the server for %s at p99: all of a wave come at once, and it reads them one by one",
+	l.addNote("requests lay unread at the server for %s at p99: all of a wave come at once, and it reads them one by one",
 		show(medianOf(own, func(o ownTTFT) float64 { return ms(o.unread99) }), " ms"))
 }
 

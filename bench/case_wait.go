@@ -71,7 +71,7 @@ func (b *bench) waits(ctx context.Context, s *server, sp split, l *line, all []d
 			thousands(medianOf(runs, func(r drained) int64 { return r.requests })), show(medianOf(runs, func(r drained) float64 { return peakMB(r.attempt) }), " MB"))
 	}
 	if len(sp.client) < manyCores {
-		l.note("the bound is for %d client cores too; this machine has %d beside the server's", manyCores, len(sp.client))
+		l.addNote("the bound is for %d client cores too; this machine has %d beside the server's", manyCores, len(sp.client))
 	}
 	l.atMost("longest wait", longest, 0.5, " s")
 }

@@ -54,7 +54,7 @@ func coordinatorRow() row {
 	return row{"many cores: 8 workers × 10,000 records/s into a coordinator on one core", func(ctx context.Context, b *bench) (l line) {
 		all := b.cores.all
 		if len(all) < least {
-			l.note("%d cores here: there is no room for a server, eight workers and a coordinator", len(all))
+			l.addNote("%d cores here: there is no room for a server, eight workers and a coordinator", len(all))
 			l.must("not for this machine", "", "", true)
 			return l
 		}

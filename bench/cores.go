@@ -51,7 +51,7 @@ func (s split) judged(l *line, cores int) bool {
 	if len(s.client) >= cores {
 		return true
 	}
-	l.note("the bounds are for %d client cores; this machine has %d beside the server's", cores, len(s.client))
+	l.addNote("the bounds are for %d client cores; this machine has %d beside the server's", cores, len(s.client))
 	l.must("client cores", strconv.Itoa(len(s.client)), "", true)
 	return false
 }
@@ -111,7 +111,7 @@ func (b *bench) describeCores(ctx context.Context, l *line, s split) {
 	}
 	both := append(slices.Clone(s.client), s.server...)
 	if n := realCores(both, "/sys/devices/system/cpu"); n > 0 && n < len(both) {
-		l.note("client %v and server %v are threads of %d real cores", s.client, s.server, n)
+		l.addNote("client %v and server %v are threads of %d real cores", s.client, s.server, n)
 	}
 }
 

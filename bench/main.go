@@ -178,7 +178,7 @@ func benchMain(ctx context.Context, args []string) error {
 		l := r.measure(ctx, b)
 		l.Name = r.name
 		if b.noise > quietEnough {
-			l.note("the machine was not quiet: other processes took up to %.0f %% of a measured core", 100*b.noise)
+			l.addNote("the machine was not quiet: other processes took up to %.0f %% of a measured core", 100*b.noise)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

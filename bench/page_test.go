@@ -50,7 +50,7 @@ func TestSavedRun(t *testing.T) {
 	missed.add(nameOurs, "120 MB", "")
 	missed.atMost("peak", 120, 100, " MB")
 	missed.miss(namePA, errors.New("not installed"))
-	missed.note("the machine was not quiet")
+	missed.addNote("the machine was not quiet")
 	late.Name = "late"
 	late.add(nameOurs, "2 ms", "")
 	late.atMost("p50", 1, 1, " ms")

@@ -34,7 +34,7 @@ func watch(ctx context.Context, s *server, client *child) ([]sample, error) {
 			ended = true
 		case <-time.After(sampleEvery):
 		}
-		one, err := take(ctx, s, client)
+		one, err := takeSample(ctx, s, client)
 		if err != nil {
 			return samples, err
 		}
@@ -45,7 +45,7 @@ func watch(ctx context.Context, s *server, client *child) ([]sample, error) {
 	}
 }
 
-func take(ctx context.Context, s *server, client *child) (sample, error) {
+func takeSample(ctx context.Context, s *server, client *child) (sample, error) {
 	c, err := s.counters(ctx)
 	if err != nil {
 		return sample{}, err

@@ -53,7 +53,7 @@ func (l *line) addAt(at, who, figure, format string, args ...any) {
 	l.Entries = append(l.Entries, entry{at, who, figure, fmt.Sprintf(format, args...)})
 }
 
-func (l *line) note(format string, args ...any) {
+func (l *line) addNote(format string, args ...any) {
 	l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
 }
 

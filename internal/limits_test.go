@@ -57,6 +57,58 @@ func functionLength(s source, f *ast.FuncDecl) int {
 	return n
 }
 
+// bareNames say nothing of what a function does or returns: the verb of the standard library
+// (next, read, add, index, value) and a noun do.
+var bareNames = strings.Fields("take at of settle tell note look say own whole")
+
+// bareExported are the same, but for At: list.At(i) is what the standard library has.
+var bareExported = strings.Fields("Take Of Settle Tell Note Look Say Own Whole")
+
+func TestFunctionsAreNamed(t *testing.T) {
+	for _, s := range everything(t) {
+		if s.test() || ast.IsGenerated(s.tree) {
+			continue
+		}
+		for _, d := range s.tree.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && (slices.Contains(bareNames, f.Name.Name) || slices.Contains(bareExported, f.Name.Name)) {
+				t.Errorf("%s: a function called %s: name what it does or returns", s.set.Position(f.Pos()), f.Name.Name)
+			}
+		}
+	}
+}
+
+// idioms are type names that read with their package's: a triton.Client, an h2.Client.
+var idioms = strings.Fields("Options Source Client Server Decoder Protocol Endpoint Config Model Request Response Settings Kind Action Outcome Session Report Limits Search Histogram")
+
+// Where a type's name occurs in several packages of one family, grep leads nowhere.
+func TestTypesAreNamedOnce(t *testing.T) {
+	first := map[string]string{}
+	for _, s := range sources(t) {
+		if s.test() || ast.IsGenerated(s.tree) || s.tree.Name.Name == "main" {
+			continue
+		}
+		family, _, _ := strings.Cut(s.pkg, "/")
+		for _, d := range s.tree.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range g.Specs {
+				ts, ok := spec.(*ast.TypeSpec)
+				if !ok || !ts.Name.IsExported() || ts.Assign.IsValid() || slices.Contains(idioms, ts.Name.Name) {
+					continue
+				}
+				where := first[family+"."+ts.Name.Name]
+				if where == "" {
+					first[family+"."+ts.Name.Name] = s.pkg
+				} else if where != s.pkg {
+					t.Errorf("%s: %s is a type of %s, too: one of them needs another name", s.set.Position(ts.Pos()), ts.Name.Name, where)
+				}
+			}
+		}
+	}
+}
+
 // What a package offers says what it is for. The methods that an interface of the standard
 // library asks for need no words, and neither do the names of a group that has a comment.
 func TestExportedNamesAreDescribed(t *testing.T) {

@@ -118,7 +118,7 @@ func fillHub(t *testing.T, hub *hubtest.Server, conversations string) {
 		t.Fatal(err)
 	}
 	const commit = "0123456789abcdef0123456789abcdef01234567"
-	hub.Add("datasets/anon8231489123/ShareGPT_Vicuna_unfiltered", commit, map[string]hubtest.File{"ShareGPT_V3_unfiltered_cleaned_split.json": {Data: string(talks), Large: true}})
+	hub.Add("datasets/anon8231489123/ShareGPT_Vicuna_unfiltered", commit, map[string]hubtest.FakeFile{"ShareGPT_V3_unfiltered_cleaned_split.json": {Data: string(talks), Large: true}})
 	vocabulary := map[string]int{"Ġ": 0}
 	for c := '!'; c <= '~'; c++ {
 		vocabulary[string(c)] = len(vocabulary)
@@ -131,7 +131,7 @@ func fillHub(t *testing.T, hub *hubtest.Server, conversations string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repo := hub.Add(letters, commit, map[string]hubtest.File{"tokenizer.json": {Data: string(text)}})
+	repo := hub.Add(letters, commit, map[string]hubtest.FakeFile{"tokenizer.json": {Data: string(text)}})
 	repo.Gated, repo.Token = true, "hf_sesame"
 }
 

@@ -86,7 +86,7 @@ func (a *capacitySearch) next() (plan.Stage, bool) {
 }
 
 // announce says what a level is run for, where that is not to find the capacity.
-func (a *capacitySearch) announce(step *capacity.Step) {
+func (a *capacitySearch) announce(step *capacity.NextLevel) {
 	load := fmt.Sprintf("%.4g %s", step.Load, a.unit())
 	switch step.Kind {
 	case capacity.Hold:

@@ -71,8 +71,8 @@ func (s *server) began() (time.Time, bool) {
 	return s.log[0].received, true
 }
 
-// note remembers a request.
-func (s *server) note(id string) *seen {
+// call remembers a request.
+func (s *server) call(id string) *seen {
 	q := &seen{id: id, seq: -1, received: time.Now()}
 	if seq, err := strconv.ParseInt(id[strings.LastIndexByte(id, '-')+1:], 10, 64); err == nil {
 		q.seq = seq
@@ -94,7 +94,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	q := s.note(r.Header.Get("X-Request-Id"))
+	q := s.call(r.Header.Get("X-Request-Id"))
 	hash := sha256.Sum256([]byte(q.id))
 	pause := time.Duration(10+int(hash[0])/13) * time.Millisecond
 	if hash[1]%16 == 0 {

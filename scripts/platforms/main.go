@@ -76,7 +76,7 @@ func check(platform string, files *files) error {
 		if p.ImportPath == "unsafe" {
 			continue
 		}
-		trees, err := files.of(p)
+		trees, err := files.parse(p)
 		if err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ type parsed struct {
 	err  error
 }
 
-// of parses the files of a package.
-func (f *files) of(p listed) ([]*ast.File, error) {
+// parse parses the files of a package.
+func (f *files) parse(p listed) ([]*ast.File, error) {
 	var trees []*ast.File
 	for _, name := range p.GoFiles {
 		name = filepath.Join(p.Dir, name)

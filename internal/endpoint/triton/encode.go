@@ -173,7 +173,7 @@ func newMessages(l *layout, version string, parameters map[string]any, stream bo
 		}
 		m.inputs[which] = []byte{}
 		for i := range slots {
-			m.inputs[which] = appendTensor(m.inputs[which], &slots[i].Tensor, slots[i].Shape, v2http.Region{})
+			m.inputs[which] = appendTensor(m.inputs[which], &slots[i].Tensor, slots[i].Shape, v2http.MemoryRegion{})
 		}
 	}
 	return m, nil
@@ -190,7 +190,7 @@ func (m *messages) encode(p *prompt.Prompt, id string, c *content) []byte {
 		b = append(b, m.inputs[which]...)
 	} else {
 		for i := range c.slots {
-			b = appendTensor(b, &c.slots[i].Tensor, c.slots[i].shape(c), v2http.Region{})
+			b = appendTensor(b, &c.slots[i].Tensor, c.slots[i].shape(c), v2http.MemoryRegion{})
 		}
 	}
 	for i := range c.slots {
@@ -231,7 +231,7 @@ func (m *messages) tensors(p *prompt.Prompt, id string, in *inputs) ([]byte, err
 		b = append(b, m.wanted...)
 	}
 	for i := range in.tensors {
-		var region v2http.Region
+		var region v2http.MemoryRegion
 		if in.regions != nil {
 			region = in.regions[i]
 		}
@@ -255,7 +255,7 @@ func (m *messages) ask(wanted []v2http.Output) {
 }
 
 // appendRegion adds the parameters that say where in shared memory a tensor lies.
-func appendRegion(b []byte, field protowire.Number, r v2http.Region) []byte {
+func appendRegion(b []byte, field protowire.Number, r v2http.MemoryRegion) []byte {
 	if r.Name == "" {
 		return b
 	}
@@ -271,7 +271,7 @@ func appendBytes[S ~string | ~[]byte](b []byte, field protowire.Number, s S) []b
 }
 
 // appendTensor adds what a message says about an input besides its values.
-func appendTensor(b []byte, t *tensor.Tensor, shape []int64, r v2http.Region) []byte {
+func appendTensor(b []byte, t *tensor.Tensor, shape []int64, r v2http.MemoryRegion) []byte {
 	inner := appendBytes(make([]byte, 0, len(t.Name)+32), fieldTensorName, t.Name)
 	inner = appendBytes(inner, fieldTensorDatatype, t.Datatype.String())
 	var packed []byte

@@ -52,7 +52,7 @@ func newMemory(m *Model, t plan.Triton, runID string) (*memory, error) {
 			return nil, err
 		}
 		s.regions = append(s.regions, r)
-		s.outputs = append(s.outputs, v2http.Output{Name: o.Name, Region: v2http.Region{Name: r.Name, Size: r.Size()}})
+		s.outputs = append(s.outputs, v2http.Output{Name: o.Name, Region: v2http.MemoryRegion{Name: r.Name, Size: r.Size()}})
 	}
 	return s, nil
 }
@@ -92,10 +92,10 @@ func registerRegion(ctx context.Context, server sharer, r *shm.Region) error {
 }
 
 // put lays tensors into shared memory and tells all servers.
-func (s *memory) put(tensors []tensor.Tensor) ([]v2http.Region, error) {
+func (s *memory) put(tensors []tensor.Tensor) ([]v2http.MemoryRegion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []v2http.Region
+	var all []v2http.MemoryRegion
 	for i := range tensors {
 		r, err := s.set.Put(s.prefix+"-"+strconv.Itoa(len(s.regions))+"-"+tensors[i].Name, tensors[i].Data)
 		if err != nil {
@@ -107,7 +107,7 @@ func (s *memory) put(tensors []tensor.Tensor) ([]v2http.Region, error) {
 			}
 		}
 		s.regions = append(s.regions, r)
-		all = append(all, v2http.Region{Name: r.Name, Size: int64(len(tensors[i].Data))})
+		all = append(all, v2http.MemoryRegion{Name: r.Name, Size: int64(len(tensors[i].Data))})
 	}
 	return all, nil
 }

@@ -64,8 +64,8 @@ type material struct {
 type inputs struct {
 	tensors  []tensor.Tensor
 	expected []tensor.Tensor
-	text     string          // the prompt among them, if there is one
-	regions  []v2http.Region // where they lie in shared memory; nil: they are sent
+	text     string                // the prompt among them, if there is one
+	regions  []v2http.MemoryRegion // where they lie in shared memory; nil: they are sent
 }
 
 // compared reports whether outputs are held against what is expected of them. They come in the

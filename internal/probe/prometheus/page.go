@@ -17,8 +17,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Page is the metrics page of one server or exporter.
-type Page struct {
+// PageProbe is the metrics page of one server or exporter.
+type PageProbe struct {
 	url    string
 	key    string
 	client *http.Client
@@ -42,8 +42,8 @@ const (
 )
 
 // NewPage makes a reader of the page at an address. It asks nothing yet.
-func NewPage(address string, o PageOptions) *Page {
-	return &Page{url: address, key: o.Key, client: NewClient(o.TLS, pageTime, o.Sources), now: o.Now}
+func NewPage(address string, o PageOptions) *PageProbe {
+	return &PageProbe{url: address, key: o.Key, client: NewClient(o.TLS, pageTime, o.Sources), now: o.Now}
 }
 
 // NewClient makes a client that waits so long for an answer and whose connections come from
@@ -59,14 +59,14 @@ func NewClient(config *tls.Config, patience time.Duration, sources []netip.Prefi
 }
 
 // Close gives up the connection.
-func (p *Page) Close() error {
+func (p *PageProbe) Close() error {
 	p.client.CloseIdleConnections()
 	return nil
 }
 
 // Read reads the page: the metrics of known servers and exporters. whole: with the
 // buckets of its histograms, which are many.
-func (p *Page) Read(ctx context.Context, whole bool) record.Page {
+func (p *PageProbe) Read(ctx context.Context, whole bool) record.Page {
 	page := record.Page{At: p.now()}
 	text, err := p.get(ctx)
 	if err == nil {
@@ -80,7 +80,7 @@ func (p *Page) Read(ctx context.Context, whole bool) record.Page {
 	return page
 }
 
-func (p *Page) get(ctx context.Context) ([]byte, error) {
+func (p *PageProbe) get(ctx context.Context) ([]byte, error) {
 	// The older text form is asked for: all servers have it.
 	h := http.Header{"Accept": {"text/plain;version=0.0.4"}}
 	if p.key != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// Row is one request of a trace.
-type Row struct {
+// Invocation is one request of a trace.
+type Invocation struct {
 	At     time.Duration // counted from the first request
 	Input  int           // tokens of the prompt
 	Output int           // tokens of the answer
@@ -27,8 +27,8 @@ const (
 // line at its head, in the order of the file. The error is a plan.Faults with all that
 // is wrong with it; name is how it calls the file, path the field of the plan that names
 // it.
-func Parse(name, path string, data []byte) ([]Row, error) {
-	var rows []Row
+func Parse(name, path string, data []byte) ([]Invocation, error) {
+	var rows []Invocation
 	var faults plan.Faults
 	var first time.Time
 	begun := false
@@ -66,7 +66,7 @@ func isHead(line string) bool {
 }
 
 // parseLine reads one request.
-func parseLine(line string) (row Row, at time.Time, problem string) {
+func parseLine(line string) (row Invocation, at time.Time, problem string) {
 	parts := strings.Split(line, ",")
 	if len(parts) < 3 {
 		return row, at, fmt.Sprintf("has %d columns, not 3", len(parts))

@@ -14,7 +14,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	want := []Row{{0, 374, 44}, {153429 * time.Microsecond, 396, 109}, {time.Second, 879, 55}}
+	want := []Invocation{{0, 374, 44}, {153429 * time.Microsecond, 396, 109}, {time.Second, 879, 55}}
 	for name, text := range map[string]string{
 		"as published":  "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n2023-11-16 18:15:46.8340190,396,109\n2023-11-16 18:15:47.6805900,879,55\n",
 		"with zones":    "TIMESTAMP,ContextTokens,GeneratedTokens\r\n2024-05-10 00:00:00.680590+00:00,374,44\r\n2024-05-10 00:00:00.834019+00:00,396,109\r\n2024-05-10 02:00:01.680590+02:00,879,55",

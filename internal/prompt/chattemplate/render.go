@@ -10,7 +10,7 @@ import (
 
 // measure counts a prompt with the template around it. It is used from many goroutines.
 func (s *Source) measure(p prompt.Prompt) (int, error) {
-	messages := []chat.Message{chat.Say("user", p.Text)}
+	messages := []chat.Message{chat.NewMessage("user", p.Text)}
 	if len(p.Messages) > 0 {
 		messages = make([]chat.Message, len(p.Messages))
 		for i, m := range p.Messages {
@@ -63,7 +63,7 @@ func asked(o chat.Options, fields []prompt.Field) chat.Options {
 
 // message is a message as servers hand it to a template.
 func message(m prompt.Message) chat.Message {
-	out := chat.Say(m.Role, m.Content)
+	out := chat.NewMessage(m.Role, m.Content)
 	if m.Reasoning != "" {
 		out.Set("reasoning_content", m.Reasoning)
 	}

@@ -342,16 +342,16 @@ type news struct {
 func TestHub(t *testing.T) {
 	const commit = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	s := hubtest.New(t)
-	file := func(text string) map[string]hubtest.File {
+	file := func(text string) map[string]hubtest.FakeFile {
 		data := asParquet(t, []news{{Article: text + " article", Highlights: "a b"}})
-		return map[string]hubtest.File{"3.0.0/train-00000-of-00003.parquet": {Data: data, Large: true}, "3.0.0/train-00001-of-00003.parquet": {Data: data},
+		return map[string]hubtest.FakeFile{"3.0.0/train-00000-of-00003.parquet": {Data: data, Large: true}, "3.0.0/train-00001-of-00003.parquet": {Data: data},
 			"3.0.0/train-00002-of-00003.parquet": {Data: data}, "3.0.0/test-00000-of-00001.parquet": {Data: asParquet(t, []news{{Article: text + " test", Highlights: "a"}})},
 			"README.md": {Data: "x"}}
 	}
 	gated := s.Add("datasets/abisee/cnn_dailymail", commit, file("real"))
 	gated.Gated, gated.Token = true, "hf_sesame"
 	s.Add("datasets/me/mirror", commit, file("mirrored"))
-	s.Add("datasets/anon8231489123/ShareGPT_Vicuna_unfiltered", commit, map[string]hubtest.File{"ShareGPT_V3_unfiltered_cleaned_split.json": {Data: asJSON(t, talks(10)), Large: true}})
+	s.Add("datasets/anon8231489123/ShareGPT_Vicuna_unfiltered", commit, map[string]hubtest.FakeFile{"ShareGPT_V3_unfiltered_cleaned_split.json": {Data: asJSON(t, talks(10)), Large: true}})
 	home := t.TempDir()
 	login := write(t, t.TempDir(), "token", "hf_sesame\n")
 	env := map[string]string{"HF_ENDPOINT": s.URL, "HF_HOME": home}
@@ -406,7 +406,7 @@ func TestHub(t *testing.T) {
 // A fetch, which may take long, is told of before it begins; what is in the cache is not.
 func TestFetchIsToldOf(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("datasets/me/talks", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", map[string]hubtest.File{"train.json": {Data: asJSON(t, talks(10))}})
+	s.Add("datasets/me/talks", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", map[string]hubtest.FakeFile{"train.json": {Data: asJSON(t, talks(10))}})
 	env := settings(map[string]string{"HF_ENDPOINT": s.URL, "HF_HOME": t.TempDir()})
 	for _, want := range []int{1, 0} {
 		src, err := New(plan.Data{Dataset: plan.Dataset{Kind: plan.DatasetBillsum, Hub: plan.Hub{Name: "me/talks"}}}, token.Words{}, 1, env)

@@ -14,8 +14,8 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// Tokenizer is what the lengths of random texts are measured with.
-type Tokenizer interface {
+// Encoder is what the lengths of random texts are measured with.
+type Encoder interface {
 	prompt.Tokenizer
 	// Cut returns the length in bytes of a beginning of text that has exactly n
 	// tokens; false where there is none.
@@ -43,7 +43,7 @@ const (
 // Lexicon draws random texts of an exact length in tokens. It is safe for use from
 // many goroutines, each with its own random numbers.
 type Lexicon struct {
-	tok   Tokenizer
+	tok   Encoder
 	words []string // each is one token between two others, and has no white space
 	first []string // those that are also one at the beginning of a text
 	plain bool     // words are a token each; false: of unknown length, so texts are cut
@@ -54,7 +54,7 @@ type Lexicon struct {
 // New finds the words that a tokenizer takes for one token. A tokenizer with
 // too few of them gets made-up words, and texts are cut to their length.
 func New(tok prompt.Tokenizer) (*Lexicon, error) {
-	t, ok := tok.(Tokenizer)
+	t, ok := tok.(Encoder)
 	if !ok {
 		return nil, fmt.Errorf("random texts: the tokenizer %q cannot cut text to a number of tokens; use %q", tok.Name(), plan.TokenizerWords)
 	}
@@ -121,7 +121,7 @@ func (l *Lexicon) Append(text []byte, rng *rand.Rand, n int) ([]byte, bool) {
 }
 
 // Tokenizer is what the lexicon's words are tokens of.
-func (l *Lexicon) Tokenizer() Tokenizer { return l.tok }
+func (l *Lexicon) Tokenizer() Encoder { return l.tok }
 
 // Text draws a text of exactly n tokens.
 func (l *Lexicon) Text(rng *rand.Rand, n int) (string, error) { return l.Extend(rng, "", 0, n) }

@@ -62,11 +62,11 @@ func tableOf(t *testing.T, names ...string) string {
 func TestHub(t *testing.T) {
 	const commit = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	h := hubtest.New(t)
-	h.Add("datasets/me/table", commit, map[string]hubtest.File{
+	h.Add("datasets/me/table", commit, map[string]hubtest.FakeFile{
 		"data/train-0.parquet": {Data: tableOf(t, "a", "b"), Large: true}, "data/train-1.parquet": {Data: tableOf(t, "c")}, "data/test-0.parquet": {Data: tableOf(t, "d")}, "README.md": {Data: "x"},
 	})
-	h.Add("datasets/me/lines", commit, map[string]hubtest.File{"traces.jsonl": {Data: flat(t, talk("e")) + "\n" + flat(t, talk("f"))}})
-	h.Add("datasets/me/nothing", commit, map[string]hubtest.File{"README.md": {Data: "x"}})
+	h.Add("datasets/me/lines", commit, map[string]hubtest.FakeFile{"traces.jsonl": {Data: flat(t, talk("e")) + "\n" + flat(t, talk("f"))}})
+	h.Add("datasets/me/nothing", commit, map[string]hubtest.FakeFile{"README.md": {Data: "x"}})
 	home := t.TempDir()
 	env := func(name string) string { return map[string]string{"HF_ENDPOINT": h.URL, "HF_HOME": home}[name] }
 	for _, tc := range []struct {

@@ -18,8 +18,8 @@ type Source struct {
 	prompt.RestartPerStage
 	lex      *lexicon.Lexicon
 	sizes    prompt.Sizes
-	trace    []azure.Row // lengths in place of sizes; nil: none
-	once     bool        // a stage ends with the last of them
+	trace    []azure.Invocation // lengths in place of sizes; nil: none
+	once     bool               // a stage ends with the last of them
 	template bool
 	wrap     func(string) (string, error) // the chat template that lengths cover; nil: none
 	around   int                          // tokens that it takes
@@ -111,7 +111,7 @@ func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt
 }
 
 // row is the line of the trace that a prompt is like. Every stage begins with the first.
-func (s *Source) row(number uint64) azure.Row {
+func (s *Source) row(number uint64) azure.Invocation {
 	return s.trace[number&(1<<40-1)%uint64(len(s.trace))]
 }
 

@@ -114,9 +114,9 @@ func TestHub(t *testing.T) {
 	}
 	server := hubtest.New(t)
 	commit := strings.Repeat("a", 40)
-	server.Add("datasets/own/usual", commit, map[string]hubtest.File{"traces.jsonl": {Data: many}})
-	server.Add("datasets/own/other", commit, map[string]hubtest.File{"README.md": {}, "data/test-0.jsonl": {Data: "{"}, "data/train-0.jsonl": {Data: agent("x")}, "data/train-1.parquet": {Data: string(table)}})
-	server.Add("datasets/own/none", commit, map[string]hubtest.File{"README.md": {}})
+	server.Add("datasets/own/usual", commit, map[string]hubtest.FakeFile{"traces.jsonl": {Data: many}})
+	server.Add("datasets/own/other", commit, map[string]hubtest.FakeFile{"README.md": {}, "data/test-0.jsonl": {Data: "{"}, "data/train-0.jsonl": {Data: agent("x")}, "data/train-1.parquet": {Data: string(table)}})
+	server.Add("datasets/own/none", commit, map[string]hubtest.FakeFile{"README.md": {}})
 	for name, tc := range map[string]struct {
 		replay plan.Replay
 		want   int

@@ -25,7 +25,7 @@ var large = strings.Repeat("all work and no play ", 5000)
 // withLarge is a stand-in with one model that has one large file.
 func withLarge(t *testing.T) *hubtest.Server {
 	s := hubtest.New(t)
-	s.Add("org/name", commitA, map[string]hubtest.File{"f": {Data: large, Large: true}})
+	s.Add("org/name", commitA, map[string]hubtest.FakeFile{"f": {Data: large, Large: true}})
 	return s
 }
 
@@ -141,7 +141,7 @@ func TestRetries(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := hubtest.New(t)
-			s.Add("org/name", commitA, map[string]hubtest.File{"f": {Data: "x"}})
+			s.Add("org/name", commitA, map[string]hubtest.FakeFile{"f": {Data: "x"}})
 			left := int64(tc.times)
 			s.Fault(func(w http.ResponseWriter, r *http.Request) bool {
 				if atomic.AddInt64(&left, -1) < 0 {

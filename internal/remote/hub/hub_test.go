@@ -73,7 +73,7 @@ func wantAsked(t *testing.T, s *hubtest.Server, want ...string) {
 func TestFileLayout(t *testing.T) {
 	s := hubtest.New(t)
 	big := strings.Repeat("0123456789", 1000)
-	s.Add("org/name", commitA, map[string]hubtest.File{
+	s.Add("org/name", commitA, map[string]hubtest.FakeFile{
 		"tokenizer.json": {Data: big, Large: true},
 		"sub/small.txt":  {Data: "small"},
 	})
@@ -117,8 +117,8 @@ func TestFileLayout(t *testing.T) {
 
 func TestRevisions(t *testing.T) {
 	s := hubtest.New(t)
-	r := s.Add("org/name", commitA, map[string]hubtest.File{"f": {Data: "old"}, "same": {Data: "same"}})
-	r.Commits[commitB] = map[string]hubtest.File{"f": {Data: "new"}, "same": {Data: "same"}}
+	r := s.Add("org/name", commitA, map[string]hubtest.FakeFile{"f": {Data: "old"}, "same": {Data: "same"}})
+	r.Commits[commitB] = map[string]hubtest.FakeFile{"f": {Data: "new"}, "same": {Data: "same"}}
 	r.Refs["refs/pr/1"] = commitB
 	h, _ := open(t, s, nil)
 	repo := Model("org/name")
@@ -137,13 +137,13 @@ func TestRevisions(t *testing.T) {
 	r.Refs["main"] = commitB
 	wantFile(t, h, repo, "main", "f", "old")
 	delete(r.Commits, commitA)
-	r.Commits[commitB]["late"] = hubtest.File{Data: "late"}
+	r.Commits[commitB]["late"] = hubtest.FakeFile{Data: "late"}
 	wantFile(t, h, repo, "main", "late", "late")
 }
 
 func TestRevisionInAddress(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("datasets/org/name", commitA, map[string]hubtest.File{"a b/ü#1.txt": {Data: "x"}}).Refs["refs/pr/1"] = commitA
+	s.Add("datasets/org/name", commitA, map[string]hubtest.FakeFile{"a b/ü#1.txt": {Data: "x"}}).Refs["refs/pr/1"] = commitA
 	h, _ := open(t, s, nil)
 	path := wantFile(t, h, Dataset("org/name"), "refs/pr/1", "a b/ü#1.txt", "x")
 	wantAsked(t, s,
@@ -156,7 +156,7 @@ func TestRevisionInAddress(t *testing.T) {
 
 func TestMovedRepository(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("openai-community/gpt2", commitA, map[string]hubtest.File{"vocab.json": {Data: "{}"}})
+	s.Add("openai-community/gpt2", commitA, map[string]hubtest.FakeFile{"vocab.json": {Data: "{}"}})
 	s.Add("gpt2", commitA, nil).Moved = "openai-community/gpt2"
 	h, _ := open(t, s, map[string]string{"HF_TOKEN": "t"})
 	path := wantFile(t, h, Model("gpt2"), "", "vocab.json", "{}")
@@ -171,7 +171,7 @@ func TestMovedRepository(t *testing.T) {
 
 func TestMissingFileIsRemembered(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("org/name", commitA, map[string]hubtest.File{"f": {Data: "x"}})
+	s.Add("org/name", commitA, map[string]hubtest.FakeFile{"f": {Data: "x"}})
 	h, _ := open(t, s, nil)
 	for range 2 {
 		_, err := h.File(t.Context(), Model("org/name"), "", "chat_template.jinja")
@@ -187,8 +187,8 @@ func TestMissingFileIsRemembered(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("org/open", commitA, map[string]hubtest.File{"f": {Data: "x"}}).Token = "hf_right"
-	gated := s.Add("org/gated", commitA, map[string]hubtest.File{"f": {Data: "x"}})
+	s.Add("org/open", commitA, map[string]hubtest.FakeFile{"f": {Data: "x"}}).Token = "hf_right"
+	gated := s.Add("org/gated", commitA, map[string]hubtest.FakeFile{"f": {Data: "x"}})
 	gated.Gated = true
 	for _, tc := range []struct {
 		name, repo, revision, file string
@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 
 func TestOfflineUsesCache(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("org/name", commitA, map[string]hubtest.File{"f": {Data: "x"}})
+	s.Add("org/name", commitA, map[string]hubtest.FakeFile{"f": {Data: "x"}})
 	h, _ := open(t, s, nil)
 	wantFile(t, h, Model("org/name"), "", "f", "x")
 	s.Asked()

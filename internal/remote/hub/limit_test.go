@@ -14,7 +14,7 @@ import (
 // name, and nothing of it stays in the cache.
 func TestFileBeyondTheLimit(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("org/name", commitA, map[string]hubtest.File{
+	s.Add("org/name", commitA, map[string]hubtest.FakeFile{
 		"large":  {Data: strings.Repeat("x", 5000), Large: true},
 		"plain":  {Data: strings.Repeat("y", 5000)},
 		"little": {Data: "z"},

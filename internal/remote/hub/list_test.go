@@ -23,8 +23,8 @@ func wantFiles(t *testing.T, h *Hub, repo Repo, revision string, want ...string)
 
 func TestFiles(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("datasets/org/data", commitA, map[string]hubtest.File{"data/train-1.parquet": {Data: "one"}, "README.md": {}, "../../escape": {}})
-	s.Add("org/model", commitB, map[string]hubtest.File{"config.json": {}}).Refs["refs/pr/1"] = commitB
+	s.Add("datasets/org/data", commitA, map[string]hubtest.FakeFile{"data/train-1.parquet": {Data: "one"}, "README.md": {}, "../../escape": {}})
+	s.Add("org/model", commitB, map[string]hubtest.FakeFile{"config.json": {}}).Refs["refs/pr/1"] = commitB
 	s.Add("datasets/org/old", commitA, nil).Moved = "datasets/org/data"
 	h, _ := open(t, s, map[string]string{"HF_TOKEN": "hf_sesame"})
 	wantFiles(t, h, Dataset("org/data"), "", "README.md", "data/train-1.parquet")
@@ -35,14 +35,14 @@ func TestFiles(t *testing.T) {
 	s.Asked()
 
 	// What follows comes from the commit that was listed.
-	s.Add("datasets/org/data", commitB, map[string]hubtest.File{"later": {}}).Commits[commitA] = map[string]hubtest.File{"data/train-1.parquet": {Data: "one"}}
+	s.Add("datasets/org/data", commitB, map[string]hubtest.FakeFile{"later": {}}).Commits[commitA] = map[string]hubtest.FakeFile{"data/train-1.parquet": {Data: "one"}}
 	wantFile(t, h, Dataset("org/data"), "", "data/train-1.parquet", "one")
 	wantFiles(t, h, Dataset("org/data"), "", "data/train-1.parquet")
 }
 
 func TestFilesOfTheCache(t *testing.T) {
 	s := hubtest.New(t)
-	s.Add("datasets/org/data", commitA, map[string]hubtest.File{"a/b.json": {Data: "1"}, "c.json": {Data: "2"}, "d.json": {Data: "3"}})
+	s.Add("datasets/org/data", commitA, map[string]hubtest.FakeFile{"a/b.json": {Data: "1"}, "c.json": {Data: "2"}, "d.json": {Data: "3"}})
 	home := t.TempDir()
 	h, _ := open(t, s, map[string]string{"HF_HOME": home})
 	wantFile(t, h, Dataset("org/data"), "", "a/b.json", "1")

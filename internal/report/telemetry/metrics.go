@@ -41,7 +41,7 @@ func instruments() []instrument {
 // Metrics gathers the metrics of a run: histograms of each stage from its records. It belongs
 // to one goroutine.
 type Metrics struct {
-	run         *Run
+	run         *RunInfo
 	reader      *metric.Reader
 	instruments []instrument
 	defs        []metric.Def // of instruments
@@ -57,7 +57,7 @@ type point struct {
 
 // Metrics begins the metrics of a run, whose requests are seen as a fold of the same options
 // does.
-func (r *Run) Metrics(o metric.Options) *Metrics {
+func (r *RunInfo) Metrics(o metric.Options) *Metrics {
 	m := &Metrics{run: r, reader: metric.NewReader(o), instruments: instruments(), points: map[string]*point{}}
 	for _, i := range m.instruments {
 		d, _ := metric.ByID(i.of)
@@ -124,7 +124,7 @@ func (m *Metrics) count(rec *record.Record, i int, v float64, proof otlp.Exempla
 }
 
 // attributes are those of a request that metrics are told apart by.
-func (r *Run) attributes(rec *record.Record) []otlp.Attribute {
+func (r *RunInfo) attributes(rec *record.Record) []otlp.Attribute {
 	list := []otlp.Attribute{
 		otlp.Int("inferometer.stage", rec.Stage+1), otlp.Text("gen_ai.operation.name", r.operation()), otlp.Text("gen_ai.provider.name", r.Protocol),
 	}

@@ -18,7 +18,7 @@ func quantiles() []float64 { return []float64{0.5, 0.9, 0.99} }
 
 // board gathers the series of a run.
 type board struct {
-	run    *Run
+	run    *RunInfo
 	common map[string]string
 	list   []remotewrite.Series
 	known  map[string]int // places in list, by name and labels
@@ -26,7 +26,7 @@ type board struct {
 
 // Series are the time series of a run, with the names that the live page for Prometheus
 // has. host is the name of this machine.
-func (r *Run) Series(stages []timeline.StageTimeline, host string) []remotewrite.Series {
+func (r *RunInfo) Series(stages []timeline.StageTimeline, host string) []remotewrite.Series {
 	b := &board{run: r, known: map[string]int{}, common: map[string]string{
 		"job": "inferometer", "instance": host, "run": r.ID(), "model": r.Model, "name": r.Name,
 	}}

@@ -18,8 +18,8 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// Run is what all that is made of a run has in common.
-type Run struct {
+// RunInfo is what all that is made of a run has in common.
+type RunInfo struct {
 	Result   *result.Result
 	Start    time.Time // of the clock that records have
 	Version  string    // of this program
@@ -32,20 +32,20 @@ type Run struct {
 }
 
 // ID tells this run from others: when it began, and its seed.
-func (r *Run) ID() string {
+func (r *RunInfo) ID() string {
 	return r.Start.UTC().Format("20060102T150405Z") + "-" + strconv.FormatUint(r.Result.Seed, 10)
 }
 
 // timeOf is a moment of the run's clock.
-func (r *Run) timeOf(d time.Duration) time.Time { return r.Start.Add(d) }
+func (r *RunInfo) timeOf(d time.Duration) time.Time { return r.Start.Add(d) }
 
 // operation is what the conventions call the work of an endpoint.
-func (r *Run) operation() string {
+func (r *RunInfo) operation() string {
 	return cmp.Or(map[string]string{"completions": "text_completion", "generate": "text_completion", "stream": "text_completion", "infer": "text_completion", "embeddings": "embeddings"}[r.Endpoint], "chat")
 }
 
 // server says where a request went.
-func (r *Run) server(i int) []otlp.Attribute {
+func (r *RunInfo) server(i int) []otlp.Attribute {
 	if i < 0 || i >= len(r.Servers) {
 		return nil
 	}
@@ -83,7 +83,7 @@ func figures(s *result.Stage) []figure {
 }
 
 // end is when the last stage ended.
-func (r *Run) end(stages []timeline.StageTimeline) time.Time {
+func (r *RunInfo) end(stages []timeline.StageTimeline) time.Time {
 	var last time.Duration
 	for i := range stages {
 		last = max(last, stages[i].End)
@@ -95,7 +95,7 @@ func (r *Run) end(stages []timeline.StageTimeline) time.Time {
 func stageName(i int) string { return fmt.Sprint(i + 1) }
 
 // stage is the result of a stage; nil: it has none.
-func (r *Run) stage(i int) *result.Stage {
+func (r *RunInfo) stage(i int) *result.Stage {
 	k := slices.IndexFunc(r.Result.Stages, func(s result.Stage) bool { return s.Index == i })
 	if k < 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 // conversations is one by itself. Prompts and answers are not in spans. It belongs to one
 // goroutine.
 type Spans struct {
-	run    *Run
+	run    *RunInfo
 	reader *metric.Reader
 	defs   []metric.Def // of the figures that a span has
 	ratio  float64
@@ -34,7 +34,7 @@ type talk struct {
 
 // Spans begins the spans of a run, whose requests are seen as a fold of the same options
 // does. ratio is the share of traces that are wanted, from 0 to 1.
-func (r *Run) Spans(o metric.Options, ratio float64) *Spans {
+func (r *RunInfo) Spans(o metric.Options, ratio float64) *Spans {
 	s := &Spans{run: r, reader: metric.NewReader(o), ratio: ratio, talks: map[string]*talk{}}
 	for _, id := range []string{"time_to_first_token", "time_per_output_token"} {
 		d, _ := metric.ByID(id)

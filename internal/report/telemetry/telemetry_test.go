@@ -42,9 +42,9 @@ func records() []*record.Record {
 	return []*record.Record{warm, answered(1, 100*ms), talk, failed, adapter}
 }
 
-func theRun() *Run {
+func theRun() *RunInfo {
 	spread := &result.Distribution{P50: 10, P99: 10}
-	return &Run{
+	return &RunInfo{
 		Start: start, Version: "1", Name: "nightly", Model: "m", Protocol: "openai", Endpoint: "chat", Servers: []string{"http://server:8000"}, Rates: []float64{4},
 		Result: &result.Result{Seed: 42, Stages: []result.Stage{{Metrics: map[string]result.Stat{
 			"time_to_first_token": {Unit: "ms", Avg: 10, Distribution: spread}, "inter_token_latency": {Unit: "ms", Avg: 20, Distribution: spread},
@@ -250,11 +250,11 @@ func TestMetrics(t *testing.T) {
 
 func TestOperations(t *testing.T) {
 	for endpoint, want := range map[string]string{"chat": "chat", "completions": "text_completion", "embeddings": "embeddings", "messages": "chat", "generate": "text_completion"} {
-		if got := (&Run{Endpoint: endpoint}).operation(); got != want {
+		if got := (&RunInfo{Endpoint: endpoint}).operation(); got != want {
 			t.Errorf("%s is %s", endpoint, got)
 		}
 	}
-	r := Run{Servers: []string{"://", "http://h", "grpc://h:8001"}}
+	r := RunInfo{Servers: []string{"://", "http://h", "grpc://h:8001"}}
 	for i, want := range []int{0, 1, 2, 0} {
 		if got := r.server(i); len(got) != want {
 			t.Errorf("server %d is %v", i, got)

@@ -25,7 +25,7 @@ func TestTemplateOptions(t *testing.T) {
 		{map[string]any{"continue_final_message": true}, "[one][two "},
 	} {
 		p := &plan.Plan{Target: plan.Target{Body: tc.body}}
-		got, err := template.Render([]chat.Message{chat.Say("user", "one"), chat.Say("assistant", "two ")}, templateOptions(p, &loader.Found{Chat: &chat.Config{}}))
+		got, err := template.Render([]chat.Message{chat.NewMessage("user", "one"), chat.NewMessage("assistant", "two ")}, templateOptions(p, &loader.Found{Chat: &chat.Config{}}))
 		if err != nil || got != tc.want {
 			t.Errorf("%v: %q, want %q: %v", tc.body, got, tc.want, err)
 		}

@@ -125,7 +125,7 @@ func (k Kit) use(p *plan.Plan, found *loader.Found) prompt.Use {
 	}
 	options := chat.Options{Special: found.Chat.Special, AddGenerationPrompt: true}
 	u.Wrap = func(text string) (string, error) {
-		return template.Render([]chat.Message{chat.Say("user", text)}, options)
+		return template.Render([]chat.Message{chat.NewMessage("user", text)}, options)
 	}
 	return u
 }

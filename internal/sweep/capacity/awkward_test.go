@@ -62,7 +62,7 @@ func (c *client) run() (spent float64) {
 }
 
 // level runs a level.
-func (c *client) level(step Step) Trial {
+func (c *client) level(step NextLevel) Trial {
 	begin := c.clock
 	from := begin + seconds(step.Warmup)
 	to := from + seconds(step.Seconds)
@@ -98,7 +98,7 @@ func (c *client) level(step Step) Trial {
 }
 
 // tooMuch is what a run says of a level under way.
-func (c *client) tooMuch(begin, from, now time.Duration, step Step, came, open int, bad, n []float64) bool {
+func (c *client) tooMuch(begin, from, now time.Duration, step NextLevel, came, open int, bad, n []float64) bool {
 	if waited := now - begin; c.typical > 0 && waited > max(2*time.Second, 5*c.typical) && came > 50 && 2*open > came {
 		return true
 	}
@@ -135,7 +135,7 @@ func (c *client) against(j int, r sent, until time.Duration) (b Batch) {
 }
 
 // count is what a level comes to, after its requests were waited for.
-func (c *client) count(step Step, all []sent, begin, from, to time.Duration, cut bool) Trial {
+func (c *client) count(step NextLevel, all []sent, begin, from, to time.Duration, cut bool) Trial {
 	drain := 30 * time.Second
 	if c.typical > 0 {
 		drain = min(drain, max(5*time.Second, 4*c.typical))
@@ -223,7 +223,7 @@ func searchFor(k *awkward.Kind, seed uint64) *Search {
 func (c *client) holds(load float64) bool {
 	c.clock += 30 * time.Second
 	c.typical = 0
-	l := c.level(Step{Load: load, Seconds: 600, Warmup: 10})
+	l := c.level(NextLevel{Load: load, Seconds: 600, Warmup: 10})
 	return l.Met != No
 }
 

@@ -38,15 +38,15 @@ func (s *Search) reserve() float64 {
 }
 
 // hold is the level that holds the answer; false: it was held, there is none, or time is over.
-func (s *Search) hold(st *story, spent float64) (Step, bool) {
+func (s *Search) hold(st *story, spent float64) (NextLevel, bool) {
 	load, ok := s.target(st)
 	if s.Hold == 0 || st.held != nil || !ok {
-		return Step{}, false
+		return NextLevel{}, false
 	}
 	if much, ok := s.overload(st, load); ok && s.Seconds-spent > s.reserve() {
-		return Step{Load: much, Kind: Overload, Seconds: shortest, Warmup: 1}, true
+		return NextLevel{Load: much, Kind: Overload, Seconds: shortest, Warmup: 1}, true
 	}
-	step := Step{Load: load, Kind: Hold, Rest: st.cure()}
+	step := NextLevel{Load: load, Kind: Hold, Rest: st.cure()}
 	left := (s.Seconds - spent - step.Rest) / (1 + settling)
 	step.Seconds = min(s.holdFor(), left)
 	step.Warmup = clip(settling*step.Seconds, min(1, step.Seconds), 15)

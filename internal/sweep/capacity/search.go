@@ -22,8 +22,8 @@ type Search struct {
 	Seed       uint64  // of the order of levels
 }
 
-// Step is a level to run.
-type Step struct {
+// NextLevel is a level to run.
+type NextLevel struct {
 	Load    float64
 	Seconds float64 // to measure
 	Warmup  float64 // to send before that, in seconds
@@ -71,9 +71,9 @@ const (
 )
 
 // Next is the next level; false: the search is over. spent is the time taken so far, in seconds.
-func (s *Search) Next(levels []Trial, spent float64) (Step, bool) {
+func (s *Search) Next(levels []Trial, spent float64) (NextLevel, bool) {
 	if len(levels) >= MostLevels {
-		return Step{}, false
+		return NextLevel{}, false
 	}
 	if step, ok := s.again(levels); ok && spent+step.Warmup+step.Seconds <= s.Seconds {
 		return step, true
@@ -82,7 +82,7 @@ func (s *Search) Next(levels []Trial, spent float64) (Step, bool) {
 	if st.down != nil {
 		step, ok := s.recover(st)
 		if !ok || spent+step.Rest+step.Warmup+step.Seconds > s.Seconds {
-			return Step{}, false
+			return NextLevel{}, false
 		}
 		return step, true
 	}
@@ -94,10 +94,10 @@ func (s *Search) Next(levels []Trial, spent float64) (Step, bool) {
 
 // again is the last level once more, where this client was in trouble then; false: it was not, the
 // objectives were met all the same, or it has been tried often enough.
-func (s *Search) again(levels []Trial) (Step, bool) {
+func (s *Search) again(levels []Trial) (NextLevel, bool) {
 	l := element(levels, len(levels)-1)
 	if l == nil || l.Trouble == "" || l.Meets() && !s.Whole {
-		return Step{}, false
+		return NextLevel{}, false
 	}
 	total, row := 0, 0
 	for i := range levels {
@@ -109,25 +109,25 @@ func (s *Search) again(levels []Trial) (Step, bool) {
 		}
 	}
 	if row >= mostRepeats || total >= allRepeats {
-		return Step{}, false
+		return NextLevel{}, false
 	}
-	step := Step{Load: l.Load, Seconds: max(l.Seconds, shortest), Kind: Repeat}
+	step := NextLevel{Load: l.Load, Seconds: max(l.Seconds, shortest), Kind: Repeat}
 	step.Warmup = clip(settling*step.Seconds, 1, 15)
 	return step, true
 }
 
 // probe is the next level that looks for the capacity; false: enough is known of it, or there is
 // no more time than to hold it.
-func (s *Search) probe(st *story, run int, spent float64) (Step, bool) {
+func (s *Search) probe(st *story, run int, spent float64) (NextLevel, bool) {
 	levels, left := st.counts, s.Seconds-s.reserve()-spent
 	if run >= MostLevels-mostHolds || st.held != nil || len(st.failed) > 0 || s.flat(levels) != nil {
-		return Step{}, false
+		return NextLevel{}, false
 	}
 	load, known, ok := s.next(levels)
 	if !ok {
-		return Step{}, false
+		return NextLevel{}, false
 	}
-	step := Step{Load: load, Rest: st.cure()}
+	step := NextLevel{Load: load, Rest: st.cure()}
 	step.Seconds = s.length(levels, load, known, left-step.Rest)
 	if known != nil && s.breaks(st) {
 		step.Load = s.tidy(min(load, s.enduring(st, likely)))
@@ -135,10 +135,10 @@ func (s *Search) probe(st *story, run int, spent float64) (Step, bool) {
 	}
 	step.Warmup = clip(settling*step.Seconds, min(1, step.Seconds), 15)
 	if step.Rest+step.Seconds+step.Warmup > left && run > 0 {
-		return Step{}, false
+		return NextLevel{}, false
 	}
 	if known != nil && (s.perSecond(levels, load)*step.Seconds < handful || step.Seconds < min(refined/2, s.Seconds/60)) {
-		return Step{}, false // what is left of the time shows nothing
+		return NextLevel{}, false // what is left of the time shows nothing
 	}
 	return step, true
 }

@@ -328,8 +328,8 @@ func rests() []float64 { return []float64{5, 10, 20, 40} }
 
 // recover is the next level after an overload: at first a load that was met, then lower ones,
 // then that load again after longer and longer rests. False: the server does not come back.
-func (s *Search) recover(st *story) (Step, bool) {
-	step := Step{Load: st.well, Kind: Recovery}
+func (s *Search) recover(st *story) (NextLevel, bool) {
+	step := NextLevel{Load: st.well, Kind: Recovery}
 	last := element(st.tried, len(st.tried)-1)
 	lows := s.lows(st.well)
 	if first := element(st.tried, 0); first != nil && 2*first.Failed > first.Requests {
@@ -356,7 +356,7 @@ func (s *Search) recover(st *story) (Step, bool) {
 	case n-len(lows) < len(rests()):
 		step.Rest = max(rests()[n-len(lows)], 1.2*st.rest())
 	default:
-		return Step{}, false
+		return NextLevel{}, false
 	}
 	perSecond := s.perSecond(st.counts, step.Load)
 	step.Seconds = clip(handful/max(perSecond, 1e-9), min(shortest, s.Seconds/parts), min(roughly, s.Seconds/parts))

@@ -112,7 +112,7 @@ func TestHold(t *testing.T) {
 		}
 		levels = append(levels, told(s, i, load, "", share))
 	}
-	next := func() Step {
+	next := func() NextLevel {
 		t.Helper()
 		step, ok := s.Next(levels, 500)
 		if !ok {

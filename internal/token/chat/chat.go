@@ -10,7 +10,7 @@ import (
 )
 
 // Template is a parsed chat template. It is safe for use from many goroutines.
-type Template struct{ parsed *jinja.Template }
+type Template struct{ parsed *jinja.Program }
 
 // Parse reads a template.
 func Parse(src string) (*Template, error) {
@@ -28,8 +28,8 @@ func (t *Template) Bound(l jinja.Limits) { t.parsed.Bound(l) }
 // role, content, tool_calls and so on.
 type Message = *jinja.Dict
 
-// Say makes a message of a role and a text.
-func Say(role, content string) Message { return jinja.NewDict("role", role, "content", content) }
+// NewMessage makes a message of a role and a text.
+func NewMessage(role, content string) Message { return jinja.NewDict("role", role, "content", content) }
 
 // Options are what a template is given besides the messages.
 type Options struct {

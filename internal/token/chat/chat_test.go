@@ -50,7 +50,7 @@ func TestReadConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := tmpl.Render([]Message{Say("user", "hi")}, Options{Special: c.Special})
+	got, err := tmpl.Render([]Message{NewMessage("user", "hi")}, Options{Special: c.Special})
 	if err != nil || got != "<s><b>hi" {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -96,7 +96,7 @@ func BenchmarkRender(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	messages := []Message{Say("system", "Be brief."), Say("user", strings.Repeat("word ", 500))}
+	messages := []Message{NewMessage("system", "Be brief."), NewMessage("user", strings.Repeat("word ", 500))}
 	o := Options{AddGenerationPrompt: true, Special: map[string]any{"bos_token": "<s>"}}
 	b.ReportAllocs()
 	for b.Loop() {

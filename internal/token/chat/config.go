@@ -44,14 +44,14 @@ func ReadConfig(data []byte) (*Config, error) {
 	c := &Config{Templates: map[string]string{}, Special: map[string]any{}}
 	for key, value := range d.All() {
 		name := key.(string)
-		if err := c.take(name, value); err != nil {
+		if err := c.set(name, value); err != nil {
 			return nil, fmt.Errorf("tokenizer_config.json: %s: %w", name, err)
 		}
 	}
 	return c, nil
 }
 
-func (c *Config) take(name string, v any) error {
+func (c *Config) set(name string, v any) error {
 	switch name {
 	case "chat_template":
 		return c.templates(v)

@@ -36,7 +36,7 @@ func TestContinue(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := jinja.NewDict("role", "assistant", "content", content)
-		got, err := tmpl.Render([]Message{Say("user", "one"), last}, Options{ContinueFinalMessage: true})
+		got, err := tmpl.Render([]Message{NewMessage("user", "one"), last}, Options{ContinueFinalMessage: true})
 		if (err != nil) != (row[2] == nil) || row[2] != nil && got != *row[2] {
 			t.Errorf("%s, %s: %q, %v", *row[0], *row[1], got, err)
 		}

@@ -22,8 +22,8 @@ func bigOf(v any) (*big.Int, bool) {
 	return big.NewInt(i), ok
 }
 
-// whole is an integer as templates have it.
-func whole(n *big.Int) any {
+// integer is an integer as templates have it.
+func integer(n *big.Int) any {
 	switch {
 	case n.IsInt64():
 		return n.Int64()
@@ -38,14 +38,14 @@ func bigIntegers(op string, i, j *big.Int) any {
 	out := new(big.Int)
 	switch op {
 	case "+":
-		return whole(out.Add(i, j))
+		return integer(out.Add(i, j))
 	case "-":
-		return whole(out.Sub(i, j))
+		return integer(out.Sub(i, j))
 	case "*":
 		if i.BitLen()+j.BitLen() > 2*maxBits {
 			panic(bad(tooLarge))
 		}
-		return whole(out.Mul(i, j))
+		return integer(out.Mul(i, j))
 	case "**":
 		return bigPower(i, j)
 	}
@@ -66,9 +66,9 @@ func bigIntegers(op string, i, j *big.Int) any {
 		rest.Add(rest, j)
 	}
 	if op == "//" {
-		return whole(out)
+		return integer(out)
 	}
-	return whole(rest)
+	return integer(rest)
 }
 
 func bigPower(i, j *big.Int) any {
@@ -83,7 +83,7 @@ func bigPower(i, j *big.Int) any {
 	if i.BitLen() <= 1 && j.BitLen() > 1 {
 		j = big.NewInt(2 - int64(j.Bit(0))) // of 0, 1 and -1 only this counts
 	}
-	return whole(new(big.Int).Exp(i, j, nil))
+	return integer(new(big.Int).Exp(i, j, nil))
 }
 
 // compareNumbers is -1, 0 or 1; ok is false where one of the two is no number. A NaN compares

@@ -228,11 +228,11 @@ func intFilter(_ *machine, v []any, given []bool) any {
 	}
 	defined(v[0])
 	if n, ok := bigOf(v[0]); ok {
-		return whole(n)
+		return integer(n)
 	}
 	if s, ok := asString(v[0]); ok && isInt {
 		if n, ok := readInt(s, base); ok {
-			return whole(n)
+			return integer(n)
 		}
 	}
 	f, ok := asNumber(v[0])
@@ -240,7 +240,7 @@ func intFilter(_ *machine, v []any, given []bool) any {
 		return or
 	}
 	n, _ := big.NewFloat(f).Int(nil)
-	return whole(n)
+	return integer(n)
 }
 
 // readInt is Python's int of a string: white space around it, a sign, the prefix of its base,
@@ -310,7 +310,7 @@ func absolute(v any) any {
 	if !ok {
 		panic(bad("abs takes a number, not a %s", typeName(v)))
 	}
-	return whole(n.Abs(n))
+	return integer(n.Abs(n))
 }
 
 func roundFilter(_ *machine, v []any, given []bool) any {
@@ -349,7 +349,7 @@ func roundFilter(_ *machine, v []any, given []bool) any {
 // roundWhole rounds an integer to tens, hundreds and so on, halves to the even one.
 func roundWhole(n *big.Int, places int64) any {
 	if places >= 0 {
-		return whole(n)
+		return integer(n)
 	}
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(-places), nil)
 	low := new(big.Int).Sub(n, new(big.Int).Mod(n, unit))
@@ -358,5 +358,5 @@ func roundWhole(n *big.Int, places int64) any {
 	if c := twice.Cmp(unit); c > 0 || c == 0 && odd {
 		low.Add(low, unit)
 	}
-	return whole(low)
+	return integer(low)
 }

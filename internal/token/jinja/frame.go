@@ -23,8 +23,8 @@ func (f *frame) set(name string) {
 	f.known[name] = true
 }
 
-// settle finds the names that are undefined at first; the frames around must be complete.
-func (f *frame) settle() {
+// resolveNames finds the names that are undefined at first; the frames around must be complete.
+func (f *frame) resolveNames() {
 	for _, name := range f.first {
 		around := f.outer
 		for around != nil && !around.known[name] {

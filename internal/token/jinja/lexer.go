@@ -93,8 +93,8 @@ func (l *lexer) fail(format string, args ...any) {
 	panic(&Error{Line: l.line, Message: fmt.Sprintf(format, args...)})
 }
 
-// take goes on by n bytes and returns them.
-func (l *lexer) take(n int) string {
+// read goes on by n bytes and returns them.
+func (l *lexer) read(n int) string {
 	s := l.src[l.pos : l.pos+n]
 	l.pos += n
 	l.line += strings.Count(s, "\n")
@@ -112,7 +112,7 @@ func (l *lexer) root() {
 	at := tagStart(rest)
 	if at < 0 {
 		l.emitData(rest)
-		l.take(len(rest))
+		l.read(len(rest))
 		return
 	}
 	tag := rest[at : at+2]
@@ -121,18 +121,18 @@ func (l *lexer) root() {
 		sign = rest[at+2]
 	}
 	l.emitData(l.stripped(rest[:at], sign, tag != "{{"))
-	l.take(at)
+	l.read(at)
 	start := l.line
 	if tag == "{%" {
 		if n, ok := matchRaw(l.rest(), "raw"); ok {
-			l.take(n)
+			l.read(n)
 			l.raw()
 			return
 		}
 	}
-	l.take(2)
+	l.read(2)
 	if sign != 0 {
-		l.take(1)
+		l.read(1)
 	}
 	switch tag {
 	case "{#":
@@ -190,7 +190,7 @@ func (l *lexer) comment(start int) {
 	if n > 0 {
 		sign = l.src[l.pos+n-1]
 	}
-	l.take(n + 2)
+	l.read(n + 2)
 	l.afterTag(sign)
 }
 
@@ -200,13 +200,13 @@ func (l *lexer) afterTag(sign byte) {
 	case sign == '-':
 		l.takeSpace()
 	case sign != '+' && strings.HasPrefix(l.rest(), "\n"):
-		l.take(1)
+		l.read(1)
 	}
 }
 
 func (l *lexer) takeSpace() {
 	rest := l.rest()
-	l.take(len(rest) - len(strings.TrimLeftFunc(rest, IsSpace)))
+	l.read(len(rest) - len(strings.TrimLeftFunc(rest, IsSpace)))
 }
 
 // matchRaw matches {% raw %} or {% endraw %} at the start of s and returns its
@@ -257,7 +257,7 @@ func (l *lexer) raw() {
 			sign = c
 		}
 		l.emitData(l.stripped(l.src[l.pos:i], sign, true))
-		l.take(i - l.pos + size)
+		l.read(i - l.pos + size)
 		return
 	}
 	l.fail("a raw block is not closed: missing '{%% endraw %%}'")
@@ -274,7 +274,7 @@ func (l *lexer) inside(end string, endKind kind) {
 		if len(open) == 0 {
 			if sign, n := tagEnd(rest, end); n > 0 {
 				l.emit(tok{kind: endKind, line: l.line})
-				l.take(n)
+				l.read(n)
 				if endKind == tokBlockEnd || sign == '-' {
 					l.afterTag(sign)
 				}
@@ -284,7 +284,7 @@ func (l *lexer) inside(end string, endKind kind) {
 		r, size := utf8.DecodeRuneInString(rest)
 		switch {
 		case IsSpace(r):
-			l.take(size)
+			l.read(size)
 		case r == '"' || r == '\'':
 			l.string(byte(r))
 		case r >= '0' && r <= '9':
@@ -295,7 +295,7 @@ func (l *lexer) inside(end string, endKind kind) {
 				n = len(rest)
 			}
 			l.emit(tok{kind: tokName, text: rest[:n], line: l.line})
-			l.take(n)
+			l.read(n)
 		default:
 			open = l.operator(open)
 		}
@@ -337,7 +337,7 @@ func (l *lexer) operator(open []byte) []byte {
 		l.fail("unexpected character %q", r)
 	}
 	l.emit(tok{kind: tokOp, text: op, line: l.line})
-	l.take(n)
+	l.read(n)
 	return open
 }
 
@@ -356,7 +356,7 @@ func (l *lexer) number() {
 	rest := l.rest()
 	if n := basedDigits(rest); n > 0 {
 		l.emit(tok{kind: tokInt, num: l.integer(rest[:n], 0), line: l.line})
-		l.take(n)
+		l.read(n)
 		return
 	}
 	n := digits(rest)
@@ -379,7 +379,7 @@ func (l *lexer) number() {
 	} else {
 		l.fail("the number %s is too large", text)
 	}
-	l.take(n)
+	l.read(n)
 }
 
 // integer reads the digits of an integer of any size.
@@ -388,7 +388,7 @@ func (l *lexer) integer(text string, base int) any {
 	if !ok || n.BitLen() > maxBits {
 		l.fail("the number %s is too large", text)
 	}
-	return whole(n)
+	return integer(n)
 }
 
 func tail(s string, n int) string { return s[min(n, len(s)):] }
@@ -456,7 +456,7 @@ func (l *lexer) string(quote byte) {
 				l.fail("%v", err)
 			}
 			l.emit(tok{kind: tokString, text: text, line: l.line})
-			l.take(i + 1)
+			l.read(i + 1)
 			return
 		}
 	}

@@ -107,7 +107,7 @@ func (p *parser) compare() expr {
 			p.next()
 		case p.skipName("in"):
 			op = "in"
-		case t.is("not") && p.look().is("in"):
+		case t.is("not") && p.peek().is("in"):
 			op = "not in"
 			p.next()
 			p.next()
@@ -350,7 +350,7 @@ func (p *parser) arguments() (a arguments) {
 	p.expectOp("(")
 	p.separated(")", func() {
 		t := p.cur()
-		named := t.kind == tokName && p.look().op("=")
+		named := t.kind == tokName && p.peek().op("=")
 		switch {
 		case a.dict != nil || a.list != nil && !t.op("**") && !named:
 			p.fail("an argument follows those of a list or a mapping")

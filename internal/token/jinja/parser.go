@@ -24,7 +24,7 @@ type parser struct {
 }
 
 func (p *parser) cur() tok  { return p.toks[p.pos] }
-func (p *parser) look() tok { return p.toks[min(p.pos+1, len(p.toks)-1)] }
+func (p *parser) peek() tok { return p.toks[min(p.pos+1, len(p.toks)-1)] }
 
 func (p *parser) next() tok {
 	t := p.toks[p.pos]
@@ -226,7 +226,7 @@ func (p *parser) set() stmt {
 	}
 	p.sets(to)
 	b := &setBlock{target: to, line: line, filter: p.filters(&captured{}, false)}
-	b.frame, b.body = p.own(nil, "endset")
+	b.frame, b.body = p.parseBody(nil, "endset")
 	return b
 }
 
@@ -240,8 +240,8 @@ func (p *parser) sets(t target) {
 	}
 }
 
-// own parses a body that no break or continue of an outer loop can leave, up to the tag end.
-func (p *parser) own(params []string, end string) (f *frame, b []stmt) {
+// parseBody parses a body that no break or continue of an outer loop can leave, up to the tag end.
+func (p *parser) parseBody(params []string, end string) (f *frame, b []stmt) {
 	loops := p.loops
 	p.loops = 0
 	f = p.within(params, func() { b, _ = p.inner(end) })
@@ -255,7 +255,7 @@ func (p *parser) macro() stmt {
 	p.frame.set(m.name)
 	seen := len(p.names)
 	p.signature(m)
-	m.frame, m.body = p.own(m.takes(), "endmacro")
+	m.frame, m.body = p.parseBody(m.takes(), "endmacro")
 	m.uses(p.names[seen:])
 	return &macroStmt{m}
 }
@@ -288,7 +288,7 @@ func (p *parser) callBlock() stmt {
 	if !ok {
 		p.failAt(m.line, "{%% call %%} is not followed by a call")
 	}
-	m.frame, m.body = p.own(m.takes(), "endcall")
+	m.frame, m.body = p.parseBody(m.takes(), "endcall")
 	m.uses(p.names[seen:])
 	return &callStmt{call: call, caller: m}
 }
@@ -311,7 +311,7 @@ func (p *parser) with() stmt {
 
 func (p *parser) filterBlock() stmt {
 	f := &filterStmt{filter: p.filters(&captured{}, true)}
-	f.frame, f.body = p.own(nil, "endfilter")
+	f.frame, f.body = p.parseBody(nil, "endfilter")
 	return f
 }
 

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Template is a parsed chat template. It is safe for use from many goroutines.
-type Template struct {
+// Program is a parsed chat template. It is safe for use from many goroutines.
+type Program struct {
 	body    []stmt
 	frame   *frame
 	filters map[string]*callable
@@ -61,17 +61,17 @@ func thrown(r any) error {
 }
 
 // Parse reads a template.
-func Parse(src string) (t *Template, err error) {
+func Parse(src string) (t *Program, err error) {
 	defer func() {
 		if err = thrown(recover()); err != nil {
 			t = nil
 		}
 	}()
-	t = &Template{filters: filterNames(), tests: testNames(), globals: globals(), limits: Limits{Text: maxText, Steps: usualSteps}}
+	t = &Program{filters: filterNames(), tests: testNames(), globals: globals(), limits: Limits{Text: maxText, Steps: usualSteps}}
 	p := &parser{toks: lex(src), filterTable: t.filters, testTable: t.tests}
 	t.frame = p.within(nil, func() { t.body = p.body() })
 	for _, f := range p.frames {
-		f.settle()
+		f.resolveNames()
 	}
 	return t, nil
 }
@@ -80,11 +80,11 @@ func Parse(src string) (t *Template, err error) {
 const usualSteps = 1_000_000
 
 // Bound sets the limits of a rendering.
-func (t *Template) Bound(l Limits) { t.limits = l }
+func (t *Program) Bound(l Limits) { t.limits = l }
 
 // Render makes the text of a template with variables: values of Go, of FromJSON, and those that
 // NewList and NewDict make. strftime_now tells the time now; the zero time is the present.
-func (t *Template) Render(vars map[string]any, now time.Time) (string, error) {
+func (t *Program) Render(vars map[string]any, now time.Time) (string, error) {
 	converted := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		v, err := convert(vars[name], 0)
@@ -104,7 +104,7 @@ func (t *Template) Render(vars map[string]any, now time.Time) (string, error) {
 }
 
 // render runs a template.
-func (m *machine) render(t *Template, vars map[string]any) (err error) {
+func (m *machine) render(t *Program, vars map[string]any) (err error) {
 	defer func() {
 		err = thrown(recover())
 		if fault := new(Error); errors.As(err, &fault) {

@@ -159,18 +159,18 @@ const commit = "0123456789012345678901234567890123456789"
 func TestHub(t *testing.T) {
 	s := hubtest.New(t)
 	bpeJSON := unpack(t, train+"gpt2.json.gz")
-	s.Add("org/new", commit, map[string]hubtest.File{
+	s.Add("org/new", commit, map[string]hubtest.FakeFile{
 		"tokenizer.json":          {Data: bpeJSON, Large: true},
 		"tokenizer_config.json":   {Data: `{"bos_token": "<s>", "chat_template": "old"}`},
 		"special_tokens_map.json": {Data: `{"bos_token": "no", "eos_token": {"content": "</s>"}}`},
 		"chat_template.jinja":     {Data: "{{ bos_token }}{{ messages[0].content }}{{ eos_token }}"},
 	})
-	s.Add("org/sp", commit, map[string]hubtest.File{
+	s.Add("org/sp", commit, map[string]hubtest.FakeFile{
 		"tokenizer.model":       {Data: unpack(t, small+"bpe.model.gz"), Large: true},
 		"tokenizer_config.json": {Data: `{"add_bos_token": false, "add_eos_token": true}`},
 		"chat_template.json":    {Data: `{"chat_template": "{{ 1 }}"}`},
 	})
-	s.Add("org/weights", commit, map[string]hubtest.File{"model.safetensors": {Data: "x"}})
+	s.Add("org/weights", commit, map[string]hubtest.FakeFile{"model.safetensors": {Data: "x"}})
 	home := t.TempDir()
 	online := finder("HF_ENDPOINT", s.URL, "HF_HOME", home, "HF_HUB_OFFLINE", "0")
 	found, err := online.Find(t.Context(), "org/new", "main")
@@ -184,7 +184,7 @@ func TestHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := tmpl.Render([]chat.Message{chat.Say("user", "hi")}, chat.Options{Special: found.Chat.Special})
+	got, err := tmpl.Render([]chat.Message{chat.NewMessage("user", "hi")}, chat.Options{Special: found.Chat.Special})
 	if err != nil || got != "<s>hi</s>" {
 		t.Errorf("rendered %q, %v", got, err)
 	}

@@ -200,7 +200,7 @@ func (t *job) dialect(known requests) dialect.Options {
 		o.Pieces = func(text string, cuts []int) []int { return token.PerEvent(nil, p, text, cuts) }
 	}
 	for _, g := range t.set.Goodput {
-		o.Goodput = append(o.Goodput, dialect.Objective{Metric: g.Metric, Value: g.Value})
+		o.Goodput = append(o.Goodput, dialect.Bound{Metric: g.Metric, Value: g.Value})
 	}
 	return o
 }

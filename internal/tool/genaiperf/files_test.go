@@ -43,8 +43,8 @@ func TestDatasets(t *testing.T) {
 	orca := write("orca.parquet", parquet.WriteFile(filepath.Join(dir, "orca.parquet"), []orcaRow{{"1", "", "one"}, {"2", "Be kind.", "two"}, {"3", "", "three"}}))
 	news := write("news.parquet", parquet.WriteFile(filepath.Join(dir, "news.parquet"), []newsRow{{"one", "h"}, {"two", "h"}, {"three", "h"}}))
 	h := hubtest.New(t)
-	h.Add("datasets/Open-Orca/OpenOrca", strings.Repeat("2", 40), map[string]hubtest.File{"1M-GPT4-Augmented.parquet": {Data: orca, Large: true}})
-	h.Add("datasets/abisee/cnn_dailymail", strings.Repeat("3", 40), map[string]hubtest.File{"3.0.0/test-00000-of-00001.parquet": {Data: news}})
+	h.Add("datasets/Open-Orca/OpenOrca", strings.Repeat("2", 40), map[string]hubtest.FakeFile{"1M-GPT4-Augmented.parquet": {Data: orca, Large: true}})
+	h.Add("datasets/abisee/cnn_dailymail", strings.Repeat("3", 40), map[string]hubtest.FakeFile{"3.0.0/test-00000-of-00001.parquet": {Data: news}})
 	home := t.TempDir()
 	online := func(name string) string { return map[string]string{"HF_ENDPOINT": h.URL, "HF_HOME": home}[name] }
 	cached := func(name string) string { return map[string]string{"HF_HUB_OFFLINE": "1", "HF_HOME": home}[name] }

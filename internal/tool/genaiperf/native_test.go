@@ -152,8 +152,8 @@ func TestThePlanSaysItAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Add("datasets/Open-Orca/OpenOrca", strings.Repeat("2", 40), map[string]hubtest.File{"1M-GPT4-Augmented.parquet": {Data: string(orca)}})
-	h.Add("datasets/abisee/cnn_dailymail", strings.Repeat("3", 40), map[string]hubtest.File{"3.0.0/test-00000-of-00001.parquet": {Data: string(news)}})
+	h.Add("datasets/Open-Orca/OpenOrca", strings.Repeat("2", 40), map[string]hubtest.FakeFile{"1M-GPT4-Augmented.parquet": {Data: string(orca)}})
+	h.Add("datasets/abisee/cnn_dailymail", strings.Repeat("3", 40), map[string]hubtest.FakeFile{"3.0.0/test-00000-of-00001.parquet": {Data: string(news)}})
 	home := t.TempDir()
 	env := world(func(name string) string { return map[string]string{"HF_ENDPOINT": h.URL, "HF_HOME": home}[name] }, t.Output())
 	for _, line := range lines {

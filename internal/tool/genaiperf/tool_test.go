@@ -79,7 +79,7 @@ func hub(t *testing.T) func(string) string {
 		t.Fatal(err)
 	}
 	s := hubtest.New(t)
-	s.Add("hf-internal-testing/llama-tokenizer", strings.Repeat("1", 40), map[string]hubtest.File{"tokenizer.json": {Data: string(data)}})
+	s.Add("hf-internal-testing/llama-tokenizer", strings.Repeat("1", 40), map[string]hubtest.FakeFile{"tokenizer.json": {Data: string(data)}})
 	home := t.TempDir()
 	return func(name string) string {
 		return map[string]string{"HF_ENDPOINT": s.URL, "HF_HOME": home}[name]

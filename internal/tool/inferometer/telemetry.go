@@ -178,7 +178,7 @@ func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir strin
 		return fmt.Errorf("reading the records to send: %w", err)
 	}
 	p := saved.Plan
-	r := &telemetry.Run{
+	r := &telemetry.RunInfo{
 		Result: saved.Result, Start: saved.Facts.Header.Start, Version: version, Name: p.Name, Model: p.Target.Model,
 		Protocol: p.Target.Protocol, Endpoint: p.Target.Endpoint, Servers: p.Target.URLs,
 	}
@@ -212,7 +212,7 @@ func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir strin
 }
 
 // requests goes through the records once, for spans, metrics and time series.
-func (s *sending) requests(ctx context.Context, log io.Writer, r *telemetry.Run, records record.File, line *timeline.Timeline, opts metric.Options, from otlp.Batch) (*telemetry.Metrics, error) {
+func (s *sending) requests(ctx context.Context, log io.Writer, r *telemetry.RunInfo, records record.File, line *timeline.Timeline, opts metric.Options, from otlp.Batch) (*telemetry.Metrics, error) {
 	figures, spans := r.Metrics(opts), r.Spans(opts, s.ratio)
 	var out *otlp.Spans
 	if s.traces.Endpoint != "" {

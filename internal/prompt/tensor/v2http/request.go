@@ -28,9 +28,9 @@ const (
 	regionOffset  = "shared_memory_offset"
 )
 
-// Region is a piece of shared memory in which a tensor lies. Without a name there is
+// MemoryRegion is a piece of shared memory in which a tensor lies. Without a name there is
 // none.
-type Region struct {
+type MemoryRegion struct {
 	Name         string
 	Size, Offset int64
 }
@@ -38,15 +38,15 @@ type Region struct {
 // Input is a tensor to send.
 type Input struct {
 	tensor.Tensor
-	JSON   bool   // as JSON where JSON can say it; else as raw bytes
-	Region Region // the tensor lies here and is not sent
+	JSON   bool         // as JSON where JSON can say it; else as raw bytes
+	Region MemoryRegion // the tensor lies here and is not sent
 }
 
 // Output is a tensor to ask for.
 type Output struct {
 	Name   string
 	JSON   bool
-	Region Region // where the server is to put it
+	Region MemoryRegion // where the server is to put it
 }
 
 // Request is one inference.
@@ -176,7 +176,7 @@ func (o *Output) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-func (r Region) append(dst []byte) []byte {
+func (r MemoryRegion) append(dst []byte) []byte {
 	dst = append(dst, `{"`+regionName+`":`...)
 	dst = tensor.AppendQuoted(dst, r.Name)
 	dst = append(dst, `,"`+regionSize+`":`...)

@@ -32,7 +32,7 @@ func TestRequest(t *testing.T) {
 				`{"name":"t","shape":[1],"datatype":"BYTES","parameters":{"binary_data_size":7}}]}`, "\x01\x00\xff\xff\x03\x00\x00\x00a\"b"},
 		{"16 bits have no JSON form", Request{Inputs: []Input{{Tensor: halves, JSON: true}, {Tensor: numbers, JSON: true}}},
 			`{"inputs":[{"name":"h","shape":[1],"datatype":"FP16","parameters":{"binary_data_size":2}},{"name":"n","shape":[1,2],"datatype":"INT16","data":[1,-1]}]}`, "\x00\x3c"},
-		{"shared memory", Request{Inputs: []Input{{Tensor: numbers, Region: Region{Name: "r", Size: 4, Offset: 8}}}, Outputs: []Output{{Name: "o", Region: Region{Name: "q", Size: 9}}}},
+		{"shared memory", Request{Inputs: []Input{{Tensor: numbers, Region: MemoryRegion{Name: "r", Size: 4, Offset: 8}}}, Outputs: []Output{{Name: "o", Region: MemoryRegion{Name: "q", Size: 9}}}},
 			`{"inputs":[{"name":"n","shape":[1,2],"datatype":"INT16","parameters":{"shared_memory_region":"r","shared_memory_byte_size":4,"shared_memory_offset":8}}],` +
 				`"outputs":[{"name":"o","parameters":{"shared_memory_region":"q","shared_memory_byte_size":9}}]}`, ""},
 		{"parameters", Request{Parameters: map[string]any{"s": "x", "b": true, "i": 1, "u": uint64(math.MaxUint64), "f": 0.5, "j": int64(-3)}},

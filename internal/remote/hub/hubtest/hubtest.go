@@ -27,29 +27,29 @@ type Server struct {
 	hub, content *httptest.Server
 
 	mu    sync.Mutex
-	repos map[string]*Repo
+	repos map[string]*FakeRepo
 	asked []string
 	fault func(w http.ResponseWriter, r *http.Request) bool
 }
 
-// Repo is one repository. Its name has "datasets/" before it where it is a dataset.
-type Repo struct {
-	Commits map[string]map[string]File // by commit, then by path
-	Refs    map[string]string          // commit by branch
-	Gated   bool                       // needs Token
+// FakeRepo is one repository. Its name has "datasets/" before it where it is a dataset.
+type FakeRepo struct {
+	Commits map[string]map[string]FakeFile // by commit, then by path
+	Refs    map[string]string              // commit by branch
+	Gated   bool                           // needs Token
 	Token   string
 	Moved   string // the new name
 }
 
-// File is the content of a file. A large one lies on the other host, under its SHA-256.
-type File struct {
+// FakeFile is the content of a file. A large one lies on the other host, under its SHA-256.
+type FakeFile struct {
 	Data  string
 	Large bool
 }
 
 // New starts a stand-in that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{repos: map[string]*Repo{}}
+	s := &Server{repos: map[string]*FakeRepo{}}
 	s.hub = httptest.NewServer(http.HandlerFunc(s.serveHub))
 	s.content = httptest.NewServer(http.HandlerFunc(s.serveContent))
 	s.URL = s.hub.URL
@@ -59,8 +59,8 @@ func New(t testing.TB) *Server {
 }
 
 // Add puts a repository on the stand-in with one commit, which main points to.
-func (s *Server) Add(name, commit string, files map[string]File) *Repo {
-	r := &Repo{Commits: map[string]map[string]File{commit: files}, Refs: map[string]string{"main": commit}}
+func (s *Server) Add(name, commit string, files map[string]FakeFile) *FakeRepo {
+	r := &FakeRepo{Commits: map[string]map[string]FakeFile{commit: files}, Refs: map[string]string{"main": commit}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.repos[name] = r
@@ -170,7 +170,7 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 }
 
 // list answers what a repository has.
-func list(w http.ResponseWriter, name, commit string, files map[string]File) {
+func list(w http.ResponseWriter, name, commit string, files map[string]FakeFile) {
 	siblings := []map[string]string{}
 	for path := range files {
 		siblings = append(siblings, map[string]string{"rfilename": path})

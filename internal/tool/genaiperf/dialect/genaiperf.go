@@ -106,15 +106,15 @@ const (
 	triton               = "triton"
 )
 
-// Objective is what a good request keeps to: of a time, at most Value ms; of a
+// Bound is what a good request keeps to: of a time, at most Value ms; of a
 // throughput, at least Value per second.
-type Objective struct {
+type Bound struct {
 	Metric string
 	Value  float64
 }
 
 // throughput reports whether more is better.
-func (o Objective) throughput() bool {
+func (o Bound) throughput() bool {
 	return o.Metric == OutputThroughputUser || o.Metric == OutputThroughputRequest || o.Metric == ImageThroughput
 }
 
@@ -124,7 +124,7 @@ type Options struct {
 	Kind     Kind
 	Protocol string // "openai" or "triton"
 	Faithful bool
-	Goodput  []Objective
+	Goodput  []Bound
 	// Empty: an answer in one piece is one without any text too, as those of
 	// huggingface_generate are.
 	Empty bool
@@ -258,7 +258,7 @@ func (f *Fold) measure(rec *record.Record) {
 		TimeToFirstToken:     float64(begin - sent),
 		OutputSequenceLength: float64(tokens),
 	}
-	if end > sent && (f.opt.Each != nil || f.opt.Release.Has(OutputThroughputRequest) || slices.ContainsFunc(f.opt.Goodput, func(o Objective) bool { return o.Metric == OutputThroughputRequest })) {
+	if end > sent && (f.opt.Each != nil || f.opt.Release.Has(OutputThroughputRequest) || slices.ContainsFunc(f.opt.Goodput, func(o Bound) bool { return o.Metric == OutputThroughputRequest })) {
 		values[OutputThroughputRequest] = float64(tokens) / (float64(end-sent) / nanosecondsPerSecond)
 	}
 	if n, ok := f.opt.Input(rec); ok {

@@ -239,7 +239,7 @@ func TestGoodputOfAnotherKind(t *testing.T) {
 		for _, faithful := range []bool{false, true} {
 			o := options("openai")
 			o.Kind, o.Faithful, o.Pictures = tt.kind, faithful, func(*record.Record) int { return 1 }
-			o.Goodput = []Objective{{tt.metric, 5000}}
+			o.Goodput = []Bound{{tt.metric, 5000}}
 			got, _ := add(o, ns(0, []int{1_000_000_000}, "a")).Summary().Stat(RequestGoodput)
 			if got == nil || got.Avg != tt.want {
 				t.Errorf("kind %v, %s, faithful %v: %v, want %v", tt.kind, tt.metric, faithful, got, tt.want)
@@ -257,16 +257,16 @@ func TestGoodput(t *testing.T) {
 		ns(0, []int{9 * ms, 10 * ms, 11 * ms}, "a", " b", " c"),  // ttft 9, itl 1
 	}
 	for _, tt := range []struct {
-		goodput    []Objective
+		goodput    []Bound
 		want       float64
 		inOriginal float64
 	}{
-		{[]Objective{{TimeToFirstToken, 1}}, 3, 3},
-		{[]Objective{{TimeToFirstToken, 1}, {InterTokenLatency, 2}}, 2, 2},
-		{[]Objective{{TimeToFirstToken, 10}, {InterTokenLatency, 3}}, 3, 2},
-		{[]Objective{{OutputThroughputUser, 600}}, 2, 1},
-		{[]Objective{{OutputThroughputRequest, 500}}, 2, 2}, // 3, 1000, 600 and 273 tokens a second
-		{[]Objective{{RequestLatency, 0}}, 0, 0},
+		{[]Bound{{TimeToFirstToken, 1}}, 3, 3},
+		{[]Bound{{TimeToFirstToken, 1}, {InterTokenLatency, 2}}, 2, 2},
+		{[]Bound{{TimeToFirstToken, 10}, {InterTokenLatency, 3}}, 3, 2},
+		{[]Bound{{OutputThroughputUser, 600}}, 2, 1},
+		{[]Bound{{OutputThroughputRequest, 500}}, 2, 2}, // 3, 1000, 600 and 273 tokens a second
+		{[]Bound{{RequestLatency, 0}}, 0, 0},
 	} {
 		o := options("openai")
 		o.Goodput = tt.goodput
@@ -301,7 +301,7 @@ func TestFailuresAreCountedAndNotMeasured(t *testing.T) {
 
 func TestPlainAnswers(t *testing.T) {
 	o := options("openai")
-	o.Kind, o.Goodput = Plain, []Objective{{RequestLatency, 2e-6}}
+	o.Kind, o.Goodput = Plain, []Bound{{RequestLatency, 2e-6}}
 	s := add(o, ns(1, []int{3}, ""), ns(2, []int{4, 8}, "", "")).Summary()
 	var names []string
 	for _, st := range s.Stats {
@@ -355,7 +355,7 @@ func TestEarlyGoodput(t *testing.T) {
 	slow, fast := ns(0, []int{1, 41}, "a", " b"), ns(0, []int{1, 11}, "a", " b")
 	for _, release := range []Release{Release2403, Release2404, Latest} {
 		o := options("openai")
-		o.Release, o.Goodput = release, []Objective{{InterTokenLatency, 20e-6}, {OutputThroughputUser, 1 / 20e-9}}
+		o.Release, o.Goodput = release, []Bound{{InterTokenLatency, 20e-6}, {OutputThroughputUser, 1 / 20e-9}}
 		s := add(o, slow, fast).Summary()
 		if good, ok := s.Stat(RequestGoodput); !ok || math.Round(good.Avg*s.Duration) != 1 {
 			t.Errorf("%s: goodput %+v, want one request", release, good)

@@ -128,7 +128,7 @@ func (s *Summary) series(f *Fold, names ...string) {
 // goodput is the rate of good requests; -1: an objective is about what requests of the kind
 // do not have.
 func (f *Fold) goodput(seconds float64) float64 {
-	if slices.ContainsFunc(f.opt.Goodput, func(o Objective) bool { return !f.opt.Kind.has(o.Metric) }) {
+	if slices.ContainsFunc(f.opt.Goodput, func(o Bound) bool { return !f.opt.Kind.has(o.Metric) }) {
 		return -1
 	}
 	return f.goodCount() / seconds
@@ -153,7 +153,7 @@ func (f *Fold) goodCount() float64 {
 	if !f.opt.Faithful {
 		return float64(f.good)
 	}
-	var times, rates []Objective
+	var times, rates []Bound
 	for _, o := range f.opt.Goodput {
 		if o.throughput() {
 			rates = append(rates, o)
@@ -176,7 +176,7 @@ func (f *Fold) goodCount() float64 {
 }
 
 // shortest is the length of the shortest of the series that objectives look at.
-func (f *Fold) shortest(list []Objective) int {
+func (f *Fold) shortest(list []Bound) int {
 	n := math.MaxInt
 	for _, o := range list {
 		n = min(n, len(f.series[o.Metric]))
@@ -184,7 +184,7 @@ func (f *Fold) shortest(list []Objective) int {
 	return n
 }
 
-func (f *Fold) keepsTo(i int, list []Objective, fits func(v, bound float64) bool) bool {
+func (f *Fold) keepsTo(i int, list []Bound, fits func(v, bound float64) bool) bool {
 	for _, o := range list {
 		samples := f.series[o.Metric]
 		if i >= len(samples) || !fits(samples[i], o.Value) {

@@ -51,8 +51,8 @@ func (e *Pipeline) Ordinary() []int32 {
 	return ids
 }
 
-// Own is how many tokens the model itself has, without those that were added to it.
-func (e *Pipeline) Own() int {
+// BaseSize is how many tokens the model itself has, without those that were added to it.
+func (e *Pipeline) BaseSize() int {
 	if sized, ok := e.parts.Model.(interface{ Size() int }); ok {
 		return sized.Size()
 	}

@@ -20,7 +20,7 @@ type lengths struct {
 }
 
 // sized is a tokenizer that knows how many tokens its model has.
-type sized interface{ Own() int }
+type sized interface{ BaseSize() int }
 
 func drawLengths(d *plan.Data, tok prompt.Tokenizer, seed uint64) lengths {
 	c, g := &d.Conversations, numpy.New(seed)
@@ -38,7 +38,7 @@ func drawLengths(d *plan.Data, tok prompt.Tokenizer, seed uint64) lengths {
 	}
 	tokens := someTokens
 	if s, ok := tok.(sized); ok {
-		tokens = s.Own()
+		tokens = s.BaseSize()
 	}
 	for range min(c.SharedPrompt, mostTurns) { // where the words of the shared prompt are drawn
 		g.Below(tokens)
@@ -51,8 +51,8 @@ func drawLengths(d *plan.Data, tok prompt.Tokenizer, seed uint64) lengths {
 // turnsOf is how many turns each conversation of a slot has.
 func (l *lengths) turnsOf(slot uint64) uint64 { return uint64(max(l.turns.At(slot), 1)) }
 
-// of are the lengths of a turn. An output of 0 is none asked for.
-func (l *lengths) of(slot, turn uint64) (input, output int) {
+// turnLengths returns the lengths of a turn. An output of 0 is none asked for.
+func (l *lengths) turnLengths(slot, turn uint64) (input, output int) {
 	at := l.from[slot] + turn
 	return max(l.input.At(at), 1), l.output.At(at)
 }

@@ -16,8 +16,8 @@ func TestLengths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tok.Own() != 50257 {
-		t.Fatalf("GPT-2 has %d tokens", tok.Own())
+	if tok.BaseSize() != 50257 {
+		t.Fatalf("GPT-2 has %d tokens", tok.BaseSize())
 	}
 	uniform := func(a, b int) plan.Length { return plan.Length{Dist: plan.DistUniform, Min: a, Max: b} }
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestLengths(t *testing.T) {
 			own = append(own, l.own.At(i))
 			var in, out []int
 			for turn := range l.turnsOf(i) {
-				a, b := l.of(i, turn)
+				a, b := l.turnLengths(i, turn)
 				in, out = append(in, a), append(out, b)
 			}
 			inputs, outputs = append(inputs, in), append(outputs, out)

@@ -63,7 +63,7 @@ func newSlot(s *Source, i uint64) *slot {
 		lex: s.lex, data: &s.data, chat: s.chat, shared: s.shared,
 		index: i, first: s.names[i], seed: mix(s.seed, s.stage, i),
 		turns: s.lengths.turnsOf(i), own: s.lengths.own.At(i),
-		lens: func(turn uint64) (input, output int) { return s.lengths.of(i, turn) },
+		lens: func(turn uint64) (input, output int) { return s.lengths.turnLengths(i, turn) },
 	}
 }
 

@@ -75,7 +75,9 @@ def tree(settings: list) -> dict:
         *path, last = name[1:].split(".")
         at = out
         for part in path:
-            at = at.setdefault(part, {})
+            if not isinstance(at.get(part), dict):  # a part of what is a number otherwise
+                at[part] = {}
+            at = at[part]
         at[last] = value
     return out
 

@@ -38,10 +38,26 @@ func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Sourc
 // modelAt is the model of the session at a place.
 func (s *Source) modelAt(place prompt.Position) string {
 	place.I = s.Session(place)
+	return s.model(place)
+}
+
+// model is the model of a session, by its number.
+func (s *Source) model(place prompt.Position) string {
 	if s.turns {
 		return s.names[place.I%uint64(len(s.names))]
 	}
 	return s.names[s.deck.adapter(place)]
+}
+
+// Name gives requests that are known ahead, session by session, the models that they will be sent with.
+func (s *Source) Name(turns []prompt.Scripted) {
+	session := uint64(0)
+	for i := range turns {
+		if i > 0 && turns[i].Prompt.Session != turns[i-1].Prompt.Session {
+			session++
+		}
+		turns[i].Prompt = withModel(turns[i].Prompt, s.model(prompt.Position{I: session}))
+	}
 }
 
 // Prompt implements prompt.Source.

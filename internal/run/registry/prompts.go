@@ -38,7 +38,9 @@ func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *loader.Found) (Pr
 	p.Data.Limits = p.Limits
 	out, err := k.prompts(ctx, p, found)
 	if err == nil && len(p.Data.Adapters) > 0 {
-		out.Source = adapters.New(out.Source, p.Data.Adapters, p.Data.ModelOrder, p.Seed)
+		models := adapters.New(out.Source, p.Data.Adapters, p.Data.ModelOrder, p.Seed)
+		models.Name(out.Turns)
+		out.Source = models
 	}
 	if err == nil {
 		err = out.finish(ctx, p)

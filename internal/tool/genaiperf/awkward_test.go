@@ -306,6 +306,52 @@ func TestInputsOfSessions(t *testing.T) {
 	}
 }
 
+// Of several models inputs.json names those that the sessions are sent to. A session has no goodput.
+func TestSessionsOfSeveralModels(t *testing.T) {
+	s := serve(t, nil)
+	line := "profile -m gpt2 other --endpoint-type chat --tokenizer builtin:gpt2 --num-sessions 3 --session-concurrency 1 --isl 5 --goodput request_latency:1000"
+	a := parse(t, s, t.TempDir(), strings.Fields(line)...)
+	out := profile(t, a, world(offline, t.Output()))
+	inputs, err := os.ReadFile(filepath.Join(a.Settings.Dir, "inputs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Data []struct {
+			Payload []struct{ Model string }
+			Session []string `json:"session_id"`
+		}
+	}
+	if err := json.Unmarshal(inputs, &doc); err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	var names []string
+	for _, d := range doc.Data {
+		listed[d.Session[0]] = d.Payload[0].Model
+		names = append(names, d.Payload[0].Model)
+	}
+	if diff := cmp.Diff([]string{"gpt2", "other", "gpt2"}, names); diff != "" {
+		t.Errorf("models of inputs.json (-want +got):\n%s", diff)
+	}
+	for _, r := range exportOf(t, a).Experiments[0].Requests {
+		var sent struct{ Model string }
+		text, _ := r.Inputs.Text("payload")
+		session, _ := r.Inputs.Text("session_id")
+		if err := json.Unmarshal([]byte(text), &sent); err != nil || sent.Model != listed[session] {
+			t.Errorf("session %s was sent to %q, and inputs.json has %q; %v", session, sent.Model, listed[session], err)
+		}
+	}
+	if _, ok := out.Summary.Stat(dialect.RequestGoodput); !ok || len(out.Sessions) != 3 {
+		t.Errorf("%d sessions, goodput %v", len(out.Sessions), ok)
+	}
+	for name, summary := range out.Sessions {
+		if _, ok := summary.Stat(dialect.RequestGoodput); ok {
+			t.Errorf("session %s has a goodput", name)
+		}
+	}
+}
+
 // What a checkpoint has is not measured again.
 func TestCheckpointOfARun(t *testing.T) {
 	s := scripted(t, func(_ int, w write) { w(streamHead + chunked(says("a"), doneEvent) + lastChunk) })

@@ -74,7 +74,7 @@ func (t *job) export() (*dialect.Summary, error) {
 			fold.Add(rec)
 			if e != nil && rec.Session != "" {
 				if bySession[rec.Session] == nil {
-					bySession[rec.Session] = dialect.NewFold(t.dialect(known))
+					bySession[rec.Session] = t.sessionFold(known)
 				}
 				bySession[rec.Session].Add(rec)
 			}
@@ -168,6 +168,13 @@ func measured(records record.File, stage int) (*window, error) {
 		return nil
 	})
 	return w, err
+}
+
+// sessionFold is for the figures of one session, of which the original says no goodput.
+func (t *job) sessionFold(known requests) *dialect.Fold {
+	o := t.dialect(known)
+	o.Goodput = nil
+	return dialect.NewFold(o)
 }
 
 // dialect says how records are to be seen.

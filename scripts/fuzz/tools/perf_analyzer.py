@@ -86,6 +86,8 @@ class Tool:
         return found
 
     def compare(self, line: Line, a: Side, b: Side) -> list:
+        if a.failed() != b.failed() and any(map(stalled, (a, b))):
+            return []
         if a.failed() or b.failed():
             return ends(a, b) + refusals(a, b)
         return requests(line, a, b) + written(line, a, b) + screens(a, b) + sums(line, a, b)
@@ -102,6 +104,11 @@ def cuda(where: Path) -> dict:
     made = where / "libcudart.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-nostdlib", f"-Wl,-soname,{made.name}", "-o", made, Path(__file__).parent.parent / "cudart.c"], check=True)
     return {"LD_PRELOAD": str(made)}
+
+
+def stalled(side: Side) -> bool:
+    """Whether a window of a side that reached the server had no response: what the machine, or a cold model, did."""
+    return bool(side.requests) and "No valid requests recorded within time interval" in side.screen + side.errors
 
 
 def refusals(a: Side, b: Side) -> list:

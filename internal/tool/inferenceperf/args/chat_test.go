@@ -32,12 +32,13 @@ func TestChats(t *testing.T) {
 		{"pictures of groups", "--data.type shared_prefix --data.shared_prefix.multimodal.image {}", false, false, 50, plan.Bounds{}, plan.EndpointChat},
 		{"pictures of questions", "--data.type shared_prefix --data.shared_prefix.seed 3 --data.multimodal.image {}", false, false, 50, plan.Bounds{}, plan.EndpointChat},
 		{"pictures, Anthropic", "--api.type anthropic_messages --data.type shared_prefix --data.shared_prefix.seed 3 --data.multimodal.image {}", false, false, 50, plan.Bounds{}, plan.EndpointMessages},
+		{"a length of 0", "--data.type synthetic --data.input_distribution {type:fixed,mean:12} --data.output_distribution {type:fixed,mean:0}", false, false, 30, plan.Bounds{}, plan.EndpointCompletions},
 		{"turns", "--data.type shared_prefix --data.shared_prefix.enable_multi_turn_chat true", false, true, 50, plan.Bounds{}, plan.EndpointCompletions},
 		{"turns of a chat", "--api.type chat --data.type shared_prefix --data.shared_prefix.enable_multi_turn_chat true", false, true, 50, plan.Bounds{}, plan.EndpointChat},
 		{"turns with questions", "--data.type shared_prefix --data.shared_prefix.enable_multi_turn_chat true --data.shared_prefix.turns questions", false, false, 50, plan.Bounds{}, plan.EndpointCompletions},
 	} {
 		for _, faithful := range []bool{false, true} {
-			args := strings.Fields(strings.NewReplacer("{type:fixed,mean:12}", `{"type":"fixed","mean":12}`).Replace(c.flags))
+			args := strings.Fields(strings.NewReplacer("{type:fixed,mean:12}", `{"type":"fixed","mean":12}`, "{type:fixed,mean:0}", `{"type":"fixed","mean":0}`).Replace(c.flags))
 			if faithful {
 				args = append(args, "--faithful")
 			}

@@ -142,6 +142,9 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 	}
 	d.Input = b.length("data.input_distribution", v.child("input_distribution"), 1)
 	d.Output = b.length("data.output_distribution", v.child("output_distribution"), 1)
+	if d.Output == (plan.Length{}) { // the original takes a length of 0 for one that is not given
+		d.Output = fixed(usualOutput)
+	}
 	if media := v.child("multimodal"); media != nil && !b.leftOver(kind) {
 		b.media(&d.Media, media, "data.multimodal")
 		if v.child("input_distribution") == nil {

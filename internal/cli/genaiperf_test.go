@@ -56,7 +56,7 @@ func TestGenAIPerf(t *testing.T) {
 		{[]string{"genai-perf"}, tool.ExitOK, "usage: genai-perf"},
 		{[]string{"genai-perf", "--version"}, tool.ExitOK, "genai-perf of inferometer"},
 		{[]string{"genai-perf", "-m", "m", "--service-kind", "openai"}, tool.ExitRun, "needs --endpoint"},
-		{[]string{"genai-perf", "profile", "-m", "m", "--endpoint-type", "chat", "--isl", "0", "--wrong"}, tool.ExitUsage, "2 errors"},
+		{[]string{"genai-perf", "profile", "-m", "m", "--endpoint-type", "chat", "--isl", "-1", "--wrong"}, tool.ExitUsage, "2 errors"},
 		{[]string{"genai-perf", "profil", "-m", "m"}, tool.ExitUsage, `unknown command "profil" (did you mean profile?)`},
 		{[]string{"genai-perf", "serve"}, tool.ExitUsage, "one of profile, analyze, config"},
 		{[]string{"report", made, "--format", "json"}, tool.ExitOK, `"input_config": {`},

@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 sound=$1 starved=$2 jobs=${3:-1} GO=${GO:-go}
 logs=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$logs"' EXIT
+trap 'cat "$logs"/[0-9]* 2>/dev/null; exit 143' INT TERM # what was played so far is not lost
 if [ "$jobs" -gt 1 ] && [ $((2 * jobs)) -gt "$(nproc)" ]; then
   echo "conformance-sound: $jobs parts need $((2 * jobs)) cores, and there are $(nproc)" >&2
   exit 2

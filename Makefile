@@ -126,12 +126,12 @@ bench-cores: build ## the rows of bench for a client on many cores; on 16 cores 
 	$(GO) build -C bench -o ../bin/bench .
 	bin/bench -load 3s -only '^many cores' $(BENCHFLAGS) # -save FILE -title T keeps it for make bench-page
 
-bench-full: build peers ## the same beside all peers, and with a million requests; writes docs/performance.md
+bench-full: build peers ## the same beside all peers, and with a million requests; writes bench/performance.md
 	$(GO) build -C bench -o ../bin/bench .
-	@code=0; bin/bench -full -save bench/results/1-core.json -title 'One core' $(BENCHFLAGS) || code=1; bin/bench page bench/results docs/performance.md; exit $$code
+	@code=0; bin/bench -full -save bench/results/1-core.json -title 'One core' $(BENCHFLAGS) || code=1; bin/bench page bench/results bench/performance.md; exit $$code
 
-bench-page: ## docs/performance.md out of the saved runs in bench/results
-	$(GO) run -C bench . page results ../docs/performance.md
+bench-page: ## bench/performance.md out of the saved runs in bench/results
+	$(GO) run -C bench . page results performance.md
 
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
@@ -216,7 +216,7 @@ bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face 
 	GO=$(GO) scripts/token-bench.sh
 
 .PHONY: release conformance-release
-release: ## make what is published, in dist/: archives, packages, image, checksums; publishes nothing (docs/releasing.md)
+release: ## make what is published, in dist/: archives, packages, image, checksums; publishes nothing (packaging/releasing.md)
 	$(GO) run -C scripts/release -trimpath -buildvcs=false . $(RELEASEFLAGS) ../..
 
 conformance-release: ## install what is in dist/ in chroots without Go, Python or network, and run it there; needs root on Debian; some minutes

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the page out of the saved runs")
 
 // TestPage: the page is what the saved runs say.
 func TestPage(t *testing.T) {
-	const page = "../docs/performance.md"
+	const page = "performance.md"
 	got, err := makePage("results")
 	if err != nil {
 		t.Fatal(err)

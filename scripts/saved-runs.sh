@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Saves small runs of every kind, as a release writes them: later versions must read them (docs/support.md).
+# Saves small runs of every kind, as a release writes them: later versions must read them (docs/compatibility.md).
 #   scripts/saved-runs.sh INFEROMETER internal/cli/testdata/saved/VERSION
 set -euo pipefail
 bin=$(realpath "$1") out=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
 # One run sent by four processes of this machine: the same requests as from one, one report.
-# For processes on other machines see docs/scale.md.
+# For processes on other machines see docs/distributed.md.
 set -eu
 inferometer run "${URL:-http://localhost:8000}" \
   --concurrency "${CONCURRENCY:-512}" --requests "${REQUESTS:-20000}" --input-tokens 128 --output-tokens "${OUTPUT:-64}" \

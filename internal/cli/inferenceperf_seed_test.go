@@ -191,8 +191,8 @@ func picture(t *testing.T, name string) {
 func TestPlacesOfTheGuide(t *testing.T) {
 	for _, place := range []string{
 		"config.yml", "examples/README.md", "examples/vllm/config.yml", "examples/vllm/config-synthetic.yml", "examples/vllm/config-random.yml",
-		"examples/vllm/config-shared-prefix.yml", "examples/vllm/config-shared-prefix-multi-turn.yml", "docs/config.md#data-generation",
-		"docs/loadgen.md#multilora-traffic-splitting", "docs/metrics.md", "deploy/README.md", "code-of-conduct.md",
+		"examples/vllm/config-shared-prefix.yml", "examples/vllm/config-shared-prefix-multi-turn.yml", "docs/inference-perf-config.md#data-generation",
+		"docs/lora.md#multilora-traffic-splitting", "docs/metrics.md", "deploy/README.md", "code-of-conduct.md",
 	} {
 		name, anchor, _ := strings.Cut(place, "#")
 		text, err := os.ReadFile(filepath.Join("..", "..", name))

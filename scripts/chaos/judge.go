@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// unknownFor is how long before a worker's end its answers may be unknown: docs/scale.md says one second, in
+	// unknownFor is how long before a worker's end its answers may be unknown: docs/distributed.md says one second, in
 	// which it ships them, and a busy machine takes longer.
 	unknownFor = 2 * time.Second
 	// stopFor is how long it may take until what must send no more does not.
@@ -286,7 +286,7 @@ func (v *verdict) losses() {
 	v.out.Kept += kept
 	v.out.Unknown += missing - lost - nowhere - kept
 	if lost+nowhere > 1 {
-		v.fail("%d requests in all are lost beyond what docs/scale.md says", lost+nowhere)
+		v.fail("%d requests in all are lost beyond what docs/distributed.md says", lost+nowhere)
 	}
 	if missing > 0 && v.r.coordinator.code == 0 {
 		v.fail("%d requests are not on record, and the exit code is 0", missing)

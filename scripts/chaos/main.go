@@ -3,7 +3,7 @@
 // Command chaos runs the program with workers, as real processes on a real nats-server, and hurts one of them at a
 // random moment: kills it, freezes it, fills its disk, stops it. A server of its own logs every request that it gets,
 // and is the judge of what was sent: each run must end by itself, have each request on record once or among those
-// that docs/scale.md says may be unknown, send nothing after its end, and name what happened.
+// that docs/distributed.md says may be unknown, send nothing after its end, and name what happened.
 //
 //	chaos [-n 200] [-seed N] [-only REGEXP] [-keep] [-parallel 2] [-json FILE] INFEROMETER NATS-SERVER
 //

@@ -62,7 +62,7 @@ func provenance(r *Release) ([]string, error) {
 	}
 	s.Predicate.Run.Builder.ID = home + "/tree/" + r.Commit + "/scripts/release"
 	s.Predicate.Definition = definition{
-		Type:     home + "/blob/main/docs/releasing.md",
+		Type:     home + "/blob/main/packaging/releasing.md",
 		External: map[string]string{"version": r.Version, "repository": home, "command": "make release"},
 		Internal: map[string]any{"go": compiler, "flags": strings.Join(r.flags(), " "), "environment": platforms},
 		Dependencies: []artifact{

@@ -17,7 +17,7 @@ type block struct{ language, text string }
 
 func page(t *testing.T) (string, []block) {
 	t.Helper()
-	data, err := os.ReadFile("../../../docs/data.md")
+	data, err := os.ReadFile("../../../docs/prompts.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +35,12 @@ func TestExamplesOfThePage(t *testing.T) {
 		switch b.language {
 		case "yaml":
 			plans++
-			if _, err := plan.Read("docs/data.md", []byte(b.text)).Finish(); err != nil {
+			if _, err := plan.Read("docs/prompts.md", []byte(b.text)).Finish(); err != nil {
 				t.Errorf("%v\nin\n%s", err, b.text)
 			}
 		case "jsonl":
 			files++
-			s, err := New(plan.Data{File: "docs/data.md"}, token.Words{}, 1, with(b.text))
+			s, err := New(plan.Data{File: "docs/prompts.md"}, token.Words{}, 1, with(b.text))
 			if err != nil {
 				t.Errorf("%v\nin\n%s", err, b.text)
 			} else if lines := strings.Count(b.text, "\n"); turns(s.chats) != lines {
@@ -84,7 +84,7 @@ func TestLengthsOfThePage(t *testing.T) {
 		t.Fatalf("%d rows of lengths", len(rows))
 	}
 	for _, row := range rows {
-		p, err := plan.Read("docs/data.md", []byte("data: {input: "+row[2]+"}")).Finish()
+		p, err := plan.Read("docs/prompts.md", []byte("data: {input: "+row[2]+"}")).Finish()
 		if err != nil {
 			t.Errorf("%s: %v", row[1], err)
 			continue

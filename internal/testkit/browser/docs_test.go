@@ -187,7 +187,7 @@ func TestDocsSearch(t *testing.T) {
 	for query, want := range map[string]string{
 		"plan": "docs/plan.html", "verdict": "docs/verdict.html", "TRITON": "docs/triton.html", "capacity": "docs/capacity.html", "gates": "docs/gates.html", "gate": "docs/gates.html",
 		"genai-perf": "docs/genai-perf.html", "perf_analyzer": "docs/perf_analyzer.html", "perf analyzer": "docs/perf_analyzer.html", "inference-perf": "docs/inference-perf.html",
-		"tokenizer": "docs/tokenizers.html", "kubernetes": "docs/kubernetes.html", "mock": "docs/mock.html", "load": "docs/loadgen.html", "loadgen": "docs/loadgen.html", "compar": "docs/compare.html",
+		"tokenizer": "docs/tokenizers.html", "kubernetes": "docs/kubernetes.html", "mock": "docs/mock.html", "load": "docs/load.html", "compar": "docs/compare.html",
 		"  cost   energy ": "docs/cost.html", "opentelemetry": "docs/opentelemetry.html", "contributing": "CONTRIBUTING.html", "changelog": "CHANGELOG.html", "remote-write": "docs/remote-write.html",
 		"how do I compare runs?": "docs/compare.html", "slo": "docs/capacity.html", "a new lie": "CONTRIBUTING.html#adding-an-adversary-test", "object stores": "docs/decisions/017-own-object-stores.html",
 	} {

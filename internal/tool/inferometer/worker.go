@@ -50,7 +50,7 @@ func workerManual() clidoc.Command {
 		Usage:  []clidoc.Usage{{Line: "inferometer worker --join URL [flags]"}},
 		Text:   "The token that it asks for is in " + tokenVariable + ".",
 		Groups: []clidoc.Group{{Title: "Flags", Flags: clidoc.OfSet(new(joining).flags())}},
-		Page:   "scale",
+		Page:   "distributed",
 	}
 }
 

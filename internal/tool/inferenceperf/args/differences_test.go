@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// TestConfigsDiffer: what docs/config.md lists as different from the original.
+// TestConfigsDiffer: what docs/inference-perf-config.md lists as different from the original.
 // differs: ip-config-timeout, ip-config-variance, ip-config-shares
 func TestConfigsDiffer(t *testing.T) {
 	tenths := "[" + strings.TrimSuffix(strings.Repeat(`{"name":"a","split":0.1},`, 10), ",") + "]"

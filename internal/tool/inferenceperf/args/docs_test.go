@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-var update = goflag.Bool("update", false, "write the keys into docs/config.md")
+var update = goflag.Bool("update", false, "write the keys into docs/inference-perf-config.md")
 
-const docsFile = "../../../../docs/config.md"
+const docsFile = "../../../../docs/inference-perf-config.md"
 
 // TestDocs: the page lists every key as the tables have it.
 func TestDocs(t *testing.T) {
@@ -32,7 +32,7 @@ func TestDocs(t *testing.T) {
 		return
 	}
 	if string(page) != want {
-		t.Error("docs/config.md does not list the keys as they are: run go test ./internal/tool/inferenceperf/args -run TestDocs -update")
+		t.Error("docs/inference-perf-config.md does not list the keys as they are: run go test ./internal/tool/inferenceperf/args -run TestDocs -update")
 	}
 }
 

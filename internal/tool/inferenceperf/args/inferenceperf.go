@@ -2,7 +2,7 @@
 // turns them into a plan and the settings of a run in that tool's dialect, or into all
 // the faults that they have, and runs nothing itself.
 //
-// The schema stands in tables: reading, flags, the effective config and docs/config.md
+// The schema stands in tables: reading, flags, the effective config and docs/inference-perf-config.md
 // come from them.
 package args
 

@@ -62,7 +62,7 @@ func aliases() []alias {
 		{names: "isl-stddev synthetic-input-tokens-stddev", tools: "GenAI-Perf, AIPerf", differs: "is part of the length: use --input-tokens normal:mean=550,stddev=50"},
 		{names: "osl-stddev output-tokens-stddev", tools: "GenAI-Perf, AIPerf", differs: "is part of the length: use --output-tokens normal:mean=128,stddev=20"},
 		{names: "random-range-ratio", tools: "vLLM, SGLang", differs: "is part of the length: use --input-tokens 100-200"},
-		{names: "dataset-name dataset-path public-dataset", tools: "vLLM, SGLang, AIPerf", differs: "names data in that tool's own way: use --input-file FILE, or data in a plan file (docs/data.md)"},
+		{names: "dataset-name dataset-path public-dataset", tools: "vLLM, SGLang, AIPerf", differs: "names data in that tool's own way: use --input-file FILE, or data in a plan file (docs/prompts.md)"},
 		{names: "backend", tools: "vLLM, SGLang", differs: "is two settings: use --protocol for the API and --endpoint chat or completions"},
 		{names: "rate-type profile", tools: "GuideLLM", differs: "is chosen by the flag: --concurrency, --rate or --levels; inferometer capacity finds the highest load"},
 		{names: "concurrency-range request-rate-range", tools: "Perf Analyzer", differs: "has another range without an end: use --levels START:END:STEP, with --rate for rates"},

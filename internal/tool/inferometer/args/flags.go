@@ -125,7 +125,7 @@ func tritonFlags() []option {
 // workerFlags are the flags about who sends.
 func workerFlags() []option {
 	return []option{
-		{name: "workers", arg: "N", help: "send from N processes, each its share; on this machine unless --join-at or --nats is given (docs/scale.md)"},
+		{name: "workers", arg: "N", help: "send from N processes, each its share; on this machine unless --join-at or --nats is given (docs/distributed.md)"},
 		{name: "join-at", arg: "HOST:PORT", help: "with --workers: wait here for N workers of other machines (inferometer worker --join); the token is in INFEROMETER_TOKEN"},
 		{name: "nats", arg: "URL", help: "with --workers: meet the workers at this NATS server instead"},
 		{name: "nats-ca", arg: "FILE", help: "with --nats: PEM file of the authority that signed the certificate of NATS"},

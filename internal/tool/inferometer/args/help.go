@@ -87,7 +87,7 @@ func RunManual() clidoc.Command {
 		Common: []string{"concurrency", "rate", "arrival", "max-in-flight", "duration", "requests", "warmup", "stage", "levels", "repeat",
 			"model", "endpoint", "api-key-env", "input-tokens", "output-tokens", "input-file", "tokenizer",
 			"goodput", "fail-if", "out", "html", "live", "dry-run", "help", "help-all"},
-		After: aliasNote, Page: "loadgen", Takes: clidoc.PlanFiles,
+		After: aliasNote, Page: "load", Takes: clidoc.PlanFiles,
 	}
 }
 

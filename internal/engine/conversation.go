@@ -18,7 +18,7 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j prepar
 	// What others wait for is decoded first and here, not when the collector comes to it.
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
-	answer := prompt.Response{Text: visible(rec), Failed: rec.Failure != nil}
+	answer := st.heard(rec)
 	session, turn, end, last, number := rec.Session, rec.Turn, rec.End, rec.Phase, prompt.TurnSeq(rec.Seq, 1)
 	st.e.cfg.Sink.Put(rec)
 	p, think, err := c.Next(answer)
@@ -86,7 +86,7 @@ func (st *stage) takeTurn(i int, j preparedRequest) {
 	}
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
-	answer := prompt.Response{Text: visible(rec), Failed: rec.Failure != nil}
+	answer := st.heard(rec)
 	st.e.cfg.Sink.Put(rec)
 	late.End(answer)
 }
@@ -132,6 +132,20 @@ func (st *stage) await(at time.Duration) bool {
 	case <-st.stop:
 		return false
 	}
+}
+
+// heard is what a conversation goes on from. An unstreamed response is one event, whose text is all that
+// the model wrote: what it said is read apart from what it thought and from other choices.
+func (st *stage) heard(rec *record.Exchange) prompt.Response {
+	answer := prompt.Response{Text: visible(rec), Failed: rec.Failure != nil}
+	reply := st.e.cfg.Decoder.Reply
+	if answer.Failed || reply == nil || len(rec.Events) != 1 || rec.Events[0].Label != record.Whole {
+		return answer
+	}
+	if said := reply(&rec.Record); said.Text != "" || said.Reasoning != "" || len(said.ToolCalls) > 0 {
+		answer.Text = said.Text
+	}
+	return answer
 }
 
 // visible is the part of an answer that a user would read.

@@ -104,6 +104,38 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// What a conversation is told of an unstreamed response is what the model said, where the protocol can tell
+// that from what it thought.
+func TestUnstreamedThoughts(t *testing.T) {
+	whole := func(rec *record.Exchange) {
+		rec.Text = []byte("hmmyes")
+		rec.Events = []record.Event{{Label: record.Whole, Text: 6}}
+	}
+	for name, c := range map[string]struct {
+		reply func(*record.Record) prompt.Response
+		heard string
+	}{
+		"thought and said":   {func(*record.Record) prompt.Response { return prompt.Response{Text: "yes", Reasoning: "hmm"} }, "yes"},
+		"thought alone":      {func(*record.Record) prompt.Response { return prompt.Response{Reasoning: "hmmyes"} }, ""},
+		"a call":             {func(*record.Record) prompt.Response { return prompt.Response{ToolCalls: make([]prompt.ToolCall, 1)} }, ""},
+		"neither, a refusal": {func(*record.Record) prompt.Response { return prompt.Response{} }, "hmmyes"},
+		"a protocol of text": {nil, "hmmyes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(100*time.Millisecond, 0)
+				chat := &chats{most: 1, turns: 2, heard: make(chan string, 10)}
+				b.cfg.Source, b.cfg.Decoder = chat, endpoint.Decoder{Decode: whole, Reply: c.reply}
+				b.Engine = New(b.cfg)
+				b.run(t, load.Profile{InFlight: slots(1), MaxSlots: 1, Drain: time.Second})
+				if got := <-chat.heard; got != c.heard {
+					t.Errorf("the conversation was told %q in place of %q", got, c.heard)
+				}
+			})
+		})
+	}
+}
+
 func TestConversationEndsWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recs, mark := converse(t, &chats{most: 1, turns: 1000, think: time.Hour},

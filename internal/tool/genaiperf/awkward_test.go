@@ -352,6 +352,34 @@ func TestSessionsOfSeveralModels(t *testing.T) {
 	}
 }
 
+// What a model thought is not sent back as what it said. A session that said nothing has no figures, as in the original.
+// differs: genai-session-answers
+func TestThoughtsOfSessions(t *testing.T) {
+	for _, tt := range []struct {
+		name, message, said string
+		sessions            map[string]int // in a report, by its flags
+	}{
+		{"beside text", `{"content":"one two","reasoning_content":"so then"}`, "one two", map[string]int{"": 1, " --faithful": 1}},
+		{"alone", `{"content":null,"reasoning_content":"so then"}`, "", map[string]int{"": 1, " --faithful": 0}},
+		{"nothing", `{"content":null}`, "", map[string]int{"": 0, " --faithful": 0}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer := whole(`{"object":"chat.completion","choices":[{"index":0,"message":` + tt.message + `}]}`)
+			for flags, sessions := range tt.sessions {
+				s := scripted(t, func(_ int, w write) { w(answer) })
+				line := "profile -m gpt2 --endpoint-type chat --tokenizer builtin:gpt2 --num-sessions 1 --session-concurrency 1 --session-turns-mean 2 --isl 5"
+				out := profile(t, parse(t, s.mockServer, t.TempDir(), strings.Fields(line+flags)...), world(offline, t.Output()))
+				if len(out.Sessions) != sessions {
+					t.Errorf("%q: %d sessions in the report, want %d", flags, len(out.Sessions), sessions)
+				}
+				if want := fmt.Sprintf(`{"role":"assistant","content":%q}`, tt.said); len(s.seen) != 2 || !strings.Contains(s.seen[1].body, want) {
+					t.Errorf("%q: %d requests, the last of which is %s, want %s in it", flags, len(s.seen), s.seen[len(s.seen)-1].body, want)
+				}
+			}
+		})
+	}
+}
+
 // What a checkpoint has is not measured again.
 func TestCheckpointOfARun(t *testing.T) {
 	s := scripted(t, func(_ int, w write) { w(streamHead + chunked(says("a"), doneEvent) + lastChunk) })

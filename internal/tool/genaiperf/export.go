@@ -93,7 +93,9 @@ func (t *job) export() (*dialect.Summary, error) {
 		if t.sessions == nil {
 			t.sessions = map[string]*dialect.Summary{}
 		}
-		t.sessions[name] = f.Summary()
+		if s := f.Summary(); s.Requests > s.Empty { // the original has no figures for a session that said nothing
+			t.sessions[name] = s
+		}
 	}
 	return fold.Summary(), err
 }

@@ -54,6 +54,7 @@ func TestFaultsOfTheForm(t *testing.T) {
 		"--fixed-schedule false":                 false,
 		"--fixed-schedule false --concurrency 2": true,
 		"--fixed-schedule true --request-rate 2": true,
+		"--fixed-schedule= --concurrency 2":      true,
 		"--concurrency 2 --request-rate 2":       true,
 	} {
 		_, err := Parse(strings.Fields("profile -m m --endpoint-type chat " + line))

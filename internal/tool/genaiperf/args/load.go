@@ -65,7 +65,7 @@ func (b *builder) sessions() {
 		b.fault("--num-sessions", "needs --session-concurrency", "the number of concurrent sessions")
 	case s.Sessions > 0 && s.PayloadFile != "":
 		b.fault("--num-sessions", "cannot be combined with a payload file, which has its own sessions", "give one of the two")
-	case s.FixedSchedule && loads > 1 && !(b.given("concurrency") && b.given("request-rate")):
+	case b.says("fixed-schedule") && (loads > 1 || b.loads() > 1) && !(b.says("concurrency") && b.says("request-rate")):
 		b.fault(b.as("fixed-schedule"), "cannot be combined with another kind of load", "give one of --concurrency, --request-rate, --session-concurrency and --fixed-schedule")
 	case (s.SessionConcurrency > 0 || s.PayloadFile != "") && s.EndpointType != "chat" && s.EndpointType != "completions":
 		b.fault("--endpoint-type", "sessions and payload files are only for chat and completions", "")

@@ -4,7 +4,7 @@ It writes to raw sockets, so that it alone decides which bytes share a chunk and
 chunks a write. What it answers follows from the seed, from what was asked and from how often
 that was asked: two clients that send the same requests get the same answers, whatever the
 order in which these arrive. Where the two make prompts of their own, the answers follow from
-the count of requests alone (`by` "count").
+the count of requests alone (`by` "count"), or, of sessions side by side, from the turn (`by` "turn").
 """
 import hashlib
 import json
@@ -55,6 +55,11 @@ class Request:
         body = self.json if isinstance(self.json, dict) else {}
         texts = json.dumps([body.get(k) for k in ("messages", "prompt", "input", "query", "passages", "texts", "inputs", "text_input")])
         return re.sub(r"data:image/[^\"]*", "picture", texts)  # tools write pictures each in their own way
+
+    def turn(self) -> int:
+        """Which turn of a chat this is, from 1."""
+        messages = self.json.get("messages", []) if isinstance(self.json, dict) else []
+        return sum(m.get("role") == "user" for m in messages)
 
     def kind(self) -> str:
         """What the request is about: by its path, or on a path of its own by its body."""
@@ -110,7 +115,8 @@ class Server:
                 with self.lock:
                     self.requests.append(request)
                     key = request.asked() if self.by == "content" else request.path
-                    count = self.counts[key] = self.counts.get(key, 0) + 1
+                    self.counts[key] = self.counts.get(key, 0) + 1
+                    count = request.turn() if self.by == "turn" else self.counts[key]
                 rng = random.Random(f"{self.seed} {count} {key if self.by == 'content' else ''}")
                 if not Answer(self, request, rng, count).send(connection):
                     break

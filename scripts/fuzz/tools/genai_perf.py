@@ -43,7 +43,7 @@ class Tool:
         where.mkdir(parents=True)
         line.write(where)
         env = {"COLUMNS": "140", "HOME": str(where.parent), "PATH": f"{self.peers}/genai-perf/bin:{os.environ['PATH']}", "HF_HUB_OFFLINE": "1"}
-        with Server(line.seed, line.server, line.by) as server:
+        with Server(line.seed, line.server, answers_by(line)) as server:
             words = line.words(url=f"127.0.0.1:{server.port}", tokenizer=str(self.tokenizer))
             if side == "original":
                 found = self.host.run(words, where, env)
@@ -112,6 +112,12 @@ class Tool:
         if one != two and not out:
             out.append(Difference("reread:table", one, two))
         return out
+
+
+def answers_by(line: Line) -> str:
+    """What answers follow from. Which of several sessions is the first to ask is chance."""
+    several = any(f[0] == "--session-concurrency" and f[1] != "1" for f in line.flags)
+    return "turn" if line.by == "count" and several else line.by
 
 
 def settings(file: Path) -> list:
@@ -242,7 +248,11 @@ def responses(line: Line, place: str, a: list, b: list) -> list:
         out = multisets(f"{place}/responses-count", *counts)
     else:
         out = values(f"{place}/responses-count", *map(sum, counts), lambda _: noisy(int.__eq__, falls=True))
-    return out + multisets(f"{place}/responses", *(["".join(str(o.get("response", o)) for o in r["response_outputs"]) for r in s] for s in (a, b)))
+    def text(request: dict) -> str:
+        found = "".join(str(o.get("response", o)) for o in request["response_outputs"])
+        return found if line.by == "content" else re.sub('"model": "[^"]*"', "", found)  # which of several models is asked next is chance
+
+    return out + multisets(f"{place}/responses", *([text(r) for r in s] for s in (a, b)))
 
 
 def csv_file(name: str, a: str, b: str) -> list:

@@ -73,6 +73,7 @@ var house = []struct{ name, may string }{
 	// endpoint/protocols and prompt/sources.
 	{"run", "./* gate sample stat/estimate message pagedata sweep sweep/capacity engine engine/load endpoint endpoint/decode prompt plan probe record metric result report/csvreport report/jsonreport mock wire/timedconn prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
 	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan lib/limitio"},
+	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
 	{"run/health", "record golang.org/x/sys"},

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
@@ -198,7 +199,7 @@ const (
 )
 
 // watch ends a level that is clearly too much, until over ends.
-func (a *capacitySearch) watch(over context.Context, i int, s plan.Stage, stop stopper) {
+func (a *capacitySearch) watch(over context.Context, i int, s plan.Stage, stop abort.Stopper) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	sent := a.live.Sent()
@@ -208,7 +209,7 @@ func (a *capacitySearch) watch(over context.Context, i int, s plan.Stage, stop s
 			return
 		case <-tick.C:
 			if a.overloaded(i, s, sent) {
-				stop.stop(record.StopOver)
+				stop.Stop(record.StopOver)
 				return
 			}
 		}

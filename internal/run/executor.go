@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -77,7 +78,7 @@ func (p *executor) pause(ctx context.Context, i int, s plan.Stage) record.StopRe
 		return ""
 	case <-ctx.Done():
 		return record.StopInterrupted
-	case reason := <-p.sender.brake:
+	case reason := <-p.sender.stopper:
 		return reason
 	}
 }
@@ -136,7 +137,7 @@ func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageS
 		mark, err := p.runCapacityLevel(ctx, s, work)
 		return mark, l, err
 	}
-	mark, err := p.sender.send(ctx, work, p.sender.brake)
+	mark, err := p.sender.send(ctx, work, p.sender.stopper)
 	if mark = aborted(ctx, mark); mark.Early() {
 		l.Ended = mark.Reason
 	}
@@ -148,8 +149,8 @@ func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageS
 func (p *executor) runCapacityLevel(ctx context.Context, s plan.Stage, work Task) (record.StageSummary, error) {
 	work.Drain = p.ascent.drain()
 	over, end := context.WithCancel(context.Background())
-	stop, watched := newBrake(), make(chan struct{})
-	endForward := p.sender.brake.forward(stop)
+	stop, watched := abort.NewStopper(), make(chan struct{})
+	endForward := p.sender.stopper.Forward(stop)
 	go func() {
 		defer close(watched)
 		p.ascent.watch(over, work.Index, s, stop)

@@ -208,7 +208,7 @@ func TestMaxErrorsEndsTheRun(t *testing.T) {
 		fewest int64
 	}{
 		{"count", 1, plan.MaxErrors{Count: 5}, "errors", 5},
-		{"share", 1, plan.MaxErrors{Share: 0.5}, "errors", fewestEnded},
+		{"share", 1, plan.MaxErrors{Share: 0.5}, "errors", 20},
 		{"share not reached", 0.1, plan.MaxErrors{Share: 0.9}, "requests", 300},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

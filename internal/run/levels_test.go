@@ -11,6 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -214,15 +215,15 @@ func TestStopInTheLastInstant(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r, stop := newBrake(), newBrake()
-				end := r.forward(stop)
+				r, stop := abort.NewStopper(), abort.NewStopper()
+				end := r.Forward(stop)
 				if c.said != "" {
-					stop.stop(c.said)
+					stop.Stop(c.said)
 				}
 				if c.heard {
 					<-stop
 				}
-				r.stop(record.StopInterrupted)
+				r.Stop(record.StopInterrupted)
 				synctest.Wait() // it has been handed on, and nobody takes it
 				end(c.measured)
 				select {
@@ -240,9 +241,9 @@ func TestStopInTheLastInstant(t *testing.T) {
 
 // What only the meter had to say ends with its stage.
 func TestMeterEndsItsStageAlone(t *testing.T) {
-	r, stop := newBrake(), newBrake()
-	end := r.forward(stop)
-	stop.stop(record.StopStable)
+	r, stop := abort.NewStopper(), abort.NewStopper()
+	end := r.Forward(stop)
+	stop.Stop(record.StopStable)
 	end(record.StopStable)
 	select {
 	case reason := <-r:

@@ -18,6 +18,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/breaker"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/health"
@@ -31,7 +32,7 @@ type setup struct {
 	plan     *plan.Plan
 	opt      *Options
 	clock    *timedconn.Clock
-	brake    stopper
+	stopper  abort.Stopper
 	protocol endpoint.Protocol
 	share    load.Shard                   // of the load that this process sends
 	maySend  func(now time.Duration) bool // is asked before each request; nil: all may go
@@ -147,7 +148,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	if err != nil {
 		return nil, err
 	}
-	same, tape, passages := &sameFailureDetector{halt: p.brake.stop}, sweep.NewLog(), new(sweep.StepLog)
+	same, tape, passages := abort.NewSameFailure(p.stopper.Stop), sweep.NewLog(), new(sweep.StepLog)
 	besides := p.folders(found.breakers, same, tape, passages)
 	if p.plan.Capacity.On() {
 		if q.ascent, err = newAscent(p.plan); err != nil {
@@ -161,7 +162,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	eng := p.engine(asked, c, collector, live)
 	p.onClose(eng.Close)
 	send := &sender{
-		plan: p.plan, schedule: asked.schedule, engine: eng, endpoint: &c.endpoint, alike: same, brake: p.brake,
+		plan: p.plan, schedule: asked.schedule, engine: eng, endpoint: &c.endpoint, sameFailure: same, stopper: p.stopper,
 		fleet: p.opt.Fleet, live: live,
 	}
 	settle := collector.Sync
@@ -183,7 +184,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 		}
 	}
 	return &session{
-		opt: p.opt, clock: p.clock, brake: p.brake, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
+		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
 		intake:  &WorkerRecords{Now: p.clock.Now, collector: collector, ledger: book, fail: p.unshipped},
 		gauge:   &progressTracker{plan: p.plan, header: &book.facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
 		sampler: &sampler{clock: p.clock, live: live, collector: collector, ledger: book},
@@ -210,7 +211,7 @@ func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	if p.opt.OutputDir == nil {
 		errs = append(errs, checkOutput(p.plan.Output.Dir, p.opt.Replace))
 	}
-	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.brake.stop)
+	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.stopper.Stop)
 	errs = append(errs, breakerErr)
 	wanted := p.plan.Target.HTTP2
 	pairs, sourcesErr := checkSources(ctx, &p.plan.Target, p.opt.Kit.Getenv)
@@ -336,7 +337,7 @@ func (p *setup) header(q *promptSource, c *client, fellBack bool) record.Header 
 // the plan wants that.
 func (p *setup) unwritten(err error) {
 	if p.plan.Output.OnFull == plan.OnFullStop {
-		defer p.brake.stop(record.StopRecords)
+		defer p.stopper.Stop(record.StopRecords)
 		p.opt.warn(fmt.Sprintf("%v. The run is ended, as its plan has it.", err))
 		return
 	}
@@ -345,13 +346,13 @@ func (p *setup) unwritten(err error) {
 
 // unshipped reports that a worker cannot write its records, which are not known anywhere else: the run ends.
 func (p *setup) unshipped(err error) {
-	if p.brake.offer(record.StopRecords) {
+	if p.stopper.Offer(record.StopRecords) {
 		p.opt.warn(fmt.Sprintf("%v. The run is ended: requests would be missing from its figures.", err))
 	}
 }
 
 // folders are what every record goes to besides the fold of its core.
-func (p *setup) folders(b *breaker.Set, same *sameFailureDetector, tape *sweep.SampleLog, passages *sweep.StepLog) several {
+func (p *setup) folders(b *breaker.Set, same *abort.SameFailure, tape *sweep.SampleLog, passages *sweep.StepLog) several {
 	var all several
 	if p.plan.Measurement.On() {
 		all = append(all, tape)
@@ -387,7 +388,7 @@ func (p *setup) collector(c *client, f *folds, book *journal, besides several) *
 	return collect.New(collect.Config{
 		Decoder: c.decoder, Writer: book.out.records(), KeepRaw: p.plan.Output.KeepRaw, NoTexts: p.plan.Output.NoTexts, Now: p.clock.Now,
 		Limits: answerLimits(p.plan.Limits), Folds: each,
-		Judge: (&failures{most: p.plan.MaxErrors, brake: p.brake}).count, Session: book.session,
+		Judge: abort.NewErrorLimit(p.plan.MaxErrors, p.stopper).Count, Session: book.session,
 	})
 }
 

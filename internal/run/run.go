@@ -22,6 +22,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
@@ -90,7 +91,7 @@ type Drawer func(document func() (*pagedata.Document, error)) error
 func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 	o = o.beside()
 	o.ID = cmp.Or(o.ID, NewID())
-	prep := &setup{plan: p, opt: &o, clock: timedconn.NewClock(), brake: newBrake()}
+	prep := &setup{plan: p, opt: &o, clock: timedconn.NewClock(), stopper: abort.NewStopper()}
 	defer prep.close()
 	r, err := prep.buildOrStop(ctx, o.Stop)
 	if err != nil {
@@ -125,7 +126,7 @@ var errStopped = errors.New("stopped before the first request")
 type session struct {
 	opt     *Options
 	clock   *timedconn.Clock
-	brake   stopper
+	stopper abort.Stopper
 	setup   Setup
 	gauge   *progressTracker
 	sampler *sampler
@@ -141,7 +142,7 @@ func (r *session) execute(ctx context.Context) (*result.Result, error) {
 	defer stopWatching()
 	go r.clock.Watch(watch)
 	if r.opt.Stop != nil {
-		go r.brake.pullWhen(watch, r.opt.Stop)
+		go r.stopper.StopWhen(watch, r.opt.Stop)
 	}
 	if r.opt.OnReady != nil {
 		r.opt.OnReady(r.gauge.progress)

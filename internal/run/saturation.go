@@ -66,7 +66,7 @@ func (h *saturationSearch) step(ctx context.Context, i int, rate float64, durati
 	t := Task{Index: stepOf(i), Stage: s, Seed: h.plan.Seed + uint64(i) + 1, Drain: h.plan.Saturation.Timeout}
 	h.queue.searching(t.Index, s)
 	h.sender.warm(ctx, t)
-	mark, err := h.sender.send(ctx, t, h.sender.brake)
+	mark, err := h.sender.send(ctx, t, h.sender.stopper)
 	mark = aborted(ctx, mark)
 	h.ledger.stage(mark)
 	return mark, err

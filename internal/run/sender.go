@@ -9,26 +9,27 @@ import (
 	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/abort"
 )
 
 // sender puts loads on the target, by itself or through others.
 type sender struct {
-	plan     *plan.Plan
-	schedule []time.Duration // of the prompts; nil: they have none
-	share    load.Shard      // of each load
-	engine   *engine.Engine
-	endpoint *endpoint.Endpoint
-	alike    *sameFailureDetector
-	brake    stopper // of the run
-	fleet    Workers // that sends instead; nil: nobody
-	live     *engine.Counters
+	plan        *plan.Plan
+	schedule    []time.Duration // of the prompts; nil: they have none
+	share       load.Shard      // of each load
+	engine      *engine.Engine
+	endpoint    *endpoint.Endpoint
+	sameFailure *abort.SameFailure
+	stopper     abort.Stopper // of the run
+	fleet       Workers       // that sends instead; nil: nobody
+	live        *engine.Counters
 }
 
 // send carries out a task until it ends or stop yields.
-func (s *sender) send(ctx context.Context, t Task, stop stopper) (record.StageSummary, error) {
+func (s *sender) send(ctx context.Context, t Task, stop abort.Stopper) (record.StageSummary, error) {
 	work := t.load(s.plan, s.schedule)
 	// A search for the capacity says itself what fails, and how often.
-	s.alike.begin(work.Index, work.Arrivals == nil && !s.plan.Capacity.On())
+	s.sameFailure.Begin(work.Index, work.Arrivals == nil && !s.plan.Capacity.On())
 	var mark record.StageSummary
 	var err error
 	if s.fleet != nil {

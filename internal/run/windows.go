@@ -7,6 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -32,13 +33,13 @@ func (m *windowMeter) run(ctx context.Context, s plan.Stage, work Task, to *send
 	m.samples.Begin(i)
 	over, end := context.WithCancel(context.Background())
 	defer end()
-	stop, measured := newBrake(), make(chan *sweep.Level, 1)
-	endForward := to.brake.forward(stop)
+	stop, measured := abort.NewStopper(), make(chan *sweep.Level, 1)
+	endForward := to.stopper.Forward(stop)
 	go func() {
 		from := m.from(over, i)
 		l := meter.Run(over, i, s.Level(), from)
 		if l.Ended != "" {
-			stop.stop(l.Ended)
+			stop.Stop(l.Ended)
 		}
 		measured <- l
 	}()

@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
@@ -46,7 +47,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 	own := *p
 	own.Output.Dir = "" // the run's, which the other process writes
 	p = &own
-	prep := &setup{plan: p, opt: &o, clock: d.Clock, brake: newBrake(), share: d.Share, maySend: d.MaySend}
+	prep := &setup{plan: p, opt: &o, clock: d.Clock, stopper: abort.NewStopper(), share: d.Share, maySend: d.MaySend}
 	prep.ownSources()
 	defer func() {
 		if err != nil {
@@ -84,8 +85,8 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 	eng := prep.engine(asked, cl, w.collector, w.live)
 	prep.onClose(eng.Close)
 	w.sender = &sender{
-		plan: p, schedule: asked.schedule, share: d.Share, engine: eng, endpoint: &cl.endpoint, brake: prep.brake, live: w.live,
-		alike: &sameFailureDetector{halt: func(record.StopReason) {}},
+		plan: p, schedule: asked.schedule, share: d.Share, engine: eng, endpoint: &cl.endpoint, stopper: prep.stopper, live: w.live,
+		sameFailure: abort.NewSameFailure(func(record.StopReason) {}),
 	}
 	w.watch()
 	return w, nil
@@ -111,13 +112,13 @@ func (w *Worker) Warm(ctx context.Context, t Task) { w.sender.warm(ctx, t) }
 
 // Send sends the worker's share of a task.
 func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason) (record.StageSummary, error) {
-	forwarded := newBrake()
+	forwarded := abort.NewStopper()
 	over := make(chan struct{})
 	defer close(over)
 	go func() {
 		select {
 		case reason := <-stop:
-			forwarded.stop(reason)
+			forwarded.Stop(reason)
 		case <-over:
 		}
 	}()

@@ -1,4 +1,4 @@
-package run
+package abort
 
 import (
 	"sync/atomic"
@@ -11,15 +11,20 @@ import (
 // can end a run.
 const fewestEnded = 20
 
-// failures counts requests that fail, and stops a run that has too many of them.
-type failures struct {
+// ErrorLimit counts requests that fail, and stops a run that has too many of them.
+type ErrorLimit struct {
 	most          plan.MaxErrors
-	brake         stopper
+	stop          Stopper
 	ended, failed atomic.Int64
 }
 
-// count takes note of how a request ended; "": well.
-func (f *failures) count(class record.Class) {
+// NewErrorLimit makes one that stops a run at a plan's limits.
+func NewErrorLimit(most plan.MaxErrors, stop Stopper) *ErrorLimit {
+	return &ErrorLimit{most: most, stop: stop}
+}
+
+// Count takes note of how a request ended; "": well.
+func (f *ErrorLimit) Count(class record.Class) {
 	ended := f.ended.Add(1)
 	if class == "" || class == record.Cancelled || class == record.CutOff {
 		return
@@ -27,6 +32,6 @@ func (f *failures) count(class record.Class) {
 	failed := f.failed.Add(1)
 	if f.most.Count > 0 && failed >= f.most.Count ||
 		f.most.Share > 0 && ended >= fewestEnded && float64(failed) > f.most.Share*float64(ended) {
-		f.brake.stop(record.StopErrors)
+		f.stop.Stop(record.StopErrors)
 	}
 }

@@ -1,4 +1,4 @@
-package run
+package abort
 
 import (
 	"sync"
@@ -16,10 +16,10 @@ const (
 	alikeTime     = 3 * time.Second
 )
 
-// sameFailureDetector watches for stages whose requests all fail in the same way. It is a fold of all
+// SameFailure watches for stages whose requests all fail in the same way. It is a fold of all
 // workers at once.
-type sameFailureDetector struct {
-	halt  func(reason record.StopReason)
+type SameFailure struct {
+	stop  func(reason record.StopReason)
 	stage atomic.Int64 // the one under way; watched while open
 	open  atomic.Bool  // no request of it has been answered well, or in another way
 
@@ -31,8 +31,13 @@ type sameFailureDetector struct {
 	last   time.Duration // latest end
 }
 
-// begin begins a stage. Arrivals of an open loop go on whatever becomes of them.
-func (a *sameFailureDetector) begin(stage int, closed bool) {
+// NewSameFailure makes one that ends a stage by calling stop.
+func NewSameFailure(stop func(reason record.StopReason)) *SameFailure {
+	return &SameFailure{stop: stop}
+}
+
+// Begin begins a stage. Arrivals of an open loop go on whatever becomes of them.
+func (a *SameFailure) Begin(stage int, closed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.failed = 0
@@ -41,7 +46,7 @@ func (a *sameFailureDetector) begin(stage int, closed bool) {
 }
 
 // Add implements collect.Consumer.
-func (a *sameFailureDetector) Add(rec *record.Record) {
+func (a *SameFailure) Add(rec *record.Record) {
 	if !a.open.Load() || int64(rec.Stage) != a.stage.Load() {
 		return
 	}
@@ -66,6 +71,6 @@ func (a *sameFailureDetector) Add(rec *record.Record) {
 	a.first, a.last = min(a.first, rec.Ready), max(a.last, rec.End)
 	if a.failed >= alikeRequests && a.last-a.first >= alikeTime {
 		a.open.Store(false)
-		a.halt(record.StopAlike)
+		a.stop(record.StopAlike)
 	}
 }

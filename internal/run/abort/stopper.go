@@ -1,0 +1,67 @@
+// Package abort ends a run before its time: because its user asks for that, because too many
+// requests fail, or because all of them fail in the same way. What a plan describes itself
+// is in run/breaker.
+package abort
+
+import (
+	"context"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// Stopper stops a run: whoever uses it says why, and the stage under way, or the next one,
+// sends no more. It holds one reason at a time.
+type Stopper chan record.StopReason
+
+// NewStopper makes one that nobody has used.
+func NewStopper() Stopper { return make(Stopper, 1) }
+
+// Stop asks for the end.
+func (b Stopper) Stop(reason record.StopReason) { b.Offer(reason) }
+
+// Offer is the same and tells whether this reason is the first.
+func (b Stopper) Offer(reason record.StopReason) bool {
+	select {
+	case b <- reason:
+		return true
+	default:
+		return false
+	}
+}
+
+// StopWhen stops the run where its user does so before ctx ends.
+func (b Stopper) StopWhen(ctx context.Context, stop <-chan struct{}) {
+	select {
+	case <-stop:
+		b.Stop(record.StopInterrupted)
+	case <-ctx.Done():
+	}
+}
+
+// Forward hands a wish to stop the run on to the stage under way. The function that it gives
+// is called when the stage has ended and its meter, which may have ended it for a reason of
+// its own, has too: a wish that the stage did not hear is the run's again.
+func (b Stopper) Forward(stage Stopper) (end func(measured record.StopReason)) {
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case reason := <-b:
+			if !stage.Offer(reason) {
+				b.Stop(reason) // the stage is ending; the wish is for the run
+			}
+		case <-over:
+		}
+	}()
+	return func(measured record.StopReason) {
+		close(over)
+		<-done
+		select {
+		case reason := <-stage:
+			if reason != measured {
+				b.Stop(reason)
+			}
+		default:
+		}
+	}
+}

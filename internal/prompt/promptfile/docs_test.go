@@ -15,9 +15,9 @@ import (
 // block is a fenced part of a page.
 type block struct{ language, text string }
 
-func page(t *testing.T) (string, []block) {
+func page(t *testing.T, name string) (string, []block) {
 	t.Helper()
-	data, err := os.ReadFile("../../../docs/prompts.md")
+	data, err := os.ReadFile("../../../" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,18 +29,30 @@ func page(t *testing.T) (string, []block) {
 }
 
 func TestExamplesOfThePage(t *testing.T) {
-	_, blocks := page(t)
 	plans, files := 0, 0
+	for _, name := range []string{"docs/prompts.md", "docs/conversations.md", "docs/datasets.md", "docs/traces.md", "docs/lora.md", "docs/load.md"} {
+		p, f := examples(t, name)
+		plans, files = plans+p, files+f
+	}
+	if plans < 12 || files < 4 {
+		t.Errorf("the pages have %d plans and %d prompt files", plans, files)
+	}
+}
+
+// examples reads the plans and prompt files of a page, and counts them.
+func examples(t *testing.T, name string) (plans, files int) {
+	t.Helper()
+	_, blocks := page(t, name)
 	for _, b := range blocks {
 		switch b.language {
 		case "yaml":
 			plans++
-			if _, err := plan.Read("docs/prompts.md", []byte(b.text)).Finish(); err != nil {
+			if _, err := plan.Read(name, []byte(b.text)).Finish(); err != nil {
 				t.Errorf("%v\nin\n%s", err, b.text)
 			}
 		case "jsonl":
 			files++
-			s, err := New(plan.Data{File: "docs/prompts.md"}, token.Words{}, 1, with(b.text))
+			s, err := New(plan.Data{File: name}, token.Words{}, 1, with(b.text))
 			if err != nil {
 				t.Errorf("%v\nin\n%s", err, b.text)
 			} else if lines := strings.Count(b.text, "\n"); turns(s.chats) != lines {
@@ -48,9 +60,7 @@ func TestExamplesOfThePage(t *testing.T) {
 			}
 		}
 	}
-	if plans < 3 || files < 2 {
-		t.Errorf("the page has %d plans and %d prompt files", plans, files)
-	}
+	return plans, files
 }
 
 func turns(chats []chat) int {
@@ -63,7 +73,7 @@ func turns(chats []chat) int {
 
 // The page names every field there is, and its faults are real ones.
 func TestPageIsComplete(t *testing.T) {
-	text, blocks := page(t)
+	text, blocks := page(t, "docs/prompts.md")
 	for _, field := range slices.Concat(textFields(), outputFields(), []string{messagesField, sessionField, delayField, timestampField, modelField}) {
 		if !strings.Contains(text, `"`+field+`"`) && !strings.Contains(text, "`"+field+"`") {
 			t.Errorf("the page does not mention %s", field)
@@ -78,7 +88,7 @@ func TestPageIsComplete(t *testing.T) {
 
 // Every length in the table is read the same from a plan and from the command line.
 func TestLengthsOfThePage(t *testing.T) {
-	text, _ := page(t)
+	text, _ := page(t, "docs/prompts.md")
 	rows := regexp.MustCompile("(?m)^\\| (\\w+) \\| `(.*?)` \\| `(.*?)` \\|").FindAllStringSubmatch(text, -1)
 	if len(rows) != 6 {
 		t.Fatalf("%d rows of lengths", len(rows))

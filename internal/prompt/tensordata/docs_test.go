@@ -11,7 +11,7 @@ import (
 )
 
 func TestExamplesOfThePage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/prompts.md")
+	page, err := os.ReadFile("../../../docs/triton.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestExamplesOfThePage(t *testing.T) {
 		{Name: "INPUT0", Datatype: tensor.Int32, Shape: []int64{4}}, {Name: "INPUT1", Datatype: tensor.FP16, Shape: []int64{2, -1}},
 	}
 	for _, b := range blocks {
-		data, err := inputdata.Parse("docs/prompts.md", b[1])
+		data, err := inputdata.Parse("docs/triton.md", b[1])
 		if err != nil {
 			t.Errorf("%v\nin\n%s", err, b[1])
 			continue

@@ -186,18 +186,18 @@ carriers_action() {
   done
 }
 
-# The inputs that docs/ci.md gives in its examples are some that there are, and it says what each is.
+# The inputs that docs/gates.md gives in its examples are some that there are, and it says what each is.
 carriers_inputs() {
   python3 -c 'import yaml' 2>/dev/null || { echo "NOT CHECKED: there is no Python with yaml"; return; }
   python3 - "$(dirname "$(dirname "$CARRIERS")")" <<'PYTHON'
 import re, sys, yaml
-blocks = [yaml.safe_load(b) for b in re.findall(r"```yaml\n(.*?)```", open(sys.argv[1] + "/docs/ci.md").read(), re.S)]
+blocks = [yaml.safe_load(b) for b in re.findall(r"```yaml\n(.*?)```", open(sys.argv[1] + "/docs/gates.md").read(), re.S)]
 action = yaml.safe_load(open(sys.argv[1] + "/action.yml"))["inputs"]
 component = next(yaml.safe_load_all(open(sys.argv[1] + "/templates/inferometer/template.yml")))["spec"]["inputs"]
 github, gitlab = blocks[0]["jobs"]["latency"]["steps"][0]["with"], blocks[1]["include"][0]["inputs"]
 assert set(github) <= set(action) and set(gitlab) <= set(component), (github, gitlab)
 for name in [*action, *component]:
-    assert f"`{name}`" in open(sys.argv[1] + "/docs/ci.md").read(), f"docs/ci.md does not say what {name} is"
+    assert f"`{name}`" in open(sys.argv[1] + "/docs/gates.md").read(), f"docs/gates.md does not say what {name} is"
 PYTHON
 }
 

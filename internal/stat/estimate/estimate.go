@@ -3,7 +3,7 @@
 //
 // Every figure is taken for a sum of scores, one for each request: what the request adds to the
 // figure's error. How far such a sum strays follows from the slow waves among the scores, see
-// spread.go; docs/statistics.md has the formulas, and how well they keep their word.
+// spread.go; docs/compare.md has the formulas, README.md how well they keep their word.
 package estimate
 
 import (

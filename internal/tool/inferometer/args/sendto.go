@@ -9,8 +9,8 @@ type SendTo struct {
 // sendFlags are the flags about that.
 func sendFlags() []option {
 	return []option{
-		{name: "otlp", arg: "URL", help: "send spans and metrics to this OpenTelemetry collector afterwards, such as http://host:4318 (docs/opentelemetry.md)"},
-		{name: "remote-write", arg: "URL", help: "send time series to this Prometheus remote-write receiver afterwards, such as http://host:9090/api/v1/write (docs/remote-write.md)"},
+		{name: "otlp", arg: "URL", help: "send spans and metrics to this OpenTelemetry collector afterwards, such as http://host:4318 (docs/telemetry.md)"},
+		{name: "remote-write", arg: "URL", help: "send time series to this Prometheus remote-write receiver afterwards, such as http://host:9090/api/v1/write (docs/telemetry.md)"},
 	}
 }
 

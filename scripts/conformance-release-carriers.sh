@@ -194,7 +194,8 @@ import re, sys, yaml
 blocks = [yaml.safe_load(b) for b in re.findall(r"```yaml\n(.*?)```", open(sys.argv[1] + "/docs/gates.md").read(), re.S)]
 action = yaml.safe_load(open(sys.argv[1] + "/action.yml"))["inputs"]
 component = next(yaml.safe_load_all(open(sys.argv[1] + "/templates/inferometer/template.yml")))["spec"]["inputs"]
-github, gitlab = blocks[0]["jobs"]["latency"]["steps"][0]["with"], blocks[1]["include"][0]["inputs"]
+github = next(b for b in blocks if "jobs" in b)["jobs"]["latency"]["steps"][0]["with"]
+gitlab = next(b for b in blocks if "include" in b)["include"][0]["inputs"]
 assert set(github) <= set(action) and set(gitlab) <= set(component), (github, gitlab)
 for name in [*action, *component]:
     assert f"`{name}`" in open(sys.argv[1] + "/docs/gates.md").read(), f"docs/gates.md does not say what {name} is"

@@ -37,8 +37,8 @@ var house = []struct{ name, may string }{
 	{"tool/compare", "tool ./report tool/inferometer/args compare gate metric report/ci report/html report/md result lib/atomicfile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
-	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry mock plan record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
-	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
+	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir mock plan record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
+	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "clidoc plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
@@ -50,7 +50,7 @@ var house = []struct{ name, may string }{
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/atomicfile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/truncate"},
 	{"tool/importer", "plan record lib/limitio lib/truncate lib/pyjson"},
-	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry sweep plan probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/*"},
+	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/*"},
 
 	// What the program says of itself.
 	{"clidoc", "docs github.com/spf13/pflag"},
@@ -59,23 +59,24 @@ var house = []struct{ name, may string }{
 	{"bench", "mock record result golang.org/x/sys"},
 
 	// How far apart runs are.
-	{"compare", "gate run plan record metric result sample pagedata report/screen stat/estimate sweep/capacity lib/number"},
+	{"compare", "gate run run/rundir plan record metric result sample pagedata report/screen stat/estimate sweep/capacity lib/number"},
 
 	// A run while it goes on, for browsers and for Prometheus.
 	{"live", "run plan record metric result stat pagedata report/html lib/access lib/aside golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
 
 	// What machines that share a run say to one another, and how their clocks compare.
-	{"cluster", "./bus ./clockoffset run run/health engine engine/load plan record wire/timedconn lib/cond lib/atomicfile"},
+	{"cluster", "./bus ./clockoffset run run/health run/rundir engine engine/load plan record wire/timedconn lib/cond lib/atomicfile"},
 	{"cluster/bus", "lib/access lib/cond lib/filelock github.com/nats-io/nats-server/v2 github.com/nats-io/nats.go"},
 	{"cluster/clockoffset", ""},
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate sample stat/estimate message pagedata sweep sweep/capacity engine engine/load endpoint endpoint/decode prompt plan probe record metric result report/csvreport report/jsonreport mock wire/timedconn prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run", "./* gate sample stat/estimate message pagedata sweep sweep/capacity engine engine/load endpoint endpoint/decode prompt plan probe record metric result mock wire/timedconn prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
 	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan lib/limitio"},
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
+	{"run/rundir", "plan record result report/csvreport report/jsonreport lib/*"},
 	{"run/health", "record golang.org/x/sys"},
 
 	// Records → figures → paper.

@@ -17,6 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -100,7 +101,7 @@ func killedRun(t *testing.T, p *plan.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := os.Create(run.Records(p).Path)
+	out, err := os.Create(rundir.Records(p).Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func killedRun(t *testing.T, p *plan.Plan) {
 		x.Flight.SetSent(x.Sent)
 	}
 	lines, failed := under.Append(nil, time.Minute)
-	err = errors.Join(err, failed, w.Append(lines), w.Flush(), os.WriteFile(filepath.Join(p.Output.Dir, run.PlanFile), text, 0o644))
+	err = errors.Join(err, failed, w.Append(lines), w.Flush(), os.WriteFile(filepath.Join(p.Output.Dir, rundir.PlanFile), text, 0o644))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
 	"github.com/inferometer/inferometer/internal/testkit/stallproxy"
 )
@@ -57,7 +57,7 @@ func begin(t *testing.T, program string, args ...string) (*exec.Cmd, *noted) {
 // requestsIn is how many requests are in record files.
 func requestsIn(dirs ...string) (n int) {
 	for _, dir := range dirs {
-		_ = record.File{Path: filepath.Join(dir, run.RecordsFile)}.Requests(func(*record.Record) error { n++; return nil })
+		_ = record.File{Path: filepath.Join(dir, rundir.RecordsFile)}.Requests(func(*record.Record) error { n++; return nil })
 	}
 	return n
 }

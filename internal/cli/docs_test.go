@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/mock"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -61,7 +61,7 @@ func TestFilesInTheDocs(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `(.+?)` \\|").FindAllStringSubmatch(part[:strings.Index(part, "\n## ")], -1) {
 		listed = append(listed, row[1])
 	}
-	want := run.Files()
+	want := rundir.Files()
 	slices.Sort(listed)
 	slices.Sort(want)
 	if !slices.Equal(listed, want) {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
 	"github.com/inferometer/inferometer/internal/tool"
 	frontend "github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
@@ -119,7 +119,7 @@ func (o outcome) judge(t *testing.T) {
 		t.Fatalf("exit code %d\n%s%s", o.code, o.errs, o.out)
 	}
 	p := o.action.Options.Prefix
-	for _, want := range []string{p + "config.yaml", filepath.Join(p+frontend.RecordsDir, run.RecordsFile), filepath.Join(p+frontend.RecordsDir, run.PlanFile)} {
+	for _, want := range []string{p + "config.yaml", filepath.Join(p+frontend.RecordsDir, rundir.RecordsFile), filepath.Join(p+frontend.RecordsDir, rundir.PlanFile)} {
 		if _, err := os.Stat(filepath.Join(o.action.Options.Dir, want)); err != nil {
 			t.Error(err)
 		}

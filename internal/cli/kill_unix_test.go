@@ -24,6 +24,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
 	"github.com/inferometer/inferometer/internal/tool"
 )
@@ -108,7 +109,7 @@ func kill(t *testing.T, program string, i int, anyTime bool) *killed {
 		t.Fatal(err)
 	}
 	if !anyTime {
-		awaitFlushes(t, filepath.Join(k.dir, run.RecordsFile), 2)
+		awaitFlushes(t, filepath.Join(k.dir, rundir.RecordsFile), 2)
 	}
 	<-time.After(rand.N(2500 * time.Millisecond))
 	k.at = time.Now()
@@ -192,7 +193,7 @@ func (k *killed) compare(t *testing.T, strict bool) (held, lost int) {
 // with it.
 func (k *killed) read(t *testing.T) (looked time.Time, classes map[int64]record.Class) {
 	t.Helper()
-	name := filepath.Join(k.dir, run.RecordsFile)
+	name := filepath.Join(k.dir, rundir.RecordsFile)
 	classes = map[int64]record.Class{}
 	var start time.Time
 	whole, err := record.File{Path: name}.Walk(func(line record.Line) error {
@@ -303,7 +304,7 @@ func TestHangUpDrains(t *testing.T) {
 	if err := binary.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
-	awaitFlushes(t, filepath.Join(dir, run.RecordsFile), 1)
+	awaitFlushes(t, filepath.Join(dir, rundir.RecordsFile), 1)
 	for range 2 {
 		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
@@ -324,7 +325,7 @@ func TestHangUpDrains(t *testing.T) {
 	if st := res.Stages[0]; st.Counts.OK == 0 || st.Counts.Failed > 0 || st.Ended != record.StopInterrupted {
 		t.Errorf("%+v, ended by %q", st.Counts, st.Ended)
 	}
-	if _, err := os.Stat(filepath.Join(dir, run.ResultFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, rundir.ResultFile)); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
 )
 
@@ -87,7 +87,7 @@ func TestWorkersThatFail(t *testing.T) {
 			// Records are shipped once a second: by then two shipments are here.
 			waitFor(t, "records of the workers", func() bool {
 				n := 0
-				_, _ = record.File{Path: filepath.Join(dir, run.RecordsFile)}.Walk(func(l record.Line) error {
+				_, _ = record.File{Path: filepath.Join(dir, rundir.RecordsFile)}.Walk(func(l record.Line) error {
 					if l.Request != nil {
 						n++
 					}

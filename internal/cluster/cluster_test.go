@@ -25,6 +25,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // server is a mock with its truth.
@@ -219,7 +220,7 @@ func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 			}
 			earlier = filepath.Join(p.Output.Dir+".workers", "w0")
 			by := map[int]int{}
-			if err := run.Records(p).Requests(func(rec *record.Record) error { by[rec.Worker]++; return nil }); err != nil {
+			if err := rundir.Records(p).Requests(func(rec *record.Record) error { by[rec.Worker]++; return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if want := max(workers, 1); len(by) != want || by[workers] == 0 || workers > 0 && by[0] > 0 {

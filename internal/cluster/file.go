@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // file is where a worker keeps its records: the directory can be reported like that of a run.
@@ -37,12 +37,12 @@ func newFile(dir string, p *plan.Plan) (*file, error) {
 	}
 	text, err := plan.Encode(p)
 	if err == nil {
-		err = atomicfile.Bytes(filepath.Join(dir, run.PlanFile), text)
+		err = atomicfile.Bytes(filepath.Join(dir, rundir.PlanFile), text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("writing the plan: %w", err)
 	}
-	f, err := record.Create(filepath.Join(dir, run.RecordsFile))
+	f, err := record.Create(filepath.Join(dir, rundir.RecordsFile))
 	return &file{File: f}, err
 }
 

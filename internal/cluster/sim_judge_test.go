@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/simnats"
 )
 
@@ -157,7 +157,7 @@ func (j *judge) records() {
 
 // file is the coordinator's record file.
 func (j *judge) file() record.File {
-	return record.File{Path: filepath.Join(j.coordinator.dir, run.RecordsFile)}
+	return record.File{Path: filepath.Join(j.coordinator.dir, rundir.RecordsFile)}
 }
 
 // clocks are how well those of the workers agreed with the run's, as the record file has it.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // fail makes every request one that failed.
@@ -230,7 +230,7 @@ func TestKilledRun(t *testing.T) {
 	dir := t.TempDir()
 	a := made{seed: 1}.write(t, filepath.Join(dir, "a"))
 	b := made{seed: 2}.write(t, filepath.Join(dir, "b"))
-	name := filepath.Join(b, run.RecordsFile)
+	name := filepath.Join(b, rundir.RecordsFile)
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -260,7 +260,7 @@ func TestBadArguments(t *testing.T) {
 		{[]string{a, ",,"}, "names no path"},
 		{[]string{a}, "need at least two runs to compare"},
 		{[]string{a, a + "," + filepath.Join(dir, "none")}, "none is not an output directory"},
-		{[]string{a, dir + "/a/" + run.PlanFile}, "not an output directory"},
+		{[]string{a, dir + "/a/" + rundir.PlanFile}, "not an output directory"},
 	} {
 		sides, err := Open(tt.arguments, OpenOptions{})
 		if err == nil {

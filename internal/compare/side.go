@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // Side is one of what is compared: a run, or several of the same.
@@ -125,7 +126,7 @@ func exists(path string) bool {
 }
 
 // isRun reports whether a directory is the output directory of a run.
-func isRun(dir string) bool { return exists(filepath.Join(dir, run.PlanFile)) }
+func isRun(dir string) bool { return exists(filepath.Join(dir, rundir.PlanFile)) }
 
 // open opens the runs of a path.
 func open(path string, o OpenOptions) ([]Run, error) {
@@ -134,7 +135,7 @@ func open(path string, o OpenOptions) ([]Run, error) {
 		dirs = Repeats(path)
 	}
 	if len(dirs) == 0 {
-		if dir, ours := run.LocateSaved(path); ours {
+		if dir, ours := rundir.Locate(path); ours {
 			dirs = []string{dir}
 		}
 	}
@@ -179,7 +180,7 @@ func saved(dir string, o OpenOptions) (*Run, error) {
 // foreign opens what another tool wrote.
 func foreign(path string, o OpenOptions) (*Run, error) {
 	if o.Foreign == nil || !exists(path) {
-		return nil, fmt.Errorf("%s is not an output directory of a run: there is no %s in it", path, run.PlanFile)
+		return nil, fmt.Errorf("%s is not an output directory of a run: there is no %s in it", path, rundir.PlanFile)
 	}
 	f, err := o.Foreign(path)
 	if err != nil {

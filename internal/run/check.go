@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/lib/errlist"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -29,7 +30,7 @@ func Check(ctx context.Context, p *plan.Plan, k registry.Kit) (notes []string, e
 		c.add(Objectives(p))
 	}
 	c.prompts(ctx, secrets.tls)
-	return c.notes, distinct(errors.Join(c.errs...))
+	return c.notes, errlist.Distinct(errors.Join(c.errs...))
 }
 
 // withFiles adds what is wrong with the plan's files to what else stands in the run's way, so
@@ -39,7 +40,7 @@ func (p *setup) withFiles(ctx context.Context, err error) error {
 		return err
 	}
 	_, files := Check(ctx, p.plan, registry.Offline(p.opt.Kit.Getenv))
-	return distinct(errors.Join(err, files))
+	return errlist.Distinct(errors.Join(err, files))
 }
 
 // check is a look at a plan.

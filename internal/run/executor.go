@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -36,7 +37,7 @@ type executor struct {
 	ascent    *capacitySearch   // that finds the capacity; nil: nobody looks for it
 	sender    *sender
 	meter     *windowMeter // nil: stages are not measured in windows
-	ledger    *journal
+	journal   *rundir.Journal
 	lookout   *serverMonitor
 	teller    *stageReporter
 }
@@ -48,15 +49,15 @@ func (p *executor) play(ctx context.Context) error {
 			return err
 		}
 	}
-	for !p.ledger.facts.Interrupted {
+	for !p.journal.Facts.Interrupted {
 		i, s, ok := p.queue.next()
 		if !ok {
 			return nil
 		}
 		if reason := p.pause(ctx, i, s); reason != "" {
 			now := p.lookout.now()
-			p.ledger.edge(record.Edge{Stage: i, Level: s.Level(), Kind: levelKind(s), At: now})
-			p.ledger.stage(record.StageSummary{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
+			p.journal.AddEdge(record.Edge{Stage: i, Level: s.Level(), Kind: levelKind(s), At: now})
+			p.journal.AddStage(record.StageSummary{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
 			return nil
 		}
 		if err := p.stage(ctx, i, s); err != nil {
@@ -89,16 +90,16 @@ func (p *executor) stage(ctx context.Context, i int, s plan.Stage) error {
 	drained := p.lookout.watch(ctx, i)
 	mark, level, err := p.send(ctx, i, s)
 	drained()
-	p.ledger.stage(aborted(ctx, mark))
+	p.journal.AddStage(aborted(ctx, mark))
 	p.teller.after(ctx, i)
 	p.queue.addLevel(level)
-	if last := p.ledger.facts.Stages; p.ascent != nil && err == nil && !p.ledger.facts.Interrupted {
+	if last := p.journal.Facts.Stages; p.ascent != nil && err == nil && !p.journal.Facts.Interrupted {
 		p.teller.settle(ctx)
 		p.ascent.addLevel(i, s, last)
-		p.ledger.facts.Capacity = p.ascent.found()
+		p.journal.Facts.Capacity = p.ascent.found()
 	}
 	if p.meter != nil {
-		p.ledger.facts.Levels = append(p.ledger.facts.Levels, level)
+		p.journal.Facts.Levels = append(p.journal.Facts.Levels, level)
 	}
 	if p.observer != nil {
 		p.observer.End(i, s, level)
@@ -131,7 +132,7 @@ func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageS
 	}
 	l := &sweep.Level{Value: s.Level(), Passed: true}
 	if p.plan.Levels.On() || p.ascent != nil {
-		p.ledger.edge(record.Edge{Stage: i, Level: l.Value, Kind: levelKind(s), At: p.lookout.now()})
+		p.journal.AddEdge(record.Edge{Stage: i, Level: l.Value, Kind: levelKind(s), At: p.lookout.now()})
 	}
 	if p.ascent != nil {
 		mark, err := p.runCapacityLevel(ctx, s, work)
@@ -182,12 +183,12 @@ func left(all, begun int64) int64 {
 
 // stageReporter tells of stages that have ended, with their figures.
 type stageReporter struct {
-	tell   func(s *result.Stage) // nil: nobody waits for it
-	warn   func(text string)
-	queue  *stageQueue
-	ledger *journal
-	folds  *folds
-	settle func(ctx context.Context)
+	tell    func(s *result.Stage) // nil: nobody waits for it
+	warn    func(text string)
+	queue   *stageQueue
+	journal *rundir.Journal
+	folds   *folds
+	settle  func(ctx context.Context)
 }
 
 // after tells of a stage. It does so between two stages, when no record is under way: only
@@ -202,7 +203,7 @@ func (t *stageReporter) after(ctx context.Context, i int) {
 	}
 	err := aside.Call("Working it out", func() error {
 		fold, err := t.folds.merged()
-		st, also := result.BuildStage(t.queue.asRun(), t.ledger.facts.Stages, i, fold)
+		st, also := result.BuildStage(t.queue.asRun(), t.journal.Facts.Stages, i, fold)
 		if err := errors.Join(err, also); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // Workers is a number of workers, other processes, that send in this one's place. Their records
@@ -29,7 +30,7 @@ type Workers interface {
 type WorkerRecords struct {
 	Now       func() time.Duration // the run's clock
 	collector *collect.Collector
-	ledger    *journal
+	journal   *rundir.Journal
 	fail      func(error)           // ends the run, as records are lost
 	readers   []record.DigestReader // by worker
 	closed    atomic.Bool           // the run is over: what comes now is not of it
@@ -41,16 +42,16 @@ func (in *WorkerRecords) close() { in.closed.Store(true) }
 // Workers says who sends.
 func (in *WorkerRecords) Workers(list []record.WorkerInfo) {
 	in.readers = make([]record.DigestReader, len(list))
-	in.ledger.workers(list)
+	in.journal.AddWorkers(list)
 }
 
 // Clocks says how well the clocks of the workers have agreed with the run's by now.
-func (in *WorkerRecords) Clocks(list []record.WorkerInfo) { in.ledger.workers(list) }
+func (in *WorkerRecords) Clocks(list []record.WorkerInfo) { in.journal.AddWorkers(list) }
 
 // WriteFrame keeps a frame of a worker's records. Where that fails, the run goes on or ends as its plan has it.
 func (in *WorkerRecords) WriteFrame(frame []byte) {
 	if !in.closed.Load() {
-		in.ledger.out.addError(in.ledger.out.records().Frame(frame))
+		in.journal.Writer.AddError(in.journal.Writer.Records().Frame(frame))
 	}
 }
 
@@ -70,9 +71,9 @@ func (in *WorkerRecords) AddSummary(worker int, d record.FrameSummary) error {
 		case line.Request != nil:
 			in.collector.Add(worker, line.Request)
 		case line.Health != nil:
-			in.ledger.workerHealth(*line.Health)
+			in.journal.AddWorkerHealth(*line.Health)
 		case line.Session != nil:
-			in.ledger.session(*line.Session)
+			in.journal.AddSession(*line.Session)
 		}
 		return nil
 	})
@@ -91,6 +92,6 @@ func (in *WorkerRecords) End(worker int) error {
 		}
 		rec.Failure.Class, rec.Failure.Message = record.WorkerLost, "its worker was lost before the answer came"
 		in.collector.Add(worker, rec)
-		return in.ledger.out.records().Append(record.AppendJSON(nil, rec, false))
+		return in.journal.Writer.Records().Append(record.AppendJSON(nil, rec, false))
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 var errFull = errors.New("no space left on device")
@@ -89,8 +90,8 @@ func TestFullDiskIsSaidAtOnce(t *testing.T) {
 			if err != nil || !again.Incomplete || again.Verdict.Valid {
 				t.Errorf("the report of what fitted: %v", err)
 			}
-			if text := readFile(t, p.Output.Dir, ResultFile); !strings.HasSuffix(text, "}\n") {
-				t.Errorf("%s is cut: %d bytes", ResultFile, len(text))
+			if text := readFile(t, p.Output.Dir, rundir.ResultFile); !strings.HasSuffix(text, "}\n") {
+				t.Errorf("%s is cut: %d bytes", rundir.ResultFile, len(text))
 			}
 		})
 	}
@@ -111,7 +112,7 @@ func TestFullDiskEndsNoRun(t *testing.T) {
 			t.Errorf("stage %d: %+v", i+1, st.Counts)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(p.Output.Dir, ResultFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(p.Output.Dir, rundir.ResultFile)); err != nil {
 		t.Error(err)
 	}
 }

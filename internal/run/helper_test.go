@@ -18,6 +18,7 @@ import (
 	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/schema"
 )
 
@@ -138,7 +139,7 @@ type kept struct {
 func readKept(t *testing.T, dir string) kept {
 	t.Helper()
 	k := kept{recs: map[int64]record.Record{}}
-	_, err := record.File{Path: filepath.Join(dir, RecordsFile)}.Walk(func(l record.Line) error {
+	_, err := record.File{Path: filepath.Join(dir, rundir.RecordsFile)}.Walk(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
 			k.header = *l.Header

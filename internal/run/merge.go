@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // share is what one worker of a run has kept.
@@ -40,10 +41,10 @@ func Merge(dirs []string) (*Saved, error) {
 			return nil, fmt.Errorf("%s and %s are both of worker %d: give each directory once", before.dir, s.dir, s.header.Worker)
 		}
 	}
-	records := record.File{Path: filepath.Join(all[0].dir, RecordsFile), Most: int64(all[0].plan.Limits.Record)}
+	records := record.File{Path: filepath.Join(all[0].dir, rundir.RecordsFile), Most: int64(all[0].plan.Limits.Record)}
 	var of []int
 	for _, s := range all[1:] {
-		records.Also, of = append(records.Also, filepath.Join(s.dir, RecordsFile)), append(of, s.header.Worker)
+		records.Also, of = append(records.Also, filepath.Join(s.dir, rundir.RecordsFile)), append(of, s.header.Worker)
 	}
 	saved, err := opened(all[0].plan, records, of)
 	if err == nil {
@@ -63,7 +64,7 @@ func shareIn(dir string) (share, error) {
 		return s, err
 	}
 	enough := errors.New("the header is enough")
-	_, err = record.File{Path: filepath.Join(dir, RecordsFile)}.Walk(func(l record.Line) error {
+	_, err = record.File{Path: filepath.Join(dir, rundir.RecordsFile)}.Walk(func(l record.Line) error {
 		s.header = *l.Header
 		return enough
 	})

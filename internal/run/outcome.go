@@ -6,19 +6,21 @@ import (
 	"io"
 	"slices"
 
+	"github.com/inferometer/inferometer/internal/lib/errlist"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // resultBuilder makes the result of what was played.
 type resultBuilder struct {
 	log       io.Writer
 	queue     *stageQueue
-	ledger    *journal
+	journal   *rundir.Journal
 	folds     *folds
 	collector *collect.Collector
 	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
@@ -29,7 +31,7 @@ type resultBuilder struct {
 // conclude decodes what is left and puts the result together. played is what ended the
 // stages before their time.
 func (o *resultBuilder) conclude(played error) (*result.Result, error) {
-	asRun, facts := o.queue.asRun(), &o.ledger.facts
+	asRun, facts := o.queue.asRun(), &o.journal.Facts
 	facts.Incomplete = lacksStages(facts, len(asRun.Stages))
 	err := errors.Join(played, o.collector.Close())
 	if o.counter != nil && o.counter.Err() != nil {
@@ -37,25 +39,25 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	}
 	fold, mergeErr := o.folds.merged()
 	err = errors.Join(err, mergeErr)
-	out := o.ledger.out
-	out.end()
+	out := o.journal.Writer
+	out.Close()
 	var res *result.Result
 	var buildErr error
 	// What is measured is told by the workers that are left: the records are folded once more for them.
 	if slices.ContainsFunc(facts.Stages, func(m record.StageSummary) bool { return len(m.Gone) > 0 }) {
 		var saved *Saved
-		if saved, buildErr = Read(out.dir, func(*plan.Plan) message.Names { return facts.Names }); buildErr == nil {
+		if saved, buildErr = Read(out.Path(), func(*plan.Plan) message.Names { return facts.Names }); buildErr == nil {
 			res = saved.Result
 		}
 	} else {
-		res, buildErr = build(asRun, facts, fold, &record.File{Path: out.recordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool, nil)
+		res, buildErr = build(asRun, facts, fold, &record.File{Path: out.RecordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool, nil)
 	}
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}
-	err = distinct(errors.Join(err, out.finish(res), o.page(res)))
+	err = errlist.Distinct(errors.Join(err, out.Finish(res), o.page(res)))
 	if o.saved != nil {
-		err = errors.Join(err, o.saved(out.dir))
+		err = errors.Join(err, o.saved(out.Path()))
 	}
 	if err != nil && slices.ContainsFunc(facts.Stages, func(m record.StageSummary) bool { return m.Reason == record.StopRecords }) {
 		err = &AbortError{err}
@@ -69,7 +71,7 @@ func (o *resultBuilder) page(res *result.Result) error {
 		return nil
 	}
 	return o.draw(func() (*pagedata.Document, error) {
-		_, d, err := Draw(o.ledger.out.dir, func(*plan.Plan) message.Names { return o.ledger.facts.Names })
+		_, d, err := Draw(o.journal.Writer.Path(), func(*plan.Plan) message.Names { return o.journal.Facts.Names })
 		if err != nil {
 			return nil, fmt.Errorf("drawing the report page: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // read reads all pages of metrics at once, in the background. edge: nothing is under
@@ -109,8 +110,8 @@ func (p *setup) archive(ctx context.Context, secret secrets) (*prometheusQuery, 
 
 // gather asks what it has of each stage and of all of them. What it does not say costs
 // nothing of what was measured.
-func (a *prometheusQuery) gather(ctx context.Context, log io.Writer, book *journal) {
-	of := stretches(book.facts.Stages)
+func (a *prometheusQuery) gather(ctx context.Context, log io.Writer, book *rundir.Journal) {
+	of := stretches(book.Facts.Stages)
 	if len(of) == 0 {
 		return
 	}
@@ -119,7 +120,7 @@ func (a *prometheusQuery) gather(ctx context.Context, log io.Writer, book *journ
 		for i := range f.Faults {
 			f.Faults[i] = hideIn(f.Faults[i], a.hide)
 		}
-		book.figures(f)
+		book.AddFigures(f)
 	}
 }
 

@@ -20,19 +20,19 @@ import (
 // that, when there is a reading from after the last request. GPUs that cannot be read cost nothing of what
 // is measured otherwise.
 func (r *session) meter(ctx context.Context) (end func()) {
-	p, book := r.player.plan, r.player.ledger
+	p, book := r.player.plan, r.player.journal
 	every := cmp.Or(time.Duration(p.Cost.Interval), plan.PowerInterval)
 	switch {
 	case p.Cost.Power == plan.PowerAuto && !onThisMachine(p.Target.URLs):
-		book.power(record.Power{Source: plan.PowerSMI, Error: "the target is on another machine, whose power only an exporter there can tell"})
+		book.AddPower(record.Power{Source: plan.PowerSMI, Error: "the target is on another machine, whose power only an exporter there can tell"})
 		return func() {}
 	case p.Cost.Power != plan.PowerAuto && p.Cost.Power != plan.PowerSMI:
 		return func() {}
 	}
-	m, err := r.opt.Kit.Meters(ctx, p, every, r.clock.Now, book.power)
+	m, err := r.opt.Kit.Meters(ctx, p, every, r.clock.Now, book.AddPower)
 	if err != nil {
 		fmt.Fprintf(r.opt.Log, "warning: the power of the GPUs is not read: %v\n", err)
-		book.power(record.Power{Source: plan.PowerSMI, Error: err.Error()})
+		book.AddPower(record.Power{Source: plan.PowerSMI, Error: err.Error()})
 		return func() {}
 	}
 	fmt.Fprintf(r.opt.Log, "reading the power of this machine's GPUs every %v\n", every)

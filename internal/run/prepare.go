@@ -18,11 +18,13 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/breaker"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/health"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
@@ -141,13 +143,13 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 		return nil, err
 	}
 	p.onClose(folded.close)
-	book := &journal{plan: p.plan}
-	book.facts.Header, book.facts.Asked, book.facts.Names = p.header(asked, c, found.fellBack), p.plan, p.opt.Names
-	book.out, err = openOutput(p.plan, p.opt, book.facts.Header, p.unwritten)
-	p.onClose(book.out.remove)
+	facts := result.Inputs{Header: p.header(asked, c, found.fellBack), Asked: p.plan, Names: p.opt.Names}
+	out, err := rundir.Create(p.plan, facts.Header, p.outputOptions())
+	p.onClose(out.Remove)
 	if err != nil {
 		return nil, err
 	}
+	book := rundir.NewJournal(p.plan, out, facts)
 	same, tape, passages := abort.NewSameFailure(p.stopper.Stop), sweep.NewLog(), new(sweep.StepLog)
 	besides := p.folders(found.breakers, same, tape, passages)
 	if p.plan.Capacity.On() {
@@ -169,27 +171,37 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	if p.opt.Fleet != nil {
 		settle = p.opt.Fleet.Sync
 	}
-	look := &serverMonitor{servers: asks, plan: p.plan, now: p.clock.Now, ledger: book}
+	look := &serverMonitor{servers: asks, plan: p.plan, now: p.clock.Now, journal: book}
 	play := &executor{
-		plan: p.plan, observer: p.opt.Observer, questions: asked, queue: q, ascent: q.ascent, sender: send, ledger: book, lookout: look,
-		teller: &stageReporter{tell: p.opt.Stage, warn: p.opt.warn, queue: q, ledger: book, folds: folded, settle: settle},
+		plan: p.plan, observer: p.opt.Observer, questions: asked, queue: q, ascent: q.ascent, sender: send, journal: book, lookout: look,
+		teller: &stageReporter{tell: p.opt.Stage, warn: p.opt.warn, queue: q, journal: book, folds: folded, settle: settle},
 	}
 	if p.plan.Saturation.On() {
-		play.search = &saturationSearch{plan: p.plan, log: p.opt.Log, queue: q, sender: send, ledger: book, passages: passages, settle: settle}
+		play.search = &saturationSearch{plan: p.plan, log: p.opt.Log, queue: q, sender: send, journal: book, passages: passages, settle: settle}
 	}
 	if p.plan.Measurement.On() {
 		play.meter = &windowMeter{
 			plan: p.plan.Measurement, observer: p.opt.Observer, now: p.clock.Now, live: live, samples: tape,
-			ledger: book, lookout: look, settle: settle,
+			journal: book, lookout: look, settle: settle,
 		}
 	}
 	return &session{
 		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
-		intake:  &WorkerRecords{Now: p.clock.Now, collector: collector, ledger: book, fail: p.unshipped},
-		gauge:   &progressTracker{plan: p.plan, header: &book.facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
-		sampler: &sampler{clock: p.clock, live: live, collector: collector, ledger: book},
-		outcome: &resultBuilder{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
+		intake:  &WorkerRecords{Now: p.clock.Now, collector: collector, journal: book, fail: p.unshipped},
+		gauge:   &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
+		sampler: &sampler{clock: p.clock, live: live, collector: collector, journal: book},
+		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
 	}, nil
+}
+
+// outputOptions say how the run's directory is made. What was warm-up, what workers saw, what is exported
+// or drawn, and intervals take the records out again.
+func (p *setup) outputOptions() rundir.Options {
+	o := p.opt
+	return rundir.Options{
+		Replace: o.Replace, Alarm: p.unwritten, Create: o.create,
+		Temporary: findsWarmup(p.plan) || o.Fleet != nil || o.Saved != nil || o.Draw != nil || len(asksIntervals(p.plan.Conditions)) > 0,
+	}
 }
 
 // findings are what the check ahead of a run has found.
@@ -209,7 +221,7 @@ func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits), p.opt.Kit.Getenv)
 	errs := []error{err}
 	if p.opt.OutputDir == nil {
-		errs = append(errs, checkOutput(p.plan.Output.Dir, p.opt.Replace))
+		errs = append(errs, rundir.Check(p.plan.Output.Dir, p.opt.Replace))
 	}
 	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.stopper.Stop)
 	errs = append(errs, breakerErr)
@@ -221,7 +233,7 @@ func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	}
 	if p.opt.OutputDir != nil { // which may depend on the model, known by now
 		p.plan.Output.Dir = p.opt.OutputDir(p.plan)
-		errs = append(errs, checkOutput(p.plan.Output.Dir, p.opt.Replace))
+		errs = append(errs, rundir.Check(p.plan.Output.Dir, p.opt.Replace))
 	}
 	f.fellBack = wanted && !p.plan.Target.HTTP2
 	l := p.limits(pairs, mocked)
@@ -380,15 +392,15 @@ func (s several) Add(rec *record.Record) {
 }
 
 // collector starts what takes finished records.
-func (p *setup) collector(c *client, f *folds, book *journal, besides several) *collect.Collector {
+func (p *setup) collector(c *client, f *folds, book *rundir.Journal, besides several) *collect.Collector {
 	var each []collect.Consumer
 	for _, fold := range f.list {
 		each = append(each, append(several{fold}, besides...))
 	}
 	return collect.New(collect.Config{
-		Decoder: c.decoder, Writer: book.out.records(), KeepRaw: p.plan.Output.KeepRaw, NoTexts: p.plan.Output.NoTexts, Now: p.clock.Now,
+		Decoder: c.decoder, Writer: book.Writer.Records(), KeepRaw: p.plan.Output.KeepRaw, NoTexts: p.plan.Output.NoTexts, Now: p.clock.Now,
 		Limits: answerLimits(p.plan.Limits), Folds: each,
-		Judge: abort.NewErrorLimit(p.plan.MaxErrors, p.stopper).Count, Session: book.session,
+		Judge: abort.NewErrorLimit(p.plan.MaxErrors, p.stopper).Count, Session: book.AddSession,
 	})
 }
 

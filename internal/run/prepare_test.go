@@ -21,6 +21,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/console"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 func wantPrepareError(t *testing.T, err error, words ...string) {
@@ -135,7 +136,7 @@ func TestModelThatIsTaken(t *testing.T) {
 			if !strings.Contains(log.String(), tt.note) || tt.note == "" && log.Len() > 0 {
 				t.Errorf("the log is %q, want %q", log.String(), tt.note)
 			}
-			if !strings.Contains(readFile(t, p.Output.Dir, PlanFile), "model: "+tt.want) {
+			if !strings.Contains(readFile(t, p.Output.Dir, rundir.PlanFile), "model: "+tt.want) {
 				t.Error("the plan as run does not name the model")
 			}
 		})

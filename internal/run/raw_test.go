@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // TestRawIsCutAtItsLimit: of an answer that is kept, what goes beyond the limit is left out;
@@ -48,7 +49,7 @@ func TestNoTexts(t *testing.T) {
 	if want, got := asJSON(t, res), asJSON(t, again); want != got {
 		t.Errorf("the report differs: %s\n%s", want, got)
 	}
-	info, err := os.Stat(filepath.Join(p.Output.Dir, RecordsFile))
+	info, err := os.Stat(filepath.Join(p.Output.Dir, rundir.RecordsFile))
 	if err != nil {
 		t.Fatal(err)
 	}

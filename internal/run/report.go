@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
@@ -15,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
@@ -25,23 +25,6 @@ type Saved struct {
 	Records record.File // as the result sees them: what turned out to be warm-up is
 	Facts   result.Inputs
 	Result  *result.Result
-}
-
-// Records is the record file that a run of a plan writes.
-func Records(p *plan.Plan) record.File {
-	return record.File{Path: filepath.Join(p.Output.Dir, RecordsFile), Most: int64(p.Limits.Record)}
-}
-
-// LocateSaved is the output directory of the one run that a directory holds, which may be itself; ours
-// is false where there is none.
-func LocateSaved(dir string) (found string, ours bool) {
-	if _, err := os.Stat(filepath.Join(dir, PlanFile)); err == nil {
-		return dir, true
-	}
-	if list, err := filepath.Glob(filepath.Join(dir, "*", PlanFile)); err == nil && len(list) == 1 {
-		return filepath.Dir(list[0]), true
-	}
-	return dir, false
 }
 
 // Report makes the result of a run again from its output directory.
@@ -94,12 +77,12 @@ func open(dir string) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	return opened(p, record.File{Path: filepath.Join(dir, RecordsFile), Most: int64(p.Limits.Record)}, nil)
+	return opened(p, record.File{Path: filepath.Join(dir, rundir.RecordsFile), Most: int64(p.Limits.Record)}, nil)
 }
 
 // planIn is the plan of a run, and its text.
 func planIn(dir string) (*plan.Plan, []byte, error) {
-	name := filepath.Join(dir, PlanFile)
+	name := filepath.Join(dir, rundir.PlanFile)
 	if err := limitio.Saved(name); err != nil {
 		return nil, nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)
 	}
@@ -214,11 +197,11 @@ func CreateSaved(p *plan.Plan, h record.Header, fill func(add func(*record.Recor
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Bytes(filepath.Join(p.Output.Dir, PlanFile), text); err != nil {
+	if err := atomicfile.Bytes(filepath.Join(p.Output.Dir, rundir.PlanFile), text); err != nil {
 		return fmt.Errorf("writing the plan: %w", err)
 	}
 	marks, measured := make([]record.StageSummary, len(p.Stages)), make([]bool, len(p.Stages))
-	return atomicfile.Private(Records(p).Path, func(out io.Writer) error {
+	return atomicfile.Private(rundir.Records(p).Path, func(out io.Writer) error {
 		w, err := record.NewWriter(out, h)
 		if err != nil {
 			return err

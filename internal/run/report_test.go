@@ -3,8 +3,6 @@ package run
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // A report made from the records says to the last digit what the run itself said.
@@ -72,15 +71,15 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			if diff := cmp.Diff(want, asJSON(t, again)); diff != "" {
 				t.Errorf("(-run +report):\n%s", diff)
 			}
-			if diff := cmp.Diff(want, readFile(t, p.Output.Dir, ResultFile)); diff != "" {
-				t.Errorf("(-run +%s):\n%s", ResultFile, diff)
+			if diff := cmp.Diff(want, readFile(t, p.Output.Dir, rundir.ResultFile)); diff != "" {
+				t.Errorf("(-run +%s):\n%s", rundir.ResultFile, diff)
 			}
 			var csv bytes.Buffer
 			if err := csvreport.Write(&csv, again); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(csv.String(), readFile(t, p.Output.Dir, SummaryFile)); diff != "" {
-				t.Errorf("(-report +%s):\n%s", SummaryFile, diff)
+			if diff := cmp.Diff(csv.String(), readFile(t, p.Output.Dir, rundir.SummaryFile)); diff != "" {
+				t.Errorf("(-report +%s):\n%s", rundir.SummaryFile, diff)
 			}
 			var doc struct{ Verdict struct{ Reasons []string } }
 			if err := json.Unmarshal([]byte(want), &doc); err != nil {
@@ -97,14 +96,14 @@ func TestReportOfAKilledRun(t *testing.T) {
 	s := serve(t, nil)
 	p := closedPlan(t, s.url, 4, 200)
 	full := mustRun(t, p)
-	whole := flushedOften(t, filepath.Join(p.Output.Dir, RecordsFile))
+	whole := flushedOften(t, filepath.Join(p.Output.Dir, rundir.RecordsFile))
 	killed := t.TempDir()
-	if err := os.WriteFile(filepath.Join(killed, PlanFile), []byte(readFile(t, p.Output.Dir, PlanFile)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(killed, rundir.PlanFile), []byte(readFile(t, p.Output.Dir, rundir.PlanFile)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	reports, last, sizes := 0, int64(0), map[int64]bool{}
 	for size := 0; size < len(whole); size += max(1, len(whole)/30) {
-		if err := os.WriteFile(filepath.Join(killed, RecordsFile), []byte(whole[:size]), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(killed, rundir.RecordsFile), []byte(whole[:size]), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		res, err := Report(killed)
@@ -172,41 +171,20 @@ func TestReportOfWhatIsNoRun(t *testing.T) {
 		}
 	}
 	check("an empty directory", "is not an output directory of a run")
-	write(PlanFile, "stages: [")
-	check("half a plan", PlanFile)
-	write(PlanFile, "stages: [{concurrency: 1, duration: 1s}]")
-	check("no records", RecordsFile)
-	write(RecordsFile, "")
+	write(rundir.PlanFile, "stages: [")
+	check("half a plan", rundir.PlanFile)
+	write(rundir.PlanFile, "stages: [{concurrency: 1, duration: 1s}]")
+	check("no records", rundir.RecordsFile)
+	write(rundir.RecordsFile, "")
 	check("an empty file", "ends in the middle")
-	write(RecordsFile, "hello\n")
+	write(rundir.RecordsFile, "hello\n")
 	check("another file", "line 1")
-	write(RecordsFile, `{"kind":"header","schema":"inferometer.records/99"}`+"\n")
+	write(rundir.RecordsFile, `{"kind":"header","schema":"inferometer.records/99"}`+"\n")
 	check("a file of another version", "inferometer.records/99")
-	write(RecordsFile, `{"kind":"header","schema":"inferometer.records/1"}`+"\n{}\n")
-	check("a line of no kind", RecordsFile+": line 2")
+	write(rundir.RecordsFile, `{"kind":"header","schema":"inferometer.records/1"}`+"\n{}\n")
+	check("a line of no kind", rundir.RecordsFile+": line 2")
 	if _, err := Report(filepath.Join(dir, "not", "there")); err == nil {
 		t.Error("a directory that is not there: no error")
-	}
-}
-
-func TestDistinct(t *testing.T) {
-	full, other := errors.New("no space left"), errors.New("no such file")
-	both := fmt.Errorf("first %w, then %w", full, other)
-	for _, tt := range []struct {
-		err  error
-		want string
-	}{
-		{errors.Join(full, errors.Join(other, full), errors.New("no space left")), "no space left\nno such file"},
-		{full, "no space left"},
-		{errors.Join(both, both, full), "first no space left, then no such file\nno space left"},
-	} {
-		got := distinct(tt.err)
-		if got.Error() != tt.want || !errors.Is(got, full) {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
-	}
-	if err := distinct(errors.Join(nil, nil)); err != nil {
-		t.Errorf("nothing became %v", err)
 	}
 }
 
@@ -227,15 +205,15 @@ func TestOutputDirectoryThatIsTaken(t *testing.T) {
 	s := serve(t, nil)
 	p := closedPlan(t, s.url, 1, 2)
 	mustRun(t, p)
-	before := readFile(t, p.Output.Dir, RecordsFile)
+	before := readFile(t, p.Output.Dir, rundir.RecordsFile)
 	_, err := Run(t.Context(), p, options(io.Discard))
 	wantPrepareError(t, err, "already contains a run")
-	if readFile(t, p.Output.Dir, RecordsFile) != before {
+	if readFile(t, p.Output.Dir, rundir.RecordsFile) != before {
 		t.Error("the records of the other run were touched")
 	}
 	o := options(io.Discard)
 	o.Replace = true
-	if _, err := Run(t.Context(), p, o); err != nil || readFile(t, p.Output.Dir, RecordsFile) == before {
+	if _, err := Run(t.Context(), p, o); err != nil || readFile(t, p.Output.Dir, rundir.RecordsFile) == before {
 		t.Errorf("an earlier run that may be replaced: %v", err)
 	}
 

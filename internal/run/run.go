@@ -2,7 +2,7 @@
 // the result. It also makes the result again from a run's records alone.
 //
 // A run goes one way: preparation makes everything that the first request needs, the
-// player plays the stages, and the outcome is made of what the ledger and the folds have
+// player plays the stages, and the outcome is made of what the journal and the folds have
 // taken down. Beside the player, the sampler and the lookout watch the client and the
 // servers.
 package run
@@ -155,7 +155,7 @@ func (r *session) execute(ctx context.Context) (*result.Result, error) {
 	stopWatching()
 	<-sampled
 	if r.archive != nil {
-		r.archive.gather(ctx, r.opt.Log, r.player.ledger)
+		r.archive.gather(ctx, r.opt.Log, r.player.journal)
 	}
 	r.gauge.reporting.Store(true)
 	res, err := r.outcome.conclude(err)

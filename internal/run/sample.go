@@ -7,6 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/health"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
@@ -18,7 +19,7 @@ type sampler struct {
 	clock     *timedconn.Clock
 	live      *engine.Counters
 	collector *collect.Collector
-	ledger    *journal
+	journal   *rundir.Journal
 
 	health   *health.Sampler
 	watchdog *health.Watchdog
@@ -41,7 +42,7 @@ func (s *sampler) start(ctx context.Context) <-chan struct{} {
 				over = true
 			case <-tick.C:
 			}
-			s.ledger.out.addError(s.collector.Flush())
+			s.journal.Writer.AddError(s.collector.Flush())
 		}
 	}()
 	return done
@@ -53,5 +54,5 @@ func (s *sampler) sample() {
 	h.Backlog = s.collector.Waiting()
 	h.ClockStep = s.clock.Step()
 	h.Standstill, h.Pause = s.watchdog.Pauses()
-	s.ledger.health(h)
+	s.journal.AddHealth(h)
 }

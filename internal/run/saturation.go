@@ -9,6 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -22,7 +23,7 @@ type saturationSearch struct {
 	log      io.Writer
 	queue    *stageQueue
 	sender   *sender
-	ledger   *journal
+	journal  *rundir.Journal
 	passages *sweep.StepLog // of its requests
 	settle   func(ctx context.Context)
 }
@@ -33,7 +34,7 @@ func (h *saturationSearch) run(ctx context.Context) error {
 	hunt := sweep.NewHunt(h.plan.Saturation)
 	for i := 0; ; i++ {
 		rate, duration, ok := hunt.Next()
-		if !ok || h.ledger.facts.Interrupted {
+		if !ok || h.journal.Facts.Interrupted {
 			break
 		}
 		mark, err := h.step(ctx, i, rate, duration)
@@ -41,7 +42,7 @@ func (h *saturationSearch) run(ctx context.Context) error {
 			return err
 		}
 		h.settle(ctx)
-		if h.ledger.facts.Interrupted {
+		if h.journal.Facts.Interrupted {
 			break // a step that was broken off says nothing
 		}
 		s := sweep.JudgeStep(rate, mark, h.passages.Requests(stepOf(i)), h.plan.Saturation.Percentile)
@@ -52,8 +53,8 @@ func (h *saturationSearch) run(ctx context.Context) error {
 		}
 		fmt.Fprintf(h.log, "Searching for the saturation: %.4g requests/s %s: %s.\n", rate, verdict, s.Why)
 	}
-	h.ledger.facts.Saturation = hunt.Found()
-	h.queue.setRates(h.ledger.facts.Saturation.Rates)
+	h.journal.Facts.Saturation = hunt.Found()
+	h.queue.setRates(h.journal.Facts.Saturation.Rates)
 	return nil
 }
 
@@ -68,7 +69,7 @@ func (h *saturationSearch) step(ctx context.Context, i int, rate float64, durati
 	h.sender.warm(ctx, t)
 	mark, err := h.sender.send(ctx, t, h.sender.stopper)
 	mark = aborted(ctx, mark)
-	h.ledger.stage(mark)
+	h.journal.AddStage(mark)
 	return mark, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -116,7 +117,7 @@ type serverMonitor struct {
 	servers *servers // nil: they are not asked
 	plan    *plan.Plan
 	now     func() time.Duration
-	ledger  *journal
+	journal *rundir.Journal
 }
 
 // poll asks the servers at one place of a stage and takes down what they say.
@@ -132,7 +133,7 @@ func (l *serverMonitor) poll(ctx context.Context, stage int, edge string) {
 			l.servers.gpus.Add(t.Server.GPUs)
 		}
 	}
-	l.ledger.probe(record.Probe{Stage: stage, Edge: edge, At: l.now(), Busy: busy, Targets: targets, Pages: pages})
+	l.journal.AddProbe(record.Probe{Stage: stage, Edge: edge, At: l.now(), Busy: busy, Targets: targets, Pages: pages})
 }
 
 // manyLooks is after how many looks at the servers they are asked half as often, so that

@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // sharedRun writes what a process of a run of two workers keeps: 0 is the coordinator. The second worker
@@ -23,8 +24,8 @@ func sharedRun(t *testing.T, worker int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := os.Create(filepath.Join(dir, RecordsFile))
-	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, PlanFile), text, 0o600)); err != nil {
+	out, err := os.Create(filepath.Join(dir, rundir.RecordsFile))
+	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, rundir.PlanFile), text, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()

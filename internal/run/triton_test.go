@@ -17,6 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 )
 
@@ -246,7 +247,7 @@ func tritonAnew(t *testing.T, s *triton.Server) {
 		t.Errorf("server %+v", server)
 	}
 	n := 0
-	if _, err := Records(p).Walk(func(l record.Line) error {
+	if _, err := rundir.Records(p).Walk(func(l record.Line) error {
 		if l.Probe != nil {
 			n++
 		}

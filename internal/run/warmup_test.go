@@ -9,6 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // warmingRun leaves the directory of a run whose first requests took five times as long as
@@ -23,10 +24,10 @@ func warmingRun(t *testing.T, slow, requests int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, PlanFile), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, rundir.PlanFile), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Create(filepath.Join(dir, RecordsFile))
+	file, err := os.Create(filepath.Join(dir, rundir.RecordsFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/abort"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -18,7 +19,7 @@ type windowMeter struct {
 	now      func() time.Duration
 	live     *engine.Counters
 	samples  *sweep.SampleLog
-	ledger   *journal
+	journal  *rundir.Journal
 	lookout  *serverMonitor
 	settle   func(ctx context.Context)
 }
@@ -56,7 +57,7 @@ func (m *windowMeter) run(ctx context.Context, s plan.Stage, work Task, to *send
 // meter measures the i-th stage.
 func (m *windowMeter) meter(i int, s plan.Stage) *sweep.Meter {
 	meter := &sweep.Meter{
-		Plan: m.plan, Now: m.now, Log: m.samples, Settle: m.settle, Edge: m.ledger.edge, Note: m.ledger.out.addError,
+		Plan: m.plan, Now: m.now, Log: m.samples, Settle: m.settle, Edge: m.journal.AddEdge, Note: m.journal.Writer.AddError,
 		Paced: s.Rate > 0 || s.Arrival == plan.ArrivalIntervals,
 	}
 	if rate := s.PerSecond(); meter.Paced && rate > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
@@ -97,8 +98,8 @@ func (w *Worker) watch() {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	go w.prep.clock.Watch(ctx)
-	book := &journal{plan: w.prep.plan, out: &output{writer: w.writer}, worker: w.sender.share.Index + 1}
-	s := &sampler{clock: w.prep.clock, live: w.live, collector: w.collector, ledger: book}
+	book := rundir.NewWorkerJournal(w.prep.plan, w.writer, w.sender.share.Index+1)
+	s := &sampler{clock: w.prep.clock, live: w.live, collector: w.collector, journal: book}
 	w.sampled = s.start(ctx)
 }
 

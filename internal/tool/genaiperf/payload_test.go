@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
@@ -92,7 +92,7 @@ func TestSessions(t *testing.T) {
 func dues(t *testing.T, a *args.Action) []time.Duration {
 	t.Helper()
 	var out []time.Duration
-	if err := run.Records(a.Plan).Requests(func(rec *record.Record) error { out = append(out, rec.Due); return nil }); err != nil {
+	if err := rundir.Records(a.Plan).Requests(func(rec *record.Record) error { out = append(out, rec.Due); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(out)

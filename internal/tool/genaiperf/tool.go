@@ -21,6 +21,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/loader"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -78,7 +79,7 @@ func Profile(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, 
 	if err := t.prepareUntil(ctx, env.Stop); err != nil {
 		return nil, tool.WrapPrepareError(err)
 	}
-	t.records = run.Records(t.plan)
+	t.records = rundir.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
 		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: t.names, Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating,
 	})
@@ -194,7 +195,7 @@ func (t *job) directory() error {
 	// The same command line may be run again, and its files are then written anew: our
 	// own as well, and nothing else.
 	dir := t.plan.Output.Dir
-	for _, name := range run.Files() {
+	for _, name := range rundir.Files() {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("removing the files of an earlier run: %w", err)
 		}

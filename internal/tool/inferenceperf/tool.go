@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/token/loader"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
@@ -56,7 +57,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer
 		return nil, tool.WrapPrepareError(err)
 	}
 	defer done()
-	t.records = run.Records(a.Plan)
+	t.records = rundir.Records(a.Plan)
 	s := following{stages{}, &a.Options, lines}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: withTokenizer(env, a), Prompt: t.media.remember, Version: env.Version,

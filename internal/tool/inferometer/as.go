@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -21,7 +22,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	dir, ours := run.LocateSaved(action.Dir)
+	dir, ours := rundir.Locate(action.Dir)
 	if !ours {
 		if dir, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
 			return env.Fail("report", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)
@@ -94,7 +95,7 @@ func placeFor(action *args.ReportAction, name string) (string, error) {
 			out = filepath.Dir(out)
 		}
 		out = filepath.Join(out, name)
-		if _, err := os.Stat(filepath.Join(out, run.PlanFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(out, rundir.PlanFile)); err == nil {
 			return "", plan.Faults{{Where: "--as", Text: out + " is the output directory of a run", Hint: "choose another directory with --out"}}
 		}
 	} else if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/report/export"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 	profile "github.com/inferometer/inferometer/internal/tool/profileexport/export"
@@ -39,7 +40,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if err := checkExport(action); err != nil {
 		return env.Fail("export", err, tool.ExitUsage)
 	}
-	dir, ours := run.LocateSaved(action.Dir)
+	dir, ours := rundir.Locate(action.Dir)
 	if !ours {
 		if dir, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
 			return env.Fail("export", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)

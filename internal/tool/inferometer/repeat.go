@@ -17,7 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/repeat"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -47,7 +47,7 @@ type turn struct {
 // newSeries makes sure that there is a place for the runs.
 func newSeries(j *job, began time.Time) (*series, error) {
 	s := &series{job: j, began: began, out: j.action.Plan.Output.Dir}
-	if err := run.CheckEmpty(s.out); err != nil {
+	if err := rundir.Check(s.out, false); err != nil {
 		return nil, err
 	}
 	if j.action.Repeat.Salted {

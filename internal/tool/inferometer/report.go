@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/report/md"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -61,7 +62,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 
 // sendSaved sends a run that was saved here, or what another of the tools wrote of one.
 func sendSaved(env tool.Env, to *sending, dir string, tools []tool.Tool) error {
-	found, ours := run.LocateSaved(dir)
+	found, ours := rundir.Locate(dir)
 	if !ours {
 		var err error
 		if found, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
@@ -88,7 +89,7 @@ func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if len(action.Dirs) > 0 {
 		return reportWorkers(env, action)
 	}
-	dir, ours := run.LocateSaved(action.Dir)
+	dir, ours := rundir.Locate(action.Dir)
 	if err := pages(&env, action); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
@@ -217,7 +218,7 @@ func subjectOf(dir string) string {
 
 // planIn is the plan of the run of a directory; nil where it cannot be read.
 func planIn(dir string) *plan.Plan {
-	name := filepath.Join(dir, run.PlanFile)
+	name := filepath.Join(dir, rundir.PlanFile)
 	text, err := tool.ReadFile(name)
 	if err != nil {
 		return nil
@@ -232,7 +233,7 @@ func planIn(dir string) *plan.Plan {
 // filesIn are the files of a run that are in a directory: one that was killed wrote no
 // reports.
 func filesIn(dir string) []string {
-	return slices.DeleteFunc(run.Files(), func(name string) bool {
+	return slices.DeleteFunc(rundir.Files(), func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
 		return err != nil
 	})

@@ -26,6 +26,7 @@ import (
 	"github.com/inferometer/inferometer/internal/report/timeline"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -304,7 +305,7 @@ func (h *holder) moveRecords(from string) (err error) {
 		return fmt.Errorf("making a place for the records to send: %w", err)
 	}
 	h.own = true
-	for _, name := range []string{run.PlanFile, run.RecordsFile} {
+	for _, name := range []string{rundir.PlanFile, rundir.RecordsFile} {
 		if err := os.Rename(filepath.Join(from, name), filepath.Join(h.dir, name)); err != nil {
 			return fmt.Errorf("keeping the records to send: %w", err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/llmperf/args"
 	"github.com/inferometer/inferometer/internal/tool/llmperf/report"
@@ -50,7 +51,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*result.Result
 	}
 	errs := []error{err, p.err}
 	if len(p.levels) > 0 {
-		errs = append(errs, writeResults(a.Results, p.levels, run.Records(a.Plan), sent, a.Faithful))
+		errs = append(errs, writeResults(a.Results, p.levels, rundir.Records(a.Plan), sent, a.Faithful))
 	}
 	return res, errors.Join(errs...)
 }

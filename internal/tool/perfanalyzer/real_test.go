@@ -16,7 +16,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 	frontend "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
@@ -199,7 +199,7 @@ func checkServer(t *testing.T, dir string, stage int, st *result.Stage) {
 	}
 	var edges []record.Edge
 	var sent, ended []time.Duration
-	_, err := record.File{Path: filepath.Join(dir, run.RecordsFile)}.Walk(func(line record.Line) error {
+	_, err := record.File{Path: filepath.Join(dir, rundir.RecordsFile)}.Walk(func(line record.Line) error {
 		switch {
 		case line.Edge != nil:
 			edges = append(edges, *line.Edge)

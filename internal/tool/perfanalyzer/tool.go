@@ -19,6 +19,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
@@ -59,7 +60,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (Outcome, error
 	if err != nil {
 		return Outcome{Code: args.ExitGeneric}, err
 	}
-	t.records = run.Records(t.plan)
+	t.records = rundir.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
 		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: args.Names(t.plan), Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating, Ready: t.ready, Observer: t, Prompt: t.see,
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // ownMetrics are about this client alone, or the plan's objectives: a server knows nothing
@@ -30,7 +30,7 @@ func compare(p *plan.Plan, res *result.Result, truth []mock.Truth) (*record.Cali
 		return nil, err
 	}
 	defer join.fold.Close()
-	if err := join.read(run.Records(p)); err != nil {
+	if err := join.read(rundir.Records(p)); err != nil {
 		return nil, err
 	}
 	is, err := result.BuildStage(p, join.marks, 0, join.fold)

@@ -14,7 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
 // kept writes records as a run would, and gives the plan and the result of them.
@@ -43,7 +43,7 @@ func kept(t *testing.T, recs []record.Record) (*plan.Plan, *result.Result) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(p.Output.Dir, run.RecordsFile), file.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(p.Output.Dir, rundir.RecordsFile), file.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	res, err := result.Build(&p, result.Inputs{Header: header}, fold)

@@ -1,7 +1,9 @@
 """llm_perf: its lines, how they are run on both sides, each with a Triton of its own, and what is compared."""
 import json
+import math
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import language
@@ -53,8 +55,8 @@ class Tool(perf_analyzer.Tool):
         out = []
         for name in sorted({*a.requests, *b.requests}):
             left, right = (s.requests.get(name, []) for s in (a, b))
-            keys = [sorted({k for r in side for k in r}) for side in (left, right)]
-            out += values(f"request/{name}/inputs", *keys)
+            keys = [dict.fromkeys(sorted({k for r in side for k in r}), True) for side in (left, right)]
+            out += values(f"request/{name}/inputs", *keys, lambda _: "unordered")
             out += multisets(f"request/{name}", *([{k: r[k] for k in r if k in keys[0] and k in keys[1]} for r in side] for side in (left, right)))
         return out + written(line, a, b) + screens(a, b)
 
@@ -109,7 +111,37 @@ def written(line: Line, a: Side, b: Side) -> list:
     out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
     for name in [n for n in left if n in right]:
         found = [loaded(s[name]) for s in (left, right)]
-        out += values("file:results", *found, kind)
+        out += [of_text(d, *found) for d in values("file:results", *found, kind)]
+        holds = [averages(results) for results in found]
+        out += [Difference(f"facts/{name}", True, False) for name, held in holds[0].items() if held and not holds[1].get(name, True)]
+    return out
+
+
+def of_text(d: Difference, a: dict, b: dict) -> Difference:
+    """A difference, whose place says of a number of tokens if it is that of another text."""
+    if at := re.fullmatch(r"file:results/(\w+)/perf_results/(\d+)/output_tokens", d.place):
+        level, i = at.group(1), int(at.group(2))
+        if a[level]["perf_results"][i]["output_text"] != b[level]["perf_results"][i]["output_text"]:
+            return replace(d, place=d.place + "/of-other-text")
+    return d
+
+
+def averages(results: object) -> dict:
+    """Whether each figure of a level is what its requests make, for files that are results."""
+    out: dict = {}
+    for level in results.values() if isinstance(results, dict) else []:
+        answered = [r for r in level["perf_results"] if "error" not in r]
+        took, first = (sorted(r[name] for r in answered) for name in ("e2e_latency", "ttft"))
+        if not took or not sum(took):
+            continue
+        made = {f"average_{way}_token_per_sec": sum(r[f"{way}_tokens"] for r in answered) / sum(took) for way in ("input", "output")}
+        for name, found in (("latency", took), ("ttft", first)):
+            at = 0.99 * (len(found) - 1)
+            low, high = found[int(at)], found[min(int(at) + 1, len(found) - 1)]
+            made |= {f"average_{name}": sum(found) / len(found), f"p99_{name}": low + (high - low) * (at - int(at))}
+        for name, value in made.items():
+            out[name] = math.isclose(value, level["metrics"][name], rel_tol=1e-6) and out.get(name, True)
+        out["requests"] = level["client_requests"] == len(level["perf_results"]) and out.get("requests", True)
     return out
 
 

@@ -159,9 +159,11 @@ def requests(line: Line, a: Side, b: Side) -> list:
     for name in a.requests:
         left, right = ([plain(r, drawn(line, a)) for r in s.requests[name]] for s in (a, b))
         out += values(f"request/{name}/ids", *(ids(s.requests[name]) for s in (a, b)))
+        if name == "sequence" and line.server["kind"] == "sequence":
+            out += sequences(*(s.requests[name] for s in (a, b)))
         if counted(line) and not (line.server["kind"] in ("cached", "ensemble") and side_by_side(line)):  # which finds a response in the cache first is chance
             if len(left) != len(right):
-                out.append(Difference(f"request/{name}/count", len(left), len(right)))
+                out.append(Difference(f"request/{name}/count{open_ends(line, len(left), len(right))}", len(left), len(right)))
             elif not drawn_streams(line):
                 out += multisets(f"request/{name}", left, right)
         elif "--sequence-length" not in line.words():
@@ -173,6 +175,31 @@ def ids(found: list) -> list:
     """The first id of sequences, and whether there are gaps between them."""
     numbers = sorted({r["correlation"] for r in found})
     return [numbers[0], numbers[-1] - numbers[0] >= len(numbers)]
+
+
+def sequences(a: list, b: list) -> list:
+    """Whether each sequence begins and ends once, and one of its id only after the one before."""
+    whole = [True, True]
+    for i, found in enumerate((a, b)):
+        going = set()
+        for r in found:
+            starts, ends_ = bool(r["flags"] & 1), bool(r["flags"] & 2)
+            whole[i] = whole[i] and (r["correlation"] in going) != starts
+            (set.discard if ends_ else set.add)(going, r["correlation"])
+        whole[i] = whole[i] and not going
+    return [Difference("request/sequence/whole", *whole)] if whole[0] and not whole[1] else []
+
+
+def open_ends(line: Line, *counts: int) -> str:
+    """What the place says of counts that are apart only by the ends of sequences that were open after the last request asked for."""
+    words = line.words()
+    text = " ".join(map(str, words))
+    if re.search("--request-(rate-range|intervals)", text) or "--request-count" not in words:
+        return ""
+    asked, warm, length = (int(words[words.index(n) + 1]) if n in words else default for n, default in (("--request-count", 0), ("--warmup-request-count", 0), ("--sequence-length", 20)))
+    at_once = re.search(r"(?:--concurrency-range[ =]|-t )(?:\d+:)?(\d+)", text)
+    most = asked + warm + (1 + bool(warm)) * int(at_once.group(1) if at_once else 1) * (length - 1)
+    return "/open" if all(asked <= n <= most for n in counts) else ""
 
 
 def plain(r: dict, drawn_values: bool) -> dict:
@@ -276,7 +303,8 @@ def export(line: Line, drawn_values: bool, a: object, b: object) -> list:
         keys = [sorted({k for r in s["requests"] for k in r}) for s in (x, y)]
         out += values(f"{place}/request-keys", *keys)
         if counted(line):
-            out += values(f"{place}/requests", len(x["requests"]), len(y["requests"]))
+            sent = [len(s["requests"]) for s in (x, y)]
+            out += values(f"{place}/requests{open_ends(line, *sent)}", *sent)
             out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
         if not drawn_values:
             out += contents(place, x["requests"], y["requests"])

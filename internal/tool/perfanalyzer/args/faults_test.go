@@ -186,10 +186,11 @@ func TestWarnings(t *testing.T) {
 		"-m m --output-tensor-format json":                                      "--output-tensor-format has no effect",
 		"-m m --enable-mpi":                                                     "--enable-mpi has no effect",
 		"-m m --max-threads 3 --concurrency-range 6":                            "Overriding max_threads specification to ensure requested concurrency range.",
-		"-m m --warmup-request-count 3 --concurrency-range 4":                   "The number of concurrent requests exceeds the warmup request count.",
-		"-m m --model-repository x":                                             "have no effect with --service-kind triton",
-		"-m m --sequence-id-range 0":                                            "using an invalid start sequence id",
-		"-m m -t 2":                                                             "-t is deprecated and will be removed in an upcoming version. Use --concurrency-range instead.",
+		"-m m -i grpc --async --streaming --profile-export-file new.json --periodic-concurrency-range 1:3 --max-threads 9": "Overriding max_threads specification to ensure requested concurrency range.",
+		"-m m --warmup-request-count 3 --concurrency-range 4":                                                              "The number of concurrent requests exceeds the warmup request count.",
+		"-m m --model-repository x":  "have no effect with --service-kind triton",
+		"-m m --sequence-id-range 0": "using an invalid start sequence id",
+		"-m m -t 2":                  "-t is deprecated and will be removed in an upcoming version. Use --concurrency-range instead.",
 	} {
 		a, err := Parse(split(args), files)
 		if err != nil || !slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, want) }) {

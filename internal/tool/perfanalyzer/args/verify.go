@@ -253,7 +253,7 @@ func (s *settings) advise() {
 	for _, r := range []rule{
 		{a.Endpoint != "" && a.Service == Triton, "--endpoint has no effect with --service-kind triton"},
 		{len(s.trace) > 0 && a.Service != Triton, "the trace options have no effect with --service-kind " + a.Service},
-		{s.given["--max-threads"] && !a.Async && a.Load == LoadConcurrency && a.Concurrency.End > 0, "Overriding max_threads specification to ensure requested concurrency range."},
+		{s.given["--max-threads"] && (s.periodic() || !a.Async && a.Load == LoadConcurrency && a.Concurrency.End > 0), "Overriding max_threads specification to ensure requested concurrency range."},
 		{a.Warmup > 0 && a.Load == LoadConcurrency && a.Concurrency.Start > float64(a.Warmup), "The number of concurrent requests exceeds the warmup request count. Adjusting warmup concurrency to match the warmup request count."},
 		{s.given["--output-tensor-format"] && s.outputFormat != s.inputFormat && !a.GRPC && a.Service == Triton, "--output-tensor-format has no effect: as with the original, outputs have the format of --input-tensor-format"},
 		{s.mpi, "--enable-mpi has no effect here"},

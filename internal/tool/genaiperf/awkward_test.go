@@ -345,9 +345,9 @@ func TestSessionsOfSeveralModels(t *testing.T) {
 	if _, ok := out.Summary.Stat(dialect.RequestGoodput); !ok || len(out.Sessions) != 3 {
 		t.Errorf("%d sessions, goodput %v", len(out.Sessions), ok)
 	}
-	for name, summary := range out.Sessions {
-		if _, ok := summary.Stat(dialect.RequestGoodput); ok {
-			t.Errorf("session %s has a goodput", name)
+	for _, session := range out.Sessions {
+		if _, ok := session.Stat(dialect.RequestGoodput); ok {
+			t.Errorf("session %s has a goodput", session.Name)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func (t *job) export() (*dialect.Summary, error) {
 	fold := dialect.NewFold(o)
 	seen := passes{from: w.mark.WarmupEnd, to: w.mark.SendEnd, each: t.set.Interval}
 	bySession := map[string]*dialect.Fold{}
+	var begun []string // the sessions, in the order in which the export has them
 	analyzed := t.analyzed(w)
 	err = t.write(t.set.ExportFile, func(out io.Writer) error {
 		doc := profileexport.Document{Version: analyzer, ServiceKind: t.set.ServiceKind, Endpoint: t.set.Endpoint}
@@ -75,6 +76,7 @@ func (t *job) export() (*dialect.Summary, error) {
 			if e != nil && rec.Session != "" {
 				if bySession[rec.Session] == nil {
 					bySession[rec.Session] = t.sessionFold(known)
+					begun = append(begun, rec.Session)
 				}
 				bySession[rec.Session].Add(rec)
 			}
@@ -89,12 +91,9 @@ func (t *job) export() (*dialect.Summary, error) {
 		t.analysis = analyzed
 		seen.report(t.warn)
 	}
-	for name, f := range bySession {
-		if t.sessions == nil {
-			t.sessions = map[string]*dialect.Summary{}
-		}
-		if s := f.Summary(); s.Requests > s.Empty { // the original has no figures for a session that said nothing
-			t.sessions[name] = s
+	for _, name := range begun {
+		if s := bySession[name].Summary(); s.Requests > s.Empty { // the original has no figures for a session that said nothing
+			t.sessions = append(t.sessions, dialect.Session{Name: name, Summary: s})
 		}
 	}
 	return fold.Summary(), err

@@ -48,6 +48,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("load %v", doc.Experiments[0].Load)
 	}
 	turns := map[string][]int{}
+	var begun []string
 	for i := range doc.Experiments[0].Requests {
 		r := &doc.Experiments[0].Requests[i]
 		payload, _ := r.Inputs.Text("payload")
@@ -57,6 +58,9 @@ func TestSessions(t *testing.T) {
 		}
 		if err := json.Unmarshal([]byte(payload), &body); err != nil {
 			t.Fatal(err)
+		}
+		if turns[session] == nil {
+			begun = append(begun, session)
 		}
 		turns[session] = append(turns[session], len(body.Messages))
 		if n := len(body.Messages); n > 1 && (body.Messages[n-2].Role != "assistant" || body.Messages[n-2].Content == "") {
@@ -70,6 +74,11 @@ func TestSessions(t *testing.T) {
 	}
 	if len(turns) != 4 || len(out.Sessions) != 4 {
 		t.Errorf("%d sessions in the export, %d in the outcome, want 4", len(turns), len(out.Sessions))
+	}
+	for i, session := range out.Sessions {
+		if i < len(begun) && session.Name != begun[i] {
+			t.Errorf("session %d of the report is %s, that of the export %s", i, session.Name, begun[i])
+		}
 	}
 	text, err := os.ReadFile(filepath.Join(a.Settings.Dir, "profile_export_genai_perf.json"))
 	if err != nil {

@@ -38,8 +38,8 @@ type Outcome struct {
 	Files   []string       // that were written
 	// Config is what the JSON report repeats of the settings, where it was read; else nil.
 	Config []byte
-	// Sessions are the figures of each conversation, by its name; nil: there are none.
-	Sessions map[string]*dialect.Summary
+	// Sessions are the figures of each conversation, in the order in which the export begins them.
+	Sessions []dialect.Session
 	// Analysis is what Perf Analyzer says of the run; nil: it was not asked for.
 	Analysis *report.Analyzed
 }
@@ -63,7 +63,7 @@ type job struct {
 	saved   bool // the run is over, and its records are all there is
 	kept    int  // tokens of the answer that is looked at, as they were counted
 
-	sessions map[string]*dialect.Summary
+	sessions []dialect.Session
 	gpus     dialect.Telemetry
 	drawn    series
 	// analysis is what Perf Analyzer says, where it is asked for; else nil.

@@ -38,6 +38,12 @@ type Summary struct {
 	Duration float64   // seconds, from the first request to the last response
 }
 
+// Session is what came of one conversation.
+type Session struct {
+	Name string
+	*Summary
+}
+
 // Stat finds a metric.
 func (s *Summary) Stat(name string) (*Stat, bool) {
 	if i := slices.IndexFunc(s.Stats, func(st Stat) bool { return st.Name == name }); i >= 0 {

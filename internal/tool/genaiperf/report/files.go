@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
@@ -42,19 +40,19 @@ func CSV(w io.Writer, s *dialect.Summary, o Options) error {
 // JSON writes the JSON file, which all releases after 24.04 have here. Config is what it repeats of the
 // command line, as JSON whose lines after the first are indented by two. Sessions are
 // the figures of each conversation; there may be none.
-func JSON(w io.Writer, s *dialect.Summary, config string, sessions map[string]*dialect.Summary, gpus dialect.Telemetry) error {
+func JSON(w io.Writer, s *dialect.Summary, config string, sessions []dialect.Session, gpus dialect.Telemetry) error {
 	var b strings.Builder
 	b.WriteString("{\n")
 	writeStats(&b, s, "  ")
 	gpuJSON(&b, gpus, s.Release)
 	b.WriteString(`  "input_config": ` + config)
 	before := ",\n  \"sessions\": {"
-	for _, name := range slices.Sorted(maps.Keys(sessions)) {
+	for _, session := range sessions {
 		b.WriteString(before)
 		before = ","
 		var one strings.Builder
-		writeStats(&one, sessions[name], "      ")
-		quoted, err := json.Marshal(name)
+		writeStats(&one, session.Summary, "      ")
+		quoted, err := json.Marshal(session.Name)
 		if err != nil {
 			return err
 		}

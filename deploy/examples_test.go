@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // The examples of examples/kubernetes are what the cluster and the program take: the values render,
@@ -47,9 +47,9 @@ func TestExamples(t *testing.T) {
 func isPlan(t *testing.T, text any) {
 	t.Helper()
 	given, _ := text.(string)
-	p, err := plan.Decode("plan.yaml", []byte(given))
+	p, err := planfile.Decode("plan.yaml", []byte(given))
 	if err == nil {
-		err = plan.Validate(p)
+		err = planfile.Validate(p)
 	}
 	if err != nil {
 		t.Errorf("%v: %s", err, given)

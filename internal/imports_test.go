@@ -30,16 +30,16 @@ var house = []struct{ name, may string }{
 	{"cli", "tool tool/* clidoc report/screen lib/suggest lib/atomicfile golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "clidoc message gate pagedata live run run/registry plan record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag golang.org/x/sys/unix"},
+	{"tool", "clidoc message gate pagedata live run run/registry plan plan/planfile record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag golang.org/x/sys/unix"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
 	{"tool/compare", "tool ./report tool/inferometer/args compare gate metric report/ci report/html report/md result lib/atomicfile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
-	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir mock plan record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
+	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
 	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
-	{"tool/*/args", "clidoc plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
+	{"tool/*/args", "clidoc plan plan/planfile message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
 	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse lib/orderedjson lib/number"},
@@ -50,7 +50,7 @@ var house = []struct{ name, may string }{
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/atomicfile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/truncate"},
 	{"tool/importer", "plan record lib/limitio lib/truncate lib/pyjson"},
-	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/*"},
+	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan plan/planfile probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/*"},
 
 	// What the program says of itself.
 	{"clidoc", "docs github.com/spf13/pflag"},
@@ -59,24 +59,24 @@ var house = []struct{ name, may string }{
 	{"bench", "mock record result golang.org/x/sys"},
 
 	// How far apart runs are.
-	{"compare", "gate run run/rundir plan record metric result sample pagedata report/screen stat/estimate sweep/capacity lib/number"},
+	{"compare", "gate run run/rundir plan plan/planfile record metric result sample pagedata report/screen stat/estimate sweep/capacity lib/number"},
 
 	// A run while it goes on, for browsers and for Prometheus.
-	{"live", "run plan record metric result stat pagedata report/html lib/access lib/aside golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
+	{"live", "run plan plan/planfile record metric result stat pagedata report/html lib/access lib/aside golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
 
 	// What machines that share a run say to one another, and how their clocks compare.
-	{"cluster", "./bus ./clockoffset run run/health run/rundir engine engine/load plan record wire/timedconn lib/cond lib/atomicfile"},
+	{"cluster", "./bus ./clockoffset run run/health run/rundir engine engine/load plan plan/planfile record wire/timedconn lib/cond lib/atomicfile"},
 	{"cluster/bus", "lib/access lib/cond lib/filelock github.com/nats-io/nats-server/v2 github.com/nats-io/nats.go"},
 	{"cluster/clockoffset", ""},
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate sample stat/estimate message pagedata sweep sweep/capacity engine engine/load endpoint endpoint/decode prompt plan probe record metric result mock wire/timedconn prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
-	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan lib/limitio"},
+	{"run", "./* gate sample stat/estimate message pagedata sweep sweep/capacity engine engine/load endpoint endpoint/decode prompt plan plan/planfile probe record metric result mock wire/timedconn prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan plan/planfile lib/limitio"},
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
-	{"run/rundir", "plan record result report/csvreport report/jsonreport lib/*"},
+	{"run/rundir", "plan plan/planfile record result report/csvreport report/jsonreport lib/*"},
 	{"run/health", "record golang.org/x/sys"},
 
 	// Records → figures → paper.
@@ -89,10 +89,10 @@ var house = []struct{ name, may string }{
 	{"report/progress", "report/screen lib/aside lib/number"},
 	{"report/*", "report/screen record repeat result lib/csvsafe lib/number"},
 	{"repeat", "metric result stat/estimate lib/number"},
-	{"pagedata", "result metric plan record lib/truncate"},
+	{"pagedata", "result metric plan plan/planfile record lib/truncate"},
 	{"sample", "metric plan record result stat/estimate"},
 	{"gate", "metric plan result stat sweep/capacity lib/truncate lib/suggest lib/number"},
-	{"result", "message cost metric sweep sweep/capacity plan probe probe/servermetrics record stat lib/truncate lib/number"},
+	{"result", "message cost metric sweep sweep/capacity plan plan/planfile probe probe/servermetrics record stat lib/truncate lib/number"},
 	{"metric", "cost record stat stat/estimate"},
 
 	// The path of a request.
@@ -156,7 +156,8 @@ var house = []struct{ name, may string }{
 	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
 
 	// The nouns.
-	{"plan", "message lib/truncate lib/localaddr lib/suggest go.yaml.in/yaml/v3"},
+	{"plan/planfile", "message plan lib/truncate lib/localaddr lib/suggest go.yaml.in/yaml/v3"},
+	{"plan", "message lib/truncate lib/suggest"},
 	{"message", ""},
 	{"record", "lib/limitio lib/jsonscan github.com/klauspost/compress"},
 	{"stat/estimate", "stat"},
@@ -418,7 +419,7 @@ func TestBrokenRulesAreNoticed(t *testing.T) {
 		{"tool/llmperf", "tool/genaiperf/args"}, {"tool/study", "tool/perfanalyzer"}, {"run", "tool/inferometer"}, {"report/csvreport", "tool"},
 		{"wire/h2", "plan"}, {"wire/timedconn", "endpoint"}, {"mock", "endpoint/sse"}, {"mock/repository", "record"},
 		{"run", "endpoint/triton"}, {"run/registry", "endpoint/openai"}, {"engine", "metric"}, {"prompt/random", "result"},
-		{"lib/limitio", "plan"}, {"stat", "record"}, {"cli", "testkit/adversary"}, {"tool/inferometer/args", "run/registry"},
+		{"lib/limitio", "plan"}, {"stat", "record"}, {"cli", "testkit/adversary"}, {"tool/inferometer/args", "plan/planfile run/registry"},
 	} {
 		if promiseBroken(c[0], c[1]) == "" {
 			t.Errorf("%s may import %s", c[0], c[1])

@@ -13,8 +13,8 @@ import (
 var (
 	tools  = regexp.MustCompile(`(?i)genai[-_ ]?perf|perf[-_ ]?analyzer|llm[-_ ]?perf|inference[-_ ]?perf`)
 	inFile = map[string][]string{
-		"internal/plan/requests.go": {`"genai-perf"`},
-		"internal/plan/spec.go":     {"\"`genai-perf`\""},
+		"internal/plan/data.go":          {`"genai-perf"`},
+		"internal/plan/planfile/spec.go": {"\"`genai-perf`\""},
 	}
 )
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
@@ -97,7 +98,7 @@ func stages(loads ...plan.Stage) func(*plan.Plan) {
 // killedRun writes what a run leaves that is killed: no stage has ended, and three requests
 // are under way.
 func killedRun(t *testing.T, p *plan.Plan) {
-	text, err := plan.Encode(p)
+	text, err := planfile.Encode(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -36,7 +37,7 @@ func TestExamplePlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := plan.Decode(file, text)
+			p, err := planfile.Decode(file, text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +47,7 @@ func TestExamplePlans(t *testing.T) {
 			light(p)
 			p.Output.Dir = filepath.Join(temp, name)
 			lighter := filepath.Join(temp, "light-"+name)
-			if text, err = plan.Encode(p); err == nil {
+			if text, err = planfile.Encode(p); err == nil {
 				err = os.WriteFile(lighter, text, 0o644)
 			}
 			if err != nil {

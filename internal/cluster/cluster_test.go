@@ -21,6 +21,7 @@ import (
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
@@ -88,7 +89,7 @@ func (s *server) seen(t *testing.T) map[string]string {
 
 func planFor(t *testing.T, s *server, text string) *plan.Plan {
 	t.Helper()
-	p, err := plan.Decode("plan.yaml", []byte(strings.ReplaceAll(text, "URL", s.url)))
+	p, err := planfile.Decode("plan.yaml", []byte(strings.ReplaceAll(text, "URL", s.url)))
 	if err != nil {
 		t.Fatal(err)
 	}

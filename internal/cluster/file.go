@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 )
@@ -35,7 +36,7 @@ func newFile(dir string, p *plan.Plan) (*file, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("creating the record file: %w", err)
 	}
-	text, err := plan.Encode(p)
+	text, err := planfile.Encode(p)
 	if err == nil {
 		err = atomicfile.Bytes(filepath.Join(dir, rundir.PlanFile), text)
 	}

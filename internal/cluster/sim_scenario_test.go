@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/simnats"
 )
 
@@ -98,7 +99,7 @@ func newScenario(seed uint64) scenario {
 
 // decode gives the plan.
 func (s scenario) decode() (*plan.Plan, error) {
-	p, err := plan.Decode("plan.yaml", []byte(s.plan))
+	p, err := planfile.Decode("plan.yaml", []byte(s.plan))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
@@ -35,7 +36,7 @@ var stageIgnored = []string{"name", "concurrency", "rate", "ramp_to", "gap"}
 func clashes(sides []Side, loads []matched) []Clash {
 	var all []Clash
 	first := &sides[0].Runs[0]
-	ours := plan.Echo(first.Plan)
+	ours := planfile.Echo(first.Plan)
 	for i := range sides {
 		seen := map[string]bool{}
 		add := func(d Clash) {
@@ -49,7 +50,7 @@ func clashes(sides []Side, loads []matched) []Clash {
 			if r == first {
 				continue
 			}
-			theirs := plan.Echo(r.Plan)
+			theirs := planfile.Echo(r.Plan)
 			for _, d := range planClashes(first, r, ours, theirs) {
 				d.Side = i
 				add(d)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/metric"
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
@@ -29,7 +29,7 @@ func soFar(p *run.Progress, version string) *result.Result {
 	case p.Plan == nil:
 		return r
 	}
-	r.Started, r.Duration, r.Host, r.Seed, r.Plan = p.Started, p.At.Seconds(), p.Host, p.Plan.Seed, plan.Echo(p.Plan)
+	r.Started, r.Duration, r.Host, r.Seed, r.Plan = p.Started, p.At.Seconds(), p.Host, p.Plan.Seed, planfile.Echo(p.Plan)
 	for i := range p.Spans {
 		r.Stages = append(r.Stages, stageSoFar(p, i))
 	}

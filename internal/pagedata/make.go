@@ -11,6 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -50,7 +51,7 @@ func (s *Builder) Document(f Facts) (*Document, error) {
 	for {
 		d := &Document{Version: Version, Stages: stages, Bin: s.bins.width.Seconds()}
 		d.Show(f.Result)
-		if text, err := plan.Encode(f.Asked); err == nil && len(text) <= mostPlan {
+		if text, err := planfile.Encode(f.Asked); err == nil && len(text) <= mostPlan {
 			d.Plan, d.Runs = string(text), "inferometer run plan.yaml"
 		}
 		s.series(d, &f)

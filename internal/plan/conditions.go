@@ -28,7 +28,7 @@ func (c Conditions) All() []Condition {
 
 // With are these conditions and others that are not among them yet.
 func (c Conditions) With(more Conditions) Conditions {
-	return Conditions{FailIf: and(slices.Clone(c.FailIf), more.FailIf), FailUnless: and(slices.Clone(c.FailUnless), more.FailUnless)}
+	return Conditions{FailIf: AddMissing(slices.Clone(c.FailIf), more.FailIf), FailUnless: AddMissing(slices.Clone(c.FailUnless), more.FailUnless)}
 }
 
 // Add adds one.
@@ -71,14 +71,36 @@ func (c Conditions) IsOwn(one Condition) bool {
 	return one.index < len(c.FailIf)
 }
 
-// conditions checks the gates, where somebody can.
-func (c *checker) conditions(p *Plan) {
-	if c.known.Gate == nil {
-		return
-	}
-	for _, one := range p.Conditions.All() {
-		if wrong, hint := c.known.Gate(one, p); wrong != "" {
-			c.add(one.Path(), wrong, hint)
+// What makes a breaker open.
+const (
+	TriggerConsecutive = "consecutive"
+	TriggerRate        = "rate_over_window"
+)
+
+// Breaker ends the run when requests go wrong in a way that it describes.
+type Breaker struct {
+	Name string
+	// Matches are expressions over a finished request; one that holds makes it a
+	// sample. Rules say which samples are hits: any that holds; none: all samples.
+	Matches  []string
+	Rules    []string
+	Triggers []Trigger // any of them opens the breaker
+}
+
+// Trigger is a condition over the samples of a breaker.
+type Trigger struct {
+	Kind       string   // TriggerConsecutive or TriggerRate
+	Threshold  float64  // hits in a row, or share of hits
+	Window     Duration // of a rate
+	MinSamples int      // of a rate: fewer are not judged
+}
+
+// AddMissing adds the names that are not there yet.
+func AddMissing(names, more []string) []string {
+	for _, name := range more {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
+	return names
 }

@@ -46,7 +46,7 @@ func (h *Hider) Write(text []byte) (int, error) {
 	h.held = append(h.held, text...)
 	for _, secret := range h.secrets {
 		if bytes.Contains(h.held, secret) {
-			h.held = bytes.ReplaceAll(h.held, secret, []byte(hidden))
+			h.held = bytes.ReplaceAll(h.held, secret, []byte(Hidden))
 		}
 	}
 	if n := len(h.held) - h.longest + 1; n > 0 {

@@ -21,14 +21,3 @@ func TestParseBytes(t *testing.T) {
 		}
 	}
 }
-
-func TestLimitsOfAPlan(t *testing.T) {
-	p, err := load("p.yaml", []byte("target: {urls: http://localhost:1}\nlimits: {response: 2GiB, file: 0, header: 1000}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := p.Limits
-	if l.Answer != 2<<30 || l.File != 0 || l.Header != 1000 || l.Stream != DefaultLimits().Stream {
-		t.Errorf("%+v", l)
-	}
-}

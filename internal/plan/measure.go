@@ -1,15 +1,10 @@
 package plan
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"strconv"
 	"time"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/inferometer/inferometer/internal/message"
 )
 
 // The words of a measurement and of levels.
@@ -107,182 +102,8 @@ func (s Stage) Level() float64 {
 	return float64(s.Concurrency)
 }
 
-func measurementSpec() codec[Measurement] {
-	c := object(
-		always("mode", named("`time`, `count` or `stage`", WindowTime, WindowCount, WindowStage), func(m *Measurement) *string { return &m.Mode },
-			"Windows by time or by number of finished requests; `stage`: one window, the whole measured part."),
-		always("interval", duration(), func(m *Measurement) *Duration { return &m.Interval }, "Length of a `time` window."),
-		always("requests", count[int64](mostRequests), func(m *Measurement) *int64 { return &m.Requests }, "Requests of a `count` window."),
-		always("windows", integer[int](), func(m *Measurement) *int { return &m.Windows }, "How many of the last windows must agree, and are merged."),
-		always("stability", share(), func(m *Measurement) *float64 { return &m.Stability }, "How far their throughput and latency may differ."),
-		fieldOf("percentile", integer[int](), func(m *Measurement) *int { return &m.Percentile }, "Latency percentile to compare; left out: the average."),
-		always("max_trials", integer[int](), func(m *Measurement) *int { return &m.MaxTrials }, "Maximum number of windows per stage."),
-		fieldOf("latency_threshold", duration(), func(m *Measurement) *Duration { return &m.LatencyThreshold },
-			"A stage with this latency or more fails, which ends or directs the search over levels."),
-		fieldOf("throughput_alone", boolean(), func(m *Measurement) *bool { return &m.ThroughputAlone },
-			"After `max_trials`, accept windows that agree in throughput but not in latency."),
-		fieldOf("faithful", boolean(), func(m *Measurement) *bool { return &m.Faithful },
-			"Windows last 1.2 × the interval, and counted windows are checked once a second."),
-	)
-	c.zero = func(m Measurement) bool { return m == Measurement{} }
-	read, put := c.read, c.put
-	c.read = func(r *reader, n *yaml.Node, path string, m *Measurement) {
-		*m = DefaultMeasurement()
-		read(r, n, path, m)
-	}
-	c.put = func(r *reader, steps []string, n *yaml.Node, path string, m *Measurement) {
-		if !m.On() {
-			*m = DefaultMeasurement()
-		}
-		put(r, steps, n, path, m)
-	}
-	return c
-}
-
-func levelsSpec() codec[Levels] {
-	return object(
-		fieldOf("list", list("list of numbers", number()), func(l *Levels) *[]float64 { return &l.List }, "The levels, in order; or a range:"),
-		fieldOf("start", number(), func(l *Levels) *float64 { return &l.Start }, "First level."),
-		fieldOf("end", number(), func(l *Levels) *float64 { return &l.End }, "Last level; left out: until the latency threshold is reached."),
-		fieldOf("step", number(), func(l *Levels) *float64 { return &l.Step }, "Step between levels; for a binary search, its precision."),
-		fieldOf("search", word(SearchLinear, SearchBinary), func(l *Levels) *string { return &l.Search },
-			"Try one level after the other, or bisect for the highest that meets the latency threshold. Left out: linear."),
-	)
-}
-
-// mostTrials and mostWindows are beyond what anyone waits for.
-const (
-	mostTrials    = 1_000_000
-	mostWindows   = 1000
-	mostStability = 1e6
-)
-
-// measurement checks how stages are measured.
-func (c *checker) measurement(m *Measurement) {
-	if *m == (Measurement{}) {
-		return
-	}
-	const at = "measurement."
-	c.choice(at+"mode", m.Mode, []string{WindowTime, WindowCount, WindowStage})
-	c.time(at+"interval", m.Interval)
-	c.count(at+"requests", m.Requests, mostRequests)
-	c.amount(at+"stability", m.Stability, mostStability)
-	c.time(at+"latency_threshold", m.LatencyThreshold)
-	if m.Mode == WindowTime && m.Interval == 0 {
-		c.add(at+"interval", "a window by time needs one, more than 0", "such as 5s")
-	}
-	if m.Mode == WindowCount && m.Requests == 0 {
-		c.add(at+"requests", "a window by count needs one, more than 0", "such as 50")
-	}
-	if m.Percentile < 0 || m.Percentile > 99 {
-		c.add(at+"percentile", fmt.Sprintf("must be from 1 to 99, is %d", m.Percentile), "left out, the average is compared")
-	}
-	if m.Windows < 1 || m.Windows > mostWindows {
-		c.add(at+"windows", fmt.Sprintf("must be from 1 to %d, is %d", mostWindows, m.Windows), "3 is usual")
-	}
-	if m.MaxTrials < 1 || m.MaxTrials > mostTrials {
-		c.add(at+"max_trials", fmt.Sprintf("must be from 1 to %d, is %d", mostTrials, m.MaxTrials), "such as 10")
-	}
-}
-
-// levels checks what the only stage's load goes through.
-func (c *checker) levels(p *Plan) {
-	l := &p.Levels
-	if !l.On() {
-		if l.Search != "" {
-			c.add("levels.search", "there are no levels to search in", "give %v", message.Levels)
-		}
-		return
-	}
-	if len(p.Stages) != 1 {
-		c.add("levels", fmt.Sprintf("make stages of one, and there are %d", len(p.Stages)), "give one stage")
-	}
-	rate := len(p.Stages) > 0 && p.Stages[0].Rate > 0
-	for i, v := range l.List {
-		c.level(fmt.Sprintf("levels.list[%d]", i), v, rate)
-	}
-	if len(l.List) > mostStages {
-		c.add("levels.list", fmt.Sprintf("has %d, more than %d", len(l.List), mostStages), "")
-	}
-	if l.Search != "" {
-		c.choice("levels.search", l.Search, []string{SearchLinear, SearchBinary})
-	}
-	if len(l.List) > 0 {
-		if l.Start != 0 || l.End != 0 || l.Step != 0 || l.Search == SearchBinary {
-			c.add("levels", "a list and a range cannot be combined", "give one of them")
-		}
-		return
-	}
-	c.levelRange(p, rate)
-}
-
-func (c *checker) level(path string, v float64, rate bool) {
-	most := float64(mostInFlight)
-	if rate {
-		most = mostRate
-	}
-	if !c.amount(path, v, most) {
-		return
-	}
-	switch {
-	case v == 0:
-		c.add(path, "must be more than 0", "")
-	case !rate && v != math.Trunc(v):
-		c.add(path, fmt.Sprintf("a concurrency is a whole number, this is %v", v), "")
-	}
-}
-
-func (c *checker) levelRange(p *Plan, rate bool) {
-	l := &p.Levels
-	c.level("levels.start", l.Start, rate)
-	c.level("levels.step", l.Step, rate)
-	limit := p.Measurement.LatencyThreshold > 0
-	switch {
-	case l.End != 0:
-		c.level("levels.end", l.End, rate)
-		if l.End < l.Start {
-			c.add("levels.end", fmt.Sprintf("%v is below the start, %v", l.End, l.Start), "")
-		} else if l.Step > 0 && l.Search != SearchBinary && (l.End-l.Start)/l.Step >= mostStages {
-			c.add("levels.step", fmt.Sprintf("makes more than %d levels", mostStages), "")
-		}
-		if l.Search == SearchBinary && !limit {
-			c.lacks("levels.search", "measurement", "a binary search needs a latency threshold", "give %v", message.Threshold)
-		}
-	case l.Search == SearchBinary:
-		c.add("levels.end", "a binary search needs one", "give the highest level")
-	case !limit:
-		c.lacks("levels.end", "measurement", "open-ended levels need a latency threshold", "give %v or %v", message.LevelsEnd, message.Threshold)
-	}
-}
-
-// endless reports whether windows end a stage, which then needs no other end.
-func (m Measurement) endless() bool { return m.Mode == WindowTime || m.Mode == WindowCount }
-
-// mostIntervals bounds a list of intervals.
-const mostIntervals = 1_000_000
-
-// intervals checks arrivals that have a list of their own.
-func (c *checker) intervals(path string, s *Stage, endless bool) {
-	var sum Duration
-	for i, d := range s.Intervals {
-		c.time(fmt.Sprintf("%s.intervals[%d]", path, i), d)
-		sum += max(d, 0)
-	}
-	switch {
-	case s.Arrival != ArrivalIntervals:
-		c.lacks(path+".intervals", path+".arrival", "only for arrival: intervals", "set arrival to intervals")
-	case len(s.Intervals) == 0:
-		c.add(path+".intervals", "are missing", "give the times between requests")
-	case len(s.Intervals) > mostIntervals:
-		c.add(path+".intervals", fmt.Sprintf("are %d, more than %d", len(s.Intervals), mostIntervals), "")
-	case sum == 0:
-		c.add(path+".intervals", "add up to 0: all requests would be due at once", "")
-	case s.Concurrency != 0 || s.Rate != 0 || s.CV != 0 || s.RampTo != 0:
-		c.lacks(path+".intervals", path, "cannot be combined with concurrency, rate, cv and ramp_to", "leave one of them out")
-	case s.Duration == 0 && s.Requests == 0 && !endless:
-		c.lacks(path+".intervals", path, "the load has no end", "give duration or requests")
-	}
-}
+// Endless reports whether windows end a stage, which then needs no other end.
+func (m Measurement) Endless() bool { return m.Mode == WindowTime || m.Mode == WindowCount }
 
 // PerSecond is the rate of a stage's arrivals: that of the plan, or what its intervals
 // come to.
@@ -296,3 +117,16 @@ func (s Stage) PerSecond() float64 {
 	}
 	return float64(len(s.Intervals)) / sum.Seconds()
 }
+
+// Growth makes the load of a stage grow as answers come: its concurrency is how many
+// requests are sent at once, and Step more follow each time every request of the last
+// step has had so many responses, until there were To in all. No request is sent in
+// place of one that has ended.
+type Growth struct {
+	To        int // requests in all; 0: the load does not grow
+	Step      int
+	Responses int
+}
+
+// On reports whether the load grows.
+func (g Growth) On() bool { return g != Growth{} }

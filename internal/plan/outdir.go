@@ -54,3 +54,27 @@ func pathPart(s string) string {
 	}
 	return mapped
 }
+
+// How an S3 server is addressed.
+const (
+	AddressingAuto    = "auto"
+	AddressingVirtual = "virtual"
+	AddressingPath    = "path"
+)
+
+// S3 is a bucket that reports are copied to. Credentials are those of the environment.
+type S3 struct {
+	Bucket     string
+	Path       string // in the bucket
+	Prefix     string // of the reports' names
+	Endpoint   string // empty: Amazon's
+	Region     string
+	Addressing string // "auto" (also when empty), "virtual" or "path"
+}
+
+// GCS is a bucket of Google Cloud Storage that reports are copied to.
+type GCS struct {
+	Bucket string
+	Path   string
+	Prefix string
+}

@@ -33,9 +33,9 @@ func ParseDuration(s string) (Duration, error) {
 		return Duration(d), nil
 	}
 	if _, numErr := strconv.ParseFloat(s, 64); numErr == nil {
-		return 0, fmt.Errorf("%s has no unit: write %ss or %sms", clip(s), clip(s), clip(s))
+		return 0, fmt.Errorf("%s has no unit: write %ss or %sms", truncate.Input(s), truncate.Input(s), truncate.Input(s))
 	}
-	return 0, fmt.Errorf("%s is not a duration: write it as 200ms, 30s or 1m30s", quote(s))
+	return 0, fmt.Errorf("%s is not a duration: write it as 200ms, 30s or 1m30s", truncate.Quote(s))
 }
 
 // ParseShare reads a share: 0.05 or 5%.
@@ -43,7 +43,7 @@ func ParseShare(s string) (float64, error) {
 	num, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(num), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%s is not a share: write it as 0.05 or 5%%", quote(s))
+		return 0, fmt.Errorf("%s is not a share: write it as 0.05 or 5%%", truncate.Quote(s))
 	}
 	if percent {
 		v /= 100
@@ -60,7 +60,7 @@ func ParseMaxErrors(s string) (MaxErrors, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return MaxErrors{}, fmt.Errorf("%s is neither a count such as 10 nor a share such as 5%%", quote(s))
+		return MaxErrors{}, fmt.Errorf("%s is neither a count such as 10 nor a share such as 5%%", truncate.Quote(s))
 	}
 	return MaxErrors{Count: n}, nil
 }
@@ -79,7 +79,7 @@ func ParseWarmup(s string) (Warmup, error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return Warmup{}, fmt.Errorf("%s is neither a time such as 5s nor a number of requests such as 100 nor auto", quote(s))
+		return Warmup{}, fmt.Errorf("%s is neither a time such as 5s nor a number of requests such as 100 nor auto", truncate.Quote(s))
 	}
 	return Warmup{Duration: Duration(d)}, nil
 }
@@ -107,15 +107,15 @@ func ParseLength(s string) (Length, error) {
 		dist, params = "", s
 	}
 	l := Length{Dist: strings.TrimSpace(dist)}
-	if dist != "" && !slices.Contains(distNames(), l.Dist) {
-		return Length{}, fmt.Errorf("%s is not a distribution%s: %w", quote(l.Dist), didYouMean(l.Dist, distNames()), errLength)
+	if dist != "" && !slices.Contains(Distributions(), l.Dist) {
+		return Length{}, fmt.Errorf("%s is not a distribution%s: %w", truncate.Quote(l.Dist), suggest.DidYouMean(l.Dist, Distributions()), errLength)
 	}
 	for param := range strings.SplitSeq(params, ",") {
 		if err := l.setParam(param); err != nil {
 			return Length{}, err
 		}
 	}
-	return l.complete(), nil
+	return l.Complete(), nil
 }
 
 // setParam takes one "mean=550".
@@ -123,7 +123,7 @@ func (l *Length) setParam(param string) error {
 	key, value, ok := strings.Cut(param, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	if !ok {
-		return fmt.Errorf("%s is not a length: %w", quote(param), errLength)
+		return fmt.Errorf("%s is not a length: %w", truncate.Quote(param), errLength)
 	}
 	var err error
 	numbers := map[string]*float64{"mean": &l.Mean, "stddev": &l.Stddev, "skew": &l.Skew}
@@ -135,16 +135,16 @@ func (l *Length) setParam(param string) error {
 		*counts[key], err = strconv.Atoi(value)
 	default:
 		known := []string{"mean", "stddev", "min", "max", "skew"}
-		return fmt.Errorf("%s is not a parameter of a length%s: %w", quote(key), didYouMean(key, known), errLength)
+		return fmt.Errorf("%s is not a parameter of a length%s: %w", truncate.Quote(key), suggest.DidYouMean(key, known), errLength)
 	}
 	if err != nil {
-		return fmt.Errorf("%s=%s is not a number: %w", key, quote(value), errLength)
+		return fmt.Errorf("%s=%s is not a number: %w", key, truncate.Quote(value), errLength)
 	}
 	return nil
 }
 
-// complete fills in the distribution that the parameters tell.
-func (l Length) complete() Length {
+// Complete fills in the distribution that the parameters tell.
+func (l Length) Complete() Length {
 	switch {
 	case l.Dist != "" || l == Length{}:
 	case l.Stddev != 0:
@@ -157,7 +157,8 @@ func (l Length) complete() Length {
 	return l
 }
 
-func distNames() []string {
+// Distributions are the kinds of distribution that a length may have.
+func Distributions() []string {
 	return []string{DistFixed, DistNormal, DistUniform, DistLognormal, DistSkew, DistPoisson}
 }
 
@@ -172,13 +173,13 @@ func SLOMetrics() []string {
 	}
 }
 
-// sloShort are the short names that sloAlias knows.
-func sloShort() []string {
+// SLOShortNames are the short names that sloAlias knows.
+func SLOShortNames() []string {
 	return []string{"ttft", "ttfot", "ttst", "ttfb", "itl", "tpot", "ntpot", "latency", "e2e"}
 }
 
-// sloAlias is the full name of a metric's short name.
-func sloAlias(name string) string {
+// SLOMetric is the full name of a metric's short name.
+func SLOMetric(name string) string {
 	full := map[string]string{
 		"ttft": "time_to_first_token", "ttfot": "time_to_first_output_token", "ttst": "time_to_second_token", "ttfb": "time_to_first_byte",
 		"itl": "inter_token_latency", "tpot": "time_per_output_token", "ntpot": "normalized_time_per_output_token",
@@ -187,47 +188,3 @@ func sloAlias(name string) string {
 	name = strings.TrimSpace(name)
 	return cmp.Or(full[strings.ReplaceAll(strings.ToLower(name), "-", "_")], name)
 }
-
-// ParseGoodput reads objectives: "ttft:200ms,itl:30ms". The names are those of
-// SLOMetrics or ttft, itl, tpot, ntpot, latency, e2e and the like. Every part
-// that cannot be read is in the error.
-func ParseGoodput(s string) ([]SLO, error) {
-	var slos []SLO
-	var errs []error
-	for part := range strings.SplitSeq(s, ",") {
-		name, value, ok := strings.Cut(part, ":")
-		if !ok {
-			errs = append(errs, fmt.Errorf("%s is not an objective: write it as ttft:200ms,itl:30ms", quote(part)))
-			continue
-		}
-		limit, err := ParseDuration(value)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", strings.TrimSpace(name), err))
-			continue
-		}
-		slos = append(slos, SLO{Metric: sloAlias(name), Max: limit})
-	}
-	if len(errs) == 0 {
-		return slos, nil
-	}
-	// What can be read is not looked at again: its faults are told here too.
-	var c checker
-	c.goodput(slos)
-	for _, f := range c.faults {
-		errs = append(errs, fmt.Errorf("%s: %s", strings.TrimPrefix(f.Path, "goodput."), f.Text))
-	}
-	return slos, errors.Join(errs...)
-}
-
-// didYouMean is `; did you mean "x"?`, or nothing.
-func didYouMean(name string, known []string) string {
-	if n := suggest.Name(name, known); n != "" {
-		return fmt.Sprintf("; did you mean %q?", n)
-	}
-	return ""
-}
-
-// quote shows a piece of the user's input, cut to a length that fits a line.
-func quote(s string) string { return strconv.Quote(clip(s)) }
-
-func clip(s string) string { return truncate.Text(s, 40) }

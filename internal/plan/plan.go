@@ -1,9 +1,7 @@
 // Package plan describes a benchmark as plain data: what is measured, with which
 // prompts, under which load, judged by which budgets. Every front end compiles to
-// a Plan, and a plan file says all that a front end can.
-//
-// How a plan stands in a file is said once, in the tables of spec.go: decoding,
-// printing, the JSON Schema and the field list of docs/plan.md come from them.
+// a Plan, and a plan file says all that a front end can: plan/planfile reads, checks
+// and prints it.
 package plan
 
 import (
@@ -357,3 +355,11 @@ func Default() Plan {
 		},
 	}
 }
+
+// Servers of models that are no language models, spoken to over HTTP.
+const (
+	ProtocolTFServing  = "tfserving"  // TensorFlow Serving's REST API
+	ProtocolTorchServe = "torchserve" // TorchServe
+
+	EndpointPredict = "predict" // of both
+)

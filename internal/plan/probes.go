@@ -1,10 +1,9 @@
 package plan
 
 import (
-	"sync"
+	"slices"
+	"strings"
 	"time"
-
-	"github.com/inferometer/inferometer/internal/message"
 )
 
 // Words of probes.
@@ -45,33 +44,6 @@ func (p Probes) redacted() Probes {
 	return p
 }
 
-var prometheusSpec = sync.OnceValue(func() codec[Prometheus] {
-	return object(
-		fieldOf("url", text(), func(p *Prometheus) *string { return &p.URL }, "Address of the Prometheus server, such as http://localhost:9090."),
-		fieldOf("google_managed", boolean(), func(p *Prometheus) *bool { return &p.GoogleManaged },
-			"Google Managed Prometheus, with application-default credentials, instead of a URL."),
-		fieldOf("project", text(), func(p *Prometheus) *string { return &p.Project }, "Google Cloud project; left out: that of the credentials."),
-		fieldOf("filters", list("list of label matchers", text()), func(p *Prometheus) *[]string { return &p.Filters }, "Label matchers for every query, such as namespace='llm'."),
-		fieldOf("interval", duration(), func(p *Prometheus) *Duration { return &p.Interval }, "How often that server scrapes; 0: 15s."),
-		fieldOf("server", word("vllm", "sglang", "tgi", "triton"), func(p *Prometheus) *string { return &p.Server },
-			"Server whose metric names to use. Left out: `vllm`."),
-	)
-})
-
-func (c *checker) prometheus(p *Prometheus) {
-	const at = "probes.prometheus."
-	switch {
-	case prometheusSpec().zero(*p):
-		return
-	case p.URL != "" && p.GoogleManaged:
-		c.add(at+"url", "cannot be combined with google_managed", "give one of them")
-	case !p.On():
-		c.add(at+"url", "is missing", "such as http://localhost:9090, or google_managed: true")
-	case p.URL != "":
-		c.url(at+"url", p.URL)
-	}
-}
-
 // ProbeInterval is how often servers are asked during a stage.
 const ProbeInterval = time.Second
 
@@ -80,39 +52,45 @@ func (p *Plan) TakesStatistics() bool {
 	return p.Target.Protocol == ProtocolTriton && p.Probes.Statistics != StatisticsOff
 }
 
-var probesSpec = sync.OnceValue(func() codec[Probes] {
-	return object(
-		fieldOf("statistics", word(StatisticsOn, StatisticsOff), func(p *Probes) *string { return &p.Statistics },
-			"Whether to read Triton's statistics before and after each stage. Left out: on for Triton."),
-		fieldOf("metrics", text(), func(p *Probes) *string { return &p.Metrics },
-			"Address of Triton's Prometheus metrics, such as http://localhost:8002/metrics. Left out: they are not read."),
-		fieldOf("interval", duration(), func(p *Probes) *Duration { return &p.Interval },
-			"How often to query the server during a stage, to notice restarts and to follow gauges. Left out: 1s."),
-		fieldOf("scrape", urlsSpec(), func(p *Probes) *[]string { return &p.Scrape },
-			"Prometheus metrics pages of servers and exporters, such as http://localhost:8000/metrics, read every `interval`."),
-		fieldOf("prometheus", prometheusSpec(), func(p *Probes) *Prometheus { return &p.Prometheus }, "A Prometheus server to query after each stage."),
-	)
-})
+// Where the power of the GPUs is read, besides the address of an exporter's page.
+const (
+	PowerAuto = "auto"       // PowerSMI where the target is on this machine
+	PowerSMI  = "nvidia-smi" // NVIDIA's tool, of this machine's GPUs
+	PowerNone = "none"
+)
 
-func (c *checker) probes(p *Plan) {
-	probesSpec().check(c, "probes", &p.Probes)
-	if p.Probes.Interval > 0 && p.Probes.Interval < Duration(10*time.Millisecond) {
-		c.add("probes.interval", "is "+p.Probes.Interval.String()+", less than 10ms: the server would be measured answering that", "")
+// PowerInterval is how often PowerSMI reads. GPUs refresh their reading about as often.
+const PowerInterval = 100 * time.Millisecond
+
+// Cost says what the GPUs behind the target cost, and how their power is known. The zero Cost
+// asks for no figures of cost.
+type Cost struct {
+	GPUs     int     // 0: those whose power is read
+	Price    float64 // dollars for one GPU and hour
+	Watts    float64 // that one GPU is taken to draw, instead of reading it
+	Power    string  // PowerAuto, PowerSMI, PowerNone or the address of a page; empty: what Probes.Scrape has
+	Devices  []string
+	Interval Duration // of PowerSMI; 0: PowerInterval
+}
+
+// On reports whether figures of cost are wanted.
+func (c *Cost) On() bool {
+	return c.GPUs > 0 || c.Price > 0 || c.Watts > 0 || c.Power != "" || len(c.Devices) > 0 || c.Interval > 0
+}
+
+// page is the address of an exporter that Power names; empty: it names none.
+func (c *Cost) page() string {
+	if strings.Contains(c.Power, "://") {
+		return c.Power
 	}
-	if p.Probes.Metrics != "" {
-		if grpcScheme(scheme(p.Probes.Metrics)) {
-			c.add("probes.metrics", "is a gRPC address, and metrics are a page of HTTP", "such as http://localhost:8002/metrics")
-		} else {
-			c.url("probes.metrics", p.Probes.Metrics)
-		}
+	return ""
+}
+
+// Pages are the pages of metrics that are read: those of Probes.Scrape, and that of the GPUs.
+func (p *Plan) Pages() []string {
+	page := p.Cost.page()
+	if page == "" || slices.Contains(p.Probes.Scrape, page) {
+		return p.Probes.Scrape
 	}
-	c.prometheus(&p.Probes.Prometheus)
-	if p.Target.Protocol == ProtocolTriton {
-		return
-	}
-	for _, f := range []part{{"statistics", p.Probes.Statistics == StatisticsOn}, {"metrics", p.Probes.Metrics != ""}} {
-		if f.given {
-			c.lacks("probes."+f.name, "target.protocol", "only Triton has them", "%v", message.New("%v or leave it out", message.SetTriton).Or("leave it out"))
-		}
-	}
+	return append(slices.Clone(p.Probes.Scrape), page)
 }

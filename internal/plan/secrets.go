@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func SafeURL(raw string) string {
 	for name, values := range query {
 		for i := range values {
 			if secretParameter(name) || secretValue(values[i]) {
-				values[i] = hidden
+				values[i] = Hidden
 				changed = true
 			}
 		}
@@ -65,7 +66,7 @@ func safePath(path string) string {
 		return path
 	}
 	if _, err := url.Parse(path); err != nil {
-		return before + "?" + hidden
+		return before + "?" + Hidden
 	}
 	return SafeURL(path)
 }
@@ -149,7 +150,7 @@ func redacted(v any) any {
 		return list
 	case string:
 		if secretValue(v) {
-			return hidden
+			return Hidden
 		}
 	}
 	return v
@@ -159,7 +160,7 @@ func redactedObject(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for name, v := range m {
 		if secretField(name, v) {
-			v = hidden
+			v = Hidden
 		}
 		out[name] = redacted(v)
 	}
@@ -209,4 +210,34 @@ func secretValue(value string) bool {
 	return slices.ContainsFunc([]string{"bearer ", "basic ", "sk-", "hf_", "nvapi-"}, func(prefix string) bool {
 		return len(value) > len(prefix) && strings.EqualFold(value[:len(prefix)], prefix)
 	})
+}
+
+// Hidden stands where a secret was.
+const Hidden = "(secret)"
+
+// Redacted is a copy of the plan that can be shown to anyone: values of headers
+// and body fields that look like credentials, and those in URLs, are taken out.
+func Redacted(p *Plan) Plan {
+	r := *p
+	r.Target.URLs = safeURLs(p.Target.URLs)
+	r.Target.Proxy = SafeURL(p.Target.Proxy)
+	r.Target.Path = safePath(p.Target.Path)
+	r.Target.Headers = maps.Clone(p.Target.Headers)
+	for name, value := range r.Target.Headers {
+		if secretHeader(name, value) {
+			r.Target.Headers[name] = Hidden
+		}
+	}
+	r.Probes = p.Probes.redacted()
+	if p.Cost.page() != "" {
+		r.Cost.Power = SafeURL(p.Cost.Power)
+	}
+	r.Output.S3.Endpoint = SafeURL(p.Output.S3.Endpoint)
+	if p.Target.Body != nil {
+		r.Target.Body = redactedObject(p.Target.Body)
+	}
+	if p.Target.Triton.Parameters != nil {
+		r.Target.Triton.Parameters = redactedObject(p.Target.Triton.Parameters)
+	}
+	return r
 }

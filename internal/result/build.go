@@ -11,6 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/sweep"
@@ -102,7 +103,7 @@ func build(p *plan.Plan, f Inputs, fold *metric.Aggregator, sums []metric.StageS
 		Incomplete:  f.Incomplete,
 		Seed:        f.Header.Seed,
 		Host:        f.Header.Host,
-		Plan:        plan.Echo(cmp.Or(f.Asked, p)),
+		Plan:        planfile.Echo(cmp.Or(f.Asked, p)),
 	}
 	r.Saturation = f.Saturation
 	if c := f.Header.Calibration; c != nil {

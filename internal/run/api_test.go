@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -74,7 +75,7 @@ func TestOtherAPIs(t *testing.T) {
 			s := serve(t, tt.server)
 			p := closedPlan(t, s.url, 3, requests)
 			tt.change(p)
-			if err := plan.Validate(p); err != nil {
+			if err := planfile.Validate(p); err != nil {
 				t.Fatal(err)
 			}
 			res := mustRun(t, p)

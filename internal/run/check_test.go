@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 		"breakers":           {`breakers: [{name: b, matches: ['a.['], triggers: [{kind: consecutive, threshold: 1}]}]`, `breakers[0].matches[0]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := plan.Decode("plan.yaml", []byte(c.plan))
+			p, err := planfile.Decode("plan.yaml", []byte(c.plan))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 func TestCheckAsksNoHub(t *testing.T) {
 	t.Setenv("HF_HOME", t.TempDir())
 	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1")
-	p, err := plan.Decode("plan.yaml", []byte(`{tokenizer: {name: some/model}, data: {file: nowhere}}`))
+	p, err := planfile.Decode("plan.yaml", []byte(`{tokenizer: {name: some/model}, data: {file: nowhere}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

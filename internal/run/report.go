@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
@@ -91,7 +92,7 @@ func planIn(dir string) (*plan.Plan, []byte, error) {
 		return nil, nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)
 	}
 	// It was valid when it was run; its secrets have since been taken out.
-	p, err := plan.Decode(name, text)
+	p, err := planfile.Decode(name, text)
 	return p, text, err
 }
 
@@ -193,7 +194,7 @@ func readFacts(records record.File, p *plan.Plan) (result.Inputs, error) {
 // that its load comes to, and the records that fill adds. A stage goes from its first
 // request to its last answer.
 func CreateSaved(p *plan.Plan, h record.Header, fill func(add func(*record.Record) error) error) error {
-	text, err := plan.Encode(p)
+	text, err := planfile.Encode(p)
 	if err != nil {
 		return err
 	}

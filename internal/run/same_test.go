@@ -18,6 +18,7 @@ import (
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/registry"
@@ -210,7 +211,7 @@ func TestTheSameRequestsWhoeverSendsThem(t *testing.T) {
 	}
 	missing := maps.Clone(registry.Default(os.Getenv).Sources)
 	for name, data := range dataOfAllSources {
-		p, err := plan.Decode("plan.yaml", fmt.Appendf(nil, "target: {urls: ['http://localhost'], model: m}\nseed: 7\ntokenizer: words\nstages: [{concurrency: 1, requests: 1}]\ndata: %s", strings.ReplaceAll(data, "DIR", dir)))
+		p, err := planfile.Decode("plan.yaml", fmt.Appendf(nil, "target: {urls: ['http://localhost'], model: m}\nseed: 7\ntokenizer: words\nstages: [{concurrency: 1, requests: 1}]\ndata: %s", strings.ReplaceAll(data, "DIR", dir)))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/run/registry"
 )
 
@@ -42,7 +42,7 @@ func TestCheckOfLargeNumbers(t *testing.T) {
 		"requests and rates": {`stages: [{rate: 10000000, arrival: gamma, cv: 2, duration: 700h, max_in_flight: 1000000}]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := plan.Decode("plan.yaml", []byte(tt.plan))
+			p, err := planfile.Decode("plan.yaml", []byte(tt.plan))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
@@ -20,7 +21,7 @@ func sharedRun(t *testing.T, worker int) string {
 	p, dir := plan.Default(), t.TempDir()
 	p.Target.URLs = []string{"http://example.test"}
 	p.Stages = []plan.Stage{{Concurrency: 2, Requests: 200}}
-	text, err := plan.Encode(&p)
+	text, err := planfile.Encode(&p)
 	if err != nil {
 		t.Fatal(err)
 	}

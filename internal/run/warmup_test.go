@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 )
@@ -20,7 +21,7 @@ func warmingRun(t *testing.T, slow, requests int) string {
 	p := plan.Default()
 	p.Target.URLs = []string{"http://example.test"}
 	p.Stages = []plan.Stage{{Concurrency: 1, Requests: int64(requests), Warmup: plan.Warmup{Auto: true}}}
-	text, err := plan.Encode(&p)
+	text, err := planfile.Encode(&p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
@@ -127,7 +128,7 @@ func (e Env) PrintPlan(command string, plans ...*plan.Plan) int {
 		if i > 0 {
 			fmt.Fprintln(e.Stdout, "---")
 		}
-		text, err := plan.Encode(p)
+		text, err := planfile.Encode(p)
 		if err == nil {
 			_, err = e.Stdout.Write(text)
 		}

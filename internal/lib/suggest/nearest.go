@@ -2,7 +2,10 @@
 // be, so that a message about an unknown flag or field can say which one exists.
 package suggest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // maxLen is the longest name that is compared; nothing that people type is longer.
 const maxLen = 64
@@ -40,6 +43,14 @@ func Hint(want string, known []string) string {
 		return "did you mean " + n + "?"
 	}
 	return "one of " + strings.Join(known, ", ")
+}
+
+// DidYouMean is `; did you mean "x"?`, or nothing.
+func DidYouMean(want string, known []string) string {
+	if name := Name(want, known); name != "" {
+		return fmt.Sprintf("; did you mean %q?", name)
+	}
+	return ""
 }
 
 func fold(s string) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/token"
 )
@@ -47,7 +48,7 @@ func examples(t *testing.T, name string) (plans, files int) {
 		switch b.language {
 		case "yaml":
 			plans++
-			if _, err := plan.Read(name, []byte(b.text)).Finish(); err != nil {
+			if _, err := planfile.Read(name, []byte(b.text)).Finish(); err != nil {
 				t.Errorf("%v\nin\n%s", err, b.text)
 			}
 		case "jsonl":
@@ -94,7 +95,7 @@ func TestLengthsOfThePage(t *testing.T) {
 		t.Fatalf("%d rows of lengths", len(rows))
 	}
 	for _, row := range rows {
-		p, err := plan.Read("docs/prompts.md", []byte("data: {input: "+row[2]+"}")).Finish()
+		p, err := planfile.Read("docs/prompts.md", []byte("data: {input: "+row[2]+"}")).Finish()
 		if err != nil {
 			t.Errorf("%s: %v", row[1], err)
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/sources"
 	"github.com/inferometer/inferometer/internal/token/jinja"
@@ -65,9 +66,9 @@ func Default(getenv func(string) string) Kit {
 }
 
 // Known are the names of what is built in.
-func Known() plan.Known {
+func Known() planfile.Known {
 	k := Default(nil)
-	return plan.Known{Protocols: slices.Sorted(maps.Keys(k.Protocols)), Sources: slices.Sorted(maps.Keys(k.Sources)), Gate: gated}
+	return planfile.Known{Protocols: slices.Sorted(maps.Keys(k.Protocols)), Sources: slices.Sorted(maps.Keys(k.Sources)), Gate: gated}
 }
 
 // gated says what is wrong with a gate of a plan.

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/lib/errlist"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
 	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
@@ -68,7 +69,7 @@ func Create(p *plan.Plan, h record.Header, opt Options) (*Writer, error) {
 			return nil, fmt.Errorf("removing an earlier run: %w", err)
 		}
 	}
-	text, err := plan.Encode(p)
+	text, err := planfile.Encode(p)
 	if err != nil {
 		return nil, err
 	}

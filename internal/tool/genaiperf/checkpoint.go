@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
@@ -92,7 +92,7 @@ func doneOf(i int, a *args.Action, out *Outcome) done {
 func key(level *args.Action) (string, error) {
 	set := level.Settings
 	set.Sweep = args.Sweep{} // what else is measured is another matter
-	text, err := plan.Encode(level.Plan)
+	text, err := planfile.Encode(level.Plan)
 	if err != nil {
 		return "", err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
 	"github.com/inferometer/inferometer/internal/run"
 )
@@ -172,7 +173,7 @@ func TestThePlanSaysItAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := plan.Read("plan.yaml", text).Finish()
+			p, err := planfile.Read("plan.yaml", text).Finish()
 			if err != nil {
 				t.Fatal(err)
 			}

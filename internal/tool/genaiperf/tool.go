@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -230,7 +231,7 @@ func (t *job) kit() registry.Kit {
 
 // describe says what will be sent.
 func (t *job) describe() {
-	text, err := plan.Encode(t.plan)
+	text, err := planfile.Encode(t.plan)
 	if err == nil {
 		t.warn("The plan of this run:\n%s", text)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/compare"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/repeat"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
@@ -53,7 +54,7 @@ func schemaOf(document string) []byte {
 	case args.RepeatsDocument:
 		return repeat.JSONSchema()
 	}
-	return plan.JSONSchema(registry.Known())
+	return planfile.JSONSchema(registry.Known())
 }
 
 // checkPlan looks at the files that a plan names.

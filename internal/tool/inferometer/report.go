@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/report/console"
 	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
 	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
@@ -183,7 +184,7 @@ func printFormat(env tool.Env, res *result.Result, format string, action *args.R
 	case "md":
 		o := md.Options{Subject: subjectOf(action.Dir)}
 		if p := planIn(action.Dir); p != nil {
-			text, err := plan.Encode(p)
+			text, err := planfile.Encode(p)
 			if err != nil {
 				return err
 			}
@@ -223,7 +224,7 @@ func planIn(dir string) *plan.Plan {
 	if err != nil {
 		return nil
 	}
-	p, err := plan.Decode(name, text)
+	p, err := planfile.Decode(name, text)
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -48,7 +49,7 @@ func serve(t *testing.T, change func(*mock.Config)) (overHTTP, overGRPC string) 
 
 func study(t *testing.T, line string) (*Outcome, string) {
 	t.Helper()
-	a, err := args.Study(strings.Fields(line), plan.Known{})
+	a, err := args.Study(strings.Fields(line), planfile.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestOutHoldsAnotherStudy(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "prompts-of-64", "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	a, err := args.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --prompt-lengths 16,64 --out "+dir), plan.Known{})
+	a, err := args.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --prompt-lengths 16,64 --out "+dir), planfile.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func (s *stopper) Write(p []byte) (int, error) {
 
 func TestStopped(t *testing.T) {
 	http, _ := serve(t, nil)
-	a, err := args.Study(strings.Fields("prefill "+http+" --prompt-lengths 16,64,256,1024 --requests 1000000 --no-chart"), plan.Known{})
+	a, err := args.Study(strings.Fields("prefill "+http+" --prompt-lengths 16,64,256,1024 --requests 1000000 --no-chart"), planfile.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func TestStopped(t *testing.T) {
 }
 
 func TestNobodyAnswers(t *testing.T) {
-	a, err := args.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --no-chart"), plan.Known{})
+	a, err := args.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --no-chart"), planfile.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}

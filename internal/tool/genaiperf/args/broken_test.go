@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -15,8 +15,8 @@ func TestBrokenLines(t *testing.T) {
 		seeds = append(seeds, append(base(c.release), strings.Fields(c.args)...))
 	}
 	mutate.Lines(t, mutate.Usual, seeds, func(args []string) {
-		if a, err := Parse(args); err == nil && a.Command == Profile && plan.Validate(a.Plan) != nil {
-			t.Errorf("%q: a plan that is not valid: %v", args, plan.Validate(a.Plan))
+		if a, err := Parse(args); err == nil && a.Command == Profile && planfile.Validate(a.Plan) != nil {
+			t.Errorf("%q: a plan that is not valid: %v", args, planfile.Validate(a.Plan))
 		}
 	})
 }

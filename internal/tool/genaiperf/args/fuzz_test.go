@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -20,8 +20,8 @@ func FuzzParse(f *testing.F) {
 		switch {
 		case err != nil && err.Error() == "":
 			t.Error("a fault without words")
-		case err == nil && a.Command == Profile && plan.Validate(a.Plan) != nil:
-			t.Error("a plan that is not valid:", plan.Validate(a.Plan))
+		case err == nil && a.Command == Profile && planfile.Validate(a.Plan) != nil:
+			t.Error("a plan that is not valid:", planfile.Validate(a.Plan))
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -53,7 +53,7 @@ func TestSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s:\n%v", strings.Join(args, " "), err)
 		}
-		text, err := plan.Encode(a.Plan)
+		text, err := planfile.Encode(a.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +351,7 @@ func TestSweeps(t *testing.T) {
 		var dirs []string
 		for _, l := range a.Levels {
 			dirs = append(dirs, l.Settings.Dir)
-			if err := plan.Validate(l.Plan); err != nil || l.Plan.Output.Dir != l.Settings.Dir+"/profile_export_inferometer" {
+			if err := planfile.Validate(l.Plan); err != nil || l.Plan.Output.Dir != l.Settings.Dir+"/profile_export_inferometer" {
 				t.Errorf("%s: %s: %v", tt.args, l.Plan.Output.Dir, err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // Inputs stands in for the file of requests on the command lines that a Reader's
@@ -25,8 +26,8 @@ type Passed struct {
 
 // same reports whether two command lines ask for the same.
 func (p *Passed) same(other *Passed) bool {
-	one, err := plan.Encode(p.Plan)
-	two, err2 := plan.Encode(other.Plan)
+	one, err := planfile.Encode(p.Plan)
+	two, err2 := planfile.Encode(other.Plan)
 	return err == nil && err2 == nil && string(one) == string(two) && slices.Equal(p.Warnings, other.Warnings) && slices.Equal(p.Files, other.Files) &&
 		p.DryRun == other.DryRun && p.Strict == other.Strict && p.Verbose == other.Verbose
 }

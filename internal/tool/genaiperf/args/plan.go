@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // refuse names what is not served at all.
@@ -55,7 +56,7 @@ func (b *builder) plan() {
 		return
 	}
 	var faults plan.Faults
-	if err := b.a.Names().Error(plan.Validate(&p)); errors.As(err, &faults) {
+	if err := b.a.Names().Error(planfile.Validate(&p)); errors.As(err, &faults) {
 		b.faults = append(b.faults, faults...)
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // releaseCase is a command line of a release and settings that it must have: field=value,
@@ -93,7 +93,7 @@ func releasesOf25() []releaseCase {
 func TestReleases(t *testing.T) {
 	for _, tt := range releaseCases() {
 		got, a := settingsOf(t, strings.Fields(tt.line))
-		if err := plan.Validate(a.Plan); err != nil {
+		if err := planfile.Validate(a.Plan); err != nil {
 			t.Errorf("%s: %s: %v", tt.release, tt.line, err)
 		}
 		for field := range strings.FieldsSeq(tt.want) {
@@ -301,7 +301,7 @@ func TestPlansOfReleases(t *testing.T) {
 			continue
 		}
 		_, a := settingsOf(t, strings.Fields(lines[0]))
-		text, err := plan.Encode(a.Plan)
+		text, err := planfile.Encode(a.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -38,7 +38,7 @@ func tryConfig(t testing.TB, config string) {
 	if err != nil {
 		return
 	}
-	if err := plan.Validate(a.Plan); err != nil {
+	if err := planfile.Validate(a.Plan); err != nil {
 		t.Errorf("a config was accepted whose plan is not: %v", err)
 	}
 	if _, err := parse(string(a.Config)); err != nil && !strings.Contains(string(a.Config), hidden) {
@@ -141,7 +141,7 @@ func seedLines() [][]string {
 func tryLine(t testing.TB, args []string) {
 	a, err := parse(small, args...)
 	if err == nil && a.Command == Run {
-		if err := plan.Validate(a.Plan); err != nil {
+		if err := planfile.Validate(a.Plan); err != nil {
 			t.Errorf("a command line was accepted whose plan is not: %v", err)
 		}
 	}

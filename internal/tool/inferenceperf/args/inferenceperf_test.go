@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // moment is the time of the start in all tests.
@@ -49,7 +50,7 @@ func TestPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := plan.Encode(a.Plan)
+			got, err := planfile.Encode(a.Plan)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +71,7 @@ func TestPlans(t *testing.T) {
 			if err != nil {
 				t.Fatalf("the config in force does not read back: %v\n%s", err, a.Config)
 			}
-			back, err := plan.Encode(again.Plan)
+			back, err := planfile.Encode(again.Plan)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +217,7 @@ func TestSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	printed, err := plan.Encode(a.Plan)
+	printed, err := planfile.Encode(a.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}

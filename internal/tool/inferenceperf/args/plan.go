@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // builder turns a config into a plan.
@@ -108,7 +109,7 @@ func (b *builder) validate(p *plan.Plan) {
 	var faults plan.Faults
 	names := b.action.Names()
 	names.Place = b.locate
-	errors.As(names.Error(plan.Validate(p)), &faults)
+	errors.As(names.Error(planfile.Validate(p)), &faults)
 	for _, f := range faults {
 		if !faulty[section(f.Path)] {
 			b.faults = append(b.faults, f)

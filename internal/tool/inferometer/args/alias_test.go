@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // dryRun is the plan of a command line, or what is wrong with it.
 func dryRun(t *testing.T, line string) (*Action, string) {
 	t.Helper()
-	a, err := Run(strings.Fields(line), plan.Known{}, noFile)
+	a, err := Run(strings.Fields(line), planfile.Known{}, noFile)
 	if err != nil {
 		return nil, err.Error()
 	}
@@ -56,8 +56,8 @@ func TestAliases(t *testing.T) {
 			t.Errorf("%s: %s", typed, fault)
 			continue
 		}
-		a, errA := plan.Encode(got.Plan)
-		b, errB := plan.Encode(want.Plan)
+		a, errA := planfile.Encode(got.Plan)
+		b, errB := planfile.Encode(want.Plan)
 		if errA != nil || errB != nil || string(a) != string(b) {
 			t.Errorf("%s is not %s:\n%s\n%s", typed, ours, a, b)
 		}
@@ -89,7 +89,7 @@ func TestAliasesRefused(t *testing.T) {
 			t.Errorf("%s: %s, want %s", line, fault, want)
 		}
 	}
-	if _, err := Capacity(strings.Fields("http://h --slo ttft.p99<1s --request-rate 5 -m M --isl 9"), plan.Known{}, noFile); err == nil || !strings.Contains(err.Error(), "--request-rate: is --rate of inferometer run") || strings.Contains(err.Error(), "isl") {
+	if _, err := Capacity(strings.Fields("http://h --slo ttft.p99<1s --request-rate 5 -m M --isl 9"), planfile.Known{}, noFile); err == nil || !strings.Contains(err.Error(), "--request-rate: is --rate of inferometer run") || strings.Contains(err.Error(), "isl") {
 		t.Errorf("capacity: %v", err)
 	}
 	if a, _ := dryRun(t, "http://h --request-rate 5 -n 5"); a == nil || !strings.Contains(strings.Join(a.Warnings, " "), "--arrival poisson") {

@@ -3,7 +3,7 @@ package args
 import (
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -15,11 +15,11 @@ func TestBrokenLines(t *testing.T) {
 		{"http://h", "--no-preflight", "--retry-after", "ignore", "--path", "/x?key=k", "--scrape", "http://h/metrics", "--max-errors", "5%"},
 	}
 	mutate.Lines(t, mutate.Usual/4, seeds, func(args []string) {
-		a, err := Run(args, plan.Known{}, func(string) ([]byte, error) { return []byte(file), nil })
-		if err == nil && a.Help == NoHelp && plan.Validate(a.Plan) != nil {
-			t.Errorf("%q: accepted a plan that is not valid: %v", args, plan.Validate(a.Plan))
+		a, err := Run(args, planfile.Known{}, func(string) ([]byte, error) { return []byte(file), nil })
+		if err == nil && a.Help == NoHelp && planfile.Validate(a.Plan) != nil {
+			t.Errorf("%q: accepted a plan that is not valid: %v", args, planfile.Validate(a.Plan))
 		}
 		_, _ = Report(args)
-		_, _ = Study(args, plan.Known{})
+		_, _ = Study(args, planfile.Known{})
 	})
 }

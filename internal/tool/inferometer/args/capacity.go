@@ -6,6 +6,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // The kinds of load of a search for the capacity.
@@ -50,7 +51,7 @@ func capacityGroups() []group {
 }
 
 // Capacity reads the arguments of `inferometer capacity`. The error is a plan.Faults.
-func Capacity(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*Action, error) {
+func Capacity(args []string, known planfile.Known, readFile func(name string) ([]byte, error)) (*Action, error) {
 	a, err := read(capacityGroups(), args, known, readFile, (*builder).capacity)
 	if err == nil {
 		a.Command = "capacity"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // Formats are the reports that `inferometer report` can make again.
@@ -124,7 +125,7 @@ type PlanAction struct {
 
 // Plan reads the arguments of `inferometer plan`: a verb, then what `run` takes.
 // The error is a plan.Faults.
-func Plan(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*PlanAction, error) {
+func Plan(args []string, known planfile.Known, readFile func(name string) ([]byte, error)) (*PlanAction, error) {
 	if len(args) == 0 {
 		return &PlanAction{Help: ShortHelp}, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 var update = flag.Bool("update", false, "write what the commands give into the golden files")
@@ -64,18 +65,18 @@ func outcome(args []string, readFile func(string) ([]byte, error)) string {
 	switch args[0] {
 	case "run":
 		var a *Action
-		if a, err = Run(args[1:], plan.Known{}, readFile); err == nil {
+		if a, err = Run(args[1:], planfile.Known{}, readFile); err == nil {
 			p, warn = a.Plan, a.Warnings
 			fmt.Fprintf(&b, "# dry-run %t, quiet %t, json %t, help %t\n", a.DryRun, a.Quiet, a.JSON, a.Help != NoHelp)
 		}
 	case "capacity":
 		var a *Action
-		if a, err = Capacity(args[1:], plan.Known{}, readFile); err == nil {
+		if a, err = Capacity(args[1:], planfile.Known{}, readFile); err == nil {
 			p, warn = a.Plan, a.Warnings
 		}
 	case "plan":
 		var a *PlanAction
-		if a, err = Plan(args[1:], plan.Known{}, readFile); err == nil {
+		if a, err = Plan(args[1:], planfile.Known{}, readFile); err == nil {
 			p, warn = a.Plan, a.Warnings
 			fmt.Fprintf(&b, "# %s, help %t\n", a.Verb, a.Help != NoHelp)
 		}
@@ -97,7 +98,7 @@ func outcome(args []string, readFile func(string) ([]byte, error)) string {
 		fmt.Fprintf(&b, "# warning: %s\n", w)
 	}
 	if p != nil {
-		out, err := plan.Encode(p)
+		out, err := planfile.Encode(p)
 		if err != nil {
 			return err.Error()
 		}
@@ -110,7 +111,7 @@ func outcome(args []string, readFile func(string) ([]byte, error)) string {
 // has too, so that a golden file shows what its command line did.
 func withoutDefaults(out []byte) []byte {
 	def := plan.Default()
-	base, err := plan.Encode(&def)
+	base, err := planfile.Encode(&def)
 	if err != nil {
 		return out
 	}

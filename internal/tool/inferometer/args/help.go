@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/inferometer/inferometer/internal/clidoc"
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // helpFlags are the flags that print the help of a command that has many.
@@ -38,7 +38,7 @@ func (v values) help() Help {
 
 // described are flags as a manual has them.
 func described(groups []group) []clidoc.Group {
-	choices := plan.Choices()
+	choices := planfile.Choices()
 	var list []clidoc.Group
 	for _, g := range groups {
 		to := clidoc.Group{Title: g.title}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 func TestLevelsAndWindows(t *testing.T) {
@@ -30,7 +31,7 @@ func TestLevelsAndWindows(t *testing.T) {
 				m.LatencyThreshold, m.Stability, m.Percentile, m.MaxTrials = 1_000_000_000, 0.05, 95, 4
 			}), plan.Stage{Rate: 5, Arrival: "constant"}},
 	} {
-		a, err := Run(append([]string{"http://h:1"}, strings.Fields(c.args)...), plan.Known{}, nil)
+		a, err := Run(append([]string{"http://h:1"}, strings.Fields(c.args)...), planfile.Known{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.args, err)
 			continue
@@ -54,7 +55,7 @@ func TestLevelsAndWindows(t *testing.T) {
 		"--window x":                                "--window",
 		"--levels 1:9 --requests 5 --search binary": "a binary search needs a latency threshold",
 	} {
-		if _, err := Run(append([]string{"http://h:1"}, strings.Fields(args)...), plan.Known{}, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Run(append([]string{"http://h:1"}, strings.Fields(args)...), planfile.Known{}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", args, err, want)
 		}
 	}

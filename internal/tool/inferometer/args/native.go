@@ -15,6 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // Action is what a `run` command line asks for.
@@ -45,19 +46,19 @@ type Action struct {
 
 // Run reads the arguments of `inferometer run`. readFile reads a plan file. The
 // error is a plan.Faults with everything that is wrong.
-func Run(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*Action, error) {
+func Run(args []string, known planfile.Known, readFile func(name string) ([]byte, error)) (*Action, error) {
 	return read(runGroups(), args, known, readFile, (*builder).stages)
 }
 
 // read reads the arguments of a command with the flags of groups; load settles which stages there
 // are.
-func read(groups []group, args []string, known plan.Known, readFile func(name string) ([]byte, error), load func(*builder)) (*Action, error) {
+func read(groups []group, args []string, known planfile.Known, readFile func(name string) ([]byte, error), load func(*builder)) (*Action, error) {
 	v, faults := parse(groups, args, aliases()...)
 	if h := v.help(); h != NoHelp {
 		return &Action{Help: h}, nil
 	}
 	faults = append(faults, v.resolveAliases()...)
-	b := &builder{values: v, draft: plan.NewDraft()}
+	b := &builder{values: v, draft: planfile.NewDraft()}
 	b.arguments(readFile)
 	load(b)
 	b.plain(groups)
@@ -104,7 +105,7 @@ func names(groups []group) message.Names {
 // builder puts flags on top of a draft.
 type builder struct {
 	values
-	draft    *plan.Draft
+	draft    *planfile.Draft
 	fromFile bool
 }
 
@@ -127,7 +128,7 @@ func (b *builder) arguments(readFile func(string) ([]byte, error)) {
 			b.fault(where, "a second plan file", "give one")
 		case err == nil:
 			b.fromFile = true
-			b.draft = plan.Read(arg, data)
+			b.draft = planfile.Read(arg, data)
 		case isPlanName(arg) || strings.Contains(arg, "/"):
 			b.fault(where, "cannot read the plan file: "+reason(err), "")
 		default: // a host with no scheme, as validation will say

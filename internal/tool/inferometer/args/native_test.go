@@ -9,6 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -79,7 +80,7 @@ func TestFlagsSetWhatExists(t *testing.T) {
 			if o.path == "" {
 				continue
 			}
-			d := plan.NewDraft()
+			d := planfile.NewDraft()
 			d.Put(o.path, "--"+o.name, "1")
 			for _, f := range d.Faults {
 				if strings.Contains(f.Text, "unknown field") || strings.Contains(f.Text, "has no") && !strings.Contains(f.Text, "unit") {
@@ -91,7 +92,7 @@ func TestFlagsSetWhatExists(t *testing.T) {
 }
 
 func TestErrorsAreFaults(t *testing.T) {
-	_, err := Run([]string{"--concurency", "5"}, plan.Known{}, noFile)
+	_, err := Run([]string{"--concurency", "5"}, planfile.Known{}, noFile)
 	var faults plan.Faults
 	if !errors.As(err, &faults) || len(faults) != 1 {
 		t.Errorf("got %v", err)
@@ -105,7 +106,7 @@ func TestSecretsStayOutOfFaults(t *testing.T) {
 		{"http://h", "-H", "Bad Name: hunter2"}, {"http://u:hunter2@h:1:2"}, {"http://h", "-H", "A: hunter2\nb"},
 		{"ftp://u:hunter2@h"},
 	} {
-		_, err := Run(args, plan.Known{}, noFile)
+		_, err := Run(args, planfile.Known{}, noFile)
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", args, err)
 		}
@@ -128,18 +129,18 @@ func FuzzRun(f *testing.F) {
 			return nil, os.ErrNotExist
 		}
 		_, _ = Report(args)
-		_, _ = Plan(args, plan.Known{}, readFile)
-		a, err := Run(args, plan.Known{}, readFile)
+		_, _ = Plan(args, planfile.Known{}, readFile)
+		a, err := Run(args, planfile.Known{}, readFile)
 		switch {
 		case err != nil && err.Error() == "":
 			t.Error("an error that says nothing")
 		case err != nil || a.Help != NoHelp:
 			return
 		}
-		if err := plan.Validate(a.Plan); err != nil {
+		if err := planfile.Validate(a.Plan); err != nil {
 			t.Errorf("accepted a plan that is not valid: %v", err)
 		}
-		if _, err := plan.Encode(a.Plan); err != nil {
+		if _, err := planfile.Encode(a.Plan); err != nil {
 			t.Error(err)
 		}
 	})
@@ -155,7 +156,7 @@ func TestFlagsGivenTwice(t *testing.T) {
 		"http://h:1 -H A:1 -H B:2 --extra a=1 --extra b=2 -q -q":       "",
 		"http://h:1 --budget cpu=90% --budget gc=2% --http2 --http2=1": "",
 	} {
-		_, err := Run(strings.Fields(line), plan.Known{}, noFile)
+		_, err := Run(strings.Fields(line), planfile.Known{}, noFile)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 func TestFlagsOfMetrics(t *testing.T) {
-	a, err := Run([]string{"--scrape", "http://a/metrics", "--scrape", "http://b/metrics", "--prometheus", "http://p:9090", "--prometheus-interval", "5s", "--prometheus-server", "sglang", "--requests", "1"}, plan.Known{}, os.ReadFile)
+	a, err := Run([]string{"--scrape", "http://a/metrics", "--scrape", "http://b/metrics", "--prometheus", "http://p:9090", "--prometheus-interval", "5s", "--prometheus-server", "sglang", "--requests", "1"}, planfile.Known{}, os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // Repeat is how often a plan is run. It belongs to the command line and not to the plan: each
@@ -170,7 +171,7 @@ func salted(p *plan.Plan, r *Repeat, given bool) (warning string) {
 		return fmt.Sprintf("--salt %s follows from the seed, and both sides have the same: servers that share a prefix cache need --salt run", p.Data.Salt)
 	case !given:
 		with := *p
-		if with.Data.Salt = plan.SaltRun; plan.Validate(&with) != nil {
+		if with.Data.Salt = plan.SaltRun; planfile.Validate(&with) != nil {
 			return "these prompts take no salt: a server's prefix cache may remember those of the run before"
 		}
 		p.Data.Salt, r.Salted = plan.SaltRun, true

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 func TestRepeat(t *testing.T) {
@@ -20,7 +21,7 @@ func TestRepeat(t *testing.T) {
 		"--ab http://a http://b --fail-if x":                       {Most: 5, AB: true, Salted: true, Conditions: plan.Conditions{FailIf: []string{"x"}}, Time: 30 * time.Minute, Pause: time.Second},
 		"http://h --until x --repeat 4 --until-max 90s --pause 2s": {Most: 4, Until: "x", Time: 90 * time.Second, Pause: 2 * time.Second},
 	} {
-		a, err := Run(strings.Fields(line), plan.Known{}, nil)
+		a, err := Run(strings.Fields(line), planfile.Known{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -47,7 +48,7 @@ func TestRepeatFaults(t *testing.T) {
 		"http://h --repeat 2 --workers 2 --join-at :1":           "--join-at: cannot be combined with --repeat",
 		"http://h --until x --workers 2 --nats nats://localhost": "--nats: cannot be combined with --until",
 	} {
-		_, err := Run(strings.Fields(line), plan.Known{}, nil)
+		_, err := Run(strings.Fields(line), planfile.Known{}, nil)
 		var faults plan.Faults
 		if !errors.As(err, &faults) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
@@ -67,7 +68,7 @@ func TestSaltOfRepeats(t *testing.T) {
 		{"--ab http://a http://b --salt request", plan.SaltRequest, "both sides have the same"},
 		{"http://h --repeat 3", "", ""}, // each seed has other prompts
 	} {
-		a, err := Run(strings.Fields(tt.line), plan.Known{}, nil)
+		a, err := Run(strings.Fields(tt.line), planfile.Known{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", tt.line, err)
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // The studies.
@@ -106,7 +107,7 @@ func StudyManual() clidoc.Command {
 }
 
 // Study reads the arguments of `inferometer study`. The error is a plan.Faults.
-func Study(args []string, known plan.Known) (*StudyAction, error) {
+func Study(args []string, known planfile.Known) (*StudyAction, error) {
 	v, faults := parse(studyGroups(), args)
 	if h := v.help(); h != NoHelp {
 		return &StudyAction{Help: h}, nil
@@ -165,7 +166,7 @@ func studyList(v values) (lengths []int, faults plan.Faults) {
 }
 
 // studyPlan is the run of one length.
-func studyPlan(v values, a *StudyAction, length int, known plan.Known) (*plan.Plan, error) {
+func studyPlan(v values, a *StudyAction, length int, known planfile.Known) (*plan.Plan, error) {
 	flags := maps.Clone(v.flags)
 	usual := func(name, value string) {
 		if len(flags[name]) == 0 {
@@ -186,7 +187,7 @@ func studyPlan(v values, a *StudyAction, length int, known plan.Known) (*plan.Pl
 	if a.Out != "" {
 		flags["out"] = []string{filepath.Join(a.Out, fmt.Sprintf("prompts-of-%d", length))}
 	}
-	b := &builder{values: values{flags: flags, args: v.args}, draft: plan.NewDraft()}
+	b := &builder{values: values{flags: flags, args: v.args}, draft: planfile.NewDraft()}
 	b.draft.Known = known
 	b.arguments(func(string) ([]byte, error) { return nil, fmt.Errorf("a study takes no plan file") })
 	b.stages()

@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 func TestStudy(t *testing.T) {
-	a, err := Study(strings.Fields("prefill grpc://h:8001 --model m --prompt-lengths 64,16,64 --out d"), plan.Known{})
+	a, err := Study(strings.Fields("prefill grpc://h:8001 --model m --prompt-lengths 64,16,64 --out d"), planfile.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +23,7 @@ func TestStudy(t *testing.T) {
 	if s := p.Stages[0]; s.Concurrency != 1 || s.Requests != 10 || s.Warmup.Requests != 1 || !strings.HasSuffix(p.Output.Dir, "prompts-of-64") {
 		t.Errorf("stage %+v, output %+v", s, p.Output)
 	}
-	a, err = Study(strings.Fields("generation http://h:8000 --requests 3 --tokenizer words"), plan.Known{})
+	a, err = Study(strings.Fields("generation http://h:8000 --requests 3 --tokenizer words"), planfile.Known{})
 	if err != nil || len(a.Runs) != 5 {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -41,11 +42,11 @@ func TestStudyFaults(t *testing.T) {
 		"prefill --input-file x":                "input-file",
 		"generation --output-tokens 1 --nosuch": "nosuch",
 	} {
-		if _, err := Study(strings.Fields(line), plan.Known{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Study(strings.Fields(line), planfile.Known{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}
 	}
-	if a, err := Study([]string{"--help"}, plan.Known{}); err != nil || a.Help != ShortHelp || !strings.Contains(strings.Join(StudyManual().Common, " "), "prompt-lengths") {
+	if a, err := Study([]string{"--help"}, planfile.Known{}); err != nil || a.Help != ShortHelp || !strings.Contains(strings.Join(StudyManual().Common, " "), "prompt-lengths") {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -14,8 +14,8 @@ func TestBrokenLines(t *testing.T) {
 		strings.Fields("--input-data p.jsonl --measurement-interval 1e3 --output-len 9 --no-streaming"),
 	}
 	mutate.Lines(t, mutate.Usual, seeds, func(args []string) {
-		if a, err := Parse(args, read, exists); err == nil && a.Plan != nil && plan.Validate(a.Plan) != nil {
-			t.Errorf("%q: a plan that cannot be run: %v", args, plan.Validate(a.Plan))
+		if a, err := Parse(args, read, exists); err == nil && a.Plan != nil && planfile.Validate(a.Plan) != nil {
+			t.Errorf("%q: a plan that cannot be run: %v", args, planfile.Validate(a.Plan))
 		}
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // Action is what a command line asks for.
@@ -184,8 +185,8 @@ const (
 )
 
 // draft puts the plan together. n is the number of prompts.
-func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
-	d := plan.NewDraft()
+func (p *parser) draft(n int, streamingGiven bool) *planfile.Draft {
+	d := planfile.NewDraft()
 	q := &d.Plan
 	q.Data = plan.Data{Source: plan.SourceFile, File: p.data}
 	if p.output < 1 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -149,7 +150,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || a.Plan == nil {
 			return
 		}
-		if err := plan.Validate(a.Plan); err != nil {
+		if err := planfile.Validate(a.Plan); err != nil {
 			t.Errorf("a plan that cannot be run: %v", err)
 		}
 	})

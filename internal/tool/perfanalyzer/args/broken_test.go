@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -19,8 +19,8 @@ func TestBrokenLines(t *testing.T) {
 		seeds = append(seeds, strings.Fields(line))
 	}
 	mutate.Lines(t, mutate.Usual, seeds, func(args []string) {
-		if a, err := Parse(args, files); err == nil && a.Plan != nil && plan.Validate(a.Plan) != nil {
-			t.Errorf("%q: a plan that cannot be run: %v", args, plan.Validate(a.Plan))
+		if a, err := Parse(args, files); err == nil && a.Plan != nil && planfile.Validate(a.Plan) != nil {
+			t.Errorf("%q: a plan that cannot be run: %v", args, planfile.Validate(a.Plan))
 		}
 	})
 }
@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || a.Plan == nil {
 			return
 		}
-		if err := plan.Validate(a.Plan); err != nil {
+		if err := planfile.Validate(a.Plan); err != nil {
 			t.Errorf("a plan that cannot be run: %v", err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -49,7 +50,7 @@ var files = Files{
 
 // field finds a value in a printed plan: "stages[0].rate".
 func field(p *plan.Plan, path string) string {
-	var v any = plan.Echo(p)
+	var v any = planfile.Echo(p)
 	for _, step := range strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(".[]", c) }) {
 		switch at := v.(type) {
 		case map[string]any:
@@ -257,7 +258,7 @@ func TestSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := plan.Encode(a.Plan)
+		got, err := planfile.Encode(a.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}

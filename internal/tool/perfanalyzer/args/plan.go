@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
 // plan compiles the settings.
 func (s *settings) plan() (*plan.Plan, error) {
-	d := plan.NewDraft()
+	d := planfile.NewDraft()
 	p := &d.Plan
 	a := &s.action
 	p.Tokenizer = plan.Tokenizer{Name: plan.TokenizerWords} // nothing in this tool's reports counts tokens

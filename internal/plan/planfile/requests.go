@@ -1,0 +1,123 @@
+package planfile
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/inferometer/inferometer/internal/lib/truncate"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+var prefixesSpec = sync.OnceValue(func() codec[plan.Prefixes] {
+	return object(
+		fieldOf("count", count[int](mostPrompts), func(p *plan.Prefixes) *int { return &p.Count }, "Number of prefixes to choose from, at random."),
+		fieldOf("length", lengthSpec(), func(p *plan.Prefixes) *plan.Length { return &p.Length }, "Their length, in addition to the prompt's."),
+	)
+})
+
+var passagesSpec = sync.OnceValue(func() codec[plan.Passages] {
+	return object(
+		fieldOf("file", text(), func(p *plan.Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
+		fieldOf("count", count[int](mostPrompts), func(p *plan.Passages) *int { return &p.Count }, "number of generated ones, of length `data.input`."),
+	)
+})
+
+var payloadSpec = sync.OnceValue(func() codec[plan.Payload] {
+	return object(
+		fieldOf("delay_ratio", amount(mostRatio), func(p *plan.Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
+		fieldOf("alone", boolean(), func(p *plan.Payload) *bool { return &p.Alone }, "Send every line as a separate request, without the earlier turns of its session; with arrival `trace`, at its own timestamp."),
+	)
+})
+
+var sessionsSpec = sync.OnceValue(func() codec[plan.Sessions] {
+	return object(
+		fieldOf("count", count[int](mostPrompts), func(s *plan.Sessions) *int { return &s.Count }, "How many sessions."),
+		fieldOf("turns", lengthSpec(), func(s *plan.Sessions) *plan.Length { return &s.Turns }, "Turns of a session. Left out: 1."),
+		fieldOf("delay_ms", lengthSpec(), func(s *plan.Sessions) *plan.Length { return &s.Delay }, "Time between an answer and the next turn, in milliseconds. Left out: none."),
+		fieldOf("delay_ratio", amount(mostRatio), func(s *plan.Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
+	)
+})
+
+// mostRatio bounds the factor on delays.
+const mostRatio = 1e6
+
+// requests checks what says how requests are made of prompts.
+func (c *checker) requests(p *plan.Plan) {
+	d, t := &p.Data, &p.Target
+	if t.Form != "" {
+		c.choice("target.form", t.Form, []string{plan.FormShaped})
+		if t.Protocol != plan.ProtocolOpenAI && t.Protocol != plan.ProtocolHTTP && t.Protocol != plan.ProtocolTriton {
+			c.lacks("target.form", "target.protocol", "does not apply to protocol "+truncate.Quote(t.Protocol), "leave it out")
+		}
+	}
+	if d.TextOnly && !t.Shaped() {
+		c.lacks("data.text_only", "target.form", "only for requests of target.form", "leave it out")
+	}
+	if t.Client != "" {
+		c.choice("target.client", t.Client, []string{plan.ClientPlain})
+	}
+	if d.ModelOrder != "" {
+		c.choice("data.model_order", d.ModelOrder, []string{plan.OrderShares, plan.OrderRoundRobin})
+		if len(d.Adapters) == 0 {
+			c.lacks("data.model_order", "data.adapters", "there are no models to choose from", "give %v", message.Adapters)
+		}
+	}
+	if d.Pool && d.Prompts == 0 && made(d.Source) {
+		c.lacks("data.pool", "data.prompts", "the number of requests is missing", "give %v", message.Prompts)
+	}
+	if d.Pool && d.Salt != "" {
+		c.lacks("data.pool", "data.salt", "cannot be combined with salt, which makes every request different", "leave one of them out")
+	}
+	c.worded(d)
+	c.passages(p)
+	c.sessions(d)
+}
+
+// worded checks what is put in front of synthetic prompts.
+func (c *checker) worded(d *plan.Data) {
+	c.count("data.in_words", int64(d.InWords), mostLength)
+	prefixesSpec().check(c, "data.prefixes", &d.Prefixes)
+	if d.Prefixes.Count > 0 && d.Prefixes.Length == (plan.Length{}) {
+		c.add("data.prefixes.length", "is missing", "such as 100")
+	}
+	for _, f := range []part{{"data.in_words", d.InWords != 0}, {"data.prefixes", d.Prefixes != plan.Prefixes{}}} {
+		switch {
+		case !f.given:
+		case d.Source != plan.SourceSynthetic && (d.Source != plan.SourceSessions || d.InWords != 0):
+			c.lacks(f.name, "data.source", "only for source: synthetic", "leave it out")
+		case d.Salt != "":
+			c.lacks(f.name, "data.salt", "cannot be combined with salt, which must come first", "leave one of them out")
+		}
+	}
+}
+
+func (c *checker) passages(p *plan.Plan) {
+	d := &p.Data
+	passagesSpec().check(c, "data.passages", &d.Passages)
+	switch {
+	case d.Passages == plan.Passages{}:
+	case !p.Target.Ranks():
+		c.lacks("data.passages", "target.endpoint", "only for endpoints rankings and rerank", "leave it out")
+	case d.Passages.File != "" && d.Passages.Count != 0:
+		c.add("data.passages", "file and count cannot be combined", "give one of them")
+	case d.Passages.Count != 0 && d.Source != plan.SourceSynthetic:
+		c.lacks("data.passages.count", "data.source", "only for source: synthetic", "give a file")
+	}
+}
+
+// sessions checks what belongs to sessions that are known ahead.
+func (c *checker) sessions(d *plan.Data) {
+	payloadSpec().check(c, "data.payload", &d.Payload)
+	s := &d.Sessions
+	sessionsSpec().check(c, "data.sessions", s)
+	if d.Source == plan.SourcePayload && d.File == "" {
+		c.add("data.file", "is missing", "give the file of requests")
+	}
+	if d.Source == plan.SourceSessions && s.Count == 0 {
+		c.add("data.sessions.count", "is missing", "such as 20")
+	}
+	if d.Salt != "" && (d.Source == plan.SourcePayload || d.Source == plan.SourceSessions) {
+		c.lacks("data.salt", "data.source", fmt.Sprintf("does not apply to source: %s", d.Source), "leave it out")
+	}
+}

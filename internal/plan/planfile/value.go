@@ -1,0 +1,133 @@
+package planfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/truncate"
+	"go.yaml.in/yaml/v3"
+)
+
+// Bounds of what a plan may add to a request body. Aliases let a small file
+// stand for a huge value, or for itself.
+const (
+	maxBodyDepth = 50
+	maxBodyNodes = 100_000
+)
+
+var errTooLarge = errors.New("is nested too deeply or too large")
+
+// jsonValue is a node as a value that JSON can say: nil, bool, int, uint64,
+// float64, string, []any or map[string]any.
+func (r *reader) jsonValue(n *yaml.Node, depth int) (any, error) {
+	if r.nodes++; !r.own && (depth > maxBodyDepth || r.nodes > maxBodyNodes) {
+		return nil, errTooLarge
+	}
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch n.Kind {
+	case yaml.SequenceNode:
+		list := make([]any, len(n.Content))
+		for i, e := range n.Content {
+			v, err := r.jsonValue(e, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = v
+		}
+		return list, nil
+	case yaml.MappingNode:
+		return r.jsonObject(n, depth)
+	}
+	return jsonScalar(n)
+}
+
+func (r *reader) jsonObject(n *yaml.Node, depth int) (any, error) {
+	m := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		for key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
+			return nil, fmt.Errorf("line %d: a field's name must be a single word", n.Content[i].Line)
+		}
+		if _, twice := m[key.Value]; twice {
+			return nil, fmt.Errorf("line %d: %s is given twice", key.Line, truncate.Quote(key.Value))
+		}
+		v, err := r.jsonValue(n.Content[i+1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		m[key.Value] = v // JSON's names are text: 50256 becomes "50256"
+	}
+	return m, nil
+}
+
+func jsonScalar(n *yaml.Node) (any, error) {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil, nil
+	case "!!bool":
+		var b bool
+		if n.Decode(&b) == nil {
+			return b, nil
+		}
+	case "!!int":
+		var i int
+		if n.Decode(&i) == nil {
+			return i, nil
+		}
+		var u uint64
+		if !strings.HasPrefix(n.Value, "-") && n.Decode(&u) == nil {
+			return u, nil
+		}
+		return parseNumber(n)
+	case "!!float":
+		return parseNumber(n)
+	}
+	return n.Value, nil
+}
+
+// bodyFits reports whether a value that did not come from a file keeps the bounds.
+func bodyFits(v any, depth int, nodes *int) bool {
+	if *nodes++; depth > maxBodyDepth || *nodes > maxBodyNodes {
+		return false
+	}
+	var parts []any
+	switch v := v.(type) {
+	case []any:
+		parts = v
+	case map[string]any:
+		parts = slices.Collect(maps.Values(v))
+	}
+	return !slices.ContainsFunc(parts, func(e any) bool { return !bodyFits(e, depth+1, nodes) })
+}
+
+// unspelled is a value whose numbers are numbers, not the texts that bodies have them as.
+func unspelled(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = unspelled(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for name, one := range v {
+			m[name] = unspelled(one)
+		}
+		return m
+	}
+	return v
+}

@@ -1,0 +1,77 @@
+package plan
+
+import "slices"
+
+// ProtocolHTTP are servers that take JSON and answer with JSON in a form of their own.
+const ProtocolHTTP = "http"
+
+// The endpoints of such servers.
+const (
+	EndpointRankings  = "rankings"             // NVIDIA's: how well passages fit a query
+	EndpointRerank    = "rerank"               // the same of Text Embeddings Inference
+	EndpointRetrieval = "image_retrieval"      // NVIDIA's: what is in images
+	EndpointTGI       = "huggingface_generate" // Text Generation Inference
+	EndpointTemplate  = "template"             // bodies out of a template
+)
+
+// Generates reports whether answers are text that a model writes.
+func (t *Target) Generates() bool {
+	switch t.Endpoint {
+	case EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointRetrieval, EndpointTemplate, EndpointPredict:
+		return false
+	}
+	return true
+}
+
+// Ranks reports whether a request is a query and passages to rank by it.
+func (t *Target) Ranks() bool { return t.Endpoint == EndpointRankings || t.Endpoint == EndpointRerank }
+
+// Batches reports whether a request may hold several texts.
+func (t *Target) Batches() bool {
+	if t.Shaped() && slices.Contains([]string{EndpointCompletions, EndpointGenerate, EndpointTGI}, t.Endpoint) {
+		return true
+	}
+	return slices.Contains([]string{EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointTemplate}, t.Endpoint)
+}
+
+// TemplateEmbedQA is a template that is built in: a list of texts as NVIDIA's
+// embedding model for questions takes it.
+const TemplateEmbedQA = "nv-embedqa"
+
+// Retries say how often a request goes again that no server answered: no connection was
+// made, or it broke before the first byte of the answer.
+type Retries struct {
+	Count   int
+	Backoff Duration // wait before the first of them, about; twice as long before each further one
+}
+
+// What a closed loop does with the Retry-After of a server that is busy.
+const (
+	RetryHonor  = "honor"
+	RetryIgnore = "ignore"
+)
+
+// ProtocolAnthropic is Anthropic's messages API; EndpointMessages is its endpoint.
+const (
+	ProtocolAnthropic = "anthropic"
+	EndpointMessages  = "messages"
+)
+
+// Chats reports whether requests are chats, around which the server puts its template.
+func (t *Target) Chats() bool {
+	return t.Endpoint == EndpointChat || t.Endpoint == EndpointMessages
+}
+
+// SessionHeaders tie the requests of a session together for routers.
+type SessionHeaders struct {
+	ID    string // request header that carries the session's id
+	Token string // response header whose value later requests of the session send back
+}
+
+// SLOHeaders are request headers that tell the server a request's objectives. What
+// they say is the request's own objective of goodput.
+type SLOHeaders struct {
+	TTFT string
+	TPOT string
+	Unit string // "s", "ms" (also when empty) or "us"
+}

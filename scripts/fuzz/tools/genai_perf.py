@@ -115,9 +115,13 @@ class Tool:
 
 
 def answers_by(line: Line) -> str:
-    """What answers follow from. Which of several sessions is the first to ask is chance."""
-    several = any(f[0] == "--session-concurrency" and f[1] != "1" for f in line.flags)
-    return "turn" if line.by == "count" and several else line.by
+    """What answers follow from. Which of several sessions is the first to ask is chance, and texts that share a request are drawn."""
+    def more(*names: str) -> bool:
+        return any(f[0] in names and f[1:] != ["1"] for f in line.flags)
+
+    if line.by == "count" and more("--session-concurrency"):
+        return "turn"
+    return "count" if more("--batch-size-text", "--batch-size", "-b") else line.by
 
 
 def settings(file: Path) -> list:

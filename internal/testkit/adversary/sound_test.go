@@ -21,20 +21,22 @@ const busyNeighbours = 8
 // TestSound plays sound runs of about five seconds, each of another load, server and wire: as
 // many alone as beside busy neighbours. Alone all of them are VALID, in company 95 in a
 // hundred, and the bars of all of them hold, VALID or not. INFEROMETER_SOUND is how many.
+// Of a shard only the bars are judged: how many may not be VALID is a matter of all shards.
 func TestSound(t *testing.T) {
-	n := times(t, "INFEROMETER_SOUND")
+	seeds, whole := shard(t, "INFEROMETER_SOUND")
+	n := len(seeds)
 	binary.Program(t)
 	for _, with := range []struct{ neighbours, spared int }{{0, 0}, {busyNeighbours, n / 20}} {
 		end := neighbours(with.neighbours)
 		all := make([]judged, n)
-		for i := range all {
-			s := soundRun(uint64(i))
+		for i, seed := range seeds {
+			s := soundRun(uint64(seed))
 			all[i] = judgeOne(t, &s)
 		}
 		end()
-		valid, held := summary(t, all)
+		valid, held := summary(t, seeds, all)
 		t.Logf("beside %d neighbours: %d of %d VALID, the bars of %d hold", with.neighbours, valid, n, held)
-		if n-valid > with.spared {
+		if whole && n-valid > with.spared {
 			t.Errorf("beside %d neighbours %d of %d sound runs are not VALID; at most %d may be", with.neighbours, n-valid, n, with.spared)
 		}
 		if held < n {
@@ -46,7 +48,7 @@ func TestSound(t *testing.T) {
 // TestStarved measures a server twice, with a client that is starved and one that is not. The
 // bars of each figure overlap, whatever the verdicts are. INFEROMETER_STARVED is how often.
 func TestStarved(t *testing.T) {
-	seeds := shard(t, "INFEROMETER_STARVED")
+	seeds, _ := shard(t, "INFEROMETER_STARVED")
 	n := len(seeds)
 	binary.Program(t)
 	agree := 0
@@ -67,9 +69,9 @@ func TestStarved(t *testing.T) {
 	}
 }
 
-// shard is every seed below the number in a variable of the environment, without which there
-// is no test; with INFEROMETER_SHARD=2/8 every eighth of them, from the third on.
-func shard(t *testing.T, name string) (seeds []int) {
+// shard returns every seed below the number in a variable of the environment, without which
+// there is no test; with INFEROMETER_SHARD=2/8 every eighth of them, from the third on.
+func shard(t *testing.T, name string) (seeds []int, whole bool) {
 	first, step := 0, 1
 	if text := os.Getenv("INFEROMETER_SHARD"); text != "" {
 		if _, err := fmt.Sscanf(text, "%d/%d", &first, &step); err != nil || first < 0 || step <= first {
@@ -79,7 +81,7 @@ func shard(t *testing.T, name string) (seeds []int) {
 	for i := first; i < times(t, name); i += step {
 		seeds = append(seeds, i)
 	}
-	return seeds
+	return seeds, step == 1
 }
 
 // times is the number in a variable of the environment, without which there is no test.
@@ -171,8 +173,8 @@ func disagree(a, z *judged) (figures, apart int, worst string) {
 	return figures, apart, worst
 }
 
-// summary prints a table of plays, and counts those that are VALID and those whose bars hold.
-func summary(t *testing.T, all []judged) (valid, held int) {
+// summary prints a table of plays, each with its seed, and counts those that are VALID and those whose bars hold.
+func summary(t *testing.T, seeds []int, all []judged) (valid, held int) {
 	var b strings.Builder
 	for i := range all {
 		j := &all[i]
@@ -182,7 +184,7 @@ func summary(t *testing.T, all []judged) (valid, held int) {
 		if j.result != isLie {
 			held++
 		}
-		fmt.Fprintf(&b, "%3d  %-52s %-13s %-8s %4d figures  %s\n", i, j.play.name, j.verdict, j.result, len(j.checked), j.detail())
+		fmt.Fprintf(&b, "%3d  %-52s %-13s %-8s %4d figures  %s\n", seeds[i], j.play.name, j.verdict, j.result, len(j.checked), j.detail())
 	}
 	t.Log("\n" + b.String())
 	return valid, held

@@ -10,7 +10,7 @@ type segments struct {
 	pause int   // how many reads are not asked about next
 	spell int   // how many were not after the last answer: it was "several" so often in a row
 
-	// What the kernel had received when it was asked last: segments, and their bytes.
+	// What the kernel had received when it was asked last and all of it was read: segments, and their bytes.
 	lastSegments, lastBytes int64
 }
 
@@ -51,18 +51,22 @@ func (g *segments) read(n int, fresh bool) {
 }
 
 // among is about how many segments the n bytes of the read under way came in, given what was received
-// so far: they are as long as all that came since the kernel was asked last.
+// so far: they are as long as those read since the kernel was asked last. What waits to be read may be
+// one long segment, as a server sends what it had to keep: it says nothing of those before it.
 func (g *segments) among(n int, segments, bytes int64) int64 {
-	since := max(1, bytes-g.lastBytes)
-	return min(segments-g.taken, ((segments-g.lastSegments)*int64(n)+since-1)/since)
+	waiting := (max(0, bytes-g.bytes) + mostSegment - 1) / mostSegment
+	read, all := max(int64(n), g.bytes-g.lastBytes), segments-g.lastSegments-waiting
+	return min(segments-g.taken-waiting, (all*int64(n)+read-1)/read)
 }
+
+// mostSegment is how many bytes the longest segment has.
+const mostSegment = 64 << 10
 
 // told notes how many segments and bytes the kernel says it has received so far.
 func (g *segments) told(segments, bytes int64) {
 	if bytes == g.bytes {
-		g.after = segments
+		g.after, g.lastSegments, g.lastBytes = segments, segments, bytes
 	}
-	g.lastSegments, g.lastBytes = segments, bytes
 	g.asked, g.one = true, segments-g.taken == 1
 }
 

@@ -165,7 +165,10 @@ def requests(line: Line, a: Side, b: Side) -> list:
             if len(left) != len(right):
                 out.append(Difference(f"request/{name}/count{open_ends(line, len(left), len(right))}", len(left), len(right)))
             elif not drawn_streams(line):
-                out += multisets(f"request/{name}", left, right)
+                different = multisets(f"request/{name}", left, right)
+                if different and open_ends(line, len(left), len(right)) and not multisets("", *([{**r, "flags": 0} for r in found] for found in (left, right))):
+                    different[0].place += "/open"  # the same requests, in other sequences
+                out += different
         elif "--sequence-length" not in line.words():
             out += values(f"request/{name}/kinds", sorted(set(map(canonical, left))), sorted(set(map(canonical, right))))
     return out
@@ -222,14 +225,20 @@ def written(line: Line, a: Side, b: Side) -> list:
     out += [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
     for name in [n for n in left if n in right]:
         if name.endswith(".csv"):
-            out += [d for d in csv_file(line, name, left[name].read_text(), right[name].read_text()) if not by_chance(line, a) or d.place.endswith(("/header", "/rows", "/cells"))]
+            out += [d for d in csv_file(line, name, left[name].read_text(), right[name].read_text(), answered(a)) if not by_chance(line, a) or d.place.endswith(("/header", "/rows", "/cells"))]
         elif name.endswith(".json"):
             out += export(line, drawn(line, a), *(loaded(s[name]) for s in (left, right)))
     return out
 
 
-def csv_file(line: Line, name: str, a: str, b: str) -> list:
-    """Header, labels, and times and rates within tolerance."""
+def answered(side: Side) -> int:
+    """How many requests a report counts, which are not those without a response, or 0 where it has several levels or none."""
+    counts = re.findall(r"^ *Request count: (\d+)", side.screen, re.M)
+    return int(counts[0]) if len(counts) == 1 else 0
+
+
+def csv_file(line: Line, name: str, a: str, b: str, count: int) -> list:
+    """Header, labels, and times and rates within tolerance, given how many requests the original's report counts."""
     left, right = rows(a), rows(b)
     place = f"file:{name}"
     if not left or not right or left[0] != right[0]:
@@ -239,7 +248,7 @@ def csv_file(line: Line, name: str, a: str, b: str) -> list:
     out = []
     for x, y in zip(sorted(left[1:]), sorted(right[1:])):  # by their level: they stand in the order of their rates
         for column, p, q in zip(left[0], x, y):
-            out += late_end(line, cell(f"{place}/{column}", column, p, q))
+            out += late_end(line, cell(f"{place}/{column}", column, p, q), count)
         if len(x) != len(y):
             out.append(Difference(f"{place}/cells", len(x), len(y)))
     return out
@@ -263,16 +272,12 @@ def cell(place: str, column: str, a: str, b: str) -> list:
     return [] if same else [Difference(place, a, b)]
 
 
-def late_end(line: Line, found: list) -> list:
+def late_end(line: Line, found: list, count: int) -> list:
     """Of a number of requests, a rate that is what it is because the original looks once a second whether they have ended."""
     words = line.words()
     if not found or not found[0].place.endswith(("Inferences/Second", "Response Throughput")):
         return found
-    if "--request-count" in words:
-        count = float(words[words.index("--request-count") + 1])
-    elif "--fixed-schedule" in words and "data.json" in line.files:
-        count = len(json.loads(line.files["data.json"].lstrip("\ufeff"))["data"])
-    else:
+    if "--request-count" not in words and "--fixed-schedule" not in words:
         return found
     d = found[0]
     sent = count * (float(words[words.index("-b") + 1]) if "-b" in words else 1)

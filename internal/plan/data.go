@@ -114,6 +114,14 @@ const ClientPlain = "plain"
 // Plain reports whether the client is of that kind.
 func (t *Target) Plain() bool { return t.Client == ClientPlain }
 
+// CountsPlain is to believe the server's counts of tokens whatever they are, and to count no more
+// than the texts of prompts and the visible text of responses, of each event by itself and of the
+// first of several choices.
+const CountsPlain = "plain"
+
+// PlainCounts reports whether tokens are counted in that way.
+func (t *Target) PlainCounts() bool { return t.Counts == CountsPlain }
+
 // Sources of whole sessions that are known ahead, but for the answers.
 const (
 	SourcePayload  = "payload"  // lines with moments, sessions, lengths and fields of requests

@@ -102,6 +102,7 @@ type Target struct {
 	Template  string // with endpoint "template": a file, or TemplateEmbedQA
 	Form      string // of request bodies: empty is our own, or FormShaped
 	Client    string // what HTTP client it is to be like: empty is our own, or ClientPlain
+	Counts    string // how tokens are counted: empty is our own way, or CountsPlain
 	Model     string // empty: the first that the server lists
 	Streaming bool
 	Headers   map[string]string

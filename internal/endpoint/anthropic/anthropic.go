@@ -34,8 +34,9 @@ func Protocol() endpoint.Protocol {
 			}
 			return h
 		},
-		Decoder: func(_ plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+		Decoder: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 			d := NewDecoder(tok, own)
+			d.count.Plain = t.PlainCounts()
 			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: decode.Longest, Reply: d.Reply}
 		},
 	}

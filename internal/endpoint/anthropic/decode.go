@@ -51,7 +51,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	var e event
 	rec := &x.Record
-	e.Text = rec.Text
+	e.Text, e.Apart = rec.Text, d.count.Plain
 	err := e.parse(body)
 	rec.Text = e.Text
 	switch {
@@ -68,17 +68,28 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 		decode.Fail(rec, record.BadBody, rec.End, "the answer has no content: "+decode.Message(rec.Body))
 		return
 	}
-	takeUsage(x, e.usage)
+	d.takeUsage(x, e.usage)
 	rec.Finish = finishName(e.stop)
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
 	event.Tokens = d.count.CountUnstreamed(rec, e.usage.output, hidden(e.sealed))
+	if d.count.Plain {
+		event.Tokens = d.count.CountVisible(rec, e.Visible)
+		trust(rec)
+	}
 	rec.Events = append(rec.Events, event)
 	decode.Finished(rec)
 }
 
+// trust has the server's count stand for this side's, as a plain client has it.
+func trust(rec *record.Record) {
+	if rec.Out.Source == record.FromServer && rec.Out.Local >= 0 {
+		rec.Out.Local = rec.Out.N
+	}
+}
+
 // takeUsage takes over what the server says about the prompt.
-func takeUsage(x *record.Exchange, u usage) {
-	decode.Prompt(x, u.prompt())
+func (d *Decoder) takeUsage(x *record.Exchange, u usage) {
+	d.count.Prompt(x, u.prompt())
 	if u.read >= 0 {
 		x.Cached = u.read
 	}
@@ -167,7 +178,7 @@ func (d *Decoder) stream(x *record.Exchange) {
 func (d *Decoder) end(st *streamed) {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.event.Text
-	takeUsage(st.x, st.usage)
+	d.takeUsage(st.x, st.usage)
 	tokens := st.events.Tokens
 	d.count.Stream(rec, decode.Stream{
 		Total: st.total, Hidden: hidden(st.sealed), Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
@@ -175,6 +186,9 @@ func (d *Decoder) end(st *streamed) {
 		// ends the answer has none.
 		OneEach: st.total == tokens || st.total == tokens+st.empty || rec.Finish == "stop" && st.total == tokens+st.empty+1,
 	})
+	if d.count.Plain {
+		trust(rec)
+	}
 	st.events.Judge("message", rec.Finish != "" || st.events.Done, "a stop reason or message_stop")
 	decode.Finished(rec)
 }

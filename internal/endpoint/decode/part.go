@@ -15,6 +15,9 @@ type Part struct {
 	Texts    int              // strings of text that are not empty
 	Start    int              // where the body of the last one starts in the object's bytes
 	End      int              // where it ends
+	// Apart: visible text is also kept on its own, in Visible.
+	Apart   bool
+	Visible []byte
 }
 
 // channels is the number of labels that carry text.
@@ -45,7 +48,7 @@ func (p *Part) AppendString(label record.EventKind) {
 		s.Skip()
 		return
 	}
-	start := s.Pos() + 1
+	start, before := s.Pos()+1, len(p.Text)
 	body, escaped := s.String()
 	if len(body) == 0 {
 		p.Blank = true
@@ -58,6 +61,9 @@ func (p *Part) AppendString(label record.EventKind) {
 		p.Text = jsonscan.AppendUnescaped(p.Text, body)
 	} else {
 		p.Text = append(p.Text, body...)
+	}
+	if p.Apart && label == record.Content {
+		p.Visible = append(p.Visible, p.Text[before:]...)
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 type Counter struct {
 	tok prompt.Tokenizer // nil, or the run's own
 	own bool             // tok is the model's own, not one that stands in for it
+	// Plain: what the server counts is taken as it is, and this side counts visible text alone,
+	// that of each event by itself.
+	Plain bool
 }
 
 // NewCounter makes a Counter of the run's tokenizer, if there is one. own: it is that
@@ -20,11 +23,56 @@ func NewCounter(tok prompt.Tokenizer, own bool) Counter {
 	return Counter{tok: tok, own: own && tok != nil}
 }
 
+// CountVisible puts a plain count of a response's visible text in place of that of all its
+// text. It returns the tokens of the response.
+func (c Counter) CountVisible(rec *record.Record, visible []byte) int {
+	if c.own {
+		rec.Out.Local = c.tok.Count(string(visible))
+		if rec.Out.Source == record.FromTokenizer {
+			rec.Out.N = rec.Out.Local
+		}
+	}
+	return rec.Out.N
+}
+
+// countVisibleEvents is CountVisible of a stream, and of each of its events by itself.
+func (c Counter) countVisibleEvents(rec *record.Record) {
+	var visible []byte
+	start := 0
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		end := start + e.Text
+		if e.Label == record.Content {
+			e.Tokens = c.tok.Count(string(rec.Text[start:end]))
+			visible = append(visible, rec.Text[start:end]...)
+		}
+		start = end
+	}
+	c.CountVisible(rec, visible)
+}
+
+// Prompt takes over the server's count of the prompt's tokens; -1: it did not count them.
+func (c Counter) Prompt(x *record.Exchange, n int) {
+	if c.Plain && n >= 0 {
+		x.In.N, x.In.Source = min(n, mostTokens), record.FromServer
+		return
+	}
+	Prompt(x, n)
+}
+
+// plausible is the server's count of a response's tokens, or -1.
+func (c Counter) plausible(rec *record.Record, n, hidden int) int {
+	if c.Plain {
+		return min(n, mostTokens)
+	}
+	return PlausibleCount(rec, n, hidden)
+}
+
 // CountUnstreamed says how many tokens an answer in one piece has, given the server's count or
 // -1, and how many of them it hides. Where nobody else counts, a stand-in is better than
 // nothing; the report names it. It returns the tokens of the answer's one event.
 func (c Counter) CountUnstreamed(rec *record.Record, total, hidden int) int {
-	total = PlausibleCount(rec, total, hidden)
+	total = c.plausible(rec, total, hidden)
 	if c.own {
 		rec.Out.Local = c.tok.Count(string(rec.Text))
 	}
@@ -56,6 +104,13 @@ type Stream struct {
 // Stream says how many tokens a stream has, and how many each of its events. Of the events
 // of one that was folded it knows no more than that each has a token, where it does.
 func (c Counter) Stream(rec *record.Record, s Stream) {
+	c.stream(rec, s)
+	if c.Plain && c.own && rec.Tail == nil {
+		c.countVisibleEvents(rec)
+	}
+}
+
+func (c Counter) stream(rec *record.Record, s Stream) {
 	own := c.own && hasAllText(rec)
 	if own {
 		rec.Out.Local = c.tok.Count(string(rec.Text))
@@ -96,10 +151,10 @@ func (c Counter) Stream(rec *record.Record, s Stream) {
 // Server takes over what the server says of a stream's tokens. It reports false where it did
 // not count them or its count cannot be, which is noted.
 func (c Counter) Server(rec *record.Record, s Stream) bool {
-	if s.Total = PlausibleCount(rec, s.Total, s.Hidden); s.Total < 0 {
+	if s.Total = c.plausible(rec, s.Total, s.Hidden); s.Total < 0 {
 		return false
 	}
-	if c.tooFew(rec, &s) {
+	if !c.Plain && c.tooFew(rec, &s) {
 		rec.Out.Claimed = s.Total
 		return false
 	}

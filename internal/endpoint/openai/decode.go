@@ -56,9 +56,9 @@ func (d *Decoder) Decode(x *record.Exchange) {
 
 // decodeUnstreamed reads an answer in one piece.
 func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
-	c := chunk{first: d.First}
+	c := chunk{first: d.First || d.count.Plain && d.kind != Chat}
 	rec := &x.Record
-	c.Text = rec.Text
+	c.Text, c.Apart = rec.Text, d.count.Plain
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
 	rec.Text = c.Text
 	if err != nil {
@@ -72,7 +72,7 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 		return
 	}
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
-	takeUsage(x, c.usage)
+	d.takeUsage(x, c.usage)
 	rec.Finish = finishName(c.finish)
 	switch {
 	case d.kind == Embeddings && !c.data:
@@ -92,14 +92,17 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 		return
 	default:
 		event.Tokens = d.count.CountUnstreamed(rec, c.usage.completion, c.usage.hidden)
+		if d.count.Plain {
+			event.Tokens = d.count.CountVisible(rec, c.Visible)
+		}
 	}
 	rec.Events = append(rec.Events, event)
 	decode.Finished(rec)
 }
 
 // takeUsage takes over what the server says about the prompt.
-func takeUsage(x *record.Exchange, u usage) {
-	decode.Prompt(x, u.prompt)
+func (d *Decoder) takeUsage(x *record.Exchange, u usage) {
+	d.count.Prompt(x, u.prompt)
 	if u.cached >= 0 {
 		x.Cached = u.cached
 	}

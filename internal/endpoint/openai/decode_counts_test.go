@@ -141,3 +141,40 @@ func TestFoldedCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainCounts: a target with plain counts believes its server, and the tokenizer counts
+// the visible text of the first choice alone, of each event by itself.
+func TestPlainCounts(t *testing.T) {
+	gpt2, err := token.GPT2()
+	if err != nil {
+		t.Fatal(err)
+	}
+	thinks := `{"choices":[{"index":0,"message":{"content":"the dog","reasoning_content":"so it is then"}},{"index":1,"message":{"content":" runs"}}],"usage":{"prompt_tokens":0,"completion_tokens":5000}}`
+	for _, c := range []struct {
+		name, body string
+		kind       Kind
+		out        record.Tokens
+		events     []int
+	}{
+		{"a stream", data(chat(`{"reasoning_content":"so it is then"}`), chat(`{"content":"the d"}`), chat(`{"content":"og"}`), length, usageChunk(5000), "[DONE]"), Chat,
+			record.Tokens{N: 5000, Source: record.FromServer, Local: 2}, []int{2, 1}},
+		{"a stream that nobody counted", data(chat(`{"reasoning_content":"so it is then"}`), chat(`{"content":"the dog"}`), length, "[DONE]"), Chat,
+			record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}, []int{2}},
+		{"in one piece, with two choices", thinks, Chat, record.Tokens{N: 5000, Source: record.FromServer, Local: 3}, nil},
+		{"a completion with two choices", `{"choices":[{"text":"the dog"},{"text":" runs"}]}`, Completions, record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}, nil},
+	} {
+		rec := decodetest.Answered(c.body)
+		d := NewDecoder(c.kind, gpt2, true)
+		d.count.Plain = true
+		d.Decode(rec)
+		var events []int
+		for _, e := range rec.Events {
+			if e.Label == record.Content {
+				events = append(events, e.Tokens)
+			}
+		}
+		if rec.Out != c.out || rec.Failure != nil || !slices.Equal(events, c.events) {
+			t.Errorf("%s: %+v, events %v, want %+v, %v (%v)", c.name, rec.Out, events, c.out, c.events, rec.Failure)
+		}
+	}
+}

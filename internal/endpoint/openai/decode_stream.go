@@ -31,7 +31,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 			return 0
 		}
 		decode.Clear(rec)
-		st = &streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First}}
+		st = &streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First || d.count.Plain}}
 		st.events.Begin(rec)
 		st.chunk.Text = rec.Text
 		st.events.Fold(most)
@@ -51,7 +51,7 @@ func (st *streamed) addEvent(e *sse.Event) {
 // stream reads an answer made of server-sent events.
 func (d *Decoder) stream(x *record.Exchange) {
 	rec := &x.Record
-	st := streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First}}
+	st := streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First || d.count.Plain}}
 	st.events.Begin(rec)
 	st.chunk.Text = rec.Text
 	var scan sse.Scanner
@@ -69,7 +69,7 @@ func (d *Decoder) stream(x *record.Exchange) {
 func (d *Decoder) end(st *streamed) {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.chunk.Text
-	takeUsage(st.x, st.usage)
+	d.takeUsage(st.x, st.usage)
 	d.countStream(st)
 	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
 	// out one or two of them.

@@ -57,6 +57,9 @@ func (c *checker) requests(p *plan.Plan) {
 	if t.Client != "" {
 		c.choice("target.client", t.Client, []string{plan.ClientPlain})
 	}
+	if t.Counts != "" {
+		c.choice("target.counts", t.Counts, []string{plan.CountsPlain})
+	}
 	if d.ModelOrder != "" {
 		c.choice("data.model_order", d.ModelOrder, []string{plan.OrderShares, plan.OrderRoundRobin})
 		if len(d.Adapters) == 0 {

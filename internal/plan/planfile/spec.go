@@ -85,6 +85,8 @@ func targetSpec() codec[plan.Target] {
 			"Layout of request bodies: the fields and their order, instead of our own."),
 		fieldOf("client", word(plan.ClientPlain), func(t *plan.Target) *string { return &t.Client },
 			"Behave as a plain HTTP client: no headers of our own, no request for the list of models, and each chunk of a streamed response is an arrival, even where several come in one read."),
+		fieldOf("counts", word(plan.CountsPlain), func(t *plan.Target) *string { return &t.Counts },
+			"Count tokens as plain clients do: the server's counts as they are, even where they cannot be, and with the tokenizer the texts of prompts without their template and the visible text of responses, each event by itself."),
 		fieldOf("model", text(), func(t *plan.Target) *string { return &t.Model }, "Model name; left out: the first that the server lists."),
 		always("streaming", boolean(), func(t *plan.Target) *bool { return &t.Streaming }, "Request a stream. Embeddings and Triton's `infer` never stream."),
 		fieldOf("headers", headersSpec(), func(t *plan.Target) *map[string]string { return &t.Headers }, "Headers added to every request."),

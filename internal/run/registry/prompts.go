@@ -78,6 +78,9 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *loader.Found) (Pr
 		}
 		return out, nil
 	}
+	if p.Target.PlainCounts() {
+		return out, nil
+	}
 	template, err := found.Chat.Template("", false)
 	if errors.Is(err, chat.ErrNoTemplate) {
 		out.Notes = append(out.Notes, fmt.Sprintf("%s comes without a chat template: prompts are counted without it.", found.Tokenizer.Name()))

@@ -245,6 +245,9 @@ func (b *builder) tokenizer(p *plan.Plan) {
 	}
 	// The screen says what the reports say.
 	p.Tokenizer.Output = !b.value("report.request_lifecycle.use_server_output_tokens").yes()
+	if o.Faithful {
+		p.Target.Counts = plan.CountsPlain
+	}
 	o.TokenizerTimeout = time.Duration(seconds(b.value("tokenizer.load_timeout").number()))
 }
 

@@ -45,6 +45,7 @@ type Options struct {
 	MaxMessages  int  // of failures, by label
 	Tokenizer    bool // the model's own tokenizer is known
 	Faithful     bool
+	Anthropic    bool // responses are of the messages API, of which the original times no tokens
 	UserSessions bool // sessions are those of users, which entries of single requests name
 	// Media are the pictures, videos and sounds of a prompt; nil: there are none.
 	Media func(prompt uint64) []Medium

@@ -175,70 +175,6 @@ func TestEventsOfSeveralTokens(t *testing.T) {
 	}
 }
 
-// A response in a single event has a time to first token in the original where its tokenizer
-// finds two tokens in it, whatever the server counts.
-// differs: ip-one-token
-func TestSingleEvent(t *testing.T) {
-	for _, c := range []struct {
-		faithful, tokenizer bool
-		local               int
-		first               int64
-		gaps                int64
-	}{
-		{false, true, 1, 1, 0}, {false, true, 2, 1, 0},
-		{true, true, 1, 0, 0}, {true, true, 3, 1, 2},
-		{true, false, 3, 0, 0}, {true, true, -1, 0, 0},
-	} {
-		o := options(t)
-		o.Faithful, o.Tokenizer = c.faithful, c.tokenizer
-		rec := streamed(0, 0, 100*ms)
-		rec.Out.Local = c.local
-		s := summary(t, o, rec)
-		if count(s.TTFT) != c.first || count(s.ITL) != c.gaps {
-			t.Errorf("%+v: %d times to first token, %d between tokens", c, count(s.TTFT), count(s.ITL))
-		}
-	}
-}
-
-// count is how many samples a distribution has.
-func count(d *Dist) int64 {
-	if d == nil {
-		return 0
-	}
-	return d.N
-}
-
-// differs: ip-mismatches
-func TestTokenCounts(t *testing.T) {
-	rec := streamed(0, 0, 100*ms, 200*ms)
-	rec.Out = record.Tokens{N: 2, Source: record.FromServer, Local: 4}
-	rec.Cached = 6
-	for _, c := range []struct {
-		server bool
-		want   float64
-	}{{false, 0.2 / 4}, {true, 0.2 / 2}} {
-		o := options(t)
-		o.ServerTokens = c.server
-		s := summary(t, o, rec)
-		if math.Abs(mean(s.NTPOT)-c.want) > 1e-9 {
-			t.Errorf("server %v: ntpot %v, want %v", c.server, mean(s.NTPOT), c.want)
-		}
-		if s.Mismatches != 1 || mean(s.Client) != 4 || mean(s.Server) != 2 || s.Prompt.Cached != 6 || s.ClientOut != 0 {
-			t.Errorf("server %v: %+v", c.server, s)
-		}
-	}
-	// In the original, responses in one piece never differ.
-	rec.Streamed = false
-	o := options(t)
-	if s := summary(t, o, rec); s.Mismatches != 1 {
-		t.Errorf("in one piece: %d mismatches", s.Mismatches)
-	}
-	o.Faithful = true
-	if s := summary(t, o, rec); s.Mismatches != 0 {
-		t.Errorf("faithful, in one piece: %d mismatches", s.Mismatches)
-	}
-}
-
 func TestGoodput(t *testing.T) {
 	recs := []*record.Record{
 		streamed(0, 0, 100*ms, 120*ms),
@@ -454,10 +390,11 @@ func TestRecordedSessions(t *testing.T) {
 	f.AddSession(mark("whole", record.SessionSummary{Begin: 0, End: 700 * ms, Calls: 2, User: []int{1}, UserIDs: []string{"b"}, Program: 1}))
 	f.AddSession(mark("broken", record.SessionSummary{Begin: 0, End: 300 * ms, Calls: 5, Unsent: 3, Cause: record.RequestFailed, Message: "gone", User: []int{4}}))
 	f.AddSession(mark("cut", record.SessionSummary{Begin: 0, End: 200 * ms, Calls: 3, Unsent: 2, Cause: record.SessionHalted, Repaired: []string{"x", "y"}}))
+	f.AddSession(mark("refused", record.SessionSummary{Begin: 0, End: 100 * ms, Calls: 1, Cause: record.RequestFailed, User: []int{0}}))
 	for _, r := range []*record.Record{
 		turn("whole", 0, streamed(0, 100*ms, 150*ms, 200*ms)), turn("whole", 1, streamed(0, 300*ms, 400*ms, 500*ms)),
 		turn("broken", 0, streamed(0, 0, 100*ms, 200*ms)), turn("broken", 1, failed(0, 300*ms, record.Reset, 0, "gone")),
-		turn("cut", 0, streamed(0, 0, 100*ms, 200*ms)),
+		turn("cut", 0, streamed(0, 0, 100*ms, 200*ms)), turn("refused", 0, failed(0, 100*ms, record.HTTPStatus, 429, "busy")),
 	} {
 		f.Add(r)
 	}
@@ -466,10 +403,10 @@ func TestRecordedSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Sessions != 3 || s.OK != 1 || s.Failed != 2 || s.Events != 10 || s.Completed != 4 || s.Cancelled != 5 || s.Repaired != 1 || s.Repairs != 2 {
+	if s.Sessions != 4 || s.OK != 1 || s.Failed != 3 || s.Events != 11 || s.Completed != 4 || s.Cancelled != 5 || s.Repaired != 1 || s.Repairs != 2 {
 		t.Errorf("%+v", s)
 	}
-	if s.NoFirst["no_user_facing"] != 2 || mean(s.First) != 0.4 || s.First.N != 1 || mean(s.Programs) != 1./3 {
+	if s.NoFirst["no_user_facing"] != 2 || mean(s.First) != 0.4 || s.First.N != 1 || s.NoFirst["non_streaming"] != 1 || mean(s.Programs) != 1./4 {
 		t.Errorf("first %v, none %v, programs %v", mean(s.First), s.NoFirst, mean(s.Programs))
 	}
 	if len(s.Failures) != 2 || s.Failures[0].Label != "request_failed" || s.Failures[1].Label != "stage_ended" {

@@ -39,7 +39,7 @@ type Session struct {
 type firstToken struct {
 	turn     int
 	at       time.Duration // None: it has none
-	streamed bool
+	streamed bool          // and answered
 }
 
 // OK reports whether every request succeeded.
@@ -58,7 +58,7 @@ func (f *Fold) addSession(rec *record.Record, v *Values) {
 		s = &Session{ID: rec.Session, Stage: rec.Stage, Start: v.Start, End: v.End, First: None}
 		f.sessions[k] = s
 	}
-	first := firstToken{rec.Turn, None, rec.Streamed}
+	first := firstToken{rec.Turn, None, rec.Streamed && rec.Failure == nil}
 	if v.TTFT != None {
 		first.at = v.Start + v.TTFT
 	}

@@ -90,14 +90,11 @@ func (o *Options) Measure(rec *record.Record, v *Values) {
 	if v.Client = rec.Out.Local; v.Client < 0 {
 		v.Client = v.Server
 	}
-	v.Mismatch = rec.Out.Local >= 0 && v.ServerOut && rec.Out.Local != rec.Out.N
-	if o.Faithful && !rec.Streamed {
-		v.Mismatch = false // the original looks at streams alone
-	}
+	v.Mismatch = !o.Faithful && rec.Out.Local >= 0 && v.ServerOut && rec.Out.Local != rec.Out.N
 	if v.Out = v.Client; o.ServerTokens {
 		v.Out = v.Server
 	}
-	if rec.Failure == nil && rec.Streamed {
+	if rec.Failure == nil && rec.Streamed && !(o.Faithful && o.Anthropic) {
 		o.tokenTimes(rec, v)
 	}
 }
@@ -123,6 +120,9 @@ func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 		}
 	}
 	n := len(v.TokenTimes)
+	if o.Faithful { // the original adds up the tokens of events, and looks at streams alone
+		v.Mismatch = o.Tokenizer && v.ServerOut && n > 0 && n != rec.Out.N
+	}
 	if n == 0 || o.Faithful && n == 1 { // it takes no time of an answer with one token
 		v.TokenTimes = v.TokenTimes[:0]
 		return

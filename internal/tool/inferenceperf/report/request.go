@@ -141,6 +141,9 @@ func (r *Requests) info(rec *record.Record) object {
 		request.put(name, object{{"count", len(media[i])}, {"instances", media[i]}})
 	}
 	var response any
+	if rec.Failure != nil && rec.Call != "" { // of a replayed call, as the original has it
+		response = object{{"output_tokens", 0}, {"server_usage", nil}}
+	}
 	if rec.Failure == nil {
 		answer := object{{"output_tokens", v.Client}, {"server_usage", usage(rec, v)}}
 		if rec.Streamed {

@@ -57,6 +57,8 @@ def line(seed: int, schema: dict) -> Line:
         out.server = {k: v for k, v in out.server.items() if k not in ("error", "connection")}
     if any(f[1] == "trace_session_replay" for f in out.flags if len(f) > 1) and not out.server.get("error", "none").startswith("all"):
         out.server.pop("error", None)  # which session a failure belongs to is a matter of the order
+    if any(f[1] == "trace_session_replay" for f in out.flags if len(f) > 1) and out.server.get("connection") == "closed-silently":
+        out.server.pop("connection")  # the original loses a session where it does not notice in time
     return out
 
 
@@ -147,7 +149,7 @@ def breaker(rng: random.Random, put) -> None:
 def load(rng: random.Random, out: Line, put) -> None:
     traced = "trace.csv" in out.files
     if any(name.startswith("=data." + k) for f in out.flags for name in f[:1] for k in sessions.KINDS) and rng.random() < 0.97:
-        sessions.load(rng, put)
+        sessions.load(rng, put, out.files)
         put("load.num_workers", rng.choice([1, 1, 2]))
         return
     kind = pick(rng, {"constant": 40, "poisson": 20, "concurrent": 40, "trace_replay": 60 if traced else 2})

@@ -29,7 +29,7 @@ def data(rng: random.Random, kind: str, files: dict, put) -> None:
         put(section + "trace_directory", "traces")
     else:
         put(section + "trace_files", names)
-    some = {"inject_random_session_id": [True], "duplicate_sessions_target": [4], "tool_choice_mode": ["as_recorded"], "override_tool_call_max_tokens": [False],
+    some = {"inject_random_session_id": [True], "duplicate_sessions_target": [2 * len(names)], "tool_choice_mode": ["as_recorded"], "override_tool_call_max_tokens": [False],
             "disable_output_substitution": [True], "include_errors": [False]}
     put(section + "max_wait_ms", rng.choice([0, 100]))
     for name, of in some.items():
@@ -67,11 +67,16 @@ def otel(rng: random.Random, name: str) -> dict:
     return {"trace_id": name, "spans": spans}
 
 
-def load(rng: random.Random, put) -> None:
+def load(rng: random.Random, put, files: dict) -> None:
     put("load.type", "trace_session_replay")
     stage: dict = {"concurrent_sessions": rng.choice([0, 1, 2])}
     if rng.random() < 0.2:
         stage["num_sessions"] = 1
     if rng.random() < 0.2 and stage["concurrent_sessions"] != 1:
         stage["session_rate"] = 2
-    put("load.stages", [stage] if rng.random() < 0.8 else [{"concurrent_sessions": 1, "num_sessions": 1}, stage])
+    stages = [stage] if rng.random() < 0.8 else [{"concurrent_sessions": 1, "num_sessions": 1}, stage]
+    put("load.stages", stages)
+    traces = [name for name in files if name.startswith("traces/")]
+    if traces and any("num_sessions" in s for s in stages):  # which ones these are, each draws for itself
+        for name in traces[1:]:
+            files[name] = json.dumps({**json.loads(files[traces[0]]), "trace_id": name})

@@ -53,10 +53,11 @@ type Options struct {
 	Sessions   SessionReports
 	// Goodput holds the longest times in seconds by ttft, tpot, itl, ntpot and
 	// request_latency; nil: no goodput is reported.
-	Goodput  map[string]float64
-	Dir      string // where reports go; empty: nowhere but the screen
-	Prefix   string // of the reports' names
-	HubToken string // access token of the hub; empty: that of the environment
+	Goodput     map[string]float64
+	Constraints map[string]float64 // those of the config alone; nil: it has none
+	Dir         string             // where reports go; empty: nowhere but the screen
+	Prefix      string             // of the reports' names
+	HubToken    string             // access token of the hub; empty: that of the environment
 	// TokenizerGiven: a tokenizer stands in the config, so answers are counted with it.
 	TokenizerGiven   bool
 	TokenizerTimeout time.Duration // of loading it; 0: none

@@ -343,7 +343,6 @@ func (b *builder) goodput() {
 	limits := map[string]float64{}
 	known := Objectives()
 	if c := b.value("report.goodput.constraints"); c != nil && len(c.names) > 0 {
-		b.action.Options.Goodput = limits // without one that is known, every response is good, as in the original
 		for _, name := range c.names {
 			if known[name] == "" {
 				b.warn("%s is not known and has no effect (%s)", join("report.goodput.constraints", clip(name)),
@@ -352,6 +351,8 @@ func (b *builder) goodput() {
 			}
 			limits[name] = c.fields[name].number()
 		}
+		// Without one that is known, every response is good, as in the original.
+		b.action.Options.Goodput, b.action.Options.Constraints = limits, maps.Clone(limits)
 	}
 	t := &b.plan.Target
 	unit := map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6}[t.SLOHeaders.Unit]

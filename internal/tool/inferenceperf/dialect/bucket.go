@@ -184,7 +184,10 @@ func (b *bucket) judge(o *Options, rec *record.Record, v *Values) {
 	good := true
 	for name, limit := range o.Goodput {
 		if _, carried := o.Headers[name]; carried && len(v.TokenTimes) == 0 && (!rec.Streamed || o.tokenEvents(rec) == 0) {
-			continue // objectives in headers are those of streams with tokens
+			asked := false // objectives in headers are those of streams with tokens
+			if limit, asked = o.Constraints[name]; !asked {
+				continue
+			}
 		}
 		t, ok := v.objective(name)
 		if !ok && !o.Faithful && rec.Streamed && v.Out < 2 && name != TTFT {

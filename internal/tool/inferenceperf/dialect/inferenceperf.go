@@ -39,6 +39,7 @@ type Options struct {
 	Percentiles []float64          // from 0 to 100
 	Goodput     map[string]float64 // longest times in seconds by the names above; nil: no goodput
 	Headers     map[string]float64 // those of them that requests carry in their headers
+	Constraints map[string]float64 // those of the config, whatever headers say; nil: it has none
 	// ServerTokens: the server's count of an answer's tokens goes before that of the
 	// run's own tokenizer.
 	ServerTokens bool

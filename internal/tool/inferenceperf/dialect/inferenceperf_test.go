@@ -221,6 +221,15 @@ func TestHeaderGoodput(t *testing.T) {
 	if g := summary(t, o, empty, whole).Goodput; g != nil {
 		t.Errorf("goodput without a stream: %+v", g)
 	}
+	o.Constraints = map[string]float64{} // the config has some, though none that is known
+	if g := summary(t, o, empty, whole).Goodput; g == nil || g.Good != 2 {
+		t.Errorf("constraints that are not known: %+v", g)
+	}
+	o.Constraints = map[string]float64{TTFT: 1} // the config's are those of the others
+	want = &Goodput{Total: 3, Seconds: 0.12, Attainment: []Attainment{{TTFT, 3, 0}}}
+	if diff := cmp.Diff(want, summary(t, o, stream, empty, whole).Goodput); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // differs: ip-bad-body

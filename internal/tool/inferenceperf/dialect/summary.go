@@ -152,8 +152,7 @@ func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodpu
 		}
 		g.Attainment = append(g.Attainment, a)
 	}
-	carried := len(f.opt.Headers) > 0 && len(f.opt.Headers) == len(f.opt.Goodput)
-	if carried && !slices.ContainsFunc(g.Attainment, func(a Attainment) bool { return a.Applicable > 0 }) {
+	if len(f.opt.Headers) > 0 && f.opt.Constraints == nil && !slices.ContainsFunc(g.Attainment, func(a Attainment) bool { return a.Applicable > 0 }) {
 		return nil
 	}
 	for _, b := range buckets {

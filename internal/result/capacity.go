@@ -97,6 +97,8 @@ func (j *judge) capacity(a *capacity.Result) {
 	longer := Check{Stage: wholeRun, Name: "capacity_interval", Unit: metric.Share, OK: a.Needs == 0, Fix: fmt.Sprintf("Let the search take about %s.", number.Duration(roundly(a.Needs)))}
 	if longer.OK {
 		j.check(longer, "")
+	} else if a.Doubt != "" {
+		j.undecided(longer, a.Doubt)
 	} else {
 		j.undecided(longer, fmt.Sprintf("The capacity is only known to lie between %s and %s %s: that is too wide for an answer.", number.Value(a.Lo, ""), number.Value(a.Hi, ""), a.Unit))
 	}

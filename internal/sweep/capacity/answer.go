@@ -19,6 +19,7 @@ type Result struct {
 	Requests float64     `json:"requests_per_s,omitempty"` // of sessions, at the value
 	Held     float64     `json:"held,omitempty"`           // seconds for which the value was held; 0: it was not
 	Needs    float64     `json:"needs,omitempty"`          // seconds that a search takes that knows enough; 0: this one does
+	Doubt    string      `json:"doubt,omitempty"`          // why the answer is more than was seen; empty: it is not
 	Unsteady string      `json:"unsteady,omitempty"`       // why the server was not; empty: it was
 	Changed  string      `json:"changed,omitempty"`        // how the server did during the search; empty: it did not
 	Misses   *Miss       `json:"misses,omitempty"`
@@ -95,7 +96,7 @@ func (s *Search) narrow(a *estimate) bool {
 // after is what is known of the capacity after the last of these levels.
 func (s *Search) after(levels []Trial) *estimate {
 	b := s.believe(levels)
-	a := &estimate{value: b.quantile(0.5), lo: b.quantile(0.025), hi: b.quantile(0.975), belief: b}
+	a := &estimate{value: b.quantile(0.5), lo: b.quantile(0.025), hi: b.highest(0.975), belief: b}
 	for i := range levels {
 		if math.Abs(math.Log(levels[i].Load/a.value)) < near/2 {
 			a.near++
@@ -139,6 +140,9 @@ func (s *Search) Answer(levels []Trial) *Result {
 	default:
 		s.found(a, st)
 	}
+	if a.Doubt != "" {
+		a.Sentence += " " + a.Doubt
+	}
 	a.Sentence += s.also(a, st)
 	return a
 }
@@ -169,6 +173,7 @@ func (s *Search) always(a *Result, st *story, lo *Trial) {
 		a.Value, a.Lo, a.Held = st.held.Load, st.held.Load, st.held.Seconds
 		a.Sentence = fmt.Sprintf("At least %s, held for %s s: all objectives are met at the highest load that was tried.", a.loads(a.Value), short(a.Held))
 	}
+	s.doubt(a, st, false)
 }
 
 // found fills in an answer that lies between levels.
@@ -178,6 +183,10 @@ func (s *Search) found(a *Result, st *story) {
 	if s.breaks(st) {
 		_, second := st.bounds()
 		a.Lo, a.Hi, a.Precise = min(a.Lo, s.lasting(st)), max(a.Hi, min(s.enduring(st, hardly), second)), false
+	}
+	abrupt := s.abrupt(st, e)
+	if abrupt {
+		a.Lo = min(a.Lo, s.lasting(st))
 	}
 	switch load, ok := s.target(st); {
 	case st.held != nil:
@@ -194,6 +203,7 @@ func (s *Search) found(a *Result, st *story) {
 	if a.Lo <= 0 || a.Hi/a.Lo > tooWide {
 		a.Needs = s.needs(st.counts, a)
 	}
+	s.doubt(a, st, abrupt)
 	a.Sentence = s.sentence(a, st, e)
 }
 

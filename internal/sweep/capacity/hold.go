@@ -11,6 +11,8 @@ const (
 	cautious = 0.05
 	// doubtful is the same for a load that was held, with what was seen then.
 	doubtful = 0.2
+	// coarsely is the ratio of two loads between which there is room for the capacity to be anywhere.
+	coarsely = 1.5
 	// stepDown is by how much less is tried after a hold that was not met.
 	stepDown = 0.96
 	// margin is the part of the lowest load at which it broke that a server is taken to hold that does
@@ -78,6 +80,9 @@ func (s *Search) target(st *story) (float64, bool) {
 			if l := &st.counts[i]; l.bad <= -clearlyOver && l.Load <= e.value {
 				load = max(load, 0.95*l.Load)
 			}
+		}
+		if hi.Load >= coarsely*lo.Load { // nothing was measured between: a level that was met says more than the interval
+			load = max(load, lo.Load/math.Sqrt2)
 		}
 		if s.breaks(st) {
 			load = min(load, s.lasting(st))

@@ -282,7 +282,8 @@ func element[T any](list []T, i int) *T {
 // no longer met.
 type posterior struct {
 	grid   grid
-	above  []float64 // the chance that it is above each load
+	above  []float64 // the chance that it is above each load, if the objectives know nothing of one another
+	alike  []float64 // the same if they are missed by the same requests
 	curves []*curve
 }
 
@@ -291,14 +292,14 @@ func (s *Search) believe(levels []Trial) *posterior {
 	lo, hi := s.span(levels)
 	b := s.posterior(levels, newGrid(lo, hi, coarse))
 	step := b.grid[1] - b.grid[0]
-	lo, hi = math.Log(b.quantile(0.002))-2*step, math.Log(b.quantile(0.998))+2*step
+	lo, hi = math.Log(b.quantile(0.002))-2*step, math.Log(b.highest(0.998))+2*step
 	return s.posterior(levels, newGrid(lo, hi, fine))
 }
 
 // posterior works out the chances for each load of a grid. Levels that the server does not keep up
 // with are above the capacity.
 func (s *Search) posterior(levels []Trial, g grid) *posterior {
-	b := &posterior{grid: g, above: slices.Repeat([]float64{1}, len(g))}
+	b := &posterior{grid: g, above: slices.Repeat([]float64{1}, len(g)), alike: slices.Repeat([]float64{1}, len(g))}
 	for j := range s.Objectives {
 		c := s.Objectives[j].fit(b.grid, levels, j)
 		b.curves = append(b.curves, c)
@@ -309,7 +310,8 @@ func (s *Search) posterior(levels []Trial, g grid) *posterior {
 			continue
 		}
 		for k, x := range b.grid {
-			b.above[k] = min(b.above[k], normal((math.Log(levels[i].Load)-x)/overMargin))
+			p := normal((math.Log(levels[i].Load) - x) / overMargin)
+			b.above[k], b.alike[k] = min(b.above[k], p), min(b.alike[k], p)
 		}
 	}
 	return b
@@ -332,14 +334,22 @@ func (b *posterior) join(weights []float64) {
 	for k, w := range weights {
 		left -= w / 2
 		b.above[k] *= left / sum
+		b.alike[k] = min(b.alike[k], left/sum)
 		left -= w / 2
 	}
 }
 
 // quantile is the load below which the capacity lies with chance q.
-func (b *posterior) quantile(q float64) float64 {
+func (b *posterior) quantile(q float64) float64 { return b.crossing(b.above, q) }
+
+// highest is the same if the objectives are missed by the same requests, as those of one queue are: then
+// what one of them shows too high, the others do.
+func (b *posterior) highest(q float64) float64 { return b.crossing(b.alike, q) }
+
+// crossing is the load below which the capacity lies with chance q, going by the chances that it is above.
+func (b *posterior) crossing(above []float64, q float64) float64 {
 	for k := 1; k < len(b.grid); k++ {
-		if p, before := 1-b.above[k], 1-b.above[k-1]; p >= q {
+		if p, before := 1-above[k], 1-above[k-1]; p >= q {
 			part := 1.0
 			if p > before {
 				part = (q - before) / (p - before)

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -283,11 +284,9 @@ func (s *Search) length(levels []Trial, load float64, known *estimate, left floa
 	// how far levels differ is known the sooner the more there are. What is left of the time is for several.
 	wide := clip(math.Log(known.hi/known.lo)/(2*s.Precision), 1, 2)
 	left = max(left, 0) / (1 + settling)
-	// Where neighbours are alike, a sample says less.
-	alike := 1.0
-	for _, c := range known.belief.curves {
-		alike = max(alike, math.Sqrt(c.clumping/2))
-	}
+	// Where neighbours are alike, a sample says less: those of the objective that is missed first.
+	first := slices.MinFunc(known.belief.curves, func(a, b *curve) int { return cmp.Compare(a.knee, b.knee) })
+	alike := max(1, math.Sqrt(first.clumping/2))
 	least := float64(refined)
 	if s.Whole {
 		least = steadily

@@ -164,8 +164,8 @@ func (s *Search) doubted(st *story, l Trial) bool {
 			}
 			tested = true
 		}
-		if better && 2*m.Seconds <= l.Seconds {
-			st.drop(i, "a longer level was met at this load, or at a higher one")
+		if better && 2*m.Seconds <= l.Seconds+st.metSince(i) {
+			st.drop(i, "it was met for longer at this load, or at a higher one")
 		}
 		if worse && plainly(&m, &l) {
 			st.contrary, st.brief = &contrary{met: m, missed: l}, append(st.brief, m)
@@ -173,6 +173,16 @@ func (s *Search) doubted(st *story, l Trial) bool {
 		}
 	}
 	return true
+}
+
+// metSince is for how many seconds the load of a level, or more, was met after it.
+func (st *story) metSince(i int) (seconds float64) {
+	for k := i + 1; k < len(st.counts); k++ {
+		if l := &st.counts[k]; l.Load >= st.counts[i].Load && l.Meets() {
+			seconds += l.Seconds
+		}
+	}
+	return seconds
 }
 
 // plainly reports whether two levels contradict each other so much that the server is not one whose
@@ -311,10 +321,16 @@ func (st *story) drop(i int, why string) {
 
 // change forgets the first levels, which were seen before the server changed.
 func (s *Search) change(st *story, n int, better bool, was, is Trial) {
-	st.changed = fmt.Sprintf("%s met the objectives at first, and later %s missed them", short(was.Load), short(is.Load))
+	how := fmt.Sprintf("%s met the objectives at first, and later %s missed them", short(was.Load), short(is.Load))
 	if better {
-		st.changed = fmt.Sprintf("%s missed the objectives at first, and later %s met them", short(was.Load), short(is.Load))
+		how = fmt.Sprintf("%s missed the objectives at first, and later %s met them", short(was.Load), short(is.Load))
 	}
+	s.forget(st, n, how)
+}
+
+// forget leaves the first levels out, because the server changed after them.
+func (s *Search) forget(st *story, n int, how string) {
+	st.changed = how
 	for i := range min(n, len(st.counts)) {
 		st.unused[st.counts[i].Stage] = "the server changed after it"
 	}
@@ -396,6 +412,11 @@ func (s *Search) recovered(st *story, l Trial) {
 	down := *st.down
 	st.down, st.checked = nil, true
 	if first {
+		if warmed := s.warmed(st, &l); warmed != "" {
+			s.forget(st, len(st.counts), warmed)
+			st.counts = append(st.counts, l)
+			return
+		}
 		if st.doubt { // it was not down: the level tells of its capacity
 			s.contradicted(st, down)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
+	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
@@ -187,7 +188,7 @@ type stageReporter struct {
 	warn    func(text string)
 	queue   *stageQueue
 	journal *rundir.Journal
-	folds   *folds
+	folds   *collect.Aggregators
 	settle  func(ctx context.Context)
 }
 
@@ -202,7 +203,7 @@ func (t *stageReporter) after(ctx context.Context, i int) {
 		return // records may be under way still; the result has the stage
 	}
 	err := aside.Call("Working it out", func() error {
-		fold, err := t.folds.merged()
+		fold, err := t.folds.Merged()
 		st, also := result.BuildStage(t.queue.asRun(), t.journal.Facts.Stages, i, fold)
 		if err := errors.Join(err, also); err != nil {
 			return err

@@ -21,7 +21,7 @@ type resultBuilder struct {
 	log       io.Writer
 	queue     *stageQueue
 	journal   *rundir.Journal
-	folds     *folds
+	folds     *collect.Aggregators
 	collector *collect.Collector
 	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
 	saved     func(dir string) error   // is given the records in the end; nil: nobody is
@@ -37,7 +37,7 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	if o.counter != nil && o.counter.Err() != nil {
 		fmt.Fprintf(o.log, "warning: %v; such texts count as 0 tokens\n", o.counter.Err())
 	}
-	fold, mergeErr := o.folds.merged()
+	fold, mergeErr := o.folds.Merged()
 	err = errors.Join(err, mergeErr)
 	out := o.journal.Writer
 	out.Close()
@@ -50,7 +50,7 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 			res = saved.Result
 		}
 	} else {
-		res, buildErr = build(asRun, facts, fold, &record.File{Path: out.RecordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool, nil)
+		res, buildErr = build(asRun, facts, fold, &record.File{Path: out.RecordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.Pool, nil)
 	}
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))

@@ -138,11 +138,13 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	}
 	q := newQueue(p.plan)
 	live := engine.NewLive(q.most())
-	folded, err := newFolds(p.plan, p.opt.Fleet != nil, live.Window)
+	options := result.FoldOptions(p.plan)
+	options.Workers, options.Bounds = p.opt.Fleet != nil, live.Window
+	folded, err := collect.NewAggregators(options)
 	if err != nil {
 		return nil, err
 	}
-	p.onClose(folded.close)
+	p.onClose(folded.Close)
 	facts := result.Inputs{Header: p.header(asked, c, found.fellBack), Asked: p.plan, Names: p.opt.Names}
 	out, err := rundir.Create(p.plan, facts.Header, p.outputOptions())
 	p.onClose(out.Remove)
@@ -188,7 +190,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	return &session{
 		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
 		intake:  &WorkerRecords{Now: p.clock.Now, collector: collector, journal: book, fail: p.unshipped},
-		gauge:   &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
+		gauge:   &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live, collector: collector},
 		sampler: &sampler{clock: p.clock, live: live, collector: collector, journal: book},
 		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
 	}, nil
@@ -364,8 +366,8 @@ func (p *setup) unshipped(err error) {
 }
 
 // folders are what every record goes to besides the fold of its core.
-func (p *setup) folders(b *breaker.Set, same *abort.SameFailure, tape *sweep.SampleLog, passages *sweep.StepLog) several {
-	var all several
+func (p *setup) folders(b *breaker.Set, same *abort.SameFailure, tape *sweep.SampleLog, passages *sweep.StepLog) collect.Consumers {
+	var all collect.Consumers
 	if p.plan.Measurement.On() {
 		all = append(all, tape)
 	}
@@ -381,21 +383,11 @@ func (p *setup) folders(b *breaker.Set, same *abort.SameFailure, tape *sweep.Sam
 	return all
 }
 
-// several hand a record to one after the other.
-type several []collect.Consumer
-
-// Add implements collect.Consumer.
-func (s several) Add(rec *record.Record) {
-	for _, f := range s {
-		f.Add(rec)
-	}
-}
-
 // collector starts what takes finished records.
-func (p *setup) collector(c *client, f *folds, book *rundir.Journal, besides several) *collect.Collector {
+func (p *setup) collector(c *client, f *collect.Aggregators, book *rundir.Journal, besides collect.Consumers) *collect.Collector {
 	var each []collect.Consumer
-	for _, fold := range f.list {
-		each = append(each, append(several{fold}, besides...))
+	for _, fold := range f.List {
+		each = append(each, append(collect.Consumers{fold}, besides...))
 	}
 	return collect.New(collect.Config{
 		Decoder: c.decoder, Writer: book.Writer.Records(), KeepRaw: p.plan.Output.KeepRaw, NoTexts: p.plan.Output.NoTexts, Now: p.clock.Now,

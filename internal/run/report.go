@@ -133,7 +133,7 @@ func (s *Saved) build(d *drawing) error {
 	p := s.Plan
 	pool := stat.NewPool("", metric.SampleMemory)
 	defer pool.Close()
-	fold, err := metric.NewFold(d.options(foldOptions(p, len(s.Facts.Header.Workers) > 0, result.Bounds(s.Facts.Stages), pool, nil), p, s.Facts.Stages))
+	fold, err := metric.NewFold(d.options(foldOptions(p, &s.Facts, s.Facts.Stages, pool), p, s.Facts.Stages))
 	if err != nil {
 		return err
 	}
@@ -152,6 +152,13 @@ func (s *Saved) build(d *drawing) error {
 	s.Facts.Levels = result.Levels(p, &s.Facts, samples)
 	s.Result, err = build(p, &s.Facts, fold, &s.Records, pool, d)
 	return err
+}
+
+// foldOptions say how the records of a run are to be seen whose stages have ended.
+func foldOptions(p *plan.Plan, f *result.Inputs, marks []record.StageSummary, pool *stat.Pool) metric.Options {
+	o := result.FoldOptions(p)
+	o.Workers, o.Bounds, o.Pool = len(f.Header.Workers) > 0, result.Bounds(marks), pool
+	return o
 }
 
 // readFacts reads what the record file says besides requests.

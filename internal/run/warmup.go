@@ -31,7 +31,7 @@ func build(p *plan.Plan, f *result.Inputs, fold *metric.Aggregator, records *rec
 	if !changed {
 		return d.build(p, *f, fold, records)
 	}
-	again, err := metric.NewFold(d.options(foldOptions(p, len(f.Header.Workers) > 0, result.Bounds(marks), pool, nil), p, marks))
+	again, err := metric.NewFold(d.options(foldOptions(p, f, marks, pool), p, marks))
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 	w = &Worker{prep: prep, writer: writer, live: engine.NewLive(newQueue(p).most())}
 	folds := make([]collect.Consumer, runtime.GOMAXPROCS(0))
 	for i := range folds {
-		folds[i] = several{}
+		folds[i] = collect.Consumers{}
 	}
 	w.collector = collect.New(collect.Config{
 		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: answerLimits(p.Limits), Folds: folds,

@@ -75,7 +75,7 @@ var house = []struct{ name, may string }{
 	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan plan/planfile lib/limitio"},
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
-	{"run/collect", "endpoint metric record stat"},
+	{"run/collect", "endpoint metric plan record stat"},
 	{"run/rundir", "plan plan/planfile record result report/csvreport report/jsonreport lib/*"},
 	{"run/health", "record golang.org/x/sys"},
 

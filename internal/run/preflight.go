@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/collect"
 )
 
 const (
@@ -83,7 +84,7 @@ func (pre *preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 			return nil, err
 		}
 		rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never, Cached: -1, RequestedTokens: p.Output}}
-		answerLimits(pre.plan.Limits).Bound(rec, pre.client.decoder)
+		collect.Bound(rec, pre.plan.Limits, pre.client.decoder)
 		call.Do(ctx, rec)
 		pre.client.decoder.Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class == record.Cancelled && rec.Status/100 == 2 {

@@ -391,14 +391,9 @@ func (p *setup) collector(c *client, f *collect.Aggregators, book *rundir.Journa
 	}
 	return collect.New(collect.Config{
 		Decoder: c.decoder, Writer: book.Writer.Records(), KeepRaw: p.plan.Output.KeepRaw, NoTexts: p.plan.Output.NoTexts, Now: p.clock.Now,
-		Limits: answerLimits(p.plan.Limits), Folds: each,
+		Limits: p.plan.Limits, Folds: each,
 		Judge: abort.NewErrorLimit(p.plan.MaxErrors, p.stopper).Count, Session: book.AddSession,
 	})
-}
-
-// answerLimits are those of what is held of an answer.
-func answerLimits(l plan.Limits) collect.MemoryLimits {
-	return collect.MemoryLimits{Answer: int(l.Answer), Stream: int(l.Stream), Event: int(l.Event), Raw: int(l.Raw)}
 }
 
 // engine makes what sends.

@@ -80,7 +80,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 		folds[i] = collect.Consumers{}
 	}
 	w.collector = collect.New(collect.Config{
-		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: answerLimits(p.Limits), Folds: folds,
+		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: p.Limits, Folds: folds,
 	})
 	prep.onClose(w.collector.Stop)
 	eng := prep.engine(asked, cl, w.collector, w.live)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -33,8 +34,8 @@ type Config struct {
 	// Budget is how many bytes of answers may wait to be decoded; whoever brings more
 	// decodes it. 0: 64 MiB.
 	Budget int64
-	// Limits bound what is held of an answer.
-	Limits MemoryLimits
+	// Limits bound what is held of a response, in bytes; 0 is no bound.
+	Limits plan.Limits
 	// Judge is called with each decoded record's failure class, "" for success.
 	Judge func(class record.Class)
 	// Session is told how each recorded session was played, by many goroutines; nil: nobody

@@ -5,20 +5,13 @@ import (
 	"math"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// MemoryLimits bound what is held of one answer, in bytes; 0 is no bound.
-type MemoryLimits struct {
-	Answer int // one that is held in one piece
-	Stream int // of a stream, before it is folded
-	Event  int // one event of a stream
-	Raw    int // of an answer whose bytes are kept
-}
-
 // sizeLimiter keeps records small while their answers come.
 type sizeLimiter struct {
-	limits  MemoryLimits
+	limits  plan.Limits // of what is held of one response, in bytes; 0 is no bound
 	decoder endpoint.Decoder
 	raw     bool // the bytes of answers are kept
 	first   int  // room that a record has at first
@@ -29,12 +22,12 @@ type sizeLimiter struct {
 func newKeeper(cfg *Config) *sizeLimiter {
 	k := &sizeLimiter{limits: cfg.Limits, decoder: cfg.Decoder, raw: cfg.KeepRaw && cfg.Writer != nil}
 	if k.decoder.Advance == nil {
-		k.first = k.limits.Answer
+		k.first = int(k.limits.Answer)
 	} else {
-		if k.room = k.limits.Stream; k.room > 0 && k.raw {
-			k.room = max(k.room, k.limits.Raw)
+		if k.room = int(k.limits.Stream); k.room > 0 && k.raw {
+			k.room = max(k.room, int(k.limits.Raw))
 		}
-		k.first = least(k.room, k.limits.Answer, k.limits.Event)
+		k.first = least(k.room, int(k.limits.Answer), int(k.limits.Event))
 	}
 	if k.first == 0 {
 		return nil
@@ -60,8 +53,8 @@ func (k *sizeLimiter) bind(rec *record.Exchange) {
 	}
 }
 
-// Bound makes a record that is not of a Collector keep to the limits.
-func (l MemoryLimits) Bound(rec *record.Exchange, d endpoint.Decoder) {
+// Bound makes a record that is not of a Collector keep to limits.
+func Bound(rec *record.Exchange, l plan.Limits, d endpoint.Decoder) {
 	newKeeper(&Config{Limits: l, Decoder: d}).bind(rec)
 }
 
@@ -70,7 +63,7 @@ func (k *sizeLimiter) Keep(rec *record.Exchange) error {
 	marks := record.MarkSize * len(rec.Marks)
 	next := 0 // what it may grow to before an event of it can be too long
 	if k.decoder.Advance != nil && rec.Streamed && (rec.Status == 0 || rec.Status/100 == 2) {
-		if most := k.limits.Event; most > 0 {
+		if most := int(k.limits.Event); most > 0 {
 			if len(rec.Body)-rec.Whole > most {
 				length, end := k.decoder.Longest(&rec.Record, rec.Whole)
 				if length > most {
@@ -81,17 +74,17 @@ func (k *sizeLimiter) Keep(rec *record.Exchange) error {
 			next = rec.Whole + most + marks
 		}
 		if k.room > 0 && len(rec.Body)+marks > k.room {
-			if done := k.decoder.Advance(rec, k.limits.Stream); rec.Reading != nil {
+			if done := k.decoder.Advance(rec, int(k.limits.Stream)); rec.Reading != nil {
 				k.drop(rec, done)
 				return nil
 			}
 		}
 	}
-	if most := k.limits.Answer; most > 0 && len(rec.Body)+marks > most {
+	if most := int(k.limits.Answer); most > 0 && len(rec.Body)+marks > most {
 		return fmt.Errorf("the answer is larger than %d bytes: raise limits.response", most)
 	}
 	rec.Room = math.MaxInt
-	if n := least(next, k.limits.Answer); n > 0 {
+	if n := least(next, int(k.limits.Answer)); n > 0 {
 		rec.Room = n
 	}
 	if k.room > len(rec.Body)+marks {
@@ -107,7 +100,7 @@ func (k *sizeLimiter) drop(rec *record.Exchange, done int) {
 		body := rec.Body
 		rec.Body = append(make([]byte, 0, keepFolded), body[done:]...)
 		if k.raw {
-			rec.Raw = body[:min(done, max(k.limits.Raw, 0))]
+			rec.Raw = body[:min(done, max(int(k.limits.Raw), 0))]
 		}
 	} else {
 		rec.Body = rec.Body[:copy(rec.Body, rec.Body[done:])]
@@ -128,7 +121,7 @@ func (k *sizeLimiter) cut(rec *record.Record) {
 		rec.Cut = rec.Folded + len(rec.Body) - len(rec.Raw)
 		return
 	}
-	if most := k.limits.Raw; most > 0 && len(rec.Body) > most {
+	if most := int(k.limits.Raw); most > 0 && len(rec.Body) > most {
 		rec.Cut, rec.Body = len(rec.Body)-most, rec.Body[:most]
 	}
 }

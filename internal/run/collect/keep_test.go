@@ -127,7 +127,7 @@ func TestFoldedStreamsHaveTheSameFigures(t *testing.T) {
 			if err != nil || whole.Failure != nil {
 				t.Fatal(err, whole.Failure)
 			}
-			k := newKeeper(&Config{Limits: MemoryLimits{Stream: 64 << 10, Event: 1 << 10, Answer: 1 << 20}, Decoder: tt.decoder})
+			k := newKeeper(&Config{Limits: plan.Limits{Stream: 64 << 10, Event: 1 << 10, Answer: 1 << 20}, Decoder: tt.decoder})
 			folded, err := arrive(t, k, tt.decoder, tt.events)
 			if err != nil || folded.Failure != nil {
 				t.Fatal(err, folded.Failure)
@@ -192,20 +192,20 @@ func TestEventsAreBounded(t *testing.T) {
 	short := strings.Repeat(long(100), 40)
 	end := chatStream(0, false)
 	for name, tt := range map[string]struct {
-		limits MemoryLimits
+		limits plan.Limits
 		stream string
 		err    string
 	}{
-		"first":               {MemoryLimits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10 + 1), "1024 bytes: raise limits.event"},
-		"as long as it may":   {MemoryLimits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10) + short + long(1<<10), ""},
-		"after others":        {MemoryLimits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
-		"of a folded stream":  {MemoryLimits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
-		"where none is":       {MemoryLimits{Event: 1 << 10}, short + long(1<<10+1), "raise limits.event"},
-		"no bound":            {MemoryLimits{Stream: 8 << 20, Answer: 64 << 20}, long(100 << 10), ""},
-		"a comment":           {MemoryLimits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + ": " + strings.Repeat("c", 1<<10), "raise limits.event"},
-		"many, all permitted": {MemoryLimits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, strings.Repeat(short, 10), ""},
-		"an answer":           {MemoryLimits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 3<<10), ""},
-		"too long an answer":  {MemoryLimits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 70<<10), "raise limits.response"},
+		"first":               {plan.Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10 + 1), "1024 bytes: raise limits.event"},
+		"as long as it may":   {plan.Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10) + short + long(1<<10), ""},
+		"after others":        {plan.Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
+		"of a folded stream":  {plan.Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
+		"where none is":       {plan.Limits{Event: 1 << 10}, short + long(1<<10+1), "raise limits.event"},
+		"no bound":            {plan.Limits{Stream: 8 << 20, Answer: 64 << 20}, long(100 << 10), ""},
+		"a comment":           {plan.Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + ": " + strings.Repeat("c", 1<<10), "raise limits.event"},
+		"many, all permitted": {plan.Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, strings.Repeat(short, 10), ""},
+		"an answer":           {plan.Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 3<<10), ""},
+		"too long an answer":  {plan.Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 70<<10), "raise limits.response"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := of(openai.Protocol(), plan.EndpointChat)

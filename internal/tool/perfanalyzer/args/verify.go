@@ -1,6 +1,7 @@
 package args
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 )
@@ -130,10 +131,42 @@ func (s *settings) verify() error {
 }
 
 func (s *settings) schedules() []rule {
+	unscheduled := ""
+	if s.schedule {
+		unscheduled = s.unscheduled()
+	}
 	return []rule{
 		{s.schedule && s.action.RequestCount > 0, "Cannot specify `--request-count` when using `--fixed-schedule`. The request count will be equal to the number of requests in the input data minus the warmup request count."},
 		{s.schedule && len(s.data) == 0, "When using `--fixed-schedule`, you must provide a dataset using `--input-data`."},
+		{unscheduled != "", unscheduled},
 	}
+}
+
+// unscheduled says why the data are no schedule, if they are none. A file that cannot be read
+// is told of when it is read for good.
+func (s *settings) unscheduled() string {
+	n := 0
+	for _, name := range s.data {
+		if s.files.Kind(name) == "dir" {
+			return fmt.Sprintf("'%s' is not a file. When using `--fixed-schedule`, all paths passed to --input-data must be files.", printable(name))
+		}
+		text, err := s.files.Read(name)
+		if err != nil {
+			return ""
+		}
+		var file struct{ Data *[]json.RawMessage }
+		if err := json.Unmarshal(text, &file); err != nil || file.Data == nil {
+			return fmt.Sprintf("Input data JSON file must contain an object with a 'data' member that is an array. Review JSON file: '%s'", printable(name))
+		}
+		n += len(*file.Data)
+	}
+	switch {
+	case n == 0:
+		return "The dataset provided is empty. When using `--fixed-schedule`, the dataset must contain at least one payload."
+	case s.action.Warmup >= int64(n):
+		return "The warmup request count must be less than the total number of payloads in the dataset."
+	}
+	return ""
 }
 
 func (s *settings) basics() []rule {

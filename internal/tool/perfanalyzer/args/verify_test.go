@@ -17,6 +17,12 @@ func TestOrderOfFaults(t *testing.T) {
 		{"-m m --request-count 1 --concurrency-range 2:3", "--request-count can not be less than concurrency"},
 		{"-m m --session-concurrency 2 --metrics-url x", "Must specify --collect-metrics when using the --metrics-url option."},
 		{"-m m --sequence-id-range 10:12 --concurrency-range 3 --binary-search", "The --latency-threshold cannot be 0 for binary search mode."},
+		{"-m m --percentile 0 --fixed-schedule --input-data sessions.json --warmup-request-count 2", "The warmup request count must be less than the total number of payloads in the dataset."},
+		{"-m m --percentile 0 --fixed-schedule --input-data sessions.json --warmup-request-count 1", "Failed to parse --percentile."},
+		{"-m m --percentile 0 --fixed-schedule --input-data sessions.json --input-data nested.json --warmup-request-count 3", "Failed to parse --percentile."},
+		{"-m m --percentile 0 --fixed-schedule --input-data data", "'data' is not a file."},
+		{"-m m --percentile 0 --fixed-schedule --input-data before.json", "must contain an object with a 'data' member"},
+		{"-m m --percentile 0 --fixed-schedule --input-data none.json", "The dataset provided is empty."},
 		{"-m m --fixed-schedule -i ftp", "you must provide a dataset using `--input-data`"},
 	} {
 		if _, err := Parse(split(c.args), files); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -58,7 +58,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer
 	}
 	defer done()
 	t.records = rundir.Records(a.Plan)
-	s := following{stages{}, &a.Options, lines}
+	s := &following{stages: stages{}, options: &a.Options, log: lines}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: withTokenizer(env, a), Prompt: t.media.remember, Version: env.Version,
 		Log: env.Log, Names: a.Names(), Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating, Observer: s, Replace: true,
@@ -66,6 +66,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer
 	if res == nil {
 		return nil, err
 	}
+	s.finish()
 	err = errors.Join(err, t.writeReports(s.stages, res))
 	if wanted {
 		err = errors.Join(err, t.export(ctx, spans))

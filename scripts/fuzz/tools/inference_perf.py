@@ -59,7 +59,7 @@ class Tool:
         found = ends(a, b)
         if a.failed() or b.failed() and not reports(b):
             return found
-        found += requests(line, a, b) + written(line, a, b) + screens(a, b)
+        found += requests(line, a, b) + written(line, a, b) + screens(line, a, b)
         return found + reread.ours_of_theirs(self.binary, line, a)
 
 
@@ -240,7 +240,10 @@ def kind_of_report(line: Line):
     return kind
 
 
-def screens(a: Side, b: Side) -> list:
-    """What programs read on the screen: the marks around reports."""
-    marks = [[s for s in x.screen.splitlines() if re.match(r"=== (START|END)_", s)] for x in (a, b)]
-    return values("screen/marks", *marks)
+def screens(line: Line, a: Side, b: Side) -> list:
+    """What programs read on the screen: the marks around reports, and how stages go."""
+    out = []
+    for place, pattern in (("marks", r"=== (?:START|END)_.*"), ("stages", r"Stage \d+ - (?:session-based )?run \w+$")):
+        if place == "marks" or not swept(line):
+            out += values("screen/" + place, *(re.findall(pattern, x.screen, re.MULTILINE) for x in (a, b)))
+    return out

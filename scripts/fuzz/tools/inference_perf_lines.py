@@ -52,6 +52,7 @@ def line(seed: int, schema: dict) -> Line:
         out.flags.append(["=" + odd_name(rng, schema), rng.choice([0, -1, 1, True, None, "x", 1.5, [], {}])])
     if rng.random() < 0.1:
         out.flags.append(rng.choice([["--api.streaming", "true"], ["--load.interval", "0"], ["--server.model_name", "n"], ["--log-level", "INFO"], ["--report.request_lifecycle.per_request", "true"], ["--nonsense"]]))
+    seldom(random.Random(f"{seed} seldom"), out, put)
     out.server = features(rng)
     if any(f[0] == "=load.sweep" for f in out.flags):  # a search among failures takes minutes
         out.server = {k: v for k, v in out.server.items() if k not in ("error", "connection")}
@@ -181,6 +182,23 @@ def report(rng: random.Random, put) -> None:
                                  ("request_lifecycle.per_request_fields", [{"computed_metrics": True}, {"response": False, "request": False}, {"info": False}, {"response_chunks": False}], 0.1)):
         if rng.random() < chance:
             put("report." + name, rng.choice(values))
+
+
+def seldom(rng: random.Random, out: Line, put) -> None:
+    """What few configs have, and the original takes."""
+    given = dict(f for f in out.flags if f[0].startswith("="))
+    stages = given.get("=load.stages", [])
+    if all("rate" in s for s in stages) and rng.random() < 0.04:  # one that sends nothing
+        stages.insert(rng.choice([0, len(stages)]), {"rate": 0.5, "duration": 1})
+    for some in given.get("=circuit_breakers", []):
+        if rng.random() < 0.3:
+            rng.choice([some, some["triggers"][0], some["metrics"]])["colour"] = "red"
+    if rng.random() < 0.02:
+        put("metrics", {"type": rng.choice(["default", "prometheus"])})
+    if rng.random() < 0.02:
+        put("server.base_url", f"http://{URL}" + rng.choice(["/", "/v1", "/v1/"]))
+    if rng.random() < 0.02 and "=data.multimodal" not in given:
+        put("data.multimodal", media(rng))
 
 
 def odd_name(rng: random.Random, schema: dict) -> str:

@@ -5,7 +5,7 @@
 # on the PATH. Only ports are changed (:8000 becomes a free one). A block that cannot be run here has a line of its own above
 # it, <!-- not run: REASON -->, and is printed as not run. The pages are read side by side.
 #
-# An exit code of 1 is fine where the verdict on the result is the reason, since a busy machine earns it, and one of 3 where
+# Exit codes of 1 and 4 are fine where the verdict on the result is the reason, since a busy machine earns it, and one of 3 where
 # there is a gate or an objective. A usage error, a crash, requests that fail or a file that is not there end it with 1.
 # A command that does not end within ten minutes fails with a stack of all its goroutines.
 set -uo pipefail
@@ -57,7 +57,8 @@ await() {
 judge() {
   case $1 in
     0) ;;
-    1) grep -qE '(^|is |, )(INVALID|INCONCLUSIVE|invalid)' out && ! grep -qE ': 0 ok' out || echo "exit code 1, and not because of the verdict" ;;
+    4) grep -qE '(^|is |, )INCONCLUSIVE' out || echo "exit code 4, and nothing is INCONCLUSIVE" ;;
+    1) grep -qE '(^|is |, )(INVALID|invalid)' out && ! grep -qE ': 0 ok' out || echo "exit code 1, and not because of the verdict" ;;
     3) [[ $2 == *--fail-if* || $2 == *--slo* ]] || echo "exit code 3 without a gate" ;;
     *) echo "exit code $1" ;;
   esac

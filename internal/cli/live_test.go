@@ -96,7 +96,7 @@ func TestLiveOfEveryTool(t *testing.T) {
 		"inference-perf": "-c config.yml",
 	} {
 		metrics, events, code := watched(t, append([]string{name}, strings.Fields(args)...)...)
-		if code > tool.ExitRun {
+		if code > tool.ExitRun && code != tool.ExitInconclusive {
 			t.Errorf("%s: exit code %d", name, code)
 		}
 		for _, want := range []string{`inferometer_run_over{`, `model="mock"`, `phase="measured",outcome="ok"}`, `inferometer_time_to_first_token_seconds_count`} {

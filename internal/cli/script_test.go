@@ -163,9 +163,12 @@ func measures(ts *testscript.TestScript, neg bool, args []string) {
 	code := runs(ts, args)
 	out := ts.ReadFile("stdout")
 	valid := regexp.MustCompile(`(?m)^VALID|"valid": true`).MatchString(out)
-	invalid := regexp.MustCompile(`(?m)^INVALID|^INCONCLUSIVE|"valid": false`).MatchString(out)
-	if valid == invalid || code != 0 && code != 1 || (code == 0) != valid {
-		ts.Fatalf("exit code %d, and the verdict is valid: %v, invalid: %v", code, valid, invalid)
+	unknown := regexp.MustCompile(`(?m)^INCONCLUSIVE|^  "verdict": \{\n    "status": "inconclusive"|"verdict": "inconclusive"`).MatchString(out)
+	worse := regexp.MustCompile(`(?m)^INVALID|"verdict": "invalid"`).MatchString(out)
+	unknown = unknown && !worse
+	invalid := worse || !unknown && strings.Contains(out, `"valid": false`)
+	if codes := map[int]bool{tool.ExitOK: valid && !unknown, tool.ExitRun: invalid, tool.ExitInconclusive: unknown}; !codes[code] {
+		ts.Fatalf("exit code %d, and the verdict is valid: %v, invalid: %v, inconclusive: %v", code, valid, invalid, unknown)
 	}
 }
 
@@ -175,8 +178,8 @@ func either(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: either COMMAND ARGS…")
 	}
-	if code := runs(ts, args); code > 1 {
-		ts.Fatalf("exit code %d, want 0 or 1", code)
+	if code := runs(ts, args); code > tool.ExitRun && code != tool.ExitInconclusive {
+		ts.Fatalf("exit code %d, want that of a verdict", code)
 	}
 }
 

@@ -13,10 +13,12 @@ import (
 // Exit codes. A tool that others made has its own.
 const (
 	ExitOK    = 0
-	ExitRun   = 1 // the run failed, or its figures cannot be trusted
+	ExitRun   = 1 // the run failed, or its figures are invalid
 	ExitUsage = 2 // bad usage or input: nothing was sent
 	// ExitMissed is that of a run that can be trusted and did not meet what was asked of it.
 	ExitMissed = 3
+	// ExitInconclusive is that of a run that ended well and is too little to judge.
+	ExitInconclusive = 4
 )
 
 // Tool is one of the program's commands.

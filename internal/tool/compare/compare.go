@@ -96,10 +96,27 @@ func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code 
 	switch {
 	case len(c.Loads) == 0 && c.Capacity == nil: // a script must not take that for success
 		return tool.ExitUsage, nil
+	case !c.Trusted && undecided(sides):
+		return tool.ExitInconclusive, nil
 	case !c.Trusted:
 		return tool.ExitRun, nil
 	}
 	return tool.ExitOK, nil
+}
+
+// undecided reports whether all that speaks against the runs of ours is that some are INCONCLUSIVE.
+func undecided(sides []compare.Side) bool {
+	for _, s := range sides {
+		for _, r := range s.Runs {
+			if r.Saved == nil || r.By != "" {
+				continue
+			}
+			if res := r.Saved.Result; res.Interrupted || res.Incomplete || res.Verdict.Status == result.Invalid || !tool.Answered(res) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // gatesOf are the conditions under which a comparison fails.

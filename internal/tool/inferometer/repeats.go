@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/inferometer/inferometer/internal/compare"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/repeat"
 	"github.com/inferometer/inferometer/internal/report/console"
 	"github.com/inferometer/inferometer/internal/report/md"
+	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
@@ -92,7 +94,10 @@ func readRepeats(env tool.Env, action *args.ReportAction, dirs []string) (*repea
 
 // repeatsCode is the exit code that a series stands for.
 func repeatsCode(d *repeat.Document) int {
+	invalid := slices.ContainsFunc(d.Runs, func(r repeat.RunDoc) bool { return r.Verdict == result.Invalid || r.OK == 0 })
 	switch {
+	case !d.Valid && len(d.Runs) > 0 && !invalid && d.Ended != repeat.EndedInterrupted && d.Ended != repeat.EndedFailed:
+		return tool.ExitInconclusive
 	case !d.Valid || d.Ended == repeat.EndedInterrupted || d.Ended == repeat.EndedFailed:
 		return tool.ExitRun
 	case d.Until != nil && !d.Until.Met:

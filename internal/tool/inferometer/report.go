@@ -164,10 +164,14 @@ func again(env tool.Env, action *args.ReportAction, tools []tool.Tool) (code int
 // is reported again: a run that was stopped or did not end properly is no success, even
 // where the figures that it has are good.
 func resultCode(res *result.Result) int {
-	if !res.Verdict.Valid || res.Interrupted || res.Incomplete {
+	switch {
+	case res.Interrupted || res.Incomplete || !tool.Answered(res):
 		return tool.ExitRun
-	}
-	if res.Missed() {
+	case res.Verdict.Status == result.Inconclusive:
+		return tool.ExitInconclusive
+	case !res.Verdict.Valid:
+		return tool.ExitRun
+	case res.Missed():
 		return tool.ExitMissed
 	}
 	return tool.ExitOK

@@ -111,7 +111,7 @@ func CapacityManual() clidoc.Command {
 		About: "Find the highest load that meets objectives.",
 		Usage: []clidoc.Usage{{Line: "inferometer capacity [URL...|plan.yaml] --slo OBJECTIVE [flags]"}},
 		Text: `Levels of load are measured, more of them and longer ones near the answer, which is given with a 95 % interval. ` +
-			`A level must meet all objectives. The answer is held for a while before it is given. Exit code 3: even the lowest load misses them.`,
+			`A level must meet all objectives. The answer is held for a while before it is given. Exit code 3: even the lowest load misses them; 4: too little was measured to tell.`,
 		Examples: []string{
 			"inferometer capacity http://host:8000 --slo 'ttft.p99 < 200ms' --slo 'itl.p99 < 30ms'",
 			"inferometer capacity http://host:8000 --by concurrency --slo 'tpot.p90 < 25ms' --max 256",

@@ -58,7 +58,7 @@ func CompareManual() clidoc.Command {
 		Text: `A side is the output directory of a run, a directory of several (inferometer run --repeat), a ` +
 			`comma-separated list of directories, or what another tool wrote. NAME=PATH gives it a name.
 
-Exit code: 0, 1 if a run is not valid, 2 for bad usage and for plans that cannot be compared, 3 if a gate is missed.`,
+Exit code: 0, 1 if a run is invalid, 2 for bad usage and for plans that cannot be compared, 3 if a gate is missed, 4 if a run is inconclusive.`,
 		Examples: []string{
 			"inferometer compare results/before results/after",
 			"inferometer compare main=results/main patch=results/1,results/2,results/3 --format md",

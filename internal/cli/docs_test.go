@@ -33,16 +33,14 @@ func TestCommandsInTheDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, line := range strings.Split(string(text), "\n") {
-			args, ok := documented(line)
-			if !ok {
-				continue
+			for _, args := range documented(line) {
+				found++
+				t.Run(fmt.Sprintf("%s:%d", filepath.Base(page), n+1), func(t *testing.T) {
+					if err := try(t, args); err != "" {
+						t.Errorf("%s\n%s", line, err)
+					}
+				})
 			}
-			found++
-			t.Run(fmt.Sprintf("%s:%d", filepath.Base(page), n+1), func(t *testing.T) {
-				if err := try(t, args); err != "" {
-					t.Errorf("%s\n%s", line, err)
-				}
-			})
 		}
 	}
 	if found < 4 {
@@ -57,8 +55,9 @@ func TestFilesInTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, part, _ := strings.Cut(string(text), "## In the directory")
+	part, _, _ = strings.Cut(part, "\n\n**Records**")
 	var listed []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(.+?)` \\|").FindAllStringSubmatch(part[:strings.Index(part, "\n## ")], -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(.+?)` \\|").FindAllStringSubmatch(part, -1) {
 		listed = append(listed, row[1])
 	}
 	want := rundir.Files()
@@ -69,10 +68,29 @@ func TestFilesInTheDocs(t *testing.T) {
 	}
 }
 
-// documented is the arguments of a line that is a command of this program and
-// nothing else.
-func documented(line string) ([]string, bool) {
+// documented are the arguments of the commands of this program in a line: it is one and nothing
+// else, or it is a row of a table and cells of it are.
+func documented(line string) (all [][]string) {
 	line = strings.TrimSpace(line)
+	cells := []string{line}
+	if strings.HasPrefix(line, "|") {
+		cells = nil
+		for _, m := range tableCommand.FindAllStringSubmatch(line, -1) {
+			cells = append(cells, m[1])
+		}
+	}
+	for _, cell := range cells {
+		if args, ok := command(cell); ok {
+			all = append(all, args)
+		}
+	}
+	return all
+}
+
+var tableCommand = regexp.MustCompile("\\| `(inferometer [^`|]*)` ?\\|")
+
+// command is the arguments of a command of this program.
+func command(line string) ([]string, bool) {
 	for _, prompt := range []string{"$ ", "- ", "run: "} { // of a shell, and of steps of a pipeline
 		line = strings.TrimPrefix(line, prompt)
 	}
@@ -116,7 +134,14 @@ func words(line string) []string {
 // went wrong.
 func try(t *testing.T, args []string) string {
 	dir := t.TempDir()
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(dir)
+	if err := os.Symlink(examples, "examples"); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile("plan.yaml", []byte("stages:\n  - concurrency: 2\n    requests: 4\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestRecipes(t *testing.T) {
 			t.Chdir(t.TempDir())
 			urls := strings.NewReplacer("http://localhost:8000", serve(t), "http://old:8000", serve(t), "http://new:8000", serve(t))
 			for line := range strings.Lines(recipe) {
-				args, ok := documented(line)
+				args, ok := command(line)
 				if !ok {
 					continue
 				}

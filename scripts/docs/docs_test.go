@@ -15,7 +15,7 @@ func repository(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	all := map[string]string{
 		colours: ":root {}", "README.md": "# The program\nText.\n",
-		contentsPage:  "# Contents\n\n## First\n- [Home](../README.md): a line\n- [One](one.md)\n\n## Second\n- [Decisions](decisions/): why\n",
+		contentsPage:  "# Contents\n\n## First\n- [Home](../README.md): a line\n- [One](one.md)\n\n## Reference\n- [Decisions](decisions/): why\n",
 		"docs/one.md": "# One page\nAbout `one`.\n\n## Part & part\n\n## Part & part\nAgain.\n", "docs/decisions/001-a.md": "# 1. A\nWhy.\n", "docs/decisions/002-b.md": "# 2. B\nWhy not.\n",
 	}
 	maps.Copy(all, files)
@@ -80,6 +80,9 @@ func TestSite(t *testing.T) {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("%s lacks %s:\n%s", name, part, text)
 			}
+		}
+		if name == "docs/one.html" && strings.Contains(string(text), `rel="next"`) {
+			t.Error("the reference is in the reading order")
 		}
 	}
 	if err := run(dir, out, ""); err != nil {

@@ -69,7 +69,11 @@ func (s *site) read() error {
 		c := s.Chapters[len(s.Chapters)-1]
 		c.Pages = append(c.Pages, p)
 	}
-	chain(slices.Clone(s.order))
+	read := slices.IndexFunc(s.order, func(p *page) bool { return p.Chapter == reference })
+	if read < 0 {
+		read = len(s.order)
+	}
+	chain(slices.Clone(s.order[:read]))
 	if _, err := s.page(contentsPage); err != nil {
 		return err
 	}
@@ -84,6 +88,9 @@ func (s *site) read() error {
 	}
 	return errors.Join(s.errs...)
 }
+
+// reference is the chapter of pages that are looked up. It and those after it are not read one page after the other.
+const reference = "Reference"
 
 // chain joins pages that are read one after the other.
 func chain(pages []*page) {

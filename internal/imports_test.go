@@ -37,7 +37,7 @@ var house = []struct{ name, may string }{
 	{"tool/compare", "tool ./report tool/inferometer/args compare gate metric report/ci report/html report/md result lib/atomicfile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
-	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
+	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline"},
 	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "clidoc plan plan/planfile message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
@@ -76,6 +76,7 @@ var house = []struct{ name, may string }{
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint metric plan record stat"},
+	{"run/search", "gate lib/number metric plan record result run/abort stat sweep sweep/capacity"},
 	{"run/rundir", "plan plan/planfile record result report/csvreport report/jsonreport lib/*"},
 	{"run/health", "record golang.org/x/sys"},
 

@@ -70,6 +70,15 @@ type Host struct {
 	GOMAXPROCS int    `json:"gomaxprocs"`
 }
 
+// StageTimes are when a stage began, when its first measured request could go, after when no request
+// went, and after when none was in flight; NotYet is a time that is still to come.
+type StageTimes struct {
+	Begin     time.Duration
+	WarmupEnd time.Duration
+	SendEnd   time.Duration
+	DrainEnd  time.Duration
+}
+
 // StageSummary says how a stage went: written when it has ended.
 type StageSummary struct {
 	Worker int           `json:"worker,omitempty"` // whose share of the stage it is about, from 1; 0: all of it

@@ -6,10 +6,16 @@
 // wall-clock moment of that start is kept once, in the file's header line.
 package record
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Never marks a moment that was not reached.
 const Never time.Duration = -1
+
+// NotYet is a moment that is still to come.
+const NotYet time.Duration = math.MaxInt64
 
 // Grace is how long a stream that has said that it is done may take to end.
 const Grace = 2 * time.Second

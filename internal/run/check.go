@@ -15,6 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/remote/hub"
 	"github.com/inferometer/inferometer/internal/run/breaker"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
@@ -27,7 +28,7 @@ func Check(ctx context.Context, p *plan.Plan, k registry.Kit) (notes []string, e
 	_, err = breaker.New(p.Breakers, func(record.StopReason) {})
 	c.add(err)
 	if p.Capacity.On() {
-		c.add(Objectives(p))
+		c.add(search.CheckObjectives(p))
 	}
 	c.prompts(ctx, secrets.tls)
 	return c.notes, errlist.Distinct(errors.Join(c.errs...))

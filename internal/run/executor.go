@@ -15,6 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -35,7 +36,7 @@ type executor struct {
 	questions *promptSource
 	queue     *stageQueue
 	search    *saturationSearch // of the rates of a sweep; nil: they are known
-	ascent    *capacitySearch   // that finds the capacity; nil: nobody looks for it
+	capacity  *search.Capacity  // that finds the capacity; nil: nobody looks for it
 	sender    *sender
 	meter     *windowMeter // nil: stages are not measured in windows
 	journal   *rundir.Journal
@@ -57,7 +58,7 @@ func (p *executor) play(ctx context.Context) error {
 		}
 		if reason := p.pause(ctx, i, s); reason != "" {
 			now := p.lookout.now()
-			p.journal.AddEdge(record.Edge{Stage: i, Level: s.Level(), Kind: levelKind(s), At: now})
+			p.journal.AddEdge(record.Edge{Stage: i, Level: s.Level(), Kind: search.LevelKind(s), At: now})
 			p.journal.AddStage(record.StageSummary{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
 			return nil
 		}
@@ -94,10 +95,10 @@ func (p *executor) stage(ctx context.Context, i int, s plan.Stage) error {
 	p.journal.AddStage(aborted(ctx, mark))
 	p.teller.after(ctx, i)
 	p.queue.addLevel(level)
-	if last := p.journal.Facts.Stages; p.ascent != nil && err == nil && !p.journal.Facts.Interrupted {
+	if last := p.journal.Facts.Stages; p.capacity != nil && err == nil && !p.journal.Facts.Interrupted {
 		p.teller.settle(ctx)
-		p.ascent.addLevel(i, s, last)
-		p.journal.Facts.Capacity = p.ascent.found()
+		p.capacity.AddLevel(i, s, last)
+		p.journal.Facts.Capacity = p.capacity.Found()
 	}
 	if p.meter != nil {
 		p.journal.Facts.Levels = append(p.journal.Facts.Levels, level)
@@ -132,10 +133,10 @@ func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageS
 		return p.meter.run(ctx, s, work, p.sender)
 	}
 	l := &sweep.Level{Value: s.Level(), Passed: true}
-	if p.plan.Levels.On() || p.ascent != nil {
-		p.journal.AddEdge(record.Edge{Stage: i, Level: l.Value, Kind: levelKind(s), At: p.lookout.now()})
+	if p.plan.Levels.On() || p.capacity != nil {
+		p.journal.AddEdge(record.Edge{Stage: i, Level: l.Value, Kind: search.LevelKind(s), At: p.lookout.now()})
 	}
-	if p.ascent != nil {
+	if p.capacity != nil {
 		mark, err := p.runCapacityLevel(ctx, s, work)
 		return mark, l, err
 	}
@@ -149,13 +150,13 @@ func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageS
 // runCapacityLevel puts the load of a level of a search for the capacity on the target, and ends it where it
 // is clearly too much.
 func (p *executor) runCapacityLevel(ctx context.Context, s plan.Stage, work Task) (record.StageSummary, error) {
-	work.Drain = p.ascent.drain()
+	work.Drain = p.capacity.Drain()
 	over, end := context.WithCancel(context.Background())
 	stop, watched := abort.NewStopper(), make(chan struct{})
 	endForward := p.sender.stopper.Forward(stop)
 	go func() {
 		defer close(watched)
-		p.ascent.watch(over, work.Index, s, stop)
+		p.capacity.Watch(over, work.Index, s, stop)
 	}()
 	mark, err := p.sender.send(ctx, work, stop)
 	end()

@@ -25,6 +25,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/health"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
@@ -155,11 +156,10 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	same, tape, passages := abort.NewSameFailure(p.stopper.Stop), sweep.NewLog(), new(sweep.StepLog)
 	besides := p.folders(found.breakers, same, tape, passages)
 	if p.plan.Capacity.On() {
-		if q.ascent, err = newAscent(p.plan); err != nil {
+		if q.capacity, err = search.NewCapacity(p.plan, p.clock.Now, live, p.opt.Log); err != nil {
 			return nil, err
 		}
-		q.ascent.now, q.ascent.live, q.ascent.log = p.clock.Now, live, p.opt.Log
-		besides = append(besides, q.ascent.tallies)
+		besides = append(besides, q.capacity)
 	}
 	collector := p.collector(c, folded, book, besides)
 	p.onClose(collector.Stop)
@@ -175,7 +175,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	}
 	look := &serverMonitor{servers: asks, plan: p.plan, now: p.clock.Now, journal: book}
 	play := &executor{
-		plan: p.plan, observer: p.opt.Observer, questions: asked, queue: q, ascent: q.ascent, sender: send, journal: book, lookout: look,
+		plan: p.plan, observer: p.opt.Observer, questions: asked, queue: q, capacity: q.capacity, sender: send, journal: book, lookout: look,
 		teller: &stageReporter{tell: p.opt.Stage, warn: p.opt.warn, queue: q, journal: book, folds: folded, settle: settle},
 	}
 	if p.plan.Saturation.On() {

@@ -85,14 +85,14 @@ func (g *progressTracker) progress() Progress {
 	p.Draining = to <= p.At
 	p.Elapsed = min(p.At, to) - from
 	if p.Warming {
-		p.Elapsed = max(p.At-g.live.Begin(stage), 0)
+		p.Elapsed = max(p.At-g.live.Times(stage).Begin, 0)
 	}
 	p.Ended = p.Part().Ended()
 	for i := range p.Stages[:min(max(stage+1, 0), len(p.Stages))] {
-		span := Span{Begin: g.live.Begin(i), End: metric.Unknown}
+		span := Span{Begin: g.live.Times(i).Begin, End: metric.Unknown}
 		span.From, span.To = g.live.Window(i)
-		if next := i + 1; next <= stage && g.live.Begin(next) != metric.Unknown {
-			span.End = g.live.Begin(next) - time.Duration(p.Stages[next].Gap)
+		if next := i + 1; next <= stage && g.live.Times(next).Begin != metric.Unknown {
+			span.End = g.live.Times(next).Begin - time.Duration(p.Stages[next].Gap)
 		}
 		p.Spans = append(p.Spans, span)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
@@ -108,19 +109,19 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
 		facts.Missing = missing(facts.Header.Workers, append(of, own))
 	}
 	facts.Asked = &asked
-	p.Stages = levelsOf(p, facts.Edges)
+	p.Stages = search.Levels(p, facts.Edges)
 	s.Records.Bounds = boundsBy(p, facts)
 	if p.Saturation.On() {
 		passages := new(sweep.StepLog)
 		if err := s.Records.Requests(func(rec *record.Record) error { passages.Add(rec); return nil }); err != nil {
 			return nil, err
 		}
-		facts.Saturation = searchAgain(p, facts.Stages, passages)
-		p.Stages = madeStages(p, facts.Saturation.Rates)
+		facts.Saturation = search.ReplaySaturation(p, facts.Stages, passages)
+		p.Stages = search.SaturationStages(p, facts.Saturation.Rates)
 		s.Records.Bounds.Stages = len(p.Stages)
 	}
 	if p.Capacity.On() {
-		if facts.Capacity, err = ascentAgain(&asked, p.Stages, facts.Stages, s.Records); err != nil {
+		if facts.Capacity, err = search.ReplayCapacity(&asked, p.Stages, facts.Stages, s.Records); err != nil {
 			return nil, err
 		}
 	}

@@ -8,14 +8,10 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
-
-// stepOf is the stage number of a step of the search for the saturation: records of
-// steps are told from those of stages by it.
-func stepOf(i int) int { return -1 - i }
 
 // saturationSearch looks for the rate that the server keeps up with, ahead of the stages of a sweep.
 type saturationSearch struct {
@@ -45,7 +41,7 @@ func (h *saturationSearch) run(ctx context.Context) error {
 		if h.journal.Facts.Interrupted {
 			break // a step that was broken off says nothing
 		}
-		s := sweep.JudgeStep(rate, mark, h.passages.Requests(stepOf(i)), h.plan.Saturation.Percentile)
+		s := sweep.JudgeStep(rate, mark, h.passages.Requests(search.StepStage(i)), h.plan.Saturation.Percentile)
 		hunt.Observe(s)
 		verdict := "kept up with"
 		if !s.Kept {
@@ -64,36 +60,11 @@ func (h *saturationSearch) step(ctx context.Context, i int, rate float64, durati
 	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)
 	// Even arrivals, whatever the stages have: chance in them would hide a backlog that grows.
 	s.Arrival, s.CV, s.Warmup, s.Gap = plan.ArrivalConstant, 0, plan.Warmup{}, 0
-	t := Task{Index: stepOf(i), Stage: s, Seed: h.plan.Seed + uint64(i) + 1, Drain: h.plan.Saturation.Timeout}
+	t := Task{Index: search.StepStage(i), Stage: s, Seed: h.plan.Seed + uint64(i) + 1, Drain: h.plan.Saturation.Timeout}
 	h.queue.searching(t.Index, s)
 	h.sender.warm(ctx, t)
 	mark, err := h.sender.send(ctx, t, h.sender.stopper)
 	mark = aborted(ctx, mark)
 	h.journal.AddStage(mark)
 	return mark, err
-}
-
-// madeStages are the stages of a sweep; the plan's own where its search found none.
-func madeStages(p *plan.Plan, rates []float64) []plan.Stage {
-	if len(rates) == 0 {
-		return p.Stages
-	}
-	return sweep.StagesAt(p.Stages[0], p.Saturation, rates)
-}
-
-// searchAgain makes the outcome of a search again from the marks of its steps and their
-// requests; nil: there was none.
-func searchAgain(p *plan.Plan, marks []record.StageSummary, passages *sweep.StepLog) *sweep.Saturation {
-	if !p.Saturation.On() {
-		return nil
-	}
-	hunt := sweep.NewHunt(p.Saturation)
-	for i := 0; ; i++ {
-		rate, _, ok := hunt.Next()
-		mark := result.FindStage(marks, stepOf(i))
-		if !ok || mark == nil || mark.Early() {
-			return hunt.Found()
-		}
-		hunt.Observe(sweep.JudgeStep(rate, *mark, passages.Requests(stepOf(i)), p.Saturation.Percentile))
-	}
 }

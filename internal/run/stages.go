@@ -1,12 +1,12 @@
 package run
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
@@ -14,9 +14,9 @@ import (
 // stageQueue gives out the stages of a run: those of the plan, or the levels that its
 // search comes to.
 type stageQueue struct {
-	plan   *plan.Plan
-	search *sweep.Search   // nil: the plan's stages as they stand
-	ascent *capacitySearch // that finds the capacity; nil: nobody looks for it
+	plan     *plan.Plan
+	search   *sweep.Search    // nil: the plan's stages as they stand
+	capacity *search.Capacity // that finds the capacity; nil: nobody looks for it
 
 	mu    sync.Mutex // of what others look at while the run goes on
 	begun []plan.Stage
@@ -67,8 +67,8 @@ func (q *stageQueue) choose(i int) (plan.Stage, bool) {
 		return plan.Stage{}, false
 	case q.made != nil:
 		return q.made[i], true
-	case q.ascent != nil:
-		return q.ascent.next()
+	case q.capacity != nil:
+		return q.capacity.Next()
 	case q.search == nil:
 		return q.plan.Stages[i], true
 	}
@@ -95,7 +95,7 @@ func (q *stageQueue) stages() []plan.Stage {
 	switch {
 	case q.made != nil:
 		return q.made
-	case q.search == nil && q.ascent == nil:
+	case q.search == nil && q.capacity == nil:
 		return q.plan.Stages
 	case len(q.begun) == 0:
 		return []plan.Stage{q.plan.Stages[0]}
@@ -145,25 +145,4 @@ func (q *stageQueue) under() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.stage
-}
-
-// levelsOf are the stages that edges tell of: the plan's own, or its levels.
-func levelsOf(p *plan.Plan, edges []record.Edge) []plan.Stage {
-	if !p.Levels.On() && !p.Capacity.On() {
-		return p.Stages
-	}
-	var stages []plan.Stage
-	for _, e := range slices.SortedFunc(slices.Values(edges), func(a, b record.Edge) int { return cmp.Compare(a.Stage, b.Stage) }) {
-		if e.Stage == len(stages) {
-			s := p.Stages[0].AtLevel(e.Level)
-			if e.Kind != "" {
-				s.Name = e.Kind
-			}
-			stages = append(stages, s)
-		}
-	}
-	if len(stages) == 0 {
-		return p.Stages
-	}
-	return stages
 }

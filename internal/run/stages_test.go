@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run/search"
 )
 
 // looker looks at the run whenever something is said of it, as one who shows both does.
@@ -29,12 +30,11 @@ func (l *looker) Write(text []byte) (int, error) {
 func TestSearchSpeaksWhileOthersLook(t *testing.T) {
 	p := capacityPlan(t, "http://localhost:1", plan.Stage{Rate: 1, Arrival: plan.ArrivalPoisson}, "ttft.p90 < 1s")
 	q := newQueue(p)
-	a, err := newAscent(p)
-	if err != nil {
+	l := &looker{t: t, queue: q}
+	var err error
+	if q.capacity, err = search.NewCapacity(p, func() time.Duration { return 0 }, nil, l); err != nil {
 		t.Fatal(err)
 	}
-	l := &looker{t: t, queue: q}
-	a.now, a.log, q.ascent = func() time.Duration { return 0 }, l, a
 	if i, s, ok := q.next(); !ok || i != 0 || s.Rate != 1 {
 		t.Errorf("the first level is %d, %+v, %v", i, s, ok)
 	}

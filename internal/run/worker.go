@@ -17,6 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
@@ -124,7 +125,7 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 		}
 	}()
 	if w.prep.plan.Levels.On() || w.prep.plan.Capacity.On() { // so that its file alone tells which levels there were
-		if err := w.writer.Edge(record.Edge{Worker: w.sender.share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), Kind: levelKind(t.Stage), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
+		if err := w.writer.Edge(record.Edge{Worker: w.sender.share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), Kind: search.LevelKind(t.Stage), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
 			return record.StageSummary{Stage: t.Index}, err
 		}
 	}

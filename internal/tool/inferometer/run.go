@@ -18,6 +18,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 	"github.com/inferometer/inferometer/internal/tool/selftest"
@@ -36,7 +37,7 @@ func Capacity() tool.Tool {
 	return tool.Tool{Name: capacityName, Summary: "find the highest load that meets objectives", Manual: args.CapacityManual, Run: func(env tool.Env, line []string) int {
 		action, err := args.Capacity(line, registry.Known(), tool.ReadFile)
 		if err == nil && action.Help == args.NoHelp {
-			err = run.Objectives(action.Plan)
+			err = search.CheckObjectives(action.Plan)
 		}
 		return carryOut(env, capacityName, action, err, args.CapacityManual)
 	}}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Counters is what a stage under way lets others see.
@@ -112,7 +114,9 @@ func (l *Counters) Window(stage int) (from, to time.Duration) {
 	return time.Duration(w.from.Load()), time.Duration(w.to.Load())
 }
 
-// Begin is when a stage began; the end of time where it has not.
-func (l *Counters) Begin(stage int) time.Duration {
-	return time.Duration(l.stageTimes(stage).begin.Load())
+// Times are those of a stage, as far as they are known.
+func (l *Counters) Times(stage int) record.StageTimes {
+	from, to := l.Window(stage)
+	begin := time.Duration(l.stageTimes(stage).begin.Load())
+	return record.StageTimes{Begin: begin, WarmupEnd: from, SendEnd: to, DrainEnd: record.NotYet}
 }

@@ -1,4 +1,6 @@
-package run
+// Package search looks for the load that a server can take: it says which level a run goes to next, and
+// makes what a search has found again from records alone. It sends nothing itself.
+package search
 
 import (
 	"context"
@@ -9,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -17,14 +18,14 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// capacitySearch looks for the highest load that meets the objectives of a plan: it says which stage comes
+// Capacity looks for the highest load that meets the objectives of a plan: it says which stage comes
 // next, and ends one as soon as it is clearly too much.
-type capacitySearch struct {
+type Capacity struct {
 	plan    *plan.Plan
 	search  *capacity.Search
 	tallies *objectiveTracker
 	now     func() time.Duration
-	live    *engine.Counters
+	sending Sending
 	log     io.Writer
 
 	levels  []capacity.Trial
@@ -32,17 +33,29 @@ type capacitySearch struct {
 	typical time.Duration // of answers at a level that meets the objectives; 0: there was none yet
 }
 
+// Sending is how the sending of requests goes.
+type Sending interface {
+	Sent() int64     // requests so far
+	InFlight() int64 // of them
+	Times(stage int) record.StageTimes
+}
+
 // lowest is how far below its start a search for a rate goes.
 const lowest = 64
 
-// newAscent begins a search.
-func newAscent(p *plan.Plan) (*capacitySearch, error) {
+// NewCapacity begins a search; log is told of each level.
+func NewCapacity(p *plan.Plan, now func() time.Duration, sending Sending, log io.Writer) (*Capacity, error) {
 	objectives, err := objectivesOf(p)
 	if err != nil {
 		return nil, err
 	}
-	return &capacitySearch{plan: p, search: searchOf(p, objectives), tallies: newTallies(p, objectives)}, nil
+	return &Capacity{
+		plan: p, search: searchOf(p, objectives), tallies: newTallies(p, objectives), now: now, sending: sending, log: log,
+	}, nil
 }
+
+// Add implements collect.Consumer.
+func (a *Capacity) Add(rec *record.Record) { a.tallies.Add(rec) }
 
 // searchOf is the search of a plan.
 func searchOf(p *plan.Plan, objectives []objective) *capacity.Search {
@@ -60,8 +73,8 @@ func searchOf(p *plan.Plan, objectives []objective) *capacity.Search {
 	return s
 }
 
-// next is the stage of the next level; false: the search is over.
-func (a *capacitySearch) next() (plan.Stage, bool) {
+// Next is the stage of the next level; false: the search is over.
+func (a *Capacity) Next() (plan.Stage, bool) {
 	if len(a.levels) == 0 {
 		a.begun = a.now()
 		fmt.Fprintf(a.log, "Searching for the capacity by %s, for %s at most.\n", a.by(), time.Duration(a.plan.Capacity.MaxTime))
@@ -87,7 +100,7 @@ func (a *capacitySearch) next() (plan.Stage, bool) {
 }
 
 // announce says what a level is run for, where that is not to find the capacity.
-func (a *capacitySearch) announce(step *capacity.NextLevel) {
+func (a *Capacity) announce(step *capacity.NextLevel) {
 	load := fmt.Sprintf("%.4g %s", step.Load, a.unit())
 	switch step.Kind {
 	case capacity.Hold:
@@ -107,32 +120,32 @@ func kinds() []string {
 	return []string{capacity.Recovery, capacity.Hold, capacity.Overload, capacity.Repeat}
 }
 
-// levelKind is what the stage of a level is run for.
-func levelKind(s plan.Stage) string {
+// LevelKind is what the stage of a level is run for.
+func LevelKind(s plan.Stage) string {
 	if slices.Contains(kinds(), s.Name) {
 		return s.Name
 	}
 	return ""
 }
 
-func (a *capacitySearch) by() string {
+func (a *Capacity) by() string {
 	if a.search.Whole {
 		return capacity.Concurrency
 	}
 	return capacity.Rate
 }
 
-// drain is how long the requests of a level may take after its end: a queue that is too long is
+// Drain is how long the requests of a level may take after its end: a queue that is too long is
 // not waited for.
-func (a *capacitySearch) drain() plan.Duration {
+func (a *Capacity) Drain() plan.Duration {
 	if a.typical == 0 {
 		return a.plan.Drain
 	}
 	return min(a.plan.Drain, plan.Duration(max(5*time.Second, 4*a.typical)))
 }
 
-// addLevel takes in how a level went, of which all records are there. Its mark is the last one.
-func (a *capacitySearch) addLevel(i int, s plan.Stage, marks []record.StageSummary) {
+// AddLevel takes in how a level went, of which all records are there. Its mark is the last one.
+func (a *Capacity) AddLevel(i int, s plan.Stage, marks []record.StageSummary) {
 	mark := &marks[len(marks)-1]
 	typical := a.tallies.typical(i)
 	trouble := a.tallies.trouble(a.plan, i)
@@ -146,9 +159,9 @@ func (a *capacitySearch) addLevel(i int, s plan.Stage, marks []record.StageSumma
 }
 
 // level is what was seen at a level.
-func (a *capacitySearch) level(i int, s plan.Stage, marks []record.StageSummary, mark *record.StageSummary) capacity.Trial {
+func (a *Capacity) level(i int, s plan.Stage, marks []record.StageSummary, mark *record.StageSummary) capacity.Trial {
 	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
-	l.Kind = levelKind(s)
+	l.Kind = LevelKind(s)
 	if before := result.FindStage(marks, i-1); before != nil {
 		l.Rest = max(mark.Begin-before.SendEnd, 0).Seconds()
 	}
@@ -158,7 +171,7 @@ func (a *capacitySearch) level(i int, s plan.Stage, marks []record.StageSummary,
 }
 
 // unit is that of loads.
-func (a *capacitySearch) unit() string {
+func (a *Capacity) unit() string {
 	switch {
 	case a.search.Whole:
 		return "in flight"
@@ -169,7 +182,7 @@ func (a *capacitySearch) unit() string {
 }
 
 // lineOf says in a line what a level showed.
-func (a *capacitySearch) lineOf(l *capacity.Trial) string {
+func (a *Capacity) lineOf(l *capacity.Trial) string {
 	s, unit := a.search, a.unit()
 	var parts []string
 	for j := range s.Objectives {
@@ -198,11 +211,11 @@ const (
 	enough = 50
 )
 
-// watch ends a level that is clearly too much, until over ends.
-func (a *capacitySearch) watch(over context.Context, i int, s plan.Stage, stop abort.Stopper) {
+// Watch ends a level that is clearly too much, until over ends.
+func (a *Capacity) Watch(over context.Context, i int, s plan.Stage, stop abort.Stopper) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	sent := a.live.Sent()
+	sent := a.sending.Sent()
 	for {
 		select {
 		case <-over.Done():
@@ -219,16 +232,15 @@ func (a *capacitySearch) watch(over context.Context, i int, s plan.Stage, stop a
 // overloaded reports whether the level under way is clearly too much: so many samples are bad that
 // the rest cannot make up for it, or less than half of what came was answered. sent is how many
 // requests there were before it.
-func (a *capacitySearch) overloaded(i int, s plan.Stage, sent int64) bool {
+func (a *Capacity) overloaded(i int, s plan.Stage, sent int64) bool {
 	now := a.now()
-	begin := a.live.Begin(i)
-	if waited := now - begin; s.Rate > 0 && a.typical > 0 && waited > max(2*time.Second, 5*a.typical) {
-		if came := a.live.Sent() - sent; came > enough && 2*a.live.InFlight() > came {
+	times := a.sending.Times(i)
+	if waited := now - times.Begin; s.Rate > 0 && a.typical > 0 && waited > max(2*time.Second, 5*a.typical) {
+		if came := a.sending.Sent() - sent; came > enough && 2*a.sending.InFlight() > came {
 			return true
 		}
 	}
-	from, _ := a.live.Window(i)
-	if from > now || now-from < max(time.Duration(early*float64(s.Duration)), time.Second) {
+	if from := times.WarmupEnd; from > now || now-from < max(time.Duration(early*float64(s.Duration)), time.Second) {
 		return false
 	}
 	shares, samples := a.tallies.bad(i)
@@ -240,8 +252,8 @@ func (a *capacitySearch) overloaded(i int, s plan.Stage, sent int64) bool {
 	return false
 }
 
-// found is what the result is made of.
-func (a *capacitySearch) found() *result.Capacity {
+// Found is what the result is made of.
+func (a *Capacity) Found() *result.Capacity {
 	c := &result.Capacity{Search: a.search, Levels: a.levels}
 	for _, o := range a.tallies.objectives {
 		c.Figures = append(c.Figures, result.Statistic{Metric: o.id, Stat: o.stat})
@@ -249,10 +261,10 @@ func (a *capacitySearch) found() *result.Capacity {
 	return c
 }
 
-// ascentAgain makes the levels of a search again from its stages and their requests, of which none
+// ReplayCapacity makes the levels of a search again from its stages and their requests, of which none
 // is kept.
-func ascentAgain(p *plan.Plan, stages []plan.Stage, marks []record.StageSummary, records record.File) (*result.Capacity, error) {
-	a, err := newAscent(p)
+func ReplayCapacity(p *plan.Plan, stages []plan.Stage, marks []record.StageSummary, records record.File) (*result.Capacity, error) {
+	a, err := NewCapacity(p, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -267,5 +279,5 @@ func ascentAgain(p *plan.Plan, stages []plan.Stage, marks []record.StageSummary,
 		}
 		a.levels = append(a.levels, a.level(i, s, marks, mark))
 	}
-	return a.found(), nil
+	return a.Found(), nil
 }

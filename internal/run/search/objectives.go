@@ -1,4 +1,4 @@
-package run
+package search
 
 import (
 	"fmt"
@@ -29,8 +29,8 @@ const (
 // mostFailed is the share of requests that may fail where no objective says so.
 const mostFailed = "errors <= 1%"
 
-// Objectives checks what a plan's search for its capacity is to meet.
-func Objectives(p *plan.Plan) error {
+// CheckObjectives checks what a plan's search for its capacity is to meet.
+func CheckObjectives(p *plan.Plan) error {
 	_, err := objectivesOf(p)
 	return err
 }

@@ -1,4 +1,4 @@
-package run
+package search
 
 import (
 	"strings"
@@ -47,14 +47,14 @@ func TestTrouble(t *testing.T) {
 // What a level is run for is the name of its stage; names of other stages mean nothing.
 func TestLevelKind(t *testing.T) {
 	for name, want := range map[string]string{"": "", "mine": "", capacity.Hold: capacity.Hold, capacity.Overload: capacity.Overload} {
-		if got := levelKind(plan.Stage{Name: name}); got != want {
+		if got := LevelKind(plan.Stage{Name: name}); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
 	p := plan.Default()
 	p.Stages, p.Capacity.Objectives = []plan.Stage{{Rate: 1}}, []string{"latency.p90 < 1s"}
-	stages := levelsOf(&p, []record.Edge{{Stage: 0, Level: 1}, {Stage: 1, Level: 2, Kind: capacity.Hold}})
-	if len(stages) != 2 || levelKind(stages[0]) != "" || levelKind(stages[1]) != capacity.Hold || stages[1].Rate != 2 {
+	stages := Levels(&p, []record.Edge{{Stage: 0, Level: 1}, {Stage: 1, Level: 2, Kind: capacity.Hold}})
+	if len(stages) != 2 || LevelKind(stages[0]) != "" || LevelKind(stages[1]) != capacity.Hold || stages[1].Rate != 2 {
 		t.Errorf("%+v", stages)
 	}
 }

@@ -330,16 +330,14 @@ def shape(screen: str) -> list:
     found = []
     for row in screen.splitlines():
         row = re.sub(r"^(Perf Analyzer Version).*", r"\1", re.sub("^Warning: ", "WARNING: ", row.strip()))
-        row = re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", row)
-        if row:
-            found.append(row)
+        found.append(re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", row))
     return found
 
 
 def screens(a: Side, b: Side) -> list:
     """Lines that ours lacks on either stream, and lines of its report that the original does not print."""
-    left, right = shape(a.screen), shape(b.screen)
-    more = set(shape(b.errors))
+    left, right = shape(a.screen.strip()), shape(b.screen.strip())
+    more = {"", *shape(b.errors)}
     unversioned = [row.replace("version: -N", "version: N") for row in left]
     if unversioned != left and all(row in right for row in unversioned if row not in left):
         row = next(row for row in left if row not in unversioned)

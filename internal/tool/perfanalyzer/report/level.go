@@ -176,7 +176,6 @@ func (p *printer) single(m *record.ModelStats, indent string, cache caching) {
 	if !cache.some {
 		p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + compute input %d usec + compute infer %d usec + compute output %d usec)",
 			indent, total, overhead(total, queue, micros(compute(m))), queue, micros(m.ComputeInput), micros(m.ComputeInfer), micros(m.ComputeOutput))
-		p.line("")
 		return
 	}
 	both := micros(answering(m))
@@ -184,7 +183,6 @@ func (p *printer) single(m *record.ModelStats, indent string, cache caching) {
 	p.line("%s%s  Average Cache Hit Latency: %d usec", indent, indent, micros(m.CacheHit))
 	p.line("%s%s  Average Cache Miss Latency: %d usec (cache lookup/insertion %d usec + compute input %d usec + compute infer %d usec + compute output %d usec)",
 		indent, indent, micros(m.CacheMiss)+micros(compute(m)), micros(m.CacheMiss), micros(m.ComputeInput), micros(m.ComputeInfer), micros(m.ComputeOutput))
-	p.line("")
 }
 
 // ensembleTimes are average times of what an ensemble is made of, added up, in microseconds.

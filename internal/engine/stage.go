@@ -37,6 +37,7 @@ type stage struct {
 	begin    time.Duration
 	started  atomic.Int64 // requests admitted, warm-up included
 	measured atomic.Int64
+	overtime atomic.Bool   // its time is over, and it has sent too few requests
 	warmEnd  atomic.Int64  // first moment of the measured part; record.Never: not known yet
 	warmed   chan struct{} // closed when warmEnd is known
 	warmup   warmup
@@ -106,7 +107,7 @@ func (st *stage) measureFrom(at time.Duration) {
 	st.e.cfg.Live.Measured(st.load.Index, at)
 	if st.load.Duration > 0 {
 		st.timerMu.Lock()
-		st.timer = time.AfterFunc(at+st.load.Duration-st.e.cfg.Now(), func() { st.halt(record.StopDuration) })
+		st.timer = time.AfterFunc(at+st.load.Duration-st.e.cfg.Now(), st.endDuration)
 		st.timerMu.Unlock()
 	}
 }
@@ -157,21 +158,32 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 	}
 	st.measureFrom(at)
 	from := time.Duration(st.warmEnd.Load())
-	if st.load.Duration > 0 && at >= from+st.load.Duration {
+	late := st.load.Duration > 0 && at >= from+st.load.Duration
+	if late && st.measured.Load() >= st.load.AtLeast {
 		st.halt(record.StopDuration)
 		return 0, false
 	}
-	if st.load.Requests > 0 && st.measured.Add(1) > st.load.Requests {
+	n := st.measured.Add(1)
+	if st.load.Requests > 0 && n > st.load.Requests || late && n > st.load.AtLeast {
 		st.halt(record.StopRequests)
 		return 0, false
 	}
 	return record.Measured, true
 }
 
+// endDuration ends the stage when its time is over, unless it has sent too few requests.
+func (st *stage) endDuration() {
+	st.overtime.Store(true)
+	if st.measured.Load() >= st.load.AtLeast {
+		st.halt(record.StopDuration)
+	}
+}
+
 // stopAtLimit ends sending with the last request that is wanted, not with the slot
 // that next looks for one: what is in flight by then has the drain time and no more.
 func (st *stage) stopAtLimit() {
-	if st.load.Requests > 0 && st.measured.Load() >= st.load.Requests {
+	n := st.measured.Load()
+	if st.load.Requests > 0 && n >= st.load.Requests || st.load.AtLeast > 0 && st.overtime.Load() && n >= st.load.AtLeast {
 		st.halt(record.StopRequests)
 	}
 }

@@ -241,6 +241,7 @@ type Stage struct {
 	Warmup      Warmup
 	Duration    Duration // measured part, without warm-up
 	Requests    int64    // measured requests; with Duration, whichever is first
+	MinRequests int64    // the stage goes on after Duration until it has sent so many
 	Gap         Duration // pause before this stage
 }
 

@@ -61,15 +61,18 @@ func (g *gauge) snapshot() progress.Snapshot {
 		Judged: len(p.Plan.Goodput) > 0, Good: here.Good.Load(), Later: later(p.Stages[p.Stage+1:]), Earlier: earlier(&p),
 	}
 	g.remember(&p, &s)
+	if stage.MinRequests > 0 {
+		s.Least, s.Total = stage.MinRequests, expected(&stage, p.Ended, p.Elapsed)
+	}
 	switch {
 	case p.Reporting:
 		s.Phase = progress.Reporting
 	case p.Draining:
-		s.Phase = progress.Draining
+		s.Phase, s.Least = progress.Draining, 0
 	case p.Warming && stage.Warmup == (plan.Warmup{}):
-		s.Phase, s.Total = progress.Preparing, 0
+		s.Phase, s.Least, s.Total = progress.Preparing, 0, 0
 	case p.Warming:
-		s.Phase, s.Total, s.Limit = progress.WarmingUp, time.Duration(stage.Warmup.Duration), stage.Warmup.Requests
+		s.Phase, s.Least, s.Total, s.Limit = progress.WarmingUp, 0, time.Duration(stage.Warmup.Duration), stage.Warmup.Requests
 	}
 	for class, n := range p.Failures {
 		s.Errors = append(s.Errors, progress.Error{Class: string(class), Count: n})
@@ -79,6 +82,24 @@ func (g *gauge) snapshot() progress.Snapshot {
 	})
 	s.RateGot, s.OutputRate = g.lately(p.At, p.Live)
 	return s
+}
+
+// expected is how long a stage will take that has to send a number of requests, going by those that have
+// ended; 0: none has by the time that it takes at least.
+func expected(s *plan.Stage, ended int64, elapsed time.Duration) time.Duration {
+	total := time.Duration(s.Duration)
+	if ended >= s.MinRequests {
+		return max(total, elapsed)
+	}
+	if ended == 0 {
+		if elapsed > total {
+			return 0
+		}
+		return total
+	}
+	// The last ones are sent when as many fewer have ended as are in flight.
+	last := max(s.MinRequests-int64(s.Concurrency), ended)
+	return max(total, time.Duration(float64(elapsed)*float64(last)/float64(ended)).Round(time.Second))
 }
 
 // remember adds how the stage went so far, worked out anew with each bin.

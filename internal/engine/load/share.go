@@ -109,6 +109,9 @@ func (stage Profile) Part(s Shard) Profile {
 	if stage.Requests > 0 {
 		stage.Requests = s.requests(stage.WarmupRequests+stage.Requests) - warm
 	}
+	if stage.AtLeast > 0 {
+		stage.AtLeast = s.requests(stage.WarmupRequests+stage.AtLeast) - warm
+	}
 	stage.WarmupRequests, stage.Sessions = warm, s.requests(stage.Sessions)
 	stage.WarmupDrains = stage.WarmupDrains && warm > 0
 	if stage.Arrivals != nil {

@@ -35,6 +35,8 @@ type Profile struct {
 	// The measured part ends when one of these is reached; 0: no such limit.
 	Duration time.Duration
 	Requests int64
+	// AtLeast is how many requests are sent even where that takes longer than Duration.
+	AtLeast int64
 	// Sessions is how many prompts are taken from the data, each with the turns that
 	// follow it; the stage ends with the last of them. 0: no bound.
 	Sessions int64
@@ -76,6 +78,7 @@ func FromStage(p *plan.Plan, s plan.Stage, i int) Profile {
 		WarmupDrains:   s.Warmup.Drain && s.Warmup.Requests > 0,
 		Duration:       time.Duration(s.Duration),
 		Requests:       s.Requests,
+		AtLeast:        s.MinRequests,
 		CountEnds:      p.Measurement.Mode == plan.WindowStage,
 		Drain:          time.Duration(p.Drain),
 		Grace:          time.Duration(min(p.Drain, p.Grace)),

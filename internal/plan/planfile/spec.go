@@ -280,6 +280,8 @@ func stageSpec() codec[plan.Stage] {
 		fieldOf("duration", duration(), func(s *plan.Stage) *plan.Duration { return &s.Duration }, "Length of the measured part."),
 		fieldOf("requests", integer[int64](), func(s *plan.Stage) *int64 { return &s.Requests },
 			"Requests of the measured part. With `duration`, whichever comes first."),
+		fieldOf("min_requests", integer[int64](), func(s *plan.Stage) *int64 { return &s.MinRequests },
+			"Closed loop: the stage goes on after its `duration` until it has sent so many."),
 		fieldOf("gap", duration(), func(s *plan.Stage) *plan.Duration { return &s.Gap }, "Pause before the stage."),
 	)
 }

@@ -13,6 +13,10 @@ func (c *checker) stage(path string, s *plan.Stage, endless bool) {
 	c.count(path+".concurrency", int64(s.Concurrency), mostInFlight)
 	c.count(path+".max_in_flight", int64(s.MaxInFlight), mostInFlight)
 	c.count(path+".requests", s.Requests, mostRequests)
+	c.count(path+".min_requests", s.MinRequests, mostRequests)
+	if s.MinRequests != 0 && (s.Duration == 0 || s.Requests != 0 || s.Concurrency == 0 || s.RampTo != 0 || s.Growth.On()) {
+		c.lacks(path+".min_requests", path+".duration", "needs a concurrency and a duration, and nothing else that ends the stage", "give duration, without requests and ramp_to")
+	}
 	c.count(path+".warmup.requests", s.Warmup.Requests, mostRequests)
 	c.time(path+".warmup.duration", s.Warmup.Duration)
 	if w := s.Warmup; w.Auto && (w.Duration != 0 || w.Requests != 0 || s.RampTo != 0) {

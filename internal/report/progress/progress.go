@@ -30,6 +30,7 @@ type Snapshot struct {
 	Total   time.Duration // how long the phase will take; 0: not known
 	Done    int64         // requests of the phase that ended
 	Limit   int64         // requests of the phase; 0: no limit
+	Least   int64         // requests without which the phase goes on beyond its time; 0: it does not
 
 	Sent, OK, Failed int64
 	InFlight         int
@@ -245,8 +246,8 @@ const barMax = 30
 // bar shows how far the phase has come, with words where no end is known.
 func (v *view) bar(s Snapshot) {
 	text := timeText(s)
-	if s.Limit > 0 {
-		text += fmt.Sprintf("   %s of %s requests", number.Count(s.Done), number.Count(s.Limit))
+	if of := countText(s); of != "" {
+		text += "   " + of
 	}
 	if left := leftText(s); left != "" {
 		text += "   " + left
@@ -284,6 +285,17 @@ func timeText(s Snapshot) string {
 		text += " of " + number.Duration(s.Total)
 	}
 	return text
+}
+
+// countText says how many of the phase's requests have ended, where a number of them ends it.
+func countText(s Snapshot) string {
+	switch {
+	case s.Limit > 0:
+		return number.Count(s.Done) + " of " + number.Count(s.Limit) + " requests"
+	case s.Least > s.Done:
+		return number.Count(s.Done) + " of at least " + number.Count(s.Least) + " requests"
+	}
+	return ""
 }
 
 // clock writes elapsed time with a fixed number of decimals, so that the text
@@ -428,9 +440,7 @@ func errorText(errors []Error) string {
 // nobody can draw in. Warnings are left out: a log has them already.
 func Line(s Snapshot) string {
 	fields := []string{stageText(s), string(s.Phase) + " " + timeText(s)}
-	if s.Limit > 0 {
-		fields = append(fields, number.Count(s.Done)+" of "+number.Count(s.Limit)+" requests")
-	}
+	fields = append(fields, countText(s))
 	fields = append(fields, requestFields(s)...)
 	fields = append(fields, latencyFields(s)...)
 	fields = append(fields, goodText(s))

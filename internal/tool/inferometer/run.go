@@ -54,6 +54,9 @@ func carryOut(env tool.Env, name string, action *args.Action, err error, describ
 		return env.PrintHelp(described(), action.Help == args.FullHelp)
 	}
 	env.Warn("warning", action.Warnings)
+	if !action.Quiet && !action.JSON && !action.DryRun {
+		env.Warn("note", action.Notes)
+	}
 	if action.DryRun {
 		return env.PrintPlan(name, plansOf(action)...)
 	}

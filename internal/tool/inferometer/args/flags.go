@@ -23,13 +23,13 @@ func runGroups() []group {
 // loadFlags are the flags about how much is asked for, and when.
 func loadFlags() []option {
 	return []option{
-		{name: "concurrency", short: "c", arg: "N", path: "stages[0].concurrency", help: "closed loop: keep N requests in flight (default 1 when no load is given)"},
+		{name: "concurrency", short: "c", arg: "N", path: "stages[0].concurrency", help: "closed loop: keep N requests in flight (default 4)"},
 		{name: "rate", arg: "R", path: "stages[0].rate", help: "open loop: send R requests per second; needs --duration or --requests"},
 		{name: "arrival", arg: "KIND", path: "stages[0].arrival", values: []string{plan.ArrivalConstant, plan.ArrivalPoisson, plan.ArrivalGamma, plan.ArrivalTrace}, help: "arrival process of --rate: constant (default), poisson or gamma; trace, without --rate: the input file's timestamps"},
 		{name: "cv", arg: "X", path: "stages[0].cv", help: "coefficient of variation of gamma arrivals; 1 is Poisson, higher is burstier"},
 		{name: "max-in-flight", arg: "N", path: "stages[0].max_in_flight", help: "with --rate: at most N requests in flight; later arrivals wait, and are counted"},
 		{name: "ramp-to", arg: "X", path: "stages[0].ramp_to", help: "change the concurrency or rate linearly to X over the duration"},
-		{name: "duration", arg: "TIME", path: "stages[0].duration", help: "length of the measured phase (default 30s in closed loop without --requests)"},
+		{name: "duration", arg: "TIME", path: "stages[0].duration", help: "length of the measured phase (default, in closed loop without --requests: 30s, or as long as 30 requests take)"},
 		{name: "requests", short: "n", arg: "N", path: "stages[0].requests", help: "requests in the measured phase; with --duration, whichever ends first"},
 		{name: "warmup", arg: "TIME|N|auto", path: "stages[0].warmup", help: "load before the measured phase: a time (5s), a number of requests (100), or auto: detect how much of the run was warm-up and leave it out"},
 		{name: "warmup-drain", path: "stages[0].warmup.drain", help: "with --warmup N: wait for the warm-up requests to end before measuring"},
@@ -73,7 +73,7 @@ func promptFlags() []option {
 	return []option{
 		{name: "input-tokens", arg: "LENGTH", path: "data.input", help: "length of synthetic prompts (default 128): 128, 100-200 or normal:mean=550,stddev=50,min=10,max=900"},
 		{name: "input-tokens-count", arg: "WHAT", path: "data.input_tokens_count", help: "what --input-tokens counts: content (default), or prompt: with the chat template or special tokens that the server adds"},
-		{name: "output-tokens", arg: "LENGTH", path: "data.output", help: "output length to request (default: up to the server)"},
+		{name: "output-tokens", arg: "LENGTH", path: "data.output", help: "output length to request (default 128 with synthetic prompts, else up to the server)"},
 		{name: "input-file", arg: "FILE", path: "data.file", help: "file of prompts: JSON lines, or plain text with one prompt per line"},
 		{name: "prompts", arg: "N", path: "data.prompts", help: "number of distinct prompts, used in turn (default: a new one for each request)"},
 		{name: "ignore-eos", path: "data.ignore_eos", help: "send ignore_eos: generate the full output length"},

@@ -23,7 +23,8 @@ type Action struct {
 	Command  string // whose line it is
 	Plan     *plan.Plan
 	Warnings []string
-	DryRun   bool // print the plan and stop
+	Notes    []string // what was left open, and is chosen
+	DryRun   bool     // print the plan and stop
 	// Calibrate: the built-in mock is measured first, at the same load.
 	Calibrate bool
 	All       bool   // print every metric and check
@@ -64,6 +65,7 @@ func read(groups []group, args []string, known planfile.Known, readFile func(nam
 	b.plain(groups)
 	b.levels()
 	b.special()
+	notes := b.usual()
 	workers := b.workers()
 	export := b.export()
 	repeat := b.repeat()
@@ -82,7 +84,7 @@ func read(groups []group, args []string, known planfile.Known, readFile func(nam
 		warn = append(warn, w)
 	}
 	return &Action{
-		Command: "run", Plan: p, Warnings: warn, Repeat: repeat,
+		Command: "run", Plan: p, Warnings: warn, Notes: notes, Repeat: repeat,
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"), HTML: v.last("html"), JUnit: v.last("junit"),
 		Workers: workers, RunID: v.last("run-id"), JoinAt: v.last("join-at"), NATS: v.last("nats"), NATSCA: v.last("nats-ca"), NATSCreds: v.last("nats-creds"), Export: export, SendTo: v.sendTo(),
 	}, nil
@@ -224,20 +226,57 @@ func (b *builder) oneStage() {
 	}
 }
 
-// usualStage is the load of a command line that names none: one request at a
-// time for 30 s, or a short demonstration where the target is the built-in mock.
+// What a command line measures that says little: as long as it takes to tell, whatever the server.
+const (
+	usualConcurrency = 4
+	usualLength      = 30 * time.Second
+	usualRequests    = 30
+	usualDrain       = "2m"
+	usualOutput      = 128
+)
+
+// usualStage is the load of a command line that names none: a few requests at a
+// time for 30 s, and until there are enough of them to tell, or a short demonstration where the target is
+// the built-in mock.
 func (b *builder) usualStage() plan.Stage {
 	if b.given("rate") || b.last("arrival") == plan.ArrivalTrace {
 		return plan.Stage{} // a rate must say when it ends; a trace does
 	}
-	s := plan.Stage{Concurrency: 1, Duration: plan.Duration(30 * time.Second)}
-	if b.demo() {
+	s := plan.Stage{Concurrency: usualConcurrency, Duration: plan.Duration(usualLength), MinRequests: usualRequests}
+	switch {
+	case b.demo():
 		s = plan.Stage{Concurrency: 8, Duration: plan.Duration(5 * time.Second)}
+	case b.given("ramp-to"):
+		s.Concurrency, s.MinRequests = 1, 0
+	case b.given("duration"):
+		s.MinRequests = 0
 	}
 	if b.given("requests") || b.windowed() {
-		s.Duration = 0
+		s.Duration, s.MinRequests = 0, 0
+	}
+	if s.MinRequests > 0 && !b.given("drain") {
+		b.draft.Put("drain", "the usual load", usualDrain)
 	}
 	return s
+}
+
+// usual fills in what a command line without a plan file leaves open, and says so.
+func (b *builder) usual() (notes []string) {
+	p := &b.draft.Plan
+	generates := p.Target.Protocol == "" || p.Target.Protocol == plan.ProtocolOpenAI || p.Target.Protocol == plan.ProtocolAnthropic
+	for _, u := range p.Target.URLs {
+		generates = generates && strings.HasPrefix(u, "http")
+	}
+	switch p.Target.Endpoint {
+	case "", plan.EndpointChat, plan.EndpointCompletions, plan.EndpointMessages:
+	default:
+		generates = false
+	}
+	if b.fromFile || b.demo() || !generates || b.draft.Given("data.output") || p.Data.Source != plan.SourceSynthetic {
+		return nil
+	}
+	b.draft.Put("data.output", "--output-tokens", strconv.Itoa(usualOutput))
+	return []string{fmt.Sprintf("answers end after %d tokens: choose another length with --output-tokens", usualOutput)}
 }
 
 // plain puts the flags that stand for one field.

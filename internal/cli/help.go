@@ -9,7 +9,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
-	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -21,8 +20,9 @@ func helpManual() clidoc.Command {
 			{Line: "inferometer help", Help: "list commands and topics"},
 			{Line: "inferometer help TOPIC", Help: "show a page of docs/, such as gates or docs/plan.md"},
 			{Line: "inferometer help COMMAND", Help: "the same as inferometer COMMAND --help"},
+			{Line: "inferometer help WORDS", Help: "search the documentation"},
 		},
-		Examples: []string{"inferometer help gates", "inferometer help docs/capacity.md | less   also a command's name"},
+		Examples: []string{"inferometer help gates", "inferometer help docs/capacity.md | less   also a command's name", "inferometer help mooncake trace"},
 	}
 	for _, t := range topLevel() {
 		c.Verbs = append(c.Verbs, clidoc.Verb{Name: t.Name, Help: t.Summary})
@@ -46,28 +46,54 @@ func helpCommand(env tool.Env, args []string) int {
 		c.Verbs = nil
 		return env.PrintHelp(c, true)
 	case len(args) > 1:
-		return env.Fail("help", errors.New("name one topic or command: inferometer help TOPIC"), tool.ExitUsage)
+		return search(env, strings.Join(args, " "))
 	}
 	topic, certain := clidoc.FindTopic(args[0])
-	var names []string
 	for _, c := range commands() {
 		if c.Name == args[0] && !certain {
 			return c.Run(env, []string{"--help"})
 		}
-		names = append(names, c.Name)
 	}
 	if topic == "" {
-		hint := "inferometer help lists the topics"
-		if n := suggest.Name(args[0], append(names, clidoc.Topics()...)); n != "" {
-			hint = "did you mean " + n + "?"
-		}
-		return env.Fail("help", fmt.Errorf("no topic and no command is called %q: %s", args[0], hint), tool.ExitUsage)
+		return search(env, args[0])
 	}
-	width, colour := clidoc.Width, false
-	if t := env.Terminal(env.Stdout); t.TTY {
-		width, colour = t.Width(), t.Color
-	}
+	width, colour := pageLook(env)
 	fmt.Fprint(env.Stdout, clidoc.Page(topic, width, colour))
+	return tool.ExitOK
+}
+
+// pageLook is how a page is shown: in the width of the terminal, if there is one.
+func pageLook(env tool.Env) (width int, colour bool) {
+	if t := env.Terminal(env.Stdout); t.TTY {
+		return t.Width(), t.Color
+	}
+	return clidoc.Width, false
+}
+
+// mostFound is the number of places that a search lists.
+const mostFound = 8
+
+// search shows the section that is most about what was typed, and lists others.
+func search(env tool.Env, query string) int {
+	found := clidoc.NewIndex().Search(query)
+	if len(found.Places) == 0 {
+		return env.Fail("help", fmt.Errorf("no page has %q: inferometer help lists commands and topics", query), tool.ExitUsage)
+	}
+	width, colour := pageLook(env)
+	best, others := found.Places[0], found.Places[1:]
+	if found.Meant != "" {
+		fmt.Fprintf(env.Stdout, "Nothing found for %q; searched for %q instead.\n\n", query, found.Meant)
+	}
+	fmt.Fprint(env.Stdout, best.Text(width, colour))
+	fmt.Fprintf(env.Stdout, "\nThe whole page: inferometer help %s\n", best.Topic)
+	if len(others) > 0 {
+		fmt.Fprint(env.Stdout, "Also found:\n")
+	}
+	var b strings.Builder
+	for _, p := range others[:min(len(others), mostFound)] {
+		listed(&b, "help "+p.Topic, p.Title, 24, env.HelpWidth())
+	}
+	fmt.Fprint(env.Stdout, b.String())
 	return tool.ExitOK
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -22,18 +23,30 @@ type chapter struct {
 // entry is a line of the contents.
 type entry struct{ chapter, label, source, about string }
 
-// readContents gives the lines of the contents: lists of links under headings.
-func readContents(source []byte) ([]entry, error) {
-	var entries []entry
+// readContents gives the lines of the contents, which are lists of links under headings, and by page the jobs of its
+// table, whose rows begin with a job and link to pages.
+func readContents(source []byte) (entries []entry, jobs map[string][]string, err error) {
 	var errs []error
 	title, seen := "", map[string]bool{}
+	jobs = map[string][]string{}
 	for n := range children(parser().Parse(text.NewReader(source))) {
 		switch n := n.(type) {
 		case *ast.Heading:
 			title = plainText(n, source)
+		case *extast.Table:
+			for row := range children(n) {
+				job := plainText(row.FirstChild(), source)
+				for _, link := range allLinks(row) {
+					to, _, _ := strings.Cut(path.Join("docs", string(link.Destination)), "#")
+					jobs[to] = append(jobs[to], job)
+				}
+			}
 		case *ast.List:
 			for item := range children(n) {
-				link := firstLink(item)
+				var link *ast.Link
+				if links := allLinks(item); len(links) > 0 {
+					link = links[0]
+				}
 				if link == nil || title == "" {
 					errs = append(errs, fmt.Errorf("%s: %q is not a link to a page under a heading", contentsPage, plainText(item, source)))
 					continue
@@ -48,7 +61,7 @@ func readContents(source []byte) ([]entry, error) {
 			}
 		}
 	}
-	return entries, errors.Join(errs...)
+	return entries, jobs, errors.Join(errs...)
 }
 
 // unlisted gives the pages of docs/ that the contents lack.
@@ -69,13 +82,12 @@ func unlisted(pages []string, entries []entry) error {
 	return fmt.Errorf("%s does not list %s: add a line where readers should find it, such as\n- [Title](%s): what it is about", contentsPage, strings.Join(missing, ", "), path.Base(missing[0]))
 }
 
-func firstLink(n ast.Node) *ast.Link {
-	var found *ast.Link
-	_ = ast.Walk(n, func(n ast.Node, _ bool) (ast.WalkStatus, error) {
-		if l, ok := n.(*ast.Link); ok && found == nil {
-			found = l
+func allLinks(n ast.Node) (links []*ast.Link) {
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if l, ok := n.(*ast.Link); ok && entering {
+			links = append(links, l)
 		}
 		return ast.WalkContinue, nil
 	})
-	return found
+	return links
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func TestSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Fields("assets/search.js assets/site.js assets/style.css conf.yml.html docs/decisions/001-a.html docs/decisions/002-b.html docs/decisions/index.html docs/index.html docs/one.html docs/p.png index.html some/b.html some/data.bin some/index.html")
+	want := strings.Fields("assets/ranking.js assets/search.js assets/site.js assets/style.css conf.yml.html docs/decisions/001-a.html docs/decisions/002-b.html docs/decisions/index.html docs/index.html docs/one.html docs/p.png index.html some/b.html some/data.bin some/index.html")
 	slices.Sort(names)
 	if !slices.Equal(names, want) {
 		t.Errorf("files %v\nwant  %v", names, want)
@@ -145,5 +146,34 @@ func TestHighlight(t *testing.T) {
 		if got := highlight(c.language, c.code); got != c.want {
 			t.Errorf("%s %q:\ngot  %s\nwant %s", c.language, c.code, got, c.want)
 		}
+	}
+}
+
+// Of this repository's pages, the one that is about what was typed comes first, with typing errors too. Node is what runs
+// the page's own script here; internal/clidoc holds inferometer help against the same table.
+func TestSearches(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	out := filepath.Join(t.TempDir(), "site")
+	if err := run("../..", out, ""); err != nil {
+		t.Fatal(err)
+	}
+	const script = `globalThis.window = globalThis;
+		const fs = require("node:fs"), [assets, table] = process.argv.slice(1);
+		for (const name of ["search.js", "ranking.js"]) (0, eval)(fs.readFileSync(assets + "/" + name, "utf8"));
+		const search = inferometerRanking(inferometerDocs);
+		for (const [query, want] of Object.entries(JSON.parse(fs.readFileSync(table)))) {
+			const found = search(query).results.map((r) => r.section.of.name);
+			if (found[0] !== want) console.log(query, "finds", found.slice(0, 4).join(", ") || "nothing", "and not first", want);
+		}
+		for (const query of ["qqxyzzy", "(", "\\\\", "[unclosed(", "   ", "x".repeat(5000)]) {
+			const { results } = search(query);
+			if (query.length > 3 && results.length) console.log(query, "finds", results[0].section.of.name);
+		}`
+	text, err := exec.Command(node, "-e", script, filepath.Join(out, "assets"), "testdata/searches.json").CombinedOutput()
+	if err != nil || len(text) > 0 {
+		t.Errorf("%v\n%s", err, text)
 	}
 }

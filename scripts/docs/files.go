@@ -38,8 +38,10 @@ func (s *site) files() (map[string][]byte, error) {
 	style, err := assets.ReadFile("assets/style.css")
 	s.errs = append(s.errs, err)
 	files["assets/style.css"] = append(palette, style...)
-	files["assets/site.js"], err = assets.ReadFile("assets/site.js")
-	s.errs = append(s.errs, err)
+	for _, name := range []string{"assets/site.js", "assets/ranking.js"} {
+		files[name], err = assets.ReadFile(name)
+		s.errs = append(s.errs, err)
+	}
 	files[mark], err = s.index()
 	s.errs = append(s.errs, err)
 	return files, errors.Join(s.errs...)

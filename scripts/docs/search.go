@@ -15,7 +15,8 @@ type index struct {
 
 type indexPage struct {
 	Title   string  `json:"title"`
-	Name    string  `json:"name"` // the file's: people know pages by it
+	Name    string  `json:"name"`            // the file's: people know pages by it
+	About   string  `json:"about,omitempty"` // what the contents say of it, and the jobs that it does
 	Chapter string  `json:"chapter"`
 	Address string  `json:"address"`
 	Weight  float64 `json:"weight"`
@@ -38,7 +39,7 @@ func (s *site) index() ([]byte, error) {
 			continue
 		}
 		name := strings.TrimSuffix(path.Base(p.Source), ".md")
-		x.Pages = append(x.Pages, indexPage{p.Label, name, p.Chapter, p.Out, weights[p.kind]})
+		x.Pages = append(x.Pages, indexPage{p.Label, name, strings.TrimSpace(p.about + " " + strings.Join(s.jobs[p.Source], " ")), p.Chapter, p.Out, weights[p.kind]})
 		for i, section := range p.sections {
 			text := section.text.String()
 			if i == 0 && p.Name != p.Label { // the title of the page, where the contents have a shorter one

@@ -22,10 +22,11 @@ type site struct {
 	Version string
 
 	Chapters []*chapter
-	pages    map[string]*page // by source
-	order    []*page          // as they are reached
-	records  []*page          // decisions
-	copied   map[string]bool  // files that are taken as they are
+	jobs     map[string][]string // what a page is for, as the contents have it, by source
+	pages    map[string]*page    // by source
+	order    []*page             // as they are reached
+	records  []*page             // decisions
+	copied   map[string]bool     // files that are taken as they are
 	places   []place
 	errs     []error
 }
@@ -43,10 +44,11 @@ func (s *site) read() error {
 	if err != nil {
 		return err
 	}
-	entries, err := readContents(contents)
+	entries, jobs, err := readContents(contents)
 	if err != nil {
 		return err
 	}
+	s.jobs = jobs
 	found, err := filepath.Glob(s.path("docs/*.md"))
 	if err != nil {
 		return err

@@ -103,83 +103,10 @@
   // The index is a script: a page from disk may not read files.
   const load = () => (loading ??= new Promise((done, failed) => {
     const script = make("script", { src: root.dataset.root + "assets/search.js" });
-    script.addEventListener("load", () => done(prepare(window.inferometerDocs)));
+    script.addEventListener("load", () => done(window.inferometerRanking(window.inferometerDocs)));
     script.addEventListener("error", () => failed(new Error("assets/search.js is missing")));
     document.head.append(script);
   }));
-  const words = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-
-  function prepare(index) {
-    for (const p of index.pages) { p.words = words(p.title); p.names = words(p.name); }
-    for (const s of index.sections) { s.words = words(s.title ?? ""); s.lower = s.text.toLowerCase(); s.of = index.pages[s.page]; }
-    return index;
-  }
-
-  const isWord = (c) => c !== undefined && /[\p{L}\p{N}_]/u.test(c);
-  // occurrences gives where a term stands in a text, and what that is worth: whole words more than beginnings of words, and those more than parts. Only the best kind counts.
-  function occurrences(text, term) {
-    let worth = 0, first = -1, count = 0;
-    for (let i = text.indexOf(term); i >= 0 && count < 20; i = text.indexOf(term, i + term.length)) {
-      const begins = !isWord(text[i - 1]) || !isWord(term[0]);
-      const w = !begins ? 1 : isWord(text[i + term.length]) ? 4 : 10;
-      if (w > worth) { worth = w; first = i; count = 0; }
-      if (w === worth) count++;
-    }
-    return { worth: worth && worth + Math.min(4, Math.log2(count)), first };
-  }
-  // among says how well a term fits a few words: 1 is one of them, 0 none.
-  const among = (list, term) => list.reduce((best, w) => Math.max(best, w === term ? 1 : w === term + "s" ? 0.9 : w.startsWith(term) ? (term.length > 3 ? 0.4 : 0.2) * (term.length / w.length) : 0), 0);
-
-  // score gives what a section is worth for one term; a plural finds its singular.
-  function score(section, term) {
-    const forms = [term];
-    if (term.length > 3 && term.endsWith("s")) forms.push(term.slice(0, -1));
-    let best = { worth: 0, first: -1 };
-    forms.forEach((form, i) => {
-      const parts = words(form);
-      const fit = (list) => parts.length ? Math.min(...parts.map((p) => among(list, p))) : 0;
-      const { title, top } = { title: Math.max(fit(section.of.words) * (0.6 + 0.4 * parts.length / section.of.words.length), fit(section.of.names) * 0.9), top: !section.id };
-      const text = occurrences(section.lower, form);
-      const heading = fit(section.words) * (0.7 + 0.3 * parts.length / Math.max(1, section.words.length));
-      const worth = ((top ? 150 : 20) * title + 60 * heading + text.worth) * (i ? 0.9 : 1);
-      if (worth > best.worth) best = { worth, first: text.first >= 0 ? text.first : best.first };
-    });
-    return best;
-  }
-
-  // What questions are padded with.
-  const filler = new Set("a an and are can do does for how i in is it my of on or the to what when where which why with".split(" "));
-
-  function search(index, query) {
-    const typed = [...new Set(query.toLowerCase().split(/\s+/).filter((t) => t))];
-    const telling = typed.filter((t) => !filler.has(t.replace(/\?$/, "")));
-    const terms = (telling.length ? telling : typed).slice(0, 8);
-    const phrase = terms.join(" ");
-    const rank = (needed) => {
-      const results = [];
-      for (const section of index.sections) {
-        let sum = 0, hits = 0, first = -1;
-        for (const term of terms) {
-          const s = score(section, term);
-          if (s.worth > 0) { hits++; sum += s.worth; if (first < 0) first = s.first; }
-        }
-        if (hits < needed) continue;
-        if (terms.length > 1) {
-          const whole = section.lower.indexOf(phrase);
-          if (whole >= 0) { sum += 25; first = whole; }
-          if (section.of.title.toLowerCase().includes(phrase)) sum += section.id ? 20 : 150;
-          if ((section.title ?? "").toLowerCase().includes(phrase)) sum += 60;
-        }
-        results.push({ section, first, worth: sum * (hits / terms.length) ** 2 * section.of.weight });
-      }
-      results.sort((a, b) => b.worth - a.worth);
-      const perPage = new Map();
-      return results.filter(({ section }) => { const n = (perPage.get(section.page) ?? 0) + 1; perPage.set(section.page, n); return n <= 3; }).slice(0, 24);
-    };
-    const results = terms.length ? rank(terms.length) : [];
-    return { terms, results: results.length || terms.length < 2 ? results : rank(1) };
-  }
-
   // marked is a text in which the terms stand out. Nothing of it is read as HTML.
   function marked(text, terms) {
     const escaped = terms.map((t) => t.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).sort((a, b) => b.length - a.length);
@@ -192,7 +119,7 @@
     return (begin > 0 ? "… " : "") + text.slice(begin, begin + 170) + (text.length > begin + 170 ? " …" : "");
   }
 
-  function show({ terms, results }, query) {
+  function show({ terms, results, meant }, query) {
     chosen = -1;
     found.replaceChildren(...results.map(({ section, first }, i) => {
       const { of: page, id, title } = section;
@@ -204,7 +131,7 @@
       option.addEventListener("click", close);
       return option;
     }));
-    said.textContent = !terms.length ? "" : results.length ? `${results.length} places found` : `Nothing found for “${query}”.`;
+    said.textContent = !terms.length ? "" : results.length ? `${results.length} places found${meant ? ` for “${meant}”` : ""}` : `Nothing found for “${query}”.`;
     input.setAttribute("aria-expanded", String(results.length > 0));
     found.scrollTop = 0;
     choose(results.length ? 0 : -1, true);
@@ -220,7 +147,7 @@
   }
   const look = () => {
     const query = input.value.trim().slice(0, 200);
-    load().then((index) => { if (query === input.value.trim().slice(0, 200)) show(search(index, query), query); }, (e) => { said.textContent = `No search: ${e.message}`; });
+    load().then((search) => { if (query === input.value.trim().slice(0, 200)) show(search(query), query); }, (e) => { said.textContent = `No search: ${e.message}`; });
   };
   const open = () => { if (!dialog.open) { setMenu(false); dialog.showModal(); input.select(); look(); } };
   const close = () => dialog.close();

@@ -127,19 +127,23 @@ func rules(t *testing.T) []rule {
 	return file.Rules
 }
 
-// ruleTables are the rules of a tool as the page shows them, a table for each group.
+// ruleTables are the rules of a tool as the page shows them, a table for each group. Groups are in
+// the order of their first rules.
 func ruleTables(all []rule, tool string) string {
-	var b strings.Builder
-	group := ""
+	var groups []string
+	rows := map[string]string{}
 	for _, r := range all {
 		if r.Tool != tool {
 			continue
 		}
-		if r.Group != group {
-			group = r.Group
-			fmt.Fprintf(&b, "\n**%s**\n\n| what | the original | here | `--faithful` |\n|---|---|---|---|\n", group)
+		if rows[r.Group] == "" {
+			groups = append(groups, r.Group)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.What, r.Original, r.Here, r.Faithful)
+		rows[r.Group] += fmt.Sprintf("| %s | %s | %s | %s |\n", r.What, r.Original, r.Here, r.Faithful)
+	}
+	var b strings.Builder
+	for _, group := range groups {
+		fmt.Fprintf(&b, "\n**%s**\n\n| what | the original | here | `--faithful` |\n|---|---|---|---|\n%s", group, rows[group])
 	}
 	return b.String() + "\n"
 }

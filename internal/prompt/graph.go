@@ -113,6 +113,9 @@ func (p *Play) Prompt(i int) (Prompt, error) {
 		for _, m := range messages {
 			out.Tokens += p.Count.Count(m.Content)
 		}
+		if out.Tools != nil { // the server tells the model of them
+			out.Tokens += p.Count.Count(out.Tools.text())
+		}
 	}
 	if p.sent == nil {
 		p.sent = make([][]Message, len(p.Graph.Calls))

@@ -100,3 +100,33 @@ func TestFaultyRecord(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// chars counts characters.
+type chars struct{ Tokenizer }
+
+func (chars) Count(text string) int { return len(text) }
+
+// What the model is told of its tools is part of the input, whose length no template gives.
+func TestPlayCountsTools(t *testing.T) {
+	tools := &Tools{List: []Tool{{Name: "look", Description: "See <it>.", Parameters: []byte(`{"type": "object"}`)}, {Name: "stop"}, {Name: "odd", Parameters: []byte(`{`)}}}
+	const told = `{"type":"function","function":{"name":"look","description":"See <it>.","parameters":{"type":"object"}}}` + "\n" +
+		`{"type":"function","function":{"name":"stop"}}` + "\n" +
+		`{"type":"function","function":{"name":"odd"}}` + "\n{"
+	if got := tools.text(); got != told {
+		t.Errorf("told of tools:\n%s\nwant:\n%s", got, told)
+	}
+	for _, tc := range []struct {
+		name string
+		play *Play
+		want int
+	}{
+		{"counted", &Play{Count: chars{}}, 1 + len(told)},
+		{"as the server counts", &Play{Count: chars{}, Measure: func(Prompt) (int, error) { return 7, nil }}, 7},
+		{"not counted", &Play{}, -1},
+	} {
+		tc.play.Graph = &Graph{Calls: []GraphCall{{ID: "first", Prompt: Prompt{Messages: []Message{user("a")}, Tools: tools}}}}
+		if got, err := tc.play.Prompt(0); err != nil || got.Tokens != tc.want {
+			t.Errorf("%s: %d tokens, want %d (%v)", tc.name, got.Tokens, tc.want, err)
+		}
+	}
+}

@@ -1,5 +1,10 @@
 package prompt
 
+import (
+	"encoding/json"
+	"strings"
+)
+
 // ToolCall is a call of a tool that a model asked for.
 type ToolCall struct {
 	ID        string
@@ -31,4 +36,28 @@ type Tools struct {
 	List   []Tool
 	Choice Choice
 	Name   string // of ChoiceNamed
+}
+
+// text is what a model is told of the tools, for counting where no template says it.
+func (t *Tools) text() string {
+	type function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters,omitempty"`
+	}
+	var b strings.Builder
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	for _, tool := range t.List {
+		one := struct {
+			Type     string   `json:"type"`
+			Function function `json:"function"`
+		}{"function", function{tool.Name, tool.Description, tool.Parameters}}
+		if to.Encode(one) != nil { // parameters that are no JSON are text
+			one.Function.Parameters = nil
+			_ = to.Encode(one)
+			b.Write(tool.Parameters)
+		}
+	}
+	return b.String()
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -195,7 +195,7 @@ func (k *kept) make(t *testing.T, dir string) {
 		k.write(t, &p)
 		return
 	}
-	err := run.CreateSaved(&p, record.Header{Start: time.Unix(1_800_000_000, 0)}, func(add func(*record.Record) error) error {
+	err := saved.Create(&p, record.Header{Start: time.Unix(1_800_000_000, 0)}, func(add func(*record.Record) error) error {
 		for s := range p.Stages {
 			for n := range requestsEach {
 				rec := request(&p, s, n)
@@ -231,7 +231,7 @@ func TestReportAs(t *testing.T) {
 			k.make(t, dir)
 			before := contents(t, dir)
 			var want []figures
-			res, err := run.Report(dir)
+			res, err := saved.Report(dir)
 			if err != nil {
 				t.Fatal(err)
 			}

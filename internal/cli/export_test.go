@@ -9,7 +9,7 @@ import (
 
 	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/testkit/schema"
 	"github.com/inferometer/inferometer/internal/tool"
 )
@@ -21,7 +21,7 @@ func TestExportOfEveryKindOfRun(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			dir := t.TempDir()
 			k.make(t, dir)
-			res, err := run.Report(dir)
+			res, err := saved.Report(dir)
 			if err != nil {
 				t.Fatal(err)
 			}

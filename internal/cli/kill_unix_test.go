@@ -23,8 +23,8 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
 	"github.com/inferometer/inferometer/internal/tool"
 )
@@ -182,7 +182,7 @@ func (k *killed) compare(t *testing.T, strict bool) (held, lost int) {
 	if strings.Contains(k.text, "VALID:") && !strings.Contains(k.text, "INVALID:") || strings.Contains(k.text, "No request was sent") || k.code != tool.ExitRun {
 		t.Errorf("the report exits with %d and says:\n%s", k.code, k.text)
 	}
-	if res, err := run.Report(k.dir); err != nil || res.Stages[0].Counts.Sent+res.Stages[0].Counts.Warmup != int64(len(classes)) {
+	if res, err := saved.Report(k.dir); err != nil || res.Stages[0].Counts.Sent+res.Stages[0].Counts.Warmup != int64(len(classes)) {
 		t.Errorf("the report does not count the %d requests of the file: %v", len(classes), err)
 	}
 	return held, lost
@@ -318,7 +318,7 @@ func TestHangUpDrains(t *testing.T) {
 	if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 		t.Fatalf("the run was killed by %v", s.Signal())
 	}
-	res, err := run.Report(dir)
+	res, err := saved.Report(dir)
 	if err != nil || res.Incomplete || !res.Interrupted {
 		t.Fatalf("%+v, %v", res, err)
 	}

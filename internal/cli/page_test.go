@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -48,7 +48,7 @@ func TestReportPage(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			dir := t.TempDir()
 			k.make(t, dir)
-			res, err := run.Report(dir)
+			res, err := saved.Report(dir)
 			if err != nil {
 				t.Fatal(err)
 			}

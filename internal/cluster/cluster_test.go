@@ -27,6 +27,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // server is a mock with its truth.
@@ -198,7 +199,7 @@ func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 					t.Errorf("stage %d: %+v, want %d", i, got, want)
 				}
 			}
-			again, err := run.Report(p.Output.Dir)
+			again, err := saved.Report(p.Output.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -247,7 +248,7 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 		t.Fatal(err)
 	}
 	slices.Reverse(dirs)
-	merged, err := run.Merge(dirs)
+	merged, err := saved.Merge(dirs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 			t.Errorf("stage %d as merged from the workers: %s", i, d)
 		}
 	}
-	part, err := run.Merge(dirs[:2])
+	part, err := saved.Merge(dirs[:2])
 	if err != nil || part.Result.Verdict.Valid || !strings.Contains(fmt.Sprint(part.Result.Verdict.Reasons), "The records of 2 workers of 4 are missing: w") {
 		t.Errorf("of two workers: %v, %+v", err, part.Result.Verdict.Reasons)
 	}
@@ -268,7 +269,7 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 		"not the directory of a worker": {dirs[0], out},
 		"is not an output directory of": {dirs[0], t.TempDir()},
 	} {
-		if _, err := run.Merge(dirs); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := saved.Merge(dirs); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q expected: %v", want, err)
 		}
 	}
@@ -309,7 +310,7 @@ levels: {list: [1, 5]}
 		}
 		if workers > 0 {
 			dirs, _ := filepath.Glob(filepath.Join(p.Output.Dir+".workers", "*"))
-			merged, err := run.Merge(dirs)
+			merged, err := saved.Merge(dirs)
 			if err != nil || len(merged.Result.Stages) != 2 || merged.Result.Stages[0].Counts.OK != 9 || merged.Result.Stages[1].Counts.OK != 9 {
 				t.Errorf("as merged from the workers: %v, %+v", err, merged)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // gone waits until the first worker has left.
@@ -119,7 +120,7 @@ func TestWorkersThatLeave(t *testing.T) {
 			if len(res.Stages) != tt.stages || tt.stages == 2 && res.Stages[1].Counts.OK/10 != 6 {
 				t.Errorf("%d stages, the last with %d answers: the run did not go on with the others", len(res.Stages), res.Stages[len(res.Stages)-1].Counts.OK)
 			}
-			again, err := run.Report(p.Output.Dir)
+			again, err := saved.Report(p.Output.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // made is a run that a test writes.
@@ -47,7 +47,7 @@ func (m made) write(t *testing.T, dir string) string {
 		m.edit(&p)
 	}
 	draw := rand.New(rand.NewPCG(m.seed, 1))
-	err := run.CreateSaved(&p, record.Header{Start: time.Unix(1_800_000_000, 0), Seed: m.seed}, func(add func(*record.Record) error) error {
+	err := saved.Create(&p, record.Header{Start: time.Unix(1_800_000_000, 0), Seed: m.seed}, func(add func(*record.Record) error) error {
 		at := time.Duration(0)
 		for stage := range p.Stages {
 			for n := range m.requests {

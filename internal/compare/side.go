@@ -11,8 +11,8 @@ import (
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // Side is one of what is compared: a run, or several of the same.
@@ -28,7 +28,7 @@ type Run struct {
 	Notes []string   // where its definitions differ from ours
 	Plan  *plan.Plan // as run
 	// Saved is the run with its records; nil: there are figures alone.
-	Saved    *run.Saved
+	Saved    *saved.Run
 	Levels   []MeasuredLoad     // by stage of the plan
 	Document *pagedata.Document // what a page draws; nil: nobody asked, or there is nothing
 }
@@ -148,7 +148,7 @@ func open(path string, o OpenOptions) ([]Run, error) {
 	}
 	var runs []Run
 	for _, dir := range dirs {
-		r, err := saved(dir, o)
+		r, err := openDir(dir, o)
 		if err != nil {
 			return nil, err
 		}
@@ -158,14 +158,14 @@ func open(path string, o OpenOptions) ([]Run, error) {
 	return runs, nil
 }
 
-// saved opens an output directory.
-func saved(dir string, o OpenOptions) (*Run, error) {
+// openDir opens an output directory.
+func openDir(dir string, o OpenOptions) (*Run, error) {
 	var r Run
 	var err error
 	if o.Draw {
-		r.Saved, r.Document, err = run.Draw(dir, nil)
+		r.Saved, r.Document, err = saved.Draw(dir, nil)
 	} else {
-		r.Saved, err = run.Read(dir, nil)
+		r.Saved, err = saved.Read(dir, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", dir, err)
@@ -188,7 +188,7 @@ func foreign(path string, o OpenOptions) (*Run, error) {
 	}
 	r := &Run{Plan: f.Plan, Levels: f.Levels}
 	if f.Dir != "" {
-		if r, err = saved(f.Dir, o); err != nil {
+		if r, err = openDir(f.Dir, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}

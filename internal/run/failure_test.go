@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // faults are the ways in which the mock can fail a request, and what they must be
@@ -262,7 +263,7 @@ func TestPromptFaultEndsTheRun(t *testing.T) {
 	if !errors.As(err, &early) || !strings.Contains(err.Error(), "no words left") {
 		t.Fatalf("error %v", err)
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 var errFull = errors.New("no space left on device")
@@ -86,7 +87,7 @@ func TestFullDiskIsSaidAtOnce(t *testing.T) {
 			if errors.As(err, &early) != (tt.onFull == plan.OnFullStop) {
 				t.Errorf("the error is %T: %v", err, err)
 			}
-			again, err := Report(p.Output.Dir)
+			again, err := saved.Report(p.Output.Dir)
 			if err != nil || !again.Incomplete || again.Verdict.Valid {
 				t.Errorf("the report of what fitted: %v", err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // TestGates: a run judges the gates of its plan and of the command line, and a report the same
@@ -32,7 +33,7 @@ func TestGates(t *testing.T) {
 	if words := gateWords(res); words != "held held MISSED" || told != res || !res.Missed() {
 		t.Errorf("gates %s: %+v", words, res.Gates)
 	}
-	saved, err := Read(p.Output.Dir, nil)
+	saved, err := saved.Read(p.Output.Dir, nil)
 	if err != nil || gateWords(saved.Result) != "held held MISSED" {
 		t.Fatalf("reported again: %v, %+v", err, saved.Result.Gates)
 	}
@@ -94,7 +95,7 @@ func TestGateIntervals(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	err := CreateSaved(&p, record.Header{Start: time.Unix(1_800_000_000, 0)}, func(add func(*record.Record) error) error {
+	err := saved.Create(&p, record.Header{Start: time.Unix(1_800_000_000, 0)}, func(add func(*record.Record) error) error {
 		for i := range 1600 {
 			sent := time.Duration(i) * 100 * time.Millisecond
 			end := sent + time.Duration((1+0.2*draw.NormFloat64())*1e8)
@@ -111,7 +112,7 @@ func TestGateIntervals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved, err := Read(dir, nil)
+	saved, err := saved.Read(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

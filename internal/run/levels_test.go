@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -267,7 +268,7 @@ func (s stops) Window(i, trial int, w sweep.Window) {
 // sameLevels is sameAsReport with a message that can be read.
 func sameLevels(t *testing.T, p *plan.Plan, live string) {
 	t.Helper()
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

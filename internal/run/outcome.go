@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // resultBuilder makes the result of what was played.
@@ -32,7 +33,7 @@ type resultBuilder struct {
 // stages before their time.
 func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	asRun, facts := o.queue.asRun(), &o.journal.Facts
-	facts.Incomplete = lacksStages(facts, len(asRun.Stages))
+	facts.Incomplete = saved.LacksStages(facts, len(asRun.Stages))
 	err := errors.Join(played, o.collector.Close())
 	if o.counter != nil && o.counter.Err() != nil {
 		fmt.Fprintf(o.log, "warning: %v; such texts count as 0 tokens\n", o.counter.Err())
@@ -45,12 +46,12 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	var buildErr error
 	// What is measured is told by the workers that are left: the records are folded once more for them.
 	if slices.ContainsFunc(facts.Stages, func(m record.StageSummary) bool { return len(m.Gone) > 0 }) {
-		var saved *Saved
-		if saved, buildErr = Read(out.Path(), func(*plan.Plan) message.Names { return facts.Names }); buildErr == nil {
-			res = saved.Result
+		var again *saved.Run
+		if again, buildErr = saved.Read(out.Path(), func(*plan.Plan) message.Names { return facts.Names }); buildErr == nil {
+			res = again.Result
 		}
 	} else {
-		res, buildErr = build(asRun, facts, fold, &record.File{Path: out.RecordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.Pool, nil)
+		res, buildErr = saved.Build(asRun, facts, fold, &record.File{Path: out.RecordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.Pool)
 	}
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
@@ -71,7 +72,7 @@ func (o *resultBuilder) page(res *result.Result) error {
 		return nil
 	}
 	return o.draw(func() (*pagedata.Document, error) {
-		_, d, err := Draw(o.journal.Writer.Path(), func(*plan.Plan) message.Names { return o.journal.Facts.Names })
+		_, d, err := saved.Draw(o.journal.Writer.Path(), func(*plan.Plan) message.Names { return o.journal.Facts.Names })
 		if err != nil {
 			return nil, fmt.Errorf("drawing the report page: %w", err)
 		}

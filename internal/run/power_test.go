@@ -17,6 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // gpuMeter stands in for the tool that reads power: whenever somebody waits for it, it has read 500 W every
@@ -65,7 +66,7 @@ func TestMeter(t *testing.T) {
 	if got, want := st.Metrics["cost_per_million_output_tokens"].Avg, 1e3/st.Metrics["output_token_throughput"].Avg; math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("$%v per million tokens, want %v", got, want)
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

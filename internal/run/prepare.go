@@ -25,6 +25,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/health"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
@@ -202,7 +203,7 @@ func (p *setup) outputOptions() rundir.Options {
 	o := p.opt
 	return rundir.Options{
 		Replace: o.Replace, Alarm: p.unwritten, Create: o.create,
-		Temporary: findsWarmup(p.plan) || o.Fleet != nil || o.Saved != nil || o.Draw != nil || len(asksIntervals(p.plan.Conditions)) > 0,
+		Temporary: saved.NeedsRecords(p.plan) || o.Fleet != nil || o.Saved != nil || o.Draw != nil,
 	}
 }
 

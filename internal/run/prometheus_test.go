@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	promtest "github.com/inferometer/inferometer/internal/testkit/prometheus"
 )
 
@@ -126,7 +127,7 @@ func TestPages(t *testing.T) {
 	if got := figure(t, result.FromPages(res.Services), "requests", totalOf); got != 120 {
 		t.Errorf("the whole run has %v requests", got)
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestPrometheus(t *testing.T) {
 	if len(whole.Faults) > 0 {
 		t.Errorf("faults %q", whole.Faults)
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // TestRawIsCutAtItsLimit: of an answer that is kept, what goes beyond the limit is left out;
@@ -42,7 +43,7 @@ func TestNoTexts(t *testing.T) {
 			t.Errorf("%q, %+v, %d events", rec.Text, rec.Out, len(rec.Events))
 		}
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

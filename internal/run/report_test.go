@@ -17,6 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // A report made from the records says to the last digit what the run itself said.
@@ -63,7 +64,7 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			p := closedPlan(t, s.url, 4, 100)
 			tt.change(p)
 			live := mustRun(t, p)
-			again, err := Report(p.Output.Dir)
+			again, err := saved.Report(p.Output.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +107,7 @@ func TestReportOfAKilledRun(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(killed, rundir.RecordsFile), []byte(whole[:size]), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		res, err := Report(killed)
+		res, err := saved.Report(killed)
 		if err != nil {
 			if !strings.Contains(err.Error(), "ends in the middle") || reports > 0 {
 				t.Fatalf("%d of %d bytes: %v", size, len(whole), err)
@@ -154,38 +155,6 @@ func flushedOften(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return file.String()
-}
-
-func TestReportOfWhatIsNoRun(t *testing.T) {
-	dir := t.TempDir()
-	check := func(what, want string) {
-		t.Helper()
-		if _, err := Report(dir); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want an error with %q", what, err, want)
-		}
-	}
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check("an empty directory", "is not an output directory of a run")
-	write(rundir.PlanFile, "stages: [")
-	check("half a plan", rundir.PlanFile)
-	write(rundir.PlanFile, "stages: [{concurrency: 1, duration: 1s}]")
-	check("no records", rundir.RecordsFile)
-	write(rundir.RecordsFile, "")
-	check("an empty file", "ends in the middle")
-	write(rundir.RecordsFile, "hello\n")
-	check("another file", "line 1")
-	write(rundir.RecordsFile, `{"kind":"header","schema":"inferometer.records/99"}`+"\n")
-	check("a file of another version", "inferometer.records/99")
-	write(rundir.RecordsFile, `{"kind":"header","schema":"inferometer.records/1"}`+"\n{}\n")
-	check("a line of no kind", rundir.RecordsFile+": line 2")
-	if _, err := Report(filepath.Join(dir, "not", "there")); err == nil {
-		t.Error("a directory that is not there: no error")
-	}
 }
 
 func TestNothingIsWrittenWithoutADirectory(t *testing.T) {

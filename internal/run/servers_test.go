@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // A server that counts the responses of a stream one by one has them in the result.
@@ -41,7 +42,7 @@ func TestStatisticsOfTheMock(t *testing.T) {
 	if len(server.Metrics) == 0 {
 		t.Error("no metrics")
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

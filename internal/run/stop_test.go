@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // slowly answers for so long that nothing ends by itself while a test looks on.
@@ -42,7 +43,7 @@ func running(s *server) float64 {
 // sameAsReport makes sure that the records say the same as the run.
 func sameAsReport(t *testing.T, p *plan.Plan, live string) {
 	t.Helper()
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // TestTargetsAreReportedOneByOne measures two servers at once, of which one is slower and
@@ -67,7 +68,7 @@ func TestTargetsAreReportedOneByOne(t *testing.T) {
 			}
 		}
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // sharedRun writes what a process of a run of two workers keeps: 0 is the coordinator. The second worker
@@ -60,15 +61,15 @@ func sharedRun(t *testing.T, worker int) string {
 // That workers did not begin together, or by clocks that agree, is known from the records alone: those of
 // the run, and those of its workers.
 func TestReportKnowsOfSkew(t *testing.T) {
-	whole, err := Read(sharedRun(t, 0), nil)
+	whole, err := saved.Read(sharedRun(t, 0), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged, err := Merge([]string{sharedRun(t, 1), sharedRun(t, 2)})
+	merged, err := saved.Merge([]string{sharedRun(t, 1), sharedRun(t, 2)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]*Saved{"the run's": whole, "the workers'": merged} {
+	for name, s := range map[string]*saved.Run{"the run's": whole, "the workers'": merged} {
 		found := map[string]float64{}
 		for _, c := range s.Result.Verdict.Checks {
 			if c.Name == "start_skew" || c.Name == "clock_bound" {

@@ -18,6 +18,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 )
 
@@ -138,7 +139,7 @@ func tritonTotals(t *testing.T, s *triton.Server) {
 	if !found {
 		t.Errorf("metrics %+v", stage.Server.Metrics)
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func tritonAnew(t *testing.T, s *triton.Server) {
 	}); err != nil || n < 3 {
 		t.Errorf("%d probes in the records, %v", n, err)
 	}
-	again, err := Report(p.Output.Dir)
+	again, err := saved.Report(p.Output.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // warmingRun leaves the directory of a run whose first requests took five times as long as
@@ -67,7 +68,7 @@ func warmingRun(t *testing.T, slow, requests int) string {
 
 // TestWarmupIsFound: what turns out to be warm-up is not in the figures, and is told.
 func TestWarmupIsFound(t *testing.T) {
-	res, err := Report(warmingRun(t, 20, 80))
+	res, err := saved.Report(warmingRun(t, 20, 80))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestWarmupIsFound(t *testing.T) {
 // Nothing is taken out of a steady stage, nor of one that never settles.
 func TestNoWarmupIsFound(t *testing.T) {
 	for _, slow := range []int{0, 60} {
-		res, err := Report(warmingRun(t, slow, 80))
+		res, err := saved.Report(warmingRun(t, slow, 80))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -63,7 +64,7 @@ func TestWatchersCannotEndARun(t *testing.T) {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
 	}
-	if again, err := Report(p.Output.Dir); err != nil || again.Stages[1].Counts.OK != 10 {
+	if again, err := saved.Report(p.Output.Dir); err != nil || again.Stages[1].Counts.OK != 10 {
 		t.Errorf("made again: %v", err)
 	}
 }

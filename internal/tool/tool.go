@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // Exit codes. A tool that others made has its own.
@@ -36,7 +36,7 @@ type Tool struct {
 	Rebuild func(env Env, from From) (code int, mine bool)
 	// Report reports a run in the tool's own tables and files, whichever tool made it, and gives
 	// the files that it wrote. Nil: it has no reports of its own.
-	Report func(env Env, s *Saved) ([]string, error)
+	Report func(env Env, s *ReportRequest) ([]string, error)
 	// Names are what its users call what a plan has; nil: as ours do.
 	Names func(p *plan.Plan) message.Names
 	// Reads says what Import and Figures take, such as "AIPerf's profile_export.jsonl".
@@ -49,9 +49,9 @@ type Tool struct {
 	Figures func(env Env, from From) (*Figures, error)
 }
 
-// Saved is a run that is reported as a tool does it.
-type Saved struct {
-	*run.Saved
+// ReportRequest is a run that is reported as a tool does it.
+type ReportRequest struct {
+	*saved.Run
 	Out       string // the directory for the tool's files
 	Tokenizer string // to count with; empty: the counts that were kept
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/importer"
 )
@@ -48,7 +48,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 	p.Target.Streaming = s.stream
 	read.Notes = append(read.Notes, s.notes(known, sums)...)
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, s.base)}
-	return read, run.CreateSaved(p, header, func(add func(*record.Record) error) error { return s.add(sources, configs, p, add) })
+	return read, saved.Create(p, header, func(add func(*record.Record) error) error { return s.add(sources, configs, p, add) })
 }
 
 // add makes the records.

@@ -19,7 +19,7 @@ import (
 
 // as reports a saved run. GenAI-Perf measures one load at a time: each stage is a run of its
 // own, in a directory of its own where there are several.
-func as(env tool.Env, s *tool.Saved) ([]string, error) {
+func as(env tool.Env, s *tool.ReportRequest) ([]string, error) {
 	if s.Plan.Output.NoTexts {
 		return nil, errors.New("the run kept no texts (--keep none), which the figures of GenAI-Perf are made of: choose another tool")
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
@@ -38,7 +38,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 	}
 	r.describePlan(dir)
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(r.docs[0].Base()))}
-	return &tool.Imported{By: "GenAI-Perf or Perf Analyzer", Notes: importNotes()}, run.CreateSaved(&p, header, func(add func(*record.Record) error) error {
+	return &tool.Imported{By: "GenAI-Perf or Perf Analyzer", Notes: importNotes()}, saved.Create(&p, header, func(add func(*record.Record) error) error {
 		n := int64(0)
 		return r.each(true, func(rec *record.Record, req *profileexport.Request) error {
 			rec.Seq, n = n, n+1

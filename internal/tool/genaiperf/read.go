@@ -95,8 +95,8 @@ func IsFolder(dir string) bool {
 	return len(exports) > 0
 }
 
-// saved is what a JSON report says besides its figures.
-type saved struct {
+// jsonReport is what a JSON report says besides its figures.
+type jsonReport struct {
 	RequestThroughput struct{ Avg float64 } `json:"request_throughput"`
 	OutputThroughput  struct{ Avg float64 } `json:"output_token_throughput"`
 	Config            json.RawMessage       `json:"input_config"`
@@ -124,7 +124,7 @@ type savedConfig struct {
 type reading struct {
 	job
 	docs    []*profileexport.Document
-	reports []saved
+	reports []jsonReport
 	config  json.RawMessage // of the first run that has one
 	current string          // the prompt of the request being taken
 	asked   bool            // which the file has
@@ -198,7 +198,7 @@ func (r *reading) load(f folder) error {
 	if err != nil {
 		return err
 	}
-	var s saved
+	var s jsonReport
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("%s: %w", f.report, err)
 	}
@@ -412,9 +412,9 @@ func (t *job) answers() plan.Target {
 // side.
 func (r *reading) addUp(s *dialect.Summary) {
 	var requests, tokens float64
-	for _, saved := range r.reports {
-		requests += saved.RequestThroughput.Avg
-		tokens += saved.OutputThroughput.Avg
+	for _, report := range r.reports {
+		requests += report.RequestThroughput.Avg
+		tokens += report.OutputThroughput.Avg
 	}
 	if st, ok := s.Stat(dialect.RequestThroughput); ok {
 		st.Avg = requests

@@ -9,7 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/importer"
 )
@@ -67,7 +67,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		begin, end := b.span()
 		read.Notes = importer.Noted(read.Notes, i, len(d.benchmarks), importer.Window(by, b.window(), end-begin))
 	}
-	return read, run.CreateSaved(p, header, func(add func(*record.Record) error) error {
+	return read, saved.Create(p, header, func(add func(*record.Record) error) error {
 		var starts []float64
 		for i := range d.benchmarks {
 			for k := range d.benchmarks[i].requests {

@@ -34,7 +34,7 @@ func usualNames(*plan.Plan) message.Names {
 }
 
 // as reports a saved run with the usual reports, and that of single requests.
-func as(env tool.Env, s *tool.Saved) ([]string, error) {
+func as(env tool.Env, s *tool.ReportRequest) ([]string, error) {
 	a, err := usualAction()
 	if err != nil {
 		return nil, err

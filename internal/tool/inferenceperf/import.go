@@ -15,7 +15,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/importer"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/reader"
@@ -60,7 +60,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 		start = min(start, *due)
 	}
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(start*float64(time.Second)))}
-	return &tool.Imported{By: "inference-perf", Notes: importNotes()}, run.CreateSaved(&p, header, func(add func(*record.Record) error) error {
+	return &tool.Imported{By: "inference-perf", Notes: importNotes()}, saved.Create(&p, header, func(add func(*record.Record) error) error {
 		for i := range list {
 			if err := add(recordOf(&list[i], int64(i), start)); err != nil {
 				return err

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -32,7 +32,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 			return env.Fail("report", err, tool.ExitUsage)
 		}
 	}
-	saved, err := run.Read(dir, as.Names)
+	saved, err := saved.Read(dir, as.Names)
 	if err == nil {
 		err = saved.Judge(action.Conditions)
 	}
@@ -54,7 +54,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 		}
 		env.Warn("note", []string{"the run kept no texts (--keep none): files that hold responses have them without their text"})
 	}
-	files, err := as.Report(env, &tool.Saved{Saved: saved, Out: out, Tokenizer: action.Tokenizer})
+	files, err := as.Report(env, &tool.ReportRequest{Run: saved, Out: out, Tokenizer: action.Tokenizer})
 	for _, name := range files {
 		fmt.Fprintf(env.Stderr, "Written: %s\n", name)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/report/export"
-	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 	profile "github.com/inferometer/inferometer/internal/tool/profileexport/export"
@@ -50,7 +50,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 			return env.Fail("export", err, tool.ExitUsage)
 		}
 	}
-	saved, err := run.Open(dir)
+	saved, err := saved.Open(dir)
 	if err != nil {
 		return env.Fail("export", err, tool.ExitUsage)
 	}
@@ -95,7 +95,7 @@ func checkExport(action *args.ExportAction) error {
 }
 
 // exportSaved writes a run as an action says, and tells what it wrote.
-func exportSaved(env tool.Env, log io.Writer, action *args.ExportAction, saved *run.Saved) error {
+func exportSaved(env tool.Env, log io.Writer, action *args.ExportAction, saved *saved.Run) error {
 	write, file := func(w io.Writer) error { return exportTo(w, log, action, saved) }, atomicfile.Write
 	if action.Format == args.ProfileExport {
 		if saved.Plan.Output.NoTexts {
@@ -125,7 +125,7 @@ func exportSaved(env tool.Env, log io.Writer, action *args.ExportAction, saved *
 const sheetRows = 1 << 20
 
 // exportTo writes a table.
-func exportTo(w, log io.Writer, action *args.ExportAction, saved *run.Saved) error {
+func exportTo(w, log io.Writer, action *args.ExportAction, saved *saved.Run) error {
 	done, err := export.Write(w, export.Format(action.Format), export.Run{
 		Plan: saved.Plan, Facts: &saved.Facts, Records: saved.Records, Result: saved.Result, Events: action.Events,
 	})
@@ -150,7 +150,7 @@ func exporter(env tool.Env, log io.Writer, action *args.ExportAction) func(dir s
 		return nil
 	}
 	return func(dir string) error {
-		saved, err := run.Open(dir)
+		saved, err := saved.Open(dir)
 		if err != nil {
 			return fmt.Errorf("reading the records to export: %w", err)
 		}

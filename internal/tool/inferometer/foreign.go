@@ -10,7 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/console"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -39,7 +39,7 @@ func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) in
 	if figures != nil {
 		return reportFigures(env, action, figures)
 	}
-	saved, d, err := run.Draw(dir, nil)
+	saved, d, err := saved.Draw(dir, nil)
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
@@ -80,7 +80,7 @@ func unwatched(res *result.Result, path string, read *tool.Imported) {
 
 // printOthers prints the reports of what another tool measured. Nobody watched its client, so
 // that the verdict is not this command's.
-func printOthers(env tool.Env, action *args.ReportAction, saved *run.Saved, dir string) int {
+func printOthers(env tool.Env, action *args.ReportAction, saved *saved.Run, dir string) int {
 	said(env, action)
 	for _, format := range action.Formats {
 		var err error

@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -30,13 +30,13 @@ func wantsPage(env tool.Env, action *args.ReportAction) bool {
 // for one.
 func reported(env tool.Env, action *args.ReportAction) (*result.Result, error) {
 	if !wantsPage(env, action) {
-		saved, err := run.Read(action.Dir, nil)
+		saved, err := saved.Read(action.Dir, nil)
 		if err != nil {
 			return nil, err
 		}
 		return saved.Result, saved.Judge(action.Conditions)
 	}
-	saved, d, err := run.Draw(action.Dir, nil)
+	saved, d, err := saved.Draw(action.Dir, nil)
 	if err == nil {
 		err = saved.Judge(action.Conditions)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/report/console"
 	"github.com/inferometer/inferometer/internal/report/md"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -52,7 +52,7 @@ func readRepeats(env tool.Env, action *args.ReportAction, dirs []string) (*repea
 	var runs []repeat.Run
 	var part []string
 	for _, name := range dirs {
-		saved, err := run.Read(name, nil)
+		saved, err := saved.Read(name, nil)
 		if err == nil {
 			err = saved.Judge(action.Conditions)
 		}

@@ -14,8 +14,8 @@ import (
 	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
 	"github.com/inferometer/inferometer/internal/report/md"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -118,7 +118,7 @@ func reportWorkers(env tool.Env, action *args.ReportAction) int {
 	if action.Tokenizer != "" {
 		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "cannot be combined with several directories", Hint: "their records have token counts: leave it out"}}, tool.ExitUsage)
 	}
-	saved, err := run.Merge(action.Dirs)
+	saved, err := saved.Merge(action.Dirs)
 	if err != nil {
 		return env.Fail("report", fmt.Errorf("%w. To compare runs: inferometer compare A B", err), tool.ExitUsage)
 	}

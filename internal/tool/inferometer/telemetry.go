@@ -25,8 +25,8 @@ import (
 	"github.com/inferometer/inferometer/internal/report/telemetry"
 	"github.com/inferometer/inferometer/internal/report/timeline"
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -174,7 +174,7 @@ func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir strin
 	if ctx.Err() != nil {
 		return errors.New("the run was aborted and is not sent: inferometer report DIR sends one that was kept")
 	}
-	saved, err := run.Read(dir, nil)
+	saved, err := saved.Read(dir, nil)
 	if err != nil {
 		return fmt.Errorf("reading the records to send: %w", err)
 	}

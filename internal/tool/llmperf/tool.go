@@ -57,7 +57,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*result.Result
 }
 
 // as reports a saved run: each of its stages is a level.
-func as(env tool.Env, s *tool.Saved) ([]string, error) {
+func as(env tool.Env, s *tool.ReportRequest) ([]string, error) {
 	target := &s.Plan.Target
 	var urls []string
 	for _, u := range target.URLs {

@@ -24,7 +24,7 @@ const (
 
 // as reports a saved run: each of its stages is a level. One that was not measured in
 // windows is one window, from its first request to its last answer.
-func as(env tool.Env, s *tool.Saved) ([]string, error) {
+func as(env tool.Env, s *tool.ReportRequest) ([]string, error) {
 	p := s.Plan
 	t := &job{env: env.Unwatched(), plan: p, records: export.Readable(s.Records, &p.Target), loads: p.Stages, action: &args.Action{
 		Plan: p, Service: export.ServiceOf(&p.Target), Load: args.LoadConcurrency, GRPC: p.Target.Transport == plan.TransportGRPC, Streaming: p.Target.Streaming,

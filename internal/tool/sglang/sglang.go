@@ -9,7 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/importer"
 )
@@ -38,7 +38,7 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 	p := describe(dir, runs)
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, 0)}
 	read := &tool.Imported{By: by, Notes: append(notes(runs), detailNotes(runs)...)}
-	return read, run.CreateSaved(p, header, func(add func(*record.Record) error) error {
+	return read, saved.Create(p, header, func(add func(*record.Record) error) error {
 		from, seq := time.Duration(0), int64(0)
 		for i := range runs {
 			b := &runs[i]

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/result"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -21,7 +21,7 @@ func Env() tool.Env {
 }
 
 // Import reads a file, and gives what was imported and the result of that.
-func Import(t *testing.T, of tool.Tool, path string) (*tool.Imported, *run.Saved) {
+func Import(t *testing.T, of tool.Tool, path string) (*tool.Imported, *saved.Run) {
 	t.Helper()
 	dir := t.TempDir()
 	read, err := of.Import(Env(), tool.From{Path: path}, dir)
@@ -32,9 +32,9 @@ func Import(t *testing.T, of tool.Tool, path string) (*tool.Imported, *run.Saved
 }
 
 // Read reads an output directory that was made of an import.
-func Read(t *testing.T, dir string) *run.Saved {
+func Read(t *testing.T, dir string) *saved.Run {
 	t.Helper()
-	saved, err := run.Read(dir, nil)
+	saved, err := saved.Read(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func Broken(t *testing.T, of tool.Tool, name string, text []byte) {
 	}
 	read, err := of.Import(Env(), tool.From{Path: path}, out)
 	if read != nil && err == nil {
-		if _, err := run.Read(out, nil); err != nil {
+		if _, err := saved.Read(out, nil); err != nil {
 			t.Errorf("what was imported cannot be read: %v", err)
 		}
 	}
@@ -132,7 +132,7 @@ func Broken(t *testing.T, of tool.Tool, name string, text []byte) {
 }
 
 // NoSecrets looks for a text in the files of an output directory, and in notes.
-func NoSecrets(t *testing.T, saved *run.Saved, read *tool.Imported, secret string) {
+func NoSecrets(t *testing.T, saved *saved.Run, read *tool.Imported, secret string) {
 	t.Helper()
 	for _, n := range read.Notes {
 		if strings.Contains(n, secret) {

@@ -1,4 +1,4 @@
-package run
+package saved
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ type share struct {
 
 // Merge makes the result of a run again from the directories of its workers, whose coordinator
 // did not live to write one.
-func Merge(dirs []string) (*Saved, error) {
+func Merge(dirs []string) (*Run, error) {
 	var all []share
 	for _, dir := range dirs {
 		s, err := shareIn(dir)

@@ -1,4 +1,6 @@
-package run
+// Package saved reads the directory of a run and makes its result again. It also gives a run that has just
+// ended its result, so that both come to the same.
+package saved
 
 import (
 	"errors"
@@ -21,8 +23,8 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
-// Saved is a run as its output directory has it.
-type Saved struct {
+// Run is a run as its output directory has it.
+type Run struct {
 	Plan    *plan.Plan  // as it was run: its levels are stages
 	Records record.File // as the result sees them: what turned out to be warm-up is
 	Facts   result.Inputs
@@ -41,7 +43,7 @@ func Report(dir string) (*result.Result, error) {
 // Open reads what an output directory says besides figures: the plan and the facts. Result is
 // nil, but for a run that leaves it to the figures how long a warm-up is, and for a search for the
 // capacity. It works on what a killed run left behind.
-func Open(dir string) (*Saved, error) {
+func Open(dir string) (*Run, error) {
 	s, err := open(dir)
 	if err != nil || !findsWarmup(s.Plan) && !s.Plan.Capacity.On() {
 		return s, err
@@ -51,18 +53,18 @@ func Open(dir string) (*Saved, error) {
 
 // Read makes a run again from its output directory: the plan and the records. It works on
 // what a killed run left behind. The result is worded with the names of a tool; nil: our own.
-func Read(dir string, names func(*plan.Plan) message.Names) (*Saved, error) {
+func Read(dir string, names func(*plan.Plan) message.Names) (*Run, error) {
 	return read(dir, names, nil)
 }
 
 // Draw is Read, and gives what a page draws of the run too.
-func Draw(dir string, names func(*plan.Plan) message.Names) (*Saved, *pagedata.Document, error) {
+func Draw(dir string, names func(*plan.Plan) message.Names) (*Run, *pagedata.Document, error) {
 	var d drawing
 	s, err := read(dir, names, &d)
 	return s, d.document, err
 }
 
-func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Saved, error) {
+func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Run, error) {
 	s, err := open(dir)
 	if err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Saved,
 }
 
 // open reads the plan of a run and its facts.
-func open(dir string) (*Saved, error) {
+func open(dir string) (*Run, error) {
 	p, _, err := planIn(dir)
 	if err != nil {
 		return nil, err
@@ -98,8 +100,8 @@ func planIn(dir string) (*plan.Plan, []byte, error) {
 }
 
 // opened reads the facts of a run in its records, which may be those of some workers, from 1.
-func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
-	s := &Saved{Plan: p, Records: records}
+func opened(p *plan.Plan, records record.File, of []int) (_ *Run, err error) {
+	s := &Run{Plan: p, Records: records}
 	s.Records.Bounds = boundsOf(p)
 	if s.Facts, err = readFacts(s.Records, p); err != nil {
 		return nil, err
@@ -125,12 +127,12 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Saved, err error) {
 			return nil, err
 		}
 	}
-	facts.Incomplete = facts.Incomplete || lacksStages(facts, len(p.Stages))
+	facts.Incomplete = facts.Incomplete || LacksStages(facts, len(p.Stages))
 	return s, nil
 }
 
 // build makes the result of the records, and what d draws.
-func (s *Saved) build(d *drawing) error {
+func (s *Run) build(d *drawing) error {
 	p := s.Plan
 	pool := stat.NewPool("", metric.SampleMemory)
 	defer pool.Close()
@@ -198,10 +200,10 @@ func readFacts(records record.File, p *plan.Plan) (result.Inputs, error) {
 	return f, err
 }
 
-// CreateSaved writes an output directory of requests that another program has measured: the plan
+// Create writes an output directory of requests that another program has measured: the plan
 // that its load comes to, and the records that fill adds. A stage goes from its first
 // request to its last answer.
-func CreateSaved(p *plan.Plan, h record.Header, fill func(add func(*record.Record) error) error) error {
+func Create(p *plan.Plan, h record.Header, fill func(add func(*record.Record) error) error) error {
 	text, err := planfile.Encode(p)
 	if err != nil {
 		return err
@@ -234,9 +236,9 @@ func CreateSaved(p *plan.Plan, h record.Header, fill func(add func(*record.Recor
 	})
 }
 
-// lacksStages reports whether a run ended without all of its stages, and not because
+// LacksStages reports whether a run ended without all of its stages, and not because
 // someone or something stopped it.
-func lacksStages(f *result.Inputs, stages int) bool {
+func LacksStages(f *result.Inputs, stages int) bool {
 	n := 0
 	for i := range f.Stages {
 		if f.Stages[i].Stage >= 0 { // others are steps of a search

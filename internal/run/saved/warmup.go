@@ -1,4 +1,4 @@
-package run
+package saved
 
 import (
 	"fmt"
@@ -15,6 +15,15 @@ import (
 // findsWarmup reports whether a plan leaves it to the run how long a warm-up is.
 func findsWarmup(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { return s.Warmup.Auto })
+}
+
+// NeedsRecords reports whether the result of a plan's run needs its records: for what turns out to be
+// warm-up, or for the intervals of gates.
+func NeedsRecords(p *plan.Plan) bool { return findsWarmup(p) || len(asksIntervals(p.Conditions)) > 0 }
+
+// Build makes the result of a run that has just ended from what its records were folded into.
+func Build(p *plan.Plan, f *result.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool) (*result.Result, error) {
+	return build(p, f, fold, records, pool, nil)
 }
 
 // build makes the result. Where a plan leaves it to the run how long a warm-up is, the

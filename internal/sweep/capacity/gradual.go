@@ -11,6 +11,9 @@ const (
 	betweenShare, betweenParts = 0.25, 3
 	// betweenMargin is the same for a mean, as a share of the bound.
 	betweenMargin = 0.3
+	// betweenFigure is how far a figure is from its bound at most, as a share of it, that comes near it as the
+	// load grows: at fartherLoad of that load, or less, it is fartherFigure times as far.
+	betweenFigure, fartherLoad, fartherFigure = 0.15, 0.7, 2.0
 	// sameTime is the ratio of two mean times that are taken for one.
 	sameTime = 1.1
 	// trusted is for how long an answer is held at least, in seconds, that needs no other proof.
@@ -24,13 +27,34 @@ const (
 func (s *Search) gradual(levels []Trial, value float64) bool {
 	for i := range levels {
 		l := &levels[i]
-		if l.Over != "" || l.blank || broken(l) || endedBadly(l) || math.Abs(math.Log(l.Load/value)) > near {
+		if l.Over != "" || l.blank || math.Abs(math.Log(l.Load/value)) > near {
 			continue
 		}
 		for j := range s.Objectives {
-			if seen := element(l.Seen, j); seen != nil && seen.between(&s.Objectives[j]) {
+			o, seen := &s.Objectives[j], element(l.Seen, j)
+			if seen != nil && (s.grows(levels, l, j) || !broken(l) && !endedBadly(l) && seen.between(o)) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// grows reports whether the figure of an objective was seen to come near its bound as the load grew: a server
+// that breaks suddenly is far on the one side of it or on the other.
+func (s *Search) grows(levels []Trial, l *Trial, j int) bool {
+	o, to := &s.Objectives[j], element(l.Seen, j).Value
+	if o.Unit == "share" || to == nil {
+		return false
+	}
+	left := math.Abs(o.margin(*to))
+	if left > betweenFigure {
+		return false
+	}
+	for i := range levels {
+		from := element(levels[i].Seen, j)
+		if levels[i].Load <= fartherLoad*l.Load && from != nil && from.Value != nil && o.margin(*from.Value) >= fartherFigure*left {
+			return true
 		}
 	}
 	return false

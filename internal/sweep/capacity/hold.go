@@ -77,7 +77,7 @@ func (s *Search) target(st *story) (float64, bool) {
 		e := s.estimate(st.counts)
 		load = math.Sqrt(e.lo * e.value * math.Pow(e.belief.quantile(cautious)/e.value, widen(e.near)))
 		for i := range st.counts { // what is met beyond all doubt is not given away
-			if l := &st.counts[i]; l.bad <= -clearlyOver && l.Load <= e.value {
+			if l := &st.counts[i]; s.clearlyMet(st.counts, l) && l.Load <= e.value {
 				load = max(load, 0.95*l.Load)
 			}
 		}
@@ -101,6 +101,16 @@ func (s *Search) target(st *story) (float64, bool) {
 		}
 	}
 	return load, load > 0
+}
+
+// clearlyMet reports whether a level meets all objectives that are ever missed beyond all doubt.
+func (s *Search) clearlyMet(levels []Trial, l *Trial) bool {
+	for j := range l.Seen {
+		if l.Seen[j].bad > -clearlyOver && !s.spotless(levels, j) {
+			return false
+		}
+	}
+	return l.Over == "" && !l.blank
 }
 
 // stood reports whether a load was held: the objectives were met, no backlog grew, and the second

@@ -32,6 +32,7 @@ const (
 
 // curve is what is known of where an objective is no longer met.
 type curve struct {
+	j        int       // of the objective
 	weights  []float64 // of each load of the grid
 	slope    float64   // the likeliest: how fast the log odds rise with the logarithm of the load
 	knee     float64   // the likeliest, in logarithms
@@ -158,7 +159,7 @@ func (o *Objective) steepness() (lo, hi float64) {
 
 // fit works out what the levels tell about where objective j is no longer met.
 func (o *Objective) fit(g grid, levels []Trial, j int) *curve {
-	c := &curve{clumping: clumping, deviance: o.deviance()}
+	c := &curve{j: j, clumping: clumping, deviance: o.deviance()}
 	if o.Allowed == 0 {
 		c.clumping = 1
 	}
@@ -301,6 +302,9 @@ func (s *Search) believe(levels []Trial) *posterior {
 func (s *Search) posterior(levels []Trial, g grid) *posterior {
 	b := &posterior{grid: g, above: slices.Repeat([]float64{1}, len(g)), alike: slices.Repeat([]float64{1}, len(g))}
 	for j := range s.Objectives {
+		if len(s.Objectives) > 1 && s.spotless(levels, j) {
+			continue
+		}
 		c := s.Objectives[j].fit(b.grid, levels, j)
 		b.curves = append(b.curves, c)
 		b.join(c.weights)
@@ -315,6 +319,18 @@ func (s *Search) posterior(levels []Trial, g grid) *posterior {
 		}
 	}
 	return b
+}
+
+// spotless reports whether objective j bounds failures and no request failed at any load. That a share below
+// the one allowed may fail all the same would take thousands of requests to exclude, and nothing speaks for it.
+func (s *Search) spotless(levels []Trial, j int) bool {
+	if o := &s.Objectives[j]; o.Unit != "share" || o.Above {
+		return false
+	}
+	return !slices.ContainsFunc(levels, func(l Trial) bool {
+		seen := element(l.Seen, j)
+		return seen != nil && seen.Total().Bad > 0
+	})
 }
 
 // overMargin is how far a load that the server did not keep up with may be below its capacity,

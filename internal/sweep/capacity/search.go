@@ -273,6 +273,9 @@ func (s *Search) length(levels []Trial, load float64, known *estimate, left floa
 	if known == nil {
 		// A few requests there must be, however slowly they come.
 		few := min(handful/max(perSecond, 1e-9), s.Seconds/5)
+		if perSecond == 0 { // nothing was answered yet: longer from level to level
+			few = min(2*shortest*math.Pow(3, float64(len(levels))), s.Seconds/5)
+		}
 		if slices.ContainsFunc(levels, func(l Trial) bool { return l.Load > load && l.hopeless() && !l.Grew }) {
 			// It is not a matter of a few.
 			return clip(0.4*handful/max(perSecond, 1e-9), shortest, max(s.Seconds/5, shortest))

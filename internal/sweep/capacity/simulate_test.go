@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -99,6 +100,26 @@ func (s crowd) knee(bound, q float64) float64 {
 	return (bound/math.Exp(s.spread*z) - s.base) / s.each
 }
 
+// step answers all that is in flight at once, again and again: the more it is the longer that takes.
+type step struct{ base, each float64 }
+
+func (s step) run(_ *rand.Rand, load, warmup, seconds, _ float64) (due, took []float64, answered float64) {
+	d, n := s.base+s.each*load, 0.0
+	for t := 0.0; t < warmup+seconds; t += d {
+		for range int(load) {
+			if t >= warmup {
+				due, took = append(due, t-warmup), append(took, d)
+			}
+			if t+d > warmup && t+d <= warmup+seconds {
+				n++
+			}
+		}
+	}
+	return due, took, n / seconds
+}
+
+func (s step) knee(bound, _ float64) float64 { return (bound - s.base) / s.each }
+
 // cliff answers in the same time up to its capacity, and fails to keep up above.
 type cliff struct {
 	at   float64
@@ -133,9 +154,26 @@ func simulate(s Search, srv server, seed uint64) (levels []Trial, spent float64)
 		}
 		due, took, answered := srv.run(rng, step.Load, step.Warmup, step.Seconds, spent)
 		l := Trial{Stage: len(levels), Kind: step.Kind, Load: step.Load, Seconds: step.Seconds, Requests: int64(len(due)), Answered: answered}
+		l.Pace = make([]float64, 10)
+		for i, at := range due {
+			if end := at + took[i]; end < step.Seconds {
+				l.Pace[int(end/step.Seconds*10)] += 10 / step.Seconds
+			}
+		}
+		sorted := slices.Sorted(slices.Values(took))
 		for j := range s.Objectives {
 			o := &s.Objectives[j]
 			seen := Observation{Batches: make([]Batch, 10)}
+			if n := float64(len(sorted)); n > 0 {
+				seen.Value = &sorted[int(n*(1-o.Allowed)-0.5)]
+				if o.Allowed == 0 {
+					mean := 0.0
+					for _, v := range took {
+						mean += v / n
+					}
+					seen.Value = &mean
+				}
+			}
 			for i, at := range due {
 				b := &seen.Batches[min(int(at/step.Seconds*10), 9)]
 				b.N++
@@ -260,6 +298,25 @@ func TestSimulatedSearches(t *testing.T) {
 				t.Error("not often enough, or alarmed too often")
 			}
 		})
+	}
+}
+
+// A server that answers in step leaves nothing to chance: there are waves of answers, and no load at which
+// some meet the objective and some do not. A search of three minutes knows its capacity all the same.
+func TestSearchOfAServerInStep(t *testing.T) {
+	srv := step{base: 0.46, each: 0.032}
+	for _, o := range []Objective{percentile(0.9, 1.27), {Figure: "latency.avg", Bound: 1.27, Unit: "s", Least: 200}} {
+		for _, minutes := range []float64{3, 5, 15} {
+			s := Search{Whole: true, Start: 1, Least: 1, Precision: 0.05, Hold: 60, Seconds: 60 * minutes, Objectives: []Objective{o}}
+			levels, _ := simulate(s, srv, 1)
+			a := s.Answer(levels)
+			if a.Held == 0 || a.Doubt != "" || a.Needs > 0 || a.Value < 22 || a.Value > 25 || a.Lo > 25 || a.Hi < 25 {
+				t.Errorf("%s, %g minutes: %s %s", o.Figure, minutes, a.Sentence, a.Doubt)
+				for _, l := range levels {
+					t.Logf("%s %g for %.3g s: %s, sudden %t", l.Kind, l.Load, l.Seconds, l.Met, s.sudden(s.story(levels), &l))
+				}
+			}
+		}
 	}
 }
 

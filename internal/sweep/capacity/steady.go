@@ -8,8 +8,8 @@ import (
 // unsteady says why the server was not steady; empty: nothing shows that. Levels are held against
 // their own scatter: what chance does, a queue near its limit does all the more.
 func (s *Search) unsteady(levels []Trial, e *estimate) string {
-	for j, c := range e.belief.curves {
-		o := &s.Objectives[j]
+	for _, c := range e.belief.curves {
+		o := &s.Objectives[c.j]
 		var order, residual, within []float64
 		bad := 0.0
 		for i := range c.evidence {
@@ -19,7 +19,7 @@ func (s *Search) unsteady(levels []Trial, e *estimate) string {
 			}
 			dev, sign := c.deviance(ev, c.slope*(ev.load-c.knee), c.clumping)
 			order, residual = append(order, float64(ev.stage)), append(residual, math.Copysign(math.Sqrt(dev), sign))
-			if seen := element(levels[ev.level].Seen, j); seen != nil {
+			if seen := element(levels[ev.level].Seen, c.j); seen != nil {
 				within = append(within, seen.halves(o))
 				bad += seen.Total().Bad
 			}

@@ -254,14 +254,19 @@ func (s *Search) sudden(st *story, l *Trial) bool {
 		}
 	}
 	end := l.Pace[len(l.Pace)/2:]
-	if pace = min(pace, l.Load); l.Load > about*top || pace*l.Seconds/2 < handful {
+	half, wave := l.Seconds/2, l.Load
+	if !s.Whole {
+		pace, wave = min(pace, l.Load), 0
+	}
+	if l.Load > about*top || pace*half < handful {
 		return false // it is plainly too much, or there are too few answers to tell
 	}
 	sum := 0.0
 	for _, p := range end {
 		sum += p
 	}
-	return len(end) > 0 && sum < fallen*pace*float64(len(end))
+	// What is in flight together may be answered together, and the level ends right before that.
+	return len(end) > 0 && sum/float64(len(end))*half < fallen*pace*half-wave
 }
 
 // endedBadly reports whether most samples of the end of a level miss an objective.

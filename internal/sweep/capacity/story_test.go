@@ -182,3 +182,24 @@ func TestSays(t *testing.T) {
 		}
 	}
 }
+
+// Requests that are in flight together are answered together, and a level ends between two such waves:
+// that the last one is missing is no collapse. Far fewer answers are.
+func TestWaves(t *testing.T) {
+	s := p90Search()
+	s.Whole, s.Least = true, 1
+	met := told(s, 0, 23, "", 0)
+	for _, tt := range []struct {
+		pace   []float64 // of tenths of half a second
+		sudden bool
+	}{
+		{[]float64{52, 0, 52, 0, 0, 52, 0, 0, 0, 0}, false},
+		{[]float64{52, 0, 52, 0, 0, 4, 0, 0, 0, 0}, true},
+	} {
+		l := told(s, 1, 26, "", 1)
+		l.Seconds, l.Pace = 5, tt.pace
+		if got := s.sudden(s.story([]Trial{met}), &l); got != tt.sudden {
+			t.Errorf("%v: sudden is %t", tt.pace, got)
+		}
+	}
+}

@@ -248,7 +248,7 @@ func printable(s string) string {
 
 // isTarget reports whether an argument is a URL or names a plan file.
 func isTarget(arg string) bool {
-	return strings.Contains(arg, "://") || isPlanName(arg)
+	return strings.Contains(arg, "://") || isPlanName(arg) || strings.Contains(arg, ":") && schemed(arg) != ""
 }
 
 func isPlanName(arg string) bool {

@@ -23,13 +23,13 @@ func runGroups() []group {
 // loadFlags are the flags about how much is asked for, and when.
 func loadFlags() []option {
 	return []option{
-		{name: "concurrency", short: "c", arg: "N", path: "stages[0].concurrency", help: "closed loop: keep N requests in flight (default 4)"},
-		{name: "rate", arg: "R", path: "stages[0].rate", help: "open loop: send R requests per second; needs --duration or --requests"},
+		{name: "concurrency", short: "c", arg: "N", path: "stages[0].concurrency", help: "closed loop: keep N requests in flight (default 4); several are levels: 1,2,4 or 1..64"},
+		{name: "rate", arg: "R", path: "stages[0].rate", help: "open loop: send R requests per second; several are levels: 5,10,20"},
 		{name: "arrival", arg: "KIND", path: "stages[0].arrival", values: []string{plan.ArrivalConstant, plan.ArrivalPoisson, plan.ArrivalGamma, plan.ArrivalTrace}, help: "arrival process of --rate: constant (default), poisson or gamma; trace, without --rate: the input file's timestamps"},
 		{name: "cv", arg: "X", path: "stages[0].cv", help: "coefficient of variation of gamma arrivals; 1 is Poisson, higher is burstier"},
 		{name: "max-in-flight", arg: "N", path: "stages[0].max_in_flight", help: "with --rate: at most N requests in flight; later arrivals wait, and are counted"},
 		{name: "ramp-to", arg: "X", path: "stages[0].ramp_to", help: "change the concurrency or rate linearly to X over the duration"},
-		{name: "duration", arg: "TIME", path: "stages[0].duration", help: "length of the measured phase (default, in closed loop without --requests: 30s, or as long as 30 requests take)"},
+		{name: "duration", arg: "TIME", path: "stages[0].duration", help: "length of the measured phase (default without --requests: 30s, or as long as 30 requests take)"},
 		{name: "requests", short: "n", arg: "N", path: "stages[0].requests", help: "requests in the measured phase; with --duration, whichever ends first"},
 		{name: "warmup", arg: "TIME|N|auto", path: "stages[0].warmup", help: "load before the measured phase: a time (5s), a number of requests (100), or auto: detect how much of the run was warm-up and leave it out"},
 		{name: "warmup-drain", path: "stages[0].warmup.drain", help: "with --warmup N: wait for the warm-up requests to end before measuring"},

@@ -60,7 +60,9 @@ func read(groups []group, args []string, known planfile.Known, readFile func(nam
 	}
 	faults = append(faults, v.resolveAliases()...)
 	b := &builder{values: v, draft: planfile.NewDraft()}
+	faults = append(faults, b.listedLoad()...)
 	b.arguments(readFile)
+	b.endpointOfPath()
 	load(b)
 	b.plain(groups)
 	b.levels()
@@ -131,6 +133,8 @@ func (b *builder) arguments(readFile func(string) ([]byte, error)) {
 		case err == nil:
 			b.fromFile = true
 			b.draft = planfile.Read(arg, data)
+		case schemed(arg) != "" && !isPlanName(arg):
+			urls, places = append(urls, schemed(arg)), append(places, where)
 		case isPlanName(arg) || strings.Contains(arg, "/"):
 			b.fault(where, "cannot read the plan file: "+reason(err), "")
 		default: // a host with no scheme, as validation will say
@@ -239,13 +243,18 @@ const (
 // time for 30 s, and until there are enough of them to tell, or a short demonstration where the target is
 // the built-in mock.
 func (b *builder) usualStage() plan.Stage {
-	if b.given("rate") || b.last("arrival") == plan.ArrivalTrace {
-		return plan.Stage{} // a rate must say when it ends; a trace does
+	switch {
+	case b.last("arrival") == plan.ArrivalTrace:
+		return plan.Stage{} // it says when it ends
+	case b.given("rate"):
+		return b.usualRate()
 	}
 	s := plan.Stage{Concurrency: usualConcurrency, Duration: plan.Duration(usualLength), MinRequests: usualRequests}
 	switch {
 	case b.demo():
 		s = plan.Stage{Concurrency: 8, Duration: plan.Duration(5 * time.Second)}
+	case b.given("levels"):
+		s.Concurrency = 1
 	case b.given("ramp-to"):
 		s.Concurrency, s.MinRequests = 1, 0
 	case b.given("duration"):
@@ -258,6 +267,16 @@ func (b *builder) usualStage() plan.Stage {
 		b.draft.Put("drain", "the usual load", usualDrain)
 	}
 	return s
+}
+
+// usualRate is how long a rate lasts that does not say so: as long as it takes to tell.
+func (b *builder) usualRate() plan.Stage {
+	rate, err := strconv.ParseFloat(b.last("rate"), 64)
+	if err != nil || !(rate > 0) || b.given("requests") || b.given("duration") || b.given("ramp-to") || b.windowed() {
+		return plan.Stage{}
+	}
+	length := max(usualLength, time.Duration(min(usualRequests/rate, time.Hour.Seconds())*float64(time.Second)).Round(time.Second))
+	return plan.Stage{Duration: plan.Duration(length)}
 }
 
 // usual fills in what a command line without a plan file leaves open, and says so.

@@ -1,0 +1,78 @@
+package args
+
+import (
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// hostAndPort is what is typed for a server without a scheme: a host with a port, localhost or an IP
+// address, and possibly a path.
+var hostAndPort = regexp.MustCompile(`^(localhost|[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/.*)?$`)
+
+// schemed gives a server that was typed without a scheme the one that it most likely has; empty: it is no
+// server.
+func schemed(arg string) string {
+	m := hostAndPort.FindStringSubmatch(arg)
+	if m == nil {
+		return ""
+	}
+	host, port := strings.Trim(m[1], "[]"), m[3]
+	switch {
+	case port == ":443":
+		return "https://" + arg
+	case port != "" || host == "localhost" || net.ParseIP(host) != nil:
+		return "http://" + arg
+	}
+	return ""
+}
+
+// endpointOfPath picks the endpoint that the path of a URL ends in, where nothing else picks one.
+func (b *builder) endpointOfPath() {
+	for _, name := range []string{"endpoint", "protocol", "path"} {
+		if b.given(name) || b.draft.Given("target."+name) {
+			return
+		}
+	}
+	urls := b.draft.Plan.Target.URLs
+	if len(urls) == 0 {
+		return
+	}
+	var protocol, endpoint string
+	for i, raw := range urls {
+		u, err := url.Parse(raw)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+			return
+		}
+		p, e := servedAt(strings.TrimRight(u.Path, "/"))
+		if i > 0 && (p != protocol || e != endpoint) {
+			return
+		}
+		protocol, endpoint = p, e
+	}
+	if endpoint == "" {
+		return
+	}
+	if protocol != plan.ProtocolOpenAI {
+		b.draft.Put("target.protocol", "the URL's path", protocol)
+	}
+	b.draft.Put("target.endpoint", "the URL's path", endpoint)
+}
+
+// servedAt is the API that a path is the usual one of.
+func servedAt(path string) (protocol, endpoint string) {
+	for _, known := range []struct{ path, protocol, endpoint string }{
+		{"/v1/chat/completions", plan.ProtocolOpenAI, plan.EndpointChat},
+		{"/v1/completions", plan.ProtocolOpenAI, plan.EndpointCompletions},
+		{"/v1/embeddings", plan.ProtocolOpenAI, plan.EndpointEmbeddings},
+		{"/v1/messages", plan.ProtocolAnthropic, plan.EndpointMessages},
+	} {
+		if strings.HasSuffix(path, known.path) {
+			return known.protocol, known.endpoint
+		}
+	}
+	return "", ""
+}

@@ -87,7 +87,7 @@ func sectionFirst(places []Place, terms []string) []Place {
 }
 
 // filler is what questions are padded with.
-const filler = " a an and are can do does for how i in is it my of on or the to what when where which why with "
+const filler = " a an and are can do does for how i in is it my of on or the to use want what when where which why with "
 
 // telling are the words of a query that say what it is about, at most eight.
 func telling(query string) []string {

@@ -201,12 +201,12 @@ func TestDocsSearch(t *testing.T) {
 		"genai-perf": "docs/genai-perf.html", "perf_analyzer": "docs/perf_analyzer.html", "perf analyzer": "docs/perf_analyzer.html", "inference-perf": "docs/inference-perf.html",
 		"tokenizer": "docs/tokenizers.html", "kubernetes": "docs/kubernetes.html", "mock": "docs/mock.html", "load": "docs/load.html", "compar": "docs/compare.html",
 		"  cost   energy ": "docs/cost.html", "contributing": "CONTRIBUTING.html", "changelog": "CHANGELOG.html",
-		"a new lie": "CONTRIBUTING.html#adding-an-adversary-test", "object stores": "docs/decisions/017-own-object-stores.html",
+		"an adversary test": "CONTRIBUTING.html#adding-an-adversary-test", "object stores": "docs/decisions/017-own-object-stores.html",
 	})
 	for query, want := range searches {
 		found, _ := b.search(query)
-		if len(found) == 0 || found[0].To != "../"+want {
-			t.Errorf("%q finds %+.300v, want %s first", query, found, want)
+		if len(found) == 0 || found[0].To != "../"+want && !strings.HasPrefix(found[0].To, "../"+want+"#") {
+			t.Errorf("%q finds %+.300v, want %s first", query, found[:min(len(found), 2)], want)
 		}
 	}
 	for _, query := range []string{"--fail-if", "p99", "time to first token", "µs", "$OUT", "(", "*", "zweitausend gates"} {

@@ -4,7 +4,7 @@
 globalThis.inferometerRanking = (index) => {
   const words = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   // What questions are padded with.
-  const filler = new Set("a an and are can do does for how i in is it my of on or the to what when where which why with".split(" "));
+  const filler = new Set("a an and are can do does for how i in is it my of on or the to use want what when where which why with".split(" "));
   // How often a word is written, and far more if it names a page or a section.
   const known = new Map();
   const count = (list, worth) => { for (const w of list) known.set(w, (known.get(w) ?? 0) + worth); };

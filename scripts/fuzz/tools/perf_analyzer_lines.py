@@ -120,8 +120,12 @@ def data(rng: random.Random, out: Line, model) -> None:
                 n *= 3 if d < 0 else d
             numbers = [rng.randint(0, 3) if model.kind == "stream" else value(rng, kind) for _ in range(n)]
             step[name] = odd(rng, kind, numbers, [3 if d < 0 else d for d in dims])
+        if rng.random() < 0.02:
+            step["NOPE"] = [1]
+        if rng.random() < 0.02:
+            step.pop(model.inputs[-1][0], None)
         steps.append(step)
-    form = pick(rng, {"steps": 85, "streams": 10, "empty": 1, "validated": 4})
+    form = pick(rng, {"steps": 80, "streams": 11, "empty": 1, "validated": 8})
     content: dict = {"data": steps}
     if form == "streams":
         content = {"data": [steps, list(reversed(steps))]}
@@ -129,6 +133,8 @@ def data(rng: random.Random, out: Line, model) -> None:
         content = {"data": []}
     elif form == "validated" and len(model.inputs) == 1:
         content["validation_data"] = [{k.replace("I", "O"): v for k, v in s.items()} for s in steps]
+        if rng.random() < 0.2:
+            content["validation_data"] = rng.choice([content["validation_data"][1:], list(reversed(content["validation_data"])), [], {}, content["validation_data"] * 2])
     text = json.dumps(content)
     out.files["data.json"] = ("\ufeff" + text) if rng.random() < 0.02 else text
     out.flags.append(["--input-data", "data.json"])
@@ -155,7 +161,7 @@ def directory(rng: random.Random, out: Line, model) -> None:
 
 def odd(rng: random.Random, kind: str, numbers: list, dims: list) -> object:
     """A tensor, now and then in another form or with a value that does not fit."""
-    form = pick(rng, {"list": 80, "content": 8, "b64": 3, "short": 2, "range": 2, "scalar": 2, "text": 1})
+    form = pick(rng, {"list": 80, "content": 8, "b64": 3, "short": 2, "range": 2, "scalar": 2, "text": 1, "nested": 1, "null": 1, "shape": 2, "plain content": 1, "whole": 1, "part": 1})
     if form == "content":
         return {"content": numbers, "shape": dims}
     if form == "b64" and kind != "STRING":
@@ -166,6 +172,18 @@ def odd(rng: random.Random, kind: str, numbers: list, dims: list) -> object:
         return [NUMBERS[kind][1] + 300] * len(numbers)
     if form == "scalar":
         return numbers[0]
+    if form == "nested":
+        return [numbers[:1], numbers[1:]]
+    if form == "null":
+        return rng.choice([None, [None] * len(numbers)])
+    if form == "shape":
+        return {"content": numbers, "shape": rng.choice([[len(numbers)], [*dims[:-1], dims[-1] + 1], [], [0], [-1]])}
+    if form == "plain content":
+        return {"content": numbers}
+    if form == "whole" and kind.startswith("FP"):
+        return [1] * len(numbers)
+    if form == "part" and kind in NUMBERS:
+        return [1.5] * len(numbers)
     if form == "text" and kind != "STRING":
         return ["x"] * len(numbers)
     return numbers

@@ -31,10 +31,11 @@ func TestStreamingOfOpenAI(t *testing.T) {
 
 // What is special about schedules, and searches without an end.
 // differs: pa-schedule-warmup
+// differs: pa-schedule-more
 // differs: pa-endless-sequences
 // differs: pa-few-threads
 func TestLoadsOfOurs(t *testing.T) {
-	a, err := Parse(split("-m m --fixed-schedule --input-data in.json --warmup-request-count 2"), files)
+	a, err := Parse(split("-m m --fixed-schedule --input-data validated.json --warmup-request-count 2"), files)
 	if err != nil || a.Plan.Stages[0].Warmup.Drain || a.Plan.Stages[0].Warmup.Requests != 2 {
 		t.Errorf("a schedule waits for its warm-up: %v", err)
 	}

@@ -41,6 +41,8 @@ var files = Files{
 			return []byte(`{"data":[[{"payload":[{}]},{"payload":[{}]}],[{"payload":[{}]}]]}`), nil
 		case "before.json":
 			return []byte(`{"experiments":[{"experiment":`), nil
+		case "validated.json":
+			return []byte(`{"data":[{},{},{}],"validation_data":[{},{},{}]}`), nil
 		case "none.json":
 			return []byte(`{"data":[]}`), nil
 		case "empty.txt":

@@ -41,10 +41,10 @@ func (s *Search) gradual(levels []Trial, value float64) bool {
 }
 
 // grows reports whether the figure of an objective was seen to come near its bound as the load grew: a server
-// that breaks suddenly is far on the one side of it or on the other.
+// that breaks suddenly is far on the one side of it or on the other. At a rate, arrivals leave enough to chance.
 func (s *Search) grows(levels []Trial, l *Trial, j int) bool {
 	o, to := &s.Objectives[j], element(l.Seen, j).Value
-	if o.Unit == "share" || to == nil {
+	if !s.Whole || o.Unit == "share" || to == nil {
 		return false
 	}
 	left := math.Abs(o.margin(*to))

@@ -323,8 +323,9 @@ func (s *Search) posterior(levels []Trial, g grid) *posterior {
 
 // spotless reports whether objective j bounds failures and no request failed at any load. That a share below
 // the one allowed may fail all the same would take thousands of requests to exclude, and nothing speaks for it.
+// A rate is another matter: it can be more than the server keeps up with, and then all is possible.
 func (s *Search) spotless(levels []Trial, j int) bool {
-	if o := &s.Objectives[j]; o.Unit != "share" || o.Above {
+	if o := &s.Objectives[j]; !s.Whole || o.Unit != "share" || o.Above {
 		return false
 	}
 	return !slices.ContainsFunc(levels, func(l Trial) bool {

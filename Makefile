@@ -173,7 +173,7 @@ conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong
 # SOUND=10 STARVED=5 is a taste of it. It wants the machine for itself. JOBS=8 plays eight parts side by side, with two cores for each.
 SOUND ?= 100
 STARVED ?= 50
-conformance-sound: ## sound runs are VALID, alone and beside eight busy neighbours, and starved clients agree with others within their bars; about 30 minutes
+conformance-sound: ## sound runs are VALID, alone and beside eight busy neighbours, and starved clients agree with others within their bars; about 30 minutes, 4 with JOBS=8 on 16 cores
 	GO=$(GO) scripts/conformance-sound.sh $(SOUND) $(STARVED) $(JOBS)
 
 # As root also with disks of 300 kB that fill up. CHAOSFLAGS='-only ^nats' runs some of it: scripts/chaos says what there is.

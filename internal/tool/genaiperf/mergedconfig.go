@@ -18,12 +18,16 @@ func mergedConfig(first []byte, s *args.Settings, from string) ([]byte, error) {
 		return first, err
 	}
 	config.Set("subcommand", "process")
+	config.Set("verbose", s.Verbose)
 	output, err := inner(config, "output")
 	if err != nil {
 		return nil, err
 	}
 	output.Set("artifact_directory", filepath.ToSlash(s.Artifacts))
+	output.Set("checkpoint_directory", pythonPath(s.CheckpointDir))
 	output.Set("profile_export_file", s.ExportFile)
+	output.Set("generate_plots", s.Plots)
+	output.Set("enable_checkpointing", s.Checkpoint != "")
 	config.Set("output", output)
 	process, err := inner(config, "process")
 	if err != nil {

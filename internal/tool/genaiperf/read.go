@@ -100,6 +100,7 @@ type jsonReport struct {
 	RequestThroughput struct{ Avg float64 } `json:"request_throughput"`
 	OutputThroughput  struct{ Avg float64 } `json:"output_token_throughput"`
 	Config            json.RawMessage       `json:"input_config"`
+	GPUs              json.RawMessage       `json:"telemetry_stats"`
 }
 
 // savedConfig is the part of a report's configuration that reading takes.
@@ -167,6 +168,9 @@ func Merge(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, er
 	}
 	if len(r.docs) == 0 {
 		return nil, tool.WrapPrepareError(fmt.Errorf("--input-directory: no directory in %s holds a profile export and its _genai_perf.json", a.InputDir))
+	}
+	if r.gpus, err = r.mergedGPUs(); err != nil {
+		return nil, err
 	}
 	out, err := r.outcome(ctx)
 	if err != nil {

@@ -266,10 +266,15 @@ func (v *values) template() (*Action, error) {
 func (b *builder) merge() (*Action, error) {
 	s := &b.a.Settings
 	b.a.Command, b.a.InputDir = Merge, b.text("input-directory", "aggregated")
-	s.Artifacts, s.ExportFile = b.text("artifact-dir", "artifacts"), b.text("export-file", "profile_export.json")
+	s.Artifacts, s.ExportFile, s.Verbose = b.text("artifact-dir", "artifacts"), b.text("export-file", "profile_export.json"), b.given("verbose")
 	s.Faithful, s.Tokenizer, s.TokenizerGiven = b.given("faithful"), b.text("tokenizer", ""), true
 	s.TokenizerRevision = b.text("tokenizer-revision", "")
-	b.allow(Merge, "it takes -d, --artifact-dir and --profile-export-file", "input-directory", "artifact-dir", "export-file", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release")
+	s.CheckpointDir, s.Plots = b.text("checkpoint-dir", "checkpoint"), b.given("plots") // said in input_config, and without effect
+	if b.given("checkpointing") {
+		s.Checkpoint = s.CheckpointDir
+	}
+	b.allow(Merge, "it takes -d, --artifact-dir and --profile-export-file", "input-directory", "artifact-dir", "export-file", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release",
+		"checkpoint-dir", "plots", "checkpointing")
 	b.faultIf(filepath.Base(s.ExportFile) != s.ExportFile, "--profile-export-file", "must be a name, not a path", "give the directory with --artifact-dir")
 	return b.done()
 }

@@ -18,6 +18,7 @@ type GPUMetric struct {
 	Name     string
 	Unit     string
 	Constant bool // it does not change, and has an average alone
+	Merged   bool // of several runs: there are averages alone
 	GPUs     []GPU
 }
 
@@ -165,12 +166,31 @@ func (f *TelemetryFold) Telemetry() Telemetry {
 		for id, samples := range byGPU {
 			m.GPUs = append(m.GPUs, GPU{ID: id, Stat: gpuStat(src.name, samples, f.scales[src.name], m.Constant)})
 		}
-		slices.SortFunc(m.GPUs, func(a, b GPU) int {
-			return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
-		})
+		m.sort()
 		t = append(t, m)
 	}
 	return t
+}
+
+// MergedMetric is a metric of runs that went on side by side, from the averages of each GPU in them.
+func MergedMetric(name, unit string, averages map[string][]float64) GPUMetric {
+	m := GPUMetric{Name: name, Unit: unit, Constant: constant(name), Merged: true}
+	for id, values := range averages {
+		avg := slices.Max(values)
+		if name == "gpu_power_usage" || name == "gpu_utilization" || name == "energy_consumption" {
+			avg = mean(values, false)
+		}
+		m.GPUs = append(m.GPUs, GPU{ID: id, Stat: Stat{Name: name, System: true, N: len(values), Avg: avg}})
+	}
+	m.sort()
+	return m
+}
+
+// sort puts the GPUs in the order of their numbers.
+func (m *GPUMetric) sort() {
+	slices.SortFunc(m.GPUs, func(a, b GPU) int {
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
 }
 
 func gpuStat(name string, samples []float64, scale float64, constant bool) Stat {

@@ -65,7 +65,7 @@ func gpuTable(m *dialect.GPUMetric) *table {
 		line := []string{g.ID}
 		for i, c := range cols {
 			switch v := c.of(&g.Stat); {
-			case m.Constant && i > 0:
+			case (m.Constant || m.Merged) && i > 0:
 				line = append(line, absent)
 			case m.Name == "gpu_utilization":
 				line = append(line, fmt.Sprintf("%.0f", math.RoundToEven(v)))
@@ -94,7 +94,11 @@ func gpuCSV(t dialect.Telemetry, release dialect.Release) [][]string {
 				continue
 			}
 			line := []string{gpuName(m), g.ID}
-			for _, c := range cols {
+			for i, c := range cols {
+				if m.Merged && i > 0 {
+					line = append(line, absent)
+					continue
+				}
 				line = append(line, group(fmt.Sprintf("%.2f", c.of(&g.Stat))))
 			}
 			lines = append(lines, line)
@@ -116,7 +120,7 @@ func gpuJSON(b *strings.Builder, t dialect.Telemetry, release dialect.Release) {
 		fmt.Fprintf(b, "\n    %q: {\n      \"unit\": %q", m.Name, m.Unit)
 		for _, g := range m.GPUs {
 			fmt.Fprintf(b, ",\n      %q: {\n        \"avg\": %s", g.ID, number.PythonJSON(g.Stat.Avg))
-			if !m.Constant {
+			if !m.Constant && !m.Merged {
 				for _, p := range release.Percentiles() {
 					fmt.Fprintf(b, ",\n        \"p%d\": %s", p, number.PythonJSON(g.Stat.Percentile(p)))
 				}

@@ -19,6 +19,7 @@ class Line:
     files: dict = field(default_factory=dict)  # name: text, or base64:…, in the directory that the line is run in
     server: dict = field(default_factory=dict)  # features that are not plain
     by: str = "content"  # what answers follow from
+    meant: list = field(default_factory=list)  # the words that a config file stands for
     faithful: bool = False  # ours is asked for the original's arithmetic
 
     @staticmethod
@@ -41,13 +42,20 @@ class Line:
             out = [w.replace("{" + name + "}", value) if isinstance(w, str) else w for w in out]
         return out
 
+    def meaning(self) -> list:
+        """The words, and ahead of them those that a file of theirs stands for."""
+        return [*self.meant, "=", *self.words()] if self.meant else self.words()
+
     def text(self) -> str:
         """All that rules can be about: the words, and the server's features as name=value."""
         features = " ".join(f"{k}={v}" for k, v in sorted(self.server.items()))
-        return f"{shlex.join(w if isinstance(w, str) else json.dumps(w) for w in self.words())}{' --faithful' if self.faithful else ''} | {features} | {' '.join(self.files)} | by={self.by}"
+        return f"{shlex.join(w if isinstance(w, str) else json.dumps(w) for w in self.meaning())}{' --faithful' if self.faithful else ''} | {features} | {' '.join(self.files)} | by={self.by}"
 
-    def write(self, where: Path) -> None:
+    def write(self, where: Path, **values: str) -> None:
+        """Writes the files, with the values of a run in them."""
         for name, text in self.files.items():
+            for key, value in values.items():
+                text = text.replace("{" + key + "}", value)
             file = where / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(base64.b64decode(text[7:]) if text.startswith("base64:") else text.encode())

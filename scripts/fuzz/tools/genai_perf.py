@@ -4,6 +4,7 @@ import os
 import re
 import statistics
 from contextlib import nullcontext
+from itertools import takewhile
 from pathlib import Path
 
 from compare import MISSING, Difference, files, multisets, near, noisy, rows, table, values
@@ -41,14 +42,15 @@ class Tool:
 
     def run(self, line: Line, side: str, where: Path, servers: None) -> Side:
         where.mkdir(parents=True)
-        line.write(where)
         env = {"COLUMNS": "140", "HOME": str(where.parent), "PATH": f"{self.peers}/genai-perf/bin:{os.environ['PATH']}", "HF_HUB_OFFLINE": "1"}
         with Server(line.seed, line.server, answers_by(line)) as server:
-            words = line.words(url=f"127.0.0.1:{server.port}", tokenizer=str(self.tokenizer))
+            known = {"url": f"127.0.0.1:{server.port}", "tokenizer": str(self.tokenizer)}
+            line.write(where, **known)
+            words = line.words(**known)
             if side == "original":
                 found = self.host.run(words, where, env)
             else:
-                own = ["--faithful"] if line.faithful and line.command[0] in ("profile", "analyze") else []
+                own = ["--faithful"] if line.faithful and line.command[0] in ("profile", "analyze", "config") else []
                 at = words.index("--") if "--" in words else len(words)
                 found = process([self.binary, "genai-perf", *words[:at], *own, *words[at:]], where, env)
             found.requests, found.port = list(server.requests), server.port
@@ -58,7 +60,7 @@ class Tool:
         if a.failed() or b.failed():
             return ends(a, b)
         out = requests(line, a, b) + self.written(line, a, b) + screens(line, a, b)
-        if not any(d.place == "files/missing" for d in out):
+        if line.command[0] != "process-export-files" and not any(d.place == "files/missing" for d in out):  # whose throughputs are sums
             out += self.reread(line, a, b)
         return out
 
@@ -78,7 +80,8 @@ class Tool:
     def reread(self, line: Line, a: Side, b: Side) -> list:
         """Both on the same raw times: their arithmetic on our export, and ours on theirs."""
         out = []
-        goodput = [w for f in line.flags if f[0] in ("--goodput", "-g") for w in f[1:]]
+        said = line.meaning()
+        goodput = [w for n, flag in enumerate(said) if flag in ("--goodput", "-g") for w in takewhile(lambda w: not w.startswith("-"), said[n + 1:])]
         for report in b.where.rglob("*_genai_perf.json"):
             export = report.with_name(report.name.replace("_genai_perf.json", ".json"))
             if not export.exists():
@@ -117,7 +120,8 @@ class Tool:
 def answers_by(line: Line) -> str:
     """What answers follow from. Which of several sessions is the first to ask is chance, and texts that share a request are drawn."""
     def more(*names: str) -> bool:
-        return any(f[0] in names and f[1:] != ["1"] for f in line.flags)
+        said = line.meaning()
+        return any(flag in names and value != "1" for flag, value in zip(said, said[1:]))
 
     if line.by == "count" and more("--session-concurrency"):
         return "turn"
@@ -163,18 +167,18 @@ def requests(line: Line, a: Side, b: Side) -> list:
 
 def timed(line: Line) -> bool:
     """Whether a time, and not a count, ends the run."""
-    return any(w in ("--measurement-interval", "-p") for w in line.words())
+    return any(w in ("--measurement-interval", "-p") for w in line.meaning())
 
 
 def in_order(line: Line) -> bool:
     """Whether requests are sent one by one."""
-    words = line.words()
+    words = line.meaning()
     return not any(w in ("--concurrency", "--request-rate", "--session-concurrency", "--fixed-schedule", "--concurrency-range", "--request-rate-range", "--sweep-type") for w in words) or "--concurrency 1 " in " ".join(words) + " "
 
 
 def late(line: Line, side: Side, metric: str, stat: str) -> float:
     """How long the server itself took, in ms: on a busy machine it is late, and not for both sides alike."""
-    words = [str(w) for w in line.words()]
+    words = [str(w) for w in line.meaning()]
     warmup = next((int(n) for flag, n in zip(words, words[1:]) if "warmup-request" in flag and n.isdigit()), 0)
     end = {"request_latency": "ended", "time_to_first_token": "began"}.get(metric)
     posts = [r for r in side.requests if r.method == "POST"][warmup:]

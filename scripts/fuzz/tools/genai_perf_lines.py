@@ -8,6 +8,7 @@ import random
 
 from line import TOKENIZER, URL, Line
 from server import FEATURES
+from tools import genai_perf_runs
 
 WORDS = "what why is tell me about sorting networks rivers in spring seven reasons to write a short poem on rust 12 + 30 and then".split()
 TYPES = {"chat": 45, "completions": 16, "embeddings": 8, "rankings": 4, "generate": 7, "huggingface_generate": 6, "multimodal": 3, "vision": 3,
@@ -28,9 +29,11 @@ def prompt(rng: random.Random) -> str:
 def line(seed: int, options: dict) -> Line:
     rng = random.Random(seed)
     out = Line("genai-perf", seed)
-    out.command = [pick(rng, {"profile": 90, "analyze": 6, "config": 2, "create-template": 1, "process-export-files": 1})]
+    out.command = [pick(rng, {"profile": 90, "analyze": 6, "config": 4, "create-template": 1, "process-export-files": 2})]
     out.faithful = rng.random() < 0.25
     if out.command[0] in ("create-template", "process-export-files"):
+        if out.command[0] == "process-export-files" and rng.random() < 0.8:
+            genai_perf_runs.add(rng, out)
         if rng.random() < 0.5:
             out.flags.append(odd(rng, options[out.command[0]]))
         return out
@@ -52,7 +55,7 @@ def line(seed: int, options: dict) -> Line:
     if "thinking" in out.server and rng.random() < 0.6:
         out.faithful = True  # else little of what comes of it is alike
     if out.command[0] == "config":
-        as_file(out)
+        as_file(rng, out)
     return out
 
 
@@ -181,24 +184,53 @@ def features(rng: random.Random) -> dict:
     return out
 
 
-def as_file(out: Line) -> None:
+# The keys that files have for flags.
+KEYS = {"--endpoint-type": "endpoint.type", "-u": "endpoint.url", "--streaming": "endpoint.streaming", "--endpoint": "endpoint.custom", "--model-selection-strategy": "endpoint.model_selection_strategy",
+        "--tokenizer": "tokenizer.name", "--tokenizer-revision": "tokenizer.revision", "--input-file": "input.file", "--isl": "input.synthetic_tokens.mean",
+        "--synthetic-input-tokens-stddev": "input.synthetic_tokens.stddev", "--osl": "input.output_tokens.mean", "--output-tokens-stddev": "input.output_tokens.stddev",
+        "--num-dataset-entries": "input.num_dataset_entries", "--random-seed": "input.random_seed", "--num-sessions": "input.sessions.num", "--session-turns-mean": "input.sessions.turns.mean",
+        "--session-turn-delay-mean": "input.sessions.turn_delay.mean", "--image-width-mean": "input.image.width.mean", "--image-height-mean": "input.image.height.mean",
+        "--goodput": "input.goodput", "--extra-inputs": "input.extra", "--batch-size-text": "input.batch_size", "--concurrency": "perf_analyzer.stimulus.concurrency",
+        "--request-rate": "perf_analyzer.stimulus.request_rate", "--session-concurrency": "perf_analyzer.stimulus.session_concurrency", "--request-count": "perf_analyzer.measurement.num",
+        "--warmup-request-count": "perf_analyzer.warmup_request_count", "--stability-percentage": "perf_analyzer.stability_percentage",
+        "--artifact-dir": "output.artifact_directory", "--profile-export-file": "output.profile_export_file", "--enable-checkpointing": "output.enable_checkpointing"}
+
+
+def as_file(rng: random.Random, out: Line) -> None:
     """Turns the flags into the file of `config -f`, as far as it has keys for them."""
-    keys = {"--endpoint-type": "endpoint.type", "-u": "endpoint.url", "--streaming": "endpoint.streaming", "--tokenizer": "tokenizer.name", "--input-file": "input.file",
-            "--isl": "input.synthetic_tokens.mean", "--osl": "input.output_tokens.mean", "--num-dataset-entries": "input.num_dataset_entries", "--concurrency": "perf_analyzer.stimulus.concurrency",
-            "--request-count": "perf_analyzer.measurement.request_count", "--artifact-dir": "output.artifact_directory"}
     tree: dict = {"model_names": ["m"]}
-    rest = []
-    for f in out.flags:
-        if f[0] == "-m":
-            continue
-        if f[0] not in keys:
-            rest.append(f)
-            continue
+    out.meant = ["profile", "-m", "m"]
+    for flag, *rest in (f for f in out.flags if f[0] in KEYS):
         at = tree
-        *path, name = keys[f[0]].split(".")
+        *path, name = KEYS[flag].split(".")
         for part in path:
             at = at.setdefault(part, {})
-        value = f[1] if len(f) > 1 else "true"
-        at[name] = True if value == "true" else int(value) if value.isdigit() else value
-    out.flags = [["-f", "run.yaml"], ["--override-config"]] + [f for f in rest if f[0] in ("-v",)]
+        at[name] = named(flag, rest)
+        if flag == "--request-count":
+            at["mode"] = "request_count"
+        out.meant += [flag, *rest]
+    if rng.random() < 0.15:
+        kind, start, stop = rng.choice([("concurrency", 1, 2), ("request_rate", 4, 8), ("concurrency", 2, 4)])
+        tree["analyze"] = {kind: {"start": start, "stop": stop}}
+        out.meant = ["analyze", *out.meant[1:], "--sweep-type", kind, "--sweep-range", f"{start}:{stop}"]
+    if rng.random() < 0.1:
+        tree.setdefault(*rng.choice([("nonsense", 1), ("verbose", True), ("input", None), ("endpoint", {"type": "chat", "nonsense": 1}), ("output", {})]))
+    out.flags, out.tail = [["-f", "run.yaml"]] + [["--override-config"]] * (rng.random() < 0.5), []
     out.files["run.yaml"] = json.dumps(tree)
+
+
+def named(flag: str, rest: list) -> object:
+    """What a file has for a flag's value."""
+    pairs = dict(w.split(":", 1) for w in rest if ":" in w)
+    if flag == "--goodput":
+        return {k: float(v) for k, v in pairs.items()}
+    if flag == "--extra-inputs":
+        return json.loads(rest[0]) if rest[0].startswith("{") else pairs
+    if not rest:
+        return True
+    for kind in (int, float):
+        try:
+            return kind(rest[0])
+        except ValueError:
+            pass
+    return rest[0]

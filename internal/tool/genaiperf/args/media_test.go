@@ -29,3 +29,27 @@ func TestGRPCMethodHasNoEffect(t *testing.T) {
 		}
 	}
 }
+
+// Sessions are made up where nothing else has prompts: a file keeps its own.
+func TestSessionsBesideAFile(t *testing.T) {
+	for line, want := range map[string]string{
+		"--input-file in.jsonl --num-sessions 2":   plan.SourceFile,
+		"--num-sessions 2 --session-concurrency 1": plan.SourceSessions,
+	} {
+		a, err := Parse(strings.Fields("profile -m m --endpoint-type chat " + line))
+		if err != nil || a.Plan.Data.Source != want {
+			t.Errorf("%s: %+v, %v; want %s", line, a, err, want)
+		}
+	}
+}
+
+// Settings of output that have no effect on merged runs are repeated in their report alone.
+func TestMergeTakesOutputSettings(t *testing.T) {
+	a, err := Parse(strings.Fields("process-export-files -d runs --checkpoint-dir c --enable-checkpointing --generate-plots -v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := a.Settings; s.CheckpointDir != "c" || s.Checkpoint != "c" || !s.Plots || !s.Verbose {
+		t.Errorf("%+v", s)
+	}
+}

@@ -25,7 +25,7 @@ func (b *builder) data(p *plan.Plan) {
 		alone := s.SessionConcurrency == 0 // a schedule has a moment for every line
 		d.Source, d.File, d.Prompts, d.InWords, d.Pool = plan.SourcePayload, s.PayloadFile, 0, 0, alone
 		d.Payload = plan.Payload{Alone: alone, DelayRatio: ratio(s.DelayRatio)}
-	case s.Sessions > 0:
+	case s.Sessions > 0 && (s.SessionConcurrency > 0 || s.InputFile == ""):
 		d.Source, d.Prompts, d.InWords, d.Pool = plan.SourceSessions, 0, 0, false
 		d.Sessions = plan.Sessions{
 			Count: s.Sessions, Turns: spread(s.TurnsMean, s.TurnsStddev), Delay: spread(s.TurnDelayMean, s.TurnDelayStddev), DelayRatio: ratio(s.DelayRatio),

@@ -45,37 +45,91 @@ func fieldTable() string {
 		panic(err)
 	}
 	defaults.(map[string]any)["limits"] = limits
-	var b strings.Builder
-	b.WriteString("| field | form | default | meaning |\n|---|---|---|---|\n")
-	var rows func(docs []fieldDoc, path string, at any)
-	rows = func(docs []fieldDoc, path string, at any) {
-		for _, d := range docs {
-			name, value := join(path, d.name), any(nil)
-			if m, ok := at.(map[string]any); ok {
-				value = m[d.name]
-			}
-			shown := ""
-			switch value.(type) {
-			case nil, map[string]any, []any:
-			default:
-				shown = fmt.Sprintf("`%v`", value)
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, d.kind, shown, d.help)
-			switch {
-			case d.kind == "length":
-				if name != "data.input" {
-					continue // as data.input
-				}
-				rows(d.fields, name, nil)
-			case d.schema["type"] == "array":
-				rows(d.fields, name+"[]", nil)
-			default:
-				rows(d.fields, name, value)
-			}
+	t := &docsTable{first: map[string]string{}}
+	t.find(planSpec().fields, "")
+	t.head()
+	// Fields that stand alone come first, then a part for each of the others.
+	var parts []fieldDoc
+	for _, d := range planSpec().fields {
+		if len(d.fields) < 3 {
+			t.row(d, d.name, defaults.(map[string]any)[d.name])
+		} else {
+			parts = append(parts, d)
 		}
 	}
-	rows(planSpec().fields, "", defaults)
-	return b.String()
+	for _, d := range parts {
+		fmt.Fprintf(&t.b, "\n### %s\n", d.name)
+		t.head()
+		t.row(d, d.name, defaults.(map[string]any)[d.name])
+	}
+	return t.b.String()
+}
+
+// docsTable is the list of fields that is being written.
+type docsTable struct {
+	b     strings.Builder
+	first map[string]string // of fields that several mappings have: the mapping that lists them
+}
+
+// find chooses for the fields of each mapping the one that lists them: that with the shortest path.
+func (t *docsTable) find(fields []fieldDoc, path string) {
+	for _, d := range fields {
+		name := join(path, d.name)
+		if key := sameFields(d); key != "" {
+			if first, ok := t.first[key]; !ok || strings.Count(name, ".") < strings.Count(first, ".") {
+				t.first[key] = name
+			}
+		}
+		if d.schema["type"] == "array" {
+			name += "[]"
+		}
+		t.find(d.fields, name)
+	}
+}
+
+// sameFields is what mappings with the same fields have in common; empty for those with few.
+func sameFields(d fieldDoc) string {
+	if len(d.fields) < 4 {
+		return ""
+	}
+	return fmt.Sprint(names(d.fields))
+}
+
+func (t *docsTable) head() {
+	t.b.WriteString("| field | form | default | meaning |\n|---|---|---|---|\n")
+}
+
+// row writes a field and those in it, unless another field lists the same ones.
+func (t *docsTable) row(d fieldDoc, name string, value any) {
+	shown, help := "", d.help
+	switch value.(type) {
+	case nil, map[string]any, []any:
+	default:
+		shown = fmt.Sprintf("`%v`", value)
+	}
+	like := t.first[sameFields(d)]
+	if like != "" && like != name && d.kind != "length" {
+		help += " Fields as in `" + like + "`."
+	}
+	fmt.Fprintf(&t.b, "| `%s` | %s | %s | %s |\n", name, d.kind, shown, help)
+	if like != "" && like != name {
+		return
+	}
+	inner, _ := value.(map[string]any)
+	if d.schema["type"] == "array" {
+		name += "[]"
+	}
+	for _, f := range d.fields {
+		t.row(f, join(name, f.name), inner[f.name])
+	}
+}
+
+// names are those of fields and of the fields in them.
+func names(fields []fieldDoc) (all []string) {
+	for _, f := range fields {
+		all = append(append(all, f.name, f.kind, f.help), names(f.fields)...)
+	}
+	return all
 }
 
 // TestDocsExample: the example is a plan that runs.

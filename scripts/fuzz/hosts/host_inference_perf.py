@@ -1,4 +1,5 @@
 """What the warm host of the real inference-perf loads, and what it can be asked."""
+import json
 import os
 import sys
 
@@ -7,6 +8,7 @@ os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TQDM_DISAB
 from pathlib import Path  # noqa: E402  (all of these come after the environment)
 
 import inference_perf.main  # noqa: E402
+import yaml  # noqa: E402
 from inference_perf.config import Config  # noqa: E402
 from transformers import AutoTokenizer, PreTrainedTokenizerBase  # noqa: E402
 
@@ -36,5 +38,7 @@ def run(argv: list) -> int:
 
 
 def ask(question: dict) -> object:
-    """The schema of configs."""
+    """The schema of configs, or what stands in files of YAML."""
+    if question["about"] == "yaml":
+        return [json.loads(json.dumps(yaml.safe_load(Path(name).read_text()), default=str)) for name in question["files"]]
     return Config.model_json_schema()

@@ -59,8 +59,40 @@ class Tool:
         found = ends(a, b)
         if a.failed() or b.failed() and not reports(b):
             return found
-        found += requests(line, a, b) + written(line, a, b) + screens(line, a, b)
+        found += requests(line, a, b) + written(line, a, b) + self.papers(line, a, b) + screens(line, a, b)
         return found + reread.ours_of_theirs(self.binary, line, a)
+
+    def papers(self, line: Line, a: Side, b: Side) -> list:
+        """What the files of YAML say: the config in force, and partial reports, whose figures are those of the other reports."""
+        left, right = ({stage(re.sub("^p-", "", f.name)): f for name, f in files(s.where).items() if name.endswith(".yaml") and "inferometer/" not in name} for s in (a, b))
+        names = [n for n in left if n in right]
+        found = numbers(self.host.ask(about="yaml", files=[str(s[n]) for n in names for s in (left, right)]))
+        out = []
+        for i, name in enumerate(names):
+            kind = setting if name == "config.yaml" else figure
+            out += values(f"file:{name}", *found[2 * i:2 * i + 2], kind)
+        return out
+
+
+def setting(place: str) -> str:
+    """How a setting of the config in force is compared."""
+    return "type" if re.search(r"/(base_seed|base_url|local_storage/path)$", place) else "exact"
+
+
+def figure(place: str) -> str:
+    """How a place of a partial report is compared."""
+    if re.search(r"/run/(uid|eid|time)", place):
+        return "skip"
+    return "exact" if place.endswith("/units") else "type"
+
+
+def numbers(value: object) -> object:
+    """What a file says, with numbers that are numbers, whether they are written whole or not."""
+    if isinstance(value, dict):
+        return {k: numbers(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [numbers(v) for v in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def reports(side: Side) -> bool:

@@ -16,6 +16,7 @@ const (
 	delayColumn quantity = iota
 	latencyColumn
 	ntpotColumn
+	ntpotOfTokens // of answers with tokens, where ntpotColumn has those without
 	tpotColumn
 	ttftColumn
 	itlColumn
@@ -46,7 +47,7 @@ func (q quantity) scale() float64 {
 	switch q {
 	case delayColumn, latencyColumn, ttftColumn, itlColumn, failedLatencyColumn, wastedColumn, audioLength:
 		return 1e9
-	case ntpotColumn, tpotColumn:
+	case ntpotColumn, ntpotOfTokens, tpotColumn:
 		return picoseconds
 	case imageAspect, videoAspect:
 		return aspects
@@ -116,6 +117,9 @@ func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
 	b.put(latencyColumn, int64(v.Latency()))
 	if t, ok := v.NTPOT(o.Faithful); ok {
 		b.put(ntpotColumn, toInteger(t, picoseconds))
+		if o.Faithful && v.Out > 0 {
+			b.put(ntpotOfTokens, toInteger(t, picoseconds))
+		}
 	}
 	if t, ok := v.TPOT(); ok {
 		b.put(tpotColumn, toInteger(t, picoseconds))

@@ -140,6 +140,8 @@ func TestFaithful(t *testing.T) {
 		{"a single token has a time", one, func(s *Summary) float64 { return mean(s.TTFT) }, 0.05, math.NaN()},
 		// differs: ip-empty-answer
 		{"no token, no time per token", empty, func(s *Summary) float64 { return mean(s.NTPOT) }, math.NaN(), 0},
+		{"no token, no time per token in partial reports", empty, func(s *Summary) float64 { return mean(s.NTPOTOfTokens) }, math.NaN(), math.NaN()},
+		{"a time per token in partial reports", one, func(s *Summary) float64 { return mean(s.NTPOTOfTokens) }, 0.05, 0.05},
 		{"reasoning is output", thinking, func(s *Summary) float64 { return mean(s.TTFT) }, 0.1, 0.2},
 		// differs: ip-start
 		{"connecting is not the server's", fresh, func(s *Summary) float64 { return mean(s.TTFT) }, 0.08, 0.095},

@@ -46,6 +46,7 @@ type Summary struct {
 
 	OK                              int64
 	Latency, NTPOT, TPOT, TTFT, ITL *Dist
+	NTPOTOfTokens                   *Dist // NTPOT of the answers that have tokens
 	Out                             int64 // tokens of their answers
 	Images, Videos, Audios          int64
 	Size                            *Dist
@@ -107,7 +108,11 @@ func (f *Fold) SummaryAt(scope Scope, percentiles []float64) (*Summary, error) {
 	if f.opt.Goodput != nil {
 		s.Goodput = f.goodput(s, buckets, (okEnd - okStart).Seconds())
 	}
-	return s, s.distributions(buckets, percentiles)
+	err := s.distributions(buckets, percentiles)
+	if !f.opt.Faithful { // they are all that there are
+		s.NTPOTOfTokens = s.NTPOT
+	}
+	return s, err
 }
 
 // add adds the counts of another summary.
@@ -168,7 +173,7 @@ func (s *Summary) distributions(buckets []*bucket, percentiles []float64) error 
 		to   **Dist
 		from quantity
 	}{
-		{&s.Delay, delayColumn}, {&s.Latency, latencyColumn}, {&s.NTPOT, ntpotColumn}, {&s.TPOT, tpotColumn},
+		{&s.Delay, delayColumn}, {&s.Latency, latencyColumn}, {&s.NTPOT, ntpotColumn}, {&s.NTPOTOfTokens, ntpotOfTokens}, {&s.TPOT, tpotColumn},
 		{&s.TTFT, ttftColumn}, {&s.ITL, itlColumn}, {&s.Size, sizeColumn}, {&s.Prompt.Each, promptColumn},
 		{&s.Client, clientColumn}, {&s.Server, serverColumn},
 		{&s.FailedLatency, failedLatencyColumn}, {&s.FailedPrompt.Each, failedPromptColumn}, {&s.Retries.Each, wastedColumn},

@@ -31,7 +31,7 @@ func Partial(s *dialect.Summary, stage int, run, from, to time.Time) []byte {
 			{"input_length", statistics(s.Prompt.Each, "count")}, {"output_length", statistics(outputs(s), "count")},
 		})},
 		{"latency", drop(object{
-			{"time_to_first_token", statistics(s.TTFT, "s")}, {"normalized_time_per_output_token", statistics(s.NTPOT, "s/token")},
+			{"time_to_first_token", statistics(s.TTFT, "s")}, {"normalized_time_per_output_token", statistics(s.NTPOTOfTokens, "s/token")},
 			{"time_per_output_token", statistics(s.TPOT, "s/token")}, {"inter_token_latency", statistics(s.ITL, "s/token")},
 			{"request_latency", statistics(s.Latency, "s")},
 		})},

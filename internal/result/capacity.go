@@ -134,8 +134,25 @@ func (j *judge) matters(c *Check, l *capacity.Trial) bool {
 		return false // requests that went out late count from when they were due
 	case c.Name == clientError:
 		return j.straddles(l)
+	case slices.Contains(ofDispatch(), c.Name) && j.result.Capacity.By == capacity.Rate:
+		return !j.missedAnyway(l, c.Value)
 	}
 	return true
+}
+
+// missedAnyway reports whether a level misses an objective by more than requests can have that went out late by so
+// many milliseconds: they count from when they were due, and those behind them may have waited for them as long.
+func (j *judge) missedAnyway(l *capacity.Trial, late float64) bool {
+	for k, o := range j.facts.Capacity.Search.Objectives {
+		if k >= len(l.Seen) || l.Seen[k].Met != capacity.No || l.Seen[k].Value == nil {
+			continue
+		}
+		by := *l.Seen[k].Value - o.Bound
+		if o.Figure == "errors" || o.Unit == metric.Milliseconds && !o.Above && by > 2*late {
+			return true
+		}
+	}
+	return false
 }
 
 // straddles reports whether the bound of an objective lies within the error bar of its figure.

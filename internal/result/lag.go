@@ -63,6 +63,9 @@ func meanGap(t *metric.Totals) time.Duration {
 	return min(mostGap, (t.End-t.Begin)/time.Duration(max(1, t.Requests)))
 }
 
+// ofDispatch are the checks of how late requests went out.
+func ofDispatch() []string { return []string{"dispatch_delay_p90", "dispatch_delay_p99"} }
+
 func late(value float64, at string, budget float64) string {
 	return fmt.Sprintf("The client delayed requests: %s at %s (budget %s).", number.Millis(value), at, number.Millis(budget))
 }

@@ -93,7 +93,8 @@ func help(width int) string {
 	b.WriteString("\nTry it without a server:     inferometer run\n" +
 		"Measure a server:            inferometer run http://localhost:8000 -c 8\n" +
 		"Flags of a command:          inferometer COMMAND --help\n" +
-		"Pages of the documentation:  inferometer help\n")
+		"Pages of the documentation:  inferometer help\n" +
+		"Search them:                 inferometer help WORDS\n")
 	return b.String()
 }
 

@@ -142,6 +142,7 @@ func manCommand(env tool.Env, args []string) int {
 	codes := []clidoc.Verb{
 		{Name: "0", Help: "success"}, {Name: "1", Help: "the run failed, or its figures cannot be trusted"},
 		{Name: "2", Help: "bad usage or input: nothing was sent"}, {Name: "3", Help: "a gate was missed: --fail-if, or the objectives of capacity"},
+		{Name: "4", Help: "too little was measured to judge the result"},
 	}
 	list := entries()
 	pages := map[string]string{programName + ".1": clidoc.ManOf(programName, "measure generative-AI inference servers", list, clidoc.Chapters(), codes, release)}

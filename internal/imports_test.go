@@ -37,7 +37,7 @@ var house = []struct{ name, may string }{
 	{"tool/compare", "tool ./report tool/inferometer/args compare gate metric report/ci report/html report/md result lib/atomicfile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
-	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved"},
+	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved run/target"},
 	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "clidoc plan plan/planfile message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
@@ -50,7 +50,7 @@ var house = []struct{ name, may string }{
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/atomicfile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/truncate"},
 	{"tool/importer", "plan record lib/limitio lib/truncate lib/pyjson"},
-	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan plan/planfile probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/* run/saved"},
+	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan plan/planfile probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/* run/saved run/target"},
 
 	// What the program says of itself.
 	{"clidoc", "docs github.com/spf13/pflag"},
@@ -71,11 +71,12 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate message pagedata sweep sweep/capacity engine engine/load endpoint endpoint/decode prompt plan probe record metric result mock wire/timedconn prompt/tensor remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run", "./* gate message pagedata sweep sweep/capacity engine engine/load endpoint prompt plan probe record metric result wire/timedconn remote/hub remote/proxy lib/*"},
 	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan plan/planfile lib/limitio"},
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint metric plan record stat"},
+	{"run/target", " lib/localaddr message plan remote/proxy endpoint prompt/tensor engine/load golang.org/x/sys mock prompt record run/collect endpoint/decode lib/limitio"},
 	{"run/search", "gate lib/number metric plan record result run/abort stat sweep sweep/capacity"},
 	{"run/saved", " plan record result gate metric sample stat/estimate run/rundir pagedata lib/atomicfile lib/limitio message plan/planfile run/search stat sweep"},
 	{"run/rundir", "plan plan/planfile record result report/csvreport report/jsonreport lib/*"},

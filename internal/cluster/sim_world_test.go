@@ -20,6 +20,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/testkit/simnats"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/chat"
@@ -205,7 +206,7 @@ func (w *world) coordinate(p *process, id string, text *plan.Plan, workers int) 
 	}
 	o := w.options(p)
 	o.Fleet, o.ID, o.Stop = c, id, p.stop
-	o.Ready = func(run.Setup) { p.prepped = true }
+	o.Ready = func(target.Setup) { p.prepped = true }
 	text.Output.Dir = p.dir
 	p.res, p.err = run.Run(p.ctx, text, o)
 	if err := c.Close(p.err); err != nil {

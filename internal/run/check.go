@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/breaker"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/search"
+	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
@@ -30,7 +31,7 @@ func Check(ctx context.Context, p *plan.Plan, k registry.Kit) (notes []string, e
 	if p.Capacity.On() {
 		c.add(search.CheckObjectives(p))
 	}
-	c.prompts(ctx, secrets.tls)
+	c.prompts(ctx, secrets.TLS)
 	return c.notes, errlist.Distinct(errors.Join(c.errs...))
 }
 
@@ -65,7 +66,7 @@ func (c *check) add(err error) {
 
 // secrets reads the key and the certificates. A variable may well be set only where the
 // plan is run.
-func (c *check) secrets() secrets {
+func (c *check) secrets() target.Secrets {
 	t := c.plan.Target
 	if name := t.APIKey.Env; name != "" {
 		t.APIKey.Env = ""
@@ -73,7 +74,7 @@ func (c *check) secrets() secrets {
 			c.notes = append(c.notes, fmt.Sprintf("the API key will be wanted in the environment variable %s, which is not set here", name))
 		}
 	}
-	s, err := readSecrets(t, secretFiles(c.plan.Limits), c.kit.Getenv)
+	s, err := target.ReadSecrets(t, c.plan.Limits, c.kit.Getenv)
 	c.add(err)
 	return s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/target"
 )
 
 // read reads all pages of metrics at once, in the background. edge: nothing is under
@@ -96,16 +97,16 @@ type prometheusQuery struct {
 }
 
 // archive makes what asks the plan's Prometheus server; nil: it has none.
-func (p *setup) archive(ctx context.Context, secret secrets) (*prometheusQuery, error) {
+func (p *setup) archive(ctx context.Context, secret target.Secrets) (*prometheusQuery, error) {
 	if !p.plan.Probes.Prometheus.On() {
 		return nil, nil
 	}
-	a, err := p.opt.Kit.Archives(ctx, p.plan, endpoint.Options{Clock: p.clock, TLS: secret.tls, Key: secret.key, Getenv: p.opt.Kit.Getenv})
+	a, err := p.opt.Kit.Archives(ctx, p.plan, endpoint.Options{Clock: p.clock, TLS: secret.TLS, Key: secret.Key, Getenv: p.opt.Kit.Getenv})
 	if err != nil {
 		return nil, err
 	}
 	p.onClose(func() { _ = a.Close() })
-	return &prometheusQuery{a, secret.hide(p.plan.Target)}, nil
+	return &prometheusQuery{a, secret.Texts(p.plan.Target)}, nil
 }
 
 // gather asks what it has of each stage and of all of them. What it does not say costs
@@ -118,7 +119,7 @@ func (a *prometheusQuery) gather(ctx context.Context, log io.Writer, book *rundi
 	fmt.Fprintln(log, "waiting for Prometheus to scrape what the last requests did")
 	for _, f := range a.Ask(ctx, of) {
 		for i := range f.Faults {
-			f.Faults[i] = hideIn(f.Faults[i], a.hide)
+			f.Faults[i] = target.Redact(f.Faults[i], a.hide)
 		}
 		book.AddFigures(f)
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/run/search"
+	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
@@ -94,7 +95,7 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 	}
 	mocked := len(p.plan.Target.URLs) == 0
 	if mocked {
-		server, err := startMock(p.plan, p.opt.Log)
+		server, err := target.StartMock(p.plan, p.opt.Log)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +114,7 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	if !mocked {
-		if err := (&preflight{p.plan, c, p.opt}).check(ctx); err != nil {
+		if err := target.NewPreflight(p.plan, c, p.opt.Kit.Getenv, p.opt.Log).Check(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +135,7 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 }
 
 // assemble puts the run together of its parts.
-func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *servers) (*session, error) {
+func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings, asks *servers) (*session, error) {
 	if p.opt.Fleet != nil {
 		p.plan.Target.SourceAddresses = p.sources // workers may have others
 	}
@@ -167,7 +168,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 	eng := p.engine(asked, c, collector, live)
 	p.onClose(eng.Close)
 	send := &sender{
-		plan: p.plan, schedule: asked.schedule, engine: eng, endpoint: &c.endpoint, sameFailure: same, stopper: p.stopper,
+		plan: p.plan, schedule: asked.schedule, engine: eng, endpoint: &c.Endpoint, sameFailure: same, stopper: p.stopper,
 		fleet: p.opt.Fleet, live: live,
 	}
 	settle := collector.Sync
@@ -189,7 +190,7 @@ func (p *setup) assemble(asked *promptSource, c *client, found *findings, asks *
 		}
 	}
 	return &session{
-		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
+		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: target.SetupOf(&c.Endpoint, p.plan.Target), player: play,
 		intake:  &WorkerRecords{Now: p.clock.Now, collector: collector, journal: book, fail: p.unshipped},
 		gauge:   &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live, collector: collector},
 		sampler: &sampler{clock: p.clock, live: live, collector: collector, journal: book},
@@ -209,7 +210,7 @@ func (p *setup) outputOptions() rundir.Options {
 
 // findings are what the check ahead of a run has found.
 type findings struct {
-	secrets  secrets
+	secrets  target.Secrets
 	breakers *breaker.Set
 	fellBack bool // from HTTP/2, which was asked for, to HTTP/1.1
 }
@@ -221,7 +222,7 @@ func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	if p.protocol, err = registry.Pick(p.opt.Kit.Protocols, "protocol", p.plan.Target.Protocol); err != nil {
 		return nil, err
 	}
-	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits), p.opt.Kit.Getenv)
+	f.secrets, err = target.ReadSecrets(p.plan.Target, p.plan.Limits, p.opt.Kit.Getenv)
 	errs := []error{err}
 	if p.opt.OutputDir == nil {
 		errs = append(errs, rundir.Check(p.plan.Output.Dir, p.opt.Replace))
@@ -229,10 +230,11 @@ func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.stopper.Stop)
 	errs = append(errs, breakerErr)
 	wanted := p.plan.Target.HTTP2
-	pairs, sourcesErr := checkSources(ctx, &p.plan.Target, p.opt.Kit.Getenv)
+	pairs, sourcesErr := target.CheckSources(ctx, &p.plan.Target, p.opt.Kit.Getenv)
 	errs = append(errs, sourcesErr)
 	if err == nil && sourcesErr == nil {
-		errs = append(errs, p.checkTarget(ctx, f.secrets))
+		checker := target.Checker{Plan: p.plan, Protocol: p.protocol, Protocols: p.opt.Kit.Protocols, Getenv: p.opt.Kit.Getenv, Log: p.log()}
+		errs = append(errs, checker.Check(ctx, f.secrets))
 	}
 	if p.opt.OutputDir != nil { // which may depend on the model, known by now
 		p.plan.Output.Dir = p.opt.OutputDir(p.plan)
@@ -240,27 +242,33 @@ func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	}
 	f.fellBack = wanted && !p.plan.Target.HTTP2
 	l := p.limits(pairs, mocked)
-	load := partOf(highest(p.plan), p.share)
-	for _, warning := range narrowLimits(load, l) {
+	load := target.PartOf(highest(p.plan), p.share)
+	for _, warning := range l.Warnings(load) {
 		p.log().Printf("warning: %v\n", warning)
 	}
-	return &f, errors.Join(append(errs, checkLimits(load, l))...)
+	return &f, errors.Join(append(errs, l.Check(load))...)
 }
 
 // limits are what the system grants this process. Workers of this machine share its ports, and
 // have their own files.
-func (p *setup) limits(pairs int, mocked bool) rlimits {
-	l := rlimits{files: openFileLimit(), ports: localPorts(), pairs: pairs, ends: 1}
+func (p *setup) limits(pairs int, mocked bool) target.SystemLimits {
+	l := target.ReadSystemLimits(pairs)
 	if mocked {
-		l.ends = 2
+		l.Ends = 2
 	}
 	if p.opt.Fleet != nil {
-		l.files = 0
+		l.Files = 0
 	}
 	if p.opt.Fleet != nil && p.opt.RemoteWorkers {
-		l.ports = 0
+		l.Ports = 0
 	}
 	return l
+}
+
+// ownSources leaves out the source addresses of other machines, where this one has some of the plan's.
+func (p *setup) ownSources() {
+	p.sources = p.plan.Target.SourceAddresses
+	p.plan.Target.SourceAddresses = target.OwnSources(p.sources, p.opt.Fleet != nil)
 }
 
 // promptSource are what is asked of the servers.
@@ -309,20 +317,12 @@ func scheduleOf(p *plan.Plan, s prompt.Source) ([]time.Duration, error) {
 	return nil, message.Errorf("%v uses the arrivals of a trace, but the prompts have no timestamps: give an input file whose lines have a timestamp", message.Stage(i))
 }
 
-// client is what asks the servers and reads their answers.
-type client struct {
-	protocol endpoint.Protocol
-	endpoint endpoint.Endpoint
-	decoder  endpoint.Decoder
-	secrets  secrets
-}
-
 // client makes what asks the servers.
-func (p *setup) client(s secrets, q *promptSource) (*client, error) {
+func (p *setup) client(s target.Secrets, q *promptSource) (*target.Client, error) {
 	// The id tells this run's requests from those of others in a server's log.
 	id := "inferometer-" + p.opt.ID
 	e, err := p.protocol.Open(p.plan.Target, endpoint.Options{
-		Clock: p.clock, TLS: s.tls, Key: s.key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
+		Clock: p.clock, TLS: s.TLS, Key: s.Key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
 		KeepRequests: p.plan.Output.KeepRaw, Limits: p.plan.Limits,
 	})
 	if err != nil {
@@ -336,15 +336,15 @@ func (p *setup) client(s secrets, q *promptSource) (*client, error) {
 		}
 	}
 	decoder := p.protocol.Decoder(p.plan.Target, q.tokenizer, !p.plan.Tokenizer.StandIn())
-	return &client{protocol: p.protocol, endpoint: e, decoder: s.guard(decoder, p.plan.Target), secrets: s}, nil
+	return &target.Client{Protocol: p.protocol, Endpoint: e, Decoder: s.Guard(decoder, p.plan.Target), Secrets: s}, nil
 }
 
 // header is the first line of the record file.
-func (p *setup) header(q *promptSource, c *client, fellBack bool) record.Header {
+func (p *setup) header(q *promptSource, c *target.Client, fellBack bool) record.Header {
 	return record.Header{
 		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed, Run: p.opt.ID,
 		Decoder: p.plan.Target.Protocol, Template: q.Templated, Host: health.Host(), Calibration: p.opt.Calibration,
-		Proxy: strings.Join(proxy.ProxiesFor(p.plan.Target, p.opt.Kit.Getenv), ", "), FellBack: fellBack, Kernel: c.endpoint.KernelStamps,
+		Proxy: strings.Join(proxy.ProxiesFor(p.plan.Target, p.opt.Kit.Getenv), ", "), FellBack: fellBack, Kernel: c.Endpoint.KernelStamps,
 	}
 }
 
@@ -385,25 +385,25 @@ func (p *setup) folders(b *breaker.Set, same *abort.SameFailure, tape *sweep.Sam
 }
 
 // collector starts what takes finished records.
-func (p *setup) collector(c *client, f *collect.Aggregators, book *rundir.Journal, besides collect.Consumers) *collect.Collector {
+func (p *setup) collector(c *target.Client, f *collect.Aggregators, book *rundir.Journal, besides collect.Consumers) *collect.Collector {
 	var each []collect.Consumer
 	for _, fold := range f.List {
 		each = append(each, append(collect.Consumers{fold}, besides...))
 	}
 	return collect.New(collect.Config{
-		Decoder: c.decoder, Writer: book.Writer.Records(), KeepRaw: p.plan.Output.KeepRaw, NoTexts: p.plan.Output.NoTexts, Now: p.clock.Now,
+		Decoder: c.Decoder, Writer: book.Writer.Records(), KeepRaw: p.plan.Output.KeepRaw, NoTexts: p.plan.Output.NoTexts, Now: p.clock.Now,
 		Limits: p.plan.Limits, Folds: each,
 		Judge: abort.NewErrorLimit(p.plan.MaxErrors, p.stopper).Count, Session: book.AddSession,
 	})
 }
 
 // engine makes what sends.
-func (p *setup) engine(q *promptSource, c *client, sink *collect.Collector, live *engine.Counters) *engine.Engine {
-	prepare := c.endpoint.Prepare
+func (p *setup) engine(q *promptSource, c *target.Client, sink *collect.Collector, live *engine.Counters) *engine.Engine {
+	prepare := c.Endpoint.Prepare
 	if see := p.opt.Prompt; see != nil {
 		prepare = func(asked *prompt.Prompt) (endpoint.Call, error) {
 			see(asked)
-			return c.endpoint.Prepare(asked)
+			return c.Endpoint.Prepare(asked)
 		}
 	}
 	sleeper := p.opt.NewSleeper
@@ -411,7 +411,7 @@ func (p *setup) engine(q *promptSource, c *client, sink *collect.Collector, live
 		sleeper = load.NewSleeper
 	}
 	return engine.New(engine.Config{
-		Now: p.clock.Now, Source: q.Source, Prepare: prepare, Decoder: c.decoder, Sink: sink, Session: sink.Session,
+		Now: p.clock.Now, Source: q.Source, Prepare: prepare, Decoder: c.Decoder, Sink: sink, Session: sink.Session,
 		NewSleeper: sleeper, Live: live, Feeders: runtime.GOMAXPROCS(0), MaySend: p.maySend,
 		Retries: p.plan.Target.Retries.Count, Backoff: time.Duration(p.plan.Target.Retries.Backoff),
 		IgnoreRetryAfter: p.plan.Target.RetryAfter == plan.RetryIgnore,

@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"io"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -20,7 +20,6 @@ import (
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/console"
-	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
@@ -175,100 +174,13 @@ func TestAllThatStandsInTheWayIsTold(t *testing.T) {
 	}
 	_, err := Run(t.Context(), p, options(io.Discard))
 	wantPrepareError(t, err, "host.invalid", "is not empty")
-	if openFileLimit() > 0 {
+	if runtime.GOOS != "windows" {
 		wantPrepareError(t, err, "ulimit -n")
 	}
 	p.Target.APIKey.Env = "INFEROMETER_TEST_NO_SUCH_KEY"
 	p.Target.TLS.CA = filepath.Join(t.TempDir(), "no.pem")
 	_, err = Run(t.Context(), p, options(io.Discard))
 	wantPrepareError(t, err, "INFEROMETER_TEST_NO_SUCH_KEY", "no.pem", "is not empty")
-}
-
-func TestLimitsOfTheSystem(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		stage plan.Stage
-		l     rlimits
-		urls  int
-		want  []string // none: it fits
-	}{
-		{"fits", plan.Stage{Concurrency: 100}, rlimits{files: 1024, ports: 28232, ends: 1}, 1, nil},
-		{"just fits", plan.Stage{Concurrency: 960}, rlimits{files: 1024, ports: 976, ends: 1}, 1, nil},
-		{"nothing known", plan.Stage{Concurrency: 1 << 20}, rlimits{ends: 1}, 1, nil},
-		{"files", plan.Stage{Concurrency: 961}, rlimits{files: 1024, ends: 1}, 1, []string{"stage 1 has 961 requests in flight and needs 1025 open files", "only 1024", "ulimit -n 1025, or lower the load"}},
-		{"files, with the server in this process", plan.Stage{Concurrency: 500}, rlimits{files: 1024, ends: 2}, 1, []string{"ulimit -n 1064"}},
-		{"ports", plan.Stage{Concurrency: 30000}, rlimits{ports: 28232, ends: 1}, 1, []string{"has 30000 requests in flight and needs 30016 local ports, but this system has only 28232", "ip_local_port_range, use at least 2 local addresses with --source-address, or add"}},
-		{"ports of two addresses", plan.Stage{Concurrency: 56448}, rlimits{ports: 28232, pairs: 2, ends: 1}, 1, nil},
-		{"ports of two addresses, and no more", plan.Stage{Concurrency: 56449}, rlimits{ports: 28232, pairs: 2, ends: 1}, 1, []string{"needs 56465 local ports", "only 56464", "at least 3 local addresses"}},
-		{"ports of two addresses for two URLs", plan.Stage{Concurrency: 112912}, rlimits{ports: 28232, pairs: 4, ends: 1}, 2, nil},
-		{"ports of a million addresses", plan.Stage{Concurrency: 1 << 30}, rlimits{ports: 28232, pairs: 1 << 20, ends: 1}, 1, nil},
-		{"ports for two URLs", plan.Stage{Concurrency: 30000}, rlimits{ports: 28232, ends: 1}, 2, nil},
-		{"a ramp's end", plan.Stage{Concurrency: 1, RampTo: 2000}, rlimits{files: 1024, ends: 1}, 1, []string{"has 2000 requests"}},
-		{"a cap", plan.Stage{Rate: 10, MaxInFlight: 2000}, rlimits{files: 1024, ends: 1}, 1, []string{"has 2000 requests"}},
-		{"no cap", plan.Stage{Rate: 10}, rlimits{files: 1024, ends: 1}, 1, nil},
-		{"no cap, and no room at all", plan.Stage{Rate: 10}, rlimits{files: 64, ends: 1}, 1, []string{"has at least 1 request in flight and needs 65 open files", "ulimit -n 65"}},
-		{"a single one", plan.Stage{Concurrency: 1}, rlimits{files: 64, ends: 1}, 1, []string{"stage 1 has 1 request in flight"}},
-		{"both", plan.Stage{Concurrency: 2000}, rlimits{files: 1024, ports: 1000, ends: 1}, 1, []string{"only 1024", "only 1000 for them"}},
-	} {
-		p := plan.Default()
-		p.Stages = []plan.Stage{tt.stage}
-		p.Target.URLs = make([]string, tt.urls)
-		err := checkLimits(&p, tt.l)
-		if (err != nil) != (tt.want != nil) {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
-		for _, w := range tt.want {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: %q lacks %q", tt.name, err, w)
-			}
-		}
-	}
-}
-
-// An open loop without a cap needs as many connections as its rate and the server's
-// time make it: all that can be said ahead is how slow the server may be.
-func TestLimitsOfOpenLoops(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		stage plan.Stage
-		l     rlimits
-		http2 bool
-		want  string // part of the warning; empty: none
-	}{
-		{"enough", plan.Stage{Rate: 50}, rlimits{files: 1024, ports: 28232, ends: 1}, false, ""},
-		{"nothing known", plan.Stage{Rate: 1e6}, rlimits{ends: 1}, false, ""},
-		{"files", plan.Stage{Rate: 200}, rlimits{files: 1024, ports: 28232, ends: 1}, false, "take longer than 4.8s"},
-		{"files, with the server in this process", plan.Stage{Rate: 200}, rlimits{files: 1024, ends: 2}, false, "take longer than 2.4s"},
-		{"ports", plan.Stage{Rate: 200}, rlimits{files: 1 << 20, ports: 1000, ends: 1}, false, "1000 local ports"},
-		{"ports of two addresses", plan.Stage{Rate: 198}, rlimits{files: 1 << 20, ports: 1000, pairs: 2, ends: 1}, false, ""},
-		{"ports of two addresses, and no more", plan.Stage{Rate: 201}, rlimits{files: 1 << 20, ports: 1000, pairs: 2, ends: 1}, false, "2000 local ports"},
-		{"ports, and what to do", plan.Stage{Rate: 201}, rlimits{ports: 1000, ends: 1}, false, "ip_local_port_range, add local addresses with --source-address, or set"},
-		{"a ramp's end", plan.Stage{Rate: 1, RampTo: 200}, rlimits{files: 1024, ends: 1}, false, "sends 200 requests/s"},
-		{"shared connections", plan.Stage{Rate: 200}, rlimits{files: 1024, ends: 1}, true, ""},
-		{"a cap", plan.Stage{Rate: 200, MaxInFlight: 100}, rlimits{files: 1024, ends: 1}, false, ""},
-		{"a closed loop", plan.Stage{Concurrency: 100}, rlimits{files: 1024, ends: 1}, false, ""},
-	} {
-		p := plan.Default()
-		p.Target.URLs, p.Target.HTTP2, p.Stages = []string{"http://a"}, tt.http2, []plan.Stage{tt.stage}
-		got := ""
-		for _, w := range narrowLimits(&p, tt.l) {
-			got += w.String() + "\n"
-		}
-		got = strings.TrimSuffix(got, "\n")
-		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
-			t.Errorf("%s: warned %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestSystemLimitsAreRead(t *testing.T) {
-	if n := openFileLimit(); n < 0 || n > 1<<30 {
-		t.Errorf("this process may open %d files", n)
-	}
-	if n := localPorts(); n < 0 || n > 65536 {
-		t.Errorf("%d local ports", n)
-	}
 }
 
 // The key goes to the server and nowhere else, wherever it comes from and whether
@@ -376,20 +288,5 @@ func grepFiles(t *testing.T, dir, text string, atLeast int) {
 		if bytes.Contains(b, []byte(text)) {
 			t.Errorf("%s holds what it must not", e.Name())
 		}
-	}
-}
-
-// A server that sends elsewhere is told of where the model's name is given, too.
-func TestTargetThatSendsElsewhere(t *testing.T) {
-	moved := httptest.NewServer(http.RedirectHandler("https://elsewhere.test/", http.StatusPermanentRedirect))
-	defer moved.Close()
-	target := plan.Target{URLs: []string{moved.URL}, Model: "m", Protocol: plan.ProtocolOpenAI}
-	var log bytes.Buffer
-	p := &setup{plan: &plan.Plan{Target: target}, protocol: registry.Default(os.Getenv).Protocols[plan.ProtocolOpenAI], opt: &Options{Log: &log}}
-	if err := p.checkTarget(t.Context(), secrets{tls: new(tls.Config)}); err != nil {
-		t.Fatal(err)
-	}
-	if want := "308 Permanent Redirect, sending on to https://elsewhere.test: give that address"; !strings.Contains(log.String(), want) {
-		t.Errorf("it says %q, want %q", &log, want)
 	}
 }

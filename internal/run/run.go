@@ -24,6 +24,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
@@ -45,7 +46,7 @@ type Options struct {
 	// how the run goes, from then on and from any goroutine.
 	OnReady func(progress func() Progress)
 	// Ready is called when everything is in place, before the first request.
-	Ready func(Setup)
+	Ready func(target.Setup)
 	// Prompt is told of the prompt of each request before it is encoded, by many goroutines;
 	// nil: nobody wants to know.
 	Prompt func(p *prompt.Prompt)
@@ -127,7 +128,7 @@ type session struct {
 	opt     *Options
 	clock   *timedconn.Clock
 	stopper abort.Stopper
-	setup   Setup
+	setup   target.Setup
 	gauge   *progressTracker
 	sampler *sampler
 	player  *executor

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -27,14 +27,14 @@ type servers struct {
 
 // servers makes what the plan wants to ask its servers with; nil: they are not asked about
 // themselves.
-func (prep *setup) servers(secret secrets) (*servers, error) {
+func (prep *setup) servers(secret target.Secrets) (*servers, error) {
 	p := prep.plan
-	o := endpoint.Options{Clock: prep.clock, TLS: secret.tls, Key: secret.key, Getenv: prep.opt.Kit.Getenv}
+	o := endpoint.Options{Clock: prep.clock, TLS: secret.TLS, Key: secret.Key, Getenv: prep.opt.Kit.Getenv}
 	statistics := prep.protocol.Probe != nil && (p.TakesStatistics() || p.Probes.Metrics != "")
 	if !statistics && len(p.Pages()) == 0 {
 		return nil, nil
 	}
-	s := &servers{hide: secret.hide(p.Target)}
+	s := &servers{hide: secret.Texts(p.Target)}
 	prep.onClose(s.close)
 	for i := range p.Pages() {
 		s.pages = append(s.pages, prep.opt.Kit.Pages(p, i, o))
@@ -89,15 +89,7 @@ func (s *servers) snapshotAll(ctx context.Context, settle bool) (targets []recor
 }
 
 // clean takes secrets out of what a server said.
-func (s *servers) clean(text string) string { return hideIn(text, s.hide) }
-
-// hideIn is a text without secrets.
-func hideIn(text string, secrets []string) string {
-	for _, secret := range secrets {
-		text = strings.ReplaceAll(text, secret, hidden)
-	}
-	return text
-}
+func (s *servers) clean(text string) string { return target.Redact(text, s.hide) }
 
 // Snapshot is what all servers together say, for the windows of a measurement.
 func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {

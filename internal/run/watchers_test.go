@@ -11,6 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/saved"
+	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -35,7 +36,7 @@ func TestWatchersCannotEndARun(t *testing.T) {
 		warned = append(warned, text)
 	}
 	opt.OnReady = func(func() Progress) { panic("Watch") }
-	opt.Ready = func(Setup) { panic("Ready") }
+	opt.Ready = func(target.Setup) { panic("Ready") }
 	opt.Prompt = func(*prompt.Prompt) { panic("Prompt") }
 	opt.Stage = func(*result.Stage) { panic("Stage") }
 	opt.Observer = clumsy{}

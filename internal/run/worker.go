@@ -81,13 +81,13 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 		folds[i] = collect.Consumers{}
 	}
 	w.collector = collect.New(collect.Config{
-		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: p.Limits, Folds: folds,
+		Decoder: cl.Decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: p.Limits, Folds: folds,
 	})
 	prep.onClose(w.collector.Stop)
 	eng := prep.engine(asked, cl, w.collector, w.live)
 	prep.onClose(eng.Close)
 	w.sender = &sender{
-		plan: p, schedule: asked.schedule, share: d.Share, engine: eng, endpoint: &cl.endpoint, stopper: prep.stopper, live: w.live,
+		plan: p, schedule: asked.schedule, share: d.Share, engine: eng, endpoint: &cl.Endpoint, stopper: prep.stopper, live: w.live,
 		sameFailure: abort.NewSameFailure(func(record.StopReason) {}),
 	}
 	w.watch()

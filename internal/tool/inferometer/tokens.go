@@ -16,8 +16,8 @@ import (
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/tool"
 )
@@ -242,7 +242,7 @@ func (c *tokensCommand) verify(out io.Writer, engine *token.Pipeline) (code int,
 	if len(c.args) == 0 || !strings.Contains(c.args[0], "://") {
 		return tool.ExitUsage, errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE")
 	}
-	ask := run.TokenizeRequest{URL: c.args[0], Model: c.model, Special: c.special}
+	ask := target.TokenizeRequest{URL: c.args[0], Model: c.model, Special: c.special}
 	if c.keyEnv != "" {
 		if ask.Key = c.env.Getenv(c.keyEnv); ask.Key == "" {
 			return tool.ExitUsage, fmt.Errorf("the environment variable %s, which should hold the API key, is empty", c.keyEnv)
@@ -251,7 +251,7 @@ func (c *tokensCommand) verify(out io.Writer, engine *token.Pipeline) (code int,
 	texts, different := 0, 0
 	err = c.eachText(c.args[1:], func(text string) error {
 		ask.Text = text
-		theirs, err := run.Tokenize(context.Background(), ask)
+		theirs, err := target.Tokenize(context.Background(), ask)
 		if err != nil {
 			return serverError{err}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/rundir"
+	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
@@ -39,7 +40,7 @@ type job struct {
 	env    *tool.Session
 	action *args.Action
 	plan   *plan.Plan
-	setup  run.Setup
+	setup  target.Setup
 	levels []report.LevelReport // reported
 	loads  []plan.Stage         // begun
 	failed record.StopReason    // why a level was not reported
@@ -101,7 +102,7 @@ func (t *job) addError(err error) {
 func (t *job) printf(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
 
 // ready prints the settings.
-func (t *job) ready(s run.Setup) {
+func (t *job) ready(s target.Setup) {
 	t.setup = s
 	a := t.action
 	if s.Sequences {

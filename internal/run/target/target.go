@@ -1,4 +1,7 @@
-package run
+// Package target looks at what a run is to measure, ahead of its first request: whether the servers are there,
+// which models they have, whether they take such requests, and whether this machine can open the connections.
+// It keeps the secrets that a target needs.
+package target
 
 import (
 	"bytes"
@@ -25,19 +28,20 @@ import (
 	"github.com/inferometer/inferometer/internal/remote/proxy"
 )
 
-// secrets are what a target needs and no plan holds.
-type secrets struct {
-	key string
-	tls *tls.Config
+// Secrets are what a target needs and no plan holds.
+type Secrets struct {
+	Key string
+	TLS *tls.Config
 }
 
-// readSecrets reads the API key and the certificates of a target.
-func readSecrets(t plan.Target, files limitio.Limit, getenv func(string) string) (secrets, error) {
-	var s secrets
+// ReadSecrets reads the API key and the certificates of a target.
+func ReadSecrets(t plan.Target, l plan.Limits, getenv func(string) string) (Secrets, error) {
+	files := limitio.Limit{Name: plan.LimitFile, Bytes: int64(l.File)}
+	var s Secrets
 	var errs []error
 	switch {
 	case t.APIKey.Env != "":
-		if s.key = strings.TrimSpace(getenv(t.APIKey.Env)); s.key == "" {
+		if s.Key = strings.TrimSpace(getenv(t.APIKey.Env)); s.Key == "" {
 			errs = append(errs, fmt.Errorf("the API key should be in the environment variable %s, which is empty or not set", t.APIKey.Env))
 		}
 	case t.APIKey.File != "":
@@ -45,15 +49,15 @@ func readSecrets(t plan.Target, files limitio.Limit, getenv func(string) string)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reading the API key: %w", err))
 		}
-		if s.key = strings.TrimSpace(string(text)); err == nil && s.key == "" {
+		if s.Key = strings.TrimSpace(string(text)); err == nil && s.Key == "" {
 			errs = append(errs, fmt.Errorf("the API key file %s is empty", t.APIKey.File))
 		}
 	}
-	if strings.ContainsAny(s.key, "\r\n") {
+	if strings.ContainsAny(s.Key, "\r\n") {
 		errs = append(errs, errors.New("the API key has more than one line"))
 	}
 	var err error
-	if s.tls, err = tlsConfig(t.TLS, files); err != nil {
+	if s.TLS, err = tlsConfig(t.TLS, files); err != nil {
 		errs = append(errs, err)
 	}
 	return s, errors.Join(errs...)
@@ -96,61 +100,65 @@ func keyPair(t plan.TLS, files limitio.Limit) (tls.Certificate, error) {
 	return tls.X509KeyPair(cert, key)
 }
 
-// secretFiles is the limit of files that hold keys and certificates.
-func secretFiles(l plan.Limits) limitio.Limit {
-	return limitio.Limit{Name: plan.LimitFile, Bytes: int64(l.File)}
-}
-
 // probeTime bounds one look at the target before the run.
 const probeTime = 10 * time.Second
 
-// checkTarget makes sure that each URL answers, asks for the model's name where
+// Checker looks at a plan's target ahead of a run.
+type Checker struct {
+	Plan      *plan.Plan // whose target is filled in with what is found out
+	Protocol  endpoint.Protocol
+	Protocols map[string]endpoint.Protocol // all there are: the server may speak another
+	Getenv    func(string) string
+	Log       message.Log
+}
+
+// Check makes sure that each URL answers, asks for the model's name where
 // the plan has none, and finds out whether HTTP/2 is spoken where the plan wants it.
-func (p *setup) checkTarget(ctx context.Context, s secrets) error {
-	t, log := &p.plan.Target, p.log()
+func (c *Checker) Check(ctx context.Context, s Secrets) error {
+	t := &c.Plan.Target
 	if t.Plain() && t.Model != "" && !t.HTTP2 {
-		if err := takesConnections(ctx, t, p.opt.Kit.Getenv); err != nil || p.protocol.Settle == nil {
+		if err := takesConnections(ctx, t, c.Getenv); err != nil || c.Protocol.Settle == nil {
 			return err
 		}
 	}
-	if p.protocol.Settle != nil {
-		return p.protocol.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data}, log)
+	if c.Protocol.Settle != nil {
+		return c.Protocol.Settle(ctx, t, endpoint.Options{TLS: s.TLS, Key: s.Key, Getenv: c.Getenv, Data: c.Plan.Data}, c.Log)
 	}
-	lister := newLister(p.protocol, *t, s.tls, p.opt.Kit.Getenv)
+	lister := newLister(c.Protocol, *t, s.TLS, c.Getenv)
 	defer lister.close()
 	var errs []error
 	var plain []string // URLs that do not speak HTTP/2
 	for i, raw := range t.URLs {
-		models, http2, err := lister.listModels(ctx, raw, *t, s.key)
+		models, http2, err := lister.listModels(ctx, raw, *t, s.Key)
 		if !http2 {
 			plain = append(plain, plan.SafeURL(raw))
 		}
 		if err == nil && !t.Shaped() { // whose models need not be listed
-			errs = append(errs, lacksAdapters(raw, models, p.plan.Data.Adapters))
+			errs = append(errs, lacksAdapters(raw, models, c.Plan.Data.Adapters))
 		}
 		var answered *answerError
 		var another error
 		if errors.As(err, &answered) && answered.status == http.StatusNotFound {
-			another = p.speaksAnother(ctx, lister.any, raw)
+			another = c.speaksAnother(ctx, lister.any, raw)
 		}
 		switch {
 		case err == nil && t.Model == "" && len(models) > 0:
 			t.Model = models[0]
 			if len(models) > 1 {
-				log.Printf("%s serves %d models; taking %s (%v names another)\n", plan.SafeURL(raw), len(models), t.Model, message.Model)
+				c.Log.Printf("%s serves %d models; taking %s (%v names another)\n", plan.SafeURL(raw), len(models), t.Model, message.Model)
 			}
-		case err == nil && t.Model == "" && !p.protocol.Modelless:
+		case err == nil && t.Model == "" && !c.Protocol.Modelless:
 			errs = append(errs, message.Errorf("%s lists no model: name one with %v", plan.SafeURL(raw), message.Model))
 		case another != nil:
 			errs = append(errs, another)
-		case errors.As(err, &answered) && (t.Model != "" || p.protocol.Modelless):
+		case errors.As(err, &answered) && (t.Model != "" || c.Protocol.Modelless):
 			// It is there, which is all that matters. Its requests may stay where they are, even
 			// where this one is sent elsewhere.
 			if answered.status/100 == 3 {
-				log.Printf("warning: listing the models of %s: %s%v\n", plan.SafeURL(raw), answered.text, answered.advice(s.key != ""))
+				c.Log.Printf("warning: listing the models of %s: %s%v\n", plan.SafeURL(raw), answered.text, answered.advice(s.Key != ""))
 			}
 		case errors.As(err, &answered):
-			errs = append(errs, message.Errorf("listing the models of %s: %s%v", plan.SafeURL(raw), s.scrub(answered.text, *t), answered.advice(s.key != "")))
+			errs = append(errs, message.Errorf("listing the models of %s: %s%v", plan.SafeURL(raw), s.Redact(answered.text, *t), answered.advice(s.Key != "")))
 		case err != nil && strings.Contains(err.Error(), "malformed HTTP"):
 			errs = append(errs, message.Errorf("target %d, %s, does not speak HTTP/1.1, and looks like a gRPC port: give the server's HTTP port (8000 unless set otherwise)%v", i+1, plan.SafeURL(raw), otherPort()))
 		case err != nil:
@@ -158,16 +166,16 @@ func (p *setup) checkTarget(ctx context.Context, s secrets) error {
 		}
 	}
 	if t.HTTP2 && errors.Join(errs...) == nil {
-		errs = append(errs, settleHTTP2(t, plain, log))
+		errs = append(errs, settleHTTP2(t, plain, c.Log))
 	}
 	return errors.Join(errs...)
 }
 
 // speaksAnother says which protocol a server speaks in place of the plan's, as far as that
 // can be told.
-func (p *setup) speaksAnother(ctx context.Context, client *http.Client, base string) error {
-	for _, name := range slices.Sorted(maps.Keys(p.opt.Kit.Protocols)) {
-		other := p.opt.Kit.Protocols[name]
+func (c *Checker) speaksAnother(ctx context.Context, client *http.Client, base string) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Protocols)) {
+		other := c.Protocols[name]
 		if other.Recognize == nil {
 			continue
 		}

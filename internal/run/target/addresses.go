@@ -1,4 +1,4 @@
-package run
+package target
 
 import (
 	"context"
@@ -24,10 +24,10 @@ const sourcesTried = 4096
 // sourcesTold bounds how many ranges with missing addresses are told of one by one.
 const sourcesTold = 4
 
-// checkSources makes sure that this machine has the addresses that connections are to come from
+// CheckSources makes sure that this machine has the addresses that connections are to come from
 // and that the targets can be reached from them. pairs is how many pairs of a local address and
 // a target there are; 0: the system chooses the address, or it is not known.
-func checkSources(ctx context.Context, t *plan.Target, getenv func(string) string) (pairs int, err error) {
+func CheckSources(ctx context.Context, t *plan.Target, getenv func(string) string) (pairs int, err error) {
 	if len(t.SourceAddresses) == 0 {
 		return 0, nil
 	}
@@ -71,12 +71,14 @@ func checkSources(ctx context.Context, t *plan.Target, getenv func(string) strin
 	return pairs, errors.Join(errs...)
 }
 
-// ownSources leaves out the source addresses of other machines, where this one has some of the plan's.
-func (p *setup) ownSources() {
-	p.sources = p.plan.Target.SourceAddresses
-	if own := slices.DeleteFunc(slices.Clone(p.sources), func(r netip.Prefix) bool { return !here(r) }); len(own) > 0 || p.opt.Fleet != nil {
-		p.plan.Target.SourceAddresses = own
+// OwnSources are those of a plan's source addresses that this machine has. Where it has none they are all of
+// them, so that a check says so, but not where workers send.
+func OwnSources(all []netip.Prefix, workers bool) []netip.Prefix {
+	own := slices.DeleteFunc(slices.Clone(all), func(r netip.Prefix) bool { return !here(r) })
+	if len(own) == 0 && !workers {
+		return all
 	}
+	return own
 }
 
 // rangeTried is how many addresses of a range are tried for one that this machine has: the first ones of a network

@@ -1,4 +1,4 @@
-package run
+package target
 
 import (
 	"encoding/base64"
@@ -23,7 +23,7 @@ func TestFormsOfSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	basic := base64.StdEncoding.EncodeToString([]byte(pair))
-	d := secrets{}.guard(endpoint.Decoder{Decode: echo}, target)
+	d := Secrets{}.Guard(endpoint.Decoder{Decode: echo}, target)
 	for name, said := range map[string]string{
 		"raw":                  password,
 		"base64 of the pair":   basic,
@@ -59,7 +59,7 @@ func TestFormsOfSecrets(t *testing.T) {
 
 // An answer that holds a secret in its escapes has it in its text without them.
 func TestSecretInTheText(t *testing.T) {
-	d := secrets{key: `sk-"quoted"`}.guard(endpoint.Decoder{Decode: func(x *record.Exchange) { x.Text = []byte(`sk-"quoted"`) }}, plan.Target{})
+	d := Secrets{Key: `sk-"quoted"`}.Guard(endpoint.Decoder{Decode: func(x *record.Exchange) { x.Text = []byte(`sk-"quoted"`) }}, plan.Target{})
 	rec := &record.Exchange{Record: record.Record{Body: []byte(`{"text":"sk-\"quoted\""}`)}}
 	d.Decode(rec)
 	if strings.Contains(string(rec.Body)+string(rec.Text), "quoted") {
@@ -69,7 +69,7 @@ func TestSecretInTheText(t *testing.T) {
 
 // Every form is looked for in every answer: a usual key has few.
 func TestFormsOfAUsualKey(t *testing.T) {
-	if n := len(secrets{key: "sk-abcdefghijklmnopqrstuvwxyz0123456789"}.hide(plan.Target{})); n > 6 {
+	if n := len(Secrets{Key: "sk-abcdefghijklmnopqrstuvwxyz0123456789"}.Texts(plan.Target{})); n > 6 {
 		t.Errorf("%d forms", n)
 	}
 }

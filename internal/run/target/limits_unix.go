@@ -1,6 +1,6 @@
 //go:build unix
 
-package run
+package target
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package run
+package target
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// startMock starts the built-in server and makes it the target.
-func startMock(p *plan.Plan, log io.Writer) (io.Closer, error) {
+// StartMock starts the built-in server and makes it the target.
+func StartMock(p *plan.Plan, log io.Writer) (io.Closer, error) {
 	cfg := mock.Default()
 	cfg.Seed = p.Seed
 	cfg.HTTP2 = p.Target.HTTP2

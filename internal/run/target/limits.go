@@ -1,4 +1,4 @@
-package run
+package target
 
 import (
 	"cmp"
@@ -21,17 +21,22 @@ const spareFiles = 64
 // not free again at once when its connection is closed.
 const sparePorts = 16
 
-// rlimits are what the system grants.
-type rlimits struct {
-	files int // this process may open; 0: not known
-	ports int // connections from one address to another can use; 0: not known
+// SystemLimits are what the system grants.
+type SystemLimits struct {
+	Files int // this process may open; 0: not known
+	Ports int // connections from one address to another can use; 0: not known
 	pairs int // of a local address and a target; 0: one for each URL
-	ends  int // of a connection in this process: 2 where the server runs in it too
+	Ends  int // of a connection in this process: 2 where the server runs in it too
+}
+
+// ReadSystemLimits are those of this process; pairs is how many pairs of a local address and a target there are.
+func ReadSystemLimits(pairs int) SystemLimits {
+	return SystemLimits{Files: openFileLimit(), Ports: localPorts(), pairs: pairs, Ends: 1}
 }
 
 // allPorts is how many ports connections to all targets have; 0: not known.
-func (l rlimits) allPorts(p *plan.Plan) int {
-	return l.ports * cmp.Or(l.pairs, len(p.Target.URLs))
+func (l SystemLimits) allPorts(p *plan.Plan) int {
+	return l.Ports * cmp.Or(l.pairs, len(p.Target.URLs))
 }
 
 // connections is how many a plan takes for n requests in flight.
@@ -49,14 +54,14 @@ func connections(p *plan.Plan, n int) int {
 // has so many requests in flight as its rate brings in that time.
 const usualTime = 10 * time.Second
 
-// narrowLimits warns of stages that send at a rate, without a cap on what is in flight,
+// Warnings warn of stages that send at a rate, without a cap on what is in flight,
 // and may well need more connections than the system grants. How many nobody knows
 // ahead: that depends on the server.
-func narrowLimits(p *plan.Plan, l rlimits) []message.Message {
+func (l SystemLimits) Warnings(p *plan.Plan) []message.Message {
 	granted, what, advice := math.Inf(1), "", message.Message{}
-	if l.files > 0 {
-		granted = max(float64(l.files-spareFiles)/float64(l.ends), 0)
-		what, advice = fmt.Sprintf("this process may open %d files", l.files), message.New("raise the limit with ulimit -n")
+	if l.Files > 0 {
+		granted = max(float64(l.Files-spareFiles)/float64(l.Ends), 0)
+		what, advice = fmt.Sprintf("this process may open %d files", l.Files), message.New("raise the limit with ulimit -n")
 	}
 	if ports := float64(l.allPorts(p)); ports > 0 && ports-sparePorts < granted {
 		granted = max(ports-sparePorts, 0)
@@ -83,8 +88,8 @@ func narrowLimits(p *plan.Plan, l rlimits) []message.Message {
 	return warnings
 }
 
-// checkLimits makes sure that the system lets a plan have its connections.
-func checkLimits(p *plan.Plan, l rlimits) error {
+// Check makes sure that the system lets a plan have its connections.
+func (l SystemLimits) Check(p *plan.Plan) error {
 	var errs []error
 	ports := l.allPorts(p)
 	for i, s := range p.Stages {
@@ -96,19 +101,19 @@ func checkLimits(p *plan.Plan, l rlimits) error {
 			n = max(s.MaxInFlight, s.Sessions.Concurrent, 1) // without a cap the least that can be
 		}
 		conns := connections(p, n)
-		if need := conns*l.ends + spareFiles; l.files > 0 && need > l.files {
-			errs = append(errs, message.Errorf("%v has %s and needs %d open files, but this process may open only %d: raise the limit with ulimit -n %d%s", message.Stage(i), inFlight(&s, n), need, l.files, need, orLess(n)))
+		if need := conns*l.Ends + spareFiles; l.Files > 0 && need > l.Files {
+			errs = append(errs, message.Errorf("%v has %s and needs %d open files, but this process may open only %d: raise the limit with ulimit -n %d%s", message.Stage(i), inFlight(&s, n), need, l.Files, need, orLess(n)))
 		}
 		if need := conns + sparePorts; ports > 0 && need > ports {
 			errs = append(errs, message.Errorf("%v has %s and needs %d local ports, but this system has only %d for them: widen net.ipv4.ip_local_port_range%v, or add target URLs", message.Stage(i), inFlight(&s, n), need, ports,
-				message.New(", use at least %d local addresses with %v", (need-1)/(l.ports*max(len(p.Target.URLs), 1))+1, message.SourceAddress).Or("")))
+				message.New(", use at least %d local addresses with %v", (need-1)/(l.Ports*max(len(p.Target.URLs), 1))+1, message.SourceAddress).Or("")))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// partOf is a plan with the load that is in a share of it, at most.
-func partOf(p *plan.Plan, s load.Shard) *plan.Plan {
+// PartOf is a plan with the load that is in a share of it, at most.
+func PartOf(p *plan.Plan, s load.Shard) *plan.Plan {
 	if s.Of < 2 {
 		return p
 	}

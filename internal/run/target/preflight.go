@@ -1,4 +1,4 @@
-package run
+package target
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,19 +36,25 @@ const (
 	mostListed = 10
 )
 
-// preflight sends one short request to each server, ahead of the run and outside of its
+// Preflight sends one short request to each server, ahead of the run and outside of its
 // figures, to find out whether such requests are answered at all.
-type preflight struct {
+type Preflight struct {
 	plan   *plan.Plan
-	client *client
-	opt    *Options
+	client *Client
+	getenv func(string) string
+	log    io.Writer
 }
 
-// check sends the requests. What may pass, such as a busy server, is told and does not keep
+// NewPreflight makes one of a plan's target; log is told of what may pass.
+func NewPreflight(p *plan.Plan, c *Client, getenv func(string) string, log io.Writer) *Preflight {
+	return &Preflight{plan: p, client: c, getenv: getenv, log: log}
+}
+
+// Check sends the requests. What may pass, such as a busy server, is told and does not keep
 // the run from being made.
-func (pre *preflight) check(ctx context.Context) error {
-	t, s := &pre.plan.Target, pre.client.secrets
-	if t.NoPreflight || !pre.client.protocol.Preflights {
+func (pre *Preflight) Check(ctx context.Context) error {
+	t, s := &pre.plan.Target, pre.client.Secrets
+	if t.NoPreflight || !pre.client.Protocol.Preflights {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, preflightTime)
@@ -64,29 +71,29 @@ func (pre *preflight) check(ctx context.Context) error {
 		case lasting(f):
 			return pre.refusal(ctx, f, i)
 		default:
-			fmt.Fprintf(pre.opt.Log, "warning: the preflight request to %s failed: %s; going on\n",
-				pre.posts(i), s.scrub(answered(f), *t))
+			fmt.Fprintf(pre.log, "warning: the preflight request to %s failed: %s; going on\n",
+				pre.posts(i), s.Redact(answered(f), *t))
 		}
 	}
 	return nil
 }
 
 // fly sends the request to server i, again where it fails in a way that would count.
-func (pre *preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
+func (pre *Preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 	p, err := pre.prompt(i)
 	if err != nil {
 		return nil, err
 	}
 	var f *record.Failure
 	for range preflightTries {
-		call, err := pre.client.endpoint.Prepare(p)
+		call, err := pre.client.Endpoint.Prepare(p)
 		if err != nil {
 			return nil, err
 		}
 		rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never, Cached: -1, RequestedTokens: p.Output}}
-		collect.Bound(rec, pre.plan.Limits, pre.client.decoder)
+		collect.Bound(rec, pre.plan.Limits, pre.client.Decoder)
 		call.Do(ctx, rec)
-		pre.client.decoder.Decode(rec)
+		pre.client.Decoder.Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class == record.Cancelled && rec.Status/100 == 2 {
 			return nil, nil // a stream that goes on for long is an answer too
 		}
@@ -98,7 +105,7 @@ func (pre *preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 }
 
 // prompt is what server i is asked.
-func (pre *preflight) prompt(i int) (*prompt.Prompt, error) {
+func (pre *Preflight) prompt(i int) (*prompt.Prompt, error) {
 	t, adapters := &pre.plan.Target, pre.plan.Data.Adapters
 	// Requests are dealt out by their number, which also is in their ids: those of the run
 	// begin at 0.
@@ -135,9 +142,9 @@ func lasting(f *record.Failure) bool {
 }
 
 // posts is the address that requests to server i go to.
-func (pre *preflight) posts(i int) string {
+func (pre *Preflight) posts(i int) string {
 	i %= len(pre.plan.Target.URLs)
-	if urls := pre.client.endpoint.URLs; urls != nil {
+	if urls := pre.client.Endpoint.URLs; urls != nil {
 		return urls[i]
 	}
 	return plan.SafeURL(pre.plan.Target.URLs[i])
@@ -157,7 +164,7 @@ func answered(f *record.Failure) string {
 
 // refusal is the error of a target that refuses such requests: where it was sent, what came
 // back, and what may be wrong.
-func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) error {
+func (pre *Preflight) refusal(ctx context.Context, f *record.Failure, i int) error {
 	t, models := &pre.plan.Target, pre.served(ctx, i)
 	asked := t.Model
 	if adapters := pre.plan.Data.Adapters; len(adapters) > 0 {
@@ -168,7 +175,7 @@ func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) err
 	case f.Class != record.HTTPStatus:
 		do = message.New("this is not a response of protocol %s, endpoint %s: check the URL%v", t.Protocol, t.Endpoint,
 			message.New(", %v, %v and %v", message.Path, message.Protocol, message.Endpoint).Or(""))
-	case denied && pre.client.secrets.key != "":
+	case denied && pre.client.Secrets.Key != "":
 		do = message.New("check the API key")
 	case denied:
 		do = message.New("pass the API key with %v", message.APIKey)
@@ -182,20 +189,20 @@ func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) err
 	if more := len(models) - mostListed; more > 0 {
 		models = append(models[:mostListed:mostListed], fmt.Sprintf("and %d more", more))
 	}
-	s, serves := pre.client.secrets, ""
+	s, serves := pre.client.Secrets, ""
 	if len(models) > 0 {
 		serves = "; it serves " + strings.Join(models, ", ")
 	}
-	return message.Errorf("the preflight request, POST %s, was answered with %s: %v%s%v", pre.posts(i), s.scrub(answered(f), *t), do, s.scrub(serves, *t),
+	return message.Errorf("the preflight request, POST %s, was answered with %s: %v%s%v", pre.posts(i), s.Redact(answered(f), *t), do, s.Redact(serves, *t),
 		message.New(" (%v skips it)", message.Preflight).Or(""))
 }
 
 // served are the models that server i lists; nil: it lists none.
-func (pre *preflight) served(ctx context.Context, i int) []string {
-	t, s := &pre.plan.Target, pre.client.secrets
-	p := newLister(pre.client.protocol, *t, s.tls, pre.opt.Kit.Getenv)
+func (pre *Preflight) served(ctx context.Context, i int) []string {
+	t, s := &pre.plan.Target, pre.client.Secrets
+	p := newLister(pre.client.Protocol, *t, s.TLS, pre.getenv)
 	defer p.close()
-	models, _, err := p.listModels(ctx, t.URLs[i%len(t.URLs)], *t, s.key)
+	models, _, err := p.listModels(ctx, t.URLs[i%len(t.URLs)], *t, s.Key)
 	if err != nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package run
+package target
 
 import (
 	"bytes"
@@ -46,10 +46,10 @@ func cover(text []byte, secret string) {
 	}
 }
 
-// guard makes a decoder hide secrets where there is anything to hide, ahead of everything
+// Guard makes a decoder hide secrets where there is anything to hide, ahead of everything
 // that is kept or shown.
-func (s secrets) guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
-	if hide := s.hide(t); len(hide) > 0 {
+func (s Secrets) Guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
+	if hide := s.Texts(t); len(hide) > 0 {
 		decode := d.Decode
 		d.Decode = func(x *record.Exchange) {
 			decode(x)
@@ -59,20 +59,23 @@ func (s secrets) guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
 	return d
 }
 
-// scrub is a text without the secrets that a server may have repeated in it.
-func (s secrets) scrub(text string, t plan.Target) string {
-	for _, secret := range s.hide(t) {
+// Redact is a text without the secrets that a server may have repeated in it.
+func (s Secrets) Redact(text string, t plan.Target) string { return Redact(text, s.Texts(t)) }
+
+// Redact is a text without secrets.
+func Redact(text string, secrets []string) string {
+	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, hidden)
 	}
 	return text
 }
 
-// hide are the secrets that a server may repeat or that requests hold. The longest come first:
+// Texts are the secrets that a server may repeat or that requests hold. The longest come first:
 // one may be a part of another.
-func (s secrets) hide(t plan.Target) []string {
+func (s Secrets) Texts(t plan.Target) []string {
 	hide := t.Secrets()
-	if s.key != "" {
-		hide = append(hide, s.key)
+	if s.Key != "" {
+		hide = append(hide, s.Key)
 	}
 	for _, secret := range slices.Clone(hide) {
 		hide = append(hide, forms(secret)...)

@@ -1,10 +1,18 @@
-package run
+package target
 
 import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
+
+// Client is what asks the servers and reads their answers.
+type Client struct {
+	Protocol endpoint.Protocol
+	Endpoint endpoint.Endpoint
+	Decoder  endpoint.Decoder
+	Secrets  Secrets
+}
 
 // Setup is what a run has found out about its target before the first request; empty where
 // its server says nothing of itself.
@@ -16,8 +24,8 @@ type Setup struct {
 	Tensors *tensor.Model
 }
 
-// setupOf is what an endpoint has found out about a target.
-func setupOf(e *endpoint.Endpoint, t plan.Target) Setup {
+// SetupOf is what an endpoint has found out about a target.
+func SetupOf(e *endpoint.Endpoint, t plan.Target) Setup {
 	if e.About == nil {
 		return Setup{}
 	}

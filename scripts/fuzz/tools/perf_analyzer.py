@@ -329,7 +329,7 @@ def shape(screen: str) -> list:
     """The lines of a report with N for numbers."""
     found = []
     for row in screen.splitlines():
-        row = re.sub(r"^(Perf Analyzer Version).*", r"\1", re.sub("^Warning: ", "WARNING: ", row.strip()))
+        row = re.sub(r"^(Perf Analyzer Version|\{\"model_stats\").*", r"\1", re.sub("^Warning: ", "WARNING: ", row.strip()))
         found.append(re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", row))
     return found
 

@@ -265,6 +265,12 @@ def extras(rng: random.Random, out: Line, model, protocol: str) -> None:
             (0.02, lambda: ["--serial-sequences"]),
             (0.02, lambda: ["--service-kind", rng.choice(["triton", "openai"])]),
             (0.02, lambda: ["--shape", "NOPE:3"]),
+            (0.02, lambda: ["--trace-level", rng.choice(["TIMESTAMPS", "OFF"])]),
+            (0.01, lambda: ["--trace-rate", rng.choice(["1", "1000"])]),
+            (0.01, lambda: ["--collect-metrics"]),
+            (0.01, lambda: ["-m", rng.choice(["nope", "plain0"])]),
+            (0.01, lambda: ["-u", "127.0.0.1:1"]),
+            (0.01, lambda: ["-v", "-v"]),
             (0.01, lambda: ["--nonsense"])):
         if rng.random() < chance:
             out.flags.append(make())

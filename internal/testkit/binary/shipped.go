@@ -36,7 +36,19 @@ func Start(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-var program = sync.OnceValues(func() (string, error) {
+// WithoutStamps is Program where the kernel does not say when packets arrived, as on macOS and Windows.
+func WithoutStamps(t testing.TB) string {
+	t.Helper()
+	name, err := build("-tags", "nostamps")
+	if err != nil {
+		t.Fatalf("building the program: %v", err)
+	}
+	return name
+}
+
+var program = sync.OnceValues(func() (string, error) { return build() })
+
+func build(flags ...string) (string, error) {
 	root, err := output("go", "env", "GOMOD")
 	if err != nil {
 		return "", err
@@ -44,7 +56,8 @@ var program = sync.OnceValues(func() (string, error) {
 	// The cache gives the program's path to whom "go run" has run it by. The first time it
 	// is run from a directory that is then removed.
 	for range 2 {
-		name, err := output("go", "run", "-C", filepath.Dir(root), "-trimpath", "-buildvcs=false", "-exec", "echo", "./cmd/inferometer")
+		args := append([]string{"run", "-C", filepath.Dir(root), "-trimpath", "-buildvcs=false", "-exec", "echo"}, flags...)
+		name, err := output("go", append(args, "./cmd/inferometer")...)
 		if err != nil {
 			return "", err
 		}
@@ -53,7 +66,7 @@ var program = sync.OnceValues(func() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("go run does not keep the program in its cache")
-})
+}
 
 // output is the last line that a command prints.
 func output(name string, args ...string) (string, error) {

@@ -1,4 +1,4 @@
-//go:build linux && !386 && !s390x
+//go:build linux && !386 && !s390x && !nostamps
 
 package timedconn
 

@@ -39,14 +39,14 @@ func TestDocs(t *testing.T) {
 // docs are the tables of all keys.
 func docs() string {
 	var b strings.Builder
-	schema := root()
+	schema, listed := root(), map[string]string{}
 	for _, k := range schema.keys {
 		if k.name == "data" {
 			b.WriteString("\n<a id=\"data-generation\"></a>\n")
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", k.name, k.help)
 		head(&b)
-		rows(&b, k.form, k.name)
+		rows(&b, k.form, k.name, listed)
 	}
 	for _, f := range []struct {
 		title, text string
@@ -58,7 +58,7 @@ func docs() string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", f.title, f.text)
 		head(&b)
 		f.form.name = ""
-		rows(&b, f.form, "")
+		rows(&b, f.form, "", listed)
 	}
 	b.WriteString("\n## Flags\n\n| flag | meaning |\n|---|---|\n")
 	for _, f := range general() {
@@ -72,41 +72,65 @@ func head(b *strings.Builder) {
 	b.WriteString("| key | form | default | meaning |\n|---|---|---|---|\n")
 }
 
-// rows are the lines of a form's keys and of what is in them.
-func rows(b *strings.Builder, f form, path string) {
+// alike is the number of keys from which on those that another mapping lists are not listed again.
+const alike = 5
+
+// rows are the lines of a form's keys and of what is in them. listed has the keys of mappings that stand above, and where.
+func rows(b *strings.Builder, f form, path string, listed map[string]string) {
 	switch {
 	case f.name != "":
 		return
 	case f.kind == list:
-		rows(b, *f.item, path+"[]")
+		rows(b, *f.item, path+"[]", listed)
 		return
 	case f.kind == union:
 		for _, p := range []*form{f.mapped, f.listed} {
 			if p != nil {
-				rows(b, *p, path)
+				rows(b, *p, path, listed)
 			}
 		}
 		return
 	}
+	first, again := "", map[string]bool{}
 	for _, k := range f.keys {
-		name := join(path, k.name)
-		shown := ""
-		switch v := k.fresh(); {
-		case k.must:
-			shown = "required"
-		case k.form.kind == object && !k.open:
-		case v == nil:
-			shown = "`null`"
-		case v.kind != object:
-			shown = fmt.Sprintf("`%v`", v.plain())
+		if at := listed[row(k, "")]; at != "" && (first == "" || at == first) {
+			first, again[k.name] = at, true
 		}
-		called := "`" + name + "`"
-		if k.also != "" {
-			called += ", `" + k.also + "`"
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", called, words2(&k.form), shown, k.help)
-		rows(b, k.form, name)
 	}
+	var folded []string
+	for _, k := range f.keys {
+		if len(again) >= alike && again[k.name] {
+			folded = append(folded, "`"+k.name+"`")
+			continue
+		}
+		if key := row(k, ""); listed[key] == "" && path != "" {
+			listed[key] = path
+		}
+		b.WriteString(row(k, path))
+		rows(b, k.form, join(path, k.name), listed)
+	}
+	if len(folded) > 0 {
+		fmt.Fprintf(b, "| `%s`: %s | | | as in `%s` |\n", path, strings.Join(folded, ", "), first)
+	}
+}
+
+// row is the line of a key.
+func row(k key, path string) string {
+	shown := ""
+	switch v := k.fresh(); {
+	case k.must:
+		shown = "required"
+	case k.form.kind == object && !k.open:
+	case v == nil:
+		shown = "`null`"
+	case v.kind != object:
+		shown = fmt.Sprintf("`%v`", v.plain())
+	}
+	called := "`" + join(path, k.name) + "`"
+	if k.also != "" {
+		called += ", `" + k.also + "`"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", called, words2(&k.form), shown, k.help)
 }
 
 func words2(f *form) string {

@@ -71,11 +71,12 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate message pagedata sweep sweep/capacity engine engine/load endpoint prompt plan probe record metric result wire/timedconn remote/hub remote/proxy lib/*"},
+	{"run", "./* gate message pagedata sweep sweep/capacity engine engine/load endpoint prompt plan record metric result wire/timedconn remote/hub remote/proxy lib/*"},
 	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan plan/planfile lib/limitio"},
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint metric plan record stat"},
+	{"run/monitor", " engine run/collect run/health run/rundir wire/timedconn endpoint lib/aside plan probe record run/registry run/target sweep"},
 	{"run/target", " lib/localaddr message plan remote/proxy endpoint prompt/tensor engine/load golang.org/x/sys mock prompt record run/collect endpoint/decode lib/limitio"},
 	{"run/search", "gate lib/number metric plan record result run/abort stat sweep sweep/capacity"},
 	{"run/saved", " plan record result gate metric sample stat/estimate run/rundir pagedata lib/atomicfile lib/limitio message plan/planfile run/search stat sweep"},

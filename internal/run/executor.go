@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/monitor"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/sweep"
@@ -40,7 +41,7 @@ type executor struct {
 	sender    *sender
 	meter     *windowMeter // nil: stages are not measured in windows
 	journal   *rundir.Journal
-	lookout   *serverMonitor
+	lookout   *monitor.Poller
 	teller    *stageReporter
 }
 
@@ -57,7 +58,7 @@ func (p *executor) play(ctx context.Context) error {
 			return nil
 		}
 		if reason := p.pause(ctx, i, s); reason != "" {
-			now := p.lookout.now()
+			now := p.lookout.Now()
 			p.journal.AddEdge(record.Edge{Stage: i, Level: s.Level(), Kind: search.LevelKind(s), At: now})
 			p.journal.AddStage(record.StageSummary{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
 			return nil
@@ -89,7 +90,7 @@ func (p *executor) pause(ctx context.Context, i int, s plan.Stage) record.StopRe
 // stage plays one stage and tells of it.
 func (p *executor) stage(ctx context.Context, i int, s plan.Stage) error {
 	p.sender.warm(ctx, task(p.plan, i, s))
-	drained := p.lookout.watch(ctx, i)
+	drained := p.lookout.Watch(ctx, i)
 	mark, level, err := p.send(ctx, i, s)
 	drained()
 	p.journal.AddStage(aborted(ctx, mark))
@@ -134,7 +135,7 @@ func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageS
 	}
 	l := &sweep.Level{Value: s.Level(), Passed: true}
 	if p.plan.Levels.On() || p.capacity != nil {
-		p.journal.AddEdge(record.Edge{Stage: i, Level: l.Value, Kind: search.LevelKind(s), At: p.lookout.now()})
+		p.journal.AddEdge(record.Edge{Stage: i, Level: l.Value, Kind: search.LevelKind(s), At: p.lookout.Now()})
 	}
 	if p.capacity != nil {
 		mark, err := p.runCapacityLevel(ctx, s, work)

@@ -23,6 +23,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/breaker"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/health"
+	"github.com/inferometer/inferometer/internal/run/monitor"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -118,11 +119,16 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 	}
-	arch, err := p.archive(ctx, found.secrets)
+	probes := endpoint.Options{Clock: p.clock, TLS: found.secrets.TLS, Key: found.secrets.Key, Getenv: p.opt.Kit.Getenv}
+	arch, err := monitor.OpenPrometheus(ctx, p.plan, p.opt.Kit, probes, found.secrets.Texts(p.plan.Target))
 	if err != nil {
 		return nil, err
 	}
-	asks, err := p.servers(found.secrets)
+	if arch != nil {
+		p.onClose(arch.Close)
+	}
+	asks, err := monitor.OpenServers(p.plan, p.protocol, p.opt.Kit, probes, found.secrets.Texts(p.plan.Target))
+	p.onClose(asks.Close)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +141,7 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 }
 
 // assemble puts the run together of its parts.
-func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings, asks *servers) (*session, error) {
+func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings, asks *monitor.Servers) (*session, error) {
 	if p.opt.Fleet != nil {
 		p.plan.Target.SourceAddresses = p.sources // workers may have others
 	}
@@ -175,7 +181,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 	if p.opt.Fleet != nil {
 		settle = p.opt.Fleet.Sync
 	}
-	look := &serverMonitor{servers: asks, plan: p.plan, now: p.clock.Now, journal: book}
+	look := &monitor.Poller{Servers: asks, Plan: p.plan, Now: p.clock.Now, Journal: book}
 	play := &executor{
 		plan: p.plan, observer: p.opt.Observer, questions: asked, queue: q, capacity: q.capacity, sender: send, journal: book, lookout: look,
 		teller: &stageReporter{tell: p.opt.Stage, warn: p.opt.warn, queue: q, journal: book, folds: folded, settle: settle},
@@ -193,7 +199,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: target.SetupOf(&c.Endpoint, p.plan.Target), player: play,
 		intake:  &WorkerRecords{Now: p.clock.Now, collector: collector, journal: book, fail: p.unshipped},
 		gauge:   &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live, collector: collector},
-		sampler: &sampler{clock: p.clock, live: live, collector: collector, journal: book},
+		sampler: &monitor.HealthMonitor{Clock: p.clock, Live: live, Collector: collector, Journal: book},
 		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
 	}, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
+	"github.com/inferometer/inferometer/internal/run/monitor"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
@@ -130,10 +131,10 @@ type session struct {
 	stopper abort.Stopper
 	setup   target.Setup
 	gauge   *progressTracker
-	sampler *sampler
+	sampler *monitor.HealthMonitor
 	player  *executor
-	archive *prometheusQuery // nil: there is none
-	intake  *WorkerRecords   // of the records of a fleet
+	archive *monitor.Prometheus // nil: there is none
+	intake  *WorkerRecords      // of the records of a fleet
 	outcome *resultBuilder
 }
 
@@ -148,15 +149,15 @@ func (r *session) execute(ctx context.Context) (*result.Result, error) {
 	if r.opt.OnReady != nil {
 		r.opt.OnReady(r.gauge.progress)
 	}
-	sampled := r.sampler.start(watch)
-	metered := r.meter(ctx)
+	sampled := r.sampler.Start(watch)
+	metered := monitor.ReadPower(ctx, r.player.plan, r.opt.Kit, r.clock.Now, r.player.journal, r.opt.Log)
 	err := r.player.play(ctx)
 	metered()
 	r.intake.close()
 	stopWatching()
 	<-sampled
 	if r.archive != nil {
-		r.archive.gather(ctx, r.opt.Log, r.player.journal)
+		r.archive.Gather(ctx, r.opt.Log, r.player.journal)
 	}
 	r.gauge.reporting.Store(true)
 	res, err := r.outcome.conclude(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/abort"
+	"github.com/inferometer/inferometer/internal/run/monitor"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
@@ -20,7 +21,7 @@ type windowMeter struct {
 	live     *engine.Counters
 	samples  *sweep.SampleLog
 	journal  *rundir.Journal
-	lookout  *serverMonitor
+	lookout  *monitor.Poller
 	settle   func(ctx context.Context)
 }
 
@@ -63,9 +64,9 @@ func (m *windowMeter) meter(i int, s plan.Stage) *sweep.Meter {
 	if rate := s.PerSecond(); meter.Paced && rate > 0 {
 		meter.Gap = time.Duration(float64(time.Second) / rate)
 	}
-	if asked := m.lookout.servers; asked != nil {
-		meter.GPUs = &asked.gpus
-		if len(asked.list) > 0 {
+	if asked := m.lookout.Servers; asked != nil {
+		meter.GPUs = &asked.GPUs
+		if asked.HaveStatistics() {
 			meter.Probe = asked
 		}
 	}

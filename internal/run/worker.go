@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/monitor"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
@@ -100,8 +101,8 @@ func (w *Worker) watch() {
 	w.stop = stop
 	go w.prep.clock.Watch(ctx)
 	book := rundir.NewWorkerJournal(w.prep.plan, w.writer, w.sender.share.Index+1)
-	s := &sampler{clock: w.prep.clock, live: w.live, collector: w.collector, journal: book}
-	w.sampled = s.start(ctx)
+	s := &monitor.HealthMonitor{Clock: w.prep.clock, Live: w.live, Collector: w.collector, Journal: book}
+	w.sampled = s.Start(ctx)
 }
 
 // Workers notes who the workers of the run are.

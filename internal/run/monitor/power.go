@@ -1,9 +1,10 @@
-package run
+package monitor
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"net/url"
@@ -14,13 +15,14 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/registry"
+	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
-// meter has the power of this machine's GPUs read, where the plan wants it. The function that it gives ends
+// ReadPower has the power of this machine's GPUs read, where the plan wants it. The function that it gives ends
 // that, when there is a reading from after the last request. GPUs that cannot be read cost nothing of what
 // is measured otherwise.
-func (r *session) meter(ctx context.Context) (end func()) {
-	p, book := r.player.plan, r.player.journal
+func ReadPower(ctx context.Context, p *plan.Plan, kit registry.Kit, now func() time.Duration, book *rundir.Journal, log io.Writer) (end func()) {
 	every := cmp.Or(time.Duration(p.Cost.Interval), plan.PowerInterval)
 	switch {
 	case p.Cost.Power == plan.PowerAuto && !onThisMachine(p.Target.URLs):
@@ -29,15 +31,15 @@ func (r *session) meter(ctx context.Context) (end func()) {
 	case p.Cost.Power != plan.PowerAuto && p.Cost.Power != plan.PowerSMI:
 		return func() {}
 	}
-	m, err := r.opt.Kit.Meters(ctx, p, every, r.clock.Now, book.AddPower)
+	m, err := kit.Meters(ctx, p, every, now, book.AddPower)
 	if err != nil {
-		fmt.Fprintf(r.opt.Log, "warning: the power of the GPUs is not read: %v\n", err)
+		fmt.Fprintf(log, "warning: the power of the GPUs is not read: %v\n", err)
 		book.AddPower(record.Power{Source: plan.PowerSMI, Error: err.Error()})
 		return func() {}
 	}
-	fmt.Fprintf(r.opt.Log, "reading the power of this machine's GPUs every %v\n", every)
+	fmt.Fprintf(log, "reading the power of this machine's GPUs every %v\n", every)
 	return func() {
-		m.Wait(ctx, r.clock.Now())
+		m.Wait(ctx, now())
 		_ = m.Close()
 	}
 }

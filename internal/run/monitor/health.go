@@ -1,4 +1,4 @@
-package run
+package monitor
 
 import (
 	"context"
@@ -14,20 +14,20 @@ import (
 // sampleEvery is how often the client looks at itself and flushes its records.
 const sampleEvery = time.Second
 
-// sampler keeps an eye on the client itself, and flushes its records.
-type sampler struct {
-	clock     *timedconn.Clock
-	live      *engine.Counters
-	collector *collect.Collector
-	journal   *rundir.Journal
+// HealthMonitor keeps an eye on the client itself, and flushes its records.
+type HealthMonitor struct {
+	Clock     *timedconn.Clock
+	Live      *engine.Counters
+	Collector *collect.Collector
+	Journal   *rundir.Journal
 
 	health   *health.Sampler
 	watchdog *health.Watchdog
 }
 
-// start samples until ctx ends, and once more then; the channel is closed when it is done.
-func (s *sampler) start(ctx context.Context) <-chan struct{} {
-	s.health, s.watchdog = health.NewSampler(), health.NewWatchdog(s.clock.Now)
+// Start samples until ctx ends, and once more then; the channel is closed when it is done.
+func (s *HealthMonitor) Start(ctx context.Context) <-chan struct{} {
+	s.health, s.watchdog = health.NewSampler(), health.NewWatchdog(s.Clock.Now)
 	go s.watchdog.Watch(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -42,17 +42,17 @@ func (s *sampler) start(ctx context.Context) <-chan struct{} {
 				over = true
 			case <-tick.C:
 			}
-			s.journal.Writer.AddError(s.collector.Flush())
+			s.Journal.Writer.AddError(s.Collector.Flush())
 		}
 	}()
 	return done
 }
 
-func (s *sampler) sample() {
-	h := s.health.Sample(s.clock.Now())
-	h.InFlight = int(s.live.InFlight())
-	h.Backlog = s.collector.Waiting()
-	h.ClockStep = s.clock.Step()
+func (s *HealthMonitor) sample() {
+	h := s.health.Sample(s.Clock.Now())
+	h.InFlight = int(s.Live.InFlight())
+	h.Backlog = s.Collector.Waiting()
+	h.ClockStep = s.Clock.Step()
 	h.Standstill, h.Pause = s.watchdog.Pauses()
-	s.journal.AddHealth(h)
+	s.Journal.AddHealth(h)
 }

@@ -1,4 +1,4 @@
-package run
+package monitor
 
 import (
 	"context"
@@ -11,15 +11,17 @@ import (
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/lib/aside"
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/target"
 )
 
 // read reads all pages of metrics at once, in the background. edge: nothing is under
 // way, and the servers' counters are waited for.
-func (s *servers) read(ctx context.Context, edge bool) <-chan []record.Page {
+func (s *Servers) read(ctx context.Context, edge bool) <-chan []record.Page {
 	done := make(chan []record.Page, 1)
 	go func() {
 		var pages []record.Page
@@ -90,40 +92,43 @@ func moving(all []record.Sample) []record.Sample {
 	return out
 }
 
-// prometheusQuery is the Prometheus server of a plan.
-type prometheusQuery struct {
-	probe.RangeQuerier
-	hide []string // secrets that it may repeat
+// Prometheus is the Prometheus server of a plan.
+type Prometheus struct {
+	querier probe.RangeQuerier
+	hide    []string // secrets that it may repeat
 }
 
-// archive makes what asks the plan's Prometheus server; nil: it has none.
-func (p *setup) archive(ctx context.Context, secret target.Secrets) (*prometheusQuery, error) {
-	if !p.plan.Probes.Prometheus.On() {
+// OpenPrometheus makes what asks the plan's Prometheus server; nil: it has none. hide are secrets that
+// the server may repeat.
+func OpenPrometheus(ctx context.Context, p *plan.Plan, kit registry.Kit, o endpoint.Options, hide []string) (*Prometheus, error) {
+	if !p.Probes.Prometheus.On() {
 		return nil, nil
 	}
-	a, err := p.opt.Kit.Archives(ctx, p.plan, endpoint.Options{Clock: p.clock, TLS: secret.TLS, Key: secret.Key, Getenv: p.opt.Kit.Getenv})
+	a, err := kit.Archives(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
-	p.onClose(func() { _ = a.Close() })
-	return &prometheusQuery{a, secret.Texts(p.plan.Target)}, nil
+	return &Prometheus{a, hide}, nil
 }
 
-// gather asks what it has of each stage and of all of them. What it does not say costs
+// Gather asks what it has of each stage and of all of them. What it does not say costs
 // nothing of what was measured.
-func (a *prometheusQuery) gather(ctx context.Context, log io.Writer, book *rundir.Journal) {
+func (a *Prometheus) Gather(ctx context.Context, log io.Writer, book *rundir.Journal) {
 	of := stretches(book.Facts.Stages)
 	if len(of) == 0 {
 		return
 	}
 	fmt.Fprintln(log, "waiting for Prometheus to scrape what the last requests did")
-	for _, f := range a.Ask(ctx, of) {
+	for _, f := range a.querier.Ask(ctx, of) {
 		for i := range f.Faults {
 			f.Faults[i] = target.Redact(f.Faults[i], a.hide)
 		}
 		book.AddFigures(f)
 	}
 }
+
+// Close ends the connection to it.
+func (a *Prometheus) Close() { _ = a.querier.Close() }
 
 // stretches are the stages that have run, and all of them together.
 func stretches(marks []record.StageSummary) []probe.TimeRange {

@@ -1,4 +1,6 @@
-package run
+// Package monitor watches while a run goes on: the servers' statistics and pages of metrics, the power of GPUs,
+// and this client itself. What it sees goes to the run's journal.
+package monitor
 
 import (
 	"context"
@@ -12,47 +14,49 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
-// servers asks the servers of a run about themselves.
-type servers struct {
+// Servers asks the servers of a run about themselves.
+type Servers struct {
 	list  []probe.Prober // by URL
 	pages []probe.Page   // of metrics, as the plan names them
 	hide  []string       // secrets that a server may repeat
-	gpus  sweep.GPUs     // since the last edge of a window
+	GPUs  sweep.GPUs     // since the last edge of a window
 }
 
-// servers makes what the plan wants to ask its servers with; nil: they are not asked about
-// themselves.
-func (prep *setup) servers(secret target.Secrets) (*servers, error) {
-	p := prep.plan
-	o := endpoint.Options{Clock: prep.clock, TLS: secret.TLS, Key: secret.Key, Getenv: prep.opt.Kit.Getenv}
-	statistics := prep.protocol.Probe != nil && (p.TakesStatistics() || p.Probes.Metrics != "")
+// OpenServers makes what the plan wants to ask its servers with; nil: they are not asked about
+// themselves. hide are secrets that they may repeat. What was made until an error is to be closed, too.
+func OpenServers(p *plan.Plan, protocol endpoint.Protocol, kit registry.Kit, o endpoint.Options, hide []string) (*Servers, error) {
+	statistics := protocol.Probe != nil && (p.TakesStatistics() || p.Probes.Metrics != "")
 	if !statistics && len(p.Pages()) == 0 {
 		return nil, nil
 	}
-	s := &servers{hide: secret.Texts(p.Target)}
-	prep.onClose(s.close)
+	s := &Servers{hide: hide}
 	for i := range p.Pages() {
-		s.pages = append(s.pages, prep.opt.Kit.Pages(p, i, o))
+		s.pages = append(s.pages, kit.Pages(p, i, o))
 	}
 	if !statistics {
 		return s, nil
 	}
 	for i := range p.Target.URLs {
-		one, err := prep.protocol.Probe(p, i, o)
+		one, err := protocol.Probe(p, i, o)
 		if err != nil {
-			return nil, fmt.Errorf("reading server metadata from %s: %w", plan.SafeURL(p.Target.URLs[i]), err)
+			return s, fmt.Errorf("reading server metadata from %s: %w", plan.SafeURL(p.Target.URLs[i]), err)
 		}
 		s.list = append(s.list, one)
 	}
 	return s, nil
 }
 
-func (s *servers) close() {
+// Close ends the connections to them.
+func (s *Servers) Close() {
+	if s == nil {
+		return
+	}
 	for _, p := range s.list {
 		_ = p.Close()
 	}
@@ -61,8 +65,11 @@ func (s *servers) close() {
 	}
 }
 
+// HaveStatistics reports whether they are asked for their statistics.
+func (s *Servers) HaveStatistics() bool { return len(s.list) > 0 }
+
 // snapshotAll asks all servers at once. settle waits until their totals stand still.
-func (s *servers) snapshotAll(ctx context.Context, settle bool) (targets []record.TargetProbe, busy bool) {
+func (s *Servers) snapshotAll(ctx context.Context, settle bool) (targets []record.TargetProbe, busy bool) {
 	targets = make([]record.TargetProbe, len(s.list))
 	moving := make([]bool, len(s.list))
 	var wg sync.WaitGroup
@@ -89,10 +96,10 @@ func (s *servers) snapshotAll(ctx context.Context, settle bool) (targets []recor
 }
 
 // clean takes secrets out of what a server said.
-func (s *servers) clean(text string) string { return target.Redact(text, s.hide) }
+func (s *Servers) clean(text string) string { return target.Redact(text, s.hide) }
 
 // Snapshot is what all servers together say, for the windows of a measurement.
-func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
+func (s *Servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 	targets, _ := s.snapshotAll(ctx, false)
 	var all []*record.Snapshot
 	for _, t := range targets {
@@ -104,42 +111,42 @@ func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 	return probe.Sum(all), nil
 }
 
-// serverMonitor asks the servers about themselves while stages run.
-type serverMonitor struct {
-	servers *servers // nil: they are not asked
-	plan    *plan.Plan
-	now     func() time.Duration
-	journal *rundir.Journal
+// Poller asks the servers about themselves while stages run.
+type Poller struct {
+	Servers *Servers // nil: they are not asked
+	Plan    *plan.Plan
+	Now     func() time.Duration
+	Journal *rundir.Journal
 }
 
 // poll asks the servers at one place of a stage and takes down what they say.
-func (l *serverMonitor) poll(ctx context.Context, stage int, edge string) {
-	reading := l.servers.read(ctx, edge != record.ProbeDuring)
-	targets, busy := l.servers.snapshotAll(ctx, edge != record.ProbeDuring)
+func (l *Poller) poll(ctx context.Context, stage int, edge string) {
+	reading := l.Servers.read(ctx, edge != record.ProbeDuring)
+	targets, busy := l.Servers.snapshotAll(ctx, edge != record.ProbeDuring)
 	pages := <-reading
 	if edge == record.ProbeDuring && ctx.Err() != nil {
 		return // the stage ended before they had answered
 	}
 	for _, t := range targets {
 		if t.Server != nil && edge == record.ProbeDuring {
-			l.servers.gpus.Add(t.Server.GPUs)
+			l.Servers.GPUs.Add(t.Server.GPUs)
 		}
 	}
-	l.journal.AddProbe(record.Probe{Stage: stage, Edge: edge, At: l.now(), Busy: busy, Targets: targets, Pages: pages})
+	l.Journal.AddProbe(record.Probe{Stage: stage, Edge: edge, At: l.Now(), Busy: busy, Targets: targets, Pages: pages})
 }
 
 // manyLooks is after how many looks at the servers they are asked half as often, so that
 // a stage of a day does not fill the memory with them.
 const manyLooks = 1000
 
-// watch asks the servers before a stage and from time to time while it runs. The
+// Watch asks the servers before a stage and from time to time while it runs. The
 // function that it gives asks them once more, when nothing is in flight.
-func (l *serverMonitor) watch(ctx context.Context, stage int) (end func()) {
-	if l.servers == nil {
+func (l *Poller) Watch(ctx context.Context, stage int) (end func()) {
+	if l.Servers == nil {
 		return func() {}
 	}
 	l.poll(ctx, stage, record.ProbeBegin)
-	every := time.Duration(l.plan.Probes.Interval)
+	every := time.Duration(l.Plan.Probes.Interval)
 	if every == 0 {
 		every = plan.ProbeInterval
 	}

@@ -2,6 +2,7 @@
 import json
 import re
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from compare import MISSING, Difference, files, loaded, multisets, near, noisy, values
@@ -70,7 +71,8 @@ class Tool:
         out = []
         for i, name in enumerate(names):
             kind = setting if name == "config.yaml" else figure
-            out += values(f"file:{name}", *found[2 * i:2 * i + 2], kind)
+            these = values(f"file:{name}", *found[2 * i:2 * i + 2], kind)
+            out += these if name == "config.yaml" else [alike(d) for d in these if not ("/throughput" in d.place and any("/request_latency" in o.place for o in these))]
         return out
 
 
@@ -84,6 +86,14 @@ def figure(place: str) -> str:
     if re.search(r"/run/(uid|eid|time)", place):
         return "skip"
     return "exact" if place.endswith("/units") else "type"
+
+
+def alike(d: Difference) -> Difference:
+    """A difference of partial reports with the place and values that it has in the others: what is left out there is null here."""
+    place = d.place.removesuffix("/type").replace("results/request_performance/aggregate/", "successes/")
+    for a, b in (("requests/input_length", "prompt_tokens"), ("requests/output_length", "output_len"), ("successes/requests/failures", "failures/count")):
+        place = place.replace(a, b)
+    return replace(d, place=place, **{k: None for k in ("original", "ours") if getattr(d, k) == MISSING})
 
 
 def numbers(value: object) -> object:

@@ -146,8 +146,8 @@ func tokenizerForm() form {
 func breakerForm() form {
 	trigger := looseSection(
 		key{name: "type", form: words("consecutive", "rate_over_window"), must: true, help: "Hits in a row, or the share of hits in a window."},
-		key{name: "threshold", form: nonNegative, must: true, help: "Hits in a row, 1 or more; or a share from 0 to 1."},
 		key{name: "window_sec", form: posNumber, open: true, help: "Length of the window, in seconds."},
+		key{name: "threshold", form: nonNegative, must: true, help: "Hits in a row, 1 or more; or a share from 0 to 1."},
 		key{name: "min_samples", form: countForm, open: true, help: "Minimum samples in a window."},
 	)
 	metrics := looseSection(

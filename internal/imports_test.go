@@ -30,7 +30,7 @@ var house = []struct{ name, may string }{
 	{"cli", "tool tool/* clidoc report/screen lib/suggest lib/atomicfile golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "clidoc message gate pagedata live run run/registry plan plan/planfile record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag golang.org/x/sys/unix run/saved"},
+	{"tool", "clidoc message gate pagedata live run run/registry plan plan/planfile record metric result stat report/ci report/html report/md report/progress report/screen lib/* github.com/spf13/pflag golang.org/x/sys/unix run/saved run/abort"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.

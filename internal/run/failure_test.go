@@ -15,6 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/saved"
 )
@@ -259,7 +260,7 @@ func TestPromptFaultEndsTheRun(t *testing.T) {
 	o := options(io.Discard)
 	o.Kit.Ready = &registry.Prompts{Source: &fewPrompts{20}}
 	res, err := Run(t.Context(), p, o)
-	var early *AbortError
+	var early *abort.Error
 	if !errors.As(err, &early) || !strings.Contains(err.Error(), "no words left") {
 		t.Fatalf("error %v", err)
 	}

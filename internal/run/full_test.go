@@ -12,6 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
 )
@@ -83,7 +84,7 @@ func TestFullDiskIsSaidAtOnce(t *testing.T) {
 			if res.Stages[0].Ended != tt.ended || !strings.Contains(said, errFull.Error()) || !strings.Contains(said, tt.says) || strings.Count(said, "records") > 2 {
 				t.Errorf("ended by %q, said %q", res.Stages[0].Ended, said)
 			}
-			var early *AbortError
+			var early *abort.Error
 			if errors.As(err, &early) != (tt.onFull == plan.OnFullStop) {
 				t.Errorf("the error is %T: %v", err, err)
 			}

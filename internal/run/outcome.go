@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -61,7 +62,7 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 		err = errors.Join(err, o.saved(out.Path()))
 	}
 	if err != nil && slices.ContainsFunc(facts.Stages, func(m record.StageSummary) bool { return m.Reason == record.StopRecords }) {
-		err = &AbortError{err}
+		err = &abort.Error{Err: err}
 	}
 	return res, err
 }

@@ -83,7 +83,7 @@ func (p *setup) buildOrStop(ctx context.Context, stop <-chan struct{}) (*session
 	case errors.Is(context.Cause(ctx), errStopped):
 		return nil, errStopped
 	}
-	return nil, &PrepareError{err}
+	return nil, &PrepareError{Err: err}
 }
 
 // run prepares the run.

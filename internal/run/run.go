@@ -109,17 +109,13 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 func NewID() string { return strings.ToLower(rand.Text()[:12]) }
 
 // PrepareError is an error that was met before the first request.
-type PrepareError struct{ error }
+type PrepareError struct{ Err error }
+
+// Error implements error.
+func (e *PrepareError) Error() string { return e.Err.Error() }
 
 // Unwrap gives the cause.
-func (e *PrepareError) Unwrap() error { return e.error }
-
-// AbortError is an error that ended a run before its time. The result beside it is of
-// what had been measured by then.
-type AbortError struct{ error }
-
-// Unwrap gives the cause.
-func (e *AbortError) Unwrap() error { return e.error }
+func (e *PrepareError) Unwrap() error { return e.Err }
 
 // errStopped is the end of a run that the user stopped while it was being prepared.
 var errStopped = errors.New("stopped before the first request")

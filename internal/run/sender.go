@@ -38,7 +38,7 @@ func (s *sender) send(ctx context.Context, t Task, stop abort.Stopper) (record.S
 		mark, err = s.engine.Run(ctx, work.Part(s.shareOf(&work)), stop)
 	}
 	if err != nil {
-		return mark, &AbortError{err}
+		return mark, &abort.Error{Err: err}
 	}
 	return mark, nil
 }

@@ -12,24 +12,18 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/abort"
 )
 
-// PrepareError is an error that was met before the first request.
-type PrepareError struct{ error }
-
-// Unwrap implements what errors.Is and errors.As look for.
-func (e *PrepareError) Unwrap() error { return e.error }
-
-// WrapPrepareError makes a PrepareError.
-func WrapPrepareError(err error) error { return &PrepareError{err} }
+// WrapPrepareError says that an error was met before the first request.
+func WrapPrepareError(err error) error { return &run.PrepareError{Err: err} }
 
 // ExitCode is the exit code of a run that came to nothing: bad usage where it was met before
 // the first request.
 func ExitCode(err error) int {
-	var early *PrepareError
-	var refused *run.PrepareError
+	var early *run.PrepareError
 	var faults plan.Faults
-	if errors.As(err, &early) || errors.As(err, &refused) || errors.As(err, &faults) {
+	if errors.As(err, &early) || errors.As(err, &faults) {
 		return ExitUsage
 	}
 	return ExitRun
@@ -37,7 +31,7 @@ func ExitCode(err error) int {
 
 // BesideResult says what an error that comes with a result means for it.
 func BesideResult(err error) error {
-	var early *run.AbortError
+	var early *abort.Error
 	if errors.As(err, &early) {
 		return fmt.Errorf("the run ended early: %w", err)
 	}

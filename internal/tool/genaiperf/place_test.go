@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
@@ -55,7 +56,7 @@ func TestStopWhilePreparing(t *testing.T) {
 		return &halting{Source: inner, stop: stop}, err
 	}
 	_, err := Profile(t.Context(), parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --isl 5 --tokenizer builtin:gpt2")...), env)
-	var early *tool.PrepareError
+	var early *run.PrepareError
 	if !errors.As(err, &early) || !errors.Is(err, errStopped) {
 		t.Error(err)
 	}

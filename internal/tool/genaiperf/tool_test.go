@@ -22,6 +22,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/dataset"
 	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
 	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
@@ -360,7 +361,7 @@ func TestTokenizers(t *testing.T) {
 		"the tokenizer of model mine": strings.Fields("profile -m mine --endpoint-type chat --isl 10"),
 	} {
 		_, err := Profile(t.Context(), parse(t, s, t.TempDir(), line...), world(offline, &log))
-		var early *tool.PrepareError
+		var early *run.PrepareError
 		if !errors.As(err, &early) || !strings.Contains(err.Error(), want) {
 			t.Errorf("a tokenizer that is not there: %v", err)
 		}
@@ -387,7 +388,7 @@ func TestBadInput(t *testing.T) {
 		{early + "--input-data " + t.TempDir(), "has no file that ends in .jsonl"},
 	} {
 		_, err := Profile(t.Context(), parse(t, s, dir, strings.Fields(tt.args)...), world(offline, t.Output()))
-		var before *tool.PrepareError
+		var before *run.PrepareError
 		if !errors.As(err, &before) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.args, err, tt.want)
 		}

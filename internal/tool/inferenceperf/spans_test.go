@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
@@ -116,7 +117,7 @@ func TestSpansRefused(t *testing.T) {
 // A bad setting is told of before anything is sent or written.
 func TestSpansNowhere(t *testing.T) {
 	dir, out, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "unix:///collector"})
-	var early *tool.PrepareError
+	var early *run.PrepareError
 	if !errors.As(err, &early) || out != nil {
 		t.Errorf("%v, %v", out, err)
 	}

@@ -233,7 +233,7 @@ def written(line: Line, a: Side, b: Side) -> list:
 
 def answered(side: Side) -> int:
     """How many requests a report counts, which are not those without a response, or 0 where it has several levels or none."""
-    counts = re.findall(r"^ *Request count: (\d+)", side.screen, re.M)
+    counts = re.findall(r"^ *Client: *\n *Request count: (\d+)", side.screen, re.M)  # models have one too
     return int(counts[0]) if len(counts) == 1 else 0
 
 

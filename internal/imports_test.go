@@ -39,7 +39,7 @@ var house = []struct{ name, may string }{
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
 	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved run/target"},
 	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
-	{"tool/*/args", "clidoc plan plan/planfile message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
+	{"tool/*/args", "clidoc plan plan/planfile plan/document message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
 	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse lib/orderedjson lib/number"},
@@ -160,7 +160,8 @@ var house = []struct{ name, may string }{
 	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
 
 	// The nouns.
-	{"plan/planfile", "message plan lib/truncate lib/localaddr lib/suggest go.yaml.in/yaml/v3"},
+	{"plan/planfile", "message plan plan/document lib/truncate lib/localaddr lib/suggest go.yaml.in/yaml/v3"},
+	{"plan/document", "plan lib/truncate go.yaml.in/yaml/v3"},
 	{"plan", "message lib/truncate lib/suggest"},
 	{"message", ""},
 	{"record", "lib/limitio lib/jsonscan github.com/klauspost/compress"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 var update = flag.Bool("update", false, "write the list of fields into docs/plan.md")
@@ -74,7 +75,7 @@ type docsTable struct {
 // find chooses for the fields of each mapping the one that lists them: that with the shortest path.
 func (t *docsTable) find(fields []fieldDoc, path string) {
 	for _, d := range fields {
-		name := join(path, d.name)
+		name := document.Join(path, d.name)
 		if key := sameFields(d); key != "" {
 			if first, ok := t.first[key]; !ok || strings.Count(name, ".") < strings.Count(first, ".") {
 				t.first[key] = name
@@ -120,7 +121,7 @@ func (t *docsTable) row(d fieldDoc, name string, value any) {
 		name += "[]"
 	}
 	for _, f := range d.fields {
-		t.row(f, join(name, f.name), inner[f.name])
+		t.row(f, document.Join(name, f.name), inner[f.name])
 	}
 }
 

@@ -1,6 +1,7 @@
 package planfile
 
 import (
+	"github.com/inferometer/inferometer/internal/plan/document"
 	"slices"
 	"strings"
 
@@ -125,7 +126,7 @@ func (m members) zero(t any) bool {
 func (m members) check(c *checker, path string, t any) {
 	for _, f := range m {
 		if f.form.check != nil {
-			f.form.check(c, join(path, f.name), f.in(t))
+			f.form.check(c, document.Join(path, f.name), f.in(t))
 		}
 	}
 }
@@ -144,11 +145,11 @@ func (m members) read(r *reader, n *yaml.Node, path string, t any) {
 func (m members) put(r *reader, steps []string, n *yaml.Node, path string, t any) {
 	for _, f := range m {
 		if f.name == steps[0] {
-			f.form.set(r, steps[1:], n, join(path, steps[0]), f.in(t))
+			f.form.set(r, steps[1:], n, document.Join(path, steps[0]), f.in(t))
 			return
 		}
 	}
-	r.fault(n, join(path, truncate.Input(steps[0])), "unknown field "+truncate.Quote(steps[0]), r.unknownHint(path, steps[0], m.docs()))
+	r.fault(n, document.Join(path, truncate.Input(steps[0])), "unknown field "+truncate.Quote(steps[0]), r.unknownHint(path, steps[0], m.docs()))
 }
 
 func (m members) write(t any) *yaml.Node {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 var replaySpec = sync.OnceValue(func() codec[plan.Replay] {
@@ -66,7 +67,7 @@ func (c *checker) replay(p *plan.Plan) {
 	}
 	for _, attribute := range sortedKeys(r.Headers) {
 		if name := r.Headers[attribute]; !isHeaderName(name) {
-			c.add(join(at+"headers", attribute), truncate.Quote(name)+" is not a header name", "")
+			c.add(document.Join(at+"headers", attribute), truncate.Quote(name)+" is not a header name", "")
 		}
 	}
 	if r.Model != "" && len(r.Models) > 0 {

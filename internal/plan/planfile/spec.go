@@ -17,6 +17,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // The tables below say how a plan stands in a file: each field's name, form and
@@ -132,7 +133,7 @@ func listOrOne[V any](kind string, one codec[V]) codec[[]V] {
 	readList := c.read
 	c.read = func(r *reader, n *yaml.Node, path string, v *[]V) {
 		if n.Kind == yaml.ScalarNode {
-			r.draft.Set(path+"[0]", position(r.file, n))
+			r.draft.Set(path+"[0]", document.Position(r.file, n))
 			*v = make([]V, 1)
 			one.read(r, n, path+"[0]", &(*v)[0])
 			return
@@ -323,7 +324,7 @@ func goodputSpec() codec[[]plan.SLO] {
 			limit := duration()
 			r.pairs(n, path, func(key string, _, value *yaml.Node) {
 				slo := plan.SLO{Metric: plan.SLOMetric(key)}
-				sub := join(path, slo.Metric)
+				sub := document.Join(path, slo.Metric)
 				if value = r.enter(value, sub); value != nil {
 					limit.read(r, value, sub, &slo.Max)
 				}
@@ -417,7 +418,7 @@ func headersSpec() codec[map[string]string] {
 			*v = map[string]string{}
 			r.pairs(n, path, func(key string, _, value *yaml.Node) {
 				var s string
-				sub := join(path, key)
+				sub := document.Join(path, key)
 				if value = r.enter(value, sub); value != nil {
 					text().read(r, value, sub, &s)
 				}
@@ -448,8 +449,8 @@ func bodySpec() codec[map[string]any] {
 			}
 			*v = map[string]any{}
 			r.pairs(n, path, func(key string, at, value *yaml.Node) {
-				sub := join(path, key)
-				r.draft.Set(sub, position(r.file, value))
+				sub := document.Join(path, key)
+				r.draft.Set(sub, document.Position(r.file, value))
 				field, err := r.jsonValue(value, 0)
 				if err != nil {
 					r.fault(at, sub, err.Error(), "")

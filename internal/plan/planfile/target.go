@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // sourcesSpec is a list of local addresses and ranges of them, none of which holds another:
@@ -135,7 +136,7 @@ func (c *checker) routing(t *plan.Target) {
 	sloHeadersSpec().check(c, "target.slo_headers", &t.SLOHeaders)
 	for _, name := range sortedKeys(t.Headers) {
 		if _, most, ok := objectiveIn(t.SLOHeaders, name, t.Headers[name]); ok && most == 0 {
-			c.add(join("target.headers", name), "must be a number more than 0: target.slo_headers makes it an objective", "")
+			c.add(document.Join("target.headers", name), "must be a number more than 0: target.slo_headers makes it an objective", "")
 		}
 	}
 	if t.Protocol == plan.ProtocolTriton && (t.Session != plan.SessionHeaders{}) {

@@ -9,6 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 func tritonEndpoints() []string {
@@ -175,10 +176,10 @@ func (c *checker) tritonPart(t *plan.Triton, transport string) {
 		switch t.Parameters[name].(type) {
 		case bool, int, int64, uint64, float64, string:
 		default:
-			c.add(join(at+"parameters", name), "must be true or false, a number or text", "")
+			c.add(document.Join(at+"parameters", name), "must be true or false, a number or text", "")
 		}
 		if strings.HasPrefix(name, "triton_") || slices.Contains(reservedParameters(), name) {
-			c.add(join(at+"parameters", name), "is set by this program or by the server itself", "leave it out")
+			c.add(document.Join(at+"parameters", name), "is set by this program or by the server itself", "leave it out")
 		}
 	}
 	for i, m := range t.Composing {
@@ -188,7 +189,7 @@ func (c *checker) tritonPart(t *plan.Triton, transport string) {
 	}
 	for _, name := range sortedKeys(t.Trace) {
 		if t.Trace[name] == "" || !slices.Contains(traceSettings(), name) {
-			c.add(join(at+"trace", name), "is not a trace setting with a value", strings.Join(traceSettings(), ", "))
+			c.add(document.Join(at+"trace", name), "is not a trace setting with a value", strings.Join(traceSettings(), ", "))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // Numbers beyond these are slips of the keyboard, not benchmarks.
@@ -181,7 +182,7 @@ func (c *checker) target(t *plan.Target) {
 	nodes := 0
 	for _, name := range sortedKeys(t.Body) {
 		if !bodyFits(t.Body[name], 0, &nodes) {
-			c.add(join("target.body", name), errTooLarge.Error(), "")
+			c.add(document.Join("target.body", name), errTooLarge.Error(), "")
 			break
 		}
 	}
@@ -256,7 +257,7 @@ func badPort(port string) bool {
 
 func (c *checker) headers(headers map[string]string) {
 	for _, name := range sortedKeys(headers) {
-		path := join("target.headers", name)
+		path := document.Join("target.headers", name)
 		switch value := headers[name]; {
 		case !isHeaderName(name):
 			c.add("target.headers", truncate.Quote(name)+" is not a header name", "")
@@ -366,7 +367,7 @@ func (c *checker) length(path string, l plan.Length) {
 func (c *checker) goodput(slos []plan.SLO) {
 	seen := map[string]bool{}
 	for _, s := range slos {
-		path := join("goodput", s.Metric)
+		path := document.Join("goodput", s.Metric)
 		if !slices.Contains(plan.SLOMetrics(), s.Metric) {
 			c.add(path, "unknown metric"+suggest.DidYouMean(s.Metric, append(plan.SLOShortNames(), plan.SLOMetrics()...)), "one of "+strings.Join(plan.SLOShortNames(), ", ")+" or their full names")
 			continue

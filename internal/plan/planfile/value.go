@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/truncate"
+	"github.com/inferometer/inferometer/internal/plan/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -27,9 +28,7 @@ func (r *reader) jsonValue(n *yaml.Node, depth int) (any, error) {
 	if r.nodes++; !r.own && (depth > maxBodyDepth || r.nodes > maxBodyNodes) {
 		return nil, errTooLarge
 	}
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
+	n = document.Resolved(n)
 	switch n.Kind {
 	case yaml.SequenceNode:
 		list := make([]any, len(n.Content))
@@ -50,10 +49,7 @@ func (r *reader) jsonValue(n *yaml.Node, depth int) (any, error) {
 func (r *reader) jsonObject(n *yaml.Node, depth int) (any, error) {
 	m := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		for key.Kind == yaml.AliasNode {
-			key = key.Alias
-		}
+		key := document.Resolved(n.Content[i])
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
 			return nil, fmt.Errorf("line %d: a field's name must be a single word", n.Content[i].Line)
 		}

@@ -3,6 +3,7 @@ package args
 import (
 	"cmp"
 	"fmt"
+	"github.com/inferometer/inferometer/internal/plan/document"
 	"maps"
 	"slices"
 	"strings"
@@ -103,16 +104,16 @@ func ChartsText(charts []Chart) (string, error) {
 // readCharts reads a config file of compare. Every chart in it has a name, which says
 // nothing.
 func (b *builder) readCharts(name string, text []byte) {
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		b.fault("--config", fmt.Sprintf("%s is not YAML: %v", name, err), "")
+	root, fault := document.Parse(name, text)
+	if fault != nil {
+		b.faults = append(b.faults, *fault)
 		return
 	}
-	if len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode || len(root.Content[0].Content) == 0 {
+	if root == nil || root.Kind != yaml.MappingNode || len(root.Content) == 0 {
 		b.fault("--config", name+" describes no chart", "compare -f writes a file to start from: compare/config.yaml")
 		return
 	}
-	pairs := root.Content[0].Content
+	pairs := root.Content
 	seen := map[string]int{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		node := pairs[i+1]

@@ -21,7 +21,7 @@ func TestFaultsOfCharts(t *testing.T) {
 		{"p:\n" + ok + "q:\n" + ok, "x.yaml:7: q: the chart in line 1 has the same title and output"},
 		{"- a\n", "x.yaml describes no chart"},
 		{"p: 1\n", "line 1 is not a chart"},
-		{"p: [", "x.yaml is not YAML"},
+		{"p: [", "x.yaml:1: not valid YAML"},
 	} {
 		_, err := Reader{ReadFile: func(string) ([]byte, error) { return []byte(tt.text), nil }}.Parse([]string{"compare", "--config", "x.yaml"})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/inferometer/inferometer/internal/lib/suggest"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // usualConfig is the name of the file that create-template writes.
@@ -45,12 +46,12 @@ func (v *values) config(read func(name string) ([]byte, error)) {
 		return
 	}
 	r := &configReader{name: name, out: &values{used: map[string][]value{}}, table: flags()}
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		v.fault("-f", fmt.Sprintf("%s is not YAML: %v", name, err), "")
+	root, fault := document.Parse(name, text)
+	if fault != nil {
+		v.faults = append(v.faults, *fault)
 		return
 	}
-	command := r.file(&root)
+	command := r.file(root)
 	v.faults = append(v.faults, r.out.faults...)
 	for key, uses := range r.out.used {
 		if !v.given(key) && !(key == "interval" && v.given("request-count")) && !(key == "request-count" && v.given("interval")) {
@@ -85,12 +86,12 @@ func (r *configReader) use(n *yaml.Node, path, flag string, texts ...string) {
 
 // file reads the whole document, and gives the command that it is for.
 func (r *configReader) file(root *yaml.Node) string {
-	if root.Kind == 0 || len(root.Content) == 0 {
+	if root == nil {
 		r.out.fault(r.name, "is empty", "genai-perf create-template writes one to start from")
 		return Profile
 	}
 	command := Profile
-	r.pairs(root.Content[0], "", func(key string, k, n *yaml.Node) {
+	r.pairs(root, "", func(key string, k, n *yaml.Node) {
 		switch {
 		case key == "model_names" || key == "model_name":
 			texts := r.texts(n, key)
@@ -123,9 +124,7 @@ func (r *configReader) file(root *yaml.Node) string {
 
 // pairs goes over the keys of a mapping. Nothing at all is an empty one.
 func (r *configReader) pairs(n *yaml.Node, path string, f func(key string, k, n *yaml.Node)) {
-	switch {
-	case n.Kind == yaml.AliasNode:
-		r.pairs(n.Alias, path, f)
+	switch n = document.Resolved(n); {
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			f(n.Content[i].Value, n.Content[i], n.Content[i+1])
@@ -212,11 +211,9 @@ func (r *configReader) plain(s setting, n *yaml.Node) {
 
 // texts are a value, or those of a list.
 func (r *configReader) texts(n *yaml.Node, path string) []string {
-	switch {
+	switch n = document.Resolved(n); {
 	case blank(n):
 		return nil
-	case n.Kind == yaml.AliasNode:
-		return r.texts(n.Alias, path)
 	case n.Kind == yaml.ScalarNode:
 		return []string{n.Value}
 	case n.Kind == yaml.SequenceNode:

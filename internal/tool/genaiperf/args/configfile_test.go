@@ -112,7 +112,8 @@ func TestEveryKey(t *testing.T) {
 func TestBadConfigFiles(t *testing.T) {
 	for _, tt := range []struct{ file, want string }{
 		{"", "is empty"},
-		{"a: [", "is not YAML"},
+		{"a: [", "c.yaml:1: not valid YAML"},
+		{"model_names: m\n---\nmodel_names: n\n", "c.yaml:2:1: a second document in one file"},
 		{"model_names: m\nendpoint:\n  typ: chat\n", "c.yaml:3: endpoint.typ: unknown key (did you mean endpoint.type?)"},
 		{"model_names: m\nendpoint: {type: chatt}\n", `c.yaml:2: endpoint.type: unknown value "chatt"`},
 		{"model_names: m\ninput:\n  output_tokens: {mean: -3}\n", "c.yaml:3: input.output_tokens.mean: must be at least 1"},

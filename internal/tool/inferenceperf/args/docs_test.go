@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 var update = goflag.Bool("update", false, "write the keys into docs/inference-perf-config.md")
@@ -107,7 +109,7 @@ func rows(b *strings.Builder, f form, path string, listed map[string]string) {
 			listed[key] = path
 		}
 		b.WriteString(row(k, path))
-		rows(b, k.form, join(path, k.name), listed)
+		rows(b, k.form, document.Join(path, k.name), listed)
 	}
 	if len(folded) > 0 {
 		fmt.Fprintf(b, "| `%s`: %s | | | as in `%s` |\n", path, strings.Join(folded, ", "), first)
@@ -126,7 +128,7 @@ func row(k key, path string) string {
 	case v.kind != object:
 		shown = fmt.Sprintf("`%v`", v.plain())
 	}
-	called := "`" + join(path, k.name) + "`"
+	called := "`" + document.Join(path, k.name) + "`"
 	if k.also != "" {
 		called += ", `" + k.also + "`"
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // What becomes of a key that a config changes.
@@ -95,7 +97,7 @@ func leaves(f form, path string, leaf func(path string)) {
 		leaves(*f.item, path+"[]", leaf)
 	case object:
 		for _, k := range f.keys {
-			leaves(k.form, join(path, k.name), leaf)
+			leaves(k.form, document.Join(path, k.name), leaf)
 		}
 	case union:
 		if f.scalar != nil {

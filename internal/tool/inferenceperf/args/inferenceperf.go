@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // The things that a command line can ask for.
@@ -131,7 +132,10 @@ func Parse(args []string, w World) (*Action, error) {
 			return nil, append(faults, fileFault(a.File, err, len(args) == 0))
 		}
 		r := &reader{file: a.File}
-		if node := r.parseFile(text); node != nil {
+		switch node, fault := document.Parse(a.File, text); {
+		case fault != nil:
+			r.faults = append(r.faults, *fault)
+		case node != nil:
 			tree = r.read(&schema, node, "", tree)
 		}
 		a.Warnings = append(a.Warnings, r.passed...)

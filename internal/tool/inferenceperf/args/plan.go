@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
@@ -345,7 +346,7 @@ func (b *builder) goodput() {
 	if c := b.value("report.goodput.constraints"); c != nil && len(c.names) > 0 {
 		for _, name := range c.names {
 			if known[name] == "" {
-				b.warn("%s is not known and has no effect (%s)", join("report.goodput.constraints", clip(name)),
+				b.warn("%s is not known and has no effect (%s)", document.Join("report.goodput.constraints", clip(name)),
 					suggestion(name, slices.Sorted(maps.Keys(known)), "one of ttft, tpot, itl, ntpot, request_latency"))
 				continue
 			}
@@ -363,7 +364,7 @@ func (b *builder) goodput() {
 		}
 		n, err := strconv.ParseFloat(t.Headers[header], 64)
 		if err != nil || !(n > 0) {
-			b.fault(join("api.headers", header), "must be a number more than 0: it is an objective", "")
+			b.fault(document.Join("api.headers", header), "must be a number more than 0: it is an objective", "")
 			continue
 		}
 		limits[slo.name] = n * unit

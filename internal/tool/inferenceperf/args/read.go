@@ -1,13 +1,9 @@
 package args
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // reader reads nodes into values and gathers all that is wrong.
@@ -39,44 +36,10 @@ func (r *reader) fault(n *yaml.Node, path, text, hint string) {
 
 // position is where a node stands; a flag's value stands in the flag.
 func (r *reader) position(n *yaml.Node) string {
-	if strings.HasPrefix(r.file, "--") || n == nil || n.Line == 0 {
+	if strings.HasPrefix(r.file, "--") {
 		return r.file
 	}
-	return fmt.Sprintf("%s:%d:%d", r.file, n.Line, n.Column)
-}
-
-// parseFile reads a config file: one YAML document, which may be empty.
-func (r *reader) parseFile(data []byte) *yaml.Node {
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var doc, second yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF), err == nil && len(doc.Content) == 0:
-		return nil
-	case err != nil:
-		r.syntax(err)
-		return nil
-	}
-	switch err := dec.Decode(&second); {
-	case err == nil:
-		r.fault(&second, "", "the file has a second document", "use one document per file")
-		return nil
-	case !errors.Is(err, io.EOF):
-		r.syntax(err)
-		return nil
-	}
-	return doc.Content[0]
-}
-
-var yamlPlace = regexp.MustCompile(`^line (\d+)(?:, column (\d+))?: `)
-
-// syntax turns the parser's "yaml: line 3: …" into a fault with its place.
-func (r *reader) syntax(err error) {
-	where, text := r.file, strings.TrimPrefix(err.Error(), "yaml: ")
-	if m := yamlPlace.FindStringSubmatch(text); m != nil {
-		where += strings.TrimSuffix(":"+m[1]+":"+m[2], ":")
-		text = text[len(m[0]):]
-	}
-	r.faults = append(r.faults, plan.Fault{Where: where, Text: "not valid YAML: " + text})
+	return document.Position(r.file, n)
 }
 
 // enter follows aliases and keeps the bounds. ok is false where they are broken.
@@ -89,15 +52,7 @@ func (r *reader) enter(n *yaml.Node, path string) (*yaml.Node, bool) {
 		r.nodes = mostNodes + 1
 		return nil, false
 	}
-	return resolved(n), true
-}
-
-// resolved is the node that an alias stands for.
-func resolved(n *yaml.Node) *yaml.Node {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
+	return document.Resolved(n), true
 }
 
 // read is the value of a node in a form, on top of what is there already: a mapping
@@ -151,16 +106,7 @@ func (r *reader) read(f *form, n *yaml.Node, path string, was *value) *value {
 // wrong says that n is not what path wants. It shows none of the value, which may be a
 // key.
 func (r *reader) wrong(n *yaml.Node, path, want string) {
-	is := map[yaml.Kind]string{yaml.MappingNode: "a mapping", yaml.SequenceNode: "a list", yaml.ScalarNode: "a single value"}[n.Kind]
-	if isNull(n) {
-		is = "null"
-	}
-	r.fault(n, path, "must be "+want+", is "+is, "")
-}
-
-func isNull(n *yaml.Node) bool {
-	n = resolved(n)
-	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+	r.fault(n, path, "must be "+want+", is "+document.Kind(n), "")
 }
 
 func (r *reader) readUnion(f *form, n *yaml.Node, path string, was *value) *value {
@@ -189,20 +135,20 @@ func (r *reader) readObject(f *form, n *yaml.Node, path string, was *value) *val
 	r.pairs(n, path, func(name string, at, node *yaml.Node) {
 		k := f.find(name)
 		if k == nil && f.loose {
-			r.passed = append(r.passed, fmt.Sprintf("%s: %s is not known and has no effect (%s)", r.position(at), join(path, clip(name)), f.unknown(path, name)))
+			r.passed = append(r.passed, fmt.Sprintf("%s: %s is not known and has no effect (%s)", r.position(at), document.Join(path, clip(name)), f.unknown(path, name)))
 			return
 		}
 		if k == nil {
-			r.fault(at, join(path, clip(name)), "unknown key", f.unknown(path, name))
+			r.fault(at, document.Join(path, clip(name)), "unknown key", f.unknown(path, name))
 			return
 		}
 		if other := called[k.name]; other != "" && other != name {
-			r.fault(at, join(path, name), "is another name for "+other+", which is also given", "leave one of them out")
+			r.fault(at, document.Join(path, name), "is another name for "+other+", which is also given", "leave one of them out")
 			return
 		}
 		called[k.name] = name
-		sub := join(path, k.name)
-		if isNull(node) {
+		sub := document.Join(path, k.name)
+		if document.IsNull(node) {
 			if !k.open && !k.nullable() {
 				r.fault(node, sub, "must not be null", "leave it out for the default")
 				return
@@ -243,14 +189,14 @@ func (r *reader) readMapping(f *form, n *yaml.Node, path string, was *value) *va
 	}
 	r.mark(v, n)
 	r.pairs(n, path, func(name string, _, node *yaml.Node) {
-		v.put(name, r.read(f.item, node, join(path, clip(name)), v.fields[name]))
+		v.put(name, r.read(f.item, node, document.Join(path, clip(name)), v.fields[name]))
 	})
 	return v
 }
 
 // readFree reads a scalar that may be anything.
 func (r *reader) readFree(n *yaml.Node, path string) *value {
-	if isNull(n) {
+	if document.IsNull(n) {
 		return nil
 	}
 	var scalar any
@@ -277,37 +223,11 @@ func (r *reader) readFree(n *yaml.Node, path string) *value {
 
 // pairs calls each for every key of a mapping, once.
 func (r *reader) pairs(n *yaml.Node, path string, each func(name string, at, value *yaml.Node)) {
-	seen := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		at, node := n.Content[i], n.Content[i+1]
-		name := resolved(at)
-		switch {
-		case name.Kind != yaml.ScalarNode:
-			r.fault(at, path, "a key must be a scalar", "")
-		case name.ShortTag() == "!!merge":
-			r.merge(node, path, seen, each)
-		case seen[name.Value] > 0:
-			r.fault(at, join(path, clip(name.Value)), fmt.Sprintf("given twice, first on line %d", seen[name.Value]), "")
-		default:
-			seen[name.Value] = max(at.Line, 1)
-			each(name.Value, at, node)
-		}
-	}
-}
-
-// merge reads "<<: *name", whose keys come behind those that stand in the mapping itself.
-func (r *reader) merge(node *yaml.Node, path string, seen map[string]int, each func(string, *yaml.Node, *yaml.Node)) {
-	node, ok := r.enter(node, path)
-	if !ok || node.Kind != yaml.MappingNode {
-		r.fault(node, path, "only a mapping can be merged (<<)", "write the keys out")
-		return
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		name := node.Content[i]
-		if name.Kind == yaml.ScalarNode && seen[name.Value] == 0 {
-			each(name.Value, name, node.Content[i+1])
-		}
-	}
+	m := document.Mapping{Node: n, Path: path, Fault: r.fault, Merge: func(value *yaml.Node) *yaml.Node {
+		n, _ := r.enter(value, path)
+		return n
+	}}
+	m.Each(each)
 }
 
 func (f *form) find(name string) *key {
@@ -342,11 +262,11 @@ func suggestion(name string, names []string, otherwise string) string {
 func whereIs(f form, path, name string) string {
 	for _, k := range f.keys {
 		if k.name == name {
-			return join(path, name)
+			return document.Join(path, name)
 		}
 	}
 	for _, k := range f.keys {
-		if found := whereIs(k.form, join(path, k.name), name); found != "" {
+		if found := whereIs(k.form, document.Join(path, k.name), name); found != "" {
 			return found
 		}
 	}
@@ -433,13 +353,6 @@ func (f *form) parseNumber(n *yaml.Node) (any, error) {
 		return nil, fmt.Errorf("is too large: %s", quote(n.Value))
 	}
 	return int64(v), nil
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }
 
 func quote(s string) string { return strconv.Quote(clip(s)) }

@@ -3,6 +3,8 @@ package args
 import (
 	"strconv"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // value is a part of the config: a scalar, a list, or a mapping. nil is null.
@@ -167,9 +169,9 @@ func complete(f *form, v *value, path string, missing func(v *value, path string
 		for i := range f.keys {
 			k := &f.keys[i]
 			if field := v.fields[k.name]; field != nil {
-				complete(&k.form, field, join(path, k.name), missing)
+				complete(&k.form, field, document.Join(path, k.name), missing)
 			} else if k.must {
-				missing(v, join(path, k.name))
+				missing(v, document.Join(path, k.name))
 			}
 		}
 	}

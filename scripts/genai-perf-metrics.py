@@ -22,10 +22,11 @@ def tokenizer_of(name: str) -> Tokenizer:
     return get_tokenizer(config)
 
 
-def metrics(path: Path, tokenizer: str, goodput: list[str]) -> dict:
+def metrics(path: Path, tokenizer: str, goodput: list[str], kind: str = "") -> dict:
+    """`kind` is the type of an endpoint whose path does not tell it."""
     bounds = {k: float(v) for k, v in (a.split(":") for a in goodput)}
     endpoint = json.loads(path.read_text())["endpoint"]
-    if endpoint in ("v1/embeddings", "v1/ranking", "rerank"):
+    if endpoint in ("v1/embeddings", "v1/ranking", "rerank") or kind in ("embeddings", "rankings", "nvclip"):
         parser = ProfileDataParser(path, bounds)
     elif endpoint == "v1/infer":
         parser = ImageRetrievalProfileDataParser(path, bounds)

@@ -48,4 +48,4 @@ def options(parser: argparse.ArgumentParser) -> dict:
 
 def metrics(question: dict) -> object:
     """What the real tool makes of a profile export."""
-    return json.loads(json.dumps(METRICS.metrics(Path(question["file"]), question["tokenizer"], question["goodput"])))
+    return json.loads(json.dumps(METRICS.metrics(Path(question["file"]), question["tokenizer"], question["goodput"], question["kind"])))

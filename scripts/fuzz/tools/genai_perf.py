@@ -86,8 +86,9 @@ class Tool:
             export = report.with_name(report.name.replace("_genai_perf.json", ".json"))
             if not export.exists():
                 continue
+            kind = json.loads(report.read_text())["input_config"]["endpoint"]["type"]
             try:
-                theirs = self.host.ask(about="metrics", file=str(export), tokenizer=str(self.tokenizer), goodput=goodput)
+                theirs = self.host.ask(about="metrics", file=str(export), tokenizer=str(self.tokenizer), goodput=goodput, kind=kind)
             except ValueError as error:
                 out.append(Difference("reread:theirs-of-ours/error", str(error)[-300:], "reported"))
                 continue

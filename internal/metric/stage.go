@@ -60,6 +60,7 @@ type Counts struct {
 	// Where the server and this side both counted: input, output.
 	Both     [2]int64 // requests
 	Server   [2]int64 // tokens by the server's count
+	Own      [2]int64 // tokens by this side's
 	Disagree [2]int64 // Σ |server − local|
 
 	Around Around // of those, what the server counts around prompts
@@ -348,6 +349,7 @@ func (c *Counts) merge(o *Counts) {
 		}
 		c.Both[i] += o.Both[i]
 		c.Server[i] += o.Server[i]
+		c.Own[i] += o.Own[i]
 		c.Disagree[i] += o.Disagree[i]
 		c.Compared[i].merge(o.Compared[i])
 		c.Claimed[i] += o.Claimed[i]

@@ -70,6 +70,7 @@ func (s *stageAggregate) compare(i int, t record.Tokens, standIn bool) {
 	if t.Local >= 0 {
 		s.Both[i]++
 		s.Server[i] += int64(t.N)
+		s.Own[i] += int64(local)
 		s.Disagree[i] += int64(max(t.N-local, local-t.N))
 		if more := int64(t.N - local); i == 0 {
 			s.Around.merge(Around{1, more, more, int64(local)})

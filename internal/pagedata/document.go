@@ -20,13 +20,15 @@ type Document struct {
 	Version int `json:"version"`
 	// Result is that of the run, but for the series of its services, which are in Series.
 	Result *result.Result `json:"result"`
-	Seed   string         `json:"seed"`    // of the result: JavaScript's numbers end before those of a seed
-	Plan   string         `json:"plan"`    // the plan file that runs it again; empty: not known
-	Runs   string         `json:"command"` // the command that does; empty: not known
-	Live   bool           `json:"live"`    // the run is going on
-	Stages []StageData    `json:"stages"`  // as the result has them
-	Bin    float64        `json:"bin"`     // seconds of a bin of series by bins
-	Series []Series       `json:"series"`
+	// Headline is what a reader decides by.
+	Headline string      `json:"headline,omitempty"`
+	Seed     string      `json:"seed"`    // of the result: JavaScript's numbers end before those of a seed
+	Plan     string      `json:"plan"`    // the plan file that runs it again; empty: not known
+	Runs     string      `json:"command"` // the command that does; empty: not known
+	Live     bool        `json:"live"`    // the run is going on
+	Stages   []StageData `json:"stages"`  // as the result has them
+	Bin      float64     `json:"bin"`     // seconds of a bin of series by bins
+	Series   []Series    `json:"series"`
 
 	Requests *Requests `json:"requests"` // nil: there are none to show
 	Classes  []string  `json:"classes"`  // of failures; the first is none

@@ -81,6 +81,7 @@ func (d *Document) size() (int, error) {
 
 // Show puts the figures of a result into the document.
 func (d *Document) Show(r *result.Result) {
+	d.Headline = r.Headline()
 	d.Result, d.Seed = shown(r), strconv.FormatUint(r.Seed, 10)
 }
 

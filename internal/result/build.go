@@ -155,7 +155,7 @@ func build(p *plan.Plan, f Inputs, fold *metric.Aggregator, sums []metric.StageS
 	r.Duration = end.Seconds()
 	r.Calibration.held(r.Stages)
 	r.Verdict = j.verdict()
-	r.Notes = j.notes
+	r.Notes = j.grouped(j.notes)
 	return r, nil
 }
 
@@ -345,7 +345,13 @@ func tokens(p *plan.Plan, sum *metric.StageStats) Tokens {
 		}
 		return m
 	}
-	return Tokens{Tokenizer: p.Tokenizer.Name, Input: of(sum.Counts.Sources[0]), Output: of(sum.Counts.Sources[1])}
+	t := Tokens{Tokenizer: p.Tokenizer.Name, Input: of(sum.Counts.Sources[0]), Output: of(sum.Counts.Sources[1])}
+	made := p.Data.Source == plan.SourceSynthetic || p.Data.Source == plan.SourceRandom
+	if c := &sum.Counts; made && c.Both[0] > 0 && c.Own[0] > 0 {
+		n := float64(c.Both[0])
+		t.Prompts = &PromptLength{Asked: float64(c.Own[0]) / n, Counted: float64(c.Server[0]) / n}
+	}
+	return t
 }
 
 // stats writes the metrics of a window down. What is not a finite number has no place

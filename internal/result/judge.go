@@ -25,7 +25,7 @@ type judge struct {
 	facts  *Inputs
 	result *Result
 	checks []Check
-	notes  []string
+	notes  []remark
 }
 
 // check adds a check that was made. why is used where it is over its budget: what was
@@ -59,7 +59,7 @@ func (j *judge) addNote(stage int, format string, args ...any) {
 	if stage != wholeRun && j.plan.Capacity.On() {
 		return // of its many levels the search tells what matters
 	}
-	j.notes = append(j.notes, j.prefix(stage)+j.words(message.New(format, args...)))
+	j.notes = append(j.notes, remark{stage: stage, text: j.words(message.New(format, args...))})
 }
 
 // words words a message for the tool that the result is for.

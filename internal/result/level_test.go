@@ -31,7 +31,7 @@ func TestSearchedLevels(t *testing.T) {
 		asked.Levels.List = []float64{1}
 		j := &judge{plan: &p, facts: &Inputs{Asked: &asked}, result: &Result{}}
 		j.searched(levels)
-		if got := strings.Join(j.notes, " "); got != want {
+		if got := strings.Join(j.grouped(j.notes), " "); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -3,6 +3,7 @@
 package result
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -178,6 +179,23 @@ type Tokens struct {
 	Tokenizer string           `json:"tokenizer"`
 	Input     map[string]int64 `json:"input_sources"` // requests by source: server, tokenizer, events, uncounted
 	Output    map[string]int64 `json:"output_sources"`
+	// Prompts is how long prompts of a length that was asked for are on average; nil where none was, or the
+	// server did not count.
+	Prompts *PromptLength `json:"prompts,omitempty"`
+}
+
+// PromptLength is how many tokens prompts have on average.
+type PromptLength struct {
+	Asked   float64 `json:"asked"`   // as they were made, by the run's tokenizer
+	Counted float64 `json:"counted"` // by the server
+}
+
+// farLength is how far from the length that was asked for prompts may be before it is worth a word.
+const farLength = 0.05
+
+// Far reports whether prompts are not about as long as was asked.
+func (p *PromptLength) Far() bool {
+	return p != nil && math.Abs(p.Counted-p.Asked) > farLength*p.Asked
 }
 
 // SLO is one objective and how many requests met it.

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,11 +42,19 @@ func newVerdict() StageVerdict { return StageVerdict{Status: Valid, Valid: true,
 // budget makes the result invalid; one that could not be made keeps it from being valid.
 func (j *judge) verdict() Verdict {
 	all := newVerdict()
+	var reasons, undecided []remark
 	for i := range j.checks {
 		c := &j.checks[i]
 		all.add(c, j.prefix(c.Stage)+says(c))
+		r := remark{stage: c.Stage, text: says(c), worse: overBudget(c)}
+		switch {
+		case c.Undecided:
+			undecided = append(undecided, r)
+		case !c.OK:
+			reasons = append(reasons, r)
+		}
 	}
-	v := Verdict{Status: all.Status, Valid: all.Valid, Reasons: all.Reasons, Undecided: all.Undecided, Checks: append([]Check{}, j.checks...)}
+	v := Verdict{Status: all.Status, Valid: all.Valid, Reasons: j.grouped(reasons), Undecided: j.grouped(undecided), Checks: append([]Check{}, j.checks...)}
 	// In a search for the capacity some levels are meant to be too much, and the search says which.
 	if j.result.Capacity == nil {
 		for s := range j.result.Stages {
@@ -54,6 +63,14 @@ func (j *judge) verdict() Verdict {
 	}
 	v.Summary = j.result.summary(func(s int) string { return strings.TrimSuffix(j.prefix(s), ": ") })
 	return v
+}
+
+// overBudget is how far a check is beyond its budget, whether that is the most or the least.
+func overBudget(c *Check) float64 {
+	if c.Budget == 0 || c.Value == 0 {
+		return math.Abs(c.Value)
+	}
+	return max(c.Value/c.Budget, c.Budget/c.Value)
 }
 
 func says(c *Check) string { return strings.TrimSpace(c.Reason + " " + c.Fix) }

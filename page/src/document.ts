@@ -157,6 +157,7 @@ export type RequestColumn = "index" | "stage" | "worker" | "target" | "phase" | 
 export interface Requests { count: number; kept: number; reason: string; columns: Partial<Record<RequestColumn, Col>> }
 
 export interface Document {
+  headline?: string;
   version: number;
   result: Result;
   seed?: string;

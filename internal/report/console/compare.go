@@ -21,7 +21,7 @@ type figure struct {
 
 func figures() []figure {
 	return []figure{
-		{"request_throughput", "Requests", "", 90},
+		{"request_throughput", "Answered", "", 90},
 		{"request_goodput", "Good", "", 89},
 		{"output_token_throughput", "Output", "", 80},
 		{"time_to_first_token", "TTFT", "p50", 82},
@@ -54,10 +54,20 @@ func (p *printer) comparison(r *result.Result) {
 		t.add(name, screen.Clip(screen.Clean(s.Load), p.loadWidth()), number.Count(s.Counts.OK), number.Count(s.Counts.Failed))
 		all = append(all, s.Metrics)
 	}
-	if r.Differs() {
-		t.columns = append(t.columns, column{title: "Verdict", left: true, keep: 87})
+	if !slices.ContainsFunc(stages, func(s result.Stage) bool { return s.Verdict == nil }) {
+		t.columns = append(t.columns, column{title: "Verdict", left: true, keep: 94})
 		for i := range stages {
 			t.rows[i] = append(t.rows[i], strings.ToUpper(stages[i].Verdict.Status))
+		}
+	}
+	if slices.ContainsFunc(stages, func(s result.Stage) bool { return s.Rate > 0 }) {
+		t.columns = append(t.columns, column{title: "Asked\nper s", keep: 91})
+		for i := range stages {
+			cell := ""
+			if stages[i].Rate > 0 {
+				cell = number.Value(stages[i].Rate, "")
+			}
+			t.rows[i] = append(t.rows[i], cell)
 		}
 	}
 	compare(&t, all)

@@ -34,25 +34,37 @@ type Options struct {
 	Dir     string   // where the files of the run are; empty: none were written
 	Files   []string // their names in Dir
 	Named   bool     // stages go by their names alone, and not by number
+	Brief   bool     // what is decided by, and the figures: nothing else of each stage
 }
 
 // Write prints r to w.
 func Write(w io.Writer, r *result.Result, o Options) error {
 	p := printer{width: max(cmp.Or(o.Width, DefaultWidth), minWidth), style: screen.Style(o.Color), all: o.All, named: o.Named}
 	p.head(r, o.Subject)
+	p.headline(r)
 	p.saturation(r)
 	p.capacity(r)
 	levels := r.Capacity != nil && !o.All // whose figures are there
+	several := len(r.Stages) > 1
+	if several && !levels {
+		p.comparison(r)
+	}
 	for i := range r.Stages {
-		if !levels {
+		switch {
+		case levels || o.Brief && several:
+		case o.Brief:
+			p.blank()
+			p.figuresOf(&r.Stages[i])
+			p.blank()
+			p.failures(r.Stages[i].Failures)
+		default:
 			p.stage(r, &r.Stages[i])
 		}
 	}
-	if len(r.Stages) > 1 && !levels {
-		p.comparison(r)
-	}
 	p.calibration(r.Calibration)
-	p.notes(r.Notes)
+	if !o.Brief {
+		p.notes(r.Notes)
+	}
 	p.verdict(r)
 	p.gates(r.Gates)
 	p.files(o)
@@ -154,6 +166,18 @@ func (p *printer) head(r *result.Result, subject string) {
 	}
 	if r.Incomplete {
 		p.wrapped("", "The run did not end properly: the figures cover the requests that were on disk.")
+	}
+}
+
+// headline prints what a reader decides by.
+func (p *printer) headline(r *result.Result) {
+	text := r.Headline()
+	if text == "" {
+		return
+	}
+	p.blank()
+	for _, l := range screen.Wrap(screen.Clean(text), p.width) {
+		p.line(p.style.Bold(l))
 	}
 }
 

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,26 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.blank()
 	p.heading(s, len(r.Stages))
 	p.stageVerdict(r, s)
+	p.figuresOf(s)
+	p.cost(s)
+	p.windows(s)
+	p.targets(s.Targets)
+	p.parts("Model", s.Models)
+	p.workers(s.Workers)
+	p.blank()
+	p.goodput(s)
+	p.failures(s.Failures)
+	p.tokens(s.Tokens)
+	p.cached(s.Metrics)
+	p.client(s.Metrics)
+	p.errorBars(s)
+	p.precision(s)
+	p.server(s.Server)
+	p.services(s.Services)
+}
+
+// figuresOf prints how many requests there were, and the tables of what they measured.
+func (p *printer) figuresOf(s *result.Stage) {
 	p.counts(s)
 	p.thin, p.least, p.within = false, false, false
 	p.spread(s.Metrics, spreads())
@@ -34,21 +55,6 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	if p.within {
 		p.wrapped(indent, withinText)
 	}
-	p.cost(s)
-	p.windows(s)
-	p.targets(s.Targets)
-	p.parts("Model", s.Models)
-	p.workers(s.Workers)
-	p.blank()
-	p.goodput(s)
-	p.failures(s.Failures)
-	p.tokens(s.Tokens)
-	p.cached(s.Metrics)
-	p.client(s.Metrics)
-	p.errorBars(s)
-	p.precision(s)
-	p.server(s.Server)
-	p.services(s.Services)
 }
 
 func (p *printer) heading(s *result.Stage, of int) {
@@ -72,6 +78,9 @@ func (p *printer) counts(s *result.Stage) {
 	}
 	if c.Warmup > 0 {
 		text += "; before that " + number.Plural(c.Warmup, "warm-up request")
+	}
+	if m, ok := s.Metrics["request_throughput"]; ok && s.Rate > 0 {
+		text += fmt.Sprintf("; %s/s asked, %s/s answered", number.Value(s.Rate, ""), number.Value(m.Avg, ""))
 	}
 	p.wrapped(indent, text)
 	if c.Scheduled > 0 {
@@ -144,17 +153,19 @@ func tellsNothing(all map[string]result.Stat, metric string) bool {
 	if a.Distribution == nil || b.Distribution == nil || a.Count != b.Count {
 		return false
 	}
-	scale := number.ScaleFor(a.Unit, a.Avg)
-	if scale.Format(a.Avg) != scale.Format(b.Avg) {
+	if apart(a.Avg, b.Avg) {
 		return false
 	}
 	for _, st := range statistics() {
-		if scale.Format(a.Distribution.Quantile(st.name)) != scale.Format(b.Distribution.Quantile(st.name)) {
+		if apart(a.Distribution.Quantile(st.name), b.Distribution.Quantile(st.name)) {
 			return false
 		}
 	}
 	return true
 }
+
+// apart reports whether figures differ by more than what rounding and a client's few microseconds make.
+func apart(a, b float64) bool { return math.Abs(a-b) > 0.01*max(math.Abs(a), math.Abs(b)) }
 
 func cells(r row, m result.Stat, stats []statistic) []string {
 	scale := number.ScaleFor(m.Unit, m.Avg)
@@ -261,6 +272,10 @@ func (p *printer) goodput(s *result.Stage) {
 // client says what this program's own part in the figures was. The maximum
 // stands in for a p99 that has too few samples, as that of connections often has.
 func (p *printer) client(all map[string]result.Stat) {
+	if !p.all {
+		p.clientInWords(all)
+		return
+	}
 	var texts []string
 	for _, r := range clients() {
 		m, ok := all[r.metric]
@@ -275,6 +290,34 @@ func (p *printer) client(all map[string]result.Stat) {
 	}
 	if len(texts) > 0 {
 		p.paragraph("Client", strings.Join(texts, "; "))
+	}
+}
+
+// clientInWords says in a line how well this program kept up.
+func (p *printer) clientInWords(all map[string]result.Stat) {
+	var texts []string
+	for _, r := range []row{
+		{metric: "dispatch_delay", label: "sent %s within %s of their time"},
+		{metric: "read_delay", label: "read %s within %s of their arrival"},
+	} {
+		m, ok := all[r.metric]
+		if !ok || m.Distribution == nil {
+			continue
+		}
+		who, value := "99 %% of the requests", m.P99
+		if r.metric == "read_delay" {
+			who = "99 %% of the data"
+		}
+		if slices.Contains(m.LowSamples, "p99") {
+			who, value = strings.Replace(who, "99 %% of the", "all", 1), m.Max
+		}
+		texts = append(texts, fmt.Sprintf(strings.Replace(r.label, "%s", who, 1), number.Value(value, m.Unit)))
+	}
+	if len(texts) > 0 {
+		p.paragraph("Client", strings.Join(texts, ", "))
+	}
+	if m, ok := all["slot_wait"]; ok && m.Distribution != nil && m.Max > 0 {
+		p.paragraph("", "requests waited up to "+number.Value(m.Max, m.Unit)+" for one of those in flight to end")
 	}
 }
 
@@ -306,6 +349,10 @@ func (p *printer) cached(metrics map[string]result.Stat) {
 }
 
 func (p *printer) tokens(t result.Tokens) {
+	if t.Prompts.Far() {
+		p.paragraph("Prompts", fmt.Sprintf("asked for %s tokens, the server counted %s: they are made with the tokenizer %s",
+			number.Count(int64(math.Round(t.Prompts.Asked))), number.Count(int64(math.Round(t.Prompts.Counted))), t.Tokenizer))
+	}
 	in, out := sources(t.Input, t.Tokenizer), sources(t.Output, t.Tokenizer)
 	switch {
 	case in == "" && out == "":

@@ -104,8 +104,8 @@ func (p *printer) errorBars(s *result.Stage) {
 		{metric: "request_latency", label: "request latency"}, {metric: "request_throughput", label: "throughput"},
 	} {
 		m, ok := s.Metrics[r.metric]
-		if !ok || m.Error == nil {
-			continue
+		if !ok || m.Error == nil || number.Value(m.Off("avg"), m.Unit) == number.Value(0, m.Unit) {
+			continue // nothing is worth a word that is rounded to nothing
 		}
 		text := r.label + " ±" + number.Value(m.Off("avg"), m.Unit)
 		if m.Distribution != nil && m.Off("p99") > 0 && !slices.Contains(m.LowSamples, "p99") {

@@ -91,6 +91,9 @@ func (p *printer) verdict(r *result.Result, o *Options) {
 	}
 	v := &r.Verdict
 	p.line("### %s: %s\n", about, strings.ToUpper(v.Status))
+	if text := r.Headline(); text != "" {
+		p.line("**%s**\n", prose(text, textWidth))
+	}
 	switch {
 	case r.Differs():
 		p.line("%s", prose(v.Summary, textWidth))

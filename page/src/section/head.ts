@@ -30,6 +30,7 @@ function show(box: HTMLElement, m: Model): void {
     h("h1", {}, title),
     h("p", { class: "subject" }, what, what && urls.length > 0 ? " at " : "", ...urls.slice(0, 4).flatMap((u, i) => [i > 0 ? ", " : "", h("code", {}, u)]), urls.length > 4 ? ` and ${urls.length - 4} more` : ""),
     h("p", { class: "meta" }, [loads.length > 3 ? plural(m.stages.length, "stage") : loads.join(" · "), loads.length <= 3 && m.stages.length > 1 ? plural(m.stages.length, "stage") : "", seconds(r.duration_s), when ? "started " + when : "", "seed " + m.seed, r.version].filter(Boolean).join("  ·  ")),
+    m.doc.headline && h("p", { class: "headline" }, m.doc.headline),
     r.interrupted && h("p", { class: "warn" }, "The run was interrupted: the figures cover what was measured until then."),
     r.incomplete && !m.doc.live && h("p", { class: "warn" }, "The run did not end properly: the figures cover the requests that were on disk."));
 }

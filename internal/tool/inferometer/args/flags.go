@@ -159,7 +159,7 @@ func outputFlags() []option {
 		{name: "html", arg: "FILE", help: "also write the report as a page: one file that opens in any browser"},
 		{name: "json", help: "print the result as JSON and nothing else"},
 		{name: "all", help: "print every metric and check, and the table of the steady window"},
-		{name: "quiet", short: "q", help: "print only the result, no progress"},
+		{name: "quiet", short: "q", help: "no progress, and of the result only the verdict and the figures"},
 		{name: "dry-run", help: "print the equivalent plan file and exit"},
 	}, helpFlags()...)
 }

@@ -1,0 +1,294 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/number"
+)
+
+// What the sentence at the top of a report goes by.
+const (
+	meetsShare     = 0.95 // of a level's requests: then it meets the objectives
+	keepsUp        = 0.95 // of a rate that was asked for: with fewer answers the server is saturated
+	growsLittle    = 0.1  // where the answers per second grow by less than this share of what the load grows by, too
+	headlineClause = 240  // characters of why nothing succeeded
+)
+
+// Headline says in a sentence or a few what a reader decides by: which figures can be trusted, how much load is
+// met, how many requests failed, and the latency that most people ask for first. Every report begins with it.
+// Empty: there is nothing to say.
+func (r *Result) Headline() string {
+	sent, ok, failed := int64(0), int64(0), int64(0)
+	for i := range r.Stages {
+		c := &r.Stages[i].Counts
+		sent, ok, failed = sent+c.Sent, ok+c.OK, failed+c.Failed
+	}
+	if sent > 0 && ok == 0 {
+		return r.allFailed(sent)
+	}
+	var parts []string
+	if r.Capacity != nil {
+		parts = append(parts, strings.TrimSpace(r.Capacity.Sentence))
+	} else {
+		parts = append(parts, r.trusted(), r.holds())
+	}
+	if sent > 0 {
+		text := number.Plural(sent, "request")
+		switch {
+		case failed == 0:
+			text += ", none failed."
+		default:
+			text += fmt.Sprintf(", %s failed (%s).", number.Count(failed), number.Percent(float64(failed)/float64(sent)))
+		}
+		parts = append(parts, text)
+	}
+	if r.Capacity == nil {
+		parts = append(parts, r.firstFigure())
+	}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return strings.Join(parts, " ")
+}
+
+// allFailed says why there are no figures.
+func (r *Result) allFailed(sent int64) string {
+	var worst Failures
+	for i := range r.Stages {
+		for _, f := range r.Stages[i].Failures {
+			if f.Count > worst.Count {
+				worst = f
+			}
+		}
+	}
+	text := fmt.Sprintf("None of %s succeeded", number.Plural(sent, "request"))
+	if sent == 1 {
+		text = "The one request failed"
+	}
+	if worst.Count == 0 {
+		return text + "."
+	}
+	why := strings.ReplaceAll(worst.Class, "_", " ")
+	if worst.Status != 0 {
+		why = "HTTP " + strconv.Itoa(worst.Status)
+	}
+	if worst.Example != "" {
+		example := []rune(strings.Join(strings.Fields(worst.Example), " "))
+		if len(example) > headlineClause {
+			example = append(example[:headlineClause], '…')
+		}
+		why += ", such as: " + strings.TrimSuffix(string(example), ".")
+	}
+	return text + ": " + why + "."
+}
+
+// trusted says how much of the run is valid; nothing before its end.
+func (r *Result) trusted() string {
+	valid, judged := 0, 0
+	for i := range r.Stages {
+		if v := r.Stages[i].Verdict; v != nil {
+			judged++
+			if v.Status == Valid {
+				valid++
+			}
+		}
+	}
+	switch {
+	case r.Verdict.Status == "":
+		return ""
+	case len(r.Stages) > 1 && judged == len(r.Stages):
+		return fmt.Sprintf("%d of %s valid.", valid, number.Plural(int64(len(r.Stages)), "stage"))
+	case r.Verdict.Status == Valid:
+		return "Valid."
+	case r.Verdict.Status == Inconclusive:
+		return "Too little was measured to judge."
+	}
+	return "Not valid: do not use the figures."
+}
+
+// good reports whether the figures of a stage can be used.
+func (s *Stage) good() bool {
+	return s.Counts.OK > 0 && (s.Verdict == nil || s.Verdict.Status == Valid)
+}
+
+// answered is how many requests a second were answered.
+func (s *Stage) answered() (perSecond float64, ok bool) {
+	m, ok := s.Metrics["request_throughput"]
+	return m.Avg, ok && m.Avg > 0
+}
+
+// meets reports whether a stage meets the objectives of the run.
+func (s *Stage) meets() (met, judged bool) {
+	m, ok := s.Metrics["slo_attainment"]
+	if !ok && len(s.Goodput) == 1 && s.Goodput[0].Of > 0 {
+		return float64(s.Goodput[0].Met) >= meetsShare*float64(s.Goodput[0].Of), true
+	}
+	return m.Avg >= meetsShare, ok
+}
+
+// holds says up to which load the objectives are met, and where the server is saturated.
+func (r *Result) holds() string {
+	levels := r.byLoad()
+	if len(levels) == 0 {
+		return ""
+	}
+	var clauses []string
+	met, missed, judged := -1, -1, false
+	for k, i := range levels {
+		ok, known := r.Stages[i].meets()
+		judged = judged || known
+		switch {
+		case !known || !r.Stages[i].good():
+		case ok && missed < 0:
+			met = k
+		case !ok && missed < 0:
+			missed = k
+		}
+	}
+	switch {
+	case !judged:
+	case met < 0 && missed >= 0:
+		clauses = append(clauses, "misses the objectives at "+r.Stages[levels[missed]].loadWords())
+	case met >= 0 && missed < 0 && met == len(levels)-1:
+		clauses = append(clauses, "meets the objectives at "+r.Stages[levels[met]].loadWords())
+		if len(levels) > 1 {
+			clauses[0] = "meets the objectives at every load, to " + r.Stages[levels[met]].loadWords()
+		}
+	case met >= 0:
+		clauses = append(clauses, "meets the objectives to "+r.Stages[levels[met]].loadWords())
+	}
+	if rate := r.saturation(levels); rate > 0 {
+		clauses = append(clauses, fmt.Sprintf("saturates near %s requests/s", short(rate)))
+	}
+	if len(clauses) == 0 {
+		return ""
+	}
+	text := strings.Join(clauses, ", ")
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// byLoad are the stages of one number of load, from the lowest to the highest; nil where they are of several
+// kinds.
+func (r *Result) byLoad() []int {
+	var list []int
+	for i := range r.Stages {
+		s := &r.Stages[i]
+		if s.Rate == 0 && s.Concurrency == 0 || (s.Rate > 0) != (r.Stages[0].Rate > 0) {
+			return nil
+		}
+		list = append(list, i)
+	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		return int(math.Copysign(1, r.Stages[a].level()-r.Stages[b].level()))
+	})
+	return list
+}
+
+func (s *Stage) level() float64 { return s.Rate + float64(s.Concurrency) }
+
+// saturation is the rate of answers that the server does not get beyond; 0: it was not reached.
+func (r *Result) saturation(levels []int) float64 {
+	most := 0.0
+	for k, i := range levels {
+		s := &r.Stages[i]
+		now, ok := s.answered()
+		if !ok {
+			continue
+		}
+		most = max(most, now)
+		switch {
+		case s.Rate > 0 && now < keepsUp*s.Rate && s.Counts.Sent > 1 && s.Verdict != nil && s.Counts.OK >= 30:
+			return r.mostFrom(levels[k:], most)
+		case k == 0 || s.Concurrency == 0:
+		default:
+			before := &r.Stages[levels[k-1]]
+			was, ok := before.answered()
+			load := float64(s.Concurrency) / float64(before.Concurrency)
+			if ok && load > 1 && now/was-1 < growsLittle*(load-1) {
+				return r.mostFrom(levels[k:], most)
+			}
+		}
+	}
+	return 0
+}
+
+// mostFrom is the highest rate of answers of levels.
+func (r *Result) mostFrom(levels []int, most float64) float64 {
+	for _, i := range levels {
+		if now, ok := r.Stages[i].answered(); ok {
+			most = max(most, now)
+		}
+	}
+	return most
+}
+
+// loadWords is a load within a sentence: 40/s, or 8 in flight.
+func (s *Stage) loadWords() string {
+	if s.Rate > 0 {
+		return short(s.Rate) + "/s"
+	}
+	if s.Concurrency > 0 {
+		return number.Count(int64(s.Concurrency)) + " in flight"
+	}
+	return s.Load
+}
+
+// firstFigure is the latency that is asked for first, of the highest load whose figures are good and that meets
+// the objectives, where there are any.
+func (r *Result) firstFigure() string {
+	best := -1
+	order := r.byLoad()
+	if order == nil {
+		for i := range r.Stages {
+			order = append(order, i)
+		}
+	}
+	saturated := r.saturation(r.byLoad())
+	for pass := range 2 {
+		for _, i := range order {
+			s := &r.Stages[i]
+			met, judged := s.meets()
+			now, _ := s.answered()
+			tooMuch := s.Rate > 0 && saturated > 0 && now < keepsUp*s.Rate
+			if s.good() && (pass == 1 || (met || !judged) && !tooMuch) {
+				best = i
+			}
+		}
+		if best >= 0 {
+			break
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	s := &r.Stages[best]
+	for _, m := range []struct{ id, name string }{{"time_to_first_token", "TTFT"}, {"request_latency", "Latency"}} {
+		stat, ok := s.Metrics[m.id]
+		if !ok || stat.Distribution == nil {
+			continue
+		}
+		name := "p50"
+		for _, p := range []string{"p99", "p95", "p90"} {
+			if !slices.Contains(stat.LowSamples, p) {
+				name = p
+				break
+			}
+		}
+		at := ""
+		if len(r.Stages) > 1 || s.Rate > 0 {
+			at = " at " + s.loadWords()
+		}
+		return fmt.Sprintf("%s %s%s: %s.", m.name, name, at, number.Value(stat.Figure(name), stat.Unit))
+	}
+	return ""
+}
+
+// short is a number with as many digits as a sentence needs.
+func short(v float64) string {
+	if v >= 100 {
+		return number.Count(int64(math.Round(v)))
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/live"
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
 )
@@ -27,8 +29,8 @@ type Session struct {
 	Stop <-chan struct{}
 	// Watch is told how a run goes; nil: nobody looks.
 	Watch func(state func() run.Progress)
-	// Run says in the live view which of several runs is under way; empty: there is one.
-	Run string
+	// Name says in the live view which of several runs is under way; empty: there is one.
+	Name string
 	// Draw is told what is drawn of each run; nil: nobody wants to see it.
 	Draw run.Drawer
 	// Gating is when a run fails although it is valid.
@@ -75,7 +77,7 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 		grace.Store(int64(min(p.Grace, p.Drain)))
 		e.setRecordsDir(p.Output.Dir)
 		g := newGauge(state)
-		g.run = s.Run
+		g.run = s.Name
 		display.Start(g.snapshot)
 		if page != nil {
 			page.Watch(state)
@@ -102,6 +104,15 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 		release()
 	}
 	return ctx, s, nil
+}
+
+// Run carries out a plan. Options that a tool leaves out are the session's.
+func (s *Session) Run(ctx context.Context, p *plan.Plan, opt run.Options) (*result.Result, error) {
+	if opt.Kit.Protocols == nil {
+		opt.Kit = s.Kit
+	}
+	opt.Version, opt.Log, opt.Stop, opt.OnReady, opt.Draw, opt.Gating = s.Version, s.Log, s.Stop, s.Watch, s.Draw, s.Gating
+	return run.Run(ctx, p, opt)
 }
 
 // NoView leaves the terminal to what the tool prints itself: only a live page shows how a run

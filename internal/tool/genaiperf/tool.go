@@ -81,9 +81,7 @@ func Profile(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, 
 		return nil, tool.WrapPrepareError(err)
 	}
 	t.records = rundir.Records(t.plan)
-	res, err := run.Run(ctx, t.plan, run.Options{
-		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: t.names, Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating,
-	})
+	res, err := env.Run(ctx, t.plan, run.Options{Kit: t.kit(), Names: t.names})
 	if res == nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (s *series) runNext(ctx context.Context, t turn, look func(dir string) erro
 	if s.out != "" {
 		p.Output.Dir = filepath.Join(s.out, t.dir)
 	}
-	s.session.Run = t.of
+	s.session.Name = t.of
 	held := holder{dir: p.Output.Dir}
 	defer held.remove()
 	res, err := s.run(ctx, &p, func(p *plan.Plan) string { return p.FilledDir(s.began) }, func(dir string) error {

@@ -167,9 +167,8 @@ func (j *job) once(ctx context.Context, place func(*plan.Plan) string) int {
 func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) string, saved func(dir string) error) (res *result.Result, err error) {
 	env, session := j.env, j.session
 	opt := run.Options{
-		ID: j.action.RunID, OutputDir: place, Saved: saved,
-		Kit: session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: j.bars,
-		Warn: func(text string) { session.Warn(env.Stderr, text) }, OnReady: session.Watch, Draw: session.Draw, Gating: session.Gating,
+		ID: j.action.RunID, OutputDir: place, Saved: saved, Calibration: j.bars,
+		Warn: func(text string) { session.Warn(env.Stderr, text) },
 	}
 	if j.action.Workers > 0 {
 		workers, err := newFleet(ctx, env, j.action, p.Output.Dir, session)
@@ -183,7 +182,7 @@ func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) stri
 			}
 		}()
 	}
-	res, err = run.Run(ctx, p, opt)
+	res, err = session.Run(ctx, p, opt)
 	session.Hide()
 	return res, err
 }

@@ -38,9 +38,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*result.Result
 	}
 	sent := &order{hashes: make([]uint64, a.Prompts)}
 	p := &printer{out: env.Out, stages: a.Plan.Stages, faithful: a.Faithful}
-	res, err := run.Run(ctx, a.Plan, run.Options{
-		Kit: env.Kit, Prompt: sent.add, Version: env.Version, Log: env.Log, Names: args.Names(a.Plan), Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating, Stage: p.print,
-	})
+	res, err := env.Run(ctx, a.Plan, run.Options{Names: args.Names(a.Plan), Prompt: sent.add, Stage: p.print})
 	if res == nil {
 		return nil, err
 	}

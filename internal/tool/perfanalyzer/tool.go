@@ -62,9 +62,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (Outcome, error
 		return Outcome{Code: args.ExitGeneric}, err
 	}
 	t.records = rundir.Records(t.plan)
-	res, err := run.Run(ctx, t.plan, run.Options{
-		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: args.Names(t.plan), Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating, Ready: t.ready, Observer: t, Prompt: t.see,
-	})
+	res, err := env.Run(ctx, t.plan, run.Options{Kit: t.kit(), Names: args.Names(t.plan), Ready: t.ready, Observer: t, Prompt: t.see})
 	if res == nil {
 		return Outcome{Code: args.ExitGeneric}, err
 	}

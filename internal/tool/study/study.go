@@ -47,7 +47,7 @@ func Run(ctx context.Context, a *args.StudyAction, env *tool.Session) (*Outcome,
 		if err := report.WriteLength(env.Out, r.Length); err != nil {
 			return out, err
 		}
-		res, err := run.Run(ctx, r.Plan, run.Options{Kit: env.Kit, Version: env.Version, Log: env.Log, Stop: env.Stop, OnReady: env.Watch, Draw: env.Draw, Gating: env.Gating})
+		res, err := env.Run(ctx, r.Plan, run.Options{})
 		if res == nil {
 			failed = fmt.Errorf("measuring prompts of %d tokens: %w", r.Length, err)
 			break

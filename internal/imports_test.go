@@ -37,7 +37,7 @@ var house = []struct{ name, may string }{
 	{"tool/compare", "tool ./report tool/inferometer/args compare gate metric report/ci report/html report/md result lib/atomicfile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
-	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved run/target"},
+	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved run/target run/executor"},
 	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "clidoc plan plan/planfile plan/document message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
@@ -65,17 +65,18 @@ var house = []struct{ name, may string }{
 	{"live", "run plan plan/planfile record metric result stat pagedata report/html lib/access lib/aside golang.org/x/net google.golang.org/protobuf github.com/prometheus/client_model github.com/prometheus/common"},
 
 	// What machines that share a run say to one another, and how their clocks compare.
-	{"cluster", "./bus ./clockoffset run run/health run/rundir engine engine/load plan plan/planfile record wire/timedconn lib/cond lib/atomicfile"},
+	{"cluster", "./bus ./clockoffset run run/health run/rundir engine engine/load plan plan/planfile record wire/timedconn lib/cond lib/atomicfile run/executor"},
 	{"cluster/bus", "lib/access lib/cond lib/filelock github.com/nats-io/nats-server/v2 github.com/nats-io/nats.go"},
 	{"cluster/clockoffset", ""},
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate message pagedata sweep sweep/capacity engine engine/load endpoint prompt plan record metric result wire/timedconn remote/hub remote/proxy lib/*"},
+	{"run", "./* gate message pagedata sweep engine engine/load endpoint prompt plan record metric result wire/timedconn remote/hub remote/proxy lib/*"},
 	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan plan/planfile lib/limitio"},
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint metric plan record stat"},
+	{"run/executor", " engine/load lib/aside plan record result run/abort run/collect run/monitor run/rundir run/search sweep engine endpoint sweep/capacity"},
 	{"run/monitor", " engine run/collect run/health run/rundir wire/timedconn endpoint lib/aside plan probe record run/registry run/target sweep"},
 	{"run/target", " lib/localaddr message plan remote/proxy endpoint prompt/tensor engine/load golang.org/x/sys mock prompt record run/collect endpoint/decode lib/limitio"},
 	{"run/search", "gate lib/number metric plan record result run/abort stat sweep sweep/capacity"},

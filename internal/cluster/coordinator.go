@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/cond"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/executor"
 )
 
 // Options are what a Coordinator works with.
@@ -29,11 +29,11 @@ type Options struct {
 	Log     io.Writer
 }
 
-// Coordinator has a run sent by workers. It implements run.Workers.
+// Coordinator has a run sent by workers. It implements executor.Workers.
 type Coordinator struct {
 	opt    Options
 	plan   *plan.Plan // nil until Prepare, as intake; guarded by state until then
-	intake *run.WorkerRecords
+	intake *executor.WorkerRecords
 	roster []record.WorkerInfo
 	stops  []func() // end what was begun, the last first
 
@@ -237,8 +237,8 @@ func (c *Coordinator) bye(f from) (none, error) {
 	})
 }
 
-// Prepare implements run.Workers.
-func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.WorkerRecords) error {
+// Prepare implements executor.Workers.
+func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *executor.WorkerRecords) error {
 	if err := c.opt.Bus.RemoveRecords(ctx); err != nil {
 		return fmt.Errorf("removing what an earlier run of the same ID has left in NATS: %w", err)
 	}

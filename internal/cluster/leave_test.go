@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
@@ -161,7 +162,7 @@ func TestEndAtOnce(t *testing.T) {
 	answer(bus.Handle(b, onReady, func(readiness) (none, error) { close(ready); return none{}, nil }))
 	go func() {
 		<-ready
-		if _, err := bus.Request[none](t.Context(), b, to(onOrder, key), prepareStage{Number: 1, Task: run.Task{Stage: p.Stages[0], Seed: p.Seed, Drain: p.Drain}}); err != nil {
+		if _, err := bus.Request[none](t.Context(), b, to(onOrder, key), prepareStage{Number: 1, Task: load.NewSpec(p, 0, p.Stages[0])}); err != nil {
 			t.Error(err)
 		}
 		if _, err := bus.Request[none](t.Context(), b, to(onGo, key), begin{Order: 1}); err != nil {

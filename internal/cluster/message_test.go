@@ -11,14 +11,14 @@ import (
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/executor"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // underWay is a coordinator of two workers, the first of which sends a stage.
 func underWay() *Coordinator {
 	c := newCoordinator(Options{Bus: bus.NewLink(nil).Bus("test"), Workers: 2, Version: "1", Log: io.Discard})
-	c.plan, c.intake = &plan.Plan{}, &run.WorkerRecords{Now: func() time.Duration { return time.Second }}
+	c.plan, c.intake = &plan.Plan{}, &executor.WorkerRecords{Now: func() time.Duration { return time.Second }}
 	for _, key := range []string{"a", "b"} {
 		_, _ = c.join(joinRequest{Key: key, Name: key, Version: "1"})
 	}

@@ -13,9 +13,9 @@ package cluster
 import (
 	"time"
 
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
 )
 
 // What is said, and under which subject. Those that are for one worker end with its key.
@@ -107,7 +107,7 @@ type readiness struct {
 // stage names its order.
 type prepareStage struct {
 	Number  uint64              `json:"number"`
-	Task    run.Task            `json:"task"`
+	Task    load.Spec           `json:"task"`
 	Workers []record.WorkerInfo `json:"workers"`
 }
 

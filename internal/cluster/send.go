@@ -9,8 +9,8 @@ import (
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
 )
 
 // sharedStage is what is known of a stage under way.
@@ -25,8 +25,8 @@ type sharedStage struct {
 	abandoned bool               // nobody waits for it any more
 }
 
-// Send implements run.Workers.
-func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error) {
+// Send implements executor.Workers.
+func (c *Coordinator) Send(ctx context.Context, t load.Spec, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error) {
 	st := c.begin(&t, live)
 	defer c.state.Update(func() { c.stage = nil })
 	over, finish := context.WithCancel(c.life)
@@ -61,8 +61,8 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 }
 
 // begin notes a stage that is to be sent.
-func (c *Coordinator) begin(t *run.Task, live *engine.Counters) *sharedStage {
-	work := t.Load(c.plan)
+func (c *Coordinator) begin(t *load.Spec, live *engine.Counters) *sharedStage {
+	work := t.Compile(nil)
 	all := c.all()
 	st := &sharedStage{index: t.Index, members: all[:work.Senders(len(all))], live: live, ended: map[*member]ended{}, last: map[*member]status{}}
 	if n := len(st.members); n < len(all) {
@@ -87,7 +87,7 @@ func (c *Coordinator) lead(st *sharedStage) time.Duration {
 }
 
 // order has all workers get ready for a stage.
-func (c *Coordinator) order(ctx context.Context, st *sharedStage, t run.Task) error {
+func (c *Coordinator) order(ctx context.Context, st *sharedStage, t load.Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opt.Wait)
 	defer cancel()
 	errs := make([]error, len(st.members))
@@ -329,7 +329,7 @@ func (c *Coordinator) faults(st *sharedStage) error {
 	return errors.Join(errs...)
 }
 
-// Sync implements run.Workers.
+// Sync implements executor.Workers.
 func (c *Coordinator) Sync(ctx context.Context) {
 	var each sync.WaitGroup
 	for _, m := range c.all() {

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
 )
 
 // task is a stage that this worker was ordered to send.
 type task struct {
 	order  uint64
-	stage  run.Task
+	stage  load.Spec
 	going  chan begin // its moment
 	halted chan record.StopReason
 	ctx    context.Context // until it is aborted

@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
+	"github.com/inferometer/inferometer/internal/run/executor"
 	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
@@ -55,7 +56,7 @@ func (s *seen) Window(_, _ int, _ sweep.Window)         { s.passes++ }
 func (s *seen) End(_ int, _ plan.Stage, l *sweep.Level) { s.ended = append(s.ended, l) }
 
 // runSeen runs a plan while somebody looks on.
-func runSeen(t *testing.T, p *plan.Plan, watch Observer, stop <-chan struct{}) *result.Result {
+func runSeen(t *testing.T, p *plan.Plan, watch executor.Observer, stop <-chan struct{}) *result.Result {
 	t.Helper()
 	o := options(t.Output())
 	o.Observer, o.Stop = watch, stop
@@ -172,33 +173,6 @@ func TestStoppedInTheMiddleOfALevel(t *testing.T) {
 		t.Fatalf("interrupted %v, %d stages, level %+v", res.Interrupted, len(res.Stages), l)
 	}
 	sameLevels(t, p, asJSON(t, res))
-}
-
-func TestSessionsOfAStage(t *testing.T) {
-	for _, c := range []struct {
-		asked []int64
-		all   int64
-		want  []int64
-	}{
-		{[]int64{0}, 6, []int64{6}},
-		{[]int64{4, 9}, 6, []int64{4, 9}},
-		{[]int64{3, 0, 0}, 6, []int64{3, 3, 6}},
-		{[]int64{0, 0}, 6, []int64{6, 6}},
-		{[]int64{8, 0, 2, 0}, 6, []int64{8, 4, 2, 4}},
-		{[]int64{0, 2}, 0, []int64{0, 2}},
-	} {
-		var stages []plan.Stage
-		for _, n := range c.asked {
-			stages = append(stages, plan.Stage{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Count: n}})
-		}
-		var got []int64
-		for i := range stages {
-			got = append(got, sessionsOf(stages, i, c.all))
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%v of %d: %s", c.asked, c.all, diff)
-		}
-	}
 }
 
 // A wish to stop that comes when the stage has been ended, by its meter or by its last

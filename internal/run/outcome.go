@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/executor"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
 )
@@ -21,7 +22,7 @@ import (
 // resultBuilder makes the result of what was played.
 type resultBuilder struct {
 	log       io.Writer
-	queue     *stageQueue
+	queue     *executor.Queue
 	journal   *rundir.Journal
 	folds     *collect.Aggregators
 	collector *collect.Collector
@@ -33,7 +34,7 @@ type resultBuilder struct {
 // conclude decodes what is left and puts the result together. played is what ended the
 // stages before their time.
 func (o *resultBuilder) conclude(played error) (*result.Result, error) {
-	asRun, facts := o.queue.asRun(), &o.journal.Facts
+	asRun, facts := o.queue.PlanAsRun(), &o.journal.Facts
 	facts.Incomplete = saved.LacksStages(facts, len(asRun.Stages))
 	err := errors.Join(played, o.collector.Close())
 	if o.counter != nil && o.counter.Err() != nil {

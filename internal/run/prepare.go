@@ -22,6 +22,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/breaker"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/executor"
 	"github.com/inferometer/inferometer/internal/run/health"
 	"github.com/inferometer/inferometer/internal/run/monitor"
 	"github.com/inferometer/inferometer/internal/run/registry"
@@ -145,8 +146,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 	if p.opt.Fleet != nil {
 		p.plan.Target.SourceAddresses = p.sources // workers may have others
 	}
-	q := newQueue(p.plan)
-	live := engine.NewLive(q.most())
+	live := engine.NewLive(executor.MostStages(p.plan))
 	options := result.FoldOptions(p.plan)
 	options.Workers, options.Bounds = p.opt.Fleet != nil, live.Window
 	folded, err := collect.NewAggregators(options)
@@ -163,41 +163,34 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 	book := rundir.NewJournal(p.plan, out, facts)
 	same, tape, passages := abort.NewSameFailure(p.stopper.Stop), sweep.NewLog(), new(sweep.StepLog)
 	besides := p.folders(found.breakers, same, tape, passages)
+	var capacity *search.Capacity
 	if p.plan.Capacity.On() {
-		if q.capacity, err = search.NewCapacity(p.plan, p.clock.Now, live, p.opt.Log); err != nil {
+		if capacity, err = search.NewCapacity(p.plan, p.clock.Now, live, p.opt.Log); err != nil {
 			return nil, err
 		}
-		besides = append(besides, q.capacity)
+		besides = append(besides, capacity)
 	}
+	q := executor.NewQueue(p.plan, capacity)
 	collector := p.collector(c, folded, book, besides)
 	p.onClose(collector.Stop)
 	eng := p.engine(asked, c, collector, live)
 	p.onClose(eng.Close)
-	send := &sender{
-		plan: p.plan, schedule: asked.schedule, engine: eng, endpoint: &c.Endpoint, sameFailure: same, stopper: p.stopper,
-		fleet: p.opt.Fleet, live: live,
+	send := &executor.Sender{
+		Plan: p.plan, Schedule: asked.schedule, Engine: eng, Endpoint: &c.Endpoint, SameFailure: same, Stopper: p.stopper,
+		Workers: p.opt.Fleet, Live: live,
 	}
 	settle := collector.Sync
 	if p.opt.Fleet != nil {
 		settle = p.opt.Fleet.Sync
 	}
-	look := &monitor.Poller{Servers: asks, Plan: p.plan, Now: p.clock.Now, Journal: book}
-	play := &executor{
-		plan: p.plan, observer: p.opt.Observer, questions: asked, queue: q, capacity: q.capacity, sender: send, journal: book, lookout: look,
-		teller: &stageReporter{tell: p.opt.Stage, warn: p.opt.warn, queue: q, journal: book, folds: folded, settle: settle},
-	}
-	if p.plan.Saturation.On() {
-		play.search = &saturationSearch{plan: p.plan, log: p.opt.Log, queue: q, sender: send, journal: book, passages: passages, settle: settle}
-	}
-	if p.plan.Measurement.On() {
-		play.meter = &windowMeter{
-			plan: p.plan.Measurement, observer: p.opt.Observer, now: p.clock.Now, live: live, samples: tape,
-			journal: book, lookout: look, settle: settle,
-		}
-	}
 	return &session{
-		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: target.SetupOf(&c.Endpoint, p.plan.Target), player: play,
-		intake:  &WorkerRecords{Now: p.clock.Now, collector: collector, journal: book, fail: p.unshipped},
+		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: target.SetupOf(&c.Endpoint, p.plan.Target),
+		stages: executor.Config{
+			Plan: p.plan, Queue: q, Sender: send, Journal: book, Folds: folded, Steps: passages, Samples: tape, Log: p.opt.Log, Sync: settle,
+			Poller:   &monitor.Poller{Servers: asks, Plan: p.plan, Now: p.clock.Now, Journal: book},
+			Observer: p.opt.Observer, Stage: p.opt.Stage, Warn: p.opt.warn, Lanes: prompt.LanesOf(asked.Source), Sessions: asked.Sessions,
+		},
+		intake:  executor.NewWorkerRecords(p.clock.Now, collector, book, p.unshipped),
 		gauge:   &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live, collector: collector},
 		sampler: &monitor.HealthMonitor{Clock: p.clock, Live: live, Collector: collector, Journal: book},
 		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
@@ -248,7 +241,7 @@ func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	}
 	f.fellBack = wanted && !p.plan.Target.HTTP2
 	l := p.limits(pairs, mocked)
-	load := target.PartOf(highest(p.plan), p.share)
+	load := target.PeakLoad(p.plan, p.share)
 	for _, warning := range l.Warnings(load) {
 		p.log().Printf("warning: %v\n", warning)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/executor"
 )
 
 // Progress is how a run goes at a moment.
@@ -54,7 +55,7 @@ type Span struct{ Begin, From, To, End time.Duration }
 // progressTracker lets others see how a run goes.
 type progressTracker struct {
 	now       func() time.Duration
-	queue     *stageQueue
+	queue     *executor.Queue
 	live      *engine.Counters
 	lives     []*metric.LiveStats
 	collector *collect.Collector
@@ -69,10 +70,10 @@ type progressTracker struct {
 
 // progress tells how the run goes.
 func (g *progressTracker) progress() Progress {
-	stage := g.queue.under()
+	stage := g.queue.Current()
 	p := Progress{
 		Plan: g.plan, Host: g.header.Host, Started: g.header.Start, Result: g.result.Load(),
-		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.stages(), Reporting: g.reporting.Load(),
+		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.Stages(), Reporting: g.reporting.Load(),
 		Sent: g.live.Sent(), InFlight: g.live.InFlight(),
 		Live: g.merged(stage), Failures: g.collector.Failures(),
 	}

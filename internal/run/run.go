@@ -1,10 +1,9 @@
 // Package run turns a plan into live objects, runs its stages in order and gives
 // the result. It also makes the result again from a run's records alone.
 //
-// A run goes one way: preparation makes everything that the first request needs, the
-// player plays the stages, and the outcome is made of what the journal and the folds have
-// taken down. Beside the player, the sampler and the lookout watch the client and the
-// servers.
+// A run goes one way: setup makes everything that the first request needs, executor runs the stages, and the
+// result is made of what the journal and the aggregators have taken down. Beside it, monitor watches the client
+// and the servers.
 package run
 
 import (
@@ -23,6 +22,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
+	"github.com/inferometer/inferometer/internal/run/executor"
 	"github.com/inferometer/inferometer/internal/run/monitor"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/target"
@@ -52,7 +52,7 @@ type Options struct {
 	// nil: nobody wants to know.
 	Prompt func(p *prompt.Prompt)
 	// Observer follows a run in levels or windows; nil: nobody does.
-	Observer Observer
+	Observer executor.Observer
 	// Stage is told of each stage as soon as it has ended, but for one whose requests were
 	// aborted; nil: nobody waits for it.
 	Stage func(s *result.Stage)
@@ -70,7 +70,7 @@ type Options struct {
 	Saved func(dir string) error
 
 	// Fleet sends in this process's place; nil: nobody. Elsewhere: it does so from other machines.
-	Fleet         Workers
+	Fleet         executor.Workers
 	RemoteWorkers bool
 
 	// Replace: the files of an earlier run in the output directory are removed when this one
@@ -128,9 +128,9 @@ type session struct {
 	setup   target.Setup
 	gauge   *progressTracker
 	sampler *monitor.HealthMonitor
-	player  *executor
-	archive *monitor.Prometheus // nil: there is none
-	intake  *WorkerRecords      // of the records of a fleet
+	stages  executor.Config
+	archive *monitor.Prometheus     // nil: there is none
+	intake  *executor.WorkerRecords // of the records of a fleet
 	outcome *resultBuilder
 }
 
@@ -146,14 +146,14 @@ func (r *session) execute(ctx context.Context) (*result.Result, error) {
 		r.opt.OnReady(r.gauge.progress)
 	}
 	sampled := r.sampler.Start(watch)
-	metered := monitor.ReadPower(ctx, r.player.plan, r.opt.Kit, r.clock.Now, r.player.journal, r.opt.Log)
-	err := r.player.play(ctx)
+	metered := monitor.ReadPower(ctx, r.stages.Plan, r.opt.Kit, r.clock.Now, r.stages.Journal, r.opt.Log)
+	err := executor.Run(ctx, r.stages)
 	metered()
-	r.intake.close()
+	r.intake.Close()
 	stopWatching()
 	<-sampled
 	if r.archive != nil {
-		r.archive.Gather(ctx, r.opt.Log, r.player.journal)
+		r.archive.Gather(ctx, r.opt.Log, r.stages.Journal)
 	}
 	r.gauge.reporting.Store(true)
 	res, err := r.outcome.conclude(err)

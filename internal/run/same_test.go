@@ -131,13 +131,13 @@ func promptsOf(t *testing.T, p *plan.Plan) prompt.Source {
 
 // load is the i-th of all loads.
 func (c sameCase) load(i int, first int64) load.Profile {
-	todo := task(c.plan, i, allLoads[i])
+	todo := load.NewSpec(c.plan, i, allLoads[i])
 	todo.Lanes, todo.Sessions, todo.First = prompt.LanesOf(c.workers[0]), todo.Stage.Sessions.Count, first
 	schedule := make([]time.Duration, 19)
 	for i := range schedule {
 		schedule[i] = time.Duration(i*i) * time.Millisecond
 	}
-	s := todo.load(c.plan, schedule)
+	s := todo.Compile(schedule)
 	s.Drain = time.Hour
 	if s.Growth.Step == 0 && c.goesOn {
 		s.Sessions, s.Requests, s.WarmupRequests = 5, 0, 0

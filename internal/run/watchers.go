@@ -6,6 +6,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run/executor"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -46,7 +47,7 @@ func (o Options) beside() Options {
 // observerBeside is an observer that cannot end the run.
 type observerBeside struct {
 	watcher *aside.Watcher
-	to      Observer
+	to      executor.Observer
 }
 
 // Begin implements Observer.

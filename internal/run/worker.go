@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/executor"
 	"github.com/inferometer/inferometer/internal/run/monitor"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/search"
@@ -26,7 +27,7 @@ import (
 // becomes of them.
 type Worker struct {
 	prep      *setup
-	sender    *sender
+	sender    *executor.Sender
 	collector *collect.Collector
 	live      *engine.Counters
 	writer    *record.Writer
@@ -76,7 +77,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 		return nil, err
 	}
 	writer.Digests()
-	w = &Worker{prep: prep, writer: writer, live: engine.NewLive(newQueue(p).most())}
+	w = &Worker{prep: prep, writer: writer, live: engine.NewLive(executor.MostStages(p))}
 	folds := make([]collect.Consumer, runtime.GOMAXPROCS(0))
 	for i := range folds {
 		folds[i] = collect.Consumers{}
@@ -87,9 +88,9 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 	prep.onClose(w.collector.Stop)
 	eng := prep.engine(asked, cl, w.collector, w.live)
 	prep.onClose(eng.Close)
-	w.sender = &sender{
-		plan: p, schedule: asked.schedule, share: d.Share, engine: eng, endpoint: &cl.Endpoint, stopper: prep.stopper, live: w.live,
-		sameFailure: abort.NewSameFailure(func(record.StopReason) {}),
+	w.sender = &executor.Sender{
+		Plan: p, Schedule: asked.schedule, Share: d.Share, Engine: eng, Endpoint: &cl.Endpoint, Stopper: prep.stopper, Live: w.live,
+		SameFailure: abort.NewSameFailure(func(record.StopReason) {}),
 	}
 	w.watch()
 	return w, nil
@@ -100,7 +101,7 @@ func (w *Worker) watch() {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	go w.prep.clock.Watch(ctx)
-	book := rundir.NewWorkerJournal(w.prep.plan, w.writer, w.sender.share.Index+1)
+	book := rundir.NewWorkerJournal(w.prep.plan, w.writer, w.sender.Share.Index+1)
 	s := &monitor.HealthMonitor{Clock: w.prep.clock, Live: w.live, Collector: w.collector, Journal: book}
 	w.sampled = s.Start(ctx)
 }
@@ -111,10 +112,10 @@ func (w *Worker) Workers(list []record.WorkerInfo) {
 }
 
 // Warm opens connections for a task.
-func (w *Worker) Warm(ctx context.Context, t Task) { w.sender.warm(ctx, t) }
+func (w *Worker) Warm(ctx context.Context, t load.Spec) { w.sender.Warm(ctx, t) }
 
 // Send sends the worker's share of a task.
-func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason) (record.StageSummary, error) {
+func (w *Worker) Send(ctx context.Context, t load.Spec, stop <-chan record.StopReason) (record.StageSummary, error) {
 	forwarded := abort.NewStopper()
 	over := make(chan struct{})
 	defer close(over)
@@ -126,12 +127,12 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 		}
 	}()
 	if w.prep.plan.Levels.On() || w.prep.plan.Capacity.On() { // so that its file alone tells which levels there were
-		if err := w.writer.Edge(record.Edge{Worker: w.sender.share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), Kind: search.LevelKind(t.Stage), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
+		if err := w.writer.Edge(record.Edge{Worker: w.sender.Share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), Kind: search.LevelKind(t.Stage), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
 			return record.StageSummary{Stage: t.Index}, err
 		}
 	}
-	mark, err := w.sender.send(ctx, t, forwarded)
-	mark.Worker = w.sender.share.Index + 1
+	mark, err := w.sender.Send(ctx, t, forwarded)
+	mark.Worker = w.sender.Share.Index + 1
 	if mark.Reason == record.StopLease { // its file says so, too, where there is no coordinator left to
 		mark.Gone = append(mark.Gone, record.LostWorker{Worker: mark.Worker, At: mark.SendEnd, Told: true, Cut: true})
 	}
@@ -140,7 +141,7 @@ func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason
 }
 
 // Next is the number of the first prompt that this worker knows nobody to have taken.
-func (w *Worker) Next() int64 { return w.sender.engine.Next() }
+func (w *Worker) Next() int64 { return w.sender.Engine.Next() }
 
 // Sent is how many requests this worker has sent.
 func (w *Worker) Sent() int64 { return w.live.Sent() }
@@ -153,7 +154,7 @@ func (w *Worker) Flush() error { return w.collector.Flush() }
 
 // Measured is when the measured part of a task under way begins, and when its last request was sent;
 // record.Never: that is not known yet.
-func (w *Worker) Measured(t Task) (from, to time.Duration) {
+func (w *Worker) Measured(t load.Spec) (from, to time.Duration) {
 	known := func(at time.Duration) time.Duration {
 		if at == metric.Unknown {
 			return record.Never

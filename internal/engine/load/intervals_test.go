@@ -30,7 +30,7 @@ func TestIntervalsGoRound(t *testing.T) {
 func TestIntervalsOfAPlan(t *testing.T) {
 	p := plan.Default()
 	p.Stages = []plan.Stage{{Arrival: plan.ArrivalIntervals, Intervals: []plan.Duration{plan.Duration(time.Millisecond)}, Requests: 5}}
-	s := FromPlan(&p, 0)
+	s := compiled(&p, 0)
 	s.Arrivals.Next()
 	if due, ok := s.Arrivals.Next(); !ok || due != 2*time.Millisecond {
 		t.Errorf("second arrival at %v, %v", due, ok)

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"math"
 	"math/bits"
 	"time"
 
@@ -60,50 +59,6 @@ type Profile struct {
 
 	Drain time.Duration // how long requests in flight may take after that
 	Grace time.Duration // the same where the stage is ended before its time
-}
-
-// FromPlan is the load of the plan's i-th stage. A ramp begins when the warm-up is
-// over; where a warm-up of an open loop is a number of requests, that is the moment
-// by which so many are expected. The random arrivals of each stage have a seed of
-// their own, made of the plan's seed and the stage's index.
-func FromPlan(p *plan.Plan, i int) Profile { return FromStage(p, p.Stages[i], i) }
-
-// FromStage is the load of a stage that takes the place of the plan's i-th.
-func FromStage(p *plan.Plan, s plan.Stage, i int) Profile {
-	stage := Profile{
-		Index:          i,
-		Name:           s.Name,
-		WarmupFor:      time.Duration(s.Warmup.Duration),
-		WarmupRequests: s.Warmup.Requests,
-		WarmupDrains:   s.Warmup.Drain && s.Warmup.Requests > 0,
-		Duration:       time.Duration(s.Duration),
-		Requests:       s.Requests,
-		AtLeast:        s.MinRequests,
-		CountEnds:      p.Measurement.Mode == plan.WindowStage,
-		Drain:          time.Duration(p.Drain),
-		Grace:          time.Duration(min(p.Drain, p.Grace)),
-	}
-	if s.Arrival == plan.ArrivalSessions {
-		stage.ofSessions(s.Sessions)
-		return stage
-	}
-	if s.Growth.On() {
-		stage.grows(s)
-		return stage
-	}
-	if s.Concurrency > 0 {
-		to := s.Concurrency
-		if s.RampTo > 0 && s.Duration > 0 {
-			to = int(math.Round(s.RampTo))
-		}
-		stage.InFlight = InFlight(s.Concurrency, to, stage.Duration)
-		stage.MaxSlots = max(s.Concurrency, to)
-		return stage
-	}
-	stage.InFlight = func(time.Duration) int { return s.MaxInFlight }
-	stage.MaxSlots = s.MaxInFlight
-	stage.Arrivals = arrivals(s, stageSeed(p.Seed, i))
-	return stage
 }
 
 // ofSessions makes it a load of whole sessions. Each holds a slot until it ends: where

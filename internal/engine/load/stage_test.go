@@ -34,12 +34,18 @@ func TestInFlight(t *testing.T) {
 
 const second = plan.Duration(time.Second)
 
-func TestFromPlanClosedLoop(t *testing.T) {
+// compiled is the load of the plan's i-th stage.
+func compiled(p *plan.Plan, i int) Profile {
+	t := NewSpec(p, i, p.Stages[i])
+	return t.Compile(nil)
+}
+
+func TestCompileClosedLoop(t *testing.T) {
 	p := &plan.Plan{Drain: 5 * second, Stages: []plan.Stage{{
 		Name: "up", Concurrency: 4, RampTo: 16, Duration: 12 * second, Requests: 900,
 		Warmup: plan.Warmup{Duration: 2 * second, Requests: 10},
 	}}}
-	s := FromPlan(p, 0)
+	s := compiled(p, 0)
 	if s.Arrivals != nil {
 		t.Error("a closed loop has arrivals")
 	}
@@ -61,7 +67,7 @@ func TestFromPlanClosedLoop(t *testing.T) {
 	}
 }
 
-func TestFromPlanOpenLoop(t *testing.T) {
+func TestCompileOpenLoop(t *testing.T) {
 	p := &plan.Plan{Seed: 9, Stages: []plan.Stage{
 		{Rate: 2, Arrival: "constant"},
 		{Rate: 100, Arrival: "poisson", MaxInFlight: 7},
@@ -70,27 +76,27 @@ func TestFromPlanOpenLoop(t *testing.T) {
 		{Rate: 10, RampTo: 30, Arrival: "constant", Duration: 10 * second, Warmup: plan.Warmup{Duration: second}},
 		{Rate: 10, RampTo: 30, Arrival: "constant", Duration: 10 * second, Warmup: plan.Warmup{Duration: second, Requests: 20}},
 	}}
-	if diff := cmp.Diff([]time.Duration{0, time.Second / 2, time.Second}, take(FromPlan(p, 0).Arrivals, 3)); diff != "" {
+	if diff := cmp.Diff([]time.Duration{0, time.Second / 2, time.Second}, take(compiled(p, 0).Arrivals, 3)); diff != "" {
 		t.Error(diff)
 	}
-	if s := FromPlan(p, 1); s.MaxSlots != 7 || s.InFlight(0) != 7 || s.InFlight(time.Hour) != 7 || s.Index != 1 {
+	if s := compiled(p, 1); s.MaxSlots != 7 || s.InFlight(0) != 7 || s.InFlight(time.Hour) != 7 || s.Index != 1 {
 		t.Errorf("stage 1 has %d slots at most, %d at first, index %d", s.MaxSlots, s.InFlight(0), s.Index)
 	}
-	if s := FromPlan(p, 2); s.MaxSlots != 0 || s.InFlight(0) != 0 {
+	if s := compiled(p, 2); s.MaxSlots != 0 || s.InFlight(0) != 0 {
 		t.Errorf("stage 2 is bounded: %d, %d", s.MaxSlots, s.InFlight(0))
 	}
-	if cmp.Equal(take(FromPlan(p, 1).Arrivals, 5), take(FromPlan(p, 2).Arrivals, 5)) {
+	if cmp.Equal(take(compiled(p, 1).Arrivals, 5), take(compiled(p, 2).Arrivals, 5)) {
 		t.Error("two stages share their arrivals")
 	}
-	if diff := cmp.Diff(take(FromPlan(p, 3).Arrivals, 50), take(FromPlan(p, 3).Arrivals, 50)); diff != "" {
+	if diff := cmp.Diff(take(compiled(p, 3).Arrivals, 50), take(compiled(p, 3).Arrivals, 50)); diff != "" {
 		t.Errorf("the same plan differs:\n%s", diff)
 	}
-	if _, cv := moments(take(FromPlan(p, 3).Arrivals, 50_000)); math.Abs(cv-3) > 0.2 {
+	if _, cv := moments(take(compiled(p, 3).Arrivals, 50_000)); math.Abs(cv-3) > 0.2 {
 		t.Errorf("stage 3 has a coefficient of variation of %v, want 3", cv)
 	}
 	// 10/s during the warm-up, 200 in the ten seconds of the ramp, then 30/s.
 	for stage, warm := range map[int]int{4: 1, 5: 2} {
-		got := take(FromPlan(p, stage).Arrivals, 10*warm+200+31)
+		got := take(compiled(p, stage).Arrivals, 10*warm+200+31)
 		for i, want := range map[int]time.Duration{
 			10 * warm:          time.Duration(warm) * time.Second,
 			10*warm + 200:      time.Duration(warm+10) * time.Second,
@@ -116,7 +122,7 @@ func TestSessionsOfAPlan(t *testing.T) {
 	} {
 		p := plan.Default()
 		p.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions, Sessions: tc.load}}
-		s := FromPlan(&p, 0)
+		s := compiled(&p, 0)
 		due := time.Duration(-1)
 		if s.Arrivals != nil {
 			s.Arrivals.Next()
@@ -144,7 +150,7 @@ func TestGraceOfAPlan(t *testing.T) {
 	} {
 		p := plan.Default()
 		p.Stages, p.Drain, p.Grace = []plan.Stage{c.stage}, plan.Duration(c.drain), plan.Duration(c.grace)
-		if s := FromPlan(&p, 0); s.Drain != c.wantDrain || s.Grace != c.wantGrace {
+		if s := compiled(&p, 0); s.Drain != c.wantDrain || s.Grace != c.wantGrace {
 			t.Errorf("%+v: drain %v, grace %v, want %v and %v", c, s.Drain, s.Grace, c.wantDrain, c.wantGrace)
 		}
 	}

@@ -112,8 +112,26 @@ func (l SystemLimits) Check(p *plan.Plan) error {
 	return errors.Join(errs...)
 }
 
-// PartOf is a plan with the load that is in a share of it, at most.
-func PartOf(p *plan.Plan, s load.Shard) *plan.Plan {
+// PeakLoad is a plan with the greatest load that a share of it can come to, as far as that is known.
+func PeakLoad(p *plan.Plan, s load.Shard) *plan.Plan { return partOf(highest(p), s) }
+
+// highest is the plan with the greatest load that its levels can come to, as far as
+// that is known.
+func highest(p *plan.Plan) *plan.Plan {
+	if !p.Levels.On() {
+		return p
+	}
+	level := max(p.Levels.Start, p.Levels.End)
+	for _, v := range p.Levels.List {
+		level = max(level, v)
+	}
+	q := *p
+	q.Stages = []plan.Stage{p.Stages[0].AtLevel(level)}
+	return &q
+}
+
+// partOf is a plan with the load that is in a share of it, at most.
+func partOf(p *plan.Plan, s load.Shard) *plan.Plan {
 	if s.Of < 2 {
 		return p
 	}

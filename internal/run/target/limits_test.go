@@ -102,16 +102,16 @@ func TestLimitsOfAShare(t *testing.T) {
 	if err := l.Check(p); err == nil {
 		t.Error("1501 connections with 1000 files")
 	}
-	if err := l.Check(PartOf(p, load.Shard{Of: 2})); err != nil {
+	if err := l.Check(partOf(p, load.Shard{Of: 2})); err != nil {
 		t.Error(err)
 	}
-	if err := (SystemLimits{Files: 800, Ends: 1}).Check(PartOf(p, load.Shard{Of: 2})); err == nil {
+	if err := (SystemLimits{Files: 800, Ends: 1}).Check(partOf(p, load.Shard{Of: 2})); err == nil {
 		t.Error("751 connections with 800 files, of which 64 are for other things")
 	}
 	if n := len(l.Warnings(p)); n != 1 {
 		t.Errorf("%d warnings of 300 requests/s with 1000 files", n)
 	}
-	if n := len(l.Warnings(PartOf(p, load.Shard{Of: 4}))); n != 0 {
+	if n := len(l.Warnings(partOf(p, load.Shard{Of: 4}))); n != 0 {
 		t.Errorf("%d warnings of a quarter of them", n)
 	}
 }

@@ -23,7 +23,7 @@ type following struct {
 	failed  bool // a stage did not come to its end
 }
 
-// Begin implements run.Observer.
+// Begin implements executor.Observer.
 func (f *following) Begin(i int, s plan.Stage) {
 	f.stages[i] = s
 	number := f.options.StageNumber(i)
@@ -47,10 +47,10 @@ func (f *following) finish() {
 	}
 }
 
-// Window implements run.Observer.
+// Window implements executor.Observer.
 func (f *following) Window(int, int, sweep.Window) {}
 
-// End implements run.Observer.
+// End implements executor.Observer.
 func (f *following) End(i int, s plan.Stage, l *sweep.Level) {
 	f.stages[i] = s
 	how := "completed"

@@ -25,6 +25,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/access"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/executor"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
@@ -137,8 +138,8 @@ func (f *fleet) start(env tool.Env, n int, out, at, token string) (err error) {
 	return nil
 }
 
-// Prepare implements run.Workers.
-func (f *fleet) Prepare(ctx context.Context, p *plan.Plan, in *run.WorkerRecords) error {
+// Prepare implements executor.Workers.
+func (f *fleet) Prepare(ctx context.Context, p *plan.Plan, in *executor.WorkerRecords) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for _, l := range f.local {

@@ -209,7 +209,7 @@ func value(s plan.Stage) float64 {
 	return s.PerSecond()
 }
 
-// Begin implements run.Observer.
+// Begin implements executor.Observer.
 func (t *job) Begin(_ int, s plan.Stage) {
 	t.loads = append(t.loads, s)
 	t.coding.reset()
@@ -223,7 +223,7 @@ func (t *job) Begin(_ int, s plan.Stage) {
 	t.statistics()
 }
 
-// Window implements run.Observer.
+// Window implements executor.Observer.
 func (t *job) Window(_, trial int, w sweep.Window) {
 	t.statistics()
 	if t.action.Verbose > 0 {
@@ -232,7 +232,7 @@ func (t *job) Window(_, trial int, w sweep.Window) {
 	}
 }
 
-// End implements run.Observer.
+// End implements executor.Observer.
 func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 	if l.Merged == nil {
 		return

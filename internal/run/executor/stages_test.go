@@ -1,4 +1,4 @@
-package run
+package executor
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 // looker looks at the run whenever something is said of it, as one who shows both does.
 type looker struct {
 	t     *testing.T
-	queue *stageQueue
+	queue *Queue
 	said  int
 }
 
@@ -28,20 +28,24 @@ func (l *looker) Write(text []byte) (int, error) {
 // A search says what it does. Who shows that may be about to look at the run, and both would wait
 // for each other for ever if the queue were locked meanwhile.
 func TestSearchSpeaksWhileOthersLook(t *testing.T) {
-	p := capacityPlan(t, "http://localhost:1", plan.Stage{Rate: 1, Arrival: plan.ArrivalPoisson}, "ttft.p90 < 1s")
-	q := newQueue(p)
-	l := &looker{t: t, queue: q}
-	var err error
-	if q.capacity, err = search.NewCapacity(p, func() time.Duration { return 0 }, nil, l); err != nil {
+	p := plan.Default()
+	p.Stages = []plan.Stage{{Rate: 1, Arrival: plan.ArrivalPoisson}}
+	p.Capacity = plan.DefaultCapacity()
+	p.Capacity.Objectives = []string{"ttft.p90 < 1s"}
+	l := &looker{t: t}
+	found, err := search.NewCapacity(&p, func() time.Duration { return 0 }, nil, l)
+	if err != nil {
 		t.Fatal(err)
 	}
+	q := NewQueue(&p, found)
+	l.queue = q
 	if i, s, ok := q.next(); !ok || i != 0 || s.Rate != 1 {
 		t.Errorf("the first level is %d, %+v, %v", i, s, ok)
 	}
 	if l.said == 0 {
 		t.Error("the search said nothing")
 	}
-	if n := len(q.stages()); n != 1 || q.under() != 0 {
-		t.Errorf("%d stages, number %d is under way", n, q.under())
+	if n := len(q.Stages()); n != 1 || q.Current() != 0 {
+		t.Errorf("%d stages, number %d is under way", n, q.Current())
 	}
 }

@@ -1,4 +1,4 @@
-package run
+package executor
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
@@ -17,8 +18,8 @@ import (
 type saturationSearch struct {
 	plan     *plan.Plan
 	log      io.Writer
-	queue    *stageQueue
-	sender   *sender
+	queue    *Queue
+	sender   *Sender
 	journal  *rundir.Journal
 	passages *sweep.StepLog // of its requests
 	settle   func(ctx context.Context)
@@ -60,10 +61,11 @@ func (h *saturationSearch) step(ctx context.Context, i int, rate float64, durati
 	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)
 	// Even arrivals, whatever the stages have: chance in them would hide a backlog that grows.
 	s.Arrival, s.CV, s.Warmup, s.Gap = plan.ArrivalConstant, 0, plan.Warmup{}, 0
-	t := Task{Index: search.StepStage(i), Stage: s, Seed: h.plan.Seed + uint64(i) + 1, Drain: h.plan.Saturation.Timeout}
+	t := load.NewSpec(h.plan, search.StepStage(i), s)
+	t.Seed, t.Drain = h.plan.Seed+uint64(i)+1, h.plan.Saturation.Timeout
 	h.queue.searching(t.Index, s)
-	h.sender.warm(ctx, t)
-	mark, err := h.sender.send(ctx, t, h.sender.stopper)
+	h.sender.Warm(ctx, t)
+	mark, err := h.sender.Send(ctx, t, h.sender.Stopper)
 	mark = aborted(ctx, mark)
 	h.journal.AddStage(mark)
 	return mark, err

@@ -1,4 +1,4 @@
-package run
+package executor
 
 import (
 	"context"
@@ -12,30 +12,30 @@ import (
 	"github.com/inferometer/inferometer/internal/run/abort"
 )
 
-// sender puts loads on the target, by itself or through others.
-type sender struct {
-	plan        *plan.Plan
-	schedule    []time.Duration // of the prompts; nil: they have none
-	share       load.Shard      // of each load
-	engine      *engine.Engine
-	endpoint    *endpoint.Endpoint
-	sameFailure *abort.SameFailure
-	stopper     abort.Stopper // of the run
-	fleet       Workers       // that sends instead; nil: nobody
-	live        *engine.Counters
+// Sender puts loads on the target, by itself or through others.
+type Sender struct {
+	Plan        *plan.Plan
+	Schedule    []time.Duration // of the prompts; nil: they have none
+	Share       load.Shard      // of each load
+	Engine      *engine.Engine
+	Endpoint    *endpoint.Endpoint
+	SameFailure *abort.SameFailure
+	Stopper     abort.Stopper // of the run
+	Workers     Workers       // that sends instead; nil: nobody
+	Live        *engine.Counters
 }
 
-// send carries out a task until it ends or stop yields.
-func (s *sender) send(ctx context.Context, t Task, stop abort.Stopper) (record.StageSummary, error) {
-	work := t.load(s.plan, s.schedule)
+// Send carries out a task until it ends or stop yields.
+func (s *Sender) Send(ctx context.Context, t load.Spec, stop abort.Stopper) (record.StageSummary, error) {
+	work := t.Compile(s.Schedule)
 	// A search for the capacity says itself what fails, and how often.
-	s.sameFailure.Begin(work.Index, work.Arrivals == nil && !s.plan.Capacity.On())
+	s.SameFailure.Begin(work.Index, work.Arrivals == nil && !s.Plan.Capacity.On())
 	var mark record.StageSummary
 	var err error
-	if s.fleet != nil {
-		mark, err = s.fleet.Send(ctx, t, stop, s.live)
+	if s.Workers != nil {
+		mark, err = s.Workers.Send(ctx, t, stop, s.Live)
 	} else {
-		mark, err = s.engine.Run(ctx, work.Part(s.shareOf(&work)), stop)
+		mark, err = s.Engine.Run(ctx, work.Part(s.shareOf(&work)), stop)
 	}
 	if err != nil {
 		return mark, &abort.Error{Err: err}
@@ -44,19 +44,19 @@ func (s *sender) send(ctx context.Context, t Task, stop abort.Stopper) (record.S
 }
 
 // shareOf is this process's share of a load, which may be too small for all workers.
-func (s *sender) shareOf(work *load.Profile) load.Shard {
-	if s.share.Of == 0 {
-		return s.share
+func (s *Sender) shareOf(work *load.Profile) load.Shard {
+	if s.Share.Of == 0 {
+		return s.Share
 	}
-	return load.Shard{Index: s.share.Index, Of: work.Senders(s.share.Of)}
+	return load.Shard{Index: s.Share.Index, Of: work.Senders(s.Share.Of)}
 }
 
-// warm opens connections before a task.
-func (s *sender) warm(ctx context.Context, t Task) {
-	if s.endpoint.Warm != nil && s.fleet == nil {
-		work := t.Load(s.plan)
+// Warm opens connections before a task.
+func (s *Sender) Warm(ctx context.Context, t load.Spec) {
+	if s.Endpoint.Warm != nil && s.Workers == nil {
+		work := t.Compile(nil)
 		// What fails here fails again, and is recorded, when a request needs it.
-		_ = s.endpoint.Warm(ctx, connectionsAhead(t.Stage, s.shareOf(&work)))
+		_ = s.Endpoint.Warm(ctx, connectionsAhead(t.Stage, s.shareOf(&work)))
 	}
 }
 

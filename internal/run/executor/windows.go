@@ -1,10 +1,11 @@
-package run
+package executor
 
 import (
 	"context"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/abort"
@@ -21,12 +22,12 @@ type windowMeter struct {
 	live     *engine.Counters
 	samples  *sweep.SampleLog
 	journal  *rundir.Journal
-	lookout  *monitor.Poller
+	servers  *monitor.Servers // nil: they are not asked
 	settle   func(ctx context.Context)
 }
 
 // run runs a stage and measures it. The meter ends the stage where its windows are enough.
-func (m *windowMeter) run(ctx context.Context, s plan.Stage, work Task, to *sender) (record.StageSummary, *sweep.Level, error) {
+func (m *windowMeter) run(ctx context.Context, s plan.Stage, work load.Spec, to *Sender) (record.StageSummary, *sweep.Level, error) {
 	i := work.Index
 	meter := m.meter(i, s)
 	if m.plan.Mode == plan.WindowStage && s.Warmup == (plan.Warmup{}) {
@@ -36,7 +37,7 @@ func (m *windowMeter) run(ctx context.Context, s plan.Stage, work Task, to *send
 	over, end := context.WithCancel(context.Background())
 	defer end()
 	stop, measured := abort.NewStopper(), make(chan *sweep.Level, 1)
-	endForward := to.stopper.Forward(stop)
+	endForward := to.Stopper.Forward(stop)
 	go func() {
 		from := m.from(over, i)
 		l := meter.Run(over, i, s.Level(), from)
@@ -45,7 +46,7 @@ func (m *windowMeter) run(ctx context.Context, s plan.Stage, work Task, to *send
 		}
 		measured <- l
 	}()
-	mark, err := to.send(ctx, work, stop)
+	mark, err := to.Send(ctx, work, stop)
 	end()
 	l := <-measured
 	endForward(l.Ended)
@@ -64,7 +65,7 @@ func (m *windowMeter) meter(i int, s plan.Stage) *sweep.Meter {
 	if rate := s.PerSecond(); meter.Paced && rate > 0 {
 		meter.Gap = time.Duration(float64(time.Second) / rate)
 	}
-	if asked := m.lookout.Servers; asked != nil {
+	if asked := m.servers; asked != nil {
 		meter.GPUs = &asked.GPUs
 		if asked.HaveStatistics() {
 			meter.Probe = asked

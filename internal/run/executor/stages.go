@@ -1,4 +1,4 @@
-package run
+package executor
 
 import (
 	"slices"
@@ -11,9 +11,9 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// stageQueue gives out the stages of a run: those of the plan, or the levels that its
+// Queue gives out the stages of a run: those of the plan, or the levels that its
 // search comes to.
-type stageQueue struct {
+type Queue struct {
 	plan     *plan.Plan
 	search   *sweep.Search    // nil: the plan's stages as they stand
 	capacity *search.Capacity // that finds the capacity; nil: nobody looks for it
@@ -25,29 +25,30 @@ type stageQueue struct {
 	stage int          // the one under way; steps of a search are negative
 }
 
-func newQueue(p *plan.Plan) *stageQueue {
-	q := &stageQueue{plan: p}
+// NewQueue makes that of a plan; found looks for the capacity, nil where nobody does.
+func NewQueue(p *plan.Plan, found *search.Capacity) *Queue {
+	q := &Queue{plan: p, capacity: found}
 	if p.Levels.On() {
 		q.search = sweep.NewSearch(p.Levels, p.Stages[0].Rate == 0)
 	}
 	return q
 }
 
-// most is how many stages there can be.
-func (q *stageQueue) most() int {
+// MostStages is how many stages a plan can come to.
+func MostStages(p *plan.Plan) int {
 	switch {
-	case q.plan.Saturation.On():
-		return q.plan.Saturation.Stages
-	case q.plan.Capacity.On():
+	case p.Saturation.On():
+		return p.Saturation.Stages
+	case p.Capacity.On():
 		return capacity.MostLevels
-	case q.search == nil:
-		return len(q.plan.Stages)
+	case !p.Levels.On():
+		return len(p.Stages)
 	}
-	return sweep.MaxLevels(q.plan.Levels)
+	return sweep.MaxLevels(p.Levels)
 }
 
 // next gives the next stage; false: there is none.
-func (q *stageQueue) next() (i int, s plan.Stage, ok bool) {
+func (q *Queue) next() (i int, s plan.Stage, ok bool) {
 	i = len(q.begun)
 	if s, ok = q.choose(i); !ok {
 		return i, s, false
@@ -61,9 +62,9 @@ func (q *stageQueue) next() (i int, s plan.Stage, ok bool) {
 // choose is the stage with a number; false: there is none. It does without the lock, which only
 // those need who look at the run meanwhile: a search says what it does, and who shows that may have
 // to look first.
-func (q *stageQueue) choose(i int) (plan.Stage, bool) {
+func (q *Queue) choose(i int) (plan.Stage, bool) {
 	switch {
-	case q.over || i >= q.most() || q.plan.Saturation.On() && i >= len(q.made):
+	case q.over || i >= MostStages(q.plan) || q.plan.Saturation.On() && i >= len(q.made):
 		return plan.Stage{}, false
 	case q.made != nil:
 		return q.made[i], true
@@ -80,16 +81,16 @@ func (q *stageQueue) choose(i int) (plan.Stage, bool) {
 }
 
 // addLevel says how the last stage went.
-func (q *stageQueue) addLevel(l *sweep.Level) {
+func (q *Queue) addLevel(l *sweep.Level) {
 	if q.search != nil {
 		q.search.Observe(l.Passed)
 	}
 	q.over = q.over || l.Ended == record.StopEmpty // a server that answers nothing is not asked for more
 }
 
-// stages are those that a look at the run knows of: all of the plan's, or the levels
+// Stages are those that a look at the run knows of: all of the plan's, or the levels
 // begun so far.
-func (q *stageQueue) stages() []plan.Stage {
+func (q *Queue) Stages() []plan.Stage {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -103,45 +104,30 @@ func (q *stageQueue) stages() []plan.Stage {
 	return slices.Clone(q.begun)
 }
 
-// asRun is the plan with the stages that were run.
-func (q *stageQueue) asRun() *plan.Plan {
+// PlanAsRun is the plan with the stages that were run.
+func (q *Queue) PlanAsRun() *plan.Plan {
 	p := *q.plan
-	p.Stages = q.stages()
+	p.Stages = q.Stages()
 	return &p
-}
-
-// highest is the plan with the greatest load that its levels can come to, as far as
-// that is known.
-func highest(p *plan.Plan) *plan.Plan {
-	if !p.Levels.On() {
-		return p
-	}
-	level := max(p.Levels.Start, p.Levels.End)
-	for _, v := range p.Levels.List {
-		level = max(level, v)
-	}
-	q := *p
-	q.Stages = []plan.Stage{p.Stages[0].AtLevel(level)}
-	return &q
 }
 
 // setRates takes the rates of a sweep to saturation as the stages. None: there are no
 // stages to run.
-func (q *stageQueue) setRates(rates []float64) {
+func (q *Queue) setRates(rates []float64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.made = sweep.StagesAt(q.plan.Stages[0], q.plan.Saturation, rates)
 }
 
 // searching lets a look at the run see a step of the search for the saturation.
-func (q *stageQueue) searching(step int, s plan.Stage) {
+func (q *Queue) searching(step int, s plan.Stage) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.made, q.stage = []plan.Stage{s}, step
 }
 
-// under is the stage under way.
-func (q *stageQueue) under() int {
+// Current is the stage under way.
+func (q *Queue) Current() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.stage

@@ -1,4 +1,4 @@
-package run
+package executor
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/collect"
@@ -20,7 +21,7 @@ type Workers interface {
 	Prepare(ctx context.Context, p *plan.Plan, in *WorkerRecords) error
 	// Send has the workers carry out a task, each its share, until it ends or stop yields, and
 	// gives how it went as a whole. live is kept up to date meanwhile.
-	Send(ctx context.Context, t Task, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error)
+	Send(ctx context.Context, t load.Spec, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error)
 	// Sync returns once the records of all requests that have ended by now were taken in, or
 	// ctx has ended.
 	Sync(ctx context.Context)
@@ -36,8 +37,13 @@ type WorkerRecords struct {
 	closed    atomic.Bool           // the run is over: what comes now is not of it
 }
 
-// close takes nothing in any more.
-func (in *WorkerRecords) close() { in.closed.Store(true) }
+// NewWorkerRecords makes one; fail ends the run, as records are lost.
+func NewWorkerRecords(now func() time.Duration, c *collect.Collector, book *rundir.Journal, fail func(error)) *WorkerRecords {
+	return &WorkerRecords{Now: now, collector: c, journal: book, fail: fail}
+}
+
+// Close takes nothing in any more.
+func (in *WorkerRecords) Close() { in.closed.Store(true) }
 
 // Workers says who sends.
 func (in *WorkerRecords) Workers(list []record.WorkerInfo) {

@@ -1,15 +1,18 @@
-package run
+// Package executor runs the stages of a plan, one after the other: the plan's own, or the levels that a search
+// comes to.
+package executor
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
@@ -30,37 +33,71 @@ type Observer interface {
 	End(i int, s plan.Stage, l *sweep.Level)
 }
 
-// executor plays the stages of a run, one after the other.
-type executor struct {
-	plan      *plan.Plan
-	observer  Observer // nil: nobody follows
-	questions *promptSource
-	queue     *stageQueue
-	search    *saturationSearch // of the rates of a sweep; nil: they are known
-	capacity  *search.Capacity  // that finds the capacity; nil: nobody looks for it
-	sender    *sender
-	meter     *windowMeter // nil: stages are not measured in windows
-	journal   *rundir.Journal
-	lookout   *monitor.Poller
-	teller    *stageReporter
+// Config is what stages are run with.
+type Config struct {
+	Plan    *plan.Plan
+	Queue   *Queue
+	Sender  *Sender
+	Journal *rundir.Journal
+	Poller  *monitor.Poller
+	Folds   *collect.Aggregators
+	Steps   *sweep.StepLog   // requests of the steps of a search for the saturation
+	Samples *sweep.SampleLog // requests of windows
+	Log     io.Writer
+	// Sync returns once all records so far have been taken in.
+	Sync func(ctx context.Context)
+	// Observer follows. Optional.
+	Observer Observer
+	// Stage is told of each stage that has ended. Optional.
+	Stage func(s *result.Stage)
+	Warn  func(text string)
+	// Lanes and Sessions are how many the source of prompts has; 0: it has none.
+	Lanes, Sessions int
+}
+
+// Run runs the stages of a plan, one after the other.
+func Run(ctx context.Context, c Config) error {
+	p := &stageRunner{
+		Config: c, capacity: c.Queue.capacity,
+		teller: &stageReporter{tell: c.Stage, warn: c.Warn, queue: c.Queue, journal: c.Journal, folds: c.Folds, settle: c.Sync},
+	}
+	if c.Plan.Saturation.On() {
+		p.search = &saturationSearch{plan: c.Plan, log: c.Log, queue: c.Queue, sender: c.Sender, journal: c.Journal, passages: c.Steps, settle: c.Sync}
+	}
+	if c.Plan.Measurement.On() {
+		p.meter = &windowMeter{
+			plan: c.Plan.Measurement, observer: c.Observer, now: c.Poller.Now, live: c.Sender.Live, samples: c.Samples,
+			journal: c.Journal, servers: c.Poller.Servers, settle: c.Sync,
+		}
+	}
+	return p.play(ctx)
+}
+
+// stageRunner runs the stages of a run.
+type stageRunner struct {
+	Config
+	search   *saturationSearch // of the rates of a sweep; nil: they are known
+	capacity *search.Capacity  // that finds the capacity; nil: nobody looks for it
+	meter    *windowMeter      // nil: stages are not measured in windows
+	teller   *stageReporter
 }
 
 // play plays all stages.
-func (p *executor) play(ctx context.Context) error {
+func (p *stageRunner) play(ctx context.Context) error {
 	if p.search != nil {
 		if err := p.search.run(ctx); err != nil {
 			return err
 		}
 	}
-	for !p.journal.Facts.Interrupted {
-		i, s, ok := p.queue.next()
+	for !p.Journal.Facts.Interrupted {
+		i, s, ok := p.Queue.next()
 		if !ok {
 			return nil
 		}
 		if reason := p.pause(ctx, i, s); reason != "" {
-			now := p.lookout.Now()
-			p.journal.AddEdge(record.Edge{Stage: i, Level: s.Level(), Kind: search.LevelKind(s), At: now})
-			p.journal.AddStage(record.StageSummary{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
+			now := p.Poller.Now()
+			p.Journal.AddEdge(record.Edge{Stage: i, Level: s.Level(), Kind: search.LevelKind(s), At: now})
+			p.Journal.AddStage(record.StageSummary{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
 			return nil
 		}
 		if err := p.stage(ctx, i, s); err != nil {
@@ -71,7 +108,7 @@ func (p *executor) play(ctx context.Context) error {
 }
 
 // pause waits for the gap before a stage, and says why where it was broken off.
-func (p *executor) pause(ctx context.Context, i int, s plan.Stage) record.StopReason {
+func (p *stageRunner) pause(ctx context.Context, i int, s plan.Stage) record.StopReason {
 	if s.Gap <= 0 || i == 0 {
 		return ""
 	}
@@ -82,30 +119,30 @@ func (p *executor) pause(ctx context.Context, i int, s plan.Stage) record.StopRe
 		return ""
 	case <-ctx.Done():
 		return record.StopInterrupted
-	case reason := <-p.sender.stopper:
+	case reason := <-p.Sender.Stopper:
 		return reason
 	}
 }
 
 // stage plays one stage and tells of it.
-func (p *executor) stage(ctx context.Context, i int, s plan.Stage) error {
-	p.sender.warm(ctx, task(p.plan, i, s))
-	drained := p.lookout.Watch(ctx, i)
+func (p *stageRunner) stage(ctx context.Context, i int, s plan.Stage) error {
+	p.Sender.Warm(ctx, load.NewSpec(p.Plan, i, s))
+	drained := p.Poller.Watch(ctx, i)
 	mark, level, err := p.send(ctx, i, s)
 	drained()
-	p.journal.AddStage(aborted(ctx, mark))
+	p.Journal.AddStage(aborted(ctx, mark))
 	p.teller.after(ctx, i)
-	p.queue.addLevel(level)
-	if last := p.journal.Facts.Stages; p.capacity != nil && err == nil && !p.journal.Facts.Interrupted {
+	p.Queue.addLevel(level)
+	if last := p.Journal.Facts.Stages; p.capacity != nil && err == nil && !p.Journal.Facts.Interrupted {
 		p.teller.settle(ctx)
 		p.capacity.AddLevel(i, s, last)
-		p.journal.Facts.Capacity = p.capacity.Found()
+		p.Journal.Facts.Capacity = p.capacity.Found()
 	}
 	if p.meter != nil {
-		p.journal.Facts.Levels = append(p.journal.Facts.Levels, level)
+		p.Journal.Facts.Levels = append(p.Journal.Facts.Levels, level)
 	}
-	if p.observer != nil {
-		p.observer.End(i, s, level)
+	if p.Observer != nil {
+		p.Observer.End(i, s, level)
 	}
 	return err
 }
@@ -121,27 +158,27 @@ func aborted(ctx context.Context, mark record.StageSummary) record.StageSummary 
 
 // send puts a stage's load on the target, and measures it in windows where the plan has
 // them.
-func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageSummary, *sweep.Level, error) {
-	work := task(p.plan, i, s)
-	work.Lanes = prompt.LanesOf(p.questions.Source)
+func (p *stageRunner) send(ctx context.Context, i int, s plan.Stage) (record.StageSummary, *sweep.Level, error) {
+	work := load.NewSpec(p.Plan, i, s)
+	work.Lanes = p.Lanes
 	if s.Arrival == plan.ArrivalSessions {
-		work.Sessions = sessionsOf(p.queue.stages(), i, int64(p.questions.Sessions))
+		work.Sessions = sessionsOf(p.Queue.Stages(), i, int64(p.Sessions))
 	}
-	if p.observer != nil {
-		p.observer.Begin(i, s)
+	if p.Observer != nil {
+		p.Observer.Begin(i, s)
 	}
 	if p.meter != nil {
-		return p.meter.run(ctx, s, work, p.sender)
+		return p.meter.run(ctx, s, work, p.Sender)
 	}
 	l := &sweep.Level{Value: s.Level(), Passed: true}
-	if p.plan.Levels.On() || p.capacity != nil {
-		p.journal.AddEdge(record.Edge{Stage: i, Level: l.Value, Kind: search.LevelKind(s), At: p.lookout.Now()})
+	if p.Plan.Levels.On() || p.capacity != nil {
+		p.Journal.AddEdge(record.Edge{Stage: i, Level: l.Value, Kind: search.LevelKind(s), At: p.Poller.Now()})
 	}
 	if p.capacity != nil {
 		mark, err := p.runCapacityLevel(ctx, s, work)
 		return mark, l, err
 	}
-	mark, err := p.sender.send(ctx, work, p.sender.stopper)
+	mark, err := p.Sender.Send(ctx, work, p.Sender.Stopper)
 	if mark = aborted(ctx, mark); mark.Early() {
 		l.Ended = mark.Reason
 	}
@@ -150,16 +187,16 @@ func (p *executor) send(ctx context.Context, i int, s plan.Stage) (record.StageS
 
 // runCapacityLevel puts the load of a level of a search for the capacity on the target, and ends it where it
 // is clearly too much.
-func (p *executor) runCapacityLevel(ctx context.Context, s plan.Stage, work Task) (record.StageSummary, error) {
+func (p *stageRunner) runCapacityLevel(ctx context.Context, s plan.Stage, work load.Spec) (record.StageSummary, error) {
 	work.Drain = p.capacity.Drain()
 	over, end := context.WithCancel(context.Background())
 	stop, watched := abort.NewStopper(), make(chan struct{})
-	endForward := p.sender.stopper.Forward(stop)
+	endForward := p.Sender.Stopper.Forward(stop)
 	go func() {
 		defer close(watched)
 		p.capacity.Watch(over, work.Index, s, stop)
 	}()
-	mark, err := p.sender.send(ctx, work, stop)
+	mark, err := p.Sender.Send(ctx, work, stop)
 	end()
 	<-watched
 	endForward(record.StopOver)
@@ -188,7 +225,7 @@ func left(all, begun int64) int64 {
 type stageReporter struct {
 	tell    func(s *result.Stage) // nil: nobody waits for it
 	warn    func(text string)
-	queue   *stageQueue
+	queue   *Queue
 	journal *rundir.Journal
 	folds   *collect.Aggregators
 	settle  func(ctx context.Context)
@@ -206,7 +243,7 @@ func (t *stageReporter) after(ctx context.Context, i int) {
 	}
 	err := aside.Call("Working it out", func() error {
 		fold, err := t.folds.Merged()
-		st, also := result.BuildStage(t.queue.asRun(), t.journal.Facts.Stages, i, fold)
+		st, also := result.BuildStage(t.queue.PlanAsRun(), t.journal.Facts.Stages, i, fold)
 		if err := errors.Join(err, also); err != nil {
 			return err
 		}

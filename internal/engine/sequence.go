@@ -28,7 +28,7 @@ type sequences struct {
 func (s *sequences) enter(p *prompt.Prompt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.late = s.late || p.Late != nil
+	s.late = s.late || p.Late != nil && p.Sequence.ID == 0
 	if p.Sequence.ID == 0 {
 		return
 	}

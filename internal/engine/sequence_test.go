@@ -222,23 +222,48 @@ func (c crowdedCall) Do(ctx context.Context, rec *record.Exchange) {
 	}
 }
 
+// waiting is a request that waits for its turn in a sequence that is known.
+type waiting struct{ prompt prompt.Prompt }
+
+// Await implements prompt.DeferredPrompt.
+func (waiting) Await(context.Context) error { return nil }
+
+// Prompt implements prompt.DeferredPrompt.
+func (w waiting) Prompt() (prompt.Prompt, error) { return w.prompt, nil }
+
+// End implements prompt.DeferredPrompt.
+func (waiting) End(prompt.Response) {}
+
+// waitingRows are rows whose requests wait for their turn.
+type waitingRows struct{ rows }
+
+func (s *waitingRows) Prompt(ctx context.Context, at prompt.Position) (prompt.Prompt, error) {
+	p, err := s.rows.Prompt(ctx, at)
+	p.Late = waiting{p}
+	return p, err
+}
+
 // A sequence is ended as soon as its last request is answered: others may wait for its place.
 func TestSequencesThatWaitForOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(10*time.Millisecond, 0)
-		s := &crowded{b.server, make(chan struct{}, 1)}
-		b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = &rows{live: 2}, s.Prepare, endpoint.Decoder{Decode: parrot}
-		b.Engine = New(b.cfg)
-		b.run(t, load.Profile{Arrivals: &every{gap: 100 * time.Millisecond}, InFlight: slots(0), Requests: 2, Drain: time.Minute})
-		if n := len(b.keeper.recs); n != 4 || len(s.place) > 0 {
-			t.Fatalf("%d requests, %d sequences open", n, len(s.place))
-		}
-		for _, rec := range b.keeper.recs {
-			if rec.End > time.Second {
-				t.Errorf("a request ended at %v", rec.End)
-			}
-		}
-	})
+	for name, source := range map[string]prompt.Source{"at once": &rows{live: 2}, "in turn": &waitingRows{rows{live: 2}}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(10*time.Millisecond, 0)
+				s := &crowded{b.server, make(chan struct{}, 1)}
+				b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = source, s.Prepare, endpoint.Decoder{Decode: parrot}
+				b.Engine = New(b.cfg)
+				b.run(t, load.Profile{Arrivals: &every{gap: 100 * time.Millisecond}, InFlight: slots(0), Requests: 2, Drain: time.Minute})
+				if n := len(b.keeper.recs); n != 4 || len(s.place) > 0 {
+					t.Fatalf("%d requests, %d sequences open", n, len(s.place))
+				}
+				for _, rec := range b.keeper.recs {
+					if rec.End > time.Second {
+						t.Errorf("a request ended at %v", rec.End)
+					}
+				}
+			})
+		})
+	}
 }
 
 // The sequences of a warm-up end with it, or those that the server holds back would never be answered.

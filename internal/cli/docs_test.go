@@ -32,7 +32,7 @@ func TestCommandsInTheDocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n, line := range strings.Split(string(text), "\n") {
+		for n, line := range strings.Split(continued.ReplaceAllString(string(text), " "), "\n") {
 			for _, args := range documented(line) {
 				found++
 				t.Run(fmt.Sprintf("%s:%d", filepath.Base(page), n+1), func(t *testing.T) {
@@ -86,6 +86,9 @@ func documented(line string) (all [][]string) {
 	}
 	return all
 }
+
+// continued is where a command goes on in the next line.
+var continued = regexp.MustCompile(`\\\n\s*`)
 
 var tableCommand = regexp.MustCompile("\\| `(inferometer [^`|]*)` ?\\|")
 

@@ -60,12 +60,15 @@ func (s syntax) plain(text string) string {
 // jobsOf are the jobs that pages are for, as the table of the contents has them.
 func jobsOf() map[string][]string {
 	list, _ := docs.Page(contents)
-	row := regexp.MustCompile(`(?m)^\| ([^|]+) \| .* \| ([^|]*) \|$`)
 	link := regexp.MustCompile(`\]\(([^/()#]+)\.md[^)]*\)`)
-	jobs := map[string][]string{}
-	for _, m := range row.FindAllStringSubmatch(list, -1) {
-		for _, to := range link.FindAllStringSubmatch(m[2], -1) {
-			jobs[to[1]] = append(jobs[to[1]], m[1])
+	syntax, jobs := newSyntax(), map[string][]string{}
+	for line := range strings.Lines(list) {
+		job, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if !strings.HasPrefix(line, "| ") {
+			continue
+		}
+		for _, to := range link.FindAllStringSubmatch(job, -1) {
+			jobs[to[1]] = append(jobs[to[1]], syntax.plain(job))
 		}
 	}
 	return jobs

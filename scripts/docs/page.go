@@ -224,7 +224,10 @@ func (blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindCodeSpan, renderSpan)
 }
 
-// renderSpan keeps what is short on one line: a flag that is cut at a hyphen cannot be read.
+// option is a flag of a command line.
+var option = regexp.MustCompile(`(^|\s)(--?[A-Za-z][\w-]*)`)
+
+// renderSpan keeps what is short, and each flag, on one line: a flag that is cut at a hyphen cannot be read.
 func renderSpan(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		code, class := "", ""
@@ -235,7 +238,11 @@ func renderSpan(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 		if utf8.RuneCountInString(code) <= 28 {
 			class = ` class="whole"`
 		}
-		fmt.Fprintf(w, "<code%s>%s</code>", class, html.EscapeString(code))
+		text := html.EscapeString(code)
+		if class == "" {
+			text = option.ReplaceAllString(text, `$1<span class="whole">$2</span>`)
+		}
+		fmt.Fprintf(w, "<code%s>%s</code>", class, text)
 	}
 	return ast.WalkSkipChildren, nil
 }

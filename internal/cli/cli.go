@@ -67,6 +67,10 @@ func Main(env tool.Env) int {
 		return afterwards(env)
 	}
 	fmt.Fprintf(env.Stderr, "inferometer: unknown command %q", name)
+	if instead := lead(name); instead != "" {
+		fmt.Fprintf(env.Stderr, ": %s\n", instead)
+		return tool.ExitUsage
+	}
 	if n := suggest.Name(name, names); n != "" {
 		fmt.Fprintf(env.Stderr, ": did you mean %s?", n)
 	}

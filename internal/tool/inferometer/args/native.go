@@ -128,6 +128,8 @@ func (b *builder) arguments(readFile func(string) ([]byte, error)) {
 		}
 		data, err := readFile(arg)
 		switch {
+		case err == nil && foreignPlan(arg, data) != "":
+			b.fault(where, "this is "+foreignPlan(arg, data), "")
 		case err == nil && b.fromFile:
 			b.fault(where, "a second plan file", "give one")
 		case err == nil:

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -75,4 +77,34 @@ func servedAt(path string) (protocol, endpoint string) {
 		}
 	}
 	return "", ""
+}
+
+// foreignPlan says whose configuration a file is that is no plan of ours, and what to type for it; empty: nobody
+// else's that is known.
+func foreignPlan(name string, data []byte) string {
+	var top map[string]any
+	if yaml.Unmarshal(data, &top) != nil {
+		return ""
+	}
+	has := func(keys ...string) bool {
+		for _, k := range keys {
+			if _, ok := top[k]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("version") || has("target") || has("stages"):
+		return ""
+	case has("apiVersion", "kind"):
+		return "a manifest of Kubernetes: inferometer help kubernetes"
+	case has("load", "server") || has("load", "api"):
+		return "an inference-perf config: inferometer inference-perf --config_file " + name
+	case has("endpoint", "model_name") || has("perf_analyzer"):
+		return "a GenAI-Perf config: inferometer genai-perf config -f " + name
+	case has("services"):
+		return "a Compose file, and no plan: inferometer run URL"
+	}
+	return ""
 }

@@ -163,7 +163,7 @@ def requests(line: Line, a: Side, b: Side) -> list:
             out += sequences(*(s.requests[name] for s in (a, b)))
         if counted(line) and not (line.server["kind"] in ("cached", "ensemble") and side_by_side(line)):  # which finds a response in the cache first is chance
             if len(left) != len(right):
-                out.append(Difference(f"request/{name}/count{open_ends(line, len(left), len(right))}", len(left), len(right)))
+                out.append(Difference(f"request/{name}/count{open_ends(line, len(left), len(right)) or refused(a, len(left), len(right))}", len(left), len(right)))
             elif not drawn_streams(line):
                 different = multisets(f"request/{name}", left, right)
                 if different and open_ends(line, len(left), len(right)) and not multisets("", *([{**r, "flags": 0} for r in found] for found in (left, right))):
@@ -205,6 +205,11 @@ def open_ends(line: Line, *counts: int) -> str:
     return "/open" if all(asked <= n <= most for n in counts) else ""
 
 
+def refused(original: Side, *counts: int) -> str:
+    """What the place says of counts that are apart by requests which the server refused the original."""
+    return "/refused" if 0 < counts[1] - counts[0] <= original.errors.count("must specify the START flag") else ""
+
+
 def plain(r: dict, drawn_values: bool) -> dict:
     """A request without what each tool draws, and without ids of sequences, which threads hand out in any order."""
     inputs = {k: v for k, v in r["inputs"].items() if k not in ("START", "END", "READY", "CORRID")}  # made by the server from flags and ids
@@ -227,7 +232,7 @@ def written(line: Line, a: Side, b: Side) -> list:
         if name.endswith(".csv"):
             out += [d for d in csv_file(line, name, left[name].read_text(), right[name].read_text(), answered(a)) if not by_chance(line, a) or d.place.endswith(("/header", "/rows", "/cells"))]
         elif name.endswith(".json"):
-            out += export(line, drawn(line, a), *(loaded(s[name]) for s in (left, right)))
+            out += export(line, a, *(loaded(s[name]) for s in (left, right)))
     return out
 
 
@@ -296,7 +301,7 @@ def joined(value: object) -> object:
     return [joined(v) for v in value] if isinstance(value, list) else value
 
 
-def export(line: Line, drawn_values: bool, a: object, b: object) -> list:
+def export(line: Line, original: Side, a: object, b: object) -> list:
     place = "file:export"
     if not isinstance(a, dict) or not isinstance(b, dict):
         return [Difference(f"{place}/form", *(s if isinstance(s, str) else "JSON" for s in (a, b)))]
@@ -309,9 +314,9 @@ def export(line: Line, drawn_values: bool, a: object, b: object) -> list:
         out += values(f"{place}/request-keys", *keys)
         if counted(line):
             sent = [len(s["requests"]) for s in (x, y)]
-            out += values(f"{place}/requests{open_ends(line, *sent)}", *sent)
+            out += values(f"{place}/requests{open_ends(line, *sent) or refused(original, *sent)}", *sent)
             out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
-        if not drawn_values:
+        if not drawn(line, original):
             out += contents(place, x["requests"], y["requests"])
     return out
 

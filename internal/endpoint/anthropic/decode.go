@@ -179,6 +179,9 @@ func (d *Decoder) end(st *streamed) {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.event.Text
 	d.takeUsage(st.x, st.usage)
+	if d.count.Plain && st.total < 0 { // of a message without an end, its beginning is believed
+		st.total = st.usage.output
+	}
 	tokens := st.events.Tokens
 	d.count.Stream(rec, decode.Stream{
 		Total: st.total, Hidden: hidden(st.sealed), Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,

@@ -139,6 +139,23 @@ func TestRefusedAndOwnTokenizer(t *testing.T) {
 	}
 }
 
+// A message that breaks off has no count of its own but that of its beginning, which a plain
+// client takes for that of all.
+func TestCountOfABrokenMessage(t *testing.T) {
+	for _, c := range []struct {
+		plain bool
+		want  int
+	}{{false, 3}, {true, 1}} {
+		rec := decodetest.Answered(stream(begin, says("a b"), says(" c"), `{"type":"error","error":{"type":"overloaded_error","message":"no"}}`))
+		d := NewDecoder(decodetest.Words{}, true)
+		d.count.Plain = c.plain
+		d.Decode(rec)
+		if rec.Out.N != c.want {
+			t.Errorf("plain %v: %+v, want %d", c.plain, rec.Out, c.want)
+		}
+	}
+}
+
 // FuzzStream compares the decoder, shortcut and all, with a plain reading of each
 // event, and lets any bytes through it with reads cut anywhere.
 func FuzzStream(f *testing.F) {

@@ -91,7 +91,7 @@ def figure(place: str) -> str:
 def alike(d: Difference) -> Difference:
     """A difference of partial reports with the place and values that it has in the others: what is left out there is null here."""
     place = d.place.removesuffix("/type").replace("results/request_performance/aggregate/", "successes/")
-    for a, b in (("requests/input_length", "prompt_tokens"), ("requests/output_length", "output_len"), ("successes/requests/failures", "failures/count")):
+    for a, b in (("requests/input_length", "prompt_len"), ("requests/output_length", "output_len"), ("successes/requests/failures", "failures/count")):
         place = place.replace(a, b)
     return replace(d, place=place, **{k: None for k in ("original", "ours") if getattr(d, k) == MISSING})
 

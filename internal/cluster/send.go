@@ -143,7 +143,7 @@ func (c *Coordinator) halt(ctx context.Context, st *sharedStage, h halt) {
 			c.state.Update(func() {
 				if _, has := st.ended[m]; !has && !st.over {
 					now := c.intake.Now()
-					st.ended[m] = ended{Mark: record.StageSummary{Stage: st.index, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: h.Reason}}
+					st.ended[m] = ended{Mark: record.StageSummary{Stage: st.index, StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: h.Reason}}
 				}
 			})
 		}()
@@ -288,7 +288,7 @@ func (c *Coordinator) joined(st *sharedStage, start time.Duration) (record.Stage
 	c.state.Lock()
 	defer c.state.Unlock()
 	now := c.intake.Now()
-	all := record.StageSummary{Stage: st.index, Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}
+	all := record.StageSummary{Stage: st.index, StageTimes: record.StageTimes{Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}}
 	for _, m := range st.members {
 		e, has := st.ended[m]
 		if !has || e.Left {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,9 +74,9 @@ func NewLive(stages int) *Counters {
 }
 
 func (w *stageTimes) reset() {
-	w.begin.Store(math.MaxInt64)
-	w.from.Store(math.MaxInt64)
-	w.to.Store(math.MaxInt64)
+	w.begin.Store(int64(record.NotYet))
+	w.from.Store(int64(record.NotYet))
+	w.to.Store(int64(record.NotYet))
 }
 
 // stageTimes is the window of a stage.
@@ -107,16 +106,10 @@ func (l *Counters) Measured(stage int, at time.Duration) { l.stageTimes(stage).f
 // Halted is when it has sent its last request.
 func (l *Counters) Halted(stage int, at time.Duration) { l.stageTimes(stage).to.Store(int64(at)) }
 
-// Window is the span from the end of a stage's warm-up to the end of its sending,
-// as far as it is known; what is not lies at the end of time.
-func (l *Counters) Window(stage int) (from, to time.Duration) {
-	w := l.stageTimes(stage)
-	return time.Duration(w.from.Load()), time.Duration(w.to.Load())
-}
-
 // Times are those of a stage, as far as they are known.
 func (l *Counters) Times(stage int) record.StageTimes {
-	from, to := l.Window(stage)
-	begin := time.Duration(l.stageTimes(stage).begin.Load())
-	return record.StageTimes{Begin: begin, WarmupEnd: from, SendEnd: to, DrainEnd: record.NotYet}
+	w := l.stageTimes(stage)
+	return record.StageTimes{
+		Begin: time.Duration(w.begin.Load()), WarmupEnd: time.Duration(w.from.Load()), SendEnd: time.Duration(w.to.Load()), DrainEnd: record.NotYet,
+	}
 }

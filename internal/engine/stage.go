@@ -74,7 +74,7 @@ func newStage(e *Engine, s load.Profile, ctx context.Context, ready []*queue) *s
 		st.begin = e.cfg.Now()
 	}
 	e.cfg.Live.Begun(s.Index, st.begin)
-	st.mark = record.StageSummary{Stage: s.Index, Begin: st.begin}
+	st.mark = record.StageSummary{Stage: s.Index, StageTimes: record.StageTimes{Begin: st.begin}}
 	if s.WarmupRequests == 0 {
 		st.measureFrom(st.begin + s.WarmupFor)
 	}

@@ -21,7 +21,7 @@ func document(p *run.Progress, h *History, version string) *pagedata.Document {
 	if h == nil { // no run has begun
 		return d
 	}
-	for i := range p.Spans {
+	for i := range p.Times {
 		d.Stages = append(d.Stages, stage(p, i))
 	}
 	if bins := h.Bins(); len(bins) > 0 {
@@ -49,8 +49,8 @@ func message(d *pagedata.Document) ([]byte, error) {
 
 // stage is what is drawn of the i-th stage.
 func stage(p *run.Progress, i int) pagedata.StageData {
-	span := p.Spans[i]
-	end := min(span.End, p.At)
+	span := p.Times[i]
+	end := min(span.DrainEnd, p.At)
 	part, d := p.Live.Part(i, record.Measured), coarse
 	if i == p.Stage {
 		d = fine
@@ -59,11 +59,11 @@ func stage(p *run.Progress, i int) pagedata.StageData {
 		Begin: min(span.Begin, end).Seconds(), End: end.Seconds(), Load: loadOf(&p.Stages[i]),
 		Curves: map[string]pagedata.Sides[pagedata.Curve]{}, Histograms: map[string]pagedata.Sides[*pagedata.Histogram]{},
 	}
-	if from := min(span.From, end); from > span.Begin {
+	if from := min(span.WarmupEnd, end); from > span.Begin {
 		s.Warmup = &[2]float64{s.Begin, from.Seconds()}
 	}
-	if span.To < end {
-		s.Drain = &[2]float64{span.To.Seconds(), s.End}
+	if span.SendEnd < end {
+		s.Drain = &[2]float64{span.SendEnd.Seconds(), s.End}
 	}
 	for _, m := range []struct {
 		name      string

@@ -58,7 +58,7 @@ func newFake(t *testing.T) *fakeRun {
 	}
 	return &fakeRun{t: t, fold: fold, Progress: run.Progress{
 		Plan: p, Stages: p.Stages, Live: live, Started: time.Date(2026, 11, 17, 10, 0, 0, 0, time.UTC),
-		Spans: []run.Span{{Begin: 0, From: metric.Unknown, To: metric.Unknown, End: metric.Unknown}},
+		Times: []record.StageTimes{{Begin: 0, WarmupEnd: record.NotYet, SendEnd: record.NotYet, DrainEnd: record.NotYet}},
 	}}
 }
 

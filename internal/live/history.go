@@ -52,8 +52,8 @@ func (h *History) Bins() []Bin { return h.bins }
 func (h *History) Add(p *run.Progress) {
 	if h.last == nil {
 		h.last = &state{at: p.At}
-		if len(p.Spans) > 0 {
-			h.last.at = min(p.At, p.Spans[0].Begin)
+		if len(p.Times) > 0 {
+			h.last.at = min(p.At, p.Times[0].Begin)
 		}
 	}
 	if p.At-h.last.at < h.width*9/10 { // whoever looks once in a width is a little early at times

@@ -16,7 +16,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/stat"
@@ -31,7 +30,7 @@ func measured(t *testing.T) *fakeRun {
 		c.add(0, record.Measured, time.Duration(20+i*5)*ms)
 	}
 	c.Stage, c.InFlight = 1, 3
-	c.Spans = []run.Span{{Begin: 0, From: 100 * ms, To: time.Second, End: 2 * time.Second}, {Begin: 2 * time.Second, From: 2 * time.Second, To: metric.Unknown, End: metric.Unknown}}
+	c.Times = []record.StageTimes{{Begin: 0, WarmupEnd: 100 * ms, SendEnd: time.Second, DrainEnd: 2 * time.Second}, {Begin: 2 * time.Second, WarmupEnd: 2 * time.Second, SendEnd: record.NotYet, DrainEnd: record.NotYet}}
 	c.At = 4 * time.Second
 	c.add(1, record.Measured, 90*ms)
 	c.add(1, record.Measured, 200*ms)

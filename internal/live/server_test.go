@@ -268,10 +268,10 @@ func TestEvents(t *testing.T) {
 func TestDocumentOfManyStages(t *testing.T) {
 	c, h := newFake(t), NewHistory(mostBins)
 	const stages = 10
-	c.Plan.Stages, c.Spans = nil, nil
+	c.Plan.Stages, c.Times = nil, nil
 	for i := range stages {
 		c.Plan.Stages = append(c.Plan.Stages, plan.Stage{Rate: 5})
-		c.Spans = append(c.Spans, run.Span{Begin: c.At, From: c.At, To: c.At + 200*time.Second, End: c.At + 200*time.Second})
+		c.Times = append(c.Times, record.StageTimes{Begin: c.At, WarmupEnd: c.At, SendEnd: c.At + 200*time.Second, DrainEnd: c.At + 200*time.Second})
 		for k := range 2000 {
 			c.At += 100 * ms
 			c.add(i, record.Measured, time.Duration(1+k*k*50)*time.Microsecond)
@@ -438,7 +438,7 @@ func TestPageThatFailsForABrowser(t *testing.T) {
 	told := make(chan string, 10)
 	s := listen(t, Options{Warn: func(text string) { told <- text }})
 	s.mu.Lock()
-	s.progress, s.history = run.Progress{Plan: new(plan.Plan), Spans: make([]run.Span, 3)}, NewHistory(mostBins) // stages that are not there
+	s.progress, s.history = run.Progress{Plan: new(plan.Plan), Times: make([]record.StageTimes, 3)}, NewHistory(mostBins) // stages that are not there
 	s.mu.Unlock()
 	for range 2 {
 		if status, text := get(t, s.URL()); status != http.StatusInternalServerError || !strings.Contains(text, "the run goes on") {

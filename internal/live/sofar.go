@@ -30,7 +30,7 @@ func soFar(p *run.Progress, version string) *result.Result {
 		return r
 	}
 	r.Started, r.Duration, r.Host, r.Seed, r.Plan = p.Started, p.At.Seconds(), p.Host, p.Plan.Seed, planfile.Echo(p.Plan)
-	for i := range p.Spans {
+	for i := range p.Times {
 		r.Stages = append(r.Stages, stageSoFar(p, i))
 	}
 	return r
@@ -58,7 +58,7 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 	slices.SortFunc(s.Failures, func(a, b result.Failures) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
-	begin, end := p.Spans[i].From, min(p.Spans[i].End, p.At)
+	begin, end := p.Times[i].WarmupEnd, min(p.Times[i].DrainEnd, p.At)
 	if begin >= end {
 		return s
 	}

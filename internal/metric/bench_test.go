@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
@@ -14,7 +15,7 @@ func BenchmarkAddInTime(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			pool := stat.NewPool(b.TempDir(), 1<<20)
 			defer pool.Close()
-			f := mustFold(b, Options{Bounds: fixed(0, Unknown), Pool: pool})
+			f := mustFold(b, Options{Times: fixed(0, record.NotYet), Pool: pool})
 			rec := evenly(0, 50*msec, 10*msec, events)
 			r := rand.New(rand.NewPCG(1, 2))
 			end := rec.End
@@ -40,7 +41,7 @@ func BenchmarkAddFew(b *testing.B) {
 			if f != nil {
 				f.Close()
 			}
-			f = mustFold(b, Options{Bounds: fixed(0, Unknown), Pool: pool})
+			f = mustFold(b, Options{Times: fixed(0, record.NotYet), Pool: pool})
 		}
 		rec.End = end + time.Duration(i)*50*time.Microsecond
 		f.Add(rec)

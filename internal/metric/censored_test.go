@@ -22,7 +22,7 @@ func hangs(sent, cut time.Duration, events ...token) *record.Record {
 // TestHangsAreNotLeftOut: where one request in twelve hangs for 40 s and is cut off after 30 s,
 // latencies are not those of the others.
 func TestHangsAreNotLeftOut(t *testing.T) {
-	f := mustFold(t, Options{Bounds: fixed(0, 10*time.Second)})
+	f := mustFold(t, Options{Times: fixed(0, 10*time.Second)})
 	for i := range 1200 {
 		sent := time.Duration(i) * 8 * msec
 		rec := evenly(sent, 41*msec, msec, 5)

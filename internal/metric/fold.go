@@ -2,7 +2,6 @@ package metric
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -42,10 +41,9 @@ type Options struct {
 	// Bends says whether so much added to such a latency is more than is allowed for. nil: any
 	// amount is.
 	Bends func(added, latency time.Duration) bool
-	// Bounds gives the steady window of a stage: the end of its warm-up and the end
-	// of its sending, or the end of time where that is not known yet. An end must be
-	// known before a record that ended after it is added. nil: there is none.
-	Bounds func(stage int) (from, to time.Duration)
+	// Times gives when a stage's warm-up and its sending ended, as far as that is known. An end must be
+	// known before a record that ended after it is added. nil: there is no steady window.
+	Times func(stage int) record.StageTimes
 	// Pool is shared by the folds of a run, so that merging them costs nothing. nil:
 	// the Fold has one of its own.
 	Pool *stat.Pool
@@ -53,6 +51,15 @@ type Options struct {
 	Live *LiveStats
 	// Each is told of each request, which is valid until it returns. nil: nobody is.
 	Each func(*Request)
+}
+
+// steady is the steady window of a stage.
+func (o *Options) steady(stage int) (from, to time.Duration) {
+	if o.Times == nil {
+		return record.NotYet, record.NotYet
+	}
+	times := o.Times(stage)
+	return times.WarmupEnd, times.SendEnd
 }
 
 // ClosedLoop reports whether a stage is a closed loop.
@@ -69,9 +76,6 @@ func (o *Options) plays(stage int) bool {
 // garbage collector of a measuring client lets the heap grow to several times of what is
 // alive in it, so that each byte here costs several.
 const SampleMemory = 2 << 20
-
-// Unknown is an end of a window that is not known yet.
-const Unknown time.Duration = math.MaxInt64
 
 // Aggregator works out the metrics of a stream of records. It belongs to one goroutine at a
 // time; a run has one for each goroutine that decodes, merged at the end.
@@ -169,10 +173,7 @@ func (f *Aggregator) Add(rec *record.Record) {
 		return
 	}
 	r := &f.req
-	from, to := Unknown, Unknown
-	if f.opts.Bounds != nil {
-		from, to = f.opts.Bounds(rec.Stage)
-	}
+	from, to := f.opts.steady(rec.Stage)
 	r.read(rec, &f.opts, from)
 	if rec.Prompt != 0 {
 		f.prompts.Append(int64(rec.Prompt), stat.First)

@@ -139,7 +139,7 @@ func TestTokensOfAnEventShareItsGap(t *testing.T) {
 }
 
 func TestWindows(t *testing.T) {
-	f := mustFold(t, Options{Bounds: fixed(1000*msec, 2000*msec)})
+	f := mustFold(t, Options{Times: fixed(1000*msec, 2000*msec)})
 	warm := evenly(500*msec, 10*msec, 10*msec, 5) // ends at 550, before the window
 	warm.Phase = record.Warmup
 	handed := evenly(900*msec, 100*msec, 10*msec, 11) // warm-up, ends at 1100
@@ -296,7 +296,7 @@ func TestRepeatedPrompts(t *testing.T) {
 
 func TestClosedLoopFirstWave(t *testing.T) {
 	for closed, want := range map[bool]int64{true: 1, false: 2} {
-		f := mustFold(t, Options{Closed: []bool{closed}, Bounds: fixed(100*msec, time.Hour)})
+		f := mustFold(t, Options{Closed: []bool{closed}, Times: fixed(100*msec, time.Hour)})
 		first := evenly(112*msec, msec, msec, 2)
 		first.Due = 100 * msec
 		next := evenly(201*msec, msec, msec, 2)
@@ -326,7 +326,7 @@ func TestMergedFoldsEqualOne(t *testing.T) {
 		}
 		recs = append(recs, rec)
 	}
-	opts := Options{Bounds: fixed(5*time.Second, 15*time.Second), SLOs: []SLO{{"time_to_first_token", 60 * msec}}}
+	opts := Options{Times: fixed(5*time.Second, 15*time.Second), SLOs: []SLO{{"time_to_first_token", 60 * msec}}}
 	one := mustFold(t, opts)
 	opts.Pool = stat.NewPool(t.TempDir(), 0)
 	t.Cleanup(func() { opts.Pool.Close() })
@@ -371,7 +371,7 @@ func compareWindows(t *testing.T, want, got *Stats) {
 }
 
 func TestAddAllocatesNothing(t *testing.T) {
-	f := mustFold(t, Options{Bounds: fixed(0, Unknown), SLOs: []SLO{{"inter_token_latency", msec}}, Live: new(LiveStats)})
+	f := mustFold(t, Options{Times: fixed(0, record.NotYet), SLOs: []SLO{{"inter_token_latency", msec}}, Live: new(LiveStats)})
 	rec := evenly(0, 10*msec, 100, 20)
 	rec.Prompt = 1
 	for range 2000 {
@@ -387,7 +387,7 @@ func TestAddAllocatesNothing(t *testing.T) {
 }
 
 func TestStrangeRecords(t *testing.T) {
-	f := mustFold(t, Options{Bounds: fixed(0, Unknown)})
+	f := mustFold(t, Options{Times: fixed(0, record.NotYet)})
 	f.Add(&record.Record{Stage: -1})
 	f.Add(&record.Record{Sent: record.Never, Failure: &record.Failure{Class: record.ConnectFailed}, Cached: -1})
 	f.Add(&record.Record{Events: []record.Event{{Mark: 5, Tokens: 1}}, Cached: -1})
@@ -418,7 +418,7 @@ func BenchmarkAdd(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			pool := stat.NewPool(b.TempDir(), 1<<20)
 			defer pool.Close()
-			f := mustFold(b, Options{Bounds: fixed(0, Unknown), Pool: pool})
+			f := mustFold(b, Options{Times: fixed(0, record.NotYet), Pool: pool})
 			b.ReportAllocs()
 			for i := uint64(0); b.Loop(); i++ {
 				rec.Prompt = i % 1000
@@ -446,7 +446,7 @@ func BenchmarkFinish20kx16(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pool := stat.NewPool(b.TempDir(), 64<<20)
 	defer pool.Close()
-	f := mustFold(b, Options{Bounds: fixed(time.Second, 25*time.Second), Pool: pool})
+	f := mustFold(b, Options{Times: fixed(time.Second, 25*time.Second), Pool: pool})
 	for i := range 20_000 {
 		rec := evenly(time.Duration(i)*msec, 50*msec+time.Duration(r.Int64N(1e7)), 10*msec+time.Duration(r.Int64N(1e6)), 16)
 		rec.Seq = int64(i)

@@ -75,6 +75,6 @@ func summarize(t testing.TB, f *Aggregator) []StageStats {
 }
 
 // fixed gives the same steady window to every stage.
-func fixed(from, to time.Duration) func(int) (time.Duration, time.Duration) {
-	return func(int) (time.Duration, time.Duration) { return from, to }
+func fixed(from, to time.Duration) func(int) record.StageTimes {
+	return func(int) record.StageTimes { return record.StageTimes{WarmupEnd: from, SendEnd: to} }
 }

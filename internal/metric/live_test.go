@@ -10,7 +10,7 @@ import (
 // What has ended is counted by stage and phase.
 func TestLiveCountsTheStage(t *testing.T) {
 	live := new(LiveStats)
-	f := mustFold(t, Options{Bounds: fixed(0, Unknown), Live: live})
+	f := mustFold(t, Options{Times: fixed(0, record.NotYet), Live: live})
 	for _, step := range []struct {
 		stage            int
 		phase            record.Phase
@@ -39,7 +39,7 @@ func TestLiveIsMerged(t *testing.T) {
 	var lives []*LiveStats
 	for range 2 {
 		live := new(LiveStats)
-		f := mustFold(t, Options{Bounds: fixed(0, Unknown), Live: live, SLOs: []SLO{{"time_to_first_token", 60 * msec}}})
+		f := mustFold(t, Options{Times: fixed(0, record.NotYet), Live: live, SLOs: []SLO{{"time_to_first_token", 60 * msec}}})
 		for _, first := range []time.Duration{50, 100} {
 			rec := evenly(0, first*msec, 10*msec, 4)
 			rec.Due = rec.Sent - 5*msec

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
@@ -14,7 +15,7 @@ func TestMemoryOfASoak(t *testing.T) {
 	const early, all = 200_000, 500_000
 	pool := stat.NewPool(t.TempDir(), SampleMemory)
 	defer pool.Close()
-	opts := Options{Bounds: fixed(time.Second, Unknown), Pool: pool, SLOs: []SLO{{"time_to_first_token", 60 * msec}}}
+	opts := Options{Times: fixed(time.Second, record.NotYet), Pool: pool, SLOs: []SLO{{"time_to_first_token", 60 * msec}}}
 	folds := []*Aggregator{mustFold(t, opts), mustFold(t, opts)}
 	before := alive()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -66,7 +67,7 @@ func alive() int64 {
 // TestRequestsOfOneNumber: a damaged file, in which all requests have the same number, is
 // folded to its end.
 func TestRequestsOfOneNumber(t *testing.T) {
-	f := mustFold(t, Options{Bounds: fixed(0, Unknown)})
+	f := mustFold(t, Options{Times: fixed(0, record.NotYet)})
 	defer f.Close()
 	rec := evenly(0, 50*msec, 10*msec, 2)
 	for range 2 * mostArrivals {

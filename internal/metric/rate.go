@@ -175,7 +175,7 @@ func client() []Def {
 
 // ownDelay is how much later than it could have a request went by this client's fault.
 func ownDelay(r *Request) (int64, bool) {
-	if r.Sent == record.Never || r.closed && r.from != Unknown && r.Due <= r.from {
+	if r.Sent == record.Never || r.closed && r.from != record.NotYet && r.Due <= r.from {
 		return 0, false
 	}
 	c := &r.Conn

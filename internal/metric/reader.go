@@ -16,7 +16,7 @@ type Reader struct {
 	to   time.Duration // where the steady window of the request's stage ends
 }
 
-// NewReader makes a Reader. Of the options, Closed, SLOs, Local and Bounds count; objectives
+// NewReader makes a Reader. Of the options, Closed, SLOs, Local and Times count; objectives
 // that no fold takes are none.
 func NewReader(opts Options) *Reader {
 	slos, err := objectives(opts.SLOs)
@@ -28,11 +28,8 @@ func NewReader(opts Options) *Reader {
 
 // Read gives the request of a record, until the next is read.
 func (r *Reader) Read(rec *record.Record) *Request {
-	from := Unknown
-	r.to = Unknown
-	if r.opts.Bounds != nil {
-		from, r.to = r.opts.Bounds(rec.Stage)
-	}
+	var from time.Duration
+	from, r.to = r.opts.steady(rec.Stage)
 	r.req.read(rec, &r.opts, from)
 	return &r.req
 }

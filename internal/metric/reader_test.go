@@ -10,7 +10,7 @@ import (
 
 // The samples of requests one by one are those that a fold summarizes.
 func TestReaderAgreesWithFold(t *testing.T) {
-	opts := Options{Closed: []bool{true}, Local: true, Bounds: fixed(0, time.Hour)}
+	opts := Options{Closed: []bool{true}, Local: true, Times: fixed(0, time.Hour)}
 	f, r := mustFold(t, opts), NewReader(opts)
 	counts, sums := map[string]int64{}, map[string]float64{}
 	for i := range 20 {
@@ -64,7 +64,7 @@ func TestNothingKept(t *testing.T) {
 // What single requests have is what an objective is compared with, and none of a failed one.
 func TestSingleRequests(t *testing.T) {
 	good := evenly(0, 10*msec, 4*msec, 5)
-	opts := Options{SLOs: []SLO{{"inter_token_latency", 4 * msec}}, Bounds: fixed(0, time.Second)}
+	opts := Options{SLOs: []SLO{{"inter_token_latency", 4 * msec}}, Times: fixed(0, time.Second)}
 	for _, c := range []struct {
 		name         string
 		rec          *record.Record

@@ -60,7 +60,7 @@ func (l loop) run(r *rand.Rand, n int) []*record.Record {
 // sampled folds requests with so many folds and gives the stage with its intervals.
 func sampled(t testing.TB, list []*record.Record, folds int) StageStats {
 	t.Helper()
-	opts := Options{Bounds: fixed(0, list[len(list)-1].End), Closed: []bool{true}}
+	opts := Options{Times: fixed(0, list[len(list)-1].End), Closed: []bool{true}}
 	var all []*Aggregator
 	for range folds {
 		f, err := NewFold(opts)
@@ -228,7 +228,7 @@ func BenchmarkIntervals(b *testing.B) {
 	for _, n := range []int{100, 4000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			list := loop{slots: 16, tokens: 15}.run(rand.New(rand.NewPCG(1, 2)), n)
-			f := mustFold(b, Options{Bounds: fixed(0, list[len(list)-1].End), Closed: []bool{true}})
+			f := mustFold(b, Options{Times: fixed(0, list[len(list)-1].End), Closed: []bool{true}})
 			for _, rec := range list {
 				f.Add(rec)
 			}

@@ -36,10 +36,10 @@ func (a *arrivals) series(closed, sessions bool, from, to time.Duration) *Series
 	if len(s.kept) == 0 {
 		return s
 	}
-	if s.from == Unknown { // its end was never told
+	if s.from == record.NotYet { // its end was never told
 		s.from = s.kept[0].sent
 	}
-	if to == Unknown || to <= s.from {
+	if to == record.NotYet || to <= s.from {
 		s.to = max(s.from, s.kept[len(s.kept)-1].sent)
 	}
 	if sessions {

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"slices"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // sessionOf is what the requests of one session have in common; 0: it belongs to none.
@@ -21,7 +23,7 @@ func sessionOf(session string) uint64 {
 // sessions think and run out, and with it what is asked of the server.
 type played struct {
 	steps []step        // where the number of requests in flight changes, in order
-	thins time.Duration // from when on there were fewer and fewer sessions; Unknown: that never began
+	thins time.Duration // from when on there were fewer and fewer sessions; record.NotYet: that never began
 }
 
 // step is a moment from which on so many requests are in flight.
@@ -35,7 +37,7 @@ type step struct {
 func (s *Series) played() *played {
 	type span struct{ from, to time.Duration }
 	spans := map[uint64]span{}
-	p := &played{thins: Unknown}
+	p := &played{thins: record.NotYet}
 	var last time.Duration // when the last one began
 	for _, part := range [][]arrival{s.warm, s.kept} {
 		for i := range part {
@@ -133,7 +135,7 @@ func (s *Series) unthinned(t Trend, again func(*Series) (Trend, bool)) Trend {
 	if t.Of == FlowTrend {
 		faster = t.Change > 0
 	}
-	if s.load == nil || s.load.thins == Unknown || !faster || t.Effect <= t.Noise {
+	if s.load == nil || s.load.thins == record.NotYet || !faster || t.Effect <= t.Noise {
 		return t
 	}
 	before, _ := again(s.untilThin())

@@ -128,7 +128,7 @@ func (s *stageAggregate) close() {
 // connection that has to be opened is on the way too, and a stream that does not end holds
 // its slot for a while after it has said that it is done.
 func (s *stageAggregate) hold(rec *record.Record, from, to time.Duration) {
-	if from == Unknown || rec.Sent == record.Never {
+	if from == record.NotYet || rec.Sent == record.Never {
 		return
 	}
 	if in := min(rec.End, to) - max(rec.Sent, from); in > 0 {

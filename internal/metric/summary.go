@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
@@ -145,12 +146,12 @@ func (f *Aggregator) summary(i int, s *stageAggregate, defs []Def) StageStats {
 		st.Objectives = append(st.Objectives, Objective{o.SLO, s.met[k]})
 	}
 	st.Whole.rates(defs)
-	if f.opts.Bounds == nil {
+	if f.opts.Times == nil {
 		return st
 	}
-	from, to := f.opts.Bounds(i)
+	from, to := f.opts.steady(i)
 	st.Series = s.arrivals.series(f.opts.ClosedLoop(i), f.opts.plays(i), from, to)
-	if to == Unknown {
+	if to == record.NotYet {
 		to = s.steadyEnd
 	}
 	if from >= to {

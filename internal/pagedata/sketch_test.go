@@ -53,7 +53,7 @@ func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add
 	t.Helper()
 	sketch := NewSketch(p, 0)
 	opts := result.FoldOptions(p)
-	opts.Bounds, opts.Each = result.Bounds(marks), sketch.Add
+	opts.Times, opts.Each = result.Times(marks), sketch.Add
 	fold, err := metric.NewFold(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +106,8 @@ func several(add func(*record.Record)) {
 
 func severalPlan() (*plan.Plan, []record.StageSummary) {
 	return planOf(plan.Stage{Concurrency: 8, Requests: 300}, plan.Stage{Rate: 50, Requests: 200}), []record.StageSummary{
-		{Stage: 0, Begin: 0, WarmupEnd: time.Second, SendEnd: 4 * time.Second, DrainEnd: 4200 * ms, Reason: record.StopRequests},
-		{Stage: 1, Begin: 5 * time.Second, WarmupEnd: 5 * time.Second, SendEnd: 9 * time.Second, DrainEnd: 9100 * ms, Scheduled: 200, Reason: record.StopRequests},
+		{Stage: 0, StageTimes: record.StageTimes{Begin: 0, WarmupEnd: time.Second, SendEnd: 4 * time.Second, DrainEnd: 4200 * ms}, Reason: record.StopRequests},
+		{Stage: 1, StageTimes: record.StageTimes{Begin: 5 * time.Second, WarmupEnd: 5 * time.Second, SendEnd: 9 * time.Second, DrainEnd: 9100 * ms}, Scheduled: 200, Reason: record.StopRequests},
 	}
 }
 

@@ -37,7 +37,7 @@ func writeFile(t testing.TB, n int) (closed, killed []byte) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Health(Health{At: 5, CPU: 3, RSS: 9}), w.Stage(StageSummary{Stage: 1, Begin: 2, Reason: "duration"}), w.Flush()); err != nil {
+	if err := errors.Join(w.Health(Health{At: 5, CPU: 3, RSS: 9}), w.Stage(StageSummary{Stage: 1, StageTimes: StageTimes{Begin: 2}, Reason: "duration"}), w.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	killed = bytes.Clone(out.Bytes())

@@ -73,22 +73,19 @@ type Host struct {
 // StageTimes are when a stage began, when its first measured request could go, after when no request
 // went, and after when none was in flight; NotYet is a time that is still to come.
 type StageTimes struct {
-	Begin     time.Duration
-	WarmupEnd time.Duration
-	SendEnd   time.Duration
-	DrainEnd  time.Duration
+	Begin     time.Duration `json:"begin"`
+	WarmupEnd time.Duration `json:"warmup_end"`
+	SendEnd   time.Duration `json:"send_end"`
+	DrainEnd  time.Duration `json:"drain_end"`
 }
 
 // StageSummary says how a stage went: written when it has ended.
 type StageSummary struct {
-	Worker int           `json:"worker,omitempty"` // whose share of the stage it is about, from 1; 0: all of it
-	Stage  int           `json:"stage"`
-	Begin  time.Duration `json:"begin"` // its first request could go
-	// StartDelay is how long after that who sends it was ready to; of several workers, the last.
+	Worker int `json:"worker,omitempty"` // whose share of the stage it is about, from 1; 0: all of it
+	Stage  int `json:"stage"`
+	StageTimes
+	// StartDelay is how long after Begin who sends it was ready to; of several workers, the last.
 	StartDelay time.Duration `json:"start_delay,omitempty"`
-	WarmupEnd  time.Duration `json:"warmup_end"`     // first measured request could go
-	SendEnd    time.Duration `json:"send_end"`       // no request went after this
-	DrainEnd   time.Duration `json:"drain_end"`      // nothing was in flight after this
 	Scheduled  int64         `json:"scheduled"`      // arrivals that fell due while the stage was sending; 0 in closed loop
 	Waited     int64         `json:"waited"`         // arrivals that had to wait for a slot
 	Unsent     int64         `json:"unsent"`         // arrivals that fell due and were never sent

@@ -42,7 +42,7 @@ type Inputs struct {
 	Names message.Names // what the users of the tool call things that the result speaks of
 }
 
-// FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
+// FoldOptions are the options of a fold for the records of a plan's run. Its Times, Pool
 // and Live are for the caller to fill in.
 func FoldOptions(p *plan.Plan) metric.Options {
 	opts := metric.Options{StandIn: p.Tokenizer.StandIn(), Local: p.Tokenizer.Output, Targets: len(p.Target.URLs)}
@@ -64,14 +64,14 @@ func FoldOptions(p *plan.Plan) metric.Options {
 	return opts
 }
 
-// Bounds gives the steady windows of stages that have ended, for a fold of records
-// that are read back. A stage without a mark has none.
-func Bounds(marks []record.StageSummary) func(stage int) (from, to time.Duration) {
-	return func(stage int) (from, to time.Duration) {
+// Times gives the times of stages that have ended, for a fold of records that are read back. Those of a stage
+// without a mark are still to come.
+func Times(marks []record.StageSummary) func(stage int) record.StageTimes {
+	return func(stage int) record.StageTimes {
 		if m := FindStage(marks, stage); m != nil {
-			return m.WarmupEnd, m.SendEnd
+			return m.StageTimes
 		}
-		return metric.Unknown, metric.Unknown
+		return record.StageTimes{Begin: record.NotYet, WarmupEnd: record.NotYet, SendEnd: record.NotYet, DrainEnd: record.NotYet}
 	}
 }
 

@@ -35,7 +35,7 @@ func healthy() *world {
 	w.facts = Inputs{
 		Header: record.Header{Schema: record.Schema, Version: "test", Start: time.Unix(1_800_000_000, 0).UTC(), Seed: 7, Kernel: true,
 			Host: record.Host{OS: "linux", Arch: "amd64", Cores: 4, GoVersion: "go", GOMAXPROCS: 4}},
-		Stages: []record.StageSummary{{Begin: 0, WarmupEnd: time.Second, SendEnd: 11 * time.Second, DrainEnd: 11300 * ms, Reason: "duration"}},
+		Stages: []record.StageSummary{{StageTimes: record.StageTimes{Begin: 0, WarmupEnd: time.Second, SendEnd: 11 * time.Second, DrainEnd: 11300 * ms}, Reason: "duration"}},
 	}
 	for i := range 13 {
 		at := time.Duration(i) * time.Second
@@ -110,7 +110,7 @@ func TestIntervals(t *testing.T) {
 func (w *world) fold(t *testing.T) *metric.Aggregator {
 	t.Helper()
 	opts := FoldOptions(&w.plan)
-	opts.Bounds = Bounds(w.facts.Stages)
+	opts.Times = Times(w.facts.Stages)
 	fold, err := metric.NewFold(opts)
 	if err != nil {
 		t.Fatal(err)

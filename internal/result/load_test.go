@@ -26,7 +26,7 @@ func answer(i int, due, sent, took time.Duration) *record.Record {
 func closedLoop(pauses [][2]time.Duration, lateness time.Duration) *world {
 	w := healthy()
 	w.plan.Stages = []plan.Stage{{Concurrency: 8, Duration: plan.Duration(12 * time.Second)}}
-	w.facts.Stages = []record.StageSummary{{SendEnd: 12 * time.Second, DrainEnd: 12200 * ms, Reason: "duration"}}
+	w.facts.Stages = []record.StageSummary{{StageTimes: record.StageTimes{SendEnd: 12 * time.Second, DrainEnd: 12200 * ms}, Reason: "duration"}}
 	w.recs = nil
 	for slot := range 8 {
 		for at := time.Duration(slot) * 25 * ms; at < 12*time.Second; {
@@ -134,7 +134,7 @@ func openLoop(gap func() time.Duration, held bool) *world {
 		due += gap()
 	}
 	end := w.recs[199].End
-	w.facts.Stages = []record.StageSummary{{SendEnd: w.recs[199].Sent, DrainEnd: end, Scheduled: 200, Reason: "requests"}}
+	w.facts.Stages = []record.StageSummary{{StageTimes: record.StageTimes{SendEnd: w.recs[199].Sent, DrainEnd: end}, Scheduled: 200, Reason: "requests"}}
 	return w
 }
 

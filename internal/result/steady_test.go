@@ -101,7 +101,7 @@ func simulate(r *rand.Rand, s server, l load) ([]*record.Record, record.StageSum
 		last = max(last, sent)
 		recs = append(recs, rec)
 	}
-	mark := record.StageSummary{SendEnd: last + 1, Reason: "requests"}
+	mark := record.StageSummary{StageTimes: record.StageTimes{SendEnd: last + 1}, Reason: "requests"}
 	if l.duration > 0 && (l.requests == 0 || len(recs) < l.requests) {
 		mark.SendEnd, mark.Reason = l.duration, "duration"
 	}

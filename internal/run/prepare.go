@@ -148,7 +148,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 	}
 	live := engine.NewLive(executor.MostStages(p.plan))
 	options := result.FoldOptions(p.plan)
-	options.Workers, options.Bounds = p.opt.Fleet != nil, live.Window
+	options.Workers, options.Times = p.opt.Fleet != nil, live.Times
 	folded, err := collect.NewAggregators(options)
 	if err != nil {
 		return nil, err

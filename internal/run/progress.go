@@ -23,7 +23,7 @@ type Progress struct {
 	Stage     int
 	Searching bool // a step of a search is under way, of which nothing is counted
 	Stages    []plan.Stage
-	Spans     []Span // of the stages that have begun
+	Times     []record.StageTimes // of the stages that have begun
 	Warming   bool
 	Draining  bool
 	Reporting bool
@@ -47,10 +47,6 @@ func (p *Progress) Part() *metric.LivePart {
 	}
 	return p.Live.Part(p.Stage, record.Measured)
 }
-
-// Span is when a stage began, when its measured part did, when it sent its last request and
-// when all of them had ended; metric.Unknown where that is still to come.
-type Span struct{ Begin, From, To, End time.Duration }
 
 // progressTracker lets others see how a run goes.
 type progressTracker struct {
@@ -81,21 +77,20 @@ func (g *progressTracker) progress() Progress {
 		p.Stages = g.plan.Stages[:1]
 	}
 	p.Stage = min(p.Stage, len(p.Stages)-1)
-	from, to := g.live.Window(stage)
-	p.Warming = from > p.At
-	p.Draining = to <= p.At
-	p.Elapsed = min(p.At, to) - from
+	times := g.live.Times(stage)
+	p.Warming = times.WarmupEnd > p.At
+	p.Draining = times.SendEnd <= p.At
+	p.Elapsed = min(p.At, times.SendEnd) - times.WarmupEnd
 	if p.Warming {
-		p.Elapsed = max(p.At-g.live.Times(stage).Begin, 0)
+		p.Elapsed = max(p.At-times.Begin, 0)
 	}
 	p.Ended = p.Part().Ended()
 	for i := range p.Stages[:min(max(stage+1, 0), len(p.Stages))] {
-		span := Span{Begin: g.live.Times(i).Begin, End: metric.Unknown}
-		span.From, span.To = g.live.Window(i)
-		if next := i + 1; next <= stage && g.live.Times(next).Begin != metric.Unknown {
-			span.End = g.live.Times(next).Begin - time.Duration(p.Stages[next].Gap)
+		times := g.live.Times(i)
+		if next := i + 1; next <= stage && g.live.Times(next).Begin != record.NotYet {
+			times.DrainEnd = g.live.Times(next).Begin - time.Duration(p.Stages[next].Gap)
 		}
-		p.Spans = append(p.Spans, span)
+		p.Times = append(p.Times, times)
 	}
 	return p
 }

@@ -43,7 +43,7 @@ func sharedRun(t *testing.T, worker int) string {
 			errs = append(errs, w.Append(record.AppendJSON(nil, &rec, true)))
 		}
 	}
-	whole := record.StageSummary{SendEnd: time.Second, DrainEnd: 1100 * time.Millisecond, Reason: record.StopRequests}
+	whole := record.StageSummary{StageTimes: record.StageTimes{SendEnd: time.Second, DrainEnd: 1100 * time.Millisecond}, Reason: record.StopRequests}
 	marks := []record.StageSummary{whole, whole}
 	marks[0].Worker, marks[1].Worker, marks[1].StartDelay = 1, 2, 422*time.Millisecond
 	whole.StartDelay = 422 * time.Millisecond

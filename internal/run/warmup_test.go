@@ -56,7 +56,7 @@ func warmingRun(t *testing.T, slow, requests int) string {
 		}
 		at += took
 	}
-	mark := record.StageSummary{SendEnd: at, DrainEnd: at, Reason: "requests"}
+	mark := record.StageSummary{StageTimes: record.StageTimes{SendEnd: at, DrainEnd: at}, Reason: "requests"}
 	if err := w.Stage(mark); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/engine/load"
-	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/abort"
@@ -156,13 +155,13 @@ func (w *Worker) Flush() error { return w.collector.Flush() }
 // record.Never: that is not known yet.
 func (w *Worker) Measured(t load.Spec) (from, to time.Duration) {
 	known := func(at time.Duration) time.Duration {
-		if at == metric.Unknown {
+		if at == record.NotYet {
 			return record.Never
 		}
 		return at
 	}
-	from, to = w.live.Window(t.Index)
-	return known(from), known(to)
+	times := w.live.Times(t.Index)
+	return known(times.WarmupEnd), known(times.SendEnd)
 }
 
 // End hands all records to the file, of which there will be no more.

@@ -53,7 +53,7 @@ func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File,
 		all[i] = empty(st, metrics)
 	}
 	opts := result.FoldOptions(p)
-	opts.Bounds = result.Bounds(marks)
+	opts.Times = result.Times(marks)
 	reader := metric.NewReader(opts)
 	err := records.Requests(func(rec *record.Record) error {
 		s := all[rec.Stage]

@@ -47,7 +47,7 @@ func (l lanes) serve(rate float64, sending time.Duration) (record.StageSummary, 
 		}
 		due += time.Duration(gap / rate * float64(time.Second))
 	}
-	return record.StageSummary{SendEnd: sending, DrainEnd: last}, list
+	return record.StageSummary{StageTimes: record.StageTimes{SendEnd: sending, DrainEnd: last}}, list
 }
 
 func TestHuntFindsWhatAServerCanDo(t *testing.T) {

@@ -140,13 +140,13 @@ func later(stages []plan.Stage) (sum time.Duration) {
 
 // earlier are the last stages before the one under way.
 func earlier(p *run.Progress) (list []progress.Past) {
-	for i := max(p.Stage-pastStages, 0); i < p.Stage && i < len(p.Spans); i++ {
-		part, span := p.Live.Part(i, record.Measured), p.Spans[i]
+	for i := max(p.Stage-pastStages, 0); i < p.Stage && i < len(p.Times); i++ {
+		part, span := p.Live.Part(i, record.Measured), p.Times[i]
 		past := progress.Past{
 			Stage: i + 1, Name: p.Stages[i].Name, Load: result.Load(&p.Stages[i]), Failed: part.Failed.Load(), TTFT: latency(&part.TTFT),
 		}
-		if span.End > span.From && span.End != metric.Unknown {
-			past.Rate = float64(part.OK.Load()) / (span.End - span.From).Seconds()
+		if span.DrainEnd > span.WarmupEnd && span.DrainEnd != record.NotYet {
+			past.Rate = float64(part.OK.Load()) / (span.DrainEnd - span.WarmupEnd).Seconds()
 		}
 		list = append(list, past)
 	}

@@ -24,7 +24,7 @@ func TestGauge(t *testing.T) {
 	}
 	minute := plan.Duration(time.Minute)
 	p := run.Progress{
-		Plan: &plan.Plan{Goodput: []plan.SLO{{}}}, Live: live, Spans: []run.Span{{From: metric.Unknown, To: metric.Unknown, End: metric.Unknown}}, Warming: true,
+		Plan: &plan.Plan{Goodput: []plan.SLO{{}}}, Live: live, Times: []record.StageTimes{{WarmupEnd: record.NotYet, SendEnd: record.NotYet, DrainEnd: record.NotYet}}, Warming: true,
 		Stages: []plan.Stage{{Name: "first", Concurrency: 2, Duration: minute, Warmup: plan.Warmup{Requests: 5}}, {Rate: 5, Duration: minute}, {Rate: 9, Duration: minute, Gap: minute}},
 	}
 	g := newGauge(func() run.Progress { return p })
@@ -41,8 +41,8 @@ func TestGauge(t *testing.T) {
 	if s := g.snapshot(); s.Phase != progress.Measuring || s.OK != 10 || s.Good != 5 || !s.Judged || len(s.Rates) != 10 || len(s.Earlier) != 0 {
 		t.Errorf("measured: %+v", s)
 	}
-	p.Stage, p.Spans[0] = 1, run.Span{From: 0, To: 4 * time.Second, End: 5 * time.Second}
-	p.Spans = append(p.Spans, run.Span{Begin: 10 * time.Second, From: 10 * time.Second, To: metric.Unknown, End: metric.Unknown})
+	p.Stage, p.Times[0] = 1, record.StageTimes{WarmupEnd: 0, SendEnd: 4 * time.Second, DrainEnd: 5 * time.Second}
+	p.Times = append(p.Times, record.StageTimes{Begin: 10 * time.Second, WarmupEnd: 10 * time.Second, SendEnd: record.NotYet, DrainEnd: record.NotYet})
 	end(1, record.Measured, time.Millisecond)
 	p.At += time.Second
 	s := g.snapshot()

@@ -49,7 +49,7 @@ type sink interface {
 // Write writes the table of a run.
 func Write(w io.Writer, f Format, r Run) (done Written, err error) {
 	opts := result.FoldOptions(r.Plan)
-	opts.Bounds = result.Bounds(r.Facts.Stages)
+	opts.Times = result.Times(r.Facts.Stages)
 	v := newView(&r, metric.NewReader(opts))
 	columns := requestColumns()
 	if r.Events {

@@ -77,7 +77,7 @@ func saved(t *testing.T, requests ...*record.Record) Run {
 	p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(20 * ms)}}
 	return Run{Plan: &p, Records: record.File{Path: name}, Facts: &result.Inputs{
 		Header: record.Header{Start: time.Unix(1_700_000_000, 0), Workers: []record.WorkerInfo{{Name: "one"}, {Name: "two"}}},
-		Stages: []record.StageSummary{{WarmupEnd: 1000 * ms, SendEnd: 1100 * ms}},
+		Stages: []record.StageSummary{{StageTimes: record.StageTimes{WarmupEnd: 1000 * ms, SendEnd: 1100 * ms}}},
 	}}
 }
 

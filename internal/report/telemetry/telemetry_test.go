@@ -58,7 +58,7 @@ func stages() []timeline.StageTimeline {
 	for _, rec := range records() {
 		line.Add(rec)
 	}
-	line.Mark(&record.StageSummary{DrainEnd: 1300 * ms})
+	line.Mark(&record.StageSummary{StageTimes: record.StageTimes{DrainEnd: 1300 * ms}})
 	return line.Stages()
 }
 

@@ -38,9 +38,9 @@ func TestTimeline(t *testing.T) {
 	for _, rec := range []*record.Record{warm, answered(0, 700*ms, 1500*ms), failed, closing, search, unsent, answered(1, 5*time.Second, 5300*ms)} {
 		line.Add(rec)
 	}
-	line.Mark(&record.StageSummary{Stage: 0, Begin: 50 * ms, DrainEnd: 2600 * ms})
-	line.Mark(&record.StageSummary{Stage: 0, Worker: 1, Begin: 0, DrainEnd: time.Hour})
-	line.Mark(&record.StageSummary{Stage: -1, DrainEnd: time.Hour})
+	line.Mark(&record.StageSummary{Stage: 0, StageTimes: record.StageTimes{Begin: 50 * ms, DrainEnd: 2600 * ms}})
+	line.Mark(&record.StageSummary{Stage: 0, Worker: 1, StageTimes: record.StageTimes{Begin: 0, DrainEnd: time.Hour}})
+	line.Mark(&record.StageSummary{Stage: -1, StageTimes: record.StageTimes{DrainEnd: time.Hour}})
 	stages := line.Stages()
 	if len(stages) != 2 || stages[0].Begin != 50*ms || stages[0].End != 2600*ms || stages[1].Begin != 5*time.Second || stages[1].End != 5300*ms {
 		t.Fatalf("%+v", stages)

@@ -97,7 +97,7 @@ func (p *stageRunner) play(ctx context.Context) error {
 		if reason := p.pause(ctx, i, s); reason != "" {
 			now := p.Poller.Now()
 			p.Journal.AddEdge(record.Edge{Stage: i, Level: s.Level(), Kind: search.LevelKind(s), At: now})
-			p.Journal.AddStage(record.StageSummary{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
+			p.Journal.AddStage(record.StageSummary{Stage: i, StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: reason})
 			return nil
 		}
 		if err := p.stage(ctx, i, s); err != nil {

@@ -83,7 +83,7 @@ func (m *windowMeter) from(over context.Context, stage int) time.Duration {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
-		if from, _ := m.live.Window(stage); from <= m.now() {
+		if from := m.live.Times(stage).WarmupEnd; from <= m.now() {
 			return from
 		}
 		select {

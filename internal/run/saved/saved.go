@@ -160,7 +160,7 @@ func (s *Run) build(d *drawing) error {
 // foldOptions say how the records of a run are to be seen whose stages have ended.
 func foldOptions(p *plan.Plan, f *result.Inputs, marks []record.StageSummary, pool *stat.Pool) metric.Options {
 	o := result.FoldOptions(p)
-	o.Workers, o.Bounds, o.Pool = len(f.Header.Workers) > 0, result.Bounds(marks), pool
+	o.Workers, o.Times, o.Pool = len(f.Header.Workers) > 0, result.Times(marks), pool
 	return o
 }
 

@@ -60,7 +60,7 @@ func TestTally(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ms = time.Millisecond
-	mark := &record.StageSummary{WarmupEnd: time.Second, SendEnd: 11 * time.Second, Reason: record.StopDuration}
+	mark := &record.StageSummary{StageTimes: record.StageTimes{WarmupEnd: time.Second, SendEnd: 11 * time.Second}, Reason: record.StopDuration}
 	fill := func(took func(i int) time.Duration) capacity.Trial {
 		all := newTallies(&p, objectives)
 		for i := range 1100 {
@@ -104,7 +104,7 @@ func TestTalliesForget(t *testing.T) {
 	}
 	const levels, each = 20, 20_000
 	mark := func(stage int) *record.StageSummary {
-		return &record.StageSummary{Stage: stage, WarmupEnd: time.Second, SendEnd: 21 * time.Second, Reason: record.StopDuration}
+		return &record.StageSummary{Stage: stage, StageTimes: record.StageTimes{WarmupEnd: time.Second, SendEnd: 21 * time.Second}, Reason: record.StopDuration}
 	}
 	add := func(all *objectiveTracker, stage, i int) {
 		due := time.Duration(i) * time.Millisecond

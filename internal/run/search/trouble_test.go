@@ -38,7 +38,7 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("what waits for a slot: %s", text)
 	}
 	all, _ := fill(0, 0, &record.Failure{Class: record.HTTPStatus, Status: 500})
-	l := all.level(0, 10, true, &record.StageSummary{SendEnd: 20 * time.Second, Reason: record.StopDuration})
+	l := all.level(0, 10, true, &record.StageSummary{StageTimes: record.StageTimes{SendEnd: 20 * time.Second}, Reason: record.StopDuration})
 	if l.Failed != 200 || l.Failure != "HTTP 500" || l.Seen[0].Total().N != 0 {
 		t.Errorf("%d failed: %s", l.Failed, l.Failure)
 	}

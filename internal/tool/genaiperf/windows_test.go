@@ -12,7 +12,7 @@ import (
 
 func TestBoundariesOfWindows(t *testing.T) {
 	const s = time.Second
-	ended := window{ended: true, mark: record.StageSummary{WarmupEnd: 1 * s, SendEnd: 4 * s, DrainEnd: 5 * s}}
+	ended := window{ended: true, mark: record.StageSummary{StageTimes: record.StageTimes{WarmupEnd: 1 * s, SendEnd: 4 * s, DrainEnd: 5 * s}}}
 	ended.header.Start = time.Unix(0, 0)
 	killed := ended
 	killed.ended = false

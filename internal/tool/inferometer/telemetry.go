@@ -191,7 +191,7 @@ func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir strin
 		r.Rates = append(r.Rates, rate)
 	}
 	opts := result.FoldOptions(p)
-	opts.Bounds = result.Bounds(saved.Facts.Stages)
+	opts.Times = result.Times(saved.Facts.Stages)
 	line := timeline.New(time.Duration(saved.Result.Duration*float64(time.Second)), opts)
 	for i := range saved.Facts.Stages {
 		line.Mark(&saved.Facts.Stages[i])

@@ -61,7 +61,7 @@ func records(t *testing.T, start time.Time) record.File {
 	add(4, 0, 250, func(r *record.Record) { r.Failure = &record.Failure{Class: record.Reset} })
 	add(5, 0, 250, func(r *record.Record) { r.Phase = record.Warmup })
 	add(6, 1, 450, func(r *record.Record) { r.Session = "12" })
-	if err := w.Stage(record.StageSummary{Stage: 1, Begin: 400, WarmupEnd: 400, SendEnd: 480, DrainEnd: 500}); err != nil {
+	if err := w.Stage(record.StageSummary{Stage: 1, StageTimes: record.StageTimes{Begin: 400, WarmupEnd: 400, SendEnd: 480, DrainEnd: 500}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

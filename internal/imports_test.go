@@ -98,7 +98,7 @@ var house = []struct{ name, may string }{
 	{"sample", "metric plan record result stat/estimate"},
 	{"gate", "metric plan result stat sweep/capacity lib/truncate lib/suggest lib/number"},
 	{"result", "message cost metric sweep sweep/capacity plan plan/planfile probe probe/servermetrics record stat lib/truncate lib/number"},
-	{"metric", "cost record stat stat/estimate"},
+	{"metric", "cost record stat stat/estimate plan"},
 
 	// The path of a request.
 	{"sweep", "plan probe record stat"},

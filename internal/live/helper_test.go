@@ -46,7 +46,7 @@ type fakeRun struct {
 func newFake(t *testing.T) *fakeRun {
 	t.Helper()
 	live := new(metric.LiveStats)
-	fold, err := metric.NewFold(metric.Options{Live: live, SLOs: []metric.SLO{{Metric: "time_to_first_token", Max: 100 * ms}}})
+	fold, err := metric.NewFold(metric.Options{Live: live, SLOs: []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(100 * ms)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,15 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 )
-
-// SLO is an objective: the metric of each request is at most Max.
-type SLO struct {
-	Metric string
-	Max    time.Duration
-}
 
 // Options say how a Fold is to see its records.
 type Options struct {
@@ -23,7 +18,7 @@ type Options struct {
 	Closed []bool
 	// Sessions says the same of whether its load is sessions that are under way.
 	Sessions []bool
-	SLOs     []SLO
+	SLOs     []plan.SLO // the metric of each request is at most Max
 	// Targets is how many servers the requests went to; with fewer than two there is
 	// nothing to keep for each.
 	Targets int
@@ -97,7 +92,7 @@ type Aggregator struct {
 }
 
 // objectives are those of a list, with their formulas.
-func objectives(slos []SLO) ([]objective, error) {
+func objectives(slos []plan.SLO) ([]objective, error) {
 	var list []objective
 	for _, s := range slos {
 		d, ok := ByID(s.Metric)

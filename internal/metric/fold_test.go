@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 )
@@ -180,7 +181,7 @@ func TestWindows(t *testing.T) {
 }
 
 func TestGoodput(t *testing.T) {
-	f := mustFold(t, Options{SLOs: []SLO{{"time_to_first_token", 100 * msec}, {"inter_token_latency", 10 * msec}}})
+	f := mustFold(t, Options{SLOs: []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(100 * msec)}, {Metric: "inter_token_latency", Max: plan.Duration(10 * msec)}}})
 	f.Add(evenly(0, 100*msec, 10*msec, 10))                                              // at both bounds: good
 	f.Add(evenly(0, 101*msec, 10*msec, 10))                                              // first token late
 	f.Add(evenly(0, 100*msec, 11*msec, 10))                                              // gaps too long
@@ -198,7 +199,7 @@ func TestGoodput(t *testing.T) {
 	if got := st.Whole.Stats["slo_attainment"].Avg; math.Abs(got-3.0/7) > 1e-9 {
 		t.Errorf("attainment %v, want 3/7", got)
 	}
-	if _, err := NewFold(Options{SLOs: []SLO{{"output_sequence_length", msec}}}); err == nil || !strings.Contains(err.Error(), "time_to_first_token") {
+	if _, err := NewFold(Options{SLOs: []plan.SLO{{Metric: "output_sequence_length", Max: plan.Duration(msec)}}}); err == nil || !strings.Contains(err.Error(), "time_to_first_token") {
 		t.Errorf("an objective on a length: %v, want an error that names what can be used", err)
 	}
 }
@@ -326,7 +327,7 @@ func TestMergedFoldsEqualOne(t *testing.T) {
 		}
 		recs = append(recs, rec)
 	}
-	opts := Options{Times: fixed(5*time.Second, 15*time.Second), SLOs: []SLO{{"time_to_first_token", 60 * msec}}}
+	opts := Options{Times: fixed(5*time.Second, 15*time.Second), SLOs: []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(60 * msec)}}}
 	one := mustFold(t, opts)
 	opts.Pool = stat.NewPool(t.TempDir(), 0)
 	t.Cleanup(func() { opts.Pool.Close() })
@@ -371,7 +372,7 @@ func compareWindows(t *testing.T, want, got *Stats) {
 }
 
 func TestAddAllocatesNothing(t *testing.T) {
-	f := mustFold(t, Options{Times: fixed(0, record.NotYet), SLOs: []SLO{{"inter_token_latency", msec}}, Live: new(LiveStats)})
+	f := mustFold(t, Options{Times: fixed(0, record.NotYet), SLOs: []plan.SLO{{Metric: "inter_token_latency", Max: plan.Duration(msec)}}, Live: new(LiveStats)})
 	rec := evenly(0, 10*msec, 100, 20)
 	rec.Prompt = 1
 	for range 2000 {

@@ -1,5 +1,7 @@
 package metric
 
+import "github.com/inferometer/inferometer/internal/plan"
+
 // goodness is whether a request succeeded and met every objective: as its moments are taken to be,
 // for certain, and possibly. One that lies on a bound within its error bar is good possibly alone.
 type goodness struct{ taken, certain, possible bool }
@@ -10,7 +12,7 @@ func (g goodness) and(o goodness) goodness {
 
 // objective is an SLO with its formula.
 type objective struct {
-	SLO
+	plan.SLO
 	own     func(*Request) (int64, bool)
 	bounds  func(*Request) (below, above int64) // nil: own is exact, or nobody knows
 	follows bool

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 )
@@ -15,9 +16,9 @@ func TestGoodIsEnclosed(t *testing.T) {
 	narrower := 0
 	for seed := range uint64(60) {
 		c := &onlooker{Rand: rand.New(rand.NewPCG(seed, 32)), unsure: seed%3 == 0}
-		slos := []SLO{
-			{Metric: "time_to_first_token", Max: time.Duration(1+c.IntN(80)) * time.Millisecond},
-			{Metric: []string{"inter_token_latency", "inter_event_latency", "time_per_output_token", "request_latency"}[c.IntN(4)], Max: time.Duration(10+c.IntN(30)) * time.Millisecond},
+		slos := []plan.SLO{
+			{Metric: "time_to_first_token", Max: plan.Duration(time.Duration(1+c.IntN(80)) * time.Millisecond)},
+			{Metric: []string{"inter_token_latency", "inter_event_latency", "time_per_output_token", "request_latency"}[c.IntN(4)], Max: plan.Duration(time.Duration(10+c.IntN(30)) * time.Millisecond)},
 		}
 		if slos[1].Metric == "request_latency" {
 			slos[1].Max *= 20
@@ -43,7 +44,7 @@ func TestGoodIsEnclosed(t *testing.T) {
 	}
 }
 
-func good(t *testing.T, records []*record.Record, slos []SLO) Totals {
+func good(t *testing.T, records []*record.Record, slos []plan.SLO) Totals {
 	t.Helper()
 	f, err := NewFold(Options{SLOs: slos})
 	if err != nil {

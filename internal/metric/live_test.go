@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -39,7 +40,7 @@ func TestLiveIsMerged(t *testing.T) {
 	var lives []*LiveStats
 	for range 2 {
 		live := new(LiveStats)
-		f := mustFold(t, Options{Times: fixed(0, record.NotYet), Live: live, SLOs: []SLO{{"time_to_first_token", 60 * msec}}})
+		f := mustFold(t, Options{Times: fixed(0, record.NotYet), Live: live, SLOs: []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(60 * msec)}}})
 		for _, first := range []time.Duration{50, 100} {
 			rec := evenly(0, first*msec, 10*msec, 4)
 			rec.Due = rec.Sent - 5*msec

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 )
@@ -15,7 +16,7 @@ func TestMemoryOfASoak(t *testing.T) {
 	const early, all = 200_000, 500_000
 	pool := stat.NewPool(t.TempDir(), SampleMemory)
 	defer pool.Close()
-	opts := Options{Times: fixed(time.Second, record.NotYet), Pool: pool, SLOs: []SLO{{"time_to_first_token", 60 * msec}}}
+	opts := Options{Times: fixed(time.Second, record.NotYet), Pool: pool, SLOs: []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(60 * msec)}}}
 	folds := []*Aggregator{mustFold(t, opts), mustFold(t, opts)}
 	before := alive()
 	r := rand.New(rand.NewPCG(1, 2))

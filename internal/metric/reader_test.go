@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -64,7 +65,7 @@ func TestNothingKept(t *testing.T) {
 // What single requests have is what an objective is compared with, and none of a failed one.
 func TestSingleRequests(t *testing.T) {
 	good := evenly(0, 10*msec, 4*msec, 5)
-	opts := Options{SLOs: []SLO{{"inter_token_latency", 4 * msec}}, Times: fixed(0, time.Second)}
+	opts := Options{SLOs: []plan.SLO{{Metric: "inter_token_latency", Max: plan.Duration(4 * msec)}}, Times: fixed(0, time.Second)}
 	for _, c := range []struct {
 		name         string
 		rec          *record.Record

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
@@ -48,7 +49,7 @@ type StageStats struct {
 
 // Objective is an SLO and how many measured requests met it.
 type Objective struct {
-	SLO
+	plan.SLO
 	Met int64
 }
 

@@ -58,9 +58,7 @@ func FoldOptions(p *plan.Plan) metric.Options {
 	opts.Bends = func(added, latency time.Duration) bool {
 		return added > max(least, time.Duration(share*float64(latency)))
 	}
-	for _, s := range p.Goodput {
-		opts.SLOs = append(opts.SLOs, metric.SLO{Metric: s.Metric, Max: time.Duration(s.Max)})
-	}
+	opts.SLOs = p.Goodput
 	return opts
 }
 
@@ -213,7 +211,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageSummary, sum *metric.Stag
 		s.Failures = append(s.Failures, Failures{Class: string(f.Class), Status: f.Status, Count: f.Count, Example: f.Example})
 	}
 	for _, o := range sum.Objectives {
-		s.Goodput = append(s.Goodput, SLO{Metric: o.Metric, MaxMS: millis(o.Max), Met: o.Met, Of: sum.Whole.Totals.Requests})
+		s.Goodput = append(s.Goodput, SLO{Metric: o.Metric, MaxMS: millis(time.Duration(o.Max)), Met: o.Met, Of: sum.Whole.Totals.Requests})
 	}
 	if sum.Steady != nil {
 		s.Steady = &Steady{

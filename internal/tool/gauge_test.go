@@ -14,7 +14,7 @@ import (
 // The view shows the stage under way and what was before it, each by itself.
 func TestGauge(t *testing.T) {
 	live := new(metric.LiveStats)
-	fold, err := metric.NewFold(metric.Options{Live: live, SLOs: []metric.SLO{{Metric: "request_latency", Max: 50 * time.Millisecond}}})
+	fold, err := metric.NewFold(metric.Options{Live: live, SLOs: []plan.SLO{{Metric: "request_latency", Max: plan.Duration(50 * time.Millisecond)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func collectAll(t *testing.T, workers, n int, budget int64) collected {
 	var folds []*metric.Aggregator
 	var folders []Consumer
 	for range workers {
-		f, err := metric.NewFold(metric.Options{Closed: []bool{true}, Pool: pool, SLOs: []metric.SLO{{Metric: "time_to_first_token", Max: time.Second}}})
+		f, err := metric.NewFold(metric.Options{Closed: []bool{true}, Pool: pool, SLOs: []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(time.Second)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

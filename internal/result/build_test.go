@@ -338,14 +338,14 @@ func TestVerdict(t *testing.T) {
 			w.plan.Stages[0].RampTo = 80
 			w.each(func(i int, r *record.Record) { r.End += time.Duration(i/22) * ms })
 		}, "", nil},
-		{"all failed", func(w *world) { w.each(func(i int, r *record.Record) { fail(r) }) }, "requests", []string{"No request succeeded", "2,000 requests", "http_status 503 (overloaded)"}},
+		{"all failed", func(w *world) { w.each(func(i int, r *record.Record) { fail(r) }) }, "requests", []string{"No request succeeded", "2,000 requests", "HTTP 503 (overloaded)"}},
 		{"all failed or cut off", func(w *world) {
 			w.each(func(i int, r *record.Record) {
 				if fail(r); i%4 > 0 {
 					r.Failure = &record.Failure{Class: record.CutOff, Status: 200, Message: "under way"}
 				}
 			})
-		}, "requests", []string{"No request succeeded", "2,000 requests", "http_status 503 (overloaded)"}},
+		}, "requests", []string{"No request succeeded", "2,000 requests", "HTTP 503 (overloaded)"}},
 		{"all cut off", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Failure = &record.Failure{Class: record.CutOff, Message: "under way"} })
 		}, "requests", []string{"2,000 requests", "drain time was over"}},

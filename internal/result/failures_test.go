@@ -37,7 +37,7 @@ func TestFailures(t *testing.T) {
 					fail(r)
 				}
 			})
-		}, []string{"failures"}, []string{"500 of 2,000 requests failed (25 %, budget 1 %)", "500 × http_status 503 (overloaded)", "Find out why"}},
+		}, []string{"failures"}, []string{"500 of 2,000 requests failed (25 %, budget 1 %)", "500 × HTTP 503 (overloaded)", "Find out why"}},
 		{"five kinds", func(w *world) {
 			classes := []record.Class{record.Reset, record.Truncated, record.StreamError, record.BadBody, record.TimedOut}
 			w.each(func(i int, r *record.Record) {

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -227,7 +228,7 @@ func (j *judge) requests(i int, sum *metric.StageStats) bool {
 // server where others failed by themselves.
 func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) string {
 	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !endedHere(f.Class) }); i >= 0 {
-		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Check the URL, path and model name.", number.Plural(requests, "request"), failure(&failures[i]))
+		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. %s", number.Plural(requests, "request"), failure(&failures[i]), remedy(&failures[i]))
 	}
 	if failures[0].Class == record.Cancelled {
 		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", number.Plural(requests, "request"))
@@ -236,10 +237,32 @@ func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) st
 	return j.words(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", number.Plural(requests, "request"), longer))
 }
 
+// remedy is what to do about a failure that all requests have.
+func remedy(f *metric.FailureCount) string {
+	switch {
+	case f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden:
+		return "Check the API key, and that it may use the model."
+	case f.Status == http.StatusTooManyRequests:
+		return "The server or a gateway limits how much it takes: lower the load, or raise the limit."
+	case f.Status >= http.StatusInternalServerError:
+		return "The server is up and cannot answer: look at its log, and whether the model is loaded."
+	case f.Class == record.ConnectFailed || f.Class == record.ResolveFailed:
+		return "Check the host and port, and that the server listens."
+	case f.Class == record.TLSFailed:
+		return "Check the certificate and the scheme of the URL."
+	case f.Class == record.NoFirstByte || f.Class == record.TimedOut || f.Class == record.Stalled:
+		return "Ask for shorter answers, lower the load, or give requests more time."
+	}
+	return "Check the URL, path and model name."
+}
+
 // failure names a failure with its example.
 func failure(f *metric.FailureCount) string {
 	text := string(f.Class)
-	if f.Status != 0 {
+	switch {
+	case f.Class == record.HTTPStatus && f.Status != 0:
+		text = fmt.Sprintf("HTTP %d", f.Status)
+	case f.Status != 0:
 		text += fmt.Sprintf(" %d", f.Status)
 	}
 	if f.Example != "" {

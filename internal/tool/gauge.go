@@ -26,6 +26,9 @@ type gauge struct {
 
 	newest                   newest // that the sparklines have
 	rates, firsts, inFlights []float64
+
+	failing         int                    // the stage whose failures are counted
+	earlier, latest map[record.Class]int64 // failures before it, and so far
 }
 
 // newest tells whether there is a new bin.
@@ -74,7 +77,14 @@ func (g *gauge) snapshot() progress.Snapshot {
 	case p.Warming:
 		s.Phase, s.Least, s.Total, s.Limit = progress.WarmingUp, 0, time.Duration(stage.Warmup.Duration), stage.Warmup.Requests
 	}
+	if p.Stage != g.failing { // what failed before is in the lines of the stages before
+		g.failing, g.earlier = p.Stage, g.latest
+	}
+	g.latest = p.Failures
 	for class, n := range p.Failures {
+		if n -= g.earlier[class]; n <= 0 {
+			continue
+		}
 		s.Errors = append(s.Errors, progress.Error{Class: string(class), Count: n})
 	}
 	slices.SortFunc(s.Errors, func(a, b progress.Error) int {

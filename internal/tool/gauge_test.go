@@ -53,3 +53,36 @@ func TestGauge(t *testing.T) {
 		t.Errorf("before it: %+v", s.Earlier)
 	}
 }
+
+// Errors are those of the stage under way, and a stage that has to send a number of requests says how long it takes.
+func TestGaugeOfAStage(t *testing.T) {
+	p := run.Progress{
+		Plan: &plan.Plan{}, Live: new(metric.LiveStats), Spans: []run.Span{{}},
+		Stages:   []plan.Stage{{Concurrency: 4, Duration: plan.Duration(30 * time.Second), MinRequests: 30}, {Concurrency: 8, Duration: plan.Duration(time.Second)}},
+		Failures: map[record.Class]int64{record.Reset: 3},
+		Elapsed:  20 * time.Second, Ended: 4,
+	}
+	g := newGauge(func() run.Progress { return p })
+	if s := g.snapshot(); len(s.Errors) != 1 || s.Errors[0].Count != 3 || s.Least != 30 || s.Total != 130*time.Second {
+		t.Errorf("first stage: %+v", s)
+	}
+	p.Stage, p.Failures, p.Spans = 1, map[record.Class]int64{record.Reset: 3, record.TimedOut: 2}, make([]run.Span, 2)
+	if s := g.snapshot(); len(s.Errors) != 1 || s.Errors[0].Class != string(record.TimedOut) || s.Errors[0].Count != 2 || s.Least != 0 || s.Total != time.Second {
+		t.Errorf("second stage: %+v", s)
+	}
+}
+
+func TestExpected(t *testing.T) {
+	s := plan.Stage{Concurrency: 4, Duration: plan.Duration(30 * time.Second), MinRequests: 30}
+	for _, c := range []struct {
+		ended         int64
+		elapsed, want time.Duration
+	}{
+		{0, 10 * time.Second, 30 * time.Second}, {0, 40 * time.Second, 0}, {1, 10 * time.Second, 260 * time.Second},
+		{20, 10 * time.Second, 30 * time.Second}, {30, 40 * time.Second, 40 * time.Second},
+	} {
+		if got := expected(&s, c.ended, c.elapsed); got != c.want {
+			t.Errorf("%d ended in %v: %v, want %v", c.ended, c.elapsed, got, c.want)
+		}
+	}
+}

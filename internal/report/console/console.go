@@ -33,6 +33,7 @@ type Options struct {
 	Subject string   // what was measured, for the first line: the URL and the model
 	Dir     string   // where the files of the run are; empty: none were written
 	Files   []string // their names in Dir
+	Page    string   // the file of the report page; empty: there is none
 	Named   bool     // stages go by their names alone, and not by number
 	Brief   bool     // what is decided by, and the figures: nothing else of each stage
 }
@@ -193,10 +194,16 @@ func (p *printer) notes(notes []string) {
 }
 
 func (p *printer) files(o Options) {
+	if o.Page != "" {
+		p.blank()
+		p.wrapped("", "Page: "+o.Page)
+	}
 	if o.Dir == "" {
 		return
 	}
-	p.blank()
+	if o.Page == "" {
+		p.blank()
+	}
 	text := "Files in " + o.Dir
 	if len(o.Files) > 0 {
 		text += ": " + strings.Join(o.Files, ", ")

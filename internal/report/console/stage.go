@@ -51,7 +51,9 @@ func (p *printer) figuresOf(s *result.Stage) {
 	if p.least {
 		p.wrapped(indent, leastText)
 	}
-	p.rates(s)
+	if s.Counts.OK > 0 { // else rates are of nothing
+		p.rates(s)
+	}
 	if p.within {
 		p.wrapped(indent, withinText)
 	}

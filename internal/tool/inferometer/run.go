@@ -195,6 +195,7 @@ func printResult(env tool.Env, action *args.Action, res *result.Result) error {
 	}
 	screen := env.Terminal(env.Stdout)
 	o := console.Options{Width: min(screen.Width(), 140), Color: screen.Color, All: action.All, Brief: action.Quiet && !action.All, Subject: tool.Subject(p), Dir: p.Output.Dir}
+	o.Page = action.HTML
 	if o.Dir != "" {
 		o.Files = filesIn(o.Dir)
 	}

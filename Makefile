@@ -47,7 +47,7 @@ simulation: ## coordinator, workers and NATS on virtual time, with faults from s
 
 # It waits for most of its time, so it is as long as the slower of the two pages: about two minutes.
 newcomer: build ## types every command of the README and the tutorial, as a newcomer would
-	@scripts/newcomer.sh $(BIN) README.md docs/tutorial.md
+	@scripts/newcomer.sh $(BIN) README.md docs/tutorial.md scripts/guesses.txt
 
 platforms: # type-checks the program for every other platform
 	@echo "type-check $(CHECKED)"; $(GO) run -trimpath ./scripts/platforms $(CHECKED)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# newcomer.sh PROGRAM PAGE.md...: types every command of the pages, as someone would who reads them for the first time.
+# newcomer.sh PROGRAM PAGE.md|GUESSES.txt...: types every command of the pages, as someone would who reads them for the first time.
 #
 # The commands are the lines of the pages' ```sh blocks, in order, in one shell per page and a new directory, with PROGRAM
 # on the PATH. Only ports are changed (:8000 becomes a free one). A block that cannot be run here has a line of its own above
@@ -90,10 +90,44 @@ read_page() {
   [ "$n" -gt 0 ] && [ "$bad" -eq 0 ]
 }
 
+# read_guesses FILE: types every line of it after "inferometer", as someone would who has read nothing. One without => must
+# do what it says; the others must name the line that does, in their first lines, and send nothing.
+read_guesses() {
+  local file=$1 line want code n=0 bad=0 port
+  mkdir -p "$top/$2/ports" && cd "$top/$2" || exit 2
+  export HOME=$PWD
+  port=$(free guesses)
+  "$program" mock --listen "127.0.0.1:$port" --ttft 5ms --itl 1ms --output-tokens 4 >mock.log 2>&1 & server=$!
+  trap 'kill $server 2>/dev/null' EXIT
+  await "--listen :$port" || return 1
+  printf 'load: {type: constant}\nserver: {type: vllm}\n' >infperf.yaml
+  printf 'model_name: m\nendpoint: {}\n' >genai.yaml
+  printf 'services: {}\n' >compose.yaml
+  : >x.pem
+  while IFS= read -r line <&4; do
+    [[ -z $line || $line == "#"* ]] && continue
+    want=""
+    if [[ $line == *" => "* ]]; then want=${line#* => } line=${line% => *}; fi
+    local typed=$line
+    typed=$(sed -E "s#(^| )U(/| |\$)#\1http://127.0.0.1:$port\2#; s#(^| )H(/| |\$)#\1127.0.0.1:$port\2#" <<<"$typed")
+    eval "inferometer $typed" >out 2>&1 </dev/null; code=$?
+    n=$((n + 1))
+    if [ -n "$want" ]; then
+      { [ "$code" -ne 0 ] && grep -qF -- "$want" out; } && continue
+    elif [[ $code = [014] ]] && ! grep -qE 'None of .* succeeded|panic:' out; then
+      continue
+    fi
+    echo "$file: FAILED, exit $code: inferometer $line${want:+ => $want}"; sed 's/^/    /' out | head -8; bad=$((bad + 1))
+  done 4<"$file"
+  echo "$file: $n guesses, $bad failed"
+  [ "$n" -gt 0 ] && [ "$bad" -eq 0 ]
+}
+
 pages=("$@") failed=0
 for i in "${!pages[@]}"; do
   page=$(realpath "${pages[i]}") || exit 2
-  (cd "$(dirname "$page")" && read_page "$page" "$i") >"$top/$i.log" 2>&1 & readers+=($!)
+  reader=read_page; [[ $page != *.txt ]] || reader=read_guesses
+  (cd "$(dirname "$page")" && $reader "$page" "$i") >"$top/$i.log" 2>&1 & readers+=($!)
 done
 for i in "${!pages[@]}"; do
   wait "${readers[i]}" || failed=1

@@ -57,7 +57,7 @@ func TestGauge(t *testing.T) {
 // Errors are those of the stage under way, and a stage that has to send a number of requests says how long it takes.
 func TestGaugeOfAStage(t *testing.T) {
 	p := run.Progress{
-		Plan: &plan.Plan{}, Live: new(metric.LiveStats), Spans: []run.Span{{}},
+		Plan: &plan.Plan{}, Live: new(metric.LiveStats), Times: []record.StageTimes{{}},
 		Stages:   []plan.Stage{{Concurrency: 4, Duration: plan.Duration(30 * time.Second), MinRequests: 30}, {Concurrency: 8, Duration: plan.Duration(time.Second)}},
 		Failures: map[record.Class]int64{record.Reset: 3},
 		Elapsed:  20 * time.Second, Ended: 4,
@@ -66,7 +66,7 @@ func TestGaugeOfAStage(t *testing.T) {
 	if s := g.snapshot(); len(s.Errors) != 1 || s.Errors[0].Count != 3 || s.Least != 30 || s.Total != 130*time.Second {
 		t.Errorf("first stage: %+v", s)
 	}
-	p.Stage, p.Failures, p.Spans = 1, map[record.Class]int64{record.Reset: 3, record.TimedOut: 2}, make([]run.Span, 2)
+	p.Stage, p.Failures, p.Times = 1, map[record.Class]int64{record.Reset: 3, record.TimedOut: 2}, make([]record.StageTimes, 2)
 	if s := g.snapshot(); len(s.Errors) != 1 || s.Errors[0].Class != string(record.TimedOut) || s.Errors[0].Count != 2 || s.Least != 0 || s.Total != time.Second {
 		t.Errorf("second stage: %+v", s)
 	}

@@ -8,6 +8,7 @@ import type { Document } from "./document";
 import { h, replace } from "./dom";
 import { follow } from "./live";
 import { model, stageTitle, type Model } from "./model";
+import { preparePrint } from "./print";
 import { capacity } from "./section/capacity";
 import { cost } from "./section/cost";
 import { figures } from "./section/figures";
@@ -52,16 +53,6 @@ class Page {
   }
 }
 
-// Paper has no summaries to click on: what is folded is opened for it, and folded again.
-function openForPrint(): void {
-  let folded: HTMLDetailsElement[] = [];
-  addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll<HTMLDetailsElement>("details.checks, details.notes")].filter((d) => !d.open);
-    for (const d of folded) d.open = true;
-  });
-  addEventListener("afterprint", () => { for (const d of folded) d.open = false; });
-}
-
 // draw shows what the data elements of the page hold, and reports whether there is anything.
 async function draw(): Promise<boolean> {
   const data = document.getElementById("document")?.textContent;
@@ -74,7 +65,7 @@ async function draw(): Promise<boolean> {
 }
 
 async function start(): Promise<void> {
-  if (await draw()) { openForPrint(); closeMenus(); document.documentElement.dataset["ready"] = "true"; return; }
+  if (await draw()) { preparePrint(); closeMenus(); document.documentElement.dataset["ready"] = "true"; return; }
   replace(document.getElementById("page") ?? document.body, h("p", { class: "plain" }, "This file holds no result. Make a report with inferometer report DIR --format html."));
 }
 

@@ -262,17 +262,3 @@ func TestHostileTextsAreInert(t *testing.T) {
 		t.Errorf("a script that is not the page's own ran: %s", obeyed)
 	}
 }
-
-// On paper, what is folded is open, and no tool is left that a hand cannot press.
-func TestPrint(t *testing.T) {
-	page, _ := levels(t)
-	b := open(t, looks()[0], page)
-	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF())
-	b.must(err)
-	if len(pdf) < 50_000 {
-		t.Errorf("a PDF of %d bytes", len(pdf))
-	}
-	if dir := os.Getenv("INFEROMETER_PICTURES"); dir != "" {
-		b.must(os.WriteFile(filepath.Join(dir, "page.pdf"), pdf, 0o644))
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/timer"
 )
 
 // reserve is the room that a buffer keeps free ahead of the body, for the head
@@ -82,7 +83,7 @@ type call struct {
 	out sender
 	// watch returns a channel that is closed when the client leaves.
 	watch func() <-chan struct{}
-	nap   *nap
+	nap   *timer.Nap
 
 	req    request
 	api    api
@@ -122,7 +123,7 @@ type call struct {
 }
 
 func newCall(s *Server, out sender, watch func() <-chan struct{}) *call {
-	c := &call{s: s, out: out, watch: watch, nap: newNap(), itl: newHistogram(itlBounds[:])}
+	c := &call{s: s, out: out, watch: watch, nap: timer.NewNap(), itl: newHistogram(itlBounds[:])}
 	c.seq.rng = rand.New(&c.pcg)
 	c.buf = make([]byte, reserve, 4096)
 	return c
@@ -151,7 +152,7 @@ func (c *call) reset(r request) {
 }
 
 // arrived is when the request's head had been read, on the server's clock.
-func (c *call) arrived() int64 { return int64(c.req.read.Sub(c.s.clock.base)) }
+func (c *call) arrived() int64 { return int64(c.req.read.Sub(c.s.clock.Base)) }
 
 // begin opens the answer.
 func (c *call) begin(h head) {
@@ -196,7 +197,7 @@ func (c *call) flush(last bool) bool {
 	if tokens > 0 {
 		c.sent += tokens
 		c.s.metrics.generated.Add(uint64(tokens))
-		c.observe(int64(at.Sub(c.s.clock.base)), tokens)
+		c.observe(int64(at.Sub(c.s.clock.Base)), tokens)
 	}
 	return true
 }
@@ -223,7 +224,7 @@ func (c *call) admit() bool {
 			m.abandon(&c.seq)
 			return false
 		}
-		now = c.s.clock.now()
+		now = c.s.clock.Now()
 	}
 	c.admitted = now
 	c.due = m.first(now, &c.seq, &c.p.words, c.tokens*c.choices)
@@ -241,12 +242,12 @@ func (c *call) wait(at int64, comments bool) bool {
 		return true
 	}
 	clock := c.s.clock
-	if c.seen = clock.now(); at <= c.seen {
+	if c.seen = clock.Now(); at <= c.seen {
 		return true
 	}
 	if every := int64(c.s.cfg.Output.KeepAlive); comments && every > 0 {
 		for quiet := c.seen + every; quiet < at; quiet += every {
-			if !clock.until(c.nap, quiet, c.watch()) {
+			if !clock.Until(c.nap, quiet, c.watch()) {
 				return false
 			}
 			c.buf = append(c.buf, ": keep-alive\n\n"...)
@@ -255,7 +256,7 @@ func (c *call) wait(at int64, comments bool) bool {
 			}
 		}
 	}
-	return clock.until(c.nap, at, c.watch())
+	return clock.Until(c.nap, at, c.watch())
 }
 
 // done writes down how the request ended.

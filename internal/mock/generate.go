@@ -18,7 +18,7 @@ func (c *call) generate() {
 		}
 	}
 	if !c.admit() {
-		c.s.metrics.ended(c, c.s.clock.now())
+		c.s.metrics.ended(c, c.s.clock.Now())
 		return
 	}
 	switch {
@@ -31,7 +31,7 @@ func (c *call) generate() {
 	}
 	// The batch is left once the last token is out, whoever reads it or not.
 	c.s.model.leave(&c.seq)
-	c.s.metrics.ended(c, c.s.clock.now())
+	c.s.metrics.ended(c, c.s.clock.Now())
 }
 
 // prefilled counts the prompt once its first token is there.
@@ -327,7 +327,7 @@ func (c *call) broken(cutAt *int) bool {
 		if !c.flush(false) || !c.stall() {
 			return false
 		}
-		c.due = c.s.clock.now()
+		c.due = c.s.clock.Now()
 		return true
 	case Error, ErrorEvent:
 		if c.fault == ErrorEvent {
@@ -348,9 +348,9 @@ func (c *call) broken(cutAt *int) bool {
 // stall keeps the client waiting. False: it left.
 func (c *call) stall() bool {
 	for c.s.cfg.StallFor == 0 {
-		if !c.wait(c.s.clock.now()+int64(time.Hour), false) {
+		if !c.wait(c.s.clock.Now()+int64(time.Hour), false) {
 			return false
 		}
 	}
-	return c.wait(c.s.clock.now()+int64(c.s.cfg.StallFor), false)
+	return c.wait(c.s.clock.Now()+int64(c.s.cfg.StallFor), false)
 }

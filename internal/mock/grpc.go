@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/timer"
 )
 
 // Sizes that a connection announces and keeps to.
@@ -57,7 +58,7 @@ type grpcConn struct {
 	initial  int64  // the window of new streams
 	maxFrame int    // what the client takes
 	used     int    // bytes read since the connection's window was last given back
-	due      timerHeap[*grpcCall]
+	due      timer.Heap[*grpcCall]
 	pacing   bool
 	wakeAt   int64 // when the pacer wakes
 	dead     bool

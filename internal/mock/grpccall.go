@@ -12,6 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/timer"
 )
 
 // grpcCall is one request for inference on a stream. It has no goroutine: the
@@ -20,7 +21,7 @@ type grpcCall struct {
 	call
 	conn *grpcConn
 	st   *grpcStream
-	turn timer[*grpcCall] // among those that wait for their time
+	turn timer.Timer[*grpcCall] // among those that wait for their time
 
 	at       int     // tokens sent
 	cutAt    int     // the fault strikes at this token
@@ -42,7 +43,7 @@ func (g *grpcConn) newCall() *grpcCall {
 		return c
 	}
 	c := &grpcCall{conn: g, call: call{s: g.s, itl: newHistogram(itlBounds[:])}}
-	c.turn = timer[*grpcCall]{pos: -1, payload: c}
+	c.turn = timer.Timer[*grpcCall]{Pos: -1, Value: c}
 	c.seq.rng = rand.New(&c.pcg)
 	c.wakeUp = func() { g.admit(c) }
 	c.buf = make([]byte, 0, 2048)
@@ -105,7 +106,7 @@ func requestJSON(p []byte) []byte {
 
 // enter asks the model for a place, and goes on once there is one.
 func (c *grpcCall) enter() {
-	c.t.parsed = c.s.clock.now()
+	c.t.parsed = c.s.clock.Now()
 	c.t.model.Waits(1)
 	c.finish = "abort" // until it is complete
 	c.seq.wake = c.wakeUp
@@ -133,7 +134,7 @@ func (c *grpcCall) run(now int64) {
 	if c.t.model.Spec.Llm {
 		c.makeTritonPrefix()
 	}
-	c.step(c.s.clock.now())
+	c.step(c.s.clock.Now())
 }
 
 // step sends all that is due, and sees to the rest being sent in its time.
@@ -371,8 +372,8 @@ func (c *grpcCall) strike(now int64) bool {
 // cancel ends a call whose client has left.
 func (c *grpcCall) cancel() {
 	c.st.forget(c)
-	if c.turn.pos >= 0 {
-		c.conn.due.remove(&c.turn)
+	if c.turn.Pos >= 0 {
+		c.conn.due.Remove(&c.turn)
 	}
 	if c.queued {
 		c.queued = false
@@ -396,7 +397,7 @@ func (c *grpcCall) countAhead() {
 		c.s.metrics.generated.Add(uint64(tokens))
 	}
 	if c.ended && !c.canceled && c.t.model != nil && (len(c.ends) == 0 || c.ends[len(c.ends)-1] <= c.st.framed) {
-		c.countOnce(c.s.clock.now(), true)
+		c.countOnce(c.s.clock.Now(), true)
 	}
 }
 
@@ -411,7 +412,7 @@ func (c *grpcCall) sentOut(at time.Time) bool {
 	}
 	if tokens > 0 {
 		c.sent += tokens
-		c.observe(int64(at.Sub(c.s.clock.base)), tokens)
+		c.observe(int64(at.Sub(c.s.clock.Base)), tokens)
 	}
 	if c.marked < len(c.marks) && !c.canceled {
 		return false
@@ -428,7 +429,7 @@ func (c *grpcCall) sentOut(at time.Time) bool {
 
 // settled writes down how the call ended, and gives it back.
 func (c *grpcCall) settled(whole bool) {
-	now := c.s.clock.now()
+	now := c.s.clock.Now()
 	if c.placed {
 		c.s.model.leave(&c.seq)
 		c.placed = false

@@ -16,6 +16,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/timer"
 )
 
 // grpcOf is the status that stands for an HTTP one.
@@ -222,15 +223,15 @@ func (g *grpcConn) drop(st *grpcStream) {
 
 // pace sends what becomes due while the reader waits for the client.
 func (g *grpcConn) pace() {
-	n := newNap()
+	n := timer.NewNap()
 	for {
 		g.mu.Lock()
 		g.takeAdmitted()
-		now := g.s.clock.now()
-		for !g.dead && len(g.due) > 0 && g.due[0].at <= now {
+		now := g.s.clock.Now()
+		for !g.dead && len(g.due) > 0 && g.due[0].Due <= now {
 			next := g.due[0]
-			g.due.remove(next)
-			next.payload.step(now)
+			g.due.Remove(next)
+			next.Value.step(now)
 		}
 		g.flush()
 		if g.dead {
@@ -240,10 +241,10 @@ func (g *grpcConn) pace() {
 		g.wakeAt = math.MaxInt64
 		next := now + int64(time.Hour)
 		if len(g.due) > 0 {
-			next, g.wakeAt = g.due[0].at, g.due[0].at
+			next, g.wakeAt = g.due[0].Due, g.due[0].Due
 		}
 		g.mu.Unlock()
-		if !g.s.clock.until(n, next, g.kick) && g.s.isClosed() {
+		if !g.s.clock.Until(n, next, g.kick) && g.s.isClosed() {
 			return
 		}
 	}
@@ -251,8 +252,8 @@ func (g *grpcConn) pace() {
 
 // later puts a call among those that wait for their time.
 func (g *grpcConn) later(c *grpcCall) {
-	c.turn.at = c.due
-	g.due.push(&c.turn)
+	c.turn.Due = c.due
+	g.due.Push(&c.turn)
 	g.startPacer()
 	if c.due < g.wakeAt {
 		g.wake()
@@ -284,7 +285,7 @@ func (g *grpcConn) takeAdmitted() {
 	for _, c := range calls {
 		if c.queued {
 			c.queued = false
-			c.run(g.s.clock.now())
+			c.run(g.s.clock.Now())
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/mock/timer"
 )
 
 // pipes is a listener whose connections stay inside the process, so that a
@@ -47,7 +49,7 @@ func inBubble(t *testing.T, change func(*Config), f func(p *pipes)) []Truth {
 		c := Default()
 		change(&c)
 		truth := new(buffer)
-		s, err := New(c, WithTruth(truth), func(o *options) { o.alarm = newTimerAlarm })
+		s, err := New(c, WithTruth(truth), func(o *options) { o.alarm = timer.NewTimerAlarm })
 		if err != nil {
 			t.Fatal(err)
 		}

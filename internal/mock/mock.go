@@ -29,13 +29,14 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/timer"
 )
 
 // Server is a running mock. Make it with New.
 type Server struct {
 	cfg        Config
 	firstModel []byte // escaped for JSON
-	clock      *sleeper
+	clock      *timer.Sleeper
 	model      *model
 	metrics    *metrics
 	truth      *truthFile
@@ -64,7 +65,7 @@ type Option func(*options)
 
 type options struct {
 	truth io.Writer
-	alarm func() alarm
+	alarm func() timer.Alarm
 }
 
 // WithTruth writes the truth file's lines to w, which Close closes if it can.
@@ -75,7 +76,7 @@ func New(c Config, opts ...Option) (*Server, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("mock server: %w", err)
 	}
-	o := options{alarm: newAlarm}
+	o := options{alarm: timer.NewAlarm}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -101,7 +102,7 @@ func New(c Config, opts ...Option) (*Server, error) {
 	if o.truth != nil {
 		s.truth = newTruthFile(o.truth)
 	}
-	s.clock = newSleeper(o.alarm())
+	s.clock = timer.NewSleeper(o.alarm())
 	s.triton = repository.New(repository.Options{Names: c.Models, Conventions: c.Triton.Models, Convention: c.Triton.Convention, Strict: c.Strict})
 	if c.HTTP2 {
 		s.http2 = newHTTP2(s)
@@ -136,7 +137,7 @@ func (s *Server) accept(l net.Listener, serve func(*wire)) error {
 			return nil
 		case isTemporary(err):
 			// Out of file descriptors, say: those in use will come back.
-			s.clock.until(newNap(), s.clock.now()+int64(10*time.Millisecond), nil)
+			s.clock.Until(timer.NewNap(), s.clock.Now()+int64(10*time.Millisecond), nil)
 		default:
 			return fmt.Errorf("mock server: accept: %w", err)
 		}
@@ -227,7 +228,7 @@ func (s *Server) onAccept(nc net.Conn, f Fault) bool {
 		}
 		return false
 	}
-	return s.clock.until(newNap(), s.clock.now()+int64(s.cfg.SlowFor), nil)
+	return s.clock.Until(timer.NewNap(), s.clock.Now()+int64(s.cfg.SlowFor), nil)
 }
 
 // abort closes a connection with a reset rather than in order.
@@ -265,7 +266,7 @@ func (s *Server) close() error {
 		_ = nc.Close()
 	}
 	s.mu.Unlock()
-	s.clock.close()
+	s.clock.Close()
 	s.active.Wait()
 	if s.http2 != nil {
 		s.http2.close()

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -176,77 +175,5 @@ func TestOutputLength(t *testing.T) {
 	}
 	if short < 30 || short > 70 {
 		t.Errorf("%d of 100 answers ended before the mean length", short)
-	}
-}
-
-func TestSleeper(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSleeper(newTimerAlarm())
-		defer s.close()
-		var woke []int64
-		done := make(chan int64)
-		for _, at := range []int64{30, 10, 20, 10, 0, -5} {
-			go func() {
-				if !s.until(newNap(), at*ms, nil) {
-					t.Error("woken as if cancelled")
-				}
-				done <- s.now() / ms
-			}()
-		}
-		for range 6 {
-			woke = append(woke, <-done)
-		}
-		if d := cmp.Diff([]int64{0, 0, 10, 10, 20, 30}, woke); d != "" {
-			t.Error(d)
-		}
-	})
-}
-
-func TestSleeperCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSleeper(newTimerAlarm())
-		gone := make(chan struct{})
-		n := newNap()
-		go func() {
-			s.until(newNap(), 10*ms, nil)
-			close(gone)
-		}()
-		if s.until(n, 20*ms, gone) || s.now() != 10*ms {
-			t.Errorf("not cancelled at 10 ms but at %v", time.Duration(s.now()))
-		}
-		if !s.until(n, 15*ms, nil) || s.now() != 15*ms {
-			t.Errorf("a nap cannot be used again: %v", time.Duration(s.now()))
-		}
-		go func() {
-			s.until(newNap(), 25*ms, nil)
-			s.close()
-		}()
-		if s.until(n, 99*ms, nil) || s.now() != 25*ms {
-			t.Errorf("close did not wake: %v", time.Duration(s.now()))
-		}
-		if s.until(n, 99*ms, nil) {
-			t.Error("slept after close")
-		}
-	})
-}
-
-// TestAlarm runs the platform's own alarm: nobody wakes early, all wake, in order.
-func TestAlarm(t *testing.T) {
-	s := newSleeper(newAlarm())
-	defer s.close()
-	type wake struct{ want, got int64 }
-	done := make(chan wake)
-	start := s.now()
-	for i := range int64(50) {
-		go func() {
-			at := start + (i*7%50)*ms/5
-			s.until(newNap(), at, nil)
-			done <- wake{at, s.now()}
-		}()
-	}
-	for range 50 {
-		if w := <-done; w.got < w.want {
-			t.Errorf("woken %v early", time.Duration(w.want-w.got))
-		}
 	}
 }

@@ -68,7 +68,7 @@ func (s *Server) models() string {
 	for i, m := range s.cfg.Models {
 		name := appendQuoted(nil, m)
 		list[i] = fmt.Sprintf(`{"id":%s,"object":"model","created":%d,"owned_by":"inferometer","root":%s,"parent":null,"max_model_len":%d,"permission":[]}`,
-			name, s.clock.base.Unix(), name, s.cfg.Output.MaxModelLen)
+			name, s.clock.Base.Unix(), name, s.cfg.Output.MaxModelLen)
 	}
 	return `{"object":"list","data":[` + strings.Join(list, ",") + `]}`
 }

@@ -12,7 +12,7 @@ import (
 func (c *call) tritonAnswer(verb string) {
 	m := c.t.model
 	c.finish = "abort"
-	c.t.parsed = c.s.clock.now()
+	c.t.parsed = c.s.clock.Now()
 	events := verb == "generate_stream"
 	if events {
 		c.begin(head{status: http.StatusOK, ctype: "text/event-stream; charset=utf-8", length: -1})
@@ -34,7 +34,7 @@ func (c *call) tritonAnswer(verb string) {
 		}
 		c.s.model.leave(&c.seq)
 	}
-	now := c.s.clock.now()
+	now := c.s.clock.Now()
 	if m.Spec.Llm {
 		c.s.metrics.ended(c, now)
 	}
@@ -58,7 +58,7 @@ func (c *call) tritonStream() {
 			return
 		}
 		last := at+n == c.tokens
-		now := c.s.clock.now()
+		now := c.s.clock.Now()
 		c.t.made = append(c.t.made, now)
 		if last {
 			c.t.done = now
@@ -81,7 +81,7 @@ func (c *call) tritonWhole(event bool) {
 	if !c.lastToken() {
 		return
 	}
-	c.t.done = c.s.clock.now()
+	c.t.done = c.s.clock.Now()
 	c.t.made = append(c.t.made, c.t.done)
 	if !event {
 		if c.p.stream && c.tokens > c.s.cfg.Output.TokensPerEvent {
@@ -112,7 +112,7 @@ func (c *call) tritonWhole(event bool) {
 // that has it finds it counted.
 func (c *call) countWhole() {
 	if c.fault == "" {
-		c.countOnce(c.s.clock.now(), true)
+		c.countOnce(c.s.clock.Now(), true)
 	}
 }
 
@@ -198,7 +198,7 @@ func (c *call) tritonResults(verb string) {
 	if !c.wait(c.due, false) {
 		return
 	}
-	c.t.done = c.s.clock.now()
+	c.t.done = c.s.clock.Now()
 	c.t.made = append(c.t.made, c.t.done)
 	if failure := c.deliver(); failure != nil {
 		c.finish = "error"

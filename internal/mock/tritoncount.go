@@ -40,7 +40,7 @@ func (c *call) countOnce(now int64, whole bool) {
 	t.counted = true
 	v := repository.Service{
 		Arrived: c.arrived(), Parsed: t.parsed, Admitted: c.admitted, Made: t.made, Done: t.done, Now: now,
-		Wall: c.s.clock.base.Add(time.Duration(now)).UnixMilli(), Batch: c.choices,
+		Wall: c.s.clock.Base.Add(time.Duration(now)).UnixMilli(), Batch: c.choices,
 	}
 	switch {
 	case !whole:

@@ -1,48 +1,51 @@
-package mock
+// Package timer wakes goroutines at given times, more precisely than the timers of Go do on an idle machine.
+package timer
 
 import (
 	"sync"
 	"time"
 )
 
-// alarm goes off once for each time it is set; setting it again moves it.
-type alarm interface {
+// Alarm goes off once for each time it is set; setting it again moves it.
+type Alarm interface {
 	set(d time.Duration)
 	wait() bool // until it goes off; false once it is closed
 	close()
 }
 
-// sleeper wakes goroutines at given times, all from one alarm. The runtime's
+// Sleeper wakes goroutines at given times, all from one alarm. The runtime's
 // own timers wait in whole milliseconds on Linux when the process is idle; the
 // alarm there does not (see alarm_linux.go).
-type sleeper struct {
-	base  time.Time
-	alarm alarm
+type Sleeper struct {
+	Base  time.Time
+	alarm Alarm
 	done  chan struct{}
 
 	mu     sync.Mutex
-	naps   timerHeap[chan struct{}]
+	naps   Heap[chan struct{}]
 	next   int64 // when the alarm is set for; 0: not set
 	closed bool
 }
 
-// nap is one goroutine's place among the sleepers, and what wakes it.
-type nap = timer[chan struct{}]
+// Nap is one goroutine's place among the sleepers, and what wakes it.
+type Nap = Timer[chan struct{}]
 
-func newNap() *nap { return &nap{pos: -1, payload: make(chan struct{}, 1)} }
+// NewNap makes one that has not been slept yet.
+func NewNap() *Nap { return &Nap{Pos: -1, Value: make(chan struct{}, 1)} }
 
-func newSleeper(a alarm) *sleeper {
-	s := &sleeper{base: time.Now(), alarm: a, done: make(chan struct{})}
+// NewSleeper makes one that an alarm wakes.
+func NewSleeper(a Alarm) *Sleeper {
+	s := &Sleeper{Base: time.Now(), alarm: a, done: make(chan struct{})}
 	go s.loop()
 	return s
 }
 
-// now is the time that naps are counted in: monotonic, since the server was made.
-func (s *sleeper) now() int64 { return int64(time.Since(s.base)) }
+// Now is the time that naps are counted in: monotonic, since the server was made.
+func (s *Sleeper) Now() int64 { return int64(time.Since(s.Base)) }
 
-// until returns true at the given time, false as soon as gone is closed.
-func (s *sleeper) until(n *nap, at int64, gone <-chan struct{}) bool {
-	now := s.now()
+// Until returns true at the given time, false as soon as gone is closed.
+func (s *Sleeper) Until(n *Nap, at int64, gone <-chan struct{}) bool {
+	now := s.Now()
 	if at <= now {
 		return true
 	}
@@ -51,53 +54,53 @@ func (s *sleeper) until(n *nap, at int64, gone <-chan struct{}) bool {
 		s.mu.Unlock()
 		return false
 	}
-	n.at = at
-	s.naps.push(n)
+	n.Due = at
+	s.naps.Push(n)
 	if s.next == 0 || at < s.next {
 		s.next = at
 		s.alarm.set(time.Duration(at - now))
 	}
 	s.mu.Unlock()
 	select {
-	case <-n.payload:
+	case <-n.Value:
 		return true
 	case <-gone:
 	case <-s.done:
 	}
 	s.mu.Lock()
-	if n.pos >= 0 {
-		s.naps.remove(n)
+	if n.Pos >= 0 {
+		s.naps.Remove(n)
 	} else {
-		<-n.payload
+		<-n.Value
 	}
 	s.mu.Unlock()
 	return false
 }
 
-func (s *sleeper) loop() {
+func (s *Sleeper) loop() {
 	for s.alarm.wait() {
 		s.mu.Lock()
 		if s.closed {
 			s.mu.Unlock()
 			return
 		}
-		now := s.now()
-		for len(s.naps) > 0 && s.naps[0].at <= now {
+		now := s.Now()
+		for len(s.naps) > 0 && s.naps[0].Due <= now {
 			n := s.naps[0]
-			s.naps.remove(n)
-			n.payload <- struct{}{}
+			s.naps.Remove(n)
+			n.Value <- struct{}{}
 		}
 		s.next = 0
 		if len(s.naps) > 0 {
-			s.next = s.naps[0].at
+			s.next = s.naps[0].Due
 			s.alarm.set(time.Duration(s.next - now))
 		}
 		s.mu.Unlock()
 	}
 }
 
-// close wakes everybody with false.
-func (s *sleeper) close() {
+// Close wakes everybody with false.
+func (s *Sleeper) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -114,7 +117,8 @@ type timerAlarm struct {
 	done chan struct{}
 }
 
-func newTimerAlarm() alarm {
+// NewTimerAlarm makes an alarm of a timer of Go.
+func NewTimerAlarm() Alarm {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return &timerAlarm{t: t, done: make(chan struct{})}

@@ -1,4 +1,4 @@
-package mock
+package timer
 
 import (
 	"os"
@@ -14,11 +14,11 @@ type timerfd struct {
 	file *os.File
 }
 
-// newAlarm returns the most precise alarm there is.
-func newAlarm() alarm {
+// NewAlarm returns the most precise alarm there is.
+func NewAlarm() Alarm {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
-		return newTimerAlarm()
+		return NewTimerAlarm()
 	}
 	return &timerfd{fd: fd, file: os.NewFile(uintptr(fd), "timerfd")}
 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package timer
+
+// NewAlarm returns the most precise alarm there is.
+func NewAlarm() Alarm { return NewTimerAlarm() }

@@ -8,6 +8,7 @@
 package pagedata
 
 import (
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -31,7 +32,7 @@ type Document struct {
 	Series   []Series    `json:"series"`
 
 	Requests *Requests `json:"requests"` // nil: there are none to show
-	Classes  []string  `json:"classes"`  // of failures; the first is none
+	Failures []Failure `json:"failures"` // that requests have; the first is none
 	Labels   []string  `json:"labels"`   // of events
 	Traces   *Traces   `json:"traces"`
 	Planes   Planes    `json:"planes"` // the bytes of all columns
@@ -107,6 +108,13 @@ type Requests struct {
 	Kept    int               `json:"kept"`   // of those, here
 	Why     string            `json:"reason"` // these
 	Columns map[string]Column `json:"columns"`
+}
+
+// Failure is why requests failed.
+type Failure struct {
+	Class   record.Class `json:"class"`
+	Status  int          `json:"status,omitempty"`  // of HTTP or gRPC; 0: none
+	Message string       `json:"message,omitempty"` // empty: none, or there are too many different ones
 }
 
 // Traces are the events of some of the requests.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -31,9 +33,9 @@ type row struct {
 	due, ready, sent, first, end time.Duration
 	stall, stallAt               time.Duration
 	in, out                      int
-	class                        record.Class
-	trace                        []event // nil: it has none, or none is wanted
-	kept, traced                 int     // by how many shelves
+	failure                      *record.Failure // nil: none
+	trace                        []event         // nil: it has none, or none is wanted
+	kept, traced                 int             // by how many shelves
 }
 
 // event is an event of a trace.
@@ -116,7 +118,7 @@ const (
 
 func newKeeper() *keeper {
 	sample := func(r *row) (int64, bool) { return r.key, true }
-	failed := func(r *row) (int64, bool) { return r.key, r.class != "" }
+	failed := func(r *row) (int64, bool) { return r.key, r.failure != nil }
 	k := &keeper{traced: &topK{most: tracedSample, traces: true, of: sample}}
 	k.shelves = []*topK{{most: mostSampled, of: sample}, {most: mostFailed, of: failed}}
 	slow := []func(r *row) (int64, bool){
@@ -147,6 +149,11 @@ func (k *keeper) add(r row, trace func() []event) {
 		if mine == nil {
 			mine = new(row)
 			*mine = r
+			if r.failure != nil { // the record will be another's
+				f := *r.failure
+				f.Message = strings.Clone(truncate.Text(f.Message, mostMessage))
+				mine.failure = &f
+			}
 		}
 		if mine.kept++; s.traces {
 			if mine.traced++; mine.traced == 1 {

@@ -26,6 +26,8 @@ const (
 	mostPlan = 64 << 10
 	// mostMessage bounds the example of a failure.
 	mostMessage = 500
+	// mostFailures is how many different failures of single requests there are at most.
+	mostFailures = 200
 )
 
 // Facts are what a document takes besides the requests.
@@ -264,14 +266,7 @@ func (s *Builder) requests(d *Document, sampled, events int) {
 			d.Requests.Why = "failures, the slowest, and an even sample of all"
 		}
 	}
-	d.Classes = []string{""}
-	place := map[record.Class]int64{"": 0}
-	for _, r := range rows {
-		if _, has := place[r.class]; !has {
-			place[r.class] = int64(len(d.Classes))
-			d.Classes = append(d.Classes, string(r.class))
-		}
-	}
+	failures := d.failures(rows)
 	for l := record.Content; l <= record.Echo; l++ {
 		d.Labels = append(d.Labels, l.String())
 	}
@@ -299,7 +294,6 @@ func (s *Builder) requests(d *Document, sampled, events int) {
 		{"stall_at", func(r *row) int64 { return after(r, r.stallAt) }},
 		{"in", func(r *row) int64 { return int64(r.in) }},
 		{"out", func(r *row) int64 { return int64(r.out) }},
-		{"class", func(r *row) int64 { return place[r.class] }},
 	} {
 		values := make([]int64, len(rows))
 		for i, r := range rows {
@@ -307,7 +301,31 @@ func (s *Builder) requests(d *Document, sampled, events int) {
 		}
 		d.Requests.Columns[c.name] = d.Planes.Ints(values)
 	}
+	d.Requests.Columns["failure"] = d.Planes.Ints(failures)
 	s.traces(d, rows, events)
+}
+
+// failures adds the different failures of the rows, and gives the place of that of each. Servers
+// put numbers of requests into messages: where there are too many, the rest share one without.
+func (d *Document) failures(rows []*row) []int64 {
+	d.Failures = []Failure{{}}
+	place := map[Failure]int64{{}: 0}
+	out := make([]int64, len(rows))
+	for i, r := range rows {
+		if r.failure == nil {
+			continue
+		}
+		f := Failure{r.failure.Class, r.failure.Status, r.failure.Message}
+		if _, has := place[f]; !has && len(d.Failures) >= mostFailures {
+			f.Message = ""
+		}
+		if _, has := place[f]; !has {
+			place[f] = int64(len(d.Failures))
+			d.Failures = append(d.Failures, f)
+		}
+		out[i] = place[f]
+	}
+	return out
 }
 
 // micros is a time span in microseconds; -1: there is none.

@@ -41,13 +41,10 @@ func (s *Builder) Add(r *metric.Request) {
 		key: int64(mix(uint64(rec.Seq)<<8|uint64(rec.Worker&0xff)) >> 1), seq: rec.Seq,
 		stage: rec.Stage, worker: rec.Worker, target: rec.Target, phase: rec.Phase,
 		due: rec.Due, ready: rec.Ready, sent: rec.Sent, first: first, end: rec.End, stall: stall, stallAt: stallAt,
-		in: -1, out: r.Tokens,
+		in: -1, out: r.Tokens, failure: rec.Failure,
 	}
 	if rec.In.Source != record.Uncounted {
 		row.in = rec.In.N
-	}
-	if rec.Failure != nil {
-		row.class = rec.Failure.Class
 	}
 	s.keeper.add(row, func() []event { return traceOf(rec) })
 }

@@ -342,8 +342,36 @@ func TestDocumentOfNothing(t *testing.T) {
 	if got := r.column(d.Requests.Columns["sent"]); got[0] != 0 || got[1] != -1 {
 		t.Errorf("sent %v", got)
 	}
-	if d.Traces != nil || len(d.Classes) != 3 {
-		t.Errorf("classes %q", d.Classes)
+	if d.Traces != nil || len(d.Failures) != 3 {
+		t.Errorf("failures %v", d.Failures)
+	}
+}
+
+// TestFailures gives requests their statuses and messages, and all that are different in more than
+// a page has room for no message.
+func TestFailures(t *testing.T) {
+	p, _ := severalPlan()
+	const n = 2 * mostFailures
+	d, _, _ := drawn(t, p, nil, func(add func(*record.Record)) {
+		var used record.Failure // as readers of records do
+		for i := range int64(n) {
+			rec := failed(i, time.Duration(i)*ms, ms, record.HTTPStatus)
+			used = record.Failure{Class: record.HTTPStatus, Status: 500, Message: fmt.Sprint("request ", i), At: rec.End}
+			if i%2 == 0 {
+				used.Status, used.Message = 429, "slow down"
+			}
+			rec.Failure = &used
+			add(rec)
+		}
+	})
+	at := readerOf(t, &d.Planes).column(d.Requests.Columns["failure"])
+	for i, want := range map[int]Failure{0: {record.HTTPStatus, 429, "slow down"}, 1: {record.HTTPStatus, 500, "request 1"}, n - 2: {record.HTTPStatus, 429, "slow down"}, n - 1: {record.HTTPStatus, 500, ""}} {
+		if got := d.Failures[int(at[i])]; got != want {
+			t.Errorf("request %d failed with %v, want %v", i, got, want)
+		}
+	}
+	if len(d.Failures) > mostFailures+1 {
+		t.Errorf("%d different failures", len(d.Failures))
 	}
 }
 
@@ -374,7 +402,7 @@ func TestGolden(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"index", "stage", "due", "ready", "sent", "first", "end", "stall", "stall_at", "in", "out", "class"} {
+	for _, name := range []string{"index", "stage", "due", "ready", "sent", "first", "end", "stall", "stall_at", "in", "out", "failure"} {
 		fmt.Fprintf(&out, "\n%s %v", name, r.column(d.Requests.Columns[name]))
 	}
 	fmt.Fprintf(&out, "\ntraces %v %v %v\n", r.column(d.Traces.Of), r.column(d.Traces.From), r.column(d.Traces.Events.At))

@@ -152,7 +152,10 @@ export interface SeriesDrawing {
 }
 
 // Times other than due are µs after due.
-export type RequestColumn = "index" | "stage" | "worker" | "target" | "phase" | "due" | "ready" | "sent" | "first" | "end" | "stall" | "stall_at" | "in" | "out" | "class";
+export type RequestColumn = "index" | "stage" | "worker" | "target" | "phase" | "due" | "ready" | "sent" | "first" | "end" | "stall" | "stall_at" | "in" | "out" | "failure";
+
+// Failure is why requests failed: the status is of HTTP or gRPC.
+export interface Failure { class: string; status?: number; message?: string }
 
 export interface Requests { count: number; kept: number; reason: string; columns: Partial<Record<RequestColumn, Col>> }
 
@@ -167,7 +170,7 @@ export interface Document {
   stages?: StageDrawing[] | null;
   series?: SeriesDrawing[] | null;
   requests?: Requests | null;
-  classes?: string[] | null;
+  failures?: Failure[] | null; // that requests have; the first is none
   labels?: string[] | null;
   traces?: { of: Col; from: Col; events: { at: Col; tokens: Col; label: Col } } | null;
   planes?: { length: number } | null;

@@ -109,6 +109,13 @@ export const trimZeros = (s: string): string => (s.includes(".") ? s.replace(/\.
 
 const acronyms = new Set(["cpu", "gc", "gpu", "http", "kv", "slo", "tls", "tpot", "ttft"]);
 
+// failureName is how a failure is called: with its status, where that is what failed.
+export function failureName(kind: string, status?: number): string {
+  if (status && kind === "http_status") return `HTTP ${status}`;
+  if (status && kind === "grpc_status") return `gRPC status ${status}`;
+  return kind.replaceAll("_", " ");
+}
+
 // words turns the name of a field into words.
 export function words(name: string): string {
   const plain = name.split(/[_ ]/).map((w) => (acronyms.has(w) ? w.toUpperCase() : w)).join(" ");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeRun } from "../fixture/run";
+import { failureName } from "../src/format";
 import { model } from "../src/model";
 import { pareto } from "../src/pareto";
 import { lanes } from "../src/request/lanes";
@@ -25,7 +26,13 @@ test("requests are selected and sorted", async () => {
   assert.equal(all.length, 400);
   assert.equal(failed.length + ok.length, 400);
   assert.ok(failed.length > 10);
-  assert.ok(rows.select({ ...everything(), outcome: "=timeout" }).every((i) => rows.className(i) === "timeout"));
+  const kinds = rows.kinds();
+  assert.deepEqual(kinds.map(([name]) => name).sort(), ["HTTP 429", "HTTP 500", "timeout"]);
+  for (const [name, n] of kinds) {
+    const some = rows.select({ ...everything(), outcome: "=" + name });
+    assert.equal(some.length, n);
+    assert.ok(some.every((i) => failureName(rows.failure(i).class, rows.failure(i).status) === name));
+  }
   assert.ok(rows.select({ ...everything(), stage: 1, warmup: false }).every((i) => rows.value("stage", i) === 1 && rows.phase[i] === 0));
   const slow = rows.select({ ...everything(), latency: 1200 });
   assert.ok(slow.length > 0 && slow.every((i) => rows.value("latency", i) >= 1.2e6));

@@ -191,6 +191,17 @@ func TestRequests(t *testing.T) {
 	if ok := filter("Result", "ok"); ok+failed != all+1 {
 		t.Errorf("%d rows went well and %d failed, of %d", ok-1, failed-1, all-1)
 	}
+	if some := filter("Result", "=HTTP 500"); some < 2 || some > failed {
+		t.Errorf("%d rows failed with status 500, of %d that failed", some-1, failed-1)
+	}
+	b.do(chromedp.Click(chromedp.CSS("table.requests tbody tr[data-at]")))
+	b.wait(`document.querySelector("dialog.trace").open`)
+	if said := value[string](b, `document.querySelector("dialog.trace").innerText`); !strings.Contains(said, "HTTP 500") || !strings.Contains(said, "Internal Server Error") {
+		t.Errorf("a request that failed does not say how: %q", said)
+	}
+	b.picture("failed request")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.wait(`!document.querySelector("dialog.trace").open`)
 	filter("Result", "")
 	latency := `[...document.querySelectorAll("table.requests tbody tr[data-at]")].map(r => parseFloat(r.children[5].textContent))`
 	if v := value[[]float64](b, latency); v[0] < v[1] {

@@ -1,11 +1,13 @@
 // The requests that the page has, one by one: their times in µs, and which of them are wanted.
+import type { Failure } from "../document";
+import { failureName } from "../format";
 import type { Model } from "../model";
 
 // Field is a number of a request that the table shows and sorts by. -1: there is none.
-export type Field = "index" | "stage" | "due" | "wait" | "ttft" | "latency" | "stall" | "in" | "out" | "class";
+export type Field = "index" | "stage" | "due" | "wait" | "ttft" | "latency" | "stall" | "in" | "out" | "failure";
 
 export interface Wanted {
-  outcome: string; // "", "ok", "failed", or a class
+  outcome: string; // "", "ok", "failed", or "=" and the name of a failure
   stage: number; // -1: all
   warmup: boolean;
   latency: number; // at least, ms
@@ -23,10 +25,10 @@ export class Rows {
   readonly end: Float64Array;
   readonly stall: Float64Array;
   readonly stallAt: Float64Array;
-  readonly kind: Float64Array;
   readonly phase: Float64Array;
   private readonly fields: Record<Field, Float64Array>;
-  readonly classes: string[];
+  private readonly failures: Failure[];
+  private readonly names: string[]; // of the failures
 
   constructor(m: Model) {
     this.due = m.request("due");
@@ -37,21 +39,32 @@ export class Rows {
     this.end = column(m.request("end"), -1);
     this.stall = column(m.request("stall"), -1);
     this.stallAt = column(m.request("stall_at"), -1);
-    this.kind = column(m.request("class"), 0);
     this.phase = column(m.request("phase"), 0);
-    this.classes = m.doc.classes ?? [""];
+    this.failures = m.doc.failures ?? [{ class: "" }];
+    this.names = this.failures.map((f) => failureName(f.class, f.status));
     const after = (v: Float64Array) => v.map((x, i) => (x < 0 || (this.sent[i] as number) < 0 ? -1 : x - (this.sent[i] as number)));
     this.fields = {
       index: column(m.request("index"), 0), stage: column(m.request("stage"), 0), in: column(m.request("in"), -1), out: column(m.request("out"), -1),
-      due: this.due, wait: this.sent, ttft: after(this.first), latency: after(this.end), stall: this.stall, class: this.kind,
+      due: this.due, wait: this.sent, ttft: after(this.first), latency: after(this.end), stall: this.stall, failure: column(m.request("failure"), 0),
     };
   }
 
   value(f: Field, i: number): number { return this.fields[f][i] ?? -1; }
 
-  failed(i: number): boolean { return (this.kind[i] as number) > 0; }
+  failed(i: number): boolean { return this.value("failure", i) > 0; }
 
-  className(i: number): string { return this.classes[this.kind[i] as number] ?? ""; }
+  // failure is why a request failed; of one that did not, its class is empty.
+  failure(i: number): Failure { return this.failures[this.value("failure", i)] ?? { class: "" }; }
+
+  // outcome is how a request ended, in a word or two.
+  outcome(i: number): string { return this.failed(i) ? (this.names[this.value("failure", i)] ?? "failed") : "ok"; }
+
+  // kinds are the failures that there are, by name, with how many requests each has; the most frequent are first.
+  kinds(): [name: string, requests: number][] {
+    const of = new Map<string, number>();
+    for (let i = 0; i < this.n; i++) if (this.failed(i)) of.set(this.outcome(i), (of.get(this.outcome(i)) ?? 0) + 1);
+    return [...of].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  }
 
   // last is when a request was over, µs after it was due.
   last(i: number): number { return Math.max(this.end[i] as number, this.first[i] as number, this.sent[i] as number, 0); }
@@ -63,7 +76,7 @@ export class Rows {
   }
 
   private wants(w: Wanted, i: number): boolean {
-    if (w.outcome === "ok" ? this.failed(i) : w.outcome === "failed" ? !this.failed(i) : w.outcome !== "" && this.className(i) !== w.outcome.slice(1)) return false;
+    if (w.outcome === "ok" ? this.failed(i) : w.outcome === "failed" ? !this.failed(i) : w.outcome !== "" && (!this.failed(i) || this.outcome(i) !== w.outcome.slice(1))) return false;
     if (w.stage >= 0 && this.value("stage", i) !== w.stage) return false;
     if (!w.warmup && this.phase[i] === 1) return false;
     if (w.latency > 0 && this.value("latency", i) < w.latency * 1e3) return false;

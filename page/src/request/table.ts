@@ -17,7 +17,7 @@ const columns: { field: Field; title: string; help: string; time?: boolean }[] =
   { field: "stall", title: "Longest gap", help: "between two events", time: true },
   { field: "in", title: "In", help: "tokens" },
   { field: "out", title: "Out", help: "tokens" },
-  { field: "class", title: "Result", help: "" },
+  { field: "failure", title: "Result", help: "" },
 ];
 
 export class RequestTable {
@@ -38,7 +38,7 @@ export class RequestTable {
     this.headers = columns.map((c) => {
       const b = h("button", { type: "button", title: c.help || undefined }, c.title);
       b.addEventListener("click", () => this.sort(c.field));
-      return h("th", { scope: "col", class: c.field === "class" ? undefined : "number" }, b);
+      return h("th", { scope: "col", class: c.field === "failure" ? undefined : "number" }, b);
     });
     this.table = h("table", { class: "requests", "aria-label": "Requests" }, h("thead", {}, h("tr", {}, ...this.headers)), this.body);
     this.scroller = h("div", { class: "scroll virtual", role: "region", "aria-label": "Table of requests", tabindex: 0 }, this.table);
@@ -107,10 +107,10 @@ export class RequestTable {
     const i = this.order[k] as number;
     const time = (f: Field) => h("td", { class: "number" }, this.time(f, r.value(f, i)));
     const tokens = (f: Field) => { const v = r.value(f, i); return h("td", { class: "number" }, v < 0 ? "–" : count(v)); };
-    const outcome = r.failed(i) ? r.className(i).replaceAll("_", " ") : r.phase[i] === 1 ? "ok, warm-up" : "ok";
+    const outcome = r.outcome(i) + (!r.failed(i) && r.phase[i] === 1 ? ", warm-up" : "");
     return h("tr", { "data-at": k, "aria-rowindex": k + 2, class: (r.failed(i) ? "failed" : "") + (k === this.active ? " active" : "") },
       h("td", { class: "number" }, count(r.value("index", i))), h("td", { class: "number" }, String(r.value("stage", i) + 1)), h("td", { class: "number" }, ((r.due[i] as number) / 1e6).toFixed(3)),
-      time("wait"), time("ttft"), time("latency"), time("stall"), tokens("in"), tokens("out"), h("td", {}, outcome));
+      time("wait"), time("ttft"), time("latency"), time("stall"), tokens("in"), tokens("out"), h("td", { title: r.failure(i).message }, outcome));
   }
 
   private time(f: Field, us: number): string {
@@ -138,7 +138,7 @@ export class RequestTable {
     this.draw();
     const r = this.rows;
     const i = this.order[this.active];
-    if (r && i !== undefined) say(`Request ${r.value("index", i)}, latency ${micros(r.value("latency", i))}, ${r.className(i) || "ok"}`);
+    if (r && i !== undefined) say(`Request ${r.value("index", i)}, latency ${micros(r.value("latency", i))}, ${r.outcome(i)}`);
     return true;
   }
 }

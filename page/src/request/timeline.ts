@@ -56,7 +56,7 @@ export class Timeline {
   private row(i: number): (string | number)[] {
     const r = this.rows as Rows;
     const moment = (us: number) => (us < 0 ? NaN : ((r.due[i] as number) + us) / 1e6);
-    return [r.value("index", i), moment(0), moment(r.sent[i] as number), moment(r.first[i] as number), moment(r.end[i] as number), r.className(i) || "ok"];
+    return [r.value("index", i), moment(0), moment(r.sent[i] as number), moment(r.first[i] as number), moment(r.end[i] as number), r.outcome(i)];
   }
 
   // parts tells the parts of a request: which of the phases, from, to, in seconds.

@@ -66,15 +66,15 @@ export class TraceDialog {
     const r = this.rows;
     replace(this.title, `Request ${count(r.value("index", row))}`);
     const events = eventsOf(this.m, row);
-    replace(this.content, facts(r, row), ...(events && events.at.length > 0 ? drawn(this.m, r, row, events) : [h("p", { class: "quiet" }, events ? "It has no events." : "This page has no room for the events of this request. The records of the run have them.")]));
+    replace(this.content, ...facts(r, row), ...(events && events.at.length > 0 ? drawn(this.m, r, row, events) : [h("p", { class: "quiet" }, events ? "It has no events." : "This page has no room for the events of this request. The records of the run have them.")]));
   }
 }
 
-function facts(r: Rows, i: number): HTMLElement {
+function facts(r: Rows, i: number): HTMLElement[] {
   const tokens = (v: number) => (v < 0 ? "not known" : count(v));
   const stage = r.value("stage", i) + 1;
   const all: [string, string][] = [
-    ["Result", (r.failed(i) ? r.className(i).replaceAll("_", " ") : "ok") + (r.phase[i] === 1 ? ", warm-up" : "")],
+    ["Result", r.outcome(i) + (r.phase[i] === 1 ? ", warm-up" : "")],
     ["Stage", String(stage)],
     ["Due", ((r.due[i] as number) / 1e6).toFixed(6) + " s"],
     ["Waited", micros(r.value("wait", i))],
@@ -83,7 +83,10 @@ function facts(r: Rows, i: number): HTMLElement {
     ["Longest gap", micros(r.value("stall", i))],
     ["Tokens", `${tokens(r.value("in", i))} in, ${tokens(r.value("out", i))} out`],
   ];
-  return h("dl", { class: "trace-facts" }, ...all.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
+  const failure = r.failure(i);
+  if (failure.status && !r.outcome(i).includes(String(failure.status))) all.splice(1, 0, ["HTTP status", String(failure.status)]);
+  const facts = h("dl", { class: "trace-facts" }, ...all.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
+  return failure.message ? [h("p", { class: "trace-message" }, failure.message), facts] : [facts];
 }
 
 function drawn(m: Model, r: Rows, row: number, e: Events): HTMLElement[] {

@@ -43,9 +43,9 @@ export function requests(view: View): Section {
       box.addEventListener("change", () => { act(box.checked); select(true); });
       return h("label", { class: "tick" }, box, h("span", {}, label));
     };
-    const classes = r.classes.filter((c) => c !== "").map((c): [string, string] => ["=" + c, c.replaceAll("_", " ")]);
+    const kinds = r.kinds().map(([name, n]): [string, string] => ["=" + name, `${name} (${count(n)})`]);
     replace(filters,
-      choice("Result", [["", "all"], ["ok", "ok"], ["failed", "failed"], ...classes], wanted.outcome, (v) => { wanted.outcome = v; select(true); }).element,
+      choice("Result", [["", "all"], ["ok", "ok"], ["failed", "failed"], ...kinds], wanted.outcome, (v) => { wanted.outcome = v; select(true); }).element,
       m.stages.length > 1 && choice("Stage", [["-1", "all"], ...m.stages.map((s, i): [string, string] => [String(i), stageTitle(s)])], String(wanted.stage), (v) => { wanted.stage = Number(v); select(true); }).element,
       number("Latency at least", (v) => { wanted.latency = v; }), number("First token at least", (v) => { wanted.ttft = v; }),
       r.phase.includes(1) && tick("warm-up", wanted.warmup, (on) => { wanted.warmup = on; }),

@@ -1,7 +1,7 @@
 // All figures of a stage, as the console prints them.
 import { h, refresh } from "../dom";
 import type { Part, Stage, Stat } from "../document";
-import { count, figureOf, inScale, leastText, plural, scaleFor, seconds, share, value, words } from "../format";
+import { count, failureName, figureOf, inScale, leastText, plural, scaleFor, seconds, share, value, words } from "../format";
 import type { Model } from "../model";
 import { costs, labelOf, percentiles, rates, spreads, type Row } from "../names";
 import { errorBar, legend, note, precision } from "./precision";
@@ -85,7 +85,7 @@ function objectives(stage: Stage): HTMLElement | null {
 function failures(stage: Stage): HTMLElement | null {
   const all = stage.failures ?? [];
   if (all.length === 0) return null;
-  const body = all.map((f) => h("tr", {}, h("th", { scope: "row" }, words(f.class) + (f.status ? ` ${f.status}` : "")), h("td", { class: "number" }, count(f.count)), h("td", { class: "example" }, f.example.slice(0, 400))));
+  const body = all.map((f) => h("tr", {}, h("th", { scope: "row" }, failureName(f.class, f.status)), h("td", { class: "number" }, count(f.count)), h("td", { class: "example" }, f.example.slice(0, 400))));
   return scroll("Failures", h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Failure"), h("th", { scope: "col", class: "number" }, "requests"), h("th", { scope: "col" }, "example"))), h("tbody", {}, ...body)));
 }
 

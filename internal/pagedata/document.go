@@ -23,6 +23,7 @@ type Document struct {
 	Result *result.Result `json:"result"`
 	// Headline is what a reader decides by.
 	Headline string      `json:"headline,omitempty"`
+	Best     int         `json:"best"`    // the stage to begin with; -1: none is better than others
 	Seed     string      `json:"seed"`    // of the result: JavaScript's numbers end before those of a seed
 	Plan     string      `json:"plan"`    // the plan file that runs it again; empty: not known
 	Runs     string      `json:"command"` // the command that does; empty: not known

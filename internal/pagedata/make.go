@@ -83,7 +83,7 @@ func (d *Document) size() (int, error) {
 
 // Show puts the figures of a result into the document.
 func (d *Document) Show(r *result.Result) {
-	d.Headline = r.Headline()
+	d.Headline, d.Best = r.Headline(), r.Best()
 	d.Result, d.Seed = shown(r), strconv.FormatUint(r.Seed, 10)
 }
 

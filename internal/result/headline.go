@@ -235,9 +235,9 @@ func (s *Stage) loadWords() string {
 	return s.Load
 }
 
-// firstFigure is the latency that is asked for first, of the highest load whose figures are good and that meets
-// the objectives, where there are any.
-func (r *Result) firstFigure() string {
+// Best is the stage that matters most: that of the highest load whose figures are good and that meets the
+// objectives, where there are any, and does not saturate the server. -1: no stage has good figures.
+func (r *Result) Best() int {
 	best := -1
 	order := r.byLoad()
 	if order == nil {
@@ -260,6 +260,12 @@ func (r *Result) firstFigure() string {
 			break
 		}
 	}
+	return best
+}
+
+// firstFigure is the latency that is asked for first, of the best stage.
+func (r *Result) firstFigure() string {
+	best := r.Best()
 	if best < 0 {
 		return ""
 	}

@@ -52,3 +52,21 @@ func TestHeadline(t *testing.T) {
 		}
 	}
 }
+
+func TestBest(t *testing.T) {
+	for name, c := range map[string]struct {
+		stages []Stage
+		want   int
+	}{
+		"the highest load that meets the objectives": {[]Stage{attained(levelAt(40, 0, 40, Valid, 100, 0, 50), 1), attained(levelAt(10, 0, 10, Valid, 100, 0, 50), 1), attained(levelAt(60, 0, 59, Valid, 100, 0, 50), 0.2)}, 0},
+		"not one that cannot be trusted":             {[]Stage{levelAt(0, 1, 1, Valid, 100, 0, 50), levelAt(0, 4, 4, Invalid, 100, 0, 50)}, 0},
+		"not one that saturates the server":          {[]Stage{levelAt(10, 0, 10, Valid, 100, 0, 50), levelAt(60, 0, 20, Valid, 100, 0, 900)}, 0},
+		"none meets the objectives":                  {[]Stage{attained(levelAt(10, 0, 10, Valid, 100, 0, 50), 0.1), attained(levelAt(20, 0, 20, Valid, 100, 0, 50), 0)}, 1},
+		"none can be trusted":                        {[]Stage{levelAt(10, 0, 10, Invalid, 100, 0, 50)}, -1},
+		"none":                                       {nil, -1},
+	} {
+		if got := (&Result{Stages: c.stages}).Best(); got != c.want {
+			t.Errorf("%s: stage %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -161,6 +161,7 @@ export interface Requests { count: number; kept: number; reason: string; columns
 
 export interface Document {
   headline?: string;
+  best?: number; // the stage to begin with; -1: none is better than others
   version: number;
   result: Result;
   seed?: string;

@@ -7,7 +7,7 @@ import { readSides } from "./comparison/sides";
 import type { Document } from "./document";
 import { h, replace } from "./dom";
 import { follow } from "./live";
-import { model, stageTitle, type Model } from "./model";
+import { firstShown, model, stageTitle, type Model } from "./model";
 import { preparePrint } from "./print";
 import { capacity } from "./section/capacity";
 import { cost } from "./section/cost";
@@ -19,14 +19,11 @@ import { levels } from "./section/levels";
 import { requests } from "./section/requests";
 import { server } from "./section/server";
 import { setup } from "./section/setup";
-import { met, sideBySide } from "./section/sidebyside";
+import { sideBySide } from "./section/sidebyside";
 import { tables } from "./section/tables";
 import { time } from "./section/time";
 import { verdict } from "./section/verdict";
 import { Shell } from "./shell";
-
-// best is the stage to begin with: the last that met the objectives, or else the first.
-function best(m: Model): number { return Math.max(0, m.stages.findLastIndex((s) => met(s) === true)); }
 
 class Page {
   private model: Model;
@@ -48,7 +45,7 @@ class Page {
     this.model = m;
     const { state } = this.shell;
     const n = m.stages.length;
-    if (state.stage < 0 || state.stage >= n) state.stage = m.doc.live ? Math.max(0, n - 1) : best(m);
+    if (state.stage < 0 || state.stage >= n) state.stage = m.doc.live ? Math.max(0, n - 1) : firstShown(m);
     this.shell.show(m, runTitle(m) + ": Inferometer report", m.stages.map(stageTitle), (stage) => this.choose(stage));
   }
 }

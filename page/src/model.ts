@@ -44,6 +44,13 @@ export async function model(doc: Document, planes: string): Promise<Model> {
   return new Model(doc, await unpack(planes));
 }
 
+// firstShown is the stage to begin with: the one that the headline is about, or else, where none can be trusted, the
+// first that a request succeeded in.
+export function firstShown(m: Model): number {
+  const best = m.doc.best ?? -1;
+  return best >= 0 && best < m.stages.length ? best : Math.max(0, m.stages.findIndex((s) => s.counts.ok > 0));
+}
+
 // stageTitle is how a stage is called among several.
 export function stageTitle(stage: Stage): string {
   const generic = /^stage \d+$/i.test(stage.name) || stage.name === "";

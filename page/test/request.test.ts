@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeRun } from "../fixture/run";
 import { failureName } from "../src/format";
-import { model } from "../src/model";
+import { firstShown, model } from "../src/model";
 import { pareto } from "../src/pareto";
 import { lanes } from "../src/request/lanes";
 import { everything, Rows } from "../src/request/rows";
@@ -54,6 +54,14 @@ test("the events of a request, where the page has them", async () => {
     assert.equal(e.tokens.reduce((a, b) => a + b, 0), rows.value("out", row));
   }
   assert.equal(eventsOf(m, first + 1), null);
+});
+
+test("the stage to begin with", async () => {
+  const run = makeRun({ loads: [4, 8, 16], perStage: 20 });
+  const first = async (best?: number) => firstShown(await model({ ...run.doc, ...(best === undefined ? {} : { best }) }, run.planes));
+  assert.deepEqual([await first(1), await first(-1), await first(), await first(7)], [1, 0, 0, 0]);
+  (run.doc.result.stages ?? []).slice(0, 2).forEach((s) => { s.counts.ok = 0; });
+  assert.deepEqual([await first(1), await first(-1)], [1, 2]);
 });
 
 test("the Pareto front", () => {

@@ -18,6 +18,7 @@ import (
 func document(p *run.Progress, h *History, version string) *pagedata.Document {
 	d := &pagedata.Document{Version: pagedata.Version, Live: true, Stages: []pagedata.StageData{}, Series: []pagedata.Series{}}
 	d.Show(soFar(p, version))
+	d.Underway = underway(p)
 	if h == nil { // no run has begun
 		return d
 	}

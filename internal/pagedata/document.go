@@ -23,13 +23,14 @@ type Document struct {
 	Result *result.Result `json:"result"`
 	// Headline is what a reader decides by.
 	Headline string      `json:"headline,omitempty"`
-	Best     int         `json:"best"`    // the stage to begin with; -1: none is better than others
-	Seed     string      `json:"seed"`    // of the result: JavaScript's numbers end before those of a seed
-	Plan     string      `json:"plan"`    // the plan file that runs it again; empty: not known
-	Runs     string      `json:"command"` // the command that does; empty: not known
-	Live     bool        `json:"live"`    // the run is going on
-	Stages   []StageData `json:"stages"`  // as the result has them
-	Bin      float64     `json:"bin"`     // seconds of a bin of series by bins
+	Best     int         `json:"best"`               // the stage to begin with; -1: none is better than others
+	Seed     string      `json:"seed"`               // of the result: JavaScript's numbers end before those of a seed
+	Plan     string      `json:"plan"`               // the plan file that runs it again; empty: not known
+	Runs     string      `json:"command"`            // the command that does; empty: not known
+	Live     bool        `json:"live"`               // the run is going on
+	Underway *Underway   `json:"underway,omitempty"` // how far a live run is
+	Stages   []StageData `json:"stages"`             // as the result has them
+	Bin      float64     `json:"bin"`                // seconds of a bin of series by bins
 	Series   []Series    `json:"series"`
 
 	Requests *Requests `json:"requests"` // nil: there are none to show
@@ -37,6 +38,16 @@ type Document struct {
 	Labels   []string  `json:"labels"`   // of events
 	Traces   *Traces   `json:"traces"`
 	Planes   Planes    `json:"planes"` // the bytes of all columns
+}
+
+// Underway is how far a run is.
+type Underway struct {
+	Stage  int     `json:"stage"` // from 1
+	Stages int     `json:"stages"`
+	Phase  string  `json:"phase"`            // what the stage is doing
+	Share  float64 `json:"share,omitempty"`  // that is over; 0: not known
+	Left   float64 `json:"left_s,omitempty"` // seconds
+	Whole  bool    `json:"whole,omitempty"`  // both are of the run, not of the phase
 }
 
 // StageData is what is drawn of a stage, in seconds and milliseconds.

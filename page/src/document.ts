@@ -159,6 +159,9 @@ export interface Failure { class: string; status?: number; message?: string }
 
 export interface Requests { count: number; kept: number; reason: string; columns: Partial<Record<RequestColumn, Col>> }
 
+// Underway is how far a run is: the share that is over and the time left are of the run where whole, else of the phase.
+export interface Underway { stage: number; stages: number; phase: string; share?: number; left_s?: number; whole?: boolean }
+
 export interface Document {
   headline?: string;
   best?: number; // the stage to begin with; -1: none is better than others
@@ -168,6 +171,7 @@ export interface Document {
   plan?: string;
   command?: string;
   live?: boolean;
+  underway?: Underway;
   stages?: StageDrawing[] | null;
   series?: SeriesDrawing[] | null;
   requests?: Requests | null;

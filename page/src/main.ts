@@ -6,7 +6,7 @@ import { showComparison } from "./comparison/page";
 import { readSides } from "./comparison/sides";
 import type { Document } from "./document";
 import { h, replace } from "./dom";
-import { follow } from "./live";
+import { follow, type Status } from "./live";
 import { firstShown, model, stageTitle, type Model } from "./model";
 import { preparePrint } from "./print";
 import { capacity } from "./section/capacity";
@@ -36,7 +36,16 @@ class Page {
     const sections = [head(), verdict(), gates((m: Model) => (m.doc.live ? [] : m.doc.result.gates)), capacity(), figures(), sideBySide(choose), levels(), cost(), latency(), time(view), server(), requests(view), tables(), setup()];
     this.shell = new Shell(sections, "Stage", "Made by Inferometer. Every figure is the one of result.json; charts are drawn from reduced data.");
     this.show(m);
-    if (m.doc.live && location.protocol !== "file:") follow((next) => this.show(next), (s) => this.shell.say(s === "connected" ? "Live" : s === "reconnecting" ? "Connection lost, trying again" : "Run ended", s));
+    if (m.doc.live && location.protocol !== "file:") follow((next) => this.show(next), (s) => this.status(s));
+  }
+
+  // status says how it stands with the program that shows this page live.
+  private status(s: Status): void {
+    this.shell.say(s === "connected" ? "Live" : s === "reconnecting" ? "Connection lost, trying again" : "Run ended", s);
+    const lost = s === "reconnecting";
+    if (lost === (this.shell.state.lost ?? false)) return;
+    this.shell.state.lost = lost;
+    this.show(this.model);
   }
 
   private choose(stage: number): void { this.shell.state.stage = stage; this.show(this.model); }

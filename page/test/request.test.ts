@@ -7,6 +7,7 @@ import { pareto } from "../src/pareto";
 import { lanes } from "../src/request/lanes";
 import { everything, Rows } from "../src/request/rows";
 import { eventsOf } from "../src/request/trace";
+import { underwayText } from "../src/section/verdict";
 import { yaml } from "../src/yaml";
 
 test("requests that overlap lie in different lanes", () => {
@@ -67,6 +68,12 @@ test("the stage to begin with", async () => {
 test("the Pareto front", () => {
   assert.deepEqual(pareto([1, 2, 3, 2], [9, 8, 1, 3]), [0, 1, 2]);
   assert.deepEqual(pareto([], []), []);
+});
+
+test("how far a live run is", () => {
+  assert.equal(underwayText({ stage: 2, stages: 3, phase: "measuring", share: 0.429, left_s: 41.6, whole: true }), "Stage 2 of 3, measuring: 42 % of the run, about 42 s left");
+  assert.equal(underwayText({ stage: 1, stages: 1, phase: "warming up" }), "Warming up");
+  assert.equal(underwayText({ stage: 1, stages: 1, phase: "measuring", share: 0.999, left_s: 0.1, whole: true }), "Measuring: 99 %, nearly done");
 });
 
 test("YAML", () => {

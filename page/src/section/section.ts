@@ -2,7 +2,10 @@
 import { h } from "../dom";
 import type { Model } from "../model";
 
-export interface State { stage: number }
+export interface State {
+  stage: number;
+  lost?: boolean; // the program of a live page does not answer
+}
 
 export interface Section<M = Model> {
   id: string;

@@ -1,33 +1,37 @@
 // Whether the figures can be trusted, in words, and the table of checks behind it.
 import { h, replace } from "../dom";
-import type { Check, Stage, Verdict } from "../document";
-import { plural, value, words } from "../format";
+import type { Check, Stage, Underway, Verdict } from "../document";
+import { plural, seconds, value, words } from "../format";
 import type { Model } from "../model";
-import type { Section } from "./section";
+import type { Section, State } from "./section";
 
 export function verdict(): Section {
   const box = h("div", { class: "verdict" });
   let opened: boolean | null = null; // by the reader
   let shown = "";
-  const update = (m: Model) => {
-    const now = JSON.stringify([m.doc.result.verdict, m.doc.result.notes, m.doc.live]);
+  const update = (m: Model, state: State) => {
+    const lost = Boolean(m.doc.live && state.lost);
+    const now = JSON.stringify([lost, m.doc.underway, m.doc.result.verdict, m.doc.result.notes, m.doc.live]);
     if (now === shown) return true;
     shown = now;
     const v = m.doc.result.verdict;
     const open = opened ?? false;
     const table = checks(v, m.stages.length > 1, open);
     table?.addEventListener("toggle", () => { opened = table.open; });
-    box.className = "verdict " + (m.doc.live ? "running" : v.status);
-    replace(box, ...sentence(m, v), notes(m.doc.result.notes), table);
+    box.className = "verdict " + (lost ? "inconclusive" : m.doc.live ? "running" : v.status);
+    replace(box, ...sentence(m, v, lost), notes(m.doc.result.notes), table);
     return true;
   };
   return { id: "verdict", title: "Verdict", element: box, update };
 }
 
-function sentence(m: Model, v: Verdict): Node[] {
+function sentence(m: Model, v: Verdict, lost: boolean): Node[] {
   const n = (v.checks ?? []).length;
+  if (lost) {
+    return [h("p", { class: "verdict-word" }, "CONNECTION LOST"), h("p", { class: "verdict-text" }, "The program does not answer: it was stopped, or the network is down. The figures are the last that it reported. The page goes on when it answers again.")];
+  }
   if (m.doc.live) {
-    return [h("p", { class: "verdict-word" }, "RUNNING"), h("p", { class: "verdict-text" }, "The verdict follows when the run has ended. Until then figures are preliminary.")];
+    return [h("p", { class: "verdict-word" }, "RUNNING"), h("div", { class: "verdict-text" }, ...progress(m.doc.underway), h("p", {}, "The verdict follows when the run has ended. Until then figures are preliminary."))];
   }
   const text: Record<string, string> = {
     valid: `All ${plural(n, "check")} passed: these results can be trusted.`,
@@ -39,6 +43,20 @@ function sentence(m: Model, v: Verdict): Node[] {
     h("p", { class: "verdict-word" }, v.status.toUpperCase()),
     h("div", { class: "verdict-text" }, h("p", {}, v.summary || (text[v.status] ?? "")), reasons.length > 0 && h("ul", {}, ...reasons.map((r) => h("li", {}, r)))),
   ];
+}
+
+// underwayText is how far a run is, in words.
+export function underwayText(u: Underway): string {
+  const stage = u.stages > 1 ? `Stage ${u.stage} of ${u.stages}, ${u.phase}` : u.phase.charAt(0).toUpperCase() + u.phase.slice(1);
+  if (!u.share) return stage;
+  const left = u.left_s && u.left_s >= 0.5 ? `about ${seconds(Math.max(1, Math.round(u.left_s)))} left` : "nearly done";
+  return `${stage}: ${Math.floor(u.share * 100)} %${u.whole && u.stages > 1 ? " of the run" : ""}, ${left}`;
+}
+
+function progress(u: Underway | undefined): HTMLElement[] {
+  if (!u) return [];
+  const bar = u.share ? [h("progress", { max: 100, value: Math.floor(u.share * 100), "aria-label": "Progress of the run" })] : [];
+  return [h("p", { class: "underway" }, underwayText(u)), ...bar];
 }
 
 // verdictBadge says whether the figures of one stage can be trusted, and, pointed at, why not.

@@ -96,16 +96,16 @@ func (r *Result) trusted() string {
 		}
 	}
 	switch {
-	case r.Verdict.Status == "":
-		return ""
 	case len(r.Stages) > 1 && judged == len(r.Stages):
 		return fmt.Sprintf("%d of %s valid.", valid, number.Plural(int64(len(r.Stages)), "stage"))
 	case r.Verdict.Status == Valid:
 		return "Valid."
 	case r.Verdict.Status == Inconclusive:
 		return "Too little was measured to judge."
+	case r.Verdict.Status == Invalid:
+		return "Not valid: do not use the figures."
 	}
-	return "Not valid: do not use the figures."
+	return ""
 }
 
 // good reports whether the figures of a stage can be used.

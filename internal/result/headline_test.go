@@ -44,6 +44,7 @@ func TestHeadline(t *testing.T) {
 		"an invalid run has no best": {Invalid, []Stage{levelAt(0, 4, 1, Invalid, 30, 0, 500)}, "Not valid: do not use the figures. 30 requests, none failed."},
 		"nothing succeeded":          {Invalid, []Stage{dead}, "None of 30 requests succeeded: HTTP 503, such as: no worker is up."},
 		"under way":                  {"", []Stage{{Load: "8 in flight", Counts: Counts{Sent: 5, OK: 5}}}, "5 requests, none failed."},
+		"on a live page":             {"running", []Stage{{Load: "8 in flight", Counts: Counts{Sent: 5, OK: 5}}}, "5 requests, none failed."},
 		"nothing yet":                {"", []Stage{{}}, ""},
 	} {
 		r := Result{Verdict: Verdict{Status: c.verdict}, Stages: c.stages}

@@ -48,6 +48,9 @@ func TestLivePage(t *testing.T) {
 	sent := `JSON.parse(document.getElementById("document").textContent).result.stages[0].counts.sent`
 	b.wait(`document.querySelectorAll("svg.chart").length > 3`)
 	b.wait(`/^Measuring: 0 %, about .* left$/.test(document.querySelector(".underway")?.textContent ?? "")`)
+	if value[bool](b, `/valid/i.test(document.querySelector(".headline").textContent)`) {
+		t.Error("a run that goes on is judged")
+	}
 	value[any](b, `window.first = document.body.innerText, null`)
 	b.wait(`document.body.innerText !== window.first`)
 	if !value[bool](b, `document.body.innerText.includes("mock</script><b>")`) {

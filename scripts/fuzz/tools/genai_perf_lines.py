@@ -228,7 +228,7 @@ def named(flag: str, rest: list) -> object:
         return json.loads(rest[0]) if rest[0].startswith("{") else pairs
     if not rest:
         return True
-    for kind in (int, float):
+    for kind in () if flag in ("--artifact-dir", "--profile-export-file") else (int, float):
         try:
             return kind(rest[0])
         except ValueError:

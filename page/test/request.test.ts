@@ -68,6 +68,11 @@ test("the stage to begin with", async () => {
 test("the Pareto front", () => {
   assert.deepEqual(pareto([1, 2, 3, 2], [9, 8, 1, 3]), [0, 1, 2]);
   assert.deepEqual(pareto([], []), []);
+  const about = (v: number[], by: number) => v.map((y) => ({ lo: y - by, hi: y + by }));
+  // The second is less than the first by noise in x, and no better in y: the third is as good in x, and clearly better.
+  const [x, y] = [[10, 9.9, 9.8, 5], [5, 5.1, 8, 9]];
+  assert.deepEqual(pareto(x, y), [3, 2, 1, 0]);
+  assert.deepEqual(pareto(x, y, about(x, 0.2), about(y, 0.2)), [3, 2]);
 });
 
 test("how far a live run is", () => {

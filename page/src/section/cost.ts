@@ -26,7 +26,7 @@ export function cost(): Section {
 // interactivity is how quick tokens come to the median user: InferenceX's x axis.
 const interactivity = (l: Level): number => l.stage.metrics["output_token_throughput_per_user"]?.p50 ?? NaN;
 const label = "output tokens/s per user, median";
-const over = (metric: string, title: string, unit: string, lower: boolean): Front => ({ name: metric, title: title + " over interactivity", label, x: interactivity, y: (l) => avg(l, metric), unit, lower });
+const over = (metric: string, title: string, unit: string, lower: boolean): Front => ({ name: metric, title: title + " against tokens/s per user", label, x: interactivity, y: (l) => avg(l, metric), unit, lower });
 const fronts: Front[] = [
   over("total_token_throughput_per_gpu", "Tokens/s per GPU", "tokens/s per GPU", false),
   over("cost_per_million_total_tokens", "$ per million tokens", "$ per million tokens", true),

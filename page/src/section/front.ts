@@ -2,7 +2,7 @@
 import type { ChartSpec } from "../chart/chart";
 import type { Mark } from "../chart/marks";
 import { value } from "../format";
-import { pareto } from "../pareto";
+import { pareto, type Span } from "../pareto";
 import { byLoad, type Level, points } from "./level";
 
 export interface Front {
@@ -15,17 +15,30 @@ export interface Front {
   lower?: boolean; // is better
 }
 
+const leastNoise = 0.01;
+
+// noise is by which share the figures of a level can be off. Rates have no interval of their own; where as much is in flight
+// as the load says, they are known as well as the latency is.
+export function noise(l: Level): number {
+  const m = l.stage.metrics["request_latency"];
+  const at = m?.intervals?.["avg"];
+  return Math.max(leastNoise, at && m.avg > 0 ? (at.hi - at.lo) / 2 / m.avg : 0);
+}
+
 export function front(all: Level[], f: Front): ChartSpec | null {
   const sorted = byLoad(all);
   const every = points(sorted, f.x, f.y, "stages", "t2");
   if (every.x.length < 2) return null;
-  const best = pareto(Array.from(every.x), Array.from(every.y, (v) => (f.lower ? -v : v)));
+  const there = sorted.filter((l) => Number.isFinite(f.x(l)) && Number.isFinite(f.y(l)));
+  const spans = (v: ArrayLike<number>, sign: number) => Array.from(v, (y, i): Span => { const by = Math.abs(y) * noise((there[i] as Level)); return { lo: sign * y - by, hi: sign * y + by }; });
+  const sign = f.lower ? -1 : 1;
+  const best = pareto(Array.from(every.x), Array.from(every.y, (v) => sign * v), spans(every.x, 1), spans(every.y, sign));
   const of = (name: string, tone: string, which: number[]): Mark => ({ name, kind: "points", tone, x: which.map((i) => every.x[i] as number), y: which.map((i) => every.y[i] as number), labels: which.map((i) => every.labels?.[i] ?? "") });
   const rest = Array.from(every.x, (_, i) => i).filter((i) => !best.includes(i));
   const good = of("Pareto front", "t1", best);
   return {
     name: "levels_" + f.name, title: f.title, height: 240,
-    marks: [{ ...good, kind: "line", silent: true, labels: [] }, good, ...(rest.length > 0 ? [of("beaten by another", "t2", rest)] : [])],
+    marks: [{ ...good, kind: "line", silent: true, labels: [] }, good, ...(rest.length > 0 ? [of("beaten by another, or no different", "t2", rest)] : [])],
     x: { label: f.label, unit: "", kind: "linear", from: 0 }, y: { label: f.unit, unit: f.axis ?? f.unit, kind: "linear", from: 0 },
     readX: (v) => value(v, f.label), readY: (v) => value(v, f.unit),
     table: () => ({ head: ["load", f.label, f.unit], rows: sorted.map((l) => [l.stage.load, f.x(l), f.y(l)]) }),

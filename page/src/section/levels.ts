@@ -16,7 +16,7 @@ export function levels(): Section {
   const charts = new Charts(grid);
   const update = (m: Model) => {
     const all = levelsOf(m);
-    const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), perUser(all), goodput(all)];
+    const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), costed(m) ? null : perUser(all), goodput(all)];
     const s = m.doc.result.saturation;
     text(limit, s ? (s.rate > 0 ? `The server kept up with ${value(s.rate, "requests/s")}. ` : "") + s.reason : "");
     limit.hidden = !s;
@@ -47,10 +47,13 @@ function throughput(all: Level[], metric: string, title: string): ChartSpec | nu
   };
 }
 
+// costed reports whether the section of costs has the chart of tokens per GPU and user: one is enough.
+const costed = (m: Model): boolean => m.stages.filter((s) => s.cost && s.metrics["total_token_throughput_per_gpu"]).length > 1;
+
 function perUser(all: Level[]): ChartSpec | null {
   const gpus = all.every((l) => l.gpus > 0);
   const total = gpus ? "tokens/s per GPU" : "tokens/s in total";
-  const spec = front(all, { name: "users", title: `Tokens/s per user against ${total}`, label: "output tokens/s per user", x: (l) => avg(l, "output_token_throughput_per_user"), y: (l) => avg(l, "output_token_throughput") / (gpus ? l.gpus : 1), unit: total, axis: "tokens/s" });
+  const spec = front(all, { name: "users", title: `${total.charAt(0).toUpperCase() + total.slice(1)} against tokens/s per user`, label: "output tokens/s per user", x: (l) => avg(l, "output_token_throughput_per_user"), y: (l) => avg(l, "output_token_throughput") / (gpus ? l.gpus : 1), unit: total, axis: "tokens/s" });
   return spec && !gpus ? { ...spec, note: "The number of GPUs is not known, so the total is shown." } : spec;
 }
 

@@ -117,8 +117,8 @@ func load(dir string, flags []string) ([]*packages.Package, error) {
 		if strings.HasSuffix(p.PkgPath, ".test") {
 			continue // the main package that go test writes
 		}
-		// Facts are passed between our own packages alone.
-		maps.DeleteFunc(p.Imports, func(_ string, i *packages.Package) bool { return i.TypesInfo == nil })
+		// Facts are passed between our own packages alone. One that is compiled anew for a test may have half its types.
+		maps.DeleteFunc(p.Imports, func(_ string, i *packages.Package) bool { return i.TypesInfo == nil || !ids[i.ID] })
 		if !ids[p.ID+" ["+p.ID+".test]"] { // that one has all of its files, and its tests
 			own = append(own, p)
 		}

@@ -42,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 			if code != 1 || !strings.Contains(out, tt.says) || !strings.Contains(out, "requests.jsonl.zst") || !strings.Contains(out, "file too large") {
 				t.Errorf("exit code %d: %s", code, out)
 			}
-			if strings.Index(out, tt.says) > strings.Index(out, "stage 1") {
+			if strings.Index(out, tt.says) > strings.Index(out, "1 stage in") {
 				t.Errorf("it is told of only after the run: %s", out)
 			}
 			whole(t, dir, out)

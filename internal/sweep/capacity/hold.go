@@ -103,10 +103,10 @@ func (s *Search) target(st *story) (float64, bool) {
 	return load, load > 0
 }
 
-// clearlyMet reports whether a level meets all objectives that are ever missed beyond all doubt.
+// clearlyMet reports whether a level meets the objectives that limit the capacity beyond all doubt.
 func (s *Search) clearlyMet(levels []Trial, l *Trial) bool {
-	for j := range l.Seen {
-		if l.Seen[j].bad > -clearlyOver && !s.spotless(levels, j) {
+	for _, j := range s.limiting(levels) {
+		if seen := element(l.Seen, j); seen == nil || seen.bad > -clearlyOver {
 			return false
 		}
 	}

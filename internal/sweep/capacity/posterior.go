@@ -301,10 +301,7 @@ func (s *Search) believe(levels []Trial) *posterior {
 // with are above the capacity.
 func (s *Search) posterior(levels []Trial, g grid) *posterior {
 	b := &posterior{grid: g, above: slices.Repeat([]float64{1}, len(g)), alike: slices.Repeat([]float64{1}, len(g))}
-	for j := range s.Objectives {
-		if len(s.Objectives) > 1 && s.spotless(levels, j) {
-			continue
-		}
+	for _, j := range s.limiting(levels) {
 		c := s.Objectives[j].fit(b.grid, levels, j)
 		b.curves = append(b.curves, c)
 		b.join(c.weights)
@@ -319,6 +316,21 @@ func (s *Search) posterior(levels []Trial, g grid) *posterior {
 		}
 	}
 	return b
+}
+
+// limiting are the objectives that can say where the capacity is: those that are not spotless, or all where all are.
+func (s *Search) limiting(levels []Trial) []int {
+	var all, some []int
+	for j := range s.Objectives {
+		all = append(all, j)
+		if !s.spotless(levels, j) {
+			some = append(some, j)
+		}
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
 }
 
 // spotless reports whether objective j bounds failures and no request failed at any load. That a share below

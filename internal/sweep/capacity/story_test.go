@@ -203,3 +203,26 @@ func TestWaves(t *testing.T) {
 		}
 	}
 }
+
+// Where no objective was ever missed by a request, and a level is too much all the same, the search goes on.
+func TestNothingFails(t *testing.T) {
+	failed := Objective{Text: "errors < 1%", Figure: "errors", Bound: 0.01, Unit: "share", Allowed: 0.01, Least: 100}
+	s := &Search{Objectives: []Objective{failed, failed}, Whole: true, Start: 1, Least: 1, Precision: 0.05, Seconds: 900, Hold: 60}
+	var levels []Trial
+	for i, kind := range []string{"", "", Recovery} {
+		load := []float64{4, 8, 4}[i]
+		l := told(s, i, load, kind, 0)
+		l.Seen = append(l.Seen, l.Seen[0])
+		if load == 8 {
+			l.Over = "the backlog grew"
+		}
+		s.Judge(&l)
+		levels = append(levels, l)
+	}
+	if _, ok := s.Next(levels, 120); !ok {
+		t.Error("the search is over")
+	}
+	if a := s.Answer(levels); a.Lo > 8 || a.Hi < 4 {
+		t.Errorf("%s", a.Sentence)
+	}
+}

@@ -334,7 +334,7 @@ func TestSimulatedUnsteadyServer(t *testing.T) {
 		}
 	}
 	t.Logf("%d of 40", told)
-	if told < 30 {
+	if told < 32 {
 		t.Error("not told often enough")
 	}
 }

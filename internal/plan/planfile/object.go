@@ -1,11 +1,11 @@
 package planfile
 
 import (
-	"github.com/inferometer/inferometer/internal/plan/document"
 	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/truncate"
+	"github.com/inferometer/inferometer/internal/plan/document"
 	"go.yaml.in/yaml/v3"
 )
 

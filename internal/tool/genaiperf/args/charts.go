@@ -3,7 +3,6 @@ package args
 import (
 	"cmp"
 	"fmt"
-	"github.com/inferometer/inferometer/internal/plan/document"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/inferometer/inferometer/internal/lib/suggest"
+	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
 // Chart is a picture of one or several runs, as a config file of compare describes it.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // TestImage builds both images of the Containerfile and runs them as
@@ -46,7 +47,7 @@ func TestImage(t *testing.T) {
 			if code != 2 || !strings.Contains(out, "config.yml") {
 				t.Errorf("without a config: exit code %d\n%s", code, out)
 			}
-			i.mount(t, config(t, server), "/workspace/config.yml")
+			i.mount(t, writeConfig(t, server), "/workspace/config.yml")
 			i.mount(t, cache(t), c.home+"/.cache/huggingface/")
 			out, code = i.run(t, []string{"HF_HUB_OFFLINE=1"})
 			if code != 0 {
@@ -145,7 +146,7 @@ func (i *image) reported(t *testing.T, dir, out string) {
 // serve starts the mock.
 func serve(t *testing.T) string {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, 100*time.Microsecond
 	s, err := mock.New(c)
 	if err != nil {
@@ -163,7 +164,7 @@ func serve(t *testing.T) string {
 // tokenizer is the name of a tokenizer that only the cache has.
 const tokenizer = "example/letters"
 
-func config(t *testing.T, server string) string {
+func writeConfig(t *testing.T, server string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config.yml")
 	text := fmt.Sprintf(`api: {type: completion, streaming: true}

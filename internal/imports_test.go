@@ -37,8 +37,8 @@ var house = []struct{ name, may string }{
 	{"tool/compare", "tool ./report tool/inferometer/args compare gate metric report/ci report/html report/md result lib/atomicfile"},
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
-	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved run/target run/executor"},
-	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
+	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved run/target run/executor mock/config"},
+	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag mock/config"},
 	{"tool/*/args", "clidoc plan plan/planfile plan/document message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
@@ -78,7 +78,7 @@ var house = []struct{ name, may string }{
 	{"run/collect", "endpoint metric plan record stat"},
 	{"run/executor", "engine/load lib/aside plan record result run/abort run/collect run/monitor run/rundir run/search sweep engine endpoint sweep/capacity"},
 	{"run/monitor", "engine run/collect run/health run/rundir wire/timedconn endpoint lib/aside plan probe record run/registry run/target sweep"},
-	{"run/target", "lib/localaddr message plan remote/proxy endpoint prompt/tensor engine/load golang.org/x/sys mock prompt record run/collect endpoint/decode lib/limitio"},
+	{"run/target", "lib/localaddr message plan remote/proxy endpoint prompt/tensor engine/load golang.org/x/sys mock prompt record run/collect endpoint/decode lib/limitio mock/config"},
 	{"run/search", "gate lib/number metric plan record result run/abort stat sweep sweep/capacity"},
 	{"run/saved", "plan record result gate metric sample stat/estimate run/rundir pagedata lib/atomicfile lib/limitio message plan/planfile run/search stat sweep"},
 	{"run/rundir", "plan plan/planfile record result report/csvreport report/jsonreport lib/*"},
@@ -157,7 +157,8 @@ var house = []struct{ name, may string }{
 	{"remote/proxy", "plan golang.org/x/net"},
 
 	// The yardstick shares nothing with what it measures but the generated messages.
-	{"mock", "./repository lib/kserve github.com/spf13/pflag golang.org/x/net google.golang.org/protobuf mock/timer"},
+	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config"},
+	{"mock/config", " github.com/spf13/pflag mock/repository"},
 	{"mock/timer", "golang.org/x/sys"},
 	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
@@ -67,7 +68,7 @@ func requestsIn(dirs ...string) (n int) {
 func TestWorkerCutOff(t *testing.T) {
 	program := binary.Program(t)
 	t.Parallel()
-	c := mock.Default()
+	c := config.Default()
 	c.Latency.TTFT, c.Output.Tokens, c.Truth = 200*time.Millisecond, 4, "-"
 	truth := &noted{}
 	server, err := mock.New(c, mock.WithTruth(truth))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/tool"
 )
@@ -215,7 +216,7 @@ func call(args ...string) (code int, output string) {
 // serve starts a mock for the test.
 func serve(t *testing.T) (url string) {
 	t.Helper()
-	s, err := mock.New(mock.Default())
+	s, err := mock.New(config.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
@@ -69,7 +70,7 @@ type outcome struct {
 
 // exampleServer answers to all names that the examples have.
 func exampleServer(t *testing.T) string {
-	c := mock.Default()
+	c := config.Default()
 	c.Strict = true
 	c.Models = []string{"mock", "my-model", "model-a", "adapter-a", "adapter-b", "adapter-c"}
 	c.SessionID, c.SessionToken = "x-session-id", "x-session-token"

@@ -22,6 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -86,7 +87,7 @@ type killed struct {
 
 // kill starts a run and kills it: at any moment, or once two flushes have been seen.
 func kill(t *testing.T, program string, i int, anyTime bool) *killed {
-	c := mock.Default()
+	c := config.Default()
 	l := loads[i%len(loads)]
 	c.Latency.TTFT, c.Latency.ITL = l.slow, l.slow
 	var truth lockedText
@@ -283,7 +284,7 @@ func (l *lockedText) String() string {
 // A terminal that goes away ends a run like SIGTERM: what is in flight comes to its end,
 // and the result is written. A second hang-up changes nothing, and nobody reads the output.
 func TestHangUpDrains(t *testing.T) {
-	c := mock.Default()
+	c := config.Default()
 	c.Latency.TTFT, c.Latency.ITL = time.Millisecond, time.Millisecond
 	server, err := mock.New(c)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -68,7 +69,7 @@ func fetch(t *testing.T, url, end string) string {
 
 // Every tool that measures can be watched.
 func TestLiveOfEveryTool(t *testing.T) {
-	cfg := mock.Default()
+	cfg := config.Default()
 	cfg.Latency.TTFT, cfg.Latency.ITL, cfg.Output.Tokens = 0, 0, 4
 	s, err := mock.New(cfg)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -54,7 +55,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			half, failing, err := startMock(env, mock.Fault{Kind: mock.Error, Share: 0.5})
+			half, failing, err := startMock(env, config.Fault{Kind: config.FaultError, Share: 0.5})
 			if err != nil {
 				return err
 			}
@@ -86,8 +87,8 @@ func TestScripts(t *testing.T) {
 }
 
 // startMock starts a mock and gives its addresses over HTTP and gRPC.
-func startMock(env interface{ Defer(func()) }, faults ...mock.Fault) (overHTTP, overGRPC string, err error) {
-	c := mock.Default()
+func startMock(env interface{ Defer(func()) }, faults ...config.Fault) (overHTTP, overGRPC string, err error) {
+	c := config.Default()
 	c.Strict = true
 	c.Faults = faults
 	c.Triton.Models = map[string]repository.Convention{"vllm_model": repository.ConventionVLLM, "ensemble": repository.ConventionTRTLLM, "simple": repository.ConventionAdd}

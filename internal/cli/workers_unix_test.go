@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
@@ -22,7 +23,7 @@ import (
 // slowServer is a mock that needs a while for each answer, so that requests are under way.
 func slowServer(t *testing.T) string {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Latency.TTFT, c.Output.Tokens = 200*time.Millisecond, 4
 	s, err := mock.New(c)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
@@ -46,7 +47,7 @@ func (s *server) Write(p []byte) (int, error) {
 
 func serve(t *testing.T) *server {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Models = append(c.Models, "a", "b")
 	c.Output.Tokens, c.Truth, c.TruthBody = 4, "-", true
 	s := &server{}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // TestOtherAPIs compares whole bodies of the APIs beside OpenAI's with testdata.
@@ -16,16 +18,16 @@ func TestOtherAPIs(t *testing.T) {
 	stream := `,"stream":true`
 	for _, tt := range []struct {
 		name, path, body string
-		change           func(*Config)
+		change           func(*config.Server)
 	}{
 		{"messages", path, `{"model":"m","system":"be brief",` + hello + `,"max_tokens":4}`, nil},
 		{"messages-stream", path, `{"model":"m","system":[{"type":"text","text":"be brief"}],` + hello + `,"max_tokens":3` + stream + `}`, nil},
-		{"messages-thinking", path, `{"model":"m",` + hello + `,"max_tokens":4}`, func(c *Config) { c.Output.ReasoningTokens = 2 }},
-		{"messages-thinking-stream", path, `{"model":"m",` + hello + `,"max_tokens":4` + stream + `}`, func(c *Config) { c.Output.ReasoningTokens, c.Output.TokensPerEvent = 3, 2 }},
+		{"messages-thinking", path, `{"model":"m",` + hello + `,"max_tokens":4}`, func(c *config.Server) { c.Output.ReasoningTokens = 2 }},
+		{"messages-thinking-stream", path, `{"model":"m",` + hello + `,"max_tokens":4` + stream + `}`, func(c *config.Server) { c.Output.ReasoningTokens, c.Output.TokensPerEvent = 3, 2 }},
 		{"messages-tool", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + `}`, nil},
 		{"messages-tool-stream", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + stream + `}`, nil},
 		{"messages-no-tool", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + `,"tool_choice":{"type":"none"}}`, nil},
-		{"messages-cached", path, `{"model":"m",` + hello + `,"max_tokens":1}`, func(c *Config) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 3 }},
+		{"messages-cached", path, `{"model":"m",` + hello + `,"max_tokens":1}`, func(c *config.Server) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 3 }},
 		{"ranking", "/v1/ranking", `{"model":"m","query":{"text":"which one"},"passages":[{"text":"a"},{"text":"b c"},{"text":"d e f"}]}`, nil},
 		{"rerank", "/rerank", `{"query":"which one","texts":["a","b c","d e f"]}`, nil},
 		{"retrieval", "/v1/infer", `{"input":[{"type":"image_url","url":"http://x/y.png"},{"type":"image_url","url":"http://x/z.png"}]}`, nil},
@@ -64,19 +66,19 @@ func TestOtherAPIsFail(t *testing.T) {
 		{"/generate_stream", `{"inputs":"a"}`, `data: {"error":"injected fault: the engine died","error_type":"generation"}`},
 		{"/v1/ranking", `{"query":{"text":"q"},"passages":[{"text":"a"}]}`, `injected fault: the engine died`},
 	} {
-		for _, kind := range []Kind{Error, ErrorEvent} {
+		for _, kind := range []config.FaultKind{config.FaultError, config.FaultErrorEvent} {
 			f := start(t, always(kind, 0))
 			_, got := f.mustPost(tt.path, tt.body)
 			if !strings.Contains(got, tt.want) || strings.Contains(got, "[DONE]") {
 				t.Errorf("%s, %s: %s", tt.path, kind, got)
 			}
 		}
-		f := start(t, always(Status, 503))
+		f := start(t, always(config.FaultStatus, 503))
 		resp, got := f.mustPost(tt.path, tt.body)
 		if resp.StatusCode != 503 || !strings.Contains(got, "injected fault") {
 			t.Errorf("%s: %d %s", tt.path, resp.StatusCode, got)
 		}
-		f = start(t, always(Truncate, 0))
+		f = start(t, always(config.FaultTruncate, 0))
 		if _, _, err := f.post(tt.path, tt.body); err == nil {
 			t.Errorf("%s: an answer that was cut off came whole", tt.path)
 		}
@@ -84,7 +86,7 @@ func TestOtherAPIsFail(t *testing.T) {
 }
 
 func TestMessagesRefusals(t *testing.T) {
-	f := start(t, func(c *Config) { c.Strict, c.APIKey = true, "secret" })
+	f := start(t, func(c *config.Server) { c.Strict, c.APIKey = true, "secret" })
 	version := []string{"Anthropic-Version", "2023-06-01"}
 	for _, tt := range []struct {
 		body   string
@@ -106,7 +108,7 @@ func TestMessagesRefusals(t *testing.T) {
 }
 
 func TestSessions(t *testing.T) {
-	f := start(t, func(c *Config) { c.SessionID, c.SessionToken = "x-session", "x-token" })
+	f := start(t, func(c *config.Server) { c.SessionID, c.SessionToken = "x-session", "x-token" })
 	body := `{` + hello + `,"max_tokens":1}`
 	resp, _ := f.mustPost(chatPath, body, "X-Session", "s1")
 	token := resp.Header.Get("X-Token")

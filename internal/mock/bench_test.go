@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // answerer returns a function that answers one request without a network.
-func answerer(tb testing.TB, body string, change func(*Config)) func() {
+func answerer(tb testing.TB, body string, change func(*config.Server)) func() {
 	tb.Helper()
-	c := Default()
+	c := config.Default()
 	if change != nil {
 		change(&c)
 	}
@@ -32,7 +34,7 @@ func stream(tokens int) string {
 
 func TestEventsDoNotAllocate(t *testing.T) {
 	perRequest := func(tokens int) float64 {
-		answer := answerer(t, stream(tokens), func(c *Config) { c.Output.Coalesce = 4 })
+		answer := answerer(t, stream(tokens), func(c *config.Server) { c.Output.Coalesce = 4 })
 		answer() // grows the buffers
 		return testing.AllocsPerRun(20, answer)
 	}
@@ -42,7 +44,7 @@ func TestEventsDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkStream(b *testing.B) {
-	answer := answerer(b, stream(512), func(c *Config) { c.Output.Coalesce = 64 })
+	answer := answerer(b, stream(512), func(c *config.Server) { c.Output.Coalesce = 64 })
 	b.ReportAllocs()
 	for b.Loop() {
 		answer()

@@ -5,7 +5,12 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
+
+// maxChoices is the most choices that one request can ask for.
+const maxChoices = 128
 
 // params is what the server reads out of a request body. Strings are the
 // insides of JSON strings, still escaped, so that they can be echoed as they are.
@@ -153,8 +158,8 @@ func (r *bodyReader) field(raw []byte) error {
 		if err := r.integer(raw, &p.dim); err != nil {
 			return err
 		}
-		if p.dim != -1 && (p.dim < 1 || p.dim > maxDim) {
-			return fmt.Errorf("dimensions must be between 1 and %d, got %d", maxDim, p.dim)
+		if p.dim != -1 && (p.dim < 1 || p.dim > config.MaxDim) {
+			return fmt.Errorf("dimensions must be between 1 and %d, got %d", config.MaxDim, p.dim)
 		}
 		return nil
 	case "encoding_format":

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/mock/timer"
 )
@@ -13,6 +14,9 @@ import (
 // reserve is the room that a buffer keeps free ahead of the body, for the head
 // of the answer and of a chunk: so both go out in one write without a copy of the body.
 const reserve = 1024
+
+// maxBody is the longest request body that is read.
+const maxBody = 256 << 20
 
 // request is what a protocol hands over: a request whose body has been read.
 type request struct {
@@ -97,7 +101,7 @@ type call struct {
 	id        []byte
 	status    int
 	finish    string
-	fault     Kind
+	fault     config.FaultKind
 	faultName string
 	tokens    int // of each choice
 	choices   int

@@ -13,10 +13,12 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // serverTLS loads or makes the server's certificate. The PEM is that of a made-up one.
-func serverTLS(t TLS, http2 bool) (*tls.Config, []byte, error) {
+func serverTLS(t config.TLS, http2 bool) (*tls.Config, []byte, error) {
 	c := &tls.Config{NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
 	if http2 {
 		c.NextProtos = []string{"h2", "http/1.1"}

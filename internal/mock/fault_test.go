@@ -12,15 +12,17 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
-func always(k Kind, code int) func(*Config) {
-	return func(c *Config) { c.Faults = []Fault{{k, code, 1}} }
+func always(k config.FaultKind, code int) func(*config.Server) {
+	return func(c *config.Server) { c.Faults = []config.Fault{{Kind: k, Code: code, Share: 1}} }
 }
 
 func TestFaultStatus(t *testing.T) {
 	for code, retry := range map[int]string{429: "1", 503: "1", 500: ""} {
-		f := start(t, always(Status, code))
+		f := start(t, always(config.FaultStatus, code))
 		resp, body := f.mustPost(chatPath, `{`+hello+`}`)
 		if resp.StatusCode != code || resp.Header.Get("Retry-After") != retry || !strings.Contains(body, `"error"`) {
 			t.Errorf("%d: got %d, Retry-After %q, %s", code, resp.StatusCode, resp.Header.Get("Retry-After"), body)
@@ -34,17 +36,17 @@ func TestFaultStatus(t *testing.T) {
 // TestFaultCuts plays the faults that leave an answer incomplete, streamed and not.
 func TestFaultCuts(t *testing.T) {
 	for _, tt := range []struct {
-		kind   Kind
+		kind   config.FaultKind
 		stream bool
 		want   error
 		has    string // in the body, up to where it broke
 	}{
-		{Reset, true, syscall.ECONNRESET, ""},
-		{Reset, false, syscall.ECONNRESET, ""},
-		{Truncate, true, io.ErrUnexpectedEOF, `"content":" them"`},
-		{Truncate, false, io.ErrUnexpectedEOF, `{"id"`},
-		{Close, true, io.EOF, ""},
-		{Close, false, io.EOF, ""},
+		{config.FaultReset, true, syscall.ECONNRESET, ""},
+		{config.FaultReset, false, syscall.ECONNRESET, ""},
+		{config.FaultTruncate, true, io.ErrUnexpectedEOF, `"content":" them"`},
+		{config.FaultTruncate, false, io.ErrUnexpectedEOF, `{"id"`},
+		{config.FaultClose, true, io.EOF, ""},
+		{config.FaultClose, false, io.EOF, ""},
 	} {
 		name := string(tt.kind)
 		body := `{` + hello + `,"max_tokens":6}`
@@ -61,7 +63,7 @@ func TestFaultCuts(t *testing.T) {
 			if !strings.Contains(got, tt.has) || strings.Contains(got, "[DONE]") || strings.Contains(got, "usage") {
 				t.Errorf("body %q", got)
 			}
-			if all := f.truths(); len(all) != 1 || all[0].Fault != string(tt.kind) || tt.kind != Close && all[0].Finish != "abort" {
+			if all := f.truths(); len(all) != 1 || all[0].Fault != string(tt.kind) || tt.kind != config.FaultClose && all[0].Finish != "abort" {
 				t.Errorf("truth %+v", all)
 			}
 		})
@@ -71,23 +73,23 @@ func TestFaultCuts(t *testing.T) {
 func TestFaultBodies(t *testing.T) {
 	stream := `{` + hello + `,"max_tokens":4,"stream":true}`
 	for _, tt := range []struct {
-		kind Kind
+		kind config.FaultKind
 		body string
 		want string
 		code int
 	}{
-		{Error, stream, "data: {\"error\":{\"message\":\"injected", 200},
-		{ErrorEvent, stream, "event: error\ndata: {\"error\":{\"message\":\"injected", 200},
-		{Error, `{` + hello + `}`, `{"error":{"message":"injected`, 500},
-		{HTML, stream, "<!DOCTYPE html>", 200},
-		{Garbage, stream, "not an answer", 200},
+		{config.FaultError, stream, "data: {\"error\":{\"message\":\"injected", 200},
+		{config.FaultErrorEvent, stream, "event: error\ndata: {\"error\":{\"message\":\"injected", 200},
+		{config.FaultError, `{` + hello + `}`, `{"error":{"message":"injected`, 500},
+		{config.FaultHTML, stream, "<!DOCTYPE html>", 200},
+		{config.FaultGarbage, stream, "not an answer", 200},
 	} {
 		f := start(t, always(tt.kind, 0))
 		resp, body := f.mustPost(chatPath, tt.body)
 		if resp.StatusCode != tt.code || !strings.Contains(body, tt.want) {
 			t.Errorf("%s: %d %s", tt.kind, resp.StatusCode, body)
 		}
-		if tt.body == stream && (tt.kind == Error || tt.kind == ErrorEvent) {
+		if tt.body == stream && (tt.kind == config.FaultError || tt.kind == config.FaultErrorEvent) {
 			if n := strings.Count(body, `"content":" `); n != 2 || !strings.HasSuffix(body, "data: [DONE]\n\n") {
 				t.Errorf("%s: %d tokens ahead of the error:\n%s", tt.kind, n, body)
 			}
@@ -96,7 +98,7 @@ func TestFaultBodies(t *testing.T) {
 }
 
 func TestFaultStallEndsWithTheClient(t *testing.T) {
-	f := start(t, always(Stall, 0))
+	f := start(t, always(config.FaultStall, 0))
 	resp, err := f.client.Post(f.url+chatPath, "application/json", strings.NewReader(`{`+hello+`,"max_tokens":4,"stream":true}`))
 	if err != nil {
 		t.Fatal(err)
@@ -120,8 +122,8 @@ func TestFaultStallEndsWithTheClient(t *testing.T) {
 
 func TestFaultStallPasses(t *testing.T) {
 	for _, body := range []string{`{` + hello + `,"max_tokens":4,"stream":true}`, `{` + hello + `,"max_tokens":4}`} {
-		f := start(t, func(c *Config) {
-			c.Faults, c.StallFor = []Fault{{Stall, 0, 1}}, time.Millisecond
+		f := start(t, func(c *config.Server) {
+			c.Faults, c.StallFor = []config.Fault{{Kind: config.FaultStall, Share: 1}}, time.Millisecond
 		})
 		if _, got := f.mustPost(chatPath, body); !strings.Contains(got, `"finish_reason":"length"`) {
 			t.Errorf("answer %s", got)
@@ -134,7 +136,7 @@ func TestFaultStallPasses(t *testing.T) {
 }
 
 func TestFaultConnections(t *testing.T) {
-	f := start(t, always(Refuse, 0))
+	f := start(t, always(config.FaultRefuse, 0))
 	nc, err := net.Dial("tcp", f.addr)
 	if err == nil {
 		_, err = nc.Read(make([]byte, 1))
@@ -146,7 +148,9 @@ func TestFaultConnections(t *testing.T) {
 	if all := f.truths(); len(all) != 1 || all[0].Fault != "refuse" || all[0].Port == 0 {
 		t.Errorf("truth %+v", all)
 	}
-	f = start(t, func(c *Config) { c.Faults, c.SlowFor = []Fault{{SlowAccept, 0, 1}}, 20*time.Millisecond })
+	f = start(t, func(c *config.Server) {
+		c.Faults, c.SlowFor = []config.Fault{{Kind: config.FaultSlowAccept, Share: 1}}, 20*time.Millisecond
+	})
 	began := time.Now()
 	if resp, _ := f.get("/health"); resp.StatusCode != 200 || time.Since(began) < 20*time.Millisecond {
 		t.Errorf("slow accept: %d after %v", resp.StatusCode, time.Since(began))
@@ -157,7 +161,9 @@ func TestFaultConnections(t *testing.T) {
 func TestFaultShares(t *testing.T) {
 	const n = 1000
 	run := func(seed uint64) []int {
-		f := start(t, func(c *Config) { c.Seed, c.Faults = seed, []Fault{{Status, 500, 0.1}, {Status, 429, 0.2}} })
+		f := start(t, func(c *config.Server) {
+			c.Seed, c.Faults = seed, []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: 0.1}, {Kind: config.FaultStatus, Code: 429, Share: 0.2}}
+		})
 		codes := make([]int, n)
 		for i := range codes {
 			resp, _ := f.mustPost(chatPath, `{`+hello+`,"max_tokens":1}`)
@@ -183,11 +189,11 @@ func TestFaultShares(t *testing.T) {
 
 // TestFaultsAtOnce keeps many connections failing in all ways, for the race detector.
 func TestFaultsAtOnce(t *testing.T) {
-	f := start(t, func(c *Config) {
+	f := start(t, func(c *config.Server) {
 		c.StallFor, c.SlowFor = time.Millisecond, time.Millisecond
-		for _, k := range kinds() {
-			x := Fault{Kind: k, Share: 0.1}
-			if k == Status {
+		for _, k := range config.FaultKinds() {
+			x := config.Fault{Kind: k, Share: 0.1}
+			if k == config.FaultStatus {
 				x.Code = 503
 			}
 			c.Faults = append(c.Faults, x)
@@ -227,7 +233,7 @@ func TestFaultsAtOnce(t *testing.T) {
 }
 
 func TestClosedServer(t *testing.T) {
-	s, err := New(Default())
+	s, err := New(config.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

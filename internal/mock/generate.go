@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // generate makes the answer that the body asks for.
@@ -319,18 +321,18 @@ func (c *call) usage(output, reasoning int) {
 func (c *call) broken(cutAt *int) bool {
 	*cutAt = c.tokens + 1
 	switch c.fault {
-	case Reset, Truncate:
+	case config.FaultReset, config.FaultTruncate:
 		c.flush(false)
-		c.out.cut(c.fault == Reset)
+		c.out.cut(c.fault == config.FaultReset)
 		return false
-	case Stall:
+	case config.FaultStall:
 		if !c.flush(false) || !c.stall() {
 			return false
 		}
 		c.due = c.s.clock.Now()
 		return true
-	case Error, ErrorEvent:
-		if c.fault == ErrorEvent {
+	case config.FaultError, config.FaultErrorEvent:
+		if c.fault == config.FaultErrorEvent {
 			c.str("event: error\n")
 		}
 		c.put("data: ", c.errorText("injected fault: the engine died", http.StatusInternalServerError), "\n\n")

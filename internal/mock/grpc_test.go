@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -27,7 +28,7 @@ type grpcFixture struct {
 	client *http.Client
 }
 
-func startGRPC(t *testing.T, change func(*Config)) *grpcFixture {
+func startGRPC(t *testing.T, change func(*config.Server)) *grpcFixture {
 	t.Helper()
 	f := &grpcFixture{fixture: start(t, change)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

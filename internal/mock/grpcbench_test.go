@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // tape is a connection that plays what was recorded, and takes what is written.
@@ -63,9 +64,9 @@ func dataFrame(tb testing.TB, stream uint32, m proto.Message) []byte {
 }
 
 // conn makes a connection of gRPC that has no network, with its stream open.
-func taped(tb testing.TB, change func(*Config)) (*grpcConn, *tape) {
+func taped(tb testing.TB, change func(*config.Server)) (*grpcConn, *tape) {
 	tb.Helper()
-	c := Default()
+	c := config.Default()
 	if change != nil {
 		change(&c)
 	}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/mock/timer"
 )
@@ -297,21 +298,21 @@ func (c *grpcCall) fails(message string, now int64) {
 }
 
 // insteadOf plays the faults that take the place of an answer.
-func (c *grpcCall) insteadOf(f Fault) bool {
+func (c *grpcCall) insteadOf(f config.Fault) bool {
 	g := c.conn
 	switch f.Kind {
-	case Status:
+	case config.FaultStatus:
 		c.refuse(grpcOf(f.Code), "injected fault: "+http.StatusText(f.Code))
-	case Close:
+	case config.FaultClose:
 		c.status = 0
 		g.flush()
 		_ = g.wire.Conn.Close()
 		g.die()
-	case Garbage:
+	case config.FaultGarbage:
 		c.buf = appendMessage(c.buf, []byte("\xff\xfe\x00{]\x1b[not a message\xc3\x28"))
 		c.endEvent(kindBody, 0)
 		c.over(repository.CodeOK, "")
-	case HTML:
+	case config.FaultHTML:
 		c.html()
 	default:
 		return false
@@ -341,13 +342,13 @@ func (c *grpcCall) strike(now int64) bool {
 	c.cutAt = c.tokens + 1
 	g := c.conn
 	switch c.fault {
-	case Reset:
+	case config.FaultReset:
 		c.push(true)
 		g.flush()
 		abort(g.wire.Conn)
 		g.die()
 		return false
-	case Truncate:
+	case config.FaultTruncate:
 		// Half of a message, then the end of the stream.
 		c.push(true)
 		c.t.inner = c.t.inner[:0]
@@ -356,13 +357,13 @@ func (c *grpcCall) strike(now int64) bool {
 		g.reset(c.st, h2.ErrCodeInternal)
 		g.drop(c.st)
 		return false
-	case Stall:
+	case config.FaultStall:
 		c.push(true)
 		if c.s.cfg.StallFor == 0 {
 			return false // until the client leaves
 		}
 		c.due = now + int64(c.s.cfg.StallFor)
-	case Error, ErrorEvent:
+	case config.FaultError, config.FaultErrorEvent:
 		c.fails("injected fault: the engine died", now)
 		return false
 	}

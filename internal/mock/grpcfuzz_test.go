@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -13,7 +14,7 @@ func FuzzGRPCFrames(f *testing.F) {
 	f.Add(whole)
 	f.Add(whole[:len(whole)-20])
 	f.Add(appendWindowUpdate(whole, 1, 1<<30))
-	c := Default()
+	c := config.Default()
 	c.Output.Tokens, c.Output.MaxModelLen = 4, 100
 	s, err := New(c)
 	if err != nil {

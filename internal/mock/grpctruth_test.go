@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -27,15 +28,15 @@ func vllmRequest(id string, tokens int) *kserve.ModelInferRequest {
 func TestGRPCTruth(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*Config)
+		change func(*config.Server)
 	}{
-		{"as fast as it goes", func(*Config) {}},
-		{"paced", func(c *Config) { c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, 300*time.Microsecond }},
-		{"drawn", func(c *Config) {
+		{"as fast as it goes", func(*config.Server) {}},
+		{"paced", func(c *config.Server) { c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, 300*time.Microsecond }},
+		{"drawn", func(c *config.Server) {
 			c.Latency.TTFT, c.Latency.ITL, c.Latency.ITLStddev = time.Millisecond, 300*time.Microsecond, 100*time.Microsecond
 		}},
-		{"queued", func(c *Config) { c.Latency.MaxSeqs, c.Latency.TTFT = 3, time.Millisecond }},
-		{"coalesced", func(c *Config) { c.Output.Coalesce, c.Latency.ITL = 4, 200*time.Microsecond }},
+		{"queued", func(c *config.Server) { c.Latency.MaxSeqs, c.Latency.TTFT = 3, time.Millisecond }},
+		{"coalesced", func(c *config.Server) { c.Output.Coalesce, c.Latency.ITL = 4, 200*time.Microsecond }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := startGRPC(t, tt.change)
@@ -97,29 +98,29 @@ func TestGRPCTruth(t *testing.T) {
 // TestGRPCFaults looks at what each fault leaves of one request, and at its truth.
 func TestGRPCFaults(t *testing.T) {
 	tests := []struct {
-		fault    Fault
+		fault    config.Fault
 		messages int // -1: they may be lost with the connection
 		failed   bool
 		failure  string
 		finish   string
 		grpc     repository.Code
 	}{
-		{Fault{Kind: Status, Code: 503}, 1, false, "injected fault: Service Unavailable", "", repository.CodeUnavailable},
-		{Fault{Kind: Error}, 3, false, "injected fault: the engine died", "error", repository.CodeInternal},
-		{Fault{Kind: ErrorEvent}, 3, false, "injected fault: the engine died", "error", repository.CodeInternal},
-		{Fault{Kind: Reset}, -1, true, "", "abort", 0},
-		{Fault{Kind: Truncate}, -1, true, "", "abort", 0},
-		{Fault{Kind: Close}, 0, true, "", "", 0},
-		{Fault{Kind: Garbage}, 1, false, "", "", 0},
-		{Fault{Kind: HTML}, -1, true, "", "", 0},
-		{Fault{Kind: Refuse}, 0, true, "", "", 0},
-		{Fault{Kind: Stall}, 5, false, "", "length", 0},
+		{config.Fault{Kind: config.FaultStatus, Code: 503}, 1, false, "injected fault: Service Unavailable", "", repository.CodeUnavailable},
+		{config.Fault{Kind: config.FaultError}, 3, false, "injected fault: the engine died", "error", repository.CodeInternal},
+		{config.Fault{Kind: config.FaultErrorEvent}, 3, false, "injected fault: the engine died", "error", repository.CodeInternal},
+		{config.Fault{Kind: config.FaultReset}, -1, true, "", "abort", 0},
+		{config.Fault{Kind: config.FaultTruncate}, -1, true, "", "abort", 0},
+		{config.Fault{Kind: config.FaultClose}, 0, true, "", "", 0},
+		{config.Fault{Kind: config.FaultGarbage}, 1, false, "", "", 0},
+		{config.Fault{Kind: config.FaultHTML}, -1, true, "", "", 0},
+		{config.Fault{Kind: config.FaultRefuse}, 0, true, "", "", 0},
+		{config.Fault{Kind: config.FaultStall}, 5, false, "", "length", 0},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.fault.Kind), func(t *testing.T) {
-			f := startGRPC(t, func(c *Config) {
+			f := startGRPC(t, func(c *config.Server) {
 				tt.fault.Share = 1
-				c.Faults, c.StallFor = []Fault{tt.fault}, time.Millisecond
+				c.Faults, c.StallFor = []config.Fault{tt.fault}, time.Millisecond
 			})
 			a, err := f.call(kserve.ModelStreamInferMethod, vllmRequest("a", 4))
 			if (err != nil) != tt.failed || tt.messages >= 0 && len(a.messages) != tt.messages {
@@ -132,14 +133,14 @@ func TestGRPCFaults(t *testing.T) {
 				}
 			}
 			for _, tr := range f.truths() {
-				if tr.Fault != tt.fault.name() || tr.Finish != tt.finish || tr.GRPC != int(tt.grpc) {
+				if tr.Fault != tt.fault.Name() || tr.Finish != tt.finish || tr.GRPC != int(tt.grpc) {
 					t.Errorf("%+v", tr)
 				}
 			}
 		})
 	}
 	t.Run("status of a call", func(t *testing.T) {
-		f := startGRPC(t, func(c *Config) { c.Faults = []Fault{{Kind: Status, Code: 429, Share: 1}} })
+		f := startGRPC(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 429, Share: 1}} })
 		a, err := f.call(kserve.ModelInferMethod, vllmRequest("a", 4))
 		if err != nil || a.status != int(repository.CodeResourceExhausted) || a.message != "injected fault: Too Many Requests" {
 			t.Errorf("%v, status %d %q", err, a.status, a.message)
@@ -290,9 +291,9 @@ func TestFrames(t *testing.T) {
 
 // TestLeaving gives up one request of a stream that never ends, and finds its place free.
 func TestLeaving(t *testing.T) {
-	f := startGRPC(t, func(c *Config) {
+	f := startGRPC(t, func(c *config.Server) {
 		c.Latency.MaxSeqs = 1
-		c.Faults = []Fault{{Kind: Stall, Share: 1}}
+		c.Faults = []config.Fault{{Kind: config.FaultStall, Share: 1}}
 	})
 	c := f.raw(append(opening(t), dataFrame(t, 1, vllmRequest("a", 4))...))
 	c.collect(20)
@@ -340,7 +341,7 @@ func TestCompressedRequests(t *testing.T) {
 }
 
 func TestGRPCShutdown(t *testing.T) {
-	f := startGRPC(t, func(c *Config) { c.Latency.TTFT = time.Hour })
+	f := startGRPC(t, func(c *config.Server) { c.Latency.TTFT = time.Hour })
 	c := f.raw(append(opening(t), dataFrame(t, 1, vllmRequest("a", 4))...))
 	c.until(func(f h2.Frame) bool {
 		return f.Header().Type == h2.FrameSettings && f.Header().Flags.Has(h2.FlagSettingsAck)

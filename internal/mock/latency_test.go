@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/timer"
 )
 
@@ -42,11 +43,11 @@ func (p *pipes) dial() net.Conn {
 }
 
 // inBubble runs f with a server on a fake clock and returns the truth.
-func inBubble(t *testing.T, change func(*Config), f func(p *pipes)) []Truth {
+func inBubble(t *testing.T, change func(*config.Server), f func(p *pipes)) []Truth {
 	t.Helper()
 	var all []Truth
 	synctest.Test(t, func(t *testing.T) {
-		c := Default()
+		c := config.Default()
 		change(&c)
 		truth := new(buffer)
 		s, err := New(c, WithTruth(truth), func(o *options) { o.alarm = timer.NewTimerAlarm })
@@ -101,7 +102,7 @@ func offsets(tr Truth, kind string) []float64 {
 }
 
 func TestLatencyFixed(t *testing.T) {
-	all := inBubble(t, func(c *Config) {
+	all := inBubble(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.ITL = 50*time.Millisecond, 10*time.Millisecond
 	}, func(p *pipes) {
 		ask(t, p, "s", `,"max_tokens":4,"stream":true`)
@@ -118,7 +119,7 @@ func TestLatencyFixed(t *testing.T) {
 
 // TestLatencyGroups has events of several tokens, and writes of several events.
 func TestLatencyGroups(t *testing.T) {
-	all := inBubble(t, func(c *Config) {
+	all := inBubble(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.ITL = 50*time.Millisecond, 10*time.Millisecond
 		c.Output.TokensPerEvent, c.Output.Coalesce, c.Output.Role, c.Output.EarlyHeaders = 2, 2, false, true
 	}, func(p *pipes) { ask(t, p, "", `,"max_tokens":7,"stream":true`) })
@@ -128,7 +129,7 @@ func TestLatencyGroups(t *testing.T) {
 }
 
 func TestLatencyBatch(t *testing.T) {
-	all := inBubble(t, func(c *Config) {
+	all := inBubble(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.ITL, c.Latency.ITLPerSeq = 10*time.Millisecond, 4*time.Millisecond, 3*time.Millisecond
 		c.Latency.PrefillPerToken, c.Latency.MaxSeqs = 5*time.Millisecond, 2
 	}, func(p *pipes) {
@@ -157,7 +158,7 @@ func TestLatencyBatch(t *testing.T) {
 }
 
 func TestUnstreamedFollowsTheBatch(t *testing.T) {
-	all := inBubble(t, func(c *Config) {
+	all := inBubble(t, func(c *config.Server) {
 		c.Latency.ITL, c.Latency.ITLPerSeq = 4*time.Millisecond, time.Millisecond
 	}, func(p *pipes) {
 		done := make(chan struct{})
@@ -180,7 +181,7 @@ func TestUnstreamedFollowsTheBatch(t *testing.T) {
 }
 
 func TestQueueLeftByClient(t *testing.T) {
-	all := inBubble(t, func(c *Config) {
+	all := inBubble(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.MaxSeqs = 100*time.Millisecond, 1
 	}, func(p *pipes) {
 		done := make(chan struct{})
@@ -208,7 +209,7 @@ func TestQueueLeftByClient(t *testing.T) {
 
 func TestKeepAliveComments(t *testing.T) {
 	var text string
-	all := inBubble(t, func(c *Config) {
+	all := inBubble(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.ITL, c.Output.KeepAlive = 35*time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
 	}, func(p *pipes) { text = ask(t, p, "", `,"max_tokens":2,"stream":true`) })
 	if n := strings.Count(text, ": keep-alive\n\n"); n != 3 || !strings.HasPrefix(text, ": keep-alive") {

@@ -28,13 +28,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/mock/timer"
 )
 
 // Server is a running mock. Make it with New.
 type Server struct {
-	cfg        Config
+	cfg        config.Server
 	firstModel []byte // escaped for JSON
 	clock      *timer.Sleeper
 	model      *model
@@ -72,7 +73,7 @@ type options struct {
 func WithTruth(w io.Writer) Option { return func(o *options) { o.truth = w } }
 
 // New makes a server. It opens the truth file and loads certificates.
-func New(c Config, opts ...Option) (*Server, error) {
+func New(c config.Server, opts ...Option) (*Server, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("mock server: %w", err)
 	}
@@ -87,7 +88,7 @@ func New(c Config, opts ...Option) (*Server, error) {
 		grpcs: make(map[*grpcConn]struct{}),
 	}
 	var err error
-	if c.TLS.on() {
+	if c.TLS.Enabled() {
 		if s.tls, s.ca, err = serverTLS(c.TLS, c.HTTP2); err != nil {
 			return nil, fmt.Errorf("mock server: %w", err)
 		}
@@ -183,7 +184,7 @@ func (s *Server) serveConn(nc net.Conn, serve func(*wire)) {
 	number := s.connections.Add(1) - 1
 	if len(s.cfg.Faults) > 0 {
 		u := rand.New(rand.NewPCG(s.cfg.Seed^connectionDraws, number)).Float64()
-		if f, struck := pick(s.cfg.Faults, true, u); struck && !s.onAccept(nc, f) {
+		if f, struck := config.PickFault(s.cfg.Faults, true, u); struck && !s.onAccept(nc, f) {
 			return
 		}
 	}
@@ -217,13 +218,13 @@ func secure(w *wire, config *tls.Config) (net.Conn, error) {
 }
 
 // onAccept plays a connection's fault. False: the connection is over.
-func (s *Server) onAccept(nc net.Conn, f Fault) bool {
-	if f.Kind == Refuse {
+func (s *Server) onAccept(nc net.Conn, f config.Fault) bool {
+	if f.Kind == config.FaultRefuse {
 		abort(nc)
 		if s.truth != nil {
 			c := newCall(s, nil, nil)
 			c.reset(request{port: remotePort(nc.RemoteAddr()), read: time.Now()})
-			c.faultName = f.name()
+			c.faultName = f.Name()
 			c.done()
 		}
 		return false

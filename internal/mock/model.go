@@ -7,12 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // model decides when tokens are due. It knows nothing of connections: times are
 // nanoseconds of the server's clock, in and out.
 type model struct {
-	cfg Latency
+	cfg config.Latency
 
 	running atomic.Int64
 	waiting atomic.Int64
@@ -34,7 +36,7 @@ type sequence struct {
 	rng    *rand.Rand
 }
 
-func newModel(l Latency) *model {
+func newModel(l config.Latency) *model {
 	m := &model{cfg: l, lanes: make([]int64, l.PrefillLanes)}
 	if l.PrefixCache {
 		m.cache = newPrefixCache(l.KVBlocks)
@@ -166,7 +168,7 @@ func (m *model) draw(r *rand.Rand, mean, stddev time.Duration) int64 {
 		return int64(mean)
 	}
 	mu, sd := float64(mean), float64(stddev)
-	if m.cfg.Dist == DistLognormal {
+	if m.cfg.Dist == config.DistLognormal {
 		variance := math.Log1p(sd * sd / (mu * mu))
 		return clampTime(math.Exp(math.Log(mu) - variance/2 + math.Sqrt(variance)*r.NormFloat64()))
 	}
@@ -179,7 +181,7 @@ func clampTime(ns float64) int64 {
 }
 
 // outputLength is how many tokens an answer has, and why it ends.
-func outputLength(o *Output, p *params, r *rand.Rand) (n int, finish string) {
+func outputLength(o *config.Output, p *params, r *rand.Rand) (n int, finish string) {
 	limit := p.limit()
 	natural := o.Tokens
 	switch {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 func newSequence(n uint64) *sequence { return &sequence{rng: rand.New(rand.NewPCG(1, n))} }
@@ -22,7 +24,7 @@ func wordsOf(text string, block int) *wordCount {
 const ms = int64(time.Millisecond)
 
 func TestQueueIsFIFO(t *testing.T) {
-	m := newModel(Latency{MaxSeqs: 2, BlockSize: 16, KVBlocks: 1})
+	m := newModel(config.Latency{MaxSeqs: 2, BlockSize: 16, KVBlocks: 1})
 	q := make([]*sequence, 6)
 	for i := range q {
 		q[i] = newSequence(uint64(i))
@@ -52,7 +54,7 @@ func TestQueueIsFIFO(t *testing.T) {
 }
 
 func TestAbandonAfterAdmission(t *testing.T) {
-	m := newModel(Latency{MaxSeqs: 1, BlockSize: 16, KVBlocks: 1})
+	m := newModel(config.Latency{MaxSeqs: 1, BlockSize: 16, KVBlocks: 1})
 	a, b, c := newSequence(0), newSequence(1), newSequence(2)
 	m.enter(a)
 	m.enter(b)
@@ -67,7 +69,7 @@ func TestAbandonAfterAdmission(t *testing.T) {
 }
 
 func TestPrefill(t *testing.T) {
-	m := newModel(Latency{TTFT: 10 * time.Millisecond, PrefillPerToken: time.Millisecond, PrefillLanes: 1, PrefixCache: true, BlockSize: 2, KVBlocks: 8})
+	m := newModel(config.Latency{TTFT: 10 * time.Millisecond, PrefillPerToken: time.Millisecond, PrefillLanes: 1, PrefixCache: true, BlockSize: 2, KVBlocks: 8})
 	steps := []struct {
 		text   string
 		cached int
@@ -106,7 +108,7 @@ func TestCacheForgets(t *testing.T) {
 }
 
 func TestStepGrowsWithTheBatch(t *testing.T) {
-	m := newModel(Latency{ITL: 10 * time.Millisecond, ITLPerSeq: time.Millisecond, BlockSize: 16, KVBlocks: 4})
+	m := newModel(config.Latency{ITL: 10 * time.Millisecond, ITLPerSeq: time.Millisecond, BlockSize: 16, KVBlocks: 4})
 	var at int64
 	for n := int64(1); n <= 4; n++ {
 		q := newSequence(0)
@@ -124,8 +126,8 @@ func TestStepGrowsWithTheBatch(t *testing.T) {
 }
 
 func TestDraws(t *testing.T) {
-	for _, dist := range []string{DistNormal, DistLognormal} {
-		m := newModel(Latency{ITL: 10 * time.Millisecond, ITLStddev: 2 * time.Millisecond, Dist: dist, BlockSize: 1, KVBlocks: 1})
+	for _, dist := range []string{config.DistNormal, config.DistLognormal} {
+		m := newModel(config.Latency{ITL: 10 * time.Millisecond, ITLStddev: 2 * time.Millisecond, Dist: dist, BlockSize: 1, KVBlocks: 1})
 		const n = 20000
 		var sum, squares float64
 		for i := range n {
@@ -145,17 +147,17 @@ func TestDraws(t *testing.T) {
 func TestOutputLength(t *testing.T) {
 	tests := []struct {
 		name   string
-		o      Output
+		o      config.Output
 		p      params
 		n      int
 		finish string
 	}{
-		{"default", Output{Tokens: 64}, params{max: -1, maxC: -1}, 64, "stop"},
-		{"limit", Output{Tokens: 64}, params{max: 100, maxC: -1}, 100, "length"},
-		{"least", Output{Tokens: 64}, params{max: -1, maxC: -1, min: 80}, 80, "stop"},
-		{"no end", Output{Tokens: 64}, params{max: -1, maxC: -1, ignoreEOS: true}, 64, "length"},
-		{"drawn, no end", Output{Tokens: 64, TokensStddev: 5}, params{max: 500, maxC: -1, ignoreEOS: true}, 500, "length"},
-		{"drawn, cut", Output{Tokens: 64, TokensStddev: 5}, params{max: 10, maxC: -1}, 10, "length"},
+		{"default", config.Output{Tokens: 64}, params{max: -1, maxC: -1}, 64, "stop"},
+		{"limit", config.Output{Tokens: 64}, params{max: 100, maxC: -1}, 100, "length"},
+		{"least", config.Output{Tokens: 64}, params{max: -1, maxC: -1, min: 80}, 80, "stop"},
+		{"no end", config.Output{Tokens: 64}, params{max: -1, maxC: -1, ignoreEOS: true}, 64, "length"},
+		{"drawn, no end", config.Output{Tokens: 64, TokensStddev: 5}, params{max: 500, maxC: -1, ignoreEOS: true}, 500, "length"},
+		{"drawn, cut", config.Output{Tokens: 64, TokensStddev: 5}, params{max: 10, maxC: -1}, 10, "length"},
 	}
 	for _, tt := range tests {
 		n, finish := outputLength(&tt.o, &tt.p, newSequence(0).rng)
@@ -165,7 +167,7 @@ func TestOutputLength(t *testing.T) {
 	}
 	short := 0
 	for i := range 100 {
-		n, finish := outputLength(&Output{Tokens: 64, TokensStddev: 8}, &params{max: 64, maxC: -1}, newSequence(uint64(i)).rng)
+		n, finish := outputLength(&config.Output{Tokens: 64, TokensStddev: 8}, &params{max: 64, maxC: -1}, newSequence(uint64(i)).rng)
 		if n < 64 {
 			short++
 		}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // answer serves one request. The call has been reset for it.
@@ -104,12 +106,12 @@ func (c *call) accept() bool {
 
 // draw seeds the request's draws and says which fault strikes it. Faults have a stream of
 // draws of their own, so that asking for some leaves the latencies of all requests as they were.
-func (c *call) draw(number uint64) (f Fault, struck bool) {
+func (c *call) draw(number uint64) (f config.Fault, struck bool) {
 	cfg := &c.s.cfg
 	if len(cfg.Faults) > 0 {
 		c.pcg.Seed(cfg.Seed^faultDraws, number)
-		if f, struck = pick(cfg.Faults, false, c.seq.rng.Float64()); struck {
-			c.fault, c.faultName = f.Kind, f.name()
+		if f, struck = config.PickFault(cfg.Faults, false, c.seq.rng.Float64()); struck {
+			c.fault, c.faultName = f.Kind, f.Name()
 		}
 	}
 	c.pcg.Seed(cfg.Seed, number)
@@ -117,19 +119,19 @@ func (c *call) draw(number uint64) (f Fault, struck bool) {
 }
 
 // instead plays the faults that take the place of an answer.
-func (c *call) instead(f Fault) bool {
+func (c *call) instead(f config.Fault) bool {
 	switch f.Kind {
-	case Status:
+	case config.FaultStatus:
 		h := head{status: f.Code}
 		if f.Code == http.StatusTooManyRequests || f.Code == http.StatusServiceUnavailable {
 			h.retryAfter = c.s.cfg.RetryAfter
 		}
 		c.failWith(h, "injected fault: "+http.StatusText(f.Code))
-	case Close:
+	case config.FaultClose:
 		c.out.cut(false)
-	case Garbage:
+	case config.FaultGarbage:
 		c.sendUnstreamed(head{status: http.StatusOK, ctype: "application/octet-stream"}, "\x00\xff\xfe{]\x1b[data: \r\n\r\n\x80\x81 not an answer \xc3\x28\n")
-	case HTML:
+	case config.FaultHTML:
 		c.sendUnstreamed(head{status: http.StatusOK, ctype: "text/html; charset=utf-8"},
 			"<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It works</h1><p>There is no model behind this page.</p></body></html>\n")
 	default:

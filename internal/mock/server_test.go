@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -42,9 +44,9 @@ type fixture struct {
 	truth  *buffer
 }
 
-func start(t *testing.T, change func(*Config)) *fixture {
+func start(t *testing.T, change func(*config.Server)) *fixture {
 	t.Helper()
-	c := Default()
+	c := config.Default()
 	if change != nil {
 		change(&c)
 	}
@@ -146,22 +148,22 @@ func TestGolden(t *testing.T) {
 		name   string
 		path   string
 		body   string
-		change func(*Config)
+		change func(*config.Server)
 	}{
 		{"chat", chatPath, `{"model":"m",` + hello + `,"max_tokens":4}`, nil},
 		{"chat-stream", chatPath, `{"model":"m",` + hello + `,"max_tokens":3,"stream":true}`, nil},
 		{"chat-stream-usage", chatPath, `{"model":"m",` + hello + `,"max_tokens":2,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`, nil},
 		{"chat-choices", chatPath, `{"model":"m",` + hello + `,"max_tokens":2,"n":2,"stream":true}`, nil},
-		{"chat-reasoning", chatPath, `{"model":"m",` + hello + `,"max_tokens":4}`, func(c *Config) { c.Output.ReasoningTokens = 2 }},
-		{"chat-reasoning-stream", chatPath, `{"model":"m",` + hello + `,"max_tokens":5,"stream":true}`, func(c *Config) {
-			c.Output.ReasoningTokens, c.Output.ReasoningField, c.Output.TokensPerEvent, c.Output.Usage = 3, FieldReasoning, 2, true
+		{"chat-reasoning", chatPath, `{"model":"m",` + hello + `,"max_tokens":4}`, func(c *config.Server) { c.Output.ReasoningTokens = 2 }},
+		{"chat-reasoning-stream", chatPath, `{"model":"m",` + hello + `,"max_tokens":5,"stream":true}`, func(c *config.Server) {
+			c.Output.ReasoningTokens, c.Output.ReasoningField, c.Output.TokensPerEvent, c.Output.Usage = 3, config.FieldReasoning, 2, true
 		}},
 		{"chat-tool", chatPath, `{"model":"m",` + hello + `,"max_tokens":3,` + tools + `}`, nil},
 		{"chat-tool-stream", chatPath, `{"model":"m",` + hello + `,"max_tokens":3,"stream":true,` + tools + `}`, nil},
-		{"chat-bare-stream", chatPath, `{"model":"m",` + hello + `,"stream":true}`, func(c *Config) {
+		{"chat-bare-stream", chatPath, `{"model":"m",` + hello + `,"stream":true}`, func(c *config.Server) {
 			c.Output.Role, c.Output.Done, c.Output.FinishEvent, c.Output.Tokens = false, false, true, 2
 		}},
-		{"chat-cached", chatPath, `{"model":"m",` + hello + `,"max_tokens":1}`, func(c *Config) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 3 }},
+		{"chat-cached", chatPath, `{"model":"m",` + hello + `,"max_tokens":1}`, func(c *config.Server) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 3 }},
 		{"text", textPath, `{"model":"m","prompt":"a b c","max_tokens":3}`, nil},
 		{"text-stream", textPath, `{"model":"m","prompt":["a b c","d"],"max_tokens":2,"stream":true,"stream_options":{"include_usage":true}}`, nil},
 		{"embeddings", vectorsPath, `{"model":"m","input":["a b","c"],"dimensions":3}`, nil},
@@ -255,7 +257,7 @@ func TestWordsAreTokens(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	f := start(t, func(c *Config) { c.Models = []string{"a", `b"c`} })
+	f := start(t, func(c *config.Server) { c.Models = []string{"a", `b"c`} })
 	if resp, body := f.get("/health"); resp.StatusCode != 200 || body != "" {
 		t.Errorf("/health: %d %q", resp.StatusCode, body)
 	}
@@ -282,7 +284,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	f := start(t, func(c *Config) { c.Strict, c.APIKey, c.Output.MaxModelLen = true, "secret", 20 })
+	f := start(t, func(c *config.Server) { c.Strict, c.APIKey, c.Output.MaxModelLen = true, "secret", 20 })
 	key := []string{"Authorization", "Bearer secret"}
 	tests := []struct {
 		body   string

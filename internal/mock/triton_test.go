@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -44,7 +45,7 @@ func TestConventions(t *testing.T) {
 	prompt := "say hello to all"
 	tests := []struct {
 		name    string
-		change  func(*Config)
+		change  func(*config.Server)
 		request *kserve.ModelInferRequest
 		want    []string
 	}{
@@ -67,7 +68,7 @@ func TestConventions(t *testing.T) {
 			"vllm_model/1 a final=false text_output:BYTES[1]=1 words finish_reason:BYTES[1]=None num_input_tokens:UINT32[1]=4 num_output_tokens:UINT32[1]=1",
 			"vllm_model/1 a final=false text_output:BYTES[1]=1 words finish_reason:BYTES[1]=length num_input_tokens:UINT32[1]=4 num_output_tokens:UINT32[1]=1",
 		}},
-		{"two tokens in a response", func(c *Config) { c.Output.TokensPerEvent = 2 }, inferring("vllm_model", "a", false, "text_input", prompt, "stream", true,
+		{"two tokens in a response", func(c *config.Server) { c.Output.TokensPerEvent = 2 }, inferring("vllm_model", "a", false, "text_input", prompt, "stream", true,
 			"sampling_parameters", `{"max_tokens":3}`, "return_num_output_tokens", true), []string{
 			"vllm_model/1 a final=false text_output:BYTES[1]=2 words num_output_tokens:UINT32[1]=2",
 			"vllm_model/1 a final=false text_output:BYTES[1]=1 words num_output_tokens:UINT32[1]=1",
@@ -76,7 +77,7 @@ func TestConventions(t *testing.T) {
 			"ensemble/1 a final=false text_output:BYTES[1 1]=1 words",
 			"ensemble/1 a final=true text_output:BYTES[1 1]=1 words",
 		}},
-		{"echo by flag", func(c *Config) { c.Triton.Echo = true }, inferring("ensemble", "a", true, "text_input", prompt, "max_tokens", 2, "stream", true), []string{
+		{"echo by flag", func(c *config.Server) { c.Triton.Echo = true }, inferring("ensemble", "a", true, "text_input", prompt, "max_tokens", 2, "stream", true), []string{
 			"ensemble/1 a final=false text_output:BYTES[1 1]=5 words",
 			"ensemble/1 a final=true text_output:BYTES[1 1]=1 words",
 		}},
@@ -92,12 +93,12 @@ func TestConventions(t *testing.T) {
 		{"any name as vLLM", nil, inferring("gpt2", "a", false, "text_input", prompt, "stream", true, "sampling_parameters", `{"max_tokens":1}`), []string{
 			"gpt2/1 a final=false text_output:BYTES[1]=1 words",
 		}},
-		{"by flag", func(c *Config) {
+		{"by flag", func(c *config.Server) {
 			c.Triton.Models = map[string]repository.Convention{"gpt2": repository.ConventionTRTLLM}
 		}, inferring("gpt2", "a", true, "text_input", prompt, "max_tokens", 1, "stream", true), []string{
 			"gpt2/1 a final=true text_output:BYTES[1 1]=1 words",
 		}},
-		{"by the flag for all", func(c *Config) { c.Triton.Convention = repository.ConventionOld }, inferring("gpt2", "a", false, "PROMPT", prompt, "SAMPLING_PARAMETERS", `{"max_tokens":3}`), []string{
+		{"by the flag for all", func(c *config.Server) { c.Triton.Convention = repository.ConventionOld }, inferring("gpt2", "a", false, "PROMPT", prompt, "SAMPLING_PARAMETERS", `{"max_tokens":3}`), []string{
 			"gpt2/1 a final=false TEXT:BYTES[1]=3 words",
 		}},
 		{"engine", nil, inferring("tensorrt_llm", "a", true, "input_ids", 7, "input_lengths", 1, "request_output_len", 2, "streaming", true), []string{
@@ -153,7 +154,7 @@ func TestTritonRefusals(t *testing.T) {
 		{"output", wish, repository.CodeInvalid, "unexpected inference output 'NOPE' for model 'simple_add'"},
 		{"no sequence", inferring("sequence_sum", "a", true, "INPUT", 5), repository.CodeInvalid, "inference request to model 'sequence_sum' must specify a non-zero or non-empty correlation ID"},
 	}
-	f := startGRPC(t, func(c *Config) {
+	f := startGRPC(t, func(c *config.Server) {
 		c.Strict = true
 		c.Models = []string{"simple_add", "ensemble", "sequence_sum", "vllm_model"}
 	})
@@ -193,7 +194,7 @@ func unpercent(s string) string {
 }
 
 func TestControl(t *testing.T) {
-	f := startGRPC(t, func(c *Config) {
+	f := startGRPC(t, func(c *config.Server) {
 		c.Triton.Models = map[string]repository.Convention{"ensemble": repository.ConventionTRTLLM, "simple_add": repository.ConventionAdd}
 	})
 	if !unary(f, kserve.ServerLiveMethod, &emptypb.Empty{}, &kserve.ServerLiveResponse{}).Live ||

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -23,7 +24,7 @@ func TestTritonHTTP(t *testing.T) {
 	tests := []struct {
 		name, path, body string // no body: GET
 		status           int
-		change           func(*Config)
+		change           func(*config.Server)
 	}{
 		{"server", "/v2", "", 200, nil},
 		{"metadata", "/v2/models/simple_add", "", 200, nil},
@@ -40,15 +41,15 @@ func TestTritonHTTP(t *testing.T) {
 		{"stream-vllm", "/v2/models/vllm_model/generate_stream", `{"text_input":"hi there","stream":true,"return_finish_reason":true,"parameters":{"max_tokens":2}}`, 200, nil},
 		{"stream-whole", "/v2/models/vllm_model/generate_stream", `{"text_input":"hi there","sampling_parameters":"{\"max_tokens\":2}"}`, 200, nil},
 		{"stream-old", "/v2/models/vllm/generate_stream", `{"PROMPT":"hi there","STREAM":true,"SAMPLING_PARAMETERS":"{\"max_tokens\":2}"}`, 200, nil},
-		{"stream-error", "/v2/models/vllm_model/generate_stream", `{"text_input":"hi there","stream":true,"parameters":{"max_tokens":4}}`, 200, func(c *Config) { c.Faults = []Fault{{Kind: Error, Share: 1}} }},
+		{"stream-error", "/v2/models/vllm_model/generate_stream", `{"text_input":"hi there","stream":true,"parameters":{"max_tokens":4}}`, 200, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultError, Share: 1}} }},
 		{"infer", "/v2/models/simple_add/infer", `{"id":"x7",` + add + `}`, 200, nil},
 		{"infer-missing", "/v2/models/simple_add/infer", `{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,16],"data":` + ones + `}]}`, 400, nil},
 		{"infer-shape", "/v2/models/simple_add/infer", `{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,16],"data":[1,2]}]}`, 500, nil},
 		{"infer-nothing", "/v2/models/simple_add/infer", `{"x":1}`, 500, nil},
 		{"infer-decoupled", "/v2/models/vllm_model/infer", `{"inputs":[]}`, 501, nil},
 		{"generate-type", "/v2/models/vllm_model/generate", `{"text_input":5}`, 500, nil},
-		{"not-found", "/v2/models/nope/generate", `{"text_input":"x"}`, 404, func(c *Config) { c.Strict = true }},
-		{"status", "/v2/models/vllm_model/generate", `{"text_input":"x"}`, 503, func(c *Config) { c.Faults = []Fault{{Kind: Status, Code: 503, Share: 1}} }},
+		{"not-found", "/v2/models/nope/generate", `{"text_input":"x"}`, 404, func(c *config.Server) { c.Strict = true }},
+		{"status", "/v2/models/vllm_model/generate", `{"text_input":"x"}`, 503, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 503, Share: 1}} }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -26,7 +27,7 @@ func (f *grpcFixture) statistics() map[string]*kserve.ModelStatistics {
 // TestStatisticsAddUp runs an ensemble and compares its statistics with those of the
 // models behind it, with the truth, and with what the clients sent.
 func TestStatisticsAddUp(t *testing.T) {
-	f := startGRPC(t, func(c *Config) {
+	f := startGRPC(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.ITL, c.Latency.MaxSeqs = time.Millisecond, 200*time.Microsecond, 2
 		c.Triton.Models = map[string]repository.Convention{"ensemble": repository.ConventionTRTLLM}
 	})
@@ -96,7 +97,7 @@ func TestStatisticsAddUp(t *testing.T) {
 }
 
 func TestStatisticsOfFailures(t *testing.T) {
-	f := startGRPC(t, func(c *Config) { c.Faults = []Fault{{Kind: Error, Share: 1}} })
+	f := startGRPC(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultError, Share: 1}} })
 	f.stream(vllmRequest("a", 4))
 	f.stream(inferring("vllm_model", "b", false, "bogus", true)) // refused, and not counted
 	s := f.statistics()["vllm_model"]

@@ -18,12 +18,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // TestTruth compares the truth with what a client got.
 func TestTruth(t *testing.T) {
 	for _, coalesce := range []int{1, 5} {
-		f := start(t, func(c *Config) { c.Output.Coalesce = coalesce })
+		f := start(t, func(c *config.Server) { c.Output.Coalesce = coalesce })
 		bodies := make([]string, 24)
 		before := time.Now().UnixNano()
 		var wg sync.WaitGroup
@@ -88,7 +90,7 @@ func checkTruth(t *testing.T, tr Truth, body string, tokens, coalesce int) {
 
 func TestTruthFileAndBody(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "truth.jsonl")
-	c := Default()
+	c := config.Default()
 	c.Truth, c.TruthBody = file, true
 	var all []Truth
 	func() {
@@ -186,7 +188,7 @@ func scrape(t *testing.T, text string) map[string]float64 {
 }
 
 func TestMetrics(t *testing.T) {
-	f := start(t, func(c *Config) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 2 })
+	f := start(t, func(c *config.Server) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 2 })
 	for range 3 {
 		f.mustPost(chatPath, `{`+hello+`,"max_tokens":5,"stream":true}`)
 	}
@@ -231,7 +233,7 @@ func TestProtocols(t *testing.T) {
 		proto       string
 	}{{"http1", false, false, "HTTP/1.1"}, {"h2c", false, true, "HTTP/2.0"}, {"tls", true, false, "HTTP/1.1"}, {"h2", true, true, "HTTP/2.0"}} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := start(t, func(c *Config) {
+			f := start(t, func(c *config.Server) {
 				c.HTTP2, c.TLS.SelfSigned = true, tt.secure
 				c.Latency.ITL = time.Millisecond
 			})
@@ -268,8 +270,8 @@ func (f *fixture) useProtocol(secure, two bool) {
 }
 
 func TestHTTP2Faults(t *testing.T) {
-	for _, k := range []Kind{Reset, Truncate, Close} {
-		f := start(t, func(c *Config) { c.HTTP2, c.Faults = true, []Fault{{k, 0, 1}} })
+	for _, k := range []config.FaultKind{config.FaultReset, config.FaultTruncate, config.FaultClose} {
+		f := start(t, func(c *config.Server) { c.HTTP2, c.Faults = true, []config.Fault{{Kind: k, Share: 1}} })
 		f.useProtocol(false, true)
 		if _, body, err := f.post(chatPath, `{`+hello+`,"max_tokens":4,"stream":true}`); err == nil {
 			t.Errorf("%s: no error, body %s", k, body)
@@ -282,8 +284,8 @@ func TestClientCertificates(t *testing.T) {
 	if err := os.WriteFile(ca, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := Default()
-	c.TLS = TLS{SelfSigned: true, ClientCA: ca}
+	c := config.Default()
+	c.TLS = config.TLS{SelfSigned: true, ClientCA: ca}
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "no PEM certificate") {
 		t.Errorf("an empty authority: %v", err)
 	}
@@ -294,7 +296,7 @@ func TestClientCertificates(t *testing.T) {
 	if err := os.WriteFile(ca, pem, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := start(t, func(c *Config) { c.TLS = TLS{SelfSigned: true, ClientCA: ca} })
+	f := start(t, func(c *config.Server) { c.TLS = config.TLS{SelfSigned: true, ClientCA: ca} })
 	f.useProtocol(true, false)
 	if _, err := f.client.Get(f.url + "/health"); err == nil {
 		t.Error("a client without certificate was let in")
@@ -314,7 +316,7 @@ func (f *failing) Close() error              { f.closed = true; return nil }
 
 func TestTruthWriteFails(t *testing.T) {
 	disk := new(failing)
-	s, err := New(Default(), WithTruth(disk))
+	s, err := New(config.Default(), WithTruth(disk))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // unstreamed answers in one piece when the last token is due.
@@ -93,12 +95,12 @@ func (c *call) choice(choice int, finish string) {
 // finishBody sends the answer that stands in buf, or the part that a fault leaves.
 func (c *call) finishBody(finish string, tokens int, first int64) {
 	switch c.fault {
-	case Error, ErrorEvent:
+	case config.FaultError, config.FaultErrorEvent:
 		c.buf = c.buf[:reserve]
 		c.finish = "error"
 		c.fail(http.StatusInternalServerError, "injected fault: the engine died")
 		return
-	case Reset, Truncate, Stall:
+	case config.FaultReset, config.FaultTruncate, config.FaultStall:
 		if !c.half(tokens) {
 			return
 		}
@@ -135,8 +137,8 @@ func (c *call) half(tokens int) bool {
 	if !c.event(kindBody, 0, false) || c.pending > 0 && !c.flush(false) {
 		return false
 	}
-	if c.fault != Stall {
-		c.out.cut(c.fault == Reset)
+	if c.fault != config.FaultStall {
+		c.out.cut(c.fault == config.FaultReset)
 		return false
 	}
 	if !c.stall() {

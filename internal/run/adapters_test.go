@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestAdaptersShareTheTraffic(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Models = []string{"base", "sql", "tweets"} })
+	s := serve(t, func(c *config.Server) { c.Models = []string{"base", "sql", "tweets"} })
 	p := closedPlan(t, s.url, 4, 200)
 	p.Target.Model = "base"
 	p.Data.Adapters = []plan.Adapter{{Name: "sql", Share: 0.7}, {Name: "tweets", Share: 0.3}}
@@ -33,7 +33,7 @@ func TestAdaptersShareTheTraffic(t *testing.T) {
 }
 
 func TestAdapterThatTheServerDoesNotHave(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Models = []string{"base", "sql"} })
+	s := serve(t, func(c *config.Server) { c.Models = []string{"base", "sql"} })
 	p := closedPlan(t, s.url, 1, 1)
 	p.Data.Adapters = []plan.Adapter{{Name: "sql", Share: 0.5}, {Name: "tweets", Share: 0.5}}
 	_, err := Run(t.Context(), p, options(io.Discard))

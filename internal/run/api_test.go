@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
@@ -19,12 +19,12 @@ func TestOtherAPIs(t *testing.T) {
 	image := plan.Media{Image: plan.Images{Count: plan.Length{Dist: plan.DistFixed, Mean: 2}, Sizes: []plan.Size{{Width: 16, Height: 8}}}}
 	for _, tt := range []struct {
 		name   string
-		server func(c *mock.Config)
+		server func(c *config.Server)
 		change func(p *plan.Plan)
 		media  int
 		text   bool // answers are text
 	}{
-		{"Anthropic", func(c *mock.Config) {
+		{"Anthropic", func(c *config.Server) {
 			c.Latency.TTFT, c.Latency.ITL, c.APIKey = 3*time.Millisecond, time.Millisecond, "secret"
 		}, func(p *plan.Plan) {
 			p.Target.Protocol, p.Target.Endpoint = plan.ProtocolAnthropic, plan.EndpointMessages
@@ -106,7 +106,7 @@ func TestOtherAPIs(t *testing.T) {
 // Requests of a conversation are tied together by its id and by the token that the
 // server gives.
 func TestSessionHeaders(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.SessionID, c.SessionToken = "X-Session", "X-Token" })
+	s := serve(t, func(c *config.Server) { c.SessionID, c.SessionToken = "X-Session", "X-Token" })
 	p := closedPlan(t, s.url, 2, 12)
 	p.Target.Session = plan.SessionHeaders{ID: "X-Session", Token: "X-Token"}
 	p.Data.Source, p.Data.Input, p.Data.File = plan.SourceFile, plan.Length{}, filepath.Join(t.TempDir(), "chats.jsonl")

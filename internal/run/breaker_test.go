@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestBreakerEndsTheRun(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 500, Share: 1}} })
+	s := serve(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: 1}} })
 	p := closedPlan(t, s.url, 2, 5000)
 	p.Stages = append(p.Stages, p.Stages[0])
 	p.Breakers = []plan.Breaker{{

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
@@ -23,7 +23,7 @@ func capacityPlan(t *testing.T, url string, stage plan.Stage, objectives ...stri
 // What is found is made again from the records.
 func TestCapacity(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Latency.MaxSeqs, c.Output.Tokens = 20*time.Millisecond, 2, 2 })
+	s := serve(t, func(c *config.Server) { c.Latency.TTFT, c.Latency.MaxSeqs, c.Output.Tokens = 20*time.Millisecond, 2, 2 })
 	p := capacityPlan(t, s.url, plan.Stage{Rate: 40, Arrival: plan.ArrivalPoisson, Gap: 1}, "ttft.p90 < 1000s", "goodput >= 50%")
 	p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(time.Hour)}}
 	p.Capacity.Max = 80
@@ -41,7 +41,7 @@ func TestCapacity(t *testing.T) {
 // A server that no load is low enough for is told apart from one that was not measured.
 func TestCapacityNeverMet(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Output.Tokens = 5*time.Millisecond, 1 })
+	s := serve(t, func(c *config.Server) { c.Latency.TTFT, c.Output.Tokens = 5*time.Millisecond, 1 })
 	p := capacityPlan(t, s.url, plan.Stage{Concurrency: 1, Gap: 1}, "latency.p50 < 1ms", "errors < 100%")
 	res := mustRun(t, p)
 	if c := res.Capacity; c.Outcome != capacity.Never || c.Value != 0 || !strings.HasPrefix(c.Sentence, "No load was found that meets the objectives: even at 1 request in flight, the lowest that was tried, latency.p50 misses by ") {

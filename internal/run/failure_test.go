@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -23,26 +23,26 @@ import (
 // faults are the ways in which the mock can fail a request, and what they must be
 // called.
 var faults = []struct {
-	fault  mock.Fault
+	fault  config.Fault
 	class  record.Class
 	status int
 	words  string // in the example
-	change func(c *mock.Config, p *plan.Plan)
+	change func(c *config.Server, p *plan.Plan)
 }{
-	{mock.Fault{Kind: mock.Status, Code: 503}, record.HTTPStatus, 503, "", nil},
-	{mock.Fault{Kind: mock.Status, Code: 429}, record.HTTPStatus, 429, "", nil},
-	{mock.Fault{Kind: mock.Status, Code: 400}, record.HTTPStatus, 400, "", nil},
-	{mock.Fault{Kind: mock.Close}, record.Dropped, 0, "without an answer", nil},
-	{mock.Fault{Kind: mock.Reset}, record.Reset, 200, "", nil},
-	{mock.Fault{Kind: mock.Stall}, record.Stalled, 200, "no further byte in time", func(_ *mock.Config, p *plan.Plan) {
+	{config.Fault{Kind: config.FaultStatus, Code: 503}, record.HTTPStatus, 503, "", nil},
+	{config.Fault{Kind: config.FaultStatus, Code: 429}, record.HTTPStatus, 429, "", nil},
+	{config.Fault{Kind: config.FaultStatus, Code: 400}, record.HTTPStatus, 400, "", nil},
+	{config.Fault{Kind: config.FaultClose}, record.Dropped, 0, "without an answer", nil},
+	{config.Fault{Kind: config.FaultReset}, record.Reset, 200, "", nil},
+	{config.Fault{Kind: config.FaultStall}, record.Stalled, 200, "no further byte in time", func(_ *config.Server, p *plan.Plan) {
 		p.Target.Timeouts.Stall = plan.Duration(50 * time.Millisecond)
 	}},
-	{mock.Fault{Kind: mock.Truncate}, record.Truncated, 200, "inside a chunked answer", nil},
-	{mock.Fault{Kind: mock.Error}, record.StreamError, 200, "", nil},
-	{mock.Fault{Kind: mock.ErrorEvent}, record.StreamError, 200, "", nil},
-	{mock.Fault{Kind: mock.Garbage}, record.BadBody, 200, "", nil},
-	{mock.Fault{Kind: mock.HTML}, record.BadBody, 200, "HTML", nil},
-	{mock.Fault{Kind: mock.SlowAccept}, record.NoFirstByte, 0, "no first byte in time", func(c *mock.Config, p *plan.Plan) {
+	{config.Fault{Kind: config.FaultTruncate}, record.Truncated, 200, "inside a chunked answer", nil},
+	{config.Fault{Kind: config.FaultError}, record.StreamError, 200, "", nil},
+	{config.Fault{Kind: config.FaultErrorEvent}, record.StreamError, 200, "", nil},
+	{config.Fault{Kind: config.FaultGarbage}, record.BadBody, 200, "", nil},
+	{config.Fault{Kind: config.FaultHTML}, record.BadBody, 200, "HTML", nil},
+	{config.Fault{Kind: config.FaultSlowAccept}, record.NoFirstByte, 0, "no first byte in time", func(c *config.Server, p *plan.Plan) {
 		c.SlowFor = time.Second
 		p.Target.Timeouts.FirstByte = plan.Duration(200 * time.Millisecond)
 	}},
@@ -57,8 +57,8 @@ func TestFailuresAreDataOfTheirClass(t *testing.T) {
 			const requests = 40
 			tt.fault.Share = 0.5
 			var p *plan.Plan
-			s := reachable(t, func(c *mock.Config) {
-				c.Faults = []mock.Fault{tt.fault}
+			s := reachable(t, func(c *config.Server) {
+				c.Faults = []config.Fault{tt.fault}
 				p = closedPlan(t, "", 4, requests)
 				if tt.fault.Code > 400 {
 					p.Stages[0].Concurrency = 20 // who is told to wait a second does
@@ -79,7 +79,7 @@ func TestFailuresAreDataOfTheirClass(t *testing.T) {
 					checkFailure(t, &rec, tt.class, tt.status, tt.words)
 				}
 				// The truth of a request does not tell what befell its connection.
-				if truth, ok := truths[n]; ok && tt.fault.Kind != mock.SlowAccept && (truth.Fault != "") != (rec.Failure != nil) && !wasQuiet(&rec, p) {
+				if truth, ok := truths[n]; ok && tt.fault.Kind != config.FaultSlowAccept && (truth.Fault != "") != (rec.Failure != nil) && !wasQuiet(&rec, p) {
 					t.Errorf("request %d: the server's fault is %q, our failure %+v", n, truth.Fault, rec.Failure)
 				}
 				if tt.fault.Code == 503 && rec.Failure != nil && rec.RetryAfter != "1" {
@@ -115,7 +115,7 @@ func wasQuiet(rec *record.Record, p *plan.Plan) bool {
 // opened or when it is used.
 func TestRefusedConnections(t *testing.T) {
 	const requests = 40
-	s := reachable(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Refuse, Share: 0.5}} })
+	s := reachable(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultRefuse, Share: 0.5}} })
 	p := closedPlan(t, s.url, 4, requests)
 	p.Target.Headers = map[string]string{"Connection": "close"} // a connection for each request
 	res := mustRun(t, p)
@@ -150,10 +150,10 @@ func checkFailure(t *testing.T, rec *record.Record, class record.Class, status i
 
 // reachable starts mocks until it has one whose faults of connections spare the
 // first, which the look at the target takes.
-func reachable(t *testing.T, change func(c *mock.Config)) *server {
+func reachable(t *testing.T, change func(c *config.Server)) *server {
 	t.Helper()
 	for seed := range uint64(100) {
-		with := func(c *mock.Config) {
+		with := func(c *config.Server) {
 			change(c)
 			c.Seed = seed
 		}
@@ -175,7 +175,7 @@ func reachable(t *testing.T, change func(c *mock.Config)) *server {
 func TestServerThatIsGoneMidway(t *testing.T) {
 	// Answers slow enough for the server to go before the last request does. A slot that has failed
 	// waits for a moment, so that there are many.
-	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = 100 * time.Millisecond })
+	s := serve(t, func(c *config.Server) { c.Latency.TTFT = 100 * time.Millisecond })
 	p := closedPlan(t, s.url, 20, 300)
 	o := options(t.Output())
 	o.OnReady = func(progress func() Progress) {
@@ -214,8 +214,8 @@ func TestMaxErrorsEndsTheRun(t *testing.T) {
 		{"share not reached", 0.1, plan.MaxErrors{Share: 0.9}, "requests", 300},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := serve(t, func(c *mock.Config) {
-				c.Faults = []mock.Fault{{Kind: mock.Status, Code: 500, Share: tt.fault}}
+			s := serve(t, func(c *config.Server) {
+				c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: tt.fault}}
 				c.Latency.TTFT = time.Millisecond
 			})
 			p := closedPlan(t, s.url, 2, 300)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -26,17 +27,17 @@ func TestRecordsAgreeWithTheServersTruth(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		concurrency int
-		change      func(c *mock.Config)
+		change      func(c *config.Server)
 	}{
-		{"paced", 8, func(c *mock.Config) {
+		{"paced", 8, func(c *config.Server) {
 			c.Latency.TTFT, c.Latency.ITL = 3*time.Millisecond, time.Millisecond
 		}},
-		{"as fast as it goes", 16, func(c *mock.Config) { c.Output.Tokens = 40 }},
-		{"several events in a write", 4, func(c *mock.Config) {
+		{"as fast as it goes", 16, func(c *config.Server) { c.Output.Tokens = 40 }},
+		{"several events in a write", 4, func(c *config.Server) {
 			c.Output.Tokens, c.Output.Coalesce = 30, 4
 			c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, 200*time.Microsecond
 		}},
-		{"several tokens in an event, reasoning first, comments, head ahead", 4, func(c *mock.Config) {
+		{"several tokens in an event, reasoning first, comments, head ahead", 4, func(c *config.Server) {
 			c.Output.Tokens, c.Output.TokensPerEvent, c.Output.ReasoningTokens = 21, 3, 6
 			c.Output.FinishEvent, c.Output.EarlyHeaders = true, true
 			c.Latency.TTFT, c.Output.KeepAlive = 8*time.Millisecond, 3*time.Millisecond

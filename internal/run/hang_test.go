@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -63,7 +63,7 @@ func TestHangingRequests(t *testing.T) {
 // A run that ends with requests in flight, none of them old, is not to blame for them.
 func TestCutWhileYoung(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(c *mock.Config) {
+	s := serve(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.ITL, c.Output.Tokens = 20*time.Millisecond, 5*time.Millisecond, 20
 	})
 	p := closedPlan(t, s.url, 8, 0)

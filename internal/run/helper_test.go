@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
@@ -49,9 +50,9 @@ func (l *lockedBuffer) String() string {
 }
 
 // serve starts a mock that refuses what it does not know.
-func serve(t *testing.T, change func(c *mock.Config)) *server {
+func serve(t *testing.T, change func(c *config.Server)) *server {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Strict = true
 	c.Output.Tokens = 8
 	if change != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -38,7 +38,7 @@ func TestHTTP2WhereTheServerSpeaksIt(t *testing.T) {
 		{"TLS, not spoken", true, false, true, "HTTP/1.1", "does not speak HTTP/2: measuring over HTTP/1.1", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := serve(t, func(c *mock.Config) { c.HTTP2, c.TLS.SelfSigned = tt.speaks, tt.secure })
+			s := serve(t, func(c *config.Server) { c.HTTP2, c.TLS.SelfSigned = tt.speaks, tt.secure })
 			p := closedPlan(t, s.url, 5, 20)
 			p.Target.HTTP2 = tt.want
 			if tt.secure {
@@ -80,7 +80,7 @@ func TestHTTP2WhereTheServerSpeaksIt(t *testing.T) {
 
 // Replicas of which only some speak HTTP/2 are not measured together.
 func TestReplicasThatDiffer(t *testing.T) {
-	modern, old := serve(t, func(c *mock.Config) { c.HTTP2 = true }), serve(t, nil)
+	modern, old := serve(t, func(c *config.Server) { c.HTTP2 = true }), serve(t, nil)
 	p := closedPlan(t, modern.url, 2, 4)
 	p.Target.URLs = append(p.Target.URLs, old.url)
 	p.Target.HTTP2 = true

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -22,7 +22,9 @@ func TestKeyChangesNothingThatIsSent(t *testing.T) {
 	// What the server makes up, some of it by the order in which calls side by side come.
 	made := regexp.MustCompile(`call_chatcmpl-[^"]+|("role":"assistant","content":|\\"text\\":\\)"[^"]*"`)
 	sent := func(key string) map[string]int {
-		s := serve(t, func(c *mock.Config) { c.TruthBody, c.Truth, c.APIKey = true, filepath.Join(t.TempDir(), "unused"), key })
+		s := serve(t, func(c *config.Server) {
+			c.TruthBody, c.Truth, c.APIKey = true, filepath.Join(t.TempDir(), "unused"), key
+		})
 		p := closedPlan(t, s.url, 1, 1)
 		if key != "" {
 			p.Target.Headers = map[string]string{"Authorization": "Bearer " + key}

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -24,8 +24,8 @@ func preflightPlan(t *testing.T, url string) *plan.Plan {
 // What a run would fail of in every request is found by one, which names the address, the
 // answer and the models.
 func TestPreflightFindsWhatIsWrong(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Models = []string{"one", "two"} })
-	keyed := serve(t, func(c *mock.Config) { c.APIKey = "the-right-key" })
+	s := serve(t, func(c *config.Server) { c.Models = []string{"one", "two"} })
+	keyed := serve(t, func(c *config.Server) { c.APIKey = "the-right-key" })
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<html><title>Welcome</title></html>")
@@ -117,8 +117,8 @@ func TestPreflightIsNoPartOfTheRun(t *testing.T) {
 // What may pass is told, and the run is made.
 func TestPreflightGoesOnWhereItMayPass(t *testing.T) {
 	for _, code := range []int{429, 500, 503} {
-		s := serve(t, func(c *mock.Config) {
-			c.Faults, c.RetryAfter = []mock.Fault{{Kind: "status", Code: code, Share: 1}}, 0
+		s := serve(t, func(c *config.Server) {
+			c.Faults, c.RetryAfter = []config.Fault{{Kind: "status", Code: code, Share: 1}}, 0
 		})
 		var log lockedBuffer
 		p := preflightPlan(t, s.url)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/console"
 	"github.com/inferometer/inferometer/internal/run/rundir"
@@ -121,7 +121,7 @@ func TestModelThatIsTaken(t *testing.T) {
 		{"the one asked for", "qwen", []string{"llama", "qwen"}, "qwen", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := serve(t, func(c *mock.Config) { c.Models = tt.models })
+			s := serve(t, func(c *config.Server) { c.Models = tt.models })
 			p := closedPlan(t, s.url, 1, 3)
 			p.Target.Model = tt.asked
 			var log bytes.Buffer
@@ -194,15 +194,15 @@ func TestKeyIsWrittenNowhere(t *testing.T) {
 	t.Setenv("INFEROMETER_TEST_KEY", key)
 	for _, tt := range []struct {
 		name   string
-		change func(c *mock.Config, p *plan.Plan)
+		change func(c *config.Server, p *plan.Plan)
 		ok     bool
 	}{
-		{"from the environment", func(c *mock.Config, p *plan.Plan) { p.Target.APIKey.Env = "INFEROMETER_TEST_KEY" }, true},
-		{"from a file", func(c *mock.Config, p *plan.Plan) { p.Target.APIKey.File = file }, true},
-		{"in a header", func(c *mock.Config, p *plan.Plan) {
+		{"from the environment", func(c *config.Server, p *plan.Plan) { p.Target.APIKey.Env = "INFEROMETER_TEST_KEY" }, true},
+		{"from a file", func(c *config.Server, p *plan.Plan) { p.Target.APIKey.File = file }, true},
+		{"in a header", func(c *config.Server, p *plan.Plan) {
 			p.Target.Headers = map[string]string{"authorization": "Bearer " + key}
 		}, true},
-		{"refused", func(c *mock.Config, p *plan.Plan) {
+		{"refused", func(c *config.Server, p *plan.Plan) {
 			c.APIKey = "another"
 			p.Target.APIKey.Env = "INFEROMETER_TEST_KEY"
 			p.Target.Model = "mock"
@@ -210,7 +210,7 @@ func TestKeyIsWrittenNowhere(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var p *plan.Plan
-			s := serve(t, func(c *mock.Config) {
+			s := serve(t, func(c *config.Server) {
 				c.APIKey = key
 				p = closedPlan(t, "", 2, 10)
 				p.Output.KeepRaw = true

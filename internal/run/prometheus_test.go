@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -19,7 +19,7 @@ import (
 
 // slow makes a mock whose latencies are known: 20 ms to the first token, 5 ms for each
 // after it.
-func slow(c *mock.Config) { c.Latency.TTFT, c.Latency.ITL = 20*time.Millisecond, 5*time.Millisecond }
+func slow(c *config.Server) { c.Latency.TTFT, c.Latency.ITL = 20*time.Millisecond, 5*time.Millisecond }
 
 // watched is a plan of two stages against two servers whose pages are read.
 func watched(t *testing.T, servers ...*server) *plan.Plan {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
@@ -25,10 +25,10 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string
-		server func(c *mock.Config)
+		server func(c *config.Server)
 		change func(p *plan.Plan)
 	}{
-		{"closed loop with a warm-up", func(c *mock.Config) { c.Latency.TTFT, c.Latency.ITL = time.Millisecond, 100*time.Microsecond }, func(p *plan.Plan) {
+		{"closed loop with a warm-up", func(c *config.Server) { c.Latency.TTFT, c.Latency.ITL = time.Millisecond, 100*time.Microsecond }, func(p *plan.Plan) {
 			p.Stages[0].Warmup.Requests = 20
 			p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(2 * time.Millisecond)}, {Metric: "request_latency", Max: plan.Duration(time.Second)}}
 		}},
@@ -42,8 +42,8 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 				{Concurrency: 3, Requests: 30, Gap: plan.Duration(5 * time.Millisecond)},
 			}
 		}},
-		{"failures of several kinds", func(c *mock.Config) {
-			c.Faults = []mock.Fault{{Kind: mock.Status, Code: 500, Share: 0.2}, {Kind: mock.Truncate, Share: 0.2}, {Kind: mock.Error, Share: 0.2}, {Kind: mock.HTML, Share: 0.1}}
+		{"failures of several kinds", func(c *config.Server) {
+			c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: 0.2}, {Kind: config.FaultTruncate, Share: 0.2}, {Kind: config.FaultError, Share: 0.2}, {Kind: config.FaultHTML, Share: 0.1}}
 		}, func(p *plan.Plan) { p.Target.Model = "mock" }},
 		{"not streamed, answers kept", nil, func(p *plan.Plan) {
 			p.Target.Streaming = false
@@ -54,7 +54,7 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			p.Target.Streaming = false
 			p.Target.Endpoint = plan.EndpointEmbeddings
 		}},
-		{"fields and headers, some of them secret", func(c *mock.Config) { c.Strict = false }, func(p *plan.Plan) {
+		{"fields and headers, some of them secret", func(c *config.Server) { c.Strict = false }, func(p *plan.Plan) {
 			p.Target.Headers = map[string]string{"Authorization": "Bearer 0123456789abcdef", "X-Plain": "yes"}
 			p.Target.Body = map[string]any{"temperature": 0.5, "top_k": 40, "stop": []any{"a", "b"}, "nested": map[string]any{"n": 1, "x": nil}, "big": 1e300}
 		}},

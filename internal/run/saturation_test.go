@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -24,7 +24,7 @@ func saturationPlan(t *testing.T, url string) *plan.Plan {
 // A server that has ten sequences of 50 ms at a time answers 200 requests a second.
 func TestSweepToSaturation(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(c *mock.Config) {
+	s := serve(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.MaxSeqs, c.Output.Tokens = 50*time.Millisecond, 10, 1
 	})
 	p := saturationPlan(t, s.url)
@@ -67,7 +67,7 @@ func TestSweepToSaturation(t *testing.T) {
 // A server that refuses everything has no saturation, and the result says so.
 func TestSweepWithoutSaturation(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 1}} })
+	s := serve(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 503, Share: 1}} })
 	p := saturationPlan(t, s.url)
 	p.Saturation.Timeout = plan.Duration(200 * time.Millisecond)
 	res := mustRun(t, p)
@@ -107,7 +107,7 @@ func TestStoppedInTheMiddleOfASearch(t *testing.T) {
 }
 
 func TestBreakerEndsASearch(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 1}} })
+	s := serve(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 503, Share: 1}} })
 	p := saturationPlan(t, s.url)
 	p.Breakers = []plan.Breaker{{Name: "b", Matches: []string{"error"}, Triggers: []plan.Trigger{{Kind: plan.TriggerConsecutive, Threshold: 2}}}}
 	res := mustRun(t, p)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
@@ -21,7 +21,7 @@ import (
 
 // A server that counts the responses of a stream one by one has them in the result.
 func TestStatisticsOfTheMock(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Models = []string{"ensemble"} })
+	s := serve(t, func(c *config.Server) { c.Models = []string{"ensemble"} })
 	p := closedPlan(t, s.url, 4, 60)
 	p.Target.Protocol, p.Target.Transport, p.Target.Endpoint, p.Target.Model = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate, "ensemble"
 	p.Data.Output = plan.Length{Dist: plan.DistFixed, Mean: 5}
@@ -70,7 +70,7 @@ func (s silent) Close() error { *s.closed++; return nil }
 // A server that says nothing of itself is measured all the same, and its words hold no
 // secret.
 func TestServerThatSaysNothing(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Models = []string{"ensemble"} })
+	s := serve(t, func(c *config.Server) { c.Models = []string{"ensemble"} })
 	p := closedPlan(t, s.url, 1, 3)
 	p.Target.Protocol, p.Target.Transport, p.Target.Endpoint, p.Target.Model = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate, "ensemble"
 	p.Target.Headers = map[string]string{"Authorization": "Bearer top-secret-key"}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -69,7 +70,7 @@ func TestConnectionsComeFromTheSourceAddresses(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := mock.Default()
+			c := config.Default()
 			c.HTTP2, c.Output.Tokens = true, 2
 			m, err := mock.New(c)
 			if err != nil {

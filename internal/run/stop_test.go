@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
 // slowly answers for so long that nothing ends by itself while a test looks on.
-func slowly(c *mock.Config) {
+func slowly(c *config.Server) {
 	c.Latency.TTFT, c.Latency.ITL, c.Output.Tokens = time.Millisecond, 20*time.Millisecond, 100_000
 }
 
@@ -74,7 +74,7 @@ func TestStopWhilePreparing(t *testing.T) {
 
 // Once: no more is sent, and what is in flight may end.
 func TestStopDrains(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Latency.ITL = 5*time.Millisecond, time.Millisecond })
+	s := serve(t, func(c *config.Server) { c.Latency.TTFT, c.Latency.ITL = 5*time.Millisecond, time.Millisecond })
 	p := closedPlan(t, s.url, 4, 1_000_000)
 	stop := make(chan struct{})
 	o := options(t.Output())

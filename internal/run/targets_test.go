@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -18,10 +18,10 @@ import (
 // TestTargetsAreReportedOneByOne measures two servers at once, of which one is slower and
 // refuses every request in four.
 func TestTargetsAreReportedOneByOne(t *testing.T) {
-	good := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, time.Millisecond })
-	bad := serve(t, func(c *mock.Config) {
+	good := serve(t, func(c *config.Server) { c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, time.Millisecond })
+	bad := serve(t, func(c *config.Server) {
 		c.Latency.TTFT, c.Latency.ITL = 30*time.Millisecond, time.Millisecond
-		c.Faults = []mock.Fault{{Kind: "status", Code: 500, Share: 0.25}}
+		c.Faults = []config.Fault{{Kind: "status", Code: 500, Share: 0.25}}
 	})
 	p := closedPlan(t, good.url, 4, 200)
 	p.Target.URLs = append(p.Target.URLs, strings.Replace(bad.url, "http://", "http://user:secret@", 1))

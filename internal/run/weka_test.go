@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -13,7 +13,7 @@ import (
 // tokens as recorded, and of which a server's cache of prefixes knows what the recorded
 // one knew: the blocks in common with earlier calls.
 func TestBlockHashes(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 16 })
+	s := serve(t, func(c *config.Server) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 16 })
 	p := closedPlan(t, s.url, 1, 1)
 	p.Target.Endpoint = plan.EndpointChat
 	p.Data = plan.Data{Source: plan.SourceWekaTrace, Replay: plan.Replay{Dir: "testdata/weka", MaxWait: plan.Duration(time.Millisecond)}}

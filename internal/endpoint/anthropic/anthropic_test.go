@@ -12,6 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/decodetest"
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -92,9 +93,9 @@ func (w *truth) read(t *testing.T) []mock.Truth {
 	return list
 }
 
-func serve(t *testing.T, change func(*mock.Config)) (url string, w *truth, stop func()) {
+func serve(t *testing.T, change func(*config.Server)) (url string, w *truth, stop func()) {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Strict = true
 	if change != nil {
 		change(&c)
@@ -133,25 +134,25 @@ func TestAgainstTheMock(t *testing.T) {
 		name     string
 		streamed bool
 		http2    bool
-		change   func(*mock.Config)
+		change   func(*config.Server)
 		failure  record.Class
 	}{
 		{"streamed", true, false, nil, ""},
 		{"in one piece", false, false, nil, ""},
 		{"HTTP/2", true, true, nil, ""},
-		{"thinking", true, false, func(c *mock.Config) { c.Output.ReasoningTokens = 3 }, ""},
-		{"several tokens an event", true, false, func(c *mock.Config) { c.Output.TokensPerEvent, c.Output.Coalesce = 2, 3 }, ""},
-		{"cached", true, false, func(c *mock.Config) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 2 }, ""},
-		{"no message_stop", true, false, func(c *mock.Config) { c.Output.Done = false }, ""},
-		{"status", true, false, fault(mock.Status, 529), record.HTTPStatus},
-		{"error", true, false, fault(mock.Error, 0), record.StreamError},
-		{"error-event", true, false, fault(mock.ErrorEvent, 0), record.StreamError},
-		{"truncate", true, false, fault(mock.Truncate, 0), record.Truncated},
-		{"garbage", true, false, fault(mock.Garbage, 0), record.BadBody},
-		{"html", false, false, fault(mock.HTML, 0), record.BadBody},
+		{"thinking", true, false, func(c *config.Server) { c.Output.ReasoningTokens = 3 }, ""},
+		{"several tokens an event", true, false, func(c *config.Server) { c.Output.TokensPerEvent, c.Output.Coalesce = 2, 3 }, ""},
+		{"cached", true, false, func(c *config.Server) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 2 }, ""},
+		{"no message_stop", true, false, func(c *config.Server) { c.Output.Done = false }, ""},
+		{"status", true, false, fault(config.FaultStatus, 529), record.HTTPStatus},
+		{"error", true, false, fault(config.FaultError, 0), record.StreamError},
+		{"error-event", true, false, fault(config.FaultErrorEvent, 0), record.StreamError},
+		{"truncate", true, false, fault(config.FaultTruncate, 0), record.Truncated},
+		{"garbage", true, false, fault(config.FaultGarbage, 0), record.BadBody},
+		{"html", false, false, fault(config.FaultHTML, 0), record.BadBody},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			url, w, stop := serve(t, func(c *mock.Config) {
+			url, w, stop := serve(t, func(c *config.Server) {
 				c.HTTP2, c.APIKey = tt.http2, "secret"
 				if tt.change != nil {
 					tt.change(c)
@@ -187,6 +188,6 @@ func TestAgainstTheMock(t *testing.T) {
 	}
 }
 
-func fault(k mock.Kind, code int) func(*mock.Config) {
-	return func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: k, Code: code, Share: 1}} }
+func fault(k config.FaultKind, code int) func(*config.Server) {
+	return func(c *config.Server) { c.Faults = []config.Fault{{Kind: k, Code: code, Share: 1}} }
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/media"
@@ -105,7 +106,7 @@ func TestWhatCannotBeMade(t *testing.T) {
 
 // The mock, which shares no code with this side, must be understood.
 func TestAgainstTheMock(t *testing.T) {
-	c := mock.Default()
+	c := config.Default()
 	c.Strict = true
 	s, err := mock.New(c)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -37,7 +38,7 @@ func (w *truth) Write(p []byte) (int, error) {
 func TestSessions(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("HTTP/2 %v", http2), func(t *testing.T) {
-			c := mock.Default()
+			c := config.Default()
 			c.HTTP2, c.SessionID, c.SessionToken = http2, "X-Session", "X-Token"
 			w := new(truth)
 			s, err := mock.New(c, mock.WithTruth(w))

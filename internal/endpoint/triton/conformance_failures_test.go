@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
@@ -82,7 +82,7 @@ func testRefusals(t *testing.T, s *testServer) {
 // and leaves the others on the stream alone.
 func testMidStream(t *testing.T, s *testServer) {
 	if s.failing == nil {
-		s = startMock(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Error, Share: 0.5}} })
+		s = startMock(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultError, Share: 0.5}} })
 	}
 	target := s.overGRPC("vllm_model", plan.EndpointStream, true)
 	target.Triton.Streams = 1

@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -58,9 +59,9 @@ func TestRealConforms(t *testing.T) {
 }
 
 // startMock starts the mock with the models of the real server's repository.
-func startMock(t *testing.T, change func(*mock.Config)) *testServer {
+func startMock(t *testing.T, change func(*config.Server)) *testServer {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Strict = true
 	c.Models = []string{"vllm_model"}
 	c.Triton.Echo = true // as the models of the real server do
@@ -280,7 +281,7 @@ func testSharedStream(t *testing.T, s *testServer) {
 // another as the server's clock says.
 func testMarks(t *testing.T, s *testServer) {
 	if s.failing == nil {
-		s = startMock(t, func(c *mock.Config) { c.Latency.ITL = 20 * time.Millisecond })
+		s = startMock(t, func(c *config.Server) { c.Latency.ITL = 20 * time.Millisecond })
 	}
 	target := s.overGRPC("vllm_model", plan.EndpointStream, true)
 	if s.failing != nil {
@@ -485,7 +486,7 @@ func testDetection(t *testing.T, s *testServer) {
 
 // Where nobody names a model, the only one that is no part of another is measured.
 func TestOnlyModel(t *testing.T) {
-	s := startMock(t, func(c *mock.Config) {
+	s := startMock(t, func(c *config.Server) {
 		c.Models, c.Triton.Models = []string{"ensemble"}, map[string]repository.Convention{"ensemble": repository.ConventionTRTLLM}
 	})
 	for _, target := range []plan.Target{s.overGRPC("", plan.EndpointStream, true), s.overHTTP("", plan.EndpointGenerate, true)} {

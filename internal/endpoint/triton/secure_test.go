@@ -20,6 +20,7 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
@@ -50,10 +51,10 @@ func TestSecure(t *testing.T) {
 	if err := os.WriteFile(file, authority, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := mock.Default()
+	c := config.Default()
 	c.Models, c.APIKey = []string{"vllm_model"}, "hunter2-hunter2"
 	c.HTTP2 = true
-	c.TLS = mock.TLS{SelfSigned: true, ClientCA: file}
+	c.TLS = config.TLS{SelfSigned: true, ClientCA: file}
 	m, err := mock.New(c)
 	if err != nil {
 		t.Fatal(err)

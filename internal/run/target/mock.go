@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // StartMock starts the built-in server and makes it the target.
 func StartMock(p *plan.Plan, log io.Writer) (io.Closer, error) {
-	cfg := mock.Default()
+	cfg := config.Default()
 	cfg.Seed = p.Seed
 	cfg.HTTP2 = p.Target.HTTP2
 	cfg.Latency.TTFT = 50 * time.Millisecond

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/report"
@@ -59,7 +59,7 @@ func TestEndpointTypes(t *testing.T) {
 		{"rankings --extra-inputs rankings:tei --endpoint rerank --isl 5 --batch-size 3", `{"query":"`, `"texts":["`, dialect.RequestLatency},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
-			s := serve(t, func(c *mock.Config) { c.Latency.ITL = 10 * time.Millisecond }) // tokens that no machine reads all at once
+			s := serve(t, func(c *config.Server) { c.Latency.ITL = 10 * time.Millisecond }) // tokens that no machine reads all at once
 			a := parse(t, s, t.TempDir(), append([]string{"profile", "-m", "gpt2", "--tokenizer", "builtin:gpt2", "--num-prompts", "3", "--request-count", "6", "--endpoint-type"}, strings.Fields(tt.args)...)...)
 			out, err := Profile(t.Context(), a, world(offline, t.Output()))
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
@@ -61,7 +62,7 @@ func asked(t *testing.T, truth string) []string {
 // truthful is a mock that writes down what it gets.
 func truthful(t *testing.T) (*mockServer, string) {
 	truth := filepath.Join(t.TempDir(), "truth")
-	return serve(t, func(c *mock.Config) { c.Truth, c.TruthBody = truth, true }), truth
+	return serve(t, func(c *config.Server) { c.Truth, c.TruthBody = truth, true }), truth
 }
 
 // kinds are command lines for every kind of input and of endpoint, with files in a

@@ -13,13 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 // Charts are drawn of one run, and of several side by side.
 func TestPlots(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Latency.ITL = 20 * time.Millisecond }) // tokens that no machine reads all at once
+	s := serve(t, func(c *config.Server) { c.Latency.ITL = 20 * time.Millisecond }) // tokens that no machine reads all at once
 	dir := t.TempDir()
 	a := parse(t, s, dir, strings.Fields("profile -m gpt2 --endpoint-type chat --streaming --isl 10 --osl 4 --tokenizer builtin:gpt2 --generate-plots")...)
 	out := profile(t, a, world(offline, t.Output()))
@@ -74,7 +74,7 @@ func TestPlots(t *testing.T) {
 
 // The charts of a config file are drawn, with its titles, labels and sizes, where it says.
 func TestChartsOfConfig(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Latency.ITL = 20 * time.Millisecond })
+	s := serve(t, func(c *config.Server) { c.Latency.ITL = 20 * time.Millisecond })
 	a := parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --streaming --isl 10 --osl 4 --tokenizer builtin:gpt2")...)
 	profile(t, a, world(offline, t.Output()))
 	t.Chdir(t.TempDir())

@@ -18,6 +18,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/dataset"
@@ -37,9 +38,9 @@ type mockServer struct {
 	http, grpc string
 }
 
-func serve(t *testing.T, change func(*mock.Config)) *mockServer {
+func serve(t *testing.T, change func(*config.Server)) *mockServer {
 	t.Helper()
-	cfg := mock.Default()
+	cfg := config.Default()
 	cfg.Models = []string{"gpt2"}
 	cfg.Latency.TTFT, cfg.Latency.ITL = time.Millisecond, 50*time.Microsecond
 	if change != nil {
@@ -157,7 +158,7 @@ func avg(t *testing.T, s *dialect.Summary, name string) float64 {
 
 // Every command line of the seeds runs, asks for what it says, and writes its files.
 func TestSeeds(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Strict = true })
+	s := serve(t, func(c *config.Server) { c.Strict = true })
 	env := world(hub(t), t.Output())
 	for i, args := range seeds(t) {
 		dir := t.TempDir()
@@ -398,7 +399,7 @@ func TestBadInput(t *testing.T) {
 // What is sent is what inputs.json says, byte for byte, and in the original's order.
 func TestPayloads(t *testing.T) {
 	truth := filepath.Join(t.TempDir(), "truth")
-	s := serve(t, func(c *mock.Config) { c.Truth, c.TruthBody = truth, true })
+	s := serve(t, func(c *config.Server) { c.Truth, c.TruthBody = truth, true })
 	for args, want := range map[string]string{
 		"--endpoint-type chat --streaming --osl 5 --extra-inputs temperature:0 --extra-inputs max_tokens:3": `{"model":"gpt2","messages":[{"role":"user","content":"TEXT"}],"stream":true,"max_tokens":3,"temperature":0}`,
 		"--endpoint-type completions --osl 5":                                          `{"model":"gpt2","prompt":["TEXT"],"max_tokens":5}`,
@@ -461,7 +462,7 @@ func TestPayloads(t *testing.T) {
 
 // Failed requests are counted, and the rest is measured.
 func TestFailures(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 0.5}} })
+	s := serve(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 503, Share: 0.5}} })
 	a := parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 3 --request-count 60 --tokenizer builtin:gpt2")...)
 	out := profile(t, a, world(offline, t.Output()))
 	if out.Summary.Failed == 0 || out.Summary.Requests == 0 || out.Summary.Failed+out.Summary.Requests != 60 {

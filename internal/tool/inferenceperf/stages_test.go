@@ -10,7 +10,7 @@ import (
 
 // A stage without a request has no report, and those behind it keep their numbers.
 func TestEmptyStage(t *testing.T) {
-	dir, _, printed := measure(t, strings.ReplaceAll(config, "{rate: 50, duration: 1}", "{rate: 0.5, duration: 1}"), "--server.base_url", serve(t))
+	dir, _, printed := measure(t, strings.ReplaceAll(configYAML, "{rate: 50, duration: 1}", "{rate: 0.5, duration: 1}"), "--server.base_url", serve(t))
 	for name, there := range map[string]bool{
 		"stage_0_lifecycle_metrics.json": false, "stage_1_lifecycle_metrics.json": true,
 		"inference-perf.partial.stage_0.yaml": false, "inference-perf.partial.stage_1.yaml": true,
@@ -51,7 +51,7 @@ func TestEmptyStagesAtTheEnd(t *testing.T) {
 		"": begun + ", 1 started, 1 completed, 2 started, 2 completed, 3 started, 3 completed",
 		"circuit_breakers: [{name: any, metrics: {matches: ['@']}, triggers: [{type: consecutive, threshold: 2}]}]\n": begun + ", 1 started, 1 failed",
 	} {
-		text := strings.ReplaceAll(config, "{rate: 50, duration: 1}", empty)
+		text := strings.ReplaceAll(configYAML, "{rate: 50, duration: 1}", empty)
 		stages := regexp.MustCompile(`stages: \[(.*)\]`)
 		text = stages.ReplaceAllString(text, "stages: [$1, "+empty+", "+empty+"]")
 		if more != "" {
@@ -65,7 +65,7 @@ func TestEmptyStagesAtTheEnd(t *testing.T) {
 
 // A stage that a breaker ends has failed.
 func TestFailedStage(t *testing.T) {
-	_, _, printed := measure(t, strings.ReplaceAll(config, "stages:", "circuit_breakers: [any]\n  stages:")+
+	_, _, printed := measure(t, strings.ReplaceAll(configYAML, "stages:", "circuit_breakers: [any]\n  stages:")+
 		"circuit_breakers: [{name: any, metrics: {matches: ['@']}, triggers: [{type: consecutive, threshold: 2}]}]\n", "--server.base_url", serve(t))
 	if !strings.Contains(printed, "INFO - Stage 0 - run failed\n") {
 		t.Error("told of no stage that failed")

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -29,7 +30,7 @@ import (
 // serve starts the built-in server with adapters.
 func serve(t *testing.T) (url string) {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Models = []string{"mock", "red", "org/blue"}
 	s, err := mock.New(c)
 	if err != nil {
@@ -65,7 +66,7 @@ func measure(t *testing.T, config string, args ...string) (dir string, out *Outc
 	return dir, out, screen.String()
 }
 
-const config = `
+const configYAML = `
 api: {type: completion, streaming: true}
 data: {type: mock}
 load:
@@ -81,7 +82,7 @@ report:
 
 // differs: ip-config-tokenizer
 func TestFilesOfARun(t *testing.T) {
-	dir, out, printed := measure(t, strings.Replace(config, "URL", serve(t), 1))
+	dir, out, printed := measure(t, strings.Replace(configYAML, "URL", serve(t), 1))
 	want := []string{
 		"adapter_org_blue_lifecycle_metrics.json", "adapter_org_blue_stage_0_lifecycle_metrics.json", "adapter_org_blue_stage_1_lifecycle_metrics.json",
 		"adapter_red_lifecycle_metrics.json", "adapter_red_stage_0_lifecycle_metrics.json", "adapter_red_stage_1_lifecycle_metrics.json",

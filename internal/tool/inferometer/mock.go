@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
@@ -19,15 +20,15 @@ func Mock() tool.Tool {
 }
 
 // mockFlags are the flags, which set a configuration.
-func mockFlags(cfg *mock.Config) *pflag.FlagSet {
+func mockFlags(cfg *config.Server) *pflag.FlagSet {
 	flags := pflag.NewFlagSet("inferometer mock", pflag.ContinueOnError)
 	flags.Usage = func() {}
-	mock.Flags(flags, cfg)
+	config.Flags(flags, cfg)
 	return flags
 }
 
 func mockManual() clidoc.Command {
-	cfg := mock.Default()
+	cfg := config.Default()
 	return clidoc.Command{
 		Name:   "mock",
 		About:  "Start a mock inference server that speaks the OpenAI API and Triton's.",
@@ -38,7 +39,7 @@ func mockManual() clidoc.Command {
 }
 
 func mockCommand(env tool.Env, line []string) int {
-	cfg := mock.Default()
+	cfg := config.Default()
 	flags := mockFlags(&cfg)
 	flags.SetOutput(env.Stderr)
 	err := flags.Parse(line)

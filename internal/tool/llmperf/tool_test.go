@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -26,7 +27,7 @@ import (
 
 func serve(t *testing.T) (grpc, http string) {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Models = []string{"ensemble"}
 	c.Latency.TTFT, c.Latency.ITL = 10*time.Millisecond, 2*time.Millisecond
 	m, err := mock.New(c)

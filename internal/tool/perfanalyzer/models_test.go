@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
@@ -13,7 +13,7 @@ import (
 // A model that takes sequences is asked asynchronously unless the command line says not to,
 // and one item at a time.
 func TestModelsWithSequences(t *testing.T) {
-	s := serve(t, func(c *mock.Config) {
+	s := serve(t, func(c *config.Server) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionSum}
 	})
 	line := "-m simple -i grpc --measurement-mode count_windows --measurement-request-count 10 -s 99999999 -u " + s.grpc

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 	frontend "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
@@ -71,7 +71,7 @@ const prompts = `{"data":[{"text_input":["hello world"],"stream":[true]},{"text_
 
 // differs: pa-short-answer
 func TestPeriodic(t *testing.T) {
-	s := serve(t, func(c *mock.Config) {
+	s := serve(t, func(c *config.Server) {
 		c.Output.Tokens = 6
 		c.Latency.ITL = 5 * time.Millisecond
 	})

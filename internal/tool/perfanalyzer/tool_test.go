@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -33,9 +34,9 @@ type server struct {
 	mock       *mock.Server
 }
 
-func serve(t *testing.T, change func(c *mock.Config)) *server {
+func serve(t *testing.T, change func(c *config.Server)) *server {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Models = []string{"mock", "ensemble", "vllm", "simple"}
 	c.Latency.TTFT = 5 * time.Millisecond
 	c.Output.Tokens = 3
@@ -246,7 +247,7 @@ func TestEnsembleOfTheSeed(t *testing.T) {
 
 // The command of the seed on prefill, with the oldest vLLM convention.
 func TestPrefillOfTheSeed(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Triton.Models = map[string]repository.Convention{"vllm": "vllm-old"} })
+	s := serve(t, func(c *config.Server) { c.Triton.Models = map[string]repository.Convention{"vllm": "vllm-old"} })
 	data := write(t, "prompts.json", `{"data": [{"PROMPT": ["Hello, my name is"], "STREAM": [true]}]}`)
 	export := filepath.Join(t.TempDir(), "profile_export.json")
 	got := command(t, "-m vllm -u "+s.grpc+" -i grpc --async --streaming --input-data="+data+" --profile-export-file="+export+
@@ -276,7 +277,7 @@ func TestRate(t *testing.T) {
 
 // differs: pa-unstable-search
 func TestNeverStable(t *testing.T) {
-	s := serve(t, func(c *mock.Config) {
+	s := serve(t, func(c *config.Server) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
 	})
 	for _, more := range []string{"", " --concurrency-range 1:4", " --concurrency-range 1:4 --binary-search -l 60000"} { // the range ends with its first level
@@ -299,7 +300,7 @@ func TestThresholdIsNeverMet(t *testing.T) {
 }
 
 func TestEmptyWindow(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = time.Second })
+	s := serve(t, func(c *config.Server) { c.Latency.TTFT = time.Second })
 	got := attempt(t, openAI(t, s, "-p 100"), nil, io.Discard)
 	if got.Code != args.ExitOption || !strings.Contains(got.log, emptyWindow) {
 		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
@@ -354,7 +355,7 @@ func TestStopped(t *testing.T) {
 
 // differs: pa-metrics-page
 func TestCollectMetrics(t *testing.T) {
-	s := serve(t, func(c *mock.Config) {
+	s := serve(t, func(c *config.Server) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
 	})
 	page := http.NewServeMux()
@@ -404,7 +405,7 @@ func TestShapesWithoutEffect(t *testing.T) {
 
 // What stands in the way is told of before the first request.
 func TestModelThatDoesNotFit(t *testing.T) {
-	s := serve(t, func(c *mock.Config) {
+	s := serve(t, func(c *config.Server) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
 	})
 	short := write(t, "short.json", "{\"data\": [\n {\"INPUT0\": [1, 2, 3], \"INPUT1\": [1, 2, 3]}]}")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -13,7 +13,7 @@ import (
 // its statistics at each edge of a window.
 // differs: pa-twice-verbose
 func TestTwiceVerbose(t *testing.T) {
-	s := serve(t, func(c *mock.Config) {
+	s := serve(t, func(c *config.Server) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
 	})
 	for name, tc := range map[string]struct{ server, first, model, stats string }{

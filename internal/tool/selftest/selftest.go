@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -189,8 +189,8 @@ func (o Options) level(ctx context.Context, p *plan.Plan, rep *Report) (*Trial, 
 
 // mock is the server for a plan. It answers at the pace that it is told, so that only this
 // side can be late.
-func (o Options) mock(p *plan.Plan) mock.Config {
-	c := mock.Default()
+func (o Options) mock(p *plan.Plan) config.Server {
+	c := config.Default()
 	c.Latency.TTFT, c.Latency.ITL = o.pace()
 	c.HTTP2 = p.Target.HTTP2
 	c.Models = []string{p.Target.Model}

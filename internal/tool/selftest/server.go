@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
 // Starter starts a mock that writes its truth to a file.
-type Starter func(ctx context.Context, c mock.Config, truth string) (*Server, error)
+type Starter func(ctx context.Context, c config.Server, truth string) (*Server, error)
 
 // Server is a mock under way.
 type Server struct {
@@ -51,7 +52,7 @@ func (s *Server) Truth() ([]mock.Truth, error) {
 
 // InProcess starts mocks in this process, where they share everything with what is tested.
 func InProcess() Starter {
-	return func(_ context.Context, c mock.Config, truth string) (*Server, error) {
+	return func(_ context.Context, c config.Server, truth string) (*Server, error) {
 		c.Truth = truth
 		m, err := mock.New(c)
 		if err != nil {
@@ -72,7 +73,7 @@ const patience = time.Minute
 // Process starts mocks as processes of the program, on cores of their own where there are
 // enough.
 func Process(program string) Starter {
-	return func(ctx context.Context, c mock.Config, truth string) (*Server, error) {
+	return func(ctx context.Context, c config.Server, truth string) (*Server, error) {
 		args := []string{
 			"mock", "--listen", "127.0.0.1:0", "--truth", truth, "--model", c.Models[0],
 			"--ttft", c.Latency.TTFT.String(), "--itl", c.Latency.ITL.String(),

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/run/registry"
@@ -22,9 +23,9 @@ import (
 )
 
 // serve starts a mock that takes 100 µs for each token of a prompt.
-func serve(t *testing.T, change func(*mock.Config)) (overHTTP, overGRPC string) {
+func serve(t *testing.T, change func(*config.Server)) (overHTTP, overGRPC string) {
 	t.Helper()
-	c := mock.Default()
+	c := config.Default()
 	c.Models = []string{"vllm_model"}
 	c.Latency.TTFT, c.Latency.PrefillPerToken, c.Latency.ITL = 2*time.Millisecond, 100*time.Microsecond, time.Millisecond
 	if change != nil {
@@ -100,7 +101,7 @@ func TestGenerationOverOpenAI(t *testing.T) {
 }
 
 func TestAllRequestsFail(t *testing.T) {
-	http, _ := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Error, Share: 1}} })
+	http, _ := serve(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultError, Share: 1}} })
 	o, text := study(t, "prefill "+http+" --prompt-lengths 16 --requests 2 --no-chart")
 	if o.Rows[0].Failed != 2 || !strings.Contains(text, "Average first-token latency: none, all 2 requests failed") || !strings.Contains(text, "(no points)") {
 		t.Errorf("%+v\n%s", o.Rows, text)

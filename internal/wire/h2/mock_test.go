@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/wire/http1"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
@@ -27,7 +28,7 @@ const slack = 200 * time.Microsecond
 func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 	const slots, each = 40, 4
 	both(t, func(t *testing.T, secure bool) {
-		cfg := mock.Default()
+		cfg := config.Default()
 		cfg.HTTP2, cfg.TLS.SelfSigned = true, secure
 		cfg.Latency.TTFT, cfg.Latency.ITL = 2*time.Millisecond, time.Millisecond
 		cfg.Output.Tokens = 20

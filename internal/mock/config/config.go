@@ -1,4 +1,5 @@
-package mock
+// Package config is what the built-in server can be told: latencies, outputs, faults, TLS, and the flags for them.
+package config
 
 import (
 	"errors"
@@ -19,8 +20,8 @@ const (
 	FieldReasoning        = "reasoning"
 )
 
-// Config is every knob of the server, as plain data. Start from Default.
-type Config struct {
+// Server is every knob of the server, as plain data. Start from Default.
+type Server struct {
 	Listen string   // address that the command listens on
 	Models []string // names that /v1/models lists
 	APIKey string   // when set, requests without it are answered 401
@@ -94,11 +95,12 @@ type TLS struct {
 	ClientCA   string // PEM file; when set, clients must have a certificate from it
 }
 
-func (t TLS) on() bool { return t.SelfSigned || t.Cert != "" || t.Key != "" }
+// Enabled reports whether the server speaks TLS.
+func (t TLS) Enabled() bool { return t.SelfSigned || t.Cert != "" || t.Key != "" }
 
 // Default returns a server that answers as fast as it can, with 64 tokens and no faults.
-func Default() Config {
-	return Config{
+func Default() Server {
+	return Server{
 		Listen:     "127.0.0.1:8000",
 		Models:     []string{"mock"},
 		RetryAfter: 1,
@@ -112,7 +114,7 @@ func Default() Config {
 }
 
 // Validate returns every fault of the configuration, joined.
-func (c Config) Validate() error {
+func (c Server) Validate() error {
 	var v faults
 	v.check(len(c.Models) > 0, "--model: at least one name is needed")
 	for _, m := range c.Models {
@@ -123,7 +125,7 @@ func (c Config) Validate() error {
 	v.duration("--slow-accept-for", c.SlowFor)
 	v.check((c.TLS.Cert == "") == (c.TLS.Key == ""), "--tls-cert and --tls-key: give both or neither")
 	v.check(c.TLS.Cert == "" || !c.TLS.SelfSigned, "--tls and --tls-cert: a made-up certificate or your own, not both")
-	v.check(c.TLS.ClientCA == "" || c.TLS.on(), "--tls-client-ca: needs --tls or --tls-cert")
+	v.check(c.TLS.ClientCA == "" || c.TLS.Enabled(), "--tls-client-ca: needs --tls or --tls-cert")
 	v.check(!c.TruthBody || c.Truth != "", "--truth-body: needs --truth")
 	c.Triton.validate(&v)
 	c.Latency.validate(&v)
@@ -155,7 +157,7 @@ func (o Output) validate(v *faults) {
 	v.between("--tokens-per-event", o.TokensPerEvent, 1, 1<<16)
 	v.between("--coalesce", o.Coalesce, 1, 1<<16)
 	v.between("--reasoning-tokens", o.ReasoningTokens, 0, maxTokens)
-	v.between("--embedding-dim", o.EmbeddingDim, 1, maxDim)
+	v.between("--embedding-dim", o.EmbeddingDim, 1, MaxDim)
 	v.check(o.ReasoningField == FieldReasoningContent || o.ReasoningField == FieldReasoning,
 		"--reasoning-field %q: must be %q or %q", o.ReasoningField, FieldReasoningContent, FieldReasoning)
 	v.duration("--keep-alive", o.KeepAlive)
@@ -163,10 +165,8 @@ func (o Output) validate(v *faults) {
 
 // Bounds on what one request can make the server allocate.
 const (
-	maxTokens  = 1 << 24
-	maxDim     = 1 << 16
-	maxChoices = 128
-	maxBody    = 256 << 20
+	maxTokens = 1 << 24
+	MaxDim    = 1 << 16
 )
 
 // faults collects what is wrong with a configuration.

@@ -1,4 +1,4 @@
-package mock
+package config
 
 import (
 	"strings"
@@ -29,7 +29,7 @@ func TestValidateListsAllFaults(t *testing.T) {
 	c.Output.ReasoningField = "thoughts"
 	c.TLS.Cert = "x.pem"
 	c.TruthBody = true
-	c.Faults = []Fault{{Kind: "explode"}, {Kind: Status, Code: 200, Share: 0.6}, {Kind: Reset, Share: 0.6}, {Kind: Stall, Share: 2}}
+	c.Faults = []Fault{{Kind: "explode"}, {Kind: FaultStatus, Code: 200, Share: 0.6}, {Kind: FaultReset, Share: 0.6}, {Kind: FaultStall, Share: 2}}
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("no error")
@@ -56,7 +56,7 @@ func TestFlags(t *testing.T) {
 	want.Latency.TTFT, want.Latency.ITL, want.Latency.MaxSeqs = 50*time.Millisecond, 10*time.Millisecond, 8
 	want.Output.Tokens, want.Output.Coalesce, want.Output.Done = 7, 64, false
 	want.Models = []string{"a", "b"}
-	want.Faults = []Fault{{Status, 503, 0.1}, {Reset, 0, 0.05}, {HTML, 0, 0.5}}
+	want.Faults = []Fault{{FaultStatus, 503, 0.1}, {FaultReset, 0, 0.05}, {FaultHTML, 0, 0.5}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -94,18 +94,18 @@ func FuzzParseFault(f *testing.F) {
 }
 
 func TestPickKeepsShares(t *testing.T) {
-	fs := []Fault{{Reset, 0, 0.25}, {Refuse, 0, 0.5}, {Status, 500, 0.25}}
+	fs := []Fault{{FaultReset, 0, 0.25}, {FaultRefuse, 0, 0.5}, {FaultStatus, 500, 0.25}}
 	const n = 1000
-	count := map[Kind]int{}
+	count := map[FaultKind]int{}
 	for i := range n {
-		if f, ok := pick(fs, false, float64(i)/n); ok {
+		if f, ok := PickFault(fs, false, float64(i)/n); ok {
 			count[f.Kind]++
 		}
 	}
-	if d := cmp.Diff(map[Kind]int{Reset: n / 4, Status: n / 4}, count); d != "" {
+	if d := cmp.Diff(map[FaultKind]int{FaultReset: n / 4, FaultStatus: n / 4}, count); d != "" {
 		t.Error(d)
 	}
-	if f, ok := pick(fs, true, 0.49); !ok || f.Kind != Refuse {
+	if f, ok := PickFault(fs, true, 0.49); !ok || f.Kind != FaultRefuse {
 		t.Errorf("connection fault: %v, %v", f, ok)
 	}
 }

@@ -1,4 +1,4 @@
-package mock
+package config
 
 import (
 	"fmt"
@@ -8,48 +8,48 @@ import (
 	"strings"
 )
 
-// Kind is a way in which the server can fail.
-type Kind string
+// FaultKind is a way in which the server can fail.
+type FaultKind string
 
-// The faults that can be injected. Refuse and SlowAccept strike connections,
+// The faults that can be injected. FaultRefuse and FaultSlowAccept strike connections,
 // the others requests.
 const (
-	Status     Kind = "status"      // an HTTP error status
-	Refuse     Kind = "refuse"      // the connection is reset before anything is read
-	SlowAccept Kind = "slow-accept" // nothing is read from the connection for a while
-	Close      Kind = "close"       // the connection is closed instead of an answer
-	Reset      Kind = "reset"       // the connection is reset halfway through the answer
-	Stall      Kind = "stall"       // the answer stops halfway
-	Truncate   Kind = "truncate"    // the connection is closed halfway through the answer
-	Error      Kind = "error"       // an error object halfway through the stream
-	ErrorEvent Kind = "error-event" // the same, under "event: error"
-	Garbage    Kind = "garbage"     // status 200 and bytes that are no answer
-	HTML       Kind = "html"        // status 200 and a web page
+	FaultStatus     FaultKind = "status"      // an HTTP error status
+	FaultRefuse     FaultKind = "refuse"      // the connection is reset before anything is read
+	FaultSlowAccept FaultKind = "slow-accept" // nothing is read from the connection for a while
+	FaultClose      FaultKind = "close"       // the connection is closed instead of an answer
+	FaultReset      FaultKind = "reset"       // the connection is reset halfway through the answer
+	FaultStall      FaultKind = "stall"       // the answer stops halfway
+	FaultTruncate   FaultKind = "truncate"    // the connection is closed halfway through the answer
+	FaultError      FaultKind = "error"       // an error object halfway through the stream
+	FaultErrorEvent FaultKind = "error-event" // the same, under "event: error"
+	FaultGarbage    FaultKind = "garbage"     // status 200 and bytes that are no answer
+	FaultHTML       FaultKind = "html"        // status 200 and a web page
 )
 
-// kinds lists them in the order in which messages name them.
-func kinds() []Kind {
-	return []Kind{Status, Refuse, SlowAccept, Close, Reset, Stall, Truncate, Error, ErrorEvent, Garbage, HTML}
+// FaultKinds lists them in the order in which messages name them.
+func FaultKinds() []FaultKind {
+	return []FaultKind{FaultStatus, FaultRefuse, FaultSlowAccept, FaultClose, FaultReset, FaultStall, FaultTruncate, FaultError, FaultErrorEvent, FaultGarbage, FaultHTML}
 }
 
 // onConnection tells faults of connections from faults of requests.
-func (k Kind) onConnection() bool { return k == Refuse || k == SlowAccept }
+func (k FaultKind) onConnection() bool { return k == FaultRefuse || k == FaultSlowAccept }
 
 // Fault is a failure that strikes a share of the requests or connections.
 type Fault struct {
-	Kind  Kind
+	Kind  FaultKind
 	Code  int // of Status
 	Share float64
 }
 
 // String writes the fault as ParseFault reads it.
 func (f Fault) String() string {
-	return f.name() + "=" + strconv.FormatFloat(f.Share, 'g', -1, 64)
+	return f.Name() + "=" + strconv.FormatFloat(f.Share, 'g', -1, 64)
 }
 
-// name is how the truth file calls the fault.
-func (f Fault) name() string {
-	if f.Kind == Status {
+// Name is how the truth file calls the fault.
+func (f Fault) Name() string {
+	if f.Kind == FaultStatus {
 		return string(f.Kind) + ":" + strconv.Itoa(f.Code)
 	}
 	return string(f.Kind)
@@ -62,7 +62,7 @@ func ParseFault(s string) (Fault, error) {
 		return Fault{}, fmt.Errorf("fault %q: write KIND=SHARE, for example reset=0.05 or status:503=0.1", s)
 	}
 	kind, code, hasCode := strings.Cut(name, ":")
-	f := Fault{Kind: Kind(kind)}
+	f := Fault{Kind: FaultKind(kind)}
 	var err error
 	if hasCode {
 		if f.Code, err = strconv.Atoi(code); err != nil {
@@ -81,8 +81,8 @@ func ParseFault(s string) (Fault, error) {
 }
 
 func (f Fault) validate(v *faults) {
-	v.check(slices.Contains(kinds(), f.Kind), "fault %q: the kinds are %v", f.Kind, kinds())
-	if f.Kind == Status {
+	v.check(slices.Contains(FaultKinds(), f.Kind), "fault %q: the kinds are %v", f.Kind, FaultKinds())
+	if f.Kind == FaultStatus {
 		v.check(f.Code >= 400 && f.Code <= 599, "fault status:%d: the code must be between 400 and 599", f.Code)
 	} else {
 		v.check(f.Code == 0, "fault %s:%d: only status has a code", f.Kind, f.Code)
@@ -107,8 +107,8 @@ func validateFaults(fs []Fault, v *faults) {
 
 func round(v float64) float64 { return math.Round(v*1e6) / 1e6 }
 
-// pick returns the fault that the draw u in [0,1) falls on, if any.
-func pick(fs []Fault, connection bool, u float64) (Fault, bool) {
+// PickFault returns the fault that the draw u in [0,1) falls on, if any.
+func PickFault(fs []Fault, connection bool, u float64) (Fault, bool) {
 	for _, f := range fs {
 		if f.Kind.onConnection() != connection {
 			continue

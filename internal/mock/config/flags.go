@@ -1,4 +1,4 @@
-package mock
+package config
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // Flags registers the flags of the mock command; parsing fs fills c, whose
 // values are the defaults.
-func Flags(fs *pflag.FlagSet, c *Config) {
+func Flags(fs *pflag.FlagSet, c *Server) {
 	fs.StringVar(&c.Listen, "listen", c.Listen, "address to listen on")
 	fs.StringSliceVar(&c.Models, "model", c.Models, "model name that is served (repeat for more)")
 	fs.StringVar(&c.APIKey, "api-key", c.APIKey, "API key that requests must send")

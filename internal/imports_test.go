@@ -104,7 +104,7 @@ var house = []struct{ name, may string }{
 	{"sweep", "plan probe record stat"},
 	{"sweep/capacity", ""},
 	{"engine", "./load prompt endpoint record"},
-	{"engine/load", "plan golang.org/x/sys"},
+	{"engine/load", "plan lib/mersenne golang.org/x/sys"},
 	{"endpoint/protocols", "endpoint endpoint/*"},
 	{"endpoint", "message prompt prompt/tensor plan probe record wire/timedconn"},
 	{"endpoint/triton", "endpoint message endpoint/decode endpoint/body endpoint/sse probe probe/triton prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token remote/proxy wire/* lib/* google.golang.org/protobuf"},

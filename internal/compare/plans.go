@@ -30,7 +30,7 @@ var matter = []string{"data", "target.body", "target.streaming", "target.triton"
 var stageMatter = []string{"arrival", "cv", "intervals", "max_in_flight", "growth"}
 
 // stageIgnored are fields of a stage that its load is matched by, or that change nothing.
-var stageIgnored = []string{"name", "concurrency", "rate", "ramp_to", "gap"}
+var stageIgnored = []string{"name", "concurrency", "rate", "ramp_to", "draws", "gap"}
 
 // clashes are the fields in which the plans of sides differ from the first.
 func clashes(sides []Side, loads []matched) []Clash {

@@ -59,6 +59,8 @@ const (
 	ArrivalTrace    = "trace"
 
 	ArrivalIntervals = "intervals"
+
+	DrawsMT19937 = "mt19937"
 )
 
 // Plan is one benchmark.
@@ -234,6 +236,7 @@ type Stage struct {
 	// kind of their own, "intervals".
 	Intervals   []Duration
 	CV          float64     // coefficient of variation of gamma arrivals
+	Draws       string      // what poisson arrivals are drawn with; empty: the plan's seed
 	Sessions    SessionLoad // with arrival "sessions"
 	MaxInFlight int         // open loop: arrivals beyond it wait
 	RampTo      float64     // concurrency or rate changes linearly to this over Duration

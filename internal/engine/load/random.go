@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/lib/mersenne"
 )
 
 // Poisson is a sequence of arrivals that are independent of one another: the gaps
@@ -12,6 +14,12 @@ import (
 func Poisson(r Rate, seed uint64) Arrivals {
 	rng := newRand(seed)
 	return &renewal{clock: newClock(r), gap: rng.ExpFloat64}
+}
+
+// UnseededPoisson is the sequence of arrivals that a C++ program draws from a std::mt19937
+// without a seed, such as Perf Analyzer at each of its rates.
+func UnseededPoisson(r Rate) Arrivals {
+	return &renewal{clock: newClock(r), gap: mersenne.New().ExpFloat64}
 }
 
 // Gamma is a sequence of arrivals whose gaps are gamma distributed with a

@@ -48,6 +48,18 @@ func TestGapsHaveTheMeanAndVariationAskedFor(t *testing.T) {
 	}
 }
 
+// The gaps that Perf Analyzer 2.60.0 left between its requests at --request-rate-range 4
+// with --request-distribution poisson, five times alike; the first is ahead of all of them.
+func TestUnseededGapsArePerfAnalyzers(t *testing.T) {
+	want := []float64{450, 867, 62, 92, 198, 52, 1236, 1411}
+	dues := take(UnseededPoisson(ConstantRate(4)), len(want)+1)
+	for i, ms := range want {
+		if gap := (dues[i+1] - dues[i]).Seconds() * 1000; math.Abs(gap-ms) > 1 {
+			t.Errorf("gap %d is %.1f ms, want %v", i, gap, ms)
+		}
+	}
+}
+
 // chiSquare compares counts with equal expectations.
 func chiSquare(counts []int) float64 {
 	var total float64

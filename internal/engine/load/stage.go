@@ -92,9 +92,12 @@ func arrivals(s plan.Stage, seed uint64) Arrivals {
 			list[i] = time.Duration(d)
 		}
 		return Intervals(list)
-	case "poisson":
+	case plan.ArrivalPoisson:
+		if s.Draws == plan.DrawsMT19937 {
+			return UnseededPoisson(r)
+		}
 		return Poisson(r, seed)
-	case "gamma":
+	case plan.ArrivalGamma:
 		return Gamma(r, s.CV, seed)
 	default:
 		return Constant(r)

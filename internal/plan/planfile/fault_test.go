@@ -66,6 +66,7 @@ stages:
   - {concurrency: 5}
   - {concurrency: 0, requests: 0, duration: -5s}
   - {rate: 1e-9, duration: 900h, warmup: -4s, gap: -1s}
+  - {rate: 5, draws: mt19937, requests: 5}
 `, `p.yaml:15:19: stages[12].concurrency: must be more than 0 (leave it out if it is not meant)
 p.yaml:15:32: stages[12].requests: must be more than 0 (leave it out if it is not meant)
 p.yaml:3:28: stages[0].rate: cannot be combined with concurrency: a stage has one kind of load (give concurrency or rate; max_in_flight caps a rate)
@@ -86,7 +87,8 @@ p.yaml:15:45: stages[12].duration: must not be negative, is -5s
 p.yaml:16:42: stages[13].warmup.duration: must not be negative, is -4s
 p.yaml:16:28: stages[13].duration: is 900h, more than 30 days
 p.yaml:16:52: stages[13].gap: must not be negative, is -1s
-p.yaml:16:12: stages[13].rate: is 1e-09, less than 1e-06 (requests per second)`},
+p.yaml:16:12: stages[13].rate: is 1e-09, less than 1e-06 (requests per second)
+p.yaml:17:22: stages[14].draws: only for arrival: poisson (set arrival to poisson)`},
 		{"a later version", "later: {}\nversion: 2\nstages: []", "p.yaml:2:10: version: is 2; this program reads version 1 (a newer Inferometer reads it)"},
 		{"no stages", "stages: []", "p.yaml:1:9: stages: is empty: no requests would be sent (give one with concurrency or rate)"},
 		{"target", `

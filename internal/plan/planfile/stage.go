@@ -49,6 +49,9 @@ func (c *checker) stage(path string, s *plan.Stage, endless bool) {
 	default:
 		c.add(path, "has no load", "give concurrency or rate, more than 0")
 	}
+	if s.Draws != "" && s.Arrival != plan.ArrivalPoisson {
+		c.lacks(path+".draws", path+".arrival", "only for arrival: poisson", "set arrival to poisson")
+	}
 	if s.Sessions != (plan.SessionLoad{}) && s.Arrival != plan.ArrivalSessions {
 		c.lacks(path+".sessions", path+".arrival", "only for arrival: sessions", "set arrival to sessions")
 	}

@@ -38,7 +38,7 @@ func TestFlagsBehindDashes(t *testing.T) {
 		holds func(s *Settings, p *plan.Plan) bool
 	}{
 		{openai + "--request-rate 5 -- --request-distribution poisson", func(_ *Settings, p *plan.Plan) bool {
-			return p.Stages[0].Rate == 5 && p.Stages[0].Arrival == plan.ArrivalPoisson
+			return p.Stages[0].Rate == 5 && p.Stages[0].Arrival == plan.ArrivalPoisson && p.Stages[0].Draws == plan.DrawsMT19937
 		}},
 		{openai + "-- --request-count 77 --warmup-request-count 3", func(_ *Settings, p *plan.Plan) bool {
 			return p.Stages[0].Requests == 10 && p.Stages[0].Warmup.Requests == 3

@@ -95,7 +95,7 @@ func (b *builder) stage(p *plan.Plan) plan.Stage {
 	if s.Rate > 0 {
 		stage.Arrival = plan.ArrivalConstant
 		if b.passed.arrival == plan.ArrivalPoisson {
-			stage.Arrival = plan.ArrivalPoisson
+			stage.Arrival, stage.Draws = plan.ArrivalPoisson, plan.DrawsMT19937
 		}
 	}
 	switch {

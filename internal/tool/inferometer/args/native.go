@@ -224,8 +224,8 @@ func (b *builder) oneStage() {
 		s.Concurrency, s.RampTo = 0, 0
 		dropped = []string{"concurrency", "ramp_to"}
 	case b.given("concurrency"):
-		s.Rate, s.Arrival, s.CV, s.MaxInFlight, s.RampTo = 0, "", 0, 0, 0
-		dropped = []string{"rate", "arrival", "cv", "max_in_flight", "ramp_to"}
+		s.Rate, s.Arrival, s.CV, s.Draws, s.MaxInFlight, s.RampTo = 0, "", 0, "", 0, 0
+		dropped = []string{"rate", "arrival", "cv", "draws", "max_in_flight", "ramp_to"}
 	}
 	for _, field := range dropped {
 		b.draft.Forget("stages[0]." + field)

@@ -119,7 +119,7 @@ func TestEveryOption(t *testing.T) {
 		{"-m m --concurrency-range 8:4", "stages[0].concurrency=8 levels=none"},
 		{"-m m --concurrency-range 6:8:1", "levels.start=6 levels.end=8 levels.step=1 levels.search=none stages[0].concurrency=6"},
 		{rate + "10.5", "stages[0].rate=10.5 stages[0].arrival=constant levels=none stages[0].concurrency=none"},
-		{rate + "0.5:2:0.5 --request-distribution poisson", "stages[0].arrival=poisson levels.start=0.5 levels.end=2 levels.step=0.5"},
+		{rate + "0.5:2:0.5 --request-distribution poisson", "stages[0].arrival=poisson stages[0].draws=mt19937 levels.start=0.5 levels.end=2 levels.step=0.5"},
 		{rate + "5 --request-distribution constant", "stages[0].arrival=constant"},
 		{"-m m --request-intervals gaps.txt", "stages[0].arrival=intervals stages[0].intervals=[1ms 3ms]"},
 		{"-m m --fixed-schedule --input-data in.json", "stages[0].arrival=trace measurement.mode=stage data.tensors.timestamps=true"},

@@ -183,7 +183,7 @@ func (s *settings) stage() plan.Stage {
 	case LoadRate:
 		st.Rate, st.Arrival = a.Rate.Start, plan.ArrivalConstant
 		if a.Poisson {
-			st.Arrival = plan.ArrivalPoisson
+			st.Arrival, st.Draws = plan.ArrivalPoisson, plan.DrawsMT19937
 		}
 	case LoadIntervals:
 		st.Arrival, st.Intervals = plan.ArrivalIntervals, s.intervals

@@ -200,7 +200,10 @@ class Answer:
         if kind == "all-empty" or kind == "some-empty" and self.rng.random() < 0.4:
             return [""]
         n = {"one-token": 1, "long": 40}.get(kind) or 2 + (len(self.request.asked().split()) * 3 if self.server.by == "content" else 0) % 7 + self.rng.randrange(5)
-        return [self.rng.choice(LETTERS) if kind == "letters" else " " * (i > 0) + self.rng.choice(WORDS) for i in range(n)]
+        out = [self.rng.choice(LETTERS) if kind == "letters" else " " * (i > 0) + self.rng.choice(WORDS) for i in range(n)]
+        if "generate" in self.kind:  # whose answers may begin with a prompt of one word by chance: see genai-echo
+            out[0] = "» " + out[0]
+        return out
 
     def usage(self, n: int) -> dict:
         wrong = 1000 if self.is_["usage"] == "wrong" else 0

@@ -49,6 +49,11 @@ func TestOriginalOrder(t *testing.T) {
 	pictured.SharedPrefix.Media.Image = plan.Images{
 		Count: plan.Length{Dist: plan.DistUniform, Min: 1, Max: 3}, Sizes: []plan.Size{{Width: 640, Height: 360, Weight: 1}, {Width: 1280, Height: 720, Weight: 1}},
 	}
+	seed := func(n uint64) plan.Data {
+		other := d
+		other.SharedPrefix.Seed = n
+		return other
+	}
 	tok := small(t)
 	for name, c := range map[string]struct {
 		data plan.Data
@@ -56,6 +61,9 @@ func TestOriginalOrder(t *testing.T) {
 	}{
 		"text":     {d, []int{95, 241, 189, 16, 144, 248, 240, 18, 143, 169, 157, 300}},
 		"pictures": {pictured, []int{95, 18, 248, 157, 300, 16, 144, 189, 241, 169, 240, 143}},
+		// The numbers depend on what Python takes for white space.
+		"seed 8":  {seed(8), []int{37, 180, 122, 184, 76, 81, 89, 130, 10, 59, 147, 115}},
+		"seed 11": {seed(11), []int{110, 157, 203, 189, 180, 114, 75, 43, 238, 247, 286, 148}},
 	} {
 		var got []int
 		for _, p := range prompttest.FirstPrompts(t, source(t, c.data, tok, 1, true), 12) {

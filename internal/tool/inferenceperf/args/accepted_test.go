@@ -40,6 +40,33 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// TestFlagsReplace has files with something wrong whose place a flag takes.
+func TestFlagsReplace(t *testing.T) {
+	for _, c := range []struct {
+		config, flag, value, fault string
+	}{
+		{"report: {request_lifecycle: 0}", "--report.request_lifecycle.per_request", "true", ""},
+		{"report: {request_lifecycle: 0}", "--report.prometheus.per_stage", "true", "report.request_lifecycle: must be a mapping"},
+		{"report: 0", "--report.request_lifecycle.per_request", "true", ""},
+		{"load: {num_workers: many, stages: [{rate: 1, duration: 2}]}", "--load.num_workers", "2", ""},
+		{"load: {num_workers: many, stages: [{rate: 1, duration: 2}]}", "--load.num_workers", "few", `--load.num_workers: must be a whole number, is "few"`},
+		{"load: {num_workers: many, stages: [{rate: 1, duration: 2}]}", "--load.interval", "2", "load.num_workers: must be a whole number"},
+		{"load: {stages: [{rate: x, duration: 2}]}", "--load.stages", `[{"rate": 1, "duration": 2}]`, ""},
+	} {
+		config := "server: {base_url: 'http://h'}\n" + c.config
+		if !strings.Contains(config, "load:") {
+			config += "\nload: {stages: [{rate: 1, duration: 2}]}"
+		}
+		a, err := parse(config, c.flag, c.value)
+		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%s with %s %s: %v, want %q", c.config, c.flag, c.value, err, c.fault)
+		}
+		if err == nil && len(a.Plan.Stages) != 1 {
+			t.Errorf("%s with %s %s: %d stages", c.config, c.flag, c.value, len(a.Plan.Stages))
+		}
+	}
+}
+
 // TestStages holds stages against what the original sends in them.
 func TestStages(t *testing.T) {
 	const lengths = "data: {type: random, input_distribution: {}, output_distribution: {total_count: 500}}\n"

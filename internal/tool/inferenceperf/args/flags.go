@@ -71,6 +71,15 @@ func (o override) node(r *reader) *yaml.Node {
 	return n
 }
 
+// replaces reports whether a flag puts something else in the place of what is wrong in the file: a
+// section that is none gives way to a flag of its parts.
+func (c *command) replaces(f plan.Fault) bool {
+	return f.Path != "" && slices.ContainsFunc(c.overrides, func(o override) bool {
+		path := strings.Join(o.flag.path, ".")
+		return within(path, f.Path) || o.flag.form.kind == list && within(f.Path, path)
+	})
+}
+
 // command is a command line, taken apart.
 type command struct {
 	*Action

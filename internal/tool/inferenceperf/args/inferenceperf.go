@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,6 +140,7 @@ func Parse(args []string, w World) (*Action, error) {
 			tree = r.read(&schema, node, "", tree)
 		}
 		a.Warnings = append(a.Warnings, r.passed...)
+		r.faults = slices.DeleteFunc(r.faults, c.replaces)
 		faults = append(faults, r.faults...)
 		if len(r.faults) > 0 && tree.where == "" {
 			return nil, faults // nothing of it could be read

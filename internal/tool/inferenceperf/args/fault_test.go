@@ -188,6 +188,7 @@ func TestPlaces(t *testing.T) {
 		"{type: normal, min: 0, max: 1}":  "data.visionarena.insertion_point.mean: must be from 0 to 1, is 512",
 		"{type: fixed, mean: 0.5}":        "",
 		"1.5":                             "data.visionarena.insertion_point: must be at most 1",
+		"-1":                              "data.visionarena.insertion_point: must be 0 or more",
 	} {
 		_, err := parse(small + "api: {type: chat}\ndata: {type: visionarena, path: p, visionarena: {insertion_point: " + config + "}}\n")
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -28,7 +28,7 @@ func lengthForm() form {
 
 // spotForm is where something stands in a prompt: a number or a distribution.
 func spotForm() form {
-	dist, n := distribution(), form{kind: number, least: new(0.0), most: new(1.0)}
+	dist, n := distribution(), form{kind: number} // bounded where something stands there
 	return form{kind: union, scalar: &n, mapped: &dist}
 }
 

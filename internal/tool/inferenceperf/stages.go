@@ -3,6 +3,7 @@ package inferenceperf
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -21,11 +22,13 @@ type following struct {
 	log     io.Writer
 	next    int  // number in the config of the stage that comes next
 	failed  bool // a stage did not come to its end
+	open    bool // a breaker ended it
+	arrival string
 }
 
 // Begin implements executor.Observer.
 func (f *following) Begin(i int, s plan.Stage) {
-	f.stages[i] = s
+	f.stages[i], f.arrival = s, s.Arrival
 	number := f.options.StageNumber(i)
 	f.empty(number)
 	f.next = number + 1
@@ -40,10 +43,28 @@ func (f *following) empty(number int) {
 	}
 }
 
-// finish tells of the stages that send nothing after the last that does, once that has ended.
+// finish tells of the stages that send nothing after the last that does, once that has ended: all
+// that are left where a breaker has.
 func (f *following) finish() {
-	if !f.failed && len(f.stages) == len(f.options.Stages) {
+	switch {
+	case f.open:
+		f.closed()
+	case !f.failed && len(f.stages) == len(f.options.Stages):
 		f.empty(f.options.Configured)
+	}
+}
+
+// closed tells of the stages behind an open breaker. The original begins each and ends it at once.
+func (f *following) closed() {
+	s := plan.Stage{Arrival: f.arrival}
+	for f.next < f.options.Configured {
+		if !slices.Contains(f.options.Stages, f.next) {
+			f.empty(f.next + 1)
+			continue
+		}
+		f.report(f.next, s, "started")
+		f.report(f.next, s, "failed")
+		f.next++
 	}
 }
 
@@ -55,7 +76,7 @@ func (f *following) End(i int, s plan.Stage, l *sweep.Level) {
 	f.stages[i] = s
 	how := "completed"
 	if l != nil && l.Ended != "" {
-		how, f.failed = "failed", true
+		how, f.failed, f.open = "failed", true, l.Ended.Breaker()
 	}
 	f.report(f.options.StageNumber(i), s, how)
 }

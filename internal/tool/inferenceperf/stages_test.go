@@ -44,12 +44,12 @@ func told(printed string) string {
 	return strings.Join(out, ", ")
 }
 
-// Stages without a request behind the last that has some are told of, as long as the run comes to them.
+// Stages without a request behind the last that has some are told of, also where a breaker has opened.
 func TestEmptyStagesAtTheEnd(t *testing.T) {
 	const empty, begun = "{rate: 0.5, duration: 1}", "0 started, 0 completed"
 	for more, want := range map[string]string{
 		"": begun + ", 1 started, 1 completed, 2 started, 2 completed, 3 started, 3 completed",
-		"circuit_breakers: [{name: any, metrics: {matches: ['@']}, triggers: [{type: consecutive, threshold: 2}]}]\n": begun + ", 1 started, 1 failed",
+		"circuit_breakers: [{name: any, metrics: {matches: ['@']}, triggers: [{type: consecutive, threshold: 2}]}]\n": begun + ", 1 started, 1 failed, 2 started, 2 completed, 3 started, 3 completed",
 	} {
 		text := strings.ReplaceAll(configYAML, "{rate: 50, duration: 1}", empty)
 		stages := regexp.MustCompile(`stages: \[(.*)\]`)
@@ -69,5 +69,19 @@ func TestFailedStage(t *testing.T) {
 		"circuit_breakers: [{name: any, metrics: {matches: ['@']}, triggers: [{type: consecutive, threshold: 2}]}]\n", "--server.base_url", serve(t))
 	if !strings.Contains(printed, "INFO - Stage 0 - run failed\n") {
 		t.Error("told of no stage that failed")
+	}
+}
+
+// The stages behind an open breaker have failed: nothing is sent in them.
+func TestStagesBehindABreaker(t *testing.T) {
+	const stage = "{rate: 50, duration: 1}"
+	text := strings.ReplaceAll(configYAML, stage, stage+", {rate: 0.5, duration: 1}, "+stage)
+	dir, _, printed := measure(t, strings.ReplaceAll(text, "stages:", "circuit_breakers: [any]\n  stages:")+
+		"circuit_breakers: [{name: any, metrics: {matches: ['@']}, triggers: [{type: consecutive, threshold: 2}]}]\n", "--server.base_url", serve(t))
+	if got, want := told(printed), "0 started, 0 failed, 1 started, 1 completed, 2 started, 2 failed"; !strings.HasPrefix(got, want) {
+		t.Errorf("told of stages %s, not %s", got, want)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "stage_2_lifecycle_metrics.json")); err == nil {
+		t.Error("a stage in which nothing was sent has a report")
 	}
 }

@@ -73,6 +73,7 @@ func TestFaults(t *testing.T) {
 		{`{}`, `d.json: has no member "data" (write {"data": [ … ]})`},
 		{`{"data": []}`, `d.json:1: data is empty (it needs one step at least)`},
 		{`{"data": 1}`, `d.json:1: data must be an array`},
+		{`{"data": [{"A": [1]}], "data": [{"A": [2]}]}`, `d.json:1: data is given twice (keep one of them)`},
 		{"{\"data\": [\n{\"A\": [1},\n{}]}", "d.json:2: is not valid JSON: at column 9 ',' or ']' is expected"},
 		{"{\"data\": [{\"A\": [1]},\n[{\"A\": [1]}]]}", "d.json:2: steps and streams of steps are mixed (write objects alone, or arrays of objects alone)"},
 		{"{\"data\": [[], 1]}", "d.json:1: the stream has no steps\nd.json:1: steps and streams of steps are mixed (write objects alone, or arrays of objects alone)\nd.json:1: a step must be an object of tensors, is a number"},
@@ -210,7 +211,7 @@ func TestReadExactly(t *testing.T) {
 		{`{"b64": "AwQ=", "content": [1, 2]}`, "\x03\x04", tensor.Uint8},
 		{`{"b64": "ADgAPA=="}`, "\x00\x38\x00\x3c", tensor.FP16},
 	} {
-		write(t, file, `{"data": [{"A": `+c.text+`, "A": [9, 9]}]}`)
+		write(t, file, `{"data": [{"A": `+c.text+`, "A": [9, 9]}], "data": [{"A": [8, 8]}]}`)
 		made, _, err := build(file, spec("A", c.datatype, 2))
 		if (err == nil) != (c.want != "") || err == nil && string(made[0].Data) != c.want {
 			t.Errorf("%s as %s: %v %v", c.text, c.datatype, made, err)

@@ -65,9 +65,9 @@ func (r *reader) parse(name string, text []byte, first bool) {
 	for key, ok := f.scan.Key(); ok; key, ok = f.scan.Key() {
 		switch string(key) {
 		case dataMember:
-			data = f.block(dataMember)
+			f.once(&data, dataMember)
 		case validationMember:
-			validation = f.block(validationMember)
+			f.once(&validation, validationMember)
 		default:
 			f.scan.Skip()
 		}
@@ -90,6 +90,19 @@ func (r *reader) parse(name string, text []byte, first bool) {
 		if f.align(data, validation) {
 			r.add(data)
 		}
+	}
+}
+
+// once reads a block that may have been there before: the first is the one that counts, as for tensors.
+func (f *file) once(b **block, name string) {
+	switch {
+	case *b == nil:
+		*b = f.block(name)
+	case f.exact:
+		f.scan.Skip()
+	default:
+		f.faultAt(f.here(), "", name+" is given twice", "keep one of them")
+		f.scan.Skip()
 	}
 }
 

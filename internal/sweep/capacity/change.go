@@ -63,7 +63,7 @@ func (s *Search) apart(levels []Trial, j int) []float64 {
 				for k := range all {
 					fit := 0.0
 					if !all[k].unknown {
-						fit, _ = deviance(&all[k], slope*(all[k].load-knee), clumps)
+						fit = deviance(&all[k], slope*(all[k].load-knee), clumps)
 					}
 					if d := (knee - all[k].load) / overMargin; levels[k].Grew && d > 0 {
 						fit += min(d*d, 2*overOdds)

@@ -131,8 +131,7 @@ func (s *Search) flatter(levels []Trial, j int) float64 {
 	likely := func(d func(e *evidence) float64) float64 {
 		sum := 0.0
 		for i := range c.evidence {
-			dev, _ := c.deviance(&c.evidence[i], d(&c.evidence[i]), c.clumping)
-			sum -= dev / 2
+			sum -= c.deviance(&c.evidence[i], d(&c.evidence[i]), c.clumping) / 2
 		}
 		return sum
 	}

@@ -42,7 +42,7 @@ type curve struct {
 
 	evidence []evidence
 	slopes   []float64
-	deviance func(e *evidence, d, clumping float64) (dev, sign float64)
+	deviance func(e *evidence, d, clumping float64) float64
 }
 
 // grid are loads in logarithms.
@@ -70,7 +70,6 @@ type evidence struct {
 	se      float64 // of the margin of the mean
 	cut     bool
 	level   int // its place among the levels
-	stage   int
 	alike   [scales]dispersion
 	crowded float64 // how many times as alike as at the capacity neighbours are
 	unknown bool
@@ -79,7 +78,7 @@ type evidence struct {
 // evidenceOf reads a level.
 func (o *Objective) evidenceOf(l *Trial, s *Observation) evidence {
 	t := s.Total()
-	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, stage: l.Stage, crowded: 1, unknown: t.N == 0}
+	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, crowded: 1, unknown: t.N == 0}
 	if o.Allowed == 0 {
 		mean, se, ok := s.Mean()
 		e.seen, e.se, e.unknown = clip(o.margin(mean), -mostBad, mostBad), se/math.Max(math.Abs(o.Bound), 1e-12), !ok
@@ -118,31 +117,31 @@ func (o *Objective) odds() *odds {
 }
 
 // deviance is how badly a level fits a curve that is at the distance d from the bound there, in
-// log odds, with the sign of the residual.
-func (t *odds) deviance(e *evidence, d, clumping float64) (dev, sign float64) {
+// log odds.
+func (t *odds) deviance(e *evidence, d, clumping float64) float64 {
 	eta := clip(t.at+d, t.lo, t.hi)
 	k := int((eta-t.lo)/t.step + 0.5)
 	p := t.p[k]
 	if e.cut && p >= e.seen {
-		return 0, 0
+		return 0
 	}
 	off := bend * (eta - t.at)
 	n := 1 / (clumping*e.crowded/e.n + off*off*p*(1-p))
-	return 2 * n * max(e.own-e.seen*t.logs[k]-(1-e.seen)*t.rest[k], 0), e.seen - p
+	return 2 * n * max(e.own-e.seen*t.logs[k]-(1-e.seen)*t.rest[k], 0)
 }
 
 // meanDeviance is the same for the margin of a mean, in shares of the bound.
-func meanDeviance(e *evidence, d, clumping float64) (dev, sign float64) {
+func meanDeviance(e *evidence, d, clumping float64) float64 {
 	pred := clip(-d, -mostBad, mostBad)
 	if e.cut && pred <= e.seen {
-		return 0, 0
+		return 0
 	}
 	v := e.se*e.se*clumping + bend*bend*pred*pred + 1e-8
-	return (e.seen - pred) * (e.seen - pred) / v, pred - e.seen
+	return (e.seen - pred) * (e.seen - pred) / v
 }
 
 // deviance gives the function for an objective.
-func (o *Objective) deviance() func(e *evidence, d, clumping float64) (dev, sign float64) {
+func (o *Objective) deviance() func(e *evidence, d, clumping float64) float64 {
 	if o.Allowed == 0 {
 		return meanDeviance
 	}
@@ -241,8 +240,7 @@ func (c *curve) scan(g grid) {
 			sum := 0.0
 			for i := range c.evidence {
 				e := &c.evidence[i]
-				dev, _ := c.deviance(e, slope*(e.load-knee), c.clumping)
-				sum -= dev / 2
+				sum -= c.deviance(e, slope*(e.load-knee), c.clumping) / 2
 			}
 			logs = append(logs, sum)
 			if sum > best {
@@ -265,8 +263,7 @@ func (c *curve) residuals() {
 		if math.Abs(e.load-c.knee) > near || e.cut {
 			continue
 		}
-		dev, _ := c.deviance(e, c.slope*(e.load-c.knee), c.clumping)
-		c.misfit, c.free = c.misfit+dev, c.free+1
+		c.misfit, c.free = c.misfit+c.deviance(e, c.slope*(e.load-c.knee), c.clumping), c.free+1
 	}
 	c.free = max(c.free, 0)
 }

@@ -359,8 +359,7 @@ func (s *Search) Judge(l *Trial) {
 			f = clumped(seen.dispersion())
 		}
 		e := o.evidenceOf(&Trial{Load: 1}, seen)
-		dev, _ := o.deviance()(&e, 0, f)
-		z := math.Sqrt(dev)
+		z := math.Sqrt(o.deviance()(&e, 0, f))
 		switch {
 		case t.Bad == 0 && o.Allowed > 0 && t.N >= float64(o.Least)/4:
 			seen.Met = Yes

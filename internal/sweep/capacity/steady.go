@@ -10,15 +10,15 @@ import (
 func (s *Search) unsteady(levels []Trial, e *estimate) string {
 	for _, c := range e.belief.curves {
 		o := &s.Objectives[c.j]
-		var order, residual, within []float64
+		var decide []*evidence
+		var within []float64
 		bad := 0.0
 		for i := range c.evidence {
 			ev := &c.evidence[i]
 			if ev.cut || math.Abs(ev.load-c.knee) > near {
 				continue
 			}
-			dev, sign := c.deviance(ev, c.slope*(ev.load-c.knee), c.clumping)
-			order, residual = append(order, float64(ev.stage)), append(residual, math.Copysign(math.Sqrt(dev), sign))
+			decide = append(decide, ev)
 			if seen := element(levels[ev.level].Seen, c.j); seen != nil {
 				within = append(within, seen.halves(o))
 				bad += seen.Total().Bad
@@ -27,18 +27,25 @@ func (s *Search) unsteady(levels []Trial, e *estimate) string {
 		if o.Allowed > 0 && bad < leastBadSeen {
 			continue // what hardly ever happens shows no change
 		}
-		if t := student(order, residual); math.Abs(t) > notChance(len(order)-2) {
+		if t := c.drift(decide, clock(levels)); math.Abs(t) > drifts*notChance(len(decide)-2) {
 			return fmt.Sprintf("%s at the same load became %s as the search went on", o.Figure, direction(t))
 		}
-		if t := mean(within); math.Abs(t) > notChance(len(within)-1) {
+		if t := mean(within); math.Abs(t) > during*notChance(len(within)-1) {
 			return fmt.Sprintf("%s became %s during a level", o.Figure, direction(t))
 		}
 	}
 	return ""
 }
 
-// notChance is about the value of Student's t that chance reaches once in two hundred times.
-func notChance(free int) float64 { return 2.81 * (1 + 2.2/float64(max(free, 1))) }
+// What chance does not do, in standard errors: drifts of levels that the likeliest slope explains in part,
+// and during of halves of levels. Both are reached by about one search in two hundred.
+const (
+	drifts = 2.2
+	during = 2.81
+)
+
+// notChance is by how much more of a standard error it takes where that is known from a few levels.
+func notChance(free int) float64 { return 1 + 2.2/float64(max(free, 1)) }
 
 func direction(t float64) string {
 	if t > 0 {
@@ -66,24 +73,52 @@ const leastBadSeen = 20
 // leastForTrend is how many levels a change is told from.
 const leastForTrend = 6
 
-// student is the slope of values over moments, in standard errors of its own.
-func student(x, y []float64) float64 {
-	n := float64(len(x))
-	if n < leastForTrend {
+// clock is when each level was in the middle, in shares of the search, from −0.5 to 0.5.
+func clock(levels []Trial) []float64 {
+	at, whole := make([]float64, len(levels)), 0.0
+	for i := range levels {
+		at[i] = whole + levels[i].Seconds/2
+		whole += levels[i].Seconds
+	}
+	for i := range at {
+		at[i] = at[i]/whole - 0.5
+	}
+	return at
+}
+
+// drift is how much the capacity moves as the search goes on, in standard errors: by how much likelier the
+// levels are where the curve may move along with time than where it stays. The loads follow a capacity
+// that moves, and so the slope is looked for anew: the one of a curve that stays has taken some of it in.
+func (c *curve) drift(decide []*evidence, clock []float64) float64 {
+	if len(decide) < leastForTrend {
 		return 0
 	}
-	var mx, my, xx, xy, yy float64
-	for i := range x {
-		mx, my = mx+x[i]/n, my+y[i]/n
+	stays, moves, sign := c.least(decide, clock, 0), math.Inf(1), 0.0
+	for by := 0.01; by < 1; by *= 2 {
+		for _, worse := range []float64{-1, 1} {
+			if dev := c.least(decide, clock, -worse*by); dev < moves {
+				moves, sign = dev, worse
+			}
+		}
 	}
-	for i := range x {
-		xx, xy, yy = xx+(x[i]-mx)*(x[i]-mx), xy+(x[i]-mx)*(y[i]-my), yy+(y[i]-my)*(y[i]-my)
+	return sign * math.Sqrt(max(stays-moves, 0))
+}
+
+// least is the least deviance of levels from a curve that moves by so much during the search, over all
+// slopes and over capacities around the likeliest.
+func (c *curve) least(decide []*evidence, clock []float64, moves float64) float64 {
+	const step = 0.01
+	least := math.Inf(1)
+	for _, slope := range c.slopes {
+		for off := -near; off <= near; off += step {
+			sum := 0.0
+			for _, ev := range decide {
+				sum += c.deviance(ev, slope*(ev.load-c.knee-off-moves*clock[ev.level]), c.clumping)
+			}
+			least = min(least, sum)
+		}
 	}
-	if xx == 0 || yy == 0 {
-		return 0
-	}
-	rest := max(yy-xy*xy/xx, 1e-9*yy)
-	return xy / math.Sqrt(xx) / math.Sqrt(rest/(n-2))
+	return least
 }
 
 // mean is a mean in standard errors of its own.

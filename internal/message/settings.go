@@ -49,6 +49,7 @@ const (
 	GiveOutput    Setting = "data.output data.output (--output-tokens)"
 	IgnoreEOS     Setting = "data.ignore_eos"
 	MinTokens     Setting = "data.min_tokens"
+	OutputCap     Setting = "data.output_cap"
 	InputCount    Setting = "data.input_tokens_count"
 	Salt          Setting = "data.salt"
 	SaltRun       Setting = "data.salt --salt run"

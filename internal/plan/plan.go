@@ -171,6 +171,7 @@ type Data struct {
 	// the prompts; an Output of mean 0 leaves it to the server.
 	Input     Length
 	Output    Length
+	OutputCap bool  // answers may be shorter than Output
 	Ahead     Ahead // how many of them are drawn before the run, for every stage; 0: each is drawn when its turn comes
 	IgnoreEOS bool
 	Batch     int    // texts in a request, where one may hold several; 0: 1

@@ -327,6 +327,10 @@ func TestVerdict(t *testing.T) {
 			w.plan.Target.Protocol = plan.ProtocolAnthropic
 			w.each(func(i int, r *record.Record) { r.RequestedTokens = 20 + 5*(i%2) })
 		}, "short_output", []string{"Ask for shorter answers."}},
+		{"answers that may be short", func(w *world) {
+			w.plan.Data.OutputCap = true
+			w.each(func(i int, r *record.Record) { r.RequestedTokens = 20 + 5*(i%2) })
+		}, "", nil},
 		{"embeddings have no output", func(w *world) {
 			w.plan.Target.Endpoint = plan.EndpointEmbeddings
 			w.each(func(i int, r *record.Record) { r.Out = record.Tokens{Source: record.FromServer, Local: -1} })

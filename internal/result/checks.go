@@ -134,11 +134,14 @@ func (j *judge) short(i int, sum *metric.StageStats) {
 		return
 	}
 	c, n := &sum.Counts, sum.Whole.Totals.OK
-	share := float64(c.Empty+c.Short) / float64(n)
-	budget := j.plan.Budgets.ShortOutput
+	short, budget := c.Short, j.plan.Budgets.ShortOutput
+	if j.plan.Data.OutputCap {
+		short = 0
+	}
+	share := float64(c.Empty+short) / float64(n)
 	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Fix: j.words(longer(j.plan))},
-		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, c.Short, number.Percent(budget)))
+		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, short, number.Percent(budget)))
 }
 
 // longer says how to get answers of the length asked for. Where the requests already say
@@ -149,6 +152,8 @@ func longer(p *plan.Plan) message.Message {
 	switch d := &p.Data; {
 	case p.Target.Protocol == plan.ProtocolAnthropic: // whose API has no field for it
 		return message.New(shorter)
+	case d.OutputCap:
+		return message.New("See the server's log for why answers are empty.")
 	case d.IgnoreEOS && d.MinTokens:
 		return message.New("%v and %v are set, so the server ignores them or ran out of room: check that it supports them, and that prompt and answer fit its maximum context.", message.IgnoreEOS, message.MinTokens).Or(full)
 	case d.IgnoreEOS:
@@ -156,7 +161,8 @@ func longer(p *plan.Plan) message.Message {
 	case d.MinTokens:
 		return message.New(unheeded, message.MinTokens).Or(full)
 	}
-	return message.New("Set %v or %v, or ask for no length.", message.IgnoreEOS, message.MinTokens).
+	return message.New("Set %v or %v, or %v if answers may be shorter.", message.IgnoreEOS, message.MinTokens, message.OutputCap).
+		Or("Set %v or %v, or ask for no length.", message.IgnoreEOS, message.MinTokens).
 		Or("Set %v, or ask for shorter answers.", message.IgnoreEOS).Or("Set %v, or ask for shorter answers.", message.MinTokens).Or(shorter)
 }
 

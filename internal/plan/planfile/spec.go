@@ -180,6 +180,7 @@ func dataSpec() codec[plan.Data] {
 		fieldOf("input", lengthSpec(), func(d *plan.Data) *plan.Length { return &d.Input }, "Length of synthetic prompts, in tokens."),
 		fieldOf("output", lengthSpec(), func(d *plan.Data) *plan.Length { return &d.Output },
 			"Output length to request, in tokens. Left out: the server decides."),
+		fieldOf("output_cap", boolean(), func(d *plan.Data) *bool { return &d.OutputCap }, "Answers may be shorter than `output`: it is the most, not the length that is asked for."),
 		fieldOf("ahead", aheadSpec(), func(d *plan.Data) *plan.Ahead { return &d.Ahead },
 			"For `synthetic` and `random`: draw the lengths before the run, as numpy's default generator does with this seed. Every stage begins with the first. Left out: every request of every stage has a length of its own."),
 		fieldOf("ignore_eos", boolean(), func(d *plan.Data) *bool { return &d.IgnoreEOS }, "Send `ignore_eos`: generate the whole length."),

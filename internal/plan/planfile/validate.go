@@ -308,6 +308,13 @@ func (c *checker) data(p *plan.Plan) {
 	if d.MinTokens && d.Output == (plan.Length{}) && d.Source == plan.SourceSynthetic {
 		c.lacks("data.min_tokens", "data.output", "there is no output length to send", "give %v", message.GiveOutput)
 	}
+	if d.OutputCap {
+		c.without("data.", "data.output_cap", "contradicts output_cap: answers may be shorter, or must not be", "leave one of them out",
+			part{"min_tokens", d.MinTokens}, part{"ignore_eos", d.IgnoreEOS})
+		if d.Output == (plan.Length{}) && d.Source == plan.SourceSynthetic {
+			c.lacks("data.output_cap", "data.output", "there is no output length to be shorter than", "give %v", message.GiveOutput)
+		}
+	}
 	if d.Counted != "" {
 		c.choice("data.input_tokens_count", d.Counted, []string{plan.CountContent, plan.CountPrompt})
 		if !slices.Contains([]string{plan.SourceSynthetic, plan.SourceRandom, plan.SourceSharedPrefix}, d.Source) {

@@ -131,7 +131,7 @@ func named() [][2]string {
 	}
 	for _, path := range []string{
 		"target.path", "target.body", "target.protocol", "target.preflight", "target.http2", "target.proxy", "target.source_addresses", "target.retry_after", "target.triton",
-		"data.prompts", "data.batch", "data.tensors", "data.min_tokens", "data.input_tokens_count", "data.salt", "data.payload",
+		"data.prompts", "data.batch", "data.tensors", "data.min_tokens", "data.output_cap", "data.input_tokens_count", "data.salt", "data.payload",
 		"stages.max_in_flight", "stages.warmup", "max_errors", "levels", "measurement", "limits", "probes.prometheus.project", "remedy",
 	} {
 		rows = append(rows, [2]string{path, ""})

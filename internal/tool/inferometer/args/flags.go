@@ -74,6 +74,7 @@ func promptFlags() []option {
 		{name: "input-tokens", arg: "LENGTH", path: "data.input", help: "length of synthetic prompts (default 128): 128, 100-200 or normal:mean=550,stddev=50,min=10,max=900"},
 		{name: "input-tokens-count", arg: "WHAT", path: "data.input_tokens_count", help: "what --input-tokens counts: content (default), or prompt: with the chat template or special tokens that the server adds"},
 		{name: "output-tokens", arg: "LENGTH", path: "data.output", help: "output length to request (default 128 with synthetic prompts, else up to the server)"},
+		{name: "output-cap", path: "data.output_cap", help: "answers may be shorter than --output-tokens: it is the most, not the length that is asked for"},
 		{name: "input-file", arg: "FILE", path: "data.file", help: "file of prompts: JSON lines, or plain text with one prompt per line"},
 		{name: "prompts", arg: "N", path: "data.prompts", help: "number of distinct prompts, used in turn (default: a new one for each request)"},
 		{name: "ignore-eos", path: "data.ignore_eos", help: "send ignore_eos: generate the full output length"},

@@ -297,7 +297,10 @@ func (b *builder) usual() (notes []string) {
 		return nil
 	}
 	b.draft.Put("data.output", "--output-tokens", strconv.Itoa(usualOutput))
-	return []string{fmt.Sprintf("answers end after %d tokens: choose another length with --output-tokens", usualOutput)}
+	if !p.Data.IgnoreEOS && !p.Data.MinTokens {
+		b.draft.Put("data.output_cap", "--output-cap", "true")
+	}
+	return []string{fmt.Sprintf("answers end after %d tokens at the latest: choose another length with --output-tokens", usualOutput)}
 }
 
 // plain puts the flags that stand for one field.

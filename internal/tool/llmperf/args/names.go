@@ -13,7 +13,7 @@ func names() [][2]string {
 	return [][2]string{
 		{"target.urls", "--uri"}, {"target.model", "--triton-model"}, {"target.streaming", "--no-streaming"}, {"target.timeouts", "--timeout"},
 		{"target.tls.ca", "SSL_CERT_FILE in the environment"}, {"target", ""},
-		{"data.output", "--output-len"}, {"data.ignore_eos", ""}, {"data.min_tokens", ""}, {"data.salt", ""}, {"data", "--input-data"},
+		{"data.output", "--output-len"}, {"data.ignore_eos", ""}, {"data.min_tokens", ""}, {"data.output_cap", ""}, {"data.salt", ""}, {"data", "--input-data"},
 		{"tokenizer.count_output", ""}, {"tokenizer", "--tokenizer-path"},
 		{"stages.warmup", ""}, {"stages.max_in_flight", ""}, {"stages", "--concurrency"}, {"output.dir", "--out"},
 		{"seed", ""}, {"drain", ""}, {"max_errors", ""}, {"levels", ""}, {"measurement", ""}, {"limits", ""}, {"probes", ""},

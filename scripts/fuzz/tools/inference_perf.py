@@ -196,13 +196,16 @@ def stage(name: str) -> str:
 
 def entries(line: Line, a: list, b: list) -> list:
     """Reports of single requests: how many, their keys, and what they say beside times."""
-    if len(a) != len(b):
+    ranged = swept(line) and bool(a) and bool(b)  # as many as the rates make that each has found
+    if len(a) != len(b) and not ranged:
         return [Difference("file:per_request/length", len(a), len(b))]
     keys = [sorted({k for e in side for k in e}) for side in (a, b)]
     out = [Difference("file:per_request/keys", *keys)] if keys[0] != keys[1] else []
     info = [sorted({k for e in side for k in (e.get("info") or {})}) for side in (a, b)]
     if info[0] != info[1]:
         out.append(Difference("file:per_request/info-keys", *info))
+    if ranged:
+        return out
     for name, of in (("error", error), ("chunks", chunks), ("usage", usage), ("output_tokens", output_tokens)):
         out += multisets(f"file:per_request/{name}", *([of(e) for e in side] for side in (a, b)))
     return out

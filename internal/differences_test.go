@@ -127,6 +127,17 @@ func rules(t *testing.T) []rule {
 	return file.Rules
 }
 
+// faithfully is what --faithful changes of what a rule says of ours.
+func faithfully(r rule) string {
+	switch r.Faithful {
+	case "as here", r.Here:
+		return ""
+	case "as the original":
+		return " †"
+	}
+	return " (`--faithful`: " + r.Faithful + ")"
+}
+
 // ruleTables are the rules of a tool as the page shows them, a table for each group. Groups are in
 // the order of their first rules.
 func ruleTables(all []rule, tool string) string {
@@ -139,11 +150,11 @@ func ruleTables(all []rule, tool string) string {
 		if rows[r.Group] == "" {
 			groups = append(groups, r.Group)
 		}
-		rows[r.Group] += fmt.Sprintf("| %s | %s | %s | %s |\n", r.What, r.Original, r.Here, r.Faithful)
+		rows[r.Group] += fmt.Sprintf("| %s | %s | %s |\n", r.What, r.Original, r.Here+faithfully(r))
 	}
 	var b strings.Builder
 	for _, group := range groups {
-		fmt.Fprintf(&b, "\n**%s**\n\n| what | the original | here | `--faithful` |\n|---|---|---|---|\n%s", group, rows[group])
+		fmt.Fprintf(&b, "\n**%s**\n\n| what | the original | here |\n|---|---|---|\n%s", group, rows[group])
 	}
 	return b.String() + "\n"
 }

@@ -3,6 +3,7 @@ package mock
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -128,5 +129,41 @@ func TestSessions(t *testing.T) {
 	want := []string{"s1 ", "s1 " + token, " "}
 	if strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("truth has %q, want %q", got, want)
+	}
+}
+
+func TestOutputLength(t *testing.T) {
+	tests := []struct {
+		name   string
+		o      config.Output
+		p      params
+		n      int
+		finish string
+	}{
+		{"default", config.Output{Tokens: 64}, params{max: -1, maxC: -1}, 64, "stop"},
+		{"limit", config.Output{Tokens: 64}, params{max: 100, maxC: -1}, 100, "length"},
+		{"least", config.Output{Tokens: 64}, params{max: -1, maxC: -1, min: 80}, 80, "stop"},
+		{"no end", config.Output{Tokens: 64}, params{max: -1, maxC: -1, ignoreEOS: true}, 64, "length"},
+		{"drawn, no end", config.Output{Tokens: 64, TokensStddev: 5}, params{max: 500, maxC: -1, ignoreEOS: true}, 500, "length"},
+		{"drawn, cut", config.Output{Tokens: 64, TokensStddev: 5}, params{max: 10, maxC: -1}, 10, "length"},
+	}
+	for _, tt := range tests {
+		n, finish := outputLength(&tt.o, &tt.p, rand.New(rand.NewPCG(1, 0)))
+		if n != tt.n || finish != tt.finish {
+			t.Errorf("%s: %d, %s; want %d, %s", tt.name, n, finish, tt.n, tt.finish)
+		}
+	}
+	short := 0
+	for i := range 100 {
+		n, finish := outputLength(&config.Output{Tokens: 64, TokensStddev: 8}, &params{max: 64, maxC: -1}, rand.New(rand.NewPCG(1, uint64(i))))
+		if n < 64 {
+			short++
+		}
+		if (n < 64) != (finish == "stop") {
+			t.Errorf("%d of 64 tokens, finish %s", n, finish)
+		}
+	}
+	if short < 30 || short > 70 {
+		t.Errorf("%d of 100 answers ended before the mean length", short)
 	}
 }

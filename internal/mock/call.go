@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/latency"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/mock/timer"
 )
@@ -93,7 +94,7 @@ type call struct {
 	api    api
 	p      params
 	reader bodyReader
-	seq    sequence
+	seq    latency.Sequence
 	pcg    rand.PCG
 	t      tritonCall
 	grpc   repository.Code // that the answer has
@@ -128,7 +129,7 @@ type call struct {
 
 func newCall(s *Server, out sender, watch func() <-chan struct{}) *call {
 	c := &call{s: s, out: out, watch: watch, nap: timer.NewNap(), itl: newHistogram(itlBounds[:])}
-	c.seq.rng = rand.New(&c.pcg)
+	c.seq.Rand = rand.New(&c.pcg)
 	c.buf = make([]byte, reserve, 4096)
 	return c
 }
@@ -142,7 +143,7 @@ func (c *call) reset(r request) {
 	}
 	c.p.reset(block)
 	c.t.reset()
-	c.seq = sequence{rng: c.seq.rng}
+	c.seq = latency.Sequence{Rand: c.seq.Rand}
 	c.id = c.id[:0]
 	c.status, c.grpc, c.finish, c.fault, c.faultName = 0, repository.CodeOK, "", "", ""
 	c.tokens, c.choices, c.sent, c.block = 0, 1, 0, 0
@@ -221,19 +222,19 @@ func (c *call) observe(at int64, tokens int) {
 func (c *call) admit() bool {
 	m := c.s.model
 	now := c.arrived()
-	if !m.enter(&c.seq) {
+	if !m.Enter(&c.seq) {
 		select {
-		case <-c.seq.ready:
+		case <-c.seq.Ready:
 		case <-c.watch():
-			m.abandon(&c.seq)
+			m.Abandon(&c.seq)
 			return false
 		}
 		now = c.s.clock.Now()
 	}
 	c.admitted = now
-	c.due = m.first(now, &c.seq, &c.p.words, c.tokens*c.choices)
-	if m.cache != nil {
-		c.s.metrics.lookup(c.seq.prompt, c.seq.cached)
+	c.due = m.First(now, &c.seq, c.p.words.n, c.tokens*c.choices, c.p.words.blocks)
+	if c.s.cfg.Latency.PrefixCache {
+		c.s.metrics.lookup(c.seq.Prompt, c.seq.Cached)
 	}
 	return true
 }

@@ -221,14 +221,14 @@ func TestFaultsAtOnce(t *testing.T) {
 	for err != nil {
 		_, _, err = f.post(chatPath, "{")
 	}
-	if r, w := f.s.model.running.Load(), f.s.model.waiting.Load(); w != 0 || r > 1 {
+	if r, w := f.s.model.Running.Load(), f.s.model.Waiting.Load(); w != 0 || r > 1 {
 		t.Errorf("running %d, waiting %d after all ended", r, w)
 	}
 	if len(f.truths()) < 320 {
 		t.Error("requests are missing in the truth file")
 	}
-	if b := f.s.model.blocks.Load(); b != 0 {
-		t.Errorf("%d cache blocks are still in use", b)
+	if u := f.s.model.Usage(); u != 0 {
+		t.Errorf("%v of the cache is still in use", u)
 	}
 }
 

@@ -1,6 +1,8 @@
 package mock
 
 import (
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
@@ -32,12 +34,12 @@ func (c *call) generate() {
 		c.unstreamed(finish)
 	}
 	// The batch is left once the last token is out, whoever reads it or not.
-	c.s.model.leave(&c.seq)
+	c.s.model.Leave(&c.seq)
 	c.s.metrics.ended(c, c.s.clock.Now())
 }
 
 // prefilled counts the prompt once its first token is there.
-func (c *call) prefilled() { c.s.metrics.prompt.Add(uint64(c.seq.prompt)) }
+func (c *call) prefilled() { c.s.metrics.prompt.Add(uint64(c.seq.Prompt)) }
 
 // callsTool says whether the answer is a tool call.
 func (c *call) callsTool() bool {
@@ -106,7 +108,7 @@ func (c *call) stream(finish string) {
 // advance waits until the next n tokens are there.
 func (c *call) advance(n int) bool {
 	for range n {
-		c.due = c.s.model.next(c.due, &c.seq)
+		c.due = c.s.model.Next(c.due, &c.seq)
 	}
 	return c.wait(c.due, true)
 }
@@ -304,12 +306,12 @@ func (c *call) usageEvent() {
 
 // usage writes the usage member.
 func (c *call) usage(output, reasoning int) {
-	c.put(`"usage":{"prompt_tokens":`, c.seq.prompt, `,"total_tokens":`, c.seq.prompt+output)
+	c.put(`"usage":{"prompt_tokens":`, c.seq.Prompt, `,"total_tokens":`, c.seq.Prompt+output)
 	if c.api.generates() {
 		c.put(`,"completion_tokens":`, output)
 	}
 	if c.s.cfg.Latency.PrefixCache {
-		c.put(`,"prompt_tokens_details":{"cached_tokens":`, c.seq.cached, `}`)
+		c.put(`,"prompt_tokens_details":{"cached_tokens":`, c.seq.Cached, `}`)
 	}
 	if reasoning > 0 {
 		c.put(`,"completion_tokens_details":{"reasoning_tokens":`, reasoning, `}`)
@@ -355,4 +357,24 @@ func (c *call) stall() bool {
 		}
 	}
 	return c.wait(c.s.clock.Now()+int64(c.s.cfg.StallFor), false)
+}
+
+// outputLength is how many tokens an answer has, and why it ends.
+func outputLength(o *config.Output, p *params, r *rand.Rand) (n int, finish string) {
+	limit := p.limit()
+	natural := o.Tokens
+	switch {
+	case o.TokensStddev > 0:
+		natural = max(1, int(math.Round(float64(o.Tokens)+float64(o.TokensStddev)*r.NormFloat64())))
+	case limit > 0:
+		natural = limit
+	}
+	natural = max(natural, p.min)
+	switch {
+	case limit > 0 && (p.ignoreEOS || natural >= limit):
+		return limit, "length"
+	case p.ignoreEOS:
+		return natural, "length"
+	}
+	return natural, "stop"
 }

@@ -45,7 +45,7 @@ func (g *grpcConn) newCall() *grpcCall {
 	}
 	c := &grpcCall{conn: g, call: call{s: g.s, itl: newHistogram(itlBounds[:])}}
 	c.turn = timer.Timer[*grpcCall]{Pos: -1, Value: c}
-	c.seq.rng = rand.New(&c.pcg)
+	c.seq.Rand = rand.New(&c.pcg)
 	c.wakeUp = func() { g.admit(c) }
 	c.buf = make([]byte, 0, 2048)
 	return c
@@ -110,9 +110,9 @@ func (c *grpcCall) enter() {
 	c.t.parsed = c.s.clock.Now()
 	c.t.model.Waits(1)
 	c.finish = "abort" // until it is complete
-	c.seq.wake = c.wakeUp
+	c.seq.Wake = c.wakeUp
 	c.queued = true
-	if !c.s.model.enter(&c.seq) {
+	if !c.s.model.Enter(&c.seq) {
 		c.waited = true
 		c.conn.startPacer()
 		return
@@ -127,9 +127,9 @@ func (c *grpcCall) run(now int64) {
 	c.admitted = now
 	c.t.model.Waits(-1)
 	m := c.s.model
-	c.due = m.first(now, &c.seq, &c.p.words, c.tokens*c.choices)
-	if m.cache != nil && c.t.model.Spec.Llm {
-		c.s.metrics.lookup(c.seq.prompt, c.seq.cached)
+	c.due = m.First(now, &c.seq, c.p.words.n, c.tokens*c.choices, c.p.words.blocks)
+	if c.s.cfg.Latency.PrefixCache && c.t.model.Spec.Llm {
+		c.s.metrics.lookup(c.seq.Prompt, c.seq.Cached)
 	}
 	c.cutAt = c.tokens / 2
 	if c.t.model.Spec.Llm {
@@ -155,7 +155,7 @@ func (c *grpcCall) step(now int64) {
 			if c.at+1 < c.tokens {
 				// How long a step takes may depend on who else runs, so each is lived through.
 				c.at++
-				c.due = c.s.model.next(c.due, &c.seq)
+				c.due = c.s.model.Next(c.due, &c.seq)
 				continue
 			}
 			c.at, n = 0, c.tokens
@@ -170,7 +170,7 @@ func (c *grpcCall) step(now int64) {
 		c.respond(n, now)
 		if c.at += n; c.at < c.tokens {
 			for range min(o.TokensPerEvent, c.tokens-c.at) {
-				c.due = c.s.model.next(c.due, &c.seq)
+				c.due = c.s.model.Next(c.due, &c.seq)
 			}
 		}
 	}
@@ -379,7 +379,7 @@ func (c *grpcCall) cancel() {
 	if c.queued {
 		c.queued = false
 		c.t.model.Waits(-1)
-		c.s.model.abandon(&c.seq)
+		c.s.model.Abandon(&c.seq)
 	}
 	c.ended, c.canceled = true, true
 	if !c.inBatch {
@@ -432,7 +432,7 @@ func (c *grpcCall) sentOut(at time.Time) bool {
 func (c *grpcCall) settled(whole bool) {
 	now := c.s.clock.Now()
 	if c.placed {
-		c.s.model.leave(&c.seq)
+		c.s.model.Leave(&c.seq)
 		c.placed = false
 	}
 	if c.t.model != nil {

@@ -26,9 +26,9 @@ func (c *call) messageHead() {
 
 // messageUsage writes the usage member. Tokens from the cache are counted apart.
 func (c *call) messageUsage(output int) {
-	c.put(`"usage":{"input_tokens":`, c.seq.prompt-c.seq.cached)
+	c.put(`"usage":{"input_tokens":`, c.seq.Prompt-c.seq.Cached)
 	if c.s.cfg.Latency.PrefixCache {
-		c.put(`,"cache_creation_input_tokens":0,"cache_read_input_tokens":`, c.seq.cached)
+		c.put(`,"cache_creation_input_tokens":0,"cache_read_input_tokens":`, c.seq.Cached)
 	}
 	c.put(`,"output_tokens":`, output, `}`)
 }

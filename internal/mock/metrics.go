@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/mock/latency"
 )
 
 // The buckets that vLLM has.
@@ -112,7 +114,7 @@ func (m *metrics) ended(c *call, end int64) {
 	m.prefill.add(seconds(c.firstAt-c.admitted), 1)
 	m.decode.add(seconds(end-c.firstAt), 1)
 	m.inference.add(seconds(end-c.admitted), 1)
-	m.promptLen.add(float64(c.seq.prompt), 1)
+	m.promptLen.add(float64(c.seq.Prompt), 1)
 	m.outputLen.add(float64(c.sent), 1)
 	if c.sent > 1 {
 		m.tpot.add(seconds(end-c.firstAt)/float64(c.sent-1), 1)
@@ -172,14 +174,14 @@ func formatFloat(v float64) string {
 }
 
 // text is the whole page under vLLM's names, with those that it renamed under both.
-func (m *metrics) text(model string, load *model) string {
+func (m *metrics) text(model string, load *latency.Model) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := page{labels: `engine="0",model_name="` + escapeLabel(model) + `"`}
-	p.gauge("num_requests_running", "Number of requests in model execution batches.", float64(load.running.Load()))
-	p.gauge("num_requests_waiting", "Number of requests waiting to be processed.", float64(load.waiting.Load()))
-	p.gauge("kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", load.usage())
-	p.gauge("gpu_cache_usage_perc", "KV-cache usage under its former name.", load.usage())
+	p.gauge("num_requests_running", "Number of requests in model execution batches.", float64(load.Running.Load()))
+	p.gauge("num_requests_waiting", "Number of requests waiting to be processed.", float64(load.Waiting.Load()))
+	p.gauge("kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", load.Usage())
+	p.gauge("gpu_cache_usage_perc", "KV-cache usage under its former name.", load.Usage())
 	p.counter("prefix_cache_queries_total", "Prefix cache queries, in tokens.", m.queried)
 	p.counter("prefix_cache_hits_total", "Prefix cache hits, in tokens.", m.hit)
 	p.counter("num_preemptions_total", "Preemptions; this server has none.", 0)

@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/latency"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/mock/timer"
 )
@@ -38,7 +39,7 @@ type Server struct {
 	cfg        config.Server
 	firstModel []byte // escaped for JSON
 	clock      *timer.Sleeper
-	model      *model
+	model      *latency.Model
 	metrics    *metrics
 	truth      *truthFile
 	tls        *tls.Config
@@ -83,7 +84,7 @@ func New(c config.Server, opts ...Option) (*Server, error) {
 	}
 	quoted := appendQuoted(nil, c.Models[0])
 	s := &Server{
-		cfg: c, firstModel: quoted[1 : len(quoted)-1], model: newModel(c.Latency), metrics: newMetrics(),
+		cfg: c, firstModel: quoted[1 : len(quoted)-1], model: latency.New(c.Latency), metrics: newMetrics(),
 		listeners: make(map[net.Listener]struct{}), conns: make(map[net.Conn]struct{}),
 		grpcs: make(map[*grpcConn]struct{}),
 	}

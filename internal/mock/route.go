@@ -110,7 +110,7 @@ func (c *call) draw(number uint64) (f config.Fault, struck bool) {
 	cfg := &c.s.cfg
 	if len(cfg.Faults) > 0 {
 		c.pcg.Seed(cfg.Seed^faultDraws, number)
-		if f, struck = config.PickFault(cfg.Faults, false, c.seq.rng.Float64()); struck {
+		if f, struck = config.PickFault(cfg.Faults, false, c.seq.Rand.Float64()); struck {
 			c.fault, c.faultName = f.Kind, f.Name()
 		}
 	}
@@ -165,7 +165,7 @@ func (c *call) readBody() bool {
 		return true
 	}
 	c.choices = c.p.n * c.p.inputs
-	c.tokens, c.finish = outputLength(&s.cfg.Output, &c.p, c.seq.rng)
+	c.tokens, c.finish = outputLength(&s.cfg.Output, &c.p, c.seq.Rand)
 	room := s.cfg.Output.MaxModelLen - c.p.words.n
 	if limit := c.p.limit(); room < 1 || limit > room {
 		c.finish = ""

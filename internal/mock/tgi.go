@@ -56,7 +56,7 @@ func (c *call) tgiDetails(finish string) {
 	if finish == "stop" {
 		finish = "eos_token"
 	}
-	c.put(finish, `","generated_tokens":`, c.tokens, `,"seed":null,"input_length":`, c.seq.prompt, `}`)
+	c.put(finish, `","generated_tokens":`, c.tokens, `,"seed":null,"input_length":`, c.seq.Prompt, `}`)
 }
 
 // wholeTGI writes an answer in one piece. The root answers with a list.

@@ -32,7 +32,7 @@ func (c *call) tritonAnswer(verb string) {
 		default:
 			c.tritonWhole(events)
 		}
-		c.s.model.leave(&c.seq)
+		c.s.model.Leave(&c.seq)
 	}
 	now := c.s.clock.Now()
 	if m.Spec.Llm {

@@ -136,7 +136,7 @@ func (c *call) lengths(r *repository.Request) error {
 	if limit == 0 || limit < -1 {
 		return fmt.Errorf("%smax_tokens must be at least 1, got %d", repository.RequestID(r), limit)
 	}
-	c.tokens, c.t.last = outputLength(&c.s.cfg.Output, &c.p, c.seq.rng)
+	c.tokens, c.t.last = outputLength(&c.s.cfg.Output, &c.p, c.seq.Rand)
 	room := c.s.cfg.Output.MaxModelLen - c.p.words.n
 	if room < 1 || limit > room {
 		return fmt.Errorf("%sprompt length (%d) plus max_tokens (%d) exceeds the maximum model length (%d)", repository.RequestID(r), c.p.words.n, max(limit, 0), c.s.cfg.Output.MaxModelLen)

@@ -116,7 +116,7 @@ func appendTruth(b []byte, c *call, end time.Time) []byte {
 	b = append(b, `,"stream":`...)
 	b = strconv.AppendBool(b, c.p.stream)
 	num(`,"prompt_tokens":`, int64(c.p.words.n))
-	num(`,"cached_tokens":`, int64(c.seq.cached))
+	num(`,"cached_tokens":`, int64(c.seq.Cached))
 	num(`,"max_tokens":`, int64(max(c.p.limit(), 0)))
 	num(`,"tokens":`, int64(c.sent))
 	str(`,"finish":`, c.finish)

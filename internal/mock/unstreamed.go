@@ -42,13 +42,13 @@ func (c *call) unstreamed(finish string) {
 // lastToken waits until the last token is due. False: the client left.
 func (c *call) lastToken() bool {
 	m := c.s.model
-	steady := m.steady()
+	steady := m.Steady()
 	for range c.tokens - 1 {
 		// How long a step takes may depend on who else runs; then each is lived through.
 		if !steady && !c.wait(c.due, false) {
 			return false
 		}
-		c.due = m.next(c.due, &c.seq)
+		c.due = m.Next(c.due, &c.seq)
 	}
 	if !c.wait(c.due, false) {
 		return false

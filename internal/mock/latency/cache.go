@@ -1,4 +1,4 @@
-package mock
+package latency
 
 import "container/list"
 

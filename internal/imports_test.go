@@ -157,8 +157,9 @@ var house = []struct{ name, may string }{
 	{"remote/proxy", "plan golang.org/x/net"},
 
 	// The yardstick shares nothing with what it measures but the generated messages.
-	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency"},
+	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency mock/body"},
 	{"mock/config", "github.com/spf13/pflag mock/repository"},
+	{"mock/body", " mock/config"},
 	{"mock/latency", "mock/config"},
 	{"mock/timer", "golang.org/x/sys"},
 	{"mock/repository", "lib/kserve google.golang.org/protobuf"},

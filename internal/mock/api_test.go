@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
@@ -136,16 +137,16 @@ func TestOutputLength(t *testing.T) {
 	tests := []struct {
 		name   string
 		o      config.Output
-		p      params
+		p      body.Params
 		n      int
 		finish string
 	}{
-		{"default", config.Output{Tokens: 64}, params{max: -1, maxC: -1}, 64, "stop"},
-		{"limit", config.Output{Tokens: 64}, params{max: 100, maxC: -1}, 100, "length"},
-		{"least", config.Output{Tokens: 64}, params{max: -1, maxC: -1, min: 80}, 80, "stop"},
-		{"no end", config.Output{Tokens: 64}, params{max: -1, maxC: -1, ignoreEOS: true}, 64, "length"},
-		{"drawn, no end", config.Output{Tokens: 64, TokensStddev: 5}, params{max: 500, maxC: -1, ignoreEOS: true}, 500, "length"},
-		{"drawn, cut", config.Output{Tokens: 64, TokensStddev: 5}, params{max: 10, maxC: -1}, 10, "length"},
+		{"default", config.Output{Tokens: 64}, body.Params{Max: -1, MaxCompletion: -1}, 64, "stop"},
+		{"limit", config.Output{Tokens: 64}, body.Params{Max: 100, MaxCompletion: -1}, 100, "length"},
+		{"least", config.Output{Tokens: 64}, body.Params{Max: -1, MaxCompletion: -1, Min: 80}, 80, "stop"},
+		{"no end", config.Output{Tokens: 64}, body.Params{Max: -1, MaxCompletion: -1, IgnoreEOS: true}, 64, "length"},
+		{"drawn, no end", config.Output{Tokens: 64, TokensStddev: 5}, body.Params{Max: 500, MaxCompletion: -1, IgnoreEOS: true}, 500, "length"},
+		{"drawn, cut", config.Output{Tokens: 64, TokensStddev: 5}, body.Params{Max: 10, MaxCompletion: -1}, 10, "length"},
 	}
 	for _, tt := range tests {
 		n, finish := outputLength(&tt.o, &tt.p, rand.New(rand.NewPCG(1, 0)))
@@ -155,7 +156,7 @@ func TestOutputLength(t *testing.T) {
 	}
 	short := 0
 	for i := range 100 {
-		n, finish := outputLength(&config.Output{Tokens: 64, TokensStddev: 8}, &params{max: 64, maxC: -1}, rand.New(rand.NewPCG(1, uint64(i))))
+		n, finish := outputLength(&config.Output{Tokens: 64, TokensStddev: 8}, &body.Params{Max: 64, MaxCompletion: -1}, rand.New(rand.NewPCG(1, uint64(i))))
 		if n < 64 {
 			short++
 		}

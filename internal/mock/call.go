@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/latency"
 	"github.com/inferometer/inferometer/internal/mock/repository"
@@ -91,9 +92,9 @@ type call struct {
 	nap   *timer.Nap
 
 	req    request
-	api    api
-	p      params
-	reader bodyReader
+	api    body.API
+	p      body.Params
+	reader body.Reader
 	seq    latency.Sequence
 	pcg    rand.PCG
 	t      tritonCall
@@ -136,12 +137,12 @@ func newCall(s *Server, out sender, watch func() <-chan struct{}) *call {
 
 // reset makes the call ready for a request.
 func (c *call) reset(r request) {
-	c.req, c.api = r, chat
+	c.req, c.api = r, body.Chat
 	block := 0
 	if c.s.cfg.Latency.PrefixCache {
 		block = c.s.cfg.Latency.BlockSize
 	}
-	c.p.reset(block)
+	c.p.Reset(block)
 	c.t.reset()
 	c.seq = latency.Sequence{Rand: c.seq.Rand}
 	c.id = c.id[:0]
@@ -232,7 +233,7 @@ func (c *call) admit() bool {
 		now = c.s.clock.Now()
 	}
 	c.admitted = now
-	c.due = m.First(now, &c.seq, c.p.words.n, c.tokens*c.choices, c.p.words.blocks)
+	c.due = m.First(now, &c.seq, c.p.Words.N, c.tokens*c.choices, c.p.Words.Blocks)
 	if c.s.cfg.Latency.PrefixCache {
 		c.s.metrics.lookup(c.seq.Prompt, c.seq.Cached)
 	}

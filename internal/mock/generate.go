@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
@@ -14,7 +15,7 @@ import (
 func (c *call) generate() {
 	finish := c.finish
 	c.finish = "abort"
-	stream := c.p.stream && c.api.generates()
+	stream := c.p.Stream && c.api.Generates()
 	if stream {
 		c.begin(head{status: http.StatusOK, ctype: "text/event-stream; charset=utf-8", length: -1})
 		if c.s.cfg.Output.EarlyHeaders && !c.flush(false) {
@@ -26,7 +27,7 @@ func (c *call) generate() {
 		return
 	}
 	switch {
-	case !c.api.generates():
+	case !c.api.Generates():
 		c.answerAtOnce()
 	case stream:
 		c.stream(finish)
@@ -43,12 +44,12 @@ func (c *call) prefilled() { c.s.metrics.prompt.Add(uint64(c.seq.Prompt)) }
 
 // callsTool says whether the answer is a tool call.
 func (c *call) callsTool() bool {
-	return c.s.cfg.Output.ToolCalls && c.api.speaks() && len(c.p.tool) > 0 && !c.p.noTool
+	return c.s.cfg.Output.ToolCalls && c.api.Speaks() && len(c.p.Tool) > 0 && !c.p.NoTool
 }
 
 // reasoning is how many tokens of each choice are not visible. At least one is.
 func (c *call) reasoning() int {
-	if !c.api.speaks() || c.callsTool() {
+	if !c.api.Speaks() || c.callsTool() {
 		return 0
 	}
 	return min(c.s.cfg.Output.ReasoningTokens, c.tokens-1)
@@ -61,18 +62,18 @@ func (c *call) stream(finish string) {
 		return
 	}
 	c.prefilled()
-	tail := tail{usage: c.p.usage || o.Usage, done: o.Done, finish: o.FinishEvent}
+	tail := tail{usage: c.p.Usage || o.Usage, done: o.Done, finish: o.FinishEvent}
 	switch c.api {
-	case messages: // its streams always have all of it
+	case body.Messages: // its streams always have all of it
 		tail.finish = true
-	case tgi: // the last token has all of it
+	case body.TGI: // the last token has all of it
 		tail.finish, tail.usage, tail.done = false, false, false
 	}
 	if c.callsTool() {
 		finish = "tool_calls"
 	}
 	c.makePrefix()
-	c.plain = c.api == chat && !c.callsTool() && !(c.p.continuous && c.p.usage)
+	c.plain = c.api == body.Chat && !c.callsTool() && !(c.p.Continuous && c.p.Usage)
 	if !c.opening() {
 		return
 	}
@@ -120,7 +121,7 @@ func (t tail) empty() bool { return !t.finish && !t.usage && !t.done }
 
 // end sends the tail.
 func (c *call) end(t tail, finish string) bool {
-	if c.api == messages {
+	if c.api == body.Messages {
 		return c.endMessage(finish)
 	}
 	if t.finish {
@@ -146,11 +147,11 @@ func (c *call) end(t tail, finish string) bool {
 
 // makePrefix builds what all events of the answer begin with.
 func (c *call) makePrefix() {
-	if c.api != chat && c.api != completions {
+	if c.api != body.Chat && c.api != body.Completions {
 		return
 	}
 	b := append(c.prefix[:0], `data: `...)
-	b = c.appendHead(b, [...]string{chat: "chat.completion.chunk", completions: "text_completion"}[c.api])
+	b = c.appendHead(b, [...]string{body.Chat: "chat.completion.chunk", body.Completions: "text_completion"}[c.api])
 	c.prefix = append(b, `"choices":[`...)
 	b = append(c.content[:0], c.prefix...)
 	c.content = append(b, `{"index":0,"delta":{"content":"`...)
@@ -165,16 +166,16 @@ func (c *call) appendHead(b []byte, object string) []byte {
 	b = append(b, `","created":`...)
 	b = strconv.AppendInt(b, c.req.read.Unix(), 10)
 	b = append(b, `,"model":"`...)
-	b = append(b, c.p.model...)
+	b = append(b, c.p.Model...)
 	return append(b, `",`...)
 }
 
 // opening sends the events ahead of the first token.
 func (c *call) opening() bool {
-	if c.api == messages {
+	if c.api == body.Messages {
 		return c.openMessage()
 	}
-	if c.api != chat {
+	if c.api != body.Chat {
 		return true
 	}
 	if c.s.cfg.Output.Role {
@@ -194,7 +195,7 @@ func (c *call) opening() bool {
 		c.openChoice(choice)
 		c.str(`,"delta":{"tool_calls":[{"id":"`)
 		c.toolID(choice)
-		c.put(`","type":"function","index":0,"function":{"name":"`, c.p.tool, `","arguments":""}}]},"logprobs":null,"finish_reason":null}]`)
+		c.put(`","type":"function","index":0,"function":{"name":"`, c.p.Tool, `","arguments":""}}]},"logprobs":null,"finish_reason":null}]`)
 		c.closeEvent(0)
 		if !c.event(kindTool, 0, false) {
 			return false
@@ -214,7 +215,7 @@ func (c *call) openChoice(choice int) {
 // closeEvent ends an event of so many tokens, with the usage up to and with
 // them where that is asked for.
 func (c *call) closeEvent(tokens int) {
-	if c.p.continuous && c.p.usage {
+	if c.p.Continuous && c.p.Usage {
 		output := c.sent + tokens
 		for _, m := range c.marks[c.marked:] {
 			output += m.tokens
@@ -228,9 +229,9 @@ func (c *call) closeEvent(tokens int) {
 // piece sends one event of one choice: n tokens from the at-th on.
 func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool) bool {
 	switch c.api {
-	case messages:
+	case body.Messages:
 		return c.delta(at, n, reasoning)
-	case tgi:
+	case body.TGI:
 		return c.tgiToken(at, n, finish, last)
 	}
 	if c.plain && choice == 0 && !reasoning && finish == "" {
@@ -243,7 +244,7 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 	k := kindContent
 	c.openChoice(choice)
 	switch {
-	case c.api == completions:
+	case c.api == body.Completions:
 		c.str(`,"text":"`)
 		c.words(choice, at, n)
 		c.str(`"`)
@@ -298,7 +299,7 @@ func (c *call) arguments(choice, at, n int) {
 
 func (c *call) usageEvent() {
 	c.str(`data: `)
-	c.buf = c.appendHead(c.buf, [...]string{chat: "chat.completion.chunk", completions: "text_completion"}[c.api])
+	c.buf = c.appendHead(c.buf, [...]string{body.Chat: "chat.completion.chunk", body.Completions: "text_completion"}[c.api])
 	c.str(`"choices":[],`)
 	c.usage(c.tokens*c.choices, c.reasoning()*c.choices)
 	c.str("}\n\n")
@@ -307,7 +308,7 @@ func (c *call) usageEvent() {
 // usage writes the usage member.
 func (c *call) usage(output, reasoning int) {
 	c.put(`"usage":{"prompt_tokens":`, c.seq.Prompt, `,"total_tokens":`, c.seq.Prompt+output)
-	if c.api.generates() {
+	if c.api.Generates() {
 		c.put(`,"completion_tokens":`, output)
 	}
 	if c.s.cfg.Latency.PrefixCache {
@@ -339,7 +340,7 @@ func (c *call) broken(cutAt *int) bool {
 		}
 		c.put("data: ", c.errorText("injected fault: the engine died", http.StatusInternalServerError), "\n\n")
 		c.finish = "error"
-		done := c.s.cfg.Output.Done && (c.api == chat || c.api == completions)
+		done := c.s.cfg.Output.Done && (c.api == body.Chat || c.api == body.Completions)
 		if c.event(kindError, 0, !done) && done {
 			c.str("data: [DONE]\n\n")
 			c.event(kindDone, 0, true)
@@ -360,8 +361,8 @@ func (c *call) stall() bool {
 }
 
 // outputLength is how many tokens an answer has, and why it ends.
-func outputLength(o *config.Output, p *params, r *rand.Rand) (n int, finish string) {
-	limit := p.limit()
+func outputLength(o *config.Output, p *body.Params, r *rand.Rand) (n int, finish string) {
+	limit := p.Limit()
 	natural := o.Tokens
 	switch {
 	case o.TokensStddev > 0:
@@ -369,12 +370,28 @@ func outputLength(o *config.Output, p *params, r *rand.Rand) (n int, finish stri
 	case limit > 0:
 		natural = limit
 	}
-	natural = max(natural, p.min)
+	natural = max(natural, p.Min)
 	switch {
-	case limit > 0 && (p.ignoreEOS || natural >= limit):
+	case limit > 0 && (p.IgnoreEOS || natural >= limit):
 		return limit, "length"
-	case p.ignoreEOS:
+	case p.IgnoreEOS:
 		return natural, "length"
 	}
 	return natural, "stop"
 }
+
+// vocabulary is what answers are made of. Each token is a space and one of
+// these, so words, tokens and usage agree whoever counts.
+var vocabulary = [...]string{
+	" the", " of", " and", " to", " in", " a", " is", " that", " for", " it", " as", " was", " with", " be", " by", " on",
+	" not", " he", " this", " are", " or", " his", " from", " at", " which", " but", " have", " an", " had", " they", " you", " were",
+	" their", " one", " all", " we", " can", " her", " has", " there", " been", " if", " more", " when", " will", " would", " who", " so",
+	" no", " she", " other", " its", " may", " these", " what", " them", " than", " some", " him", " time", " into", " only", " could", " new",
+	" then", " do", " my", " two", " any", " about", " such", " now", " over", " our", " out", " man", " also", " me", " even", " most",
+	" made", " after", " first", " many", " must", " well", " much", " where", " your", " down", " should", " way", " long", " people", " day", " how",
+	" good", " too", " little", " state", " own", " back", " each", " men", " just", " old", " see", " work", " year", " through", " make", " life",
+	" world", " still", " here", " house", " water", " hand", " light", " river", " stone", " tree", " road", " city", " north", " south", " east", " west",
+}
+
+// token returns the i-th token of the endless text that all answers are parts of.
+func token(i int) string { return vocabulary[uint(i)%uint(len(vocabulary))] }

@@ -127,7 +127,7 @@ func (c *grpcCall) run(now int64) {
 	c.admitted = now
 	c.t.model.Waits(-1)
 	m := c.s.model
-	c.due = m.First(now, &c.seq, c.p.words.n, c.tokens*c.choices, c.p.words.blocks)
+	c.due = m.First(now, &c.seq, c.p.Words.N, c.tokens*c.choices, c.p.Words.Blocks)
 	if c.s.cfg.Latency.PrefixCache && c.t.model.Spec.Llm {
 		c.s.metrics.lookup(c.seq.Prompt, c.seq.Cached)
 	}
@@ -151,7 +151,7 @@ func (c *grpcCall) step(now int64) {
 			c.prefilled()
 		}
 		n := min(o.TokensPerEvent, c.tokens-c.at)
-		if whole := c.t.model.Spec.Llm && !c.p.stream; whole {
+		if whole := c.t.model.Spec.Llm && !c.p.Stream; whole {
 			if c.at+1 < c.tokens {
 				// How long a step takes may depend on who else runs, so each is lived through.
 				c.at++

@@ -1,6 +1,10 @@
 package mock
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/inferometer/inferometer/internal/mock/body"
+)
 
 // This file is Anthropic's messages API: the events of its streams and its answers
 // in one piece.
@@ -21,7 +25,7 @@ func (c *call) openMessage() bool {
 
 // messageHead writes the fields that a message begins with.
 func (c *call) messageHead() {
-	c.put(`{"id":"`, c.id, `","type":"message","role":"assistant","model":"`, c.p.model, `",`)
+	c.put(`{"id":"`, c.id, `","type":"message","role":"assistant","model":"`, c.p.Model, `",`)
 }
 
 // messageUsage writes the usage member. Tokens from the cache are counted apart.
@@ -42,7 +46,7 @@ func (c *call) openBlock(reasoning bool) bool {
 	case c.callsTool():
 		c.str(`{"type":"tool_use","id":"`)
 		c.toolUseID()
-		c.put(`","name":"`, c.p.tool, `","input":{}}`)
+		c.put(`","name":"`, c.p.Tool, `","input":{}}`)
 	default:
 		c.str(`{"type":"text","text":""}`)
 	}
@@ -134,7 +138,7 @@ func (c *call) wholeMessage(finish string) {
 	if c.callsTool() {
 		c.str(`{"type":"tool_use","id":"`)
 		c.toolUseID()
-		c.put(`","name":"`, c.p.tool, `","input":{"text":"`)
+		c.put(`","name":"`, c.p.Tool, `","input":{"text":"`)
 		c.words(0, 0, c.tokens)
 		c.str(`"}}`)
 	} else {
@@ -149,7 +153,7 @@ func (c *call) wholeMessage(finish string) {
 
 // messageError is an error object of the API.
 func messageError(text string, status int) string {
-	return `{"type":"error","error":{"type":"` + messageErrorType(status) + `","message":` + string(appendQuoted(nil, text)) + `}}`
+	return `{"type":"error","error":{"type":"` + messageErrorType(status) + `","message":` + string(body.AppendQuoted(nil, text)) + `}}`
 }
 
 func messageErrorType(status int) string {
@@ -169,16 +173,4 @@ func messageErrorType(status int) string {
 		return "invalid_request_error"
 	}
 	return "api_error"
-}
-
-// messageToolChoice reads {"type":"none"}.
-func (r *bodyReader) messageToolChoice() error {
-	if r.peek() != '{' {
-		return r.skipElement()
-	}
-	return r.object(func(key []byte) error {
-		v, err := r.skip()
-		r.p.noTool = r.p.noTool || string(key) == "type" && string(v) == `"none"`
-		return err
-	})
 }

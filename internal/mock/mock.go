@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/latency"
 	"github.com/inferometer/inferometer/internal/mock/repository"
@@ -82,7 +83,7 @@ func New(c config.Server, opts ...Option) (*Server, error) {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	quoted := appendQuoted(nil, c.Models[0])
+	quoted := body.AppendQuoted(nil, c.Models[0])
 	s := &Server{
 		cfg: c, firstModel: quoted[1 : len(quoted)-1], model: latency.New(c.Latency), metrics: newMetrics(),
 		listeners: make(map[net.Listener]struct{}), conns: make(map[net.Conn]struct{}),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
@@ -13,21 +14,21 @@ import (
 func (s *Server) answer(c *call) {
 	switch c.req.path {
 	case "/v1/chat/completions":
-		s.infer(c, chat)
+		s.infer(c, body.Chat)
 	case "/v1/completions":
-		s.infer(c, completions)
+		s.infer(c, body.Completions)
 	case "/v1/embeddings":
-		s.infer(c, embeddings)
+		s.infer(c, body.Embeddings)
 	case "/v1/messages":
-		s.infer(c, messages)
+		s.infer(c, body.Messages)
 	case "/v1/ranking":
-		s.infer(c, ranking)
+		s.infer(c, body.Ranking)
 	case "/rerank", "/v1/rerank":
-		s.infer(c, rerank)
+		s.infer(c, body.Rerank)
 	case "/v1/infer":
-		s.infer(c, retrieval)
+		s.infer(c, body.Retrieval)
 	case "/", "/generate", "/generate_stream":
-		s.infer(c, tgi)
+		s.infer(c, body.TGI)
 	case "/v1/models":
 		s.get(c, "application/json", s.models)
 	case "/health", "/ping":
@@ -68,7 +69,7 @@ func (s *Server) authorizedBy(auth string) bool {
 func (s *Server) models() string {
 	list := make([]string, len(s.cfg.Models))
 	for i, m := range s.cfg.Models {
-		name := appendQuoted(nil, m)
+		name := body.AppendQuoted(nil, m)
 		list[i] = fmt.Sprintf(`{"id":%s,"object":"model","created":%d,"owned_by":"inferometer","root":%s,"parent":null,"max_model_len":%d,"permission":[]}`,
 			name, s.clock.Base.Unix(), name, s.cfg.Output.MaxModelLen)
 	}
@@ -76,7 +77,7 @@ func (s *Server) models() string {
 }
 
 // infer serves the endpoints that faults strike and the truth file tells of.
-func (s *Server) infer(c *call, a api) {
+func (s *Server) infer(c *call, a body.API) {
 	c.api = a
 	defer c.done()
 	if c.accept() && c.readBody() {
@@ -89,7 +90,7 @@ func (s *Server) infer(c *call, a api) {
 func (c *call) accept() bool {
 	s := c.s
 	number := s.requests.Add(1) - 1
-	c.makeID(c.api.prefix(), number)
+	c.makeID(c.api.Prefix(), number)
 	if c.req.method != http.MethodPost {
 		c.notAllowed(http.MethodPost)
 		return false
@@ -143,35 +144,34 @@ func (c *call) instead(f config.Fault) bool {
 // readBody decodes the body, and answers those that cannot be served.
 func (c *call) readBody() bool {
 	s := c.s
-	c.reader = bodyReader{api: c.api, strict: s.cfg.Strict, p: &c.p}
-	if err := c.reader.read(c.req.body); err != nil {
+	if err := c.reader.Read(c.api, s.cfg.Strict, c.req.body, &c.p); err != nil {
 		c.fail(http.StatusBadRequest, err.Error())
 		return false
 	}
-	if c.api == messages && s.cfg.Strict && c.req.version == "" {
+	if c.api == body.Messages && s.cfg.Strict && c.req.version == "" {
 		c.fail(http.StatusBadRequest, "anthropic-version: header is required")
 		return false
 	}
-	if c.api == tgi && c.req.path != "/" {
-		c.p.stream = c.req.path == "/generate_stream"
+	if c.api == body.TGI && c.req.path != "/" {
+		c.p.Stream = c.req.path == "/generate_stream"
 	}
-	if len(c.p.model) == 0 {
-		c.p.model = s.firstModel
-	} else if s.cfg.Strict && !slices.Contains(s.cfg.Models, unquote(c.p.model)) {
-		c.fail(http.StatusNotFound, "The model `"+unquote(c.p.model)+"` does not exist.")
+	if len(c.p.Model) == 0 {
+		c.p.Model = s.firstModel
+	} else if s.cfg.Strict && !slices.Contains(s.cfg.Models, body.Unquote(c.p.Model)) {
+		c.fail(http.StatusNotFound, "The model `"+body.Unquote(c.p.Model)+"` does not exist.")
 		return false
 	}
-	if !c.api.generates() {
+	if !c.api.Generates() {
 		return true
 	}
-	c.choices = c.p.n * c.p.inputs
+	c.choices = c.p.N * c.p.Inputs
 	c.tokens, c.finish = outputLength(&s.cfg.Output, &c.p, c.seq.Rand)
-	room := s.cfg.Output.MaxModelLen - c.p.words.n
-	if limit := c.p.limit(); room < 1 || limit > room {
+	room := s.cfg.Output.MaxModelLen - c.p.Words.N
+	if limit := c.p.Limit(); room < 1 || limit > room {
 		c.finish = ""
 		c.fail(http.StatusBadRequest, fmt.Sprintf(
 			"This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion). Please reduce the length of the messages or completion.",
-			s.cfg.Output.MaxModelLen, c.p.words.n+max(limit, 0), c.p.words.n, max(limit, 0)))
+			s.cfg.Output.MaxModelLen, c.p.Words.N+max(limit, 0), c.p.Words.N, max(limit, 0)))
 		return false
 	}
 	if c.tokens > room {
@@ -187,7 +187,7 @@ func (c *call) unauthorized() {
 // notAllowed answers a request of another method.
 func (c *call) notAllowed(allow string) {
 	h := head{status: http.StatusMethodNotAllowed, ctype: "application/json", allow: allow}
-	if c.api == tritonAPI {
+	if c.api == body.Triton {
 		c.failWith(h, "Method Not Allowed")
 		return
 	}
@@ -205,18 +205,18 @@ func (c *call) failWith(h head, message string) {
 // errorText is an error in the form of the API that was called.
 func (c *call) errorText(message string, status int) string {
 	switch c.api {
-	case tritonAPI:
-		return `{"error":` + string(appendQuoted(nil, message)) + `}`
-	case messages:
+	case body.Triton:
+		return `{"error":` + string(body.AppendQuoted(nil, message)) + `}`
+	case body.Messages:
 		return messageError(message, status)
-	case tgi, rerank:
+	case body.TGI, body.Rerank:
 		return tgiError(message, status)
 	}
 	return errorObject(message, status)
 }
 
 func errorObject(message string, status int) string {
-	return fmt.Sprintf(`{"error":{"message":%s,"type":%q,"param":null,"code":%d}}`, appendQuoted(nil, message), errorType(status), status)
+	return fmt.Sprintf(`{"error":{"message":%s,"type":%q,"param":null,"code":%d}}`, body.AppendQuoted(nil, message), errorType(status), status)
 }
 
 func errorType(status int) string {

@@ -1,38 +1,9 @@
 package mock
 
+import "github.com/inferometer/inferometer/internal/mock/body"
+
 // This file is Text Generation Inference: /generate, /generate_stream, and the root,
 // which is either as the body says.
-
-// tgiField reads a body field.
-func (r *bodyReader) tgiField(raw []byte) (taken bool, err error) {
-	switch string(raw) {
-	case "inputs":
-		r.p.present = true
-		r.p.inputs = 1
-		return true, r.content()
-	case "stream":
-		return true, r.boolean(raw, &r.p.stream)
-	case "parameters":
-		if r.peek() != '{' {
-			return true, r.skipElement()
-		}
-		return true, r.object(r.tgiParameter)
-	}
-	return false, nil
-}
-
-func (r *bodyReader) tgiParameter(key []byte) error {
-	switch string(key) {
-	case "max_new_tokens":
-		return r.integer(key, &r.p.max)
-	case "details":
-		return r.boolean(key, &r.p.details)
-	}
-	if r.strict && !known(tgiParameters, string(key)) {
-		r.p.unknown = append(r.p.unknown, "parameters."+unquote(key))
-	}
-	return r.skipElement()
-}
 
 // tgiToken sends n tokens from the at-th on. The last event has the whole text too.
 func (c *call) tgiToken(at, n int, finish string, last bool) bool {
@@ -67,7 +38,7 @@ func (c *call) wholeTGI(finish string) {
 	c.str(`{"generated_text":"`)
 	c.words(0, 0, c.tokens)
 	c.str(`"`)
-	if c.p.details {
+	if c.p.Details {
 		c.str(`,"details":`)
 		c.tgiDetails(finish)
 	}
@@ -85,5 +56,5 @@ func tgiError(text string, status int) string {
 	case status < 500:
 		kind = "validation"
 	}
-	return `{"error":` + string(appendQuoted(nil, text)) + `,"error_type":"` + kind + `"}`
+	return `{"error":` + string(body.AppendQuoted(nil, text)) + `,"error_type":"` + kind + `"}`
 }

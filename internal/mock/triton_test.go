@@ -3,6 +3,7 @@ package mock
 import (
 	"encoding/binary"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -163,7 +164,7 @@ func TestTritonRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if message := unpercent(a.message); a.status != int(tt.code) || message != tt.want {
+		if message, err := url.PathUnescape(a.message); err != nil || a.status != int(tt.code) || message != tt.want {
 			t.Errorf("%s: status %d, %q\nwant %d, %q", tt.name, a.status, message, tt.code, tt.want)
 		}
 		if tt.code == repository.CodeUnimplemented {
@@ -178,19 +179,6 @@ func TestTritonRefusals(t *testing.T) {
 	if a, err := f.call("/inference.GRPCInferenceService/Nothing", &emptypb.Empty{}); err != nil || a.status != int(repository.CodeUnimplemented) {
 		t.Errorf("unknown method: %v, status %d", err, a.status)
 	}
-}
-
-func unpercent(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			b.WriteByte(byte(unhex(s[i+1])<<4 | unhex(s[i+2])))
-			i += 2
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 func TestControl(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -27,7 +28,7 @@ func (c *call) tritonAnswer(verb string) {
 		switch {
 		case !m.Spec.Llm:
 			c.tritonResults(verb)
-		case events && c.p.stream:
+		case events && c.p.Stream:
 			c.tritonStream()
 		default:
 			c.tritonWhole(events)
@@ -84,7 +85,7 @@ func (c *call) tritonWhole(event bool) {
 	c.t.done = c.s.clock.Now()
 	c.t.made = append(c.t.made, c.t.done)
 	if !event {
-		if c.p.stream && c.tokens > c.s.cfg.Output.TokensPerEvent {
+		if c.p.Stream && c.tokens > c.s.cfg.Output.TokensPerEvent {
 			c.finish = "error"
 			c.fail(http.StatusOK,
 				"generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses")
@@ -137,10 +138,10 @@ func (c *call) generated(at, n int, ends bool) {
 		c.str(`"logprobs":"null",`)
 	}
 	c.str(`"model_name":`)
-	c.buf = appendQuoted(c.buf, t.model.Name)
+	c.buf = body.AppendQuoted(c.buf, t.model.Name)
 	c.str(`,"model_version":"1"`)
 	if vllm && t.countIn {
-		c.put(`,"num_input_tokens":`, c.p.words.n)
+		c.put(`,"num_input_tokens":`, c.p.Words.N)
 	}
 	if vllm && t.countOut {
 		c.put(`,"num_output_tokens":`, n)
@@ -167,7 +168,7 @@ func (c *call) generated(at, n int, ends bool) {
 func (c *call) tritonID() {
 	if c.t.id != "" {
 		c.str(`"id":`)
-		c.buf = appendQuoted(c.buf, c.t.id)
+		c.buf = body.AppendQuoted(c.buf, c.t.id)
 		c.str(`,`)
 	}
 }
@@ -180,7 +181,7 @@ func (c *call) jsonText(at, n int) {
 	for choice := range c.choices {
 		c.comma(choice)
 		if at == 0 && len(c.t.text) > 0 {
-			c.buf = appendQuoted(c.buf, string(c.appendWords(nil, choice, at, n)))
+			c.buf = body.AppendQuoted(c.buf, string(c.appendWords(nil, choice, at, n)))
 			continue
 		}
 		c.str(`"`)
@@ -218,11 +219,11 @@ func (c *call) tritonResults(verb string) {
 	c.str(`{`)
 	for i, o := range all {
 		c.comma(i)
-		c.buf = appendQuoted(c.buf, o.name)
+		c.buf = body.AppendQuoted(c.buf, o.name)
 		c.str(`:`)
 		switch o.name {
 		case "model_name":
-			c.buf = appendQuoted(c.buf, c.t.model.Name)
+			c.buf = body.AppendQuoted(c.buf, c.t.model.Name)
 		case "model_version":
 			c.str(`"1"`)
 		default:
@@ -254,14 +255,14 @@ func (c *call) inferResults(first int64) {
 	c.str(`{`)
 	c.tritonID()
 	c.str(`"model_name":`)
-	c.buf = appendQuoted(c.buf, t.model.Name)
+	c.buf = body.AppendQuoted(c.buf, t.model.Name)
 	c.str(`,"model_version":"1","outputs":[`)
 	var raw []byte
 	bytes := false
 	for i, o := range t.results {
 		c.comma(i)
 		c.str(`{"name":`)
-		c.buf = appendQuoted(c.buf, o.name)
+		c.buf = body.AppendQuoted(c.buf, o.name)
 		c.put(`,"datatype":"`, o.datatype, `","shape":[`)
 		for j, d := range o.shape {
 			c.comma(j)

@@ -84,14 +84,14 @@ func (c *call) takeTriton(m *repository.Model, r *repository.Request) error {
 		prompt, limit, stream = nil, r.Find("request_output_len"), r.Find("streaming")
 		if ids := r.Find("input_ids"); ids != nil {
 			for at := 0; at+4 <= len(ids.Data); at += 4 {
-				c.p.words.id(ids.Data[at : at+4])
+				c.p.Words.AddID(ids.Data[at : at+4])
 			}
 		}
 	}
-	c.p.stream = stream.Flag(false)
-	c.p.max = limit.Integer(-1)
-	c.p.min = r.Find("min_length").Integer(0)
-	c.p.ignoreEOS = r.Find("ignore_eos").Flag(false)
+	c.p.Stream = stream.Flag(false)
+	c.p.Max = limit.Integer(-1)
+	c.p.Min = r.Find("min_length").Integer(0)
+	c.p.IgnoreEOS = r.Find("ignore_eos").Flag(false)
 	c.choices = 1
 	if t.batched && len(r.Inputs) > 0 && len(r.Inputs[0].Shape) > 0 {
 		c.choices = int(max(1, r.Inputs[0].Shape[0]))
@@ -99,14 +99,14 @@ func (c *call) takeTriton(m *repository.Model, r *repository.Request) error {
 	if prompt != nil {
 		for b := prompt.Data; len(b) >= 4; {
 			n := min(int(binary.LittleEndian.Uint32(b)), len(b)-4)
-			c.p.words.plain(b[4 : 4+n])
+			c.p.Words.AddPlain(b[4 : 4+n])
 			b = b[4+n:]
 		}
 	}
 	if sampling == nil && t.convention == repository.ConventionVLLM {
-		c.p.max, c.p.min, c.p.ignoreEOS = r.Sampling.Max, r.Sampling.Min, r.Sampling.IgnoreEOS
+		c.p.Max, c.p.Min, c.p.IgnoreEOS = r.Sampling.Max, r.Sampling.Min, r.Sampling.IgnoreEOS
 	}
-	if err := readSampling(&c.p, sampling.Text()); err != nil {
+	if err := c.p.ReadSampling(sampling.Text()); err != nil {
 		return fmt.Errorf("%sinvalid sampling parameters: %w", repository.RequestID(r), err)
 	}
 	t.finish, t.logprob, t.logprobs = r.Find("return_finish_reason").Flag(false), r.Find("return_cumulative_logprob").Flag(false), r.Find("return_logprobs").Flag(false)
@@ -127,61 +127,23 @@ func (c *call) echoes(r *repository.Request) bool {
 	if c.s.cfg.Triton.Echo {
 		return !exclude.Flag(false)
 	}
-	return c.t.convention == repository.ConventionVLLM && !exclude.Flag(c.p.stream)
+	return c.t.convention == repository.ConventionVLLM && !exclude.Flag(c.p.Stream)
 }
 
 // lengths decides how long the answer is.
 func (c *call) lengths(r *repository.Request) error {
-	limit := c.p.limit()
+	limit := c.p.Limit()
 	if limit == 0 || limit < -1 {
 		return fmt.Errorf("%smax_tokens must be at least 1, got %d", repository.RequestID(r), limit)
 	}
 	c.tokens, c.t.last = outputLength(&c.s.cfg.Output, &c.p, c.seq.Rand)
-	room := c.s.cfg.Output.MaxModelLen - c.p.words.n
+	room := c.s.cfg.Output.MaxModelLen - c.p.Words.N
 	if room < 1 || limit > room {
-		return fmt.Errorf("%sprompt length (%d) plus max_tokens (%d) exceeds the maximum model length (%d)", repository.RequestID(r), c.p.words.n, max(limit, 0), c.s.cfg.Output.MaxModelLen)
+		return fmt.Errorf("%sprompt length (%d) plus max_tokens (%d) exceeds the maximum model length (%d)", repository.RequestID(r), c.p.Words.N, max(limit, 0), c.s.cfg.Output.MaxModelLen)
 	}
 	if c.tokens > room {
 		c.tokens, c.t.last = room, "length"
 	}
-	return nil
-}
-
-// readSampling reads vLLM's sampling parameters, whose numbers may be strings.
-func readSampling(p *params, b []byte) error {
-	if len(b) == 0 {
-		return nil
-	}
-	s := scanner{b: b}
-	return s.object(func(key []byte) error {
-		v, err := s.skip()
-		if err != nil {
-			return err
-		}
-		if len(v) > 1 && v[0] == '"' {
-			v = v[1 : len(v)-1]
-		}
-		switch string(key) {
-		case "max_tokens":
-			return number(key, v, &p.max)
-		case "min_tokens":
-			return number(key, v, &p.min)
-		case "ignore_eos":
-			p.ignoreEOS = string(v) == "true" || string(v) == "True"
-		}
-		return nil
-	})
-}
-
-func number(key, v []byte, to *int) error {
-	if string(v) == "null" {
-		return nil
-	}
-	n, ok := integer(v)
-	if !ok {
-		return fmt.Errorf("%s: %q is not an integer", key, v)
-	}
-	*to = n
 	return nil
 }
 
@@ -359,7 +321,7 @@ func (c *call) appendTextResponse(b []byte, at, n int, final, ends bool) []byte 
 		b = appendRaw(b, repository.AppendBytes(nil, "null"))
 	}
 	if t.countIn {
-		b = appendRaw(b, binary.LittleEndian.AppendUint32(nil, uint32(c.p.words.n)))
+		b = appendRaw(b, binary.LittleEndian.AppendUint32(nil, uint32(c.p.Words.N)))
 	}
 	if t.countOut {
 		b = appendRaw(b, binary.LittleEndian.AppendUint32(nil, uint32(n)))

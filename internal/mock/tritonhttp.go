@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -28,7 +29,7 @@ func statusOf(code repository.Code) int {
 
 // tritonHTTP serves Triton's HTTP API.
 func (s *Server) tritonHTTP(c *call) {
-	c.api = tritonAPI
+	c.api = body.Triton
 	path, err := url.PathUnescape(c.req.path)
 	if err != nil {
 		path = c.req.path

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
@@ -17,7 +18,7 @@ func appendJSONValues(b []byte, datatype string, data []byte) []byte {
 		}
 		if size == 0 {
 			n := min(repository.StringLength(data), len(data)-4)
-			b = appendQuoted(b, string(data[4:4+n]))
+			b = body.AppendQuoted(b, string(data[4:4+n]))
 			data = data[4+n:]
 			continue
 		}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/mock/body"
 )
 
 // Truth is one line of the truth file: what the server got and sent for one
@@ -95,7 +97,7 @@ type mark struct {
 func appendTruth(b []byte, c *call, end time.Time) []byte {
 	str := func(key, v string) {
 		b = append(b, key...)
-		b = appendQuoted(b, v)
+		b = body.AppendQuoted(b, v)
 	}
 	num := func(key string, v int64) {
 		b = append(b, key...)
@@ -114,15 +116,15 @@ func appendTruth(b []byte, c *call, end time.Time) []byte {
 	num(`,"status":`, int64(c.status))
 	num(`,"grpc":`, int64(c.grpc))
 	b = append(b, `,"stream":`...)
-	b = strconv.AppendBool(b, c.p.stream)
-	num(`,"prompt_tokens":`, int64(c.p.words.n))
+	b = strconv.AppendBool(b, c.p.Stream)
+	num(`,"prompt_tokens":`, int64(c.p.Words.N))
 	num(`,"cached_tokens":`, int64(c.seq.Cached))
-	num(`,"max_tokens":`, int64(max(c.p.limit(), 0)))
+	num(`,"max_tokens":`, int64(max(c.p.Limit(), 0)))
 	num(`,"tokens":`, int64(c.sent))
 	str(`,"finish":`, c.finish)
 	str(`,"fault":`, c.faultName)
 	str(`,"stamp":`, c.req.stamp)
-	num(`,"media":`, int64(c.p.media))
+	num(`,"media":`, int64(c.p.Media))
 	if c.req.session != "" {
 		str(`,"session":`, c.req.session)
 	}
@@ -134,7 +136,7 @@ func appendTruth(b []byte, c *call, end time.Time) []byte {
 		if json.Valid(c.req.body) {
 			b = appendOneLine(b, c.req.body)
 		} else {
-			b = appendQuoted(b, string(c.req.body))
+			b = body.AppendQuoted(b, string(c.req.body))
 		}
 	}
 	b = append(b, `,"events":[`...)
@@ -160,24 +162,6 @@ func appendOneLine(b, v []byte) []byte {
 		}
 	}
 	return b
-}
-
-// appendQuoted writes a JSON string.
-func appendQuoted(b []byte, v string) []byte {
-	plain := true
-	for i := 0; i < len(v); i++ {
-		plain = plain && v[i] >= ' ' && v[i] < 0x7f && v[i] != '"' && v[i] != '\\'
-	}
-	if plain {
-		b = append(b, '"')
-		b = append(b, v...)
-		return append(b, '"')
-	}
-	q, err := json.Marshal(v)
-	if err != nil {
-		return append(b, `""`...)
-	}
-	return append(b, q...)
 }
 
 // Sizes of the truth file's buffer: when it is written ahead of time, and when

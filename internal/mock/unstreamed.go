@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
@@ -21,12 +22,12 @@ func (c *call) unstreamed(finish string) {
 	}
 	output := c.tokens * c.choices
 	switch c.api {
-	case messages:
+	case body.Messages:
 		c.wholeMessage(finish)
-	case tgi:
+	case body.TGI:
 		c.wholeTGI(finish)
 	default:
-		c.buf = c.appendHead(c.buf, [...]string{chat: "chat.completion", completions: "text_completion"}[c.api])
+		c.buf = c.appendHead(c.buf, [...]string{body.Chat: "chat.completion", body.Completions: "text_completion"}[c.api])
 		c.str(`"choices":[`)
 		for choice := range c.choices {
 			c.comma(choice)
@@ -68,14 +69,14 @@ func (c *call) choice(choice int, finish string) {
 	c.put(`{"index":`, choice)
 	reasoning := c.reasoning()
 	switch {
-	case c.api == completions:
+	case c.api == body.Completions:
 		c.str(`,"text":"`)
 		c.words(choice, 0, c.tokens)
 		c.str(`"`)
 	case c.callsTool():
 		c.str(`,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"`)
 		c.toolID(choice)
-		c.put(`","type":"function","function":{"name":"`, c.p.tool, `","arguments":"`)
+		c.put(`","type":"function","function":{"name":"`, c.p.Tool, `","arguments":"`)
 		c.arguments(choice, 0, c.tokens)
 		c.str(`"}}]}`)
 	default:
@@ -114,7 +115,7 @@ func (c *call) finishBody(finish string, tokens int, first int64) {
 	// The model made the tokens at their due times; only the client saw them at once.
 	c.firstAt = max(first, c.arrived()+1)
 	c.itl.clear()
-	if n := c.tokens - 1; n > 0 && c.api.generates() {
+	if n := c.tokens - 1; n > 0 && c.api.Generates() {
 		c.itl.add(seconds(max(c.due-first, 0))/float64(n), uint64(n*c.choices))
 	}
 }
@@ -151,13 +152,13 @@ func (c *call) half(tokens int) bool {
 // embeddings writes a vector for each input, made from its number of words and place,
 // so that the same request gets the same answer.
 func (c *call) embeddings() {
-	dim := c.p.dim
+	dim := c.p.Dim
 	if dim < 0 {
 		dim = c.s.cfg.Output.EmbeddingDim
 	}
 	c.buf = c.appendHead(c.buf, "list")
 	c.str(`"data":[`)
-	for i, words := range c.p.perInput {
+	for i, words := range c.p.PerInput {
 		c.comma(i)
 		c.put(`{"index":`, i, `,"object":"embedding","embedding":`)
 		c.vector(dim, words, i)
@@ -171,12 +172,12 @@ func (c *call) embeddings() {
 func (c *call) vector(dim, words, place int) {
 	scale := 1 / math.Sqrt(float64(dim))
 	value := func(i int) float32 {
-		x := uint64(i+1)*0x9e3779b97f4a7c15 ^ uint64(words)*fnvPrime ^ uint64(place)<<32
+		x := uint64(i+1)*0x9e3779b97f4a7c15 ^ uint64(words)*0x100000001b3 ^ uint64(place)<<32
 		x ^= x >> 31
 		x *= 0xbf58476d1ce4e5b9
 		return float32((float64(x>>11)/(1<<52) - 1) * scale)
 	}
-	if c.p.base64 {
+	if c.p.Base64 {
 		raw := make([]byte, 0, 4*dim)
 		for i := range dim {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(value(i)))

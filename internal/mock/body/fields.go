@@ -1,4 +1,4 @@
-package mock
+package body
 
 import "strings"
 
@@ -16,17 +16,17 @@ const (
 )
 
 var knownFields = [...]string{
-	chat: samplingFields + "messages top_logprobs max_completion_tokens tools tool_choice parallel_tool_calls reasoning_effort " +
+	Chat: samplingFields + "messages top_logprobs max_completion_tokens tools tool_choice parallel_tool_calls reasoning_effort " +
 		"include_reasoning add_generation_prompt continue_final_message documents chat_template chat_template_kwargs ",
-	completions: samplingFields + "prompt prompt_embeds best_of suffix ",
-	embeddings:  commonFields + "input encoding_format dimensions additional_data normalize embed_dtype endianness ",
-	tritonAPI:   samplingFields,
-	messages: " model messages max_tokens system stream temperature top_k top_p stop_sequences metadata tools tool_choice thinking service_tier " +
+	Completions: samplingFields + "prompt prompt_embeds best_of suffix ",
+	Embeddings:  commonFields + "input encoding_format dimensions additional_data normalize embed_dtype endianness ",
+	Triton:      samplingFields,
+	Messages: " model messages max_tokens system stream temperature top_k top_p stop_sequences metadata tools tool_choice thinking service_tier " +
 		"container context_management mcp_servers output_config cache_control chat_template_kwargs kv_transfer_params ",
-	ranking:   " model query passages truncate user ",
-	rerank:    " query texts truncate raw_scores return_text truncation_direction ",
-	retrieval: " input model merge_levels ",
-	tgi:       " inputs parameters stream model ",
+	Ranking:   " model query passages truncate user ",
+	Rerank:    " query texts truncate raw_scores return_text truncation_direction ",
+	Retrieval: " input model merge_levels ",
+	TGI:       " inputs parameters stream model ",
 }
 
 // known says whether a field is one of a list.

@@ -1,4 +1,4 @@
-package mock
+package body
 
 import (
 	"bytes"
@@ -267,8 +267,8 @@ func (s *scanner) digits() bool {
 	return s.i > from
 }
 
-// unquote decodes the inside of a JSON string.
-func unquote(raw []byte) string {
+// Unquote decodes the inside of a JSON string.
+func Unquote(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
 	}
@@ -277,4 +277,22 @@ func unquote(raw []byte) string {
 		return string(raw)
 	}
 	return v
+}
+
+// AppendQuoted writes a JSON string.
+func AppendQuoted(b []byte, v string) []byte {
+	plain := true
+	for i := 0; i < len(v); i++ {
+		plain = plain && v[i] >= ' ' && v[i] < 0x7f && v[i] != '"' && v[i] != '\\'
+	}
+	if plain {
+		b = append(b, '"')
+		b = append(b, v...)
+		return append(b, '"')
+	}
+	q, err := json.Marshal(v)
+	if err != nil {
+		return append(b, `""`...)
+	}
+	return append(b, q...)
 }

@@ -1,4 +1,4 @@
-package mock
+package body
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 // part reads one part of a message's content: text is counted, media are counted as
 // such and, where the server is strict, looked into.
-func (r *bodyReader) part() error {
+func (r *Reader) part() error {
 	if r.peek() != '{' {
 		return r.skipElement()
 	}
@@ -23,7 +23,7 @@ func (r *bodyReader) part() error {
 	if !p.media() {
 		return nil
 	}
-	r.p.media++
+	r.p.Media++
 	if r.strict {
 		return p.check()
 	}
@@ -41,7 +41,7 @@ func (p *mediaPart) media() bool {
 	return false
 }
 
-func (r *bodyReader) partField(key []byte, p *mediaPart) error {
+func (r *Reader) partField(key []byte, p *mediaPart) error {
 	switch name := string(key); {
 	case name == "type":
 		return r.text(key, &p.kind)

@@ -1,4 +1,5 @@
-package mock
+// Package body reads what the requests to the built-in server ask for, in one pass over their JSON.
+package body
 
 import (
 	"fmt"
@@ -12,56 +13,57 @@ import (
 // maxChoices is the most choices that one request can ask for.
 const maxChoices = 128
 
-// params is what the server reads out of a request body. Strings are the
+// Params is what the server reads out of a request body. Strings are the
 // insides of JSON strings, still escaped, so that they can be echoed as they are.
-type params struct {
-	model      []byte
-	stream     bool
-	usage      bool // stream_options.include_usage
-	continuous bool // stream_options.continuous_usage_stats
-	ignoreEOS  bool
-	max, maxC  int // max_tokens and max_completion_tokens; -1: not given
-	min        int
-	n          int
-	inputs     int // prompts or embedding inputs
-	words      wordCount
-	perInput   []int // words of each embedding input
-	tool       []byte
-	noTool     bool
-	dim        int
-	base64     bool
-	present    bool // messages, prompt or input was there
-	query      bool // of a ranking, it was there
-	details    bool // of Text Generation Inference, asked for
-	media      int  // parts of messages that are no text
-	unknown    []string
+type Params struct {
+	Model              []byte
+	Stream             bool
+	Usage              bool // stream_options.include_usage
+	Continuous         bool // stream_options.continuous_usage_stats
+	IgnoreEOS          bool
+	Max, MaxCompletion int // max_tokens and max_completion_tokens; -1: not given
+	Min                int
+	N                  int
+	Inputs             int // prompts or embedding inputs
+	Words              WordCount
+	PerInput           []int // words of each embedding input
+	Tool               []byte
+	NoTool             bool
+	Dim                int
+	Base64             bool
+	present            bool // messages, prompt or input was there
+	query              bool // of a ranking, it was there
+	Details            bool // of Text Generation Inference, asked for
+	Media              int  // parts of messages that are no text
+	unknown            []string
 }
 
-func (p *params) reset(block int) {
-	words, perInput, unknown := p.words, p.perInput[:0], p.unknown[:0]
-	*p = params{max: -1, maxC: -1, n: 1, dim: -1, words: words, perInput: perInput, unknown: unknown}
-	p.words.reset(block)
+// Reset makes p that of a request without fields, and keeps its memory. Words are hashed by blocks of that many.
+func (p *Params) Reset(block int) {
+	words, perInput, unknown := p.Words, p.PerInput[:0], p.unknown[:0]
+	*p = Params{Max: -1, MaxCompletion: -1, N: 1, Dim: -1, Words: words, PerInput: perInput, unknown: unknown}
+	p.Words.reset(block)
 }
 
-// limit is the most tokens that the request allows, or -1.
-func (p *params) limit() int {
-	if p.maxC >= 0 {
-		return p.maxC
+// Limit is the most tokens that the request allows, or -1.
+func (p *Params) Limit() int {
+	if p.MaxCompletion >= 0 {
+		return p.MaxCompletion
 	}
-	return p.max
+	return p.Max
 }
 
-// bodyReader decodes one request body.
-type bodyReader struct {
+// Reader decodes one request body.
+type Reader struct {
 	scanner
-	api    api
+	api    API
 	strict bool
-	p      *params
+	p      *Params
 }
 
-// read fills p from body. The error is meant for the client.
-func (r *bodyReader) read(body []byte) error {
-	r.scanner = scanner{b: body}
+// Read fills p from body. The error is meant for the client.
+func (r *Reader) Read(a API, strict bool, body []byte, p *Params) error {
+	*r = Reader{scanner: scanner{b: body}, api: a, strict: strict, p: p}
 	if err := r.object(r.field); err != nil {
 		return err
 	}
@@ -83,99 +85,99 @@ func extraFields(names []string) error {
 	return fmt.Errorf("[%s]", strings.Join(list, ", "))
 }
 
-func (r *bodyReader) check() error {
+func (r *Reader) check() error {
 	p := r.p
 	content := r.api.content()
-	limit := p.limit()
+	limit := p.Limit()
 	switch {
 	case !p.present:
 		return fmt.Errorf("%s: field required", content)
-	case p.inputs == 0:
+	case p.Inputs == 0:
 		return fmt.Errorf("%s: cannot be empty", content)
-	case (r.api == ranking || r.api == rerank) && !p.query:
+	case (r.api == Ranking || r.api == Rerank) && !p.query:
 		return fmt.Errorf("query: field required")
-	case !r.api.generates():
+	case !r.api.Generates():
 		return nil
-	case r.api == messages && p.max < 0:
+	case r.api == Messages && p.Max < 0:
 		return fmt.Errorf("max_tokens: field required")
 	case limit == 0 || limit < -1:
 		return fmt.Errorf("max_tokens must be at least 1, got %d", limit)
-	case p.min < 0:
-		return fmt.Errorf("min_tokens must be greater than or equal to 0, got %d", p.min)
-	case limit > 0 && p.min > limit:
-		return fmt.Errorf("min_tokens must be less than or equal to max_tokens=%d, got %d", limit, p.min)
-	case p.n < 1 || p.n*p.inputs > maxChoices:
-		return fmt.Errorf("n must be at least 1 and give no more than %d choices, got %d", maxChoices, p.n)
+	case p.Min < 0:
+		return fmt.Errorf("min_tokens must be greater than or equal to 0, got %d", p.Min)
+	case limit > 0 && p.Min > limit:
+		return fmt.Errorf("min_tokens must be less than or equal to max_tokens=%d, got %d", limit, p.Min)
+	case p.N < 1 || p.N*p.Inputs > maxChoices:
+		return fmt.Errorf("n must be at least 1 and give no more than %d choices, got %d", maxChoices, p.N)
 	}
 	return nil
 }
 
-func (r *bodyReader) field(raw []byte) error {
+func (r *Reader) field(raw []byte) error {
 	p := r.p
-	if r.api > tritonAPI {
+	if r.api > Triton {
 		if taken, err := r.otherField(raw); taken {
 			return err
 		}
 	}
 	switch string(raw) {
 	case "model":
-		return r.text(raw, &p.model)
+		return r.text(raw, &p.Model)
 	case "messages":
-		if r.api.speaks() {
+		if r.api.Speaks() {
 			return r.messages()
 		}
 	case "prompt":
-		if r.api == completions {
+		if r.api == Completions {
 			return r.texts(raw, nil)
 		}
 	case "input":
-		if r.api == embeddings {
-			return r.texts(raw, &p.perInput)
+		if r.api == Embeddings {
+			return r.texts(raw, &p.PerInput)
 		}
 	case "stream":
-		return r.boolean(raw, &p.stream)
+		return r.boolean(raw, &p.Stream)
 	case "stream_options":
 		return r.streamOptions()
 	case "max_tokens":
-		return r.integer(raw, &p.max)
+		return r.integer(raw, &p.Max)
 	case "max_completion_tokens":
-		return r.integer(raw, &p.maxC)
+		return r.integer(raw, &p.MaxCompletion)
 	case "min_tokens":
-		return r.integer(raw, &p.min)
+		return r.integer(raw, &p.Min)
 	case "ignore_eos":
-		return r.boolean(raw, &p.ignoreEOS)
+		return r.boolean(raw, &p.IgnoreEOS)
 	case "n":
-		return r.integer(raw, &p.n)
+		return r.integer(raw, &p.N)
 	case "tools":
-		if r.api == chat {
+		if r.api == Chat {
 			return r.tools(true)
 		}
 	case "tool_choice":
 		v, err := r.skip()
-		p.noTool = string(v) == `"none"`
+		p.NoTool = string(v) == `"none"`
 		return err
 	case "dimensions":
-		if err := r.integer(raw, &p.dim); err != nil {
+		if err := r.integer(raw, &p.Dim); err != nil {
 			return err
 		}
-		if p.dim != -1 && (p.dim < 1 || p.dim > config.MaxDim) {
-			return fmt.Errorf("dimensions must be between 1 and %d, got %d", config.MaxDim, p.dim)
+		if p.Dim != -1 && (p.Dim < 1 || p.Dim > config.MaxDim) {
+			return fmt.Errorf("dimensions must be between 1 and %d, got %d", config.MaxDim, p.Dim)
 		}
 		return nil
 	case "encoding_format":
 		return r.encodingFormat(raw)
 	}
 	if r.strict && !known(knownFields[r.api], string(raw)) {
-		p.unknown = append(p.unknown, unquote(raw))
+		p.unknown = append(p.unknown, Unquote(raw))
 	}
 	_, err := r.skip()
 	return err
 }
 
 // otherField reads a body field that only an API beside OpenAI's has.
-func (r *bodyReader) otherField(raw []byte) (taken bool, err error) {
-	if r.api != messages {
-		if r.api == tgi {
+func (r *Reader) otherField(raw []byte) (taken bool, err error) {
+	if r.api != Messages {
+		if r.api == TGI {
 			return r.tgiField(raw)
 		}
 		return r.rankField(raw)
@@ -189,19 +191,31 @@ func (r *bodyReader) otherField(raw []byte) (taken bool, err error) {
 		return true, r.messageToolChoice()
 	case "stream_options", "max_completion_tokens", "min_tokens", "ignore_eos", "n":
 		if r.strict {
-			r.p.unknown = append(r.p.unknown, unquote(raw))
+			r.p.unknown = append(r.p.unknown, Unquote(raw))
 		}
 		return true, r.skipElement()
 	}
 	return false, nil
 }
 
+// messageToolChoice reads {"type":"none"}.
+func (r *Reader) messageToolChoice() error {
+	if r.peek() != '{' {
+		return r.skipElement()
+	}
+	return r.object(func(key []byte) error {
+		v, err := r.skip()
+		r.p.NoTool = r.p.NoTool || string(key) == "type" && string(v) == `"none"`
+		return err
+	})
+}
+
 // null consumes a null, which stands for a field that was not given.
-func (r *bodyReader) null() bool {
+func (r *Reader) null() bool {
 	return r.peek() == 'n' && r.word("null") == nil
 }
 
-func (r *bodyReader) text(name []byte, v *[]byte) error {
+func (r *Reader) text(name []byte, v *[]byte) error {
 	if r.null() {
 		return nil
 	}
@@ -213,7 +227,7 @@ func (r *bodyReader) text(name []byte, v *[]byte) error {
 	return err
 }
 
-func (r *bodyReader) boolean(name []byte, v *bool) error {
+func (r *Reader) boolean(name []byte, v *bool) error {
 	if r.null() {
 		return nil
 	}
@@ -227,7 +241,7 @@ func (r *bodyReader) boolean(name []byte, v *bool) error {
 	return nil
 }
 
-func (r *bodyReader) integer(name []byte, v *int) error {
+func (r *Reader) integer(name []byte, v *int) error {
 	if r.null() {
 		return nil
 	}
@@ -252,7 +266,7 @@ func integer(text []byte) (int, bool) {
 	return int(f), err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53
 }
 
-func (r *bodyReader) encodingFormat(name []byte) error {
+func (r *Reader) encodingFormat(name []byte) error {
 	var v []byte
 	if err := r.text(name, &v); err != nil {
 		return err
@@ -260,37 +274,37 @@ func (r *bodyReader) encodingFormat(name []byte) error {
 	switch string(v) {
 	case "", "float":
 	case "base64":
-		r.p.base64 = true
+		r.p.Base64 = true
 	default:
 		return fmt.Errorf("encoding_format: must be float or base64")
 	}
 	return nil
 }
 
-func (r *bodyReader) streamOptions() error {
+func (r *Reader) streamOptions() error {
 	if r.null() {
 		return nil
 	}
 	return r.object(func(key []byte) error {
 		switch string(key) {
 		case "include_usage":
-			return r.boolean(key, &r.p.usage)
+			return r.boolean(key, &r.p.Usage)
 		case "continuous_usage_stats":
-			return r.boolean(key, &r.p.continuous)
+			return r.boolean(key, &r.p.Continuous)
 		}
 		if r.strict {
-			r.p.unknown = append(r.p.unknown, "stream_options."+unquote(key))
+			r.p.unknown = append(r.p.unknown, "stream_options."+Unquote(key))
 		}
 		return r.skipElement()
 	})
 }
 
 // messages counts the words of all contents.
-func (r *bodyReader) messages() error {
+func (r *Reader) messages() error {
 	r.p.present = true
-	r.p.inputs = 0
-	if r.api == chat { // elsewhere a system prompt may have been counted
-		r.p.words.reset(r.p.words.block)
+	r.p.Inputs = 0
+	if r.api == Chat { // elsewhere a system prompt may have been counted
+		r.p.Words.reset(r.p.Words.block)
 	}
 	if r.peek() != '[' {
 		return fmt.Errorf("messages: must be an array")
@@ -312,13 +326,13 @@ func (r *bodyReader) messages() error {
 		if err == nil && !role {
 			return fmt.Errorf("messages: role: field required")
 		}
-		r.p.inputs = 1
+		r.p.Inputs = 1
 		return err
 	})
 }
 
 // content is a string, or parts of which some are text.
-func (r *bodyReader) content() error {
+func (r *Reader) content() error {
 	switch r.peek() {
 	case '"':
 		return r.count()
@@ -329,24 +343,24 @@ func (r *bodyReader) content() error {
 }
 
 // count counts the words of a string.
-func (r *bodyReader) count() error {
+func (r *Reader) count() error {
 	s, err := r.str()
 	if err == nil {
-		r.p.words.add(s)
+		r.p.Words.add(s)
 	}
 	return err
 }
 
 // texts reads a prompt or an embedding input: a string, token ids, or an array
 // of either. perInput, if wanted, gets each one's length.
-func (r *bodyReader) texts(name []byte, perInput *[]int) error {
+func (r *Reader) texts(name []byte, perInput *[]int) error {
 	r.p.present = true
-	r.p.inputs = 0
-	r.p.words.reset(r.p.words.block)
+	r.p.Inputs = 0
+	r.p.Words.reset(r.p.Words.block)
 	input := func(before int, err error) error {
-		r.p.inputs++
+		r.p.Inputs++
 		if perInput != nil {
-			*perInput = append(*perInput, r.p.words.n-before)
+			*perInput = append(*perInput, r.p.Words.N-before)
 		}
 		return err
 	}
@@ -358,7 +372,7 @@ func (r *bodyReader) texts(name []byte, perInput *[]int) error {
 	}
 	ids := false
 	err := r.array(func() error {
-		before := r.p.words.n
+		before := r.p.Words.N
 		switch r.peek() {
 		case '"':
 			return input(before, r.count())
@@ -374,7 +388,7 @@ func (r *bodyReader) texts(name []byte, perInput *[]int) error {
 	return err
 }
 
-func (r *bodyReader) tokenID() error {
+func (r *Reader) tokenID() error {
 	v, err := r.skip()
 	if err != nil {
 		return err
@@ -382,20 +396,20 @@ func (r *bodyReader) tokenID() error {
 	if len(v) == 0 || v[0] < '0' || v[0] > '9' {
 		return fmt.Errorf("a token id must be a number, got %.20q", v)
 	}
-	r.p.words.id(v)
+	r.p.Words.AddID(v)
 	return nil
 }
 
 // tools keeps the name of the first tool. OpenAI has it inside of a function object.
-func (r *bodyReader) tools(nested bool) error {
+func (r *Reader) tools(nested bool) error {
 	if r.null() {
 		return nil
 	}
 	name := func(key []byte) error {
-		if string(key) != "name" || r.p.tool != nil {
+		if string(key) != "name" || r.p.Tool != nil {
 			return r.skipElement()
 		}
-		return r.text(key, &r.p.tool)
+		return r.text(key, &r.p.Tool)
 	}
 	return r.array(func() error {
 		if r.peek() != '{' {

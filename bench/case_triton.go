@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -117,7 +117,7 @@ func (b *bench) tritonTTFTRun(ctx context.Context) ([]time.Duration, error) {
 
 // firstTokenErrors is how far our stamp of each request's first token lies from the
 // moment at which the server wrote it.
-func firstTokenErrors(dir string, truth []mock.Truth) ([]time.Duration, error) {
+func firstTokenErrors(dir string, truth []truthfile.Request) ([]time.Duration, error) {
 	wrote := map[int64]int64{}
 	for _, t := range truth {
 		seq, ok := sequence(t.ID)

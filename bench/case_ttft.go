@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -47,13 +47,13 @@ func ttftRow() row {
 	})}
 }
 
-func (b *bench) reportPeerTTFT(l *line, peers field, truth []mock.Truth) {
+func (b *bench) reportPeerTTFT(l *line, peers field, truth []truthfile.Request) {
 	for _, p := range pythonPeers() {
 		b.peerResult(l, p, peers, func(l *line, f field, name string) { reportTTFT(l, f, name, truth) })
 	}
 }
 
-func reportTTFT(l *line, f field, name string, truth []mock.Truth) {
+func reportTTFT(l *line, f field, name string, truth []truthfile.Request) {
 	server := func(q float64) float64 {
 		return median(f, name, func(a attempt) float64 {
 			return ms(quantile(serverTTFT(truth, a.child.started, a.child.ended), q))
@@ -66,7 +66,7 @@ func reportTTFT(l *line, f field, name string, truth []mock.Truth) {
 	l.addAt("peak memory", name, show(median(f, name, peakMB), " MB"), "")
 }
 
-func judgeTTFT(l *line, f field, truth []mock.Truth) {
+func judgeTTFT(l *line, f field, truth []truthfile.Request) {
 	l.atMost("TTFT p50", median(f, nameOurs, func(a attempt) float64 { return a.p50 }), 51.5, " ms")
 	var own []ownTTFT
 	for _, a := range f.attempts[nameOurs] {
@@ -100,7 +100,7 @@ type ownTTFT struct {
 
 // readOwnTTFT reads from the records how many requests were in flight and what
 // lies between our time to first token and the server's.
-func readOwnTTFT(a attempt, truth []mock.Truth) (ownTTFT, error) {
+func readOwnTTFT(a attempt, truth []truthfile.Request) (ownTTFT, error) {
 	var spans []span
 	var less []time.Duration
 	sent := map[int64]time.Duration{}
@@ -128,7 +128,7 @@ func readOwnTTFT(a attempt, truth []mock.Truth) (ownTTFT, error) {
 
 // sinceSent gives, for the requests of a run, the time from our send to the server's
 // write of the first token, and to its having read the request.
-func sinceSent(truth []mock.Truth, a attempt, start time.Time, sent map[int64]time.Duration) (written, read []time.Duration) {
+func sinceSent(truth []truthfile.Request, a attempt, start time.Time, sent map[int64]time.Duration) (written, read []time.Duration) {
 	for _, t := range truth {
 		seq, ok := sequence(t.ID)
 		at, known := sent[seq]
@@ -136,7 +136,7 @@ func sinceSent(truth []mock.Truth, a attempt, start time.Time, sent map[int64]ti
 			continue
 		}
 		began := start.Add(at).UnixNano()
-		if i := slices.IndexFunc(t.Events, func(e mock.TruthEvent) bool { return e.Tokens > 0 }); i >= 0 {
+		if i := slices.IndexFunc(t.Events, func(e truthfile.Event) bool { return e.Tokens > 0 }); i >= 0 {
 			written = append(written, time.Duration(t.Events[i].At-began))
 			read = append(read, time.Duration(t.Read-began))
 		}

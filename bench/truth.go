@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -23,7 +23,7 @@ type stampError struct {
 
 // log reads the server's log of what it wrote. The mock writes it out every
 // second, so that after a little more than that it is complete.
-func (s *server) log(ctx context.Context) ([]mock.Truth, error) {
+func (s *server) log(ctx context.Context) ([]truthfile.Request, error) {
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -34,13 +34,13 @@ func (s *server) log(ctx context.Context) ([]mock.Truth, error) {
 		return nil, fmt.Errorf("reading the server's log: %w", err)
 	}
 	defer f.Close()
-	return mock.ReadTruth(f)
+	return truthfile.Read(f)
 }
 
 // compareStamps joins the records of a run with the server's log, request by
 // request and event by event.
-func compareStamps(dir string, truth []mock.Truth) ([]stampError, error) {
-	bySeq := map[int64]mock.Truth{}
+func compareStamps(dir string, truth []truthfile.Request) ([]stampError, error) {
+	bySeq := map[int64]truthfile.Request{}
 	for _, t := range truth {
 		if seq, ok := sequence(t.ID); ok {
 			bySeq[seq] = t
@@ -70,7 +70,7 @@ func sequence(id string) (int64, bool) {
 
 // stampJoin collects stamp errors, short of the moment of offset 0.
 type stampJoin struct {
-	truth     map[int64]mock.Truth
+	truth     map[int64]truthfile.Request
 	errors    []stampError
 	requests  int
 	unmatched int
@@ -98,13 +98,13 @@ func (j *stampJoin) add(r *record.Record) {
 // serverTTFT is the server's own time to first token: from the moment it had read
 // the head of a request to the write of the first event with a token, over the
 // requests read in [from, to].
-func serverTTFT(truth []mock.Truth, from, to time.Time) []time.Duration {
+func serverTTFT(truth []truthfile.Request, from, to time.Time) []time.Duration {
 	var out []time.Duration
 	for _, t := range truth {
 		if t.Read < from.UnixNano() || t.Read > to.UnixNano() {
 			continue
 		}
-		i := slices.IndexFunc(t.Events, func(e mock.TruthEvent) bool { return e.Tokens > 0 })
+		i := slices.IndexFunc(t.Events, func(e truthfile.Event) bool { return e.Tokens > 0 })
 		if i >= 0 {
 			out = append(out, time.Duration(t.Events[i].At-t.Read))
 		}
@@ -114,7 +114,7 @@ func serverTTFT(truth []mock.Truth, from, to time.Time) []time.Duration {
 
 // heldBy is the number of requests that the server had in hand, on average over
 // the middle half of [from, to].
-func heldBy(truth []mock.Truth, from, to time.Time) float64 {
+func heldBy(truth []truthfile.Request, from, to time.Time) float64 {
 	quarter := to.Sub(from) / 4
 	a, z := from.Add(quarter).UnixNano(), to.Add(-quarter).UnixNano()
 	sum := int64(0)

@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
 func TestStampJoin(t *testing.T) {
-	truth := map[int64]mock.Truth{
-		7: {Events: []mock.TruthEvent{{At: 1000}, {At: 2000}, {At: 2100}}},
-		8: {Events: []mock.TruthEvent{{At: 1000}}},
+	truth := map[int64]truthfile.Request{
+		7: {Events: []truthfile.Event{{At: 1000}, {At: 2000}, {At: 2100}}},
+		8: {Events: []truthfile.Event{{At: 1000}}},
 	}
 	j := stampJoin{truth: truth}
 	j.add(&record.Record{Seq: 7,
@@ -65,10 +65,10 @@ func TestSequence(t *testing.T) {
 
 func TestServerTTFTAndHeld(t *testing.T) {
 	at := func(s float64) int64 { return int64(s * 1e9) }
-	truth := []mock.Truth{
-		{Read: at(1), End: at(9), Events: []mock.TruthEvent{{At: at(1.5)}, {At: at(2), Tokens: 1}}},
-		{Read: at(4), End: at(5), Events: []mock.TruthEvent{{At: at(4.25), Tokens: 1}}},
-		{Read: at(20), End: at(21), Events: []mock.TruthEvent{{At: at(20.5), Tokens: 1}}},
+	truth := []truthfile.Request{
+		{Read: at(1), End: at(9), Events: []truthfile.Event{{At: at(1.5)}, {At: at(2), Tokens: 1}}},
+		{Read: at(4), End: at(5), Events: []truthfile.Event{{At: at(4.25), Tokens: 1}}},
+		{Read: at(20), End: at(21), Events: []truthfile.Event{{At: at(20.5), Tokens: 1}}},
 	}
 	got := serverTTFT(truth, time.Unix(0, 0), time.Unix(8, 0))
 	if diff := cmp.Diff([]time.Duration{time.Second, 250 * time.Millisecond}, got); diff != "" {

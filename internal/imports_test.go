@@ -38,7 +38,7 @@ var house = []struct{ name, may string }{
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
 	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved run/target run/executor mock/config"},
-	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag mock/config"},
+	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag mock/config mock/truthfile"},
 	{"tool/*/args", "clidoc plan plan/planfile plan/document message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
@@ -56,7 +56,7 @@ var house = []struct{ name, may string }{
 	{"clidoc", "docs github.com/spf13/pflag"},
 
 	// Programs beside the product.
-	{"bench", "mock record result golang.org/x/sys"},
+	{"bench", "record result golang.org/x/sys mock/truthfile"},
 
 	// How far apart runs are.
 	{"compare", "gate run/rundir plan plan/planfile record metric result sample pagedata report/screen stat/estimate sweep/capacity lib/number run/saved"},
@@ -157,10 +157,11 @@ var house = []struct{ name, may string }{
 	{"remote/proxy", "plan golang.org/x/net"},
 
 	// The yardstick shares nothing with what it measures but the generated messages.
-	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency mock/body"},
+	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency mock/body mock/truthfile"},
 	{"mock/config", "github.com/spf13/pflag mock/repository"},
-	{"mock/body", " mock/config"},
+	{"mock/body", "mock/config"},
 	{"mock/latency", "mock/config"},
+	{"mock/truthfile", "mock/body"},
 	{"mock/timer", "golang.org/x/sys"},
 	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
 

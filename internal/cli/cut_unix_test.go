@@ -16,6 +16,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/binary"
@@ -113,7 +114,7 @@ func TestWorkerCutOff(t *testing.T) {
 	}
 	proxy.Release()
 	_ = server.Close()
-	all, err := mock.ReadTruth(strings.NewReader(truth.String()))
+	all, err := truthfile.Read(strings.NewReader(truth.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

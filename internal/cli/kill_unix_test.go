@@ -23,6 +23,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -80,7 +81,7 @@ func TestKills(t *testing.T) {
 type killed struct {
 	dir    string
 	at     time.Time
-	truths []mock.Truth
+	truths []truthfile.Request
 	text   string // of its report
 	code   int
 }
@@ -119,7 +120,7 @@ func kill(t *testing.T, program string, i int, anyTime bool) *killed {
 	}
 	_ = cmd.Wait()
 	_ = server.Close()
-	if k.truths, err = mock.ReadTruth(strings.NewReader(truth.String())); err != nil {
+	if k.truths, err = truthfile.Read(strings.NewReader(truth.String())); err != nil {
 		t.Fatal(err)
 	}
 	again := exec.Command(program, "report", k.dir)

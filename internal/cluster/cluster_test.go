@@ -21,6 +21,7 @@ import (
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
@@ -71,7 +72,7 @@ func (s *server) seen(t *testing.T) map[string]string {
 	_ = s.mock.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all, err := mock.ReadTruth(&s.truth)
+	all, err := truthfile.Read(&s.truth)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/latency"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/mock/timer"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // reserve is the room that a buffer keeps free ahead of the body, for the head
@@ -113,8 +114,8 @@ type call struct {
 	buf     []byte
 	from    int // where the event being written begins in buf
 	pending int // events in buf
-	marked  int // marks whose events have gone out
-	marks   []mark
+	written int // events that have gone out
+	events  []truthfile.Event
 	line    []byte
 	prefix  []byte // of each event, up to its choice
 	plain   bool   // events of content need nothing beside it
@@ -152,8 +153,8 @@ func (c *call) reset(r request) {
 		c.buf = make([]byte, reserve, 4096)
 	}
 	c.buf = c.buf[:reserve]
-	c.from, c.pending, c.marked = reserve, 0, 0
-	c.marks = c.marks[:0]
+	c.from, c.pending, c.written = reserve, 0, 0
+	c.events = c.events[:0]
 	c.admitted, c.firstAt, c.lastAt, c.due, c.seen = 0, 0, 0, 0, 0
 }
 
@@ -173,8 +174,8 @@ func (c *call) begin(h head) {
 
 // event ends the event that was appended to buf, and sends what is pending if
 // that is enough for a write, or the last.
-func (c *call) event(k kind, tokens int, last bool) bool {
-	c.marks = append(c.marks, mark{bytes: len(c.buf) - c.from, tokens: tokens, kind: k})
+func (c *call) event(kind string, tokens int, last bool) bool {
+	c.events = append(c.events, truthfile.Event{Bytes: len(c.buf) - c.from, Tokens: tokens, Kind: kind})
 	c.from = len(c.buf)
 	c.pending++
 	if last || c.pending >= c.s.cfg.Output.Coalesce {
@@ -189,13 +190,13 @@ func (c *call) flush(last bool) bool {
 	c.buf = c.buf[:reserve]
 	c.from, c.pending = reserve, 0
 	wall, tokens := at.UnixNano(), 0
-	for ; c.marked < len(c.marks); c.marked++ {
-		m := &c.marks[c.marked]
-		m.at = wall
-		tokens += m.tokens
+	for ; c.written < len(c.events); c.written++ {
+		e := &c.events[c.written]
+		e.At = wall
+		tokens += e.Tokens
 	}
 	if c.s.truth == nil {
-		c.marks, c.marked = c.marks[:0], 0
+		c.events, c.written = c.events[:0], 0
 	}
 	if err != nil {
 		return false
@@ -257,7 +258,7 @@ func (c *call) wait(at int64, comments bool) bool {
 				return false
 			}
 			c.buf = append(c.buf, ": keep-alive\n\n"...)
-			if !c.event(kindComment, 0, false) || c.pending > 0 && !c.flush(false) {
+			if !c.event(truthfile.KindComment, 0, false) || c.pending > 0 && !c.flush(false) {
 				return false
 			}
 		}
@@ -267,10 +268,23 @@ func (c *call) wait(at int64, comments bool) bool {
 
 // done writes down how the request ended.
 func (c *call) done() {
-	if t := c.s.truth; t != nil {
-		c.line = appendTruth(c.line[:0], c, time.Now())
-		t.line(c.line)
+	if c.s.truth == nil {
+		return
 	}
+	t := truthfile.Request{
+		ID: c.req.id, Port: c.req.port, Path: c.req.path, Proto: c.req.proto, Read: c.req.read.UnixNano(), End: time.Now().UnixNano(),
+		Status: c.status, GRPC: int(c.grpc), Stream: c.p.Stream, Prompt: c.p.Words.N, Cached: c.seq.Cached, Max: max(c.p.Limit(), 0),
+		Tokens: c.sent, Finish: c.finish, Fault: c.faultName, Stamp: c.req.stamp, Media: c.p.Media,
+		Session: c.req.session, Token: c.req.token, Events: c.events,
+	}
+	if t.ID == "" {
+		t.ID = string(c.id)
+	}
+	if c.s.cfg.TruthBody {
+		t.Body = c.req.body
+	}
+	c.line = t.AppendLine(c.line[:0])
+	c.s.truth.WriteLine(c.line)
 }
 
 // makeID names the answer after the request's number.

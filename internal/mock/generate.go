@@ -9,6 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // generate makes the answer that the body asks for.
@@ -134,13 +135,13 @@ func (c *call) end(t tail, finish string) bool {
 	}
 	if t.usage {
 		c.usageEvent()
-		if !c.event(kindUsage, 0, !t.done) {
+		if !c.event(truthfile.KindUsage, 0, !t.done) {
 			return false
 		}
 	}
 	if t.done {
 		c.str("data: [DONE]\n\n")
-		return c.event(kindDone, 0, true)
+		return c.event(truthfile.KindDone, 0, true)
 	}
 	return true
 }
@@ -183,7 +184,7 @@ func (c *call) opening() bool {
 			c.openChoice(choice)
 			c.str(`,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`)
 			c.closeEvent(0)
-			if !c.event(kindRole, 0, false) {
+			if !c.event(truthfile.KindRole, 0, false) {
 				return false
 			}
 		}
@@ -197,7 +198,7 @@ func (c *call) opening() bool {
 		c.toolID(choice)
 		c.put(`","type":"function","index":0,"function":{"name":"`, c.p.Tool, `","arguments":""}}]},"logprobs":null,"finish_reason":null}]`)
 		c.closeEvent(0)
-		if !c.event(kindTool, 0, false) {
+		if !c.event(truthfile.KindTool, 0, false) {
 			return false
 		}
 	}
@@ -217,8 +218,8 @@ func (c *call) openChoice(choice int) {
 func (c *call) closeEvent(tokens int) {
 	if c.p.Continuous && c.p.Usage {
 		output := c.sent + tokens
-		for _, m := range c.marks[c.marked:] {
-			output += m.tokens
+		for _, e := range c.events[c.written:] {
+			output += e.Tokens
 		}
 		c.str(`,`)
 		c.usage(output, 0)
@@ -239,9 +240,9 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 		c.buf = append(c.buf, c.content...)
 		c.words(0, at, n)
 		c.str("\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n")
-		return c.event(kindContent, n, last)
+		return c.event(truthfile.KindContent, n, last)
 	}
-	k := kindContent
+	k := truthfile.KindContent
 	c.openChoice(choice)
 	switch {
 	case c.api == body.Completions:
@@ -251,12 +252,12 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 	case n == 0:
 		c.str(`,"delta":{}`)
 	case c.callsTool():
-		k = kindTool
+		k = truthfile.KindTool
 		c.str(`,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"`)
 		c.arguments(choice, at, n)
 		c.str(`"}}]}`)
 	case reasoning:
-		k = kindReasoning
+		k = truthfile.KindReasoning
 		c.put(`,"delta":{"`, c.s.cfg.Output.ReasoningField, `":"`)
 		c.words(choice, at, n)
 		c.str(`"}`)
@@ -272,7 +273,7 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 		c.put(`"`, finish, `","stop_reason":null}]`)
 	}
 	if n == 0 {
-		k = kindFinish
+		k = truthfile.KindFinish
 	}
 	c.closeEvent(n)
 	return c.event(k, n, last)
@@ -341,9 +342,9 @@ func (c *call) broken(cutAt *int) bool {
 		c.put("data: ", c.errorText("injected fault: the engine died", http.StatusInternalServerError), "\n\n")
 		c.finish = "error"
 		done := c.s.cfg.Output.Done && (c.api == body.Chat || c.api == body.Completions)
-		if c.event(kindError, 0, !done) && done {
+		if c.event(truthfile.KindError, 0, !done) && done {
 			c.str("data: [DONE]\n\n")
-			c.event(kindDone, 0, true)
+			c.event(truthfile.KindDone, 0, true)
 		}
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/mock/timer"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // grpcCall is one request for inference on a stream. It has no goroutine: the
@@ -188,7 +189,7 @@ func (c *grpcCall) respond(n int, now int64) {
 		}
 		t.inner = c.appendResults(t.inner[:0], !c.st.unary())
 		c.message("")
-		c.endEvent(kindBody, 0)
+		c.endEvent(truthfile.KindBody, 0)
 		c.complete("stop", now)
 		return
 	}
@@ -196,14 +197,14 @@ func (c *grpcCall) respond(n int, now int64) {
 	mark := last && (t.convention == repository.ConventionTRTLLM || t.convention == repository.ConventionEngine)
 	t.inner = c.appendTextResponse(t.inner[:0], c.at, n, mark, last)
 	c.message("")
-	c.endEvent(kindContent, n*c.choices)
+	c.endEvent(truthfile.KindContent, n*c.choices)
 	if !last {
 		return
 	}
 	if t.emptyFinal && !mark {
 		t.inner = c.appendEmptyFinal(t.inner[:0])
 		c.message("")
-		c.endEvent(kindDone, 0)
+		c.endEvent(truthfile.KindDone, 0)
 	}
 	c.complete(t.last, now)
 }
@@ -218,8 +219,8 @@ func (c *grpcCall) message(failure string) {
 }
 
 // endEvent ends the event that was appended to buf.
-func (c *grpcCall) endEvent(k kind, tokens int) {
-	c.marks = append(c.marks, mark{bytes: len(c.buf) - c.from, tokens: tokens, kind: k})
+func (c *grpcCall) endEvent(kind string, tokens int) {
+	c.events = append(c.events, truthfile.Event{Bytes: len(c.buf) - c.from, Tokens: tokens, Kind: kind})
 	c.ends = append(c.ends, c.st.pushed+int64(len(c.buf)))
 	c.from = len(c.buf)
 	c.pending++
@@ -280,7 +281,7 @@ func (c *grpcCall) refuse(code repository.Code, message string) {
 	if !c.st.unary() {
 		c.t.inner = appendText(c.t.inner[:0], 3, c.t.id)
 		c.message(message)
-		c.endEvent(kindError, 0)
+		c.endEvent(truthfile.KindError, 0)
 	}
 	c.over(code, message)
 }
@@ -292,7 +293,7 @@ func (c *grpcCall) fails(message string, now int64) {
 	if !c.st.unary() {
 		c.t.inner = c.appendEmptyFinal(c.t.inner[:0])
 		c.message(message)
-		c.endEvent(kindError, 0)
+		c.endEvent(truthfile.KindError, 0)
 	}
 	c.over(repository.CodeInternal, message)
 }
@@ -310,7 +311,7 @@ func (c *grpcCall) insteadOf(f config.Fault) bool {
 		g.die()
 	case config.FaultGarbage:
 		c.buf = appendMessage(c.buf, []byte("\xff\xfe\x00{]\x1b[not a message\xc3\x28"))
-		c.endEvent(kindBody, 0)
+		c.endEvent(truthfile.KindBody, 0)
 		c.over(repository.CodeOK, "")
 	case config.FaultHTML:
 		c.html()
@@ -329,7 +330,7 @@ func (c *grpcCall) html() {
 		g.header(st, appendStatus200(nil, "text/html"), false)
 	}
 	c.buf = append(c.buf, page...)
-	c.endEvent(kindBody, 0)
+	c.endEvent(truthfile.KindBody, 0)
 	c.over(repository.CodeOK, "")
 	if !st.unary() {
 		g.end(st, repository.CodeOK, "")
@@ -391,8 +392,8 @@ func (c *grpcCall) cancel() {
 // its last, so that a client that has its answer finds it counted.
 func (c *grpcCall) countAhead() {
 	tokens := 0
-	for i := c.marked; i < len(c.marks) && c.ends[i] <= c.st.framed; i++ {
-		tokens += c.marks[i].tokens
+	for i := c.written; i < len(c.events) && c.ends[i] <= c.st.framed; i++ {
+		tokens += c.events[i].Tokens
 	}
 	if tokens > 0 {
 		c.s.metrics.generated.Add(uint64(tokens))
@@ -405,17 +406,17 @@ func (c *grpcCall) countAhead() {
 // sentOut stamps the events that a write took along. True: the call is over with.
 func (c *grpcCall) sentOut(at time.Time) bool {
 	wall, tokens := at.UnixNano(), 0
-	for c.marked < len(c.marks) && c.ends[c.marked] <= c.st.framed {
-		m := &c.marks[c.marked]
-		m.at = wall
-		tokens += m.tokens
-		c.marked++
+	for c.written < len(c.events) && c.ends[c.written] <= c.st.framed {
+		e := &c.events[c.written]
+		e.At = wall
+		tokens += e.Tokens
+		c.written++
 	}
 	if tokens > 0 {
 		c.sent += tokens
 		c.observe(int64(at.Sub(c.s.clock.Base)), tokens)
 	}
-	if c.marked < len(c.marks) && !c.canceled {
+	if c.written < len(c.events) && !c.canceled {
 		return false
 	}
 	if c.inBatch = false; c.ended {
@@ -423,7 +424,7 @@ func (c *grpcCall) sentOut(at time.Time) bool {
 		return true
 	}
 	if c.s.truth == nil {
-		c.marks, c.ends, c.marked = c.marks[:0], c.ends[:0], 0
+		c.events, c.ends, c.written = c.events[:0], c.ends[:0], 0
 	}
 	return true
 }
@@ -441,9 +442,9 @@ func (c *grpcCall) settled(whole bool) {
 		}
 		c.countOnce(now, whole && !c.canceled)
 	}
-	if c.marked < len(c.marks) {
+	if c.written < len(c.events) {
 		c.finish = "abort" // the client did not get all of it
-		c.marks = c.marks[:c.marked]
+		c.events = c.events[:c.written]
 	}
 	c.done()
 	if !c.waited && len(c.conn.free) < 256 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/timer"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // pipes is a listener whose connections stay inside the process, so that a
@@ -43,9 +44,9 @@ func (p *pipes) dial() net.Conn {
 }
 
 // inBubble runs f with a server on a fake clock and returns the truth.
-func inBubble(t *testing.T, change func(*config.Server), f func(p *pipes)) []Truth {
+func inBubble(t *testing.T, change func(*config.Server), f func(p *pipes)) []truthfile.Request {
 	t.Helper()
-	var all []Truth
+	var all []truthfile.Request
 	synctest.Test(t, func(t *testing.T) {
 		c := config.Default()
 		change(&c)
@@ -65,7 +66,7 @@ func inBubble(t *testing.T, change func(*config.Server), f func(p *pipes)) []Tru
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		if all, err = ReadTruth(&truth.b); err != nil {
+		if all, err = truthfile.Read(&truth.b); err != nil {
 			t.Error(err)
 		}
 	})
@@ -91,7 +92,7 @@ func ask(t *testing.T, p *pipes, id, fields string) string {
 }
 
 // offsets are the times of a request's events of a kind, in ms since its head was read.
-func offsets(tr Truth, kind string) []float64 {
+func offsets(tr truthfile.Request, kind string) []float64 {
 	var out []float64
 	for _, e := range tr.Events {
 		if e.Kind == kind {

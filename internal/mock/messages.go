@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/inferometer/inferometer/internal/mock/body"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // This file is Anthropic's messages API: the events of its streams and its answers
@@ -16,7 +17,7 @@ func (c *call) openMessage() bool {
 	c.str(`"content":[],"stop_reason":null,"stop_sequence":null,`)
 	c.messageUsage(1)
 	c.str("}}\n\n")
-	if !c.event(kindRole, 0, false) {
+	if !c.event(truthfile.KindRole, 0, false) {
 		return false
 	}
 	c.block = 0
@@ -51,9 +52,9 @@ func (c *call) openBlock(reasoning bool) bool {
 		c.str(`{"type":"text","text":""}`)
 	}
 	c.str("}\n\n")
-	k := kindFrame
+	k := truthfile.KindFrame
 	if c.callsTool() {
-		k = kindTool
+		k = truthfile.KindTool
 	}
 	return c.event(k, 0, false)
 }
@@ -66,26 +67,26 @@ func (c *call) toolUseID() {
 func (c *call) closeBlock() bool {
 	c.put("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":", c.block, "}\n\n")
 	c.block++
-	return c.event(kindFrame, 0, false)
+	return c.event(truthfile.KindFrame, 0, false)
 }
 
 // delta sends n tokens from the at-th on.
 func (c *call) delta(at, n int, reasoning bool) bool {
 	if thought := c.reasoning(); at == thought && thought > 0 && c.block == 0 {
 		c.str("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"signature_delta\",\"signature\":\"bW9jaw==\"}}\n\n")
-		if !c.event(kindFrame, 0, false) || !c.closeBlock() || !c.openBlock(false) {
+		if !c.event(truthfile.KindFrame, 0, false) || !c.closeBlock() || !c.openBlock(false) {
 			return false
 		}
 	}
 	c.put("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":", c.block)
-	k := kindContent
+	k := truthfile.KindContent
 	switch {
 	case reasoning:
-		k = kindReasoning
+		k = truthfile.KindReasoning
 		c.str(`,"delta":{"type":"thinking_delta","thinking":"`)
 		c.words(0, at, n)
 	case c.callsTool():
-		k = kindTool
+		k = truthfile.KindTool
 		c.str(`,"delta":{"type":"input_json_delta","partial_json":"`)
 		c.arguments(0, at, n)
 	default:
@@ -104,14 +105,14 @@ func (c *call) endMessage(finish string) bool {
 	c.put("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"", stopReason(finish), `","stop_sequence":null},`)
 	c.messageUsage(c.tokens)
 	c.str("}\n\n")
-	if !c.event(kindFinish, 0, !c.s.cfg.Output.Done) {
+	if !c.event(truthfile.KindFinish, 0, !c.s.cfg.Output.Done) {
 		return false
 	}
 	if !c.s.cfg.Output.Done {
 		return true
 	}
 	c.str("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
-	return c.event(kindDone, 0, true)
+	return c.event(truthfile.KindDone, 0, true)
 }
 
 // stopReason is a finish reason in the words of the API.

@@ -33,6 +33,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/latency"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 	"github.com/inferometer/inferometer/internal/mock/timer"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // Server is a running mock. Make it with New.
@@ -42,7 +43,7 @@ type Server struct {
 	clock      *timer.Sleeper
 	model      *latency.Model
 	metrics    *metrics
-	truth      *truthFile
+	truth      *truthfile.Writer
 	tls        *tls.Config
 	grpcTLS    *tls.Config
 	ca         []byte
@@ -103,7 +104,7 @@ func New(c config.Server, opts ...Option) (*Server, error) {
 		}
 	}
 	if o.truth != nil {
-		s.truth = newTruthFile(o.truth)
+		s.truth = truthfile.NewWriter(o.truth)
 	}
 	s.clock = timer.NewSleeper(o.alarm())
 	s.triton = repository.New(repository.Options{Names: c.Models, Conventions: c.Triton.Models, Convention: c.Triton.Convention, Strict: c.Strict})
@@ -275,7 +276,7 @@ func (s *Server) close() error {
 		s.http2.close()
 	}
 	if s.truth != nil {
-		return s.truth.close()
+		return s.truth.Close()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // answer serves one request. The call has been reset for it.
@@ -240,5 +241,5 @@ func (c *call) sendUnstreamed(h head, body string) {
 	h.length = len(body)
 	c.begin(h)
 	c.str(body)
-	c.event(kindBody, 0, true)
+	c.event(truthfile.KindBody, 0, true)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -119,13 +120,13 @@ func (f *fixture) get(path string) (*http.Response, string) {
 }
 
 // truths closes the server and returns what it wrote.
-func (f *fixture) truths() []Truth {
+func (f *fixture) truths() []truthfile.Request {
 	f.t.Helper()
 	f.client.CloseIdleConnections()
 	if err := f.s.Close(); err != nil {
 		f.t.Fatal(err)
 	}
-	all, err := ReadTruth(&f.truth.b)
+	all, err := truthfile.Read(&f.truth.b)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package mock
 
-import "github.com/inferometer/inferometer/internal/mock/body"
+import (
+	"github.com/inferometer/inferometer/internal/mock/body"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
+)
 
 // This file is Text Generation Inference: /generate, /generate_stream, and the root,
 // which is either as the body says.
@@ -12,14 +15,14 @@ func (c *call) tgiToken(at, n int, finish string, last bool) bool {
 	c.str(`","logprob":-0.5,"special":false},"generated_text":`)
 	if finish == "" {
 		c.str("null,\"details\":null}\n\n")
-		return c.event(kindContent, n, last)
+		return c.event(truthfile.KindContent, n, last)
 	}
 	c.str(`"`)
 	c.words(0, 0, c.tokens)
 	c.str(`","details":`)
 	c.tgiDetails(finish)
 	c.str("}\n\n")
-	return c.event(kindContent, n, last)
+	return c.event(truthfile.KindContent, n, last)
 }
 
 func (c *call) tgiDetails(finish string) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // tritonAnswer makes the answer that a request over HTTP asks for.
@@ -68,7 +69,7 @@ func (c *call) tritonStream() {
 		c.str("data: ")
 		c.generated(at, n, last)
 		c.str("\n\n")
-		if !c.event(kindContent, n*c.choices, last) {
+		if !c.event(truthfile.KindContent, n*c.choices, last) {
 			return
 		}
 		at += n
@@ -104,7 +105,7 @@ func (c *call) tritonWhole(event bool) {
 	c.generated(0, c.tokens, true)
 	c.str("\n\n")
 	c.countWhole()
-	if c.event(kindContent, c.tokens*c.choices, true) {
+	if c.event(truthfile.KindContent, c.tokens*c.choices, true) {
 		c.finish = c.t.last
 	}
 }
@@ -243,7 +244,7 @@ func (c *call) tritonResults(verb string) {
 		return
 	}
 	c.str("\n\n")
-	if c.event(kindContent, 0, true) {
+	if c.event(truthfile.KindContent, 0, true) {
 		c.finish = "stop"
 	}
 }

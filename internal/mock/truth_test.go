@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // TestTruth compares the truth with what a client got.
@@ -54,7 +55,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-func checkTruth(t *testing.T, tr Truth, body string, tokens, coalesce int) {
+func checkTruth(t *testing.T, tr truthfile.Request, body string, tokens, coalesce int) {
 	t.Helper()
 	if tr.Status != 200 || tr.Prompt != 4 || tr.Max != tokens || tr.Tokens != tokens || tr.Finish != "length" || tr.Port == 0 || tr.Stamp != "write" || tr.Path != chatPath {
 		t.Errorf("%+v", tr)
@@ -92,7 +93,7 @@ func TestTruthFileAndBody(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "truth.jsonl")
 	c := config.Default()
 	c.Truth, c.TruthBody = file, true
-	var all []Truth
+	var all []truthfile.Request
 	func() {
 		s, err := New(c)
 		if err != nil {
@@ -116,7 +117,7 @@ func TestTruthFileAndBody(t *testing.T) {
 	if n := bytes.Count(text, []byte("\n")); n != 2 {
 		t.Errorf("%d lines", n)
 	}
-	if all, err = ReadTruth(bytes.NewReader(text)); err != nil {
+	if all, err = truthfile.Read(bytes.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
 	var messages struct{ Messages []any }
@@ -126,7 +127,7 @@ func TestTruthFileAndBody(t *testing.T) {
 	if string(all[1].Body) != `"not \"JSON\""` || all[1].Status != 400 || all[1].ID != "é\"\n" {
 		t.Errorf("%+v, body %s", all[1], all[1].Body)
 	}
-	if _, err := ReadTruth(strings.NewReader("{}\n{")); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := truthfile.Read(strings.NewReader("{}\n{")); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("a broken line: %v", err)
 	}
 	c.Truth = t.TempDir()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // unstreamed answers in one piece when the last token is due.
@@ -107,7 +108,7 @@ func (c *call) finishBody(finish string, tokens int, first int64) {
 		}
 	default:
 		c.begin(c.bodyHead(len(c.buf) - reserve))
-		if !c.event(kindBody, tokens, true) {
+		if !c.event(truthfile.KindBody, tokens, true) {
 			return
 		}
 	}
@@ -135,7 +136,7 @@ func (c *call) half(tokens int) bool {
 	rest := append([]byte(nil), c.buf[reserve+length/2:]...)
 	c.buf = c.buf[:reserve+length/2]
 	c.begin(c.bodyHead(length))
-	if !c.event(kindBody, 0, false) || c.pending > 0 && !c.flush(false) {
+	if !c.event(truthfile.KindBody, 0, false) || c.pending > 0 && !c.flush(false) {
 		return false
 	}
 	if c.fault != config.FaultStall {
@@ -146,7 +147,7 @@ func (c *call) half(tokens int) bool {
 		return false
 	}
 	c.buf = append(c.buf, rest...)
-	return c.event(kindBody, tokens, true)
+	return c.event(truthfile.KindBody, tokens, true)
 }
 
 // embeddings writes a vector for each input, made from its number of words and place,

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -68,7 +68,7 @@ func TestRecordsAgreeWithTheServersTruth(t *testing.T) {
 }
 
 // agree holds one record against the truth; zero is the wall-clock moment of offset 0.
-func agree(t *testing.T, zero int64, rec *record.Record, truth *mock.Truth) {
+func agree(t *testing.T, zero int64, rec *record.Record, truth *truthfile.Request) {
 	t.Helper()
 	if rec.Failure != nil || rec.Status != truth.Status {
 		t.Errorf("status %d, failure %+v; the server sent status %d", rec.Status, rec.Failure, truth.Status)
@@ -115,7 +115,7 @@ func agree(t *testing.T, zero int64, rec *record.Record, truth *mock.Truth) {
 
 // ttft makes sure that the time to the first token, counted from Sent, holds all of
 // the time that the server took.
-func ttft(t *testing.T, rec *record.Record, truth *mock.Truth) {
+func ttft(t *testing.T, rec *record.Record, truth *truthfile.Request) {
 	t.Helper()
 	for i, e := range rec.Events {
 		if !e.Label.IsToken() {

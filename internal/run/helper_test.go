@@ -14,6 +14,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
@@ -77,14 +78,14 @@ func (s *server) close() { s.once.Do(func() { _ = s.mock.Close() }) }
 
 // truths ends the server and gives what it knows of the run's requests, by their
 // number.
-func (s *server) truths(t *testing.T) map[int64]mock.Truth {
+func (s *server) truths(t *testing.T) map[int64]truthfile.Request {
 	t.Helper()
 	s.close()
-	all, err := mock.ReadTruth(strings.NewReader(s.truth.String()))
+	all, err := truthfile.Read(strings.NewReader(s.truth.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	byNumber := map[int64]mock.Truth{}
+	byNumber := map[int64]truthfile.Request{}
 	for _, tr := range all {
 		i := strings.LastIndexByte(tr.ID, '-')
 		n, err := strconv.ParseInt(tr.ID[i+1:], 10, 64)

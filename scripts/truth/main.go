@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -97,7 +97,7 @@ func requests(file string) (map[int64]bool, error) {
 		return nil, err
 	}
 	defer f.Close()
-	all, err := mock.ReadTruth(f)
+	all, err := truthfile.Read(f)
 	if err != nil {
 		return nil, err
 	}

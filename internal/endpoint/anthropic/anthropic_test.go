@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint/decodetest"
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
@@ -82,11 +83,11 @@ func (w *truth) Write(p []byte) (int, error) {
 	return w.b.Write(p)
 }
 
-func (w *truth) read(t *testing.T) []mock.Truth {
+func (w *truth) read(t *testing.T) []truthfile.Request {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	list, err := mock.ReadTruth(bytes.NewReader(w.b.Bytes()))
+	list, err := truthfile.Read(bytes.NewReader(w.b.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}

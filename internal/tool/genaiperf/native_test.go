@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
@@ -32,11 +32,11 @@ func asked(t *testing.T, truth string) []string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	lines, err := mock.ReadTruth(f)
+	lines, err := truthfile.Read(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortStableFunc(lines, func(a, b mock.Truth) int { return int(a.Read - b.Read) })
+	slices.SortStableFunc(lines, func(a, b truthfile.Request) int { return int(a.Read - b.Read) })
 	answers := regexp.MustCompile(`("role":"assistant","content":)"[^"]*"`)
 	var bodies []string
 	for i := range lines {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/metric"
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -24,7 +24,7 @@ func ownMetrics() []string {
 
 // compare works the figures of a run out twice, from its own records and from what the mock
 // says that it sent, and gives how far they lie apart.
-func compare(p *plan.Plan, res *result.Result, truth []mock.Truth) (*record.Calibration, error) {
+func compare(p *plan.Plan, res *result.Result, truth []truthfile.Request) (*record.Calibration, error) {
 	join, err := newJoin(p, truth)
 	if err != nil {
 		return nil, err
@@ -84,19 +84,19 @@ func bar(d *metric.Def, said, is map[string]result.Stat) (record.Bar, bool) {
 // join reads the records of a run and makes others of them, as they would be if this side
 // were perfect: what the mock wrote, at the moments at which it wrote it.
 type join struct {
-	truth map[int64]*mock.Truth
+	truth map[int64]*truthfile.Request
 	start int64 // moment of offset 0
 	fold  *metric.Aggregator
 	marks []record.StageSummary
 	lost  int64 // answers that are not what the mock sent
 }
 
-func newJoin(p *plan.Plan, truth []mock.Truth) (*join, error) {
+func newJoin(p *plan.Plan, truth []truthfile.Request) (*join, error) {
 	fold, err := metric.NewFold(result.FoldOptions(p))
 	if err != nil {
 		return nil, err
 	}
-	j := &join{truth: make(map[int64]*mock.Truth, len(truth)), fold: fold}
+	j := &join{truth: make(map[int64]*truthfile.Request, len(truth)), fold: fold}
 	for i := range truth {
 		t := &truth[i]
 		if seq, err := strconv.ParseInt(t.ID[strings.LastIndexByte(t.ID, '-')+1:], 10, 64); err == nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/metric"
-	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -73,18 +73,18 @@ func answer(n int64) record.Record {
 
 // truthOf is what the mock would say of a record if it had written everything so much
 // earlier than it was read.
-func truthOf(r *record.Record, earlier time.Duration) mock.Truth {
+func truthOf(r *record.Record, earlier time.Duration) truthfile.Request {
 	wall := func(d time.Duration) int64 { return time.Unix(1000, 0).UnixNano() + int64(d) }
-	t := mock.Truth{ID: "run-" + string(rune('0'+r.Seq)), Read: wall(r.Sent), Status: 200, Tokens: 3}
+	t := truthfile.Request{ID: "run-" + string(rune('0'+r.Seq)), Read: wall(r.Sent), Status: 200, Tokens: 3}
 	for _, m := range r.Marks {
-		t.Events = append(t.Events, mock.TruthEvent{At: wall(m.Time() - earlier), Bytes: 10, Kind: "content", Tokens: 1})
+		t.Events = append(t.Events, truthfile.Event{At: wall(m.Time() - earlier), Bytes: 10, Kind: "content", Tokens: 1})
 	}
 	return t
 }
 
 func TestBarsAreWhatTheStampsAreOffBy(t *testing.T) {
 	var recs []record.Record
-	var truth []mock.Truth
+	var truth []truthfile.Request
 	for n := range int64(8) {
 		r := answer(n)
 		recs, truth = append(recs, r), append(truth, truthOf(&r, 4*ms))
@@ -118,7 +118,7 @@ func TestALateMockIsNotTheClientsError(t *testing.T) {
 	late := truthOf(&r, 0)
 	late.Read += int64(20 * ms)
 	p, res := kept(t, []record.Record{r})
-	c, err := compare(p, res, []mock.Truth{late})
+	c, err := compare(p, res, []truthfile.Request{late})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAnswersThatTheMockDidNotSend(t *testing.T) {
 	fewer.Events = fewer.Events[:2]
 	more.Tokens = 4
 	p, res := kept(t, []record.Record{a, b, c})
-	got, err := compare(p, res, []mock.Truth{missing, fewer, more})
+	got, err := compare(p, res, []truthfile.Request{missing, fewer, more})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // Starter starts a mock that writes its truth to a file.
@@ -38,7 +39,7 @@ func (s *Server) Stop() error {
 }
 
 // Truth ends the server and reads what it has written down.
-func (s *Server) Truth() ([]mock.Truth, error) {
+func (s *Server) Truth() ([]truthfile.Request, error) {
 	if err := s.Stop(); err != nil {
 		return nil, fmt.Errorf("stopping the mock: %w", err)
 	}
@@ -47,7 +48,7 @@ func (s *Server) Truth() ([]mock.Truth, error) {
 		return nil, fmt.Errorf("reading what the mock sent: %w", err)
 	}
 	defer f.Close()
-	return mock.ReadTruth(f)
+	return truthfile.Read(f)
 }
 
 // InProcess starts mocks in this process, where they share everything with what is tested.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/wire/http1"
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
@@ -72,7 +73,7 @@ func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 		if err := server.Close(); err != nil {
 			t.Fatal(err)
 		}
-		truths, err := mock.ReadTruth(truth)
+		truths, err := truthfile.Read(truth)
 		if err != nil || len(truths) != slots*each {
 			t.Fatalf("%d truths, error %v", len(truths), err)
 		}
@@ -86,7 +87,7 @@ func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 }
 
 // agree compares a record with what the server sent and when.
-func agree(t *testing.T, start time.Time, rec *record.Exchange, tr mock.Truth) {
+func agree(t *testing.T, start time.Time, rec *record.Exchange, tr truthfile.Request) {
 	t.Helper()
 	if rec == nil || rec.Failure != nil {
 		t.Fatalf("%s: %+v", tr.ID, rec)

@@ -1,4 +1,5 @@
-package mock
+// Package truthfile writes and reads what the built-in server knows of each request: what it got, and what it sent when.
+package truthfile
 
 import (
 	"encoding/json"
@@ -12,10 +13,10 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/body"
 )
 
-// Truth is one line of the truth file: what the server got and sent for one
+// Request is one line of the truth file: what the server got and sent for one
 // request, written when the request has ended. Times are nanoseconds of the
 // system's real-time clock.
-type Truth struct {
+type Request struct {
 	ID     string `json:"id"`            // the request's own, or its X-Request-Id, or else the id of the answer
 	Port   int    `json:"port"`          // the client's
 	Path   string `json:"path"`          // of the request
@@ -37,24 +38,24 @@ type Truth struct {
 	Session string          `json:"session,omitempty"`
 	Token   string          `json:"token,omitempty"`
 	Body    json.RawMessage `json:"body,omitempty"`
-	Events  []TruthEvent    `json:"events"`
+	Events  []Event         `json:"events"`
 }
 
-// TruthEvent is one event of a stream, or the whole of an answer that is none.
+// Event is one event of a stream, or the whole of an answer that is none.
 // Bytes add up to the body of the answer.
-type TruthEvent struct {
+type Event struct {
 	At     int64  `json:"at"` // right before the write(2) that held it
 	Bytes  int    `json:"bytes"`
 	Kind   string `json:"kind"` // role, reasoning, content, tool, finish, usage, done, error, comment, body, frame
 	Tokens int    `json:"tokens"`
 }
 
-// ReadTruth reads a truth file.
-func ReadTruth(r io.Reader) ([]Truth, error) {
-	var all []Truth
+// Read reads a truth file.
+func Read(r io.Reader) ([]Request, error) {
+	var all []Request
 	d := json.NewDecoder(r)
 	for {
-		var t Truth
+		var t Request
 		switch err := d.Decode(&t); {
 		case errors.Is(err, io.EOF):
 			return all, nil
@@ -65,36 +66,24 @@ func ReadTruth(r io.Reader) ([]Truth, error) {
 	}
 }
 
-// kind is what an event holds.
-type kind uint8
-
+// What an event holds.
 const (
-	kindRole kind = iota
-	kindReasoning
-	kindContent
-	kindTool
-	kindFinish
-	kindUsage
-	kindDone
-	kindError
-	kindComment
-	kindBody
-	kindFrame // begins or ends a part of a message
+	KindRole      = "role"
+	KindReasoning = "reasoning"
+	KindContent   = "content"
+	KindTool      = "tool"
+	KindFinish    = "finish"
+	KindUsage     = "usage"
+	KindDone      = "done"
+	KindError     = "error"
+	KindComment   = "comment"
+	KindBody      = "body"
+	KindFrame     = "frame" // begins or ends a part of a message
 )
 
-var kindNames = [...]string{"role", "reasoning", "content", "tool", "finish", "usage", "done", "error", "comment", "body", "frame"}
-
-// mark is an event as the server keeps it while the request runs.
-type mark struct {
-	at     int64
-	bytes  int
-	tokens int
-	kind   kind
-}
-
-// appendTruth writes the call's line. It goes without encoding/json because
-// every event of every request passes here.
-func appendTruth(b []byte, c *call, end time.Time) []byte {
+// AppendLine writes the line of a request, whose Body need not be JSON. It goes without
+// encoding/json because every event of every request passes here.
+func (t *Request) AppendLine(b []byte) []byte {
 	str := func(key, v string) {
 		b = append(b, key...)
 		b = body.AppendQuoted(b, v)
@@ -103,52 +92,48 @@ func appendTruth(b []byte, c *call, end time.Time) []byte {
 		b = append(b, key...)
 		b = strconv.AppendInt(b, v, 10)
 	}
-	id := c.req.id
-	if id == "" {
-		id = string(c.id)
-	}
-	str(`{"id":`, id)
-	num(`,"port":`, int64(c.req.port))
-	str(`,"path":`, c.req.path)
-	str(`,"proto":`, c.req.proto)
-	num(`,"read":`, c.req.read.UnixNano())
-	num(`,"end":`, end.UnixNano())
-	num(`,"status":`, int64(c.status))
-	num(`,"grpc":`, int64(c.grpc))
+	str(`{"id":`, t.ID)
+	num(`,"port":`, int64(t.Port))
+	str(`,"path":`, t.Path)
+	str(`,"proto":`, t.Proto)
+	num(`,"read":`, t.Read)
+	num(`,"end":`, t.End)
+	num(`,"status":`, int64(t.Status))
+	num(`,"grpc":`, int64(t.GRPC))
 	b = append(b, `,"stream":`...)
-	b = strconv.AppendBool(b, c.p.Stream)
-	num(`,"prompt_tokens":`, int64(c.p.Words.N))
-	num(`,"cached_tokens":`, int64(c.seq.Cached))
-	num(`,"max_tokens":`, int64(max(c.p.Limit(), 0)))
-	num(`,"tokens":`, int64(c.sent))
-	str(`,"finish":`, c.finish)
-	str(`,"fault":`, c.faultName)
-	str(`,"stamp":`, c.req.stamp)
-	num(`,"media":`, int64(c.p.Media))
-	if c.req.session != "" {
-		str(`,"session":`, c.req.session)
+	b = strconv.AppendBool(b, t.Stream)
+	num(`,"prompt_tokens":`, int64(t.Prompt))
+	num(`,"cached_tokens":`, int64(t.Cached))
+	num(`,"max_tokens":`, int64(t.Max))
+	num(`,"tokens":`, int64(t.Tokens))
+	str(`,"finish":`, t.Finish)
+	str(`,"fault":`, t.Fault)
+	str(`,"stamp":`, t.Stamp)
+	num(`,"media":`, int64(t.Media))
+	if t.Session != "" {
+		str(`,"session":`, t.Session)
 	}
-	if c.req.token != "" {
-		str(`,"token":`, c.req.token)
+	if t.Token != "" {
+		str(`,"token":`, t.Token)
 	}
-	if c.s.cfg.TruthBody && len(c.req.body) > 0 {
+	if len(t.Body) > 0 {
 		b = append(b, `,"body":`...)
-		if json.Valid(c.req.body) {
-			b = appendOneLine(b, c.req.body)
+		if json.Valid(t.Body) {
+			b = appendOneLine(b, t.Body)
 		} else {
-			b = body.AppendQuoted(b, string(c.req.body))
+			b = body.AppendQuoted(b, string(t.Body))
 		}
 	}
 	b = append(b, `,"events":[`...)
-	for i, m := range c.marks {
+	for i, e := range t.Events {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		num(`{"at":`, m.at)
-		num(`,"bytes":`, int64(m.bytes))
+		num(`{"at":`, e.At)
+		num(`,"bytes":`, int64(e.Bytes))
 		b = append(b, `,"kind":"`...)
-		b = append(b, kindNames[m.kind]...)
-		num(`","tokens":`, int64(m.tokens))
+		b = append(b, e.Kind...)
+		num(`","tokens":`, int64(e.Tokens))
 		b = append(b, '}')
 	}
 	return append(b, "]}\n"...)
@@ -167,13 +152,13 @@ func appendOneLine(b, v []byte) []byte {
 // Sizes of the truth file's buffer: when it is written ahead of time, and when
 // requests wait for the disk.
 const (
-	truthWrite = 1 << 20
-	truthFull  = 64 << 20
+	writeSize = 1 << 20
+	fullSize  = 64 << 20
 )
 
-// truthFile gathers all requests' lines. They are written by a goroutine of
+// Writer gathers all requests' lines. They are written by a goroutine of
 // their own, every second at least, so that a slow disk holds up no request.
-type truthFile struct {
+type Writer struct {
 	to   io.Writer
 	wake chan struct{}
 	done chan struct{}
@@ -186,14 +171,15 @@ type truthFile struct {
 	err   error // the first one, which close reports
 }
 
-func newTruthFile(to io.Writer) *truthFile {
-	t := &truthFile{to: to, wake: make(chan struct{}, 1), done: make(chan struct{})}
+// NewWriter writes to to, which Close closes if it can.
+func NewWriter(to io.Writer) *Writer {
+	t := &Writer{to: to, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	t.room.L = &t.mu
 	t.idle.Go(t.loop)
 	return t
 }
 
-func (t *truthFile) loop() {
+func (t *Writer) loop() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -207,13 +193,14 @@ func (t *truthFile) loop() {
 	}
 }
 
-func (t *truthFile) line(b []byte) {
+// WriteLine adds a line, and waits where the disk is far behind.
+func (t *Writer) WriteLine(b []byte) {
 	t.mu.Lock()
-	for len(t.buf) > truthFull {
+	for len(t.buf) > fullSize {
 		t.room.Wait()
 	}
 	t.buf = append(t.buf, b...)
-	much := len(t.buf) > truthWrite
+	much := len(t.buf) > writeSize
 	t.mu.Unlock()
 	if much {
 		select {
@@ -224,7 +211,7 @@ func (t *truthFile) line(b []byte) {
 }
 
 // write empties the buffer. Only one goroutine at a time calls it.
-func (t *truthFile) write() {
+func (t *Writer) write() {
 	t.mu.Lock()
 	out := t.buf
 	t.buf = t.spare[:0]
@@ -237,13 +224,14 @@ func (t *truthFile) write() {
 	t.mu.Unlock()
 }
 
-func (t *truthFile) keep(err error) {
+func (t *Writer) keep(err error) {
 	if t.err == nil {
 		t.err = err
 	}
 }
 
-func (t *truthFile) close() error {
+// Close writes what is left, and returns the first error that there was.
+func (t *Writer) Close() error {
 	close(t.done)
 	t.idle.Wait()
 	t.write()

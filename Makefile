@@ -241,8 +241,8 @@ conformance-docs: browser ## every page of that site in a real browser: search, 
 	$(GO) test -C scripts/docs -count=1 .
 	INFEROMETER_BROWSER="$(BROWSER)" $(GO) test -C internal/testkit/browser -count=1 -v -timeout 30m -run '^TestDocs' .
 
-proto: ## regenerate internal/lib/kserve from Triton's protocol definitions
-	GO=$(GO) scripts/proto.sh
+proto: ## write the definition of Triton's protocol in internal/lib/kserve anew
+	scripts/proto.sh
 
 clean: ## remove what was built
 	rm -rf bin dist site .bench

@@ -116,7 +116,7 @@ var house = []struct{ name, may string }{
 	{"endpoint/*", "endpoint message endpoint/decode endpoint/body endpoint/replica endpoint/sse prompt prompt/tensor plan record token/chat remote/proxy wire/http1 lib/jsonscan lib/localaddr"},
 
 	// What servers say of themselves.
-	{"probe/triton", "probe/prometheus remote/proxy wire/timedconn wire/grpc wire/http1 plan record lib/promtext lib/kserve google.golang.org/protobuf"},
+	{"probe/triton", "probe/prometheus remote/proxy wire/timedconn wire/grpc wire/http1 plan record lib/promtext lib/kserve"},
 	{"probe/prometheus", "message probe probe/servermetrics remote/google plan record lib/promtext lib/localaddr"},
 	{"probe/servermetrics", "record stat lib/promtext"},
 	{"probe/power", "record"},
@@ -156,14 +156,14 @@ var house = []struct{ name, may string }{
 	{"remote/remotewrite", "github.com/klauspost/compress google.golang.org/protobuf"},
 	{"remote/proxy", "plan golang.org/x/net"},
 
-	// The yardstick shares nothing with what it measures but the generated messages.
+	// The yardstick shares nothing with what it measures but the definition of messages.
 	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency mock/body mock/truthfile"},
 	{"mock/config", "github.com/spf13/pflag mock/repository"},
 	{"mock/body", "mock/config"},
 	{"mock/latency", "mock/config"},
 	{"mock/truthfile", "mock/body"},
 	{"mock/timer", "golang.org/x/sys"},
-	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
+	{"mock/repository", "google.golang.org/protobuf"},
 
 	// The nouns.
 	{"plan/planfile", "message plan plan/document lib/truncate lib/localaddr lib/suggest go.yaml.in/yaml/v3"},

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	h2 "golang.org/x/net/http2"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
@@ -60,15 +60,11 @@ type answer struct {
 }
 
 // call sends the messages, ends the request, and reads the answer to its end.
-func (f *grpcFixture) call(method string, messages ...proto.Message) (answer, error) {
+func (f *grpcFixture) call(method string, messages ...any) (answer, error) {
 	f.t.Helper()
 	var body []byte
 	for _, m := range messages {
-		b, err := proto.Marshal(m)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		body = appendMessage(body, b)
+		body = appendMessage(body, kservetest.Encode(f.t, kserve.Request(method), m))
 	}
 	return f.callRaw(method, bytes.NewReader(body))
 }
@@ -115,9 +111,9 @@ func (f *grpcFixture) callRaw(method string, body io.Reader, header ...string) (
 }
 
 // stream sends requests on one stream and returns the responses.
-func (f *grpcFixture) stream(requests ...*kserve.ModelInferRequest) []*kserve.ModelStreamInferResponse {
+func (f *grpcFixture) stream(requests ...*kservetest.Request) []*kservetest.StreamResponse {
 	f.t.Helper()
-	var all []proto.Message
+	var all []any
 	for _, r := range requests {
 		all = append(all, r)
 	}
@@ -125,10 +121,10 @@ func (f *grpcFixture) stream(requests ...*kserve.ModelInferRequest) []*kserve.Mo
 	if err != nil || a.status != 0 {
 		f.t.Fatalf("stream: %v, status %d %s", err, a.status, a.message)
 	}
-	var out []*kserve.ModelStreamInferResponse
+	var out []*kservetest.StreamResponse
 	for _, m := range a.messages {
-		var r kserve.ModelStreamInferResponse
-		if err := proto.Unmarshal(m, &r); err != nil {
+		var r kservetest.StreamResponse
+		if err := kserve.Response(kserve.ModelStreamInferMethod).Decode(m, &r); err != nil {
 			f.t.Fatal(err)
 		}
 		out = append(out, &r)
@@ -137,21 +133,22 @@ func (f *grpcFixture) stream(requests ...*kserve.ModelInferRequest) []*kserve.Mo
 }
 
 // unary calls a method with one answer.
-func unary[T proto.Message](f *grpcFixture, method string, request proto.Message, to T) T {
+func unary[T any](f *grpcFixture, method string, request any) *T {
 	f.t.Helper()
 	a, err := f.call(method, request)
 	if err != nil || a.status != 0 || len(a.messages) != 1 {
 		f.t.Fatalf("%s: %v, status %d %s, %d messages", method, err, a.status, a.message, len(a.messages))
 	}
-	if err := proto.Unmarshal(a.messages[0], to); err != nil {
+	to := new(T)
+	if err := kserve.Response(method).Decode(a.messages[0], to); err != nil {
 		f.t.Fatal(err)
 	}
 	return to
 }
 
 // tensor makes an input: a string, a flag, an int32 or floats.
-func tensor(name string, v any, shape ...int64) (*kserve.ModelInferRequest_InferInputTensor, []byte) {
-	in := &kserve.ModelInferRequest_InferInputTensor{Name: name, Shape: shape}
+func tensor(name string, v any, shape ...int64) (kservetest.Tensor, []byte) {
+	in := kservetest.Tensor{Name: name, Shape: shape}
 	switch v := v.(type) {
 	case string:
 		in.Datatype = "BYTES"
@@ -177,8 +174,8 @@ func tensor(name string, v any, shape ...int64) (*kserve.ModelInferRequest_Infer
 }
 
 // request makes a request of pairs of names and values. Shapes are [1], with a batch [1,1].
-func inferring(model, id string, batch bool, pairs ...any) *kserve.ModelInferRequest {
-	r := &kserve.ModelInferRequest{ModelName: model, Id: id, Parameters: map[string]*kserve.InferParameter{}}
+func inferring(model, id string, batch bool, pairs ...any) *kservetest.Request {
+	r := &kservetest.Request{ModelName: model, ID: id, Parameters: map[string]kservetest.Parameter{}}
 	for i := 0; i < len(pairs); i += 2 {
 		shape := []int64{1}
 		if v, ok := pairs[i+1].([]float32); ok {
@@ -195,7 +192,7 @@ func inferring(model, id string, batch bool, pairs ...any) *kserve.ModelInferReq
 }
 
 // withFinal asks for the mark of the end.
-func withFinal(r *kserve.ModelInferRequest) *kserve.ModelInferRequest {
-	r.Parameters["triton_enable_empty_final_response"] = &kserve.InferParameter{ParameterChoice: &kserve.InferParameter_BoolParam{BoolParam: true}}
+func withFinal(r *kservetest.Request) *kservetest.Request {
+	r.Parameters["triton_enable_empty_final_response"] = kservetest.Bool(true)
 	return r
 }

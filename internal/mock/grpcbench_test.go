@@ -8,9 +8,9 @@ import (
 	"time"
 
 	h2 "golang.org/x/net/http2"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
@@ -53,13 +53,9 @@ func opening(tb testing.TB) []byte {
 }
 
 // dataFrame is a frame with one message.
-func dataFrame(tb testing.TB, stream uint32, m proto.Message) []byte {
+func dataFrame(tb testing.TB, stream uint32, m any) []byte {
 	tb.Helper()
-	p, err := proto.Marshal(m)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	p = appendMessage(nil, p)
+	p := appendMessage(nil, kservetest.Encode(tb, kserve.Request(kserve.ModelInferMethod), m))
 	return append(appendFrameHead(nil, len(p), h2.FrameData, 0, stream), p...)
 }
 

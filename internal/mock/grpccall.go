@@ -7,8 +7,6 @@ import (
 	"time"
 
 	h2 "golang.org/x/net/http2"
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/mock/config"
@@ -98,11 +96,10 @@ func (st *grpcStream) unary() bool { return st.head.path == kserve.ModelInferMet
 
 // requestJSON is a request as the truth file keeps it.
 func requestJSON(p []byte) []byte {
-	var m kserve.ModelInferRequest
-	if proto.Unmarshal(p, &m) != nil {
+	b, err := kserve.Request(kserve.ModelInferMethod).JSON(p)
+	if err != nil {
 		return nil
 	}
-	b, _ := protojson.MarshalOptions{UseProtoNames: true}.Marshal(&m)
 	return b
 }
 

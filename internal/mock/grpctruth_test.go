@@ -12,14 +12,14 @@ import (
 	"time"
 
 	h2 "golang.org/x/net/http2"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
-func vllmRequest(id string, tokens int) *kserve.ModelInferRequest {
+func vllmRequest(id string, tokens int) *kservetest.Request {
 	return withFinal(inferring("vllm_model", id, false, "text_input", "say hello to all", "stream", true, "sampling_parameters", fmt.Sprintf(`{"max_tokens":%d}`, tokens)))
 }
 
@@ -47,12 +47,12 @@ func TestGRPCTruth(t *testing.T) {
 			for s := range streams {
 				sizes[s] = make(map[string]int)
 				wg.Go(func() {
-					var all []*kserve.ModelInferRequest
+					var all []*kservetest.Request
 					for i := range each {
 						all = append(all, vllmRequest(fmt.Sprintf("%d-%d", s, i), 5+i))
 					}
 					for _, r := range f.stream(all...) {
-						sizes[s][r.InferResponse.Id] += 5 + proto.Size(r)
+						sizes[s][r.InferResponse.ID] += 5 + len(kservetest.Encode(t, kserve.Response(kserve.ModelStreamInferMethod), r))
 					}
 				})
 			}
@@ -127,8 +127,8 @@ func TestGRPCFaults(t *testing.T) {
 				t.Errorf("%d messages, %v", len(a.messages), err)
 			}
 			if tt.failure != "" {
-				var last kserve.ModelStreamInferResponse
-				if err := proto.Unmarshal(a.messages[len(a.messages)-1], &last); err != nil || last.ErrorMessage != tt.failure || last.InferResponse.Id != "a" {
+				var last kservetest.StreamResponse
+				if err := kserve.Response(kserve.ModelStreamInferMethod).Decode(a.messages[len(a.messages)-1], &last); err != nil || last.ErrorMessage != tt.failure || last.InferResponse.ID != "a" {
 					t.Errorf("%v %v", err, &last)
 				}
 			}
@@ -263,8 +263,7 @@ func TestFrames(t *testing.T) {
 	must(c.fr.WriteContinuation(1, false, block[20:50]))
 	must(c.fr.WriteContinuation(1, true, block[50:]))
 	must(c.fr.WriteRawFrame(0x77, 0, 1, []byte("what is this")))
-	message, err := proto.Marshal(vllmRequest("a", 2))
-	must(err)
+	message := kservetest.Encode(t, kserve.Request(kserve.ModelInferMethod), vllmRequest("a", 2))
 	two := appendMessage(appendMessage(nil, message), message)
 	must(c.fr.WriteDataPadded(1, false, two[:3], make([]byte, 9)))
 	must(c.fr.WriteData(1, false, two[3:60]))
@@ -312,10 +311,7 @@ func TestLeaving(t *testing.T) {
 
 func TestCompressedRequests(t *testing.T) {
 	f := startGRPC(t, nil)
-	message, err := proto.Marshal(vllmRequest("a", 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := kservetest.Encode(t, kserve.Request(kserve.ModelInferMethod), vllmRequest("a", 2))
 	for name, pack := range map[string]func(io.Writer) io.WriteCloser{
 		"gzip":    func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 		"deflate": func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) },

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net/url"
@@ -9,21 +10,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"google.golang.org/protobuf/types/known/emptypb"
-
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // shown is a response in one line, with the words of its text counted.
-func shown(r *kserve.ModelStreamInferResponse) string {
+func shown(r *kservetest.StreamResponse) string {
 	i := r.InferResponse
-	s := fmt.Sprintf("%s/%s %s", i.GetModelName(), i.GetModelVersion(), i.GetId())
-	if p := i.GetParameters()["triton_final_response"]; p != nil {
-		s += fmt.Sprintf(" final=%v", p.GetBoolParam())
+	s := fmt.Sprintf("%s/%s %s", i.ModelName, i.ModelVersion, i.ID)
+	if p, said := i.Parameters["triton_final_response"]; said {
+		s += fmt.Sprintf(" final=%v", p.True())
 	}
-	for n, o := range i.GetOutputs() {
+	for n, o := range i.Outputs {
 		s += fmt.Sprintf(" %s:%s%v", o.Name, o.Datatype, o.Shape)
 		switch data := i.RawOutputContents[n]; {
 		case o.Name == "finish_reason":
@@ -47,7 +47,7 @@ func TestConventions(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  func(*config.Server)
-		request *kserve.ModelInferRequest
+		request *kservetest.Request
 		want    []string
 	}{
 		{"vLLM", nil, withFinal(inferring("vllm_model", "a", false, "text_input", prompt, "stream", true, "sampling_parameters", `{"max_tokens":"2"}`)), []string{
@@ -132,14 +132,14 @@ func TestTritonRefusals(t *testing.T) {
 	short := inferring("simple_add", "a", true, "INPUT0", ones, "INPUT1", ones)
 	short.RawInputContents[0] = []byte{1, 2, 3, 4}
 	wish := inferring("simple_add", "a", true, "INPUT0", ones, "INPUT1", ones)
-	wish.Outputs = []*kserve.ModelInferRequest_InferRequestedOutputTensor{{Name: "NOPE"}}
+	wish.Outputs = []kservetest.Wanted{{Name: "NOPE"}}
 	version := inferring("simple_add", "a", true, "INPUT0", ones, "INPUT1", ones)
 	version.ModelVersion = "9"
 	batch := inferring("simple_add", "a", true, "INPUT0", ones, "INPUT1", ones)
 	batch.Inputs[1].Shape = []int64{2, 16}
 	tests := []struct {
 		name    string
-		request *kserve.ModelInferRequest
+		request *kservetest.Request
 		code    repository.Code
 		want    string
 	}{
@@ -172,11 +172,11 @@ func TestTritonRefusals(t *testing.T) {
 		}
 		// On a stream the refusal is the request's own, under its id.
 		got := f.stream(tt.request)
-		if len(got) != 1 || got[0].ErrorMessage != tt.want || got[0].InferResponse.GetId() != tt.request.Id {
+		if len(got) != 1 || got[0].ErrorMessage != tt.want || got[0].InferResponse.ID != tt.request.ID {
 			t.Errorf("%s, on a stream: %v", tt.name, got)
 		}
 	}
-	if a, err := f.call("/inference.GRPCInferenceService/Nothing", &emptypb.Empty{}); err != nil || a.status != int(repository.CodeUnimplemented) {
+	if a, err := f.callRaw("/inference.GRPCInferenceService/Nothing", bytes.NewReader(appendMessage(nil, nil))); err != nil || a.status != int(repository.CodeUnimplemented) {
 		t.Errorf("unknown method: %v, status %d", err, a.status)
 	}
 }
@@ -185,28 +185,40 @@ func TestControl(t *testing.T) {
 	f := startGRPC(t, func(c *config.Server) {
 		c.Triton.Models = map[string]repository.Convention{"ensemble": repository.ConventionTRTLLM, "simple_add": repository.ConventionAdd}
 	})
-	if !unary(f, kserve.ServerLiveMethod, &emptypb.Empty{}, &kserve.ServerLiveResponse{}).Live ||
-		!unary(f, kserve.ServerReadyMethod, &emptypb.Empty{}, &kserve.ServerReadyResponse{}).Ready {
+	type live struct {
+		Live bool `json:"live"`
+	}
+	type ready struct {
+		Ready bool `json:"ready"`
+	}
+	if !unary[live](f, kserve.ServerLiveMethod, nil).Live || !unary[ready](f, kserve.ServerReadyMethod, nil).Ready {
 		t.Error("the server is not live and ready")
 	}
-	if m := unary(f, kserve.ServerMetadataMethod, &emptypb.Empty{}, &kserve.ServerMetadataResponse{}); m.Name != "triton" || len(m.Extensions) == 0 {
+	type about struct {
+		Name       string   `json:"name"`
+		Extensions []string `json:"extensions"`
+	}
+	if m := unary[about](f, kserve.ServerMetadataMethod, nil); m.Name != "triton" || len(m.Extensions) == 0 {
 		t.Errorf("metadata %v", m)
 	}
-	m := unary(f, kserve.ModelMetadataMethod, &kserve.ModelMetadataRequest{Name: "ensemble"}, &kserve.ModelMetadataResponse{})
+	m := unary[kserve.ModelMetadata](f, kserve.ModelMetadataMethod, kserve.ModelName{Name: "ensemble"})
 	if m.Platform != "ensemble" || m.Inputs[0].Name != "text_input" || cmp.Diff(m.Inputs[0].Shape, []int64{-1, 1}) != "" {
 		t.Errorf("metadata %v", m)
 	}
-	c := unary(f, kserve.ModelConfigMethod, &kserve.ModelConfigRequest{Name: "ensemble"}, &kserve.ModelConfigResponse{}).Config
+	c := unary[kserve.ModelConfigResponse](f, kserve.ModelConfigMethod, kserve.ModelName{Name: "ensemble"}).Config
 	var steps []string
-	for _, s := range c.GetEnsembleScheduling().GetStep() {
+	for _, s := range c.Steps() {
 		steps = append(steps, s.ModelName)
 	}
 	if d := cmp.Diff([]string{"preprocessing", "tensorrt_llm", "postprocessing"}, steps); d != "" || !c.ModelTransactionPolicy.Decoupled {
 		t.Errorf("config %v: %s", c, d)
 	}
+	type models struct {
+		Models []repository.IndexEntry `json:"models"`
+	}
 	index := func() string {
 		var all []string
-		for _, m := range unary(f, kserve.RepositoryIndexMethod, &kserve.RepositoryIndexRequest{}, &kserve.RepositoryIndexResponse{}).Models {
+		for _, m := range unary[models](f, kserve.RepositoryIndexMethod, nil).Models {
 			all = append(all, m.Name+" "+m.State)
 		}
 		return strings.Join(all, ", ")
@@ -217,21 +229,21 @@ func TestControl(t *testing.T) {
 	ones := make([]float32, 16)
 	add := inferring("simple_add", "a", true, "INPUT0", ones, "INPUT1", ones)
 	served := func() uint64 {
-		return unary(f, kserve.ModelStatisticsMethod, &kserve.ModelStatisticsRequest{Name: "simple_add"}, &kserve.ModelStatisticsResponse{}).ModelStats[0].InferenceCount
+		return unary[kserve.ModelStatisticsResponse](f, kserve.ModelStatisticsMethod, kserve.ModelName{Name: "simple_add"}).ModelStats[0].InferenceCount
 	}
-	unary(f, kserve.ModelInferMethod, add, &kserve.ModelInferResponse{})
+	unary[kservetest.Response](f, kserve.ModelInferMethod, add)
 	if served() != 1 {
 		t.Errorf("%d inferences", served())
 	}
-	unary(f, kserve.RepositoryModelUnloadMethod, &kserve.RepositoryModelUnloadRequest{ModelName: "simple_add"}, &emptypb.Empty{})
+	unary[struct{}](f, kserve.RepositoryModelUnloadMethod, map[string]string{"model_name": "simple_add"})
 	a, err := f.call(kserve.ModelInferMethod, add)
 	if err != nil || a.status != int(repository.CodeNotFound) || a.message != "Request for unknown model: 'simple_add' has no available versions" {
 		t.Errorf("unloaded: %v, status %d %q", err, a.status, a.message)
 	}
-	if unary(f, kserve.ModelReadyMethod, &kserve.ModelReadyRequest{Name: "simple_add"}, &kserve.ModelReadyResponse{}).Ready {
+	if unary[ready](f, kserve.ModelReadyMethod, kserve.ModelName{Name: "simple_add"}).Ready {
 		t.Error("an unloaded model is ready")
 	}
-	unary(f, kserve.RepositoryModelLoadMethod, &kserve.RepositoryModelLoadRequest{ModelName: "simple_add"}, &emptypb.Empty{})
+	unary[struct{}](f, kserve.RepositoryModelLoadMethod, map[string]string{"model_name": "simple_add"})
 	if served() != 0 {
 		t.Errorf("%d inferences after loading anew", served())
 	}
@@ -239,16 +251,16 @@ func TestControl(t *testing.T) {
 
 func TestSequences(t *testing.T) {
 	f := startGRPC(t, nil)
-	step := func(id uint64, v int, start, end bool) *kserve.ModelInferRequest {
+	step := func(id uint64, v int, start, end bool) *kservetest.Request {
 		r := inferring("sequence_sum", "", true, "INPUT", v)
-		r.Parameters["sequence_id"] = &kserve.InferParameter{ParameterChoice: &kserve.InferParameter_Uint64Param{Uint64Param: id}}
-		r.Parameters["sequence_start"] = &kserve.InferParameter{ParameterChoice: &kserve.InferParameter_BoolParam{BoolParam: start}}
-		r.Parameters["sequence_end"] = &kserve.InferParameter{ParameterChoice: &kserve.InferParameter_BoolParam{BoolParam: end}}
+		r.Parameters["sequence_id"] = kservetest.Parameter{Uint64Param: &id}
+		r.Parameters["sequence_start"] = kservetest.Bool(start)
+		r.Parameters["sequence_end"] = kservetest.Bool(end)
 		return r
 	}
 	var got []uint32
-	for _, r := range []*kserve.ModelInferRequest{step(1, 5, true, false), step(2, 100, true, false), step(1, 6, false, false), step(1, 7, false, true)} {
-		answer := unary(f, kserve.ModelInferMethod, r, &kserve.ModelInferResponse{})
+	for _, r := range []*kservetest.Request{step(1, 5, true, false), step(2, 100, true, false), step(1, 6, false, false), step(1, 7, false, true)} {
+		answer := unary[kservetest.Response](f, kserve.ModelInferMethod, r)
 		got = append(got, binary.LittleEndian.Uint32(answer.RawOutputContents[0]))
 	}
 	if d := cmp.Diff([]uint32{5, 100, 11, 18}, got); d != "" {

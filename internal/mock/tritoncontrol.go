@@ -1,9 +1,6 @@
 package mock
 
 import (
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/emptypb"
-
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
@@ -19,86 +16,96 @@ func extensions() []string {
 	}
 }
 
-// method serves one method of gRPC that is no inference, given the request's bytes.
-type method func(t *repository.Repository, p []byte) (proto.Message, *repository.StatusError)
+// repositoryRequest is for a model to be loaded or unloaded.
+type repositoryRequest struct {
+	ModelName  string `json:"model_name"`
+	Parameters map[string]struct {
+		Bool bool `json:"bool_param"`
+	} `json:"parameters"`
+}
+
+// regionName names a region of shared memory; none: all of them.
+type regionName struct {
+	Name string `json:"name"`
+}
+
+// method serves one method of gRPC that is no inference, given the request's kind and bytes. It
+// returns the content of the response.
+type method func(t *repository.Repository, kind kserve.Message, p []byte) (any, *repository.StatusError)
 
 // methods are all of them.
 var methods = map[string]method{
-	kserve.ServerLiveMethod:     fixed(&kserve.ServerLiveResponse{Live: true}),
-	kserve.ServerReadyMethod:    fixed(&kserve.ServerReadyResponse{Ready: true}),
-	kserve.ServerMetadataMethod: fixed(&kserve.ServerMetadataResponse{Name: "triton", Version: serverVersion, Extensions: extensions()}),
-	kserve.ModelReadyMethod: decoded(func(t *repository.Repository, r *kserve.ModelReadyRequest) (proto.Message, *repository.StatusError) {
+	kserve.ServerLiveMethod:     fixed(map[string]bool{"live": true}),
+	kserve.ServerReadyMethod:    fixed(map[string]bool{"ready": true}),
+	kserve.ServerMetadataMethod: fixed(map[string]any{"name": "triton", "version": serverVersion, "extensions": extensions()}),
+	kserve.ModelReadyMethod: decoded(func(t *repository.Repository, r *kserve.ModelName) (any, *repository.StatusError) {
 		_, failure := t.Find(r.Name, r.Version)
-		return &kserve.ModelReadyResponse{Ready: failure == nil}, nil
+		return map[string]bool{"ready": failure == nil}, nil
 	}),
-	kserve.ModelMetadataMethod: decoded(func(t *repository.Repository, r *kserve.ModelMetadataRequest) (proto.Message, *repository.StatusError) {
+	kserve.ModelMetadataMethod: decoded(func(t *repository.Repository, r *kserve.ModelName) (any, *repository.StatusError) {
 		m, failure := t.Find(r.Name, r.Version)
 		if failure != nil {
 			return nil, failure
 		}
 		return m.Metadata(), nil
 	}),
-	kserve.ModelConfigMethod: decoded(func(t *repository.Repository, r *kserve.ModelConfigRequest) (proto.Message, *repository.StatusError) {
+	kserve.ModelConfigMethod: decoded(func(t *repository.Repository, r *kserve.ModelName) (any, *repository.StatusError) {
 		m, failure := t.Find(r.Name, r.Version)
 		if failure != nil {
 			return nil, failure
 		}
-		return &kserve.ModelConfigResponse{Config: m.Config()}, nil
+		return map[string]any{"config": m.Config()}, nil
 	}),
-	kserve.ModelStatisticsMethod: decoded(func(t *repository.Repository, r *kserve.ModelStatisticsRequest) (proto.Message, *repository.StatusError) {
-		models, failure := t.StatisticsOf(r.Name, r.Version)
-		return &kserve.ModelStatisticsResponse{ModelStats: models}, failure
+	kserve.ModelStatisticsMethod: decoded(func(t *repository.Repository, r *kserve.ModelName) (any, *repository.StatusError) {
+		return t.Statistics(r.Name, r.Version)
 	}),
-	kserve.TraceSettingMethod:               fixed(&emptypb.Empty{}),
-	kserve.LogSettingsMethod:                fixed(&emptypb.Empty{}),
-	kserve.CudaSharedMemoryStatusMethod:     fixed(&emptypb.Empty{}),
-	kserve.CudaSharedMemoryUnregisterMethod: fixed(&emptypb.Empty{}),
-	kserve.CudaSharedMemoryRegisterMethod: func(*repository.Repository, []byte) (proto.Message, *repository.StatusError) {
+	kserve.TraceSettingMethod:               fixed(nil),
+	kserve.LogSettingsMethod:                fixed(nil),
+	kserve.CudaSharedMemoryStatusMethod:     fixed(nil),
+	kserve.CudaSharedMemoryUnregisterMethod: fixed(nil),
+	kserve.CudaSharedMemoryRegisterMethod: func(*repository.Repository, kserve.Message, []byte) (any, *repository.StatusError) {
 		return nil, repository.Refuse(repository.CodeInvalid, "failed to register CUDA shared memory region: there is no GPU")
 	},
-	kserve.RepositoryIndexMethod: decoded(func(t *repository.Repository, r *kserve.RepositoryIndexRequest) (proto.Message, *repository.StatusError) {
-		answer := &kserve.RepositoryIndexResponse{}
-		for _, e := range t.Index(r.Ready) {
-			answer.Models = append(answer.Models, &kserve.RepositoryIndexResponse_ModelIndex{Name: e.Name, Version: e.Version, State: e.State, Reason: e.Reason})
-		}
-		return answer, nil
+	kserve.RepositoryIndexMethod: decoded(func(t *repository.Repository, r *struct {
+		Ready bool `json:"ready"`
+	}) (any, *repository.StatusError) {
+		return map[string]any{"models": t.Index(r.Ready)}, nil
 	}),
-	kserve.RepositoryModelLoadMethod: decoded(func(t *repository.Repository, r *kserve.RepositoryModelLoadRequest) (proto.Message, *repository.StatusError) {
-		return &emptypb.Empty{}, t.Load(r.ModelName)
+	kserve.RepositoryModelLoadMethod: decoded(func(t *repository.Repository, r *repositoryRequest) (any, *repository.StatusError) {
+		return nil, t.Load(r.ModelName)
 	}),
-	kserve.RepositoryModelUnloadMethod: decoded(func(t *repository.Repository, r *kserve.RepositoryModelUnloadRequest) (proto.Message, *repository.StatusError) {
-		return &emptypb.Empty{}, t.Unload(r.ModelName, r.Parameters["unload_dependents"].GetBoolParam())
+	kserve.RepositoryModelUnloadMethod: decoded(func(t *repository.Repository, r *repositoryRequest) (any, *repository.StatusError) {
+		return nil, t.Unload(r.ModelName, r.Parameters["unload_dependents"].Bool)
 	}),
-	kserve.SystemSharedMemoryRegisterMethod: decoded(func(t *repository.Repository, r *kserve.SystemSharedMemoryRegisterRequest) (proto.Message, *repository.StatusError) {
-		return &emptypb.Empty{}, t.Regions.Register(repository.Region{Name: r.Name, Key: r.Key, Offset: r.Offset, Size: r.ByteSize})
+	kserve.SystemSharedMemoryRegisterMethod: decoded(func(t *repository.Repository, r *repository.Region) (any, *repository.StatusError) {
+		return nil, t.Regions.Register(*r)
 	}),
-	kserve.SystemSharedMemoryUnregisterMethod: decoded(func(t *repository.Repository, r *kserve.SystemSharedMemoryUnregisterRequest) (proto.Message, *repository.StatusError) {
+	kserve.SystemSharedMemoryUnregisterMethod: decoded(func(t *repository.Repository, r *regionName) (any, *repository.StatusError) {
 		t.Regions.Unregister(r.Name)
-		return &emptypb.Empty{}, nil
+		return nil, nil
 	}),
-	kserve.SystemSharedMemoryStatusMethod: decoded(func(t *repository.Repository, r *kserve.SystemSharedMemoryStatusRequest) (proto.Message, *repository.StatusError) {
+	kserve.SystemSharedMemoryStatusMethod: decoded(func(t *repository.Repository, r *regionName) (any, *repository.StatusError) {
 		all, failure := t.Regions.Status(r.Name)
-		answer := &kserve.SystemSharedMemoryStatusResponse{Regions: make(map[string]*kserve.SystemSharedMemoryStatusResponse_RegionStatus)}
+		regions := make(map[string]repository.Region)
 		for _, r := range all {
-			answer.Regions[r.Name] = &kserve.SystemSharedMemoryStatusResponse_RegionStatus{Name: r.Name, Key: r.Key, Offset: r.Offset, ByteSize: r.Size}
+			regions[r.Name] = r
 		}
-		return answer, failure
+		return map[string]any{"regions": regions}, failure
 	}),
 }
 
 // fixed is a method that always answers the same, whatever is asked.
-func fixed(answer proto.Message) method {
-	return func(*repository.Repository, []byte) (proto.Message, *repository.StatusError) { return answer, nil }
+func fixed(answer any) method {
+	return func(*repository.Repository, kserve.Message, []byte) (any, *repository.StatusError) {
+		return answer, nil
+	}
 }
 
 // decoded is a method that reads its request.
-func decoded[T any, M interface {
-	*T
-	proto.Message
-}](serve func(*repository.Repository, M) (proto.Message, *repository.StatusError)) method {
-	return func(t *repository.Repository, p []byte) (proto.Message, *repository.StatusError) {
-		r := M(new(T))
-		if err := proto.Unmarshal(p, r); err != nil {
+func decoded[T any](serve func(*repository.Repository, *T) (any, *repository.StatusError)) method {
+	return func(t *repository.Repository, kind kserve.Message, p []byte) (any, *repository.StatusError) {
+		r := new(T)
+		if err := kind.Decode(p, r); err != nil {
 			return nil, repository.Refuse(repository.CodeInternal, "the request cannot be decoded: %v", err)
 		}
 		return serve(t, r)
@@ -107,11 +114,11 @@ func decoded[T any, M interface {
 
 // control serves a method that is no inference.
 func (s *Server) control(path string, p []byte) ([]byte, *repository.StatusError) {
-	answer, failure := methods[path](s.triton, p)
+	answer, failure := methods[path](s.triton, kserve.Request(path), p)
 	if failure != nil {
 		return nil, failure
 	}
-	b, err := proto.Marshal(answer)
+	b, err := kserve.Response(path).Encode(answer)
 	if err != nil {
 		return nil, repository.Refuse(repository.CodeInternal, "encode the answer: %v", err)
 	}

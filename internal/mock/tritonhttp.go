@@ -47,7 +47,7 @@ func (s *Server) tritonHTTP(c *call) {
 	case parts[0] == "health" && len(parts) == 2 && (parts[1] == "live" || parts[1] == "ready"):
 		c.sendUnstreamed(head{status: http.StatusOK, ctype: "text/plain"}, "")
 	case parts[0] == "models" && len(parts) == 2 && parts[1] == "stats":
-		s.page(c, http.MethodGet, func() (any, *repository.StatusError) { return s.triton.StatisticsJSON("", "") })
+		s.page(c, http.MethodGet, func() (any, *repository.StatusError) { return s.triton.Statistics("", "") })
 	case parts[0] == "models" && len(parts) > 1:
 		s.tritonModelHTTP(c, parts[1:])
 	case parts[0] == "repository":
@@ -116,11 +116,11 @@ func (s *Server) tritonModelHTTP(c *call, parts []string) {
 	case "infer", "generate", "generate_stream":
 		s.inferHTTP(c, name, version, verb)
 	case "":
-		about((*repository.Model).MetadataJSON)
+		about((*repository.Model).Metadata)
 	case "config":
-		about((*repository.Model).ConfigJSON)
+		about((*repository.Model).Config)
 	case "stats":
-		s.page(c, http.MethodGet, func() (any, *repository.StatusError) { return s.triton.StatisticsJSON(name, version) })
+		s.page(c, http.MethodGet, func() (any, *repository.StatusError) { return s.triton.Statistics(name, version) })
 	case "ready":
 		if _, failure := s.triton.Find(name, version); failure != nil {
 			c.sendUnstreamed(head{status: http.StatusBadRequest, ctype: "text/plain"}, c.errorText("Model version not ready", http.StatusBadRequest))
@@ -180,29 +180,20 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 		c.notFound()
 		return
 	}
-	type status struct {
-		Name   string `json:"name"`
-		Key    string `json:"key"`
-		Offset uint64 `json:"offset"`
-		Size   uint64 `json:"byte_size"`
-	}
 	switch parts[0] {
 	case "status":
 		s.page(c, http.MethodGet, func() (any, *repository.StatusError) {
 			regions, failure := s.triton.Regions.Status(name)
-			all := []status{}
-			for _, r := range regions {
-				all = append(all, status{r.Name, r.Key, r.Offset, r.Size})
-			}
-			return all, failure
+			return append([]repository.Region{}, regions...), failure // never null
 		})
 	case "register":
 		s.page(c, http.MethodPost, func() (any, *repository.StatusError) {
-			var r status
+			var r repository.Region
 			if failure := c.into(&r); failure != nil {
 				return nil, failure
 			}
-			return nil, s.triton.Regions.Register(repository.Region{Name: name, Key: r.Key, Offset: r.Offset, Size: r.Size})
+			r.Name = name
+			return nil, s.triton.Regions.Register(r)
 		})
 	case "unregister":
 		s.page(c, http.MethodPost, func() (any, *repository.StatusError) {

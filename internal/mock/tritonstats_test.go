@@ -10,15 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // statistics returns all models' statistics by name.
-func (f *grpcFixture) statistics() map[string]*kserve.ModelStatistics {
+func (f *grpcFixture) statistics() map[string]kserve.ModelStatistics {
 	f.t.Helper()
-	all := make(map[string]*kserve.ModelStatistics)
-	for _, m := range unary(f, kserve.ModelStatisticsMethod, &kserve.ModelStatisticsRequest{}, &kserve.ModelStatisticsResponse{}).ModelStats {
+	all := make(map[string]kserve.ModelStatistics)
+	for _, m := range unary[kserve.ModelStatisticsResponse](f, kserve.ModelStatisticsMethod, kserve.ModelName{}).ModelStats {
 		all[m.Name] = m
 	}
 	return all
@@ -35,7 +36,7 @@ func TestStatisticsAddUp(t *testing.T) {
 	var wg sync.WaitGroup
 	for range streams {
 		wg.Go(func() {
-			var all []*kserve.ModelInferRequest
+			var all []*kservetest.Request
 			for i := range each {
 				all = append(all, inferring("ensemble", strconv.Itoa(i), true, "text_input", "say hello", "max_tokens", tokens, "stream", true))
 			}
@@ -86,10 +87,10 @@ func TestStatisticsAddUp(t *testing.T) {
 	var infer uint64
 	for i := range tokens {
 		p := places[strconv.Itoa(i)]
-		if p.GetSuccess().GetCount() != n {
+		if p.Success.Count != n {
 			t.Errorf("place %d: %v", i, p)
 		}
-		infer += p.GetComputeInfer().GetNs()
+		infer += p.ComputeInfer.Ns
 	}
 	if infer != engine.infer {
 		t.Errorf("responses computed for %d ns, the engine for %d", infer, engine.infer)

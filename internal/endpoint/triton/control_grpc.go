@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/emptypb"
-
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/wire/grpc"
 )
@@ -17,23 +14,29 @@ type grpcServer struct{ client *grpc.Client }
 
 // call carries out a call of the control plane. A refusal is a *serverError, but where
 // the server does not know the method at all.
-func (s grpcServer) call(ctx context.Context, method string, ask, answer proto.Message) error {
-	message, err := proto.Marshal(ask)
+func (s grpcServer) call(ctx context.Context, method string, ask, answer any) error {
+	got, err := s.send(ctx, method, ask)
 	if err != nil {
-		return fmt.Errorf("encoding a call of %s: %w", method, err)
-	}
-	got, err := s.client.Call(ctx, method, message)
-	var status *grpc.StatusError
-	switch {
-	case errors.As(err, &status) && status.Code != grpc.Unimplemented && status.Message != "":
-		return &serverError{status.Message}
-	case err != nil:
 		return err
 	}
-	if err := proto.Unmarshal(got, answer); err != nil {
+	if err := kserve.Response(method).Decode(got, answer); err != nil {
 		return fmt.Errorf("malformed response to %s: %w", method, err)
 	}
 	return nil
+}
+
+// send carries out a call and returns the response as it came.
+func (s grpcServer) send(ctx context.Context, method string, ask any) ([]byte, error) {
+	message, err := kserve.Request(method).Encode(ask)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a call of %s: %w", method, err)
+	}
+	got, err := s.client.Call(ctx, method, message)
+	var status *grpc.StatusError
+	if errors.As(err, &status) && status.Code != grpc.Unimplemented && status.Message != "" {
+		return nil, &serverError{status.Message}
+	}
+	return got, err
 }
 
 func unimplemented(err error) bool {
@@ -42,44 +45,39 @@ func unimplemented(err error) bool {
 }
 
 func (s grpcServer) alive(ctx context.Context) error {
-	err := s.call(ctx, kserve.ServerLiveMethod, &emptypb.Empty{}, &kserve.ServerLiveResponse{})
+	err := s.call(ctx, kserve.ServerLiveMethod, nil, nil)
 	if unimplemented(err) {
 		return fmt.Errorf("it speaks gRPC but has no service %s: this is not Triton (%w)", kserve.Service, err)
 	}
 	return err
 }
 
-func (s grpcServer) model(ctx context.Context, name, version string) (*kserve.ModelMetadataResponse, *kserve.ModelConfig, error) {
-	var m kserve.ModelMetadataResponse
-	if err := s.call(ctx, kserve.ModelMetadataMethod, &kserve.ModelMetadataRequest{Name: name, Version: version}, &m); err != nil {
+func (s grpcServer) model(ctx context.Context, name, version string) (*kserve.ModelMetadata, *kserve.ModelConfig, error) {
+	var m kserve.ModelMetadata
+	if err := s.call(ctx, kserve.ModelMetadataMethod, kserve.ModelName{Name: name, Version: version}, &m); err != nil {
 		return nil, nil, err
 	}
 	var c kserve.ModelConfigResponse
-	err := s.call(ctx, kserve.ModelConfigMethod, &kserve.ModelConfigRequest{Name: name, Version: version}, &c)
+	err := s.call(ctx, kserve.ModelConfigMethod, kserve.ModelName{Name: name, Version: version}, &c)
 	if unimplemented(err) {
 		err = nil
 	}
-	return &m, c.GetConfig(), err
+	return &m, c.Config, err
 }
 
 func (s grpcServer) register(ctx context.Context, name, key string, size int64) error {
-	ask := &kserve.SystemSharedMemoryRegisterRequest{Name: name, Key: key, ByteSize: uint64(size)}
-	return s.call(ctx, kserve.SystemSharedMemoryRegisterMethod, ask, &emptypb.Empty{})
+	ask := map[string]any{"name": name, "key": key, "byte_size": size}
+	return s.call(ctx, kserve.SystemSharedMemoryRegisterMethod, ask, nil)
 }
 
 func (s grpcServer) unregister(ctx context.Context, name string) error {
-	ask := &kserve.SystemSharedMemoryUnregisterRequest{Name: name}
-	return s.call(ctx, kserve.SystemSharedMemoryUnregisterMethod, ask, &emptypb.Empty{})
+	return s.call(ctx, kserve.SystemSharedMemoryUnregisterMethod, map[string]any{"name": name}, nil)
 }
 
 func (s grpcServer) index(ctx context.Context) ([]listed, error) {
-	var r kserve.RepositoryIndexResponse
-	if err := s.call(ctx, kserve.RepositoryIndexMethod, &kserve.RepositoryIndexRequest{}, &r); err != nil {
-		return nil, err
+	var r struct {
+		Models []listed `json:"models"`
 	}
-	var list []listed
-	for _, m := range r.GetModels() {
-		list = append(list, listed{m.GetName(), m.GetVersion(), m.GetState(), m.GetReason()})
-	}
-	return list, nil
+	err := s.call(ctx, kserve.RepositoryIndexMethod, nil, &r)
+	return r.Models, err
 }

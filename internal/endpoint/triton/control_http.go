@@ -15,9 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/lib/localaddr"
@@ -158,8 +155,10 @@ func (s *httpServer) ask(ctx context.Context, method, path, send string, answer 
 	switch answer := answer.(type) {
 	case nil:
 		return nil
-	case proto.Message:
-		err = fromJSON(text, answer)
+	case *kserve.ModelMetadata:
+		err = kserve.Response(kserve.ModelMetadataMethod).DecodeJSON(text, answer)
+	case *kserve.ModelConfig:
+		err = kserve.Response(kserve.ModelConfigMethod).Field("config").DecodeJSON(text, answer)
 	default:
 		err = json.Unmarshal(text, answer)
 	}
@@ -173,11 +172,6 @@ func (s *httpServer) ask(ctx context.Context, method, path, send string, answer 
 	return nil
 }
 
-// fromJSON reads a message, with whatever else servers put there left out.
-func fromJSON(text []byte, m proto.Message) error {
-	return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, m)
-}
-
 func (s *httpServer) alive(ctx context.Context) error {
 	var about struct {
 		Name string `json:"name"`
@@ -189,9 +183,9 @@ func (s *httpServer) alive(ctx context.Context) error {
 	return err
 }
 
-func (s *httpServer) model(ctx context.Context, name, version string) (*kserve.ModelMetadataResponse, *kserve.ModelConfig, error) {
+func (s *httpServer) model(ctx context.Context, name, version string) (*kserve.ModelMetadata, *kserve.ModelConfig, error) {
 	path := modelPath(name, version)
-	var m kserve.ModelMetadataResponse
+	var m kserve.ModelMetadata
 	if err := s.ask(ctx, http.MethodGet, path, "", &m); err != nil {
 		return nil, nil, err
 	}

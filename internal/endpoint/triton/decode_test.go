@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
@@ -72,79 +73,79 @@ func TestDecodeStream(t *testing.T) {
 		tok        prompt.Tokenizer
 		own        bool
 		failure    *record.Failure
-		responses  []*kserve.ModelStreamInferResponse
+		responses  []*kservetest.StreamResponse
 		want       string
 	}{
-		{"counted by the server", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"counted by the server", plan.ConventionVLLM, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text(" one"), count(1), in), respond("r", false, text(" two three"), count(2), in, textOutput("finish_reason", "length")), respond("r", true),
 		}, `content/1" one" content/2" two three" done/0 out 3 server in 9 length`},
-		{"more than there can be", plan.ConventionVLLM, true, "", token.Words{}, false, nil, []*kserve.ModelStreamInferResponse{
+		{"more than there can be", plan.ConventionVLLM, true, "", token.Words{}, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text(" a"), count(100)), respond("r", false, text(" b"), count(100)), respond("r", true),
 		}, `content/1" a" content/1" b" done/0 out 2 tokenizer`},
-		{"fewer than responses", plan.ConventionVLLM, true, "", token.Words{}, false, nil, []*kserve.ModelStreamInferResponse{
+		{"fewer than responses", plan.ConventionVLLM, true, "", token.Words{}, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text(" a"), count(0)), respond("r", false, text(" b"), count(0)), respond("r", false, text(" c"), count(1)), respond("r", true),
 		}, `content/1" a" content/1" b" content/1" c" done/0 out 3 tokenizer`},
-		{"four words a response, not counted", plan.ConventionTRTLLM, true, "", token.Words{}, false, nil, []*kserve.ModelStreamInferResponse{
+		{"four words a response, not counted", plan.ConventionTRTLLM, true, "", token.Words{}, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text(" a b c d")), respond("r", true, text(" e f g h")),
 		}, `content/4" a b c d" content/4" e f g h" out 8 tokenizer`},
-		{"counted by events", plan.ConventionTRTLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"counted by events", plan.ConventionTRTLLM, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text(" one")), respond("r", false, text("")), respond("r", true, text(" two")),
 		}, `content/1" one" empty/0 content/1" two" out 2 events`},
-		{"counted by the tokenizer", plan.ConventionTRTLLM, true, "", token.Words{}, true, nil, []*kserve.ModelStreamInferResponse{
+		{"counted by the tokenizer", plan.ConventionTRTLLM, true, "", token.Words{}, true, nil, []*kservetest.StreamResponse{
 			respond("r", false, text("one two")), respond("r", true, text(" three")),
 		}, `content/2"one two" content/1" three" out 3 tokenizer`},
-		{"whole", plan.ConventionVLLM, false, "", token.Words{}, false, nil, []*kserve.ModelStreamInferResponse{
+		{"whole", plan.ConventionVLLM, false, "", token.Words{}, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text("one two")), respond("r", true),
 		}, `whole/2"one two" done/0 out 2 tokenizer`},
-		{"None is no finish", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"None is no finish", plan.ConventionVLLM, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", true, text("a"), textOutput("finish_reason", "None")),
 		}, `content/1"a" out 1 events`},
-		{"cancelled", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"cancelled", plan.ConventionVLLM, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text("a")), respond("r", true, text(""), textOutput("finish_reason", "cancelled")),
 		}, `content/1"a" finish/0 out 1 events cancelled FAILED aborted: the server ended the response with finish reason "cancelled"`},
-		{"finish without text", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"finish without text", plan.ConventionVLLM, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text("a")), respond("r", true, text(""), textOutput("finish_reason", "stop")),
 		}, `content/1"a" finish/0 out 1 events stop`},
-		{"echo in the first response", plan.ConventionVLLMOld, true, "Say it", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"echo in the first response", plan.ConventionVLLMOld, true, "Say it", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, textOutput("TEXT", "Say it one")), respond("r", false, textOutput("TEXT", " two")), respond("r", true),
 		}, `content/1" one" content/1" two" done/0 out 2 events`},
-		{"echo as a response of its own", plan.ConventionTRTLLM, true, "Say it", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"echo as a response of its own", plan.ConventionTRTLLM, true, "Say it", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text("Say ")), respond("r", false, text("it")), respond("r", true, text(" one")),
 		}, `echo/0 echo/0 content/1" one" out 1 events`},
-		{"echo with other spaces", plan.ConventionTRTLLM, true, "  " + long + "\n", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"echo with other spaces", plan.ConventionTRTLLM, true, "  " + long + "\n", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", true, text("<s> "+long+" one")),
 		}, `content/1" one" out 1 events`},
-		{"a short prompt is no echo", plan.ConventionTRTLLM, true, "the ", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"a short prompt is no echo", plan.ConventionTRTLLM, true, "the ", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", true, text(" the end")),
 		}, `content/1" the end" out 1 events`},
-		{"echo counted by the server", plan.ConventionVLLM, true, "Say it", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"echo counted by the server", plan.ConventionVLLM, true, "Say it", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text("Say it one"), count(1)), respond("r", true, text(" two"), count(1)),
 		}, `content/1" one" content/1" two" out 2 server`},
-		{"each repeats all, with the prompt", plan.ConventionVLLMOld, true, "Say", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"each repeats all, with the prompt", plan.ConventionVLLMOld, true, "Say", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, textOutput("TEXT", "Say one")), respond("r", true, textOutput("TEXT", "Say one two")),
 		}, `content/1" one" content/1" two" out 2 events`},
-		{"each repeats all, without the prompt", plan.ConventionVLLMOld, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"each repeats all, without the prompt", plan.ConventionVLLMOld, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, textOutput("TEXT", "one")), respond("r", false, textOutput("TEXT", "one two")), respond("r", true, textOutput("TEXT", "one two three")),
 		}, `content/1"one" content/1" two" content/1" three" out 3 events`},
-		{"error after tokens", plan.ConventionVLLM, true, "", nil, false, &record.Failure{Class: record.StreamError}, []*kserve.ModelStreamInferResponse{
+		{"error after tokens", plan.ConventionVLLM, true, "", nil, false, &record.Failure{Class: record.StreamError}, []*kservetest.StreamResponse{
 			respond("r", false, text("one")), errored,
 		}, `content/1"one" error/0 out 1 events FAILED stream_error: out of memory`},
-		{"broken off", plan.ConventionVLLM, true, "", nil, false, &record.Failure{Class: record.Reset, Message: "reset"}, []*kserve.ModelStreamInferResponse{
+		{"broken off", plan.ConventionVLLM, true, "", nil, false, &record.Failure{Class: record.Reset, Message: "reset"}, []*kservetest.StreamResponse{
 			respond("r", false, text("one")),
 		}, `content/1"one" out 1 events FAILED reset: reset`},
-		{"never marked", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"never marked", plan.ConventionVLLM, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, text("one")),
 		}, `content/1"one" out 1 events FAILED truncated: the stream ends after 1 responses, none of them marked as the last`},
-		{"token ids", plan.ConventionEngine, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"token ids", plan.ConventionEngine, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", false, intOutput("output_ids", "INT32", 5)), respond("r", false, intOutput("output_ids", "INT32", 6, 7)), respond("r", true),
 		}, `content/1 content/2 done/0 out 3 server`},
-		{"token ids with the prompt's", plan.ConventionEngine, false, "\x05\x00\x00\x00\x06\x00\x00\x00", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"token ids with the prompt's", plan.ConventionEngine, false, "\x05\x00\x00\x00\x06\x00\x00\x00", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", true, intOutput("output_ids", "INT32", 5, 6, 7, 8)),
 		}, `whole/2 out 2 server`},
-		{"plain tensors", plan.ConventionTensors, false, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"plain tensors", plan.ConventionTensors, false, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", true, intOutput("SUM", "INT32", 5)),
 		}, `whole/-1 out 0 uncounted`},
-		{"text cut off", plan.ConventionVLLM, true, "", nil, false, nil, []*kserve.ModelStreamInferResponse{
+		{"text cut off", plan.ConventionVLLM, true, "", nil, false, nil, []*kservetest.StreamResponse{
 			respond("r", true, output{"text_output", "BYTES", []int64{1}, []byte("\x09\x00\x00\x00abc")}),
 		}, `unknown/0 out 0 events FAILED bad_body: response 1 cannot be read: output text_output is cut off: a string of 9 bytes, of which there are 3`},
 	} {
@@ -175,11 +176,11 @@ func TestDecodeStream(t *testing.T) {
 func TestDecodeOthers(t *testing.T) {
 	unary := respond("r", true, textOutput("text_output", "one two")).InferResponse
 	unary.Parameters = nil
-	typed := &kserve.ModelInferResponse{Outputs: []*kserve.ModelInferResponse_InferOutputTensor{{
-		Name: "text_output", Datatype: "BYTES", Shape: []int64{2}, Contents: &kserve.InferTensorContents{BytesContents: [][]byte{[]byte("one"), []byte(" two")}},
+	typed := kservetest.Response{Outputs: []kservetest.Tensor{{
+		Name: "text_output", Datatype: "BYTES", Shape: []int64{2}, Contents: &kservetest.Contents{BytesContents: [][]byte{[]byte("one"), []byte(" two")}},
 	}}}
-	body := func(m *kserve.ModelInferResponse) string {
-		b, _ := framed(marshal(t, m))
+	body := func(m kservetest.Response) string {
+		b, _ := framed(kservetest.Encode(t, kserve.Response(kserve.ModelInferMethod), m))
 		return string(b)
 	}
 	grpc, http := plan.TransportGRPC, plan.TransportHTTP

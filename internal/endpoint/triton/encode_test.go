@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
@@ -82,21 +82,21 @@ func (letters) Encode(text string, _ bool) []int32 {
 	return ids
 }
 
-// shown is a request as the generated types read it, on a line for each input.
+// shown is a request as the definition reads it, on a line for each input.
 func shown(t *testing.T, message []byte) string {
 	t.Helper()
-	var m kserve.ModelInferRequest
-	if err := proto.Unmarshal(message, &m); err != nil {
+	var m kservetest.Request
+	if err := kserve.Request(kserve.ModelInferMethod).Decode(message, &m); err != nil {
 		t.Fatalf("the message cannot be read: %v", err)
 	}
 	if len(m.Inputs) != len(m.RawInputContents) {
 		t.Fatalf("%d inputs and %d contents", len(m.Inputs), len(m.RawInputContents))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q %s", m.ModelName, m.ModelVersion, m.Id)
+	fmt.Fprintf(&b, "%s %q %s", m.ModelName, m.ModelVersion, m.ID)
 	var params []string
 	for name, v := range m.Parameters {
-		params = append(params, fmt.Sprintf(" %s=%v", name, strings.ReplaceAll(v.String(), "  ", " ")))
+		params = append(params, fmt.Sprintf(" %s=%s", name, parameterText(v)))
 	}
 	slices.Sort(params)
 	b.WriteString(strings.Join(params, "") + "\n")
@@ -112,6 +112,22 @@ func shown(t *testing.T, message []byte) string {
 		fmt.Fprintf(&b, "%s %s%s %s\n", in.Name, in.Datatype, tensor.ShapeText(in.Shape), x.AppendJSON(nil))
 	}
 	return b.String()
+}
+
+func parameterText(p kservetest.Parameter) string {
+	switch {
+	case p.BoolParam != nil:
+		return fmt.Sprintf("bool_param:%v", *p.BoolParam)
+	case p.Int64Param != nil:
+		return fmt.Sprintf("int64_param:%d", *p.Int64Param)
+	case p.StringParam != nil:
+		return fmt.Sprintf("string_param:%q", *p.StringParam)
+	case p.DoubleParam != nil:
+		return fmt.Sprintf("double_param:%v", *p.DoubleParam)
+	case p.Uint64Param != nil:
+		return fmt.Sprintf("uint64_param:%d", *p.Uint64Param)
+	}
+	return ""
 }
 
 func TestConventionsAndMessages(t *testing.T) {
@@ -336,14 +352,14 @@ func TestGenerateBody(t *testing.T) {
 }
 
 func TestModelFromMetadataAndConfig(t *testing.T) {
-	var meta kserve.ModelMetadataResponse
+	var meta kserve.ModelMetadata
 	var conf kserve.ModelConfig
-	err := fromJSON([]byte(`{"name":"m","platform":"ensemble","inputs":[{"name":"A","datatype":"BYTES","shape":["-1",1],"parameters":{"content_type":"str"}},
+	err := kserve.Response(kserve.ModelMetadataMethod).DecodeJSON([]byte(`{"name":"m","platform":"ensemble","inputs":[{"name":"A","datatype":"BYTES","shape":["-1",1],"parameters":{"content_type":"str"}},
 		{"name":"S","datatype":"INT32","shape":[2]}],"outputs":[{"name":"B","datatype":"FP16","shape":[-1,-1]}],"tags":{}}`), &meta)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = fromJSON([]byte(`{"max_batch_size":"8","optimization":{"graph":{"level":7}},"input":[{"name":"A","optional":true},{"name":"S","is_shape_tensor":true}],
+	err = kserve.Response(kserve.ModelConfigMethod).Field("config").DecodeJSON([]byte(`{"max_batch_size":"8","optimization":{"graph":{"level":7}},"input":[{"name":"A","optional":true},{"name":"S","is_shape_tensor":true}],
 		"model_transaction_policy":{"decoupled":true},"sequence_batching":{},"response_cache":{"enable":true}}`), &conf)
 	if err != nil {
 		t.Fatal(err)

@@ -81,33 +81,36 @@ func names(specs []tensor.Spec) string {
 
 // describe puts a model together. c is nil where the server gives no configuration:
 // then nothing is known but its tensors, and shapes stand as the metadata has them.
-func describe(m *kserve.ModelMetadataResponse, c *kserve.ModelConfig) (Model, error) {
+func describe(m *kserve.ModelMetadata, c *kserve.ModelConfig) (Model, error) {
+	if c == nil {
+		c = new(kserve.ModelConfig)
+	}
 	out := Model{
-		Name: m.GetName(), Versions: m.GetVersions(), Platform: m.GetPlatform(), Backend: c.GetBackend(), MaxBatch: int(c.GetMaxBatchSize()),
-		Decoupled: c.GetModelTransactionPolicy().GetDecoupled(), Sequence: c.GetSequenceBatching() != nil, Cached: c.GetResponseCache().GetEnable(),
+		Name: m.Name, Versions: m.Versions, Platform: m.Platform, Backend: c.Backend, MaxBatch: int(c.MaxBatchSize),
+		Decoupled: c.Decoupled(), Sequence: c.SequenceBatching != nil, Cached: c.Cached(),
 	}
 	var err error
-	if out.Inputs, err = specs(m.GetInputs(), c.GetInput(), out.MaxBatch > 0); err != nil {
+	if out.Inputs, err = specs(m.Inputs, c.Input, out.MaxBatch > 0); err != nil {
 		return out, fmt.Errorf("model %s: %w", out.Name, err)
 	}
-	if out.Outputs, err = specs(m.GetOutputs(), nil, out.MaxBatch > 0); err != nil {
+	if out.Outputs, err = specs(m.Outputs, nil, out.MaxBatch > 0); err != nil {
 		return out, fmt.Errorf("model %s: %w", out.Name, err)
 	}
 	return out, nil
 }
 
 // specs joins what metadata and configuration say about tensors.
-func specs(metas []*kserve.ModelMetadataResponse_TensorMetadata, configs []*kserve.ModelInput, batched bool) ([]tensor.Spec, error) {
+func specs(metas []kserve.TensorMetadata, configs []kserve.ModelInput, batched bool) ([]tensor.Spec, error) {
 	var out []tensor.Spec
 	for _, m := range metas {
-		d, err := tensor.ParseDatatype(m.GetDatatype())
+		d, err := tensor.ParseDatatype(m.Datatype)
 		if err != nil {
-			return nil, fmt.Errorf("tensor %s: %w", m.GetName(), err)
+			return nil, fmt.Errorf("tensor %s: %w", m.Name, err)
 		}
-		s := tensor.Spec{Name: m.GetName(), Datatype: d, Shape: m.GetShape()}
+		s := tensor.Spec{Name: m.Name, Datatype: d, Shape: m.Shape}
 		for _, c := range configs {
-			if c.GetName() == s.Name {
-				s.Optional, s.ShapeTensor = c.GetOptional(), c.GetIsShapeTensor()
+			if c.Name == s.Name {
+				s.Optional, s.ShapeTensor = c.Optional, c.IsShapeTensor
 			}
 		}
 		if batched && !s.ShapeTensor && len(s.Shape) > 0 {

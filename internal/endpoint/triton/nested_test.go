@@ -15,13 +15,13 @@ type shelf map[string][]string
 
 func (shelf) alive(context.Context) error             { return nil }
 func (shelf) index(context.Context) ([]listed, error) { return nil, nil }
-func (s shelf) model(_ context.Context, name, _ string) (*kserve.ModelMetadataResponse, *kserve.ModelConfig, error) {
-	ensemble := new(kserve.ModelEnsembling)
+func (s shelf) model(_ context.Context, name, _ string) (*kserve.ModelMetadata, *kserve.ModelConfig, error) {
+	ensemble := &kserve.ModelEnsembling{}
 	for _, step := range s[name] {
-		ensemble.Step = append(ensemble.Step, &kserve.ModelEnsembling_Step{ModelName: step})
+		ensemble.Step = append(ensemble.Step, kserve.EnsemblingStep{ModelName: step})
 	}
-	c := &kserve.ModelConfig{SchedulingChoice: &kserve.ModelConfig_EnsembleScheduling{EnsembleScheduling: ensemble}}
-	return &kserve.ModelMetadataResponse{Name: name}, c, nil
+	c := &kserve.ModelConfig{EnsembleScheduling: ensemble}
+	return &kserve.ModelMetadata{Name: name}, c, nil
 }
 
 func TestNestedEnsembles(t *testing.T) {

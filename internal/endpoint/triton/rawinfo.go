@@ -3,12 +3,9 @@ package triton
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
-
-	"google.golang.org/protobuf/encoding/prototext"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
@@ -62,30 +59,39 @@ func (e *Endpoint) Statistics(ctx context.Context) (string, error) {
 }
 
 func (s grpcServer) about(ctx context.Context) (string, error) {
-	var m kserve.ServerMetadataResponse
-	err := s.call(ctx, kserve.ServerMetadataMethod, &emptypb.Empty{}, &m)
-	return messageText(&m), err
+	return s.text(ctx, kserve.ServerMetadataMethod, nil)
 }
 
 func (s grpcServer) described(ctx context.Context, name, version string) ([]string, error) {
-	var m kserve.ModelMetadataResponse
-	if err := s.call(ctx, kserve.ModelMetadataMethod, &kserve.ModelMetadataRequest{Name: name, Version: version}, &m); err != nil {
+	metadata, err := s.text(ctx, kserve.ModelMetadataMethod, kserve.ModelName{Name: name, Version: version})
+	if err != nil {
 		return nil, err
 	}
-	var c kserve.ModelConfigResponse
-	if err := s.call(ctx, kserve.ModelConfigMethod, &kserve.ModelConfigRequest{Name: name, Version: version}, &c); err != nil {
-		if unimplemented(err) {
-			return []string{messageText(&m)}, nil
-		}
+	config, err := s.text(ctx, kserve.ModelConfigMethod, kserve.ModelName{Name: name, Version: version})
+	if unimplemented(err) {
+		return []string{metadata}, nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	return []string{messageText(&m), messageText(&c)}, nil
+	return []string{metadata, config}, nil
 }
 
 func (s grpcServer) statistics(ctx context.Context, name, version string) (string, error) {
-	var m kserve.ModelStatisticsResponse
-	err := s.call(ctx, kserve.ModelStatisticsMethod, &kserve.ModelStatisticsRequest{Name: name, Version: version}, &m)
-	return messageText(&m), err
+	return s.text(ctx, kserve.ModelStatisticsMethod, kserve.ModelName{Name: name, Version: version})
+}
+
+// text carries out a call; the response is for a reader.
+func (s grpcServer) text(ctx context.Context, method string, ask any) (string, error) {
+	got, err := s.send(ctx, method, ask)
+	if err != nil {
+		return "", err
+	}
+	text, err := kserve.Response(method).Text(got)
+	if err != nil {
+		return "", fmt.Errorf("malformed response to %s: %w", method, err)
+	}
+	return messageText(text), nil
 }
 
 // said gets an answer as it is.
@@ -116,15 +122,9 @@ func (s *httpServer) statistics(ctx context.Context, name, version string) (stri
 	return s.said(ctx, modelPath(name, version)+"/stats")
 }
 
-// messageText is a message as other implementations of protobuf write it. The one of Go
-// adds a space here and there so that nobody relies on its form.
-func messageText(m proto.Message) string {
-	// Fields that the protocol of here does not have would stand in it as bytes.
-	marshaled, err := prototext.MarshalOptions{Multiline: true, Indent: "  ", AllowPartial: true}.Marshal(m)
-	if err != nil {
-		return err.Error()
-	}
-	text := string(marshaled)
+// messageText is the text of a message as other implementations of protobuf write it. The one of
+// Go adds a space here and there so that nobody relies on its form.
+func messageText(text string) string {
 	text = regexp.MustCompile(`(?m)^( *\w+):? +\{$`).ReplaceAllString(text, "$1 {")
 	text = regexp.MustCompile(`(?m)^( *)(\w+):? +\{\}$`).ReplaceAllString(text, "$1$2 {\n$1}")
 	return regexp.MustCompile(`(?m)^( *\w+): +`).ReplaceAllString(text, "$1: ")

@@ -7,33 +7,26 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
-func boolParam(v bool) *kserve.InferParameter {
-	return &kserve.InferParameter{ParameterChoice: &kserve.InferParameter_BoolParam{BoolParam: v}}
-}
-
-func marshal(t testing.TB, m proto.Message) []byte {
+func marshal(t testing.TB, m *kservetest.StreamResponse) []byte {
 	t.Helper()
-	b, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return kservetest.Encode(t, kserve.Response(kserve.ModelStreamInferMethod), m)
 }
 
 // respond is a response as Triton sends it.
-func respond(id string, final bool, outputs ...output) *kserve.ModelStreamInferResponse {
-	r := &kserve.ModelInferResponse{
-		ModelName: "m", ModelVersion: "1", Id: id,
-		Parameters: map[string]*kserve.InferParameter{kserve.ParameterFinal: boolParam(final)},
+func respond(id string, final bool, outputs ...output) *kservetest.StreamResponse {
+	r := kservetest.Response{
+		ModelName: "m", ModelVersion: "1", ID: id,
+		Parameters: map[string]kservetest.Parameter{kserve.ParameterFinal: kservetest.Bool(final)},
 	}
 	for _, o := range outputs {
-		r.Outputs = append(r.Outputs, &kserve.ModelInferResponse_InferOutputTensor{Name: o.name, Datatype: o.datatype, Shape: o.shape})
+		r.Outputs = append(r.Outputs, kservetest.Tensor{Name: o.name, Datatype: o.datatype, Shape: o.shape})
 		r.RawOutputContents = append(r.RawOutputContents, o.raw)
 	}
-	return &kserve.ModelStreamInferResponse{InferResponse: r}
+	return &kservetest.StreamResponse{InferResponse: r}
 }
 
 // output is an output tensor.
@@ -63,10 +56,10 @@ func TestSort(t *testing.T) {
 	failed := respond("r-7", true)
 	failed.ErrorMessage = "no"
 	unsaid := respond("r-7", true)
-	unsaid.InferResponse.Parameters = map[string]*kserve.InferParameter{"other": boolParam(true)}
+	unsaid.InferResponse.Parameters = map[string]kservetest.Parameter{"other": kservetest.Bool(true)}
 	for _, c := range []struct {
 		name         string
-		message      *kserve.ModelStreamInferResponse
+		message      *kservetest.StreamResponse
 		id           string
 		last, failed bool
 	}{
@@ -75,9 +68,9 @@ func TestSort(t *testing.T) {
 		{"empty final", respond("r-3", true), "r-3", true, false},
 		{"long id", respond(string(long), true), string(long), true, false},
 		{"error with id", failed, "r-7", true, true},
-		{"error without id", &kserve.ModelStreamInferResponse{ErrorMessage: "no"}, "", true, true},
+		{"error without id", &kservetest.StreamResponse{ErrorMessage: "no"}, "", true, true},
 		{"not marked", unsaid, "r-7", false, false},
-		{"nothing", &kserve.ModelStreamInferResponse{}, "", false, false},
+		{"nothing", &kservetest.StreamResponse{}, "", false, false},
 	} {
 		id, last, failed := sortResponse(marshal(t, c.message))
 		if string(id) != c.id || last != c.last || failed != c.failed {
@@ -86,8 +79,7 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// The hand-written scan agrees with the generated types on every message that they
-// can read.
+// The hand-written scan agrees with the definition on every message that can be read by it.
 func FuzzSort(f *testing.F) {
 	f.Add(marshal(f, respond("r-1", true, textOutput("text_output", "hello"), intOutput("n", "UINT32", 1, 2))))
 	failed := respond("r-1", false)
@@ -97,15 +89,15 @@ func FuzzSort(f *testing.F) {
 	f.Add(two)
 	mutate.Fuzz(f, func(t *testing.T, message []byte) {
 		id, last, bad := sortResponse(message)
-		var want kserve.ModelStreamInferResponse
-		if proto.Unmarshal(message, &want) != nil {
+		var want kservetest.StreamResponse
+		if kserve.Response(kserve.ModelStreamInferMethod).Decode(message, &want) != nil {
 			return
 		}
-		r := want.GetInferResponse()
-		final := r.GetParameters()[kserve.ParameterFinal].GetBoolParam()
-		isBad := want.GetErrorMessage() != ""
-		if string(id) != r.GetId() || last != (final || isBad) || bad != isBad {
-			t.Errorf("%q %v %v, want %q %v %v\n%v", id, last, bad, r.GetId(), final || isBad, isBad, &want)
+		r := &want.InferResponse
+		final := r.Parameters[kserve.ParameterFinal].True()
+		isBad := want.ErrorMessage != ""
+		if string(id) != r.ID || last != (final || isBad) || bad != isBad {
+			t.Errorf("%q %v %v, want %q %v %v\n%v", id, last, bad, r.ID, final || isBad, isBad, want)
 		}
 	})
 }
@@ -125,7 +117,7 @@ func BenchmarkSort(b *testing.B) {
 	}
 }
 
-// A reply read by hand says what the generated types say.
+// A reply read by hand says what the definition says.
 func FuzzReply(f *testing.F) {
 	f.Add(marshal(f, respond("r-1", true, textOutput("text_output", "hello"), intOutput("num_output_tokens", "UINT32", 1, 2))))
 	f.Add(marshal(f, respond("r-1", false, textOutput("text_output", ""), textOutput("finish_reason", "length"))))
@@ -133,17 +125,25 @@ func FuzzReply(f *testing.F) {
 		c := conventionOf("vllm")
 		var r reply
 		err := r.parseStream(message, &c)
-		var m kserve.ModelStreamInferResponse
-		if proto.Unmarshal(message, &m) != nil || err != nil {
+		kind := kserve.Response(kserve.ModelStreamInferMethod)
+		m := kind.New()
+		if proto.Unmarshal(message, m) != nil || err != nil {
 			return
 		}
-		again := marshal(t, &m) // every field once
+		again, err := proto.MarshalOptions{Deterministic: true}.Marshal(m) // every field once
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want kservetest.StreamResponse
+		if err := kind.Decode(again, &want); err != nil {
+			t.Fatal(err)
+		}
 		var r2 reply
 		if r2.parseStream(again, &c) != nil {
 			return // the text is cut off
 		}
-		if string(r2.failure) != m.GetErrorMessage() || r2.outputs != len(m.GetInferResponse().GetOutputs()) {
-			t.Errorf("failure %q, %d outputs; want %v", r2.failure, r2.outputs, &m)
+		if string(r2.failure) != want.ErrorMessage || r2.outputs != len(want.InferResponse.Outputs) {
+			t.Errorf("failure %q, %d outputs; want %v", r2.failure, r2.outputs, want)
 		}
 	})
 }

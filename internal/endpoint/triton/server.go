@@ -19,7 +19,7 @@ type server interface {
 	alive(ctx context.Context) error
 	// model asks for a model's metadata and configuration; the latter is nil where
 	// the server has no such thing.
-	model(ctx context.Context, name, version string) (*kserve.ModelMetadataResponse, *kserve.ModelConfig, error)
+	model(ctx context.Context, name, version string) (*kserve.ModelMetadata, *kserve.ModelConfig, error)
 	// index lists the models.
 	index(ctx context.Context) ([]listed, error)
 }
@@ -73,8 +73,8 @@ func describeNested(ctx context.Context, s server, name, version string, outer [
 		return m, fmt.Errorf("ensembles are nested more than %d deep, down to %s", mostNested, name)
 	}
 	outer = append(outer, name)
-	for _, step := range conf.GetEnsembleScheduling().GetStep() {
-		inner := step.GetModelName()
+	for _, step := range conf.Steps() {
+		inner := step.ModelName
 		if inner == "" {
 			return m, fmt.Errorf("a step of ensemble %s has no model name", name)
 		}
@@ -85,8 +85,8 @@ func describeNested(ctx context.Context, s server, name, version string, outer [
 			continue
 		}
 		v := ""
-		if step.GetModelVersion() > 0 {
-			v = strconv.FormatInt(step.GetModelVersion(), 10)
+		if step.ModelVersion > 0 {
+			v = strconv.FormatInt(step.ModelVersion, 10)
 		}
 		c, err := describeNested(ctx, s, inner, v, outer)
 		if err != nil {

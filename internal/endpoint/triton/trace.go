@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"google.golang.org/protobuf/types/known/emptypb"
-
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
@@ -28,11 +26,11 @@ func setTraces(ctx context.Context, t tracer, settings map[string]string) error 
 }
 
 func (s grpcServer) trace(ctx context.Context, settings map[string]string) error {
-	ask := &kserve.TraceSettingRequest{Settings: map[string]*kserve.TraceSettingRequest_SettingValue{}}
+	values := map[string]any{}
 	for name, value := range settings {
-		ask.Settings[name] = &kserve.TraceSettingRequest_SettingValue{Value: []string{value}}
+		values[name] = map[string]any{"value": []string{value}}
 	}
-	return s.call(ctx, kserve.TraceSettingMethod, ask, &emptypb.Empty{})
+	return s.call(ctx, kserve.TraceSettingMethod, map[string]any{"settings": values}, nil)
 }
 
 func (s *httpServer) trace(ctx context.Context, settings map[string]string) error {

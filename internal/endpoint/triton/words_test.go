@@ -12,10 +12,18 @@ import (
 )
 
 func TestMessageText(t *testing.T) {
-	got := messageText(&kserve.ModelStatisticsResponse{ModelStats: []*kserve.ModelStatistics{{
-		Name: "a: {}", InferenceCount: 2,
-		InferenceStats: &kserve.InferStatistics{Success: &kserve.StatisticDuration{Count: 2, Ns: 31}, Fail: &kserve.StatisticDuration{}},
+	kind := kserve.Response(kserve.ModelStatisticsMethod)
+	b, err := kind.Encode(map[string]any{"model_stats": []any{map[string]any{
+		"name": "a: {}", "inference_count": 2,
+		"inference_stats": map[string]any{"success": kserve.StatisticDuration{Count: 2, Ns: 31}, "fail": map[string]any{}},
 	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := kind.Text(b)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := `model_stats {
   name: "a: {}"
   inference_count: 2
@@ -29,17 +37,17 @@ func TestMessageText(t *testing.T) {
   }
 }
 `
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, messageText(text)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // Fields that are not known here are left out.
 func TestMessageTextOfUnknownFields(t *testing.T) {
-	m := &kserve.ModelConfig{Name: "m"}
-	m.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 999, protowire.VarintType), 7))
-	if got := messageText(m); got != "name: \"m\"\n" {
-		t.Errorf("%q", got)
+	b := protowire.AppendVarint(protowire.AppendTag([]byte("\x0a\x01m"), 999, protowire.VarintType), 7)
+	text, err := kserve.Response(kserve.ModelMetadataMethod).Text(b)
+	if got := messageText(text); err != nil || got != "name: \"m\"\n" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -3,28 +3,23 @@ package repository
 import (
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
-// FuzzProto reads what the generated code reads, and the same of it.
+// FuzzProto reads what the definition reads, and the same of it.
 func FuzzProto(f *testing.F) {
-	for _, r := range []*kserve.ModelInferRequest{
-		{ModelName: "vllm", Id: "a", RawInputContents: [][]byte{AppendBytes(nil, "hi"), {1}},
-			Parameters: map[string]*kserve.InferParameter{"triton_enable_empty_final_response": {ParameterChoice: &kserve.InferParameter_BoolParam{BoolParam: true}}},
-			Inputs:     []*kserve.ModelInferRequest_InferInputTensor{{Name: "text_input", Datatype: "BYTES", Shape: []int64{1}}, {Name: "stream", Datatype: "BOOL", Shape: []int64{1}}}},
-		{ModelName: "m", Inputs: []*kserve.ModelInferRequest_InferInputTensor{{Name: "i", Datatype: "INT64", Shape: []int64{2},
-			Contents: &kserve.InferTensorContents{Int64Contents: []int64{-1, 7}}}}},
-		{ModelName: "m", Inputs: []*kserve.ModelInferRequest_InferInputTensor{{Name: "i", Datatype: "BYTES", Shape: []int64{1},
-			Contents: &kserve.InferTensorContents{BytesContents: [][]byte{[]byte("hi")}}}}},
+	for _, r := range []kservetest.Request{
+		{ModelName: "vllm", ID: "a", RawInputContents: [][]byte{AppendBytes(nil, "hi"), {1}},
+			Parameters: map[string]kservetest.Parameter{"triton_enable_empty_final_response": kservetest.Bool(true)},
+			Inputs:     []kservetest.Tensor{{Name: "text_input", Datatype: "BYTES", Shape: []int64{1}}, {Name: "stream", Datatype: "BOOL", Shape: []int64{1}}}},
+		{ModelName: "m", Inputs: []kservetest.Tensor{{Name: "i", Datatype: "INT64", Shape: []int64{2},
+			Contents: &kservetest.Contents{Int64Contents: []int64{-1, 7}}}}},
+		{ModelName: "m", Inputs: []kservetest.Tensor{{Name: "i", Datatype: "BYTES", Shape: []int64{1},
+			Contents: &kservetest.Contents{BytesContents: [][]byte{[]byte("hi")}}}}},
 	} {
-		b, err := proto.Marshal(r)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
+		f.Add(kservetest.Encode(f, kserve.Request(kserve.ModelInferMethod), r))
 	}
 	mutate.Fuzz(f, func(t *testing.T, b []byte) {
 		var got Request
@@ -33,15 +28,15 @@ func FuzzProto(f *testing.F) {
 			_ = got.Inputs[i].sizeError("m")
 			_ = got.Inputs[i].Text()
 		}
-		var want kserve.ModelInferRequest
-		if proto.Unmarshal(b, &want) != nil {
+		var want kservetest.Request
+		if kserve.Request(kserve.ModelInferMethod).Decode(b, &want) != nil {
 			return
 		}
 		if err != nil {
 			t.Fatalf("refused what is well formed: %v", err)
 		}
-		if got.Model != want.ModelName || got.ID != want.Id || len(got.Inputs) != len(want.Inputs) || len(got.Outputs) != len(want.Outputs) {
-			t.Errorf("read %q %q with %d inputs, want %q %q with %d", got.Model, got.ID, len(got.Inputs), want.ModelName, want.Id, len(want.Inputs))
+		if got.Model != want.ModelName || got.ID != want.ID || len(got.Inputs) != len(want.Inputs) || len(got.Outputs) != len(want.Outputs) {
+			t.Errorf("read %q %q with %d inputs, want %q %q with %d", got.Model, got.ID, len(got.Inputs), want.ModelName, want.ID, len(want.Inputs))
 		}
 		for i, in := range want.Inputs {
 			if got.Inputs[i].name != in.Name || got.Inputs[i].datatype != in.Datatype || len(got.Inputs[i].Shape) != len(in.Shape) {

@@ -13,8 +13,10 @@ const sharedMemoryRoot = "/dev/shm"
 
 // Region is a part of the system's shared memory that a client has named.
 type Region struct {
-	Name, Key    string
-	Offset, Size uint64
+	Name   string `json:"name"`
+	Key    string `json:"key"`
+	Offset uint64 `json:"offset"`
+	Size   uint64 `json:"byte_size"`
 }
 
 // SharedMemory are the regions by their names.

@@ -1,12 +1,9 @@
 package repository
 
 import (
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
 // tally counts something and the time that it took.
@@ -19,9 +16,7 @@ func (t *tally) add(n int, ns int64) {
 
 func (t tally) time() time.Duration { return time.Duration(t.ns) }
 
-func (t tally) proto() *kserve.StatisticDuration {
-	return &kserve.StatisticDuration{Count: t.count, Ns: t.ns}
-}
+func (t tally) page() page { return page{"count", t.count, "ns", t.ns} }
 
 // responseTally counts the responses that came at one place of their answers.
 type responseTally struct{ infer, output, success, fail, empty, cancel tally }
@@ -191,33 +186,4 @@ func (m *Model) Totals() Totals {
 		Request: s.success.time(), Queue: s.queue.time(), Input: s.input.time(), Infer: s.infer.time(), Output: s.output.time(),
 		Pending: max(s.pending.Load(), 0),
 	}
-}
-
-// statistics are the model's, as gRPC gives them.
-func (m *Model) statistics() *kserve.ModelStatistics {
-	s := &m.stats
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := &kserve.ModelStatistics{
-		Name: m.Name, Version: "1", LastInference: uint64(s.last), InferenceCount: s.inferences, ExecutionCount: s.executions,
-		InferenceStats: &kserve.InferStatistics{
-			Success: s.success.proto(), Fail: s.fail.proto(), Queue: s.queue.proto(), ComputeInput: s.input.proto(),
-			ComputeInfer: s.infer.proto(), ComputeOutput: s.output.proto(), CacheHit: tally{}.proto(), CacheMiss: tally{}.proto(),
-		},
-	}
-	if s.executions > 0 {
-		out.BatchStats = []*kserve.InferBatchStatistics{{
-			BatchSize: max(1, s.inferences/s.executions), ComputeInput: s.input.proto(), ComputeInfer: s.infer.proto(), ComputeOutput: s.output.proto(),
-		}}
-	}
-	if len(s.places) > 0 {
-		out.ResponseStats = make(map[string]*kserve.InferResponseStatistics, len(s.places))
-	}
-	for i, p := range s.places {
-		out.ResponseStats[strconv.Itoa(i)] = &kserve.InferResponseStatistics{
-			ComputeInfer: p.infer.proto(), ComputeOutput: p.output.proto(), Success: p.success.proto(),
-			Fail: p.fail.proto(), EmptyResponse: p.empty.proto(), Cancel: p.cancel.proto(),
-		}
-	}
-	return out
 }

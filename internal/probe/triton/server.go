@@ -14,9 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/probe/prometheus"
@@ -75,8 +72,8 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 	return s, nil
 }
 
-func (s *grpcServer) call(ctx context.Context, method string, question, answer proto.Message) error {
-	message, err := proto.Marshal(question)
+func (s *grpcServer) call(ctx context.Context, method, name, version string, answer any) error {
+	message, err := kserve.Request(method).Encode(kserve.ModelName{Name: name, Version: version})
 	if err != nil {
 		return err
 	}
@@ -84,22 +81,22 @@ func (s *grpcServer) call(ctx context.Context, method string, question, answer p
 	if err != nil {
 		return err
 	}
-	if err := proto.Unmarshal(got, answer); err != nil {
+	if err := kserve.Response(method).Decode(got, answer); err != nil {
 		return fmt.Errorf("malformed response to %s: %w", method, err)
 	}
 	return nil
 }
 
-func (s *grpcServer) statistics(ctx context.Context, name, version string) ([]*kserve.ModelStatistics, error) {
+func (s *grpcServer) statistics(ctx context.Context, name, version string) ([]kserve.ModelStatistics, error) {
 	var answer kserve.ModelStatisticsResponse
-	err := s.call(ctx, kserve.ModelStatisticsMethod, &kserve.ModelStatisticsRequest{Name: name, Version: version}, &answer)
-	return answer.GetModelStats(), err
+	err := s.call(ctx, kserve.ModelStatisticsMethod, name, version, &answer)
+	return answer.ModelStats, err
 }
 
 func (s *grpcServer) config(ctx context.Context, name, version string) (*kserve.ModelConfig, error) {
 	var answer kserve.ModelConfigResponse
-	err := s.call(ctx, kserve.ModelConfigMethod, &kserve.ModelConfigRequest{Name: name, Version: version}, &answer)
-	return answer.GetConfig(), err
+	err := s.call(ctx, kserve.ModelConfigMethod, name, version, &answer)
+	return answer.Config, err
 }
 
 func (s *grpcServer) close() error {
@@ -115,7 +112,7 @@ type httpServer struct {
 	header http.Header
 }
 
-func (s *httpServer) ask(ctx context.Context, path string, answer proto.Message) error {
+func (s *httpServer) ask(ctx context.Context, path string, kind kserve.Message, answer any) error {
 	u := *s.base
 	u.Path = strings.TrimRight(u.Path, "/") + path
 	u.User = nil
@@ -132,21 +129,21 @@ func (s *httpServer) ask(ctx context.Context, path string, answer proto.Message)
 		}
 		return fmt.Errorf("the server answers %s with HTTP status %d", path, status)
 	}
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, answer); err != nil {
+	if err := kind.DecodeJSON(text, answer); err != nil {
 		return fmt.Errorf("malformed response to %s: %w", path, err)
 	}
 	return nil
 }
 
-func (s *httpServer) statistics(ctx context.Context, name, version string) ([]*kserve.ModelStatistics, error) {
+func (s *httpServer) statistics(ctx context.Context, name, version string) ([]kserve.ModelStatistics, error) {
 	var answer kserve.ModelStatisticsResponse
-	err := s.ask(ctx, modelPath(name, version)+"/stats", &answer)
-	return answer.GetModelStats(), err
+	err := s.ask(ctx, modelPath(name, version)+"/stats", kserve.Response(kserve.ModelStatisticsMethod), &answer)
+	return answer.ModelStats, err
 }
 
 func (s *httpServer) config(ctx context.Context, name, version string) (*kserve.ModelConfig, error) {
 	c := new(kserve.ModelConfig)
-	return c, s.ask(ctx, modelPath(name, version)+"/config", c)
+	return c, s.ask(ctx, modelPath(name, version)+"/config", kserve.Response(kserve.ModelConfigMethod).Field("config"), c)
 }
 
 func (s *httpServer) close() error { return nil }

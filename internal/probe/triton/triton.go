@@ -60,7 +60,7 @@ type step struct{ name, version string }
 // server answers questions about models.
 type server interface {
 	// statistics are those of a model, or of all models where the name is empty.
-	statistics(ctx context.Context, name, version string) ([]*kserve.ModelStatistics, error)
+	statistics(ctx context.Context, name, version string) ([]kserve.ModelStatistics, error)
 	config(ctx context.Context, name, version string) (*kserve.ModelConfig, error)
 	close() error
 }
@@ -156,17 +156,17 @@ func (p *Probe) models(ctx context.Context) ([]record.ModelStats, error) {
 const mostNested = 16
 
 // gather finds the statistics of a model and of its parts.
-func (p *Probe) gather(ctx context.Context, all []*kserve.ModelStatistics, s step, depth int) ([]record.ModelStats, error) {
+func (p *Probe) gather(ctx context.Context, all []kserve.ModelStatistics, s step, depth int) ([]record.ModelStats, error) {
 	if depth > mostNested {
 		return nil, fmt.Errorf("ensembles are nested more than %d deep, down to %s", mostNested, s.name)
 	}
 	config, err := p.about(ctx, s)
 	var found []record.ModelStats
 	for _, m := range all {
-		if m.GetName() != s.name || s.version != "" && m.GetVersion() != s.version {
+		if m.Name != s.name || s.version != "" && m.Version != s.version {
 			continue
 		}
-		stats := fromMessage(m)
+		stats := fromMessage(&m)
 		stats.AnyVersion, stats.Cache = s.version == "", config.cache
 		for _, part := range config.parts {
 			inner, innerErr := p.gather(ctx, all, part, depth+1)
@@ -205,10 +205,10 @@ func (p *Probe) about(ctx context.Context, s step) (about, error) {
 	if err != nil {
 		return about{}, fmt.Errorf("the configuration of %s, which would name its parts: %w", s.name, err)
 	}
-	a := about{cache: c.GetResponseCache().GetEnable()}
-	for _, e := range c.GetEnsembleScheduling().GetStep() {
-		part := step{name: e.GetModelName()}
-		if v := e.GetModelVersion(); v > 0 {
+	a := about{cache: c.Cached()}
+	for _, e := range c.Steps() {
+		part := step{name: e.ModelName}
+		if v := e.ModelVersion; v > 0 {
 			part.version = strconv.FormatInt(v, 10)
 		}
 		if !slices.Contains(a.parts, part) {
@@ -220,27 +220,27 @@ func (p *Probe) about(ctx context.Context, s step) (about, error) {
 }
 
 func fromMessage(m *kserve.ModelStatistics) record.ModelStats {
-	i := m.GetInferenceStats()
+	i := &m.InferenceStats
 	s := record.ModelStats{
-		Name: m.GetName(), Version: m.GetVersion(), Inferences: m.GetInferenceCount(), Executions: m.GetExecutionCount(),
-		Success: pair(i.GetSuccess()), Fail: pair(i.GetFail()), Queue: pair(i.GetQueue()),
-		ComputeInput: pair(i.GetComputeInput()), ComputeInfer: pair(i.GetComputeInfer()), ComputeOutput: pair(i.GetComputeOutput()),
-		CacheHit: pair(i.GetCacheHit()), CacheMiss: pair(i.GetCacheMiss()),
+		Name: m.Name, Version: m.Version, Inferences: m.InferenceCount, Executions: m.ExecutionCount,
+		Success: pair(i.Success), Fail: pair(i.Fail), Queue: pair(i.Queue),
+		ComputeInput: pair(i.ComputeInput), ComputeInfer: pair(i.ComputeInfer), ComputeOutput: pair(i.ComputeOutput),
+		CacheHit: pair(i.CacheHit), CacheMiss: pair(i.CacheMiss),
 	}
-	for key, r := range m.GetResponseStats() {
+	for key, r := range m.ResponseStats {
 		index, err := strconv.Atoi(key)
 		if err != nil {
 			continue // the protocol numbers them
 		}
 		s.Responses = append(s.Responses, record.ResponseStats{
-			Index: index, ComputeInfer: pair(r.GetComputeInfer()), ComputeOutput: pair(r.GetComputeOutput()),
-			Success: pair(r.GetSuccess()), Fail: pair(r.GetFail()), Empty: pair(r.GetEmptyResponse()), Cancel: pair(r.GetCancel()),
+			Index: index, ComputeInfer: pair(r.ComputeInfer), ComputeOutput: pair(r.ComputeOutput),
+			Success: pair(r.Success), Fail: pair(r.Fail), Empty: pair(r.EmptyResponse), Cancel: pair(r.Cancel),
 		})
 	}
 	slices.SortFunc(s.Responses, func(a, b record.ResponseStats) int { return a.Index - b.Index })
 	return s
 }
 
-func pair(d *kserve.StatisticDuration) record.CountTime {
-	return record.CountTime{Count: d.GetCount(), NS: d.GetNs()}
+func pair(d kserve.StatisticDuration) record.CountTime {
+	return record.CountTime{Count: d.Count, NS: d.Ns}
 }

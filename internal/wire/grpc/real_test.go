@@ -10,21 +10,20 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve/kservetest"
 	"github.com/inferometer/inferometer/internal/record"
 	tritontest "github.com/inferometer/inferometer/internal/testkit/triton"
 )
 
 // sortTriton says whose a response of Triton's is.
 func sortTriton(m []byte) (id []byte, last, failed bool) {
-	var r kserve.ModelStreamInferResponse
-	if err := proto.Unmarshal(m, &r); err != nil {
+	var r kservetest.StreamResponse
+	if err := kserve.Response(kserve.ModelStreamInferMethod).Decode(m, &r); err != nil {
 		return nil, false, true
 	}
-	in := r.GetInferResponse()
-	return []byte(in.GetId()), in.GetParameters()[kserve.ParameterFinal].GetBoolParam(), r.GetErrorMessage() != ""
+	in := &r.InferResponse
+	return []byte(in.ID), in.Parameters[kserve.ParameterFinal].True(), r.ErrorMessage != ""
 }
 
 // toldText is a tensor of one text.
@@ -35,22 +34,16 @@ func toldText(text string) []byte {
 // generation asks a language model for text.
 func generation(t testing.TB, model, id, knobs string) []byte {
 	t.Helper()
-	m, err := proto.Marshal(&kserve.ModelInferRequest{
-		ModelName: model, Id: id,
-		Parameters: map[string]*kserve.InferParameter{
-			kserve.ParameterEmptyFinal: {ParameterChoice: &kserve.InferParameter_BoolParam{BoolParam: true}},
-		},
-		Inputs: []*kserve.ModelInferRequest_InferInputTensor{
+	return kservetest.Encode(t, kserve.Request(kserve.ModelInferMethod), kservetest.Request{
+		ModelName: model, ID: id,
+		Parameters: map[string]kservetest.Parameter{kserve.ParameterEmptyFinal: kservetest.Bool(true)},
+		Inputs: []kservetest.Tensor{
 			{Name: "text_input", Datatype: "BYTES", Shape: []int64{1}},
 			{Name: "stream", Datatype: "BOOL", Shape: []int64{1}},
 			{Name: "sampling_parameters", Datatype: "BYTES", Shape: []int64{1}},
 		},
 		RawInputContents: [][]byte{toldText("hello"), {1}, toldText(knobs)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // TestReal speaks with a real Triton, whose gRPC is neither ours nor Go's.

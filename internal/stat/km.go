@@ -224,15 +224,6 @@ func (k *survival) describe(s *Summary) {
 	s.Std = math.Sqrt(max(squares/n-sum/n*(sum/n), 0))
 }
 
-// SummarizeCensored is Summarize where samples of the first set were cut off: those of censored
-// are at least as great as they are there. Its mean, deviation and quantiles are those of the
-// Kaplan–Meier estimate. Samples that were cut off beyond all seen ones count as what they
-// were then, and what depends on them is a lower bound.
-func SummarizeCensored(qs []float64, rule Rule, censored []*Column, cols ...*Column) ([2]Summary, error) {
-	all, err := SummarizeEach(qs, rule, censored, cols, nil)
-	return all[0], err
-}
-
 // Above counts the samples of the first set that are greater than v.
 func Above(v int64, cols ...*Column) (n int64, err error) {
 	for _, c := range cols {

@@ -66,7 +66,7 @@ func TestTextbookSurvival(t *testing.T) {
 					t.Errorf("S(%d) = %.4f, want %.3f", v, got, want)
 				}
 			}
-			s, err := SummarizeCensored([]float64{0.5, 0.99}, Nearest, []*Column{columnOf(t, First, tt.cut...)}, seen)
+			s, err := summarizeCensored([]float64{0.5, 0.99}, Nearest, []*Column{columnOf(t, First, tt.cut...)}, seen)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestSurvivalByBruteForce(t *testing.T) {
 		}
 		col := columnOf(t, First, seen...)
 		col.AppendAll(seen[:1], Second)
-		got, err := SummarizeCensored(qs, Nearest, []*Column{columnOf(t, First, cut...)}, col)
+		got, err := summarizeCensored(qs, Nearest, []*Column{columnOf(t, First, cut...)}, col)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestNothingCensored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := SummarizeCensored(qs, rule, []*Column{columnOf(t, First)}, columnOf(t, Both, vals...))
+			got, err := summarizeCensored(qs, rule, []*Column{columnOf(t, First)}, columnOf(t, Both, vals...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +223,7 @@ func TestNothingCensored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			one, err := SummarizeCensored(qs, rule, []*Column{columnOf(t, First, 1<<40)}, columnOf(t, Both, vals...))
+			one, err := summarizeCensored(qs, rule, []*Column{columnOf(t, First, 1<<40)}, columnOf(t, Both, vals...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestManyCensored(t *testing.T) {
 		cut = append(cut, 30e9+r.Int64N(10e9))
 	}
 	seen := columnOf(t, First, slices.Repeat([]int64{41e6, 42e6}, 5*mostCuts)...)
-	s, err := SummarizeCensored([]float64{0.5, 0.99}, Linear, []*Column{columnOf(t, First, cut...)}, seen)
+	s, err := summarizeCensored([]float64{0.5, 0.99}, Linear, []*Column{columnOf(t, First, cut...)}, seen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,4 +275,10 @@ func TestAbove(t *testing.T) {
 	if n, err := Above(2, c, columnOf(t, First, 7)); n != 3 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
+}
+
+// summarizeCensored is Summarize where samples of the first set were cut off.
+func summarizeCensored(qs []float64, rule Rule, censored []*Column, cols ...*Column) ([2]Summary, error) {
+	all, err := SummarizeEach(qs, rule, censored, cols, nil)
+	return all[0], err
 }

@@ -35,8 +35,10 @@ func Summarize(qs []float64, rule Rule, cols ...*Column) ([2]Summary, error) {
 
 // SummarizeEach describes several lots of samples that have most of them in common: the shared
 // columns together with each of the others, which are read as often as if they were one lot. Of
-// censored samples, which all lots have, it is known that they are at least so great: see
-// SummarizeCensored.
+// censored samples, which all lots have, it is known that they are at least so great as they are
+// there. Mean, deviation and quantiles of the first set are then those of the Kaplan–Meier
+// estimate. Samples that were cut off beyond all seen ones count as what they were then, and
+// what depends on them is a lower bound.
 func SummarizeEach(qs []float64, rule Rule, censored, shared []*Column, others ...[]*Column) ([][2]Summary, error) {
 	out := make([][2]Summary, len(others))
 	cut, err := cutsOf(censored)

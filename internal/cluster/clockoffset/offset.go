@@ -137,28 +137,6 @@ func (t Track) Estimate(ours time.Duration) (Estimate, error) {
 	return Estimate{Offset: here.lo + half, Bound: half}, nil
 }
 
-// Bound is what no bound of At exceeds between two moments of our clock.
-func (t Track) Bound(from, to time.Duration) (time.Duration, error) {
-	moments := []time.Duration{from}
-	for _, k := range t.known {
-		if from < k.at && k.at < to {
-			moments = append(moments, k.at)
-		}
-	}
-	var worst, before time.Duration
-	for i, m := range append(moments, to) {
-		e, err := t.Estimate(m)
-		if err != nil {
-			return 0, err
-		}
-		if i > 0 { // between two moments a bound grows from either, until the two meet
-			worst = max(worst, (before+e.Bound+parted(m-moments[i-1], t.drift))/2+1)
-		}
-		worst, before = max(worst, e.Bound), e.Bound
-	}
-	return worst, nil
-}
-
 // Error is what our clock was off the other one at most, at any moment from the first round trip to now. It holds across
 // a step, too: between two round trips our clock is as wrong as it was before or is afterwards.
 func (t Track) Error(now time.Duration) time.Duration {

@@ -3,9 +3,11 @@ package tensordata
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 	"github.com/inferometer/inferometer/internal/prompt/tensor/inputdata"
 )
@@ -24,8 +26,12 @@ func TestExamplesOfThePage(t *testing.T) {
 	inputs := []tensor.Spec{
 		{Name: "INPUT0", Datatype: tensor.Int32, Shape: []int64{4}}, {Name: "INPUT1", Datatype: tensor.FP16, Shape: []int64{2, -1}},
 	}
+	file := filepath.Join(t.TempDir(), "data.json")
 	for _, b := range blocks {
-		data, err := inputdata.Parse("docs/triton.md", b[1])
+		if err := os.WriteFile(file, b[1], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		data, err := inputdata.Read(limitio.Limit{}, file)
 		if err != nil {
 			t.Errorf("%v\nin\n%s", err, b[1])
 			continue

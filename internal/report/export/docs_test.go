@@ -16,7 +16,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := string(text)
-	for name, columns := range map[string][]Column{"requests": Requests(), "events": Events()} {
+	for name, columns := range map[string][]Column{"requests": requestColumns(), "events": eventColumns()} {
 		open, end := "<!-- "+name+": generated -->\n", "<!-- end -->\n"
 		before, rest, ok := strings.Cut(want, open)
 		_, after, also := strings.Cut(rest, end)

@@ -45,9 +45,7 @@ func (v *view) eachEvent(put func() error) error {
 	return upTo(len(v.Record.Events))
 }
 
-// Events are the columns of the table of events.
-func Events() []Column { return eventColumns() }
-
+// eventColumns are the columns of the table of events.
 func eventColumns() []Column {
 	return append(common(), []Column{
 		{Name: "event", Kind: Whole, Help: "place of the event in the response, from 0", of: func(v *view) Cell { return integer(int64(v.event.index)) }},

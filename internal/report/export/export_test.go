@@ -141,9 +141,9 @@ func TestFormatsAgree(t *testing.T) {
 	for _, events := range []bool{false, true} {
 		r := everyKind(t)
 		r.Events = events
-		columns := Requests()
+		columns := requestColumns()
 		if events {
-			columns = Events()
+			columns = eventColumns()
 		}
 		rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(write(t, CSV, r), []byte(byteOrderMark)))).ReadAll()
 		if err != nil {
@@ -203,12 +203,12 @@ func TestFormulas(t *testing.T) {
 // Every metric of a request has a column, and names say units.
 func TestColumns(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range slices.Concat(Requests(), Events()) {
+	for _, c := range slices.Concat(requestColumns(), eventColumns()) {
 		if strings.ToLower(c.Name) != c.Name || strings.ContainsAny(c.Name, " -.%") || c.Help == "" {
 			t.Errorf("column %q, %q", c.Name, c.Help)
 		}
 	}
-	for _, c := range Requests() {
+	for _, c := range requestColumns() {
 		if seen[c.Name] {
 			t.Errorf("two columns are called %s", c.Name)
 		}

@@ -104,9 +104,7 @@ func (v *view) labels() string {
 	return string(text)
 }
 
-// Requests are the columns of the table of requests.
-func Requests() []Column { return requestColumns() }
-
+// requestColumns are the columns of the table of requests.
 func requestColumns() []Column {
 	var all []Column
 	for _, part := range [][]Column{identity(), outcome(), moments(), metrics(), rest(), searched()} {

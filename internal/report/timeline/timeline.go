@@ -92,9 +92,6 @@ func New(duration time.Duration, o metric.Options) *Timeline {
 	return t
 }
 
-// Step is how long a step is.
-func (t *Timeline) Step() time.Duration { return t.step }
-
 // Mark tells when a stage began and ended.
 func (t *Timeline) Mark(m *record.StageSummary) {
 	if m.Stage < 0 || m.Worker != 0 {

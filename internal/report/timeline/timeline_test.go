@@ -69,8 +69,8 @@ func TestSteps(t *testing.T) {
 	for _, c := range []struct{ length, want time.Duration }{{time.Minute, time.Second}, {time.Hour, time.Second}, {61 * time.Minute, 2 * time.Second}, {24 * time.Hour, 32 * time.Second}} {
 		line := New(c.length, metric.Options{})
 		line.Add(answered(0, 0, c.length))
-		if n := len(line.Stages()[0].Steps); line.Step() != c.want || n > mostSteps+2 {
-			t.Errorf("%v: %d steps of %v", c.length, n, line.Step())
+		if n := len(line.Stages()[0].Steps); line.step != c.want || n > mostSteps+2 {
+			t.Errorf("%v: %d steps of %v", c.length, n, line.step)
 		}
 	}
 }

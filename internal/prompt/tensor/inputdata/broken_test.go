@@ -12,7 +12,7 @@ func TestBrokenFiles(t *testing.T) {
 		`{"data": [{"payload": [{"model": "m"}], "delay": [1]}]}`,
 	}
 	mutate.Try(t, mutate.Usual, seeds, func(text string) {
-		if data, err := Parse("f", []byte(text)); err == nil && data.Steps() == 0 {
+		if data, err := parse("f", []byte(text)); err == nil && data.Steps() == 0 {
 			t.Errorf("%q: no steps and no fault", text)
 		}
 	})

@@ -88,13 +88,6 @@ func (r *reader) read(paths []string) (*Data, error) {
 	return r.result()
 }
 
-// Parse reads one JSON file's text. name is what faults call it.
-func Parse(name string, text []byte) (*Data, error) {
-	r := reader{data: &Data{}}
-	r.parse(name, text, true)
-	return r.result()
-}
-
 // reason is an error of the file system without the path, which stands in front.
 func reason(err error) string {
 	var e *fs.PathError

@@ -20,7 +20,7 @@ func value(name, text string, line int, shape ...int64) tensor.Value {
 }
 
 func TestForms(t *testing.T) {
-	got, err := Parse("d.json", []byte(`{
+	got, err := parse("d.json", []byte(`{
   "about": {"data": "members that nobody knows are skipped"},
   "data": [
     {"A": [1, 2], "B": [["x"], ["y"]], "model": "m"},
@@ -49,7 +49,7 @@ func TestForms(t *testing.T) {
 }
 
 func TestStreamsAndValidation(t *testing.T) {
-	got, err := Parse("d.json", []byte(`{"validation_data": [[{"O": [1]}, {}], [{"O": [3]}]],
+	got, err := parse("d.json", []byte(`{"validation_data": [[{"O": [1]}, {}], [{"O": [3]}]],
 "data": [[{"A": [1]}, {"A": [2]}], [{"A": [3]}]]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -92,12 +92,12 @@ d.json:1: tensor C: the shape [-1] has a negative dimension (state each dimensio
 		{`{"data": [{"A": [1]}], "validation_data": []}`, `d.json:1: validation_data has 0 steps and data 1 steps (the two go side by side)`},
 		{`{"data": [[{"A": [1]}]], "validation_data": [[{}, {}]]}`, `d.json:1: stream 0 of validation_data has 2 steps and that of data 1 (the two go side by side)`},
 	} {
-		_, err := Parse("d.json", []byte(c.text))
+		_, err := parse("d.json", []byte(c.text))
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
 		}
 	}
-	_, err := Parse("d.json", []byte(`{"data": [`+strings.Repeat(`{"A": null},`, 30)+`{"A": [1]}]}`))
+	_, err := parse("d.json", []byte(`{"data": [`+strings.Repeat(`{"A": null},`, 30)+`{"A": [1]}]}`))
 	if faults, ok := errors.AsType[plan.Faults](err); !ok || len(faults) != mostFaults+1 || faults[mostFaults].Text != "and 10 more faults" {
 		t.Errorf("many faults: %v", err)
 	}
@@ -277,7 +277,7 @@ func TestRewrite(t *testing.T) {
 }
 
 func TestPayload(t *testing.T) {
-	data, err := Parse("d.json", []byte(`{"data": [
+	data, err := parse("d.json", []byte(`{"data": [
 {"payload": [ {"model": "m"} ], "timestamp": [1500], "delay": 7},
 {"payload": [{}, {}], "timestamp": [-1]},
 {"payload": [1]},
@@ -320,7 +320,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	mutate.Fuzz(f, func(t *testing.T, text []byte) {
-		data, err := Parse("f", text)
+		data, err := parse("f", text)
 		if err != nil {
 			if faults, ok := errors.AsType[plan.Faults](err); !ok || len(faults) == 0 {
 				t.Fatalf("the error is %T", err)
@@ -344,4 +344,11 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// parse reads one JSON file's text. name is what faults call it.
+func parse(name string, text []byte) (*Data, error) {
+	r := reader{data: &Data{}}
+	r.parse(name, text, true)
+	return r.result()
 }

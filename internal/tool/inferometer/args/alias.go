@@ -197,35 +197,3 @@ func (v values) shown(name string) string {
 	}
 	return "--" + name
 }
-
-// AliasTable is the list of names of other tools, in Markdown.
-func AliasTable() string {
-	var same, other strings.Builder
-	same.WriteString("| typed | means | of | |\n|---|---|---|---|\n")
-	other.WriteString("| typed | of | |\n|---|---|---|\n")
-	for _, a := range aliases() {
-		var names []string
-		for _, n := range strings.Fields(a.names) {
-			dash := "--"
-			if len(n) == 1 {
-				dash = "-"
-			}
-			names = append(names, "`"+dash+n+"`")
-		}
-		if a.differs != "" {
-			fmt.Fprintf(&other, "| %s | %s | %s |\n", strings.Join(names, ", "), a.tools, a.differs)
-			continue
-		}
-		ours := "`--" + a.flag + "`"
-		switch a.flag {
-		case urlAlias, hostAlias, portAlias:
-			ours = "the URL"
-		case mostAlias:
-			ours = "`--concurrency`"
-		case streamedAlias:
-			ours = "`--no-stream=false`"
-		}
-		fmt.Fprintf(&same, "| %s | %s | %s | %s |\n", strings.Join(names, ", "), ours, a.tools, a.note)
-	}
-	return same.String() + "\nThese mean something else, and are refused with that explanation:\n\n" + other.String()
-}

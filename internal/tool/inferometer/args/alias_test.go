@@ -1,6 +1,7 @@
 package args
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -131,7 +132,7 @@ func TestAliasTable(t *testing.T) {
 	if !ok || !ended {
 		t.Fatal("the page has no place for the table")
 	}
-	want := before + "-update -->\n" + AliasTable() + "<!-- end aliases -->" + after
+	want := before + "-update -->\n" + aliasTable() + "<!-- end aliases -->" + after
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -139,4 +140,36 @@ func TestAliasTable(t *testing.T) {
 	} else if string(page) != want {
 		t.Error("docs/command-line.md is out of date: go test ./internal/tool/inferometer/args -run TestAliasTable -update")
 	}
+}
+
+// aliasTable is the list of names of other tools, in Markdown.
+func aliasTable() string {
+	var same, other strings.Builder
+	same.WriteString("| typed | means | of | |\n|---|---|---|---|\n")
+	other.WriteString("| typed | of | |\n|---|---|---|\n")
+	for _, a := range aliases() {
+		var names []string
+		for _, n := range strings.Fields(a.names) {
+			dash := "--"
+			if len(n) == 1 {
+				dash = "-"
+			}
+			names = append(names, "`"+dash+n+"`")
+		}
+		if a.differs != "" {
+			fmt.Fprintf(&other, "| %s | %s | %s |\n", strings.Join(names, ", "), a.tools, a.differs)
+			continue
+		}
+		ours := "`--" + a.flag + "`"
+		switch a.flag {
+		case urlAlias, hostAlias, portAlias:
+			ours = "the URL"
+		case mostAlias:
+			ours = "`--concurrency`"
+		case streamedAlias:
+			ours = "`--no-stream=false`"
+		}
+		fmt.Fprintf(&same, "| %s | %s | %s | %s |\n", strings.Join(names, ", "), ours, a.tools, a.note)
+	}
+	return same.String() + "\nThese mean something else, and are refused with that explanation:\n\n" + other.String()
 }

@@ -183,7 +183,7 @@ var house = []struct{ name, may string }{
 	{"lib/jmespath", "github.com/jmespath-community/go-jmespath"},
 	{"lib/*", ""},
 	{"docs", ""},
-	{"testkit/*", "github.com/santhosh-tekuri/jsonschema/v6 go.yaml.in/yaml/v3 github.com/nats-io/nats.go"},
+	{"testkit/*", "github.com/santhosh-tekuri/jsonschema/v6 go.yaml.in/yaml/v3"},
 }
 
 // ends may end the program, listen for signals and read the environment.

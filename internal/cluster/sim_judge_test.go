@@ -12,7 +12,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/rundir"
-	"github.com/inferometer/inferometer/internal/testkit/simnats"
 )
 
 // hangs is how long a simulation may take, in its own time: runs, their waits for workers and all faults are far shorter.
@@ -20,7 +19,7 @@ const hangs = 5 * time.Minute
 
 // play runs a scenario until all of its processes have ended.
 func play(t *testing.T, s scenario) *world {
-	w := &world{t: t, net: simnats.New(s.weather), saw: map[request][]sent{}}
+	w := &world{t: t, net: newNATS(s.weather), saw: map[request][]sent{}}
 	w.took = func(seq int64) time.Duration {
 		return time.Millisecond + s.slowest*time.Duration(uint64(seq)*0x9e3779b97f4a7c15>>40)/(1<<24)
 	}

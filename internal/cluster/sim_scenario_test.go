@@ -8,7 +8,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
-	"github.com/inferometer/inferometer/internal/testkit/simnats"
 )
 
 // scenario is what happens in a simulation, all of it from a seed.
@@ -19,7 +18,7 @@ type scenario struct {
 	plan    string
 	planned int64 // requests, where the plan says so
 	slowest time.Duration
-	weather simnats.Weather
+	weather Weather
 	drifts  []float64
 	faults  []fault
 	length  time.Duration // of sending
@@ -81,7 +80,7 @@ func newScenario(seed uint64) scenario {
 		stage += ", " + stage
 	}
 	s.plan = "target: {urls: ['http://sim'], model: m}\ndata: {source: mock, output: 3}\nseed: 7\ndrain: 2s\nstages: [" + stage + "]\n"
-	s.weather = simnats.Weather{Seed: seed, Delay: pick(100*time.Microsecond, time.Millisecond, 30*time.Millisecond), Jitter: pick(0, 5*time.Millisecond, 300*time.Millisecond)}
+	s.weather = Weather{Seed: seed, Delay: pick(100*time.Microsecond, time.Millisecond, 30*time.Millisecond), Jitter: pick(0, 5*time.Millisecond, 300*time.Millisecond)}
 	if r.IntN(3) == 0 {
 		s.weather.Loss, s.weather.Double = 0.05*r.Float64(), 0.1*r.Float64()
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/registry"
 	"github.com/inferometer/inferometer/internal/run/target"
-	"github.com/inferometer/inferometer/internal/testkit/simnats"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/chat"
 	"github.com/inferometer/inferometer/internal/token/loader"
@@ -32,7 +31,7 @@ import (
 type process struct {
 	name   string
 	run    int
-	client *simnats.Client
+	client *natsClient
 	link   *bus.Link
 	born   time.Time
 	drift  float64 // by which its clock is too fast
@@ -93,7 +92,7 @@ type request struct {
 // world is a simulation: processes, a network and a server.
 type world struct {
 	t    *testing.T
-	net  *simnats.Net
+	net  *natsNet
 	took func(seq int64) time.Duration // how long the server takes
 
 	mu    sync.Mutex

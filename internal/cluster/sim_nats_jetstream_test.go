@@ -1,4 +1,4 @@
-package simnats
+package cluster
 
 import (
 	"context"
@@ -18,23 +18,23 @@ const (
 )
 
 // JetStream is that of a client. What package bus does not use is not there.
-func (c *Client) JetStream() jetstream.JetStream { return &js{c: c} }
+func (c *natsClient) JetStream() jetstream.JetStream { return &js{c: c} }
 
 type js struct {
 	jetstream.JetStream
-	c *Client
+	c *natsClient
 }
 
 // stream is one in the server's memory.
 type stream struct {
 	config  jetstream.StreamConfig
 	first   uint64 // sequence number of the first message
-	kept    []message
+	kept    []stored
 	changed chan struct{} // closed with the next change
 	gone    bool
 }
 
-type message struct {
+type stored struct {
 	header nats.Header
 	data   []byte
 }
@@ -53,7 +53,7 @@ func (s *stream) info() *jetstream.StreamInfo {
 }
 
 // call has the server carry out a call, of which question and answer can be lost.
-func (c *Client) call(ctx context.Context, what string, carryOut func() error) error {
+func (c *natsClient) call(ctx context.Context, what string, carryOut func() error) error {
 	lost := func() error {
 		<-ctx.Done()
 		return ctx.Err()
@@ -170,7 +170,7 @@ func (j *js) PublishMsgAsync(m *nats.Msg, _ ...jetstream.PublishOpt) (jetstream.
 	if there.lost || !j.c.reaches() {
 		return f, nil
 	}
-	kept := message{header: maps.Clone(m.Header), data: slices.Clone(m.Data)}
+	kept := stored{header: maps.Clone(m.Header), data: slices.Clone(m.Data)}
 	expected, _ := strconv.ParseUint(m.Header.Get(jetstream.ExpectedLastSeqHeader), 10, 64)
 	j.c.mu.Lock()
 	at := time.Now().Add(there.delay)
@@ -199,7 +199,7 @@ func (j *js) PublishMsgAsync(m *nats.Msg, _ ...jetstream.PublishOpt) (jetstream.
 }
 
 // append stores a message, if it is the one that comes next.
-func (n *Net) append(subject string, after uint64, m message) error {
+func (n *natsNet) append(subject string, after uint64, m stored) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, s := range n.streams {

@@ -1,4 +1,4 @@
-package simnats
+package cluster
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // handle is a stream as a client has it.
 type handle struct {
 	jetstream.Stream
-	c    *Client
+	c    *natsClient
 	name string
 	info *jetstream.StreamInfo
 }
@@ -69,7 +69,7 @@ func (c *consumer) Messages(...jetstream.PullMessagesOpt) (jetstream.MessagesCon
 
 // reader reads a stream in order.
 type reader struct {
-	c       *Client
+	c       *natsClient
 	stream  *stream
 	next    uint64
 	once    sync.Once
@@ -134,7 +134,7 @@ func (r *reader) read() (m jetstream.Msg, changed <-chan struct{}, heard bool) {
 type received struct {
 	jetstream.Msg
 	sequence uint64
-	message  message
+	message  stored
 }
 
 // Metadata implements jetstream.Msg.

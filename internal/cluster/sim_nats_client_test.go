@@ -1,4 +1,4 @@
-package simnats
+package cluster
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Client is a process with a connection. It implements bus.Conn.
-type Client struct {
-	net  *Net
+// natsClient is a process with a connection. It implements bus.Conn.
+type natsClient struct {
+	net  *natsNet
 	name string
 	gate gate
 	// lost and restored are told of the connection, as bus.Link wants it.
@@ -26,8 +26,8 @@ type Client struct {
 }
 
 // Connect makes a client. lost and restored are called when the connection is cut and when it is back.
-func (n *Net) Connect(name string, lost, restored func()) *Client {
-	c := &Client{net: n, name: name, lost: lost, restored: restored}
+func (n *natsNet) Connect(name string, lost, restored func()) *natsClient {
+	c := &natsClient{net: n, name: name, lost: lost, restored: restored}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.clients = append(n.clients, c)
@@ -35,15 +35,15 @@ func (n *Net) Connect(name string, lost, restored func()) *Client {
 }
 
 // reconnect is how long it takes to connect again.
-func (c *Client) reconnect() time.Duration {
+func (c *natsClient) reconnect() time.Duration {
 	return 100*time.Millisecond + time.Duration(unit(c.net.weather.Seed, 9, 0, c.name)*float64(200*time.Millisecond))
 }
 
 // Freeze has the process stand still for a time: nothing comes and nothing goes.
-func (c *Client) Freeze(d time.Duration) { c.gate.freeze(d) }
+func (c *natsClient) Freeze(d time.Duration) { c.gate.freeze(d) }
 
 // Thawed waits until the process does not stand still, and reports whether it is alive.
-func (c *Client) Thawed() bool {
+func (c *natsClient) Thawed() bool {
 	c.gate.wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,14 +51,14 @@ func (c *Client) Thawed() bool {
 }
 
 // Kill kills the process: nothing of it is heard any more.
-func (c *Client) Kill() {
+func (c *natsClient) Kill() {
 	c.mu.Lock()
 	c.dead = true
 	c.mu.Unlock()
 }
 
 // Cut cuts the process off for a time; it notices after a while, or at once where its connection is reset.
-func (c *Client) Cut(d, notice time.Duration) {
+func (c *natsClient) Cut(d, notice time.Duration) {
 	c.mu.Lock()
 	c.hole = true
 	c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *Client) Cut(d, notice time.Duration) {
 }
 
 // lose has the client know that its connection is cut.
-func (c *Client) lose() {
+func (c *natsClient) lose() {
 	c.mu.Lock()
 	first := !c.cut && !c.closed
 	c.cut = true
@@ -90,7 +90,7 @@ func (c *Client) lose() {
 }
 
 // restore gives the client its connection back where there is nothing in the way.
-func (c *Client) restore() {
+func (c *natsClient) restore() {
 	up, _ := c.net.state()
 	c.mu.Lock()
 	back := c.cut && !c.hole && !c.closed && up && !c.net.gate.frozen()
@@ -104,7 +104,7 @@ func (c *Client) restore() {
 }
 
 // reaches reports whether the client and the server can exchange packets.
-func (c *Client) reaches() bool {
+func (c *natsClient) reaches() bool {
 	up, _ := c.net.state()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +112,7 @@ func (c *Client) reaches() bool {
 }
 
 // Publish implements bus.Conn.
-func (c *Client) Publish(m *nats.Msg) error {
+func (c *natsClient) Publish(m *nats.Msg) error {
 	c.gate.wait()
 	c.mu.Lock()
 	closed := c.closed
@@ -132,7 +132,7 @@ func (c *Client) Publish(m *nats.Msg) error {
 }
 
 // Subscribe implements bus.Conn.
-func (c *Client) Subscribe(subject string, f nats.MsgHandler) (func() error, error) {
+func (c *natsClient) Subscribe(subject string, f nats.MsgHandler) (func() error, error) {
 	s := &subscription{client: c, subject: subject, handle: f, wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +151,7 @@ func (c *Client) Subscribe(subject string, f nats.MsgHandler) (func() error, err
 }
 
 // Close implements bus.Conn.
-func (c *Client) Close() {
+func (c *natsClient) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
@@ -162,7 +162,7 @@ func (c *Client) Close() {
 }
 
 // subscribed are the subscriptions to a subject.
-func (c *Client) subscribed(subject string) (list []*subscription) {
+func (c *natsClient) subscribed(subject string) (list []*subscription) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.subs {
@@ -175,7 +175,7 @@ func (c *Client) subscribed(subject string) (list []*subscription) {
 
 // subscription hands messages to a function, one after another.
 type subscription struct {
-	client  *Client
+	client  *natsClient
 	subject string
 	handle  nats.MsgHandler
 	wake    chan struct{}

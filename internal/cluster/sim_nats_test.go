@@ -1,6 +1,7 @@
-// Package simnats is a NATS inside a test, on the clock of testing/synctest: a network that delays, drops, doubles and
-// reorders messages, is cut, stands still and comes back, as a seed has it. It has what package bus uses of NATS, and no more.
-package simnats
+// The simulated NATS: on the clock of testing/synctest, a network that delays, drops, doubles and reorders messages, is
+// cut, stands still and comes back, as a seed has it. It has what package bus uses of NATS, and no more.
+
+package cluster
 
 import (
 	"math"
@@ -20,22 +21,22 @@ type Weather struct {
 	Double float64       // share of messages that come twice
 }
 
-// Net is a NATS server, and the network around it.
-type Net struct {
+// natsNet is a NATS server, and the network around it.
+type natsNet struct {
 	weather Weather
 
 	mu      sync.Mutex
 	up      bool
 	epoch   int // how often it was started
 	gate    gate
-	clients []*Client
+	clients []*natsClient
 	streams map[string]*stream
 	counts  map[string]uint64 // messages so far, by sender and subject: what random numbers are made from
 }
 
-// New starts a server.
-func New(w Weather) *Net {
-	return &Net{weather: w, up: true, streams: map[string]*stream{}, counts: map[string]uint64{}}
+// newNATS starts a server.
+func newNATS(w Weather) *natsNet {
+	return &natsNet{weather: w, up: true, streams: map[string]*stream{}, counts: map[string]uint64{}}
 }
 
 // fate is what becomes of a message.
@@ -46,7 +47,7 @@ type fate struct {
 }
 
 // fate draws one. It depends on the seed, on who sends what, and on how often they did before, and on nothing that a scheduler decides.
-func (n *Net) fate(who, what string) fate {
+func (n *natsNet) fate(who, what string) fate {
 	what, _, _ = strings.Cut(what, "=2e") // keys of workers are random
 	n.mu.Lock()
 	key := who + " " + what
@@ -74,7 +75,7 @@ func unit(seed, salt, count uint64, text string) float64 {
 }
 
 // route brings a message to all that listen.
-func (n *Net) route(m *nats.Msg, epoch int) {
+func (n *natsNet) route(m *nats.Msg, epoch int) {
 	n.gate.wait()
 	n.mu.Lock()
 	alive := n.up && n.epoch == epoch
@@ -101,7 +102,7 @@ func (n *Net) route(m *nats.Msg, epoch int) {
 }
 
 // Freeze has the server stand still for a time. Clients that hear nothing for some seconds take the connection for cut.
-func (n *Net) Freeze(d, notice time.Duration) {
+func (n *natsNet) Freeze(d, notice time.Duration) {
 	n.gate.freeze(d)
 	for _, c := range n.all() {
 		time.AfterFunc(notice, func() {
@@ -114,7 +115,7 @@ func (n *Net) Freeze(d, notice time.Duration) {
 }
 
 // Kill ends the server; what it held in memory is gone. Start starts it again.
-func (n *Net) Kill() {
+func (n *natsNet) Kill() {
 	n.mu.Lock()
 	n.up, n.streams = false, map[string]*stream{}
 	n.mu.Unlock()
@@ -124,7 +125,7 @@ func (n *Net) Kill() {
 }
 
 // Start starts the server again.
-func (n *Net) Start() {
+func (n *natsNet) Start() {
 	n.mu.Lock()
 	n.up = true
 	n.epoch++
@@ -134,14 +135,14 @@ func (n *Net) Start() {
 	}
 }
 
-func (n *Net) all() []*Client {
+func (n *natsNet) all() []*natsClient {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return append([]*Client(nil), n.clients...)
+	return append([]*natsClient(nil), n.clients...)
 }
 
 // state is whether the server runs, and its epoch.
-func (n *Net) state() (up bool, epoch int) {
+func (n *natsNet) state() (up bool, epoch int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.up, n.epoch

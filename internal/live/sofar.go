@@ -53,9 +53,9 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 		s.Counts.Sent += p.InFlight
 	}
 	for class, n := range failures {
-		s.Failures = append(s.Failures, result.Failures{Class: string(class), Count: n})
+		s.Failures = append(s.Failures, record.FailureCount{Class: class, Count: n})
 	}
-	slices.SortFunc(s.Failures, func(a, b result.Failures) int {
+	slices.SortFunc(s.Failures, func(a, b record.FailureCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
 	begin, end := p.Times[i].WarmupEnd, min(p.Times[i].DrainEnd, p.At)

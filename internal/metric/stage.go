@@ -32,7 +32,7 @@ type stageAggregate struct {
 	warmup int64
 	met    []int64 // by objective
 	Counts
-	failures map[failureKey]*FailureCount
+	failures map[failureKey]*failureTally
 	finishes Finishes
 	targets  parts
 	models   parts
@@ -91,17 +91,14 @@ type failureKey struct {
 	status int
 }
 
-// FailureCount is how often one kind of failure happened, with its first example.
-type FailureCount struct {
-	Class   record.Class
-	Status  int
-	Count   int64
-	Example string
-	seq     int64 // of the example
+// failureTally counts one kind of failure.
+type failureTally struct {
+	record.FailureCount
+	seq int64 // of the example
 }
 
 func newStage(f *Aggregator) *stageAggregate {
-	s := &stageAggregate{pool: f.pool, even: f.pool.Column(), met: make([]int64, len(f.slos)), failures: map[failureKey]*FailureCount{}}
+	s := &stageAggregate{pool: f.pool, even: f.pool.Column(), met: make([]int64, len(f.slos)), failures: map[failureKey]*failureTally{}}
 	s.bounds = make([]bounded, len(f.defs))
 	for range f.defs {
 		s.cols = append(s.cols, f.pool.Column())
@@ -287,7 +284,7 @@ func (s *stageAggregate) fail(r *Request) {
 	key := failureKey{r.Failure.Class, r.Failure.Status}
 	c := s.failures[key]
 	if c == nil {
-		c = &FailureCount{Class: key.class, Status: key.status, Example: r.Failure.Message, seq: r.Seq}
+		c = &failureTally{record.FailureCount{Class: key.class, Status: key.status, Example: r.Failure.Message}, r.Seq}
 		s.failures[key] = c
 	}
 	c.Count++
@@ -379,12 +376,12 @@ func (c *Counts) merge(o *Counts) {
 }
 
 // failureList is the failures, the most frequent first.
-func (s *stageAggregate) failureList() []FailureCount {
-	var list []FailureCount
+func (s *stageAggregate) failureList() []record.FailureCount {
+	var list []record.FailureCount
 	for _, c := range s.failures {
-		list = append(list, *c)
+		list = append(list, c.FailureCount)
 	}
-	slices.SortFunc(list, func(a, b FailureCount) int {
+	slices.SortFunc(list, func(a, b record.FailureCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Status, b.Status))
 	})
 	return list

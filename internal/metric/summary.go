@@ -37,7 +37,7 @@ type StageStats struct {
 	Counts     Counts
 	Finishes   Finishes // finish reasons that nobody knows
 	Objectives []Objective
-	Failures   []FailureCount
+	Failures   []record.FailureCount
 	Targets    []Stats       // the requests of the measured phase by target; nil: there is one
 	Models     []Stats       // the same by model, in the order of Options.Models
 	Workers    []Stats       // the same by worker, as far as they had any

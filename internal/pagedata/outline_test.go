@@ -4,11 +4,12 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
 func TestOutline(t *testing.T) {
-	d := &Document{Version: Version, Plan: "a: plan", Result: &result.Result{Plan: "plan", Stages: []result.Stage{{Load: "8 in flight", Failures: []result.Failures{{Example: "no"}}}}}}
+	d := &Document{Version: Version, Plan: "a: plan", Result: &result.Result{Plan: "plan", Stages: []result.Stage{{Load: "8 in flight", Failures: []record.FailureCount{{Example: "no"}}}}}}
 	d.Requests = &Requests{Columns: map[string]Column{"due": d.Planes.Ints([]int64{1, 2, 3})}}
 	edges := []float64{0, 1, 2, 3}
 	e := d.Planes.Floats(edges)

@@ -84,3 +84,11 @@ func (f *Failure) Exception() string {
 	}
 	return string(f.Class)
 }
+
+// FailureCount is how often one kind of failure happened, with its first example.
+type FailureCount struct {
+	Class   Class  `json:"class"`
+	Status  int    `json:"status,omitempty"`
+	Count   int64  `json:"count"`
+	Example string `json:"example"`
+}

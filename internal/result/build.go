@@ -199,6 +199,8 @@ func buildStage(p *plan.Plan, i int, mark *record.StageSummary, sum *metric.Stag
 		Metrics: stats(&sum.Whole),
 		Targets: targets(p, sum),
 		Models:  models(p, sum),
+
+		Failures: sum.Failures,
 	}
 	s.Counts.Warmup, s.Counts.Resent = sum.Warmup, sum.Counts.Resent
 	s.Concurrency, s.Rate = constant(&p.Stages[i])
@@ -206,9 +208,6 @@ func buildStage(p *plan.Plan, i int, mark *record.StageSummary, sum *metric.Stag
 		s.Ended = mark.Reason
 		s.Counts.Scheduled, s.Counts.Waited, s.Counts.Unsent = mark.Scheduled, mark.Waited, mark.Unsent
 		s.Counts.RetryAfter, s.Counts.RetryAfterWait = mark.RetryAfterWaits, mark.HeededFor.Seconds()
-	}
-	for _, f := range sum.Failures {
-		s.Failures = append(s.Failures, Failures{Class: string(f.Class), Status: f.Status, Count: f.Count, Example: f.Example})
 	}
 	for _, o := range sum.Objectives {
 		s.Goodput = append(s.Goodput, SLO{Metric: o.Metric, MaxMS: millis(time.Duration(o.Max)), Met: o.Met, Of: sum.Whole.Totals.Requests})

@@ -20,7 +20,7 @@ func (r *Result) Failing() bool {
 		return c.Name == failuresCheck && !c.OK && !c.Undecided
 	})
 	return over || slices.ContainsFunc(r.Stages, func(s Stage) bool {
-		return s.Counts.OK == 0 && slices.ContainsFunc(s.Failures, func(f Failures) bool { return !endedHere(record.Class(f.Class)) })
+		return s.Counts.OK == 0 && slices.ContainsFunc(s.Failures, func(f record.FailureCount) bool { return !endedHere(f.Class) })
 	})
 }
 
@@ -35,7 +35,7 @@ const namedClasses = 3
 // measured is what succeeded, and a server that fails is often quick at it.
 func (j *judge) failures(i int, sum *metric.StageStats) {
 	of, failed := sum.Whole.Totals.Requests, int64(0)
-	var kinds []metric.FailureCount
+	var kinds []record.FailureCount
 	for _, f := range sum.Failures {
 		if endedHere(f.Class) {
 			of -= f.Count
@@ -62,7 +62,7 @@ func (j *judge) failures(i int, sum *metric.StageStats) {
 }
 
 // kindsOf lists kinds of failure, the most frequent first.
-func kindsOf(kinds []metric.FailureCount) string {
+func kindsOf(kinds []record.FailureCount) string {
 	var list []string
 	for k := range kinds {
 		if k == namedClasses {

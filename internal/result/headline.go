@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // What the sentence at the top of a report goes by.
@@ -55,7 +56,7 @@ func (r *Result) Headline() string {
 
 // allFailed says why there are no figures.
 func (r *Result) allFailed(sent int64) string {
-	var worst Failures
+	var worst record.FailureCount
 	for i := range r.Stages {
 		for _, f := range r.Stages[i].Failures {
 			if f.Count > worst.Count {
@@ -70,7 +71,7 @@ func (r *Result) allFailed(sent int64) string {
 	if worst.Count == 0 {
 		return text + "."
 	}
-	why := strings.ReplaceAll(worst.Class, "_", " ")
+	why := strings.ReplaceAll(string(worst.Class), "_", " ")
 	if worst.Status != 0 {
 		why = "HTTP " + strconv.Itoa(worst.Status)
 	}

@@ -1,6 +1,10 @@
 package result
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
 
 // level is a stage at a rate of which so many requests were answered.
 func levelAt(rate float64, inFlight int, answered float64, status string, ok, failed int64, ttft float64) Stage {
@@ -25,7 +29,7 @@ func TestHeadline(t *testing.T) {
 	stat := thin.Metrics["time_to_first_token"]
 	stat.LowSamples = []string{"p90", "p95", "p99"}
 	thin.Metrics["time_to_first_token"] = stat
-	dead := Stage{Counts: Counts{Sent: 30, Failed: 30}, Failures: []Failures{{Class: "timeout", Count: 2}, {Class: "http_status", Status: 503, Count: 28, Example: "no  worker\nis up."}}, Verdict: &StageVerdict{Status: Invalid}}
+	dead := Stage{Counts: Counts{Sent: 30, Failed: 30}, Failures: []record.FailureCount{{Class: "timeout", Count: 2}, {Class: "http_status", Status: 503, Count: 28, Example: "no  worker\nis up."}}, Verdict: &StageVerdict{Status: Invalid}}
 	for name, c := range map[string]struct {
 		verdict string
 		stages  []Stage

@@ -226,8 +226,8 @@ func (j *judge) requests(i int, sum *metric.StageStats) bool {
 
 // noneSucceeded says why no request succeeded. What this side has ended says little of the
 // server where others failed by themselves.
-func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) string {
-	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !endedHere(f.Class) }); i >= 0 {
+func (j *judge) noneSucceeded(requests int64, failures []record.FailureCount) string {
+	if i := slices.IndexFunc(failures, func(f record.FailureCount) bool { return !endedHere(f.Class) }); i >= 0 {
 		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. %s", number.Plural(requests, "request"), failure(&failures[i]), remedy(&failures[i]))
 	}
 	if failures[0].Class == record.Cancelled {
@@ -238,7 +238,7 @@ func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) st
 }
 
 // remedy is what to do about a failure that all requests have.
-func remedy(f *metric.FailureCount) string {
+func remedy(f *record.FailureCount) string {
 	switch {
 	case f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden:
 		return "Check the API key, and that it may use the model."
@@ -257,7 +257,7 @@ func remedy(f *metric.FailureCount) string {
 }
 
 // failure names a failure with its example.
-func failure(f *metric.FailureCount) string {
+func failure(f *record.FailureCount) string {
 	text := string(f.Class)
 	switch {
 	case f.Class == record.HTTPStatus && f.Status != 0:

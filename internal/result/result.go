@@ -101,25 +101,25 @@ type Stage struct {
 	Name  string `json:"name"`
 	Load  string `json:"load"` // in words: "32 in flight", "50/s poisson, at most 500 in flight"
 	// Concurrency or Rate is the load where it is one number, from begin to end; else both are 0.
-	Concurrency int               `json:"concurrency,omitempty"`
-	Rate        float64           `json:"rate,omitempty"`    // requests per second
-	Ended       record.StopReason `json:"ended,omitempty"`   // why it stopped sending, or why its measurement in windows ended
-	Verdict     *StageVerdict     `json:"verdict,omitempty"` // nil: of this stage alone there is none
-	Counts      Counts            `json:"counts"`
-	Failures    []Failures        `json:"failures,omitempty"`
-	Tokens      Tokens            `json:"tokens"`
-	Goodput     []SLO             `json:"goodput,omitempty"`
-	Window      Span              `json:"window"`
-	Metrics     map[string]Stat   `json:"metrics"`
-	Steady      *Steady           `json:"steady,omitempty"`
-	Server      *TritonStats      `json:"server,omitempty"` // what it says of itself
-	Services    []ServerMetrics   `json:"services,omitempty"`
-	Cost        *Cost             `json:"cost,omitempty"`    // of the GPUs, where they are known
-	Level       *sweep.Level      `json:"-"`                 // of a measurement in windows
-	Windows     *WindowStats      `json:"level,omitempty"`   // the same in the units of the document
-	Targets     []Target          `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
-	Models      []Model           `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
-	Workers     []Worker          `json:"workers,omitempty"` // those that sent the requests, where several processes did
+	Concurrency int                   `json:"concurrency,omitempty"`
+	Rate        float64               `json:"rate,omitempty"`    // requests per second
+	Ended       record.StopReason     `json:"ended,omitempty"`   // why it stopped sending, or why its measurement in windows ended
+	Verdict     *StageVerdict         `json:"verdict,omitempty"` // nil: of this stage alone there is none
+	Counts      Counts                `json:"counts"`
+	Failures    []record.FailureCount `json:"failures,omitempty"`
+	Tokens      Tokens                `json:"tokens"`
+	Goodput     []SLO                 `json:"goodput,omitempty"`
+	Window      Span                  `json:"window"`
+	Metrics     map[string]Stat       `json:"metrics"`
+	Steady      *Steady               `json:"steady,omitempty"`
+	Server      *TritonStats          `json:"server,omitempty"` // what it says of itself
+	Services    []ServerMetrics       `json:"services,omitempty"`
+	Cost        *Cost                 `json:"cost,omitempty"`    // of the GPUs, where they are known
+	Level       *sweep.Level          `json:"-"`                 // of a measurement in windows
+	Windows     *WindowStats          `json:"level,omitempty"`   // the same in the units of the document
+	Targets     []Target              `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
+	Models      []Model               `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
+	Workers     []Worker              `json:"workers,omitempty"` // those that sent the requests, where several processes did
 }
 
 // Target is what one of several targets has done in the measured phase. Its rates are
@@ -164,14 +164,6 @@ type Counts struct {
 	// RetryAfterWait the seconds that all slots did so together; warm-up included.
 	RetryAfter     int64   `json:"retry_after,omitempty"`
 	RetryAfterWait float64 `json:"retry_after_wait_s,omitempty"`
-}
-
-// Failures counts the failures of one class.
-type Failures struct {
-	Class   string `json:"class"`
-	Status  int    `json:"status,omitempty"`
-	Count   int64  `json:"count"`
-	Example string `json:"example"`
 }
 
 // Tokens says who counted.

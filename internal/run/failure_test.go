@@ -90,7 +90,7 @@ func TestFailuresAreDataOfTheirClass(t *testing.T) {
 			if c := st.Counts; len(k.recs) != requests || c.Sent != requests || c.OK+c.Failed != requests || c.Failed != failed || failed == 0 || c.OK == 0 {
 				t.Errorf("%d records, %d of them failed, counted as %+v", len(k.recs), failed, c)
 			}
-			if len(st.Failures) != 1 || st.Failures[0].Count != failed || st.Failures[0].Class != string(tt.class) || st.Failures[0].Example == "" {
+			if len(st.Failures) != 1 || st.Failures[0].Count != failed || st.Failures[0].Class != tt.class || st.Failures[0].Example == "" {
 				t.Errorf("failures %+v, want %d of class %s with an example", st.Failures, failed, tt.class)
 			}
 			if g := st.Goodput[0]; g.Of != requests || g.Met != requests-failed {
@@ -192,11 +192,11 @@ func TestServerThatIsGoneMidway(t *testing.T) {
 	if st.Counts.Sent != 300 || st.Counts.OK < 10 || st.Counts.Failed == 0 {
 		t.Errorf("counts %+v", st.Counts)
 	}
-	seen := map[string]bool{}
+	seen := map[record.Class]bool{}
 	for _, f := range st.Failures {
 		seen[f.Class] = true
 	}
-	if !seen[string(record.ConnectFailed)] {
+	if !seen[record.ConnectFailed] {
 		t.Errorf("failures %+v, want refused connections among them", st.Failures)
 	}
 }

@@ -122,7 +122,7 @@ func TestAbortKeepsRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st := res.Stages[0]; !res.Interrupted || st.Counts.Sent != 4 || st.Counts.Failed != 4 || st.Failures[0].Class != string(record.Cancelled) {
+	if st := res.Stages[0]; !res.Interrupted || st.Counts.Sent != 4 || st.Counts.Failed != 4 || st.Failures[0].Class != record.Cancelled {
 		t.Errorf("interrupted %v, counts %+v, failures %+v", res.Interrupted, st.Counts, st.Failures)
 	}
 	k := readKept(t, p.Output.Dir)

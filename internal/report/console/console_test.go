@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/screen"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -113,7 +114,7 @@ func oneStage() *result.Result {
 		Stages: []result.Stage{{
 			Load:   "32 in flight",
 			Counts: result.Counts{Sent: 1400, OK: 1390, Failed: 10, CutOff: 3, Warmup: 64},
-			Failures: []result.Failures{
+			Failures: []record.FailureCount{
 				{Class: "http_status", Status: 503, Count: 7, Example: `{"error": {"message": "the server is overloaded, please try again later", "type": "overloaded_error"}}`},
 				{Class: "cut_off", Count: 3, Example: "drain timeout exceeded"},
 			},
@@ -332,7 +333,7 @@ func TestServerTextCannotDriveTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;title\a\r\nnext\u202e"
 	r.Stages[0].Name, r.Stages[0].Load = evil, evil
 	r.Stages[0].Failures[0].Example = evil
-	r.Stages[0].Failures[0].Class = evil
+	r.Stages[0].Failures[0].Class = record.Class(evil)
 	r.Stages[0].Tokens.Tokenizer = evil
 	r.Stages[0].Metrics[evil] = rate(evil, 1)
 	r.Notes, r.Verdict.Reasons = []string{evil}, []string{evil}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/screen"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -327,10 +328,10 @@ func (p *printer) clientInWords(all map[string]result.Stat) {
 // page.
 const exampleWidth = 200
 
-func (p *printer) failures(all []result.Failures) {
+func (p *printer) failures(all []record.FailureCount) {
 	label := "Failures"
 	for _, f := range all {
-		class := plain(f.Class)
+		class := plain(string(f.Class))
 		if f.Status != 0 {
 			class += " " + strconv.Itoa(f.Status)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -29,7 +30,7 @@ func sample() *result.Result {
 		Verdict: result.Verdict{Status: result.Invalid, Reasons: []string{"lag <p99> & more"}, Checks: []result.Check{{Stage: -1, Name: "lag", Value: 2, Budget: 1, Unit: "ms"}}},
 		Stages: []result.Stage{{
 			Load: "4 in flight", Counts: result.Counts{Sent: 13, OK: 12, Failed: 1},
-			Failures: []result.Failures{{Class: "http_status", Status: 503, Count: 1, Example: "busy"}},
+			Failures: []record.FailureCount{{Class: "http_status", Status: 503, Count: 1, Example: "busy"}},
 			Tokens:   result.Tokens{Tokenizer: "words", Input: map[string]int64{"tokenizer": 12}, Output: map[string]int64{"server": 11, "events": 1}},
 			Goodput:  []result.SLO{{Metric: "request_latency", MaxMS: 100, Met: 12, Of: 13}},
 			Window:   result.Span{Begin: 1, End: 30},

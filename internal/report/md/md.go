@@ -180,7 +180,7 @@ func failures(stages []result.Stage) []string {
 	for i := range stages {
 		s := &stages[i]
 		for _, f := range s.Failures {
-			class := strings.ReplaceAll(f.Class, "_", " ")
+			class := strings.ReplaceAll(string(f.Class), "_", " ")
 			if f.Status != 0 {
 				class += " " + strconv.Itoa(f.Status)
 			}

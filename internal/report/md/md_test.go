@@ -42,7 +42,7 @@ func one() *result.Result {
 		Notes: []string{"12 prompts were sent more than once: a prefix cache may have answered them."},
 		Stages: []result.Stage{{
 			Load: "32 in flight", Counts: result.Counts{Sent: 1400, OK: 1390, Failed: 10}, Metrics: measured(1390, 1),
-			Failures: []result.Failures{{Class: "http_status", Status: 503, Count: 10, Example: `{"error": "overloaded"}`}},
+			Failures: []record.FailureCount{{Class: "http_status", Status: 503, Count: 10, Example: `{"error": "overloaded"}`}},
 			Goodput:  []result.SLO{{Metric: "time_to_first_token", MaxMS: 200, Met: 1390, Of: 1400}},
 		}},
 	}
@@ -158,7 +158,7 @@ func TestLength(t *testing.T) {
 		s.Name, s.Load = long, long
 		s.Failures, s.Goodput = nil, nil
 		for range 20 {
-			s.Failures = append(s.Failures, result.Failures{Class: long, Status: 500, Count: 1, Example: long})
+			s.Failures = append(s.Failures, record.FailureCount{Class: record.Class(long), Status: 500, Count: 1, Example: long})
 			s.Goodput = append(s.Goodput, result.SLO{Metric: long, Of: 1})
 			r.Notes, r.Verdict.Reasons, r.Verdict.Undecided = append(r.Notes, long[:5]+"short"), append(r.Verdict.Reasons, long), append(r.Verdict.Undecided, "short")
 			r.Verdict.Checks = append(r.Verdict.Checks, result.Check{Name: long, Unit: long})

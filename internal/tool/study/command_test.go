@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
@@ -25,7 +26,7 @@ func TestEndOfAStudy(t *testing.T) {
 		"all well": {Outcome{Rows: []report.Row{{Asked: 16, Requests: 9}}, Results: []*result.Result{good}}, tool.ExitOK, ""},
 		"failures": {
 			Outcome{Rows: []report.Row{{Asked: 16, Requests: 9}, {Asked: 64, Requests: 1}}, Results: []*result.Result{good, {
-				Verdict: valid, Stages: []result.Stage{{Failures: []result.Failures{{Class: "http", Status: 500, Count: 2, Example: "out of\nmemory"}}}},
+				Verdict: valid, Stages: []result.Stage{{Failures: []record.FailureCount{{Class: "http", Status: 500, Count: 2, Example: "out of\nmemory"}}}},
 			}}},
 			tool.ExitOK, "Prompts of 64 tokens: 2 failed: http out of memory\n",
 		},

@@ -160,23 +160,16 @@ type Fold struct {
 	first  int64
 	last   int64
 
-	failures map[record.Class]*Failure
+	failures map[record.Class]*record.FailureCount
 	parts    []response
 	handed   []time.Duration // when the bytes of each mark were there
 	text     []byte
 	cuts     []int
 }
 
-// Failure is how often requests failed in one way.
-type Failure struct {
-	Class   record.Class
-	Count   int
-	Example string // what the server or the system said of one
-}
-
 // NewFold makes an empty fold.
 func NewFold(o Options) *Fold {
-	return &Fold{opt: o, series: map[string][]float64{}, failures: map[record.Class]*Failure{}}
+	return &Fold{opt: o, series: map[string][]float64{}, failures: map[record.Class]*record.FailureCount{}}
 }
 
 func (f *Fold) put(name string, v float64) { f.series[name] = append(f.series[name], v) }
@@ -213,7 +206,7 @@ func (f *Fold) fail(failure *record.Failure) {
 	}
 	known := f.failures[failure.Class]
 	if known == nil {
-		known = &Failure{Class: failure.Class, Example: failure.Message}
+		known = &record.FailureCount{Class: failure.Class, Example: failure.Message}
 		f.failures[failure.Class] = known
 	}
 	known.Count++

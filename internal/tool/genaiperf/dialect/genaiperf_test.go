@@ -287,7 +287,7 @@ func TestFailuresAreCountedAndNotMeasured(t *testing.T) {
 		return r
 	}
 	s := add(options("openai"), ns(0, []int{10, 20}, "a", " b"), bad(record.Reset, "peer"), bad(record.HTTPStatus, "busy"), bad(record.HTTPStatus, "x"), bad(record.CutOff, "")).Summary()
-	want := []Failure{{record.HTTPStatus, 2, "busy"}, {record.Reset, 1, "peer"}}
+	want := []record.FailureCount{{Class: record.HTTPStatus, Count: 2, Example: "busy"}, {Class: record.Reset, Count: 1, Example: "peer"}}
 	if diff := cmp.Diff(want, s.Failures); diff != "" || s.Failed != 3 || s.Requests != 1 {
 		t.Errorf("%d failed of %d:\n%s", s.Failed, s.Requests, diff)
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Percentiles are those that a Stat has, in order.
@@ -34,8 +36,8 @@ type Summary struct {
 	Requests int    // that succeeded
 	Empty    int    // those of them that had no text
 	Failed   int
-	Failures []Failure // the most frequent first
-	Duration float64   // seconds, from the first request to the last response
+	Failures []record.FailureCount // the most frequent first
+	Duration float64               // seconds, from the first request to the last response
 }
 
 // Session is what came of one conversation.
@@ -75,9 +77,9 @@ func (f *Fold) Summary() *Summary {
 	}
 	for _, failure := range f.failures {
 		s.Failures = append(s.Failures, *failure)
-		s.Failed += failure.Count
+		s.Failed += int(failure.Count)
 	}
-	slices.SortFunc(s.Failures, func(a, b Failure) int {
+	slices.SortFunc(s.Failures, func(a, b record.FailureCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
 	return s

@@ -210,7 +210,7 @@ func TestWidths(t *testing.T) {
 	parts := strings.Split(read(t, "seeds.txt"), "\n\n")
 	failed := *latest
 	failed.Requests, failed.Failed, failed.Empty = 20000, 12, 3
-	failed.Failures = []dialect.Failure{{Class: record.HTTPStatus, Count: 11, Example: "busy\nvery"}, {Class: record.Reset, Count: 1}}
+	failed.Failures = []record.FailureCount{{Class: record.HTTPStatus, Count: 11, Example: "busy\nvery"}, {Class: record.Reset, Count: 1}}
 	of := func(release dialect.Release) *dialect.Summary {
 		s := *latest
 		s.Release = release

@@ -125,8 +125,9 @@ func build(p *plan.Plan, f Inputs, fold *metric.Aggregator, sums []metric.StageS
 		st.Server = buildServer(p, i, f.Probes, &sum.All)
 		st.Services = f.Pages.services(p, i)
 		st.Workers = workers(f.Header.Workers, &sum)
-		st.Level = element(f.Levels, i)
-		st.Windows = inWindows(st.Level)
+		if l := element(f.Levels, i); l != nil {
+			st.Level = &WindowStats{l}
+		}
 		barsOf(&f, &sum.Whole, opts.ClosedLoop(i)).add(st.Metrics, &sum.Whole)
 		if st.Steady != nil {
 			barsOf(&f, sum.Steady, opts.ClosedLoop(i)).add(st.Steady.Metrics, sum.Steady)
@@ -136,7 +137,7 @@ func build(p *plan.Plan, f Inputs, fold *metric.Aggregator, sums []metric.StageS
 		}
 		r.Stages = append(r.Stages, st)
 		j.stage(i, mark, &sum)
-		j.windows(i, st.Level)
+		j.windows(i, element(f.Levels, i))
 		j.server(i, st.Server, &sum.All)
 		j.services(i, st.Services)
 		j.cost(i, st.Cost)
@@ -195,7 +196,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageSummary, sum *metric.Stag
 		Load:    Load(&p.Stages[i]),
 		Counts:  counts(&sum.Whole.Totals),
 		Tokens:  tokens(p, sum),
-		Window:  window(&sum.Whole.Totals),
+		Window:  spanOf(&sum.Whole.Totals),
 		Metrics: stats(&sum.Whole),
 		Targets: targets(p, sum),
 		Models:  models(p, sum),
@@ -214,7 +215,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageSummary, sum *metric.Stag
 	}
 	if sum.Steady != nil {
 		s.Steady = &Steady{
-			Window:  window(&sum.Steady.Totals),
+			Window:  spanOf(&sum.Steady.Totals),
 			Counts:  counts(&sum.Steady.Totals),
 			Metrics: stats(sum.Steady),
 		}
@@ -328,7 +329,7 @@ func counts(t *metric.Totals) Counts {
 	return Counts{Sent: t.Requests, OK: t.OK, Failed: t.Requests - t.OK, CutOff: t.CutOff}
 }
 
-func window(t *metric.Totals) Span {
+func spanOf(t *metric.Totals) Span {
 	return Span{Begin: t.Begin.Seconds(), End: t.End.Seconds()}
 }
 

@@ -115,8 +115,7 @@ type Stage struct {
 	Server      *TritonStats          `json:"server,omitempty"` // what it says of itself
 	Services    []ServerMetrics       `json:"services,omitempty"`
 	Cost        *Cost                 `json:"cost,omitempty"`    // of the GPUs, where they are known
-	Level       *sweep.Level          `json:"-"`                 // of a measurement in windows
-	Windows     *WindowStats          `json:"level,omitempty"`   // the same in the units of the document
+	Level       *WindowStats          `json:"level,omitempty"`   // of a measurement in windows
 	Targets     []Target              `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
 	Models      []Model               `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
 	Workers     []Worker              `json:"workers,omitempty"` // those that sent the requests, where several processes did

@@ -41,20 +41,20 @@ func TestSchemaHasEveryEnd(t *testing.T) {
 		r.Stages[0].Ended = reason
 		window := sweep.WindowBetween([]sweep.Sample{{Responses: 1}}, -1, time.Second, 97)
 		window.First = &window.Latency
-		r.Stages[0].Windows = inWindows(&sweep.Level{
+		r.Stages[0].Level = &WindowStats{&sweep.Level{
 			Value: 2, Ended: reason.Windows(), Windows: []sweep.Window{window, window}, Merged: &window,
 			Server: []record.ModelStats{{Name: "m", Version: "1"}}, GPUs: []record.GPU{{UUID: "g"}},
-		})
+		}}
 		published.Fits(t, r)
 	}
 	r := healthy().build(t)
-	r.Stages[0].Windows = inWindows(&sweep.Level{Ended: record.StopWhole}) // killed before its first window ended
+	r.Stages[0].Level = &WindowStats{&sweep.Level{Ended: record.StopWhole}} // killed before its first window ended
 	published.Fits(t, r)
 }
 
 // Times of windows are in the units of the document.
 func TestUnitsOfWindows(t *testing.T) {
-	w := inWindow(&sweep.Window{
+	w := windowOf(&sweep.Window{
 		Begin: 2 * time.Second, End: 3 * time.Second, Send: time.Millisecond / 2,
 		Latency: sweep.LatencyStats{Avg: 20 * time.Millisecond, Percentiles: []sweep.Percentile{{P: 99, Value: 30 * time.Millisecond}}},
 	})

@@ -1,25 +1,45 @@
 package result
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
-// WindowStats is a measurement in windows as the document has it.
-type WindowStats struct {
-	Value   float64           `json:"value"` // concurrency or rate
-	Ended   record.StopReason `json:"ended,omitempty"`
-	Passed  bool              `json:"passed"` // stable, and below the latency threshold
-	Windows []InWindow        `json:"windows"`
-	Merged  *InWindow         `json:"merged,omitempty"` // the last windows as one
-	Server  []ServerModel     `json:"server,omitempty"` // over the merged windows
-	GPUs    []ServerGPU       `json:"gpus,omitempty"`
+// WindowStats is a measurement in windows. The document has its times in seconds and milliseconds.
+type WindowStats struct{ *sweep.Level }
+
+// MarshalJSON implements json.Marshaler.
+func (s WindowStats) MarshalJSON() ([]byte, error) {
+	out := struct {
+		Value   float64           `json:"value"` // concurrency or rate
+		Ended   record.StopReason `json:"ended,omitempty"`
+		Passed  bool              `json:"passed"` // stable, and below the latency threshold
+		Windows []window          `json:"windows"`
+		Merged  *window           `json:"merged,omitempty"` // the last windows as one
+		Server  []ServerModel     `json:"server,omitempty"` // over the merged windows
+		GPUs    []ServerGPU       `json:"gpus,omitempty"`
+	}{Value: s.Value, Ended: s.Ended, Passed: s.Passed, Windows: []window{}}
+	for i := range s.Windows {
+		out.Windows = append(out.Windows, windowOf(&s.Windows[i]))
+	}
+	if s.Merged != nil {
+		merged := windowOf(s.Merged)
+		out.Merged = &merged
+	}
+	for i := range s.Server {
+		out.Server = append(out.Server, serverModel(&s.Server[i]))
+	}
+	for _, g := range s.GPUs {
+		out.GPUs = append(out.GPUs, ServerGPU{UUID: g.UUID, Utilization: g.Utilization, Power: g.Power, MemoryUsed: g.MemoryUsed, MemoryTotal: g.MemoryTotal})
+	}
+	return json.Marshal(out)
 }
 
-// InWindow is one window.
-type InWindow struct {
+// window is one window as the document has it.
+type window struct {
 	Span
 	Requests   int64              `json:"requests"`
 	Failed     int64              `json:"failed,omitempty"`
@@ -39,30 +59,8 @@ type InWindow struct {
 	Overhead   float64            `json:"client_overhead"`
 }
 
-// inWindows puts a level into the units of the document; nil: there is none.
-func inWindows(l *sweep.Level) *WindowStats {
-	if l == nil {
-		return nil
-	}
-	out := &WindowStats{Value: l.Value, Ended: l.Ended, Passed: l.Passed, Windows: []InWindow{}}
-	for i := range l.Windows {
-		out.Windows = append(out.Windows, inWindow(&l.Windows[i]))
-	}
-	if l.Merged != nil {
-		merged := inWindow(l.Merged)
-		out.Merged = &merged
-	}
-	for i := range l.Server {
-		out.Server = append(out.Server, serverModel(&l.Server[i]))
-	}
-	for _, g := range l.GPUs {
-		out.GPUs = append(out.GPUs, ServerGPU{UUID: g.UUID, Utilization: g.Utilization, Power: g.Power, MemoryUsed: g.MemoryUsed, MemoryTotal: g.MemoryTotal})
-	}
-	return out
-}
-
-func inWindow(w *sweep.Window) InWindow {
-	out := InWindow{
+func windowOf(w *sweep.Window) window {
+	out := window{
 		Span:     Span{Begin: w.Begin.Seconds(), End: w.End.Seconds()},
 		Requests: w.Requests, Failed: w.Failed, Empty: w.Empty, Responses: w.Responses, Delayed: w.Delayed, Sequences: w.Sequences,
 		Throughput: w.Throughput, Streamed: w.Streamed, SendRate: w.SendRate, Latency: spreadOf(&w.Latency), FromDue: spreadOf(&w.FromDue),

@@ -21,7 +21,7 @@ func TestWindows(t *testing.T) {
 	merged := window(0, 291, 0)
 	merged.End, merged.Throughput = 3*time.Second, 97
 	level := &sweep.Level{Ended: "stable", Windows: []sweep.Window{window(0, 100, 0), window(1, 91, 4), window(2, 100, 0)}, Merged: &merged}
-	r := &result.Result{Stages: []result.Stage{{Name: "a", Load: "2 in flight", Level: level}}}
+	r := &result.Result{Stages: []result.Stage{{Name: "a", Load: "2 in flight", Level: &result.WindowStats{Level: level}}}}
 	var b bytes.Buffer
 	if err := Write(&b, r, Options{Width: 100}); err != nil {
 		t.Fatal(err)

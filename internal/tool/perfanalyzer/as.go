@@ -118,7 +118,7 @@ func (t *job) measuredAgain(res *result.Result) ([]*sweep.Level, error) {
 	levels := make([]*sweep.Level, len(samples))
 	for i := range samples {
 		if l := res.Stages[i].Level; l != nil && l.Merged != nil {
-			levels[i] = l
+			levels[i] = l.Level
 			continue
 		}
 		m := cmp.Or(marks[i], &record.StageSummary{})

@@ -13,7 +13,9 @@ import (
 // published is the schema of the document.
 var published = schema.New(JSONSchema())
 
-func TestSchema(t *testing.T) { schema.Mirror(t, JSONSchema(), reflect.TypeFor[Result]()) }
+func TestSchema(t *testing.T) {
+	schema.Mirror(t, JSONSchema(), reflect.TypeFor[Result](), reflect.TypeFor[WindowStats](), reflect.TypeFor[level]())
+}
 
 // TestSchemaRefuses: a schema that takes anything would prove nothing.
 func TestSchemaRefuses(t *testing.T) {

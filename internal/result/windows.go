@@ -11,17 +11,20 @@ import (
 // WindowStats is a measurement in windows. The document has its times in seconds and milliseconds.
 type WindowStats struct{ *sweep.Level }
 
+// level is a measurement in windows as the document has it.
+type level struct {
+	Value   float64           `json:"value"` // concurrency or rate
+	Ended   record.StopReason `json:"ended,omitempty"`
+	Passed  bool              `json:"passed"` // stable, and below the latency threshold
+	Windows []window          `json:"windows"`
+	Merged  *window           `json:"merged,omitempty"` // the last windows as one
+	Server  []ServerModel     `json:"server,omitempty"` // over the merged windows
+	GPUs    []ServerGPU       `json:"gpus,omitempty"`
+}
+
 // MarshalJSON implements json.Marshaler.
 func (s WindowStats) MarshalJSON() ([]byte, error) {
-	out := struct {
-		Value   float64           `json:"value"` // concurrency or rate
-		Ended   record.StopReason `json:"ended,omitempty"`
-		Passed  bool              `json:"passed"` // stable, and below the latency threshold
-		Windows []window          `json:"windows"`
-		Merged  *window           `json:"merged,omitempty"` // the last windows as one
-		Server  []ServerModel     `json:"server,omitempty"` // over the merged windows
-		GPUs    []ServerGPU       `json:"gpus,omitempty"`
-	}{Value: s.Value, Ended: s.Ended, Passed: s.Passed, Windows: []window{}}
+	out := level{Value: s.Value, Ended: s.Ended, Passed: s.Passed, Windows: []window{}}
 	for i := range s.Windows {
 		out.Windows = append(out.Windows, windowOf(&s.Windows[i]))
 	}

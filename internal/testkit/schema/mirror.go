@@ -12,10 +12,14 @@ import (
 )
 
 // Mirror makes sure that a schema has the fields of a Go type and no others, that it
-// requires those that are always written, and that it refuses any other.
-func Mirror(t testing.TB, text []byte, of reflect.Type) {
+// requires those that are always written, and that it refuses any other. marshaled are types that
+// marshal themselves, each with the one that they write.
+func Mirror(t testing.TB, text []byte, of reflect.Type, marshaled ...reflect.Type) {
 	t.Helper()
-	m := mirror{seen: map[string]bool{}}
+	m := mirror{seen: map[string]bool{}, written: map[reflect.Type]reflect.Type{}}
+	for pair := range slices.Chunk(marshaled, 2) {
+		m.written[pair[0]] = pair[1]
+	}
 	if err := json.Unmarshal(text, &m.root); err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +31,10 @@ func Mirror(t testing.TB, text []byte, of reflect.Type) {
 
 // mirror is a walk through a schema and a type side by side.
 type mirror struct {
-	root   map[string]any
-	seen   map[string]bool // parts that were looked at, with the type beside them
-	faults []string
+	root    map[string]any
+	seen    map[string]bool // parts that were looked at, with the type beside them
+	written map[reflect.Type]reflect.Type
+	faults  []string
 }
 
 func (m *mirror) walk(path string, at map[string]any, of reflect.Type) {
@@ -44,6 +49,9 @@ func (m *mirror) walk(path string, at map[string]any, of reflect.Type) {
 	}
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
+	}
+	if as, ok := m.written[of]; ok {
+		of = as
 	}
 	switch kind := of.Kind(); {
 	case kind == reflect.Slice:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 
 	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
@@ -23,7 +22,7 @@ func mergedConfig(first []byte, s *args.Settings, from string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	output.Set("artifact_directory", filepath.ToSlash(s.Artifacts))
+	output.Set("artifact_directory", pythonPath(s.Artifacts))
 	output.Set("checkpoint_directory", pythonPath(s.CheckpointDir))
 	output.Set("profile_export_file", s.ExportFile)
 	output.Set("generate_plots", s.Plots)
@@ -33,7 +32,7 @@ func mergedConfig(first []byte, s *args.Settings, from string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	process.Set("input_path", filepath.ToSlash(from))
+	process.Set("input_path", pythonPath(from))
 	config.Set("process", process)
 	return orderedjson.Compact(config)
 }

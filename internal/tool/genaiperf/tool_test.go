@@ -333,6 +333,12 @@ func TestMerge(t *testing.T) {
 			t.Errorf("input_config lacks %s: %s", want, out.Config)
 		}
 	}
+	t.Chdir(runs)
+	a.Settings.Artifacts, a.InputDir = "", "./"
+	out, err = Merge(t.Context(), a, env)
+	if want := `"output":{"artifact_directory":".","checkpoint_directory":"checkpoint"`; err != nil || !strings.Contains(string(out.Config), want) || !strings.Contains(string(out.Config), `"process":{"input_path":"."}`) {
+		t.Errorf("input_config lacks %s: %s, %v", want, out.Config, err)
+	}
 	a.InputDir = t.TempDir()
 	if _, err := Merge(t.Context(), a, env); err == nil || !strings.Contains(err.Error(), "holds a profile export") {
 		t.Errorf("an empty directory: %v", err)

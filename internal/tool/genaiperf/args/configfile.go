@@ -144,8 +144,11 @@ func (r *configReader) section(path string, k, n *yaml.Node) {
 	for _, s := range configKeys() {
 		switch {
 		case s.path == path:
-			if !blank(n) {
+			switch {
+			case !blank(n):
 				r.readKey(s, n)
+			case isPath(s) && n.Tag != "!!null":
+				r.use(n, path, s.flag, "")
 			}
 			return
 		case strings.HasPrefix(s.path, path+"."):
@@ -159,6 +162,12 @@ func (r *configReader) section(path string, k, n *yaml.Node) {
 		hint = "did you mean " + n + "?"
 	}
 	r.fault(k, path, "unknown key", hint)
+}
+
+// isPath reports whether a key names a file or a directory, of which an empty one is the current
+// one; all other keys of an empty text are not set.
+func isPath(s setting) bool {
+	return slices.Contains([]string{"artifact-dir", "checkpoint-dir", "profile-export-file"}, s.flag)
 }
 
 // readKey takes over a value that somebody gave.

@@ -56,6 +56,8 @@ tokenizer: {name: builtin:gpt2}
 			"model_names: gpt2\nendpoint: {type: chat}\nanalyze:\n  concurrency: {start: 1, stop: 2}\nperf_analyzer: {stimulus: {concurrency: 1}}\n", "",
 			"analyze -m gpt2 --endpoint-type chat --sweep-type concurrency --sweep-range 1:2 --concurrency 1",
 		},
+		{"model_names: m\nendpoint: {type: chat, custom: ''}\noutput: {artifact_directory: '', checkpoint_directory: ''}\n", "", "profile -m m --endpoint-type chat --artifact-dir= --checkpoint-dir="},
+		{"model_names: m\nendpoint: {type: chat}\noutput: {artifact_directory: , checkpoint_directory: }\n", "", "profile -m m --endpoint-type chat"},
 		{"process: {input_path: runs}\n", "", "process-export-files -d runs"},
 		{"model_names: a, b\nendpoint: {type: chat}\n", "", "profile -m a b --endpoint-type chat"},
 	} {
@@ -122,6 +124,7 @@ func TestBadConfigFiles(t *testing.T) {
 		{"model_names: m\nperf_analyzer: {measurement: {mode: x}}\n", `measurement.mode: unknown value "x"`},
 		{"model_names: m\nanalyze: {concurrency: {start: 1, stop: 2}, request_rate: {start: 1, stop: 2}}\n", "a sweep varies one parameter"},
 		{"endpoint: {type: chat}\n", "the model is missing"},
+		{"model_names: m\nendpoint: {type: chat}\noutput: {profile_export_file: ''}\n", "is empty"},
 		{"model_names: {a: b}\n", "must be a value or a list of values"},
 		{"input: 3\n", "input: must be a mapping of keys to values"},
 	} {

@@ -209,6 +209,8 @@ def as_file(rng: random.Random, out: Line) -> None:
         if flag == "--request-count":
             at["mode"] = "request_count"
         out.meant += [flag, *rest]
+    if not tree.get("input", {}).get("file"):
+        out.by = "count"
     if rng.random() < 0.15:
         kind, start, stop = rng.choice([("concurrency", 1, 2), ("request_rate", 4, 8), ("concurrency", 2, 4)])
         tree["analyze"] = {kind: {"start": start, "stop": stop}}

@@ -56,8 +56,8 @@ func (d *Decoder) Decode(x *record.Exchange) {
 
 // decodeUnstreamed reads an answer in one piece.
 func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
-	c := chunk{first: d.First || d.count.Plain && d.kind != Chat}
 	rec := &x.Record
+	c := chunk{first: d.First || d.count.Plain && (d.kind != Chat || rec.Call != "")} // one that goes on goes on from the first
 	c.Text, c.Apart = rec.Text, d.count.Plain
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
 	rec.Text = c.Text

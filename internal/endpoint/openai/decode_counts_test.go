@@ -2,6 +2,7 @@ package openai
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/endpoint/decodetest"
@@ -161,9 +162,13 @@ func TestPlainCounts(t *testing.T) {
 		{"a stream that nobody counted", data(chat(`{"reasoning_content":"so it is then"}`), chat(`{"content":"the dog"}`), length, "[DONE]"), Chat,
 			record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}, []int{2}},
 		{"in one piece, with two choices", thinks, Chat, record.Tokens{N: 5000, Source: record.FromServer, Local: 3}, nil},
+		{"a call of a session, with two choices", strings.Replace(thinks, "dog", "dog barks", 1), Chat, record.Tokens{N: 5000, Source: record.FromServer, Local: 4}, nil},
 		{"a completion with two choices", `{"choices":[{"text":"the dog"},{"text":" runs"}]}`, Completions, record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}, nil},
 	} {
 		rec := decodetest.Answered(c.body)
+		if strings.HasPrefix(c.name, "a call") {
+			rec.Call = "1"
+		}
 		d := NewDecoder(c.kind, gpt2, true)
 		d.count.Plain = true
 		d.Decode(rec)

@@ -37,11 +37,14 @@ func (b *builder) spot(at string, v *value) plan.Spot {
 
 // place is where media of a kind stand. Where there are none it may be anywhere.
 func (b *builder) place(at string, v *value) plan.Spot {
-	spot := v.child("insertion_point")
-	if n := spot.number(); v.child("count") == nil && (n < 0 || n > 1) {
+	before := len(b.faults)
+	s := b.spot(at+".insertion_point", v.child("insertion_point"))
+	inside := func(n float64) bool { return n >= 0 && n <= 1 }
+	if v.child("count") == nil && (len(b.faults) > before || !inside(s.Mean) || !inside(s.Min) || !inside(s.Max)) {
+		b.faults = b.faults[:before]
 		return plan.Spot{}
 	}
-	return b.spot(at+".insertion_point", spot)
+	return s
 }
 
 func (b *builder) media(m *plan.Media, v *value, at string) {

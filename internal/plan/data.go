@@ -71,6 +71,7 @@ type Replay struct {
 	ToolMaxTokens int  // of turns that call tools, at least; 0: as recorded
 	RandomID      bool // a random tag in each session's text, so that no cache knows it
 	Sessions      int  // sessions are repeated to reach so many; 0: as many as there are
+	Once          bool // no session is played again: stages have what is left, and those with nothing are left out
 	// MaxWait bounds the recorded time between a turn and the one before; 0: no bound.
 	MaxWait            Duration
 	PredecessorTimeout Duration // how long a turn waits for those before it; 0: forever

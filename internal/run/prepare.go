@@ -111,6 +111,7 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.playOnce(asked.Sessions)
 	c, err := p.client(found.secrets, asked)
 	if err != nil {
 		return nil, err
@@ -300,6 +301,19 @@ func (p *setup) questions(ctx context.Context) (*promptSource, error) {
 	}
 	q.schedule, err = scheduleOf(p.plan, q.Source)
 	return q, err
+}
+
+// playOnce leaves out stages whose sessions have all been played by then, if the plan wants none of
+// them twice.
+func (p *setup) playOnce(sessions int) {
+	if !p.plan.Data.Replay.Once || sessions == 0 {
+		return
+	}
+	stages := executor.Once(p.plan.Stages, int64(sessions))
+	for i := len(stages); i < len(p.plan.Stages); i++ {
+		p.log().Printf("%v is left out: the stages before it play all %d sessions.", message.Stage(i), sessions)
+	}
+	p.plan.Stages = stages
 }
 
 // scheduleOf is when the prompts are due, where the plan leaves that to them.

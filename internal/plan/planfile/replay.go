@@ -22,6 +22,7 @@ var replaySpec = sync.OnceValue(func() codec[plan.Replay] {
 		fieldOf("tool_max_tokens", count[int](mostLength), func(r *plan.Replay) *int { return &r.ToolMaxTokens }, "Minimum output length of turns that call tools, which is otherwise 4 times the recorded one; 0: as recorded."),
 		fieldOf("random_id", boolean(), func(r *plan.Replay) *bool { return &r.RandomID }, "Put a random tag into each session's text, so that no cache knows it."),
 		fieldOf("sessions", count[int](mostPrompts), func(r *plan.Replay) *int { return &r.Sessions }, "Repeat sessions to reach this number; 0: as many as there are."),
+		fieldOf("once", boolean(), func(r *plan.Replay) *bool { return &r.Once }, "Play each session once: a stage has at most what earlier stages have left, and is left out where that is nothing. Left out: the sessions begin again."),
 		fieldOf("max_wait", duration(), func(r *plan.Replay) *plan.Duration { return &r.MaxWait }, "Longest wait between a turn and the one before; 0: no limit."),
 		fieldOf("predecessor_timeout", duration(), func(r *plan.Replay) *plan.Duration { return &r.PredecessorTimeout }, "How long after the start of the session a turn may still wait for earlier ones; 0: forever."),
 		fieldOf("skip_errors", boolean(), func(r *plan.Replay) *bool { return &r.SkipErrors }, "Skip turns that were recorded as errors."),

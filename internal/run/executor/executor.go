@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine/load"
@@ -211,6 +212,24 @@ func sessionsOf(stages []plan.Stage, i int, all int64) int64 {
 		begun += cmp.Or(s.Sessions.Count, left(all, begun))
 	}
 	return cmp.Or(stages[i].Sessions.Count, left(all, begun))
+}
+
+// Once are the stages of a plan whose sessions, so many, are each played once: with as many as are
+// left, up to the last that has any.
+func Once(stages []plan.Stage, all int64) []plan.Stage {
+	out, begun := slices.Clone(stages), int64(0)
+	for i := range out {
+		if out[i].Arrival != plan.ArrivalSessions {
+			continue
+		}
+		if begun == all {
+			return out[:i]
+		}
+		n := &out[i].Sessions.Count
+		*n = min(cmp.Or(*n, all), all-begun)
+		begun += *n
+	}
+	return out
 }
 
 // left is how much of the data comes before it begins anew.

@@ -1,6 +1,8 @@
 package inferenceperf
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -40,6 +42,36 @@ server: {type: mock, model_name: mock, base_url: "http://unused"}
 		last := printed[strings.LastIndex(printed, "=== START_"):]
 		if got := strings.Contains(last, `"num_sessions": 1`); got != (c.config == agents) {
 			t.Errorf("the last report:\n%s", last)
+		}
+	}
+}
+
+// TestSessionsUsedUp: a stage behind the last recorded session is begun and no more heard of.
+func TestSessionsUsedUp(t *testing.T) {
+	const agents = `
+api: {type: chat}
+data: {type: synthetic_agentic, synthetic_agentic: {num_sessions: 2, input_tokens_per_turn: {type: fixed, mean: 4}, output_tokens_per_turn: {type: fixed, mean: 2},
+  tool_catalog_size_per_agent: {type: fixed, mean: 1}, tool_loop_depth: {type: fixed, mean: 0}}}
+load: {type: trace_session_replay, interval: 0, stages: [STAGES]}
+server: {type: mock, model_name: mock, base_url: "http://unused"}
+`
+	for stages, want := range map[string]string{
+		"{concurrent_sessions: 1}, {concurrent_sessions: 1}":                                   "0 started, 0 completed, 1 started",
+		"{concurrent_sessions: 1}, {concurrent_sessions: 1, num_sessions: 1}":                  "0 started, 0 completed, 1 started",
+		"{concurrent_sessions: 1, num_sessions: 1}, {concurrent_sessions: 1}":                  "0 started, 0 completed, 1 started, 1 completed",
+		"{concurrent_sessions: 1, num_sessions: 2}, {concurrent_sessions: 1, num_sessions: 1}": "0 started, 0 completed, 1 started, 1 completed", // differs: ip-stages-behind
+	} {
+		dir, out, printed := measure(t, strings.Replace(agents, "STAGES", stages, 1))
+		var told []string
+		for _, m := range regexp.MustCompile(`(?m)Stage (\d) - session-based run (\w+)$`).FindAllStringSubmatch(printed, -1) {
+			told = append(told, m[1]+" "+m[2])
+		}
+		if got := strings.Join(told, ", "); got != want {
+			t.Errorf("%s: %s, not %s", stages, got, want)
+		}
+		played := strings.Count(want, "completed")
+		if _, err := os.Stat(filepath.Join(dir, "stage_1_lifecycle_metrics.json")); (err == nil) != (played == 2) || len(out.Result.Stages) != played {
+			t.Errorf("%s: %d stages, report of the second: %v", stages, len(out.Result.Stages), err)
 		}
 	}
 }

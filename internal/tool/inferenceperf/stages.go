@@ -43,13 +43,17 @@ func (f *following) empty(number int) {
 	}
 }
 
-// finish tells of the stages that send nothing after the last that does, once that has ended: all
-// that are left where a breaker has.
-func (f *following) finish() {
+// finish tells of the stages that send nothing after the last of those that were played, once that
+// has ended: all that are left where a breaker has.
+func (f *following) finish(played int) {
 	switch {
 	case f.open:
 		f.closed()
-	case !f.failed && len(f.stages) == len(f.options.Stages):
+	case !f.failed && len(f.stages) == played && f.arrival == plan.ArrivalSessions:
+		for ; f.next < f.options.Configured; f.next++ {
+			f.report(f.next, plan.Stage{Arrival: f.arrival}, "started") // nothing more is heard of one without sessions
+		}
+	case !f.failed && len(f.stages) == played:
 		f.empty(f.options.Configured)
 	}
 }

@@ -63,7 +63,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer
 	if res == nil {
 		return nil, err
 	}
-	s.finish()
+	s.finish(len(res.Stages))
 	err = errors.Join(err, t.writeReports(s.stages, res))
 	if wanted {
 		err = errors.Join(err, t.export(ctx, spans))

@@ -167,7 +167,8 @@ def swept(line: Line) -> bool:
 def drawn(line: Line, name: str) -> bool:
     """Whether each draws the lengths of a distribution from a seed of its own."""
     settings = {f[0][1:]: f[1] for f in line.flags if f[0].startswith("=")}
-    found = settings.get(name)
+    parts = {key.removeprefix(name + "."): value for key, value in settings.items() if key.startswith(name + ".")}
+    found = {**settings.get(name, {}), **parts} if parts and isinstance(settings.get(name, {}), dict) else settings.get(name)
     seed = "data.shared_prefix.seed" if "shared_prefix" in name else "load.base_seed"
     if not isinstance(found, dict) or seed in settings or "data.trace.file" in settings:
         return False

@@ -318,6 +318,10 @@ func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 		Models: v.child("model_mapping").textMap(), MaxWait: seconds(v.child("max_wait_ms").number() / 1000), PredecessorTimeout: seconds(v.child("predecessor_wait_timeout_sec").number()),
 		BadToolCalls: v.child("bad_tool_call_handling").text(), ToolChoice: v.child("tool_choice_mode").text(),
 	}
+	// A stage that says how many sessions it plays is refused by the original where all of them ask for
+	// too many; one that does not has what is left.
+	stages := b.value("load.stages").items()
+	r.Once = len(stages) > 1 && slices.ContainsFunc(stages, func(s *value) bool { return s.child("num_sessions") == nil })
 	if v.child("override_tool_call_max_tokens").yes() {
 		r.ToolMaxTokens = 4096
 	}

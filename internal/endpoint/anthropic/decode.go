@@ -22,29 +22,16 @@ func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
 // body. A failure that it has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
 func (d *Decoder) Decode(x *record.Exchange) {
-	if st, ok := x.Reading.(*streamed); ok {
-		x.Reading = nil
-		st.events.Rest(st.addEvent)
-		d.end(st)
-		return
-	}
-	rec := &x.Record
-	decode.Clear(rec)
-	body, ok := decode.Body(rec)
-	if !ok {
-		return
-	}
-	switch body[0] {
-	case '{':
-		d.decodeUnstreamed(x, body)
-	case '<':
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+decode.Message(rec.Body))
-	default:
-		d.stream(x)
-	}
-	if len(rec.Marks) == 0 { // nothing to point at
-		rec.Events = rec.Events[:0]
-	}
+	decode.Decode(x, func(body []byte) {
+		switch body[0] {
+		case '{':
+			d.decodeUnstreamed(x, body)
+		case '<':
+			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is neither JSON nor a stream of events: "+decode.Message(x.Body))
+		default:
+			decode.ReadStream(d.begin(x))
+		}
+	})
 }
 
 // decodeUnstreamed reads an answer in one piece.
@@ -112,6 +99,7 @@ func finishName(reason []byte) string {
 
 // streamed is the state of decoding one stream.
 type streamed struct {
+	by     *Decoder
 	x      *record.Exchange
 	rec    *record.Record // of x
 	event  event
@@ -134,48 +122,30 @@ func hidden(sealed bool) int {
 }
 
 // Advance reads a stream while it comes, as endpoint.Decoder has it.
-func (d *Decoder) Advance(x *record.Exchange, most int) int {
-	st, ok := x.Reading.(*streamed)
-	if !ok {
-		rec := &x.Record
-		if !decode.Streams(rec) {
-			return 0
-		}
-		decode.Clear(rec)
-		st = &streamed{x: x, rec: rec, usage: unknownUsage(), total: -1}
-		st.events.Begin(rec)
-		st.event.Text = rec.Text
-		st.events.Fold(most)
-		x.Reading = st
-	}
-	return st.events.Advance(st.addEvent)
+func (d *Decoder) Advance(x *record.Exchange, most int) int { return decode.Advance(x, most, d.begin) }
+
+// begin starts on a stream of server-sent events.
+func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
+	st := &streamed{by: d, x: x, rec: &x.Record, usage: unknownUsage(), total: -1}
+	st.events.Begin(&x.Record)
+	st.event.Text = x.Text
+	return st
 }
 
-// addEvent takes any event.
-func (st *streamed) addEvent(e *sse.Event) {
+// Decoder is part of [decode.StreamReader].
+func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
+
+// Take takes any event.
+func (st *streamed) Take(e *sse.Event) {
 	if !st.events.Repeat(e, &st.event.Part) && !st.events.Frame(e) { // some gateways add [DONE]
 		st.takeEvent(e)
 	}
 	st.event.Text = st.events.Bound(st.event.Text)
 }
 
-// stream reads an answer made of server-sent events.
-func (d *Decoder) stream(x *record.Exchange) {
-	rec := &x.Record
-	st := streamed{x: x, rec: rec, usage: unknownUsage(), total: -1}
-	st.events.Begin(rec)
-	st.event.Text = rec.Text
-	var scan sse.Scanner
-	scan.Reset(rec.Body)
-	var e sse.Event
-	for scan.Next(&e) {
-		st.addEvent(&e)
-	}
-	d.end(&st)
-}
-
-// end works out what a stream comes to that has been read.
-func (d *Decoder) end(st *streamed) {
+// End works out what a stream comes to that has been read.
+func (st *streamed) End() {
+	d := st.by
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.event.Text
 	d.takeUsage(st.x, st.usage)

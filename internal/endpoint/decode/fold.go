@@ -99,27 +99,15 @@ func (s *Events) foldMarks(end int) {
 	s.mark = max(s.mark-(k-f.head), f.head-1)
 }
 
-// Advance takes the events of a stream that are complete so far, and gives how many bytes
-// of the record's body they took. take is called with each; its offsets are those of the
-// answer.
-func (r *StreamDecoder) Advance(take func(e *sse.Event)) int {
-	done := r.read(take, false)
-	r.foldMarks(r.rec.Folded + done)
-	return done
-}
-
-// Rest takes what is left of a stream that was read with Advance, the last event
-// included although nothing closes it.
-func (r *StreamDecoder) Rest(take func(e *sse.Event)) { r.read(take, true) }
-
 func (r *StreamDecoder) read(take func(e *sse.Event), unterminated bool) (done int) {
 	var scan sse.Scanner
 	scan.Reset(r.rec.Body)
-	for e := (sse.Event{}); scan.Next(&e) && (unterminated || !e.Unterminated); {
+	e := &r.event
+	for *e = (sse.Event{}); scan.Next(e) && (unterminated || !e.Unterminated); {
 		done = e.End
 		e.Start += r.rec.Folded
 		e.End += r.rec.Folded
-		take(&e)
+		take(e)
 	}
 	return done
 }

@@ -18,7 +18,60 @@ type StreamDecoder struct {
 	unknown   int  // events that are not of the protocol
 	unclosed  bool // the last event is cut off
 	malformed string
-	like      likeness // of the last event that carried nothing but one text
+	like      likeness  // of the last event that carried nothing but one text
+	event     sse.Event // that is read: here it is not made anew for each
+}
+
+// StreamReader reads a stream of one protocol.
+type StreamReader interface {
+	Take(e *sse.Event)       // an event, whatever it is; its offsets are those of the answer
+	End()                    // works out what the stream comes to that has been read
+	Decoder() *StreamDecoder // which has begun
+}
+
+// Decode fills in a record from its body: with what is left of a stream that was read while it
+// came, or by other, which is given the body.
+func Decode(x *record.Exchange, other func(body []byte)) {
+	if s, ok := x.Reading.(StreamReader); ok {
+		x.Reading = nil
+		ReadStream(s)
+		return
+	}
+	rec := &x.Record
+	Clear(rec)
+	body, ok := Body(rec)
+	if !ok {
+		return
+	}
+	other(body)
+	if len(rec.Marks) == 0 { // nothing to point at
+		rec.Events = rec.Events[:0]
+	}
+}
+
+// ReadStream takes what is left of a stream, the last event included although nothing closes it.
+func ReadStream(s StreamReader) {
+	s.Decoder().read(s.Take, true)
+	s.End()
+}
+
+// Advance is what endpoint.Decoder has: it takes the events of a stream that are complete so far,
+// and gives how many bytes of the record's body they took. begin makes what reads the stream.
+func Advance(x *record.Exchange, most int, begin func(x *record.Exchange) StreamReader) int {
+	s, ok := x.Reading.(StreamReader)
+	if !ok {
+		if !Streams(&x.Record) {
+			return 0
+		}
+		Clear(&x.Record)
+		s = begin(x)
+		s.Decoder().Fold(most)
+		x.Reading = s
+	}
+	r := s.Decoder()
+	done := r.read(s.Take, false)
+	r.foldMarks(r.rec.Folded + done)
+	return done
 }
 
 // Frame takes an event that means the same in every protocol. False: its data

@@ -27,29 +27,16 @@ func NewDecoder(kind string, tok prompt.Tokenizer, own bool) *Decoder {
 // body. A failure that it has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
 func (d *Decoder) Decode(x *record.Exchange) {
-	if st, ok := x.Reading.(*streamed); ok {
-		x.Reading = nil
-		st.events.Rest(st.addEvent)
-		d.end(st)
-		return
-	}
-	rec := &x.Record
-	decode.Clear(rec)
-	body, ok := decode.Body(rec)
-	if !ok {
-		return
-	}
-	switch {
-	case d.kind == plan.EndpointTGI && body[0] != '{' && body[0] != '[' && body[0] != '<':
-		d.stream(x)
-	case body[0] == '<':
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+decode.Message(rec.Body))
-	default:
-		d.decodeUnstreamed(x, body)
-	}
-	if len(rec.Marks) == 0 { // nothing to point at
-		rec.Events = rec.Events[:0]
-	}
+	decode.Decode(x, func(body []byte) {
+		switch {
+		case d.kind == plan.EndpointTGI && body[0] != '{' && body[0] != '[' && body[0] != '<':
+			decode.ReadStream(d.begin(x))
+		case body[0] == '<':
+			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is not JSON: "+decode.Message(x.Body))
+		default:
+			d.decodeUnstreamed(x, body)
+		}
+	})
 }
 
 // what an answer lacks that is none of its kind.
@@ -237,6 +224,7 @@ func length(s *jsonscan.Scanner) (n int) {
 
 // streamed is the state of decoding one stream of Text Generation Inference.
 type streamed struct {
+	by     *Decoder
 	x      *record.Exchange
 	rec    *record.Record // of x
 	piece  piece
@@ -249,52 +237,38 @@ type streamed struct {
 
 // Advance reads a stream while it comes, as endpoint.Decoder has it.
 func (d *Decoder) Advance(x *record.Exchange, most int) int {
-	st, ok := x.Reading.(*streamed)
-	if !ok {
-		rec := &x.Record
-		if !decode.Streams(rec) || d.kind != plan.EndpointTGI {
-			return 0
-		}
-		decode.Clear(rec)
-		st = &streamed{x: x, rec: rec, total: -1, input: -1}
-		st.events.Begin(rec)
-		st.piece.Text = rec.Text
-		st.events.Fold(most)
-		x.Reading = st
+	if d.kind != plan.EndpointTGI {
+		return 0
 	}
-	return st.events.Advance(st.addEvent)
+	return decode.Advance(x, most, d.begin)
 }
 
-// addEvent takes any event.
-func (st *streamed) addEvent(e *sse.Event) {
+// begin starts on a stream of server-sent events.
+func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
+	st := &streamed{by: d, x: x, rec: &x.Record, total: -1, input: -1}
+	st.events.Begin(&x.Record)
+	st.piece.Text = x.Text
+	return st
+}
+
+// Decoder is part of [decode.StreamReader].
+func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
+
+// Take takes any event.
+func (st *streamed) Take(e *sse.Event) {
 	if !st.events.Frame(e) {
 		st.takePiece(e)
 	}
 	st.piece.Text = st.events.Bound(st.piece.Text)
 }
 
-// stream reads an answer made of server-sent events.
-func (d *Decoder) stream(x *record.Exchange) {
-	rec := &x.Record
-	st := streamed{x: x, rec: rec, total: -1, input: -1}
-	st.events.Begin(rec)
-	st.piece.Text = rec.Text
-	var scan sse.Scanner
-	scan.Reset(rec.Body)
-	var e sse.Event
-	for scan.Next(&e) {
-		st.addEvent(&e)
-	}
-	d.end(&st)
-}
-
-// end works out what a stream comes to that has been read.
-func (d *Decoder) end(st *streamed) {
+// End works out what a stream comes to that has been read.
+func (st *streamed) End() {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.piece.Text
 	decode.Prompt(st.x, st.input)
 	tokens := st.events.Tokens
-	d.count.Stream(rec, decode.Stream{
+	st.by.count.Stream(rec, decode.Stream{
 		Total: st.total, Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
 		OneEach: st.total == tokens || st.total == tokens+st.empty,
 	})

@@ -29,29 +29,16 @@ func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
 // body. A failure that it has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
 func (d *Decoder) Decode(x *record.Exchange) {
-	if st, ok := x.Reading.(*streamed); ok {
-		x.Reading = nil
-		st.events.Rest(st.addEvent)
-		d.end(st)
-		return
-	}
-	rec := &x.Record
-	decode.Clear(rec)
-	body, ok := decode.Body(rec)
-	if !ok {
-		return
-	}
-	switch {
-	case body[0] == '{':
-		d.decodeUnstreamed(x)
-	case body[0] == '<' || d.kind == Embeddings:
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+decode.Message(rec.Body))
-	default:
-		d.stream(x)
-	}
-	if len(rec.Marks) == 0 { // nothing to point at
-		rec.Events = rec.Events[:0]
-	}
+	decode.Decode(x, func(body []byte) {
+		switch {
+		case body[0] == '{':
+			d.decodeUnstreamed(x)
+		case body[0] == '<' || d.kind == Embeddings:
+			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is neither JSON nor a stream of events: "+decode.Message(x.Body))
+		default:
+			decode.ReadStream(d.begin(x))
+		}
+	})
 }
 
 // decodeUnstreamed reads an answer in one piece.

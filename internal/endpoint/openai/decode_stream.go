@@ -8,6 +8,7 @@ import (
 
 // streamed is the state of decoding one stream.
 type streamed struct {
+	by     *Decoder
 	x      *record.Exchange
 	rec    *record.Record // of x
 	chunk  chunk
@@ -24,53 +25,37 @@ type streamed struct {
 
 // Advance reads a stream while it comes, as endpoint.Decoder has it.
 func (d *Decoder) Advance(x *record.Exchange, most int) int {
-	st, ok := x.Reading.(*streamed)
-	if !ok {
-		rec := &x.Record
-		if !decode.Streams(rec) || d.kind == Embeddings {
-			return 0
-		}
-		decode.Clear(rec)
-		st = &streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First || d.count.Plain}}
-		st.events.Begin(rec)
-		st.chunk.Text = rec.Text
-		st.events.Fold(most)
-		x.Reading = st
+	if d.kind == Embeddings {
+		return 0
 	}
-	return st.events.Advance(st.addEvent)
+	return decode.Advance(x, most, d.begin)
 }
 
-// addEvent takes any event.
-func (st *streamed) addEvent(e *sse.Event) {
+// begin starts on a stream of server-sent events.
+func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
+	st := &streamed{by: d, x: x, rec: &x.Record, usage: unknown(), chunk: chunk{first: d.First || d.count.Plain}}
+	st.events.Begin(&x.Record)
+	st.chunk.Text = x.Text
+	return st
+}
+
+// Decoder is part of [decode.StreamReader].
+func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
+
+// Take takes any event.
+func (st *streamed) Take(e *sse.Event) {
 	if !st.events.Repeat(e, &st.chunk.Part) && !st.events.Frame(e) {
 		st.takeChunk(e)
 	}
 	st.chunk.Text = st.events.Bound(st.chunk.Text)
 }
 
-// stream reads an answer made of server-sent events.
-func (d *Decoder) stream(x *record.Exchange) {
-	rec := &x.Record
-	st := streamed{x: x, rec: rec, usage: unknown(), chunk: chunk{first: d.First || d.count.Plain}}
-	st.events.Begin(rec)
-	st.chunk.Text = rec.Text
-	var scan sse.Scanner
-	scan.Reset(rec.Body)
-	var e sse.Event
-	for scan.Next(&e) {
-		if !st.events.Repeat(&e, &st.chunk.Part) && !st.events.Frame(&e) {
-			st.takeChunk(&e)
-		}
-	}
-	d.end(&st)
-}
-
-// end works out what a stream comes to that has been read.
-func (d *Decoder) end(st *streamed) {
+// End works out what a stream comes to that has been read.
+func (st *streamed) End() {
 	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.chunk.Text
-	d.takeUsage(st.x, st.usage)
-	d.countStream(st)
+	st.by.takeUsage(st.x, st.usage)
+	st.by.countStream(st)
 	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
 	// out one or two of them.
 	st.events.Judge("chat or completion", rec.Finish != "" || st.events.Done || st.closed, "a finish reason or [DONE]")

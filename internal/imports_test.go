@@ -152,8 +152,8 @@ var house = []struct{ name, may string }{
 	{"remote/hub/hubtest", ""},
 	{"remote/storage", "plan remote/google github.com/minio/minio-go/v7 gopkg.in/ini.v1"},
 	{"remote/google", "golang.org/x/oauth2"},
-	{"remote/otlp", "google.golang.org/protobuf"},
-	{"remote/remotewrite", "github.com/klauspost/compress google.golang.org/protobuf"},
+	{"remote/otlp", "lib/protostruct google.golang.org/protobuf"},
+	{"remote/remotewrite", "lib/protostruct github.com/klauspost/compress"},
 	{"remote/proxy", "plan golang.org/x/net"},
 
 	// The yardstick shares nothing with what it measures but the definition of messages.
@@ -177,6 +177,7 @@ var house = []struct{ name, may string }{
 
 	// Small tools without a word of the trade in them, and what tests need.
 	{"lib/kserve", "google.golang.org/protobuf"},
+	{"lib/protostruct", "google.golang.org/protobuf"},
 	{"lib/promtext", "github.com/prometheus/common"},
 	{"lib/localaddr", "golang.org/x/sys"},
 	{"lib/filelock", "golang.org/x/sys"},

@@ -3,24 +3,25 @@
 // up, and nothing of what is measured.
 package otlp
 
-// Attribute says something about a span, a point or a resource.
+// Attribute says something about a span, a point or a resource. Its tags, and those of the other
+// parts of an export, say how it is in JSON and in protobuf.
 type Attribute struct {
-	Key   string `json:"key"`
-	Value Value  `json:"value"`
+	Key   string `json:"key" pb:"1"`
+	Value Value  `json:"value" pb:"2"`
 }
 
 // Value has one field set.
 type Value struct {
-	String *string  `json:"stringValue,omitempty"`
-	Bool   *bool    `json:"boolValue,omitempty"`
-	Int    *int64   `json:"intValue,omitempty,string"`
-	Double *float64 `json:"doubleValue,omitempty"`
-	Array  *Array   `json:"arrayValue,omitempty"`
+	String *string  `json:"stringValue,omitempty" pb:"1"`
+	Bool   *bool    `json:"boolValue,omitempty" pb:"2"`
+	Int    *int64   `json:"intValue,omitempty,string" pb:"3"`
+	Double *float64 `json:"doubleValue,omitempty" pb:"4"`
+	Array  *Array   `json:"arrayValue,omitempty" pb:"5"`
 }
 
 // Array is a list of values.
 type Array struct {
-	Values []Value `json:"values"`
+	Values []Value `json:"values" pb:"1"`
 }
 
 // Text is an attribute that is a text.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/lib/protostruct"
 )
 
 // tries is how often an export is sent before it is given up, and pause how long the
@@ -72,22 +74,29 @@ func (b *Batch) JSON() any {
 
 // protobuf is the export as an ExportTraceServiceRequest or an ExportMetricsServiceRequest,
 // which have the same numbers.
-func (b *Batch) protobuf() (m message) {
-	var resource, scope, list, all message
-	resource.attributes(1, b.Resource)
-	scope.text(1, scopeName)
-	scope.text(2, b.Version)
-	list.bytes(1, scope)
-	for i := range b.Spans {
-		list.bytes(2, b.Spans[i].protobuf())
-	}
-	for i := range b.Metrics {
-		list.bytes(2, b.Metrics[i].protobuf())
-	}
-	all.bytes(1, resource)
-	all.bytes(2, list)
-	m.bytes(1, all)
-	return m
+func (b *Batch) protobuf() []byte {
+	type (
+		scope struct {
+			Name    string `pb:"1"`
+			Version string `pb:"2"`
+		}
+		scoped struct {
+			Scope   scope    `pb:"1"`
+			Spans   []Span   `pb:"2"`
+			Metrics []Metric `pb:"2"`
+		}
+		resource struct {
+			Attributes []Attribute `pb:"1"`
+		}
+		group struct {
+			Resource resource `pb:"1"`
+			Scoped   scoped   `pb:"2"`
+		}
+		request struct {
+			Group group `pb:"1"`
+		}
+	)
+	return protostruct.Append(nil, request{group{resource{b.Resource}, scoped{scope{scopeName, b.Version}, b.Spans, b.Metrics}}})
 }
 
 // Client sends exports to a collector.

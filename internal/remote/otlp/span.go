@@ -3,28 +3,28 @@ package otlp
 // Span is a span, as OTLP's JSON has it: 64 bits do not fit JSON's numbers, so those are
 // texts.
 type Span struct {
-	TraceID    string      `json:"traceId"` // in hexadecimal, as the others
-	SpanID     string      `json:"spanId"`
-	Parent     string      `json:"parentSpanId,omitempty"`
-	Name       string      `json:"name"`
-	Kind       int         `json:"kind"`
-	Start      int64       `json:"startTimeUnixNano,string"`
-	End        int64       `json:"endTimeUnixNano,string"`
-	Attributes []Attribute `json:"attributes,omitempty"`
-	Events     []Event     `json:"events,omitempty"`
-	Status     Status      `json:"status"`
+	TraceID    string      `json:"traceId" pb:"1,hex"` // in hexadecimal, as the others
+	SpanID     string      `json:"spanId" pb:"2,hex"`
+	Parent     string      `json:"parentSpanId,omitempty" pb:"4,hex"`
+	Name       string      `json:"name" pb:"5"`
+	Kind       int         `json:"kind" pb:"6"`
+	Start      int64       `json:"startTimeUnixNano,string" pb:"7,fixed"`
+	End        int64       `json:"endTimeUnixNano,string" pb:"8,fixed"`
+	Attributes []Attribute `json:"attributes,omitempty" pb:"9"`
+	Events     []Event     `json:"events,omitempty" pb:"11"`
+	Status     Status      `json:"status" pb:"15"`
 }
 
 // Event is a moment of a span.
 type Event struct {
-	Time int64  `json:"timeUnixNano,string"`
-	Name string `json:"name"`
+	Time int64  `json:"timeUnixNano,string" pb:"1,fixed"`
+	Name string `json:"name" pb:"2"`
 }
 
 // Status says how a span ended.
 type Status struct {
-	Code    int    `json:"code,omitempty"`
-	Message string `json:"message,omitempty"`
+	Code    int    `json:"code,omitempty" pb:"3"`
+	Message string `json:"message,omitempty" pb:"2"`
 }
 
 // The numbers that OTLP has for kinds and states.
@@ -40,29 +40,4 @@ func (s *Span) Add(has bool, list ...Attribute) {
 	if has {
 		s.Attributes = append(s.Attributes, list...)
 	}
-}
-
-// protobuf is an opentelemetry.proto.trace.v1.Span.
-func (s *Span) protobuf() (m message) {
-	m.id(1, s.TraceID)
-	m.id(2, s.SpanID)
-	m.id(4, s.Parent)
-	m.text(5, s.Name)
-	m.varint(6, uint64(s.Kind))
-	m.fixed(7, uint64(s.Start))
-	m.fixed(8, uint64(s.End))
-	m.attributes(9, s.Attributes)
-	for _, e := range s.Events {
-		var event message
-		event.fixed(1, uint64(e.Time))
-		event.text(2, e.Name)
-		m.bytes(11, event)
-	}
-	if s.Status != (Status{}) {
-		var end message
-		end.text(2, s.Status.Message)
-		end.varint(3, uint64(s.Status.Code))
-		m.bytes(15, end)
-	}
-	return m
 }

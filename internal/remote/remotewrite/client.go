@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/snappy"
+
+	"github.com/inferometer/inferometer/internal/lib/protostruct"
 )
 
 // batchSize is how many samples go in one request at most.
@@ -93,7 +95,7 @@ func places(all []Series, count func(s *Series) int, at func(s *Series, i int) i
 
 func (c *Client) samples(ctx context.Context, all []Series, out *WriteResult) error {
 	list := places(all, func(s *Series) int { return len(s.Samples) }, func(s *Series, i int) int64 { return s.Samples[i].At })
-	return c.batches(ctx, all, list, out, func(m *message, s *Series, i int) { m.bytes(2, s.Samples[i].protobuf()) })
+	return c.batches(ctx, all, list, out, func(t *timeSeries, s *Series, i int) { t.Samples = append(t.Samples, s.Samples[i]) })
 }
 
 // noHistograms is in the answers of receivers that take none.
@@ -102,7 +104,7 @@ const noHistograms = "native histogram"
 func (c *Client) histograms(ctx context.Context, all []Series, out *WriteResult) error {
 	list := places(all, func(s *Series) int { return len(s.Histograms) }, func(s *Series, i int) int64 { return s.Histograms[i].At })
 	sent := out.Sent
-	err := c.batches(ctx, all, list, out, func(m *message, s *Series, i int) { m.bytes(4, s.Histograms[i].protobuf()) })
+	err := c.batches(ctx, all, list, out, func(t *timeSeries, s *Series, i int) { t.Histograms = append(t.Histograms, s.Histograms[i].native()) })
 	var refused *refusal
 	if errors.As(err, &refused) && out.Sent == sent && refused.about(noHistograms) {
 		out.NoHistograms, out.Lost = true, out.Lost-int64(len(list))
@@ -113,7 +115,7 @@ func (c *Client) histograms(ctx context.Context, all []Series, out *WriteResult)
 
 // batches sends a list in batches. After one whose content is refused, the next is tried; after
 // one that cannot be delivered, no other is.
-func (c *Client) batches(ctx context.Context, all []Series, list []seriesSample, out *WriteResult, put func(m *message, s *Series, i int)) error {
+func (c *Client) batches(ctx context.Context, all []Series, list []seriesSample, out *WriteResult, put func(t *timeSeries, s *Series, i int)) error {
 	var first error
 	broken := false
 	for part := range slices.Chunk(list, batchSize) {
@@ -135,25 +137,24 @@ func (c *Client) batches(ctx context.Context, all []Series, list []seriesSample,
 }
 
 // request is a WriteRequest with a part of the series.
-func request(all []Series, part []seriesSample, put func(m *message, s *Series, i int)) []byte {
+func request(all []Series, part []seriesSample, put func(t *timeSeries, s *Series, i int)) []byte {
 	slices.SortStableFunc(part, func(a, b seriesSample) int { return cmp.Compare(a.series, b.series) })
-	var body message
+	var body writeRequest
 	named := map[string]bool{}
 	for len(part) > 0 {
 		k := part[0].series
 		s := &all[k]
-		var series message
-		series.labels(s)
+		series := timeSeries{Labels: s.labels()}
 		for ; len(part) > 0 && part[0].series == k; part = part[1:] {
 			put(&series, s, part[0].index)
 		}
-		body.bytes(1, series)
+		body.Series = append(body.Series, series)
 		if !named[s.Name] {
 			named[s.Name] = true
-			body.bytes(3, s.metadata())
+			body.Metadata = append(body.Metadata, metadata{s.Kind, s.Name, s.Help})
 		}
 	}
-	return snappy.Encode(nil, body)
+	return snappy.Encode(nil, protostruct.Append(nil, body))
 }
 
 // refusal is an answer other than yes.

@@ -5,10 +5,7 @@ package remotewrite
 
 import (
 	"maps"
-	"math"
 	"slices"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Kind is what the values of a metric are.
@@ -34,8 +31,8 @@ type Series struct {
 
 // Sample is a value at a moment, in milliseconds since 1970.
 type Sample struct {
-	At    int64
-	Value float64
+	Value float64 `pb:"1,always"`
+	At    int64   `pb:"2,always"`
 }
 
 // Histogram is a native histogram at a moment: bucket i ends with 2^(i/2^Schema).
@@ -50,70 +47,59 @@ type Histogram struct {
 // zeroWidth is how wide the bucket around zero is, as clients of Prometheus have it.
 const zeroWidth = 2.938735877055719e-39
 
-// message is one in protobuf's binary form.
-type message []byte
+// The messages of the protocol, with their numbers.
+type (
+	writeRequest struct {
+		Series   []timeSeries `pb:"1"`
+		Metadata []metadata   `pb:"3"`
+	}
+	timeSeries struct {
+		Labels     []label           `pb:"1"`
+		Samples    []Sample          `pb:"2"`
+		Histograms []nativeHistogram `pb:"4"`
+	}
+	label struct {
+		Name  string `pb:"1"`
+		Value string `pb:"2"`
+	}
+	metadata struct {
+		Kind Kind   `pb:"1"`
+		Name string `pb:"2"`
+		Help string `pb:"4"`
+	}
+	nativeHistogram struct {
+		Count         uint64  `pb:"1"`
+		Sum           float64 `pb:"3"`
+		Schema        int     `pb:"4,zigzag"`
+		ZeroThreshold float64 `pb:"5"`
+		Zero          uint64  `pb:"6,always"` // the protocol has it by one of two names
+		Spans         []span  `pb:"11"`
+		Deltas        []int64 `pb:"12,zigzag"`
+		At            int64   `pb:"15"`
+	}
+	// span is a run of buckets: how far behind the one before it begins, and how many there are.
+	span struct {
+		Offset int `pb:"1,zigzag"`
+		Length int `pb:"2"`
+	}
+)
 
-func (m *message) bytes(field protowire.Number, b []byte) {
-	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), b)
-}
-
-func (m *message) text(field protowire.Number, s string) { m.bytes(field, []byte(s)) }
-
-func (m *message) varint(field protowire.Number, n uint64) {
-	*m = protowire.AppendVarint(protowire.AppendTag(*m, field, protowire.VarintType), n)
-}
-
-func (m *message) double(field protowire.Number, v float64) {
-	*m = protowire.AppendFixed64(protowire.AppendTag(*m, field, protowire.Fixed64Type), math.Float64bits(v))
-}
-
-// labels adds the labels of a series, in the order of their names.
-func (m *message) labels(s *Series) {
+// labels are those of a series, in the order of their names.
+func (s *Series) labels() (list []label) {
 	all := map[string]string{"__name__": s.Name}
 	maps.Copy(all, s.Labels)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name] == "" {
-			continue
+		if all[name] != "" {
+			list = append(list, label{name, all[name]})
 		}
-		var pair message
-		pair.text(1, name)
-		pair.text(2, all[name])
-		m.bytes(1, pair)
 	}
+	return list
 }
 
-func (s Sample) protobuf() (m message) {
-	m.double(1, s.Value)
-	m.varint(2, uint64(s.At))
-	return m
-}
-
-func (h *Histogram) protobuf() (m message) {
-	m.varint(1, h.Count)
-	m.double(3, h.Sum)
-	m.varint(4, protowire.EncodeZigZag(int64(h.Schema)))
-	m.double(5, zeroWidth)
-	m.varint(6, h.Zero)
+func (h *Histogram) native() nativeHistogram {
 	spans, deltas := h.spans()
-	for _, s := range spans {
-		var span message
-		span.varint(1, protowire.EncodeZigZag(int64(s.offset)))
-		span.varint(2, uint64(s.length))
-		m.bytes(11, span)
-	}
-	var packed []byte
-	for _, d := range deltas {
-		packed = protowire.AppendVarint(packed, protowire.EncodeZigZag(d))
-	}
-	if len(packed) > 0 {
-		m.bytes(12, packed)
-	}
-	m.varint(15, uint64(h.At))
-	return m
+	return nativeHistogram{Count: h.Count, Sum: h.Sum, Schema: h.Schema, ZeroThreshold: zeroWidth, Zero: h.Zero, Spans: spans, Deltas: deltas, At: h.At}
 }
-
-// span is a run of buckets: how far behind the one before it begins, and how many there are.
-type span struct{ offset, length int }
 
 // spans are the buckets as the protocol has them: runs, and each count as the difference
 // from the one before.
@@ -121,20 +107,12 @@ func (h *Histogram) spans() (spans []span, deltas []int64) {
 	next, before := 0, int64(0)
 	for k, i := range slices.Sorted(maps.Keys(h.Buckets)) {
 		if k == 0 || i != next {
-			spans = append(spans, span{offset: i - next})
+			spans = append(spans, span{Offset: i - next})
 		}
-		spans[len(spans)-1].length++
+		spans[len(spans)-1].Length++
 		n := int64(h.Buckets[i])
 		deltas = append(deltas, n-before)
 		next, before = i+1, n
 	}
 	return spans, deltas
-}
-
-// metadata says what the metric of a series is.
-func (s *Series) metadata() (m message) {
-	m.varint(1, uint64(s.Kind))
-	m.text(2, s.Name)
-	m.text(4, s.Help)
-	return m
 }

@@ -8,44 +8,6 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// agentsForm is data.synthetic_agentic.
-func agentsForm() form {
-	weight := form{kind: number, least: new(0.0)}
-	theme := section(key{name: "weight", form: weight, must: true, help: "Relative weight."})
-	compaction := section(
-		needed(distKey("trigger_tokens", "Context length, tools included, from which the next turn replaces it by a summary.")),
-		needed(distKey("target_tokens", "Length of the summary, in tokens.")),
-	)
-	turns := distKey("turns_per_session", "User turns; null: 1.")
-	turns.unsaid = true
-	return section(append(sessionKeys(false),
-		key{name: "num_sessions", form: posWhole, must: true, help: "Number of sessions."},
-		needed(distKey("input_tokens_per_turn", "Tokens of a user turn, and of a sub-agent's task.")),
-		needed(distKey("output_tokens_per_turn", "Tokens of a text answer.")),
-		turns,
-		key{name: "fanout_probability", form: form{kind: number, least: new(0.0), most: new(1.0)}, def: 0.0, help: "Probability that an agent starts sub-agents, drawn once for each turn of the main agent and once for each sub-agent."},
-		key{name: "theme_mix", form: mapOf(form{kind: union, scalar: &weight, mapped: &theme}), open: true, unsaid: true, help: "Weights of `generic`, `db2_latency_incident`, `research_rag` and `code_change_task`; null: equal."},
-		key{name: "seed", form: countForm, def: 42, help: "Seed; the original generates the same sessions from it."},
-		key{name: "shared_system_prompt_len", form: countForm, def: 1000, help: "Tokens of each agent's system prompt."},
-		distKey("tool_loop_depth", "Tool-calling responses before the text answer; null: 2."),
-		distKey("sub_agents_per_spawn", "Sub-agents started at once; null: 2 to 4."),
-		key{name: "max_depth", form: countForm, def: 2, help: "Maximum nesting of sub-agents."},
-		key{name: "max_events_per_session", form: posWhole, def: 64, help: "Maximum requests per session."},
-		distKey("tool_catalog_size_per_agent", "Tools available to an agent; null: 8."),
-		distKey("parallel_tool_calls_per_step", "Tool calls per response; null: 1."),
-		distKey("tool_call_latency_sec", "Duration of tool calls, in whole seconds; null: 1."),
-		distKey("user_think_time_sec", "Think time before later user turns, in whole seconds; null: 10."),
-		key{name: "max_model_len", form: wholeForm, open: true, help: "Context length of the model, in tokens: a config whose longest request might exceed it is rejected."},
-		key{name: "context_compaction", form: compaction, open: true, help: "Replace a long context by a summary; null: never."},
-	)...)
-}
-
-// needed is a key that must be given.
-func needed(k key) key {
-	k.must, k.open = true, false
-	return k
-}
-
 func (b *builder) agents(d *plan.Data, v *value) {
 	const kind, at = "synthetic_agentic", "data.synthetic_agentic."
 	d.Source = plan.SourceAgents

@@ -54,8 +54,8 @@ func docs() string {
 		title, text string
 		form        form
 	}{
-		{"Distribution", "Of lengths, counts and positions.", distribution()},
-		{"Media", "Images, videos and audio in prompts.", mediaForm()},
+		{"Distribution", "Of lengths, counts and positions.", config().named("distribution")},
+		{"Media", "Images, videos and audio in prompts.", config().named("media")},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", f.title, f.text)
 		head(&b)

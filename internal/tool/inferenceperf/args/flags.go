@@ -90,18 +90,18 @@ type command struct {
 
 // general are the flags that are no part of the schema.
 func general() []flag {
-	level := words("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+	level := form{kind: choice, words: []string{"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}}
 	return []flag{
-		{name: "--config_file", form: textForm, help: "Config file (-c). Without any arguments: ./config.yml.", take: func(c *command, v string) { c.File = v }},
+		{name: "--config_file", form: form{kind: text}, help: "Config file (-c). Without any arguments: ./config.yml.", take: func(c *command, v string) { c.File = v }},
 		{name: analyzeFlag, help: "Report directories to draw charts for (-a).", take: func(c *command, v string) { c.Dirs = append(c.Dirs, v) }},
-		{name: "--unified_analysis_dir", form: textForm, help: "Directory for charts that overlay all of them (-u).", take: func(c *command, v string) { c.Unified = v }},
+		{name: "--unified_analysis_dir", form: form{kind: text}, help: "Directory for charts that overlay all of them (-u).", take: func(c *command, v string) { c.Unified = v }},
 		{name: "--log-level", form: level, help: "Minimum severity of messages (default INFO).", take: func(c *command, v string) {
 			c.LogLevel = strings.ToUpper(v)
 			if _, err := level.parse(&yaml.Node{Kind: yaml.ScalarNode, Value: c.LogLevel}); err != nil {
 				c.fault("--log-level", err.Error(), "")
 			}
 		}},
-		{name: "--percentiles", form: textForm, help: "With --analyze: percentiles to draw instead of means, such as 50,99. Inferometer extension.", take: func(c *command, v string) {
+		{name: "--percentiles", form: form{kind: text}, help: "With --analyze: percentiles to draw instead of means, such as 50,99. Inferometer extension.", take: func(c *command, v string) {
 			for p := range strings.SplitSeq(v, ",") {
 				c.Percentiles = append(c.Percentiles, strings.TrimPrefix(strings.TrimSpace(p), "p"))
 			}

@@ -148,9 +148,13 @@ func scan(args []string) *values {
 			i++
 		}
 		v.there[f.key] = true
+		v.unset = slices.DeleteFunc(v.unset, func(before value) bool { return before.flag.key == f.key }) // the last use wins
 		if !f.unset(u.text) {
 			v.set(u)
-		} else if f.least > 0 || slices.Contains(notZero(), f.key) {
+			continue
+		}
+		delete(v.used, f.key)
+		if f.least > 0 || slices.Contains(notZero(), f.key) {
 			v.unset = append(v.unset, u)
 		}
 	}

@@ -189,6 +189,8 @@ func flagCases() []flagCase {
 		{ReleaseLast, "--endpoint-type vision --image-width-mean 10", `EndpointType="vision" ImageWidthMean=10`},
 		{ReleaseLast, "--input-file in.jsonl --num-sessions 3 --batch-size-image 2", `InputFile="in.jsonl" Sessions=3 BatchImage=2`},
 		{ReleaseLast, "--concurrency 0 --isl 0 --osl 0 --request-count 0 --batch-size-text 0 --batch-size-image 0 --batch-size-audio 0 -s 0", ""}, // as if not given
+		{ReleaseLast, "--osl 30 --output-tokens-mean 0 --isl 7 --isl 0", ""},
+		{ReleaseLast, "--isl 0 --isl 7 --osl 30 --osl 9", "InputMean=7 OutputMean=9"},
 		{ReleaseLast, "--request-rate 0 --prefix-prompt-length 0 --session-turns-mean 0 --session-delay-ratio 0.0 --measurement-interval 0", ""},
 		{ReleaseLast, "--fixed-schedule=", ""},
 		{ReleaseLast, "--enable-checkpointing --checkpoint-dir state", `Checkpoint="state" CheckpointDir="state"`},

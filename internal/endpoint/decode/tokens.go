@@ -1,6 +1,9 @@
 package decode
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/token"
@@ -15,6 +18,8 @@ type Counter struct {
 	// Plain: what the server counts is taken as it is, and this side counts visible text alone,
 	// that of each event by itself.
 	Plain bool
+	// Thoughts: where a session's call is counted so, what it thinks counts ahead of what is visible.
+	Thoughts bool
 }
 
 // NewCounter makes a Counter of the run's tokenizer, if there is one. own: it is that
@@ -26,6 +31,13 @@ func NewCounter(tok prompt.Tokenizer, own bool) Counter {
 // CountVisible puts a plain count of a response's visible text in place of that of all its
 // text. It returns the tokens of the response.
 func (c Counter) CountVisible(rec *record.Record, visible []byte) int {
+	if c.Thoughts && rec.Call != "" {
+		thoughts, _ := bytes.CutPrefix(rec.Text, visible)
+		if bytes.HasSuffix(rec.Text, visible) {
+			thoughts = rec.Text[:len(rec.Text)-len(visible)]
+		}
+		visible = slices.Concat(thoughts, visible)
+	}
 	if c.own {
 		rec.Out.Local = c.tok.Count(string(visible))
 		if rec.Out.Source == record.FromTokenizer {

@@ -162,7 +162,11 @@ func TestPlainCounts(t *testing.T) {
 		{"a stream that nobody counted", data(chat(`{"reasoning_content":"so it is then"}`), chat(`{"content":"the dog"}`), length, "[DONE]"), Chat,
 			record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}, []int{2}},
 		{"in one piece, with two choices", thinks, Chat, record.Tokens{N: 5000, Source: record.FromServer, Local: 3}, nil},
-		{"a call of a session, with two choices", strings.Replace(thinks, "dog", "dog barks", 1), Chat, record.Tokens{N: 5000, Source: record.FromServer, Local: 4}, nil},
+		{"a call of a session, with two choices", strings.Replace(thinks, "dog", "dog barks", 1), Chat, record.Tokens{N: 5000, Source: record.FromServer, Local: 9}, nil},
+		{"a call of a session that thinks", data(chat(`{"reasoning_content":"so it is then"}`), chat(`{"content":"the dog"}`), length, "[DONE]"), Chat,
+			record.Tokens{N: 7, Source: record.FromTokenizer, Local: 7}, []int{2}},
+		{"a call that thinks, in one piece", strings.Replace(thinks, `,"usage":{"prompt_tokens":0,"completion_tokens":5000}`, "", 1), Chat,
+			record.Tokens{N: 7, Source: record.FromTokenizer, Local: 7}, nil},
 		{"a completion with two choices", `{"choices":[{"text":"the dog"},{"text":" runs"}]}`, Completions, record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}, nil},
 	} {
 		rec := decodetest.Answered(c.body)
@@ -170,7 +174,7 @@ func TestPlainCounts(t *testing.T) {
 			rec.Call = "1"
 		}
 		d := NewDecoder(c.kind, gpt2, true)
-		d.count.Plain = true
+		d.count.Plain, d.count.Thoughts = true, true
 		d.Decode(rec)
 		var events []int
 		for _, e := range rec.Events {

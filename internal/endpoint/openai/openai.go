@@ -18,7 +18,7 @@ func Protocol() endpoint.Protocol {
 		Name: plan.ProtocolOpenAI, Open: replica.Opener(New), Models: replica.ModelsURL, Preflights: true,
 		Decoder: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 			d := NewDecoder(Kind(t.Endpoint), tok, own)
-			d.First, d.count.Plain = t.Shaped(), t.PlainCounts()
+			d.First, d.count.Plain, d.count.Thoughts = t.Shaped(), t.PlainCounts(), true
 			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: decode.Longest, Reply: d.Reply}
 		},
 	}

@@ -53,7 +53,7 @@ var house = []struct{ name, may string }{
 	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan plan/planfile probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/* run/saved run/target"},
 
 	// What the program says of itself.
-	{"clidoc", "docs github.com/spf13/pflag"},
+	{"clidoc", "docs go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 
 	// Programs beside the product.
 	{"bench", "record result golang.org/x/sys mock/truthfile"},

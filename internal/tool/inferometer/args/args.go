@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
 )
@@ -19,9 +18,8 @@ type option struct {
 	name, short string
 	arg         string // what its value is called in the help; empty: it has none
 	help        string
-	path        string       // the field of the plan that it sets, where it sets one as it stands
-	values      []string     // the words that it takes, where the field of the plan does not have them
-	takes       clidoc.Files // the files that it names, where what its value is called does not say so
+	path        string   // the field of the plan that it sets, where it sets one as it stands
+	values      []string // the words that it takes, where the field of the plan does not have them
 }
 
 // group is a set of options that the help shows together.

@@ -18,36 +18,18 @@ const (
 // capacityGroups are the flags of `inferometer capacity`: its own, and those of run that say
 // nothing of how much is sent for how long.
 func capacityGroups() []group {
-	load := slices.DeleteFunc(loadFlags(), func(o option) bool {
-		return !slices.Contains([]string{"arrival", "cv", "max-in-flight", "drain", "seed"}, o.name)
-	})
-	for i := range load {
-		if load[i].name == "arrival" {
-			load[i].help = "arrival process of a rate: poisson (default), constant or gamma"
+	groups := groupsOf("Search", "Load", "Server", "Prompts", "Server metrics", "Cost and energy", "Triton", "Goals and validity",
+		"Workers", "Telemetry", "Output")
+	for i := range groups {
+		g := &groups[i]
+		g.options = slices.DeleteFunc(g.options, func(o option) bool {
+			return g.title == "Load" && !slices.Contains([]string{"arrival", "cv", "max-in-flight", "drain", "seed"}, o.name) || o.name == "calibrate"
+		})
+		if g.title == "Load" {
+			g.options[0].help = "arrival process of a rate: poisson (default), constant or gamma"
 		}
 	}
-	goals := slices.DeleteFunc(judgementFlags(), func(o option) bool { return o.name == "calibrate" })
-	return []group{
-		{"Search", []option{
-			{name: "slo", arg: "OBJECTIVE", help: "what a load must meet, repeatable: 'ttft.p99 < 200ms', 'itl.p99 < 30ms', 'goodput >= 95%' (docs/gates.md)"},
-			{name: "by", arg: "KIND", values: []string{byRate, byConcurrency}, help: "rate (default): requests per second; or concurrency: requests in flight"},
-			{name: "start", arg: "X", help: "first load to try (default 1); the search doubles or halves it"},
-			{name: "max", arg: "X", path: "capacity.max", help: "highest load to try (default: no limit)"},
-			{name: "precision", arg: "SHARE", path: "capacity.precision", help: "end when the 95 % interval is within this share of the answer (default 5%)"},
-			{name: "max-time", arg: "TIME", path: "capacity.max_time", help: "end after this time at the latest (default 15m)"},
-			{name: "hold", arg: "TIME", path: "capacity.hold", help: "hold the answer for this time before it is given (default 60s, an eighth of --max-time at most; 0: do not)"},
-		}},
-		{"Load", load},
-		{"Server", serverFlags()},
-		{"Prompts", promptFlags()},
-		{"Server metrics", metricFlags()},
-		{"Cost and energy", costFlags()},
-		{"Triton", tritonFlags()},
-		{"Goals and validity", goals},
-		{"Workers", workerFlags()},
-		{"Telemetry", sendFlags()},
-		{"Output", outputFlags()},
-	}
+	return groups
 }
 
 // Capacity reads the arguments of `inferometer capacity`. The error is a plan.Faults.

@@ -36,19 +36,7 @@ type ReportAction struct {
 }
 
 func reportGroups() []group {
-	return []group{{"Flags", []option{
-		{name: "format", arg: "LIST", values: Formats(), help: "reports to make, comma-separated: " + strings.Join(Formats(), ", ") + " (default console)"},
-		{name: "html", arg: "FILE", help: "also write the report as a page: one file that opens in any browser"},
-		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable, besides the conditions of the plan: 'ttft.p99 > 200ms' (docs/gates.md)"},
-		{name: "fail-unless", arg: "CONDITION", help: "exit with code 3 unless this is shown to hold, repeatable: 'ttft.p99 < 200ms' (docs/gates.md)"},
-		{name: "junit", arg: "FILE", help: "also write the verdict and the gates as JUnit XML, for CI systems"},
-		{name: "as", arg: "TOOL", values: []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"}, help: "report in the tables and files of another tool: genai-perf, perf_analyzer, llm_perf or inference-perf"},
-		{name: "out", arg: "DIR", help: "with --as: directory for those files, new or empty (default TOOL in the run's directory)"},
-		{name: "tokenizer", arg: "NAME", help: "with --as, or for a directory written by GenAI-Perf: tokenizer to count tokens with"},
-		{name: "all", help: "print every metric and check, and the table of the steady window"},
-		{name: "schema", help: "print the JSON Schema of result.json and exit"},
-		{name: "help", short: "h", help: "print this help"},
-	}}, {"Telemetry", sendFlags()}}
+	return []group{{"Flags", flagsOf("Report")}, {"Telemetry", flagsOf("Telemetry")}}
 }
 
 // Report reads the arguments of `inferometer report`. The error is a plan.Faults.
@@ -136,7 +124,7 @@ func Plan(args []string, known planfile.Known, readFile func(name string) ([]byt
 	case "--help-all":
 		return &PlanAction{Help: FullHelp}, nil
 	case "schema":
-		v, faults := parse([]group{{"Flags", helpFlags()}}, rest)
+		v, faults := parse([]group{{"Flags", flagsOf("Help")}}, rest)
 		a := &PlanAction{Verb: verb, Document: PlanDocument, Help: v.help()}
 		if len(v.args) > 0 {
 			a.Document = v.args[0]

@@ -29,22 +29,7 @@ type CompareAction struct {
 	Help  bool   // print the help and stop
 }
 
-func compareGroups() []group {
-	return []group{{"Flags", []option{
-		{name: "all", help: "compare every metric and percentile"},
-		{name: "size", arg: "PERCENT", help: "difference that should be found; the report says how much longer to run for it (default 5%)"},
-		{name: "confidence", arg: "PERCENT", help: "confidence of the intervals (default 95%)"},
-		{name: "anyway", help: "compare even if the plans measure different things"},
-		{name: "format", arg: "LIST", values: CompareFormats(), help: "what to print, comma-separated: " + strings.Join(CompareFormats(), ", ") + " (default console)"},
-		{name: "fail-if", arg: "CONDITION", help: "exit with code 3 if this holds, repeatable: 'ttft.p99 > +5%' if that is worse by more than 5 % with confidence (docs/gates.md)"},
-		{name: "fail-unless", arg: "CONDITION", help: "exit with code 3 unless this is shown to hold, repeatable: 'ttft.p99 < +5%' if it must be shown not to be worse by 5 %"},
-		{name: "junit", arg: "FILE", help: "also write the gates as JUnit XML, for CI systems"},
-		{name: "html", arg: "FILE", help: "also write the comparison as a page: one file that opens in any browser"},
-		{name: "out", arg: "DIR", help: "also write comparison.json and comparison.md to this directory"},
-		{name: "tokenizer", arg: "NAME", help: "for a directory written by GenAI-Perf: tokenizer to count tokens with"},
-		{name: "help", short: "h", help: "print this help"},
-	}}}
-}
+func compareGroups() []group { return []group{{"Flags", flagsOf("Compare")}} }
 
 // CompareManual describes `inferometer compare`.
 func CompareManual() clidoc.Command {

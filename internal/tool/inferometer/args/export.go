@@ -29,15 +29,7 @@ type ExportAction struct {
 	Help      bool   // print the help and stop
 }
 
-func exportGroups() []group {
-	return []group{{"Flags", []option{
-		{name: "format", arg: "NAME", values: ExportFormats(), help: strings.Join(ExportFormats(), ", ") + " (default: by the suffix of --out, else parquet)"},
-		{name: "events", help: "one row per event of the responses instead of one per request"},
-		{name: "out", arg: "FILE", help: "file to write, - for standard output (default requests.FORMAT, events.FORMAT or profile_export.json in DIR)"},
-		{name: "tokenizer", arg: "NAME", help: "for files written by GenAI-Perf or Perf Analyzer: tokenizer to count tokens with"},
-		{name: "help", short: "h", help: "print this help"},
-	}}}
-}
+func exportGroups() []group { return []group{{"Flags", flagsOf("Export")}} }
 
 // Export reads the arguments of `inferometer export`. The error is a plan.Faults.
 func Export(args []string) (*ExportAction, error) {

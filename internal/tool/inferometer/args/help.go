@@ -1,19 +1,9 @@
 package args
 
 import (
-	"cmp"
-
 	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
-
-// helpFlags are the flags that print the help of a command that has many.
-func helpFlags() []option {
-	return []option{
-		{name: "help", short: "h", help: "print this help"},
-		{name: "help-all", help: "print the help with every flag"},
-	}
-}
 
 // Help is which help a command line asks for.
 type Help int
@@ -43,11 +33,11 @@ func described(groups []group) []clidoc.Group {
 	for _, g := range groups {
 		to := clidoc.Group{Title: g.title}
 		for _, o := range g.options {
-			f := clidoc.Flag{Name: o.name, Short: o.short, Arg: o.arg, Help: o.help, Values: o.values, Takes: o.takes}
+			f := clidoc.Flag{Name: o.name, Short: o.short, Arg: o.arg, Help: o.help, Values: o.values}
 			if o.path != "" && o.arg != "" && f.Values == nil {
 				f.Values = choices(o.path)
 			}
-			f.Takes = cmp.Or(f.Takes, filesOf(o.name))
+			f.Takes = filesOf(o.name)
 			to.Flags = append(to.Flags, f)
 		}
 		list = append(list, to)

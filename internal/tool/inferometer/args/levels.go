@@ -9,22 +9,9 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// levelFlags are the flags about levels of load and measurement windows.
-func levelFlags() []option {
-	return []option{
-		{name: "levels", arg: "LEVELS", help: "concurrency levels (rates with --rate) to run in turn: 1,4,8, 1..64 (doubling), 1..64x4, 1..64+8 or START:END:STEP; without END (1::1), up to the latency threshold"},
-		{name: "search", arg: "KIND", path: "levels.search", help: "linear (default), or binary: find the highest level of the range below the latency threshold"},
-		{name: "window", arg: "TIME|N", help: "measure each stage in windows of this time (5s) or of N requests until the last three agree"},
-		{name: "stability", arg: "SHARE", path: "measurement.stability", help: "how much the last windows may differ (default 10%)"},
-		{name: "window-percentile", arg: "P", path: "measurement.percentile", help: "latency percentile that must agree (default: the average)"},
-		{name: "max-trials", arg: "N", path: "measurement.max_trials", help: "maximum number of windows per stage (default 10)"},
-		{name: "latency-threshold", arg: "TIME", path: "measurement.latency_threshold", help: "a level with this latency or more fails, and ends a range"},
-	}
-}
-
 // windowed reports whether windows end the stages.
 func (b *builder) windowed() bool {
-	for _, o := range levelFlags() {
+	for _, o := range flagsOf("Levels and windows") {
 		if b.given(o.name) && (o.name == "window" || strings.HasPrefix(o.path, "measurement.")) {
 			return true
 		}

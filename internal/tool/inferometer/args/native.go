@@ -161,7 +161,7 @@ func (b *builder) demo() bool { return !b.fromFile && len(b.args) == 0 }
 
 // stageFlags are the flags that fill in the only stage.
 func stageFlags() []option {
-	return slices.DeleteFunc(loadFlags(), func(o option) bool { return !strings.HasPrefix(o.path, "stages[0]") })
+	return slices.DeleteFunc(flagsOf("Load"), func(o option) bool { return !strings.HasPrefix(o.path, "stages[0]") })
 }
 
 // stages settles which stages there are, of each --stage, before the flags fill them in.

@@ -43,17 +43,6 @@ const LeastRepeats = 3
 // mostRepeats bounds a number that is more likely a mistake than a wish.
 const mostRepeats = 10_000
 
-// repeatFlags are the flags about that.
-func repeatFlags() []option {
-	return []option{
-		{name: "repeat", arg: "N", help: "run N times, each with prompts of its own, and report the spread between the runs (docs/compare.md)"},
-		{name: "ab", help: "compare two servers: run against each of the two URLs by turns, A B B A, for --repeat rounds (default 5)"},
-		{name: "until", arg: "EXPR", help: "repeat until this holds over the runs, such as 'ci(ttft.p99) < 5%'; at least 3 and at most --repeat runs (default 20)"},
-		{name: "until-max", arg: "TIME", help: "with --until: start no run later than this after the first (default 30m)"},
-		{name: "pause", arg: "TIME", help: "pause between two of several runs (default 1s)"},
-	}
-}
-
 // repeat reads how often the plan is run.
 func (b *builder) repeat() Repeat {
 	r := Repeat{AB: b.is("ab"), Until: strings.TrimSpace(b.last("until"))}

@@ -50,16 +50,7 @@ const (
 // studyGroups are the flags of `inferometer study`: its own, and those of `run` that are
 // about the server and its tokens.
 func studyGroups() []group {
-	groups := []group{{"Study", append([]option{
-		{name: "prompt-lengths", arg: "LIST", help: "prompt lengths in tokens (default " + studyLengths + ")"},
-		{name: "requests", arg: "N", help: "measured requests per length, one at a time (default " + studyRequests + ")"},
-		{name: "warmup", arg: "N", help: "warm-up requests before them (default " + studyWarmup + ")"},
-		{name: "output-tokens", arg: "N", help: "output length (default: prefill " + prefillTokens + ", generation " + generatedTokens + "); sent as max_tokens, with ignore_eos for generation"},
-		{name: "out", arg: "DIR", help: "directory for charts and records (default: charts in the current directory, no records)"},
-		{name: "no-chart", help: "write no chart files; the text chart is still printed"},
-		{name: "strict", help: "exit with 1 if a measurement is INVALID"},
-		{name: "dry-run", help: "print the equivalent plan files and exit"},
-	}, helpFlags()...)}}
+	groups := groupsOf("Study")
 	mine := map[string]bool{}
 	for _, o := range groups[0].options {
 		mine[o.name] = true
@@ -82,7 +73,7 @@ func studyGroups() []group {
 			groups = append(groups, kept)
 		}
 	}
-	return append(groups, group{"Seed", []option{{name: "seed", arg: "N", path: "seed", help: "seed for the prompts (default: random, and printed)"}}})
+	return append(groups, groupsOf("Seed")...)
 }
 
 // StudyManual describes `inferometer study`.

@@ -1,6 +1,7 @@
 package args
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,5 +49,30 @@ func TestStudyFaults(t *testing.T) {
 	}
 	if a, err := Study([]string{"--help"}, planfile.Known{}); err != nil || a.Help != ShortHelp || !strings.Contains(strings.Join(StudyManual().Common, " "), "prompt-lengths") {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// The table of flags says what the code does where a flag is left out, and which words it takes.
+func TestTableOfFlags(t *testing.T) {
+	for _, c := range []struct {
+		group, flag, says string
+		words             []string
+	}{
+		{"Study", "prompt-lengths", "default " + studyLengths + ")", nil},
+		{"Study", "requests", "default " + studyRequests + ")", nil},
+		{"Study", "warmup", "default " + studyWarmup + ")", nil},
+		{"Study", "output-tokens", "prefill " + prefillTokens + ", generation " + generatedTokens + ")", nil},
+		{"Report", "format", strings.Join(Formats(), ", "), Formats()},
+		{"Compare", "format", strings.Join(CompareFormats(), ", "), CompareFormats()},
+		{"Export", "format", strings.Join(ExportFormats(), ", "), ExportFormats()},
+		{"Output", "keep", "", kept()},
+		{"Search", "by", "", []string{byRate, byConcurrency}},
+		{"Load", "arrival", "", []string{plan.ArrivalConstant, plan.ArrivalPoisson, plan.ArrivalGamma, plan.ArrivalTrace}},
+	} {
+		all := flagsOf(c.group)
+		i := slices.IndexFunc(all, func(o option) bool { return o.name == c.flag })
+		if i < 0 || !strings.Contains(all[i].help, c.says) || !slices.Equal(all[i].values, c.words) {
+			t.Errorf("%s, --%s: %+v", c.group, c.flag, all)
+		}
 	}
 }

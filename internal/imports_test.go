@@ -38,7 +38,7 @@ var house = []struct{ name, may string }{
 	{"tool/compare/report", "compare report/md report/screen lib/number"},
 	{"tool/study", "tool tool/importer report/progress ./report tool/inferometer/args tool/profileexport run run/registry plan result report/chart lib/*"},
 	{"tool/inferometer", "tool clidoc tool/compare compare gate repeat stat/estimate pagedata report/html ./args cluster cluster/bus tool/selftest run run/registry run/rundir run/search mock plan plan/planfile record result report/console report/csvreport report/export report/jsonreport report/md report/progress tool/profileexport/export remote/storage token lib/access lib/aside lib/suggest lib/number lib/atomicfile github.com/spf13/pflag metric remote/otlp remote/remotewrite report/telemetry report/timeline run/saved run/target run/executor mock/config"},
-	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag mock/config mock/truthfile"},
+	{"tool/selftest", "tool clidoc tool/inferometer/args report/progress run run/registry run/rundir mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag mock/config mock/truthfile result/build"},
 	{"tool/*/args", "clidoc plan plan/planfile plan/document message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/promtext"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
@@ -47,7 +47,7 @@ var house = []struct{ name, may string }{
 	{"tool/*/report", "report/screen lib/orderedjson lib/number"},
 	{"tool/inferenceperf/reader", ""},
 	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record remote/otlp"},
-	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/atomicfile"},
+	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record sweep lib/atomicfile result/build"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/truncate"},
 	{"tool/importer", "plan record lib/limitio lib/truncate lib/pyjson"},
 	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan plan/planfile probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/* run/saved run/target"},
@@ -71,17 +71,17 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate message pagedata sweep engine engine/load endpoint prompt plan record metric result wire/timedconn remote/hub remote/proxy lib/*"},
+	{"run", "./* gate message pagedata sweep engine engine/load endpoint prompt plan record metric result wire/timedconn remote/hub remote/proxy lib/* result/build"},
 	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan plan/planfile lib/limitio"},
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint metric plan record stat"},
-	{"run/executor", "engine/load lib/aside plan record result run/abort run/collect run/monitor run/rundir run/search sweep engine endpoint sweep/capacity"},
+	{"run/executor", "engine/load lib/aside plan record result run/abort run/collect run/monitor run/rundir run/search sweep engine endpoint sweep/capacity result/build"},
 	{"run/monitor", "engine run/collect run/health run/rundir wire/timedconn endpoint lib/aside plan probe record run/registry run/target sweep"},
 	{"run/target", "lib/localaddr message plan remote/proxy endpoint prompt/tensor engine/load golang.org/x/sys mock prompt record run/collect endpoint/decode lib/limitio mock/config"},
-	{"run/search", "gate lib/number metric plan record result run/abort stat sweep sweep/capacity"},
-	{"run/saved", "plan record result gate metric sample stat/estimate run/rundir pagedata lib/atomicfile lib/limitio message plan/planfile run/search stat sweep"},
-	{"run/rundir", "plan plan/planfile record result report/csvreport report/jsonreport lib/*"},
+	{"run/search", "gate lib/number metric plan record run/abort stat sweep sweep/capacity result/build"},
+	{"run/saved", "plan record result gate metric sample stat/estimate run/rundir pagedata lib/atomicfile lib/limitio message plan/planfile run/search stat sweep result/build"},
+	{"run/rundir", "plan plan/planfile record result report/csvreport report/jsonreport lib/* result/build"},
 	{"run/health", "record golang.org/x/sys"},
 
 	// Records → figures → paper.
@@ -90,14 +90,15 @@ var house = []struct{ name, may string }{
 	{"report/telemetry", "metric record result remote/otlp remote/remotewrite report/timeline"},
 	{"report/timeline", "metric record"},
 	{"report/html", "pagedata"},
-	{"report/export", "metric plan record result lib/csvsafe github.com/parquet-go/parquet-go"},
+	{"report/export", "metric plan record result lib/csvsafe github.com/parquet-go/parquet-go result/build"},
 	{"report/progress", "report/screen lib/aside lib/number"},
 	{"report/*", "report/screen record repeat result lib/csvsafe lib/number"},
 	{"repeat", "metric result stat/estimate lib/number"},
 	{"pagedata", "result metric plan plan/planfile record lib/truncate"},
 	{"sample", "metric plan record result stat/estimate"},
 	{"gate", "metric plan result stat sweep/capacity lib/truncate lib/suggest lib/number"},
-	{"result", "message cost metric sweep sweep/capacity plan plan/planfile probe probe/servermetrics record stat lib/truncate lib/number"},
+	{"result/build", "result message metric plan plan/planfile record stat sweep lib/number sweep/capacity cost lib/truncate probe/servermetrics probe"},
+	{"result", "metric sweep sweep/capacity plan probe record lib/number"},
 	{"metric", "cost record stat stat/estimate plan"},
 
 	// The path of a request.

@@ -119,7 +119,7 @@ func (s *Builder) stages(f *Facts) ([]StageData, error) {
 		if i < len(s.spans) && s.spans[i].any {
 			st.Begin, st.End = s.spans[i].begin.Seconds(), s.spans[i].end.Seconds()
 		}
-		if m := result.FindStage(f.Stages, i); m != nil {
+		if m := record.FindStage(f.Stages, i); m != nil {
 			st.Begin, st.End = m.Begin.Seconds(), m.DrainEnd.Seconds()
 			st.Warmup, st.Drain = stretch(m.Begin, m.WarmupEnd), stretch(m.SendEnd, m.DrainEnd)
 		}

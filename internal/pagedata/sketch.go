@@ -6,7 +6,6 @@ import (
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
 )
 
 // Builder takes the requests of a run for a document. It belongs to one goroutine at a time.
@@ -27,7 +26,7 @@ type span struct {
 
 // NewSketch begins the drawing of a plan's run whose clock shows that much when it begins.
 func NewSketch(p *plan.Plan, begin time.Duration) *Builder {
-	return &Builder{plan: p, opts: result.FoldOptions(p), bins: newBins(begin), keeper: newKeeper()}
+	return &Builder{plan: p, opts: metric.OptionsFor(p), bins: newBins(begin), keeper: newKeeper()}
 }
 
 // Add takes in a request. It is what a fold's Each is for.

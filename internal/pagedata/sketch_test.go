@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -52,16 +53,16 @@ func failed(seq int64, due, after time.Duration, class record.Class) *record.Rec
 func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add func(*record.Record))) (*Document, *result.Result, *Builder) {
 	t.Helper()
 	sketch := NewSketch(p, 0)
-	opts := result.FoldOptions(p)
-	opts.Times, opts.Each = result.Times(marks), sketch.Add
+	opts := metric.OptionsFor(p)
+	opts.Times, opts.Each = metric.TimesOf(marks), sketch.Add
 	fold, err := metric.NewFold(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer fold.Close()
 	all(fold.Add)
-	facts := result.Inputs{Header: record.Header{Version: "test", Seed: 1<<63 + 1}, Stages: marks}
-	res, err := result.Build(p, facts, fold)
+	facts := build.Inputs{Header: record.Header{Version: "test", Seed: 1<<63 + 1}, Stages: marks}
+	res, err := build.Result(p, facts, fold)
 	if err != nil {
 		t.Fatal(err)
 	}

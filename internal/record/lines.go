@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The record file is a sequence of JSON lines. Most are requests; the others say
 // what a report must know besides them.
@@ -140,4 +143,12 @@ type Health struct {
 	// sample before.
 	Standstill time.Duration `json:"stalled"`
 	Pause      time.Duration `json:"longest_stall"`
+}
+
+// FindStage finds the mark of stage i; nil: it did not end.
+func FindStage(marks []StageSummary, i int) *StageSummary {
+	if k := slices.IndexFunc(marks, func(m StageSummary) bool { return m.Stage == i }); k >= 0 {
+		return &marks[k]
+	}
+	return nil
 }

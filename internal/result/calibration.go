@@ -16,18 +16,6 @@ type AchievedLoad struct {
 	Events   float64 `json:"events_per_second"`
 }
 
-// held fills in the load of the stage with the most events.
-func (c *Calibration) held(stages []Stage) {
-	if c == nil {
-		return
-	}
-	for i := range stages {
-		if h := HeldBy(&stages[i]); h.Events >= c.Run.Events {
-			c.Run = h
-		}
-	}
-}
-
 // HeldBy is the load that a stage reached. Each answer has one token event more than gaps
 // between them.
 func HeldBy(s *Stage) AchievedLoad {

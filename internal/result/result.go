@@ -305,3 +305,20 @@ func (s *Distribution) place(name string) *float64 {
 		"p75": &s.P75, "p90": &s.P90, "p95": &s.P95, "p99": &s.P99, "p99.9": &s.P999,
 	}[name]
 }
+
+// Named is a statistic of a metric by its name; false: it does not have it.
+func (s *Stat) Named(name string) (float64, bool) {
+	switch {
+	case name == "avg":
+		return s.Avg, true
+	case s.Distribution == nil:
+		return 0, false
+	}
+	return s.Quantile(name), true
+}
+
+// Open reports whether a statistic is known only to be at least its value.
+func (s *Stat) Open(name string) bool { return slices.Contains(s.AtLeast, name) }
+
+// Millis is a duration in the unit of the document.
+func Millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

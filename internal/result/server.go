@@ -1,5 +1,10 @@
 package result
 
+import (
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/record"
+)
+
 // TritonStats is what the server says it did during a stage, from before its first
 // request, the warm-up's included, until nothing was in flight any more. Several
 // servers are added up.
@@ -91,4 +96,29 @@ type Gauge struct {
 	Avg float64 `json:"avg"`
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`
+}
+
+func NewServerModel(m *record.ModelStats) ServerModel {
+	out := ServerModel{
+		Name: m.Name, Version: m.Version, Inferences: m.Inferences, Executions: m.Executions,
+		Success: serverTime(m.Success), Failed: serverTime(m.Fail), Queue: serverTime(m.Queue),
+		ComputeInput: serverTime(m.ComputeInput), ComputeInfer: serverTime(m.ComputeInfer), ComputeOutput: serverTime(m.ComputeOutput),
+		CacheHit: serverTime(m.CacheHit), CacheMiss: serverTime(m.CacheMiss),
+		UnflooredMS: probe.Overhead(m) / 1e6,
+	}
+	out.OverheadMS = max(0, out.UnflooredMS)
+	for _, r := range m.Responses {
+		out.Responses = append(out.Responses, ServerResponse{
+			Index: r.Index, ComputeInfer: serverTime(r.ComputeInfer), ComputeOutput: serverTime(r.ComputeOutput),
+			Success: serverTime(r.Success), Failed: serverTime(r.Fail), Empty: serverTime(r.Empty), Cancelled: serverTime(r.Cancel),
+		})
+	}
+	for i := range m.Composing {
+		out.Composing = append(out.Composing, NewServerModel(&m.Composing[i]))
+	}
+	return out
+}
+
+func serverTime(c record.CountTime) ServerTime {
+	return ServerTime{Count: c.Count, NS: c.NS, AvgMS: probe.Average(c) / 1e6}
 }

@@ -1,13 +1,28 @@
 package result
 
 import (
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/record"
 )
+
+// FailuresCheck names the check of how many requests failed.
+const FailuresCheck = "failures"
+
+// Failing reports whether requests of a stage failed beyond the plan's budget, or all of
+// them.
+func (r *Result) Failing() bool {
+	over := slices.ContainsFunc(r.Verdict.Checks, func(c Check) bool {
+		return c.Name == FailuresCheck && !c.OK && !c.Undecided
+	})
+	return over || slices.ContainsFunc(r.Stages, func(s Stage) bool {
+		return s.Counts.OK == 0 && slices.ContainsFunc(s.Failures, func(f record.FailureCount) bool { return !EndedHere(f.Class) })
+	})
+}
+
+// EndedHere reports whether this side has ended the requests of a class: at the end of a
+// stage or when the run was stopped. That is no failure of the server.
+func EndedHere(c record.Class) bool { return c == record.CutOff || c == record.Cancelled }
 
 // StageVerdict says whether the figures of one stage can be trusted. A check of the whole run
 // counts for every stage.
@@ -16,126 +31,6 @@ type StageVerdict struct {
 	Valid     bool     `json:"valid"`               // Status is Valid
 	Reasons   []string `json:"reasons"`             // as those of the run
 	Undecided []string `json:"undecided,omitempty"` // as those of the run
-}
-
-// add takes a check into account; says is what it says where it is not within its budget.
-func (v *StageVerdict) add(c *Check, says string) {
-	switch {
-	case c.Undecided && !slices.Contains(v.Undecided, says): // some lack the same
-		v.Undecided = append(v.Undecided, says)
-	case c.Undecided:
-	case !c.OK:
-		v.Reasons = append(v.Reasons, says)
-	}
-	switch {
-	case len(v.Reasons) > 0:
-		v.Status = Invalid
-	case len(v.Undecided) > 0:
-		v.Status = Inconclusive
-	}
-	v.Valid = v.Status == Valid
-}
-
-func newVerdict() StageVerdict { return StageVerdict{Status: Valid, Valid: true, Reasons: []string{}} }
-
-// verdict sums the checks up, for the run and for each of its stages. One that is over its
-// budget makes the result invalid; one that could not be made keeps it from being valid.
-func (j *judge) verdict() Verdict {
-	all := newVerdict()
-	var reasons, undecided []remark
-	for i := range j.checks {
-		c := &j.checks[i]
-		all.add(c, j.prefix(c.Stage)+says(c))
-		r := remark{stage: c.Stage, text: says(c), worse: overBudget(c)}
-		switch {
-		case c.Undecided:
-			undecided = append(undecided, r)
-		case !c.OK:
-			reasons = append(reasons, r)
-		}
-	}
-	v := Verdict{Status: all.Status, Valid: all.Valid, Reasons: j.grouped(reasons), Undecided: j.grouped(undecided), Checks: append([]Check{}, j.checks...)}
-	// In a search for the capacity some levels are meant to be too much, and the search says which.
-	if j.result.Capacity == nil {
-		for s := range j.result.Stages {
-			j.result.Stages[s].Verdict = j.stageVerdict(s)
-		}
-	}
-	v.Summary = j.result.summary(func(s int) string { return strings.TrimSuffix(j.prefix(s), ": ") })
-	return v
-}
-
-// overBudget is how far a check is beyond its budget, whether that is the most or the least.
-func overBudget(c *Check) float64 {
-	if c.Budget == 0 || c.Value == 0 {
-		return math.Abs(c.Value)
-	}
-	return max(c.Value/c.Budget, c.Budget/c.Value)
-}
-
-func says(c *Check) string { return strings.TrimSpace(c.Reason + " " + c.Fix) }
-
-// stageVerdict sums the checks up that count for a stage.
-func (j *judge) stageVerdict(stage int) *StageVerdict {
-	v := newVerdict()
-	for i := range j.checks {
-		if c := &j.checks[i]; c.Stage == stage || c.Stage == wholeRun {
-			v.add(c, says(c))
-		}
-	}
-	return &v
-}
-
-// summary says which stages can be trusted, where some can and some cannot; else nothing. name
-// is what a stage is called.
-func (r *Result) summary(name func(stage int) string) string {
-	var bad, unknown []string
-	for i := range r.Stages {
-		switch v := r.Stages[i].Verdict; {
-		case v == nil:
-			return ""
-		case v.Status == Invalid:
-			bad = append(bad, name(i))
-		case v.Status == Inconclusive:
-			unknown = append(unknown, name(i))
-		}
-	}
-	n := len(r.Stages) - len(bad) - len(unknown)
-	if n == 0 || n == len(r.Stages) {
-		return ""
-	}
-	are := "are valid: their"
-	if n == 1 {
-		are = "is valid: its"
-	}
-	text := fmt.Sprintf("%d of %s %s figures can be trusted.", n, number.Plural(int64(len(r.Stages)), "stage"), are)
-	if len(bad) > 0 {
-		text += fmt.Sprintf(" Do not rely on those of %s.", listed(bad))
-	}
-	if len(unknown) > 0 {
-		text += fmt.Sprintf(" Too little was measured in %s to tell.", listed(unknown))
-	}
-	return text
-}
-
-// mostListed is how many stages a sentence names.
-const mostListed = 6
-
-// listed names stages within a sentence.
-func listed(names []string) string {
-	names = slices.Clone(names)
-	for i, s := range names {
-		if rest, ok := strings.CutPrefix(s, "Stage "); ok {
-			names[i] = "stage " + rest
-		}
-	}
-	if n := len(names); n > mostListed {
-		names = append(names[:mostListed-1], fmt.Sprintf("%d more", n-mostListed+1))
-	}
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // Doubt adds to the verdict, and to that of every stage, why it cannot be given.

@@ -33,7 +33,7 @@ func (s WindowStats) MarshalJSON() ([]byte, error) {
 		out.Merged = &merged
 	}
 	for i := range s.Server {
-		out.Server = append(out.Server, serverModel(&s.Server[i]))
+		out.Server = append(out.Server, NewServerModel(&s.Server[i]))
 	}
 	for _, g := range s.GPUs {
 		out.GPUs = append(out.GPUs, ServerGPU{UUID: g.UUID, Utilization: g.Utilization, Power: g.Power, MemoryUsed: g.MemoryUsed, MemoryTotal: g.MemoryTotal})
@@ -67,7 +67,7 @@ func windowOf(w *sweep.Window) window {
 		Span:     Span{Begin: w.Begin.Seconds(), End: w.End.Seconds()},
 		Requests: w.Requests, Failed: w.Failed, Empty: w.Empty, Responses: w.Responses, Delayed: w.Delayed, Sequences: w.Sequences,
 		Throughput: w.Throughput, Streamed: w.Streamed, SendRate: w.SendRate, Latency: spreadOf(&w.Latency), FromDue: spreadOf(&w.FromDue),
-		Send: millis(w.Send), Receive: millis(w.Receive), Request: millis(w.Request), Overhead: w.Overhead,
+		Send: Millis(w.Send), Receive: Millis(w.Receive), Request: Millis(w.Request), Overhead: w.Overhead,
 	}
 	if w.First != nil {
 		out.First = spreadOf(w.First)
@@ -80,9 +80,9 @@ func spreadOf(s *sweep.LatencyStats) map[string]float64 {
 	if len(s.Percentiles) == 0 {
 		return nil
 	}
-	out := map[string]float64{"avg": millis(s.Avg), "std": millis(s.Std), "min": millis(s.Min), "max": millis(s.Max)}
+	out := map[string]float64{"avg": Millis(s.Avg), "std": Millis(s.Std), "min": Millis(s.Min), "max": Millis(s.Max)}
 	for _, p := range s.Percentiles {
-		out["p"+strconv.Itoa(p.P)] = millis(p.Value)
+		out["p"+strconv.Itoa(p.P)] = Millis(p.Value)
 	}
 	return out
 }

@@ -14,11 +14,12 @@ import (
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
-	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/breaker"
 	"github.com/inferometer/inferometer/internal/run/collect"
@@ -148,14 +149,14 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 		p.plan.Target.SourceAddresses = p.sources // workers may have others
 	}
 	live := engine.NewLive(executor.MostStages(p.plan))
-	options := result.FoldOptions(p.plan)
+	options := metric.OptionsFor(p.plan)
 	options.Workers, options.Times = p.opt.Fleet != nil, live.Times
 	folded, err := collect.NewAggregators(options)
 	if err != nil {
 		return nil, err
 	}
 	p.onClose(folded.Close)
-	facts := result.Inputs{Header: p.header(asked, c, found.fellBack), Asked: p.plan, Names: p.opt.Names}
+	facts := build.Inputs{Header: p.header(asked, c, found.fellBack), Asked: p.plan, Names: p.opt.Names}
 	out, err := rundir.Create(p.plan, facts.Header, p.outputOptions())
 	p.onClose(out.Remove)
 	if err != nil {

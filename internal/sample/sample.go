@@ -52,8 +52,8 @@ func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File,
 	for i, st := range stages {
 		all[i] = empty(st, metrics)
 	}
-	opts := result.FoldOptions(p)
-	opts.Times = result.Times(marks)
+	opts := metric.OptionsFor(p)
+	opts.Times = metric.TimesOf(marks)
 	reader := metric.NewReader(opts)
 	err := records.Requests(func(rec *record.Record) error {
 		s := all[rec.Stage]

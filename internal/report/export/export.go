@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 )
 
 // Format is a kind of file.
@@ -28,7 +29,7 @@ const (
 // Run is what is exported.
 type Run struct {
 	Plan    *plan.Plan // as it was run: its levels are stages
-	Facts   *result.Inputs
+	Facts   *build.Inputs
 	Records record.File
 	Result  *result.Result // of a search for the capacity, which columns tell of; nil: it was none
 	Events  bool           // a row for each event instead of each request
@@ -48,8 +49,8 @@ type sink interface {
 
 // Write writes the table of a run.
 func Write(w io.Writer, f Format, r Run) (done Written, err error) {
-	opts := result.FoldOptions(r.Plan)
-	opts.Times = result.Times(r.Facts.Stages)
+	opts := metric.OptionsFor(r.Plan)
+	opts.Times = metric.TimesOf(r.Facts.Stages)
 	v := newView(&r, metric.NewReader(opts))
 	columns := requestColumns()
 	if r.Events {

@@ -21,7 +21,7 @@ import (
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 )
 
 var update = flag.Bool("update", false, "write golden files and the generated parts of docs/export.md")
@@ -75,7 +75,7 @@ func saved(t *testing.T, requests ...*record.Record) Run {
 	p := plan.Default()
 	p.Name, p.Target.Model, p.Target.URLs = hostile, "@SUM(1)", []string{"http://user:secret@a:1", "http://b:2"}
 	p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(20 * ms)}}
-	return Run{Plan: &p, Records: record.File{Path: name}, Facts: &result.Inputs{
+	return Run{Plan: &p, Records: record.File{Path: name}, Facts: &build.Inputs{
 		Header: record.Header{Start: time.Unix(1_700_000_000, 0), Workers: []record.WorkerInfo{{Name: "one"}, {Name: "two"}}},
 		Stages: []record.StageSummary{{StageTimes: record.StageTimes{WarmupEnd: 1000 * ms, SendEnd: 1100 * ms}}},
 	}}

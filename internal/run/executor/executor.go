@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/run/collect"
 	"github.com/inferometer/inferometer/internal/run/monitor"
@@ -262,7 +263,7 @@ func (t *stageReporter) after(ctx context.Context, i int) {
 	}
 	err := aside.Call("Working it out", func() error {
 		fold, err := t.folds.Merged()
-		st, also := result.BuildStage(t.queue.PlanAsRun(), t.journal.Facts.Stages, i, fold)
+		st, also := build.Stage(t.queue.PlanAsRun(), t.journal.Facts.Stages, i, fold)
 		if err := errors.Join(err, also); err != nil {
 			return err
 		}

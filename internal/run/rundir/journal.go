@@ -5,7 +5,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 )
 
 // Journal takes down what a run comes to know besides its requests: for its result, and in
@@ -14,13 +14,13 @@ type Journal struct {
 	plan   *plan.Plan
 	Writer *Writer // nil: nothing is kept
 	worker int     // whose journal it is, from 1; 0: the run's own
-	Facts  result.Inputs
+	Facts  build.Inputs
 
 	several sync.Mutex // of what many goroutines note: sessions, the health of workers, readings of GPUs
 }
 
 // NewJournal makes that of a run that knows some facts ahead.
-func NewJournal(p *plan.Plan, out *Writer, facts result.Inputs) *Journal {
+func NewJournal(p *plan.Plan, out *Writer, facts build.Inputs) *Journal {
 	return &Journal{plan: p, Writer: out, Facts: facts}
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 )
 
 // boundsOf are the numbers that the plan of a run allows its records to hold. How many stages
@@ -23,7 +23,7 @@ func boundsOf(p *plan.Plan) *record.Bounds {
 
 // boundsBy are those of a run whose records have said what its search made: p has the levels
 // that were begun.
-func boundsBy(p *plan.Plan, f *result.Inputs) *record.Bounds {
+func boundsBy(p *plan.Plan, f *build.Inputs) *record.Bounds {
 	b := boundsOf(p)
 	if p.Levels.On() || p.Capacity.On() {
 		b.Stages = len(p.Stages) + 1 // the level of a killed run whose warm-up had not ended

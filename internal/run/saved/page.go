@@ -8,6 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 )
 
 // drawing makes the document of a page on the way to a result. A nil one makes none.
@@ -33,8 +34,8 @@ func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageSu
 }
 
 // build makes the result, and the document with it.
-func (d *drawing) build(p *plan.Plan, f result.Inputs, fold *metric.Aggregator, records *record.File) (*result.Result, error) {
-	res, err := result.Build(p, f, fold)
+func (d *drawing) build(p *plan.Plan, f build.Inputs, fold *metric.Aggregator, records *record.File) (*result.Result, error) {
+	res, err := build.Result(p, f, fold)
 	if err != nil {
 		return nil, err
 	}

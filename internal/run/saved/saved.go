@@ -17,6 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/search"
 	"github.com/inferometer/inferometer/internal/stat"
@@ -27,7 +28,7 @@ import (
 type Run struct {
 	Plan    *plan.Plan  // as it was run: its levels are stages
 	Records record.File // as the result sees them: what turned out to be warm-up is
-	Facts   result.Inputs
+	Facts   build.Inputs
 	Result  *result.Result
 }
 
@@ -152,21 +153,21 @@ func (s *Run) build(d *drawing) error {
 	if err != nil {
 		return err
 	}
-	s.Facts.Levels = result.Levels(p, &s.Facts, samples)
-	s.Result, err = build(p, &s.Facts, fold, &s.Records, pool, d)
+	s.Facts.Levels = build.Levels(p, &s.Facts, samples)
+	s.Result, err = buildResult(p, &s.Facts, fold, &s.Records, pool, d)
 	return err
 }
 
 // foldOptions say how the records of a run are to be seen whose stages have ended.
-func foldOptions(p *plan.Plan, f *result.Inputs, marks []record.StageSummary, pool *stat.Pool) metric.Options {
-	o := result.FoldOptions(p)
-	o.Workers, o.Times, o.Pool = len(f.Header.Workers) > 0, result.Times(marks), pool
+func foldOptions(p *plan.Plan, f *build.Inputs, marks []record.StageSummary, pool *stat.Pool) metric.Options {
+	o := metric.OptionsFor(p)
+	o.Workers, o.Times, o.Pool = len(f.Header.Workers) > 0, metric.TimesOf(marks), pool
 	return o
 }
 
 // readFacts reads what the record file says besides requests.
-func readFacts(records record.File, p *plan.Plan) (result.Inputs, error) {
-	var f result.Inputs
+func readFacts(records record.File, p *plan.Plan) (build.Inputs, error) {
+	var f build.Inputs
 	whole, err := records.NonRequests(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
@@ -238,7 +239,7 @@ func Create(p *plan.Plan, h record.Header, fill func(add func(*record.Record) er
 
 // LacksStages reports whether a run ended without all of its stages, and not because
 // someone or something stopped it.
-func LacksStages(f *result.Inputs, stages int) bool {
+func LacksStages(f *build.Inputs, stages int) bool {
 	n := 0
 	for i := range f.Stages {
 		if f.Stages[i].Stage >= 0 { // others are steps of a search

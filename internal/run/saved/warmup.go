@@ -9,6 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
@@ -22,18 +23,18 @@ func findsWarmup(p *plan.Plan) bool {
 func NeedsRecords(p *plan.Plan) bool { return findsWarmup(p) || len(asksIntervals(p.Conditions)) > 0 }
 
 // Build makes the result of a run that has just ended from what its records were folded into.
-func Build(p *plan.Plan, f *result.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool) (*result.Result, error) {
-	return build(p, f, fold, records, pool, nil)
+func Build(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool) (*result.Result, error) {
+	return buildResult(p, f, fold, records, pool, nil)
 }
 
-// build makes the result. Where a plan leaves it to the run how long a warm-up is, the
+// buildResult makes the result. Where a plan leaves it to the run how long a warm-up is, the
 // records are folded once more, without what turned out to be one, and are edited so from
 // then on: a run and a report of it do the same.
-func build(p *plan.Plan, f *result.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool, d *drawing) (*result.Result, error) {
+func buildResult(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool, d *drawing) (*result.Result, error) {
 	if !findsWarmup(p) || records.Path == "" {
 		return d.build(p, *f, fold, records)
 	}
-	marks, changed, err := result.DetectWarmup(p, f.Stages, fold)
+	marks, changed, err := build.DetectWarmup(p, f.Stages, fold)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +60,9 @@ func settled(p *plan.Plan, marks []record.StageSummary) func(*record.Line) {
 	return func(l *record.Line) {
 		switch {
 		case l.Stage != nil:
-			l.Stage = result.FindStage(marks, l.Stage.Stage)
+			l.Stage = record.FindStage(marks, l.Stage.Stage)
 		case l.Request != nil && l.Request.Stage >= 0 && l.Request.Stage < len(p.Stages) && p.Stages[l.Request.Stage].Warmup.Auto:
-			if m := result.FindStage(marks, l.Request.Stage); m != nil && begun(l.Request) < m.WarmupEnd {
+			if m := record.FindStage(marks, l.Request.Stage); m != nil && begun(l.Request) < m.WarmupEnd {
 				l.Request.Phase = record.Warmup
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/run/abort"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
@@ -162,7 +162,7 @@ func (a *Capacity) AddLevel(i int, s plan.Stage, marks []record.StageSummary) {
 func (a *Capacity) level(i int, s plan.Stage, marks []record.StageSummary, mark *record.StageSummary) capacity.Trial {
 	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
 	l.Kind = LevelKind(s)
-	if before := result.FindStage(marks, i-1); before != nil {
+	if before := record.FindStage(marks, i-1); before != nil {
 		l.Rest = max(mark.Begin-before.SendEnd, 0).Seconds()
 	}
 	a.search.Sessions = a.search.Sessions || a.tallies.sessions && !a.search.Whole
@@ -253,27 +253,27 @@ func (a *Capacity) overloaded(i int, s plan.Stage, sent int64) bool {
 }
 
 // Found is what the result is made of.
-func (a *Capacity) Found() *result.Capacity {
-	c := &result.Capacity{Search: a.search, Levels: a.levels}
+func (a *Capacity) Found() *build.Capacity {
+	c := &build.Capacity{Search: a.search, Levels: a.levels}
 	for _, o := range a.tallies.objectives {
-		c.Figures = append(c.Figures, result.Statistic{Metric: o.id, Stat: o.stat})
+		c.Figures = append(c.Figures, build.Statistic{Metric: o.id, Stat: o.stat})
 	}
 	return c
 }
 
 // ReplayCapacity makes the levels of a search again from its stages and their requests, of which none
 // is kept.
-func ReplayCapacity(p *plan.Plan, stages []plan.Stage, marks []record.StageSummary, records record.File) (*result.Capacity, error) {
+func ReplayCapacity(p *plan.Plan, stages []plan.Stage, marks []record.StageSummary, records record.File) (*build.Capacity, error) {
 	a, err := NewCapacity(p, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	a.tallies.mark = func(stage int) *record.StageSummary { return result.FindStage(marks, stage) }
+	a.tallies.mark = func(stage int) *record.StageSummary { return record.FindStage(marks, stage) }
 	if err := records.Requests(func(rec *record.Record) error { a.tallies.Add(rec); return nil }); err != nil {
 		return nil, err
 	}
 	for i, s := range stages {
-		mark := result.FindStage(marks, i)
+		mark := record.FindStage(marks, i)
 		if mark == nil || mark.Early() {
 			break
 		}

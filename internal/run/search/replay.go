@@ -6,7 +6,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
@@ -31,7 +30,7 @@ func ReplaySaturation(p *plan.Plan, marks []record.StageSummary, passages *sweep
 	hunt := sweep.NewHunt(p.Saturation)
 	for i := 0; ; i++ {
 		rate, _, ok := hunt.Next()
-		mark := result.FindStage(marks, StepStage(i))
+		mark := record.FindStage(marks, StepStage(i))
 		if !ok || mark == nil || mark.Early() {
 			return hunt.Found()
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
@@ -55,7 +54,7 @@ type passed struct {
 }
 
 func newTallies(p *plan.Plan, objectives []objective) *objectiveTracker {
-	opts := result.FoldOptions(p)
+	opts := metric.OptionsFor(p)
 	return &objectiveTracker{objectives: objectives, reader: metric.NewReader(opts), levels: map[int]*tally{}}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
@@ -24,7 +24,7 @@ func (t *objectiveTracker) trouble(p *plan.Plan, i int) string {
 	}
 	n := len(of.requests)
 	gap := (of.requests[n-1].due - of.requests[0].due) / time.Duration(n)
-	p90, p99 := result.LagBudgets(p, typical, gap)
+	p90, p99 := build.LagBudgets(p, typical, gap)
 	for _, c := range []struct {
 		q      float64
 		budget time.Duration

@@ -24,7 +24,6 @@ import (
 	"github.com/inferometer/inferometer/internal/remote/remotewrite"
 	"github.com/inferometer/inferometer/internal/report/telemetry"
 	"github.com/inferometer/inferometer/internal/report/timeline"
-	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -190,8 +189,8 @@ func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir strin
 		}
 		r.Rates = append(r.Rates, rate)
 	}
-	opts := result.FoldOptions(p)
-	opts.Times = result.Times(saved.Facts.Stages)
+	opts := metric.OptionsFor(p)
+	opts.Times = metric.TimesOf(saved.Facts.Stages)
 	line := timeline.New(time.Duration(saved.Result.Duration*float64(time.Second)), opts)
 	for i := range saved.Facts.Stages {
 		line.Mark(&saved.Facts.Stages[i])

@@ -16,6 +16,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 	frontend "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
@@ -219,7 +220,7 @@ func checkServer(t *testing.T, dir string, stage int, st *result.Stage) {
 		}
 		return n
 	}
-	edges = result.EdgesOf(edges, stage)
+	edges = build.EdgesOf(edges, stage)
 	first, last := edges[len(edges)-4], edges[len(edges)-1]
 	least := by(ended, last.At) - by(sent, first.Server.At) - uncounted
 	most := by(sent, last.Server.At) - by(ended, first.At) + uncounted

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
@@ -33,7 +34,7 @@ func compare(p *plan.Plan, res *result.Result, truth []truthfile.Request) (*reco
 	if err := join.read(rundir.Records(p)); err != nil {
 		return nil, err
 	}
-	is, err := result.BuildStage(p, join.marks, 0, join.fold)
+	is, err := build.Stage(p, join.marks, 0, join.fold)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ type join struct {
 }
 
 func newJoin(p *plan.Plan, truth []truthfile.Request) (*join, error) {
-	fold, err := metric.NewFold(result.FoldOptions(p))
+	fold, err := metric.NewFold(metric.OptionsFor(p))
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
@@ -29,7 +30,7 @@ func kept(t *testing.T, recs []record.Record) (*plan.Plan, *result.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fold, err := metric.NewFold(result.FoldOptions(&p))
+	fold, err := metric.NewFold(metric.OptionsFor(&p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func kept(t *testing.T, recs []record.Record) (*plan.Plan, *result.Result) {
 	if err := os.WriteFile(filepath.Join(p.Output.Dir, rundir.RecordsFile), file.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res, err := result.Build(&p, result.Inputs{Header: header}, fold)
+	res, err := build.Result(&p, build.Inputs{Header: header}, fold)
 	if err != nil {
 		t.Fatal(err)
 	}

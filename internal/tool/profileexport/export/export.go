@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
@@ -222,7 +222,7 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 		if s.Concurrency == 0 || j.Sessions {
 			e.load = profileexport.Load{Mode: "request_rate", Value: s.PerSecond()}
 		}
-		own := result.EdgesOf(edges, i)
+		own := build.EdgesOf(edges, i)
 		if m, ok := marks[i]; ok && len(own) < 2 {
 			own = []record.Edge{{At: m.WarmupEnd - 1}, {At: m.DrainEnd}}
 		} else if !ok && len(own) < 2 { // it was killed

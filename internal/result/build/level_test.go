@@ -1,0 +1,39 @@
+package build
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sweep"
+)
+
+// A search by a latency threshold says in a sentence what it has found.
+func TestSearchedLevels(t *testing.T) {
+	const ms = time.Millisecond
+	m := plan.DefaultMeasurement()
+	m.Windows, m.LatencyThreshold = 1, plan.Duration(20*ms)
+	level := func(value float64, took time.Duration) *sweep.Level {
+		edges := []record.Edge{{Level: value}, {Level: value, At: time.Second, Trial: 1}}
+		return sweep.FromEdges(m, edges, []sweep.Sample{{Sent: 1, End: took, Responses: 1, Closed: took}}, record.StopStable)
+	}
+	for want, levels := range map[string][]*sweep.Level{
+		"The highest level below the latency threshold of 20 ms is concurrency 4: latency is 10 ms, with 1 requests/s; at 6, latency is 30 ms.": {level(1, 5*ms), level(8, 40*ms), level(4, 10*ms), level(6, 30*ms)},
+		"All levels are below the latency threshold of 20 ms, up to concurrency 4: latency is 10 ms there, with 1 requests/s.":                  {level(1, 5*ms), level(4, 10*ms)},
+		"No level is stable and below the latency threshold of 20 ms: at concurrency 4, latency is 40 ms.":                                      {level(8, 50*ms), level(4, 40*ms), nil},
+		"": nil,
+	} {
+		p := plan.Default()
+		p.Measurement = m
+		asked := p
+		asked.Levels.List = []float64{1}
+		j := &judge{plan: &p, facts: &Inputs{Asked: &asked}, result: &result.Result{}}
+		j.searched(levels)
+		if got := strings.Join(j.grouped(j.notes), " "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

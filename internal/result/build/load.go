@@ -1,0 +1,117 @@
+package build
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+)
+
+// pace judges whether requests went at the rate asked for, whatever ended the stage. One
+// that ends with its last request sends all that fell due, however long that takes.
+func (j *judge) pace(i int, mark *record.StageSummary, sum *metric.StageStats) {
+	s, p := &j.plan.Stages[i], &sum.Pace
+	if s.Concurrency > 0 || s.Arrival == plan.ArrivalSessions || p.N < 2 {
+		return
+	}
+	if mark != nil && float64(sum.Seen) < j.plan.Budgets.Achieved*float64(mark.Scheduled) {
+		return // that says it
+	}
+	due, sent := p.Spread()
+	if due <= 0 {
+		return
+	}
+	share := min(1, float64(due)/float64(sent))
+	budget := j.plan.Budgets.Achieved
+	// A rate is not known better than one request in all, nor the clock of a client
+	// better than its lag.
+	slack := max(2*due/time.Duration(p.N), time.Duration(j.plan.Budgets.Lag))
+	c := result.Check{Stage: i, Name: "achieved_rate", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget || sent-due <= slack, Fix: j.tooFast(i)}
+	pace := number.Percent(share) + " of the pace asked for"
+	if rate := s.PerSecond(); rate > 0 && s.RampTo == 0 && s.Arrival != plan.ArrivalTrace {
+		pace = fmt.Sprintf("%.3g/s instead of the requested %s/s", rate*share, strconv.FormatFloat(rate, 'f', -1, 64))
+	}
+	j.check(c, fmt.Sprintf("Requests went out at %s (budget %s).", pace, number.Percent(budget)))
+}
+
+// inFlight judges whether a closed loop had as many requests under way as were asked for. A
+// client that stood still, or had no prompts ready, notices free slots late and is late for
+// nothing by its own account.
+func (j *judge) inFlight(i int, mark *record.StageSummary, sum *metric.StageStats) {
+	s := &j.plan.Stages[i]
+	if s.Concurrency == 0 || s.RampTo > 0 || s.Growth.On() || sum.Steady == nil || sum.Pace.Turns > 0 {
+		return // it asks for no fixed number, or slots wait while users think
+	}
+	t := &sum.Steady.Totals
+	if t.Requests < int64(s.Concurrency) {
+		return // hardly a slot was used twice
+	}
+	asked := float64(t.End-t.Begin) * float64(s.Concurrency)
+	if mark != nil {
+		asked -= float64(mark.HeededFor) // the server asked for that
+	}
+	if asked <= 0 {
+		return
+	}
+	share := float64(sum.Busy) / asked
+	// The mean time that a slot was free between two requests.
+	free := (asked - float64(sum.Busy)) / float64(t.Requests)
+	budget := j.plan.Budgets.InFlight
+	j.check(result.Check{Stage: i, Name: "in_flight", Value: min(1, share), Budget: budget, Unit: metric.Share,
+		OK:  share >= budget || free <= float64(j.plan.Budgets.Lag),
+		Fix: "Give the client more cores, keep other work off the machine, and do not stop it."},
+		fmt.Sprintf("The client held %v of the requested %d requests in flight (%s, budget %s): a free slot was used %s later on average.",
+			math.Round(share*float64(s.Concurrency)*10)/10, s.Concurrency, number.Percent(share), number.Percent(budget), number.Millis(free/float64(time.Millisecond))))
+}
+
+// standstill judges the pauses in which a client did not run at all.
+func (j *judge) standstill(i int, c *client, mark *record.StageSummary) {
+	a, b, ok := around(c.health, mark)
+	if !ok {
+		return
+	}
+	var longest time.Duration
+	for _, h := range c.health {
+		if h.Standstill == record.Never {
+			j.addNote(i, "Whether the client stalled was not recorded.")
+			return
+		}
+		if h.At > a.At && h.At <= b.At {
+			longest = max(longest, h.Pause)
+		}
+	}
+	still := b.Standstill - a.Standstill
+	share, budget := float64(still)/float64(b.At-a.At), j.plan.Budgets.Standstill
+	const do = "Do not stop the client or suspend its machine, and keep other work off its cores."
+	j.check(result.Check{Stage: i, Name: "client_stalled", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Fix: do},
+		fmt.Sprintf("%s was stalled for %s, %s of the time (budget %s): it sent and read nothing.", c.name(true), number.Span(still), number.Percent(share), number.Percent(budget)))
+	most := time.Duration(j.plan.Budgets.Pause)
+	j.check(result.Check{Stage: i, Name: "client_longest_stall", Value: result.Millis(longest), Budget: result.Millis(most), Unit: metric.Milliseconds, OK: longest <= most, Fix: do},
+		fmt.Sprintf("%s was stalled for %s at a time (budget %s).", c.name(true), number.Span(longest), number.Span(most)))
+}
+
+// around gives the samples around the time in which a stage was sending.
+func around(health []record.Health, mark *record.StageSummary) (a, b record.Health, ok bool) {
+	if len(health) < 2 {
+		return a, b, false
+	}
+	a, b = health[0], health[len(health)-1]
+	if mark == nil {
+		return a, b, b.At > a.At
+	}
+	for _, h := range health {
+		if h.At <= mark.Begin {
+			a = h
+		}
+	}
+	for k := len(health) - 1; k >= 0 && health[k].At >= mark.SendEnd; k-- {
+		b = health[k]
+	}
+	return a, b, b.At > a.At
+}

@@ -19,6 +19,7 @@ type Row struct {
 	Kind     string   // what its value is, where not all are texts
 	Least    float64  // of a number
 	Releases string   // of a tool that has them one by one
+	Config   string   // the key of a config file that says the same
 }
 
 // Rows reads a table of flags: the titles of groups, and below each the names of its flags. It

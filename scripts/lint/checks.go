@@ -86,7 +86,7 @@ func misspelled(dir string, found findings) error {
 			return err
 		case d.IsDir() && name != dir && (base[0] == '.' || base == "testdata" || base == "bin" || base == "out"):
 			return fs.SkipDir
-		case d.IsDir() || !slices.Contains([]string{".go", ".md", ".sh", ".py", ".yaml", ".tpl"}, filepath.Ext(base)) || strings.HasSuffix(base, ".pb.go"):
+		case d.IsDir() || !slices.Contains([]string{".go", ".md", ".sh", ".py", ".yaml", ".tpl"}, filepath.Ext(base)):
 			return nil
 		}
 		text, err := os.ReadFile(name)

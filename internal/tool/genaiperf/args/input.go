@@ -112,7 +112,7 @@ func (b *builder) source() {
 	data := b.text("dataset", "")
 	switch source := b.text("source", ""); source {
 	case "url", "dataset":
-		s.Dataset = cmp.Or(data, datasets()[0])
+		s.Dataset = cmp.Or(data, choicesOf("dataset")[0])
 		b.faultIf(file != "", b.as("input-file"), fmt.Sprintf("cannot be combined with %s %s", b.as("source"), source), "give one of the two")
 	case "file":
 		s.InputFile = cmp.Or(file, "llm_inputs.json") // the original's default

@@ -176,7 +176,7 @@ func TestBroughtFlags(t *testing.T) {
 	}
 	for month, types := range broughtTypes() {
 		for _, name := range types {
-			if !slices.Contains(endpointTypes(), name) {
+			if !slices.Contains(choicesOf("endpoint-type"), name) {
 				t.Errorf("%s: there is no type %s", month, name)
 			}
 		}

@@ -1,6 +1,8 @@
 package record
 
-import "time"
+import (
+	"time"
+)
 
 // Probe is what the servers said of themselves at the edge of a stage or, to notice
 // restarts, in the middle of it.
@@ -26,4 +28,20 @@ const (
 type TargetProbe struct {
 	Server *Snapshot `json:"server,omitempty"`
 	Error  string    `json:"error,omitempty"` // why it said nothing, or not all
+}
+
+// Power is what was read of the power of this machine's GPUs, over about a second.
+type Power struct {
+	Source string     `json:"source"` // the tool that read it
+	Field  string     `json:"field,omitempty"`
+	GPUs   []GPUPower `json:"gpus,omitempty"`
+	Error  string     `json:"error,omitempty"` // why there is none, or no more
+}
+
+// GPUPower is the power of one GPU, in watts, at some moments.
+type GPUPower struct {
+	Index string          `json:"index"`
+	UUID  string          `json:"uuid,omitempty"`
+	At    []time.Duration `json:"at"`
+	Watts []float64       `json:"watts"`
 }

@@ -136,11 +136,11 @@ type status struct {
 	Sent     int64  `json:"sent"`
 	InFlight int64  `json:"in_flight"`
 	// At is a moment of which all that follows was known.
-	At    time.Duration `json:"at"`
-	From  time.Duration `json:"from"`            // the measured part begins; record.Never: not known yet
-	To    time.Duration `json:"to"`              // its last request was sent; record.Never: not yet
-	Fault string        `json:"fault,omitempty"` // why its records cannot be written
-	Clock accuracy      `json:"clock"`
+	At        time.Duration `json:"at"`
+	WarmupEnd time.Duration `json:"warmup_end"`      // the measured part begins; record.Never: not known yet
+	SendEnd   time.Duration `json:"send_end"`        // its last request was sent; record.Never: not yet
+	Fault     string        `json:"fault,omitempty"` // why its records cannot be written
+	Clock     accuracy      `json:"clock"`
 }
 
 // flushed is how many frames of a worker's records there are once all were handed over.

@@ -215,7 +215,7 @@ func (c *Coordinator) mark(e ended) (none, error) {
 		e.Mark = e.checked(c.intake.Now())
 		e.Mark.Stage = st.index
 		st.ended[m] = e
-		st.last[m] = status{At: e.Mark.DrainEnd, From: e.Mark.WarmupEnd, To: e.Mark.SendEnd}
+		st.last[m] = status{At: e.Mark.DrainEnd, WarmupEnd: e.Mark.WarmupEnd, SendEnd: e.Mark.SendEnd}
 		st.window()
 		c.next = max(c.next, e.Next)
 		m.heed(e.Clock)
@@ -253,11 +253,11 @@ func (st *sharedStage) window() {
 		switch {
 		case m.idle() && !heard:
 			continue
-		case !heard || s.From == record.Never:
+		case !heard || s.WarmupEnd == record.Never:
 			return
 		}
-		from, to = max(from, s.From), max(to, s.To)
-		sending = sending || s.To == record.Never && !m.over()
+		from, to = max(from, s.WarmupEnd), max(to, s.SendEnd)
+		sending = sending || s.SendEnd == record.Never && !m.over()
 	}
 	st.live.Measured(st.index, from)
 	if !sending {
@@ -276,7 +276,7 @@ func (c *Coordinator) certain(at time.Duration) bool {
 		s, heard := st.last[m]
 		switch {
 		case m.over(), m.idle() && !heard: // it does not send the stage
-		case !heard, s.At < at && s.To == record.Never:
+		case !heard, s.At < at && s.SendEnd == record.Never:
 			return false
 		}
 	}

@@ -167,7 +167,7 @@ func (w *worker) status(t *task) status {
 	at := w.clock.Now() - noted
 	begin, end := w.w.Measured(t.stage)
 	return status{
-		from: from{w.key}, Order: t.order, Sent: w.w.Sent(), InFlight: w.w.InFlight(), At: at, From: begin, To: end,
+		from: from{w.key}, Order: t.order, Sent: w.w.Sent(), InFlight: w.w.InFlight(), At: at, WarmupEnd: begin, SendEnd: end,
 		Fault: w.file.fault(), Clock: w.accuracy(),
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/golangci/misspell"
 	"github.com/polyfloyd/go-errorlint/errorlint"

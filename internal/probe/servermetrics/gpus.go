@@ -10,26 +10,15 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// amd are the metrics of AMD's Device Metrics Exporter. Their names say nothing of AMD; the label
-// by which it tells its GPUs apart does.
-func amd() []Metric {
-	const micro = 1e-6
-	return []Metric{
-		gauge(GPUPower, "gpu_package_power", watts).ofGPU(),
-		gauge(GPUPower, "gpu_average_package_power", watts).ofGPU(),
-		gauge(GPUPower, "gpu_power_usage", watts).ofGPU(),
-		counter(GPUEnergy, "gpu_energy_consumed", joules).times(micro).ofGPU(),
-	}
-}
+// amd is AMD's Device Metrics Exporter. Its names say nothing of AMD; the label by which it tells its
+// GPUs apart does.
+const amd = "amd"
 
 // ofAMD reports whether a metric has the name of one of amd, or the same with the prefix that the
 // exporter can be told to add.
 func ofAMD(name string) bool {
-	switch strings.TrimPrefix(name, amdPrefix) {
-	case "gpu_package_power", "gpu_average_package_power", "gpu_power_usage", "gpu_energy_consumed":
-		return true
-	}
-	return false
+	name = strings.TrimPrefix(name, amdPrefix)
+	return slices.ContainsFunc(Metrics(amd), func(m Metric) bool { return m.Own == name })
 }
 
 const (
@@ -88,7 +77,7 @@ func Readings(samples []record.Sample) []Reading {
 
 // powerMetrics are those of one name, of all exporters.
 func powerMetrics(name string) []Metric {
-	return slices.DeleteFunc(slices.Concat(dcgm(), triton(), amd()), func(m Metric) bool { return m.Name != name })
+	return slices.DeleteFunc(slices.Concat(Metrics(DCGM), Metrics(Triton), Metrics(amd)), func(m Metric) bool { return m.Name != name })
 }
 
 // unprefixed are the samples of GPU exporters under the names that are known here, without those that

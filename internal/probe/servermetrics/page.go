@@ -70,7 +70,7 @@ func read(samples []record.Sample, prefer, model string) page {
 			break
 		}
 	}
-	p.metrics = append(p.metrics, slices.Concat(dcgm(), amd())...)
+	p.metrics = append(p.metrics, slices.Concat(Metrics(DCGM), Metrics(amd))...)
 	return p
 }
 

@@ -98,6 +98,7 @@ type Gauge struct {
 	Max float64 `json:"max"`
 }
 
+// NewServerModel puts what a server says of a model into the units of the document.
 func NewServerModel(m *record.ModelStats) ServerModel {
 	out := ServerModel{
 		Name: m.Name, Version: m.Version, Inferences: m.Inferences, Executions: m.Executions,

@@ -24,7 +24,7 @@ type StreamDecoder struct {
 
 // StreamReader reads a stream of one protocol.
 type StreamReader interface {
-	Take(e *sse.Event)       // an event, whatever it is; its offsets are those of the answer
+	AddEvent(e *sse.Event)   // an event, whatever it is; its offsets are those of the answer
 	End()                    // works out what the stream comes to that has been read
 	Decoder() *StreamDecoder // which has begun
 }
@@ -51,7 +51,7 @@ func Decode(x *record.Exchange, other func(body []byte)) {
 
 // ReadStream takes what is left of a stream, the last event included although nothing closes it.
 func ReadStream(s StreamReader) {
-	s.Decoder().read(s.Take, true)
+	s.Decoder().read(s.AddEvent, true)
 	s.End()
 }
 
@@ -69,7 +69,7 @@ func Advance(x *record.Exchange, most int, begin func(x *record.Exchange) Stream
 		x.Reading = s
 	}
 	r := s.Decoder()
-	done := r.read(s.Take, false)
+	done := r.read(s.AddEvent, false)
 	r.foldMarks(r.rec.Folded + done)
 	return done
 }

@@ -254,8 +254,8 @@ func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
 // Decoder is part of [decode.StreamReader].
 func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
 
-// Take takes any event.
-func (st *streamed) Take(e *sse.Event) {
+// AddEvent takes any event.
+func (st *streamed) AddEvent(e *sse.Event) {
 	if !st.events.Frame(e) {
 		st.takePiece(e)
 	}

@@ -17,7 +17,7 @@ func Poisson(r Rate, seed uint64) Arrivals {
 }
 
 // UnseededPoisson is the sequence of arrivals that a C++ program draws from a std::mt19937
-// without a seed, such as Perf Analyzer at each of its rates.
+// without a seed, anew at each rate.
 func UnseededPoisson(r Rate) Arrivals {
 	return &renewal{clock: newClock(r), gap: mersenne.New().ExpFloat64}
 }

@@ -3,6 +3,7 @@ package body
 // API is one of the inference endpoints.
 type API int
 
+// The endpoints.
 const (
 	Chat API = iota
 	Completions

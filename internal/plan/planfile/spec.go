@@ -270,7 +270,7 @@ func stageSpec() codec[plan.Stage] {
 		fieldOf("intervals", list("list of durations", duration()), func(s *plan.Stage) *[]plan.Duration { return &s.Intervals },
 			"With arrival `intervals`: the times between requests, repeated."),
 		fieldOf("cv", number(), func(s *plan.Stage) *float64 { return &s.CV }, "Coefficient of variation of gamma arrivals; 1 is Poisson, more is burstier."),
-		fieldOf("draws", named("`mt19937`", plan.DrawsMT19937), func(s *plan.Stage) *string { return &s.Draws }, "What Poisson arrivals are drawn with. Left out: the seed. `mt19937`: what C++ programs draw without one, as Perf Analyzer does."),
+		fieldOf("draws", named("`mt19937`", plan.DrawsMT19937), func(s *plan.Stage) *string { return &s.Draws }, "What Poisson arrivals are drawn with. Left out: the seed. `mt19937`: what C++ programs draw without one."),
 		fieldOf("sessions", sessionLoadSpec(), func(s *plan.Stage) *plan.SessionLoad { return &s.Sessions }, "With arrival `sessions`: how many, and when they start."),
 		fieldOf("max_in_flight", integer[int](), func(s *plan.Stage) *int { return &s.MaxInFlight },
 			"Open loop: cap on requests in flight; arrivals beyond it wait, and are counted."),

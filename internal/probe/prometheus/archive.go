@@ -23,8 +23,8 @@ import (
 // Source is how figures of a Prometheus server are marked.
 const Source = "prometheus"
 
-// Archive asks a Prometheus server.
-type Archive struct {
+// Client asks a Prometheus server.
+type Client struct {
 	*api
 	start   time.Time     // of the run's clock
 	every   time.Duration // how often it scrapes
@@ -33,7 +33,7 @@ type Archive struct {
 	filters []string
 }
 
-// Options are what an Archive takes besides the plan's word.
+// Options are what a Client takes besides the plan's word.
 type Options struct {
 	Start time.Time   // when the run's clock stood at 0
 	Model string      // the one under test
@@ -49,12 +49,12 @@ const (
 	slack = 2 * time.Second
 )
 
-// NewArchive makes what asks the server that a plan names. Of Google's it looks for the
+// NewClient makes what asks the server that a plan names. Of Google's it looks for the
 // credentials.
-func NewArchive(ctx context.Context, p plan.Prometheus, o Options) (*Archive, error) {
-	a := &Archive{
+func NewClient(ctx context.Context, p plan.Prometheus, o Options) (*Client, error) {
+	a := &Client{
 		start: o.Start, every: cmp.Or(time.Duration(p.Interval), scrapeEvery), server: cmp.Or(p.Server, servermetrics.VLLM), model: o.Model, filters: p.Filters,
-		api: &api{base: strings.TrimRight(p.URL, "/"), client: NewClient(o.TLS, queryTime, nil)},
+		api: &api{base: strings.TrimRight(p.URL, "/"), client: NewHTTPClient(o.TLS, queryTime, nil)},
 	}
 	if !p.GoogleManaged {
 		return a, nil
@@ -63,7 +63,7 @@ func NewArchive(ctx context.Context, p plan.Prometheus, o Options) (*Archive, er
 }
 
 // google takes the address and the credentials of Google Managed Prometheus.
-func (a *Archive) google(ctx context.Context, project string, o Options) error {
+func (a *Client) google(ctx context.Context, project string, o Options) error {
 	credentials, err := google.Find(ctx, google.ScopeMonitoring, o.Getenv)
 	if err != nil {
 		return fmt.Errorf("Google Managed Prometheus: %w", err)
@@ -78,14 +78,14 @@ func (a *Archive) google(ctx context.Context, project string, o Options) error {
 }
 
 // Close gives up the connections.
-func (a *Archive) Close() error {
+func (a *Client) Close() error {
 	a.client.CloseIdleConnections()
 	return nil
 }
 
 // Ask asks what the metrics say of each stretch, when the server has seen the end of
 // the last. What it does not know is missing from the figures.
-func (a *Archive) Ask(ctx context.Context, of []probe.TimeRange) []record.Figures {
+func (a *Client) Ask(ctx context.Context, of []probe.TimeRange) []record.Figures {
 	if len(of) == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (a *Archive) Ask(ctx context.Context, of []probe.TimeRange) []record.Figure
 }
 
 // matchers are what every query has between its braces.
-func (a *Archive) matchers(model bool) string {
+func (a *Client) matchers(model bool) string {
 	all := slices.Clone(a.filters)
 	if label := servermetrics.ModelLabel(a.server); model && label != "" && a.model != "" {
 		all = append([]string{label + "=" + strconv.Quote(a.model)}, all...)
@@ -115,7 +115,7 @@ func (a *Archive) matchers(model bool) string {
 
 // choose finds out whether the server's metrics are told apart by the model's name. A
 // server that has its metrics under another is asked for all of them.
-func (a *Archive) choose(ctx context.Context) (filters string, faults []string) {
+func (a *Client) choose(ctx context.Context) (filters string, faults []string) {
 	with, without := a.matchers(true), a.matchers(false)
 	if with == without {
 		return with, nil
@@ -131,7 +131,7 @@ func (a *Archive) choose(ctx context.Context) (filters string, faults []string) 
 }
 
 // known are metrics that a server is sure to have, by one of which it is recognised.
-func (a *Archive) known(filters string) []selector {
+func (a *Client) known(filters string) []selector {
 	var forms []selector
 	for _, m := range servermetrics.Metrics(a.server) {
 		switch {
@@ -146,7 +146,7 @@ func (a *Archive) known(filters string) []selector {
 }
 
 // there reports whether the server had any metrics at a moment. sure: it answered.
-func (a *Archive) there(ctx context.Context, filters string, at time.Time) (yes, sure bool) {
+func (a *Client) there(ctx context.Context, filters string, at time.Time) (yes, sure bool) {
 	for _, form := range a.known(filters) {
 		v, err := a.query(ctx, "count("+form.now()+")", at)
 		if err == nil && v != nil {
@@ -159,7 +159,7 @@ func (a *Archive) there(ctx context.Context, filters string, at time.Time) (yes,
 
 // wait waits until the server has scraped all servers after the end of the last stretch,
 // but not longer than it should take.
-func (a *Archive) wait(ctx context.Context, end time.Duration, filters string) error {
+func (a *Client) wait(ctx context.Context, end time.Duration, filters string) error {
 	at := a.start.Add(end)
 	patience := time.NewTimer(time.Until(at.Add(a.every + slack)))
 	defer patience.Stop()
@@ -189,7 +189,7 @@ func (a *Archive) wait(ctx context.Context, end time.Duration, filters string) e
 const atOnce = 8
 
 // stretch asks for all metrics of one stretch of time.
-func (a *Archive) stretch(ctx context.Context, s probe.TimeRange, filters string, faults []string) record.Figures {
+func (a *Client) stretch(ctx context.Context, s probe.TimeRange, filters string, faults []string) record.Figures {
 	out := record.Figures{Source: Source, Stage: s.Stage, Begin: s.Begin, End: s.End, Faults: faults}
 	q := &query{archive: a, filters: filters, begin: s.Begin, end: s.End, until: s.End + a.every + slack}
 	if s.Next > 0 {

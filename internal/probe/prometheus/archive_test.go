@@ -84,7 +84,7 @@ func TestArchive(t *testing.T) {
 	server := httptest.NewServer(o)
 	defer server.Close()
 	start := time.Unix(1_700_000_000, 0)
-	a, err := NewArchive(t.Context(), plan.Prometheus{URL: server.URL + "/prom/", Filters: []string{"namespace='llm'"}}, Options{Start: start, Model: `m"1`})
+	a, err := NewClient(t.Context(), plan.Prometheus{URL: server.URL + "/prom/", Filters: []string{"namespace='llm'"}}, Options{Start: start, Model: `m"1`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestArchiveFaults(t *testing.T) {
 		}, 0, `No metric has the model "m"`, true},
 	} {
 		server := httptest.NewServer(&oracle{answers: c.answers, status: c.status})
-		a, err := NewArchive(t.Context(), plan.Prometheus{URL: server.URL, Interval: plan.Duration(time.Millisecond)}, Options{Start: time.Unix(1_700_000_000, 0), Model: "m"})
+		a, err := NewClient(t.Context(), plan.Prometheus{URL: server.URL, Interval: plan.Duration(time.Millisecond)}, Options{Start: time.Unix(1_700_000_000, 0), Model: "m"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestArchiveFaults(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
 		}
 	}
-	if a, err := NewArchive(t.Context(), plan.Prometheus{URL: "http://h"}, Options{}); err != nil || a.Ask(t.Context(), nil) != nil {
+	if a, err := NewClient(t.Context(), plan.Prometheus{URL: "http://h"}, Options{}); err != nil || a.Ask(t.Context(), nil) != nil {
 		t.Error("nothing was asked, and something said")
 	}
 }
@@ -183,7 +183,7 @@ func TestGoogleManaged(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	options := Options{Start: time.Unix(1_700_000_000, 0), Getenv: os.Getenv}
-	a, err := NewArchive(t.Context(), plan.Prometheus{GoogleManaged: true}, options)
+	a, err := NewClient(t.Context(), plan.Prometheus{GoogleManaged: true}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestGoogleManaged(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere/adc.json")
-	if _, err := NewArchive(t.Context(), plan.Prometheus{GoogleManaged: true}, options); err == nil {
+	if _, err := NewClient(t.Context(), plan.Prometheus{GoogleManaged: true}, options); err == nil {
 		t.Error("without credentials")
 	}
 }

@@ -43,12 +43,12 @@ const (
 
 // NewPage makes a reader of the page at an address. It asks nothing yet.
 func NewPage(address string, o PageOptions) *PageProbe {
-	return &PageProbe{url: address, key: o.Key, client: NewClient(o.TLS, pageTime, o.Sources), now: o.Now}
+	return &PageProbe{url: address, key: o.Key, client: NewHTTPClient(o.TLS, pageTime, o.Sources), now: o.Now}
 }
 
-// NewClient makes a client that waits so long for an answer and whose connections come from
+// NewHTTPClient makes a client that waits so long for an answer and whose connections come from
 // sources. A nil config, and no sources, are as the system has it.
-func NewClient(config *tls.Config, patience time.Duration, sources []netip.Prefix) *http.Client {
+func NewHTTPClient(config *tls.Config, patience time.Duration, sources []netip.Prefix) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	if config != nil {
 		t.TLSClientConfig = config.Clone()

@@ -14,7 +14,7 @@ import (
 
 // query asks for the metrics of one time range.
 type query struct {
-	archive    *Archive
+	archive    *Client
 	filters    string
 	begin, end time.Duration
 	until      time.Duration // by when the server has seen its end

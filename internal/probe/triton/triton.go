@@ -75,7 +75,7 @@ func New(t plan.Target, address string, o Options) (*Probe, error) {
 		return nil, fmt.Errorf("the address of the server is not a URL: %w", err)
 	}
 	p := &Probe{
-		clock: o.Clock, http: prometheus.NewClient(o.TLS, answerTime, t.SourceAddresses), metrics: o.Metrics,
+		clock: o.Clock, http: prometheus.NewHTTPClient(o.TLS, answerTime, t.SourceAddresses), metrics: o.Metrics,
 		root: step{t.Model, t.Triton.Version}, known: map[step]about{},
 	}
 	for _, m := range t.Triton.Composing {

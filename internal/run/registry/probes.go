@@ -48,7 +48,7 @@ func hostname(raw string) string {
 type ArchiveFactory func(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.RangeQuerier, error)
 
 func newArchive(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.RangeQuerier, error) {
-	return prometheus.NewArchive(ctx, p.Probes.Prometheus, prometheus.Options{
+	return prometheus.NewClient(ctx, p.Probes.Prometheus, prometheus.Options{
 		Start: o.Clock.Start(), Model: p.Target.Model, TLS: o.TLS, Getenv: o.Getenv,
 	})
 }

@@ -12,9 +12,9 @@ import (
 // gatherTime is how long arrivals gather. The kernel adds its slack, usually 50 µs.
 const gatherTime = 25 * time.Microsecond
 
-// newModerator makes the moderator of a dialer's connections; nil: every read is
+// newCoalescer makes the coalescer of a dialer's connections; nil: every read is
 // taken as it comes, because nothing else tells when it came.
-func newModerator(kernelStamps bool) *coalescer {
+func newCoalescer(kernelStamps bool) *coalescer {
 	if !kernelStamps {
 		return nil
 	}

@@ -2,6 +2,6 @@
 
 package timedconn
 
-// newModerator makes none: every read is taken as it comes, because nothing else
+// newCoalescer makes none: every read is taken as it comes, because nothing else
 // tells when it came.
-func newModerator(bool) *coalescer { return nil }
+func newCoalescer(bool) *coalescer { return nil }

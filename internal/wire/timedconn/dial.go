@@ -26,23 +26,23 @@ import (
 
 // Dialer opens connections to one address.
 type Dialer struct {
-	clock    *Clock
-	addr     string      // host:port to reach
-	tls      *tls.Config // nil: plain
-	proxy    *url.URL    // nil: direct
-	from     *localaddr.Dialer
-	tunnels  bool // go through the proxy by CONNECT
-	timeout  time.Duration
-	release  func()
-	hangups  *hangups
-	dog      *watchdog
-	stamps   bool
-	moderate []*coalescer // one for each core: connections are dealt out to them
-	dialled  atomic.Uint64
-	share    sync.Once // of the clock's pollers
-	pollers  []*poller // which wake connections; nil: not asked for yet, or none
-	shares   bool
-	closed   sync.Once
+	clock      *Clock
+	addr       string      // host:port to reach
+	tls        *tls.Config // nil: plain
+	proxy      *url.URL    // nil: direct
+	from       *localaddr.Dialer
+	tunnels    bool // go through the proxy by CONNECT
+	timeout    time.Duration
+	release    func()
+	hangups    *hangups
+	dog        *watchdog
+	stamps     bool
+	coalescers []*coalescer // one for each core: connections are dealt out to them
+	dialled    atomic.Uint64
+	share      sync.Once // of the clock's pollers
+	pollers    []*poller // which wake connections; nil: not asked for yet, or none
+	shares     bool
+	closed     sync.Once
 }
 
 // DialOptions say how a Dialer reaches its address.
@@ -62,7 +62,7 @@ func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
 	d.tunnels = o.Proxy != nil && (o.Tunnel || o.TLS != nil)
 	d.release, d.stamps = primeStamps()
 	for range runtime.GOMAXPROCS(0) {
-		d.moderate = append(d.moderate, newModerator(d.stamps))
+		d.coalescers = append(d.coalescers, newCoalescer(d.stamps))
 	}
 	d.hangups = newHangups()
 	d.dog = newWatchdog(clock)
@@ -125,7 +125,7 @@ func (d *Dialer) dial(ctx context.Context, k uint64, p *poller) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	sock, err := newSocket(tcp, d.clock, d.moderate[k%uint64(len(d.moderate))])
+	sock, err := newSocket(tcp, d.clock, d.coalescers[k%uint64(len(d.coalescers))])
 	if err != nil {
 		tcp.Close()
 		return nil, &Error{record.ConnectFailed, err}

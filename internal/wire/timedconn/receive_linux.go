@@ -180,7 +180,7 @@ func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err e
 				s.leftover = s.rx.more
 				return true
 			}
-			s.moderator.after(n, s.last.User)
+			s.coalescer.after(n, s.last.User)
 			if s.rx.drained && s.trusts() {
 				return false
 			}

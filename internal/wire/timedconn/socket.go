@@ -48,7 +48,7 @@ type socket struct {
 	hungUp  atomic.Bool  // the peer has closed or reset the connection
 	hungAt  atomic.Int64 // when that was told; 0: it was not
 
-	moderator *coalescer // of a core's share of a dialer's connections
+	coalescer *coalescer // of a core's share of a dialer's connections
 }
 
 func newSocket(tcp *net.TCPConn, clock *Clock, m *coalescer) (*socket, error) {
@@ -56,7 +56,7 @@ func newSocket(tcp *net.TCPConn, clock *Clock, m *coalescer) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{Conn: tcp, clock: clock, raw: raw, moderator: m, segments: newSegments()}
+	s := &socket{Conn: tcp, clock: clock, raw: raw, coalescer: m, segments: newSegments()}
 	s.rearm()
 	s.rx.enable(raw)
 	return s, nil

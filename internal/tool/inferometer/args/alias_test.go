@@ -108,11 +108,11 @@ func TestAliasesExist(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, a := range aliases() {
-		if !own[a.flag] || (a.flag == "") == (a.differs == "") {
-			t.Errorf("%s stands for --%s", a.names, a.flag)
+		if !own[a.Flag] || (a.Flag == "") == (a.Differs == "") {
+			t.Errorf("%s stands for --%s", a.Names, a.Flag)
 		}
-		for name := range strings.FieldsSeq(a.names) {
-			if seen[name] || own[name] && a.flag != name {
+		for name := range strings.FieldsSeq(a.Names) {
+			if seen[name] || own[name] && a.Flag != name {
 				t.Errorf("--%s is there twice", name)
 			}
 			seen[name] = true
@@ -132,7 +132,7 @@ func TestAliasTable(t *testing.T) {
 	if !ok || !ended {
 		t.Fatal("the page has no place for the table")
 	}
-	want := before + "-update -->\n" + aliasTable() + "<!-- end aliases -->" + after
+	want := before + "-update -->\n" + aliasesText() + "<!-- end aliases -->" + after
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -142,26 +142,26 @@ func TestAliasTable(t *testing.T) {
 	}
 }
 
-// aliasTable is the list of names of other tools, in Markdown.
-func aliasTable() string {
+// aliasesText is the list of names of other tools, in Markdown.
+func aliasesText() string {
 	var same, other strings.Builder
 	same.WriteString("| typed | means | of | |\n|---|---|---|---|\n")
 	other.WriteString("| typed | of | |\n|---|---|---|\n")
 	for _, a := range aliases() {
 		var names []string
-		for _, n := range strings.Fields(a.names) {
+		for _, n := range strings.Fields(a.Names) {
 			dash := "--"
 			if len(n) == 1 {
 				dash = "-"
 			}
 			names = append(names, "`"+dash+n+"`")
 		}
-		if a.differs != "" {
-			fmt.Fprintf(&other, "| %s | %s | %s |\n", strings.Join(names, ", "), a.tools, a.differs)
+		if a.Differs != "" {
+			fmt.Fprintf(&other, "| %s | %s | %s |\n", strings.Join(names, ", "), a.Tools, a.Differs)
 			continue
 		}
-		ours := "`--" + a.flag + "`"
-		switch a.flag {
+		ours := "`--" + a.Flag + "`"
+		switch a.Flag {
 		case urlAlias, hostAlias, portAlias:
 			ours = "the URL"
 		case mostAlias:
@@ -169,7 +169,7 @@ func aliasTable() string {
 		case streamedAlias:
 			ours = "`--no-stream=false`"
 		}
-		fmt.Fprintf(&same, "| %s | %s | %s | %s |\n", strings.Join(names, ", "), ours, a.tools, a.note)
+		fmt.Fprintf(&same, "| %s | %s | %s | %s |\n", strings.Join(names, ", "), ours, a.Tools, a.Note)
 	}
 	return same.String() + "\nThese mean something else, and are refused with that explanation:\n\n" + other.String()
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
@@ -83,26 +82,5 @@ func (b *builder) capacity() {
 	}
 	if b.given("start") {
 		b.draft.Put("stages[0]."+by, "--start", b.last("start"))
-	}
-}
-
-// CapacityManual describes `inferometer capacity`.
-func CapacityManual() clidoc.Command {
-	return clidoc.Command{
-		Name:  "capacity",
-		About: "Find the highest load that meets objectives.",
-		Usage: []clidoc.Usage{{Line: "inferometer capacity [URL...|plan.yaml] --slo OBJECTIVE [flags]"}},
-		Text: `Levels of load are measured, more of them and longer ones near the answer, which is given with a 95 % interval. ` +
-			`A level must meet all objectives. The answer is held for a while before it is given. Exit code 3: even the lowest load misses them; 4: too little was measured to tell.`,
-		Examples: []string{
-			"inferometer capacity http://host:8000 --slo 'ttft.p99 < 200ms' --slo 'itl.p99 < 30ms'",
-			"inferometer capacity http://host:8000 --by concurrency --slo 'tpot.p90 < 25ms' --max 256",
-			"inferometer capacity http://host:8000 --slo 'goodput >= 95%' --goodput ttft:200ms,itl:30ms --input-tokens 512 --output-tokens 128 --start 10 --max-time 30m --out results",
-		},
-		Groups: described(capacityGroups()),
-		Common: []string{"slo", "by", "start", "max", "precision", "max-time", "hold", "arrival", "max-in-flight",
-			"model", "endpoint", "api-key-env", "input-tokens", "output-tokens", "input-file", "tokenizer",
-			"goodput", "out", "html", "live", "dry-run", "help", "help-all"},
-		After: aliasNote, Page: "capacity", Takes: clidoc.PlanFiles,
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -30,28 +29,6 @@ type CompareAction struct {
 }
 
 func compareGroups() []group { return []group{{"Flags", flagsOf("Compare")}} }
-
-// CompareManual describes `inferometer compare`.
-func CompareManual() clidoc.Command {
-	return clidoc.Command{
-		Name:  "compare",
-		About: "Compare saved runs: how far each figure of B is from A, and whether that is more than chance.",
-		Usage: []clidoc.Usage{
-			{Line: "inferometer compare A B [C...] [flags]", Help: "each side with the first"},
-			{Line: "inferometer compare DIR [flags]", Help: "both sides of an A/B run (inferometer run --ab)"},
-		},
-		Text: `A side is the output directory of a run, a directory of several (inferometer run --repeat), a ` +
-			`comma-separated list of directories, or what another tool wrote. NAME=PATH gives it a name.
-
-Exit code: 0, 1 if a run is invalid, 2 for bad usage and for plans that cannot be compared, 3 if a gate is missed, 4 if a run is inconclusive.`,
-		Examples: []string{
-			"inferometer compare results/before results/after",
-			"inferometer compare main=results/main patch=results/1,results/2,results/3 --format md",
-		},
-		Groups: described(compareGroups()),
-		Page:   "compare", Takes: clidoc.AnyFile,
-	}
-}
 
 // Compare reads the arguments of `inferometer compare`. The error is a plan.Faults.
 func Compare(line []string) (*CompareAction, error) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -89,23 +88,4 @@ func (b *builder) export() *ExportAction {
 		b.fault("--export", fmt.Sprintf("the suffix of %q names no format", shorten(a.Out)), "use .parquet, .csv, .jsonl, or .json for "+ProfileExport)
 	}
 	return a
-}
-
-// ExportManual describes `inferometer export`.
-func ExportManual() clidoc.Command {
-	return clidoc.Command{
-		Name:  "export",
-		About: "Export the requests of a saved run as a table: one row per request, or one per event.",
-		Usage: []clidoc.Usage{
-			{Line: "inferometer export DIR [flags]"},
-			{Line: "inferometer export FILE [flags]", Help: "what Perf Analyzer, GenAI-Perf or inference-perf wrote"},
-		},
-		Examples: []string{
-			"inferometer export results   writes results/requests.parquet",
-			"inferometer export results --format csv --out requests.csv",
-			"inferometer export results --events --out events.parquet",
-		},
-		Groups: described(exportGroups()),
-		Page:   "export", Takes: clidoc.AnyFile,
-	}
 }

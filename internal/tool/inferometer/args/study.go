@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
@@ -74,27 +73,6 @@ func studyGroups() []group {
 		}
 	}
 	return append(groups, groupsOf("Seed")...)
-}
-
-// StudyManual describes `inferometer study`.
-func StudyManual() clidoc.Command {
-	return clidoc.Command{
-		Name:  "study",
-		About: "Measure how latency changes with the length of prompts, one request at a time.",
-		Usage: []clidoc.Usage{
-			{Line: "inferometer study prefill [URL] --model M [flags]", Help: "time to the first token, with answers of one token"},
-			{Line: "inferometer study generation [URL] --model M [flags]", Help: "time between two tokens, with answers of 256"},
-		},
-		Examples: []string{
-			"inferometer study prefill grpc://host:8001 --model vllm_model --prompt-lengths 16,64,256,1024,4096",
-			"inferometer study generation http://host:8000 --tokenizer ./model --out generation",
-		},
-		Groups: described(studyGroups()),
-		Common: []string{"prompt-lengths", "requests", "warmup", "output-tokens", "out", "no-chart", "strict", "dry-run",
-			"model", "protocol", "endpoint", "api-key-env", "tokenizer", "fail-if", "live", "seed", "help", "help-all"},
-		Page:  "study",
-		Verbs: []clidoc.Verb{{Name: StudyPrefill, Help: "time to the first token"}, {Name: StudyGeneration, Help: "time between two tokens"}},
-	}
 }
 
 // Study reads the arguments of `inferometer study`. The error is a plan.Faults.

@@ -60,8 +60,8 @@ def line(seed: int, schema: dict) -> Line:
         out.server.pop("error", None)  # which session a failure belongs to is a matter of the order
     if together(out.files.get("trace.csv", "")) and not out.server.get("error", "none").startswith("all"):
         out.server.pop("error", None)  # which of requests at one time fails is a matter of the order
-    if any(f[1] == "trace_session_replay" for f in out.flags if len(f) > 1) and out.server.get("connection") == "closed-silently":
-        out.server.pop("connection")  # the original loses a session where it does not notice in time
+    if turns(out) and out.server.get("connection") == "closed-silently":
+        out.server.pop("connection")  # the original loses a turn where it does not notice in time
     return out
 
 
@@ -83,6 +83,12 @@ def trace(rng: random.Random) -> str:
         at += rng.choice([0, 0.05, 0.2, 0.4])
     head = ["TIMESTAMP,ContextTokens,GeneratedTokens"] if rng.random() < 0.8 else []
     return "\n".join(head + rows) + "\n"
+
+
+def turns(out: Line) -> bool:
+    """Whether requests go right after the answers to others."""
+    given = dict(f for f in out.flags if len(f) > 1)
+    return given.get("=load.type") == "trace_session_replay" or given["=data.type"] == "conversation_replay" or given.get("=data.shared_prefix.enable_multi_turn_chat") is True
 
 
 def together(rows: str) -> bool:

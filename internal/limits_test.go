@@ -3,6 +3,7 @@ package internal
 import (
 	"go/ast"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,10 +14,17 @@ const (
 	fileLines        = 500
 	functionLines    = 80
 	interfaceMethods = 3
+	packageFiles     = 25
 )
 
 func TestLimits(t *testing.T) {
+	files := map[string]int{} // of each package
 	for _, s := range everything(t) {
+		if dir := filepath.Dir(s.file); !s.test() && dir != "bench" {
+			if files[dir]++; files[dir] == packageFiles+1 {
+				t.Errorf("%s has more than %d files: a noun of its own makes a room", dir, packageFiles)
+			}
+		}
 		if ast.IsGenerated(s.tree) {
 			continue
 		}

@@ -32,12 +32,12 @@ const (
 
 // Facts are what a document takes besides the requests.
 type Facts struct {
-	Result *result.Result
-	Fold   *metric.Aggregator // of the requests that the sketch has
-	Asked  *plan.Plan         // the plan that runs it again
-	Stages []record.StageSummary
-	Health []record.Health
-	Probes []record.Probe
+	Result       *result.Result
+	Fold         *metric.Aggregator // of the requests that the sketch has
+	OriginalPlan *plan.Plan         // the plan that runs it again
+	Stages       []record.StageSummary
+	Health       []record.Health
+	Probes       []record.Probe
 }
 
 // Document makes the document of what was taken in. Where all of it is too large for a page,
@@ -53,7 +53,7 @@ func (s *Builder) Document(f Facts) (*Document, error) {
 	for {
 		d := &Document{Version: Version, Stages: stages, Bin: s.bins.width.Seconds()}
 		d.Show(f.Result)
-		if text, err := planfile.Encode(f.Asked); err == nil && len(text) <= mostPlan {
+		if text, err := planfile.Encode(f.OriginalPlan); err == nil && len(text) <= mostPlan {
 			d.Plan, d.Runs = string(text), "inferometer run plan.yaml"
 		}
 		s.series(d, &f)

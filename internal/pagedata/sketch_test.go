@@ -66,7 +66,7 @@ func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := sketch.Document(Facts{Result: res, Fold: fold, Asked: p, Stages: marks})
+	d, err := sketch.Document(Facts{Result: res, Fold: fold, OriginalPlan: p, Stages: marks})
 	if err != nil {
 		t.Fatal(err)
 	}

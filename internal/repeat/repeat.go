@@ -25,7 +25,7 @@ type Document struct {
 	Version    string  `json:"version"` // of the program
 	Name       string  `json:"name,omitempty"`
 	Confidence float64 `json:"confidence"` // of the intervals
-	Asked      int     `json:"asked"`      // runs at most
+	Requested  int     `json:"requested"`  // runs at most
 	// Ended says why there are fewer runs than were asked for; empty: there are as many.
 	Ended  string         `json:"ended,omitempty"`
 	Valid  bool           `json:"valid"` // every run is
@@ -131,7 +131,7 @@ func Statistics() []string {
 
 // Make makes the document of runs in their order.
 func Make(runs []Run, asked int, version string) *Document {
-	d := &Document{Schema: Schema, Version: version, Confidence: estimate.Confidence, Asked: asked, Valid: len(runs) > 0, Runs: []RunDoc{}, Stages: []StageRepeats{}, Notes: []string{}}
+	d := &Document{Schema: Schema, Version: version, Confidence: estimate.Confidence, Requested: asked, Valid: len(runs) > 0, Runs: []RunDoc{}, Stages: []StageRepeats{}, Notes: []string{}}
 	for i := range runs {
 		r := runs[i].Result
 		doc := RunDoc{Run: i + 1, Dir: runs[i].Dir, Seed: r.Seed, Started: r.Started, Duration: r.Duration, Verdict: r.Verdict.Status, Reasons: append(slices.Clone(r.Verdict.Reasons), r.Verdict.Undecided...)}

@@ -28,7 +28,7 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%s: the document does not fit its schema: %v", name, err)
 		}
 		for from, to := range map[string]string{
-			`"asked"`: `"extra":1,"asked"`, `repeats/1`: `repeats/2`, `"valid":`: `"valid":0,"was":`, `"notes":`: `"notes":[1],"was":`,
+			`"requested"`: `"extra":1,"requested"`, `repeats/1`: `repeats/2`, `"valid":`: `"valid":0,"was":`, `"notes":`: `"notes":[1],"was":`,
 		} {
 			if published.Check(t, []byte(strings.Replace(string(text), from, to, 1))) == nil {
 				t.Errorf("%s: %s is accepted", name, to)

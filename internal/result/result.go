@@ -177,8 +177,8 @@ type Tokens struct {
 
 // PromptLength is how many tokens prompts have on average.
 type PromptLength struct {
-	Asked   float64 `json:"asked"`   // as they were made, by the run's tokenizer
-	Counted float64 `json:"counted"` // by the server
+	Requested float64 `json:"requested"` // as they were made, by the run's tokenizer
+	Counted   float64 `json:"counted"`   // by the server
 }
 
 // farLength is how far from the length that was asked for prompts may be before it is worth a word.
@@ -186,7 +186,7 @@ const farLength = 0.05
 
 // Far reports whether prompts are not about as long as was asked.
 func (p *PromptLength) Far() bool {
-	return p != nil && math.Abs(p.Counted-p.Asked) > farLength*p.Asked
+	return p != nil && math.Abs(p.Counted-p.Requested) > farLength*p.Requested
 }
 
 // SLO is one objective and how many requests met it.

@@ -156,7 +156,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 		return nil, err
 	}
 	p.onClose(folded.Close)
-	facts := build.Inputs{Header: p.header(asked, c, found.fellBack), Asked: p.plan, Names: p.opt.Names}
+	facts := build.Inputs{Header: p.header(asked, c, found.fellBack), OriginalPlan: p.plan, Names: p.opt.Names}
 	out, err := rundir.Create(p.plan, facts.Header, p.outputOptions())
 	p.onClose(out.Remove)
 	if err != nil {

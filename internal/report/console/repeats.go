@@ -40,8 +40,8 @@ func (p *printer) repeatsHead(d *repeat.Document, subject string) {
 	}
 	name := strings.TrimSpace("Inferometer " + screen.Clean(d.Version))
 	facts := number.Plural(int64(len(d.Runs)), "run")
-	if len(d.Runs) < d.Asked && d.Ended != repeat.EndedUntil {
-		facts = fmt.Sprintf("%d of %s", len(d.Runs), number.Plural(int64(d.Asked), "run"))
+	if len(d.Runs) < d.Requested && d.Ended != repeat.EndedUntil {
+		facts = fmt.Sprintf("%d of %s", len(d.Runs), number.Plural(int64(d.Requested), "run"))
 	}
 	if n := len(d.Runs); n > 0 {
 		facts += ", started " + d.Runs[0].Started.UTC().Format("2006-01-02 15:04:05 UTC") + ", seed " + strconv.FormatUint(d.Runs[0].Seed, 10)

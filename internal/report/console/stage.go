@@ -354,7 +354,7 @@ func (p *printer) cached(metrics map[string]result.Stat) {
 func (p *printer) tokens(t result.Tokens) {
 	if t.Prompts.Far() {
 		p.paragraph("Prompts", fmt.Sprintf("asked for %s tokens, the server counted %s: they are made with the tokenizer %s",
-			number.Count(int64(math.Round(t.Prompts.Asked))), number.Count(int64(math.Round(t.Prompts.Counted))), t.Tokenizer))
+			number.Count(int64(math.Round(t.Prompts.Requested))), number.Count(int64(math.Round(t.Prompts.Counted))), t.Tokenizer))
 	}
 	in, out := sources(t.Input, t.Tokenizer), sources(t.Output, t.Tokenizer)
 	switch {

@@ -28,12 +28,12 @@ type Inputs struct {
 
 	Missing []string // workers whose records are not among these
 
-	Asked  *plan.Plan     // the plan before its levels became stages; nil: the plan of the result
-	Edges  []record.Edge  // of measurement windows
-	Levels []*sweep.Level // by stage, of a measurement in windows
-	Probes []record.Probe // what servers said of themselves
-	Pages  *Pages         // what their metrics said; nil: nobody asked
-	GPUs   *GPUs          // what was read of their power; nil: nobody wants to know
+	OriginalPlan *plan.Plan     // the plan before its levels became stages; nil: the plan of the result
+	Edges        []record.Edge  // of measurement windows
+	Levels       []*sweep.Level // by stage, of a measurement in windows
+	Probes       []record.Probe // what servers said of themselves
+	Pages        *Pages         // what their metrics said; nil: nobody asked
+	GPUs         *GPUs          // what was read of their power; nil: nobody wants to know
 
 	Saturation *sweep.Saturation // what the search for it has found; nil: there was none
 	Capacity   *Capacity         // what the search for it has seen; nil: there was none
@@ -71,7 +71,7 @@ func build(p *plan.Plan, f Inputs, fold *metric.Aggregator, sums []metric.StageS
 		Incomplete:  f.Incomplete,
 		Seed:        f.Header.Seed,
 		Host:        f.Header.Host,
-		Plan:        planfile.Echo(cmp.Or(f.Asked, p)),
+		Plan:        planfile.Echo(cmp.Or(f.OriginalPlan, p)),
 	}
 	r.Saturation = f.Saturation
 	if c := f.Header.Calibration; c != nil {
@@ -255,7 +255,7 @@ func tokens(p *plan.Plan, sum *metric.StageStats) result.Tokens {
 	made := p.Data.Source == plan.SourceSynthetic || p.Data.Source == plan.SourceRandom
 	if c := &sum.Counts; made && c.Both[0] > 0 && c.Own[0] > 0 {
 		n := float64(c.Both[0])
-		t.Prompts = &result.PromptLength{Asked: float64(c.Own[0]) / n, Counted: float64(c.Server[0]) / n}
+		t.Prompts = &result.PromptLength{Requested: float64(c.Own[0]) / n, Counted: float64(c.Server[0]) / n}
 	}
 	return t
 }

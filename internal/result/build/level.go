@@ -59,7 +59,7 @@ func Levels(p *plan.Plan, f *Inputs, samples map[int][]sweep.Sample) []*sweep.Le
 // it, and the lowest one above that is not.
 func (j *judge) searched(levels []*sweep.Level) {
 	m := &j.plan.Measurement
-	if m.LatencyThreshold == 0 || j.facts.Asked == nil || !j.facts.Asked.Levels.On() {
+	if m.LatencyThreshold == 0 || j.facts.OriginalPlan == nil || !j.facts.OriginalPlan.Levels.On() {
 		return
 	}
 	var best, worse *sweep.Level

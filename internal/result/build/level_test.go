@@ -30,7 +30,7 @@ func TestSearchedLevels(t *testing.T) {
 		p.Measurement = m
 		asked := p
 		asked.Levels.List = []float64{1}
-		j := &judge{plan: &p, facts: &Inputs{Asked: &asked}, result: &result.Result{}}
+		j := &judge{plan: &p, facts: &Inputs{OriginalPlan: &asked}, result: &result.Result{}}
 		j.searched(levels)
 		if got := strings.Join(j.grouped(j.notes), " "); got != want {
 			t.Errorf("%s, want %s", got, want)

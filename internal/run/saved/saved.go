@@ -111,7 +111,7 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Run, err error) {
 	if own := facts.Header.Worker; own > 0 {
 		facts.Missing = missing(facts.Header.Workers, append(of, own))
 	}
-	facts.Asked = &asked
+	facts.OriginalPlan = &asked
 	p.Stages = search.Levels(p, facts.Edges)
 	s.Records.Bounds = boundsBy(p, facts)
 	if p.Saturation.On() {

@@ -88,7 +88,7 @@ func readRepeats(env tool.Env, action *args.ReportAction, dirs []string) (*repea
 	if was.Schema != repeat.Schema {
 		return nil, fmt.Errorf("%s: its schema is %q, this program reads %q: report it with the version that wrote it (%s)", file, was.Schema, repeat.Schema, cmp.Or(was.Version, "it does not say which"))
 	}
-	d.Asked, d.Ended, d.Until = was.Asked, was.Ended, was.Until
+	d.Requested, d.Ended, d.Until = was.Requested, was.Ended, was.Until
 	return d, nil
 }
 

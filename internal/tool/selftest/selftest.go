@@ -60,13 +60,13 @@ type Report struct {
 // Trial is one load and how far its figures were from the truth.
 type Trial struct {
 	record.Calibration
-	Asked   Asked    `json:"asked"`
-	Honest  bool     `json:"honest"`
-	Reasons []string `json:"reasons,omitempty"` // why it is not
+	Requested RequestedLoad `json:"requested"`
+	Honest    bool          `json:"honest"`
+	Reasons   []string      `json:"reasons,omitempty"` // why it is not
 }
 
-// Asked is the load that was wanted.
-type Asked struct {
+// RequestedLoad is the load that was wanted.
+type RequestedLoad struct {
 	InFlight int     `json:"in_flight,omitempty"`
 	Rate     float64 `json:"rate,omitempty"`
 }
@@ -182,7 +182,7 @@ func (o Options) level(ctx context.Context, p *plan.Plan, rep *Report) (*Trial, 
 		return nil, err
 	}
 	rep.Host = res.Host
-	level := &Trial{Calibration: *c, Asked: Asked{InFlight: p.Stages[0].Concurrency, Rate: p.Stages[0].PerSecond()}}
+	level := &Trial{Calibration: *c, Requested: RequestedLoad{InFlight: p.Stages[0].Concurrency, Rate: p.Stages[0].PerSecond()}}
 	level.judge(res)
 	return level, nil
 }

@@ -73,10 +73,10 @@ func studyCode(env tool.Env, action *args.StudyAction, out *Outcome) int {
 	code := tool.ExitOK
 	for i, res := range out.Results {
 		if !res.Verdict.Valid || res.Interrupted {
-			fmt.Fprintf(env.Stderr, "Prompts of %d tokens. ", out.Rows[i].Asked)
+			fmt.Fprintf(env.Stderr, "Prompts of %d tokens. ", out.Rows[i].Requested)
 			tool.PrintVerdict(env.Stderr, res)
 		}
-		tool.PrintFailures(env.Stderr, fmt.Sprintf("Prompts of %d tokens: ", out.Rows[i].Asked), &res.Stages[0])
+		tool.PrintFailures(env.Stderr, fmt.Sprintf("Prompts of %d tokens: ", out.Rows[i].Requested), &res.Stages[0])
 		if action.Strict && !res.Verdict.Valid || res.Interrupted || out.Rows[i].Requests == 0 {
 			code = tool.ExitRun
 		}

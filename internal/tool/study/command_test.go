@@ -23,16 +23,16 @@ func TestEndOfAStudy(t *testing.T) {
 		code int
 		said string
 	}{
-		"all well": {Outcome{Rows: []report.Row{{Asked: 16, Requests: 9}}, Results: []*result.Result{good}}, tool.ExitOK, ""},
+		"all well": {Outcome{Rows: []report.Row{{Requested: 16, Requests: 9}}, Results: []*result.Result{good}}, tool.ExitOK, ""},
 		"failures": {
-			Outcome{Rows: []report.Row{{Asked: 16, Requests: 9}, {Asked: 64, Requests: 1}}, Results: []*result.Result{good, {
+			Outcome{Rows: []report.Row{{Requested: 16, Requests: 9}, {Requested: 64, Requests: 1}}, Results: []*result.Result{good, {
 				Verdict: valid, Stages: []result.Stage{{Failures: []record.FailureCount{{Class: "http", Status: 500, Count: 2, Example: "out of\nmemory"}}}},
 			}}},
 			tool.ExitOK, "Prompts of 64 tokens: 2 failed: http out of memory\n",
 		},
-		"no answer": {Outcome{Rows: []report.Row{{Asked: 16}}, Results: []*result.Result{good}}, tool.ExitRun, ""},
+		"no answer": {Outcome{Rows: []report.Row{{Requested: 16}}, Results: []*result.Result{good}}, tool.ExitRun, ""},
 		"stopped": {
-			Outcome{Rows: []report.Row{{Asked: 16, Requests: 4}}, Results: []*result.Result{{Verdict: valid, Interrupted: true, Stages: []result.Stage{{}}}}, Left: []int{64, 256}},
+			Outcome{Rows: []report.Row{{Requested: 16, Requests: 4}}, Results: []*result.Result{{Verdict: valid, Interrupted: true, Stages: []result.Stage{{}}}}, Left: []int{64, 256}},
 			tool.ExitRun, "Prompts of 16 tokens. The run was stopped early: the figures cover the requests that had ended by then.\nVerdict: valid.\nNot measured: prompts of 64, 256 tokens.\n",
 		},
 	} {

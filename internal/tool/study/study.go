@@ -102,7 +102,7 @@ func average(w io.Writer, kind report.Kind, row *report.Row) error {
 // rowOf is what a length's only stage says.
 func rowOf(length int, s *result.Stage, metric string) report.Row {
 	r := report.Row{
-		Asked: length, Requests: s.Counts.OK, Failed: s.Counts.Failed,
+		Requested: length, Requests: s.Counts.OK, Failed: s.Counts.Failed,
 		Input: s.Metrics["input_sequence_length"].Avg, Output: s.Metrics["output_sequence_length"].Avg,
 	}
 	if m := s.Metrics[metric]; m.Count > 0 && m.Distribution != nil {
@@ -155,7 +155,7 @@ func Figure(kind report.Kind, model string, rows []report.Row) chart.Figure {
 			if rows[i].Samples > 0 {
 				y = l.of(&rows[i])
 			}
-			line.Points = append(line.Points, chart.Point{X: float64(rows[i].Asked), Y: y})
+			line.Points = append(line.Points, chart.Point{X: float64(rows[i].Requested), Y: y})
 		}
 		panel.Lines = append(panel.Lines, line)
 	}

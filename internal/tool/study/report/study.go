@@ -26,18 +26,18 @@ func Generation() Kind { return Kind{"token-to-token", "Token-to-token latency"}
 
 // Row is what was measured with prompts of one length. Times are in milliseconds.
 type Row struct {
-	Asked    int     // length asked for, in tokens
-	Input    float64 // mean length of the prompts, as counted
-	Output   float64 // mean length of the answers
-	Requests int64   // that ended well
-	Failed   int64
-	Samples  int64 // that the figures are made of; 0: there are none
-	Avg      float64
-	P50      float64
-	P90      float64
-	P99      float64
-	Thin     []string // percentiles for which there are too few samples
-	AtLeast  []string // statistics that are lower bounds, because requests did not end
+	Requested int     // length asked for, in tokens
+	Input     float64 // mean length of the prompts, as counted
+	Output    float64 // mean length of the answers
+	Requests  int64   // that ended well
+	Failed    int64
+	Samples   int64 // that the figures are made of; 0: there are none
+	Avg       float64
+	P50       float64
+	P90       float64
+	P99       float64
+	Thin      []string // percentiles for which there are too few samples
+	AtLeast   []string // statistics that are lower bounds, because requests did not end
 }
 
 // WriteAverage prints the line with which a study of one length ends.
@@ -71,7 +71,7 @@ func WriteTable(w io.Writer, k Kind, rows []Row) error {
 	table := [][]string{{"prompt", "counted", "answer", "requests", "failed", "avg", "p50", "p90", "p99"}}
 	for _, r := range rows {
 		line := []string{
-			number.Count(int64(r.Asked)), tokens(r.Input), tokens(r.Output), number.Count(r.Requests), number.Count(r.Failed),
+			number.Count(int64(r.Requested)), tokens(r.Input), tokens(r.Output), number.Count(r.Requests), number.Count(r.Failed),
 		}
 		if r.Samples == 0 {
 			table = append(table, append(line, "–", "–", "–", "–"))

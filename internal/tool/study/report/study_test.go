@@ -27,9 +27,9 @@ func TestLinesOfTheGuide(t *testing.T) {
 func TestTable(t *testing.T) {
 	var b strings.Builder
 	err := WriteTable(&b, Prefill(), []Row{
-		{Asked: 16, Input: 16, Output: 1, Requests: 10, Samples: 10, Avg: 5.9, P50: 5.87, P90: 6, P99: 6.05, Thin: []string{"p90", "p99"}},
-		{Asked: 4096, Input: 4095.5, Output: 1, Requests: 9, Failed: 1, Samples: 9, Avg: 165.2, P50: 166.6, P90: 168.7, P99: 169.5, AtLeast: []string{"avg", "p99"}},
-		{Asked: 8192, Failed: 10},
+		{Requested: 16, Input: 16, Output: 1, Requests: 10, Samples: 10, Avg: 5.9, P50: 5.87, P90: 6, P99: 6.05, Thin: []string{"p90", "p99"}},
+		{Requested: 4096, Input: 4095.5, Output: 1, Requests: 9, Failed: 1, Samples: 9, Avg: 165.2, P50: 166.6, P90: 168.7, P99: 169.5, AtLeast: []string{"avg", "p99"}},
+		{Requested: 8192, Failed: 10},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/cmdline"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -105,60 +106,59 @@ func scan(args []string) *values {
 		v.fault("", fmt.Sprintf("unknown command %q", shorten(args[0])), suggest.Hint(args[0], commands()))
 		args = args[1:]
 	}
-	for i := 0; i < len(args); {
-		arg := args[i]
-		i++
-		if arg == "--" {
-			v.pass = args[i:]
-			break
+	known := scanned(table)
+	for i := range table {
+		if v.command == Compare && table[i].key == "file" { // there it takes several
+			table[i] = *long(table, "files")
+			known[i].Values = cmdline.Many
 		}
-		if !isFlag(arg) {
-			v.stray(arg)
-			continue
-		}
-		f, as, attached, ok := find(table, arg)
-		if !ok {
-			v.unknown(table, arg)
-			for i < len(args) && !isFlag(args[i]) && args[i] != "--" { // probably its values
-				i++
-			}
-			continue
-		}
-		if v.command == Compare && f.key == "file" { // there it takes several
-			f = long(table, "files")
-		}
-		u := value{flag: f, as: as}
-		if f.kind == toggle && f.short != "" && attached != "" && !strings.HasPrefix(as, "--") {
-			// -vv and the like: the rest are flags of their own.
-			args = slices.Insert(slices.Clone(args), i, "-"+attached)
-			attached = ""
-		}
-		if attached != "" {
-			u.text = append(u.text, strings.TrimPrefix(attached, "="))
-		}
-		n := 1 // also of fixed-schedule, where the original wants a value
-		switch {
-		case f.kind == list || f.kind == wholes || f.kind == floats:
-			n = math.MaxInt
-		case f.kind == toggle && f.key != "fixed-schedule":
-			n = 0
-		}
-		for len(u.text) < n && attached == "" && i < len(args) && !isFlag(args[i]) && args[i] != "--" {
-			u.text = append(u.text, args[i])
-			i++
-		}
-		v.there[f.key] = true
-		v.unset = slices.DeleteFunc(v.unset, func(before value) bool { return before.flag.key == f.key }) // the last use wins
-		if !f.unset(u.text) {
-			v.set(u)
-			continue
-		}
-		delete(v.used, f.key)
-		if f.least > 0 || slices.Contains(notZero(), f.key) {
-			v.unset = append(v.unset, u)
+	}
+	value := func(arg string, _ cmdline.Flag) bool { return !isFlag(arg) }
+	argparse := cmdline.Style{Flag: isFlag, Value: value, Ends: true, Skip: cmdline.Many, Equals: true}
+	for p := range argparse.Parts(known, args) {
+		switch p.Kind {
+		case cmdline.Given:
+			v.take(&table[p.Flag], p.As, p.Values)
+		case cmdline.Argument:
+			v.stray(p.As)
+		case cmdline.Rest:
+			v.pass = p.Values
+		default:
+			v.unknown(table, p.As)
 		}
 	}
 	return v
+}
+
+// scanned are flags as they are looked for.
+func scanned(table []option) []cmdline.Flag {
+	all := make([]cmdline.Flag, len(table))
+	for i := range table {
+		f := &table[i]
+		all[i] = cmdline.Flag{Long: append([]string{f.name}, f.same...), Short: f.short, Values: 1}
+		switch {
+		case f.kind == list || f.kind == wholes || f.kind == floats:
+			all[i].Values = cmdline.Many
+		case f.kind == toggle && f.key != "fixed-schedule": // of which the original wants a value
+			all[i].Values = 0
+		}
+	}
+	return all
+}
+
+// take takes a use of a flag. The last use wins.
+func (v *values) take(f *option, as string, text []string) {
+	u := value{flag: f, as: as, text: text}
+	v.there[f.key] = true
+	v.unset = slices.DeleteFunc(v.unset, func(before value) bool { return before.flag.key == f.key })
+	if !f.unset(text) {
+		v.set(u)
+		return
+	}
+	delete(v.used, f.key)
+	if f.least > 0 || slices.Contains(notZero(), f.key) {
+		v.unset = append(v.unset, u)
+	}
 }
 
 // isFlag tells a flag from a value: a dash in front, and no number behind it.
@@ -170,39 +170,10 @@ func isFlag(arg string) bool {
 	return err != nil
 }
 
-// find looks a flag up. Attached is its value where that stands in the same argument.
-func find(table []option, arg string) (f *option, as, attached string, ok bool) {
-	if name, isLong := strings.CutPrefix(arg, "--"); isLong {
-		name, after, hasValue := strings.Cut(name, "=")
-		if hasValue {
-			attached = "=" + after
-		}
-		f := long(table, name)
-		return f, "--" + name, attached, f != nil
-	}
-	for i := range table {
-		if table[i].short != "" && strings.HasPrefix(arg[1:], table[i].short) {
-			return &table[i], arg[:2], arg[2:], true
-		}
-	}
-	return nil, arg, "", false
-}
-
 // long finds a flag by its name, or by a beginning of it that no other flag has.
 func long(table []option, name string) *option {
-	var begins []*option
-	for i := range table {
-		for _, n := range append([]string{table[i].name}, table[i].same...) {
-			if n == name {
-				return &table[i]
-			}
-			if name != "" && strings.HasPrefix(n, name) && !slices.Contains(begins, &table[i]) {
-				begins = append(begins, &table[i])
-			}
-		}
-	}
-	if len(begins) == 1 {
-		return begins[0]
+	if fits := cmdline.Find(scanned(table), name, 1); len(fits) == 1 {
+		return &table[fits[0]]
 	}
 	return nil
 }

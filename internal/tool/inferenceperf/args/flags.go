@@ -9,18 +9,20 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/inferometer/inferometer/internal/lib/cmdline"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // flag is a key of the schema on the command line, or a flag of the tool's own.
 type flag struct {
-	name string   // with its dashes
-	path []string // of the key; nil: it is none
-	form form
-	help string
-	bare bool                       // it takes no value
-	take func(c *command, v string) // of a flag that is no key
+	name  string   // with its dashes
+	short string   // a letter; empty: none
+	path  []string // of the key; nil: it is none
+	form  form
+	help  string
+	bare  bool                       // it takes no value
+	take  func(c *command, v string) // of a flag that is no key
 }
 
 // flagsOf lists a flag for every key of the schema. Sections are flags too, in JSON, or
@@ -92,9 +94,9 @@ type command struct {
 func general() []flag {
 	level := form{kind: choice, words: []string{"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}}
 	return []flag{
-		{name: "--config_file", form: form{kind: text}, help: "Config file (-c). Without any arguments: ./config.yml.", take: func(c *command, v string) { c.File = v }},
-		{name: analyzeFlag, help: "Report directories to draw charts for (-a).", take: func(c *command, v string) { c.Dirs = append(c.Dirs, v) }},
-		{name: "--unified_analysis_dir", form: form{kind: text}, help: "Directory for charts that overlay all of them (-u).", take: func(c *command, v string) { c.Unified = v }},
+		{name: "--config_file", short: "c", form: form{kind: text}, help: "Config file (-c). Without any arguments: ./config.yml.", take: func(c *command, v string) { c.File = v }},
+		{name: analyzeFlag, short: "a", help: "Report directories to draw charts for (-a)."},
+		{name: "--unified_analysis_dir", short: "u", form: form{kind: text}, help: "Directory for charts that overlay all of them (-u).", take: func(c *command, v string) { c.Unified = v }},
 		{name: "--log-level", form: level, help: "Minimum severity of messages (default INFO).", take: func(c *command, v string) {
 			c.LogLevel = strings.ToUpper(v)
 			if _, err := level.parse(&yaml.Node{Kind: yaml.ScalarNode, Value: c.LogLevel}); err != nil {
@@ -110,24 +112,12 @@ func general() []flag {
 		{name: "--strict", bare: true, help: "Exit with 1 if the result can't be trusted. Inferometer extension.", take: func(c *command, _ string) { c.Strict = true }},
 		{name: "--faithful", bare: true, help: "Reproduce the original where ours differs. Inferometer extension.", take: func(c *command, _ string) { c.Options.Faithful = true }},
 		{name: "--version", bare: true, help: "Print the version.", take: func(c *command, _ string) { c.version = true }},
-		{name: "--help", bare: true, help: "Print this help (-h).", take: func(c *command, _ string) { c.help = true }},
+		{name: "--help", short: "h", bare: true, help: "Print this help (-h).", take: func(c *command, _ string) { c.help = true }},
 	}
 }
 
 // analyzeFlag takes every argument up to the next flag.
 const analyzeFlag = "--analyze"
-
-// short spells a short flag out.
-func short(arg string) string {
-	long := map[string]string{"-c": "--config_file", "-a": analyzeFlag, "-u": "--unified_analysis_dir", "-h": "--help"}[arg[:min(len(arg), 2)]]
-	switch {
-	case long == "":
-		return arg
-	case len(arg) > 2:
-		return long + "=" + strings.TrimPrefix(arg[2:], "=")
-	}
-	return long
-}
 
 func (c *command) fault(where, text, hint string) {
 	c.faults = append(c.faults, plan.Fault{Where: where, Text: text, Hint: hint})
@@ -135,39 +125,36 @@ func (c *command) fault(where, text, hint string) {
 
 // scan takes a command line apart.
 func (c *command) scan(args []string) {
-	for i := 0; i < len(args); i++ {
-		arg, value, attached := strings.Cut(short(args[i]), "=")
-		if !strings.HasPrefix(arg, "--") {
-			c.fault(fmt.Sprintf("argument %d", i+1), "unexpected "+quote(args[i]), "pass the config file with --config_file")
-			continue
-		}
-		more := func() bool { return i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") }
-		switch f := c.find(allFlags(), arg); {
-		case f == nil:
-			if !attached && more() {
-				i++ // its value
-			}
+	table := allFlags()
+	flags := make([]cmdline.Flag, len(table))
+	for i, f := range table {
+		flags[i] = cmdline.Flag{Long: []string{strings.TrimPrefix(f.name, "--")}, Short: f.short, Values: 1}
+		switch {
+		case f.bare:
+			flags[i].Values = 0
 		case f.name == analyzeFlag:
-			c.Command = Analyze
-			if attached {
-				f.take(c, value)
-			}
-			for more() {
-				i++
-				f.take(c, args[i])
-			}
-		case !f.bare && !attached && (i+1 >= len(args) || strings.HasPrefix(args[i+1], "--")):
-			c.fault(f.name, "needs a value: "+f.form.takes(), "")
-		default:
-			if !f.bare && !attached {
-				i++
-				value = args[i]
-			}
-			if f.take != nil {
-				f.take(c, value)
-			} else {
-				c.overrides = append(c.overrides, override{flag: f, value: value})
-			}
+			flags[i].Values = cmdline.Many
+		}
+	}
+	argparse := cmdline.Style{
+		Flag: func(arg string) bool {
+			return strings.HasPrefix(arg, "--") || slices.ContainsFunc(table, func(f flag) bool { return f.short != "" && strings.HasPrefix(arg, "-"+f.short) })
+		},
+		Value: func(arg string, of cmdline.Flag) bool {
+			return !strings.HasPrefix(arg, "--") && (of.Values == 1 || !strings.HasPrefix(arg, "-"))
+		},
+		Least: 2, Skip: 1, More: true, Equals: true,
+	}
+	for p := range argparse.Parts(flags, args) {
+		switch p.Kind {
+		case cmdline.Argument:
+			c.fault(fmt.Sprintf("argument %d", p.At+1), "unexpected "+quote(p.As), "pass the config file with --config_file")
+		case cmdline.Unknown:
+			c.unknown(table, p.As)
+		case cmdline.Ambiguous:
+			c.fault(clip(p.As), "is ambiguous", table[p.Fits[0]].name+", "+table[p.Fits[1]].name+" …")
+		case cmdline.Given:
+			c.given(&table[p.Flag], p.Values)
 		}
 	}
 	if c.Command == Analyze && len(c.Dirs) == 0 && len(c.faults) == 0 {
@@ -178,36 +165,36 @@ func (c *command) scan(args []string) {
 	}
 }
 
-// find finds a flag by its name or an abbreviation that fits no other.
-func (c *command) find(table []flag, name string) *flag {
-	var found []*flag
+// given takes a use of a flag.
+func (c *command) given(f *flag, values []string) {
+	switch {
+	case f.name == analyzeFlag:
+		c.Command, c.Dirs = Analyze, append(c.Dirs, values...)
+	case f.bare:
+		f.take(c, "")
+	case len(values) == 0:
+		c.fault(f.name, "needs a value: "+f.form.takes(), "")
+	case f.take != nil:
+		f.take(c, values[0])
+	default:
+		c.overrides = append(c.overrides, override{flag: f, value: values[0]})
+	}
+}
+
+// unknown says which flag was probably meant.
+func (c *command) unknown(table []flag, name string) {
 	var names []string
-	for i := range table {
-		f := &table[i]
-		if f.name == name {
-			return f
-		}
-		if strings.HasPrefix(f.name, name) && len(name) > 3 {
-			found = append(found, f)
-		}
+	for _, f := range table {
 		names = append(names, f.name)
 	}
-	switch len(found) {
-	case 1:
-		return found[0]
-	case 0:
-		hint := "see inference-perf --help"
-		if n := cmp.Or(byKey(table, strings.TrimLeft(name, "-")), suggest.Name(name, names)); n != "" {
-			hint = "did you mean " + n + "?"
-		}
-		if n := listAround(table, name); n != "" {
-			hint = n + " takes the whole list, as JSON"
-		}
-		c.fault(clip(name), "unknown flag", hint)
-	default:
-		c.fault(clip(name), "is ambiguous", found[0].name+", "+found[1].name+" …")
+	hint := "see inference-perf --help"
+	if n := cmp.Or(byKey(table, strings.TrimLeft(name, "-")), suggest.Name(name, names)); n != "" {
+		hint = "did you mean " + n + "?"
 	}
-	return nil
+	if n := listAround(table, name); n != "" {
+		hint = n + " takes the whole list, as JSON"
+	}
+	c.fault(clip(name), "unknown flag", hint)
 }
 
 // listAround is the flag of the list that a name goes into; empty: there is none.

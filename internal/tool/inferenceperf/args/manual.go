@@ -16,10 +16,8 @@ func Manual() clidoc.Command {
 		Page:  "inference-perf", Takes: clidoc.Directories,
 	}
 	own := clidoc.Group{Title: "Flags"}
-	short := map[string]string{"--config_file": "c", analyzeFlag: "a", "--unified_analysis_dir": "u", "--help": "h"}
 	for _, f := range general() {
 		one := described(&f)
-		one.Short = short[f.name]
 		switch f.name {
 		case "--config_file":
 			one.Arg, one.Takes = "FILE", clidoc.PlanFiles
@@ -39,7 +37,7 @@ func Manual() clidoc.Command {
 }
 
 func described(f *flag) clidoc.Flag {
-	one := clidoc.Flag{Name: strings.TrimPrefix(f.name, "--"), Help: f.help}
+	one := clidoc.Flag{Name: strings.TrimPrefix(f.name, "--"), Short: f.short, Help: f.help}
 	if f.bare {
 		return one
 	}

@@ -3,6 +3,8 @@ package args
 import (
 	"fmt"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/cmdline"
 )
 
 // option is one row of the table of options.
@@ -44,96 +46,56 @@ func (g given) called() string {
 // abbreviations of long names that fit one option, options behind arguments, and --
 // as the end of options. With an error it gives the options ahead of the fault.
 func getopt(table []option, args []string) (opts []given, rest []string, err error) {
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		switch {
-		case arg == "--":
-			return opts, append(rest, args[i+1:]...), nil
-		case strings.HasPrefix(arg, "--"):
-			name, value, has := strings.Cut(arg[2:], "=")
-			o, err := findLong(table, name)
-			if err != nil {
-				return opts, nil, err
+	flags := make([]cmdline.Flag, len(table))
+	for i := range table {
+		o := &table[i]
+		if flags[i].Whole = o.own; o.long != "" {
+			flags[i].Long = []string{o.long}
+		}
+		if o.short != 0 {
+			flags[i].Short = string(o.short)
+		}
+		if o.arg != "" {
+			flags[i].Values = 1
+		}
+	}
+	style := cmdline.Style{
+		Flag:  func(arg string) bool { return len(arg) > 1 && arg[0] == '-' },
+		Value: func(string, cmdline.Flag) bool { return true },
+		Ends:  true,
+	}
+	for p := range style.Parts(flags, args) {
+		name, isLong := strings.CutPrefix(p.As, "--")
+		switch p.Kind {
+		case cmdline.Rest:
+			return opts, append(rest, p.Values...), nil
+		case cmdline.Argument:
+			rest = append(rest, p.As)
+		case cmdline.Unknown:
+			if !isLong {
+				return opts, nil, usage("Invalid short option '-%s'", printable(p.As[1:2]))
 			}
+			return opts, nil, unknown(table, name)
+		case cmdline.Ambiguous:
+			names := make([]string, len(p.Fits))
+			for i, at := range p.Fits {
+				names[i] = "'--" + table[at].long + "'"
+			}
+			return opts, nil, usage("option '--%s' is ambiguous; possibilities: %s", printable(name), strings.Join(names, " "))
+		case cmdline.Given:
+			o := &table[p.Flag]
 			switch {
-			case o.arg == "" && has:
+			case o.arg == "" && p.Attached:
 				return opts, nil, usage("option '--%s' doesn't allow an argument", o.long)
-			case o.arg != "" && !has:
-				if i++; i == len(args) {
-					return opts, nil, usage("option '--%s' requires an argument", o.long)
-				}
-				value = args[i]
+			case o.arg != "" && len(p.Values) == 0 && isLong:
+				return opts, nil, usage("option '--%s' requires an argument", o.long)
+			case o.arg != "" && len(p.Values) == 0:
+				return opts, nil, usage("option requires an argument -- '%c'", o.short)
 			}
-			opts = append(opts, given{option: o, value: value})
-		case len(arg) > 1 && arg[0] == '-':
-			more, taken, err := shorts(table, arg[1:], args[i+1:])
-			if err != nil {
-				return opts, nil, err
-			}
-			opts = append(opts, more...)
-			i += taken
-		default:
-			rest = append(rest, arg)
+			opts = append(opts, given{option: o, value: strings.Join(p.Values, ""), brief: !isLong})
 		}
 	}
 	return opts, rest, nil
-}
-
-// shorts reads a bundle of short options. taken: the next argument was the value of
-// the last of them.
-func shorts(table []option, bundle string, next []string) (opts []given, taken int, err error) {
-	for i := 0; i < len(bundle); i++ {
-		o := findShort(table, bundle[i])
-		if o == nil {
-			return nil, 0, usage("Invalid short option '-%s'", printable(bundle[i:i+1]))
-		}
-		if o.arg == "" {
-			opts = append(opts, given{o, "", true})
-			continue
-		}
-		if i+1 < len(bundle) {
-			return append(opts, given{o, bundle[i+1:], true}), 0, nil
-		}
-		if len(next) == 0 {
-			return nil, 0, usage("option requires an argument -- '%c'", bundle[i])
-		}
-		return append(opts, given{o, next[0], true}), 1, nil
-	}
-	return opts, 0, nil
-}
-
-// findLong finds the option of a long name or of an abbreviation that fits no other.
-func findLong(table []option, name string) (*option, error) {
-	var found []*option
-	for i := range table {
-		o := &table[i]
-		if o.long == name && name != "" {
-			return o, nil
-		}
-		if !o.own && name != "" && strings.HasPrefix(o.long, name) {
-			found = append(found, o)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, unknown(table, name)
-	}
-	names := make([]string, len(found))
-	for i, o := range found {
-		names[i] = "'--" + o.long + "'"
-	}
-	return nil, usage("option '--%s' is ambiguous; possibilities: %s", printable(name), strings.Join(names, " "))
-}
-
-func findShort(table []option, c byte) *option {
-	for i := range table {
-		if table[i].short == c && c != 0 {
-			return &table[i]
-		}
-	}
-	return nil
 }
 
 // UsageError says what is wrong with a command line.

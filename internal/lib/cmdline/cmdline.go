@@ -1,0 +1,141 @@
+// Package cmdline takes command lines apart, as C's getopt_long does or as Python's argparse. It
+// knows what flags are called and how many values they take. What they mean, and what is said of
+// mistakes, is the tool's.
+package cmdline
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Many is any number of values.
+const Many = math.MaxInt
+
+// Flag is what has to be known of a flag.
+type Flag struct {
+	Long   []string // names, without dashes
+	Short  string   // a letter; empty: none
+	Values int      // how many it takes at most
+	Whole  bool     // it cannot be abbreviated
+}
+
+// Style is how command lines are read.
+type Style struct {
+	Flag  func(arg string) bool          // whether an argument is a flag
+	Value func(arg string, of Flag) bool // whether an argument is a value of the flag in front of it
+	Ends  bool                           // "--" ends the flags
+	Least int                            // letters that an abbreviation has at least
+	Skip  int                            // values behind a flag that is not known, which are passed over
+	// More: behind a value that is attached to a flag of many, others may follow.
+	More bool
+	// Equals: the value in -x=value begins behind the sign.
+	Equals bool
+}
+
+// Kind says what a part of a command line is.
+type Kind int
+
+// The kinds of parts.
+const (
+	Given     Kind = iota // a flag
+	Argument              // no flag, and no value of one
+	Unknown               // no flag is called so
+	Ambiguous             // an abbreviation of several flags
+	Rest                  // what stands behind "--": its Values
+)
+
+// Part is a part of a command line.
+type Part struct {
+	Kind     Kind
+	At       int    // which argument it begins with
+	As       string // as it is written: --name, -x, or the argument
+	Flag     int    // of Given: its place in the table
+	Fits     []int  // of Ambiguous: those of the flags
+	Values   []string
+	Attached bool // the first value is in the same argument
+}
+
+// Parts gives the parts of a command line, in their order.
+func (s *Style) Parts(table []Flag, args []string) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		for i := 0; i < len(args); {
+			p := Part{At: i, As: args[i]}
+			arg := args[i]
+			i++
+			switch {
+			case s.Ends && arg == "--":
+				p.Kind, p.Values = Rest, args[i:]
+				yield(p)
+				return
+			case !s.Flag(arg):
+				p.Kind = Argument
+			case strings.HasPrefix(arg, "--"):
+				name, value, attached := strings.Cut(arg[2:], "=")
+				p.As = "--" + name
+				fits := Find(table, name, s.Least)
+				switch len(fits) {
+				case 0:
+					p.Kind = Unknown
+				case 1:
+					p.Flag = fits[0]
+				default:
+					p.Kind, p.Fits = Ambiguous, fits
+				}
+				if p.Attached = attached; attached {
+					p.Values = []string{value}
+				}
+			default:
+				p.Flag = slices.IndexFunc(table, func(f Flag) bool { return f.Short != "" && strings.HasPrefix(arg[1:], f.Short) })
+				rest := ""
+				if p.Flag < 0 {
+					p.Kind = Unknown
+				} else {
+					p.As, rest = arg[:2], arg[2:]
+				}
+				switch {
+				case rest == "":
+				case table[p.Flag].Values == 0: // several in one argument
+					i--
+					args = slices.Replace(slices.Clone(args), i, i+1, "-"+rest)
+				case s.Equals:
+					p.Values, p.Attached = []string{strings.TrimPrefix(rest, "=")}, true
+				default:
+					p.Values, p.Attached = []string{rest}, true
+				}
+			}
+			most, of := 0, Flag{}
+			switch p.Kind {
+			case Given:
+				if of = table[p.Flag]; !p.Attached || s.More && of.Values == Many {
+					most = of.Values
+				}
+			case Unknown, Ambiguous:
+				most = s.Skip
+			}
+			for len(p.Values) < most && i < len(args) && s.Value(args[i], of) {
+				p.Values = append(p.Values, args[i])
+				i++
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Find gives the flag of a name, or those that it is an abbreviation of.
+func Find(table []Flag, name string, least int) (fits []int) {
+	for i, f := range table {
+		for _, n := range f.Long {
+			switch {
+			case n == name && name != "":
+				return []int{i}
+			case !f.Whole && len(name) >= max(least, 1) && strings.HasPrefix(n, name) && !slices.Contains(fits, i):
+				fits = append(fits, i)
+			}
+		}
+	}
+	return fits
+}

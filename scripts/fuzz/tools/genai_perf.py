@@ -17,6 +17,7 @@ from tools.shared import ends, headers, last, masked
 NAME = "genai-perf"
 TIMES = ("time_to_first_token", "time_to_second_token", "request_latency", "inter_token_latency")
 RATES = ("request_throughput", "output_token_throughput", "output_token_throughput_per_user", "request_goodput", "image_throughput", "image_latency")
+LENGTH = re.compile(r'("max_(?:completion_|new_)?tokens\\*": ?)\d+')  # also in a text within JSON
 STEADY = ("avg", "p50")  # of times; the others say more of the machine than of the tool
 
 
@@ -59,6 +60,10 @@ class Tool:
     def compare(self, line: Line, a: Side, b: Side) -> list:
         if a.failed() or b.failed():
             return ends(a, b)
+        if draws_lengths(line):
+            for request in (r for side in (a, b) for r in side.requests if r.json is not None):
+                request.body = LENGTH.sub(r"\g<1>0", request.body.decode()).encode()
+                request.json = json.loads(request.body)
         out = requests(line, a, b) + self.written(line, a, b) + screens(line, a, b)
         if line.command[0] != "process-export-files" and not any(d.place == "files/missing" for d in out):  # whose throughputs are sums
             out += self.reread(line, a, b)
@@ -70,7 +75,7 @@ class Tool:
         out = [Difference("files/missing", f, MISSING) for f in left if f not in right] + [Difference("files/more", MISSING, f) for f in right if f not in left]
         for name in [n for n in left if n in right]:
             if name.endswith(".json"):
-                out += json_file(line, name, a, b, load(left[name], a), load(right[name], b))
+                out += json_file(line, name, a, b, load(line, left[name], a), load(line, right[name], b))
             elif name.endswith(".csv"):
                 out += csv_file(name, left[name].read_text(), right[name].read_text())
             elif name.endswith((".yaml", ".yml")):
@@ -134,10 +139,17 @@ def settings(file: Path) -> list:
     return [row.rstrip() for row in file.read_text().splitlines() if row.strip() and not row.lstrip().startswith("#")]
 
 
-def load(file: Path, side: Side) -> object:
-    """The JSON of a file, without what is drawn: ports, and names of sessions, which are numbered."""
+def draws_lengths(line: Line) -> bool:
+    """Whether output lengths are drawn, by each tool in its own way."""
+    return re.search(r"--output-tokens-stddev (?!0 )", line.text()) is not None
+
+
+def load(line: Line, file: Path, side: Side) -> object:
+    """The JSON of a file, without what is drawn: ports, lengths, and names of sessions, which are numbered."""
     found: dict = {}
     text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", lambda m: found.setdefault(m.group(), f"session {len(found)}"), file.read_text())
+    if draws_lengths(line):
+        text = LENGTH.sub(r"\g<1>0", text)
     try:
         return json.loads(text.replace(f"127.0.0.1:{side.port}", "URL"))
     except ValueError:

@@ -71,9 +71,10 @@ func (r *root) add(stored []int64, base int64) {
 		return
 	}
 	counts := r.counts
-	for _, s := range stored {
-		d := uint64(s>>setBits) - uint64(base)
-		counts[rootIndex(d)][s&int64(Both)]++
+	for len(stored) > 0 {
+		n, s := run(stored), stored[0]
+		counts[rootIndex(uint64(s>>setBits)-uint64(base))][s&int64(Both)] += uint32(n)
+		stored = stored[n:]
 	}
 }
 
@@ -186,7 +187,9 @@ func (l *selection) setRanks(ranks [2][]int64, d uint64) {
 
 // fill adds samples to the nodes that are open.
 func (r *root) fill(stored []int64, base int64) {
-	for _, s := range stored {
+	for len(stored) > 0 {
+		equal, s := run(stored), stored[0]
+		stored = stored[equal:]
 		d := uint64(s>>setBits) - uint64(base)
 		n := r.kids[rootIndex(d)]
 		for n != nil && n.kids != nil {
@@ -195,9 +198,11 @@ func (r *root) fill(stored []int64, base int64) {
 		switch {
 		case n == nil:
 		case n.counts != nil:
-			n.counts[(d-n.lo)>>n.fine][s&int64(Both)]++
+			n.counts[(d-n.lo)>>n.fine][s&int64(Both)] += uint32(equal)
 		default:
-			n.vals = append(n.vals, pack(s, base))
+			for range equal {
+				n.vals = append(n.vals, pack(s, base))
+			}
 		}
 	}
 }

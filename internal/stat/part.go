@@ -70,7 +70,7 @@ type divider struct {
 	cells  cells          // nil: samples are few
 	// table is the number of bounds below each cell, by set; mixed where one lies inside it.
 	table [2][]uint8
-	at    [blockLen]int32 // the cells of the samples that are being added
+	at    [blockLen]int32 // the cells of the samples that are being added, of each run of equal ones the first
 }
 
 const (
@@ -106,10 +106,12 @@ func (d *divider) below(set int, distance uint64) int {
 // add adds samples of one part.
 func (d *divider) add(part int, stored []int64) {
 	if d.cells != nil {
-		for i, s := range stored {
+		for i := 0; i < len(stored); {
+			s, equal := stored[i], run(stored[i:])
 			cell := rootIndex(uint64(s>>setBits) - uint64(d.base))
-			d.cells[cell][s&int64(Both)]++
+			d.cells[cell][s&int64(Both)] += uint32(equal)
 			d.at[i] = int32(cell)
+			i += equal
 		}
 	}
 	for i := range d.out {
@@ -121,24 +123,29 @@ func (d *divider) add(part int, stored []int64) {
 func (d *divider) addTo(set, part int, stored []int64) {
 	var over [mostBounds + 1]int64 // by number of bounds below
 	out, sum, table := &d.out[set], d.sums[part][set], d.table[set]
-	for i, s := range stored {
+	for i := 0; i < len(stored); {
+		s, equal, at := stored[i], run(stored[i:]), i
+		i += equal
 		if s>>set&1 == 0 {
 			continue
 		}
 		distance := uint64(s>>setBits) - uint64(d.base)
+		hi, lo := bits.Mul64(distance, uint64(equal))
 		var carry uint64
-		sum[0], carry = bits.Add64(sum[0], distance, 0)
-		sum[1] += carry
+		sum[0], carry = bits.Add64(sum[0], lo, 0)
+		sum[1] += hi + carry
 		below := uint8(mixed)
 		if d.cells != nil {
-			below = table[d.at[i]]
+			below = table[d.at[at]]
 		} else {
-			out.values = append(out.values, s>>setBits)
+			for range equal {
+				out.values = append(out.values, s>>setBits)
+			}
 		}
 		if below == mixed {
 			below = uint8(d.below(set, distance))
 		}
-		over[below&mostBounds]++
+		over[below&mostBounds] += int64(equal)
 	}
 	d.sums[part][set] = sum
 	var upTo int64

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -330,6 +331,7 @@ func TestHistogram(t *testing.T) {
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, uint8(8))
 	f.Add([]byte{255, 0, 255, 0}, uint8(1))
+	f.Add(append(bytes.Repeat([]byte{1, 7}, 20), bytes.Repeat([]byte{200, 3}, 15)...), uint8(1)) // two runs
 	mutate.Fuzz(f, func(t *testing.T, data []byte, size uint8) {
 		step := int(size%8) + 1
 		var vals []int64

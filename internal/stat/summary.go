@@ -98,19 +98,29 @@ func momentsOf(stored []int64, base, bit int64) moments {
 	var n int64
 	var sum0, sum1, sq0, sq1, sq2, top, c uint64
 	least := uint64(math.MaxUint64)
-	for _, s := range stored {
+	for len(stored) > 0 {
+		equal, s := run(stored), stored[0]
+		stored = stored[equal:]
 		if s&bit == 0 {
 			continue
 		}
 		d := uint64(s>>setBits) - uint64(base)
-		n++
+		n += int64(equal)
 		least, top = min(least, d), max(top, d)
-		sum0, c = bits.Add64(sum0, d, 0)
-		sum1 += c
-		hi, lo := bits.Mul64(d, d)
+		hi, lo := bits.Mul64(d, uint64(equal))
+		sum0, c = bits.Add64(sum0, lo, 0)
+		sum1 += hi + c
+		hi, lo = bits.Mul64(d, d)
+		var over, more uint64
+		if equal > 1 {
+			over, hi = bits.Mul64(hi, uint64(equal))
+			more, lo = bits.Mul64(lo, uint64(equal))
+			hi, c = bits.Add64(hi, more, 0)
+			over += c
+		}
 		sq0, c = bits.Add64(sq0, lo, 0)
 		sq1, c = bits.Add64(sq1, hi, c)
-		sq2 += c
+		sq2 += over + c
 	}
 	return moments{n: n, min: least, max: top, sum: [2]uint64{sum0, sum1}, squares: [3]uint64{sq0, sq1, sq2}}
 }

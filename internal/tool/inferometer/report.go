@@ -165,14 +165,16 @@ func again(env tool.Env, action *args.ReportAction, tools []tool.Tool) (code int
 // where the figures that it has are good.
 func resultCode(res *result.Result) int {
 	switch {
-	case res.Interrupted || res.Incomplete || !tool.Answered(res):
+	case res.Interrupted || res.Incomplete:
+		return tool.ExitRun
+	case res.Verdict.Valid && res.Missed(): // also where every request failed, as a search may show
+		return tool.ExitMissed
+	case !tool.Answered(res):
 		return tool.ExitRun
 	case res.Verdict.Status == result.Inconclusive:
 		return tool.ExitInconclusive
 	case !res.Verdict.Valid:
 		return tool.ExitRun
-	case res.Missed():
-		return tool.ExitMissed
 	}
 	return tool.ExitOK
 }

@@ -1,4 +1,4 @@
-// Package cmdline takes command lines apart, as C's getopt_long does or as Python's argparse. It
+// Package cmdline takes command lines apart, as C's getopt_long does, Python's argparse or pflag. It
 // knows what flags are called and how many values they take. What they mean, and what is said of
 // mistakes, is the tool's.
 package cmdline
@@ -30,8 +30,11 @@ type Style struct {
 	Skip  int                            // values behind a flag that is not known, which are passed over
 	// More: behind a value that is attached to a flag of many, others may follow.
 	More bool
-	// Equals: the value in -x=value begins behind the sign.
-	Equals bool
+	// Equals: the value in -x=value begins behind the sign. Switches: a flag that takes none may have
+	// one so, as in -x=false.
+	Equals, Switches bool
+	// Whole: letters behind one dash are a mistake as a whole if they are a long name, or one is unknown.
+	Whole bool
 }
 
 // Kind says what a part of a command line is.
@@ -87,16 +90,19 @@ func (s *Style) Parts(table []Flag, args []string) iter.Seq[Part] {
 					p.Values = []string{value}
 				}
 			default:
-				p.Flag = slices.IndexFunc(table, func(f Flag) bool { return f.Short != "" && strings.HasPrefix(arg[1:], f.Short) })
+				p.Flag = short(table, arg[1:])
 				rest := ""
-				if p.Flag < 0 {
-					p.Kind = Unknown
+				name, value, equals := strings.Cut(arg[1:], "=")
+				if p.Flag < 0 || s.Whole && mistaken(table, name) {
+					if p.Kind, p.Attached = Unknown, equals; equals {
+						p.Values = []string{value}
+					}
 				} else {
 					p.As, rest = arg[:2], arg[2:]
 				}
 				switch {
 				case rest == "":
-				case table[p.Flag].Values == 0: // several in one argument
+				case table[p.Flag].Values == 0 && !(s.Switches && rest[0] == '='): // several in one argument
 					i--
 					args = slices.Replace(slices.Clone(args), i, i+1, "-"+rest)
 				case s.Equals:
@@ -123,6 +129,26 @@ func (s *Style) Parts(table []Flag, args []string) iter.Seq[Part] {
 			}
 		}
 	}
+}
+
+// short is the flag of the letter that a text begins with; -1: there is none.
+func short(table []Flag, text string) int {
+	return slices.IndexFunc(table, func(f Flag) bool { return f.Short != "" && strings.HasPrefix(text, f.Short) })
+}
+
+func mistaken(table []Flag, letters string) bool {
+	if len(letters) > 1 && len(Find(table, letters, Many)) == 1 {
+		return true
+	}
+	for i := range letters {
+		switch f := short(table, letters[i:]); {
+		case f < 0:
+			return true
+		case table[f].Values > 0:
+			return false
+		}
+	}
+	return false
 }
 
 // Find gives the flag of a name, or those that it is an abbreviation of.

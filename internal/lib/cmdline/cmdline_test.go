@@ -17,16 +17,19 @@ func TestParts(t *testing.T) {
 	argparse := Style{Flag: dash, Value: func(arg string, _ Flag) bool { return !dash(arg) }, Ends: true, Skip: Many, Equals: true}
 	getopt := Style{Flag: dash, Value: func(string, Flag) bool { return true }, Ends: true}
 	long := Style{Flag: func(arg string) bool { return strings.HasPrefix(arg, "--") }, Value: argparse.Value, Least: 3, More: true}
+	pflag := getopt
+	pflag.Equals, pflag.Switches, pflag.Whole = true, true, true
 	for _, c := range []struct {
 		style *Style
 		line  string
 		want  string
 	}{
 		{&argparse, "x --rate 5 --qps=6 -r7 -r=8 -r 9 y", "x | --rate 0 [5] | --qps 0 [6]= | -r 0 [7]= | -r 0 [8]= | -r 0 [9] | y"},
-		{&argparse, "--range 1 2 -m3 4 --ve --rat 1 --ra 1 2 --no a b -- --rate", "--range 1 [1 2] | -m 1 [3]= | 4 | --ve 2 | --rat 0 [1] | ambiguous --ra [0 1] | unknown --no | rest [--rate]"},
-		{&argparse, "-vvr5 -vq x --rate", "-v 2 | -v 2 | -r 0 [5]= | -v 2 | unknown -q | --rate 0"},
+		{&argparse, "--range 1 2 -m3 4 --ve --rat 1 --ra 1 2 --no a b -- --rate", "--range 1 [1 2] | -m 1 [3]= | 4 | --ve 2 | --rat 0 [1] | ambiguous --ra [0 1] | unknown --no [a b] | rest [--rate]"},
+		{&argparse, "-vvr5 -vq x --rate", "-v 2 | -v 2 | -r 0 [5]= | -v 2 | unknown -q [x] | --rate 0"},
 		{&getopt, "-r -v --rate -- -- x", "-r 0 [-v] | --rate 0 [--] | rest [x]"},
 		{&getopt, "-r=5 --verif --verify -", "-r 0 [=5]= | unknown --verif | --verify 3 | -"},
+		{&pflag, "-vr=5 -v=no -vq -rate 6 -x=1", "-v 2 | -r 0 [5]= | -v 2 [no]= | unknown -vq | unknown -rate | 6 | unknown -x=1 [1]="},
 		{&long, "--range=1 2 3 -v --ra 1 --rate -- x", "--range 1 [1 2 3]= | -v | unknown --ra | 1 | --rate 0 | unknown -- | x"},
 	} {
 		var got []string
@@ -44,7 +47,7 @@ func TestParts(t *testing.T) {
 			case Argument:
 				got = append(got, p.As)
 			case Unknown:
-				got = append(got, "unknown "+p.As)
+				got = append(got, "unknown "+p.As+values)
 			case Ambiguous:
 				got = append(got, fmt.Sprintf("ambiguous %s %v", p.As, p.Fits))
 			case Rest:

@@ -3,13 +3,13 @@ package args
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -46,59 +46,43 @@ var aliases = sync.OnceValue(func() (all []alias) {
 	return all
 })
 
-// differing are the names of another meaning that a command line has, with what they mean.
-type differing struct {
-	text  map[string]string   // by name
-	given map[string][]string // their values, which are shown nowhere
-}
-
-// addAliases adds the names of other tools to a set of flags.
-func addAliases(set *pflag.FlagSet, v values, paths map[string]string, list []alias) differing {
-	d := differing{text: map[string]string{}, given: map[string][]string{}}
+// addAliases adds the names of other tools to those of flags.
+func addAliases(known []entry, paths map[string]string, list []alias) []entry {
+	has := func(name string) bool {
+		return slices.ContainsFunc(known, func(e entry) bool { return e.name == name })
+	}
 	for _, a := range list {
 		names := strings.Fields(a.Names)
 		pending := slices.Contains([]string{urlAlias, hostAlias, portAlias, mostAlias, streamedAlias}, a.Flag)
+		ours := has(a.Flag)
 		for _, name := range names {
-			if len(name) == 1 && len(names) > 1 || set.Lookup(name) != nil {
+			if len(name) == 1 && len(names) > 1 || has(name) {
 				continue // a short name comes with the first long one
 			}
-			short := ""
+			e := entry{name: name, to: a.Flag, toggle: a.Bare, alias: true, seconds: a.Seconds, with: a.With, differs: a.Differs}
 			if i := slices.IndexFunc(names, func(n string) bool { return len(n) == 1 }); i >= 0 && (name == names[0]) {
-				short = names[i]
+				e.short = names[i]
 			}
-			own := set.Lookup(a.Flag)
-			value := collect{to: v.flags, name: a.Flag, toggle: a.Bare, seconds: a.Seconds, as: name, typed: v.typed, with: a.With}
-			switch {
-			case a.Differs != "":
-				d.text[name] = a.Differs
-				value = collect{to: d.given, name: name}
-			case own == nil && !pending:
-				d.text[name] = "is --" + a.Flag + " of inferometer run, which this command does not have"
-				value = collect{to: d.given, name: name}
+			if a.Differs == "" && !ours && !pending {
+				e.differs = "is --" + a.Flag + " of inferometer run, which this command does not have"
 			}
-			f := set.VarPF(value, name, short, "")
-			if paths[name] = paths[a.Flag]; a.Bare {
-				f.NoOptDefVal = "true"
-			}
+			known, paths[name] = append(known, e), paths[a.Flag]
 		}
 	}
-	return d
+	return known
 }
 
-// faults are those of the names that mean something else.
-func (d differing) faults(set *pflag.FlagSet) plan.Faults {
+// faultsOf are those of the names that mean something else, each with how it does.
+func faultsOf(differing map[string]string) plan.Faults {
 	var list plan.Faults
-	set.VisitAll(func(f *pflag.Flag) {
-		if len(d.given[f.Name]) == 0 {
-			return
+	for _, name := range slices.Sorted(maps.Keys(differing)) {
+		where := "--" + name
+		if len(name) == 1 {
+			where = "-" + name
 		}
-		where := "--" + f.Name
-		if len(f.Name) == 1 {
-			where = "-" + f.Name
-		}
-		text, hint, _ := strings.Cut(d.text[f.Name], ": ")
+		text, hint, _ := strings.Cut(differing[name], ": ")
 		list = append(list, plan.Fault{Where: where, Text: text, Hint: hint})
-	})
+	}
 	return list
 }
 

@@ -1,14 +1,12 @@
 package args
 
 import (
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
+	"github.com/inferometer/inferometer/internal/lib/cmdline"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
 )
@@ -48,79 +46,99 @@ func (v values) last(name string) string {
 // is reports whether a flag without a value is on.
 func (v values) is(name string) bool { return v.last(name) == "true" }
 
-// collect is a pflag.Value that keeps the text: what it means is found out
-// afterwards, so that all faults are found and not only the first.
-type collect struct {
-	to     map[string][]string
-	name   string
-	toggle bool
-	// Of an alias: its own name, where that is kept, what else it gives, and whether a number alone
-	// is one of seconds.
-	as      string
-	typed   map[string]string
-	with    string
-	seconds bool
-}
-
-func (c collect) String() string { return "" }
-func (c collect) Type() string   { return "text" }
-
-func (c collect) Set(s string) error {
-	if c.toggle {
-		on, err := strconv.ParseBool(s)
-		if s = strconv.FormatBool(on); err != nil {
-			s = "bad"
-		}
-	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil && c.seconds {
-		s += "s"
-	}
-	if c.as != "" {
-		c.typed[c.name] = c.as
-	}
-	if c.with != "" {
-		c.to[c.with] = []string{"true"}
-	}
-	c.to[c.name] = append(c.to[c.name], s)
-	return nil
+// entry is a name that a flag can be given by.
+type entry struct {
+	name, short string
+	to          string // the flag of ours
+	toggle      bool   // it takes no value
+	// Of a name of another tool: that it is one, whether a number alone is one of seconds, what else
+	// it gives, and of one that means something else, how.
+	alias, seconds bool
+	with, differs  string
 }
 
 // parse splits a command line by the flags in groups. Every unknown flag and
 // every flag without its value is among the faults.
 func parse(groups []group, args []string, also ...alias) (values, plan.Faults) {
 	v := values{flags: map[string][]string{}, typed: map[string]string{}}
-	set := pflag.NewFlagSet("", pflag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {}
 	paths := map[string]string{}
+	var known []entry
 	for _, g := range groups {
 		for _, o := range g.options {
 			paths[o.name] = o.path
-			f := set.VarPF(collect{to: v.flags, name: o.name, toggle: o.arg == ""}, o.name, o.short, o.help)
-			if o.arg == "" {
-				f.NoOptDefVal = "true"
-			}
+			known = append(known, entry{name: o.name, short: o.short, to: o.name, toggle: o.arg == ""})
 		}
 	}
-	other := addAliases(set, v, paths, also)
-	s := scanner{set: set, paths: paths, not: other.text}
-	clean := s.scan(args)
-	if err := set.Parse(clean); err != nil {
-		s.faults = append(s.faults, plan.Fault{Text: err.Error()})
+	known = addAliases(known, paths, also)
+	flags := make([]cmdline.Flag, len(known))
+	for i, e := range known {
+		flags[i] = cmdline.Flag{Long: []string{e.name}, Short: e.short, Values: 1, Whole: true}
+		if e.toggle {
+			flags[i].Values = 0
+		}
 	}
-	s.faults = append(s.faults, other.faults(set)...)
+	pflag := cmdline.Style{
+		Flag: func(arg string) bool { return len(arg) > 1 && arg[0] == '-' },
+		Value: func(arg string, of cmdline.Flag) bool { // what follows an unknown flag is probably its value: no fault of its own
+			return of.Values > 0 || !strings.HasPrefix(arg, "-") && !isTarget(arg)
+		},
+		Ends: true, Skip: 1, Equals: true, Switches: true, Whole: true,
+	}
+	var faults plan.Faults
+	differing := map[string]string{} // flags of another meaning that are given
+	for p := range pflag.Parts(flags, args) {
+		switch e := &known[max(p.Flag, 0)]; p.Kind {
+		case cmdline.Argument:
+			v.args = append(v.args, p.As)
+		case cmdline.Rest:
+			v.args = append(v.args, p.Values...)
+		case cmdline.Given:
+			switch {
+			case !e.toggle && len(p.Values) == 0:
+				faults = append(faults, plan.Fault{Where: p.As, Path: paths[e.name], Text: "needs a value"})
+			case e.differs != "":
+				differing[e.name] = e.differs
+			default:
+				v.take(e, append(p.Values, "true")[0])
+			}
+		default:
+			shown, _, _ := strings.Cut(args[p.At], "=")
+			faults = append(faults, unknown(known, paths, shown))
+		}
+	}
+	faults = append(faults, faultsOf(differing)...)
 	for _, g := range groups {
 		for _, o := range g.options {
 			switch given := v.flags[o.name]; {
 			case o.arg == "" && v.last(o.name) == "bad":
-				s.faults = append(s.faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "takes no value, true or false"})
+				faults = append(faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "takes no value, true or false"})
 			case o.arg != "" && o.path != "" && len(given) > 1:
-				s.faults = append(s.faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "is given " + times(len(given)) + ", and only one value can be used", Hint: twiceHint(o.name)})
+				faults = append(faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "is given " + times(len(given)) + ", and only one value can be used", Hint: twiceHint(o.name)})
 			}
 		}
 	}
-	v.args = set.Args()
-	return v, s.faults
+	return v, faults
+}
+
+// take keeps the text of a value: what it means is found out afterwards, so that all faults are
+// found and not only the first.
+func (v values) take(e *entry, text string) {
+	if e.toggle {
+		on, err := strconv.ParseBool(text)
+		if text = strconv.FormatBool(on); err != nil {
+			text = "bad"
+		}
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil && e.seconds {
+		text += "s"
+	}
+	if e.alias {
+		v.typed[e.to] = e.name
+	}
+	if e.with != "" {
+		v.flags[e.with] = []string{"true"}
+	}
+	v.flags[e.to] = append(v.flags[e.to], text)
 }
 
 func times(n int) string {
@@ -138,101 +156,28 @@ func twiceHint(name string) string {
 	return "keep one of them"
 }
 
-// scanner goes over a command line ahead of pflag, which stops at the first
-// unknown flag.
-type scanner struct {
-	set    *pflag.FlagSet
-	paths  map[string]string // flag → the field that it sets
-	not    map[string]string // flags that are refused
-	faults plan.Faults
-}
-
-// scan returns args without what pflag would refuse.
-func (s *scanner) scan(args []string) []string {
-	var clean []string
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		if arg == "--" {
-			return append(clean, args[i:]...)
-		}
-		if len(arg) < 2 || arg[0] != '-' {
-			clean = append(clean, arg)
-			continue
-		}
-		f, wantsValue := s.flag(arg)
-		switch {
-		case f == nil:
-			// What follows an unknown flag is probably its value: no fault of its own.
-			if !strings.Contains(arg, "=") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !isTarget(args[i+1]) {
-				i++
-			}
-		case !wantsValue:
-			clean = append(clean, arg)
-		case i+1 == len(args):
-			s.faults = append(s.faults, plan.Fault{Where: arg, Path: s.paths[f.Name], Text: "needs a value"})
-		default:
-			clean = append(clean, arg, args[i+1])
-			i++
-		}
-	}
-	return clean
-}
-
-// flag is the flag that arg gives, nil when it is unknown, and whether its value
-// is the next argument.
-func (s *scanner) flag(arg string) (f *pflag.Flag, wantsValue bool) {
-	if name, ok := strings.CutPrefix(arg, "--"); ok {
-		name, _, hasValue := strings.Cut(name, "=")
-		if f = s.set.Lookup(name); f == nil {
-			s.unknown("--"+name, name)
-			return nil, false
-		}
-		return f, !hasValue && f.NoOptDefVal == ""
-	}
-	if name, _, _ := strings.Cut(arg[1:], "="); len(name) > 1 && s.set.Lookup(name) != nil {
-		s.unknown("-"+name, name) // a dash too few: -c is a flag, -concurrency is not -c oncurrency
-		return nil, false
-	}
-	for i := 1; i < len(arg); i++ {
-		if f = s.set.ShorthandLookup(arg[i : i+1]); f == nil {
-			name, _, _ := strings.Cut(arg[1:], "=")
-			s.unknown("-"+name, name)
-			return nil, false
-		}
-		if f.NoOptDefVal == "" {
-			return f, i+1 == len(arg)
-		}
-		if i+1 < len(arg) && arg[i+1] == '=' {
-			return f, false
-		}
-	}
-	return f, false
-}
-
 // unknown says which flag was probably meant. It never repeats a value, which
 // may be a key.
-func (s *scanner) unknown(shown, name string) {
-	var names []string
-	s.set.VisitAll(func(f *pflag.Flag) {
-		if s.not[f.Name] == "" {
-			names = append(names, f.Name)
+func unknown(known []entry, paths map[string]string, shown string) plan.Fault {
+	var names, others []string
+	for _, e := range known {
+		switch {
+		case e.differs != "":
+		case e.alias:
+			others = append(others, e.name)
+		default:
+			names = append(names, e.name)
 		}
-	})
-	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(s.usage(b), s.usage(a)) })
+	}
+	slices.Sort(names)
+	slices.Sort(others)
+	names = append(names, others...)
 	fault := plan.Fault{Where: printable(shown), Text: "unknown flag", Hint: "see --help"}
-	if n := suggest.Name(name, names); n != "" {
+	if n := suggest.Name(strings.TrimLeft(shown, "-"), names); n != "" {
 		fault.Hint = "did you mean --" + n + "?"
-		fault.Path = s.paths[n] // what that field lacks is no second fault
+		fault.Path = paths[n] // what that field lacks is no second fault
 	}
-	s.faults = append(s.faults, fault)
-}
-
-// usage is the help of a flag, which those of other tools do not have.
-func (s *scanner) usage(name string) string {
-	if s.set.Lookup(name).Usage == "" {
-		return ""
-	}
-	return "ours"
+	return fault
 }
 
 // printable is a flag as it was typed, if that fits a line of text.

@@ -3,6 +3,7 @@
 package result
 
 import (
+	_ "embed"
 	"math"
 	"slices"
 	"time"
@@ -322,3 +323,9 @@ func (s *Stat) Open(name string) bool { return slices.Contains(s.AtLeast, name) 
 
 // Millis is a duration in the unit of the document.
 func Millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+//go:embed result.schema.json
+var schemaJSON []byte
+
+// JSONSchema is the JSON Schema of the document.
+func JSONSchema() []byte { return slices.Clone(schemaJSON) }

@@ -2,7 +2,6 @@ package args
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -12,19 +11,13 @@ func HelpText() string {
 	b.WriteString("usage: genai-perf [profile] -m MODEL [FLAG…] [-- PERF_ANALYZER_FLAG…]\n\n" +
 		"Measures a generative-AI inference server, with the command line, tables and files of\n" +
 		"NVIDIA's GenAI-Perf. The release whose flags are used is recognised.\n" + commandsHelp)
-	var groups []string
+	group := ""
 	for _, f := range flags() {
-		if !slices.Contains(groups, f.group) {
-			groups = append(groups, f.group)
+		if f.group != group {
+			group = f.group
+			fmt.Fprintf(&b, "\n%s:\n", group)
 		}
-	}
-	for _, g := range groups {
-		fmt.Fprintf(&b, "\n%s:\n", g)
-		for _, f := range flags() {
-			if f.group == g {
-				writeFlag(&b, f)
-			}
-		}
+		writeFlag(&b, f)
 	}
 	return b.String()
 }

@@ -126,6 +126,11 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 		return
 	}
 	p.blank()
+	p.figureTable(&t)
+}
+
+// figureTable prints a table, and notes which of its marks are to be explained.
+func (p *printer) figureTable(t *table) {
 	for _, l := range t.render(p.width-len(indent), p.style) {
 		p.thin = p.thin || strings.Contains(l, thinMark)
 		p.least = p.least || strings.Contains(l, number.Least)
@@ -245,13 +250,12 @@ func (p *printer) rates(s *result.Stage) {
 			beside, besideWithin = scale.Format(m.Avg), within(&m, mean)
 		}
 		t.add(r.label, unit, scale.Format(m.Avg), within(&m, mean), beside, besideWithin)
-		p.within = p.within || m.Intervals != nil
 	}
 	if len(t.rows) == 0 {
 		return
 	}
 	p.blank()
-	p.table(&t)
+	p.figureTable(&t)
 	if s.Steady != nil && !p.all {
 		p.wrapped(indent, steadyText(s.Steady))
 	}

@@ -54,7 +54,7 @@ func (t *table) widths() []int {
 	return widths
 }
 
-// fit says which columns are shown: no column without a single cell, and the
+// fit says which columns are shown: no column without a single cell that says something, and the
 // most important of the others. The first column always stays, and is made
 // narrower when it must be.
 func (t *table) fit(widths []int, width int) []bool {
@@ -62,7 +62,7 @@ func (t *table) fit(widths []int, width int) []bool {
 	total := -gap
 	for i := range t.columns {
 		for _, row := range t.rows {
-			if row[i] != "" {
+			if row[i] != "" && row[i] != withinUnknown {
 				shown[i] = true
 			}
 		}

@@ -36,7 +36,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 		case body[0] == '<' || d.kind == Embeddings:
 			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is neither JSON nor a stream of events: "+decode.Message(x.Body))
 		default:
-			decode.ReadStream(d.begin(x))
+			d.stream(x)
 		}
 	})
 }

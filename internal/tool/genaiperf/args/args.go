@@ -118,7 +118,7 @@ func scan(args []string) *values {
 	for p := range argparse.Parts(known, args) {
 		switch p.Kind {
 		case cmdline.Given:
-			v.take(&table[p.Flag], p.As, p.Values)
+			v.use(&table[p.Flag], p.As, p.Values)
 		case cmdline.Argument:
 			v.stray(p.As)
 		case cmdline.Rest:
@@ -146,8 +146,8 @@ func scanned(table []option) []cmdline.Flag {
 	return all
 }
 
-// take takes a use of a flag. The last use wins.
-func (v *values) take(f *option, as string, text []string) {
+// use notes a use of a flag. The last use wins.
+func (v *values) use(f *option, as string, text []string) {
 	u := value{flag: f, as: as, text: text}
 	v.there[f.key] = true
 	v.unset = slices.DeleteFunc(v.unset, func(before value) bool { return before.flag.key == f.key })

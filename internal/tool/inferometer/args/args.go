@@ -99,7 +99,7 @@ func parse(groups []group, args []string, also ...alias) (values, plan.Faults) {
 			case e.differs != "":
 				differing[e.name] = e.differs
 			default:
-				v.take(e, append(p.Values, "true")[0])
+				v.add(e, append(p.Values, "true")[0])
 			}
 		default:
 			shown, _, _ := strings.Cut(args[p.At], "=")
@@ -120,9 +120,9 @@ func parse(groups []group, args []string, also ...alias) (values, plan.Faults) {
 	return v, faults
 }
 
-// take keeps the text of a value: what it means is found out afterwards, so that all faults are
+// add keeps the text of a value: what it means is found out afterwards, so that all faults are
 // found and not only the first.
-func (v values) take(e *entry, text string) {
+func (v values) add(e *entry, text string) {
 	if e.toggle {
 		on, err := strconv.ParseBool(text)
 		if text = strconv.FormatBool(on); err != nil {

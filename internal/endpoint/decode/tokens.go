@@ -32,11 +32,11 @@ func NewCounter(tok prompt.Tokenizer, own bool) Counter {
 // text. It returns the tokens of the response.
 func (c Counter) CountVisible(rec *record.Record, visible []byte) int {
 	if c.Thoughts && rec.Call != "" {
-		thoughts, _ := bytes.CutPrefix(rec.Text, visible)
-		if bytes.HasSuffix(rec.Text, visible) {
-			thoughts = rec.Text[:len(rec.Text)-len(visible)]
+		text := rec.Text
+		if thoughts, behind := bytes.CutPrefix(text, visible); behind && !bytes.HasSuffix(text, visible) {
+			text = slices.Concat(thoughts, visible)
 		}
-		visible = slices.Concat(thoughts, visible)
+		visible = text
 	}
 	if c.own {
 		rec.Out.Local = c.tok.Count(string(visible))

@@ -165,6 +165,8 @@ func TestPlainCounts(t *testing.T) {
 		{"a call of a session, with two choices", strings.Replace(thinks, "dog", "dog barks", 1), Chat, record.Tokens{N: 5000, Source: record.FromServer, Local: 9}, nil},
 		{"a call of a session that thinks", data(chat(`{"reasoning_content":"so it is then"}`), chat(`{"content":"the dog"}`), length, "[DONE]"), Chat,
 			record.Tokens{N: 7, Source: record.FromTokenizer, Local: 7}, []int{2}},
+		{"a call of a session that thinks in between", data(chat(`{"content":"the"}`), chat(`{"reasoning_content":" so it is then"}`), chat(`{"content":" dog"}`), length, "[DONE]"), Chat,
+			record.Tokens{N: 6, Source: record.FromTokenizer, Local: 6}, []int{1, 1}},
 		{"a call that thinks, in one piece", strings.Replace(thinks, `,"usage":{"prompt_tokens":0,"completion_tokens":5000}`, "", 1), Chat,
 			record.Tokens{N: 7, Source: record.FromTokenizer, Local: 7}, nil},
 		{"a completion with two choices", `{"choices":[{"text":"the dog"},{"text":" runs"}]}`, Completions, record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}, nil},

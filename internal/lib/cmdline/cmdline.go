@@ -64,71 +64,87 @@ type Part struct {
 func (s *Style) Parts(table []Flag, args []string) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		for i := 0; i < len(args); {
-			p := Part{At: i, As: args[i]}
-			arg := args[i]
-			i++
-			switch {
+			p, more := Part{At: i, As: args[i], Kind: Argument}, ""
+			switch arg := args[i]; {
 			case s.Ends && arg == "--":
-				p.Kind, p.Values = Rest, args[i:]
+				p.Kind, p.Values = Rest, args[i+1:]
 				yield(p)
 				return
 			case !s.Flag(arg):
-				p.Kind = Argument
 			case strings.HasPrefix(arg, "--"):
-				name, value, attached := strings.Cut(arg[2:], "=")
-				p.As = "--" + name
-				fits := Find(table, name, s.Least)
-				switch len(fits) {
-				case 0:
-					p.Kind = Unknown
-				case 1:
-					p.Flag = fits[0]
-				default:
-					p.Kind, p.Fits = Ambiguous, fits
-				}
-				if p.Attached = attached; attached {
-					p.Values = []string{value}
-				}
+				s.named(&p, table)
 			default:
-				p.Flag = short(table, arg[1:])
-				rest := ""
-				name, value, equals := strings.Cut(arg[1:], "=")
-				if p.Flag < 0 || s.Whole && mistaken(table, name) {
-					if p.Kind, p.Attached = Unknown, equals; equals {
-						p.Values = []string{value}
-					}
-				} else {
-					p.As, rest = arg[:2], arg[2:]
-				}
-				switch {
-				case rest == "":
-				case table[p.Flag].Values == 0 && !(s.Switches && rest[0] == '='): // several in one argument
-					i--
-					args = slices.Replace(slices.Clone(args), i, i+1, "-"+rest)
-				case s.Equals:
-					p.Values, p.Attached = []string{strings.TrimPrefix(rest, "=")}, true
-				default:
-					p.Values, p.Attached = []string{rest}, true
-				}
+				more = s.lettered(&p, table)
 			}
-			most, of := 0, Flag{}
-			switch p.Kind {
-			case Given:
-				if of = table[p.Flag]; !p.Attached || s.More && of.Values == Many {
-					most = of.Values
-				}
-			case Unknown, Ambiguous:
-				most = s.Skip
-			}
-			for len(p.Values) < most && i < len(args) && s.Value(args[i], of) {
-				p.Values = append(p.Values, args[i])
+			if more == "" {
 				i++
+			} else { // other flags in the same argument
+				args = slices.Replace(slices.Clone(args), i, i+1, more)
+			}
+			for most, of := s.most(&p, table); len(p.Values) < most && i < len(args) && s.Value(args[i], of); i++ {
+				p.Values = append(p.Values, args[i])
 			}
 			if !yield(p) {
 				return
 			}
 		}
 	}
+}
+
+// named reads a flag with two dashes.
+func (s *Style) named(p *Part, table []Flag) {
+	name, value, attached := strings.Cut(p.As[2:], "=")
+	p.As = "--" + name
+	switch fits := Find(table, name, s.Least); len(fits) {
+	case 0:
+		p.Kind = Unknown
+	case 1:
+		p.Kind, p.Flag = Given, fits[0]
+	default:
+		p.Kind, p.Fits = Ambiguous, fits
+	}
+	if p.Attached = attached; attached {
+		p.Values = []string{value}
+	}
+}
+
+// lettered reads a flag of one letter. Where it takes no value and others stand behind it, it gives
+// these, as an argument of their own.
+func (s *Style) lettered(p *Part, table []Flag) (more string) {
+	arg := p.As
+	name, value, equals := strings.Cut(arg[1:], "=")
+	if p.Flag = short(table, arg[1:]); p.Flag < 0 || s.Whole && mistaken(table, name) {
+		if p.Kind, p.Attached = Unknown, equals; equals {
+			p.Values = []string{value}
+		}
+		return ""
+	}
+	p.Kind, p.As = Given, arg[:2]
+	switch rest := arg[2:]; {
+	case rest == "":
+	case table[p.Flag].Values == 0 && !(s.Switches && rest[0] == '='):
+		return "-" + rest
+	case s.Equals:
+		p.Values, p.Attached = []string{strings.TrimPrefix(rest, "=")}, true
+	default:
+		p.Values, p.Attached = []string{rest}, true
+	}
+	return ""
+}
+
+// most is how many values a flag takes in all, and which flag that is, if it is known.
+func (s *Style) most(p *Part, table []Flag) (int, Flag) {
+	switch p.Kind {
+	case Given:
+		of := table[p.Flag]
+		if p.Attached && (!s.More || of.Values != Many) {
+			return 0, of
+		}
+		return of.Values, of
+	case Unknown, Ambiguous:
+		return s.Skip, Flag{}
+	}
+	return 0, Flag{}
 }
 
 // short is the flag of the letter that a text begins with; -1: there is none.

@@ -55,10 +55,19 @@ var flagTable []byte
 
 var flagRows = sync.OnceValue(func() []clidoc.Row { return clidoc.Rows(flagTable) })
 
+// kinds are the kinds by the words of the table.
+func kinds() map[string]kind {
+	return map[string]kind{"toggle": toggle, "word": word, "whole": whole, "number": number, "list": list, "wholes": wholes, "floats": floats}
+}
+
+// releasesByWord are those that the table's words stand for.
+func releasesByWord() map[string]int {
+	return map[string]int{"": always, "24.03": in2403, "24.04": in2404, "early": early, "last": inLast, "24.04 on": later}
+}
+
 // flags are all flags.
 func flags() []option {
-	kinds := map[string]kind{"toggle": toggle, "word": word, "whole": whole, "number": number, "list": list, "wholes": wholes, "floats": floats}
-	releases := map[string]int{"": always, "24.03": in2403, "24.04": in2404, "early": early, "last": inLast, "24.04 on": later}
+	kinds, releases := kinds(), releasesByWord()
 	var all []option
 	for _, r := range flagRows() {
 		all = append(all, option{

@@ -19,6 +19,7 @@ type Flag struct {
 	Short  string   // a letter; empty: none
 	Values int      // how many it takes at most
 	Whole  bool     // it cannot be abbreviated
+	Added  bool     // abbreviations that fit others too mean those
 }
 
 // Style is how command lines are read.
@@ -63,9 +64,12 @@ type Part struct {
 // Parts gives the parts of a command line, in their order.
 func (s *Style) Parts(table []Flag, args []string) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
+		more := "" // flags that share an argument with the one in front
 		for i := 0; i < len(args); {
-			p, more := Part{At: i, As: args[i], Kind: Argument}, ""
+			p := Part{At: i, As: args[i], Kind: Argument}
 			switch arg := args[i]; {
+			case more != "":
+				more = s.lettered(&p, table)
 			case s.Ends && arg == "--":
 				p.Kind, p.Values = Rest, args[i+1:]
 				yield(p)
@@ -78,7 +82,7 @@ func (s *Style) Parts(table []Flag, args []string) iter.Seq[Part] {
 			}
 			if more == "" {
 				i++
-			} else { // other flags in the same argument
+			} else {
 				args = slices.Replace(slices.Clone(args), i, i+1, more)
 			}
 			for most, of := s.most(&p, table); len(p.Values) < most && i < len(args) && s.Value(args[i], of); i++ {
@@ -168,16 +172,24 @@ func mistaken(table []Flag, letters string) bool {
 }
 
 // Find gives the flag of a name, or those that it is an abbreviation of.
-func Find(table []Flag, name string, least int) (fits []int) {
+func Find(table []Flag, name string, least int) []int {
+	var fits, added []int
 	for i, f := range table {
+		list := &fits
+		if f.Added {
+			list = &added
+		}
 		for _, n := range f.Long {
 			switch {
 			case n == name && name != "":
 				return []int{i}
-			case !f.Whole && len(name) >= max(least, 1) && strings.HasPrefix(n, name) && !slices.Contains(fits, i):
-				fits = append(fits, i)
+			case !f.Whole && len(name) >= max(least, 1) && strings.HasPrefix(n, name) && !slices.Contains(*list, i):
+				*list = append(*list, i)
 			}
 		}
+	}
+	if len(fits) == 0 {
+		return added
 	}
 	return fits
 }

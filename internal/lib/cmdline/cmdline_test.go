@@ -12,6 +12,7 @@ func TestParts(t *testing.T) {
 	table := []Flag{
 		{Long: []string{"rate", "qps"}, Short: "r", Values: 1}, {Long: []string{"range"}, Values: Many, Short: "m"},
 		{Long: []string{"verbose"}, Short: "v"}, {Long: []string{"verify"}, Whole: true},
+		{Long: []string{"ranks"}, Added: true}, {Long: []string{"new"}, Added: true}, {Long: []string{"newest"}, Added: true},
 	}
 	dash := func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 	argparse := Style{Flag: dash, Value: func(arg string, _ Flag) bool { return !dash(arg) }, Ends: true, Skip: Many, Equals: true}
@@ -26,6 +27,8 @@ func TestParts(t *testing.T) {
 	}{
 		{&argparse, "x --rate 5 --qps=6 -r7 -r=8 -r 9 y", "x | --rate 0 [5] | --qps 0 [6]= | -r 0 [7]= | -r 0 [8]= | -r 0 [9] | y"},
 		{&argparse, "--range 1 2 -m3 4 --ve --rat 1 --ra 1 2 --no a b -- --rate", "--range 1 [1 2] | -m 1 [3]= | 4 | --ve 2 | --rat 0 [1] | ambiguous --ra [0 1] | unknown --no [a b] | rest [--rate]"},
+		{&argparse, "--ran 1 --rank --new --ne --newe", "--ran 1 [1] | --rank 4 | --new 5 | ambiguous --ne [5 6] | --newe 6"},
+		{&argparse, "-v-rate -v- x", "-v 2 | unknown --rate | -v 2 | unknown -- [x]"},
 		{&argparse, "-vvr5 -vq x --rate", "-v 2 | -v 2 | -r 0 [5]= | -v 2 | unknown -q [x] | --rate 0"},
 		{&getopt, "-r -v --rate -- -- x", "-r 0 [-v] | --rate 0 [--] | rest [x]"},
 		{&getopt, "-r=5 --verif --verify -", "-r 0 [=5]= | unknown --verif | --verify 3 | -"},

@@ -3,11 +3,9 @@
 package args
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -48,8 +46,6 @@ type flags struct {
 
 func (f *flags) set() *pflag.FlagSet {
 	s := pflag.NewFlagSet("llm_perf", pflag.ContinueOnError)
-	s.SetOutput(io.Discard)
-	s.Usage = func() {}
 	s.SortFlags = false
 	s.StringVarP(&f.uri, "uri", "u", "localhost:8001", "server address")
 	s.StringVarP(&f.protocol, "protocol", "i", "grpc", "grpc or http")
@@ -69,12 +65,6 @@ func (f *flags) set() *pflag.FlagSet {
 	s.BoolVar(&f.dryRun, "dry-run", false, "print the equivalent plan file and exit")
 	s.BoolVarP(&f.help, "help", "h", false, "print this help")
 	return s
-}
-
-// originals are the long flags of the original: an abbreviation that fits one of them alone
-// means that one, whatever flags there are here besides.
-func originals() []string {
-	return []string{"uri", "protocol", "triton-model", "concurrency", "measurement-interval", "input-data", "tokenizer-path", "profile-export-file", "help"}
 }
 
 // DefaultResults is the file that the original writes.
@@ -114,16 +104,15 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 	var f flags
 	set := f.set()
 	p := &parser{flags: &f}
-	ambiguous := abbreviate(set)
-	err := set.Parse(args)
+	rest, err := scan(set, args)
 	if f.help {
 		return &Action{Help: true}, nil
 	}
-	if err = cmp.Or(*ambiguous, err); err != nil {
+	if err != nil {
 		p.fault("", err.Error(), "see --help")
 		return nil, p.faults
 	}
-	for _, arg := range set.Args() {
+	for _, arg := range rest {
 		p.fault("", strconv.Quote(shorten(arg))+" is not a flag", "see --help")
 	}
 	n := p.count(readFile)

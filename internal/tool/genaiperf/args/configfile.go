@@ -175,7 +175,9 @@ func (r *configReader) readKey(s setting, n *yaml.Node) {
 	switch s.path {
 	case "perf_analyzer.path":
 	case "perf_analyzer.stimulus":
+		var loads []string
 		r.pairs(n, s.path, func(key string, k, n *yaml.Node) {
+			loads = append(loads, key)
 			flag := strings.ReplaceAll(key, "_", "-")
 			if !slices.Contains([]string{"concurrency", "request-rate", "session-concurrency", "fixed-schedule"}, flag) {
 				r.fault(k, s.path+"."+key, "unknown load", "one of concurrency, request_rate, session_concurrency, fixed_schedule")
@@ -183,6 +185,9 @@ func (r *configReader) readKey(s setting, n *yaml.Node) {
 			}
 			r.use(n, s.path+"."+key, flag, r.texts(n, s.path)...)
 		})
+		if len(loads) > 1 && slices.Contains(loads, "session_concurrency") {
+			r.fault(n, s.path, "session_concurrency cannot be combined with another load", "give one of "+strings.Join(loads, " and "))
+		}
 	case "perf_analyzer.measurement.mode":
 		r.mode = n.Value
 	case "perf_analyzer.measurement.num":

@@ -121,6 +121,7 @@ func TestBadConfigFiles(t *testing.T) {
 		{"model_names: m\ninput:\n  output_tokens: {mean: -3}\n", "c.yaml:3: input.output_tokens.mean: must be at least 1"},
 		{"model_names: m\nendpoint: {streaming: maybe}\n", "endpoint.streaming: must be True or False"},
 		{"model_names: m\nperf_analyzer: {stimulus: {load: 3}}\n", "unknown load"},
+		{"model_names: m\nperf_analyzer: {stimulus: {session_concurrency: 1, concurrency: 7}}\n", "session_concurrency cannot be combined with another load"},
 		{"model_names: m\nperf_analyzer: {measurement: {mode: x}}\n", `measurement.mode: unknown value "x"`},
 		{"model_names: m\nanalyze: {concurrency: {start: 1, stop: 2}, request_rate: {start: 1, stop: 2}}\n", "a sweep varies one parameter"},
 		{"endpoint: {type: chat}\n", "the model is missing"},

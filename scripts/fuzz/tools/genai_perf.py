@@ -1,5 +1,6 @@
 """genai-perf: how its lines are run on both sides, and what of them is compared."""
 import json
+import math
 import os
 import re
 import statistics
@@ -17,7 +18,7 @@ from tools.shared import ends, headers, last, masked
 NAME = "genai-perf"
 TIMES = ("time_to_first_token", "time_to_second_token", "request_latency", "inter_token_latency")
 RATES = ("request_throughput", "output_token_throughput", "output_token_throughput_per_user", "request_goodput", "image_throughput", "image_latency")
-LENGTH = re.compile(r'("max_(?:completion_|new_)?tokens\\*": ?)\d+')  # also in a text within JSON
+LENGTH = re.compile(r'("max_(?:completion_|new_)?tokens\\*": ?)(\d+)')  # also in a text within JSON
 STEADY = ("avg", "p50")  # of times; the others say more of the machine than of the tool
 
 
@@ -60,11 +61,8 @@ class Tool:
     def compare(self, line: Line, a: Side, b: Side) -> list:
         if a.failed() or b.failed():
             return ends(a, b)
-        if draws_lengths(line):
-            for request in (r for side in (a, b) for r in side.requests if r.json is not None):
-                request.body = LENGTH.sub(r"\g<1>0", request.body.decode()).encode()
-                request.json = json.loads(request.body)
-        out = requests(line, a, b) + self.written(line, a, b) + screens(line, a, b)
+        out = lengths(line, a, b) if draws_lengths(line) else []
+        out += requests(line, a, b) + self.written(line, a, b) + screens(line, a, b)
         if line.command[0] != "process-export-files" and not any(d.place == "files/missing" for d in out):  # whose throughputs are sums
             out += self.reread(line, a, b)
         return out
@@ -142,6 +140,23 @@ def settings(file: Path) -> list:
 def draws_lengths(line: Line) -> bool:
     """Whether output lengths are drawn, by each tool in its own way."""
     return re.search(r"--output-tokens-stddev (?!0 )", line.text()) is not None
+
+
+def lengths(line: Line, *sides: Side) -> list:
+    """The lengths that are drawn, as distributions: the mean and the deviation of each side, held against the other's.
+    They are taken out of the requests."""
+    found = [[int(m.group(2)) for body in {r.body for r in side.requests if r.json is not None} for m in LENGTH.finditer(body.decode())] for side in sides]
+    for request in (r for side in sides for r in side.requests if r.json is not None):
+        request.body = LENGTH.sub(r"\g<1>0", request.body.decode()).encode()
+        request.json = json.loads(request.body)
+    if not found[0] or not found[1]:
+        return values("request/lengths", *found)
+    if min(map(len, found)) < 8:
+        return []  # too few to tell
+    means, spreads = ([f(drawn) for drawn in found] for f in (statistics.mean, statistics.stdev))
+    error = math.hypot(*(s / math.sqrt(len(drawn)) for s, drawn in zip(spreads, found)))
+    out = [] if abs(means[0] - means[1]) <= 5 * error + 1 else [Difference("request/lengths/mean", *means)]
+    return out if max(spreads) <= 4 * min(spreads) + 2 else [*out, Difference("request/lengths/deviation", *spreads)]
 
 
 def load(line: Line, file: Path, side: Side) -> object:

@@ -132,7 +132,7 @@ def load(rng: random.Random, out: Line) -> None:
 def extras(rng: random.Random, out: Line, kind: str) -> None:
     for chance, make in (
             (0.3, lambda: ["--osl", rng.choice(["1", "6", "30"])]),
-            (0.05, lambda: ["--output-tokens-stddev", "0"]),
+            (0.05, lambda: ["--output-tokens-stddev", rng.choice(["0", "4"])]),
             (0.15, lambda: ["--extra-inputs", rng.choice(["temperature:0.5", "temperature:1.0", "n:2", "ignore_eos:true", "top_p:.9", "neg:-1", "sci:1e-3", "flag",
                                                           '{"a": [1, 2.50], "b": {"c": null}}', "stop:x", "a:b:c", "name:", "s:007", "t:True"])]),
             (0.06, lambda: ["--extra-inputs", rng.choice(["zeta:1", "alpha:2"])]),

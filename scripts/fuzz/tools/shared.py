@@ -18,7 +18,7 @@ def ends(a: Side, b: Side) -> list:
 def last(*screens: str) -> str:
     """The line of a screen that says what went wrong."""
     lines = [s.strip() for screen in screens for s in screen.splitlines() if s.strip() and "CalledProcessError" not in s and "perf_analyzer'," not in s and " in flight | " not in s and "] INFO " not in s]
-    for words in (r"^[\w.]*(Error|Exception)\b|^[Ee]rror:|^inferometer|^genai-perf|^inference-perf", r"[Ee]rror|[Ff]ail|refused|cannot|invalid|must "):
+    for words in (r"^[\w.]*(Error|Exception)\b|^[Ee]rror:(?! [\d.]+$)|^inferometer|^genai-perf|^inference-perf", r"[Ee]rror|[Ff]ail|refused|cannot|invalid|must "):
         found = next((s for s in reversed(lines) if re.search(words, s)), "")
         if found:
             return found

@@ -36,7 +36,7 @@ for entry in /*; do
 done
 
 cd "$dir/work"
-"$inferometer" links "$dir/bin" >/dev/null
+"$inferometer" link "$dir/bin" >/dev/null
 ln -s "$here/examples" examples
 cp "$dir/bin/llm_perf.py" .
 prompts=$([ -n "$QUICK" ] && echo 24 || echo 1376)

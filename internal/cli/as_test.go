@@ -134,7 +134,7 @@ func killedRun(t *testing.T, p *plan.Plan) {
 func madeBy(tool string) func(t *testing.T, dir string) string {
 	return func(t *testing.T, dir string) string {
 		out := filepath.Join(t.TempDir(), "files")
-		if code, _, errs := here(t, "report", dir, "--as", tool, "--out", out); code != 0 {
+		if code, _, errs := here(t, "report", dir, "--format", tool, "--out", out); code != 0 {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		return out
@@ -248,7 +248,7 @@ func TestReportAs(t *testing.T) {
 			}
 			for _, as := range asTools {
 				out := filepath.Join(t.TempDir(), "made")
-				code, screen, errs := here(t, "report", from, "--as", as, "--out", out)
+				code, screen, errs := here(t, "report", from, "--format", as, "--out", out)
 				if as == k.refused {
 					if code == tool.ExitOK || !strings.Contains(errs, "kept no texts") {
 						t.Errorf("%s: exit %d\n%s%s", as, code, screen, errs)
@@ -412,25 +412,25 @@ func TestReportAsFaults(t *testing.T) {
 		line, want string
 		code       int
 	}{
-		{dir + " --as genaiperf", "one of genai-perf, inference-perf, perf_analyzer, llm_perf", 2},
-		{dir + " --as genai-perf --format csv", "cannot be combined with --format", 2},
-		{dir + " --out elsewhere", "needs --as", 2},
-		{dir + " --as llm_perf --out " + occupied, "is not empty (it holds notes.txt)", 2},
-		{dir + " --as llm_perf --out " + dir, "is not empty", 2},
-		{dir + " --as genai-perf --tokenizer no/such --out " + filepath.Join(dir, "x"), "--tokenizer", 1},
-		{occupied + " --as llm_perf", "holds no requests to read", 2},
-		{dir + "/none --as llm_perf", "no such file", 2},
-		{file("x.json", `{"experiments": []}`) + " --as llm_perf", "no experiments", 2},
-		{file("x.json", `{"experiments": [{"requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --as genai-perf", "0 responses and 1 ", 2},
-		{file("x.json", `{"experiments": [{"failed_requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --as genai-perf", "0 responses and 1 ", 2},
-		{file("x.json", `{"experiments": [{"requests": []}], "service_kind": "openai"}`) + " --as perf_analyzer", "no request succeeded", 1},
-		{file("x.json", `not JSON`) + " --as genai-perf", "holds no requests to read", 2},
-		{file(single, `{}`) + " --as llm_perf", "per-request report", 2},
-		{file(single, `[]`) + " --as llm_perf", "it has no requests", 2},
-		{file(single, `[{"start_time": 5, "end_time": 4}]`) + " --as llm_perf", "end_time 4", 2},
-		{file(single, `[{"start_time": 1e300, "end_time": 2e300}]`) + " --as llm_perf", "end_time 2e+300", 2},
-		{file(single, `[{"start_time": 1, "end_time": 2, "stage_id": -1, "info": null}]`) + " --as llm_perf", "stage_id is -1", 2},
-		{file(single, `[{"start_time": 1, "end_time": 2, "info": null, "error": {"error_type": "TimeoutError"}}]`) + " --as inference-perf", "no request succeeded", 1},
+		{dir + " --format genaiperf", "did you mean genai-perf?", 2},
+		{dir + " --format genai-perf --format csv", "genai-perf cannot be combined with other formats", 2},
+		{dir + " --out elsewhere", "needs the format of another tool", 2},
+		{dir + " --format llm_perf --out " + occupied, "is not empty (it holds notes.txt)", 2},
+		{dir + " --format llm_perf --out " + dir, "is not empty", 2},
+		{dir + " --format genai-perf --tokenizer no/such --out " + filepath.Join(dir, "x"), "--tokenizer", 1},
+		{occupied + " --format llm_perf", "holds no requests to read", 2},
+		{dir + "/none --format llm_perf", "no such file", 2},
+		{file("x.json", `{"experiments": []}`) + " --format llm_perf", "no experiments", 2},
+		{file("x.json", `{"experiments": [{"requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --format genai-perf", "0 responses and 1 ", 2},
+		{file("x.json", `{"experiments": [{"failed_requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --format genai-perf", "0 responses and 1 ", 2},
+		{file("x.json", `{"experiments": [{"requests": []}], "service_kind": "openai"}`) + " --format perf_analyzer", "no request succeeded", 1},
+		{file("x.json", `not JSON`) + " --format genai-perf", "holds no requests to read", 2},
+		{file(single, `{}`) + " --format llm_perf", "per-request report", 2},
+		{file(single, `[]`) + " --format llm_perf", "it has no requests", 2},
+		{file(single, `[{"start_time": 5, "end_time": 4}]`) + " --format llm_perf", "end_time 4", 2},
+		{file(single, `[{"start_time": 1e300, "end_time": 2e300}]`) + " --format llm_perf", "end_time 2e+300", 2},
+		{file(single, `[{"start_time": 1, "end_time": 2, "stage_id": -1, "info": null}]`) + " --format llm_perf", "stage_id is -1", 2},
+		{file(single, `[{"start_time": 1, "end_time": 2, "info": null, "error": {"error_type": "TimeoutError"}}]`) + " --format inference-perf", "no request succeeded", 1},
 	} {
 		code, out, errs := here(t, append([]string{"report"}, strings.Fields(c.line)...)...)
 		if code != c.code || !strings.Contains(errs, c.want) {
@@ -439,7 +439,7 @@ func TestReportAsFaults(t *testing.T) {
 	}
 	// By itself, the files go beside the records, and may be made again.
 	for range 2 {
-		if code, _, errs := here(t, "report", dir, "--as", "llm_perf"); code != 0 || !strings.Contains(errs, filepath.Join(dir, "llm_perf", "profiling_results.json")) {
+		if code, _, errs := here(t, "report", dir, "--format", "llm_perf"); code != 0 || !strings.Contains(errs, filepath.Join(dir, "llm_perf", "profiling_results.json")) {
 			t.Errorf("exit %d: %s", code, errs)
 		}
 	}
@@ -468,7 +468,7 @@ func TestReportAsOfOthers(t *testing.T) {
 	}{{"../tool/genaiperf/testdata/vllm", 0}, {single, 2}, {tensors, 1}} {
 		for _, as := range asTools {
 			out := filepath.Join(t.TempDir(), "made")
-			code, screen, errs := here(t, "report", from.path, "--as", as, "--out", out)
+			code, screen, errs := here(t, "report", from.path, "--format", as, "--out", out)
 			if code != tool.ExitOK {
 				t.Errorf("%s as %s: exit %d\n%s%s", from.path, as, code, screen, errs)
 				continue

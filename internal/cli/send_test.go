@@ -139,7 +139,7 @@ func TestSendNowhere(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_HEADERS=secret", "run http://127.0.0.1:1 --otlp http://h", "OTEL_EXPORTER_OTLP_HEADERS"},
 		{"OTEL_RESOURCE_ATTRIBUTES=secret", "run http://127.0.0.1:1 --otlp http://h", "OTEL_RESOURCE_ATTRIBUTES"},
 		{"INFEROMETER_REMOTE_WRITE_HEADERS=secret", "run http://127.0.0.1:1 --remote-write http://h", "INFEROMETER_REMOTE_WRITE_HEADERS"},
-		{"", "report . --as genai-perf --otlp http://h", "cannot be combined with --as"},
+		{"", "report . --format genai-perf --otlp http://h", "cannot be combined with the format of another tool"},
 	} {
 		env := map[string]string{}
 		for _, pair := range strings.Fields(c.env) {

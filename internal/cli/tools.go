@@ -27,7 +27,7 @@ func ownTools() []tool.Tool {
 	studies := tool.Gated(tool.Paged(tool.WithLiveFlags(study.Tool())))
 	return []tool.Tool{
 		tool.WithLiveFlags(inferometer.Run()), tool.WithLiveFlags(inferometer.Capacity()), studies, inferometer.Report(append(readers(), studies)), compare.Tool(readers()), inferometer.Export(readers()), tool.WithLiveFlags(inferometer.Plan()), inferometer.Tokens(), selftest.Tool(), inferometer.Mock(), inferometer.Worker(),
-		{Name: "links", Summary: "install drop-in links for the tools below", Manual: linksManual, Run: linksCommand},
+		{Name: "link", Summary: "install drop-in links for the tools below", Manual: linkManual, Run: linkCommand},
 		{Name: "completion", Summary: "print the completion script of a shell", Manual: completionManual, Run: completionCommand},
 		{Name: "man", Summary: "write man pages", Manual: manManual, Run: manCommand},
 		{Name: "version", Summary: "print the version", Manual: versionManual, Run: versionCommand},

@@ -208,7 +208,7 @@ func everyWay(dir, path string) [][]string {
 		{"export", path, "--events", "--out", out("events.jsonl")},
 	}
 	for _, tool := range []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"} {
-		all = append(all, []string{"report", path, "--as", tool, "--out", out(tool)})
+		all = append(all, []string{"report", path, "--format", tool, "--out", out(tool)})
 	}
 	return all
 }
@@ -267,7 +267,7 @@ func TestPipesInPlaceOfFiles(t *testing.T) {
 	for _, path := range []string{filepath.Join(dir, "run"), pipe, zero} {
 		for _, args := range [][]string{
 			{"report", path}, {"compare", path, saved + "/0.1.0-pre/streamed"}, {"export", path, "--out", filepath.Join(dir, "out.csv")},
-			{"report", path, "--as", "genai-perf"}, {"report", path, "--as", "inference-perf"},
+			{"report", path, "--format", "genai-perf"}, {"report", path, "--format", "inference-perf"},
 		} {
 			code, out := within(t, 500, dir, absolute(t, args)...)
 			if code != 2 || !strings.Contains(out, "not a file: save it to a file first") {

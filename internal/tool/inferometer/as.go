@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/run/rundir"
@@ -18,12 +17,10 @@ import (
 // reportAs makes the reports of another tool, out of the records of any run or of what a
 // tool wrote about its own.
 func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
-	as, err := toolCalled(action.As, tools)
-	if err != nil {
-		return env.Fail("report", err, tool.ExitUsage)
-	}
+	as := &tools[slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == action.As })]
 	dir, ours := rundir.Locate(action.Dir)
 	if !ours {
+		var err error
 		if dir, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
 			return env.Fail("report", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)
 		}
@@ -70,21 +67,6 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	return tool.ExitOK
 }
 
-// toolCalled is the tool of a name that has reports of its own.
-func toolCalled(name string, tools []tool.Tool) (*tool.Tool, error) {
-	var names []string
-	for i := range tools {
-		if tools[i].Report == nil {
-			continue
-		}
-		if tools[i].Name == name {
-			return &tools[i], nil
-		}
-		names = append(names, tools[i].Name)
-	}
-	return nil, plan.Faults{{Where: "--as", Text: "unknown tool " + strconv.Quote(name), Hint: "one of " + strings.Join(names, ", ")}}
-}
-
 // placeFor makes the directory of the files: by itself beside the records, or one that the
 // user names and that holds nothing yet, so that no file of a run is ever replaced.
 func placeFor(action *args.ReportAction, name string) (string, error) {
@@ -96,7 +78,7 @@ func placeFor(action *args.ReportAction, name string) (string, error) {
 		}
 		out = filepath.Join(out, name)
 		if _, err := os.Stat(filepath.Join(out, rundir.PlanFile)); err == nil {
-			return "", plan.Faults{{Where: "--as", Text: out + " is the output directory of a run", Hint: "choose another directory with --out"}}
+			return "", plan.Faults{{Where: "--format", Text: out + " is the output directory of a run", Hint: "choose another directory with --out"}}
 		}
 	} else if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
 		return "", plan.Faults{{Where: "--out", Text: out + " is not empty (it holds " + entries[0].Name() + ")", Hint: "choose a new directory"}}

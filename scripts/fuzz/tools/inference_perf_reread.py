@@ -20,7 +20,7 @@ def ours_of_theirs(binary: Path, line, a: Side) -> list:
         return []
     where = a.where.parent / "reread"
     where.mkdir()
-    again = process([binary, "report", str(found[0].parent), "--as", "inference-perf", "--out", "again"], where, {"COLUMNS": "140"})
+    again = process([binary, "report", str(found[0].parent), "--format", "inference-perf", "--out", "again"], where, {"COLUMNS": "140"})
     ours = {f.name: f for f in (where / "again").rglob("*.json")}
     out = []
     for theirs in found[0].parent.glob("*_lifecycle_metrics.json"):

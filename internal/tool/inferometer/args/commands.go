@@ -14,6 +14,11 @@ import (
 // Formats are the reports that `inferometer report` can make again.
 func Formats() []string { return []string{"console", "json", "csv", "md", HTML} }
 
+// Originals are the tools whose tables and files are formats too.
+func Originals() []string {
+	return []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"}
+}
+
 // HTML is the format of the report page.
 const HTML = "html"
 
@@ -21,10 +26,10 @@ const HTML = "html"
 type ReportAction struct {
 	Dir     string   // output directory of a run
 	Dirs    []string // those of workers of one run, where there are several
-	Formats []string // of Formats, in the order asked for, none twice
+	Formats []string // of Formats and Originals, in the order given, none twice
 	// Tokenizer counts the tokens of a run that GenAI-Perf measured; empty: the run's own.
 	Tokenizer string
-	As        string // the tool whose tables and files to make; empty: our own
+	As        string // the format of another tool; empty: ours
 	Out       string // the directory for those files; empty: one of its name beside the records
 	HTML      string // file for the report page; empty: none
 	plan.Conditions
@@ -45,15 +50,29 @@ func Report(args []string) (*ReportAction, error) {
 	if v.is("help") {
 		return &ReportAction{Help: true}, nil
 	}
-	a := &ReportAction{Tokenizer: v.last("tokenizer"), As: v.last("as"), Out: v.last("out"), HTML: v.last("html"), Conditions: v.conditions(), JUnit: v.last("junit"), All: v.is("all"), Schema: v.is("schema"), SendTo: v.sendTo()}
+	a := &ReportAction{Tokenizer: v.last("tokenizer"), Out: v.last("out"), HTML: v.last("html"), Conditions: v.conditions(), JUnit: v.last("junit"), All: v.is("all"), Schema: v.is("schema"), SendTo: v.sendTo()}
+	for _, list := range v.flags["format"] {
+		for name := range strings.SplitSeq(list, ",") {
+			name = strings.TrimSpace(name)
+			switch known := append(Formats(), Originals()...); {
+			case !slices.Contains(known, name):
+				faults = append(faults, unknownWord("--format", "format", name, known))
+			case !slices.Contains(a.Formats, name):
+				a.Formats = append(a.Formats, name)
+			}
+		}
+	}
+	if i := slices.IndexFunc(a.Formats, func(name string) bool { return slices.Contains(Originals(), name) }); i >= 0 {
+		a.As = a.Formats[i]
+	}
 	if (a.As != "" || len(v.args) > 1) && a.SendTo != (SendTo{}) {
-		faults = append(faults, plan.Fault{Where: "--otlp, --remote-write", Text: "need one run and cannot be combined with --as", Hint: "send it with a command of its own: inferometer report DIR --otlp URL"})
+		faults = append(faults, plan.Fault{Where: "--otlp, --remote-write", Text: "need one run and cannot be combined with the format of another tool", Hint: "send it with a command of its own: inferometer report DIR --otlp URL"})
 	}
 	switch {
 	case a.As == "" && a.Out != "":
-		faults = append(faults, plan.Fault{Where: "--out", Text: "needs --as", Hint: "name the tool whose files to write"})
-	case a.As != "" && (a.All || a.HTML != "" || len(v.flags["format"]) > 0):
-		faults = append(faults, plan.Fault{Where: "--as", Text: "cannot be combined with --format, --html or --all", Hint: "it writes all of the tool's own reports"})
+		faults = append(faults, plan.Fault{Where: "--out", Text: "needs the format of another tool", Hint: "such as --format genai-perf"})
+	case a.As != "" && (a.All || a.HTML != "" || len(a.Formats) > 1):
+		faults = append(faults, plan.Fault{Where: "--format", Text: a.As + " cannot be combined with other formats, --html or --all", Hint: "it writes all of the tool's own reports"})
 	}
 	switch {
 	case len(v.args) == 0 && a.Schema:
@@ -62,22 +81,11 @@ func Report(args []string) (*ReportAction, error) {
 	case len(v.args) == 1:
 		a.Dir = v.args[0]
 	case a.As != "":
-		faults = append(faults, plan.Fault{Where: "--as", Text: fmt.Sprintf("%d directories given", len(v.args)), Hint: "give one"})
+		faults = append(faults, plan.Fault{Where: "--format", Text: fmt.Sprintf("%s takes one directory, not %d", a.As, len(v.args)), Hint: "give one"})
 	default:
 		a.Dirs = v.args
 	}
-	for _, list := range v.flags["format"] {
-		for name := range strings.SplitSeq(list, ",") {
-			name = strings.TrimSpace(name)
-			switch {
-			case !slices.Contains(Formats(), name):
-				faults = append(faults, unknownWord("--format", "format", name, Formats()))
-			case !slices.Contains(a.Formats, name):
-				a.Formats = append(a.Formats, name)
-			}
-		}
-	}
-	if len(a.Formats) > 1 && slices.Contains(a.Formats, HTML) {
+	if a.As == "" && len(a.Formats) > 1 && slices.Contains(a.Formats, HTML) {
 		faults = append(faults, plan.Fault{Where: "--format", Text: "html cannot be printed with other formats", Hint: "write it to a file with --html FILE"})
 	}
 	if len(faults) > 0 {

@@ -62,7 +62,7 @@ func TestTableOfFlags(t *testing.T) {
 		{"Study", "requests", "default " + studyRequests + ")", nil},
 		{"Study", "warmup", "default " + studyWarmup + ")", nil},
 		{"Study", "output-tokens", "prefill " + prefillTokens + ", generation " + generatedTokens + ")", nil},
-		{"Report", "format", strings.Join(Formats(), ", "), Formats()},
+		{"Report", "format", strings.Join(Formats(), ", ") + " (default console); or the tables and files of another tool: " + strings.Join(Originals(), ", "), append(Formats(), Originals()...)},
 		{"Compare", "format", strings.Join(CompareFormats(), ", "), CompareFormats()},
 		{"Export", "format", strings.Join(ExportFormats(), ", "), ExportFormats()},
 		{"Output", "keep", "", kept()},

@@ -13,40 +13,40 @@ import (
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
-func linksManual() clidoc.Command {
+func linkManual() clidoc.Command {
 	return clidoc.Command{
-		Name:  "links",
+		Name:  "link",
 		About: "Install drop-in links named after the tools that inferometer replaces.",
-		Usage: []clidoc.Usage{{Line: "inferometer links DIR"}},
+		Usage: []clidoc.Usage{{Line: "inferometer link DIR"}},
 		Takes: clidoc.Directories,
 	}
 }
 
-// linksCommand makes links to this program under the names of the tools that it
+// linkCommand makes links to this program under the names of the tools that it
 // stands in for.
-func linksCommand(env tool.Env, args []string) int {
+func linkCommand(env tool.Env, args []string) int {
 	if asksHelp(args) {
-		return env.PrintHelp(linksManual(), true)
+		return env.PrintHelp(linkManual(), true)
 	}
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
-		return env.Fail("links", errors.New("no directory given: inferometer links DIR"), tool.ExitUsage)
+		return env.Fail("link", errors.New("no directory given: inferometer link DIR"), tool.ExitUsage)
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return env.Fail("links", fmt.Errorf("locating this program: %w", err), tool.ExitRun)
+		return env.Fail("link", fmt.Errorf("locating this program: %w", err), tool.ExitRun)
 	}
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
-		return env.Fail("links", fmt.Errorf("creating the directory: %w", err), tool.ExitRun)
+		return env.Fail("link", fmt.Errorf("creating the directory: %w", err), tool.ExitRun)
 	}
 	for _, c := range others() { // all or none
 		if err := mayReplace(filepath.Join(args[0], c.Name)); err != nil {
-			return env.Fail("links", err, tool.ExitRun)
+			return env.Fail("link", err, tool.ExitRun)
 		}
 	}
 	for _, c := range others() {
 		name := filepath.Join(args[0], c.Name)
-		if err := link(program, name); err != nil {
-			return env.Fail("links", err, tool.ExitRun)
+		if err := makeLink(program, name); err != nil {
+			return env.Fail("link", err, tool.ExitRun)
 		}
 		fmt.Fprintln(env.Stdout, name)
 	}
@@ -57,8 +57,8 @@ func linksCommand(env tool.Env, args []string) int {
 // python3.
 func isScript(name string) bool { return strings.HasSuffix(name, ".py") }
 
-// link makes one link, instead of what is there.
-func link(program, name string) error {
+// makeLink makes one link, instead of what is there.
+func makeLink(program, name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("making the link %s: %w", name, err)
 	}

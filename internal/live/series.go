@@ -36,14 +36,14 @@ func series(to *pagedata.Planes, bins []Bin, stages []plan.Stage) []pagedata.Ser
 		}
 	}
 	return []pagedata.Series{
-		step("requests_asked", "Requests asked for", "requests/sec", "load", func(b *Bin) float64 {
+		step("requested_rate", "Requested rate", "requests/sec", "load", func(b *Bin) float64 {
 			if b.Stage < len(stages) && stages[b.Stage].Rate > 0 && stages[b.Stage].RampTo == 0 {
 				return stages[b.Stage].Rate
 			}
 			return math.NaN()
 		}),
 		step("requests_sent", "Requests sent", "requests/sec", "load", func(b *Bin) float64 { return b.Rate(b.Sent) }),
-		step("requests_ok", "Requests answered", "requests/sec", "load", func(b *Bin) float64 { return b.Rate(b.Ended - b.Failed) }),
+		step("requests_ok", "Requests completed", "requests/sec", "load", func(b *Bin) float64 { return b.Rate(b.Ended - b.Failed) }),
 		step("in_flight", "Requests in flight", "requests", "in flight", func(b *Bin) float64 { return float64(b.InFlight) }),
 		step("output_tokens", "Output tokens", "tokens/sec", "tokens", func(b *Bin) float64 { return b.Rate(b.Tokens) }),
 		step("errors", "Failed requests", "requests/sec", "errors", func(b *Bin) float64 { return b.Rate(b.Failed) }),

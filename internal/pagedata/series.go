@@ -73,7 +73,7 @@ func (s *Builder) binned(d *Document) {
 		})
 	}
 	const perSecond = "requests/s"
-	step("requests_asked", "Asked for", perSecond, groupLoad, b.perSecond(func(x *bin) float64 { return float64(x.asked) }), false)
+	step("requested_rate", "Requested", perSecond, groupLoad, b.perSecond(func(x *bin) float64 { return float64(x.asked) }), false)
 	step("requests_sent", "Sent", perSecond, groupLoad, b.perSecond(func(x *bin) float64 { return float64(x.sent.n) }), true)
 	step("requests_ok", "Completed", perSecond, groupLoad, b.perSecond(func(x *bin) float64 { return float64(x.ok) }), true)
 	due, sent, over := func(x *bin) tally { return x.due }, func(x *bin) tally { return x.sent }, func(x *bin) tally { return x.over }

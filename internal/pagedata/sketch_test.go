@@ -183,7 +183,7 @@ func TestSeriesAddUp(t *testing.T) {
 		busy += (rec.End - rec.Sent).Seconds()
 	})
 	for name, want := range map[string]float64{
-		"requests_asked": 200, "requests_sent": 600, "requests_ok": 600 - 29, "errors": 29, "output_tokens": tokens, "in_flight": busy,
+		"requested_rate": 200, "requests_sent": 600, "requests_ok": 600 - 29, "errors": 29, "output_tokens": tokens, "in_flight": busy,
 	} {
 		if got := total(name); math.Abs(got-want) > 1e-3*want {
 			t.Errorf("%s adds up to %v, want %v", name, got, want)

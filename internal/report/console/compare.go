@@ -61,7 +61,7 @@ func (p *printer) comparison(r *result.Result) {
 		}
 	}
 	if slices.ContainsFunc(stages, func(s result.Stage) bool { return s.Rate > 0 }) {
-		t.columns = append(t.columns, column{title: "Asked\nper s", keep: 91})
+		t.columns = append(t.columns, column{title: "Requested\nper s", keep: 91})
 		for i := range stages {
 			cell := ""
 			if stages[i].Rate > 0 {

@@ -83,7 +83,7 @@ func (p *printer) counts(s *result.Stage) {
 		text += "; before that " + number.Plural(c.Warmup, "warm-up request")
 	}
 	if m, ok := s.Metrics["request_throughput"]; ok && s.Rate > 0 {
-		text += fmt.Sprintf("; %s/s asked, %s/s answered", number.Value(s.Rate, ""), number.Value(m.Avg, ""))
+		text += fmt.Sprintf("; %s/s requested, %s/s completed", number.Value(s.Rate, ""), number.Value(m.Avg, ""))
 	}
 	p.wrapped(indent, text)
 	if c.Scheduled > 0 {

@@ -61,7 +61,7 @@ function overLoad(m: Sides, y: Axis): ChartSpec | null {
   if (loads.length < 2 || new Set(loads.map((l) => l.kind)).size > 1) return null;
   const marks = m.all.flatMap((side) => joined(side, loads.map((l) => [l.value, m.value(l.i, side, y.metric, y.stat), ""]),
     loads.flatMap((l) => m.stages(l.i, side).map((s): [number, number] => [l.value, figure(s, y.metric, y.stat)]))));
-  const word = loads[0]?.kind === "rate" ? "requests/s asked for" : "requests in flight";
+  const word = loads[0]?.kind === "rate" ? "requests/s requested" : "requests in flight";
   return chart("load", { metric: "load", stat: "", label: word, unit: "" }, y, marks, `${y.label} against load`);
 }
 

@@ -19,7 +19,7 @@ export function levelsOf(m: Model): Level[] {
 
 export const avg = (l: Level, metric: string): number => l.stage.metrics[metric]?.avg ?? NaN;
 export const byLoad = (all: Level[]): Level[] => [...all].sort((a, b) => (a.load ?? 0) - (b.load ?? 0));
-export const loadWord = (all: Level[]): string => (all[0]?.kind === "rate" ? "requests/s asked for" : "requests in flight");
+export const loadWord = (all: Level[]): string => (all[0]?.kind === "rate" ? "requests/s requested" : "requests in flight");
 
 export function points(all: Level[], x: (l: Level) => number, y: (l: Level) => number, name: string, tone: string): Mark {
   const there = all.filter((l) => Number.isFinite(x(l)) && Number.isFinite(y(l)));

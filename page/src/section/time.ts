@@ -99,8 +99,8 @@ function marksOf(s: SeriesDrawing, i: number, m: Model): Mark[] {
       const v = numbers(s.column.v);
       const y = new Float64Array(t.length).fill(v[v.length - 1] ?? NaN);
       y.set(v.subarray(0, t.length));
-      const asked = /asked|scheduled/.test(s.name);
-      return [{ name: called, kind: "step", tone: asked ? "t2" : tone, dash: asked, x: t, y }];
+      const requested = s.name === "requested_rate";
+      return [{ name: called, kind: "step", tone: requested ? "t2" : tone, dash: requested, x: t, y }];
     }
     case "band": {
       const middle = t.subarray(0, Math.max(0, t.length - 1)).map((v, k) => (v + (t[k + 1] ?? v)) / 2);

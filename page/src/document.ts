@@ -89,6 +89,7 @@ export interface Part { url?: string; name?: string; counts: { sent: number; ok:
 
 export interface Stage {
   index: number; name: string; load: string; ended?: string;
+  rate?: number; // that was requested, by an open loop
   verdict?: StageVerdict;
   counts: Counts;
   failures?: { class: string; status?: number; count: number; example: string }[];
@@ -152,7 +153,7 @@ export interface SeriesDrawing {
 }
 
 // Times other than due are µs after due.
-export type RequestColumn = "index" | "stage" | "worker" | "target" | "phase" | "due" | "ready" | "sent" | "first" | "end" | "stall" | "stall_at" | "in" | "out" | "failure";
+export type RequestColumn = "index" | "stage" | "worker" | "target" | "phase" | "due" | "ready" | "sent" | "first" | "end" | "stall" | "stall_at" | "in" | "out" | "failure" | "session" | "turn";
 
 // Failure is why requests failed: the status is of HTTP or gRPC.
 export interface Failure { class: string; status?: number; message?: string }

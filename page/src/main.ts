@@ -6,9 +6,11 @@ import { showComparison } from "./comparison/page";
 import { readSides } from "./comparison/sides";
 import type { Document } from "./document";
 import { h, replace } from "./dom";
+import { fragment, place } from "./link";
 import { follow, type Status } from "./live";
 import { firstShown, model, stageTitle, type Model } from "./model";
 import { preparePrint } from "./print";
+import { everything, type Wanted } from "./request/rows";
 import { capacity } from "./section/capacity";
 import { cost } from "./section/cost";
 import { figures } from "./section/figures";
@@ -21,6 +23,7 @@ import { server } from "./section/server";
 import { setup } from "./section/setup";
 import { sideBySide } from "./section/sidebyside";
 import { tables } from "./section/tables";
+import { targets } from "./section/targets";
 import { time } from "./section/time";
 import { verdict } from "./section/verdict";
 import { Shell } from "./shell";
@@ -29,14 +32,47 @@ class Page {
   private model: Model;
   private readonly shell: Shell<Model>;
 
+  private readonly view = new View();
+  private section = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
   constructor(m: Model) {
     this.model = m;
-    const view = new View();
+    const { view } = this;
     const choose = (stage: number) => this.choose(stage);
-    const sections = [head(), verdict(), gates((m: Model) => (m.doc.live ? [] : m.doc.result.gates)), capacity(), figures(), sideBySide(choose), levels(), cost(), latency(), time(view), server(), requests(view), tables(), setup()];
+    const wanted = (w: Wanted) => { this.shell.state.wanted = w; this.keep(); };
+    const requestsOf = (target: number) => { wanted({ ...everything(), target }); this.show(this.model); document.getElementById("requests")?.scrollIntoView(); };
+    const judged = [verdict(), gates((m: Model) => (m.doc.live ? [] : m.doc.result.gates))];
+    // What goes on comes first, how far it is. What is over has its figures first, and then whether and why they can be trusted.
+    const top = m.doc.live ? [...judged, figures()] : [figures(), ...judged];
+    const sections = [head(), ...top, capacity(), sideBySide(choose), targets(requestsOf), levels(), cost(), latency(), time(view), server(), requests(view, wanted), tables(), setup()];
     this.shell = new Shell(sections, "Stage", "Made by Inferometer. Every figure is the one of result.json; charts are drawn from reduced data.");
-    this.show(m);
+    this.go(location.hash);
+    view.watch((what) => { if (what === "span") this.keep(); });
+    addEventListener("hashchange", () => this.go(location.hash));
     if (m.doc.live && location.protocol !== "file:") follow((next) => this.show(next), (s) => this.status(s));
+  }
+
+  // go shows what a link is to. One to a section leaves the rest as it is.
+  private go(hash: string): void {
+    const to = place(hash);
+    this.section = to?.section ?? hash.slice(1);
+    if (to) { this.shell.state.stage = to.stage; this.shell.state.wanted = to.wanted; }
+    this.show(this.model);
+    if (to?.zoom) this.view.zoom(...to.zoom);
+    else if (to) this.view.reset();
+    if (to) document.getElementById(this.section)?.scrollIntoView();
+    else this.keep();
+  }
+
+  // keep has the address say what is shown, so that it can be passed on. Browsers refuse when that is too often.
+  private keep(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      const { stage, wanted } = this.shell.state;
+      const now = fragment({ section: this.section, stage: stage === firstShown(this.model) ? -1 : stage, zoom: this.view.zoomed ? this.view.span : null, wanted: wanted ?? everything() });
+      if (now !== location.hash.slice(1)) history.replaceState(null, "", "#" + now);
+    }, 200);
   }
 
   // status says how it stands with the program that shows this page live.
@@ -48,7 +84,7 @@ class Page {
     this.show(this.model);
   }
 
-  private choose(stage: number): void { this.shell.state.stage = stage; this.show(this.model); }
+  private choose(stage: number): void { this.shell.state.stage = stage; this.show(this.model); this.keep(); }
 
   private show(m: Model): void {
     this.model = m;

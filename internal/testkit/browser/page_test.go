@@ -113,7 +113,7 @@ func TestFiguresAreThoseOfTheResult(t *testing.T) {
 		}
 		metrics := stages[i].(map[string]any)["metrics"].(map[string]any)
 		for label, name := range map[string]string{"Time to first token": "time_to_first_token", "Inter-token latency": "inter_token_latency", "Request latency": "request_latency"} {
-			shown := value[[]string](b, fmt.Sprintf(`[...document.querySelectorAll("table.figures-table tr")].filter(r => r.querySelector("th")?.textContent === %q).flatMap(r => [...r.children].map(c => c.textContent))`, label))
+			shown := value[[]string](b, fmt.Sprintf(`[...document.querySelectorAll("table.figures-table tr")].filter(r => r.querySelector("th")?.textContent === %q).flatMap(r => [...r.children].map(c => c.firstChild?.textContent ?? ""))`, label))
 			columns := value[[]string](b, `[...document.querySelectorAll("table.figures-table thead th")].map(c => c.textContent)`)
 			if len(shown) != len(columns) {
 				t.Fatalf("stage %d: %s is shown as %q", i, label, shown)

@@ -4,6 +4,7 @@ import { h, id, replace, s, set, text } from "../dom";
 import { axis, domainOf, type Axis, type AxisSpec } from "./axis";
 import { type Table } from "./export";
 import { listen } from "./input";
+import { labels } from "./labels";
 import { draw, type Frame, type Mark } from "./marks";
 import { menu } from "./menu";
 import { nearest } from "./reduce";
@@ -38,6 +39,7 @@ export class Chart {
   readonly svg = s("svg", { class: "chart", role: "img", tabindex: 0 });
   readonly view: View;
   frame: Frame | null = null;
+  hover: number | null = null; // where the pointer is, in pixels: the cursor stays there when what is seen changes
   spec: ChartSpec;
   private readonly heading = h("h3", { class: "chart-title" });
   private readonly note = h("p", { class: "chart-note" });
@@ -139,13 +141,16 @@ export class Chart {
     for (const g of spec.guides ?? []) inside.append(...guide(g, f));
     const free = s("g");
     for (const m of spec.marks) if (m.kind === "points") free.append(...draw(m, f));
+    free.append(...labels(spec.marks, f));
     this.svg.replaceChildren(
       s("defs", {}, s("clipPath", { id: this.clip }, s("rect", { x: f.left, y: f.top - 8, width: Math.max(0, right - f.left), height: bottom - f.top + 9 }))),
       grid(f, !!spec.bare), inside, free,
       s("line", { class: "cursor", "data-passing": "", y1: f.top, y2: bottom, visibility: "hidden" }),
       s("g", { class: "dots", "data-passing": "" }),
       s("rect", { class: "selection", "data-passing": "", y: f.top, height: bottom - f.top, width: 0 }));
-    this.point();
+    const under = this.hover === null ? null : x.invert(this.hover);
+    if (under !== null && under !== this.view.cursor) this.view.point(under);
+    else this.point();
   }
 
   // summary is the drawing in words.
@@ -166,15 +171,17 @@ export class Chart {
       const v = m.y[i];
       return v === undefined ? null : { x: ((m.x[i] as number) + (m.x[i + 1] as number)) / 2, y: v, text: this.spec.readY(v) };
     }
-    const i = nearest(m.x, place);
+    let i = nearest(m.x, place);
     if (i < 0) return null;
+    const stepped = m.kind === "step" || m.kind === "range"; // what is known is known from each x to the next
+    if (stepped && i > 0 && (m.x[i] as number) > place) i--;
     const [lo, hi, v] = [m.lo?.[i], m.hi?.[i], m.y[i]];
     if (m.kind === "range" && lo !== undefined) {
       return { x: m.x[i] as number, y: lo, text: hi !== undefined && Number.isFinite(hi) ? `${this.spec.readY(lo)} to ${this.spec.readY(hi)}` : `over ${this.spec.readY(lo)}` };
     }
     if (v === undefined || !Number.isFinite(v)) return null;
     const label = m.labels?.[i];
-    return { x: m.x[i] as number, y: v, text: (label ? label + ": " : "") + this.spec.readY(v) };
+    return { x: stepped ? place : (m.x[i] as number), y: v, text: (label ? label + ": " : "") + this.spec.readY(v) };
   }
 
   // point shows the values at the cursor.
@@ -193,7 +200,7 @@ export class Chart {
       const there = seen ? this.at(m, place) : null;
       const out = values[i];
       if (out) text(out, there ? there.text : "");
-      if (there && m.kind !== "bars" && m.kind !== "range") dots.append(s("circle", { class: "dot " + m.tone, cx: f.x.map(there.x), cy: f.y.map(there.y), r: 3 }));
+      if (there && m.kind !== "bars" && m.kind !== "range" && there.x >= f.span[0] && there.x <= f.span[1]) dots.append(s("circle", { class: "dot " + m.tone, cx: f.x.map(there.x), cy: f.y.map(there.y), r: 3 }));
     });
     if (seen) dots.append(s("text", { class: "at", x: Math.min(Math.max(f.x.map(place), f.left + 30), f.right - 30), y: f.top - 6, "text-anchor": "middle" }, this.spec.readX(place)));
   }
@@ -226,19 +233,21 @@ function grid(f: Frame, bare: boolean): SVGElement {
     if (y < f.top - 2) continue;
     g.append(s("line", { x1: f.left, x2: f.right, y1: y, y2: y }), s("text", { x: f.left - 8, y: y + 3.5, "text-anchor": "end" }, t.text));
   }
-  if (f.y.unit && f.y.unit !== " ") g.append(s("text", { class: "unit", x: 0, y: f.top - 9 }, f.y.unit));
+  g.append(s("text", { class: "unit", x: 0, y: f.top - 9 }, axisTitle(f.y)));
   for (const t of f.x.ticks) {
     const x = f.x.map(t.at);
     if (x < f.left - 1 || x > f.right + 1) continue;
     if (f.x.spec.kind === "time") g.append(s("line", { x1: x, x2: x, y1: f.top, y2: f.bottom }));
     if (bare) continue;
-    g.append(s("line", { class: "tick", x1: x, x2: x, y1: f.bottom, y2: f.bottom + 4 }), s("text", { x, y: f.bottom + 17, "text-anchor": "middle" }, t.text));
+    g.append(s("line", { class: "tick", x1: x, x2: x, y1: f.bottom, y2: f.bottom + 4 }), s("text", x > f.right - 12 ? { x: f.right + 14, y: f.bottom + 17, "text-anchor": "end" } : { x, y: f.bottom + 17, "text-anchor": "middle" }, t.text));
   }
   if (bare) return g;
-  const label = f.x.unit ? `${f.x.spec.label}, ${f.x.unit}` : f.x.spec.label;
-  g.append(s("text", { class: "unit", x: f.right, y: f.bottom + 32, "text-anchor": "end" }, label));
+  g.append(s("text", { class: "unit", x: f.right, y: f.bottom + 32, "text-anchor": "end" }, axisTitle(f.x)));
   return g;
 }
+
+// axisTitle says what an axis shows, in what, and that it is logarithmic, where it is.
+export const axisTitle = (a: Axis): string => [a.spec.label, a.unit.trim(), a.spec.kind === "log" ? "log axis" : ""].filter(Boolean).join(", ");
 
 // shaded draws a span of time, or the line at which a stage begins.
 function shaded(shade: Shade, f: Frame): SVGElement[] {

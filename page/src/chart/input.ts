@@ -22,6 +22,7 @@ export function listen(chart: Chart): void {
   svg.addEventListener("pointermove", (e) => {
     const p = place(e);
     if (!p) return;
+    chart.hover = p.px;
     view.point(p.at);
     const selection = svg.querySelector(".selection");
     if (start && selection) set(selection, { x: Math.min(start.px, p.px), width: Math.abs(p.px - start.px) });
@@ -38,7 +39,7 @@ export function listen(chart: Chart): void {
     if (selection) set(selection, { width: 0 });
   });
   svg.addEventListener("pointercancel", () => { start = null; });
-  svg.addEventListener("pointerleave", () => { if (!start) view.point(null); });
+  svg.addEventListener("pointerleave", () => { chart.hover = null; if (!start) view.point(null); });
   svg.addEventListener("dblclick", () => view.reset());
   svg.addEventListener("wheel", (e) => {
     if (!e.ctrlKey && !e.metaKey) return; // scrolling the page stays scrolling

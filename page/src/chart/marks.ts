@@ -86,7 +86,7 @@ function bars(mark: Mark, f: Frame): SVGElement[] {
 
 // Points that colours tell apart have shapes of their own too, for readers to whom colours are alike.
 const [square, diamond, triangle] = ["M-4 -4H4V4H-4Z", "M0 -5.5L5.5 0L0 5.5L-5.5 0Z", "M0 -5L5.2 4.2H-5.2Z"];
-const shapes: Record<string, string | undefined> = { s2: square, s3: diamond, s4: triangle, missed: square, close: diamond };
+const shapes: Record<string, string | undefined> = { s2: square, s3: diamond, s4: triangle, missed: square, close: diamond, unsure: triangle };
 
 function point(mark: Mark, x: number, y: number): SVGElement {
   const shape = shapes[mark.tone];
@@ -95,22 +95,4 @@ function point(mark: Mark, x: number, y: number): SVGElement {
   return s("circle", { class: "point " + mark.tone, cx: x, cy: y, r: 4.5 });
 }
 
-function points(mark: Mark, f: Frame): SVGElement[] {
-  const drawn: SVGElement[] = [];
-  const taken = Array.from(mark.x, (x, i) => ({ x: f.x.map(x) - 5, y: f.y.map(mark.y[i] as number) + 4, w: 10 }));
-  for (let i = 0; i < mark.x.length; i++) {
-    const [px, py] = [round(f.x.map(mark.x[i] as number)), round(f.y.map(mark.y[i] as number))];
-    drawn.push(point(mark, px, py));
-    const label = mark.labels?.[i];
-    if (!label) continue;
-    const w = label.length * 6.4;
-    const right = px + 9 + w < f.right + 12;
-    const spots: [number, number, string][] = [[px, py - 10, "middle"], [right ? px + 9 : px - 9, py + 4, right ? "start" : "end"], [px, py + 18, "middle"], [px - 9, py + 4, "end"]];
-    const left = (x: number, anchor: string) => (anchor === "start" ? x : anchor === "end" ? x - w : x - w / 2);
-    const free = spots.find(([x, y, anchor]) => left(x, anchor) > f.left - 30 && y > f.top - 2 && y < f.bottom && !taken.some((o) => Math.abs(o.y - y) < 13 && left(x, anchor) < o.x + o.w && o.x < left(x, anchor) + w));
-    if (!free) continue;
-    taken.push({ x: left(free[0], free[2]), y: free[1], w });
-    drawn.push(s("text", { class: "label", x: free[0], y: free[1], "text-anchor": free[2] }, label));
-  }
-  return drawn;
-}
+const points = (mark: Mark, f: Frame): SVGElement[] => Array.from(mark.x, (x, i) => point(mark, round(f.x.map(x)), round(f.y.map(mark.y[i] as number))));

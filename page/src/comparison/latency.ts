@@ -42,7 +42,7 @@ function histograms(metric: string, m: Sides, load: number, from: From): ChartSp
   const marks = sides.map((s, i): Mark => ({ name: s.side.short, tone: s.side.tone, kind: "bars", x: drawn.edges, y: drawn.of[i] ?? [] }));
   return {
     name: metric + "_histogram", title: labelOf(metric), height: 200, marks,
-    x: { label: "log axis", unit: "ms", kind: "log" }, y: { label: "", unit: "share", kind: "linear", from: 0 },
+    x: { label: "", unit: "ms", kind: "log" }, y: { label: "", unit: "share", kind: "linear", from: 0 },
     readX: (v) => value(v, "ms"), readY: share,
     table: () => ({ head: ["side", "from, ms", "to, ms", "share of samples"], rows: marks.flatMap((k) => Array.from(k.y, (v, i) => [k.name, k.x[i] ?? NaN, k.x[i + 1] ?? NaN, v])) }),
   };

@@ -13,9 +13,12 @@ export interface Wanted {
   latency: number; // at least, ms
   ttft: number; // at least, ms
   span: [number, number] | null; // in flight between these seconds
+  zoomed: boolean; // the span is what is zoomed to
+  target: number; // -1: all
+  session: number; // -1: all
 }
 
-export const everything = (): Wanted => ({ outcome: "", stage: -1, warmup: true, latency: 0, ttft: 0, span: null });
+export const everything = (): Wanted => ({ outcome: "", stage: -1, warmup: true, latency: 0, ttft: 0, span: null, zoomed: false, target: -1, session: -1 });
 
 export class Rows {
   readonly n: number;
@@ -26,6 +29,9 @@ export class Rows {
   readonly stall: Float64Array;
   readonly stallAt: Float64Array;
   readonly phase: Float64Array;
+  readonly target: Float64Array;
+  readonly session: Float64Array; // its place among those of the run; -1: it is of none
+  readonly turn: Float64Array;
   private readonly fields: Record<Field, Float64Array>;
   private readonly failures: Failure[];
   private readonly names: string[]; // of the failures
@@ -40,6 +46,9 @@ export class Rows {
     this.stall = column(m.request("stall"), -1);
     this.stallAt = column(m.request("stall_at"), -1);
     this.phase = column(m.request("phase"), 0);
+    this.target = column(m.request("target"), 0);
+    this.session = column(m.request("session"), -1);
+    this.turn = column(m.request("turn"), 0);
     this.failures = m.doc.failures ?? [{ class: "" }];
     this.names = this.failures.map((f) => failureName(f.class, f.status));
     const after = (v: Float64Array) => v.map((x, i) => (x < 0 || (this.sent[i] as number) < 0 ? -1 : x - (this.sent[i] as number)));
@@ -78,6 +87,8 @@ export class Rows {
   private wants(w: Wanted, i: number): boolean {
     if (w.outcome === "ok" ? this.failed(i) : w.outcome === "failed" ? !this.failed(i) : w.outcome !== "" && (!this.failed(i) || this.outcome(i) !== w.outcome.slice(1))) return false;
     if (w.stage >= 0 && this.value("stage", i) !== w.stage) return false;
+    if (w.target >= 0 && this.target[i] !== w.target) return false;
+    if (w.session >= 0 && this.session[i] !== w.session) return false;
     if (!w.warmup && this.phase[i] === 1) return false;
     if (w.latency > 0 && this.value("latency", i) < w.latency * 1e3) return false;
     if (w.ttft > 0 && this.value("ttft", i) < w.ttft * 1e3) return false;

@@ -1,10 +1,10 @@
-// The five figures that matter, with their spread and error bars.
+// The figures that matter, with their spread and error bars, and what came of the requests.
 import { h, replace, s, text } from "../dom";
 import type { Stage, Stat } from "../document";
-import { figureOf, inScale, leastText, scaleFor, value } from "../format";
+import { count, failureName, figureOf, inScale, leastText, scaleFor, value } from "../format";
 import { attained, stageTitle } from "../model";
 import { labelOf } from "../names";
-import { errorBar, interval, note, off } from "./precision";
+import { errorBar, interval, note, off, within } from "./precision";
 import type { Section } from "./section";
 import { verdictBadge } from "./verdict";
 
@@ -18,11 +18,10 @@ export function figures(): Section {
   return { id: "figures", title: "Figures", element, update: (m, state) => {
     const stage = m.stages[state.stage];
     if (!stage) { box.replaceChildren(); return false; }
-    heading.className = m.stages.length > 1 ? "" : "unseen";
-    text(heading, m.stages.length > 1 ? `Stage ${stageTitle(stage)}` : "The figures that matter");
-    const badge = !m.doc.live && m.doc.result.verdict.summary ? verdictBadge(stage) : null;
+    text(heading, m.stages.length > 1 ? `Stage ${stageTitle(stage)}` : "Figures");
+    const badge = m.doc.live ? null : verdictBadge(stage.verdict ?? m.doc.result.verdict);
     if (badge) heading.append(" ", badge);
-    replace(box, ...wanted.filter((w) => stage.metrics[w]).slice(0, 5).map((w) => card(w, stage)));
+    replace(box, ...(stage.counts.ok > 0 ? wanted.filter((w) => stage.metrics[w]).slice(0, 5).map((w) => card(w, stage)) : []), outcomes(stage));
     return true;
   } };
 }
@@ -36,9 +35,24 @@ function card(metric: string, stage: Stage): HTMLElement {
   return h("div", { class: "figure" },
     h("h3", {}, labelOf(metric)),
     h("p", { class: "big" }, h("span", { title: m.at_least?.includes("avg") ? leastText : undefined }, figureOf(scale, m, "avg", m.avg)), unit !== "/s" && h("span", { class: "unit" }, " " + unit)),
-    h("p", { class: "quiet" }, (spread ? "average" : "whole stage") + (error ? " " + error : ""), note(m, "avg", "sampling ")),
+    h("p", { class: "quiet" }, (spread ? "average" : "whole stage") + (error ? " " + error : ""), within(m, "avg") !== "±?" && note(m, "avg", "sampling ")),
     spread ? strip(m) : null,
     spread ? percentiles(m) : beside(metric, stage));
+}
+
+// outcomes are how many requests were answered, and how many were not and why.
+function outcomes(stage: Stage): HTMLElement {
+  const c = stage.counts;
+  const answered = stage.metrics["request_throughput"];
+  const rows: [string, string][] = [];
+  if (stage.rate) rows.push(["requested", value(stage.rate, "") + "/s"]);
+  if (stage.rate && answered) rows.push(["answered", inScale(scaleFor(answered.unit, answered.avg), answered.avg) + "/s"]);
+  for (const f of (stage.failures ?? []).slice(0, 3)) rows.push([failureName(f.class, f.status), count(f.count)]);
+  if (c.cut_off > 0) rows.push(["cut off", count(c.cut_off)]);
+  if (c.unsent) rows.push(["never sent", count(c.unsent)]);
+  return h("div", { class: "figure" },
+    h("h3", {}, "Requests"), h("p", { class: "big" }, count(c.ok), h("span", { class: "unit" }, " ok")),
+    h("p", { class: c.failed > 0 ? "failures" : "quiet" }, c.failed > 0 ? `${count(c.failed)} failed` : "none failed"), h("dl", { class: "few tall" }, ...rows.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v)))));
 }
 
 function percentiles(m: Stat): HTMLElement {
@@ -83,5 +97,6 @@ function strip(m: Stat): SVGElement {
     s("line", { class: "whisker", x1: x(p99), x2: x(p99), y1: 8, y2: 16 }),
     s("circle", { class: "extreme", cx: x(max), cy: 12, r: 2 }),
     line(bar.lo, bar.hi, "error", 23), s("circle", { class: "average", cx: x(m.avg), cy: 23, r: 2 }),
+    wide && s("text", { class: "scale", x: 200, y: 5, "text-anchor": "end" }, "log"),
     bar99 && bar99.hi > bar99.lo && line(bar99.lo, bar99.hi, "error", 23));
 }

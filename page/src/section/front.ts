@@ -32,14 +32,18 @@ export function front(all: Level[], f: Front): ChartSpec | null {
   const there = sorted.filter((l) => Number.isFinite(f.x(l)) && Number.isFinite(f.y(l)));
   const spans = (v: ArrayLike<number>, sign: number) => Array.from(v, (y, i): Span => { const by = Math.abs(y) * noise((there[i] as Level)); return { lo: sign * y - by, hi: sign * y + by }; });
   const sign = f.lower ? -1 : 1;
-  const best = pareto(Array.from(every.x), Array.from(every.y, (v) => sign * v), spans(every.x, 1), spans(every.y, sign));
+  // A stage that cannot be trusted neither is on the front nor beats one that is.
+  const sure = there.flatMap((l, i) => (l.good ? [i] : []));
+  const pick = <T>(v: ArrayLike<T>): T[] => sure.map((i) => v[i] as T);
+  const best = pareto(pick(every.x), pick(every.y).map((v) => sign * v), pick(spans(every.x, 1)), pick(spans(every.y, sign))).map((k) => sure[k] as number);
   const of = (name: string, tone: string, which: number[]): Mark => ({ name, kind: "points", tone, x: which.map((i) => every.x[i] as number), y: which.map((i) => every.y[i] as number), labels: which.map((i) => every.labels?.[i] ?? "") });
-  const rest = Array.from(every.x, (_, i) => i).filter((i) => !best.includes(i));
+  const rest = sure.filter((i) => !best.includes(i));
+  const unsure = there.flatMap((l, i) => (l.good ? [] : [i]));
   const good = of("Pareto front", "t1", best);
   return {
     name: "levels_" + f.name, title: f.title, height: 240,
-    marks: [{ ...good, kind: "line", silent: true, labels: [] }, good, ...(rest.length > 0 ? [of("beaten by another, or no different", "t2", rest)] : [])],
-    x: { label: f.label, unit: "", kind: "linear", from: 0 }, y: { label: f.unit, unit: f.axis ?? f.unit, kind: "linear", from: 0 },
+    marks: [{ ...good, kind: "line", silent: true, labels: [] }, good, ...(rest.length > 0 ? [of("beaten by another, or no different", "t2", rest)] : []), ...(unsure.length > 0 ? [of("not valid", "unsure", unsure)] : [])],
+    x: { label: f.label, unit: "", kind: "linear", from: 0 }, y: { label: f.axis ?? f.unit, unit: "", kind: "linear", from: 0 },
     readX: (v) => value(v, f.label), readY: (v) => value(v, f.unit),
     table: () => ({ head: ["load", f.label, f.unit], rows: sorted.map((l) => [l.stage.load, f.x(l), f.y(l)]) }),
   };

@@ -4,7 +4,8 @@ import type { Stage } from "../document";
 import { value } from "../format";
 import type { Model } from "../model";
 
-export interface Level { stage: Stage; label: string; load: number | null; kind: string; gpus: number }
+// A level's figures can be used where good: a stage whose verdict says so, or one without a verdict.
+export interface Level { stage: Stage; label: string; load: number | null; kind: string; gpus: number; good: boolean }
 
 export function levelsOf(m: Model): Level[] {
   const plan = (m.doc.result.plan ?? {}) as { stages?: { concurrency?: number; rate?: number }[] };
@@ -13,7 +14,9 @@ export function levelsOf(m: Model): Level[] {
     const p = plan.stages?.[i];
     const kind = d?.load?.kind ?? (p?.rate ? "rate" : "concurrency");
     const load = d?.load?.value ?? stage.level?.value ?? p?.concurrency ?? p?.rate ?? null;
-    return { stage, kind, load, label: load === null ? stage.load : kind === "rate" ? value(load, "") + "/s" : value(load, ""), gpus: stage.cost?.gpus || d?.gpus || stage.server?.gpus?.length || 0 };
+    const label = load === null ? stage.load : kind === "rate" ? value(load, "") + "/s" : value(load, "");
+    const good = !stage.verdict || stage.verdict.status === "valid";
+    return { stage, kind, load, good, label: good ? label : `${label}, ${stage.verdict?.status ?? ""}`, gpus: stage.cost?.gpus || d?.gpus || stage.server?.gpus?.length || 0 };
   });
 }
 

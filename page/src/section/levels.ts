@@ -6,6 +6,7 @@ import { share, value } from "../format";
 import { attained, type Model } from "../model";
 import { Charts } from "./charts";
 import { front } from "./front";
+import { percentileChart } from "./latency";
 import { avg, byLoad, type Level, levelsOf, loadWord, points } from "./level";
 import { frame, type Section } from "./section";
 
@@ -16,13 +17,25 @@ export function levels(): Section {
   const charts = new Charts(grid);
   const update = (m: Model) => {
     const all = levelsOf(m);
-    const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), costed(m) ? null : perUser(all), goodput(all)];
+    const specs = all.length < 2 ? [] : [throughput(all, "request_latency", "Request latency"), throughput(all, "time_to_first_token", "Time to first token"), costed(m) ? null : perUser(all), goodput(all), ...["time_to_first_token", "inter_token_latency", "request_latency"].map((k) => curves(k, all, m))];
     const s = m.doc.result.saturation;
     text(limit, s ? (s.rate > 0 ? `The server kept up with ${value(s.rate, "requests/s")}. ` : "") + s.reason : "");
     limit.hidden = !s;
     return charts.show(specs);
   };
   return { id: "levels", title: "Levels", element, update };
+}
+
+const mostCurves = 6; // as many as have a colour and a dash of their own
+
+// curves are the percentiles of the stages, one over the other: of all, or of some between the least load and the greatest.
+function curves(metric: string, all: Level[], m: Model): ChartSpec | null {
+  const there = byLoad(all).flatMap((level) => { const curve = m.drawing(m.stages.indexOf(level.stage))?.curves?.[metric]?.sent; return curve?.length ? [{ level, curve }] : []; });
+  if (there.length < 2) return null;
+  const n = Math.min(mostCurves, there.length);
+  const shown = Array.from({ length: n }, (_, i) => there[Math.round((i * (there.length - 1)) / (n - 1))] as (typeof there)[number]);
+  const spec = percentileChart(metric, Math.max(...shown.map((s) => s.level.stage.metrics[metric]?.count ?? 0)), shown.map((s, i) => ({ name: s.level.label, tone: "s" + (i + 1), curve: s.curve })));
+  return spec && { ...spec, name: `levels_${metric}_percentiles`, title: spec.title + ", by load", height: 240, ...(n < there.length ? { note: `${n} of ${there.length} stages.` } : {}) };
 }
 
 function throughput(all: Level[], metric: string, title: string): ChartSpec | null {

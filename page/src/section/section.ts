@@ -1,10 +1,12 @@
 // A section of the page: made once, and updated with each new document.
 import { h } from "../dom";
 import type { Model } from "../model";
+import type { Wanted } from "../request/rows";
 
 export interface State {
   stage: number;
   lost?: boolean; // the program of a live page does not answer
+  wanted?: Wanted; // of the requests one by one
 }
 
 export interface Section<M = Model> {

@@ -1,6 +1,6 @@
 // All figures of a stage, as the console prints them.
 import { h, refresh } from "../dom";
-import type { Part, Stage, Stat } from "../document";
+import type { Stage, Stat } from "../document";
 import { count, failureName, figureOf, inScale, leastText, plural, scaleFor, seconds, share, value, words } from "../format";
 import type { Model } from "../model";
 import { costs, labelOf, percentiles, rates, spreads, type Row } from "../names";
@@ -13,7 +13,7 @@ export function tables(): Section {
   return { id: "figures-all", title: "Figures", element, update: (m: Model, state) => {
     const stage = m.stages[state.stage];
     if (!stage) return false;
-    refresh(box, h("p", { class: "lead" }, counted(stage)), spreadTable(stage), rateTable(stage), objectives(stage), failures(stage), parts("Target", stage.targets), parts("Model", stage.models), client(stage), precision(stage), counting(stage));
+    refresh(box, h("p", { class: "lead" }, counted(stage)), spreadTable(stage), rateTable(stage), objectives(stage), failures(stage), client(stage), precision(stage), counting(stage));
     return true;
   } };
 }
@@ -87,14 +87,6 @@ function failures(stage: Stage): HTMLElement | null {
   if (all.length === 0) return null;
   const body = all.map((f) => h("tr", {}, h("th", { scope: "row" }, failureName(f.class, f.status)), h("td", { class: "number" }, count(f.count)), h("td", { class: "example" }, f.example.slice(0, 400))));
   return scroll("Failures", h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Failure"), h("th", { scope: "col", class: "number" }, "requests"), h("th", { scope: "col" }, "example"))), h("tbody", {}, ...body)));
-}
-
-function parts(title: string, all: Part[] | undefined): HTMLElement | null {
-  if (!all || all.length === 0) return null;
-  const cell = (p: Part, metric: string) => { const m = p.metrics[metric]; return h("td", { class: "number" }, m ? value(m.avg, m.unit.replace(/^(requests|tokens)\/sec$/, "")) : ""); };
-  const shown = ["request_throughput", "output_token_throughput", "time_to_first_token", "request_latency"];
-  const body = all.map((p) => h("tr", {}, h("th", { scope: "row" }, p.url ?? p.name ?? ""), h("td", { class: "number" }, count(p.counts.sent)), h("td", { class: "number" }, count(p.counts.failed)), ...shown.map((k) => cell(p, k))));
-  return scroll(title + "s", h("table", {}, headRow(title, "requests", "failed", ...shown.map(labelOf)), h("tbody", {}, ...body)));
 }
 
 // client says what this program's own part in the figures was.

@@ -1,6 +1,6 @@
 // Whether the figures can be trusted, in words, and the table of checks behind it.
 import { h, replace } from "../dom";
-import type { Check, Stage, Underway, Verdict } from "../document";
+import type { Check, StageVerdict, Underway, Verdict } from "../document";
 import { plural, seconds, value, words } from "../format";
 import type { Model } from "../model";
 import type { Section, State } from "./section";
@@ -60,8 +60,7 @@ function progress(u: Underway | undefined): HTMLElement[] {
 }
 
 // verdictBadge says whether the figures of one stage can be trusted, and, pointed at, why not.
-export function verdictBadge(stage: Stage): HTMLElement | null {
-  const v = stage.verdict;
+export function verdictBadge(v: StageVerdict | undefined): HTMLElement | null {
   if (!v) return null;
   const state: Record<string, string> = { valid: "ok", invalid: "over", inconclusive: "undecided" };
   const why = [...(v.reasons ?? []), ...(v.undecided ?? []).map((u) => "Undecided: " + u)].join("\n");

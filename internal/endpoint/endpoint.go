@@ -64,7 +64,7 @@ type Endpoint struct {
 	URLs []string
 	// Tensors are those of the model, which a source of tensors is held against before the
 	// first request.
-	Tensors *tensor.Model
+	Tensors *tensor.Signature
 	// About is what the server says of its model and of itself.
 	About *ServerInfo
 }

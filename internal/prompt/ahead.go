@@ -18,8 +18,8 @@ func NewSizes(d plan.Data, seed uint64) Sizes {
 		return Sizes{input: NewLengths(d.Input, Mix(seed^'i')), output: NewLengths(d.Output, Mix(seed^'o'))}
 	}
 	g := numpy.New(seed)
-	input := DrawTable(d.Input, d.Ahead.Input, 0, g)
-	return Sizes{input: input, output: DrawTable(d.Output, d.Ahead.Output, 0, g), ahead: true}
+	input := DrawLengths(d.Input, d.Ahead.Input, 0, g)
+	return Sizes{input: input, output: DrawLengths(d.Output, d.Ahead.Output, 0, g), ahead: true}
 }
 
 // Input is the length of a prompt by its number, which is that of its place unless prompts come

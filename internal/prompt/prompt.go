@@ -128,7 +128,7 @@ type ModelBinder interface {
 	// Fit is called before the first At, where the endpoint knows its model. It
 	// holds everything that the source has against the model and tells of all that
 	// does not fit.
-	Fit(m *tensor.Model) error
+	Fit(m *tensor.Signature) error
 }
 
 // Files is the limit of the files that a plan's data names.

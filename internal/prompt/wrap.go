@@ -37,7 +37,7 @@ func (a Wrapper) Session(at Position) uint64 {
 }
 
 // Fit implements Fitter.
-func (a Wrapper) Fit(m *tensor.Model) error {
+func (a Wrapper) Fit(m *tensor.Signature) error {
 	if inner, ok := a.Source.(ModelBinder); ok {
 		return inner.Fit(m)
 	}

@@ -23,10 +23,10 @@ type able struct {
 
 var errNoFit = errors.New("it does not fit")
 
-func (a able) Schedule() []time.Duration  { return []time.Duration{1, 2} }
-func (a able) Fit(*tensor.Model) error    { return errNoFit }
-func (a able) Lanes() int                 { return 7 }
-func (a able) Session(at Position) uint64 { return at.I / 2 }
+func (a able) Schedule() []time.Duration   { return []time.Duration{1, 2} }
+func (a able) Fit(*tensor.Signature) error { return errNoFit }
+func (a able) Lanes() int                  { return 7 }
+func (a able) Session(at Position) uint64  { return at.I / 2 }
 func (a able) SetStage(i int) bool {
 	*a.stage = i
 	return true

@@ -42,7 +42,7 @@ type info struct {
 }
 
 // readModel reads what a signature says of its tensors.
-func readModel(r io.Reader, signature string) (*tensor.Model, error) {
+func readModel(r io.Reader, signature string) (*tensor.Signature, error) {
 	var doc metadata
 	if err := json.NewDecoder(r).Decode(&doc); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func readModel(r io.Reader, signature string) (*tensor.Model, error) {
 		names := slices.Sorted(maps.Keys(doc.Metadata.Signatures.Of))
 		return nil, message.Errorf("it has no signature %q; it has: %s (%v)", signature, strings.Join(names, ", "), message.Signature)
 	}
-	m := new(tensor.Model)
+	m := new(tensor.Signature)
 	var err error
 	if m.Inputs, err = specs(s.Inputs); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func TorchServe() endpoint.Protocol {
 // TensorFlow is a model behind TensorFlow Serving's REST API, or several replicas.
 type TensorFlow struct {
 	*replica.Set
-	model     *tensor.Model
+	model     *tensor.Signature
 	signature string
 	bodies    sync.Map // *tensor.Inputs → []byte: what repeats is built once
 }
@@ -84,7 +84,7 @@ func (e *TensorFlow) With(prepare func(p *prompt.Prompt) (endpoint.Call, error))
 }
 
 // ask reads a model's metadata.
-func ask(where string, t plan.Target, o endpoint.Options, signature string) (*tensor.Model, error) {
+func ask(where string, t plan.Target, o endpoint.Options, signature string) (*tensor.Signature, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)

@@ -7,8 +7,8 @@ import (
 )
 
 // Tensors are those that the model takes and gives.
-func (e *Endpoint) Tensors() *tensor.Model {
-	return &tensor.Model{
+func (e *Endpoint) Tensors() *tensor.Signature {
+	return &tensor.Signature{
 		Name: e.model.Name, Inputs: e.inputs(), Outputs: e.model.Outputs,
 		MaxBatch: e.model.MaxBatch, Sequences: e.sequences(),
 	}

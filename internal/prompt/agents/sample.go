@@ -29,5 +29,5 @@ func sample(l plan.Length, r *numpy.Generator) int {
 	if l.Dist == plan.DistPoisson && l.Mean <= 0 {
 		l.Mean = 1
 	}
-	return prompt.DrawTable(l, 1, 1, r).At(0)
+	return prompt.DrawLengths(l, 1, 1, r).At(0)
 }

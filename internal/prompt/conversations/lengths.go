@@ -14,9 +14,9 @@ const (
 // lengths are those of all slots: a seed gives the same ones as programs with numpy draw that
 // make up such conversations.
 type lengths struct {
-	turns, own    prompt.Table // of each slot
-	input, output prompt.Table // of each turn
-	from          []uint64     // the first turn of each slot
+	turns, own    prompt.DrawnLengths // of each slot
+	input, output prompt.DrawnLengths // of each turn
+	from          []uint64            // the first turn of each slot
 }
 
 // sized is a tokenizer that knows how many tokens its model has.
@@ -24,11 +24,11 @@ type sized interface{ BaseSize() int }
 
 func drawLengths(d *plan.Data, tok prompt.Tokenizer, seed uint64) lengths {
 	c, g := &d.Conversations, numpy.New(seed)
-	draw := func(dist plan.Length, n int) prompt.Table {
+	draw := func(dist plan.Length, n int) prompt.DrawnLengths {
 		if dist == (plan.Length{}) { // none
 			dist.Dist = plan.DistFixed
 		}
-		return prompt.DrawTable(dist, n, 1, g)
+		return prompt.DrawLengths(dist, n, 1, g)
 	}
 	l := lengths{turns: draw(c.Turns, c.Count), own: draw(c.DynamicPrompt, c.Count), from: make([]uint64, c.Count)}
 	all := uint64(0)

@@ -76,7 +76,7 @@ func (s *Source) Lanes() int { return 0 }
 func (s *Source) Session(at prompt.Position) uint64 { return at.I }
 
 // Fit implements prompt.ModelBinder: the requests become those for the model.
-func (s *Source) Fit(m *tensor.Model) error {
+func (s *Source) Fit(m *tensor.Signature) error {
 	if err := s.Wrapper.Fit(m); err != nil {
 		return err
 	}

@@ -24,9 +24,9 @@ type object = orderedjson.Object
 type Source struct {
 	prompt.Wrapper
 	target   plan.Target
-	minimum  bool           // the output length is also the least
-	template *chat.Template // makes bodies; nil: they have a shape of their own
-	model    *tensor.Model  // that is to take tensors; nil: not known, or none
+	minimum  bool              // the output length is also the least
+	template *chat.Template    // makes bodies; nil: they have a shape of their own
+	model    *tensor.Signature // that is to take tensors; nil: not known, or none
 	// TextOnly: media that prompts hold are left out.
 	TextOnly bool
 }

@@ -118,7 +118,7 @@ func (s *Source) trtllm(o *object, output int) {
 }
 
 // Fit implements prompt.ModelBinder.
-func (s *Source) Fit(m *tensor.Model) error {
+func (s *Source) Fit(m *tensor.Signature) error {
 	if s.target.Protocol == plan.ProtocolTriton && s.target.Endpoint != plan.EndpointGenerate {
 		s.model = m
 	}

@@ -20,8 +20,8 @@ func inputsOf(p *prompt.Prompt) string {
 	return strings.Join(parts, " ")
 }
 
-func model(names ...string) *tensor.Model {
-	m := &tensor.Model{Name: "m"}
+func model(names ...string) *tensor.Signature {
+	m := &tensor.Signature{Name: "m"}
 	for _, name := range names {
 		required := strings.HasSuffix(name, "!")
 		m.Inputs = append(m.Inputs, tensor.Spec{Name: strings.TrimSuffix(name, "!"), Datatype: tensor.Bytes, Optional: !required})

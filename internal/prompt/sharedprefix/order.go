@@ -128,7 +128,7 @@ func (d *shuffler) media(m *plan.Media) {
 		if kind.count == (plan.Length{}) {
 			continue
 		}
-		for range prompt.DrawTable(kind.count, 1, 1, d.Generator).At(0) {
+		for range prompt.DrawLengths(kind.count, 1, 1, d.Generator).At(0) {
 			if kind.choice {
 				d.Float()
 			}

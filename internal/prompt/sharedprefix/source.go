@@ -29,14 +29,14 @@ type Source struct {
 	lex      *lexicon.Lexicon
 	data     plan.Data
 	seed     uint64
-	prefixes []prefix           // of each group
-	each     uint64             // prompts of a group
-	order    []uint32           // of the prompts of all groups
-	question []prompt.Table     // of each group: lengths of the prompts' own parts
-	output   []prompt.Table     // and of their answers
-	shared   *multimodal.Drawer // media of the prefixes; nil: none
-	own      *multimodal.Drawer // media of each request; nil: none
-	added    int                // special tokens that the length of either part counts
+	prefixes []prefix              // of each group
+	each     uint64                // prompts of a group
+	order    []uint32              // of the prompts of all groups
+	question []prompt.DrawnLengths // of each group: lengths of the prompts' own parts
+	output   []prompt.DrawnLengths // and of their answers
+	shared   *multimodal.Drawer    // media of the prefixes; nil: none
+	own      *multimodal.Drawer    // media of each request; nil: none
+	added    int                   // special tokens that the length of either part counts
 	salt     prompt.Salt
 	chat     bool
 
@@ -101,12 +101,12 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 
 // drawLengths draws all lengths, group by group, in the order in which programs with numpy do that
 // have such groups: a seed gives the same ones there. It returns those of the prefixes.
-func (s *Source) drawLengths(g *numpy.Generator, groups int) prompt.Table {
+func (s *Source) drawLengths(g *numpy.Generator, groups int) prompt.DrawnLengths {
 	sp, each := &s.data.SharedPrefix, int(s.each)
-	prefixes := prompt.DrawTable(sp.Prefix, groups, 1, g)
+	prefixes := prompt.DrawLengths(sp.Prefix, groups, 1, g)
 	for range groups {
-		s.question = append(s.question, prompt.DrawTable(sp.Question, each, 1, g))
-		s.output = append(s.output, prompt.DrawTable(s.data.Output, each, 1, g))
+		s.question = append(s.question, prompt.DrawLengths(sp.Question, each, 1, g))
+		s.output = append(s.output, prompt.DrawLengths(s.data.Output, each, 1, g))
 	}
 	return prefixes
 }
@@ -124,7 +124,7 @@ func (s *Source) outputOf(id uint64) int {
 	return max(s.output[id/s.each].At(id%s.each), 1)
 }
 
-func (s *Source) makePrefixes(lengths prompt.Table, groups int) error {
+func (s *Source) makePrefixes(lengths prompt.DrawnLengths, groups int) error {
 	for g := range uint64(groups) {
 		n := lengths.At(g)
 		if n > 0 {

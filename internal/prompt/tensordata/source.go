@@ -247,7 +247,7 @@ func hash(h uint64, values []tensor.Value) uint64 {
 const mostFaults = 20
 
 // Fit implements prompt.ModelBinder.
-func (s *Source) Fit(m *tensor.Model) error {
+func (s *Source) Fit(m *tensor.Signature) error {
 	if s.payloads {
 		return nil
 	}

@@ -96,7 +96,7 @@ func TestRoundRobin(t *testing.T) {
 // Where nothing is given, all inputs are made up, the same for each request.
 func TestMadeUp(t *testing.T) {
 	s := source(t, plan.Tensors{Fill: plan.FillRandom, StringLength: 5, Shapes: []string{"A:2,2"}, Batch: 2}, "")
-	m := &tensor.Model{Name: "m", MaxBatch: 8, Inputs: []tensor.Spec{
+	m := &tensor.Signature{Name: "m", MaxBatch: 8, Inputs: []tensor.Spec{
 		{Name: "A", Datatype: tensor.Int32, Shape: []int64{-1, 2}}, {Name: "B", Datatype: tensor.Bytes, Shape: []int64{1}},
 	}}
 	if err := s.Fit(m); err != nil {
@@ -123,7 +123,7 @@ func TestFitTellsAll(t *testing.T) {
 {"A": ["x"]},
 {"A": [1]},
 {"B": [1]}]}`)
-	m := &tensor.Model{Name: "m", Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}
+	m := &tensor.Signature{Name: "m", Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}
 	err := s.Fit(m)
 	var faults plan.Faults
 	if !errors.As(err, &faults) || len(faults) != 2 ||
@@ -154,7 +154,7 @@ func describe(p prompt.Prompt) string {
 // Each request of a sequence comes after the answer to the one before.
 func TestSequenceAfterAnswers(t *testing.T) {
 	s := source(t, plan.Tensors{}, `{"data": [[{"A": [1]}, {"A": [2]}, {"A": [3]}]]}`)
-	if err := s.Fit(&tensor.Model{Sequences: true, Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
+	if err := s.Fit(&tensor.Signature{Sequences: true, Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
 		t.Fatal(err)
 	}
 	s.SetStage(0)
@@ -332,7 +332,7 @@ func TestSessions(t *testing.T) {
 	s := source(t, plan.Tensors{}, `{"data": [[
 {"payload": [{"model": "m", "messages": [{"role": "user", "content": "a"}], "n": 1}], "delay": [250]},
 {"payload": [{"messages": [ {"role": "user", "content": "b"} , {"role": "user", "content": "c"} ]}]}, {"payload": [{"messages": []}]}]]}`)
-	if err := s.Fit(&tensor.Model{}); err != nil {
+	if err := s.Fit(&tensor.Signature{}); err != nil {
 		t.Fatal(err)
 	}
 	s.SetStage(0)
@@ -372,7 +372,7 @@ func TestExact(t *testing.T) {
 		}
 		return s
 	}
-	model := &tensor.Model{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}
+	model := &tensor.Signature{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}
 	s := exact(`{"data": [[{"A": [1]}, {"A": [2]}], [{"A": [3]}]]}`)
 	if err := s.Fit(model); err != nil {
 		t.Fatal(err)
@@ -394,7 +394,7 @@ func TestExact(t *testing.T) {
 		t.Errorf("sequences begin with %v", seen)
 	}
 	s = exact(`{"data": [[{"payload": [{"a": 1}]}, {"payload": [{"a": 2}]}], [{"payload": [{"a": 3}]}]]}`)
-	if err := s.Fit(&tensor.Model{}); err != nil {
+	if err := s.Fit(&tensor.Signature{}); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{`{"a":1}`, `{"a":2}`, `{"a":1}`} {
@@ -443,7 +443,7 @@ func TestScheduleOfTensors(t *testing.T) {
 	if diff := cmp.Diff([]time.Duration{0, 400 * time.Millisecond, 400 * time.Millisecond}, s.Schedule()); diff != "" {
 		t.Error(diff)
 	}
-	if err := s.Fit(&tensor.Model{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
+	if err := s.Fit(&tensor.Signature{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
 		t.Error(err)
 	}
 	for i, want := range []string{"[2]", "[1]", "[3]"} {

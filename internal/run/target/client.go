@@ -21,7 +21,7 @@ type Setup struct {
 	// Target is the plan's with what the server has said about it, and Tensors the model's
 	// inputs and outputs.
 	Target  plan.Target
-	Tensors *tensor.Model
+	Tensors *tensor.Signature
 }
 
 // SetupOf is what an endpoint has found out about a target.

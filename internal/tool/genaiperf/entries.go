@@ -87,7 +87,7 @@ type fitted struct {
 }
 
 // Fit implements prompt.ModelBinder: the files list what the model is sent.
-func (f *fitted) Fit(m *tensor.Model) error {
+func (f *fitted) Fit(m *tensor.Signature) error {
 	if err := f.Wrapper.Fit(m); err != nil {
 		return err
 	}

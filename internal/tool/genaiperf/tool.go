@@ -57,7 +57,7 @@ type job struct {
 	entries []entry           // that are known ahead
 	later   *requestLog       // of those that are made during the run; nil: there are none
 	files   []string
-	model   *tensor.Model // that takes tensors; nil: none, or not known
+	model   *tensor.Signature // that takes tensors; nil: none, or not known
 
 	records record.File
 	stage   int  // that is reported

@@ -61,7 +61,7 @@ type Job struct {
 	Inputs   *Inputs
 	// Target is who was asked, and Tensors the model there; nil: answers are texts.
 	Target  plan.Target
-	Tensors *tensor.Model
+	Tensors *tensor.Signature
 	// Faithful: tensors are written as Perf Analyzer does where it is wrong.
 	Faithful bool
 	// Sessions: requests are turns of sessions, whose bodies are known from the records

@@ -165,7 +165,7 @@ func TestTensors(t *testing.T) {
 	rec := &record.Record{Sent: 3, Body: answer, Marks: []record.Read{{Off: 5, Kernel: 7, User: 7}, {Off: len(answer), Kernel: 9, User: 9}}}
 	j := Job{
 		Service: profileexport.Triton, Inputs: new(Inputs), Target: plan.Target{Transport: plan.TransportHTTP, Endpoint: plan.EndpointInfer},
-		Tensors: &tensor.Model{Outputs: []tensor.Spec{{Name: "VALUE"}, {Name: "WORDS"}, {Name: "LEFT_OUT"}}},
+		Tensors: &tensor.Signature{Outputs: []tensor.Spec{{Name: "VALUE"}, {Name: "WORDS"}, {Name: "LEFT_OUT"}}},
 	}
 	for want, faithful := range map[string]bool{
 		`{"VALUE":0.5,"WORDS":["a","bc"],"LEFT_OUT":""}`:                    false,

@@ -14,7 +14,7 @@ import (
 // ResponseFormat is how a model's answers become those of the file.
 type ResponseFormat struct {
 	Target   plan.Target
-	Tensors  *tensor.Model
+	Tensors  *tensor.Signature
 	Faithful bool // in the original's form
 }
 

@@ -7,29 +7,29 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// Table is a row of lengths that were drawn ahead of a run.
-type Table struct {
+// DrawnLengths is a row of lengths that were drawn ahead of a run.
+type DrawnLengths struct {
 	all  int // where list is nil: each of them
 	list []int32
 }
 
 // At is the i-th length; after the last one come the first again.
-func (t Table) At(i uint64) int {
+func (t DrawnLengths) At(i uint64) int {
 	if t.list == nil {
 		return t.all
 	}
 	return int(t.list[i%uint64(len(t.list))])
 }
 
-// DrawTable draws n lengths, which may be 0, in the way of programs that have numpy draw all
+// DrawLengths draws n lengths, which may be 0, in the way of programs that have numpy draw all
 // of them at once: the same state of the generator gives the same lengths. The numbers of a
 // uniform distribution are from min to max+beyond before they are rounded and moved to the
 // bounds. The zero distribution is drawn as a normal one of mean 0.
-func DrawTable(l plan.Length, n int, beyond float64, g *numpy.Generator) Table {
+func DrawLengths(l plan.Length, n int, beyond float64, g *numpy.Generator) DrawnLengths {
 	if l.Dist == plan.DistFixed {
-		return Table{all: int(l.Mean)}
+		return DrawnLengths{all: int(l.Mean)}
 	}
-	t := Table{list: make([]int32, max(n, 1))}
+	t := DrawnLengths{list: make([]int32, max(n, 1))}
 	normals := func(mean, stddev float64) func(int) float64 {
 		return func(int) float64 { return mean + stddev*g.Normal() }
 	}

@@ -1,7 +1,7 @@
 package tensor
 
-// Model is what a model says of its tensors.
-type Model struct {
+// Signature is what a model says of its tensors.
+type Signature struct {
 	Name      string
 	Inputs    []Spec
 	Outputs   []Spec

@@ -278,12 +278,12 @@ def export(line: Line, place: str, a: dict, b: dict) -> list:
 
 
 def responses(line: Line, place: str, a: list, b: list) -> list:
-    """Differences of the responses to all requests. Without chunks each network read is a response, of which a busy machine has fewer."""
+    """Differences of the responses to all requests. Without chunks each network read is a response, of which a busy machine has a few less."""
     counts = [[len(r["response_timestamps"]) for r in s] for s in (a, b)]
     if line.server.get("frame", "chunked") == "chunked":
         out = multisets(f"{place}/responses-count", *counts)
     else:
-        out = values(f"{place}/responses-count", *map(sum, counts), lambda _: noisy(int.__eq__, falls=True))
+        out = values(f"{place}/responses-count", *map(sum, counts), lambda _: noisy(lambda p, q: near(p, q, 0, 0.02), falls=True))
     def text(request: dict) -> str:
         found = "".join(str(o.get("response", o)) for o in request["response_outputs"])
         return found if line.by == "content" else re.sub('"model": "[^"]*"', "", found)  # which of several models is asked next is chance

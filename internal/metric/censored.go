@@ -168,7 +168,7 @@ func (f *Aggregator) cut(s *stageAggregate, r *Request) {
 		case censored:
 			s.cut.append(f.pool, k, len(f.defs), v)
 		default:
-			s.bounds[k].one(f.pool, s.cols[k], v, int64(r.blurAt(c.from(r.Record)+time.Duration(v))+r.blur.due.above), 0, stat.First)
+			s.samples[k].one(v, int64(r.blurAt(c.from(r.Record)+time.Duration(v))+r.blur.due.above), 0, stat.First)
 		}
 	}
 }

@@ -169,47 +169,42 @@ func (f *Aggregator) sample(s *stageAggregate, r *Request, in stat.Set) {
 	}
 	even := r.even()
 	if even {
-		s.even.AppendAll(r.gaps, in)
+		s.even.several(r, r.gaps, r.gapLeast, r.gapMost, in)
 	}
 	for i := range f.defs {
 		d := &f.defs[i]
 		switch {
 		case !ok && !d.Failed:
 		case d.Sample != nil:
-			s.one(i, d, r, in)
+			s.samples[i].single(d, r, in)
 		case d.gaps && even:
 		default:
-			s.many(i, d, r, in)
+			s.samples[i].pooled(d, r, in)
 		}
 	}
 }
 
-// one appends the sample of a request, where it has one.
-func (s *stageAggregate) one(i int, d *Def, r *Request, in stat.Set) {
+// single adds the sample of a request, where it has one.
+func (s *samples) single(d *Def, r *Request, in stat.Set) {
 	v, has := d.Sample(r)
-	if d.Bounds == nil {
-		if has {
-			s.cols[i].Append(v, in)
-		}
-		return
-	}
 	if !has {
 		return
 	}
+	if d.Bounds == nil {
+		s.exact.Append(v, in)
+		return
+	}
 	below, above := d.Bounds(r)
-	s.bounds[i].one(s.pool, s.cols[i], v, below, above, in)
+	s.one(v, below, above, in)
 }
 
-// many appends the samples that a request has several of.
-func (s *stageAggregate) many(i int, d *Def, r *Request, in stat.Set) {
-	values := d.Many(r)
-	if d.Ends != nil && r.blur.events && len(values) > 0 {
-		least, most := d.Ends(r)
-		below, above := r.blur.last.since(r.blur.first) // all the gaps are as long as from the first event to the last
-		s.bounds[i].all(s.pool, s.cols[i], values, least, most, below, above, in)
-	} else {
-		s.cols[i].AppendAll(values, in)
+// pooled adds the samples that a request has several of.
+func (s *samples) pooled(d *Def, r *Request, in stat.Set) {
+	var least, most []int64
+	if d.Ends != nil {
+		least, most = d.Ends(r)
 	}
+	s.several(r, d.Many(r), least, most, in)
 	if r.Tail == nil {
 		return
 	}
@@ -217,10 +212,20 @@ func (s *stageAggregate) many(i int, d *Def, r *Request, in stat.Set) {
 	switch {
 	case tail == nil:
 	case d.gaps && r.Tail.Blurred():
-		s.bounds[i].tail(s.pool, r.Tail, in)
+		s.tail(r.Tail, in)
 	default:
-		tail.Each(func(values []int64) { s.cols[i].AppendAll(values, in) })
+		tail.Each(func(values []int64) { s.exact.AppendAll(values, in) })
 	}
+}
+
+// several adds gaps of a request, or what else it has several of and is exact.
+func (s *samples) several(r *Request, values, least, most []int64, in stat.Set) {
+	if !r.blur.events || len(least) == 0 {
+		s.exact.AppendAll(values, in)
+		return
+	}
+	below, above := r.blur.last.since(r.blur.first) // all the gaps are as long as from the first event to the last
+	s.all(values, least, most, below, above, in)
 }
 
 // sum adds the request to the sums of the windows and, where it is a measured one, to

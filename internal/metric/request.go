@@ -177,9 +177,9 @@ func (r *Request) moment(event int) (time.Duration, blur) {
 	return r.Marks[r.Record.Events[event].Mark].Time(), blur{}
 }
 
-// even reports whether the gaps between tokens are the gaps between events, and exact.
+// even reports whether the gaps between tokens are the gaps between events.
 func (r *Request) even() bool {
-	return r.Tail == nil && !r.blur.events && len(r.perToken) > 0 && &r.perToken[0] == &r.gaps[0]
+	return r.Tail == nil && len(r.perToken) > 0 && &r.perToken[0] == &r.gaps[0]
 }
 
 // spreadGaps gives each token its share of the gap before its event.

@@ -53,10 +53,9 @@ func (f *Aggregator) place(s *stageAggregate, r *Request) {
 		return
 	}
 	part := s.order.add(r)
-	s.even.In(part)
+	s.even.in(part)
 	for _, i := range f.ordered {
-		s.cols[i].In(part)
-		s.bounds[i].in(part)
+		s.samples[i].in(part)
 	}
 }
 

@@ -7,16 +7,13 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // stageAggregate accumulates one stage.
 type stageAggregate struct {
-	pool   *stat.Pool
-	cols   []*stat.Column // by sampled metric
-	bounds []bounded      // of those
-	even   *stat.Column   // gaps that are gaps of events and of tokens alike
-	cut    cutColumns     // by sampled metric: of requests that did not end
+	samples []samples  // by sampled metric
+	even    samples    // gaps that are gaps of events and of tokens alike
+	cut     cutColumns // by sampled metric: of requests that did not end
 
 	order order // which samples are neighbours
 
@@ -98,10 +95,9 @@ type failureTally struct {
 }
 
 func newStage(f *Aggregator) *stageAggregate {
-	s := &stageAggregate{pool: f.pool, even: f.pool.Column(), met: make([]int64, len(f.slos)), failures: map[failureKey]*failureTally{}}
-	s.bounds = make([]bounded, len(f.defs))
+	s := &stageAggregate{even: newSamples(f.pool), met: make([]int64, len(f.slos)), failures: map[failureKey]*failureTally{}}
 	for range f.defs {
-		s.cols = append(s.cols, f.pool.Column())
+		s.samples = append(s.samples, newSamples(f.pool))
 	}
 	s.whole.Judged = len(f.slos) > 0
 	s.steady.Judged = s.whole.Judged
@@ -109,11 +105,10 @@ func newStage(f *Aggregator) *stageAggregate {
 }
 
 func (s *stageAggregate) close() {
-	s.even.Close()
+	s.even.close()
 	s.cut.close()
-	for i, c := range s.cols {
-		c.Close()
-		s.bounds[i].close()
+	for i := range s.samples {
+		s.samples[i].close()
 	}
 	s.targets.close()
 	s.models.close()
@@ -295,11 +290,11 @@ func (s *stageAggregate) fail(r *Request) {
 
 // merge moves what o holds into s.
 func (s *stageAggregate) merge(o *stageAggregate) error {
-	if err := s.even.Merge(o.even); err != nil {
+	if err := s.even.merge(&o.even); err != nil {
 		return err
 	}
-	for i := range s.cols {
-		if err := cmp.Or(s.cols[i].Merge(o.cols[i]), s.bounds[i].merge(s.pool, &o.bounds[i])); err != nil {
+	for i := range s.samples {
+		if err := s.samples[i].merge(&o.samples[i]); err != nil {
 			return err
 		}
 	}

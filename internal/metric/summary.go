@@ -95,8 +95,8 @@ func (f *Aggregator) Summarize(rule stat.Rule) ([]StageStats, error) {
 		}
 		out[i] = f.summary(i, s, defs)
 		for k := range f.defs {
-			t := &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k]), bounds: &s.bounds[k], cut: s.cut.columns(k)}
-			t.twin = twinOf(t, tasks)
+			t := s.task(k, &f.defs[k])
+			t.stage, t.twin = &out[i], twinOf(t, tasks)
 			tasks = append(tasks, t)
 		}
 		tasks = append(tasks, s.targets.tasks(f.perTarget, out[i].Targets)...)
@@ -108,7 +108,7 @@ func (f *Aggregator) Summarize(rule stat.Rule) ([]StageStats, error) {
 	}
 	for _, t := range tasks {
 		if t.twin != nil {
-			t.sums = t.twin.sums
+			t.sums, t.ends = t.twin.sums, t.twin.ends
 		}
 		if t.window != nil {
 			t.window.set(t.def, t.sums[0])
@@ -167,23 +167,38 @@ func (f *Aggregator) summary(i int, s *stageAggregate, defs []Def) StageStats {
 
 // taken are the columns that hold the samples of a metric, as they are taken to be; none is empty.
 func (s *stageAggregate) taken(k int, d *Def) []*stat.Column {
-	cols := s.columns(k, d)
-	if b := &s.bounds[k]; b.taken != nil {
-		cols = append(cols, b.taken)
+	t := s.task(k, d)
+	if t.lots == nil {
+		return t.cols
 	}
-	return cols
+	return append(t.cols, t.lots[0]...)
 }
 
-// columns are those of them that hold the samples which are as good as exact.
-func (s *stageAggregate) columns(k int, d *Def) []*stat.Column {
-	var cols []*stat.Column
-	if s.cols[k].Len() > 0 {
-		cols = append(cols, s.cols[k])
+// task is a metric to be summarized.
+func (s *stageAggregate) task(k int, d *Def) *task {
+	t := &task{def: d, cut: s.cut.columns(k)}
+	t.pool(&s.samples[k])
+	if d.gaps {
+		t.pool(&s.even)
 	}
-	if d.gaps && s.even.Len() > 0 {
-		cols = append(cols, s.even)
+	return t
+}
+
+// pool adds samples to those that are to be summarized.
+func (t *task) pool(s *samples) {
+	t.extent.widen(&s.extent)
+	if s.exact.Len() > 0 {
+		t.cols = append(t.cols, s.exact)
 	}
-	return cols
+	if s.taken == nil {
+		return
+	}
+	if t.lots == nil {
+		t.lots = make([][]*stat.Column, 3)
+	}
+	for i, c := range s.ends() {
+		t.lots[i] = append(t.lots[i], c)
+	}
 }
 
 // rates fills in the metrics that come from sums.
@@ -221,18 +236,17 @@ func (w *Stats) set(d *Def, s stat.Summary) {
 func (t *task) set(w *Stats, set int) {
 	w.set(t.def, t.sums[set])
 	st, ok := w.Stats[t.def.ID]
-	if !ok || t.def.Bounds == nil && t.def.Ends == nil || t.bounds.unbounded {
+	if !ok || t.def.Bounds == nil && t.def.Ends == nil || t.extent.unbounded {
 		return
 	}
 	ends := [2]stat.Summary{t.sums[set], t.sums[set]}
 	if len(t.ends) > 0 {
 		ends = [2]stat.Summary{t.ends[0][set], t.ends[1][set]}
 	}
-	b := t.bounds
-	less := func(v float64) float64 { return v - b.off(0, v) }
-	more := func(v float64) float64 { return v + b.off(1, v) }
+	less := func(v float64) float64 { return v - t.extent.off(0, v) }
+	more := func(v float64) float64 { return v + t.extent.off(1, v) }
 	n := float64(st.N) * t.def.Scale
-	least, most := st.Avg-float64(b.below[set])/n, st.Avg+float64(b.above[set])/n
+	least, most := st.Avg-float64(t.extent.below[set])/n, st.Avg+float64(t.extent.above[set])/n
 	if st.Censored > 0 { // its samples have weights
 		least, most = less(ends[0].Mean)/t.def.Scale, more(ends[1].Mean)/t.def.Scale
 	}
@@ -255,10 +269,11 @@ type task struct {
 	stage  *StageStats
 	window *Stats // of a target; nil: those of the stage
 	def    *Def
-	cols   []*stat.Column
-	bounds *bounded       // of its samples; nil: of a target
-	twin   *task          // has the same columns and therefore the same summary
-	cut    []*stat.Column // censored samples
+	cols   []*stat.Column   // of samples that are as good as exact; none is empty
+	lots   [][]*stat.Column // of the others: as taken, their least and their most; nil: there are none
+	extent extent           // of all of them
+	twin   *task            // has the same columns and therefore the same summary
+	cut    []*stat.Column   // censored samples
 	sums   [2]stat.Summary
 	ends   [][2]stat.Summary // least and most of all samples; nil: as sums
 	err    error
@@ -268,7 +283,7 @@ type task struct {
 // events are gaps of tokens, and there can be many millions of them.
 func twinOf(t *task, tasks []*task) *task {
 	for _, o := range tasks {
-		if len(t.cols) > 0 && slices.Equal(o.cols, t.cols) && t.bounds.columns() == nil && o.bounds.columns() == nil {
+		if len(t.cols)+len(t.lots) > 0 && slices.Equal(o.cols, t.cols) && slices.EqualFunc(o.lots, t.lots, slices.Equal) {
 			return o
 		}
 	}
@@ -276,7 +291,7 @@ func twinOf(t *task, tasks []*task) *task {
 }
 
 func (t *task) summarize(qs []float64, rule stat.Rule) {
-	lots := t.bounds.columns()
+	lots := t.lots
 	if lots == nil {
 		lots = [][]*stat.Column{nil}
 	}

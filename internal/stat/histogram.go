@@ -40,10 +40,20 @@ func (h *Histogram) Add(v int64) {
 // AddAll counts each of values.
 func (h *Histogram) AddAll(values []int64) {
 	var sum int64
+	var n uint64 // neighbours in one bucket
+	var last int
 	for _, v := range values {
 		v = max(v, 0)
-		h.bucket(histIndex(uint64(v))).Add(1)
 		sum += v
+		if i := histIndex(uint64(v)); i != last && n > 0 {
+			h.bucket(last).Add(n)
+			last, n = i, 1
+		} else {
+			last, n = i, n+1
+		}
+	}
+	if n > 0 {
+		h.bucket(last).Add(n)
 	}
 	h.sum.Add(sum)
 }

@@ -120,7 +120,8 @@ func Longest(rec *record.Record, from int) (length, end int) {
 	}
 	var scan sse.Scanner
 	scan.Reset(rec.Body[from:])
-	for e := (sse.Event{}); scan.Next(&e); {
+	var e sse.Event // outside the loop, which would copy it
+	for scan.Next(&e) {
 		if length = max(length, e.End-e.Start); !e.Unterminated {
 			end = e.End
 		}

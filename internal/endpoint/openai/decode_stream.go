@@ -49,7 +49,8 @@ func (d *Decoder) stream(x *record.Exchange) {
 	st.events.Begin(&x.Record)
 	var scan sse.Scanner
 	scan.Reset(x.Body)
-	for e := (sse.Event{}); scan.Next(&e); {
+	var e sse.Event // outside the loop, which would copy it
+	for scan.Next(&e) {
 		if !st.events.Repeat(&e, &st.chunk.Part) && !st.events.Frame(&e) {
 			st.takeChunk(&e)
 		}

@@ -120,7 +120,8 @@ func (a *reading) generated() {
 	}
 	var scan sse.Scanner
 	scan.Reset(a.rec.Body)
-	for e := (sse.Event{}); scan.Next(&e); {
+	var e sse.Event // outside the loop, which would copy it
+	for scan.Next(&e) {
 		switch {
 		case e.HasData && len(e.Data) > 0:
 			if e.Unterminated && a.rec.Failure == nil && !endsObject(e.Data) {

@@ -14,12 +14,47 @@ const Grace = record.Grace
 // SaysDone reports whether the body of a stream says that it is done, with data: [DONE] or
 // Anthropic's message_stop, in a line that the bytes from the given offset on are part of.
 func SaysDone(body []byte, from int) bool {
-	for line := range bytes.Lines(body[lineAround(body, from):]) {
+	rest := body[lineAround(body, from):]
+	if len(rest) > fewLines && bytes.HasPrefix(body, []byte("data:")) && !namesTypes(body) {
+		return saysDONE(rest)
+	}
+	for line := range bytes.Lines(rest) {
 		if isLast(line) {
 			return true
 		}
 	}
 	return false
+}
+
+// fewLines is how long a text must be for a search to be faster than a look at each of its lines.
+const fewLines = 512
+
+// namesTypes reports whether the first line of a body is of a stream that says of each of its
+// events of which type it is.
+func namesTypes(body []byte) bool {
+	first, _, _ := bytes.Cut(body, []byte("\n"))
+	return bytes.Contains(first, []byte(`"type"`))
+}
+
+// saysDONE is SaysDone for a stream whose last line can be data: [DONE] alone.
+func saysDONE(text []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(text[at:], 'D')
+		if i < 0 {
+			return false
+		}
+		at += i
+		if at == 0 || text[at-1] != '[' {
+			continue
+		}
+		line := text[bytes.LastIndexByte(text[:at], '\n')+1:]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end]
+		}
+		if isLast(line) {
+			return true
+		}
+	}
 }
 
 // lineAround is where the line begins that holds an offset, or the one after it where it

@@ -47,6 +47,27 @@ func TestSaysDone(t *testing.T) {
 			t.Errorf("%q byte by byte: %v", body, got)
 		}
 	}
+	// Among many lines it is looked for in another way.
+	for first, want := range map[string]bool{
+		"data: {\"id\":\"D\"}\n\n":                     true,
+		"data: {\"type\":\"content_block_delta\"}\n\n": true,
+		"event: content_block_delta\ndata: {}\n\n":     true,
+		": a comment\n\ndata: {}\n\n":                  true,
+	} {
+		for n := range 64 {
+			body := strings.Repeat(first, n+1)
+			for last, done := range map[string]bool{"": false, "data: [DONE]\n\n": want, "data: [DONE]": want, "data: {\"a\":\"[DONE]\"}\n\n": false, "data: [D\n\n": false, "data: [[DONE]\n\n": false} {
+				if got := SaysDone([]byte(body+last), 0); got != done {
+					t.Fatalf("%d times %q and then %q: %v", n+1, first, last, got)
+				}
+			}
+			if strings.Contains(first, "type") || strings.HasPrefix(first, "event") {
+				if !SaysDone([]byte(body+"data: {\"type\":\"message_stop\"}\n\n"), 0) {
+					t.Fatalf("%d times %q and then message_stop", n+1, first)
+				}
+			}
+		}
+	}
 	long := strings.Repeat("x", 100)
 	if body := "data: " + long + "data: [DONE]\n"; SaysDone([]byte(body), 80) {
 		t.Error("the middle of a long line counts as one")

@@ -69,6 +69,11 @@ func (r *response) feed(p []byte) (done bool, err error) {
 			r.left -= int64(n)
 			r.endOfData()
 		case inChunkSize, inChunkEnd, inTrailer:
+			rest, ok := r.plainLine(p)
+			if ok {
+				p = rest
+				continue
+			}
 			r.behind = r.behind || r.state != inChunkEnd
 			p, err = r.feedLine(p)
 		case untilClose:
@@ -316,6 +321,36 @@ func is(name []byte, lower string) bool {
 	return len(name) == len(lower) && bytes.EqualFold(name, []byte(lower))
 }
 
+// plainLine takes in the end of a chunk and the size of the next where both came in one piece and
+// say no more than that, as those of nearly all servers. Else it takes in nothing.
+func (r *response) plainLine(p []byte) (rest []byte, ok bool) {
+	if len(r.line) > 0 || r.state == inTrailer {
+		return p, false
+	}
+	from := 0
+	if r.state == inChunkEnd {
+		if len(p) < 2 || p[0] != '\r' || p[1] != '\n' {
+			return p, false
+		}
+		from = 2
+	}
+	var size int64
+	at := from
+	for ; at < len(p) && at-from < mostDigits; at++ {
+		digit := hexDigit(p[at])
+		if digit < 0 {
+			break
+		}
+		size = size<<4 | digit
+	}
+	if at == from || at+1 >= len(p) || p[at] != '\r' || p[at+1] != '\n' {
+		return p, false
+	}
+	r.behind = true
+	r.chunk(size)
+	return p[at+2:], true
+}
+
 // feedLine takes in a line of the chunked framing.
 func (r *response) feedLine(p []byte) (rest []byte, err error) {
 	i := bytes.IndexByte(p, '\n')
@@ -355,11 +390,7 @@ func (r *response) chunkLine(line []byte) error {
 		if err != nil {
 			return err
 		}
-		r.left = size
-		r.state = inChunkData
-		if size == 0 {
-			r.state = inTrailer
-		}
+		r.chunk(size)
 	case inTrailer:
 		if len(line) == 0 {
 			r.state = complete
@@ -368,6 +399,17 @@ func (r *response) chunkLine(line []byte) error {
 	return nil
 }
 
+// chunk begins a chunk of so many bytes; one of none is the last.
+func (r *response) chunk(size int64) {
+	r.left, r.state = size, inChunkData
+	if size == 0 {
+		r.state = inTrailer
+	}
+}
+
+// mostDigits is how many a chunk size can have.
+const mostDigits = 15
+
 // chunkSize reads "1a2b; extension".
 func chunkSize(line []byte) (int64, error) {
 	size, _, _ := bytes.Cut(line, []byte(";"))
@@ -375,21 +417,29 @@ func chunkSize(line []byte) (int64, error) {
 	if len(size) == 0 {
 		return 0, fmt.Errorf("%q where a chunk size should be", start(line))
 	}
-	if len(size) > 15 {
+	if len(size) > mostDigits {
 		return 0, fmt.Errorf("chunk size %q is too large", start(line))
 	}
 	var n int64
 	for _, c := range size {
-		switch {
-		case c >= '0' && c <= '9':
-			n = n<<4 | int64(c-'0')
-		case c >= 'a' && c <= 'f':
-			n = n<<4 | int64(c-'a'+10)
-		case c >= 'A' && c <= 'F':
-			n = n<<4 | int64(c-'A'+10)
-		default:
+		digit := hexDigit(c)
+		if digit < 0 {
 			return 0, fmt.Errorf("%q is not a chunk size", start(line))
 		}
+		n = n<<4 | digit
 	}
 	return n, nil
+}
+
+// hexDigit is the value of a hexadecimal digit; -1: it is none.
+func hexDigit(c byte) int64 {
+	switch {
+	case c >= '0' && c <= '9':
+		return int64(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int64(c - 'a' + 10)
+	case c >= 'A' && c <= 'F':
+		return int64(c - 'A' + 10)
+	}
+	return -1
 }

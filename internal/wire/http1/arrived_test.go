@@ -91,3 +91,21 @@ func TestCoarse(t *testing.T) {
 		}
 	}
 }
+
+// When a read returned is kept in whole microseconds behind its stamp, which stays as it is.
+func TestReturned(t *testing.T) {
+	for at, want := range map[timedconn.Stamp]time.Duration{
+		{Kernel: 1_234_567, User: 1_234_567}: 1_234_567,
+		{Kernel: 1_234_567, User: 1_235_066}: 1_234_567,
+		{Kernel: 1_234_567, User: 1_235_068}: 1_235_567,
+		{Kernel: 1_234_567, User: 9_234_999}: 9_234_567,
+		{Kernel: record.Never, User: 1_234}:  1_234,
+	} {
+		rec := &record.Exchange{}
+		Mark(rec, []byte("x"), at)
+		Mark(rec, []byte("xy"), at) // the rest of what one read brought
+		if m := rec.Marks; len(m) != 1 || m[0].User != want || m[0].Kernel != at.Kernel || m[0].Off != 2 {
+			t.Errorf("%+v: %+v, want %v", at, m, want)
+		}
+	}
+}

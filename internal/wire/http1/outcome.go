@@ -68,7 +68,7 @@ func Mark(rec *record.Exchange, body []byte, at timedconn.Stamp) {
 	if rec.Watch != nil && rec.Folded == 0 {
 		rec.Watch(body)
 	}
-	m := record.Read{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User, Blur: coarse(at.Blur), Loose: at.Loose}
+	m := record.Read{Off: rec.Folded + len(body), Kernel: at.Kernel, User: returned(at), Blur: coarse(at.Blur), Loose: at.Loose}
 	if n := len(rec.Marks); n > 0 && sameRead(rec.Marks[n-1], at) {
 		rec.Marks[n-1] = m
 	} else {
@@ -92,8 +92,17 @@ func coarse(d time.Duration) time.Duration {
 	return (d + step - 1) / step * step
 }
 
+// returned is when a read returned, in whole microseconds behind the kernel's stamp, which is what
+// latencies are made of: records are then as short as without a bound for each read.
+func returned(at timedconn.Stamp) time.Duration {
+	if at.Kernel == record.Never {
+		return at.User
+	}
+	return at.Kernel + (at.User - at.Kernel).Round(time.Microsecond)
+}
+
 func sameRead(m record.Read, at timedconn.Stamp) bool {
-	return m.User == at.User && m.Kernel == at.Kernel
+	return m.User == returned(at) && m.Kernel == at.Kernel
 }
 
 // perChunk gives each chunk of a read a mark of its own; ends are the lengths of the body at

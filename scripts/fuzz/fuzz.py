@@ -106,7 +106,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cases", action="store_true", help="the lines that were kept in scripts/fuzz/cases, ahead of others")
     parser.add_argument("--matching", default="", help="a pattern: of the lines from the seed, only those whose text has it")
     parser.add_argument("--show", action="store_true", help="print the lines as JSON, and run nothing")
-    parser.add_argument("--explained", action="store_true", help="print the places that each rule explained")
+    parser.add_argument("--explained", action="store_true", help="print the places that each rule explained, and the patterns that matched")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--ignore", help="a pattern of places that are left alone")
     parser.add_argument("--binary", type=Path, default=ROOT / "bin/inferometer")
@@ -148,7 +148,9 @@ def main() -> int:
         print(f"  explained by {name}: {n}")
         for place, times in sorted(rules.places[name].items()) if args.explained else []:
             print(f"    {place}: {times}")
-    for pattern in rules.unused() if len(lines) >= MANY else []:
+    for pattern in rules.patterns(matched=True) if args.explained else []:
+        print(f"  matched: {pattern}")
+    for pattern in rules.patterns(matched=False) if len(lines) >= MANY else []:
         print(f"  never matched: {pattern}")
     for place, seeds in sorted(fuzz.places.items(), key=lambda item: -len(item[1])):
         print(f"  unexplained {place}: {len(seeds)} lines, such as {seeds[0]}")

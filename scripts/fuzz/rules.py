@@ -28,6 +28,6 @@ class Rules:
                 return name
         return ""
 
-    def unused(self) -> list:
-        """The patterns that explained nothing, each with its rule's id."""
-        return [f"{name}: {json.dumps(p, ensure_ascii=False)}" for i, (name, p) in enumerate(self.all) if i not in self.matched]
+    def patterns(self, matched: bool) -> list:
+        """The patterns that explained something, or those that did not, each with its rule's id."""
+        return [f"{name}: {json.dumps(p, ensure_ascii=False)}" for i, (name, p) in enumerate(self.all) if (i in self.matched) == matched]

@@ -172,14 +172,19 @@ func (c *Checker) Check(ctx context.Context, s Secrets) error {
 }
 
 // speaksAnother says which protocol a server speaks in place of the plan's, as far as that
-// can be told.
+// can be told. Its root is asked: the path below it is that of the plan's protocol.
 func (c *Checker) speaksAnother(ctx context.Context, client *http.Client, base string) error {
+	models, err := c.Protocol.Models(base)
+	if err != nil {
+		return err
+	}
+	models.Path = strings.TrimSuffix(models.Path, "/v1/models")
 	for _, name := range slices.Sorted(maps.Keys(c.Protocols)) {
 		other := c.Protocols[name]
 		if other.Recognize == nil {
 			continue
 		}
-		if what := other.Recognize(ctx, client, base); what != "" {
+		if what := other.Recognize(ctx, client, models.String()); what != "" {
 			return message.Errorf("%s is %s: %v", plan.SafeURL(base), what, message.Speak(name))
 		}
 	}

@@ -236,32 +236,44 @@ func (s *Stage) loadWords() string {
 	return s.Load
 }
 
-// Best is the stage that matters most: that of the highest load whose figures are good and that meets the
-// objectives, where there are any, and does not saturate the server. -1: no stage has good figures.
+// Best is the stage that matters most of those whose figures are good: that of the highest load that meets the
+// objectives, and where none does, or there are none, that of the lowest load that gets about as many answers a
+// second as any. One that saturates the server comes after all others. -1: no stage has good figures.
 func (r *Result) Best() int {
-	best := -1
 	order := r.byLoad()
 	if order == nil {
 		for i := range r.Stages {
 			order = append(order, i)
 		}
 	}
-	saturated := r.saturation(r.byLoad())
-	for pass := range 2 {
-		for _, i := range order {
-			s := &r.Stages[i]
-			met, judged := s.meets()
-			now, _ := s.answered()
-			tooMuch := s.Rate > 0 && saturated > 0 && now < keepsUp*s.Rate
-			if s.good() && (pass == 1 || (met || !judged) && !tooMuch) {
-				best = i
-			}
-		}
-		if best >= 0 {
-			break
-		}
+	order = slices.DeleteFunc(order, func(i int) bool { return !r.Stages[i].good() })
+	if keeping := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return r.Stages[i].tooMuch() }); len(keeping) > 0 {
+		order = keeping
 	}
-	return best
+	if len(order) == 0 {
+		return -1
+	}
+	met, most := -1, 0.0
+	for _, i := range order {
+		if ok, judged := r.Stages[i].meets(); ok && judged {
+			met = i
+		}
+		now, _ := r.Stages[i].answered()
+		most = max(most, now)
+	}
+	if met >= 0 {
+		return met
+	}
+	return order[slices.IndexFunc(order, func(i int) bool {
+		now, _ := r.Stages[i].answered()
+		return now >= keepsUp*most
+	})]
+}
+
+// tooMuch reports whether a stage asked for more than the server gives.
+func (s *Stage) tooMuch() bool {
+	now, ok := s.answered()
+	return ok && now < keepsUp*s.Rate
 }
 
 // firstFigure is the latency that is asked for first, of the best stage.

@@ -3,6 +3,7 @@ package live
 import (
 	"time"
 
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/stat"
 )
@@ -13,7 +14,8 @@ type Bin struct {
 	Stage          int           // at its end
 	Sent, Ended    int64
 	Failed, Tokens int64
-	InFlight       int64 // at its end
+	Kinds          map[record.Class]int64 // of those that failed
+	InFlight       int64                  // at its end
 	TTFT, ITL      *stat.Histogram
 }
 
@@ -39,6 +41,7 @@ type state struct {
 	at             time.Duration
 	sent, ended    int64
 	failed, tokens int64
+	kinds          map[record.Class]int64
 	ttft, itl      stat.Histogram
 }
 
@@ -63,7 +66,7 @@ func (h *History) Add(p *run.Progress) {
 	h.bins = append(h.bins, Bin{
 		From: h.last.at, To: now.at, Stage: p.Stage,
 		Sent: now.sent - h.last.sent, Ended: now.ended - h.last.ended, Failed: now.failed - h.last.failed, Tokens: now.tokens - h.last.tokens,
-		InFlight: p.InFlight, TTFT: now.ttft.Since(&h.last.ttft), ITL: now.itl.Since(&h.last.itl),
+		Kinds: since(now.kinds, h.last.kinds), InFlight: p.InFlight, TTFT: now.ttft.Since(&h.last.ttft), ITL: now.itl.Since(&h.last.itl),
 	})
 	h.last = now
 	if len(h.bins) >= h.most {
@@ -71,15 +74,29 @@ func (h *History) Add(p *run.Progress) {
 	}
 }
 
+// since are the counts that came after those of before.
+func since(now, before map[record.Class]int64) map[record.Class]int64 {
+	out := map[record.Class]int64{}
+	for class, n := range now {
+		if n > before[class] {
+			out[class] = n - before[class]
+		}
+	}
+	return out
+}
+
 // stateOf is how far a run has come.
 func stateOf(p *run.Progress) *state {
-	s := &state{at: p.At, sent: p.Sent}
+	s := &state{at: p.At, sent: p.Sent, kinds: map[record.Class]int64{}}
 	for _, stage := range p.Live.Stages() {
 		for i := range stage {
 			part := &stage[i]
 			s.ended += part.Ended()
 			s.failed += part.Failed.Load()
 			s.tokens += part.Output.Load()
+			for class, n := range part.Failures() {
+				s.kinds[class] += n
+			}
 			s.ttft.Merge(&part.TTFT)
 			s.itl.Merge(&part.ITL)
 		}
@@ -95,6 +112,9 @@ func (h *History) halve() {
 		b.Sent += a.Sent
 		b.Ended += a.Ended
 		b.Failed += a.Failed
+		for class, n := range a.Kinds {
+			b.Kinds[class] += n
+		}
 		b.Tokens += a.Tokens
 		b.TTFT.Merge(a.TTFT)
 		b.ITL.Merge(a.ITL)

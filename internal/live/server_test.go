@@ -297,7 +297,7 @@ func TestDocumentOfManyStages(t *testing.T) {
 			t.Errorf("stage %d: the curve goes down: %v", i, curve)
 		}
 	}
-	if len(d.Series) != 8 || d.Series[0].Column.T.Count > mostBins+1 {
+	if len(d.Series) != 9 || d.Series[0].Column.T.Count > mostBins+1 {
 		t.Errorf("%d series of %d bins", len(d.Series), d.Series[0].Column.T.Count)
 	}
 }

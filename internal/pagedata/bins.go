@@ -26,9 +26,10 @@ type bins struct {
 
 // bin is what happened in one bin.
 type bin struct {
-	asked           int64 // requests of open loops that were due
-	due, sent, over tally // requests
-	ok, failed      int64 // requests that ended
+	asked           int64   // requests of open loops that were due
+	due, sent, over tally   // requests
+	ok, failed      int64   // requests that ended
+	kinds           []int64 // those that failed, by kind
 	tokens          float64
 	first, gap      spread // times to the first token of requests sent; gaps before tokens that came
 }
@@ -105,6 +106,12 @@ func (b *bin) merge(o *bin, later time.Duration) {
 	b.over.merge(o.over, later)
 	b.ok += o.ok
 	b.failed += o.failed
+	for len(b.kinds) < len(o.kinds) {
+		b.kinds = append(b.kinds, 0)
+	}
+	for i, n := range o.kinds {
+		b.kinds[i] += n
+	}
 	b.tokens += o.tokens
 	b.first.merge(&o.first)
 	b.gap.merge(&o.gap)

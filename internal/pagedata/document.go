@@ -33,9 +33,10 @@ type Document struct {
 	Bin      float64     `json:"bin"`                // seconds of a bin of series by bins
 	Series   []Series    `json:"series"`
 
-	Requests *Requests `json:"requests"` // nil: there are none to show
-	Failures []Failure `json:"failures"` // that requests have; the first is none
-	Labels   []string  `json:"labels"`   // of events
+	Requests *Requests `json:"requests"`           // nil: there are none to show
+	Failures []Failure `json:"failures"`           // that requests have; the first is none
+	Labels   []string  `json:"labels"`             // of events
+	Sessions []string  `json:"sessions,omitempty"` // conversations that requests are turns of
 	Traces   *Traces   `json:"traces"`
 	Planes   Planes    `json:"planes"` // the bytes of all columns
 }
@@ -58,6 +59,7 @@ type StageData struct {
 	Drain      *[2]float64                  `json:"drain"`
 	Load       *Load                        `json:"load"` // nil: it is not one number
 	GPUs       int                          `json:"gpus,omitempty"`
+	Turns      []Turn                       `json:"turns,omitempty"`
 	Curves     map[string]Sides[Curve]      `json:"curves,omitempty"` // by metric
 	Histograms map[string]Sides[*Histogram] `json:"histograms,omitempty"`
 }
@@ -91,6 +93,9 @@ const (
 	Step  = "step"  // a value from each moment of T to the next
 	Band  = "band"  // three values from each moment of T to the next, which Labels name
 	Range = "range" // from each moment of T to the next, between which values the median lies: a bucket of a server's histogram
+	// Heat is how many there are from each moment of T to the next, between each two values of Lo: V has all of the
+	// first stretch of time, from the least values on, then those of the next.
+	Heat = "heat"
 )
 
 // Series is a quantity over time. A value that is not known is NaN.

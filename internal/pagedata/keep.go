@@ -28,6 +28,8 @@ const (
 type row struct {
 	key                          int64 // decides which are the sample
 	seq                          int64
+	session                      string // the conversation that it is a turn of; empty: none
+	turn                         int    // its place there, from 0
 	stage, worker, target        int
 	phase                        record.Phase
 	due, ready, sent, first, end time.Duration
@@ -149,6 +151,7 @@ func (k *keeper) add(r row, trace func() []event) {
 		if mine == nil {
 			mine = new(row)
 			*mine = r
+			mine.session = strings.Clone(r.session)
 			if r.failure != nil { // the record will be another's
 				f := *r.failure
 				f.Message = strings.Clone(truncate.Text(f.Message, mostMessage))

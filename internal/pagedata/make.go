@@ -127,6 +127,9 @@ func (s *Builder) stages(f *Facts) ([]StageData, error) {
 			st.Load = loadOf(&s.plan.Stages[i])
 		}
 		st.GPUs = gpus(&f.Result.Stages[i])
+		if i < len(s.turns) {
+			st.Turns = s.turns[i].drawn()
+		}
 		if err := st.curves(i, f.Fold); err != nil {
 			return nil, err
 		}
@@ -302,6 +305,7 @@ func (s *Builder) requests(d *Document, sampled, events int) {
 		d.Requests.Columns[c.name] = d.Planes.Ints(values)
 	}
 	d.Requests.Columns["failure"] = d.Planes.Ints(failures)
+	d.sessions(rows)
 	s.traces(d, rows, events)
 }
 

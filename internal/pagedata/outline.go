@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -44,7 +45,7 @@ func (d *Document) Outline(points int) *Document {
 		return &to
 	}
 	for _, s := range d.Series {
-		if place(s.Group) > place(groupITL) || place(s.Group) < 0 {
+		if place(s.Group) > place(groupITL) || place(s.Group) < 0 || strings.HasPrefix(s.Name, kindPrefix) {
 			continue
 		}
 		c := &s.Column

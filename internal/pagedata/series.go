@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
@@ -21,6 +22,7 @@ const (
 	groupErrors   = "errors"
 	groupTTFT     = "ttft"
 	groupITL      = "itl"
+	groupHeat     = "itl heat"
 	groupClient   = "client"
 	groupQueue    = "server requests"
 	groupCache    = "server cache"
@@ -47,7 +49,7 @@ func (s *Builder) series(d *Document, f *Facts) {
 // place is that of a group among the groups.
 func place(group string) int {
 	return slices.Index([]string{
-		groupLoad, groupInFlight, groupTokens, groupErrors, groupTTFT, groupITL, groupClient, groupQueue, groupCache, groupGPU, groupServer,
+		groupLoad, groupInFlight, groupTokens, groupErrors, groupTTFT, groupITL, groupHeat, groupClient, groupQueue, groupCache, groupGPU, groupServer,
 	}, group)
 }
 
@@ -82,9 +84,27 @@ func (s *Builder) binned(d *Document) {
 		step("waiting", "Due, not yet sent", "requests", groupInFlight, waiting, false)
 	}
 	step("output_tokens", "Output tokens", "tokens/s", groupTokens, b.perSecond(func(x *bin) float64 { return x.tokens }), false)
-	step("errors", "Failed requests", perSecond, groupErrors, b.perSecond(func(x *bin) float64 { return float64(x.failed) }), true)
+	failures := "Failed requests"
+	if len(s.kinds) == 1 {
+		failures = s.kinds[0].String()
+	}
+	step("errors", failures, perSecond, groupErrors, b.perSecond(func(x *bin) float64 { return float64(x.failed) }), true)
+	for k, kind := range s.kinds {
+		if len(s.kinds) == 1 {
+			break
+		}
+		name := kindPrefix + strings.ReplaceAll(kind.String(), " ", "_")
+		step(name, kind.String(), perSecond, groupErrors, b.perSecond(func(x *bin) float64 {
+			if k >= len(x.kinds) {
+				return 0
+			}
+			return float64(x.kinds[k])
+		}), true)
+	}
 	band("ttft", "Time to first token", groupTTFT, func(x *bin) *spread { return &x.first })
 	band("itl", "Inter-token latency", groupITL, func(x *bin) *spread { return &x.gap })
+	spans := func(i int, add func(time.Duration, uint64)) { b.list[i].gap.each(add) }
+	d.Series = append(d.Series, HeatMap(&d.Planes, "itl_heat", "Inter-token latency", groupHeat, b.edges(), spans)...)
 }
 
 // line adds a series of points, if there are any.

@@ -15,7 +15,9 @@ type Builder struct {
 	bins   *bins
 	keeper *keeper
 	count  int64
-	spans  []span // by stage
+	kinds  []Kind  // of failures, as they came
+	turns  []turns // by stage
+	spans  []span  // by stage
 }
 
 // span is from the first moment of a stage's requests to the last.
@@ -36,8 +38,13 @@ func (s *Builder) Add(r *metric.Request) {
 	s.span(rec)
 	first, stall, stallAt := s.events(r)
 	s.moments(r, first)
+	s.turn(rec, first)
+	key := uint64(rec.Seq)<<8 | uint64(rec.Worker&0xff)
+	if rec.Session != "" {
+		key = sessionKey(rec.Session)
+	}
 	row := row{
-		key: int64(mix(uint64(rec.Seq)<<8|uint64(rec.Worker&0xff)) >> 1), seq: rec.Seq,
+		key: int64(mix(key) >> 1), seq: rec.Seq, session: rec.Session, turn: rec.Turn,
 		stage: rec.Stage, worker: rec.Worker, target: rec.Target, phase: rec.Phase,
 		due: rec.Due, ready: rec.Ready, sent: rec.Sent, first: first, end: rec.End, stall: stall, stallAt: stallAt,
 		in: -1, out: r.Tokens, failure: rec.Failure,
@@ -149,7 +156,7 @@ func (s *Builder) moments(r *metric.Request, first time.Duration) {
 		b.over.add(after)
 	}
 	if rec.Failure != nil {
-		b.failed++
+		b.fail(s.kind(rec.Failure))
 	} else {
 		b.ok++
 	}

@@ -142,11 +142,15 @@ export interface StageDrawing {
   histograms?: Record<string, Sides<Histogram>>;
   load?: { kind: string; value: number } | null;
   gpus?: number;
+  turns?: Turn[];
 }
+
+// Turn is what the requests of one place in their conversations took to the first token, in ms.
+export interface Turn { turn: number; n: number; p50: number; p90: number; p99: number }
 
 export interface SeriesDrawing {
   name: string; title: string; unit: string; group: string;
-  kind: "line" | "band" | "step" | "range";
+  kind: "line" | "band" | "step" | "range" | "heat";
   target?: string;
   labels?: string[];
   column: { t: Col; v?: Col; lo?: Col; mid?: Col; hi?: Col };
@@ -178,6 +182,7 @@ export interface Document {
   requests?: Requests | null;
   failures?: Failure[] | null; // that requests have; the first is none
   labels?: string[] | null;
+  sessions?: string[]; // conversations that requests are turns of
   traces?: { of: Col; from: Col; events: { at: Col; tokens: Col; label: Col } } | null;
   planes?: { length: number } | null;
 }

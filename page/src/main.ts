@@ -20,6 +20,7 @@ import { latency } from "./section/latency";
 import { levels } from "./section/levels";
 import { requests } from "./section/requests";
 import { server } from "./section/server";
+import { sessions } from "./section/sessions";
 import { setup } from "./section/setup";
 import { sideBySide } from "./section/sidebyside";
 import { tables } from "./section/tables";
@@ -41,11 +42,11 @@ class Page {
     const { view } = this;
     const choose = (stage: number) => this.choose(stage);
     const wanted = (w: Wanted) => { this.shell.state.wanted = w; this.keep(); };
-    const requestsOf = (target: number) => { wanted({ ...everything(), target }); this.show(this.model); document.getElementById("requests")?.scrollIntoView(); };
+    const requestsOf = (some: Partial<Wanted>) => { wanted({ ...everything(), ...some }); this.show(this.model); document.getElementById("requests")?.scrollIntoView(); };
     const judged = [verdict(), gates((m: Model) => (m.doc.live ? [] : m.doc.result.gates))];
     // What goes on comes first, how far it is. What is over has its figures first, and then whether and why they can be trusted.
     const top = m.doc.live ? [...judged, figures()] : [figures(), ...judged];
-    const sections = [head(), ...top, capacity(), sideBySide(choose), targets(requestsOf), levels(), cost(), latency(), time(view), server(), requests(view, wanted), tables(), setup()];
+    const sections = [head(), ...top, capacity(), sideBySide(choose), targets((target) => requestsOf({ target })), levels(), cost(), latency(), sessions(view, (session) => requestsOf({ session })), time(view), server(), requests(view, wanted), tables(), setup()];
     this.shell = new Shell(sections, "Stage", "Made by Inferometer. Every figure is the one of result.json; charts are drawn from reduced data.");
     this.go(location.hash);
     view.watch((what) => { if (what === "span") this.keep(); });

@@ -1,8 +1,10 @@
 // A chart: a figure with its title, legend, drawing, menu and the table behind it. It is drawn at the size that
 // it has on the screen, and drawn again when that, its data or what is seen of it changes.
 import { h, id, replace, s, set, text } from "../dom";
+import { share as shareOf } from "../format";
 import { axis, domainOf, type Axis, type AxisSpec } from "./axis";
 import { type Table } from "./export";
+import { densest } from "./heat";
 import { listen } from "./input";
 import { labels } from "./labels";
 import { draw, type Frame, type Mark } from "./marks";
@@ -173,9 +175,13 @@ export class Chart {
     }
     let i = nearest(m.x, place);
     if (i < 0) return null;
-    const stepped = m.kind === "step" || m.kind === "range"; // what is known is known from each x to the next
+    const stepped = m.kind === "step" || m.kind === "range" || m.kind === "heat"; // what is known is known from each x to the next
     if (stepped && i > 0 && (m.x[i] as number) > place) i--;
     const [lo, hi, v] = [m.lo?.[i], m.hi?.[i], m.y[i]];
+    if (m.kind === "heat") {
+      const most = densest(m, i);
+      return most && { x: m.x[i] as number, y: most.lo, text: `${shareOf(most.share)} at ${this.spec.readY(most.lo)} to ${this.spec.readY(most.hi)}` };
+    }
     if (m.kind === "range" && lo !== undefined) {
       return { x: m.x[i] as number, y: lo, text: hi !== undefined && Number.isFinite(hi) ? `${this.spec.readY(lo)} to ${this.spec.readY(hi)}` : `over ${this.spec.readY(lo)}` };
     }
@@ -200,7 +206,7 @@ export class Chart {
       const there = seen ? this.at(m, place) : null;
       const out = values[i];
       if (out) text(out, there ? there.text : "");
-      if (there && m.kind !== "bars" && m.kind !== "range" && there.x >= f.span[0] && there.x <= f.span[1]) dots.append(s("circle", { class: "dot " + m.tone, cx: f.x.map(there.x), cy: f.y.map(there.y), r: 3 }));
+      if (there && m.kind !== "bars" && m.kind !== "range" && m.kind !== "heat" && there.x >= f.span[0] && there.x <= f.span[1]) dots.append(s("circle", { class: "dot " + m.tone, cx: f.x.map(there.x), cy: f.y.map(there.y), r: 3 }));
     });
     if (seen) dots.append(s("text", { class: "at", x: Math.min(Math.max(f.x.map(place), f.left + 30), f.right - 30), y: f.top - 6, "text-anchor": "middle" }, this.spec.readX(place)));
   }

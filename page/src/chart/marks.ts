@@ -2,17 +2,20 @@
 import { area, curveStepAfter, line } from "d3-shape";
 import { s } from "../dom";
 import type { Axis } from "./axis";
+import { heat } from "./heat";
 import { reduce } from "./reduce";
 import type { Span } from "./view";
 
 export interface Mark {
   name: string;
-  kind: "line" | "step" | "band" | "range" | "bars" | "points";
+  kind: "line" | "step" | "band" | "range" | "bars" | "points" | "heat";
   tone: string; // the colour's class
   x: ArrayLike<number>; // for bars their edges, one more than values
   y: ArrayLike<number>; // for a band and a range what is in the middle; may be empty
   lo?: ArrayLike<number>;
   hi?: ArrayLike<number>;
+  rows?: ArrayLike<number>; // of a heat map: the values between which its rows are
+  cells?: ArrayLike<number>; // and how many each has, all of the first x first
   dash?: boolean;
   labels?: string[]; // of points
   thin?: boolean; // one of several lines that are alike
@@ -29,6 +32,7 @@ export function draw(mark: Mark, f: Frame): SVGElement[] {
     case "range": return ranges(mark, f);
     case "bars": return bars(mark, f);
     case "points": return points(mark, f);
+    case "heat": return heat(mark, f);
   }
 }
 

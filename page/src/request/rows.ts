@@ -32,6 +32,7 @@ export class Rows {
   readonly target: Float64Array;
   readonly session: Float64Array; // its place among those of the run; -1: it is of none
   readonly turn: Float64Array;
+  private readonly sessionNames: string[];
   private readonly fields: Record<Field, Float64Array>;
   private readonly failures: Failure[];
   private readonly names: string[]; // of the failures
@@ -49,6 +50,7 @@ export class Rows {
     this.target = column(m.request("target"), 0);
     this.session = column(m.request("session"), -1);
     this.turn = column(m.request("turn"), 0);
+    this.sessionNames = m.doc.sessions ?? [];
     this.failures = m.doc.failures ?? [{ class: "" }];
     this.names = this.failures.map((f) => failureName(f.class, f.status));
     const after = (v: Float64Array) => v.map((x, i) => (x < 0 || (this.sent[i] as number) < 0 ? -1 : x - (this.sent[i] as number)));
@@ -64,6 +66,12 @@ export class Rows {
 
   // failure is why a request failed; of one that did not, its class is empty.
   failure(i: number): Failure { return this.failures[this.value("failure", i)] ?? { class: "" }; }
+
+  // turnName is which turn of which session a request is; empty: of none.
+  turnName(i: number): string {
+    const name = this.sessionNames[this.session[i] as number];
+    return name === undefined ? "" : `${(this.turn[i] as number) + 1} of session ${name}`;
+  }
 
   // outcome is how a request ended, in a word or two.
   outcome(i: number): string { return this.failed(i) ? (this.names[this.value("failure", i)] ?? "failed") : "ok"; }

@@ -18,6 +18,18 @@ export const phases = [
 
 const singles = 2500; // more bars than this are drawn as pixels
 
+// sessionLanes puts the turns of a session on one lane, in the order in which sessions began.
+function sessionLanes(rows: Rows, chosen: number[]): { of: Int32Array; count: number } {
+  const lane = new Map<number, number>();
+  const of = Int32Array.from(chosen, (i) => {
+    const session = rows.session[i] as number;
+    const at = lane.get(session) ?? lane.size;
+    lane.set(session, at);
+    return at;
+  });
+  return { of, count: lane.size };
+}
+
 export class Timeline {
   readonly chart: Chart;
   private rows: Rows | null = null;
@@ -26,7 +38,8 @@ export class Timeline {
   private lane: Int32Array = new Int32Array();
   private count = 1;
 
-  constructor(view: View, private readonly open: (row: number) => void) {
+  // Where requests are turns of conversations, each of those can have a lane of its own.
+  constructor(view: View, private readonly open: (row: number) => void, private readonly bySession = false) {
     this.chart = new Chart(this.spec(), view);
   }
 
@@ -35,16 +48,16 @@ export class Timeline {
     this.rows = rows;
     this.long = long;
     this.chosen = chosen;
-    const laid = lanes(Float64Array.from(chosen, (i) => rows.due[i] as number), Float64Array.from(chosen, (i) => (rows.due[i] as number) + rows.last(i)));
+    const laid = this.bySession ? sessionLanes(rows, chosen) : lanes(Float64Array.from(chosen, (i) => rows.due[i] as number), Float64Array.from(chosen, (i) => (rows.due[i] as number) + rows.last(i)));
     [this.lane, this.count] = [laid.of, Math.max(1, laid.count)];
     this.chart.update(this.spec());
   }
 
   private spec(): ChartSpec {
     return {
-      name: "timeline", title: "Timeline", height: Math.min(380, Math.max(120, this.count * 14)),
-      note: "One bar for each request shown, stacked where they overlap. Click on one for its events.",
-      x: { label: "since the start of the run", unit: "s", kind: "time" }, y: { label: "", unit: "", kind: "linear", from: 0, to: this.count, exact: true, format: (v) => (Number.isInteger(v) ? String(v) : "") },
+      name: this.bySession ? "sessions" : "timeline", title: this.bySession ? "Sessions" : "Timeline", height: Math.min(this.bySession ? 620 : 380, Math.max(120, this.count * 14)),
+      note: this.bySession ? "A lane for each session, the first to begin at the bottom. Between two turns the user thinks. Click on a turn for its session." : "One bar for each request shown, stacked where they overlap. Click on one for its events.",
+      x: { label: "since the start of the run", unit: "s", kind: "time" }, y: { label: this.bySession ? "session" : "", unit: "", kind: "linear", from: 0, to: this.count, exact: true, format: (v) => (Number.isInteger(v) ? String(v) : "") },
       marks: phases.map((p) => ({ name: p.name, kind: "bars", tone: p.key, x: [], y: [] })),
       paint: (f) => this.paint(f),
       click: (x, y) => { const i = this.find(x, y); if (i >= 0) this.open(i); },

@@ -83,6 +83,8 @@ function facts(r: Rows, i: number): HTMLElement[] {
     ["Longest gap", micros(r.value("stall", i))],
     ["Tokens", `${tokens(r.value("in", i))} in, ${tokens(r.value("out", i))} out`],
   ];
+  const turn = r.turnName(i);
+  if (turn) all.splice(2, 0, ["Turn", turn]);
   const failure = r.failure(i);
   if (failure.status && !r.outcome(i).includes(String(failure.status))) all.splice(1, 0, ["HTTP status", String(failure.status)]);
   const facts = h("dl", { class: "trace-facts" }, ...all.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));

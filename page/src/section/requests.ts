@@ -9,6 +9,11 @@ import { Timeline } from "../request/timeline";
 import { TraceDialog } from "../request/trace";
 import { frame, type Section, type State } from "./section";
 
+const mostListed = 500;
+
+// sessionsOf are the sessions to choose from.
+const sessionsOf = (m: Model, r: Rows): [string, string][] => (r.session.some((s) => s >= 0) ? (m.doc.sessions ?? []).slice(0, mostListed).map((name, i): [string, string] => [String(i), name]) : []);
+
 // requests tells changed when the reader has wanted others.
 export function requests(view: View, changed: (w: Wanted) => void): Section {
   const about = h("p", { class: "lead" });
@@ -50,6 +55,7 @@ export function requests(view: View, changed: (w: Wanted) => void): Section {
       choice("Result", [["", "all"], ["ok", "ok"], ["failed", "failed"], ...kinds], wanted.outcome, (v) => want({ outcome: v })).element,
       m.stages.length > 1 && choice("Stage", [["-1", "all"], ...m.stages.map((s, i): [string, string] => [String(i), stageTitle(s)])], String(wanted.stage), (v) => want({ stage: Number(v) })).element,
       urls.length > 1 && choice("Target", [["-1", "all"], ...urls.map((u, i): [string, string] => [String(i), u])], String(wanted.target), (v) => want({ target: Number(v) })).element,
+      sessionsOf(m, r).length > 0 && choice("Session", [["-1", "all"], ...sessionsOf(m, r)], String(wanted.session), (v) => want({ session: Number(v) })).element,
       number("Latency at least", wanted.latency, (v) => want({ latency: v })), number("First token at least", wanted.ttft, (v) => want({ ttft: v })),
       r.phase.includes(1) && tick("warm-up", wanted.warmup, (on) => want({ warmup: on })),
       tick("only in the zoomed time", wanted.zoomed, (on) => want({ zoomed: on })),

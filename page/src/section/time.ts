@@ -2,14 +2,15 @@
 import { button, h, text } from "../dom";
 import type { SeriesDrawing } from "../document";
 import { Chart, type ChartSpec, type Shade } from "../chart/chart";
+import { reach } from "../chart/heat";
 import type { Mark } from "../chart/marks";
 import { View } from "../chart/view";
 import { seconds, trimZeros, value, words } from "../format";
 import type { Model } from "../model";
 import { frame, type Section } from "./section";
 
-const order = ["load", "in flight", "tokens", "errors", "ttft", "itl"];
-const titles: Record<string, string> = { load: "Requests/s", "in flight": "In flight", tokens: "Output tokens/s", errors: "Failures/s", ttft: "Time to first token", itl: "Inter-token latency" };
+const order = ["load", "in flight", "tokens", "errors", "ttft", "itl", "itl heat"];
+const titles: Record<string, string> = { load: "Requests/s", "in flight": "In flight", tokens: "Output tokens/s", errors: "Failures/s", ttft: "Time to first token", itl: "Inter-token latency", "itl heat": "Inter-token latency, spread" };
 const tones = ["t1", "t2", "t3", "t4", "t5", "t6"];
 
 export function time(view: View): Section {
@@ -53,25 +54,32 @@ function grouped(all: SeriesDrawing[]): Map<string, SeriesDrawing[]> {
   const rank = (s: SeriesDrawing) => { const i = order.indexOf(s.group); return i < 0 ? order.length : i; };
   const groups = new Map<string, SeriesDrawing[]>();
   for (const s of [...all].sort((a, b) => rank(a) - rank(b))) {
-    const own = s.kind === "band" || s.kind === "range" ? s.name + "\u0000" + (s.target ?? "") : "";
+    const own = s.kind === "band" || s.kind === "range" || s.kind === "heat" ? s.name + "\u0000" + (s.target ?? "") : "";
     const key = [s.group, s.unit, own].join("\u0000");
     groups.set(key, [...(groups.get(key) ?? []), s]);
   }
   return groups;
 }
 
+// titleOf is that of a panel. Failures of one kind are called by it.
+function titleOf(all: SeriesDrawing[], m: Model): string {
+  const first = all[0] as SeriesDrawing;
+  const known = titles[first.group];
+  if (known) return first.group === "errors" && all.length === 1 && first.title !== "Failed requests" ? `${known}: ${first.title}` : known;
+  const alike = new Set((m.doc.series ?? []).filter((s) => s.group === first.group).map((s) => s.unit)).size > 1;
+  return all.length > 1 ? words(first.group) + (alike && first.unit ? ", " + first.unit : "") : first.title || words(first.name);
+}
+
 function panel(all: SeriesDrawing[], m: Model, bare: boolean, named: boolean): ChartSpec {
   const first = all[0] as SeriesDrawing;
   const marks = all.flatMap((s, i) => marksOf(s, i, m));
   const shape = unitShape(first.unit);
-  const known = titles[first.group];
-  const alike = new Set((m.doc.series ?? []).filter((s) => s.group === first.group).map((s) => s.unit)).size > 1;
-  const title = known ?? (all.length > 1 ? words(first.group) + (alike && first.unit ? ", " + first.unit : "") : first.title || words(first.name));
-  const range = first.kind === "range";
+  const title = titleOf(all, m);
+  const [range, heat] = [first.kind === "range", first.kind === "heat"];
   return {
-    name: "time_" + first.name, title, height: 84, marks, bare, beside: true, shades: shades(m, named),
-    ...(range ? { note: "A histogram of the server: its median lies somewhere in the bucket drawn." } : {}),
-    x: { label: "since the start of the run", unit: "s", kind: "time" }, y: { label: "", unit: shape.unit, kind: "linear", from: 0 },
+    name: "time_" + first.name, title, height: heat ? 150 : 84, marks, bare, beside: true, shades: shades(m, named),
+    ...(range ? { note: "A histogram of the server: its median lies somewhere in the bucket drawn." } : heat ? { note: "Darker: a greater part of the gaps at that time. The lowest row has all that are shorter, too." } : {}),
+    x: { label: "since the start of the run", unit: "s", kind: "time" }, y: heat ? { label: "", unit: shape.unit, kind: "log" } : { label: "", unit: shape.unit, kind: "linear", from: 0 },
     readX: at, readY: shape.read,
     table: () => table(marks, shape.head),
   };
@@ -112,6 +120,10 @@ function marksOf(s: SeriesDrawing, i: number, m: Model): Mark[] {
     case "range": {
       return [{ name: called, kind: "range", tone, x: t.subarray(0, Math.max(0, t.length - 1)), y: [], lo: numbers(s.column.lo), hi: numbers(s.column.hi) }];
     }
+    case "heat": {
+      const [rows, cells, x] = [numbers(s.column.lo), m.col(s.column.v), t];
+      return [{ name: "most", kind: "heat", tone: "t1", x, y: [], rows, cells, ...reach(cells, rows, Math.max(0, t.length - 1)) }];
+    }
     default: return [{ name: called, kind: "line", tone, x: t, y: numbers(s.column.v) }];
   }
 }
@@ -125,7 +137,15 @@ function shades(m: Model, named: boolean): Shade[] {
   ]).map((s) => (named ? s : { ...s, text: "" }));
 }
 
+// heatTable has a row for each cell that is not empty.
+function heatTable(m: Mark, unit: string) {
+  const [rows, cells, high] = [m.rows ?? [], m.cells ?? [], Math.max(0, (m.rows?.length ?? 0) - 1)];
+  return { head: ["from, s", "to, s", `from, ${unit}`, `to, ${unit}`, "number"], rows: Array.from(cells, (n, at): number[] => { const [i, k] = [Math.floor(at / high), at % high]; return [m.x[i] as number, m.x[i + 1] as number, rows[k] as number, rows[k + 1] as number, n]; }).filter((r) => (r[4] as number) > 0) };
+}
+
 function table(marks: Mark[], unit: string) {
+  const map = marks.find((k) => k.kind === "heat");
+  if (map) return heatTable(map, unit);
   const rows = marks.filter((k) => !k.silent).flatMap((k) => Array.from(k.x, (x, i): (string | number)[] => [k.name, x, k.kind === "range" ? (k.lo?.[i] ?? NaN) : (k.y[i] ?? NaN), k.hi?.[i] ?? NaN]));
   const ranged = marks.some((k) => k.kind === "range");
   return { head: ["series", "time, s", ranged ? `from, ${unit}` : `value, ${unit}`, ...(ranged ? [`to, ${unit}`] : [])], rows: ranged ? rows : rows.map((r) => r.slice(0, 3)) };

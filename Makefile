@@ -209,7 +209,7 @@ conformance-tokens: ## token ids of real vocabularies, compared with Hugging Fac
 	scripts/token-peers.sh
 	scripts/token-files.sh
 	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token -run '^TestConformance$$' -count=1 -timeout 30m
-	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token/tiktoken ./internal/token/tekken ./internal/token/sentencepiece ./internal/token/jinja ./internal/token/loader ./internal/prompt/lexicon ./internal/prompt/sessions ./internal/prompt/synthetic -run '^(TestReal|TestRealBlocks|TestSpecial)$$' -count=1 -timeout 30m
+	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token/tiktoken ./internal/token/tekken ./internal/token/sentencepiece ./internal/token/jinja ./internal/token/loader ./internal/token/learned ./internal/prompt/lexicon ./internal/prompt/sessions ./internal/prompt/synthetic -run '^(TestReal|TestRealBlocks|TestSpecial)$$' -count=1 -timeout 30m
 
 bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face tokenizers
 	-scripts/token-peers.sh --no-truth

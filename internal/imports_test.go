@@ -71,7 +71,7 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* gate message pagedata sweep engine engine/load endpoint prompt plan record metric result wire/timedconn remote/hub remote/proxy lib/* result/build"},
+	{"run", "./* gate message pagedata sweep engine engine/load endpoint prompt prompt/synthetic token token/chat token/learned token/loader plan record metric result wire/timedconn remote/hub remote/proxy lib/* result/build"},
 	{"run/registry", "gate message probe probe/power probe/prometheus record endpoint endpoint/protocols prompt prompt/* token token/* plan plan/planfile lib/limitio"},
 	{"run/abort", "plan record"},
 	{"run/breaker", "plan record lib/jmespath"},

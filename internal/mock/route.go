@@ -30,6 +30,8 @@ func (s *Server) answer(c *call) {
 		s.infer(c, body.Retrieval)
 	case "/", "/generate", "/generate_stream":
 		s.infer(c, body.TGI)
+	case "/tokenize", "/v1/tokenize":
+		s.tokenize(c)
 	case "/v1/models":
 		s.get(c, "application/json", s.models)
 	case "/health", "/ping":

@@ -52,6 +52,7 @@ const (
 
 	TokenizerWords   = "words"
 	TokenizerBuiltin = "builtin:gpt2"
+	TokenizerServer  = "server" // the server's own, as far as its /tokenize tells
 
 	ArrivalConstant = "constant"
 	ArrivalPoisson  = "poisson"
@@ -219,12 +220,17 @@ type Tokenizer struct {
 	Revision string // of a Hugging Face ID; empty: main
 	Optional bool   // where it cannot be had, TokenizerBuiltin takes its place
 	Output   bool   // figures are made of its count of answers, even where the server has one
+	// Find: prompts are to have their exact length in the model's tokens, though Name is none of
+	// its own: that is looked for, and then asked of the server.
+	Find bool
 }
 
 // StandIn reports whether the tokenizer only stands in for the model's own, which
 // nobody named: lengths are then about right, and counts are not held against the
 // server's.
-func (t Tokenizer) StandIn() bool { return t.Name == TokenizerWords || t.Name == TokenizerBuiltin }
+func (t Tokenizer) StandIn() bool {
+	return t.Name == TokenizerWords || t.Name == TokenizerBuiltin || t.Name == TokenizerServer
+}
 
 // Stage is a part of the run with one load. Either Concurrency or Rate is set, or
 // Arrival is "trace": the data says when each request is due.

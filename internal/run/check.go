@@ -82,6 +82,9 @@ func (c *check) secrets() target.Secrets {
 // prompts finds the tokenizer, opens what prompts come from, and makes the first request.
 func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	want := c.plan.Tokenizer
+	if want.Name == plan.TokenizerServer {
+		want.Name = plan.TokenizerBuiltin
+	}
 	found, err := c.kit.Tokenizers(ctx, want.Name, want.Revision, c.plan.Limits)
 	if err != nil {
 		if !want.Optional {

@@ -108,7 +108,7 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, p.withFiles(ctx, err)
 	}
-	asked, err := p.questions(ctx)
+	asked, err := p.questions(ctx, found.secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -286,8 +286,8 @@ func (q *promptSource) counter() interface{ Err() error } {
 }
 
 // questions opens what prompts come from.
-func (p *setup) questions(ctx context.Context) (*promptSource, error) {
-	found, err := p.opt.Kit.Tokenizer(ctx, p.plan, p.log())
+func (p *setup) questions(ctx context.Context, secrets target.Secrets) (*promptSource, error) {
+	found, err := p.tokenizer(ctx, secrets)
 	if err != nil {
 		return nil, err
 	}

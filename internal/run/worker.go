@@ -61,7 +61,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 	if err != nil {
 		return nil, err
 	}
-	asked, err := prep.questions(ctx)
+	asked, err := prep.questions(ctx, found.secrets)
 	if err != nil {
 		return nil, err
 	}

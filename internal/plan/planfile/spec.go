@@ -252,9 +252,10 @@ var lengthSpec = sync.OnceValue(func() codec[plan.Length] {
 
 func tokenizerSpec() codec[plan.Tokenizer] {
 	return or(object(
-		always("name", text(), func(t *plan.Tokenizer) *string { return &t.Name }, "The model's tokenizer: a `tokenizer.json`, `tekken.json`, `.tiktoken` or `.model` file, a directory with one, or a Hugging Face ID. `builtin:gpt2` and `words` are stand-ins, which the report notes."),
+		always("name", text(), func(t *plan.Tokenizer) *string { return &t.Name }, "The model's tokenizer: a `tokenizer.json`, `tekken.json`, `.tiktoken` or `.model` file, a directory with one, or a Hugging Face ID. `server`: prompts have their exact length by the server's `/tokenize`. `builtin:gpt2` and `words` are stand-ins, which the report notes."),
 		fieldOf("revision", text(), func(t *plan.Tokenizer) *string { return &t.Revision }, "Branch, tag or commit of a Hugging Face ID; left out: `main`."),
 		fieldOf("optional", boolean(), func(t *plan.Tokenizer) *bool { return &t.Optional }, "Fall back to `builtin:gpt2`, with a note, where it cannot be loaded. Left out: that is an error."),
+		fieldOf("find", boolean(), func(t *plan.Tokenizer) *bool { return &t.Find }, "Prompts are to have their exact length: in place of `name`, use the model's own tokenizer from the local cache or the hub, else `server`. Prompts that are more than 5 % longer or shorter are then a fault."),
 		fieldOf("count_output", boolean(), func(t *plan.Tokenizer) *bool { return &t.Output }, "Count output tokens with it. Left out: use the server's count where there is one."),
 	), "mapping", func(name string) (plan.Tokenizer, error) { return plan.Tokenizer{Name: name}, nil }, schema{"type": "string"})
 }

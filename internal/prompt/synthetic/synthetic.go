@@ -18,6 +18,9 @@ import (
 //go:embed opticks.txt
 var book string
 
+// Book is the text that prompts are cut out of, if no other is named.
+func Book() string { return book }
+
 // Cutter is a tokenizer that can end a text after an exact number of tokens. It
 // finds at least one token in every word.
 type Cutter interface {

@@ -81,6 +81,7 @@ func (j *judge) tokens(i int, sum *metric.StageStats) {
 	if j.grows(i, &c.Around) {
 		return
 	}
+	j.lengths(i, c)
 	if j.plan.Tokenizer.StandIn() {
 		j.standIn(i, sum)
 		return
@@ -126,6 +127,35 @@ func (j *judge) tokens(i int, sum *metric.StageStats) {
 					j.plan.Tokenizer.Name, number.Percent(share), what, number.Percent(budget), number.Plural(own, "request")))
 		}
 	}
+}
+
+// Where exact lengths were asked for, prompts may be so much longer or shorter by the server's count.
+// Of a chat template that is not known it adds up to so many tokens.
+const (
+	lengthBudget = 0.05
+	lengthAround = 64
+)
+
+// lengths judges whether prompts are as long as was asked, where nobody has named a tokenizer whose
+// tokens they are to be counted in.
+func (j *judge) lengths(i int, c *metric.Counts) {
+	n, own, server := c.Both[0], c.Own[0], c.Server[0]
+	if !j.plan.Tokenizer.Find || n == 0 || own == 0 {
+		return
+	}
+	off := max(own-server, 0)
+	if server > own {
+		around := lengthAround * n
+		if j.facts.Header.Template {
+			around = 0
+		}
+		off = max(server-own-around, 0)
+	}
+	share := float64(off) / float64(own)
+	j.check(result.Check{Stage: i, Name: "prompt_length", Value: share, Budget: lengthBudget, Unit: metric.Share, OK: share <= lengthBudget,
+		Fix: j.words(message.New("Name the model's tokenizer with %v.", message.Tokenizer).Or("Use the model's tokenizer."))},
+		fmt.Sprintf("Prompts are not as long as was asked: %s tokens were, and the server counts %s, %s off (budget %s). They were made with the tokenizer %s.",
+			number.Count(own/n), number.Count(server/n), number.Percent(share), number.Percent(lengthBudget), j.plan.Tokenizer.Name))
 }
 
 // templateTokens is more than a chat template adds to a prompt.

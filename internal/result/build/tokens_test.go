@@ -64,6 +64,30 @@ func TestTokenCounts(t *testing.T) {
 				r.In = record.Tokens{N: 3000 + 2*(8+i%30), Source: record.FromServer, Local: 8 + i%30}
 			})
 		}},
+		{name: "prompts shorter than was asked", bend: func(w *world) {
+			w.plan.Data.Source, w.plan.Tokenizer = plan.SourceSynthetic, plan.Tokenizer{Name: plan.TokenizerBuiltin, Find: true}
+			w.each(func(i int, r *record.Record) {
+				r.In = record.Tokens{N: 805, Source: record.FromServer, Local: 1024}
+			})
+		}, want: []string{"prompt_length"}, says: "1,024 tokens were, and the server counts 805, 21 % off (budget 5 %). They were made with the tokenizer builtin:gpt2. Name the model's tokenizer with --tokenizer."},
+		{name: "prompts longer than was asked", bend: func(w *world) {
+			w.plan.Data.Source, w.plan.Tokenizer = plan.SourceSynthetic, plan.Tokenizer{Name: plan.TokenizerBuiltin, Find: true}
+			w.each(func(i int, r *record.Record) {
+				r.In = record.Tokens{N: 1150, Source: record.FromServer, Local: 1024}
+			})
+		}, want: []string{"prompt_length"}, says: "6.1 % off"},
+		{name: "short prompts with a template around them", bend: func(w *world) {
+			w.plan.Data.Source, w.plan.Tokenizer = plan.SourceSynthetic, plan.Tokenizer{Name: plan.TokenizerServer, Find: true}
+			w.each(func(i int, r *record.Record) {
+				r.In = record.Tokens{N: 45, Source: record.FromServer, Local: 8}
+			})
+		}},
+		{name: "prompts shorter than was asked in GPT-2's tokens", bend: func(w *world) {
+			w.plan.Data.Source, w.plan.Tokenizer.Name = plan.SourceSynthetic, plan.TokenizerBuiltin
+			w.each(func(i int, r *record.Record) {
+				r.In = record.Tokens{N: 805, Source: record.FromServer, Local: 1024}
+			})
+		}},
 		{name: "tokens spread over events", bend: func(w *world) {
 			w.each(func(_ int, r *record.Record) {
 				r.Out, r.RequestedTokens = record.Tokens{N: 10, Source: record.FromServer, Local: 10}, 0

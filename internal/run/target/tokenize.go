@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint/decode"
+	"github.com/inferometer/inferometer/internal/lib/localaddr"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/remote/proxy"
 )
 
 // TokenizeRequest says what to ask a server's /tokenize.
@@ -31,6 +34,39 @@ var ErrNoTokenize = errors.New("it does not tokenize in a way that is known here
 // Tokenize asks a server for the token ids of a text, where it has a /tokenize:
 // vLLM and SGLang, llama.cpp and TGI each have one of their own shape.
 func Tokenize(ctx context.Context, q TokenizeRequest) ([]int32, error) {
+	return (&TokenServer{Request: q, Client: http.DefaultClient}).Tokens(ctx, q.Text)
+}
+
+// TokenServer is a server that is asked for the tokens of several texts, in the shape that it took
+// the first time.
+type TokenServer struct {
+	Request TokenizeRequest // but for its text
+	Client  *http.Client
+	Header  http.Header // also sent; nil: nothing
+	shape   string      // that it took; empty: not known yet
+}
+
+// OpenTokenServer makes what asks the first of a target's servers.
+func OpenTokenServer(t *plan.Target, s Secrets, getenv func(string) string) *TokenServer {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = proxy.Func(*t, getenv)
+	localaddr.NewDialer(t.SourceAddresses).Use(transport)
+	transport.TLSClientConfig = s.TLS.Clone()
+	q := &TokenServer{
+		Request: TokenizeRequest{URL: t.URLs[0], Model: t.Model, Key: s.Key},
+		Client:  &http.Client{Transport: transport, CheckRedirect: stayThere},
+		Header:  http.Header{},
+	}
+	for name, value := range t.Headers {
+		q.Header.Set(name, value)
+	}
+	return q
+}
+
+// Tokens are the ids of a text.
+func (s *TokenServer) Tokens(ctx context.Context, text string) ([]int32, error) {
+	q := s.Request
+	q.Text = text
 	u, err := url.Parse(q.URL)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("server URL %q needs a scheme and a host, as in http://localhost:8000", q.URL)
@@ -38,8 +74,12 @@ func Tokenize(ctx context.Context, q TokenizeRequest) ([]int32, error) {
 	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1") + "/tokenize"
 	var tried []error
 	for _, d := range tokenizeDialects(q) {
-		ids, err := askTokens(ctx, u.String(), q, d.body)
+		if s.shape != "" && s.shape != d.name {
+			continue
+		}
+		ids, err := s.ask(ctx, u.String(), q, d.body)
 		if err == nil {
+			s.shape = d.name
 			return ids, nil
 		}
 		var answered *answerError
@@ -69,7 +109,7 @@ func tokenizeDialects(q TokenizeRequest) []tokenizeDialect {
 	}
 }
 
-func askTokens(ctx context.Context, url string, q TokenizeRequest, body map[string]any) ([]int32, error) {
+func (s *TokenServer) ask(ctx context.Context, url string, q TokenizeRequest, body map[string]any) ([]int32, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	text, err := json.Marshal(body)
@@ -80,11 +120,12 @@ func askTokens(ctx context.Context, url string, q TokenizeRequest, body map[stri
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(req.Header, s.Header)
 	req.Header.Set("Content-Type", "application/json")
 	if q.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+q.Key)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := s.Client.Do(req)
 	if err != nil {
 		return nil, err
 	}

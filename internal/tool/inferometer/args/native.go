@@ -284,6 +284,7 @@ func (b *builder) usualRate() plan.Stage {
 // usual fills in what a command line without a plan file leaves open, and says so.
 func (b *builder) usual() (notes []string) {
 	p := &b.draft.Plan
+	b.exactLengths()
 	generates := p.Target.Protocol == "" || p.Target.Protocol == plan.ProtocolOpenAI || p.Target.Protocol == plan.ProtocolAnthropic
 	for _, u := range p.Target.URLs {
 		generates = generates && strings.HasPrefix(u, "http")
@@ -301,6 +302,21 @@ func (b *builder) usual() (notes []string) {
 		b.draft.Put("data.output_cap", "--output-cap", "true")
 	}
 	return []string{fmt.Sprintf("answers end after %d tokens at the latest: choose another length with --output-tokens", usualOutput)}
+}
+
+// exactLengths has the model's tokenizer looked for where a command line asks for a length of
+// prompts and names no tokenizer.
+func (b *builder) exactLengths() {
+	p := &b.draft.Plan
+	for _, u := range p.Target.URLs {
+		if !strings.HasPrefix(u, "http") {
+			return
+		}
+	}
+	spoken := p.Target.Protocol == "" || p.Target.Protocol == plan.ProtocolOpenAI || p.Target.Protocol == plan.ProtocolAnthropic
+	if spoken && b.given("input-tokens") && p.Data.Source == plan.SourceSynthetic && p.Data.Corpus == "" && !b.draft.Given("tokenizer") {
+		b.draft.Put("tokenizer.find", "--input-tokens", "true")
+	}
 }
 
 // plain puts the flags that stand for one field.

@@ -1,0 +1,129 @@
+package mock
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This file is /tokenize, in the shape in which it is asked: as vLLM and SGLang (prompt or
+// messages), llama.cpp (content) or TGI (inputs). A token is a word, as everywhere in this server.
+
+// tokenizeBody is what is asked, in any of the shapes.
+type tokenizeBody struct {
+	Prompt   *string                    `json:"prompt"`
+	Messages []struct{ Content string } `json:"messages"`
+	Strings  bool                       `json:"return_token_strs"`
+	Content  *string                    `json:"content"`
+	Pieces   bool                       `json:"with_pieces"`
+	Inputs   *string                    `json:"inputs"`
+}
+
+// wordToken is a word of a text.
+type wordToken struct {
+	ID          int    `json:"id"`
+	Text        string `json:"text"`
+	Start, Stop int    // in characters
+}
+
+// tokenize answers a request for the tokens of a text.
+func (s *Server) tokenize(c *call) {
+	var b tokenizeBody
+	switch {
+	case c.req.method != http.MethodPost:
+		c.notAllowed(http.MethodPost)
+	case !s.authorized(c):
+		c.unauthorized()
+	case json.Unmarshal(c.req.body, &b) != nil:
+		c.fail(http.StatusBadRequest, "the body is no JSON of a request to tokenize")
+	case b.Content != nil:
+		c.sendJSON(map[string]any{"tokens": llamaTokens(wordTokens(*b.Content), b.Pieces)})
+	case b.Inputs != nil:
+		list := make([]map[string]any, 0)
+		for _, t := range wordTokens(*b.Inputs) {
+			list = append(list, map[string]any{"id": t.ID, "text": t.Text, "start": t.Start, "stop": t.Stop})
+		}
+		c.sendJSON(list)
+	case b.Prompt != nil || b.Messages != nil:
+		c.sendJSON(b.vllm(s.cfg.Output.MaxModelLen))
+	default:
+		c.fail(http.StatusUnprocessableEntity, "no prompt, messages, content or inputs to tokenize")
+	}
+}
+
+// vllm is the answer that vLLM gives.
+func (b *tokenizeBody) vllm(most int) map[string]any {
+	var all []wordToken
+	if b.Prompt != nil {
+		all = wordTokens(*b.Prompt)
+	}
+	for _, m := range b.Messages {
+		all = append(all, wordTokens(m.Content)...)
+	}
+	answer := map[string]any{"count": len(all), "max_model_len": most, "tokens": idsOf(all), "token_strs": nil}
+	if b.Strings {
+		texts := make([]string, len(all))
+		for i, t := range all {
+			texts[i] = t.Text
+		}
+		answer["token_strs"] = texts
+	}
+	return answer
+}
+
+// llamaTokens are ids, or ids with their texts.
+func llamaTokens(all []wordToken, pieces bool) any {
+	if !pieces {
+		return idsOf(all)
+	}
+	list := make([]map[string]any, len(all))
+	for i, t := range all {
+		list[i] = map[string]any{"id": t.ID, "piece": t.Text}
+	}
+	return list
+}
+
+func idsOf(all []wordToken) []int {
+	ids := make([]int, len(all))
+	for i, t := range all {
+		ids[i] = t.ID
+	}
+	return ids
+}
+
+// wordTokens are the words of a text. Equal ones have equal ids.
+func wordTokens(text string) []wordToken {
+	var all []wordToken
+	at := 0
+	for text != "" {
+		rest := strings.TrimLeftFunc(text, unicode.IsSpace)
+		at += utf8.RuneCountInString(text[:len(text)-len(rest)])
+		end := strings.IndexFunc(rest, unicode.IsSpace)
+		if end < 0 {
+			end = len(rest)
+		}
+		if end > 0 {
+			h := fnv.New32a()
+			h.Write([]byte(rest[:end]))
+			size := utf8.RuneCountInString(rest[:end])
+			all = append(all, wordToken{ID: int(h.Sum32() >> 8), Text: rest[:end], Start: at, Stop: at + size})
+			at += size
+		}
+		text = rest[end:]
+	}
+	return all
+}
+
+// sendJSON answers with a value.
+func (c *call) sendJSON(v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		c.fail(http.StatusInternalServerError, fmt.Sprintf("writing the answer: %v", err))
+		return
+	}
+	c.sendUnstreamed(head{status: http.StatusOK, ctype: "application/json"}, string(text))
+}

@@ -290,8 +290,7 @@ func (st *stage) closedSlot(i int) {
 // awaitRoom waits until the load has room for slot i and gives the moment from
 // which it had; false: it never will again.
 func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
-	now := st.measuredFor()
-	if i < st.load.InFlight(now) {
+	if i < st.load.InFlight(st.measuredFor(free)) {
 		return free, true
 	}
 	// A ramp begins with the measured part, and the end of a warm-up by count is
@@ -301,7 +300,7 @@ func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
 	case <-st.stop:
 		return 0, false
 	}
-	now = st.measuredFor()
+	now := st.measuredFor(st.e.cfg.Now())
 	// The number of slots changes in one direction, so the moment can be searched for.
 	wait := time.Duration(sort.Search(int(max(st.load.Duration-now, 0)), func(d int) bool {
 		return i < st.load.InFlight(now+time.Duration(d))
@@ -319,14 +318,14 @@ func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
 	}
 }
 
-// measuredFor is how long the measured part has been going on; negative or 0
-// before it.
-func (st *stage) measuredFor() time.Duration {
+// measuredFor is how long the measured part has been going on at a moment; negative
+// or 0 before it.
+func (st *stage) measuredFor(now time.Duration) time.Duration {
 	from := time.Duration(st.warmEnd.Load())
 	if from == record.Never {
 		return 0
 	}
-	return st.e.cfg.Now() - from
+	return now - from
 }
 
 // runTurns carries out a job in slot i, and the turns that follow its answer. It gives the moment at

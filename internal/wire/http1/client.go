@@ -53,6 +53,13 @@ type pooledConn struct {
 	used bool // has carried a request
 
 	carried int64 // requests that were answered on it
+
+	// Of the answer that is being read. They are kept here, so that a request makes none anew.
+	rec   *record.Exchange
+	grace time.Duration
+	said  time.Duration                           // when it said that it is done
+	bad   error                                   // what is wrong with it
+	add   func(p []byte, at timedconn.Stamp) bool // addRead
 }
 
 // NewClient makes a Client that opens connections with d.
@@ -71,7 +78,7 @@ func (c *Client) Warm(ctx context.Context, n int) error {
 			defer func() { <-gate }()
 			conn, err := c.dialer.DialFor(ctx, i)
 			if errs[i] = err; err == nil {
-				c.put(i, &pooledConn{conn: conn})
+				c.put(i, &pooledConn{conn: conn}, c.clock.Now())
 			}
 		})
 	}
@@ -118,8 +125,9 @@ func (c *Client) idleConn(slot int) *pooledConn {
 	}
 }
 
-func (c *Client) put(slot int, l *pooledConn) {
-	l.conn.Park()
+// put keeps a connection that has had no request since the given moment.
+func (c *Client) put(slot int, l *pooledConn, since time.Duration) {
+	l.conn.Park(since)
 	s := &c.idle[slot%len(c.idle)]
 	s.mu.Lock()
 	s.lanes = append(s.lanes, l)
@@ -188,47 +196,25 @@ func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec 
 		return timedconn.ErrBarred
 	}
 	l.used = true
-	rec.Marks = rec.Marks[:0]
-	r := &l.resp
-	r.reset(rec.Body[:0])
-	r.want, r.most, r.chunks = req.Want, c.limits.Header, c.Chunks
-	var bad error
-	var err error
-	var said time.Duration // when it said that it is done
+	now := c.clock.Now()
 	if rec.Flight != nil {
-		rec.Flight.SetSent(c.clock.Now())
+		rec.Flight.SetSent(now)
 	}
-	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at timedconn.Stamp) bool {
-		var done bool
-		before := len(r.body)
-		done, bad = r.feed(p)
-		more := rec.Streamed && len(r.body) > before
-		says := more && SaysDone(r.body, before)
-		if says && said == 0 && !done {
-			said = at.Time()
-			l.conn.EndBy(at.User + c.grace)
-		}
-		// What comes behind the word that it is done does not matter to it.
-		behind := l.conn.Torn() || r.behind && more && !says
-		Arrived(rec, r.body, r.contentType, at, behind, l.conn.Single)
-		if bad == nil {
-			bad = r.hold(rec)
-		}
-		return !done && bad == nil
-	})
-	rec.Body = r.body
-	r.body = nil
+	r := l.expect(c, req, rec)
+	var err error
+	rec.Sent, rec.Written, err = l.conn.ExchangeAt(ctx, now, req.wire, c.limits, l.add)
+	l.rec, rec.Body, r.body = nil, r.body, nil
 	if c.Chunks && rec.Folded == 0 { // of an answer too long to keep, reads are enough
 		rec.Marks = perChunk(rec.Marks, r.ends)
 	}
 	rec.Status, rec.RetryAfter = r.status, r.retryAfter
 	req.Got = r.got
 	rec.ContentType = r.contentType
-	if bad != nil {
-		return BadFraming(bad)
+	if l.bad != nil {
+		return BadFraming(l.bad)
 	}
 	if errors.Is(err, timedconn.ErrUnended) {
-		rec.Unterminated, rec.End, r.keepAlive = true, said, false
+		rec.Unterminated, rec.End, r.keepAlive = true, l.said, false
 		return nil
 	}
 	ending, ended := l.conn.Ending(err)
@@ -246,13 +232,53 @@ func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec 
 	return err
 }
 
+// expect makes the connection ready for the answer to a request.
+func (l *pooledConn) expect(c *Client, req *Request, rec *record.Exchange) *response {
+	rec.Marks = rec.Marks[:0]
+	r := &l.resp
+	r.reset(rec.Body[:0])
+	r.want, r.most, r.chunks = req.Want, c.limits.Header, c.Chunks
+	if l.add == nil {
+		l.add = l.addRead
+	}
+	l.rec, l.grace, l.said, l.bad = rec, c.grace, 0, nil
+	return r
+}
+
+// addRead takes in a read of the answer; false: there is no more to come.
+func (l *pooledConn) addRead(p []byte, at timedconn.Stamp) bool {
+	r, rec := &l.resp, l.rec
+	var done bool
+	before := len(r.body)
+	done, l.bad = r.feed(p)
+	more := rec.Streamed && len(r.body) > before
+	says := more && SaysDone(r.body, before)
+	if says && l.said == 0 && !done {
+		l.said = at.Time()
+		l.conn.EndBy(at.User + l.grace)
+	}
+	// What comes behind the word that it is done does not matter to it.
+	behind := l.conn.Torn() || r.behind && more && !says
+	Arrived(rec, r.body, r.contentType, at, behind, l.conn.Single)
+	if l.bad == nil {
+		l.bad = r.hold(rec)
+	}
+	return !done && l.bad == nil
+}
+
 // finish notes the end of an answer and keeps the connection if it can be used again.
 func (c *Client) finish(l *pooledConn, rec *record.Exchange) {
-	Finish(rec, c.clock.Now())
+	var over time.Duration
+	if n := len(rec.Marks); n > 0 {
+		over = rec.Marks[n-1].User
+	} else {
+		over = c.clock.Now()
+	}
+	Finish(rec, over)
 	l.carried++
 	c.habit.answered(l.carried)
 	if l.resp.keepAlive && !c.habit.spent(l.carried) {
-		c.put(rec.Slot, l)
+		c.put(rec.Slot, l, over)
 		return
 	}
 	l.conn.Close()

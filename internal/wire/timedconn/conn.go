@@ -20,6 +20,7 @@ type Conn struct {
 	opened record.Conn
 
 	idleSince time.Duration
+	idle      time.Duration // what Idle gives
 
 	spent   bool // cannot carry another request
 	hangups *hangups
@@ -30,6 +31,8 @@ type Conn struct {
 
 	ctx  context.Context // whose end aborts this connection
 	stop func() bool
+
+	x exchange // the one under way, or the last
 }
 
 // Opened tells how long the steps of opening took.
@@ -61,11 +64,21 @@ func (c *Conn) EndBy(at time.Duration) { c.endBy = at }
 // returns false. sent and written are the moments right before the first and right
 // after the last write(2).
 func (c *Conn) Exchange(ctx context.Context, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
+	return c.ExchangeAt(ctx, c.sock.clock.Now(), request, lim, f)
+}
+
+// ExchangeAt is Exchange for who knows what time it is.
+func (c *Conn) ExchangeAt(ctx context.Context, now time.Duration, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
 	c.follow(ctx)
 	c.watch()
 	c.endBy = 0
-	x := exchange{c: c, lim: lim, f: f, sent: record.Never, written: record.Never, latest: record.Never}
-	err = x.run(request)
+	x := &c.x
+	if x.begin == nil {
+		x.begin, x.take = x.sendFirst, x.handOver
+	}
+	*x = exchange{c: c, begin: x.begin, take: x.take, now: now, request: request, lim: lim, f: f, sent: record.Never, written: record.Never, latest: record.Never}
+	err = x.run()
+	x.request, x.f = nil, nil
 	return x.sent, x.written, err
 }
 
@@ -89,27 +102,34 @@ func (c *Conn) watch() {
 	}
 }
 
-// exchange is one Exchange under way.
+// exchange is one Exchange under way. A connection has one, so that a request makes none anew.
 type exchange struct {
 	c             *Conn
+	begin         func() error                  // sendFirst
+	take          func(p []byte, at Stamp) bool // handOver
+	now           time.Duration                 // when it began
+	request       []byte
 	lim           Timeouts
 	f             func(p []byte, at Stamp) bool
 	sent, written time.Duration
 	latest        time.Duration // last moment at which something came; record.Never before the first
+	broken        error         // what writing ended with
 	ended         error         // why this side wanted no more, though the answer goes on
 }
 
-func (x *exchange) run(request []byte) error {
-	var broken error // what writing ended with
-	send := func() error {
-		err := x.send(request)
-		if err != nil && !x.over(err) {
-			// The server may have answered before it hung up.
-			broken = err
-			return nil
-		}
-		return err
+// sendFirst sends the request before anything is read.
+func (x *exchange) sendFirst() error {
+	err := x.send()
+	if err != nil && !x.over(err) {
+		// The server may have answered before it hung up.
+		x.broken = err
+		return nil
 	}
+	return err
+}
+
+func (x *exchange) run() error {
+	send := x.begin
 	for {
 		called := send == nil
 		err := x.read(send)
@@ -117,13 +137,13 @@ func (x *exchange) run(request []byte) error {
 		switch {
 		case err == nil && x.ended != nil:
 			return x.ended
-		case err == nil && broken != nil:
+		case err == nil && x.broken != nil:
 			x.c.spent = true
 			return nil
 		case err == nil:
 			return nil
-		case !errors.Is(err, os.ErrDeadlineExceeded) && broken != nil && !x.over(err):
-			return broken
+		case !errors.Is(err, os.ErrDeadlineExceeded) && x.broken != nil && !x.over(err):
+			return x.broken
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
 		case !called:
@@ -149,19 +169,20 @@ func (x *exchange) over(err error) bool {
 }
 
 // send writes the request.
-func (x *exchange) send(request []byte) error {
+func (x *exchange) send() error {
 	c := x.c
 	if c.tls != nil {
 		c.limit.far.Store(0)
 		c.limit.set(0) // TLS does not survive a write that a deadline broke off
 	}
 	c.sock.rearm()
+	x.sent = x.now
 	// Who sends because an answer has come has had to wait for its turn to read already.
-	if x.sent = c.sock.clock.Now(); x.sent-c.sock.last.User > justRead && c.sock.rx.lookFirst(x.sent) {
+	if x.now-c.sock.last.User > justRead && c.sock.rx.lookFirst(x.now) {
 		x.sent = c.sock.clock.Now()
 	}
-	c.limit.arm(x.lim.Due(x.sent, x.latest))
-	err := x.writeAll(request)
+	c.limit.arm(x.lim.Due(x.sent, x.latest), x.sent)
+	err := x.writeAll(x.request)
 	x.sent = c.sock.began(x.sent)
 	x.written = c.sock.clock.Now()
 	c.sock.blur.asked, c.sock.blur.held = x.sent, 0
@@ -188,36 +209,38 @@ func (x *exchange) writeAll(p []byte) error {
 	}
 }
 
+// handOver hands a read to f; false: it was the last.
+func (x *exchange) handOver(p []byte, at Stamp) bool {
+	first := x.latest == record.Never
+	x.latest = at.User
+	if first { // from here on another limit counts, which may be nearer
+		x.c.limit.arm(x.lim.Due(x.sent, x.latest), at.User)
+	}
+	if !x.f(p, at) {
+		return false
+	}
+	if x.c.endBy != 0 {
+		x.c.limit.arm(x.c.endBy, at.User)
+	}
+	// A deadline fires only where a read has to wait, which it never does where the
+	// server sends faster than f takes.
+	if x.pastLimit(at.User) {
+		x.ended = x.expired()
+	}
+	return x.ended == nil
+}
+
 // read hands reads to f until it wants no more.
 func (x *exchange) read(send func() error) error {
-	take := func(p []byte, at Stamp) bool {
-		first := x.latest == record.Never
-		x.latest = at.User
-		if first { // from here on another limit counts, which may be nearer
-			x.c.limit.arm(x.lim.Due(x.sent, x.latest))
-		}
-		if !x.f(p, at) {
-			return false
-		}
-		if x.c.endBy != 0 {
-			x.c.limit.arm(x.c.endBy)
-		}
-		// A deadline fires only where a read has to wait, which it never does where the
-		// server sends faster than f takes.
-		if x.pastLimit(at.User) {
-			x.ended = x.expired()
-		}
-		return x.ended == nil
-	}
 	if x.c.tls == nil {
-		return x.c.sock.each(send, take)
+		return x.c.sock.each(send, x.take)
 	}
 	if send != nil {
 		if err := send(); err != nil {
 			return err
 		}
 	}
-	return readEach(x.c.tls, x.c.sock, take)
+	return readEach(x.c.tls, x.c.sock, x.take)
 }
 
 // pastLimit reports whether the exchange was to be over by a moment at which something
@@ -259,7 +282,7 @@ func (x *exchange) expired() error {
 		due = end
 	}
 	x.c.limit.nudged.Store(false)
-	x.c.limit.renew(due)
+	x.c.limit.renew(due, now)
 	return nil
 }
 
@@ -278,16 +301,17 @@ func (c *Conn) Complete() bool {
 // TLS, of which nothing can be handed over yet.
 func (c *Conn) Torn() bool { return c.sock.records != nil && c.sock.records.torn }
 
-// Park notes that the connection has no request from now on.
-func (c *Conn) Park() { c.idleSince = c.sock.clock.Now() }
+// Park notes that the connection has had no request since the given moment.
+func (c *Conn) Park(since time.Duration) { c.idleSince = since }
 
-// Idle is how long the connection has had no request.
-func (c *Conn) Idle() time.Duration { return c.sock.clock.Now() - c.idleSince }
+// Idle is how long the connection had no request when Usable was asked last.
+func (c *Conn) Idle() time.Duration { return c.idle }
 
 // Usable reports whether a parked connection can carry another request. One that
 // was in use a moment ago is trusted; an older one is looked at, since servers close
 // idle connections, and some send on them: that would pass for the next answer.
 func (c *Conn) Usable() bool {
+	c.idle = c.sock.clock.Now() - c.idleSince
 	if c.spent || c.sock.leftover || c.sock.hungUp.Load() || c.limit.aborted.Load() {
 		return false
 	}
@@ -295,7 +319,7 @@ func (c *Conn) Usable() bool {
 	if c.tls != nil {
 		trusted = trustTLSFor
 	}
-	return c.Idle() < trusted || peek(c.sock.raw)
+	return c.idle < trusted || peek(c.sock.raw)
 }
 
 // trustFor is what a busy connection is idle for between two requests. A look costs about a

@@ -157,7 +157,7 @@ func (d *Dialer) dial(ctx context.Context, k uint64, p *poller) (*Conn, error) {
 	if n, bytes, ok := sock.rx.received(sock.raw); ok {
 		sock.segments.told(n, bytes)
 	}
-	c.Park()
+	c.Park(d.clock.Now())
 	d.dog.add(c)
 	return c, nil
 }

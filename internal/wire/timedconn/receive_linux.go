@@ -3,6 +3,7 @@
 package timedconn
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"os"
@@ -20,6 +21,7 @@ type receiver struct {
 	drained, more bool
 	left          int     // bytes that it left behind, where the kernel said
 	polled        *polled // the connection; nil: the runtime's poller wakes it
+	reads         reads
 	info          unix.TCPInfo
 	control       [64]byte
 	iov           unix.Iovec
@@ -151,45 +153,60 @@ func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 // not been found empty: hang-ups are told of, and there was none.
 func (s *socket) trusts() bool { return s.watched && !s.hungUp.Load() }
 
+// reads is a call of each under way. It is kept with its socket, as a function that is waited with
+// would otherwise be made anew for each request, with all that it changes.
+type reads struct {
+	send func() error // nil: it has been called
+	f    func(p []byte, at Stamp) bool
+	err  error
+	step func(fd uintptr) bool // socket.step
+}
+
 // each calls send, then reads until f wants no more, all inside one wait of the
 // poller. That saves the reads that only learn that nothing is there yet: between
 // two arrivals there is one recvmsg(2), where a loop over Read would make two. It is
 // safe because the poller's readiness is reset before send, because the kernel says
 // with each read whether it left anything, and because of hangups.
-func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err error) {
-	rerr := s.raw.Read(func(fd uintptr) bool {
-		if send != nil {
-			err = send()
-			send = nil
-			if err != nil || s.trusts() {
-				return err != nil
-			}
-		}
-		buf := readBuffers.Get().(*[readSize]byte)
-		defer readBuffers.Put(buf)
-		for {
-			n, again, rxErr := s.receive(fd, buf[:])
-			if again {
-				return false
-			}
-			if rxErr != nil {
-				err = rxErr
-				return true
-			}
-			if !f(buf[:n], s.last) {
-				s.leftover = s.rx.more
-				return true
-			}
-			s.coalescer.after(n, s.last.User)
-			if s.rx.drained && s.trusts() {
-				return false
-			}
-		}
-	})
-	if rerr != nil {
-		return rerr
+func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) error {
+	r := &s.rx.reads
+	if r.step == nil {
+		r.step = s.step
 	}
-	return err
+	r.send, r.f, r.err = send, f, nil
+	err := s.raw.Read(r.step)
+	r.send, r.f = nil, nil
+	return cmp.Or(err, r.err)
+}
+
+// step goes on with each; false: it waits for the poller.
+func (s *socket) step(fd uintptr) (done bool) {
+	r := &s.rx.reads
+	if send := r.send; send != nil {
+		r.send = nil
+		if r.err = send(); r.err != nil || s.trusts() {
+			return r.err != nil
+		}
+	}
+	buf := readBuffers.Get().(*[readSize]byte)
+	defer readBuffers.Put(buf)
+	for {
+		n, again, err := s.receive(fd, buf[:])
+		if again {
+			return false
+		}
+		if err != nil {
+			r.err = err
+			return true
+		}
+		if !r.f(buf[:n], s.last) {
+			s.leftover = s.rx.more
+			return true
+		}
+		s.coalescer.after(n, s.last.User)
+		if s.rx.drained && s.trusts() {
+			return false
+		}
+	}
 }
 
 // received is how many segments with data, and how many bytes, the connection has received.

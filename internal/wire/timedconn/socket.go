@@ -133,12 +133,12 @@ type deadline struct {
 	nudged  atomic.Bool // fired so that the socket is looked at
 }
 
-// arm makes sure that a wait ends at the latest at the given moment.
-func (d *deadline) arm(at time.Duration) {
+// arm makes sure that a wait ends at the latest at the given moment; 0: it need not.
+func (d *deadline) arm(at, now time.Duration) {
 	if at == 0 || (d.armed != 0 && d.armed <= at) {
 		return
 	}
-	if at-d.clock.Now() > near {
+	if at-now > near {
 		d.far.Store(int64(at))
 		return
 	}
@@ -146,9 +146,9 @@ func (d *deadline) arm(at time.Duration) {
 }
 
 // renew replaces a deadline that has fired; 0: none.
-func (d *deadline) renew(at time.Duration) {
+func (d *deadline) renew(at, now time.Duration) {
 	d.set(0)
-	d.arm(at)
+	d.arm(at, now)
 }
 
 // set replaces the deadline; 0: none.

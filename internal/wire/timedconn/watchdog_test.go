@@ -23,7 +23,7 @@ func TestFarLimitsAreLeftToTheWatchdog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.limit.arm(clock.Now() + time.Hour)
+	c.limit.arm(clock.Now()+time.Hour, clock.Now())
 	if c.limit.armed != 0 || c.limit.far.Load() == 0 {
 		t.Fatalf("armed for %v, far %v: want no timer for a limit an hour away", c.limit.armed, c.limit.far.Load())
 	}

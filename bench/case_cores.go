@@ -6,6 +6,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/inferometer/inferometer/bench/canned"
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // manyCoresRows are the rows about a client with many cores. Their names begin alike,
@@ -69,14 +72,14 @@ func (b *bench) among(ctx context.Context, s *server, c competitor, cores, other
 		return b.driven(ctx, s, c, cores, w)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	busy, err := start(ctx, others, command{argv: []string{b.self, "spin", "-work", spinArithmetic, "-duration", "10m"}})
+	busy, err := host.Start(ctx, others, host.Command{Args: []string{b.self, "spin", "-work", host.SpinArithmetic, "-duration", "10m"}})
 	if err != nil {
 		stop()
 		return attempt{}, err
 	}
 	defer func() {
 		stop()
-		<-busy.done
+		<-busy.Done
 	}()
 	return b.driven(ctx, s, c, cores, w)
 }
@@ -125,7 +128,7 @@ func unstreamedCoresRow() row {
 			g.judgeGrowth(l, manyCores, 6.5)
 		}
 	}
-	return row{"many cores: requests/s, not streamed, 16 tokens, 64 in flight per core", withCanned(cannedSpec{events: 16}, measure)}
+	return row{"many cores: requests/s, not streamed, 16 tokens, 64 in flight per core", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
 // mostCoresRow has the client on nearly all cores of the machine. Where two cores of
@@ -133,7 +136,7 @@ func unstreamedCoresRow() row {
 func mostCoresRow() row {
 	const client, server, bound = 14, 2, 300_000
 	return row{"many cores: requests/s, not streamed, 14 client cores and 2 of servers", func(ctx context.Context, b *bench) (l line) {
-		all := b.cores.all
+		all := b.cores.All
 		if len(all) < client+server {
 			l.addNote("%d cores here: there is no room for %d of clients and %d of servers", len(all), client, server)
 			l.must("not for this machine", "", "", true)
@@ -141,7 +144,7 @@ func mostCoresRow() row {
 		}
 		best := 0.0
 		for n := client; n >= client-2; n-- {
-			g, err := b.atFull(ctx, split{server: all[:len(all)-n], client: all[len(all)-n:]}, cannedSpec{events: 16}, work{events: 16})
+			g, err := b.atFull(ctx, split{server: all[:len(all)-n], client: all[len(all)-n:]}, canned.Spec{Events: 16}, work{events: 16})
 			if err != nil {
 				l.miss(nameOurs, err)
 				return l
@@ -159,12 +162,12 @@ func mostCoresRow() row {
 
 // atFull measures the program under test on all client cores of a split, on a server of
 // its own.
-func (b *bench) atFull(ctx context.Context, sp split, spec cannedSpec, w work) (growingCores, error) {
+func (b *bench) atFull(ctx context.Context, sp split, spec canned.Spec, w work) (growingCores, error) {
 	s, err := b.startCannedServer(ctx, spec, sp.server)
 	if err != nil {
 		return growingCores{}, err
 	}
-	defer s.stop()
+	defer s.Stop()
 	return b.grow(ctx, s, sp, []int{len(sp.client)}, w, []competitor{ours()})
 }
 
@@ -183,7 +186,7 @@ func streamedCoresRow() row {
 			g.judgeGrowth(l, manyCores, 6)
 		}
 	}
-	return row{"many cores: requests/s, 16 streamed events, 64 in flight per core", withCanned(cannedSpec{events: 16}, measure)}
+	return row{"many cores: requests/s, 16 streamed events, 64 in flight per core", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
 // eventsCoresRow has long streams, whole in a write and in one write for eight events.
@@ -194,7 +197,7 @@ func eventsCoresRow() row {
 		n := len(sp.client)
 		rates := map[int]float64{}
 		for _, writes := range []int{1, events / 8} {
-			g, err := b.atFull(ctx, sp, cannedSpec{events: events, writes: writes}, work{events: events, stream: true})
+			g, err := b.atFull(ctx, sp, canned.Spec{Events: events, Writes: writes}, work{events: events, stream: true})
 			if err != nil {
 				l.miss(nameOurs, err)
 				return l

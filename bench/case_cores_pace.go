@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/canned"
 )
 
 // poissonCoresRow asks for arrivals that take many cores to send in time.
@@ -29,7 +31,7 @@ func poissonCoresRow() row {
 		}
 		judgePoissonCores(l, sp, o.rate, kept)
 	}
-	return row{"many cores: Poisson arrivals, 50,000/s on 8 cores for 10 s, not streamed, 16 tokens", withCanned(cannedSpec{events: 16}, measure)}
+	return row{"many cores: Poisson arrivals, 50,000/s on 8 cores for 10 s, not streamed, 16 tokens", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
 func judgePoissonCores(l *line, sp split, rate float64, kept []keptRate) {
@@ -82,7 +84,7 @@ func (b *bench) stampRunOn(ctx context.Context, spec serverSpec, cores []int, o 
 	if err != nil {
 		return stampRun{}, attempt{}, err
 	}
-	defer s.stop()
+	defer s.Stop()
 	a, err := b.openOn(ctx, s, cores, o)
 	if err != nil {
 		return stampRun{}, a, err

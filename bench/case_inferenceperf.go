@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 const (
@@ -120,11 +122,11 @@ func readLoadSummary(dir string) (loadSummary, error) {
 }
 
 // configCommand is a program that takes inference-perf's config file.
-func configCommand(program func(b *bench) []string) func(b *bench, s *server, w work, dir string) (command, error) {
-	return func(b *bench, s *server, w work, dir string) (command, error) {
+func configCommand(program func(b *bench) []string) func(b *bench, s *server, w work, dir string) (host.Command, error) {
+	return func(b *bench, s *server, w work, dir string) (host.Command, error) {
 		seconds := int(w.duration.Seconds())
 		load := fmt.Sprintf("type: constant\n  interval: 0\n  stages: [{rate: %g, duration: %d}, {rate: %g, duration: %d}]", w.rate, perfOpening, w.rate, seconds)
 		file, err := perfConfig(b, s, w, dir, load, int(w.rate)*seconds+1, true)
-		return command{argv: append(program(b), "-c", file), env: offline, dir: dir, fine: []int{1}}, err
+		return host.Command{Args: append(program(b), "-c", file), Env: offline, Dir: dir, OKCodes: []int{1}}, err
 	}
 }

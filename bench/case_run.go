@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/inferometer/inferometer/bench/host"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -23,7 +24,7 @@ type openLoop struct {
 	work     work
 }
 
-func (o openLoop) command(b *bench, s *server, dir string) command {
+func (o openLoop) command(b *bench, s *server, dir string) host.Command {
 	argv := []string{b.program, "run", s.url, "--model", "mock", "--rate", strconv.FormatFloat(o.rate, 'f', -1, 64)}
 	if o.poisson {
 		argv = append(argv, "--arrival", "poisson")
@@ -37,17 +38,17 @@ func (o openLoop) command(b *bench, s *server, dir string) command {
 	if o.duration > 0 {
 		argv = append(argv, "--duration", o.duration.String())
 	}
-	return command{argv: append(argv, commonFlags(o.work, dir)...), fine: []int{1}}
+	return host.Command{Args: append(argv, commonFlags(o.work, dir)...), OKCodes: []int{1}}
 }
 
 // open makes one open-loop run.
 func (b *bench) open(ctx context.Context, s *server, o openLoop) (attempt, error) {
-	return b.openOn(ctx, s, b.cores.client, o)
+	return b.openOn(ctx, s, b.cores.Client, o)
 }
 
 // openOn makes one on some cores.
 func (b *bench) openOn(ctx context.Context, s *server, cores []int, o openLoop) (attempt, error) {
-	return b.checked(ctx, s, cores, "open", func(dir string) (command, error) { return o.command(b, s, dir), nil })
+	return b.checked(ctx, s, cores, "open", func(dir string) (host.Command, error) { return o.command(b, s, dir), nil })
 }
 
 // poissonRow asks for more arrivals than any peer can keep up with.
@@ -155,16 +156,16 @@ func reportRow() row {
 // reportWait runs 20,000 streamed requests and returns the time between the end of
 // the last one and the end of the program, whose last act is to print the table.
 func (b *bench) reportWait(ctx context.Context, s *server) (time.Duration, error) {
-	a, err := b.checked(ctx, s, b.cores.client, "report", func(dir string) (command, error) {
-		return command{argv: []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", "20000",
-			"--input-tokens", strconv.Itoa(promptWords), "--output-tokens", "16", "--out", outDir(dir)}, fine: []int{1}}, nil
+	a, err := b.checked(ctx, s, b.cores.Client, "report", func(dir string) (host.Command, error) {
+		return host.Command{Args: []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", "20000",
+			"--input-tokens", strconv.Itoa(promptWords), "--output-tokens", "16", "--out", outDir(dir)}, OKCodes: []int{1}}, nil
 	})
 	if err != nil {
 		return 0, err
 	}
 	var last time.Duration
 	f, err := readRecords(a.dir, func(r *record.Record) { last = max(last, r.End) })
-	return a.child.ended.Sub(f.start.Add(last)), err
+	return a.child.Ended.Sub(f.start.Add(last)), err
 }
 
 // peerReportWait has GenAI-Perf, which reads everything again after the load, do the
@@ -215,14 +216,14 @@ func startups(ctx context.Context, b *bench, program string, n int) ([]float64, 
 	var times []float64
 	for range n {
 		// Perf Analyzer ends its help with exit code 99.
-		c, err := start(ctx, b.cores.client, command{argv: []string{program, "--help"}, fine: []int{99}})
+		c, err := host.Start(ctx, b.cores.Client, host.Command{Args: []string{program, "--help"}, OKCodes: []int{99}})
 		if err != nil {
 			return nil, err
 		}
-		if err := c.wait(); err != nil {
+		if err := c.Wait(); err != nil {
 			return nil, err
 		}
-		times = append(times, ms(c.ended.Sub(c.started)))
+		times = append(times, ms(c.Ended.Sub(c.Started)))
 	}
 	return times, nil
 }

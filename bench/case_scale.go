@@ -6,6 +6,8 @@ import (
 	"context"
 	"strconv"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // memoryRow is the peak resident set with 256 requests in flight.
@@ -34,7 +36,7 @@ func peakMB(a attempt) float64 { return float64(a.peak) / 1e6 }
 func coresRow() row {
 	return row{"client on more cores", func(ctx context.Context, b *bench) line {
 		var l line
-		serverCores, clientCores := splitCores(b.cores.all)
+		serverCores, clientCores := splitCores(b.cores.All)
 		if len(clientCores) < 2 {
 			l.addNote("%d core(s) beside the server's on this machine: there is nothing to scale to", len(clientCores))
 			l.must("share of linear", "1.00", "on one core", true)
@@ -45,7 +47,7 @@ func coresRow() row {
 			l.miss("server", err)
 			return l
 		}
-		defer s.stop()
+		defer s.Stop()
 		one, err := b.onCores(ctx, s, clientCores[:1])
 		if err != nil {
 			l.miss(nameOurs, err)
@@ -79,7 +81,7 @@ func (b *bench) onCores(ctx context.Context, s *server, cores []int) ([]attempt,
 	var out []attempt
 	for range b.reps {
 		w := work{inFlight: 64 * len(cores), stream: true, events: 16, duration: b.load}
-		a, err := b.checked(ctx, s, cores, "cores", func(dir string) (command, error) { return ours().command(b, s, w, dir) })
+		a, err := b.checked(ctx, s, cores, "cores", func(dir string) (host.Command, error) { return ours().command(b, s, w, dir) })
 		if err != nil {
 			return nil, err
 		}
@@ -169,12 +171,12 @@ func (g growth) costs(ctx context.Context, b *bench) (small, large []cost, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	defer few.stop()
+	defer few.Stop()
 	many, err := b.startServer(ctx, g.largeServer)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer many.stop()
+	defer many.Stop()
 	for i := range b.reps {
 		c, err := b.cost(ctx, few, g.small, g.head)
 		if err != nil {
@@ -204,7 +206,7 @@ func (b *bench) cost(ctx context.Context, s *server, o openLoop, head int64) (co
 	if err != nil {
 		return cost{}, err
 	}
-	return cost{attempt: a, startup: startup, perRequest: (a.child.cpu() - startup) / time.Duration(o.requests-head)}, nil
+	return cost{attempt: a, startup: startup, perRequest: (a.child.CPU() - startup) / time.Duration(o.requests-head)}, nil
 }
 
 // cpuOf is the CPU time of a run, from start to exit.
@@ -213,29 +215,29 @@ func (b *bench) cpuOf(ctx context.Context, s *server, o openLoop) (time.Duration
 	if err != nil {
 		return 0, err
 	}
-	c, err := start(ctx, b.cores.client, o.command(b, s, dir))
+	c, err := host.Start(ctx, b.cores.Client, o.command(b, s, dir))
 	if err != nil {
 		return 0, err
 	}
-	if err := c.wait(); err != nil {
+	if err := c.Wait(); err != nil {
 		return 0, err
 	}
-	return c.cpu(), nil
+	return c.CPU(), nil
 }
 
 // millionEventsRow is the peak memory of a run of a million requests.
 func millionEventsRow() row {
 	return row{"peak memory, 1,000,000 requests of 64 events", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *line) {
-		a, err := b.checked(ctx, s, b.cores.client, "million", func(dir string) (command, error) {
+		a, err := b.checked(ctx, s, b.cores.Client, "million", func(dir string) (host.Command, error) {
 			argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", strconv.Itoa(1_000_000)}
-			return command{argv: append(argv, commonFlags(work{stream: true, events: 64}, dir)...), fine: []int{1}}, nil
+			return host.Command{Args: append(argv, commonFlags(work{stream: true, events: 64}, dir)...), OKCodes: []int{1}}, nil
 		})
 		if err != nil {
 			l.miss(nameOurs, err)
 			return
 		}
 		l.add(nameOurs, show(peakMB(a), " MB"), "%s requests/s; client CPU per event %s; %.0f s in all", show(a.rate, ""),
-			show(us(a.wholeCPU)/64, " µs"), a.child.ended.Sub(a.child.started).Seconds())
+			show(us(a.wholeCPU)/64, " µs"), a.child.Ended.Sub(a.child.Started).Seconds())
 		l.atMost("peak memory", peakMB(a), 600, " MB")
 	})}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // stampServer streams at a pace at which every event can be told apart.
@@ -88,13 +90,13 @@ func (b *bench) stampRun(ctx context.Context, hogged bool) (stampRun, error) {
 	if err != nil {
 		return stampRun{}, err
 	}
-	defer s.stop()
+	defer s.Stop()
 	if hogged {
-		h, err := start(ctx, b.cores.client, command{argv: []string{b.self, "hog"}})
+		h, err := host.Start(ctx, b.cores.Client, host.Command{Args: []string{b.self, "hog"}})
 		if err != nil {
 			return stampRun{}, err
 		}
-		defer h.stop()
+		defer h.Stop()
 		b.hogged = true
 		defer func() { b.hogged = false }()
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/bench/host"
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -22,10 +23,10 @@ const tritonModel = "vllm"
 // oursTriton is the program under test over Triton's gRPC.
 func oursTriton() competitor {
 	c := ours()
-	c.command = func(b *bench, s *server, w work, dir string) (command, error) {
+	c.command = func(b *bench, s *server, w work, dir string) (host.Command, error) {
 		argv := []string{b.program, "run", "grpc://" + s.grpc, "--model", tritonModel, "--concurrency", strconv.Itoa(w.inFlight),
 			"--duration", w.duration.String()}
-		return command{argv: append(argv, commonFlags(w, dir)...), fine: []int{1}}, nil
+		return host.Command{Args: append(argv, commonFlags(w, dir)...), OKCodes: []int{1}}, nil
 	}
 	return c
 }
@@ -34,7 +35,7 @@ func oursTriton() competitor {
 // prompts and as many windows as in its OpenAI mode.
 func perfAnalyzerTriton() competitor {
 	c := perfAnalyzer()
-	c.command = func(b *bench, s *server, w work, dir string) (command, error) {
+	c.command = func(b *bench, s *server, w work, dir string) (host.Command, error) {
 		inputs := filepath.Join(dir, "inputs.json")
 		text, err := perfAnalyzerTensors(w)
 		if err == nil {
@@ -44,7 +45,7 @@ func perfAnalyzerTriton() competitor {
 		argv := []string{perfAnalyzerPath(b), "-m", tritonModel, "-i", "grpc", "--streaming", "--async", "-u", s.grpc,
 			"--input-data", inputs, "--stability-percentage", "999", "--concurrency-range", strconv.Itoa(w.inFlight),
 			"--measurement-interval", strconv.FormatInt(window.Milliseconds(), 10)}
-		return command{argv: argv, most: 3 * w.duration}, err
+		return host.Command{Args: argv, Limit: 3 * w.duration}, err
 	}
 	return c
 }
@@ -103,7 +104,7 @@ func (b *bench) tritonTTFTRun(ctx context.Context) ([]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
+	defer s.Stop()
 	a, err := b.try(ctx, oursTriton(), s, work{inFlight: 256, stream: true, events: spec.events, duration: b.load})
 	if err != nil {
 		return nil, err

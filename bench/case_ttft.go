@@ -56,7 +56,7 @@ func (b *bench) reportPeerTTFT(l *line, peers field, truth []truthfile.Request) 
 func reportTTFT(l *line, f field, name string, truth []truthfile.Request) {
 	server := func(q float64) float64 {
 		return median(f, name, func(a attempt) float64 {
-			return ms(quantile(serverTTFT(truth, a.child.started, a.child.ended), q))
+			return ms(quantile(serverTTFT(truth, a.child.Started, a.child.Ended), q))
 		})
 	}
 	held := median(f, name, func(a attempt) float64 { return heldBy(truth, a.loadStart, a.loadEnd) })
@@ -132,7 +132,7 @@ func sinceSent(truth []truthfile.Request, a attempt, start time.Time, sent map[i
 	for _, t := range truth {
 		seq, ok := sequence(t.ID)
 		at, known := sent[seq]
-		if !ok || !known || t.Read < a.child.started.UnixNano() || t.Read > a.child.ended.UnixNano() {
+		if !ok || !known || t.Read < a.child.Started.UnixNano() || t.Read > a.child.Ended.UnixNano() {
 			continue
 		}
 		began := start.Add(at).UnixNano()

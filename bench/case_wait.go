@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/canned"
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // drain is a run of which the time after the last answer is measured.
@@ -38,7 +41,7 @@ func waitRow() row {
 		}
 		b.waits(ctx, s, sp, l, all, b.reps)
 	}
-	return row{"many cores: last answer → end of the program, 16 streamed events", withCanned(cannedSpec{events: 16}, measure)}
+	return row{"many cores: last answer → end of the program, 16 streamed events", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
 // millionWaitRow is the same after a million requests.
@@ -50,7 +53,7 @@ func millionWaitRow() row {
 		}
 		b.waits(ctx, s, sp, l, all, 1)
 	}
-	return row{"many cores: last answer → end of the program, 1,000,000 requests, not streamed", withCanned(cannedSpec{events: 16}, measure)}
+	return row{"many cores: last answer → end of the program, 1,000,000 requests, not streamed", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
 func (b *bench) waits(ctx context.Context, s *server, sp split, l *line, all []drain, reps int) {
@@ -80,20 +83,20 @@ func (b *bench) waits(ctx context.Context, s *server, sp split, l *line, all []d
 // the program. A closed loop sends nothing after that answer.
 func (b *bench) drain(ctx context.Context, s *server, cores []int, d drain) (drained, error) {
 	w := work{inFlight: d.inFlight, events: 16, stream: d.stream}
-	a, err := b.checked(ctx, s, cores, "wait", func(dir string) (command, error) {
+	a, err := b.checked(ctx, s, cores, "wait", func(dir string) (host.Command, error) {
 		argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", strconv.Itoa(d.inFlight)}
 		if d.requests > 0 {
 			argv = append(argv, "--requests", strconv.Itoa(d.requests))
 		} else {
 			argv = append(argv, "--duration", b.load.String())
 		}
-		return command{argv: append(argv, commonFlags(w, dir)...), fine: []int{1}}, nil
+		return host.Command{Args: append(argv, commonFlags(w, dir)...), OKCodes: []int{1}}, nil
 	})
 	if err != nil {
 		return drained{}, err
 	}
 	last, err := s.lastCanned(ctx)
-	return drained{attempt: a, wait: a.child.ended.Sub(last)}, err
+	return drained{attempt: a, wait: a.child.Ended.Sub(last)}, err
 }
 
 // lastCanned is when a canned server had written its last answer.
@@ -109,7 +112,7 @@ func (s *server) lastCanned(ctx context.Context) (time.Time, error) {
 	defer resp.Body.Close()
 	scan := bufio.NewScanner(resp.Body)
 	for scan.Scan() {
-		if value, ok := strings.CutPrefix(scan.Text(), lastAnswerMetric+" "); ok {
+		if value, ok := strings.CutPrefix(scan.Text(), canned.LastResponseMetric+" "); ok {
 			ns, err := strconv.ParseInt(value, 10, 64)
 			return time.Unix(0, ns), err
 		}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/inferometer/inferometer/bench/canned"
+	"github.com/inferometer/inferometer/bench/host"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -21,10 +23,10 @@ func workersRow() row {
 		for range b.reps {
 			for _, apart := range []bool{false, true} {
 				w := work{inFlight: perCore * len(sp.client), events: 16, duration: lasts}
-				a, err := b.checked(ctx, s, sp.client, "workers", func(dir string) (command, error) {
+				a, err := b.checked(ctx, s, sp.client, "workers", func(dir string) (host.Command, error) {
 					c, err := ours().command(b, s, w, dir)
 					if apart {
-						c.argv = append(c.argv, "--workers", "2")
+						c.Args = append(c.Args, "--workers", "2")
 					}
 					return c, err
 				})
@@ -45,25 +47,25 @@ func workersRow() row {
 		}
 		l.atMost("CPU per request, two workers ÷ one process", medianOf(runs[true], cpuOf)/medianOf(runs[false], cpuOf), 1.03, "")
 	}
-	return row{"many cores: two workers beside one process, not streamed, 16 tokens, 64 in flight per core", withCanned(cannedSpec{events: 16}, measure)}
+	return row{"many cores: two workers beside one process, not streamed, 16 tokens, 64 in flight per core", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
 // coordinatorRow has eight workers send as fast as one coordinator on one core is to keep up with.
 func coordinatorRow() row {
 	const workers, rate, lasts, least = 8, 10_000, 10 * time.Second, 12
 	return row{"many cores: 8 workers × 10,000 records/s into a coordinator on one core", func(ctx context.Context, b *bench) (l line) {
-		all := b.cores.all
+		all := b.cores.All
 		if len(all) < least {
 			l.addNote("%d cores here: there is no room for a server, eight workers and a coordinator", len(all))
 			l.must("not for this machine", "", "", true)
 			return l
 		}
-		s, err := b.startCannedServer(ctx, cannedSpec{events: 16}, all[:2])
+		s, err := b.startCannedServer(ctx, canned.Spec{Events: 16}, all[:2])
 		if err != nil {
 			l.miss("server", err)
 			return l
 		}
-		defer s.stop()
+		defer s.Stop()
 		before, err := s.counters(ctx)
 		var f fed
 		if err == nil {
@@ -107,33 +109,33 @@ func (b *bench) feed(ctx context.Context, s *server, workers int, o openLoop, co
 		return f, err
 	}
 	c := o.command(b, s, dir)
-	c.argv = append(c.argv, "--workers", strconv.Itoa(workers), "--join-at", at)
-	coordinator, err := start(ctx, core, c)
+	c.Args = append(c.Args, "--workers", strconv.Itoa(workers), "--join-at", at)
+	coordinator, err := host.Start(ctx, core, c)
 	if err != nil {
 		return f, err
 	}
-	defer coordinator.stop()
-	var list []*child
+	defer coordinator.Stop()
+	var list []*host.Process
 	for i := range workers {
-		w, err := start(ctx, others, command{argv: []string{b.program, "worker", "--join", "nats://" + at, "--name", fmt.Sprint("w", i)}, dir: dir})
+		w, err := host.Start(ctx, others, host.Command{Args: []string{b.program, "worker", "--join", "nats://" + at, "--name", fmt.Sprint("w", i)}, Dir: dir})
 		if err != nil {
 			return f, err
 		}
-		defer w.stop()
+		defer w.Stop()
 		list = append(list, w)
 	}
-	if err := coordinator.wait(); err != nil {
+	if err := coordinator.Wait(); err != nil {
 		return f, err
 	}
 	for _, w := range list {
-		err = errors.Join(err, w.wait())
+		err = errors.Join(err, w.Wait())
 	}
 	r, also := readResult(dir)
 	if err = errors.Join(err, also); err != nil {
 		return f, err
 	}
-	f.sent, f.failed, f.cpu = r.Stages[0].Counts.Sent, r.Stages[0].Counts.Failed, coordinator.cpu()
+	f.sent, f.failed, f.cpu = r.Stages[0].Counts.Sent, r.Stages[0].Counts.Failed, coordinator.CPU()
 	last, err := s.lastCanned(ctx)
-	f.behind = coordinator.ended.Sub(last)
+	f.behind = coordinator.Ended.Sub(last)
 	return f, errors.Join(err, record.File{Path: outDir(dir) + "/requests.jsonl.zst"}.Requests(func(*record.Record) error { f.kept++; return nil }))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/bench/host"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -36,9 +37,9 @@ const prompts = 100
 type competitor struct {
 	name string
 	// command is the command line for the work; dir is the run's own directory.
-	command func(b *bench, s *server, w work, dir string) (command, error)
+	command func(b *bench, s *server, w work, dir string) (host.Command, error)
 	// ttft reads, after the run, what the client reports as time to first token.
-	ttft func(dir string, c *child) (ttft, error)
+	ttft func(dir string, c *host.Process) (ttft, error)
 	// installed says why the competitor cannot be used; nil: it can.
 	installed func(b *bench) error
 	// crowded: the client's other cores compute meanwhile.
@@ -53,12 +54,12 @@ type attempt struct {
 	load
 	ttft
 	dir   string
-	child *child
+	child *host.Process
 }
 
 // try gives a competitor work once.
 func (b *bench) try(ctx context.Context, c competitor, s *server, w work) (attempt, error) {
-	a, err := b.attempt(ctx, s, b.cores.client, c.name, func(dir string) (command, error) { return c.command(b, s, w, dir) })
+	a, err := b.attempt(ctx, s, b.cores.Client, c.name, func(dir string) (host.Command, error) { return c.command(b, s, w, dir) })
 	if err == nil && c.ttft != nil {
 		a.ttft, err = c.ttft(a.dir, a.child)
 	}
@@ -68,7 +69,7 @@ func (b *bench) try(ctx context.Context, c competitor, s *server, w work) (attem
 // attempt runs a client in a directory of its own. Where other processes took too
 // much of a measured core it is run again, as long as the bench has patience left:
 // what decides is the noise, never the figure.
-func (b *bench) attempt(ctx context.Context, s *server, cores []int, name string, build func(dir string) (command, error)) (attempt, error) {
+func (b *bench) attempt(ctx context.Context, s *server, cores []int, name string, build func(dir string) (host.Command, error)) (attempt, error) {
 	for {
 		b.awaitQuiet(ctx, cores)
 		dir, err := b.dir(name)
@@ -87,7 +88,7 @@ func (b *bench) attempt(ctx context.Context, s *server, cores []int, name string
 		if b.hogged {
 			noise = l.serverNoise
 		}
-		took := client.ended.Sub(client.started)
+		took := client.Ended.Sub(client.Started)
 		if noise > quietEnough && b.patience > took {
 			b.patience -= took
 			continue
@@ -98,7 +99,7 @@ func (b *bench) attempt(ctx context.Context, s *server, cores []int, name string
 }
 
 // checked is attempt for the program under test, whose result must be there.
-func (b *bench) checked(ctx context.Context, s *server, cores []int, name string, build func(dir string) (command, error)) (attempt, error) {
+func (b *bench) checked(ctx context.Context, s *server, cores []int, name string, build func(dir string) (host.Command, error)) (attempt, error) {
 	a, err := b.attempt(ctx, s, cores, name, build)
 	if err == nil {
 		_, err = readResult(a.dir)
@@ -163,10 +164,10 @@ func always(*bench) error { return nil }
 // ours is the program under test. A closed loop at full speed leaves it short of
 // CPU, which its verdict says and its exit code 1 shows: that is no failure here.
 func ours() competitor {
-	return competitor{name: nameOurs, installed: always, command: func(b *bench, s *server, w work, dir string) (command, error) {
+	return competitor{name: nameOurs, installed: always, command: func(b *bench, s *server, w work, dir string) (host.Command, error) {
 		argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", strconv.Itoa(w.inFlight),
 			"--duration", w.duration.String()}
-		return command{argv: append(argv, commonFlags(w, dir)...), fine: []int{1}}, nil
+		return host.Command{Args: append(argv, commonFlags(w, dir)...), OKCodes: []int{1}}, nil
 	}, ttft: oursTTFT}
 }
 
@@ -209,7 +210,7 @@ func readResult(dir string) (result.Result, error) {
 	return r, nil
 }
 
-func oursTTFT(dir string, _ *child) (ttft, error) {
+func oursTTFT(dir string, _ *host.Process) (ttft, error) {
 	r, err := readResult(dir)
 	if err != nil {
 		return ttft{}, err
@@ -223,20 +224,20 @@ func oursTTFT(dir string, _ *child) (ttft, error) {
 
 // bare is the least that a Go client can do.
 func bare() competitor {
-	return competitor{name: nameBare, installed: always, command: func(b *bench, s *server, w work, dir string) (command, error) {
+	return competitor{name: nameBare, installed: always, command: func(b *bench, s *server, w work, dir string) (host.Command, error) {
 		body := filepath.Join(dir, "body.json")
 		text, err := json.Marshal(chatBody(0, w))
 		if err == nil {
 			err = os.WriteFile(body, text, 0o644)
 		}
-		return command{argv: []string{b.self, "bare", "-url", s.url + "/v1/chat/completions", "-body", body,
+		return host.Command{Args: []string{b.self, "bare", "-url", s.url + "/v1/chat/completions", "-body", body,
 			"-concurrency", strconv.Itoa(w.inFlight), "-duration", w.duration.String()}}, err
 	}, ttft: bareTTFT}
 }
 
-func bareTTFT(_ string, c *child) (ttft, error) {
+func bareTTFT(_ string, c *host.Process) (ttft, error) {
 	var r bareResult
-	if err := json.Unmarshal(c.output.Bytes(), &r); err != nil {
+	if err := json.Unmarshal(c.Output.Bytes(), &r); err != nil {
 		return ttft{}, fmt.Errorf("reading what the bare loop printed: %w", err)
 	}
 	return ttft{p50: r.TTFT50, p99: r.TTFT99}, nil

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/inferometer/inferometer/bench/canned"
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // split says which cores serve and which are the client's.
@@ -38,11 +41,11 @@ const manyCores = 8
 // machine. Whether bounds apply there is told by judged, which adds a note where not.
 func (b *bench) scale() split {
 	for n := manyCores; n > 1; n /= 2 {
-		if s, ok := splitFor(b.cores.all, n); ok {
+		if s, ok := splitFor(b.cores.All, n); ok {
 			return s
 		}
 	}
-	return split{server: b.cores.server, client: b.cores.client}
+	return split{server: b.cores.Server, client: b.cores.Client}
 }
 
 // judged reports whether the bounds of a row apply: where the machine gives the client
@@ -90,18 +93,18 @@ func realCores(cores []int, root string) int {
 // describeCores adds what linear scaling is worth on this machine: what its cores do
 // when they share nothing.
 func (b *bench) describeCores(ctx context.Context, l *line, s split) {
-	for _, kind := range []string{spinArithmetic, spinLoopback} {
-		one, err := b.spin(ctx, kind, s.client[:1], nil)
+	for _, kind := range []string{host.SpinArithmetic, host.SpinLoopback} {
+		one, err := host.Spin(ctx, b.self, kind, s.client[:1], nil)
 		if err != nil {
 			l.miss("machine", err)
 			return
 		}
-		many, err := b.spin(ctx, kind, s.client, nil)
+		many, err := host.Spin(ctx, b.self, kind, s.client, nil)
 		if err != nil {
 			l.miss("machine", err)
 			return
 		}
-		crowded, err := b.spin(ctx, kind, s.client, s.server)
+		crowded, err := host.Spin(ctx, b.self, kind, s.client, s.server)
 		if err != nil {
 			l.miss("machine", err)
 			return
@@ -116,19 +119,19 @@ func (b *bench) describeCores(ctx context.Context, l *line, s split) {
 }
 
 // startCannedServer starts a server with canned answers and waits until it answers.
-func (b *bench) startCannedServer(ctx context.Context, spec cannedSpec, cores []int) (*server, error) {
+func (b *bench) startCannedServer(ctx context.Context, spec canned.Spec, cores []int) (*server, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
 	s := &server{url: "http://" + addr, cores: cores}
 	argv := []string{b.self, "canned", "-listen", addr, "-cores", strconv.Itoa(len(cores)),
-		"-events", strconv.Itoa(spec.events), "-writes", strconv.Itoa(max(1, spec.writes))}
-	if s.child, err = start(ctx, cores, command{argv: argv}); err != nil {
+		"-events", strconv.Itoa(spec.Events), "-writes", strconv.Itoa(max(1, spec.Writes)), "-prompt", strconv.Itoa(promptWords)}
+	if s.Process, err = host.Start(ctx, cores, host.Command{Args: argv}); err != nil {
 		return nil, err
 	}
 	if err := s.ready(ctx); err != nil {
-		s.stop()
+		s.Stop()
 		return nil, err
 	}
 	return s, nil
@@ -136,7 +139,7 @@ func (b *bench) startCannedServer(ctx context.Context, spec cannedSpec, cores []
 
 // withCanned is the measurement of a row that needs a server with canned answers beside
 // a client on many cores.
-func withCanned(spec cannedSpec, measure func(ctx context.Context, b *bench, s *server, sp split, l *line)) func(context.Context, *bench) line {
+func withCanned(spec canned.Spec, measure func(ctx context.Context, b *bench, s *server, sp split, l *line)) func(context.Context, *bench) line {
 	return func(ctx context.Context, b *bench) (l line) {
 		sp := b.scale()
 		s, err := b.startCannedServer(ctx, spec, sp.server)
@@ -144,7 +147,7 @@ func withCanned(spec cannedSpec, measure func(ctx context.Context, b *bench, s *
 			l.miss("server", err)
 			return l
 		}
-		defer s.stop()
+		defer s.Stop()
 		measure(ctx, b, s, sp, &l)
 		return l
 	}
@@ -152,7 +155,7 @@ func withCanned(spec cannedSpec, measure func(ctx context.Context, b *bench, s *
 
 // driven has the program under test, or another client, do work on some cores.
 func (b *bench) driven(ctx context.Context, s *server, c competitor, cores []int, w work) (attempt, error) {
-	a, err := b.attempt(ctx, s, cores, "cores", func(dir string) (command, error) { return c.command(b, s, w, dir) })
+	a, err := b.attempt(ctx, s, cores, "cores", func(dir string) (host.Command, error) { return c.command(b, s, w, dir) })
 	if err == nil && c.ttft != nil {
 		a.ttft, err = c.ttft(a.dir, a.child) // which fails where requests did
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 func upTo(n int) []int {
@@ -37,7 +39,7 @@ func TestSplitFor(t *testing.T) {
 
 func TestScale(t *testing.T) {
 	for cores, want := range map[int][]int{2: {1}, 4: {1, 2}, 8: {1, 2, 4}, 16: {1, 2, 4, 8}, 64: {1, 2, 4, 8}} {
-		deal, err := dealCores(upTo(cores))
+		deal, err := host.DealCores(upTo(cores))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,17 +74,17 @@ func TestRealCores(t *testing.T) {
 }
 
 func TestSpin(t *testing.T) {
-	for _, kind := range []string{spinArithmetic, spinLoopback} {
+	for _, kind := range []string{host.SpinArithmetic, host.SpinLoopback} {
 		var out bytes.Buffer
-		if err := spinMain([]string{"-work", kind, "-duration", "1ms"}, &out); err != nil {
+		if err := host.SpinMain([]string{"-work", kind, "-duration", "1ms"}, &out); err != nil {
 			t.Fatal(err)
 		}
-		var r spinResult
+		var r host.SpinResult
 		if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.PerSecond <= 0 {
 			t.Errorf("%s: %q, %v", kind, &out, err)
 		}
 	}
-	if err := spinMain([]string{"-work", "thinking"}, &bytes.Buffer{}); err == nil {
+	if err := host.SpinMain([]string{"-work", "thinking"}, &bytes.Buffer{}); err == nil {
 		t.Error("unknown work was accepted")
 	}
 }

@@ -31,6 +31,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/inferometer/inferometer/bench/canned"
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 func main() {
@@ -44,13 +47,13 @@ func dispatch(ctx context.Context, args []string) int {
 	var err error
 	switch {
 	case len(args) > 0 && args[0] == "hog":
-		hog(ctx)
+		host.Hog(ctx)
 	case len(args) > 0 && args[0] == "bare":
 		err = bareMain(ctx, args[1:], os.Stdout)
 	case len(args) > 0 && args[0] == "canned":
-		err = cannedMain(ctx, args[1:])
+		err = canned.Main(ctx, args[1:])
 	case len(args) > 0 && args[0] == "spin":
-		err = spinMain(args[1:], os.Stdout)
+		err = host.SpinMain(args[1:], os.Stdout)
 	case len(args) > 0 && args[0] == "page":
 		err = pageMain(args[1:])
 	default:
@@ -107,7 +110,7 @@ func parseOptions(args []string) (options, error) {
 type bench struct {
 	options
 	self  string // this binary, for bare and hog
-	cores layout
+	cores host.Cores
 	seq   int // number of the last run directory made
 
 	hogged   bool          // a process of our own keeps the client's core busy
@@ -124,7 +127,7 @@ func newBench(o options) (*bench, error) {
 	if b.self, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("finding the bench's own binary: %w", err)
 	}
-	if b.cores, err = findCores(); err != nil {
+	if b.cores, err = host.FindCores(); err != nil {
 		return nil, err
 	}
 	for _, p := range []*string{&b.program, &b.peers, &b.work} {
@@ -164,7 +167,7 @@ func benchMain(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := setAffinity(b.cores.bench); err != nil {
+	if err := host.SetAffinity(b.cores.Bench); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -233,5 +236,5 @@ func describeMachine(b *bench) string {
 		}
 	}
 	return fmt.Sprintf("%d cores of %s, %s; server on core %v, client on core %v",
-		len(b.cores.all), model, kernel, b.cores.server, b.cores.client)
+		len(b.cores.All), model, kernel, b.cores.Server, b.cores.Client)
 }

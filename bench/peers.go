@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // The peers of the full table besides Perf Analyzer. All are Python programs, in
@@ -100,7 +102,7 @@ func peerRequests(w work) int {
 
 var offline = []string{"HF_HUB_OFFLINE=1", "TOKENIZERS_PARALLELISM=false"}
 
-func genaiPerfCommand(b *bench, s *server, w work, dir string) (command, error) {
+func genaiPerfCommand(b *bench, s *server, w work, dir string) (host.Command, error) {
 	bin := peerPath(b, "genai-perf", "genai-perf")
 	argv := []string{bin, "profile", "-m", "mock", "--endpoint-type", "chat", "-u", s.url, "--tokenizer", tokenizerDir(b),
 		"--isl", strconv.Itoa(promptWords), "--osl", strconv.Itoa(w.events), "--num-dataset-entries", "100",
@@ -114,7 +116,7 @@ func genaiPerfCommand(b *bench, s *server, w work, dir string) (command, error) 
 		argv = append(argv, "--streaming")
 	}
 	env := append([]string{"PATH=" + filepath.Dir(bin) + string(os.PathListSeparator) + os.Getenv("PATH")}, offline...)
-	return command{argv: argv, env: env, dir: dir}, nil
+	return host.Command{Args: argv, Env: env, Dir: dir}, nil
 }
 
 // genaiPerfRequests differs from the others': Perf Analyzer does the sending.
@@ -132,7 +134,7 @@ func genaiPerfRequests(w work) int {
 	return max(int(w.duration.Seconds())*perSecond, 4*w.inFlight)
 }
 
-func aiperfCommand(b *bench, s *server, w work, dir string) (command, error) {
+func aiperfCommand(b *bench, s *server, w work, dir string) (host.Command, error) {
 	argv := []string{peerPath(b, "aiperf", "aiperf"), "profile", "-m", "mock", "-u", s.url, "--endpoint-type", "chat",
 		"--tokenizer", tokenizerDir(b), "--isl", strconv.Itoa(promptWords), "--osl", strconv.Itoa(w.events),
 		"--num-dataset-entries", "100", "--benchmark-duration", strconv.Itoa(int(w.duration.Seconds())), "--ui", "none",
@@ -145,17 +147,17 @@ func aiperfCommand(b *bench, s *server, w work, dir string) (command, error) {
 	if w.stream {
 		argv = append(argv, "--streaming")
 	}
-	return command{argv: argv, dir: dir}, nil
+	return host.Command{Args: argv, Dir: dir}, nil
 }
 
-func inferencePerfCommand(b *bench, s *server, w work, dir string) (command, error) {
+func inferencePerfCommand(b *bench, s *server, w work, dir string) (host.Command, error) {
 	n := peerRequests(w)
 	load := fmt.Sprintf("type: concurrent\n  worker_max_concurrency: %d\n  stages: [{num_requests: %d, concurrency_level: %d}]", w.inFlight, n, w.inFlight)
 	if w.rate > 0 {
 		load = fmt.Sprintf("type: poisson\n  worker_max_concurrency: 1000\n  stages: [{rate: %g, duration: %d}]", w.rate, int(w.duration.Seconds()))
 	}
 	file, err := perfConfig(b, s, w, dir, load, n, false)
-	return command{argv: []string{peerPath(b, "inference-perf", "inference-perf"), "-c", file}, env: offline, dir: dir}, err
+	return host.Command{Args: []string{peerPath(b, "inference-perf", "inference-perf"), "-c", file}, Env: offline, Dir: dir}, err
 }
 
 // perfConfig writes a config file of inference-perf with so many prompts.
@@ -180,19 +182,19 @@ report: {request_lifecycle: {summary: true, per_stage: %t, per_request: false}}
 	return file, os.WriteFile(file, []byte(config), 0o644)
 }
 
-func guidellmCommand(b *bench, s *server, w work, dir string) (command, error) {
+func guidellmCommand(b *bench, s *server, w work, dir string) (host.Command, error) {
 	var prompts strings.Builder
 	for i := range 1000 {
 		body := chatBody(i, w)
 		text, err := json.Marshal(map[string]any{"prompt": body["messages"].([]map[string]string)[0]["content"], "output_tokens_count": w.events})
 		if err != nil {
-			return command{}, err
+			return host.Command{}, err
 		}
 		prompts.Write(append(text, '\n'))
 	}
 	file := filepath.Join(dir, "prompts.jsonl")
 	if err := os.WriteFile(file, []byte(prompts.String()), 0o644); err != nil {
-		return command{}, err
+		return host.Command{}, err
 	}
 	profile := fmt.Sprintf("kind=concurrent,streams=%d", w.inFlight)
 	if w.rate > 0 {
@@ -205,12 +207,12 @@ func guidellmCommand(b *bench, s *server, w work, dir string) (command, error) {
 		"--tokenizer", "kind=huggingface_auto,model=" + tokenizerDir(b),
 		"--data", "kind=json_file,path=" + file,
 		"--output", "kind=json,path=" + filepath.Join(dir, "out.json"), "--disable-progress"}
-	return command{argv: argv, env: append([]string{"GUIDELLM__MAX_WORKER_PROCESSES=1"}, offline...), dir: dir}, nil
+	return host.Command{Args: argv, Env: append([]string{"GUIDELLM__MAX_WORKER_PROCESSES=1"}, offline...), Dir: dir}, nil
 }
 
 // exportedTTFT reads the JSON that GenAI-Perf and AIPerf write.
-func exportedTTFT(name string) func(dir string, _ *child) (ttft, error) {
-	return func(dir string, _ *child) (ttft, error) {
+func exportedTTFT(name string) func(dir string, _ *host.Process) (ttft, error) {
+	return func(dir string, _ *host.Process) (ttft, error) {
 		var doc struct {
 			TTFT struct{ P50, P99 float64 } `json:"time_to_first_token"`
 		}
@@ -219,7 +221,7 @@ func exportedTTFT(name string) func(dir string, _ *child) (ttft, error) {
 	}
 }
 
-func inferencePerfTTFT(dir string, _ *child) (ttft, error) {
+func inferencePerfTTFT(dir string, _ *host.Process) (ttft, error) {
 	var doc struct {
 		Successes struct {
 			Latency struct {
@@ -232,7 +234,7 @@ func inferencePerfTTFT(dir string, _ *child) (ttft, error) {
 	return ttft{p50: t.Median * 1000, p99: t.P99 * 1000}, err
 }
 
-func guidellmTTFT(dir string, _ *child) (ttft, error) {
+func guidellmTTFT(dir string, _ *host.Process) (ttft, error) {
 	var doc struct {
 		Benchmarks []struct {
 			Metrics struct {

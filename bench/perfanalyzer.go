@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // perfAnalyzer is the real Perf Analyzer in its OpenAI mode, called the way
@@ -29,13 +31,13 @@ func perfAnalyzer() competitor {
 // first token can be read.
 func perfAnalyzerTTFT() competitor {
 	c := perfAnalyzer()
-	c.command = func(b *bench, s *server, w work, dir string) (command, error) {
+	c.command = func(b *bench, s *server, w work, dir string) (host.Command, error) {
 		cmd, err := perfAnalyzerCommand(b, s, w, dir)
-		cmd.argv = append(cmd.argv, "--profile-export-file", exportFile(dir))
-		cmd.most = 0 // it writes the export at its end
+		cmd.Args = append(cmd.Args, "--profile-export-file", exportFile(dir))
+		cmd.Limit = 0 // it writes the export at its end
 		return cmd, err
 	}
-	c.ttft = func(dir string, _ *child) (ttft, error) {
+	c.ttft = func(dir string, _ *host.Process) (ttft, error) {
 		f, err := os.Open(exportFile(dir))
 		if err != nil {
 			return ttft{}, fmt.Errorf("reading Perf Analyzer's export: %w", err)
@@ -57,7 +59,7 @@ func exportFile(dir string) string { return filepath.Join(dir, "profile_export.j
 // the work's duration. A window lasts 1.2 times what is asked for, and on a busy core
 // its measuring thread may get no CPU for minutes: what counts has been seen from
 // outside long before that, so it is cut short.
-func perfAnalyzerCommand(b *bench, s *server, w work, dir string) (command, error) {
+func perfAnalyzerCommand(b *bench, s *server, w work, dir string) (host.Command, error) {
 	inputs := filepath.Join(dir, "inputs.json")
 	text, err := perfAnalyzerInputs(w)
 	if err == nil {
@@ -72,7 +74,7 @@ func perfAnalyzerCommand(b *bench, s *server, w work, dir string) (command, erro
 	} else {
 		argv = append(argv, "--concurrency-range", strconv.Itoa(w.inFlight))
 	}
-	return command{argv: argv, most: 3 * w.duration}, err
+	return host.Command{Args: argv, Limit: 3 * w.duration}, err
 }
 
 // perfAnalyzerInputs is an input file of 100 prompts.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // sample is the state of server and client at one moment.
@@ -25,12 +27,12 @@ type sample struct {
 const sampleEvery = 100 * time.Millisecond
 
 // watch samples until the client has ended. The last sample follows its end.
-func watch(ctx context.Context, s *server, client *child) ([]sample, error) {
+func watch(ctx context.Context, s *server, client *host.Process) ([]sample, error) {
 	var samples []sample
 	for {
 		ended := false
 		select {
-		case <-client.done:
+		case <-client.Done:
 			ended = true
 		case <-time.After(sampleEvery):
 		}
@@ -45,26 +47,26 @@ func watch(ctx context.Context, s *server, client *child) ([]sample, error) {
 	}
 }
 
-func takeSample(ctx context.Context, s *server, client *child) (sample, error) {
+func takeSample(ctx context.Context, s *server, client *host.Process) (sample, error) {
 	c, err := s.counters(ctx)
 	if err != nil {
 		return sample{}, err
 	}
 	one := sample{at: time.Now(), served: c.served, running: c.running}
-	if one.server, err = processCPU(s.cmd.Process.Pid); err != nil {
+	if one.server, err = host.ProcessCPU(s.Cmd.Process.Pid); err != nil {
 		return sample{}, err
 	}
-	if one.idle, err = coreIdle(s.cores); err != nil {
+	if one.idle, err = host.CoreIdle(s.cores); err != nil {
 		return sample{}, err
 	}
-	if one.spare, err = coreIdle(client.cores); err != nil {
+	if one.spare, err = host.CoreIdle(client.Cores); err != nil {
 		return sample{}, err
 	}
 	// Between the client's end and its collection its times cannot be read;
 	// the whole is known from its exit then.
-	if one.client, err = treeCPU(client.cmd.Process.Pid); err != nil {
-		<-client.done
-		one.client = client.cpu()
+	if one.client, err = host.CPUOf(client.Cmd.Process.Pid); err != nil {
+		<-client.Done
+		one.client = client.CPU()
 	}
 	return one, nil
 }
@@ -152,18 +154,18 @@ const quietEnough = 0.10
 // bench has patience.
 func (b *bench) awaitQuiet(ctx context.Context, client []int) {
 	const look = 200 * time.Millisecond
-	cores := append(slices.Clone(b.cores.server), client...)
+	cores := append(slices.Clone(b.cores.Server), client...)
 	if b.hogged {
-		cores = b.cores.server
+		cores = b.cores.Server
 	}
 	for b.patience > 0 && ctx.Err() == nil {
-		before, err := coreIdle(cores)
+		before, err := host.CoreIdle(cores)
 		if err != nil {
 			return
 		}
 		began := time.Now()
 		time.Sleep(look)
-		after, err := coreIdle(cores)
+		after, err := host.CoreIdle(cores)
 		if err != nil || others(time.Since(began), after-before, 0, len(cores)) < quietEnough {
 			return
 		}
@@ -178,33 +180,33 @@ func others(wall, idle, used time.Duration, cores int) float64 {
 }
 
 // drive runs a client against a server and tells what it did.
-func (b *bench) drive(ctx context.Context, s *server, cores []int, c command) (load, *child, error) {
+func (b *bench) drive(ctx context.Context, s *server, cores []int, c host.Command) (load, *host.Process, error) {
 	before, err := s.counters(ctx)
 	if err != nil {
 		return load{}, nil, err
 	}
-	client, err := start(ctx, cores, c)
+	client, err := host.Start(ctx, cores, c)
 	if err != nil {
 		return load{}, nil, err
 	}
 	var memory sync.WaitGroup
-	memory.Go(client.watchPeak)
+	memory.Go(client.WatchPeak)
 	samples, err := watch(ctx, s, client)
 	if err != nil {
-		client.stop()
+		client.Stop()
 		memory.Wait()
 		return load{}, client, err
 	}
 	memory.Wait()
-	if err := client.wait(); err != nil {
+	if err := client.Wait(); err != nil {
 		return load{}, client, err
 	}
 	l, err := summariseLoad(samples, before.served, len(s.cores), len(cores))
 	if err != nil {
-		return l, client, fmt.Errorf("%s: %w", c.argv[0], err)
+		return l, client, fmt.Errorf("%s: %w", c.Args[0], err)
 	}
-	l.wholeCPU = client.cpu() / time.Duration(l.requests)
-	l.peak = client.peak
-	l.tail = client.ended.Sub(l.lastAnswer)
+	l.wholeCPU = client.CPU() / time.Duration(l.requests)
+	l.peak = client.Peak
+	l.tail = client.Ended.Sub(l.lastAnswer)
 	return l, client, nil
 }

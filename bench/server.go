@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // serverSpec is how the mock behaves in a case.
@@ -27,7 +29,7 @@ type serverSpec struct {
 
 // server is a running mock.
 type server struct {
-	*child
+	*host.Process
 	spec  serverSpec
 	url   string
 	grpc  string // host:port; empty without gRPC
@@ -47,7 +49,7 @@ func (b *bench) startServer(ctx context.Context, spec serverSpec) (*server, erro
 	}
 	s := &server{spec: spec, url: "http://" + addr, cores: spec.cores}
 	if s.cores == nil {
-		s.cores = b.cores.server
+		s.cores = b.cores.Server
 	}
 	argv := []string{b.program, "mock", "--listen", addr, "--ttft", spec.ttft.String(), "--itl", spec.itl.String(),
 		"--output-tokens", strconv.Itoa(spec.events)}
@@ -64,11 +66,11 @@ func (b *bench) startServer(ctx context.Context, spec serverSpec) (*server, erro
 		s.truth = filepath.Join(dir, "truth.jsonl")
 		argv = append(argv, "--truth", s.truth)
 	}
-	if s.child, err = start(ctx, s.cores, command{argv: argv}); err != nil {
+	if s.Process, err = host.Start(ctx, s.cores, host.Command{Args: argv}); err != nil {
 		return nil, err
 	}
 	if err := s.ready(ctx); err != nil {
-		s.stop()
+		s.Stop()
 		return nil, err
 	}
 	return s, nil
@@ -82,7 +84,7 @@ func withServer(spec serverSpec, measure func(ctx context.Context, b *bench, s *
 			l.miss("server", err)
 			return l
 		}
-		defer s.stop()
+		defer s.Stop()
 		measure(ctx, b, s, &l)
 		return l
 	}
@@ -103,14 +105,14 @@ func (s *server) ready(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-s.done:
-			return fmt.Errorf("the mock ended before it answered: %s", lastLines(s.output.String(), 5))
+		case <-s.Done:
+			return fmt.Errorf("the mock ended before it answered: %s", host.LastLines(s.Output.String(), 5))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(25 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("the mock did not answer at %s within 5 s: %s", s.url, lastLines(s.output.String(), 5))
+	return fmt.Errorf("the mock did not answer at %s within 5 s: %s", s.url, host.LastLines(s.Output.String(), 5))
 }
 
 // counters are what the server says of itself.
@@ -152,7 +154,7 @@ func parseCounters(r io.Reader) (counters, error) {
 		default:
 			continue
 		}
-		_, value, _ := cutLast([]byte(text), ' ')
+		_, value, _ := host.CutLast([]byte(text), ' ')
 		v, err := strconv.ParseFloat(string(value), 64)
 		if err != nil {
 			return c, fmt.Errorf("metric line %q: %w", text, err)

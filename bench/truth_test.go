@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/bench/host"
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -83,7 +84,7 @@ func TestServerTTFTAndHeld(t *testing.T) {
 func TestPeerTTFT(t *testing.T) {
 	tests := []struct {
 		name, file, text string
-		read             func(string, *child) (ttft, error)
+		read             func(string, *host.Process) (ttft, error)
 	}{
 		{"genai-perf", "a/profile_export_genai_perf.json", `{"time_to_first_token":{"unit":"ms","p50":58.5,"p99":97}}`, exportedTTFT("profile_export_genai_perf.json")},
 		{"aiperf", "profile_export_aiperf.json", `{"time_to_first_token":{"unit":"ms","p50":58.5,"p99":97}}`, exportedTTFT("profile_export_aiperf.json")},

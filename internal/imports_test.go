@@ -56,7 +56,9 @@ var house = []struct{ name, may string }{
 	{"clidoc", "docs go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 
 	// Programs beside the product.
-	{"bench", "record result golang.org/x/sys mock/truthfile"},
+	{"bench", "record result golang.org/x/sys mock/truthfile ./*"},
+	{"bench/canned", "golang.org/x/sys bench/host"},
+	{"bench/host", "golang.org/x/sys"},
 
 	// How far apart runs are.
 	{"compare", "gate run/rundir plan plan/planfile record metric result sample pagedata report/screen stat/estimate sweep/capacity lib/number run/saved"},
@@ -189,7 +191,7 @@ var house = []struct{ name, may string }{
 }
 
 // ends may end the program, listen for signals and read the environment.
-var ends = []string{"cli", "cmd/inferometer", "bench"}
+var ends = []string{"cli", "cmd/inferometer", "bench", "bench/host"}
 
 // module is the path of the module, with a slash.
 var module = func() string {

@@ -20,7 +20,7 @@ const (
 func TestLimits(t *testing.T) {
 	files := map[string]int{} // of each package
 	for _, s := range everything(t) {
-		if dir := filepath.Dir(s.file); !s.test() && dir != "bench" {
+		if dir := filepath.Dir(s.file); !s.test() {
 			if files[dir]++; files[dir] == packageFiles+1 {
 				t.Errorf("%s has more than %d files: a noun of its own makes a room", dir, packageFiles)
 			}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package canned
 
 import (
 	"net/netip"
@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cannedLoop is one core's part of a canned server.
-type cannedLoop struct {
-	all      *canned
-	answers  *cannedAnswers
-	addr     netip.AddrPort
-	core     int
-	epoll    int
-	listener int
-	conns    []*cannedConn // by descriptor
-	in       []byte        // what a read fills
+// loop is one core's part of a canned server.
+type loop struct {
+	all       *Server
+	responses *responses
+	addr      netip.AddrPort
+	core      int
+	epoll     int
+	listener  int
+	conns     []*conn // by descriptor
+	in        []byte  // what a read fills
 
 	_      [64]byte // the counters of two loops share no cache line
 	served atomic.Int64
@@ -26,19 +26,19 @@ type cannedLoop struct {
 	_      [64]byte
 }
 
-// cannedConn is a connection.
-type cannedConn struct {
+// conn is a connection.
+type conn struct {
 	fd     int
 	rest   []byte   // read, and not yet a whole request
 	out    [][]byte // what is still to be written, which many connections share
 	off    int      // of out[0], written
-	chat   bool     // out is an answer that counts
+	chat   bool     // out is a response that counts
 	closes bool     // when out is written
 	full   bool     // waits to write, and does not read
 }
 
 // event goes on with what a descriptor is ready for.
-func (l *cannedLoop) event(fd int) {
+func (l *loop) event(fd int) {
 	if fd == l.listener {
 		l.accept()
 		return
@@ -53,7 +53,7 @@ func (l *cannedLoop) event(fd int) {
 	}
 }
 
-func (l *cannedLoop) accept() {
+func (l *loop) accept() {
 	for {
 		fd, _, err := unix.Accept4(l.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 		if err != nil {
@@ -66,17 +66,17 @@ func (l *cannedLoop) accept() {
 			continue
 		}
 		for fd >= len(l.conns) {
-			l.conns = append(l.conns, make([]*cannedConn, fd+64-len(l.conns))...)
+			l.conns = append(l.conns, make([]*conn, fd+64-len(l.conns))...)
 		}
-		l.conns[fd] = &cannedConn{fd: fd}
+		l.conns[fd] = &conn{fd: fd}
 	}
 }
 
-// serve writes what is to be written, or else reads and answers. False: the
+// serve writes what is left to write, or else reads and responds. False: the
 // connection is done with.
-func (l *cannedLoop) serve(c *cannedConn) bool {
+func (l *loop) serve(c *conn) bool {
 	if c.full {
-		return l.answer(c, nil)
+		return l.respond(c, nil)
 	}
 	n, err := unix.Read(c.fd, l.in)
 	switch {
@@ -85,12 +85,12 @@ func (l *cannedLoop) serve(c *cannedConn) bool {
 	case err != nil || n == 0:
 		return false
 	}
-	return l.answer(c, l.in[:n])
+	return l.respond(c, l.in[:n])
 }
 
-// answer answers all whole requests among what was left and what has come, and
+// respond handles all whole requests among what was left and what has come, and
 // keeps the rest. Where the client does not read, it stops in between.
-func (l *cannedLoop) answer(c *cannedConn, came []byte) bool {
+func (l *loop) respond(c *conn, came []byte) bool {
 	text := came
 	if len(c.rest) > 0 {
 		c.rest = append(c.rest, came...)
@@ -115,15 +115,15 @@ func (l *cannedLoop) answer(c *cannedConn, came []byte) bool {
 			return l.wait(c, false)
 		}
 		text = text[n:]
-		c.out, c.off, c.chat, c.closes = l.answers.to(req, l.all), 0, req.kind == askChat, req.kind == askNonsense
+		c.out, c.off, c.chat, c.closes = l.responses.to(req, l.all), 0, req.kind == askChat, req.kind == askNonsense
 	}
 }
 
-// keep remembers what is not answered yet.
-func (c *cannedConn) keep(text []byte) { c.rest = append(c.rest[:0], text...) }
+// keep remembers what awaits its response.
+func (c *conn) keep(text []byte) { c.rest = append(c.rest[:0], text...) }
 
 // flush writes as much as the client takes.
-func (c *cannedConn) flush() (done bool, err error) {
+func (c *conn) flush() (done bool, err error) {
 	for len(c.out) > 0 {
 		n, err := unix.Write(c.fd, c.out[0][c.off:])
 		switch {
@@ -142,7 +142,7 @@ func (c *cannedConn) flush() (done bool, err error) {
 }
 
 // wait has epoll wait for room to write, or for something to read.
-func (l *cannedLoop) wait(c *cannedConn, full bool) bool {
+func (l *loop) wait(c *conn, full bool) bool {
 	if c.full == full {
 		return true
 	}

@@ -1,6 +1,7 @@
 //go:build linux
 
-package main
+// Package canned is a server whose responses are made once: it is never the limit of what is measured.
+package canned
 
 import (
 	"context"
@@ -12,32 +13,35 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
-// canned is a server that is not the limit: every core has an epoll loop with a
-// listener of its own, and all answers are bytes made once. It reads of a request
-// what tells where it ends and whether it wants a stream.
-type canned struct {
-	addr  netip.AddrPort
-	loops []*cannedLoop
+// Server is a server that is not the limit: every core has an epoll loop with a
+// listener of its own, and all responses are bytes made once. It reads only as much of a
+// request as shows where it ends and whether it wants a stream.
+type Server struct {
+	Addr  netip.AddrPort
+	loops []*loop
 	done  sync.WaitGroup
 }
 
-// cannedSpec is what a canned server answers.
-type cannedSpec struct {
-	events int // output tokens; of a stream, one per event
-	writes int // in which a stream goes out
-	prompt int // tokens that it says every prompt has
+// Spec is what a canned server sends.
+type Spec struct {
+	Events int // output tokens; of a stream, one per event
+	Writes int // in which a stream goes out
+	Prompt int // tokens that it says every prompt has
 }
 
-func cannedMain(ctx context.Context, args []string) error {
-	var spec cannedSpec
+// Main serves until ctx is done, by the flags in args.
+func Main(ctx context.Context, args []string) error {
+	var spec Spec
 	fs := flag.NewFlagSet("bench canned", flag.ContinueOnError)
 	listen := fs.String("listen", "127.0.0.1:0", "IPv4 `address` to listen on")
 	cores := fs.Int("cores", runtime.GOMAXPROCS(0), "epoll loops, each on a core of its own")
-	fs.IntVar(&spec.events, "events", 16, "output tokens; in a stream, one per event")
-	fs.IntVar(&spec.writes, "writes", 1, "writes that a stream is sent in")
-	fs.IntVar(&spec.prompt, "prompt", promptWords, "prompt tokens to report")
+	fs.IntVar(&spec.Events, "events", 16, "output tokens; in a stream, one per event")
+	fs.IntVar(&spec.Writes, "writes", 1, "writes that a stream is sent in")
+	fs.IntVar(&spec.Prompt, "prompt", 0, "prompt tokens to report")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -45,36 +49,36 @@ func cannedMain(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("-listen: %w", err)
 	}
-	c, err := startCanned(ctx, addr, *cores, spec)
+	c, err := Start(ctx, addr, *cores, spec)
 	if err != nil {
 		return err
 	}
-	fmt.Println("canned answers at", c.addr)
+	fmt.Println("canned responses at", c.Addr)
 	c.done.Wait()
 	return nil
 }
 
-// startCanned listens and serves until ctx is done.
-func startCanned(ctx context.Context, addr netip.AddrPort, cores int, spec cannedSpec) (*canned, error) {
-	if !addr.Addr().Is4() || cores < 1 || spec.events < 1 || spec.writes < 1 {
+// Start listens and serves until ctx is done.
+func Start(ctx context.Context, addr netip.AddrPort, cores int, spec Spec) (*Server, error) {
+	if !addr.Addr().Is4() || cores < 1 || spec.Events < 1 || spec.Writes < 1 {
 		return nil, fmt.Errorf("canned server at %s with %d core(s), %d event(s), %d write(s): it needs an IPv4 address and at least one of each",
-			addr, cores, spec.events, spec.writes)
+			addr, cores, spec.Events, spec.Writes)
 	}
-	own, err := allowedCores()
+	own, err := host.AllowedCores()
 	if err != nil {
 		return nil, err
 	}
-	c := &canned{addr: addr}
-	answers := makeCanned(spec)
+	c := &Server{Addr: addr}
+	made := makeResponses(spec)
 	for i := range cores {
-		l := &cannedLoop{all: c, answers: answers, core: own[i%len(own)], in: make([]byte, 64<<10)}
-		if err := l.listen(c.addr); err != nil {
+		l := &loop{all: c, responses: made, core: own[i%len(own)], in: make([]byte, 64<<10)}
+		if err := l.listen(c.Addr); err != nil {
 			for _, l := range c.loops {
 				l.close()
 			}
-			return nil, fmt.Errorf("listening on %s: %w", c.addr, err)
+			return nil, fmt.Errorf("listening on %s: %w", c.Addr, err)
 		}
-		c.addr = l.addr // the port, where any would do
+		c.Addr = l.addr // the port, where any would do
 		c.loops = append(c.loops, l)
 	}
 	for _, l := range c.loops {
@@ -84,7 +88,7 @@ func startCanned(ctx context.Context, addr netip.AddrPort, cores int, spec canne
 }
 
 // served is how many requests have been answered in full.
-func (c *canned) served() int64 {
+func (c *Server) served() int64 {
 	n := int64(0)
 	for _, l := range c.loops {
 		n += l.served.Load()
@@ -93,20 +97,20 @@ func (c *canned) served() int64 {
 }
 
 // metrics is what the bench asks the server while a load runs.
-func (c *canned) metrics() string {
+func (c *Server) metrics() string {
 	last := int64(0)
 	for _, l := range c.loops {
 		last = max(last, l.last.Load())
 	}
-	return fmt.Sprintf("vllm:num_requests_running 0\nvllm:request_success_total %d\n%s %d\n", c.served(), lastAnswerMetric, last)
+	return fmt.Sprintf("vllm:num_requests_running 0\nvllm:request_success_total %d\n%s %d\n", c.served(), LastResponseMetric, last)
 }
 
-// lastAnswerMetric is when the last answer had been written, in nanoseconds since 1970.
-const lastAnswerMetric = "bench:last_answer_nanoseconds"
+// LastResponseMetric is when the last response had been written, in nanoseconds since 1970.
+const LastResponseMetric = "bench:last_answer_nanoseconds"
 
 // listen opens the loop's own listener. Those of all loops share a port, and the
 // kernel deals connections out among them.
-func (l *cannedLoop) listen(addr netip.AddrPort) error {
+func (l *loop) listen(addr netip.AddrPort) error {
 	var err error
 	if l.listener, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0); err != nil {
 		return err
@@ -122,7 +126,7 @@ func (l *cannedLoop) listen(addr netip.AddrPort) error {
 	return err
 }
 
-func (l *cannedLoop) bind(addr netip.AddrPort) error {
+func (l *loop) bind(addr netip.AddrPort) error {
 	for _, option := range []int{unix.SO_REUSEADDR, unix.SO_REUSEPORT} {
 		if err := unix.SetsockoptInt(l.listener, unix.SOL_SOCKET, option, 1); err != nil {
 			return err
@@ -144,7 +148,7 @@ func (l *cannedLoop) bind(addr netip.AddrPort) error {
 	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, l.listener, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(l.listener)})
 }
 
-func (l *cannedLoop) close() {
+func (l *loop) close() {
 	for fd, c := range l.conns {
 		if c != nil {
 			unix.Close(fd)
@@ -156,10 +160,10 @@ func (l *cannedLoop) close() {
 
 // run serves until ctx is done. The thread is pinned: two loops on one core would
 // leave another idle.
-func (l *cannedLoop) run(ctx context.Context) {
+func (l *loop) run(ctx context.Context) {
 	runtime.LockOSThread() // for good: the thread ends with the loop
 	defer l.close()
-	set := coreSet([]int{l.core})
+	set := host.CPUSet([]int{l.core})
 	_ = unix.SchedSetaffinity(0, &set) // without it the loop is slower, no more
 	events := make([]unix.EpollEvent, 512)
 	for ctx.Err() == nil {

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package host
 
 import (
 	"bytes"
@@ -15,25 +15,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layout says which cores do what.
-type layout struct {
-	all    []int
-	server []int // one
-	client []int // one
-	bench  []int // where this program and its sampling run
+// Cores says which cores do what.
+type Cores struct {
+	All    []int
+	Server []int // one
+	Client []int // one
+	Bench  []int // where this program and its sampling run
 }
 
-// findCores deals out the cores that this process may use.
-func findCores() (layout, error) {
-	all, err := allowedCores()
+// FindCores deals out the cores that this process may use.
+func FindCores() (Cores, error) {
+	all, err := AllowedCores()
 	if err != nil {
-		return layout{}, err
+		return Cores{}, err
 	}
-	return dealCores(all)
+	return DealCores(all)
 }
 
-// allowedCores are the cores that this process may use.
-func allowedCores() ([]int, error) {
+// AllowedCores are the cores that this process may use.
+func AllowedCores() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, fmt.Errorf("asking which cores may be used: %w", err)
@@ -47,21 +47,22 @@ func allowedCores() ([]int, error) {
 	return all, nil
 }
 
-func dealCores(all []int) (layout, error) {
+// DealCores gives server, client and bench cores of their own, where there are enough.
+func DealCores(all []int) (Cores, error) {
 	if len(all) < 2 {
-		return layout{}, fmt.Errorf("%d core(s) may be used: client and server need one each", len(all))
+		return Cores{}, fmt.Errorf("%d core(s) may be used: client and server need one each", len(all))
 	}
-	l := layout{all: all, server: all[:1], client: all[1:2], bench: all[:1]}
+	l := Cores{All: all, Server: all[:1], Client: all[1:2], Bench: all[:1]}
 	if len(all) > 2 {
-		l.bench = all[len(all)-1:]
+		l.Bench = all[len(all)-1:]
 	}
 	return l, nil
 }
 
-// setAffinity pins every thread of this process that is started from now on, and
+// SetAffinity pins every thread of this process that is started from now on, and
 // the calling one, to cores.
-func setAffinity(cores []int) error {
-	set := coreSet(cores)
+func SetAffinity(cores []int) error {
+	set := CPUSet(cores)
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return fmt.Errorf("listing own threads: %w", err)
@@ -78,7 +79,8 @@ func setAffinity(cores []int) error {
 	return nil
 }
 
-func coreSet(cores []int) unix.CPUSet {
+// CPUSet is the set of cores as the kernel takes it.
+func CPUSet(cores []int) unix.CPUSet {
 	var set unix.CPUSet
 	for _, c := range cores {
 		set.Set(c)
@@ -89,8 +91,8 @@ func coreSet(cores []int) unix.CPUSet {
 // tick is the unit of CPU times in /proc: USER_HZ is 100 on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// processCPU is the user and system time that a process has used so far.
-func processCPU(pid int) (time.Duration, error) {
+// ProcessCPU is the user and system time that a process has used so far.
+func ProcessCPU(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
@@ -101,7 +103,7 @@ func processCPU(pid int) (time.Duration, error) {
 // parseProcessStat reads user + system time from /proc/PID/stat. The command name
 // may hold spaces and parentheses, so fields are counted from its last one.
 func parseProcessStat(text []byte) (time.Duration, error) {
-	_, rest, ok := cutLast(text, ')')
+	_, rest, ok := CutLast(text, ')')
 	fields := strings.Fields(string(rest))
 	const user, system = 11, 12 // after the name: state is field 0
 	if !ok || len(fields) <= system {
@@ -118,7 +120,8 @@ func parseProcessStat(text []byte) (time.Duration, error) {
 	return total, nil
 }
 
-func cutLast(text []byte, sep byte) (before, after []byte, ok bool) {
+// CutLast slices text around the last sep.
+func CutLast(text []byte, sep byte) (before, after []byte, ok bool) {
 	i := bytes.LastIndexByte(text, sep)
 	if i < 0 {
 		return text, nil, false
@@ -126,14 +129,14 @@ func cutLast(text []byte, sep byte) (before, after []byte, ok bool) {
 	return text[:i], text[i+1:], true
 }
 
-// treeCPU is the CPU time of a process and its live descendants.
-func treeCPU(pid int) (time.Duration, error) {
-	total, err := processCPU(pid)
+// CPUOf is the CPU time of a process and its live descendants.
+func CPUOf(pid int) (time.Duration, error) {
+	total, err := ProcessCPU(pid)
 	if err != nil {
 		return 0, err
 	}
 	for _, child := range children(pid) {
-		if c, err := treeCPU(child); err == nil { // it may have ended meanwhile
+		if c, err := CPUOf(child); err == nil { // it may have ended meanwhile
 			total += c
 		}
 	}
@@ -184,8 +187,8 @@ func children(pid int) []int {
 	return out
 }
 
-// coreIdle is the time that the given cores have spent idle since boot, all together.
-func coreIdle(cores []int) (time.Duration, error) {
+// CoreIdle is the time that the given cores have spent idle since boot, all together.
+func CoreIdle(cores []int) (time.Duration, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return 0, fmt.Errorf("reading how busy the cores are: %w", err)
@@ -220,8 +223,8 @@ func parseCoreIdle(text string, cores []int) (time.Duration, error) {
 	return total, nil
 }
 
-// hog keeps a core busy until it is killed.
-func hog(ctx context.Context) {
+// Hog keeps a core busy until it is killed.
+func Hog(ctx context.Context) {
 	x := uint64(1)
 	for ctx.Err() == nil {
 		for range 1 << 20 {

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package host
 
 import (
 	"context"
@@ -18,21 +18,21 @@ import (
 
 // The work that cores do to tell what a core is worth.
 const (
-	spinArithmetic = "arithmetic"
-	spinLoopback   = "loopback"
+	SpinArithmetic = "arithmetic"
+	SpinLoopback   = "loopback"
 )
 
-// spinMain does work on every core that it may use, in parallel and with nothing
+// SpinMain does work on every core that it may use, in parallel and with nothing
 // shared, and prints how much was done in a second. It is what linear scaling is worth
 // on a machine: virtual cores may be two threads of a real one.
-func spinMain(args []string, out io.Writer) error {
+func SpinMain(args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("bench spin", flag.ContinueOnError)
-	kind := fs.String("work", spinArithmetic, "arithmetic: sums in registers; loopback: bytes sent to oneself over TCP")
+	kind := fs.String("work", SpinArithmetic, "arithmetic: sums in registers; loopback: bytes sent to oneself over TCP")
 	duration := fs.Duration("duration", time.Second, "how long to work")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	cores, err := allowedCores()
+	cores, err := AllowedCores()
 	if err != nil {
 		return err
 	}
@@ -49,24 +49,25 @@ func spinMain(args []string, out io.Writer) error {
 		}
 		total += r
 	}
-	return json.NewEncoder(out).Encode(spinResult{total})
+	return json.NewEncoder(out).Encode(SpinResult{total})
 }
 
-type spinResult struct {
+// SpinResult is what the program spin prints.
+type SpinResult struct {
 	PerSecond float64 `json:"per_second"` // of all cores together
 }
 
 // spinOn works on one core and returns how often a second it could.
 func spinOn(core int, kind string, duration time.Duration) (float64, error) {
 	runtime.LockOSThread() // for good: the thread ends with the goroutine
-	set := coreSet([]int{core})
+	set := CPUSet([]int{core})
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
 		return 0, err
 	}
 	turn, done := spinSums, func() {}
 	switch kind {
-	case spinArithmetic:
-	case spinLoopback:
+	case SpinArithmetic:
+	case SpinLoopback:
 		near, far, err := loopbackPair()
 		if err != nil {
 			return 0, err
@@ -75,7 +76,7 @@ func spinOn(core int, kind string, duration time.Duration) (float64, error) {
 		message := make([]byte, 512)
 		turn = func() error { return exchange(near, far, message) }
 	default:
-		return 0, fmt.Errorf("-work %q: %s or %s", kind, spinArithmetic, spinLoopback)
+		return 0, fmt.Errorf("-work %q: %s or %s", kind, SpinArithmetic, SpinLoopback)
 	}
 	defer done()
 	began, n := time.Now(), 0
@@ -132,28 +133,28 @@ func exchange(near, far net.Conn, message []byte) error {
 	return nil
 }
 
-// spin measures what cores do in a second, while others are kept busy with the same.
-func (b *bench) spin(ctx context.Context, kind string, cores, others []int) (float64, error) {
+// Spin starts self to measure what cores do in a second, while others are kept busy with the same.
+func Spin(ctx context.Context, self, kind string, cores, others []int) (float64, error) {
 	const duration = time.Second
-	run := func(cores []int, duration time.Duration) (*child, error) {
-		return start(ctx, cores, command{argv: []string{b.self, "spin", "-work", kind, "-duration", duration.String()}})
+	run := func(cores []int, duration time.Duration) (*Process, error) {
+		return Start(ctx, cores, Command{Args: []string{self, "spin", "-work", kind, "-duration", duration.String()}})
 	}
 	if len(others) > 0 {
 		c, err := run(others, duration+duration/2)
 		if err != nil {
 			return 0, err
 		}
-		defer func() { <-c.done }()
+		defer func() { <-c.Done }()
 	}
 	c, err := run(cores, duration)
 	if err != nil {
 		return 0, err
 	}
-	if err := c.wait(); err != nil {
+	if err := c.Wait(); err != nil {
 		return 0, err
 	}
-	var r spinResult
-	if err := json.Unmarshal(c.output.Bytes(), &r); err != nil {
+	var r SpinResult
+	if err := json.Unmarshal(c.Output.Bytes(), &r); err != nil {
 		return 0, fmt.Errorf("reading what %d core(s) did: %w", len(cores), err)
 	}
 	return r.PerSecond, nil

@@ -1,12 +1,14 @@
 //go:build linux
 
-package main
+package canned
 
 import (
 	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/inferometer/inferometer/bench/host"
 )
 
 // ask is what a request wants of a canned server.
@@ -20,13 +22,13 @@ const (
 	askNonsense // what is not a request
 )
 
-// cannedRequest is what a canned server knows of a request.
-type cannedRequest struct {
+// request is what a canned server knows of a request.
+type request struct {
 	kind   ask
 	stream bool
 }
 
-// Requests that are larger are not answered.
+// Requests that are larger get no response.
 const (
 	largestHead = 64 << 10
 	largestBody = 64 << 20
@@ -34,14 +36,14 @@ const (
 
 // parseRequest reads the request that text begins with and returns its length; 0
 // where it is not there as a whole.
-func parseRequest(text []byte) (cannedRequest, int) {
-	nonsense := cannedRequest{kind: askNonsense}
+func parseRequest(text []byte) (request, int) {
+	nonsense := request{kind: askNonsense}
 	head := bytes.Index(text, []byte("\r\n\r\n"))
 	if head < 0 {
 		if len(text) > largestHead {
 			return nonsense, len(text)
 		}
-		return cannedRequest{}, 0
+		return request{}, 0
 	}
 	line, fields, _ := bytes.Cut(text[:head], []byte("\r\n"))
 	length, ok := contentLength(fields)
@@ -50,18 +52,18 @@ func parseRequest(text []byte) (cannedRequest, int) {
 	}
 	end := head + 4 + length
 	if end > len(text) {
-		return cannedRequest{}, 0
+		return request{}, 0
 	}
-	target, _, _ := cutLast(line, ' ') // method and path
+	target, _, _ := host.CutLast(line, ' ') // method and path
 	switch string(target) {
 	case "POST /v1/chat/completions":
-		return cannedRequest{askChat, wantsStream(text[head+4 : end])}, end
+		return request{askChat, wantsStream(text[head+4 : end])}, end
 	case "GET /v1/models":
-		return cannedRequest{kind: askModels}, end
+		return request{kind: askModels}, end
 	case "GET /metrics":
-		return cannedRequest{kind: askMetrics}, end
+		return request{kind: askMetrics}, end
 	}
-	return cannedRequest{kind: askElse}, end
+	return request{kind: askElse}, end
 }
 
 // contentLength is the length of the body that a head announces. A body without a
@@ -89,31 +91,31 @@ func wantsStream(body []byte) bool {
 	return ok && bytes.HasPrefix(bytes.TrimLeft(value, " \t\r\n:"), []byte("true"))
 }
 
-// cannedAnswers are the answers, each in the pieces that it is written in.
-type cannedAnswers struct {
+// responses are the responses, each in the pieces that it is written in.
+type responses struct {
 	whole, stream, models, missing, refusal [][]byte
 }
 
-func makeCanned(spec cannedSpec) *cannedAnswers {
-	usage := fmt.Sprintf(`{"prompt_tokens":%d,"total_tokens":%d,"completion_tokens":%d}`, spec.prompt, spec.prompt+spec.events, spec.events)
-	return &cannedAnswers{
+func makeResponses(spec Spec) *responses {
+	usage := fmt.Sprintf(`{"prompt_tokens":%d,"total_tokens":%d,"completion_tokens":%d}`, spec.Prompt, spec.Prompt+spec.Events, spec.Events)
+	return &responses{
 		whole: fixed("200 OK", `{"id":"chatcmpl-canned","object":"chat.completion","created":1,"model":"mock","choices":[{"index":0,"message":{"role":"assistant","content":"`+
-			strings.Repeat(" word", spec.events)+`"},"logprobs":null,"finish_reason":"length"}],"usage":`+usage+`}`),
-		stream:  cannedStream(spec, usage),
+			strings.Repeat(" word", spec.Events)+`"},"logprobs":null,"finish_reason":"length"}],"usage":`+usage+`}`),
+		stream:  streamOf(spec, usage),
 		models:  fixed("200 OK", `{"object":"list","data":[{"id":"mock","object":"model","created":1,"owned_by":"bench"}]}`),
 		missing: fixed("404 Not Found", `{"error":{"message":"the canned server has no such page","type":"not_found","code":404}}`),
 		refusal: fixed("400 Bad Request", `{"error":{"message":"the canned server needs a short head and a Content-Length","type":"bad_request","code":400}}`),
 	}
 }
 
-// fixed is an answer of known length.
+// fixed is a response of known length.
 func fixed(status, body string) [][]byte {
 	return [][]byte{fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)}
 }
 
-// cannedStream is the answer as a stream: a role, the tokens, the usage and the end,
+// streamOf is the response as a stream: a role, the tokens, the usage and the end,
 // each a chunk of its own, dealt out evenly to the writes.
-func cannedStream(spec cannedSpec, usage string) [][]byte {
+func streamOf(spec Spec, usage string) [][]byte {
 	const opening = `{"id":"chatcmpl-canned","object":"chat.completion.chunk","created":1,"model":"mock","choices":[`
 	var chunks []string
 	event := func(text string) {
@@ -121,9 +123,9 @@ func cannedStream(spec cannedSpec, usage string) [][]byte {
 		chunks = append(chunks, fmt.Sprintf("%x\r\n%s\r\n", len(text), text))
 	}
 	event(opening + `{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`)
-	for i := range spec.events {
+	for i := range spec.Events {
 		finish := "null"
-		if i == spec.events-1 {
+		if i == spec.Events-1 {
 			finish = `"length"`
 		}
 		event(opening + `{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":` + finish + `}]}`)
@@ -132,7 +134,7 @@ func cannedStream(spec cannedSpec, usage string) [][]byte {
 	event("[DONE]")
 	chunks[0] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks[0]
 	chunks[len(chunks)-1] += "0\r\n\r\n"
-	writes := min(spec.writes, len(chunks))
+	writes := min(spec.Writes, len(chunks))
 	out := make([][]byte, writes)
 	for i, c := range chunks {
 		at := i * writes / len(chunks)
@@ -141,8 +143,8 @@ func cannedStream(spec cannedSpec, usage string) [][]byte {
 	return out
 }
 
-// to is the answer to a request.
-func (a *cannedAnswers) to(req cannedRequest, server *canned) [][]byte {
+// to is the response to a request.
+func (a *responses) to(req request, server *Server) [][]byte {
 	switch {
 	case req.kind == askChat && req.stream:
 		return a.stream

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package canned
 
 import (
 	"bufio"
@@ -11,23 +11,19 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/inferometer/inferometer/internal/cli"
-	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
-	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // serveCanned starts a canned server for a test.
-func serveCanned(t *testing.T, spec cannedSpec) *canned {
+func serveCanned(t *testing.T, spec Spec) *Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	c, err := startCanned(ctx, netip.MustParseAddrPort("127.0.0.1:0"), 2, spec)
+	c, err := Start(ctx, netip.MustParseAddrPort("127.0.0.1:0"), 2, spec)
 	if err != nil {
 		cancel()
 		t.Fatal(err)
@@ -46,16 +42,16 @@ const streamBody = `{"model":"mock","stream" : true}`
 func TestParseRequest(t *testing.T) {
 	tests := []struct {
 		name, text string
-		want       cannedRequest
+		want       request
 	}{
-		{"not streamed", post(`{"model":"mock"}`), cannedRequest{kind: askChat}},
-		{"streamed", post(streamBody), cannedRequest{askChat, true}},
-		{"said not to be streamed", post(`{"stream":false}`), cannedRequest{kind: askChat}},
-		{"a prompt about streams", post(`{"content":"\"stream\":true"}`), cannedRequest{kind: askChat}},
-		{"models", "GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", cannedRequest{kind: askModels}},
-		{"metrics", "GET /metrics HTTP/1.1\r\n\r\n", cannedRequest{kind: askMetrics}},
-		{"something else", "GET /v2 HTTP/1.1\r\n\r\n", cannedRequest{kind: askElse}},
-		{"no method", "\r\n\r\n", cannedRequest{kind: askElse}},
+		{"not streamed", post(`{"model":"mock"}`), request{kind: askChat}},
+		{"streamed", post(streamBody), request{askChat, true}},
+		{"said not to be streamed", post(`{"stream":false}`), request{kind: askChat}},
+		{"a prompt about streams", post(`{"content":"\"stream\":true"}`), request{kind: askChat}},
+		{"models", "GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", request{kind: askModels}},
+		{"metrics", "GET /metrics HTTP/1.1\r\n\r\n", request{kind: askMetrics}},
+		{"something else", "GET /v2 HTTP/1.1\r\n\r\n", request{kind: askElse}},
+		{"no method", "\r\n\r\n", request{kind: askElse}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -90,14 +86,14 @@ func FuzzParseRequest(f *testing.F) {
 	})
 }
 
-// However a request is cut and however many come at once, each gets its answer.
+// However a request is cut and however many come at once, each gets its response.
 func TestCannedCuts(t *testing.T) {
-	c := serveCanned(t, cannedSpec{events: 3, writes: 2, prompt: 5})
+	c := serveCanned(t, Spec{Events: 3, Writes: 2, Prompt: 5})
 	long := post(`{"content":"` + strings.Repeat("x", 200<<10) + `"}`) // more than one read
 	requests := post(`{}`) + post(streamBody) + long + "GET /v1/models HTTP/1.1\r\n\r\n" + "GET /v2 HTTP/1.1\r\n\r\n"
 	for _, cut := range []int{1, 20, 50, 70, len(post(`{}`)), len(post(`{}`)) + 30, len(requests) - 30, len(requests)} {
 		t.Run(strconv.Itoa(cut), func(t *testing.T) {
-			conn, err := net.Dial("tcp", c.addr.String())
+			conn, err := net.Dial("tcp", c.Addr.String())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,11 +107,11 @@ func TestCannedCuts(t *testing.T) {
 			for i, want := range []string{`"completion_tokens":3}}`, "data: [DONE]\n\n", `"completion_tokens":3}}`, `"id":"mock"`, "no such page"} {
 				resp, err := http.ReadResponse(read, nil)
 				if err != nil {
-					t.Fatalf("answer %d: %v", i, err)
+					t.Fatalf("response %d: %v", i, err)
 				}
 				body, err := io.ReadAll(resp.Body)
 				if err != nil || !bytes.Contains(body, []byte(want)) {
-					t.Errorf("answer %d is %.300q, %v; want %q in it", i, body, err, want)
+					t.Errorf("response %d is %.300q, %v; want %q in it", i, body, err, want)
 				}
 			}
 		})
@@ -125,8 +121,8 @@ func TestCannedCuts(t *testing.T) {
 // A client that asks much and reads late gets everything, and meanwhile others are served.
 func TestCannedLateReader(t *testing.T) {
 	const requests, events = 12, 2000 // 4 MB, more than sockets hold
-	c := serveCanned(t, cannedSpec{events: events, writes: 3, prompt: 5})
-	conn, err := net.Dial("tcp", c.addr.String())
+	c := serveCanned(t, Spec{Events: events, Writes: 3, Prompt: 5})
+	conn, err := net.Dial("tcp", c.Addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +131,7 @@ func TestCannedLateReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 { // on either loop
-		other, err := net.Dial("tcp", c.addr.String())
+		other, err := net.Dial("tcp", c.Addr.String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,18 +145,18 @@ func TestCannedLateReader(t *testing.T) {
 	for i := range requests {
 		resp, err := http.ReadResponse(read, nil)
 		if err != nil {
-			t.Fatalf("answer %d: %v", i, err)
+			t.Fatalf("response %d: %v", i, err)
 		}
 		body, err := io.ReadAll(resp.Body)
 		if n := bytes.Count(body, []byte("data: ")); err != nil || n != events+3 {
-			t.Fatalf("answer %d has %d events, %v; want %d", i, n, err, events+3)
+			t.Fatalf("response %d has %d events, %v; want %d", i, n, err, events+3)
 		}
 	}
 }
 
 func TestCannedRefuses(t *testing.T) {
-	c := serveCanned(t, cannedSpec{events: 1, writes: 1})
-	conn, err := net.Dial("tcp", c.addr.String())
+	c := serveCanned(t, Spec{Events: 1, Writes: 1})
+	conn, err := net.Dial("tcp", c.Addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +166,8 @@ func TestCannedRefuses(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(text, []byte("HTTP/1.1 400 ")) {
 		t.Errorf("got %q, %v", text, err)
 	}
-	for _, spec := range []cannedSpec{{events: 0, writes: 1}, {events: 1}} {
-		if _, err := startCanned(t.Context(), c.addr, 1, spec); err == nil {
+	for _, spec := range []Spec{{Events: 0, Writes: 1}, {Events: 1}} {
+		if _, err := Start(t.Context(), c.Addr, 1, spec); err == nil {
 			t.Errorf("%+v was accepted", spec)
 		}
 	}
@@ -179,75 +175,14 @@ func TestCannedRefuses(t *testing.T) {
 
 // The bytes are the same in however many writes, and no write is empty.
 func TestCannedWrites(t *testing.T) {
-	whole := slices.Concat(cannedStream(cannedSpec{events: 5, writes: 1}, "{}")...)
+	whole := slices.Concat(streamOf(Spec{Events: 5, Writes: 1}, "{}")...)
 	for _, writes := range []int{2, 3, 8, 100} {
-		pieces := cannedStream(cannedSpec{events: 5, writes: writes}, "{}")
+		pieces := streamOf(Spec{Events: 5, Writes: writes}, "{}")
 		if len(pieces) != min(writes, 8) || !bytes.Equal(slices.Concat(pieces...), whole) {
 			t.Errorf("%d writes: %d pieces", writes, len(pieces))
 		}
 		if slices.ContainsFunc(pieces, func(p []byte) bool { return len(p) == 0 }) {
 			t.Errorf("%d writes: one is empty", writes)
 		}
-	}
-}
-
-// The program under test takes the answers for what they say they are.
-func TestCannedRun(t *testing.T) {
-	c := serveCanned(t, cannedSpec{events: 7, writes: 3, prompt: promptWords})
-	for _, stream := range []bool{true, false} {
-		t.Run(fmt.Sprintf("stream %v", stream), func(t *testing.T) {
-			dir := t.TempDir()
-			args := append([]string{"run", "http://" + c.addr.String(), "--model", "mock", "--concurrency", "5", "--requests", "30"},
-				commonFlags(work{stream: stream, events: 7}, dir)...)
-			var out bytes.Buffer
-			code := cli.Main(tool.Env{Args: args, Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }, Restore: func() {}})
-			if code > 1 && code != 4 {
-				t.Fatalf("exit code %d: %s", code, &out)
-			}
-			r, err := readResult(dir)
-			if err != nil {
-				t.Fatalf("%v: %s", err, &out)
-			}
-			if counts := r.Stages[0].Counts; counts.OK != 30 {
-				t.Errorf("%d of 30 requests succeeded: %s", counts.OK, &out)
-			}
-			m := r.Stages[0].Metrics
-			for name, want := range map[string]float64{"output_sequence_length": 7, "input_sequence_length": promptWords} {
-				if got := m[name]; got.Distribution == nil || got.Avg != want {
-					t.Errorf("%s is %+v, want %v", name, got, want)
-				}
-			}
-			if _, err := readRecords(dir, func(r *record.Record) {
-				if stream && len(r.Events) != 7+3 {
-					t.Errorf("request %d has %d events in %s", r.Seq, len(r.Events), filepath.Base(dir))
-				}
-			}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestCannedMetrics(t *testing.T) {
-	c := serveCanned(t, cannedSpec{events: 1, writes: 1})
-	s := &server{url: "http://" + c.addr.String()}
-	for range 3 {
-		resp, err := http.Post(s.url+"/v1/chat/completions", "application/json", strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-	}
-	// An answer may be read before it is counted.
-	for served, last := int64(0), int64(0); served != 3 || last == 0; {
-		got, err := s.counters(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		at, err := s.lastCanned(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		served, last = got.served, at.UnixNano()
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package host
 
 import (
 	"os"
@@ -56,11 +56,11 @@ func TestParseCoreIdle(t *testing.T) {
 }
 
 func TestDealCores(t *testing.T) {
-	if _, err := dealCores([]int{3}); err == nil {
+	if _, err := DealCores([]int{3}); err == nil {
 		t.Error("one core was dealt to two processes")
 	}
-	l, err := dealCores([]int{2, 5, 7})
-	if err != nil || l.server[0] != 2 || l.client[0] != 5 || l.bench[0] != 7 {
+	l, err := DealCores([]int{2, 5, 7})
+	if err != nil || l.Server[0] != 2 || l.Client[0] != 5 || l.Bench[0] != 7 {
 		t.Errorf("dealCores = %+v, %v", l, err)
 	}
 }
@@ -78,10 +78,10 @@ func TestParsePeak(t *testing.T) {
 }
 
 func TestOwnCPUIsSeen(t *testing.T) {
-	if _, err := treeCPU(os.Getpid()); err != nil {
+	if _, err := CPUOf(os.Getpid()); err != nil {
 		t.Error(err)
 	}
-	if _, err := treeCPU(1 << 30); err == nil {
+	if _, err := CPUOf(1 << 30); err == nil {
 		t.Error("a process that is not there has CPU time")
 	}
 }

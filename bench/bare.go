@@ -26,7 +26,7 @@ type bareResult struct {
 }
 
 // bareMain is the least that a Go client can do: send a body with net/http, read
-// the lines of the answer, take the time at each.
+// the lines of the response, take the time at each.
 func bareMain(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("bench bare", flag.ContinueOnError)
 	url := fs.String("url", "", "where to post")

@@ -26,7 +26,7 @@ func cannedServer(t *testing.T, spec canned.Spec) *canned.Server {
 	return c
 }
 
-// The program under test takes the answers for what they say they are.
+// The program under test takes the responses for what they say they are.
 func TestCannedRun(t *testing.T) {
 	c := cannedServer(t, canned.Spec{Events: 7, Writes: 3, Prompt: promptWords})
 	for _, stream := range []bool{true, false} {
@@ -73,7 +73,7 @@ func TestCannedMetrics(t *testing.T) {
 		}
 		resp.Body.Close()
 	}
-	// An answer may be read before it is counted.
+	// A response may be read before it is counted.
 	for served, last := int64(0), int64(0); served != 3 || last == 0; {
 		got, err := s.counters(t.Context())
 		if err != nil {

@@ -31,9 +31,9 @@ const (
 // original did.
 //
 // The figures are those of a second stage, for both. In the first moments of a run every
-// request opens a connection, and with answers of a quarter of a second those are so many
+// request opens a connection, and with responses of a quarter of a second those are so many
 // that they alone would be the last percent of the delays: of the 6,360 requests of four
-// seconds at 1,590/s some 430 are sent before the first answer has ended. What the first
+// seconds at 1,590/s some 430 are sent before the first response has ended. What the first
 // stage's delay was stands beside it.
 func inferencePerfRow() row {
 	name := fmt.Sprintf("inference-perf, random data, %d streamed tokens, constant rate: achieved of requested", perfEvents)

@@ -16,20 +16,20 @@ import (
 	"github.com/inferometer/inferometer/bench/host"
 )
 
-// drain is a run of which the time after the last answer is measured.
+// drain is a run of which the time after the last response is measured.
 type drain struct {
 	cores, inFlight int
 	requests        int // in place of a time; 0: as long as one load
 	stream          bool
 }
 
-// drained is how long after the last answer the program ended.
+// drained is how long after the last response the program ended.
 type drained struct {
 	attempt
 	wait time.Duration
 }
 
-// waitRow measures how long one waits after the last answer: on one core and on many,
+// waitRow measures how long one waits after the last response: on one core and on many,
 // with few in flight and with many.
 func waitRow() row {
 	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
@@ -79,7 +79,7 @@ func (b *bench) waits(ctx context.Context, s *server, sp split, l *line, all []d
 	l.atMost("longest wait", longest, 0.5, " s")
 }
 
-// drain makes one run and takes the time from the server's last answer to the end of
+// drain makes one run and takes the time from the server's last response to the end of
 // the program. A closed loop sends nothing after that answer.
 func (b *bench) drain(ctx context.Context, s *server, cores []int, d drain) (drained, error) {
 	w := work{inFlight: d.inFlight, events: 16, stream: d.stream}
@@ -99,7 +99,7 @@ func (b *bench) drain(ctx context.Context, s *server, cores []int, d drain) (dra
 	return drained{attempt: a, wait: a.child.Ended.Sub(last)}, err
 }
 
-// lastCanned is when a canned server had written its last answer.
+// lastCanned is when a canned server had written its last response.
 func (s *server) lastCanned(ctx context.Context) (time.Time, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/metrics", nil)
 	if err != nil {

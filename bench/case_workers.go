@@ -83,7 +83,7 @@ func coordinatorRow() row {
 		served := after.served - before.served
 		l.add(nameOurs, show(us(f.cpu)/float64(f.kept), " µs"), "CPU of the coordinator per record; %s requests of %d workers, %s answered by the server, %s records kept; the coordinator's core %.0f %% busy, done %s after its workers",
 			thousands(f.sent), workers, thousands(served), thousands(f.kept), 100*f.cpu.Seconds()/lasts.Seconds(), show(f.behind.Seconds(), " s"))
-		// One answer more is that to the request which checks the server ahead of the run.
+		// One response more is that to the request which checks the server ahead of the run.
 		l.must("every answer has its record", "", "", f.failed == 0 && f.kept == f.sent && (served == f.kept || served == f.kept+1))
 		l.atLeast("records/s", float64(f.kept)/lasts.Seconds(), 0.99*workers*rate, "")
 		l.atMost("coordinator done after its workers", f.behind.Seconds(), 5, " s")

@@ -12,7 +12,7 @@
 // show what they measured and say so.
 //
 // The same binary holds small programs that it starts as children: "bare", a plain
-// net/http client that reads lines and takes the time; "canned", a server whose answers
+// net/http client that reads lines and takes the time; "canned", a server whose responses
 // are made once; "hog", a loop that keeps a core busy; and "spin", which tells how much
 // work cores do that have nothing to do with one another. "page" makes bench/performance.md
 // out of saved runs.

@@ -83,7 +83,7 @@ type load struct {
 	// Shares of either side's cores that other processes took.
 	serverNoise, clientNoise float64
 	peak                     int64         // the client's largest resident set, bytes
-	tail                     time.Duration // from the last answer to the client's exit
+	tail                     time.Duration // from the last response to the client's exit
 	// The middle of the run, from which the figures above come.
 	loadStart, loadEnd time.Time
 	lastAnswer         time.Time // when the server was first seen to have answered all

@@ -20,7 +20,7 @@ import (
 	"github.com/inferometer/inferometer/internal/testkit/binary"
 )
 
-// slowServer is a mock that needs a while for each answer, so that requests are under way.
+// slowServer is a mock that needs a while for each response, so that requests are under way.
 func slowServer(t *testing.T) string {
 	t.Helper()
 	c := config.Default()

@@ -281,7 +281,7 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 var answered = regexp.MustCompile(`"assistant","content":"[^"]*"`)
 
 // Stages with fewer slots or requests than there are workers are sent by some of them, and workers with more slots
-// than others send more; the server sees the requests of one process. The turns of a user, after each other's answers, are
+// than others send more; the server sees the requests of one process. The turns of a user, after each other's responses, are
 // sent by one worker.
 func TestStagesTooSmallForAllWorkers(t *testing.T) {
 	var first map[string]string

@@ -45,7 +45,7 @@ func (l *lease) holds(now time.Duration) bool {
 	return false
 }
 
-// renewed prolongs the lease by an answer to what was asked at a moment.
+// renewed prolongs the lease by a response to what was asked at a moment.
 func (l *lease) renewed(asked time.Duration) {
 	for until := int64(asked + leaseFor); ; {
 		before := l.until.Load()

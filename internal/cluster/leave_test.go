@@ -66,7 +66,7 @@ func TestStoppedBeforeWorkersCame(t *testing.T) {
 	}
 }
 
-// A worker that is told to stop ends what it has under way, and the run goes on: every answer that
+// A worker that is told to stop ends what it has under way, and the run goes on: every response that
 // the server gave is in the report, which says who left.
 func TestWorkersThatLeave(t *testing.T) {
 	leave := make(chan struct{})

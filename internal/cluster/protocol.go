@@ -47,7 +47,7 @@ const (
 	goneAfter  = 10 * time.Second
 	// leaveFor is how long a worker whose lease has run out tries to reach its coordinator.
 	leaveFor = 5 * time.Second
-	// askFor is how long an answer may take that needs no work.
+	// askFor is how long a response may take that needs no work.
 	askFor = 10 * time.Second
 	// tellFor is how long something is told that is told again meanwhile.
 	tellFor = 2 * time.Second
@@ -190,5 +190,5 @@ func (e ended) checked(now time.Duration) record.StageSummary {
 	return k
 }
 
-// none is a question or an answer without content.
+// none is a question or a response without content.
 type none struct{}

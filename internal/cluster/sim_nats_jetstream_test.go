@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	publishFor = 5 * time.Second // after which a publish without an answer has failed
+	publishFor = 5 * time.Second // after which a publish without a response has failed
 	silence    = 2 * time.Second // after which a consumer that hears nothing fails
 )
 
@@ -216,14 +216,14 @@ func (n *natsNet) append(subject string, after uint64, m stored) error {
 	return jetstream.ErrNoStreamResponse
 }
 
-// future is the answer to a publish.
+// future is the response to a publish.
 type future struct {
 	once sync.Once
 	ok   chan *jetstream.PubAck
 	err  chan error
 }
 
-// fail gives the answer; nil: it was stored.
+// fail gives the response; nil: it was stored.
 func (f *future) fail(err error) {
 	f.once.Do(func() {
 		if err == nil {

@@ -29,7 +29,7 @@ type CapacitySide struct {
 	Lo    *float64 `json:"lo,omitempty"`
 	Hi    *float64 `json:"hi,omitempty"`
 	Runs  int      `json:"runs"`
-	// Sentence is the answer in words, of the first run.
+	// Sentence is the response in words, of the first run.
 	Sentence string `json:"sentence"`
 }
 
@@ -60,7 +60,7 @@ func capacitiesOf(sides []Side, confidence float64) *Capacities {
 	return c
 }
 
-// capacityOf is what the searches of a side have found, and the answers of those that found one.
+// capacityOf is what the searches of a side have found, and the responses of those that found one.
 func capacityOf(i int, s *Side) (*CapacitySide, []float64) {
 	var out *CapacitySide
 	var values []float64
@@ -95,7 +95,7 @@ func capacityOf(i int, s *Side) (*CapacitySide, []float64) {
 	return out, values
 }
 
-// bounds fills in between what an answer lies.
+// bounds fills in between what a response lies.
 func (s *CapacitySide) bounds(a *capacity.Result) {
 	switch a.Outcome {
 	case capacity.Found:
@@ -129,10 +129,10 @@ func (r *CapacityRow) judge(a, b *CapacitySide, ofA, ofB []float64, confidence f
 	}
 }
 
-// ofSearches is the method of a difference between the answers of two searches.
+// ofSearches is the method of a difference between the responses of two searches.
 const ofSearches = "searches"
 
-// ratio is between what the difference of two answers lies by their intervals. Loads differ by
+// ratio is between what the difference of two responses lies by their intervals. Loads differ by
 // factors: it is the intervals of the logarithms that are joined, or those of the loads themselves
 // where one of them reaches 0.
 func ratio(a, b *CapacitySide) (lo, hi float64) {
@@ -170,7 +170,7 @@ func (r *CapacityRow) between(a, delta, lo, hi float64, method string) {
 	}
 }
 
-// apart compares sides of which one has no answer but a bound: that it is more than what was tried,
+// apart compares sides of which one has no response but a bound: that it is more than what was tried,
 // or less.
 func (r *CapacityRow) apart(a, b *CapacitySide) {
 	above := func(x, y *CapacitySide) bool { return x.Lo != nil && y.Hi != nil && *x.Lo > *y.Hi }
@@ -184,7 +184,7 @@ func (r *CapacityRow) apart(a, b *CapacitySide) {
 	}
 }
 
-// bounded says which sides have no answer.
+// bounded says which sides have no response.
 func bounded(a, b *CapacitySide) string {
 	var parts []string
 	for _, s := range []struct {

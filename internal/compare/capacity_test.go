@@ -12,7 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// searched is a side whose runs have found these answers.
+// searched is a side whose runs have found these responses.
 func searched(name string, answers ...capacity.Result) Side {
 	s := Side{Name: name}
 	for i := range answers {

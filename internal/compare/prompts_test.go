@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// asks gives a request the prompt of a number: its hash, and how long answers to it take.
+// asks gives a request the prompt of a number: its hash, and how long responses to it take.
 func asks(rec *record.Record, n int64) {
 	rec.Prompt = uint64(n) + 1
 	by := math.Exp(0.6 * rand.New(rand.NewPCG(uint64(n), 7)).NormFloat64())

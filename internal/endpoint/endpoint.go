@@ -26,7 +26,7 @@ type Protocol struct {
 	Name string // in a plan
 	// Open makes what asks the servers of a target.
 	Open func(t plan.Target, o Options) (Endpoint, error)
-	// Decoder makes what reads their answers. own: the tokenizer is that of the model.
+	// Decoder makes what reads their responses. own: the tokenizer is that of the model.
 	Decoder func(t plan.Target, tok prompt.Tokenizer, own bool) Decoder
 
 	// Settle looks at a target before the run and fills in what has to be found out; nil: its
@@ -74,7 +74,7 @@ type ServerInfo struct {
 	Decoupled bool // a request may have any number of responses
 	Sequences bool // the model keeps state over sequences of requests
 	// Words asks for all that the server says of itself and the model, Statistics for what
-	// it has counted, each answer as it comes.
+	// it has counted, each response as it comes.
 	Words      func(ctx context.Context) ([]string, error)
 	Statistics func(ctx context.Context) (string, error)
 }
@@ -119,16 +119,16 @@ func (o Options) Timeouts(t plan.Target) timedconn.Timeouts {
 
 // Call is a request ready to go.
 type Call interface {
-	// Do sends the request and reads the answer. It fills in the record from Sent to
+	// Do sends the request and reads the response. It fills in the record from Sent to
 	// End with one mark per network read; a failure goes into its Failure.
 	// Between two reads it does nothing but find the ends of events.
 	Do(ctx context.Context, x *record.Exchange)
 }
 
-// Decoder reads the answers of finished requests. It does no I/O and is safe for use from
+// Decoder reads the responses of finished requests. It does no I/O and is safe for use from
 // many goroutines.
 type Decoder struct {
-	// Decode reads an answer: events, text, token counts, finish reason, and failures that
+	// Decode reads a response: events, text, token counts, finish reason, and failures that
 	// only the content shows.
 	Decode func(x *record.Exchange)
 	// Advance reads a stream while it comes: the events of x's body that are complete, and
@@ -140,7 +140,7 @@ type Decoder struct {
 	// Longest goes with Advance: it gives the length of the longest event in rec's body from
 	// an offset on, one that is not complete included, and where the last complete one ends.
 	Longest func(rec *record.Record, from int) (length, end int)
-	// Reply reads what the answer of a decoded record said as a chat has it, tool calls and
+	// Reply reads what the response of a decoded record said as a chat has it, tool calls and
 	// all. Sessions that are played again ask for it, and reports about visible text alone.
 	Reply func(rec *record.Record) prompt.Response
 }

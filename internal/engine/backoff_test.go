@@ -95,7 +95,7 @@ func TestBreathers(t *testing.T) {
 	}
 }
 
-// Who was answered goes on at once, whatever the answer was, until it was refused five times
+// Who was answered goes on at once, whatever the response was, until it was refused five times
 // in a row.
 func TestFewRefusalsNeedNoBreather(t *testing.T) {
 	for _, tt := range []struct {

@@ -48,7 +48,7 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j prepar
 	return preparedRequest{prompt: p, call: call, admission: admission{due: due, phase: phase}}, max(now, due), true
 }
 
-// takeTurn carries out a turn that has to wait: for an answer in a conversation that others
+// takeTurn carries out a turn that has to wait: for a response in a conversation that others
 // share, or for something that its sequence cannot begin without. It keeps its slot while it
 // waits. What follows the turn is carried out with it, before the next may go.
 func (st *stage) takeTurn(i int, j preparedRequest) {
@@ -148,7 +148,7 @@ func (st *stage) heard(rec *record.Exchange) prompt.Response {
 	return answer
 }
 
-// visible is the part of an answer that a user would read.
+// visible is the part of a response that a user would read.
 func visible(rec *record.Exchange) string {
 	var text strings.Builder
 	at := 0

@@ -45,7 +45,7 @@ func (s *talk) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	return prompt.Prompt{Text: "next", Session: s.name, Turn: s.turn, Rest: s, Tokens: 1}, s.chats.think, nil
 }
 
-// parrot decodes every answer to the same words.
+// parrot decodes every response to the same words.
 func parrot(rec *record.Exchange) {
 	rec.Text = []byte("hmmyes")
 	rec.Events = []record.Event{{Label: record.Reasoning, Text: 3}, {Label: record.Content, Text: 3}}
@@ -62,7 +62,7 @@ func converse(t *testing.T, c *chats, s load.Profile) ([]*record.Exchange, recor
 	return b.keeper.recs, mark
 }
 
-// Every turn is sent once, due when its user has thought after the answer before, and
+// Every turn is sent once, due when its user has thought after the response before, and
 // the stage ends with the last one though the source was dry long before.
 func TestConversations(t *testing.T) {
 	for name, s := range map[string]load.Profile{

@@ -20,8 +20,8 @@ func (b busy) Put(rec *record.Exchange) {
 	b.keeper.Put(rec)
 }
 
-// What the client needs for an answer after its end delays the next request of the slot. That is the
-// client's own delay: the next one is due as soon as the answer has ended, and has not waited for a slot
+// What the client needs for a response after its end delays the next request of the slot. That is the
+// client's own delay: the next one is due as soon as the response has ended, and has not waited for a slot
 // since then.
 func TestWorkOnAnAnswerIsTheClientsOwnDelay(t *testing.T) {
 	const latency, takes = 10 * time.Millisecond, 100 * time.Millisecond

@@ -34,7 +34,7 @@ type Config struct {
 	Now        func() time.Duration // the run's clock
 	Source     prompt.Source
 	Prepare    func(p *prompt.Prompt) (endpoint.Call, error)
-	Decoder    endpoint.Decoder // of answers that a conversation goes on from
+	Decoder    endpoint.Decoder // of responses that a conversation goes on from
 	Sink       Sink
 	Session    func(m record.SessionSummary) // is told how each recorded session was played; nil: nobody is
 	NewSleeper func() load.Sleeper

@@ -29,7 +29,7 @@ func (st *stage) retry(call endpoint.Call, rec *record.Exchange) {
 	}
 }
 
-// unanswered reports whether a request failed before anything of an answer came, and in a
+// unanswered reports whether a request failed before anything of a response came, and in a
 // way that another attempt may not. One that ran out of time would do so again.
 func unanswered(rec *record.Exchange) bool {
 	if rec.Failure == nil || rec.Status != 0 || len(rec.Marks) > 0 {

@@ -62,7 +62,7 @@ func (c statefulCall) Do(ctx context.Context, rec *record.Exchange) {
 	}
 }
 
-// row is a sequence of requests, each after the answer to the one before.
+// row is a sequence of requests, each after the response to the one before.
 type row struct {
 	id         uint64
 	at, length int

@@ -29,8 +29,8 @@ type session struct {
 	state  []callState
 	open   []int           // answers that each call still waits for
 	next   [][]int         // the calls that come after each
-	due    []time.Duration // end of the last answer that each call comes after
-	quoted []bool          // later calls send the answer to it
+	due    []time.Duration // end of the last response that each call comes after
+	quoted []bool          // later calls send the response to it
 	under  int             // calls under way
 	ended  chan ending
 	mark   record.SessionSummary
@@ -166,7 +166,7 @@ func (s *session) fail(i int, cause record.SessionCause, message string) {
 	}
 }
 
-// giveUp fails the calls that have waited for answers too long.
+// giveUp fails the calls that have waited for responses too long.
 func (s *session) giveUp() {
 	for i := range s.state {
 		if s.state[i] == callWaits {
@@ -234,7 +234,7 @@ func firstCall(p prompt.Prompt) (prompt.Prompt, error) {
 	return first, err
 }
 
-// finish decodes an answer, hands it to the session and the record on.
+// finish decodes a response, hands it to the session and the record on.
 func (s *session) finish(i int, rec *record.Exchange) ending {
 	st := s.st
 	st.e.cfg.Decoder.Decode(rec)
@@ -253,7 +253,7 @@ func (s *session) finish(i int, rec *record.Exchange) ending {
 	return e
 }
 
-// moreThanText reports whether an answer has to be read again to know all that it says.
+// moreThanText reports whether a response has to be read again to know all that it says.
 func moreThanText(rec *record.Exchange) bool {
 	return rec.Finish == "tool_calls" || slices.ContainsFunc(rec.Events, func(e record.Event) bool {
 		return e.Label == record.ToolCall || e.Label == record.Reasoning || e.Label == record.Whole

@@ -72,7 +72,7 @@ func (c agentCall) Do(ctx context.Context, rec *record.Exchange) {
 	rec.End = time.Since(c.a.start)
 }
 
-// Decode and Reply answer every turn with its number, as an answer that is not streamed.
+// Decode and Reply answer every turn with its number, as a response that is not streamed.
 func (a *agents) Decode(rec *record.Exchange) { rec.Events = []record.Event{{Label: record.Whole}} }
 
 func (a *agents) Reply(rec *record.Record) prompt.Response {

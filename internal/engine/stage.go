@@ -17,7 +17,7 @@ type admission struct {
 	due, held time.Duration
 	phase     record.Phase
 	arrived   bool              // an arrival of the load brought it
-	watch     func(body []byte) // is told of the answer's reads; nil: nobody is
+	watch     func(body []byte) // is told of the response's reads; nil: nobody is
 }
 
 // stage is one stage under way.
@@ -48,7 +48,7 @@ type stage struct {
 	barred atomic.Bool // nothing may be sent any more
 	may    func() bool // maySend, for those who hold the connections; nil: always
 
-	turns    context.Context // ends when turns that wait for an answer shall not go any more
+	turns    context.Context // ends when turns that wait for a response shall not go any more
 	endTurns context.CancelFunc
 	lost     atomic.Int64 // arrivals that were let through and never went
 
@@ -328,8 +328,8 @@ func (st *stage) measuredFor(now time.Duration) time.Duration {
 	return now - from
 }
 
-// runTurns carries out a job in slot i, and the turns that follow its answer. It gives the moment at
-// which they were over: what the client does with the last answer is not the server's time.
+// runTurns carries out a job in slot i, and the turns that follow its response. It gives the moment at
+// which they were over: what the client does with the last response is not the server's time.
 func (st *stage) runTurns(i int, j preparedRequest, ready time.Duration) (over time.Duration) {
 	if st.e.feed.counts(&j.prompt) {
 		defer st.endConversation()

@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// TestCapacity: the answer of a search is a figure like any other.
+// TestCapacity: the response of a search is a figure like any other.
 func TestCapacity(t *testing.T) {
 	found := &capacity.Result{Outcome: capacity.Found, Unit: "requests/s", Value: 20, Lo: 18, Hi: 22}
 	most := &capacity.Result{Outcome: capacity.Always, Unit: "requests in flight", Value: 32, Lo: 32}

@@ -15,7 +15,7 @@ import (
 )
 
 // reserve is the room that a buffer keeps free ahead of the body, for the head
-// of the answer and of a chunk: so both go out in one write without a copy of the body.
+// of the response and of a chunk: so both go out in one write without a copy of the body.
 const reserve = 1024
 
 // maxBody is the longest request body that is read.
@@ -54,7 +54,7 @@ type head struct {
 	token      string // of the session; empty: none
 }
 
-// more calls add with the headers that few answers have.
+// more calls add with the headers that few responses have.
 func (h *head) more(tokenHeader string, add func(name, value string)) {
 	if h.jsonLength > 0 {
 		add("Inference-Header-Content-Length", strconv.Itoa(h.jsonLength))
@@ -80,7 +80,7 @@ type sender interface {
 	// send writes the body bytes that follow the reserve. Last: the body is
 	// complete. It returns the time right before the write.
 	send(buf *[]byte, last bool) (time.Time, error)
-	// cut ends the connection or stream with the answer incomplete.
+	// cut ends the connection or stream with the response incomplete.
 	cut(reset bool)
 }
 
@@ -99,7 +99,7 @@ type call struct {
 	seq    latency.Sequence
 	pcg    rand.PCG
 	t      tritonCall
-	grpc   repository.Code // that the answer has
+	grpc   repository.Code // that the response has
 
 	id        []byte
 	status    int
@@ -161,7 +161,7 @@ func (c *call) reset(r request) {
 // arrived is when the request's head had been read, on the server's clock.
 func (c *call) arrived() int64 { return int64(c.req.read.Sub(c.s.clock.Base)) }
 
-// begin opens the answer.
+// begin opens the response.
 func (c *call) begin(h head) {
 	if c.s.cfg.SessionToken != "" {
 		if h.token = c.req.token; h.token == "" {
@@ -287,7 +287,7 @@ func (c *call) done() {
 	c.s.truth.WriteLine(c.line)
 }
 
-// makeID names the answer after the request's number.
+// makeID names the response after the request's number.
 func (c *call) makeID(prefix string, number uint64) {
 	const digits = "0123456789abcdef"
 	c.id = append(c.id[:0], prefix...)

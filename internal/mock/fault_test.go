@@ -33,7 +33,7 @@ func TestFaultStatus(t *testing.T) {
 	}
 }
 
-// TestFaultCuts plays the faults that leave an answer incomplete, streamed and not.
+// TestFaultCuts plays the faults that leave a response incomplete, streamed and not.
 func TestFaultCuts(t *testing.T) {
 	for _, tt := range []struct {
 		kind   config.FaultKind

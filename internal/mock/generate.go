@@ -12,7 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
-// generate makes the answer that the body asks for.
+// generate makes the response that the body asks for.
 func (c *call) generate() {
 	finish := c.finish
 	c.finish = "abort"
@@ -43,7 +43,7 @@ func (c *call) generate() {
 // prefilled counts the prompt once its first token is there.
 func (c *call) prefilled() { c.s.metrics.prompt.Add(uint64(c.seq.Prompt)) }
 
-// callsTool says whether the answer is a tool call.
+// callsTool says whether the response is a tool call.
 func (c *call) callsTool() bool {
 	return c.s.cfg.Output.ToolCalls && c.api.Speaks() && len(c.p.Tool) > 0 && !c.p.NoTool
 }
@@ -56,7 +56,7 @@ func (c *call) reasoning() int {
 	return min(c.s.cfg.Output.ReasoningTokens, c.tokens-1)
 }
 
-// stream sends the events of a streamed answer when they are due.
+// stream sends the events of a streamed response when they are due.
 func (c *call) stream(finish string) {
 	o := &c.s.cfg.Output
 	if !c.wait(c.due, true) {
@@ -146,7 +146,7 @@ func (c *call) end(t tail, finish string) bool {
 	return true
 }
 
-// makePrefix builds what all events of the answer begin with.
+// makePrefix builds what all events of the response begin with.
 func (c *call) makePrefix() {
 	if c.api != body.Chat && c.api != body.Completions {
 		return
@@ -158,7 +158,7 @@ func (c *call) makePrefix() {
 	c.content = append(b, `{"index":0,"delta":{"content":"`...)
 }
 
-// appendHead writes the fields that every object of an answer begins with.
+// appendHead writes the fields that every object of a response begins with.
 func (c *call) appendHead(b []byte, object string) []byte {
 	b = append(b, `{"id":"`...)
 	b = append(b, c.id...)
@@ -361,7 +361,7 @@ func (c *call) stall() bool {
 	return c.wait(c.s.clock.Now()+int64(c.s.cfg.StallFor), false)
 }
 
-// outputLength is how many tokens an answer has, and why it ends.
+// outputLength is how many tokens a response has, and why it ends.
 func outputLength(o *config.Output, p *body.Params, r *rand.Rand) (n int, finish string) {
 	limit := p.Limit()
 	natural := o.Tokens
@@ -394,5 +394,5 @@ var vocabulary = [...]string{
 	" world", " still", " here", " house", " water", " hand", " light", " river", " stone", " tree", " road", " city", " north", " south", " east", " west",
 }
 
-// token returns the i-th token of the endless text that all answers are parts of.
+// token returns the i-th token of the endless text that all responses are parts of.
 func token(i int) string { return vocabulary[uint(i)%uint(len(vocabulary))] }

@@ -37,7 +37,7 @@ type http1 struct {
 	length    int
 	expect    bool
 
-	// about the answer
+	// about the response
 	head     head
 	headSent bool
 	headOnly bool
@@ -47,7 +47,7 @@ type http1 struct {
 	watcher watcher
 }
 
-// watcher notices a client that leaves while its answer is being waited for.
+// watcher notices a client that leaves while its response is being waited for.
 type watcher struct {
 	on       bool
 	gone     chan struct{}
@@ -94,8 +94,8 @@ func (h *http1) serve() {
 	}
 }
 
-// refuse answers what is not HTTP. It reads on for a moment, because closing
-// with bytes unread would reset the connection and take the answer away.
+// refuse responses what is not HTTP. It reads on for a moment, because closing
+// with bytes unread would reset the connection and take the response away.
 func (h *http1) refuse(err error) {
 	h.headSent, h.headOnly, h.keep, h.minor = false, false, false, 1
 	h.call.reset(request{})
@@ -268,7 +268,7 @@ func (h *http1) sessionHeader(name, value []byte, req *request) {
 	}
 }
 
-// maxToken bounds a token that is sent back: the head of an answer has little room.
+// maxToken bounds a token that is sent back: the head of a response has little room.
 const maxToken = 200
 
 // intern spares the usual methods and paths an allocation.

@@ -87,7 +87,7 @@ func (h *http1) cut(reset bool) {
 		abort(h.wire.Conn)
 		return
 	}
-	// Below TLS: a truncated answer has no close_notify.
+	// Below TLS: a truncated response has no close_notify.
 	_ = h.wire.Conn.Close()
 }
 

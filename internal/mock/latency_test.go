@@ -73,7 +73,7 @@ func inBubble(t *testing.T, change func(*config.Server), f func(p *pipes)) []tru
 	return all
 }
 
-// ask sends one chat request and reads the answer, on a connection of its own.
+// ask sends one chat request and reads the response, on a connection of its own.
 func ask(t *testing.T, p *pipes, id, fields string) string {
 	nc := p.dial()
 	defer nc.Close()

@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
-// This file is Anthropic's messages API: the events of its streams and its answers
+// This file is Anthropic's messages API: the events of its streams and its responses
 // in one piece.
 
 // openMessage sends the events ahead of the first token.
@@ -126,7 +126,7 @@ func stopReason(finish string) string {
 	return "end_turn"
 }
 
-// wholeMessage writes an answer in one piece.
+// wholeMessage writes a response in one piece.
 func (c *call) wholeMessage(finish string) {
 	c.messageHead()
 	c.str(`"content":[`)

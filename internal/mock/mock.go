@@ -7,7 +7,7 @@
 //
 // HTTP/1.1 is served by a loop of its own rather than by net/http. That gives
 // the exact time before each write(2), one write for each event or answer, and
-// the means to break an answer anywhere; and on one core it serves several
+// the means to break a response anywhere; and on one core it serves several
 // times as many requests, so the server is not what a benchmark of clients
 // measures. HTTP/2 goes through net/http.
 //

@@ -36,7 +36,7 @@ func (c *call) answerAtOnce() {
 }
 
 // rankings writes the passages, best first. How well one fits follows from its length
-// and place, so that the same request gets the same answer.
+// and place, so that the same request gets the same response.
 func (c *call) rankings(field string) {
 	order := make([]int, len(c.p.PerInput))
 	scores := make([]float64, len(order))

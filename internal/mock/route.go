@@ -49,7 +49,7 @@ func (s *Server) answer(c *call) {
 	}
 }
 
-// get answers the pages that are only looked at.
+// get responses the pages that are only looked at.
 func (s *Server) get(c *call, ctype string, page func() string) {
 	switch {
 	case c.req.method != http.MethodGet:
@@ -122,7 +122,7 @@ func (c *call) draw(number uint64) (f config.Fault, struck bool) {
 	return f, struck
 }
 
-// instead plays the faults that take the place of an answer.
+// instead plays the faults that take the place of a response.
 func (c *call) instead(f config.Fault) bool {
 	switch f.Kind {
 	case config.FaultStatus:
@@ -238,7 +238,7 @@ func errorType(status int) string {
 	return "InternalServerError"
 }
 
-// sendUnstreamed sends an answer that is not a stream, in one write.
+// sendUnstreamed sends a response that is not a stream, in one write.
 func (c *call) sendUnstreamed(h head, body string) {
 	h.length = len(body)
 	c.begin(h)

@@ -77,7 +77,7 @@ func start(t *testing.T, change func(*config.Server)) *fixture {
 	return f
 }
 
-// post returns the answer and the whole body, with the error that reading it gave.
+// post returns the response and the whole body, with the error that reading it gave.
 func (f *fixture) post(path, body string, header ...string) (*http.Response, string, error) {
 	f.t.Helper()
 	req, err := http.NewRequest(http.MethodPost, f.url+path, strings.NewReader(body))
@@ -361,7 +361,7 @@ func TestWire(t *testing.T) {
 					size = 1
 				}
 				for i := 0; i < len(tt.send); i += size {
-					// What cannot be sent because the server has hung up shows in the answer.
+					// What cannot be sent because the server has hung up shows in the response.
 					if _, err := io.WriteString(nc, tt.send[i:i+size]); err != nil && !tt.closed {
 						t.Fatal(err)
 					}

@@ -33,7 +33,7 @@ func (c *call) tgiDetails(finish string) {
 	c.put(finish, `","generated_tokens":`, c.tokens, `,"seed":null,"input_length":`, c.seq.Prompt, `}`)
 }
 
-// wholeTGI writes an answer in one piece. The root answers with a list.
+// wholeTGI writes a response in one piece. The root answers with a list.
 func (c *call) wholeTGI(finish string) {
 	if c.req.path == "/" {
 		c.str(`[`)

@@ -55,7 +55,7 @@ func (s *Server) tokenize(c *call) {
 	}
 }
 
-// vllm is the answer that vLLM gives.
+// vllm is the response that vLLM gives.
 func (b *tokenizeBody) vllm(most int) map[string]any {
 	var all []wordToken
 	if b.Prompt != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
-// unstreamed answers in one piece when the last token is due.
+// unstreamed responses in one piece when the last token is due.
 func (c *call) unstreamed(finish string) {
 	first := c.due
 	if !c.lastToken() {
@@ -94,7 +94,7 @@ func (c *call) choice(choice int, finish string) {
 	c.put(`,"logprobs":null,"finish_reason":"`, finish, `","stop_reason":null}`)
 }
 
-// finishBody sends the answer that stands in buf, or the part that a fault leaves.
+// finishBody sends the response that stands in buf, or the part that a fault leaves.
 func (c *call) finishBody(finish string, tokens int, first int64) {
 	switch c.fault {
 	case config.FaultError, config.FaultErrorEvent:
@@ -130,7 +130,7 @@ func (c *call) bodyHead(length int) head {
 	return h
 }
 
-// half sends half of the answer, then plays the fault. True: the rest followed after all.
+// half sends half of the response, then plays the fault. True: the rest followed after all.
 func (c *call) half(tokens int) bool {
 	length := len(c.buf) - reserve
 	rest := append([]byte(nil), c.buf[reserve+length/2:]...)
@@ -151,7 +151,7 @@ func (c *call) half(tokens int) bool {
 }
 
 // embeddings writes a vector for each input, made from its number of words and place,
-// so that the same request gets the same answer.
+// so that the same request gets the same response.
 func (c *call) embeddings() {
 	dim := c.p.Dim
 	if dim < 0 {

@@ -26,8 +26,8 @@ type Dataset struct {
 	At     Spot   // where images stand in the prompt
 	Files  string // name or pattern of files in the hub's repository; empty: the kind's own
 	Rows   int    // most rows that are used; 0: all, or 1000 with images
-	Free   bool   // the server decides how long it answers; rows without an answer are used too
-	Whole  bool   // chats are sent as they are, with their last answer; Input and Output are not looked at
+	Free   bool   // the server decides how long it answers; rows without a response are used too
+	Whole  bool   // chats are sent as they are, with their last response; Input and Output are not looked at
 	Start  int    // row to begin with; those before it come last
 	GoOn   bool   // a stage goes on where the one before ended
 }
@@ -77,7 +77,7 @@ type Replay struct {
 	PredecessorTimeout Duration // how long a turn waits for those before it; 0: forever
 	SkipErrors         bool     // leave out turns that were recorded as errors
 	SkipInvalid        bool     // leave out files that cannot be read
-	NoSubstitution     bool     // send recorded answers instead of live ones
+	NoSubstitution     bool     // send recorded responses instead of live ones
 	Headers            map[string]string
 	Labels             map[string]string
 	BadToolCalls       string // "none" (also when empty) or "use_recorded"
@@ -123,7 +123,7 @@ const CountsPlain = "plain"
 // PlainCounts reports whether tokens are counted in that way.
 func (t *Target) PlainCounts() bool { return t.Counts == CountsPlain }
 
-// Sources of whole sessions that are known ahead, but for the answers.
+// Sources of whole sessions that are known ahead, but for the responses.
 const (
 	SourcePayload  = "payload"  // lines with moments, sessions, lengths and fields of requests
 	SourceSessions = "sessions" // generated sessions of a number
@@ -158,7 +158,7 @@ type Payload struct {
 type Sessions struct {
 	Count int
 	Turns Length // of a session
-	// Delay is the time between an answer and the next turn, in milliseconds.
+	// Delay is the time between a response and the next turn, in milliseconds.
 	Delay      Length
 	DelayRatio float64 // factor on it; 0 is 1
 }
@@ -219,11 +219,11 @@ type Agents struct {
 	Sessions    int     // how many differ from each other
 	Turns       Length  // of the user in a session
 	Input       Length  // tokens of a user's turn, and of a sub-agent's task
-	Output      Length  // tokens of an answer in text
+	Output      Length  // tokens of a response in text
 	Head        int     // tokens of the system prompt of each agent
-	Loop        Length  // calls of a model that call tools before the answer
+	Loop        Length  // calls of a model that call tools before the response
 	Catalog     Length  // tools that an agent knows
-	Calls       Length  // tool calls of one answer; at least 1
+	Calls       Length  // tool calls of one response; at least 1
 	Fanout      float64 // probability that an agent starts others
 	Children    Length  // how many
 	Depth       int     // how deep agents may start others
@@ -242,7 +242,7 @@ type Theme struct {
 	Weight float64
 }
 
-// SharedPrefix says how prompts of a group begin alike. The length of answers is
+// SharedPrefix says how prompts of a group begin alike. The length of responses is
 // Data.Output.
 type SharedPrefix struct {
 	Groups    int    // 0 is 10
@@ -255,14 +255,14 @@ type SharedPrefix struct {
 	Seed      uint64 // 0: the plan's
 }
 
-// Conversations are generated, of many turns each. The length of answers is Data.Output.
+// Conversations are generated, of many turns each. The length of responses is Data.Output.
 type Conversations struct {
 	Count         int    // conversations under way; 0 is 200
 	SharedPrompt  int    // tokens of the system prompt that all share
 	DynamicPrompt Length // of what each adds to it
 	Turns         Length // of a conversation
 	Input         Length // of a turn
-	// ToolLatency is how long a user's tools take between an answer and the next turn,
+	// ToolLatency is how long a user's tools take between a response and the next turn,
 	// in milliseconds.
 	ToolLatency Length
 	MaxContext  int    // tokens; the oldest turns are dropped to keep to it; 0: no bound

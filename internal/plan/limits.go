@@ -12,11 +12,11 @@ import (
 // Limits bound what a run holds in memory, whatever a server sends or a file holds. 0 is
 // no bound. What goes beyond one of them names it.
 type Limits struct {
-	Answer    Bytes   // an answer that is held in one piece
+	Answer    Bytes   // a response that is held in one piece
 	Stream    Bytes   // of a stream, before it is folded as it comes
 	Event     Bytes   // one event of a stream
-	Header    Bytes   // the headers of an answer
-	Raw       Bytes   // of an answer that is kept
+	Header    Bytes   // the headers of a response
+	Raw       Bytes   // of a response that is kept
 	File      Bytes   // an input file, unpacked
 	Record    Bytes   // a line of a record file
 	Tokenizer Bytes   // each file of a tokenizer

@@ -155,7 +155,7 @@ type TLS struct {
 // Timeouts bound a request; 0 is no bound.
 type Timeouts struct {
 	Connect   Duration // resolve, connect and TLS
-	FirstByte Duration // from Sent to the first byte of the answer
+	FirstByte Duration // from Sent to the first byte of the response
 	Stall     Duration // between two reads
 	Request   Duration // from Sent to the end
 }
@@ -219,7 +219,7 @@ type Tokenizer struct {
 	Name     string // file, directory, Hugging Face ID, TokenizerBuiltin or TokenizerWords
 	Revision string // of a Hugging Face ID; empty: main
 	Optional bool   // where it cannot be had, TokenizerBuiltin takes its place
-	Output   bool   // figures are made of its count of answers, even where the server has one
+	Output   bool   // figures are made of its count of responses, even where the server has one
 	// Find: prompts are to have their exact length in the model's tokens, though Name is none of
 	// its own: that is looked for, and then asked of the server.
 	Find bool
@@ -286,7 +286,7 @@ type Budgets struct {
 	GC          float64 // share of the time in GC pauses
 	Achieved    float64 // least share of the scheduled requests that were sent
 	TokenDrift  float64 // disagreement of server and tokenizer
-	ShortOutput float64 // share of answers empty or short of the length asked for
+	ShortOutput float64 // share of responses empty or short of the length asked for
 	ClockStep   Duration
 	StartSkew   Duration // how late the last worker began a stage; or a part of the load's gaps if that is more
 	ClockBound  Duration // by how much the clocks of workers may differ; or Error of the measured time if that is less
@@ -304,8 +304,8 @@ type Budgets struct {
 // Output says what is written where.
 type Output struct {
 	Dir     string // empty: nothing but the screen
-	KeepRaw bool   // keep the bytes of every answer
-	NoTexts bool   // keep no text of an answer
+	KeepRaw bool   // keep the bytes of every response
+	NoTexts bool   // keep no text of a response
 	OnFull  string // what to do when records cannot be written any more; empty: OnFullContinue
 	S3      S3     // a bucket that reports are copied to
 	GCS     GCS    // the same at Google

@@ -8,9 +8,9 @@ import "time"
 type Capacity struct {
 	Objectives []string // in the language of gates: "ttft.p99 < 200ms"; a level must meet them all
 	Max        float64  // no level is above it; 0: no bound
-	Precision  float64  // half of the interval at which the search ends, as a share of the answer
+	Precision  float64  // half of the interval at which the search ends, as a share of the response
 	MaxTime    Duration // of the search
-	Hold       Duration // for which the answer is held before it is given; 0: it is not
+	Hold       Duration // for which the response is held before it is given; 0: it is not
 }
 
 // On reports whether the capacity is looked for.

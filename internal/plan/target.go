@@ -39,7 +39,7 @@ func (t *Target) Batches() bool {
 const TemplateEmbedQA = "nv-embedqa"
 
 // Retries say how often a request goes again that no server answered: no connection was
-// made, or it broke before the first byte of the answer.
+// made, or it broke before the first byte of the response.
 type Retries struct {
 	Count   int
 	Backoff Duration // wait before the first of them, about; twice as long before each further one

@@ -28,10 +28,10 @@ type Tensors struct {
 type Sequences struct {
 	Mode string // "on" or "off"; empty: as the model's config says
 	// Live is how many sequences are under way at a time, their requests in turn and
-	// not waiting for each other's answers; 0: as many as there are requests in
-	// flight, each request after the answer to the one before.
+	// not waiting for each other's responses; 0: as many as there are requests in
+	// flight, each request after the response to the one before.
 	Live      int
-	Serial    bool    // with Live: each request waits for the answer to the one before in its sequence
+	Serial    bool    // with Live: each request waits for the response to the one before in its sequence
 	Length    int     // requests of a sequence; 0: the steps of its stream, else 20
 	Variation float64 // how far the length may differ, as a share of it
 	FirstID   uint64  // 0 is 1

@@ -128,7 +128,7 @@ func TestAverages(t *testing.T) {
 	}
 }
 
-// growing is a server that counts late: its totals rise for some answers.
+// growing is a server that counts late: its totals rise for some responses.
 type growing struct {
 	asked, until int
 	failFrom     int

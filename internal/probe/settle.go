@@ -9,8 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// A server may send the last byte of an answer before it counts the request. It is
-// asked again until two answers agree.
+// A server may send the last byte of a response before it counts the request. It is
+// asked again until two responses agree.
 const (
 	firstPause = 5 * time.Millisecond
 	mostPause  = 100 * time.Millisecond

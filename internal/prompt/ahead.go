@@ -12,7 +12,7 @@ type Sizes struct {
 }
 
 // NewSizes prepares to draw the lengths that d asks for, or draws them where d wants that done
-// ahead: first those of all prompts, then those of all answers, from one generator.
+// ahead: first those of all prompts, then those of all responses, from one generator.
 func NewSizes(d plan.Data, seed uint64) Sizes {
 	if d.Ahead == (plan.Ahead{}) {
 		return Sizes{input: NewLengths(d.Input, Mix(seed^'i')), output: NewLengths(d.Output, Mix(seed^'o'))}

@@ -6,24 +6,24 @@ import (
 )
 
 // Conversation gives the turns of a chat that follow its first one. It is used from
-// one goroutine at a time, after each answer once.
+// one goroutine at a time, after each response once.
 type Conversation interface {
-	// Next is the turn after an answer, and how long the user thinks before it goes;
+	// Next is the turn after a response, and how long the user thinks before it goes;
 	// io.EOF ends the conversation.
 	Next(answer Response) (turn Prompt, think time.Duration, err error)
 }
 
 // DeferredPrompt is a request of which it is known only when it is sent what it says: a turn of a
-// conversation that several requests share, each of which goes on from the answer to the one
+// conversation that several requests share, each of which goes on from the response to the one
 // before it in its lane, or the first request of a sequence that has an id of a few. The methods
 // are called in this order, from one goroutine.
 type DeferredPrompt interface {
-	// Await waits until the answer that the turn goes on from is there, or the id. It ends
+	// Await waits until the response that the turn goes on from is there, or the id. It ends
 	// with the context's error: the turn then never goes, and no other waits for it.
 	Await(ctx context.Context) error
 	// Prompt is what is sent, with what follows it. Seq is filled in by the engine.
 	Prompt() (Prompt, error)
-	// End takes the answer, of a request that nothing follows, and lets the next turn begin. It
+	// End takes the response, of a request that nothing follows, and lets the next turn begin. It
 	// is called once after each Await that gave no error, when what follows the request is over.
 	End(answer Response)
 }

@@ -19,8 +19,8 @@ type Graph struct {
 	Patience time.Duration
 	// Recorded: answers of the record stay in later inputs, in place of the live ones.
 	Recorded bool
-	// Repair: where a live answer calls a tool with arguments that are no JSON, later
-	// inputs have the recorded answer in its place.
+	// Repair: where a live response calls a tool with arguments that are no JSON, later
+	// inputs have the recorded response in its place.
 	Repair bool
 }
 
@@ -28,7 +28,7 @@ type Graph struct {
 type GraphCall struct {
 	ID    string        // in the record; reports name it
 	After []int         // places in Graph.Calls, each smaller than the call's own
-	Wait  time.Duration // between the last of their answers and this call
+	Wait  time.Duration // between the last of their responses and this call
 	// Prompt is what is sent, with Messages as they were recorded. Seq, Session, Turn,
 	// Call and Hash are filled in when it is played; Tokens too, where it is 0.
 	Prompt Prompt
@@ -39,9 +39,9 @@ type GraphCall struct {
 	// Segments say where the messages come from, one after the other; what they do not
 	// reach is the call's own.
 	Segments []Segment
-	// User: the answer is one for the user, not for a tool or a program.
+	// User: the response is one for the user, not for a tool or a program.
 	User bool
-	// Program: the answer is one for a program.
+	// Program: the response is one for a program.
 	Program bool
 }
 
@@ -59,8 +59,8 @@ type SegmentKind uint8
 const (
 	Own    SegmentKind = iota // recorded, and nowhere else
 	Shared                    // the first messages that another call sent
-	Output                    // the answer to another call
-	Report                    // a message of the user that holds the answer to another call
+	Output                    // the response to another call
+	Report                    // a message of the user that holds the response to another call
 )
 
 // Play is one playing of a Graph. It is used from many goroutines.
@@ -76,18 +76,18 @@ type Play struct {
 	mu       sync.Mutex
 	sent     [][]Message  // what each call sent
 	answers  []*Response  // what each call got; nil: nothing yet
-	repaired map[int]bool // calls whose answers gave way to the recorded ones
+	repaired map[int]bool // calls whose responses gave way to the recorded ones
 }
 
 // FaultyRecord is the error of a call that would have to send a broken tool call: both the
-// live answer and the recorded one are broken.
+// live response and the recorded one are broken.
 type FaultyRecord struct{ Of string }
 
 func (e *FaultyRecord) Error() string {
 	return fmt.Sprintf("recorded fallback for %s is also malformed", e.Of)
 }
 
-// Prompt is what call i sends, made of the answers so far. All calls that it comes after
+// Prompt is what call i sends, made of the responses so far. All calls that it comes after
 // have been answered.
 func (p *Play) Prompt(i int) (Prompt, error) {
 	call := &p.Graph.Calls[i]
@@ -142,7 +142,7 @@ func (p *Play) Answer(i int, a Response) {
 	p.answers[i] = &a
 }
 
-// Repaired are the calls whose broken answers gave way to the recorded ones, in order.
+// Repaired are the calls whose broken responses gave way to the recorded ones, in order.
 func (p *Play) Repaired() []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,11 +154,11 @@ func (p *Play) Repaired() []int {
 	return out
 }
 
-// rename is a live answer in an input whose tool results must name its calls.
+// rename is a live response in an input whose tool results must name its calls.
 type rename struct {
-	at       int        // place of the answer
+	at       int        // place of the response
 	live     []ToolCall // its calls
-	recorded []ToolCall // those of the answer that it stands for
+	recorded []ToolCall // those of the response that it stands for
 }
 
 func (p *Play) messages(c *GraphCall) ([]Message, error) {
@@ -214,8 +214,8 @@ func (p *Play) from(call int) []Message {
 	return p.sent[call]
 }
 
-// answer is the message that stands for the answer to a call, and whether it is the live
-// one. An answer without any content leaves the recorded one where it is.
+// answer is the message that stands for the response to a call, and whether it is the live
+// one. A response without any content leaves the recorded one where it is.
 func (p *Play) answer(call int, recorded Message) (Message, bool, error) {
 	if p.Graph.Recorded || p.answers == nil || p.answers[call] == nil || p.answers[call].Empty {
 		return recorded, false, nil
@@ -234,7 +234,7 @@ func (p *Play) answer(call int, recorded Message) (Message, bool, error) {
 	return Message{Role: "assistant", Content: a.Text, Reasoning: a.Reasoning, ToolCalls: a.ToolCalls}, true, nil
 }
 
-// report is a message that tells of the answer to a call, as agents are told of the work of
+// report is a message that tells of the response to a call, as agents are told of the work of
 // others.
 func (p *Play) report(call int, recorded Message) Message {
 	if !p.Graph.Recorded && p.answers != nil && p.answers[call] != nil && !p.answers[call].Empty {
@@ -248,8 +248,8 @@ func broken(calls []ToolCall) bool {
 	return slices.ContainsFunc(calls, func(c ToolCall) bool { return !json.Valid([]byte(c.Arguments)) })
 }
 
-// apply gives the tool results that follow an answer the ids of its calls: each that of
-// the first call left of the function whose result was recorded there. Where the answer of
+// apply gives the tool results that follow a response the ids of its calls: each that of
+// the first call left of the function whose result was recorded there. Where the response of
 // the record has no calls, the results are taken in order.
 func (r rename) apply(messages []Message) {
 	used := make([]bool, len(r.live))

@@ -40,7 +40,7 @@ type Prompt struct {
 	Tensors  []Field        // inputs of a Triton model beside its text, in place of those of the run; else nil
 	Session  string         // the conversation that it is a turn of; empty: none
 	Turn     int            // its place there, from 0
-	Rest     Conversation   // how the conversation goes on after its answer; nil: it does not
+	Rest     Conversation   // how the conversation goes on after its response; nil: it does not
 	Late     DeferredPrompt // what it says is known only when it is sent; else nil
 	Play     *Play          // in place of all but Seq and Session: a whole session to play; else nil
 	Tools    *Tools         // what the model may call; nil: nothing
@@ -96,7 +96,7 @@ type Source interface {
 // LaneSource is a Source of which several places are requests of one session.
 type LaneSource interface {
 	// Lanes is how many sessions are held side by side: places go to them in turn, and a
-	// request may go on from the answer to the one before it in its lane. Whoever sends one of a
+	// request may go on from the response to the one before it in its lane. Whoever sends one of a
 	// lane sends all of it. 0: no place depends on what became of another.
 	Lanes() int
 	// Session is the number of the session at a place, in about the order in which the sessions

@@ -8,7 +8,7 @@ import (
 // Scripted is a turn as the data has it, without what is said before it.
 type Scripted struct {
 	Prompt Prompt
-	Think  time.Duration // after its answer, before the next turn goes
+	Think  time.Duration // after its response, before the next turn goes
 	Pauses bool          // the data says how long that is, be it 0
 	Line   int           // its place in the data, from 0
 }

@@ -30,7 +30,7 @@ const (
 	ChoiceNamed               // the tool of that name
 )
 
-// Tools are what one request may call. An answer to it ends where the model ends it,
+// Tools are what one request may call. A response to it ends where the model ends it,
 // whatever the length asked for.
 type Tools struct {
 	List   []Tool

@@ -61,7 +61,7 @@ func AtChanged(ctx context.Context, s Source, at Position, by Transformer) (Prom
 }
 
 // TransformFollowUps has the prompts that come after one changed when they come: the turns that go on
-// from its answer, and what it says itself where that is not known yet.
+// from its response, and what it says itself where that is not known yet.
 func TransformFollowUps(p Prompt, by Transformer) Prompt {
 	switch {
 	case p.Late != nil:

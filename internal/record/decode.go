@@ -185,7 +185,7 @@ func repeated(last *string, b []byte) string {
 // group by them, and hold several copies.
 const mostWord = 64 << 10
 
-// word reads a string that is no text of a request or an answer.
+// word reads a string that is no text of a request or a response.
 func (d *lineDecoder) word() []byte {
 	b := d.scan.Quoted()
 	if len(b) > mostWord {

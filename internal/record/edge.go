@@ -40,7 +40,7 @@ type ModelStats struct {
 	Version string `json:"version"`
 	// AnyVersion: no version was asked for, and all that are loaded stand side by side.
 	AnyVersion bool `json:"any_version,omitempty"`
-	// Cache: its config has a response cache, which some answers may come out of.
+	// Cache: its config has a response cache, which may serve some requests.
 	Cache      bool   `json:"response_cache,omitempty"`
 	Inferences uint64 `json:"inference_count"` // in batches counted one by one
 	Executions uint64 `json:"execution_count"` // of whole batches

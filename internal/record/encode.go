@@ -107,7 +107,7 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	return append(dst, '}', '\n')
 }
 
-// raw are the bytes of the answer that there are.
+// raw are the bytes of the response that there are.
 func (r *Record) raw() []byte {
 	if r.Folded > 0 {
 		return r.Raw

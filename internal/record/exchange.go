@@ -1,7 +1,7 @@
 package record
 
 // Exchange is a request under way: its record, and what those share beside the facts who
-// carry the request out, hold its answer and decode it. Nothing of that is ever kept.
+// carry the request out, hold its response and decode it. Nothing of that is ever kept.
 type Exchange struct {
 	Record
 
@@ -27,8 +27,8 @@ type Exchange struct {
 	// than its request has bytes.
 	Media bool
 
-	// Request is what the endpoint's decoder must know of the request; nil where the answer
-	// says it all. Reading is the decoder's state where it has read a part of the answer
+	// Request is what the endpoint's decoder must know of the request; nil where the response
+	// says it all. Reading is the decoder's state where it has read a part of the response
 	// already, and Decoded says that it has read all of it.
 	Request any
 	Reading any
@@ -46,7 +46,7 @@ func (x *Exchange) Reset() {
 // Barred reports whether the request may not go any more.
 func (x *Exchange) Barred() bool { return x.MaySend != nil && !x.MaySend() }
 
-// SizeLimiter sees to it that a record does not grow without bound while its answer comes.
+// SizeLimiter sees to it that a record does not grow without bound while its response comes.
 type SizeLimiter interface {
 	// Keep is called after a read that leaves more in a record than it has room for. An
 	// error ends the request.

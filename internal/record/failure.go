@@ -16,21 +16,21 @@ const (
 	ResolveFailed  Class = "resolve"      // the host name has no address
 	ConnectFailed  Class = "connect"      // no connection was made
 	TLSFailed      Class = "tls"          // the handshake or the certificate failed
-	NoFirstByte    Class = "first_byte"   // time-out before the first byte of the answer
-	Stalled        Class = "stall"        // time-out between two bytes of the answer
+	NoFirstByte    Class = "first_byte"   // time-out before the first byte of the response
+	Stalled        Class = "stall"        // time-out between two bytes of the response
 	TimedOut       Class = "timeout"      // time-out of the whole request
-	Dropped        Class = "dropped"      // the server closed the connection without a byte of an answer
+	Dropped        Class = "dropped"      // the server closed the connection without a byte of a response
 	Reset          Class = "reset"        // the connection broke while the request or answer was under way
-	Truncated      Class = "truncated"    // the answer ended before its own framing said so
-	HTTPStatus     Class = "http_status"  // an answer with a status other than 2xx
+	Truncated      Class = "truncated"    // the response ended before its own framing said so
+	HTTPStatus     Class = "http_status"  // a response with a status other than 2xx
 	GRPCStatus     Class = "grpc_status"  // a gRPC status other than OK
 	StreamError    Class = "stream_error" // an error object inside a 2xx stream
 	Aborted        Class = "aborted"      // a 2xx answer whose finish reason says that the server gave up on it
-	BadBody        Class = "bad_body"     // an answer that is not what the protocol says
-	TooLarge       Class = "too_large"    // an answer, an event or headers beyond a limit of the plan
+	BadBody        Class = "bad_body"     // a response that is not what the protocol says
+	TooLarge       Class = "too_large"    // a response, an event or headers beyond a limit of the plan
 	Cancelled      Class = "cancelled"    // stopped by the user before its end
 	CutOff         Class = "cut_off"      // in flight when the drain timeout was exceeded
-	WorkerLost     Class = "worker_lost"  // its worker ended, or was cut off, before the answer was recorded
+	WorkerLost     Class = "worker_lost"  // its worker ended, or was cut off, before the response was recorded
 )
 
 // StillUnderway is how the message of a failure begins that a reader makes of a request whose

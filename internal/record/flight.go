@@ -7,13 +7,13 @@ import (
 )
 
 // InFlight is what others may see of a request while it is under way. The slot that
-// carries the request out and the reader of its answer write to it; all its methods do
+// carries the request out and the reader of its response write to it; all its methods do
 // nothing on a nil Flight.
 type InFlight struct {
 	target atomic.Int64
 	sent   atomic.Int64 // when it went; Never: not yet
 	reads  atomic.Int64
-	bytes  atomic.Int64 // of the answer so far
+	bytes  atomic.Int64 // of the response so far
 	first  atomic.Int64 // stamp of the first read; Never: there is none yet
 	last   atomic.Int64 // stamp of the last read
 
@@ -38,7 +38,7 @@ func (f *InFlight) SetSent(at time.Duration) {
 	}
 }
 
-// Read notes a read of the answer, which has so many reads and bytes by then.
+// Read notes a read of the response, which has so many reads and bytes by then.
 func (f *InFlight) Read(reads, bytes int, at time.Duration) {
 	if f == nil {
 		return

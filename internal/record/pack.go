@@ -110,7 +110,7 @@ func packKind(b []byte, rec *Record) []byte {
 	return b
 }
 
-// packLists appends reads and events. The last read ends the answer as a rule.
+// packLists appends reads and events. The last read ends the response as a rule.
 func packLists(b []byte, rec *Record) []byte {
 	b = binary.AppendVarint(b, int64(len(rec.Marks)))
 	last := Read{Kernel: rec.End}

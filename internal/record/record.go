@@ -55,7 +55,7 @@ type Record struct {
 
 	Due     time.Duration // when it was meant to go
 	Ready   time.Duration // when it had its slot and its body
-	Held    time.Duration // how much of Ready − Due it waited for a slot under the in-flight cap, or for an answer to go on from
+	Held    time.Duration // how much of Ready − Due it waited for a slot under the in-flight cap, or for a response to go on from
 	Sent    time.Duration // right before the first byte was written
 	Written time.Duration // when the last byte had been handed to the kernel
 	End     time.Duration // when the last byte arrived, or when it failed
@@ -76,17 +76,17 @@ type Record struct {
 	RequestBody []byte // the body itself, where the run keeps what was sent
 
 	Status       int    // HTTP status; 0 when none came
-	ContentType  string // media type of the answer, as sent
+	ContentType  string // media type of the response, as sent
 	RetryAfter   string // the Retry-After header, when there was one
 	Streamed     bool   // the request asked for a stream
 	Unterminated bool   // the stream said that it is done and did not end: it was taken as complete Grace later
 	Sparse       bool   // another program measured it and kept only the first and the last of its token events
-	Body         []byte // the answer's bytes, free of transfer encoding
+	Body         []byte // the response's bytes, free of transfer encoding
 	// Folded is how many bytes stood before those of Body and have been decoded and given
-	// up, and Raw what is kept of them. Marks count from the answer's first byte.
+	// up, and Raw what is kept of them. Marks count from the response's first byte.
 	Folded int
 	Raw    []byte
-	Cut    int // bytes of the answer that the run would keep and that are beyond its limit
+	Cut    int // bytes of the response that the run would keep and that are beyond its limit
 
 	Text            []byte  // decoded text of every token event, channels in order of arrival
 	Events          []Event // decoded events, in order
@@ -119,7 +119,7 @@ type Conn struct {
 	Resolve, Connect, TLS time.Duration
 }
 
-// Read is one network read that belonged to the answer.
+// Read is one network read that belonged to the response.
 type Read struct {
 	Off    int           // length of Body after this read
 	Kernel time.Duration // when the kernel received the last segment of it; Never where unknown
@@ -185,7 +185,7 @@ const (
 	Done                       // the closing [DONE]
 	Comment                    // an SSE comment or a keep-alive
 	Error                      // an error object inside the stream
-	Whole                      // the whole answer of a request that was not streamed
+	Whole                      // the whole response of a request that was not streamed
 	Unknown                    // bytes that are no event of the protocol
 	Echo                       // the prompt, sent back
 )
@@ -193,7 +193,7 @@ const (
 // IsToken reports whether events of this label carry output tokens.
 func (l EventKind) IsToken() bool { return l <= Refusal || l == Whole }
 
-// Event is one decoded event of an answer.
+// Event is one decoded event of a response.
 type Event struct {
 	Mark   int // index into Marks, always a valid one: the read that completed the event
 	Label  EventKind
@@ -215,7 +215,7 @@ const (
 	FromEvents           // one token for each event that carries text
 )
 
-// Sampled: of so many answers whose count nothing else speaks for, a tokenizer that is not
+// Sampled: of so many responses whose count nothing else speaks for, a tokenizer that is not
 // the model's looks over one, so that it costs a run next to nothing.
 const Sampled = 16
 

@@ -15,12 +15,12 @@ type SessionSummary struct {
 	// Cause is why the first call failed that did; empty: none did.
 	Cause   SessionCause `json:"cause,omitempty"`
 	Message string       `json:"message,omitempty"`
-	// Repaired are the ids of calls whose broken answers gave way to the recorded ones.
+	// Repaired are the ids of calls whose broken responses gave way to the recorded ones.
 	Repaired []string `json:"repaired,omitempty"`
-	// User are the turns whose answers are for the user, UserIDs the ids of their calls.
+	// User are the turns whose responses are for the user, UserIDs the ids of their calls.
 	User    []int    `json:"user,omitempty"`
 	UserIDs []string `json:"user_ids,omitempty"`
-	Program int      `json:"program,omitempty"` // calls whose answers are for a program
+	Program int      `json:"program,omitempty"` // calls whose responses are for a program
 }
 
 // SessionCause says why a session failed.

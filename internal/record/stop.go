@@ -13,7 +13,7 @@ const (
 	StopArrivals    StopReason = "arrivals"     // the load had no more of them
 	StopData        StopReason = "data"         // there were no more prompts
 	StopOver        StopReason = "overloaded"   // it was clearly more than the objectives of a search allow
-	StopEarlyAnswer StopReason = "early answer" // an answer ended before it had as many responses as the next step of a growing load waits for
+	StopEarlyAnswer StopReason = "early answer" // a response ended before it had as many events as the next step of a growing load waits for
 )
 
 // The reasons of a stage that was ended before its time, besides those of StopBreaker. None

@@ -16,7 +16,7 @@ type AchievedLoad struct {
 	Events   float64 `json:"events_per_second"`
 }
 
-// HeldBy is the load that a stage reached. Each answer has one token event more than gaps
+// HeldBy is the load that a stage reached. Each response has one token event more than gaps
 // between them.
 func HeldBy(s *Stage) AchievedLoad {
 	h := AchievedLoad{Rate: s.Metrics["request_throughput"].Avg, InFlight: s.Metrics["concurrency"].Avg}

@@ -2,14 +2,14 @@ package result
 
 import "github.com/inferometer/inferometer/internal/sweep/capacity"
 
-// CapacityFigure is a number of the answer of a search for the capacity.
+// CapacityFigure is a number of the response of a search for the capacity.
 type CapacityFigure struct {
 	Stat  string // value, lo or hi
 	Value float64
 }
 
 // CapacityFigures are the numbers that a search has found: the capacity and its interval. Bounds
-// that there are none of are left out; nil: there was no search, or it has no answer.
+// that there are none of are left out; nil: there was no search, or it has no response.
 func (r *Result) CapacityFigures() []CapacityFigure {
 	a := r.Capacity
 	if a == nil {

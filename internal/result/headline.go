@@ -14,8 +14,8 @@ import (
 // What the sentence at the top of a report goes by.
 const (
 	meetsShare     = 0.99 // of a level's requests: then it meets the objectives, as on the page
-	keepsUp        = 0.95 // of a rate that was asked for: with fewer answers the server is saturated
-	growsLittle    = 0.1  // where the answers per second grow by less than this share of what the load grows by, too
+	keepsUp        = 0.95 // of a rate that was asked for: with fewer responses the server is saturated
+	growsLittle    = 0.1  // where the responses per second grow by less than this share of what the load grows by, too
 	headlineClause = 240  // characters of why nothing succeeded
 )
 
@@ -189,7 +189,7 @@ func (r *Result) byLoad() []int {
 
 func (s *Stage) level() float64 { return s.Rate + float64(s.Concurrency) }
 
-// saturation is the rate of answers that the server does not get beyond; 0: it was not reached.
+// saturation is the rate of responses that the server does not get beyond; 0: it was not reached.
 func (r *Result) saturation(levels []int) float64 {
 	most := 0.0
 	for k, i := range levels {
@@ -215,7 +215,7 @@ func (r *Result) saturation(levels []int) float64 {
 	return 0
 }
 
-// mostFrom is the highest rate of answers of levels.
+// mostFrom is the highest rate of responses of levels.
 func (r *Result) mostFrom(levels []int, most float64) float64 {
 	for _, i := range levels {
 		if now, ok := r.Stages[i].answered(); ok {
@@ -237,7 +237,7 @@ func (s *Stage) loadWords() string {
 }
 
 // Best is the stage that matters most of those whose figures are good: that of the highest load that meets the
-// objectives, and where none does, or there are none, that of the lowest load that gets about as many answers a
+// objectives, and where none does, or there are none, that of the lowest load that gets about as many responses a
 // second as any. One that saturates the server comes after all others. -1: no stage has good figures.
 func (r *Result) Best() int {
 	order := r.byLoad()

@@ -139,7 +139,7 @@ func checkFailure(t *testing.T, rec *record.Record, class record.Class, status i
 	if f.Class != class || f.Message == "" || !strings.Contains(f.Message, words) || f.At <= 0 {
 		t.Errorf("request %d failed with %+v, want class %s and a message with %q", rec.Seq, *f, class, words)
 	}
-	// A reset may overtake the head of the answer.
+	// A reset may overtake the head of the response.
 	if f.Status != status && !(class == record.Reset && f.Status == 0) || f.Status != rec.Status {
 		t.Errorf("request %d: status %d, and %d in its failure; want %d", rec.Seq, rec.Status, f.Status, status)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // What a session sends does not depend on whether there is a key: its calls go on from
-// the answers, tool calls and all.
+// the responses, tool calls and all.
 func TestKeyChangesNothingThatIsSent(t *testing.T) {
 	t.Parallel()
 	// What the server makes up, some of it by the order in which calls side by side come.

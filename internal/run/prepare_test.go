@@ -237,7 +237,7 @@ func TestKeyIsWrittenNowhere(t *testing.T) {
 	}
 }
 
-// A server that quotes the key in its answers does not bring it into the records.
+// A server that quotes the key in its responses does not bring it into the records.
 func TestKeyThatTheServerRepeats(t *testing.T) {
 	const key = "k3y-that-nobody-may-see"
 	t.Setenv("INFEROMETER_TEST_KEY", key)

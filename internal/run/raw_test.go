@@ -12,7 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
-// TestRawIsCutAtItsLimit: of an answer that is kept, what goes beyond the limit is left out;
+// TestRawIsCutAtItsLimit: of a response that is kept, what goes beyond the limit is left out;
 // the report says so, and no figure changes by it.
 func TestRawIsCutAtItsLimit(t *testing.T) {
 	s := serve(t, nil)

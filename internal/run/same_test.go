@@ -67,7 +67,7 @@ var allLoads = []plan.Stage{
 	{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Count: 5, Rate: 40}},
 	{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Count: 5}},
 	{Concurrency: 2, Growth: plan.Growth{To: 10, Step: 2, Responses: 1}},
-	{Rate: 50, Duration: plan.Duration(300 * time.Millisecond)}, // in which no answer counts
+	{Rate: 50, Duration: plan.Duration(300 * time.Millisecond)}, // in which no response counts
 }
 
 // sentRequest is what a server can know of a request.

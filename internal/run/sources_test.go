@@ -12,7 +12,7 @@ import (
 
 func fixedLength(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }
 
-// Users of a shared prefix talk turn by turn, with their answers in front of the next
+// Users of a shared prefix talk turn by turn, with their responses in front of the next
 // question, as chats and as growing texts; all requests that were asked for go.
 func TestSharedPrefixOfManyTurns(t *testing.T) {
 	for _, endpoint := range []string{plan.EndpointChat, plan.EndpointCompletions} {
@@ -46,7 +46,7 @@ func TestSharedPrefixOfManyTurns(t *testing.T) {
 					if r == nil || len(list) != 6 {
 						t.Fatalf("%s: %d turns, turn %d is missing or twice", name, len(list), turn)
 					}
-					// What was asked and answered before, and four words more. An answer may
+					// What was asked and answered before, and four words more. A response may
 					// begin within the last word of a text.
 					least, most := 34+turn*8, 34+turn*9
 					if r.In.Local < least || r.In.Local > most || r.RequestedTokens != 5 {

@@ -148,7 +148,7 @@ func tritonTotals(t *testing.T, s *triton.Server) {
 	}
 }
 
-// beforeLeaving is how long requests were in the server before their answers could
+// beforeLeaving is how long requests were in the server before their responses could
 // leave. Triton counts on until it has sent them: the whole can be more than what a
 // client sees.
 func beforeLeaving(m *result.ServerModel) time.Duration {

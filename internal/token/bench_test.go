@@ -126,7 +126,7 @@ func BenchmarkCut(b *testing.B) {
 	}
 }
 
-// BenchmarkPerEvent counts the tokens of an answer that came in events of one word.
+// BenchmarkPerEvent counts the tokens of a response that came in events of one word.
 func BenchmarkPerEvent(b *testing.B) {
 	e, err := GPT2()
 	if err != nil {

@@ -53,7 +53,7 @@ func FuzzParts(f *testing.F) {
 	})
 }
 
-// FuzzMessages: a question or an answer that cannot be read is declined, or an error.
+// FuzzMessages: a question or a response that cannot be read is declined, or an error.
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte(`{"Name":"x","Size":1}`))
 	f.Add([]byte(`[`))

@@ -134,7 +134,7 @@ func (l *Link) handlers(changed func(bool, error)) []nats.Option {
 	}
 }
 
-// whileConnected is a context that ends with the connection, too: what was asked of the server before has no answer after it.
+// whileConnected is a context that ends with the connection, too: what was asked of the server before has no response after it.
 func (l *Link) whileConnected(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// RemoteError is an answer that is an error: whoever was asked could not do it, or would not.
+// RemoteError is a response that is an error: whoever was asked could not do it, or would not.
 type RemoteError struct {
 	Subject, Reason string
 }
@@ -22,8 +22,8 @@ func (d *RemoteError) Error() string { return d.Reason }
 
 // Headers of messages.
 const (
-	askHeader      = "Ask"      // ID of a question, which its repetitions and its answer have, too
-	declinedHeader = "Declined" // of an answer that is an error
+	askHeader      = "Ask"      // ID of a question, which its repetitions and its response have, too
+	declinedHeader = "Declined" // of a response that is an error
 )
 
 // A question is repeated until it is answered: first soon, then about once a second.
@@ -32,17 +32,17 @@ const (
 	lastRepeat  = time.Second
 )
 
-// answers hands answers to those who asked. The zero value is ready.
+// answers hands responses to those who asked. The zero value is ready.
 type answers struct {
 	mu      sync.Mutex
 	hears   bool // answers are listened to
 	waiting map[string]chan *nats.Msg
 }
 
-// replyTo is where the answers to this process go.
+// replyTo is where the responses to this process go.
 func (l *Link) replyTo() string { return "inferometer.reply." + l.self }
 
-// expect makes room for the answer to a question.
+// expect makes room for the response to a question.
 func (l *Link) expect(id string) (<-chan *nats.Msg, error) {
 	a := &l.answers
 	a.mu.Lock()
@@ -58,7 +58,7 @@ func (l *Link) expect(id string) (<-chan *nats.Msg, error) {
 	return answer, nil
 }
 
-// answered hands on an answer, the first to each question.
+// answered hands on a response, the first to each question.
 func (l *Link) answered(m *nats.Msg) {
 	a := &l.answers
 	a.mu.Lock()
@@ -77,7 +77,7 @@ func (l *Link) forget(id string) {
 	delete(l.answers.waiting, id)
 }
 
-// Request sends a question and waits for its answer until the context is over, which therefore must end. It repeats the question
+// Request sends a question and waits for its response until the context is over, which therefore must end. It repeats the question
 // meanwhile, as messages get lost where a connection is cut; whoever answers carries it out once.
 func Request[A any](ctx context.Context, b *Bus, subject string, question any) (A, error) {
 	var answer A
@@ -98,7 +98,7 @@ func Request[A any](ctx context.Context, b *Bus, subject string, question any) (
 	return answer, nil
 }
 
-// ask sends a question until there is an answer.
+// ask sends a question until there is a response.
 func (b *Bus) ask(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
 	id := rand.Text()
 	answer, err := b.expect(id)
@@ -125,7 +125,7 @@ func (b *Bus) ask(ctx context.Context, subject string, data []byte) (*nats.Msg, 
 
 // Handle answers questions, each in a goroutine of its own, until stop is called. An error of the function is what Ask
 // returns, as a Declined. When Answer returns, questions find it. A question that is repeated is not carried out again:
-// it gets the answer to the first, unless that is large or was long ago.
+// it gets the response to the first, unless that is large or was long ago.
 func Handle[Q, A any](b *Bus, subject string, answer func(Q) (A, error)) (stop func(), err error) {
 	once := &asked{}
 	return b.listen("ask", subject, func(m *nats.Msg) {
@@ -147,7 +147,7 @@ func Handle[Q, A any](b *Bus, subject string, answer func(Q) (A, error)) (stop f
 	})
 }
 
-// reply sends the answer to a question.
+// reply sends the response to a question.
 func (b *Bus) reply(question *nats.Msg, subject string, answer *nats.Msg) {
 	if len(answer.Data)+1024 > b.maxPayload {
 		answer = decline(fmt.Errorf("the answer is too large for NATS: raise its max_payload of %d bytes", b.maxPayload))
@@ -173,10 +173,10 @@ type asked struct {
 
 const (
 	asksKept  = 4096     // questions that are remembered
-	replyKept = 64 << 10 // bytes of an answer that is; a larger one is made again
+	replyKept = 64 << 10 // bytes of a response that is; a larger one is made again
 )
 
-// begin notes a question, and reports whether it is the first of its ID. Of others it gives the answer; nil: there is none yet.
+// begin notes a question, and reports whether it is the first of its ID. Of others it gives the response; nil: there is none yet.
 func (a *asked) begin(id string) (*nats.Msg, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -191,7 +191,7 @@ func (a *asked) begin(id string) (*nats.Msg, bool) {
 	return nil, true
 }
 
-// end notes the answer.
+// end notes the response.
 func (a *asked) end(id string, reply *nats.Msg) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -206,7 +206,7 @@ func (a *asked) end(id string, reply *nats.Msg) {
 	}
 }
 
-// respond makes the answer to a question.
+// respond makes the response to a question.
 func respond[Q, A any](data []byte, answer func(Q) (A, error)) *nats.Msg {
 	var question Q
 	err := json.Unmarshal(data, &question)

@@ -120,7 +120,7 @@ func TestTellAndHear(t *testing.T) {
 	}
 }
 
-// A question that is repeated, because its answer was late or lost, is carried out once.
+// A question that is repeated, because its response was late or lost, is carried out once.
 func TestRepeatedQuestions(t *testing.T) {
 	s := serve(t, ServerOptions{})
 	worker, coordinator := dial(t, s.URL(), "run"), dial(t, s.URL(), "run")
@@ -149,7 +149,7 @@ func TestRepeatedQuestions(t *testing.T) {
 	}
 }
 
-// What is remembered of questions is bounded, and large answers are not kept.
+// What is remembered of questions is bounded, and large responses are not kept.
 func TestQuestionsAreForgotten(t *testing.T) {
 	var a asked
 	for i := range asksKept + 10 {

@@ -72,7 +72,7 @@ func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Out
 	}
 	err := o.create(ctx, 0)
 	var refused *jetstream.APIError
-	if err != nil && !errors.Is(err, ErrTaken) && !errors.As(err, &refused) { // the answer was lost, perhaps
+	if err != nil && !errors.Is(err, ErrTaken) && !errors.As(err, &refused) { // the response was lost, perhaps
 		_, err = o.findPosition(ctx)
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ func (e *Estimator) Measure(ctx context.Context, ask Ask, trips int) error {
 			failed = err
 			continue
 		}
-		// Who read the clock at the moment of the answer has no drift since to reckon with.
+		// Who read the clock at the moment of the response has no drift since to reckon with.
 		found = append(found, interval{at: got, lo: theirs - got, hi: theirs - sent + parted(got-sent, e.drift)})
 	}
 	if len(found) == 0 {

@@ -116,7 +116,7 @@ func serve(t *testing.T, change func(*config.Server)) (url string, w *truth, sto
 	return "http://" + l.Addr().String(), w, stop
 }
 
-// ask carries out a request and decodes the answer.
+// ask carries out a request and decodes the response.
 func ask(t *testing.T, e *Endpoint, p prompt.Prompt) *record.Exchange {
 	t.Helper()
 	call, err := e.Prepare(&p)

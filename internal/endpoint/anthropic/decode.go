@@ -7,12 +7,12 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Decoder reads answers of the messages API. It holds nothing of one answer when it
+// Decoder reads responses of the messages API. It holds nothing of one response when it
 // reads the next.
 type Decoder struct{ count decode.Counter }
 
 // NewDecoder makes a decoder. The model's own tokenizer counts beside the server; one
-// that stands in for it counts only answers in one piece that the server did not
+// that stands in for it counts only responses in one piece that the server did not
 // count. Without any that is left undone.
 func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{count: decode.NewCounter(tok, own)}
@@ -34,7 +34,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	})
 }
 
-// decodeUnstreamed reads an answer in one piece.
+// decodeUnstreamed reads a response in one piece.
 func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	var e event
 	rec := &x.Record
@@ -156,7 +156,7 @@ func (st *streamed) End() {
 	d.count.Stream(rec, decode.Stream{
 		Total: st.total, Hidden: hidden(st.sealed), Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
 		// A token without text, such as half a character, has an event too; the one that
-		// ends the answer has none.
+		// ends the response has none.
 		OneEach: st.total == tokens || st.total == tokens+st.empty || rec.Finish == "stop" && st.total == tokens+st.empty+1,
 	})
 	if d.count.Plain {

@@ -5,7 +5,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// kind is what an event or an answer calls itself.
+// kind is what an event or a response calls itself.
 type kind uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	messageStop
 	ping
 	failure
-	message // a whole answer
+	message // a whole response
 )
 
 var kinds = map[string]kind{
@@ -26,7 +26,7 @@ var kinds = map[string]kind{
 	"message_delta": messageDelta, "message_stop": messageStop, "ping": ping, "error": failure, "message": message,
 }
 
-// event is what one JSON object of an answer says.
+// event is what one JSON object of a response says.
 type event struct {
 	decode.Part
 	kind    kind

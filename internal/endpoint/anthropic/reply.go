@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// block is a block of an answer's content, or a change of one.
+// block is a block of a response's content, or a change of one.
 type block struct {
 	Type        string          `json:"type"`
 	Text        string          `json:"text"`
@@ -21,7 +21,7 @@ type block struct {
 	PartialJSON string          `json:"partial_json"`
 }
 
-// Reply reads what an answer said. The body is read anew: only sessions that send tool
+// Reply reads what a response said. The body is read anew: only sessions that send tool
 // calls back ask for it.
 func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {
@@ -69,7 +69,7 @@ func given(input json.RawMessage) string {
 	return ""
 }
 
-// replyOf reads an answer in one piece.
+// replyOf reads a response in one piece.
 func replyOf(body []byte) prompt.Response {
 	var doc struct {
 		Content []block `json:"content"`

@@ -41,7 +41,7 @@ func appendTools(b []byte, t *prompt.Tools) []byte {
 	return b
 }
 
-// appendToolMessage appends an answer that calls tools, or the result of a tool, which is
+// appendToolMessage appends a response that calls tools, or the result of a tool, which is
 // the user's.
 func appendToolMessage(b []byte, m *prompt.Message) []byte {
 	if m.ToolCallID != "" {

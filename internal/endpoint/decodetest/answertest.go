@@ -18,7 +18,7 @@ func (Words) Name() string { return "words" }
 // Count implements prompt.Tokenizer.
 func (Words) Count(text string) int { return len(strings.Fields(text)) }
 
-// Answered is a record of a successful answer that came in one read.
+// Answered is a record of a successful response that came in one read.
 func Answered(body string) *record.Exchange {
 	return &record.Exchange{Record: record.Record{
 		Status: 200, Streamed: true, Body: []byte(body), End: 9 * time.Millisecond,

@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Decoder reads the answers of one kind of endpoint. It holds nothing of one answer
+// Decoder reads the responses of one kind of endpoint. It holds nothing of one response
 // when it reads the next.
 type Decoder struct {
 	kind  string
@@ -39,7 +39,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	})
 }
 
-// what an answer lacks that is none of its kind.
+// what a response lacks that is none of its kind.
 func (d *Decoder) lacks(p *piece) string {
 	switch {
 	case d.kind == plan.EndpointRankings && !p.has("rankings"), d.kind == plan.EndpointRerank && !p.list && !p.has("results"):
@@ -52,7 +52,7 @@ func (d *Decoder) lacks(p *piece) string {
 	return ""
 }
 
-// decodeUnstreamed reads an answer in one piece.
+// decodeUnstreamed reads a response in one piece.
 func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	rec := &x.Record
 	p := piece{Part: decode.Part{Text: rec.Text}}
@@ -97,7 +97,7 @@ func finishName(reason []byte) string {
 	return string(reason)
 }
 
-// piece is what one JSON value of an answer says.
+// piece is what one JSON value of a response says.
 type piece struct {
 	decode.Part
 	list      bool     // it is a list that is not empty
@@ -110,7 +110,7 @@ type piece struct {
 	finish    []byte
 	generated int    // tokens in all; -1: not said
 	input     int    // tokens of the prompt; -1: not said
-	whole     []byte // of the answer, where it is given as a whole
+	whole     []byte // of the response, where it is given as a whole
 }
 
 func (p *piece) has(field string) bool { return slices.Contains(p.fields, field) }

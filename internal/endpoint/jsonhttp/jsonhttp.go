@@ -41,7 +41,7 @@ type Endpoint struct {
 	start    body.Start
 	template *chat.Template
 	model    string
-	flagged  bool // the body says whether an answer is a stream
+	flagged  bool // the body says whether a response is a stream
 	own      map[string]any
 }
 

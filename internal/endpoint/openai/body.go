@@ -14,7 +14,7 @@ import (
 type bodyEncoder struct {
 	kind      Kind
 	start     body.Start
-	ending    body.Start // of answers that the model itself ends
+	ending    body.Start // of responses that the model itself ends
 	limits    bool       // output lengths may be asked for
 	minTokens bool
 	tools     bool // tools may be named

@@ -5,8 +5,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// chunk is what one JSON object of an answer says: an event of a stream, or the
-// whole of an answer that was not streamed.
+// chunk is what one JSON object of a response says: an event of a stream, or the
+// whole of a response that was not streamed.
 type chunk struct {
 	decode.Part
 	first   bool   // only the first choice of the list counts

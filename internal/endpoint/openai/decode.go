@@ -8,18 +8,18 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Decoder reads the answers of OpenAI-compatible servers. It holds nothing of one
+// Decoder reads the responses of OpenAI-compatible servers. It holds nothing of one
 // answer when it reads the next.
 type Decoder struct {
 	kind  Kind
 	count decode.Counter
-	// First: of several choices in an event, or in an answer, only the first of the list
+	// First: of several choices in an event, or in a response, only the first of the list
 	// counts.
 	First bool
 }
 
-// NewDecoder makes a decoder for answers of one kind. The model's own tokenizer
-// counts beside the server; one that stands in for it counts only answers in one
+// NewDecoder makes a decoder for responses of one kind. The model's own tokenizer
+// counts beside the server; one that stands in for it counts only responses in one
 // piece that the server did not count. Without any that is left undone.
 func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{kind: kind, count: decode.NewCounter(tok, own)}
@@ -41,7 +41,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	})
 }
 
-// decodeUnstreamed reads an answer in one piece.
+// decodeUnstreamed reads a response in one piece.
 func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 	rec := &x.Record
 	c := chunk{first: d.First || d.count.Plain && (d.kind != Chat || rec.Call != "")} // one that goes on goes on from the first

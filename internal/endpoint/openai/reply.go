@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// delta is a message of an answer, or a piece of one.
+// delta is a message of a response, or a piece of one.
 type delta struct {
 	Content          content `json:"content"`
 	Reasoning        *string `json:"reasoning"`
@@ -69,7 +69,7 @@ func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	return r.answer()
 }
 
-// reply puts an answer together.
+// reply puts a response together.
 type reply struct {
 	said, thought []byte
 	calls         map[int]*prompt.ToolCall

@@ -232,7 +232,7 @@ func TestHostHeaderTakesThePlaceOfTheURLs(t *testing.T) {
 // proxy is a small HTTP proxy that reaches one server, whatever it is asked for.
 type proxy struct {
 	to       string
-	early    bool // sends the server's first bytes in one piece with its own answer
+	early    bool // sends the server's first bytes in one piece with its own response
 	refuse   bool
 	requests chan string // first line and authorization of what it was asked
 }

@@ -32,7 +32,7 @@ func decodeResponse(rec *record.Record, tensors bool) {
 	}
 }
 
-// predicts reports whether an answer is one of TensorFlow Serving's with outputs in it.
+// predicts reports whether a response is one of TensorFlow Serving's with outputs in it.
 func predicts(body []byte) bool {
 	var s jsonscan.Scanner
 	s.Reset(body)

@@ -1,10 +1,10 @@
-// Package sse splits the body of an answer into server-sent events, as the HTML
+// Package sse splits the body of a response into server-sent events, as the HTML
 // standard frames them: lines end in CR LF, LF or CR; a blank line ends an event;
 // lines of data are joined by a newline; one space after the colon is not part of
 // a value; a line that begins with a colon is a comment; a byte-order mark at the
 // start is skipped.
 //
-// It works on the whole body after the answer has ended, so an event is the same
+// It works on the whole body after the response has ended, so an event is the same
 // however the network cut it up. Two things go beyond the standard, because an
 // instrument wants to know of them: blocks without data (comments, keep-alives) are
 // returned, and so is a last event that the body ends in the middle of.

@@ -58,7 +58,7 @@ func (s Shard) every(n int64) int64 {
 // shared out must not be 0 for one of them, which would mean that there is no such bound.
 func (stage *Profile) Senders(workers int) int {
 	if stage.Growth.Step > 0 {
-		return 1 // what is sent next depends on all answers
+		return 1 // what is sent next depends on all responses
 	}
 	most := int64(workers)
 	for _, n := range []int64{int64(stage.MaxSlots), stage.Requests, stage.Sessions, int64(stage.Lanes)} {

@@ -17,7 +17,7 @@ const document = `{
 	"tries": [{"status": 503, "tags": ["a", "b"]}, {"status": 200, "tags": []}, {"status": 429, "tags": ["c"]}]
 }`
 
-// TestSearch: the answers are those of the jmespath that inference-perf 0.7.0 uses.
+// TestSearch: the results are those of the jmespath that inference-perf 0.7.0 uses.
 func TestSearch(t *testing.T) {
 	var doc any
 	if err := json.Unmarshal([]byte(document), &doc); err != nil {

@@ -443,7 +443,7 @@ const (
 	TGI       // of Text Generation Inference
 )
 
-// Prefix is what the ids of answers begin with.
+// Prefix is what the ids of responses begin with.
 func (a API) Prefix() string {
 	return [...]string{
 		Chat: "chatcmpl-", Completions: "cmpl-", Embeddings: "embd-", Triton: "triton-", Messages: "msg_",

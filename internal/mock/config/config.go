@@ -48,7 +48,7 @@ type Server struct {
 	TruthBody bool   // keep each request's body in its line
 }
 
-// Latency is the model of how long the answers take. All zero: as fast as it goes.
+// Latency is the model of how long the responses take. All zero: as fast as it goes.
 type Latency struct {
 	TTFT       time.Duration // from the start of a sequence to its first token, prefill not counted
 	TTFTStddev time.Duration

@@ -17,13 +17,13 @@ const (
 	FaultStatus     FaultKind = "status"      // an HTTP error status
 	FaultRefuse     FaultKind = "refuse"      // the connection is reset before anything is read
 	FaultSlowAccept FaultKind = "slow-accept" // nothing is read from the connection for a while
-	FaultClose      FaultKind = "close"       // the connection is closed instead of an answer
-	FaultReset      FaultKind = "reset"       // the connection is reset halfway through the answer
-	FaultStall      FaultKind = "stall"       // the answer stops halfway
-	FaultTruncate   FaultKind = "truncate"    // the connection is closed halfway through the answer
+	FaultClose      FaultKind = "close"       // the connection is closed instead of a response
+	FaultReset      FaultKind = "reset"       // the connection is reset halfway through the response
+	FaultStall      FaultKind = "stall"       // the response stops halfway
+	FaultTruncate   FaultKind = "truncate"    // the connection is closed halfway through the response
 	FaultError      FaultKind = "error"       // an error object halfway through the stream
 	FaultErrorEvent FaultKind = "error-event" // the same, under "event: error"
-	FaultGarbage    FaultKind = "garbage"     // status 200 and bytes that are no answer
+	FaultGarbage    FaultKind = "garbage"     // status 200 and bytes that are no response
 	FaultHTML       FaultKind = "html"        // status 200 and a web page
 )
 

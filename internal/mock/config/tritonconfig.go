@@ -12,7 +12,7 @@ type Triton struct {
 	Metrics    string                           // address that the command serves metrics on, beside Listen; empty: none
 	Models     map[string]repository.Convention // what some models are like
 	Convention repository.Convention            // what the others are like; empty: told by their name, or by each request
-	Echo       bool                             // the prompt stands ahead of the text of every answer that does not exclude it
+	Echo       bool                             // the prompt stands ahead of the text of every response that does not exclude it
 }
 
 func (t Triton) validate(v *faults) {

@@ -17,7 +17,7 @@ import (
 // request, written when the request has ended. Times are nanoseconds of the
 // system's real-time clock.
 type Request struct {
-	ID     string `json:"id"`            // the request's own, or its X-Request-Id, or else the id of the answer
+	ID     string `json:"id"`            // the request's own, or its X-Request-Id, or else the id of the response
 	Port   int    `json:"port"`          // the client's
 	Path   string `json:"path"`          // of the request
 	Proto  string `json:"proto"`         // HTTP/1.1, HTTP/2.0 or gRPC
@@ -30,7 +30,7 @@ type Request struct {
 	Cached int    `json:"cached_tokens"` // of them, found in the prefix cache
 	Max    int    `json:"max_tokens"`    // asked for; 0: not given
 	Tokens int    `json:"tokens"`        // sent, over all choices
-	Finish string `json:"finish"`        // finish reason; "abort" where the client left or a fault cut the answer
+	Finish string `json:"finish"`        // finish reason; "abort" where the client left or a fault cut the response
 	Fault  string `json:"fault"`         // the fault that was injected
 	Stamp  string `json:"stamp"`         // "write": events are stamped right before write(2); "handler": before they were given to HTTP/2
 	Media  int    `json:"media"`         // images, sounds and videos received
@@ -41,8 +41,8 @@ type Request struct {
 	Events  []Event         `json:"events"`
 }
 
-// Event is one event of a stream, or the whole of an answer that is none.
-// Bytes add up to the body of the answer.
+// Event is one event of a stream, or the whole of a response that is none.
+// Bytes add up to the body of the response.
 type Event struct {
 	At     int64  `json:"at"` // right before the write(2) that held it
 	Bytes  int    `json:"bytes"`

@@ -129,7 +129,7 @@ func growthSpec() codec[plan.Growth] {
 	)
 }
 
-// growth checks a load that grows with the answers.
+// growth checks a load that grows with the responses.
 func (c *checker) growth(path string, p *plan.Plan, s *plan.Stage) {
 	if !s.Growth.On() {
 		return

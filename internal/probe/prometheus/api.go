@@ -19,18 +19,18 @@ type api struct {
 	token  func() (string, error) // nil: none is needed
 
 	mu     sync.Mutex
-	broken int   // queries in a row that had no answer, after all tries
+	broken int   // queries in a row that had no response, after all tries
 	last   error // why
 }
 
-// mostBroken is after how many queries without an answer no more are sent: the server is
+// mostBroken is after how many queries without a response no more are sent: the server is
 // not there.
 const mostBroken = 3
 
 const (
-	// queryTime bounds one answer.
+	// queryTime bounds one response.
 	queryTime = 10 * time.Second
-	// queryTries is how often a query is sent whose answer fails to come.
+	// queryTries is how often a query is sent whose response fails to come.
 	queryTries = 3
 	firstPause = 100 * time.Millisecond
 )
@@ -93,7 +93,7 @@ func (a *api) once(ctx context.Context, u string) (v *float64, again bool, err e
 	return v, false, err
 }
 
-// value reads the answer to a query that has at most one value.
+// value reads the response to a query that has at most one value.
 func value(status int, body []byte) (*float64, error) {
 	var answer struct {
 		Status string

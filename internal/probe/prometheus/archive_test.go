@@ -17,7 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
-// oracle is a stand-in for a Prometheus server that knows the answers to some queries.
+// oracle is a stand-in for a Prometheus server that knows the responses to some queries.
 type oracle struct {
 	mu      sync.Mutex
 	asked   []string

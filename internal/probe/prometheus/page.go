@@ -35,7 +35,7 @@ type PageOptions struct {
 }
 
 const (
-	// pageTime bounds one answer.
+	// pageTime bounds one response.
 	pageTime = 5 * time.Second
 	// mostPage bounds the size of a page.
 	mostPage = 64 << 20
@@ -46,7 +46,7 @@ func NewPage(address string, o PageOptions) *PageProbe {
 	return &PageProbe{url: address, key: o.Key, client: NewHTTPClient(o.TLS, pageTime, o.Sources), now: o.Now}
 }
 
-// NewHTTPClient makes a client that waits so long for an answer and whose connections come from
+// NewHTTPClient makes a client that waits so long for a response and whose connections come from
 // sources. A nil config, and no sources, are as the system has it.
 func NewHTTPClient(config *tls.Config, patience time.Duration, sources []netip.Prefix) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()

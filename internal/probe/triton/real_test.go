@@ -18,7 +18,7 @@ import (
 	"github.com/inferometer/inferometer/internal/testkit/triton"
 )
 
-// post asks a model over HTTP and gives the whole answer.
+// post asks a model over HTTP and gives the whole response.
 func post(t *testing.T, s *triton.Server, path, body string) string {
 	t.Helper()
 	resp, err := http.Post("http://"+s.HTTP+"/v2/models/"+path, "application/json", strings.NewReader(body))

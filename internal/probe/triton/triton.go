@@ -65,7 +65,7 @@ type server interface {
 	close() error
 }
 
-// answerTime bounds one answer.
+// answerTime bounds one response.
 const answerTime = 10 * time.Second
 
 // New makes a probe of the server at one of the target's URLs. It asks nothing yet.

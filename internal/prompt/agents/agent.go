@@ -28,7 +28,7 @@ type agent struct {
 	finished bool             // tail answers in text
 }
 
-// build makes the agent's calls: one with the task, one for the results of each answer that
+// build makes the agent's calls: one with the task, one for the results of each response that
 // called tools, and those around the agents that it starts. It gives the one that answers.
 func (a *agent) build(task string) (answer int, ok bool) {
 	if !a.fits(1, a.reserved) {

@@ -68,7 +68,7 @@ func cases() map[string]plan.Agents {
 }
 
 // TestOriginal holds sessions against those of inference-perf 0.7.0: calls and what they
-// come after, waits, roles of messages, tools that are called, lengths of answers, and
+// come after, waits, roles of messages, tools that are called, lengths of responses, and
 // within some percent the lengths of texts, which are other ones.
 func TestOriginal(t *testing.T) {
 	raw, err := os.ReadFile("testdata/original.json")
@@ -125,7 +125,7 @@ func TestOriginal(t *testing.T) {
 }
 
 // sizes are the tokens of a call's messages, of its tools, as Python's json module writes
-// these, and of its answer.
+// these, and of its response.
 func sizes(c *prompt.GraphCall, tok prompt.Tokenizer) []float64 {
 	text, tools, answer := 0, 0, c.Prompt.Output
 	for _, m := range c.Prompt.Messages {

@@ -86,7 +86,7 @@ type event struct {
 	after    []int
 	wait     int // seconds
 	output   int
-	called   []string // tools that its answer calls; none: it is a text
+	called   []string // tools that its response calls; none: it is a text
 	tools    []prompt.Tool
 }
 
@@ -112,7 +112,7 @@ func (b *builder) emit(e event) int {
 	return len(b.calls) - 1
 }
 
-// noOutput is the length of an answer whose length nobody gives.
+// noOutput is the length of a response whose length nobody gives.
 const noOutput = 30
 
 // choose says how free the model is.
@@ -133,7 +133,7 @@ func (b *builder) choose(list []prompt.Tool, called []string) *prompt.Tools {
 	return t
 }
 
-// callTokens is the length to ask for where an answer calls tools: that of the calls as
+// callTokens is the length to ask for where a response calls tools: that of the calls as
 // Python's json module writes them, and a margin.
 func (b *builder) callTokens(calls []prompt.ToolCall) int {
 	var all []string

@@ -1,5 +1,5 @@
 // Package azure reads the traces of the Azure public data set: one request a line, with
-// its moment and the lengths of its prompt and of its answer in tokens.
+// its moment and the lengths of its prompt and of its response in tokens.
 package azure
 
 import (
@@ -15,7 +15,7 @@ import (
 type Invocation struct {
 	At     time.Duration // counted from the first request
 	Input  int           // tokens of the prompt
-	Output int           // tokens of the answer
+	Output int           // tokens of the response
 }
 
 const (

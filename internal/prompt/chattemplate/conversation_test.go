@@ -75,7 +75,7 @@ func TestPlaysAreCountedToo(t *testing.T) {
 	}
 }
 
-// Calls whose messages are kept are counted with live answers, tools and tool calls in them.
+// Calls whose messages are kept are counted with live responses, tools and tool calls in them.
 func TestRecordedCallsAreCountedToo(t *testing.T) {
 	template, err := chat.Parse(`{% for t in tools or [] %}{{ t.function.name }} {{ t.function.parameters.type }} {% endfor %}` +
 		`{% for m in messages %}{{ m.role }} {{ m.content }} {% for c in m.tool_calls or [] %}{{ c.function.name }} {{ c.function.arguments.place }} {% endfor %}{% endfor %}[assistant]`)

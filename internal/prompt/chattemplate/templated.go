@@ -20,7 +20,7 @@ type Source struct {
 }
 
 // New puts a template around the prompts of a source. options say what the template's
-// variables are, and whether it ends where the answer begins.
+// variables are, and whether it ends where the response begins.
 func New(s prompt.Source, t *chat.Template, options chat.Options, tok prompt.Tokenizer) *Source {
 	return &Source{Wrapper: prompt.Wrapper{Source: s}, template: t, options: options, tok: tok}
 }

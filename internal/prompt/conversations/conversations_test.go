@@ -187,7 +187,7 @@ func TestContextIsBounded(t *testing.T) {
 	}
 }
 
-// A tool's time passes between an answer and the next turn, and only there.
+// A tool's time passes between a response and the next turn, and only there.
 func TestToolLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := source(t, plan.Conversations{Count: 1, Turns: fixed(3), Input: fixed(4), ToolLatency: fixed(700)}, token.Words{}, 1, true)

@@ -40,7 +40,7 @@ type slot struct {
 	asked   exchange
 }
 
-// exchange is a question and its answer, with their lengths in tokens.
+// exchange is a question and its response, with their lengths in tokens.
 type exchange struct {
 	question, answer string
 	asked, replied   int
@@ -89,8 +89,8 @@ func (s *slot) rng(what, number, turn uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(mix(s.seed, what), mix(number, turn)))
 }
 
-// Await implements prompt.DeferredPrompt. A turn waits for the answer before it and then for the
-// tool that the answer called.
+// Await implements prompt.DeferredPrompt. A turn waits for the response before it and then for the
+// tool that the response called.
 func (t *request) Await(ctx context.Context) error {
 	if err := t.line.Await(ctx, t.round); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (s *slot) writeChat(p *prompt.Prompt) int {
 	return p.Tokens + perChat + perMessage*len(p.Messages)
 }
 
-// End implements prompt.DeferredPrompt. A turn without an answer is as if it had not been, and
+// End implements prompt.DeferredPrompt. A turn without a response is as if it had not been, and
 // calls no tool.
 func (t *request) End(a prompt.Response) {
 	t.ready = time.Time{}

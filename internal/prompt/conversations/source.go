@@ -1,6 +1,6 @@
 // Package conversations makes up conversations of many turns, such as those of agents: a
 // system prompt that all share, a part of it that is each one's own, and turns that go on
-// from the server's own answers after the time that a tool takes.
+// from the server's own responses after the time that a tool takes.
 package conversations
 
 import (

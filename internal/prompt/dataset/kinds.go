@@ -18,11 +18,11 @@ type kind struct {
 	files func(config, split string) []string
 	// read takes a row apart; false: there is no request in it.
 	read func(row rows.Row, chat bool) (entry, bool)
-	// whole takes a row as the chat that it is, with its last answer; nil: it is none.
+	// whole takes a row as the chat that it is, with its last response; nil: it is none.
 	whole func(row rows.Row) (entry, bool)
 }
 
-// entry is a request and the answer that was once given to it.
+// entry is a request and the response that was once given to it.
 type entry struct {
 	text     string           // the prompt; empty where messages are set
 	messages []prompt.Message // a chat
@@ -176,7 +176,7 @@ func roleOf(who string) string {
 }
 
 // readExchange takes the first two turns of a conversation or, for a chat, all of it up
-// to the last answer.
+// to the last response.
 func readExchange(row rows.Row, chat bool) (entry, bool) {
 	list, ok := turns(row["conversations"])
 	if !ok || len(list) < 2 {
@@ -188,7 +188,7 @@ func readExchange(row rows.Row, chat bool) (entry, bool) {
 	return entry{text: list[0].text, answer: list[1].text}, list[0].text != ""
 }
 
-// readInstruction takes everything before the last turn, which must be an answer.
+// readInstruction takes everything before the last turn, which must be a response.
 func readInstruction(row rows.Row, chat bool) (entry, bool) {
 	list, ok := turns(row["conversations"])
 	if !ok || len(list) < 2 || list[len(list)-1].role != "assistant" {

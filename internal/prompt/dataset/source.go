@@ -1,5 +1,5 @@
 // Package dataset takes prompts from well-known data sets: conversations, articles and
-// questions with the answers that were given to them. The files lie on this machine, in
+// questions with the responses that were given to them. The files lie on this machine, in
 // the cache of the Hugging Face hub, or on the hub.
 package dataset
 

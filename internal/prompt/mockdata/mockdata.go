@@ -19,7 +19,7 @@ type Source struct {
 	words  string
 }
 
-// New makes a source whose answers have the length that d asks for.
+// New makes a source whose responses have the length that d asks for.
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64) *Source {
 	return &Source{
 		tok: tok, words: "1 2 3 ", pool: uint64(max(d.Prompts, 0)),

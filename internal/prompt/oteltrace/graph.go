@@ -12,11 +12,11 @@ import (
 // links are what calls take from one another.
 type links struct {
 	after  [][]int        // the calls that each waits for
-	causal []map[int]bool // of those, the ones whose answers it has in its input
-	exact  map[[2]int]int // by answer and call: the message that is this answer
+	causal []map[int]bool // of those, the ones whose responses it has in its input
+	exact  map[[2]int]int // by response and call: the message that it is
 }
 
-// link finds the calls that each call waits for: those whose answers its input quotes,
+// link finds the calls that each call waits for: those whose responses its input quotes,
 // as far as none of them comes after another one by quoting, and the last one that had
 // ended when it began. Calls are in the order in which they began.
 func link(calls []call) *links {
@@ -54,7 +54,7 @@ func (l *links) ancestors(i int, all map[int]bool) {
 	}
 }
 
-// quotes reports whether the input of call i has the answer to call j in it: as a whole,
+// quotes reports whether the input of call i has the response to call j in it: as a whole,
 // by the ids of its tool calls, or in pieces.
 func (l *links) quotes(calls []call, j, i int) bool {
 	out, in := calls[j].out, calls[i].messages
@@ -83,7 +83,7 @@ func (l *links) quotes(calls []call, j, i int) bool {
 	return inPieces(out.parts, in)
 }
 
-// inPieces reports whether messages have the parts of an answer one after the other, each
+// inPieces reports whether messages have the parts of a response one after the other, each
 // tool call with its result behind it: all of them, the text with each of the calls, or
 // the calls alone.
 func inPieces(parts []outputPart, in []message) bool {
@@ -132,7 +132,7 @@ func follow(parts []outputPart, in []message) bool {
 	return false
 }
 
-// wait is the time between the last answer that a call waits for and the call.
+// wait is the time between the last response that a call waits for and the call.
 func (l *links) wait(calls []call, i int) time.Duration {
 	if len(l.after[i]) == 0 {
 		return 0
@@ -197,7 +197,7 @@ func (l *links) segments(calls []call, i int) []prompt.Segment {
 	return out
 }
 
-// nextAnswer is the first message of call i, from one on, that is the answer to a call
+// nextAnswer is the first message of call i, from one on, that is the response to a call
 // before, and that call; the number of messages: there is none.
 func (l *links) nextAnswer(calls []call, i, at int, before []int) (k, from int) {
 	in := calls[i].messages
@@ -222,7 +222,7 @@ func (l *links) nextAnswer(calls []call, i, at int, before []int) (k, from int) 
 	return k, from
 }
 
-// is reports whether a message is an answer.
+// is reports whether a message is a response.
 func (m *message) is(out *output) bool {
 	if m.role == "assistant" && m.text == out.text && out.text != "" {
 		return true
@@ -250,7 +250,7 @@ func (l *links) audience(t *trace, calls []call, g *prompt.Graph) {
 	}
 }
 
-// endedInTools reports whether the answer ended with calls of tools.
+// endedInTools reports whether the response ended with calls of tools.
 func (s *span) endedInTools() bool {
 	raw := s.Attributes["gen_ai.response.finish_reasons"]
 	var reasons []string

@@ -25,7 +25,7 @@ type message struct {
 // same reports whether two messages say the same.
 func (m *message) same(o *message) bool { return m.role == o.role && m.text == o.text }
 
-// quotes reports whether it is an answer that says a text, or has it in it.
+// quotes reports whether it is a response that says a text, or has it in it.
 func (m *message) quotes(text string) bool {
 	return m.role == "assistant" && strings.Contains(m.text, text)
 }
@@ -320,7 +320,7 @@ func fromParts(role string, parts list) ([]message, error) {
 	return all, nil
 }
 
-// output is a recorded answer.
+// output is a recorded response.
 type output struct {
 	text  string
 	parts []outputPart // nil: it was not recorded in parts
@@ -333,7 +333,7 @@ type outputPart struct {
 	text string
 }
 
-// readOutput reads the answer of a call; nil: none is recorded.
+// readOutput reads the response of a call; nil: none is recorded.
 func readOutput(attributes map[string]json.RawMessage) (*output, error) {
 	for _, key := range []string{"gen_ai.output.text", "gen_ai.completion", "gen_ai.output"} {
 		var text string

@@ -79,7 +79,7 @@ func TestPlay(t *testing.T) {
 	for name, tc := range map[string]struct {
 		replay plan.Replay
 		model  string
-		said   string // in place of the recorded answer
+		said   string // in place of the recorded response
 		waits  []time.Duration
 	}{
 		"as recorded":     {plan.Replay{}, "", "live words", []time.Duration{0, 500 * time.Millisecond, 6 * time.Second}},
@@ -300,7 +300,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// An answer that says nothing is in no later call's input; to the original it is in all of them.
+// A response that says nothing is in no later call's input; to the original it is in all of them.
 // differs: ip-otel-empty
 func TestEmptyAnswerIsQuotedNowhere(t *testing.T) {
 	said := message{role: "assistant", text: "yes", wire: prompt.Message{Role: "assistant", Content: "yes"}}

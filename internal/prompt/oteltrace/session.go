@@ -94,11 +94,11 @@ type call struct {
 	model      string
 	messages   []message
 	out        *output // nil: not recorded
-	output     int     // tokens of the answer; 0: not known
+	output     int     // tokens of the response; 0: not known
 	tools      []prompt.Tool
 }
 
-// uses reports whether the answer called tools that the call knew of.
+// uses reports whether the response called tools that the call knew of.
 func (c *call) uses() bool { return c.out != nil && len(c.out.names) > 0 && len(c.tools) > 0 }
 
 // readCalls takes the calls of a trace in the order in which they began. A span that is

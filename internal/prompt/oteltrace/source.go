@@ -1,6 +1,6 @@
 // Package oteltrace plays recorded sessions again, out of files of OpenTelemetry spans:
 // each call of a model when the calls that it goes on from were answered and the recorded
-// wait is over, with the server's own answers and tool calls in place of the recorded ones.
+// wait is over, with the server's own responses and tool calls in place of the recorded ones.
 package oteltrace
 
 import (

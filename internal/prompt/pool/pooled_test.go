@@ -44,7 +44,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// talking is a source of turns that go on from answers.
+// talking is a source of turns that go on from responses.
 type talking struct{}
 
 func (talking) Prompt(context.Context, prompt.Position) (prompt.Prompt, error) {

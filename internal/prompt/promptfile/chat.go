@@ -14,7 +14,7 @@ import (
 type entry struct {
 	prompt prompt.Prompt
 	own    []prompt.Field // fields of the line that belong into a request
-	think  time.Duration  // before it goes, after the answer to the turn before
+	think  time.Duration  // before it goes, after the response to the turn before
 	due    time.Duration  // its own moment; negative: none
 	line   int
 }
@@ -68,7 +68,7 @@ type conversation struct {
 	name   string
 }
 
-// Next implements prompt.Conversation. Without an answer there is nothing to go on
+// Next implements prompt.Conversation. Without a response there is nothing to go on
 // from.
 func (c *conversation) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if len(c.rest) == 0 || a.Failed {

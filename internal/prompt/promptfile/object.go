@@ -29,7 +29,7 @@ func outputFields() []string {
 // what else is its own.
 const (
 	sessionField   = "session_id"
-	delayField     = "delay"     // milliseconds between an answer and this turn
+	delayField     = "delay"     // milliseconds between a response and this turn
 	timestampField = "timestamp" // milliseconds, of the first turn
 	modelField     = "model"
 )

@@ -1,4 +1,4 @@
-// Package sessions is a source of sessions whose turns are known ahead, but for the answers
+// Package sessions is a source of sessions whose turns are known ahead, but for the responses
 // between them: out of a file of payloads, with timestamps, lengths and fields of their own,
 // or made up.
 package sessions
@@ -19,7 +19,7 @@ import (
 type turn struct {
 	prompt prompt.Prompt
 	coded  *coded        // what its text is made from when it is sent; nil: it has one
-	delay  time.Duration // after its answer, before the next turn goes
+	delay  time.Duration // after its response, before the next turn goes
 	pauses bool          // the data says how long that is, be it 0
 	line   int           // its place in the data, from 0
 	due    time.Duration // its timestamp; negative: none
@@ -147,7 +147,7 @@ type dialogue struct {
 	name   string
 }
 
-// Next implements prompt.Conversation. Without an answer there is nothing to go on from.
+// Next implements prompt.Conversation. Without a response there is nothing to go on from.
 func (d *dialogue) Next(a prompt.Response) (prompt.Prompt, time.Duration, error) {
 	if len(d.rest) == 0 || a.Failed {
 		return prompt.Prompt{}, 0, io.EOF

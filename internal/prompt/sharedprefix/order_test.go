@@ -36,7 +36,7 @@ func small(t *testing.T) *token.Pipeline {
 	return e
 }
 
-// TestOriginalOrder holds the order of prompts, by the lengths of their answers, against that of
+// TestOriginalOrder holds the order of prompts, by the lengths of their responses, against that of
 // inference-perf 0.7.0 with the same seed and tokenizer.
 func TestOriginalOrder(t *testing.T) {
 	d := plan.Data{

@@ -21,7 +21,7 @@ type session struct {
 
 	question *prompt.Lengths
 	output   *prompt.Lengths
-	said     []prompt.Message // in a chat: all of it up to the last answer
+	said     []prompt.Message // in a chat: all of it up to the last response
 	text     string           // otherwise: the same
 	tokens   int              // of said
 	asked    prompt.Prompt    // the turn under way
@@ -98,7 +98,7 @@ func (s *session) ask(p *prompt.Prompt, n int) (err error) {
 	return nil
 }
 
-// joint stands between a prompt and its answer. Where turns repeat it is a space.
+// joint stands between a prompt and its response. Where turns repeat it is a space.
 func (s *session) joint() string {
 	if s.source.data.SharedPrefix.Repeat {
 		return " "
@@ -106,7 +106,7 @@ func (s *session) joint() string {
 	return ""
 }
 
-// End implements prompt.DeferredPrompt. A turn without an answer is as if it had not been: the
+// End implements prompt.DeferredPrompt. A turn without a response is as if it had not been: the
 // next goes on from what was said before.
 func (t *request) End(a prompt.Response) {
 	if !a.Failed {

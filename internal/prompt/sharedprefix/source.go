@@ -33,7 +33,7 @@ type Source struct {
 	each     uint64                // prompts of a group
 	order    []uint32              // of the prompts of all groups
 	question []prompt.DrawnLengths // of each group: lengths of the prompts' own parts
-	output   []prompt.DrawnLengths // and of their answers
+	output   []prompt.DrawnLengths // and of their responses
 	shared   *multimodal.Drawer    // media of the prefixes; nil: none
 	own      *multimodal.Drawer    // media of each request; nil: none
 	added    int                   // special tokens that the length of either part counts

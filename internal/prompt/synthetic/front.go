@@ -13,7 +13,7 @@ type front struct {
 	prefixes []string // beginnings that prompts share; none: each has its own
 	lengths  []int    // of each, in tokens
 	seed     uint64
-	wish     string // for a length of answer, in words; empty: none
+	wish     string // for a length of response, in words; empty: none
 	words    int    // that length
 	least    int    // prompts of fewer tokens have no wish
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // nextTurn is the next turn of a session: its own messages, after those of the turns
-// before it and the answers to them.
+// before it and the responses to them.
 func (q *sequence) nextTurn(answer string) (prompt.Prompt, error) {
 	before := q.steps[q.at-1].prompt.Body
 	start, end, err := messages(before)

@@ -126,7 +126,7 @@ func (b *book) session(place prompt.Position) uint64 {
 	return s.number
 }
 
-// turn is a request that waits for the answer to the one before it in its lane. It implements
+// turn is a request that waits for the response to the one before it in its lane. It implements
 // prompt.DeferredPrompt.
 type turn struct {
 	prompt prompt.Prompt

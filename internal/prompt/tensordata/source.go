@@ -42,7 +42,7 @@ type Source struct {
 // step is what is made of a step of the data.
 type step struct {
 	prompt prompt.Prompt
-	think  time.Duration // pause after its answer
+	think  time.Duration // pause after its response
 	pauses bool          // it says how long that is
 	name   string        // of its session; empty: it says none
 	due    time.Duration // from the start; -1: it does not say

@@ -151,7 +151,7 @@ func describe(p prompt.Prompt) string {
 	return text
 }
 
-// Each request of a sequence comes after the answer to the one before.
+// Each request of a sequence comes after the response to the one before.
 func TestSequenceAfterAnswers(t *testing.T) {
 	s := source(t, plan.Tensors{}, `{"data": [[{"A": [1]}, {"A": [2]}, {"A": [3]}]]}`)
 	if err := s.Fit(&tensor.Signature{Sequences: true, Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
@@ -199,7 +199,7 @@ func TestSequencesInTurn(t *testing.T) {
 	}
 }
 
-// Where sequences are serial a request waits for the answer to the one before it in its
+// Where sequences are serial a request waits for the response to the one before it in its
 // place, and whatever is sent of a sequence knows how it ends.
 func TestSerialSequences(t *testing.T) {
 	s := source(t, plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, Live: 2, Serial: true, Length: 3}}, `{"data": [{"A": [1]}, {"A": [2]}, {"A": [3]}]}`)

@@ -41,7 +41,7 @@ const (
 
 // history is a conversation as it grows and is rewound from call to call. A call's
 // messages are its blocks in order: those that it has in common with the call before stay
-// what they were, so that a server finds them in its cache; the next ones are the answer to
+// what they were, so that a server finds them in its cache; the next ones are the response to
 // that call, as long as it was; the rest is the user's. Messages begin at blocks.
 type history struct {
 	size   int    // tokens of a block
@@ -50,7 +50,7 @@ type history struct {
 	system int    // tokens of tools and system prompt
 	last   *message
 	blocks []int64 // whole ones of the call before
-	out    int     // tokens of its answer
+	out    int     // tokens of its response
 	turn   uint64
 }
 
@@ -132,7 +132,7 @@ func (h *history) add(role string, pieces []piece) {
 	h.last = m
 }
 
-// endWithUser gives the last block to the user where a call goes back to within an answer
+// endWithUser gives the last block to the user where a call goes back to within a response
 // or the system prompt and says no more.
 func (h *history) endWithUser() {
 	m := h.last

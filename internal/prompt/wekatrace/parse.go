@@ -30,8 +30,8 @@ type request struct {
 	In     *int     `json:"in"`
 	Out    *int     `json:"out"`
 	Hashes []int64  `json:"hash_ids"`
-	API    float64  `json:"api_time"`   // seconds until the answer was complete
-	Think  float64  `json:"think_time"` // seconds since the answer before
+	API    float64  `json:"api_time"`   // seconds until the response was complete
+	Think  float64  `json:"think_time"` // seconds since the response before
 
 	// Of a subagent:
 	Agent        string    `json:"agent_id"`

@@ -111,7 +111,7 @@ func (s *Source) graph(t *trace) (*prompt.Graph, error) {
 }
 
 // wait is how long a call waits, given how long it waited in the record. One that comes
-// after no other has no answer to think about.
+// after no other has no response to think about.
 func (s *Source) wait(r *request, recorded time.Duration, first bool) time.Duration {
 	w := recorded
 	switch {

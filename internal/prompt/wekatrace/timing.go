@@ -89,7 +89,7 @@ func millis(seconds float64) int64 {
 }
 
 // edges says for each call which ones it comes after, and how long it began after the last
-// of their answers: the call before it in its own conversation, and of every other
+// of their responses: the call before it in its own conversation, and of every other
 // conversation the last that was answered when it began. What follows from another edge
 // is left out. A call that comes after none begins as long after the session as recorded.
 func edges(calls []moment, streams int) (after [][]int, waits []time.Duration) {

@@ -84,7 +84,7 @@ func (c *Credentials) Token() (string, error) {
 // query is that of an address in a message: it may hold a secret.
 var query = regexp.MustCompile(`(://[^\s"?]*)\?[^\s"]*`)
 
-// reason says why there are no credentials. An answer that refuses them is quoted as far
+// reason says why there are no credentials. A response that refuses them is quoted as far
 // as it says why, never whole.
 func reason(err error) error {
 	var refused *oauth2.RetrieveError
@@ -96,6 +96,6 @@ func reason(err error) error {
 		_ = json.Unmarshal(refused.Body, &why) // without it the status has to do
 		return fmt.Errorf("%s answers with HTTP status %s %.200s", refused.Response.Request.URL.Host, refused.Response.Status, cmp.Or(why.Description, why.Error))
 	}
-	text, _, _ := strings.Cut(err.Error(), "\n") // an answer may follow
+	text, _, _ := strings.Cut(err.Error(), "\n") // a response may follow
 	return fmt.Errorf("%.300s", query.ReplaceAllString(text, "$1"))
 }

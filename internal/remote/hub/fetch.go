@@ -38,7 +38,7 @@ func (h *Hub) fetch(ctx context.Context, s store, repo Repo, revision, ask, name
 	}
 	if err != nil {
 		if errors.Is(err, ErrNotFound) && meta.commit != "" {
-			// Both are notes for the next time; the answer stands without them.
+			// Both are notes for the next time; the response stands without them.
 			_ = s.setMissing(meta.commit, name)
 			_ = s.setRef(revision, meta.commit)
 		}
@@ -135,7 +135,7 @@ func (h *Hub) head(ctx context.Context, address *url.URL) (metadata, error) {
 	return meta, fmt.Errorf("the hub redirects more than %d times", maxHops)
 }
 
-// complete fills in what the last answer says of the content, or else one on the way
+// complete fills in what the last response says of the content, or else one on the way
 // to it.
 func (m metadata) complete(resp *http.Response, linkedETag, linkedSize string) (metadata, error) {
 	etag := cmp.Or(resp.Header.Get("X-Linked-Etag"), resp.Header.Get("ETag"), linkedETag)
@@ -307,7 +307,7 @@ func restart(part *os.File) error {
 	return writeError(err)
 }
 
-// rangeStart is where the part begins that an answer holds; -1 where it does not say.
+// rangeStart is where the part begins that a response holds; -1 where it does not say.
 func rangeStart(resp *http.Response) int64 {
 	s, ok := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes ")
 	s, _, _ = strings.Cut(s, "-")

@@ -319,7 +319,7 @@ func TestCopiesWithoutLinks(t *testing.T) {
 }
 
 // TestRedirectWithinHub is how the hub answers for small files: a redirect to another
-// of its own addresses, whose answer counts.
+// of its own addresses, whose response counts.
 func TestRedirectWithinHub(t *testing.T) {
 	s := hubtest.New(t)
 	s.Fault(func(w http.ResponseWriter, r *http.Request) bool {

@@ -155,7 +155,7 @@ func (h *Hub) broken(ctx context.Context, err error) error {
 	return &temporary{err: errors.New("the connection to the hub broke: " + h.hide(err.Error()))}
 }
 
-// status is the failure that an answer's status means; nil for success.
+// status is the failure that a response's status means; nil for success.
 func (h *Hub) status(resp *http.Response) error {
 	code, message := resp.Header.Get("X-Error-Code"), resp.Header.Get("X-Error-Message")
 	sent := resp.Request != nil && resp.Request.Header.Get("Authorization") != ""

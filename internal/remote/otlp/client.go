@@ -24,7 +24,7 @@ const (
 )
 
 // exportTime is how long a collector may take for one export, and maxAnswer how much of
-// its answer is read.
+// its response is read.
 const (
 	exportTime = 10 * time.Second
 	maxAnswer  = 1 << 20
@@ -179,13 +179,13 @@ func bare(err error) error {
 	return err
 }
 
-// passing reports whether an answer with this status may be another one later.
+// passing reports whether a response with this status may be another one later.
 func passing(code int) bool {
 	return slices.Contains([]int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, code)
 }
 
 // exchange posts a body with the headers that the settings name and those of its protocol,
-// and reads the answer.
+// and reads the response.
 func (c *Client) exchange(ctx context.Context, address string, headers map[string]string, body []byte) (*http.Response, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, exportTime)
 	defer cancel()
@@ -230,7 +230,7 @@ func (c *Client) post(ctx context.Context, _ signal, body []byte) (answer []byte
 	return answer, false, nil
 }
 
-// partialJSON is partial for an answer in JSON.
+// partialJSON is partial for a response in JSON.
 func partialJSON(answer []byte) (rejected int64, why string) {
 	var a struct {
 		PartialSuccess struct {

@@ -33,7 +33,7 @@ func (c *Client) call(ctx context.Context, s signal, body []byte) (answer []byte
 	}
 	code := res.Trailer.Get("Grpc-Status")
 	about := res.Trailer.Get("Grpc-Message")
-	if code == "" { // an answer of nothing but its end
+	if code == "" { // a response of nothing but its end
 		code, about = res.Header.Get("Grpc-Status"), res.Header.Get("Grpc-Message")
 	}
 	switch {

@@ -4,7 +4,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// partial reads how many spans or points a collector refused, and why, out of its answer.
+// partial reads how many spans or points a collector refused, and why, out of its response.
 func partial(answer []byte) (rejected int64, why string) {
 	fields(answer, func(field protowire.Number, n uint64, b []byte) {
 		if field != 1 {

@@ -98,7 +98,7 @@ func (c *Client) samples(ctx context.Context, all []Series, out *WriteResult) er
 	return c.batches(ctx, all, list, out, func(t *timeSeries, s *Series, i int) { t.Samples = append(t.Samples, s.Samples[i]) })
 }
 
-// noHistograms is in the answers of receivers that take none.
+// noHistograms is in the responses of receivers that take none.
 const noHistograms = "native histogram"
 
 func (c *Client) histograms(ctx context.Context, all []Series, out *WriteResult) error {
@@ -157,7 +157,7 @@ func request(all []Series, part []seriesSample, put func(t *timeSeries, s *Serie
 	return snappy.Encode(nil, protostruct.Append(nil, body))
 }
 
-// refusal is an answer other than yes.
+// refusal is a response other than yes.
 type refusal struct {
 	code        int
 	status, why string

@@ -100,7 +100,7 @@ type network func(*http.Request) (*http.Response, error)
 
 func (n network) RoundTrip(r *http.Request) (*http.Response, error) { return n(r) }
 
-// answer is an answer of such a network.
+// answer is a response of such a network.
 func answer(r *http.Request, status int, body string) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }

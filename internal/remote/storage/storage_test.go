@@ -70,7 +70,7 @@ func files(t *testing.T, dir string) []File {
 type bucket struct {
 	objects map[string]string
 	failing int // answers with status 503 to come
-	status  int // of every answer; 0: as it should be
+	status  int // of every response; 0: as it should be
 	asked   []string
 }
 

@@ -30,7 +30,7 @@ func properties(r *result.Result) *xmlProperties {
 	return p
 }
 
-// searched is the answer of a search as a test: it fails where no load meets the objectives, which
+// searched is the response of a search as a test: it fails where no load meets the objectives, which
 // is an objective that is missed.
 func searched(r *result.Result) xmlCase {
 	text := line(r.Capacity.Sentence)

@@ -18,7 +18,7 @@ type Suite struct {
 	Seconds float64
 	Verdict *result.Verdict // nil: it has none
 	Gates   []result.Gate
-	// Result is that of a search for the capacity, whose answer is a test; nil: it was none.
+	// Result is that of a search for the capacity, whose response is a test; nil: it was none.
 	Result *result.Result
 	Broken string // why there is no result; empty: there is one
 }

@@ -91,7 +91,7 @@ func (t *table) header() []string {
 // words is how many cells of a row, from its first on, may be texts of others.
 const words = 6
 
-// capacity adds what a search for it has found: a row for the answer and for each end of its
+// capacity adds what a search for it has found: a row for the response and for each end of its
 // interval, with the outcome in place of the load. They are of no stage.
 func (t *table) capacity(r *result.Result) {
 	for _, f := range r.CapacityFigures() {

@@ -10,7 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// The answer of a search is in every row, and what it does not have is empty.
+// The response of a search is in every row, and what it does not have is empty.
 func TestCapacity(t *testing.T) {
 	names := []string{"capacity", "capacity_lo", "capacity_hi", "capacity_unit", "capacity_outcome"}
 	for _, c := range []struct {

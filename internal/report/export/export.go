@@ -1,4 +1,4 @@
-// Package export writes the requests of a run, or the events of their answers, as a table: one
+// Package export writes the requests of a run, or the events of their responses, as a table: one
 // row for each, with columns of one type and a unit in their name, for data frames, databases
 // and spreadsheets. Rows are written as records are read, so that memory does not grow with
 // the run.

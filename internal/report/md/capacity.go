@@ -50,7 +50,7 @@ func (p *printer) capacity(r *result.Result) {
 	p.table(columns, mostChecks)
 }
 
-// capacityFigure is a number of the answer; empty: it has none.
+// capacityFigure is a number of the response; empty: it has none.
 func capacityFigure(r *result.Result, stat string) string {
 	for _, f := range r.CapacityFigures() {
 		if f.Stat == stat {

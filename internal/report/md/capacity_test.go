@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// The answer of a search stands in cells of its own, and what it does not have is empty.
+// The response of a search stands in cells of its own, and what it does not have is empty.
 func TestCapacity(t *testing.T) {
 	for want, a := range map[string]capacity.Result{
 		"| 38.2 | 36.9 | 39.5 | found |":     {Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5, Sentence: "38.2 requests/s."},

@@ -63,7 +63,7 @@ func parts(before string, sign, next rune) bool {
 // clip is text on one line, of at most width columns and, since marks have no width, of no
 // more than two bytes for each.
 func clip(text string, width int) string {
-	text = screen.Clip(screen.Clean(text[:min(len(text), 16*width)]), width) // an answer may be megabytes
+	text = screen.Clip(screen.Clean(text[:min(len(text), 16*width)]), width) // a response may be megabytes
 	if len(text) > 2*width {
 		text = strings.ToValidUTF8(text[:2*width-len("…")], "") + "…"
 	}

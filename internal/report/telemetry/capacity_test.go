@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// The answer of a search is a gauge with a point for each of its numbers.
+// The response of a search is a gauge with a point for each of its numbers.
 func TestCapacity(t *testing.T) {
 	r := theRun()
 	r.Result.Capacity = &capacity.Result{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}

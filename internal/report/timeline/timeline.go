@@ -37,7 +37,7 @@ type Step struct {
 	OK     [2]int64                   // those that went well and have ended
 	Failed [2]Classes                 // the others
 	In     int64                      // tokens of prompts, of measured requests that went well
-	Out    int64                      // those of answers
+	Out    int64                      // those of responses
 	Spread [latencies]NativeHistogram // in the step alone, of measured requests that went well
 }
 

@@ -50,12 +50,12 @@ func ofServer() []string {
 	}
 }
 
-// beyond is how far above the interval of the answer levels still matter: those that are higher
+// beyond is how far above the interval of the response levels still matter: those that are higher
 // are too much however this client does there.
 const beyond = 1.25
 
 // capacity judges what the search for the capacity has found. Of its levels only the condition of
-// this client counts, and only where it decides on the answer.
+// this client counts, and only where it decides on the response.
 func (j *judge) capacity(a *capacity.Result) {
 	if a == nil {
 		return

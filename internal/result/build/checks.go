@@ -115,7 +115,7 @@ func during(health []record.Health, mark *record.StageSummary) (a, b record.Heal
 // delay matters.
 const unstampedShare = 0.01
 
-// reads says what of the answers was not kept or not measured.
+// reads says what of the responses was not kept or not measured.
 func (j *judge) reads(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if n := c.OnePiece; n > 0 {
@@ -145,7 +145,7 @@ func (j *judge) short(i int, sum *metric.StageStats) {
 		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, short, number.Percent(budget)))
 }
 
-// longer says how to get answers of the length asked for. Where the requests already say
+// longer says how to get responses of the length asked for. Where the requests already say
 // that the model is to go on, the server does not do it, or has no room for it.
 func longer(p *plan.Plan) message.Message {
 	const shorter, full = "Ask for shorter answers.", "Check that prompt and answer fit the server's maximum context, or ask for shorter answers."

@@ -112,7 +112,7 @@ func kept(all map[string]result.ErrorBar) map[string]result.ErrorBar {
 }
 
 // slowed is by which shares the rates can be too high and too low. In a closed loop, where the
-// next request waits for the client to notice an answer and to send, they are lower by that time in
+// next request waits for the client to notice a response and to send, they are lower by that time in
 // each round; in an open one by what the last request was late.
 func (b *errorBars) slowed() (less, more float64) {
 	switch {

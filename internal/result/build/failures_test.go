@@ -115,7 +115,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestFailing: a stage without an answer fails where the server was to blame, not where
+// TestFailing: a stage without a response fails where the server was to blame, not where
 // it was stopped.
 func TestFailing(t *testing.T) {
 	w := healthy()

@@ -152,7 +152,7 @@ func (j *judge) lag(i int, sum *metric.StageStats) {
 	j.check(result.Check{Stage: i, Name: "dispatch_delay_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most || once, Fix: lateness}, late(p99, "p99", most))
 }
 
-// LagBudgets are how late nine of ten requests may be sent, and 99 of 100, where half of the answers
+// LagBudgets are how late nine of ten requests may be sent, and 99 of 100, where half of the responses
 // take no longer than a median and requests have a mean gap.
 func LagBudgets(p *plan.Plan, median, gap time.Duration) (p90, p99 time.Duration) {
 	a, b := lagBudgets(p, result.Millis(median), result.Millis(min(gap, mostGap)))

@@ -21,7 +21,7 @@ func answer(i int, due, sent, took time.Duration) *record.Record {
 	}
 }
 
-// closedLoop is a run of 12 s with 8 in flight whose answers take 200 ms. While the client
+// closedLoop is a run of 12 s with 8 in flight whose responses take 200 ms. While the client
 // is stopped nothing is sent: a slot that came free is used when it goes on, and Due is then.
 func closedLoop(pauses [][2]time.Duration, lateness time.Duration) *world {
 	w := healthy()

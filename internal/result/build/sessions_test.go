@@ -15,7 +15,7 @@ import (
 )
 
 // talk is a load of sessions: so many, so many of them under way, each of some turns with a
-// while between an answer and the next turn.
+// while between a response and the next turn.
 type talk struct {
 	count, concurrent int
 	turns, spread     float64

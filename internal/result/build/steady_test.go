@@ -22,7 +22,7 @@ type server struct {
 	slots      int     // served at a time; 0: all
 	jitter     float64 // of each request by itself
 	shared     float64 // of all that are sent at about the same time
-	spread     float64 // of the length of answers
+	spread     float64 // of the length of responses
 	// slow is by how much the n-th request, begun at a moment, is slower: for its first token,
 	// and for the others. +Inf: it never ends.
 	slow func(n int, at time.Duration) (first, others float64)

@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// usage judges whether the server's counts of tokens can be: an answer has no more tokens
+// usage judges whether the server's counts of tokens can be: a response has no more tokens
 // than bytes, but for those that the server says are hidden, and no fewer than events with
 // text; a prompt has no more than bytes, but for what a template adds, and not far fewer than
 // this side counts. A count that cannot be is not used, and a server that gives such counts
@@ -48,7 +48,7 @@ func (j *judge) usage(i int, sum *metric.StageStats) {
 // leastShown is how many tokens there must be for a server's count to be called too small.
 const leastShown = 10
 
-// tooFew judges counts of output tokens that are far below what the answers show. Every
+// tooFew judges counts of output tokens that are far below what the responses show. Every
 // figure of tokens is made of them.
 func (j *judge) tooFew(i int, sum *metric.StageStats) {
 	c, n := &sum.Counts, sum.Whole.Totals.OK

@@ -196,7 +196,7 @@ func TestTokenCounts(t *testing.T) {
 	}
 }
 
-// sample gives all answers a count, and those that a stand-in looks over what it finds.
+// sample gives all responses a count, and those that a stand-in looks over what it finds.
 func (w *world) sample(out record.Tokens, found int) {
 	n := 0
 	w.each(func(i int, r *record.Record) {

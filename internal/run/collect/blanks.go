@@ -18,7 +18,7 @@ const (
 	// mostBlanks is how many of them there are at most. A run may have had more records under
 	// way at a time than it ever has again.
 	mostBlanks = 256
-	// small bounds what each of them holds: bytes of its answer, and reads and events.
+	// small bounds what each of them holds: bytes of its response, and reads and events.
 	smallBody, smallEvents = 64 << 10, 1 << 10
 )
 

@@ -24,14 +24,14 @@ type Consumer interface{ Add(rec *record.Record) }
 type Config struct {
 	Decoder endpoint.Decoder
 	Writer  *record.Writer // nil: records are not kept
-	KeepRaw bool           // keep the bytes of the answers
+	KeepRaw bool           // keep the bytes of the responses
 	NoTexts bool           // keep no text of them
 	Digest  bool           // write a digest of the records, too
 	Worker  int            // whose records they are, from 1; 0: the run's own process
 	// Now is the run's clock; needed with a Writer.
 	Now   func() time.Duration
 	Folds []Consumer // one for each worker; their number is the number of workers
-	// Budget is how many bytes of answers may wait to be decoded; whoever brings more
+	// Budget is how many bytes of responses may wait to be decoded; whoever brings more
 	// decodes it. 0: 64 MiB.
 	Budget int64
 	// Limits bound what is held of a response, in bytes; 0 is no bound.
@@ -50,8 +50,8 @@ type Collector struct {
 	wg      sync.WaitGroup
 	pool    sync.Pool
 	keeper  *sizeLimiter
-	budget  int64        // bytes of answers that may wait for each worker
-	large   atomic.Int64 // bytes of large answers that wait for any of them
+	budget  int64        // bytes of responses that may wait for each worker
+	large   atomic.Int64 // bytes of large responses that wait for any of them
 }
 
 const (
@@ -65,9 +65,9 @@ const (
 	atATime = 8
 	// chunk is how many bytes of records are compressed at a time.
 	chunk = 16 << 10
-	// largeBody is from when on an answer is large.
+	// largeBody is from when on a response is large.
 	largeBody = 1 << 20
-	// keepBody is the largest answer whose buffer is used again.
+	// keepBody is the largest response whose buffer is used again.
 	keepBody = 1 << 20
 	// keepEvents is the same for the lists of its reads and events.
 	keepEvents = 16 << 10
@@ -169,7 +169,7 @@ func (w *worker) recycle(rec *record.Exchange) {
 	}
 }
 
-// Waiting is how many bytes of answers have yet to be decoded.
+// Waiting is how many bytes of responses have yet to be decoded.
 func (c *Collector) Waiting() int64 {
 	n := c.large.Load()
 	for _, w := range c.workers {
@@ -248,7 +248,7 @@ func (w *worker) flightsOf(slot int) *record.Flights {
 	return &w.flights[slot/len(w.c.workers)%lanes].Flights
 }
 
-// account is where an answer of n bytes is counted while it waits, and how many may. Large ones are
+// account is where a response of n bytes is counted while it waits, and how many may. Large ones are
 // counted for all workers together: each may be as large as all that one worker may have.
 func (w *worker) account(n int64) (waiting *atomic.Int64, most int64) {
 	if n >= largeBody {

@@ -18,12 +18,12 @@ type inbox struct {
 	wake   chan struct{}
 	_      [64]byte // the worker writes what follows: not to the cache line that others lock
 
-	bytes atomic.Int64 // of answers not yet decoded, but for large ones
+	bytes atomic.Int64 // of responses not yet decoded, but for large ones
 	// How many records were put in, and have been taken into account.
 	puts, done atomic.Int64
 }
 
-// put adds a record with an answer of n bytes, unless it would be too many records or more
+// put adds a record with a response of n bytes, unless it would be too many records or more
 // than most bytes.
 func (b *inbox) put(rec *record.Exchange, bytes *atomic.Int64, n, most int64) bool {
 	b.mu.Lock()

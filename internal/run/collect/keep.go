@@ -9,11 +9,11 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// sizeLimiter keeps records small while their answers come.
+// sizeLimiter keeps records small while their responses come.
 type sizeLimiter struct {
 	limits  plan.Limits // of what is held of one response, in bytes; 0 is no bound
 	decoder endpoint.Decoder
-	raw     bool // the bytes of answers are kept
+	raw     bool // the bytes of responses are kept
 	first   int  // room that a record has at first
 	room    int  // beyond which a stream is folded; 0: none is
 }
@@ -112,7 +112,7 @@ func (k *sizeLimiter) drop(rec *record.Exchange, done int) {
 // keepFolded is the first size of the buffer of a stream that is folded.
 const keepFolded = 64 << 10
 
-// cut leaves out of the bytes of an answer what is beyond the limit of what is kept.
+// cut leaves out of the bytes of a response what is beyond the limit of what is kept.
 func (k *sizeLimiter) cut(rec *record.Record) {
 	if k == nil || !k.raw {
 		return

@@ -203,7 +203,7 @@ func readFacts(records record.File, p *plan.Plan) (build.Inputs, error) {
 
 // Create writes an output directory of requests that another program has measured: the plan
 // that its load comes to, and the records that fill adds. A stage goes from its first
-// request to its last answer.
+// request to its last response.
 func Create(p *plan.Plan, h record.Header, fill func(add func(*record.Record) error) error) error {
 	text, err := planfile.Encode(p)
 	if err != nil {

@@ -30,7 +30,7 @@ type Capacity struct {
 
 	levels  []capacity.Trial
 	begun   time.Duration
-	typical time.Duration // of answers at a level that meets the objectives; 0: there was none yet
+	typical time.Duration // of responses at a level that meets the objectives; 0: there was none yet
 }
 
 // Sending is how the sending of requests goes.

@@ -305,10 +305,10 @@ func (t *objectiveTracker) bad(i int) (shares, samples []float64) {
 	return shares, samples
 }
 
-// typical is about how long an answer of a level takes; 0: none has come.
+// typical is about how long a response of a level takes; 0: none has come.
 func (t *objectiveTracker) typical(i int) time.Duration { return t.took(i, 0.9) }
 
-// middle is how long half of the answers of a level take at most; 0: none has come.
+// middle is how long half of the responses of a level take at most; 0: none has come.
 func (t *objectiveTracker) middle(i int) time.Duration { return t.took(i, 0.5) }
 
 func (t *objectiveTracker) took(i int, q float64) time.Duration {

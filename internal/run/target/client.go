@@ -6,7 +6,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
-// Client is what asks the servers and reads their answers.
+// Client is what asks the servers and reads their responses.
 type Client struct {
 	Protocol endpoint.Protocol
 	Endpoint endpoint.Endpoint

@@ -95,7 +95,7 @@ func (pre *Preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 		call.Do(ctx, rec)
 		pre.client.Decoder.Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class == record.Cancelled && rec.Status/100 == 2 {
-			return nil, nil // a stream that goes on for long is an answer too
+			return nil, nil // a stream that goes on for long is a response too
 		}
 		if f = rec.Failure; !lasting(f) {
 			return f, nil
@@ -150,7 +150,7 @@ func (pre *Preflight) posts(i int) string {
 	return plan.SafeURL(pre.plan.Target.URLs[i])
 }
 
-// answered is what came back in place of an answer.
+// answered is what came back in place of a response.
 func answered(f *record.Failure) string {
 	if f.Class != record.HTTPStatus {
 		return string(f.Class) + " (" + f.Message + ")"

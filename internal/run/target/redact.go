@@ -14,14 +14,14 @@ import (
 // hidden stands where a secret was.
 const hidden = "(secret)"
 
-// scrubRecord takes secrets out of a decoded answer, since some servers quote the key that
+// scrubRecord takes secrets out of a decoded response, since some servers quote the key that
 // they refuse, and out of a request that is kept.
 func scrubRecord(rec *record.Record, secrets []string) {
 	for _, secret := range secrets {
 		if rec.Failure != nil {
 			rec.Failure.Message = strings.ReplaceAll(rec.Failure.Message, secret, hidden)
 		}
-		// In place, so that no offset into the answer moves. The text is free of the escapes that
+		// In place, so that no offset into the response moves. The text is free of the escapes that
 		// the body has, and is looked at by itself.
 		cover(rec.Body, secret)
 		cover(rec.Text, secret)

@@ -57,7 +57,7 @@ func TestFormsOfSecrets(t *testing.T) {
 	}
 }
 
-// An answer that holds a secret in its escapes has it in its text without them.
+// A response that holds a secret in its escapes has it in its text without them.
 func TestSecretInTheText(t *testing.T) {
 	d := Secrets{Key: `sk-"quoted"`}.Guard(endpoint.Decoder{Decode: func(x *record.Exchange) { x.Text = []byte(`sk-"quoted"`) }}, plan.Target{})
 	rec := &record.Exchange{Record: record.Record{Body: []byte(`{"text":"sk-\"quoted\""}`)}}
@@ -67,7 +67,7 @@ func TestSecretInTheText(t *testing.T) {
 	}
 }
 
-// Every form is looked for in every answer: a usual key has few.
+// Every form is looked for in every response: a usual key has few.
 func TestFormsOfAUsualKey(t *testing.T) {
 	if n := len(Secrets{Key: "sk-abcdefghijklmnopqrstuvwxyz0123456789"}.Texts(plan.Target{})); n > 6 {
 		t.Errorf("%d forms", n)

@@ -135,7 +135,7 @@ func lanes(n int, answer func(*call)) func() func(*call) {
 	}
 }
 
-// since tells an answer how long ago the first call came.
+// since tells a response how long ago the first call came.
 func since(answer func(c *call, at time.Duration)) func() func(*call) {
 	return func() func(*call) {
 		var mu sync.Mutex
@@ -152,7 +152,7 @@ func since(answer func(c *call, at time.Duration)) func() func(*call) {
 	}
 }
 
-// pause holds all answers that begin between two moments up to the second.
+// pause holds all responses that begin between two moments up to the second.
 func pause(from, to time.Duration, answer func(*call)) func() func(*call) {
 	return since(func(c *call, at time.Duration) {
 		if at > from && at < to {

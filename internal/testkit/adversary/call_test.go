@@ -19,7 +19,7 @@ type fate string
 const (
 	answered fate = "answered"
 	refused  fate = "refused" // with a status, or with an error in the stream
-	dropped  fate = "dropped" // closed without an answer
+	dropped  fate = "dropped" // closed without a response
 	cut      fate = "cut"     // closed in the middle of one
 )
 
@@ -45,7 +45,7 @@ type call struct {
 	read    time.Time // when this process had all of it
 	unsure  bool      // it may have come earlier, with others behind it
 
-	began  bool // the head of the answer is out
+	began  bool // the head of the response is out
 	ending bool // what is written next is the last of it
 	closed bool
 	start  moment   // the first write
@@ -223,13 +223,13 @@ func (c *call) closing(events ...string) {
 	c.write([]byte(b.String()))
 }
 
-// stream is a whole answer: the first token after ttft, the others itl apart.
+// stream is a whole response: the first token after ttft, the others itl apart.
 func (c *call) stream(ttft, itl time.Duration, tokens int) {
 	c.words(ttft, itl, tokens)
 	c.end()
 }
 
-// words is the answer short of its end. Tokens are due at multiples of itl, so that a late
+// words is the response short of its end. Tokens are due at multiples of itl, so that a late
 // one does not move the others.
 func (c *call) words(ttft, itl time.Duration, tokens int) {
 	due := c.read.Add(ttft)

@@ -38,7 +38,7 @@ type h2conn struct {
 	ended   bool
 }
 
-// h2stream is one request and its answer.
+// h2stream is one request and its response.
 type h2stream struct {
 	conn    *h2conn
 	id      uint32
@@ -187,7 +187,7 @@ func (h *h2conn) begin(s *h2stream, nth *int) {
 	})
 }
 
-// control writes a frame that belongs to no answer.
+// control writes a frame that belongs to no response.
 func (h *h2conn) control(add func(*http2.Framer) error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -238,7 +238,7 @@ func (s *h2stream) write(b []byte, last bool) error {
 	}
 }
 
-// over reports whether nobody waits for the answer any more.
+// over reports whether nobody waits for the response any more.
 func (s *h2stream) over() bool {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()

@@ -15,7 +15,7 @@ func always(answer func(*call)) func() func(*call) {
 	return func() func(*call) { return answer }
 }
 
-// steady is an answer that has nothing wrong with it.
+// steady is a response that has nothing wrong with it.
 func steady(ttft, itl time.Duration, tokens int) func() func(*call) {
 	return always(func(c *call) { c.stream(ttft, itl, tokens) })
 }
@@ -128,12 +128,12 @@ func unusual() []situation {
 	}
 }
 
-// unstreamed is an answer in one piece.
+// unstreamed is a response in one piece.
 func unstreamed(c *call) {
 	c.wait(50 * ms)
 	c.status(200, whole)
 	c.fate, c.tokens = answered, 4
 }
 
-// whole is an answer of four tokens.
+// whole is a response of four tokens.
 const whole = `{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"a b c d"},"finish_reason":"stop"}],"usage":{"prompt_tokens":8,"completion_tokens":4,"total_tokens":12}}`

@@ -15,7 +15,7 @@ const (
 	// path is what the loopback and two readings of the clock may add to a latency, in
 	// milliseconds.
 	path = 0.3
-	// edge is how near to an edge of a window an answer may end and still be on either
+	// edge is how near to an edge of a window a response may end and still be on either
 	// side of it.
 	edge = time.Millisecond
 )
@@ -123,7 +123,7 @@ func (p *play) truthsOf(i int, base time.Time, in func(*record.Record) bool) *tr
 	return t
 }
 
-// unended takes the requests that the client ended before their answers did: what had come by
+// unended takes the requests that the client ended before their responses did: what had come by
 // then came when it did, and what had not would have come later, nobody knows when.
 func (p *play) unended(t *truths, i int, base time.Time) {
 	for seq, calls := range p.bySeq() {
@@ -281,7 +281,7 @@ func (p *play) wholeRates(t *truths, i int, base time.Time) {
 	t.rates["output_token_throughput"] = [2]float64{float64(tokens) / long, float64(tokens) / short}
 }
 
-// steadyRates works out the rates of the steady window. An answer that ends at its edge is
+// steadyRates works out the rates of the steady window. A response that ends at its edge is
 // in it or not.
 func (p *play) steadyRates(t *truths, i int, from, to time.Time) {
 	span := to.Sub(from).Seconds()

@@ -89,13 +89,13 @@ func opened(prompt string) string {
 		`event: content_block_start` + "\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n"
 }
 
-// messages is a whole answer of Anthropic's API.
+// messages is a whole response of Anthropic's API.
 func (c *call) messages(ttft, itl time.Duration, tokens int) {
 	c.send(0, opened("8"))
 	c.blocks(ttft, itl, tokens)
 }
 
-// blocks is the answer behind its opening.
+// blocks is the response behind its opening.
 func (c *call) blocks(ttft, itl time.Duration, tokens int) {
 	due := c.read.Add(ttft)
 	for range tokens {

@@ -17,7 +17,7 @@ func reasons() []situation {
 			c.stream(40*ms, 10*ms, 8)
 		})
 	}
-	// ends is an answer that stops after its second token with a reason.
+	// ends is a response that stops after its second token with a reason.
 	ends := func(reason string) func(*call) {
 		return func(c *call) {
 			c.words(40*ms, 10*ms, 2)
@@ -76,7 +76,7 @@ func reasons() []situation {
 	}
 }
 
-// thoughts are tokens that are not of the answer's text, and tokens all the same.
+// thoughts are tokens that are not of the response's text, and tokens all the same.
 func thoughts() []situation {
 	args := flags("--concurrency 8 --requests 240")
 	return []situation{

@@ -90,7 +90,7 @@ func (s *server) close() {
 	s.dog.stop()
 }
 
-// kill lets all connections be reset and accepts no more; it may be called by an answer.
+// kill lets all connections be reset and accepts no more; it may be called by a response.
 func (s *server) kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

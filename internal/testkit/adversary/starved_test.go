@@ -67,7 +67,7 @@ func starved() []situation {
 	return list
 }
 
-// huge is an answer in one piece of so many bytes, which are all there after a while.
+// huge is a response in one piece of so many bytes, which are all there after a while.
 func huge(after time.Duration, size int) func() func(*call) {
 	body := strings.Replace(whole, "a b c d", strings.Repeat("a b c d ", size/8), 1)
 	body = strings.Replace(body, `"completion_tokens":4`, `"completion_tokens":`+itoa(size/2), 1)

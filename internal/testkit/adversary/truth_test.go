@@ -154,7 +154,7 @@ func accounts(p *play) []finding {
 		}
 		f := c.fate
 		if f == "" {
-			f = cut // the run or the server ended before the answer did
+			f = cut // the run or the server ended before the response did
 		}
 		fates[f]++
 		if f == answered {

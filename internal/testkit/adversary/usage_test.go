@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// usages are servers whose counts of tokens cannot be, or are not those of the answer. The
+// usages are servers whose counts of tokens cannot be, or are not those of the response. The
 // text is of words that are one token each, to nearly every tokenizer.
 func usages() []situation {
 	args := flags("--concurrency 8 --requests 240")
@@ -82,7 +82,7 @@ func usages() []situation {
 	}
 }
 
-// countedEarly is an answer whose only count stands in the middle of it.
+// countedEarly is a response whose only count stands in the middle of it.
 func countedEarly(c *call) {
 	c.wait(40 * ms)
 	for i := range 12 {

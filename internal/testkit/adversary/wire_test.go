@@ -10,7 +10,7 @@ import (
 // wires are answers that are odd, and permitted, on the wire.
 func wires() []situation {
 	args := flags("--concurrency 8 --requests 240")
-	// put writes bytes of an answer that hold so many tokens.
+	// put writes bytes of a response that hold so many tokens.
 	put := func(c *call, tokens int, text string) {
 		c.began = true
 		c.write([]byte(text))

@@ -1,6 +1,6 @@
 // Package awkward has models of servers whose capacity is not that of an ordinary queue: servers
 // that fail at any load, that collapse and stay down, that allow bursts, that warm up. They run on
-// virtual time: a server is told when each request arrives and says how long its answer takes. What
+// virtual time: a server is told when each request arrives and says how long its response takes. What
 // it does follows from its seed and the arrivals alone. Whoever puts one behind a port waits that long.
 package awkward
 

@@ -12,7 +12,7 @@ type server struct {
 	places
 	rng     *rand.Rand
 	service func(at time.Duration) time.Duration // in place of a tenth of a second
-	after   func(a *Response)                    // what becomes of an answer in the end
+	after   func(a *Response)                    // what becomes of a response in the end
 }
 
 func (s *server) Arrive(at time.Duration) Response {
@@ -58,7 +58,7 @@ func broken(seed uint64) Server {
 	return s
 }
 
-// distant answers a tenth of a second after it has an answer.
+// distant ones a tenth of a second after it was asked.
 func distant(seed uint64) Server {
 	s := newServer(seed)
 	s.after = func(a *Response) { a.Took += 100 * time.Millisecond }

@@ -33,7 +33,7 @@ func NewMessage(role, content string) Message { return jinja.NewDict("role", rol
 
 // Options are what a template is given besides the messages.
 type Options struct {
-	// AddGenerationPrompt ends the text where the model's answer begins.
+	// AddGenerationPrompt ends the text where the model's response begins.
 	AddGenerationPrompt bool
 	// ContinueFinalMessage ends the text with the last message's content, which the model
 	// is to go on from.

@@ -83,7 +83,7 @@ func isIterable(v any) bool {
 }
 
 // sameAs compares identities. Those of numbers and strings depend on how Python
-// stores them, so that only the answer for different values is sure.
+// stores them, so that only the response for different values is sure.
 func sameAs(_ *machine, v []any, _ []bool) any {
 	switch a := v[0].(type) {
 	case int64, bigInt, float64, string, markup:

@@ -9,7 +9,7 @@ import (
 )
 
 // TestParseScore has numbers whose nearest float is another than the one that the
-// reference reads (its own answers), and such where both agree.
+// reference reads (its own responses), and such where both agree.
 func TestParseScore(t *testing.T) {
 	for text, want := range map[string]float64{
 		"-7.4618460547367285":            -7.461846054736728,

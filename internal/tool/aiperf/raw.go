@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
-// exchange is what the raw form has besides: when the parts of the answer came, and what they
+// exchange is what the raw form has besides: when the parts of the response came, and what they
 // said. What was sent, with its headers, is not read.
 type exchange struct {
 	StartPerf int64      `json:"start_perf_ns"`
@@ -16,7 +16,7 @@ type exchange struct {
 	Responses []response `json:"responses"`
 }
 
-// response is what one read of the network brought: events of a stream, or a whole answer.
+// response is what one read of the network brought: events of a stream, or a whole response.
 type response struct {
 	At      int64 `json:"perf_ns"`
 	Packets []struct {
@@ -50,7 +50,7 @@ type delta struct {
 	Tools     []any           `json:"tool_calls"`
 }
 
-// streamed reports whether the answer came in events.
+// streamed reports whether the response came in events.
 func (e *exchange) streamed() bool {
 	for _, r := range e.Responses {
 		if len(r.Packets) > 0 {
@@ -60,7 +60,7 @@ func (e *exchange) streamed() bool {
 	return false
 }
 
-// fill takes the moments and the counts out of the answer.
+// fill takes the moments and the counts out of the response.
 func (e *exchange) fill(r *importer.Request) {
 	at := func(perf int64) time.Duration { return max(r.Sent+time.Duration(perf-e.StartPerf), r.Sent) }
 	r.Streamed, r.Counted = e.streamed(), record.FromServer

@@ -130,7 +130,7 @@ func (l *line) request(base int64, raw, server bool) *importer.Request {
 	return r
 }
 
-// stream fills in when the parts of the answer came.
+// stream fills in when the parts of the response came.
 func (l *line) stream(r *importer.Request) {
 	if latency, ok := l.ms("request_latency"); ok {
 		r.End = r.Sent + latency

@@ -37,7 +37,7 @@ func TestFiguresOfImportAreItsOwn(t *testing.T) {
 			read, saved := foreigntest.Import(t, Tool(), path)
 			own := foreigntest.Figures(t, Tool(), path)
 			but := differ(own)
-			if file == "file-0.8.json" { // its answers are of different length, by which GuideLLM weighs
+			if file == "file-0.8.json" { // its responses are of different length, by which GuideLLM weighs
 				but = append(but, "time_per_output_token")
 			}
 			if n := foreigntest.Same(t, saved.Result, own, but...); n < 15 {

@@ -195,7 +195,7 @@ func (b *Bench) Failed(i int) bool {
 
 // Requests are the requests of the run: those of a stage, from a moment on, the first of
 // which has this number. Due says that they had a time to go, and waited for a place behind
-// it. It gives the moments of the first request and of the last answer.
+// it. It gives the moments of the first request and of the last response.
 func (b *Bench) Requests(stage int, from time.Duration, seq int64, due bool, add func(*Request) error) (begin, end time.Duration, err error) {
 	starts := b.starts()
 	ranks := Ranks(starts)
@@ -270,7 +270,7 @@ func (b *Bench) Unreadable() int { return b.unreadable }
 func (b *Bench) Timed() bool { return len(b.Starts) > 0 }
 
 // starts are the moments at which the requests went, the first at 0. Where the file does not
-// say, they are spread evenly so that the last answer comes at the end of its duration.
+// say, they are spread evenly so that the last response comes at the end of its duration.
 func (b *Bench) starts() []time.Duration {
 	list := make([]time.Duration, len(b.TTFT))
 	if b.Timed() {

@@ -28,7 +28,7 @@ type Request struct {
 
 	Due, Sent, End time.Duration
 	Held           time.Duration // how long it waited for a place behind Due
-	// Events are the moments at which something with tokens came; of an answer that was not
+	// Events are the moments at which something with tokens came; of a response that was not
 	// streamed there are none.
 	Events []time.Duration
 	Each   bool // there was one token in each

@@ -93,7 +93,7 @@ server: {type: vllm, model_name: mock, base_url: %q}
 	}
 }
 
-// TestRequestsGoAgain: a request whose connection breaks before its answer goes again where
+// TestRequestsGoAgain: a request whose connection breaks before its response goes again where
 // that is asked for, and the reports say what it cost.
 func TestRequestsGoAgain(t *testing.T) {
 	var asked atomic.Int64

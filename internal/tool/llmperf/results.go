@@ -80,7 +80,7 @@ func requests(records record.File, stage int, places map[uint64][]int, faithful 
 	return all, nil
 }
 
-// request is a record as the results have it. One that failed has no times. A whole answer
+// request is a record as the results have it. One that failed has no times. A whole response
 // is its own first response; the original has none.
 func request(rec *record.Record, faithful bool) report.Request {
 	q := report.Request{Text: string(rec.Text), TTFT: -1, Latency: -1, InputTokens: rec.In.N, OutputTokens: rec.Out.N}

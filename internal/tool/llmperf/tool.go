@@ -98,7 +98,7 @@ func (p *printer) print(s *result.Stage) {
 		l.Load = fmt.Sprintf("%s, stage %d", s.Load, s.Index+1)
 	}
 	if _, streamed := s.Metrics["time_to_first_event"]; p.faithful && !streamed {
-		l.TTFT = report.Mean{Avg: -1, P99: -1} // as the original, which takes none of a whole answer
+		l.TTFT = report.Mean{Avg: -1, P99: -1} // as the original, which takes none of a whole response
 	}
 	if err := report.Write(p.out, &l); p.err == nil {
 		p.err = err
@@ -114,7 +114,7 @@ func level(s *result.Stage, concurrency int) report.LevelReport {
 		InputTokens: total(s, "input_sequence_length"), OutputTokens: total(s, "output_sequence_length"),
 		Latency: mean(s, "request_latency"), Wall: s.Window.End - s.Window.Begin,
 	}
-	// The first response counts even when it is empty; a whole answer is its own first.
+	// The first response counts even when it is empty; a whole response is its own first.
 	l.TTFT = mean(s, "time_to_first_event")
 	if _, streamed := s.Metrics["time_to_first_event"]; !streamed {
 		l.TTFT = l.Latency

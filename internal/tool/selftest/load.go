@@ -62,7 +62,7 @@ func scaled(p plan.Plan, times float64) plan.Plan {
 	return p
 }
 
-// length is how long a load is measured: an answer must fit into it several times.
+// length is how long a load is measured: a response must fit into it several times.
 func (o Options) length(p *plan.Plan) time.Duration {
 	ttft, itl := o.pace()
 	answer := ttft + time.Duration(cmp.Or(p.Data.Output.Mean, usualTokens)*float64(itl))

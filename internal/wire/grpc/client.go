@@ -38,7 +38,7 @@ type Options struct {
 	// MaxMessage bounds messages in both directions, uncompressed, in bytes; 0: as
 	// much as the protocol allows.
 	MaxMessage int
-	// Largest bounds what comes in one message, uncompressed, and Control the answers of
+	// Largest bounds what comes in one message, uncompressed, and Control the responses of
 	// calls that are not measured.
 	Largest, Control limitio.Limit
 	// KeepAlive is how long a connection may be silent before the server is pinged;
@@ -214,7 +214,7 @@ func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byt
 	return nil, fmt.Errorf("calling %s: %w", method, notHere(err))
 }
 
-// refuser ends a call whose answer is too large.
+// refuser ends a call whose response is too large.
 type refuser limitio.Limit
 
 // Keep implements record.SizeLimiter.

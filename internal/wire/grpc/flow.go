@@ -34,7 +34,7 @@ type flow struct {
 	held    time.Duration // Stamp.Held of the latest read
 
 	split       splitter
-	speaks      bool // the answer is gRPC's
+	speaks      bool // the response is gRPC's
 	status      int  // of HTTP
 	contentType string
 	said        error // how the call ended, where it ended with its headers
@@ -209,7 +209,7 @@ func (f *flow) stall(at timedconn.Stamp) {
 }
 
 // oldest is the request that a message without an id belongs to: the only one or,
-// where there are several, the first that has had no answer yet.
+// where there are several, the first that has had no response yet.
 func (f *flow) oldest() *request {
 	var first *request
 	for _, q := range f.waiting {
@@ -245,7 +245,7 @@ func (f *flow) reason(q *request, err error) error {
 	isCut, isDropped := errors.As(err, &cut) && cut.Class == record.Truncated, errors.As(err, &dropped)
 	switch {
 	case q.latest == record.Never && isCut:
-		// What was cut short is the stream; of this request's answer nothing has come.
+		// What was cut short is the stream; of this request's response nothing has come.
 		// A server that ends the call itself may well have read the request.
 		ending := timedconn.CloseReason{At: f.client.clock.Now(), Orderly: true, Known: true}
 		if isDropped {
@@ -253,7 +253,7 @@ func (f *flow) reason(q *request, err error) error {
 		}
 		return &http1.Dropped{Err: fmt.Errorf("%w (no message of this answer had come)", cut.Err), CloseReason: ending}
 	case q.latest != record.Never && isDropped && !isCut:
-		return dropped.Err // which broke its answer
+		return dropped.Err // which broke its response
 	}
 	return err
 }

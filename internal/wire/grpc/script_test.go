@@ -83,7 +83,7 @@ func (p *peer) head(stream uint32, end bool, pairs ...string) {
 	_ = p.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: p.block.Bytes(), EndStream: end, EndHeaders: true})
 }
 
-// begin sends the headers of an answer.
+// begin sends the headers of a response.
 func (p *peer) begin(stream uint32, pairs ...string) {
 	p.head(stream, false, append([]string{":status", "200", "content-type", contentType}, pairs...)...)
 }
@@ -222,7 +222,7 @@ func TestRequestsThatGoAgain(t *testing.T) {
 	wantFailure(t, ask(t, t.Context(), s.client(t, Options{}), 0, "a", "a"), record.Reset, 0, "refused the stream")
 }
 
-// A request on a connection that the server ends without an answer goes again only
+// A request on a connection that the server ends without a response goes again only
 // where it cannot have been taken, and the record says so.
 func TestDroppedRequests(t *testing.T) {
 	for name, soon := range map[string]time.Duration{"after some work": 0, "at once": time.Hour} {
@@ -231,7 +231,7 @@ func TestDroppedRequests(t *testing.T) {
 				stream, _ := p.request()
 				p.begin(stream)
 				p.say(stream, ".a fine")
-				p.request() // and no answer
+				p.request() // and no response
 				_ = p.conn.SetLinger(0)
 			}, answering)
 			c := s.client(t, Options{})

@@ -101,7 +101,7 @@ func unescape(s string) string {
 	return strings.ToValidUTF8(string(b), "�")
 }
 
-// notGRPC is the error of an answer that is not gRPC's.
+// notGRPC is the error of a response that is not gRPC's.
 type notGRPC struct {
 	status int
 	text   string
@@ -109,7 +109,7 @@ type notGRPC struct {
 
 func (e *notGRPC) Error() string { return e.text }
 
-// notGRPCAnswer describes an answer that is not gRPC's by what came instead.
+// notGRPCAnswer describes a response that is not gRPC's by what came instead.
 func notGRPCAnswer(status int, contentType string, body []byte) error {
 	text := fmt.Sprintf("not a gRPC server: it answered with HTTP status %d, %s", status, cmp.Or(contentType, "no content type"))
 	if len(body) > 0 {

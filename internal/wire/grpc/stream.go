@@ -28,7 +28,7 @@ const maxTries = 5
 // each has an id of its own.
 //
 // A request that ends early leaves the stream to the others on it; where there are
-// none, the stream is given up. A request whose answer is an error fails with class
+// none, the stream is given up. A request whose response is an error fails with class
 // StreamError and an empty message: what it says is in the body.
 func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *record.Exchange, sort Sorter) {
 	rec.Failure = nil

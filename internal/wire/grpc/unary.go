@@ -11,8 +11,8 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
-// Unary sends a message, takes the answer and fills in rec from Sent to End. The
-// body is the answer with its prefix, uncompressed.
+// Unary sends a message, takes the response and fills in rec from Sent to End. The
+// body is the response with its prefix, uncompressed.
 func (c *Client) Unary(ctx context.Context, method string, m Message, rec *record.Exchange) {
 	rec.Failure = nil
 	err := c.unary(ctx, c.work, method, m, rec, c.options.Largest)
@@ -23,7 +23,7 @@ func (c *Client) Unary(ctx context.Context, method string, m Message, rec *recor
 	http1.Finish(rec, c.clock.Now())
 }
 
-// unary carries out a call whose answer has a limit.
+// unary carries out a call whose response has a limit.
 func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Message, rec *record.Exchange, largest limitio.Limit) error {
 	answer := c.answers.Get().(*h2.Response)
 	defer c.answers.Put(answer)
@@ -43,7 +43,7 @@ func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Mess
 	return c.single(rec, value(answer.Head, "grpc-encoding"), largest)
 }
 
-// single makes sure that an answer is one message, and undoes its compression.
+// single makes sure that a response is one message, and undoes its compression.
 func (c *Client) single(rec *record.Exchange, encoding string, largest limitio.Limit) error {
 	s := splitter{most: c.options.MaxMessage, largest: largest, encoding: encoding}
 	message, rest, err := s.next(rec.Body)

@@ -233,7 +233,7 @@ func TestTLSWithoutHTTP2(t *testing.T) {
 	}
 }
 
-// The answer of a call that is not measured is bounded too, packed or not.
+// The response of a call that is not measured is bounded too, packed or not.
 func TestLargestAnswer(t *testing.T) {
 	s := serve(t, echo)
 	for _, encoding := range []string{"", "gzip"} {

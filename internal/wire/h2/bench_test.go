@@ -35,7 +35,7 @@ func offline(t testing.TB, streams int) *conn {
 	return c
 }
 
-// Taking in a read of an answer costs no memory beyond that of the record.
+// Taking in a read of a response costs no memory beyond that of the record.
 func TestReadsDoNotAllocate(t *testing.T) {
 	c := offline(t, 1)
 	rec := c.live[0].rec

@@ -105,13 +105,13 @@ func (c *Client) Do(ctx context.Context, req *http1.Request, rec *record.Exchang
 
 // Response is what Post hands over besides the record.
 type Response struct {
-	Head    []http1.Field // all fields of the answer's headers
+	Head    []http1.Field // all fields of the response's headers
 	Trailer []http1.Field // those that came after the body
 }
 
 // Post sends a body under the given fields, pseudo-fields first and names in lower
-// case, and fills in rec as far as the answer goes. What it means for the record
-// that the answer is complete, or the error, is up to the caller.
+// case, and fills in rec as far as the response goes. What it means for the record
+// that the response is complete, or the error, is up to the caller.
 func (c *Client) Post(ctx context.Context, fields []http1.Field, body []byte, rec *record.Exchange, answer *Response) error {
 	return c.perform(ctx, &order{shared: fields, body: body, rec: rec, answer: answer})
 }

@@ -191,7 +191,7 @@ func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 				http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 				return
 			}
-			// The next request has to wait for room that the first took: an answer without this may be there before it is written.
+			// The next request has to wait for room that the first took: a response without this may be there before it is written.
 			_, _ = io.Copy(io.Discard, r.Body)
 		})
 		c := to.client(t, timedconn.Timeouts{}, 8)

@@ -274,7 +274,7 @@ func (c *conn) end(i int, err error) {
 		return
 	}
 	if rec := st.rec; st.onWire && rec.Written == record.Never && len(rec.Marks) > 0 {
-		rec.Written = rec.Marks[0].Time() // it has gone, or there were no answer
+		rec.Written = rec.Marks[0].Time() // it has gone, or there were no response
 	}
 	st.err = err
 	st.done <- struct{}{}
@@ -331,7 +331,7 @@ func (c *conn) cause(st *stream, err error) error {
 		err = fmt.Errorf("%w without an answer", err)
 	}
 	if c.ending != nil && (!st.headed || st.open != nil) {
-		// On an open-ended stream others may have had their answers.
+		// On an open-ended stream others may have had their responses.
 		d := &http1.Dropped{Err: err, CloseReason: *c.ending}
 		if c.named && st.open == nil {
 			d.Orderly, d.Known, d.Lacks = true, true, false

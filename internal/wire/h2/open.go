@@ -33,7 +33,7 @@ type Stream struct {
 // Single. What they are handed is theirs only until they return; the texts of
 // fields they may keep.
 type Receiver interface {
-	// Head takes the headers of the answer. An error ends the stream.
+	// Head takes the headers of the response. An error ends the stream.
 	Head(status int, fields []http1.Field, at timedconn.Stamp) error
 	// Data takes the next bytes; behind: others stand behind them in the read. An
 	// error ends the stream.

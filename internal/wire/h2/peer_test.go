@@ -105,7 +105,7 @@ func (p *peer) encode(pairs ...string) []byte {
 	return p.block.Bytes()
 }
 
-// head sends the headers of an answer.
+// head sends the headers of a response.
 func (p *peer) head(id uint32, end bool, pairs ...string) {
 	_ = p.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: p.encode(pairs...), EndStream: end, EndHeaders: true})
 }

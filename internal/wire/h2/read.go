@@ -119,7 +119,7 @@ func (c *conn) known(f frame) error {
 	return nil
 }
 
-// data takes a piece of an answer's body.
+// data takes a piece of a response's body.
 func (r *reader) data(f frame, p []byte, last bool) error {
 	c := r.c
 	i := -1
@@ -183,7 +183,7 @@ func (r *reader) arrived(st *stream, body bool) {
 	}
 }
 
-// refuse ends a stream whose answer is not what the protocol says.
+// refuse ends a stream whose response is not what the protocol says.
 func (r *reader) refuse(i int, what string) {
 	r.c.drop(i, http1.BadFraming(errors.New("the server sent "+what)), codeProtocol)
 }

@@ -35,7 +35,7 @@ func TestGoAwayBetweenTwoRequests(t *testing.T) {
 		p.request()
 		_ = p.framer.WriteGoAway(first, http2.ErrCodeNo, nil)
 		p.answer(first, "seen "+fields["name"])
-		p.hold() // the client closes when it has its answer
+		p.hold() // the client closes when it has its response
 	}, echo)
 	c := to.client(t, timedconn.Timeouts{}, 8)
 	if err := c.Warm(t.Context(), 2); err != nil {
@@ -82,7 +82,7 @@ func TestRefusedStreams(t *testing.T) {
 	wantOK(t, to.do(t.Context(), to.client(t, timedconn.Timeouts{}, 8), 0, "", name("a")), "second try of a")
 }
 
-// A request on a connection that the server ends without an answer goes again only
+// A request on a connection that the server ends without a response goes again only
 // where it cannot have been taken, and the record says so.
 func TestDroppedRequests(t *testing.T) {
 	for _, tt := range []struct {
@@ -100,7 +100,7 @@ func TestDroppedRequests(t *testing.T) {
 				p.settings()
 				id, _ := p.request()
 				p.answer(id, "first")
-				p.request() // and no answer
+				p.request() // and no response
 				if tt.reset {
 					_ = p.conn.SetLinger(0)
 				}

@@ -30,7 +30,7 @@ type stream struct {
 	onWire bool          // all of it is in frames
 	stamp  bool          // a write of its bytes is under way or done, its stamps are not noted
 
-	// about the answer
+	// about the response
 	headed   bool          // its headers have come
 	answered bool          // it is complete
 	said     time.Duration // when it said that it is complete
@@ -66,7 +66,7 @@ func (st *stream) from() time.Duration {
 	return st.begun
 }
 
-// arrived notes a read that brought something of the answer.
+// arrived notes a read that brought something of the response.
 func (st *stream) arrived(at timedconn.Stamp, behind bool, single func() bool) {
 	first := st.latest == record.Never
 	st.latest = at.User

@@ -11,7 +11,7 @@ import (
 type blur struct {
 	since   time.Duration // nothing of what the latest receive found had come by then
 	left    bool          // it left something behind, or did not say
-	asked   time.Duration // when the request under way was sent: its answer came later
+	asked   time.Duration // when the request under way was sent: its response came later
 	held    time.Duration // see Stamp.Held
 	begin   time.Duration // since, of the first of the reads that are handed over together
 	gathers bool          // further reads are handed over together with that
@@ -82,7 +82,7 @@ const (
 // be near its end: that begins with 64 kB, and small segments take several times their bytes.
 const muchWaits = 16 << 10
 
-// Narrow makes the most of what is known of the bytes that a read brought of an answer. alone:
+// Narrow makes the most of what is known of the bytes that a read brought of a response. alone:
 // nothing of them matters but their end; last: the read ends with them; single tells whether it
 // was of one segment, and is asked where it matters.
 func (s Stamp) Narrow(alone, last bool, single func() bool) Stamp {

@@ -60,7 +60,7 @@ var ErrUnended = errors.New("the answer does not end")
 // call it.
 func (c *Conn) EndBy(at time.Duration) { c.endBy = at }
 
-// Exchange writes a request and hands each read of the answer to f until f
+// Exchange writes a request and hands each read of the response to f until f
 // returns false. sent and written are the moments right before the first and right
 // after the last write(2).
 func (c *Conn) Exchange(ctx context.Context, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
@@ -114,7 +114,7 @@ type exchange struct {
 	sent, written time.Duration
 	latest        time.Duration // last moment at which something came; record.Never before the first
 	broken        error         // what writing ended with
-	ended         error         // why this side wanted no more, though the answer goes on
+	ended         error         // why this side wanted no more, though the response goes on
 }
 
 // sendFirst sends the request before anything is read.
@@ -177,7 +177,7 @@ func (x *exchange) send() error {
 	}
 	c.sock.rearm()
 	x.sent = x.now
-	// Who sends because an answer has come has had to wait for its turn to read already.
+	// Who sends because a response has come has had to wait for its turn to read already.
 	if x.now-c.sock.last.User > justRead && c.sock.rx.lookFirst(x.now) {
 		x.sent = c.sock.clock.Now()
 	}
@@ -309,7 +309,7 @@ func (c *Conn) Idle() time.Duration { return c.idle }
 
 // Usable reports whether a parked connection can carry another request. One that
 // was in use a moment ago is trusted; an older one is looked at, since servers close
-// idle connections, and some send on them: that would pass for the next answer.
+// idle connections, and some send on them: that would pass for the next response.
 func (c *Conn) Usable() bool {
 	c.idle = c.sock.clock.Now() - c.idleSince
 	if c.spent || c.sock.leftover || c.sock.hungUp.Load() || c.limit.aborted.Load() {

@@ -61,13 +61,13 @@ func dial(t *testing.T, addr string) *Conn {
 	return c
 }
 
-// read is one read of an answer.
+// read is one read of a response.
 type read struct {
 	text string
 	at   Stamp
 }
 
-// ask sends a line and reads until the answer ends in a full stop.
+// ask sends a line and reads until the response ends in a full stop.
 func ask(ctx context.Context, c *Conn, lim Timeouts) (reads []read, sent, written time.Duration, err error) {
 	sent, written, err = c.Exchange(ctx, []byte("?\n"), lim, func(p []byte, at Stamp) bool {
 		reads = append(reads, read{string(p), at})
@@ -170,7 +170,7 @@ func TestRequestLimit(t *testing.T) {
 	t.Error("nothing was read")
 }
 
-// A server that sends faster than its answer is taken never lets a read wait, which is
+// A server that sends faster than its response is taken never lets a read wait, which is
 // where deadlines fire: the limits count all the same, and so does an abort.
 func TestLimitsUnderAFlood(t *testing.T) {
 	addr := serve(t, func(c *net.TCPConn) {
@@ -181,7 +181,7 @@ func TestLimitsUnderAFlood(t *testing.T) {
 			}
 		}
 	})
-	// flooded takes an answer slowly, until the exchange is over or patience is.
+	// flooded takes a response slowly, until the exchange is over or patience is.
 	flooded := func(ctx context.Context, lim Timeouts, first func()) error {
 		c := dial(t, addr)
 		began := c.sock.clock.Now()
@@ -305,7 +305,7 @@ func TestAbortAndLimitsWhileWriting(t *testing.T) {
 }
 
 // A server may refuse a large request before it has read all of it, and hang up.
-// Its answer counts, not the broken pipe.
+// Its response counts, not the broken pipe.
 func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 	addr := serve(t, func(c *net.TCPConn) {
 		askLine(c)

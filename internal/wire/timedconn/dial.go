@@ -102,7 +102,7 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 	return d.DialFor(ctx, int(d.dialled.Add(1)))
 }
 
-// DialFor opens a connection of a slot, which is woken for its answers on the core that sent its
+// DialFor opens a connection of a slot, which is woken for its responses on the core that sent its
 // request, where that can be. Slots whose numbers differ by the number of cores go together.
 func (d *Dialer) DialFor(ctx context.Context, slot int) (*Conn, error) {
 	d.share.Do(func() { d.pollers, d.shares = d.clock.pollers.use(d.clock), true })

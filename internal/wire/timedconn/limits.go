@@ -8,10 +8,10 @@ import (
 
 // Timeouts bound a request; 0 is no bound.
 type Timeouts struct {
-	FirstByte time.Duration // from its sending to the first read of the answer
+	FirstByte time.Duration // from its sending to the first read of the response
 	Stall     time.Duration // between two reads
 	Request   time.Duration // from its sending to its end
-	Header    int           // bytes of the answer's headers
+	Header    int           // bytes of the response's headers
 }
 
 // Due is the nearest moment at which a request runs into one of its limits; 0:

@@ -17,7 +17,7 @@ import (
 // poller wakes the connections of every n-th slot, on n cores.
 //
 // The runtime's poller gives what has come to whichever core asks first, so that a request is sent
-// on one core and its answer read on another, where nothing that it needs is at hand: on eight
+// on one core and its response read on another, where nothing that it needs is at hand: on eight
 // cores that takes a fifth of the time. This one is woken by a connection that it has woken itself,
 // on the same core, as long as all cores have enough to do. docs/decisions/069 has the figures.
 type poller struct {

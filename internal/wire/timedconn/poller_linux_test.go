@@ -54,7 +54,7 @@ func polledConn(t *testing.T, d *Dialer, slot int) (*Conn, *polled) {
 }
 
 // Many connections of a few pollers, while others that nobody waits for are hung up on: each gets
-// its answers, and in the end nothing is left open.
+// its responses, and in the end nothing is left open.
 func TestPollersServeMany(t *testing.T) {
 	twoCores(t)
 	const conns, rounds = 40, 60

@@ -162,7 +162,7 @@ func TestPeekSeesWhatCameWhileIdle(t *testing.T) {
 	}
 }
 
-// What stands behind an answer, be it bytes or an end, is seen with its last read.
+// What stands behind a response, be it bytes or an end, is seen with its last read.
 func TestLeftoverEndsAConnection(t *testing.T) {
 	for name, more := range map[string]func(*net.TCPConn){
 		"nothing": func(*net.TCPConn) {},

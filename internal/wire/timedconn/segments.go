@@ -6,9 +6,9 @@ type segments struct {
 	taken int64 // segments read before what was there at once, which is being read: at least so many
 	after int64 // segments read with it, where that is known; 0: it is not
 	asked bool  // about the read under way
-	one   bool  // what the answer was
+	one   bool  // what the response was
 	pause int   // how many reads are not asked about next
-	spell int   // how many were not after the last answer: it was "several" so often in a row
+	spell int   // how many were not after the last response: it was "several" so often in a row
 
 	// What the kernel had received when it was asked last and all of it was read: segments, and their bytes.
 	lastSegments, lastBytes int64
@@ -18,7 +18,7 @@ type segments struct {
 const mostPause = 16
 
 // skip reports whether a read is not asked about: where all are of several segments, as of a client
-// that has more to read than it can, the answers cost time and help nothing.
+// that has more to read than it can, the responses cost time and help nothing.
 func (g *segments) skip() bool {
 	if g.pause == 0 {
 		return false

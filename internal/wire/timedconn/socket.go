@@ -37,7 +37,7 @@ type socket struct {
 	// may also write while it reads.
 	firstWrite atomic.Int64
 	handed     atomic.Int64 // bytes that the kernel took to send, over the connection's life
-	leftover   bool         // bytes or an end of stream stood behind the last answer
+	leftover   bool         // bytes or an end of stream stood behind the last response
 
 	blur     blur
 	segments segments

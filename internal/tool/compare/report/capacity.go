@@ -72,7 +72,7 @@ func capacityOf(s *compare.CapacitySide) string {
 	return text
 }
 
-// load is the answer of a side with its unit.
+// load is the response of a side with its unit.
 func load(s *compare.CapacitySide) string {
 	switch {
 	case s.Value != nil:

@@ -76,7 +76,7 @@ func (b *builder) spread(at string, v *value) spread {
 	return d
 }
 
-// outputKey is where the config says how long answers are.
+// outputKey is where the config says how long responses are.
 func (b *builder) outputKey() string {
 	switch b.value("data.type").text() {
 	case "shared_prefix":
@@ -402,7 +402,7 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 }
 
 // wholeChats takes the conversations of a data set as the original does: as they are, and
-// with answers of one length.
+// with responses of one length.
 func (b *builder) wholeChats(kind string, d *plan.Data) {
 	s := &d.Dataset
 	if b.value("api.type").text() == "completion" || s.Kind == plan.DatasetCNN || !b.originalLengths() {

@@ -91,7 +91,7 @@ func (b *builder) empty(kind string, v *value) bool {
 const longest = plan.Duration(30 * 24 * time.Hour)
 
 // allAttempts is the time in which every request ends by itself: that of connecting and of
-// the answer, for each attempt, and of the waits between them.
+// the response, for each attempt, and of the waits between them.
 func allAttempts(t *plan.Target) plan.Duration {
 	each, wait := min(t.Timeouts.Request, longest)+t.Timeouts.Connect, min(t.Retries.Backoff, longest)*3/2
 	total := min(each, longest)

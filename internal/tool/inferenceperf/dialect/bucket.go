@@ -16,7 +16,7 @@ const (
 	delayColumn quantity = iota
 	latencyColumn
 	ntpotColumn
-	ntpotOfTokens // of answers with tokens, where ntpotColumn has those without
+	ntpotOfTokens // of responses with tokens, where ntpotColumn has those without
 	tpotColumn
 	ttftColumn
 	itlColumn
@@ -181,7 +181,7 @@ func (b *bucket) fail(o *Options, rec *record.Record, v *Values) {
 	b.failures.put(Label(rec.Failure), Said(rec.Failure), sessions, o.MaxMessages)
 }
 
-// judge counts a success that keeps to every objective. A time that an answer cannot
+// judge counts a success that keeps to every objective. A time that a response cannot
 // have, such as that between the tokens of a single one, it cannot miss; the original
 // holds it against the request.
 func (b *bucket) judge(o *Options, rec *record.Record, v *Values) {

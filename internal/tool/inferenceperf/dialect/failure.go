@@ -99,7 +99,7 @@ var statusLabels = map[int]string{
 }
 
 // Said is what was said of a failure. That a request timed out stands in the message of
-// one that no answer had begun for, where the original looks for it.
+// one that no response had begun for, where the original looks for it.
 func Said(f *record.Failure) string {
 	if timedOut(f) && f.Status == 0 && !strings.HasPrefix(f.Message, "Request timed out") {
 		return "Request timed out: " + f.Message
@@ -112,7 +112,7 @@ func timedOut(f *record.Failure) bool {
 }
 
 // Label is what a failure is counted under. Of one that the original has no words for, it
-// is the name of the error; a time-out is one of those once an answer has begun.
+// is the name of the error; a time-out is one of those once a response has begun.
 func Label(f *record.Failure) string {
 	switch f.Class {
 	case record.HTTPStatus:

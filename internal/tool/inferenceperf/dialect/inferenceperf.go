@@ -1,7 +1,7 @@
 // Package dialect holds the metrics of inference-perf over records.
 //
 // With T the moment of sending, E that of the end, t₀ … tₖ the moments of the tokens of
-// a streamed answer (all tokens of one event have its moment) and n the answer's tokens:
+// a streamed response (all tokens of one event have its moment) and n the response's tokens:
 //
 //	request_latency                   E − T
 //	normalized_time_per_output_token  (E − T) ÷ n
@@ -40,7 +40,7 @@ type Options struct {
 	Goodput     map[string]float64 // longest times in seconds by the names above; nil: no goodput
 	Headers     map[string]float64 // those of them that requests carry in their headers
 	Constraints map[string]float64 // those of the config, whatever headers say; nil: it has none
-	// ServerTokens: the server's count of an answer's tokens goes before that of the
+	// ServerTokens: the server's count of a response's tokens goes before that of the
 	// run's own tokenizer.
 	ServerTokens bool
 	MaxMessages  int  // of failures, by label

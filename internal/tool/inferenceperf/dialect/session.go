@@ -24,7 +24,7 @@ type Session struct {
 	Recovered  int // requests that one of them saved
 	// Mark is how a recorded session was played; nil: it is a conversation.
 	Mark *record.SessionSummary
-	// Cached and Cacheable are prompt tokens of the requests whose answers say how many
+	// Cached and Cacheable are prompt tokens of the requests whose responses say how many
 	// came out of the server's cache; Told: there are such requests.
 	Cached, Cacheable int64
 	Told              bool
@@ -178,8 +178,8 @@ type SessionSummary struct {
 	HitEach                           *Dist
 	First                             *Dist // until the first token of a session for its user
 	NoFirst                           map[string]int64
-	// Of recorded sessions: those with answers that gave way to the recorded ones, how many
-	// such answers there are, and a word on each session.
+	// Of recorded sessions: those with responses that gave way to the recorded ones, how many
+	// such responses there are, and a word on each session.
 	Repaired, Repairs int64
 	RepairMessages    []Message
 	Users, Programs   *Dist // calls that answer a user, and those that answer a program

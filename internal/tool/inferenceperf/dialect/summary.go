@@ -46,13 +46,13 @@ type Summary struct {
 
 	OK                              int64
 	Latency, NTPOT, TPOT, TTFT, ITL *Dist
-	NTPOTOfTokens                   *Dist // NTPOT of the answers that have tokens
-	Out                             int64 // tokens of their answers
+	NTPOTOfTokens                   *Dist // NTPOT of the responses that have tokens
+	Out                             int64 // tokens of their responses
 	Images, Videos, Audios          int64
 	Size                            *Dist
 	Image, Video, Audio             Media
 	Prompt                          Prompts
-	Client                          *Dist // tokens of answers in this program's count
+	Client                          *Dist // tokens of responses in this program's count
 	ServerTotal                     int64
 	Server                          *Dist    // the same in the server's count
 	Mismatches                      int64    // answers of which the two counts differ

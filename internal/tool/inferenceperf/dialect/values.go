@@ -13,12 +13,12 @@ type Values struct {
 	TTFT       time.Duration // of a stream with a token
 	Span       time.Duration // from the first token to the last
 	In         int           // tokens of the prompt
-	Out        int           // tokens of the answer that times are divided by
+	Out        int           // tokens of the response that times are divided by
 	Client     int           // the same in the count of this program
 	Server     int           // the same in the server's count, else in this program's
 	ServerIn   bool          // the server counted the prompt
-	ServerOut  bool          // the server counted the answer
-	Mismatch   bool          // the two counts of the answer differ
+	ServerOut  bool          // the server counted the response
+	Mismatch   bool          // the two counts of the response differ
 	TokenTimes []time.Duration
 	Tail       *record.Tail  // tokens behind those, of which the moments are not kept; nil: none
 	Retries    int           // attempts after the first
@@ -32,7 +32,7 @@ const None = record.Never
 // Latency is how long the request took.
 func (v *Values) Latency() time.Duration { return v.End - v.Start }
 
-// NTPOT is the time of the whole request per token of its answer, in seconds; false:
+// NTPOT is the time of the whole request per token of its response, in seconds; false:
 // there are none. The original takes 0 then.
 func (v *Values) NTPOT(faithful bool) (float64, bool) {
 	if v.Out < 1 {
@@ -123,7 +123,7 @@ func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 	if o.Faithful { // the original adds up the tokens of events, and looks at streams alone
 		v.Mismatch = o.Tokenizer && v.ServerOut && n > 0 && n != rec.Out.N
 	}
-	if n == 0 || o.Faithful && n == 1 { // it takes no time of an answer with one token
+	if n == 0 || o.Faithful && n == 1 { // it takes no time of a response with one token
 		v.TokenTimes = v.TokenTimes[:0]
 		return
 	}

@@ -27,7 +27,7 @@ type Request struct {
 		Response struct {
 			Output int                        `json:"output_tokens"`
 			Usage  map[string]json.RawMessage `json:"server_usage"`
-			// Of an answer that was streamed: what came, when, and when each token did.
+			// Of a response that was streamed: what came, when, and when each token did.
 			Chunks     []string  `json:"response_chunks"`
 			ChunkTimes []float64 `json:"chunk_times"`
 			TokenTimes []float64 `json:"output_token_times"`
@@ -61,7 +61,7 @@ func Requests(text []byte) ([]Request, error) {
 	return list, nil
 }
 
-// Streamed reports whether the answer came in pieces.
+// Streamed reports whether the response came in pieces.
 func (r *Request) Streamed() bool {
 	return len(r.Info.Response.ChunkTimes) > 0 || len(r.Info.Response.TokenTimes) > 0
 }
@@ -89,7 +89,7 @@ func (r *Request) count(names ...string) int {
 	return -1
 }
 
-// Text is what the model wrote in a piece of an answer, or in a whole one, as OpenAI's
+// Text is what the model wrote in a piece of a response, or in a whole one, as OpenAI's
 // protocol or Anthropic's has it; empty: nothing that is known.
 func Text(piece string) string {
 	type said struct {

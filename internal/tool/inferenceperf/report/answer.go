@@ -93,7 +93,7 @@ func chunks(rec *record.Record, faithful bool) (data, times list) {
 	return data, times
 }
 
-// said is a part of an answer: of a choice of OpenAI's, or of a block of Anthropic's.
+// said is a part of a response: of a choice of OpenAI's, or of a block of Anthropic's.
 type said struct {
 	Text      string            `json:"text"`
 	Content   json.RawMessage   `json:"content"`

@@ -59,7 +59,7 @@ func Partial(s *dialect.Summary, stage int, run, from, to time.Time) []byte {
 	}, 0)
 }
 
-// outputs are the lengths of answers that times were divided by.
+// outputs are the lengths of responses that times were divided by.
 func outputs(s *dialect.Summary) *dialect.Dist {
 	if s.Out == s.ServerTotal && s.Server != nil {
 		return s.Server

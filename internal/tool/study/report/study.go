@@ -28,7 +28,7 @@ func Generation() Kind { return Kind{"token-to-token", "Token-to-token latency"}
 type Row struct {
 	Requested int     // length asked for, in tokens
 	Input     float64 // mean length of the prompts, as counted
-	Output    float64 // mean length of the answers
+	Output    float64 // mean length of the responses
 	Requests  int64   // that ended well
 	Failed    int64
 	Samples   int64 // that the figures are made of; 0: there are none

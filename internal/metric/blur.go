@@ -68,17 +68,17 @@ func (r *Request) loadBlurred() {
 		if uint(mark) < uint(len(r.Marks)) {
 			m = r.Marks[mark]
 		}
-		late := m.Kernel == record.Never || m.User-m.Kernel > prompt
+		end, share := m.Time(), 0.0 // share is of the width, between two of its events
+		if late := m.Kernel == record.Never || m.User-m.Kernel > prompt; late {
+			share = 1 / float64(n-i)
+		}
 		for k := i; k < n; k++ {
-			at, width := m.Time(), m.BlurOf(!events[k].Merged)
-			lo := at - width
-			if late {
-				at -= width * time.Duration(n-1-k) / time.Duration(n-i)
-			}
-			before = min(max(before, at), m.Time())
-			earliest = min(max(earliest, lo), before)
+			width := m.BlurOf(!events[k].Merged)
+			at := end - time.Duration(float64(width)*share*float64(n-1-k))
+			before = min(max(before, at), end)
+			earliest = min(max(earliest, end-width), before)
 			r.at = append(r.at, before)
-			r.bounds = append(r.bounds, blur{below: before - earliest, above: m.Time() - before})
+			r.bounds = append(r.bounds, blur{below: before - earliest, above: end - before})
 		}
 		i = n
 	}

@@ -80,7 +80,11 @@ func (s *Scanner) skipBlank() {
 // line takes the next line, without its ending. The last one may have none.
 func (s *Scanner) line() (line []byte, terminated bool) {
 	start := s.pos
-	if s.lf < start {
+	switch {
+	case s.lf >= start:
+	case start < len(s.body) && s.body[start] == '\n': // every other line is blank
+		s.lf = start
+	default:
 		s.lf = s.find('\n')
 	}
 	if s.cr < start {

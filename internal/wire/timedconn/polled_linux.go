@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -219,15 +220,15 @@ func (c *polled) Read(p []byte) (n int, err error) {
 func (c *polled) Write(p []byte) (n int, err error) {
 	failed := c.attempt(&c.out, func(fd uintptr) bool {
 		for n < len(p) {
-			var m int
-			m, err = syscall.Write(int(fd), p[n:])
-			switch err {
-			case nil:
+			m, errno := writeNow(fd, p[n:])
+			switch errno {
+			case 0:
 				n += m
 			case syscall.EINTR:
 			case syscall.EAGAIN:
 				return false
 			default:
+				err = errno
 				return true
 			}
 		}
@@ -240,6 +241,19 @@ func (c *polled) Write(p []byte) (n int, err error) {
 		return n, c.fault("write", os.NewSyscallError("write", err))
 	}
 	return n, nil
+}
+
+// writeNow writes what it can without waiting. A short write is over before the scheduler could make
+// use of being told of it.
+func writeNow(fd uintptr, p []byte) (n int, errno syscall.Errno) {
+	const short = 64 << 10
+	var m uintptr
+	if len(p) <= short {
+		m, _, errno = syscall.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	} else {
+		m, _, errno = syscall.Syscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	}
+	return int(m), errno
 }
 
 // fault is an error as package net words it.

@@ -102,7 +102,7 @@ func settings(t *testing.T) (all []message.Setting) {
 
 // Every setting that messages name is a field of a plan, or part of one.
 func TestMessagesNameFields(t *testing.T) {
-	page, err := os.ReadFile("../docs/plan.md")
+	page, err := os.ReadFile("../docs/plan-fields.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,12 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
-var update = flag.Bool("update", false, "write the list of fields into docs/plan.md")
+var update = flag.Bool("update", false, "write the list of fields into docs/plan-fields.md")
 
-const docsFile = "../../../docs/plan.md"
+const (
+	docsFile = "../../../docs/plan-fields.md"
+	planPage = "../../../docs/plan.md"
+)
 
 // TestDocsFields: the page lists every field as the tables have it.
 func TestDocsFields(t *testing.T) {
@@ -34,7 +37,7 @@ func TestDocsFields(t *testing.T) {
 		return
 	}
 	if string(page) != want {
-		t.Error("docs/plan.md does not list the fields as they are: run go test ./internal/plan/planfile -run TestDocs -update")
+		t.Error("docs/plan-fields.md does not list the fields as they are: run go test ./internal/plan/planfile -run TestDocs -update")
 	}
 }
 
@@ -135,7 +138,7 @@ func names(fields []fieldDoc) (all []string) {
 
 // TestDocsExample: the example is a plan that runs.
 func TestDocsExample(t *testing.T) {
-	page, err := os.ReadFile(docsFile)
+	page, err := os.ReadFile(planPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +158,7 @@ func TestDocsExample(t *testing.T) {
 
 // TestDocsNames: the page knows every short name of an objective.
 func TestDocsNames(t *testing.T) {
-	page, err := os.ReadFile(docsFile)
+	page, err := os.ReadFile(planPage)
 	if err != nil {
 		t.Fatal(err)
 	}

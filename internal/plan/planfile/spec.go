@@ -1,7 +1,7 @@
 // Package planfile reads plans from files and flags, checks them and prints them.
 //
 // How a plan stands in a file is said once, in the tables of spec.go: decoding,
-// printing, the JSON Schema and the field list of docs/plan.md come from them.
+// printing, the JSON Schema and the field list of docs/plan-fields.md come from them.
 package planfile
 
 import (

@@ -26,6 +26,7 @@ type values struct {
 	command string // profile and so on; empty: none, as releases before 24.08 had it
 	used    map[string][]value
 	unset   []value         // uses whose value is as good as none, where the default is another
+	low     []value         // uses whose value is below its least
 	there   map[string]bool // flags that are there, those included whose value is as good as none
 	pass    []string        // what stands behind "--": flags of Perf Analyzer
 	faults  plan.Faults
@@ -127,6 +128,9 @@ func scan(args []string) *values {
 			v.unknown(table, p.As)
 		}
 	}
+	for _, u := range v.low {
+		v.set(u)
+	}
 	return v
 }
 
@@ -150,7 +154,15 @@ func scanned(table []option) []cmdline.Flag {
 func (v *values) use(f *option, as string, text []string) {
 	u := value{flag: f, as: as, text: text}
 	v.there[f.key] = true
-	v.unset = slices.DeleteFunc(v.unset, func(before value) bool { return before.flag.key == f.key })
+	replaced := func(before value) bool { return before.flag.key == f.key }
+	v.unset, v.low = slices.DeleteFunc(v.unset, replaced), slices.DeleteFunc(v.low, replaced)
+	if f.key == "goodput" {
+		delete(v.used, f.key)
+	}
+	if u.low() {
+		v.low = append(v.low, u)
+		return
+	}
 	if !f.unset(text) {
 		v.set(u)
 		return
@@ -159,6 +171,17 @@ func (v *values) use(f *option, as string, text []string) {
 	if f.least > 0 || slices.Contains(notZero(), f.key) {
 		v.unset = append(v.unset, u)
 	}
+}
+
+// low reports whether a value is a number below what its flag takes. The original checks that of the last use only, but for
+// the number of entries, which it checks with the form.
+func (u value) low() bool {
+	f := u.flag
+	if f.kind != whole && f.kind != number || f.name == "num-dataset-entries" || len(u.text) != 1 {
+		return false
+	}
+	n, err := strconv.ParseFloat(u.text[0], 64)
+	return err == nil && n < f.least && (f.kind == number || n == math.Trunc(n)) && !f.unset(u.text)
 }
 
 // isFlag tells a flag from a value: a dash in front, and no number behind it.

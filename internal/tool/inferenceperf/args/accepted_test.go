@@ -23,6 +23,7 @@ func TestAccepted(t *testing.T) {
 		{"data: {type: random, input_distribution: {}, output_distribution: {}, multimodal: {video: {insertion_point: -1}}}", "data.multimodal has no effect"},
 		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {audio: {insertion_point: {min: 0}}}}", "data.multimodal.audio.count is missing: none are sent"},
 		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {video: {insertion_point: -1}}}", "data.multimodal.video.count is missing: none are sent"},
+		{"data: {type: random, input_distribution: {}, output_distribution: {}, weka_trace_replay: {hf_dataset_path: {}}}", "data.weka_trace_replay has no effect"},
 		{"load: {stages: [{rate: 0.1, duration: 3}, {rate: 2, duration: 3}]}", "load.stages[0]: no request is sent"},
 	} {
 		config := "server: {base_url: 'http://h'}\n" + c.config

@@ -87,6 +87,7 @@ func TestFaults(t *testing.T) {
 		{"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1, session_rate: 2}]}\ndata: {type: weka_trace_replay, weka_trace_replay: {trace_directory: a, trace_files: [b]}}",
 			"load.stages[0].session_rate: 2 is more than concurrent_sessions, 1"},
 		{"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1}]}\ndata: {type: weka_trace_replay, weka_trace_replay: {trace_directory: a, trace_files: [b]}}", "needs exactly one of"},
+		{"data: {type: weka_trace_replay, weka_trace_replay: {hf_dataset_path: {name: c}}}", "data.weka_trace_replay.hf_dataset_path.path: is missing (give owner/name)"},
 		{"load: {type: trace_replay, stages: [{rate: 1, duration: 1}]}", "load.trace: is missing"},
 		{"load: {type: concurrent, sweep: {type: linear}}", "load.sweep: cannot be combined with load.type concurrent"},
 		{"load: {sweep: {}}", "load.sweep.type: is missing"},

@@ -299,6 +299,9 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 	if len(sources) != 1 {
 		b.fault("data."+kind, fmt.Sprintf("needs exactly one of trace_directory, trace_files and hf_dataset_path, has %d", len(sources)), "")
 	}
+	if v.child("hf_dataset_path") != nil && r.Hub.Name == "" {
+		b.fault("data."+kind+".hf_dataset_path.path", "is missing", "give owner/name")
+	}
 }
 
 // sessions reads what all sessions have that are graphs of calls.

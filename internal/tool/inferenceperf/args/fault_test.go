@@ -182,6 +182,15 @@ func TestFlagsByTheirKeys(t *testing.T) {
 	}
 }
 
+// TestFlagsInForm: a later use of a flag does not make good a value without the form of its kind.
+func TestFlagsInForm(t *testing.T) {
+	for _, c := range [][3]string{{"--load.interval", "x", "0"}, {"--load.num_workers", "1.5", "1"}, {"--server.type", "x", "vllm"}, {"--api.headers", "{", "{}"}} {
+		if _, err := parse(small, c[0], c[1], c[0], c[2]); err == nil || !strings.Contains(err.Error(), c[0]) {
+			t.Errorf("%s %s %s %s: %v", c[0], c[1], c[0], c[2], err)
+		}
+	}
+}
+
 // Places have no usual mean: a distribution that needs none does without.
 func TestPlaces(t *testing.T) {
 	for config, want := range map[string]string{

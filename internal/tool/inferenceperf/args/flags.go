@@ -2,8 +2,10 @@ package args
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -71,6 +73,23 @@ func (o override) node(r *reader) *yaml.Node {
 		n = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, n}}
 	}
 	return n
+}
+
+// readable reports whether a value has the form of its kind. The original checks that of each use of a
+// flag, and all else of the last use only.
+func (o override) readable() bool {
+	var err error
+	switch o.flag.form.kind {
+	case whole:
+		_, err = strconv.Atoi(strings.TrimSpace(o.value))
+	case number:
+		_, err = strconv.ParseFloat(strings.TrimSpace(o.value), 64)
+	case list, mapping, union:
+		return json.Valid([]byte(o.value))
+	case choice, object: // of an object, each use may say more
+		return false
+	}
+	return err == nil
 }
 
 // replaces reports whether a flag puts something else in the place of what is wrong in the file: a
@@ -177,6 +196,7 @@ func (c *command) given(f *flag, values []string) {
 	case f.take != nil:
 		f.take(c, values[0])
 	default:
+		c.overrides = slices.DeleteFunc(c.overrides, func(o override) bool { return o.flag == f && o.readable() })
 		c.overrides = append(c.overrides, override{flag: f, value: values[0]})
 	}
 }

@@ -149,6 +149,8 @@ func TestFlags(t *testing.T) {
 		{"a seed below 0", []string{"--load.base_seed", "-1"}, func(a *Action) bool { return a.Plan.Seed == 1<<64-1 }},
 		{"no time-out", []string{"--load.request_timeout", "0"}, func(a *Action) bool { return a.Plan.Target.Timeouts.Request == usualTimeout }},
 		{"last one wins", []string{"--load.base_seed", "3", "--load.base_seed", "4"}, func(a *Action) bool { return a.Plan.Seed == 4 }},
+		{"last one replaces what cannot be", []string{"--api.streaming", "x", "--load.num_workers", "-1", "--api.headers", "[]", "--api.streaming", "true", "--load.num_workers", "1", "--api.headers", "{}"},
+			func(a *Action) bool { return a.Plan.Target.Streaming }},
 		{"abbreviated", []string{"--load.base", "3"}, func(a *Action) bool { return a.Plan.Seed == 3 }},
 		{"level", []string{"--log-level", "debug"}, func(a *Action) bool { return a.LogLevel == "DEBUG" }},
 	} {

@@ -84,7 +84,8 @@ class Tool:
         """Both on the same raw times: their arithmetic on our export, and ours on theirs."""
         out = []
         said = line.meaning()
-        goodput = [w for n, flag in enumerate(said) if flag in ("--goodput", "-g") for w in takewhile(lambda w: not w.startswith(("-", "=")), said[n + 1:]) if ":" in w]
+        uses = [[w for w in takewhile(lambda w: not w.startswith(("-", "=")), said[n + 1:]) if ":" in w] for n, flag in enumerate(said) if flag in ("--goodput", "-g")]
+        goodput = uses[-1] if uses else []
         for report in b.where.rglob("*_genai_perf.json"):
             export = report.with_name(report.name.replace("_genai_perf.json", ".json"))
             if not export.exists():

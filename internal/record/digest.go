@@ -116,7 +116,7 @@ func (r *DigestReader) entry(entry []byte) (Line, error) {
 	if err := r.lines.unpack(entry[1:], &r.request); err != nil {
 		return Line{}, err
 	}
-	r.open.end(&r.request)
+	r.open.end(r.request.Seq, r.request.End)
 	return Line{Request: &r.request}, nil
 }
 

@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/inferometer/inferometer/internal/lib/frames"
 )
 
 // ErrTruncated says that a record file stops in the middle, as that of a killed
@@ -20,6 +23,9 @@ var errClosed = errors.New("record file is closed")
 
 // maxLine bounds one line, so that a file of nonsense does not eat all memory.
 const maxLine = 1 << 30
+
+// readBytes is how much of a file is read at a time.
+const readBytes = 256 << 10
 
 // zstdMagic begins every zstd frame.
 const zstdMagic = "\x28\xb5\x2f\xfd"
@@ -41,9 +47,14 @@ type Line struct {
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
 // with or without a header, so that parts of a file can be read too.
 type Reader struct {
-	src  io.Reader
-	z    *zstd.Decoder
-	most int64 // bytes of a line
+	src   io.Reader
+	close func()    // gives back what src holds; nil: it holds nothing
+	file  io.Closer // that src reads; nil: it belongs to somebody else
+	most  int64     // bytes of a line
+
+	// spare takes the lines that have been handed out, when the buffer is nearly full of them, and gives
+	// another buffer in their place; nil: what is read next is put over them.
+	spare func(lines []byte) []byte
 
 	buf        []byte // read and not yet handed out: buf[start:]
 	start      int
@@ -70,20 +81,34 @@ type parser struct {
 func NewReader(r io.Reader) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	out := &Reader{src: in, most: maxLine}
-	if magic, _ := in.Peek(len(zstdMagic)); string(magic) == zstdMagic {
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
-		if err != nil {
-			return nil, fmt.Errorf("read record file: %w", err)
+	if magic, _ := in.Peek(len(zstdMagic)); string(magic) != zstdMagic {
+		return out, nil
+	}
+	var err error
+	if cores := runtime.GOMAXPROCS(0); cores > 1 {
+		var z *frames.Reader
+		if z, err = frames.NewReader(in, cores); err == nil {
+			out.src, out.close = z, z.Close
 		}
-		out.z, out.src = z, z
+	} else {
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(frames.MaxWindow)); err == nil {
+			out.src, out.close = z, z.Close
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read record file: %w", err)
 	}
 	return out, nil
 }
 
 // Close ends reading.
 func (r *Reader) Close() {
-	if r.z != nil {
-		r.z.Close()
+	if r.close != nil {
+		r.close()
+	}
+	if r.file != nil {
+		r.file.Close()
 	}
 	r.failed, r.open = errClosed, open{}
 }
@@ -162,12 +187,17 @@ func (r *Reader) finish(rest []byte) error {
 // fill reads more bytes behind those that are left, growing the buffer for a line
 // that does not fit.
 func (r *Reader) fill() {
-	if r.start > 0 {
+	switch {
+	case r.start == 0:
+	case r.spare == nil:
 		r.buf = r.buf[:copy(r.buf, r.buf[r.start:])]
+		r.start = 0
+	case len(r.buf) > cap(r.buf)/2:
+		r.buf = append(r.spare(r.buf[:r.start]), r.buf[r.start:]...)
 		r.start = 0
 	}
 	if len(r.buf) == cap(r.buf) {
-		bigger := make([]byte, len(r.buf), min(max(256<<10, 2*int64(cap(r.buf))), max(r.most, int64(len(r.buf)))+1))
+		bigger := make([]byte, len(r.buf), min(max(readBytes, 2*int64(cap(r.buf))), max(r.most, int64(len(r.buf)))+1))
 		copy(bigger, r.buf)
 		r.buf = bigger
 	}
@@ -192,7 +222,7 @@ func (r *parser) parse(text []byte) (Line, error) {
 		if err == nil {
 			err = r.bounds.request(&r.rec)
 		}
-		r.open.end(&r.rec)
+		r.open.end(r.rec.Seq, r.rec.End)
 		return Line{Request: &r.rec}, err
 	case kindBegun:
 		rec := new(Record)

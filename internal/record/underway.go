@@ -71,11 +71,11 @@ func (o *open) begin(rec *Record) {
 }
 
 // end takes out a request whose record was read.
-func (o *open) end(rec *Record) {
+func (o *open) end(seq int64, at time.Duration) {
 	if len(o.begun) > 0 {
-		delete(o.begun, rec.Seq)
+		delete(o.begun, seq)
 	}
-	o.at = max(o.at, rec.End)
+	o.at = max(o.at, at)
 }
 
 // restore takes in how far the requests under way had come.

@@ -53,37 +53,16 @@ func (f File) all(each func(Line) error, besides bool) (whole bool, err error) {
 }
 
 func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) {
-	if err := limitio.Saved(f.Path); err != nil {
-		return false, fmt.Errorf("open record file: %w", err)
-	}
-	in, err := os.Open(f.Path)
+	r, err := f.open()
 	if err != nil {
-		return false, fmt.Errorf("open record file: %w", err)
-	}
-	defer in.Close()
-	r, err := NewReader(in)
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", f.Path, err)
+		return false, err
 	}
 	defer r.Close()
-	r.besides, r.bounds = besides, f.Bounds
-	if f.Most > 0 {
-		r.most, r.lines.most = f.Most, f.Most
-	}
+	r.besides = besides
 	for headed := false; ; headed = true {
 		line, err := r.Next()
-		switch {
-		case headed && errors.Is(err, io.EOF):
-			return true, nil
-		case headed && errors.Is(err, ErrTruncated):
-			return false, nil
-		case errors.Is(err, io.EOF):
-			err = ErrTruncated
-		case err == nil && !headed && line.Header == nil:
-			err = errors.New("line 1: no header: not a record file of inferometer")
-		}
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", f.Path, err)
+		if whole, ended, err := f.ended(line, err, headed); ended {
+			return whole, err
 		}
 		if f.Edit != nil {
 			f.Edit(&line)
@@ -92,6 +71,45 @@ func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) 
 			return false, err
 		}
 	}
+}
+
+// open begins to read the file at Path.
+func (f File) open() (*Reader, error) {
+	if err := limitio.Saved(f.Path); err != nil {
+		return nil, fmt.Errorf("open record file: %w", err)
+	}
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open record file: %w", err)
+	}
+	r, err := NewReader(in)
+	if err != nil {
+		in.Close()
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	r.file, r.bounds = in, f.Bounds
+	if f.Most > 0 {
+		r.most, r.lines.most = f.Most, f.Most
+	}
+	return r, nil
+}
+
+// ended says whether the file ends with what was read of it last, and how. headed: its header came before.
+func (f File) ended(line Line, err error, headed bool) (whole, ended bool, _ error) {
+	switch {
+	case headed && errors.Is(err, io.EOF):
+		return true, true, nil
+	case headed && errors.Is(err, ErrTruncated):
+		return false, true, nil
+	case errors.Is(err, io.EOF):
+		err = ErrTruncated
+	case err == nil && !headed && line.Header == nil:
+		err = errors.New("line 1: no header: not a record file of inferometer")
+	}
+	if err != nil {
+		return false, true, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return false, false, nil
 }
 
 // Requests gives the file's requests to each, as far as they go.

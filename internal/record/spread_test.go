@@ -1,0 +1,143 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// gathered is what a file gives of its requests, in the order of their numbers, and why it ended.
+func gathered(read func(add func(*Record)) error) string {
+	var lines []string
+	err := read(func(rec *Record) { lines = append(lines, string(AppendJSON(nil, rec, true))) })
+	if err != nil {
+		return err.Error() // what came before it is of no use
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// bothWays reports where several goroutines are given something else than one.
+func bothWays(t *testing.T, name string, f File) {
+	t.Helper()
+	want := gathered(func(add func(*Record)) error {
+		return f.Requests(func(rec *Record) error { add(rec); return nil })
+	})
+	for _, n := range []int{4} {
+		got := gathered(func(add func(*Record)) error {
+			given := make([][]*Record, n)
+			to := make([]func(*Record), n)
+			for i := range to {
+				to[i] = func(rec *Record) { given[i] = append(given[i], clone(rec)) }
+			}
+			err := f.Spread(to)
+			for _, rec := range slices.Concat(given...) {
+				add(rec)
+			}
+			return err
+		})
+		if got != want {
+			t.Errorf("%s, %d goroutines:\n%.600s\nwant\n%.600s", name, n, got, want)
+		}
+	}
+}
+
+// clone is a copy that stays when the record is used again.
+func clone(rec *Record) *Record {
+	c := *rec
+	c.Marks, c.Events, c.Text, c.Body = slices.Clone(c.Marks), slices.Clone(c.Events), bytes.Clone(c.Text), bytes.Clone(c.Body)
+	c.RequestBody, c.Raw, c.Labels = bytes.Clone(c.RequestBody), bytes.Clone(c.Raw), slices.Clone(c.Labels)
+	return &c
+}
+
+// Files that are damaged in every way give the same requests to several goroutines as to one, and
+// end with the same error.
+func TestSpread(t *testing.T) {
+	closed, killed := writeFile(t, 3000)
+	plain := plainFile(t, 3000)
+	lines := bytes.SplitAfter(plain, []byte("\n"))
+	// at puts lines into a file, before the one of that number.
+	at := func(n int, more ...string) string {
+		return string(slices.Concat(slices.Concat(lines[:n]...), []byte(strings.Join(more, "")), slices.Concat(lines[n:]...)))
+	}
+	long := strings.Replace(string(lines[1]), `"seq":`, `"extra":"`+strings.Repeat("x", 1<<20)+`","seq":`, 1)
+	underway := `{"kind":"underway","at":99000000000,"seq":[7001],"sent":[5],"reads":[2],"bytes":[30],"first":[6],"last":[8]}` + "\n"
+	for name, data := range map[string]string{
+		"a run that came to its end":       string(closed),
+		"plain lines":                      string(plain),
+		"a killed run":                     string(killed),
+		"a file that is cut":               string(closed[:len(closed)/2]),
+		"requests under way":               at(2000, begunLine(t, 7001), begunLine(t, 2500), begunLine(t, 7002), underway),
+		"requests under way in a cut file": at(2000, begunLine(t, 7001), underway)[:len(plain)-900],
+		"a request of another order":       at(70, `{"seq":9001,"kind":"request","stage":0,"prompt":"0000000000000000","end":5}`+"\n"),
+		"nonsense":                         at(1500, "nonsense\n"),
+		"a blank line":                     at(2999, "\n"),
+		"requests that cannot be read":     at(2900, `{"kind":"request","seq":1,!}`+"\n") + at(40, `{"kind":"request","seq":1,?}`+"\n"),
+		"a request, then a stage":          at(40, `{"kind":"request","seq":1,!}`+"\n", `{"kind":"stage","stage":"x"}`+"\n"),
+		"a stage, then a request":          at(40, `{"kind":"stage","stage":"x"}`+"\n", `{"kind":"request","seq":1,!}`+"\n"),
+		"a target that the plan has not":   at(2000, strings.Replace(string(lines[9]), `"stage"`, `"target":5,"stage"`, 1)),
+		"a line longer than a buffer":      at(1200, long),
+		"a line beyond the limit":          at(1200, long, long, strings.Repeat("y", 3<<20)),
+		"no header":                        string(slices.Concat(lines[1:]...)),
+		"a header alone":                   string(lines[0]),
+		"another version":                  `{"kind":"header","schema":"other/1"}` + "\n" + string(slices.Concat(lines[1:]...)),
+		"nothing":                          "",
+		"half a header":                    string(lines[0][:20]),
+		"a header in the middle":           at(5, string(lines[0])),
+		"a last line without its newline":  string(plain[:len(plain)-1]),
+		"carriage returns":                 strings.ReplaceAll(string(plain), "\n", "\r\n"),
+	} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := File{Path: path, Most: 2 << 20, Bounds: &Bounds{Stages: 1000, Targets: 2}}
+		bothWays(t, name, f)
+		f.Also = []string{path, path}
+		f.Edit = func(l *Line) {
+			if l.Request != nil {
+				l.Request.Phase = Warmup
+			}
+		}
+		bothWays(t, name+", of several workers, edited", f)
+	}
+	bothWays(t, "absent", File{Path: filepath.Join(t.TempDir(), "absent")})
+}
+
+// A machine damages files: bytes change, lines are doubled, moved and left out.
+func TestSpreadOfDamagedFiles(t *testing.T) {
+	plain := plainFile(t, 1200)
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		lines := bytes.SplitAfter(plain, []byte("\n"))
+		for range rnd.IntN(4) {
+			i, k := 1+rnd.IntN(len(lines)-1), 1+rnd.IntN(len(lines)-1)
+			switch rnd.IntN(4) {
+			case 0:
+				lines[i], lines[k] = lines[k], lines[i]
+			case 1:
+				lines = slices.Delete(lines, i, i+1)
+			case 2:
+				lines = slices.Insert(lines, i, []byte(begunLine(t, int64(k))))
+			case 3:
+				if len(lines[i]) > 0 {
+					lines[i] = bytes.Clone(lines[i])
+					lines[i][rnd.IntN(len(lines[i]))] ^= 1 << rnd.IntN(7)
+				}
+			}
+		}
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, slices.Concat(lines...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		bothWays(t, fmt.Sprintf("seed %d", seed), File{Path: path, Bounds: &Bounds{Stages: 1000, Targets: 2}})
+		if t.Failed() {
+			return
+		}
+	}
+}

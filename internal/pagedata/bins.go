@@ -30,9 +30,13 @@ type bin struct {
 	due, sent, over tally   // requests
 	ok, failed      int64   // requests that ended
 	kinds           []int64 // those that failed, by kind
-	tokens          float64
-	first, gap      spread // times to the first token of requests sent; gaps before tokens that came
+	tokens          int64   // in shares
+	first, gap      spread  // times to the first token of requests sent; gaps before tokens that came
 }
+
+// share is how many parts a token is counted in, of which an event brings some where its own number
+// is not known: sums of whole numbers do not depend on their order.
+const share = 1 << 20
 
 // tally counts moments, with the sum of their distances from the begin of their bin.
 type tally struct {
@@ -82,6 +86,23 @@ func (b *bins) widen() {
 	b.width *= 2
 }
 
+// merge takes in the bins of another that begins at the same time. The other is of no use afterwards.
+func (b *bins) merge(o *bins) {
+	for b.width < o.width {
+		b.widen()
+	}
+	for o.width < b.width {
+		o.widen()
+	}
+	b.end = max(b.end, o.end)
+	for len(b.list) < len(o.list) {
+		b.list = append(b.list, bin{})
+	}
+	for i := range o.list {
+		b.list[i].merge(&o.list[i], 0)
+	}
+}
+
 // widenFor widens bins that have too few of so many requests to draw a line through.
 func (b *bins) widenFor(requests int64) {
 	for len(b.list) > fewBins && requests < perBin*int64(len(b.list)) {
@@ -105,12 +126,8 @@ func (b *bin) merge(o *bin, later time.Duration) {
 	b.sent.merge(o.sent, later)
 	b.over.merge(o.over, later)
 	b.ok += o.ok
-	b.failed += o.failed
-	for len(b.kinds) < len(o.kinds) {
-		b.kinds = append(b.kinds, 0)
-	}
 	for i, n := range o.kinds {
-		b.kinds[i] += n
+		b.fail(i, n)
 	}
 	b.tokens += o.tokens
 	b.first.merge(&o.first)

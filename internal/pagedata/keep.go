@@ -47,42 +47,61 @@ type event struct {
 	label  record.EventKind
 }
 
-// topK keeps the rows with the greatest weights.
-type topK struct {
-	most    int
-	traces  bool
-	of      func(*row) (weight int64, fits bool)
-	rows    []*row
-	weights []int64
+// rank is the place of a row among others: no two have the same, so that which are kept does not
+// depend on the order in which they come.
+type rank struct {
+	weight int64
+	seq    int64
+	worker int
 }
 
-// Len, Less, Swap, Push and Pop implement heap.Interface: the least weight is on top.
+// compare puts the greater weight behind; of two, the one that was sent first.
+func (a rank) compare(b rank) int {
+	return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.seq, a.seq), cmp.Compare(b.worker, a.worker))
+}
+
+// topK keeps the rows with the greatest weights.
+type topK struct {
+	most   int
+	traces bool
+	of     func(*row) (weight int64, fits bool)
+	rows   []*row
+	ranks  []rank
+	floor  *rank // what is not above it had to go for the length of its trace; nil: nothing had to
+	held   int   // events in traces
+}
+
+// Len, Less, Swap, Push and Pop implement heap.Interface: the least is on top.
 func (s *topK) Len() int           { return len(s.rows) }
-func (s *topK) Less(i, j int) bool { return s.weights[i] < s.weights[j] }
+func (s *topK) Less(i, j int) bool { return s.ranks[i].compare(s.ranks[j]) < 0 }
 func (s *topK) Swap(i, j int) {
 	s.rows[i], s.rows[j] = s.rows[j], s.rows[i]
-	s.weights[i], s.weights[j] = s.weights[j], s.weights[i]
+	s.ranks[i], s.ranks[j] = s.ranks[j], s.ranks[i]
 }
 func (s *topK) Push(any) {}
 func (s *topK) Pop() any {
 	n := len(s.rows) - 1
 	last := s.rows[n]
-	s.rows, s.weights = s.rows[:n], s.weights[:n]
+	s.rows, s.ranks = s.rows[:n], s.ranks[:n]
 	return last
 }
 
 // wants reports whether a row belongs on the shelf.
-func (s *topK) wants(r *row) (weight int64, ok bool) {
+func (s *topK) wants(r *row) (_ rank, ok bool) {
 	weight, fits := s.of(r)
-	return weight, fits && s.most > 0 && (len(s.rows) < s.most || weight > s.weights[0])
+	if !fits || len(s.rows) >= s.most && weight < s.ranks[0].weight {
+		return rank{}, false
+	}
+	own := rank{weight, r.seq, r.worker}
+	return own, (s.floor == nil || own.compare(*s.floor) > 0) && (len(s.rows) < s.most || own.compare(s.ranks[0]) > 0)
 }
 
 // put puts a row on the shelf; the one that had to go for it is given back.
-func (s *topK) put(r *row, weight int64) (gone *row) {
+func (s *topK) put(r *row, own rank) (gone *row) {
 	if len(s.rows) >= s.most {
 		gone = heap.Pop(s).(*row)
 	}
-	s.rows, s.weights = append(s.rows, r), append(s.weights, weight)
+	s.rows, s.ranks = append(s.rows, r), append(s.ranks, own)
 	heap.Fix(s, len(s.rows)-1)
 	return gone
 }
@@ -93,9 +112,7 @@ func (s *topK) best() []*row {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.weights[b], s.weights[a]), cmp.Compare(s.rows[a].seq, s.rows[b].seq))
-	})
+	slices.SortFunc(order, func(a, b int) int { return s.ranks[b].compare(s.ranks[a]) })
 	out := make([]*row, len(order))
 	for i, k := range order {
 		out[i] = s.rows[k]
@@ -106,8 +123,7 @@ func (s *topK) best() []*row {
 // keeper keeps some of the requests of a run.
 type keeper struct {
 	shelves []*topK
-	traced  *topK // the sample that is traced, which shrinks where traces are long
-	held    int   // events in traces
+	traced  *topK // the sample that is traced, which is smaller where traces are long
 	offered row
 }
 
@@ -144,7 +160,7 @@ func (k *keeper) add(r row, trace func() []event) {
 	k.offered = r // most rows are not wanted, and cost no memory
 	var mine *row
 	for _, s := range k.shelves {
-		weight, ok := s.wants(&k.offered)
+		own, ok := s.wants(&k.offered)
 		if !ok {
 			continue
 		}
@@ -161,16 +177,15 @@ func (k *keeper) add(r row, trace func() []event) {
 		if mine.kept++; s.traces {
 			if mine.traced++; mine.traced == 1 {
 				mine.trace = trace()
-				k.held += len(mine.trace)
 			}
+			s.held += len(mine.trace)
 		}
-		k.drop(s, s.put(mine, weight))
+		k.drop(s, s.put(mine, own))
 	}
-	for k.held > mostHeld && len(k.traced.rows) > 1 {
-		k.traced.most = len(k.traced.rows) - len(k.traced.rows)/4 - 1
-		for len(k.traced.rows) > k.traced.most {
-			k.drop(k.traced, heap.Pop(k.traced).(*row))
-		}
+	for k.traced.held > mostHeld {
+		k.traced.floor = &rank{}
+		*k.traced.floor = k.traced.ranks[0]
+		k.drop(k.traced, heap.Pop(k.traced).(*row))
 	}
 }
 
@@ -182,9 +197,31 @@ func (k *keeper) drop(s *topK, r *row) {
 	if r.kept--; !s.traces {
 		return
 	}
+	s.held -= len(r.trace)
 	if r.traced--; r.traced == 0 {
-		k.held -= len(r.trace)
 		r.trace = nil
+	}
+}
+
+// merge takes in what another has kept of other requests. The other is of no use afterwards.
+func (k *keeper) merge(o *keeper) {
+	if own, its := k.traced, o.traced.floor; its != nil && (own.floor == nil || its.compare(*own.floor) > 0) {
+		own.floor = its
+		for len(own.rows) > 0 && own.ranks[0].compare(*its) < 0 {
+			k.drop(own, heap.Pop(own).(*row))
+		}
+	}
+	seen := map[*row]bool{}
+	for _, s := range o.shelves {
+		for _, r := range s.rows {
+			if seen[r] {
+				continue
+			}
+			seen[r] = true
+			kept := *r
+			kept.kept, kept.traced, kept.trace = 0, 0, nil
+			k.add(kept, func() []event { return r.trace })
+		}
 	}
 }
 

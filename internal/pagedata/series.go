@@ -83,23 +83,15 @@ func (s *Builder) binned(d *Document) {
 	if waiting := b.between(due, sent); slices.Max(waiting) >= 0.1 {
 		step("waiting", "Due, not yet sent", "requests", groupInFlight, waiting, false)
 	}
-	step("output_tokens", "Output tokens", "tokens/s", groupTokens, b.perSecond(func(x *bin) float64 { return x.tokens }), false)
-	failures := "Failed requests"
-	if len(s.kinds) == 1 {
-		failures = s.kinds[0].String()
+	step("output_tokens", "Output tokens", "tokens/s", groupTokens, b.perSecond(func(x *bin) float64 { return float64(x.tokens) / share }), false)
+	failures, kinds := "Failed requests", s.drawnKinds()
+	if len(kinds) == 1 {
+		failures, kinds = kinds[0].String(), nil
 	}
 	step("errors", failures, perSecond, groupErrors, b.perSecond(func(x *bin) float64 { return float64(x.failed) }), true)
-	for k, kind := range s.kinds {
-		if len(s.kinds) == 1 {
-			break
-		}
-		name := kindPrefix + strings.ReplaceAll(kind.String(), " ", "_")
-		step(name, kind.String(), perSecond, groupErrors, b.perSecond(func(x *bin) float64 {
-			if k >= len(x.kinds) {
-				return 0
-			}
-			return float64(x.kinds[k])
-		}), true)
+	for _, k := range kinds {
+		name := kindPrefix + strings.ReplaceAll(k.String(), " ", "_")
+		step(name, k.String(), perSecond, groupErrors, b.perSecond(k.failures), true)
 	}
 	band("ttft", "Time to first token", groupTTFT, func(x *bin) *spread { return &x.first })
 	band("itl", "Inter-token latency", groupITL, func(x *bin) *spread { return &x.gap })

@@ -15,7 +15,7 @@ type Builder struct {
 	bins   *bins
 	keeper *keeper
 	count  int64
-	kinds  []Kind  // of failures, as they came
+	kinds  []Kind  // of failures
 	turns  []turns // by stage
 	spans  []span  // by stage
 }
@@ -35,7 +35,7 @@ func NewSketch(p *plan.Plan, begin time.Duration) *Builder {
 func (s *Builder) Add(r *metric.Request) {
 	rec := r.Record
 	s.count++
-	s.span(rec)
+	s.widen(rec.Stage, rec.Due, rec.End)
 	first, stall, stallAt := s.events(r)
 	s.moments(r, first)
 	s.turn(rec, first)
@@ -55,6 +55,25 @@ func (s *Builder) Add(r *metric.Request) {
 	s.keeper.add(row, func() []event { return traceOf(rec) })
 }
 
+// Merge takes in the requests of another that was begun with the same plan and clock. What is drawn
+// does not depend on which of two a request was added to. The other is of no use afterwards.
+func (s *Builder) Merge(o *Builder) {
+	s.count += o.count
+	s.mergeKinds(o)
+	s.bins.merge(o.bins)
+	s.keeper.merge(o.keeper)
+	for i, t := range o.turns {
+		for turn := range t {
+			s.turnOf(i, turn).merge(&t[turn])
+		}
+	}
+	for i, p := range o.spans {
+		if p.any {
+			s.widen(i, p.begin, p.end)
+		}
+	}
+}
+
 // mix spreads the bits of a number (the last step of SplitMix64).
 func mix(v uint64) uint64 {
 	v += 0x9e3779b97f4a7c15
@@ -63,16 +82,16 @@ func mix(v uint64) uint64 {
 	return v ^ v>>31
 }
 
-// span widens the span of the record's stage.
-func (s *Builder) span(rec *record.Record) {
-	for len(s.spans) <= rec.Stage {
+// widen widens the span of a stage.
+func (s *Builder) widen(stage int, begin, end time.Duration) {
+	for len(s.spans) <= stage {
 		s.spans = append(s.spans, span{})
 	}
-	p := &s.spans[rec.Stage]
-	if !p.any || rec.Due < p.begin {
-		p.begin = rec.Due
+	p := &s.spans[stage]
+	if !p.any || begin < p.begin {
+		p.begin = begin
 	}
-	p.end, p.any = max(p.end, rec.End), true
+	p.end, p.any = max(p.end, end), true
 }
 
 // events goes through the token events of a request: those of one that went well are in the
@@ -81,9 +100,9 @@ func (s *Builder) events(r *metric.Request) (first, stall, stallAt time.Duration
 	rec := r.Record
 	first, stall, stallAt = record.Never, record.Never, record.Never
 	good := rec.Failure == nil
-	share := 1.0 // tokens of an event whose own number is not known
+	unknown := int64(share) // tokens of an event whose own number is not known
 	if good && r.Tokens > 0 {
-		share = float64(r.Tokens) / float64(max(len(rec.Events), 1))
+		unknown = int64(r.Tokens) * share / int64(max(len(rec.Events), 1))
 	}
 	last := record.Never
 	for i := range rec.Events {
@@ -99,8 +118,8 @@ func (s *Builder) events(r *metric.Request) (first, stall, stallAt time.Duration
 		}
 		if good {
 			b, _ := s.bins.bin(at)
-			if b.tokens += max(float64(e.Tokens), 0); e.Tokens < 0 {
-				b.tokens += share
+			if b.tokens += int64(max(e.Tokens, 0)) * share; e.Tokens < 0 {
+				b.tokens += unknown
 			}
 			if last != record.Never {
 				k := max(e.Tokens, 1)
@@ -111,7 +130,7 @@ func (s *Builder) events(r *metric.Request) (first, stall, stallAt time.Duration
 	}
 	if good && first == record.Never && r.Tokens > 0 { // it came in one piece
 		b, _ := s.bins.bin(rec.End)
-		b.tokens += float64(r.Tokens)
+		b.tokens += int64(r.Tokens) * share
 	}
 	if t := rec.Tail; t != nil && t.Events > 0 {
 		if good {
@@ -131,7 +150,7 @@ func (s *Builder) tail(t *record.Tail) {
 	for i := range pieces {
 		n := t.Events*(i+1)/pieces - t.Events*i/pieces
 		b, _ := s.bins.bin(t.First + (t.Last-t.First)*time.Duration(i)/time.Duration(pieces))
-		b.tokens += float64(n * max(t.Tokens, 1))
+		b.tokens += n * max(t.Tokens, 1) * share
 		b.gap.add(t.Gaps.Sum()/max(t.Gaps.Len(), 1)/max(t.Tokens, 1), int(n*max(t.Tokens, 1)))
 	}
 }
@@ -156,7 +175,7 @@ func (s *Builder) moments(r *metric.Request, first time.Duration) {
 		b.over.add(after)
 	}
 	if rec.Failure != nil {
-		b.fail(s.kind(rec.Failure))
+		b.fail(s.kind(Kind{Class: rec.Failure.Class, Status: rec.Failure.Status}), 1)
 	} else {
 		b.ok++
 	}

@@ -275,8 +275,8 @@ func TestManyRequestsAreReduced(t *testing.T) {
 	if q.Count != n || q.Kept < mostSampled || q.Kept > mostSampled+mostFailed+8*mostSlow {
 		t.Errorf("kept %d of %d", q.Kept, q.Count)
 	}
-	if sketch.keeper.held > mostHeld {
-		t.Errorf("%d events are held", sketch.keeper.held)
+	if sketch.keeper.traced.held > mostHeld {
+		t.Errorf("%d events are held", sketch.keeper.traced.held)
 	}
 	r := readerOf(t, &d.Planes)
 	index, first, due := r.column(q.Columns["index"]), r.column(q.Columns["first"]), r.column(q.Columns["due"])
@@ -315,8 +315,8 @@ func TestLongTracesAreHeldBack(t *testing.T) {
 			add(answered(i, time.Duration(i)*ms, time.Duration(i)*ms, 10*ms, 700*us+time.Duration(i), 4200))
 		}
 	})
-	if sketch.keeper.held > mostHeld+mostTrace*(4*tracedSlow+tracedFailed) {
-		t.Errorf("%d events are held", sketch.keeper.held)
+	if sketch.keeper.traced.held > mostHeld {
+		t.Errorf("%d events are held", sketch.keeper.traced.held)
 	}
 	if n := d.Traces.Events.At.Count; n > mostEvents || n < mostEvents/10 {
 		t.Errorf("%d events are shown", n)

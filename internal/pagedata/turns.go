@@ -27,14 +27,18 @@ func (s *Builder) turn(rec *record.Record, first time.Duration) {
 	if rec.Session == "" || rec.Failure != nil || first == record.Never || rec.Sent == record.Never || rec.Phase != record.Measured {
 		return
 	}
-	for len(s.turns) <= rec.Stage {
+	s.turnOf(rec.Stage, min(max(rec.Turn, 0), mostTurns-1)).add(int64(first-rec.Sent), 1)
+}
+
+// turnOf is what is known of a turn of a stage.
+func (s *Builder) turnOf(stage, turn int) *spread {
+	for len(s.turns) <= stage {
 		s.turns = append(s.turns, nil)
 	}
-	at := min(max(rec.Turn, 0), mostTurns-1)
-	for len(s.turns[rec.Stage]) <= at {
-		s.turns[rec.Stage] = append(s.turns[rec.Stage], spread{})
+	for len(s.turns[stage]) <= turn {
+		s.turns[stage] = append(s.turns[stage], spread{})
 	}
-	s.turns[rec.Stage][at].add(int64(first-rec.Sent), 1)
+	return &s.turns[stage][turn]
 }
 
 // drawn are the turns that have samples.

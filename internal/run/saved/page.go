@@ -17,10 +17,11 @@ type drawing struct {
 	document *pagedata.Document
 }
 
-// options are those of a fold whose requests are drawn.
-func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageSummary) metric.Options {
+// begin gives the builders, one for each aggregator, that requests are drawn with. Their clock shows when
+// the first stage began.
+func (d *drawing) begin(n int, p *plan.Plan, marks []record.StageSummary) []*pagedata.Builder {
 	if d == nil {
-		return o
+		return nil
 	}
 	var begin time.Duration
 	for i := range marks {
@@ -28,9 +29,12 @@ func (d *drawing) options(o metric.Options, p *plan.Plan, marks []record.StageSu
 			begin = marks[i].Begin
 		}
 	}
-	d.sketch = pagedata.NewSketch(p, begin)
-	o.Each = d.sketch.Add
-	return o
+	builders := make([]*pagedata.Builder, n)
+	for i := range builders {
+		builders[i] = pagedata.NewSketch(p, begin)
+	}
+	d.sketch = builders[0]
+	return builders
 }
 
 // build makes the result, and the document with it.

@@ -137,32 +137,23 @@ func (s *Run) build(d *drawing) error {
 	p := s.Plan
 	pool := stat.NewPool("", metric.SampleMemory)
 	defer pool.Close()
-	fold, err := metric.NewFold(d.options(foldOptions(p, &s.Facts, s.Facts.Stages, pool), p, s.Facts.Stages))
+	samples := map[int][]sweep.Sample{}
+	var sample func(*record.Record)
+	if p.Measurement.On() {
+		sample = func(rec *record.Record) {
+			if rec.Phase != record.Closing {
+				samples[rec.Stage] = append(samples[rec.Stage], sweep.SampleOf(rec))
+			}
+		}
+	}
+	fold, err := aggregate(p, &s.Facts, s.Facts.Stages, &s.Records, pool, d, sample)
 	if err != nil {
 		return err
 	}
 	defer fold.Close()
-	samples := map[int][]sweep.Sample{}
-	err = s.Records.Requests(func(rec *record.Record) error {
-		fold.Add(rec)
-		if p.Measurement.On() && rec.Phase != record.Closing {
-			samples[rec.Stage] = append(samples[rec.Stage], sweep.SampleOf(rec))
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	s.Facts.Levels = build.Levels(p, &s.Facts, samples)
 	s.Result, err = buildResult(p, &s.Facts, fold, &s.Records, pool, d)
 	return err
-}
-
-// foldOptions say how the records of a run are to be seen whose stages have ended.
-func foldOptions(p *plan.Plan, f *build.Inputs, marks []record.StageSummary, pool *stat.Pool) metric.Options {
-	o := metric.OptionsFor(p)
-	o.Workers, o.Times, o.Pool = len(f.Header.Workers) > 0, metric.TimesOf(marks), pool
-	return o
 }
 
 // readFacts reads what the record file says besides requests.

@@ -41,15 +41,12 @@ func buildResult(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records
 	if !changed {
 		return d.build(p, *f, fold, records)
 	}
-	again, err := metric.NewFold(d.options(foldOptions(p, f, marks, pool), p, marks))
-	if err != nil {
-		return nil, err
-	}
-	defer again.Close()
 	records.Edit = settled(p, marks)
-	if err := records.Requests(func(rec *record.Record) error { again.Add(rec); return nil }); err != nil {
+	again, err := aggregate(p, f, marks, records, pool, d, nil)
+	if err != nil {
 		return nil, fmt.Errorf("taking the warm-up out: %w", err)
 	}
+	defer again.Close()
 	f.Stages = marks
 	return d.build(p, *f, again, records)
 }

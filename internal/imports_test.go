@@ -173,12 +173,13 @@ var house = []struct{ name, may string }{
 	{"plan/document", "plan lib/truncate go.yaml.in/yaml/v3"},
 	{"plan", "message lib/truncate lib/suggest"},
 	{"message", ""},
-	{"record", "lib/limitio lib/jsonscan github.com/klauspost/compress"},
+	{"record", "lib/limitio lib/jsonscan lib/frames github.com/klauspost/compress"},
 	{"stat/estimate", "stat"},
 	{"stat", ""},
 	{"cost", ""},
 
 	// Small tools without a word of the trade in them, and what tests need.
+	{"lib/frames", "github.com/klauspost/compress"},
 	{"lib/kserve", "google.golang.org/protobuf"},
 	{"lib/protostruct", "google.golang.org/protobuf"},
 	{"lib/promtext", "github.com/prometheus/common"},

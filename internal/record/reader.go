@@ -86,8 +86,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	}
 	var err error
 	if cores := runtime.GOMAXPROCS(0); cores > 1 {
-		var z *frames.Reader
-		if z, err = frames.NewReader(in, cores); err == nil {
+		var z *frames.Decompressor
+		if z, err = frames.NewDecompressor(in, cores); err == nil {
 			out.src, out.close = z, z.Close
 		}
 	} else {

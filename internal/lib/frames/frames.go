@@ -25,8 +25,8 @@ const (
 	blockBytes = 128 << 10
 )
 
-// Reader gives the contents of a file of frames. It belongs to one goroutine.
-type Reader struct {
+// Decompressor gives the contents of a file of frames. It belongs to one goroutine.
+type Decompressor struct {
 	src     *bufio.Reader
 	decoder *zstd.Decoder
 	pool    sync.Pool // of *frame
@@ -54,13 +54,13 @@ type frame struct {
 // errRest says that a file is not to be taken apart from here on.
 var errRest = errors.New("not a plain frame")
 
-// NewReader reads src on that many cores.
-func NewReader(src io.Reader, cores int) (*Reader, error) {
+// NewDecompressor reads src on that many cores.
+func NewDecompressor(src io.Reader, cores int) (*Decompressor, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(cores), zstd.WithDecoderMaxWindow(MaxWindow), zstd.WithDecoderMaxMemory(mostBlocks*blockBytes))
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{
+	r := &Decompressor{
 		src: bufio.NewReaderSize(src, 64<<10), decoder: decoder,
 		order: make(chan *frame, 2*cores), stop: make(chan struct{}),
 	}
@@ -69,7 +69,7 @@ func NewReader(src io.Reader, cores int) (*Reader, error) {
 }
 
 // Close ends reading.
-func (r *Reader) Close() {
+func (r *Decompressor) Close() {
 	if r.decoder == nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (r *Reader) Close() {
 }
 
 // Read gives what comes next.
-func (r *Reader) Read(p []byte) (int, error) {
+func (r *Decompressor) Read(p []byte) (int, error) {
 	for {
 		switch {
 		case len(r.text) > 0:
@@ -114,7 +114,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 }
 
 // next goes on to the next frame.
-func (r *Reader) next() {
+func (r *Decompressor) next() {
 	if r.now != nil {
 		r.pool.Put(r.now)
 		r.now = nil
@@ -137,7 +137,7 @@ func (r *Reader) next() {
 }
 
 // through reads src from its first byte to its last.
-func (r *Reader) through(src io.Reader) {
+func (r *Decompressor) through(src io.Reader) {
 	var err error
 	if r.stream, err = zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow)); err != nil {
 		r.stream, r.err = nil, fmt.Errorf("decompress: %w", err)
@@ -145,7 +145,7 @@ func (r *Reader) through(src io.Reader) {
 }
 
 // split takes the file apart, and has its frames decompressed side by side.
-func (r *Reader) split() {
+func (r *Decompressor) split() {
 	defer close(r.order)
 	for {
 		f, ok := r.pool.Get().(*frame)
@@ -153,7 +153,7 @@ func (r *Reader) split() {
 			f = new(frame)
 		}
 		*f = frame{compressed: f.compressed[:0], text: f.text[:0], done: make(chan struct{})}
-		switch err := r.whole(f); {
+		switch err := r.readFrame(f); {
 		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
@@ -177,9 +177,9 @@ func (r *Reader) split() {
 	}
 }
 
-// whole reads the next frame. Where that cannot be done it has read a part of it, and the
+// readFrame reads the next frame. Where that cannot be done it has read a part of it, and the
 // error says why; io.EOF is where there is none.
-func (r *Reader) whole(f *frame) error {
+func (r *Decompressor) readFrame(f *frame) error {
 	var h zstd.Header
 	for {
 		start, err := r.src.Peek(zstd.HeaderMaxSize)
@@ -192,7 +192,7 @@ func (r *Reader) whole(f *frame) error {
 		if !h.Skippable {
 			break
 		}
-		if r.take(f, h.HeaderSize) != nil {
+		if r.copyBytes(f, h.HeaderSize) != nil {
 			return errRest
 		}
 		if _, err := io.CopyN(io.Discard, r.src, int64(h.SkippableSize)); err != nil {
@@ -200,7 +200,7 @@ func (r *Reader) whole(f *frame) error {
 		}
 		f.compressed = f.compressed[:0]
 	}
-	if h.WindowSize > MaxWindow || h.FrameContentSize > mostBlocks*blockBytes || r.take(f, h.HeaderSize) != nil {
+	if h.WindowSize > MaxWindow || h.FrameContentSize > mostBlocks*blockBytes || r.copyBytes(f, h.HeaderSize) != nil {
 		return errRest
 	}
 	for range mostBlocks {
@@ -210,7 +210,7 @@ func (r *Reader) whole(f *frame) error {
 		}
 		if last {
 			if h.HasCheckSum {
-				return r.take(f, 4)
+				return r.copyBytes(f, 4)
 			}
 			return nil
 		}
@@ -220,8 +220,8 @@ func (r *Reader) whole(f *frame) error {
 
 // block reads a block of a frame: three bytes say whether it is the last, of which kind it is
 // and how long.
-func (r *Reader) block(f *frame) (last bool, err error) {
-	if err := r.take(f, 3); err != nil {
+func (r *Decompressor) block(f *frame) (last bool, err error) {
+	if err := r.copyBytes(f, 3); err != nil {
 		return false, err
 	}
 	var b [4]byte
@@ -231,11 +231,11 @@ func (r *Reader) block(f *frame) (last bool, err error) {
 	if kind := header >> 1 & 3; kind == 1 { // one byte, repeated
 		n = 1
 	}
-	return header&1 != 0, r.take(f, n)
+	return header&1 != 0, r.copyBytes(f, n)
 }
 
-// take moves bytes of the file to the frame.
-func (r *Reader) take(f *frame, n int) error {
+// copyBytes moves bytes of the file to the frame.
+func (r *Decompressor) copyBytes(f *frame, n int) error {
 	if len(f.compressed)+n > mostBytes {
 		return errRest
 	}

@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // compressed is text as frames of that many bytes, of blocks of at most so many.
@@ -65,7 +67,7 @@ func inOrder(src io.Reader) ([]byte, error) {
 }
 
 func onCores(src io.Reader, cores int) ([]byte, error) {
-	r, err := NewReader(src, cores)
+	r, err := NewDecompressor(src, cores)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +148,7 @@ func TestCutAndDamagedFilesAreReadAsInOrder(t *testing.T) {
 func TestCloseInTheMiddle(t *testing.T) {
 	file := compressed(t, words(300_000), 3_000, 3_000)
 	for _, n := range []int{0, 1, 5_000} {
-		r, err := NewReader(bytes.NewReader(file), 2)
+		r, err := NewDecompressor(bytes.NewReader(file), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,11 +163,11 @@ func TestCloseInTheMiddle(t *testing.T) {
 	}
 }
 
-func FuzzReader(f *testing.F) {
+func FuzzDecompressor(f *testing.F) {
 	f.Add(compressed(f, words(900), 300, 100))
 	f.Add(slices.Concat(skipped(3), compressed(f, words(100), 100, 100), skipped(0)))
 	f.Add([]byte("\x28\xb5\x2f\xfd\x00\x00\x09\x00\x00"))
-	f.Fuzz(func(t *testing.T, file []byte) {
+	mutate.Fuzz(f, func(t *testing.T, file []byte) {
 		alike(t, "file", func() io.Reader { return bytes.NewReader(file) })
 	})
 }

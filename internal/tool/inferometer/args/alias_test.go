@@ -83,6 +83,7 @@ func TestAliasesRefused(t *testing.T) {
 		"http://h --burstines 5":                          "unknown flag",
 		"http://h --concurrenc 5":                         "did you mean --concurrency?",
 		"http://h --isl":                                  "needs a value",
+		"http://h -c 1-8":                                 "write 1..8 for levels",
 		"http://h --benchmark-duration x":                 "--benchmark-duration",
 	} {
 		_, fault := dryRun(t, line)

@@ -68,6 +68,9 @@ func (b *builder) levels() {
 func (b *builder) listedLoad() plan.Faults {
 	for _, name := range []string{"concurrency", "rate"} {
 		text := b.last(name)
+		if from, to, ok := strings.Cut(text, "-"); ok && positive(from) && positive(to) {
+			return plan.Faults{{Where: b.shown(name), Path: name, Text: strconv.Quote(shorten(text)) + " is not a load", Hint: "write " + from + ".." + to + " for levels that double, " + from + "," + to + " for two"}}
+		}
 		if !strings.ContainsAny(text, ",:") && !strings.Contains(text, "..") || len(b.flags[name]) > 1 || b.given("stage") {
 			continue
 		}
@@ -85,6 +88,12 @@ func (b *builder) listedLoad() plan.Faults {
 		b.flags[name] = []string{strings.TrimSpace(first)}
 	}
 	return nil
+}
+
+// positive reports whether a text is a number above 0.
+func positive(text string) bool {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	return err == nil && v > 0
 }
 
 // spread gives the levels from one to another: doubling, times a factor, or a step apart. The last one

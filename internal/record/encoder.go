@@ -18,11 +18,16 @@ const (
 	piece = 16 << 10
 )
 
+// requestsMark stands in front of a frame of lines about requests alone, so that who wants the others
+// need not decompress it. It is a frame that readers of zstd pass over.
+const requestsMark = "\x5e\x2a\x4d\x18\x00\x00\x00\x00"
+
 // Encoder compresses lines for a record file, in frames that can be read for themselves.
 // Several that write to one file do not wait for one another. Each is used from one goroutine
 // at a time.
 type Encoder struct {
 	w     *Writer
+	mark  string        // in front of each frame
 	z     *zstd.Encoder // nil: not made yet
 	out   bytes.Buffer  // the frame so far
 	fresh int           // bytes that z holds uncompressed
@@ -31,8 +36,8 @@ type Encoder struct {
 	digest digester // of the frame
 }
 
-// Encoder makes one more for the file.
-func (w *Writer) Encoder() *Encoder { return &Encoder{w: w} }
+// Encoder makes one more for the file, for lines about requests.
+func (w *Writer) Encoder() *Encoder { return &Encoder{w: w, mark: requestsMark} }
 
 // Digest adds a request to the digest of the frame under way. Its line is to be appended before
 // the frame is flushed.
@@ -45,6 +50,7 @@ func (e *Encoder) DigestLine(line []byte) { e.digest.line(line) }
 func (e *Encoder) Append(lines []byte) error {
 	err := e.w.failed()
 	if err == nil && e.z == nil {
+		e.out.WriteString(e.mark)
 		e.z, err = zstd.NewWriter(&e.out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(frame))
 	}
 	for len(lines) > 0 && err == nil {
@@ -79,6 +85,7 @@ func (e *Encoder) Flush() error {
 	if e.out.Reset(); e.out.Cap() > 2*frame { // a line was larger than a frame
 		e.out = bytes.Buffer{}
 	}
+	e.out.WriteString(e.mark)
 	e.z.Reset(&e.out)
 	return err
 }

@@ -10,8 +10,6 @@ import (
 	"io"
 	"runtime"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/inferometer/inferometer/internal/lib/frames"
 )
 
@@ -47,10 +45,10 @@ type Line struct {
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
 // with or without a header, so that parts of a file can be read too.
 type Reader struct {
-	src   io.Reader
-	close func()    // gives back what src holds; nil: it holds nothing
-	file  io.Closer // that src reads; nil: it belongs to somebody else
-	most  int64     // bytes of a line
+	src  io.Reader
+	z    *frames.Decompressor // that src is; nil: it is none
+	file io.Closer            // that src reads; nil: it belongs to somebody else
+	most int64                // bytes of a line
 
 	// spare takes the lines that have been handed out, when the buffer is nearly full of them, and gives
 	// another buffer in their place; nil: what is read next is put over them.
@@ -78,34 +76,26 @@ type parser struct {
 }
 
 // NewReader reads lines from r.
-func NewReader(r io.Reader) (*Reader, error) {
+func NewReader(r io.Reader) (*Reader, error) { return newReader(r, "") }
+
+// newReader is NewReader, but for frames of which pass is in front: those are not read.
+func newReader(r io.Reader, pass string) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	out := &Reader{src: in, most: maxLine}
-	if magic, _ := in.Peek(len(zstdMagic)); string(magic) != zstdMagic {
-		return out, nil
-	}
-	var err error
-	if cores := runtime.GOMAXPROCS(0); cores > 1 {
-		var z *frames.Decompressor
-		if z, err = frames.NewDecompressor(in, cores); err == nil {
-			out.src, out.close = z, z.Close
+	if magic, _ := in.Peek(len(zstdMagic)); string(magic) == zstdMagic {
+		z, err := frames.NewDecompressor(in, runtime.GOMAXPROCS(0), pass)
+		if err != nil {
+			return nil, fmt.Errorf("read record file: %w", err)
 		}
-	} else {
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(frames.MaxWindow)); err == nil {
-			out.src, out.close = z, z.Close
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read record file: %w", err)
+		out.src, out.z = z, z
 	}
 	return out, nil
 }
 
 // Close ends reading.
 func (r *Reader) Close() {
-	if r.close != nil {
-		r.close()
+	if r.z != nil {
+		r.z.Close()
 	}
 	if r.file != nil {
 		r.file.Close()

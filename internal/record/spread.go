@@ -45,7 +45,7 @@ type batch struct {
 }
 
 func (f File) spread(to []func(*Record)) error {
-	r, err := f.open()
+	r, err := f.open("")
 	if err != nil {
 		return err
 	}

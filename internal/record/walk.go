@@ -53,7 +53,11 @@ func (f File) all(each func(Line) error, besides bool) (whole bool, err error) {
 }
 
 func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) {
-	r, err := f.open()
+	pass := ""
+	if besides {
+		pass = requestsMark
+	}
+	r, err := f.open(pass)
 	if err != nil {
 		return false, err
 	}
@@ -62,6 +66,11 @@ func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) 
 	for headed := false; ; headed = true {
 		line, err := r.Next()
 		if whole, ended, err := f.ended(line, err, headed); ended {
+			if err != nil && besides { // the number of the line is not known where frames were passed over
+				if _, numbered := f.walk(func(Line) error { return nil }, false); numbered != nil {
+					err = numbered
+				}
+			}
 			return whole, err
 		}
 		if f.Edit != nil {
@@ -73,8 +82,8 @@ func (f File) walk(each func(Line) error, besides bool) (whole bool, err error) 
 	}
 }
 
-// open begins to read the file at Path.
-func (f File) open() (*Reader, error) {
+// open begins to read the file at Path, but for frames that pass is in front of.
+func (f File) open(pass string) (*Reader, error) {
 	if err := limitio.Saved(f.Path); err != nil {
 		return nil, fmt.Errorf("open record file: %w", err)
 	}
@@ -82,7 +91,7 @@ func (f File) open() (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open record file: %w", err)
 	}
-	r, err := NewReader(in)
+	r, err := newReader(in, pass)
 	if err != nil {
 		in.Close()
 		return nil, fmt.Errorf("%s: %w", f.Path, err)

@@ -166,3 +166,45 @@ func TestBesides(t *testing.T) {
 		t.Errorf("got %v, whole: %v, %v", got, whole, err)
 	}
 }
+
+// Frames of requests are passed over, and the number of a line at fault is that in the file all the same.
+func TestBesidesPassesOverFrames(t *testing.T) {
+	var out bytes.Buffer
+	w, err := NewWriter(&out, testHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := w.Encoder()
+	for seq := range int64(9) {
+		rec := full()
+		rec.Seq, rec.Stage = seq, 0
+		if err := e.Append(AppendJSON(nil, rec, false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := out.Len()
+	if err := errors.Join(e.Flush(), w.Stage(StageSummary{Stage: 1}), w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "records")
+	damaged := bytes.Clone(out.Bytes())
+	damaged[before+len(requestsMark)+200] ^= 0xff
+	stages := func(data []byte, b *Bounds) (n int, err error) {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = File{Path: file, Bounds: b}.NonRequests(func(l Line) error {
+			if l.Stage != nil {
+				n++
+			}
+			return nil
+		})
+		return n, err
+	}
+	if n, err := stages(damaged, nil); n != 1 || err != nil {
+		t.Errorf("%d stages behind a frame of requests that is not to be read, %v", n, err)
+	}
+	if _, err := stages(out.Bytes(), &Bounds{Stages: 1}); err == nil || !strings.Contains(err.Error(), "line 11: stage 1") {
+		t.Errorf("a stage that is not there, in line 11: %v", err)
+	}
+}

@@ -48,7 +48,7 @@ func Create(name string) (*os.File, error) {
 // it returns. An empty Schema in h is filled in.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	out := &Writer{w: w}
-	out.own = out.Encoder()
+	out.own = &Encoder{w: out}
 	if h.Schema == "" {
 		h.Schema = Schema
 	}

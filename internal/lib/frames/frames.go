@@ -28,6 +28,7 @@ const (
 // Decompressor gives the contents of a file of frames. It belongs to one goroutine.
 type Decompressor struct {
 	src     *bufio.Reader
+	mark    string // in front of frames that are passed over; empty: none are
 	decoder *zstd.Decoder
 	pool    sync.Pool // of *frame
 
@@ -54,14 +55,15 @@ type frame struct {
 // errRest says that a file is not to be taken apart from here on.
 var errRest = errors.New("not a plain frame")
 
-// NewDecompressor reads src on that many cores.
-func NewDecompressor(src io.Reader, cores int) (*Decompressor, error) {
+// NewDecompressor reads src on that many cores. A frame behind mark, which is a skippable frame, is passed
+// over and not decompressed; empty: none is.
+func NewDecompressor(src io.Reader, cores int, mark string) (*Decompressor, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(cores), zstd.WithDecoderMaxWindow(MaxWindow), zstd.WithDecoderMaxMemory(mostBlocks*blockBytes))
 	if err != nil {
 		return nil, err
 	}
 	r := &Decompressor{
-		src: bufio.NewReaderSize(src, 64<<10), decoder: decoder,
+		src: bufio.NewReaderSize(src, 64<<10), mark: mark, decoder: decoder,
 		order: make(chan *frame, 2*cores), stop: make(chan struct{}),
 	}
 	r.ended.Go(r.split)
@@ -177,11 +179,12 @@ func (r *Decompressor) split() {
 	}
 }
 
-// readFrame reads the next frame. Where that cannot be done it has read a part of it, and the
-// error says why; io.EOF is where there is none.
+// readFrame reads the next frame that is not passed over. Where that cannot be done it has read a part of
+// it, and the error says why; io.EOF is where there is none.
 func (r *Decompressor) readFrame(f *frame) error {
-	var h zstd.Header
+	marked := false
 	for {
+		var h zstd.Header
 		start, err := r.src.Peek(zstd.HeaderMaxSize)
 		if len(start) == 0 && errors.Is(err, io.EOF) {
 			return io.EOF
@@ -189,17 +192,25 @@ func (r *Decompressor) readFrame(f *frame) error {
 		if h.Decode(start) != nil {
 			return errRest
 		}
-		if !h.Skippable {
-			break
-		}
-		if r.copyBytes(f, h.HeaderSize) != nil {
-			return errRest
-		}
-		if _, err := io.CopyN(io.Discard, r.src, int64(h.SkippableSize)); err != nil {
-			return errRest
+		if h.Skippable {
+			marked = r.mark != "" && bytes.HasPrefix(start, []byte(r.mark))
+			if r.copyBytes(f, h.HeaderSize) != nil {
+				return errRest
+			}
+			if _, err := io.CopyN(io.Discard, r.src, int64(h.SkippableSize)); err != nil {
+				return errRest
+			}
+		} else if err := r.readBlocks(f, &h); err != nil || !marked {
+			return err
+		} else {
+			marked = false
 		}
 		f.compressed = f.compressed[:0]
 	}
+}
+
+// readBlocks reads a frame with that header.
+func (r *Decompressor) readBlocks(f *frame, h *zstd.Header) error {
 	if h.WindowSize > MaxWindow || h.FrameContentSize > mostBlocks*blockBytes || r.copyBytes(f, h.HeaderSize) != nil {
 		return errRest
 	}
@@ -208,10 +219,10 @@ func (r *Decompressor) readFrame(f *frame) error {
 		if err != nil {
 			return errRest
 		}
+		if last && h.HasCheckSum {
+			return r.copyBytes(f, 4)
+		}
 		if last {
-			if h.HasCheckSum {
-				return r.copyBytes(f, 4)
-			}
 			return nil
 		}
 	}

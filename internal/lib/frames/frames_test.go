@@ -67,7 +67,7 @@ func inOrder(src io.Reader) ([]byte, error) {
 }
 
 func onCores(src io.Reader, cores int) ([]byte, error) {
-	r, err := NewDecompressor(src, cores)
+	r, err := NewDecompressor(src, cores, "")
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +144,36 @@ func TestCutAndDamagedFilesAreReadAsInOrder(t *testing.T) {
 	}
 }
 
+// Marked frames are passed over, and found to be cut.
+func TestMarkedFramesArePassedOver(t *testing.T) {
+	const mark = "\x5e\x2a\x4d\x18\x00\x00\x00\x00"
+	one, two, other := words(500), words(700), []byte("the others\n")
+	marked := append([]byte(mark), compressed(t, one, 500, 100)...)
+	file := slices.Concat(compressed(t, other, 99, 99), marked, marked, skipped(3), compressed(t, two, 700, 200), []byte(mark), skipped(9), compressed(t, other, 99, 99), marked)
+	read := func(file []byte) (string, error) {
+		r, err := NewDecompressor(bytes.NewReader(file), 2, mark)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		text, err := io.ReadAll(r)
+		return string(text), err
+	}
+	if text, err := read(file); text != string(slices.Concat(other, two, other)) || err != nil {
+		t.Errorf("read %q, %v", text, err)
+	}
+	for n := 1; n < len(marked); n++ {
+		if _, err := read(file[:len(file)-n]); n != len(marked)-len(mark) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("a marked frame that lacks %d of its %d bytes: %v", n, len(marked), err)
+		}
+	}
+}
+
 // Closing in the middle ends what reads and decompresses.
 func TestCloseInTheMiddle(t *testing.T) {
 	file := compressed(t, words(300_000), 3_000, 3_000)
 	for _, n := range []int{0, 1, 5_000} {
-		r, err := NewDecompressor(bytes.NewReader(file), 2)
+		r, err := NewDecompressor(bytes.NewReader(file), 2, "")
 		if err != nil {
 			t.Fatal(err)
 		}

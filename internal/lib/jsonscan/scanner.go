@@ -142,6 +142,9 @@ func (s *Scanner) Key() ([]byte, bool) {
 	if !s.more('}') {
 		return nil, false
 	}
+	if key := s.plainKey(); key != nil {
+		return key, true
+	}
 	key, escaped := s.String()
 	if s.Peek() != ':' {
 		s.Fail("':'")
@@ -152,6 +155,28 @@ func (s *Scanner) Key() ([]byte, bool) {
 		key = AppendUnescaped(nil, key)
 	}
 	return key, true
+}
+
+// plainKey takes a key as nearly all are: without an escape, and with its colon right behind it. It
+// takes nothing where it is none, and gives nil.
+func (s *Scanner) plainKey() []byte {
+	rest := s.data[s.pos:]
+	if len(rest) == 0 || rest[0] != '"' {
+		return nil
+	}
+	for i, c := range rest[1:] {
+		if c == '"' {
+			if i += 2; i == len(rest) || rest[i] != ':' {
+				return nil
+			}
+			s.pos += i + 1
+			return rest[1 : i-1]
+		}
+		if c == '\\' || c < ' ' {
+			return nil
+		}
+	}
+	return nil
 }
 
 // Fields reads an object and calls field for each of its keys, which must read the

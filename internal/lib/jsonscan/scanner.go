@@ -157,24 +157,23 @@ func (s *Scanner) Key() ([]byte, bool) {
 	return key, true
 }
 
-// plainKey takes a key as nearly all are: without an escape, and with its colon right behind it. It
-// takes nothing where it is none, and gives nil.
+// plainKey takes a key as nearly all are: without an escape, with its colon right behind it and eight
+// bytes more. It takes nothing where it is none, and gives nil.
 func (s *Scanner) plainKey() []byte {
 	rest := s.data[s.pos:]
 	if len(rest) == 0 || rest[0] != '"' {
 		return nil
 	}
-	for i, c := range rest[1:] {
-		if c == '"' {
-			if i += 2; i == len(rest) || rest[i] != ':' {
-				return nil
-			}
-			s.pos += i + 1
-			return rest[1 : i-1]
+	for i := 1; i+8 <= len(rest); i += 8 {
+		n := plainBytes(binary.LittleEndian.Uint64(rest[i:]))
+		if n == 8 {
+			continue
 		}
-		if c == '\\' || c < ' ' {
-			return nil
+		if end := i + n; end+1 < len(rest) && rest[end] == '"' && rest[end+1] == ':' {
+			s.pos += end + 2
+			return rest[1:end]
 		}
+		return nil
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 BROWSER := $(CURDIR)/.peers/browser
 
-.PHONY: help build run test beside simulation newcomer servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-page bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-fuzz conformance-kubernetes conformance-truth conformance-sound conformance-chaos conformance-statistics conformance-capacity conformance-export conformance-otlp peers deploy-check page page-check page-browser browser conformance-page proto triton prometheus s3 clean
+# Every target but what build makes is a name, not a file.
+.PHONY: $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -215,7 +216,6 @@ bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face 
 	-scripts/token-peers.sh --no-truth
 	GO=$(GO) scripts/token-bench.sh
 
-.PHONY: release conformance-release
 release: ## make what is published, in dist/: archives, packages, image, checksums; publishes nothing (packaging/releasing.md)
 	$(GO) run -C scripts/release -trimpath -buildvcs=false . $(RELEASEFLAGS) ../..
 
@@ -233,7 +233,6 @@ page-check: page ## types and unit tests of the report page; needs Node
 	$(GO) run -C scripts/page -trimpath . ../.. tests
 	cd page && node --test .build/
 
-.PHONY: docs conformance-docs
 docs: ## make the documentation's site, site/index.html, which opens from disk; docs/decisions/067 says how
 	@$(GO) run -C scripts/docs -trimpath . -version '$(VERSION)' ../..
 

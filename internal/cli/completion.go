@@ -10,7 +10,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool"
 )
 
-// entries are all commands.
 func entries() []clidoc.Entry {
 	var list []clidoc.Entry
 	for _, t := range commands() {

@@ -7,7 +7,7 @@ import (
 )
 
 // lead says what to type for a word that is no command of ours: what other tools call one, or what a command
-// takes. Empty: nobody knows.
+// takes; empty if unknown.
 func lead(word string) string {
 	for _, g := range []struct{ words, instead string }{
 		{"bench benchmark load loadtest test perf measure start go eval", "inferometer run URL"},

@@ -57,7 +57,6 @@ func linkCommand(env tool.Env, args []string) int {
 // python3.
 func isScript(name string) bool { return strings.HasSuffix(name, ".py") }
 
-// makeLink makes one link, instead of what is there.
 func makeLink(program, name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("making the link %s: %w", name, err)

@@ -18,7 +18,7 @@ func stopSignals() []os.Signal {
 }
 
 // hungUp reports whether a signal says that the terminal is gone. From then on what is
-// printed has nobody to go to, which must not end the program.
+// printed is not read, which must not end the program.
 func hungUp(s os.Signal) bool {
 	if s != syscall.SIGHUP {
 		return false
@@ -27,5 +27,5 @@ func hungUp(s os.Signal) bool {
 	return true
 }
 
-// outlivePipes has the program go on where what it prints has nobody to go to.
+// outlivePipes keeps the program running when its output is no longer read.
 func outlivePipes() { signal.Ignore(syscall.SIGPIPE) }

@@ -81,7 +81,6 @@ func versionCommand(env tool.Env, args []string) int {
 	return env.Fail("version", errors.New("takes no arguments but --json"), tool.ExitUsage)
 }
 
-// versionLine is a build on one line.
 func versionLine(b tool.Build) string {
 	var parts []string
 	if b.Commit != "" {

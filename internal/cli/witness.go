@@ -16,7 +16,7 @@ import (
 )
 
 // witness is a process that waits beside a run. Where this one comes to no orderly end, by a panic of
-// any goroutine, a fatal error of the runtime or a signal, it says where the records are: nobody in this
+// any goroutine, a fatal error of the runtime or a signal, it says where the records are: no process in this
 // process can (docs/decisions/073). It reads a pipe, whose end is the end of this process: a line for
 // each run, and one where all is well. It costs a run nothing: it sleeps.
 type witness struct {
@@ -26,7 +26,7 @@ type witness struct {
 	mu      sync.Mutex
 	started bool
 	cmd     *exec.Cmd
-	pipe    io.WriteCloser // nil: it does not run
+	pipe    io.WriteCloser // nil means it does not run
 }
 
 // dismissed is the line that says that all is well. Others are quoted.
@@ -75,7 +75,7 @@ func (w *witness) dismiss() {
 	w.pipe = nil
 }
 
-// afterwardsName is the command of the witness, which is nobody's to type.
+// afterwardsName is the internal command of the witness.
 const afterwardsName = "__afterwards"
 
 // afterwards is the witness's part. Ctrl-C at the terminal is meant for the run, and reaches both.
@@ -96,7 +96,6 @@ func afterwards(env tool.Env) int {
 	return tool.ExitOK
 }
 
-// quoted is a word as shells take it.
 func quoted(word string) string {
 	if strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}&;()|<>#~!") {
 		return strconv.Quote(word)

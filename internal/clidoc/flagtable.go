@@ -23,7 +23,7 @@ type Row struct {
 }
 
 // Rows reads a table of flags: the titles of groups, and below each the names of its flags. It
-// keeps their order. A table is a part of the program: that it cannot be read is a mistake there.
+// keeps their order. A table is part of the program: that it cannot be read is a mistake there.
 func Rows(table []byte) []Row {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(table, &doc); err != nil {

@@ -58,7 +58,6 @@ func (g Group) write(b *strings.Builder, left, width int) {
 	}
 }
 
-// more says where there is more to read.
 func (c *Command) more(all bool) string {
 	var list []string
 	if n := len(c.flags()); !all && len(c.Common) > 0 {

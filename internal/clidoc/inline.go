@@ -13,7 +13,6 @@ const (
 	boldOff = '\x02'
 )
 
-// bold marks text.
 func bold(text string) string { return string(boldOn) + text + string(boldOff) }
 
 // wide is how many columns text takes.
@@ -55,7 +54,6 @@ func (p *page) inline(text string) string {
 	return p.syntax.escapes.ReplaceAllString(text, "$1")
 }
 
-// link is a link as text.
 func (p *page) link(text string) string {
 	m := p.syntax.links.FindStringSubmatch(text)
 	label, target := m[1], m[2]

@@ -168,5 +168,4 @@ func escape(text string) string {
 	return b.String()
 }
 
-// quoted is an argument of a request.
 func quoted(text string) string { return `"` + strings.ReplaceAll(escape(text), `"`, `\(dq`) + `"` }

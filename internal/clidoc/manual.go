@@ -101,7 +101,6 @@ func (f *Flag) files() Files {
 // repeatable reports whether a flag may be given more than once.
 func (f *Flag) repeatable() bool { return strings.Contains(f.Help, "repeat") }
 
-// flags are all flags of a command.
 func (c *Command) flags() []*Flag {
 	var all []*Flag
 	for i := range c.Groups {

@@ -7,7 +7,6 @@ import (
 	"github.com/inferometer/inferometer/docs"
 )
 
-// page is one that is being written.
 type page struct {
 	b      strings.Builder
 	width  int

@@ -30,7 +30,6 @@ type Place struct {
 // Text is the section as text, as Page gives a page.
 func (p Place) Text(width int, colour bool) string { return renderPage(p.text, width, colour) }
 
-// section is what the search looks through.
 type section struct {
 	Place
 	of    *searched
@@ -38,7 +37,6 @@ type section struct {
 	lower string   // all that is written in it
 }
 
-// searched is what a page is known by.
 type searched struct{ words, names, told []string }
 
 // Index is what is searched: all pages.
@@ -86,7 +84,6 @@ func sectionFirst(places []Place, terms []string) []Place {
 	return slices.Insert(slices.Delete(slices.Clone(places), i, i+1), 0, places[i])
 }
 
-// filler is what questions are padded with.
 const filler = " a an and are can do does for how i in is it my of on or the to use want what when where which why with "
 
 // telling are the words of a query that say what it is about, at most eight.

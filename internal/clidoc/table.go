@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// between are the columns of a table.
 const between = "  "
 
 // table writes a table: in columns whose cells are broken into lines, or, where the page is too

@@ -42,16 +42,16 @@ type Coordinator struct {
 
 	state   cond.Cond // guards the following, and what is known of members
 	members []*member
-	stage   *sharedStage // under way; nil: none
+	stage   *sharedStage // in flight, or nil
 	orders  uint64       // stages that were ordered
-	next    int64        // number of the first prompt that nobody has taken
-	ending  error        // why the run takes nothing any more; nil: it does
+	next    int64        // number of the first prompt not taken
+	ending  error        // why the run takes nothing any more; nil means it does
 }
 
 // errOver means that the run has ended as it should.
 var errOver = errors.New("the run is over")
 
-// newCoordinator makes a Coordinator that nobody hears of yet.
+// newCoordinator makes a Coordinator that is not yet announced.
 func newCoordinator(o Options) *Coordinator {
 	c := &Coordinator{opt: o}
 	c.life, c.end = context.WithCancel(context.Background())
@@ -91,7 +91,6 @@ func (c *Coordinator) claim() error {
 	return nil
 }
 
-// listen answers workers.
 func (c *Coordinator) listen() error {
 	b := c.opt.Bus
 	var errs []error
@@ -119,7 +118,6 @@ func (c *Coordinator) finds(condition func() bool) bool {
 	return condition()
 }
 
-// all are the workers by now.
 func (c *Coordinator) all() []*member {
 	c.state.Lock()
 	defer c.state.Unlock()
@@ -179,7 +177,6 @@ func (c *Coordinator) assign(f from) (a assignment, err error) {
 	return assignment{Plan: c.plan}, cmp.Or(c.ending, err)
 }
 
-// renew renews the lease of a worker.
 func (c *Coordinator) renew(f from) (none, error) {
 	return none{}, c.change(f.Key, func(m *member) error {
 		m.heard = time.Now()
@@ -197,7 +194,6 @@ func (c *Coordinator) clock(none) (time.Duration, error) {
 	return c.intake.Now(), nil
 }
 
-// ready counts a worker in.
 func (c *Coordinator) ready(r readiness) (none, error) {
 	return none{}, c.change(r.Key, func(m *member) error {
 		if r.Fault != "" {
@@ -269,7 +265,6 @@ func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *executor.Wo
 	return c.fault() // of one that was lost meanwhile
 }
 
-// complete reports whether all workers are ready.
 func (c *Coordinator) complete() bool {
 	return len(c.members) == c.opt.Workers && !slices.ContainsFunc(c.members, func(m *member) bool { return !m.ready })
 }
@@ -287,7 +282,6 @@ func (c *Coordinator) fault() error {
 	return nil
 }
 
-// missing says who is not there.
 func (c *Coordinator) missing() string {
 	c.state.Lock()
 	defer c.state.Unlock()

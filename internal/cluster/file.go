@@ -26,7 +26,6 @@ type file struct {
 	err   error // the first of writing
 }
 
-// span is where a frame is.
 type span struct {
 	offset int64
 	length int
@@ -66,7 +65,7 @@ func (f *file) Write(frame []byte) (int, error) {
 }
 
 // ship ships frames from now on, and those written before, but for the first, which is the header;
-// nil: it ships no more.
+// nil means it ships no more.
 func (f *file) ship(box *bus.Outbox) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 // lease is a worker's permission to send. It is looked at before each send, with the worker's own clock, and once it has run out it
 // never holds again: the coordinator may have ended the run meanwhile.
 //
-// A renewal counts from the moment at which it was asked for, and the coordinator has answered it later
+// A renewal counts from its request, and the coordinator has answered it later
 // than that. So when the coordinator has answered none for leaseFor, the worker sends nothing, however slow messages are.
 type lease struct {
 	now   func() time.Duration
@@ -28,14 +28,14 @@ type lease struct {
 // errRefused means that the coordinator has given this worker up.
 var errRefused = errors.New("the coordinator has given this worker up")
 
-// newLease makes a lease that was asked for at a moment. now reads the worker's clock.
+// newLease makes a lease that was asked for at a given time. now reads the worker's clock.
 func newLease(now func() time.Duration, asked time.Duration) *lease {
 	l := &lease{now: now, over: make(chan struct{})}
 	l.until.Store(int64(asked + leaseFor))
 	return l
 }
 
-// holds reports whether it does at a moment that is now.
+// holds reports whether it does at a given time that is now.
 func (l *lease) holds(now time.Duration) bool {
 	until := l.until.Load()
 	if until != 0 && int64(now) < until {
@@ -45,7 +45,7 @@ func (l *lease) holds(now time.Duration) bool {
 	return false
 }
 
-// renewed prolongs the lease by a response to what was asked at a moment.
+// renewed prolongs the lease by a response to what was asked at a given time.
 func (l *lease) renewed(asked time.Duration) {
 	for until := int64(asked + leaseFor); ; {
 		before := l.until.Load()
@@ -55,7 +55,6 @@ func (l *lease) renewed(asked time.Duration) {
 	}
 }
 
-// end ends the lease.
 func (l *lease) end(why error) {
 	l.once.Do(func() {
 		l.err = why
@@ -64,7 +63,6 @@ func (l *lease) end(why error) {
 	})
 }
 
-// keep renews the lease until the context is over.
 func (l *lease) keep(ctx context.Context, renew func(ctx context.Context) error) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()

@@ -22,7 +22,6 @@ const (
 	lookFor = time.Second
 )
 
-// announcement is a run that has workers or wants them.
 type announcement struct {
 	Run     string `json:"run"`
 	Version string `json:"version"`
@@ -124,5 +123,5 @@ func differs(run, worker string) error {
 	return fmt.Errorf("the run is of version %s, and this worker of version %s: use the same program everywhere", run, worker)
 }
 
-// clockTime is a moment as the user's clock shows it.
+// clockTime is a time as the user's clock shows it.
 func clockTime(t time.Time) string { return t.Format("15:04:05") }

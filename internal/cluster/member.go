@@ -23,7 +23,7 @@ type member struct {
 	fault    error
 	warnings []string
 	lost     bool          // it was given up
-	leaving  *leaving      // it ends before the run, and gets no more to do; nil: it does not
+	leaving  *leaving      // it ends before the run, and gets no more to do; nil means it does not
 	gone     time.Duration // it was last heard, or sends nothing since
 	left     bool          // it has ended, and its records are here
 	stuck    bool          // its records cannot be taken in any more
@@ -37,7 +37,7 @@ type member struct {
 // over reports whether there will be no more of its records.
 func (m *member) over() bool { return m.lost || m.left }
 
-// heed takes what a worker says of its clock, where that can be: it was never off by more than at the worst moment.
+// heed takes what a worker says of its clock, where that can be: it was never off by more than at the worst time.
 func (m *member) heed(a accuracy) {
 	m.clock.Bound = max(m.clock.Bound, min(a.Bound, time.Hour))
 	m.clock.Jumped = m.clock.Jumped || a.Jumped
@@ -102,7 +102,7 @@ func (m *member) keep(ctx context.Context, c *Coordinator, kept chan<- numbered)
 }
 
 // account takes requests into account as soon as it is certain which of them are measured. What is kept is taken into account also
-// where nobody waits for that any more: what was left out would count as in flight.
+// when it is no longer awaited: what was left out would count as in flight.
 func (m *member) account(ctx context.Context, c *Coordinator, kept <-chan numbered) (err error) {
 	for d := range kept {
 		_ = c.state.Wait(ctx, func() bool { return c.certain(d.Latest) })

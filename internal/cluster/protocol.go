@@ -26,7 +26,7 @@ const (
 	onClock  = "clock"  // a worker asks what time it is
 	onReady  = "ready"  // a worker asks to be counted in
 	onOrder  = "order"  // a worker is asked to get ready for a stage
-	onGo     = "go"     // a worker is asked to begin the stage at a moment
+	onGo     = "go"     // a worker is asked to begin the stage at a given time
 	onHalt   = "halt"   // a worker is asked to send no more
 	onStatus = "status" // the coordinator is told how far a worker has come
 	onMark   = "mark"   // the coordinator is asked to take how a stage went
@@ -37,7 +37,7 @@ const (
 )
 
 const (
-	// A worker renews its lease every renewEvery. A lease holds for leaseFor from the moment at which its
+	// A worker renews its lease every renewEvery. A lease holds for leaseFor from when its
 	// renewal was asked for, so it has run out for certain when the coordinator has answered none
 	// for so long: it gives a worker up after lostAfter. Where it was cut off or stood still itself it waits
 	// until goneAfter, as workers that have stopped by themselves may still ship their records.
@@ -57,7 +57,7 @@ const (
 	shipFor = 10 * time.Second
 	// abortFor is how long workers may take to abort what is in flight.
 	abortFor = 3 * time.Second
-	// lead is how long before a stage begins its moment is told, beside what messages need.
+	// lead is how long before a stage begins its time is told, beside what messages need.
 	lead = 200 * time.Millisecond
 	// statusEvery is how often a worker reports how far it has come.
 	statusEvery = 250 * time.Millisecond
@@ -89,7 +89,6 @@ type from struct {
 	Key string `json:"key"`
 }
 
-// assignment is what a worker is to do.
 type assignment struct {
 	Plan *plan.Plan `json:"plan"`
 }
@@ -135,7 +134,7 @@ type status struct {
 	Order    uint64 `json:"order"` // 0: none
 	Sent     int64  `json:"sent"`
 	InFlight int64  `json:"in_flight"`
-	// At is a moment of which all that follows was known.
+	// At is a time of which all that follows was known.
 	At        time.Duration `json:"at"`
 	WarmupEnd time.Duration `json:"warmup_end"`      // the measured part begins; record.Never: not known yet
 	SendEnd   time.Duration `json:"send_end"`        // its last request was sent; record.Never: not yet
@@ -158,7 +157,7 @@ type leaving struct {
 	Clock accuracy      `json:"clock"`
 }
 
-// ending is why workers end; without a reason the run is over. Unread: nobody takes their records, as it did not begin.
+// ending is why workers end; without a reason the run is over. Unread: their records are not taken, as it did not begin.
 type ending struct {
 	Reason string `json:"reason,omitempty"`
 	Unread bool   `json:"unread,omitempty"`

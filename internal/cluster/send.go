@@ -13,7 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// sharedStage is what is known of a stage under way.
+// sharedStage is what is known of a running stage.
 type sharedStage struct {
 	index     int
 	order     uint64
@@ -22,7 +22,7 @@ type sharedStage struct {
 	ended     map[*member]ended
 	last      map[*member]status // what each has reported last
 	over      bool               // it has ended for all, and is marked so
-	abandoned bool               // nobody waits for it any more
+	abandoned bool               // no longer awaited
 }
 
 // Send implements executor.Workers.
@@ -60,7 +60,6 @@ func (c *Coordinator) Send(ctx context.Context, t load.Spec, stop <-chan record.
 	return mark, errors.Join(err, c.faults(st), gone)
 }
 
-// begin notes a stage that is to be sent.
 func (c *Coordinator) begin(t *load.Spec, live *engine.Counters) *sharedStage {
 	work := t.Compile(nil)
 	all := c.all()
@@ -75,7 +74,7 @@ func (c *Coordinator) begin(t *load.Spec, live *engine.Counters) *sharedStage {
 	return st
 }
 
-// lead is how long before a stage begins its moment must be told, so that all hear of it.
+// lead is how long before a stage begins its time must be told, so that all hear of it.
 func (c *Coordinator) lead(st *sharedStage) time.Duration {
 	c.state.Lock()
 	defer c.state.Unlock()
@@ -265,8 +264,8 @@ func (st *sharedStage) window() {
 	}
 }
 
-// certain reports whether of requests that ended by a moment it is known if that was in the measured
-// part of their stage: all workers have told how far they were at that moment.
+// certain reports whether of requests that ended by a time it is known if that was in the measured
+// part of their stage: all workers have told how far they were then.
 func (c *Coordinator) certain(at time.Duration) bool {
 	st := c.stage
 	if st == nil || st.over || at == 0 {
@@ -309,7 +308,7 @@ func (c *Coordinator) joined(st *sharedStage, start time.Duration) (record.Stage
 		all.Join(k)
 	}
 	if all.Reason == "" {
-		all.Reason = record.StopInterrupted // nobody is left
+		all.Reason = record.StopInterrupted // no worker is left
 		return all, fmt.Errorf("all workers are gone%s", c.cut())
 	}
 	return all, nil

@@ -14,7 +14,7 @@ import (
 type task struct {
 	order  uint64
 	stage  load.Spec
-	going  chan begin // its moment
+	going  chan begin // its time
 	halted chan record.StopReason
 	ctx    context.Context // until it is aborted
 	abort  context.CancelFunc
@@ -60,7 +60,7 @@ func (w *worker) order(o prepareStage) (none, error) {
 	return none{}, nil
 }
 
-// begin gives the stage that was ordered its moment.
+// begin gives the stage that was ordered its time.
 func (w *worker) begin(b begin) (none, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *worker) begin(b begin) (none, error) {
 	return none{}, nil
 }
 
-// halt ends the stage under way. One that has not come yet is not carried out any more.
+// halt ends the current stage. One that has not come yet is not carried out any more.
 func (w *worker) halt(h halt) (halted, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +91,7 @@ func (w *worker) halt(h halt) (halted, error) {
 	return halted{}, nil
 }
 
-// retire has the worker take no more tasks, and the one under way send no more.
+// retire has the worker take no more tasks, and the current one send no more.
 func (w *worker) retire(reason record.StopReason) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +100,6 @@ func (w *worker) retire(reason record.StopReason) {
 	}
 }
 
-// abort ends what is in flight.
 func (w *worker) abort() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +127,7 @@ func (w *worker) carry(t *task) {
 	}
 }
 
-// send sends this worker's share of a stage once its moment is known.
+// send sends this worker's share of a stage once its time is known.
 func (w *worker) send(t *task) (record.StageSummary, error) {
 	now := w.clock.Now()
 	mark := record.StageSummary{StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: record.StopInterrupted}
@@ -161,7 +160,6 @@ func (w *worker) flush(none) (f flushed, err error) {
 	return f, err
 }
 
-// status is how far this worker has come.
 func (w *worker) status(t *task) status {
 	// What is known of a stage is noted a moment after it has come about.
 	at := w.clock.Now() - noted

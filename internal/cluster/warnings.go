@@ -29,7 +29,6 @@ func (w *warnings) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// found are the warnings so far.
 func (w *warnings) found() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

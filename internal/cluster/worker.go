@@ -28,7 +28,7 @@ type WorkerOptions struct {
 	Dir   string // where it keeps its records
 	Run   run.Options
 	Wait  time.Duration // how long to wait for a run to join
-	// Leave, once closed, has the worker end what it has under way, ship its records and leave. Optional.
+	// Leave, once closed, has the worker end what it has in flight, ship its records and leave. Optional.
 	Leave <-chan struct{}
 	Log   io.Writer
 
@@ -41,10 +41,9 @@ type WorkerOptions struct {
 // ErrAlone means that the coordinator is not heard any more. The worker's records are kept.
 var ErrAlone = errors.New("the coordinator is gone")
 
-// errTold is why a worker ends that had nothing under way.
+// errTold is why a worker ends that had nothing in flight.
 var errTold = errors.New("stopped by a signal")
 
-// worker is one that has joined a run.
 type worker struct {
 	opt    WorkerOptions
 	bus    *bus.Bus // within the subjects of the run
@@ -65,7 +64,7 @@ type worker struct {
 	left   bool                // it takes no more tasks
 	let    bool                // the coordinator knows that, and takes its records
 	work   sync.WaitGroup      // tasks
-	task   *task               // the last; nil: none
+	task   *task               // the last, or nil
 
 	life  context.Context // until it ends
 	die   context.CancelFunc
@@ -231,8 +230,8 @@ func (w *worker) prepare(ctx context.Context) error {
 	return nil
 }
 
-// maySend tells of a moment of the run's clock whether the lease holds. That clock and the lease's are the same but for where they
-// begin; reading the run's first makes the moment later, never earlier.
+// maySend tells of a time of the run's clock whether the lease holds. That clock and the lease's are the same but for where they
+// begin; reading the run's first makes the time later, never earlier.
 func (w *worker) maySend() func(now time.Duration) bool {
 	run := w.clock.Now()
 	ahead := run - w.opt.Uptime()
@@ -301,7 +300,7 @@ func (w *worker) serve(ctx context.Context) error {
 	}
 }
 
-// leave ends what is under way, and takes no more: because of a signal, or since the coordinator was not heard.
+// leave ends what is in flight, and takes no more: because of a signal, or since the coordinator was not heard.
 func (w *worker) leave(ctx context.Context, cut bool) error {
 	at := w.clock.Now()
 	if cut {
@@ -319,7 +318,7 @@ func (w *worker) leave(ctx context.Context, cut bool) error {
 	w.mu.Unlock()
 	w.retire(record.StopInterrupted)
 	if err != nil {
-		w.die() // nobody takes marks any more
+		w.die() // marks are no longer read
 	}
 	over := make(chan struct{})
 	go func() {
@@ -369,7 +368,7 @@ func (w *worker) close() error {
 	} else {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.life), time.Second)
 		defer cancel()
-		_ = w.box.Abandon(ctx) // there is nobody to read it
+		_ = w.box.Abandon(ctx) // it will not be read
 	}
 	w.file.ship(nil)
 	return errors.Join(err, w.w.Close(), w.file.Close())

@@ -41,7 +41,7 @@ type CapacityRow struct {
 	Why     string      `json:"reason,omitempty"` // why it is not known, or how it is
 }
 
-// capacitiesOf compares what searches have found; nil: not every run of every side is one.
+// capacitiesOf compares what searches have found; nil means not every run of every side is one.
 func capacitiesOf(sides []Side, confidence float64) *Capacities {
 	c := &Capacities{Rows: []CapacityRow{}}
 	var values [][]float64
@@ -184,7 +184,6 @@ func (r *CapacityRow) apart(a, b *CapacitySide) {
 	}
 }
 
-// bounded says which sides have no response.
 func bounded(a, b *CapacitySide) string {
 	var parts []string
 	for _, s := range []struct {
@@ -204,12 +203,11 @@ func bounded(a, b *CapacitySide) string {
 	return strings.Join(parts, ", ")
 }
 
-// difference is one as a share of a, too.
 func difference(a, delta float64) *Difference {
 	return &Difference{Value: delta, Relative: shareOf(a, delta)}
 }
 
-// shareOf is a difference as a share of a figure; nil: that is 0.
+// shareOf is a difference as a share of a figure; nil means that is 0.
 func shareOf(a, v float64) *float64 {
 	if a == 0 {
 		return nil

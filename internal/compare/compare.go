@@ -34,7 +34,7 @@ type Comparison struct {
 	Trusted bool     `json:"trusted"`
 	Doubts  []string `json:"doubts"` // what speaks against the comparison as a whole
 	Plans   []Clash  `json:"plan_differences"`
-	// Capacity is what searches for it have found, where every run is one; nil: not.
+	// Capacity is what searches for it have found, where every run is one; nil means not.
 	Capacity  *Capacities `json:"capacity,omitempty"`
 	Loads     []Load      `json:"loads"`
 	Unmatched []Unmatched `json:"unmatched"` // levels that are compared with nothing

@@ -58,7 +58,6 @@ func describeRun(r *Run) RunDoc {
 	return d
 }
 
-// subject says what was measured.
 func subject(p *plan.Plan) string {
 	var urls []string
 	for _, u := range p.Target.URLs {
@@ -247,7 +246,7 @@ func (p *pair) doubts(t *Table) []string {
 	return list
 }
 
-// counted says who counted most of the output tokens of a side's first run; empty: nobody.
+// counted says who counted most of the output tokens of a side's first run; empty if none was counted.
 func (s *Side) counted(stages []int) string {
 	r := &s.Runs[0]
 	if r.Saved == nil || stages[0] < 0 {
@@ -328,7 +327,6 @@ func (p *pair) times(n float64) string {
 	return fmt.Sprintf("%s times as long (%s)", digits(n), number.Seconds(seconds*n))
 }
 
-// digits is a factor with two digits or so.
 func digits(n float64) string {
 	if n < 10 {
 		return fmt.Sprintf("%.1f", n)

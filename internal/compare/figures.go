@@ -64,7 +64,6 @@ func spread(id string) []figure {
 	return []figure{{id, average}, {id, "p50"}, {id, "p90"}, {id, "p99"}}
 }
 
-// every is all figures of all metrics.
 func every() []figure {
 	var list []figure
 	for _, d := range metric.Defs() {
@@ -100,7 +99,6 @@ func figuresOf(o *Options, levels ...*MeasuredLoad) []figure {
 	})
 }
 
-// stat is a figure of a level, with its unit.
 func (l *MeasuredLoad) stat(f figure) (v float64, unit string, ok bool) {
 	s, ok := l.Metrics[f.metric]
 	if !ok {

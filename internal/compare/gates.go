@@ -79,7 +79,6 @@ func (c *Comparison) applies(sides []Side, l *Load, at gate.At) bool {
 	return false
 }
 
-// judge works a gate out on a row.
 func (c *Comparison) judge(g *gate.Gate, f *Found) result.Gate {
 	o := g.Outcome(c.place(f.Load), f.Load.Name)
 	if len(c.Sides) > 2 {

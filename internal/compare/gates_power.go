@@ -25,7 +25,7 @@ type gated struct {
 	of           estimate.Difference
 }
 
-// differenceOf is the difference of a row for a gate; nil: its interval is not known.
+// differenceOf is the difference of a row for a gate; nil means its interval is not known.
 //
 // Of 0 on both sides nothing has changed. A percentage of 0 is 0: where only the first side has
 // none, such as no failed request, the bound is 0.
@@ -179,7 +179,6 @@ func (d *gated) more(g *gate.Gate, f *Found) string {
 	return fmt.Sprintf("%s%s on each side, %s times as many", takes, number.Plural(gate.Rounded(times*float64(requests)), "request"), gate.Factor(times))
 }
 
-// write writes a difference in a sentence.
 func (d *gated) write(v float64) string {
 	if v == 0 {
 		return "no change"

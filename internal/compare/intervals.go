@@ -56,7 +56,6 @@ func (r *Run) sample(stages []int, metrics []string) (map[int]*sample.StageSampl
 	return all, nil
 }
 
-// statsOf are the statistics of figures.
 func statsOf(figures []figure) []string {
 	var names []string
 	for _, f := range figures {

@@ -67,7 +67,7 @@ func (s *Side) loads() (of loads, all []loadKey) {
 	return of, all
 }
 
-// stages are those of the runs with a load, -1 where a run has none; nil: no run has it.
+// stages are those of the runs with a load, -1 where a run has none; nil means no run has it.
 func (of loads) stages(k loadKey) []int {
 	list, has := make([]int, len(of)), false
 	for i := range of {
@@ -86,12 +86,12 @@ func (of loads) stages(k loadKey) []int {
 // matched is a load and the stage of each run of each side that has it.
 type matched struct {
 	name   string
-	stages [][]int // by side and run; nil: the side lacks it
+	stages [][]int // by side and run; nil means the side lacks it
 	same   bool
 }
 
 // match finds the loads that the first side and at least one other have, in the order of the
-// first, and the levels that nobody shares.
+// first, and the levels without a counterpart.
 func match(sides []Side) (all []matched, alone []Unmatched) {
 	used, of, keys := make([]map[loadKey]bool, len(sides)), make([]loads, len(sides)), make([][]loadKey, len(sides))
 	for i := range used {
@@ -127,7 +127,6 @@ func match(sides []Side) (all []matched, alone []Unmatched) {
 	return all, alone
 }
 
-// load is a load in words.
 func (s *Side) load(stages []int) string {
 	for i, n := range stages {
 		if n >= 0 {

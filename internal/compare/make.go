@@ -124,7 +124,7 @@ type opened struct {
 	samples []map[int]*sample.StageSamples // by run and stage
 }
 
-// stageSamples are the samples of a side's stages, by run; nil: there are none of one of them.
+// stageSamples are the samples of a side's stages, by run; nil means there are none of one of them.
 func (o *opened) stageSamples(stages []int) ([]*sample.StageSamples, error) {
 	if o.samples == nil {
 		for i := range o.side.Runs {
@@ -162,7 +162,7 @@ type pair struct {
 	options      *Options
 	method       string
 	runsA, runsB []*sample.StageSamples // of the methods within runs
-	prompts      *sample.Prompts        // that both sides answered; nil: they are not compared by prompt
+	prompts      *sample.Prompts        // that both sides answered; nil means they are not compared by prompt
 }
 
 // The methods of a table.
@@ -174,7 +174,6 @@ const (
 	ByNothing  = "none"
 )
 
-// table compares the sides.
 func (p *pair) table(side int) (*Table, error) {
 	if err := p.choose(); err != nil {
 		return nil, err
@@ -233,7 +232,6 @@ func (p *pair) choose() (err error) {
 	return nil
 }
 
-// levels are those of a side's runs.
 func (s *Side) levels(stages []int) []*MeasuredLoad {
 	var list []*MeasuredLoad
 	for i, n := range stages {
@@ -244,7 +242,6 @@ func (s *Side) levels(stages []int) []*MeasuredLoad {
 	return list
 }
 
-// metric makes the rows of one metric.
 func (p *pair) metric(figures []figure) []Row {
 	id := figures[0].metric
 	rows := make([]Row, len(figures))
@@ -300,7 +297,6 @@ func valuesOf(levels []*MeasuredLoad, f figure) (values []float64, unit string) 
 	return values, unit
 }
 
-// summary is the figure of a side; nil: it has none.
 func summary(values []float64) *SideStat {
 	if len(values) == 0 {
 		return nil
@@ -352,7 +348,7 @@ func (r *Row) judge(e *estimate.Difference, size float64) {
 	}
 }
 
-// finite is a number that a document can hold; nil: it is none.
+// finite is a number that a document can hold; nil means it is none.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

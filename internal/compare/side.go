@@ -27,10 +27,10 @@ type Run struct {
 	By    string     // the tool that measured it; empty: this program
 	Notes []string   // where its definitions differ from ours
 	Plan  *plan.Plan // as run
-	// Saved is the run with its records; nil: there are figures alone.
+	// Saved is the run with its records; nil means there are figures alone.
 	Saved    *saved.Run
 	Levels   []MeasuredLoad     // by stage of the plan
-	Document *pagedata.Document // what a page draws; nil: nobody asked, or there is nothing
+	Document *pagedata.Document // what a page draws; optional
 }
 
 // MeasuredLoad is what a run has at one load.
@@ -67,7 +67,7 @@ type Foreign struct {
 // OpenOptions say how sides are opened.
 type OpenOptions struct {
 	Draw bool // make what a page draws, too
-	// Foreign reads what another tool wrote; nil: nobody can.
+	// Foreign reads what another tool wrote; optional.
 	Foreign func(path string) (*Foreign, error)
 }
 
@@ -128,7 +128,6 @@ func exists(path string) bool {
 // isRun reports whether a directory is the output directory of a run.
 func isRun(dir string) bool { return exists(filepath.Join(dir, rundir.PlanFile)) }
 
-// open opens the runs of a path.
 func open(path string, o OpenOptions) ([]Run, error) {
 	dirs := []string{path}
 	if !isRun(path) {
@@ -240,7 +239,7 @@ const (
 	SideB = "b"
 )
 
-// Rounds are the runs of an A/B run by side, in the order of its rounds; nil: the directory
+// Rounds are the runs of an A/B run by side, in the order of its rounds; nil means the directory
 // is not one.
 func Rounds(dir string) (a, b []string) {
 	a, b = Repeats(filepath.Join(dir, SideA)), Repeats(filepath.Join(dir, SideB))
@@ -266,7 +265,6 @@ func Pairs(a, b []string) bool {
 	return true
 }
 
-// paths are those of a side's runs.
 func (s *Side) paths() []string {
 	var list []string
 	for i := range s.Runs {
@@ -306,7 +304,6 @@ func nameSides(sides []Side, arguments []string) {
 	}
 }
 
-// lastParts are the last parts of a path.
 func lastParts(path string, n int) string {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
 	return strings.Join(parts[max(0, len(parts)-n):], "/")

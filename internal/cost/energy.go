@@ -17,14 +17,14 @@ const (
 	MinReadings = 5
 )
 
-// Point is a value at a moment, in seconds.
+// Point is a value at a given time, in seconds.
 type Point struct{ At, Value float64 }
 
 // GPU is what was read of one GPU.
 type GPU struct {
 	Name   string
 	Power  []Point // watts
-	Energy []Point // joules since some moment of the past; none: the GPU does not count them
+	Energy []Point // joules since some time of the past; none: the GPU does not count them
 }
 
 // Energy is what GPUs used in a window.
@@ -102,7 +102,7 @@ func (e *Energy) fault(format string, args ...any) {
 	e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...))
 }
 
-// clean puts readings in order, takes the mean of those of one moment, and leaves out what
+// clean puts readings in order, takes the mean of those of one time, and leaves out what
 // is no reading.
 func clean(points []Point) []Point {
 	sorted := slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
@@ -243,7 +243,7 @@ func stale(all []GPU, begin, end float64) bool {
 
 func byTime(p Point, at float64) int { return cmp.Compare(p.At, at) }
 
-// between is the value at a moment on the straight line through two points.
+// between is the value at a given time on the straight line through two points.
 func between(a, b Point, at float64) float64 {
 	if b.At == a.At {
 		return b.Value

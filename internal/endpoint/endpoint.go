@@ -29,19 +29,19 @@ type Protocol struct {
 	// Decoder makes what reads their responses. own: the tokenizer is that of the model.
 	Decoder func(t plan.Target, tok prompt.Tokenizer, own bool) Decoder
 
-	// Settle looks at a target before the run and fills in what has to be found out; nil: its
+	// Settle looks at a target before the run and fills in what has to be found out; nil means its
 	// servers list their models.
 	Settle func(ctx context.Context, t *plan.Target, o Options, log message.Log) error
 	// Models is where a server lists its models, given one of the target's URLs.
 	Models func(base string) (*url.URL, error)
-	// Auth are the headers of that question; nil: the key goes as a bearer token.
+	// Auth are the headers of that question; nil means the key goes as a bearer token.
 	Auth func(key string) http.Header
 	// Modelless: requests need not name a model.
 	Modelless bool
 	// Describes: Open asks the server for its model.
 	Describes bool
 	// Preflights: servers can be asked with a made-up text ahead of the run. One whose model
-	// was asked for need not be, and of others nobody says what they take.
+	// was asked for need not be, and what others take is unknown.
 	Preflights bool
 
 	// Probe makes what asks the i-th server of a plan about itself.
@@ -84,7 +84,7 @@ type Options struct {
 	Clock *timedconn.Clock
 	TLS   *tls.Config // for https targets
 	Key   string      // API key; empty: none
-	// Getenv looks up the variables that name proxies; nil: there are none.
+	// Getenv looks up the variables that name proxies, or nil.
 	Getenv func(string) string
 	Data   plan.Data
 	RunID  string // first part of each request's own id
@@ -92,7 +92,7 @@ type Options struct {
 	Limits plan.Limits
 	// KeepRequests: records hold the bodies of requests too.
 	KeepRequests bool
-	// Tokenizer is the run's own, for models that take token ids; nil: there is none.
+	// Tokenizer is the run's own, for models that take token ids, or nil.
 	Tokenizer prompt.Tokenizer
 }
 
@@ -125,7 +125,7 @@ type Call interface {
 	Do(ctx context.Context, x *record.Exchange)
 }
 
-// Decoder reads the responses of finished requests. It does no I/O and is safe for use from
+// Decoder reads the responses of finished requests. It does no I/O and is safe for concurrent use from
 // many goroutines.
 type Decoder struct {
 	// Decode reads a response: events, text, token counts, finish reason, and failures that

@@ -74,7 +74,7 @@ func backingOff(failures, fewest int32) time.Duration {
 	return min(wait, longestBreather)
 }
 
-// rest waits until slot i may send again, whose last request was over at a moment. It gives the moment
+// rest waits until slot i may send again, whose last request was over at a given time. It gives the time
 // from which it may; false: the stage was halted first.
 func (st *stage) rest(i int, over time.Duration) (time.Duration, bool) {
 	wait := st.rests.wait(i)

@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// converse hands a finished turn over and waits for the next one's moment. The
+// converse hands a finished turn over and waits for the next one's time. The
 // conversation keeps its slot while its user thinks. false: it has ended, or the
 // stage was halted first.
 func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j preparedRequest, ready time.Duration, more bool) {
@@ -92,7 +92,7 @@ func (st *stage) takeTurn(i int, j preparedRequest) {
 }
 
 // sourceExhausted ends the stage because there are no more prompts, as soon as no conversation is
-// under way that may still send. Where the stage has taken all that it needs, the last
+// in flight that may still send. Where the stage has taken all that it needs, the last
 // of them ends it.
 func (st *stage) sourceExhausted() {
 	if !st.e.feed.ended() {
@@ -104,7 +104,6 @@ func (st *stage) sourceExhausted() {
 	}
 }
 
-// endConversation notes the end of a conversation.
 func (st *stage) endConversation() {
 	if st.e.feed.conversations.Add(-1) == 0 && st.empty.Load() {
 		st.halt(record.StopData)

@@ -8,14 +8,14 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Counters is what a stage under way lets others see.
+// Counters is what a running stage lets others see.
 type Counters struct {
 	counts  [lanes]count
 	others  sync.Map // the number of a worker → its share
 	windows []stageTimes
 }
 
-// share is what another process has sent, and has under way.
+// share is what another process has sent, and has in flight.
 type share struct{ sent, inFlight int64 }
 
 // lanes is how many cores can count at a time without waiting for one another.
@@ -28,7 +28,6 @@ type count struct {
 	_              [112]byte
 }
 
-// send and end count a request of a slot.
 func (l *Counters) send(slot int) {
 	c := &l.counts[slot%lanes]
 	c.sent.Add(1)
@@ -37,7 +36,7 @@ func (l *Counters) send(slot int) {
 
 func (l *Counters) end(slot int) { l.counts[slot%lanes].inFlight.Add(-1) }
 
-// InFlight is how many requests are under way.
+// InFlight is how many requests are in flight.
 func (l *Counters) InFlight() (n int64) {
 	for i := range l.counts {
 		n += l.counts[i].inFlight.Load()
@@ -87,7 +86,7 @@ func (l *Counters) stageTimes(stage int) *stageTimes {
 	return &l.windows[stage]
 }
 
-// Follow keeps a stage that others send: what a worker has sent and has under way. There may be
+// Follow keeps a stage that others send: what a worker has sent and has in flight. There may be
 // any number of workers.
 func (l *Counters) Follow(worker int, sent, inFlight int64) {
 	l.others.Store(worker, share{sent, inFlight})

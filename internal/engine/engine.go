@@ -1,5 +1,5 @@
 // Package engine runs one stage of load at a time: prepared requests wait ahead of
-// their moment, slots carry them out when they are due, finished records leave.
+// their time, slots carry them out when they are due, finished records leave.
 //
 // Open, closed and capped open loop are one mechanism. Slots take jobs from a
 // channel. In closed loop that is the feeder's own channel and the number of slots is
@@ -36,10 +36,10 @@ type Config struct {
 	Prepare    func(p *prompt.Prompt) (endpoint.Call, error)
 	Decoder    endpoint.Decoder // of responses that a conversation goes on from
 	Sink       Sink
-	Session    func(m record.SessionSummary) // is told how each recorded session was played; nil: nobody is
+	Session    func(m record.SessionSummary) // is told how each recorded session was played; optional
 	NewSleeper func() load.Sleeper
 	// MaySend is asked right before each request goes, and before each time it goes again, with the clock as it was read
-	// then; false ends the stage. It must not wait for anything. nil: always.
+	// then; false ends the stage. It must not wait for anything. nil means always.
 	MaySend func(now time.Duration) bool
 	Live    *Counters
 	Feeders int // goroutines that prepare requests ahead of time; at least 1
@@ -89,7 +89,7 @@ func (e *Engine) Close() {
 }
 
 // Run runs one stage. When stop yields a reason, or is closed, no more is sent; when ctx
-// ends, what is under way is aborted. The mark says how it went; an error means that requests
+// ends, what is in flight is aborted. The mark says how it went; an error means that requests
 // could not be made, never that one failed.
 func (e *Engine) Run(ctx context.Context, s load.Profile, stop <-chan record.StopReason) (record.StageSummary, error) {
 	// The context outlives the stage unless the drain is cut off: idle

@@ -22,7 +22,7 @@ type preparedRequest struct {
 	closes    uint64 // in place of a prompt: the sequence to end
 }
 
-// feeder prepares requests ahead of the moment at which they are sent. Each of its queues has
+// feeder prepares requests before they are sent. Each of its queues has
 // a goroutine of its own, which makes every n-th prompt of the stage: they share nothing.
 type feeder struct {
 	source  prompt.Source
@@ -40,7 +40,7 @@ type feeder struct {
 	spare []int64 // prompts that were taken and not sent, of a source that goes on; in order
 	err   error
 
-	conversations atomic.Int64 // conversations prepared or under way
+	conversations atomic.Int64 // conversations prepared or in flight
 }
 
 // queue holds what one goroutine has prepared.
@@ -211,7 +211,6 @@ func (f *feeder) nextIndex(q *queue, had int64) (int64, bool) {
 	return f.first + f.load.Share.GlobalIndex(i), true
 }
 
-// make makes the request of a number.
 func (f *feeder) make(ctx context.Context, number int64) (preparedRequest, error) {
 	place := prompt.Position{I: uint64(number)}
 	if f.anew {

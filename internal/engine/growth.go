@@ -38,7 +38,7 @@ type growth struct {
 	ended    chan struct{} // a request has ended
 }
 
-// launch sends the requests of a step, due at a moment; false: the stage was halted first.
+// launch sends the requests of a step, due at a given time; false: the stage was halted first.
 func (g *growth) launch(step int, due time.Duration) bool {
 	for range step {
 		select {

@@ -57,7 +57,7 @@ func (p *pacer) afterWarmup(arrival time.Duration) bool {
 	return true
 }
 
-// arrive lets one job through at its moment. false: the stage was halted first.
+// arrive lets one job through at its time. false: the stage was halted first.
 func (p *pacer) arrive(due time.Duration) bool {
 	if p.over(due) {
 		<-p.stop // a stage of 30 s with its last arrival at 29.9 s is sending for 30 s

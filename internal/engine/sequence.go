@@ -67,7 +67,7 @@ func (s *sequences) idle() []uint64 {
 }
 
 // closing is what ends a sequence. The prompt is nil where its end was sent ahead of its start,
-// or is under way.
+// or is in flight.
 type closing struct {
 	last  *prompt.Prompt
 	first int64 // the request that began it
@@ -111,7 +111,6 @@ func (s *sequences) forget(id uint64) {
 	delete(s.open, id)
 }
 
-// ids are those of the open sequences.
 func (s *sequences) ids() []uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// session is a recorded session under way in one slot. Its calls go as soon as those that
+// session is a running recorded session in one slot. Its calls go as soon as those that
 // they come after were answered and their waits are over, side by side where the record has
 // them so. A call that fails takes those that come after it along; the others go on.
 //
@@ -31,7 +31,7 @@ type session struct {
 	next   [][]int         // the calls that come after each
 	due    []time.Duration // end of the last response that each call comes after
 	quoted []bool          // later calls send the response to it
-	under  int             // calls under way
+	under  int             // calls in flight
 	ended  chan ending
 	mark   record.SessionSummary
 }
@@ -46,7 +46,6 @@ const (
 	callFailed // or never sent
 )
 
-// ending is how a call ended.
 type ending struct {
 	call    int
 	at      time.Duration
@@ -122,7 +121,7 @@ func (s *session) play() {
 	}
 }
 
-// begin sets a call under way.
+// begin sets a call in flight.
 func (s *session) begin(i int) {
 	s.state[i] = callUnder
 	s.under++
@@ -175,7 +174,7 @@ func (s *session) giveUp() {
 	}
 }
 
-// carry waits for a call's moment and carries it out.
+// carry waits for a call's time and carries it out.
 func (s *session) carry(i int, due time.Duration, let bool) ending {
 	st := s.st
 	halted := ending{call: i, cause: record.SessionHalted, message: "the stage ended before the session did"}
@@ -207,7 +206,7 @@ func (s *session) carry(i int, due time.Duration, let bool) ending {
 	return s.finish(i, rec)
 }
 
-// prepare makes the request of a call. That of the first was made ahead of its moment.
+// prepare makes the request of a call. That of the first was made ahead of its time.
 func (s *session) prepare(i int, let bool) (prompt.Prompt, endpoint.Call, error) {
 	if let {
 		return s.first.prompt, s.first.call, nil

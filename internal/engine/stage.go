@@ -17,10 +17,9 @@ type admission struct {
 	due, held time.Duration
 	phase     record.Phase
 	arrived   bool              // an arrival of the load brought it
-	watch     func(body []byte) // is told of the response's reads; nil: nobody is
+	watch     func(body []byte) // is told of the response's reads; optional
 }
 
-// stage is one stage under way.
 type stage struct {
 	e     *Engine
 	load  load.Profile
@@ -46,7 +45,7 @@ type stage struct {
 
 	empty  atomic.Bool // the source has no more
 	barred atomic.Bool // nothing may be sent any more
-	may    func() bool // maySend, for those who hold the connections; nil: always
+	may    func() bool // maySend, for those who hold the connections; nil means always
 
 	turns    context.Context // ends when turns that wait for a response shall not go any more
 	endTurns context.CancelFunc
@@ -56,7 +55,7 @@ type stage struct {
 
 	broken  chan record.StopReason // why it is ended before its time
 	mark    record.StageSummary
-	sleeper load.Sleeper // waits for the start, then for arrivals; nil: there are neither
+	sleeper load.Sleeper // waits for the start, then for arrivals; nil means there are neither
 }
 
 func newStage(e *Engine, s load.Profile, ctx context.Context, ready []*queue) *stage {
@@ -82,7 +81,7 @@ func newStage(e *Engine, s load.Profile, ctx context.Context, ready []*queue) *s
 }
 
 // awaitStart waits until the stage begins; false: it was halted first. Who comes late finds its
-// arrivals overdue: they keep their moments, which those that send the other shares count on.
+// arrivals overdue: they keep their times, which those that send the other shares count on.
 func (st *stage) awaitStart() bool {
 	for {
 		wait := st.begin - st.e.cfg.Now()
@@ -98,7 +97,7 @@ func (st *stage) awaitStart() bool {
 	}
 }
 
-// measureFrom fixes the moment at which the measured part begins.
+// measureFrom fixes when the measured part begins.
 func (st *stage) measureFrom(at time.Duration) {
 	if !st.warmEnd.CompareAndSwap(int64(record.Never), int64(at)) {
 		return
@@ -142,7 +141,7 @@ func (st *stage) admitTurn(at time.Duration, p *prompt.Prompt, last record.Phase
 	return record.Warmup, !st.over() && st.warms(at)
 }
 
-// admit says whether a request may go at this moment, and in which phase.
+// admit says whether a request may go now, and in which phase.
 func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 	switch {
 	case st.over():
@@ -236,7 +235,7 @@ func (st *stage) breakOff(reason record.StopReason) {
 	}
 }
 
-// pollStop notes a wish to end the stage that nobody has seen yet.
+// pollStop notes an unseen request to end the stage.
 func (st *stage) pollStop() {
 	select {
 	case reason := <-st.broken:
@@ -287,7 +286,7 @@ func (st *stage) closedSlot(i int) {
 	st.sourceExhausted()
 }
 
-// awaitRoom waits until the load has room for slot i and gives the moment from
+// awaitRoom waits until the load has room for slot i and gives the time from
 // which it had; false: it never will again.
 func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
 	if i < st.load.InFlight(st.measuredFor(free)) {
@@ -301,7 +300,7 @@ func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
 		return 0, false
 	}
 	now := st.measuredFor(st.e.cfg.Now())
-	// The number of slots changes in one direction, so the moment can be searched for.
+	// The number of slots changes in one direction, so the time can be searched for.
 	wait := time.Duration(sort.Search(int(max(st.load.Duration-now, 0)), func(d int) bool {
 		return i < st.load.InFlight(now+time.Duration(d))
 	}))
@@ -318,7 +317,7 @@ func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
 	}
 }
 
-// measuredFor is how long the measured part has been going on at a moment; negative
+// measuredFor is how long the measured part has been going on at a given time; negative
 // or 0 before it.
 func (st *stage) measuredFor(now time.Duration) time.Duration {
 	from := time.Duration(st.warmEnd.Load())
@@ -328,7 +327,7 @@ func (st *stage) measuredFor(now time.Duration) time.Duration {
 	return now - from
 }
 
-// runTurns carries out a job in slot i, and the turns that follow its response. It gives the moment at
+// runTurns carries out a job in slot i, and the turns that follow its response. It gives the time at
 // which they were over: what the client does with the last response is not the server's time.
 func (st *stage) runTurns(i int, j preparedRequest, ready time.Duration) (over time.Duration) {
 	if st.e.feed.counts(&j.prompt) {
@@ -366,7 +365,7 @@ func (st *stage) carryAll(i int, j preparedRequest, ready time.Duration) (over t
 	return st.e.cfg.Now()
 }
 
-// do carries out one request; nil: it may not be sent.
+// do carries out one request; nil means it may not be sent.
 func (st *stage) do(i int, j preparedRequest, ready time.Duration) *record.Exchange {
 	if st.refuses(&j, ready) {
 		return nil

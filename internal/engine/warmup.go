@@ -14,7 +14,6 @@ type warmup struct {
 	done  chan struct{} // closed when all have
 }
 
-// over reports whether all have ended.
 func (w *warmup) over() bool {
 	select {
 	case <-w.done:
@@ -42,7 +41,7 @@ func (st *stage) awaitWarmup() bool {
 	}
 }
 
-// notBefore is the moment before which a request of a phase was not meant to go, whenever
+// notBefore is the time before which a request of a phase was not meant to go, whenever
 // its slot was free.
 func (st *stage) notBefore(p record.Phase) time.Duration {
 	if !st.load.WarmupDrains || p == record.Warmup {

@@ -140,7 +140,6 @@ func (a At) Is(p *plan.Plan, i int) bool {
 	return a.is(i, s.Name, s.Concurrency, s.PerSecond())
 }
 
-// is reports whether a stage is at the level.
 func (a At) is(i int, name string, concurrency int, rate float64) bool {
 	switch {
 	case a.Rate > 0:

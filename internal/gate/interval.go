@@ -54,7 +54,6 @@ func (g *Gate) doubt(st *result.Stat) string {
 	return ""
 }
 
-// within says that a bound lies within an interval.
 func within(bound float64, at result.ConfidenceInterval, unit string) string {
 	return fmt.Sprintf("%s lies within its 95 %% interval, %s to %s: the next run may end otherwise", number.Value(bound, unit), number.Value(at.Lo, unit), number.Value(at.Hi, unit))
 }
@@ -62,7 +61,7 @@ func within(bound float64, at result.ConfidenceInterval, unit string) string {
 // ratio is how many half widths a figure must be from the bound to be shown beyond it 4 times in 5.
 const ratio = (1.96 + 0.84) / 1.96
 
-// tooMany is by how many times as many requests nobody will send.
+// tooMany is a factor by which more requests are not practical.
 const tooMany = 1000
 
 // more says how many requests would show a figure to be on its side of the bound. The width of an

@@ -24,7 +24,7 @@ type Judgement struct {
 	Why          string // why there is none, or what to know about the figure
 	More         string // how much more to measure to decide it
 	Unless       bool   // it must be shown to hold
-	// Interval is what the value lies in, where that decides; nil: the value does. Undecided: the
+	// Interval is what the value lies in, where that decides; nil means the value does. Undecided: the
 	// bound lies in it, and Holds says nothing.
 	Interval  *result.ConfidenceInterval
 	Undecided bool

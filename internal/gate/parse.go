@@ -13,7 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// longest is the most characters of an expression; nobody writes longer ones.
+// longest is the most characters of an expression; real ones are shorter.
 const longest = 500
 
 // example is the hint where an expression is not one.
@@ -207,7 +207,6 @@ var digits = regexp.MustCompile(`^[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?`)
 
 func startsNumber(text string) bool { return digits.MatchString(strings.TrimLeft(text, "+-$ ")) }
 
-// value reads "200ms", "95 %", "$2.10" or "+5%".
 func (g *Gate) value(text string) error {
 	rest, sign := text, 1.
 	if c := rest[0]; c == '+' || c == '-' {

@@ -48,7 +48,6 @@ func message(d *pagedata.Document) ([]byte, error) {
 	return text, nil
 }
 
-// stage is what is drawn of the i-th stage.
 func stage(p *run.Progress, i int) pagedata.StageData {
 	span := p.Times[i]
 	end := min(span.DrainEnd, p.At)
@@ -86,7 +85,6 @@ func stage(p *run.Progress, i int) pagedata.StageData {
 	return s
 }
 
-// loadOf is a load that is one number.
 func loadOf(s *plan.Stage) *pagedata.Load {
 	switch {
 	case s.RampTo != 0:
@@ -102,7 +100,7 @@ func loadOf(s *plan.Stage) *pagedata.Load {
 // detail is how finely a stage is drawn.
 type detail struct{ points, bins int }
 
-// The stage under way is drawn in detail, and the others so that many of them fit into an
+// The current stage is drawn in detail, and the others so that many of them fit into an
 // event.
 var (
 	fine   = detail{points: 120, bins: 60}

@@ -49,7 +49,6 @@ func (g *guard) knows(header string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// refuse sends a refusal.
 func refuse(w http.ResponseWriter, status int, reason string) {
 	http.Error(w, fmt.Sprintf("%d: %s", status, reason), status)
 }

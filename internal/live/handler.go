@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// handler answers requests.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
@@ -35,7 +34,6 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// page is the page with the document so far.
 func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
 	text, err := s.html()
 	if err != nil {
@@ -46,7 +44,6 @@ func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// events follows the run.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	s.hub.follow(w, r, func() ([]byte, error) {
 		s.mu.Lock()
@@ -55,7 +52,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// metrics is the page for Prometheus.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	kind, page, err := exposition(s.snapshot(), s.version, r.Header)
 	if err != nil {

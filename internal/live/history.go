@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// Bin is what a run did between two moments.
+// Bin is what a run did between two times.
 type Bin struct {
 	From, To       time.Duration // on the run's clock
 	Stage          int           // at its end
@@ -36,7 +36,7 @@ type History struct {
 	last  *state
 }
 
-// state is how far a run has come at a moment.
+// state is how far a run has come at a given time.
 type state struct {
 	at             time.Duration
 	sent, ended    int64

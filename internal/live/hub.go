@@ -39,7 +39,6 @@ func (h *hub) join() (*watcher, bool) {
 	return w, true
 }
 
-// leave ends it.
 func (h *hub) leave(w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,11 +64,11 @@ func (h *hub) send(event []byte) {
 		case <-w.next:
 		default:
 		}
-		w.next <- event // there is room: nobody else sends
+		w.next <- event // there is room: this is the only sender
 	}
 }
 
-// close lets those who follow read what they were sent, and nobody follow any more.
+// close lets followers read what they were sent, and refuses new ones.
 func (h *hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -48,7 +48,7 @@ func (l labels) pairs() []*dto.LabelPair {
 	return list
 }
 
-// page gathers metrics by family, in the order in which they first come.
+// page gathers metrics by family, in the order they first come.
 type page struct {
 	list  []*dto.MetricFamily
 	names map[string]*dto.MetricFamily
@@ -77,7 +77,6 @@ func (p *page) histogram(name, help string, h *stat.Histogram, l labels) {
 	p.add(name, help, dto.MetricType_HISTOGRAM, &dto.Metric{Histogram: histogram(h)}, l)
 }
 
-// families are all metrics of a run.
 func families(p *run.Progress, version string) []*dto.MetricFamily {
 	out := &page{names: map[string]*dto.MetricFamily{}}
 	if p.Plan == nil {

@@ -1,5 +1,5 @@
 // Package live shows a run to a browser and to Prometheus while it goes on. A Server takes
-// a snapshot of the run once a second; whoever asks gets the last one, and nobody who asks
+// a snapshot of the run once a second; whoever asks gets the last one, and no request
 // reaches the run itself.
 package live
 
@@ -50,7 +50,7 @@ type Options struct {
 	Address string // host:port, :port or a port
 	Token   string // that clients must present; empty: one is drawn where others can reach the address
 	Version string // of the program
-	// Warn is told once where the page has failed; nil: nobody wants to know.
+	// Warn is told once where the page has failed; optional.
 	Warn func(text string)
 }
 
@@ -111,7 +111,7 @@ func Listen(o Options) (*Server, error) {
 	query := ""
 	at := l.Addr().(*net.TCPAddr)
 	switch {
-	case o.Token != "": // the user knows it, and it is nobody else's business
+	case o.Token != "": // the user knows it, and it is secret
 		query = "?token=$" + TokenVariable
 	case !at.IP.IsLoopback():
 		s.guard.token = rand.Text()
@@ -237,7 +237,6 @@ func (s *shown) html(write func(io.Writer, *pagedata.Document) error) ([]byte, e
 	return s.page, nil
 }
 
-// snapshot is the last one.
 func (s *Server) snapshot() *run.Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -87,7 +87,6 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 	return s
 }
 
-// spread are the quantiles of a histogram in milliseconds.
 func spread(h *stat.Histogram) *result.Distribution {
 	at := func(q float64) float64 { return quantile(h, q) }
 	return &result.Distribution{

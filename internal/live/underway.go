@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run"
 )
 
-// underway is how far a run is; nil: there is none under way.
+// underway is how far a run is, or nil.
 func underway(p *run.Progress) *pagedata.Underway {
 	if p.Plan == nil || p.Result != nil || p.Stage >= len(p.Stages) {
 		return nil

@@ -103,7 +103,7 @@ type Names struct {
 	// Place is where the user has set what is at a path of the plan, and its path there; nil:
 	// the flag that Of gives.
 	Place func(path string) (where, at string)
-	// Stage is what stage i is called; nil: by its number in the plan, from 1, and its name.
+	// Stage is what stage i is called; nil means by its number in the plan, from 1, and its name.
 	Stage func(i int) string
 }
 
@@ -119,7 +119,6 @@ func (n Names) name(s Setting) (name string, has bool) {
 // Stage is a stage that a message names, by its place in the plan.
 type Stage int
 
-// stage is what a tool calls a stage.
 func (n Names) stage(i int) string {
 	if n.Stage != nil {
 		return n.Stage(i)
@@ -153,7 +152,6 @@ func (n Names) Error(err error) error {
 	return errors.New(text)
 }
 
-// wrapped are the errors within one.
 func wrapped(err error) []error {
 	//lint:ignore errorlint this is how to look into it
 	switch e := err.(type) {

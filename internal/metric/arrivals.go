@@ -20,7 +20,7 @@ type arrival struct {
 	in        int           // tokens of the prompt that the server had to read; 0: not known
 	prompt    float64       // how long its first token is expected to take, of typical requests
 	work      float64       // how long it is expected to take, of typical requests
-	open      bool          // it was under way when the client gave up: it took at least that long
+	open      bool          // it was in flight when the client gave up: it took at least that long
 }
 
 // arrivals keeps requests in a bounded number: which ones are left out when they become
@@ -34,7 +34,6 @@ type arrivals struct {
 // mostArrivals is how many requests of a stage are kept.
 const mostArrivals = 8192
 
-// add takes a request into account.
 func (a *arrivals) add(r *Request) {
 	if r.Sent == record.Never || r.End < r.Sent || !a.keeps(r.Seq) {
 		return

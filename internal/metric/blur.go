@@ -6,16 +6,16 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// blur is how far the truth of a moment can lie before and behind what is taken for it.
+// blur is how far the truth of a time can lie before and behind what is taken for it.
 type blur struct{ below, above time.Duration }
 
-// since is the same of the time from another moment to this one: how much shorter and how much
+// since is the same of the time from another time to this one: how much shorter and how much
 // longer it can be.
 func (to blur) since(from blur) (below, above int64) {
 	return int64(to.below + from.above), int64(to.above + from.below)
 }
 
-// blurs are those of a request's moments. The zero value is of one that is exact.
+// blurs are those of a request's times. The zero value is of one that is exact.
 type blurs struct {
 	sent, due                            blur
 	byte                                 blur // of the first read
@@ -27,12 +27,12 @@ type blurs struct {
 // fitsBuffer is how much a socket takes at once: what is longer waits for the other side.
 const fitsBuffer = 64 << 10
 
-// loadBlur reads how well the moments of a request are known, but for those of its events.
+// loadBlur reads how well the times of a request are known, but for those of its events.
 func (r *Request) loadBlur() {
 	r.blur = blurs{}
 	b := &r.blur
 	if written := r.Written - r.Sent; r.Sent != record.Never && r.Written != record.Never && written > 0 && r.Retries == 0 && (r.Size <= fitsBuffer || r.Resent > 0) {
-		// It went at some moment from its stamp on; where it went twice, from the first time on.
+		// It went at some time from its stamp on; where it went twice, from the first time on.
 		b.sent.above = written
 	}
 	b.due.above = b.sent.above
@@ -51,7 +51,7 @@ func (r *Request) loadBlur() {
 // there for long.
 const prompt = time.Millisecond / 4
 
-// loadBlurred gives each event the moments between which it came. The one that is taken for it lies
+// loadBlurred gives each event the times between which it came. The one that is taken for it lies
 // between them: where a read came late and holds several events, they are taken to have come evenly
 // since the socket was last seen empty; of a prompt one, all with its last segment. None came before
 // the request had gone, or before the event ahead of it.

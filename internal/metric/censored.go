@@ -13,15 +13,15 @@ import (
 // like any other, and what had not is a censored one: at least as long as the client waited.
 // A request that ran into a limit of the plan has failed, and has no latency.
 
-// course is a metric as the time from one moment of a request to another.
+// course is a metric as the time from one time of a request to another.
 type course struct {
 	from func(*record.Record) time.Duration
-	to   func(*record.Record) time.Duration // Never: it was not reached; nil: the end
+	to   func(*record.Record) time.Duration // Never: it was not reached; nil means the end
 	// stream: only an answer that was asked for as a stream comes to it.
 	stream bool
 }
 
-// courseOf is the course of a metric; nil: requests that did not end have no part in it.
+// courseOf is the course of a metric; nil means requests that did not end have no part in it.
 func courseOf(id string) *course {
 	sent := func(r *record.Record) time.Duration { return r.Sent }
 	due := func(r *record.Record) time.Duration { return r.Due }
@@ -136,7 +136,6 @@ func (c cutColumns) close() {
 	}
 }
 
-// merge moves the samples of o into c.
 func (c *cutColumns) merge(o cutColumns) error {
 	if *c == nil {
 		*c = o
@@ -205,7 +204,7 @@ func (f *Aggregator) cutPart(p *part, defs []*Def, r *Request) {
 type Unfinished struct {
 	Ended   int64         // requests that ended
 	Cut     int64         // requests that did not
-	Old     int64         // those of Cut that had been under way for more than OldFactor × Longest
+	Old     int64         // those of Cut that had been in flight for more than OldFactor × Longest
 	Ancient int64         // the same with AncientFactor
 	Longest time.Duration // the longest latency of those that ended
 	Oldest  time.Duration // the age of the oldest of Cut

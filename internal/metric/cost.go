@@ -2,7 +2,6 @@ package metric
 
 import "github.com/inferometer/inferometer/internal/cost"
 
-// kind is a kind of tokens.
 type kind struct{ id, name, of string }
 
 func kinds() []kind {
@@ -20,7 +19,6 @@ func (t *Totals) tokens(kind string) (n int64, known bool) {
 	return t.In + t.Out, t.InKnown > 0 && t.OutKnown > 0
 }
 
-// seconds is the length of the window.
 func (t *Totals) seconds() float64 { return (t.End - t.Begin).Seconds() }
 
 // billed gives the function that works a figure out of the rate of a kind of tokens.

@@ -30,7 +30,7 @@ const (
 	Watts        = "W"
 )
 
-// micro is the resolution of samples that are no whole numbers.
+// micro is the resolution of samples that are no integers.
 const micro = 1e6
 
 // Def defines a metric. One of One, Many and Rate is set.
@@ -46,13 +46,13 @@ type Def struct {
 	// Many gives the samples of a request. They are pooled over requests.
 	Many func(*Request) []int64
 	// Tail gives those of the part of a long stream that was not kept event by event, as
-	// they spread; nil: there are none.
+	// they spread, or nil.
 	Tail func(*Request) *record.TailHistogram
 	// Bounds is how much less and how much more than the sample of a request the truth can be; nil:
-	// the sample is exact, or nobody knows.
+	// the sample is exact, or unknown.
 	Bounds func(*Request) (below, above int64)
 	// Ends are the least and the most that each sample of Many can be, of a request that has one
-	// which is not exact; nil: they are exact, or nobody knows.
+	// which is not exact; nil means they are exact, or unknown.
 	Ends func(*Request) (least, most []int64)
 	// Rate is worked out from the sums of a window.
 	Rate func(*Totals) (float64, bool)

@@ -30,7 +30,7 @@ func (f *Finishes) add(finish string, n int64) {
 	(*f)[finish] += n
 }
 
-// observe counts the finish reason of a successful response, if nobody knows it.
+// observe counts the finish reason of a successful response, if it is unknown.
 func (f *Finishes) observe(rec *record.Record) {
 	if record.UnknownFinish(rec.Finish) {
 		f.add(rec.Finish, 1)

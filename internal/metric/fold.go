@@ -11,7 +11,6 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// steady is the steady window of a stage.
 func (o *Options) steady(stage int) (from, to time.Duration) {
 	if o.Times == nil {
 		return record.NotYet, record.NotYet
@@ -54,7 +53,6 @@ type Aggregator struct {
 	req       Request
 }
 
-// objectives are those of a list, with their formulas.
 func objectives(slos []plan.SLO) ([]objective, error) {
 	var list []objective
 	for _, s := range slos {
@@ -161,7 +159,6 @@ func (f *Aggregator) Add(rec *record.Record) {
 	}
 }
 
-// sample appends the request's samples to the columns.
 func (f *Aggregator) sample(s *stageAggregate, r *Request, in stat.Set) {
 	ok := r.Failure == nil
 	if endedHere(r.Failure) && in&stat.First != 0 {
@@ -184,7 +181,6 @@ func (f *Aggregator) sample(s *stageAggregate, r *Request, in stat.Set) {
 	}
 }
 
-// single adds the sample of a request, where it has one.
 func (s *samples) single(d *Def, r *Request, in stat.Set) {
 	v, has := d.Sample(r)
 	if !has {
@@ -296,7 +292,6 @@ func (f *Aggregator) Repeats() (int64, error) {
 // disk, if that happened. The figures are right all the same.
 func (f *Aggregator) SpillError() error { return f.pool.Err() }
 
-// stage gives the accumulator of stage i.
 func (f *Aggregator) stage(i int) *stageAggregate {
 	for len(f.stages) <= i {
 		f.stages = append(f.stages, nil)

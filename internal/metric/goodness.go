@@ -2,7 +2,7 @@ package metric
 
 import "github.com/inferometer/inferometer/internal/plan"
 
-// goodness is whether a request succeeded and met every objective: as its moments are taken to be,
+// goodness is whether a request succeeded and met every objective: as its times are taken to be,
 // for certain, and possibly. One that lies on a bound within its error bar is good possibly alone.
 type goodness struct{ taken, certain, possible bool }
 
@@ -14,7 +14,7 @@ func (g goodness) and(o goodness) goodness {
 type objective struct {
 	plan.SLO
 	own     func(*Request) (int64, bool)
-	bounds  func(*Request) (below, above int64) // nil: own is exact, or nobody knows
+	bounds  func(*Request) (below, above int64) // nil means own is exact, or unknown
 	follows bool
 }
 

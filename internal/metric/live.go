@@ -10,7 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// LiveStats is what a view of a run under way shows, stage by stage. One goroutine's Fold writes
+// LiveStats is what a view of a run that is going on shows, stage by stage. One goroutine's Fold writes
 // it and any may read it; a reader merges those of all.
 type LiveStats struct {
 	stages atomic.Pointer[[]*LiveStage] // replaced as stages begin
@@ -51,7 +51,7 @@ func (l *LiveStats) Stages() []*LiveStage {
 	return nil
 }
 
-// Part is a part of a stage; an empty one where nothing of it has ended.
+// Part is part of a stage; an empty one where nothing of it has ended.
 func (l *LiveStats) Part(stage int, phase record.Phase) *LivePart {
 	if list := l.Stages(); stage >= 0 && stage < len(list) {
 		return &list[stage][phase]
@@ -68,7 +68,6 @@ func (l *LiveStats) stage(i int) *LiveStage {
 	return l.Stages()[i]
 }
 
-// grow makes room for n stages.
 func (l *LiveStats) grow(n int) {
 	more := make([]*LiveStage, n)
 	for k := copy(more, l.Stages()); k < n; k++ {
@@ -149,7 +148,6 @@ func MergeLive(begin []*LiveStage, all []*LiveStats) *LiveStats {
 	return sum
 }
 
-// merge adds the counts of other.
 func (p *LivePart) merge(other *LivePart) {
 	p.OK.Add(other.OK.Load())
 	p.Failed.Add(other.Failed.Load())

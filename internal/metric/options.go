@@ -13,7 +13,7 @@ type Options struct {
 	// Closed says of each stage whether it is a closed loop. Stages beyond it, as those that a
 	// search makes, are like the last.
 	Closed []bool
-	// Sessions says the same of whether its load is sessions that are under way.
+	// Sessions says the same of whether its load is sessions that are in flight.
 	Sessions []bool
 	SLOs     []plan.SLO // the metric of each request is at most Max
 	// Targets is how many servers the requests went to; with fewer than two there is
@@ -30,18 +30,18 @@ type Options struct {
 	// Local: figures are made of this side's count of answers, where there is one, and not
 	// of the server's.
 	Local bool
-	// Bends says whether so much added to such a latency is more than is allowed for. nil: any
+	// Bends says whether so much added to such a latency is more than is allowed for. nil means any
 	// amount is.
 	Bends func(added, latency time.Duration) bool
 	// Times gives when a stage's warm-up and its sending ended, as far as that is known. An end must be
-	// known before a record that ended after it is added. nil: there is no steady window.
+	// known before a record that ended after it is added. nil means there is no steady window.
 	Times func(stage int) record.StageTimes
 	// Pool is shared by the folds of a run, so that merging them costs nothing. nil:
 	// the Fold has one of its own.
 	Pool *stat.Pool
-	// Live is kept up to date as records come. nil: none.
+	// Live is kept up to date as records come. nil means none.
 	Live *LiveStats
-	// Each is told of each request, which is valid until it returns. nil: nobody is.
+	// Each is told of each request, which is valid until it returns. Optional.
 	Each func(*Request)
 }
 

@@ -108,7 +108,6 @@ func (o *order) places() *places {
 	return p
 }
 
-// number is the number of a part.
 func (p *places) number(part stat.Part) int {
 	if p.single != nil {
 		return p.index[part]

@@ -133,7 +133,6 @@ func (r *Request) TokenEvents() iter.Seq2[int, time.Duration] {
 	}
 }
 
-// carries reports whether an event is a token event.
 func (r *Request) carries(e *record.Event) bool {
 	return e.Label <= record.Refusal && e.Tokens != 0 && uint(e.Mark) < uint(len(r.Marks))
 }

@@ -34,12 +34,12 @@ type Request struct {
 	events    int     // token events
 	gaps      []int64 // between adjacent token events
 	gapCount  int     // of those and of the ones that were not kept
-	perToken  []int64 // the same for each token; nil: not known
+	perToken  []int64 // the same for each token; nil means not known
 	tokensIn  int64   // tokens in the events after the first, where perToken is known
 	longest   int64   // the longest of gaps
 	stalled   int64   // time in gaps over stallFactor × the median
 	unstamped int64   // reads without a kernel stamp
-	unbounded int64   // those of them of which nobody knows when they can have come
+	unbounded int64   // those of them whose earliest time is unknown
 	merged    int64   // reads of which a part can have come more than apart before
 	delays    []int64 // of reads with one
 
@@ -270,7 +270,7 @@ func (r *Request) loadTail() {
 	r.longest = max(r.longest, t.Gaps.Max())
 }
 
-// tailGaps are the gaps of the events that were not kept; nil: there are none.
+// tailGaps are the gaps of the events that were not kept, or nil.
 func (r *Request) tailGaps() *record.TailHistogram {
 	if r.Tail == nil || r.Failure != nil {
 		return nil

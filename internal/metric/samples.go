@@ -12,7 +12,7 @@ type samples struct {
 	pool   *stat.Pool
 	extent extent
 	exact  *stat.Column // those that are as good as exact
-	// The others: as taken, and their ends. nil: there are none.
+	// The others: as taken, and their ends. nil means there are none.
 	taken, least, most *stat.Column
 	part               stat.Part // to which what is added to taken belongs
 }
@@ -27,7 +27,6 @@ func (s *samples) in(part stat.Part) {
 	}
 }
 
-// one adds a sample.
 func (s *samples) one(v, below, above int64, in stat.Set) {
 	below = min(below, max(v, 0)) // no sample is less than nothing
 	s.extent.sum(below, above, in)
@@ -95,7 +94,6 @@ func (s *samples) close() {
 	}
 }
 
-// merge moves what o holds into s.
 func (s *samples) merge(o *samples) error {
 	s.extent.widen(&o.extent)
 	if err := s.exact.Merge(o.exact); err != nil || o.taken == nil {
@@ -166,7 +164,6 @@ func (e *extent) sum(below, above int64, in stat.Set) {
 	}
 }
 
-// widen makes it that of other samples too.
 func (e *extent) widen(o *extent) {
 	e.unbounded = e.unbounded || o.unbounded
 	for i := range e.below {

@@ -21,7 +21,6 @@ func Sampled() []string {
 	return append(latencies(), "request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput")
 }
 
-// latencies are those of them that have samples.
 func latencies() []string {
 	return []string{
 		"time_to_first_token", "time_to_first_output_token", "time_to_second_token", "time_to_first_token_from_due",
@@ -80,7 +79,6 @@ type divided struct {
 	err  error
 }
 
-// sampling works out the intervals of one stage.
 func (f *Aggregator) sampling(s *stageAggregate, st *StageStats) error {
 	places := s.order.places()
 	windows := [2]*Stats{&st.Whole, st.Steady}

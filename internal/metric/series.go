@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Series is the requests of a stage in the order in which they were sent.
+// Series is the requests of a stage in the order they were sent.
 type Series struct {
 	warm, kept []arrival // of the warm-up, and the measured ones
 	of         float64   // how many requests each of them stands for
@@ -17,7 +17,6 @@ type Series struct {
 	load       *played       // where sessions are the load; else nil
 }
 
-// series orders the requests.
 func (a *arrivals) series(closed, sessions bool, from, to time.Duration) *Series {
 	s := &Series{of: float64(uint64(1) << a.thin), closed: closed, from: from, to: to}
 	for i := range a.kept {
@@ -86,7 +85,7 @@ func (s *Series) after(n int) *Series {
 // Requests is how many measured requests there are.
 func (s *Series) Requests() int64 { return int64(float64(len(s.kept)) * s.of) }
 
-// SettledAt is when a series settled: the moment from which on there is no trend that
+// SettledAt is when a series settled: the time from which on there is no trend that
 // matters. It is false where there is none to begin with, or nothing shows that it ended.
 func (s *Series) SettledAt(budget float64) (time.Duration, bool) {
 	if !slices.ContainsFunc(s.Trends(), func(t Trend) bool { return t.Found(budget) }) {
@@ -134,7 +133,7 @@ func (s *Series) begin(v *arrival) time.Duration {
 	return v.due
 }
 
-// InFlight is how many requests were under way at a time: as many neighbours share what
+// InFlight is how many requests were in flight at a time: as many neighbours share what
 // the server was at. In an open loop that is as many as come while a quick one of them is
 // answered, so that a queue that grows and grows does not hide itself.
 func (s *Series) InFlight() float64 {

@@ -26,13 +26,13 @@ type played struct {
 	thins time.Duration // from when on there were fewer and fewer sessions; record.NotYet: that never began
 }
 
-// step is a moment from which on so many requests are in flight.
+// step is a time from which on so many requests are in flight.
 type step struct {
 	at    time.Duration
 	count int
 }
 
-// played works out the load of sessions from their requests. A session is under way from its
+// played works out the load of sessions from their requests. A session is in flight from its
 // first request to the end of its last.
 func (s *Series) played() *played {
 	type span struct{ from, to time.Duration }
@@ -92,7 +92,7 @@ func (p *played) edges(from, to time.Duration, n int) []float64 {
 	return out
 }
 
-// piece is a part of a time in which the number of requests in flight did not change.
+// piece is part of a time in which the number of requests in flight did not change.
 type piece struct{ from, span, count float64 }
 
 // within are the pieces of a time in which any were in flight.

@@ -9,7 +9,6 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// stageAggregate accumulates one stage.
 type stageAggregate struct {
 	samples []samples  // by sampled metric
 	even    samples    // gaps that are gaps of events and of tokens alike
@@ -41,7 +40,7 @@ type Counts struct {
 	Sources   [2][4]int64 // successful requests by source: input, output
 	Reads     int64
 	Unstamped int64 // reads without a kernel stamp
-	Unbounded int64 // those of them of which nobody knows when they can have come
+	Unbounded int64 // those of them whose earliest time is unknown
 	Merged    int64 // reads of which a part can have come more than 1 ms before
 
 	Resent   int64 // requests that were sent twice
@@ -88,7 +87,6 @@ type failureKey struct {
 	status int
 }
 
-// failureTally counts one kind of failure.
 type failureTally struct {
 	record.FailureCount
 	seq int64 // of the example
@@ -135,7 +133,6 @@ func (s *stageAggregate) hold(rec *record.Record, from, to time.Duration) {
 	}
 }
 
-// add adds a request to the sums.
 func (t *Totals) add(r *Request, good goodness) {
 	t.Requests++
 	if r.Failure != nil {
@@ -213,7 +210,6 @@ func (t *Totals) merge(o *Totals) {
 	t.Noticed += o.Noticed
 }
 
-// count takes a measured request into the counts.
 func (s *stageAggregate) count(r *Request, standIn bool) {
 	s.Reads += int64(len(r.Marks))
 	if r.Tail != nil {
@@ -288,7 +284,6 @@ func (s *stageAggregate) fail(r *Request) {
 	}
 }
 
-// merge moves what o holds into s.
 func (s *stageAggregate) merge(o *stageAggregate) error {
 	if err := s.even.merge(&o.even); err != nil {
 		return err

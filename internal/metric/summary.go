@@ -30,21 +30,21 @@ func Percentiles() []Percentile {
 // StageStats is what a Fold has to say of one stage.
 type StageStats struct {
 	Whole      Stats  // the requests of the measured phase
-	Steady     *Stats // those that ended in the steady window; nil: there is none
+	Steady     *Stats // those that ended in the steady window, or nil
 	All        All    // the requests of any phase
 	Seen       int64
 	Warmup     int64
 	Counts     Counts
-	Finishes   Finishes // finish reasons that nobody knows
+	Finishes   Finishes // unknown finish reasons
 	Objectives []Objective
 	Failures   []record.FailureCount
-	Targets    []Stats       // the requests of the measured phase by target; nil: there is one
+	Targets    []Stats       // the requests of the measured phase by target; nil means there is one
 	Models     []Stats       // the same by model, in the order of Options.Models
 	Workers    []Stats       // the same by worker, as far as they had any
 	Pace       Pace          // of the measured phase
 	Busy       time.Duration // in the steady window: time in flight or on the way there, summed over requests
 	Unfinished Unfinished    // measured requests that did not end
-	Series     *Series       // the requests in the order in which they were sent; nil: none is known to have been measured
+	Series     *Series       // the requests in the order they were sent; nil means none is known to have been measured
 }
 
 // Objective is an SLO and how many measured requests met it.
@@ -73,7 +73,7 @@ type Stat struct {
 	Censored, Beyond int64
 	Bounds           []bool // of Quantiles: it is a lower bound
 
-	// Intervals are those of sampling that are known, by statistic; nil: nobody asked.
+	// Intervals are those of sampling that are known, by statistic; optional.
 	Intervals map[string]estimate.Interval
 }
 
@@ -174,7 +174,6 @@ func (s *stageAggregate) taken(k int, d *Def) []*stat.Column {
 	return append(t.cols, t.lots[0]...)
 }
 
-// task is a metric to be summarized.
 func (s *stageAggregate) task(k int, d *Def) *task {
 	t := &task{def: d, cut: s.cut.columns(k)}
 	t.pool(&s.samples[k])
@@ -267,15 +266,15 @@ func (t *task) end(s *stat.Summary, avg float64, moved func(float64) float64) *E
 // task is one metric of one stage to be summarized.
 type task struct {
 	stage  *StageStats
-	window *Stats // of a target; nil: those of the stage
+	window *Stats // of a target; nil means those of the stage
 	def    *Def
 	cols   []*stat.Column   // of samples that are as good as exact; none is empty
-	lots   [][]*stat.Column // of the others: as taken, their least and their most; nil: there are none
+	lots   [][]*stat.Column // of the others: as taken, their least and their most, or nil
 	extent extent           // of all of them
 	twin   *task            // has the same columns and therefore the same summary
 	cut    []*stat.Column   // censored samples
 	sums   [2]stat.Summary
-	ends   [][2]stat.Summary // least and most of all samples; nil: as sums
+	ends   [][2]stat.Summary // least and most of all samples; nil means as sums
 	err    error
 }
 
@@ -333,7 +332,7 @@ func runTasks(tasks []*task, rule stat.Rule) error {
 
 // Curve is how the samples of a metric lie, in its unit.
 type Curve struct {
-	Quantiles []float64 // nil: there are no samples
+	Quantiles []float64 // nil means there are no samples
 	Edges     []float64 // of bins
 	Counts    []int64   // between them: one fewer
 }

@@ -145,7 +145,7 @@ const (
 )
 
 // rises reports whether a figure rose all along in an open loop, as it does where more is
-// asked of a server than it can do. Most requests are then under way at once, and no
+// asked of a server than it can do. Most requests are then in flight at once, and no
 // blocks of them that do not depend on one another are left to be compared.
 func (t *Trend) rises(s *Series, vals []float64, at []time.Duration) bool {
 	n := len(vals)

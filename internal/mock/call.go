@@ -136,7 +136,6 @@ func newCall(s *Server, out sender, watch func() <-chan struct{}) *call {
 	return c
 }
 
-// reset makes the call ready for a request.
 func (c *call) reset(r request) {
 	c.req, c.api = r, body.Chat
 	block := 0
@@ -161,7 +160,6 @@ func (c *call) reset(r request) {
 // arrived is when the request's head had been read, on the server's clock.
 func (c *call) arrived() int64 { return int64(c.req.read.Sub(c.s.clock.Base)) }
 
-// begin opens the response.
 func (c *call) begin(h head) {
 	if c.s.cfg.SessionToken != "" {
 		if h.token = c.req.token; h.token == "" {

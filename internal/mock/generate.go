@@ -43,7 +43,6 @@ func (c *call) generate() {
 // prefilled counts the prompt once its first token is there.
 func (c *call) prefilled() { c.s.metrics.prompt.Add(uint64(c.seq.Prompt)) }
 
-// callsTool says whether the response is a tool call.
 func (c *call) callsTool() bool {
 	return c.s.cfg.Output.ToolCalls && c.api.Speaks() && len(c.p.Tool) > 0 && !c.p.NoTool
 }
@@ -120,7 +119,6 @@ type tail struct{ finish, usage, done bool }
 
 func (t tail) empty() bool { return !t.finish && !t.usage && !t.done }
 
-// end sends the tail.
 func (c *call) end(t tail, finish string) bool {
 	if c.api == body.Messages {
 		return c.endMessage(finish)
@@ -306,7 +304,6 @@ func (c *call) usageEvent() {
 	c.str("}\n\n")
 }
 
-// usage writes the usage member.
 func (c *call) usage(output, reasoning int) {
 	c.put(`"usage":{"prompt_tokens":`, c.seq.Prompt, `,"total_tokens":`, c.seq.Prompt+output)
 	if c.api.Generates() {

@@ -29,7 +29,7 @@ const (
 
 // grpcConn serves one connection that speaks gRPC. A loop of its own rather than
 // grpc-go's server, for the same reasons as with HTTP/1.1: the time right before
-// each write(2), one write for all that is due at a moment, and answers that can be
+// each write(2), one write for all that is due at a given time, and answers that can be
 // broken anywhere.
 //
 // One goroutine reads and answers what is due at once. A second one is started when
@@ -367,7 +367,6 @@ func (g *grpcConn) windowUpdate(id uint32, p []byte) error {
 	return nil
 }
 
-// data takes in a DATA frame.
 func (g *grpcConn) data(flags h2.Flags, id uint32, p []byte, read time.Time) error {
 	if g.used += len(p); g.used >= giveBack {
 		g.out = appendWindowUpdate(g.out, 0, g.used)

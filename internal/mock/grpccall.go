@@ -35,7 +35,6 @@ type grpcCall struct {
 	wakeUp   func() // tells the connection that the call has got its place
 }
 
-// newCall returns a call to use.
 func (g *grpcConn) newCall() *grpcCall {
 	if n := len(g.free); n > 0 {
 		c := g.free[n-1]
@@ -228,7 +227,7 @@ func (c *grpcCall) push(always bool) {
 	if c.pending == 0 || !always && c.pending < c.s.cfg.Output.Coalesce {
 		return
 	}
-	if c.inBatch { // an answer's writes are told apart also where they are due at one moment
+	if c.inBatch { // an answer's writes are told apart also where they are due at one time
 		c.conn.flush()
 	}
 	c.conn.push(c.st, c.buf)

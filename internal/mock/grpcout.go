@@ -164,7 +164,6 @@ func (g *grpcConn) trailers(st *grpcStream) {
 	delete(g.streams, st.id)
 }
 
-// reset ends a stream at once.
 func (g *grpcConn) reset(st *grpcStream, code h2.ErrCode) {
 	g.out = appendFrameHead(g.out, 4, h2.FrameRSTStream, 0, st.id)
 	g.out = binary.BigEndian.AppendUint32(g.out, uint32(code))

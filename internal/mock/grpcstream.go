@@ -67,7 +67,7 @@ func (h *grpcHead) addField(f hpack.HeaderField) {
 type grpcStream struct {
 	id     uint32
 	head   grpcHead
-	calls  []*grpcCall // under way
+	calls  []*grpcCall // in flight
 	in     []byte      // of a message that is not whole yet
 	used   int         // bytes read since the stream's window was last given back
 	got    int         // messages
@@ -189,7 +189,6 @@ func (g *grpcConn) unpack(st *grpcStream, p []byte) ([]byte, error) {
 	return g.unpacked, err
 }
 
-// message serves one message.
 func (g *grpcConn) message(st *grpcStream, p []byte, read time.Time) {
 	switch {
 	case st.head.path == kserve.ModelStreamInferMethod, st.unary() && st.got == 1:

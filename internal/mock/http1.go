@@ -109,7 +109,6 @@ func (h *http1) refuse(err error) {
 
 var errHTTP2 = errors.New("the connection speaks HTTP/2")
 
-// read returns the next request with its body.
 func (h *http1) read() (request, error) {
 	end, err := h.find("\r\n\r\n")
 	if err != nil {
@@ -207,7 +206,6 @@ func (h *http1) parse(text []byte, req *request) error {
 	return nil
 }
 
-// header takes in one header.
 func (h *http1) header(name, value []byte, req *request) error {
 	h.sessionHeader(name, value, req)
 	var room [len("inference-header-content-length")]byte

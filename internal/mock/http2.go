@@ -98,7 +98,6 @@ func (h *http2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// header is a header that the configuration names.
 func header(r *http.Request, name string) string {
 	if value := r.Header.Get(name); name != "" && len(value) <= maxToken {
 		return value

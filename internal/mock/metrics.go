@@ -31,7 +31,6 @@ func newHistogram(bounds []float64) histogram {
 	return histogram{bounds: bounds, counts: make([]uint64, len(bounds)+1)}
 }
 
-// add puts in n observations of v.
 func (h *histogram) add(v float64, n uint64) {
 	i := 0
 	for i < len(h.bounds) && v > h.bounds[i] {
@@ -41,7 +40,6 @@ func (h *histogram) add(v float64, n uint64) {
 	h.sum += v * float64(n)
 }
 
-// clear forgets all observations.
 func (h *histogram) clear() {
 	clear(h.counts)
 	h.sum = 0

@@ -123,7 +123,6 @@ func (s *Server) CertPEM() []byte { return s.ca }
 // so. It may be called with several listeners.
 func (s *Server) Serve(l net.Listener) error { return s.accept(l, s.serveHTTP) }
 
-// accept serves a listener's connections.
 func (s *Server) accept(l net.Listener, serve func(*wire)) error {
 	s.mu.Lock()
 	if s.closed {

@@ -23,7 +23,6 @@ type tokenizeBody struct {
 	Inputs   *string                    `json:"inputs"`
 }
 
-// wordToken is a word of a text.
 type wordToken struct {
 	ID          int    `json:"id"`
 	Text        string `json:"text"`
@@ -55,7 +54,6 @@ func (s *Server) tokenize(c *call) {
 	}
 }
 
-// vllm is the response that vLLM gives.
 func (b *tokenizeBody) vllm(most int) map[string]any {
 	var all []wordToken
 	if b.Prompt != nil {

@@ -293,7 +293,6 @@ func (c *call) inferResults(first int64) {
 	c.finishBody("stop", 0, first)
 }
 
-// wish is what a request says of an output.
 func (t *tritonCall) wish(name string) repository.RequestedOutput {
 	if i := slices.IndexFunc(t.wishes, func(w repository.RequestedOutput) bool { return w.Name == name }); i >= 0 {
 		return t.wishes[i]

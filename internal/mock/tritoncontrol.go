@@ -8,7 +8,6 @@ import (
 // serverVersion is the version of Triton whose behaviour this server has.
 const serverVersion = "2.51.0"
 
-// extensions are those that the server speaks of.
 func extensions() []string {
 	return []string{
 		"classification", "sequence", "model_repository", "model_repository(unload_dependents)", "schedule_policy", "model_configuration",
@@ -33,7 +32,6 @@ type regionName struct {
 // returns the content of the response.
 type method func(t *repository.Repository, kind kserve.Message, p []byte) (any, *repository.StatusError)
 
-// methods are all of them.
 var methods = map[string]method{
 	kserve.ServerLiveMethod:     fixed(map[string]bool{"live": true}),
 	kserve.ServerReadyMethod:    fixed(map[string]bool{"ready": true}),
@@ -101,7 +99,6 @@ func fixed(answer any) method {
 	}
 }
 
-// decoded is a method that reads its request.
 func decoded[T any](serve func(*repository.Repository, *T) (any, *repository.StatusError)) method {
 	return func(t *repository.Repository, kind kserve.Message, p []byte) (any, *repository.StatusError) {
 		r := new(T)
@@ -112,7 +109,6 @@ func decoded[T any](serve func(*repository.Repository, *T) (any, *repository.Sta
 	}
 }
 
-// control serves a method that is no inference.
 func (s *Server) control(path string, p []byte) ([]byte, *repository.StatusError) {
 	answer, failure := methods[path](s.triton, kserve.Request(path), p)
 	if failure != nil {

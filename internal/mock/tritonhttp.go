@@ -29,7 +29,6 @@ func statusOf(code repository.Code) int {
 	return http.StatusInternalServerError
 }
 
-// tritonHTTP serves Triton's HTTP API.
 func (s *Server) tritonHTTP(c *call) {
 	c.api = body.Triton
 	path, err := url.PathUnescape(c.req.path)
@@ -172,7 +171,6 @@ func (s *Server) repositoryHTTP(c *call, parts []string) {
 	}
 }
 
-// sharedMemoryHTTP serves the regions of shared memory.
 func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 	name := ""
 	if len(parts) == 3 && parts[0] == "region" {
@@ -254,7 +252,7 @@ func (c *call) readTriton(name, version, verb string) *repository.StatusError {
 	return c.acceptTriton(m, r)
 }
 
-// decompress undoes a compression; nil: there is none of that name.
+// decompress undoes a compression; nil means there is none of that name.
 func decompress(encoding string, b []byte) (io.Reader, error) {
 	switch encoding {
 	case "gzip":

@@ -33,7 +33,7 @@ type Document struct {
 	Bin      float64     `json:"bin"`                // seconds of a bin of series by bins
 	Series   []Series    `json:"series"`
 
-	Requests *Requests `json:"requests"`           // nil: there are none to show
+	Requests *Requests `json:"requests"`           // nil means there are none to show
 	Failures []Failure `json:"failures"`           // that requests have; the first is none
 	Labels   []string  `json:"labels"`             // of events
 	Sessions []string  `json:"sessions,omitempty"` // conversations that requests are turns of
@@ -55,9 +55,9 @@ type Underway struct {
 type StageData struct {
 	Begin      float64                      `json:"begin"`
 	End        float64                      `json:"end"`
-	Warmup     *[2]float64                  `json:"warmup"` // nil: none
+	Warmup     *[2]float64                  `json:"warmup"` // nil means none
 	Drain      *[2]float64                  `json:"drain"`
-	Load       *Load                        `json:"load"` // nil: it is not one number
+	Load       *Load                        `json:"load"` // nil means it is not one number
 	GPUs       int                          `json:"gpus,omitempty"`
 	Turns      []Turn                       `json:"turns,omitempty"`
 	Curves     map[string]Sides[Curve]      `json:"curves,omitempty"` // by metric
@@ -89,11 +89,11 @@ type Histogram struct {
 
 // The kinds of series.
 const (
-	Line  = "line"  // a value at each moment T
-	Step  = "step"  // a value from each moment of T to the next
-	Band  = "band"  // three values from each moment of T to the next, which Labels name
-	Range = "range" // from each moment of T to the next, between which values the median lies: a bucket of a server's histogram
-	// Heat is how many there are from each moment of T to the next, between each two values of Lo: V has all of the
+	Line  = "line"  // a value at each time T
+	Step  = "step"  // a value from each time of T to the next
+	Band  = "band"  // three values from each time of T to the next, which Labels name
+	Range = "range" // from each time of T to the next, between which values the median lies: a bucket of a server's histogram
+	// Heat is how many there are from each time of T to the next, between each two values of Lo: V has all of the
 	// first stretch of time, from the least values on, then those of the next.
 	Heat = "heat"
 )
@@ -119,7 +119,7 @@ type Columns struct {
 	Hi  *Column `json:"hi,omitempty"`
 }
 
-// Requests are single requests, in the order in which they were due.
+// Requests are single requests, in the order they were due.
 type Requests struct {
 	Count   int64             `json:"count"`  // of the run
 	Kept    int               `json:"kept"`   // of those, here

@@ -179,7 +179,6 @@ func gpus(st *result.Stage) int {
 	return max(n, one)
 }
 
-// curves adds the curves and histograms of the stage.
 func (st *StageData) curves(i int, fold *metric.Aggregator) error {
 	st.Curves, st.Histograms = map[string]Sides[Curve]{}, map[string]Sides[*Histogram]{}
 	qs := quantiles()
@@ -340,7 +339,6 @@ func micros(d time.Duration) int64 {
 	return d.Microseconds()
 }
 
-// traces adds the traces of some of the rows.
 func (s *Builder) traces(d *Document, rows []*row, events int) {
 	chosen := s.keeper.traces(rows, events)
 	if len(chosen) == 0 {

@@ -70,7 +70,6 @@ func (c Curve) thin(points int) Curve {
 	return out
 }
 
-// digits rounds to seven digits.
 func digits(v float64) float64 {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return v

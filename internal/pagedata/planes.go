@@ -25,7 +25,7 @@ type Column struct {
 	Step int64 `json:"s,omitempty"`
 }
 
-// Ints adds a column of whole numbers. Those beyond 32 bits are rounded to a step.
+// Ints adds a column of integers. Those beyond 32 bits are rounded to a step.
 func (p *Planes) Ints(values []int64) Column {
 	c := Column{Offset: len(p.bytes), Count: len(values), Type: "u8"}
 	if len(values) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// The groups of series, in the order in which they are drawn.
+// The groups of series, in the order they are drawn.
 const (
 	groupLoad     = "load"
 	groupInFlight = "in flight"
@@ -33,7 +33,6 @@ const (
 // mostPoints bounds the points of a series that has no bins.
 const mostPoints = 600
 
-// series adds all series to a document.
 func (s *Builder) series(d *Document, f *Facts) {
 	if len(s.bins.list) > 0 {
 		s.binned(d)
@@ -46,7 +45,6 @@ func (s *Builder) series(d *Document, f *Facts) {
 	slices.SortStableFunc(d.Series, func(a, b Series) int { return cmp.Compare(place(a.Group), place(b.Group)) })
 }
 
-// place is that of a group among the groups.
 func place(group string) int {
 	return slices.Index([]string{
 		groupLoad, groupInFlight, groupTokens, groupErrors, groupTTFT, groupITL, groupHeat, groupClient, groupQueue, groupCache, groupGPU, groupServer,
@@ -248,7 +246,6 @@ func groupOf(name string) string {
 	return groupServer
 }
 
-// titled is a name in words.
 func titled(name string) string { return cmp.Or(titles()[name], words(name)) }
 
 // titles are the words for metrics of servers that their names do not say well.

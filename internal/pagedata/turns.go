@@ -41,7 +41,6 @@ func (s *Builder) turnOf(stage, turn int) *spread {
 	return &s.turns[stage][turn]
 }
 
-// drawn are the turns that have samples.
 func (t turns) drawn() []Turn {
 	var out []Turn
 	for i := range t {

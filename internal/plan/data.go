@@ -95,7 +95,7 @@ const ArrivalSessions = "sessions"
 
 // SessionLoad is a load of whole sessions: each goes on by its own clock once it began.
 type SessionLoad struct {
-	Concurrent int      // sessions under way; 0: no bound
+	Concurrent int      // sessions in flight; 0: no bound
 	Rate       float64  // sessions that begin, per second; 0: as soon as there is room
 	Count      int64    // sessions of the stage; 0: what earlier stages have left of the data, or all
 	Timeout    Duration // of the stage; 0: none
@@ -125,7 +125,7 @@ func (t *Target) PlainCounts() bool { return t.Counts == CountsPlain }
 
 // Sources of whole sessions that are known ahead, but for the responses.
 const (
-	SourcePayload  = "payload"  // lines with moments, sessions, lengths and fields of requests
+	SourcePayload  = "payload"  // lines with times, sessions, lengths and fields of requests
 	SourceSessions = "sessions" // generated sessions of a number
 )
 
@@ -182,7 +182,7 @@ const TraceAzure = "azure"
 type Trace struct {
 	Lengths  string // CSV file whose lengths take the place of input and output
 	Once     bool   // a stage ends after the last row of it
-	Arrivals string // CSV file whose moments are those of arrival: trace
+	Arrivals string // CSV file whose times are those of arrival: trace
 	Format   string // "azure", also when empty
 }
 
@@ -257,7 +257,7 @@ type SharedPrefix struct {
 
 // Conversations are generated, of many turns each. The length of responses is Data.Output.
 type Conversations struct {
-	Count         int    // conversations under way; 0 is 200
+	Count         int    // conversations in flight; 0 is 200
 	SharedPrompt  int    // tokens of the system prompt that all share
 	DynamicPrompt Length // of what each adds to it
 	Turns         Length // of a conversation

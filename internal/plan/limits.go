@@ -61,7 +61,7 @@ var units = []struct {
 	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1},
 }
 
-// String is how a plan file writes it: in the largest unit that it is a whole number of.
+// String is how a plan file writes it: in the largest unit that it is an integer of.
 func (b Bytes) String() string {
 	for _, u := range units[:4] {
 		if b != 0 && int64(b)%u.size == 0 {

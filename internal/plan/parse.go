@@ -84,7 +84,6 @@ func ParseWarmup(s string) (Warmup, error) {
 	return Warmup{Duration: Duration(d)}, nil
 }
 
-// errLength says how a length is written.
 var errLength = errors.New("write it as 128, 100-200 or normal:mean=550,stddev=50,min=10,max=900")
 
 // ParseLength reads a distribution of lengths: "128" is fixed, "100-200" is

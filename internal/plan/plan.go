@@ -218,7 +218,7 @@ type Length struct {
 type Tokenizer struct {
 	Name     string // file, directory, Hugging Face ID, TokenizerBuiltin or TokenizerWords
 	Revision string // of a Hugging Face ID; empty: main
-	Optional bool   // where it cannot be had, TokenizerBuiltin takes its place
+	Optional bool   // where it is unavailable, TokenizerBuiltin takes its place
 	Output   bool   // figures are made of its count of responses, even where the server has one
 	// Find: prompts are to have their exact length in the model's tokens, though Name is none of
 	// its own: that is looked for, and then asked of the server.
@@ -232,7 +232,7 @@ func (t Tokenizer) StandIn() bool {
 	return t.Name == TokenizerWords || t.Name == TokenizerBuiltin || t.Name == TokenizerServer
 }
 
-// Stage is a part of the run with one load. Either Concurrency or Rate is set, or
+// Stage is part of the run with one load. Either Concurrency or Rate is set, or
 // Arrival is "trace": the data says when each request is due.
 type Stage struct {
 	Name        string

@@ -27,7 +27,7 @@ type Tensors struct {
 // Sequences are rows of requests that a server keeps state over.
 type Sequences struct {
 	Mode string // "on" or "off"; empty: as the model's config says
-	// Live is how many sequences are under way at a time, their requests in turn and
+	// Live is how many sequences are in flight at a time, their requests in turn and
 	// not waiting for each other's responses; 0: as many as there are requests in
 	// flight, each request after the response to the one before.
 	Live      int

@@ -25,7 +25,7 @@ const (
 type Triton struct {
 	Convention string // empty is ConventionAuto
 	Version    string // of the model; empty: the server's choice
-	// Parameters of every request: true or false, whole numbers, numbers or text.
+	// Parameters of every request: true or false, integers, numbers or text.
 	Parameters map[string]any
 	Streams    int // gRPC streams that requests share; 0: one for each request in flight
 	// Compression of requests: "gzip" or "deflate"; over gRPC answers may be too.

@@ -9,7 +9,7 @@ import (
 
 // Page is a page of metrics that a server or an exporter publishes.
 type Page interface {
-	// Read reads it; whole: with the buckets of its histograms. A page that cannot be had
+	// Read reads it; whole: with the buckets of its histograms. A page that is unavailable
 	// says why.
 	Read(ctx context.Context, whole bool) record.Page
 	Close() error

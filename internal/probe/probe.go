@@ -13,7 +13,7 @@ import (
 
 // Prober asks one server.
 type Prober interface {
-	// Snapshot asks for all that is known. Where a part of it could not be had, the
+	// Snapshot asks for all that is known. Where a part of it was not available, the
 	// rest comes with an error that says what is missing; a nil snapshot is none.
 	Snapshot(ctx context.Context) (*record.Snapshot, error)
 	Close() error
@@ -60,7 +60,6 @@ func find(models []record.ModelStats, name, version string) *record.ModelStats {
 	return nil
 }
 
-// title names a model with its version.
 func title(m *record.ModelStats) string {
 	if m.Version == "" {
 		return m.Name
@@ -97,7 +96,6 @@ func subtract(before, after *record.ModelStats) (d record.ModelStats, restarted 
 	return d, restarted
 }
 
-// times are all that a model counts and times.
 func times(m *record.ModelStats) [8]*record.CountTime {
 	return [...]*record.CountTime{&m.Success, &m.Fail, &m.Queue, &m.ComputeInput, &m.ComputeInfer, &m.ComputeOutput, &m.CacheHit, &m.CacheMiss}
 }

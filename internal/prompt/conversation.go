@@ -45,9 +45,9 @@ type Finite interface {
 	Sessions() int
 }
 
-// Scheduler is a Source whose prompts come with the moments at which they are due.
+// Scheduler is a Source whose prompts have due times.
 type Scheduler interface {
-	// Schedule has one moment for each prompt in the order of their places, counted from
-	// the start of a stage and never decreasing; nil: there are none.
+	// Schedule has one time for each prompt in the order of their places, counted from
+	// the start of a stage and never decreasing, or nil.
 	Schedule() []time.Duration
 }

@@ -9,7 +9,7 @@ import (
 
 // DrawnLengths is a row of lengths that were drawn ahead of a run.
 type DrawnLengths struct {
-	all  int // where list is nil: each of them
+	all  int // where list is nil means each of them
 	list []int32
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Graph is a recorded session that can be played again: calls of a model, each of which
-// goes once those that it comes after were answered, so that several may be under way at
+// goes once those that it comes after were answered, so that several may be in flight at
 // a time. A source makes it, and nothing changes it then; it may be played many times.
 type Graph struct {
 	Calls  []GraphCall // each comes after calls that stand before it
@@ -33,7 +33,7 @@ type GraphCall struct {
 	// Call and Hash are filled in when it is played; Tokens too, where it is 0.
 	Prompt Prompt
 	// Make makes the messages and counts their tokens when the call is played, where they
-	// are too long to be kept; nil: Prompt has them. It puts the tag in, and is used from
+	// are too long to be kept; nil means Prompt has them. It puts the tag in, and is used from
 	// many goroutines. Such a call has no Segments, and no other refers to what it sent.
 	Make func(tag string) (messages []Message, tokens int, err error)
 	// Segments say where the messages come from, one after the other; what they do not
@@ -63,19 +63,19 @@ const (
 	Report                    // a message of the user that holds the response to another call
 )
 
-// Play is one playing of a Graph. It is used from many goroutines.
+// Play is one playing of a Graph. It is used concurrently.
 type Play struct {
 	Graph *Graph
 	Name  string    // of the session
 	Tag   string    // in front of each message that is a call's own; empty: none
-	Count Tokenizer // of inputs whose length is not known; nil: they stay uncounted
+	Count Tokenizer // of inputs whose length is not known; nil means they stay uncounted
 	// Measure counts a call's input as the server does, with the model's chat template
-	// around it; nil: it is as long as its texts are.
+	// around it; nil means it is as long as its texts are.
 	Measure func(Prompt) (tokens int, err error)
 
 	mu       sync.Mutex
 	sent     [][]Message  // what each call sent
-	answers  []*Response  // what each call got; nil: nothing yet
+	answers  []*Response  // what each call got; nil means nothing yet
 	repaired map[int]bool // calls whose responses gave way to the recorded ones
 }
 

@@ -17,7 +17,7 @@ func NewKept(pool uint64, salt Salt) Cache {
 	return make(Cache, pool)
 }
 
-// Get is the prompt of a number; nil: it was not made yet, or is not kept.
+// Get is the prompt of a number; nil means it was not made yet, or is not kept.
 func (k Cache) Get(number uint64) *Prompt {
 	if number >= uint64(len(k)) {
 		return nil

@@ -30,7 +30,7 @@ func (l *FIFO) Await(ctx context.Context, number uint64) error {
 	return err
 }
 
-// turn is closed when it is a request's turn; nil: that is now.
+// turn is closed when it is a request's turn; nil means that is now.
 func (l *FIFO) turn(number uint64) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

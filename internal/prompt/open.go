@@ -17,12 +17,12 @@ type Use struct {
 	Chat bool
 	// Fields says that a request may have fields beside those of its prompt, such as tools.
 	Fields bool
-	// Wrap puts the model's chat template around one message of a user; nil: there
+	// Wrap puts the model's chat template around one message of a user; nil means there
 	// is no template.
 	Wrap func(text string) (string, error)
 	// Specials is how many special tokens the server puts around a text that is no chat.
 	Specials int
-	// Tell tells the user of what takes long, before it is done; nil: nobody listens.
+	// Tell tells the user of what takes long, before it is done; optional.
 	Tell func(text string)
 }
 

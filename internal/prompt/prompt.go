@@ -1,5 +1,5 @@
 // Package prompt is about what is asked: prompts and their lengths, made ahead
-// of the moment at which they are sent.
+// of their sending.
 package prompt
 
 import (
@@ -40,17 +40,17 @@ type Prompt struct {
 	Tensors  []Field        // inputs of a Triton model beside its text, in place of those of the run; else nil
 	Session  string         // the conversation that it is a turn of; empty: none
 	Turn     int            // its place there, from 0
-	Rest     Conversation   // how the conversation goes on after its response; nil: it does not
+	Rest     Conversation   // how the conversation goes on after its response; nil means it does not
 	Late     DeferredPrompt // what it says is known only when it is sent; else nil
 	Play     *Play          // in place of all but Seq and Session: a whole session to play; else nil
-	Tools    *Tools         // what the model may call; nil: nothing
+	Tools    *Tools         // what the model may call; nil means nothing
 	Call     string         // the call of a recorded session that it plays; empty: none
 	// Headers go with the request, beside those of the run; Labels with its record. Each is
 	// a name and a value.
 	Headers, Labels [][2]string
 	// Inputs are tensors in place of text, for models that take no prompt; else nil.
 	Inputs   *tensor.Inputs
-	Sequence Sequence // what the request is a part of
+	Sequence Sequence // what the request is part of
 }
 
 // Measure fills in what follows from a prompt's content: its tokens and its hash.
@@ -79,7 +79,7 @@ func (p *Prompt) Measure(tok Tokenizer) {
 type Sequence struct {
 	ID         uint64 // of the sequence; never 0
 	Start, End bool   // this is its first, its last request
-	// Last is the request that ends it, where it has to end before its time; nil: this is
+	// Last is the request that ends it, where it has to end before its time; nil means this is
 	// the one, or there is none.
 	Last *Prompt
 }
@@ -89,7 +89,7 @@ type Sequence struct {
 // of goroutines, processes and machines can share the prompts of a run without a word.
 type Source interface {
 	// Prompt is the prompt of a place; io.EOF: the source has come to an end before it. It is
-	// called from many goroutines.
+	// called concurrently.
 	Prompt(ctx context.Context, at Position) (Prompt, error)
 }
 
@@ -115,7 +115,7 @@ func LanesOf(s Source) int {
 // Factory makes a source of prompts.
 type Factory func(d plan.Data, tok Tokenizer, seed uint64) (Source, error)
 
-// Tokenizer counts and cuts text. It is safe for use from many goroutines.
+// Tokenizer counts and cuts text. It is safe for concurrent use.
 type Tokenizer interface {
 	// Name is how reports call it, such as "words" or "builtin:gpt2".
 	Name() string

@@ -28,7 +28,7 @@ func (RestartPerStage) SetStage(int) bool { return true }
 // StageStarter is a Source that begins anew with every stage. One that is none goes on from stage to
 // stage.
 type StageStarter interface {
-	// SetStage is called ahead of a stage, while nobody calls At. It reports whether the
+	// SetStage is called ahead of a stage, not concurrently with At. It reports whether the
 	// source begins anew; false: it goes on where it was.
 	SetStage(i int) bool
 }

@@ -16,7 +16,7 @@ type ToolCall struct {
 type Tool struct {
 	Name        string
 	Description string
-	Parameters  []byte // JSON schema of its arguments; nil: none
+	Parameters  []byte // JSON schema of its arguments, or nil
 }
 
 // Choice says how free a model is to call tools.

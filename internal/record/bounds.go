@@ -14,7 +14,6 @@ type Bounds struct {
 	Workers int // numbers of workers, which count from 1, are up to this; 0: not known
 }
 
-// line checks a line that is no request.
 func (b *Bounds) line(l *Line) error {
 	switch {
 	case b == nil:
@@ -33,7 +32,6 @@ func (b *Bounds) line(l *Line) error {
 	return nil
 }
 
-// request checks a request.
 func (b *Bounds) request(rec *Record) error {
 	switch {
 	case b == nil:

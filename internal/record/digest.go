@@ -16,14 +16,12 @@ const (
 	digestHeader = 4 + 4 + 8  // magic, length of the rest, latest end of a request
 )
 
-// digester makes the digest of a frame.
 type digester struct {
 	buf    []byte // behind room for the header; empty: there is none
 	latest time.Duration
 	last   Record // the request before, without its lists
 }
 
-// request adds a request.
 func (d *digester) request(rec *Record) {
 	d.begin()
 	d.latest = max(d.latest, rec.End)

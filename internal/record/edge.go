@@ -2,7 +2,7 @@ package record
 
 import "time"
 
-// Edge is a moment at which a measurement window of a stage begins or ends: written
+// Edge is a time at which a measurement window of a stage begins or ends: written
 // when it has passed. The windows of a stage lie between its edges.
 type Edge struct {
 	Worker int           `json:"worker,omitempty"` // in whose file it begins a level, from 1; 0: the run's own
@@ -16,7 +16,7 @@ type Edge struct {
 	Server *Snapshot `json:"server,omitempty"`
 }
 
-// Snapshot is what a server says of itself at a moment: totals since it started.
+// Snapshot is what a server says of itself at a given time: totals since it started.
 type Snapshot struct {
 	At     time.Duration `json:"at"` // when it was asked
 	Models []ModelStats  `json:"models,omitempty"`
@@ -78,7 +78,7 @@ type CountTime struct {
 	NS    uint64 `json:"ns"`
 }
 
-// GPU is the state of one GPU at a moment.
+// GPU is the state of one GPU at a given time.
 type GPU struct {
 	UUID        string  `json:"uuid"`
 	Utilization float64 `json:"utilization"` // 0 to 1

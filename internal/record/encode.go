@@ -10,7 +10,7 @@ import (
 
 // AppendJSON appends rec to dst as one line of a record file, newline included.
 // The bytes of body and question are left out unless keepRaw is set. It keeps nothing of rec
-// and may be called from many goroutines.
+// and may be called concurrently.
 //
 // Lists of reads and events are written as columns, one array for each field, since
 // equal things side by side are what a compressor likes:
@@ -27,7 +27,7 @@ import (
 //	event_tokens  its tokens; null: not known; no column: 1 where the label carries tokens, else 0
 //	event_merged  1 where a later event came out of the same read; no column: as event_read has it
 //
-// A moment that was never reached is left out, and so is a field at its usual value.
+// A time that was never reached is left out, and so is a field at its usual value.
 func AppendJSON(dst []byte, rec *Record, keepRaw bool) []byte {
 	return appendRecord(dst, kindRequest, rec, keepRaw)
 }
@@ -107,7 +107,6 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	return append(dst, '}', '\n')
 }
 
-// raw are the bytes of the response that there are.
 func (r *Record) raw() []byte {
 	if r.Folded > 0 {
 		return r.Raw
@@ -159,7 +158,7 @@ func appendConn(dst []byte, c *Conn) []byte {
 	return append(dst, '}')
 }
 
-// base is the moment that the first read's stamp is counted from.
+// base is the time that the first read's stamp is counted from.
 func base(sent time.Duration) time.Duration {
 	if sent == Never {
 		return 0
@@ -312,7 +311,6 @@ func appendTokens(dst []byte, name string, t Tokens) []byte {
 	return append(dst, '}')
 }
 
-// appendInt appends v and a comma.
 func appendInt(dst []byte, v int64) []byte {
 	if uint64(v) < 10 {
 		return append(dst, byte('0'+v), ',')

@@ -1,29 +1,29 @@
 package record
 
-// Exchange is a request under way: its record, and what those share beside the facts who
+// Exchange is a request in flight: its record, and what those share beside the facts who
 // carry the request out, hold its response and decode it. Nothing of that is ever kept.
 type Exchange struct {
 	Record
 
-	// Flight is told how far it has come, for those who look from outside; nil: nobody
+	// Flight is told how far it has come, for those who look from outside; nil means nobody
 	// does.
 	Flight *InFlight
-	flight *InFlight // for the next time; nil: there was none yet
-	// Watch is told of every read, with the body up to there; nil: nobody is. It is called
+	flight *InFlight // for the next time; nil means there was none yet
+	// Watch is told of every read, with the body up to there; Optional. It is called
 	// while the connection is locked and must not wait for anything.
 	Watch func(body []byte)
 
 	// MaySend is asked once more where a request had to wait for a connection, right before it goes, and before it goes
-	// again; nil: it may. It must not wait for anything.
+	// again; nil means it may. It must not wait for anything.
 	MaySend func() bool
 
-	// Keeper is asked once more than Room is held; nil: there is no bound. Whole is how many
+	// Keeper is asked once more than Room is held; nil means there is no bound. Whole is how many
 	// bytes of Body are known to be whole events of a permitted length.
 	Keeper SizeLimiter
 	Room   int
 	Whole  int
 
-	// Media: the prompt has images, sound or video, or nobody knows: it may be far more tokens
+	// Media: the prompt has images, sound or video, or unknown: it may be far more tokens
 	// than its request has bytes.
 	Media bool
 

@@ -20,7 +20,7 @@ const (
 	Stalled        Class = "stall"        // time-out between two bytes of the response
 	TimedOut       Class = "timeout"      // time-out of the whole request
 	Dropped        Class = "dropped"      // the server closed the connection without a byte of a response
-	Reset          Class = "reset"        // the connection broke while the request or answer was under way
+	Reset          Class = "reset"        // the connection broke while the request or answer was in flight
 	Truncated      Class = "truncated"    // the response ended before its own framing said so
 	HTTPStatus     Class = "http_status"  // a response with a status other than 2xx
 	GRPCStatus     Class = "grpc_status"  // a gRPC status other than OK
@@ -47,7 +47,7 @@ func (f *Failure) Unrecorded() bool {
 }
 
 // ErrCutOff is the cause of a context that ended because the drain time of its stage was
-// over: what is still under way then fails with CutOff.
+// over: what is still in flight then fails with CutOff.
 var ErrCutOff = errors.New("the drain time is over")
 
 // Failure says how a request failed. It is data: it never ends a run.

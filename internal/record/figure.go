@@ -17,7 +17,7 @@ type Figures struct {
 	Begin   time.Duration `json:"begin"`
 	End     time.Duration `json:"end"`
 	Figures []Figure      `json:"figures,omitempty"`
-	Faults  []string      `json:"faults,omitempty"` // what could not be had
+	Faults  []string      `json:"faults,omitempty"` // what was not available
 }
 
 // WholeRun stands in place of a stage.
@@ -47,7 +47,7 @@ type Figure struct {
 	Min    *float64 `json:"min,omitempty"`
 	Max    *float64 `json:"max,omitempty"`
 	// Within says between which values the quantiles of a histogram lie, which is all that one
-	// says of them; nil: it is none, or somebody else has interpolated them.
+	// says of them; nil means it is none, or somebody else has interpolated them.
 	Within *QuantileBounds `json:"within,omitempty"`
 }
 
@@ -61,7 +61,7 @@ type QuantileBounds struct {
 // Bucket is a range of values.
 type Bucket struct {
 	Above float64  `json:"above"`           // greater than this, but for the first bucket of all
-	UpTo  *float64 `json:"up_to,omitempty"` // and at most this; nil: no bound is known
+	UpTo  *float64 `json:"up_to,omitempty"` // and at most this; nil means no bound is known
 	// Evenly is where the quantile would lie if the values were spread evenly within the bucket,
 	// which is what Prometheus takes them to be; at its lower end where it has no upper one.
 	Evenly float64 `json:"-"`

@@ -29,7 +29,7 @@ func GaveUp(finish string) bool {
 	return gaveUp[strings.TrimSpace(word)]
 }
 
-// UnknownFinish reports whether nobody knows what a finish reason says of the response.
+// UnknownFinish reports whether a finish reason is unknown.
 func UnknownFinish(finish string) bool {
 	switch finish {
 	case "", "stop", "length", "tool_calls":

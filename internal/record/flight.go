@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// InFlight is what others may see of a request while it is under way. The slot that
+// InFlight is what others may see of a request while it is in flight. The slot that
 // carries the request out and the reader of its response write to it; all its methods do
 // nothing on a nil Flight.
 type InFlight struct {
@@ -51,7 +51,6 @@ func (f *InFlight) Read(reads, bytes int, at time.Duration) {
 	f.last.Store(int64(at))
 }
 
-// begin makes the flight that of a request.
 func (f *InFlight) begin(rec *Exchange) {
 	f.target.Store(int64(rec.Target))
 	f.sent.Store(int64(Never))
@@ -69,11 +68,11 @@ func (f *InFlight) begin(rec *Exchange) {
 	rec.Flight = f
 }
 
-// Flights are the requests under way: from Begin until their records are about to be
+// Flights are the requests in flight: from Begin until their records are about to be
 // written. Once in a while they are written down, so that a run that is killed leaves
 // word of them.
 //
-// Beginning takes a lock that nobody holds for longer than a few stores: it is on the
+// Beginning takes a lock that is held for a few stores only: it is on the
 // way of a request that is due. End and Append are called by one goroutine at a time.
 type Flights struct {
 	list InFlight // ring of those that were written before
@@ -116,8 +115,8 @@ func ring(f *InFlight) {
 	}
 }
 
-// Append adds lines on what is new of the requests under way, at this moment. A request whose
-// record stands behind them is not under way for a reader.
+// Append adds lines on what is new of the requests in flight, now. A request whose
+// record stands behind them is not in flight for a reader.
 func (fs *Flights) Append(dst []byte, at time.Duration) ([]byte, error) {
 	fs.adopt()
 	l := &fs.line

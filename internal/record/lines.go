@@ -12,7 +12,7 @@ import (
 type Header struct {
 	Schema  string    `json:"schema"`  // Schema
 	Version string    `json:"version"` // of the program that wrote it
-	Start   time.Time `json:"start"`   // wall-clock moment of offset 0
+	Start   time.Time `json:"start"`   // wall-clock time of offset 0
 	Seed    uint64    `json:"seed"`
 	Kernel  bool      `json:"kernel"`  // reads carry kernel stamps
 	Decoder string    `json:"decoder"` // protocol that decodes the bodies, such as "openai"
@@ -31,7 +31,7 @@ type Header struct {
 	// Workers are those that sent the requests, of which a line of their own tells; none: this
 	// process did.
 	Workers []WorkerInfo `json:"-"`
-	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
+	// Calibration is what was found on the built-in mock ahead of the run; nil means nothing.
 	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
@@ -145,7 +145,7 @@ type Health struct {
 	Pause      time.Duration `json:"longest_stall"`
 }
 
-// FindStage finds the mark of stage i; nil: it did not end.
+// FindStage finds the mark of stage i; nil means it did not end.
 func FindStage(marks []StageSummary, i int) *StageSummary {
 	if k := slices.IndexFunc(marks, func(m StageSummary) bool { return m.Stage == i }); k >= 0 {
 		return &marks[k]

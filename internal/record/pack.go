@@ -17,7 +17,7 @@ const (
 )
 
 // pack appends a request to b in binary, without texts and bodies: what it has like the one before is
-// left out, and moments are differences. unpack reads the same fields in the same order. It reports
+// left out, and times are differences. unpack reads the same fields in the same order. It reports
 // whether the request is of the same kind as the one before.
 func pack(b []byte, rec, last *Record) (packed []byte, alike bool) {
 	var has byte
@@ -188,7 +188,7 @@ func (d *lineDecoder) unpack(b []byte, rec *Record) error {
 	return nil
 }
 
-// unpackTail reads the end of a long stream; nil: it is damaged.
+// unpackTail reads the end of a long stream; nil means it is damaged.
 func (d *lineDecoder) unpackTail(s string) *Tail {
 	if s == "" {
 		return nil

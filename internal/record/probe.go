@@ -10,7 +10,7 @@ type Probe struct {
 	Stage int           `json:"stage"`
 	Edge  string        `json:"edge"` // ProbeBegin, ProbeDuring or ProbeEnd
 	At    time.Duration `json:"at"`   // when they had answered
-	// Busy: the totals moved although this run had nothing under way.
+	// Busy: the totals moved although this run had nothing in flight.
 	Busy    bool          `json:"busy,omitempty"`
 	Targets []TargetProbe `json:"targets"` // in the order of the plan's URLs
 	// Pages are the metrics pages that the plan names, in its order.
@@ -38,7 +38,7 @@ type Power struct {
 	Error  string     `json:"error,omitempty"` // why there is none, or no more
 }
 
-// GPUPower is the power of one GPU, in watts, at some moments.
+// GPUPower is the power of one GPU, in watts, at some times.
 type GPUPower struct {
 	Index string          `json:"index"`
 	UUID  string          `json:"uuid,omitempty"`

@@ -64,7 +64,6 @@ type Reader struct {
 	parser
 }
 
-// parser reads lines of any kind.
 type parser struct {
 	lines   lineDecoder
 	rec     Record
@@ -72,7 +71,7 @@ type parser struct {
 	openEnd bool // a header was read, and no end line yet
 
 	besides bool    // requests are passed over
-	bounds  *Bounds // of the numbers in lines; nil: none
+	bounds  *Bounds // of the numbers in lines, or nil
 }
 
 // NewReader reads lines from r.
@@ -104,7 +103,7 @@ func (r *Reader) Close() {
 }
 
 // Next returns the next line. It ends with io.EOF, or with ErrTruncated where the
-// file stops in the middle; ahead of those come the requests that were under way there,
+// file stops in the middle; ahead of those come the requests that were in flight there,
 // which have failed with CutOff. Any other error names the line at fault. After an error
 // it returns that error again.
 func (r *Reader) Next() (Line, error) {
@@ -124,7 +123,7 @@ func (r *Reader) Next() (Line, error) {
 	return Line{}, r.failed
 }
 
-// next returns the next line that is not about requests under way.
+// next returns the next line that is not about requests in flight.
 func (r *Reader) next() (Line, error) {
 	for {
 		text, err := r.line()
@@ -196,7 +195,7 @@ func (r *Reader) fill() {
 	r.end = err
 }
 
-// parse reads a line of any kind. Those about requests under way are for the reader
+// parse reads a line of any kind. Those about requests in flight are for the reader
 // itself, and give an empty Line.
 func (r *parser) parse(text []byte) (Line, error) {
 	kind, err := kindOf(text)

@@ -3,7 +3,7 @@
 // format that keeps those facts on disk.
 //
 // All times are offsets from the start of the run on one monotonic clock. The
-// wall-clock moment of that start is kept once, in the file's header line.
+// wall-clock time of that start is kept once, in the file's header line.
 package record
 
 import (
@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Never marks a moment that was not reached.
+// Never marks a time that was not reached.
 const Never time.Duration = -1
 
-// NotYet is a moment that is still to come.
+// NotYet is a time that is still to come.
 const NotYet time.Duration = math.MaxInt64
 
 // Grace is how long a stream that has said that it is done may take to end.
@@ -34,8 +34,8 @@ const (
 // Record is the fact sheet of one request. All of it is kept, but for the bytes of
 // requests and answers where the run does not want them.
 //
-// The engine fills in identity and the moments up to Ready; an endpoint's Do
-// fills in the moments from Sent to End, the connection, the marks and the body;
+// The engine fills in identity and the times up to Ready; an endpoint's Do
+// fills in the times from Sent to End, the connection, the marks and the body;
 // its Decoder fills in the rest from those.
 type Record struct {
 	Seq    int64 // position in the order of dispatch, over the whole run
@@ -51,7 +51,7 @@ type Record struct {
 	Ends    bool        // it ended a sequence that the server kept state over
 	Model   string      // what it asked for in place of the run's model; empty: that
 	Call    string      // the call of a recorded session that it played; empty: none
-	Labels  [][2]string // what the data says of it for reports, names and values; nil: nothing
+	Labels  [][2]string // what the data says of it for reports, names and values; nil means nothing
 
 	Due     time.Duration // when it was meant to go
 	Ready   time.Duration // when it had its slot and its body
@@ -90,14 +90,14 @@ type Record struct {
 
 	Text            []byte  // decoded text of every token event, channels in order of arrival
 	Events          []Event // decoded events, in order
-	Tail            *Tail   // the events behind those, where there were too many; nil: none
+	Tail            *Tail   // the events behind those, where there were too many, or nil
 	In              Tokens
 	Out             Tokens
 	RequestedTokens int // output tokens asked for; 0: the server's choice
 	Cached          int // prompt tokens that the server says it took from its cache; -1: not said
 	Finish          string
 
-	Failure *Failure // nil: it succeeded
+	Failure *Failure // nil means it succeeded
 }
 
 // WithoutText takes the text out of a record that has been decoded.
@@ -127,7 +127,7 @@ type Read struct {
 	// Blur is how long before At the first byte of it can have come: nothing had, when the
 	// socket was last seen empty. 0: all of it came at once.
 	Blur time.Duration
-	// Loose: the last byte, too, may have come at any moment of that time. Else it came at At.
+	// Loose: the last byte, too, may have come at any time of that time. Else it came at At.
 	Loose bool
 }
 
@@ -200,7 +200,7 @@ type Event struct {
 	Text   int // bytes of Record.Text that this event contributed
 	Tokens int // output tokens in it; -1: not known
 	// Merged: a later event came out of the same read, so the stamp of this one
-	// is the latest moment at which it can have arrived.
+	// is the latest time at which it can have arrived.
 	Merged bool
 }
 

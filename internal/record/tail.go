@@ -63,7 +63,7 @@ type TailHistogram struct {
 	min, max int64
 }
 
-// Bin is a part of a Spread.
+// Bin is part of a Spread.
 type Bin struct{ N, Sum int64 }
 
 // binBits is how many bits of a value tell its bin.

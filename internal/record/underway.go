@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// underway is a line on the requests under way at a moment, in columns with an element
+// underway is a line on the requests in flight at a given time, in columns with an element
 // for each request of which there is news. Moments are Never where they were not reached.
 type underway struct {
 	At    time.Duration   `json:"at"`
@@ -27,7 +27,6 @@ func (u *underway) reset(at time.Duration) {
 	}
 }
 
-// add notes a flight of which there is news.
 func (u *underway) add(f *InFlight) {
 	// The last stamp of a read is stored after all else of it: where there is one, so is
 	// what came before it.
@@ -51,7 +50,7 @@ func (u *underway) add(f *InFlight) {
 // open are the requests of a file that have begun and, as far as it was read, not ended.
 type open struct {
 	begun map[int64]*begun
-	at    time.Duration // latest moment at which they were under way
+	at    time.Duration // latest time at which they were in flight
 	left  []*begun      // those still to be given out, at the end of the file
 }
 
@@ -78,7 +77,7 @@ func (o *open) end(seq int64, at time.Duration) {
 	o.at = max(o.at, at)
 }
 
-// restore takes in how far the requests under way had come.
+// restore takes in how far the requests in flight had come.
 func (o *open) restore(u *underway) error {
 	n := len(u.Seq)
 	for _, m := range []int{len(u.Sent), len(u.Reads), len(u.Bytes), len(u.First), len(u.Last)} {

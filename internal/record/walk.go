@@ -14,16 +14,16 @@ type File struct {
 	Path string
 	Also []string // files that belong to it, which are read after it, without their headers
 	Most int64    // bytes that a line may take, in the file or in memory; 0: no bound
-	// Bounds are those of the numbers in its lines; nil: none.
+	// Bounds are those of the numbers in its lines, or nil.
 	Bounds *Bounds
-	Edit   func(*Line) // changes lines before they are given out; nil: they stay as they are
+	Edit   func(*Line) // changes lines before they are given out; nil means they stay as they are
 }
 
 // Walk gives each line of the file, the header first, to each, whose error ends it.
 //
 // A file may end in the middle, as that of a run that was killed or still goes on does. That
 // is no error: whole is false, and each has had all lines that are complete, and then the
-// requests that were under way there, which have failed with CutOff. A file that ends within
+// requests that were in flight there, which have failed with CutOff. A file that ends within
 // its header, that has none, or that holds a line which cannot be read is an error, after the
 // lines before it.
 func (f File) Walk(each func(Line) error) (whole bool, err error) { return f.all(each, false) }

@@ -27,7 +27,7 @@ const (
 )
 
 // Writer writes a record file: frames of zstd, one behind the other. Its methods may be
-// called from many goroutines. After an error every call returns that error.
+// called concurrently. After an error every call returns that error.
 type Writer struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -65,7 +65,6 @@ func (w *Writer) Digests() {
 	w.digests = true
 }
 
-// write writes a whole frame.
 func (w *Writer) write(frame []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +79,6 @@ func (w *Writer) write(frame []byte) error {
 // Frame writes a frame that another Writer's encoder has made.
 func (w *Writer) Frame(frame []byte) error { return w.write(frame) }
 
-// failed is the error that the file has met.
 func (w *Writer) failed() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -33,7 +33,6 @@ func (d *Document) Mean(runs []Run) *result.Result {
 	return r
 }
 
-// mean is a metric over runs.
 func mean(m Metric) result.Stat {
 	s := result.Stat{Unit: m.Unit, Intervals: map[string]result.ConfidenceInterval{}}
 	for name, f := range m.Stats {

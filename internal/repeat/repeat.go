@@ -113,7 +113,7 @@ type RepeatedStat struct {
 type Run struct {
 	Dir    string // where it is kept; empty: nowhere
 	Result *result.Result
-	// Within are the intervals of its figures, by the index of the stage; nil: not known.
+	// Within are the intervals of its figures, by the index of the stage; nil means not known.
 	Within map[int]map[Key]estimate.Interval
 }
 
@@ -159,7 +159,7 @@ func Make(runs []Run, asked int, version string) *Document {
 	return d
 }
 
-// stageOf is a stage over all runs; nil: they do not all have it, or not at the same load.
+// stageOf is a stage over all runs; nil means they do not all have it, or not at the same load.
 func stageOf(runs []Run, i int) *StageRepeats {
 	first := &runs[0].Result.Stages[i]
 	for k := range runs {
@@ -248,7 +248,6 @@ func valueOf(m result.Stat, stat string, has bool) (float64, bool) {
 	return m.Distribution.Quantile(stat), true
 }
 
-// deviation is the standard deviation of values with a mean.
 func deviation(values []float64, mean float64) float64 {
 	if len(values) < 2 {
 		return 0

@@ -9,7 +9,7 @@ type CapacityFigure struct {
 }
 
 // CapacityFigures are the numbers that a search has found: the capacity and its interval. Bounds
-// that there are none of are left out; nil: there was no search, or it has no response.
+// that there are none of are left out; nil means there was no search, or it has no response.
 func (r *Result) CapacityFigures() []CapacityFigure {
 	a := r.Capacity
 	if a == nil {

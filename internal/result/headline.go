@@ -114,7 +114,6 @@ func (s *Stage) good() bool {
 	return s.Counts.OK > 0 && (s.Verdict == nil || s.Verdict.Status == Valid)
 }
 
-// answered is how many requests a second were answered.
 func (s *Stage) answered() (perSecond float64, ok bool) {
 	m, ok := s.Metrics["request_throughput"]
 	return m.Avg, ok && m.Avg > 0

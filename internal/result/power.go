@@ -5,7 +5,7 @@ package result
 type Cost struct {
 	GPUs  int     `json:"gpus"`
 	Price float64 `json:"gpu_hour_price,omitempty"` // dollars
-	Power *Power  `json:"power,omitempty"`          // nil: it is not known
+	Power *Power  `json:"power,omitempty"`          // nil means it is not known
 }
 
 // The ways in which the energy of a stage can be known.

@@ -105,7 +105,7 @@ type Stage struct {
 	Concurrency int                   `json:"concurrency,omitempty"`
 	Rate        float64               `json:"rate,omitempty"`    // requests per second
 	Ended       record.StopReason     `json:"ended,omitempty"`   // why it stopped sending, or why its measurement in windows ended
-	Verdict     *StageVerdict         `json:"verdict,omitempty"` // nil: of this stage alone there is none
+	Verdict     *StageVerdict         `json:"verdict,omitempty"` // nil means of this stage alone there is none
 	Counts      Counts                `json:"counts"`
 	Failures    []record.FailureCount `json:"failures,omitempty"`
 	Tokens      Tokens                `json:"tokens"`
@@ -223,7 +223,7 @@ type Stat struct {
 	Error map[string]ErrorBar `json:"error,omitempty"`
 	// Intervals are the 95 % confidence intervals of sampling, by the name of the statistic: what
 	// an endless run would show lies in them. One that is not there is not known: there are too
-	// few requests. nil: the metric has none.
+	// few requests. nil means the metric has none.
 	Intervals map[string]ConfidenceInterval `json:"intervals,omitzero"`
 	// LowSamples lists the percentiles for which there are too few samples.
 	LowSamples []string `json:"thin,omitempty"`
@@ -299,7 +299,7 @@ func (s *Distribution) Set(name string, v float64) {
 	}
 }
 
-// place is where the number of a name is; nil: there is none.
+// place is where the number of a name is, or nil.
 func (s *Distribution) place(name string) *float64 {
 	return map[string]*float64{
 		"min": &s.Min, "max": &s.Max, "std": &s.Std, "p1": &s.P1, "p5": &s.P5, "p10": &s.P10, "p25": &s.P25, "p50": &s.P50,

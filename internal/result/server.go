@@ -11,8 +11,8 @@ import (
 type TritonStats struct {
 	Window    Span            `json:"window"`              // between the two looks at the server
 	Restarted string          `json:"restarted,omitempty"` // what had begun anew in between; there are no figures then
-	Busy      bool            `json:"busy,omitempty"`      // it had other work while this client had none under way
-	Faults    []string        `json:"faults,omitempty"`    // what could not be had of it
+	Busy      bool            `json:"busy,omitempty"`      // it had other work while this client had none in flight
+	Faults    []string        `json:"faults,omitempty"`    // what was not available of it
 	Requests  *ServerRequests `json:"requests,omitempty"`
 	Models    []ServerModel   `json:"models,omitempty"` // the one asked for, in each version
 	GPUs      []ServerGPU     `json:"gpus,omitempty"`

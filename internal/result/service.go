@@ -21,7 +21,7 @@ type ServerMetrics struct {
 	// Parts are the figures of each page, or of each GPU on it, where there are several.
 	Parts  []ServicePart   `json:"parts,omitempty"`
 	Series []ServiceSeries `json:"series,omitempty"`
-	Faults []string        `json:"faults,omitempty"` // what could not be had
+	Faults []string        `json:"faults,omitempty"` // what was not available
 }
 
 // Figure is what one metric says.
@@ -42,7 +42,7 @@ type ServiceSeries struct {
 	Points [][2]float64 `json:"points"` // seconds since the start of the run, value
 }
 
-// Figure finds a figure by its name; nil: it was not said.
+// Figure finds a figure by its name; nil means it was not said.
 func (s *ServerMetrics) Figure(name string) *Figure {
 	if i := slices.IndexFunc(s.Figures, func(f Figure) bool { return f.Name == name }); i >= 0 {
 		return &s.Figures[i]
@@ -50,10 +50,10 @@ func (s *ServerMetrics) Figure(name string) *Figure {
 	return nil
 }
 
-// FromPrometheus is what a Prometheus server said; nil: nobody asked one.
+// FromPrometheus is what a Prometheus server said; optional.
 func FromPrometheus(all []ServerMetrics) *ServerMetrics { return serviceOf(all, SourcePrometheus) }
 
-// FromPages is what the servers' own pages said; nil: nobody read them.
+// FromPages is what the servers' own pages said; optional.
 func FromPages(all []ServerMetrics) *ServerMetrics { return serviceOf(all, SourceScrape) }
 
 func serviceOf(all []ServerMetrics, source string) *ServerMetrics {

@@ -41,7 +41,6 @@ func (s WindowStats) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// window is one window as the document has it.
 type window struct {
 	Span
 	Requests   int64              `json:"requests"`
@@ -75,7 +74,7 @@ func windowOf(w *sweep.Window) window {
 	return out
 }
 
-// spreadOf is a distribution of times in milliseconds; nil: there are none.
+// spreadOf is a distribution of times in milliseconds, or nil.
 func spreadOf(s *sweep.LatencyStats) map[string]float64 {
 	if len(s.Percentiles) == 0 {
 		return nil

@@ -45,7 +45,6 @@ func (p *setup) withFiles(ctx context.Context, err error) error {
 	return errlist.Distinct(errors.Join(err, files))
 }
 
-// check is a look at a plan.
 type check struct {
 	plan  *plan.Plan
 	kit   registry.Kit

@@ -14,10 +14,10 @@ type GateOptions struct {
 	// Some: the run is one of several, and gates at a level that it does not have are left to the
 	// others.
 	Some bool
-	// Refused is called where a gate cannot be judged, before anything is sent; nil: the error says
+	// Refused is called where a gate cannot be judged, before anything is sent; nil means the error says
 	// enough.
 	Refused func()
-	// Judged is told of the result; nil: nobody waits for it.
+	// Judged is told of the result; optional.
 	Judged func(res *result.Result)
 }
 

@@ -26,9 +26,9 @@ type resultBuilder struct {
 	journal   *rundir.Journal
 	folds     *collect.Aggregators
 	collector *collect.Collector
-	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
-	saved     func(dir string) error   // is given the records in the end; nil: nobody is
-	draw      Drawer                   // is told what a page draws of it; nil: nobody wants to see it
+	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil means it cannot
+	saved     func(dir string) error   // is given the records in the end; optional
+	draw      Drawer                   // is told what a page draws of it; optional
 }
 
 // conclude decodes what is left and puts the result together. played is what ended the

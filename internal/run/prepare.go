@@ -43,7 +43,7 @@ type setup struct {
 	stopper  abort.Stopper
 	protocol endpoint.Protocol
 	share    load.Shard                   // of the load that this process sends
-	maySend  func(now time.Duration) bool // is asked before each request; nil: all may go
+	maySend  func(now time.Duration) bool // is asked before each request; nil means all may go
 	sources  []netip.Prefix               // the plan's source addresses, of which this machine may lack some
 	made     []func()                     // give back what was made, the last first
 }
@@ -51,7 +51,6 @@ type setup struct {
 // onClose remembers how to give back what was made.
 func (p *setup) onClose(undo func()) { p.made = append(p.made, undo) }
 
-// close gives back all that was made.
 func (p *setup) close() {
 	for _, undo := range slices.Backward(p.made) {
 		undo()
@@ -88,7 +87,6 @@ func (p *setup) buildOrStop(ctx context.Context, stop <-chan struct{}) (*session
 	return nil, &PrepareError{Err: err}
 }
 
-// run prepares the run.
 func (p *setup) run(ctx context.Context) (*session, error) {
 	if err := p.gated(); err != nil {
 		return nil, err
@@ -276,16 +274,15 @@ func (p *setup) ownSources() {
 type promptSource struct {
 	registry.Prompts
 	tokenizer prompt.Tokenizer
-	schedule  []time.Duration // of the prompts' own moments; nil: they have none
+	schedule  []time.Duration // of the prompts' own times, or nil
 }
 
-// counter is the tokenizer where it may fail on a text; nil: it cannot.
+// counter is the tokenizer where it may fail on a text; nil means it cannot.
 func (q *promptSource) counter() interface{ Err() error } {
 	c, _ := q.tokenizer.(interface{ Err() error })
 	return c
 }
 
-// questions opens what prompts come from.
 func (p *setup) questions(ctx context.Context, secrets target.Secrets) (*promptSource, error) {
 	found, err := p.tokenizer(ctx, secrets)
 	if err != nil {
@@ -331,7 +328,6 @@ func scheduleOf(p *plan.Plan, s prompt.Source) ([]time.Duration, error) {
 	return nil, message.Errorf("%v uses the arrivals of a trace, but the prompts have no timestamps: give an input file whose lines have a timestamp", message.Stage(i))
 }
 
-// client makes what asks the servers.
 func (p *setup) client(s target.Secrets, q *promptSource) (*target.Client, error) {
 	// The id tells this run's requests from those of others in a server's log.
 	id := "inferometer-" + p.opt.ID
@@ -411,7 +407,6 @@ func (p *setup) collector(c *target.Client, f *collect.Aggregators, book *rundir
 	})
 }
 
-// engine makes what sends.
 func (p *setup) engine(q *promptSource, c *target.Client, sink *collect.Collector, live *engine.Counters) *engine.Engine {
 	prepare := c.Endpoint.Prepare
 	if see := p.opt.Prompt; see != nil {

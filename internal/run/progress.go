@@ -14,14 +14,14 @@ import (
 	"github.com/inferometer/inferometer/internal/run/executor"
 )
 
-// Progress is how a run goes at a moment.
+// Progress is how a run goes at a given time.
 type Progress struct {
 	Plan      *plan.Plan    // as it is run; not to be changed
 	Host      record.Host   // of this client
 	Started   time.Time     // when the run's clock was 0
 	At        time.Duration // on the run's clock
 	Stage     int
-	Searching bool // a step of a search is under way, of which nothing is counted
+	Searching bool // a step of a search is running, of which nothing is counted
 	Stages    []plan.Stage
 	Times     []record.StageTimes // of the stages that have begun
 	Warming   bool
@@ -33,11 +33,11 @@ type Progress struct {
 	InFlight  int64
 	Live      *metric.LiveStats
 	Failures  map[record.Class]int64
-	// Result is what came of the run; nil: it is not over.
+	// Result is what came of the run; nil means it is not over.
 	Result *result.Result
 }
 
-// Part is what has ended of the part of a stage that is under way.
+// Part is what has ended of the part of a stage that is in flight.
 func (p *Progress) Part() *metric.LivePart {
 	switch {
 	case p.Searching:

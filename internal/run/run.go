@@ -39,7 +39,7 @@ type Options struct {
 	Log     io.Writer     // notes on what is being prepared
 	Names   message.Names // what the users of the tool call what messages name
 	// Warn is told at once of what goes wrong with the run's own files while it is going on;
-	// nil: Log is.
+	// nil means Log is.
 	Warn func(text string)
 	// Stop, when it yields, ends sending; what is in flight is drained.
 	Stop <-chan struct{}
@@ -48,28 +48,28 @@ type Options struct {
 	OnReady func(progress func() Progress)
 	// Ready is called when everything is in place, before the first request.
 	Ready func(target.Setup)
-	// Prompt is told of the prompt of each request before it is encoded, by many goroutines;
-	// nil: nobody wants to know.
+	// Prompt is told of the prompt of each request before it is encoded, concurrently;
+	// Optional.
 	Prompt func(p *prompt.Prompt)
-	// Observer follows a run in levels or windows; nil: nobody does.
+	// Observer follows a run in levels or windows; optional.
 	Observer executor.Observer
 	// Stage is told of each stage as soon as it has ended, but for one whose requests were
-	// aborted; nil: nobody waits for it.
+	// aborted; optional.
 	Stage func(s *result.Stage)
 	// Draw is called once the result is there, and can have what a page draws of the run;
-	// records are then kept until that is done, if no longer. nil: nobody wants to see it.
+	// records are then kept until that is done, if no longer. Optional.
 	Draw   Drawer
 	Gating GateOptions // when it fails although it is valid, besides what the plan says
-	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
+	// Calibration is what was found on the built-in mock ahead of the run; nil means nothing.
 	Calibration *record.Calibration
 
-	// OutputDir gives the output directory of a plan that has been filled in; nil: it is the plan's.
+	// OutputDir gives the output directory of a plan that has been filled in; nil means it is the plan's.
 	OutputDir func(p *plan.Plan) string
 	// Saved is given the directory of the records when they are whole, before those are removed
-	// that nobody keeps; nil: nobody waits for it.
+	// that nobody keeps; optional.
 	Saved func(dir string) error
 
-	// Fleet sends in this process's place; nil: nobody. Elsewhere: it does so from other machines.
+	// Fleet sends in this process's place; nil means nobody. Elsewhere: it does so from other machines.
 	Fleet         executor.Workers
 	RemoteWorkers bool
 
@@ -77,10 +77,10 @@ type Options struct {
 	// begins.
 	Replace bool
 
-	// NewSleeper makes what waits for moments. Optional: the system's most precise one.
+	// NewSleeper makes what waits for times. Optional: the system's most precise one.
 	NewSleeper func() load.Sleeper
 
-	create func(name string) (io.WriteCloser, error) // makes the record file; nil: on disk
+	create func(name string) (io.WriteCloser, error) // makes the record file; nil means on disk
 }
 
 // Drawer takes what a page draws of a run, if it makes it: that reads all records again.
@@ -129,12 +129,11 @@ type session struct {
 	gauge   *progressTracker
 	sampler *monitor.HealthMonitor
 	stages  executor.Config
-	archive *monitor.Prometheus     // nil: there is none
+	archive *monitor.Prometheus     // nil means there is none
 	intake  *executor.WorkerRecords // of the records of a fleet
 	outcome *resultBuilder
 }
 
-// execute runs the stages and gives the result.
 func (r *session) execute(ctx context.Context) (*result.Result, error) {
 	watch, stopWatching := context.WithCancel(context.Background())
 	defer stopWatching()

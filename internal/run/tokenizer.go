@@ -54,7 +54,7 @@ func (p *setup) tokenizer(ctx context.Context, secrets target.Secrets) (*loader.
 }
 
 // ofModel is the tokenizer of the model that is served, where its name is one of the hub's or a
-// directory's: from the local cache, else from the hub. nil: there is none to be had.
+// directory's: from the local cache, else from the hub. nil means there is none available.
 func (p *setup) ofModel(ctx context.Context) *loader.Found {
 	model := p.plan.Target.Model
 	if !strings.Contains(model, "/") {

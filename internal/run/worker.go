@@ -40,7 +40,7 @@ type WorkerConfig struct {
 	Share load.Shard
 	Clock *timedconn.Clock // the run's
 	Out   io.Writer        // takes its records, a frame at a time
-	// MaySend is asked right before each request goes, with what the run's clock shows; false ends the stage. nil: always.
+	// MaySend is asked right before each request goes, with what the run's clock shows; false ends the stage. nil means always.
 	MaySend func(now time.Duration) bool
 }
 
@@ -139,19 +139,19 @@ func (w *Worker) Send(ctx context.Context, t load.Spec, stop <-chan record.StopR
 	return mark, errors.Join(err, w.writer.Stage(mark), w.Flush())
 }
 
-// Next is the number of the first prompt that this worker knows nobody to have taken.
+// Next is the number of the first prompt not taken, as far as this worker knows.
 func (w *Worker) Next() int64 { return w.sender.Engine.Next() }
 
 // Sent is how many requests this worker has sent.
 func (w *Worker) Sent() int64 { return w.live.Sent() }
 
-// InFlight is how many requests this worker has under way.
+// InFlight is how many requests this worker has in flight.
 func (w *Worker) InFlight() int64 { return w.live.InFlight() }
 
 // Flush hands all that was recorded so far to the file.
 func (w *Worker) Flush() error { return w.collector.Flush() }
 
-// Measured is when the measured part of a task under way begins, and when its last request was sent;
+// Measured is when the measured part of a running task begins, and when its last request was sent;
 // record.Never: that is not known yet.
 func (w *Worker) Measured(t load.Spec) (from, to time.Duration) {
 	known := func(at time.Duration) time.Duration {

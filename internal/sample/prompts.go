@@ -8,7 +8,7 @@ import (
 )
 
 // Prompts are the requests of two stages that have the same prompt at the same place of the run, in
-// the order in which they were sent.
+// the order they were sent.
 type Prompts struct {
 	a, b  *StageSamples
 	pairs [][2]int32 // requests of a and of b
@@ -19,7 +19,7 @@ type Prompts struct {
 // with fewer, what pairs gain is less than what leaving out the others loses.
 const leastPaired = 0.8
 
-// Match finds the prompts that two stages have in common; nil: too few of them for a comparison by
+// Match finds the prompts that two stages have in common; nil means too few of them for a comparison by
 // prompt.
 //
 // Places are those in the run, or those in the stage where an earlier stage of one run was longer.
@@ -86,7 +86,7 @@ func match(a, b *StageSamples, byA, byB []int32, shift int64) *Prompts {
 	return p
 }
 
-// sort puts pairs into the order in which they were sent: by the mean of their ranks on both sides,
+// sort puts pairs into the order they were sent: by the mean of their ranks on both sides,
 // which is not that of their places where sessions have several turns.
 func (p *Prompts) sort() {
 	ranks := func(s *StageSamples) []int32 {

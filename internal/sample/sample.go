@@ -1,5 +1,5 @@
 // Package sample holds single requests as the mathematics of intervals takes them: the samples of
-// a metric in the order in which their requests were sent, and what requests brought at moments.
+// a metric in the order in which their requests were sent, and what requests brought at times.
 package sample
 
 import (
@@ -19,7 +19,7 @@ import (
 // that these are for.
 const mostPooled = 4 << 20
 
-// StageSamples is the measured requests of a stage, in the order in which they were recorded.
+// StageSamples is the measured requests of a stage, in the order they were recorded.
 // Samples are kept in half the bytes that they are worked with: they are turned into what the
 // mathematics takes one metric at a time.
 type StageSamples struct {
@@ -36,7 +36,6 @@ type StageSamples struct {
 	order   []int32 // by when they were sent
 }
 
-// column are the samples of one metric.
 type column struct {
 	def    *metric.Def
 	values []float32 // of a metric with one for each request: NaN where it has none

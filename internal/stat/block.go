@@ -35,7 +35,7 @@ const (
 func maxBlock(n int) int { return headerLen + partLen + wordBytes*n }
 
 // appendBlock appends vals to chunk as a block, and gives the least and the greatest
-// of them. part is where they belong; nil: to none. The chunk must have room for the block
+// of them. part is where they belong; nil means to none. The chunk must have room for the block
 // and slack bytes more.
 func appendBlock(chunk []byte, vals []int64, part *Part) (_ []byte, lo, hi int64) {
 	lo, hi = vals[0], vals[0]

@@ -1,7 +1,7 @@
 // Package stat is pure mathematics over integer samples: columns that spill to
-// disk when they outgrow memory, exact order statistics and moments over them,
+// disk when they outgrow memory, exact order statistics and times over them,
 // quantile rules, the number of samples that a percentile needs, and a small
-// histogram for figures that must be at hand at any moment.
+// histogram for figures that must be at hand at any time.
 package stat
 
 import "slices"
@@ -157,7 +157,6 @@ func (c *Column) blocks(f func(stored []int64)) error {
 	return c.parts(func(_ Part, stored []int64) { f(stored) })
 }
 
-// parts is blocks with the part of each.
 func (c *Column) parts(f func(part Part, stored []int64)) error {
 	var vals [blockLen]int64
 	each := func(chunk []byte) {

@@ -29,7 +29,7 @@ type cuts struct {
 	n  []int64
 }
 
-// cutsOf reads the censored samples of the first set; nil: there are none.
+// cutsOf reads the censored samples of the first set, or nil.
 func cutsOf(cols []*Column) (*cuts, error) {
 	count, round := map[int64]int64{}, false
 	for _, c := range cols {
@@ -62,7 +62,6 @@ func cutsOf(cols []*Column) (*cuts, error) {
 	return list, nil
 }
 
-// rounded is count with its values rounded.
 func rounded(count map[int64]int64) map[int64]int64 {
 	coarse := map[int64]int64{}
 	for v, n := range count {
@@ -71,7 +70,6 @@ func rounded(count map[int64]int64) map[int64]int64 {
 	return coarse
 }
 
-// roundCut rounds v down.
 func roundCut(v int64) int64 {
 	spare := max(bits.Len64(uint64(max(v, -v)))-cutBits, 0)
 	return v >> spare << spare

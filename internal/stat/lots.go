@@ -15,13 +15,12 @@ type source struct {
 	lots   []lot
 }
 
-// lot is one of them.
 type lot struct {
 	own []*Column
 	n   int64 // samples of its own columns
 	m   [2]moments
 	sel selection
-	km  *survival  // of the first set; nil: no sample was cut off
+	km  *survival  // of the first set; nil means no sample was cut off
 	all [2]Summary // without quantiles
 }
 
@@ -58,7 +57,7 @@ func each(cols []*Column, f func(stored []int64)) error {
 	return nil
 }
 
-// count makes the first pass: moments, and the counts of the cells of the root.
+// count makes the first pass: times, and the counts of the cells of the root.
 func (s *source) count(censored *cuts) error {
 	var most int64
 	for i := range s.lots {

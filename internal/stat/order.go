@@ -24,7 +24,7 @@ type cells [][sets]uint32
 // root is the first level of cells.
 type root struct {
 	counts cells
-	kids   []*node // by cell; nil: no rank is wanted there
+	kids   []*node // by cell; nil means no rank is wanted there
 	all    *node   // in place of cells where there are few samples at all
 	seen   int64   // samples
 }
@@ -81,7 +81,6 @@ func (r *root) add(stored []int64, base int64) {
 // pack is a stored sample as distance and sets: packed values sort by distance.
 func pack(s, base int64) uint64 { return uint64(s) - uint64(base)<<setBits }
 
-// node is a cell that is looked into.
 type node struct {
 	lo     uint64 // where it begins
 	width  int    // logarithm of its width
@@ -124,7 +123,6 @@ func (l *selection) want(set int, n int64, qs []float64, rule Rule) {
 	l.wantRanks(set, ranks)
 }
 
-// wantRanks asks for ranks of a set.
 func (l *selection) wantRanks(set int, ranks []int64) {
 	slices.Sort(ranks)
 	l.wanted[set] = slices.Compact(ranks)

@@ -61,13 +61,12 @@ func Divide(bounds [2][]float64, parts int, place func(Part) int, cols ...*Colum
 	return d.out, nil
 }
 
-// divider divides samples.
 type divider struct {
 	base   int64
 	bounds [2][]uint64
 	out    [2]Division
 	sums   [][2][2]uint64 // by part and set, in 128 bits
-	cells  cells          // nil: samples are few
+	cells  cells          // nil means samples are few
 	// table is the number of bounds below each cell, by set; mixed where one lies inside it.
 	table [2][]uint8
 	at    [blockLen]int32 // the cells of the samples that are being added, of each run of equal ones the first
@@ -78,7 +77,6 @@ const (
 	mostBounds = 15 // of a set
 )
 
-// count prepares for counting in so many cells.
 func (d *divider) count(n int) {
 	d.cells = make(cells, n)
 	for i := range d.table {
@@ -103,7 +101,6 @@ func (d *divider) below(set int, distance uint64) int {
 	return n
 }
 
-// add adds samples of one part.
 func (d *divider) add(part int, stored []int64) {
 	if d.cells != nil {
 		for i := 0; i < len(stored); {

@@ -76,7 +76,6 @@ func (p *Pool) reserve(n int) bool {
 	return false
 }
 
-// write puts chunk into the file.
 func (p *Pool) write(chunk []byte) (extent, bool) {
 	f := p.open()
 	if f == nil {
@@ -90,7 +89,6 @@ func (p *Pool) write(chunk []byte) (extent, bool) {
 	return e, true
 }
 
-// read fills buf from the file.
 func (p *Pool) read(buf []byte, e extent) error {
 	if _, err := p.file.ReadAt(buf, e.off); err != nil {
 		return fmt.Errorf("read spilled samples back: %w", err)

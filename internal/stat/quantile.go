@@ -93,7 +93,7 @@ func MinSamples(q float64) int64 {
 	return hi
 }
 
-// QuantileOf is Quantile for samples that are not whole numbers.
+// QuantileOf is Quantile for samples that are not integers.
 func (r Rule) QuantileOf(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()

@@ -13,7 +13,7 @@ type Summary struct {
 	Min, Max  int64
 	Mean      float64
 	Std       float64   // of the population: the divisor is N
-	Quantiles []float64 // in the order in which they were asked for; nil when N is 0
+	Quantiles []float64 // in the order they were asked for; nil when N is 0
 
 	// Where samples were cut off; else none of these is set.
 	Censored int64  // those samples, which are not in N
@@ -77,7 +77,7 @@ type moments struct {
 	squares  [3]uint64
 }
 
-// addMoments adds a block of samples to the moments of both sets.
+// addMoments adds a block of samples to the times of both sets.
 func addMoments(m *[2]moments, stored []int64, base int64) {
 	every := int64(Both)
 	for _, s := range stored {
@@ -125,7 +125,6 @@ func momentsOf(stored []int64, base, bit int64) moments {
 	return moments{n: n, min: least, max: top, sum: [2]uint64{sum0, sum1}, squares: [3]uint64{sq0, sq1, sq2}}
 }
 
-// add adds the moments of other samples.
 func (m *moments) add(o *moments) {
 	m.n += o.n
 	m.min, m.max = min(m.min, o.min), max(m.max, o.max)

@@ -51,7 +51,6 @@ func (j judge) stable(windows []Window) bool {
 	return j.steady(windows) && j.within(windows, func(w *Window) float64 { return float64(j.compared(w)) })
 }
 
-// steady reports whether windows agree in throughput.
 func (j judge) steady(windows []Window) bool {
 	return j.within(windows, func(w *Window) float64 { return w.Throughput })
 }

@@ -13,7 +13,7 @@ type Level struct {
 	Ended   record.StopReason // empty: the load ended first
 	Passed  bool              // stable, and below the latency threshold
 	Windows []Window          // in order
-	Merged  *Window           // the last windows as one; nil: there is none
+	Merged  *Window           // the last windows as one, or nil
 	// Server is what the server did over the merged windows, by its own account.
 	Server []record.ModelStats
 	GPUs   []record.GPU
@@ -43,7 +43,7 @@ func FromEdges(m plan.Measurement, edges []record.Edge, samples []Sample, ended 
 }
 
 // finish works out the windows, the merged one and the verdict. Requests that were
-// handed over late are there by now. known says from which moment on all is known.
+// handed over late are there by now. known says from which time on all is known.
 func (l *Level) finish(cut func(begin, end time.Duration, extra int) Window, known func(after time.Duration) bool) {
 	m := l.measurement
 	for i := 1; i < len(l.edges); i++ {

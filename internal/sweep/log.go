@@ -9,8 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// SampleLog keeps the samples of the stage under way as their records are decoded. It
-// may be used from many goroutines.
+// SampleLog keeps the samples of the current stage as their records are decoded. It
+// may be used concurrently.
 type SampleLog struct {
 	mu      sync.Mutex
 	stage   int
@@ -57,7 +57,7 @@ func (l *SampleLog) Add(rec *record.Record) {
 	}
 }
 
-// Await returns once n requests have ended well after a moment, or ctx has ended.
+// Await returns once n requests have ended well after a time, or ctx has ended.
 func (l *SampleLog) Await(ctx context.Context, after time.Duration, n int64) error {
 	l.mu.Lock()
 	w := &wait{after: after, left: n - int64(len(l.ends(after))), done: make(chan struct{})}
@@ -75,7 +75,7 @@ func (l *SampleLog) Await(ctx context.Context, after time.Duration, n int64) err
 	}
 }
 
-// ends are when the requests ended that ended well after a moment.
+// ends are when the requests ended that ended well after a time.
 func (l *SampleLog) ends(after time.Duration) []time.Duration {
 	var ends []time.Duration
 	for i := range l.samples {
@@ -86,7 +86,7 @@ func (l *SampleLog) ends(after time.Duration) []time.Duration {
 	return ends
 }
 
-// Nth is the moment at which the n-th request after another moment ended well.
+// Nth is when the n-th request after another time ended well.
 func (l *SampleLog) Nth(after time.Duration, n int64) (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (l *SampleLog) Nth(after time.Duration, n int64) (time.Duration, bool) {
 }
 
 // Failing is how many requests have failed since the last one that ended well after a
-// moment, and when that was; the moment itself where none has.
+// moment, and when that was; the time itself where none has.
 func (l *SampleLog) Failing(after time.Duration) (n int64, since time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *SampleLog) Failing(after time.Duration) (n int64, since time.Duration) 
 	return n, since
 }
 
-// Cut is the window between two moments, of what has been kept so far.
+// Cut is the window between two times, of what has been kept so far.
 func (l *SampleLog) Cut(begin, end time.Duration, extra int) Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +174,7 @@ func (l *SampleLog) Span() time.Duration {
 // most is how many samples a log holds before it forgets any.
 const most = 1 << 20
 
-// Forget drops what ended at or before a moment, if the log has grown long.
+// Forget drops what ended at or before a time, if the log has grown long.
 func (l *SampleLog) Forget(before time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,7 +184,7 @@ func (l *SampleLog) Forget(before time.Duration) {
 	}
 }
 
-// Knows reports whether everything that ended after a moment is still in the log.
+// Knows reports whether everything that ended after a time is still in the log.
 func (l *SampleLog) Knows(after time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

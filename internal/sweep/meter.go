@@ -36,9 +36,9 @@ type Meter struct {
 	Plan  plan.Measurement
 	Now   func() time.Duration // the run's clock
 	Log   *SampleLog
-	Probe Probe // nil: the server is not asked
+	Probe Probe // nil means the server is not asked
 	// GPUs are the looks at the server's GPUs that somebody else takes between the edges;
-	// nil: nobody does.
+	// Optional.
 	GPUs *GPUs
 	// Settle returns once everything that has ended is in the log.
 	Settle func(ctx context.Context)
@@ -54,7 +54,7 @@ type Meter struct {
 	Paced bool
 	Gap   time.Duration
 
-	before *record.Snapshot // of a server that had nothing to do yet; nil: it was not asked
+	before *record.Snapshot // of a server that had nothing to do yet; nil means it was not asked
 }
 
 // Before asks the server ahead of the load. It is for stages that are measured as a whole
@@ -62,7 +62,7 @@ type Meter struct {
 func (m *Meter) Before(ctx context.Context) { m.before = m.snapshot(ctx) }
 
 // Run measures until the level is decided or ctx ends, which it does when the load
-// ends by itself. from is the moment at which the measured part begins. The level
+// ends by itself. from is when the measured part begins. The level
 // says why it ended; "": ctx ended first.
 func (m *Meter) Run(ctx context.Context, stage int, value float64, from time.Duration) *Level {
 	l := &Level{Value: value, measurement: m.Plan}
@@ -116,7 +116,7 @@ func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 	l.finish(m.Log.Cut, m.Log.Knows)
 }
 
-// await waits for the end of the window that began at a moment, and asks the server at
+// await waits for the end of the window that began at a given time, and asks the server at
 // that end; false: ctx ended.
 func (m *Meter) await(ctx context.Context, begin time.Duration) (end time.Duration, server *record.Snapshot, ok bool) {
 	switch {
@@ -184,7 +184,7 @@ func (m *Meter) sleep(ctx context.Context, until time.Duration) bool {
 	return probe.Sleep(ctx, until-m.Now())
 }
 
-// snapshot asks the server; nil: it is not to be asked, or did not answer.
+// snapshot asks the server; nil means it is not to be asked, or did not answer.
 func (m *Meter) snapshot(ctx context.Context) *record.Snapshot {
 	if m.Probe == nil {
 		return nil
@@ -217,7 +217,7 @@ func (m *Meter) after(ctx context.Context, ended int64) *record.Snapshot {
 	return s
 }
 
-// edge takes down an edge with what the server said at that moment.
+// edge takes down an edge with what the server said then.
 func (m *Meter) edge(l *Level, stage int, at time.Duration, server *record.Snapshot) {
 	if m.GPUs != nil && server != nil {
 		m.GPUs.Add(server.GPUs)

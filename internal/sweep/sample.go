@@ -74,5 +74,5 @@ func isResponse(l record.EventKind) bool { return l != record.Done && l != recor
 // counts reports whether windows count the request as measured.
 func (s *Sample) counts() bool { return !s.Failed && !s.Warmup }
 
-// latency is from the moment of sending to the last response.
+// latency is from the time of sending to the last response.
 func (s *Sample) latency() time.Duration { return s.End - s.Sent }

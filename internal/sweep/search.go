@@ -10,7 +10,7 @@ import (
 // went.
 type Search struct {
 	levels plan.Levels
-	whole  bool // levels are whole numbers
+	whole  bool // levels are integers
 	i      int64
 	over   bool
 

@@ -26,7 +26,7 @@ func answered(before, after *record.Snapshot) int64 {
 }
 
 // GPUs sums up what a server says of its GPUs from one edge of a window to the next. It may
-// be used from many goroutines.
+// be used concurrently.
 type GPUs struct {
 	mu   sync.Mutex
 	list []gpuSum

@@ -22,7 +22,7 @@ func PassageOf(rec *record.Record) RequestTimes {
 	return RequestTimes{Due: rec.Due, Sent: rec.Sent, End: rec.End, Failed: rec.Failure != nil}
 }
 
-// StepLog takes down the requests of a search. It may be used from many goroutines.
+// StepLog takes down the requests of a search. It may be used concurrently.
 type StepLog struct {
 	mu   sync.Mutex
 	list map[int][]RequestTimes

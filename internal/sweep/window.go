@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// late is how long after its moment a request of a schedule counts as delayed.
+// late is how long after its time a request of a schedule counts as delayed.
 const late = time.Millisecond
 
 // Window is what was measured between two edges.
@@ -27,12 +27,12 @@ type Window struct {
 
 	Latency LatencyStats  // from sending to the last response
 	First   *LatencyStats // from sending to the first response, where requests had several
-	FromDue LatencyStats  // from the moment at which the request was due
+	FromDue LatencyStats  // from when the request was due
 
 	Send    time.Duration // to write a request, on average
 	Receive time.Duration // from the first byte of an answer to its last, on average
 	Request time.Duration // from sending to the last byte, on average
-	// Overhead is the share of a request's time, from its due moment to its end, that
+	// Overhead is the share of a request's time, from its due time to its end, that
 	// passed before it was sent: the client's own.
 	Overhead float64
 }

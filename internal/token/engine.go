@@ -43,7 +43,7 @@ type Parts struct {
 	// PrefixSpace puts a space before every text that Scanner gets and that does not
 	// begin with one.
 	PrefixSpace bool
-	// Decoder turns token texts back into text; nil: they are joined with spaces. A
+	// Decoder turns token texts back into text; nil means they are joined with spaces. A
 	// raw bpe.Model needs none: its bytes are joined.
 	Decoder decoder.Decoder
 	// Before and After are the special tokens that Encode adds when asked to.
@@ -52,7 +52,7 @@ type Parts struct {
 	Notes []string
 }
 
-// Model turns a piece of text into token ids. It is safe for use from many
+// Model turns a piece of text into token ids. It is safe for concurrent use from many
 // goroutines.
 type Model interface {
 	// Encode appends the ids of a piece.
@@ -74,7 +74,7 @@ type Added struct {
 	Special    bool   `json:"special"`     // Decode can leave it out
 }
 
-// Pipeline is a tokenizer made of Parts. It is safe for use from many goroutines.
+// Pipeline is a tokenizer made of Parts. It is safe for concurrent use.
 type Pipeline struct {
 	parts   Parts
 	fast    *bpe.Model // the model, where it is one

@@ -47,7 +47,6 @@ func parts(name string, data []byte) (Parts, error) {
 	return assemble(name, f)
 }
 
-// assemble reads the components.
 func assemble(name string, f file) (Parts, error) {
 	var err error
 	p := Parts{Name: name, Notes: f.notes}
@@ -293,7 +292,6 @@ func known(front []component, regex, prefix bool) (*scan.Scanner, bool) {
 	return scan.FindSequence(patterns)
 }
 
-// readAdded reads the added tokens.
 func readAdded(data []byte, m Model) ([]Added, error) {
 	if len(data) == 0 {
 		return nil, nil

@@ -28,7 +28,6 @@ type pass struct {
 // largest is how many tokens or pieces a pass in the pool may have memory for.
 const largest = 1 << 16
 
-// begin takes a pass from the pool.
 func (e *Pipeline) begin() *pass {
 	p, _ := e.passes.Get().(*pass)
 	if p == nil {
@@ -40,7 +39,6 @@ func (e *Pipeline) begin() *pass {
 	return p
 }
 
-// finish gives it back.
 func (e *Pipeline) finish(p *pass) {
 	if p.worker != nil {
 		e.fast.Give(p.worker)
@@ -68,7 +66,6 @@ func (p *pass) encodeText(s string) (ok bool) {
 	return true
 }
 
-// text encodes a text.
 func (p *pass) text(s string) {
 	whole := s
 	if !utf8.ValidString(s) {
@@ -151,7 +148,6 @@ func (p *pass) plain(s string, first bool) {
 	}
 }
 
-// join is the text of pieces.
 func join(pieces []pretokenizer.Piece) string {
 	var b strings.Builder
 	for _, piece := range pieces {

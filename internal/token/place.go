@@ -194,7 +194,6 @@ func (e *Pipeline) Cut(text string, n int) (int, bool) {
 	return end, ok
 }
 
-// cut looks for the place.
 func (c *cutter) cut() (int, bool) {
 	c.firstEnds()
 	ends, n := c.ends, c.n

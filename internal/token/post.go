@@ -5,7 +5,6 @@ import (
 	"fmt"
 )
 
-// post is a post-processor as a file has it.
 type post struct {
 	Type       string            `json:"type"`
 	Processors []json.RawMessage `json:"processors"`

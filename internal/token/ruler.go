@@ -10,7 +10,7 @@ import (
 // Cutter cuts many texts out of one long one, such as prompts out of a book. The long
 // text is encoded once. What is cut out of it has the same tokens but for those at its
 // ends, and only these are encoded again. It gives what Engine.Cut gives. It is safe
-// for use from many goroutines.
+// for concurrent use.
 type Cutter struct {
 	e      *Pipeline
 	text   string
@@ -22,7 +22,7 @@ type Cutter struct {
 const widest = 1024
 
 // NewRuler makes a ruler for a text. It is nil where the tokenizer is not one whose
-// pieces stand for themselves, so that there is nothing to be had.
+// pieces stand for themselves, so that there is nothing to look up.
 func (e *Pipeline) NewRuler(text string) *Cutter {
 	sc := e.parts.Scanner
 	if e.fast == nil || !e.fast.Raw() || sc == nil || e.parts.PreTokenizer != nil || e.parts.PrefixSpace ||

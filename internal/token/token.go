@@ -16,7 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/gpt2"
 )
 
-// Tokenizer counts and cuts text. It is safe for use from many goroutines.
+// Tokenizer counts and cuts text. It is safe for concurrent use.
 type Tokenizer interface {
 	// Name is what a plan and a report call it.
 	Name() string

@@ -27,9 +27,9 @@ type Env struct {
 	// Program is the path of this program, which runs the mock of a self-test as a process;
 	// empty: it runs in this one.
 	Program string
-	// Pages are the report pages that the command line asks for; nil: none.
+	// Pages are the report pages that the command line asks for, or nil.
 	Pages *Pages
-	// Gates are the conditions under which the command fails; nil: it takes none.
+	// Gates are the conditions under which the command fails; nil means it takes none.
 	Gates *Gates
 	// Interrupts yields a value for each Ctrl-C.
 	Interrupts <-chan os.Signal
@@ -44,10 +44,10 @@ type Env struct {
 	// Besides are the flags that the command takes besides its own.
 	Besides []clidoc.Group
 	// Records is told where the records of a run are when it begins, for who says so where the program
-	// comes to no orderly end; with an empty name it is told that a run may begin soon. nil: nobody
+	// comes to no orderly end; with an empty name it is told that a run may begin soon. nil means nobody
 	// needs to know.
 	Records func(dir string)
-	// Live is what the command line says about the live page; nil: there is none.
+	// Live is what the command line says about the live page, or nil.
 	Live *LiveOptions
 }
 

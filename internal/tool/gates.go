@@ -84,7 +84,6 @@ func (g *Gates) Several() {
 // Silent says that the command's own report says what came of the gates.
 func (g *Gates) Silent() { g.silent = true }
 
-// gating is what a run has to know of them.
 func (g *Gates) gating() run.GateOptions {
 	if g == nil {
 		return run.GateOptions{}
@@ -104,7 +103,7 @@ func (g *Gates) Add(res *result.Result) {
 // AddSuite takes down what came of something else than a run.
 func (g *Gates) AddSuite(s ci.Suite) { g.suites = append(g.suites, s) }
 
-// AddForeign is Add for what another program measured, whose client nobody watched: the verdict
+// AddForeign is Add for what another program measured, whose client was not monitored: the verdict
 // is not a part of it.
 func (g *Gates) AddForeign(res *result.Result) {
 	g.Add(res)

@@ -31,18 +31,17 @@ type gauge struct {
 	earlier, latest map[record.Class]int64 // failures before it, and so far
 }
 
-// newest tells whether there is a new bin.
 type newest struct{ stage, bins int }
 
 func newGauge(state func() run.Progress) *gauge {
 	return &gauge{state: state, history: live.NewHistory(mostBins)}
 }
 
-// mostBins is how many moments of a run the view remembers: twice as many as a sparkline has
+// mostBins is how many times of a run the view remembers: twice as many as a sparkline has
 // columns.
 const mostBins = 120
 
-// point is what the rates need of an earlier moment.
+// point is what the rates need of an earlier time.
 type point struct {
 	at            time.Duration
 	ended, tokens int64
@@ -148,7 +147,7 @@ func later(stages []plan.Stage) (sum time.Duration) {
 	return sum
 }
 
-// earlier are the last stages before the one under way.
+// earlier are the last stages before the current one.
 func earlier(p *run.Progress) (list []progress.Past) {
 	for i := max(p.Stage-pastStages, 0); i < p.Stage && i < len(p.Times); i++ {
 		part, span := p.Live.Part(i, record.Measured), p.Times[i]
@@ -163,7 +162,7 @@ func earlier(p *run.Progress) (list []progress.Past) {
 	return list
 }
 
-// pastStages is how many stages the view may show besides the one under way.
+// pastStages is how many stages the view may show besides the current one.
 const pastStages = 3
 
 // lately is requests and tokens per second over the last few seconds.

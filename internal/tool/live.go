@@ -16,7 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/run"
 )
 
-// LiveOptions is what a command line says about the live page; nil: there is to be none.
+// LiveOptions is what a command line says about the live page; nil means there is to be none.
 type LiveOptions struct {
 	Address string
 	Keep    time.Duration // how long it stays when all else is done
@@ -101,7 +101,7 @@ func takeLive(line []string) (view *LiveOptions, rest []string, err error) {
 	return view, append(rest, line[len(mine):]...), nil
 }
 
-// listen starts the server of the live page, and says where it is; nil: none is wanted.
+// listen starts the server of the live page, and says where it is; nil means none is wanted.
 func (e Env) listen() (*live.Server, error) {
 	if e.Live == nil {
 		return nil, nil

@@ -44,7 +44,7 @@ func NewPages(file string) (*Pages, error) {
 	return &Pages{file: file}, nil
 }
 
-// cannotWrite finds why the file of a flag cannot be written; nil: it probably can.
+// cannotWrite finds why the file of a flag cannot be written; nil means it probably can.
 func cannotWrite(flag, file string) plan.Faults {
 	info, err := os.Stat(file)
 	if err == nil && info.IsDir() {
@@ -56,7 +56,7 @@ func cannotWrite(flag, file string) plan.Faults {
 	return nil
 }
 
-// draws gives what a run tells of what is drawn; nil where nobody wants to see it.
+// draws gives what a run tells of what is drawn; optional.
 func (p *Pages) draws() run.Drawer {
 	if p == nil {
 		return nil

@@ -27,18 +27,18 @@ type Session struct {
 	Width   int       // columns for a chart
 	// Stop is closed when no more is to be sent.
 	Stop <-chan struct{}
-	// Watch is told how a run goes; nil: nobody looks.
+	// Watch is told how a run goes; optional.
 	Watch func(state func() run.Progress)
-	// Name says in the live view which of several runs is under way; empty: there is one.
+	// Name says in the live view which of several runs is going on; empty: there is one.
 	Name string
-	// Draw is told what is drawn of each run; nil: nobody wants to see it.
+	// Draw is told what is drawn of each run; optional.
 	Draw run.Drawer
 	// Gating is when a run fails although it is valid.
 	Gating run.GateOptions
 
 	display *progress.Display
 	mode    progress.Mode
-	page    *live.Server // nil: there is no live page
+	page    *live.Server // nil means there is no live page
 	note    func(dir string)
 	end     func()
 }
@@ -60,7 +60,7 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	if ok && mode != progress.Quiet {
 		messages.Redirect(display.Writer(messages.Unwrap()))
 	}
-	var grace atomic.Int64 // of the run under way; 0: there is none
+	var grace atomic.Int64 // of the current run; 0: there is none
 	ctx, abort := context.WithCancel(context.Background())
 	stop, done, watched := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
@@ -126,7 +126,6 @@ func (s *Session) NoView() {
 	}
 }
 
-// setRecordsDir says where the records of a run are.
 func (e Env) setRecordsDir(dir string) {
 	if e.Records != nil {
 		e.Records(dir)

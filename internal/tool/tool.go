@@ -37,7 +37,7 @@ type Tool struct {
 	// Report reports a run in the tool's own tables and files, whichever tool made it, and gives
 	// the files that it wrote. Nil: it has no reports of its own.
 	Report func(env Env, s *ReportRequest) ([]string, error)
-	// Names are what its users call what a plan has; nil: as ours do.
+	// Names are what its users call what a plan has; nil means as ours do.
 	Names func(p *plan.Plan) message.Names
 	// Reads says what Import and Figures take, such as "AIPerf's profile_export.jsonl".
 	Reads string

@@ -14,7 +14,7 @@ const turn = 100_000 // ns
 // TakeShortTurns asks the kernel for short turns on a core, in place of a few long ones. Who asks for
 // those is let run soon after it wakes (since Linux 6.12; older kernels take no notice), so that what
 // arrives is read before more does, even where other processes keep all cores busy. Threads that are
-// made later have what the one has that makes them. What cannot be had is not missed.
+// made later have what the one has that makes them. What is unavailable is not missed.
 func (e Env) TakeShortTurns() {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {

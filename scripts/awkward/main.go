@@ -66,7 +66,6 @@ func serve(model awkward.Server) error {
 	return (&http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}).Serve(l)
 }
 
-// server is a model in real time.
 type server struct {
 	begin time.Time
 
@@ -75,7 +74,6 @@ type server struct {
 	open  int // requests that are unanswered, and whose client is there
 }
 
-// arrive has a request arrive now.
 func (s *server) arrive() (awkward.Response, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

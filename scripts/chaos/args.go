@@ -11,7 +11,6 @@ import (
 // runID is what a run is called, for those who have to say which they mean.
 func runID(run int) string { return fmt.Sprintf("run-%d", run+1) }
 
-// coordinatorLine is the command line of a coordinator.
 func coordinatorLine(t *trial, r *liveRun) []string {
 	s := t.scenario
 	line := []string{

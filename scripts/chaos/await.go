@@ -120,7 +120,7 @@ func (t *trial) workerLimit(r *liveRun, w *process) time.Time {
 	return from.Add(lease + drain + leaveFor)
 }
 
-// owner is the run that a worker has joined; nil: none.
+// owner is the run that a worker has joined, or nil.
 func (t *trial) owner(name string) *liveRun {
 	for _, r := range t.runs {
 		if r.coordinator == nil {

@@ -76,7 +76,6 @@ func read(dir string) (*kept, error) {
 	return k, err
 }
 
-// verdict is the judgement of one run.
 type verdict struct {
 	t      *trial
 	r      *liveRun
@@ -88,7 +87,6 @@ type verdict struct {
 	hits   []hit          // that concern this run
 }
 
-// fail notes what is wrong.
 func (v *verdict) fail(format string, args ...any) {
 	v.out.Violations = append(v.out.Violations, runID(v.r.index)+": "+fmt.Sprintf(format, args...))
 }
@@ -122,7 +120,6 @@ func (t *trial) judge(out *outcome) {
 	}
 }
 
-// endings judges how the processes ended.
 func (v *verdict) endings() {
 	for _, p := range append([]*process{v.r.coordinator}, v.r.workers...) {
 		if p.hung {
@@ -149,7 +146,6 @@ func (v *verdict) endings() {
 	}
 }
 
-// lastLine is that of a text.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return lines[len(lines)-1]
@@ -207,7 +203,6 @@ func (h hit) takesEffect() time.Time {
 	return h.from
 }
 
-// records reads all files.
 func (v *verdict) records() {
 	var err error
 	if v.sums, err = read(v.r.out); err != nil && !v.hit(coordinator, fill) {
@@ -293,7 +288,6 @@ func (v *verdict) losses() {
 	}
 }
 
-// moment is one of the run, in words.
 func (v *verdict) moment(at time.Time) string {
 	began, _ := v.r.server.began()
 	text := fmt.Sprintf("%.2f s after the first", at.Sub(began).Seconds())
@@ -430,7 +424,7 @@ func (v *verdict) words() {
 	}
 }
 
-// expected is what the coordinator must say of a fault; nil: nothing.
+// expected is what the coordinator must say of a fault; nil means nothing.
 func expected(h hit) *regexp.Regexp {
 	long := h.Does == freeze && h.For > lease
 	switch {

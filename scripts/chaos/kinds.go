@@ -26,7 +26,6 @@ const (
 	natsServer  role = "nats"
 )
 
-// action is what a fault does.
 type action string
 
 const (
@@ -42,7 +41,6 @@ const (
 	badPlan        action = "plan"    // its plan cannot be read
 )
 
-// fault is one of a case.
 type fault struct {
 	Who    role          `json:"who"`
 	Does   action        `json:"does"`
@@ -57,12 +55,10 @@ func (f fault) lasting() bool {
 	return f.Does == kill || f.Does == restart || f.Does == freeze && f.For > lease-time.Second
 }
 
-// set reports whether the fault is there from the beginning.
 func (f fault) set() bool {
 	return f.Does == fill || f.Does == unable || f.Does == refused || f.Does == badPlan
 }
 
-// scenario is what a case does.
 type scenario struct {
 	Topology topology      `json:"topology"`
 	Workers  int           `json:"workers"` // of each run
@@ -88,19 +84,16 @@ func (s scenario) unsent() bool {
 	return s.Waiting
 }
 
-// kind is a family of cases.
 type kind struct {
 	name string
 	make func(*rand.Rand) scenario
 }
 
-// scenario is the one that a seed gives.
 func (k kind) scenario(seed uint64) scenario { return k.make(rand.New(rand.NewPCG(seed, 0))) }
 
 // drain is how long a run's last requests may take.
 const drain = 3 * time.Second
 
-// base is a scenario without a fault.
 func base(r *rand.Rand, t topology) scenario {
 	s := scenario{Topology: t, Workers: 2 + r.IntN(2), Length: 4*time.Second + rand64(r, 4*time.Second), Starts: []time.Duration{0}}
 	if t != local && r.IntN(3) == 0 {
@@ -114,7 +107,6 @@ func base(r *rand.Rand, t topology) scenario {
 	return s
 }
 
-// rand64 is a time below most.
 func rand64(r *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(r.Int64N(int64(most)))
 }
@@ -122,7 +114,6 @@ func rand64(r *rand.Rand, most time.Duration) time.Duration {
 // moment is one of the run, or one shortly after it has sent its last request.
 func (s scenario) moment(r *rand.Rand) time.Duration { return rand64(r, s.Length+300*time.Millisecond) }
 
-// single is a kind with one fault.
 func single(t topology, who role, does action, lasts time.Duration, name string) kind {
 	return kind{name + "/" + string(t), func(r *rand.Rand) scenario {
 		s := base(r, t)
@@ -150,7 +141,6 @@ func single(t topology, who role, does action, lasts time.Duration, name string)
 	}}
 }
 
-// kinds are all of them.
 func kinds() (list []kind) {
 	const short, long = 2 * time.Second, 9 * time.Second
 	add := func(k ...kind) { list = append(list, k...) }

@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command chaos runs the program with workers, as real processes on a real nats-server, and hurts one of them at a
-// random moment: kills it, freezes it, fills its disk, stops it. A server of its own logs every request that it gets,
+// random time: kills it, freezes it, fills its disk, stops it. A server of its own logs every request that it gets,
 // and is the judge of what was sent: each run must end by itself, have each request on record once or among those
 // that docs/distributed.md says may be unknown, send nothing after its end, and name what happened.
 //
@@ -25,7 +25,6 @@ import (
 	"time"
 )
 
-// options are what the command line says.
 type options struct {
 	cases    int
 	seed     uint64
@@ -50,7 +49,6 @@ func main() {
 	}
 }
 
-// parse reads the command line.
 func parse(line []string) (o options, err error) {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.IntVar(&o.cases, "n", 200, "how many `cases` to run")
@@ -118,7 +116,6 @@ func (o options) run() (err error) {
 	return nil
 }
 
-// chosen are the kinds that -only names.
 func (o options) chosen() (list []kind) {
 	for _, k := range kinds() {
 		if o.only.MatchString(k.name) {

@@ -32,7 +32,6 @@ type process struct {
 	asked int  // bytes of the log when it was asked where it hangs
 }
 
-// start starts a program.
 func start(dir, name, program string, line []string) (*process, error) {
 	p := &process{name: name, log: filepath.Join(dir, name+".log"), done: make(chan struct{}), code: -1}
 	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -74,7 +73,6 @@ func (p *process) end(code int) {
 	close(p.done)
 }
 
-// over is when it ended.
 func (p *process) over() (time.Time, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +120,6 @@ func (p *process) unhang() {
 	}
 }
 
-// remove makes sure that it is gone.
 func (p *process) remove() {
 	if p != nil && p.signal(syscall.SIGKILL) {
 		<-p.done
@@ -135,7 +132,6 @@ func alive(pid int) bool {
 	return err == nil && state != "Z" && state != "X"
 }
 
-// stat is the state of a process, and its parent.
 func stat(pid int) (state string, parent int, err error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -34,7 +34,6 @@ type server struct {
 	once sync.Once
 }
 
-// newServer starts one.
 func newServer() (*server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -50,7 +49,6 @@ func (s *server) url() string { return "http://" + s.listener.Addr().String() }
 
 func (s *server) close() { _ = s.http.Close() }
 
-// requests are those that have come so far.
 func (s *server) requests() []seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +69,6 @@ func (s *server) began() (time.Time, bool) {
 	return s.log[0].received, true
 }
 
-// call remembers a request.
 func (s *server) call(id string) *seen {
 	q := &seen{id: id, seq: -1, received: time.Now()}
 	if seq, err := strconv.ParseInt(id[strings.LastIndexByte(id, '-')+1:], 10, 64); err == nil {

@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 )
 
-// outcome is what became of a case.
 type outcome struct {
 	Kind       string   `json:"kind"`
 	Seed       uint64   `json:"seed"`
@@ -32,7 +31,6 @@ type outcome struct {
 	Violations []string `json:"violations,omitempty"`
 }
 
-// print says how a case went.
 func (o outcome) print(w io.Writer, n int, opt options) {
 	word := "ok"
 	switch {

@@ -16,7 +16,6 @@ import (
 	"time"
 )
 
-// trial is a case under way.
 type trial struct {
 	opt      options
 	kind     string
@@ -34,7 +33,6 @@ type trial struct {
 	hits []hit
 }
 
-// liveRun is a run of a case.
 type liveRun struct {
 	index       int
 	server      *server
@@ -44,7 +42,6 @@ type liveRun struct {
 	started     time.Time
 }
 
-// hit is a fault that has come.
 type hit struct {
 	fault
 	from, to time.Time
@@ -54,7 +51,6 @@ type hit struct {
 // errNoDisk means that a small disk cannot be made here.
 var errNoDisk = errors.New("no small disk")
 
-// one runs a case.
 func (o options) one(ctx context.Context, k kind, seed uint64) outcome {
 	t := &trial{opt: o, kind: k.name, seed: seed, scenario: k.scenario(seed)}
 	out := outcome{Kind: k.name, Seed: seed, Scenario: t.scenario}
@@ -167,7 +163,6 @@ func (t *trial) startNATS() error {
 	return errors.New("nats-server does not answer")
 }
 
-// begin starts a run and its workers.
 func (t *trial) begin(r *liveRun) (err error) {
 	parts := []func(*liveRun) error{t.beginCoordinator, t.beginWorkers}
 	if t.scenario.Ahead > 0 {
@@ -184,7 +179,6 @@ func (t *trial) begin(r *liveRun) (err error) {
 	return nil
 }
 
-// beginCoordinator starts the coordinator of a run.
 func (t *trial) beginCoordinator(r *liveRun) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -290,7 +284,7 @@ func (t *trial) adoptAll(r *liveRun) {
 	}
 }
 
-// victim is the process that a fault hits; nil: it is not there.
+// victim is the process that a fault hits; nil means it is not there.
 func (t *trial) victim(f fault) *process {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -306,7 +300,6 @@ func (t *trial) victim(f fault) *process {
 	return nil
 }
 
-// strike has a fault come.
 func (t *trial) strike(f fault, began time.Time) {
 	time.Sleep(time.Until(began.Add(f.At)))
 	p := t.victim(f)

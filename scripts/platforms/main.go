@@ -22,10 +22,8 @@ import (
 	"sync"
 )
 
-// program is what is compiled.
 const program = "./cmd/inferometer"
 
-// listed is what `go list` says of a package.
 type listed struct {
 	ImportPath string
 	Dir        string
@@ -60,7 +58,6 @@ func checkAll(platforms []string) error {
 	return errors.Join(errs...)
 }
 
-// check checks the program on one platform.
 func check(platform string, files *files) error {
 	system, arch, ok := strings.Cut(platform, "/")
 	if !ok {
@@ -143,7 +140,6 @@ type parsed struct {
 	err  error
 }
 
-// parse parses the files of a package.
 func (f *files) parse(p listed) ([]*ast.File, error) {
 	var trees []*ast.File
 	for _, name := range p.GoFiles {

@@ -3,7 +3,7 @@
 //
 //	go run ./scripts/truth [-lost L -workers N] TRUTH RECORDS
 //
-// -lost L -workers N: L of N workers were killed. Requests of their last moments may have no record, those of others may not.
+// -lost L -workers N: L of N workers were killed. Requests of their last moment may have no record, those of others may not.
 package main
 
 import (

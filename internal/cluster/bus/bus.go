@@ -44,7 +44,7 @@ type DialOptions struct {
 	// Changed is told when the connection is cut, with the reason, and when it is back.
 	Changed func(up bool, reason error)
 
-	// Log takes what goes wrong in the background; nil: it is dropped.
+	// Log takes what goes wrong in the background; nil means it is dropped.
 	Log func(string)
 }
 
@@ -139,7 +139,6 @@ func (o DialOptions) server() (servers string, secrets []string, opts []nats.Opt
 	return strings.Join(list, ","), secrets, opts, nil
 }
 
-// pause waits.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

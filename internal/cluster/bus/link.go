@@ -38,7 +38,7 @@ type Link struct {
 	dead   context.CancelCauseFunc
 }
 
-// NewLink makes a link without a connection. log takes what goes wrong in the background; nil: it is dropped.
+// NewLink makes a link without a connection. log takes what goes wrong in the background; nil means it is dropped.
 func NewLink(log func(string)) *Link {
 	if log == nil {
 		log = func(string) {}
@@ -84,7 +84,6 @@ func (l *Link) Away() time.Duration {
 	return max(time.Since(l.cut), 1)
 }
 
-// connected reports whether the connection is there.
 func (l *Link) connected() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +146,6 @@ func (l *Link) whileConnected(ctx context.Context) (context.Context, context.Can
 	}
 }
 
-// call is a context for one call to JetStream.
 func (l *Link) call(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, over := l.whileConnected(ctx)
 	ctx, cancel := context.WithTimeout(ctx, apiLimit)
@@ -184,7 +182,7 @@ func (c natsConn) Subscribe(subject string, f nats.MsgHandler) (func() error, er
 // Close implements Conn.
 func (c natsConn) Close() {
 	if c.nats.IsConnected() {
-		_ = c.nats.FlushTimeout(time.Second) // who is cut off now is heard by nobody anyway
+		_ = c.nats.FlushTimeout(time.Second) // without a connection there is no receiver
 	}
 	c.nats.Close()
 }

@@ -70,7 +70,6 @@ func (l *Link) answered(m *nats.Msg) {
 	}
 }
 
-// forget gives up waiting.
 func (l *Link) forget(id string) {
 	l.answers.mu.Lock()
 	defer l.answers.mu.Unlock()
@@ -132,7 +131,7 @@ func Handle[Q, A any](b *Bus, subject string, answer func(Q) (A, error)) (stop f
 		go func() {
 			id := m.Header.Get(askHeader)
 			if id == "" {
-				return // nobody of ours asks so
+				return // not one of our requests
 			}
 			if reply, first := once.begin(id); !first {
 				if reply != nil {
@@ -147,7 +146,6 @@ func Handle[Q, A any](b *Bus, subject string, answer func(Q) (A, error)) (stop f
 	})
 }
 
-// reply sends the response to a question.
 func (b *Bus) reply(question *nats.Msg, subject string, answer *nats.Msg) {
 	if len(answer.Data)+1024 > b.maxPayload {
 		answer = decline(fmt.Errorf("the answer is too large for NATS: raise its max_payload of %d bytes", b.maxPayload))
@@ -167,7 +165,7 @@ func (b *Bus) reply(question *nats.Msg, subject string, answer *nats.Msg) {
 // asked remembers questions, so that each is carried out once. The zero value is ready.
 type asked struct {
 	mu    sync.Mutex
-	calls map[string]*nats.Msg // by ID; nil: it is being carried out
+	calls map[string]*nats.Msg // by ID; nil means it is being carried out
 	order []string             // of those that were carried out
 }
 
@@ -176,7 +174,7 @@ const (
 	replyKept = 64 << 10 // bytes of a response that is; a larger one is made again
 )
 
-// begin notes a question, and reports whether it is the first of its ID. Of others it gives the response; nil: there is none yet.
+// begin notes a question, and reports whether it is the first of its ID. Of others it gives the response; nil means there is none yet.
 func (a *asked) begin(id string) (*nats.Msg, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -191,7 +189,6 @@ func (a *asked) begin(id string) (*nats.Msg, bool) {
 	return nil, true
 }
 
-// end notes the response.
 func (a *asked) end(id string, reply *nats.Msg) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -206,7 +203,6 @@ func (a *asked) end(id string, reply *nats.Msg) {
 	}
 }
 
-// respond makes the response to a question.
 func respond[Q, A any](data []byte, answer func(Q) (A, error)) *nats.Msg {
 	var question Q
 	err := json.Unmarshal(data, &question)
@@ -225,7 +221,7 @@ func decline(err error) *nats.Msg {
 	return &nats.Msg{Header: nats.Header{declinedHeader: {"true"}}, Data: []byte(err.Error())}
 }
 
-// Publish sends something to all that hear the subject at this moment. While the connection is cut nobody does.
+// Publish sends a message to the current subscribers. While disconnected there are none.
 func Publish(b *Bus, subject string, what any) error {
 	data, err := json.Marshal(what)
 	if err == nil && b.connected() {

@@ -242,7 +242,6 @@ func (o *Outbox) changes(ctx context.Context, next uint64, looked time.Time, mor
 	return false
 }
 
-// piece is a part, and where it is in the file.
 type piece struct {
 	part
 	offset int64

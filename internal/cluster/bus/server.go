@@ -28,7 +28,7 @@ type ServerOptions struct {
 	// where this process is killed, the next one does.
 	StoreDir string
 
-	// Log takes the warnings and errors of the server; nil: they are dropped.
+	// Log takes the warnings and errors of the server; nil means they are dropped.
 	Log func(string)
 }
 
@@ -36,7 +36,7 @@ type ServerOptions struct {
 type Server struct {
 	nats *server.Server
 	url  string
-	temp *filelock.Dir // to remove; nil: there is none
+	temp *filelock.Dir // to remove, or nil
 }
 
 // maxPayload is the largest message that the embedded server takes: a plan may be larger than NATS's 1 MiB.
@@ -137,7 +137,6 @@ func certificate(cert, key string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// redact takes a secret out of a text.
 func redact(text, secret string) string {
 	if secret == "" {
 		return text

@@ -54,7 +54,6 @@ func (b *Bus) config(worker, owner string, first uint64) jetstream.StreamConfig 
 	}
 }
 
-// state is how a worker's stream stands.
 func (b *Bus) state(ctx context.Context, worker string) (*jetstream.StreamInfo, error) {
 	ctx, cancel := b.call(ctx)
 	defer cancel()

@@ -1,9 +1,9 @@
 // Package clockoffset estimates by how much the clock of another machine is ahead of this one's, from round trips, with a bound that
 // holds however the way there and the way back differ.
 //
-// The other clock is read at some moment between question and answer. So each round trip says that its reading is between the two of ours, and
+// The other clock is read at some time between question and answer. So each round trip says that its reading is between the two of ours, and
 // nothing more: an interval as wide as the round trip. Two clocks drift apart by a bounded rate, so an interval holds at
-// other moments, too, if it is widened by the drift since. Where all intervals overlap, there is the truth.
+// other times, too, if it is widened by the drift since. Where all intervals overlap, there is the truth.
 package clockoffset
 
 import (
@@ -60,7 +60,7 @@ func (e *Estimator) Measure(ctx context.Context, ask Ask, trips int) error {
 			failed = err
 			continue
 		}
-		// Who read the clock at the moment of the response has no drift since to reckon with.
+		// Who read the clock at the time of the response has no drift since to reckon with.
 		found = append(found, interval{at: got, lo: theirs - got, hi: theirs - sent + parted(got-sent, e.drift)})
 	}
 	if len(found) == 0 {
@@ -100,7 +100,7 @@ func (e *Estimator) Watch(ctx context.Context, ask Ask, trips int, every time.Du
 	}
 }
 
-// Track is what is known until now of the offset, for every moment.
+// Track is what is known until now of the offset, for every time.
 func (e *Estimator) Track() Track {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,7 +120,7 @@ type Track struct {
 	stepped bool
 }
 
-// Estimate is the offset at a moment of our clock.
+// Estimate is the offset at a given time of our clock.
 func (t Track) Estimate(ours time.Duration) (Estimate, error) {
 	switch {
 	case len(t.known) == 0:
@@ -137,7 +137,7 @@ func (t Track) Estimate(ours time.Duration) (Estimate, error) {
 	return Estimate{Offset: here.lo + half, Bound: half}, nil
 }
 
-// Error is what our clock was off the other one at most, at any moment from the first round trip to now. It holds across
+// Error is what our clock was off the other one at most, at any time from the first round trip to now. It holds across
 // a step, too: between two round trips our clock is as wrong as it was before or is afterwards.
 func (t Track) Error(now time.Duration) time.Duration {
 	var worst time.Duration
@@ -158,18 +158,18 @@ func (t Track) Error(now time.Duration) time.Duration {
 // Stepped reports whether one of the clocks was set, or drifted more than it may.
 func (t Track) Stepped() bool { return t.stepped }
 
-// interval is where the offset lies at a moment.
+// interval is where the offset lies at a given time.
 type interval struct {
 	at     time.Duration
 	lo, hi time.Duration
 }
 
-// meet is where two intervals of one moment overlap.
+// meet is where two intervals of one time overlap.
 func (i interval) meet(o interval) interval {
 	return interval{at: i.at, lo: max(i.lo, o.lo), hi: min(i.hi, o.hi)}
 }
 
-// moved is what an interval says of another moment.
+// moved is what an interval says of another time.
 func (i interval) moved(at time.Duration, drift float64) interval {
 	d := parted((at - i.at).Abs(), drift)
 	return interval{at: at, lo: i.lo - d, hi: i.hi + d}

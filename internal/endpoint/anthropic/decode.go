@@ -97,7 +97,6 @@ func finishName(reason []byte) string {
 	return string(reason)
 }
 
-// streamed is the state of decoding one stream.
 type streamed struct {
 	by     *Decoder
 	x      *record.Exchange

@@ -32,7 +32,7 @@ type event struct {
 	kind    kind
 	content bool   // a list of content is there
 	sealed  bool   // it signs thinking, or has it encrypted
-	stop    []byte // the stop reason; nil: none
+	stop    []byte // the stop reason, or nil
 	usage   usage
 	data    []byte // the event's bytes
 }
@@ -43,7 +43,6 @@ type usage struct{ input, output, read, written int }
 
 func unknownUsage() usage { return usage{-1, -1, -1, -1} }
 
-// merge takes over what a later usage says.
 func (u *usage) merge(later usage) {
 	for _, p := range []struct {
 		to   *int
@@ -103,7 +102,6 @@ func (e *event) parse(data []byte) error {
 	return e.Finish(before)
 }
 
-// messageField reads a field of a message.
 func (e *event) messageField(key []byte) {
 	s := &e.Scan
 	switch string(key) {
@@ -194,7 +192,6 @@ func (e *event) usageField(key []byte) {
 	}
 }
 
-// label says what the event carried.
 func (e *event) label() record.EventKind {
 	switch {
 	case e.kind == failure:

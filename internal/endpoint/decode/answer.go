@@ -83,7 +83,7 @@ func (s *Events) Add(end int, label record.EventKind, text, tokens int) {
 	s.list = append(s.list, record.Event{Mark: m, Label: label, Text: text, Tokens: tokens})
 }
 
-// Now is the moment of the last event.
+// Now is the time of the last event.
 func (s *Events) Now() time.Duration {
 	if s.mark >= 0 && s.mark < len(s.rec.Marks) {
 		return s.rec.Marks[s.mark].Time()
@@ -91,5 +91,5 @@ func (s *Events) Now() time.Duration {
 	return s.rec.End
 }
 
-// Fail notes a failure at the moment of the last event.
+// Fail notes a failure at the time of the last event.
 func (s *Events) Fail(class record.Class, text string) { Fail(s.rec, class, s.Now(), text) }

@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 )
 
-// Count reads a whole number that is not negative; -1 stands for anything else. One that
+// Count reads an integer that is not negative; -1 stands for anything else. One that
 // is too large for a number of tokens stays too large.
 func Count(s *jsonscan.Scanner) int {
 	if !s.IsNumber() {

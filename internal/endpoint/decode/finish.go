@@ -6,7 +6,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Finished fails a response whose server says that it gave up on it. Its text is a part of
+// Finished fails a response whose server says that it gave up on it. Its text is part of
 // what was asked for, and it took less time than the whole would have.
 func Finished(rec *record.Record) {
 	if rec.Failure == nil && record.GaveUp(rec.Finish) {

@@ -129,7 +129,7 @@ func Longest(rec *record.Record, from int) (length, end int) {
 	return length, from + end
 }
 
-// Streams reports whether an answer that is under way can be read in pieces: it is
+// Streams reports whether an answer that is in flight can be read in pieces: it is
 // neither a document nor a page.
 func Streams(rec *record.Record) bool {
 	for _, c := range rec.Body {

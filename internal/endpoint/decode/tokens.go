@@ -81,7 +81,7 @@ func (c Counter) plausible(rec *record.Record, n, hidden int) int {
 }
 
 // CountUnstreamed says how many tokens an answer in one piece has, given the server's count or
-// -1, and how many of them it hides. Where nobody else counts, a stand-in is better than
+// -1, and how many of them it hides. Without another count, a stand-in is better than
 // nothing; the report names it. It returns the tokens of the answer's one event.
 func (c Counter) CountUnstreamed(rec *record.Record, total, hidden int) int {
 	total = c.plausible(rec, total, hidden)

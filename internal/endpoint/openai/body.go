@@ -55,7 +55,6 @@ func newBodyEncoder(kind Kind, t plan.Target, d plan.Data) (bodyEncoder, error) 
 	return e, err
 }
 
-// encode builds the body of one request.
 func (e *bodyEncoder) encode(p *prompt.Prompt) ([]byte, error) {
 	if p.Body != nil {
 		return p.Body, nil

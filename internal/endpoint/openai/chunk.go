@@ -17,7 +17,7 @@ type chunk struct {
 	detail  bool   // it has a detail, as the errors of FastAPI do
 	role    bool   // it announces a role
 	others  bool   // it has a choice other than the first
-	finish  []byte // the finish reason; nil: none
+	finish  []byte // the finish reason, or nil
 	usage   usage  // token counts; all -1 when it has none
 }
 
@@ -27,7 +27,6 @@ type usage struct {
 	hidden                     int // of completion, what need not be in the text
 }
 
-// unknown is a usage that says nothing.
 func unknown() usage { return usage{-1, -1, -1, -1} }
 
 func (u usage) known() bool { return u.prompt >= 0 || u.completion >= 0 }
@@ -86,7 +85,6 @@ func (c *chunk) reset() {
 	c.usage = unknown()
 }
 
-// label says what the chunk carried.
 func (c *chunk) label() record.EventKind {
 	switch {
 	case c.failed:

@@ -6,7 +6,6 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// streamed is the state of decoding one stream.
 type streamed struct {
 	by     *Decoder
 	x      *record.Exchange

@@ -34,7 +34,6 @@ const (
 	Embeddings  Kind = "embeddings"
 )
 
-// path is where servers have the endpoint.
 func (k Kind) path() string {
 	switch k {
 	case Completions:

@@ -41,7 +41,6 @@ type info struct {
 	} `json:"tensor_shape"`
 }
 
-// readModel reads what a signature says of its tensors.
 func readModel(r io.Reader, signature string) (*tensor.Signature, error) {
 	var doc metadata
 	if err := json.NewDecoder(r).Decode(&doc); err != nil {
@@ -77,7 +76,6 @@ func readModel(r io.Reader, signature string) (*tensor.Signature, error) {
 	return m, nil
 }
 
-// specs are tensors by their names.
 func specs(of map[string]info) ([]tensor.Spec, error) {
 	var list []tensor.Spec
 	for _, name := range slices.Sorted(maps.Keys(of)) {

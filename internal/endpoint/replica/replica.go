@@ -30,7 +30,7 @@ import (
 type Protocol struct {
 	// URL is where requests go, given one of the target's.
 	URL func(base string) (*url.URL, error)
-	// Auth are the fields that carry the API key; nil: as a bearer token.
+	// Auth are the fields that carry the API key; nil means as a bearer token.
 	Auth     func(key string) []http1.Field
 	Fields   []http1.Field // of the protocol's own
 	Streamed bool          // answers are streams of events
@@ -50,14 +50,12 @@ type Set struct {
 	tokens map[string]string // of sessions
 }
 
-// client carries out requests to one server.
 type client interface {
 	Do(ctx context.Context, req *http1.Request, rec *record.Exchange)
 	Warm(ctx context.Context, n int) error
 	Close() error
 }
 
-// replica is one of the target's URLs.
 type replica struct {
 	client client
 	head   *http1.Head
@@ -294,18 +292,17 @@ func (s *Set) tokenOf(session string) string {
 	return s.tokens[session]
 }
 
-// call is one request ready to go.
 type call struct {
 	set     *Set
 	target  int
 	request *http1.Request
 	session string // whose token is sent and kept; empty: none
 	token   string // that the request holds
-	media   bool   // the prompt has images, sound or video, or nobody knows
+	media   bool   // the prompt has or may have images, sound or video
 }
 
 // hasMedia reports whether a prompt has more than text in it. What a body of the user's has
-// nobody knows.
+// it is unknown.
 func hasMedia(p *prompt.Prompt) bool {
 	return p.Parts != nil || p.Body != nil || slices.ContainsFunc(p.Messages, func(m prompt.Message) bool { return m.Parts != nil })
 }

@@ -37,7 +37,7 @@ func newAsker(t plan.Target, o endpoint.Options, timeout time.Duration) *http.Cl
 	config := o.TLS
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = proxy.Func(t, o.Getenv)
-	transport.TLSClientConfig = config.Clone() // of nil: nil
+	transport.TLSClientConfig = config.Clone() // of nil means nil
 	transport.Protocols = new(http.Protocols)
 	transport.Protocols.SetHTTP1(true)
 	transport.DisableKeepAlives = true
@@ -117,7 +117,7 @@ func (e *strange) Error() string { return "it answers " + e.path + " with " + e.
 // mostAnswer bounds what a server may tell about itself.
 const mostAnswer = 16 << 20
 
-// ask gets a JSON document; nil: whether there is an answer is all. send is what a POST carries.
+// ask gets a JSON document; nil means whether there is an answer is all. send is what a POST carries.
 func (s *httpServer) ask(ctx context.Context, method, path, send string, answer any) error {
 	u := *s.base
 	u.Path = strings.TrimRight(u.Path, "/") + path

@@ -24,7 +24,7 @@ type convention struct {
 	needs                                                    []string // inputs without which it is another one
 }
 
-// conventions are those of language models, in the order in which they are
+// conventions are those of language models, in the order they are
 // recognised.
 func conventions() []convention {
 	return []convention{{

@@ -63,7 +63,6 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	a.finish()
 }
 
-// reading is the state of decoding one answer.
 type reading struct {
 	decode.Events
 	decoder *Decoder
@@ -107,7 +106,6 @@ func (a *reading) decodeUnstreamed(parse func(*reply, []byte, *convention) error
 	a.final = true
 }
 
-// generated reads the answer to generate or generate_stream.
 func (a *reading) generated() {
 	body := bytes.TrimLeft(a.rec.Body, " \t\r\n")
 	switch {
@@ -178,7 +176,6 @@ func (a *reading) addResponse(parse func(*reply, []byte, *convention) error, dat
 	a.compare()
 }
 
-// label says what a response carried.
 func (a *reading) label(text int) (record.EventKind, int) {
 	r, c := &a.reply, &a.decoder.convention
 	content := record.Content

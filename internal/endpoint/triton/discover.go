@@ -131,7 +131,6 @@ func findComposing(ctx context.Context, s server, models []string) ([]Model, err
 	return found, nil
 }
 
-// explain says what is sent that nobody asked for.
 func explain(t *plan.Target, m *Model, c convention, d plan.Data, log message.Log) {
 	prompts := d.Source != plan.SourceTensors
 	switch s := m.input(c.length); {

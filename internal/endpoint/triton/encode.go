@@ -27,7 +27,6 @@ type content struct {
 	own    bool // the request has inputs that others do not have
 }
 
-// fill gives the content of a prompt.
 func (l *layout) fill(p *prompt.Prompt) content {
 	c := content{text: body.Plain(p), output: p.Output, slots: l.slots[without]}
 	if p.Output > 0 {
@@ -61,7 +60,6 @@ func (l *layout) setInputs(c *content, fields []prompt.Field) error {
 	return nil
 }
 
-// size is how many bytes a slot's tensor has.
 func (l *layout) size(s *slot, c *content) int {
 	switch s.kind {
 	case constant:
@@ -134,7 +132,6 @@ func (l *layout) samplingSize(c *content) int {
 	return len(l.appendSampling(room[:0], c))
 }
 
-// shape is a slot's shape as it is sent.
 func (s *slot) shape(c *content) []int64 {
 	if s.kind == ids {
 		return append(slices.Clone(s.Shape), int64(len(c.ids)))
@@ -147,7 +144,7 @@ func (s *slot) shape(c *content) []int64 {
 type messages struct {
 	layout *layout
 	head   []byte    // model, version and parameters
-	inputs [2][]byte // names, datatypes and shapes of the inputs; nil: they differ from request to request
+	inputs [2][]byte // names, datatypes and shapes of the inputs; nil means they differ from request to request
 	wanted []byte    // the outputs that requests of tensors ask for; none: all
 }
 
@@ -179,7 +176,6 @@ func newMessages(l *layout, version string, parameters map[string]any, stream bo
 	return m, nil
 }
 
-// encode is the message of one prompt.
 func (m *messages) encode(p *prompt.Prompt, id string, c *content) []byte {
 	which := without
 	if c.output > 0 {

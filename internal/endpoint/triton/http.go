@@ -106,7 +106,6 @@ func (r *httpReplica) prepare(p *prompt.Prompt, id string, m *material) (call, e
 	return func(ctx context.Context, rec *record.Exchange) { r.link.client.Do(ctx, request, rec) }, nil
 }
 
-// packed is a body compressed.
 func packed(body []byte, with string) []byte {
 	var out bytes.Buffer
 	var w io.WriteCloser
@@ -124,7 +123,6 @@ func packed(body []byte, with string) []byte {
 	return out.Bytes()
 }
 
-// inferBody is the body of an infer request.
 func (r *httpReplica) inferBody(p *prompt.Prompt, id string, m *material) (body []byte, header int, err error) {
 	q := v2http.Request{ID: id, Parameters: r.parametersOf(p), BinaryOutputs: r.binaryOut}
 	if m.in != nil {
@@ -162,7 +160,6 @@ func (r *httpReplica) parametersOf(p *prompt.Prompt) map[string]any {
 	return all
 }
 
-// tensor is a slot's tensor as it is sent.
 func (l *layout) tensor(s *slot, c *content) tensor.Tensor {
 	t := s.Tensor
 	if s.kind != constant {

@@ -51,7 +51,6 @@ const (
 	idsLength      // how many they are
 )
 
-// slot is one input of a request.
 type slot struct {
 	tensor.Tensor // of a constant, all of it; of ids, without the length in its shape
 	kind          kind
@@ -103,7 +102,6 @@ func newLayout(m *Model, c convention, t plan.Target, d plan.Data, tok prompt.To
 	return l, errors.Join(b.errs...)
 }
 
-// builder puts a layout together.
 type builder struct {
 	*layout
 	extra map[string]any

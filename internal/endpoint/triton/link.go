@@ -133,7 +133,6 @@ func headers(t plan.Target, key string, u *url.URL) []http1.Field {
 	return fields
 }
 
-// close gives back what the link holds.
 func (l *link) close() {
 	if l.grpc != nil {
 		l.grpc.Close()
@@ -144,7 +143,6 @@ func (l *link) close() {
 	}
 }
 
-// replica makes what carries out requests.
 func (l *link) replica(y *layout, t plan.Target, wanted []v2http.Output) (replica, error) {
 	if l.grpc == nil {
 		return newHTTPReplica(l, y, t, wanted)

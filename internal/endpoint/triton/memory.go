@@ -35,7 +35,7 @@ type memory struct {
 // shareTime bounds what is asked of a server about one region.
 const shareTime = 10 * time.Second
 
-// newMemory makes the regions of a model's outputs; nil: the plan wants none at all.
+// newMemory makes the regions of a model's outputs; nil means the plan wants none at all.
 func newMemory(m *Model, t plan.Triton, runID string) (*memory, error) {
 	if t.SharedMemory == "" {
 		return nil, nil
@@ -81,7 +81,6 @@ func (s *memory) join(ctx context.Context, server sharer) error {
 	return nil
 }
 
-// registerRegion registers a region.
 func registerRegion(ctx context.Context, server sharer, r *shm.Region) error {
 	ctx, cancel := context.WithTimeout(ctx, shareTime)
 	defer cancel()

@@ -48,10 +48,8 @@ func (m *Model) Streams() bool {
 	return m.Decoupled || slices.ContainsFunc(m.Composing, func(c Model) bool { return c.Streams() })
 }
 
-// input is the input of that name; nil: there is none.
 func (m *Model) input(name string) *tensor.Spec { return find(m.Inputs, name) }
 
-// output is the output of that name; nil: there is none.
 func (m *Model) output(name string) *tensor.Spec { return find(m.Outputs, name) }
 
 func find(specs []tensor.Spec, name string) *tensor.Spec {

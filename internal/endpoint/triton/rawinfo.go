@@ -94,7 +94,6 @@ func (s grpcServer) text(ctx context.Context, method string, ask any) (string, e
 	return messageText(text), nil
 }
 
-// said gets an answer as it is.
 func (s *httpServer) said(ctx context.Context, path string) (string, error) {
 	var text json.RawMessage
 	err := s.ask(ctx, http.MethodGet, path, "", &text)
@@ -123,7 +122,7 @@ func (s *httpServer) statistics(ctx context.Context, name, version string) (stri
 }
 
 // messageText is the text of a message as other implementations of protobuf write it. The one of
-// Go adds a space here and there so that nobody relies on its form.
+// Go adds spaces at random so that its form cannot be relied on.
 func messageText(text string) string {
 	text = regexp.MustCompile(`(?m)^( *\w+):? +\{$`).ReplaceAllString(text, "$1 {")
 	text = regexp.MustCompile(`(?m)^( *)(\w+):? +\{\}$`).ReplaceAllString(text, "$1$2 {\n$1}")

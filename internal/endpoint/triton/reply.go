@@ -16,7 +16,7 @@ import (
 // reply is one response of a model: of several, an event of the answer. What is in it
 // points into the answer's bytes.
 type reply struct {
-	failure   []byte // the server's words; nil: it is no error
+	failure   []byte // the server's words; nil means it is no error
 	final     bool   // marked as the last
 	outputs   int    // tensors in it
 	answered  bool   // it has the answer's tensor
@@ -363,7 +363,7 @@ func each(s *jsonscan.Scanner, f func()) {
 	}
 }
 
-// number reads a whole number; anything else is 0.
+// number reads an integer; anything else is 0.
 func number(s *jsonscan.Scanner) int {
 	if !s.IsNumber() {
 		s.Skip()

@@ -24,7 +24,6 @@ type server interface {
 	index(ctx context.Context) ([]listed, error)
 }
 
-// listed is a line of the list of models.
 type listed struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

@@ -33,7 +33,7 @@ type Endpoint struct {
 	streamed bool
 	runID    string
 	replicas []replica
-	memory   *memory // nil: none is shared
+	memory   *memory // nil means none is shared
 	version  string  // as asked for
 	speaker  speaker
 	stamps   bool // reads carry the kernel's receive time
@@ -51,13 +51,12 @@ type replica interface {
 	close() error
 }
 
-// call carries out one request.
 type call func(ctx context.Context, rec *record.Exchange)
 
 // material is what a request is made of: a prompt's content, or tensors.
 type material struct {
 	content
-	in *inputs // nil: it is a prompt
+	in *inputs // nil means it is a prompt
 }
 
 // inputs are tensors that a user gives, as the model wants them.
@@ -65,7 +64,7 @@ type inputs struct {
 	tensors  []tensor.Tensor
 	expected []tensor.Tensor
 	text     string                // the prompt among them, if there is one
-	regions  []v2http.MemoryRegion // where they lie in shared memory; nil: they are sent
+	regions  []v2http.MemoryRegion // where they lie in shared memory; nil means they are sent
 }
 
 // compared reports whether outputs are held against what is expected of them. They come in the
@@ -244,7 +243,6 @@ func (l *layout) addExtras(tensors []tensor.Tensor) []tensor.Tensor {
 	return tensors
 }
 
-// request is one ready to go.
 type request struct {
 	endpoint *Endpoint
 	target   int
@@ -263,7 +261,7 @@ type about struct {
 // server was asked to leave it out: a shorter one may be what the model says itself.
 const shortEcho = 16
 
-// about is what the decoder must know of a request; nil: nothing.
+// about is what the decoder must know of a request; nil means nothing.
 func (e *Endpoint) about(m *material) *about {
 	var a about
 	switch {

@@ -71,7 +71,6 @@ func (c *rampArrivals) Next() (time.Duration, bool) {
 	return due, ok
 }
 
-// none is the empty sequence.
 type none struct{}
 
 // Next implements Arrivals.

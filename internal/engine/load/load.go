@@ -2,12 +2,12 @@
 // that a seed fixes, the number of slots over time, and how to wait for a moment
 // precisely.
 //
-// All moments are offsets from the start of a stage.
+// All times are offsets from the start of a stage.
 package load
 
 import "time"
 
-// Arrivals is a sequence of moments at which requests are due. The moments never
+// Arrivals is a sequence of times at which requests are due. The times never
 // decrease. The sequence ends where ok is false, and stays ended. An Arrivals is
 // used from one goroutine at a time.
 type Arrivals interface {

@@ -33,7 +33,7 @@ func Gamma(r Rate, cv float64, seed uint64) Arrivals {
 	return &renewal{clock: newClock(r), gap: func() float64 { return g.draw() / g.shape }}
 }
 
-// renewal adds up independent gaps of mean one and maps the sums to moments.
+// renewal adds up independent gaps of mean one and maps the sums to times.
 type renewal struct {
 	clock *rateIntegral
 	gap   func() float64

@@ -18,10 +18,9 @@ func ConstantRate(perSecond float64) Rate {
 	return Rate{From: perSecond, To: perSecond}
 }
 
-// steady reports whether the rate never changes.
 func (r Rate) steady() bool { return r.From == r.To }
 
-// rateIntegral maps arrivals of rate one (so many arrivals after the start) to moments at
+// rateIntegral maps arrivals of rate one (so many arrivals after the start) to times at
 // which a process of this rate has had as many: the inverse of the integrated rate.
 type rateIntegral struct {
 	from, to   float64
@@ -48,7 +47,7 @@ func usable(rate float64) float64 {
 	return 0
 }
 
-// timeOf is the moment at which u arrivals are expected; false where the rate ends at
+// timeOf is when u arrivals are expected; false where the rate ends at
 // zero before that many. The conversions to float64 keep processors that can fuse a
 // multiplication with an addition from rounding differently from those that cannot.
 func (c *rateIntegral) timeOf(u float64) (time.Duration, bool) {

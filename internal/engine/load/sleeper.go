@@ -8,8 +8,8 @@ type Sleeper interface {
 	// Sleep waits for d and returns true, or returns false as soon as it is
 	// interrupted. With d ≤ 0 it returns at once.
 	Sleep(d time.Duration) bool
-	// Interrupt ends the Sleep under way or, where there is none, the next one.
-	// Interrupts that nobody has noticed yet count as one.
+	// Interrupt ends the current Sleep or, where there is none, the next one.
+	// Interrupts not yet noticed count as one.
 	Interrupt()
 	Close() error
 }

@@ -16,7 +16,7 @@ import (
 // Go's own timers come up to a millisecond late; a timerfd ends that wait when it is
 // due. A busy Go program looks at its own timers between any two goroutines, but asks
 // epoll only when it runs out of them; there the read deadline, which is a Go timer
-// for the same moment, comes first. The earlier of the two ends the wait.
+// for the same time, comes first. The earlier of the two ends the wait.
 type fdSleeper struct {
 	file  *os.File
 	fd    int

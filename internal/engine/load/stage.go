@@ -13,14 +13,14 @@ type Profile struct {
 	Index int // in the plan
 	Name  string
 
-	// Start is the moment of the run's clock at which it begins, which those that send shares of it
+	// Start is the time of the run's clock at which it begins, which those that send shares of it
 	// have agreed on; 0: as soon as its first requests are made.
 	Start time.Duration
 
-	// Arrivals says when requests are due, warm-up included; nil: whenever a slot
+	// Arrivals says when requests are due, warm-up included; nil means whenever a slot
 	// is free (closed loop).
 	Arrivals Arrivals
-	// InFlight is the number of slots at a moment of the measured part, counted from
+	// InFlight is the number of slots at a given time of the measured part, counted from
 	// its start; before it, that at 0. 0 slots: unbounded (open loop).
 	InFlight func(now time.Duration) int
 	MaxSlots int // largest value InFlight takes; 0: unbounded

@@ -2,7 +2,7 @@ package load
 
 import "time"
 
-// Trace is a sequence of arrivals as they were once seen, or planned. The moments
+// Trace is a sequence of arrivals as they were once seen, or planned. The times
 // must not decrease.
 func Trace(moments []time.Duration) Arrivals { return &trace{moments} }
 

@@ -20,7 +20,7 @@ import (
 // such as a pipe, or /dev/stdout whatever that is, is written as it stands.
 func Write(name string, content func(io.Writer) error) error { return write(name, 0o666, content) }
 
-// Private is Write for what is nobody else's: a new file is its owner's to read alone.
+// Private is Write for private data: only the owner can read a new file.
 func Private(name string, content func(io.Writer) error) error { return write(name, 0o600, content) }
 
 func write(name string, mode fs.FileMode, content func(io.Writer) error) error {

@@ -50,7 +50,7 @@ const (
 	Rest                  // what stands behind "--": its Values
 )
 
-// Part is a part of a command line.
+// Part is part of a command line.
 type Part struct {
 	Kind     Kind
 	At       int    // which argument it begins with

@@ -9,7 +9,7 @@ import (
 // Cond is a lock, and wakes those who wait for what it guards. The zero value is ready.
 type Cond struct {
 	sync.Mutex
-	changed chan struct{} // closed with the next change; nil: nobody waits
+	changed chan struct{} // closed with the next change; optional
 }
 
 // Update changes what the lock guards.

@@ -45,7 +45,7 @@ func NewDir(prefix string) (*Dir, error) {
 	return nil, errors.New("another process keeps removing the directories that this one makes")
 }
 
-// lock takes the lock of a directory; nil: another process has it, or may have.
+// lock takes the lock of a directory; nil means another process has it, or may have.
 func lock(path string, create int) *Dir {
 	name := filepath.Join(path, lockFile)
 	if info, err := os.Lstat(name); create == 0 && (err != nil || !info.Mode().IsRegular()) {

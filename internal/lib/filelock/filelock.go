@@ -5,7 +5,7 @@ package filelock
 import "os"
 
 // Same reports whether a path still leads to an open file: who had the lock before may have removed
-// it, and then the lock is on a file that nobody else looks at.
+// it, and then the lock is on a file that no other looks at.
 func Same(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/jmespath-community/go-jmespath/pkg/parsing"
 )
 
-// Expr is a parsed expression. It is safe for use from many goroutines.
+// Expr is a parsed expression. It is safe for concurrent use.
 type Expr struct {
 	root   parsing.ASTNode
 	caller interpreter.FunctionCaller

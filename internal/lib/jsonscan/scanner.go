@@ -372,7 +372,7 @@ func (s *Scanner) IsNumber() bool {
 }
 
 // Quoted takes a string that holds no escapes in most cases: it returns the
-// bytes meant, which are a part of the scanned text unless there are escapes.
+// bytes meant, which are part of the scanned text unless there are escapes.
 func (s *Scanner) Quoted() []byte {
 	body, escaped := s.String()
 	if escaped {

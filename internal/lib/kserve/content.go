@@ -27,7 +27,7 @@ type ModelConfigResponse struct {
 	Config *ModelConfig `json:"config"`
 }
 
-// ModelConfig is a model's configuration; nil: the server gives none.
+// ModelConfig is a model's configuration; nil means the server gives none.
 type ModelConfig struct {
 	Backend                string                  `json:"backend"`
 	MaxBatchSize           int32                   `json:"max_batch_size"`

@@ -22,7 +22,7 @@ import (
 //go:embed kserve.protoset
 var definition []byte
 
-// service is the protocol's one service. The definition is a part of the program: that it
+// service is the protocol's one service. The definition is part of the program: that it
 // cannot be read is a mistake of this package's.
 var service = sync.OnceValue(func() protoreflect.ServiceDescriptor {
 	var set descriptorpb.FileDescriptorSet

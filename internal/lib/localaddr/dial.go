@@ -24,7 +24,6 @@ type turns struct {
 	taken atomic.Uint64
 }
 
-// next is the address whose turn it is.
 func (t *turns) next() netip.Addr {
 	return t.list.Addr(int((t.taken.Add(1) - 1) % uint64(t.list.Len())))
 }
@@ -36,7 +35,6 @@ func NewDialer(ranges []netip.Prefix) *Dialer {
 	return d
 }
 
-// binds reports whether there are addresses to bind to.
 func (d *Dialer) binds() bool { return d != nil && d.four.list.Len()+d.six.list.Len() > 0 }
 
 // ErrFamily: there is no address to come from of the kind that is to be reached.

@@ -39,7 +39,6 @@ func Parse(text string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// clip shortens what is quoted.
 func clip(text string) string { return text[:min(len(text), 60)] }
 
 // Text is how Parse reads a range.

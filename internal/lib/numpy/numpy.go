@@ -109,7 +109,7 @@ func (r *Generator) uint32() uint32 {
 	return uint32(v)
 }
 
-// Below is a whole number from 0 to n-1.
+// Below is an integer from 0 to n-1.
 func (r *Generator) Below(n int) int {
 	if n <= 1 {
 		return 0

@@ -1,4 +1,4 @@
-// Package orderedjson is JSON whose members keep the order in which they were set, and
+// Package orderedjson is JSON whose members keep the order they were set, and
 // which is written without spaces: bodies that servers and tools are known to be given.
 package orderedjson
 
@@ -24,7 +24,7 @@ func (o *Object) Set(name string, value any) {
 	*o = append(*o, Object{{name, value}}...)
 }
 
-// Get is the value of a member; nil: there is none.
+// Get is the value of a member, or nil.
 func (o Object) Get(name string) any {
 	for _, m := range o {
 		if m.Name == name {

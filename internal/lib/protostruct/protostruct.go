@@ -28,7 +28,6 @@ func Append(b []byte, message any) []byte {
 // encoder has the fields of the structs that it has met.
 type encoder map[reflect.Type][]field
 
-// field is one that goes into a message.
 type field struct {
 	index  int // in the struct
 	number protowire.Number

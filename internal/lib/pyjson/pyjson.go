@@ -165,7 +165,6 @@ func (f *filter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next takes what comes next, where it is this.
 func (f *filter) next(text string) bool {
 	if got, _ := f.in.Peek(len(text)); string(got) != text {
 		return false

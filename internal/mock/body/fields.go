@@ -29,7 +29,6 @@ var knownFields = [...]string{
 	TGI:       " inputs parameters stream model ",
 }
 
-// known says whether a field is one of a list.
 func known(list, field string) bool {
 	return !strings.Contains(field, " ") && strings.Contains(list, " "+field+" ")
 }

@@ -67,7 +67,6 @@ func (r *Reader) partField(key []byte, p *mediaPart) error {
 	return r.skipElement()
 }
 
-// check says what is wrong with a medium.
 func (p *mediaPart) check() error {
 	format, data := p.format, p.data
 	if len(p.url) > 0 {

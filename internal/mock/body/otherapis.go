@@ -19,7 +19,6 @@ func (r *Reader) rankField(raw []byte) (taken bool, err error) {
 	return false, nil
 }
 
-// textObject reads {"text": …}.
 func (r *Reader) textObject() error {
 	if r.peek() != '{' {
 		return fmt.Errorf("query: must be an object with a text")
@@ -62,7 +61,6 @@ func (r *Reader) pictures() error {
 	})
 }
 
-// tgiField reads a body field.
 func (r *Reader) tgiField(raw []byte) (taken bool, err error) {
 	switch string(raw) {
 	case "inputs":

@@ -257,7 +257,7 @@ func (r *Reader) integer(name []byte, v *int) error {
 	return nil
 }
 
-// integer reads a whole number, which may be written as 1e3 or 5.0.
+// integer reads an integer, which may be written as 1e3 or 5.0.
 func integer(text []byte) (int, bool) {
 	if n, err := strconv.Atoi(string(text)); err == nil {
 		return n, true
@@ -342,7 +342,6 @@ func (r *Reader) content() error {
 	return r.skipElement()
 }
 
-// count counts the words of a string.
 func (r *Reader) count() error {
 	s, err := r.str()
 	if err == nil {

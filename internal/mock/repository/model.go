@@ -106,7 +106,6 @@ func anyInputs() []Tensor {
 	return all
 }
 
-// specOf returns what a convention fixes.
 func specOf(c Convention) *Spec {
 	m := &Spec{Convention: c, platform: "python", backend: "python"}
 	switch c {

@@ -44,7 +44,6 @@ func (m *Model) Metadata() any {
 	}
 }
 
-// dataType is a datatype as configurations write it.
 func dataType(datatype string) string {
 	if datatype == "BYTES" {
 		datatype = "STRING"

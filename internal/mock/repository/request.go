@@ -153,14 +153,12 @@ func (r *Request) fillRaw(p []byte) {
 	}
 }
 
-// parameter is the value of a named parameter.
 type parameter struct {
 	flag   bool
 	number int64
 	text   string
 }
 
-// readEntry reads an entry of a map of parameters.
 func (r *Request) readEntry(b []byte) (name string, value parameter, err error) {
 	err = eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
 		switch {

@@ -11,7 +11,7 @@ import (
 // sharedMemoryRoot is where a system keeps its shared memory, as files.
 const sharedMemoryRoot = "/dev/shm"
 
-// Region is a part of the system's shared memory that a client has named.
+// Region is part of the system's shared memory that a client has named.
 type Region struct {
 	Name   string `json:"name"`
 	Key    string `json:"key"`
@@ -90,7 +90,6 @@ func (m *SharedMemory) find(name string, offset, size int64) (Region, *StatusErr
 	return r, nil
 }
 
-// read returns the bytes of a tensor.
 func (m *SharedMemory) read(name string, offset, size int64) ([]byte, *StatusError) {
 	r, failure := m.find(name, offset, size)
 	if failure != nil {

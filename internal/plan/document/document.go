@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// Parse reads the one document of a file; nil: it is empty.
+// Parse reads the one document of a file; nil means it is empty.
 func Parse(name string, data []byte) (*yaml.Node, *plan.Fault) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -92,7 +92,7 @@ type Mapping struct {
 	Node  *yaml.Node
 	Path  string
 	Fault func(at *yaml.Node, path, text, hint string)
-	Merge func(value *yaml.Node) *yaml.Node // the mapping that "<<" merges, nil where it is none; nil: nothing may be merged
+	Merge func(value *yaml.Node) *yaml.Node // the mapping that "<<" merges, nil where it is none; nil means nothing may be merged
 }
 
 // Each calls a function for every key, once, with the node where it stands. Merged keys come where their "<<" stands, unless

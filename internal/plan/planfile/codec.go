@@ -12,7 +12,6 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// schema is a JSON Schema in the making.
 type schema = map[string]any
 
 // codec says how values of one type stand in a plan file. It has no methods: the compiler makes each of them for each type.
@@ -23,8 +22,8 @@ type codec[V any] struct {
 	read   func(r *reader, n *yaml.Node, path string, v *V)
 	write  func(v V) *yaml.Node
 	zero   func(v V) bool
-	check  func(c *checker, path string, v *V) // what is wrong with a value by itself; nil: nothing can be
-	// put reads n into the part of v that steps lead to; nil: v has no parts.
+	check  func(c *checker, path string, v *V) // what is wrong with a value by itself; nil means nothing can be
+	// put reads n into the part of v that steps lead to; nil means v has no parts.
 	put func(r *reader, steps []string, n *yaml.Node, path string, v *V)
 }
 
@@ -61,7 +60,6 @@ func readText[V any](r *reader, n *yaml.Node, path string, v *V, parse func(stri
 	return true
 }
 
-// list is a sequence of elements.
 func list[V any](kind string, elem codec[V]) codec[[]V] {
 	return codec[[]V]{
 		kind:   kind,
@@ -188,7 +186,7 @@ func yes() codec[bool] {
 	return c
 }
 
-// integer is a whole number. None in a plan is ever below 0.
+// integer is an integer. None in a plan is ever below 0.
 func integer[V int | int64 | uint64]() codec[V] {
 	return scalar("whole number", schema{"type": "integer", "minimum": 0}, func(v V) any { return v },
 		func(n *yaml.Node) (V, error) {
@@ -208,7 +206,7 @@ func integer[V int | int64 | uint64]() codec[V] {
 		})
 }
 
-// count is a whole number with a bound.
+// count is an integer with a bound.
 func count[V int | int64 | uint64](most int64) codec[V] {
 	c := integer[V]()
 	c.check = func(c *checker, path string, v *V) { c.count(path, int64(*v), most) }
@@ -235,7 +233,7 @@ func parseNumber(n *yaml.Node) (float64, error) {
 	return v, nil
 }
 
-// share is a part of a whole: 0.05 or 5%.
+// share is part of a whole: 0.05 or 5%.
 func share() codec[float64] {
 	sch := schema{"anyOf": []any{schema{"type": "number"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%$`}}}
 	c := scalar("share", sch, func(v float64) any { return v },

@@ -50,7 +50,7 @@ func Read(name string, data []byte) *Draft {
 	return d
 }
 
-// newer says that a plan is of a later version; nil: it is not. What else this program does
+// newer says that a plan is of a later version; nil means it is not. What else this program does
 // not know about it would only distract.
 func newer(name string, root *yaml.Node) *plan.Fault {
 	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
@@ -72,7 +72,6 @@ func (d *Draft) Put(path, where, text string) {
 	formOf(spec).set(r, steps, &yaml.Node{Kind: yaml.ScalarNode, Value: text}, "", &d.Plan)
 }
 
-// reader walks the nodes of one file into a draft.
 type reader struct {
 	nodes int  // of request bodies, read so far
 	own   bool // the nodes are this program's own, and hold no aliases

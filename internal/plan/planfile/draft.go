@@ -94,7 +94,7 @@ func (d *Draft) where(path string) string {
 	if file, ok := d.Origin[""]; ok {
 		return file
 	}
-	// Flags set fields one by one: the first that is a part of path will do.
+	// Flags set fields one by one: the first that is part of path will do.
 	for _, p := range sortedKeys(d.Origin) {
 		if within(p, path) {
 			return d.Origin[p]
@@ -104,14 +104,13 @@ func (d *Draft) where(path string) string {
 }
 
 // faulty reports whether a fault already covers path, a part of it, or what it
-// is a part of.
+// is part of.
 func (d *Draft) faulty(path string) bool {
 	return slices.ContainsFunc(d.Faults, func(f plan.Fault) bool {
 		return f.Path != "" && (within(path, f.Path) || within(f.Path, path))
 	})
 }
 
-// within reports whether path is outer or a part of it.
 func within(path, outer string) bool {
 	rest, ok := strings.CutPrefix(path, outer)
 	return ok && (outer == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
@@ -165,7 +164,7 @@ func (d *Draft) zeros() {
 // own for some; the others need none.
 type Known struct {
 	Protocols, Sources []string
-	// Gate says what is wrong with a gate and what to do about it; nil: nobody can tell.
+	// Gate says what is wrong with a gate and what to do about it; optional.
 	Gate func(c plan.Condition, p *plan.Plan) (wrong, hint string)
 }
 

@@ -60,7 +60,6 @@ const (
 	mostStability = 1e6
 )
 
-// measurement checks how stages are measured.
 func (c *checker) measurement(m *plan.Measurement) {
 	if *m == (plan.Measurement{}) {
 		return

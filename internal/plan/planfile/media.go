@@ -102,7 +102,6 @@ const (
 	mostHertz  = 1_000_000
 )
 
-// media checks the media that stand at a path.
 func (c *checker) media(path string, m *plan.Media) {
 	at := path + "."
 	mediaSpec().check(c, path, m)

@@ -9,7 +9,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// field is one field of the object T.
 type field[T any] struct{ *member }
 
 // member is a field whatever the types are. The compiler makes what is generic once for each pair of an object and the
@@ -19,7 +18,7 @@ type member struct {
 	name, help string
 	in         func(t any) any  // points to the field of the object that t points to
 	always     bool             // printed even when it is zero
-	hidden     func(t any) bool // whether it is not printed all the same; nil: never
+	hidden     func(t any) bool // whether it is not printed all the same; nil means never
 }
 
 // fieldDoc is what is said about a field.
@@ -37,8 +36,8 @@ type form struct {
 	read   func(r *reader, n *yaml.Node, path string, v any)
 	write  func(v any) *yaml.Node
 	zero   func(v any) bool
-	check  func(c *checker, path string, v any)                              // nil: nothing can be wrong with a value by itself
-	put    func(r *reader, steps []string, n *yaml.Node, path string, v any) // nil: a value has no parts
+	check  func(c *checker, path string, v any)                              // nil means nothing can be wrong with a value by itself
+	put    func(r *reader, steps []string, n *yaml.Node, path string, v any) // nil means a value has no parts
 }
 
 // formOf is not inlined, since its functions would then be made for each field rather than for each type.
@@ -60,7 +59,6 @@ func formOf[V any](c codec[V]) *form {
 	return f
 }
 
-// set reads n into v or into a part of it. path is that of v.
 func (f *form) set(r *reader, steps []string, n *yaml.Node, path string, v any) {
 	switch {
 	case len(steps) == 0:
@@ -87,7 +85,6 @@ func always[T, V any](name string, c codec[V], get func(*T) *V, help string) fie
 	return f
 }
 
-// object is a mapping with the given fields.
 func object[T any](fields ...field[T]) codec[T] {
 	all := make(members, len(fields))
 	for i, f := range fields {

@@ -112,7 +112,6 @@ var sessionLoadSpec = sync.OnceValue(func() codec[plan.SessionLoad] {
 	)
 })
 
-// sessionLoad checks what belongs to a load of sessions.
 func (c *checker) sessionLoad(path string, s *plan.Stage) {
 	sessionLoadSpec().check(c, path+".sessions", &s.Sessions)
 	c.without(path+".", path+".arrival", "cannot be combined with a load of sessions", "leave one of them out",

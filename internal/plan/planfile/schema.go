@@ -38,7 +38,7 @@ func objectSchema(docs []fieldDoc) schema {
 	return schema{"type": "object", "properties": props, "additionalProperties": false}
 }
 
-// Choices gives the words that a field takes, such as those of stages[0].arrival; nil: it takes
+// Choices gives the words that a field takes, such as those of stages[0].arrival; nil means it takes
 // others.
 func Choices() func(path string) []string {
 	all := objectSchema(planSpec().fields)

@@ -59,7 +59,6 @@ func (d *Draft) inferSources() {
 	}
 }
 
-// sources checks what belongs to a source.
 func (c *checker) sources(p *plan.Plan) {
 	d := &p.Data
 	for _, part := range []struct {
@@ -133,7 +132,6 @@ func (c *checker) adapters(adapters []plan.Adapter) {
 // mostSkew is beyond what differs from a half-normal distribution.
 const mostSkew = 1e6
 
-// shape checks what only some distributions have.
 func (c *checker) shape(path string, l plan.Length) {
 	if !(l.Skew >= -mostSkew && l.Skew <= mostSkew) {
 		c.add(path+".skew", fmt.Sprintf("is %v, which is not a skew", l.Skew), "")

@@ -58,7 +58,6 @@ func (c *checker) stage(path string, s *plan.Stage, endless bool) {
 	c.ramp(path, s)
 }
 
-// open checks what belongs to a rate.
 func (c *checker) open(path string, s *plan.Stage, endless bool) {
 	switch {
 	case s.Arrival == plan.ArrivalGamma && s.CV == 0:
@@ -83,7 +82,6 @@ func (c *checker) traced(path string, s *plan.Stage) {
 		part{"concurrency", s.Concurrency != 0}, part{"rate", s.Rate != 0}, part{"cv", s.CV != 0}, part{"ramp_to", s.RampTo != 0})
 }
 
-// closed checks what belongs to a concurrency.
 func (c *checker) closed(path string, s *plan.Stage, endless bool) {
 	if s.Arrival != "" {
 		c.lacks(path+".arrival", path+".rate", "only for a rate: in a closed loop a request goes when another ends", "give rate, or leave it out")
@@ -99,7 +97,6 @@ func (c *checker) closed(path string, s *plan.Stage, endless bool) {
 	}
 }
 
-// ramp checks a load that changes.
 func (c *checker) ramp(path string, s *plan.Stage) {
 	if s.RampTo == 0 {
 		return

@@ -55,7 +55,6 @@ func knownScheme(s string) bool {
 
 func grpcScheme(s string) bool { return s == "grpc" || s == "grpcs" }
 
-// scheme is the part of a URL before "://".
 func scheme(url string) string {
 	s, _, ok := strings.Cut(url, "://")
 	if !ok {
@@ -95,7 +94,6 @@ func (d *Draft) inferTriton() {
 	}
 }
 
-// protocol checks what depends on the protocol.
 func (c *checker) protocol(t *plan.Target) {
 	if t.Protocol == plan.ProtocolTriton {
 		c.triton(t)

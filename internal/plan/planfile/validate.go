@@ -32,7 +32,6 @@ const (
 // the plan can be run.
 func Validate(p *plan.Plan) error { return check(p, Known{}).Err() }
 
-// checker gathers faults.
 type checker struct {
 	known  Known
 	faults plan.Faults
@@ -99,7 +98,7 @@ func (c *checker) lacks(path, needs, text, hint string, named ...any) {
 	c.faults = append(c.faults, plan.Fault{Path: path, Text: text, Hint: hint, Args: named, Needs: needs})
 }
 
-// part is a part of a plan, and whether there is anything in it.
+// part is part of a plan, and whether there is anything in it.
 type part struct {
 	name  string
 	given bool

@@ -104,7 +104,6 @@ func (p *readingBuffer) add(gpu record.GPUPower, at time.Duration, watts float64
 	m.news = make(chan struct{})
 }
 
-// hand hands on what is on the pile.
 func (p *readingBuffer) hand() {
 	if len(p.gpus) > 0 {
 		p.meter.opt.Take(record.Power{Source: Tool, Field: p.meter.field, GPUs: p.gpus})

@@ -111,7 +111,6 @@ func start(ctx context.Context, path, field string, o Options) (*Reader, error) 
 	return nil, err
 }
 
-// next is closed at the next reading.
 func (m *Reader) next() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,7 +120,7 @@ func (m *Reader) next() <-chan struct{} {
 // Field is what the tool reads.
 func (m *Reader) Field() string { return m.field }
 
-// Wait waits until every GPU has a reading that is later than a moment, for a short time at most.
+// Wait waits until every GPU has a reading that is later than a time, for a short time at most.
 func (m *Reader) Wait(ctx context.Context, after time.Duration) {
 	patience := time.NewTimer(lastWait + 2*m.opt.Every)
 	defer patience.Stop()

@@ -16,7 +16,7 @@ import (
 type api struct {
 	base   string
 	client *http.Client
-	token  func() (string, error) // nil: none is needed
+	token  func() (string, error) // nil means none is needed
 
 	mu     sync.Mutex
 	broken int   // queries in a row that had no response, after all tries
@@ -35,7 +35,7 @@ const (
 	firstPause = 100 * time.Millisecond
 )
 
-// query asks for one value at a moment; nil: there is none.
+// query asks for one value at a given time, or nil.
 func (a *api) query(ctx context.Context, form string, at time.Time) (*float64, error) {
 	u := a.base + "/api/v1/query?" + url.Values{"query": {form}, "time": {strconv.FormatFloat(float64(at.UnixMilli())/1e3, 'f', 3, 64)}}.Encode()
 	a.mu.Lock()

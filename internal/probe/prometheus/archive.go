@@ -37,7 +37,7 @@ type Client struct {
 type Options struct {
 	Start time.Time   // when the run's clock stood at 0
 	Model string      // the one under test
-	TLS   *tls.Config // nil: as the system has it
+	TLS   *tls.Config // nil means as the system has it
 	// Getenv gives the variables of Google's credentials.
 	Getenv func(string) string
 }
@@ -145,7 +145,7 @@ func (a *Client) known(filters string) []selector {
 	return forms
 }
 
-// there reports whether the server had any metrics at a moment. sure: it answered.
+// there reports whether the server had any metrics at a given time. sure: it answered.
 func (a *Client) there(ctx context.Context, filters string, at time.Time) (yes, sure bool) {
 	for _, form := range a.known(filters) {
 		v, err := a.query(ctx, "count("+form.now()+")", at)
@@ -185,7 +185,7 @@ func (a *Client) wait(ctx context.Context, end time.Duration, filters string) er
 	}
 }
 
-// atOnce is how many queries may be under way.
+// atOnce is how many queries may be in flight.
 const atOnce = 8
 
 // stretch asks for all metrics of one stretch of time.

@@ -56,7 +56,6 @@ func (s selector) over(f, d string) string {
 	return s.each(func(n string) string { return f + "(" + n + "{" + s.filters + "}[" + d + "])" })
 }
 
-// span is a duration as queries have it.
 func span(d time.Duration) string { return strconv.FormatInt(max(d.Milliseconds(), 1), 10) + "ms" }
 
 // increaseForm is by how much a counter rose in the last d: the difference between the

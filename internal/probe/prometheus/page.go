@@ -28,7 +28,7 @@ type PageProbe struct {
 // PageOptions are what a Page takes besides its address.
 type PageOptions struct {
 	Now func() time.Duration // the clock of the run
-	TLS *tls.Config          // nil: as the system has it
+	TLS *tls.Config          // nil means as the system has it
 	Key string               // API key; empty: none
 	// Sources are the local addresses that connections come from; none: the system chooses.
 	Sources []netip.Prefix

@@ -23,7 +23,7 @@ type query struct {
 	faults []string
 }
 
-// ask asks one thing at a moment of the run; nil: the server does not know.
+// ask asks one thing at a given time of the run; nil means the server does not know.
 func (q *query) ask(ctx context.Context, form string, at time.Duration) *float64 {
 	v, err := q.archive.query(ctx, form, q.archive.start.Add(at))
 	if err == nil {
@@ -37,7 +37,7 @@ func (q *query) ask(ctx context.Context, form string, at time.Duration) *float64
 	return nil
 }
 
-// figure asks for one metric; nil: the server does not have it.
+// figure asks for one metric; nil means the server does not have it.
 func (q *query) figure(ctx context.Context, m *servermetrics.Metric) *record.Figure {
 	f := &record.Figure{Name: m.Name, Metric: m.Own, Kind: m.Kind, Unit: m.Unit}
 	found := true

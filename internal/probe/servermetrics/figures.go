@@ -22,7 +22,6 @@ type Series struct {
 	Values     []float64
 }
 
-// view is some of the pages, and one GPU or all.
 type view struct {
 	log   *PageLog
 	pages []*pageLog
@@ -186,9 +185,9 @@ func (v *view) increase(m *Metric) (total float64, there bool) {
 	return total, there
 }
 
-// gauge is a metric over time, all pages of the view together. A moment at which one of
+// gauge is a metric over time, all pages of the view together. A time at which one of
 // those that have the metric said nothing is left out. The edges, at which nothing is
-// under way, count only where there is nothing else.
+// in flight, count only where there is nothing else.
 func (v *view) gauge(m *Metric, inside bool) (at []time.Duration, values []float64) {
 	var having []*pageLog
 	for _, p := range v.pages {

@@ -75,7 +75,6 @@ func Readings(samples []record.Sample) []Reading {
 	return all
 }
 
-// powerMetrics are those of one name, of all exporters.
 func powerMetrics(name string) []Metric {
 	return slices.DeleteFunc(slices.Concat(Metrics(DCGM), Metrics(Triton), Metrics(amd)), func(m Metric) bool { return m.Name != name })
 }

@@ -22,7 +22,7 @@ type PageLog struct {
 type pageLog struct {
 	page
 	first, last *record.Page
-	values      []map[cell]float64 // by look; nil: it could not be read
+	values      []map[cell]float64 // by look; nil means it could not be read
 	faults      []string
 	anew        string
 }
@@ -159,7 +159,7 @@ func (l *PageLog) Window() (begin, end time.Duration) {
 	return l.at[0], l.at[len(l.at)-1]
 }
 
-// Faults say what could not be had, in the order of the pages, which are called by the
+// Faults say what was not available, in the order of the pages, which are called by the
 // names given.
 func (l *PageLog) Faults(names []string) []string {
 	var out []string

@@ -44,7 +44,6 @@ const (
 	GPUTemperature = "gpu_temperature"
 )
 
-// ratio is the unit of shares.
 const ratio = "ratio"
 
 // Metric is what a server publishes under a name of its own.
@@ -81,7 +80,7 @@ var metrics = sync.OnceValue(func() map[string][]Metric {
 	return all
 })
 
-// Metrics are those of a server, in the order in which they are shown. Where two have
+// Metrics are those of a server, in the order they are shown. Where two have
 // the same name, the first that is there counts: servers rename their metrics.
 // They are shared: whoever appends to them gets a copy.
 func Metrics(server string) []Metric { return slices.Clip(metrics()[server]) }

@@ -42,12 +42,10 @@ func (x index) samples(m *Metric, suffix string) []*record.Sample {
 	return having(found, label)
 }
 
-// having are the samples that have a label.
 func having(samples []*record.Sample, label string) []*record.Sample {
 	return slices.DeleteFunc(slices.Clone(samples), func(s *record.Sample) bool { return !promtext.Has(s.Labels, label) })
 }
 
-// page tells what is on a page of metrics.
 type page struct {
 	metrics []Metric
 	label   string // by which models are told apart
@@ -74,7 +72,6 @@ func read(samples []record.Sample, prefer, model string) page {
 	return p
 }
 
-// any reports whether one of the metrics is there.
 func (x index) any(all []Metric) bool {
 	for i := range all {
 		m := &all[i]
@@ -208,7 +205,7 @@ func (b *buckets) quantile(q float64) (in record.Bucket, ok bool) {
 	return in, true
 }
 
-// quantiles are the buckets of those that a figure has; nil: nothing was counted.
+// quantiles are the buckets of those that a figure has; nil means nothing was counted.
 func (b *buckets) quantiles() *record.QuantileBounds {
 	var w record.QuantileBounds
 	var ok bool

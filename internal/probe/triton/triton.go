@@ -25,9 +25,9 @@ import (
 // Options are what a Probe takes besides the target.
 type Options struct {
 	Clock *timedconn.Clock
-	TLS   *tls.Config // for secure targets; nil: as the system has it
+	TLS   *tls.Config // for secure targets; nil means as the system has it
 	Key   string      // API key; empty: none
-	// Getenv looks up the variables that name proxies; nil: there are none.
+	// Getenv looks up the variables that name proxies, or nil.
 	Getenv func(string) string
 	// Statistics: ask for the statistics of the model.
 	Statistics bool
@@ -35,10 +35,10 @@ type Options struct {
 	Metrics string
 }
 
-// Probe asks one server. It is safe for use from several goroutines.
+// Probe asks one server. It is safe for concurrent use from several goroutines.
 type Probe struct {
 	clock   *timedconn.Clock
-	server  server // nil: statistics are not wanted
+	server  server // nil means statistics are not wanted
 	http    *http.Client
 	metrics string
 	root    step
@@ -102,7 +102,7 @@ func (p *Probe) Close() error {
 	return p.server.close()
 }
 
-// Snapshot asks the server for its totals. What could not be had is named in the
+// Snapshot asks the server for its totals. What was not available is named in the
 // error, beside a snapshot of the rest.
 func (p *Probe) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)

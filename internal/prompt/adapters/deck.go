@@ -14,9 +14,9 @@ import (
 type deck struct {
 	shares []float64
 	block  int
-	exact  bool // a block has a whole number of each share
+	exact  bool // a block has an integer of each share
 	seed   uint64
-	last   atomic.Pointer[hand] // the block that was made last; nil: none
+	last   atomic.Pointer[hand] // the block that was made last, or nil
 
 	mu    sync.Mutex
 	given []int    // by adapter, in the counts that are known
@@ -36,7 +36,7 @@ const (
 	longest  = 100
 )
 
-// block is how many prompts have a whole number of each share; not exact: about.
+// block is how many prompts have an integer of each share; not exact: about.
 func block(shares []float64) (n int, exact bool) {
 	for n := 1; n <= longest; n++ {
 		whole := true
@@ -51,7 +51,6 @@ func block(shares []float64) (n int, exact bool) {
 	return longest, false
 }
 
-// adapter is the adapter at a place.
 func (d *deck) adapter(p prompt.Position) int {
 	number, i := p.I/uint64(d.block), p.I%uint64(d.block)
 	h := d.last.Load()
@@ -62,7 +61,6 @@ func (d *deck) adapter(p prompt.Position) int {
 	return h.cards[i]
 }
 
-// shuffle makes a block.
 func (d *deck) shuffle(stage, number uint64) *hand {
 	h := &hand{stage: stage, number: number, cards: make([]int, 0, d.block)}
 	for i, n := range d.count(number) {
@@ -75,7 +73,7 @@ func (d *deck) shuffle(stage, number uint64) *hand {
 	return h
 }
 
-// count is how many each adapter has in a block. What a share lacks of a whole number is
+// count is how many each adapter has in a block. What a share lacks of an integer is
 // kept for the blocks that follow: no adapter is ever a whole prompt off at the end of a block.
 func (d *deck) count(number uint64) []int8 {
 	d.mu.Lock()

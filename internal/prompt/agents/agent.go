@@ -18,7 +18,7 @@ type agent struct {
 	after    []int
 	wait     int
 	reserved int // calls that agents above have still to make
-	// What it goes on from, with room for one message of its own; nil: it begins.
+	// What it goes on from, with room for one message of its own; nil means it begins.
 	messages []prompt.Message
 	segments []prompt.Segment
 

@@ -37,7 +37,6 @@ const (
 	callMargin    = 64 // tokens of a tool call beside its JSON
 )
 
-// builder makes one session.
 type builder struct {
 	cfg     *plan.Agents
 	replay  *plan.Replay
@@ -66,7 +65,6 @@ func newBuilder(s *Source, seed uint64, session int, t *theme) *builder {
 	return b
 }
 
-// draw draws a number at a place.
 func (b *builder) draw(l plan.Length, path ...uint32) int {
 	return sample(l, numpy.New(b.seed, path...))
 }
@@ -112,7 +110,7 @@ func (b *builder) emit(e event) int {
 	return len(b.calls) - 1
 }
 
-// noOutput is the length of a response whose length nobody gives.
+// noOutput is the length of a response of unknown length.
 const noOutput = 30
 
 // choose says how free the model is.
@@ -195,7 +193,6 @@ func (b *builder) intro(turn uint32) string {
 	return b.render(template, b.subject, turn, placeIntro, 1)
 }
 
-// session makes all turns of the user.
 func (b *builder) session() {
 	compactAt, compactTo := -1, 0
 	if b.cfg.CompactAt != (plan.Length{}) {

@@ -21,7 +21,7 @@ func sessionSeed(seed uint64, session int) (uint64, error) {
 	return binary.BigEndian.Uint64(h.Sum(nil)), nil
 }
 
-// sample draws a whole number of a distribution; the zero one gives 0.
+// sample draws an integer of a distribution; the zero one gives 0.
 func sample(l plan.Length, r *numpy.Generator) int {
 	if l.Dist == "" {
 		return int(l.Mean)

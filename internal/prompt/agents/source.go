@@ -72,7 +72,6 @@ func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, e
 	return prompt.Prompt{Session: name, Tokens: -1, Play: &prompt.Play{Graph: g, Name: name, Count: s.tok}}, nil
 }
 
-// graph is the session of a number.
 func (s *Source) graph(i int) (*prompt.Graph, error) {
 	seed, err := sessionSeed(s.agents.Seed, i)
 	if err != nil {

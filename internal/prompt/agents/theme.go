@@ -61,7 +61,6 @@ type heads struct {
 	Sub  string
 }
 
-// readThemes reads what is built in.
 func readThemes() (all map[string]*theme, h heads, err error) {
 	var file struct {
 		Heads  heads
@@ -106,7 +105,6 @@ func promptTools(list []tool) []prompt.Tool {
 
 func pick(r *numpy.Generator, list []string) string { return list[r.Below(len(list))] }
 
-// values are those of a kind of thing.
 func (t *theme) values(kind string) []string {
 	i := slices.IndexFunc(t.Entities, func(e entity) bool { return e.Name == kind })
 	if i < 0 {

@@ -1,5 +1,5 @@
 // Package azure reads the traces of the Azure public data set: one request a line, with
-// its moment and the lengths of its prompt and of its response in tokens.
+// its time and the lengths of its prompt and of its response in tokens.
 package azure
 
 import (
@@ -76,7 +76,7 @@ func parseLine(line string) (row Invocation, at time.Time, problem string) {
 		return row, at, fmt.Sprintf("%q is not a timestamp", clean(parts[0]))
 	}
 	for i, field := range []*int{&row.Input, &row.Output} {
-		// Some traces write whole numbers with a fraction of 0.
+		// Some traces write integers with a fraction of 0.
 		text := strings.TrimSuffix(clean(parts[i+1]), ".0")
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n > mostTokens {
@@ -92,7 +92,7 @@ func parseLine(line string) (row Invocation, at time.Time, problem string) {
 
 func clean(field string) string { return strings.Trim(strings.TrimSpace(field), `"`) }
 
-// parseTime reads a moment with any number of digits in its fraction, with a zone or,
+// parseTime reads a time with any number of digits in its fraction, with a zone or,
 // in UTC, without.
 func parseTime(text string) (time.Time, bool) {
 	text = strings.Replace(text, "T", " ", 1)

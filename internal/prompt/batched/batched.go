@@ -119,7 +119,6 @@ func media(parts []prompt.Part) []prompt.Part {
 	return list
 }
 
-// said is a prompt as one text.
 func said(p *prompt.Prompt) string {
 	text := p.Text
 	for i := range p.Messages {

@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/jinja"
 )
 
-// measure counts a prompt with the template around it. It is used from many goroutines.
+// measure counts a prompt with the template around it. It is used concurrently.
 func (s *Source) measure(p prompt.Prompt) (int, error) {
 	messages := []chat.Message{chat.NewMessage("user", p.Text)}
 	if len(p.Messages) > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
-// slot is where one conversation after the other is held. One turn is under way at a time.
+// slot is where one conversation after the other is held. One turn is in flight at a time.
 type slot struct {
 	lex    *lexicon.Lexicon
 	data   *plan.Data
@@ -31,7 +31,7 @@ type slot struct {
 	mu     sync.Mutex
 	latest uint64 // conversation that was asked for
 
-	// What follows is that of the turn under way.
+	// What follows is that of the current turn.
 	ready   time.Time // it does not go before
 	system  string
 	sysLen  int    // of system, in tokens
@@ -67,7 +67,6 @@ func newSlot(s *Source, i uint64) *slot {
 	}
 }
 
-// order is that of a round.
 func (s *slot) order(round uint64) order {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +135,7 @@ func (s *slot) begin(number uint64) error {
 	return err
 }
 
-// compose writes the prompt of the turn under way. The oldest turns are left out where
+// compose writes the prompt of the current turn. The oldest turns are left out where
 // the whole would be longer than the context, and then what is too much of the system
 // prompt's end, so that what conversations share stays the same.
 func (s *slot) compose(p *prompt.Prompt) error {

@@ -81,7 +81,6 @@ func longest(l plan.Length) int {
 	return int(math.Ceil(l.Mean))
 }
 
-// begin makes what the conversations of a stage share.
 func (s *Source) begin(stage uint64) error {
 	s.stage, s.used, s.names = stage, false, map[uint64]string{}
 	for i, at := range s.slots {

@@ -16,7 +16,6 @@ import (
 	"github.com/inferometer/inferometer/internal/remote/hub"
 )
 
-// file is one of a data set.
 type file struct {
 	name string // on the hub
 	path string // on this machine; empty: not fetched
@@ -63,7 +62,6 @@ func local(name string) ([]file, error) {
 	return files, nil
 }
 
-// remote is a data set on the hub.
 type remote struct {
 	hub      *hub.Hub
 	repo     hub.Repo
@@ -115,7 +113,6 @@ func match(names []string, pattern string) []string {
 	})
 }
 
-// some lists the first of many names.
 func some(names []string) string {
 	if len(names) == 0 {
 		return "none at all"

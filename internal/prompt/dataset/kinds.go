@@ -13,12 +13,12 @@ import (
 type kind struct {
 	repo    string // on the hub; empty: nowhere in particular
 	columns []string
-	// files are those of a configuration and a split, in order; nil: they are looked
+	// files are those of a configuration and a split, in order; nil means they are looked
 	// for by name.
 	files func(config, split string) []string
 	// read takes a row apart; false: there is no request in it.
 	read func(row rows.Row, chat bool) (entry, bool)
-	// whole takes a row as the chat that it is, with its last response; nil: it is none.
+	// whole takes a row as the chat that it is, with its last response; nil means it is none.
 	whole func(row rows.Row) (entry, bool)
 }
 
@@ -110,7 +110,6 @@ func readOrca(row rows.Row, chat bool) (entry, bool) {
 	return e, question != ""
 }
 
-// turn is one of a conversation.
 type turn struct {
 	role string
 	who  string // as the row calls the role

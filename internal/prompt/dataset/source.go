@@ -22,7 +22,7 @@ import (
 
 const (
 	// Before the first request so many prompts are read, but for no longer than this.
-	// The rest of a large file is read while the run goes on, ahead of its moment.
+	// The rest of a large file is read while the run goes on, ahead of its time.
 	readFirst = 4096
 	readFor   = 5 * time.Second
 	// Images are kept in memory, so that their number needs a bound.
@@ -40,9 +40,9 @@ type Source struct {
 	salt   prompt.Salt
 	seed   uint64
 	chat   bool
-	tell   func(string) // nil: nobody listens
+	tell   func(string) // nil means nobody listens
 
-	remote *remote // nil: the files are here
+	remote *remote // nil means the files are here
 	files  []file  // those that are left
 	reader *rows.Reader
 	most   int // prompts; 0: no bound
@@ -131,7 +131,6 @@ func (s *Source) openHub(ctx context.Context) error {
 	return nil
 }
 
-// nothing says why there are no prompts.
 func (s *Source) nothing() error {
 	t := s.tally
 	d := s.data.Dataset
@@ -179,7 +178,6 @@ func (s *Source) readOne(ctx context.Context, fetch bool) (bool, error) {
 	return false, nil
 }
 
-// openNext opens the next file.
 func (s *Source) openNext(ctx context.Context, fetch bool) (err error) {
 	if len(s.files) == 0 {
 		s.ended = true
@@ -209,7 +207,6 @@ func (s *Source) openNext(ctx context.Context, fetch bool) (err error) {
 	return nil
 }
 
-// end closes what is open.
 func (s *Source) end() {
 	s.ended = true
 	if s.reader != nil {
@@ -259,7 +256,6 @@ func (s *Source) read(row rows.Row) (entry, bool) {
 
 func within(n int, b plan.Bounds) bool { return n >= b.Min && (b.Max == 0 || n <= b.Max) }
 
-// illustrate puts images into a prompt.
 func (s *Source) illustrate(p *prompt.Prompt, images []prompt.Part) {
 	images = images[:min(len(images), max(s.data.Dataset.Images, 1))]
 	rng := rand.New(rand.NewPCG(s.seed, uint64(len(s.kept))))

@@ -40,7 +40,7 @@ const (
 	tries     = 16     // to draw a text of an exact length
 )
 
-// Lexicon draws random texts of an exact length in tokens. It is safe for use from
+// Lexicon draws random texts of an exact length in tokens. It is safe for concurrent use from
 // many goroutines, each with its own random numbers.
 type Lexicon struct {
 	tok   Encoder

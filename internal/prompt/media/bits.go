@@ -6,7 +6,6 @@ type bits struct {
 	free int // bits of the last byte that are not used
 }
 
-// put writes the n lowest bits of v.
 func (w *bits) put(v uint32, n int) {
 	for n--; n >= 0; n-- {
 		if w.free == 0 {

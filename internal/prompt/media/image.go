@@ -18,7 +18,7 @@ import (
 type Colour struct{ R, G, B uint8 }
 
 // Maker makes media. What files of one size have in common is made once. It is safe
-// for use from many goroutines.
+// for concurrent use.
 type Maker struct {
 	mu     sync.Mutex
 	canvas map[[2]int]*canvas

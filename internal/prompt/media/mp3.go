@@ -89,7 +89,6 @@ func (f *mp3Format) sideInfo() int {
 	}
 }
 
-// frame appends a frame of a size in bytes.
 func (f *mp3Format) frame(w *bits, size int, noise *rand.Rand) {
 	start := len(w.b)
 	w.put(0x7ff, 11)

@@ -58,7 +58,7 @@ func sequence(width, height int) []byte {
 	w.put(uint32(level(width, height)), 8)
 	w.ue(0)     // number of this set
 	w.ue(0)     // frame numbers have 4 bits
-	w.ue(2)     // frames are shown in the order in which they come
+	w.ue(2)     // frames are shown in the order they come
 	w.ue(1)     // frames kept
 	w.put(0, 1) // no gaps
 	w.ue(uint32(blocks(width) - 1))
@@ -93,7 +93,6 @@ func level(width, height int) int {
 	return 62
 }
 
-// picture says how frames are written.
 func picture() []byte {
 	w := new(bits)
 	w.ue(0)
@@ -112,7 +111,6 @@ func picture() []byte {
 	return unit(0x68, w.b)
 }
 
-// frame is one picture of one colour.
 func frame(width, height, number int, y, cb, cr byte) []byte {
 	w := new(bits)
 	w.ue(0) // from the first block on
@@ -149,7 +147,6 @@ func frame(width, height, number int, y, cb, cr byte) []byte {
 	return unit(0x65, w.b)
 }
 
-// box is a part of an MP4 file.
 func box(kind string, parts ...[]byte) []byte {
 	size := 8
 	for _, p := range parts {
@@ -211,7 +208,6 @@ func movie(width, height int, samples [][]byte) []byte {
 	return append(append(kind, moov...), box("mdat", data)...)
 }
 
-// visual describes the frames.
 func visual(width, height int) []byte {
 	seq, pic := sequence(width, height), picture()
 	config := append([]byte{1, seq[1], seq[2], seq[3], 0xff, 0xe1}, byte(len(seq)>>8), byte(len(seq)))

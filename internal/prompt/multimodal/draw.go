@@ -10,7 +10,7 @@ import (
 )
 
 // Drawer draws media. What it draws for a number follows from that and the seed alone. It is
-// safe for use from many goroutines.
+// safe for concurrent use.
 type Drawer struct {
 	plan  plan.Media
 	seed  uint64

@@ -59,7 +59,6 @@ func (v *values) next() ([]byte, error) {
 
 func (v *values) close() { _ = v.file.Close() }
 
-// table reads the rows of a table.
 type table struct{ rows *rows.Reader }
 
 func (t *table) next() ([]byte, error) {

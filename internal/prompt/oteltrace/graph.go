@@ -18,7 +18,7 @@ type links struct {
 
 // link finds the calls that each call waits for: those whose responses its input quotes,
 // as far as none of them comes after another one by quoting, and the last one that had
-// ended when it began. Calls are in the order in which they began.
+// ended when it began. Calls are in the order they began.
 func link(calls []call) *links {
 	l := &links{after: make([][]int, len(calls)), causal: make([]map[int]bool, len(calls)), exact: map[[2]int]int{}}
 	for i := range calls {
@@ -222,7 +222,6 @@ func (l *links) nextAnswer(calls []call, i, at int, before []int) (k, from int) 
 	return k, from
 }
 
-// is reports whether a message is a response.
 func (m *message) is(out *output) bool {
 	if m.role == "assistant" && m.text == out.text && out.text != "" {
 		return true

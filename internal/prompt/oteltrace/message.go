@@ -25,7 +25,6 @@ type message struct {
 // same reports whether two messages say the same.
 func (m *message) same(o *message) bool { return m.role == o.role && m.text == o.text }
 
-// quotes reports whether it is a response that says a text, or has it in it.
 func (m *message) quotes(text string) bool {
 	return m.role == "assistant" && strings.Contains(m.text, text)
 }
@@ -57,7 +56,7 @@ type part struct {
 	Function  json.RawMessage `json:"function"`
 }
 
-// list is a list of parts. A text in it is a part of text; null is no list.
+// list is a list of parts. A text in it is part of text; null is no list.
 type list []part
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -271,7 +270,6 @@ func (m *rawMessage) read() ([]message, error) {
 	return fromParts(m.Role, parts)
 }
 
-// fromParts makes messages of parts.
 func fromParts(role string, parts list) ([]message, error) {
 	out := message{role: role, wire: prompt.Message{Role: role}}
 	var texts, said []string
@@ -320,10 +318,9 @@ func fromParts(role string, parts list) ([]message, error) {
 	return all, nil
 }
 
-// output is a recorded response.
 type output struct {
 	text  string
-	parts []outputPart // nil: it was not recorded in parts
+	parts []outputPart // nil means it was not recorded in parts
 	ids   []string     // of tool calls
 	names []string     // of the tools that it calls
 }
@@ -333,7 +330,7 @@ type outputPart struct {
 	text string
 }
 
-// readOutput reads the response of a call; nil: none is recorded.
+// readOutput reads the response of a call; nil means none is recorded.
 func readOutput(attributes map[string]json.RawMessage) (*output, error) {
 	for _, key := range []string{"gen_ai.output.text", "gen_ai.completion", "gen_ai.output"} {
 		var text string

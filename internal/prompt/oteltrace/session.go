@@ -66,7 +66,7 @@ func (s *span) number(keys ...string) (int, bool) {
 	return 0, false
 }
 
-// mapped gives attributes other names; nil: none are wanted. One that the span does not
+// mapped gives attributes other names; nil means none are wanted. One that the span does not
 // have is "default", so that every request has all names.
 func (s *span) mapped(names map[string]string) [][2]string {
 	var out [][2]string
@@ -80,20 +80,18 @@ func (s *span) mapped(names map[string]string) [][2]string {
 	return out
 }
 
-// calls reports whether the span is a call of a model.
 func (s *span) calls() bool {
 	chat := s.text("gen_ai.operation.name") == "chat" || strings.HasPrefix(s.Name, "chat ")
 	in := string(s.Attributes["gen_ai.input.messages"])
 	return chat && in != "" && in != "null" && in != `""` && in != "[]"
 }
 
-// call is a recorded call of a model.
 type call struct {
 	span       *span
 	begin, end int64 // milliseconds on one clock
 	model      string
 	messages   []message
-	out        *output // nil: not recorded
+	out        *output // nil means not recorded
 	output     int     // tokens of the response; 0: not known
 	tools      []prompt.Tool
 }
@@ -101,7 +99,7 @@ type call struct {
 // uses reports whether the response called tools that the call knew of.
 func (c *call) uses() bool { return c.out != nil && len(c.out.names) > 0 && len(c.tools) > 0 }
 
-// readCalls takes the calls of a trace in the order in which they began. A span that is
+// readCalls takes the calls of a trace in the order they began. A span that is
 // written twice is one.
 func (s *Source) readCalls(t *trace) ([]call, error) {
 	spans := make([]*span, 0, len(t.Spans))
@@ -193,7 +191,6 @@ func moment(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a timestamp such as 2026-01-31T12:00:02.5Z", text)
 }
 
-// read makes a session of a trace.
 func (s *Source) read(t *trace) (*prompt.Graph, error) {
 	calls, err := s.readCalls(t)
 	if err != nil {

@@ -122,7 +122,7 @@ func (s *Source) readFile(f replay.File) error {
 	}
 }
 
-// decode makes a session of a trace, the n-th of its file; nil: it is not wanted, or there
+// decode makes a session of a trace, the n-th of its file; nil means it is not wanted, or there
 // is nothing in it to be played, which the user is told.
 func (s *Source) decode(raw []byte, f replay.File, n int) (*replay.Session, error) {
 	var t trace

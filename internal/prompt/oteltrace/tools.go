@@ -49,7 +49,7 @@ func readTools(raw json.RawMessage) ([]prompt.Tool, error) {
 }
 
 // safeSchema keeps of a JSON schema what all servers take: they refuse requests for
-// words of a schema that the compilers of their grammars do not know. nil: there is none.
+// words of a schema that the compilers of their grammars do not know. nil means there is none.
 func safeSchema(raw json.RawMessage) ([]byte, error) {
 	if !given(raw) {
 		return nil, nil

@@ -10,12 +10,11 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// entry is one line of a file.
 type entry struct {
 	prompt prompt.Prompt
 	own    []prompt.Field // fields of the line that belong into a request
 	think  time.Duration  // before it goes, after the response to the turn before
-	due    time.Duration  // its own moment; negative: none
+	due    time.Duration  // its own time; negative: none
 	line   int
 }
 
@@ -28,7 +27,7 @@ type chat struct {
 func (f *file) add(e entry) { f.entries = append(f.entries, e) }
 
 // chats puts lines of one session together, in order, and the whole in order of
-// their moments where lines have them.
+// their times where lines have them.
 func (f *file) chats() []chat {
 	var out []chat
 	at := map[string]int{}
@@ -60,7 +59,6 @@ func (f *file) chats() []chat {
 	return out
 }
 
-// conversation is a chat under way.
 type conversation struct {
 	source *Source
 	rest   []entry
@@ -88,7 +86,6 @@ func (c *conversation) Next(a prompt.Response) (prompt.Prompt, time.Duration, er
 	return p, e.think, nil
 }
 
-// messages is a prompt as a chat has it.
 func messages(p *prompt.Prompt) []prompt.Message {
 	if p.Messages != nil {
 		return p.Messages
@@ -117,7 +114,7 @@ func (s *Source) converse(p *prompt.Prompt, rest []entry, round uint64) {
 // Sessions implements prompt.Finite: conversations, and lines that belong to none.
 func (s *Source) Sessions() int { return len(s.chats) }
 
-// Schedule implements prompt.Scheduler: the file's own moments, counted from the
+// Schedule implements prompt.Scheduler: the file's own times, counted from the
 // first.
 func (s *Source) Schedule() []time.Duration {
 	if s.chats[0].due < 0 {

@@ -76,7 +76,7 @@ func (f *file) element(value []byte) {
 	f.object()
 }
 
-// requestOf is the request that stands whole in an element, as a payload; nil: none
+// requestOf is the request that stands whole in an element, as a payload, or nil
 // does.
 func requestOf(value []byte) json.RawMessage {
 	var element struct{ Payload json.RawMessage }

@@ -93,7 +93,6 @@ func (l *line) leaveOut() {
 	}
 }
 
-// valid reports whether the line is JSON.
 func (f *file) valid() bool {
 	var raw json.RawMessage
 	err := json.Unmarshal(f.line, &raw)
@@ -126,7 +125,7 @@ type line struct {
 	columns map[string]json.RawMessage
 	faulty  bool
 
-	think, due time.Duration // due is prompt's own moment; negative: none
+	think, due time.Duration // due is prompt's own time; negative: none
 }
 
 func (l *line) fault(off int, path, text, hint string) {
@@ -193,7 +192,7 @@ func (l *line) takeOutput(key string, value []byte, off int) {
 	}
 }
 
-// takeOwn takes the fields of a line's conversation, moment and model.
+// takeOwn takes the fields of a line's conversation, time and model.
 func (l *line) takeOwn(key string, value []byte, off int) bool {
 	switch key {
 	case sessionField:

@@ -59,13 +59,12 @@ func isJSON(name string, data []byte) bool {
 	return bytes.HasPrefix(data, []byte("{")) || bytes.HasPrefix(data, []byte("[")) && json.Valid(data)
 }
 
-// file is a file being read.
 type file struct {
 	name    string
 	limit   limitio.Limit  // of the files that it names
 	line    []byte         // the present one, without its end
 	lineNo  int            // its number, from 1
-	request []byte         // that stands whole in it; nil: none
+	request []byte         // that stands whole in it, or nil
 	tensors []prompt.Field // that stand beside its text, in Triton's own form
 	entries []entry
 	faults  plan.Faults

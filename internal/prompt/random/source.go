@@ -18,10 +18,10 @@ type Source struct {
 	prompt.RestartPerStage
 	lex      *lexicon.Lexicon
 	sizes    prompt.Sizes
-	trace    []azure.Invocation // lengths in place of sizes; nil: none
+	trace    []azure.Invocation // lengths in place of sizes, or nil
 	once     bool               // a stage ends with the last of them
 	template bool
-	wrap     func(string) (string, error) // the chat template that lengths cover; nil: none
+	wrap     func(string) (string, error) // the chat template that lengths cover, or nil
 	around   int                          // tokens that it takes
 	sent     bool                         // prompts are sent with it, not put into it by the server
 	added    int                          // special tokens around a prompt that its length counts

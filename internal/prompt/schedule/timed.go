@@ -1,4 +1,4 @@
-// Package schedule gives the prompts of another source the moments of a trace, so that they
+// Package schedule gives the prompts of another source the times of a trace, so that they
 // arrive as requests once did.
 package schedule
 

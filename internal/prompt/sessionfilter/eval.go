@@ -21,7 +21,6 @@ func (f *Filter) Keeps(doc any) (bool, error) {
 	return jmespath.True(v), nil
 }
 
-// node is a part of an expression.
 type node interface {
 	eval(doc any) (any, error)
 }
@@ -97,7 +96,7 @@ func (i item) eval(doc any) (any, error) {
 	return v, nil
 }
 
-// element is a part of an object or a list.
+// element is part of an object or a list.
 func element(of, key any) (any, bool) {
 	switch of := of.(type) {
 	case map[string]any:

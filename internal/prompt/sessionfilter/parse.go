@@ -18,7 +18,7 @@ const (
 	mostDepth = 100
 )
 
-// Filter is an expression. It is safe for use from many goroutines.
+// Filter is an expression. It is safe for concurrent use.
 type Filter struct {
 	root node
 }
@@ -77,7 +77,6 @@ func keyword(s string) bool {
 	return false
 }
 
-// scan splits an expression into tokens.
 func scan(text string) ([]token, error) {
 	var out []token
 	for i := 0; i < len(text); {
@@ -289,7 +288,6 @@ func (p *parser) need(sign string) error {
 	return p.fault(p.peek(), strconv.Quote(sign))
 }
 
-// get reads the one method that there is.
 func (p *parser) get(of node) (node, error) {
 	if t := p.next(); t.kind != nameToken || t.text != "get" {
 		return nil, p.fault(t, "get(…), the only method,")

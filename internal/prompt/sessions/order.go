@@ -1,7 +1,7 @@
 package sessions
 
 // order is that in which sessions begin whose turns stand alone: those of a name are one, and a
-// turn without one is a session of its own whenever it comes. nil: turns do not stand alone.
+// turn without one is a session of its own whenever it comes. nil means turns do not stand alone.
 type order []begun
 
 // begun is how many sessions have begun ahead of that of a turn, and how many that have no name

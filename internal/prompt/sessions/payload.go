@@ -45,7 +45,6 @@ func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fac
 	return s, nil
 }
 
-// reader reads a payload file.
 type reader struct {
 	data   plan.Data
 	tok    prompt.Tokenizer
@@ -93,10 +92,9 @@ type row struct {
 	turn
 	length int
 	hashes []int64
-	at     json.RawMessage // its timestamp, in the unit of the trace; nil: it has none
+	at     json.RawMessage // its timestamp, in the unit of the trace, or nil
 }
 
-// line takes one request.
 func (r *reader) line(text []byte) (turn, error) {
 	one := row{turn: turn{due: -1, line: len(r.turns)}}
 	err := fields(text, func(name string, raw json.RawMessage) error {

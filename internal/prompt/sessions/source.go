@@ -15,10 +15,9 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// turn is one request of a session.
 type turn struct {
 	prompt prompt.Prompt
-	coded  *coded        // what its text is made from when it is sent; nil: it has one
+	coded  *coded        // what its text is made from when it is sent; nil means it has one
 	delay  time.Duration // after its response, before the next turn goes
 	pauses bool          // the data says how long that is, be it 0
 	line   int           // its place in the data, from 0
@@ -34,9 +33,9 @@ type Source struct {
 	prompt.RestartPerStage
 	sessions []session
 	tok      prompt.Tokenizer
-	writer   *writer // makes the texts of coded turns; nil: there are none
+	writer   *writer // makes the texts of coded turns, or nil
 	chat     bool
-	begun    order // nil: turns of a session come after one another
+	begun    order // nil means turns of a session come after one another
 	notes    []string
 }
 
@@ -138,7 +137,6 @@ func (s *Source) Schedule() []time.Duration {
 	return list
 }
 
-// dialogue is a session under way.
 type dialogue struct {
 	source *Source
 	rest   []turn

@@ -24,7 +24,7 @@ type writer struct {
 	tok   prompt.Tokenizer
 	texts prompt.Factory
 	seed  uint64
-	lex   *lexicon.Lexicon // of texts with hashes; nil: no line has any
+	lex   *lexicon.Lexicon // of texts with hashes; nil means no line has any
 }
 
 // coded is a text that is not made yet.
@@ -47,7 +47,6 @@ func (c *coded) fits() error {
 	return nil
 }
 
-// text makes a text.
 func (w *writer) text(c *coded) (string, error) {
 	if len(c.hashes) == 0 {
 		s, err := w.texts(plan.Data{Input: plan.Length{Dist: plan.DistFixed, Mean: float64(c.length)}}, w.tok, prompt.Mix(w.seed^c.number<<20))

@@ -25,8 +25,8 @@ type Source struct {
 	prompt.Wrapper
 	target   plan.Target
 	minimum  bool              // the output length is also the least
-	template *chat.Template    // makes bodies; nil: they have a shape of their own
-	model    *tensor.Signature // that is to take tensors; nil: not known, or none
+	template *chat.Template    // makes bodies; nil means they have a shape of their own
+	model    *tensor.Signature // that is to take tensors; nil means not known, or none
 	// TextOnly: media that prompts hold are left out.
 	TextOnly bool
 }
@@ -93,7 +93,6 @@ func withoutMedia(p prompt.Prompt) prompt.Prompt {
 	return p
 }
 
-// body is the body of a request.
 func (s *Source) body(p *prompt.Prompt, model string) object {
 	o := object{{"model", model}}
 	switch s.target.Endpoint {
@@ -157,7 +156,6 @@ func (s *Source) huggingFace(p *prompt.Prompt, o object) object {
 	return s.add(o, p)
 }
 
-// messages are those of a chat.
 func messages(p *prompt.Prompt) []object {
 	list := p.Messages
 	if len(list) == 0 {
@@ -210,7 +208,6 @@ func urls(p *prompt.Prompt) []string {
 	return list
 }
 
-// texts are all texts of a request.
 func texts(p *prompt.Prompt) []string {
 	if p.Texts != nil {
 		return slices.Clone(p.Texts)
@@ -229,7 +226,6 @@ func prompts(p *prompt.Prompt) []string {
 	return []string{""}
 }
 
-// plain is a prompt as one text.
 func plain(p *prompt.Prompt, between string) string {
 	if len(p.Messages) == 0 {
 		return p.Text

@@ -16,7 +16,6 @@ import (
 // embedQA is the template that has a name in place of a file.
 const embedQA = `[{% for item in texts %}{"text": [{{ item|tojson }}]}{% if not loop.last %},{% endif %}{% endfor %}]`
 
-// readTemplate reads what makes bodies.
 func readTemplate(name string) (*chat.Template, error) {
 	source := embedQA
 	if name != plan.TemplateEmbedQA {

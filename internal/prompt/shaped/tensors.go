@@ -15,7 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
-// usualOutput is the length that TensorRT-LLM is asked for where nobody names one.
+// usualOutput is the length that TensorRT-LLM is asked for by default.
 const usualOutput = 256
 
 // The inputs of language models behind Triton that are filled.

@@ -24,7 +24,7 @@ type session struct {
 	said     []prompt.Message // in a chat: all of it up to the last response
 	text     string           // otherwise: the same
 	tokens   int              // of said
-	asked    prompt.Prompt    // the turn under way
+	asked    prompt.Prompt    // the current turn
 }
 
 // request is a turn of a session. It implements prompt.DeferredPrompt.

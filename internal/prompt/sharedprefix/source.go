@@ -34,14 +34,14 @@ type Source struct {
 	order    []uint32              // of the prompts of all groups
 	question []prompt.DrawnLengths // of each group: lengths of the prompts' own parts
 	output   []prompt.DrawnLengths // and of their responses
-	shared   *multimodal.Drawer    // media of the prefixes; nil: none
-	own      *multimodal.Drawer    // media of each request; nil: none
+	shared   *multimodal.Drawer    // media of the prefixes, or nil
+	own      *multimodal.Drawer    // media of each request, or nil
 	added    int                   // special tokens that the length of either part counts
 	salt     prompt.Salt
 	chat     bool
 
 	mu       sync.Mutex
-	sessions map[uint32]*session // of the stage; nil: every request is for itself
+	sessions map[uint32]*session // of the stage; nil means every request is for itself
 }
 
 // prefix is how the prompts of a group begin.
@@ -167,7 +167,6 @@ func (s *Source) Session(at prompt.Position) uint64 {
 	return at.I % uint64(len(s.order))
 }
 
-// session is the conversation of a user.
 func (s *Source) session(id uint32, stage uint64) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +194,6 @@ func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt
 	return p, nil
 }
 
-// beginning is a prompt of a group.
 type beginning struct {
 	text   string
 	begins bool // with the part that the group shares
@@ -204,7 +202,7 @@ type beginning struct {
 }
 
 // begin makes the prompt of a number: its group's prefix and n tokens of its own. It is
-// safe for use from many goroutines.
+// safe for concurrent use.
 func (s *Source) begin(id uint64, n int, place prompt.Position) (beginning, error) {
 	head := s.prefixes[id/s.each]
 	if !s.salt.None() {

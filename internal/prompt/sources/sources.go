@@ -38,7 +38,6 @@ func All(getenv func(string) string) map[string]prompt.Factory {
 	}
 }
 
-// plain makes a factory of a source's constructor.
 func plain[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64) (S, error)) prompt.Factory {
 	return func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 		return construct(d, tok, seed)

@@ -67,7 +67,7 @@ func (s *Source) begin(text string, n int, number uint64) (string, int, error) {
 	return text, n, nil
 }
 
-// Notes says what the plan asks for and cannot be had.
+// Notes says what the plan asks for and is unavailable.
 func (s *Source) Notes() []string {
 	if n := s.sizes.Input(0, prompt.Position{}); s.front.wish != "" && n < s.front.least {
 		return []string{fmt.Sprintf("Prompts of fewer than %d tokens are too short to ask for %d tokens in words; max_tokens asks for them.", s.front.least, s.front.words)}

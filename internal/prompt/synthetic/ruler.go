@@ -22,7 +22,7 @@ type ruler struct {
 	cut  atomic.Pointer[cut]
 }
 
-// cutter is the book's own way to cut; nil: the tokenizer's has to do.
+// cutter is the book's own way to cut; nil means the tokenizer's has to do.
 func (r *ruler) cutter(s *Source) cut {
 	if c := r.cut.Load(); c != nil {
 		return *c

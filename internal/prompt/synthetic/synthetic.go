@@ -54,7 +54,7 @@ type Source struct {
 	front  front
 	filler filler
 	whole  bool                              // input is the length of what the model is given
-	around func(text string) (string, error) // puts the chat template around a text; nil: there is none
+	around func(text string) (string, error) // puts the chat template around a text, or nil
 	added  int                               // tokens that the server puts around a text; counted where whole is true
 }
 
@@ -115,7 +115,6 @@ func readBook(d plan.Data) (string, error) {
 	return strings.Join(words, " ") + "\n", nil
 }
 
-// words is the number of words in the book.
 func (s *Source) words() uint64 { return uint64(len(s.starts) - 1) }
 
 // Open implements prompt.Opener. It makes a prompt, so that a tokenizer with which that

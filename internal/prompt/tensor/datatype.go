@@ -92,8 +92,8 @@ func (d Datatype) Size() int {
 // Float reports whether elements are floating-point numbers.
 func (d Datatype) Float() bool { return d >= FP16 && d <= BF16 }
 
-// Unsigned reports whether elements are whole numbers without a sign.
+// Unsigned reports whether elements are integers without a sign.
 func (d Datatype) Unsigned() bool { return d >= Uint8 && d <= Uint64 }
 
-// Signed reports whether elements are whole numbers with a sign.
+// Signed reports whether elements are integers with a sign.
 func (d Datatype) Signed() bool { return d >= Int8 && d <= Int64 }

@@ -28,7 +28,7 @@ type Fill struct {
 	Seed   uint64
 }
 
-// DefaultLength is how long random strings are where nobody says it.
+// DefaultLength is the default length of random strings.
 const DefaultLength = 128
 
 // mostFill bounds the bytes of a tensor that is made up.
@@ -38,7 +38,7 @@ const mostFill = 1 << 31
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .?!"
 
 // Tensor makes the values of a tensor. They depend on the seed and the tensor's name
-// alone: the same for every request. Shape is the user's; nil: the model's, which
+// alone: the same for every request. Shape is the user's; nil means the model's, which
 // then must leave nothing free.
 func (f *Fill) Tensor(spec *Spec, shape []int64) (Tensor, error) {
 	if spec.ShapeTensor {

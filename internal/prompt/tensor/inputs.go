@@ -26,7 +26,7 @@ type Value struct {
 	Name  string
 	Form  Form
 	Text  []byte
-	Shape []int64 // of one item of a batch, as the user states it; nil: not stated
+	Shape []int64 // of one item of a batch, as stated by the user; nil means not stated
 	File  string  // where it was said
 	Line  int     // 0: the whole file
 	// Either: whether it is an input, or an output that is expected, is for the model
@@ -46,7 +46,7 @@ func (v *Value) Where() string {
 }
 
 // Tensor is the value as the tensor that spec describes. shape is that of the user
-// for values that state none; nil: the model's own.
+// for values that state none; nil means the model's own.
 func (v *Value) Tensor(spec *Spec, shape []int64) (Tensor, error) {
 	if v.Shape != nil {
 		shape = v.Shape
@@ -126,7 +126,7 @@ type Rules struct {
 type Inputs struct {
 	Items      []Item         // one for each item of the batch
 	Parameters map[string]any // bool, int64, uint64, float64 or string
-	Rules      *Rules         // nil: none
+	Rules      *Rules         // nil means none
 }
 
 // modelName is a member that may stand beside the tensors of a step.
@@ -274,7 +274,7 @@ func names(specs []Spec) string {
 	return strings.Join(words, ", ")
 }
 
-// shape is the one that the user states for an input; nil: none.
+// shape is the one that the user states for an input, or nil.
 func (r *Rules) shape(spec *Spec) []int64 {
 	if r.Exact && !spec.Open() {
 		return nil
@@ -335,7 +335,7 @@ func expect(outputs []Spec, items []Item, batched bool) ([]Tensor, error) {
 	return all, nil
 }
 
-// Compare says how an answer differs from what was expected; nil: it does not. Shapes
+// Compare says how an answer differs from what was expected; nil means it does not. Shapes
 // and bytes must be the same. Outputs that nothing is expected of do not matter.
 func Compare(expected, got []Tensor) error {
 	for i := range expected {

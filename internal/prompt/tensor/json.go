@@ -15,7 +15,7 @@ import (
 )
 
 // FromJSON reads the values of a tensor: an array, flat or nested as the shape is, or
-// one value alone. given is the shape that the user states; nil: it follows from the
+// one value alone. given is the shape that the user states; nil means it follows from the
 // model's shape and from the values.
 func FromJSON(spec *Spec, given []int64, text []byte) (Tensor, error) {
 	return fromJSON(spec, given, text, false)
@@ -54,7 +54,7 @@ const mostDepth = 64
 type parser struct {
 	scan     jsonscan.Scanner
 	datatype Datatype
-	exact    bool // as for Value: one list, and whole numbers of 8 and 16 bits are read as ones of 32
+	exact    bool // as for Value: one list, and integers of 8 and 16 bits are read as ones of 32
 	data     []byte
 	n        int64   // elements so far
 	lengths  []int64 // of the arrays at each depth
@@ -283,7 +283,6 @@ func special(s string) (float64, bool) {
 	return 0, false
 }
 
-// number is a floating-point element.
 func number(d Datatype, data []byte) float64 {
 	switch d {
 	case FP16:

@@ -182,7 +182,7 @@ func Stack(items []Tensor) (Tensor, error) {
 	return all, nil
 }
 
-// appendInt adds a whole number's lowest bytes.
+// appendInt adds an integer's lowest bytes.
 func appendInt(dst []byte, bits uint64, size int) []byte {
 	switch size {
 	case 1:
@@ -211,7 +211,7 @@ func AppendFloat(dst []byte, d Datatype, x float64) []byte {
 	}
 }
 
-// AppendInt adds a whole number as an element of datatype d, which has room for it.
+// AppendInt adds an integer as an element of datatype d, which has room for it.
 func AppendInt(dst []byte, d Datatype, x int64) []byte {
 	if d.Float() {
 		return AppendFloat(dst, d, float64(x))

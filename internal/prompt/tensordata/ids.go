@@ -15,7 +15,7 @@ type ids struct {
 
 	mu     sync.Mutex
 	next   uint64          // sequences that were given one
-	used   map[uint64]bool // by those under way
+	used   map[uint64]bool // by those in flight
 	last   uint64          // the one that became free last; 0: none has
 	booked uint64          // of sequences that have one, or will ask for it
 	freed  chan struct{}   // is closed when one becomes free

@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// book has the sequences of a stage that are under way side by side, requests going to them in
+// book has the sequences of a stage that are in flight side by side, requests going to them in
 // turn. A lane has one sequence after the other. They are numbered as they begin, and a number
 // gives a sequence its length and its id: which one a request belongs to follows from the
 // lengths of all that began before it, so that the book is written from the first place on.
@@ -39,7 +39,6 @@ type span struct {
 
 func (s *span) end() uint64 { return s.from + uint64(s.length) }
 
-// reset begins a stage.
 func (b *book) reset(stage uint64) {
 	if b.source.exact && stage != b.stage {
 		b.base += b.begun
@@ -103,7 +102,6 @@ func (b *book) step() {
 	at.kept = append(at.kept, s)
 }
 
-// request is the one at a place.
 func (b *book) request(place prompt.Position) prompt.Prompt {
 	b.mu.Lock()
 	defer b.mu.Unlock()

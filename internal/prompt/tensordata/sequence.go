@@ -59,7 +59,6 @@ func (s *Source) begin(place prompt.Position) *sequence {
 	return q
 }
 
-// id is that of the sequence at a place.
 func (s *Source) id(place prompt.Position) uint64 {
 	return s.numbered(place.Stage*idsOfStage + place.I)
 }

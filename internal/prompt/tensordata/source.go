@@ -32,7 +32,7 @@ type Source struct {
 
 	seed uint64
 	book book // of sequences that go in turn
-	ids  *ids // of those that go one after the other in a slot; nil: each follows from its place
+	ids  *ids // of those that go one after the other in a slot; nil means each follows from its place
 
 	// Warmup is how many requests of a stage go ahead of the measured ones, which begin with
 	// the first again. Sequences go on.
@@ -293,7 +293,7 @@ func (s *Source) SetStage(i int) bool {
 	return true
 }
 
-// inTurn reports whether sequences are under way side by side, their requests in turn.
+// inTurn reports whether sequences are in flight side by side, their requests in turn.
 func (s *Source) inTurn() bool { return s.sequence && s.settings.Live > 0 && !s.payloads }
 
 // Lanes implements prompt.LaneSource. Where there are so many ids and no more, one is used again when

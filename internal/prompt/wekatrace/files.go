@@ -120,7 +120,7 @@ func (s *Source) keeps(raw []byte, t *trace) (bool, error) {
 	return keep, nil
 }
 
-// reader gives the traces of a file, and the lines that they stand in; nil: there are none.
+// reader gives the traces of a file, and the lines that they stand in, or nil.
 type reader interface {
 	next() (raw []byte, line func(offset int64) int, err error)
 	close()
@@ -141,7 +141,6 @@ func open(name string, files limitio.Limit) (reader, error) {
 	return &textReader{f, newScanner(files.Reader(f, name))}, nil
 }
 
-// textReader reads JSON.
 type textReader struct {
 	file    io.Closer
 	scanner *scanner

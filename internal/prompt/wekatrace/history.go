@@ -9,7 +9,7 @@ import (
 // message is one message of a chat, as pieces of text to be, and all that was said before
 // it. Calls share what they have in common; nothing changes it.
 type message struct {
-	before *message // nil: it is the first
+	before *message // nil means it is the first
 	role   string
 	pieces []piece
 	end    int // tokens up to here
@@ -54,7 +54,6 @@ type history struct {
 	turn   uint64
 }
 
-// next gives the last message of the next call.
 func (h *history) next(r *request) *message {
 	whole := min(*r.In/h.size, len(r.Hashes))
 	same := common(h.blocks, r.Hashes[:whole])

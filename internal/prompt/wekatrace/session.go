@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// timed is a request at a moment of its trace's clock, in seconds.
+// timed is a request at a given time of its trace's clock, in seconds.
 type timed struct {
 	*request
 	at float64
@@ -72,7 +72,7 @@ func pack(calls []timed) [][]timed {
 	return out
 }
 
-// graph makes the calls of a trace. nil: it has none.
+// graph makes the calls of a trace. nil means it has none.
 func (s *Source) graph(t *trace) (*prompt.Graph, error) {
 	all := t.conversations()
 	streams := make([][]timed, len(all))

@@ -9,7 +9,7 @@ import (
 type piece = lexicon.Piece
 
 // speaker makes texts of pieces: the same key is the same tokens, and a message has as
-// many tokens as its pieces. It is safe for use from many goroutines.
+// many tokens as its pieces. It is safe for concurrent use.
 type speaker struct{ lex *lexicon.Lexicon }
 
 // messages are a call's messages, and their length in tokens. A tag takes the place of the

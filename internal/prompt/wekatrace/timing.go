@@ -42,7 +42,6 @@ func newIdleCut(begins []float64, most float64) idleCut {
 	return w
 }
 
-// shortened is a moment on the shortened clock.
 func (w idleCut) shortened(t float64) float64 {
 	i, _ := slices.BinarySearchFunc(w.idle, t, func(g idle, t float64) int {
 		if g.end <= t {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What a file cannot be had for. An *Error wraps one of them where it applies.
+// Why a file is unavailable. An *Error wraps one of them where it applies.
 var (
 	ErrNotFound   = errors.New("no such file in the repository")
 	ErrNoRepo     = errors.New("no such repository")
@@ -19,7 +19,7 @@ var (
 	ErrUnreachable = errors.New("the hub cannot be reached")
 )
 
-// Error says which file could not be had, why, and what to do about it. It holds
+// Error says which file was not available, why, and what to do about it. It holds
 // no secrets.
 type Error struct {
 	Repo     Repo

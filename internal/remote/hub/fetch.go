@@ -298,7 +298,6 @@ func copyTo(part *os.File, body io.Reader) (int64, error) {
 	}
 }
 
-// restart empties a partial file.
 func restart(part *os.File) error {
 	if err := part.Truncate(0); err != nil {
 		return writeError(err)

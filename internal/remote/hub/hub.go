@@ -32,7 +32,7 @@ const DefaultEndpoint = "https://huggingface.co"
 const DefaultRevision = "main"
 
 // Hub finds files in the local cache and fetches them from the hub. It is safe for
-// use from many goroutines and, with other processes, on one cache.
+// concurrent use and, with other processes, on one cache.
 type Hub struct {
 	client   *http.Client
 	endpoint *url.URL
@@ -258,7 +258,7 @@ func token(env func(string) string, home string) string {
 	if t := clean(first(env, "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")); t != "" {
 		return t
 	}
-	// No file, or one that cannot be read, means that nobody has logged in.
+	// No file, or one that cannot be read, means not logged in.
 	data, _ := os.ReadFile(cmp.Or(expand(env, env("HF_TOKEN_PATH")), filepath.Join(home, "token")))
 	return clean(string(data))
 }

@@ -26,7 +26,7 @@ func (h *Hub) lock(ctx context.Context, path string) (func(), error) {
 			return nil, writeError(err)
 		}
 		// The other process may have removed the file that it had locked: then
-		// this lock is on a file that nobody else looks at.
+		// this lock is on a file that no other looks at.
 		if ok && filelock.Same(f, path) {
 			return func() { f.Close() }, nil
 		}

@@ -36,7 +36,7 @@ func Texts(key string, list ...string) Attribute {
 	return Attribute{key, Value{Array: &a}}
 }
 
-// Int is an attribute that is a whole number.
+// Int is an attribute that is an integer.
 func Int(key string, n int) Attribute { return Attribute{key, Value{Int: new(int64(n))}} }
 
 // Double is an attribute that is a number.

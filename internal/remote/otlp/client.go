@@ -40,7 +40,6 @@ type Batch struct {
 	Metrics  []Metric
 }
 
-// signal is what an export is of.
 type signal struct {
 	noun   string // what is sent
 	method string // the path of the one method that takes it over gRPC
@@ -230,7 +229,6 @@ func (c *Client) post(ctx context.Context, _ signal, body []byte) (answer []byte
 	return answer, false, nil
 }
 
-// partialJSON is partial for a response in JSON.
 func partialJSON(answer []byte) (rejected int64, why string) {
 	var a struct {
 		PartialSuccess struct {

@@ -15,7 +15,7 @@ type Span struct {
 	Status     Status      `json:"status" pb:"15"`
 }
 
-// Event is a moment of a span.
+// Event is a time of a span.
 type Event struct {
 	Time int64  `json:"timeUnixNano,string" pb:"1,fixed"`
 	Name string `json:"name" pb:"2"`

@@ -10,7 +10,7 @@ const spanBatch = 512
 
 // Spans exports spans one batch after the other. It belongs to one goroutine.
 type Spans struct {
-	// File takes batches in a collector's place; nil: they are sent.
+	// File takes batches in a collector's place; nil means they are sent.
 	File func(b *Batch) error
 
 	ctx    context.Context

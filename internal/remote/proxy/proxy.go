@@ -18,7 +18,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// For is the proxy for requests to u; nil: they go there directly. Unless the plan says
+// For is the proxy for requests to u; nil means they go there directly. Unless the plan says
 // otherwise it is the one that the environment names, but for targets on this machine
 // or in a private network: the way through a proxy is part of every latency, and
 // nobody who measures a server nearby means to measure that.

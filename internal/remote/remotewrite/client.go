@@ -136,7 +136,6 @@ func (c *Client) batches(ctx context.Context, all []Series, list []seriesSample,
 	return first
 }
 
-// request is a WriteRequest with a part of the series.
 func request(all []Series, part []seriesSample, put func(t *timeSeries, s *Series, i int)) []byte {
 	slices.SortStableFunc(part, func(a, b seriesSample) int { return cmp.Compare(a.series, b.series) })
 	var body writeRequest
@@ -157,7 +156,6 @@ func request(all []Series, part []seriesSample, put func(t *timeSeries, s *Serie
 	return snappy.Encode(nil, protostruct.Append(nil, body))
 }
 
-// refusal is a response other than yes.
 type refusal struct {
 	code        int
 	status, why string
@@ -173,7 +171,6 @@ func (r *refusal) about(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(why, w) })
 }
 
-// hint is what to do about it.
 func (r *refusal) hint() string {
 	switch {
 	case r.code == http.StatusUnauthorized || r.code == http.StatusForbidden:

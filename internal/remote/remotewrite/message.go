@@ -29,13 +29,13 @@ type Series struct {
 	Histograms []Histogram
 }
 
-// Sample is a value at a moment, in milliseconds since 1970.
+// Sample is a value at a given time, in milliseconds since 1970.
 type Sample struct {
 	Value float64 `pb:"1,always"`
 	At    int64   `pb:"2,always"`
 }
 
-// Histogram is a native histogram at a moment: bucket i ends with 2^(i/2^Schema).
+// Histogram is a native histogram at a given time: bucket i ends with 2^(i/2^Schema).
 type Histogram struct {
 	At          int64
 	Count, Zero uint64

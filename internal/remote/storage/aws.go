@@ -173,10 +173,8 @@ func (w *aws) role(name, role string, through []string) (source, error) {
 	return w.exchanged(role, s), err
 }
 
-// sessionName is what sessions are called that nobody has named.
 const sessionName = "inferometer"
 
-// assumed exchanges credentials for those of a role.
 type assumed struct {
 	base source
 	credentials.STSAssumeRole

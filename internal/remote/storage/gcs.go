@@ -20,7 +20,7 @@ type GCS struct {
 	bucket string
 	base   string
 	client *http.Client
-	token  func() (string, error) // nil: none is needed
+	token  func() (string, error) // nil means none is needed
 }
 
 // NewGCS makes a store of a bucket, with application-default credentials. The variable

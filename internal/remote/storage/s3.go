@@ -58,7 +58,6 @@ func NewS3(ctx context.Context, p plan.S3, o Options) (*S3, error) {
 	return s, s.connect(w.region)
 }
 
-// connect goes to a region.
 func (s *S3) connect(region string) (err error) {
 	if s.amazon {
 		s.base.Host = strings.TrimPrefix(amazonEndpoint(region), "https://")

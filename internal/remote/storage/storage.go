@@ -33,8 +33,8 @@ type Store interface {
 // Options are what stores take from the world.
 type Options struct {
 	Getenv func(string) string // the libraries for credentials read the environment itself
-	Client *http.Client        // nil: one that is patient with large files
-	Log    io.Writer           // one line for each file; nil: nowhere
+	Client *http.Client        // nil means one that is patient with large files
+	Log    io.Writer           // one line for each file; nil means nowhere
 }
 
 func (o Options) filled() Options {
@@ -161,7 +161,6 @@ func (p location) copy(ctx context.Context, files []File, log io.Writer) []error
 	return errs
 }
 
-// open opens a file and says how large it is.
 func open(name string) (*os.File, int64, error) {
 	f, err := os.Open(name)
 	if err != nil {

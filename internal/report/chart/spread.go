@@ -112,7 +112,6 @@ func (a axis) bounds() (low, high float64) {
 	return a.low, a.high()
 }
 
-// count counts the points in a grid; nil: there are none.
 func count(points []Point) *cells {
 	var xs, ys []float64
 	for _, p := range points {

@@ -160,7 +160,6 @@ func (g *grid) dots(x0, y0, x1, y1 float64) {
 	}
 }
 
-// cell is the cell of a point.
 func (g *grid) cell(x, y float64) (column, row int) {
 	share := 0.5
 	if g.high > g.low {

@@ -49,7 +49,6 @@ func GitLab(w io.Writer, suites []Suite) error {
 	return err
 }
 
-// note is one thing to tell.
 type note struct{ title, text string }
 
 // noted is a note without what a terminal would obey.

@@ -16,9 +16,9 @@ type Suite struct {
 	Name    string
 	Started time.Time
 	Seconds float64
-	Verdict *result.Verdict // nil: it has none
+	Verdict *result.Verdict // nil means it has none
 	Gates   []result.Gate
-	// Result is that of a search for the capacity, whose response is a test; nil: it was none.
+	// Result is that of a search for the capacity, whose response is a test; nil means it was none.
 	Result *result.Result
 	Broken string // why there is no result; empty: there is one
 }
@@ -45,7 +45,6 @@ func (s *Suite) name(g *result.Gate) string {
 	return g.Condition()
 }
 
-// found says on one line what a gate found.
 func found(g *result.Gate) string {
 	notes := strings.Join(g.Notes(), "; ")
 	if g.Absent {
@@ -73,8 +72,6 @@ func invalid(v *result.Verdict) (title, text string) {
 	return strings.ToUpper(v.Status), strings.Join(texts, "\n")
 }
 
-// line is text without breaks.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// more says that others are not listed.
 func more(n int) string { return number.Plural(int64(n), "more gate") + " missed: see the log" }

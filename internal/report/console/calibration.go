@@ -31,7 +31,6 @@ func calibrated() []string {
 	return []string{"time_to_first_token", "inter_token_latency", "request_latency", "request_throughput", "output_token_throughput"}
 }
 
-// held says what load there was.
 func held(rate, inFlight, events float64) string {
 	return fmt.Sprintf("%s, %s in flight, %s events/s", number.Value(rate, "requests/sec"), number.Value(inFlight, "requests"), number.Value(events, ""))
 }

@@ -35,7 +35,6 @@ func figures() []figure {
 	}
 }
 
-// comparison prints one row for each stage.
 func (p *printer) comparison(r *result.Result) {
 	stages := r.Stages
 	t := table{columns: []column{
@@ -91,7 +90,6 @@ func (p *printer) loadWidth() int {
 	return 24
 }
 
-// targets prints one row for each of several targets.
 func (p *printer) targets(targets []result.Target) {
 	var rows []result.Model
 	for _, t := range targets {
@@ -170,7 +168,6 @@ func (f figure) below(unit string) string {
 	}
 }
 
-// lookup gives the figure out of metrics, where they have it.
 func (f figure) lookup(all map[string]result.Stat) (float64, bool) {
 	m, ok := all[f.metric]
 	switch {

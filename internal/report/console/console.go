@@ -170,7 +170,6 @@ func (p *printer) head(r *result.Result, subject string) {
 	}
 }
 
-// headline prints what a reader decides by.
 func (p *printer) headline(r *result.Result) {
 	text := r.Headline()
 	if text == "" {

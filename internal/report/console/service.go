@@ -102,7 +102,6 @@ func serviceRow(title string, f *result.Figure) []string {
 // firstQuantile is the column of the median.
 const firstQuantile = 4
 
-// bucket is a range of values.
 func bucket(b *record.Bucket, unit string) string {
 	if b.UpTo == nil {
 		return "> " + serviceValue(b.Above, unit)

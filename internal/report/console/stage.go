@@ -14,7 +14,6 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// stage prints all that is known about one stage.
 func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.blank()
 	p.heading(s, len(r.Stages))

@@ -41,7 +41,6 @@ func (p *printer) windows(s *result.Stage) {
 		ending(l.Ended), number.Plural(m.Requests, "request"), number.Duration(m.End-m.Begin), number.Value(m.Throughput, ""), number.Duration(m.Latency.Avg)))
 }
 
-// ending says how the windows ended.
 func ending(reason record.StopReason) string {
 	switch reason {
 	case record.StopStable:

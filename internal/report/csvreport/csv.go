@@ -75,7 +75,6 @@ func Write(w io.Writer, r *result.Result) error {
 	return nil
 }
 
-// table gathers the rows of the file.
 type table struct {
 	columns []string
 	run     string // its name
@@ -114,7 +113,6 @@ func (t *table) counts(s *result.Stage, window string, c result.Counts) {
 	t.requests(s, window, "requests_cut_off", c.CutOff)
 }
 
-// requests adds a number of requests.
 func (t *table) requests(s *result.Stage, window, name string, n int64) {
 	t.row(s, window, name, "requests", 0, strconv.FormatInt(n, 10))
 }

@@ -13,7 +13,7 @@ type Kind uint8
 
 // The kinds of columns.
 const (
-	Whole  Kind = iota // whole numbers
+	Whole  Kind = iota // integers
 	Number             // fractions
 	Text
 	Flag   // true or false
@@ -33,17 +33,15 @@ type Column struct {
 // Cell is a value of a table; the zero Cell is none.
 type Cell struct {
 	set  bool
-	n    int64 // a whole number; of a moment, microseconds since 1970; of a flag, 1 or 0
+	n    int64 // an integer; of a time, microseconds since 1970; of a flag, 1 or 0
 	f    float64
 	text string
 }
 
 func integer(n int64) Cell { return Cell{set: true, n: n} }
 
-// fraction is a number, where it is one.
 func fraction(f float64) Cell { return Cell{set: !math.IsNaN(f) && !math.IsInf(f, 0), f: f} }
 
-// words are a text that is not empty.
 func words(s string) Cell { return Cell{set: s != "", text: strings.ToValidUTF8(s, "\uFFFD")} }
 
 func yesNo(on bool) Cell {
@@ -53,7 +51,7 @@ func yesNo(on bool) Cell {
 	return integer(0)
 }
 
-// seconds is a moment of the run in seconds, where it was reached.
+// seconds is a time of the run in seconds, where it was reached.
 func seconds(t time.Duration) Cell {
 	if t == record.Never {
 		return Cell{}
@@ -63,7 +61,6 @@ func seconds(t time.Duration) Cell {
 
 func millis(d time.Duration) Cell { return fraction(float64(d) / float64(time.Millisecond)) }
 
-// where is a cell under a condition.
 func where(ok bool, c Cell) Cell {
 	c.set = c.set && ok
 	return c

@@ -6,7 +6,6 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// eventView is the event that is looked at.
 type eventView struct {
 	*record.Event
 	index int
@@ -45,7 +44,6 @@ func (v *view) eachEvent(put func() error) error {
 	return upTo(len(v.Record.Events))
 }
 
-// eventColumns are the columns of the table of events.
 func eventColumns() []Column {
 	return append(common(), []Column{
 		{Name: "event", Kind: Whole, Help: "place of the event in the response, from 0", of: func(v *view) Cell { return integer(int64(v.event.index)) }},

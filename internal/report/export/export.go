@@ -31,7 +31,7 @@ type Run struct {
 	Plan    *plan.Plan // as it was run: its levels are stages
 	Facts   *build.Inputs
 	Records record.File
-	Result  *result.Result // of a search for the capacity, which columns tell of; nil: it was none
+	Result  *result.Result // of a search for the capacity, which columns tell of; nil means it was none
 	Events  bool           // a row for each event instead of each request
 }
 
@@ -41,7 +41,6 @@ type Written struct {
 	Folded int64 // long streams whose later events were not recorded one by one
 }
 
-// sink takes the rows of a table.
 type sink interface {
 	row(cells []Cell) error
 	close() error

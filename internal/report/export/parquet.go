@@ -47,7 +47,6 @@ func newParquet(w *bufio.Writer, columns []Column) *parquetFile {
 	)}
 }
 
-// node is the type of a column.
 func (c *Column) node() parquet.Node {
 	switch c.Kind {
 	case Number:
@@ -82,7 +81,6 @@ func (p *parquetFile) row(cells []Cell) error {
 	return nil
 }
 
-// value is a cell of a column as the library has it.
 func (c *Cell) value(kind Kind, column int) parquet.Value {
 	if !c.set {
 		return parquet.NullValue().Level(0, 0, column)

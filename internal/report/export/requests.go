@@ -25,7 +25,6 @@ type view struct {
 	event   eventView
 }
 
-// stageWords are what a stage is called.
 type stageWords struct{ name, load string }
 
 func newView(r *Run, reader *metric.Reader) *view {
@@ -41,7 +40,6 @@ func newView(r *Run, reader *metric.Reader) *view {
 
 func (v *view) read(rec *record.Record) { v.Request = v.reader.Read(rec) }
 
-// stage is what the request's stage is called.
 func (v *view) stage() (s stageWords) {
 	if v.Stage >= 0 && v.Stage < len(v.stages) {
 		s = v.stages[v.Stage]
@@ -104,7 +102,6 @@ func (v *view) labels() string {
 	return string(text)
 }
 
-// requestColumns are the columns of the table of requests.
 func requestColumns() []Column {
 	var all []Column
 	for _, part := range [][]Column{identity(), outcome(), moments(), metrics(), rest(), searched()} {

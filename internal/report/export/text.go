@@ -60,7 +60,6 @@ func (c *csvFile) close() error {
 	return err
 }
 
-// appendCSV appends a text.
 func appendCSV(dst []byte, text string) []byte {
 	safe := csvsafe.Safe(text)
 	if !strings.ContainsAny(safe, `",;'`) && strings.TrimSpace(safe) == safe {
@@ -71,7 +70,6 @@ func appendCSV(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// appendPlain appends what is not a text.
 func appendPlain(dst []byte, kind Kind, c *Cell) []byte {
 	switch kind {
 	case Number:

@@ -15,17 +15,15 @@ const mostBytes = 1_600_000
 // Side is one side of a comparison.
 type Side struct {
 	Name string
-	Runs []*pagedata.Document // in the order of the comparison's; nil: there is nothing to draw of it
+	Runs []*pagedata.Document // in the order of the comparison's; nil means there is nothing to draw of it
 }
 
-// comparison is what the page of a comparison is given.
 type comparison struct {
 	Version    int             `json:"version"`
 	Comparison json.RawMessage `json:"comparison"`
 	Sides      []sideOnPage    `json:"sides"`
 }
 
-// sideOnPage is a side as the page has it.
 type sideOnPage struct {
 	Name string `json:"name"`
 	Of   int    `json:"of"` // runs that the side has

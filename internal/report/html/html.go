@@ -40,7 +40,6 @@ func Write(w io.Writer, d *pagedata.Document) error {
 	return write(w, of, text, []byte(planes))
 }
 
-// write writes a page with its data.
 func write(w io.Writer, page, text, planes []byte) error {
 	head, tail, ok := bytes.Cut(page, []byte(marker))
 	if !ok {

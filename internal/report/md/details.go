@@ -74,7 +74,6 @@ func (p *printer) gates(gates []result.Gate) {
 	p.list("", notes, mostNotes)
 }
 
-// plan prints the plan as a plan file has it.
 func (p *printer) plan(text string) {
 	if text == "" {
 		return
@@ -106,7 +105,6 @@ func plainLines(text string) string {
 	return b.String()
 }
 
-// host says where the client ran.
 func (p *printer) host(r *result.Result) {
 	h := &r.Host
 	cores := ""

@@ -158,7 +158,6 @@ func precision(stages []result.Stage) []string {
 	return list
 }
 
-// objectives says how many requests met each.
 func objectives(stages []result.Stage) []string {
 	var list []string
 	for i := range stages {

@@ -66,14 +66,12 @@ func (f figure) within(all map[string]result.Stat) string {
 	}
 }
 
-// column is a column of cells under a title.
 type column struct {
 	title string
 	left  bool // text, not a number
 	cells []string
 }
 
-// column makes the column of a figure, in one unit for all stages; ok: some stage has it.
 func (f figure) column(stages []result.Stage) (c column, thin, ok bool) {
 	unit, lo, hi := "", math.Inf(1), 0.0
 	for i := range stages {

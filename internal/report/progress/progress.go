@@ -1,6 +1,6 @@
 // Package progress is the live view of a run. What it shows is a pure function of
 // a Snapshot: View for a terminal, Line for a log. Display calls them at the
-// right moments and owns the screen while it runs.
+// right times and owns the screen while it runs.
 //
 // A few lines that are drawn again in place need a cursor movement and two
 // erasures, which every terminal has known for decades. A framework would take
@@ -17,7 +17,7 @@ import (
 	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
-// Snapshot is the state of a run at one moment. Zero values are not shown where
+// Snapshot is the state of a run at one time. Zero values are not shown where
 // they mean that nothing is known.
 type Snapshot struct {
 	Run           string // which of several runs this is: "run 2 of 5"; empty: there is one
@@ -46,7 +46,7 @@ type Snapshot struct {
 	// Later is how long the stages after this one will take; below 0: not known.
 	Later   time.Duration
 	Earlier []Past // the stages before this one
-	// How the stage went so far, the oldest first. What is not known of a moment is NaN.
+	// How the stage went so far, the oldest first. What is not known of a time is NaN.
 	Rates, FirstTokens, InFlights []float64 // requests per second, milliseconds, requests
 }
 
@@ -121,7 +121,6 @@ func View(s Snapshot, to Screen) string {
 	return strings.Join(append(v.past(s, to.Height), v.lines...), "\n") + "\n"
 }
 
-// view gathers the lines of a view.
 type view struct {
 	width int
 	style screen.Style
@@ -437,7 +436,7 @@ func errorText(errors []Error) string {
 }
 
 // Line writes s as one line of plain text, without its end, for a log that
-// nobody can draw in. Warnings are left out: a log has them already.
+// too small to draw in. Warnings are left out: a log has them already.
 func Line(s Snapshot) string {
 	fields := []string{stageText(s), string(s.Phase) + " " + timeText(s)}
 	fields = append(fields, countText(s))

@@ -49,7 +49,6 @@ type Metrics struct {
 	order       []string
 }
 
-// point is one histogram of a stage.
 type point struct {
 	otlp.Buckets
 	instrument, stage int
@@ -66,7 +65,7 @@ func (r *RunInfo) Metrics(o metric.Options) *Metrics {
 	return m
 }
 
-// Add counts a measured request. span is that of the request where it is sent too; nil: it
+// Add counts a measured request. span is that of the request where it is sent too; nil means it
 // is not.
 func (m *Metrics) Add(rec *record.Record, span *otlp.Span) {
 	if rec.Stage < 0 || rec.Phase != record.Measured || rec.Sent < 0 {
@@ -172,7 +171,6 @@ func (m *Metrics) List(stages []timeline.StageTimeline) []otlp.Metric {
 	return list
 }
 
-// histograms are the histograms with all their points.
 func (m *Metrics) histograms(stages []timeline.StageTimeline) []otlp.Metric {
 	list := make([]otlp.Metric, len(m.instruments))
 	for i, in := range m.instruments {

@@ -13,10 +13,8 @@ import (
 // schema is how fine native histograms are: buckets grow by 2^(1/8), 9 % each.
 const schema = 3
 
-// quantiles are those that each step has.
 func quantiles() []float64 { return []float64{0.5, 0.9, 0.99} }
 
-// board gathers the series of a run.
 type board struct {
 	run    *RunInfo
 	common map[string]string
@@ -48,7 +46,6 @@ func (b *board) labels(more ...string) map[string]string {
 	return all
 }
 
-// series is the series of a name and labels.
 func (b *board) series(kind remotewrite.Kind, name, help string, labels ...string) *remotewrite.Series {
 	key := name
 	for _, l := range labels {
@@ -76,7 +73,6 @@ func (b *board) gauge(at int64, v float64, name, help string, labels ...string) 
 	s.Samples = append(s.Samples, remotewrite.Sample{At: at, Value: v})
 }
 
-// stage adds all series of a stage.
 func (b *board) stage(s *timeline.StageTimeline) {
 	name := stageName(s.Index)
 	res := b.run.stage(s.Index)

@@ -36,7 +36,7 @@ func (r *RunInfo) ID() string {
 	return r.Start.UTC().Format("20060102T150405Z") + "-" + strconv.FormatUint(r.Result.Seed, 10)
 }
 
-// timeOf is a moment of the run's clock.
+// timeOf is a time of the run's clock.
 func (r *RunInfo) timeOf(d time.Duration) time.Time { return r.Start.Add(d) }
 
 // operation is what the conventions call the work of an endpoint.
@@ -44,7 +44,6 @@ func (r *RunInfo) operation() string {
 	return cmp.Or(map[string]string{"completions": "text_completion", "generate": "text_completion", "stream": "text_completion", "infer": "text_completion", "embeddings": "embeddings"}[r.Endpoint], "chat")
 }
 
-// server says where a request went.
 func (r *RunInfo) server(i int) []otlp.Attribute {
 	if i < 0 || i >= len(r.Servers) {
 		return nil
@@ -60,7 +59,6 @@ func (r *RunInfo) server(i int) []otlp.Attribute {
 	return out
 }
 
-// figure is a number of a result.
 type figure struct {
 	metric, stat, unit string
 	value              float64
@@ -82,7 +80,6 @@ func figures(s *result.Stage) []figure {
 	return list
 }
 
-// end is when the last stage ended.
 func (r *RunInfo) end(stages []timeline.StageTimeline) time.Time {
 	var last time.Duration
 	for i := range stages {
@@ -94,7 +91,6 @@ func (r *RunInfo) end(stages []timeline.StageTimeline) time.Time {
 // stageName is how users know a stage: by its number from 1.
 func stageName(i int) string { return fmt.Sprint(i + 1) }
 
-// stage is the result of a stage; nil: it has none.
 func (r *RunInfo) stage(i int) *result.Stage {
 	k := slices.IndexFunc(r.Result.Stages, func(s result.Stage) bool { return s.Index == i })
 	if k < 0 {

@@ -146,13 +146,12 @@ func (t *Timeline) stage(i int) *stageSteps {
 	return t.stages[i]
 }
 
-// place is the number of the step that a moment is in. What a broken record puts far behind
+// place is the number of the step that a time is in. What a broken record puts far behind
 // the end of the run is in the last.
 func (t *Timeline) place(moment time.Duration) int {
 	return int(min(max(moment, 0)/t.step, mostSteps))
 }
 
-// stepAt is the step of a stage that a moment is in.
 func (t *Timeline) stepAt(s *stageSteps, moment time.Duration) *Step {
 	i := t.place(moment)
 	if s.steps[i] == nil {
@@ -161,7 +160,7 @@ func (t *Timeline) stepAt(s *stageSteps, moment time.Duration) *Step {
 	return s.steps[i]
 }
 
-// Stages are the stages that have requests, in order, each with a step for every moment from
+// Stages are the stages that have requests, in order, each with a step for every time from
 // its begin to its end.
 func (t *Timeline) Stages() []StageTimeline {
 	var list []StageTimeline
@@ -184,7 +183,7 @@ func (t *Timeline) Stages() []StageTimeline {
 	return list
 }
 
-// then is the state after a step; nil: nothing happened in it.
+// then is the state after a step; nil means nothing happened in it.
 func (s *Step) then(more *Step) Step {
 	next := *s
 	next.Spread = [latencies]NativeHistogram{}

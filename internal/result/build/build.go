@@ -28,15 +28,15 @@ type Inputs struct {
 
 	Missing []string // workers whose records are not among these
 
-	OriginalPlan *plan.Plan     // the plan before its levels became stages; nil: the plan of the result
+	OriginalPlan *plan.Plan     // the plan before its levels became stages; nil means the plan of the result
 	Edges        []record.Edge  // of measurement windows
 	Levels       []*sweep.Level // by stage, of a measurement in windows
 	Probes       []record.Probe // what servers said of themselves
-	Pages        *Pages         // what their metrics said; nil: nobody asked
-	GPUs         *GPUs          // what was read of their power; nil: nobody wants to know
+	Pages        *Pages         // what their metrics said; optional
+	GPUs         *GPUs          // what was read of their power; optional
 
-	Saturation *sweep.Saturation // what the search for it has found; nil: there was none
-	Capacity   *Capacity         // what the search for it has seen; nil: there was none
+	Saturation *sweep.Saturation // what the search for it has found, or nil
+	Capacity   *Capacity         // what the search for it has seen, or nil
 
 	Sessions map[int]SessionTally // how recorded sessions were played, by stage
 
@@ -198,7 +198,6 @@ func targets(p *plan.Plan, sum *metric.StageStats) []result.Target {
 	return list
 }
 
-// models are the adapters of a stage.
 func models(p *plan.Plan, sum *metric.StageStats) []result.Model {
 	var list []result.Model
 	for i, a := range p.Data.Adapters {
@@ -297,7 +296,7 @@ func thin(n int64) []string {
 	return names
 }
 
-// intervals are the intervals of sampling of a metric; nil: it has none.
+// intervals are the intervals of sampling of a metric, or nil.
 func intervals(s *metric.Stat) map[string]result.ConfidenceInterval {
 	if s.Intervals == nil {
 		return nil

@@ -100,7 +100,6 @@ func (j *judge) capacity(a *capacity.Result) {
 	}
 }
 
-// roundly is a time in seconds as one says it.
 func roundly(seconds float64) time.Duration {
 	step := time.Minute
 	if seconds > 3*3600 {

@@ -62,7 +62,6 @@ type client struct {
 	health []record.Health
 }
 
-// name is how a sentence calls the client.
 func (c *client) name(begins bool) string {
 	switch {
 	case c.worker > 0:
@@ -167,7 +166,6 @@ func longer(p *plan.Plan) message.Message {
 		Or("Set %v, or ask for shorter answers.", message.IgnoreEOS).Or("Set %v, or ask for shorter answers.", message.MinTokens).Or(shorter)
 }
 
-// limit names a limit with its value.
 func limit(s message.Setting, most plan.Bytes) message.Message {
 	return message.New("%v (%s)", s, most).Or("%s", most)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// charge puts what the GPUs cost into the figures of a stage; nil: nobody wants to know.
+// charge puts what the GPUs cost into the figures of a stage; optional.
 func (f *Inputs) charge(p *plan.Plan, sum *metric.StageStats) *result.Cost {
 	if !p.Cost.On() {
 		return nil

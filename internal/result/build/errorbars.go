@@ -59,7 +59,6 @@ func (b *errorBars) add(all map[string]result.Stat, w *metric.Stats) {
 	}
 }
 
-// metric are the error bars of a metric; nil: nobody knows.
 func (b *errorBars) metric(id string, w *metric.Stats) map[string]result.ErrorBar {
 	s := w.Stats[id]
 	switch id {
@@ -101,7 +100,6 @@ func (b *errorBars) good(id string, t *metric.Totals) map[string]result.ErrorBar
 	return map[string]result.ErrorBar{"avg": {Lo: least / seconds * max(0, 1-less-b.mixed()), Hi: most / seconds * (1 + more + b.mixed())}}
 }
 
-// kept are bars without those that are no numbers.
 func kept(all map[string]result.ErrorBar) map[string]result.ErrorBar {
 	for name, b := range all {
 		if !finite([]float64{b.Lo, b.Hi}) {
@@ -137,7 +135,7 @@ func (b *errorBars) mixed() float64 {
 	return b.clocks / (b.span - b.clocks)
 }
 
-// resolution is how well moments are told apart, in milliseconds, where nothing is wrong: an idle client
+// resolution is how well times are told apart, in milliseconds, where nothing is wrong: an idle client
 // looks at its connections about once a millisecond.
 const resolution = 1.5
 

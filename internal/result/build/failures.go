@@ -89,13 +89,13 @@ func (f *Inputs) AddSession(m *record.SessionSummary) {
 	f.Sessions[m.Stage] = t
 }
 
-// Of finish reasons that nobody knows, a note names so many, each with so many characters.
+// A note names so many unknown finish reasons, each with so many characters.
 const (
 	namedFinishes = 3
 	longestFinish = 40
 )
 
-// finishes names the finish reasons that nobody knows: their responses count as successes.
+// finishes names unknown finish reasons: their responses count as successes.
 func (j *judge) finishes(i int, sum *metric.StageStats) {
 	f := sum.Finishes
 	list := f.List()

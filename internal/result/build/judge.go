@@ -67,7 +67,6 @@ func (j *judge) addNote(stage int, format string, args ...any) {
 // words words a message for the tool that the result is for.
 func (j *judge) words(m message.Message) string { return m.In(j.facts.Names) }
 
-// prefix names the stage where there are several.
 func (j *judge) prefix(stage int) string {
 	if stage == wholeRun || len(j.plan.Stages) < 2 {
 		return ""
@@ -147,7 +146,6 @@ func (j *judge) clock() {
 	j.check(c, fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), which shifts the timestamps of reads.", number.Span(step), number.Span(budget)))
 }
 
-// stage judges one stage.
 func (j *judge) stage(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	j.ended(i, mark)
 	if n := sum.All.Retried; n > 0 {
@@ -196,7 +194,6 @@ func times(n int64) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// requests reports whether there is anything to judge.
 func (j *judge) requests(i int, sum *metric.StageStats) bool {
 	t := &sum.Whole.Totals
 	reason := ""
@@ -257,7 +254,6 @@ func remedy(f *record.FailureCount) string {
 	return "Check the URL, path and model name."
 }
 
-// failure names a failure with its example.
 func failure(f *record.FailureCount) string {
 	text := string(f.Class)
 	switch {
@@ -286,7 +282,7 @@ func (j *judge) thinNote(i int, sum *metric.StageStats) {
 	}
 }
 
-// straggled says that the rates of the whole stage are over a time in which little was under way.
+// straggled says that the rates of the whole stage are over a time in which little was in flight.
 func (j *judge) straggled(i int, sum *metric.StageStats) {
 	if sum.Steady == nil {
 		return
@@ -345,7 +341,6 @@ func (j *judge) tooFast(i int) string {
 	return j.words(message.New("Lower the rate, or raise %v (%d).", message.MaxInFlight, most).Or("Lower the rate."))
 }
 
-// quantile reads a percentile of a metric.
 func quantile(s *metric.Stat, name string) float64 {
 	at := slices.IndexFunc(metric.Percentiles(), func(p metric.Percentile) bool { return p.Name == name })
 	if at < 0 || at >= len(s.Quantiles) {

@@ -96,7 +96,6 @@ func (j *judge) searched(levels []*sweep.Level) {
 	}
 }
 
-// windows judges whether the windows of a stage agreed.
 func (j *judge) windows(i int, l *sweep.Level) {
 	if l == nil || l.Ended == "" || l.Ended == record.StopWhole {
 		return

@@ -40,7 +40,7 @@ func (j *judge) pace(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	j.check(c, fmt.Sprintf("Requests went out at %s (budget %s).", pace, number.Percent(budget)))
 }
 
-// inFlight judges whether a closed loop had as many requests under way as were asked for. A
+// inFlight judges whether a closed loop had as many requests in flight as were asked for. A
 // client that stood still, or had no prompts ready, notices free slots late and is late for
 // nothing by its own account.
 func (j *judge) inFlight(i int, mark *record.StageSummary, sum *metric.StageStats) {

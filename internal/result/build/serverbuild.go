@@ -13,7 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// buildServer makes the server's part of a stage; nil: nobody asked it.
+// buildServer makes the server's part of a stage; optional.
 func buildServer(p *plan.Plan, stage int, probes []record.Probe, all *metric.All) *result.TritonStats {
 	probes = slices.DeleteFunc(slices.Clone(probes), func(p record.Probe) bool { return p.Stage != stage })
 	if len(probes) == 0 {
@@ -59,7 +59,7 @@ type line []look
 type look struct {
 	at     time.Duration
 	edge   string
-	server *record.Snapshot // nil: nothing
+	server *record.Snapshot // nil means nothing
 	fault  string
 }
 
@@ -74,7 +74,7 @@ func lineOf(probes []record.Probe, target int) line {
 	return l
 }
 
-// faults say what could not be had, each fault once.
+// faults say what was not available, each fault once.
 func (l line) faults(p *plan.Plan, target int) []string {
 	var texts []string
 	times := map[string]int{}

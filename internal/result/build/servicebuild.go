@@ -67,7 +67,7 @@ func (g *Pages) add(look *record.Probe) {
 	g.stages[look.Stage].Add(look.Edge != record.ProbeDuring, look.At, look.Pages)
 }
 
-// services are what the metrics say of a stage, or of the whole run; nil: nobody asked.
+// services are what the metrics say of a stage, or of the whole run; optional.
 func (g *Pages) services(p *plan.Plan, stage int) []result.ServerMetrics {
 	if g == nil {
 		return nil
@@ -93,7 +93,6 @@ func (g *Pages) services(p *plan.Plan, stage int) []result.ServerMetrics {
 	return out
 }
 
-// scraped is what the pages say.
 func scraped(p *plan.Plan, log *servermetrics.PageLog, stage int) result.ServerMetrics {
 	var names []string
 	for _, u := range p.Pages() {
@@ -123,7 +122,7 @@ func scraped(p *plan.Plan, log *servermetrics.PageLog, stage int) result.ServerM
 	return s
 }
 
-// services tells of what could not be had.
+// services tells of what was not available.
 func (j *judge) services(i int, all []result.ServerMetrics) {
 	for _, s := range all {
 		for _, f := range s.Faults {

@@ -83,7 +83,6 @@ func trendCheck(of string) (result.Check, string) {
 	}
 }
 
-// moved says how a figure changed.
 func moved(what string, change float64) string {
 	switch {
 	case change <= -0.995:

@@ -133,7 +133,6 @@ func listed(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// remark is a sentence about a stage.
 type remark struct {
 	stage int // wholeRun: of none alone
 	text  string

@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result"
 )
 
-// connection is what was unusual about the connections of a run; nil: nothing.
+// connection is what was unusual about the connections of a run; nil means nothing.
 func connection(h *record.Header) *result.Connection {
 	if h.Proxy == "" && !h.FellBack {
 		return nil
@@ -19,7 +19,6 @@ func connection(h *record.Header) *result.Connection {
 	return &result.Connection{Proxy: h.Proxy, FellBack: h.FellBack}
 }
 
-// connection says so.
 func (j *judge) connection() {
 	c := j.result.Connection
 	if c == nil {

@@ -124,7 +124,7 @@ func apart(list []record.WorkerInfo) (most time.Duration) {
 	return most
 }
 
-// together judges whether several workers sent one load: each its share from the agreed moment on, by
+// together judges whether several workers sent one load: each its share from the agreed time on, by
 // clocks that agree.
 func (j *judge) together(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	if len(j.facts.Header.Workers) < 2 {

@@ -20,14 +20,14 @@ const (
 // workers at once.
 type SameFailure struct {
 	stop  func(reason record.StopReason)
-	stage atomic.Int64 // the one under way; watched while open
+	stage atomic.Int64 // the current one; watched while open
 	open  atomic.Bool  // no request of it has been answered well, or in another way
 
 	mu     sync.Mutex
 	failed int
 	class  record.Class
 	status int
-	first  time.Duration // earliest moment at which one could go
+	first  time.Duration // earliest time at which one could go
 	last   time.Duration // latest end
 }
 

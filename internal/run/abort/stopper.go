@@ -9,11 +9,11 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Stopper stops a run: whoever uses it says why, and the stage under way, or the next one,
+// Stopper stops a run: whoever uses it says why, and the current stage, or the next one,
 // sends no more. It holds one reason at a time.
 type Stopper chan record.StopReason
 
-// NewStopper makes one that nobody has used.
+// NewStopper returns an unused Stopper.
 func NewStopper() Stopper { return make(Stopper, 1) }
 
 // Stop asks for the end.
@@ -38,7 +38,7 @@ func (b Stopper) StopWhen(ctx context.Context, stop <-chan struct{}) {
 	}
 }
 
-// Forward hands a wish to stop the run on to the stage under way. The function that it gives
+// Forward hands a stop request the run on to the current stage. The function that it gives
 // is called when the stage has ended and its meter, which may have ended it for a reason of
 // its own, has too: a wish that the stage did not hear is the run's again.
 func (b Stopper) Forward(stage Stopper) (end func(measured record.StopReason)) {

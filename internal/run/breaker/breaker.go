@@ -13,14 +13,13 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Set are the breakers of a run. It may be used from many goroutines.
+// Set are the breakers of a run. It may be used concurrently.
 type Set struct {
 	mu       sync.Mutex
 	breakers []*breaker
 	open     func(reason record.StopReason)
 }
 
-// breaker is one breaker and what it has seen.
 type breaker struct {
 	name     string
 	matches  []*jmespath.Expr
@@ -136,7 +135,7 @@ func (r *rate) add(at time.Duration, hit bool) string {
 	if hit {
 		r.hits++
 	}
-	// Records come in about the order in which they ended.
+	// Records come in about the order they ended.
 	r.latest = max(r.latest, at)
 	old := 0
 	for old < len(r.samples) && r.samples[old].at < r.latest-time.Duration(r.Window) {

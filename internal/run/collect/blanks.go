@@ -36,7 +36,6 @@ func (b *recordPool) keep(rec *record.Exchange) bool {
 	return true
 }
 
-// get gives one out; nil: there is none.
 func (b *recordPool) get() *record.Exchange {
 	b.mu.Lock()
 	defer b.mu.Unlock()

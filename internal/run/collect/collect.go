@@ -23,7 +23,7 @@ type Consumer interface{ Add(rec *record.Record) }
 // Config is what a Collector works with.
 type Config struct {
 	Decoder endpoint.Decoder
-	Writer  *record.Writer // nil: records are not kept
+	Writer  *record.Writer // nil means records are not kept
 	KeepRaw bool           // keep the bytes of the responses
 	NoTexts bool           // keep no text of them
 	Digest  bool           // write a digest of the records, too
@@ -38,7 +38,7 @@ type Config struct {
 	Limits plan.Limits
 	// Judge is called with each decoded record's failure class, "" for success.
 	Judge func(class record.Class)
-	// Session is told how each recorded session was played, by many goroutines; nil: nobody
+	// Session is told how each recorded session was played, concurrently; nil means nobody
 	// wants to know.
 	Session func(m record.SessionSummary)
 }
@@ -189,7 +189,7 @@ func (c *Collector) Sync(ctx context.Context) {
 }
 
 // Flush writes what was decoded so far to the record file, and how far the requests have
-// come that are under way, and makes it readable there.
+// come that are in flight, and makes it readable there.
 func (c *Collector) Flush() error {
 	if c.cfg.Writer == nil {
 		return nil
@@ -237,13 +237,13 @@ type worker struct {
 // lanes is how many slots of one worker can begin a request at a time.
 const lanes = 8
 
-// inFlightShard holds the requests under way of some slots.
+// inFlightShard holds the requests in flight of some slots.
 type inFlightShard struct {
 	record.Flights
 	_ [64]byte // keeps the next one out of the same cache line
 }
 
-// flightsOf are the requests under way beside those of a slot.
+// flightsOf are the requests in flight beside those of a slot.
 func (w *worker) flightsOf(slot int) *record.Flights {
 	return &w.flights[slot/len(w.c.workers)%lanes].Flights
 }
@@ -333,7 +333,7 @@ func (w *worker) put(rec *record.Exchange) {
 }
 
 // flush makes what was put so far readable in the record file, and how far the requests
-// have come that are under way.
+// have come that are in flight.
 func (w *worker) flush() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -351,7 +351,6 @@ func (w *worker) flush() (err error) {
 	return errors.Join(err, w.write(), w.encoder.Flush())
 }
 
-// write compresses the lines.
 func (w *worker) write() error {
 	if len(w.lines) == 0 {
 		return nil

@@ -18,7 +18,7 @@ type sizeLimiter struct {
 	room    int  // beyond which a stream is folded; 0: none is
 }
 
-// newKeeper makes the keeper of a run; nil: nothing is bounded.
+// newKeeper makes the keeper of a run; nil means nothing is bounded.
 func newKeeper(cfg *Config) *sizeLimiter {
 	k := &sizeLimiter{limits: cfg.Limits, decoder: cfg.Decoder, raw: cfg.KeepRaw && cfg.Writer != nil}
 	if k.decoder.Advance == nil {
@@ -46,7 +46,6 @@ func least(bounds ...int) int {
 	return n
 }
 
-// bind makes a record keep to the limits.
 func (k *sizeLimiter) bind(rec *record.Exchange) {
 	if k != nil {
 		rec.Keeper, rec.Room = k, k.first

@@ -78,13 +78,12 @@ func Run(ctx context.Context, c Config) error {
 // stageRunner runs the stages of a run.
 type stageRunner struct {
 	Config
-	search   *saturationSearch // of the rates of a sweep; nil: they are known
-	capacity *search.Capacity  // that finds the capacity; nil: nobody looks for it
-	meter    *windowMeter      // nil: stages are not measured in windows
+	search   *saturationSearch // of the rates of a sweep; nil means they are known
+	capacity *search.Capacity  // that finds the capacity; optional
+	meter    *windowMeter      // nil means stages are not measured in windows
 	teller   *stageReporter
 }
 
-// play plays all stages.
 func (p *stageRunner) play(ctx context.Context) error {
 	if p.search != nil {
 		if err := p.search.run(ctx); err != nil {
@@ -126,7 +125,6 @@ func (p *stageRunner) pause(ctx context.Context, i int, s plan.Stage) record.Sto
 	}
 }
 
-// stage plays one stage and tells of it.
 func (p *stageRunner) stage(ctx context.Context, i int, s plan.Stage) error {
 	p.Sender.Warm(ctx, load.NewSpec(p.Plan, i, s))
 	drained := p.Poller.Watch(ctx, i)
@@ -243,7 +241,7 @@ func left(all, begun int64) int64 {
 
 // stageReporter tells of stages that have ended, with their figures.
 type stageReporter struct {
-	tell    func(s *result.Stage) // nil: nobody waits for it
+	tell    func(s *result.Stage) // nil means nobody waits for it
 	warn    func(text string)
 	queue   *Queue
 	journal *rundir.Journal
@@ -251,7 +249,7 @@ type stageReporter struct {
 	settle  func(ctx context.Context)
 }
 
-// after tells of a stage. It does so between two stages, when no record is under way: only
+// after tells of a stage. It does so between two stages, when no record is in flight: only
 // then do the folds belong to nobody else. That it cannot does not end the run.
 func (t *stageReporter) after(ctx context.Context, i int) {
 	if t.tell == nil {
@@ -259,7 +257,7 @@ func (t *stageReporter) after(ctx context.Context, i int) {
 	}
 	t.settle(ctx)
 	if ctx.Err() != nil {
-		return // records may be under way still; the result has the stage
+		return // records may be in flight still; the result has the stage
 	}
 	err := aside.Call("Working it out", func() error {
 		fold, err := t.folds.Merged()

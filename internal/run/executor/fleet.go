@@ -89,7 +89,7 @@ func (in *WorkerRecords) AddSummary(worker int, d record.FrameSummary) error {
 	return nil
 }
 
-// End says that there will be no more of a worker. What is under way then was lost with it, and is
+// End says that there will be no more of a worker. What is in flight then was lost with it, and is
 // written down as such.
 func (in *WorkerRecords) End(worker int) error {
 	return in.readers[worker].End(func(rec *record.Record) error {

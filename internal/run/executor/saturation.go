@@ -55,7 +55,6 @@ func (h *saturationSearch) run(ctx context.Context) error {
 	return nil
 }
 
-// step runs one step of the search.
 func (h *saturationSearch) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageSummary, error) {
 	s := h.plan.Stages[0]
 	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)

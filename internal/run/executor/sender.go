@@ -15,13 +15,13 @@ import (
 // Sender puts loads on the target, by itself or through others.
 type Sender struct {
 	Plan        *plan.Plan
-	Schedule    []time.Duration // of the prompts; nil: they have none
+	Schedule    []time.Duration // of the prompts, or nil
 	Share       load.Shard      // of each load
 	Engine      *engine.Engine
 	Endpoint    *endpoint.Endpoint
 	SameFailure *abort.SameFailure
 	Stopper     abort.Stopper // of the run
-	Workers     Workers       // that sends instead; nil: nobody
+	Workers     Workers       // that sends instead; nil means nobody
 	Live        *engine.Counters
 }
 

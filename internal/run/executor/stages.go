@@ -15,17 +15,17 @@ import (
 // search comes to.
 type Queue struct {
 	plan     *plan.Plan
-	search   *sweep.Search    // nil: the plan's stages as they stand
-	capacity *search.Capacity // that finds the capacity; nil: nobody looks for it
+	search   *sweep.Search    // nil means the plan's stages as they stand
+	capacity *search.Capacity // that finds the capacity; optional
 
 	mu    sync.Mutex // of what others look at while the run goes on
 	begun []plan.Stage
 	over  bool
 	made  []plan.Stage // in place of the plan's, of a sweep to saturation
-	stage int          // the one under way; steps of a search are negative
+	stage int          // the current one; steps of a search are negative
 }
 
-// NewQueue makes that of a plan; found looks for the capacity, nil where nobody does.
+// NewQueue makes that of a plan; found looks for the capacity, or nil.
 func NewQueue(p *plan.Plan, found *search.Capacity) *Queue {
 	q := &Queue{plan: p, capacity: found}
 	if p.Levels.On() {
@@ -126,7 +126,7 @@ func (q *Queue) searching(step int, s plan.Stage) {
 	q.made, q.stage = []plan.Stage{s}, step
 }
 
-// Current is the stage under way.
+// Current is the current stage.
 func (q *Queue) Current() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

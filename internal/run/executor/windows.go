@@ -17,12 +17,12 @@ import (
 // windowMeter measures stages in windows.
 type windowMeter struct {
 	plan     plan.Measurement
-	observer Observer // nil: nobody follows
+	observer Observer // nil means nobody follows
 	now      func() time.Duration
 	live     *engine.Counters
 	samples  *sweep.SampleLog
 	journal  *rundir.Journal
-	servers  *monitor.Servers // nil: they are not asked
+	servers  *monitor.Servers // nil means they are not asked
 	settle   func(ctx context.Context)
 }
 
@@ -56,7 +56,6 @@ func (m *windowMeter) run(ctx context.Context, s plan.Stage, work load.Spec, to 
 	return mark, l, err
 }
 
-// meter measures the i-th stage.
 func (m *windowMeter) meter(i int, s plan.Stage) *sweep.Meter {
 	meter := &sweep.Meter{
 		Plan: m.plan, Now: m.now, Log: m.samples, Settle: m.settle, Edge: m.journal.AddEdge, Note: m.journal.Writer.AddError,
@@ -77,7 +76,7 @@ func (m *windowMeter) meter(i int, s plan.Stage) *sweep.Meter {
 	return meter
 }
 
-// from waits for the moment at which the measured part of a stage begins; the present where
+// from waits for when the measured part of a stage begins; the present where
 // the stage is over before that.
 func (m *windowMeter) from(over context.Context, stage int) time.Duration {
 	tick := time.NewTicker(time.Millisecond)

@@ -25,7 +25,7 @@ func NewSampler() *Sampler {
 	return s
 }
 
-// Sample is the condition at a moment of the run's clock.
+// Sample is the condition at a given time of the run's clock.
 func (s *Sampler) Sample(at time.Duration) record.Health {
 	h := s.read()
 	h.At = at

@@ -4,7 +4,7 @@ package health
 
 import "time"
 
-// These are not to be had here; a report leaves out what it does not know.
+// These are unavailable here; a report leaves out what it does not know.
 
 func runQueueWait() time.Duration { return 0 }
 

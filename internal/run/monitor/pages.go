@@ -80,7 +80,7 @@ func settledPage(ctx context.Context, p probe.Page) record.Page {
 	return page
 }
 
-// moving are the counters that stand still when nothing is under way: not those of GPUs,
+// moving are the counters that stand still when nothing is in flight: not those of GPUs,
 // which use energy all the time.
 func moving(all []record.Sample) []record.Sample {
 	var out []record.Sample
@@ -98,7 +98,7 @@ type Prometheus struct {
 	hide    []string // secrets that it may repeat
 }
 
-// OpenPrometheus makes what asks the plan's Prometheus server; nil: it has none. hide are secrets that
+// OpenPrometheus makes what asks the plan's Prometheus server, or nil. hide are secrets that
 // the server may repeat.
 func OpenPrometheus(ctx context.Context, p *plan.Plan, kit registry.Kit, o endpoint.Options, hide []string) (*Prometheus, error) {
 	if !p.Probes.Prometheus.On() {

@@ -28,7 +28,7 @@ type Servers struct {
 	GPUs  sweep.GPUs     // since the last edge of a window
 }
 
-// OpenServers makes what the plan wants to ask its servers with; nil: they are not asked about
+// OpenServers makes what the plan wants to ask its servers with; nil means they are not asked about
 // themselves. hide are secrets that they may repeat. What was made until an error is to be closed, too.
 func OpenServers(p *plan.Plan, protocol endpoint.Protocol, kit registry.Kit, o endpoint.Options, hide []string) (*Servers, error) {
 	statistics := protocol.Probe != nil && (p.TakesStatistics() || p.Probes.Metrics != "")
@@ -113,7 +113,7 @@ func (s *Servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 
 // Poller asks the servers about themselves while stages run.
 type Poller struct {
-	Servers *Servers // nil: they are not asked
+	Servers *Servers // nil means they are not asked
 	Plan    *plan.Plan
 	Now     func() time.Duration
 	Journal *rundir.Journal

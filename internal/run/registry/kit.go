@@ -34,7 +34,7 @@ type Kit struct {
 	// Ready are prompts that were made ahead, for a run of the plan that they are of; nil:
 	// the run makes its own.
 	Ready *Prompts
-	// Tell tells the user of what takes long, before it is done; nil: nobody listens.
+	// Tell tells the user of what takes long, before it is done; optional.
 	Tell func(text string)
 }
 
@@ -71,7 +71,6 @@ func Known() planfile.Known {
 	return planfile.Known{Protocols: slices.Sorted(maps.Keys(k.Protocols)), Sources: slices.Sorted(maps.Keys(k.Sources)), Gate: gated}
 }
 
-// gated says what is wrong with a gate of a plan.
 func gated(c plan.Condition, p *plan.Plan) (wrong, hint string) {
 	g, err := gate.Read(c)
 	if err == nil {

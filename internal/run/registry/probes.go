@@ -35,7 +35,6 @@ func sameHost(a, b string) bool {
 	return err == nil && also == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
-// hostname is that of a URL.
 func hostname(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -23,7 +23,7 @@ type Prompts struct {
 	// Sessions is how many the source has before it begins anew; 0: it does not say.
 	Sessions int
 	// Turns are all requests of sessions that are known ahead, each without what is said
-	// before it, for tools that list them; nil: there are none.
+	// before it, for tools that list them, or nil.
 	Turns []prompt.Scripted
 	Notes []string // worth telling the user
 }

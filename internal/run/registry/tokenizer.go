@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/loader"
 )
 
-// Tokenizer finds the tokenizer of a plan. One that is optional and cannot be had is
+// Tokenizer finds the tokenizer of a plan. One that is optional and is unavailable is
 // replaced by the built-in one, in the plan too, and the log says so.
 func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan, log message.Log) (*loader.Found, error) {
 	want := p.Tokenizer

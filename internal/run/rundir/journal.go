@@ -12,7 +12,7 @@ import (
 // its record file where there is one.
 type Journal struct {
 	plan   *plan.Plan
-	Writer *Writer // nil: nothing is kept
+	Writer *Writer // nil means nothing is kept
 	worker int     // whose journal it is, from 1; 0: the run's own
 	Facts  build.Inputs
 
@@ -35,7 +35,6 @@ func (l *Journal) AddWorkers(list []record.WorkerInfo) {
 	keep(l, (*record.Writer).Workers, list)
 }
 
-// keep writes a line to the record file.
 func keep[T any](l *Journal, write func(*record.Writer, T) error, line T) {
 	if l.Writer != nil {
 		l.Writer.AddError(write(l.Writer.writer, line))

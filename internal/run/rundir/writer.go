@@ -44,7 +44,7 @@ type Options struct {
 	Create func(name string) (io.WriteCloser, error)
 }
 
-// Create makes the directory of a plan and starts its record file; nil: nothing is kept. A
+// Create makes the directory of a plan and starts its record file; nil means nothing is kept. A
 // directory that holds anything is refused, so that no run overwrites another unless it is meant to.
 func Create(p *plan.Plan, h record.Header, opt Options) (*Writer, error) {
 	dir := p.Output.Dir
@@ -91,7 +91,7 @@ func Create(p *plan.Plan, h record.Header, opt Options) (*Writer, error) {
 // Path is the directory that it writes.
 func (o *Writer) Path() string { return o.dir }
 
-// Records writes to the record file; nil: nothing is kept.
+// Records writes to the record file; nil means nothing is kept.
 func (o *Writer) Records() *record.Writer {
 	if o == nil {
 		return nil
@@ -159,7 +159,6 @@ func (o *Writer) Finish(res *result.Result) error {
 		writeReport(filepath.Join(o.dir, SummaryFile), res, csvreport.Write)))
 }
 
-// writeReport writes one report to a file.
 func writeReport(name string, res *result.Result, format func(io.Writer, *result.Result) error) error {
 	err := aside.Call(filepath.Base(name), func() error {
 		return atomicfile.Write(name, func(w io.Writer) error { return format(w, res) })

@@ -32,7 +32,6 @@ func (s *Run) Judge(more plan.Conditions) error {
 	return err
 }
 
-// judged is what the gates of a plan say of a result.
 func judged(p *plan.Plan, marks []record.StageSummary, records *record.File, res *result.Result) ([]result.Gate, error) {
 	if err := intervals(p, marks, records, res); err != nil {
 		return nil, err

@@ -37,7 +37,6 @@ func (d *drawing) begin(n int, p *plan.Plan, marks []record.StageSummary) []*pag
 	return builders
 }
 
-// build makes the result, and the document with it.
 func (d *drawing) build(p *plan.Plan, f build.Inputs, fold *metric.Aggregator, records *record.File) (*result.Result, error) {
 	res, err := build.Result(p, f, fold)
 	if err != nil {

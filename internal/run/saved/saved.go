@@ -53,7 +53,7 @@ func Open(dir string) (*Run, error) {
 }
 
 // Read makes a run again from its output directory: the plan and the records. It works on
-// what a killed run left behind. The result is worded with the names of a tool; nil: our own.
+// what a killed run left behind. The result is worded with the names of a tool; nil means our own.
 func Read(dir string, names func(*plan.Plan) message.Names) (*Run, error) {
 	return read(dir, names, nil)
 }

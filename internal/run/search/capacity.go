@@ -57,7 +57,6 @@ func NewCapacity(p *plan.Plan, now func() time.Duration, sending Sending, log io
 // Add implements collect.Consumer.
 func (a *Capacity) Add(rec *record.Record) { a.tallies.Add(rec) }
 
-// searchOf is the search of a plan.
 func searchOf(p *plan.Plan, objectives []objective) *capacity.Search {
 	s := &capacity.Search{
 		Whole: p.Stages[0].Rate == 0, Start: p.Stages[0].Level(), Most: p.Capacity.Max, Precision: p.Capacity.Precision,
@@ -158,7 +157,6 @@ func (a *Capacity) AddLevel(i int, s plan.Stage, marks []record.StageSummary) {
 	fmt.Fprintf(a.log, "Level %d: %s\n", i+1, a.lineOf(&l))
 }
 
-// level is what was seen at a level.
 func (a *Capacity) level(i int, s plan.Stage, marks []record.StageSummary, mark *record.StageSummary) capacity.Trial {
 	l := a.tallies.level(i, s.Level(), s.Rate > 0, mark)
 	l.Kind = LevelKind(s)
@@ -170,7 +168,6 @@ func (a *Capacity) level(i int, s plan.Stage, marks []record.StageSummary, mark 
 	return l
 }
 
-// unit is that of loads.
 func (a *Capacity) unit() string {
 	switch {
 	case a.search.Whole:
@@ -229,7 +226,7 @@ func (a *Capacity) Watch(over context.Context, i int, s plan.Stage, stop abort.S
 	}
 }
 
-// overloaded reports whether the level under way is clearly too much: so many samples are bad that
+// overloaded reports whether the current level is clearly too much: so many samples are bad that
 // the rest cannot make up for it, or less than half of what came was answered. sent is how many
 // requests there were before it.
 func (a *Capacity) overloaded(i int, s plan.Stage, sent int64) bool {

@@ -22,7 +22,7 @@ func SaturationStages(p *plan.Plan, rates []float64) []plan.Stage {
 }
 
 // ReplaySaturation makes the outcome of a search again from the marks of its steps and their
-// requests; nil: there was none.
+// requests, or nil.
 func ReplaySaturation(p *plan.Plan, marks []record.StageSummary, passages *sweep.StepLog) *sweep.Saturation {
 	if !p.Saturation.On() {
 		return nil

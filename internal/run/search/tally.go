@@ -21,8 +21,8 @@ const batches = 10
 // goroutines.
 type objectiveTracker struct {
 	objectives []objective
-	// mark is that of a level, where all of them ended before their requests are read; nil: they
-	// are under way. Requests of a level that has none are not looked at.
+	// mark is that of a level, where all of them ended before their requests are read; nil means they
+	// are in flight. Requests of a level that has none are not looked at.
 	mark func(stage int) *record.StageSummary
 
 	mu     sync.Mutex
@@ -36,7 +36,7 @@ type objectiveTracker struct {
 // tally is what the requests of a level showed.
 type tally struct {
 	// requests are kept until it is known when the level ended, which decides what each counts
-	// for; nil: that is known, and count has them.
+	// for; nil means that is known, and count has them.
 	requests []passed
 	count    *count
 	sums     []capacity.Batch  // over all requests, by objective
@@ -90,7 +90,7 @@ func (t *objectiveTracker) Add(rec *record.Record) {
 	of.requests = append(of.requests, r)
 }
 
-// stageTally is the tally of a level; nil: it has none.
+// stageTally is the tally of a level, or nil.
 func (t *objectiveTracker) stageTally(stage int) *tally {
 	if of := t.levels[stage]; of != nil {
 		return of
@@ -130,7 +130,6 @@ func newCount(mark *record.StageSummary, objectives int) *count {
 	return c
 }
 
-// add counts a request.
 func (c *count) add(r *passed) {
 	if r.ok && r.end > c.from && r.end <= c.to {
 		c.ended++
@@ -153,13 +152,13 @@ func (c *count) add(r *passed) {
 	}
 }
 
-// part is the part of the level's time that a moment is in.
+// part is the part of the level's time that a time is in.
 func (c *count) part(at time.Duration) int {
 	return min(max(int(float64(at-c.from)/max(float64(c.to-c.from), 1)*batches), 0), batches-1)
 }
 
 // see holds a request against an objective. One that was cut off has taken at least as long as it
-// was under way.
+// was in flight.
 func (o *objective) see(reader *metric.Reader, r *metric.Request, spread *stat.Histogram) (b capacity.Batch) {
 	cut := r.Failure != nil && (r.Failure.Class == record.CutOff || r.Failure.Class == record.Cancelled)
 	count := func(bad bool) {
@@ -289,7 +288,7 @@ func (o *objective) figures(s *capacity.Observation, spread *stat.Histogram) {
 	}
 }
 
-// bad is the share of samples of the level under way that are on the wrong side of each bound,
+// bad is the share of samples of the current level that are on the wrong side of each bound,
 // and how many samples there are.
 func (t *objectiveTracker) bad(i int) (shares, samples []float64) {
 	t.mu.Lock()

@@ -39,7 +39,6 @@ func (t *objectiveTracker) trouble(p *plan.Plan, i int) string {
 	return ""
 }
 
-// failureOf names a failure.
 func failureOf(f *record.Failure) string {
 	switch f.Class {
 	case record.HTTPStatus:

@@ -119,7 +119,6 @@ func destination(t *plan.Target, raw string, getenv func(string) string) (string
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// lookup gives the addresses behind a host:port.
 func lookup(ctx context.Context, hostPort string) ([]netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {
@@ -235,7 +234,7 @@ func unreachable(from netip.Addr, to netip.AddrPort, err error) error {
 	return message.Errorf("%s cannot be reached from %s of %v: %s", to, from, message.SourceAddress, reason)
 }
 
-// device is the network interface that leads to an address: lo where nobody knows.
+// device is the network interface that leads to an address: lo if unknown.
 func device(to netip.AddrPort) string {
 	c, err := net.Dial("udp", to.String())
 	if err != nil {

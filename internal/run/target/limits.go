@@ -50,7 +50,7 @@ func connections(p *plan.Plan, n int) int {
 	return n
 }
 
-// usualTime is how long responses are expected to take where nobody knows: an open loop
+// usualTime is how long responses are expected to take by default: an open loop
 // has so many requests in flight as its rate brings in that time.
 const usualTime = 10 * time.Second
 

@@ -104,7 +104,6 @@ func (pre *Preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 	return f, nil
 }
 
-// prompt is what server i is asked.
 func (pre *Preflight) prompt(i int) (*prompt.Prompt, error) {
 	t, adapters := &pre.plan.Target, pre.plan.Data.Adapters
 	// Requests are dealt out by their number, which also is in their ids: those of the run
@@ -197,7 +196,7 @@ func (pre *Preflight) refusal(ctx context.Context, f *record.Failure, i int) err
 		message.New(" (%v skips it)", message.Preflight).Or(""))
 }
 
-// served are the models that server i lists; nil: it lists none.
+// served are the models that server i lists; nil means it lists none.
 func (pre *Preflight) served(ctx context.Context, i int) []string {
 	t, s := &pre.plan.Target, pre.client.Secrets
 	p := newLister(pre.client.Protocol, *t, s.TLS, pre.getenv)

@@ -225,7 +225,7 @@ func settleHTTP2(t *plan.Target, plain []string, log message.Log) error {
 type lister struct {
 	endpoint.Protocol
 	any   *http.Client
-	http2 *http.Client // speaks nothing else; nil: not wanted
+	http2 *http.Client // speaks nothing else; nil means not wanted
 }
 
 func newLister(protocol endpoint.Protocol, t plan.Target, config *tls.Config, getenv func(string) string) *lister {
@@ -330,7 +330,6 @@ func (e *answerError) advice(keyed bool) message.Message {
 	return message.New("; name the model with %v", message.Model)
 }
 
-// ask asks a server which models it has.
 func (p *lister) ask(ctx context.Context, client *http.Client, base string, t plan.Target, key string) ([]string, error) {
 	u, err := p.Models(base)
 	if err != nil {

@@ -42,7 +42,7 @@ func Tokenize(ctx context.Context, q TokenizeRequest) ([]int32, error) {
 type TokenServer struct {
 	Request TokenizeRequest // but for its text
 	Client  *http.Client
-	Header  http.Header // also sent; nil: nothing
+	Header  http.Header // also sent; nil means nothing
 	shape   string      // that it took; empty: not known yet
 }
 

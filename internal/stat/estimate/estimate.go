@@ -18,7 +18,7 @@ const Confidence = 0.95
 // Samples are those of one metric in one run, in the order in which their requests were sent.
 type Samples struct {
 	Values []float64
-	Ends   []int // where the samples of each request end in Values, for metrics with several per request; nil: one each
+	Ends   []int // where the samples of each request end in Values, for metrics with several per request; nil means one each
 }
 
 // Kind is what a figure is: how it is worked out of samples.
@@ -92,7 +92,6 @@ func (e *estimate) error() float64 {
 	return (hi - lo) / 2
 }
 
-// estimates works out figures of one metric.
 func estimates(s *Samples, figures []Statistic) []estimate {
 	out := make([]estimate, len(figures))
 	if !s.sound() {
@@ -138,7 +137,6 @@ func (s *Samples) sound() bool {
 	return finite(s.Values...)
 }
 
-// requests is how many there are.
 func (s *Samples) requests() int {
 	if s.Ends == nil {
 		return len(s.Values)
@@ -146,7 +144,6 @@ func (s *Samples) requests() int {
 	return len(s.Ends)
 }
 
-// request are the samples of a request.
 func (s *Samples) request(request int) []float64 {
 	if s.Ends == nil {
 		return s.Values[request : request+1]

@@ -2,9 +2,9 @@ package estimate
 
 import "math"
 
-// Flow is amounts that came at moments: a rate is their sum over the span.
+// Flow is amounts that came at times: a rate is their sum over the span.
 type Flow struct {
-	At, Amount []float64 // moments in seconds, and as many amounts; Amount nil: 1 each
+	At, Amount []float64 // moments in seconds, and as many amounts; Amount nil means 1 each
 	Begin, End float64   // the span; what is outside it does not count
 }
 

@@ -26,7 +26,7 @@ type Result struct {
 	Relapse  *Relapse    `json:"recovery,omitempty"` // what an overload does to the server for longer than it lasts
 	Flat     *Flat       `json:"flat,omitempty"`     // what is missed whatever the load
 	Goals    []Objective `json:"objectives"`
-	Levels   []Trial     `json:"levels"` // in the order in which they were run
+	Levels   []Trial     `json:"levels"` // in the order they were run
 }
 
 // Miss is the lowest load above the answer at which an objective is missed.
@@ -53,7 +53,6 @@ const (
 	Unknown = "not known"
 )
 
-// estimate is what is known of the capacity.
 type estimate struct {
 	value, lo, hi float64
 	near          int  // levels around it

@@ -38,7 +38,7 @@ func (b *Batch) Add(other Batch) {
 // Observation is what a level showed of an objective.
 type Observation struct {
 	Batches []Batch  `json:"-"`
-	Value   *float64 `json:"value,omitempty"` // the figure; nil: the level does not have it
+	Value   *float64 `json:"value,omitempty"` // the figure; nil means the level does not have it
 	Lo      *float64 `json:"lo,omitempty"`    // between what it lies with 95 % confidence
 	Hi      *float64 `json:"hi,omitempty"`
 	Share   float64  `json:"share,omitempty"` // of samples on the wrong side of the bound

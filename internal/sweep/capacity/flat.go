@@ -12,7 +12,7 @@ const (
 	flatOdds = 3
 )
 
-// flat is an objective that is missed at every load alike; nil: there is none.
+// flat is an objective that is missed at every load alike, or nil.
 func (s *Search) flat(levels []Trial) *Flat {
 	for j := range s.Objectives {
 		if f := s.flatIn(levels, j); f != nil {

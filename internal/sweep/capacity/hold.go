@@ -154,7 +154,7 @@ func (st *story) bounds() (first, second float64) {
 }
 
 // lasting is the load that a server that breaks suddenly is taken to hold. One that does not recover
-// by itself has a margin besides: chance finds the moment at which it breaks, and nobody is there.
+// by itself has a margin besides: chance finds when it breaks, and nobody is there.
 func (s *Search) lasting(st *story) float64 {
 	load := s.enduring(st, surely)
 	if st.relapse != nil && !st.absent {

@@ -45,7 +45,6 @@ type curve struct {
 	deviance func(e *evidence, d, clumping float64) float64
 }
 
-// grid are loads in logarithms.
 type grid []float64
 
 func newGrid(lo, hi float64, points int) grid {
@@ -140,7 +139,6 @@ func meanDeviance(e *evidence, d, clumping float64) float64 {
 	return (e.seen - pred) * (e.seen - pred) / v
 }
 
-// deviance gives the function for an objective.
 func (o *Objective) deviance() func(e *evidence, d, clumping float64) float64 {
 	if o.Allowed == 0 {
 		return meanDeviance

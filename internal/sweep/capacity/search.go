@@ -12,7 +12,7 @@ import (
 // far: whoever has those can make the answer again.
 type Search struct {
 	Objectives []Objective
-	Whole      bool    // loads are whole numbers: requests in flight
+	Whole      bool    // loads are integers: requests in flight
 	Start      float64 // the first load
 	Least      float64 // no load is below it
 	Most       float64 // nor above this; 0: no bound
@@ -185,7 +185,6 @@ func missed(levels []Trial) bool {
 	})
 }
 
-// highest is the highest load of the levels.
 func highest(levels []Trial) (load float64) {
 	for i := range levels {
 		load = max(load, levels[i].Load)
@@ -194,7 +193,7 @@ func highest(levels []Trial) (load float64) {
 }
 
 // bracket is the highest level that meets the objectives, as far as it says by itself, and the
-// lowest above it that does not; nil: there is none. Below it only one that clearly does not
+// lowest above it that does not, or nil. Below it only one that clearly does not
 // counts: a few requests may miss by chance.
 func bracket(levels []Trial) (lo, hi *Trial) {
 	for i := range levels {
@@ -410,7 +409,7 @@ func (s *Search) span(levels []Trial) (lo, hi float64) {
 }
 
 // under is the highest level that is met below the lowest that is clearly missed, or that one where
-// there is none; nil: none is missed.
+// there is none; nil means none is missed.
 func under(levels []Trial) (met *Trial) {
 	var missed *Trial
 	for i := range levels {

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// story is what the levels come to in the order in which they were run: a server may stay down
+// story is what the levels come to in the order they were run: a server may stay down
 // after an overload, or change, and what was seen then or before says nothing of its capacity.
 type story struct {
 	counts []Trial // that tell of the server as it is
 	unused map[int]string
 
-	down  *Trial  // an overload after which the server has not been well yet; nil: there is none
+	down  *Trial  // an overload after which the server has not been well yet, or nil
 	well  float64 // the load at which it is to be seen to be well
 	tried []Trial // since then
 	doubt bool    // down itself is at a load that was met before
@@ -63,7 +63,6 @@ func contradict(met, missed *Trial) bool {
 	return met.Load >= higher*missed.Load && z >= contradiction || met.Load >= missed.Load && z >= contradictionAt
 }
 
-// story goes through the levels.
 func (s *Search) story(levels []Trial) *story {
 	st := &story{unused: map[int]string{}}
 	kind := ""
@@ -205,7 +204,6 @@ func broken(l *Trial) bool {
 	return false
 }
 
-// broke reports whether one of the levels was too much.
 func broke(levels []Trial) bool {
 	return slices.ContainsFunc(levels, func(l Trial) bool { return broken(&l) })
 }

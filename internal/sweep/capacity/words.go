@@ -18,7 +18,6 @@ func (a *Result) unseen(levels []Trial) string {
 	return "no level had enough requests"
 }
 
-// sentence says what was found.
 func (s *Search) sentence(a *Result, st *story, e *estimate) string {
 	var b strings.Builder
 	b.WriteString(a.loads(a.Value))
@@ -30,7 +29,7 @@ func (s *Search) sentence(a *Result, st *story, e *estimate) string {
 	} else {
 		fmt.Fprintf(&b, ", 95 %% between %s and %s", short(a.Lo), short(a.Hi))
 	}
-	if a.Value == 0 { // of whole numbers: less than one
+	if a.Value == 0 { // of integers: less than one
 		b.Reset()
 		fmt.Fprintf(&b, "Less than %s, 95 %% below %s", a.loads(1), short(a.Hi+1))
 	}
@@ -68,7 +67,6 @@ func (s *Search) sentence(a *Result, st *story, e *estimate) string {
 	return b.String()
 }
 
-// also says what else happened.
 func (s *Search) also(a *Result, st *story) string {
 	var b strings.Builder
 	if a.Changed != "" {
@@ -105,7 +103,6 @@ func (a *Result) failures() string {
 	return fmt.Sprintf("%d of %d requests failed at %s: %s", worst.Failed, worst.Requests, a.loads(worst.Load), worst.Failure)
 }
 
-// loads writes a load with its unit.
 func (a *Result) loads(v float64) string {
 	if v == 1 {
 		return "1 " + strings.Replace(a.Unit, "requests", "request", 1)

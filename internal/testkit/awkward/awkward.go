@@ -24,9 +24,9 @@ const (
 
 // Server is a model of a server. It is used by one goroutine.
 type Server interface {
-	// Arrive takes a request that arrives at a moment, none of which is before the last.
+	// Arrive takes a request that arrives at a given time, none of which is before the last.
 	Arrive(at time.Duration) Response
-	// Abandon tells that the clients of all requests that are unanswered at a moment have gone.
+	// Abandon tells that the clients of all requests that are unanswered at a given time have gone.
 	Abandon(at time.Duration)
 }
 
@@ -76,7 +76,7 @@ type places struct {
 
 func newPlaces(n int) places { return places{free: make([]time.Duration, n)} }
 
-// waiting is how many requests are in the queue or in service at a moment.
+// waiting is how many requests are in the queue or in service at a given time.
 func (p *places) waiting(at time.Duration) int {
 	for len(p.pending) > 0 && p.pending[0] <= at {
 		p.pending = p.pending[1:]
@@ -106,7 +106,6 @@ func (p *places) Abandon(at time.Duration) {
 	p.pending = nil
 }
 
-// chance is a source of chance of a server.
 func chance(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eed)) }
 
 // around is a time that is mean on average, with a small spread.

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// perSeed is how many broken versions of each seed an ordinary test tries: a moment for each
+// perSeed is how many broken versions of each seed an ordinary test tries: a time for each
 // fuzz target, in the binary that is there anyway. Fuzzing by go itself needs another one.
 const perSeed = 12
 

@@ -60,7 +60,6 @@ func survives(t testing.TB, text string, read func(string)) (ok bool) {
 	return true
 }
 
-// mutator makes broken versions.
 type mutator struct {
 	rand  *rand.Rand
 	seeds []string

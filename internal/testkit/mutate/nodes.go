@@ -60,7 +60,6 @@ func (n *nodes) below(parent *yaml.Node, path string) bool {
 	return true
 }
 
-// breaks breaks the i-th value of a node.
 func (n *nodes) breaks(parent *yaml.Node, i int) bool {
 	all := slices.Clone(parent.Content)
 	defer func() { parent.Content = all }()

@@ -186,7 +186,7 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// program finds the server, or skips the test where nobody has asked for one.
+// program finds the server, or skips the test where none is configured.
 func program(t testing.TB) string {
 	t.Helper()
 	dir, ok := os.LookupEnv(Variable)

@@ -31,7 +31,7 @@ func New(text []byte) *Schema {
 	})}
 }
 
-// Check says how a document does not fit the schema; nil: it does.
+// Check says how a document does not fit the schema; nil means it does.
 func (s *Schema) Check(t testing.TB, document []byte) error {
 	t.Helper()
 	c, err := s.compiled()

@@ -20,7 +20,6 @@ type Screen struct {
 	faults        []string
 }
 
-// line is a line of the screen.
 type line struct {
 	cells   []rune // 0: the second half of a wide character
 	wrapped bool   // it goes on in the next one
@@ -49,7 +48,7 @@ func (s *Screen) text(from func() int) string {
 }
 
 // Faults are what a program should not have done: lines that wrapped or were cut off, and
-// sequences that nobody knows.
+// unknown sequences.
 func (s *Screen) Faults() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +109,6 @@ func (s *Screen) step(text []byte) int {
 	return n
 }
 
-// sequence obeys an escape sequence.
 func (s *Screen) sequence(text []byte) int {
 	end := 2
 	for end < len(text) && (text[end] < '@' || text[end] > '~') {
@@ -149,7 +147,6 @@ func (s *Screen) down() {
 	}
 }
 
-// put draws a character.
 func (s *Screen) put(r rune) {
 	w := width(r)
 	if w == 0 {

@@ -51,7 +51,7 @@ type Merge struct {
 // none is the id of what is no token.
 const none = -1
 
-// Model encodes pieces. It is safe for use from many goroutines.
+// Model encodes pieces. It is safe for concurrent use.
 type Model struct {
 	tokens []string
 	index  index

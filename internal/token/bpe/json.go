@@ -62,7 +62,6 @@ func FromJSON(data []byte, raw bool) (*Model, error) {
 	return f.finish()
 }
 
-// file is a model as it is read.
 type file struct {
 	Config
 	ix      index
@@ -98,7 +97,6 @@ func (f *file) field(s *jsonscan.Scanner, key string) error {
 	return nil
 }
 
-// finish makes the model of what was read.
 func (f *file) finish() (*Model, error) {
 	m, err := build(f.Config, f.ix)
 	if err != nil {
@@ -131,7 +129,6 @@ func (l *wordList) add(w word) {
 	l.n++
 }
 
-// all yields the words in order.
 func (l *wordList) all(yield func(word) bool) {
 	for _, part := range l.parts {
 		for _, w := range part {
@@ -187,7 +184,6 @@ func (f *file) readVocab(s *jsonscan.Scanner) error {
 	return nil
 }
 
-// readMerges reads the merges of the model's data.
 func (f *file) readMerges(s *jsonscan.Scanner, data []byte) error {
 	s.Array()
 	start := s.Pos()

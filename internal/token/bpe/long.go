@@ -59,7 +59,6 @@ func (w *merger) band(p *pairs) (rank uint32, alone, ok bool) {
 	return rank, true, true
 }
 
-// mergeBand makes all merges up to a rank.
 func (w *merger) mergeBand(p *pairs, rank uint32) {
 	bound := uint64(rank+1) << 32
 	n := 0

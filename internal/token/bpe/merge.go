@@ -2,7 +2,6 @@ package bpe
 
 import "slices"
 
-// merger is the working memory of merging.
 type merger struct {
 	ids   []int32  // of the symbols
 	ranks []uint32 // of merging symbol i with the next

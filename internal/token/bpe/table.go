@@ -18,7 +18,6 @@ func newIndex(n int) index {
 	return index{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<bits.Len(uint(2*n+1)))}
 }
 
-// indexOf is an index of all tokens.
 func indexOf(tokens []string) index {
 	x := newIndex(len(tokens))
 	for id, text := range tokens {
@@ -45,7 +44,6 @@ func (x index) add(tokens []string, id int32) {
 	}
 }
 
-// find returns the id of text, or none.
 func (x index) find(tokens []string, text string) int32 {
 	mask := uint64(len(x.slots) - 1)
 	h := maphash.String(x.seed, text)
@@ -60,7 +58,6 @@ func (x index) find(tokens []string, text string) int32 {
 	}
 }
 
-// findBytes is find for bytes.
 func (x index) findBytes(tokens []string, text []byte) int32 {
 	mask := uint64(len(x.slots) - 1)
 	h := maphash.Bytes(x.seed, text)

@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/jinja"
 )
 
-// Template is a parsed chat template. It is safe for use from many goroutines.
+// Template is a parsed chat template. It is safe for concurrent use.
 type Template struct{ parsed *jinja.Program }
 
 // Parse reads a template.

@@ -21,7 +21,7 @@ type Config struct {
 	Added map[int32]string
 	// AddBOS and AddEOS say what the tokenizer adds by itself; nil where nothing is said.
 	AddBOS, AddEOS *bool
-	// Limits are those of the templates; nil: the usual ones.
+	// Limits are those of the templates; nil means the usual ones.
 	Limits *jinja.Limits
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Decoder turns the texts of tokens into pieces of text, which are joined. It is safe
-// for use from many goroutines.
+// for concurrent use.
 type Decoder interface {
 	// Decode returns the pieces. It may change tokens, and return them. It panics with a
 	// *regex.LimitError where a regular expression goes beyond its bound of steps.
@@ -37,7 +37,6 @@ func FromJSON(raw []byte) (Decoder, error) {
 	})
 }
 
-// sequence is decoders one after the other.
 type sequence []Decoder
 
 func sequenceFromJSON(raw []byte) (Decoder, error) {
@@ -53,7 +52,6 @@ func (q sequence) Decode(tokens []string) []string {
 	return tokens
 }
 
-// fuse joins all tokens.
 type fuse struct{}
 
 // Decode joins them.

@@ -8,7 +8,6 @@ import (
 	"github.com/inferometer/inferometer/internal/token/component"
 )
 
-// wordPiece joins pieces of words.
 type wordPiece struct {
 	prefix  string
 	cleanup bool

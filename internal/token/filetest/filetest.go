@@ -15,7 +15,6 @@ import (
 	"github.com/inferometer/inferometer/internal/token"
 )
 
-// row is what a reference says of one string.
 type row struct {
 	ids, special []int32
 	text         string // decoded from ids
@@ -139,7 +138,6 @@ func unpack(t *testing.T, path string) []byte {
 	return data
 }
 
-// decode reads a value from each line.
 func decode[T any](t *testing.T, data []byte) (values []T) {
 	t.Helper()
 	for lines := json.NewDecoder(bytes.NewReader(data)); lines.More(); {

@@ -153,7 +153,6 @@ const pythonString = "capitalize casefold center count encode endswith expandtab
 	"removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title " +
 	"translate upper zfill"
 
-// method binds a method to its value.
 func method[T any](of T, name string, f func(T, call) any) *callable {
 	return &callable{name: name, call: func(_ *machine, c call) any { return f(of, c) }}
 }

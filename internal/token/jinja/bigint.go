@@ -22,7 +22,6 @@ func bigOf(v any) (*big.Int, bool) {
 	return big.NewInt(i), ok
 }
 
-// integer is an integer as templates have it.
 func integer(n *big.Int) any {
 	switch {
 	case n.IsInt64():
@@ -112,7 +111,6 @@ func exact(i *big.Int, x float64, isInt bool) *big.Float {
 	return new(big.Float).SetFloat64(x)
 }
 
-// digits is the text of the integer.
 func (n bigInt) digits() string {
 	if len(n) > maxDigits {
 		panic(bad("an integer of more than %d digits cannot be printed", maxDigits))

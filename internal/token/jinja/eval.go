@@ -18,7 +18,6 @@ const buildFactor = 16
 // maxCalls bounds how deep macros call one another.
 const maxCalls = 100
 
-// machine is one rendering.
 type machine struct {
 	out   *strings.Builder
 	steps int64
@@ -32,7 +31,6 @@ type machine struct {
 	tests   map[string]*callable
 }
 
-// step counts work.
 func (m *machine) step() {
 	if m.steps++; m.most.Steps > 0 && m.steps > m.most.Steps {
 		panic(bad("the template takes more than %d steps (limits.steps)", m.most.Steps))
@@ -76,7 +74,6 @@ func (m *machine) write(s string) flow {
 	return flowNext
 }
 
-// capture returns what f writes.
 func (m *machine) capture(f func()) string {
 	outer := m.out
 	m.out = &strings.Builder{}
@@ -110,7 +107,6 @@ func (s *scope) get(name string) any {
 	return &undefined{"'" + name + "'"}
 }
 
-// flow is how a statement ends.
 type flow uint8
 
 const (
@@ -119,7 +115,6 @@ const (
 	flowContinue
 )
 
-// stmt is a statement.
 type stmt interface {
 	exec(m *machine, s *scope) flow
 }
@@ -165,7 +160,6 @@ func (i *ifStmt) exec(m *machine, s *scope) flow {
 	return run(m, s, i.or)
 }
 
-// target is what a value can be given to.
 type target interface {
 	assign(s *scope, v any)
 }
@@ -274,7 +268,7 @@ type forStmt struct {
 	test      expr
 	body, or  []stmt
 	frame     *frame
-	orFrame   *frame // nil: there is no else
+	orFrame   *frame // nil means there is no else
 	recursive bool
 	line      int
 }

@@ -2,7 +2,6 @@ package jinja
 
 import "slices"
 
-// expr is an expression.
 type expr interface {
 	eval(m *machine, s *scope) any
 }
@@ -172,7 +171,7 @@ type arguments struct {
 	names []string
 	named []expr
 
-	list, dict expr // behind * and **; nil: none
+	list, dict expr // behind * and **, or nil
 }
 
 // call are the values of a call's arguments.

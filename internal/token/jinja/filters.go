@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// filterNames are the filters by name.
 func filterNames() map[string]*callable {
 	out := map[string]*callable{}
 	for name, f := range map[string]func(m *machine, c call) any{

@@ -169,7 +169,6 @@ func cycler(_ *machine, c call) any {
 	}
 }
 
-// cycle is what cycler gives.
 type cycle struct {
 	current     func() any
 	next, reset *callable

@@ -116,7 +116,6 @@ func (f *fields) field(text string, depth int) string {
 	return formatted(v, spec)
 }
 
-// ascii escapes what is not ASCII.
 func ascii(s string) string {
 	var b []byte
 	for _, r := range s {
@@ -274,7 +273,6 @@ func formatted(v any, spec string) string {
 	return l.float(f)
 }
 
-// integer writes an integer.
 func (l *layout) integer(n *big.Int, mismatched *Error) string {
 	base, prefix, size := 10, "", 3
 	switch l.kind {
@@ -341,7 +339,7 @@ func (l *layout) float(f float64) string {
 	return l.number(minus, "", text[:end], text[end:]+percent, 3)
 }
 
-// roundText is a whole number with a precision and no kind: one digit behind the point, or an
+// roundText is an integer with a precision and no kind: one digit behind the point, or an
 // exponent where the digits do not leave room for it.
 func roundText(f float64, text string, precision int) string {
 	if len(strings.TrimPrefix(text, "-")) >= precision && precision > 0 && f != 0 {
@@ -387,7 +385,6 @@ func grouped(text, sep string, size int) string {
 	return text
 }
 
-// pad brings a text to its width.
 func (l *layout) pad(head, text string, usual byte) string {
 	n := l.width - utf8.RuneCountInString(head) - utf8.RuneCountInString(text)
 	if n <= 0 {

@@ -36,7 +36,6 @@ func (f *frame) resolveNames() {
 	}
 }
 
-// enter makes the scope of a block inside s.
 func (f *frame) enter(s *scope) *scope {
 	inner := s.inner()
 	for _, name := range f.later {
@@ -59,7 +58,6 @@ func (p *parser) within(params []string, parse func()) *frame {
 	return f
 }
 
-// names are those that a target gives values to.
 func names(t target) []string {
 	switch t := t.(type) {
 	case nameTarget:

@@ -33,10 +33,8 @@ type tok struct {
 	line int
 }
 
-// is reports whether a token is the given name.
 func (t tok) is(name string) bool { return t.kind == tokName && t.text == name }
 
-// op reports whether a token is the given operator.
 func (t tok) op(s string) bool { return t.kind == tokOp && t.text == s }
 
 // String describes a token in messages.
@@ -93,7 +91,6 @@ func (l *lexer) fail(format string, args ...any) {
 	panic(&Error{Line: l.line, Message: fmt.Sprintf(format, args...)})
 }
 
-// read goes on by n bytes and returns them.
 func (l *lexer) read(n int) string {
 	s := l.src[l.pos : l.pos+n]
 	l.pos += n
@@ -443,7 +440,6 @@ func exponent(s string) int {
 	return n + d
 }
 
-// string takes a quoted string.
 func (l *lexer) string(quote byte) {
 	rest := l.rest()
 	for i := 1; i < len(rest); i++ {

@@ -38,7 +38,6 @@ func (c call) bind(name string, params ...string) (vals []any, given []bool) {
 // function is a filter, a test or a function of which every parameter has a name.
 type function func(m *machine, v []any, given []bool) any
 
-// takes makes a callable of a function and the names of its parameters.
 func takes(name, params string, f function) *callable {
 	list := strings.Fields(params)
 	return &callable{name: name, call: func(m *machine, c call) any {
@@ -49,7 +48,7 @@ func takes(name, params string, f function) *callable {
 
 type param struct {
 	name  string
-	value expr // nil: none
+	value expr // nil means none
 }
 
 // macroDef is a macro as it is written, or the body of a call block.
@@ -109,7 +108,6 @@ func (d *macroDef) bound(s *scope) *callable {
 	}}
 }
 
-// fill gives a macro's parameters their values.
 func (d *macroDef) fill(m *machine, s *scope, c call) {
 	args := c.args
 	if len(args) > len(d.params) {

@@ -89,7 +89,6 @@ func mismatch(op string, a, b any) *Error {
 	return bad("a %s and a %s cannot be used with '%s'", typeName(a), typeName(b), op)
 }
 
-// compare is one comparison.
 func compare(op string, a, b any) bool {
 	switch op {
 	case "==":
@@ -121,7 +120,6 @@ func isNaN(v any) bool {
 	return ok && math.IsNaN(f)
 }
 
-// contains is item in v.
 func contains(v, item any) bool {
 	if s, ok := asString(v); ok {
 		sub, ok := asString(item)
@@ -206,7 +204,6 @@ func add(a, b any) any {
 	panic(mismatch("+", a, b))
 }
 
-// joined is one text and then another.
 func joined(x, y string) string {
 	if len(x)+len(y) > maxText {
 		panic(bad(tooLarge))

@@ -260,7 +260,6 @@ func (p *parser) macro() stmt {
 	return &macroStmt{m}
 }
 
-// signature parses the parameters of a macro.
 func (p *parser) signature(m *macroDef) {
 	p.expectOp("(")
 	for !p.cur().op(")") {

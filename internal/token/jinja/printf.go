@@ -89,7 +89,6 @@ func printf(format string, args []any, mapping any) string {
 	return b.String()
 }
 
-// verb writes one value.
 func verb(flags string, c byte, v any) string {
 	for _, part := range strings.FieldsFunc(flags, func(r rune) bool { return r < '0' || r > '9' }) {
 		if n, err := strconv.Atoi(part); err != nil || n > 10000 {

@@ -144,7 +144,7 @@ func affix(s string, c call, name string, has func(s, t string) bool) any {
 }
 
 // window is the part of a string that a method with the arguments sub, start and end looks at,
-// and how many letters stand before it; nil: it begins behind the string's end.
+// and how many letters stand before it; nil means it begins behind the string's end.
 func window(s string, c call, name string) (part *string, before int, sub string) {
 	if len(c.names) > 0 || len(c.args) == 0 || len(c.args) > 3 {
 		panic(bad("%s takes one to three arguments without names", name))

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Program is a parsed chat template. It is safe for use from many goroutines.
+// Program is a parsed chat template. It is safe for concurrent use.
 type Program struct {
 	body    []stmt
 	frame   *frame
@@ -76,7 +76,7 @@ func Parse(src string) (t *Program, err error) {
 	return t, nil
 }
 
-// usualSteps is the work that a rendering may take where nobody says otherwise.
+// usualSteps is the default limit of a rendering's work.
 const usualSteps = 1_000_000
 
 // Bound sets the limits of a rendering.
@@ -103,7 +103,6 @@ func (t *Program) Render(vars map[string]any, now time.Time) (string, error) {
 	return m.out.String(), nil
 }
 
-// render runs a template.
 func (m *machine) render(t *Program, vars map[string]any) (err error) {
 	defer func() {
 		err = thrown(recover())

@@ -1,6 +1,5 @@
 package jinja
 
-// testNames are the tests by name.
 func testNames() map[string]*callable {
 	plain := map[string]func(v any) bool{
 		"defined":   func(v any) bool { return !isUndefined(v) },

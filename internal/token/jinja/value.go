@@ -414,7 +414,6 @@ func chars(s string) []any {
 	return out
 }
 
-// length is what len() gives.
 func length(v any) int64 {
 	switch v := v.(type) {
 	case string, markup:

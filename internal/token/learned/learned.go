@@ -1,6 +1,6 @@
 // Package learned makes a tokenizer of what a server says of the words of one text: how many
 // tokens each is. Texts that are cut out of that one have their exact length by the server's own
-// tokenizer, which nobody on this side has.
+// tokenizer, which the client lacks.
 //
 // A word is taken with the white space before it. Tokenizers split text there, so that lengths of
 // words add up; whether they do with this server is tried before it is relied on.
@@ -62,7 +62,7 @@ func New(ctx context.Context, name, text string, other token.Tokenizer, ask Ask)
 	return t, t.try(ctx, text, ask)
 }
 
-// distinct are the words of a text, each with what stands before it, in the order in which they
+// distinct are the words of a text, each with what stands before it, in the order they
 // come; the first as if it followed a line feed. Each is among them with both kinds of white
 // space.
 func distinct(text string) []string {
@@ -98,7 +98,6 @@ func words(text string) iter.Seq[string] {
 // errUneven: lengths of words do not add up to those of texts.
 var errUneven = errors.New("the lengths of words do not add up to those of texts with this tokenizer")
 
-// findMarker finds a marker and its tokens.
 func findMarker(ctx context.Context, list []string, ask Ask) (string, []int32, error) {
 	for _, mark := range markers {
 		if slices.ContainsFunc(list, func(w string) bool { return strings.HasPrefix(w, mark) }) {
@@ -232,7 +231,6 @@ func (t *WordLengths) Count(text string) int {
 	return n
 }
 
-// count is the length of a word.
 func (t *WordLengths) count(word string, begin bool) int {
 	known := t.counts
 	if begin {

@@ -25,7 +25,7 @@ type Finder struct {
 	// Env looks variables up; the hub's settings are among them.
 	Env    func(string) string
 	Limits Limits
-	// Client is what the hub is asked with; nil: http.DefaultClient.
+	// Client is what the hub is asked with; nil means http.DefaultClient.
 	Client *http.Client
 }
 
@@ -168,7 +168,6 @@ func (f Finder) open(name string, p place, encoding string) (*Found, error) {
 	return nil, fmt.Errorf("%s has no tokenizer (looked for %s); %s", name, strings.Join(tried, ", "), choices)
 }
 
-// folder is a directory.
 type folder string
 
 func (d folder) file(name string) (string, error) {
@@ -203,7 +202,6 @@ func (b beside) file(name string) (string, error) { return folder(filepath.Dir(s
 
 func (b beside) names() []string { return []string{filepath.Base(string(b))} }
 
-// remote is a repository on the hub.
 type remote struct {
 	ctx      context.Context
 	hub      *hub.Hub

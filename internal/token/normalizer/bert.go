@@ -7,7 +7,6 @@ import (
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
-// bert is the normalizer of BERT.
 type bert struct {
 	clean, chinese, accents, lower bool
 

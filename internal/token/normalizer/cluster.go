@@ -70,7 +70,6 @@ var newClusters = sync.OnceValue(func() *clusters {
 	return c
 })
 
-// bits is what is known of a character.
 func (c *clusters) bits(r rune) uint8 {
 	if page := c.pages[r>>8]; page != nil {
 		return page[r&255]

@@ -142,7 +142,6 @@ func (f *form) end(s string, i int) int {
 	return i
 }
 
-// sign is a character with its combining class.
 type sign struct {
 	r     rune
 	class uint8
@@ -203,7 +202,6 @@ func (f *form) decompose(signs []sign, r rune) []sign {
 	return signs
 }
 
-// class is the combining class of r.
 func (f *form) class(r rune) uint8 {
 	if r < 0x300 || !f.marks.Has(r) {
 		return 0

@@ -13,7 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
-// Normalizer changes text. It is safe for use from many goroutines.
+// Normalizer changes text. It is safe for concurrent use.
 type Normalizer interface {
 	// Normalize returns what s becomes. It panics with a *regex.LimitError where a
 	// regular expression goes beyond its bound of steps.
@@ -41,7 +41,6 @@ func FromJSON(raw []byte) (Normalizer, error) {
 	})
 }
 
-// sequence is normalizers one after the other.
 type sequence []Normalizer
 
 func sequenceFromJSON(raw []byte) (Normalizer, error) {
@@ -101,7 +100,6 @@ func (p prepend) Normalize(s string) string {
 	return string(p) + s
 }
 
-// replaceString replaces text.
 type replaceString struct{ old, new string }
 
 // Normalize replaces.

@@ -41,7 +41,6 @@ type stripAccents struct{ marks *unidata.Set }
 // Normalize drops them.
 func (t stripAccents) Normalize(s string) string { return drop(s, t.marks) }
 
-// drop leaves out the characters of a set.
 func drop(s string, set *unidata.Set) string {
 	i := 0
 	for i < len(s) {

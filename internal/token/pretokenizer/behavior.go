@@ -36,7 +36,7 @@ func (b *behavior) UnmarshalJSON(raw []byte) error {
 	return fmt.Errorf("unknown behavior %q", s)
 }
 
-// span is a part of a text that is a match, or one between matches. All spans of a
+// span is part of a text that is a match, or one between matches. All spans of a
 // text lie side by side.
 type span struct {
 	start, end int
@@ -120,7 +120,6 @@ func where(spans []span, s string, is func(rune) bool) []span {
 	return spans
 }
 
-// finder finds the spans of a pattern.
 type finder struct {
 	text string // what to look for; "": re
 	re   *regex.Regexp
@@ -145,7 +144,6 @@ func newFinder(raw json.RawMessage) (finder, error) {
 	return finder{re: re}, err
 }
 
-// find appends the spans of s.
 func (f finder) find(spans []span, s string, invert bool) []span {
 	last := 0
 	match := func(start, end int) {
@@ -174,7 +172,6 @@ func (f finder) find(spans []span, s string, invert bool) []span {
 	return spans
 }
 
-// split splits at a pattern.
 type split struct {
 	finder
 	behavior behavior

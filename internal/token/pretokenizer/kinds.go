@@ -24,7 +24,7 @@ func runeLen(s string, r rune) int {
 // byteLevel splits into words and writes their bytes as characters.
 type byteLevel struct {
 	prefix bool
-	words  *split // nil: no splitting
+	words  *split // nil means no splitting
 }
 
 func byteLevelFromJSON(raw []byte) (PreTokenizer, error) {

@@ -8,14 +8,14 @@ import (
 	"github.com/inferometer/inferometer/internal/token/component"
 )
 
-// Piece is a part of a text.
+// Piece is part of a text.
 type Piece struct {
 	Text string
 	// First: the piece begins where the whole input begins.
 	First bool
 }
 
-// PreTokenizer splits text. It is safe for use from many goroutines.
+// PreTokenizer splits text. It is safe for concurrent use.
 type PreTokenizer interface {
 	// Split appends the pieces of p, without empty ones. It panics with a
 	// *regex.LimitError where a regular expression goes beyond its bound of steps.
@@ -41,7 +41,6 @@ func FromJSON(raw []byte) (PreTokenizer, error) {
 	})
 }
 
-// sequence is pre-tokenizers one after the other.
 type sequence []PreTokenizer
 
 func sequenceFromJSON(raw []byte) (PreTokenizer, error) {

@@ -6,7 +6,6 @@ import (
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
-// kind says what a node is.
 type kind uint8
 
 const (
@@ -22,7 +21,6 @@ const (
 	kAssert
 )
 
-// mode says how a repetition chooses.
 type mode uint8
 
 const (
@@ -48,7 +46,6 @@ const (
 // inf is the upper bound of a repetition that has none.
 const inf = -1
 
-// node is a part of a pattern.
 type node struct {
 	kind   kind
 	runes  []rune // kLiteral; folded where fold

@@ -123,7 +123,6 @@ func (p *parser) number(base rune, n int) (rune, int) {
 	return v, count
 }
 
-// property reads the {...} of \p.
 func (p *parser) property(not, class bool) []unidata.Range {
 	if !p.accept("{") {
 		panic(bad(`\p needs a name in braces`))
@@ -160,7 +159,6 @@ func (p *parser) word(class bool) []unidata.Range {
 	return p.tables.word
 }
 
-// class reads [...].
 func (p *parser) class() *node {
 	set, not := p.classSet()
 	var more []*node

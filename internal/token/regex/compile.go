@@ -6,7 +6,6 @@ import (
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
-// op says what an instruction does.
 type op uint8
 
 const (
@@ -25,7 +24,6 @@ const (
 	opCheck            // goes on at y where the round of loop x was empty
 )
 
-// inst is an instruction.
 type inst struct {
 	op       op
 	mode     mode
@@ -51,7 +49,6 @@ type compiler struct {
 	tables *tables
 }
 
-// emit appends an instruction and returns where it is.
 func (c *compiler) emit(in inst) int {
 	in.free = c.guards == 0
 	c.prog = append(c.prog, in)
@@ -61,13 +58,11 @@ func (c *compiler) emit(in inst) int {
 // here is where the next instruction will be.
 func (c *compiler) here() int { return len(c.prog) }
 
-// compile compiles the pattern.
 func (c *compiler) compile(n *node) {
 	c.node(n)
 	c.emit(inst{op: opMatch})
 }
 
-// node compiles a part.
 func (c *compiler) node(n *node) {
 	if len(c.prog) > maxProgram {
 		panic(bad("it needs more than %d instructions; its repetitions are too many", maxProgram))
@@ -150,7 +145,6 @@ func (c *compiler) alt(n *node) {
 	}
 }
 
-// repeat compiles a repetition.
 func (c *compiler) repeat(n *node) {
 	body := n.subs[0]
 	if body.kind == kSet || body.kind == kAny {

@@ -361,7 +361,6 @@ func (m *matcher) behind(in *inst, pos int) bool {
 	}
 }
 
-// holds checks a place.
 func (m *matcher) holds(in *inst, pos int) bool {
 	switch in.assert {
 	case lineStart:

@@ -16,7 +16,6 @@ const maxDepth = 200
 // flags are the options that a part of a pattern is under.
 type flags struct{ fold, dotAll, extended bool }
 
-// parser reads a pattern.
 type parser struct {
 	src    []rune
 	pos    int
@@ -27,7 +26,6 @@ type parser struct {
 
 func (p *parser) more() bool { return p.pos < len(p.src) }
 
-// peek is the next character, or -1.
 func (p *parser) peek() rune {
 	if p.more() {
 		return p.src[p.pos]
@@ -197,7 +195,6 @@ func (p *parser) quantifiers(n *node) (*node, bool) {
 	return n, repeated
 }
 
-// repeat makes a repetition.
 func repeat(n *node, lo, hi int, m mode) *node {
 	return &node{kind: kRepeat, subs: []*node{n}, min: lo, max: hi, mode: m}
 }
@@ -272,7 +269,6 @@ func (p *parser) atom() *node {
 	}
 }
 
-// literal is one character.
 func (p *parser) literal(r rune) *node {
 	if p.flags.fold {
 		p.tables.folds()

@@ -17,12 +17,12 @@ import (
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
-// Regexp is a compiled pattern. It is safe for use from many goroutines.
+// Regexp is a compiled pattern. It is safe for concurrent use.
 type Regexp struct {
 	pattern string
 	prog    []inst
 	loops   int          // how many loops guard against empty rounds
-	first   *unidata.Set // what a match can begin with; nil: anything, or nothing
+	first   *unidata.Set // what a match can begin with; nil means anything, or nothing
 	ascii   *[128]bool   // the same for ASCII
 	tables  *tables
 	empty   bool

@@ -8,7 +8,6 @@ import (
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
-// set is a set of classes.
 type set uint16
 
 // The classes of characters. Every character has exactly one.
@@ -83,7 +82,6 @@ func newTable() *table {
 	return t
 }
 
-// fill gives characters their class.
 func (t *table) fill(ranges []unidata.Range, class set) {
 	one := t.whole[class]
 	if one == nil {

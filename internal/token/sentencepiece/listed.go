@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// vocabulary is the pieces of a model.
 type vocabulary struct {
 	pieces  []piece
 	ids     map[string]int32
 	unknown int32
-	bytes   *[256]int32 // the pieces that stand for bytes; nil: there are none
+	bytes   *[256]int32 // the pieces that stand for bytes, or nil
 }
 
 func newVocabulary(m *model) vocabulary {

@@ -14,9 +14,9 @@ const space = "\u2581"
 
 // normalizer changes a text as a SentencePiece model asks for.
 type normalizer struct {
-	units []uint32 // of the trie of rules; nil: no rules
+	units []uint32 // of the trie of rules; nil means no rules
 	texts string   // what rules give, each up to a NUL
-	user  *matcher // pieces that rules leave alone; nil: none
+	user  *matcher // pieces that rules leave alone, or nil
 
 	dummyPrefix, removeExtra, suffix bool
 	mark                             string // what a space becomes

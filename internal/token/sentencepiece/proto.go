@@ -60,7 +60,6 @@ func each(b []byte, f func(field) error) error {
 	return nil
 }
 
-// pieceKind is what a piece is for.
 type pieceKind uint8
 
 const (
@@ -86,7 +85,6 @@ const (
 	charModel    = 4
 )
 
-// model is a SentencePiece file.
 type model struct {
 	pieces []piece
 

@@ -15,12 +15,11 @@ import (
 	"github.com/inferometer/inferometer/internal/token/bpe"
 )
 
-// file is a tekken.json.
 type file struct {
 	pattern, version string
 	size, special    int // of the vocabulary, and of the special tokens in it
 	ranks            []string
-	names            []named // of special tokens; nil: the file does not say them
+	names            []named // of special tokens; nil means the file does not say them
 }
 
 type named struct {

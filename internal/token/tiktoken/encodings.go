@@ -6,7 +6,6 @@ import (
 	"github.com/inferometer/inferometer/internal/token/scan"
 )
 
-// encoding is what belongs to a rank file.
 type encoding struct {
 	name    string
 	ranks   int

@@ -125,7 +125,6 @@ func ranks(data []byte) ([]string, int, error) {
 	return tokens, count, nil
 }
 
-// rank reads one line.
 func rank(line []byte) (string, int, error) {
 	code, number, ok := bytes.Cut(line, []byte(" "))
 	if !ok {

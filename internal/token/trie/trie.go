@@ -60,7 +60,6 @@ func (t *Trie) Next(node int32, c byte) (int32, int32) {
 	return at, u.value - 1
 }
 
-// builder places nodes.
 type builder struct {
 	keys   []string
 	values []int32
@@ -70,7 +69,6 @@ type builder struct {
 	wide   int // where the search for several units begins
 }
 
-// grow makes room.
 func (b *builder) grow(n int) {
 	for len(b.units) < n {
 		b.units = append(b.units, make([]unit, max(n-len(b.units), len(b.units)/8))...)

@@ -6,7 +6,7 @@ import (
 )
 
 // parseScore reads a number of JSON as the reference's reader does, which is not always
-// the nearest float: it takes the digits as a whole number, as many as 64 bits hold,
+// the nearest float: it takes the digits as an integer, as many as 64 bits hold,
 // and multiplies or divides by a power of ten, rounding at each step. Where two ways to
 // split a text are equally good, the last bit of a score decides. number is valid JSON;
 // false where it is too large for a float.

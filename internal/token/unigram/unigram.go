@@ -15,7 +15,7 @@ import (
 // unknownPenalty is how much lower than the lowest score an unknown character is.
 const unknownPenalty = 10
 
-// Model encodes pieces. It is safe for use from many goroutines.
+// Model encodes pieces. It is safe for concurrent use.
 type Model struct {
 	tokens   []string
 	scores   []float64
@@ -23,7 +23,7 @@ type Model struct {
 	trie     *trie.Trie
 	unknown  int32
 	unkScore float64
-	bytes    *[256]int32 // tokens of bytes; nil: no fallback to them
+	bytes    *[256]int32 // tokens of bytes; nil means no fallback to them
 	room     sync.Pool   // of *lattice
 	seed     maphash.Seed
 }

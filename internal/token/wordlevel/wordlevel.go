@@ -8,7 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/component"
 )
 
-// Model encodes words. It is safe for use from many goroutines.
+// Model encodes words. It is safe for concurrent use.
 type Model struct {
 	ids     map[string]int32
 	tokens  map[int32]string

@@ -12,7 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/trie"
 )
 
-// Model encodes words. It is safe for use from many goroutines.
+// Model encodes words. It is safe for concurrent use.
 type Model struct {
 	tokens   []string
 	ids      map[string]int32

@@ -43,7 +43,6 @@ func isCSV(h *importer.Head) bool {
 	return strings.HasPrefix(h.Line, "Metric,avg,min,max,sum,")
 }
 
-// source is the files of one run.
 type source struct {
 	records string // a request on each line
 	raw     bool   // in the raw form
@@ -112,7 +111,7 @@ func fileSource(path string) ([]source, error) {
 	return []source{s}, nil
 }
 
-// dirSource is the run of a directory; nil: it has none.
+// dirSource is the run of a directory, or nil.
 func dirSource(dir string) (*source, error) {
 	heads, err := importer.Files(dir, ".jsonl", ".json", ".csv")
 	if err != nil {

@@ -33,7 +33,6 @@ type config struct {
 	} `json:"loadgen"`
 }
 
-// phase is one part of a run.
 type phase struct {
 	Name        string `json:"name"`
 	Kind        string `json:"kind"`
@@ -79,7 +78,7 @@ func (c *config) url() string {
 	return c.Endpoint.URL
 }
 
-// phaseOf is the measured phase of a name, or the only one; nil: there is none.
+// phaseOf is the measured phase of a name, or the only one, or nil.
 func (c *config) phaseOf(name string) *phase {
 	var only *phase
 	for i := range c.Phases {

@@ -51,7 +51,6 @@ func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error)
 	return read, saved.Create(p, header, func(add func(*record.Record) error) error { return s.add(sources, configs, p, add) })
 }
 
-// add makes the records.
 func (s *survey) add(sources []source, configs []config, p *plan.Plan, add func(*record.Record) error) error {
 	ranks := importer.Ranks(s.starts)
 	n := 0
@@ -105,7 +104,6 @@ func (s *survey) notes(known bool, sums []*importer.Summary) []string {
 	return list
 }
 
-// version is who wrote a summary.
 func version(s *importer.Summary) string {
 	if v := s.Texts["aiperf_version"]; v != "" && len(v) < 40 {
 		return by + " " + v
@@ -121,7 +119,6 @@ func window(s *importer.Summary) float64 {
 	return 0
 }
 
-// read reads the summary of a run; nil: there is none.
 func (s *source) read() (*importer.Summary, error) {
 	name, reader := s.summary, importer.ReadSummary
 	if name == "" {

@@ -60,7 +60,7 @@ func (e *exchange) streamed() bool {
 	return false
 }
 
-// fill takes the moments and the counts out of the response.
+// fill takes the times and the counts out of the response.
 func (e *exchange) fill(r *importer.Request) {
 	at := func(perf int64) time.Duration { return max(r.Sent+time.Duration(perf-e.StartPerf), r.Sent) }
 	r.Streamed, r.Counted = e.streamed(), record.FromServer

@@ -41,7 +41,6 @@ type line struct {
 	exchange
 }
 
-// name is that of the phase.
 func (l *line) name() string {
 	if l.Metadata.PhaseName != "" {
 		return l.Metadata.PhaseName
@@ -83,7 +82,7 @@ func toSeconds(unit string) float64 {
 	return 1e-3
 }
 
-// gaps are those between chunks; nil: they are not there.
+// gaps are those between chunks; nil means they are not there.
 func (l *line) gaps() []time.Duration {
 	m := l.Metrics["inter_chunk_latency"]
 	var values []float64
@@ -97,7 +96,6 @@ func (l *line) gaps() []time.Duration {
 	return list
 }
 
-// request is what the line says of its request, from base on.
 func (l *line) request(base int64, raw, server bool) *importer.Request {
 	sent := time.Duration(l.Metadata.Start - base)
 	r := &importer.Request{

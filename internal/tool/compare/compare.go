@@ -23,7 +23,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
 
-// name is what the command is called.
 const name = "compare"
 
 // The files of a comparison.
@@ -57,7 +56,6 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 	return env.Gates.Close(env, compared(env, action, tools))
 }
 
-// compared reads the sides and compares them.
 func compared(env tool.Env, action *args.CompareAction, tools []tool.Tool) int {
 	read := &reader{env: env, tools: tools, tokenizer: action.Tokenizer}
 	defer read.close()
@@ -161,7 +159,6 @@ func refused(err error, sides []compare.Side) error {
 	return errors.New(text + "\nCompare runs of one plan, or add --anyway")
 }
 
-// write prints the comparison and writes its files.
 func write(env tool.Env, action *args.CompareAction, c *compare.Comparison, sides []compare.Side) error {
 	for _, format := range action.Formats {
 		var err error
@@ -229,7 +226,6 @@ func writePage(file string, c *compare.Comparison, sides []compare.Side) error {
 	return nil
 }
 
-// reader reads what other tools wrote.
 type reader struct {
 	env       tool.Env
 	tools     []tool.Tool
@@ -244,7 +240,6 @@ func (r *reader) close() {
 	}
 }
 
-// foreign reads what one of the tools wrote.
 func (r *reader) foreign(path string) (*compare.Foreign, error) {
 	dir, err := os.MkdirTemp("", "inferometer-import-*")
 	if err != nil {

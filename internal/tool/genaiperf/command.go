@@ -16,7 +16,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/report"
 )
 
-// name is what the tool is called.
 const name = "genai-perf"
 
 // Tool is GenAI-Perf. Its exit codes are the original's: 2 where the command line has no

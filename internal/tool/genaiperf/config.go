@@ -241,7 +241,7 @@ func noNull(v any) any {
 	return v
 }
 
-// pythonSeconds is a length as Python writes it: the default is a whole number, what a
+// pythonSeconds is a length as Python writes it: the default is an integer, what a
 // user gives is not.
 func pythonSeconds(v float64) json.Number {
 	if v == 0 {

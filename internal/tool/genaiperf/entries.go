@@ -27,10 +27,9 @@ type entry struct {
 	tokens int           // of its text; 0: not yet counted
 	delay  time.Duration // after its answer, before the next turn of its session
 	pauses bool          // that delay is written, be it 0
-	due    time.Duration // its own moment, of a schedule
+	due    time.Duration // its own time, of a schedule
 }
 
-// images is how many images a request holds.
 func (e *entry) images() int {
 	n := 0
 	for i := range e.prompt.Parts {

@@ -178,7 +178,6 @@ func (t *job) sessionFold(known requests) *dialect.Fold {
 	return dialect.NewFold(o)
 }
 
-// dialect says how records are to be seen.
 func (t *job) dialect(known requests) dialect.Options {
 	o := dialect.Options{
 		Release: dialect.Release(t.set.Shape), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.count,
@@ -239,7 +238,6 @@ func (t *job) length(e *entry) int {
 	return e.tokens
 }
 
-// exported is a request as the profile export has it.
 func (t *job) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
 	var fields profileexport.Fields
 	if t.saved && t.set.ServiceKind == "triton" {

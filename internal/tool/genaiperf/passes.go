@@ -14,7 +14,6 @@ type passes struct {
 	list     []pass
 }
 
-// pass is what ended in one interval.
 type pass struct {
 	ended, failed int
 	latency       time.Duration // of those that ended well, together
@@ -41,7 +40,6 @@ func (p *passes) add(rec *record.Record) {
 	one.latency += rec.End - rec.Sent
 }
 
-// report says what came of each interval.
 func (p *passes) report(note func(format string, args ...any)) {
 	for i, one := range p.list {
 		from, to := time.Duration(0), p.to-p.from

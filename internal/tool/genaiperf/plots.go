@@ -40,7 +40,6 @@ func drawable() map[string]float64 {
 	}
 }
 
-// add takes the values of a request.
 func (s *series) add(values map[string]float64) {
 	if s.columns == nil {
 		s.columns = map[string][]float64{}
@@ -70,7 +69,6 @@ func (s *series) gap(position int, ns float64) {
 	}
 }
 
-// thinned are n of the values, evenly.
 func thinned[T any](values []T, n int) []T {
 	if len(values) <= n {
 		return values
@@ -98,7 +96,6 @@ func (s *series) points(c *args.Chart) []chart.Point {
 	return points
 }
 
-// values are those of the metric of a box.
 func (s *series) values(c *args.Chart) []float64 {
 	all := s.columns[args.ChartMetrics()[c.YMetric]]
 	return slices.DeleteFunc(slices.Clone(all), math.IsNaN)

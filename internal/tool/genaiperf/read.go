@@ -183,7 +183,6 @@ func Merge(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, er
 	return out, r.writeMerged(out)
 }
 
-// load reads one run.
 func (r *reading) load(f folder) error {
 	file, err := tool.Inputs().Open(f.export)
 	if err != nil {
@@ -213,7 +212,6 @@ func (r *reading) load(f folder) error {
 	return nil
 }
 
-// outcome works the summary out.
 func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
 	if err := r.settings(ctx); err != nil {
 		return nil, err
@@ -237,7 +235,7 @@ func (r *reading) options() dialect.Options {
 	return o
 }
 
-// settings fills in what the files say and nobody else did, and finds the tokenizer.
+// settings fills in what only the files say, and finds the tokenizer.
 func (r *reading) settings(ctx context.Context) error {
 	s, doc := r.set, r.docs[0]
 	var c savedConfig

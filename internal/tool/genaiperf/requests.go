@@ -13,7 +13,7 @@ type which struct {
 	session string
 }
 
-// requests finds the request that a record is of; nil: it is not known.
+// requests finds the request that a record is of; nil means it is not known.
 type requests func(rec *record.Record) *entry
 
 // known are the requests that were made ahead, and during the run; of a run that is over,

@@ -6,7 +6,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
-// telemetry works out what was read of the GPUs. A page that could not be had is told
+// telemetry works out what was read of the GPUs. A page that was not available is told
 // of once.
 func (t *job) telemetry(looks []record.Probe) {
 	fold := dialect.NewTelemetryFold(t.set.Faithful)

@@ -35,17 +35,16 @@ import (
 type Outcome struct {
 	Summary *dialect.Summary
 	Report  report.Options // how to print it; the width is left to the caller
-	Result  *result.Result // nil: there was no run, only its files
+	Result  *result.Result // nil means there was no run, only its files
 	Files   []string       // that were written
 	// Config is what the JSON report repeats of the settings, where it was read; else nil.
 	Config []byte
 	// Sessions are the figures of each conversation, in the order in which the export begins them.
 	Sessions []dialect.Session
-	// Analysis is what Perf Analyzer says of the run; nil: it was not asked for.
+	// Analysis is what Perf Analyzer says of the run; nil means it was not asked for.
 	Analysis *report.Analyzed
 }
 
-// job is a command under way.
 type job struct {
 	env     *tool.Session
 	set     *args.Settings
@@ -55,9 +54,9 @@ type job struct {
 	found   *loader.Found
 	ready   *registry.Prompts // those of the run
 	entries []entry           // that are known ahead
-	later   *requestLog       // of those that are made during the run; nil: there are none
+	later   *requestLog       // of those that are made during the run, or nil
 	files   []string
-	model   *tensor.Signature // that takes tensors; nil: none, or not known
+	model   *tensor.Signature // that takes tensors; nil means none, or not known
 
 	records record.File
 	stage   int  // that is reported
@@ -202,7 +201,7 @@ func (t *job) directory() error {
 	return nil
 }
 
-// tokenizer finds what makes and counts tokens. One that cannot be had is the end: figures
+// tokenizer finds what makes and counts tokens. One that is unavailable is the end: figures
 // counted by another would look like those of every other run.
 func (t *job) tokenizer(ctx context.Context) error {
 	found, err := t.env.Kit.Tokenizer(ctx, t.plan, message.Log{To: t.env.Log, Names: t.names})
@@ -227,7 +226,6 @@ func (t *job) kit() registry.Kit {
 	return k
 }
 
-// describe says what will be sent.
 func (t *job) describe() {
 	text, err := planfile.Encode(t.plan)
 	if err == nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
-// document is what a file says.
 type document struct {
 	version    string
 	model      string
@@ -20,7 +19,6 @@ type document struct {
 	benchmarks []benchmark
 }
 
-// benchmark is what was measured at one load.
 type benchmark struct {
 	kind     string
 	strategy strategy
@@ -62,7 +60,6 @@ type summary struct {
 	Percentiles map[string]*float64 `json:"percentiles"`
 }
 
-// statistics are those of a summary by our names.
 func (s *summary) statistics() map[string]float64 {
 	out := map[string]float64{}
 	set := func(name string, v *float64) {
@@ -153,7 +150,6 @@ func (doc *document) name(b backend) {
 	}
 }
 
-// benchmark reads one of the benchmarks.
 func (doc *document) benchmark(d *pyjson.Decoder) error {
 	if len(doc.benchmarks) == mostBenchmarks {
 		return errors.New("it has too many benchmarks")
@@ -251,7 +247,6 @@ func elements(d *pyjson.Decoder, f func() error) error {
 	return err
 }
 
-// known reports whether it is one of GuideLLM's.
 func (doc *document) known() bool {
 	for i := range doc.benchmarks {
 		if doc.benchmarks[i].metrics == nil {
@@ -282,7 +277,6 @@ func (b *benchmark) successful() int64 {
 	return max(b.totals.Successful, int64(min(b.metrics["request_latency"].Successful.Count, 1e15)))
 }
 
-// complete reports whether it has all requests.
 func (doc *document) complete() bool {
 	for i := range doc.benchmarks {
 		if b := &doc.benchmarks[i]; b.kept < b.successful() || len(b.requests) == 0 {

@@ -22,7 +22,7 @@ func Tool() tool.Tool {
 	return tool.Tool{Name: "guidellm", Reads: "benchmarks.json of GuideLLM", Import: importRun, Figures: figures}
 }
 
-// open reads the file of a path, or the one in a directory; nil: there is none of GuideLLM's.
+// open reads the file of a path, or the one in a directory; nil means there is none of GuideLLM's.
 func open(path string) (*document, error) {
 	heads, err := importer.Files(path, ".json")
 	if err != nil {
@@ -105,7 +105,6 @@ func (d *document) plan(dir string) *plan.Plan {
 	return p
 }
 
-// stage is the load of a benchmark.
 func (b *benchmark) stage() plan.Stage {
 	s, n := b.strategy, max(b.totals.Total, int64(len(b.requests)))
 	most := int(min(max(s.Max, 0), 1e9))
@@ -145,7 +144,6 @@ var rates = map[string]string{
 	"tokens_per_second": "total_token_throughput", "request_concurrency": "concurrency",
 }
 
-// figures reads the figures of a file.
 func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 	d, err := open(from.Path)
 	if err != nil || d == nil {
@@ -170,7 +168,6 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 	return f, nil
 }
 
-// figures are those of the requests that succeeded.
 func (b *benchmark) figures() importer.Figures {
 	f := importer.Figures{}
 	for key, id := range names {

@@ -28,7 +28,7 @@ type stats struct {
 	Error        string   `json:"error"`
 }
 
-// moment is seconds since 1970; nil: it was not reached.
+// moment is seconds since 1970; nil means it was not reached.
 type moment = *float64
 
 type info struct {
@@ -48,7 +48,6 @@ type info struct {
 	Turn         int    `json:"turn_index"`
 }
 
-// request is what is kept of it.
 type request struct {
 	due, start, first, visible, last, end float64 // 0: not reached
 	in, out, cached, chunks               int
@@ -57,7 +56,7 @@ type request struct {
 	state, message                        string
 }
 
-// one is the first of the moments that there is.
+// one is the first of the times that there is.
 func one(list ...moment) float64 {
 	for _, m := range list {
 		if m != nil && *m > 0 && *m < mostMoment {

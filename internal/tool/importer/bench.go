@@ -88,7 +88,6 @@ func Detailed(runs []Bench) bool {
 	return len(runs) > 0 && !slices.ContainsFunc(runs, func(b Bench) bool { return !b.Detailed() })
 }
 
-// field reads the value of a key.
 func (b *Bench) field(d *pyjson.Decoder, key string) error {
 	lists := map[string]*[]float64{"ttfts": &b.TTFT, "latencies": &b.Latencies, "start_times": &b.Starts, "queue_times": &b.Queues}
 	if list := lists[key]; list != nil {
@@ -154,7 +153,6 @@ func (b *Bench) number(d *pyjson.Decoder, add func(float64)) error {
 	return err
 }
 
-// tokenCount is a count of tokens.
 func tokenCount(v float64) int { return int(min(max(v, 0), 1e9)) }
 
 // check finds lists that are not of the same requests.
@@ -193,9 +191,9 @@ func (b *Bench) Failed(i int) bool {
 	return i < len(b.Errors) && b.Errors[i] != "" || b.Out[i] == 0 && b.TTFT[i] == 0
 }
 
-// Requests are the requests of the run: those of a stage, from a moment on, the first of
+// Requests are the requests of the run: those of a stage, from a time on, the first of
 // which has this number. Due says that they had a time to go, and waited for a place behind
-// it. It gives the moments of the first request and of the last response.
+// it. It gives the times of the first request and of the last response.
 func (b *Bench) Requests(stage int, from time.Duration, seq int64, due bool, add func(*Request) error) (begin, end time.Duration, err error) {
 	starts := b.starts()
 	ranks := Ranks(starts)
@@ -251,7 +249,7 @@ func (b *Bench) stream(i int, r *Request) {
 	}
 }
 
-// Latency is how long a request took: to the last of its chunks where nobody says.
+// Latency is how long a request took: to the last of its chunks by default.
 func (b *Bench) Latency(i int) time.Duration {
 	sum := Seconds(b.TTFT[i])
 	for _, g := range b.Gaps(i) {
@@ -269,7 +267,7 @@ func (b *Bench) Unreadable() int { return b.unreadable }
 // Timed reports whether the file says when requests went.
 func (b *Bench) Timed() bool { return len(b.Starts) > 0 }
 
-// starts are the moments at which the requests went, the first at 0. Where the file does not
+// starts are when the requests went, the first at 0. Where the file does not
 // say, they are spread evenly so that the last response comes at the end of its duration.
 func (b *Bench) starts() []time.Duration {
 	list := make([]time.Duration, len(b.TTFT))

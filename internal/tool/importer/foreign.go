@@ -28,7 +28,7 @@ type Request struct {
 
 	Due, Sent, End time.Duration
 	Held           time.Duration // how long it waited for a place behind Due
-	// Events are the moments at which something with tokens came; of a response that was not
+	// Events are when something with tokens came; of a response that was not
 	// streamed there are none.
 	Events []time.Duration
 	Each   bool // there was one token in each
@@ -215,7 +215,7 @@ const (
 	mostAtOnce = 1 << 20
 )
 
-// Rate is how many requests there were in a second, for a load that nobody states: to four
+// Rate is how many requests there were in a second, for a load that is not stated: to four
 // digits, so that it reads as one.
 func Rate(requests int64, seconds float64) float64 {
 	rate := float64(requests) / seconds

@@ -18,7 +18,7 @@ type Summary struct {
 	Metrics map[string]map[string]float64 // by tag and statistic, in the unit that Unit gives
 	Units   map[string]string
 	Texts   map[string]string // what else stands there as text
-	Config  json.RawMessage   // input_config; nil: there is none
+	Config  json.RawMessage   // input_config, or nil
 	Errors  json.RawMessage   // error_summary
 }
 

@@ -73,7 +73,6 @@ type subject struct {
 	stages []reader.StageReport
 }
 
-// statistic is what is drawn of a latency.
 type statistic struct{ key, name string }
 
 // wanted are the statistics that the user asks for: percentiles, or mean, min and max.
@@ -137,7 +136,6 @@ func (an *analysis) save(path string, content func(io.Writer) error) {
 	fmt.Fprintf(an.log, "INFO - Chart saved to %s\n", path)
 }
 
-// draw makes the charts of subjects.
 func (an *analysis) draw(dir string, all []subject) {
 	for _, c := range an.charts() {
 		f := chart.Figure{Title: c.title}
@@ -155,7 +153,6 @@ func (an *analysis) draw(dir string, all []subject) {
 	}
 }
 
-// picture is one file of panels side by side.
 type picture struct {
 	file, title string
 	panels      []panel
@@ -175,7 +172,7 @@ type line struct {
 	x, y value
 }
 
-// over is the panel with the lines of every subject; nil: there is nothing to draw.
+// over is the panel with the lines of every subject; nil means there is nothing to draw.
 func (p *panel) over(all []subject) *chart.Panel {
 	out := &chart.Panel{Title: p.title, X: p.x, Y: p.y}
 	for _, s := range all {
@@ -201,13 +198,11 @@ func (p *panel) over(all []subject) *chart.Panel {
 	return out
 }
 
-// rate is the rate that a stage of a rate came to.
 func rate(s *reader.StageReport) (float64, bool) { return s.Achieved, s.Concurrency == 0 }
 
 // concurrency is that of a closed loop.
 func concurrency(s *reader.StageReport) (float64, bool) { return s.Concurrency, s.Concurrency > 0 }
 
-// latency is a statistic of a latency in milliseconds.
 func latency(metric, key string) value {
 	return func(s *reader.StageReport) (float64, bool) {
 		v, ok := s.Latency[metric][key]
@@ -231,7 +226,7 @@ func given(pick func(*reader.StageReport) *float64) value {
 	}
 }
 
-// charts are all charts, in the order in which they are written.
+// charts are all charts, in the order they are written.
 func (an *analysis) charts() []picture {
 	const qps, level = "QPS (achieved rate)", "Concurrency"
 	of := func(pick func(*reader.StageReport) *float64) []line { return []line{{x: rate, y: given(pick)}} }

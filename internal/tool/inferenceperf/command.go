@@ -14,7 +14,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
-// name is what the tool is called.
 const name = "inference-perf"
 
 // Tool is inference-perf. Its exit codes are 0 where there is something to report, 1 where

@@ -110,7 +110,6 @@ func readLifecycle(name string) (*lifecycle, error) {
 	return r, nil
 }
 
-// stage is the load of a report.
 func (r *lifecycle) stage() plan.Stage {
 	n := r.Load.Count
 	switch {

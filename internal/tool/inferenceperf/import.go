@@ -81,7 +81,7 @@ func isPerRequest(name string) bool {
 func stagesOf(list []reader.Request, dir string) []plan.Stage {
 	loads, err := reader.Read(os.DirFS(dir))
 	if err != nil {
-		loads = new(reader.Report) // the requests say it, or nobody does
+		loads = new(reader.Report) // only the requests can say it
 	}
 	var numbers []int // the stage of each request
 	for _, l := range loads.Stages {
@@ -109,7 +109,7 @@ func stagesOf(list []reader.Request, dir string) []plan.Stage {
 	}
 	for i := range stages {
 		s := &stages[i]
-		if s.Rate = 1; end[i] > begin[i] { // what it came to, where nobody says what was asked for
+		if s.Rate = 1; end[i] > begin[i] { // the achieved rate, where the requested one is unknown
 			s.Rate = float64(s.Requests) / (end[i] - begin[i])
 		}
 		s.Requests = max(s.Requests, 1)

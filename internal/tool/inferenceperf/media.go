@@ -13,14 +13,12 @@ type mediaLog struct {
 	shown sync.Map // []dialect.Medium by the hash of their prompt
 }
 
-// media are the media of a prompt.
 func (l *mediaLog) media(hash uint64) []dialect.Medium {
 	media, _ := l.shown.Load(hash)
 	list, _ := media.([]dialect.Medium)
 	return list
 }
 
-// remember remembers a prompt that shows something.
 func (l *mediaLog) remember(p *prompt.Prompt) {
 	media := appendMedia(nil, p.Parts)
 	for i := range p.Messages {

@@ -34,12 +34,11 @@ type reporter struct {
 	checks checks
 }
 
-// checks are what the reports were found to say.
 type checks struct {
 	looked   []string // reports that were looked into
 	partials []string // of those the ones that come last
 	findings []report.Finding
-	whole    *dialect.Summary // nil: it is not reported
+	whole    *dialect.Summary // nil means it is not reported
 	stages   []report.StageSummary
 	entries  int64 // of single requests; -1: they are not reported
 }
@@ -169,7 +168,6 @@ func (r *reporter) load(i int) *report.Load {
 	return l
 }
 
-// adapters writes the reports of adapters.
 func (r *reporter) adapters() {
 	o := &r.tool.action.Options
 	whole, staged := r.fold.Adapters()
@@ -267,7 +265,6 @@ func (r *reporter) file(name string, content []byte) {
 	r.addError(r.tool.write(name, func(w io.Writer) error { _, err := w.Write(content); return err }))
 }
 
-// sessions writes the reports of sessions, where there are any.
 func (r *reporter) sessions() {
 	o := &r.tool.action.Options
 	all := r.fold.Sessions()
@@ -320,7 +317,6 @@ func stageEnd(m record.StageSummary, list []*dialect.Session) time.Duration {
 	return end
 }
 
-// sessionStage says how a stage went.
 func (r *reporter) sessionStage(i int, list []*dialect.Session) *report.SessionStage {
 	s, m := r.stages[i], r.marks[i]
 	end := stageEnd(m, list)

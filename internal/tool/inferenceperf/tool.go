@@ -32,7 +32,6 @@ type Outcome struct {
 	Files  []string // reports that were written
 }
 
-// job is a command under way.
 type job struct {
 	action  *args.Action
 	env     *tool.Session
@@ -93,7 +92,7 @@ func (t *job) directory() (done func(), err error) {
 const guessTime = 30 * time.Second
 
 // withTokenizer is a kit that takes the tokenizer of the model where the config names
-// none, and the built-in one where that cannot be had.
+// none, and the built-in one where that is unavailable.
 func withTokenizer(env *tool.Session, a *args.Action) registry.Kit {
 	k, o := env.Kit, &a.Options
 	find := k.Tokenizers

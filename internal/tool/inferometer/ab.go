@@ -117,7 +117,6 @@ func (s *series) round(ctx context.Context, n int) error {
 	return nil
 }
 
-// compare compares the rounds that are whole, by pairs.
 func (s *series) compare(rounds int, kept bool) (code int, err error) {
 	action := &args.CompareAction{Formats: []string{"console"}, All: s.action.All, Anyway: true, HTML: s.action.HTML, Conditions: s.action.Repeat.Conditions}
 	if s.action.JSON {

@@ -58,7 +58,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	if err != nil {
 		return env.Fail("report", err, tool.ExitRun)
 	}
-	if ours { // of what others have measured, nobody watched the client
+	if ours { // the client of a foreign run was not monitored
 		tool.PrintVerdict(env.Stderr, saved.Result)
 	}
 	if !tool.Answered(saved.Result) {

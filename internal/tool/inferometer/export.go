@@ -124,7 +124,6 @@ func exportSaved(env tool.Env, log io.Writer, action *args.ExportAction, saved *
 // sheetRows is how many rows a sheet of Excel takes, its head among them.
 const sheetRows = 1 << 20
 
-// exportTo writes a table.
 func exportTo(w, log io.Writer, action *args.ExportAction, saved *saved.Run) error {
 	done, err := export.Write(w, export.Format(action.Format), export.Run{
 		Plan: saved.Plan, Facts: &saved.Facts, Records: saved.Records, Result: saved.Result, Events: action.Events,
@@ -144,7 +143,7 @@ func exportTo(w, log io.Writer, action *args.ExportAction, saved *saved.Run) err
 	return nil
 }
 
-// exporter is what a run does with its records when it has ended; nil: nothing.
+// exporter is what a run does with its records when it has ended; nil means nothing.
 func exporter(env tool.Env, log io.Writer, action *args.ExportAction) func(dir string) error {
 	if action == nil {
 		return nil

@@ -19,7 +19,6 @@ func Mock() tool.Tool {
 	return tool.Tool{Name: "mock", Summary: "start a mock inference server", Manual: mockManual, Run: mockCommand}
 }
 
-// mockFlags are the flags, which set a configuration.
 func mockFlags(cfg *config.Server) *pflag.FlagSet {
 	flags := pflag.NewFlagSet("inferometer mock", pflag.ContinueOnError)
 	flags.Usage = func() {}

@@ -44,7 +44,6 @@ func planCommand(env tool.Env, line []string) int {
 	return tool.ExitOK
 }
 
-// schemaOf is the JSON Schema of a document.
 func schemaOf(document string) []byte {
 	switch document {
 	case args.ResultDocument:

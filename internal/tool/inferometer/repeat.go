@@ -36,7 +36,6 @@ type series struct {
 	unsent error
 }
 
-// turn is one run of a series.
 type turn struct {
 	dir  string // of the run in that of the series
 	of   string // which one it is, in words
@@ -60,7 +59,7 @@ func newSeries(j *job, began time.Time) (*series, error) {
 var errPart = errors.New("it did not come to its end")
 
 // runNext makes a run, the next of the series, and gives its result where it is whole. look is
-// given the directory of its records before those are removed that nobody keeps.
+// given the directory of its records before those not to be kept are removed.
 func (s *series) runNext(ctx context.Context, t turn, look func(dir string) error) (*result.Result, error) {
 	if s.ran++; s.ran > 1 && !s.pause(ctx) {
 		return nil, errPart

@@ -140,7 +140,6 @@ func printReport(env tool.Env, res *result.Result, action *args.ReportAction) in
 	return resultCode(res)
 }
 
-// said leaves gates to a report that has them.
 func said(env tool.Env, action *args.ReportAction) {
 	if slices.ContainsFunc(action.Formats, func(f string) bool { return f == "console" || f == "json" || f == "md" }) {
 		env.Gates.Silent()

@@ -74,8 +74,8 @@ type job struct {
 	env     tool.Env
 	action  *args.Action
 	session *tool.Session
-	bars    *record.Calibration // of the built-in mock; nil: it was not measured
-	to      *sending            // where runs are sent to; nil: nowhere
+	bars    *record.Calibration // of the built-in mock; nil means it was not measured
+	to      *sending            // where runs are sent to; nil means nowhere
 }
 
 // measure carries a command line out.
@@ -163,7 +163,7 @@ func (j *job) once(ctx context.Context, place func(*plan.Plan) string) int {
 }
 
 // run runs a plan. place gives its output directory; saved is given its records when they are
-// whole; nil: nobody is.
+// whole; optional.
 func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) string, saved func(dir string) error) (res *result.Result, err error) {
 	env, session := j.env, j.session
 	opt := run.Options{

@@ -39,10 +39,10 @@ type sending struct {
 	traces, metrics otlp.Settings // without an endpoint: they are not wanted
 	ratio           float64       // share of traces
 	resource        []otlp.Attribute
-	receiver        *remotewrite.Client // nil: none
+	receiver        *remotewrite.Client // nil means none
 }
 
-// sendingOf finds out what a command line and the environment want; nil: nothing. The
+// sendingOf finds out what a command line and the environment want; nil means nothing. The
 // environment alone is asked right after a run: who only looks at one does not mean to send it
 // again.
 func sendingOf(env tool.Env, to args.SendTo, fresh bool) (*sending, error) {
@@ -185,7 +185,7 @@ func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir strin
 	for i := range p.Stages {
 		rate := p.Stages[i].Rate
 		if p.Stages[i].RampTo != 0 {
-			rate = 0 // it is another one at each moment
+			rate = 0 // it is another one at each time
 		}
 		r.Rates = append(r.Rates, rate)
 	}
@@ -241,7 +241,6 @@ func (s *sending) requests(ctx context.Context, log io.Writer, r *telemetry.RunI
 	return figures, errors.Join(err, lost)
 }
 
-// export sends metrics.
 func (s *sending) export(ctx context.Context, log io.Writer, list []otlp.Metric, from otlp.Batch) error {
 	client := otlp.NewClient(s.metrics)
 	defer client.Close()
@@ -257,7 +256,6 @@ func (s *sending) export(ctx context.Context, log io.Writer, list []otlp.Metric,
 	return nil
 }
 
-// write sends time series.
 func (s *sending) write(ctx context.Context, log io.Writer, all []remotewrite.Series) error {
 	out, err := s.receiver.Write(ctx, all)
 	tellSent(log, out.Sent, "sample")
@@ -276,7 +274,7 @@ func tellSent(log io.Writer, n int64, thing string) {
 	}
 }
 
-// holder keeps the records of a run until they have been sent: those that nobody else keeps
+// holder keeps the records of a run until they have been sent: those that no other keeps
 // are removed before there is a report.
 type holder struct {
 	dir string // where they are
@@ -284,7 +282,7 @@ type holder struct {
 }
 
 // after is what a run does with its records when it has ended: what then says and, where the
-// run is to be sent, keep them; nil: nothing.
+// run is to be sent, keep them; nil means nothing.
 func (h *holder) after(to *sending, then func(dir string) error) func(dir string) error {
 	if to == nil || h.dir != "" {
 		return then

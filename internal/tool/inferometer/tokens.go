@@ -57,7 +57,6 @@ func Tokens() tool.Tool {
 	return tool.Tool{Name: "tokens", Summary: "count, encode and decode tokens", Manual: tokensManual, Run: tokensMain}
 }
 
-// flags are those of the command.
 func (c *tokensCommand) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("inferometer tokens", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)

@@ -20,7 +20,7 @@ type stopCondition struct {
 	last *repeat.Until
 }
 
-// newGoal reads what a command line wants; nil: nothing.
+// newGoal reads what a command line wants; nil means nothing.
 func newGoal(r *args.Repeat, p *plan.Plan) (*stopCondition, error) {
 	if r.Until == "" {
 		return nil, nil
@@ -59,7 +59,6 @@ func (g *stopCondition) met(d *repeat.Document, runs []repeat.Run) bool {
 	return g.last.Met
 }
 
-// print says how far it is.
 func (g *stopCondition) print(log io.Writer) {
 	if g == nil {
 		return
@@ -71,7 +70,6 @@ func (g *stopCondition) print(log io.Writer) {
 	}
 }
 
-// found is what came of it; nil: there was none.
 func (g *stopCondition) found() *repeat.Until {
 	if g == nil {
 		return nil

@@ -23,13 +23,11 @@ func Worker() tool.Tool {
 	return tool.Tool{Name: "worker", Summary: "send a share of a run that another process coordinates", Manual: workerManual, Run: workerCommand}
 }
 
-// joining are the flags of a worker.
 type joining struct {
 	url, run, name, dir, ca, creds string
 	wait                           time.Duration
 }
 
-// flags are they, as a command line has them.
 func (j *joining) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("inferometer worker", pflag.ContinueOnError)
 	flags.Usage = func() {}
@@ -76,13 +74,12 @@ func workerCommand(env tool.Env, line []string) int {
 	return tool.ExitOK
 }
 
-// work joins a run.
 func (j *joining) work(env tool.Env) error {
 	env.OutlivePipes() // the coordinator may be the one who reads what a worker prints, and ends first
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	dialing, leave := context.WithCancelCause(ctx)
-	go func() { // the first signal ends what is under way, the second all, the third kills
+	go func() { // the first signal ends what is in flight, the second all, the third kills
 		stopped := errors.New("stopped by a signal")
 		for _, obey := range []func(){func() { leave(stopped) }, func() { env.Restore(); stop(stopped) }} {
 			select {

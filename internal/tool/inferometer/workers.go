@@ -41,7 +41,7 @@ type fleet struct {
 	*cluster.Coordinator
 	id     string // of the run
 	bus    *bus.Bus
-	server *bus.Server // nil: the user's own NATS is used
+	server *bus.Server // nil means the user's own NATS is used
 	local  []*local    // the workers that this process has started
 	begun  bool        // all workers are ready
 	dir    string      // where those keep their records until they are here; empty: there are none
@@ -165,7 +165,6 @@ type local struct {
 	err   error         // what it ended with
 }
 
-// start starts the process.
 func (l *local) start() error {
 	l.cmd.Stderr = &l.said
 	apart(l.cmd)
@@ -219,7 +218,6 @@ func (f *fleet) close(why error) error {
 	return err
 }
 
-// tail keeps the end of what a process says.
 type tail struct {
 	mu  sync.Mutex
 	end []byte

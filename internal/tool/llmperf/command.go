@@ -8,7 +8,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/llmperf/args"
 )
 
-// name is what the tool is called.
 const name = "llm_perf"
 
 // Tool is llm_perf. Its exit codes are 0 and 1, and 2 for bad usage.

@@ -28,7 +28,6 @@ func (o *order) add(p *prompt.Prompt) {
 	}
 }
 
-// places are where each content stands.
 func (o *order) places() map[uint64][]int {
 	if o == nil {
 		return nil
@@ -55,7 +54,7 @@ func writeResults(name string, levels []report.LevelReport, records record.File,
 	return nil
 }
 
-// requests are those of a stage, in the order of the prompts; places nil: in the order in
+// requests are those of a stage, in the order of the prompts; places nil means in the order in
 // which they were sent.
 func requests(records record.File, stage int, places map[uint64][]int, faithful bool) ([]report.Request, error) {
 	byPlace := map[int]report.Request{}

@@ -81,7 +81,6 @@ func as(env tool.Env, s *tool.ReportRequest) ([]string, error) {
 	return []string{name}, nil
 }
 
-// printer prints levels as they end.
 type printer struct {
 	out      io.Writer
 	stages   []plan.Stage
@@ -107,7 +106,6 @@ func (p *printer) print(s *result.Stage) {
 	p.printed = s.Index + 1
 }
 
-// level is a stage as it is printed.
 func level(s *result.Stage, concurrency int) report.LevelReport {
 	l := report.LevelReport{
 		Stage: s.Index, Concurrency: concurrency, Payloads: s.Counts.Sent, Results: s.Counts.OK,

@@ -133,7 +133,6 @@ func (t *job) measuredAgain(res *result.Result) ([]*sweep.Level, error) {
 	return levels, err
 }
 
-// modelAgain is what a result has of a model on the server.
 func modelAgain(m *result.ServerModel) record.ModelStats {
 	sum := func(t result.ServerTime) record.CountTime { return record.CountTime{Count: t.Count, NS: t.NS} }
 	out := record.ModelStats{

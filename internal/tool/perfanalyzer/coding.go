@@ -15,7 +15,7 @@ import (
 // and the time until a request is written is neither: it is the kernel's and the network's.
 type coding struct{ marshal, unmarshal tally }
 
-// tally adds up how long something takes. It may be used from many goroutines.
+// tally adds up how long something takes. It may be used concurrently.
 type tally struct{ n, ns atomic.Int64 }
 
 func (t *tally) since(begin time.Time) {
@@ -25,7 +25,6 @@ func (t *tally) since(begin time.Time) {
 
 func (t *tally) average() time.Duration { return time.Duration(t.ns.Load() / max(t.n.Load(), 1)) }
 
-// reset begins anew.
 func (c *coding) reset() {
 	for _, t := range []*tally{&c.marshal, &c.unmarshal} {
 		t.n.Store(0)

@@ -11,7 +11,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 
-// name is what the tool is called.
 const name = "perf_analyzer"
 
 // Tool is Perf Analyzer, with its exit codes.

@@ -24,7 +24,6 @@ func (t *job) options() report.Options {
 	}
 }
 
-// level is a measured level as it is printed.
 func (t *job) level(s plan.Stage, l *sweep.Level) report.LevelReport {
 	out := report.LevelReport{Load: t.load(s), Client: t.client(*l.Merged)}
 	if !t.setup.Decoupled && t.action.Service != args.OpenAI {
@@ -91,7 +90,6 @@ func (t *job) files() error {
 	return errors.Join(errs...)
 }
 
-// create writes a file.
 func create(name string, content func(io.Writer) error) error {
 	if err := atomicfile.Write(name, content); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)

@@ -31,10 +31,10 @@ import (
 // Outcome is what came of a command.
 type Outcome struct {
 	Code   int            // exit code
-	Result *result.Result // nil: nothing was measured
+	Result *result.Result // nil means nothing was measured
 }
 
-// job is a command under way. It follows the run.
+// job is a running command. It follows the run.
 type job struct {
 	ctx    context.Context
 	env    *tool.Session
@@ -47,7 +47,7 @@ type job struct {
 	shaky  bool                 // the windows of that level did not agree
 	err    error                // the first thing that could not be printed
 	inputs export.Inputs        // of requests, for the export
-	coding coding               // of the level under way
+	coding coding               // of the current level
 	delays tensordata.Delays    // of the turns of sessions, where those are the load
 
 	records record.File
@@ -99,7 +99,6 @@ func (t *job) addError(err error) {
 
 func (t *job) printf(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
 
-// ready prints the settings.
 func (t *job) ready(s target.Setup) {
 	t.setup = s
 	a := t.action
@@ -194,9 +193,8 @@ func (t *job) payloads() error {
 	return nil
 }
 
-// load is what a stage is about.
 func (t *job) load(s plan.Stage) report.Load {
-	if t.action.Load == args.LoadSchedule { // the moments stand in a file, and it has no word for that
+	if t.action.Load == args.LoadSchedule { // the times stand in a file, and it has no word for that
 		return report.Load{Rate: true, Value: t.action.Rate.Start}
 	}
 	return report.Load{Rate: s.Concurrency == 0, Value: value(s)}
@@ -261,7 +259,6 @@ func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 // failing is why a level is not reported whose requests only failed in the last window.
 const failing record.StopReason = "failing"
 
-// why says why a level is not reported.
 func (t *job) why(s plan.Stage, l *sweep.Level) string {
 	limit := time.Duration(t.action.Threshold) * time.Millisecond
 	last := l.Windows[len(l.Windows)-1]
@@ -309,7 +306,6 @@ func (t *job) cut(st *result.Stage) {
 		t.action.Period, st.Counts.Sent, t.action.Periodic.End)
 }
 
-// exit is the exit code.
 func (t *job) exit(res *result.Result) int {
 	failures := int64(0)
 	for _, st := range res.Stages {

@@ -26,7 +26,7 @@ func (e *Experiment) Averages() Averages {
 	return a
 }
 
-// since is the time between two moments; moments in the wrong order are one.
+// since is the time between two times; times in the wrong order are one.
 func since(after, before uint64) uint64 { return after - min(after, before) }
 
 // First is the mean time from a request to its first response, in seconds. There must be

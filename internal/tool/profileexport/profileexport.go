@@ -1,5 +1,5 @@
 // Package profileexport reads and writes profile_export.json, the file in which Perf
-// Analyzer keeps every request of a run with the moment and the content of each
+// Analyzer keeps every request of a run with the time and the content of each
 // response.
 package profileexport
 
@@ -52,7 +52,7 @@ func (e *Experiment) All() iter.Seq2[int, *Request] {
 	}
 }
 
-// Load is "concurrency" with a whole number or "request_rate" with any.
+// Load is "concurrency" with an integer or "request_rate" with any.
 type Load struct {
 	Mode  string  `json:"mode"`
 	Value float64 `json:"value"`
@@ -68,7 +68,7 @@ type Request struct {
 	Error      string   `json:"error,omitempty"` // why it failed; empty: it did not
 }
 
-// Fields are named values in the order in which they stand in the file.
+// Fields are named values in the order they stand in the file.
 type Fields []Field
 
 // Field is a named value, as JSON.
@@ -80,7 +80,7 @@ type Field struct {
 // Text makes a field of a text.
 func Text(name, text string) Field { return Field{name, quoted(text)} }
 
-// Get finds a value; nil: there is none.
+// Get finds a value, or nil.
 func (f Fields) Get(name string) json.RawMessage {
 	if i := slices.IndexFunc(f, func(x Field) bool { return x.Name == name }); i >= 0 {
 		return f[i].Value

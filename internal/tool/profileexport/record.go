@@ -11,7 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Base is the earliest moment of the file: the offset 0 of its records.
+// Base is the earliest time of the file: the offset 0 of its records.
 func (d *Document) Base() uint64 {
 	base, found := uint64(0), false
 	for i := range d.Experiments {
@@ -85,19 +85,19 @@ func addTriton(rec *record.Record, fields Fields) error {
 	return nil
 }
 
-// addTensors adds a response of which only the moment counts.
+// addTensors adds a response of which only the time counts.
 func addTensors(rec *record.Record) {
 	rec.Streamed = true
 	rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks), Label: record.Empty, Tokens: -1})
 	rec.Marks = append(rec.Marks, record.Read{Off: len(rec.Body)})
 }
 
-// FromOpenAI is a request of OpenAI's protocol as the file has it. Start is the moment
+// FromOpenAI is a request of OpenAI's protocol as the file has it. Start is the time
 // of the record's offset 0, in nanoseconds since 1970; the record has its body.
 //
 // A response is what one network read completed, or one chunk of it where the record tells
 // them apart: an event that was cut in two stands whole in the one that ended it. So a reader of the file need not put it together,
-// and finds the moment at which it was all there. A stream that was not closed by its mark has
+// and finds when it was all there. A stream that was not closed by its mark has
 // one more response, without text, at its end.
 func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 	r := Request{Timestamp: moment(start, rec.Sent), Inputs: inputs}
@@ -167,7 +167,7 @@ func (r *Request) addDecoded(rec *record.Record, start int64) {
 		off, mark = off+e.Text, e.Mark
 	}
 	add(handed[mark])
-	if rec.Tail != nil { // of which the moments were not kept either
+	if rec.Tail != nil { // of which the times were not kept either
 		piece = string(rec.Text[off:])
 		add(rec.Tail.Last)
 	}

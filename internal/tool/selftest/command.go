@@ -18,7 +18,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
 
-// selftestFlags are those of `inferometer selftest`.
 type selftestFlags struct {
 	like      string
 	levels    int

@@ -83,7 +83,7 @@ func bar(d *metric.Def, said, is map[string]result.Stat) (record.Bar, bool) {
 }
 
 // join reads the records of a run and makes others of them, as they would be if this side
-// were perfect: what the mock wrote, at the moments at which it wrote it.
+// were perfect: what the mock wrote, when it wrote it.
 type join struct {
 	truth map[int64]*truthfile.Request
 	start int64 // moment of offset 0

@@ -10,7 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// The pace of the mock where nobody says another: a first token that takes longer than any
+// The default pace of the mock: a first token that takes longer than any
 // delay of this side, and tokens as a fast server sends them.
 const (
 	usualTTFT = 50 * time.Millisecond
@@ -52,7 +52,6 @@ func (o Options) loads() (up, down []plan.Plan, err error) {
 	return up, down, nil
 }
 
-// scaled is a plan with so many times the load.
 func scaled(p plan.Plan, times float64) plan.Plan {
 	s := p.Stages[0]
 	s.Concurrency = int(float64(s.Concurrency) * times)
@@ -87,7 +86,6 @@ func likeness(like *plan.Plan) (*plan.Plan, error) {
 	return &p, nil
 }
 
-// heaviest is the stage with the most load.
 func heaviest(p *plan.Plan) (most plan.Stage, ok bool) {
 	for _, s := range p.Stages {
 		load := plan.Stage{Concurrency: s.Concurrency, Rate: s.Rate, Arrival: s.Arrival, CV: s.CV, MaxInFlight: s.MaxInFlight}

@@ -23,7 +23,7 @@ import (
 
 // Options say what is tried.
 type Options struct {
-	Plan   *plan.Plan    // whose load and lengths are taken; nil: the standard loads
+	Plan   *plan.Plan    // whose load and lengths are taken; nil means the standard loads
 	Levels int           // most loads that are tried, each twice the one before; 0: the usual number
 	Time   time.Duration // how long each of them is measured; 0: the usual time
 	TTFT   time.Duration // of the mock
@@ -32,7 +32,7 @@ type Options struct {
 	Kit    registry.Kit
 	// Version is that of the program.
 	Version string
-	// Tell is called ahead of each load; nil: nobody listens.
+	// Tell is called ahead of each load; optional.
 	Tell func(text string)
 	// Stop, when it yields, ends the test with what it has.
 	Stop <-chan struct{}
@@ -216,7 +216,7 @@ func (l *Trial) judge(res *result.Result) {
 	l.Honest = len(l.Reasons) == 0
 }
 
-// floor is the error that nobody needs to be told of: a millisecond, or a hundredth.
+// floor is the error that is not reported: a millisecond, or a hundredth.
 func floor(b record.Bar) float64 {
 	if b.Unit == "ms" {
 		return max(1, b.True/100)

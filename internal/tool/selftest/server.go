@@ -20,7 +20,7 @@ import (
 // Starter starts a mock that writes its truth to a file.
 type Starter func(ctx context.Context, c config.Server, truth string) (*Server, error)
 
-// Server is a mock under way.
+// Server is a running mock.
 type Server struct {
 	URL   string
 	Apart bool  // it is a process of its own

@@ -91,7 +91,6 @@ func signed(v float64) string {
 	return figure(v)
 }
 
-// value is a figure with its unit.
 func value(v float64, unit string) string { return figure(v) + " " + unit }
 
 // count is a number that need not be exact.

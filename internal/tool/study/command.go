@@ -12,7 +12,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferometer/args"
 )
 
-// name is what the command is called.
 const name = "study"
 
 // Tool measures a model with prompts of several lengths. Its exit codes are 0 and 1, and 2

@@ -99,7 +99,6 @@ func average(w io.Writer, kind report.Kind, row *report.Row) error {
 	return report.WriteAverage(w, kind, row.Avg/1000)
 }
 
-// rowOf is what a length's only stage says.
 func rowOf(length int, s *result.Stage, metric string) report.Row {
 	r := report.Row{
 		Requested: length, Requests: s.Counts.OK, Failed: s.Counts.Failed,

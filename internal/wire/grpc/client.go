@@ -113,7 +113,7 @@ func (c *Client) Warm(ctx context.Context, n int) error {
 // closeTime bounds the wait for streams that are being closed.
 const closeTime = 200 * time.Millisecond
 
-// Close closes all streams and connections; what is under way on them fails.
+// Close closes all streams and connections; what is in flight on them fails.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	lanes := *c.lanes.Load()

@@ -77,7 +77,6 @@ func (f *flow) add(q *request) bool {
 	return true
 }
 
-// finish ends a request.
 func (f *flow) finish(q *request, err error) {
 	if q.over {
 		return
@@ -110,7 +109,7 @@ func (q *request) Wrote(sent, written time.Duration) {
 	}
 }
 
-// from is the moment from which the request's limits count.
+// from is the time from which the request's limits count.
 func (q *request) from() time.Duration {
 	if q.rec.Sent != record.Never {
 		return q.rec.Sent
@@ -189,7 +188,7 @@ func (f *flow) deal(message []byte, at timedconn.Stamp, behind bool) {
 	f.stall(at)
 }
 
-// partly notes that a part of a message has come. Whose it is nobody knows, unless
+// partly notes that a part of a message has come. Whose it is is unknown, unless
 // there is only one who waits.
 func (f *flow) partly(at timedconn.Stamp) {
 	if len(f.waiting) != 1 {
@@ -315,7 +314,7 @@ func (f *flow) expire() {
 }
 
 // abandon lets go of a request that this side has ended, and of the stream if
-// nobody else is on it: the server need not go on for nobody.
+// nobody else is on it: the server need not go on.
 func (f *flow) abandon(q *request) {
 	f.mu.Lock()
 	f.finish(q, timedconn.ErrAborted)

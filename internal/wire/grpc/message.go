@@ -172,7 +172,6 @@ type expander struct {
 	out  bytes.Buffer
 }
 
-// expand gives a message with its prefix.
 func (e *expander) expand(packed []byte, s *splitter) ([]byte, error) {
 	e.in.Reset(packed)
 	r, err := e.reader(s.encoding)

@@ -185,7 +185,6 @@ func (c *Client) reopen(ctx context.Context, l *sharedStream, method string, sor
 	return nil
 }
 
-// takes reports whether the stream takes requests.
 func (f *flow) takes() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -208,7 +207,6 @@ func (c *Client) Open(ctx context.Context, method string, sort Sorter, n int) er
 	return nil
 }
 
-// lane gives the lane of a slot.
 func (c *Client) lane(slot int) *sharedStream {
 	if c.options.Streams > 0 {
 		slot %= c.options.Streams

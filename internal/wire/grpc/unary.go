@@ -72,7 +72,6 @@ func (c *Client) single(rec *record.Exchange, encoding string, largest limitio.L
 	return nil
 }
 
-// fail notes how a request failed.
 func (c *Client) fail(ctx context.Context, rec *record.Exchange, err error) {
 	http1.Fail(ctx, rec, err, c.clock.Now())
 	f := rec.Failure

@@ -116,15 +116,14 @@ func (c *Client) Post(ctx context.Context, fields []http1.Field, body []byte, re
 	return c.perform(ctx, &order{shared: fields, body: body, rec: rec, answer: answer})
 }
 
-// order is what a stream is to carry.
 type order struct {
 	shared []http1.Field // fields that other requests have as well
 	own    []http1.Field // fields that only this one has
 	body   []byte
 	sized  bool // say how long the body is
 	rec    *record.Exchange
-	answer *Response // nil: only the record matters
-	open   *Stream   // not nil: an open-ended stream, which has no record
+	answer *Response // nil means only the record matters
+	open   *Stream   // not nil means an open-ended stream, which has no record
 	slot   int       // of an open-ended stream
 }
 
@@ -250,7 +249,7 @@ func (c *Client) open(ctx context.Context, o *order) (*stream, error) {
 	return st, err
 }
 
-// refusal says why a new connection has no room; nil: others took it.
+// refusal says why a new connection has no room; nil means others took it.
 func (c *conn) refusal() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -356,7 +355,7 @@ func (c *Client) room() int {
 	return n
 }
 
-// Close closes all connections; what is under way on them fails.
+// Close closes all connections; what is in flight on them fails.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true

@@ -30,9 +30,9 @@ type conn struct {
 	work   sync.Cond // the writer has something to do
 	live   []*stream
 	ids    []uint32               // of the live streams; 0: not on the wire yet
-	err    error                  // why the connection is over; nil: it is not
+	err    error                  // why the connection is over; nil means it is not
 	broken error                  // what writing ended with
-	ending *timedconn.CloseReason // how the server ended the connection; nil: it did not
+	ending *timedconn.CloseReason // how the server ended the connection; nil means it did not
 	used   bool                   // has carried a request
 	heard  time.Duration          // when something came last
 	follow []follower
@@ -65,7 +65,7 @@ type conn struct {
 type part struct {
 	id          uint32
 	first, last bool   // it holds the first, the last byte of the request or piece
-	by          Sender // of a piece; nil: it is a request's
+	by          Sender // of a piece; nil means it is a request's
 }
 
 // follower is a context whose end ends streams.
@@ -134,7 +134,7 @@ func (c *conn) read() {
 // errClosed: the server closed the connection, in order.
 var errClosed = errors.New("the server closed the connection")
 
-// start gives a request a stream; nil: the connection takes no more.
+// start gives a request a stream; nil means the connection takes no more.
 func (c *conn) start(ctx context.Context, o *order) *stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +188,6 @@ func (c *conn) watch(ctx context.Context) {
 	c.follow = append(c.follow, follower{ctx, stop, 1})
 }
 
-// cancel ends the streams of a context.
 func (c *conn) cancel(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

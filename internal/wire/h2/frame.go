@@ -5,7 +5,6 @@ import (
 	"fmt"
 )
 
-// preface is what a client begins with.
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 // The types of frames.
@@ -89,7 +88,6 @@ func breach(c code, format string, args ...any) error {
 	return &fault{c, fmt.Sprintf(format, args...)}
 }
 
-// frame is the head of a frame.
 type frame struct {
 	length int
 	kind   byte
@@ -159,7 +157,6 @@ type splitter struct {
 	behind  int // bytes of the read that stand behind what is being passed on
 }
 
-// sink takes frames.
 type sink interface {
 	// begin sees the head of each frame; false: its payload does not matter.
 	begin(f frame) (wanted bool, err error)
@@ -169,7 +166,6 @@ type sink interface {
 	handleFrame(f frame, p []byte) error
 }
 
-// feed takes the next bytes.
 func (s *splitter) feed(p []byte, to sink) error {
 	for len(p) > 0 {
 		if !s.inFrame {
@@ -213,7 +209,6 @@ func (s *splitter) collect(p []byte, n int) (whole, rest []byte) {
 	return whole, p[k:]
 }
 
-// open reads the head of a frame.
 func (s *splitter) open(head []byte, to sink) error {
 	f := readFrame(head)
 	if f.length > maxFrame {

@@ -58,7 +58,7 @@ func (c *conn) checkPings() {
 	quiet := now - max(c.heard, p.since)
 	switch {
 	case len(c.live) == 0:
-		// A connection that nobody uses may go, and the server is left in peace.
+		// An unused connection may go: the server is not pinged.
 		p.since, p.pinged = now, 0
 		p.timer.Reset(alive.Every)
 	case p.pinged != 0 && now-p.pinged >= alive.Timeout:

@@ -44,9 +44,9 @@ type Receiver interface {
 }
 
 // GoAwayHandler is a Receiver that wants to know when the server is about to leave: what
-// is under way will still be answered, but Send refuses to send more.
+// is in flight will still be answered, but Send refuses to send more.
 type GoAwayHandler interface {
-	// Leaving is called at each GOAWAY of the server, under the same rules. True: nothing is under way, and
+	// Leaving is called at each GOAWAY of the server, under the same rules. True: nothing is in flight, and
 	// the stream may be closed at once.
 	Leaving() (idle bool)
 }
@@ -54,13 +54,13 @@ type GoAwayHandler interface {
 // Sender is told when its piece went out.
 type Sender interface {
 	// Wrote comes with the connection locked, once for each write that carried the
-	// first or last byte. Sent is the moment right before the first byte went,
+	// first or last byte. Sent is the time right before the first byte went,
 	// written the one after the last; record.Never: that byte was not part of it. A
-	// piece about to go is announced with the moment at which it was looked at.
+	// piece about to go is announced with the time of that look.
 	Wrote(sent, written time.Duration)
 }
 
-// piece is a part of a body that waits to be sent.
+// piece is part of a body that waits to be sent.
 type piece struct {
 	rest  []byte
 	by    Sender
@@ -97,7 +97,6 @@ func (s *Stream) Send(p []byte, by Sender) bool {
 	return true
 }
 
-// enqueue makes the writer look at a stream.
 func (c *conn) enqueue(st *stream) {
 	if !st.queued {
 		st.queued = true
@@ -132,7 +131,7 @@ func (s *Stream) finish() {
 }
 
 // Reset ends the stream at once, on both sides. The receiver hears of no end. A
-// connection that has brought nothing at all since the given moment counts as dead
+// connection that has brought nothing at all since the given time counts as dead
 // and gets no further streams; record.Never: it does not. False: it was over.
 func (s *Stream) Reset(since time.Duration) bool {
 	c := s.conn

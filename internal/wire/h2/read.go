@@ -12,7 +12,6 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
-// reader takes in the bytes of a connection.
 type reader struct {
 	c        *conn
 	split    splitter
@@ -29,7 +28,6 @@ type reader struct {
 	fields  []http1.Field
 }
 
-// head is what matters in a block of headers.
 type head struct {
 	status      int
 	contentType string
@@ -67,7 +65,6 @@ func (r *reader) addRead(p []byte, at timedconn.Stamp) bool {
 	return c.err == nil
 }
 
-// begin sees the head of each frame.
 func (r *reader) begin(f frame) (wanted bool, err error) {
 	if !r.begun {
 		if r.begun = true; f.kind != frameSettings || f.has(flagAck) {
@@ -343,7 +340,6 @@ func (r *reader) endHeaders(block []byte) error {
 	return nil
 }
 
-// field takes in one header field.
 func (r *reader) field(f hpack.HeaderField) {
 	if r.keep {
 		r.fields = append(r.fields, http1.Field{Name: f.Name, Value: f.Value})
@@ -391,7 +387,6 @@ func (r *reader) reset(f frame, p []byte) error {
 	return nil
 }
 
-// ping answers a PING.
 func (r *reader) ping(f frame, p []byte) error {
 	if len(p) != 8 {
 		return breach(codeFrame, "a PING frame of %d bytes", len(p))

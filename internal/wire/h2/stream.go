@@ -28,7 +28,7 @@ type stream struct {
 	begun  time.Duration // when it was handed to the connection
 	queued bool          // waits in the connection's queue
 	onWire bool          // all of it is in frames
-	stamp  bool          // a write of its bytes is under way or done, its stamps are not noted
+	stamp  bool          // a write of its bytes is in flight or done, its stamps are not noted
 
 	// about the response
 	headed   bool          // its headers have come
@@ -58,7 +58,7 @@ func (st *stream) reset(ctx context.Context, o *order) {
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""
 }
 
-// from is the moment from which the stream's limits count.
+// from is the time from which the stream's limits count.
 func (st *stream) from() time.Duration {
 	if st.rec.Sent != record.Never {
 		return st.rec.Sent

@@ -125,7 +125,7 @@ func (c *Client) idleConn(slot int) *pooledConn {
 	}
 }
 
-// put keeps a connection that has had no request since the given moment.
+// put keeps a connection that has had no request since the given time.
 func (c *Client) put(slot int, l *pooledConn, since time.Duration) {
 	l.conn.Park(since)
 	s := &c.idle[slot%len(c.idle)]
@@ -177,7 +177,7 @@ func (c *Client) carry(ctx context.Context, l *pooledConn, req *Request, rec *re
 	}
 }
 
-// dial opens a connection for a request; nil: it could not, and the request has failed.
+// dial opens a connection for a request; nil means it could not, and the request has failed.
 func (c *Client) dial(ctx context.Context, rec *record.Exchange) *pooledConn {
 	conn, err := c.dialer.DialFor(ctx, rec.Slot)
 	if err != nil {
@@ -187,7 +187,6 @@ func (c *Client) dial(ctx context.Context, rec *record.Exchange) *pooledConn {
 	return &pooledConn{conn: conn}
 }
 
-// exchange carries out one request on one connection.
 func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec *record.Exchange) error {
 	rec.Conn = l.conn.Opened()
 	if l.used {

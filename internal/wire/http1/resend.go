@@ -24,8 +24,8 @@ func (e *Dropped) Unwrap() error { return e.Err }
 const Soon = 5 * time.Millisecond
 
 // SafeToResend reports whether the server cannot have taken a request that began to go at
-// the given moment on a connection which had carried others. It is the one rule of
-// who goes again, for all protocols. Alone: nothing else was under way on the
+// the given time on a connection which had carried others. It is the one rule of
+// who goes again, for all protocols. Alone: nothing else was in flight on the
 // connection.
 //
 // A server that closes in order says how much it has received. One that has received

@@ -108,7 +108,7 @@ func (r *response) endOfData() {
 	}
 }
 
-// closed says that the connection ended. nil: the answer is complete by that.
+// closed says that the connection ended. nil means the answer is complete by that.
 func (r *response) closed() error {
 	switch r.state {
 	case complete, untilClose:
@@ -206,7 +206,6 @@ type framing struct {
 	keep    bool
 }
 
-// readHead reads a complete head.
 func (r *response) readHead(head []byte) error {
 	if r.most > 0 && len(head) > r.most {
 		return LongHead(r.most)

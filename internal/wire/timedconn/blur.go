@@ -11,7 +11,7 @@ import (
 type blur struct {
 	since   time.Duration // nothing of what the latest receive found had come by then
 	left    bool          // it left something behind, or did not say
-	asked   time.Duration // when the request under way was sent: its response came later
+	asked   time.Duration // when the request in flight was sent: its response came later
 	held    time.Duration // see Stamp.Held
 	begin   time.Duration // since, of the first of the reads that are handed over together
 	gathers bool          // further reads are handed over together with that
@@ -24,7 +24,7 @@ type blur struct {
 // found takes in that a receive found nothing.
 func (b *blur) found() { b.left = false }
 
-// read takes in a read whose stamps are given, the one before it, and the moment after which its
+// read takes in a read whose stamps are given, the one before it, and the time after which its
 // poller says that it came. left: it was not all that there was. It gives the stamps with Blur.
 func (b *blur) read(at, before Stamp, after time.Duration, left bool) Stamp {
 	if !b.left {
@@ -103,7 +103,7 @@ func (s Stamp) Narrow(alone, last bool, single func() bool) Stamp {
 	return s
 }
 
-// NotBefore is the stamp of what cannot have come before a moment.
+// NotBefore is the stamp of what cannot have come before a time.
 func (s Stamp) NotBefore(at time.Duration) Stamp {
 	if at != record.Never {
 		s.Blur = min(s.Blur, max(0, s.Time()-at))

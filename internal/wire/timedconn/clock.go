@@ -1,4 +1,4 @@
-// Package timedconn opens connections whose reads and writes carry the moment at
+// Package timedconn opens connections whose reads and writes carry the time at
 // which they happened: on Linux the kernel's own receive time, elsewhere the time
 // at which the read returned.
 package timedconn
@@ -41,10 +41,10 @@ func newClock(now func() time.Time, at time.Time, offset time.Duration) *Clock {
 	return c
 }
 
-// Start is the wall-clock moment of offset 0.
+// Start is the wall-clock time of offset 0.
 func (c *Clock) Start() time.Time { return c.start }
 
-// Now is the offset of this moment.
+// Now is the offset of this time.
 func (c *Clock) Now() time.Duration {
 	if c.now != nil {
 		return c.now().Sub(c.start)

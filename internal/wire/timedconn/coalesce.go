@@ -10,7 +10,7 @@ import (
 // network card does with its interrupts: being woken and entering the kernel cost
 // more than the bytes. What waits has the kernel's stamp already, so that little is
 // lost by reading it a moment later: only segments of one connection that come within
-// that moment share a stamp, and those are too close together to matter.
+// that time share a stamp, and those are too close together to matter.
 //
 // It acts only where reads are many and small. A core that is full finds much at each
 // read by itself, and is left alone.
@@ -34,7 +34,7 @@ const (
 	gathered = 16
 )
 
-// after is called with each read of n bytes at the given moment, before the next.
+// after is called with each read of n bytes at the given time, before the next.
 func (m *coalescer) after(n int, now time.Duration) {
 	if m == nil || n >= small || !m.count(now) || !m.resting.CompareAndSwap(false, true) {
 		return

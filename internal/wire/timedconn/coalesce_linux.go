@@ -12,7 +12,7 @@ import (
 // gatherTime is how long arrivals gather. The kernel adds its slack, usually 50 µs.
 const gatherTime = 25 * time.Microsecond
 
-// newCoalescer makes the coalescer of a dialer's connections; nil: every read is
+// newCoalescer makes the coalescer of a dialer's connections; nil means every read is
 // taken as it comes, because nothing else tells when it came.
 func newCoalescer(kernelStamps bool) *coalescer {
 	if !kernelStamps {

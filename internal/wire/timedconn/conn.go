@@ -15,7 +15,7 @@ import (
 // time.
 type Conn struct {
 	sock   *socket
-	tls    *tls.Conn // nil: plain
+	tls    *tls.Conn // nil means plain
 	limit  deadline
 	opened record.Conn
 
@@ -32,7 +32,7 @@ type Conn struct {
 	ctx  context.Context // whose end aborts this connection
 	stop func() bool
 
-	x exchange // the one under way, or the last
+	x exchange // the current one, or the last
 }
 
 // Opened tells how long the steps of opening took.
@@ -55,13 +55,13 @@ var ErrBarred = errors.New("not sent: nothing may be sent any more")
 // ErrUnended is what an Exchange ends with whose time to end is over.
 var ErrUnended = errors.New("the answer does not end")
 
-// EndBy makes the Exchange under way end at the given moment, unless it ends before;
+// EndBy makes the Exchange in flight end at the given time, unless it ends before;
 // 0: it waits as long as its limits allow. Only the function that is handed its reads may
 // call it.
 func (c *Conn) EndBy(at time.Duration) { c.endBy = at }
 
 // Exchange writes a request and hands each read of the response to f until f
-// returns false. sent and written are the moments right before the first and right
+// returns false. sent and written are the times right before the first and right
 // after the last write(2).
 func (c *Conn) Exchange(ctx context.Context, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
 	return c.ExchangeAt(ctx, c.sock.clock.Now(), request, lim, f)
@@ -102,7 +102,7 @@ func (c *Conn) watch() {
 	}
 }
 
-// exchange is one Exchange under way. A connection has one, so that a request makes none anew.
+// exchange is one Exchange in flight. A connection has one, so that a request makes none anew.
 type exchange struct {
 	c             *Conn
 	begin         func() error                  // sendFirst
@@ -168,7 +168,6 @@ func (x *exchange) over(err error) bool {
 	return errors.As(err, &expired) || errors.Is(err, ErrAborted)
 }
 
-// send writes the request.
 func (x *exchange) send() error {
 	c := x.c
 	if c.tls != nil {
@@ -243,7 +242,7 @@ func (x *exchange) read(send func() error) error {
 	return readEach(x.c.tls, x.c.sock, x.take)
 }
 
-// pastLimit reports whether the exchange was to be over by a moment at which something
+// pastLimit reports whether the exchange was to be over by a time at which something
 // still came.
 func (x *exchange) pastLimit(now time.Duration) bool {
 	return x.lim.Request != 0 && now >= x.sent+x.lim.Request || x.c.endBy != 0 && now >= x.c.endBy || x.c.limit.aborted.Load()
@@ -265,7 +264,7 @@ func readEach(r io.Reader, s *socket, f func(p []byte, at Stamp) bool) error {
 	}
 }
 
-// expired looks at why a deadline fired. nil: it fired early, and is set anew.
+// expired looks at why a deadline fired. nil means it fired early, and is set anew.
 func (x *exchange) expired() error {
 	if x.c.limit.aborted.Load() {
 		return ErrAborted
@@ -301,7 +300,7 @@ func (c *Conn) Complete() bool {
 // TLS, of which nothing can be handed over yet.
 func (c *Conn) Torn() bool { return c.sock.records != nil && c.sock.records.torn }
 
-// Park notes that the connection has had no request since the given moment.
+// Park notes that the connection has had no request since the given time.
 func (c *Conn) Park(since time.Duration) { c.idleSince = since }
 
 // Idle is how long the connection had no request when Usable was asked last.

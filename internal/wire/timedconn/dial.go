@@ -28,8 +28,8 @@ import (
 type Dialer struct {
 	clock      *Clock
 	addr       string      // host:port to reach
-	tls        *tls.Config // nil: plain
-	proxy      *url.URL    // nil: direct
+	tls        *tls.Config // nil means plain
+	proxy      *url.URL    // nil means direct
 	from       *localaddr.Dialer
 	tunnels    bool // go through the proxy by CONNECT
 	timeout    time.Duration
@@ -40,15 +40,15 @@ type Dialer struct {
 	coalescers []*coalescer // one for each core: connections are dealt out to them
 	dialled    atomic.Uint64
 	share      sync.Once // of the clock's pollers
-	pollers    []*poller // which wake connections; nil: not asked for yet, or none
+	pollers    []*poller // which wake connections; nil means not asked for yet, or none
 	shares     bool
 	closed     sync.Once
 }
 
 // DialOptions say how a Dialer reaches its address.
 type DialOptions struct {
-	TLS     *tls.Config   // nil: plain TCP
-	Proxy   *url.URL      // of scheme http; nil: direct
+	TLS     *tls.Config   // nil means plain TCP
+	Proxy   *url.URL      // of scheme http; nil means direct
 	Tunnel  bool          // go through the proxy by CONNECT, as TLS always does
 	Timeout time.Duration // for all steps of opening together; 0: none
 	// Sources are the local addresses that connections come from in turn; none: the system
@@ -113,7 +113,7 @@ func (d *Dialer) DialFor(ctx context.Context, slot int) (*Conn, error) {
 	return d.dial(ctx, uint64(slot), p)
 }
 
-// dial opens a connection of the k-th core's share, which p wakes; nil: the runtime does.
+// dial opens a connection of the k-th core's share, which p wakes; nil means the runtime does.
 func (d *Dialer) dial(ctx context.Context, k uint64, p *poller) (*Conn, error) {
 	if d.timeout > 0 {
 		var cancel context.CancelFunc

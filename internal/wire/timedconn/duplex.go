@@ -29,7 +29,7 @@ func (c *Conn) ReadEach(f func(p []byte, at Stamp) bool) error {
 	}
 }
 
-// Write writes all of p. Sent is the moment right before its first write(2).
+// Write writes all of p. Sent is the time right before its first write(2).
 func (c *Conn) Write(p []byte) (sent time.Duration, err error) {
 	c.sock.rearm()
 	now := c.sock.clock.Now()

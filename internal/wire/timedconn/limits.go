@@ -14,7 +14,7 @@ type Timeouts struct {
 	Header    int           // bytes of the response's headers
 }
 
-// Due is the nearest moment at which a request runs into one of its limits; 0:
+// Due is the nearest time at which a request runs into one of its limits; 0:
 // there is none. Latest is its last read, record.Never before the first.
 func (l Timeouts) Due(sent, latest time.Duration) time.Duration {
 	var due time.Duration
@@ -57,7 +57,7 @@ type Alarm struct {
 // NewAlarm makes an alarm that calls look when it goes off, which begins with Reset.
 func NewAlarm(clock *Clock, look func()) Alarm { return Alarm{clock: clock, look: look} }
 
-// Set makes the alarm go off by the given moment at the latest; 0: it need not.
+// Set makes the alarm go off by the given time at the latest; 0: it need not.
 func (a *Alarm) Set(at time.Duration) {
 	if at == 0 || (a.at != 0 && a.at <= at) {
 		return

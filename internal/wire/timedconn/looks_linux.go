@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// looks are the moments at which a poller saw all that there was to see: what it reports only
+// looks are when a poller saw all that there was to see: what it reports only
 // later had not come by then.
 type looks struct{ at atomic.Int64 }
 
 // last is the latest of them; 0: there was none.
 func (l *looks) last() time.Duration { return time.Duration(l.at.Load()) }
 
-// found notes the moment right before a look that missed nothing.
+// found notes the time right before a look that missed nothing.
 func (l *looks) found(at time.Duration) {
 	for {
 		old := l.at.Load()
@@ -25,7 +25,7 @@ func (l *looks) found(at time.Duration) {
 	}
 }
 
-// arrivals are what a connection knows of the moment before which nothing of its next read had
+// arrivals are what a connection knows of the time before which nothing of its next read had
 // come. Its poller reports, its reader asks; neither waits for the other.
 //
 // Reports count by epochs, which begin with each receive: only the first report of an epoch tells
@@ -52,7 +52,7 @@ func (a *arrivals) reported(before time.Duration) {
 }
 
 // receiving is called before each receive. What a socket that was empty before now holds came
-// after the moment that it gives.
+// after the time that it gives.
 func (a *arrivals) receiving() time.Duration {
 	after := a.after.Load()
 	a.epoch.Add(1)
@@ -61,7 +61,7 @@ func (a *arrivals) receiving() time.Duration {
 
 // turns see to it that reading does not wait for sending.
 //
-// Goroutines run in the order in which they became ready, and the poller only when they all have
+// Goroutines run in the order they became ready, and the poller only when they all have
 // had their turn. Where a thousand of them have a request to send, which takes tens of
 // microseconds, those that have something to read would wait for all of them: events that come
 // meanwhile for one connection are read as one, late. So who is about to send looks itself where
@@ -83,7 +83,7 @@ func (t *turns) looked(at time.Duration) { t.looks.Store(int64(at)) }
 // woke notes that so many connections are about to go on.
 func (t *turns) woke(n int) { t.waiting.Add(int32(n)) }
 
-// lookFirst is called by who is about to send, and looks where nobody has for a while; true: that
+// lookFirst is called before a send, and looks where it was not done for a while; true: that
 // took its time. Where many have been woken and still wait for their turn it does not: more would
 // not fit into the queue of the core.
 func (p *poller) lookFirst(now time.Duration) bool {

@@ -42,7 +42,7 @@ type waiter struct {
 	expired atomic.Bool   // its deadline is over
 
 	mu    sync.Mutex
-	timer *time.Timer // fires at the deadline; nil: there is none, or it has fired
+	timer *time.Timer // fires at the deadline; nil means there is none, or it has fired
 }
 
 // What a waiter is at.
@@ -97,7 +97,6 @@ func (w *waiter) notify() bool {
 	}
 }
 
-// rouse has it look again.
 func (w *waiter) rouse() {
 	if w.notify() {
 		w.wake <- struct{}{}
@@ -129,7 +128,7 @@ func (c *polled) await(w *waiter) error {
 	}
 }
 
-// over says why nobody may wait any more.
+// over says why waiting has ended.
 func (c *polled) over(w *waiter) error {
 	switch {
 	case c.closed.Load() || c.lost.Load():

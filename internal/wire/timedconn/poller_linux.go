@@ -37,7 +37,6 @@ type poller struct {
 	ended bool
 }
 
-// newPollers gives one for each core.
 func newPollers(clock *Clock) []*poller {
 	var all []*poller
 	for n := runtime.GOMAXPROCS(0); len(all) < n; {
@@ -160,7 +159,6 @@ func (p *poller) run() {
 // while this one is never empty.
 const batch = 64
 
-// lookout is what it takes to look.
 type lookout struct {
 	events [128]unix.EpollEvent
 	woken  []*waiter // those who have waited for what has come, and are to be woken
@@ -196,7 +194,7 @@ const (
 )
 
 // arrived adds those that have waited for one of the events. Nothing that they are about had come
-// at the moment before. The caller holds the lock.
+// at the time before. The caller holds the lock.
 func (p *poller) arrived(events []unix.EpollEvent, before time.Duration, woken []*waiter) []*waiter {
 	for _, e := range events {
 		c := p.conns[e.Fd]
@@ -230,7 +228,6 @@ func (p *poller) wake(woken []*waiter, tells bool) {
 	}
 }
 
-// resume has the poller look again.
 func (p *poller) resume() {
 	select {
 	case p.resumed <- struct{}{}:

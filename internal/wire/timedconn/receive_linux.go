@@ -20,7 +20,7 @@ type receiver struct {
 	// more: it did leave something. Neither: the kernel did not say.
 	drained, more bool
 	left          int     // bytes that it left behind, where the kernel said
-	polled        *polled // the connection; nil: the runtime's poller wakes it
+	polled        *polled // the connection; nil means the runtime's poller wakes it
 	reads         reads
 	info          unix.TCPInfo
 	control       [64]byte
@@ -153,10 +153,10 @@ func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 // not been found empty: hang-ups are told of, and there was none.
 func (s *socket) trusts() bool { return s.watched && !s.hungUp.Load() }
 
-// reads is a call of each under way. It is kept with its socket, as a function that is waited with
+// reads is a call of each in flight. It is kept with its socket, as a function that is waited with
 // would otherwise be made anew for each request, with all that it changes.
 type reads struct {
-	send func() error // nil: it has been called
+	send func() error // nil means it has been called
 	f    func(p []byte, at Stamp) bool
 	err  error
 	step func(fd uintptr) bool // socket.step

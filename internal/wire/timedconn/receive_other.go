@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// receiver has nothing to do where the kernel's receive times cannot be had.
+// receiver has nothing to do where the kernel gives no receive times.
 type receiver struct{}
 
 func (r *receiver) enable(syscall.RawConn) {}

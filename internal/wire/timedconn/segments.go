@@ -5,7 +5,7 @@ type segments struct {
 	bytes int64 // that were read, over the connection's life
 	taken int64 // segments read before what was there at once, which is being read: at least so many
 	after int64 // segments read with it, where that is known; 0: it is not
-	asked bool  // about the read under way
+	asked bool  // about the read in flight
 	one   bool  // what the response was
 	pause int   // how many reads are not asked about next
 	spell int   // how many were not after the last response: it was "several" so often in a row
@@ -50,7 +50,7 @@ func (g *segments) read(n int, fresh bool) {
 	g.asked = false
 }
 
-// among is about how many segments the n bytes of the read under way came in, given what was received
+// among is about how many segments the n bytes of the read in flight came in, given what was received
 // so far: they are as long as those read since the kernel was asked last. What waits to be read may be
 // one long segment, as a server sends what it had to keep: it says nothing of those before it.
 func (g *segments) among(n int, segments, bytes int64) int64 {
@@ -70,7 +70,7 @@ func (g *segments) told(segments, bytes int64) {
 	g.asked, g.one = true, segments-g.taken == 1
 }
 
-// single reports whether the read under way is known to be of one segment.
+// single reports whether the read in flight is known to be of one segment.
 func (s *socket) single() bool {
 	if s.several {
 		return false

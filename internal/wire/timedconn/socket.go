@@ -41,7 +41,7 @@ type socket struct {
 
 	blur     blur
 	segments segments
-	records  *records // of TLS; nil: plain
+	records  *records // of TLS; nil means plain
 	several  bool     // reads are handed over together
 
 	watched bool         // hang-ups are told of
@@ -76,7 +76,7 @@ func (s *socket) hangUp() {
 	s.hungUp.Store(true)
 }
 
-// Write notes the moment right before the first write(2) since rearm.
+// Write notes the time right before the first write(2) since rearm.
 func (s *socket) Write(p []byte) (int, error) {
 	if s.firstWrite.Load() == int64(record.Never) {
 		s.firstWrite.Store(int64(s.clock.Now()))
@@ -89,7 +89,7 @@ func (s *socket) Write(p []byte) (int, error) {
 // rearm makes the next write the first.
 func (s *socket) rearm() { s.firstWrite.Store(int64(record.Never)) }
 
-// began is the moment right before the first write(2) since rearm, or else that
+// began is the time right before the first write(2) since rearm, or else that
 // which is given.
 func (s *socket) began(otherwise time.Duration) time.Duration {
 	if at := time.Duration(s.firstWrite.Load()); at != record.Never {
@@ -128,12 +128,12 @@ type deadline struct {
 	conn    net.Conn
 	clock   *Clock
 	armed   time.Duration // when it fires; 0: not armed
-	far     atomic.Int64  // a moment too far away for a timer, left to the watchdog; 0: none
+	far     atomic.Int64  // a time too far away for a timer, left to the watchdog; 0: none
 	aborted atomic.Bool
 	nudged  atomic.Bool // fired so that the socket is looked at
 }
 
-// arm makes sure that a wait ends at the latest at the given moment; 0: it need not.
+// arm makes sure that a wait ends at the latest at the given time; 0: it need not.
 func (d *deadline) arm(at, now time.Duration) {
 	if at == 0 || (d.armed != 0 && d.armed <= at) {
 		return
@@ -151,7 +151,6 @@ func (d *deadline) renew(at, now time.Duration) {
 	d.arm(at, now)
 }
 
-// set replaces the deadline; 0: none.
 func (d *deadline) set(at time.Duration) {
 	d.armed = at
 	when := time.Time{}

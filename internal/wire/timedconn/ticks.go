@@ -6,7 +6,7 @@ import (
 )
 
 // ticks have somebody look while nobody else does: a read after a long silence would else be known
-// to have come at any moment of it.
+// to have come at any time of it.
 type ticks struct {
 	stop chan struct{}
 	done sync.WaitGroup
@@ -19,7 +19,7 @@ const (
 	seldom = 16 * time.Millisecond
 )
 
-// startTicks begins; nil: there is nothing to look at, or time is not this machine's.
+// startTicks begins; nil means there is nothing to look at, or time is not this machine's.
 func startTicks(clock *Clock, all []*poller) *ticks {
 	if clock.now != nil || !looksByTicks(all) {
 		return nil

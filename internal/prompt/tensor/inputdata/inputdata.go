@@ -57,7 +57,7 @@ func Read(files limitio.Limit, paths ...string) (*Data, error) {
 
 // ReadExactly reads the same as the program that the format is from. It takes more: of data that are
 // given twice, and of a tensor that is given twice in a step, the first, of its "b64" and "content" the
-// former, members that nothing is known of, of whole numbers beyond a datatype of 8 or 16 bits their
+// former, members that nothing is known of, of integers beyond a datatype of 8 or 16 bits their
 // lowest bits, and of a directory's files those that are named like inputs alone. It also takes less:
 // values are flat lists of the datatype's own kind ([tensor.Value]), validation_data has every output,
 // and a file has no byte order mark. Payloads are written anew: text without escapes, and numbers that

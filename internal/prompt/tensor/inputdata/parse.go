@@ -24,7 +24,6 @@ const (
 // mark is the byte order mark that some editors put in front of a text.
 const mark = "\ufeff"
 
-// file is a JSON file being read.
 type file struct {
 	*reader
 	name   string
@@ -152,7 +151,6 @@ func unit(nested bool) string {
 	return "steps"
 }
 
-// column says what was expected where on the line.
 func (f *file) column(e *jsonscan.SyntaxError) string {
 	start := 0
 	if n := f.line(e.Offset); n > 1 {
@@ -169,7 +167,6 @@ func (f *file) faultAt(line int, name, text, hint string) {
 	f.fault(f.name, line, name, text, hint)
 }
 
-// line is the number of the line that an offset is on.
 func (f *file) line(offset int) int {
 	i, _ := slices.BinarySearch(f.breaks, offset)
 	return i + 1
@@ -220,7 +217,6 @@ func (f *file) block(name string) *block {
 	return b
 }
 
-// step reads the tensors of one request.
 func (f *file) step() tensor.Item {
 	var item tensor.Item
 	if f.scan.Peek() != '{' {

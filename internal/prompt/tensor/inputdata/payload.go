@@ -29,7 +29,6 @@ func find(item *tensor.Item, name string) *tensor.Value {
 	return &item.Values[at]
 }
 
-// faultOf is what is wrong with a value.
 func faultOf(v *tensor.Value, text, hint string) error {
 	return plan.Faults{faultAt(v.File, v.Line, v.Name, text, hint)}
 }
@@ -61,7 +60,7 @@ func single(v *tensor.Value) ([]byte, error) {
 }
 
 // Payload is the whole request body that a step gives, without the spaces between its
-// parts: files are often indented, and nobody sends that. It is nil where the step gives none.
+// parts: files are often indented, requests are not. It is nil where the step gives none.
 func Payload(item *tensor.Item) ([]byte, error) {
 	v := find(item, PayloadMember)
 	if v == nil {

@@ -25,7 +25,7 @@ func (r *Region) Bytes() []byte { return r.data }
 // Size is the region's size in bytes.
 func (r *Region) Size() int64 { return int64(len(r.data)) }
 
-// Slice is a part of the region, with the bounds checked.
+// Slice is part of the region, with the bounds checked.
 func (r *Region) Slice(offset, size int64) ([]byte, error) {
 	if offset < 0 || size < 0 || offset > r.Size() || size > r.Size()-offset {
 		return nil, fmt.Errorf("shared memory %q has %d bytes, and %d from %d on are asked for", r.Name, r.Size(), size, offset)
@@ -88,7 +88,7 @@ func plain(name string) string {
 	return name[:min(len(name), most)]
 }
 
-// Set is all regions of a run, closed together. It is safe for use from many
+// Set is all regions of a run, closed together. It is safe for concurrent use from many
 // goroutines.
 type Set struct {
 	mu      sync.Mutex

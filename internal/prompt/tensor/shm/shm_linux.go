@@ -33,7 +33,6 @@ func create(name string, size int64) (*Region, error) {
 	return r, nil
 }
 
-// newFile opens a file that nobody else has.
 func newFile(name string) (*os.File, error) {
 	const tries = 100
 	for range tries {

@@ -82,7 +82,6 @@ func Decode(body []byte, header int) (*Response, error) {
 	return &r, nil
 }
 
-// decoder reads one answer.
 type decoder struct {
 	scan jsonscan.Scanner
 	text []byte

@@ -169,7 +169,6 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.content.URL+"/"+sum+"?Signature=secret-of-the-address", http.StatusFound)
 }
 
-// list answers what a repository has.
 func list(w http.ResponseWriter, name, commit string, files map[string]FakeFile) {
 	siblings := []map[string]string{}
 	for path := range files {

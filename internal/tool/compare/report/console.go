@@ -18,7 +18,6 @@ type Options struct {
 	ASCII bool // it may show no other characters
 }
 
-// printer prints on a screen.
 type printer struct {
 	bytes.Buffer
 	width int
@@ -68,7 +67,6 @@ func (p *printer) line(text string) {
 	p.WriteByte('\n')
 }
 
-// wrapped prints a paragraph.
 func (p *printer) wrapped(indent, text string) {
 	if text == "" {
 		return
@@ -78,7 +76,6 @@ func (p *printer) wrapped(indent, text string) {
 	}
 }
 
-// sides lists what is compared.
 func (p *printer) sides(c *compare.Comparison) {
 	left := 0
 	for _, s := range c.Sides {
@@ -117,7 +114,6 @@ const (
 	mostRuns  = 5  // of a side that are listed
 )
 
-// warnings prints what speaks against the comparison.
 func (p *printer) warnings(c *compare.Comparison) {
 	var list []string
 	for _, d := range c.Plans {
@@ -130,7 +126,6 @@ func (p *printer) warnings(c *compare.Comparison) {
 	p.caution(slices.Concat(c.Doubts[first(c):], list))
 }
 
-// caution prints warnings, each as a paragraph.
 func (p *printer) caution(list []string) {
 	for _, text := range list {
 		for i, l := range screen.Wrap(screen.Clean(text), p.width-2) {
@@ -143,7 +138,6 @@ func (p *printer) caution(list []string) {
 	}
 }
 
-// table prints one table.
 func (p *printer) table(c *compare.Comparison, l *compare.Load, t *compare.Table) {
 	p.line("")
 	p.line(p.style.Bold(screen.Clip(screen.Clean(l.Name), p.width)))

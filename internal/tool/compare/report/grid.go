@@ -118,7 +118,6 @@ func (g *grid) cutTitles(widths []int) {
 	}
 }
 
-// coloured is a verdict in its colour.
 func coloured(cell string, style screen.Style) string {
 	word, rest := strings.TrimRight(cell, " "), ""
 	rest = cell[len(word):]

@@ -61,7 +61,6 @@ func Markdown(w io.Writer, c *compare.Comparison) error {
 	return err
 }
 
-// caution prints warnings as a list.
 func caution(b *bytes.Buffer, list []string) {
 	if len(list) == 0 {
 		return

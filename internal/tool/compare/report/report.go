@@ -160,7 +160,6 @@ func about(c *compare.Comparison, l *compare.Load, t *compare.Table) string {
 	return strings.Join(parts, "; ")
 }
 
-// runs is how many runs have a load.
 func runs(stages []int) (n int) {
 	for _, s := range stages {
 		if s >= 0 {
@@ -170,7 +169,6 @@ func runs(stages []int) (n int) {
 	return n
 }
 
-// legend explains the signs that a table has.
 func legend(t *compare.Table) string {
 	var none, client, unknown bool
 	for i := range t.Rows {

@@ -14,14 +14,12 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// value is one use of a flag.
 type value struct {
 	flag *option
 	as   string // how it was written: --isl
 	text []string
 }
 
-// values are what a command line says.
 type values struct {
 	command string // profile and so on; empty: none, as releases before 24.08 had it
 	used    map[string][]value
@@ -42,7 +40,6 @@ func (v *values) fault(where, text, hint string) {
 	v.faults = append(v.faults, plan.Fault{Where: where, Text: text, Hint: hint})
 }
 
-// faultIf is a fault where something is so.
 func (v *values) faultIf(so bool, where, text, hint string) {
 	if so {
 		v.fault(where, text, hint)
@@ -70,7 +67,6 @@ func (v *values) last(key string) (value, bool) {
 	return l[len(l)-1], true
 }
 
-// text is the value of a flag, or what it is without one.
 func (v *values) text(key, without string) string {
 	if u, ok := v.last(key); ok && len(u.text) > 0 {
 		return u.text[0]
@@ -134,7 +130,6 @@ func scan(args []string) *values {
 	return v
 }
 
-// scanned are flags as they are looked for.
 func scanned(table []option) []cmdline.Flag {
 	all := make([]cmdline.Flag, len(table))
 	for i := range table {

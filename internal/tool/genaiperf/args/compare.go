@@ -7,7 +7,6 @@ const (
 	ChartsFile = "config.yaml"
 )
 
-// compare reads the flags of compare.
 func (b *builder) compare(read func(name string) ([]byte, error)) (*Action, error) {
 	s := &b.a.Settings
 	b.a.Command, s.Plots = Compare, true

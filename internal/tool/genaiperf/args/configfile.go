@@ -74,7 +74,6 @@ func (r *configReader) fault(n *yaml.Node, path, text, hint string) {
 	r.out.fault(fmt.Sprintf("%s:%d: %s", r.name, n.Line, path), text, hint)
 }
 
-// use is a key that stands for a flag.
 func (r *configReader) use(n *yaml.Node, path, flag string, texts ...string) {
 	before := len(r.out.faults)
 	f := long(r.table, flag)
@@ -138,7 +137,6 @@ func blank(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (n.Tag == "!!null" || n.Value == "")
 }
 
-// section reads what stands under a path.
 func (r *configReader) section(path string, k, n *yaml.Node) {
 	var names []string
 	for _, s := range configKeys() {
@@ -223,7 +221,6 @@ func (r *configReader) plain(s setting, n *yaml.Node) {
 	}
 }
 
-// texts are a value, or those of a list.
 func (r *configReader) texts(n *yaml.Node, path string) []string {
 	switch n = document.Resolved(n); {
 	case blank(n):

@@ -18,7 +18,7 @@ var template []byte
 type setting struct {
 	path    string // within the file, with dots between
 	flag    string // that says the same on a command line; empty: see readKey
-	without string // what it is when nobody says anything, as the template has it
+	without string // its default, as the template has it
 }
 
 // configKeys are the keys of a config file, in the order of the template. The sections

@@ -78,7 +78,7 @@ func (b *builder) extra(u value) {
 }
 
 // spelled is a value of JSON whose numbers are written as Python does: what has a fraction
-// keeps one, and a whole number has none.
+// keeps one, and an integer has none.
 func spelled(v any) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -14,10 +14,10 @@ type kind uint8
 const (
 	toggle kind = iota // no value
 	word
-	whole  // a whole number
+	whole  // an integer
 	number // a number that may have a fraction
 	list   // one or more words
-	wholes // one or more whole numbers
+	wholes // one or more integers
 	floats // one or more numbers
 )
 
@@ -65,7 +65,6 @@ func releasesByWord() map[string]int {
 	return map[string]int{"": always, "24.03": in2403, "24.04": in2404, "early": early, "last": inLast, "24.04 on": later}
 }
 
-// flags are all flags.
 func flags() []option {
 	kinds, releases := kinds(), releasesByWord()
 	var all []option

@@ -70,7 +70,7 @@ type Settings struct {
 	Warmup       int
 	Stability    float64 // percent
 	// before is what the settings were ahead of what follows "--", which reports repeat;
-	// nil: nothing does.
+	// nil means nothing does.
 	before *Settings
 
 	InputMean, InputStddev   int
@@ -82,9 +82,9 @@ type Settings struct {
 	Seed                     int
 	Dataset                  string // name of a dataset of the hub; empty: none
 	InputFile                string
-	PayloadFile              string   // of requests with their moments, sessions and lengths
+	PayloadFile              string   // of requests with their times, sessions and lengths
 	SyntheticFiles           []string // of --input-file synthetic:, such as queries and passages
-	FixedSchedule            bool     // each request of the payload file goes at its own moment
+	FixedSchedule            bool     // each request of the payload file goes at its own time
 	Batch                    int      // texts in a request
 	Extra                    []Extra
 	Headers                  []string
@@ -201,7 +201,6 @@ func (v *values) loads() int {
 	return n
 }
 
-// sweeps reports whether there is a flag of a sweep.
 func (v *values) sweeps() bool {
 	return v.given("sweep-type") || v.given("sweep-range") || v.given("sweep-list")
 }
@@ -279,7 +278,6 @@ func (b *builder) merge() (*Action, error) {
 	return b.done()
 }
 
-// done is the action, unless there are faults.
 func (b *builder) done() (*Action, error) {
 	if len(b.faults) > 0 {
 		return nil, b.faults

@@ -150,7 +150,7 @@ func (b *builder) analyzerArgs() []string {
 
 func number64(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// passLoad takes over how requests arrive, and how many there are where nobody said it.
+// passLoad takes over how requests arrive, and their default number.
 func (b *builder) passLoad(before, after *plan.Plan) {
 	s := &b.a.Settings
 	was, is := before.Stages[0], after.Stages[0]

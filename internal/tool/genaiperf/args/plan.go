@@ -12,7 +12,6 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
-// refuse names what is not served at all.
 func (b *builder) refuse() {
 	for _, key := range []string{"sweep-type", "sweep-range", "sweep-list"} {
 		b.faultIf(b.given(key) && b.command != Analyze, b.as(key), "only for analyze", "use genai-perf analyze …")
@@ -83,7 +82,7 @@ const measurements = 3
 // telemetryInterval is how often metrics of GPUs are read.
 const telemetryInterval = 330 * time.Millisecond
 
-// usualOutput is the length that is asked of TensorRT-LLM where nobody names one.
+// usualOutput is the length that is asked of TensorRT-LLM by default.
 const usualOutput = 256
 
 // anyStability is the stability at which all measurements agree.
@@ -118,7 +117,6 @@ func (b *builder) stage(p *plan.Plan) plan.Stage {
 	return stage
 }
 
-// target says where requests go.
 func (b *builder) target(t *plan.Target) {
 	s := &b.a.Settings
 	if len(s.Models) > 0 {

@@ -22,7 +22,7 @@ func (b *builder) data(p *plan.Plan) {
 	b.batches(d)
 	switch {
 	case s.PayloadFile != "":
-		alone := s.SessionConcurrency == 0 // a schedule has a moment for every line
+		alone := s.SessionConcurrency == 0 // a schedule has a time for every line
 		d.Source, d.File, d.Prompts, d.InWords, d.Pool = plan.SourcePayload, s.PayloadFile, 0, 0, alone
 		d.Payload = plan.Payload{Alone: alone, DelayRatio: ratio(s.DelayRatio)}
 	case s.Sessions > 0 && (s.SessionConcurrency > 0 || s.InputFile == ""):

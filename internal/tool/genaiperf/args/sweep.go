@@ -123,7 +123,6 @@ func (b *builder) points(kind string) []int {
 	return points
 }
 
-// numbers reads whole numbers from 1.
 func (b *builder) numbers(where string, texts []string) []int {
 	var list []int
 	for _, text := range texts {

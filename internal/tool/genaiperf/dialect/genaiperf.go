@@ -129,22 +129,22 @@ type Options struct {
 	// huggingface_generate are.
 	Empty bool
 	// Count is the number of tokens in a text. Pieces is how many of them belong to
-	// each piece of it, the pieces ending at the cuts; nil: each piece is counted by
+	// each piece of it, the pieces ending at the cuts; nil means each piece is counted by
 	// itself.
 	Count  func(text string) int
 	Pieces func(text string, cuts []int) []int
 	// Input is the length of a request's prompt in tokens; false: not known.
 	Input func(rec *record.Record) (int, bool)
 	// Prompt is what a request asked: an answer that begins with it repeats it, which is no
-	// output; nil: no answer does.
+	// output; nil means no answer does.
 	Prompt func(rec *record.Record) string
 	// Visible is what a chat said in an answer in one piece, without reasoning and tool
-	// calls; false: not known. Only the faithful ask; nil: all of its text.
+	// calls; false: not known. Only the faithful ask; nil means all of its text.
 	Visible func(rec *record.Record) (string, bool)
 	// Gap is told the time between two responses, by the tokens of the later one, and
-	// the place of its first token in the answer; nil: nobody asks.
+	// the place of its first token in the answer; optional.
 	Gap func(position int, ns float64)
-	// Each is told the values of every request that has any; nil: nobody asks.
+	// Each is told the values of every request that has any; optional.
 	Each func(values map[string]float64)
 	// Pictures is how many images a request holds, of the kind Images.
 	Pictures func(rec *record.Record) int

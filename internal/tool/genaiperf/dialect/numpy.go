@@ -13,7 +13,7 @@ import (
 const (
 	lanes  = 8    // sums that are kept side by side
 	block  = 128  // samples that are summed without splitting
-	buffer = 8192 // whole numbers are made floating-point so many at a time
+	buffer = 8192 // integers are made floating-point so many at a time
 )
 
 // sum adds samples up as numpy does: pairwise.
@@ -46,7 +46,7 @@ func sum(x []float64) float64 {
 	}
 }
 
-// mean is the average. Of whole numbers the samples are summed a buffer at a time.
+// mean is the average. Of integers the samples are summed a buffer at a time.
 func mean(x []float64, whole bool) float64 {
 	if !whole {
 		return sum(x) / float64(len(x))
@@ -58,7 +58,6 @@ func mean(x []float64, whole bool) float64 {
 	return total / float64(len(x))
 }
 
-// deviation is the standard deviation of the population.
 func deviation(x []float64, avg float64) float64 {
 	squares := make([]float64, len(x))
 	for i, v := range x {

@@ -6,7 +6,6 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// response is one part of an answer.
 type response struct {
 	at   int64 // nanoseconds on the run's clock
 	mark int
@@ -16,7 +15,7 @@ type response struct {
 // split finds the responses of an answer, and its text.
 func (f *Fold) split(rec *record.Record) {
 	f.parts, f.text, f.handed = f.parts[:0], f.text[:0], f.handed[:0]
-	if f.opt.Protocol == triton { // messages have the moment of their read
+	if f.opt.Protocol == triton { // messages have the time of their read
 		for _, m := range rec.Marks {
 			f.handed = append(f.handed, m.Time())
 		}
@@ -40,7 +39,7 @@ func (f *Fold) split(rec *record.Record) {
 			f.part(e, piece)
 		}
 	}
-	if t := rec.Tail; t != nil && t.Events > 0 { // one response, for want of their moments
+	if t := rec.Tail; t != nil && t.Events > 0 { // one response, for want of their times
 		f.text = append(f.text, rec.Text[off:]...)
 		f.parts = append(f.parts, response{at: int64(t.Last), mark: len(rec.Marks), size: len(rec.Text) - off})
 	}

@@ -95,7 +95,6 @@ func (s *Summary) nothing(f *Fold) {
 	s.system(OutputThroughput, 0)
 }
 
-// tokens adds the metrics of tokens.
 func (s *Summary) tokens(f *Fold) {
 	if f.opt.Kind != LLM {
 		s.series(f, ImageThroughput, ImageLatency)

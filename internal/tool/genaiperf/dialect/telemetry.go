@@ -28,7 +28,7 @@ type GPU struct {
 	Stat Stat
 }
 
-// Find finds a metric; nil: nobody has it.
+// Find finds a metric; optional.
 func (t Telemetry) Find(name string) *GPUMetric {
 	if i := slices.IndexFunc(t, func(m GPUMetric) bool { return m.Name == name }); i >= 0 {
 		return &t[i]

@@ -65,7 +65,6 @@ func (a *Analyzed) Print(w io.Writer) error {
 	return err
 }
 
-// settings writes what was asked for.
 func (a *Analyzed) settings(b *strings.Builder) {
 	fmt.Fprintf(b, " Successfully read data for 1 stream/streams with %d step/steps.\n*** Measurement Settings ***\n  Service Kind: %s\n", a.Steps, a.Service)
 	if a.Warmup > 0 {

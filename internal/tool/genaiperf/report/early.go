@@ -68,7 +68,7 @@ func earlyTable(s *dialect.Summary, o Options) *table {
 	return t
 }
 
-// earlyCells are the figures of a row, rounded to whole numbers.
+// earlyCells are the figures of a row, rounded to integers.
 func earlyCells(s *dialect.Summary, r row, cols []column, commas bool) []string {
 	var cells []string
 	st, ok := s.Stat(r.metric)

@@ -22,7 +22,6 @@ type Options struct {
 	Telemetry dialect.Telemetry
 }
 
-// row is a line of a report.
 type row struct {
 	metric string
 	name   string // in the table
@@ -81,7 +80,6 @@ func value(s *dialect.Summary, metric string) string {
 	return fmt.Sprintf("%.2f", st.Avg)
 }
 
-// column is a column of a report.
 type column struct {
 	name string
 	of   func(*dialect.Stat) float64

@@ -27,7 +27,6 @@ func plain(endpoint string) bool {
 	return slices.Contains([]string{"embeddings", "rankings", "image_retrieval", "nvclip", "template"}, endpoint)
 }
 
-// requestRows are the rows with one value a request.
 func requestRows(release dialect.Release, o Options) []row {
 	latency := row{dialect.RequestLatency, "Request Latency", "ms"}
 	if o.Endpoint == "image_retrieval" {

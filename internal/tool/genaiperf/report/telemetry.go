@@ -57,7 +57,6 @@ func gpuTables(b *strings.Builder, t dialect.Telemetry, width int) {
 	}
 }
 
-// gpuTable is the table of one metric.
 func gpuTable(m *dialect.GPUMetric) *table {
 	cols := columns(99, 90, 75)
 	t := &table{title: gpuName(m), header: names("GPU Index", cols), firm: true}

@@ -59,7 +59,7 @@ func (b *builder) themes(a *plan.Agents, mix *value) {
 	sum := 0.0
 	for _, name := range mix.names {
 		w := mix.child(name)
-		if w != nil && w.kind == object { // nil: it could not be read, which was said
+		if w != nil && w.kind == object { // nil means it could not be read, which was said
 			w = w.child("weight")
 		}
 		a.Themes = append(a.Themes, plan.Theme{Name: name, Weight: w.number()})

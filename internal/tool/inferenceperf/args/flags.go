@@ -20,7 +20,7 @@ import (
 type flag struct {
 	name  string   // with its dashes
 	short string   // a letter; empty: none
-	path  []string // of the key; nil: it is none
+	path  []string // of the key; nil means it is none
 	form  form
 	help  string
 	bare  bool                       // it takes no value
@@ -50,7 +50,6 @@ func flagsOf(f form, path []string) []flag {
 // allFlags are the general ones and one for each key of the schema.
 var allFlags = sync.OnceValue(func() []flag { return append(general(), flagsOf(root(), nil)...) })
 
-// override is a flag that was given.
 type override struct {
 	flag  *flag
 	value string
@@ -184,7 +183,6 @@ func (c *command) scan(args []string) {
 	}
 }
 
-// given takes a use of a flag.
 func (c *command) given(f *flag, values []string) {
 	switch {
 	case f.name == analyzeFlag:

@@ -54,9 +54,9 @@ type Options struct {
 	Prometheus PrometheusReports
 	Sessions   SessionReports
 	// Goodput holds the longest times in seconds by ttft, tpot, itl, ntpot and
-	// request_latency; nil: no goodput is reported.
+	// request_latency; nil means no goodput is reported.
 	Goodput     map[string]float64
-	Constraints map[string]float64 // those of the config alone; nil: it has none
+	Constraints map[string]float64 // those of the config alone, or nil
 	Dir         string             // where reports go; empty: nowhere but the screen
 	Prefix      string             // of the reports' names
 	HubToken    string             // access token of the hub; empty: that of the environment
@@ -204,7 +204,6 @@ func fileFault(name string, err error, usual bool) plan.Fault {
 // seconds is a time in a plan's form. What does not fit is longer than a plan allows.
 func seconds(v float64) plan.Duration { return plan.Duration(min(v*float64(time.Second), 1<<62)) }
 
-// warn adds a warning.
 func (b *builder) warn(format string, args ...any) {
 	b.action.Warnings = append(b.action.Warnings, fmt.Sprintf(format, args...))
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
-// builder turns a config into a plan.
 type builder struct {
 	tree   *value
 	action *Action

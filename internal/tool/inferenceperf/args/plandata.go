@@ -49,7 +49,6 @@ func (b *builder) length(at string, v *value, scale float64) plan.Length {
 	return l
 }
 
-// spread is a distribution, read.
 type spread struct {
 	kind                            string
 	mean, stddev, least, most, skew float64
@@ -125,7 +124,6 @@ func (b *builder) lacks(section *value, kind, hint string) bool {
 	return section == nil
 }
 
-// made are prompts of given lengths.
 func (b *builder) made(kind string, d *plan.Data, v *value) {
 	d.Source = plan.SourceSynthetic
 	if b.value("api.type").text() == "completion" {
@@ -171,7 +169,7 @@ func (b *builder) leftOver(kind string) bool {
 }
 
 // ahead is how many lengths the original draws before a run: one more than the longest stage
-// has requests, or total_count. Of a sweep nobody knows the stages yet.
+// has requests, or total_count. The stages of a sweep are not known yet.
 func (b *builder) ahead(v *value) plan.Ahead {
 	if b.value("load.sweep") != nil {
 		return plan.Ahead{}

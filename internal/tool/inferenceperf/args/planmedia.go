@@ -20,7 +20,7 @@ func (b *builder) spot(at string, v *value) plan.Spot {
 		}
 		return plan.Spot{Dist: plan.DistFixed, Mean: v.number()}
 	}
-	// A distribution of places is written with whole numbers, so only 0 and 1 can bound it.
+	// A distribution of places is written with integers, so only 0 and 1 can bound it.
 	d := b.spread(at, v)
 	if d.kind == plan.DistSkew && d.skew != 0 {
 		b.warn("%s.skew has no effect: positions are drawn without skew", at)

@@ -273,7 +273,6 @@ func whereIs(f form, path, name string) string {
 	return ""
 }
 
-// takes is what a form takes, in words.
 func (f *form) takes() string {
 	switch f.kind {
 	case whole:
@@ -300,7 +299,6 @@ func (f *form) takes() string {
 	return "text"
 }
 
-// parse reads a scalar.
 func (f *form) parse(n *yaml.Node) (any, error) {
 	switch f.kind {
 	case boolean:

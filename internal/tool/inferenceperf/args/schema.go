@@ -26,7 +26,6 @@ const (
 	union   // of scalar, mapped or listed, by how it is written
 )
 
-// form says what a value may be.
 type form struct {
 	kind  kind
 	name  string   // of a form that the documentation explains once
@@ -37,16 +36,15 @@ type form struct {
 	// least and most bound a number; over: least itself is too little.
 	least, most *float64
 	over        bool
-	// The forms of a union; nil: not to be had.
+	// The forms of a union; nil means unavailable.
 	scalar, mapped, listed *form
 }
 
-// key is one key of an object.
 type key struct {
 	name string
 	also string // an older name
 	form form
-	def  any  // default of a scalar or list; nil: there is none
+	def  any  // default of a scalar or list, or nil
 	must bool // it has to be given
 	// open: the key may be left out or null, and then there is none.
 	open   bool
@@ -60,13 +58,12 @@ type key struct {
 //go:embed schema.yaml
 var schemaText []byte
 
-// schema is the whole of it.
 type schema struct {
 	root  form
 	forms map[string]form // those that have a name
 }
 
-// config is the schema of config files. It is a part of the program: that it cannot be read is
+// config is the schema of config files. It is part of the program: that it cannot be read is
 // a mistake of this package's.
 var config = sync.OnceValue(func() *schema {
 	var doc struct {
@@ -101,7 +98,6 @@ var config = sync.OnceValue(func() *schema {
 
 func root() form { return config().root }
 
-// formDoc is a form as the schema has it.
 type formDoc struct {
 	Is                     yaml.Node
 	Documented, Loose      bool
@@ -110,7 +106,6 @@ type formDoc struct {
 	Scalar, Mapped, Listed *formDoc
 }
 
-// keyDoc is a key as the schema has it.
 type keyDoc struct {
 	formDoc                            `yaml:",inline"`
 	Also                               string
@@ -146,7 +141,6 @@ func (s *schema) part(d *formDoc) *form {
 	return new(s.form(d))
 }
 
-// named is a form by its name.
 func (s *schema) named(name string) form {
 	if item, ok := strings.CutPrefix(name, "list of "); ok {
 		return form{kind: list, item: new(s.named(item))}

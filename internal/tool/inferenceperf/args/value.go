@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
-// value is a part of the config: a scalar, a list, or a mapping. nil is null.
+// value is part of the config: a scalar, a list, or a mapping. nil is null.
 type value struct {
 	where  string // where it was set; empty: it is a default
 	scalar any    // bool, int64, float64 or string; what a free value is
@@ -45,10 +45,8 @@ func (v *value) number() float64 { return scalarOf[float64](v) + float64(scalarO
 
 func (v *value) integer() int64 { return scalarOf[int64](v) + int64(scalarOf[float64](v)) }
 
-// given reports whether the user set it.
 func (v *value) given() bool { return v != nil && v.where != "" }
 
-// items are the elements of a list.
 func (v *value) items() []*value {
 	if v == nil {
 		return nil
@@ -76,7 +74,6 @@ func (v *value) textMap() map[string]string {
 	return m
 }
 
-// put sets a field.
 func (v *value) put(name string, field *value) {
 	if v.fields == nil {
 		v.fields = map[string]*value{}
@@ -87,7 +84,6 @@ func (v *value) put(name string, field *value) {
 	v.fields[name] = field
 }
 
-// plain is a value as JSON has it.
 func (v *value) plain() any {
 	switch {
 	case v == nil:
@@ -108,7 +104,7 @@ func (v *value) plain() any {
 	return v.scalar
 }
 
-// fresh is the default of a key; nil: null.
+// fresh is the default of a key; nil means null.
 func (k *key) fresh() *value {
 	switch {
 	case k.form.kind == object && !k.open && !k.must:

@@ -23,7 +23,6 @@ type Message struct {
 	Sessions []string
 }
 
-// failures are failures by their label.
 type failures map[string]*Failure
 
 // failure is the failure of a label, made where there was none.

@@ -1,7 +1,7 @@
 // Package dialect holds the metrics of inference-perf over records.
 //
-// With T the moment of sending, E that of the end, t₀ … tₖ the moments of the tokens of
-// a streamed response (all tokens of one event have its moment) and n the response's tokens:
+// With T the time of sending, E that of the end, t₀ … tₖ the times of the tokens of
+// a streamed response (all tokens of one event have its time) and n the response's tokens:
 //
 //	request_latency                   E − T
 //	normalized_time_per_output_token  (E − T) ÷ n
@@ -37,9 +37,9 @@ const (
 // Options say how records are to be seen.
 type Options struct {
 	Percentiles []float64          // from 0 to 100
-	Goodput     map[string]float64 // longest times in seconds by the names above; nil: no goodput
+	Goodput     map[string]float64 // longest times in seconds by the names above; nil means no goodput
 	Headers     map[string]float64 // those of them that requests carry in their headers
-	Constraints map[string]float64 // those of the config, whatever headers say; nil: it has none
+	Constraints map[string]float64 // those of the config, whatever headers say, or nil
 	// ServerTokens: the server's count of a response's tokens goes before that of the
 	// run's own tokenizer.
 	ServerTokens bool
@@ -48,7 +48,7 @@ type Options struct {
 	Faithful     bool
 	Anthropic    bool // responses are of the messages API, of which the original times no tokens
 	UserSessions bool // sessions are those of users, which entries of single requests name
-	// Media are the pictures, videos and sounds of a prompt; nil: there are none.
+	// Media are the pictures, videos and sounds of a prompt, or nil.
 	Media func(prompt uint64) []Medium
 	Pool  *stat.Pool // of the samples
 }

@@ -22,7 +22,7 @@ type Session struct {
 	In, Out    int64
 	Retries    int // attempts after the first of requests that no server answered
 	Recovered  int // requests that one of them saved
-	// Mark is how a recorded session was played; nil: it is a conversation.
+	// Mark is how a recorded session was played; nil means it is a conversation.
 	Mark *record.SessionSummary
 	// Cached and Cacheable are prompt tokens of the requests whose responses say how many
 	// came out of the server's cache; Told: there are such requests.
@@ -50,7 +50,6 @@ type sessionKey struct {
 	id    string
 }
 
-// addSession adds a request to its session.
 func (f *Fold) addSession(rec *record.Record, v *Values) {
 	k := sessionKey{rec.Stage, rec.Session}
 	s := f.sessions[k]
@@ -123,7 +122,7 @@ func (s *Session) finish(m *record.SessionSummary) {
 	}
 }
 
-// offer takes a moment at which a token came, if it is the first.
+// offer takes a time at which a token came, if it is the first.
 func (s *Session) offer(at time.Duration) {
 	if at != None && (s.First == None || at < s.First) {
 		s.First = at
@@ -144,7 +143,7 @@ func (s *Session) Fault() (label, message string) {
 	return "", ""
 }
 
-// Sessions are all sessions, in the order in which they began, once all requests are
+// Sessions are all sessions, in the order they began, once all requests are
 // known. Those that the end of their stage cut short are none in the original's ways.
 func (f *Fold) Sessions() []*Session {
 	out := make([]*Session, 0, len(f.sessions))
@@ -174,7 +173,7 @@ type SessionSummary struct {
 	Duration, NumEvents, NumCancelled *Dist
 	In, Out, Cached, Cacheable        *Dist
 	Told                              int64    // sessions that say what came out of the cache
-	HitPercent                        *float64 // nil: none says
+	HitPercent                        *float64 // nil means none says
 	HitEach                           *Dist
 	First                             *Dist // until the first token of a session for its user
 	NoFirst                           map[string]int64

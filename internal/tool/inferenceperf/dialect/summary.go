@@ -57,7 +57,7 @@ type Summary struct {
 	Server                          *Dist    // the same in the server's count
 	Mismatches                      int64    // answers of which the two counts differ
 	ClientIn, ClientOut             int64    // successes that the server did not count
-	Goodput                         *Goodput // nil: nothing is asked for
+	Goodput                         *Goodput // nil means nothing is asked for
 
 	Failed        int64
 	FailedLatency *Dist
@@ -115,7 +115,6 @@ func (f *Fold) SummaryAt(scope Scope, percentiles []float64) (*Summary, error) {
 	return s, err
 }
 
-// add adds the counts of another summary.
 func (s *Summary) add(o *Summary) {
 	s.Count += o.Count
 	s.OK += o.OK
@@ -167,7 +166,6 @@ func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodpu
 	return g
 }
 
-// distributions works out the distributions of all quantities.
 func (s *Summary) distributions(buckets []*bucket, percentiles []float64) error {
 	for _, d := range []struct {
 		to   **Dist
@@ -194,7 +192,7 @@ func (s *Summary) distributions(buckets []*bucket, percentiles []float64) error 
 	return nil
 }
 
-// distribution describes the samples of columns; nil: there are none.
+// distribution describes the samples of columns, or nil.
 func distribution(cols []*stat.Column, percentiles []float64, scale float64) (*Dist, error) {
 	qs := make([]float64, len(percentiles))
 	for i, p := range percentiles {

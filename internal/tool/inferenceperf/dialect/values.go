@@ -20,7 +20,7 @@ type Values struct {
 	ServerOut  bool          // the server counted the response
 	Mismatch   bool          // the two counts of the response differ
 	TokenTimes []time.Duration
-	Tail       *record.Tail  // tokens behind those, of which the moments are not kept; nil: none
+	Tail       *record.Tail  // tokens behind those, of which the times are not kept, or nil
 	Retries    int           // attempts after the first
 	Recovered  bool          // the last of them was answered
 	Wasted     time.Duration // on attempts that were not
@@ -57,7 +57,7 @@ func (v *Values) ITL() (float64, bool) {
 	return v.Span.Seconds() / float64(v.tokens()-1), true
 }
 
-// tokens is how many tokens have a moment, kept or not.
+// tokens is how many tokens have a time, kept or not.
 func (v *Values) tokens() int64 {
 	n := int64(len(v.TokenTimes))
 	if v.Tail != nil {
@@ -99,7 +99,6 @@ func (o *Options) Measure(rec *record.Record, v *Values) {
 	}
 }
 
-// tokenTimes finds the moments of the tokens.
 func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 	single := o.Faithful && o.Tokenizer && rec.Out.Local > 0 && o.tokenEvents(rec) == 1
 	for i := range rec.Events {
@@ -107,7 +106,7 @@ func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 		if !o.tokens(e) {
 			continue
 		}
-		n := max(e.Tokens, 1) // where nobody knows, an event is a token
+		n := max(e.Tokens, 1) // an event counts as a token where tokens are unknown
 		switch {
 		case single:
 			n = rec.Out.Local // all the text is in it, and the original asks its tokenizer alone
@@ -134,7 +133,6 @@ func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 	}
 }
 
-// tokenEvents is how many events carry tokens.
 func (o *Options) tokenEvents(rec *record.Record) (n int) {
 	for i := range rec.Events {
 		if o.tokens(&rec.Events[i]) {
@@ -144,7 +142,6 @@ func (o *Options) tokenEvents(rec *record.Record) (n int) {
 	return n
 }
 
-// tokens reports whether an event carries tokens.
 func (o *Options) tokens(e *record.Event) bool {
 	return o.token(e.Label) && (e.Text > 0 || e.Tokens > 0)
 }

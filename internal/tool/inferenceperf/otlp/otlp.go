@@ -44,7 +44,6 @@ type group struct {
 	requests   int
 }
 
-// maker makes spans of records.
 type maker struct {
 	run      Run
 	opt      *dialect.Options
@@ -63,7 +62,6 @@ func (m *maker) id(n int, parts ...any) string {
 
 func (m *maker) unixNano(d time.Duration) int64 { return m.run.Start.Add(d).UnixNano() }
 
-// request is the span of a request.
 func (m *maker) request(rec *record.Record) otlp.Span {
 	begin, end := rec.Sent, rec.End
 	if begin < 0 {
@@ -114,7 +112,6 @@ func (m *maker) answer(s *otlp.Span, rec *record.Record) {
 	s.Add(ok, otlp.Double("gen_ai.response.time_per_output_token", t))
 }
 
-// server says where a request went.
 func (m *maker) server(i int) []otlp.Attribute {
 	if i < 0 || i >= len(m.run.Servers) {
 		return nil

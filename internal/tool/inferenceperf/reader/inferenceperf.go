@@ -30,13 +30,13 @@ type StageReport struct {
 	Number      int
 	Count       int      // requests, those included that failed
 	Achieved    float64  // requests per second
-	Requested   *float64 // nil: not said
+	Requested   *float64 // nil means not said
 	Concurrency float64  // 0: none
 	// Latency holds statistics, such as mean, median and p99, by the metric; seconds.
 	Latency    map[string]map[string]float64
 	Throughput map[string]float64
 	// Goodput is the share of good requests in percent, GoodRate how many there were in
-	// a second; nil: not said.
+	// a second; nil means not said.
 	Goodput, GoodRate *float64
 }
 

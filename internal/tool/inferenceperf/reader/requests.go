@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// Request is an entry of the report of single requests. Its moments are seconds on a clock
+// Request is an entry of the report of single requests. Its times are seconds on a clock
 // of its own.
 type Request struct {
-	Stage     *int     `json:"stage_id"` // nil: not said, which the original never does
+	Stage     *int     `json:"stage_id"` // nil means not said, which the original never does
 	Session   string   `json:"session_id"`
 	Scheduled *float64 `json:"scheduled_time"`
 	Start     float64  `json:"start_time"`

@@ -76,7 +76,7 @@ func each(rec *record.Record, f func(data []byte, end int)) {
 	}
 }
 
-// chunks are the data of the events with tokens in them, and their moments. The original
+// chunks are the data of the events with tokens in them, and their times. The original
 // knows visible text only.
 func chunks(rec *record.Record, faithful bool) (data, times list) {
 	data, times = list{}, list{}
@@ -93,7 +93,7 @@ func chunks(rec *record.Record, faithful bool) (data, times list) {
 	return data, times
 }
 
-// said is a part of a response: of a choice of OpenAI's, or of a block of Anthropic's.
+// said is part of a response: of a choice of OpenAI's, or of a block of Anthropic's.
 type said struct {
 	Text      string            `json:"text"`
 	Content   json.RawMessage   `json:"content"`
@@ -113,7 +113,6 @@ func (s *said) any() bool {
 	return s.visible() || s.Reasoning != "" || s.Thought != "" || s.Thinking != "" || s.Refusal != "" || s.Partial != "" || len(s.Calls) > 0
 }
 
-// bearing reports whether an event has tokens in it.
 func bearing(event []byte, faithful bool) bool {
 	var e struct {
 		Choices []struct {
@@ -141,7 +140,7 @@ func bearing(event []byte, faithful bool) bool {
 }
 
 // ordered is JSON whose objects keep the order of their fields, and numbers their digits;
-// nil: it is none, or null.
+// nil means it is none, or null.
 func ordered(raw json.RawMessage) any {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

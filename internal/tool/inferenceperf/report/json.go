@@ -23,7 +23,6 @@ type field struct {
 	value any
 }
 
-// list is a JSON array.
 type list []any
 
 func (o *object) put(name string, value any) { *o = append(*o, field{name, value}) }

@@ -27,8 +27,8 @@ func AdapterStageFile(adapter string, stage int) string {
 
 // Load is what a stage asked for.
 type Load struct {
-	Rate        *float64 // requests per second; nil: the stage has no rate
-	Concurrency *int     // requests or sessions at a time, 0 of which are all; nil: the stage has none
+	Rate        *float64 // requests per second; nil means the stage has no rate
+	Concurrency *int     // requests or sessions at a time, 0 of which are all; nil means the stage has none
 }
 
 // Lifecycle is the report of a summary. A load of nil is that of several stages.
@@ -150,7 +150,6 @@ func prompts(p *dialect.Prompts) object {
 	return append(o, distFields(p.Each)...)
 }
 
-// labels are failures by their label.
 func labels(failures []dialect.Failure) object {
 	o := object{}
 	for _, f := range failures {

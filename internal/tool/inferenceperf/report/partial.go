@@ -74,7 +74,7 @@ func identity(run time.Time, stage int) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// statistics is a distribution as a benchmark report has it; nil: there are no samples.
+// statistics is a distribution as a benchmark report has it; nil means there are no samples.
 func statistics(d *dialect.Dist, unit string) object {
 	if d == nil {
 		return nil

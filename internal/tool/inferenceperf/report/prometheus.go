@@ -110,7 +110,7 @@ func (s *Server) figure(name string) *record.Figure {
 	return new(record.Figure)
 }
 
-// known is a number, or what stands for one that nobody said.
+// known is a number, or the text for a missing one.
 func (s *Server) known(v *float64) *float64 {
 	if v == nil && s.Faithful {
 		return new(0.0)
@@ -136,12 +136,11 @@ func (s *Server) length(name string) object {
 	return object{{"mean", s.known(mean)}, {"rate", s.known(rate)}}
 }
 
-// percent is the share of hits.
 func (s *Server) percent(hits, queries string) object {
 	return object{{"mean", s.known(quotient(s.figure(hits), s.figure(queries), 100))}}
 }
 
-// quotient is one total over another, times a factor; nil: it cannot be known.
+// quotient is one total over another, times a factor; nil means it cannot be known.
 func quotient(a, b *record.Figure, factor float64) *float64 {
 	if a.Total == nil || b.Total == nil || *b.Total <= 0 {
 		return nil

@@ -51,7 +51,6 @@ func (r *Requests) Close() error { return r.close() }
 // Len is how many entries there are.
 func (r *Requests) Len() int64 { return r.n }
 
-// entryFaults are what an entry is looked at for.
 var entryFaults = [...]Finding{
 	{Check: "per_request.timestamps", Error: true, Message: "have end_time before start_time"},
 	{Check: "per_request.token_times", Error: true, Message: "have output token timestamps that are out of order"},
@@ -59,7 +58,6 @@ var entryFaults = [...]Finding{
 	{Check: "per_request.token_agreement", Message: "have output token counts from client and server that differ by more than 25 %"},
 }
 
-// examine looks at the entry of a request.
 func (r *Requests) examine(rec *record.Record) {
 	v := &r.values
 	times := v.TokenTimes
@@ -91,7 +89,7 @@ func (r *Requests) Findings() []Finding {
 	return out
 }
 
-// entry is what the report says of a request. Its moments are seconds from the start
+// entry is what the report says of a request. Its times are seconds from the start
 // of the run.
 func (r *Requests) entry(rec *record.Record) object {
 	v := &r.values

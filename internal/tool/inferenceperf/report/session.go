@@ -24,12 +24,12 @@ func SessionStageFile(stage int) string { return fmt.Sprintf("stage_%d_session_%
 type SessionStage struct {
 	Stage      int
 	Status     string   // COMPLETED, FAILED or TIMED_OUT
-	Timeout    *float64 // seconds; nil: none
+	Timeout    *float64 // seconds, or nil
 	Duration   float64
-	Teardown   *float64 // seconds; nil: not known
+	Teardown   *float64 // seconds; nil means not known
 	Dropped    int64    // requests that never went out
-	Concurrent *int     // sessions at once, 0: no bound; nil: the load is not one of sessions
-	Rate       *float64 // sessions per second; nil: none
+	Concurrent *int     // sessions at once, 0: no bound; nil means the load is not one of sessions
+	Rate       *float64 // sessions per second, or nil
 }
 
 // Sessions is the report of sessions. A stage of nil is all stages.

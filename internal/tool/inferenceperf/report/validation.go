@@ -112,7 +112,7 @@ func inOrder(d *dialect.Dist) bool {
 type StageSummary struct {
 	Stage   int
 	Summary *dialect.Summary
-	Rate    *float64 // that was asked for; nil: there is none
+	Rate    *float64 // that was asked for, or nil
 }
 
 // Across looks for contradictions between reports. The whole is nil where it is not

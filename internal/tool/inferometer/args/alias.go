@@ -38,7 +38,6 @@ const (
 	streamedAlias = "streaming"
 )
 
-// aliases are those of the commands that measure.
 var aliases = sync.OnceValue(func() (all []alias) {
 	if err := yaml.Unmarshal(aliasTable, &all); err != nil {
 		panic("inferometer: aliases.yaml: " + err.Error())
@@ -131,7 +130,6 @@ func (v *values) resolveAliases() plan.Faults {
 	return faults
 }
 
-// shown is a flag as it was typed.
 func (v values) shown(name string) string {
 	if as := v.typed[name]; as != "" {
 		return "--" + as

@@ -11,7 +11,6 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// option is one flag of a command.
 type option struct {
 	name, short string
 	arg         string // what its value is called in the help; empty: it has none

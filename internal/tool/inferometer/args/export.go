@@ -78,7 +78,7 @@ func formatOf(name string) string {
 	return ""
 }
 
-// export is what a run writes besides its own files; nil: nothing.
+// export is what a run writes besides its own files; nil means nothing.
 func (b *builder) export() *ExportAction {
 	if !b.given("export") {
 		return nil

@@ -15,7 +15,6 @@ var flagTable []byte
 
 var flagRows = sync.OnceValue(func() []clidoc.Row { return clidoc.Rows(flagTable) })
 
-// flagsOf are the flags of a group.
 func flagsOf(title string) []option {
 	var all []option
 	for _, r := range flagRows() {
@@ -26,7 +25,6 @@ func flagsOf(title string) []option {
 	return all
 }
 
-// groupsOf are several groups.
 func groupsOf(titles ...string) []group {
 	groups := make([]group, len(titles))
 	for i, title := range titles {

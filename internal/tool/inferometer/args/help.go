@@ -30,7 +30,6 @@ func (v values) help() Help {
 	return NoHelp
 }
 
-// described are flags as a manual has them.
 func described(groups []group) []clidoc.Group {
 	choices := planfile.Choices()
 	var list []clidoc.Group
@@ -63,7 +62,6 @@ func filesOf(name string) clidoc.Files {
 //go:embed commands.yaml
 var commandTable []byte
 
-// manual describes a command with its flags.
 func manual(name string, groups []group) clidoc.Command {
 	var all map[string]clidoc.Command
 	if err := yaml.Unmarshal(commandTable, &all); err != nil {

@@ -42,7 +42,7 @@ type Action struct {
 	NATSCA, NATSCreds string
 	SendTo            SendTo
 	Repeat            Repeat
-	Export            *ExportAction // what else to write when it has ended; nil: nothing
+	Export            *ExportAction // what else to write when it has ended; nil means nothing
 }
 
 // Run reads the arguments of `inferometer run`. readFile reads a plan file. The
@@ -153,7 +153,6 @@ func (b *builder) arguments(readFile func(string) ([]byte, error)) {
 	}
 }
 
-// reason is an error on one line.
 func reason(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ") }
 
 // demo reports whether the built-in mock is what is measured.

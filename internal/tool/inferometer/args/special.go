@@ -158,7 +158,7 @@ func (b *builder) body(name string, value any, where string) {
 	b.draft.Set("target.body."+name, where)
 }
 
-// decodeJSON reads one JSON value, whole numbers as such.
+// decodeJSON reads one JSON value, integers as such.
 func decodeJSON(text string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()

@@ -134,7 +134,6 @@ func studyList(v values) (lengths []int, faults plan.Faults) {
 	return slices.Compact(lengths), faults
 }
 
-// studyPlan is the run of one length.
 func studyPlan(v values, a *StudyAction, length int, known planfile.Known) (*plan.Plan, error) {
 	flags := maps.Clone(v.flags)
 	usual := func(name, value string) {

@@ -36,7 +36,6 @@ type Action struct {
 	Faithful bool   // the original's figures where they are wrong
 }
 
-// flags are the options as given.
 type flags struct {
 	uri, protocol, model, concurrency, data, tokenizer, export, out string
 	interval, timeout                                               float64
@@ -135,7 +134,6 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 	return a, nil
 }
 
-// parser turns flags into a plan.
 type parser struct {
 	*flags
 	faults plan.Faults
@@ -145,7 +143,6 @@ func (p *parser) fault(where, text, hint string) {
 	p.faults = append(p.faults, plan.Fault{Where: where, Text: text, Hint: hint})
 }
 
-// count is the number of prompts in the file.
 func (p *parser) count(readFile func(string) ([]byte, error)) int {
 	if p.data == "" {
 		p.fault("--input-data", "is missing", "give a file of JSON lines, each with an \"input\"")

@@ -10,7 +10,6 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/cmdline"
 )
 
-// originals are the long flags of the original.
 var originals = strings.Fields("uri protocol triton-model concurrency measurement-interval input-data tokenizer-path profile-export-file help")
 
 // scan sets the flags of a command line up to the first fault, and gives the arguments that are none.

@@ -59,7 +59,7 @@ type metric struct {
 	value float64
 }
 
-// metrics are those of a level, in the order in which they are printed and written.
+// metrics are those of a level, in the order they are printed and written.
 func (l *LevelReport) metrics() []metric {
 	return []metric{
 		{"average_input_token_per_sec", l.InputRate()},

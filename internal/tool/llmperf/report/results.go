@@ -76,7 +76,6 @@ func (l *LevelReport) document(requests []Request) orderedjson.Object {
 	return level
 }
 
-// key is what the file calls a level.
 func (l *LevelReport) key() string {
 	if l.Load != "" {
 		return l.Load

@@ -7,7 +7,6 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/cmdline"
 )
 
-// option is one row of the table of options.
 type option struct {
 	long  string
 	short byte   // 0: none
@@ -19,7 +18,6 @@ type option struct {
 	set func(value string) error
 }
 
-// name is how messages call the option.
 func (o *option) name() string {
 	if o.long == "" {
 		return "-" + string(o.short)
@@ -27,7 +25,6 @@ func (o *option) name() string {
 	return "--" + o.long
 }
 
-// given is an option on the command line.
 type given struct {
 	*option
 	value string

@@ -11,7 +11,6 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/planfile"
 )
 
-// plan compiles the settings.
 func (s *settings) plan() (*plan.Plan, error) {
 	d := planfile.NewDraft()
 	p := &d.Plan
@@ -132,7 +131,6 @@ func (s *settings) metricsAddress() string {
 	return "http://" + net.JoinHostPort(host, "8002") + "/metrics"
 }
 
-// requests says what requests carry.
 func (s *settings) requests(d *plan.Data) {
 	*d = plan.Data{Source: plan.SourceTensors}
 	t := &d.Tensors

@@ -77,7 +77,6 @@ func (s *settings) warn(format string, args ...any) {
 	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
 }
 
-// invalidValue is a value that is not a number.
 type invalidValue struct{ value string }
 
 // Error is what the original reports of it.
@@ -85,7 +84,7 @@ func (v *invalidValue) Error() string { return "Invalid value provided: " + prin
 
 func invalid(value string) error { return &invalidValue{value} }
 
-// parseInteger reads a whole number.
+// parseInteger reads an integer.
 func parseInteger(value string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 	if err != nil || n > math.MaxInt32 || n < math.MinInt32 {
@@ -94,7 +93,6 @@ func parseInteger(value string) (int64, error) {
 	return n, nil
 }
 
-// decimal reads a number.
 func decimal(value string) (float64, error) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
@@ -103,7 +101,7 @@ func decimal(value string) (float64, error) {
 	return f, nil
 }
 
-// atLeast is an option whose value is a whole number from a least one on; otherwise
+// atLeast is an option whose value is an integer from a least one on; otherwise
 // says what is wrong.
 func atLeast[T int | int64](to *T, least T, otherwise string) func(string) error {
 	return func(value string) error {
@@ -192,7 +190,7 @@ func span(r *Range, read func(string) (float64, error)) func(string) error {
 	}
 }
 
-// natural reads a whole number from 0 on as a float.
+// natural reads an integer from 0 on as a float.
 func natural(value string) (float64, error) {
 	n, err := parseInteger(value)
 	if err != nil || n < 0 {

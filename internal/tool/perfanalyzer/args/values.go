@@ -328,7 +328,6 @@ func (s *settings) isExport(name string) bool {
 	return err == nil && strings.HasPrefix(string(text[:min(len(text), 32)]), `{"experiments":[`)
 }
 
-// traced is a setting of the server's traces.
 func (s *settings) traced(name string, check func(string) error) func(string) error {
 	return func(value string) error {
 		if s.trace == nil {

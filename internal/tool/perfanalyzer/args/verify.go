@@ -92,7 +92,6 @@ func (s *settings) endSearch() {
 	a.Single = !s.ranged()
 }
 
-// ranged reports whether there is more than one level.
 func (s *settings) ranged() bool {
 	switch s.action.Load {
 	case LoadConcurrency:

@@ -43,7 +43,6 @@ func byThroughput(levels []LevelReport) []LevelReport {
 	return levels
 }
 
-// columns says which columns about the server there are.
 func columns(levels []LevelReport) (server, cache bool) {
 	for i := range levels {
 		if m := levels[i].Server; m != nil {
@@ -199,7 +198,7 @@ func Composing(levels []LevelReport) []record.ModelStats {
 	return out
 }
 
-// find is a model of a list; nil: it is not in it.
+// find is a model of a list; nil means it is not in it.
 func find(list []record.ModelStats, name, version string) *record.ModelStats {
 	if i := slices.IndexFunc(list, func(m record.ModelStats) bool { return m.Name == name && m.Version == version }); i >= 0 {
 		return &list[i]

@@ -207,7 +207,6 @@ func sums(m *record.ModelStats) ensembleTimes {
 // average is that of something that happened, in nanoseconds.
 func average(c record.CountTime) uint64 { return c.NS / max(c.Count, 1) }
 
-// micros is that in microseconds.
 func micros(c record.CountTime) uint64 { return average(c) / 1000 }
 
 // overhead is what is left of a total, never below 0.
@@ -227,7 +226,6 @@ func (p *printer) gpus(list []record.GPU) {
 	}
 }
 
-// gpuPart is one figure of a GPU.
 type gpuPart struct {
 	name, unit string
 	scale      float64

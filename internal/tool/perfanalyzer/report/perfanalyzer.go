@@ -55,8 +55,8 @@ func (l Load) kind() string {
 type LevelReport struct {
 	Load   Load
 	Client sweep.Window
-	Server *record.ModelStats // nil: the server was not asked
-	GPUs   []record.GPU       // nil: it was not asked about them
+	Server *record.ModelStats // nil means the server was not asked
+	GPUs   []record.GPU       // nil means it was not asked about them
 }
 
 // Options say how levels are printed.
@@ -69,7 +69,6 @@ type Options struct {
 	Sequence   bool // requests form sequences
 }
 
-// printer gathers lines.
 type printer struct{ strings.Builder }
 
 func (p *printer) line(format string, args ...any) {

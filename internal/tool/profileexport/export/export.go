@@ -21,7 +21,7 @@ import (
 )
 
 // Inputs remembers what requests carried, by the hash of their content. It may be used
-// from many goroutines.
+// concurrently.
 type Inputs struct {
 	mu     sync.Mutex
 	fields map[uint64]func() profileexport.Fields
@@ -59,7 +59,7 @@ type Job struct {
 	Endpoint string
 	Stages   []plan.Stage // that were begun
 	Inputs   *Inputs
-	// Target is who was asked, and Tensors the model there; nil: answers are texts.
+	// Target is who was asked, and Tensors the model there; nil means answers are texts.
 	Target  plan.Target
 	Tensors *tensor.Signature
 	// Faithful: tensors are written as Perf Analyzer does where it is wrong.
@@ -183,7 +183,6 @@ func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 	return r
 }
 
-// turn is what a turn of a session carries.
 func (j *Job) turn(rec *record.Record) profileexport.Fields {
 	fields := profileexport.Fields{profileexport.Text("payload", string(rec.RequestBody)), profileexport.Text("session_id", rec.Session)}
 	if j.Delay != nil {
@@ -194,7 +193,7 @@ func (j *Job) turn(rec *record.Record) profileexport.Fields {
 	return fields
 }
 
-// apart sets moments that are the same a nanosecond apart: responses of one read have one
+// apart sets times that are the same a nanosecond apart: responses of one read have one
 // stamp, and GenAI-Perf divides by the time between them.
 func apart(moments []uint64) {
 	for i := 1; i < len(moments); i++ {

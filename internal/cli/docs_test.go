@@ -91,7 +91,10 @@ func documented(line string) (all [][]string) {
 // continued is where a command goes on in the next line.
 var continued = regexp.MustCompile(`\\\n\s*`)
 
-var tableCommand = regexp.MustCompile("\\| `(inferometer [^`|]*)` ?\\|")
+var tableCommand = regexp.MustCompile("\\| `((?:inferometer|genai-perf|perf_analyzer|llm_perf|inference-perf) [^`|]*)` ?\\|")
+
+// dropIns are the names under which the program is other tools.
+var dropIns = []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"}
 
 // command is the arguments of a command of this program.
 func command(line string) ([]string, bool) {
@@ -99,6 +102,9 @@ func command(line string) ([]string, bool) {
 		line = strings.TrimPrefix(line, prompt)
 	}
 	rest, ok := strings.CutPrefix(line, "inferometer ")
+	if name, _, more := strings.Cut(line, " "); more && slices.Contains(dropIns, name) {
+		rest, ok = line, true
+	}
 	if !ok || strings.ContainsAny(rest, "…[|") {
 		return nil, false
 	}
@@ -152,12 +158,24 @@ func try(t *testing.T, args []string) string {
 	if err := os.WriteFile("prompts.jsonl", []byte(`{"prompt": "hello", "output_tokens": 3}`+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	config, err := os.ReadFile(filepath.Join(examples, "../config.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("config.yml", config, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"prompts.json", "payloads.json"} {
 		if err := os.WriteFile(name, []byte(`{"data":[{"payload":[{"messages":[]}]}]}`), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	switch args[0] {
+	case "genai-perf", "inference-perf":
+		end := slices.Index(append(args, "--"), "--")
+		if !slices.Contains(args, "--analyze") {
+			args = slices.Insert(slices.Clone(args), end, "--dry-run")
+		}
 	case "perf_analyzer", "llm_perf", "study", "capacity":
 		if code, text := call(append(args, "--dry-run")...); code != tool.ExitOK {
 			return text

@@ -50,6 +50,8 @@ type Reader struct {
 	file io.Closer            // that src reads; nil: it belongs to somebody else
 	most int64                // bytes of a line
 
+	atOnce int // bytes that are read at a time
+
 	// spare takes the lines that have been handed out, when the buffer is nearly full of them, and gives
 	// another buffer in their place; nil: what is read next is put over them.
 	spare func(lines []byte) []byte
@@ -80,7 +82,7 @@ func NewReader(r io.Reader) (*Reader, error) { return newReader(r, "") }
 // newReader is NewReader, but for frames of which pass is in front: those are not read.
 func newReader(r io.Reader, pass string) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	out := &Reader{src: in, most: maxLine}
+	out := &Reader{src: in, most: maxLine, atOnce: readBytes}
 	if magic, _ := in.Peek(len(zstdMagic)); string(magic) == zstdMagic {
 		z, err := frames.NewDecompressor(in, runtime.GOMAXPROCS(0), pass)
 		if err != nil {
@@ -186,7 +188,7 @@ func (r *Reader) fill() {
 		r.start = 0
 	}
 	if len(r.buf) == cap(r.buf) {
-		bigger := make([]byte, len(r.buf), min(max(readBytes, 2*int64(cap(r.buf))), max(r.most, int64(len(r.buf)))+1))
+		bigger := make([]byte, len(r.buf), min(max(int64(r.atOnce), 2*int64(cap(r.buf))), max(r.most, int64(len(r.buf)))+1))
 		copy(bigger, r.buf)
 		r.buf = bigger
 	}

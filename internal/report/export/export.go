@@ -1,13 +1,14 @@
 // Package export writes the requests of a run, or the events of their responses, as a table: one
 // row for each, with columns of one type and a unit in their name, for data frames, databases
-// and spreadsheets. Rows are written as records are read, so that memory does not grow with
-// the run.
+// and spreadsheets. Rows are written as records are read, on all cores, so that memory does not
+// grow with the run.
 package export
 
 import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -31,7 +32,7 @@ type Run struct {
 	Plan    *plan.Plan // as it was run: its levels are stages
 	Facts   *build.Inputs
 	Records record.File
-	Result  *result.Result // of a search for the capacity, which columns tell of; nil means it was none
+	Result  *result.Result // of a search for the capacity, which columns tell of; nil: it was none
 	Events  bool           // a row for each event instead of each request
 }
 
@@ -42,38 +43,50 @@ type Written struct {
 }
 
 type sink interface {
-	row(cells []Cell) error
+	// part begins one. Its rows may be added while other parts are begun and their rows are added.
+	part() part
+	// add appends a part to the table.
+	add(part) error
 	close() error
 }
 
+// part takes some rows of a table, one after the other.
+type part interface {
+	row(cells []Cell) error
+	done() error // there are no more
+}
+
+// A part is made of so many bytes of records, which is some ten thousand rows.
+const (
+	requestBytes = 8 << 20
+	eventBytes   = 1 << 20
+)
+
 // Write writes the table of a run.
 func Write(w io.Writer, f Format, r Run) (done Written, err error) {
-	opts := metric.OptionsFor(r.Plan)
-	opts.Times = metric.TimesOf(r.Facts.Stages)
-	v := newView(&r, metric.NewReader(opts))
-	columns := requestColumns()
+	columns, bytes := requestColumns(), requestBytes
 	if r.Events {
-		columns = eventColumns()
+		columns, bytes = eventColumns(), eventBytes
 	}
 	buffered := bufio.NewWriterSize(w, 256<<10)
 	to := open(buffered, f, columns)
-	cells := make([]Cell, len(columns))
-	put := func() error {
-		for i := range columns {
-			cells[i] = columns[i].of(v)
-		}
-		done.Rows++
-		return to.row(cells)
+	type rows struct {
+		part
+		Written
 	}
-	err = r.Records.Requests(func(rec *record.Record) error {
-		v.read(rec)
-		if rec.Tail != nil {
-			done.Folded++
+	err = record.InParts(r.Records, bytes, func(requests iter.Seq[*record.Record]) (rows, error) {
+		made := rows{part: to.part()}
+		var err error
+		if made.Written, err = r.fill(made.part, columns, requests); err == nil {
+			err = made.done()
 		}
-		if !r.Events {
-			return put()
+		return made, err
+	}, func(made rows) error {
+		done.Rows, done.Folded = done.Rows+made.Rows, done.Folded+made.Folded
+		if made.Rows == 0 {
+			return nil
 		}
-		return v.eachEvent(put)
+		return to.add(made.part)
 	})
 	if err == nil {
 		err = to.close()
@@ -85,6 +98,36 @@ func Write(w io.Writer, f Format, r Run) (done Written, err error) {
 		return done, fmt.Errorf("exporting %s: %w", r.Records.Path, err)
 	}
 	return done, nil
+}
+
+// fill adds the rows of some requests to a part.
+func (r *Run) fill(to part, columns []Column, requests iter.Seq[*record.Record]) (done Written, err error) {
+	opts := metric.OptionsFor(r.Plan)
+	opts.Times = metric.TimesOf(r.Facts.Stages)
+	v := newView(r, metric.NewReader(opts))
+	cells := make([]Cell, len(columns))
+	put := func() error {
+		for i := range columns {
+			cells[i] = columns[i].of(v)
+		}
+		done.Rows++
+		return to.row(cells)
+	}
+	for rec := range requests {
+		v.read(rec)
+		if rec.Tail != nil {
+			done.Folded++
+		}
+		if r.Events {
+			err = v.eachEvent(put)
+		} else {
+			err = put()
+		}
+		if err != nil {
+			break
+		}
+	}
+	return done, err
 }
 
 func open(w *bufio.Writer, f Format, columns []Column) sink {

@@ -2,20 +2,26 @@ package export
 
 import (
 	"bufio"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 )
 
-// rowsAtOnce is how many rows are handed to the library at a time, and groupRows how many
-// make a row group, which is held in memory until it is whole.
-const (
-	rowsAtOnce = 128
-	groupRows  = 50_000
-)
+// rowsAtOnce is how many rows are handed to the library at a time.
+const rowsAtOnce = 128
 
-// parquetFile is a table of typed columns. Each may be without a value.
+// parquetFile is a table of typed columns. Each may be without a value. Its parts are row groups, which are
+// encoded side by side.
 type parquetFile struct {
+	mu      sync.Mutex
 	w       *parquet.GenericWriter[any]
+	columns []Column
+	spare   []*rowGroup // that were added
+}
+
+// rowGroup is rows of a parquetFile.
+type rowGroup struct {
+	w       *parquet.ConcurrentRowGroupWriter
 	columns []Column
 	rows    []parquet.Row
 }
@@ -42,11 +48,12 @@ func newParquet(w *bufio.Writer, columns []Column) *parquetFile {
 		node.fields = append(node.fields, byName[columns[i].Name])
 	}
 	return &parquetFile{columns: columns, w: parquet.NewGenericWriter[any](w,
-		parquet.NewSchema("inferometer", node), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(groupRows),
+		parquet.NewSchema("inferometer", node), parquet.Compression(&parquet.Zstd),
 		parquet.CreatedBy("inferometer", "", ""),
 	)}
 }
 
+// node is the type of a column.
 func (c *Column) node() parquet.Node {
 	switch c.Kind {
 	case Number:
@@ -64,23 +71,49 @@ func (c *Column) node() parquet.Node {
 	return parquet.Int(64)
 }
 
-func (p *parquetFile) row(cells []Cell) error {
-	if len(p.rows) < cap(p.rows) {
-		p.rows = p.rows[:len(p.rows)+1]
+func (p *parquetFile) part() part {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.spare) - 1; last >= 0 {
+		g := p.spare[last]
+		p.spare = p.spare[:last]
+		return g
+	}
+	return &rowGroup{w: p.w.BeginRowGroup(), columns: p.columns}
+}
+
+func (g *rowGroup) row(cells []Cell) error {
+	if len(g.rows) < cap(g.rows) {
+		g.rows = g.rows[:len(g.rows)+1]
 	} else {
-		p.rows = append(p.rows, nil)
+		g.rows = append(g.rows, nil)
 	}
-	row := p.rows[len(p.rows)-1][:0]
+	row := g.rows[len(g.rows)-1][:0]
 	for i := range cells {
-		row = append(row, cells[i].value(p.columns[i].Kind, i))
+		row = append(row, cells[i].value(g.columns[i].Kind, i))
 	}
-	p.rows[len(p.rows)-1] = row
-	if len(p.rows) == rowsAtOnce {
-		return p.flush()
+	g.rows[len(g.rows)-1] = row
+	if len(g.rows) == rowsAtOnce {
+		return g.write()
 	}
 	return nil
 }
 
+func (g *rowGroup) done() error {
+	if err := g.write(); err != nil {
+		return err
+	}
+	return g.w.Flush()
+}
+
+// write hands the rows to the library.
+func (g *rowGroup) write() error {
+	_, err := g.w.WriteRows(g.rows)
+	g.rows = g.rows[:0]
+	return err
+}
+
+// value is a cell of a column as the library has it.
 func (c *Cell) value(kind Kind, column int) parquet.Value {
 	if !c.set {
 		return parquet.NullValue().Level(0, 0, column)
@@ -97,15 +130,13 @@ func (c *Cell) value(kind Kind, column int) parquet.Value {
 	return v.Level(0, 1, column)
 }
 
-func (p *parquetFile) flush() error {
-	_, err := p.w.WriteRows(p.rows)
-	p.rows = p.rows[:0]
+func (p *parquetFile) add(rows part) error {
+	g := rows.(*rowGroup)
+	_, err := g.w.Commit()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spare = append(p.spare, g)
 	return err
 }
 
-func (p *parquetFile) close() error {
-	if err := p.flush(); err != nil {
-		return err
-	}
-	return p.w.Close()
-}
+func (p *parquetFile) close() error { return p.w.Close() }

@@ -10,54 +10,80 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/csvsafe"
 )
 
-// csvFile is a table with commas, which spreadsheets open as they stand: UTF-8 with the mark
-// that tells them so, plain decimals, and no text that they would take for a formula.
-type csvFile struct {
+// textFile is a table of lines.
+type textFile struct {
 	w       *bufio.Writer
 	columns []Column
-	line    []byte
+	head    []byte
+	line    lineFormat
+}
+
+// lineFormat appends a row.
+type lineFormat func(dst []byte, columns []Column, cells []Cell) ([]byte, error)
+
+// lines are rows of a textFile.
+type lines struct {
+	file *textFile
+	text []byte
+}
+
+func (f *textFile) part() part { return &lines{file: f} }
+
+func (l *lines) row(cells []Cell) (err error) {
+	l.text, err = l.file.line(l.text, l.file.columns, cells)
+	return err
+}
+
+func (l *lines) done() error { return nil }
+
+func (f *textFile) add(p part) error {
+	if err := f.close(); err != nil {
+		return err
+	}
+	_, err := f.w.Write(p.(*lines).text)
+	return err
+}
+
+// close writes the head, where nothing was written before.
+func (f *textFile) close() error {
+	_, err := f.w.Write(f.head)
+	f.head = nil
+	return err
 }
 
 // byteOrderMark tells spreadsheets that a file is UTF-8.
 const byteOrderMark = "\uFEFF"
 
-func newCSV(w *bufio.Writer, columns []Column) *csvFile {
-	c := &csvFile{w: w, columns: columns}
-	c.line = append(c.line, byteOrderMark...)
+// newCSV is a table with commas, which spreadsheets open as they stand: UTF-8 with the mark
+// that tells them so, plain decimals, and no text that they would take for a formula.
+func newCSV(w *bufio.Writer, columns []Column) *textFile {
+	head := []byte(byteOrderMark)
 	for i := range columns {
-		c.separate(i)
-		c.line = append(c.line, columns[i].Name...)
+		head = append(separate(head, i), columns[i].Name...)
 	}
-	c.line = append(c.line, '\n')
-	return c
+	return &textFile{w: w, columns: columns, head: append(head, '\n'), line: csvLine}
 }
 
-func (c *csvFile) separate(i int) {
+// separate appends what stands in front of a cell.
+func separate(dst []byte, i int) []byte {
 	if i > 0 {
-		c.line = append(c.line, ',')
+		dst = append(dst, ',')
 	}
+	return dst
 }
 
-func (c *csvFile) row(cells []Cell) error {
+func csvLine(dst []byte, columns []Column, cells []Cell) ([]byte, error) {
 	for i := range cells {
-		c.separate(i)
+		dst = separate(dst, i)
 		switch cell := &cells[i]; {
 		case !cell.set:
-		case c.columns[i].Kind == Text:
-			c.line = appendCSV(c.line, cell.text)
+		case columns[i].Kind == Text:
+			dst = appendCSV(dst, cell.text)
 		default:
-			c.line = appendPlain(c.line, c.columns[i].Kind, cell)
+			dst = appendPlain(dst, columns[i].Kind, cell)
 		}
 	}
-	c.line = append(c.line, '\n')
-	return c.close()
-}
-
-// close writes what has been gathered: of a table without rows, its head.
-func (c *csvFile) close() error {
-	_, err := c.w.Write(c.line)
-	c.line = c.line[:0]
-	return err
+	return append(dst, '\n'), nil
 }
 
 func appendCSV(dst []byte, text string) []byte {
@@ -82,40 +108,29 @@ func appendPlain(dst []byte, kind Kind, c *Cell) []byte {
 	return strconv.AppendInt(dst, c.n, 10)
 }
 
-// jsonFile is a JSON object on a line for each row. Every object has every column.
-type jsonFile struct {
-	w       *bufio.Writer
-	columns []Column
-	line    []byte
+// newJSONL is a JSON object on a line for each row. Every object has every column.
+func newJSONL(w *bufio.Writer, columns []Column) *textFile {
+	return &textFile{w: w, columns: columns, line: jsonLine}
 }
 
-func newJSONL(w *bufio.Writer, columns []Column) *jsonFile { return &jsonFile{w: w, columns: columns} }
-
-func (j *jsonFile) row(cells []Cell) error {
-	j.line = append(j.line[:0], '{')
+func jsonLine(dst []byte, columns []Column, cells []Cell) ([]byte, error) {
+	dst = append(dst, '{')
 	for i := range cells {
-		if i > 0 {
-			j.line = append(j.line, ',')
-		}
-		j.line = append(append(append(j.line, '"'), j.columns[i].Name...), '"', ':')
-		switch cell, kind := &cells[i], j.columns[i].Kind; {
+		dst = append(append(append(separate(dst, i), '"'), columns[i].Name...), '"', ':')
+		switch cell, kind := &cells[i], columns[i].Kind; {
 		case !cell.set:
-			j.line = append(j.line, "null"...)
+			dst = append(dst, "null"...)
 		case kind == Text:
 			text, err := json.Marshal(cell.text)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			j.line = append(j.line, text...)
+			dst = append(dst, text...)
 		case kind == Moment:
-			j.line = append(appendPlain(append(j.line, '"'), kind, cell), '"')
+			dst = append(appendPlain(append(dst, '"'), kind, cell), '"')
 		default:
-			j.line = appendPlain(j.line, kind, cell)
+			dst = appendPlain(dst, kind, cell)
 		}
 	}
-	j.line = append(j.line, '}', '\n')
-	_, err := j.w.Write(j.line)
-	return err
+	return append(dst, '}', '\n'), nil
 }
-
-func (j *jsonFile) close() error { return nil }

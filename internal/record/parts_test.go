@@ -2,7 +2,9 @@ package record
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -139,5 +141,54 @@ func TestSpreadOfDamagedFiles(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+	}
+}
+
+// Parts come in the order of the file, and an error ends them.
+func TestInParts(t *testing.T) {
+	_, killed := writeFile(t, 9000)
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, killed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := File{Path: path}
+	var want, got []int64
+	if err := f.Requests(func(rec *Record) error { want = append(want, rec.Seq); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	seqs := func(requests iter.Seq[*Record]) (list []int64, _ error) {
+		for rec := range requests {
+			list = append(list, rec.Seq)
+		}
+		return list, nil
+	}
+	parts := 0
+	if err := InParts(f, 100_000, seqs, func(list []int64) error { parts++; got = append(got, list...); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) || parts < 5 {
+		t.Errorf("%d requests in %d parts, want %d, in their order", len(got), parts, len(want))
+	}
+	enough := errors.New("enough")
+	n := 0
+	err := InParts(f, 100_000, seqs, func([]int64) error {
+		if n++; n == 2 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) || n != 2 {
+		t.Errorf("%d parts, then %v", n, err)
+	}
+	err = InParts(f, 100_000, func(requests iter.Seq[*Record]) (int, error) {
+		for rec := range requests {
+			if rec.Seq == want[4000] {
+				return 0, enough
+			}
+		}
+		return 0, nil
+	}, func(int) error { return nil })
+	if !errors.Is(err, enough) {
+		t.Errorf("a part that cannot be made: %v", err)
 	}
 }

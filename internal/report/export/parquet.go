@@ -23,7 +23,7 @@ type parquetFile struct {
 type rowGroup struct {
 	w       *parquet.ConcurrentRowGroupWriter
 	columns []Column
-	rows    []parquet.Row
+	values  [][]parquet.Value // of some rows, by column
 }
 
 // inOrder is a group whose fields keep their order: the library's own sorts them.
@@ -79,21 +79,14 @@ func (p *parquetFile) part() part {
 		p.spare = p.spare[:last]
 		return g
 	}
-	return &rowGroup{w: p.w.BeginRowGroup(), columns: p.columns}
+	return &rowGroup{w: p.w.BeginRowGroup(), columns: p.columns, values: make([][]parquet.Value, len(p.columns))}
 }
 
 func (g *rowGroup) row(cells []Cell) error {
-	if len(g.rows) < cap(g.rows) {
-		g.rows = g.rows[:len(g.rows)+1]
-	} else {
-		g.rows = append(g.rows, nil)
-	}
-	row := g.rows[len(g.rows)-1][:0]
 	for i := range cells {
-		row = append(row, cells[i].value(g.columns[i].Kind, i))
+		g.values[i] = append(g.values[i], cells[i].value(g.columns[i].Kind))
 	}
-	g.rows[len(g.rows)-1] = row
-	if len(g.rows) == rowsAtOnce {
+	if len(g.values[0]) == rowsAtOnce {
 		return g.write()
 	}
 	return nil
@@ -108,15 +101,19 @@ func (g *rowGroup) done() error {
 
 // write hands the rows to the library.
 func (g *rowGroup) write() error {
-	_, err := g.w.WriteRows(g.rows)
-	g.rows = g.rows[:0]
-	return err
+	for i, c := range g.w.ColumnWriters() {
+		if _, err := c.WriteRowValues(g.values[i]); err != nil {
+			return err
+		}
+		g.values[i] = g.values[i][:0]
+	}
+	return nil
 }
 
-// value is a cell of a column as the library has it.
-func (c *Cell) value(kind Kind, column int) parquet.Value {
+// value is a cell as the library has it.
+func (c *Cell) value(kind Kind) parquet.Value {
 	if !c.set {
-		return parquet.NullValue().Level(0, 0, column)
+		return parquet.NullValue()
 	}
 	v := parquet.Int64Value(c.n)
 	switch kind {
@@ -127,7 +124,7 @@ func (c *Cell) value(kind Kind, column int) parquet.Value {
 	case Text:
 		v = parquet.ByteArrayValue([]byte(c.text))
 	}
-	return v.Level(0, 1, column)
+	return v.Level(0, 1, 0)
 }
 
 func (p *parquetFile) add(rows part) error {

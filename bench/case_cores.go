@@ -9,6 +9,8 @@ import (
 
 	"github.com/inferometer/inferometer/bench/canned"
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 // manyCoresRows are the rows about a client with many cores. Their names begin alike,
@@ -32,12 +34,11 @@ type growingCores struct {
 
 // rate is what a competitor can keep up for good on so many cores.
 func (g growingCores) rate(name string, cores int) float64 {
-	return medianOf(g.runs[name][cores], sustainedOn(cores))
+	return stats.MedianOf(g.runs[name][cores], sustainedOn(cores))
 }
 
-// busy is how busy the server was.
 func (g growingCores) busy(name string, cores int) float64 {
-	return medianOf(g.runs[name][cores], busyOf)
+	return stats.MedianOf(g.runs[name][cores], busyOf)
 }
 
 // grow measures competitors on more and more cores, all in turn and over again, so that
@@ -86,17 +87,17 @@ func (b *bench) among(ctx context.Context, s *server, c competitor, cores, other
 
 // judgeGrowth holds the growth from one core to all against a bound. It is judged by one core
 // among busy ones: how much faster a core is while its neighbours idle is the machine's affair.
-func (g growingCores) judgeGrowth(l *line, most int, bound float64) {
-	l.add("growth", fmt.Sprintf("%.2f ×", g.rate(nameOurs, most)/g.rate(nameOurs, 1)), "one core's among idle ones")
-	l.atLeast(fmt.Sprintf("requests/s on %d cores ÷ one core's among busy ones", most), g.rate(nameOurs, most)/g.rate(nameCrowded, 1), bound, "")
+func (g growingCores) judgeGrowth(l *table.Line, most int, bound float64) {
+	l.Add("growth", fmt.Sprintf("%.2f ×", g.rate(table.NameOurs, most)/g.rate(table.NameOurs, 1)), "one core's among idle ones")
+	l.AtLeast(fmt.Sprintf("requests/s on %d cores ÷ one core's among busy ones", most), g.rate(table.NameOurs, most)/g.rate(table.NameCrowded, 1), bound, "")
 }
 
 // report adds what a competitor did on each number of cores; per is how many units of
 // the given name a request has.
-func (g growingCores) report(l *line, name, unit string, per float64, counts []int) {
+func (g growingCores) report(l *table.Line, name, unit string, per float64, counts []int) {
 	for _, n := range counts {
 		runs := g.runs[name][n]
-		ceiling := medianOf(runs, func(a attempt) float64 { return a.ceiling(g.server) })
+		ceiling := stats.MedianOf(runs, func(a attempt) float64 { return a.ceiling(g.server) })
 		bound := ""
 		if g.busy(name, n) > serverBound {
 			bound = ", server-bound"
@@ -105,26 +106,26 @@ func (g growingCores) report(l *line, name, unit string, per float64, counts []i
 		if n > counts[0] {
 			times = fmt.Sprintf("%.2f × one core's; ", g.rate(name, n)/g.rate(name, counts[0]))
 		}
-		l.addAt(coreCount(n), name, show(per*g.rate(name, n), "/s"), "%sclient CPU per %s %s; server on %s %.0f %% busy, its ceiling %s/s%s",
-			times, unit, show(medianOf(runs, cpuOf)/per, " µs"), coreCount(g.server), 100*g.busy(name, n), show(per*ceiling, ""), bound)
+		l.AddAt(coreCount(n), name, table.Show(per*g.rate(name, n), "/s"), "%sclient CPU per %s %s; server on %s %.0f %% busy, its ceiling %s/s%s",
+			times, unit, table.Show(stats.MedianOf(runs, cpuOf)/per, " µs"), coreCount(g.server), 100*g.busy(name, n), table.Show(per*ceiling, ""), bound)
 	}
 }
 
 // unstreamedCoresRow has the client and the bare loop on 1, 2, 4 and 8 cores.
 func unstreamedCoresRow() row {
-	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *table.Line) {
 		counts := sp.counts()
-		g, err := b.grow(ctx, s, sp, counts, work{events: 16}, []competitor{ours(), oursCrowded(), bare()})
+		g, err := b.grow(ctx, s, sp, counts, work{events: 16}, []competitor{ours(), oursCrowded(), bareLoop()})
 		if err != nil {
-			l.miss("clients", err)
+			l.Miss("clients", err)
 			return
 		}
-		g.report(l, nameOurs, "request", 1, counts)
-		g.report(l, nameCrowded, "request", 1, counts[:1])
-		g.report(l, nameBare, "request", 1, counts)
+		g.report(l, table.NameOurs, "request", 1, counts)
+		g.report(l, table.NameCrowded, "request", 1, counts[:1])
+		g.report(l, table.NameBare, "request", 1, counts)
 		b.describeCores(ctx, l, sp)
 		if sp.judged(l, manyCores) {
-			l.atLeast("requests/s on 8 cores ÷ bare loop's", g.rate(nameOurs, manyCores)/g.rate(nameBare, manyCores), 0.95, "")
+			l.AtLeast("requests/s on 8 cores ÷ bare loop's", g.rate(table.NameOurs, manyCores)/g.rate(table.NameBare, manyCores), 0.95, "")
 			g.judgeGrowth(l, manyCores, 6.5)
 		}
 	}
@@ -135,27 +136,27 @@ func unstreamedCoresRow() row {
 // servers are what limits it, it is measured again with one more of them, and one more.
 func mostCoresRow() row {
 	const client, server, bound = 14, 2, 300_000
-	return row{"many cores: requests/s, not streamed, 14 client cores and 2 of servers", func(ctx context.Context, b *bench) (l line) {
+	return row{"many cores: requests/s, not streamed, 14 client cores and 2 of servers", func(ctx context.Context, b *bench) (l table.Line) {
 		all := b.cores.All
 		if len(all) < client+server {
-			l.addNote("%d cores here: there is no room for %d of clients and %d of servers", len(all), client, server)
-			l.must("not for this machine", "", "", true)
+			l.AddNote("%d cores here: there is no room for %d of clients and %d of servers", len(all), client, server)
+			l.Must("not for this machine", "", "", true)
 			return l
 		}
 		best := 0.0
 		for n := client; n >= client-2; n-- {
 			g, err := b.atFull(ctx, split{server: all[:len(all)-n], client: all[len(all)-n:]}, canned.Spec{Events: 16}, work{events: 16})
 			if err != nil {
-				l.miss(nameOurs, err)
+				l.Miss(table.NameOurs, err)
 				return l
 			}
-			g.report(&l, nameOurs, "request", 1, []int{n})
-			best = max(best, g.rate(nameOurs, n))
-			if best >= bound || g.busy(nameOurs, n) <= serverBound {
+			g.report(&l, table.NameOurs, "request", 1, []int{n})
+			best = max(best, g.rate(table.NameOurs, n))
+			if best >= bound || g.busy(table.NameOurs, n) <= serverBound {
 				break
 			}
 		}
-		l.atLeast("requests/s", best, bound, "")
+		l.AtLeast("requests/s", best, bound, "")
 		return l
 	}}
 }
@@ -173,15 +174,15 @@ func (b *bench) atFull(ctx context.Context, sp split, spec canned.Spec, w work) 
 
 // streamedCoresRow compares one core with eight for streams of 16 events.
 func streamedCoresRow() row {
-	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *table.Line) {
 		counts := slices.Compact([]int{1, len(sp.client)})
 		g, err := b.grow(ctx, s, sp, counts, work{events: 16, stream: true}, []competitor{ours(), oursCrowded()})
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return
 		}
-		g.report(l, nameOurs, "request", 1, counts)
-		g.report(l, nameCrowded, "request", 1, counts[:1])
+		g.report(l, table.NameOurs, "request", 1, counts)
+		g.report(l, table.NameCrowded, "request", 1, counts[:1])
 		if sp.judged(l, manyCores) {
 			g.judgeGrowth(l, manyCores, 6)
 		}
@@ -192,22 +193,22 @@ func streamedCoresRow() row {
 // eventsCoresRow has long streams, whole in a write and in one write for eight events.
 func eventsCoresRow() row {
 	const events = 512
-	return row{"many cores: events/s, 512 events each, 64 in flight per core", func(ctx context.Context, b *bench) (l line) {
+	return row{"many cores: events/s, 512 events each, 64 in flight per core", func(ctx context.Context, b *bench) (l table.Line) {
 		sp := b.scale()
 		n := len(sp.client)
 		rates := map[int]float64{}
 		for _, writes := range []int{1, events / 8} {
 			g, err := b.atFull(ctx, sp, canned.Spec{Events: events, Writes: writes}, work{events: events, stream: true})
 			if err != nil {
-				l.miss(nameOurs, err)
+				l.Miss(table.NameOurs, err)
 				return l
 			}
-			l.add("server", "", "%d write(s) for each answer of %d events:", writes, events)
-			g.report(&l, nameOurs, "event", events, []int{n})
-			rates[writes] = events * g.rate(nameOurs, n)
+			l.Add("server", "", "%d write(s) for each answer of %d events:", writes, events)
+			g.report(&l, table.NameOurs, "event", events, []int{n})
+			rates[writes] = events * g.rate(table.NameOurs, n)
 		}
 		if sp.judged(&l, manyCores) {
-			l.atLeast("events/s, answers in one write", rates[1], 5_000_000, "")
+			l.AtLeast("events/s, answers in one write", rates[1], 5_000_000, "")
 		}
 		return l
 	}}

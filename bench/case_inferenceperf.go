@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 const (
-	namePerf     = "inference-perf"
-	nameOursPerf = "inferometer inference-perf"
-	perfEvents   = 64
+	perfEvents = 64
 	// perfRate is asked of the original: more than it can do on a core.
 	perfRate = 300
 	// perfTimes is how many times the original's achieved rate is asked of us; a little
@@ -30,31 +30,31 @@ const (
 // name: the original is asked for more than it can do, ours for a multiple of what the
 // original did.
 //
-// The figures are those of a second stage, for both. In the first moments of a run every
+// The figures are those of a second stage, for both. In the first moment of a run every
 // request opens a connection, and with responses of a quarter of a second those are so many
 // that they alone would be the last percent of the delays: of the 6,360 requests of four
 // seconds at 1,590/s some 430 are sent before the first response has ended. What the first
 // stage's delay was stands beside it.
 func inferencePerfRow() row {
 	name := fmt.Sprintf("inference-perf, random data, %d streamed tokens, constant rate: achieved of requested", perfEvents)
-	return row{name, withServer(serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents}, func(ctx context.Context, b *bench, s *server, l *line) {
-		its := b.keep(ctx, l, s, perfRate, competitor{name: namePerf, installed: peerInstalled("inference-perf", "inference-perf"),
+	return row{name, withServer(serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents}, func(ctx context.Context, b *bench, s *server, l *table.Line) {
+		its := b.keep(ctx, l, s, perfRate, competitor{name: table.NamePerf, installed: peerInstalled("inference-perf", "inference-perf"),
 			command: configCommand(func(b *bench) []string { return []string{peerPath(b, "inference-perf", "inference-perf")} })})
 		if its == nil {
 			return
 		}
-		achieved := medianOf(its, func(k loadSummary) float64 { return k.Achieved })
+		achieved := stats.MedianOf(its, func(k loadSummary) float64 { return k.Achieved })
 		asked := math.Ceil(perfTimes*achieved/10) * 10
-		own := b.keep(ctx, l, s, asked, competitor{name: nameOursPerf, installed: always,
+		own := b.keep(ctx, l, s, asked, competitor{name: table.NameOursPerf, installed: always,
 			command: configCommand(func(b *bench) []string { return []string{b.program, "inference-perf"} })})
 		if own == nil {
 			return
 		}
-		l.atLeast("achieved rate ÷ the original's", medianOf(own, func(k loadSummary) float64 { return k.Achieved })/achieved, 10, "")
-		l.between("achieved ÷ asked for", medianOf(own, func(k loadSummary) float64 { return k.Achieved / asked }), 0.99, 1.01)
+		l.AtLeast("achieved rate ÷ the original's", stats.MedianOf(own, func(k loadSummary) float64 { return k.Achieved })/achieved, 10, "")
+		l.Between("achieved ÷ asked for", stats.MedianOf(own, func(k loadSummary) float64 { return k.Achieved / asked }), 0.99, 1.01)
 		late := func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }
-		l.atMost("schedule_delay p99", medianOf(own, late), perfDelay, " ms")
-		l.atMost("schedule_delay p99 ÷ the original's", medianOf(own, late)/medianOf(its, late), 1, "")
+		l.AtMost("schedule_delay p99", stats.MedianOf(own, late), perfDelay, " ms")
+		l.AtMost("schedule_delay p99 ÷ the original's", stats.MedianOf(own, late)/stats.MedianOf(its, late), 1, "")
 	})}
 }
 
@@ -70,33 +70,33 @@ type loadSummary struct {
 	opening float64 // p99 of the first stage's delay, in seconds
 }
 
-// keep asks a competitor to keep a rate and tells how that went; nil: it was not
+// keep asks a competitor to keep a rate and tells how that went; nil means it was not
 // measured.
-func (b *bench) keep(ctx context.Context, l *line, s *server, rate float64, c competitor) []loadSummary {
+func (b *bench) keep(ctx context.Context, l *table.Line, s *server, rate float64, c competitor) []loadSummary {
 	w := work{rate: rate, stream: true, events: perfEvents, duration: b.load}
 	f := b.compete(ctx, s, w, []competitor{c})
 	if !f.has(c.name) {
-		l.miss(c.name, f.missing[c.name])
+		l.Miss(c.name, f.missing[c.name])
 		return nil
 	}
 	var list []loadSummary
 	for _, a := range f.attempts[c.name] {
 		k, err := readLoadSummary(a.dir)
 		if err != nil {
-			l.miss(c.name, err)
+			l.Miss(c.name, err)
 			return nil
 		}
 		list = append(list, k)
 	}
-	l.add(c.name, show(medianOf(list, func(k loadSummary) float64 { return k.Achieved }), "")+" of "+show(rate, "/s"), "")
-	l.addAt("schedule_delay p99", c.name, show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }), " ms"),
+	l.Add(c.name, table.Show(stats.MedianOf(list, func(k loadSummary) float64 { return k.Achieved }), "")+" of "+table.Show(rate, "/s"), "")
+	l.AddAt("schedule_delay p99", c.name, table.Show(stats.MedianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }), " ms"),
 		"median / max %s / %s; p99 of the second before, which opens the connections, %s; %s requests, %s failed; client CPU per request %s",
-		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.Median }), " ms"),
-		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.Max }), " ms"),
-		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.opening }), " ms"),
-		thousands(int64(medianOf(list, func(k loadSummary) float64 { return k.Count }))),
-		thousands(int64(medianOf(list, func(k loadSummary) float64 { return k.failed }))),
-		show(median(f, c.name, func(a attempt) float64 { return us(a.wholeCPU) }), " µs"))
+		table.Show(stats.MedianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.Median }), " ms"),
+		table.Show(stats.MedianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.Max }), " ms"),
+		table.Show(stats.MedianOf(list, func(k loadSummary) float64 { return 1e3 * k.opening }), " ms"),
+		table.Thousands(int64(stats.MedianOf(list, func(k loadSummary) float64 { return k.Count }))),
+		table.Thousands(int64(stats.MedianOf(list, func(k loadSummary) float64 { return k.failed }))),
+		table.Show(median(f, c.name, func(a attempt) float64 { return stats.Microseconds(a.wholeCPU) }), " µs"))
 	return list
 }
 

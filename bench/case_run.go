@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -41,19 +43,17 @@ func (o openLoop) command(b *bench, s *server, dir string) host.Command {
 	return host.Command{Args: append(argv, commonFlags(o.work, dir)...), OKCodes: []int{1}}
 }
 
-// open makes one open-loop run.
 func (b *bench) open(ctx context.Context, s *server, o openLoop) (attempt, error) {
 	return b.openOn(ctx, s, b.cores.Client, o)
 }
 
-// openOn makes one on some cores.
 func (b *bench) openOn(ctx context.Context, s *server, cores []int, o openLoop) (attempt, error) {
 	return b.checked(ctx, s, cores, "open", func(dir string) (host.Command, error) { return o.command(b, s, dir), nil })
 }
 
 // poissonRow asks for more arrivals than any peer can keep up with.
 func poissonRow() row {
-	return row{"Poisson arrivals, 5,000/s for 30 s, not streamed, 16 tokens", withServer(serverSpec{events: 16}, func(ctx context.Context, b *bench, s *server, l *line) {
+	return row{"Poisson arrivals, 5,000/s for 30 s, not streamed, 16 tokens", withServer(serverSpec{events: 16}, func(ctx context.Context, b *bench, s *server, l *table.Line) {
 		var kept []keptRate
 		for range b.reps {
 			a, err := b.open(ctx, s, openLoop{rate: 5000, poisson: true, duration: 30 * time.Second, work: work{events: 16}})
@@ -62,7 +62,7 @@ func poissonRow() row {
 				k, err = readKeptRate(a.dir)
 			}
 			if err != nil {
-				l.miss(nameOurs, err)
+				l.Miss(table.NameOurs, err)
 				return
 			}
 			kept = append(kept, k)
@@ -74,32 +74,32 @@ func poissonRow() row {
 	})}
 }
 
-func judgePoisson(l *line, kept []keptRate) {
-	sent := medianOf(kept, func(k keptRate) float64 { return float64(k.sent) / float64(max(k.scheduled, 1)) })
-	spread := medianOf(kept, func(k keptRate) float64 { return k.dispersion })
-	lag := medianOf(kept, func(k keptRate) float64 { return ms(k.lag99) })
-	l.add(nameOurs, show(medianOf(kept, func(k keptRate) float64 { return k.rate }), "/s"), "%s of %s scheduled sent; lag p50 / p99 %s / %s",
-		thousands(medianOf(kept, func(k keptRate) int64 { return k.sent })), thousands(medianOf(kept, func(k keptRate) int64 { return k.scheduled })),
-		show(medianOf(kept, func(k keptRate) float64 { return ms(k.lag50) }), " ms"), show(lag, " ms"))
-	l.between("sent ÷ scheduled", sent, 0.99, 1.01)
-	l.between("variance ÷ mean of sends per 10 ms", spread, 0.9, 1.1)
-	l.atMost("lag p99", lag, 2, " ms")
+func judgePoisson(l *table.Line, kept []keptRate) {
+	sent := stats.MedianOf(kept, func(k keptRate) float64 { return float64(k.sent) / float64(max(k.scheduled, 1)) })
+	spread := stats.MedianOf(kept, func(k keptRate) float64 { return k.dispersion })
+	lag := stats.MedianOf(kept, func(k keptRate) float64 { return stats.Milliseconds(k.lag99) })
+	l.Add(table.NameOurs, table.Show(stats.MedianOf(kept, func(k keptRate) float64 { return k.rate }), "/s"), "%s of %s scheduled sent; lag p50 / p99 %s / %s",
+		table.Thousands(stats.MedianOf(kept, func(k keptRate) int64 { return k.sent })), table.Thousands(stats.MedianOf(kept, func(k keptRate) int64 { return k.scheduled })),
+		table.Show(stats.MedianOf(kept, func(k keptRate) float64 { return stats.Milliseconds(k.lag50) }), " ms"), table.Show(lag, " ms"))
+	l.Between("sent ÷ scheduled", sent, 0.99, 1.01)
+	l.Between("variance ÷ mean of sends per 10 ms", spread, 0.9, 1.1)
+	l.AtMost("lag p99", lag, 2, " ms")
 }
 
 // peerRate is the rate asked of the peers: a tenth of ours, and few keep it.
 const peerRate = 500
 
 // peerPoisson has the peers keep a rate.
-func (b *bench) peerPoisson(ctx context.Context, l *line, s *server) {
+func (b *bench) peerPoisson(ctx context.Context, l *table.Line, s *server) {
 	w := work{rate: peerRate, events: 16, duration: 2 * b.load}
-	report := func(l *line, f field, name string) {
-		l.add(name, fmt.Sprintf("%s of %d/s", show(median(f, name, rateOf), ""), peerRate), "")
+	report := func(l *table.Line, f field, name string) {
+		l.Add(name, fmt.Sprintf("%s of %d/s", table.Show(median(f, name, rateOf), ""), peerRate), "")
 	}
 	pa := perfAnalyzer()
 	if f := b.compete(ctx, s, w, []competitor{pa}); f.has(pa.name) {
 		report(l, f, pa.name)
 	} else {
-		l.miss(pa.name, f.missing[pa.name])
+		l.Miss(pa.name, f.missing[pa.name])
 	}
 	b.otherPeers(ctx, l, s, w, report)
 }
@@ -125,8 +125,8 @@ func readKeptRate(dir string) (keptRate, error) {
 	}
 	k := keptRate{sent: int64(len(sent)), scheduled: f.stage.Scheduled}
 	k.rate = float64(k.sent) / (f.stage.SendEnd - f.stage.Begin).Seconds()
-	k.dispersion = dispersion(sent, f.stage.Begin, f.stage.SendEnd, 10*time.Millisecond)
-	k.lag50, k.lag99 = quantile(lag, 0.50), quantile(lag, 0.99)
+	k.dispersion = stats.Dispersion(sent, f.stage.Begin, f.stage.SendEnd, 10*time.Millisecond)
+	k.lag50, k.lag99 = stats.Quantile(lag, 0.50), stats.Quantile(lag, 0.99)
 	if k.scheduled == 0 {
 		return k, fmt.Errorf("the run's records have no count of scheduled arrivals")
 	}
@@ -135,18 +135,18 @@ func readKeptRate(dir string) (keptRate, error) {
 
 // reportRow measures how long one waits for the results after the last response.
 func reportRow() row {
-	return row{"last response → results on screen, 20,000 requests", withServer(serverSpec{events: 16}, func(ctx context.Context, b *bench, s *server, l *line) {
+	return row{"last response → results on screen, 20,000 requests", withServer(serverSpec{events: 16}, func(ctx context.Context, b *bench, s *server, l *table.Line) {
 		var waits []float64
 		for range b.reps {
 			wait, err := b.reportWait(ctx, s)
 			if err != nil {
-				l.miss(nameOurs, err)
+				l.Miss(table.NameOurs, err)
 				return
 			}
 			waits = append(waits, wait.Seconds())
 		}
-		l.add(nameOurs, show(quantile(waits, 0.5), " s"), "from the last response to the program's end")
-		l.atMost("wait", quantile(waits, 0.5), 0.5, " s")
+		l.Add(table.NameOurs, table.Show(stats.Quantile(waits, 0.5), " s"), "from the last response to the program's end")
+		l.AtMost("wait", stats.Quantile(waits, 0.5), 0.5, " s")
 		if b.full {
 			b.peerReportWait(ctx, l, s)
 		}
@@ -170,25 +170,25 @@ func (b *bench) reportWait(ctx context.Context, s *server) (time.Duration, error
 
 // peerReportWait has GenAI-Perf, which reads everything again after the load, do the
 // same work.
-func (b *bench) peerReportWait(ctx context.Context, l *line, s *server) {
+func (b *bench) peerReportWait(ctx context.Context, l *table.Line, s *server) {
 	c := pythonPeers()[0]
 	f := b.compete(ctx, s, work{inFlight: 64, stream: true, events: 16, requests: 20_000}, []competitor{c})
-	b.peerResult(l, c, f, func(l *line, f field, name string) {
-		l.add(name, show(median(f, name, func(a attempt) float64 { return a.tail.Seconds() }), " s"), "")
+	b.peerResult(l, c, f, func(l *table.Line, f field, name string) {
+		l.Add(name, table.Show(median(f, name, func(a attempt) float64 { return a.tail.Seconds() }), " s"), "")
 	})
 }
 
 // startupRow measures how long the program takes to do nothing.
 func startupRow() row {
-	return row{"start-up (--help)", func(ctx context.Context, b *bench) line {
-		var l line
+	return row{"start-up (--help)", func(ctx context.Context, b *bench) table.Line {
+		var l table.Line
 		times, err := startups(ctx, b, b.program, 20)
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return l
 		}
-		l.add(nameOurs, show(quantile(times, 0.5), " ms"), "median of %d", len(times))
-		l.atMost("start-up", quantile(times, 0.5), 50, " ms")
+		l.Add(table.NameOurs, table.Show(stats.Quantile(times, 0.5), " ms"), "median of %d", len(times))
+		l.AtMost("start-up", stats.Quantile(times, 0.5), 50, " ms")
 		if b.full {
 			b.peerStartups(ctx, &l)
 		}
@@ -197,17 +197,17 @@ func startupRow() row {
 }
 
 // peerStartups starts the peers. Their first start writes caches and does not count.
-func (b *bench) peerStartups(ctx context.Context, l *line) {
-	programs := map[string]string{namePA: perfAnalyzerPath(b), "GenAI-Perf": peerPath(b, "genai-perf", "genai-perf"),
+func (b *bench) peerStartups(ctx context.Context, l *table.Line) {
+	programs := map[string]string{table.NamePA: perfAnalyzerPath(b), "GenAI-Perf": peerPath(b, "genai-perf", "genai-perf"),
 		"AIPerf": peerPath(b, "aiperf", "aiperf"), "inference-perf": peerPath(b, "inference-perf", "inference-perf"),
 		"GuideLLM": peerPath(b, "guidellm", "guidellm")}
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
 		times, err := startups(ctx, b, programs[name], 1+b.reps)
 		if err != nil {
-			l.miss(name, err)
+			l.Miss(name, err)
 			continue
 		}
-		l.add(name, show(quantile(times[1:], 0.5), " ms"), "")
+		l.Add(name, table.Show(stats.Quantile(times[1:], 0.5), " ms"), "")
 	}
 }
 
@@ -223,7 +223,7 @@ func startups(ctx context.Context, b *bench, program string, n int) ([]float64, 
 		if err := c.Wait(); err != nil {
 			return nil, err
 		}
-		times = append(times, ms(c.Ended.Sub(c.Started)))
+		times = append(times, stats.Milliseconds(c.Ended.Sub(c.Started)))
 	}
 	return times, nil
 }

@@ -8,23 +8,25 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 // memoryRow is the peak resident set with 256 requests in flight.
 func memoryRow() row {
-	return row{"peak memory, 256 in flight", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *line) {
-		competitors := []competitor{ours(), bare(), perfAnalyzer()}
+	return row{"peak memory, 256 in flight", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *table.Line) {
+		competitors := []competitor{ours(), bareLoop(), perfAnalyzer()}
 		f := b.compete(ctx, s, work{inFlight: 256, stream: true, events: 64, duration: b.load}, competitors)
 		for _, c := range competitors {
 			if !f.has(c.name) {
-				l.miss(c.name, f.missing[c.name])
+				l.Miss(c.name, f.missing[c.name])
 				continue
 			}
-			l.add(c.name, show(median(f, c.name, peakMB), " MB"), "after %s requests of 64 events",
-				thousands(median(f, c.name, func(a attempt) int64 { return a.requests })))
+			l.Add(c.name, table.Show(median(f, c.name, peakMB), " MB"), "after %s requests of 64 events",
+				table.Thousands(median(f, c.name, func(a attempt) int64 { return a.requests })))
 		}
-		if f.has(nameOurs) {
-			l.atMost("peak memory", median(f, nameOurs, peakMB), 100, " MB")
+		if f.has(table.NameOurs) {
+			l.AtMost("peak memory", median(f, table.NameOurs, peakMB), 100, " MB")
 		}
 	})}
 }
@@ -34,38 +36,38 @@ func peakMB(a attempt) float64 { return float64(a.peak) / 1e6 }
 // coresRow compares the client on one core with the client on as many as there
 // are beside the server's.
 func coresRow() row {
-	return row{"client on more cores", func(ctx context.Context, b *bench) line {
-		var l line
+	return row{"client on more cores", func(ctx context.Context, b *bench) table.Line {
+		var l table.Line
 		serverCores, clientCores := splitCores(b.cores.All)
 		if len(clientCores) < 2 {
-			l.addNote("%d core(s) beside the server's on this machine: there is nothing to scale to", len(clientCores))
-			l.must("share of linear", "1.00", "on one core", true)
+			l.AddNote("%d core(s) beside the server's on this machine: there is nothing to scale to", len(clientCores))
+			l.Must("share of linear", "1.00", "on one core", true)
 			return l
 		}
 		s, err := b.startServer(ctx, serverSpec{events: 16, cores: serverCores})
 		if err != nil {
-			l.miss("server", err)
+			l.Miss("server", err)
 			return l
 		}
 		defer s.Stop()
 		one, err := b.onCores(ctx, s, clientCores[:1])
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return l
 		}
 		all, err := b.onCores(ctx, s, clientCores)
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return l
 		}
 		reportCores(&l, one, 1)
 		reportCores(&l, all, len(clientCores))
-		if medianOf(all, busyOf) > serverBound {
-			l.addNote("server-bound: compared by client CPU per request")
-			l.atLeast("share of linear, by client CPU per request", medianOf(one, cpuOf)/medianOf(all, cpuOf), 0.8, "")
+		if stats.MedianOf(all, busyOf) > serverBound {
+			l.AddNote("server-bound: compared by client CPU per request")
+			l.AtLeast("share of linear, by client CPU per request", stats.MedianOf(one, cpuOf)/stats.MedianOf(all, cpuOf), 0.8, "")
 			return l
 		}
-		l.atLeast("share of linear", medianOf(all, sustainedOn(len(clientCores)))/medianOf(one, sustainedOn(1))/float64(len(clientCores)), 0.8, "")
+		l.AtLeast("share of linear", stats.MedianOf(all, sustainedOn(len(clientCores)))/stats.MedianOf(one, sustainedOn(1))/float64(len(clientCores)), 0.8, "")
 		return l
 	}}
 }
@@ -90,9 +92,9 @@ func (b *bench) onCores(ctx context.Context, s *server, cores []int) ([]attempt,
 	return out, nil
 }
 
-func reportCores(l *line, runs []attempt, cores int) {
-	l.addAt(coreCount(cores), nameOurs, show(medianOf(runs, sustainedOn(cores)), "/s"), "requests of 16 streamed events; client CPU per request %s; server %.0f %% busy",
-		show(medianOf(runs, cpuOf), " µs"), 100*medianOf(runs, busyOf))
+func reportCores(l *table.Line, runs []attempt, cores int) {
+	l.AddAt(coreCount(cores), table.NameOurs, table.Show(stats.MedianOf(runs, sustainedOn(cores)), "/s"), "requests of 16 streamed events; client CPU per request %s; server %.0f %% busy",
+		table.Show(stats.MedianOf(runs, cpuOf), " µs"), 100*stats.MedianOf(runs, busyOf))
 }
 
 // growth compares CPU per request at two sizes of the same open-loop work.
@@ -118,7 +120,7 @@ func inFlightRow() row {
 	many := few
 	many.ttft = 1021 * time.Millisecond
 	g := growth{small: load, large: load, smallServer: few, largeServer: many, smallN: "64 in flight", largeN: "4,096 in flight", head: 2 * 4096}
-	return row{"cost as work grows: client CPU per request, 64 → 4,096 in flight", func(ctx context.Context, b *bench) line {
+	return row{"cost as work grows: client CPU per request, 64 → 4,096 in flight", func(ctx context.Context, b *bench) table.Line {
 		g.reps = b.reps
 		return g.measure(ctx, b)
 	}}
@@ -131,34 +133,33 @@ func millionRow() row {
 	large.requests = 1_000_000
 	spec := serverSpec{ttft: 13 * time.Millisecond, itl: time.Millisecond, events: 4}
 	g := growth{small: small, large: large, smallServer: spec, largeServer: spec, smallN: "20,000 requests", largeN: "1,000,000 requests", head: 2 * 64}
-	return row{"cost as work grows: client CPU per request, 20,000 → 1,000,000 requests", func(ctx context.Context, b *bench) line {
+	return row{"cost as work grows: client CPU per request, 20,000 → 1,000,000 requests", func(ctx context.Context, b *bench) table.Line {
 		g.reps = 1
 		return g.measure(ctx, b)
 	}}
 }
 
-func (g growth) measure(ctx context.Context, b *bench) line {
-	var l line
+func (g growth) measure(ctx context.Context, b *bench) table.Line {
+	var l table.Line
 	small, large, err := g.costs(ctx, b)
 	if err != nil {
-		l.miss(nameOurs, err)
+		l.Miss(table.NameOurs, err)
 		return l
 	}
-	each := func(c cost) float64 { return us(c.perRequest) }
+	each := func(c cost) float64 { return stats.Microseconds(c.perRequest) }
 	for _, at := range []struct {
 		name string
 		runs []cost
 	}{{g.smallN, small}, {g.largeN, large}} {
-		l.addAt(at.name, nameOurs, show(medianOf(at.runs, each), " µs"), "without the %s that the first %s took; peak memory %s; %.0f in the server's hands",
-			show(ms(medianOf(at.runs, func(c cost) time.Duration { return c.startup })), " ms"), thousands(g.head),
-			show(medianOf(at.runs, func(c cost) float64 { return peakMB(c.attempt) }), " MB"),
-			medianOf(at.runs, func(c cost) float64 { return c.running }))
+		l.AddAt(at.name, table.NameOurs, table.Show(stats.MedianOf(at.runs, each), " µs"), "without the %s that the first %s took; peak memory %s; %.0f in the server's hands",
+			table.Show(stats.Milliseconds(stats.MedianOf(at.runs, func(c cost) time.Duration { return c.startup })), " ms"), table.Thousands(g.head),
+			table.Show(stats.MedianOf(at.runs, func(c cost) float64 { return peakMB(c.attempt) }), " MB"),
+			stats.MedianOf(at.runs, func(c cost) float64 { return c.running }))
 	}
-	l.atMost("growth", 100*(medianOf(large, each)/medianOf(small, each)-1), 15, " %")
+	l.AtMost("growth", 100*(stats.MedianOf(large, each)/stats.MedianOf(small, each)-1), 15, " %")
 	return l
 }
 
-// cost is what a request cost in one run.
 type cost struct {
 	attempt
 	startup    time.Duration
@@ -227,17 +228,17 @@ func (b *bench) cpuOf(ctx context.Context, s *server, o openLoop) (time.Duration
 
 // millionEventsRow is the peak memory of a run of a million requests.
 func millionEventsRow() row {
-	return row{"peak memory, 1,000,000 requests of 64 events", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *line) {
+	return row{"peak memory, 1,000,000 requests of 64 events", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *table.Line) {
 		a, err := b.checked(ctx, s, b.cores.Client, "million", func(dir string) (host.Command, error) {
 			argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", strconv.Itoa(1_000_000)}
 			return host.Command{Args: append(argv, commonFlags(work{stream: true, events: 64}, dir)...), OKCodes: []int{1}}, nil
 		})
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return
 		}
-		l.add(nameOurs, show(peakMB(a), " MB"), "%s requests/s; client CPU per event %s; %.0f s in all", show(a.rate, ""),
-			show(us(a.wholeCPU)/64, " µs"), a.child.Ended.Sub(a.child.Started).Seconds())
-		l.atMost("peak memory", peakMB(a), 600, " MB")
+		l.Add(table.NameOurs, table.Show(peakMB(a), " MB"), "%s requests/s; client CPU per event %s; %.0f s in all", table.Show(a.rate, ""),
+			table.Show(stats.Microseconds(a.wholeCPU)/64, " µs"), a.child.Ended.Sub(a.child.Started).Seconds())
+		l.AtMost("peak memory", peakMB(a), 600, " MB")
 	})}
 }

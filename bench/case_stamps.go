@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 // stampServer streams at a pace at which every event can be told apart.
@@ -17,52 +19,52 @@ var stampServer = serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millise
 
 // stampRow compares our receive stamps with the server's log of its writes.
 func stampRow() row {
-	return row{"stamp error per event, p50 / p99 / p99.9, 256 in flight", func(ctx context.Context, b *bench) line {
-		var l line
+	return row{"stamp error per event, p50 / p99 / p99.9, 256 in flight", func(ctx context.Context, b *bench) table.Line {
+		var l table.Line
 		runs := b.stampRuns(ctx, &l, false)
 		if len(runs) == 0 {
 			return l
 		}
 		q := func(kernel bool, p float64) float64 {
-			return medianOf(runs, func(r stampRun) float64 { return us(r.errors(kernel, true, p)) })
+			return stats.MedianOf(runs, func(r stampRun) float64 { return stats.Microseconds(r.errors(kernel, true, p)) })
 		}
 		describeStamps(&l, runs, q)
-		l.atMost("p50", q(true, 0.50), 20, " µs")
-		l.atMost("p99", q(true, 0.99), 100, " µs")
-		l.atMost("p99.9", q(true, 0.999), 500, " µs")
+		l.AtMost("p50", q(true, 0.50), 20, " µs")
+		l.AtMost("p99", q(true, 0.99), 100, " µs")
+		l.AtMost("p99.9", q(true, 0.999), 500, " µs")
 		return l
 	}}
 }
 
 // hoggedStampRow is the same with another process keeping the client's core busy.
 func hoggedStampRow() row {
-	return row{"stamp error per event, p50 / p99 / p99.9, 256 in flight, client's core kept busy by another process", func(ctx context.Context, b *bench) line {
-		var l line
+	return row{"stamp error per event, p50 / p99 / p99.9, 256 in flight, client's core kept busy by another process", func(ctx context.Context, b *bench) table.Line {
+		var l table.Line
 		runs := b.stampRuns(ctx, &l, true)
 		if len(runs) == 0 {
 			return l
 		}
 		q := func(kernel bool, p float64) float64 {
-			return medianOf(runs, func(r stampRun) float64 { return us(r.errors(kernel, false, p)) })
+			return stats.MedianOf(runs, func(r stampRun) float64 { return stats.Microseconds(r.errors(kernel, false, p)) })
 		}
 		describeStamps(&l, runs, q)
-		l.atMost("p99 without coalesced events", q(true, 0.99)/1000, 0.5, " ms")
+		l.AtMost("p99 without coalesced events", q(true, 0.99)/1000, 0.5, " ms")
 		short := 0
 		for _, r := range runs {
 			if r.shortOfCPU {
 				short++
 			}
 		}
-		l.must("verdict says the client was short of CPU", fmt.Sprintf("in %d of %d runs", short, len(runs)), "in all", short == len(runs))
+		l.Must("verdict says the client was short of CPU", fmt.Sprintf("in %d of %d runs", short, len(runs)), "in all", short == len(runs))
 		return l
 	}}
 }
 
-func describeStamps(l *line, runs []stampRun, q func(kernel bool, p float64) float64) {
-	l.add(nameOurs, three(func(p float64) float64 { return q(true, p) }, " µs"), "share of coalesced events %.2f %%", 100*medianOf(runs, stampRun.coalescedShare))
-	l.add(nameUserClock, three(func(p float64) float64 { return q(false, p) }, " µs"), "")
-	l.addNote("%s events joined with the server's log per run; stamps before their write: %d", thousands(medianOf(runs,
-		func(r stampRun) int64 { return int64(len(r.events)) })), medianOf(runs, stampRun.early))
+func describeStamps(l *table.Line, runs []stampRun, q func(kernel bool, p float64) float64) {
+	l.Add(table.NameOurs, table.Three(func(p float64) float64 { return q(true, p) }, " µs"), "share of coalesced events %.2f %%", 100*stats.MedianOf(runs, stampRun.coalescedShare))
+	l.Add(table.NameUserClock, table.Three(func(p float64) float64 { return q(false, p) }, " µs"), "")
+	l.AddNote("%s events joined with the server's log per run; stamps before their write: %d", table.Thousands(stats.MedianOf(runs,
+		func(r stampRun) int64 { return int64(len(r.events)) })), stats.MedianOf(runs, stampRun.early))
 }
 
 // stampRun is one run whose stamps were compared.
@@ -72,12 +74,12 @@ type stampRun struct {
 }
 
 // stampRuns makes the runs of a stamp row, with or without a hog.
-func (b *bench) stampRuns(ctx context.Context, l *line, hogged bool) []stampRun {
+func (b *bench) stampRuns(ctx context.Context, l *table.Line, hogged bool) []stampRun {
 	var runs []stampRun
 	for range b.reps {
 		r, err := b.stampRun(ctx, hogged)
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return nil
 		}
 		runs = append(runs, r)
@@ -135,7 +137,7 @@ func (r stampRun) errors(kernel, coalesced bool, p float64) time.Duration {
 			out = append(out, e.user)
 		}
 	}
-	return quantile(out, p)
+	return stats.Quantile(out, p)
 }
 
 func (r stampRun) coalescedShare() float64 {

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 	"time"
 )
 
@@ -14,7 +16,7 @@ type throughputCase struct {
 	unit    string // what is counted: a request, or an event of one
 	server  serverSpec
 	work    work
-	judge   func(l *line, f field, c throughputCase)
+	judge   func(l *table.Line, f field, c throughputCase)
 	needsPA bool
 	// competitors in place of the usual ones, which speak OpenAI's protocol
 	competitors []competitor
@@ -46,11 +48,11 @@ func throughputRows() []row {
 	return out
 }
 
-func (c throughputCase) measure(ctx context.Context, b *bench, s *server, l *line) {
+func (c throughputCase) measure(ctx context.Context, b *bench, s *server, l *table.Line) {
 	c.work.duration = b.load
 	competitors := c.competitors
 	if competitors == nil {
-		competitors = []competitor{ours(), bare()}
+		competitors = []competitor{ours(), bareLoop()}
 		if c.needsPA {
 			competitors = append(competitors, perfAnalyzer())
 		}
@@ -69,27 +71,27 @@ func (c throughputCase) measure(ctx context.Context, b *bench, s *server, l *lin
 }
 
 // report prints what a competitor did.
-func (c throughputCase) report(l *line, f field, name string) {
+func (c throughputCase) report(l *table.Line, f field, name string) {
 	if !f.has(name) {
-		l.miss(name, f.missing[name])
+		l.Miss(name, f.missing[name])
 		return
 	}
 	rate := median(f, name, rateOf) * c.per()
 	whole := median(f, name, cpuOf) / c.per()
-	cpu := median(f, name, func(a attempt) float64 { return us(a.cpu) }) / c.per()
+	cpu := median(f, name, func(a attempt) float64 { return stats.Microseconds(a.cpu) }) / c.per()
 	bound := ""
 	if serverWasBound(f, name) {
 		bound = ", server-bound"
 	}
-	l.add(name, show(rate, "/s"), "server %.0f %% busy%s", 100*median(f, name, busyOf), bound)
-	l.addAt("client CPU per "+c.unit, name, show(whole, " µs"), "%s in the middle of the run", show(cpu, " µs"))
+	l.Add(name, table.Show(rate, "/s"), "server %.0f %% busy%s", 100*median(f, name, busyOf), bound)
+	l.AddAt("client CPU per "+c.unit, name, table.Show(whole, " µs"), "%s in the middle of the run", table.Show(cpu, " µs"))
 }
 
 // reportServer prints the server's ceiling, as its CPU under the heaviest load tells.
-func (c throughputCase) reportServer(l *line, f field) {
-	if f.has(nameOurs) {
-		ceiling := median(f, nameOurs, func(a attempt) float64 { return a.ceiling(1) }) * c.per()
-		l.add("server", show(ceiling, "/s"), "ceiling: what its CPU per %s allows on its core", c.unit)
+func (c throughputCase) reportServer(l *table.Line, f field) {
+	if f.has(table.NameOurs) {
+		ceiling := median(f, table.NameOurs, func(a attempt) float64 { return a.ceiling(1) }) * c.per()
+		l.Add("server", table.Show(ceiling, "/s"), "ceiling: what its CPU per %s allows on its core", c.unit)
 	}
 }
 
@@ -115,33 +117,33 @@ func ratio(f field, a, b string, figure func(attempt) float64) float64 {
 }
 
 func rateOf(a attempt) float64 { return a.rate }
-func cpuOf(a attempt) float64  { return us(a.wholeCPU) }
+func cpuOf(a attempt) float64  { return stats.Microseconds(a.wholeCPU) }
 func busyOf(a attempt) float64 { return a.busy }
 
 // faster checks our rate against a peer's; where the server was the bottleneck of
 // either, CPU for the same work is compared instead.
-func (c throughputCase) faster(l *line, f field, peer string, bound float64) {
-	if serverWasBound(f, nameOurs) || serverWasBound(f, peer) {
-		l.addNote("server-bound: compared by client CPU per %s", c.unit)
-		l.atMost(fmt.Sprintf("client CPU per %s ÷ %s's", c.unit, peer), ratio(f, nameOurs, peer, cpuOf), 1/bound, "")
+func (c throughputCase) faster(l *table.Line, f field, peer string, bound float64) {
+	if serverWasBound(f, table.NameOurs) || serverWasBound(f, peer) {
+		l.AddNote("server-bound: compared by client CPU per %s", c.unit)
+		l.AtMost(fmt.Sprintf("client CPU per %s ÷ %s's", c.unit, peer), ratio(f, table.NameOurs, peer, cpuOf), 1/bound, "")
 		return
 	}
 	den := median(f, peer, rateOf)
-	l.atLeast(fmt.Sprintf("%ss/s ÷ %s's", c.unit, peer), median(f, nameOurs, sustainedOn(1))/den, bound, "")
+	l.AtLeast(fmt.Sprintf("%ss/s ÷ %s's", c.unit, peer), median(f, table.NameOurs, sustainedOn(1))/den, bound, "")
 }
 
 // serverWasBound reports whether the server was the bottleneck of a competitor's runs.
 func serverWasBound(f field, name string) bool { return median(f, name, busyOf) > serverBound }
 
-func judgeUnstreamed(l *line, f field, c throughputCase) { c.faster(l, f, namePA, 1.2) }
+func judgeUnstreamed(l *table.Line, f field, c throughputCase) { c.faster(l, f, table.NamePA, 1.2) }
 
-func judgeStreamed(l *line, f field, c throughputCase) {
-	c.faster(l, f, namePA, 1.0)
-	l.atMost("client CPU per request ÷ Perf Analyzer's", ratio(f, nameOurs, namePA, cpuOf), 0.8, "")
+func judgeStreamed(l *table.Line, f field, c throughputCase) {
+	c.faster(l, f, table.NamePA, 1.0)
+	l.AtMost("client CPU per request ÷ Perf Analyzer's", ratio(f, table.NameOurs, table.NamePA, cpuOf), 0.8, "")
 }
 
-func judgeEvents(l *line, f field, _ throughputCase) {
-	l.atMost("client CPU per event ÷ Perf Analyzer's", ratio(f, nameOurs, namePA, cpuOf), 0.8, "")
+func judgeEvents(l *table.Line, f field, _ throughputCase) {
+	l.AtMost("client CPU per event ÷ Perf Analyzer's", ratio(f, table.NameOurs, table.NamePA, cpuOf), 0.8, "")
 }
 
-func judgeCoalesced(l *line, f field, c throughputCase) { c.faster(l, f, nameBare, 0.6) }
+func judgeCoalesced(l *table.Line, f field, c throughputCase) { c.faster(l, f, table.NameBare, 0.6) }

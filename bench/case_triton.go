@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -71,7 +73,7 @@ func tritonRows() []row {
 	c := throughputCase{name: "requests/s over Triton's gRPC, 64 in flight, 16 responses each", unit: "request", needsPA: true,
 		server: serverSpec{events: 16, grpc: true}, work: work{inFlight: 64, events: 16, stream: true}}
 	c.competitors = []competitor{oursTriton(), perfAnalyzerTriton()}
-	c.judge = func(l *line, f field, c throughputCase) { c.faster(l, f, namePA, 1.2) }
+	c.judge = func(l *table.Line, f field, c throughputCase) { c.faster(l, f, table.NamePA, 1.2) }
 	return []row{
 		{c.name, withServer(c.server, c.measure)},
 		{"error of TTFT over Triton's gRPC, p50 / p99 / p99.9, 256 in flight", tritonTTFT},
@@ -80,21 +82,21 @@ func tritonRows() []row {
 
 // tritonTTFT compares our time to first token with the server's log: both count
 // from our send, so that the difference is the error of our stamp.
-func tritonTTFT(ctx context.Context, b *bench) (l line) {
+func tritonTTFT(ctx context.Context, b *bench) (l table.Line) {
 	var runs [][]time.Duration
 	for range b.reps {
 		errors, err := b.tritonTTFTRun(ctx)
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return l
 		}
 		runs = append(runs, errors)
 	}
 	q := func(p float64) float64 {
-		return medianOf(runs, func(e []time.Duration) float64 { return us(quantile(e, p)) })
+		return stats.MedianOf(runs, func(e []time.Duration) float64 { return stats.Microseconds(stats.Quantile(e, p)) })
 	}
-	l.add(nameOurs, three(q, " µs"), "")
-	l.atMost("p99", q(0.99)/1000, 0.5, " ms")
+	l.Add(table.NameOurs, table.Three(q, " µs"), "")
+	l.AtMost("p99", q(0.99)/1000, 0.5, " ms")
 	return l
 }
 

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -18,9 +20,9 @@ const ttftInFlight = 256
 // ttftRow compares what clients report as time to first token with what the
 // server did.
 func ttftRow() row {
-	return row{"reported TTFT p50 / p99, 256 in flight, server's set to 50 ms", withServer(serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond, events: 16, truth: true}, func(ctx context.Context, b *bench, s *server, l *line) {
+	return row{"reported TTFT p50 / p99, 256 in flight, server's set to 50 ms", withServer(serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond, events: 16, truth: true}, func(ctx context.Context, b *bench, s *server, l *table.Line) {
 		w := work{inFlight: ttftInFlight, stream: true, events: 16, duration: b.load}
-		competitors := []competitor{ours(), bare(), perfAnalyzerTTFT()}
+		competitors := []competitor{ours(), bareLoop(), perfAnalyzerTTFT()}
 		f := b.compete(ctx, s, w, competitors)
 		peers := field{}
 		if b.full {
@@ -28,12 +30,12 @@ func ttftRow() row {
 		}
 		truth, err := s.log(ctx)
 		if err != nil {
-			l.miss("server", err)
+			l.Miss("server", err)
 			return
 		}
 		for _, c := range competitors {
 			if !f.has(c.name) {
-				l.miss(c.name, f.missing[c.name])
+				l.Miss(c.name, f.missing[c.name])
 				continue
 			}
 			reportTTFT(l, f, c.name, truth)
@@ -47,44 +49,44 @@ func ttftRow() row {
 	})}
 }
 
-func (b *bench) reportPeerTTFT(l *line, peers field, truth []truthfile.Request) {
+func (b *bench) reportPeerTTFT(l *table.Line, peers field, truth []truthfile.Request) {
 	for _, p := range pythonPeers() {
-		b.peerResult(l, p, peers, func(l *line, f field, name string) { reportTTFT(l, f, name, truth) })
+		b.peerResult(l, p, peers, func(l *table.Line, f field, name string) { reportTTFT(l, f, name, truth) })
 	}
 }
 
-func reportTTFT(l *line, f field, name string, truth []truthfile.Request) {
+func reportTTFT(l *table.Line, f field, name string, truth []truthfile.Request) {
 	server := func(q float64) float64 {
 		return median(f, name, func(a attempt) float64 {
-			return ms(quantile(serverTTFT(truth, a.child.Started, a.child.Ended), q))
+			return stats.Milliseconds(stats.Quantile(serverTTFT(truth, a.child.Started, a.child.Ended), q))
 		})
 	}
 	held := median(f, name, func(a attempt) float64 { return heldBy(truth, a.loadStart, a.loadEnd) })
-	l.add(name, show(median(f, name, func(a attempt) float64 { return a.p50 }), "")+" / "+show(median(f, name, func(a attempt) float64 { return a.p99 }), " ms"),
-		"while the server's own was %s / %s", show(server(0.50), " ms"), show(server(0.99), " ms"))
-	l.addAt("in flight, as the server saw it", name, show(held, ""), "")
-	l.addAt("peak memory", name, show(median(f, name, peakMB), " MB"), "")
+	l.Add(name, table.Show(median(f, name, func(a attempt) float64 { return a.p50 }), "")+" / "+table.Show(median(f, name, func(a attempt) float64 { return a.p99 }), " ms"),
+		"while the server's own was %s / %s", table.Show(server(0.50), " ms"), table.Show(server(0.99), " ms"))
+	l.AddAt("in flight, as the server saw it", name, table.Show(held, ""), "")
+	l.AddAt("peak memory", name, table.Show(median(f, name, peakMB), " MB"), "")
 }
 
-func judgeTTFT(l *line, f field, truth []truthfile.Request) {
-	l.atMost("TTFT p50", median(f, nameOurs, func(a attempt) float64 { return a.p50 }), 51.5, " ms")
+func judgeTTFT(l *table.Line, f field, truth []truthfile.Request) {
+	l.AtMost("TTFT p50", median(f, table.NameOurs, func(a attempt) float64 { return a.p50 }), 51.5, " ms")
 	var own []ownTTFT
-	for _, a := range f.attempts[nameOurs] {
+	for _, a := range f.attempts[table.NameOurs] {
 		o, err := readOwnTTFT(a, truth)
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return
 		}
 		own = append(own, o)
 	}
-	l.atLeast("in flight on average, first full wave to last send",
-		medianOf(own, func(o ownTTFT) float64 { return o.held }), 0.995*ttftInFlight, "")
-	l.must("most in flight", strconv.Itoa(medianOf(own, func(o ownTTFT) int { return o.most })), fmt.Sprintf("= %d", ttftInFlight),
-		medianOf(own, func(o ownTTFT) int { return o.most }) == ttftInFlight)
-	l.atMost("TTFT p99 beyond the server's, from our send, connect time taken off",
-		medianOf(own, func(o ownTTFT) float64 { return ms(o.beyond99) }), beyondTTFT, " ms")
-	l.addNote("requests lay unread at the server for %s at p99: all of a wave come at once, and it reads them one by one",
-		show(medianOf(own, func(o ownTTFT) float64 { return ms(o.unread99) }), " ms"))
+	l.AtLeast("in flight on average, first full wave to last send",
+		stats.MedianOf(own, func(o ownTTFT) float64 { return o.held }), 0.995*ttftInFlight, "")
+	l.Must("most in flight", strconv.Itoa(stats.MedianOf(own, func(o ownTTFT) int { return o.most })), fmt.Sprintf("= %d", ttftInFlight),
+		stats.MedianOf(own, func(o ownTTFT) int { return o.most }) == ttftInFlight)
+	l.AtMost("TTFT p99 beyond the server's, from our send, connect time taken off",
+		stats.MedianOf(own, func(o ownTTFT) float64 { return stats.Milliseconds(o.beyond99) }), beyondTTFT, " ms")
+	l.AddNote("requests lay unread at the server for %s at p99: all of a wave come at once, and it reads them one by one",
+		table.Show(stats.MedianOf(own, func(o ownTTFT) float64 { return stats.Milliseconds(o.unread99) }), " ms"))
 }
 
 // beyondTTFT is what reading and sending may add to the server's own p99, in ms.
@@ -101,14 +103,14 @@ type ownTTFT struct {
 // readOwnTTFT reads from the records how many requests were in flight and what
 // lies between our time to first token and the server's.
 func readOwnTTFT(a attempt, truth []truthfile.Request) (ownTTFT, error) {
-	var spans []span
+	var spans []stats.Span
 	var less []time.Duration
 	sent := map[int64]time.Duration{}
 	f, err := readRecords(a.dir, func(r *record.Record) {
 		if r.Sent == record.Never {
 			return
 		}
-		spans = append(spans, span{r.Sent, r.End})
+		spans = append(spans, stats.Span{From: r.Sent, To: r.End})
 		sent[r.Seq] = r.Sent
 		for _, e := range r.Events {
 			if e.Label.IsToken() {
@@ -121,8 +123,8 @@ func readOwnTTFT(a attempt, truth []truthfile.Request) (ownTTFT, error) {
 		return ownTTFT{}, err
 	}
 	written, read := sinceSent(truth, a, f.start, sent)
-	o := ownTTFT{beyond99: quantile(less, 0.99) - quantile(written, 0.99), unread99: quantile(read, 0.99)}
-	o.held, o.most = inFlight(spans, f.stage.SendEnd)
+	o := ownTTFT{beyond99: stats.Quantile(less, 0.99) - stats.Quantile(written, 0.99), unread99: stats.Quantile(read, 0.99)}
+	o.held, o.most = stats.InFlight(spans, f.stage.SendEnd)
 	return o, nil
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/inferometer/inferometer/bench/canned"
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 // drain is a run of which the time after the last response is measured.
@@ -32,7 +34,7 @@ type drained struct {
 // waitRow measures how long one waits after the last response: on one core and on many,
 // with few in flight and with many.
 func waitRow() row {
-	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *table.Line) {
 		var all []drain
 		for _, cores := range slices.Compact([]int{1, len(sp.client)}) {
 			for _, inFlight := range []int{64, 512, 4096} {
@@ -46,7 +48,7 @@ func waitRow() row {
 
 // millionWaitRow is the same after a million requests.
 func millionWaitRow() row {
-	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *table.Line) {
 		var all []drain
 		for _, cores := range slices.Compact([]int{1, len(sp.client)}) {
 			all = append(all, drain{cores: cores, inFlight: 512, requests: 1_000_000})
@@ -56,27 +58,27 @@ func millionWaitRow() row {
 	return row{"many cores: last answer → end of the program, 1,000,000 requests, not streamed", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
-func (b *bench) waits(ctx context.Context, s *server, sp split, l *line, all []drain, reps int) {
+func (b *bench) waits(ctx context.Context, s *server, sp split, l *table.Line, all []drain, reps int) {
 	longest := 0.0
 	for _, d := range all {
 		var runs []drained
 		for range reps {
 			r, err := b.drain(ctx, s, sp.client[:d.cores], d)
 			if err != nil {
-				l.miss(nameOurs, fmt.Errorf("%d core(s), %d in flight: %w", d.cores, d.inFlight, err))
+				l.Miss(table.NameOurs, fmt.Errorf("%d core(s), %d in flight: %w", d.cores, d.inFlight, err))
 				return
 			}
 			runs = append(runs, r)
 		}
-		wait := medianOf(runs, func(r drained) float64 { return r.wait.Seconds() })
+		wait := stats.MedianOf(runs, func(r drained) float64 { return r.wait.Seconds() })
 		longest = max(longest, wait)
-		l.addAt(coreCount(d.cores)+", "+thousands(int64(d.inFlight))+" in flight", nameOurs, show(wait, " s"), "after %s requests; peak memory %s",
-			thousands(medianOf(runs, func(r drained) int64 { return r.requests })), show(medianOf(runs, func(r drained) float64 { return peakMB(r.attempt) }), " MB"))
+		l.AddAt(coreCount(d.cores)+", "+table.Thousands(int64(d.inFlight))+" in flight", table.NameOurs, table.Show(wait, " s"), "after %s requests; peak memory %s",
+			table.Thousands(stats.MedianOf(runs, func(r drained) int64 { return r.requests })), table.Show(stats.MedianOf(runs, func(r drained) float64 { return peakMB(r.attempt) }), " MB"))
 	}
 	if len(sp.client) < manyCores {
-		l.addNote("the bound is for %d client cores too; this machine has %d beside the server's", manyCores, len(sp.client))
+		l.AddNote("the bound is for %d client cores too; this machine has %d beside the server's", manyCores, len(sp.client))
 	}
-	l.atMost("longest wait", longest, 0.5, " s")
+	l.AtMost("longest wait", longest, 0.5, " s")
 }
 
 // drain makes one run and takes the time from the server's last response to the end of

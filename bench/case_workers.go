@@ -11,6 +11,8 @@ import (
 
 	"github.com/inferometer/inferometer/bench/canned"
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -18,7 +20,7 @@ import (
 // CPU counts.
 func workersRow() row {
 	const lasts = 10 * time.Second
-	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *table.Line) {
 		runs := map[bool][]attempt{}
 		for range b.reps {
 			for _, apart := range []bool{false, true} {
@@ -31,7 +33,7 @@ func workersRow() row {
 					return c, err
 				})
 				if err != nil {
-					l.miss(nameOurs, err)
+					l.Miss(table.NameOurs, err)
 					return
 				}
 				runs[apart] = append(runs[apart], a)
@@ -41,11 +43,11 @@ func workersRow() row {
 			name  string
 			apart bool
 		}{{"one process", false}, {"two workers", true}} {
-			l.addAt(one.name+" on "+coreCount(len(sp.client)), nameOurs, show(medianOf(runs[one.apart], sustainedOn(len(sp.client))), "/s"),
-				"client CPU per request %s, %s without start and end", show(medianOf(runs[one.apart], cpuOf), " µs"),
-				show(medianOf(runs[one.apart], func(a attempt) float64 { return us(a.cpu) }), " µs"))
+			l.AddAt(one.name+" on "+coreCount(len(sp.client)), table.NameOurs, table.Show(stats.MedianOf(runs[one.apart], sustainedOn(len(sp.client))), "/s"),
+				"client CPU per request %s, %s without start and end", table.Show(stats.MedianOf(runs[one.apart], cpuOf), " µs"),
+				table.Show(stats.MedianOf(runs[one.apart], func(a attempt) float64 { return stats.Microseconds(a.cpu) }), " µs"))
 		}
-		l.atMost("CPU per request, two workers ÷ one process", medianOf(runs[true], cpuOf)/medianOf(runs[false], cpuOf), 1.03, "")
+		l.AtMost("CPU per request, two workers ÷ one process", stats.MedianOf(runs[true], cpuOf)/stats.MedianOf(runs[false], cpuOf), 1.03, "")
 	}
 	return row{"many cores: two workers beside one process, not streamed, 16 tokens, 64 in flight per core", withCanned(canned.Spec{Events: 16}, measure)}
 }
@@ -53,16 +55,16 @@ func workersRow() row {
 // coordinatorRow has eight workers send as fast as one coordinator on one core is to keep up with.
 func coordinatorRow() row {
 	const workers, rate, lasts, least = 8, 10_000, 10 * time.Second, 12
-	return row{"many cores: 8 workers × 10,000 records/s into a coordinator on one core", func(ctx context.Context, b *bench) (l line) {
+	return row{"many cores: 8 workers × 10,000 records/s into a coordinator on one core", func(ctx context.Context, b *bench) (l table.Line) {
 		all := b.cores.All
 		if len(all) < least {
-			l.addNote("%d cores here: there is no room for a server, eight workers and a coordinator", len(all))
-			l.must("not for this machine", "", "", true)
+			l.AddNote("%d cores here: there is no room for a server, eight workers and a coordinator", len(all))
+			l.Must("not for this machine", "", "", true)
 			return l
 		}
 		s, err := b.startCannedServer(ctx, canned.Spec{Events: 16}, all[:2])
 		if err != nil {
-			l.miss("server", err)
+			l.Miss("server", err)
 			return l
 		}
 		defer s.Stop()
@@ -72,21 +74,21 @@ func coordinatorRow() row {
 			f, err = b.feed(ctx, s, workers, openLoop{rate: workers * rate, duration: lasts, inFlight: 4096, work: work{events: 16}}, all[2:3], all[3:])
 		}
 		if err != nil {
-			l.miss(nameOurs, err)
+			l.Miss(table.NameOurs, err)
 			return l
 		}
 		after, err := s.counters(ctx)
 		if err != nil {
-			l.miss("server", err)
+			l.Miss("server", err)
 			return l
 		}
 		served := after.served - before.served
-		l.add(nameOurs, show(us(f.cpu)/float64(f.kept), " µs"), "CPU of the coordinator per record; %s requests of %d workers, %s answered by the server, %s records kept; the coordinator's core %.0f %% busy, done %s after its workers",
-			thousands(f.sent), workers, thousands(served), thousands(f.kept), 100*f.cpu.Seconds()/lasts.Seconds(), show(f.behind.Seconds(), " s"))
+		l.Add(table.NameOurs, table.Show(stats.Microseconds(f.cpu)/float64(f.kept), " µs"), "CPU of the coordinator per record; %s requests of %d workers, %s answered by the server, %s records kept; the coordinator's core %.0f %% busy, done %s after its workers",
+			table.Thousands(f.sent), workers, table.Thousands(served), table.Thousands(f.kept), 100*f.cpu.Seconds()/lasts.Seconds(), table.Show(f.behind.Seconds(), " s"))
 		// One response more is that to the request which checks the server ahead of the run.
-		l.must("every answer has its record", "", "", f.failed == 0 && f.kept == f.sent && (served == f.kept || served == f.kept+1))
-		l.atLeast("records/s", float64(f.kept)/lasts.Seconds(), 0.99*workers*rate, "")
-		l.atMost("coordinator done after its workers", f.behind.Seconds(), 5, " s")
+		l.Must("every answer has its record", "", "", f.failed == 0 && f.kept == f.sent && (served == f.kept || served == f.kept+1))
+		l.AtLeast("records/s", float64(f.kept)/lasts.Seconds(), 0.99*workers*rate, "")
+		l.AtMost("coordinator done after its workers", f.behind.Seconds(), 5, " s")
 		return l
 	}}
 }

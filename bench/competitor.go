@@ -12,7 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/bench/bare"
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -40,7 +43,7 @@ type competitor struct {
 	command func(b *bench, s *server, w work, dir string) (host.Command, error)
 	// ttft reads, after the run, what the client reports as time to first token.
 	ttft func(dir string, c *host.Process) (ttft, error)
-	// installed says why the competitor cannot be used; nil: it can.
+	// installed says why the competitor cannot be used; nil means it can.
 	installed func(b *bench) error
 	// crowded: the client's other cores compute meanwhile.
 	crowded bool
@@ -57,7 +60,6 @@ type attempt struct {
 	child *host.Process
 }
 
-// try gives a competitor work once.
 func (b *bench) try(ctx context.Context, c competitor, s *server, w work) (attempt, error) {
 	a, err := b.attempt(ctx, s, b.cores.Client, c.name, func(dir string) (host.Command, error) { return c.command(b, s, w, dir) })
 	if err == nil && c.ttft != nil {
@@ -143,28 +145,19 @@ func (b *bench) competeTimes(ctx context.Context, s *server, w work, competitors
 }
 
 // median is the field's median for a competitor of one figure.
-func median[T number](f field, name string, figure func(attempt) T) T {
-	return medianOf(f.attempts[name], figure)
+func median[T stats.Number](f field, name string, figure func(attempt) T) T {
+	return stats.MedianOf(f.attempts[name], figure)
 }
 
 // has reports whether a competitor was measured.
 func (f field) has(name string) bool { return len(f.attempts[name]) > 0 }
-
-const (
-	nameOurs    = "inferometer"
-	nameBare    = "bare loop"
-	nameCrowded = "inferometer among busy cores"
-	namePA      = "Perf Analyzer"
-	// nameUserClock is what our own records have of the moment at which the program had read an event.
-	nameUserClock = "user-space clock"
-)
 
 func always(*bench) error { return nil }
 
 // ours is the program under test. A closed loop at full speed leaves it short of
 // CPU, which its verdict says and its exit code 1 shows: that is no failure here.
 func ours() competitor {
-	return competitor{name: nameOurs, installed: always, command: func(b *bench, s *server, w work, dir string) (host.Command, error) {
+	return competitor{name: table.NameOurs, installed: always, command: func(b *bench, s *server, w work, dir string) (host.Command, error) {
 		argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", strconv.Itoa(w.inFlight),
 			"--duration", w.duration.String()}
 		return host.Command{Args: append(argv, commonFlags(w, dir)...), OKCodes: []int{1}}, nil
@@ -175,7 +168,7 @@ func ours() competitor {
 // has them too: a core among idle ones runs at a higher clock than one of many.
 func oursCrowded() competitor {
 	c := ours()
-	c.name, c.crowded = nameCrowded, true
+	c.name, c.crowded = table.NameCrowded, true
 	return c
 }
 
@@ -222,9 +215,9 @@ func oursTTFT(dir string, _ *host.Process) (ttft, error) {
 	return ttft{p50: m.P50, p99: m.P99}, nil
 }
 
-// bare is the least that a Go client can do.
-func bare() competitor {
-	return competitor{name: nameBare, installed: always, command: func(b *bench, s *server, w work, dir string) (host.Command, error) {
+// bareLoop is the least that a Go client can do.
+func bareLoop() competitor {
+	return competitor{name: table.NameBare, installed: always, command: func(b *bench, s *server, w work, dir string) (host.Command, error) {
 		body := filepath.Join(dir, "body.json")
 		text, err := json.Marshal(chatBody(0, w))
 		if err == nil {
@@ -236,7 +229,7 @@ func bare() competitor {
 }
 
 func bareTTFT(_ string, c *host.Process) (ttft, error) {
-	var r bareResult
+	var r bare.Result
 	if err := json.Unmarshal(c.Output.Bytes(), &r); err != nil {
 		return ttft{}, fmt.Errorf("reading what the bare loop printed: %w", err)
 	}

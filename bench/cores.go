@@ -12,6 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/bench/canned"
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 // split says which cores serve and which are the client's.
@@ -50,12 +51,12 @@ func (b *bench) scale() split {
 
 // judged reports whether the bounds of a row apply: where the machine gives the client
 // fewer cores than they are for, the row shows its figures and says so.
-func (s split) judged(l *line, cores int) bool {
+func (s split) judged(l *table.Line, cores int) bool {
 	if len(s.client) >= cores {
 		return true
 	}
-	l.addNote("the bounds are for %d client cores; this machine has %d beside the server's", cores, len(s.client))
-	l.must("client cores", strconv.Itoa(len(s.client)), "", true)
+	l.AddNote("the bounds are for %d client cores; this machine has %d beside the server's", cores, len(s.client))
+	l.Must("client cores", strconv.Itoa(len(s.client)), "", true)
 	return false
 }
 
@@ -92,29 +93,29 @@ func realCores(cores []int, root string) int {
 
 // describeCores adds what linear scaling is worth on this machine: what its cores do
 // when they share nothing.
-func (b *bench) describeCores(ctx context.Context, l *line, s split) {
+func (b *bench) describeCores(ctx context.Context, l *table.Line, s split) {
 	for _, kind := range []string{host.SpinArithmetic, host.SpinLoopback} {
 		one, err := host.Spin(ctx, b.self, kind, s.client[:1], nil)
 		if err != nil {
-			l.miss("machine", err)
+			l.Miss("machine", err)
 			return
 		}
 		many, err := host.Spin(ctx, b.self, kind, s.client, nil)
 		if err != nil {
-			l.miss("machine", err)
+			l.Miss("machine", err)
 			return
 		}
 		crowded, err := host.Spin(ctx, b.self, kind, s.client, s.server)
 		if err != nil {
-			l.miss("machine", err)
+			l.Miss("machine", err)
 			return
 		}
-		l.add("machine", fmt.Sprintf("%.2f ×", many/one), "what %s that shares nothing does on %s beside one core; %.2f × with the server's core(s) busy too",
+		l.Add("machine", fmt.Sprintf("%.2f ×", many/one), "what %s that shares nothing does on %s beside one core; %.2f × with the server's core(s) busy too",
 			kind, coreCount(len(s.client)), crowded/one)
 	}
 	both := append(slices.Clone(s.client), s.server...)
 	if n := realCores(both, "/sys/devices/system/cpu"); n > 0 && n < len(both) {
-		l.addNote("client %v and server %v are threads of %d real cores", s.client, s.server, n)
+		l.AddNote("client %v and server %v are threads of %d real cores", s.client, s.server, n)
 	}
 }
 
@@ -139,12 +140,12 @@ func (b *bench) startCannedServer(ctx context.Context, spec canned.Spec, cores [
 
 // withCanned is the measurement of a row that needs a server with canned answers beside
 // a client on many cores.
-func withCanned(spec canned.Spec, measure func(ctx context.Context, b *bench, s *server, sp split, l *line)) func(context.Context, *bench) line {
-	return func(ctx context.Context, b *bench) (l line) {
+func withCanned(spec canned.Spec, measure func(ctx context.Context, b *bench, s *server, sp split, l *table.Line)) func(context.Context, *bench) table.Line {
+	return func(ctx context.Context, b *bench) (l table.Line) {
 		sp := b.scale()
 		s, err := b.startCannedServer(ctx, spec, sp.server)
 		if err != nil {
-			l.miss("server", err)
+			l.Miss("server", err)
 			return l
 		}
 		defer s.Stop()

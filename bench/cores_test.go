@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 func upTo(n int) []int {
@@ -44,11 +45,11 @@ func TestScale(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := (&bench{cores: deal}).scale()
-		var l line
+		var l table.Line
 		if fmt.Sprint(got.counts()) != fmt.Sprint(want) || got.judged(&l, manyCores) != (cores >= 16) {
 			t.Errorf("%d cores: %+v", cores, got)
 		}
-		if cores < 16 && (l.state() != "met" || len(l.Notes) != 1) {
+		if cores < 16 && (l.State() != "met" || len(l.Notes) != 1) {
 			t.Errorf("%d cores: %+v", cores, l)
 		}
 	}

@@ -32,8 +32,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/inferometer/inferometer/bench/bare"
 	"github.com/inferometer/inferometer/bench/canned"
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 func main() {
@@ -49,13 +51,13 @@ func dispatch(ctx context.Context, args []string) int {
 	case len(args) > 0 && args[0] == "hog":
 		host.Hog(ctx)
 	case len(args) > 0 && args[0] == "bare":
-		err = bareMain(ctx, args[1:], os.Stdout)
+		err = bare.Main(ctx, args[1:], os.Stdout)
 	case len(args) > 0 && args[0] == "canned":
 		err = canned.Main(ctx, args[1:])
 	case len(args) > 0 && args[0] == "spin":
 		err = host.SpinMain(args[1:], os.Stdout)
 	case len(args) > 0 && args[0] == "page":
-		err = pageMain(args[1:])
+		err = table.PageMain(args[1:])
 	default:
 		err = benchMain(ctx, args)
 	}
@@ -171,7 +173,7 @@ func benchMain(ctx context.Context, args []string) error {
 		return err
 	}
 	began := time.Now()
-	var lines []line
+	var lines []table.Line
 	for _, r := range rows(b.full) {
 		if !only.MatchString(r.name) {
 			continue
@@ -181,18 +183,18 @@ func benchMain(ctx context.Context, args []string) error {
 		l := r.measure(ctx, b)
 		l.Name = r.name
 		if b.noise > quietEnough {
-			l.addNote("the machine was not quiet: other processes took up to %.0f %% of a measured core", 100*b.noise)
+			l.AddNote("the machine was not quiet: other processes took up to %.0f %% of a measured core", 100*b.noise)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		lines = append(lines, l)
-		printLine(os.Stdout, l)
+		table.Print(os.Stdout, l)
 	}
 	took := time.Since(began).Round(time.Second)
-	failed := summarise(os.Stdout, lines, took)
+	failed := table.Summarise(os.Stdout, lines, took)
 	if b.save != "" {
-		if err := save(b.save, lines, b.title, describeMachine(b), took); err != nil {
+		if err := table.Save(b.save, lines, b.title, describeMachine(b), took); err != nil {
 			return err
 		}
 	}
@@ -202,10 +204,9 @@ func benchMain(ctx context.Context, args []string) error {
 	return nil
 }
 
-// row is one row of the table.
 type row struct {
 	name    string
-	measure func(context.Context, *bench) line
+	measure func(context.Context, *bench) table.Line
 }
 
 // rows are the rows of the table, in its order.

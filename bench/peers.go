@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 // The peers of the full table besides Perf Analyzer. All are Python programs, in
@@ -36,7 +37,7 @@ var errPeerHangs = fmt.Errorf("it had not ended after %v", peerPatience)
 // otherPeers measures the Python peers for a row of the full table. One that is
 // not installed leaves the row unmeasured; one that loses its run is told of. They
 // are measured once: no bound hangs on them, and each takes most of a minute.
-func (b *bench) otherPeers(ctx context.Context, l *line, s *server, w work, report func(*line, field, string)) {
+func (b *bench) otherPeers(ctx context.Context, l *table.Line, s *server, w work, report func(*table.Line, field, string)) {
 	for _, p := range pythonPeers() {
 		patient, cancel := context.WithTimeoutCause(ctx, peerPatience, errPeerHangs)
 		f := b.competeTimes(patient, s, w, []competitor{p}, 1)
@@ -50,12 +51,12 @@ func (b *bench) otherPeers(ctx context.Context, l *line, s *server, w work, repo
 }
 
 // peerResult reports what a peer did. One that is not installed leaves the row unmeasured.
-func (b *bench) peerResult(l *line, p competitor, f field, report func(*line, field, string)) {
+func (b *bench) peerResult(l *table.Line, p competitor, f field, report func(*table.Line, field, string)) {
 	switch err := p.installed(b); {
 	case err != nil:
-		l.miss(p.name, err)
+		l.Miss(p.name, err)
 	case !f.has(p.name):
-		l.add(p.name, "lost", "it lost the run: %s", brief(f.missing[p.name]))
+		l.Add(p.name, "lost", "it lost the run: %s", brief(f.missing[p.name]))
 	default:
 		report(l, f, p.name)
 	}

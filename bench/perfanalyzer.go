@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/stats"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 // perfAnalyzer is the real Perf Analyzer in its OpenAI mode, called the way
 // GenAI-Perf calls it.
 func perfAnalyzer() competitor {
-	return competitor{name: namePA, installed: func(b *bench) error {
+	return competitor{name: table.NamePA, installed: func(b *bench) error {
 		if _, err := os.Stat(perfAnalyzerPath(b)); err != nil {
 			return fmt.Errorf("not installed (run make peers): %w", err)
 		}
@@ -44,7 +46,7 @@ func perfAnalyzerTTFT() competitor {
 		}
 		defer f.Close()
 		first, err := readExportTTFT(f)
-		return ttft{p50: ms(quantile(first, 0.50)), p99: ms(quantile(first, 0.99))}, err
+		return ttft{p50: stats.Milliseconds(stats.Quantile(first, 0.50)), p99: stats.Milliseconds(stats.Quantile(first, 0.99))}, err
 	}
 	return c
 }

@@ -12,7 +12,7 @@ import (
 
 // recordFile is what a run kept of its requests.
 type recordFile struct {
-	start time.Time // wall-clock moment of offset 0
+	start time.Time // wall-clock time of offset 0
 	stage record.StageSummary
 }
 

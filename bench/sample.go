@@ -12,7 +12,6 @@ import (
 	"github.com/inferometer/inferometer/bench/host"
 )
 
-// sample is the state of server and client at one moment.
 type sample struct {
 	at      time.Time
 	served  int64
@@ -71,7 +70,6 @@ func takeSample(ctx context.Context, s *server, client *host.Process) (sample, e
 	return one, nil
 }
 
-// load is what a client did to a server.
 type load struct {
 	requests  int64         // answered in full, over the whole run
 	rate      float64       // answered per second, in the middle of the run

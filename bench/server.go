@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/bench/host"
+	"github.com/inferometer/inferometer/bench/table"
 )
 
 // serverSpec is how the mock behaves in a case.
@@ -77,11 +78,11 @@ func (b *bench) startServer(ctx context.Context, spec serverSpec) (*server, erro
 }
 
 // withServer is the measurement of a row that needs a server of one kind.
-func withServer(spec serverSpec, measure func(ctx context.Context, b *bench, s *server, l *line)) func(context.Context, *bench) line {
-	return func(ctx context.Context, b *bench) (l line) {
+func withServer(spec serverSpec, measure func(ctx context.Context, b *bench, s *server, l *table.Line)) func(context.Context, *bench) table.Line {
+	return func(ctx context.Context, b *bench) (l table.Line) {
 		s, err := b.startServer(ctx, spec)
 		if err != nil {
-			l.miss("server", err)
+			l.Miss("server", err)
 			return l
 		}
 		defer s.Stop()
@@ -115,7 +116,6 @@ func (s *server) ready(ctx context.Context) error {
 	return fmt.Errorf("the mock did not answer at %s within 5 s: %s", s.url, host.LastLines(s.Output.String(), 5))
 }
 
-// counters are what the server says of itself.
 type counters struct {
 	served  int64 // requests answered in full since it started
 	running int64 // requests in hand

@@ -47,7 +47,7 @@ func compareStamps(dir string, truth []truthfile.Request) ([]stampError, error) 
 		}
 	}
 	join := stampJoin{truth: bySeq}
-	// The moment of offset 0 stands in the header, which is read first.
+	// The time of offset 0 stands in the header, which is read first.
 	f, err := readRecords(dir, join.add)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func sequence(id string) (int64, bool) {
 	return seq, err == nil
 }
 
-// stampJoin collects stamp errors, short of the moment of offset 0.
+// stampJoin collects stamp errors, short of the time of offset 0.
 type stampJoin struct {
 	truth     map[int64]truthfile.Request
 	errors    []stampError
@@ -95,7 +95,7 @@ func (j *stampJoin) add(r *record.Record) {
 	}
 }
 
-// serverTTFT is the server's own time to first token: from the moment it had read
+// serverTTFT is the server's own time to first token: from the time it had read
 // the head of a request to the write of the first event with a token, over the
 // requests read in [from, to].
 func serverTTFT(truth []truthfile.Request, from, to time.Time) []time.Duration {

@@ -57,8 +57,11 @@ var house = []struct{ name, may string }{
 
 	// Programs beside the product.
 	{"bench", "record result golang.org/x/sys mock/truthfile ./*"},
+	{"bench/bare", "bench/stats"},
 	{"bench/canned", "golang.org/x/sys bench/host"},
 	{"bench/host", "golang.org/x/sys"},
+	{"bench/stats", ""},
+	{"bench/table", ""},
 
 	// How far apart runs are.
 	{"compare", "gate run/rundir plan plan/planfile record metric result sample pagedata report/screen stat/estimate sweep/capacity lib/number run/saved"},

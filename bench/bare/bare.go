@@ -1,6 +1,7 @@
 //go:build linux
 
-package main
+// Package bare is a plain net/http client that reads lines and takes the time: the least that a Go client can do.
+package bare
 
 import (
 	"bufio"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"github.com/inferometer/inferometer/bench/stats"
 	"io"
 	"net/http"
 	"os"
@@ -17,17 +19,17 @@ import (
 	"time"
 )
 
-// bareResult is what the bare loop prints when it ends.
-type bareResult struct {
+// Result is what the bare loop prints when it ends.
+type Result struct {
 	Requests int     `json:"requests"`
 	Lines    int     `json:"lines"` // that carried data
 	TTFT50   float64 `json:"ttft_p50_ms"`
 	TTFT99   float64 `json:"ttft_p99_ms"`
 }
 
-// bareMain is the least that a Go client can do: send a body with net/http, read
+// Main is the least that a Go client can do: send a body with net/http, read
 // the lines of the response, take the time at each.
-func bareMain(ctx context.Context, args []string, out io.Writer) error {
+func Main(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("bench bare", flag.ContinueOnError)
 	url := fs.String("url", "", "where to post")
 	body := fs.String("body", "", "`file` with the request body")
@@ -40,15 +42,15 @@ func bareMain(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("reading the body to send: %w", err)
 	}
-	loop := bareLoop{url: *url, body: payload, until: time.Now().Add(*duration)}
+	loop := loop{url: *url, body: payload, until: time.Now().Add(*duration)}
 	loop.client.Transport = &http.Transport{MaxIdleConnsPerHost: *inFlight, DisableCompression: true}
-	workers := make([]bareWorker, *inFlight)
+	workers := make([]worker, *inFlight)
 	var wg sync.WaitGroup
 	for i := range workers {
 		wg.Go(func() { workers[i].err = loop.run(ctx, &workers[i]) })
 	}
 	wg.Wait()
-	var result bareResult
+	var result Result
 	var first []time.Duration
 	var errs []error
 	for i := range workers {
@@ -57,25 +59,25 @@ func bareMain(ctx context.Context, args []string, out io.Writer) error {
 		first = append(first, workers[i].first...)
 		errs = append(errs, workers[i].err)
 	}
-	result.TTFT50, result.TTFT99 = ms(quantile(first, 0.50)), ms(quantile(first, 0.99))
+	result.TTFT50, result.TTFT99 = stats.Milliseconds(stats.Quantile(first, 0.50)), stats.Milliseconds(stats.Quantile(first, 0.99))
 	return errors.Join(append(errs, json.NewEncoder(out).Encode(result))...)
 }
 
-type bareLoop struct {
+type loop struct {
 	client http.Client
 	url    string
 	body   []byte
 	until  time.Time
 }
 
-type bareWorker struct {
+type worker struct {
 	lines int
 	first []time.Duration // from before the request to its first line
-	times []time.Time     // of the lines of the request under way
+	times []time.Time     // of the lines of the request in flight
 	err   error
 }
 
-func (l *bareLoop) run(ctx context.Context, w *bareWorker) error {
+func (l *loop) run(ctx context.Context, w *worker) error {
 	for time.Now().Before(l.until) {
 		if err := l.one(ctx, w); err != nil {
 			return err
@@ -84,7 +86,7 @@ func (l *bareLoop) run(ctx context.Context, w *bareWorker) error {
 	return nil
 }
 
-func (l *bareLoop) one(ctx context.Context, w *bareWorker) error {
+func (l *loop) one(ctx context.Context, w *worker) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url, bytes.NewReader(l.body))
 	if err != nil {
 		return err

@@ -26,7 +26,6 @@ type loop struct {
 	_      [64]byte
 }
 
-// conn is a connection.
 type conn struct {
 	fd     int
 	rest   []byte   // read, and not yet a whole request

@@ -143,7 +143,6 @@ func streamOf(spec Spec, usage string) [][]byte {
 	return out
 }
 
-// to is the response to a request.
 func (a *responses) to(req request, server *Server) [][]byte {
 	switch {
 	case req.kind == askChat && req.stream:

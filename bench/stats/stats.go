@@ -1,6 +1,7 @@
 //go:build linux
 
-package main
+// Package stats works out what measurements come to.
+package stats
 
 import (
 	"cmp"
@@ -8,14 +9,14 @@ import (
 	"time"
 )
 
-// number is what quantiles are taken of.
-type number interface {
+// Number is what quantiles are taken of.
+type Number interface {
 	cmp.Ordered
 	~int | ~int64 | ~float64
 }
 
-// quantile is the value at rank ⌈q·n⌉ of xs, which it sorts; zero of none.
-func quantile[T number](xs []T, q float64) T {
+// Quantile is the value at rank ⌈q·n⌉ of xs, which it sorts; zero of none.
+func Quantile[T Number](xs []T, q float64) T {
 	if len(xs) == 0 {
 		return 0
 	}
@@ -24,18 +25,18 @@ func quantile[T number](xs []T, q float64) T {
 	return xs[min(max(i, 0), len(xs)-1)]
 }
 
-// medianOf is the median of f over what was measured.
-func medianOf[M any, T number](measured []M, f func(M) T) T {
+// MedianOf is the median of f over what was measured.
+func MedianOf[M any, T Number](measured []M, f func(M) T) T {
 	xs := make([]T, len(measured))
 	for i, m := range measured {
 		xs[i] = f(m)
 	}
-	return quantile(xs, 0.5)
+	return Quantile(xs, 0.5)
 }
 
-// dispersion is variance ÷ mean of the number of moments per bin of the given
+// Dispersion is variance ÷ mean of the number of times per bin of the given
 // width, over [from, to): 1 for a Poisson process.
-func dispersion(moments []time.Duration, from, to, width time.Duration) float64 {
+func Dispersion(moments []time.Duration, from, to, width time.Duration) float64 {
 	n := int((to - from) / width)
 	if n < 2 {
 		return 0
@@ -60,28 +61,25 @@ func dispersion(moments []time.Duration, from, to, width time.Duration) float64 
 	return sum / float64(n-1) / mean
 }
 
-// three is the p50, p99 and p99.9 of something in one cell.
-func three(quantile func(p float64) float64, unit string) string {
-	return show(quantile(0.5), "") + " / " + show(quantile(0.99), "") + " / " + show(quantile(0.999), unit)
-}
+// Milliseconds is a duration as a number of them.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+// Microseconds is a duration as a number of them.
+func Microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-func us(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+// Span is the time from a request's first byte to its end.
+type Span struct{ From, To time.Duration }
 
-// span is the time from a request's first byte to its end.
-type span struct{ from, to time.Duration }
-
-// inFlight is the average number of requests in flight between the moment at
+// InFlight is the average number of requests in flight between the time at
 // which it was first at its largest and until, and that largest number.
-func inFlight(spans []span, until time.Duration) (average float64, most int) {
+func InFlight(spans []Span, until time.Duration) (average float64, most int) {
 	type edge struct {
 		at   time.Duration
 		step int
 	}
 	var edges []edge
 	for _, s := range spans {
-		edges = append(edges, edge{s.from, 1}, edge{s.to, -1})
+		edges = append(edges, edge{s.From, 1}, edge{s.To, -1})
 	}
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) })
 	now, full := 0, time.Duration(0)
@@ -95,7 +93,7 @@ func inFlight(spans []span, until time.Duration) (average float64, most int) {
 	}
 	total := time.Duration(0)
 	for _, s := range spans {
-		total += max(0, min(s.to, until)-max(s.from, full))
+		total += max(0, min(s.To, until)-max(s.From, full))
 	}
 	return float64(total) / float64(until-full), most
 }

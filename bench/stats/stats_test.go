@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package stats
 
 import (
 	"math/rand/v2"
@@ -14,11 +14,11 @@ func TestQuantile(t *testing.T) {
 		q    float64
 		want int
 	}{{0, 1}, {0.5, 3}, {0.8, 4}, {0.99, 5}, {1, 5}} {
-		if got := quantile(xs, tt.q); got != tt.want {
+		if got := Quantile(xs, tt.q); got != tt.want {
 			t.Errorf("quantile %v = %d, want %d", tt.q, got, tt.want)
 		}
 	}
-	if got := quantile([]int(nil), 0.5); got != 0 {
+	if got := Quantile([]int(nil), 0.5); got != 0 {
 		t.Errorf("quantile of nothing = %d", got)
 	}
 }
@@ -32,13 +32,13 @@ func TestDispersion(t *testing.T) {
 		poisson = append(poisson, at)
 		even = append(even, time.Duration(len(even))*200*time.Microsecond)
 	}
-	if d := dispersion(poisson, 0, 29*time.Second, 10*time.Millisecond); d < 0.92 || d > 1.08 {
+	if d := Dispersion(poisson, 0, 29*time.Second, 10*time.Millisecond); d < 0.92 || d > 1.08 {
 		t.Errorf("dispersion of a Poisson process = %v, want about 1", d)
 	}
-	if d := dispersion(even, 0, 29*time.Second, 10*time.Millisecond); d != 0 {
+	if d := Dispersion(even, 0, 29*time.Second, 10*time.Millisecond); d != 0 {
 		t.Errorf("dispersion of even sends = %v, want 0", d)
 	}
-	if d := dispersion(nil, 0, time.Second, 10*time.Millisecond); d != 0 {
+	if d := Dispersion(nil, 0, time.Second, 10*time.Millisecond); d != 0 {
 		t.Errorf("dispersion of nothing = %v, want 0", d)
 	}
 }
@@ -46,37 +46,9 @@ func TestDispersion(t *testing.T) {
 func TestInFlight(t *testing.T) {
 	// Two slots, full from 1 s on; one of them stands empty for one of the
 	// eight seconds until 9 s.
-	spans := []span{{0, 4 * time.Second}, {time.Second, 5 * time.Second}, {4 * time.Second, 10 * time.Second}, {6 * time.Second, 11 * time.Second}}
-	average, most := inFlight(spans, 9*time.Second)
+	spans := []Span{{0, 4 * time.Second}, {time.Second, 5 * time.Second}, {4 * time.Second, 10 * time.Second}, {6 * time.Second, 11 * time.Second}}
+	average, most := InFlight(spans, 9*time.Second)
 	if most != 2 || average != 15.0/8 {
 		t.Errorf("inFlight = %v, %d; want 1.875, 2", average, most)
-	}
-}
-
-func TestShow(t *testing.T) {
-	for _, tt := range []struct {
-		v    float64
-		want string
-	}{{0.123, "0.12 ms"}, {12.34, "12.3 ms"}, {123.4, "123 ms"}, {1234567, "1,234,567 ms"}, {-4321, "-4,320 ms"}} {
-		if got := show(tt.v, " ms"); got != tt.want {
-			t.Errorf("show(%v) = %q, want %q", tt.v, got, tt.want)
-		}
-	}
-}
-
-func TestLineState(t *testing.T) {
-	var met, missed, unmeasured line
-	met.atMost("x", 1, 1, "")
-	missed.atMost("x", 1, 1, "")
-	missed.atLeast("y", 0.99, 1, "")
-	unmeasured.atMost("x", 1, 1, "")
-	unmeasured.miss("peer", errBounds)
-	for _, tt := range []struct {
-		l    line
-		want string
-	}{{met, "met"}, {missed, "MISSED"}, {unmeasured, "NOT MEASURED"}, {line{}, "NOT MEASURED"}} {
-		if got := tt.l.state(); got != tt.want {
-			t.Errorf("state = %q, want %q", got, tt.want)
-		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package table
 
 import (
 	"encoding/json"
@@ -20,11 +20,11 @@ type saved struct {
 	Date    string   `json:"date"`
 	Took    string   `json:"took,omitempty"`
 	Remarks []string `json:"remarks,omitempty"` // written by hand: what a reader should know of this run
-	Lines   []line   `json:"lines"`
+	Lines   []Line   `json:"lines"`
 }
 
-// save keeps a run.
-func save(path string, lines []line, title, machine string, took time.Duration) error {
+// Save keeps a run.
+func Save(path string, lines []Line, title, machine string, took time.Duration) error {
 	s := saved{Title: title, Machine: machine, Date: time.Now().UTC().Format(time.DateOnly), Took: took.String(), Lines: lines}
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {
@@ -40,8 +40,8 @@ func save(path string, lines []line, title, machine string, took time.Duration) 
 	return nil
 }
 
-// pageMain makes the page out of the saved runs of a directory, in the order of their names.
-func pageMain(args []string) error {
+// PageMain makes the page out of the saved runs of a directory, in the order of their names.
+func PageMain(args []string) error {
 	if len(args) != 2 {
 		return errors.New("usage: bench page DIRECTORY-OF-RUNS PAGE.md")
 	}
@@ -99,7 +99,7 @@ func (s saved) write(b *strings.Builder) {
 	if s.judged() {
 		s.bounds(b)
 	}
-	if !slices.ContainsFunc(s.Lines, line.detailed) {
+	if !slices.ContainsFunc(s.Lines, Line.detailed) {
 		return
 	}
 	fmt.Fprintf(b, "\n### %s: details\n", s.Title)
@@ -115,8 +115,8 @@ type column struct {
 }
 
 func columns() []column {
-	all := []column{{"Inferometer", []string{nameOurs, nameOursPerf, nameCrowded}}, {"Reference", []string{nameBare, nameUserClock}}}
-	for _, peer := range []string{namePA, "GenAI-Perf", "AIPerf", namePerf, "GuideLLM"} {
+	all := []column{{"Inferometer", []string{NameOurs, NameOursPerf, NameCrowded}}, {"Reference", []string{NameBare, NameUserClock}}}
+	for _, peer := range []string{NamePA, "GenAI-Perf", "AIPerf", NamePerf, "GuideLLM"} {
 		all = append(all, column{peer, []string{peer}})
 	}
 	return all
@@ -124,13 +124,13 @@ func columns() []column {
 
 // judged reports whether bounds were checked.
 func (s saved) judged() bool {
-	return slices.ContainsFunc(s.Lines, func(l line) bool { return len(l.Checks)+len(l.Missing) > 0 })
+	return slices.ContainsFunc(s.Lines, func(l Line) bool { return len(l.Checks)+len(l.Missing) > 0 })
 }
 
 // table writes the figures, without columns that have none.
 func (s saved) table(b *strings.Builder) {
 	shown := slices.DeleteFunc(columns(), func(c column) bool {
-		return !slices.ContainsFunc(s.Lines, func(l line) bool {
+		return !slices.ContainsFunc(s.Lines, func(l Line) bool {
 			return slices.ContainsFunc(l.Entries, func(e entry) bool { return e.Figure != "" && slices.Contains(c.of, e.Who) })
 		})
 	})
@@ -184,7 +184,7 @@ func (s saved) bounds(b *strings.Builder) {
 }
 
 // sizes are what the figures of a case are of, in order, one row each.
-func (l line) sizes() []string {
+func (l Line) sizes() []string {
 	var out []string
 	for _, e := range l.Entries {
 		if columned(e) && !slices.Contains(out, e.At) {
@@ -203,7 +203,7 @@ func columned(e entry) bool {
 }
 
 // caseName is the first cell of row i of the case.
-func (l line) caseName(i int, at string) string {
+func (l Line) caseName(i int, at string) string {
 	switch {
 	case i > 0:
 		return "… " + at
@@ -214,14 +214,14 @@ func (l line) caseName(i int, at string) string {
 }
 
 // figure is that of one column; one that is not the column's usual party says whose it is.
-func (l line) figure(at string, of []string) string {
+func (l Line) figure(at string, of []string) string {
 	var out []string
 	for _, e := range l.Entries {
 		if e.At != at || e.Figure == "" || !slices.Contains(of, e.Who) {
 			continue
 		}
 		text := e.Figure
-		if e.Who == nameCrowded {
+		if e.Who == NameCrowded {
 			text += " among busy cores"
 		}
 		out = append(out, text)
@@ -230,7 +230,7 @@ func (l line) figure(at string, of []string) string {
 }
 
 // outcome is how a case came out, in a cell.
-func (l line) outcome() string {
+func (l Line) outcome() string {
 	missed := 0
 	for _, c := range l.Checks {
 		if !c.OK {
@@ -238,7 +238,7 @@ func (l line) outcome() string {
 		}
 	}
 	switch {
-	case l.state() == "met":
+	case l.State() == "met":
 		return "met"
 	case len(l.Missing) > 0 || missed == 0:
 		return "**not measured**"
@@ -247,12 +247,12 @@ func (l line) outcome() string {
 }
 
 // detailed reports whether a case has more to tell than its figures.
-func (l line) detailed() bool {
+func (l Line) detailed() bool {
 	return len(l.Notes) > 0 || slices.ContainsFunc(l.Entries, func(e entry) bool { return e.Text != "" || !columned(e) })
 }
 
 // details writes what is not in the table, as a list with one point for each party.
-func (l line) details(b *strings.Builder) {
+func (l Line) details(b *strings.Builder) {
 	if !l.detailed() {
 		return
 	}
@@ -276,7 +276,7 @@ func (l line) details(b *strings.Builder) {
 		texts[e.Who] = append(texts[e.Who], text)
 	}
 	for _, who := range order {
-		fmt.Fprintf(b, "- %s: %s\n", strings.Replace(who, nameOurs, "Inferometer", 1), plain(strings.Join(texts[who], "; ")))
+		fmt.Fprintf(b, "- %s: %s\n", strings.Replace(who, NameOurs, "Inferometer", 1), plain(strings.Join(texts[who], "; ")))
 	}
 	for _, n := range l.Notes {
 		fmt.Fprintf(b, "- %s\n", plain(n))

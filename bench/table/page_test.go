@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package table
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "write the page out of the saved runs")
 
 // TestPage: the page is what the saved runs say.
 func TestPage(t *testing.T) {
-	const page = "performance.md"
-	got, err := makePage("results")
+	const page = "../performance.md"
+	got, err := makePage("../results")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,29 +38,29 @@ func TestPage(t *testing.T) {
 // TestSavedRun: what a run has measured comes back from its file, in a table of figures with the
 // rest in a list.
 func TestSavedRun(t *testing.T) {
-	var speed, missed, late line
+	var speed, missed, late Line
 	speed.Name = "requests/s"
-	speed.add(nameOurs, "31,602/s", "server %d %% busy", 74)
-	speed.addAt("client CPU", nameOurs, "32.5 µs", "")
-	speed.add(nameBare, "16,414/s", "")
-	speed.add("server", "44,873/s", "ceiling")
-	speed.add("AIPerf", "lost", "it lost the run: a | b\nc")
-	speed.atLeast("ratio", 2.91, 1.2, "")
+	speed.Add(NameOurs, "31,602/s", "server %d %% busy", 74)
+	speed.AddAt("client CPU", NameOurs, "32.5 µs", "")
+	speed.Add(NameBare, "16,414/s", "")
+	speed.Add("server", "44,873/s", "ceiling")
+	speed.Add("AIPerf", "lost", "it lost the run: a | b\nc")
+	speed.AtLeast("ratio", 2.91, 1.2, "")
 	missed.Name = "memory"
-	missed.add(nameOurs, "120 MB", "")
-	missed.atMost("peak", 120, 100, " MB")
-	missed.miss(namePA, errors.New("not installed"))
-	missed.addNote("the machine was not quiet")
+	missed.Add(NameOurs, "120 MB", "")
+	missed.AtMost("peak", 120, 100, " MB")
+	missed.Miss(NamePA, errors.New("not installed"))
+	missed.AddNote("the machine was not quiet")
 	late.Name = "late"
-	late.add(nameOurs, "2 ms", "")
-	late.atMost("p50", 1, 1, " ms")
-	late.atMost("p99", 2, 1, " ms")
+	late.Add(NameOurs, "2 ms", "")
+	late.AtMost("p50", 1, 1, " ms")
+	late.AtMost("p99", 2, 1, " ms")
 	dir := t.TempDir()
-	if err := save(filepath.Join(dir, "a.json"), []line{speed, missed, late}, "Here", "a machine", time.Minute); err != nil {
+	if err := Save(filepath.Join(dir, "a.json"), []Line{speed, missed, late}, "Here", "a machine", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join(dir, "page.md")
-	if err := pageMain([]string{dir, page}); err != nil {
+	if err := PageMain([]string{dir, page}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(page)
@@ -83,7 +83,7 @@ func TestSavedRun(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
 	}
-	if err := pageMain([]string{t.TempDir(), page}); err == nil {
+	if err := PageMain([]string{t.TempDir(), page}); err == nil {
 		t.Error("a page was made out of nothing")
 	}
 }

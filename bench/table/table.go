@@ -1,6 +1,7 @@
 //go:build linux
 
-package main
+// Package table has what bench measured: figures beside bounds, on the screen, in files, and as a page of Markdown.
+package table
 
 import (
 	"fmt"
@@ -10,8 +11,20 @@ import (
 	"time"
 )
 
-// line is one measured case of the table.
-type line struct {
+// Names of who is measured: the page has a column for each of them.
+const (
+	NameOurs     = "inferometer"
+	NameBare     = "bare loop"
+	NameCrowded  = "inferometer among busy cores"
+	NamePA       = "Perf Analyzer"
+	NamePerf     = "inference-perf"
+	NameOursPerf = "inferometer inference-perf"
+	// NameUserClock is what our own records have of when the program had read an event.
+	NameUserClock = "user-space clock"
+)
+
+// Line is one measured case of the table.
+type Line struct {
 	Name    string   `json:"name"`
 	Entries []entry  `json:"entries,omitempty"`
 	Checks  []check  `json:"checks,omitempty"`
@@ -27,7 +40,6 @@ type entry struct {
 	Text   string `json:"text,omitempty"` // what else there is to know
 }
 
-// check is one bound and whether it was met.
 type check struct {
 	What   string `json:"what"`
 	Figure string `json:"figure,omitempty"`
@@ -43,44 +55,48 @@ func (c check) String() string {
 	return text
 }
 
-// add tells a party's figure and what else there is to know of it.
-func (l *line) add(who, figure, format string, args ...any) {
-	l.addAt("", who, figure, format, args...)
+// Add tells a party's figure and what else there is to know of it.
+func (l *Line) Add(who, figure, format string, args ...any) {
+	l.AddAt("", who, figure, format, args...)
 }
 
-// addAt tells a figure of a case that has several.
-func (l *line) addAt(at, who, figure, format string, args ...any) {
+// AddAt tells a figure of a case that has several.
+func (l *Line) AddAt(at, who, figure, format string, args ...any) {
 	l.Entries = append(l.Entries, entry{at, who, figure, fmt.Sprintf(format, args...)})
 }
 
-func (l *line) addNote(format string, args ...any) {
+// AddNote adds a line below the figures.
+func (l *Line) AddNote(format string, args ...any) {
 	l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
 }
 
-func (l *line) miss(who string, err error) {
+// Miss notes what could not be measured: the row is then not met.
+func (l *Line) Miss(who string, err error) {
 	l.Missing = append(l.Missing, fmt.Sprintf("%s: %v", who, err))
 }
 
-// atLeast, atMost and between check a figure against a bound.
-func (l *line) atLeast(what string, figure, bound float64, unit string) {
-	l.must(what, show(figure, unit), "≥ "+show(bound, unit), figure >= bound)
+// AtLeast checks a figure against a lower bound.
+func (l *Line) AtLeast(what string, figure, bound float64, unit string) {
+	l.Must(what, Show(figure, unit), "≥ "+Show(bound, unit), figure >= bound)
 }
 
-func (l *line) atMost(what string, figure, bound float64, unit string) {
-	l.must(what, show(figure, unit), "≤ "+show(bound, unit), figure <= bound)
+// AtMost checks a figure against an upper bound.
+func (l *Line) AtMost(what string, figure, bound float64, unit string) {
+	l.Must(what, Show(figure, unit), "≤ "+Show(bound, unit), figure <= bound)
 }
 
-func (l *line) between(what string, figure, low, high float64) {
-	l.must(what, show(figure, ""), show(low, "")+" to "+show(high, ""), figure >= low && figure <= high)
+// Between checks a figure against a lower and an upper bound, themselves included.
+func (l *Line) Between(what string, figure, low, high float64) {
+	l.Must(what, Show(figure, ""), Show(low, "")+" to "+Show(high, ""), figure >= low && figure <= high)
 }
 
-// must checks what is either so or not.
-func (l *line) must(what, figure, bound string, ok bool) {
+// Must checks what is either so or not.
+func (l *Line) Must(what, figure, bound string, ok bool) {
 	l.Checks = append(l.Checks, check{what, figure, bound, ok})
 }
 
-// state is how the row came out.
-func (l line) state() string {
+// State is how the row came out.
+func (l Line) State() string {
 	if len(l.Missing) > 0 || len(l.Checks) == 0 {
 		return "NOT MEASURED"
 	}
@@ -90,12 +106,12 @@ func (l line) state() string {
 	return "met"
 }
 
-// show prints a figure with the digits that a person needs.
-func show(v float64, unit string) string {
+// Show prints a figure with the digits that a person needs.
+func Show(v float64, unit string) string {
 	text := ""
 	switch a := max(v, -v); {
 	case a >= 1000:
-		text = thousands(int64(v + 0.5))
+		text = Thousands(int64(v + 0.5))
 	case a >= 100:
 		text = fmt.Sprintf("%.0f", v)
 	case a >= 10:
@@ -106,7 +122,13 @@ func show(v float64, unit string) string {
 	return text + unit
 }
 
-func thousands(n int64) string {
+// Three is the p50, p99 and p99.9 of something in one cell.
+func Three(quantile func(p float64) float64, unit string) string {
+	return Show(quantile(0.5), "") + " / " + Show(quantile(0.99), "") + " / " + Show(quantile(0.999), unit)
+}
+
+// Thousands is a number with a comma before every third digit.
+func Thousands(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -123,8 +145,9 @@ func (e entry) line() string {
 	return text
 }
 
-func printLine(w io.Writer, l line) {
-	fmt.Fprintf(w, "\n%-84s %s\n", l.Name, l.state())
+// Print writes a row as text.
+func Print(w io.Writer, l Line) {
+	fmt.Fprintf(w, "\n%-84s %s\n", l.Name, l.State())
 	for _, e := range l.Entries {
 		fmt.Fprintf(w, "    %-16s %s\n", e.Who, e.line())
 	}
@@ -143,17 +166,17 @@ func printLine(w io.Writer, l line) {
 	}
 }
 
-// summarise prints how the table came out and returns how many rows failed.
-func summarise(w io.Writer, lines []line, took time.Duration) int {
+// Summarise prints how the table came out and returns how many rows failed.
+func Summarise(w io.Writer, lines []Line, took time.Duration) int {
 	failed := 0
 	for _, l := range lines {
-		if l.state() != "met" {
+		if l.State() != "met" {
 			failed++
 		}
 	}
 	fmt.Fprintf(w, "\n%d rows in %v: %d met, %d not\n", len(lines), took, len(lines)-failed, failed)
 	for _, l := range lines {
-		if s := l.state(); s != "met" {
+		if s := l.State(); s != "met" {
 			fmt.Fprintf(w, "    %-12s %s\n", s, l.Name)
 		}
 	}

@@ -123,10 +123,15 @@ func (r *reader) mapping(n *yaml.Node, path string, docs []fieldDoc, read func(i
 
 // unknownHint says which field was probably meant.
 func (r *reader) unknownHint(path, name string, docs []fieldDoc) string {
+	names := namesOf(docs)
+	for _, n := range []string{name + "s", strings.TrimSuffix(name, "s")} { // of this object, rather than the like of another
+		if slices.Contains(names, n) {
+			return fmt.Sprintf("did you mean %q?", n)
+		}
+	}
 	if found := find(r.docs, "", name); found != "" {
 		return "the plan has it as " + found
 	}
-	names := namesOf(docs)
 	if n := suggest.Name(name, names); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}

@@ -47,6 +47,7 @@ p.yaml:2:17: stages[0].rate: the load has no end (give duration or requests)`},
 		{"first cause only", "stages: [{rate: 5, duration: 5}, {rate: 5, durration: 5s, arrival: poison}]", `p.yaml:1:30: stages[0].duration: 5 has no unit: write 5s or 5ms
 p.yaml:1:44: stages[1].durration: unknown field (did you mean "duration"?)
 p.yaml:1:68: stages[1].arrival: unknown value "poison"; did you mean "poisson"? (one of constant, poisson, gamma)`},
+		{"one for several", "target: {url: 'http://h'}", `p.yaml:1:10: target.url: unknown field (did you mean "urls"?)`},
 		{"given twice", "seed: 1\nseed: 2", "p.yaml:2:1: seed: given twice, first on line 1"},
 		{"merge", "stages: [&a {concurrency: 1, duration: 1s}, {<<: *a}]", "p.yaml:1:46: stages[1]: merge keys (<<) are not supported (write the keys out)"},
 		{"the key itself", "target: {api_key: sk-123}", "p.yaml:1:19: target.api_key: must be a mapping of env, file, is a single value"},

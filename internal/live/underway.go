@@ -14,7 +14,7 @@ func underway(p *run.Progress) *pagedata.Underway {
 		return nil
 	}
 	stage := &p.Stages[p.Stage]
-	u := &pagedata.Underway{Stage: p.Stage + 1, Stages: len(p.Stages), Phase: "measuring"}
+	u := &pagedata.Underway{Stage: p.Stage + 1, Stages: len(p.Stages) + len(p.Coming), Phase: "measuring"}
 	long, most, least := time.Duration(stage.Duration), stage.Requests, stage.MinRequests
 	switch {
 	case p.Searching:
@@ -36,7 +36,7 @@ func underway(p *run.Progress) *pagedata.Underway {
 	}
 	left := time.Duration(float64(p.Elapsed) * (1 - share) / share)
 	u.Share, u.Left = share, left.Seconds()
-	if after, ok := planned(p.Stages[p.Stage+1:]); ok && !p.Warming {
+	if after, ok := planned(p.Later()); ok && !p.Warming {
 		u.Share, u.Left = p.At.Seconds()/(p.At+left+after).Seconds(), (left + after).Seconds()
 		u.Whole = true
 	}

@@ -25,6 +25,7 @@ func TestUnderway(t *testing.T) {
 	}{
 		"by time, and all of it":       {at(run.Progress{At: 5 * s, Elapsed: 5 * s}, timed, timed), &pagedata.Underway{Stage: 1, Stages: 2, Phase: "measuring", Share: 0.25, Left: 15, Whole: true}},
 		"then one that ends by number": {at(run.Progress{At: 5 * s, Elapsed: 5 * s}, timed, counted), &pagedata.Underway{Stage: 1, Stages: 2, Phase: "measuring", Share: 0.5, Left: 5}},
+		"of a list of levels":          {at(run.Progress{At: 5 * s, Elapsed: 5 * s, Coming: []plan.Stage{timed}}, timed), &pagedata.Underway{Stage: 1, Stages: 2, Phase: "measuring", Share: 0.25, Left: 15, Whole: true}},
 		"by number":                    {at(run.Progress{At: 12 * s, Elapsed: 2 * s, Ended: 20, Stage: 1}, timed, counted), &pagedata.Underway{Stage: 2, Stages: 2, Phase: "measuring", Share: 0.6, Left: 8, Whole: true}},
 		"not before a number":          {at(run.Progress{At: 10 * s, Elapsed: 10 * s, Ended: 10}, least), &pagedata.Underway{Stage: 1, Stages: 1, Phase: "measuring", Share: 1. / 3, Left: 20, Whole: true}},
 		"nothing has ended":            {at(run.Progress{At: s, Elapsed: s}, counted), &pagedata.Underway{Stage: 1, Stages: 1, Phase: "measuring"}},

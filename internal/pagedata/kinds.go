@@ -3,8 +3,6 @@ package pagedata
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -19,32 +17,13 @@ const (
 // kindPrefix begins the names of series of failures of one kind.
 const kindPrefix = "errors_"
 
-// Kind is a kind of failure: its class, and the status where that is what failed.
-type Kind struct {
-	Class  record.Class
-	Status int
-}
-
-// String is how a kind is called.
-func (k Kind) String() string {
-	switch {
-	case k == Kind{}:
-		return "other failures"
-	case k.Status != 0 && k.Class == record.HTTPStatus:
-		return "HTTP " + strconv.Itoa(k.Status)
-	case k.Status != 0 && k.Class == record.GRPCStatus:
-		return "gRPC status " + strconv.Itoa(k.Status)
-	}
-	return strings.ReplaceAll(string(k.Class), "_", " ")
-}
-
 // kind is the place of a kind among those of the run.
-func (s *Builder) kind(k Kind) int {
+func (s *Builder) kind(k record.Kind) int {
 	if i := slices.Index(s.kinds, k); i >= 0 {
 		return i
 	}
 	if len(s.kinds) == heldKinds-1 {
-		k = Kind{}
+		k = record.Kind{}
 	}
 	if len(s.kinds) < heldKinds {
 		s.kinds = append(s.kinds, k)
@@ -79,7 +58,7 @@ func (b *bin) fail(kind int, n int64) {
 
 // drawnKind is a kind that is drawn, or several as one.
 type drawnKind struct {
-	Kind
+	record.Kind
 	places []int
 }
 

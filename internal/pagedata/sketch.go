@@ -15,9 +15,9 @@ type Builder struct {
 	bins   *bins
 	keeper *keeper
 	count  int64
-	kinds  []Kind  // of failures
-	turns  []turns // by stage
-	spans  []span  // by stage
+	kinds  []record.Kind // of failures
+	turns  []turns       // by stage
+	spans  []span        // by stage
 }
 
 // span is from the first moment of a stage's requests to the last.
@@ -175,7 +175,7 @@ func (s *Builder) moments(r *metric.Request, first time.Duration) {
 		b.over.add(after)
 	}
 	if rec.Failure != nil {
-		b.fail(s.kind(Kind{Class: rec.Failure.Class, Status: rec.Failure.Status}), 1)
+		b.fail(s.kind(rec.Failure.Kind()), 1)
 	} else {
 		b.ok++
 	}

@@ -58,6 +58,9 @@ type Failure struct {
 	At      time.Duration // when it was noticed
 }
 
+// Kind is the kind of the failure.
+func (f *Failure) Kind() Kind { return kind(f.Class, f.Status) }
+
 // Exception is the exception that a Python client raises for such a failure, which is how
 // rules and reports of tools made in Python know it; the class where there is none.
 func (f *Failure) Exception() string {
@@ -91,4 +94,33 @@ type FailureCount struct {
 	Status  int    `json:"status,omitempty"`
 	Count   int64  `json:"count"`
 	Example string `json:"example"`
+}
+
+// Kind is the kind of failure that is counted.
+func (f *FailureCount) Kind() Kind { return kind(f.Class, f.Status) }
+
+// Kind is a kind of failure: its class, and the status where that is what failed. The zero one stands for several.
+type Kind struct {
+	Class  Class
+	Status int
+}
+
+func kind(class Class, status int) Kind {
+	if class != HTTPStatus && class != GRPCStatus {
+		status = 0
+	}
+	return Kind{class, status}
+}
+
+// String is how reports call a kind.
+func (k Kind) String() string {
+	switch {
+	case k == Kind{}:
+		return "other failures"
+	case k.Status == 0:
+		return strings.ReplaceAll(string(k.Class), "_", " ")
+	case k.Class == GRPCStatus:
+		return "gRPC status " + strconv.Itoa(k.Status)
+	}
+	return "HTTP " + strconv.Itoa(k.Status)
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type Progress struct {
 	Stage     int
 	Searching bool // a step of a search is running, of which nothing is counted
 	Stages    []plan.Stage
+	Coming    []plan.Stage        // more of them, where they are known
 	Times     []record.StageTimes // of the stages that have begun
 	Warming   bool
 	Draining  bool
@@ -32,10 +34,13 @@ type Progress struct {
 	Ended     int64 // requests of the measured part, or of the warm-up
 	InFlight  int64
 	Live      *metric.LiveStats
-	Failures  map[record.Class]int64
+	Failures  map[record.Kind]int64
 	// Result is what came of the run; nil means it is not over.
 	Result *result.Result
 }
+
+// Later are the stages after the one under way that are known.
+func (p *Progress) Later() []plan.Stage { return slices.Concat(p.Stages[p.Stage+1:], p.Coming) }
 
 // Part is what has ended of the part of a stage that is in flight.
 func (p *Progress) Part() *metric.LivePart {
@@ -69,7 +74,7 @@ func (g *progressTracker) progress() Progress {
 	stage := g.queue.Current()
 	p := Progress{
 		Plan: g.plan, Host: g.header.Host, Started: g.header.Start, Result: g.result.Load(),
-		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.Stages(), Reporting: g.reporting.Load(),
+		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.Stages(), Coming: g.queue.Coming(), Reporting: g.reporting.Load(),
 		Sent: g.live.Sent(), InFlight: g.live.InFlight(),
 		Live: g.merged(stage), Failures: g.collector.Failures(),
 	}

@@ -27,8 +27,8 @@ type gauge struct {
 	newest                   newest // that the sparklines have
 	rates, firsts, inFlights []float64
 
-	failing         int                    // the stage whose failures are counted
-	earlier, latest map[record.Class]int64 // failures before it, and so far
+	failing         int                   // the stage whose failures are counted
+	earlier, latest map[record.Kind]int64 // failures before it, and so far
 }
 
 type newest struct{ stage, bins int }
@@ -55,12 +55,12 @@ func (g *gauge) snapshot() progress.Snapshot {
 	p := g.state()
 	stage, here := p.Stages[p.Stage], p.Part()
 	s := progress.Snapshot{
-		Run: g.run, Stage: p.Stage + 1, Stages: len(p.Stages), Name: stage.Name, Load: result.Load(&stage),
+		Run: g.run, Stage: p.Stage + 1, Stages: len(p.Stages) + len(p.Coming), Name: stage.Name, Load: result.Load(&stage),
 		Phase: progress.Measuring, Elapsed: p.Elapsed, Total: time.Duration(stage.Duration), Done: p.Ended, Limit: stage.Requests,
 		Sent: p.Sent, OK: here.OK.Load(), Failed: here.Failed.Load(), InFlight: int(p.InFlight),
 		RateWanted: stage.Rate,
 		TTFT:       latency(&here.TTFT), ITL: latency(&here.ITL),
-		Judged: len(p.Plan.Goodput) > 0, Good: here.Good.Load(), Later: later(p.Stages[p.Stage+1:]), Earlier: earlier(&p),
+		Judged: len(p.Plan.Goodput) > 0, Good: here.Good.Load(), Later: later(p.Later()), Earlier: earlier(&p),
 	}
 	g.remember(&p, &s)
 	if stage.MinRequests > 0 {
@@ -80,14 +80,14 @@ func (g *gauge) snapshot() progress.Snapshot {
 		g.failing, g.earlier = p.Stage, g.latest
 	}
 	g.latest = p.Failures
-	for class, n := range p.Failures {
-		if n -= g.earlier[class]; n <= 0 {
+	for kind, n := range p.Failures {
+		if n -= g.earlier[kind]; n <= 0 {
 			continue
 		}
-		s.Errors = append(s.Errors, progress.Error{Class: string(class), Count: n})
+		s.Errors = append(s.Errors, progress.Error{Kind: kind.String(), Count: n})
 	}
 	slices.SortFunc(s.Errors, func(a, b progress.Error) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind))
 	})
 	s.RateGot, s.OutputRate = g.lately(p.At, p.Live)
 	return s

@@ -334,11 +334,7 @@ const exampleWidth = 200
 func (p *printer) failures(all []record.FailureCount) {
 	label := "Failures"
 	for _, f := range all {
-		class := plain(string(f.Class))
-		if f.Status != 0 {
-			class += " " + strconv.Itoa(f.Status)
-		}
-		text := number.Count(f.Count) + " × " + class
+		text := number.Count(f.Count) + " × " + f.Kind().String()
 		if f.Example != "" {
 			text += ", such as: " + screen.Clip(screen.Clean(f.Example), exampleWidth)
 		}

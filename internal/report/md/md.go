@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
@@ -179,11 +178,7 @@ func failures(stages []result.Stage) []string {
 	for i := range stages {
 		s := &stages[i]
 		for _, f := range s.Failures {
-			class := strings.ReplaceAll(string(f.Class), "_", " ")
-			if f.Status != 0 {
-				class += " " + strconv.Itoa(f.Status)
-			}
-			text := stagePrefix(s, len(stages)) + number.Count(f.Count) + " × " + class
+			text := stagePrefix(s, len(stages)) + number.Count(f.Count) + " × " + f.Kind().String()
 			if f.Example != "" {
 				text += ", such as: " + clip(f.Example, exampleWidth)
 			}

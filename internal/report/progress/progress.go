@@ -84,9 +84,9 @@ type Latency struct {
 	P50, P99 time.Duration
 }
 
-// Error counts the failures of one class.
+// Error counts the failures of one kind.
 type Error struct {
-	Class string
+	Kind  string
 	Count int64
 }
 
@@ -430,7 +430,7 @@ func errorText(errors []Error) string {
 			parts = append(parts, rest)
 			break
 		}
-		parts = append(parts, screen.Clean(e.Class)+" "+number.Count(e.Count))
+		parts = append(parts, screen.Clean(e.Kind)+": "+number.Count(e.Count))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -42,7 +42,7 @@ func openLoop() Snapshot {
 		TTFT:       Latency{P50: 51234 * time.Microsecond, P99: 88 * time.Millisecond},
 		ITL:        Latency{P50: 10120 * time.Microsecond, P99: 14200 * time.Microsecond},
 		OutputRate: 3188.4,
-		Errors:     []Error{{"http_status", 3}, {"reset", 2}, {"stall", 1}},
+		Errors:     []Error{{"HTTP 503", 3}, {"reset", 2}, {"stall", 1}},
 		Warnings:   []string{"the client was short of CPU in the last 10 s"},
 		Judged:     true, Good: 640, Later: 45 * time.Second,
 		Rates:       []float64{20, 44, 50, 51, 49, 50, 48, 30, 52, 50, 49, 51, 50, 50},
@@ -123,7 +123,7 @@ func TestLine(t *testing.T) {
 	}{
 		{openLoop(), "stage 2/3 peak: 50/s poisson, at most 500 in flight | measuring 14.1 s of 30 s | 706 of 2,000 requests | " +
 			"700 ok | 6 failed | 38 in flight | 49.81/s of 50/s wanted | TTFT p50 51.23 ms p99 88.00 ms | ITL p50 10.12 ms p99 14.20 ms | " +
-			"3,188 tokens/s | goodput 45.29/s (90.7 %) | errors http_status 3, reset 2, stall 1 | 16 s left (61 s in all)"},
+			"3,188 tokens/s | goodput 45.29/s (90.7 %) | errors HTTP 503: 3, reset: 2, stall: 1 | 16 s left (61 s in all)"},
 		{closed, "32 in flight | warm-up 1.2 s of 5 s | 0 ok | 0 failed | 32 in flight | 812.5/s | 4 s left"},
 		{Snapshot{Phase: Preparing, Load: "a\nb"}, "a b | preparing 0.0 s | 0 ok | 0 failed | 0 in flight | 0.00/s"},
 	} {

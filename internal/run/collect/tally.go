@@ -4,13 +4,13 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Failures are the failures so far by class, warm-up included.
-func (c *Collector) Failures() map[record.Class]int64 {
-	sum := map[record.Class]int64{}
+// Failures are the failures so far by kind, warm-up included.
+func (c *Collector) Failures() map[record.Kind]int64 {
+	sum := map[record.Kind]int64{}
 	for _, w := range c.workers {
 		w.mu.Lock()
-		for class, n := range w.failures {
-			sum[class] += n
+		for kind, n := range w.failures {
+			sum[kind] += n
 		}
 		w.mu.Unlock()
 	}
@@ -22,7 +22,7 @@ func (w *worker) count(f *record.Failure) {
 	class := record.Class("")
 	if f != nil {
 		class = f.Class
-		w.failures[class]++
+		w.failures[f.Kind()]++
 	}
 	if w.c.cfg.Judge != nil {
 		w.c.cfg.Judge(class)

@@ -104,6 +104,19 @@ func (q *Queue) Stages() []plan.Stage {
 	return slices.Clone(q.begun)
 }
 
+// Coming are the levels of a list that have not begun; nil where there is no list.
+func (q *Queue) Coming() (list []plan.Stage) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.search == nil || len(q.plan.Levels.List) == 0 {
+		return nil
+	}
+	for _, level := range q.plan.Levels.List[min(max(len(q.begun), 1), len(q.plan.Levels.List)):] {
+		list = append(list, q.plan.Stages[0].AtLevel(level))
+	}
+	return list
+}
+
 // PlanAsRun is the plan with the stages that were run.
 func (q *Queue) PlanAsRun() *plan.Plan {
 	p := *q.plan

@@ -49,3 +49,22 @@ func TestSearchSpeaksWhileOthersLook(t *testing.T) {
 		t.Errorf("%d stages, number %d is under way", n, q.Current())
 	}
 }
+
+// Levels of a list are known before they begin, so that one can say how far a run is.
+func TestLevelsToCome(t *testing.T) {
+	p := plan.Default()
+	p.Stages = []plan.Stage{{Concurrency: 1, Requests: 1}}
+	p.Levels = plan.Levels{List: []float64{1, 4, 8}}
+	q := NewQueue(&p, nil)
+	for begun := range 4 {
+		if begun > 0 {
+			q.next()
+		}
+		if n := len(q.Stages()) + len(q.Coming()); n != 3 {
+			t.Errorf("with %d begun, %d levels of 3", begun, n)
+		}
+	}
+	if last := q.Stages()[2]; last.Concurrency != 8 {
+		t.Errorf("the last is %+v", last)
+	}
+}

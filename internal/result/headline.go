@@ -1,13 +1,16 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -33,7 +36,11 @@ func (r *Result) Headline() string {
 	}
 	var parts []string
 	if r.Capacity != nil {
-		parts = append(parts, strings.TrimSpace(r.Capacity.Sentence))
+		answer := strings.TrimSpace(r.Capacity.Sentence)
+		if doubt := r.Capacity.Doubt; doubt != "" { // which the verdict gives as what is undecided
+			answer = strings.Join(strings.Fields(strings.Replace(answer, doubt, "", 1)), " ")
+		}
+		parts = append(parts, answer)
 	} else {
 		parts = append(parts, r.trusted(), r.holds())
 	}
@@ -43,7 +50,7 @@ func (r *Result) Headline() string {
 		case failed == 0:
 			text += ", none failed."
 		default:
-			text += fmt.Sprintf(", %s failed (%s).", number.Count(failed), number.Percent(float64(failed)/float64(sent)))
+			text += fmt.Sprintf(", %s failed (%s%s).", number.Count(failed), number.Percent(float64(failed)/float64(sent)), r.mostOften())
 		}
 		parts = append(parts, text)
 	}
@@ -71,10 +78,7 @@ func (r *Result) allFailed(sent int64) string {
 	if worst.Count == 0 {
 		return text + "."
 	}
-	why := strings.ReplaceAll(string(worst.Class), "_", " ")
-	if worst.Status != 0 {
-		why = "HTTP " + strconv.Itoa(worst.Status)
-	}
+	why := worst.Kind().String()
 	if worst.Example != "" {
 		example := []rune(strings.Join(strings.Fields(worst.Example), " "))
 		if len(example) > headlineClause {
@@ -83,6 +87,26 @@ func (r *Result) allFailed(sent int64) string {
 		why += ", such as: " + strings.TrimSuffix(string(example), ".")
 	}
 	return text + ": " + why + "."
+}
+
+// mostOften names the kind of failure that most requests had.
+func (r *Result) mostOften() string {
+	counts := map[record.Kind]int64{}
+	for i := range r.Stages {
+		for _, f := range r.Stages[i].Failures {
+			counts[f.Kind()] += f.Count
+		}
+	}
+	kinds := slices.SortedFunc(maps.Keys(counts), func(a, b record.Kind) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a.String(), b.String()))
+	})
+	switch len(kinds) {
+	case 0:
+		return ""
+	case 1:
+		return ", " + kinds[0].String()
+	}
+	return ", most often " + kinds[0].String()
 }
 
 // trusted says how much of the run is valid; nothing before its end.
@@ -97,6 +121,8 @@ func (r *Result) trusted() string {
 		}
 	}
 	switch {
+	case len(r.Stages) > 1 && judged == len(r.Stages) && valid == 0 && r.Verdict.Status == Invalid:
+		return fmt.Sprintf("None of %d stages valid: do not use the figures.", len(r.Stages))
 	case len(r.Stages) > 1 && judged == len(r.Stages):
 		return fmt.Sprintf("%d of %s valid.", valid, number.Plural(int64(len(r.Stages)), "stage"))
 	case r.Verdict.Status == Valid:
@@ -131,7 +157,7 @@ func (s *Stage) meets() (met, judged bool) {
 // holds says up to which load the objectives are met, and where the server is saturated.
 func (r *Result) holds() string {
 	levels := r.byLoad()
-	if len(levels) == 0 {
+	if len(levels) == 0 || len(levels) > 1 && !slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Verdict == nil || s.Verdict.Status == Valid }) {
 		return ""
 	}
 	var clauses []string
@@ -199,7 +225,7 @@ func (r *Result) saturation(levels []int) float64 {
 		}
 		most = max(most, now)
 		switch {
-		case s.Rate > 0 && now < keepsUp*s.Rate && s.Counts.Sent > 1 && s.Verdict != nil && s.Counts.OK >= 30:
+		case s.Verdict != nil && s.Counts.OK >= 30 && r.tooMuch(s):
 			return r.mostFrom(levels[k:], most)
 		case k == 0 || s.Concurrency == 0:
 		default:
@@ -246,7 +272,7 @@ func (r *Result) Best() int {
 		}
 	}
 	order = slices.DeleteFunc(order, func(i int) bool { return !r.Stages[i].good() })
-	if keeping := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return r.Stages[i].tooMuch() }); len(keeping) > 0 {
+	if keeping := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return r.tooMuch(&r.Stages[i]) }); len(keeping) > 0 {
 		order = keeping
 	}
 	if len(order) == 0 {
@@ -269,10 +295,39 @@ func (r *Result) Best() int {
 	})]
 }
 
-// tooMuch reports whether a stage asked for more than the server gives.
-func (s *Stage) tooMuch() bool {
+// tooMuch reports whether a stage asked for more than the server gives. With a server that keeps up, too, the last
+// responses come later than the last requests go, some requests fail, and random arrivals are more or fewer.
+func (r *Result) tooMuch(s *Stage) bool {
 	now, ok := s.answered()
-	return ok && now < keepsUp*s.Rate
+	n := float64(s.Counts.Sent)
+	if !ok || s.Rate == 0 || n == 0 {
+		return false
+	}
+	usual := r.lowest()
+	wait := 0.0
+	if m, ok := usual.Metrics["request_latency"]; ok && m.Distribution != nil {
+		wait = m.P50 / 1000
+	}
+	expected := n / (n/s.Rate + wait)
+	if sent := usual.Counts.Sent; sent > 0 {
+		expected *= 1 - float64(usual.Counts.Failed-usual.Counts.CutOff)/float64(sent)
+	}
+	slack := 1 - keepsUp
+	if strings.Contains(s.Load, plan.ArrivalPoisson) || strings.Contains(s.Load, plan.ArrivalGamma) {
+		slack += 2 / math.Sqrt(n)
+	}
+	return now < expected*(1-slack)
+}
+
+// lowest is the stage with the least load.
+func (r *Result) lowest() *Stage {
+	least := &r.Stages[0]
+	for i := range r.Stages {
+		if s := &r.Stages[i]; s.level() < least.level() {
+			least = s
+		}
+	}
+	return least
 }
 
 // firstFigure is the latency that is asked for first, of the best stage.

@@ -24,12 +24,25 @@ func attained(s Stage, share float64) Stage {
 	return s
 }
 
+// lasting gives the requests of a stage a latency in milliseconds.
+func lasting(s Stage, ms float64) Stage {
+	s.Metrics["request_latency"] = Stat{Unit: "ms", Avg: ms, Distribution: &Distribution{P50: ms}}
+	return s
+}
+
+func poisson(s Stage) Stage {
+	s.Load = "20/s poisson"
+	return s
+}
+
 func TestHeadline(t *testing.T) {
 	thin := levelAt(0, 4, 1, Valid, 30, 0, 500)
 	stat := thin.Metrics["time_to_first_token"]
 	stat.LowSamples = []string{"p90", "p95", "p99"}
 	thin.Metrics["time_to_first_token"] = stat
 	dead := Stage{Counts: Counts{Sent: 30, Failed: 30}, Failures: []record.FailureCount{{Class: "timeout", Count: 2}, {Class: "http_status", Status: 503, Count: 28, Example: "no  worker\nis up."}}, Verdict: &StageVerdict{Status: Invalid}}
+	failing := levelAt(0, 4, 1, Invalid, 21, 9, 500)
+	failing.Failures = []record.FailureCount{{Class: record.HTTPStatus, Status: 500, Count: 5}, {Class: record.Dropped, Count: 4}}
 	for name, c := range map[string]struct {
 		verdict string
 		stages  []Stage
@@ -44,12 +57,18 @@ func TestHeadline(t *testing.T) {
 			"Valid. Misses the objectives at 5/s. 100 requests, none failed. TTFT p99 at 5/s: 100 ms."},
 		"concurrency that brings no more": {Valid, []Stage{levelAt(0, 8, 40, Valid, 100, 0, 50), levelAt(0, 1, 10, Valid, 100, 0, 50), levelAt(0, 16, 41, Valid, 100, 0, 70)},
 			"3 of 3 stages valid. Saturates near 41 requests/s. 300 requests, none failed. TTFT p99 at 8 in flight: 100 ms."},
-		"too few for a p99":          {Valid, []Stage{thin}, "Valid. 30 requests, none failed. TTFT p50: 500 ms."},
-		"an invalid run has no best": {Invalid, []Stage{levelAt(0, 4, 1, Invalid, 30, 0, 500)}, "Not valid: do not use the figures. 30 requests, none failed."},
-		"nothing succeeded":          {Invalid, []Stage{dead}, "None of 30 requests succeeded: HTTP 503, such as: no worker is up."},
-		"under way":                  {"", []Stage{{Load: "8 in flight", Counts: Counts{Sent: 5, OK: 5}}}, "5 requests, none failed."},
-		"on a live page":             {"running", []Stage{{Load: "8 in flight", Counts: Counts{Sent: 5, OK: 5}}}, "5 requests, none failed."},
-		"nothing yet":                {"", []Stage{{}}, ""},
+		"a short stage ends with its last responses": {Valid, []Stage{lasting(levelAt(4, 0, 4, Valid, 60, 0, 50), 157), lasting(levelAt(32, 0, 29.6, Valid, 60, 0, 50), 190)},
+			"2 of 2 stages valid. 120 requests, none failed. TTFT p99 at 32/s: 100 ms."},
+		"random arrivals are more or fewer": {Valid, []Stage{poisson(levelAt(20, 0, 17, Valid, 100, 0, 50))}, "Valid. 100 requests, none failed. TTFT p99 at 20/s: 100 ms."},
+		"as many fail at every load":        {Valid, []Stage{levelAt(10, 0, 9, Valid, 90, 10, 50), levelAt(20, 0, 18, Valid, 180, 20, 50)}, "2 of 2 stages valid. 300 requests, 30 failed (10 %). TTFT p99 at 20/s: 100 ms."},
+		"no stage is valid":                 {Invalid, []Stage{levelAt(10, 0, 10, Invalid, 100, 0, 50), levelAt(60, 0, 20, Invalid, 100, 0, 900)}, "None of 2 stages valid: do not use the figures. 200 requests, none failed."},
+		"how most failed":                   {Invalid, []Stage{failing}, "Not valid: do not use the figures. 30 requests, 9 failed (30 %, most often HTTP 500)."},
+		"too few for a p99":                 {Valid, []Stage{thin}, "Valid. 30 requests, none failed. TTFT p50: 500 ms."},
+		"an invalid run has no best":        {Invalid, []Stage{levelAt(0, 4, 1, Invalid, 30, 0, 500)}, "Not valid: do not use the figures. 30 requests, none failed."},
+		"nothing succeeded":                 {Invalid, []Stage{dead}, "None of 30 requests succeeded: HTTP 503, such as: no worker is up."},
+		"under way":                         {"", []Stage{{Load: "8 in flight", Counts: Counts{Sent: 5, OK: 5}}}, "5 requests, none failed."},
+		"on a live page":                    {"running", []Stage{{Load: "8 in flight", Counts: Counts{Sent: 5, OK: 5}}}, "5 requests, none failed."},
+		"nothing yet":                       {"", []Stage{{}}, ""},
 	} {
 		r := Result{Verdict: Verdict{Status: c.verdict}, Stages: c.stages}
 		if got := r.Headline(); got != c.want {

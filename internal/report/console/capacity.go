@@ -16,17 +16,16 @@ func (p *printer) capacity(r *result.Result) {
 	if a == nil {
 		return
 	}
-	p.blank()
-	p.line(p.style.Bold("Capacity"))
-	p.wrapped(indent, a.Sentence)
-	if len(a.Levels) == 0 {
+	if len(a.Levels) == 0 { // the answer is the headline
 		return
 	}
+	p.blank()
+	p.line(p.style.Bold("Loads tried"))
 	t := table{columns: []column{
 		{title: strings.ToUpper(a.Unit[:1]) + a.Unit[1:], keep: mustKeep},
 		{title: "Measured\ns", keep: 10},
 		{title: "Requests", keep: 20},
-		{title: "Answers\nper s", keep: 40},
+		{title: "Answered\nper s", keep: 40},
 	}}
 	for i := range a.Goals {
 		o := &a.Goals[i]

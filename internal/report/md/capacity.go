@@ -14,8 +14,7 @@ func (p *printer) capacity(r *result.Result) {
 	if a == nil {
 		return
 	}
-	p.line("\n**Capacity:** %s", prose(a.Sentence, 4*nameWidth))
-	p.line("")
+	p.line("\n**Capacity**\n") // the answer in words is the headline
 	p.table([]column{
 		{title: "Capacity, " + a.Unit, cells: []string{capacityFigure(r, "value")}},
 		{title: "95 % from", cells: []string{capacityFigure(r, "lo")}},

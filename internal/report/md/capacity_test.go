@@ -1,6 +1,7 @@
 package md
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -14,10 +15,12 @@ func TestCapacity(t *testing.T) {
 		"| 38.2 | 36.9 | 39.5 | found |":     {Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5, Sentence: "38.2 requests/s."},
 		"|  |  | 1 | missed at every load |": {Unit: "requests/s", Outcome: capacity.Never, Hi: 1, Sentence: "None."},
 	} {
-		p := &printer{}
-		p.capacity(&result.Result{Capacity: &a})
-		if text := p.String(); !strings.Contains(text, want) || !strings.Contains(text, "| Capacity, requests/s |") || !strings.Contains(text, a.Sentence) {
-			t.Errorf("no %s in\n%s", want, text)
+		var buf bytes.Buffer
+		if err := Write(&buf, &result.Result{Capacity: &a}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if text := buf.String(); !strings.Contains(text, want) || !strings.Contains(text, "| Capacity, requests/s |") || strings.Count(text, a.Sentence) != 1 {
+			t.Errorf("not %s, and %q once, in\n%s", want, a.Sentence, text)
 		}
 	}
 }

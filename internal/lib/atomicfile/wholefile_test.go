@@ -54,6 +54,29 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// What is private is its owner's to read alone; other files are for all whom the umask allows.
+func TestPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such modes")
+	}
+	dir := t.TempDir()
+	secret := func(w io.Writer) error { _, err := io.WriteString(w, "secret"); return err }
+	for _, tt := range []struct {
+		name  string
+		write func(string, func(io.Writer) error) error
+		want  os.FileMode // bits that others have at most
+	}{{"private", Private, 0}, {"public", Write, 0o044}} {
+		name := filepath.Join(dir, tt.name)
+		if err := tt.write(name, secret); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(name)
+		if err != nil || info.Mode().Perm()&0o077&^tt.want != 0 || info.Mode().Perm()&0o600 != 0o600 {
+			t.Errorf("%s has mode %v: %v", tt.name, info.Mode(), err)
+		}
+	}
+}
+
 // Until all was written the old file stands, and nothing is left of what was not.
 func TestNothingByHalves(t *testing.T) {
 	failed := errors.New("no space left on device")

@@ -97,7 +97,6 @@ func search(env tool.Env, query string) int {
 	return tool.ExitOK
 }
 
-// topics lists the pages of the documentation.
 func topics(width int) string {
 	var b strings.Builder
 	b.WriteString("\nTopics, with inferometer help TOPIC:\n")
@@ -129,7 +128,6 @@ func manManual() clidoc.Command {
 	}
 }
 
-// manCommand writes the man pages.
 func manCommand(env tool.Env, args []string) int {
 	if asksHelp(args) {
 		return env.PrintHelp(manManual(), true)

@@ -2,7 +2,6 @@ package cli
 
 import "os"
 
-// stopSignals ask a run to stop.
 func stopSignals() []os.Signal { return []os.Signal{os.Interrupt} }
 
 // outlivePipes does nothing: a broken pipe is an error of writing, and no signal.

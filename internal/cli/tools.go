@@ -22,7 +22,6 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/vllmbench"
 )
 
-// ownTools are the commands of our own.
 func ownTools() []tool.Tool {
 	studies := tool.Gated(tool.Paged(tool.WithLiveFlags(study.Tool())))
 	return []tool.Tool{

@@ -67,7 +67,6 @@ func versionManual() clidoc.Command {
 	}
 }
 
-// versionCommand prints which build this is.
 func versionCommand(env tool.Env, args []string) int {
 	switch {
 	case len(args) == 0:

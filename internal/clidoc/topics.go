@@ -60,7 +60,6 @@ func isTopic(name string) bool {
 	return docs.Has(name) && name != contents
 }
 
-// titleOf is the headline of a page.
 func titleOf(name string) string {
 	text, _ := docs.Page(name)
 	line, _, _ := strings.Cut(text, "\n")

@@ -128,7 +128,6 @@ type halted struct {
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// status is how far a worker has come.
 type status struct {
 	from
 	Order    uint64 `json:"order"` // 0: none

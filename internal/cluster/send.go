@@ -13,7 +13,6 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// sharedStage is what is known of a running stage.
 type sharedStage struct {
 	index     int
 	order     uint64

@@ -114,7 +114,6 @@ func (l *MeasuredLoad) lacks(id string) bool {
 	return !ok
 }
 
-// nameOf is what a metric is called.
 func nameOf(id string) string {
 	if d, ok := metric.ByID(id); ok {
 		return d.Name

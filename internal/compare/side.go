@@ -157,7 +157,6 @@ func open(path string, o OpenOptions) ([]Run, error) {
 	return runs, nil
 }
 
-// openDir opens an output directory.
 func openDir(dir string, o OpenOptions) (*Run, error) {
 	var r Run
 	var err error

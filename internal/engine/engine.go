@@ -67,7 +67,6 @@ func New(cfg Config) *Engine {
 // their prompts from one queue, in the order of the source.
 const slotsPerFeeder = 16
 
-// feedersOf is how many feeders a stage needs.
 func (e *Engine) feedersOf(s *load.Profile) int {
 	switch {
 	case s.Growth.Step > 0:

@@ -14,7 +14,6 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// preparedRequest is a request ready to go.
 type preparedRequest struct {
 	prompt    prompt.Prompt
 	call      endpoint.Call

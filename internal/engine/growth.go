@@ -7,7 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// grow runs a load that grows as answers come: a first step, then one more each time that
+// grow runs a load that grows as responses come: a first step, then one more each time that
 // every request of the last has had enough responses. It ends with the last response.
 func (st *stage) grow() {
 	g := &growth{stage: st, reached: make(chan bool, st.load.MaxSlots), ended: make(chan struct{}, st.load.MaxSlots)}

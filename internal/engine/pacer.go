@@ -30,7 +30,6 @@ func (st *stage) pace() {
 	}
 }
 
-// pacer lets jobs through when they are due.
 type pacer struct {
 	*stage
 	jobs   chan preparedRequest

@@ -27,7 +27,7 @@ type session struct {
 	run     *prompt.Play
 
 	state  []callState
-	open   []int           // answers that each call still waits for
+	open   []int           // responses that each call still waits for
 	next   [][]int         // the calls that come after each
 	due    []time.Duration // end of the last response that each call comes after
 	quoted []bool          // later calls send the response to it
@@ -121,7 +121,6 @@ func (s *session) play() {
 	}
 }
 
-// begin sets a call in flight.
 func (s *session) begin(i int) {
 	s.state[i] = callUnder
 	s.under++

@@ -16,7 +16,7 @@ type arrival struct {
 	first     time.Duration // its first token; Never: none was seen
 	perToken  int64         // time per output token; -1: not known
 	warm      bool          // it belongs to the warm-up: it is in the way of others, no more
-	tokens    int           // of the answer; 0: not known
+	tokens    int           // of the response; 0: not known
 	in        int           // tokens of the prompt that the server had to read; 0: not known
 	prompt    float64       // how long its first token is expected to take, of typical requests
 	work      float64       // how long it is expected to take, of typical requests
@@ -54,7 +54,7 @@ func (a *arrivals) add(r *Request) {
 	a.trim()
 }
 
-// unfinished reports whether a failure says that the answer took at least as long as the
+// unfinished reports whether a failure says that the response took at least as long as the
 // client waited.
 func unfinished(c record.Class) bool {
 	switch c {
@@ -64,7 +64,7 @@ func unfinished(c record.Class) bool {
 	return false
 }
 
-// firstToken is the stamp of the first token event of an answer that did not end well, or
+// firstToken is the stamp of the first token event of a response that did not end well, or
 // of its first bytes where its events are not known.
 func firstToken(rec *record.Record) time.Duration {
 	for i := range rec.Events {
@@ -103,7 +103,6 @@ func (a *arrivals) trim() {
 	}
 }
 
-// merge adds the requests of another.
 func (a *arrivals) merge(o *arrivals) {
 	a.thin = max(a.thin, o.thin)
 	a.kept = append(a.kept, o.kept...)

@@ -17,7 +17,7 @@ import (
 type course struct {
 	from func(*record.Record) time.Duration
 	to   func(*record.Record) time.Duration // Never: it was not reached; nil means the end
-	// stream: only an answer that was asked for as a stream comes to it.
+	// stream: only a response that was asked for as a stream comes to it.
 	stream bool
 }
 

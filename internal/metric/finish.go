@@ -19,7 +19,6 @@ const OtherFinishes = "…"
 // responses had each.
 type Finishes map[string]int64
 
-// add counts a finish reason n times.
 func (f *Finishes) add(finish string, n int64) {
 	if *f == nil {
 		*f = Finishes{}

@@ -27,7 +27,7 @@ type Options struct {
 	// StandIn: what is counted on this side are not the model's tokens, so that such a
 	// count is not held against the length asked for.
 	StandIn bool
-	// Local: figures are made of this side's count of answers, where there is one, and not
+	// Local: figures are made of this side's count of responses, where there is one, and not
 	// of the server's.
 	Local bool
 	// Bends says whether so much added to such a latency is more than is allowed for. nil means any

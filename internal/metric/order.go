@@ -68,7 +68,6 @@ func (o *order) span(first, last int64) {
 	}
 }
 
-// merge adds the requests of another.
 func (o *order) merge(other *order) {
 	if other.n == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 // Pace compares when the measured requests of a stage were due with when they went. Its
 // sums are integers, so that they come out the same in whatever order the requests come.
 type Pace struct {
-	N         int64 // requests that went, those of sessions aside: their times follow from answers
+	N         int64 // requests that went, those of sessions aside: their times follow from responses
 	Turns     int64 // requests of sessions
 	firstDue  time.Duration
 	firstSent time.Duration

@@ -182,7 +182,6 @@ func ownDelay(r *Request) (int64, bool) {
 	return max(0, int64(r.Sent-r.Due-r.Held-c.Resolve-c.Connect-c.TLS)), true
 }
 
-// meanDelay is the mean delay of a request's reads.
 func meanDelay(r *Request) (int64, bool) {
 	n, sum := int64(len(r.delays)), int64(0)
 	for _, d := range r.delays {

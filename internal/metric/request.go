@@ -79,7 +79,7 @@ func (r *Request) load(rec *record.Record) {
 	r.Stream = r.events > 0
 }
 
-// silent reports whether the answer was a stream that carried no token.
+// silent reports whether the response was a stream that carried no token.
 func (r *Request) silent() bool {
 	return r.Streamed && r.events == 0 && len(r.Events) > 0 && r.Events[0].Label != record.Whole
 }

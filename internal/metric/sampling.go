@@ -70,7 +70,6 @@ func (f *Aggregator) Intervals(i int, st *StageStats) error {
 	return nil
 }
 
-// divided is the samples of one metric by part.
 type divided struct {
 	def  *Def
 	cols []*stat.Column

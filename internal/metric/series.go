@@ -48,7 +48,7 @@ func (a *arrivals) series(closed, sessions bool, from, to time.Duration) *Series
 }
 
 // expect works out how long each request is expected to take from the lengths of its prompt and
-// its answer, relative to one of typical lengths: what the data ask for is no trend of the server.
+// its response, relative to one of typical lengths: what the data ask for is no trend of the server.
 func (s *Series) expect() {
 	var firsts, gaps, tokens []float64
 	for i := range s.kept {

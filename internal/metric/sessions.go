@@ -140,7 +140,7 @@ func (s *Series) unthinned(t Trend, again func(*Series) (Trend, bool)) Trend {
 	}
 	before, _ := again(s.untilThin())
 	if before.Of = t.Of; before.Blocks < 2 && t.Of == FlowTrend {
-		t.Effect = 0 // whether the first answers were slow is seen in their latencies
+		t.Effect = 0 // whether the first responses were slow is seen in their latencies
 		return t
 	}
 	return before

@@ -48,10 +48,10 @@ type Counts struct {
 	Unended  int64 // successful streams that said that they are done and did not end
 	Folded   int64 // streams that were too long to keep event by event
 	Cut      int64 // answers whose bytes were to be kept and are not all there
-	OnePiece int64 // successful answers in one piece although a stream was requested
+	OnePiece int64 // successful responses in one piece although a stream was requested
 
 	Empty int64 // successful streams and texts without a token
-	Short int64 // successful answers with fewer tokens than were asked for, Empty ones aside
+	Short int64 // successful responses with fewer tokens than were asked for, Empty ones aside
 
 	// Where the server and this side both counted: input, output.
 	Both     [2]int64 // requests
@@ -185,7 +185,6 @@ func (t *Totals) span(rec *record.Record) {
 	t.Begin, t.End = min(t.Begin, from), max(t.End, rec.End)
 }
 
-// merge adds the sums of other requests.
 func (t *Totals) merge(o *Totals) {
 	switch {
 	case o.Requests == 0:

@@ -214,7 +214,6 @@ func (w *Stats) rates(defs []Def) {
 	}
 }
 
-// set fills in a metric with samples.
 func (w *Stats) set(d *Def, s stat.Summary) {
 	if s.N == 0 {
 		return

@@ -2,7 +2,7 @@ package metric
 
 import "github.com/inferometer/inferometer/internal/record"
 
-// spare is how many tokens the server and a tokenizer may be apart in an answer: those that
+// spare is how many tokens the server and a tokenizer may be apart in a response: those that
 // begin and end it, or stand around a part of it, are not in its text.
 const spare = 4
 
@@ -89,7 +89,7 @@ func (s *stageAggregate) standIn(r *Request) {
 	}
 }
 
-// under looks whether an answer shows far more tokens than its server counts. The margin is
+// under looks whether a response shows far more tokens than its server counts. The margin is
 // wide: now and then the text of a token is spread over events, and a text may read back
 // as more tokens than it was made of. Where the tokenizer finds about as many as the server,
 // somebody on the way has cut tokens up.

@@ -12,7 +12,6 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
-// generate makes the response that the body asks for.
 func (c *call) generate() {
 	finish := c.finish
 	c.finish = "abort"
@@ -378,7 +377,7 @@ func outputLength(o *config.Output, p *body.Params, r *rand.Rand) (n int, finish
 	return natural, "stop"
 }
 
-// vocabulary is what answers are made of. Each token is a space and one of
+// vocabulary is what responses are made of. Each token is a space and one of
 // these, so words, tokens and usage agree whoever counts.
 var vocabulary = [...]string{
 	" the", " of", " and", " to", " in", " a", " is", " that", " for", " it", " as", " was", " with", " be", " by", " on",

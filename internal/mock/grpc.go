@@ -29,7 +29,7 @@ const (
 
 // grpcConn serves one connection that speaks gRPC. A loop of its own rather than
 // grpc-go's server, for the same reasons as with HTTP/1.1: the time right before
-// each write(2), one write for all that is due at a given time, and answers that can be
+// each write(2), one write for all that is due at a given time, and responses that can be
 // broken anywhere.
 //
 // One goroutine reads and answers what is due at once. A second one is started when
@@ -86,7 +86,6 @@ func newGRPCConn(s *Server, w *wire, nc net.Conn) *grpcConn {
 	return g
 }
 
-// serveGRPC serves one connection, to its end.
 func (s *Server) serveGRPC(w *wire) {
 	nc, err := secure(w, s.grpcTLS)
 	if err != nil {
@@ -193,7 +192,6 @@ func (g *grpcConn) fill(n int) error {
 	return err
 }
 
-// frames handles every whole frame that has been read.
 func (g *grpcConn) frames(read time.Time) error {
 	for g.w-g.r >= frameHead {
 		b := g.in[g.r:g.w]

@@ -49,7 +49,6 @@ func (g *grpcConn) newCall() *grpcCall {
 	return c
 }
 
-// infer serves a request for inference.
 func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
 	c := g.newCall()
 	c.reset(request{path: st.head.path, id: st.head.id, port: g.port, proto: "gRPC", stamp: "write", read: read})
@@ -90,7 +89,7 @@ func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
 	c.enter()
 }
 
-// unary says whether the stream is a call with one answer.
+// unary says whether the stream is a call with one response.
 func (st *grpcStream) unary() bool { return st.head.path == kserve.ModelInferMethod }
 
 // requestJSON is a request as the truth file keeps it.
@@ -227,7 +226,7 @@ func (c *grpcCall) push(always bool) {
 	if c.pending == 0 || !always && c.pending < c.s.cfg.Output.Coalesce {
 		return
 	}
-	if c.inBatch { // an answer's writes are told apart also where they are due at one time
+	if c.inBatch { // a response's writes are told apart also where they are due at one time
 		c.conn.flush()
 	}
 	c.conn.push(c.st, c.buf)
@@ -250,7 +249,7 @@ func (c *grpcCall) complete(finish string, now int64) {
 	c.over(repository.CodeOK, "")
 }
 
-// over ends the call. On a stream the answer goes on for the others.
+// over ends the call. On a stream the response goes on for the others.
 func (c *grpcCall) over(code repository.Code, message string) {
 	c.grpc = code
 	c.ended = true
@@ -294,7 +293,7 @@ func (c *grpcCall) fails(message string, now int64) {
 	c.over(repository.CodeInternal, message)
 }
 
-// insteadOf plays the faults that take the place of an answer.
+// insteadOf plays the faults that take the place of a response.
 func (c *grpcCall) insteadOf(f config.Fault) bool {
 	g := c.conn
 	switch f.Kind {
@@ -334,7 +333,7 @@ func (c *grpcCall) html() {
 	}
 }
 
-// strike plays a fault in the middle of an answer. False: the call is over or waits.
+// strike plays a fault in the middle of a response. False: the call is over or waits.
 func (c *grpcCall) strike(now int64) bool {
 	c.cutAt = c.tokens + 1
 	g := c.conn
@@ -385,7 +384,7 @@ func (c *grpcCall) cancel() {
 }
 
 // countAhead counts the tokens that go with the next write, and the call if that is
-// its last, so that a client that has its answer finds it counted.
+// its last, so that a client that has its response finds it counted.
 func (c *grpcCall) countAhead() {
 	tokens := 0
 	for i := c.written; i < len(c.events) && c.ends[i] <= c.st.framed; i++ {

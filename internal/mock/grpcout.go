@@ -77,7 +77,6 @@ const (
 	maxMessage = 4 << 10 // of a status, as sent
 )
 
-// answerHead opens the answer of a stream, once.
 func (g *grpcConn) answerHead(st *grpcStream) {
 	if st.opened {
 		return
@@ -133,7 +132,7 @@ func (g *grpcConn) pumpAll() {
 	}
 }
 
-// end closes the answer with a status, after what is held back.
+// end closes the response with a status, after what is held back.
 func (g *grpcConn) end(st *grpcStream, code repository.Code, message string) {
 	if st.ending {
 		return

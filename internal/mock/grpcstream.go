@@ -72,7 +72,7 @@ type grpcStream struct {
 	used   int         // bytes read since the stream's window was last given back
 	got    int         // messages
 	half   bool        // the client has ended its side
-	opened bool        // the head of the answer is out
+	opened bool        // the head of the response is out
 
 	window  int64
 	held    []byte // of messages, held back by flow control
@@ -133,7 +133,6 @@ func (g *grpcConn) halfClosed(st *grpcStream) {
 	}
 }
 
-// messages handles every whole message on a stream.
 func (g *grpcConn) messages(st *grpcStream, p []byte, read time.Time) {
 	kept := len(st.in) > 0
 	if kept {

@@ -94,7 +94,7 @@ func (h *http1) serve() {
 	}
 }
 
-// refuse responses what is not HTTP. It reads on for a moment, because closing
+// refuse rejects what is not HTTP. It reads on for a moment, because closing
 // with bytes unread would reset the connection and take the response away.
 func (h *http1) refuse(err error) {
 	h.headSent, h.headOnly, h.keep, h.minor = false, false, false, 1

@@ -35,7 +35,6 @@ func newHTTP2(s *Server) *http2 {
 	return h
 }
 
-// serve hands a connection over.
 func (h *http2) serve(nc net.Conn) {
 	select {
 	case h.conns <- nc:

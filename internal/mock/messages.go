@@ -38,7 +38,6 @@ func (c *call) messageUsage(output int) {
 	c.put(`,"output_tokens":`, output, `}`)
 }
 
-// openBlock begins a block of content.
 func (c *call) openBlock(reasoning bool) bool {
 	c.put("event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":", c.block, `,"content_block":`)
 	switch {
@@ -63,7 +62,6 @@ func (c *call) toolUseID() {
 	c.put("toolu_", c.id[len("msg_"):])
 }
 
-// closeBlock ends a block of content.
 func (c *call) closeBlock() bool {
 	c.put("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":", c.block, "}\n\n")
 	c.block++

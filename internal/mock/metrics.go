@@ -45,7 +45,6 @@ func (h *histogram) clear() {
 	h.sum = 0
 }
 
-// merge moves the observations of o over.
 func (h *histogram) merge(o *histogram) {
 	for i, n := range o.counts {
 		h.counts[i] += n

@@ -176,7 +176,6 @@ const (
 	connectionDraws = 0x636f6e6e
 )
 
-// serveConn serves one connection, to its end.
 func (s *Server) serveConn(nc net.Conn, serve func(*wire)) {
 	defer func() {
 		s.mu.Lock()
@@ -193,7 +192,6 @@ func (s *Server) serveConn(nc net.Conn, serve func(*wire)) {
 	serve(&wire{Conn: nc})
 }
 
-// serveHTTP serves a connection that speaks HTTP.
 func (s *Server) serveHTTP(w *wire) {
 	nc, err := secure(w, s.tls)
 	if err != nil {

@@ -49,7 +49,6 @@ func (s *Server) answer(c *call) {
 	}
 }
 
-// get responses the pages that are only looked at.
 func (s *Server) get(c *call, ctype string, page func() string) {
 	switch {
 	case c.req.method != http.MethodGet:
@@ -197,7 +196,6 @@ func (c *call) notAllowed(allow string) {
 	c.sendUnstreamed(h, `{"detail":"Method Not Allowed"}`)
 }
 
-// fail answers with an error object.
 func (c *call) fail(status int, message string) { c.failWith(head{status: status}, message) }
 
 func (c *call) failWith(h head, message string) {

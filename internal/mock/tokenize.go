@@ -116,7 +116,6 @@ func wordTokens(text string) []wordToken {
 	return all
 }
 
-// sendJSON answers with a value.
 func (c *call) sendJSON(v any) {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
-// tritonAnswer makes the answer that a request over HTTP asks for.
+// tritonAnswer makes the response that a request over HTTP asks for.
 func (c *call) tritonAnswer(verb string) {
 	m := c.t.model
 	c.finish = "abort"
@@ -110,7 +110,7 @@ func (c *call) tritonWhole(event bool) {
 	}
 }
 
-// countWhole counts an answer in one piece right before it is sent, so that a client
+// countWhole counts a response in one piece right before it is sent, so that a client
 // that has it finds it counted.
 func (c *call) countWhole() {
 	if c.fault == "" {
@@ -249,7 +249,7 @@ func (c *call) tritonResults(verb string) {
 	}
 }
 
-// inferResults writes the answer of infer: JSON, and behind it the bytes of outputs
+// inferResults writes the response of infer: JSON, and behind it the bytes of outputs
 // that are wanted so.
 func (c *call) inferResults(first int64) {
 	t := &c.t
@@ -300,7 +300,7 @@ func (t *tritonCall) wish(name string) repository.RequestedOutput {
 	return repository.RequestedOutput{}
 }
 
-// reason is why the answer ends, as a response says it; only the last one knows.
+// reason is why the response ends, as a response says it; only the last one knows.
 func (t *tritonCall) reason(ends bool) string {
 	if ends {
 		return t.last

@@ -22,7 +22,7 @@ type tritonCall struct {
 	logprob    bool
 	logprobs   bool
 	batched    bool   // shapes begin with the batch
-	last       string // why the answer ends, for the last response
+	last       string // why the response ends, for the last response
 	results    []resultTensor
 	wishes     []repository.RequestedOutput
 
@@ -117,8 +117,8 @@ func (c *call) takeTriton(m *repository.Model, r *repository.Request) error {
 	return c.lengths(r)
 }
 
-// echoes says whether the prompt stands ahead of the answer's text. vLLM's backend
-// does so where an answer is not streamed; the flag makes all do it.
+// echoes says whether the prompt stands ahead of the response's text. vLLM's backend
+// does so where a response is not streamed; the flag makes all do it.
 func (c *call) echoes(r *repository.Request) bool {
 	if c.t.convention == repository.ConventionEngine {
 		return false
@@ -130,7 +130,7 @@ func (c *call) echoes(r *repository.Request) bool {
 	return c.t.convention == repository.ConventionVLLM && !exclude.Flag(c.p.Stream)
 }
 
-// lengths decides how long the answer is.
+// lengths decides how long the response is.
 func (c *call) lengths(r *repository.Request) error {
 	limit := c.p.Limit()
 	if limit == 0 || limit < -1 {

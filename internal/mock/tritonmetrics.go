@@ -58,7 +58,7 @@ func (c *call) acceptTriton(m *repository.Model, r *repository.Request) *reposit
 	return nil
 }
 
-// deliver puts results where the request wants them, and takes them out of the answer.
+// deliver puts results where the request wants them, and takes them out of the response.
 func (c *call) deliver() *repository.StatusError {
 	for i := range c.t.results {
 		o := &c.t.results[i]

@@ -24,7 +24,6 @@ const (
 	mostTrace    = 4096 // events of a trace: neighbours are put together where there are more
 )
 
-// row is a request that may be shown.
 type row struct {
 	key                          int64 // decides which are the sample
 	seq                          int64

@@ -118,7 +118,7 @@ func (s Stage) PerSecond() float64 {
 	return float64(len(s.Intervals)) / sum.Seconds()
 }
 
-// Growth makes the load of a stage grow as answers come: its concurrency is how many
+// Growth makes the load of a stage grow as responses come: its concurrency is how many
 // requests are sent at once, and Step more follow each time every request of the last
 // step has had so many responses, until there were To in all. No request is sent in
 // place of one that has ended.

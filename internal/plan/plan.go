@@ -247,7 +247,7 @@ type Stage struct {
 	Sessions    SessionLoad // with arrival "sessions"
 	MaxInFlight int         // open loop: arrivals beyond it wait
 	RampTo      float64     // concurrency or rate changes linearly to this over Duration
-	Growth      Growth      // concurrency grows as answers come
+	Growth      Growth      // concurrency grows as responses come
 	Warmup      Warmup
 	Duration    Duration // measured part, without warm-up
 	Requests    int64    // measured requests; with Duration, whichever is first

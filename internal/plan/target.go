@@ -14,7 +14,7 @@ const (
 	EndpointTemplate  = "template"             // bodies out of a template
 )
 
-// Generates reports whether answers are text that a model writes.
+// Generates reports whether responses are text that a model writes.
 func (t *Target) Generates() bool {
 	switch t.Endpoint {
 	case EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointRetrieval, EndpointTemplate, EndpointPredict:

@@ -17,7 +17,7 @@ type Graph struct {
 	// Patience is how long after the session's begin a call may still be waiting for
 	// those that it comes after; 0: for ever. It fails then.
 	Patience time.Duration
-	// Recorded: answers of the record stay in later inputs, in place of the live ones.
+	// Recorded: responses of the record stay in later inputs, in place of the live ones.
 	Recorded bool
 	// Repair: where a live response calls a tool with arguments that are no JSON, later
 	// inputs have the recorded response in its place.

@@ -159,7 +159,7 @@ type Calibration struct {
 	Load     string  `json:"load"`                // in words
 	Verdict  string  `json:"verdict"`             // of that measurement
 	Requests int64   `json:"requests"`            // that succeeded
-	Lost     int64   `json:"lost,omitempty"`      // answers that are not what the mock sent
+	Lost     int64   `json:"lost,omitempty"`      // responses that are not what the mock sent
 	Rate     float64 `json:"requests_per_second"` // reached
 	InFlight float64 `json:"in_flight"`           // on average
 	Events   float64 `json:"events_per_second"`   // read

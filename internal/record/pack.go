@@ -203,7 +203,6 @@ func (d *lineDecoder) unpackTail(s string) *Tail {
 	return tail
 }
 
-// unpacker reads what pack has written.
 type unpacker struct {
 	b      []byte // what is left
 	failed bool
@@ -212,7 +211,6 @@ type unpacker struct {
 // fail ends reading: nothing is left.
 func (u *unpacker) fail() { u.b, u.failed = nil, true }
 
-// kind reads what packKind has written.
 func (u *unpacker) kind(rec *Record) {
 	bits := u.byte()
 	for i, f := range [...]*bool{&rec.Ends, &rec.Conn.Reused, &rec.Streamed, &rec.Unterminated, &rec.Sparse} {
@@ -230,7 +228,6 @@ func (u *unpacker) kind(rec *Record) {
 	}
 }
 
-// lists reads what packLists has written.
 func (u *unpacker) lists(rec *Record) {
 	rec.Marks, rec.Events = rec.Marks[:0], rec.Events[:0]
 	last := Read{Kernel: rec.End}

@@ -142,7 +142,6 @@ func (r *Reader) next() (Line, error) {
 	}
 }
 
-// line returns the next line without its newline.
 func (r *Reader) line() ([]byte, error) {
 	for {
 		rest := r.buf[r.start:]

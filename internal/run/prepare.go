@@ -349,7 +349,6 @@ func (p *setup) client(s target.Secrets, q *promptSource) (*target.Client, error
 	return &target.Client{Protocol: p.protocol, Endpoint: e, Decoder: s.Guard(decoder, p.plan.Target), Secrets: s}, nil
 }
 
-// header is the first line of the record file.
 func (p *setup) header(q *promptSource, c *target.Client, fellBack bool) record.Header {
 	return record.Header{
 		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed, Run: p.opt.ID,

@@ -69,7 +69,6 @@ type progressTracker struct {
 	settled []*metric.LiveStage // the first stages, of which nothing more can come
 }
 
-// progress tells how the run goes.
 func (g *progressTracker) progress() Progress {
 	stage := g.queue.Current()
 	p := Progress{

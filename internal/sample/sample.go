@@ -76,7 +76,6 @@ func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File,
 	return all, nil
 }
 
-// empty is a stage before its first request.
 func empty(st *result.Stage, metrics []string) *StageSamples {
 	s := &StageSamples{columns: map[string]*column{}, window: st.Window, first: math.MaxInt64}
 	for _, id := range metrics {

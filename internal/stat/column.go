@@ -186,7 +186,6 @@ func (c *Column) parts(f func(part Part, stored []int64)) error {
 	return nil
 }
 
-// bounds are the least and the greatest sample.
 func (c *Column) bounds() (lo, hi int64, ok bool) {
 	lo, hi = c.min, c.max
 	ok = c.packed > 0

@@ -53,7 +53,6 @@ type table struct {
 	zero   bool // the value 0 is in the set
 }
 
-// newTable makes a table for about n values.
 func newTable(n int64) *table {
 	return &table{places: make([]uint64, 1<<bits.Len64(uint64(2*max(n, 8)-1)))}
 }

@@ -93,7 +93,6 @@ type node struct {
 	kids   []*node
 }
 
-// newNode prepares a node for n samples.
 func newNode(lo uint64, width int, n int64) *node {
 	if n <= fewSamples {
 		return &node{lo: lo, width: width, vals: make([]uint64, 0, n)}
@@ -102,7 +101,6 @@ func newNode(lo uint64, width int, n int64) *node {
 	return &node{lo: lo, width: width, fine: fine, counts: make(cells, 1<<(width-fine))}
 }
 
-// selection finds the values at wanted ranks.
 type selection struct {
 	root   *root
 	wanted [2][]int64

@@ -33,7 +33,6 @@ func FromJSON(name string, data []byte) (*Pipeline, error) {
 	return New(p)
 }
 
-// parts reads a tokenizer.json.
 func parts(name string, data []byte) (Parts, error) {
 	if f, ok := cutEarly(data); ok {
 		if p, err := assemble(name, f); err == nil {

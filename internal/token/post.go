@@ -57,7 +57,6 @@ func postProcessor(raw []byte) (before, after []int32, err error) {
 	return before, after, nil
 }
 
-// template reads the template for a single text.
 func (p *post) template() (before, after []int32, err error) {
 	texts := 0
 	for _, piece := range p.Single {

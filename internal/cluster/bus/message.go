@@ -42,7 +42,6 @@ type answers struct {
 // replyTo is where the responses to this process go.
 func (l *Link) replyTo() string { return "inferometer.reply." + l.self }
 
-// expect makes room for the response to a question.
 func (l *Link) expect(id string) (<-chan *nats.Msg, error) {
 	a := &l.answers
 	a.mu.Lock()

@@ -64,7 +64,6 @@ func (b *Bus) state(ctx context.Context, worker string) (*jetstream.StreamInfo, 
 	return s.CachedInfo(), nil
 }
 
-// purged is the last sequence number that was purged.
 func purged(i *jetstream.StreamInfo) uint64 { return max(i.State.FirstSeq, 1) - 1 }
 
 // remove deletes a stream, where there is one. It tries again after a cut, until the context is over.

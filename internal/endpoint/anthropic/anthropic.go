@@ -89,7 +89,6 @@ func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 	return e.Call(p, b), nil
 }
 
-// encode builds the body of one request.
 func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
 	if p.Body != nil {
 		return p.Body, nil

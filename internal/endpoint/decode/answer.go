@@ -1,5 +1,5 @@
 // Package decode is what decoders of protocols share: how events are put down in a
-// record, how their tokens are counted, and what is said of an answer that is none.
+// record, how their tokens are counted, and what is said of a response that is none.
 package decode
 
 import (

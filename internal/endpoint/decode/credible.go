@@ -48,7 +48,7 @@ func PromptOf(x *record.Exchange, n, size int) {
 	}
 }
 
-// mostOf is how many tokens an answer can have, without those that are hidden: one for each
+// mostOf is how many tokens a response can have, without those that are hidden: one for each
 // byte of its text, and one for each event without.
 func mostOf(rec *record.Record) int {
 	text, blank := len(rec.Text), 0
@@ -63,7 +63,7 @@ func mostOf(rec *record.Record) int {
 	return text + blank + unseen
 }
 
-// PlausibleCount gives the server's count of an answer's tokens, or -1 where it did not count
+// PlausibleCount gives the server's count of a response's tokens, or -1 where it did not count
 // them or they are more than it can have sent. Hidden is how many tokens the server says
 // that it keeps to itself. A count that cannot be is noted.
 func PlausibleCount(rec *record.Record, n, hidden int) int {

@@ -33,7 +33,7 @@ func (c Counter) expect(rec *record.Record, hidden int, oneEach bool) {
 	rec.Out.Expected = max(nearer(n, found, max(hidden, 0)), 1)
 }
 
-// nearer is how many tokens an answer should have of which a tokenizer finds some. Those that
+// nearer is how many tokens a response should have of which a tokenizer finds some. Those that
 // the server calls hidden may be among them, since reasoning is shown as a rule.
 func nearer(n, found, hidden int) int {
 	if both := found + hidden; max(both-n, n-both) < max(found-n, n-found) {

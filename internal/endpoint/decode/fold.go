@@ -38,7 +38,7 @@ func (s *Events) Bound(text []byte) []byte {
 	return text[:s.fold.most]
 }
 
-// addFolded counts an event that is complete at offset end of the answer.
+// addFolded counts an event that is complete at offset end of the response.
 func (s *Events) addFolded(end int, label record.EventKind, tokens int) {
 	f, t, marks := &s.fold, s.rec.Tail, s.rec.Marks
 	if f.head == 0 {
@@ -80,7 +80,7 @@ func (s *Events) startTail() {
 	}
 }
 
-// foldMarks gives up the reads that ended before offset end of the answer, but for those
+// foldMarks gives up the reads that ended before offset end of the response, but for those
 // that events point to and the last.
 func (s *Events) foldMarks(end int) {
 	f, t := &s.fold, s.rec.Tail
@@ -112,7 +112,7 @@ func (r *StreamDecoder) read(take func(e *sse.Event), unterminated bool) (done i
 	return done
 }
 
-// Longest is what endpoint.Decoder has for server-sent events. An answer that is none
+// Longest is what endpoint.Decoder has for server-sent events. A response that is none
 // has no events, and ends where it is looked at.
 func Longest(rec *record.Record, from int) (length, end int) {
 	if !Streams(rec) {
@@ -129,7 +129,7 @@ func Longest(rec *record.Record, from int) (length, end int) {
 	return length, from + end
 }
 
-// Streams reports whether an answer that is in flight can be read in pieces: it is
+// Streams reports whether a response that is in flight can be read in pieces: it is
 // neither a document nor a page.
 func Streams(rec *record.Record) bool {
 	for _, c := range rec.Body {

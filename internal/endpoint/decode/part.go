@@ -5,11 +5,11 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Part is what one JSON object of an answer adds to its text: an event of a stream, or
-// the whole of an answer that was not streamed.
+// Part is what one JSON object of a response adds to its text: an event of a stream, or
+// the whole of a response that was not streamed.
 type Part struct {
 	Scan     jsonscan.Scanner // over the object's bytes
-	Text     []byte           // the answer's text so far, to which the object's own is added
+	Text     []byte           // the response's text so far, to which the object's own is added
 	Channels [channels]bool   // what the object carries, by label
 	Blank    bool             // it has a text that is empty
 	Texts    int              // strings of text that are not empty
@@ -23,7 +23,7 @@ type Part struct {
 // channels is the number of labels that carry text.
 const channels = int(record.Refusal) + 1
 
-// Begin turns to the next object of the same answer. It gives the length of the text
+// Begin turns to the next object of the same response. It gives the length of the text
 // before it, for Finish.
 func (p *Part) Begin(data []byte) (before int) {
 	p.Channels, p.Blank, p.Texts, p.Start, p.End = [channels]bool{}, false, 0, 0, 0

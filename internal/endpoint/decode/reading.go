@@ -24,7 +24,7 @@ type StreamDecoder struct {
 
 // StreamReader reads a stream of one protocol.
 type StreamReader interface {
-	AddEvent(e *sse.Event)   // an event, whatever it is; its offsets are those of the answer
+	AddEvent(e *sse.Event)   // an event, whatever it is; its offsets are those of the response
 	End()                    // works out what the stream comes to that has been read
 	Decoder() *StreamDecoder // which has begun
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/token"
 )
 
-// Counter counts the tokens of answers. The model's own tokenizer counts beside the
-// server; one that stands in for it counts answers that the server did not count, and
+// Counter counts the tokens of responses. The model's own tokenizer counts beside the
+// server; one that stands in for it counts responses that the server did not count, and
 // looks over some of those that it did. Without any that is left undone.
 type Counter struct {
 	tok prompt.Tokenizer // nil, or the run's own
@@ -80,9 +80,9 @@ func (c Counter) plausible(rec *record.Record, n, hidden int) int {
 	return PlausibleCount(rec, n, hidden)
 }
 
-// CountUnstreamed says how many tokens an answer in one piece has, given the server's count or
+// CountUnstreamed says how many tokens a response in one piece has, given the server's count or
 // -1, and how many of them it hides. Without another count, a stand-in is better than
-// nothing; the report names it. It returns the tokens of the answer's one event.
+// nothing; the report names it. It returns the tokens of the response's one event.
 func (c Counter) CountUnstreamed(rec *record.Record, total, hidden int) int {
 	total = c.plausible(rec, total, hidden)
 	if c.own {
@@ -178,7 +178,7 @@ func (c Counter) Server(rec *record.Record, s Stream) bool {
 // hasAllText reports whether all the text of a stream is there.
 func hasAllText(rec *record.Record) bool { return rec.Tail == nil || rec.Tail.Text == 0 }
 
-// count is how many tokens the tokenizer finds in the text of an answer. Where not all of
+// count is how many tokens the tokenizer finds in the text of a response. Where not all of
 // that is there, the rest is taken to be like it.
 func (c Counter) count(rec *record.Record) int {
 	switch {

@@ -79,7 +79,6 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	return e, err
 }
 
-// prepare encodes what all bodies share.
 func (e *Endpoint) prepare(t plan.Target, streamed bool) error {
 	own := map[string]any{}
 	var taken []string
@@ -151,7 +150,6 @@ func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 	return e.Call(p, b), nil
 }
 
-// encode builds the body of one request.
 func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
 	if p.Body != nil {
 		return p.Body, nil

@@ -168,7 +168,6 @@ func notEmpty(b []byte) []byte {
 	return b
 }
 
-// parseDelta reads a delta or a message.
 func (c *chunk) parseDelta() {
 	s := &c.Scan
 	if s.Peek() != '{' {

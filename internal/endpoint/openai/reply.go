@@ -69,7 +69,6 @@ func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	return r.answer()
 }
 
-// reply puts a response together.
 type reply struct {
 	said, thought []byte
 	calls         map[int]*prompt.ToolCall

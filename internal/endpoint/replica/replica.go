@@ -33,7 +33,7 @@ type Protocol struct {
 	// Auth are the fields that carry the API key; nil means as a bearer token.
 	Auth     func(key string) []http1.Field
 	Fields   []http1.Field // of the protocol's own
-	Streamed bool          // answers are streams of events
+	Streamed bool          // responses are streams of events
 }
 
 // Set is one server or several replicas of it.
@@ -165,7 +165,6 @@ func ModelsURL(base string) (*url.URL, error) {
 	return u, nil
 }
 
-// hostPort is the address behind a URL.
 func hostPort(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host

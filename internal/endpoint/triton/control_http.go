@@ -24,7 +24,6 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
-// httpServer asks over HTTP.
 type httpServer struct {
 	client *http.Client
 	base   *url.URL

@@ -100,7 +100,6 @@ func (a *reading) frames(stream bool) {
 	a.final = a.final || !stream
 }
 
-// decodeUnstreamed reads an answer that is one document.
 func (a *reading) decodeUnstreamed(parse func(*reply, []byte, *convention) error) {
 	a.addResponse(parse, a.rec.Body, len(a.rec.Body))
 	a.final = true

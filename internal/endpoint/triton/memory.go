@@ -65,7 +65,6 @@ func (s *memory) wanted() []v2http.Output {
 	return s.outputs
 }
 
-// join tells one more server of all regions.
 func (s *memory) join(ctx context.Context, server sharer) error {
 	if s == nil {
 		return nil

@@ -40,7 +40,6 @@ func (r *reply) reset() {
 	r.tensors = r.tensors[:0]
 }
 
-// parseStream reads a ModelStreamInferResponse.
 func (r *reply) parseStream(message []byte, c *convention) error {
 	r.reset()
 	var inner []byte
@@ -61,7 +60,6 @@ func (r *reply) parseStream(message []byte, c *convention) error {
 	return r.parse(inner, c)
 }
 
-// parseUnary reads a ModelInferResponse.
 func (r *reply) parseUnary(message []byte, c *convention) error {
 	r.reset()
 	return r.parse(message, c)

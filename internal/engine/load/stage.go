@@ -39,7 +39,7 @@ type Profile struct {
 	// Sessions is how many prompts are taken from the data, each with the turns that
 	// follow it; the stage ends with the last of them. 0: no bound.
 	Sessions int64
-	// Growth: InFlight is what is sent at first, and more follow as answers come.
+	// Growth: InFlight is what is sent at first, and more follow as responses come.
 	Growth Growth
 
 	// CountEnds: requests that end sequences, because the stage has ended, are measured too.

@@ -299,7 +299,6 @@ func (r *Reader) streamOptions() error {
 	})
 }
 
-// messages counts the words of all contents.
 func (r *Reader) messages() error {
 	r.p.present = true
 	r.p.Inputs = 0
@@ -458,10 +457,10 @@ func (a API) content() string {
 	}[a]
 }
 
-// Generates says whether answers are text that a model writes.
+// Generates says whether responses are text that a model writes.
 func (a API) Generates() bool {
 	return a == Chat || a == Completions || a == Messages || a == TGI
 }
 
-// Speaks says whether answers are a chat's: they may reason and call tools.
+// Speaks says whether responses are a chat's: they may reason and call tools.
 func (a API) Speaks() bool { return a == Chat || a == Messages }

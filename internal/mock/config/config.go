@@ -66,10 +66,10 @@ type Latency struct {
 	KVBlocks    int  // blocks that the cache holds
 }
 
-// Output is what answers are made of and how they are cut into events.
+// Output is what responses are made of and how they are cut into events.
 type Output struct {
 	Tokens       int // length where the request names none
-	TokensStddev int // when set, answers end by themselves at a length drawn around Tokens
+	TokensStddev int // when set, responses end by themselves at a length drawn around Tokens
 	MaxModelLen  int // prompt and answer together; more is answered 400
 
 	TokensPerEvent int           // an event is sent when its last token is there

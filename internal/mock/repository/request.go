@@ -48,7 +48,7 @@ type Request struct {
 	names  interner
 }
 
-// Sampling is what decides how long an answer is.
+// Sampling is what decides how long a response is.
 type Sampling struct {
 	Max, Min  int
 	IgnoreEOS bool

@@ -79,7 +79,7 @@ type Service struct {
 	End             Ending
 }
 
-// Ending is how an answer ended.
+// Ending is how a response ended.
 type Ending uint8
 
 // The ways to end.

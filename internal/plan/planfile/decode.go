@@ -121,7 +121,6 @@ func (r *reader) mapping(n *yaml.Node, path string, docs []fieldDoc, read func(i
 	})
 }
 
-// unknownHint says which field was probably meant.
 func (r *reader) unknownHint(path, name string, docs []fieldDoc) string {
 	names := namesOf(docs)
 	for _, n := range []string{name + "s", strings.TrimSuffix(name, "s")} { // of this object, rather than the like of another

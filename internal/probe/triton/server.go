@@ -105,7 +105,6 @@ func (s *grpcServer) close() error {
 	return err
 }
 
-// httpServer asks over HTTP.
 type httpServer struct {
 	client *http.Client
 	base   *url.URL

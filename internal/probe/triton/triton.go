@@ -57,7 +57,6 @@ type about struct {
 // step is a model as a configuration names it: an empty version is any.
 type step struct{ name, version string }
 
-// server answers questions about models.
 type server interface {
 	// statistics are those of a model, or of all models where the name is empty.
 	statistics(ctx context.Context, name, version string) ([]kserve.ModelStatistics, error)

@@ -65,7 +65,6 @@ func isHead(line string) bool {
 	return !strings.ContainsAny(line, "0123456789") && strings.Contains(line, ",")
 }
 
-// parseLine reads one request.
 func parseLine(line string) (row Invocation, at time.Time, problem string) {
 	parts := strings.Split(line, ",")
 	if len(parts) < 3 {

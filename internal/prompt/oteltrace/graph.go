@@ -166,7 +166,7 @@ func (l *links) before(i int) []int {
 }
 
 // segments says where the messages of call i come from: the longest beginning that it has
-// in common with a call before, then answers and what is its own.
+// in common with a call before, then responses and what is its own.
 func (l *links) segments(calls []call, i int) []prompt.Segment {
 	in, before := calls[i].messages, l.before(i)
 	var out []prompt.Segment

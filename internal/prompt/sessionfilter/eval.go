@@ -96,7 +96,6 @@ func (i item) eval(doc any) (any, error) {
 	return v, nil
 }
 
-// element is part of an object or a list.
 func element(of, key any) (any, bool) {
 	switch of := of.(type) {
 	case map[string]any:

@@ -31,7 +31,7 @@ type Source struct {
 	TextOnly bool
 }
 
-// New shapes the prompts of a source for a target. Minimum: answers are to be no shorter
+// New shapes the prompts of a source for a target. Minimum: responses are to be no shorter
 // than asked for.
 func New(s prompt.Source, t plan.Target, minimum bool) (*Source, error) {
 	out := &Source{Wrapper: prompt.Wrapper{Source: s}, target: t, minimum: minimum}

@@ -128,7 +128,6 @@ func (p *parser) element(depth int) {
 	}
 }
 
-// wanted is what an element must be, in words.
 func (p *parser) wanted() string {
 	switch d := p.datatype; {
 	case d == Bytes:

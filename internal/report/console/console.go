@@ -75,7 +75,6 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	return nil
 }
 
-// printer gathers the lines of a report.
 type printer struct {
 	buf   bytes.Buffer
 	width int

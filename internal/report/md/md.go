@@ -77,7 +77,6 @@ func Gates(w io.Writer, name, word string, gates []result.Gate) error {
 	return nil
 }
 
-// printer gathers the text of a report.
 type printer struct{ strings.Builder }
 
 func (p *printer) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }

@@ -15,7 +15,7 @@ import (
 )
 
 // Spans makes spans of records. A conversation is a trace, and a request outside of
-// conversations is one by itself. Prompts and answers are not in spans. It belongs to one
+// conversations is one by itself. Prompts and responses are not in spans. It belongs to one
 // goroutine.
 type Spans struct {
 	run    *RunInfo
@@ -120,7 +120,6 @@ func (s *Spans) about(span *otlp.Span, rec *record.Record, model string) {
 	}
 }
 
-// widen makes a conversation include a request.
 func (s *Spans) widen(session string, begin, end time.Duration) {
 	t := s.talks[session]
 	if t == nil {

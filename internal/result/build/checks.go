@@ -128,7 +128,7 @@ func (j *judge) reads(i int, sum *metric.StageStats) {
 	}
 }
 
-// short judges whether answers had the length asked for.
+// short judges whether responses had the length asked for.
 func (j *judge) short(i int, sum *metric.StageStats) {
 	if !j.plan.Target.Generates() {
 		return

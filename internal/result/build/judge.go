@@ -21,7 +21,6 @@ import (
 // wholeRun is the stage of a check that is about the whole run.
 const wholeRun = -1
 
-// judge compares what was found with the budgets.
 type judge struct {
 	plan   *plan.Plan
 	facts  *Inputs

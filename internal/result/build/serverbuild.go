@@ -74,7 +74,6 @@ func lineOf(probes []record.Probe, target int) line {
 	return l
 }
 
-// faults say what was not available, each fault once.
 func (l line) faults(p *plan.Plan, target int) []string {
 	var texts []string
 	times := map[string]int{}
@@ -251,7 +250,7 @@ const serverSlack = 0.05
 // serverLatency judges what cannot be: that requests took longer inside the server than
 // they took here. It cannot be told where they were not the same requests.
 //
-// A server counts a request as done when its whole batch is, and answers leave while
+// A server counts a request as done when its whole batch is, and responses leave while
 // outputs are computed, so that this part of its time may be over later than here.
 func (j *judge) serverLatency(i int, s *result.TritonStats, all *metric.All) {
 	r := s.Requests

@@ -90,7 +90,6 @@ func anyHolds(list []*jmespath.Expr, doc any) bool {
 	return false
 }
 
-// trigger looks at the samples of a breaker.
 type trigger interface {
 	// add takes a sample and says why the breaker opens; "": it does not.
 	add(at time.Duration, hit bool) string

@@ -67,7 +67,6 @@ func info(rec *record.Record) map[string]any {
 	return out
 }
 
-// tokenTimes are the stamps of events with tokens.
 func tokenTimes(rec *record.Record) []time.Duration {
 	var out []time.Duration
 	for _, e := range rec.Events {

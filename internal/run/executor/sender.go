@@ -61,7 +61,7 @@ func (s *Sender) Warm(ctx context.Context, t load.Spec) {
 }
 
 // connectionsAhead is how many connections to open before a share of a stage: all of them in
-// closed loop; in open loop what its rate needs if answers take 50 ms.
+// closed loop; in open loop what its rate needs if responses take 50 ms.
 func connectionsAhead(s plan.Stage, of load.Shard) int {
 	workers := max(of.Of, 1)
 	if s.Concurrency > 0 {

@@ -59,7 +59,6 @@ func (out *Prompts) illustrate(p *plan.Plan) {
 	}
 }
 
-// batch makes requests of several texts.
 func (k Kit) batch(ctx context.Context, p *plan.Plan, found *loader.Found, out *Prompts) error {
 	d, ranks := &p.Data, p.Target.Ranks()
 	if d.Passages == (plan.Passages{}) {

@@ -156,7 +156,6 @@ func (s *Run) build(d *drawing) error {
 	return err
 }
 
-// readFacts reads what the record file says besides requests.
 func readFacts(records record.File, p *plan.Plan) (build.Inputs, error) {
 	var f build.Inputs
 	whole, err := records.NonRequests(func(l record.Line) error {

@@ -67,7 +67,6 @@ func objectivesOf(p *plan.Plan) ([]objective, error) {
 	return list, nil
 }
 
-// objectiveOf is what a gate asks of each level.
 func objectiveOf(p *plan.Plan, g *gate.Gate) (objective, error) {
 	o := objective{Objective: capacity.Objective{Text: g.Text, Figure: g.Figure(), Bound: g.Bound, Unit: g.Unit, Above: g.Op == gate.More || g.Op == gate.AtLeast}}
 	o.id, o.stat = g.Metric.ID, g.Stat

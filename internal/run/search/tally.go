@@ -90,7 +90,6 @@ func (t *objectiveTracker) Add(rec *record.Record) {
 	of.requests = append(of.requests, r)
 }
 
-// stageTally is the tally of a level, or nil.
 func (t *objectiveTracker) stageTally(stage int) *tally {
 	if of := t.levels[stage]; of != nil {
 		return of

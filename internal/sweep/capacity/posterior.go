@@ -74,7 +74,6 @@ type evidence struct {
 	unknown bool
 }
 
-// evidenceOf reads a level.
 func (o *Objective) evidenceOf(l *Trial, s *Observation) evidence {
 	t := s.Total()
 	e := evidence{load: math.Log(l.Load), n: t.N, cut: l.Cut, crowded: 1, unknown: t.N == 0}

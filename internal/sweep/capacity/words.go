@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// unseen says why no level tells anything.
 func (a *Result) unseen(levels []Trial) string {
 	if len(levels) == 0 {
 		return "no level was measured"

@@ -29,7 +29,6 @@ func (s *server) Arrive(at time.Duration) Response {
 
 func newServer(seed uint64) *server { return &server{places: newPlaces(4), rng: chance(seed)} }
 
-// failing fails two of a hundred requests.
 func failing(seed uint64) Server {
 	s := newServer(seed)
 	s.after = func(a *Response) {
@@ -51,7 +50,6 @@ func slow(seed uint64) Server {
 	return s
 }
 
-// broken fails every request.
 func broken(seed uint64) Server {
 	s := newServer(seed)
 	s.after = func(a *Response) { *a = Response{Took: time.Millisecond, Failure: Failed} }

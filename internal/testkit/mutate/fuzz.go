@@ -52,7 +52,6 @@ func inputs(values []reflect.Value) []any {
 	return list
 }
 
-// breakOne gives the inputs with one of them broken.
 func breakOne(random *rand.Rand, values []reflect.Value) []reflect.Value {
 	broken := append([]reflect.Value(nil), values...)
 	i := random.IntN(len(broken))

@@ -91,7 +91,6 @@ func (s *Server) start(program, dir, config, address string) error {
 	return errors.New("it did not get ready")
 }
 
-// await waits until all targets have been scraped.
 func (s *Server) await(t testing.TB, targets int) {
 	t.Helper()
 	for end := time.Now().Add(startTime); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {

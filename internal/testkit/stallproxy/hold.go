@@ -62,7 +62,6 @@ func (p *Proxy) dial() (net.Conn, error) {
 	return net.Dial("tcp", p.to)
 }
 
-// write writes, once something passes.
 func (p *Proxy) write(to net.Conn, text []byte) error {
 	p.gate.RLock()
 	defer p.gate.RUnlock()

@@ -66,7 +66,6 @@ func Start(t testing.TB, models ...string) *Server {
 	return s
 }
 
-// freeAddress is an address on which nothing listens.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

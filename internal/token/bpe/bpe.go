@@ -79,7 +79,6 @@ func New(c Config) (*Model, error) {
 	return build(c, indexOf(c.Tokens))
 }
 
-// build makes a model whose tokens are already indexed.
 func build(c Config, ix index) (*Model, error) {
 	m := &Model{
 		entries: len(c.Tokens), tokens: c.Tokens, index: ix, raw: c.Raw, ignoreMerges: c.IgnoreMerges, fallback: c.ByteFallback,

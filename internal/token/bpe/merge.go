@@ -139,7 +139,6 @@ func (w *merger) push(v uint64) {
 	h[i] = v
 }
 
-// pop takes the least entry.
 func (w *merger) pop() uint64 {
 	h := w.heap
 	top, v := h[0], h[len(h)-1]

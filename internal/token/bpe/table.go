@@ -13,7 +13,6 @@ type index struct {
 	slots []uint64 // upper half of the hash, and id+1; 0: free
 }
 
-// newIndex makes an index for about n tokens.
 func newIndex(n int) index {
 	return index{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<bits.Len(uint(2*n+1)))}
 }

@@ -118,7 +118,6 @@ func (w *Worker) encodeSegments(dst []int32, piece string) []int32 {
 	return dst
 }
 
-// encodeSegment encodes what is not cut any further.
 func (w *Worker) encodeSegment(dst []int32, text string) []int32 {
 	if len(text) > maxText {
 		return w.encodeNew(dst, text)

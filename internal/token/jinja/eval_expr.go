@@ -174,7 +174,6 @@ type arguments struct {
 	list, dict expr // behind * and **, or nil
 }
 
-// call are the values of a call's arguments.
 type call struct {
 	args  []any
 	names []string

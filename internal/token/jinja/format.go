@@ -304,7 +304,6 @@ func (l *layout) integer(n *big.Int, mismatched *Error) string {
 	return l.number(n.Sign() < 0, prefix, text, "", size)
 }
 
-// float writes a number with a fraction.
 func (l *layout) float(f float64) string {
 	kind, precision := l.kind, l.precision
 	percent := ""

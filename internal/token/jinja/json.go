@@ -68,7 +68,6 @@ func scan(s *jsonscan.Scanner, depth int) any {
 	return f
 }
 
-// jsonStyle is how tojson writes.
 type jsonStyle struct {
 	ascii      bool
 	indent     string

@@ -8,7 +8,6 @@ import (
 // maxNesting bounds how deep statements and expressions nest.
 const maxNesting = 200
 
-// parser builds statements of tokens.
 type parser struct {
 	toks  []tok
 	pos   int

@@ -107,7 +107,6 @@ func (c *clusters) next(s string) int {
 	return at
 }
 
-// add takes a character into the cluster.
 func (t *state) add(bits uint8) {
 	class, con := breakClass(bits&15), conjunct(bits>>conjunctShift&3)
 	t.class = class

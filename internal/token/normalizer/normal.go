@@ -105,7 +105,6 @@ type replaceString struct{ old, new string }
 // Normalize replaces.
 func (r replaceString) Normalize(s string) string { return strings.ReplaceAll(s, r.old, r.new) }
 
-// replace replaces the matches of a regular expression.
 type replace struct {
 	re      *regex.Regexp
 	content string

@@ -123,7 +123,6 @@ type tables struct {
 	word   []unidata.Range
 }
 
-// newTables reads the tables of the reference.
 func newTables() *tables { return &tables{word: unidata.Onig("word")} }
 
 // folds fills in the tables that only patterns without regard to case need.

@@ -109,7 +109,6 @@ func (p *parser) hexEscape() ([]unidata.Range, rune) {
 	return nil, r
 }
 
-// number reads up to n digits.
 func (p *parser) number(base rune, n int) (rune, int) {
 	v, count := rune(0), 0
 	for ; count < n && p.more(); count++ {

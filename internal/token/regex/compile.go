@@ -174,7 +174,6 @@ func (c *compiler) repeat(n *node) {
 	}
 }
 
-// star compiles a repetition without bounds.
 func (c *compiler) star(body *node, m mode) {
 	split := c.emit(inst{op: opSplit})
 	lo, _ := body.width()

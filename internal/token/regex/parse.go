@@ -59,7 +59,6 @@ type fault struct{ error }
 
 func bad(format string, args ...any) fault { return fault{fmt.Errorf(format, args...)} }
 
-// parse reads the whole pattern.
 func (p *parser) parse() *node {
 	n := p.alternatives()
 	if p.more() {
@@ -276,7 +275,6 @@ func (p *parser) literal(r rune) *node {
 	return &node{kind: kLiteral, runes: []rune{r}, fold: p.flags.fold}
 }
 
-// group reads what stands in parentheses.
 func (p *parser) group() *node {
 	p.pos++
 	group := &node{kind: kCat}

@@ -66,7 +66,6 @@ var (
 	})
 )
 
-// newTable fills a table with what Unicode says.
 func newTable() *table {
 	t := &table{whole: map[set]*page{}}
 	t.fill([]unidata.Range{{Lo: 0, Hi: utf8.MaxRune}}, other)

@@ -10,7 +10,6 @@ import (
 
 var errCut = errors.New("it is truncated, or not a SentencePiece model")
 
-// field is one field of a protocol buffer message.
 type field struct {
 	number int
 	bits   uint64 // of a number
@@ -45,7 +44,6 @@ func next(b []byte) (field, []byte, error) {
 	return f, b[n:], nil
 }
 
-// each calls f for every field of a message.
 func each(b []byte, f func(field) error) error {
 	for len(b) > 0 {
 		fd, rest, err := next(b)

@@ -58,7 +58,6 @@ func Read(name string, data []byte) (*token.Pipeline, error) {
 	return token.New(p)
 }
 
-// parse reads the members that matter.
 func parse(data []byte) (*file, error) {
 	f := &file{}
 	var s jsonscan.Scanner
@@ -106,7 +105,6 @@ func (f *file) config(s *jsonscan.Scanner) {
 	}
 }
 
-// vocab reads the tokens by rank.
 func (f *file) vocab(s *jsonscan.Scanner) error {
 	s.Array()
 	for i := 0; s.More(); i++ {

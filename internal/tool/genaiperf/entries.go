@@ -21,7 +21,6 @@ import (
 // object keeps the order of its members.
 type object = orderedjson.Object
 
-// entry is a request that a run sends.
 type entry struct {
 	prompt prompt.Prompt
 	tokens int           // of its text; 0: not yet counted

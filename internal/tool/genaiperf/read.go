@@ -367,7 +367,6 @@ func (t *job) decoder() (func(x *record.Exchange), error) {
 	return d.Decode, err
 }
 
-// reader reads answers of the endpoint's type.
 func (t *job) reader() (endpoint.Decoder, error) {
 	target := t.answers()
 	protocol, err := registry.Pick(t.env.Kit.Protocols, "protocol", target.Protocol)
@@ -426,7 +425,6 @@ func (r *reading) addUp(s *dialect.Summary) {
 	}
 }
 
-// writeMerged writes the files of the merged run.
 func (r *reading) writeMerged(out *Outcome) error {
 	r.set.Dir = filepath.Join(r.set.Artifacts, r.set.Folder())
 	if err := os.MkdirAll(r.set.Dir, 0o755); err != nil {

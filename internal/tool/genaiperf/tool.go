@@ -183,7 +183,6 @@ func (t *job) place() error {
 	return nil
 }
 
-// directory makes the run's directory ready.
 func (t *job) directory() error {
 	if t.set.Artifacts != "" {
 		if err := os.MkdirAll(t.set.Dir, 0o755); err != nil {

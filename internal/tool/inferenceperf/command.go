@@ -59,7 +59,6 @@ func runLine(env tool.Env, line []string) int {
 	return runPlan(env, action, log)
 }
 
-// runPlan carries out a run and prints its reports.
 func runPlan(env tool.Env, action *args.Action, log logs) int {
 	mode := env.View()
 	if log.info == io.Discard {
@@ -99,7 +98,6 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 	return tool.ExitOK
 }
 
-// printTables prints the figures of a run.
 func printTables(env tool.Env, action *args.Action, res *result.Result) error {
 	screen := env.Terminal(env.Stdout)
 	return console.Write(env.Stdout, res, console.Options{

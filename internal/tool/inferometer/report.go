@@ -128,7 +128,6 @@ func reportWorkers(env tool.Env, action *args.ReportAction) int {
 	return printReport(env, saved.Result, action)
 }
 
-// printReport prints a result in the formats asked for.
 func printReport(env tool.Env, res *result.Result, action *args.ReportAction) int {
 	env.Gates.Add(res)
 	said(env, action)

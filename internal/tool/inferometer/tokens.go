@@ -42,7 +42,6 @@ func tokensManual() clidoc.Command {
 	}
 }
 
-// tokensCommand is one command line of `inferometer tokens`.
 type tokensCommand struct {
 	env                 tool.Env
 	verb                string
@@ -236,7 +235,6 @@ func (c *tokensCommand) decode(out io.Writer, engine *token.Pipeline) error {
 // serverError is a server that could not be asked, as opposed to input that is bad.
 type serverError struct{ error }
 
-// verify compares ids with those of a server.
 func (c *tokensCommand) verify(out io.Writer, engine *token.Pipeline) (code int, err error) {
 	if len(c.args) == 0 || !strings.Contains(c.args[0], "://") {
 		return tool.ExitUsage, errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE")

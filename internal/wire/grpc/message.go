@@ -49,7 +49,6 @@ func (c *Client) Prepare(message []byte) (Message, error) {
 	return Message{wire}, nil
 }
 
-// packer compresses one message after the other.
 type packer interface {
 	io.WriteCloser
 	Reset(w io.Writer)

@@ -349,7 +349,6 @@ func (c *conn) sendControl(control []byte) {
 	c.work.Signal()
 }
 
-// close ends the connection in order.
 func (c *conn) close() {
 	c.mu.Lock()
 	if c.err == nil {

@@ -185,7 +185,6 @@ func (r *reader) refuse(i int, what string) {
 	r.c.drop(i, http1.BadFraming(errors.New("the server sent "+what)), codeProtocol)
 }
 
-// complete ends a stream in order.
 func (r *reader) complete(i int) {
 	c := r.c
 	st := c.live[i]

@@ -1,6 +1,6 @@
 // Package http1 carries out one HTTP request at a time per connection and
-// stamps every read of its answer. It is the client's whole path between a prepared
-// request and the bytes of the answer.
+// stamps every read of its response. It is the client's whole path between a prepared
+// request and the bytes of the response.
 //
 // It speaks HTTP/1.1 itself, on the connections of netclock: the reads, and so the
 // stamps, are then those of the request's own bytes, with no goroutine in between.
@@ -30,7 +30,7 @@ type Client struct {
 	idle   []stack
 	habit  habit // of the server
 
-	// Chunks: a chunk of an answer has a mark of its own.
+	// Chunks: a chunk of a response has a mark of its own.
 	Chunks bool
 }
 
@@ -46,7 +46,7 @@ type stack struct {
 	_     [96]byte // keeps the next one out of the same cache line
 }
 
-// pooledConn is a connection with the reader of its answers.
+// pooledConn is a connection with the reader of its responses.
 type pooledConn struct {
 	conn *timedconn.Conn
 	resp response
@@ -54,7 +54,7 @@ type pooledConn struct {
 
 	carried int64 // requests that were answered on it
 
-	// Of the answer that is being read. They are kept here, so that a request makes none anew.
+	// Of the response that is being read. They are kept here, so that a request makes none anew.
 	rec   *record.Exchange
 	grace time.Duration
 	said  time.Duration                           // when it said that it is done
@@ -203,7 +203,7 @@ func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec 
 	var err error
 	rec.Sent, rec.Written, err = l.conn.ExchangeAt(ctx, now, req.wire, c.limits, l.add)
 	l.rec, rec.Body, r.body = nil, r.body, nil
-	if c.Chunks && rec.Folded == 0 { // of an answer too long to keep, reads are enough
+	if c.Chunks && rec.Folded == 0 { // of a response too long to keep, reads are enough
 		rec.Marks = perChunk(rec.Marks, r.ends)
 	}
 	rec.Status, rec.RetryAfter = r.status, r.retryAfter
@@ -231,7 +231,7 @@ func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec 
 	return err
 }
 
-// expect makes the connection ready for the answer to a request.
+// expect makes the connection ready for the response to a request.
 func (l *pooledConn) expect(c *Client, req *Request, rec *record.Exchange) *response {
 	rec.Marks = rec.Marks[:0]
 	r := &l.resp
@@ -244,7 +244,7 @@ func (l *pooledConn) expect(c *Client, req *Request, rec *record.Exchange) *resp
 	return r
 }
 
-// addRead takes in a read of the answer; false: there is no more to come.
+// addRead takes in a read of the response; false: there is no more to come.
 func (l *pooledConn) addRead(p []byte, at timedconn.Stamp) bool {
 	r, rec := &l.resp, l.rec
 	var done bool
@@ -265,7 +265,7 @@ func (l *pooledConn) addRead(p []byte, at timedconn.Stamp) bool {
 	return !done && l.bad == nil
 }
 
-// finish notes the end of an answer and keeps the connection if it can be used again.
+// finish notes the end of a response and keeps the connection if it can be used again.
 func (c *Client) finish(l *pooledConn, rec *record.Exchange) {
 	var over time.Duration
 	if n := len(rec.Marks); n > 0 {

@@ -23,7 +23,7 @@ func Hold(rec *record.Exchange) error {
 	return nil
 }
 
-// hold is the same for an answer whose body the reader has.
+// hold is the same for a response whose body the reader has.
 func (r *response) hold(rec *record.Exchange) error {
 	if !rec.Over(len(r.body)) {
 		return nil

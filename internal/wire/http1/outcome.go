@@ -12,7 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
-// Arrived notes a read that brought bytes of an answer, whose body up to there is given, as
+// Arrived notes a read that brought bytes of a response, whose body up to there is given, as
 // exactly as can be. behind: other bytes came with the read, behind those; single tells whether it
 // was of one segment.
 func Arrived(rec *record.Exchange, body []byte, contentType string, at timedconn.Stamp, behind bool, single func() bool) {
@@ -28,7 +28,7 @@ func Arrived(rec *record.Exchange, body []byte, contentType string, at timedconn
 	if at.Blur > 0 && rec.Streamed {
 		alone, last = events(body, from, contentType)
 	}
-	// Of an answer's first read its first byte counts, too.
+	// Of a response's first read its first byte counts, too.
 	Mark(rec, body, at.Narrow(alone && !first, last && !behind, single))
 }
 
@@ -62,7 +62,7 @@ func endsBlank(text []byte) bool {
 	return bytes.HasSuffix(text, []byte("\n\n")) || bytes.HasSuffix(text, []byte("\n\r\n"))
 }
 
-// Mark notes a read that brought bytes of an answer, whose body up to there is given.
+// Mark notes a read that brought bytes of a response, whose body up to there is given.
 // Bytes that TLS hands over one piece after the other may be of one read.
 func Mark(rec *record.Exchange, body []byte, at timedconn.Stamp) {
 	if rec.Watch != nil && rec.Folded == 0 {
@@ -125,7 +125,7 @@ func perChunk(marks []record.Read, ends []int) []record.Read {
 	return out
 }
 
-// Finish notes that an answer is complete. One that did not end has its End: when it said
+// Finish notes that a response is complete. One that did not end has its End: when it said
 // that it is done.
 func Finish(rec *record.Exchange, now time.Duration) {
 	if n := len(rec.Marks); n > 0 && !rec.Unterminated {
@@ -138,13 +138,13 @@ func Finish(rec *record.Exchange, now time.Duration) {
 	}
 }
 
-// BadFraming is the error of an answer that is not what the protocol says.
+// BadFraming is the error of a response that is not what the protocol says.
 func BadFraming(err error) error { return classed(record.BadBody, err) }
 
-// Truncated is the error of an answer that ended before its own framing said so.
+// Truncated is the error of a response that ended before its own framing said so.
 func Truncated(err error) error { return classed(record.Truncated, err) }
 
-// TooLarge is the error of an answer that is beyond a limit of the plan.
+// TooLarge is the error of a response that is beyond a limit of the plan.
 func TooLarge(err error) error { return classed(record.TooLarge, err) }
 
 // classed gives an error a class, unless its cause has one already: that is nearer to what

@@ -83,8 +83,8 @@ type Request struct {
 	wire  []byte // HTTP/1.1: head and body in one piece
 	start int    // of the body in wire
 
-	Want string // header of the answer that is kept; empty: none
-	Got  string // its value, after the request; empty: the answer had none
+	Want string // header of the response that is kept; empty: none
+	Got  string // its value, after the request; empty: the response had none
 }
 
 // Encode makes a request of a body; own are the fields that only this one has.

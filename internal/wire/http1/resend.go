@@ -7,7 +7,7 @@ import (
 )
 
 // Dropped is the error of a request whose connection the server closed without a
-// byte of an answer.
+// byte of a response.
 type Dropped struct {
 	Err error
 	timedconn.CloseReason

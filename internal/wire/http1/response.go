@@ -21,7 +21,7 @@ type response struct {
 	head  []byte // status line and headers, while they are incomplete
 	left  int64  // bytes that the body or the chunk still lacks
 	line  []byte // a chunk-size or trailer line, while it is incomplete
-	bare  bool   // the request's method allows no body in the answer
+	bare  bool   // the request's method allows no body in the response
 
 	most      int    // bytes of a head; 0: no bound
 	want, got string // a header that is kept, and its value
@@ -31,7 +31,7 @@ type response struct {
 
 	behind bool // framing of more came with the latest bytes, behind those of the body
 
-	lastType string // content type of the last answer: most repeat it
+	lastType string // content type of the last response: most repeat it
 }
 
 type state uint8
@@ -55,7 +55,7 @@ func (r *response) reset(body []byte) {
 	*r = response{body: body, head: r.head[:0], line: r.line[:0], ends: r.ends[:0], lastType: r.lastType}
 }
 
-// feed takes the next bytes of the connection. done: the answer is complete.
+// feed takes the next bytes of the connection. done: the response is complete.
 func (r *response) feed(p []byte) (done bool, err error) {
 	r.behind = false
 	for len(p) > 0 && r.state != complete {
@@ -108,7 +108,7 @@ func (r *response) endOfData() {
 	}
 }
 
-// closed says that the connection ended. nil means the answer is complete by that.
+// closed says that the connection ended. nil means the response is complete by that.
 func (r *response) closed() error {
 	switch r.state {
 	case complete, untilClose:
@@ -127,7 +127,7 @@ func (r *response) closed() error {
 	}
 }
 
-// errNoAnswer: the connection ended before a single byte of an answer.
+// errNoAnswer: the connection ended before a single byte of a response.
 var errNoAnswer = errors.New("the server closed the connection without an answer")
 
 // errResetUnanswered: the same, but the connection was reset.
@@ -197,7 +197,7 @@ func cutLine(b []byte) (line, rest []byte) {
 	return line, rest
 }
 
-// framing is what headers say of where the answer ends and what comes after.
+// framing is what headers say of where the response ends and what comes after.
 type framing struct {
 	length  int64 // -1: not said
 	coded   bool  // there was a Transfer-Encoding

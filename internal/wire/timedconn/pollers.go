@@ -23,7 +23,6 @@ func (p *pollers) use(clock *Clock) []*poller {
 	return p.all
 }
 
-// release ends them with the last of their users.
 func (p *pollers) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

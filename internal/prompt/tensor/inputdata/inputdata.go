@@ -97,7 +97,6 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// reader collects what one or more files hold.
 type reader struct {
 	data   *Data
 	files  limitio.Limit // of each

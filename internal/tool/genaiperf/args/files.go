@@ -9,7 +9,6 @@ import (
 	numbers "github.com/inferometer/inferometer/internal/lib/number"
 )
 
-// files settles where everything is written.
 func (b *builder) files() {
 	s := &b.a.Settings
 	s.ExportFile = b.text("export-file", "profile_export.json")

@@ -8,7 +8,6 @@ import (
 	"github.com/inferometer/inferometer/internal/clidoc"
 )
 
-// kind says what a flag's value is.
 type kind uint8
 
 const (

@@ -252,7 +252,6 @@ func (r Reader) read(v *values) (*Action, error) {
 	return b.done()
 }
 
-// template reads the flags of create-template.
 func (v *values) template() (*Action, error) {
 	v.allow(Template, "it takes -f and -v", "file", "verbose")
 	if len(v.faults) > 0 {

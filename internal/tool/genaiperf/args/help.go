@@ -33,7 +33,6 @@ Commands, in front of all flags:
   compare -f FILE…        draw charts of several runs
 `
 
-// column is where the text of the help begins.
 const column = 26
 
 func writeFlag(b *strings.Builder, f option) {

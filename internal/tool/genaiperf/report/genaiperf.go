@@ -54,7 +54,6 @@ func Console(w io.Writer, s *dialect.Summary, o Options) error {
 	return err
 }
 
-// failures lists how requests failed.
 func failures(b *strings.Builder, s *dialect.Summary) {
 	if s.Failed > 0 {
 		fmt.Fprintf(b, "%s of %s requests failed and are not in the figures above:\n", number.Count(int64(s.Failed)), number.Count(int64(s.Failed+s.Requests)))

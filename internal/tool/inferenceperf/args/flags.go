@@ -100,7 +100,6 @@ func (c *command) replaces(f plan.Fault) bool {
 	})
 }
 
-// command is a command line, taken apart.
 type command struct {
 	*Action
 	help, version bool
@@ -141,7 +140,6 @@ func (c *command) fault(where, text, hint string) {
 	c.faults = append(c.faults, plan.Fault{Where: where, Text: text, Hint: hint})
 }
 
-// scan takes a command line apart.
 func (c *command) scan(args []string) {
 	table := allFlags()
 	flags := make([]cmdline.Flag, len(table))

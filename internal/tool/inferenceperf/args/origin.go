@@ -18,7 +18,6 @@ import (
 //go:embed origin.yaml
 var originTable []byte
 
-// originNames is the content of the table.
 type originNames struct {
 	Places  [][2]string                  // the places of the config that parts of the plan come from
 	Keys    map[string]map[string]string // of sections of the config, that have other names in a plan

@@ -145,7 +145,6 @@ func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
 	b.judge(o, rec, v)
 }
 
-// tokens takes the counts of a success.
 func (b *bucket) tokens(rec *record.Record, v *Values) {
 	s := &b.sum
 	s.Prompt.Total += int64(v.In)

@@ -245,7 +245,6 @@ func (s *SessionSummary) notes(x *Session, most int) {
 	}
 }
 
-// sessionDistributions works out the distributions over sessions.
 func (f *Fold) sessionDistributions(s *SessionSummary, list []*Session) error {
 	always := func(*Session) bool { return true }
 	told := func(x *Session) bool { return x.Told }

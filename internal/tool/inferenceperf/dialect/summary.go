@@ -192,7 +192,6 @@ func (s *Summary) distributions(buckets []*bucket, percentiles []float64) error 
 	return nil
 }
 
-// distribution describes the samples of columns, or nil.
 func distribution(cols []*stat.Column, percentiles []float64, scale float64) (*Dist, error) {
 	qs := make([]float64, len(percentiles))
 	for i, p := range percentiles {

@@ -105,7 +105,6 @@ func drop(o object) object {
 // quoted is a text that YAML would take for something else.
 type quoted string
 
-// appendYAML appends an object of objects, texts and numbers.
 func appendYAML(dst []byte, o object, indent int) []byte {
 	for _, f := range o {
 		dst = append(dst, strings.Repeat("  ", indent)...)

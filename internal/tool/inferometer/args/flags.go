@@ -33,7 +33,6 @@ func groupsOf(titles ...string) []group {
 	return groups
 }
 
-// runGroups are the flags of `inferometer run`.
 func runGroups() []group {
 	return groupsOf("Load", "Several runs", "Levels and windows", "Server", "Prompts", "Server metrics", "Cost and energy", "Triton",
 		"Goals and validity", "Workers", "Telemetry", "Output")

@@ -6,7 +6,6 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// conditions are the gates of a command line.
 func (v values) conditions() plan.Conditions {
 	return plan.Conditions{FailIf: v.flags["fail-if"], FailUnless: v.flags["fail-unless"]}
 }

@@ -59,7 +59,6 @@ type settings struct {
 	grpcMethod                  string
 }
 
-// defaults are the settings of an empty command line.
 func defaults(files Files) *settings {
 	return &settings{
 		files: files, given: map[string]bool{}, url: "localhost:8000", protocol: "http", metricsMS: 1000, stringLength: 128,

@@ -47,6 +47,9 @@ func (s *Builder) Document(f Facts) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.bins == nil {
+		s.bins = newBins(0)
+	}
 	s.bins.widenFor(s.count)
 	s.bins.close()
 	sampled, events := mostSampled, mostEvents

@@ -13,6 +13,9 @@ import (
 	"github.com/inferometer/inferometer/internal/result/build"
 )
 
+// fromTheBegin is when a run began whose clock shows nothing then.
+func fromTheBegin() time.Duration { return 0 }
+
 // mixed are requests of all kinds: failures of more kinds than are drawn, conversations, stalls that are
 // equally long, traces that are longer than what is held, events whose tokens are not known.
 func mixed(n int) []*record.Record {
@@ -60,7 +63,7 @@ func TestMerge(t *testing.T) {
 		var sketches []*Builder
 		var folds []*metric.Aggregator
 		for range builders {
-			sketch := NewSketch(p, 0)
+			sketch := NewSketch(p, fromTheBegin)
 			opts.Each = sketch.Add
 			fold, err := metric.NewFold(opts)
 			if err != nil {

@@ -12,7 +12,8 @@ import (
 type Builder struct {
 	plan   *plan.Plan
 	opts   metric.Options
-	bins   *bins
+	begin  func() time.Duration
+	bins   *bins // nil: no request came
 	keeper *keeper
 	count  int64
 	kinds  []record.Kind // of failures
@@ -26,15 +27,18 @@ type span struct {
 	any        bool
 }
 
-// NewSketch begins the drawing of a plan's run whose clock shows that much when it begins.
-func NewSketch(p *plan.Plan, begin time.Duration) *Builder {
-	return &Builder{plan: p, opts: metric.OptionsFor(p), bins: newBins(begin), keeper: newKeeper()}
+// NewSketch begins the drawing of a plan's run. begin is when its first stage began, which is known when
+// a request comes.
+func NewSketch(p *plan.Plan, begin func() time.Duration) *Builder {
+	return &Builder{plan: p, opts: metric.OptionsFor(p), begin: begin, keeper: newKeeper()}
 }
 
 // Add takes in a request. It is what a fold's Each is for.
 func (s *Builder) Add(r *metric.Request) {
 	rec := r.Record
-	s.count++
+	if s.count++; s.bins == nil {
+		s.bins = newBins(s.begin())
+	}
 	s.widen(rec.Stage, rec.Due, rec.End)
 	first, stall, stallAt := s.events(r)
 	s.moments(r, first)
@@ -58,6 +62,12 @@ func (s *Builder) Add(r *metric.Request) {
 // Merge takes in the requests of another that was begun with the same plan and clock. What is drawn
 // does not depend on which of two a request was added to. The other is of no use afterwards.
 func (s *Builder) Merge(o *Builder) {
+	if o.bins == nil {
+		return
+	}
+	if s.bins == nil {
+		s.bins = newBins(o.bins.begin)
+	}
 	s.count += o.count
 	s.mergeKinds(o)
 	s.bins.merge(o.bins)

@@ -52,7 +52,7 @@ func failed(seq int64, due, after time.Duration, class record.Class) *record.Rec
 // drawn makes the document of records, and their result.
 func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add func(*record.Record))) (*Document, *result.Result, *Builder) {
 	t.Helper()
-	sketch := NewSketch(p, 0)
+	sketch := NewSketch(p, fromTheBegin)
 	opts := metric.OptionsFor(p)
 	opts.Times, opts.Each = metric.TimesOf(marks), sketch.Add
 	fold, err := metric.NewFold(opts)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/errlist"
 	"github.com/inferometer/inferometer/internal/message"
-	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -29,6 +28,7 @@ type resultBuilder struct {
 	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil means it cannot
 	saved     func(dir string) error   // is given the records in the end; optional
 	draw      Drawer                   // is told what a page draws of it; optional
+	sketches  *sketches
 }
 
 // conclude decodes what is left and puts the result together. played is what ended the
@@ -58,7 +58,7 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}
-	err = errlist.Distinct(errors.Join(err, out.Finish(res), o.page(res)))
+	err = errlist.Distinct(errors.Join(err, out.Finish(res), o.page(res, fold)))
 	if o.saved != nil {
 		err = errors.Join(err, o.saved(out.Path()))
 	}
@@ -66,19 +66,4 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 		err = &abort.Error{Err: err}
 	}
 	return res, err
-}
-
-// page tells what is drawn of the run, with the figures of its result.
-func (o *resultBuilder) page(res *result.Result) error {
-	if o.draw == nil {
-		return nil
-	}
-	return o.draw(func() (*pagedata.Document, error) {
-		_, d, err := saved.Draw(o.journal.Writer.Path(), func(*plan.Plan) message.Names { return o.journal.Facts.Names })
-		if err != nil {
-			return nil, fmt.Errorf("drawing the report page: %w", err)
-		}
-		d.Show(res)
-		return d, nil
-	})
 }

@@ -149,7 +149,13 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 	live := engine.NewLive(executor.MostStages(p.plan))
 	options := metric.OptionsFor(p.plan)
 	options.Workers, options.Times = p.opt.Fleet != nil, live.Times
-	folded, err := collect.NewAggregators(options)
+	var drawn *sketches
+	var each func() func(*metric.Request)
+	if p.drawAlong() {
+		drawn = &sketches{plan: p.plan, live: live}
+		each = drawn.add
+	}
+	folded, err := collect.NewAggregators(options, each)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +199,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 		intake:  executor.NewWorkerRecords(p.clock.Now, collector, book, p.unshipped),
 		gauge:   &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live, collector: collector},
 		sampler: &monitor.HealthMonitor{Clock: p.clock, Live: live, Collector: collector, Journal: book},
-		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw},
+		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw, sketches: drawn},
 	}, nil
 }
 
@@ -203,7 +209,7 @@ func (p *setup) outputOptions() rundir.Options {
 	o := p.opt
 	return rundir.Options{
 		Replace: o.Replace, Alarm: p.unwritten, Create: o.create,
-		Temporary: saved.NeedsRecords(p.plan) || o.Fleet != nil || o.Saved != nil || o.Draw != nil,
+		Temporary: saved.NeedsRecords(p.plan) || o.Fleet != nil || o.Saved != nil || o.Draw != nil && !p.drawAlong(),
 	}
 }
 

@@ -13,9 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
+	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
 )
@@ -63,20 +65,29 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			s := serve(t, tt.server)
 			p := closedPlan(t, s.url, 4, 100)
 			tt.change(p)
-			live := mustRun(t, p)
-			again, err := saved.Report(p.Output.Dir)
+			var drawn *pagedata.Document
+			o := options(io.Discard)
+			o.Draw = func(document func() (*pagedata.Document, error)) (err error) { drawn, err = document(); return err }
+			live, err := Run(t.Context(), p, o)
 			if err != nil {
 				t.Fatal(err)
 			}
+			again, page, err := saved.Draw(p.Output.Dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(asPage(t, drawn), asPage(t, page)) {
+				t.Error("the page that was drawn during the run is not that of its report")
+			}
 			want := asJSON(t, live)
-			if diff := cmp.Diff(want, asJSON(t, again)); diff != "" {
+			if diff := cmp.Diff(want, asJSON(t, again.Result)); diff != "" {
 				t.Errorf("(-run +report):\n%s", diff)
 			}
 			if diff := cmp.Diff(want, readFile(t, p.Output.Dir, rundir.ResultFile)); diff != "" {
 				t.Errorf("(-run +%s):\n%s", rundir.ResultFile, diff)
 			}
 			var csv bytes.Buffer
-			if err := csvreport.Write(&csv, again); err != nil {
+			if err := csvreport.Write(&csv, again.Result); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(csv.String(), readFile(t, p.Output.Dir, rundir.SummaryFile)); diff != "" {
@@ -88,6 +99,15 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+func asPage(t *testing.T, d *pagedata.Document) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := html.Write(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // A run that was killed leaves a record file that stops anywhere. As long as its

@@ -17,11 +17,15 @@ type Aggregators struct {
 	Pool *stat.Pool
 }
 
-// NewAggregators makes them; the pool of their samples and what others see is theirs.
-func NewAggregators(o metric.Options) (*Aggregators, error) {
+// NewAggregators makes them; the pool of their samples and what others see is theirs. each makes what one
+// of them tells of its requests; nil: nobody wants to know.
+func NewAggregators(o metric.Options, each func() func(*metric.Request)) (*Aggregators, error) {
 	a := &Aggregators{Pool: stat.NewPool("", metric.SampleMemory)}
 	for range runtime.GOMAXPROCS(0) {
 		o.Pool, o.Live = a.Pool, new(metric.LiveStats)
+		if each != nil {
+			o.Each = each()
+		}
 		fold, err := metric.NewFold(o)
 		if err != nil {
 			a.Close()

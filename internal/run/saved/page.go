@@ -31,7 +31,7 @@ func (d *drawing) begin(n int, p *plan.Plan, marks []record.StageSummary) []*pag
 	}
 	builders := make([]*pagedata.Builder, n)
 	for i := range builders {
-		builders[i] = pagedata.NewSketch(p, begin)
+		builders[i] = pagedata.NewSketch(p, func() time.Duration { return begin })
 	}
 	d.sketch = builders[0]
 	return builders

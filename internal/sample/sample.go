@@ -4,6 +4,7 @@ package sample
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -18,6 +19,9 @@ import (
 // stage: of more, every n-th is. Figures are made of all of them; it is their intervals
 // that these are for.
 const mostPooled = 4 << 20
+
+// partBytes is how much of a record file is read at a time on each core.
+const partBytes = 4 << 20
 
 // StageSamples is the measured requests of a stage, in the order they were recorded.
 // Samples are kept in half the bytes that they are worked with: they are turned into what the
@@ -53,17 +57,29 @@ func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File,
 	}
 	opts := metric.OptionsFor(p)
 	opts.Times = metric.TimesOf(marks)
-	reader := metric.NewReader(opts)
-	err := records.Requests(func(rec *record.Record) error {
-		s := all[rec.Stage]
-		if s == nil {
-			return nil
+	read := func(requests iter.Seq[*record.Record]) (map[int]*StageSamples, error) {
+		reader, part := metric.NewReader(opts), map[int]*StageSamples{}
+		for rec := range requests {
+			s := part[rec.Stage]
+			if s == nil && stages[rec.Stage] != nil {
+				s = empty(stages[rec.Stage], metrics)
+				part[rec.Stage] = s
+			}
+			if s == nil {
+				continue
+			}
+			s.first = min(s.first, rec.Seq)
+			if rec.Phase == record.Measured {
+				req := reader.Read(rec)
+				good, _ := reader.Good()
+				s.add(req, good)
+			}
 		}
-		s.first = min(s.first, rec.Seq)
-		if rec.Phase == record.Measured {
-			req := reader.Read(rec)
-			good, _ := reader.Good()
-			s.add(req, good)
+		return part, nil
+	}
+	err := record.InParts(*records, partBytes, read, func(part map[int]*StageSamples) error {
+		for i, s := range part {
+			all[i].join(s)
 		}
 		return nil
 	})
@@ -121,12 +137,37 @@ func (c *column) add(r *metric.Request) {
 		c.values = append(c.values, float32(v))
 		return
 	}
-	c.def.Each(r, func(n int64) {
-		if c.skip--; c.skip < 0 {
-			c.values, c.skip = append(c.values, float32(float64(n)/c.def.Scale)), c.every-1
-		}
-	})
+	c.def.Each(r, func(n int64) { c.values = append(c.values, float32(float64(n)/c.def.Scale)) })
 	c.ends = append(c.ends, int32(len(c.values)))
+}
+
+// join adds the requests of a part of the records, which stands behind what was read so far.
+func (s *StageSamples) join(part *StageSamples) {
+	s.sent, s.end = append(s.sent, part.sent...), append(s.end, part.end...)
+	s.out, s.in = append(s.out, part.out...), append(s.in, part.in...)
+	s.ok, s.good = append(s.ok, part.ok...), append(s.good, part.good...)
+	s.seq, s.prompt = append(s.seq, part.seq...), append(s.prompt, part.prompt...)
+	s.first = min(s.first, part.first)
+	for id, c := range s.columns {
+		c.join(part.columns[id])
+	}
+}
+
+// join adds the samples of a part: of a metric with several in each request those that are kept.
+func (c *column) join(part *column) {
+	if c.def.Many == nil {
+		c.values = append(c.values, part.values...)
+		return
+	}
+	begin := int32(0)
+	for _, end := range part.ends {
+		for _, v := range part.values[begin:end] {
+			if c.skip--; c.skip < 0 {
+				c.values, c.skip = append(c.values, v), c.every-1
+			}
+		}
+		c.ends, begin = append(c.ends, int32(len(c.values))), end
+	}
 }
 
 // sort finds the order in which requests were sent.

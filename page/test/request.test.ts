@@ -16,6 +16,14 @@ test("requests that overlap lie in different lanes", () => {
   assert.equal(laid.count, 3);
 });
 
+test("a turn goes by the number of its conversation's first", async () => {
+  const run = makeRun({ loads: [4], perStage: 20 });
+  const rows = new Rows(await model(run.doc, run.planes));
+  assert.equal(rows.name(7), "7");
+  rows.value = () => 3 * 2 ** 40 + 1234;
+  assert.equal(rows.name(7), "1,234, turn 4");
+});
+
 test("requests are selected and sorted", async () => {
   const run = makeRun({ loads: [4, 8], perStage: 200, failures: 0.1 });
   const m = await model(run.doc, run.planes);

@@ -1,6 +1,6 @@
 // The requests that the page has, one by one: their times in µs, and which of them are wanted.
 import type { Failure } from "../document";
-import { failureName } from "../format";
+import { count, failureName } from "../format";
 import type { Model } from "../model";
 
 // Field is a number of a request that the table shows and sorts by. -1: there is none.
@@ -66,6 +66,13 @@ export class Rows {
 
   // failure is why a request failed; of one that did not, its class is empty.
   failure(i: number): Failure { return this.failures[this.value("failure", i)] ?? { class: "" }; }
+
+  // name is how a request is called: by its number, and as a later turn of a conversation by that of the first.
+  name(i: number): string {
+    const number = this.value("index", i);
+    const turn = Math.floor(number / 2 ** 40);
+    return count(number % 2 ** 40) + (turn > 0 ? `, turn ${turn + 1}` : "");
+  }
 
   // turnName is which turn of which session a request is; empty: of none.
   turnName(i: number): string {

@@ -109,7 +109,7 @@ export class RequestTable {
     const tokens = (f: Field) => { const v = r.value(f, i); return h("td", { class: "number" }, v < 0 ? "–" : count(v)); };
     const outcome = r.outcome(i) + (!r.failed(i) && r.phase[i] === 1 ? ", warm-up" : "");
     return h("tr", { "data-at": k, "aria-rowindex": k + 2, class: (r.failed(i) ? "failed" : "") + (k === this.active ? " active" : "") },
-      h("td", { class: "number" }, count(r.value("index", i))), h("td", { class: "number" }, String(r.value("stage", i) + 1)), h("td", { class: "number" }, ((r.due[i] as number) / 1e6).toFixed(3)),
+      h("td", { class: "number" }, r.name(i)), h("td", { class: "number" }, String(r.value("stage", i) + 1)), h("td", { class: "number" }, ((r.due[i] as number) / 1e6).toFixed(3)),
       time("wait"), time("ttft"), time("latency"), time("stall"), tokens("in"), tokens("out"), h("td", { title: r.failure(i).message }, outcome));
   }
 
@@ -138,7 +138,7 @@ export class RequestTable {
     this.draw();
     const r = this.rows;
     const i = this.order[this.active];
-    if (r && i !== undefined) say(`Request ${r.value("index", i)}, latency ${micros(r.value("latency", i))}, ${r.outcome(i)}`);
+    if (r && i !== undefined) say(`Request ${r.name(i)}, latency ${micros(r.value("latency", i))}, ${r.outcome(i)}`);
     return true;
   }
 }

@@ -64,9 +64,9 @@ export class TraceDialog {
   private show(row: number): void {
     if (!this.m || !this.rows) return;
     const r = this.rows;
-    replace(this.title, `Request ${count(r.value("index", row))}`);
+    replace(this.title, `Request ${r.name(row)}`);
     const events = eventsOf(this.m, row);
-    replace(this.content, ...facts(r, row), ...(events && events.at.length > 0 ? drawn(this.m, r, row, events) : [h("p", { class: "quiet" }, events ? "It has no events." : "This page has no room for the events of this request. The records of the run have them.")]));
+    replace(this.content, ...facts(r, row), ...(events && events.at.length > 0 ? drawn(this.m, r, row, events) : [h("p", { class: "quiet" }, events || (r.failed(row) && r.value("ttft", row) < 0) ? "No event of a response came." : "This page has no room for the events of this request. The records of the run have them.")]));
   }
 }
 

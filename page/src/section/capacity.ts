@@ -18,7 +18,7 @@ export function capacity(): Section {
   return { id: "capacity", title: "Capacity", element, update: (m: Model) => {
     const c = m.doc.result.capacity;
     if (!c) { charts.show([]); return false; }
-    refresh(box, h("p", { class: "answer" }, c.sentence), h("p", { class: "quiet" }, figures(c)), c.unsteady && h("p", { class: "unsteady" }, c.unsteady), table(c));
+    refresh(box, h("p", { class: "quiet" }, figures(c)), c.unsteady && h("p", { class: "unsteady" }, c.unsteady), table(c));
     charts.show((c.objectives ?? []).map((_, i) => chart(c, i)));
     return true;
   } };
@@ -80,7 +80,7 @@ function table(c: Capacity): HTMLElement {
     h("th", { scope: "row", class: "number" }, value(l.load, "")), h("td", { class: "number" }, count(l.requests)), h("td", { class: "number" }, seconds(l.seconds)), h("td", { class: "number" }, value(l.responses_per_s, "")),
     ...all.map((o, i) => { const seen = l.objectives?.[i]; return h("td", { class: "number" + (seen?.met === "no" ? " bad" : "") }, seen?.value === undefined ? "–" : value(seen.value, o.unit)); }),
     h("td", {}, badge(l.met)), h("td", { class: "why" }, l.over ?? "")));
-  const head = [c.by === "concurrency" ? "In flight" : "Requests/s", "Requests", "Measured for", "Answers/s", ...all.map((o) => o.objective)];
+  const head = [c.by === "concurrency" ? "In flight" : "Requests/s", "Requests", "Measured for", "Answered/s", ...all.map((o) => o.objective)];
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Levels tried" }, h("table", {}, h("caption", {}, "Levels tried"),
     h("thead", {}, h("tr", {}, ...head.map((t) => h("th", { scope: "col", class: "number" }, t)), h("th", { scope: "col" }, "Objectives"), h("td"))), h("tbody", {}, ...rows)));
 }

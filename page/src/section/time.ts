@@ -93,6 +93,13 @@ function unitShape(unit: string): { unit: string; head: string; read: (v: number
   }
 }
 
+// toneOf is the colour of a series of a panel. What stands for all of a kind is grey.
+function toneOf(s: SeriesDrawing, i: number): string {
+  if (s.name === "requests_ok") return "t1";
+  if (s.name === "requests_sent" || s.name === "errors_other_failures") return "t6";
+  return tones[i % tones.length] ?? "t1";
+}
+
 const factor = (unit: string): number => (unit === "s" ? 1e3 : unit === "bytes" ? 1 / 2 ** 30 : 1);
 
 function marksOf(s: SeriesDrawing, i: number, m: Model): Mark[] {
@@ -101,7 +108,7 @@ function marksOf(s: SeriesDrawing, i: number, m: Model): Mark[] {
   const t = m.col(s.column.t);
   const several = new Set((m.doc.series ?? []).map((x) => x.target ?? "").filter(Boolean)).size > 1;
   const called = (s.title || words(s.name)) + (several && s.target ? ` (${s.target})` : "");
-  const tone = s.name === "requests_ok" ? "t1" : s.name === "requests_sent" ? "t6" : (tones[i % tones.length] ?? "t1");
+  const tone = toneOf(s, i);
   switch (s.kind) {
     case "step": {
       const v = numbers(s.column.v);

@@ -337,6 +337,17 @@ func TestRequestsEndAnOpenLoop(t *testing.T) {
 	})
 }
 
+// Where the prompts end, arrivals that fell due meanwhile were never to be sent.
+func TestEndOfDataLeavesNothingUnsent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(time.Second, 5)
+		mark := b.run(t, load.Profile{Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(1), MaxSlots: 1, Drain: 2 * time.Second})
+		if len(b.keeper.recs) != 5 || mark.Reason != record.StopData || mark.Unsent != 0 || mark.Scheduled != 5 {
+			t.Errorf("%d records, mark %+v", len(b.keeper.recs), mark)
+		}
+	})
+}
+
 // The last request that is wanted ends sending, though all slots are still busy: the
 // drain time begins with it.
 func TestLastRequestEndsSending(t *testing.T) {

@@ -67,6 +67,14 @@ func TestCompileClosedLoop(t *testing.T) {
 	}
 }
 
+// A ramp needs a time to go through: without one the concurrency stays what it is at first.
+func TestRampWithoutDuration(t *testing.T) {
+	s := compiled(&plan.Plan{Stages: []plan.Stage{{Concurrency: 4, RampTo: 16, Requests: 900}}}, 0)
+	if got := s.InFlight(time.Hour); got != 4 || s.MaxSlots != 4 {
+		t.Errorf("%d in flight in %d slots, want 4 in 4", got, s.MaxSlots)
+	}
+}
+
 func TestCompileOpenLoop(t *testing.T) {
 	p := &plan.Plan{Seed: 9, Stages: []plan.Stage{
 		{Rate: 2, Arrival: "constant"},

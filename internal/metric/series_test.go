@@ -57,6 +57,15 @@ func TestTrendEffect(t *testing.T) {
 	}
 }
 
+// Times below what stamps can tell apart are no trend, however many times as long they become.
+func TestTrendsOfTheFinest(t *testing.T) {
+	for _, tr := range stepped(0, parted(160, 80, 2*time.Microsecond, 40*time.Microsecond)...).Trends() {
+		if tr.Of != FlowTrend && tr.Effect > 1e-9 {
+			t.Errorf("%s: an effect of %v", tr.Of, tr.Effect)
+		}
+	}
+}
+
 // A series settles after its slow start, on the run's clock.
 func TestSettledAt(t *testing.T) {
 	const from = 10 * time.Second

@@ -86,7 +86,7 @@ func TestFunctionsAreNamed(t *testing.T) {
 }
 
 // idioms are type names that read with their package's: a triton.Client, an h2.Client.
-var idioms = strings.Fields("Options Source Client Server Decoder Protocol Endpoint Config Model Request Response Settings Kind Action Outcome Session Report Limits Search Histogram")
+var idioms = strings.Fields("Options Source Client Server Decoder Protocol Endpoint Config Model Request Response Settings Action Outcome Session Report Limits Search Histogram")
 
 // Where a type's name occurs in several packages of one family, grep leads nowhere.
 func TestTypesAreNamedOnce(t *testing.T) {

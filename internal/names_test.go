@@ -28,7 +28,7 @@ const none = "(none)"
 // TestNames shows what each setting that messages name is called in each tool. Whoever adds one
 // finds out here what it is called elsewhere, or that it is (none), and writes the table anew.
 func TestNames(t *testing.T) {
-	genai, err := genaiperf.Reader{}.Parse(strings.Fields("profile -m m --endpoint-type chat --isl 7"))
+	genai, err := genaiperf.Parser{}.Parse(strings.Fields("profile -m m --endpoint-type chat --isl 7"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,14 +85,14 @@ func stage(p *run.Progress, i int) pagedata.StageData {
 	return s
 }
 
-func loadOf(s *plan.Stage) *pagedata.Load {
+func loadOf(s *plan.Stage) *pagedata.SingleLoad {
 	switch {
 	case s.RampTo != 0:
 		return nil
 	case s.Rate > 0:
-		return &pagedata.Load{Kind: "rate", Value: s.Rate}
+		return &pagedata.SingleLoad{Kind: "rate", Value: s.Rate}
 	case s.Concurrency > 0:
-		return &pagedata.Load{Kind: "concurrency", Value: float64(s.Concurrency)}
+		return &pagedata.SingleLoad{Kind: "concurrency", Value: float64(s.Concurrency)}
 	}
 	return nil
 }

@@ -57,15 +57,15 @@ type StageData struct {
 	End        float64                      `json:"end"`
 	Warmup     *[2]float64                  `json:"warmup"` // nil means none
 	Drain      *[2]float64                  `json:"drain"`
-	Load       *Load                        `json:"load"` // nil means it is not one number
+	Load       *SingleLoad                  `json:"load"` // nil means it is not one number
 	GPUs       int                          `json:"gpus,omitempty"`
 	Turns      []Turn                       `json:"turns,omitempty"`
 	Curves     map[string]Sides[Curve]      `json:"curves,omitempty"` // by metric
 	Histograms map[string]Sides[*Histogram] `json:"histograms,omitempty"`
 }
 
-// Load is a load that is one number.
-type Load struct {
+// SingleLoad is a load that is one number.
+type SingleLoad struct {
 	Kind  string  `json:"kind"` // concurrency or rate
 	Value float64 `json:"value"`
 }

@@ -18,12 +18,12 @@ const (
 const kindPrefix = "errors_"
 
 // kind is the place of a kind among those of the run.
-func (s *Builder) kind(k record.Kind) int {
+func (s *Builder) kind(k record.FailureKind) int {
 	if i := slices.Index(s.kinds, k); i >= 0 {
 		return i
 	}
 	if len(s.kinds) == heldKinds-1 {
-		k = record.Kind{}
+		k = record.FailureKind{}
 	}
 	if len(s.kinds) < heldKinds {
 		s.kinds = append(s.kinds, k)
@@ -58,7 +58,7 @@ func (b *bin) fail(kind int, n int64) {
 
 // drawnKind is a kind that is drawn, or several as one.
 type drawnKind struct {
-	record.Kind
+	record.FailureKind
 	places []int
 }
 

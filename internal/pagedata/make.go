@@ -149,14 +149,14 @@ func stretch(from, to time.Duration) *[2]float64 {
 }
 
 // loadOf is the load of a stage where it is one number.
-func loadOf(s *plan.Stage) *Load {
+func loadOf(s *plan.Stage) *SingleLoad {
 	switch {
 	case s.RampTo > 0 || s.Growth.On() || s.Arrival == plan.ArrivalTrace || s.Arrival == plan.ArrivalSessions:
 		return nil
 	case s.Concurrency > 0:
-		return &Load{"concurrency", float64(s.Concurrency)}
+		return &SingleLoad{"concurrency", float64(s.Concurrency)}
 	case s.PerSecond() > 0:
-		return &Load{"rate", s.PerSecond()}
+		return &SingleLoad{"rate", s.PerSecond()}
 	}
 	return nil
 }

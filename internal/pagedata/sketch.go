@@ -16,9 +16,9 @@ type Builder struct {
 	bins   *bins // nil: no request came
 	keeper *keeper
 	count  int64
-	kinds  []record.Kind // of failures
-	turns  []turns       // by stage
-	spans  []span        // by stage
+	kinds  []record.FailureKind // of failures
+	turns  []turns              // by stage
+	spans  []span               // by stage
 }
 
 // span is from the first moment of a stage's requests to the last.

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Kind says what a Part is.
-type Kind uint8
+// PartKind says what a Part is.
+type PartKind uint8
 
 // The kinds of parts.
 const (
-	Text Kind = iota
+	Text PartKind = iota
 	Image
 	Audio
 	Video
@@ -18,7 +18,7 @@ const (
 
 // Part is a piece of a message that holds more than text.
 type Part struct {
-	Kind Kind
+	Kind PartKind
 	Text string // of a Text
 	Type string // media type, such as image/png
 	Data []byte // the bytes of a medium

@@ -59,7 +59,7 @@ type Failure struct {
 }
 
 // Kind is the kind of the failure.
-func (f *Failure) Kind() Kind { return kind(f.Class, f.Status) }
+func (f *Failure) Kind() FailureKind { return kind(f.Class, f.Status) }
 
 // Exception is the exception that a Python client raises for such a failure, which is how
 // rules and reports of tools made in Python know it; the class where there is none.
@@ -97,25 +97,25 @@ type FailureCount struct {
 }
 
 // Kind is the kind of failure that is counted.
-func (f *FailureCount) Kind() Kind { return kind(f.Class, f.Status) }
+func (f *FailureCount) Kind() FailureKind { return kind(f.Class, f.Status) }
 
-// Kind is a kind of failure: its class, and the status where that is what failed. The zero one stands for several.
-type Kind struct {
+// FailureKind is a kind of failure: its class, and the status where that is what failed. The zero one stands for several.
+type FailureKind struct {
 	Class  Class
 	Status int
 }
 
-func kind(class Class, status int) Kind {
+func kind(class Class, status int) FailureKind {
 	if class != HTTPStatus && class != GRPCStatus {
 		status = 0
 	}
-	return Kind{class, status}
+	return FailureKind{class, status}
 }
 
 // String is how reports call a kind.
-func (k Kind) String() string {
+func (k FailureKind) String() string {
 	switch {
-	case k == Kind{}:
+	case k == FailureKind{}:
 		return "other failures"
 	case k.Status == 0:
 		return strings.ReplaceAll(string(k.Class), "_", " ")

@@ -91,13 +91,13 @@ func (r *Result) allFailed(sent int64) string {
 
 // mostOften names the kind of failure that most requests had.
 func (r *Result) mostOften() string {
-	counts := map[record.Kind]int64{}
+	counts := map[record.FailureKind]int64{}
 	for i := range r.Stages {
 		for _, f := range r.Stages[i].Failures {
 			counts[f.Kind()] += f.Count
 		}
 	}
-	kinds := slices.SortedFunc(maps.Keys(counts), func(a, b record.Kind) int {
+	kinds := slices.SortedFunc(maps.Keys(counts), func(a, b record.FailureKind) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a.String(), b.String()))
 	})
 	switch len(kinds) {

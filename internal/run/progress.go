@@ -34,7 +34,7 @@ type Progress struct {
 	Ended     int64 // requests of the measured part, or of the warm-up
 	InFlight  int64
 	Live      *metric.LiveStats
-	Failures  map[record.Kind]int64
+	Failures  map[record.FailureKind]int64
 	// Result is what came of the run; nil means it is not over.
 	Result *result.Result
 }

@@ -52,8 +52,7 @@ type Parts struct {
 	Notes []string
 }
 
-// Model turns a piece of text into token ids. It is safe for concurrent use from many
-// goroutines.
+// Model turns a piece of text into token ids. It is safe for concurrent use.
 type Model interface {
 	// Encode appends the ids of a piece.
 	Encode(dst []int32, piece string) []int32

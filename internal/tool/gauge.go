@@ -27,8 +27,8 @@ type gauge struct {
 	newest                   newest // that the sparklines have
 	rates, firsts, inFlights []float64
 
-	failing         int                   // the stage whose failures are counted
-	earlier, latest map[record.Kind]int64 // failures before it, and so far
+	failing         int                          // the stage whose failures are counted
+	earlier, latest map[record.FailureKind]int64 // failures before it, and so far
 }
 
 type newest struct{ stage, bins int }
@@ -84,9 +84,9 @@ func (g *gauge) snapshot() progress.Snapshot {
 		if n -= g.earlier[kind]; n <= 0 {
 			continue
 		}
-		s.Errors = append(s.Errors, progress.Error{Kind: kind.String(), Count: n})
+		s.Errors = append(s.Errors, progress.ErrorCount{Kind: kind.String(), Count: n})
 	}
-	slices.SortFunc(s.Errors, func(a, b progress.Error) int {
+	slices.SortFunc(s.Errors, func(a, b progress.ErrorCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind))
 	})
 	s.RateGot, s.OutputRate = g.lately(p.At, p.Live)

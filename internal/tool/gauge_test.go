@@ -59,14 +59,14 @@ func TestGaugeOfAStage(t *testing.T) {
 	p := run.Progress{
 		Plan: &plan.Plan{}, Live: new(metric.LiveStats), Times: []record.StageTimes{{}},
 		Stages:   []plan.Stage{{Concurrency: 4, Duration: plan.Duration(30 * time.Second), MinRequests: 30}, {Concurrency: 8, Duration: plan.Duration(time.Second)}},
-		Failures: map[record.Kind]int64{{Class: record.Reset}: 3},
+		Failures: map[record.FailureKind]int64{{Class: record.Reset}: 3},
 		Elapsed:  20 * time.Second, Ended: 4,
 	}
 	g := newGauge(func() run.Progress { return p })
 	if s := g.snapshot(); len(s.Errors) != 1 || s.Errors[0].Count != 3 || s.Least != 30 || s.Total != 130*time.Second {
 		t.Errorf("first stage: %+v", s)
 	}
-	p.Stage, p.Failures, p.Times = 1, map[record.Kind]int64{{Class: record.Reset}: 3, {Class: record.HTTPStatus, Status: 503}: 2}, make([]record.StageTimes, 2)
+	p.Stage, p.Failures, p.Times = 1, map[record.FailureKind]int64{{Class: record.Reset}: 3, {Class: record.HTTPStatus, Status: 503}: 2}, make([]record.StageTimes, 2)
 	if s := g.snapshot(); len(s.Errors) != 1 || s.Errors[0].Kind != "HTTP 503" || s.Errors[0].Count != 2 || s.Least != 0 || s.Total != time.Second {
 		t.Errorf("second stage: %+v", s)
 	}

@@ -27,8 +27,8 @@ func Answered(body string) *record.Exchange {
 	}}
 }
 
-// Summary is what a test expects of a decoded record.
-type Summary struct {
+// Decoded is what a test expects of a decoded record.
+type Decoded struct {
 	Labels  string // one word for each event
 	Texts   []string
 	Tokens  []int // of the events that carry tokens
@@ -39,8 +39,8 @@ type Summary struct {
 }
 
 // Summarise tells what was decoded.
-func Summarise(rec *record.Exchange) Summary {
-	s := Summary{Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached}
+func Summarise(rec *record.Exchange) Decoded {
+	s := Decoded{Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached}
 	text := string(rec.Text)
 	var labels []string
 	for _, e := range rec.Events {

@@ -63,91 +63,91 @@ func events(n int) record.Tokens { return record.Tokens{N: n, Source: record.Fro
 // streamCases are answers as servers give them.
 var streamCases = []struct {
 	name, body string
-	want       decodetest.Summary
+	want       decodetest.Decoded
 }{
 	{
 		"vLLM", data(chat(`{"role":"assistant","content":""}`), chat(`{"content":"Hel"}`), chat(`{"content":"lo"}`), length, usageChunk(2), "[DONE]"),
-		decodetest.Summary{Labels: "role content content finish usage done", Texts: []string{"Hel", "lo"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
+		decodetest.Decoded{Labels: "role content content finish usage done", Texts: []string{"Hel", "lo"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
 	}, {
 		"vLLM counts the stop token", data(role, chat(`{"content":"a"}`), chat(`{"content":"b"}`), stop, usageChunk(3), "[DONE]"),
-		decodetest.Summary{Labels: "role content content finish usage done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(3), Cached: 4},
+		decodetest.Decoded{Labels: "role content content finish usage done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(3), Cached: 4},
 	}, {
 		"an event for half a character", data(role, chat(`{"content":""}`), chat(`{"content":"é"}`), length, usageChunk(2), "[DONE]"),
-		decodetest.Summary{Labels: "role empty content finish usage done", Texts: []string{"é"}, Tokens: []int{1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
+		decodetest.Decoded{Labels: "role empty content finish usage done", Texts: []string{"é"}, Tokens: []int{1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
 	}, {
 		"vLLM with usage in each chunk", data(chatUsage(`{"role":"assistant","content":""}`, 0), chatUsage(`{"content":"a"}`, 1), chatUsage(`{"content":"bcd"}`, 4), chatUsage(`{"content":""}`, 5), chatUsage(`{"content":"ef"}`, 6), stop, usageChunk(7), "[DONE]"),
-		decodetest.Summary{Labels: "role content content empty content finish usage done", Texts: []string{"a", "bcd", "ef"}, Tokens: []int{1, 3, 2}, Finish: "stop", In: serverIn, Out: server(7), Cached: 4},
+		decodetest.Decoded{Labels: "role content content empty content finish usage done", Texts: []string{"a", "bcd", "ef"}, Tokens: []int{1, 3, 2}, Finish: "stop", In: serverIn, Out: server(7), Cached: 4},
 	}, {
 		"usage in each chunk that does not grow", data(chatUsage(`{"content":"a"}`, 9), chatUsage(`{"content":"b"}`, 9), length),
-		decodetest.Summary{Labels: "content content finish", Texts: []string{"a", "b"}, Tokens: []int{-1, -1}, Finish: "length", In: serverIn, Out: server(9), Cached: -1},
+		decodetest.Decoded{Labels: "content content finish", Texts: []string{"a", "b"}, Tokens: []int{-1, -1}, Finish: "length", In: serverIn, Out: server(9), Cached: -1},
 	}, {
 		"transformers serve", data(`{"id":"f7","choices":[{"delta":{"role":"assistant"},"index":0}],"created":17,"model":"m","object":"chat.completion.chunk","system_fingerprint":""}`,
 			`{"id":"f7","choices":[{"delta":{"content":"get"},"index":0}],"created":17,"model":"m","object":"chat.completion.chunk","system_fingerprint":""}`,
 			`{"id":"f7","choices":[{"delta":{},"index":0,"finish_reason":"length"}],"created":17,"model":"m","object":"chat.completion.chunk","system_fingerprint":"","usage":{"completion_tokens":1,"prompt_tokens":7,"total_tokens":8}}`),
-		decodetest.Summary{Labels: "role content finish", Texts: []string{"get"}, Tokens: []int{1}, Finish: "length", In: serverIn, Out: server(1), Cached: -1},
+		decodetest.Decoded{Labels: "role content finish", Texts: []string{"get"}, Tokens: []int{1}, Finish: "length", In: serverIn, Out: server(1), Cached: -1},
 	}, {
 		"completions", data(`{"choices":[{"index":0,"text":" a\\"}]}`, `{"choices":[{"index":0,"text":" b"}]}`, `{"choices":[{"finish_reason":"length","index":0,"text":""}],"usage":{"completion_tokens":2,"prompt_tokens":7}}`),
-		decodetest.Summary{Labels: "content content finish", Texts: []string{` a\`, " b"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: -1},
+		decodetest.Decoded{Labels: "content content finish", Texts: []string{` a\`, " b"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: -1},
 	}, {
 		"TGI: role in every chunk, no space, finish with the last text", "data:" + chat(`{"role":"assistant","content":"a"}`) + "\n\ndata:" +
 			`{"choices":[{"delta":{"role":"assistant","content":"b"},"finish_reason":"length","index":0}]}` + "\n\ndata: [DONE]\n\n",
-		decodetest.Summary{Labels: "content content done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "length", In: ownIn, Out: events(2), Cached: -1},
+		decodetest.Decoded{Labels: "content content done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "length", In: ownIn, Out: events(2), Cached: -1},
 	}, {
 		"llama.cpp", data(chat(`{"role":"assistant","content":null}`), chat(`{"content":"x"}`), `{"choices":[{"finish_reason":"stop","index":0,"delta":{}}],"usage":{"completion_tokens":1,"prompt_tokens":7,"total_tokens":8},"timings":{"predicted_ms":12.5}}`, "[DONE]"),
-		decodetest.Summary{Labels: "role content finish done", Texts: []string{"x"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: -1},
+		decodetest.Decoded{Labels: "role content finish done", Texts: []string{"x"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: -1},
 	}, {
 		"reasoning first", data(role, chat(`{"reasoning_content":"hm"}`), chat(`{"reasoning":"so"}`), chat(`{"content":"yes","reasoning_content":null}`), length),
-		decodetest.Summary{Labels: "role reasoning reasoning content finish", Texts: []string{"hm", "so", "yes"}, Tokens: []int{1, 1, 1}, Finish: "length", In: ownIn, Out: events(3), Cached: -1},
+		decodetest.Decoded{Labels: "role reasoning reasoning content finish", Texts: []string{"hm", "so", "yes"}, Tokens: []int{1, 1, 1}, Finish: "length", In: ownIn, Out: events(3), Cached: -1},
 	}, {
 		"reasoning and content at once", data(chat(`{"reasoning_content":"hm","content":"yes"}`), length),
-		decodetest.Summary{Labels: "content finish", Texts: []string{"hmyes"}, Tokens: []int{1}, Finish: "length", In: ownIn, Out: events(1), Cached: -1},
+		decodetest.Decoded{Labels: "content finish", Texts: []string{"hmyes"}, Tokens: []int{1}, Finish: "length", In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"tool call", data(role, chat(`{"tool_calls":[{"id":"t1","type":"function","index":0,"function":{"name":"f","arguments":""}}]}`),
 			chat(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":"}}]}`), chat(`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, "[DONE]"),
-		decodetest.Summary{Labels: "role tool_call tool_call tool_call finish done", Texts: []string{"f", `{"a":`, "1}"}, Tokens: []int{1, 1, 1}, Finish: "tool_calls", In: ownIn, Out: events(3), Cached: -1},
+		decodetest.Decoded{Labels: "role tool_call tool_call tool_call finish done", Texts: []string{"f", `{"a":`, "1}"}, Tokens: []int{1, 1, 1}, Finish: "tool_calls", In: ownIn, Out: events(3), Cached: -1},
 	}, {
 		"old function call and refusal", data(chat(`{"function_call":{"name":"f","arguments":"x"}}`), chat(`{"refusal":"No."}`), chat(`{"tool_calls":[],"content":"z"}`), stop),
-		decodetest.Summary{Labels: "tool_call refusal content finish", Texts: []string{"fx", "No.", "z"}, Tokens: []int{1, 1, 1}, Finish: "stop", In: ownIn, Out: events(3), Cached: -1},
+		decodetest.Decoded{Labels: "tool_call refusal content finish", Texts: []string{"fx", "No.", "z"}, Tokens: []int{1, 1, 1}, Finish: "stop", In: ownIn, Out: events(3), Cached: -1},
 	}, {
 		"several choices", data(chat(`{"content":"a"}`), `{"choices":[{"index":1,"delta":{"content":"b"}}]}`, length, usageChunk(2)),
-		decodetest.Summary{Labels: "content content finish usage", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
+		decodetest.Decoded{Labels: "content content finish usage", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
 	}, {
 		"content as parts", data(chat(`{"content":[{"type":"text","text":"a"},{"type":"image","url":"u"},7]}`), stop),
-		decodetest.Summary{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
+		decodetest.Decoded{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"Mistral thinks in parts", data(chat(`{"role":"assistant","content":""}`), chat(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`), chat(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":" so"}],"closed":true}]}`),
 			chat(`{"content":[{"type":"text","text":"yes"}]}`), chat(`{"content":"!"}`), stop, usageChunk(5), "[DONE]"),
-		decodetest.Summary{Labels: "role reasoning reasoning content content finish usage done", Texts: []string{"hm", " so", "yes", "!"}, Tokens: []int{1, 1, 1, 1}, Finish: "stop", In: serverIn, Out: server(5), Cached: 4},
+		decodetest.Decoded{Labels: "role reasoning reasoning content content finish usage done", Texts: []string{"hm", " so", "yes", "!"}, Tokens: []int{1, 1, 1, 1}, Finish: "stop", In: serverIn, Out: server(5), Cached: 4},
 	}, {
 		"a detail beside choices", data(`{"detail":"cached","choices":[{"index":0,"delta":{"content":"a"}}]}`, stop),
-		decodetest.Summary{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
+		decodetest.Decoded{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"a finish reason of its own", data(chat(`{"content":"a"}`), `{"choices":[{"index":0,"delta":{},"finish_reason":"repetition"}]}`, "[DONE]"),
-		decodetest.Summary{Labels: "content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "repetition", In: ownIn, Out: events(1), Cached: -1},
+		decodetest.Decoded{Labels: "content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "repetition", In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"filters without choices, usage null", data(`{"choices":[],"prompt_filter_results":[{"x":{}}],"usage":null}`, chat(`{"content":"a"}`), stop, "[DONE]"),
-		decodetest.Summary{Labels: "empty content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
+		decodetest.Decoded{Labels: "empty content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"comments, other fields, CR LF", strings.ReplaceAll(": ping\n\nretry: 5\n\nevent: message\nid: 1\n"+data(chat(`{"content":"a"}`))+"data:\n\n"+data("[DONE]"), "\n", "\r\n"),
-		decodetest.Summary{Labels: "comment comment content empty done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1},
+		decodetest.Decoded{Labels: "comment comment content empty done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"data over several lines", "data: {\"choices\":[{\ndata: \"delta\":{\"content\":\"a\"}}]}\n\n" + data(chat(`{"content":"b"}`), "[DONE]"),
-		decodetest.Summary{Labels: "content content done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, In: ownIn, Out: events(2), Cached: -1},
+		decodetest.Decoded{Labels: "content content done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, In: ownIn, Out: events(2), Cached: -1},
 	}, {
 		"escapes in a repeated shape", data(chat(`{"content":"a"}`), chat(`{"content":"\"\\\n\u00e9\ud83d\ude00"}`), chat(`{"content":"é\""}`), chat(`{"content":""}`), "[DONE]"),
-		decodetest.Summary{Labels: "content content content empty done", Texts: []string{"a", "\"\\\né😀", `é"`}, Tokens: []int{1, 1, 1}, In: ownIn, Out: events(3), Cached: -1},
+		decodetest.Decoded{Labels: "content content content empty done", Texts: []string{"a", "\"\\\né😀", `é"`}, Tokens: []int{1, 1, 1}, In: ownIn, Out: events(3), Cached: -1},
 	}, {
 		"server counts more tokens than events", data(chat(`{"content":"abcd"}`), chat(`{"content":"ef"}`), length, usageChunk(5)),
-		decodetest.Summary{Labels: "content content finish usage", Texts: []string{"abcd", "ef"}, Tokens: []int{-1, -1}, Finish: "length", In: serverIn, Out: server(5), Cached: 4},
+		decodetest.Decoded{Labels: "content content finish usage", Texts: []string{"abcd", "ef"}, Tokens: []int{-1, -1}, Finish: "length", In: serverIn, Out: server(5), Cached: 4},
 	}, {
 		"no blank line at the end", strings.TrimSuffix(data(chat(`{"content":"a"}`), "[DONE]"), "\n\n"),
-		decodetest.Summary{Labels: "content done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1},
+		decodetest.Decoded{Labels: "content done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"plain JSON in place of a stream", `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"all of it"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}}`,
-		decodetest.Summary{Labels: "whole", Texts: []string{"all of it"}, Tokens: []int{3}, Finish: "stop", In: serverIn, Out: server(3), Cached: -1},
+		decodetest.Decoded{Labels: "whole", Texts: []string{"all of it"}, Tokens: []int{3}, Finish: "stop", In: serverIn, Out: server(3), Cached: -1},
 	}, {
 		"plain JSON without usage", ` {"choices":[{"text":"all of it"}]}`,
-		decodetest.Summary{Labels: "whole", Texts: []string{"all of it"}, Tokens: []int{3}, In: ownIn, Out: record.Tokens{N: 3, Source: record.FromTokenizer, Local: -1}, Cached: -1},
+		decodetest.Decoded{Labels: "whole", Texts: []string{"all of it"}, Tokens: []int{3}, In: ownIn, Out: record.Tokens{N: 3, Source: record.FromTokenizer, Local: -1}, Cached: -1},
 	},
 }
 
@@ -213,7 +213,7 @@ func TestEarlierFailureIsKept(t *testing.T) {
 	rec.Failure = reset
 	NewDecoder(Chat, nil, false).Decode(rec)
 	got := decodetest.Summarise(rec)
-	want := decodetest.Summary{Labels: "role content unknown", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1, Failure: "reset: connection reset by peer"}
+	want := decodetest.Decoded{Labels: "role content unknown", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1, Failure: "reset: connection reset by peer"}
 	if diff := cmp.Diff(want, got); diff != "" || rec.Failure != reset {
 		t.Error(diff)
 	}
@@ -261,7 +261,7 @@ func TestStatusMessages(t *testing.T) {
 func TestEmbeddings(t *testing.T) {
 	rec := decodetest.Answered(`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.1,-2e-3]}],"model":"m","usage":{"prompt_tokens":7,"total_tokens":7}}`)
 	NewDecoder(Embeddings, decodetest.Words{}, false).Decode(rec)
-	want := decodetest.Summary{Labels: "whole", Texts: []string{""}, Tokens: []int{0}, In: serverIn, Out: record.Tokens{Local: -1}, Cached: -1}
+	want := decodetest.Decoded{Labels: "whole", Texts: []string{""}, Tokens: []int{0}, In: serverIn, Out: record.Tokens{Local: -1}, Cached: -1}
 	if diff := cmp.Diff(want, decodetest.Summarise(rec)); diff != "" {
 		t.Error(diff)
 	}

@@ -470,7 +470,7 @@ func testDetection(t *testing.T, s *testServer) {
 		if !m.Ensemble() || !m.Streams() || m.MaxBatch < 1 || m.Sequence || m.Cached {
 			t.Errorf("%s: %+v", target.Transport, m)
 		}
-		if i := slices.IndexFunc(m.Composing, func(c Model) bool { return c.Name == "tensorrt_llm" }); !m.Composing[i].Decoupled {
+		if i := slices.IndexFunc(m.Composing, func(c ModelInfo) bool { return c.Name == "tensorrt_llm" }); !m.Composing[i].Decoupled {
 			t.Errorf("%s: the engine is not seen to be decoupled", target.Transport)
 		}
 	}

@@ -63,7 +63,7 @@ func conventionOf(name string) convention {
 }
 
 // detect finds the convention that a model's tensors follow.
-func detect(m *Model) convention {
+func detect(m *ModelInfo) convention {
 	for _, c := range conventions() {
 		if c.missing(m) == "" && (m.output(c.answer) != nil || m.output(c.answerIDs) != nil) {
 			return c
@@ -73,7 +73,7 @@ func detect(m *Model) convention {
 }
 
 // missing is the first input that the convention needs and the model lacks.
-func (c *convention) missing(m *Model) string {
+func (c *convention) missing(m *ModelInfo) string {
 	for _, name := range c.needs {
 		if m.input(name) == nil {
 			return name
@@ -84,7 +84,7 @@ func (c *convention) missing(m *Model) string {
 
 // chooseConvention gives the convention to use: the one that the user names, if the model can
 // do it, or the model's own.
-func chooseConvention(m *Model, wanted string) (convention, error) {
+func chooseConvention(m *ModelInfo, wanted string) (convention, error) {
 	if wanted == "" || wanted == plan.ConventionAuto {
 		return detect(m), nil
 	}
@@ -105,12 +105,12 @@ func chooseConvention(m *Model, wanted string) (convention, error) {
 }
 
 // another is what to do where a model does not follow the convention that was named.
-func another(m *Model) message.Message {
+func another(m *ModelInfo) message.Message {
 	return message.New(": leave %v out, or use %s", message.Convention, detect(m).name).Or("")
 }
 
 // wantType makes sure that an input can be filled in the way that the convention says.
-func wantType(m *Model, s *tensor.Spec, types ...tensor.Datatype) error {
+func wantType(m *ModelInfo, s *tensor.Spec, types ...tensor.Datatype) error {
 	if slices.Contains(types, s.Datatype) {
 		return nil
 	}
@@ -123,7 +123,7 @@ func wantType(m *Model, s *tensor.Spec, types ...tensor.Datatype) error {
 }
 
 // single is the shape of one element as a tensor of s, with its batch dimension.
-func single(m *Model, s *tensor.Spec) ([]int64, error) {
+func single(m *ModelInfo, s *tensor.Spec) ([]int64, error) {
 	var shape []int64
 	if m.MaxBatch > 0 && !s.ShapeTensor {
 		shape = append(shape, 1)

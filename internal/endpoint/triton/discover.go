@@ -118,8 +118,8 @@ func (l *link) answers(ctx context.Context) bool {
 }
 
 // findComposing looks for the models that the user says are behind this one.
-func findComposing(ctx context.Context, s server, models []string) ([]Model, error) {
-	var found []Model
+func findComposing(ctx context.Context, s server, models []string) ([]ModelInfo, error) {
+	var found []ModelInfo
 	for _, m := range models {
 		name, version, _ := strings.Cut(m, ":")
 		c, err := describeModel(ctx, s, name, version)
@@ -131,7 +131,7 @@ func findComposing(ctx context.Context, s server, models []string) ([]Model, err
 	return found, nil
 }
 
-func explain(t *plan.Target, m *Model, c convention, d plan.Data, log message.Log) {
+func explain(t *plan.Target, m *ModelInfo, c convention, d plan.Data, log message.Log) {
 	prompts := d.Source != plan.SourceTensors
 	switch s := m.input(c.length); {
 	case c.name == plan.ConventionTensors && prompts:
@@ -143,7 +143,7 @@ func explain(t *plan.Target, m *Model, c convention, d plan.Data, log message.Lo
 }
 
 // fits checks whether the endpoint can carry what the model does.
-func fits(t *plan.Target, m *Model, first bool, log message.Log) error {
+func fits(t *plan.Target, m *ModelInfo, first bool, log message.Log) error {
 	switch {
 	case t.Endpoint == plan.EndpointInfer && m.Decoupled:
 		use := message.UseStream

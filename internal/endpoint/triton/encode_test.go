@@ -26,8 +26,8 @@ func spec(name string, d tensor.Datatype, shape ...int64) tensor.Spec {
 	return tensor.Spec{Name: bare, Datatype: d, Shape: shape, Optional: optional}
 }
 
-func vllmModel() *Model {
-	return &Model{Name: "vllm_model", Backend: "vllm", Decoupled: true,
+func vllmModel() *ModelInfo {
+	return &ModelInfo{Name: "vllm_model", Backend: "vllm", Decoupled: true,
 		Inputs: []tensor.Spec{
 			spec("text_input", tensor.Bytes), spec("stream?", tensor.Bool), spec("sampling_parameters?", tensor.Bytes),
 			spec("exclude_input_in_output?", tensor.Bool), spec("return_num_output_tokens?", tensor.Bool),
@@ -36,8 +36,8 @@ func vllmModel() *Model {
 	}
 }
 
-func ensembleModel() *Model {
-	return &Model{Name: "ensemble", Platform: "ensemble", MaxBatch: 8, Decoupled: true,
+func ensembleModel() *ModelInfo {
+	return &ModelInfo{Name: "ensemble", Platform: "ensemble", MaxBatch: 8, Decoupled: true,
 		Inputs: []tensor.Spec{
 			spec("text_input", tensor.Bytes), spec("max_tokens", tensor.Int32), spec("min_length?", tensor.Int32),
 			spec("bad_words", tensor.Bytes, -1), spec("temperature?", tensor.FP32), spec("random_seed?", tensor.Uint64), spec("stream?", tensor.Bool),
@@ -46,15 +46,15 @@ func ensembleModel() *Model {
 	}
 }
 
-func oldModel() *Model {
-	return &Model{Name: "vllm", Decoupled: true,
+func oldModel() *ModelInfo {
+	return &ModelInfo{Name: "vllm", Decoupled: true,
 		Inputs:  []tensor.Spec{spec("PROMPT", tensor.Bytes), spec("STREAM", tensor.Bool), spec("SAMPLING_PARAMETERS?", tensor.Bytes)},
 		Outputs: []tensor.Spec{spec("TEXT", tensor.Bytes, -1)},
 	}
 }
 
-func engineModel() *Model {
-	return &Model{Name: "tensorrt_llm", MaxBatch: 8, Decoupled: true,
+func engineModel() *ModelInfo {
+	return &ModelInfo{Name: "tensorrt_llm", MaxBatch: 8, Decoupled: true,
 		Inputs: []tensor.Spec{
 			spec("input_ids", tensor.Int32, -1), spec("input_lengths", tensor.Int32), spec("request_output_len", tensor.Int32), spec("streaming?", tensor.Bool),
 		},
@@ -62,8 +62,8 @@ func engineModel() *Model {
 	}
 }
 
-func plainModel() *Model {
-	return &Model{Name: "simple", Backend: "onnx", MaxBatch: 8,
+func plainModel() *ModelInfo {
+	return &ModelInfo{Name: "simple", Backend: "onnx", MaxBatch: 8,
 		Inputs:  []tensor.Spec{spec("A", tensor.Int32, 2), spec("B", tensor.FP32, 2)},
 		Outputs: []tensor.Spec{spec("SUM", tensor.FP32, 2)},
 	}
@@ -134,7 +134,7 @@ func TestConventionsAndMessages(t *testing.T) {
 	streaming := plan.Target{Streaming: true}
 	for _, c := range []struct {
 		name       string
-		model      *Model
+		model      *ModelInfo
 		target     plan.Target
 		data       plan.Data
 		prompt     prompt.Prompt
@@ -297,7 +297,7 @@ func TestFaultsNameModelAndTensor(t *testing.T) {
 	wide.Inputs[1].Shape = []int64{3}
 	for _, c := range []struct {
 		name  string
-		model *Model
+		model *ModelInfo
 		body  map[string]any
 		want  []string
 	}{
@@ -368,7 +368,7 @@ func TestModelFromMetadataAndConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Model{
+	want := ModelInfo{
 		Name: "m", Platform: "ensemble", MaxBatch: 8, Decoupled: true, Sequence: true, Cached: true,
 		Inputs: []tensor.Spec{
 			{Name: "A", Datatype: tensor.Bytes, Shape: []int64{1}, Optional: true}, {Name: "S", Datatype: tensor.Int32, Shape: []int64{2}, ShapeTensor: true},

@@ -18,7 +18,7 @@ import (
 
 // layout says how a prompt becomes the inputs of a model.
 type layout struct {
-	model      *Model
+	model      *ModelInfo
 	convention convention
 	// slots are the inputs of a request with an output length and of one without.
 	slots    [2][]slot
@@ -63,7 +63,7 @@ const usualLength = 256
 
 // newLayout finds out what to send to a model. extra are further inputs, or sampling
 // parameters, that the user gives; nil takes one of ours away.
-func newLayout(m *Model, c convention, t plan.Target, d plan.Data, tok prompt.Tokenizer) (*layout, error) {
+func newLayout(m *ModelInfo, c convention, t plan.Target, d plan.Data, tok prompt.Tokenizer) (*layout, error) {
 	l := &layout{model: m, convention: c, minimum: d.MinTokens}
 	if t.Shaped() { // requests bring all their inputs
 		l.excluded = t.Endpoint != plan.EndpointGenerate && m.input(c.exclude) != nil && t.Body[c.exclude] != false
@@ -208,7 +208,7 @@ func (b *builder) constant(s *tensor.Spec, value []byte) {
 }
 
 // tensor is a value as an input of the model, in a batch of one where it takes batches.
-func (m *Model) tensor(s *tensor.Spec, value []byte) (tensor.Tensor, error) {
+func (m *ModelInfo) tensor(s *tensor.Spec, value []byte) (tensor.Tensor, error) {
 	t, err := tensor.FromJSON(s, nil, value)
 	if err == nil && m.MaxBatch > 0 && !s.ShapeTensor {
 		t, err = tensor.Stack([]tensor.Tensor{t})
@@ -255,7 +255,7 @@ func (b *builder) extras(ignoreEOS bool) {
 	b.sampling = samplingFields(fields)
 }
 
-func inputNames(m *Model) []string {
+func inputNames(m *ModelInfo) []string {
 	var list []string
 	for _, s := range m.Inputs {
 		list = append(list, s.Name)

@@ -23,7 +23,7 @@ type sharer interface {
 // memory is the shared memory of a run: a region for each tensor of the data, and one
 // for each output, which all requests share.
 type memory struct {
-	set     shm.Set
+	set     shm.Regions
 	prefix  string
 	outputs []v2http.Output
 
@@ -36,7 +36,7 @@ type memory struct {
 const shareTime = 10 * time.Second
 
 // newMemory makes the regions of a model's outputs; nil means the plan wants none at all.
-func newMemory(m *Model, t plan.Triton, runID string) (*memory, error) {
+func newMemory(m *ModelInfo, t plan.Triton, runID string) (*memory, error) {
 	if t.SharedMemory == "" {
 		return nil, nil
 	}

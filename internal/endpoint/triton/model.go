@@ -9,8 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
-// Model is what a server says about one of its models.
-type Model struct {
+// ModelInfo is what a server says about one of its models.
+type ModelInfo struct {
 	Name     string
 	Versions []string // those that are ready
 	Platform string
@@ -22,12 +22,12 @@ type Model struct {
 	Cached    bool // responses may come out of the server's cache
 	Inputs    []tensor.Spec
 	Outputs   []tensor.Spec
-	Composing []Model // the steps of an ensemble, each model once
+	Composing []ModelInfo // the steps of an ensemble, each model once
 }
 
 // All are the names of the model and of those that it is composed of, each once, the
 // model itself first.
-func (m *Model) All() []string {
+func (m *ModelInfo) All() []string {
 	names := []string{m.Name}
 	for i := range m.Composing {
 		for _, name := range m.Composing[i].All() {
@@ -40,17 +40,17 @@ func (m *Model) All() []string {
 }
 
 // Ensemble reports whether the model is one.
-func (m *Model) Ensemble() bool { return m.Platform == "ensemble" || len(m.Composing) > 0 }
+func (m *ModelInfo) Ensemble() bool { return m.Platform == "ensemble" || len(m.Composing) > 0 }
 
 // Streams reports whether a request may have several responses: the model's own or
 // those of a step of an ensemble.
-func (m *Model) Streams() bool {
-	return m.Decoupled || slices.ContainsFunc(m.Composing, func(c Model) bool { return c.Streams() })
+func (m *ModelInfo) Streams() bool {
+	return m.Decoupled || slices.ContainsFunc(m.Composing, func(c ModelInfo) bool { return c.Streams() })
 }
 
-func (m *Model) input(name string) *tensor.Spec { return find(m.Inputs, name) }
+func (m *ModelInfo) input(name string) *tensor.Spec { return find(m.Inputs, name) }
 
-func (m *Model) output(name string) *tensor.Spec { return find(m.Outputs, name) }
+func (m *ModelInfo) output(name string) *tensor.Spec { return find(m.Outputs, name) }
 
 func find(specs []tensor.Spec, name string) *tensor.Spec {
 	if i := slices.IndexFunc(specs, func(s tensor.Spec) bool { return s.Name == name }); i >= 0 {
@@ -79,11 +79,11 @@ func names(specs []tensor.Spec) string {
 
 // describe puts a model together. c is nil where the server gives no configuration:
 // then nothing is known but its tensors, and shapes stand as the metadata has them.
-func describe(m *kserve.ModelMetadata, c *kserve.ModelConfig) (Model, error) {
+func describe(m *kserve.ModelMetadata, c *kserve.ModelConfig) (ModelInfo, error) {
 	if c == nil {
 		c = new(kserve.ModelConfig)
 	}
-	out := Model{
+	out := ModelInfo{
 		Name: m.Name, Versions: m.Versions, Platform: m.Platform, Backend: c.Backend, MaxBatch: int(c.MaxBatchSize),
 		Decoupled: c.Decoupled(), Sequence: c.SequenceBatching != nil, Cached: c.Cached(),
 	}

@@ -60,16 +60,16 @@ func TestNestedEnsembles(t *testing.T) {
 
 // Requests form sequences where any model keeps state over them, at any depth.
 func TestSequencesOfParts(t *testing.T) {
-	stateful := Model{Sequence: true}
+	stateful := ModelInfo{Sequence: true}
 	for name, c := range map[string]struct {
 		endpoint *Endpoint
 		want     bool
 	}{
-		"none":      {&Endpoint{model: Model{Composing: []Model{{}}}, behind: []Model{{}}}, false},
+		"none":      {&Endpoint{model: ModelInfo{Composing: []ModelInfo{{}}}, behind: []ModelInfo{{}}}, false},
 		"the model": {&Endpoint{model: stateful}, true},
-		"a step":    {&Endpoint{model: Model{Composing: []Model{{}, {Composing: []Model{stateful}}}}}, true},
+		"a step":    {&Endpoint{model: ModelInfo{Composing: []ModelInfo{{}, {Composing: []ModelInfo{stateful}}}}}, true},
 		"a model that is called": {
-			&Endpoint{behind: []Model{{}, stateful}}, true,
+			&Endpoint{behind: []ModelInfo{{}, stateful}}, true,
 		},
 	} {
 		if got := c.endpoint.sequences(); got != c.want {

@@ -54,15 +54,15 @@ func listModels(ctx context.Context, s server) ([]listed, error) {
 const mostNested = 16
 
 // describeModel asks for everything about a model and those that it is composed of.
-func describeModel(ctx context.Context, s server, name, version string) (Model, error) {
+func describeModel(ctx context.Context, s server, name, version string) (ModelInfo, error) {
 	return describeNested(ctx, s, name, version, nil)
 }
 
 // describeNested describes a model that is a step of the ensembles given, the outermost first.
-func describeNested(ctx context.Context, s server, name, version string, outer []string) (Model, error) {
+func describeNested(ctx context.Context, s server, name, version string, outer []string) (ModelInfo, error) {
 	meta, conf, err := s.model(ctx, name, version)
 	if err != nil {
-		return Model{}, explainModel(ctx, s, name, version, err)
+		return ModelInfo{}, explainModel(ctx, s, name, version, err)
 	}
 	m, err := describe(meta, conf)
 	if err != nil || conf == nil {
@@ -80,7 +80,7 @@ func describeNested(ctx context.Context, s server, name, version string, outer [
 		if slices.Contains(outer, inner) {
 			return m, fmt.Errorf("ensemble %s is a step of itself", inner)
 		}
-		if slices.ContainsFunc(m.Composing, func(c Model) bool { return c.Name == inner }) {
+		if slices.ContainsFunc(m.Composing, func(c ModelInfo) bool { return c.Name == inner }) {
 			continue
 		}
 		v := ""

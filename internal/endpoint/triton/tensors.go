@@ -26,11 +26,11 @@ func (e *Endpoint) inputs() []tensor.Spec {
 // sequences reports whether requests form sequences: the model keeps state over them, or one of
 // those behind it does.
 func (e *Endpoint) sequences() bool {
-	return e.model.sequences() || slices.ContainsFunc(e.behind, func(m Model) bool { return m.sequences() })
+	return e.model.sequences() || slices.ContainsFunc(e.behind, func(m ModelInfo) bool { return m.sequences() })
 }
 
 // sequences reports whether the model or one that it is composed of keeps state over
 // sequences of requests.
-func (m *Model) sequences() bool {
-	return m.Sequence || slices.ContainsFunc(m.Composing, func(c Model) bool { return c.sequences() })
+func (m *ModelInfo) sequences() bool {
+	return m.Sequence || slices.ContainsFunc(m.Composing, func(c ModelInfo) bool { return c.sequences() })
 }

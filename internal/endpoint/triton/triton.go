@@ -27,8 +27,8 @@ import (
 
 // Endpoint is a model behind Triton, or behind several replicas of it.
 type Endpoint struct {
-	model    Model
-	behind   []Model // that it calls by itself, as the user says
+	model    ModelInfo
+	behind   []ModelInfo // that it calls by itself, as the user says
 	layout   *layout
 	streamed bool
 	runID    string
@@ -87,12 +87,12 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		link, err := newLink(raw, t, o)
 		if err == nil && i == 0 {
 			e.speaker, e.stamps = link.speaker, link.stamps
-			e.model = Model{Name: t.Model}
+			e.model = ModelInfo{Name: t.Model}
 			if !unasked(t) {
 				e.model, err = describeModel(ctx, link.server, t.Model, t.Triton.Version)
 			}
 			if err != nil && bodies(t) {
-				e.model, err = Model{Name: t.Model}, nil
+				e.model, err = ModelInfo{Name: t.Model}, nil
 			}
 		}
 		if err == nil && i == 0 {
@@ -138,7 +138,7 @@ func (e *Endpoint) plan(t plan.Target, o endpoint.Options) error {
 }
 
 // Model is what the server says about the model.
-func (e *Endpoint) Model() Model { return e.model }
+func (e *Endpoint) Model() ModelInfo { return e.model }
 
 // Warm opens connections for n requests at a time, dealt out over the replicas.
 func (e *Endpoint) Warm(ctx context.Context, n int) error {

@@ -15,7 +15,7 @@ import (
 
 // readingBuffer gathers readings until there are enough of them to be handed on.
 type readingBuffer struct {
-	meter      *Reader
+	meter      *Process
 	gpus       []record.GPUPower
 	begun      time.Duration // when the first of them came
 	readings   int

@@ -50,8 +50,8 @@ type Options struct {
 	Patience time.Duration
 }
 
-// Reader is the tool at work.
-type Reader struct {
+// Process is the tool at work.
+type Process struct {
 	opt   Options
 	field string
 	stop  context.CancelFunc
@@ -71,12 +71,12 @@ var errField = errors.New(Tool + " does not report power")
 
 // Start has the tool read until the meter is closed, and returns when there is a first reading. An error
 // says why there is none.
-func Start(ctx context.Context, o Options) (*Reader, error) {
+func Start(ctx context.Context, o Options) (*Process, error) {
 	path, err := exec.LookPath(Tool)
 	if err != nil {
 		return nil, ErrAbsent
 	}
-	var m *Reader
+	var m *Process
 	for _, field := range []string{fieldInstant, fieldDraw} {
 		if m, err = start(ctx, path, field, o); !errors.Is(err, errField) {
 			return m, err
@@ -85,9 +85,9 @@ func Start(ctx context.Context, o Options) (*Reader, error) {
 	return nil, err
 }
 
-func start(ctx context.Context, path, field string, o Options) (*Reader, error) {
+func start(ctx context.Context, path, field string, o Options) (*Process, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	m := &Reader{opt: o, field: field, stop: stop, done: make(chan struct{}), seen: map[string]time.Duration{}, news: make(chan struct{})}
+	m := &Process{opt: o, field: field, stop: stop, done: make(chan struct{}), seen: map[string]time.Duration{}, news: make(chan struct{})}
 	first, failed := m.next(), make(chan error, 1)
 	go func() {
 		defer close(m.done)
@@ -111,17 +111,17 @@ func start(ctx context.Context, path, field string, o Options) (*Reader, error) 
 	return nil, err
 }
 
-func (m *Reader) next() <-chan struct{} {
+func (m *Process) next() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.news
 }
 
 // Field is what the tool reads.
-func (m *Reader) Field() string { return m.field }
+func (m *Process) Field() string { return m.field }
 
 // Wait waits until every GPU has a reading that is later than a time, for a short time at most.
-func (m *Reader) Wait(ctx context.Context, after time.Duration) {
+func (m *Process) Wait(ctx context.Context, after time.Duration) {
 	patience := time.NewTimer(lastWait + 2*m.opt.Every)
 	defer patience.Stop()
 	for {
@@ -144,7 +144,7 @@ func (m *Reader) Wait(ctx context.Context, after time.Duration) {
 }
 
 // Close ends the tool, and returns when all that it read was handed on.
-func (m *Reader) Close() error {
+func (m *Process) Close() error {
 	m.stop()
 	<-m.done
 	return nil
@@ -152,7 +152,7 @@ func (m *Reader) Close() error {
 
 // run runs the tool and hands on what it reads. It returns what went wrong before the first reading; what
 // does later is handed on too.
-func (m *Reader) run(life context.Context, path string) error {
+func (m *Process) run(life context.Context, path string) error {
 	// Linux ends the child with the thread that made it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -8,8 +8,8 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// Part is what one page says, or one GPU on it.
-type Part struct {
+// PageFigures is what one page says, or one GPU on it.
+type PageFigures struct {
 	Page    int
 	GPU     string
 	Figures []record.Figure
@@ -35,19 +35,19 @@ func (l *PageLog) Figures() []record.Figure {
 }
 
 // Parts are what each page says and each GPU, where there is more than one of them.
-func (l *PageLog) Parts() []Part {
-	var serving, gpus []Part
+func (l *PageLog) Parts() []PageFigures {
+	var serving, gpus []PageFigures
 	for i, p := range l.pages {
 		v := view{log: l, pages: []*pageLog{p}}
 		if f := v.figures(func(m *Metric) bool { return !m.PerGPU }); len(f) > 0 {
-			serving = append(serving, Part{Page: i, Figures: f})
+			serving = append(serving, PageFigures{Page: i, Figures: f})
 		}
 		for _, g := range p.gpus() {
 			v.gpu = g
-			gpus = append(gpus, Part{Page: i, GPU: g, Figures: v.figures(func(m *Metric) bool { return m.PerGPU })})
+			gpus = append(gpus, PageFigures{Page: i, GPU: g, Figures: v.figures(func(m *Metric) bool { return m.PerGPU })})
 		}
 	}
-	var out []Part
+	var out []PageFigures
 	if len(serving) > 1 {
 		out = serving
 	}

@@ -153,19 +153,19 @@ func (h *Hub) Cached(repo Repo, revision, name string) (string, bool) {
 // Repo is a repository on the hub.
 type Repo struct {
 	// Kind is KindModel, KindDataset or KindSpace.
-	Kind Kind
+	Kind RepoType
 	// Name is the owner and the name, "owner/name"; some old models have no owner.
 	Name string
 }
 
-// Kind is what a repository holds.
-type Kind string
+// RepoType is what a repository holds.
+type RepoType string
 
 // The kinds of repositories.
 const (
-	KindModel   Kind = "model"
-	KindDataset Kind = "dataset"
-	KindSpace   Kind = "space"
+	KindModel   RepoType = "model"
+	KindDataset RepoType = "dataset"
+	KindSpace   RepoType = "space"
 )
 
 // Model is the repository of a model.
@@ -198,7 +198,7 @@ func ValidName(name string) bool {
 
 func check(repo Repo, revision, name string) error {
 	switch {
-	case !slices.Contains([]Kind{KindModel, KindDataset, KindSpace}, repo.Kind):
+	case !slices.Contains([]RepoType{KindModel, KindDataset, KindSpace}, repo.Kind):
 		return fmt.Errorf("the hub has no repositories of kind %q", repo.Kind)
 	case !ValidName(repo.Name):
 		return fmt.Errorf("%q is not the name of a %s on the hub; names look like owner/name", repo.Name, repo.Kind)

@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// Kind is what the values of a metric are.
-type Kind uint8
+// MetricType is what the values of a metric are.
+type MetricType uint8
 
 // The kinds of metrics, by the numbers of the protocol.
 const (
-	Counter Kind = iota + 1
+	Counter MetricType = iota + 1
 	Gauge
 	Native // a histogram in one sample
 )
@@ -22,7 +22,7 @@ const (
 // the order of time.
 type Series struct {
 	Name       string
-	Kind       Kind
+	Kind       MetricType
 	Help       string
 	Labels     map[string]string // those without a value are left out
 	Samples    []Sample
@@ -63,9 +63,9 @@ type (
 		Value string `pb:"2"`
 	}
 	metadata struct {
-		Kind Kind   `pb:"1"`
-		Name string `pb:"2"`
-		Help string `pb:"4"`
+		Kind MetricType `pb:"1"`
+		Name string     `pb:"2"`
+		Help string     `pb:"4"`
 	}
 	nativeHistogram struct {
 		Count         uint64  `pb:"1"`

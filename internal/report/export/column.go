@@ -8,13 +8,13 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Kind is the type of a column.
-type Kind uint8
+// ColumnType is the type of a column.
+type ColumnType uint8
 
 // The kinds of columns.
 const (
-	Whole  Kind = iota // integers
-	Number             // fractions
+	Whole  ColumnType = iota // integers
+	Number                   // fractions
 	Text
 	Flag   // true or false
 	Moment // points in time, UTC
@@ -23,7 +23,7 @@ const (
 // Column is a column of a table.
 type Column struct {
 	Name string
-	Kind Kind
+	Kind ColumnType
 	Help string
 	// repeats: few different texts are to be expected in it.
 	repeats bool

@@ -111,7 +111,7 @@ func (g *rowGroup) write() error {
 }
 
 // value is a cell as the library has it.
-func (c *Cell) value(kind Kind) parquet.Value {
+func (c *Cell) value(kind ColumnType) parquet.Value {
 	if !c.set {
 		return parquet.NullValue()
 	}

@@ -96,7 +96,7 @@ func appendCSV(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-func appendPlain(dst []byte, kind Kind, c *Cell) []byte {
+func appendPlain(dst []byte, kind ColumnType, c *Cell) []byte {
 	switch kind {
 	case Number:
 		return strconv.AppendFloat(dst, c.f, 'f', -1, 64)

@@ -37,10 +37,10 @@ type Snapshot struct {
 	RateWanted       float64 // requests per second; 0: closed loop
 	RateGot          float64
 	TTFT, ITL        Latency
-	OutputRate       float64 // tokens per second
-	Judged           bool    // there are objectives
-	Good             int64   // requests of the phase that met them
-	Errors           []Error // the most frequent first
+	OutputRate       float64      // tokens per second
+	Judged           bool         // there are objectives
+	Good             int64        // requests of the phase that met them
+	Errors           []ErrorCount // the most frequent first
 	Warnings         []string
 
 	// Later is how long the stages after this one will take; below 0: not known.
@@ -84,8 +84,8 @@ type Latency struct {
 	P50, P99 time.Duration
 }
 
-// Error counts the failures of one kind.
-type Error struct {
+// ErrorCount counts the failures of one kind.
+type ErrorCount struct {
 	Kind  string
 	Count int64
 }
@@ -419,7 +419,7 @@ func milli(d time.Duration) string {
 	return scale.Format(v) + " " + scale.Unit
 }
 
-func errorText(errors []Error) string {
+func errorText(errors []ErrorCount) string {
 	var parts []string
 	for i, e := range errors {
 		if i == maxErrors {

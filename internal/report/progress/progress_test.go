@@ -42,7 +42,7 @@ func openLoop() Snapshot {
 		TTFT:       Latency{P50: 51234 * time.Microsecond, P99: 88 * time.Millisecond},
 		ITL:        Latency{P50: 10120 * time.Microsecond, P99: 14200 * time.Microsecond},
 		OutputRate: 3188.4,
-		Errors:     []Error{{"HTTP 503", 3}, {"reset", 2}, {"stall", 1}},
+		Errors:     []ErrorCount{{"HTTP 503", 3}, {"reset", 2}, {"stall", 1}},
 		Warnings:   []string{"the client was short of CPU in the last 10 s"},
 		Judged:     true, Good: 640, Later: 45 * time.Second,
 		Rates:       []float64{20, 44, 50, 51, 49, 50, 48, 30, 52, 50, 49, 51, 50, 50},
@@ -57,7 +57,7 @@ func TestView(t *testing.T) {
 	drain.Phase, drain.Elapsed, drain.Total, drain.Limit = Draining, 130*time.Second, 0, 0
 	noisy := openLoop()
 	noisy.Name = "two\nlines \x1b[2J"
-	noisy.Errors = append(noisy.Errors, Error{"tls", 1}, Error{"connect", 1}, Error{"resolve", 1})
+	noisy.Errors = append(noisy.Errors, ErrorCount{"tls", 1}, ErrorCount{"connect", 1}, ErrorCount{"resolve", 1})
 	noisy.Warnings = append(noisy.Warnings, "second", "third", "fourth")
 	wide := openLoop()
 	wide.Name, wide.TTFT.P50 = "モデル-très-long-nom-de-modèle 🚀", 850*time.Microsecond

@@ -46,7 +46,7 @@ func (b *board) labels(more ...string) map[string]string {
 	return all
 }
 
-func (b *board) series(kind remotewrite.Kind, name, help string, labels ...string) *remotewrite.Series {
+func (b *board) series(kind remotewrite.MetricType, name, help string, labels ...string) *remotewrite.Series {
 	key := name
 	for _, l := range labels {
 		key += "\x00" + l

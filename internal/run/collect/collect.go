@@ -83,7 +83,7 @@ func New(cfg Config) *Collector {
 	c := &Collector{cfg: cfg, budget: cfg.Budget / int64(max(len(cfg.Folds), 1)), keeper: newKeeper(&cfg)}
 	c.pool.New = func() any { return new(record.Exchange) }
 	for _, fold := range cfg.Folds {
-		w := &worker{c: c, fold: fold, inbox: inbox{wake: make(chan struct{}, 1)}, failures: map[record.Kind]int64{}}
+		w := &worker{c: c, fold: fold, inbox: inbox{wake: make(chan struct{}, 1)}, failures: map[record.FailureKind]int64{}}
 		if cfg.Writer != nil {
 			w.encoder = cfg.Writer.Encoder()
 		}
@@ -231,7 +231,7 @@ type worker struct {
 	lines    []byte // of the slots whose records come here, not yet compressed
 	encoder  *record.Encoder
 	err      error
-	failures map[record.Kind]int64
+	failures map[record.FailureKind]int64
 }
 
 // lanes is how many slots of one worker can begin a request at a time.

@@ -74,7 +74,7 @@ func put(c *Collector, i int) {
 type collected struct {
 	lines    []string // sorted
 	stages   []metric.StageStats
-	failures map[record.Kind]int64
+	failures map[record.FailureKind]int64
 	judged   map[record.Class]int64
 }
 
@@ -160,7 +160,7 @@ func TestBudgetLosesNothing(t *testing.T) {
 	if len(want.lines) != n || want.judged[""]+want.judged[record.HTTPStatus]+want.judged[record.CutOff] != n {
 		t.Fatalf("%d records, judged %v", len(want.lines), want.judged)
 	}
-	if want.failures[record.Kind{Class: record.HTTPStatus, Status: 503}] == 0 || want.failures[record.Kind{Class: record.CutOff}] == 0 || want.judged[""] == 0 {
+	if want.failures[record.FailureKind{Class: record.HTTPStatus, Status: 503}] == 0 || want.failures[record.FailureKind{Class: record.CutOff}] == 0 || want.judged[""] == 0 {
 		t.Fatalf("not all kinds are there: %v", want.judged)
 	}
 	if !strings.Contains(strings.Join(want.lines, ""), `"message":"busy 7"`) {

@@ -5,8 +5,8 @@ import (
 )
 
 // Failures are the failures so far by kind, warm-up included.
-func (c *Collector) Failures() map[record.Kind]int64 {
-	sum := map[record.Kind]int64{}
+func (c *Collector) Failures() map[record.FailureKind]int64 {
+	sum := map[record.FailureKind]int64{}
 	for _, w := range c.workers {
 		w.mu.Lock()
 		for kind, n := range w.failures {

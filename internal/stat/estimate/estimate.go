@@ -21,12 +21,12 @@ type Samples struct {
 	Ends   []int // where the samples of each request end in Values, for metrics with several per request; nil means one each
 }
 
-// Kind is what a figure is: how it is worked out of samples.
-type Kind uint8
+// FigureKind is what a figure is: how it is worked out of samples.
+type FigureKind uint8
 
 // The kinds.
 const (
-	Mean Kind = iota
+	Mean FigureKind = iota
 	Quantile
 	Rate  // of a Flow alone
 	Share // the mean of samples that are 0 or 1, such as whether a request met its objectives
@@ -34,7 +34,7 @@ const (
 
 // Statistic is what is worked out of samples.
 type Statistic struct {
-	Kind Kind
+	Kind FigureKind
 	Q    float64 // of a quantile, from 0 to 1
 }
 

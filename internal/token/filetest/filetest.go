@@ -25,12 +25,12 @@ func (r *row) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &[]any{&r.ids, &r.special, &r.text})
 }
 
-// Reader makes a tokenizer of a file's content.
-type Reader func(name string, data []byte) (*token.Pipeline, error)
+// Opener makes a tokenizer of a file's content.
+type Opener func(name string, data []byte) (*token.Pipeline, error)
 
 // Small compares on the small files of the repository that a pattern matches. Dir is
 // the testdata folder of this package.
-func Small(t *testing.T, dir, pattern string, read Reader) {
+func Small(t *testing.T, dir, pattern string, read Opener) {
 	t.Helper()
 	texts := decode[string](t, unpack(t, filepath.Join(dir, "strings.jsonl.gz")))
 	files, err := filepath.Glob(filepath.Join(dir, pattern+".gz"))
@@ -50,7 +50,7 @@ func Small(t *testing.T, dir, pattern string, read Reader) {
 }
 
 // Real compares on real files, which are not part of the repository.
-func Real(t *testing.T, pattern string, read Reader) {
+func Real(t *testing.T, pattern string, read Opener) {
 	t.Helper()
 	dir := Peers(t)
 	files, err := filepath.Glob(filepath.Join(dir, "ranks", pattern))

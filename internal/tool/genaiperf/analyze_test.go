@@ -15,7 +15,7 @@ import (
 func TestAnalyze(t *testing.T) {
 	s := serve(t, nil)
 	dir := t.TempDir()
-	a, err := args.Reader{}.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 4 --tokenizer builtin:gpt2 --sweep-list 1,3 --num-prefix-prompts 2 --prefix-prompt-length 8 --artifact-dir"), dir))
+	a, err := args.Parser{}.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 4 --tokenizer builtin:gpt2 --sweep-list 1,3 --num-prefix-prompts 2 --prefix-prompt-length 8 --artifact-dir"), dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestAnalyze(t *testing.T) {
 func TestAnalyzeUnderARate(t *testing.T) {
 	s := serve(t, nil)
 	dir := t.TempDir()
-	a, err := args.Reader{}.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --num-prompts 2 --tokenizer builtin:gpt2 --request-rate 200 --sweep-type input_sequence_length --sweep-list 7 --artifact-dir"), dir))
+	a, err := args.Parser{}.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --num-prompts 2 --tokenizer builtin:gpt2 --request-rate 200 --sweep-type input_sequence_length --sweep-list 7 --artifact-dir"), dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ const name = "genai-perf"
 // Analyzer's, which analyzer reads.
 func Tool(analyzer func(line []string) (*args.Passed, error)) tool.Tool {
 	return tool.Tool{Name: name, Summary: "drop-in replacement for NVIDIA's GenAI-Perf", Manual: args.Manual, Run: func(env tool.Env, line []string) int {
-		return runLine(env, args.Reader{Analyzer: analyzer, ReadFile: tool.ReadFile}, line)
+		return runLine(env, args.Parser{Analyzer: analyzer, ReadFile: tool.ReadFile}, line)
 	}, Rebuild: func(env tool.Env, from tool.From) (int, bool) {
 		if !IsFolder(from.Path) {
 			return 0, false
@@ -32,7 +32,7 @@ func Tool(analyzer func(line []string) (*args.Passed, error)) tool.Tool {
 	}, Report: as, Names: args.Names, Import: importRun, Figures: figures, Reads: "profile_export.json of GenAI-Perf or Perf Analyzer, profile_export_genai_perf.json or .csv"}
 }
 
-func runLine(env tool.Env, reader args.Reader, line []string) int {
+func runLine(env tool.Env, reader args.Parser, line []string) int {
 	action, err := reader.Parse(line)
 	if err != nil {
 		code := tool.ExitRun

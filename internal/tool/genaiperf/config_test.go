@@ -14,7 +14,7 @@ import (
 // configOf is the configuration that the JSON report of a command line repeats.
 func configOf(t *testing.T, args string) map[string]any {
 	t.Helper()
-	a, err := frontend.Reader{}.Parse(strings.Fields(args))
+	a, err := frontend.Parser{}.Parse(strings.Fields(args))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestConfigOfTheRealTool(t *testing.T) {
 	if err := json.Unmarshal(text, &real); err != nil {
 		t.Fatal(err)
 	}
-	a, err := frontend.Reader{}.Parse(strings.Fields(args))
+	a, err := frontend.Parser{}.Parse(strings.Fields(args))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestDatasets(t *testing.T) {
 	cached := func(name string) string { return map[string]string{"HF_HUB_OFFLINE": "1", "HF_HOME": home}[name] }
 	const line = "-m m --service-kind openai --endpoint v1/chat/completions --tokenizer builtin:gpt2 --num-of-output-prompts 2 "
 	make := func(args string, env func(string) string) ([]string, error) {
-		a, err := frontend.Reader{}.Parse(strings.Fields(line + args))
+		a, err := frontend.Parser{}.Parse(strings.Fields(line + args))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestPromptsOfFiles(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		a, err := frontend.Reader{}.Parse(strings.Fields("-m m --service-kind openai --endpoint v1/chat/completions --tokenizer builtin:gpt2 --input-data " + filepath.Join(dir, name)))
+		a, err := frontend.Parser{}.Parse(strings.Fields("-m m --service-kind openai --endpoint v1/chat/completions --tokenizer builtin:gpt2 --input-data " + filepath.Join(dir, name)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func TestPlots(t *testing.T) {
 		}
 	}
 	t.Chdir(t.TempDir())
-	c, err := args.Reader{}.Parse([]string{"compare", "-f", a.Settings.Dir, filepath.Join(a.Settings.Dir, "profile_export.json")})
+	c, err := args.Parser{}.Parse([]string{"compare", "-f", a.Settings.Dir, filepath.Join(a.Settings.Dir, "profile_export.json")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestPlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := args.Reader{ReadFile: os.ReadFile}.Parse([]string{"compare", "--config", filepath.Join("compare", "config.yaml")})
+	again, err := args.Parser{ReadFile: os.ReadFile}.Parse([]string{"compare", "--config", filepath.Join("compare", "config.yaml")})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, written)
 	}
@@ -85,7 +85,7 @@ two: {title: Lengths, type: heatmap, x_metric: num_input_tokens, y_metric: outpu
 three: {title: Pace / Length, type: scatter, x_metric: output_sequence_lengths, y_metric: output_token_throughputs_per_user, paths: [%[1]q]}
 four: {title: Gaps, type: scatter, x_metric: token_positions, y_metric: inter_token_latencies, paths: [%[1]q]}
 `, export)
-	c, err := args.Reader{ReadFile: func(string) ([]byte, error) { return []byte(config), nil }}.Parse([]string{"compare", "--config", "my.yaml"})
+	c, err := args.Parser{ReadFile: func(string) ([]byte, error) { return []byte(config), nil }}.Parse([]string{"compare", "--config", "my.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	sweep := func(list string) (measured, told int, log string) {
 		var b bytes.Buffer
-		a, err := args.Reader{}.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type completions --isl 10 --osl 2 --num-prompts 4 --tokenizer builtin:gpt2 --enable-checkpointing --sweep-list "+list), "--artifact-dir", dir, "--checkpoint-dir", filepath.Join(dir, "state"), "-u", s.http))
+		a, err := args.Parser{}.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type completions --isl 10 --osl 2 --num-prompts 4 --tokenizer builtin:gpt2 --enable-checkpointing --sweep-list "+list), "--artifact-dir", dir, "--checkpoint-dir", filepath.Join(dir, "state"), "-u", s.http))
 		if err != nil {
 			t.Fatal(err)
 		}

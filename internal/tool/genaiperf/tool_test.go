@@ -105,7 +105,7 @@ func world(getenv func(string) string, log io.Writer) *tool.Session {
 // parse reads a command line, and turns it towards a mock and a directory of the test.
 func parse(t *testing.T, s *mockServer, dir string, args ...string) *frontend.Action {
 	t.Helper()
-	a, err := frontend.Reader{}.Parse(args)
+	a, err := frontend.Parser{}.Parse(args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func TestMerge(t *testing.T) {
 		rate += avg(t, out.Summary, dialect.RequestThroughput)
 		count += avg(t, out.Summary, dialect.RequestCount)
 	}
-	a, err := frontend.Reader{}.Parse([]string{"process-export-files", "-d", runs, "--artifact-dir", filepath.Join(runs, "merged")})
+	a, err := frontend.Parser{}.Parse([]string{"process-export-files", "-d", runs, "--artifact-dir", filepath.Join(runs, "merged")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,9 +146,9 @@ func (r *reporter) lifecycle() {
 
 // load is what a stage asked for. The original calls the number of a closed loop's
 // requests its rate, and that of sessions, too.
-func (r *reporter) load(i int) *report.Load {
+func (r *reporter) load(i int) *report.StageLoad {
 	s := r.stages[i]
-	l := &report.Load{}
+	l := &report.StageLoad{}
 	if s.Concurrency > 0 {
 		l.Concurrency = &s.Concurrency
 	}
@@ -191,7 +191,7 @@ func fileName(name string) string {
 }
 
 // summary writes one report; mark is what it stands between on the output.
-func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, mark string) {
+func (r *reporter) summary(name string, scope dialect.Scope, load *report.StageLoad, mark string) {
 	s, err := r.fold.Summary(scope)
 	if err != nil {
 		r.addError(fmt.Errorf("writing %s: %w", name, err))

@@ -18,7 +18,7 @@ func (r *reporter) servers() {
 		if s == nil {
 			return
 		}
-		out := &report.Server{Seconds: s.Window.End - s.Window.Begin, Figures: interpolated(s.Figures), Series: series(stages), Faithful: o.Faithful}
+		out := &report.ServerMetrics{Seconds: s.Window.End - s.Window.Begin, Figures: interpolated(s.Figures), Series: series(stages), Faithful: o.Faithful}
 		r.file(name, report.Prometheus(out))
 	}
 	if o.Prometheus.Summary {
@@ -32,18 +32,18 @@ func (r *reporter) servers() {
 }
 
 // series are the metrics of the servers' pages over the time of stages.
-func series(stages []result.Stage) []report.Series {
-	var out []report.Series
+func series(stages []result.Stage) []report.MetricSeries {
+	var out []report.MetricSeries
 	for i := range stages {
 		pages := result.FromPages(stages[i].Services)
 		if pages == nil {
 			continue
 		}
 		for _, one := range pages.Series {
-			k := slices.IndexFunc(out, func(s report.Series) bool { return s.Name == one.Name })
+			k := slices.IndexFunc(out, func(s report.MetricSeries) bool { return s.Name == one.Name })
 			if k < 0 {
 				k = len(out)
-				out = append(out, report.Series{Name: one.Name})
+				out = append(out, report.MetricSeries{Name: one.Name})
 			}
 			out[k].Points = append(out[k].Points, one.Points...)
 		}

@@ -19,7 +19,7 @@ func TestSeries(t *testing.T) {
 		return []result.ServerMetrics{{Source: result.SourcePrometheus}, s}
 	}
 	stages := []result.Stage{{Services: pages("a", "b")}, {}, {Services: pages("c", "a")}}
-	want := []report.Series{{Name: "a", Points: [][2]float64{{0, 1}, {1, 1}}}, {Name: "b", Points: [][2]float64{{1, 1}}}, {Name: "c", Points: [][2]float64{{0, 1}}}}
+	want := []report.MetricSeries{{Name: "a", Points: [][2]float64{{0, 1}, {1, 1}}}, {Name: "b", Points: [][2]float64{{1, 1}}}, {Name: "c", Points: [][2]float64{{0, 1}}}}
 	if diff := cmp.Diff(want, series(stages)); diff != "" {
 		t.Error(diff)
 	}

@@ -193,11 +193,11 @@ func (t *job) payloads() error {
 	return nil
 }
 
-func (t *job) load(s plan.Stage) report.Load {
+func (t *job) load(s plan.Stage) report.LevelLoad {
 	if t.action.Load == args.LoadSchedule { // the times stand in a file, and it has no word for that
-		return report.Load{Rate: true, Value: t.action.Rate.Start}
+		return report.LevelLoad{Rate: true, Value: t.action.Rate.Start}
 	}
-	return report.Load{Rate: s.Concurrency == 0, Value: value(s)}
+	return report.LevelLoad{Rate: s.Concurrency == 0, Value: value(s)}
 }
 
 func value(s plan.Stage) float64 {

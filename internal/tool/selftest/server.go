@@ -18,10 +18,10 @@ import (
 )
 
 // Starter starts a mock that writes its truth to a file.
-type Starter func(ctx context.Context, c config.Server, truth string) (*Server, error)
+type Starter func(ctx context.Context, c config.Server, truth string) (*MockServer, error)
 
-// Server is a running mock.
-type Server struct {
+// MockServer is a running mock.
+type MockServer struct {
 	URL   string
 	Apart bool  // it is a process of its own
 	Cores []int // that it has to itself; none: it shares them
@@ -33,13 +33,13 @@ type Server struct {
 }
 
 // Stop ends the server. It may be called again.
-func (s *Server) Stop() error {
+func (s *MockServer) Stop() error {
 	s.once.Do(func() { s.err = s.close() })
 	return s.err
 }
 
 // Truth ends the server and reads what it has written down.
-func (s *Server) Truth() ([]truthfile.Request, error) {
+func (s *MockServer) Truth() ([]truthfile.Request, error) {
 	if err := s.Stop(); err != nil {
 		return nil, fmt.Errorf("stopping the mock: %w", err)
 	}
@@ -53,7 +53,7 @@ func (s *Server) Truth() ([]truthfile.Request, error) {
 
 // InProcess starts mocks in this process, where they share everything with what is tested.
 func InProcess() Starter {
-	return func(_ context.Context, c config.Server, truth string) (*Server, error) {
+	return func(_ context.Context, c config.Server, truth string) (*MockServer, error) {
 		c.Truth = truth
 		m, err := mock.New(c)
 		if err != nil {
@@ -64,7 +64,7 @@ func InProcess() Starter {
 			return nil, errors.Join(err, m.Close())
 		}
 		go func() { _ = m.Serve(l) }()
-		return &Server{URL: "http://" + l.Addr().String(), file: truth, close: m.Close}, nil
+		return &MockServer{URL: "http://" + l.Addr().String(), file: truth, close: m.Close}, nil
 	}
 }
 
@@ -74,7 +74,7 @@ const patience = time.Minute
 // Process starts mocks as processes of the program, on cores of their own where there are
 // enough.
 func Process(program string) Starter {
-	return func(ctx context.Context, c config.Server, truth string) (*Server, error) {
+	return func(ctx context.Context, c config.Server, truth string) (*MockServer, error) {
 		args := []string{
 			"mock", "--listen", "127.0.0.1:0", "--truth", truth, "--model", c.Models[0],
 			"--ttft", c.Latency.TTFT.String(), "--itl", c.Latency.ITL.String(),
@@ -91,7 +91,7 @@ func Process(program string) Starter {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", program, err)
 		}
-		s := &Server{Apart: true, Cores: cores, file: truth}
+		s := &MockServer{Apart: true, Cores: cores, file: truth}
 		s.close = func() error { return end(cmd) }
 		address, err := listening(ctx, bufio.NewScanner(out))
 		if err != nil {

@@ -87,7 +87,7 @@ func vacant(a *args.StudyAction) error {
 }
 
 // average prints the closing line of a length.
-func average(w io.Writer, kind report.Kind, row *report.Row) error {
+func average(w io.Writer, kind report.Subject, row *report.Row) error {
 	switch {
 	case row.Requests+row.Failed == 0:
 		return report.WriteNone(w, kind, "no request was answered")
@@ -111,7 +111,7 @@ func rowOf(length int, s *result.Stage, metric string) report.Row {
 }
 
 // finish prints the table and the chart and writes the pictures.
-func (o *Outcome) finish(a *args.StudyAction, env *tool.Session, kind report.Kind) error {
+func (o *Outcome) finish(a *args.StudyAction, env *tool.Session, kind report.Subject) error {
 	figure := Figure(kind, a.Runs[0].Plan.Target.Model, o.Rows)
 	var b bytes.Buffer
 	b.WriteByte('\n')
@@ -139,7 +139,7 @@ func (o *Outcome) finish(a *args.StudyAction, env *tool.Session, kind report.Kin
 }
 
 // Figure draws latency over length of prompt.
-func Figure(kind report.Kind, model string, rows []report.Row) chart.Figure {
+func Figure(kind report.Subject, model string, rows []report.Row) chart.Figure {
 	panel := chart.Panel{X: "prompt length (tokens)", Y: "latency (ms)", LogX: true}
 	for _, l := range []struct {
 		name string

@@ -88,16 +88,15 @@ func plain(name string) string {
 	return name[:min(len(name), most)]
 }
 
-// Set is all regions of a run, closed together. It is safe for concurrent use from many
-// goroutines.
-type Set struct {
+// Regions is all regions of a run, closed together. It is safe for concurrent use.
+type Regions struct {
 	mu      sync.Mutex
 	regions []*Region
 	closed  bool
 }
 
 // Create makes a region and remembers it.
-func (s *Set) Create(name string, size int64) (*Region, error) {
+func (s *Regions) Create(name string, size int64) (*Region, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -112,7 +111,7 @@ func (s *Set) Create(name string, size int64) (*Region, error) {
 }
 
 // Put makes a region that holds data and no more.
-func (s *Set) Put(name string, data []byte) (*Region, error) {
+func (s *Regions) Put(name string, data []byte) (*Region, error) {
 	r, err := s.Create(name, int64(max(len(data), 1)))
 	if err != nil {
 		return nil, err
@@ -122,14 +121,14 @@ func (s *Set) Put(name string, data []byte) (*Region, error) {
 }
 
 // Regions are those that were made so far, in that order.
-func (s *Set) Regions() []*Region {
+func (s *Regions) Regions() []*Region {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Region(nil), s.regions...)
 }
 
 // Close removes all regions. The server must have let go of them, or must not care.
-func (s *Set) Close() error {
+func (s *Regions) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true

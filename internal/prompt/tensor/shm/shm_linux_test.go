@@ -67,7 +67,7 @@ func TestRegion(t *testing.T) {
 
 func TestSetLeavesNothing(t *testing.T) {
 	needsMemory(t)
-	var set Set
+	var set Regions
 	var keys []string
 	for range 3 { // of one name: their keys differ
 		r, err := set.Create("x", 10)

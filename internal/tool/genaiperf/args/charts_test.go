@@ -23,7 +23,7 @@ func TestFaultsOfCharts(t *testing.T) {
 		{"p: 1\n", "line 1 is not a chart"},
 		{"p: [", "x.yaml:1: not valid YAML"},
 	} {
-		_, err := Reader{ReadFile: func(string) ([]byte, error) { return []byte(tt.text), nil }}.Parse([]string{"compare", "--config", "x.yaml"})
+		_, err := Parser{ReadFile: func(string) ([]byte, error) { return []byte(tt.text), nil }}.Parse([]string{"compare", "--config", "x.yaml"})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %s", tt.text, err, tt.want)
 		}

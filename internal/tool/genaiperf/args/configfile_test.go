@@ -11,8 +11,8 @@ import (
 )
 
 // withFile reads command lines with one config file on the disk.
-func withFile(text string) Reader {
-	return Reader{Analyzer: analyzer, ReadFile: func(name string) ([]byte, error) {
+func withFile(text string) Parser {
+	return Parser{Analyzer: analyzer, ReadFile: func(name string) ([]byte, error) {
 		if name != "c.yaml" {
 			return nil, errors.New("no such file")
 		}
@@ -66,7 +66,7 @@ tokenizer: {name: builtin:gpt2}
 			t.Errorf("%s: %v", tt.file, err)
 			continue
 		}
-		want, err := Reader{Analyzer: analyzer}.Parse(strings.Fields(tt.line))
+		want, err := Parser{Analyzer: analyzer}.Parse(strings.Fields(tt.line))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func TestCommandLinesOfThePage(t *testing.T) {
 			continue
 		}
 		found++
-		if _, err := (Reader{Analyzer: analyzer}).Parse(strings.Fields(rest)); err != nil {
+		if _, err := (Parser{Analyzer: analyzer}).Parse(strings.Fields(rest)); err != nil {
 			t.Errorf("%s%v", line, err)
 		}
 	}

@@ -157,8 +157,8 @@ type Objective struct {
 	Value  float64
 }
 
-// Reader reads command lines. What it lacks is refused where a command line asks for it.
-type Reader struct {
+// Parser reads command lines. What it lacks is refused where a command line asks for it.
+type Parser struct {
 	// Analyzer reads a command line of Perf Analyzer, for the flags behind "--".
 	Analyzer func(args []string) (*Passed, error)
 	// ReadFile reads a config file.
@@ -174,7 +174,7 @@ func (e *UsageError) Unwrap() error { return e.Faults }
 
 // Parse reads the arguments of `genai-perf`. The error is a plan.Faults with
 // everything that is wrong, in a UsageError where the form is.
-func (r Reader) Parse(args []string) (*Action, error) {
+func (r Parser) Parse(args []string) (*Action, error) {
 	if len(args) == 0 {
 		return &Action{Command: Help}, nil
 	}
@@ -206,7 +206,7 @@ func (v *values) sweeps() bool {
 }
 
 // read works out what a command line means.
-func (r Reader) read(v *values) (*Action, error) {
+func (r Parser) read(v *values) (*Action, error) {
 	switch {
 	case v.given("help"):
 		return &Action{Command: Help}, nil

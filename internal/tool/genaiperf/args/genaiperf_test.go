@@ -204,7 +204,7 @@ func flagCases() []flagCase {
 // settingsOf are the settings of a command line, field by field.
 func settingsOf(t *testing.T, args []string) (map[string]json.RawMessage, *Action) {
 	t.Helper()
-	a, err := Reader{Analyzer: analyzer}.Parse(args)
+	a, err := Parser{Analyzer: analyzer}.Parse(args)
 	if err != nil {
 		t.Fatalf("%q: %v", args, err)
 	}
@@ -484,7 +484,7 @@ func meaningFaults() []faultCase {
 
 func TestFaults(t *testing.T) {
 	for _, tt := range faultCases() {
-		_, err := Reader{Analyzer: analyzer}.Parse(strings.Fields(tt.args))
+		_, err := Parser{Analyzer: analyzer}.Parse(strings.Fields(tt.args))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s:\n%v\nwant %s", tt.args, err, tt.want)
 		}

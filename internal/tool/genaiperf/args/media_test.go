@@ -20,7 +20,7 @@ func TestMediaWithoutAPlace(t *testing.T) {
 // The original reads the method of a gRPC service where it calls one, and nowhere else.
 func TestGRPCMethodHasNoEffect(t *testing.T) {
 	for _, kind := range []string{"chat", "kserve"} {
-		a, err := Reader{Analyzer: analyzer}.Parse(strings.Fields("profile -m m --grpc-method a.b/c --endpoint-type " + kind))
+		a, err := Parser{Analyzer: analyzer}.Parse(strings.Fields("profile -m m --grpc-method a.b/c --endpoint-type " + kind))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Parse reads a command line that names no files and hands nothing to Perf Analyzer.
-func Parse(args []string) (*Action, error) { return Reader{}.Parse(args) }
+func Parse(args []string) (*Action, error) { return Parser{}.Parse(args) }
 
 // Every key of the table is of a plan, and comes from a flag.
 func TestOrigins(t *testing.T) {

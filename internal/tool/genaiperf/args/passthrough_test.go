@@ -83,7 +83,7 @@ func TestFlagsBehindDashes(t *testing.T) {
 			return p.Probes.Metrics == "http://there:1/metrics"
 		}},
 	} {
-		a, err := Reader{Analyzer: analyzer}.Parse(strings.Fields(tt.args))
+		a, err := Parser{Analyzer: analyzer}.Parse(strings.Fields(tt.args))
 		if err != nil {
 			t.Errorf("%s: %v", tt.args, err)
 			continue
@@ -109,7 +109,7 @@ func TestFlagsBehindDashesThatAreRefused(t *testing.T) {
 		"-- --service-kind triton":                        "must go before --",
 		"-- --grpc-compression-algorithm gzip -i http -v": "gRPC",
 	} {
-		_, err := Reader{Analyzer: analyzer}.Parse(append(strings.Fields("profile -m m --endpoint-type chat"), strings.Fields(args)...))
+		_, err := Parser{Analyzer: analyzer}.Parse(append(strings.Fields("profile -m m --endpoint-type chat"), strings.Fields(args)...))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
@@ -129,7 +129,7 @@ func TestFlagsBehindDashesAreNotSwallowed(t *testing.T) {
 		{"--warmup-request-count 2 -p 3000", false, false, false, "-- --measurement-interval has no effect: 10 requests are the end"},
 	} {
 		args := append(strings.Fields("profile -m m --endpoint-type chat --"), strings.Fields(tt.line)...)
-		a, err := Reader{Analyzer: analyzer}.Parse(args)
+		a, err := Parser{Analyzer: analyzer}.Parse(args)
 		if err != nil {
 			t.Errorf("%s: %v", tt.line, err)
 			continue

@@ -232,7 +232,7 @@ func TestCommandsOfReleases(t *testing.T) {
 		{"25.05", "process-export-files -d runs --artifact-dir out --profile-export-file x.json", Merge, "", ""},
 		{"25.05", "process-export-files --input-directory runs", Merge, "", ""},
 	} {
-		a, err := Reader{Analyzer: analyzer, ReadFile: read}.Parse(strings.Fields(tt.line))
+		a, err := Parser{Analyzer: analyzer, ReadFile: read}.Parse(strings.Fields(tt.line))
 		switch {
 		case tt.fault != "":
 			if err == nil || !strings.Contains(err.Error(), tt.fault) {

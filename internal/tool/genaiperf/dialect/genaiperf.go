@@ -69,13 +69,13 @@ func (r Release) Percentiles() []int {
 	return Percentiles()[3:]
 }
 
-// Kind says what is measured.
-type Kind uint8
+// Task says what is measured.
+type Task uint8
 
 // The kinds: answers with tokens, answers whose arrival is all that counts, and of
 // these the ones about images.
 const (
-	LLM Kind = iota
+	LLM Task = iota
 	Plain
 	Images
 )
@@ -121,7 +121,7 @@ func (o Bound) throughput() bool {
 // Options say how records are to be seen.
 type Options struct {
 	Release  Release
-	Kind     Kind
+	Kind     Task
 	Protocol string // "openai" or "triton"
 	Faithful bool
 	Goodput  []Bound

@@ -229,7 +229,7 @@ func TestEmptyAnswersThatCount(t *testing.T) {
 // An objective that requests of a kind cannot meet or miss makes no goodput.
 func TestGoodputOfAnotherKind(t *testing.T) {
 	for _, tt := range []struct {
-		kind   Kind
+		kind   Task
 		metric string
 		want   float64
 	}{

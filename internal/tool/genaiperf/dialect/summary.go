@@ -142,7 +142,7 @@ func (f *Fold) goodput(seconds float64) float64 {
 }
 
 // has reports whether requests of the kind have values of a metric.
-func (k Kind) has(metric string) bool {
+func (k Task) has(metric string) bool {
 	switch metric {
 	case RequestLatency:
 		return true

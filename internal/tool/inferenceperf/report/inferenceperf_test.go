@@ -80,7 +80,7 @@ func TestReports(t *testing.T) {
 	}
 	var b bytes.Buffer
 	rate := 8.0
-	golden(t, "stage.json", Lifecycle(s, &Load{Rate: &rate, Concurrency: new(2)}))
+	golden(t, "stage.json", Lifecycle(s, &StageLoad{Rate: &rate, Concurrency: new(2)}))
 
 	r := NewRequests(&b, Fields{Request: true, Response: true, Info: true, Chunks: true, Metrics: true}, o)
 	for _, rec := range records() {
@@ -123,12 +123,12 @@ func TestReports(t *testing.T) {
 
 func TestServers(t *testing.T) {
 	n := func(v float64) *float64 { return &v }
-	s := &Server{Seconds: 10, Figures: []record.Figure{
+	s := &ServerMetrics{Seconds: 10, Figures: []record.Figure{
 		{Name: "requests", Total: n(20), Rate: n(2)}, {Name: "prompt_tokens", Total: n(200), Rate: n(20)},
 		{Name: "request_latency", Mean: n(0.5), Median: n(0.4), P90: n(0.6)},
 		{Name: "prefix_cache_hits", Total: n(1)}, {Name: "prefix_cache_queries", Total: n(4)},
 		{Name: "gpu_power", Mean: n(300)},
-	}, Series: []Series{{"queue_length", [][2]float64{{1, 2}, {2, 3}}}}}
+	}, Series: []MetricSeries{{"queue_length", [][2]float64{{1, 2}, {2, 3}}}}}
 	var b []byte
 	for _, s.Faithful = range []bool{false, true} {
 		b = append(append(b, Prometheus(s)...), '\n')
@@ -145,7 +145,7 @@ func TestKeysOfTheOriginal(t *testing.T) {
 	}
 	s.Goodput = nil // it was not asked for
 	rate := 1.0
-	ours := Lifecycle(s, &Load{Rate: &rate, Concurrency: new(64)})
+	ours := Lifecycle(s, &StageLoad{Rate: &rate, Concurrency: new(64)})
 	theirs, err := os.ReadFile("../reader/testdata/original/stage_0_lifecycle_metrics.json")
 	if err != nil {
 		t.Fatal(err)

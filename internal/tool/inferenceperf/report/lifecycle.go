@@ -25,14 +25,14 @@ func AdapterStageFile(adapter string, stage int) string {
 	return "adapter_" + adapter + "_" + StageFile(stage)
 }
 
-// Load is what a stage asked for.
-type Load struct {
+// StageLoad is what a stage asked for.
+type StageLoad struct {
 	Rate        *float64 // requests per second; nil means the stage has no rate
 	Concurrency *int     // requests or sessions at a time, 0 of which are all; nil means the stage has none
 }
 
 // Lifecycle is the report of a summary. A load of nil is that of several stages.
-func Lifecycle(s *dialect.Summary, load *Load) []byte {
+func Lifecycle(s *dialect.Summary, load *StageLoad) []byte {
 	o := object{
 		{"benchmark_time_seconds", s.Seconds},
 		{"load_summary", loadObject(s, load)},
@@ -57,7 +57,7 @@ func Lifecycle(s *dialect.Summary, load *Load) []byte {
 	return appendJSON(nil, o, 0)
 }
 
-func loadObject(s *dialect.Summary, load *Load) object {
+func loadObject(s *dialect.Summary, load *StageLoad) object {
 	o := object{{"count", s.Count}, {"schedule_delay", s.Delay}}
 	if load == nil {
 		return o

@@ -16,24 +16,24 @@ func PrometheusStageFile(stage int) string {
 	return fmt.Sprintf("stage_%d_prometheus_metrics.json", stage)
 }
 
-// Series is how a metric of the servers went over time.
-type Series struct {
+// MetricSeries is how a metric of the servers went over time.
+type MetricSeries struct {
 	Name   string
 	Points [][2]float64 // seconds since the start of the run, value
 }
 
-// Server is what the servers' own metrics say of a stretch of time.
-type Server struct {
+// ServerMetrics is what the servers' own metrics say of a stretch of time.
+type ServerMetrics struct {
 	Seconds float64 // how long it was
 	Figures []record.Figure
-	Series  []Series
+	Series  []MetricSeries
 	// Faithful: as the original, which has 0 where it knows nothing, and takes the
 	// tokens per second for the mean length.
 	Faithful bool
 }
 
 // Prometheus is the report of the servers' own metrics. What no server says is null.
-func Prometheus(s *Server) []byte {
+func Prometheus(s *ServerMetrics) []byte {
 	time := s.Seconds
 	if s.Faithful {
 		time = 0
@@ -58,7 +58,7 @@ func Prometheus(s *Server) []byte {
 	return appendJSON(nil, o, 0)
 }
 
-func (s *Server) successes() object {
+func (s *ServerMetrics) successes() object {
 	o := object{
 		{"count", s.total("requests")},
 		{"rate", s.known(s.figure("requests").Rate)},
@@ -103,7 +103,7 @@ func (s *Server) successes() object {
 }
 
 // figure finds a figure by its name; one that says nothing where there is none.
-func (s *Server) figure(name string) *record.Figure {
+func (s *ServerMetrics) figure(name string) *record.Figure {
 	if i := slices.IndexFunc(s.Figures, func(f record.Figure) bool { return f.Name == name }); i >= 0 {
 		return &s.Figures[i]
 	}
@@ -111,24 +111,26 @@ func (s *Server) figure(name string) *record.Figure {
 }
 
 // known is a number, or the text for a missing one.
-func (s *Server) known(v *float64) *float64 {
+func (s *ServerMetrics) known(v *float64) *float64 {
 	if v == nil && s.Faithful {
 		return new(0.0)
 	}
 	return v
 }
 
-func (s *Server) total(name string) *float64 { return s.known(s.figure(name).Total) }
+func (s *ServerMetrics) total(name string) *float64 { return s.known(s.figure(name).Total) }
 
-func (s *Server) mean(name string) object { return object{{"mean", s.known(s.figure(name).Mean)}} }
+func (s *ServerMetrics) mean(name string) object {
+	return object{{"mean", s.known(s.figure(name).Mean)}}
+}
 
-func (s *Server) spread(name string) object {
+func (s *ServerMetrics) spread(name string) object {
 	f := s.figure(name)
 	return object{{"mean", s.known(f.Mean)}, {"median", s.known(f.Median)}, {"p90", s.known(f.P90)}, {"p99", s.known(f.P99)}}
 }
 
 // length is the mean length in tokens, and the tokens per second.
-func (s *Server) length(name string) object {
+func (s *ServerMetrics) length(name string) object {
 	mean, rate := quotient(s.figure(name), s.figure("requests"), 1), s.figure(name).Rate
 	if s.Faithful {
 		mean = rate
@@ -136,7 +138,7 @@ func (s *Server) length(name string) object {
 	return object{{"mean", s.known(mean)}, {"rate", s.known(rate)}}
 }
 
-func (s *Server) percent(hits, queries string) object {
+func (s *ServerMetrics) percent(hits, queries string) object {
 	return object{{"mean", s.known(quotient(s.figure(hits), s.figure(queries), 100))}}
 }
 

@@ -38,13 +38,13 @@ type Settings struct {
 	RateStart, RateEnd               float64
 }
 
-// Load is what a level is about.
-type Load struct {
+// LevelLoad is what a level is about.
+type LevelLoad struct {
 	Rate  bool
 	Value float64
 }
 
-func (l Load) kind() string {
+func (l LevelLoad) kind() string {
 	if l.Rate {
 		return "Request Rate"
 	}
@@ -53,7 +53,7 @@ func (l Load) kind() string {
 
 // LevelReport is one level that was measured.
 type LevelReport struct {
-	Load   Load
+	Load   LevelLoad
 	Client sweep.Window
 	Server *record.ModelStats // nil means the server was not asked
 	GPUs   []record.GPU       // nil means it was not asked about them
@@ -180,7 +180,7 @@ func (p *printer) limits(s *Settings) {
 }
 
 // WriteLoad prints the line that begins a level.
-func WriteLoad(w io.Writer, l Load) error {
+func WriteLoad(w io.Writer, l LevelLoad) error {
 	p := new(printer)
 	if l.Rate {
 		p.line("Request Rate: %s inference requests per second", number(l.Value))

@@ -47,7 +47,7 @@ func ensemble(concurrency float64, throughput float64) LevelReport {
 		},
 	}
 	return LevelReport{
-		Load: Load{Value: concurrency},
+		Load: LevelLoad{Value: concurrency},
 		Client: sweep.Window{
 			Requests: 217, Throughput: throughput, Streamed: throughput * 16, Overhead: 0.000123,
 			Latency: spread(99_193, 6427, 97_647, 99_208, 107_529, 133_275), First: &first,
@@ -57,7 +57,7 @@ func ensemble(concurrency float64, throughput float64) LevelReport {
 }
 
 // simple is a level of an ordinary model.
-func simple(load Load, throughput float64) LevelReport {
+func simple(load LevelLoad, throughput float64) LevelReport {
 	m := model("simple", 5999, 925, 619, 28, 178, 98)
 	return LevelReport{
 		Load: load,
@@ -77,7 +77,7 @@ func cachedPart() LevelReport {
 	inner.Composing = []record.ModelStats{model("first", 10, 6766, 57, 44, 5463, 64), part}
 	outer := model("outer", 10, 9500, 2, 85, 8000, 95)
 	outer.Composing = []record.ModelStats{inner}
-	l := simple(Load{Value: 1}, 10)
+	l := simple(LevelLoad{Value: 1}, 10)
 	l.Server = &outer
 	return l
 }
@@ -136,19 +136,19 @@ func ensembleSettings() Settings {
 
 // differs: pa-digits
 func TestConsole(t *testing.T) {
-	gpus := simple(Load{Value: 1}, 831.848)
+	gpus := simple(LevelLoad{Value: 1}, 831.848)
 	gpus.GPUs = twoGPUs()
-	rate := simple(Load{Rate: true, Value: 20}, 19.98)
+	rate := simple(LevelLoad{Rate: true, Value: 20}, 19.98)
 	rate.Client.Delayed, rate.Client.SendRate, rate.Client.Failed = 600, 19.5, 3
 	rate.Client.Overhead = 0.6
 	rate.Client.FromDue = spread(2000, 0, 1900, 2100, 2200, 9000)
-	p95 := simple(Load{Value: 4}, 1234567.8)
+	p95 := simple(LevelLoad{Value: 4}, 1234567.8)
 	p95.Client.Sequences, p95.Client.End = 30, 12*time.Second
-	cached := simple(Load{Value: 1}, 10)
+	cached := simple(LevelLoad{Value: 1}, 10)
 	cached.Server.CacheHit, cached.Server.CacheMiss = sum(100, 3), sum(5899, 7)
 	behind := cachedPart()
 	behind.Server.Cache, behind.Server.CacheHit, behind.Server.CacheMiss = true, sum(9, 8), sum(1, 27)
-	idle := simple(Load{Value: 1}, 10)
+	idle := simple(LevelLoad{Value: 1}, 10)
 	idle.Server = &record.ModelStats{Name: "m", Version: "1"}
 	for _, c := range []struct {
 		name     string
@@ -158,7 +158,7 @@ func TestConsole(t *testing.T) {
 	}{
 		{"ensemble.txt", ensembleSettings(), []LevelReport{ensemble(6, 33.5238), ensemble(7, 33.7738)}, Options{Verbose: true, Decoupled: true, GRPC: true}},
 		{"simple.txt", Settings{Batch: 1, Service: "TRITON", WindowMS: 2000, ConcurrencyStart: 1, ConcurrencyEnd: 4, RateEnd: 1},
-			[]LevelReport{simple(Load{Value: 1}, 831.848), simple(Load{Value: 3}, 1882.11)}, Options{GRPC: true, Library: true}},
+			[]LevelReport{simple(LevelLoad{Value: 1}, 831.848), simple(LevelLoad{Value: 3}, 1882.11)}, Options{GRPC: true, Library: true}},
 		{"gpus.txt", Settings{Batch: 8, Service: "TRITON", CountWindows: true, WindowRequests: 50, ConcurrencyEnd: 1, RateEnd: 1}, []LevelReport{gpus}, Options{Library: true}},
 		{"rate.txt", Settings{Service: "OPENAI", Rate: true, Poisson: true, Async: true, WindowMS: 5000, Threshold: 70, Binary: true, ConcurrencyEnd: 1, RateStart: 10, RateEnd: 20},
 			[]LevelReport{rate}, Options{Library: true, Verbose: true}},
@@ -248,11 +248,11 @@ Concurrency: N, throughput: N infer/sec, latency N usec
 }
 
 func TestCSV(t *testing.T) {
-	gpu := simple(Load{Value: 1}, 831.848)
+	gpu := simple(LevelLoad{Value: 1}, 831.848)
 	gpu.GPUs = twoGPUs()
-	cached := simple(Load{Value: 2}, 10)
+	cached := simple(LevelLoad{Value: 2}, 10)
 	cached.Server.CacheHit, cached.Server.CacheMiss = sum(100, 3), sum(5899, 7)
-	bare := simple(Load{Rate: true, Value: 2.5}, 2.5)
+	bare := simple(LevelLoad{Rate: true, Value: 2.5}, 2.5)
 	bare.Server = nil
 	for _, c := range []struct {
 		name   string
@@ -260,7 +260,7 @@ func TestCSV(t *testing.T) {
 		o      CSVOptions
 	}{
 		{"ensemble.csv", []LevelReport{ensemble(2, 20.0827)}, CSVOptions{Decoupled: true}},
-		{"simple.csv", []LevelReport{simple(Load{Value: 3}, 1882.11), simple(Load{Value: 1}, 831.848)}, CSVOptions{}},
+		{"simple.csv", []LevelReport{simple(LevelLoad{Value: 3}, 1882.11), simple(LevelLoad{Value: 1}, 831.848)}, CSVOptions{}},
 		{"verbose.csv", []LevelReport{gpu}, CSVOptions{Verbose: true, GPUs: true}},
 		{"cached.csv", []LevelReport{cached}, CSVOptions{}},
 		{"cachedpart.csv", []LevelReport{cachedPart()}, CSVOptions{}},

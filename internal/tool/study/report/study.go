@@ -12,17 +12,17 @@ import (
 	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
-// Kind is what a study is about.
-type Kind struct {
+// Subject is what a study is about.
+type Subject struct {
 	Line string // what its closing line calls the figure
 	What string // the figure in words, at the beginning of a sentence
 }
 
 // Prefill is the time until the first token.
-func Prefill() Kind { return Kind{"first-token", "First-token latency"} }
+func Prefill() Subject { return Subject{"first-token", "First-token latency"} }
 
 // Generation is the time between two tokens.
-func Generation() Kind { return Kind{"token-to-token", "Token-to-token latency"} }
+func Generation() Subject { return Subject{"token-to-token", "Token-to-token latency"} }
 
 // Row is what was measured with prompts of one length. Times are in milliseconds.
 type Row struct {
@@ -41,13 +41,13 @@ type Row struct {
 }
 
 // WriteAverage prints the line with which a study of one length ends.
-func WriteAverage(w io.Writer, k Kind, seconds float64) error {
+func WriteAverage(w io.Writer, k Subject, seconds float64) error {
 	_, err := fmt.Fprintf(w, "Average %s latency: %s s\n", k.Line, number.Python(seconds))
 	return err
 }
 
 // WriteNone prints instead of an average why there is none.
-func WriteNone(w io.Writer, k Kind, why string) error {
+func WriteNone(w io.Writer, k Subject, why string) error {
 	_, err := fmt.Fprintf(w, "Average %s latency: none, %s\n", k.Line, why)
 	return err
 }
@@ -59,7 +59,7 @@ func WriteLength(w io.Writer, tokens int) error {
 }
 
 // WriteTable prints all lengths side by side.
-func WriteTable(w io.Writer, k Kind, rows []Row) error {
+func WriteTable(w io.Writer, k Subject, rows []Row) error {
 	lowest, highest := 0.0, 0.0
 	for i, r := range rows {
 		if r.Samples > 0 && (i == 0 || lowest == 0 || r.Avg < lowest) {

@@ -67,6 +67,20 @@ func TestLiveIsMerged(t *testing.T) {
 	}
 }
 
+// Gaps that a long stream keeps as a histogram count like the others.
+func TestLiveCountsTails(t *testing.T) {
+	live := new(LiveStats)
+	f := mustFold(t, Options{Times: fixed(0, record.NotYet), Live: live})
+	rec := evenly(0, 10*msec, 10*msec, 4)
+	rec.Tail = &record.Tail{Events: 2, Tokens: 1, First: 45 * msec, Last: 50 * msec, Visible: record.Never}
+	rec.Tail.Gaps.Add(int64(5 * msec))
+	rec.Tail.Gaps.Add(int64(5 * msec))
+	f.Add(rec)
+	if itl := &live.Part(0, record.Measured).ITL; itl.Count() != 5 || itl.Sum() < int64(39*msec) || itl.Sum() > int64(41*msec) {
+		t.Errorf("%d gaps of %v together, want 5 of about 40 ms", itl.Count(), time.Duration(itl.Sum()))
+	}
+}
+
 // Stages may begin while others look.
 func TestLiveGrowsWhileItIsMerged(t *testing.T) {
 	for range 20 {

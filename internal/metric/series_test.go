@@ -126,3 +126,19 @@ func TestOrdered(t *testing.T) {
 		t.Errorf("ordered = %v, want %v", got, want)
 	}
 }
+
+// In an open loop as many are neighbours as come while a quick one is answered, in a closed one as
+// many as were in flight.
+func TestNeighboursInFlight(t *testing.T) {
+	s := &Series{of: 1}
+	for i := range 20 {
+		sent := 10*time.Second + time.Duration(i)*10*msec
+		s.kept = append(s.kept, arrival{due: sent, sent: sent, end: sent + 50*msec + time.Duration(i)*msec})
+	}
+	if got, want := s.InFlight(), 51*20.0/190; got != want { // the second quickest of twenty
+		t.Errorf("an open loop: %v in flight, want %v", got, want)
+	}
+	if got := stepped(10*time.Second, parted(20, 10, 50*msec, 60*msec)...).InFlight(); got != 1 {
+		t.Errorf("a closed loop of one: %v in flight", got)
+	}
+}

@@ -9,6 +9,7 @@ import random
 from line import TOKENIZER, URL, Line
 from server import FEATURES
 from tools import genai_perf_runs
+from tools.shared import replaced
 
 WORDS = "what why is tell me about sorting networks rivers in spring seven reasons to write a short poem on rust 12 + 30 and then".split()
 TYPES = {"chat": 45, "completions": 16, "embeddings": 8, "rankings": 4, "generate": 7, "huggingface_generate": 6, "multimodal": 3, "vision": 3,
@@ -56,6 +57,8 @@ def line(seed: int, options: dict) -> Line:
         out.faithful = True  # else little of what comes of it is alike
     if out.command[0] == "config":
         as_file(rng, out)
+    else:
+        replaced(out)
     return out
 
 

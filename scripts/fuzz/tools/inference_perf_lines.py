@@ -9,6 +9,7 @@ import random
 from line import TOKENIZER, URL, Line
 from server import FEATURES
 from tools import inference_perf_sessions as sessions
+from tools.shared import replaced
 
 WORDS = "why does the river bend seven times before it meets the sea and what of rain then tell".split()
 
@@ -53,6 +54,7 @@ def line(seed: int, schema: dict) -> Line:
     if rng.random() < 0.1:
         out.flags.append(rng.choice([["--api.streaming", "true"], ["--load.interval", "0"], ["--server.model_name", "n"], ["--log-level", "INFO"], ["--report.request_lifecycle.per_request", "true"], ["--nonsense"]]))
     seldom(random.Random(f"{seed} seldom"), out, put)
+    replaced(out, 0.4)
     out.server = features(rng)
     if any(f[0] == "=load.sweep" for f in out.flags):  # a search among failures takes minutes
         out.server = {k: v for k, v in out.server.items() if k not in ("error", "connection")}

@@ -11,7 +11,7 @@ from compare import MISSING, Difference, files, loaded, multisets, noisy, values
 from line import TOKENIZER, Line
 from originals import Host, Side, process
 from tools import perf_analyzer
-from tools.shared import ends
+from tools.shared import ends, replaced
 from tritons import Triton
 
 NAME = "llm_perf"
@@ -86,6 +86,7 @@ def make(seed: int) -> Line:
         out.flags.append(["--profile-export-file", rng.choice(["mine.json", "mine", "no/where.json"])])
     if rng.random() < 0.06:
         out.flags.append(rng.choice([["--nonsense"], ["-m", "nomodel"], ["--input-data", "nowhere.jsonl"], ["-i", "carrier-pigeon"], ["--tokenizer-path", "nowhere"], ["--measurement-interval", "1.5"], ["--conc", "2"]]))
+    replaced(out)
     return out
 
 

@@ -1,10 +1,21 @@
-"""What the comparisons of several tools share."""
+"""What the grammars and the comparisons of several tools share."""
+import random
 import re
 
 from compare import MISSING, Difference
+from line import Line
 from originals import Side
 
 TEXTS = ("content", "prompt", "text", "text_input", "inputs", "input", "query", "passages", "texts", "url", "data", "image", "system")
+
+
+def replaced(out: Line, chance: float = 0.05) -> None:
+    """Now and then gives a flag of the line another value ahead of its own, which mostly does not fit."""
+    rng = random.Random(f"{out.seed} replaced")
+    places = [i for i, f in enumerate(out.flags) if len(f) == 2 and f[0].startswith("-")]
+    if places and rng.random() < chance:
+        i = rng.choice(places)
+        out.flags.insert(i, [out.flags[i][0], rng.choice(["x", "", "0", "-1", "1.5", "2", "true"])])
 
 
 def ends(a: Side, b: Side) -> list:

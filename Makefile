@@ -155,14 +155,14 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 	-scripts/prometheus.sh # without it, what servers say is not compared
 	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)
 
-# TOOL: genai-perf, perf_analyzer, llm_perf, inference-perf. FUZZFLAGS='--keep DIR' keeps what the lines that differ wrote.
-TOOL  ?= genai-perf
+# TOOL is one or several of these. FUZZFLAGS='--keep DIR' keeps what the lines that differ wrote.
+TOOL  ?= genai-perf perf_analyzer llm_perf inference-perf
 LINES ?= 20
 SEED  ?= $(shell date +%s)
-conformance-fuzz: build ## random command lines beside a real tool, on a server that answers awkwardly; about 3 seconds a line
+conformance-fuzz: build ## random command lines beside the real tools, on servers that answer awkwardly; about 3 seconds a line
 	scripts/peers.sh perf_analyzer tokenizer $(filter genai-perf inference-perf llm_perf,$(TOOL))
 	$(if $(filter perf_analyzer llm_perf,$(TOOL)),scripts/triton.sh)
-	python3 scripts/fuzz/fuzz.py --tool $(TOOL) --cases --lines $(LINES) --seed $(SEED) $(FUZZFLAGS)
+	@code=0; for tool in $(TOOL); do python3 scripts/fuzz/fuzz.py --tool $$tool --cases --lines $(LINES) --seed $(SEED) $(FUZZFLAGS) || code=1; done; exit $$code
 
 conformance-kubernetes: build ## workers on a real Kubernetes, by Helm, with pods and a node lost; needs KUBE=DIR or KUBECONFIG (docs/kubernetes.md); about 4 minutes
 	scripts/conformance-kubernetes.sh $(BIN)

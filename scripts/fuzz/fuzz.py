@@ -130,7 +130,7 @@ def main() -> int:
     tool = importlib.import_module("tools." + TOOLS[args.tool]).Tool(args.binary.resolve(), args.peers.resolve(), args.jobs)
     rules = Rules(ROOT / "docs/differences.json", args.tool)
     start, failed = time.monotonic(), 0
-    where = args.keep or Path(tempfile.mkdtemp(prefix="conformance-fuzz-"))
+    where = args.keep / args.tool if args.keep else Path(tempfile.mkdtemp(prefix="conformance-fuzz-"))
     try:
         fuzz = Fuzz(tool, rules, where, not args.no_shrink, args.ignore)
         lines = lines_of(args, tool)

@@ -10,6 +10,9 @@ import (
 // opposite add up.
 func TestJoined(t *testing.T) {
 	a, b := around(10, 1, 20), around(12, 2, 20)
+	if a.blocks != 21 {
+		t.Errorf("20 degrees of freedom are of %v blocks, want 21", a.blocks)
+	}
 	for _, tt := range []struct{ alike, half float64 }{
 		{0, math.Sqrt(5)}, {0.5, math.Sqrt(3)}, {1, 1}, {-0.5, math.Sqrt(7)}, {-1, 3},
 	} {

@@ -84,7 +84,8 @@ func (o override) readable() bool {
 	case number:
 		_, err = strconv.ParseFloat(strings.TrimSpace(o.value), 64)
 	case list, mapping, union:
-		return json.Valid([]byte(o.value))
+		isObject := o.flag.form.kind == union && strings.HasPrefix(strings.TrimSpace(o.value), "{")
+		return !isObject && json.Valid([]byte(o.value))
 	case choice, object: // of an object, each use may say more
 		return false
 	}

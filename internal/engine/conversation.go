@@ -59,10 +59,11 @@ func (st *stage) takeTurn(i int, j preparedRequest) {
 		st.endWarmup(j.admission.phase)
 		return
 	}
-	j.admission.held += st.e.cfg.Now() - begun
+	waited := st.e.cfg.Now() - begun
 	p, err := late.Prompt()
 	if err == nil {
 		p.Seq = seq
+		j.admission.due, j.admission.held = j.admission.due+p.Think, j.admission.held+max(waited-p.Think, 0)
 		if p.Model == "" {
 			p.Model = j.prompt.Model
 		}

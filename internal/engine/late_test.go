@@ -18,6 +18,7 @@ import (
 // users yields turns of a few conversations, one after the other.
 type users struct {
 	talks []*shared
+	think time.Duration // of each after a response
 	fault error
 }
 
@@ -39,12 +40,18 @@ type shared struct {
 	name  string
 	free  chan struct{}
 	turn  int
-	heard []prompt.Response
+	// thought is for how long before the turn.
+	thought time.Duration
+	heard   []prompt.Response
 }
 
 func (s *shared) Await(ctx context.Context) error {
 	select {
 	case s.free <- struct{}{}:
+		if s.thought = 0; s.turn > 0 {
+			s.thought = s.users.think
+			time.Sleep(s.thought)
+		}
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -52,7 +59,7 @@ func (s *shared) Await(ctx context.Context) error {
 }
 
 func (s *shared) Prompt() (prompt.Prompt, error) {
-	p := prompt.Prompt{Text: "turn", Session: s.name, Turn: s.turn, Tokens: 1}
+	p := prompt.Prompt{Text: "turn", Session: s.name, Turn: s.turn, Tokens: 1, Think: s.thought}
 	s.turn++
 	return p, s.users.fault
 }
@@ -70,6 +77,40 @@ func latecomers(t *testing.T, u *users, s load.Profile) ([]*record.Exchange, rec
 	mark, err := b.Run(t.Context(), s, nil)
 	b.Close()
 	return b.keeper.recs, mark, err
+}
+
+// Time in which a user thinks is no part of what a request waits for: it is due later.
+func TestThinkTimeIsNoWait(t *testing.T) {
+	for name, s := range map[string]load.Profile{
+		"open":   {Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Requests: 6, Drain: time.Minute},
+		"closed": {InFlight: slots(1), MaxSlots: 1, Requests: 6, Drain: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := newUsers(1)
+				u.think = 300 * time.Millisecond
+				recs, _, err := latecomers(t, u, s)
+				if err != nil || len(recs) != 6 {
+					t.Fatalf("%d requests went: %v", len(recs), err)
+				}
+				for i, r := range recs {
+					thought, held := u.think, time.Duration(0)
+					if i == 0 {
+						thought = 0
+					}
+					if name == "open" { // it is asked for every 10 ms, and each response takes 100
+						held = r.Ready - r.Scheduled() - thought
+					}
+					if r.Think != thought || r.Due-r.Scheduled() != thought || r.Held != held || r.Ready-r.Due != held {
+						t.Errorf("turn %d was scheduled at %v, due at %v, held for %v and ready at %v; it was thought for %v", r.Turn, r.Scheduled(), r.Due, r.Held, r.Ready, r.Think)
+					}
+				}
+				if last := recs[5]; name == "open" && last.Held < 1500*time.Millisecond {
+					t.Errorf("the last turn was held for %v", last.Held)
+				}
+			})
+		})
+	}
 }
 
 // Turns of one conversation go one after the other, however many arrive; those that were

@@ -375,7 +375,7 @@ func (st *stage) do(i int, j preparedRequest, ready time.Duration) *record.Excha
 	rec.Phase, rec.Prompt, rec.RequestedTokens = j.admission.phase, j.prompt.Hash, j.prompt.Output
 	rec.Session, rec.Turn, rec.Model = j.prompt.Session, j.prompt.Turn, j.prompt.Model
 	rec.Call, rec.Labels, rec.Ends = j.prompt.Call, j.prompt.Labels, j.prompt.Sequence.End
-	rec.Due, rec.Held, rec.Ready = j.admission.due, j.admission.held, ready
+	rec.Due, rec.Think, rec.Held, rec.Ready = j.admission.due, j.prompt.Think, j.admission.held, ready
 	rec.Sent, rec.Written = record.Never, record.Never
 	rec.Watch, rec.MaySend = j.admission.watch, st.may
 	rec.In = record.Tokens{Local: j.prompt.Tokens}

@@ -4,6 +4,7 @@ package prompt
 
 import (
 	"context"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -40,6 +41,7 @@ type Prompt struct {
 	Tensors  []Field        // inputs of a Triton model beside its text, in place of those of the run; else nil
 	Session  string         // the conversation that it is a turn of; empty: none
 	Turn     int            // its place there, from 0
+	Think    time.Duration  // how long of its Late's Await the user thought, or a tool worked
 	Rest     Conversation   // how the conversation goes on after its response; nil means it does not
 	Late     DeferredPrompt // what it says is known only when it is sent; else nil
 	Play     *Play          // in place of all but Seq and Session: a whole session to play; else nil

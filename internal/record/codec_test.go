@@ -22,7 +22,7 @@ func full() *Record {
 	return &Record{
 		Seq: 7, Stage: 1, Phase: Warmup, Slot: 3, Worker: 4, Target: 2, Prompt: 0xfedcba9876543210,
 		Session: "a \"b\"", Turn: 4, Ends: true, Model: "adapter", Call: "event \"1\"", Labels: [][2]string{{"b\"", "c\n"}, {"tenant", "a"}},
-		Due: 1000, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unterminated: true, Sparse: true, Retries: 2, LastTry: 1600,
+		Due: 1000, Think: 30, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unterminated: true, Sparse: true, Retries: 2, LastTry: 1600,
 		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},
 		Size: 9, RequestBody: []byte(`{"q":"ü"}`),
 		Marks: []Read{

@@ -97,6 +97,8 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		}
 	case "due":
 		rec.Due = time.Duration(s.Int())
+	case "think":
+		rec.Think = time.Duration(s.Int())
 	case "held":
 		rec.Held = time.Duration(s.Int())
 	case "ready":

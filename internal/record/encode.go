@@ -60,6 +60,7 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	dst = appendText(dst, `,"call":`, rec.Call)
 	dst = appendLabels(dst, rec.Labels)
 	dst = appendMoment(dst, `,"due":`, rec.Due)
+	dst = appendField(dst, `,"think":`, int64(rec.Think), 0)
 	dst = appendField(dst, `,"held":`, int64(rec.Held), 0)
 	dst = appendMoment(dst, `,"ready":`, rec.Ready)
 	dst = appendMoment(dst, `,"sent":`, rec.Sent)

@@ -62,7 +62,7 @@ func (f *InFlight) begin(rec *Exchange) {
 	k := &f.known
 	k.Seq, k.Stage, k.Phase, k.Slot, k.Worker, k.Prompt = rec.Seq, rec.Stage, rec.Phase, rec.Slot, rec.Worker, rec.Prompt
 	k.Session, k.Turn, k.Model, k.Call, k.Labels = rec.Session, rec.Turn, rec.Model, rec.Call, rec.Labels
-	k.Due, k.Ready, k.Held = rec.Due, rec.Ready, rec.Held
+	k.Due, k.Think, k.Ready, k.Held = rec.Due, rec.Think, rec.Ready, rec.Held
 	k.Sent, k.Written, k.End = Never, Never, Never
 	k.In, k.Out, k.RequestedTokens, k.Cached = rec.In, Tokens{Local: -1}, rec.RequestedTokens, -1
 	rec.Flight = f

@@ -81,7 +81,7 @@ func pack(b []byte, rec, last *Record) (packed []byte, alike bool) {
 func (r *Record) like(o *Record) bool {
 	return r.Stage == o.Stage && r.Phase == o.Phase && r.Target == o.Target && r.Worker == o.Worker &&
 		r.Session == o.Session && r.Turn == o.Turn && r.Ends == o.Ends && r.Model == o.Model && r.Call == o.Call &&
-		r.Held == o.Held && r.Resent == o.Resent && r.Retries == o.Retries && r.LastTry == o.LastTry &&
+		r.Think == o.Think && r.Held == o.Held && r.Resent == o.Resent && r.Retries == o.Retries && r.LastTry == o.LastTry &&
 		r.Conn == o.Conn && r.Status == o.Status && r.ContentType == o.ContentType && r.RetryAfter == o.RetryAfter &&
 		r.Streamed == o.Streamed && r.Unterminated == o.Unterminated && r.Sparse == o.Sparse && r.Cut == o.Cut &&
 		r.In.Source == o.In.Source && r.In.Claimed == o.In.Claimed && r.In.Expected == o.In.Expected && r.Out.Source == o.Out.Source && r.Out.Local == o.Out.Local &&
@@ -98,7 +98,7 @@ func packKind(b []byte, rec *Record) []byte {
 	}
 	b = append(b, bits)
 	for _, n := range [...]int64{
-		int64(rec.Stage), int64(rec.Phase), int64(rec.Target), int64(rec.Worker), int64(rec.Turn), int64(rec.Held), int64(rec.Resent), int64(rec.Retries),
+		int64(rec.Stage), int64(rec.Phase), int64(rec.Target), int64(rec.Worker), int64(rec.Turn), int64(rec.Think), int64(rec.Held), int64(rec.Resent), int64(rec.Retries),
 		int64(rec.LastTry), int64(rec.Conn.Resolve), int64(rec.Conn.Connect), int64(rec.Conn.TLS), int64(rec.Status), int64(rec.Cut),
 		int64(rec.In.Source), int64(rec.In.Claimed), int64(rec.In.Expected), int64(rec.Out.Source), int64(rec.Out.Local), int64(rec.Out.Claimed), int64(rec.Out.Expected), int64(rec.Cached),
 	} {
@@ -217,7 +217,7 @@ func (u *unpacker) kind(rec *Record) {
 		*f = bits>>i&1 == 1
 	}
 	rec.Stage, rec.Phase, rec.Target, rec.Worker, rec.Turn = int(u.int()), Phase(u.int()), int(u.int()), int(u.int()), int(u.int())
-	rec.Held, rec.Resent, rec.Retries, rec.LastTry = u.time(), int(u.int()), int(u.int()), u.time()
+	rec.Think, rec.Held, rec.Resent, rec.Retries, rec.LastTry = u.time(), u.time(), int(u.int()), int(u.int()), u.time()
 	rec.Conn.Resolve, rec.Conn.Connect, rec.Conn.TLS = u.time(), u.time(), u.time()
 	rec.Status, rec.Cut = int(u.int()), int(u.int())
 	rec.In.Source, rec.In.Claimed, rec.In.Expected = Source(u.int()), int(u.int()), int(u.int())

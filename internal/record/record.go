@@ -54,6 +54,7 @@ type Record struct {
 	Labels  [][2]string // what the data says of it for reports, names and values; nil means nothing
 
 	Due     time.Duration // when it was meant to go
+	Think   time.Duration // by how much that is later because its user thought first, or a tool worked
 	Ready   time.Duration // when it had its slot and its body
 	Held    time.Duration // how much of Ready − Due it waited for a slot under the in-flight cap, or for a response to go on from
 	Sent    time.Duration // right before the first byte was written
@@ -233,3 +234,6 @@ type Tokens struct {
 	// hidden, where that was looked at besides Local; 0: it was not.
 	Expected int
 }
+
+// Scheduled is when the load asked for it, before any time that its user thought.
+func (r *Record) Scheduled() time.Duration { return r.Due - r.Think }

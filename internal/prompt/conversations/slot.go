@@ -32,7 +32,8 @@ type slot struct {
 	latest uint64 // conversation that was asked for
 
 	// What follows is that of the current turn.
-	ready   time.Time // it does not go before
+	ready   time.Time     // it does not go before
+	thought time.Duration // in which it waited for that
 	system  string
 	sysLen  int    // of system, in tokens
 	begun   uint64 // conversations whose system prompt was made
@@ -94,14 +95,17 @@ func (t *request) Await(ctx context.Context) error {
 	if err := t.line.Await(ctx, t.round); err != nil {
 		return err
 	}
+	t.thought = 0
 	wait := time.Until(t.ready)
 	if t.turn == 0 || wait <= 0 {
 		return nil
 	}
+	begun := time.Now()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		t.thought = time.Since(begun)
 		return nil
 	case <-ctx.Done():
 		t.line.Leave(t.round)
@@ -117,7 +121,7 @@ func (t *request) Prompt() (prompt.Prompt, error) {
 		}
 	}
 	n, output := t.lens(t.turn)
-	p := prompt.Prompt{Session: t.name(t.number), Turn: int(t.turn), Output: output}
+	p := prompt.Prompt{Session: t.name(t.number), Turn: int(t.turn), Output: output, Think: t.thought}
 	question, err := t.lex.Text(t.rng('q', t.number, t.turn), n)
 	if err != nil {
 		return p, err

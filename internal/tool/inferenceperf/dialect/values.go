@@ -81,7 +81,7 @@ func (o *Options) Measure(rec *record.Record, v *Values) {
 			v.Wasted = rec.LastTry - v.Start
 		}
 	}
-	v.Delay = v.Start - rec.Due
+	v.Delay = v.Start - rec.Scheduled()
 	v.In, v.ServerIn = rec.In.N, rec.In.Source == record.FromServer
 	if o.Faithful && rec.Failure != nil {
 		v.In, v.ServerIn = 0, false // of a failure the original counts nothing

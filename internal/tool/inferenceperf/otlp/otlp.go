@@ -85,7 +85,7 @@ func (m *maker) request(rec *record.Record) otlp.Span {
 	s.Add(rec.Session != "", otlp.Text("gen_ai.conversation.id", rec.Session), otlp.Int("inference_perf.turn", rec.Turn))
 	s.Add(true, otlp.Int("inference_perf.stage", rec.Stage), otlp.Text("inference_perf.phase", rec.Phase.String()))
 	s.Add(rec.Status > 0, otlp.Int("http.response.status_code", rec.Status))
-	s.Add(rec.Sent >= 0, seconds("inference_perf.schedule_delay", rec.Sent-rec.Due))
+	s.Add(rec.Sent >= 0, seconds("inference_perf.schedule_delay", rec.Sent-rec.Scheduled()))
 	s.Add(rec.Retries > 0, seconds("gen_ai.response.retry_wasted_sec", m.values.Wasted))
 	if f := rec.Failure; f != nil {
 		s.Status = otlp.Status{Code: otlp.StatusError, Message: f.Message}

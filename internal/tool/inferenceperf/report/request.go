@@ -96,7 +96,7 @@ func (r *Requests) entry(rec *record.Record) object {
 	o := object{
 		{"stage_id", rec.Stage},
 		{"session_id", textOrNull(rec.Session)},
-		{"scheduled_time", rec.Due},
+		{"scheduled_time", rec.Scheduled()},
 		{"start_time", v.Start},
 		{"end_time", v.End},
 	}

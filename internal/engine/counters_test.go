@@ -39,3 +39,12 @@ func TestLiveCountsItsOwn(t *testing.T) {
 		t.Errorf("%d sent and %d in flight, want 205 and 200", live.Sent(), live.InFlight())
 	}
 }
+
+// The steps of a search, whose stages are negative, have times of their own.
+func TestTimesOfSteps(t *testing.T) {
+	live := NewLive(2)
+	step := live.stageTimes(-1)
+	if step != live.stageTimes(-7) || step == live.stageTimes(0) || step == live.stageTimes(1) {
+		t.Error("steps have the times of a stage, or each has times of its own")
+	}
+}

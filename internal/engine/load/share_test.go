@@ -111,3 +111,13 @@ func TestRequestsFollowSlots(t *testing.T) {
 		}
 	}
 }
+
+// Parts of a share have the share's lanes among them, not the load's.
+func TestSplitDealsTheSharesLanes(t *testing.T) {
+	share := Shard{Index: 1, Of: 3}
+	for lanes, dealt := range map[int]int{0: 0, 2: 1, 7: 2, 8: 3, 9: 3} { // lanes 1, 4 and 7
+		if got, want := share.Split(0, 2, lanes), (Shard{Of: 2, Dealt: dealt}); got != want {
+			t.Errorf("%d lanes: %+v, want %+v", lanes, got, want)
+		}
+	}
+}

@@ -11,15 +11,16 @@ func TestShares(t *testing.T) {
 	for workers := 1; workers <= 7; workers++ {
 		for _, lanes := range []int{0, 7, 8, 50} {
 			whole := Profile{
-				InFlight: InFlight(10, 45, time.Second), MaxSlots: 45, Requests: 103, WarmupRequests: 11, Sessions: 29, Lanes: lanes,
+				InFlight: InFlight(10, 45, time.Second), MaxSlots: 45, Requests: 103, AtLeast: 57, WarmupRequests: 11, Sessions: 29, Lanes: lanes,
 			}
-			var slots, requests, warmup, sessions int
+			var slots, requests, atLeast, warmup, sessions int
 			var at [3]int
 			due, owner := map[int64]time.Duration{}, map[int64]int{}
 			for i := range workers {
 				part := whole
 				part.Arrivals = Poisson(ConstantRate(100), 3)
 				part = part.Part(Shard{Index: i, Of: workers})
+				atLeast += int(part.AtLeast)
 				slots, requests, warmup, sessions = slots+part.MaxSlots, requests+int(part.Requests), warmup+int(part.WarmupRequests), sessions+int(part.Sessions)
 				for k, now := range []time.Duration{0, 400 * time.Millisecond, time.Second} {
 					at[k] += part.InFlight(now)
@@ -38,8 +39,8 @@ func TestShares(t *testing.T) {
 					}
 				}
 			}
-			if slots != 45 || requests != 103 || warmup != 11 || sessions != 29 || at != [3]int{10, 24, 45} {
-				t.Errorf("%d workers: %d slots, %d requests, %d of warm-up, %d sessions, %d in flight over time", workers, slots, requests, warmup, sessions, at)
+			if slots != 45 || requests != 103 || atLeast != 57 || warmup != 11 || sessions != 29 || at != [3]int{10, 24, 45} {
+				t.Errorf("%d workers: %d slots, %d requests, %d at least, %d of warm-up, %d sessions, %d in flight over time", workers, slots, requests, atLeast, warmup, sessions, at)
 			}
 			all := Poisson(ConstantRate(100), 3)
 			for i := range int64(len(due)) {

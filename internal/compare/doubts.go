@@ -79,7 +79,7 @@ func (r *Run) faults() []string {
 	var list []string
 	switch {
 	case res.Incomplete:
-		list = append(list, "did not end properly: its records end where it was cut.")
+		list = append(list, "is incomplete: the run was cut off before its end.")
 	case res.Interrupted:
 		list = append(list, "was stopped early.")
 	}

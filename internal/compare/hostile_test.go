@@ -243,7 +243,7 @@ func TestKilledRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := Make(sides, Options{})
-	if err != nil || c.Trusted || !slices.ContainsFunc(c.Doubts, func(d string) bool { return strings.Contains(d, "b did not end properly") }) {
+	if err != nil || c.Trusted || !slices.ContainsFunc(c.Doubts, func(d string) bool { return strings.Contains(d, "b is incomplete") }) {
 		t.Errorf("%v: %+v", err, c)
 	}
 }

@@ -368,7 +368,7 @@ func (p *setup) header(q *promptSource, c *target.Client, fellBack bool) record.
 func (p *setup) unwritten(err error) {
 	if p.plan.Output.OnFull == plan.OnFullStop {
 		defer p.stopper.Stop(record.StopRecords)
-		p.opt.warn(fmt.Sprintf("%v. The run is ended, as its plan has it.", err))
+		p.opt.warn(fmt.Sprintf("%v. Stopping the run (output.on_disk_full: stop).", err))
 		return
 	}
 	p.opt.warn(fmt.Sprintf("%v. Continuing without records.", err))

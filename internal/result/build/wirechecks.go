@@ -43,11 +43,11 @@ func (j *judge) resent(i int, sum *metric.StageStats) {
 		if late == 0 {
 			little = ": that added at most " + allowed + " to each"
 		}
-		j.addNote(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt%s.", number.Plural(n, "request"), little)
+		j.addNote(i, "%s had to be sent twice: the server closed the connection before reading the request. Latency counts from the first attempt%s.", number.Plural(n, "request"), little)
 	}
 	j.check(result.Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Fix: "Have the server keep idle connections open for longer, or find out why it closes them."},
-		fmt.Sprintf("%s of the %d requests went out twice, because the server closed the connection before it could have read them, which added more than %s to their latency (budget %s).",
+		fmt.Sprintf("%s of the %d requests had to be sent twice, because the server closed the connection before reading them, which added more than %s to their latency (budget %s).",
 			number.Percent(share), of, allowed, number.Percent(budget)))
 }
 

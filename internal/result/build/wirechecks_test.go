@@ -17,10 +17,10 @@ func TestResentRequests(t *testing.T) {
 		says  string
 	}{
 		{0, 0, 0, true, ""},
-		{200, 0, 10, true, "10 requests went out twice"},
-		{20, 0, 100, false, "5 % of the 2000 requests went out twice"}, // an older record does not say how long that took
-		{2, 2 * ms, 1000, true, "1,000 requests went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt: that added at most 5 % or 1 ms to each."},
-		{20, 10 * ms, 100, false, "5 % of the 2000 requests went out twice, because the server closed the connection before it could have read them, which added more than 5 % or 1 ms to their latency"},
+		{200, 0, 10, true, "10 requests had to be sent twice"},
+		{20, 0, 100, false, "5 % of the 2000 requests had to be sent twice"}, // an older record does not say how long that took
+		{2, 2 * ms, 1000, true, "1,000 requests had to be sent twice: the server closed the connection before reading the request. Latency counts from the first attempt: that added at most 5 % or 1 ms to each."},
+		{20, 10 * ms, 100, false, "5 % of the 2000 requests had to be sent twice, because the server closed the connection before reading them, which added more than 5 % or 1 ms to their latency"},
 		{200, 10 * ms, 10, true, "Latency counts from the first attempt."},
 	} {
 		w := healthy()

@@ -299,7 +299,7 @@ func (h *holder) after(to *sending, then func(dir string) error) func(dir string
 // moveRecords moves the records to a place of our own.
 func (h *holder) moveRecords(from string) (err error) {
 	if h.dir, err = os.MkdirTemp("", "inferometer-send-*"); err != nil {
-		return fmt.Errorf("making a place for the records to send: %w", err)
+		return fmt.Errorf("creating a file for the records to send: %w", err)
 	}
 	h.own = true
 	for _, name := range []string{rundir.PlanFile, rundir.RecordsFile} {

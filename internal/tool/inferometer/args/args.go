@@ -79,7 +79,10 @@ func parse(groups []group, args []string, also ...alias) (values, plan.Faults) {
 	pflag := cmdline.Style{
 		Flag: func(arg string) bool { return len(arg) > 1 && arg[0] == '-' },
 		Value: func(arg string, of cmdline.Flag) bool { // what follows an unknown flag is probably its value: no fault of its own
-			return of.Values > 0 || !strings.HasPrefix(arg, "-") && !isTarget(arg)
+			if of.Values > 0 {
+				return !isKnown(known, arg) // nobody means --html -n
+			}
+			return !strings.HasPrefix(arg, "-") && !isTarget(arg)
 		},
 		Ends: true, Skip: 1, Equals: true, Switches: true, Whole: true,
 	}
@@ -186,6 +189,12 @@ func printable(s string) string {
 		return "--" + quoted
 	}
 	return s
+}
+
+// isKnown reports whether an argument is a flag that there is.
+func isKnown(known []entry, arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return slices.ContainsFunc(known, func(e entry) bool { return name == "--"+e.name || e.short != "" && name == "-"+e.short })
 }
 
 // isTarget reports whether an argument is a URL or names a plan file.

@@ -69,6 +69,7 @@ func (b *builder) listedLoad() plan.Faults {
 	for _, name := range []string{"concurrency", "rate"} {
 		text := b.last(name)
 		if from, to, ok := strings.Cut(text, "-"); ok && positive(from) && positive(to) {
+			delete(b.flags, name) // it has been said what is wrong with it
 			return plan.Faults{{Where: b.shown(name), Path: name, Text: strconv.Quote(shorten(text)) + " is not a load", Hint: "write " + from + ".." + to + " for levels that double, " + from + "," + to + " for two"}}
 		}
 		if !strings.ContainsAny(text, ",:") && !strings.Contains(text, "..") || len(b.flags[name]) > 1 || b.given("stage") {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,7 +124,7 @@ func (b *builder) arguments(readFile func(string) ([]byte, error)) {
 	for i, arg := range b.args {
 		where := fmt.Sprintf("argument %d", i+1)
 		if strings.Contains(arg, "://") {
-			urls, places = append(urls, arg), append(places, where)
+			urls, places = append(urls, served(arg)), append(places, where)
 			continue
 		}
 		data, err := readFile(arg)
@@ -136,9 +137,13 @@ func (b *builder) arguments(readFile func(string) ([]byte, error)) {
 			b.fromFile = true
 			b.draft = planfile.Read(arg, data)
 		case schemed(arg) != "" && !isPlanName(arg):
-			urls, places = append(urls, schemed(arg)), append(places, where)
+			urls, places = append(urls, served(schemed(arg))), append(places, where)
 		case isPlanName(arg) || strings.Contains(arg, "/"):
 			b.fault(where, "cannot read the plan file: "+reason(err), "")
+		case slices.Contains([]string{".js", ".ts", ".py", ".lua", ".jmx", ".sh"}, filepath.Ext(arg)):
+			b.fault(where, "is a script of another tool", "a load needs none: inferometer run URL --concurrency 8 --duration 30s")
+		case isNumber(arg) || arg == "true" || arg == "false":
+			b.fault(where, strconv.Quote(arg)+" is neither a URL nor a plan file", "is it the value of a flag that takes none?")
 		default: // a host with no scheme, as validation will say
 			urls, places = append(urls, arg), append(places, where)
 		}
@@ -151,6 +156,11 @@ func (b *builder) arguments(readFile func(string) ([]byte, error)) {
 	for i, u := range urls {
 		b.draft.Put(fmt.Sprintf("target.urls[%d]", i), places[i], u)
 	}
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
 }
 
 func reason(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ") }

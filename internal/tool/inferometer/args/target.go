@@ -64,6 +64,17 @@ func (b *builder) endpointOfPath() {
 	b.draft.Put("target.endpoint", "the URL's path", endpoint)
 }
 
+// served is the server of a URL that was copied from where its models, metrics or health are.
+func served(raw string) string {
+	plain := strings.TrimRight(raw, "/")
+	for _, path := range []string{"/v1/models", "/metrics", "/health"} {
+		if server, ok := strings.CutSuffix(plain, path); ok {
+			return server
+		}
+	}
+	return raw
+}
+
 // servedAt is the API that a path is the usual one of.
 func servedAt(path string) (protocol, endpoint string) {
 	for _, known := range []struct{ path, protocol, endpoint string }{

@@ -26,6 +26,8 @@ func TestTargets(t *testing.T) {
 		{"h:8000/v1/completions/", "http://h:8000/v1/completions/", "", plan.EndpointCompletions},
 		{"https://h/proxy/v1/chat/completions", "https://h/proxy/v1/chat/completions", "", plan.EndpointChat},
 		{"https://h/v1/messages", "https://h/v1/messages", plan.ProtocolAnthropic, plan.EndpointMessages},
+		{"http://h:8000/v1/models", "http://h:8000", "", ""},
+		{"h:8000/metrics/", "http://h:8000", "", ""},
 		{"http://h/v1/embeddings --endpoint chat", "http://h/v1/embeddings", "", plan.EndpointChat}, // what is said counts
 	} {
 		a, err := Run(strings.Fields(c.line), planfile.Known{}, absent)
@@ -49,8 +51,24 @@ func TestTargets(t *testing.T) {
 		"no-such-plan.yaml": "cannot read the plan file",
 		"./results/plan":    "cannot read the plan file",
 		"myhost":            "did you mean http://myhost?",
+		"script.js":         "a script of another tool",
+		"30":                "neither a URL nor a plan file",
 	} {
 		if _, err := Run([]string{line}, planfile.Known{}, absent); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}
+
+// A flag that is not given its value does not swallow the next one.
+func TestFlagIsNoValue(t *testing.T) {
+	for line, want := range map[string]string{
+		"http://h --html -n 2":    "--html: needs a value",
+		"http://h --out --all":    "--out: needs a value",
+		"http://h --requests -2":  "must not be negative",
+		"http://h --stream false": "\"false\" is neither a URL nor a plan file",
+	} {
+		if _, err := Run(strings.Fields(line), planfile.Known{}, absent); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "http://2") {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}

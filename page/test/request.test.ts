@@ -16,12 +16,13 @@ test("requests that overlap lie in different lanes", () => {
   assert.equal(laid.count, 3);
 });
 
-test("a turn goes by the number of its conversation's first", async () => {
+test("a turn goes by its session's number and its own", async () => {
   const run = makeRun({ loads: [4], perStage: 20 });
   const rows = new Rows(await model(run.doc, run.planes));
   assert.equal(rows.name(7), "7");
-  rows.value = () => 3 * 2 ** 40 + 1234;
-  assert.equal(rows.name(7), "1,234, turn 4");
+  rows.session[7] = 4;
+  rows.turn[7] = 2;
+  assert.equal(rows.name(7), "5, turn 3");
 });
 
 test("requests are selected and sorted", async () => {

@@ -2,7 +2,9 @@ package browser
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,4 +126,21 @@ func TestLink(t *testing.T) {
 		t.Errorf("a link to %q shows %q", want, got)
 	}
 	again.wait(`Math.abs(document.getElementById("requests").getBoundingClientRect().top) < 200`)
+}
+
+// A turn goes by its session, and no two requests have one name.
+func TestTurnsHaveNames(t *testing.T) {
+	dir := t.TempDir()
+	file, page := filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "page.html")
+	text := fmt.Sprintf("target: {urls: [%q], model: mock}\ndata: {source: sessions, input: 20, output: 4, sessions: {count: 4, turns: 3}}\nstages: [{arrival: sessions, sessions: {concurrent: 2}}]\n", mock(t, "--ttft", "5ms"))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inferometer(t, "run", file, "--html", page, "-q")
+	b := open(t, looks()[0], page)
+	names := value[[]string](b, `[...document.querySelectorAll("table.requests tbody tr[data-at] td:first-child")].map(c => c.textContent)`)
+	slices.Sort(names)
+	if n := len(slices.Compact(slices.Clone(names))); n != 12 || names[0] != "1, turn 1" || names[11] != "4, turn 3" {
+		t.Errorf("the requests are called %q", names)
+	}
 }

@@ -67,11 +67,10 @@ export class Rows {
   // failure is why a request failed; of one that did not, its class is empty.
   failure(i: number): Failure { return this.failures[this.value("failure", i)] ?? { class: "" }; }
 
-  // name is how a request is called: by its number, and as a later turn of a conversation by that of the first.
+  // name is how a request is called: by its number, or by that of its session and its turn there.
   name(i: number): string {
-    const number = this.value("index", i);
-    const turn = Math.floor(number / 2 ** 40);
-    return count(number % 2 ** 40) + (turn > 0 ? `, turn ${turn + 1}` : "");
+    const session = this.session[i] as number;
+    return session < 0 ? count(this.value("index", i)) : `${count(session + 1)}, turn ${(this.turn[i] as number) + 1}`;
   }
 
   // turnName is which turn of which session a request is; empty: of none.

@@ -8,7 +8,7 @@ const rowHeight = 30;
 const seenRows = 14;
 
 const columns: { field: Field; title: string; help: string; time?: boolean }[] = [
-  { field: "index", title: "Request", help: "its number in the run" },
+  { field: "index", title: "Request", help: "its number in the run, or that of its session and its turn there" },
   { field: "stage", title: "Stage", help: "" },
   { field: "due", title: "Due, s", help: "since the start of the run" },
   { field: "wait", title: "Waited", help: "from due to sent", time: true },

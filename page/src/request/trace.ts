@@ -64,7 +64,7 @@ export class TraceDialog {
   private show(row: number): void {
     if (!this.m || !this.rows) return;
     const r = this.rows;
-    replace(this.title, `Request ${r.name(row)}`);
+    replace(this.title, `${(r.session[row] as number) < 0 ? "Request" : "Session"} ${r.name(row)}`);
     const events = eventsOf(this.m, row);
     replace(this.content, ...facts(r, row), ...(events && events.at.length > 0 ? drawn(this.m, r, row, events) : [h("p", { class: "quiet" }, events || (r.failed(row) && r.value("ttft", row) < 0) ? "No event of a response came." : "This page has no room for the events of this request. The records of the run have them.")]));
   }

@@ -72,7 +72,7 @@ function titleOf(all: SeriesDrawing[], m: Model): string {
 
 function panel(all: SeriesDrawing[], m: Model, bare: boolean, named: boolean): ChartSpec {
   const first = all[0] as SeriesDrawing;
-  const marks = all.flatMap((s, i) => marksOf(s, i, m));
+  const marks = all.flatMap((s, i) => marksOf(s, i, m, all));
   const shape = unitShape(first.unit);
   const title = titleOf(all, m);
   const [range, heat] = [first.kind === "range", first.kind === "heat"];
@@ -93,29 +93,31 @@ function unitShape(unit: string): { unit: string; head: string; read: (v: number
   }
 }
 
-// toneOf is the colour of a series of a panel. What stands for all of a kind is grey.
-function toneOf(s: SeriesDrawing, i: number): string {
+// toneOf is the colour of a series of a panel. The sum of failures of several kinds is grey.
+function toneOf(s: SeriesDrawing, i: number, all: SeriesDrawing[]): string {
   if (s.name === "requests_ok") return "t1";
-  if (s.name === "requests_sent" || s.name === "errors_other_failures") return "t6";
-  return tones[i % tones.length] ?? "t1";
+  if (s.name === "requests_sent" || sumOf(s, all)) return "t6";
+  return tones[(all.some((x) => sumOf(x, all)) ? i - 1 : i) % tones.length] ?? "t1";
 }
+
+const sumOf = (s: SeriesDrawing, all: SeriesDrawing[]): boolean => s.name === "errors" && all.length > 1;
 
 const factor = (unit: string): number => (unit === "s" ? 1e3 : unit === "bytes" ? 1 / 2 ** 30 : 1);
 
-function marksOf(s: SeriesDrawing, i: number, m: Model): Mark[] {
+function marksOf(s: SeriesDrawing, i: number, m: Model, all: SeriesDrawing[]): Mark[] {
   const by = factor(s.unit);
   const numbers = (c: Parameters<Model["col"]>[0]) => (by === 1 ? m.col(c) : m.col(c).map((v) => v * by));
   const t = m.col(s.column.t);
   const several = new Set((m.doc.series ?? []).map((x) => x.target ?? "").filter(Boolean)).size > 1;
   const called = (s.title || words(s.name)) + (several && s.target ? ` (${s.target})` : "");
-  const tone = toneOf(s, i);
+  const tone = toneOf(s, i, all);
   switch (s.kind) {
     case "step": {
       const v = numbers(s.column.v);
       const y = new Float64Array(t.length).fill(v[v.length - 1] ?? NaN);
       y.set(v.subarray(0, t.length));
       const requested = s.name === "requested_rate";
-      return [{ name: called, kind: "step", tone: requested ? "t2" : tone, dash: requested, x: t, y }];
+      return [{ name: called, kind: "step", tone: requested ? "t2" : tone, dash: requested || sumOf(s, all), x: t, y }];
     }
     case "band": {
       const middle = t.subarray(0, Math.max(0, t.length - 1)).map((v, k) => (v + (t[k + 1] ?? v)) / 2);

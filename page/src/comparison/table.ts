@@ -99,7 +99,7 @@ function interval(r: Row, scale: Scale): string {
 const chance = (p: number | undefined): string => (p === undefined ? "–" : p < 0.0005 ? "< 0.001" : p.toFixed(3));
 
 function result(r: Row): (HTMLElement | null)[] {
-  if (r.verdict === "not known" && r.reason) return [h("span", { class: "badge " + tone(r) }, r.reason)];
   const word = r.verdict === "none found" ? "no difference found" : r.verdict;
+  if (r.reason === "too few requests to say") return [h("span", { class: "badge " + tone(r), title: r.reason }, word)]; // the sentence above says so
   return [h("span", { class: "badge " + tone(r) }, word + (r.may_be_chance ? "?" : "")), r.may_be_chance ? h("span", { class: "aside" }, "may be chance") : null, r.reason ? h("span", { class: "aside" }, r.reason) : null];
 }

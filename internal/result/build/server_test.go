@@ -28,7 +28,7 @@ func probeAt(edge string, at time.Duration, models ...record.ModelStats) record.
 // probed is the healthy run with a server that counted all of its 2200 requests.
 func probed() *world {
 	w := healthy()
-	w.plan.Target.Protocol = plan.ProtocolTriton
+	w.plan.Target.Protocol, w.plan.Target.Streaming = plan.ProtocolTriton, false
 	w.facts.Probes = []record.Probe{
 		probeAt(record.ProbeBegin, 0, counted("whole", 7, counted("part", 9))),
 		probeAt(record.ProbeDuring, 5*time.Second, counted("whole", 900, counted("part", 1800))),
@@ -110,6 +110,15 @@ func TestServerVerdicts(t *testing.T) {
 		{"impossible latency", func(w *world) {
 			w.last().Server.Models[0].Success.NS *= 100
 		}, "inside the server, before their answers could leave it, and 242 ms here, on average, which cannot be", "", nil},
+		{"streams that leave while the model computes", func(w *world) {
+			w.plan.Target.Streaming = true
+			w.last().Server.Models[0].Success.NS *= 100
+			w.last().Server.Models[0].ComputeInfer.NS *= 100
+		}, "", "", nil},
+		{"impossible wait of streams", func(w *world) {
+			w.plan.Target.Streaming = true
+			w.last().Server.Models[0].Queue.NS = w.last().Server.Models[0].Success.NS * 100
+		}, "inside the server, before their answers could leave it", "", nil},
 		{"not the same requests", func(w *world) {
 			w.last().Server.Models[0] = counted("whole", 3007, counted("part", 4409))
 			w.last().Server.Models[0].Success.NS *= 100

@@ -251,14 +251,19 @@ const serverSlack = 0.05
 // they took here. It cannot be told where they were not the same requests.
 //
 // A server counts a request as done when its whole batch is, and responses leave while
-// outputs are computed, so that this part of its time may be over later than here.
+// outputs are computed, so that this part of its time may be over later than here. Those of
+// streams leave while the model computes, and it may go on for other requests.
 func (j *judge) serverLatency(i int, s *result.TritonStats, all *metric.All) {
 	r := s.Requests
 	var count, inside uint64
 	for k := range s.Models {
 		m := &s.Models[k]
 		count += m.Success.Count
-		inside += m.Success.NS - min(m.Success.NS, m.ComputeOutput.NS)
+		if j.plan.Target.Streaming {
+			inside += m.Queue.NS + m.ComputeInput.NS
+		} else {
+			inside += m.Success.NS - min(m.Success.NS, m.ComputeOutput.NS)
+		}
 	}
 	if count == 0 || all.OK == 0 || all.Abandoned > 0 || r.Others > 0 || r.FailedAsSuccess > 0 || r.Missing > 0 || s.Busy {
 		return

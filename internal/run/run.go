@@ -83,7 +83,7 @@ type Options struct {
 	create func(name string) (io.WriteCloser, error) // makes the record file; nil means on disk
 }
 
-// Drawer takes what a page draws of a run, if it makes it: that reads all records again.
+// Drawer takes what a page draws of a run, if it makes it: that may read all records again.
 type Drawer func(document func() (*pagedata.Document, error)) error
 
 // Run runs a plan. Ending ctx aborts what is in flight. The plan is filled in with

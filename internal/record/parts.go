@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -50,6 +51,7 @@ type part[T any] struct {
 	first int    // number of the first of them
 	made  chan T // of its requests
 	err   error  // why nothing is
+	panic string // what read has panicked with, and where; empty: it has not
 }
 
 // dealer takes a file apart.
@@ -84,22 +86,26 @@ func fileInParts[T any](f File, bytes, n int, read func(int, iter.Seq[*Record]) 
 			d.read(func(requests iter.Seq[*Record]) (T, error) { return read(i, requests) })
 		})
 	}
+	panicked := ""
 	for p := range d.order {
 		made, ok := <-p.made
 		switch {
-		case err != nil:
+		case err != nil || panicked != "":
 			continue
 		case ok:
 			err = then(made)
 		default:
-			err = p.err
+			err, panicked = p.err, p.panic
 		}
-		if err != nil {
+		if err != nil || panicked != "" {
 			close(d.stop)
 		}
 	}
 	running.Wait()
-	if err != nil {
+	switch {
+	case panicked != "": // here, where who called can recover from it
+		panic(panicked)
+	case err != nil:
 		return err
 	}
 	if _, _, err := f.ended(Line{}, d.end, d.headed); err != nil {
@@ -181,16 +187,25 @@ func (d *dealer[T]) read(read func(iter.Seq[*Record]) (T, error)) {
 	in := parser{bounds: d.file.Bounds}
 	in.lines.most = d.file.Most
 	for p := range d.todo {
-		made, err := read(func(yield func(*Record) bool) { p.err = d.requests(&in, p, yield) })
-		if p.err = cmp.Or(p.err, err); p.err == nil {
-			p.made <- made
-		}
-		close(p.made)
+		d.readPart(&in, p, read)
 		d.buffers.Put(&p.lines)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.latest = max(d.latest, in.open.at)
+}
+
+func (d *dealer[T]) readPart(in *parser, p *part[T], read func(iter.Seq[*Record]) (T, error)) {
+	defer close(p.made)
+	defer func() {
+		if v := recover(); v != nil {
+			p.panic = fmt.Sprintf("%v\n%s", v, debug.Stack())
+		}
+	}()
+	made, err := read(func(yield func(*Record) bool) { p.err = d.requests(in, p, yield) })
+	if p.err = cmp.Or(p.err, err); p.err == nil {
+		p.made <- made
+	}
 }
 
 // requests gives the requests of a part, up to a line that cannot be read.

@@ -191,4 +191,10 @@ func TestInParts(t *testing.T) {
 	if !errors.Is(err, enough) {
 		t.Errorf("a part that cannot be made: %v", err)
 	}
+	defer func() {
+		if v := recover(); v == nil || !strings.HasPrefix(v.(string), "a mistake") || !strings.Contains(v.(string), "parts_test.go") {
+			t.Errorf("recovered from %v", v)
+		}
+	}()
+	t.Errorf("a panic: %v", f.Spread([]func(*Record){func(*Record) {}, func(*Record) { panic("a mistake") }}))
 }

@@ -1,10 +1,12 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/pagedata"
@@ -16,9 +18,10 @@ import (
 // sketches draw a run while it goes on, each of them the requests of one aggregator. Where there are none,
 // the page is drawn from the records.
 type sketches struct {
-	plan *plan.Plan
-	live *engine.Counters
-	list []*pagedata.Builder
+	plan    *plan.Plan
+	live    *engine.Counters
+	watcher *aside.Watcher
+	list    []*pagedata.Builder
 }
 
 // drawAlong reports whether a page can be drawn while the run goes on: what it shows must not depend on
@@ -32,7 +35,15 @@ func (p *setup) drawAlong() bool {
 func (s *sketches) add() func(*metric.Request) {
 	b := pagedata.NewSketch(s.plan, func() time.Duration { return s.live.Times(0).Begin })
 	s.list = append(s.list, b)
-	return b.Add
+	return aside.Func(s.watcher, b.Add)
+}
+
+// document is what was drawn. It is asked for once.
+func (s *sketches) document(facts *pagedata.Facts) (*pagedata.Document, error) {
+	for _, other := range s.list[1:] {
+		s.list[0].Merge(other)
+	}
+	return s.list[0].Document(*facts)
 }
 
 // page tells what is drawn of the run, with the figures of its result.
@@ -43,12 +54,14 @@ func (o *resultBuilder) page(res *result.Result, fold *metric.Aggregator) error 
 	return o.draw(func() (d *pagedata.Document, err error) {
 		facts := &o.journal.Facts
 		if s := o.sketches; s != nil {
-			for _, other := range s.list[1:] {
-				s.list[0].Merge(other)
-			}
-			d, err = s.list[0].Document(pagedata.Facts{
-				Result: res, Fold: fold, OriginalPlan: facts.OriginalPlan, Stages: facts.Stages, Health: facts.Health, Probes: facts.Probes,
+			ok := s.watcher.Do(func() {
+				d, err = s.document(&pagedata.Facts{
+					Result: res, Fold: fold, OriginalPlan: facts.OriginalPlan, Stages: facts.Stages, Health: facts.Health, Probes: facts.Probes,
+				})
 			})
+			if !ok {
+				err = errors.New("it has failed during the run, as a warning says")
+			}
 		} else {
 			_, d, err = saved.Draw(o.journal.Writer.Path(), func(*plan.Plan) message.Names { return facts.Names })
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/lib/aside"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -152,7 +153,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 	var drawn *sketches
 	var each func() func(*metric.Request)
 	if p.drawAlong() {
-		drawn = &sketches{plan: p.plan, live: live}
+		drawn = &sketches{plan: p.plan, live: live, watcher: aside.New("The report page", p.opt.warn)}
 		each = drawn.add
 	}
 	folded, err := collect.NewAggregators(options, each)

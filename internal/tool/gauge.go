@@ -2,6 +2,7 @@ package tool
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -77,7 +78,7 @@ func (g *gauge) snapshot() progress.Snapshot {
 		s.Phase, s.Least, s.Total, s.Limit = progress.WarmingUp, 0, time.Duration(stage.Warmup.Duration), stage.Warmup.Requests
 	}
 	if p.Stage != g.failing { // what failed before is in the lines of the stages before
-		g.failing, g.earlier = p.Stage, g.latest
+		g.failing, g.earlier = p.Stage, before(p.Failures, g.latest, here.Failures())
 	}
 	g.latest = p.Failures
 	for kind, n := range p.Failures {
@@ -91,6 +92,18 @@ func (g *gauge) snapshot() progress.Snapshot {
 	})
 	s.RateGot, s.OutputRate = g.lately(p.At, p.Live)
 	return s
+}
+
+// before are the failures before a stage: all, but for those of its own, which came since the last look.
+func before(all, seen map[record.FailureKind]int64, own map[record.Class]int64) map[record.FailureKind]int64 {
+	earlier := maps.Clone(all)
+	for kind, n := range all {
+		if k := min(n-seen[kind], own[kind.Class]); k > 0 {
+			earlier[kind] -= k
+			own[kind.Class] -= k
+		}
+	}
+	return earlier
 }
 
 // expected is how long a stage will take that has to send a number of requests, going by those that have

@@ -66,9 +66,22 @@ func TestGaugeOfAStage(t *testing.T) {
 	if s := g.snapshot(); len(s.Errors) != 1 || s.Errors[0].Count != 3 || s.Least != 30 || s.Total != 130*time.Second {
 		t.Errorf("first stage: %+v", s)
 	}
-	p.Stage, p.Failures, p.Times = 1, map[record.FailureKind]int64{{Class: record.Reset}: 3, {Class: record.HTTPStatus, Status: 503}: 2}, make([]record.StageTimes, 2)
+	p.Stage, p.Failures, p.Times = 1, map[record.FailureKind]int64{{Class: record.Reset}: 4}, make([]record.StageTimes, 2)
+	if s := g.snapshot(); len(s.Errors) != 0 {
+		t.Errorf("one that failed as the first stage ended: %+v", s.Errors)
+	}
+	p.Failures = map[record.FailureKind]int64{{Class: record.Reset}: 4, {Class: record.HTTPStatus, Status: 503}: 2}
 	if s := g.snapshot(); len(s.Errors) != 1 || s.Errors[0].Kind != "HTTP 503" || s.Errors[0].Count != 2 || s.Least != 0 || s.Total != time.Second {
 		t.Errorf("second stage: %+v", s)
+	}
+}
+
+// Of what failed since the last look, a new stage has as many as it says.
+func TestBefore(t *testing.T) {
+	reset, full := record.FailureKind{Class: record.Reset}, record.FailureKind{Class: record.HTTPStatus, Status: 503}
+	got := before(map[record.FailureKind]int64{reset: 5, full: 2}, map[record.FailureKind]int64{reset: 3}, map[record.Class]int64{record.Reset: 1, record.HTTPStatus: 2})
+	if got[reset] != 4 || got[full] != 0 {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -39,6 +39,9 @@ func TestPrint(t *testing.T) {
 	if end := value[float64](b, `document.querySelector(".figures-box").getBoundingClientRect().bottom + scrollY`); end > sheetHeight {
 		t.Errorf("the figures end at %v pixels, and the first sheet at %v", end, sheetHeight)
 	}
+	if wide := value[[]string](b, `[...document.querySelectorAll("main table")].filter(t => t.getBoundingClientRect().right > innerWidth + 1).map(t => t.className || t.parentElement.getAttribute("aria-label"))`); len(wide) > 0 {
+		t.Errorf("tables that are wider than the sheet: %q", wide)
+	}
 	if !value[bool](b, `["details.notes", "details.checks"].map(d => document.querySelector(d)).every(c => c.open && c.getBoundingClientRect().top > document.querySelector("#setup").getBoundingClientRect().top)`) {
 		t.Error("the notes and checks are not open at the end")
 	}

@@ -184,7 +184,7 @@ func TestFlagsByTheirKeys(t *testing.T) {
 
 // TestFlagsInForm: a later use of a flag does not make good a value without the form of its kind.
 func TestFlagsInForm(t *testing.T) {
-	for _, c := range [][3]string{{"--load.interval", "x", "0"}, {"--load.num_workers", "1.5", "1"}, {"--server.type", "x", "vllm"}, {"--api.headers", "{", "{}"}} {
+	for _, c := range [][3]string{{"--load.interval", "x", "0"}, {"--load.interval", "1", "true"}, {"--load.num_workers", "1", "false"}, {"--load.num_workers", "1.5", "1"}, {"--server.type", "x", "vllm"}, {"--api.headers", "{", "{}"}} {
 		if _, err := parse(small, c[0], c[1], c[0], c[2]); err == nil || !strings.Contains(err.Error(), c[0]) {
 			t.Errorf("%s %s %s %s: %v", c[0], c[1], c[0], c[2], err)
 		}

@@ -64,8 +64,8 @@ func (o override) node(r *reader) *yaml.Node {
 		case err != nil:
 			r.fault(nil, strings.Join(o.flag.path, "."), "is not valid JSON: "+strings.TrimPrefix(err.Error(), "yaml: "), "")
 			return &yaml.Node{Kind: yaml.MappingNode}
-		case len(doc.Content) == 1:
-			n = doc.Content[0]
+		case len(doc.Content) == 1 && !(o.flag.form.counts() && doc.Content[0].ShortTag() == "!!bool"):
+			n = doc.Content[0] // a word is no number here, as true is in a file
 		}
 	}
 	for _, name := range slices.Backward(o.flag.path) {

@@ -324,6 +324,9 @@ func (f *form) parse(n *yaml.Node) (any, error) {
 	return n.Value, nil
 }
 
+// counts reports whether the value is a number.
+func (f *form) counts() bool { return f.kind == whole || f.kind == number }
+
 func (f *form) parseNumber(n *yaml.Node) (any, error) {
 	digits := strings.ReplaceAll(strings.TrimSpace(n.Value), "_", "")
 	if n.ShortTag() == "!!bool" { // as Python counts: true is 1

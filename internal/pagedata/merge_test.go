@@ -17,10 +17,9 @@ import (
 func fromTheBegin() time.Duration { return 0 }
 
 // mixed are requests of all kinds: failures of more kinds than are drawn, conversations, stalls that are
-// equally long, traces that are longer than what is held, events whose tokens are not known.
+// equally long, events whose tokens are not known.
 func mixed(n int) []*record.Record {
 	r := rand.New(rand.NewPCG(11, 12))
-	long := answered(0, ms, 2*ms, 9*ms, us, 3000)
 	var all []*record.Record
 	for i := range int64(n) {
 		due := time.Duration(i) * 300 * us
@@ -29,10 +28,6 @@ func mixed(n int) []*record.Record {
 		case 3, 4, 5:
 			rec = failed(i, due, 8*ms, record.HTTPStatus)
 			rec.Failure.Status = 500 + int(r.ExpFloat64()*3)
-		case 17, 18, 19, 20, 21, 22, 23, 24:
-			one := *long
-			one.Seq = i
-			rec = &one
 		case 9:
 			for k := range rec.Events {
 				rec.Events[k].Tokens = -1
@@ -47,70 +42,83 @@ func mixed(n int) []*record.Record {
 	return all
 }
 
+// long are requests whose traces are longer than what is held.
+func long(n int) []*record.Record {
+	one := answered(0, ms, 2*ms, 9*ms, us, mostHeld/tracedSample*3/2)
+	all := make([]*record.Record, n)
+	for i := range all {
+		rec := *one
+		rec.Seq = int64(i)
+		all[i] = &rec
+	}
+	return all
+}
+
 // What is drawn of a run does not depend on how its requests were dealt out.
 func TestMerge(t *testing.T) {
-	const n = 16_000
-	records := mixed(n)
+	for name, records := range map[string][]*record.Record{"of all kinds": mixed(mostSampled + 1000), "of long traces": long(tracedSample + 50)} {
+		n := len(records)
+		straight := make([]int, n)
+		for i := range straight {
+			straight[i] = i
+		}
+		want, d, k := mergedPage(t, records, 1, straight)
+		if d.Traces == nil || (d.Requests.Kept < n) != (name == "of all kinds") || (k.traced.floor != nil) != (name == "of long traces") {
+			t.Errorf("%s: %d of %d requests are kept, traces: %v, up to %v", name, d.Requests.Kept, n, d.Traces, k.traced.floor)
+		}
+		if got, _, _ := mergedPage(t, records, 5, rand.New(rand.NewPCG(1, 1)).Perm(n)); got != want {
+			t.Errorf("%s: five builders draw another page, of %d bytes instead of %d:\n%s", name, len(got), len(want), difference(got, want))
+		}
+	}
+}
+
+// mergedPage is what so many builders make of records in an order.
+func mergedPage(t *testing.T, records []*record.Record, builders int, order []int) (string, *Document, *keeper) {
+	t.Helper()
+	n := int64(len(records))
 	p := planOf(plan.Stage{Rate: 3000, Requests: n / 3}, plan.Stage{Concurrency: 9, Requests: n / 3}, plan.Stage{Rate: 9, Requests: n / 3})
-	document := func(builders int, order []int) string {
-		t.Helper()
-		opts := metric.OptionsFor(p)
-		whole, err := metric.NewFold(opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer whole.Close()
-		var sketches []*Builder
-		var folds []*metric.Aggregator
-		for range builders {
-			sketch := NewSketch(p, fromTheBegin)
-			opts.Each = sketch.Add
-			fold, err := metric.NewFold(opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer fold.Close()
-			sketches, folds = append(sketches, sketch), append(folds, fold)
-		}
-		for k, i := range order {
-			folds[k*k%builders].Add(records[i])
-		}
-		for i := range builders {
-			if err := whole.Merge(folds[i]); err != nil {
-				t.Fatal(err)
-			}
-			if i > 0 {
-				sketches[0].Merge(sketches[i])
-			}
-		}
-		res, err := build.Result(p, build.Inputs{}, whole)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := sketches[0].Document(Facts{Result: res, Fold: whole, OriginalPlan: p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d.Requests.Kept >= n || d.Traces == nil {
-			t.Fatalf("%d of %d requests are kept, traces: %v", d.Requests.Kept, n, d.Traces)
-		}
-		if sketches[0].keeper.traced.floor == nil {
-			t.Fatal("no trace is too long")
-		}
-		text, err := json.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
+	opts := metric.OptionsFor(p)
+	whole, err := metric.NewFold(opts)
+	if err != nil {
+		t.Fatal(err)
 	}
-	straight := make([]int, n)
-	for i := range straight {
-		straight[i] = i
+	defer whole.Close()
+	var sketches []*Builder
+	var folds []*metric.Aggregator
+	for range builders {
+		sketch := NewSketch(p, fromTheBegin)
+		opts.Each = sketch.Add
+		fold, err := metric.NewFold(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer fold.Close()
+		sketches, folds = append(sketches, sketch), append(folds, fold)
 	}
-	want := document(1, straight)
-	if got := document(5, rand.New(rand.NewPCG(1, 1)).Perm(n)); got != want {
-		t.Errorf("five builders draw another page, of %d bytes instead of %d:\n%s", len(got), len(want), difference(got, want))
+	for k, i := range order {
+		folds[k*k%builders].Add(records[i])
 	}
+	for i := range builders {
+		if err := whole.Merge(folds[i]); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			sketches[0].Merge(sketches[i])
+		}
+	}
+	res, err := build.Result(p, build.Inputs{}, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := sketches[0].Document(Facts{Result: res, Fold: whole, OriginalPlan: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), d, sketches[0].keeper
 }
 
 // difference is where two texts differ.

@@ -60,8 +60,8 @@ func clone(rec *Record) *Record {
 // Files that are damaged in every way give the same requests to several goroutines as to one, and
 // end with the same error.
 func TestSpread(t *testing.T) {
-	closed, killed := writeFile(t, 3000)
-	plain := plainFile(t, 3000)
+	closed, killed := writeFile(t, 1500)
+	plain := plainFile(t, 1500)
 	lines := bytes.SplitAfter(plain, []byte("\n"))
 	// at puts lines into a file, before the one of that number.
 	at := func(n int, more ...string) string {
@@ -74,17 +74,17 @@ func TestSpread(t *testing.T) {
 		"plain lines":                      string(plain),
 		"a killed run":                     string(killed),
 		"a file that is cut":               string(closed[:len(closed)/2]),
-		"requests under way":               at(2000, begunLine(t, 7001), begunLine(t, 2500), begunLine(t, 7002), underway),
-		"requests under way in a cut file": at(2000, begunLine(t, 7001), underway)[:len(plain)-900],
+		"requests under way":               at(1000, begunLine(t, 7001), begunLine(t, 2500), begunLine(t, 7002), underway),
+		"requests under way in a cut file": at(1000, begunLine(t, 7001), underway)[:len(plain)-900],
 		"a request of another order":       at(70, `{"seq":9001,"kind":"request","stage":0,"prompt":"0000000000000000","end":5}`+"\n"),
-		"nonsense":                         at(1500, "nonsense\n"),
-		"a blank line":                     at(2999, "\n"),
-		"requests that cannot be read":     at(2900, `{"kind":"request","seq":1,!}`+"\n") + at(40, `{"kind":"request","seq":1,?}`+"\n"),
+		"nonsense":                         at(700, "nonsense\n"),
+		"a blank line":                     at(1499, "\n"),
+		"requests that cannot be read":     at(1400, `{"kind":"request","seq":1,!}`+"\n") + at(40, `{"kind":"request","seq":1,?}`+"\n"),
 		"a request, then a stage":          at(40, `{"kind":"request","seq":1,!}`+"\n", `{"kind":"stage","stage":"x"}`+"\n"),
 		"a stage, then a request":          at(40, `{"kind":"stage","stage":"x"}`+"\n", `{"kind":"request","seq":1,!}`+"\n"),
-		"a target that the plan has not":   at(2000, strings.Replace(string(lines[9]), `"stage"`, `"target":5,"stage"`, 1)),
-		"a line longer than a buffer":      at(1200, long),
-		"a line beyond the limit":          at(1200, long, long, strings.Repeat("y", 3<<20)),
+		"a target that the plan has not":   at(1000, strings.Replace(string(lines[9]), `"stage"`, `"target":5,"stage"`, 1)),
+		"a line longer than a buffer":      at(600, long),
+		"a line beyond the limit":          at(600, long, long, strings.Repeat("y", 3<<20)),
 		"no header":                        string(slices.Concat(lines[1:]...)),
 		"a header alone":                   string(lines[0]),
 		"another version":                  `{"kind":"header","schema":"other/1"}` + "\n" + string(slices.Concat(lines[1:]...)),
@@ -114,7 +114,7 @@ func TestSpread(t *testing.T) {
 // A machine damages files: bytes change, lines are doubled, moved and left out.
 func TestSpreadOfDamagedFiles(t *testing.T) {
 	plain := plainFile(t, 1200)
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		lines := bytes.SplitAfter(plain, []byte("\n"))
 		for range rnd.IntN(4) {

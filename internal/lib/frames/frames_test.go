@@ -133,11 +133,9 @@ func TestCutAndDamagedFilesAreReadAsInOrder(t *testing.T) {
 	file := slices.Concat(skipped(9), compressed(t, words(300), 150, 60), skipped(20), compressed(t, words(100), 100, 100))
 	for i := range file {
 		alike(t, "cut", func() io.Reader { return bytes.NewReader(file[:i]) })
-		for _, bit := range []byte{1, 0x40} {
-			damaged := bytes.Clone(file)
-			damaged[i] ^= bit
-			alike(t, "damaged", func() io.Reader { return bytes.NewReader(damaged) })
-		}
+		damaged := bytes.Clone(file)
+		damaged[i] ^= 1 << (i % 8)
+		alike(t, "damaged", func() io.Reader { return bytes.NewReader(damaged) })
 		if t.Failed() {
 			t.Fatalf("at byte %d of %d", i, len(file))
 		}

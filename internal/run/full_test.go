@@ -57,7 +57,7 @@ func TestFullDiskIsSaidAtOnce(t *testing.T) {
 		ended  record.StopReason
 		says   string
 	}{
-		{plan.OnFullStop, record.StopRecords, "The run is ended"},
+		{plan.OnFullStop, record.StopRecords, "Stopping the run"},
 		{"", record.StopInterrupted, "Continuing without records"},
 		{plan.OnFullContinue, record.StopInterrupted, "Continuing without records"},
 	} {

@@ -33,7 +33,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	for _, tt := range []struct{ onFull, says string }{
 		{"continue", "Continuing without records"},
-		{"stop", "The run is ended"},
+		{"stop", "Stopping the run"},
 	} {
 		t.Run(tt.onFull, func(t *testing.T) {
 			t.Parallel()

@@ -18,21 +18,18 @@ func TestBytesThatCameBeforeTheRequest(t *testing.T) {
 		stale = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstale"
 	)
 	sent := make(chan struct{}, 1)
-	var extra func(c *net.TCPConn)
+	idle := make(chan struct{})
 	addr := serve(t, func(n int, c *net.TCPConn, in *bufio.Reader) {
 		for request(in) != nil {
 			_, _ = io.WriteString(c, good)
-			if n == 0 {
-				extra(c)
+			if n > 0 {
+				continue
 			}
+			<-idle // the response was taken, and the connection is parked
+			_, _ = io.WriteString(c, stale)
+			sent <- struct{}{}
 		}
 	})
-	idle := make(chan struct{})
-	extra = func(c *net.TCPConn) {
-		<-idle // the answer was taken, and the connection is parked
-		_, _ = io.WriteString(c, stale)
-		sent <- struct{}{}
-	}
 	c := client(t, addr, timedconn.Timeouts{})
 	succeeded(t, send(t.Context(), c, addr, "{}"), "good")
 	close(idle)

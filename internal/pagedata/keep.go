@@ -182,8 +182,8 @@ func (k *keeper) add(r row, trace func() []event) {
 		k.drop(s, s.put(mine, own))
 	}
 	for k.traced.held > mostHeld {
-		k.traced.floor = &rank{}
-		*k.traced.floor = k.traced.ranks[0]
+		floor := k.traced.ranks[0]
+		k.traced.floor = &floor
 		k.drop(k.traced, heap.Pop(k.traced).(*row))
 	}
 }

@@ -92,7 +92,7 @@ func list[V any](kind string, elem codec[V]) codec[[]V] {
 		put: func(r *reader, steps []string, n *yaml.Node, path string, v *[]V) {
 			i, err := strconv.Atoi(steps[0])
 			if err != nil || i < 0 || i > len(*v) {
-				r.fault(n, path, "has no element "+truncate.Quote(steps[0]), "")
+				r.fault(n, path, "has no element "+truncate.Quote(steps[0]), fmt.Sprintf("they count from 0, and the next is %d", len(*v)))
 				return
 			}
 			if i == len(*v) {

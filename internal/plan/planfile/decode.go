@@ -66,10 +66,29 @@ func newer(name string, root *yaml.Node) *plan.Fault {
 // words of a plan file. An index one past the end of a list appends. where is
 // what faults call the place: "--rate".
 func (d *Draft) Put(path, where, text string) {
+	d.put(path, where, &yaml.Node{Kind: yaml.ScalarNode, Value: text})
+}
+
+func (d *Draft) put(path, where string, value *yaml.Node) {
 	spec := planSpec()
 	r := &reader{file: where, draft: d, docs: spec.fields}
 	steps := strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(".[]", c) })
-	formOf(spec).set(r, steps, &yaml.Node{Kind: yaml.ScalarNode, Value: text}, "", &d.Plan)
+	formOf(spec).set(r, steps, value, "", &d.Plan)
+}
+
+// Assign sets the field at path as Put does, but for text that begins a list or a mapping: that is
+// read as the YAML that it is.
+func (d *Draft) Assign(path, where, text string) {
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		d.Put(path, where, text)
+		return
+	}
+	root, fault := document.Parse(where, []byte(text))
+	if fault != nil {
+		d.Faults = append(d.Faults, *fault)
+		return
+	}
+	d.put(path, where, root)
 }
 
 type reader struct {

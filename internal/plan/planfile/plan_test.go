@@ -240,7 +240,7 @@ func TestPut(t *testing.T) {
 		t.Error(diff)
 	}
 	wantFaults := `--stage: "soon" is not a duration: write it as 200ms, 30s or 1m30s
---stage: has no element "7"
+--stage: has no element "7" (they count from 0, and the next is 2)
 --stage: unknown field "durration" (did you mean "duration"?)
 --x: has no fields`
 	if diff := cmp.Diff(wantFaults, d.Faults.Error()); diff != "" {

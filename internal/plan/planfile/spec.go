@@ -334,6 +334,11 @@ func goodputSpec() codec[[]plan.SLO] {
 				*v = append(*v, slo)
 			})
 		},
+		put: func(r *reader, steps []string, n *yaml.Node, path string, v *[]plan.SLO) {
+			slo := plan.SLO{Metric: plan.SLOMetric(strings.Join(steps, "."))}
+			formOf(duration()).set(r, nil, n, document.Join(path, slo.Metric), &slo.Max)
+			*v = append(slices.DeleteFunc(*v, func(s plan.SLO) bool { return s.Metric == slo.Metric }), slo)
+		},
 		write: func(v []plan.SLO) *yaml.Node {
 			m := &yaml.Node{Kind: yaml.MappingNode}
 			for _, s := range v {
@@ -428,39 +433,20 @@ func headersSpec() codec[map[string]string] {
 				(*v)[key] = s
 			})
 		},
+		put: func(r *reader, steps []string, n *yaml.Node, path string, v *map[string]string) {
+			if *v == nil {
+				*v = map[string]string{}
+			}
+			name, value := strings.Join(steps, "."), ""
+			formOf(text()).set(r, nil, n, document.Join(path, name), &value)
+			(*v)[name] = value
+		},
 		write: func(v map[string]string) *yaml.Node {
 			m := &yaml.Node{Kind: yaml.MappingNode}
 			for _, k := range slices.Sorted(maps.Keys(v)) {
 				m.Content = append(m.Content, toNode(k), toNode(v[k]))
 			}
 			return m
-		},
-	}
-}
-
-// bodySpec is a mapping of anything that JSON can say.
-func bodySpec() codec[map[string]any] {
-	return codec[map[string]any]{
-		kind:   "mapping of anything",
-		schema: schema{"type": "object"},
-		zero:   func(v map[string]any) bool { return len(v) == 0 },
-		write:  func(v map[string]any) *yaml.Node { return toNode(unspelled(v)) },
-		read: func(r *reader, n *yaml.Node, path string, v *map[string]any) {
-			if n.Kind != yaml.MappingNode {
-				r.wrong(n, path, "a mapping of request fields")
-				return
-			}
-			*v = map[string]any{}
-			r.pairs(n, path, func(key string, at, value *yaml.Node) {
-				sub := document.Join(path, key)
-				r.draft.Set(sub, document.Position(r.file, value))
-				field, err := r.jsonValue(value, 0)
-				if err != nil {
-					r.fault(at, sub, err.Error(), "")
-					return
-				}
-				(*v)[key] = field
-			})
 		},
 	}
 }

@@ -22,6 +22,53 @@ const (
 
 var errTooLarge = errors.New("is nested too deeply or too large")
 
+// bodySpec is a mapping of anything that JSON can say.
+func bodySpec() codec[map[string]any] {
+	return codec[map[string]any]{
+		kind:   "mapping of anything",
+		schema: schema{"type": "object"},
+		zero:   func(v map[string]any) bool { return len(v) == 0 },
+		write:  func(v map[string]any) *yaml.Node { return toNode(unspelled(v)) },
+		read: func(r *reader, n *yaml.Node, path string, v *map[string]any) {
+			if n.Kind != yaml.MappingNode {
+				r.wrong(n, path, "a mapping of request fields")
+				return
+			}
+			*v = map[string]any{}
+			r.pairs(n, path, func(key string, at, value *yaml.Node) {
+				sub := document.Join(path, key)
+				r.draft.Set(sub, document.Position(r.file, value))
+				field, err := r.jsonValue(value, 0)
+				if err != nil {
+					r.fault(at, sub, err.Error(), "")
+					return
+				}
+				(*v)[key] = field
+			})
+		},
+		put: func(r *reader, steps []string, n *yaml.Node, path string, v *map[string]any) {
+			path = document.Join(path, strings.Join(steps, "."))
+			r.draft.Set(path, r.file)
+			value, err := r.jsonValue(n, 0)
+			if *v == nil {
+				*v = map[string]any{}
+			}
+			into, last := *v, len(steps)-1
+			for _, name := range steps[:last] {
+				inner, ok := into[name].(map[string]any)
+				if !ok {
+					inner = map[string]any{}
+					into[name] = inner
+				}
+				into = inner
+			}
+			if into[steps[last]] = value; err != nil {
+				r.fault(n, path, err.Error(), "")
+			}
+		},
+	}
+}
+
 // jsonValue is a node as a value that JSON can say: nil, bool, int, uint64,
 // float64, string, []any or map[string]any.
 func (r *reader) jsonValue(n *yaml.Node, depth int) (any, error) {

@@ -63,11 +63,13 @@ func read(groups []group, args []string, known planfile.Known, readFile func(nam
 	b := &builder{values: v, draft: planfile.NewDraft()}
 	faults = append(faults, b.listedLoad()...)
 	b.arguments(readFile)
+	later := b.assignments(groups)
 	b.endpointOfPath()
 	load(b)
 	b.plain(groups)
 	b.levels()
 	b.special()
+	later()
 	notes := b.usual()
 	workers := b.workers()
 	export := b.export()

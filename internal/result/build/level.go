@@ -97,15 +97,26 @@ func (j *judge) searched(levels []*sweep.Level) {
 }
 
 func (j *judge) windows(i int, l *sweep.Level) {
-	if l == nil || l.Ended == "" || l.Ended == record.StopWhole {
+	if l == nil || l.Ended == "" {
+		return
+	}
+	var last sweep.Window
+	if n := len(l.Windows); n > 0 {
+		last = l.Windows[n-1]
+	}
+	silent := last.Requests == 0 && last.Empty > 0
+	if l.Ended == record.StopWhole && !silent {
 		return
 	}
 	reason, do := "", "Make the windows longer, or allow more of them."
 	switch l.Ended {
+	case record.StopEmpty, record.StopWhole:
+		reason, do = "No request succeeded in the last window.", "Make the windows longer, and check that the target answers."
+		if silent {
+			reason, do = fmt.Sprintf("No request had a response: %s ended without one, so there is no latency.", number.Plural(last.Empty, "stream")), "Check the inputs: the model answers these with nothing."
+		}
 	case record.StopTrials:
 		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s.", j.plan.Measurement.Windows, number.Percent(j.plan.Measurement.Stability), number.Plural(int64(len(l.Windows)), "window"))
-	case record.StopEmpty:
-		reason, do = "No request succeeded in the last window.", "Make the windows longer, and check that the target answers."
 	case record.StopThroughput:
 		j.addNote(i, "Throughput became stable and latency did not.")
 	}

@@ -37,3 +37,32 @@ func TestSearchedLevels(t *testing.T) {
 		}
 	}
 }
+
+// Streams that all end without a response are no failures, and yet there is nothing to report.
+func TestWindowsWithoutResponses(t *testing.T) {
+	const silent = "No request had a response: 2 streams ended without one, so there is no latency."
+	for name, c := range map[string]struct {
+		ended     record.StopReason
+		responses int
+		want      string
+	}{
+		"a number of requests":                     {record.StopWhole, 0, silent},
+		"windows":                                  {record.StopEmpty, 0, silent},
+		"a number of requests that had them":       {record.StopWhole, 1, ""},
+		"windows that agree, of requests with one": {record.StopStable, 1, ""},
+	} {
+		p := plan.Default()
+		p.Measurement = plan.DefaultMeasurement()
+		p.Measurement.Windows = 1
+		samples := []sweep.Sample{{Sent: 1, End: 2, Responses: c.responses}, {Sent: 2, End: 3, Responses: c.responses}}
+		j := &judge{plan: &p, facts: &Inputs{}, result: &result.Result{}}
+		j.windows(0, sweep.FromEdges(p.Measurement, []record.Edge{{}, {At: time.Second, Trial: 1}}, samples, c.ended))
+		got := ""
+		for _, check := range j.checks {
+			got += check.Reason
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -41,7 +41,9 @@ type ModelStats struct {
 	// AnyVersion: no version was asked for, and all that are loaded stand side by side.
 	AnyVersion bool `json:"any_version,omitempty"`
 	// Cache: its config has a response cache, which may serve some requests.
-	Cache      bool   `json:"response_cache,omitempty"`
+	Cache bool `json:"response_cache,omitempty"`
+	// Decoupled: its config lets requests have any number of responses.
+	Decoupled  bool   `json:"decoupled,omitempty"`
 	Inferences uint64 `json:"inference_count"` // in batches counted one by one
 	Executions uint64 `json:"execution_count"` // of whole batches
 

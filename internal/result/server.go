@@ -1,6 +1,8 @@
 package result
 
 import (
+	"slices"
+
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -36,9 +38,10 @@ type ServerRequests struct {
 type ServerModel struct {
 	Name          string           `json:"name"`
 	Version       string           `json:"version"`
-	Inferences    uint64           `json:"inferences"` // items of batches one by one
-	Executions    uint64           `json:"executions"` // batches
-	Success       ServerTime       `json:"success"`    // requests, with their time in the server
+	Decoupled     bool             `json:"decoupled,omitempty"` // requests have any number of responses
+	Inferences    uint64           `json:"inferences"`          // items of batches one by one
+	Executions    uint64           `json:"executions"`          // batches
+	Success       ServerTime       `json:"success"`             // requests, with their time in the server
 	Failed        ServerTime       `json:"failed"`
 	Queue         ServerTime       `json:"queue"`
 	ComputeInput  ServerTime       `json:"compute_input"`
@@ -101,7 +104,7 @@ type Gauge struct {
 // NewServerModel puts what a server says of a model into the units of the document.
 func NewServerModel(m *record.ModelStats) ServerModel {
 	out := ServerModel{
-		Name: m.Name, Version: m.Version, Inferences: m.Inferences, Executions: m.Executions,
+		Name: m.Name, Version: m.Version, Decoupled: m.Decoupled, Inferences: m.Inferences, Executions: m.Executions,
 		Success: serverTime(m.Success), Failed: serverTime(m.Fail), Queue: serverTime(m.Queue),
 		ComputeInput: serverTime(m.ComputeInput), ComputeInfer: serverTime(m.ComputeInfer), ComputeOutput: serverTime(m.ComputeOutput),
 		CacheHit: serverTime(m.CacheHit), CacheMiss: serverTime(m.CacheMiss),
@@ -118,6 +121,12 @@ func NewServerModel(m *record.ModelStats) ServerModel {
 		out.Composing = append(out.Composing, NewServerModel(&m.Composing[i]))
 	}
 	return out
+}
+
+// Streams reports whether a request may have several responses: the model's own, or those
+// of a model that it is made of.
+func (m *ServerModel) Streams() bool {
+	return m.Decoupled || slices.ContainsFunc(m.Composing, func(c ServerModel) bool { return c.Streams() })
 }
 
 func serverTime(c record.CountTime) ServerTime {

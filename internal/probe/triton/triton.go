@@ -50,8 +50,9 @@ type Probe struct {
 
 // about is what a model's configuration says of it.
 type about struct {
-	parts []step // models that it is composed of, each once
-	cache bool   // it has a response cache
+	parts     []step // models that it is composed of, each once
+	cache     bool   // it has a response cache
+	decoupled bool   // its requests have any number of responses
 }
 
 // step is a model as a configuration names it: an empty version is any.
@@ -166,7 +167,7 @@ func (p *Probe) gather(ctx context.Context, all []kserve.ModelStatistics, s step
 			continue
 		}
 		stats := fromMessage(&m)
-		stats.AnyVersion, stats.Cache = s.version == "", config.cache
+		stats.AnyVersion, stats.Cache, stats.Decoupled = s.version == "", config.cache, config.decoupled
 		for _, part := range config.parts {
 			inner, innerErr := p.gather(ctx, all, part, depth+1)
 			stats.Composing = addAll(stats.Composing, inner)
@@ -204,7 +205,7 @@ func (p *Probe) about(ctx context.Context, s step) (about, error) {
 	if err != nil {
 		return about{}, fmt.Errorf("the configuration of %s, which would name its parts: %w", s.name, err)
 	}
-	a := about{cache: c.Cached()}
+	a := about{cache: c.Cached(), decoupled: c.Decoupled()}
 	for _, e := range c.Steps() {
 		part := step{name: e.ModelName}
 		if v := e.ModelVersion; v > 0 {

@@ -60,9 +60,9 @@ func anyVersion(m record.ModelStats) record.ModelStats {
 	return m
 }
 
-// cache marks a model that has a response cache.
+// cache marks a model that has a response cache and is decoupled.
 func cache(m record.ModelStats) record.ModelStats {
-	m.Cache = true
+	m.Cache, m.Decoupled = true, true
 	return m
 }
 
@@ -84,7 +84,7 @@ func TestSnapshotOverHTTP(t *testing.T) {
 		"/base/v2/models/stats":                    all,
 		"/base/v2/models/outer/config":             `{"name":"outer","platform":"ensemble","ensemble_scheduling":{"step":[{"model_name":"inner","model_version":"-1"},{"model_name":"leaf","model_version":-1},{"model_name":"inner","model_version":-1}]}}`,
 		"/base/v2/models/inner/config":             `{"name":"inner","ensemble_scheduling":{"step":[{"model_name":"leaf","model_version":2}]},"unheard_of":1}`,
-		"/base/v2/models/leaf/config":              `{"name":"leaf","response_cache":{"enable":true}}`,
+		"/base/v2/models/leaf/config":              `{"name":"leaf","response_cache":{"enable":true},"model_transaction_policy":{"decoupled":true}}`,
 		"/base/v2/models/leaf/versions/2/config":   `{"name":"leaf"}`,
 		"/base/v2/models/called/versions/3/config": `{"name":"called"}`,
 		"/metrics": `# TYPE nv_inference_count counter

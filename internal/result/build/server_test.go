@@ -110,13 +110,21 @@ func TestServerVerdicts(t *testing.T) {
 		{"impossible latency", func(w *world) {
 			w.last().Server.Models[0].Success.NS *= 100
 		}, "inside the server, before their answers could leave it, and 242 ms here, on average, which cannot be", "", nil},
-		{"streams that leave while the model computes", func(w *world) {
+		{"impossible latency over a stream, of a model with one response", func(w *world) {
 			w.plan.Target.Streaming = true
+			w.last().Server.Models[0].Success.NS *= 100
+		}, "inside the server, before their answers could leave it, and 242 ms here, on average, which cannot be", "", nil},
+		{"streams that leave while the model computes", func(w *world) {
+			w.last().Server.Models[0].Decoupled = true
 			w.last().Server.Models[0].Success.NS *= 100
 			w.last().Server.Models[0].ComputeInfer.NS *= 100
 		}, "", "", nil},
+		{"streams of an ensemble's step", func(w *world) {
+			w.last().Server.Models[0].Composing[0].Decoupled = true
+			w.last().Server.Models[0].Success.NS *= 100
+		}, "", "", nil},
 		{"impossible wait of streams", func(w *world) {
-			w.plan.Target.Streaming = true
+			w.last().Server.Models[0].Decoupled = true
 			w.last().Server.Models[0].Queue.NS = w.last().Server.Models[0].Success.NS * 100
 		}, "inside the server, before their answers could leave it", "", nil},
 		{"not the same requests", func(w *world) {

@@ -252,14 +252,14 @@ const serverSlack = 0.05
 //
 // A server counts a request as done when its whole batch is, and responses leave while
 // outputs are computed, so that this part of its time may be over later than here. Those of
-// streams leave while the model computes, and it may go on for other requests.
+// a decoupled model leave while it computes, and it may go on for other requests.
 func (j *judge) serverLatency(i int, s *result.TritonStats, all *metric.All) {
 	r := s.Requests
 	var count, inside uint64
 	for k := range s.Models {
 		m := &s.Models[k]
 		count += m.Success.Count
-		if j.plan.Target.Streaming {
+		if m.Streams() {
 			inside += m.Queue.NS + m.ComputeInput.NS
 		} else {
 			inside += m.Success.NS - min(m.Success.NS, m.ComputeOutput.NS)

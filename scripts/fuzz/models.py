@@ -20,6 +20,7 @@ class TritonPythonModel:
         self.version = args["model_version"]
         self.decoupled = self.config.get("model_transaction_policy", {}).get("decoupled", False)
         self.sleep = int(self.config["parameters"]["sleep"]["string_value"]) / 1000
+        self.refuses = "refuses" in self.config["parameters"]
 
     def note(self, r):
         inputs = {}
@@ -37,7 +38,11 @@ class TritonPythonModel:
         out = []
         for o in self.config["output"]:
             t = pb.get_input_tensor_by_name(r, o["name"].replace("O", "I"))
-            a = t.as_numpy() if t is not None else np.zeros([1 if d < 0 else int(d) for d in o["dims"]], pb.triton_string_to_numpy(o["data_type"]))
+            if t is not None:
+                a = t.as_numpy()
+            else:
+                batch = [r.inputs()[0].as_numpy().shape[0]] if int(self.config.get("max_batch_size", 0)) else []
+                a = np.full(batch + [1 if int(d) < 0 else int(d) for d in o["dims"]], b"none" if o["data_type"] == "TYPE_STRING" else 0, pb.triton_string_to_numpy(o["data_type"]))
             out.append(pb.Tensor(o["name"], a))
         return pb.InferenceResponse(output_tensors=out)
 
@@ -46,6 +51,9 @@ class TritonPythonModel:
         out = []
         for r in requests:
             self.note(r)
+            if self.refuses and int(pb.get_input_tensor_by_name(r, "I0").as_numpy().flatten()[0]) % 7 == 5:
+                out.append(pb.InferenceResponse(error=pb.TritonError("no, said the model")))
+                continue
             if not self.decoupled:
                 out.append(self.answer(r))
                 continue
@@ -122,4 +130,38 @@ def make(seed: int, where: Path) -> list:
     way = rng.choice(["direct { }", "oldest { max_candidate_sequences: 8 }"])
     out.append(Model("sequence", "sequence", count, rng.choice([0, 4])))
     config(where, out[-1], [("O0", "INT32", [1], False)], f"sequence_batching {{ max_sequence_idle_microseconds: 5000000 {way} control_input [ {control} ] }}\n", sleep=2)
+    return out + rarer(random.Random(f"{seed} rarer"), where, {m.name: m for m in out})
+
+
+def ensemble(where: Path, model: Model, outputs: list, steps: list) -> Model:
+    """Writes a model whose steps are (model, tensor of the ensemble that it takes, tensor that it makes)."""
+    text = ", ".join(f'{{ model_name: "{m}" model_version: -1 input_map {{ key: "I0" value: "{a}" }} output_map {{ key: "O0" value: "{b}" }} }}' for m, a, b in steps)
+    config(where, model, outputs, f'platform: "ensemble"\nensemble_scheduling {{ step [ {text} ] }}\n', code="")
+    return model
+
+
+def rarer(rng: random.Random, where: Path, known: dict) -> list:
+    """Models that few servers have: of three levels, with branches, of sequences and streams; that refuse some
+    requests, have outputs of their own, or versions that are not loaded."""
+    first, stream, sequence = known["first"], known["stream"], known["sequence"]
+    one = [("O0", first.inputs[0][1], [4], False)]
+    out = [ensemble(where, Model("deep", "ensemble", first.inputs, first.batch), one, [("nested", "I0", "t"), ("second", "t", "O0")]),
+           ensemble(where, Model("fork", "ensemble", first.inputs, first.batch), [*one, ("O1", *one[0][1:])], [("first", "I0", "O0"), ("second", "I0", "O1")]),
+           ensemble(where, Model("flow", "stream", stream.inputs, stream.batch), [("O0", "INT32", [1], False)], [("stream", "I0", "O0")]),
+           ensemble(where, Model("turns", "sequence", sequence.inputs, sequence.batch), [("O0", "INT32", [1], False)], [("sequence", "I0", "O0")])]
+    out.append(Model("refuses", "refuses", [("I0", "INT32", [1], False)], rng.choice([0, 4])))
+    config(where, out[-1], [("O0", "INT32", [1], False)], 'parameters { key: "refuses" value { string_value: "some" } }\n', sleep=2)
+    out.append(Model("mixed", "plain", [("I0", rng.choice(TYPES), [2], False), ("I5", rng.choice(TYPES), [1], True)], rng.choice([0, 4])))
+    config(where, out[-1], [("O0", out[-1].inputs[0][1], [2], False), ("O1", rng.choice(TYPES), [3], False), ("O2", "STRING", [1], False)], "", sleep=2)
+    policy = rng.choice(["specific { versions: [ 3 ] }", "latest { num_versions: 1 }", "latest { num_versions: 2 }"])
+    out.append(Model("fixed", "versions", [("I0", "FP32", [2], False)], 0))
+    config(where, out[-1], [("O0", "FP32", [2], False)], f"version_policy {{ {policy} }}\n", (1, 2, 3), sleep=2)
+    out.append(Model("replies", "stream", [("I0", "INT32", [1], False), ("I1", "STRING", [1], rng.random() < 0.5)], 0))
+    config(where, out[-1], [("O0", "INT32", [1], False), ("O1", "STRING", [1], False)], "model_transaction_policy { decoupled: true }\n", sleep=2)
+    kind, values = rng.choice([("fp32", "0, 1"), ("bool", "false, true")])
+    control = ", ".join(f'{{ name: "{n}" control [ {{ kind: CONTROL_SEQUENCE_{n} {"data_type: " + rng.choice(["TYPE_INT64", "TYPE_UINT32", "TYPE_INT32"]) if n == "CORRID" else f"{kind}_false_true: [ {values} ]"} }} ] }}'
+                        for n in ("START", "END", "READY", "CORRID") if rng.random() < 0.7)
+    way = rng.choice(["direct { }", "oldest { max_candidate_sequences: 4 preserve_ordering: true }"])
+    out.append(Model("dialog", "sequence", [("I0", "STRING", [1], False)], rng.choice([0, 4])))
+    config(where, out[-1], [("O0", "STRING", [1], False)], f"sequence_batching {{ max_sequence_idle_microseconds: 5000000 {way} control_input [ {control} ] }}\n", sleep=2)
     return out

@@ -17,6 +17,7 @@ from tools.shared import ends
 from tritons import Triton
 
 NAME = "perf_analyzer"
+SEQUENCES = ("sequence", "dialog")  # models that keep state
 REPOSITORIES = 8  # repositories of models: lines whose seeds are alike by this share one
 
 
@@ -151,16 +152,18 @@ def drawn(line: Line, side: Side) -> bool:
 
 def requests(line: Line, a: Side, b: Side) -> list:
     out = []
-    if "sequence" in a.requests and "sequence" in b.requests:  # without what the server fills up batches with
-        for s in (a, b):
-            s.requests["sequence"] = [r for r in s.requests["sequence"] if r["correlation"] or r["outputs"]]
+    for s in (a, b):  # without what the server fills up batches with
+        kept = {n: [r for r in found if n not in SEQUENCES or r["correlation"] or r["outputs"]] for n, found in s.requests.items()}
+        s.requests = {n: found for n, found in kept.items() if found}
     if list(a.requests) != list(b.requests):
         return [Difference("request/models", list(a.requests), list(b.requests))]
     for name in a.requests:
         left, right = ([plain(r, drawn(line, a)) for r in s.requests[name]] for s in (a, b))
-        out += values(f"request/{name}/ids", *(ids(s.requests[name]) for s in (a, b)))
-        if name == "sequence" and line.server["kind"] == "sequence":
-            out += sequences(*(s.requests[name] for s in (a, b)))
+        found = [s.requests[name] for s in (a, b)]
+        if name in SEQUENCES and line.server["kind"] == "sequence":
+            name = "sequence"
+            out += sequences(*found)
+        out += values(f"request/{name}/ids", *map(ids, found))
         if counted(line) and not (line.server["kind"] in ("cached", "ensemble") and side_by_side(line)):  # which finds a response in the cache first is chance
             if len(left) != len(right):
                 out.append(Difference(f"request/{name}/count{open_ends(line, len(left), len(right)) or refused(a, len(left), len(right))}", len(left), len(right)))
@@ -194,12 +197,16 @@ def sequences(a: list, b: list) -> list:
 
 
 def open_ends(line: Line, *counts: int) -> str:
-    """What the place says of counts that are apart only by the ends of sequences that were open after the last request asked for."""
-    words = line.words()
-    text = " ".join(map(str, words))
-    if re.search("--request-(rate-range|intervals)", text) or "--request-count" not in words:
+    """What the place says of counts that are apart only by the ends of sequences that were open after the last request
+    asked for, or at a rate after the warm-up."""
+    words = [w for word in line.words() for w in re.split("=", str(word), maxsplit=1)]
+    text = " ".join(words)
+    asked, warm, length, sequences = (int(words[words.index(n) + 1]) if n in words else default for n, default in (
+        ("--request-count", 0), ("--warmup-request-count", 0), ("--sequence-length", 20), ("--num-of-sequences", 4)))
+    if re.search("--request-(rate-range|intervals)", text):
+        return "/warm" if warm and all(asked <= n <= asked + warm + 2 * sequences * (length - 1) for n in counts) else ""
+    if "--request-count" not in words:
         return ""
-    asked, warm, length = (int(words[words.index(n) + 1]) if n in words else default for n, default in (("--request-count", 0), ("--warmup-request-count", 0), ("--sequence-length", 20)))
     at_once = re.search(r"(?:--concurrency-range[ =]|-t )(?:\d+:)?(\d+)", text)
     most = asked + warm + (1 + bool(warm)) * int(at_once.group(1) if at_once else 1) * (length - 1)
     return "/open" if all(asked <= n <= most for n in counts) else ""

@@ -19,7 +19,7 @@ def line(seed: int, repository: int) -> Line:
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as tmp:
         found = models.make(repository, Path(tmp))
-    weights = {"plain": 1, "versions": 1, "cached": 2, "ensemble": 3, "stream": 3, "sequence": 3}
+    weights = {"plain": 1, "versions": 1, "cached": 2, "ensemble": 3, "stream": 2, "sequence": 2, "refuses": 1}
     model = rng.choices(found, [weights[m.kind] for m in found])[0]
     out = Line("perf_analyzer", seed)
     out.server = {"repository": repository, "kind": model.kind}
@@ -118,7 +118,7 @@ def data(rng: random.Random, out: Line, model) -> None:
             n = 1
             for d in dims:
                 n *= 3 if d < 0 else d
-            numbers = [rng.randint(0, 3) if model.kind == "stream" else value(rng, kind) for _ in range(n)]
+            numbers = [rng.randint(0, 3) if model.kind == "stream" and kind == "INT32" else value(rng, kind) for _ in range(n)]
             step[name] = odd(rng, kind, numbers, [3 if d < 0 else d for d in dims])
         if rng.random() < 0.02:
             step["NOPE"] = [1]

@@ -156,7 +156,7 @@ type Payload struct {
 // Sessions are generated: so many, each once. The lengths of a turn are Data.Input and
 // Data.Output.
 type Sessions struct {
-	Count int
+	Count int    // 0: as many as the load asks for
 	Turns Length // of a session
 	// Delay is the time between a response and the next turn, in milliseconds.
 	Delay      Length

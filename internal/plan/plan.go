@@ -196,6 +196,7 @@ type Data struct {
 	Adapters      []Adapter // models that share the traffic; none: all of it is the target's
 	ModelOrder    string    // how a prompt gets one of them: OrderShares (also when empty) or OrderRoundRobin
 	Prefixes      Prefixes
+	SystemPrompt  int // tokens of a system prompt that all requests begin with; 0: none
 	Passages      Passages
 	Payload       Payload
 	Sessions      Sessions

@@ -39,6 +39,7 @@ func sampled(p *plan.Plan) *plan.Plan {
 	if n := &d.Sessions; n.Count <= mostTurns && (n.Turns.Dist != plan.DistFixed || float64(n.Count)*n.Turns.Mean <= mostTurns) {
 		n.Count, n.Turns = min(n.Count, sampleCount), atMost(n.Turns, sampleCount)
 	}
+	d.SystemPrompt = min(d.SystemPrompt, sampleTokens)
 	s := &d.SharedPrefix
 	if s.Groups == 0 || s.Prompts <= mostShared/max(s.Groups, 1) {
 		s.Groups, s.Prompts = min(s.Groups, sampleCount), min(s.Prompts, sampleCount)

@@ -2,6 +2,7 @@ package planfile
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/inferometer/inferometer/internal/lib/truncate"
@@ -32,7 +33,7 @@ var payloadSpec = sync.OnceValue(func() codec[plan.Payload] {
 
 var sessionsSpec = sync.OnceValue(func() codec[plan.Sessions] {
 	return object(
-		fieldOf("count", count[int](mostPrompts), func(s *plan.Sessions) *int { return &s.Count }, "How many sessions."),
+		fieldOf("count", count[int](mostPrompts), func(s *plan.Sessions) *int { return &s.Count }, "How many sessions, each played once. 0: as many as the load asks for, each a new one."),
 		fieldOf("turns", lengthSpec(), func(s *plan.Sessions) *plan.Length { return &s.Turns }, "Turns of a session. Left out: 1."),
 		fieldOf("delay_ms", lengthSpec(), func(s *plan.Sessions) *plan.Length { return &s.Delay }, "Time between an answer and the next turn, in milliseconds. Left out: none."),
 		fieldOf("delay_ratio", amount(mostRatio), func(s *plan.Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
@@ -74,7 +75,24 @@ func (c *checker) requests(p *plan.Plan) {
 	}
 	c.worded(d)
 	c.passages(p)
-	c.sessions(d)
+	c.sessions(p)
+	c.systemPrompt(p)
+}
+
+// systemPrompt checks what puts a system prompt in front of prompts that have none of their own.
+func (c *checker) systemPrompt(p *plan.Plan) {
+	const at = "data.system_prompt"
+	d, t := &p.Data, &p.Target
+	c.count(at, int64(d.SystemPrompt), mostLength)
+	switch {
+	case d.SystemPrompt == 0:
+	case !t.Chats() && t.Endpoint != plan.EndpointCompletions || t.Shaped():
+		c.lacks(at, "target.endpoint", "only for chats and completions", "leave it out")
+	case !slices.Contains([]string{plan.SourceSynthetic, plan.SourceRandom, plan.SourceSessions, plan.SourcePayload, plan.SourceFile, plan.SourceDataset}, d.Source):
+		c.lacks(at, "data.source", "does not apply to source: "+d.Source, "leave it out")
+	case d.Salt != "":
+		c.lacks(at, "data.salt", "cannot be combined with salt, which must come first", "leave one of them out")
+	}
 }
 
 // worded checks what is put in front of synthetic prompts.
@@ -110,14 +128,16 @@ func (c *checker) passages(p *plan.Plan) {
 }
 
 // sessions checks what belongs to sessions that are known ahead.
-func (c *checker) sessions(d *plan.Data) {
+func (c *checker) sessions(p *plan.Plan) {
+	d := &p.Data
 	payloadSpec().check(c, "data.payload", &d.Payload)
 	s := &d.Sessions
 	sessionsSpec().check(c, "data.sessions", s)
 	if d.Source == plan.SourcePayload && d.File == "" {
 		c.add("data.file", "is missing", "give the file of requests")
 	}
-	if d.Source == plan.SourceSessions && s.Count == 0 {
+	whole := p.Target.Shaped() || slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { return s.Arrival == plan.ArrivalSessions })
+	if d.Source == plan.SourceSessions && s.Count == 0 && (whole || d.Pool) {
 		c.add("data.sessions.count", "is missing", "such as 20")
 	}
 	if d.Salt != "" && (d.Source == plan.SourcePayload || d.Source == plan.SourceSessions) {

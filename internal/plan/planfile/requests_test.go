@@ -57,7 +57,7 @@ func TestRequestFaults(t *testing.T) {
 		`{target: {endpoint: rankings}, data: {passages: {count: 3, file: x}}}`:                       "cannot be combined",
 		`{target: {endpoint: rankings}, data: {file: q, passages: {count: 3}}}`:                       "give a file",
 		`{data: {source: payload}}`:                                                                   "data.file: is missing",
-		`{data: {source: sessions}}`:                                                                  "data.sessions.count: is missing",
+		`{data: {source: sessions}, stages: [{arrival: sessions}]}`:                                   "data.sessions.count: is missing",
 		`{data: {sessions: {count: 3}}}`:                                                              "cannot be combined with source: synthetic",
 		`{data: {source: payload, file: x, salt: stage}}`:                                             "data.salt: does not apply",
 		`{data: {source: payload, file: x, payload: {delay_ratio: -1}}}`:                              "must not be negative",

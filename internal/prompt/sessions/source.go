@@ -35,7 +35,8 @@ type Source struct {
 	tok      prompt.Tokenizer
 	writer   *writer // makes the texts of coded turns, or nil
 	chat     bool
-	begun    order // nil means turns of a session come after one another
+	begun    order      // nil means turns of a session come after one another
+	endless  *generator // of sessions without an end; nil means there are those above
 	notes    []string
 }
 
@@ -73,7 +74,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 	return s.writer.fillAll(ctx, s.sessions)
 }
 
-// Sessions implements prompt.Finite.
+// Sessions implements prompt.Finite; 0: there is no end of them.
 func (s *Source) Sessions() int { return len(s.sessions) }
 
 // Turns are all requests, session by session, each without what is said before it.
@@ -109,8 +110,16 @@ func (s *Source) Session(at prompt.Position) uint64 {
 // Prompt implements prompt.Source. It never ends; a session that comes again has another
 // name.
 func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
-	round, i := at.I/uint64(len(s.sessions)), at.I%uint64(len(s.sessions))
-	k := s.sessions[i]
+	var k session
+	var round uint64
+	if s.endless != nil {
+		var err error
+		if k, err = s.endless.sessionAt(at); err != nil {
+			return prompt.Prompt{}, err
+		}
+	} else {
+		round, k = at.I/uint64(len(s.sessions)), s.sessions[at.I%uint64(len(s.sessions))]
+	}
 	p, err := s.writer.fill(&k[0])
 	if err != nil {
 		return p, err
@@ -127,6 +136,9 @@ func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, e
 // Schedule implements prompt.Scheduler: the timestamps of first turns, counted from the
 // first of them.
 func (s *Source) Schedule() []time.Duration {
+	if s.endless != nil {
+		return nil
+	}
 	list := make([]time.Duration, len(s.sessions))
 	for i, k := range s.sessions {
 		if k[0].due < 0 || i > 0 && k[0].due < s.sessions[i-1][0].due {

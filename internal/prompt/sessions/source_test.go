@@ -67,6 +67,11 @@ func TestPrompts(t *testing.T) {
 	d := plan.Data{File: "trace.jsonl", Input: normal, Output: fixed(3), Sessions: plan.Sessions{Count: 900}}
 	for name, make := range map[string]func(seed uint64) (*Source, error){
 		"sessions": func(seed uint64) (*Source, error) { return NewSessions(d, words{}, seed, made) },
+		"endless": func(seed uint64) (*Source, error) {
+			d := d
+			d.Sessions = plan.Sessions{Turns: plan.Length{Dist: plan.DistUniform, Min: 1, Max: 4}}
+			return NewSessions(d, words{}, seed, made)
+		},
 		"payload": func(seed uint64) (*Source, error) {
 			return NewPayload(d, words{}, seed, made, func(string) ([]byte, error) { return []byte(lines), nil })
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/multimodal"
 	"github.com/inferometer/inferometer/internal/prompt/pool"
 	"github.com/inferometer/inferometer/internal/prompt/shaped"
+	"github.com/inferometer/inferometer/internal/prompt/systemprompt"
 	"github.com/inferometer/inferometer/internal/token/loader"
 )
 
@@ -48,6 +49,13 @@ func (k Kit) add(ctx context.Context, p *plan.Plan, found *loader.Found, out *Pr
 	}
 	if whole {
 		out.illustrate(p)
+	}
+	if n := p.Data.SystemPrompt; n > 0 {
+		s, err := systemprompt.New(out.Source, n, p.Target.Chats(), found.Tokenizer, p.Seed)
+		if err != nil {
+			return err
+		}
+		out.Source = s
 	}
 	return nil
 }

@@ -17,12 +17,12 @@ const (
 // capacityGroups are the flags of `inferometer capacity`: its own, and those of run that say
 // nothing of how much is sent for how long.
 func capacityGroups() []group {
-	groups := groupsOf("Search", "Load", "Server", "Prompts", "Server metrics", "Cost and energy", "Triton", "Goals and validity",
+	groups := groupsOf("Search", "Load", "Server", "Prompts", "Workload", "Server metrics", "Cost and energy", "Triton", "Goals and validity",
 		"Workers", "Telemetry", "Output")
 	for i := range groups {
 		g := &groups[i]
 		g.options = slices.DeleteFunc(g.options, func(o option) bool {
-			return g.title == "Load" && !slices.Contains([]string{"arrival", "cv", "max-in-flight", "drain", "seed"}, o.name) || o.name == "calibrate"
+			return g.title == "Load" && !slices.Contains([]string{"arrival", "cv", "max-in-flight", "drain", "seed"}, o.name) || o.name == "calibrate" || o.name == "sessions"
 		})
 		if g.title == "Load" {
 			g.options[0].help = "arrival process of a rate: poisson (default), constant or gamma"

@@ -34,7 +34,7 @@ func groupsOf(titles ...string) []group {
 }
 
 func runGroups() []group {
-	return groupsOf("Load", "Several runs", "Levels and windows", "Server", "Prompts", "Server metrics", "Cost and energy", "Triton",
+	return groupsOf("Load", "Several runs", "Levels and windows", "Server", "Prompts", "Workload", "Server metrics", "Cost and energy", "Triton",
 		"Goals and validity", "Workers", "Telemetry", "Output")
 }
 

@@ -60,15 +60,16 @@ func read(groups []group, args []string, known planfile.Known, readFile func(nam
 		return &Action{Help: h}, nil
 	}
 	faults = append(faults, v.resolveAliases()...)
-	b := &builder{values: v, draft: planfile.NewDraft()}
+	b := &builder{values: v, draft: planfile.NewDraft(), readFile: readFile}
 	faults = append(faults, b.listedLoad()...)
-	b.arguments(readFile)
+	b.arguments()
 	later := b.assignments(groups)
 	b.endpointOfPath()
 	load(b)
 	b.plain(groups)
 	b.levels()
 	b.special()
+	b.workload()
 	later()
 	notes := b.usual()
 	workers := b.workers()
@@ -113,6 +114,7 @@ func names(groups []group) message.Names {
 type builder struct {
 	values
 	draft    *planfile.Draft
+	readFile func(name string) ([]byte, error)
 	fromFile bool
 }
 
@@ -121,7 +123,7 @@ func (b *builder) fault(where, text, hint string) {
 }
 
 // arguments reads the plan file, if there is one, and the URLs.
-func (b *builder) arguments(readFile func(string) ([]byte, error)) {
+func (b *builder) arguments() {
 	var urls, places []string
 	for i, arg := range b.args {
 		where := fmt.Sprintf("argument %d", i+1)
@@ -129,7 +131,7 @@ func (b *builder) arguments(readFile func(string) ([]byte, error)) {
 			urls, places = append(urls, served(arg)), append(places, where)
 			continue
 		}
-		data, err := readFile(arg)
+		data, err := b.readFile(arg)
 		switch {
 		case err == nil && foreignPlan(arg, data) != "":
 			b.fault(where, "this is "+foreignPlan(arg, data), "")
@@ -210,6 +212,10 @@ func (b *builder) stages() {
 // oneStage makes way for the flags of the only stage.
 func (b *builder) oneStage() {
 	p := &b.draft.Plan
+	if !b.fromFile && b.given("sessions") {
+		b.sessionStage()
+		return
+	}
 	if !b.fromFile {
 		p.Stages = []plan.Stage{b.usualStage()}
 		return
@@ -305,7 +311,7 @@ func (b *builder) usual() (notes []string) {
 	default:
 		generates = false
 	}
-	if b.fromFile || b.demo() || !generates || b.draft.Given("data.output") || p.Data.Source != plan.SourceSynthetic {
+	if b.fromFile || b.demo() || !generates || b.draft.Given("data.output") || !generated(&p.Data) {
 		return nil
 	}
 	b.draft.Put("data.output", "--output-tokens", strconv.Itoa(usualOutput))
@@ -325,9 +331,14 @@ func (b *builder) exactLengths() {
 		}
 	}
 	spoken := p.Target.Protocol == "" || p.Target.Protocol == plan.ProtocolOpenAI || p.Target.Protocol == plan.ProtocolAnthropic
-	if spoken && b.given("input-tokens") && p.Data.Source == plan.SourceSynthetic && p.Data.Corpus == "" && !b.draft.Given("tokenizer") {
+	if spoken && (b.given("input-tokens") || b.given("system-prompt-tokens") || b.given("shared-prefix")) && generated(&p.Data) && p.Data.Corpus == "" && !b.draft.Given("tokenizer") {
 		b.draft.Put("tokenizer.find", "--input-tokens", "true")
 	}
+}
+
+// generated reports whether prompts are made to a length.
+func generated(d *plan.Data) bool {
+	return d.Source == plan.SourceSynthetic || d.Source == plan.SourceSessions
 }
 
 // plain puts the flags that stand for one field.

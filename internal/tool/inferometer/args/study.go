@@ -2,6 +2,7 @@ package args
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -155,9 +156,10 @@ func studyPlan(v values, a *StudyAction, length int, known planfile.Known) (*pla
 	if a.Out != "" {
 		flags["out"] = []string{filepath.Join(a.Out, fmt.Sprintf("prompts-of-%d", length))}
 	}
-	b := &builder{values: values{flags: flags, args: v.args}, draft: planfile.NewDraft()}
+	none := func(string) ([]byte, error) { return nil, errors.New("a study takes no plan file") }
+	b := &builder{values: values{flags: flags, args: v.args}, draft: planfile.NewDraft(), readFile: none}
 	b.draft.Known = known
-	b.arguments(func(string) ([]byte, error) { return nil, fmt.Errorf("a study takes no plan file") })
+	b.arguments()
 	b.stages()
 	b.plain(runGroups())
 	b.special()

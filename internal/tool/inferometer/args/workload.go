@@ -1,0 +1,159 @@
+package args
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/plan"
+)
+
+// workload puts the flags that say what requests are about: conversations, prefixes, adapters, images, tools.
+func (b *builder) workload() {
+	p := &b.draft.Plan
+	if b.given("sessions") {
+		b.draft.Put("data.sessions.count", "--sessions", b.last("sessions"))
+	}
+	if b.given("think-time") {
+		b.thinkTime(b.last("think-time"))
+	}
+	for _, flag := range []string{"sessions", "turns", "think-time"} {
+		if b.given(flag) && !b.draft.Given("data.source") && p.Data.File == "" {
+			b.draft.Put("data.source", b.shown(flag), plan.SourceSessions)
+		}
+	}
+	if b.given("shared-prefix") && !b.given("prefix-groups") && p.Data.Prefixes.Count == 0 {
+		b.draft.Put("data.prefixes.count", "--shared-prefix", "1")
+	}
+	if b.given("lora") {
+		b.lora(b.last("lora"))
+	}
+	if b.given("image-size") {
+		b.imageSizes(b.last("image-size"))
+	}
+	if b.given("tools") {
+		b.tools(b.last("tools"))
+	}
+}
+
+// sessionStage is the load of sessions that are each played once: so many at a time, or so many that begin per second.
+// The flags of a load say how many.
+func (b *builder) sessionStage() {
+	b.draft.Plan.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions}}
+	b.draft.Set("stages[0].arrival", "--sessions")
+	if !b.given("concurrency") && !b.given("rate") && !b.given("max-in-flight") {
+		b.flags["concurrency"] = []string{strconv.Itoa(usualConcurrency)}
+	}
+	for _, f := range [][2]string{{"concurrency", "concurrent"}, {"rate", "rate"}, {"max-in-flight", "concurrent"}, {"duration", "timeout"}} {
+		if b.given(f[0]) {
+			b.draft.Put("stages[0].sessions."+f[1], b.shown(f[0]), b.last(f[0]))
+			delete(b.flags, f[0])
+		}
+	}
+	for _, f := range [][2]string{{"requests", "the run ends with the last session"}, {"levels", "give one --concurrency or --rate"}, {"arrival", "sessions begin evenly spaced"}} {
+		if b.given(f[0]) {
+			b.fault(b.shown(f[0]), "cannot be combined with --sessions: "+f[1], "leave it out, or use --turns without --sessions")
+			delete(b.flags, f[0])
+		}
+	}
+}
+
+// spans are the durations in a distribution of times, such as those of normal:mean=2s,stddev=500ms.
+var spans = regexp.MustCompile(`\d[\d.]*(?:ns|us|µs|ms|s|m|h)?(?:\d[\d.]*(?:ns|us|µs|ms|s|m|h))*`)
+
+// thinkTime is a distribution of times, which the plan has in milliseconds.
+func (b *builder) thinkTime(text string) {
+	const flag, hint = "--think-time", "such as 2s, 1s-5s or normal:mean=2s,stddev=500ms,min=100ms"
+	var wrong error
+	zero := true
+	ms := spans.ReplaceAllStringFunc(text, func(one string) string {
+		d, err := plan.ParseDuration(one)
+		if err != nil {
+			wrong = err
+		}
+		zero = zero && d == 0
+		return strconv.FormatInt(time.Duration(d).Round(time.Millisecond).Milliseconds(), 10)
+	})
+	switch _, err := plan.ParseLength(ms); {
+	case wrong != nil:
+		b.fault(flag, wrong.Error(), hint)
+	case err != nil:
+		b.fault(flag, strconv.Quote(shorten(text))+" is not a time", hint)
+	case !zero:
+		b.draft.Put("data.sessions.delay_ms", flag, ms)
+	}
+}
+
+// lora is a list of adapters with their shares of the traffic, or without: then they share alike.
+func (b *builder) lora(text string) {
+	const flag = "--lora"
+	b.draft.Forget("data.adapters")
+	b.draft.Plan.Data.Adapters = nil
+	parts := strings.Split(text, ",")
+	for i, part := range parts {
+		name, share, ok := strings.Cut(part, "=")
+		if ok != strings.Contains(parts[0], "=") {
+			b.fault(flag, "some adapters have a share and others have none", "such as --lora sql=0.7,tweets=0.3, or --lora sql,tweets for equal shares")
+			return
+		}
+		if !ok {
+			share = strconv.FormatFloat(1/float64(len(parts)), 'g', -1, 64)
+		}
+		at := fmt.Sprintf("data.adapters[%d].", i)
+		b.draft.Put(at+"name", flag, strings.TrimSpace(name))
+		b.draft.Put(at+"share", flag, strings.TrimSpace(share))
+	}
+}
+
+// imageSizes are sizes that are drawn from, of one image where their number is not given.
+func (b *builder) imageSizes(text string) {
+	const flag = "--image-size"
+	for i, size := range strings.Split(text, ",") {
+		width, height, ok := strings.Cut(strings.ToLower(strings.TrimSpace(size)), "x")
+		if !ok {
+			b.fault(flag, strconv.Quote(shorten(size))+" is not WIDTHxHEIGHT", "such as 1024x768")
+			return
+		}
+		at := fmt.Sprintf("data.media.image.sizes[%d].", i)
+		b.draft.Put(at+"width", flag, width)
+		b.draft.Put(at+"height", flag, height)
+	}
+	if !b.draft.Given("data.media.image.count") {
+		b.draft.Put("data.media.image.count", flag, "1")
+	}
+}
+
+// tools has every request bring the tools of a file: a list, or an object that has one under tools.
+func (b *builder) tools(name string) {
+	const flag, hint = "--tools", `the file holds a JSON list such as [{"type": "function", "function": {"name": "search", "parameters": {…}}}]`
+	data, err := b.readFile(name)
+	if err != nil {
+		b.fault(flag, "cannot read the tools: "+reason(err), "")
+		return
+	}
+	var whole struct {
+		Tools json.RawMessage `json:"tools"`
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && json.Unmarshal(data, &whole) == nil && whole.Tools != nil {
+		data = whole.Tools
+	}
+	value, err := decodeJSON(string(data))
+	if err != nil {
+		b.fault(flag, shorten(name)+" is not JSON: "+reason(err), hint)
+		return
+	}
+	list, ok := value.([]any)
+	for i := range list {
+		_, object := list[i].(map[string]any)
+		ok = ok && object
+	}
+	if !ok || len(list) == 0 {
+		b.fault(flag, shorten(name)+" is not a list of tools", hint)
+		return
+	}
+	b.body("tools", value, flag)
+}

@@ -157,3 +157,10 @@ func TestCutsAreTold(t *testing.T) {
 	p.restore()
 	eventually(t, "word of its end", func() bool { return up.Load() == 1 && b.Away() == 0 })
 }
+
+// Acknowledged is how many frames, from the first, the coordinator has on disk.
+func (o *Outbox) Acknowledged() uint64 {
+	o.state.Lock()
+	defer o.state.Unlock()
+	return o.acked
+}

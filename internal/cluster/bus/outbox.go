@@ -116,13 +116,6 @@ func (o *Outbox) Add(offset int64, length int) (frame uint64) {
 	return frame
 }
 
-// Acknowledged is how many frames, from the first, the coordinator has on disk.
-func (o *Outbox) Acknowledged() uint64 {
-	o.state.Lock()
-	defer o.state.Unlock()
-	return o.acked
-}
-
 // Done is closed when nothing is sent any more: after Close, or because of an error.
 func (o *Outbox) Done() <-chan struct{} { return o.ended }
 

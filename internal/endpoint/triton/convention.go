@@ -20,8 +20,8 @@ type convention struct {
 	returnIn, returnOut                                              string
 	blank                                                            []string // strings that a model may insist on
 	// outputs
-	answer, answerIDs, sequence, finish, tokensIn, tokensOut string
-	needs                                                    []string // inputs without which it is another one
+	answer, answerIDs, finish, tokensIn, tokensOut string
+	needs                                          []string // inputs without which it is another one
 }
 
 // conventions are those of language models, in the order they are
@@ -47,7 +47,7 @@ func conventions() []convention {
 	}, {
 		name: plan.ConventionEngine,
 		ids:  "input_ids", idsLength: "input_lengths", length: "request_output_len", minimum: "min_length", stream: "streaming",
-		exclude: "exclude_input_in_output", answerIDs: "output_ids", sequence: "sequence_length",
+		exclude: "exclude_input_in_output", answerIDs: "output_ids",
 		needs: []string{"input_ids", "input_lengths", "request_output_len"},
 	}}
 }

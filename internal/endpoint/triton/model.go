@@ -12,7 +12,6 @@ import (
 // ModelInfo is what a server says about one of its models.
 type ModelInfo struct {
 	Name     string
-	Versions []string // those that are ready
 	Platform string
 	Backend  string
 	// MaxBatch is the largest batch; 0: its tensors have no batch dimension.
@@ -84,7 +83,7 @@ func describe(m *kserve.ModelMetadata, c *kserve.ModelConfig) (ModelInfo, error)
 		c = new(kserve.ModelConfig)
 	}
 	out := ModelInfo{
-		Name: m.Name, Versions: m.Versions, Platform: m.Platform, Backend: c.Backend, MaxBatch: int(c.MaxBatchSize),
+		Name: m.Name, Platform: m.Platform, Backend: c.Backend, MaxBatch: int(c.MaxBatchSize),
 		Decoupled: c.Decoupled(), Sequence: c.SequenceBatching != nil, Cached: c.Cached(),
 	}
 	var err error

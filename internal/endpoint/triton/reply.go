@@ -24,7 +24,6 @@ type reply struct {
 	tokensOut int
 	finish    []byte
 	ids       []byte // token ids in raw form
-	sequence  int    // tokens of the whole sequence so far; -1: not said
 	expects   bool   // tensors are wanted
 	tensors   []tensor.Tensor
 
@@ -36,7 +35,7 @@ type reply struct {
 func (r *reply) reset() {
 	r.failure, r.finish, r.ids = nil, nil, nil
 	r.final, r.answered, r.outputs = false, false, 0
-	r.tokensIn, r.tokensOut, r.sequence = -1, -1, -1
+	r.tokensIn, r.tokensOut = -1, -1
 	r.tensors = r.tensors[:0]
 }
 
@@ -199,8 +198,6 @@ func (r *reply) assign(name, raw []byte, c *convention) error {
 	case c.answerIDs:
 		r.answered = true
 		r.ids = raw
-	case c.sequence:
-		r.sequence = firstInt(raw)
 	case c.tokensOut:
 		r.tokensOut = sumInts(raw)
 	case c.tokensIn:

@@ -117,9 +117,6 @@ func (m *Process) next() <-chan struct{} {
 	return m.news
 }
 
-// Field is what the tool reads.
-func (m *Process) Field() string { return m.field }
-
 // Wait waits until every GPU has a reading that is later than a time, for a short time at most.
 func (m *Process) Wait(ctx context.Context, after time.Duration) {
 	patience := time.NewTimer(lastWait + 2*m.opt.Every)

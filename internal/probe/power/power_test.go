@@ -106,8 +106,8 @@ exec sleep 100`)
 		t.Fatal(err)
 	}
 	_ = m.Close()
-	if m.Field() != fieldDraw || !slices.Equal(k.watts("0"), []float64{77}) {
-		t.Errorf("%s: %v", m.Field(), k.watts("0"))
+	if m.field != fieldDraw || !slices.Equal(k.watts("0"), []float64{77}) {
+		t.Errorf("%s: %v", m.field, k.watts("0"))
 	}
 }
 

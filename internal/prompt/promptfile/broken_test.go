@@ -24,7 +24,7 @@ func TestBrokenFiles(t *testing.T) {
 			if err := s.Open(t.Context(), prompt.Use{Fields: true}); err != nil {
 				t.Error(err)
 			}
-			for i := range uint64(s.Len()) {
+			for i := range uint64(len(s.chats)) {
 				if _, err := s.Prompt(t.Context(), prompt.Position{I: i}); err != nil {
 					t.Errorf("%q: %v", text, err)
 				}

@@ -106,9 +106,6 @@ func (s *Source) Notes() []string {
 	return []string{fmt.Sprintf("%s has fields that are not part of a request and are not sent: %s.", s.name, strings.Join(names, ", "))}
 }
 
-// Len is the number of distinct prompts that are handed out.
-func (s *Source) Len() int { return len(s.chats) }
-
 // Prompt implements prompt.Source. It never ends.
 func (s *Source) Prompt(_ context.Context, place prompt.Position) (prompt.Prompt, error) {
 	c := s.chats[place.I%uint64(len(s.chats))]

@@ -62,7 +62,7 @@ func TestResumeAfterCut(t *testing.T) {
 
 func TestResumeOfEarlierProcess(t *testing.T) {
 	blob := func(h *Hub) string {
-		path := filepath.Join(h.CacheDir(), "models--org--name", "blobs", hubtest.Sum(large)+".incomplete")
+		path := filepath.Join(h.cache, "models--org--name", "blobs", hubtest.Sum(large)+".incomplete")
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestServerWithoutRanges(t *testing.T) {
 			return true
 		})
 		h, _ := open(t, s, nil)
-		dir := filepath.Join(h.CacheDir(), "models--org--name", "blobs")
+		dir := filepath.Join(h.cache, "models--org--name", "blobs")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +336,7 @@ func TestRedirectWithinHub(t *testing.T) {
 	})
 	h, _ := open(t, s, map[string]string{"HF_TOKEN": "t"})
 	wantFile(t, h, Model("o/n"), "", "f", "small")
-	if _, err := os.Stat(filepath.Join(h.CacheDir(), "models--o--n", "blobs", "second")); err != nil {
+	if _, err := os.Stat(filepath.Join(h.cache, "models--o--n", "blobs", "second")); err != nil {
 		t.Error(err)
 	}
 	wantAsked(t, s, "HEAD hub /o/n/resolve/main/f token", "HEAD hub /api/resolve-cache/f token", "GET hub /api/resolve-cache/f token")
@@ -357,7 +357,7 @@ func TestStrangeHeaders(t *testing.T) {
 		})
 		h, _ := open(t, s, nil)
 		wantFile(t, h, Model("o/n"), "", "f", name)
-		blobs, _ := filepath.Glob(filepath.Join(h.CacheDir(), "models--o--n", "blobs", "*"))
+		blobs, _ := filepath.Glob(filepath.Join(h.cache, "models--o--n", "blobs", "*"))
 		if len(blobs) != 1 {
 			t.Errorf("%s: blobs %v", name, blobs)
 		}

@@ -98,9 +98,6 @@ func (h *Hub) Limit(l limitio.Limit) *Hub {
 	return h
 }
 
-// CacheDir is the folder of the local cache.
-func (h *Hub) CacheDir() string { return h.cache }
-
 // Endpoint is the address of the hub, without a password.
 func (h *Hub) Endpoint() string { return h.endpoint.Redacted() }
 

@@ -81,7 +81,7 @@ func TestFileLayout(t *testing.T) {
 	repo := Model("org/name")
 
 	path := wantFile(t, h, repo, "", "tokenizer.json", big)
-	dir := filepath.Join(h.CacheDir(), "models--org--name")
+	dir := filepath.Join(h.cache, "models--org--name")
 	if want := filepath.Join(dir, "snapshots", commitA, "tokenizer.json"); path != want {
 		t.Errorf("path %s, want %s", path, want)
 	}
@@ -149,7 +149,7 @@ func TestRevisionInAddress(t *testing.T) {
 	wantAsked(t, s,
 		"HEAD hub /datasets/org/name/resolve/refs%2Fpr%2F1/a%20b/%C3%BC%231.txt",
 		"GET hub /datasets/org/name/resolve/refs%2Fpr%2F1/a%20b/%C3%BC%231.txt")
-	if want := filepath.Join(h.CacheDir(), "datasets--org--name", "snapshots", commitA, "a b", "ü#1.txt"); path != want {
+	if want := filepath.Join(h.cache, "datasets--org--name", "snapshots", commitA, "a b", "ü#1.txt"); path != want {
 		t.Errorf("path %s, want %s", path, want)
 	}
 }
@@ -180,7 +180,7 @@ func TestMissingFileIsRemembered(t *testing.T) {
 		}
 	}
 	wantAsked(t, s, "HEAD hub /org/name/resolve/main/chat_template.jinja")
-	if _, err := os.Stat(filepath.Join(h.CacheDir(), "models--org--name", ".no_exist", commitA, "chat_template.jinja")); err != nil {
+	if _, err := os.Stat(filepath.Join(h.cache, "models--org--name", ".no_exist", commitA, "chat_template.jinja")); err != nil {
 		t.Error(err)
 	}
 }
@@ -243,7 +243,7 @@ func TestOfflineUsesCache(t *testing.T) {
 	h, _ := open(t, s, nil)
 	wantFile(t, h, Model("org/name"), "", "f", "x")
 	s.Asked()
-	off, err := New(settings(map[string]string{"HF_HUB_CACHE": h.CacheDir(), "TRANSFORMERS_OFFLINE": "yes", "HF_ENDPOINT": s.URL}), nil)
+	off, err := New(settings(map[string]string{"HF_HUB_CACHE": h.cache, "TRANSFORMERS_OFFLINE": "yes", "HF_ENDPOINT": s.URL}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

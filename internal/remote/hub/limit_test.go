@@ -27,7 +27,7 @@ func TestFileBeyondTheLimit(t *testing.T) {
 		}
 	}
 	wantFile(t, h, Model("org/name"), "", "little", "z")
-	blobs, err := os.ReadDir(filepath.Join(h.CacheDir(), "models--org--name", "blobs"))
+	blobs, err := os.ReadDir(filepath.Join(h.cache, "models--org--name", "blobs"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,6 @@ const prefix = 5
 // Message is a message ready to go. It may go any number of times.
 type Message struct{ wire []byte }
 
-// Len is how many bytes the message takes on the wire.
-func (m Message) Len() int { return len(m.wire) }
-
 // Prepare makes a message ready to go, compressed where the client is to compress.
 // It belongs ahead of the measured time.
 func (c *Client) Prepare(message []byte) (Message, error) {

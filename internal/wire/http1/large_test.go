@@ -98,7 +98,7 @@ func TestStreamHasOneMarkPerEvent(t *testing.T) {
 	defer conn.Close()
 	l.conn = conn
 	l.resp.reset(nil)
-	_, _, err = conn.Exchange(t.Context(), head(addr).Encode(nil).wire, timedconn.Timeouts{}, func(p []byte, at timedconn.Stamp) bool {
+	_, _, err = conn.Exchange(t.Context(), c.clock.Now(), head(addr).Encode(nil).wire, timedconn.Timeouts{}, func(p []byte, at timedconn.Stamp) bool {
 		done, bad := l.resp.feed(p)
 		Mark(rec, l.resp.body, at)
 		next <- struct{}{}

@@ -61,14 +61,9 @@ var ErrUnended = errors.New("the answer does not end")
 func (c *Conn) EndBy(at time.Duration) { c.endBy = at }
 
 // Exchange writes a request and hands each read of the response to f until f
-// returns false. sent and written are the times right before the first and right
+// returns false. now is the time. sent and written are the times right before the first and right
 // after the last write(2).
-func (c *Conn) Exchange(ctx context.Context, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
-	return c.ExchangeAt(ctx, c.sock.clock.Now(), request, lim, f)
-}
-
-// ExchangeAt is Exchange for who knows what time it is.
-func (c *Conn) ExchangeAt(ctx context.Context, now time.Duration, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
+func (c *Conn) Exchange(ctx context.Context, now time.Duration, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
 	c.follow(ctx)
 	c.watch()
 	c.endBy = 0

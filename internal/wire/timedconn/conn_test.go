@@ -69,7 +69,7 @@ type read struct {
 
 // ask sends a line and reads until the response ends in a full stop.
 func ask(ctx context.Context, c *Conn, lim Timeouts) (reads []read, sent, written time.Duration, err error) {
-	sent, written, err = c.Exchange(ctx, []byte("?\n"), lim, func(p []byte, at Stamp) bool {
+	sent, written, err = c.Exchange(ctx, c.sock.clock.Now(), []byte("?\n"), lim, func(p []byte, at Stamp) bool {
 		reads = append(reads, read{string(p), at})
 		return !bytes.HasSuffix(p, []byte("."))
 	})
@@ -108,7 +108,7 @@ func TestStampsAreInOrder(t *testing.T) {
 	for range 3 {
 		last := c.sock.clock.Now()
 		var text strings.Builder
-		sent, written, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(p []byte, at Stamp) bool {
+		sent, written, err := c.Exchange(t.Context(), c.sock.clock.Now(), []byte("?\n"), Timeouts{}, func(p []byte, at Stamp) bool {
 			wrote := c.sock.clock.FromWall(<-next) // lets the server write its next piece
 			text.Write(p)
 			if at.User < last || at.User < wrote {
@@ -185,7 +185,7 @@ func TestLimitsUnderAFlood(t *testing.T) {
 	flooded := func(ctx context.Context, lim Timeouts, first func()) error {
 		c := dial(t, addr)
 		began := c.sock.clock.Now()
-		_, _, err := c.Exchange(ctx, []byte("?\n"), lim, func(p []byte, at Stamp) bool {
+		_, _, err := c.Exchange(ctx, c.sock.clock.Now(), []byte("?\n"), lim, func(p []byte, at Stamp) bool {
 			if first != nil {
 				first()
 				first = nil
@@ -270,7 +270,7 @@ func TestAbortFromAnotherGoroutine(t *testing.T) {
 			<-reached
 			cancel()
 		}()
-		_, _, err := c.Exchange(ctx, []byte("?\n"), lim, func([]byte, Stamp) bool {
+		_, _, err := c.Exchange(ctx, c.sock.clock.Now(), []byte("?\n"), lim, func([]byte, Stamp) bool {
 			reached <- struct{}{}
 			return true
 		})
@@ -297,10 +297,10 @@ func TestAbortAndLimitsWhileWriting(t *testing.T) {
 		<-time.After(20 * time.Millisecond)
 		cancel()
 	}()
-	if _, _, err := c.Exchange(ctx, request, Timeouts{}, nil); !errors.Is(err, ErrAborted) {
+	if _, _, err := c.Exchange(ctx, c.sock.clock.Now(), request, Timeouts{}, nil); !errors.Is(err, ErrAborted) {
 		t.Errorf("aborted while writing: ended with %v", err)
 	}
-	_, _, err := dial(t, addr).Exchange(t.Context(), request, Timeouts{Request: 30 * time.Millisecond}, nil)
+	_, _, err := dial(t, addr).Exchange(t.Context(), time.Second, request, Timeouts{Request: 30 * time.Millisecond}, nil)
 	wantClass(t, err, record.TimedOut)
 }
 
@@ -314,7 +314,7 @@ func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 	})
 	c := dial(t, addr)
 	var got string
-	_, _, err := c.Exchange(t.Context(), make([]byte, 32<<20), Timeouts{}, func(p []byte, _ Stamp) bool {
+	_, _, err := c.Exchange(t.Context(), c.sock.clock.Now(), make([]byte, 32<<20), Timeouts{}, func(p []byte, _ Stamp) bool {
 		got += string(p)
 		return !strings.HasSuffix(got, ".")
 	})

@@ -247,7 +247,7 @@ func lateRead(t *testing.T, server, client *tls.Config) {
 		first, ended := make(chan struct{}, 1), make(chan error)
 		var reads []read
 		go func() {
-			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(b []byte, at Stamp) bool {
+			_, _, err := c.Exchange(t.Context(), c.sock.clock.Now(), []byte("?\n"), Timeouts{}, func(b []byte, at Stamp) bool {
 				if reads = append(reads, read{string(b), at.Narrow(false, true, c.Single)}); string(b) == "first" {
 					first <- struct{}{}
 				} else if len(b) == 1 && c.Complete() && !c.Single() {
@@ -308,7 +308,7 @@ func TestServerThatWaitsForAcknowledgements(t *testing.T) {
 		first, ended := make(chan struct{}, 1), make(chan error)
 		var reads []read
 		go func() {
-			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(b []byte, at Stamp) bool {
+			_, _, err := c.Exchange(t.Context(), c.sock.clock.Now(), []byte("?\n"), Timeouts{}, func(b []byte, at Stamp) bool {
 				if reads = append(reads, read{string(b), at.Narrow(true, true, c.Single)}); string(b) == "first" {
 					first <- struct{}{}
 				}

@@ -69,7 +69,7 @@ func TestKernelStampOfALateRead(t *testing.T) {
 	})
 	c := dial(t, addr)
 	var stamps []Stamp
-	_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(p []byte, at Stamp) bool {
+	_, _, err := c.Exchange(t.Context(), c.sock.clock.Now(), []byte("?\n"), Timeouts{}, func(p []byte, at Stamp) bool {
 		if stamps = append(stamps, at); len(stamps) == 1 {
 			_, _ = c.sock.Conn.Write([]byte("!\n"))
 			<-sent
@@ -105,7 +105,7 @@ func TestReadsOfOneSegment(t *testing.T) {
 	c := dial(t, addr)
 	for round := range 3 {
 		var single []bool
-		_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(p []byte, _ Stamp) bool {
+		_, _, err := c.Exchange(t.Context(), c.sock.clock.Now(), []byte("?\n"), Timeouts{}, func(p []byte, _ Stamp) bool {
 			c.sock.segments.pause = 0
 			single = append(single, c.Single())
 			switch p[len(p)-1] {
@@ -180,7 +180,7 @@ func TestLeftoverEndsAConnection(t *testing.T) {
 		})
 		c := dial(t, addr)
 		reads := 0
-		_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func(p []byte, _ Stamp) bool {
+		_, _, err := c.Exchange(t.Context(), c.sock.clock.Now(), []byte("?\n"), Timeouts{}, func(p []byte, _ Stamp) bool {
 			if reads++; reads == 1 {
 				_, _ = c.sock.Conn.Write([]byte("!\n"))
 				<-sent

@@ -36,7 +36,7 @@ func TestSendersLook(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		all = append(all, polled)
 		go func() {
-			_, _, err := c.Exchange(t.Context(), []byte("?\n"), Timeouts{}, func([]byte, Stamp) bool {
+			_, _, err := c.Exchange(t.Context(), c.sock.clock.Now(), []byte("?\n"), Timeouts{}, func([]byte, Stamp) bool {
 				read.Add(1)
 				return false
 			})

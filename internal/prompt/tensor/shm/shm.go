@@ -25,14 +25,6 @@ func (r *Region) Bytes() []byte { return r.data }
 // Size is the region's size in bytes.
 func (r *Region) Size() int64 { return int64(len(r.data)) }
 
-// Slice is part of the region, with the bounds checked.
-func (r *Region) Slice(offset, size int64) ([]byte, error) {
-	if offset < 0 || size < 0 || offset > r.Size() || size > r.Size()-offset {
-		return nil, fmt.Errorf("shared memory %q has %d bytes, and %d from %d on are asked for", r.Name, r.Size(), size, offset)
-	}
-	return r.data[offset : offset+size : offset+size], nil
-}
-
 // Unlink takes the region's name from the system; the memory stays for those who have
 // it mapped. Called once a server has registered the region, it makes sure that
 // nothing is left behind however this program ends.
@@ -118,13 +110,6 @@ func (s *Regions) Put(name string, data []byte) (*Region, error) {
 	}
 	copy(r.data, data)
 	return r, nil
-}
-
-// Regions are those that were made so far, in that order.
-func (s *Regions) Regions() []*Region {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]*Region(nil), s.regions...)
 }
 
 // Close removes all regions. The server must have let go of them, or must not care.

@@ -33,11 +33,7 @@ func TestRegion(t *testing.T) {
 	if info, err := other.Stat(); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others than its owner may open it: %v, %v", info.Mode(), err)
 	}
-	part, err := r.Slice(100, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(part, "hello")
+	copy(r.data[100:], "hello")
 	got := make([]byte, 5)
 	if _, err := other.ReadAt(got, 100); err != nil || string(got) != "hello" {
 		t.Errorf("read %q %v", got, err)
@@ -45,8 +41,8 @@ func TestRegion(t *testing.T) {
 	if _, err := other.WriteAt([]byte("world"), 4995); err != nil {
 		t.Fatal(err)
 	}
-	if string(r.Bytes()[4995:]) != "world" {
-		t.Errorf("mapped: %q", r.Bytes()[4995:])
+	if string(r.data[4995:]) != "world" {
+		t.Errorf("mapped: %q", r.data[4995:])
 	}
 
 	if err := r.Unlink(); err != nil {
@@ -55,7 +51,7 @@ func TestRegion(t *testing.T) {
 	if _, err := os.Stat(directory + r.Key); !os.IsNotExist(err) {
 		t.Errorf("still there: %v", err)
 	}
-	if string(part) != "hello" {
+	if string(r.data[100:105]) != "hello" {
 		t.Error("the memory went with the name")
 	}
 	for range 2 {
@@ -77,11 +73,11 @@ func TestSetLeavesNothing(t *testing.T) {
 		keys = append(keys, r.Key)
 	}
 	full, err := set.Put("full", []byte("abc"))
-	if err != nil || string(full.Bytes()) != "abc" {
+	if err != nil || string(full.data) != "abc" {
 		t.Errorf("got %v %v", full, err)
 	}
 	keys = append(keys, full.Key)
-	if keys[0] == keys[1] || len(set.Regions()) != 4 {
+	if keys[0] == keys[1] || len(set.regions) != 4 {
 		t.Errorf("keys %v", keys)
 	}
 	if err := set.Close(); err != nil {
@@ -112,18 +108,6 @@ func TestNoRoom(t *testing.T) {
 	for _, size := range []int64{0, -1, mostSize + 1} {
 		if _, err := Create("x", size); err == nil {
 			t.Errorf("a region of %d bytes", size)
-		}
-	}
-}
-
-func TestSlice(t *testing.T) {
-	r := &Region{Name: "x", data: make([]byte, 10)}
-	for _, c := range []struct {
-		offset, size int64
-		ok           bool
-	}{{0, 10, true}, {10, 0, true}, {9, 2, false}, {-1, 1, false}, {0, -1, false}, {1, 1<<63 - 1, false}} {
-		if _, err := r.Slice(c.offset, c.size); (err == nil) != c.ok {
-			t.Errorf("%d from %d: %v", c.size, c.offset, err)
 		}
 	}
 }

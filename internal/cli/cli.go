@@ -102,7 +102,6 @@ func help(width int) string {
 	return b.String()
 }
 
-// terminalOf looks at whether w is a terminal.
 func terminalOf(w io.Writer, getenv func(string) string) tool.Terminal {
 	t := tool.Terminal{Width: func() int { return 100 }, Lines: func() int { return 0 }}
 	f, ok := tool.UnwrapWriter(w).(*os.File)

@@ -41,7 +41,6 @@ func completionManual() clidoc.Command {
 	}
 }
 
-// completionCommand prints the script of a shell.
 func completionCommand(env tool.Env, args []string) int {
 	if asksHelp(args) {
 		return env.PrintHelp(completionManual(), true)

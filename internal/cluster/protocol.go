@@ -65,7 +65,6 @@ const (
 	noted = 20 * time.Millisecond
 )
 
-// to is the subject of what is for one worker.
 func to(subject, worker string) string { return subject + "." + worker }
 
 // joinRequest is who wants to be a worker. Its key is random: it is how all messages of and to it name it.

@@ -117,7 +117,6 @@ func RunWorker(ctx context.Context, o WorkerOptions) error {
 	return errors.Join(w.serve(ctx), w.close())
 }
 
-// join takes a place in a run.
 func join(ctx context.Context, o WorkerOptions) (*worker, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Wait, fmt.Errorf("no run wanted a worker within %s", o.Wait))
 	defer cancel()

@@ -78,7 +78,6 @@ func (w *stageTimes) reset() {
 	w.to.Store(int64(record.NotYet))
 }
 
-// stageTimes is the window of a stage.
 func (l *Counters) stageTimes(stage int) *stageTimes {
 	if stage < 0 {
 		return &l.windows[len(l.windows)-1]

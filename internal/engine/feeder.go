@@ -42,7 +42,6 @@ type feeder struct {
 	conversations atomic.Int64 // conversations prepared or in flight
 }
 
-// queue holds what one goroutine has prepared.
 type queue struct {
 	ready chan preparedRequest
 	low   chan struct{} // half of what it has room for is gone

@@ -108,7 +108,6 @@ func perUnit(v, by int64) int64 {
 // ratio is a ÷ b in millionths.
 func ratio(a, b float64) int64 { return int64(math.Round(a / b * micro)) }
 
-// ms is a Def of a time span.
 func ms(d Def) Def {
 	d.Unit, d.Scale = Milliseconds, float64(time.Millisecond)
 	return d
@@ -274,7 +273,6 @@ func timePerTokenBounds(r *Request) (below, above int64) {
 	return r.flowBounds(int64(r.Tokens - 1))
 }
 
-// requestMetrics are the metrics of a request from end to end.
 func requestMetrics() []Def {
 	return []Def{
 		ms(Def{

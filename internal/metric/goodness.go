@@ -10,7 +10,6 @@ func (g goodness) and(o goodness) goodness {
 	return goodness{g.taken && o.taken, g.certain && o.certain, g.possible && o.possible}
 }
 
-// objective is an SLO with its formula.
 type objective struct {
 	plan.SLO
 	own     func(*Request) (int64, bool)

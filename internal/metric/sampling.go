@@ -153,7 +153,6 @@ func (w *Stats) bounds(d *Def) []float64 {
 // rounded is what a quantile can lose by its change of unit, in steps of a sample and more.
 const rounded = 1e-3
 
-// view is one window of a stage, divided.
 type view struct {
 	places *places
 	whole  *Stats
@@ -255,7 +254,6 @@ func intervalsOf(p *estimate.Parts, scale float64) map[string]estimate.Interval 
 	return out
 }
 
-// rates fills in the intervals of the rates.
 func (v *view) rates() {
 	for id, of := range map[string][]string{
 		"request_throughput": {latencyID}, "output_token_throughput": {outputID}, "input_token_throughput": {inputID}, "total_token_throughput": {inputID, outputID},

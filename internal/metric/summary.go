@@ -299,7 +299,6 @@ func (t *task) summarize(qs []float64, rule stat.Rule) {
 	}
 }
 
-// runTasks summarizes on all cores.
 func runTasks(tasks []*task, rule stat.Rule) error {
 	var qs []float64
 	for _, p := range Percentiles() {

@@ -213,7 +213,6 @@ func (c *grpcCall) message(failure string) {
 	c.buf = appendStreamMessage(c.buf, failure, c.t.inner)
 }
 
-// endEvent ends the event that was appended to buf.
 func (c *grpcCall) endEvent(kind string, tokens int) {
 	c.events = append(c.events, truthfile.Event{Bytes: len(c.buf) - c.from, Tokens: tokens, Kind: kind})
 	c.ends = append(c.ends, c.st.pushed+int64(len(c.buf)))

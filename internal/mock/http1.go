@@ -285,7 +285,6 @@ func (h *http1) proceed() error {
 	return err
 }
 
-// readChunks reads a chunked body and its trailer.
 func (h *http1) readChunks() ([]byte, error) {
 	if h.expect && h.r == h.w {
 		if err := h.proceed(); err != nil {

@@ -278,7 +278,6 @@ func (s *Server) close() error {
 	return nil
 }
 
-// dateLine is the Date header of one second.
 type dateLine struct {
 	second int64
 	text   string

@@ -73,7 +73,6 @@ func (b *tokenizeBody) vllm(most int) map[string]any {
 	return answer
 }
 
-// llamaTokens are ids, or ids with their texts.
 func llamaTokens(all []wordToken, pieces bool) any {
 	if !pieces {
 		return idsOf(all)

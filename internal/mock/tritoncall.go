@@ -64,7 +64,6 @@ func conventionOf(m *repository.Model, r *repository.Request) repository.Convent
 	return repository.ConventionVLLM
 }
 
-// takeTriton reads a checked request into the call.
 func (c *call) takeTriton(m *repository.Model, r *repository.Request) error {
 	t := &c.t
 	t.model, t.id, t.emptyFinal = m, r.ID, r.EmptyFinal

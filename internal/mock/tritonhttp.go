@@ -16,7 +16,6 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
-// statusOf is the HTTP status of a refusal.
 func statusOf(code repository.Code) int {
 	switch code {
 	case repository.CodeInvalid, repository.CodeExists:
@@ -135,7 +134,6 @@ func (s *Server) tritonModelHTTP(c *call, parts []string) {
 	}
 }
 
-// repositoryHTTP serves the index, and loading and unloading.
 func (s *Server) repositoryHTTP(c *call, parts []string) {
 	switch {
 	case len(parts) == 1 && parts[0] == "index":

@@ -24,7 +24,6 @@ type bins struct {
 	list  []bin
 }
 
-// bin is what happened in one bin.
 type bin struct {
 	asked           int64   // requests of open loops that were due
 	due, sent, over tally   // requests
@@ -71,7 +70,6 @@ func (b *bins) bin(moment time.Duration) (*bin, time.Duration) {
 	return &b.list[i], after - time.Duration(i)*b.width
 }
 
-// widen makes one bin of each two.
 func (b *bins) widen() {
 	half := b.list[:0]
 	for i := 0; i < len(b.list); i += 2 {

@@ -39,7 +39,6 @@ type row struct {
 	kept, traced                 int             // by how many shelves
 }
 
-// event is an event of a trace.
 type event struct {
 	at     int64 // µs after the request was sent
 	tokens int32 // -1: not known

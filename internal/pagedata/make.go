@@ -114,7 +114,6 @@ func bare(all []result.ServerMetrics) []result.ServerMetrics {
 	return all
 }
 
-// stages are the stages of the result as they are drawn.
 func (s *Builder) stages(f *Facts) ([]StageData, error) {
 	out := make([]StageData, len(f.Result.Stages))
 	for i := range out {

@@ -233,7 +233,6 @@ func triton(d *Document, p *plan.Plan, probes []record.Probe) {
 	}
 }
 
-// groupOf is the group of a server's metric.
 func groupOf(name string) string {
 	switch {
 	case strings.HasPrefix(name, "gpu_"):

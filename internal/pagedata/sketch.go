@@ -92,7 +92,6 @@ func mix(v uint64) uint64 {
 	return v ^ v>>31
 }
 
-// widen widens the span of a stage.
 func (s *Builder) widen(stage int, begin, end time.Duration) {
 	for len(s.spans) <= stage {
 		s.spans = append(s.spans, span{})

@@ -195,7 +195,6 @@ func (p *Play) messages(c *GraphCall) ([]Message, error) {
 	return out, nil
 }
 
-// appendOwn appends messages that are a call's own.
 func (p *Play) appendOwn(out, part []Message) []Message {
 	at := len(out)
 	out = append(out, part...)
@@ -243,7 +242,6 @@ func (p *Play) report(call int, recorded Message) Message {
 	return recorded
 }
 
-// broken reports whether one of the calls has arguments that are no JSON.
 func broken(calls []ToolCall) bool {
 	return slices.ContainsFunc(calls, func(c ToolCall) bool { return !json.Valid([]byte(c.Arguments)) })
 }

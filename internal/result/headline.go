@@ -319,7 +319,6 @@ func (r *Result) tooMuch(s *Stage) bool {
 	return now < expected*(1-slack)
 }
 
-// lowest is the stage with the least load.
 func (r *Result) lowest() *Stage {
 	least := &r.Stages[0]
 	for i := range r.Stages {

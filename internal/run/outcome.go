@@ -18,7 +18,6 @@ import (
 	"github.com/inferometer/inferometer/internal/run/saved"
 )
 
-// resultBuilder makes the result of what was played.
 type resultBuilder struct {
 	log       io.Writer
 	queue     *executor.Queue

@@ -265,7 +265,6 @@ func (e *Pipeline) Decode(ids []int32, skipSpecial bool) string {
 	return e.within(func() string { return strings.Join(e.parts.Decoder.Decode(tokens), "") })
 }
 
-// decodeRaw joins the bytes of tokens.
 func (e *Pipeline) decodeRaw(ids []int32, skipSpecial bool) string {
 	b := make([]byte, 0, 4*len(ids))
 	for _, id := range ids {

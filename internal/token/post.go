@@ -83,7 +83,6 @@ func (p *post) template() (before, after []int32, err error) {
 	return before, after, nil
 }
 
-// pairID is the id in a pair of token and id.
 func pairID(pair []any, name string) (int32, error) {
 	if len(pair) == 2 {
 		if id, ok := pair[1].(float64); ok {

@@ -69,7 +69,6 @@ func Foreign(env Env, from From, tools []Tool, dir string) (*Imported, *Figures,
 	return nil, nil, fmt.Errorf("%s holds no requests to read. What can be read:\n%s", from.Path, readable(tools))
 }
 
-// readable lists what can be read.
 func readable(tools []Tool) string {
 	list := []string{"an output directory of inferometer"}
 	for _, t := range tools {

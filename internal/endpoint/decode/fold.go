@@ -26,7 +26,6 @@ func (s *Events) Fold(most int) {
 	s.rec.Tail = &record.Tail{Tokens: -1, First: record.Never, Last: record.Never, Visible: record.Never}
 }
 
-// full reports whether an event is to be folded.
 func (s *Events) full() bool { return s.fold.on && len(s.list) >= max(s.fold.most/eventSize, 1) }
 
 // Bound gives as much of a stream's text as is kept.

@@ -263,7 +263,6 @@ func (c *chunk) parseToolCalls() {
 	}
 }
 
-// parseFunction reads the function of a tool call.
 func (c *chunk) parseFunction() {
 	s := &c.Scan
 	if s.Peek() != '{' {

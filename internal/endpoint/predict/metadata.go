@@ -30,7 +30,6 @@ type metadata struct {
 	} `json:"metadata"`
 }
 
-// info describes a tensor.
 type info struct {
 	Type  string `json:"dtype"`
 	Shape struct {

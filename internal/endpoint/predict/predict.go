@@ -83,7 +83,6 @@ func (e *TensorFlow) With(prepare func(p *prompt.Prompt) (endpoint.Call, error))
 	return out
 }
 
-// ask reads a model's metadata.
 func ask(where string, t plan.Target, o endpoint.Options, signature string) (*tensor.Signature, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()

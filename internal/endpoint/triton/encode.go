@@ -75,7 +75,6 @@ func (l *layout) size(s *slot, c *content) int {
 	}
 }
 
-// appendData adds a slot's tensor.
 func (l *layout) appendData(b []byte, s *slot, c *content) []byte {
 	switch s.kind {
 	case constant:

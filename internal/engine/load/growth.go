@@ -13,7 +13,6 @@ type Growth struct {
 	Responses int
 }
 
-// grows makes it a load that grows.
 func (stage *Profile) grows(s plan.Stage) {
 	stage.InFlight = func(time.Duration) int { return s.Concurrency }
 	stage.MaxSlots, stage.Requests = s.Growth.To, int64(s.Growth.To)

@@ -142,7 +142,6 @@ func (stage *Profile) MostPrompts() int64 {
 	return stage.WarmupRequests + stage.Requests
 }
 
-// every has the arrivals of a share.
 type every struct {
 	all       Arrivals
 	share     Shard

@@ -115,7 +115,6 @@ func (r *Decompressor) Read(p []byte) (int, error) {
 	}
 }
 
-// next goes on to the next frame.
 func (r *Decompressor) next() {
 	if r.now != nil {
 		r.pool.Put(r.now)
@@ -209,7 +208,6 @@ func (r *Decompressor) readFrame(f *frame) error {
 	}
 }
 
-// readBlocks reads a frame with that header.
 func (r *Decompressor) readBlocks(f *frame, h *zstd.Header) error {
 	if h.WindowSize > MaxWindow || h.FrameContentSize > mostBlocks*blockBytes || r.copyBytes(f, h.HeaderSize) != nil {
 		return errRest

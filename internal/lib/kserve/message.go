@@ -122,7 +122,6 @@ func copyOut(message proto.Message, to any, err error) error {
 	return err
 }
 
-// setStruct sets the fields of a struct that a message has.
 func setStruct(to reflect.Value, message protoreflect.Message) {
 	for i := range to.NumField() {
 		name, _, _ := strings.Cut(to.Type().Field(i).Tag.Get("json"), ",")

@@ -286,7 +286,6 @@ func (m *Model) checkShape(r *Request, in *Input, spec *Tensor, batch *int64) er
 		RequestID(r), in.name, m.Name, shapeText(m.fullShape(spec.dims)), shapeText(in.Shape), note)
 }
 
-// fullShape is a tensor's shape with the batch.
 func (m *Model) fullShape(dims []int64) []int64 {
 	if m.Spec.MaxBatch > 0 {
 		return append([]int64{-1}, dims...)

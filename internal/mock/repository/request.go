@@ -260,7 +260,6 @@ func (r *Request) readInput(b []byte) error {
 	return err
 }
 
-// readContents makes typed values raw.
 func (r *Request) readContents(in *Input, b []byte) error {
 	from := len(r.room)
 	err := eachField(b, func(num protowire.Number, kind protowire.Type, v uint64, p []byte) error {

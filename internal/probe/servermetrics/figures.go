@@ -142,7 +142,6 @@ func (v *view) perSecond(total float64) *float64 {
 	return &rate
 }
 
-// value is the value of a metric on a page at a look.
 func (v *view) value(p *pageLog, m *Metric, look int) (value float64, there bool) {
 	n := 0.0
 	for c, x := range p.values[look] {

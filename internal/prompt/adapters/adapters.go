@@ -35,7 +35,6 @@ func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Sourc
 	return out
 }
 
-// modelAt is the model of the session at a place.
 func (s *Source) modelAt(place prompt.Position) string {
 	place.I = s.Session(place)
 	return s.model(place)

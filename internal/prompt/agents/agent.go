@@ -91,7 +91,6 @@ func (a *agent) next(name string, tools []prompt.Tool) event {
 	return e
 }
 
-// addMessages adds messages that are the call's own.
 func (e *event) addMessages(m ...prompt.Message) {
 	e.messages = append(e.messages, m...)
 	if n := len(e.segments); n > 0 && e.segments[n-1].Kind == prompt.Own {

@@ -130,7 +130,6 @@ func (t *request) Prompt() (prompt.Prompt, error) {
 	return p, t.compose(&p)
 }
 
-// begin makes the system prompt of a new conversation.
 func (s *slot) begin(number uint64) error {
 	s.history, s.begun = nil, number+1
 	s.sysLen = s.data.Conversations.SharedPrompt + s.own

@@ -119,7 +119,6 @@ func plain(raw json.RawMessage) string {
 	return text
 }
 
-// said is the text of a part of text.
 func (p *part) said() string {
 	if given(p.Text) {
 		return plain(p.Text)

@@ -45,7 +45,6 @@ func foreign(name string, data []byte) *plan.Fault {
 	return nil
 }
 
-// isPromptObject reports whether a line is a JSON object with a prompt.
 func isPromptObject(line []byte) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line, &fields) != nil {

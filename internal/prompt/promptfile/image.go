@@ -33,7 +33,6 @@ func (l *line) takeImages(value []byte, off int) {
 	}
 }
 
-// picture is the image at a URL, or that of a file.
 func picture(name string, most limitio.Limit) (prompt.Part, error) {
 	part := prompt.Part{Kind: prompt.Image}
 	for _, scheme := range []string{"http://", "https://", "data:"} {

@@ -103,7 +103,6 @@ func invalid(line []byte) int {
 	}
 }
 
-// plain takes the line as a prompt.
 func (f *file) plain() {
 	f.add(entry{prompt: prompt.Prompt{Text: string(f.line)}, due: -1, line: f.lineNo})
 }

@@ -89,7 +89,6 @@ func (r *Reader) Next() (Row, error) {
 	return row, err
 }
 
-// Close closes the file.
 func (r *Reader) Close() error { return errors.Join(r.source.close(), r.file.Close()) }
 
 // jsonSource reads objects: one after the other, the elements of a list, or those of a

@@ -197,7 +197,6 @@ func address(p *prompt.Part) string {
 	return "data:" + p.Type + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
 }
 
-// urls are the addresses of a prompt's images.
 func urls(p *prompt.Prompt) []string {
 	var list []string
 	for i := range p.Parts {

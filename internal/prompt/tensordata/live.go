@@ -30,7 +30,6 @@ type lane struct {
 	line  *prompt.FIFO
 }
 
-// span is a sequence in its lane.
 type span struct {
 	*sequence
 	number uint64

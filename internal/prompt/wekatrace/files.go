@@ -153,7 +153,6 @@ func (t *textReader) next() ([]byte, func(int64) int, error) {
 
 func (t *textReader) close() { _ = t.file.Close() }
 
-// rowReader reads the rows of a table.
 type rowReader struct{ rows *rows.Reader }
 
 func (r *rowReader) next() ([]byte, func(int64) int, error) {

@@ -165,7 +165,6 @@ func clear(c color.Color) color.Color {
 	return color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 115}
 }
 
-// plot makes the panel's axes and lines.
 func (p Panel) plot() (*plot.Plot, error) {
 	out := plot.New()
 	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.Title, p.X, p.Y
@@ -227,7 +226,6 @@ func (p Panel) plot() (*plot.Plot, error) {
 	return out, nil
 }
 
-// sans is the typeface of all text.
 func sans() font.Font { return font.Font{Typeface: "Liberation", Variant: "Sans"} }
 
 // headroom is the upper end of an axis that leaves a legend of n lines some room.
@@ -240,7 +238,6 @@ func headroom(low, top float64, n int) float64 {
 
 func (p Panel) blank() bool { return len(p.xs()) == 0 }
 
-// xs are the x of all points.
 func (p Panel) xs() []float64 {
 	var out []float64
 	for _, l := range p.Lines {
@@ -253,7 +250,6 @@ func (p Panel) xs() []float64 {
 	return out
 }
 
-// parts are the runs of finite points.
 func (l Line) parts() []plotter.XYs {
 	var out []plotter.XYs
 	open := false

@@ -111,7 +111,6 @@ func (p *printer) paragraph(label, text string) {
 	p.wrapped(indent+screen.Left(label, labelWidth), text)
 }
 
-// item prints wrapped text as an item of a list.
 func (p *printer) item(text string) {
 	p.wrapped(indent+"- ", text)
 }

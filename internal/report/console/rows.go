@@ -80,7 +80,6 @@ func rest(all map[string]result.Stat, samples bool) []row {
 	return rows
 }
 
-// labelOf is what the report calls a metric.
 func labelOf(metric string) string {
 	for _, r := range slices.Concat(spreads(), rates()) {
 		if r.metric == metric {

@@ -177,7 +177,6 @@ func (t *through) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// release writes what was held back.
 func (t *through) release() {
 	if len(t.held) > 0 {
 		_, _ = t.to.Write(t.held)

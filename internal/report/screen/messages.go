@@ -36,7 +36,6 @@ func (w *Writer) Redirect(to io.Writer) {
 	w.to = to
 }
 
-// Write writes a message.
 func (w *Writer) Write(message []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

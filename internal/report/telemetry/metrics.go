@@ -95,7 +95,6 @@ func (m *Metrics) Add(rec *record.Record, span *otlp.Span) {
 	}
 }
 
-// count counts a value of an instrument.
 func (m *Metrics) count(rec *record.Record, i int, v float64, proof otlp.Exemplar, more ...otlp.Attribute) {
 	var key [64]byte
 	k := fmt.Appendf(key[:0], "%d %d %d %s", i, rec.Stage, rec.Target, rec.Model)

@@ -36,7 +36,6 @@ func (r *RunInfo) ID() string {
 	return r.Start.UTC().Format("20060102T150405Z") + "-" + strconv.FormatUint(r.Result.Seed, 10)
 }
 
-// timeOf is a time of the run's clock.
 func (r *RunInfo) timeOf(d time.Duration) time.Time { return r.Start.Add(d) }
 
 // operation is what the conventions call the work of an endpoint.

@@ -90,7 +90,6 @@ func (s *Spans) Request(rec *record.Record) (span otlp.Span, ok bool) {
 	return span, true
 }
 
-// about adds what is known of a request.
 func (s *Spans) about(span *otlp.Span, rec *record.Record, model string) {
 	span.Add(true, s.run.server(rec.Target)...)
 	span.Add(true, otlp.Text("gen_ai.operation.name", s.run.operation()), otlp.Text("gen_ai.provider.name", s.run.Protocol))

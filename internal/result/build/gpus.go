@@ -27,7 +27,6 @@ type gpuSource struct {
 	sorted bool
 }
 
-// gpuLog is what was read of one GPU.
 type gpuLog struct {
 	place       int // on which page, or of which server
 	index, uuid string

@@ -121,7 +121,6 @@ func fields(t *plan.Target) bool {
 	return !t.Shaped() && (t.Protocol == plan.ProtocolOpenAI || t.Protocol == plan.ProtocolAnthropic)
 }
 
-// use is what a plan's prompts are made for.
 func (k Kit) use(p *plan.Plan, found *loader.Found) prompt.Use {
 	u := prompt.Use{Chat: p.Target.Chats(), Fields: fields(&p.Target), Tell: k.Tell, Specials: prompt.Specials(found.Tokenizer)}
 	template, err := found.Chat.Template("", false)

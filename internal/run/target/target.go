@@ -87,7 +87,6 @@ func tlsConfig(t plan.TLS, files limitio.Limit) (*tls.Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// keyPair reads the client's certificate.
 func keyPair(t plan.TLS, files limitio.Limit) (tls.Certificate, error) {
 	cert, err := files.ReadFile(t.Cert)
 	if err != nil {

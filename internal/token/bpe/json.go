@@ -139,7 +139,6 @@ func (l *wordList) all(yield func(word) bool) {
 	}
 }
 
-// readVocab reads the texts of the tokens into one string.
 func (f *file) readVocab(s *jsonscan.Scanner) error {
 	s.Object()
 	var arena []byte

@@ -15,7 +15,6 @@ type merger struct {
 // than a heap.
 const linear = 80
 
-// merge merges w.ids and appends what is left.
 func (w *merger) merge(dst []int32, p *pairs) []int32 {
 	if len(w.ids) > longRun {
 		defer w.release()

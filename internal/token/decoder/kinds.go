@@ -120,7 +120,6 @@ func stripFromJSON(raw []byte) (Decoder, error) {
 	return strip{d.Content, d.Start, d.Stop}, err
 }
 
-// Decode strips.
 func (t strip) Decode(tokens []string) []string {
 	for i, s := range tokens {
 		for n := 0; n < t.start && strings.HasPrefix(s, t.content); n++ {

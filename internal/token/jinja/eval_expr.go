@@ -23,7 +23,6 @@ func (l *listExpr) eval(m *machine, s *scope) any {
 	return &List{kind: l.kind, items: evalAll(m, s, nil, l.items)}
 }
 
-// evalAll appends the values of expressions.
 func evalAll(m *machine, s *scope, to []any, list []expr) []any {
 	for _, e := range list {
 		to = append(to, e.eval(m, s))

@@ -348,7 +348,6 @@ func closing(open byte) byte {
 	return '}'
 }
 
-// number takes an integer or a float.
 func (l *lexer) number() {
 	rest := l.rest()
 	if n := basedDigits(rest); n > 0 {

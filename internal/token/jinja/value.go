@@ -229,7 +229,6 @@ func truth(v any) bool {
 	return true
 }
 
-// asString returns the text of a string value.
 func asString(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:

@@ -174,7 +174,6 @@ func (f *form) segment(b []byte, s string) []byte {
 	return b
 }
 
-// decompose appends what r consists of.
 func (f *form) decompose(signs []sign, r rune) []sign {
 	if hangulBase <= r && r <= hangulLast {
 		i := r - hangulBase

@@ -92,7 +92,6 @@ func prependFromJSON(raw []byte) (Normalizer, error) {
 	return prepend(d.Prepend), err
 }
 
-// Normalize prepends.
 func (p prepend) Normalize(s string) string {
 	if s == "" {
 		return s
@@ -102,7 +101,6 @@ func (p prepend) Normalize(s string) string {
 
 type replaceString struct{ old, new string }
 
-// Normalize replaces.
 func (r replaceString) Normalize(s string) string { return strings.ReplaceAll(s, r.old, r.new) }
 
 type replace struct {
@@ -137,7 +135,6 @@ func Replace(raw []byte) (Normalizer, error) {
 	return &replace{re, *d.Content}, nil
 }
 
-// Normalize replaces.
 func (r *replace) Normalize(s string) string {
 	if s == "" {
 		return s

@@ -24,7 +24,6 @@ func stripFromJSON(raw []byte) (Normalizer, error) {
 	return strip{d.Left, d.Right, unidata.RustSpace()}, err
 }
 
-// Normalize strips.
 func (t strip) Normalize(s string) string {
 	if t.left {
 		s = strings.TrimLeftFunc(s, t.space.Has)

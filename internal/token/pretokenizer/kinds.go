@@ -46,7 +46,6 @@ func byteLevelFromJSON(raw []byte) (PreTokenizer, error) {
 	return t, nil
 }
 
-// Split splits p.
 func (t byteLevel) Split(dst []Piece, p Piece) []Piece {
 	if p.Text == "" {
 		return dst
@@ -91,7 +90,6 @@ func metaspaceFromJSON(raw []byte) (PreTokenizer, error) {
 	return metaspace{m}, err
 }
 
-// Split splits p.
 func (t metaspace) Split(dst []Piece, p Piece) []Piece {
 	if p.Text == "" {
 		return dst
@@ -152,7 +150,6 @@ type words struct{ word, space *unidata.Set }
 
 func newWords() PreTokenizer { return words{unidata.RegexWord(), unidata.RegexSpace()} }
 
-// Split splits p.
 func (t words) Split(dst []Piece, p Piece) []Piece {
 	const none, word, sign = 0, 1, 2
 	start, run := 0, none
@@ -182,7 +179,6 @@ type bert struct{ space, punctuation *unidata.Set }
 
 func newBert() PreTokenizer { return bert{unidata.RustSpace(), unidata.Punctuation()} }
 
-// Split splits p.
 func (t bert) Split(dst []Piece, p Piece) []Piece {
 	start := 0
 	for i, r := range p.Text {
@@ -216,7 +212,6 @@ func delimiterFromJSON(raw []byte) (PreTokenizer, error) {
 	return delimiter(d.Delimiter), err
 }
 
-// Split splits p.
 func (t delimiter) Split(dst []Piece, p Piece) []Piece {
 	start := 0
 	for {
@@ -243,7 +238,6 @@ func fixedFromJSON(raw []byte) (PreTokenizer, error) {
 	return fixed(d.Length), err
 }
 
-// Split splits p.
 func (t fixed) Split(dst []Piece, p Piece) []Piece {
 	start, n := 0, 0
 	for i := range p.Text {

@@ -12,7 +12,6 @@ type spaces struct{ set *unidata.Set }
 
 func newSpaces() PreTokenizer { return spaces{unidata.RustSpace()} }
 
-// Split splits p.
 func (t spaces) Split(dst []Piece, p Piece) []Piece {
 	for at := 0; at < len(p.Text); {
 		start, end, next := t.word(p.Text, at)
@@ -55,7 +54,6 @@ type signed struct {
 	signs  metaspace
 }
 
-// Split splits p.
 func (t signed) Split(dst []Piece, p Piece) []Piece {
 	if strings.Contains(p.Text, t.signs.Sign) {
 		return sequence{t.spaces, t.signs}.Split(dst, p)

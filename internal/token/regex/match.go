@@ -213,7 +213,6 @@ func (m *matcher) rare(in *inst, pc, pos int) (_, _ int, ok bool) {
 	return pc, pos, ok
 }
 
-// sub is a run within a run.
 func (m *matcher) sub(pc, pos, target int) (int, bool) {
 	m.depth++
 	end, ok := m.run(pc, pos, target)

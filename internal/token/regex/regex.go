@@ -78,7 +78,6 @@ func Compile(pattern string) (re *Regexp, err error) {
 	return re, nil
 }
 
-// String is the pattern.
 func (re *Regexp) String() string { return re.pattern }
 
 // FindAll appends the matches in text, from left to right, without overlap. An empty

@@ -279,7 +279,6 @@ func (t *job) reportOptions() report.Options {
 	return report.Options{Endpoint: t.set.EndpointType, Streaming: t.set.Streaming, Goodput: len(t.set.Goodput) > 0, Verbose: t.set.Verbose, Telemetry: t.gpus}
 }
 
-// reports writes the files that the release writes.
 func (t *job) reports(out *Outcome) error {
 	stem := strings.TrimSuffix(t.set.ExportFile, filepath.Ext(t.set.ExportFile))
 	err := t.write(stem+"_genai_perf.csv", func(w io.Writer) error { return writeCSV(w, out) })

@@ -32,7 +32,6 @@ func (c *coding) reset() {
 	}
 }
 
-// timed are protocols of which Triton's is timed.
 func (c *coding) timed(all map[string]endpoint.Protocol) map[string]endpoint.Protocol {
 	p, ok := all[plan.ProtocolTriton]
 	if !ok {

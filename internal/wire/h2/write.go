@@ -48,7 +48,6 @@ func (c *conn) write() {
 	c.net.CloseAfter(last)
 }
 
-// wrote notes the stamps of a write.
 func (c *conn) wrote(sent, written time.Duration, whole bool) {
 	for _, p := range c.parts {
 		if p.by != nil {

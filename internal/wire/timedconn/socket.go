@@ -86,7 +86,6 @@ func (s *socket) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// rearm makes the next write the first.
 func (s *socket) rearm() { s.firstWrite.Store(int64(record.Never)) }
 
 // began is the time right before the first write(2) since rearm, or else that

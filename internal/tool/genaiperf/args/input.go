@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// input settles what prompts are made of.
 func (b *builder) input() {
 	s := &b.a.Settings
 	s.InputMean, s.InputStddev = b.integer("input-mean", 550), b.integer("input-stddev", 0)

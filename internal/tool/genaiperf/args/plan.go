@@ -167,7 +167,6 @@ func (b *builder) target(t *plan.Target) {
 	}
 }
 
-// address is the server's URL with its scheme.
 func (b *builder) address(scheme, usual string) string {
 	text := cmp.Or(b.a.Settings.URL, usual)
 	if !strings.Contains(text, "://") {

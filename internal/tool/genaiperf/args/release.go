@@ -30,7 +30,6 @@ var (
 	packaged  = regexp.MustCompile(`^0\.0\.([89]|1[0-9])(\.?[a-z].*)?$`)
 )
 
-// forced is the release that a user names.
 func forced(name string) (string, error) {
 	switch {
 	case name == Release2403 || name == Release2404 || name == ReleaseLast:

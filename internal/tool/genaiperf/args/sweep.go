@@ -20,7 +20,6 @@ func swept() map[string]string {
 // mostRuns bounds a sweep: more is a slip of the keyboard.
 const mostRuns = 1000
 
-// analyze makes an action for each value of a sweep.
 func (b *builder) analyze() (*Action, error) {
 	kind := b.text("sweep-type", "concurrency")
 	key := swept()[kind]
@@ -72,7 +71,6 @@ func (b *builder) sweep(kind string, points []int) Sweep {
 	return Sweep{Kind: kind, Min: numbers[0], Max: numbers[1]}
 }
 
-// flagOf is the last release's flag for a key.
 func flagOf(key string) *option {
 	table := flags()
 	return &table[slices.IndexFunc(table, func(f option) bool { return f.key == key && f.releases&inLast != 0 })]

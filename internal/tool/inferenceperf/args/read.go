@@ -324,7 +324,6 @@ func (f *form) parse(n *yaml.Node) (any, error) {
 	return n.Value, nil
 }
 
-// counts reports whether the value is a number.
 func (f *form) counts() bool { return f.kind == whole || f.kind == number }
 
 func (f *form) parseNumber(n *yaml.Node) (any, error) {

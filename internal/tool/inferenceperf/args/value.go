@@ -62,7 +62,6 @@ func (v *value) texts() []string {
 	return out
 }
 
-// textMap is a mapping of name to text.
 func (v *value) textMap() map[string]string {
 	if v == nil || len(v.names) == 0 {
 		return nil

@@ -101,7 +101,6 @@ type UsageError struct {
 	Generic bool // the original finds it once it knows the model, and ends with ExitGeneric
 }
 
-// Error is the text.
 func (e *UsageError) Error() string { return e.Text }
 
 func usage(format string, args ...any) error { return &UsageError{Text: fmt.Sprintf(format, args...)} }

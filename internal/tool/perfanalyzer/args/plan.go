@@ -32,7 +32,6 @@ func (s *settings) plan() (*plan.Plan, error) {
 	return made, Names(p).Error(err)
 }
 
-// target is the server.
 func (s *settings) target(t *plan.Target) {
 	a := &s.action
 	t.Model, t.Headers = s.model, s.headers

@@ -83,7 +83,6 @@ func (v *invalidValue) Error() string { return "Invalid value provided: " + prin
 
 func invalid(value string) error { return &invalidValue{value} }
 
-// parseInteger reads an integer.
 func parseInteger(value string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 	if err != nil || n > math.MaxInt32 || n < math.MinInt32 {

@@ -32,16 +32,26 @@ func BinsOf(in Set, cols ...*Column) (Bins, error) {
 		fine++
 	}
 	first := cellOf(lo, fine)
-	counts := make([]int64, cellOf(hi, fine)-first+1)
-	err := each(cols, func(stored []int64) {
-		for _, v := range stored {
-			if v&int64(in) != 0 {
-				counts[cellOf(uint64(max(v>>setBits, 0)), fine)-first]++
+	var all [][]int64
+	err := readAll(cols, func() visitor {
+		own := make([]int64, cellOf(hi, fine)-first+1)
+		all = append(all, own)
+		return func(_ Part, stored []int64) {
+			for _, v := range stored {
+				if v&int64(in) != 0 {
+					own[cellOf(uint64(max(v>>setBits, 0)), fine)-first]++
+				}
 			}
 		}
 	})
 	if err != nil {
 		return Bins{}, err
+	}
+	counts := all[0]
+	for _, own := range all[1:] {
+		for i, n := range own {
+			counts[i] += n
+		}
 	}
 	for len(counts) > 0 && counts[0] == 0 {
 		counts, first = counts[1:], first+1

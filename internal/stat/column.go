@@ -157,31 +157,13 @@ func (c *Column) blocks(f func(stored []int64)) error {
 	return c.parts(func(_ Part, stored []int64) { f(stored) })
 }
 
-func (c *Column) parts(f func(part Part, stored []int64)) error {
-	var vals [blockLen]int64
-	each := func(chunk []byte) {
-		for len(chunk) > 0 {
-			var n int
-			var part Part
-			n, chunk = readBlock(&vals, &part, chunk)
-			f(part, vals[:n])
+// parts is blocks with the part of each block.
+func (c *Column) parts(f visitor) error {
+	var r reader
+	for _, p := range c.pieces(nil) {
+		if err := r.read(&p, f); err != nil {
+			return err
 		}
-	}
-	if len(c.spills) > 0 {
-		buf := make([]byte, chunkLen)
-		for _, e := range c.spills {
-			if err := c.pool.read(buf[:e.len], e); err != nil {
-				return err
-			}
-			each(buf[:e.len])
-		}
-	}
-	for _, chunk := range c.full {
-		each(chunk)
-	}
-	each(c.chunk)
-	if len(c.tail) > 0 {
-		f(c.part, c.tail)
 	}
 	return nil
 }

@@ -109,8 +109,18 @@ func (k *survival) add(stored []int64) {
 			continue
 		}
 		i, _ := slices.BinarySearch(k.at, s>>setBits)
-		one := momentsOf([]int64{s}, k.base, int64(First))
+		one := momentsOf([]int64{s}, k.base)
 		k.parts[i].add(&one)
+	}
+}
+
+// merge adds what another has taken in; both are nil where there is nothing to weigh.
+func (k *survival) merge(o *survival) {
+	if k == nil {
+		return
+	}
+	for i := range k.parts {
+		k.parts[i].add(&o.parts[i])
 	}
 }
 

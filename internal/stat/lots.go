@@ -18,9 +18,8 @@ type source struct {
 type lot struct {
 	own []*Column
 	n   int64 // samples of its own columns
-	m   [2]moments
+	*tally
 	sel selection
-	km  *survival  // of the first set; nil means no sample was cut off
 	all [2]Summary // without quantiles
 }
 
@@ -47,14 +46,36 @@ func newSource(shared []*Column, others [][]*Column) *source {
 	return s
 }
 
-// each calls f with the samples of columns.
-func each(cols []*Column, f func(stored []int64)) error {
-	for _, c := range cols {
-		if err := c.blocks(f); err != nil {
-			return err
-		}
+// tally is what the first pass finds.
+type tally struct {
+	m    [2]moments
+	root *root
+	km   *survival // of the first set; nil means no sample was cut off
+}
+
+// newTally prepares for n samples.
+func (s *source) newTally(n int64, censored *cuts) *tally {
+	t := &tally{root: newRoot(s.span, n)}
+	t.m[0].min, t.m[1].min = math.MaxUint64, math.MaxUint64
+	if censored != nil {
+		t.km = newSurvival(censored, s.base)
 	}
-	return nil
+	return t
+}
+
+func (t *tally) add(stored []int64, base int64) {
+	addMoments(&t.m, stored, base)
+	t.root.add(stored, base)
+	t.km.add(stored)
+}
+
+// merge adds what another tally has found.
+func (t *tally) merge(o *tally) {
+	for i := range t.m {
+		t.m[i].add(&o.m[i])
+	}
+	t.root.merge(o.root)
+	t.km.merge(o.km)
 }
 
 // count makes the first pass: times, and the counts of the cells of the root.
@@ -63,40 +84,36 @@ func (s *source) count(censored *cuts) error {
 	for i := range s.lots {
 		most = max(most, s.n+s.lots[i].n)
 	}
-	var m [2]moments
-	m[0].min, m[1].min = math.MaxUint64, math.MaxUint64
-	common := newRoot(s.span, most)
-	for i := range s.lots {
-		if censored != nil {
-			s.lots[i].km = newSurvival(censored, s.base)
-		}
-	}
-	err := each(s.shared, func(stored []int64) {
-		addMoments(&m, stored, s.base)
-		common.add(stored, s.base)
-		for i := range s.lots {
-			s.lots[i].km.add(stored)
-		}
-	})
+	common, err := s.countColumns(s.shared, most, censored)
 	if err != nil {
 		return err
 	}
 	for i := range s.lots {
 		l := &s.lots[i]
-		l.m = m
-		if l.sel.root = common; i < len(s.lots)-1 {
-			l.sel.root = common.clone()
-		}
-		err := each(l.own, func(stored []int64) {
-			addMoments(&l.m, stored, s.base)
-			l.sel.root.add(stored, s.base)
-			l.km.add(stored)
-		})
-		if err != nil {
+		if l.tally, err = s.countColumns(l.own, most, censored); err != nil {
 			return err
 		}
+		l.tally.merge(common)
+		l.sel.root = l.root
 	}
 	return nil
+}
+
+// countColumns makes the first pass over some columns. The tally has room for n samples.
+func (s *source) countColumns(cols []*Column, n int64, censored *cuts) (*tally, error) {
+	var all []*tally
+	err := readAll(cols, func() visitor {
+		t := s.newTally(n, censored)
+		all = append(all, t)
+		return func(_ Part, stored []int64) { t.add(stored, s.base) }
+	})
+	if len(all) == 0 {
+		return s.newTally(n, censored), err
+	}
+	for _, t := range all[1:] {
+		all[0].merge(t)
+	}
+	return all[0], err
 }
 
 // want asks for the ranks that the quantiles of a lot need.
@@ -126,15 +143,26 @@ func (l *lot) same() bool {
 
 // open reports whether another pass is needed.
 func (s *source) open() bool {
-	return slices.ContainsFunc(s.lots, func(l lot) bool { return l.sel.open > 0 })
+	for i := range s.lots {
+		if s.lots[i].sel.open > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // fill makes a pass for the cells that are looked into.
 func (s *source) fill() error {
-	err := each(s.shared, func(stored []int64) {
-		for i := range s.lots {
-			if l := &s.lots[i]; l.sel.open > 0 {
-				l.sel.root.fill(stored, s.base)
+	var open []*selection
+	for i := range s.lots {
+		if l := &s.lots[i]; l.sel.open > 0 {
+			open = append(open, &l.sel)
+		}
+	}
+	err := readAll(s.shared, func() visitor {
+		return func(_ Part, stored []int64) {
+			for _, sel := range open {
+				sel.fill(stored, s.base)
 			}
 		}
 	})
@@ -146,7 +174,10 @@ func (s *source) fill() error {
 		if l.sel.open == 0 {
 			continue
 		}
-		if err := each(l.own, func(stored []int64) { l.sel.root.fill(stored, s.base) }); err != nil {
+		err := readAll(l.own, func() visitor {
+			return func(_ Part, stored []int64) { l.sel.fill(stored, s.base) }
+		})
+		if err != nil {
 			return err
 		}
 		l.sel.open = 0

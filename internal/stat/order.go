@@ -3,6 +3,7 @@ package stat
 import (
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // Order statistics are found by counting. The first pass counts samples in cells
@@ -24,9 +25,10 @@ type cells [][sets]uint32
 // root is the first level of cells.
 type root struct {
 	counts cells
-	kids   []*node // by cell; nil means no rank is wanted there
-	all    *node   // in place of cells where there are few samples at all
-	seen   int64   // samples
+	kids   []*node  // by cell; nil means no rank is wanted there
+	open   []uint64 // a bit for each cell: whether it has had a kid
+	all    *node    // in place of cells where there are few samples at all
+	seen   int64    // samples
 }
 
 // newRoot prepares for n samples, the greatest of which lies so far from the least.
@@ -37,13 +39,19 @@ func newRoot(span uint64, n int64) *root {
 	return &root{counts: make(cells, rootIndex(span)+1)}
 }
 
-// clone is another root with the same samples so far.
-func (r *root) clone() *root {
-	c := &root{seen: r.seen, counts: slices.Clone(r.counts)}
+// merge adds the samples of another root of the same preparation.
+func (r *root) merge(o *root) {
+	r.seen += o.seen
 	if r.all != nil {
-		c.all = &node{vals: slices.Clone(r.all.vals)}
+		r.all.vals = append(r.all.vals, o.all.vals...)
+		return
 	}
-	return c
+	for i := range o.counts {
+		from, to := &o.counts[i], &r.counts[i]
+		for k := range to {
+			to[k] += from[k]
+		}
+	}
 }
 
 // rootIndex is the cell of distance d: exact up to 1<<(rootBits+1), then with
@@ -71,10 +79,11 @@ func (r *root) add(stored []int64, base int64) {
 		return
 	}
 	counts := r.counts
-	for len(stored) > 0 {
-		n, s := run(stored), stored[0]
-		counts[rootIndex(uint64(s>>setBits)-uint64(base))][s&int64(Both)] += uint32(n)
-		stored = stored[n:]
+	for i := 0; i < len(stored); {
+		s, from := stored[i], i
+		for i++; i < len(stored) && stored[i] == s; i++ {
+		}
+		counts[rootIndex(uint64(s>>setBits)-uint64(base))][s&int64(Both)] += uint32(i - from)
 	}
 }
 
@@ -106,6 +115,7 @@ type selection struct {
 	wanted [2][]int64
 	found  [2]map[int64]uint64
 	open   int // nodes to be filled by the next pass
+	mu     sync.Mutex
 }
 
 // want asks for the ranks that the quantiles of a set of n samples need.
@@ -137,6 +147,12 @@ func (l *selection) begin() {
 	}
 	r.kids = make([]*node, len(r.counts))
 	l.descend(r.counts, r.kids, [2]int64{}, l.wanted, rootCell)
+	r.open = make([]uint64, len(r.counts)/64+1)
+	for i, n := range r.kids {
+		if n != nil {
+			r.open[i/64] |= 1 << (i % 64)
+		}
+	}
 }
 
 // descend goes through counted cells in order and opens a node for each that holds a
@@ -181,23 +197,54 @@ func (l *selection) setRanks(ranks [2][]int64, d uint64) {
 	}
 }
 
-// fill adds samples to the nodes that are open.
-func (r *root) fill(stored []int64, base int64) {
-	for len(stored) > 0 {
-		equal, s := run(stored), stored[0]
-		stored = stored[equal:]
-		d := uint64(s>>setBits) - uint64(base)
-		n := r.kids[rootIndex(d)]
+// hit is equal samples that lie in a cell with a node.
+type hit struct {
+	cell   int
+	stored int64
+	equal  int
+}
+
+// fill adds samples to the nodes that are open. It may be called by several goroutines at a time:
+// few samples lie in nodes, and those alone are put there under a lock.
+func (l *selection) fill(stored []int64, base int64) {
+	var hits [64]hit
+	n, open := 0, l.root.open
+	for i := 0; i < len(stored); {
+		s, from := stored[i], i
+		for i++; i < len(stored) && stored[i] == s; i++ {
+		}
+		cell := rootIndex(uint64(s>>setBits) - uint64(base))
+		if open[cell/64]>>(cell%64)&1 == 0 {
+			continue
+		}
+		hits[n] = hit{cell: cell, stored: s, equal: i - from}
+		if n++; n == len(hits) {
+			l.put(hits[:n], base)
+			n = 0
+		}
+	}
+	if n > 0 {
+		l.put(hits[:n], base)
+	}
+}
+
+// put adds hits to their nodes.
+func (l *selection) put(hits []hit, base int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range hits {
+		d := uint64(h.stored>>setBits) - uint64(base)
+		n := l.root.kids[h.cell]
 		for n != nil && n.kids != nil {
 			n = n.kids[(d-n.lo)>>n.fine]
 		}
 		switch {
 		case n == nil:
 		case n.counts != nil:
-			n.counts[(d-n.lo)>>n.fine][s&int64(Both)] += uint32(equal)
+			n.counts[(d-n.lo)>>n.fine][h.stored&int64(Both)] += uint32(h.equal)
 		default:
-			for range equal {
-				n.vals = append(n.vals, pack(s, base))
+			for range h.equal {
+				n.vals = append(n.vals, pack(h.stored, base))
 			}
 		}
 	}

@@ -36,29 +36,24 @@ type Division struct {
 // Divide divides both sets of the samples of all columns into parts: First, then Second.
 // place gives the number of a part, below parts. The bounds of each set ascend; there are at
 // most mostBounds. Like Summarize it needs memory for counters only, and it reads the
-// columns once.
+// columns once, with place called by several goroutines.
 func Divide(bounds [2][]float64, parts int, place func(Part) int, cols ...*Column) ([2]Division, error) {
 	s := newSource(cols, nil)
-	n := s.n
-	d := divider{base: s.base, sums: make([][2][2]uint64, parts)}
-	for i := range d.out {
-		d.out[i] = Division{N: make([]int64, parts), Sum: make([]float64, parts), Base: float64(s.base), set: Set(1 << i)}
-		for _, b := range bounds[i] {
-			d.bounds[i] = append(d.bounds[i], uint64(max(int64(math.Floor(b)), s.base))-uint64(s.base))
-			d.out[i].UpTo = append(d.out[i].UpTo, make([]int64, parts))
-		}
+	var all []*divider
+	err := readAll(cols, func() visitor {
+		d := newDivider(s, bounds, parts)
+		all = append(all, d)
+		return func(part Part, stored []int64) { d.add(place(part), stored) }
+	})
+	if len(all) == 0 {
+		all = append(all, newDivider(s, bounds, parts))
 	}
-	if n > fewSamples {
-		d.count(rootIndex(s.span) + 1)
-	}
-	for _, c := range cols {
-		err := c.parts(func(part Part, stored []int64) { d.add(place(part), stored) })
-		if err != nil {
-			return d.out, err
-		}
+	d := all[0]
+	for _, o := range all[1:] {
+		d.merge(o)
 	}
 	d.finish()
-	return d.out, nil
+	return d.out, err
 }
 
 type divider struct {
@@ -77,6 +72,46 @@ const (
 	mostBounds = 15 // of a set
 )
 
+// newDivider prepares for the samples of a source.
+func newDivider(s *source, bounds [2][]float64, parts int) *divider {
+	d := &divider{base: s.base, sums: make([][2][2]uint64, parts)}
+	for i := range d.out {
+		d.out[i] = Division{N: make([]int64, parts), Sum: make([]float64, parts), Base: float64(s.base), set: Set(1 << i)}
+		for _, b := range bounds[i] {
+			d.bounds[i] = append(d.bounds[i], uint64(max(int64(math.Floor(b)), s.base))-uint64(s.base))
+			d.out[i].UpTo = append(d.out[i].UpTo, make([]int64, parts))
+		}
+	}
+	if s.n > fewSamples {
+		d.count(rootIndex(s.span) + 1)
+	}
+	return d
+}
+
+// merge adds what another divider of the same source has found.
+func (d *divider) merge(o *divider) {
+	for i := range d.out {
+		to, from := &d.out[i], &o.out[i]
+		to.values = append(to.values, from.values...)
+		for part, n := range from.N {
+			to.N[part] += n
+			for k := range to.UpTo {
+				to.UpTo[k][part] += from.UpTo[k][part]
+			}
+			sum, other := &d.sums[part][i], &o.sums[part][i]
+			var c uint64
+			sum[0], c = bits.Add64(sum[0], other[0], 0)
+			sum[1] += other[1] + c
+		}
+	}
+	for i := range d.cells {
+		for k := range d.cells[i] {
+			d.cells[i][k] += o.cells[i][k]
+		}
+	}
+}
+
+// count makes the cells, and the table of bounds for them.
 func (d *divider) count(n int) {
 	d.cells = make(cells, n)
 	for i := range d.table {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -15,6 +16,8 @@ type Pool struct {
 	budget int64
 	used   atomic.Int64 // bytes of full chunks in memory
 	end    atomic.Int64 // length of the file
+	// spare has a place for each core but one: a goroutine that helps another to read holds one.
+	spare chan struct{}
 
 	mu   sync.Mutex
 	file *os.File
@@ -32,7 +35,7 @@ type extent struct {
 // memory and the rest in a temporary file in dir, which is made when it is first
 // needed; an empty dir is the system's place for such files.
 func NewPool(dir string, budget int64) *Pool {
-	return &Pool{dir: dir, budget: budget}
+	return &Pool{dir: dir, budget: budget, spare: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 }
 
 // Column makes an empty column.

@@ -83,46 +83,57 @@ func addMoments(m *[2]moments, stored []int64, base int64) {
 	for _, s := range stored {
 		every &= s
 	}
-	first := momentsOf(stored, base, int64(First))
-	m[0].add(&first)
-	if every == int64(Both) {
-		m[1].add(&first)
-		return
-	}
-	second := momentsOf(stored, base, int64(Second))
-	m[1].add(&second)
-}
-
-// momentsOf sums the samples of a block that are in the set bit.
-func momentsOf(stored []int64, base, bit int64) moments {
-	var n int64
-	var sum0, sum1, sq0, sq1, sq2, top, c uint64
-	least := uint64(math.MaxUint64)
-	for len(stored) > 0 {
-		equal, s := run(stored), stored[0]
-		stored = stored[equal:]
-		if s&bit == 0 {
+	all := momentsOf(stored, base)
+	for i := range m {
+		if every>>i&1 == 1 {
+			m[i].add(&all)
 			continue
 		}
-		d := uint64(s>>setBits) - uint64(base)
-		n += int64(equal)
-		least, top = min(least, d), max(top, d)
-		hi, lo := bits.Mul64(d, uint64(equal))
-		sum0, c = bits.Add64(sum0, lo, 0)
-		sum1 += hi + c
-		hi, lo = bits.Mul64(d, d)
-		var over, more uint64
-		if equal > 1 {
-			over, hi = bits.Mul64(hi, uint64(equal))
-			more, lo = bits.Mul64(lo, uint64(equal))
-			hi, c = bits.Add64(hi, more, 0)
-			over += c
+		var own [blockLen]int64
+		n := 0
+		for _, s := range stored {
+			if s>>i&1 == 1 {
+				own[n] = s
+				n++
+			}
 		}
-		sq0, c = bits.Add64(sq0, lo, 0)
-		sq1, c = bits.Add64(sq1, hi, c)
-		sq2 += over + c
+		some := momentsOf(own[:n], base)
+		m[i].add(&some)
 	}
-	return moments{n: n, min: least, max: top, sum: [2]uint64{sum0, sum1}, squares: [3]uint64{sq0, sq1, sq2}}
+}
+
+// momentsOf sums a block of samples, whatever sets they are in.
+func momentsOf(stored []int64, base int64) moments {
+	var sum, low, high, top, c uint64
+	least := uint64(math.MaxUint64)
+	for _, s := range stored {
+		d := uint64(s>>setBits) - uint64(base)
+		least, top = min(least, d), max(top, d)
+		sum += d
+		low, c = bits.Add64(low, d*d, 0)
+		high += c
+	}
+	if top > math.MaxUint32 {
+		return wideMoments(stored, base)
+	}
+	return moments{n: int64(len(stored)), min: least, max: top, sum: [2]uint64{sum, 0}, squares: [3]uint64{low, high, 0}}
+}
+
+// wideMoments is momentsOf for distances whose squares need more than 64 bits.
+func wideMoments(stored []int64, base int64) moments {
+	m := moments{n: int64(len(stored)), min: math.MaxUint64}
+	var c uint64
+	for _, s := range stored {
+		d := uint64(s>>setBits) - uint64(base)
+		m.min, m.max = min(m.min, d), max(m.max, d)
+		m.sum[0], c = bits.Add64(m.sum[0], d, 0)
+		m.sum[1] += c
+		hi, lo := bits.Mul64(d, d)
+		m.squares[0], c = bits.Add64(m.squares[0], lo, 0)
+		m.squares[1], c = bits.Add64(m.squares[1], hi, c)
+		m.squares[2] += c
+	}
+	return m
 }
 
 func (m *moments) add(o *moments) {

@@ -87,5 +87,29 @@ func BenchmarkRead(b *testing.B) {
 	reportEvents(b, n)
 }
 
+// BenchmarkDecode reads lines as short responses have them, uncompressed.
+func BenchmarkDecode(b *testing.B) {
+	var lines [64][]byte
+	rec := stream(16)
+	rec.Labels = nil
+	for n := range lines {
+		rec.Seq += 13
+		rec.Due += 7_919 * time.Microsecond
+		for i := range rec.Marks {
+			rec.Marks[i].User += noise(n, i)
+		}
+		lines[n] = bytes.TrimSuffix(AppendJSON(nil, rec, false), []byte("\n"))
+	}
+	var d lineDecoder
+	var to Record
+	n := 0
+	for b.Loop() {
+		if err := d.decode(lines[n%len(lines)], &to); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+}
+
 // noise is some nanoseconds that differ from read to read.
 func noise(n, i int) time.Duration { return time.Duration((n*1_000_003+i*7919)*2654435761%4096) - 2048 }

@@ -3,115 +3,174 @@ package record
 import (
 	"fmt"
 	"math"
-	"strings"
+	"slices"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 )
 
-// unknownDelay stands for a null in read_delay until the columns are joined.
-const unknownDelay = time.Duration(math.MinInt64)
-
-// columns counts what each column of a line held, to find those that do not match.
+// columns are what is known of the columns of a line while it is read.
 type columns struct {
+	lengths
+	list [64]int64 // elements that are being read
+}
+
+// lengths are how many elements each column held, to find those that do not match.
+type lengths struct {
 	bytes, at, delay, blur              int
 	labels, reads, text, tokens, merged int
 }
 
-// column reads one column of reads or events. Stamps and offsets stay differences
-// until join.
-func (d *lineDecoder) column(key []byte, rec *Record) bool {
-	s, n := &d.scan, &d.columns
-	switch string(key) {
-	case "read_bytes":
-		for n.bytes = d.open(); s.More(); n.bytes++ {
-			d.mark(rec, n.bytes).Off = int(s.Int())
-		}
-	case "read_at":
-		for n.at = d.open(); s.More(); n.at++ {
-			d.mark(rec, n.at).User = time.Duration(s.Int())
-		}
-	case "read_delay":
-		for n.delay = d.open(); s.More(); n.delay++ {
-			m := d.mark(rec, n.delay)
-			if m.Kernel = unknownDelay; !s.Null() {
-				m.Kernel = time.Duration(s.Int())
+// unknown stands for a null among integers. Of read_delay it does so until the columns are joined.
+const unknown = math.MinInt64
+
+// columnMembers are the columns of reads and events. Stamps and offsets stay differences until join.
+var columnMembers = []jsonscan.Member[lineDecoder]{
+	{Name: "read_bytes", Read: func(_ *scanner, d *lineDecoder) {
+		d.columns.bytes = d.ints(false, func(first int, list []int64) {
+			to := d.marks(first, len(list))
+			for i := range to {
+				to[i].Off = int(list[i])
 			}
-		}
-	case "read_blur":
-		for n.blur = d.open(); s.More(); n.blur++ {
-			d.mark(rec, n.blur).setBlur(s.Int())
-		}
-	case "event_label":
-		d.labels(rec)
-	case "event_read":
-		for n.reads = d.open(); s.More(); n.reads++ {
-			d.event(rec, n.reads).Mark = int(s.Int())
-		}
-	case "event_text":
-		for n.text = d.open(); s.More(); n.text++ {
-			d.event(rec, n.text).Text = int(s.Int())
-		}
-	case "event_tokens":
-		for n.tokens = d.open(); s.More(); n.tokens++ {
-			e := d.event(rec, n.tokens)
-			if e.Tokens = -1; !s.Null() {
-				e.Tokens = int(s.Int())
+		})
+	}},
+	{Name: "read_at", Read: func(_ *scanner, d *lineDecoder) {
+		d.columns.at = d.ints(false, func(first int, list []int64) {
+			to := d.marks(first, len(list))
+			for i := range to {
+				to[i].User = time.Duration(list[i])
 			}
+		})
+	}},
+	{Name: "read_blur", Read: func(_ *scanner, d *lineDecoder) {
+		d.columns.blur = d.ints(false, func(first int, list []int64) {
+			to := d.marks(first, len(list))
+			for i := range to {
+				to[i].setBlur(list[i])
+			}
+		})
+	}},
+	{Name: "read_delay", Read: func(_ *scanner, d *lineDecoder) {
+		d.columns.delay = d.ints(true, func(first int, list []int64) {
+			to := d.marks(first, len(list))
+			for i := range to {
+				to[i].Kernel = time.Duration(list[i])
+			}
+		})
+	}},
+	{Name: "event_label", Read: readEventLabels},
+	{Name: "event_read", Read: func(_ *scanner, d *lineDecoder) {
+		d.columns.reads = d.ints(false, func(first int, list []int64) {
+			to := d.events(first, len(list))
+			for i := range to {
+				to[i].Mark = int(list[i])
+			}
+		})
+	}},
+	{Name: "event_text", Read: func(_ *scanner, d *lineDecoder) {
+		d.columns.text = d.ints(false, func(first int, list []int64) {
+			to := d.events(first, len(list))
+			for i := range to {
+				to[i].Text = int(list[i])
+			}
+		})
+	}},
+	{Name: "event_tokens", Read: func(_ *scanner, d *lineDecoder) {
+		d.columns.tokens = d.ints(true, func(first int, list []int64) {
+			to := d.events(first, len(list))
+			for i := range to {
+				if to[i].Tokens = int(list[i]); list[i] == unknown {
+					to[i].Tokens = -1
+				}
+			}
+		})
+	}},
+	{Name: "event_merged", Read: func(_ *scanner, d *lineDecoder) {
+		d.columns.merged = d.ints(false, func(first int, list []int64) {
+			to := d.events(first, len(list))
+			for i := range to {
+				to[i].Merged = list[i] != 0
+			}
+		})
+	}},
+}
+
+// ints reads an array of integers, hands them on a few at a time with the index of the first, and
+// gives their number. With nulls, a null is handed on as unknown.
+func (d *lineDecoder) ints(nulls bool, column func(first int, list []int64)) int {
+	s, list, n := &d.scan, d.columns.list[:], 0
+	s.Array()
+	for {
+		k, left := s.Ints(list)
+		if k > 0 {
+			column(n, list[:k])
+			n += k
 		}
-	case "event_merged":
-		for n.merged = d.open(); s.More(); n.merged++ {
-			d.event(rec, n.merged).Merged = s.Int() != 0
+		switch {
+		case left:
+			return n
+		case k == len(list):
+			continue
+		case !s.More():
+			return n
 		}
-	default:
+		if list[0] = unknown; !nulls || !s.Null() {
+			list[0] = s.Int()
+		}
+		column(n, list[:1])
+		n++
+	}
+}
+
+// readEventLabels reads the column of labels, a string with one letter for each event.
+func readEventLabels(s *scanner, d *lineDecoder) {
+	letters := s.Quoted()
+	d.columns.labels = len(letters)
+	events := d.events(0, len(letters))
+	for i := range events {
+		label := labelOf[letters[i]]
+		if label == 0 {
+			s.Fail("letters of event labels")
+			return
+		}
+		events[i].Label = EventKind(label - 1)
+	}
+}
+
+// marks are n marks from the first one on, made where they are not there; none where that is too many.
+func (d *lineDecoder) marks(first, n int) []Read {
+	rec := d.rec
+	if more := first + n - len(rec.Marks); more > 0 && d.fits(len(rec.Marks)+more, len(rec.Events)) {
+		rec.Marks = slices.Grow(rec.Marks, more)[:first+n]
+		clear(rec.Marks[first+n-more:])
+	}
+	if first+n > len(rec.Marks) {
+		return nil
+	}
+	return rec.Marks[first : first+n]
+}
+
+// events are n events from the first one on, made where they are not there; none where that is too many.
+func (d *lineDecoder) events(first, n int) []Event {
+	rec := d.rec
+	if more := first + n - len(rec.Events); more > 0 && d.fits(len(rec.Marks), len(rec.Events)+more) {
+		rec.Events = slices.Grow(rec.Events, more)[:first+n]
+		clear(rec.Events[first+n-more:])
+	}
+	if first+n > len(rec.Events) {
+		return nil
+	}
+	return rec.Events[first : first+n]
+}
+
+// fits reports whether a record may have so many reads and events, and ends reading where they take
+// more memory than they may.
+func (d *lineDecoder) fits(marks, events int) bool {
+	if d.most > 0 && int64(marks)*markBytes+int64(events)*eventBytes > d.most {
+		d.scan.Fail(fmt.Sprintf("a record of at most %d bytes (limits.record of the plan.yaml)", d.most))
 		return false
 	}
 	return true
-}
-
-// open enters an array and returns the index of its first element.
-func (d *lineDecoder) open() int {
-	d.scan.Array()
-	return 0
-}
-
-// labels reads the column of labels, a string with one letter for each event.
-func (d *lineDecoder) labels(rec *Record) {
-	letters := d.scan.Quoted()
-	d.columns.labels = len(letters)
-	for i, c := range letters {
-		label := strings.IndexByte(labelLetters, c)
-		if label < 0 {
-			d.scan.Fail("letters of event labels")
-			return
-		}
-		if d.event(rec, i).Label = EventKind(label); d.scan.Err() != nil {
-			return
-		}
-	}
-}
-
-// mark returns the i-th mark, made if it is the next one.
-func (d *lineDecoder) mark(rec *Record, i int) *Read {
-	if i == len(rec.Marks) {
-		d.bound(rec)
-		rec.Marks = append(rec.Marks, Read{})
-	}
-	return &rec.Marks[i]
-}
-
-// event returns the i-th event, made if it is the next one.
-func (d *lineDecoder) event(rec *Record, i int) *Event {
-	if i == len(rec.Events) {
-		d.bound(rec)
-		rec.Events = append(rec.Events, Event{})
-	}
-	return &rec.Events[i]
-}
-
-// bound ends reading where a record's reads and events take more memory than they may.
-func (d *lineDecoder) bound(rec *Record) {
-	if d.most > 0 && int64(len(rec.Marks))*markBytes+int64(len(rec.Events))*eventBytes > d.most {
-		d.scan.Fail(fmt.Sprintf("a record of at most %d bytes (limits.record of the plan.yaml)", d.most))
-	}
 }
 
 // What a read and an event take in memory.
@@ -142,7 +201,7 @@ func (d *lineDecoder) join(rec *Record) error {
 			return fmt.Errorf("read %d has %d bytes", i, m.Off)
 		}
 		m.Off, m.User = off, at
-		if n.delay == 0 || m.Kernel == unknownDelay {
+		if n.delay == 0 || m.Kernel == unknown {
 			m.Kernel = Never
 		} else {
 			m.Kernel = at - m.Kernel

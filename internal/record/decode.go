@@ -13,9 +13,11 @@ import (
 // lineDecoder turns lines of requests into records.
 type lineDecoder struct {
 	scan    jsonscan.Scanner
+	rec     *Record // that is being read
 	columns columns
 	most    int64 // bytes of a record in memory; 0: no bound
 	repeats
+	lineOrder, connOrder, tokensOrder jsonscan.Order
 }
 
 // repeats are the last strings seen of those that most requests repeat.
@@ -36,15 +38,10 @@ func (d *lineDecoder) decode(line []byte, rec *Record) error {
 		In: Tokens{Local: -1}, Out: Tokens{Local: -1},
 		Marks: rec.Marks[:0], Events: rec.Events[:0], Text: rec.Text[:0], Body: rec.Body[:0], RequestBody: rec.RequestBody[:0],
 	}
-	d.columns = columns{}
+	d.rec, d.columns.lengths = rec, lengths{}
 	s := &d.scan
 	s.Reset(line)
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
-		if !d.identity(key, rec) && !d.answer(key, rec) && !d.column(key, rec) {
-			s.Skip()
-		}
-	}
+	lineMembers.Read(s, &d.lineOrder, d)
 	s.End()
 	if err := s.Err(); err != nil {
 		return err
@@ -52,131 +49,109 @@ func (d *lineDecoder) decode(line []byte, rec *Record) error {
 	return d.join(rec)
 }
 
-// identity reads the fields that say which request it was and when it went.
-func (d *lineDecoder) identity(key []byte, rec *Record) bool {
-	s := &d.scan
-	switch string(key) {
-	case "seq":
-		rec.Seq = s.Int()
-	case "stage":
-		rec.Stage = int(s.Int())
-	case "phase":
-		switch string(s.Quoted()) {
-		case Warmup.String():
-			rec.Phase = Warmup
-		case Closing.String():
-			rec.Phase = Closing
-		}
-	case "slot":
-		rec.Slot = int(s.Int())
-	case "worker":
-		rec.Worker = int(s.Int())
-	case "target":
-		rec.Target = int(s.Int())
-	case "prompt":
-		n, err := strconv.ParseUint(string(s.Quoted()), 16, 64)
-		if err != nil {
-			s.Fail("a hash of 16 hexadecimal digits")
-		}
-		rec.Prompt = n
-	case "session":
-		rec.Session = repeated(&d.repeats[ofSession], d.word())
-	case "turn":
-		rec.Turn = int(s.Int())
-	case "ends":
-		rec.Ends = s.Bool()
-	case "model":
-		rec.Model = repeated(&d.repeats[ofModel], d.word())
-	case "call":
-		rec.Call = string(d.word())
-	case "labels":
-		s.Object()
-		for key, ok := s.Key(); ok; key, ok = s.Key() {
-			name := string(key)
-			rec.Labels = append(rec.Labels, [2]string{name, string(d.word())})
-		}
-	case "due":
-		rec.Due = time.Duration(s.Int())
-	case "think":
-		rec.Think = time.Duration(s.Int())
-	case "held":
-		rec.Held = time.Duration(s.Int())
-	case "ready":
-		rec.Ready = time.Duration(s.Int())
-	case "sent":
-		rec.Sent = time.Duration(s.Int())
-	case "written":
-		rec.Written = time.Duration(s.Int())
-	case "end":
-		rec.End = time.Duration(s.Int())
-	case "resent":
-		rec.Resent = int(s.Int())
-	case "retries":
-		rec.Retries = int(s.Int())
-	case "last_try":
-		rec.LastTry = time.Duration(s.Int())
-	case "size":
-		rec.Size = int(s.Int())
-	case "conn":
-		d.conn(&rec.Conn)
-	default:
-		return false
+type scanner = jsonscan.Scanner
+
+// lineMembers are the members of a line of a request.
+var lineMembers = jsonscan.NewMembers(append(append([]jsonscan.Member[lineDecoder]{
+	{Name: "kind", Read: func(s *scanner, _ *lineDecoder) { s.Skip() }},
+	// Which request it was, and when it went.
+	{Name: "seq", Read: func(s *scanner, d *lineDecoder) { d.rec.Seq = s.Int() }},
+	{Name: "stage", Read: func(s *scanner, d *lineDecoder) { d.rec.Stage = int(s.Int()) }},
+	{Name: "phase", Read: readPhase},
+	{Name: "slot", Read: func(s *scanner, d *lineDecoder) { d.rec.Slot = int(s.Int()) }},
+	{Name: "worker", Read: func(s *scanner, d *lineDecoder) { d.rec.Worker = int(s.Int()) }},
+	{Name: "target", Read: func(s *scanner, d *lineDecoder) { d.rec.Target = int(s.Int()) }},
+	{Name: "prompt", Read: readPrompt},
+	{Name: "session", Read: func(_ *scanner, d *lineDecoder) { d.rec.Session = d.repeated(ofSession) }},
+	{Name: "turn", Read: func(s *scanner, d *lineDecoder) { d.rec.Turn = int(s.Int()) }},
+	{Name: "ends", Read: func(s *scanner, d *lineDecoder) { d.rec.Ends = s.Bool() }},
+	{Name: "model", Read: func(_ *scanner, d *lineDecoder) { d.rec.Model = d.repeated(ofModel) }},
+	{Name: "call", Read: func(_ *scanner, d *lineDecoder) { d.rec.Call = string(d.word()) }},
+	{Name: "labels", Read: readLabels},
+	{Name: "due", Read: func(s *scanner, d *lineDecoder) { d.rec.Due = time.Duration(s.Int()) }},
+	{Name: "think", Read: func(s *scanner, d *lineDecoder) { d.rec.Think = time.Duration(s.Int()) }},
+	{Name: "held", Read: func(s *scanner, d *lineDecoder) { d.rec.Held = time.Duration(s.Int()) }},
+	{Name: "ready", Read: func(s *scanner, d *lineDecoder) { d.rec.Ready = time.Duration(s.Int()) }},
+	{Name: "sent", Read: func(s *scanner, d *lineDecoder) { d.rec.Sent = time.Duration(s.Int()) }},
+	{Name: "written", Read: func(s *scanner, d *lineDecoder) { d.rec.Written = time.Duration(s.Int()) }},
+	{Name: "end", Read: func(s *scanner, d *lineDecoder) { d.rec.End = time.Duration(s.Int()) }},
+	{Name: "resent", Read: func(s *scanner, d *lineDecoder) { d.rec.Resent = int(s.Int()) }},
+	{Name: "retries", Read: func(s *scanner, d *lineDecoder) { d.rec.Retries = int(s.Int()) }},
+	{Name: "last_try", Read: func(s *scanner, d *lineDecoder) { d.rec.LastTry = time.Duration(s.Int()) }},
+	{Name: "conn", Read: func(s *scanner, d *lineDecoder) { connMembers.Read(s, &d.connOrder, &d.rec.Conn) }},
+	{Name: "size", Read: func(s *scanner, d *lineDecoder) { d.rec.Size = int(s.Int()) }},
+}, columnMembers...), []jsonscan.Member[lineDecoder]{
+	// What came back.
+	{Name: "status", Read: func(s *scanner, d *lineDecoder) { d.rec.Status = int(s.Int()) }},
+	{Name: "content_type", Read: func(_ *scanner, d *lineDecoder) { d.rec.ContentType = d.repeated(ofContentType) }},
+	{Name: "retry_after", Read: func(_ *scanner, d *lineDecoder) { d.rec.RetryAfter = d.repeated(ofRetryAfter) }},
+	{Name: "unterminated", Read: func(s *scanner, d *lineDecoder) { d.rec.Unterminated = s.Bool() }},
+	{Name: "first_last_only", Read: func(s *scanner, d *lineDecoder) { d.rec.Sparse = s.Bool() }},
+	{Name: "streamed", Read: func(s *scanner, d *lineDecoder) { d.rec.Streamed = s.Bool() }},
+	{Name: "in", Read: func(_ *scanner, d *lineDecoder) { d.tokens(&d.rec.In) }},
+	{Name: "out", Read: func(_ *scanner, d *lineDecoder) { d.tokens(&d.rec.Out) }},
+	{Name: "requested_tokens", Read: func(s *scanner, d *lineDecoder) { d.rec.RequestedTokens = int(s.Int()) }},
+	{Name: "cached", Read: func(s *scanner, d *lineDecoder) { d.rec.Cached = int(s.Int()) }},
+	{Name: "finish", Read: func(_ *scanner, d *lineDecoder) { d.rec.Finish = d.repeated(ofFinish) }},
+	{Name: "text", Read: func(_ *scanner, d *lineDecoder) { d.rec.Text = d.bytes(d.rec.Text[:0]) }},
+	{Name: "text_base64", Read: func(_ *scanner, d *lineDecoder) { d.rec.Text = d.base64(d.rec.Text[:0]) }},
+	{Name: "request_body", Read: func(_ *scanner, d *lineDecoder) { d.rec.RequestBody = d.bytes(d.rec.RequestBody[:0]) }},
+	{Name: "request_body_base64", Read: func(_ *scanner, d *lineDecoder) { d.rec.RequestBody = d.base64(d.rec.RequestBody[:0]) }},
+	{Name: "response_body", Read: func(_ *scanner, d *lineDecoder) { d.rec.Body = d.bytes(d.rec.Body[:0]) }},
+	{Name: "response_body_base64", Read: func(_ *scanner, d *lineDecoder) { d.rec.Body = d.base64(d.rec.Body[:0]) }},
+	{Name: "response_body_cut", Read: func(s *scanner, d *lineDecoder) { d.rec.Cut = int(s.Int()) }},
+	{Name: "tail", Read: func(_ *scanner, d *lineDecoder) { d.rec.Tail = d.tail() }},
+	{Name: "failure", Read: func(_ *scanner, d *lineDecoder) { d.rec.Failure = d.failure() }},
+}...)...)
+
+func readPhase(s *scanner, d *lineDecoder) {
+	switch string(s.Quoted()) {
+	case Warmup.String():
+		d.rec.Phase = Warmup
+	case Closing.String():
+		d.rec.Phase = Closing
 	}
-	return true
 }
 
-// answer reads the fields that say what came back.
-func (d *lineDecoder) answer(key []byte, rec *Record) bool {
-	s := &d.scan
-	switch string(key) {
-	case "status":
-		rec.Status = int(s.Int())
-	case "content_type":
-		rec.ContentType = repeated(&d.repeats[ofContentType], d.word())
-	case "retry_after":
-		rec.RetryAfter = repeated(&d.repeats[ofRetryAfter], d.word())
-	case "unterminated":
-		rec.Unterminated = s.Bool()
-	case "first_last_only":
-		rec.Sparse = s.Bool()
-	case "streamed":
-		rec.Streamed = s.Bool()
-	case "in":
-		d.tokens(&rec.In)
-	case "out":
-		d.tokens(&rec.Out)
-	case "requested_tokens":
-		rec.RequestedTokens = int(s.Int())
-	case "cached":
-		rec.Cached = int(s.Int())
-	case "finish":
-		rec.Finish = repeated(&d.repeats[ofFinish], d.word())
-	case "text":
-		rec.Text = d.bytes(rec.Text[:0])
-	case "text_base64":
-		rec.Text = d.base64(rec.Text[:0])
-	case "request_body":
-		rec.RequestBody = d.bytes(rec.RequestBody[:0])
-	case "request_body_base64":
-		rec.RequestBody = d.base64(rec.RequestBody[:0])
-	case "response_body":
-		rec.Body = d.bytes(rec.Body[:0])
-	case "response_body_base64":
-		rec.Body = d.base64(rec.Body[:0])
-	case "response_body_cut":
-		rec.Cut = int(s.Int())
-	case "tail":
-		rec.Tail = d.tail()
-	case "failure":
-		rec.Failure = d.failure()
-	default:
-		return false
+func readPrompt(s *scanner, d *lineDecoder) {
+	n, err := strconv.ParseUint(string(s.Quoted()), 16, 64)
+	if err != nil {
+		s.Fail("a hash of 16 hexadecimal digits")
 	}
-	return true
+	d.rec.Prompt = n
 }
 
-// repeated returns b as a string without a new allocation where it is the last one again.
-func repeated(last *string, b []byte) string {
+func readLabels(s *scanner, d *lineDecoder) {
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		name := string(key)
+		d.rec.Labels = append(d.rec.Labels, [2]string{name, string(d.word())})
+	}
+}
+
+var connMembers = jsonscan.NewMembers(
+	jsonscan.Member[Conn]{Name: "reused", Read: func(s *scanner, c *Conn) { c.Reused = s.Bool() }},
+	jsonscan.Member[Conn]{Name: "resolve", Read: func(s *scanner, c *Conn) { c.Resolve = time.Duration(s.Int()) }},
+	jsonscan.Member[Conn]{Name: "connect", Read: func(s *scanner, c *Conn) { c.Connect = time.Duration(s.Int()) }},
+	jsonscan.Member[Conn]{Name: "tls", Read: func(s *scanner, c *Conn) { c.TLS = time.Duration(s.Int()) }},
+)
+
+var tokensMembers = jsonscan.NewMembers(
+	jsonscan.Member[Tokens]{Name: "n", Read: func(s *scanner, t *Tokens) { t.N = int(s.Int()) }},
+	jsonscan.Member[Tokens]{Name: "source", Read: func(s *scanner, t *Tokens) {
+		var ok bool
+		if t.Source, ok = parseSource(s.Quoted()); !ok {
+			s.Fail("a source of token counts")
+		}
+	}},
+	jsonscan.Member[Tokens]{Name: "local", Read: func(s *scanner, t *Tokens) { t.Local = int(s.Int()) }},
+	jsonscan.Member[Tokens]{Name: "claimed", Read: func(s *scanner, t *Tokens) { t.Claimed = int(s.Int()) }},
+	jsonscan.Member[Tokens]{Name: "expected", Read: func(s *scanner, t *Tokens) { t.Expected = int(s.Int()) }},
+)
+
+// repeated reads a word, which is no new string where it is the last one again.
+func (d *lineDecoder) repeated(which int) string {
+	last, b := &d.repeats[which], d.word()
 	if *last != string(b) {
 		*last = string(b)
 	}
@@ -221,46 +196,8 @@ func (d *lineDecoder) base64(dst []byte) []byte {
 	return dst
 }
 
-func (d *lineDecoder) conn(c *Conn) {
-	s := &d.scan
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
-		switch string(key) {
-		case "reused":
-			c.Reused = s.Bool()
-		case "resolve":
-			c.Resolve = time.Duration(s.Int())
-		case "connect":
-			c.Connect = time.Duration(s.Int())
-		case "tls":
-			c.TLS = time.Duration(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
 func (d *lineDecoder) tokens(t *Tokens) {
-	s := &d.scan
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
-		switch string(key) {
-		case "n":
-			t.N = int(s.Int())
-		case "source":
-			if t.Source, ok = parseSource(s.Quoted()); !ok {
-				s.Fail("a source of token counts")
-			}
-		case "local":
-			t.Local = int(s.Int())
-		case "claimed":
-			t.Claimed = int(s.Int())
-		case "expected":
-			t.Expected = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+	tokensMembers.Read(&d.scan, &d.tokensOrder, t)
 	if t.N < 0 || t.N > mostTokens {
 		*t = Tokens{Local: t.Local, Claimed: max(t.N, t.Claimed)}
 	}

@@ -3,6 +3,14 @@ package record
 // labelLetters are the labels as the record file writes them, one letter each.
 const labelLetters = "crtnoeufdk!w?p"
 
+// labelOf is one more than the label of each letter; 0: it is none's.
+var labelOf = func() (labels [256]uint8) {
+	for label, letter := range labelLetters {
+		labels[letter] = uint8(label + 1)
+	}
+	return labels
+}()
+
 // String is the label in words.
 func (l EventKind) String() string {
 	names := [...]string{"content", "reasoning", "tool_call", "refusal", "role", "empty", "usage",

@@ -71,6 +71,8 @@ var texts = []string{
 	`{"a":1,"b":[1,2,{"c":null}],"a":2}`, `{"a" : [ ] , "b" : { } }`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `{"a"}`, `{"a":}`, `{a:1}`, `[1 2]`,
 	`{"\u0061":1}`, ` [1] `, `[1] x`, ``, ` `, `nul`, `truee`, `[[[[]]]]`, `[}`, `{]`, "\xef\xbb\xbf{}",
 	`["a","b"]`, " [\n        \"a\",\n\t\"b\"\n] ", `["a","b","c"]`, `["a"]`, `["a","\n"]`, `["a",1]`, `["","\xc3"] x`, `["a" "b"]`, `["a","b"`, "\n            [\"a\",\"b\"]",
+	`[1,22,-333,4444444,55555555,123456789,123456789012345,-123456789012345678,1234567890123456789]`, `[1,2,3]`, `[1,null,2.5,1e3, 7,8 ,-9]`,
+	`[0,00]`, `[12345678]`, `[-]`, `[1,-]`, `[12,-,3]`, `[1;2]`, `[123:456]`, `[12/3]`, `[1,2,3`, `[00000001]`, `[99999999999999999999]`, `[-0,1]`,
 	`18446744073709551616`, `9223372036854775807`, `1e400`, strings.Repeat("[", 10001), strings.Repeat("[", 9000) + strings.Repeat("]", 9000),
 }
 
@@ -107,6 +109,78 @@ func compare(t *testing.T, data []byte) {
 		t.Fatalf("%.200q: Skip says %v, encoding/json says %v", data, s.Err(), wantErr)
 	}
 	comparePair(t, data, want)
+	compareInts(t, data, want)
+}
+
+// compareInts looks at what Ints makes of data, which encoding/json reads as want.
+func compareInts(t *testing.T, data []byte, want any) {
+	t.Helper()
+	list, ok := want.([]any)
+	if !ok {
+		return
+	}
+	var s Scanner
+	s.Reset(data)
+	s.Array()
+	var got [3]int64
+	for i := 0; ; {
+		n, left := s.Ints(got[:])
+		for _, v := range got[:n] {
+			if w, err := list[i].(json.Number).Int64(); err != nil || w != v {
+				t.Fatalf("%.200q: element %d is %d, encoding/json says %v", data, i, v, list[i])
+			}
+			i++
+		}
+		if left || n < len(got) && !s.More() {
+			if !s.End() || i != len(list) {
+				t.Fatalf("%.200q: %d elements, encoding/json says %d (%v)", data, i, len(list), s.Err())
+			}
+			return
+		}
+		if n < len(got) {
+			s.Skip()
+			i++
+		}
+	}
+}
+
+// TestMembers reads objects one after the other, whose members come in an order and in others.
+func TestMembers(t *testing.T) {
+	type point struct{ x, y int64 }
+	table := NewMembers(
+		Member[point]{"x", func(s *Scanner, p *point) { p.x = s.Int() }},
+		Member[point]{"y", func(s *Scanner, p *point) { p.y = s.Int() }},
+	)
+	var order Order
+	for _, c := range []struct {
+		text string
+		want point
+	}{
+		{`{"x":1,"y":2}`, point{1, 2}},
+		{`{"x":3,"y":4}`, point{3, 4}},
+		{`{"y":5,"x":6}`, point{6, 5}},
+		{`{"y":7}`, point{0, 7}},
+		{`{}`, point{}},
+		{`{"z":{"x":8},"x":9,"xy":[1,"y"],"y":10}`, point{9, 10}},
+		{"{ \"x\" : 1 ,\n\"y\":2 }", point{1, 2}},
+		{`{"\u0078":11,"y":12,"y":13}`, point{11, 13}},
+	} {
+		var s Scanner
+		s.Reset([]byte(c.text))
+		var got point
+		table.Read(&s, &order, &got)
+		if !s.End() || got != c.want {
+			t.Errorf("%s: %+v, want %+v (%v)", c.text, got, c.want, s.Err())
+		}
+	}
+	for _, text := range []string{`{"x":1"y":2}`, `{,"x":1}`, `{"x":1,}`, `{"x":1`, `[1]`, `{"x"1}`, `"x":1,"y":2}`} {
+		var s Scanner
+		s.Reset([]byte(text))
+		table.Read(&s, &order, &point{})
+		if s.End() {
+			t.Errorf("%s was read", text)
+		}
+	}
 }
 
 // comparePair looks at what Pair makes of data, which encoding/json reads as want.

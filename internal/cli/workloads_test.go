@@ -172,6 +172,25 @@ var workloads = []struct {
 			t.Errorf("models %v", models)
 		}
 	}},
+	{"--dataset examples/data/sharegpt.json", func(t *testing.T, all []seen) {
+		text, err := os.ReadFile("examples/data/sharegpt.json")
+		var rows []struct{ Conversations []struct{ From, Value string } }
+		if err == nil {
+			err = json.Unmarshal(text, &rows)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := map[string]bool{}
+		for _, r := range rows {
+			asked[r.Conversations[0].Value] = true
+		}
+		for _, s := range all {
+			if last := s.messages[len(s.messages)-1]; !asked[s.messages[0].text] || last.role != "user" || s.Max < 1 {
+				t.Fatalf("%+v, asks for %d", s.messages, s.Max)
+			}
+		}
+	}},
 	{"--images 2 --image-size 640x480", func(t *testing.T, all []seen) {
 		for _, s := range all {
 			if s.Media != 2 || len(s.messages[0].images) != 2 || !strings.HasPrefix(s.messages[0].images[0], "data:image/png;base64,") {

@@ -8,10 +8,18 @@ const (
 	DatasetInfinity    = "infinity_instruct"
 	DatasetVisionArena = "visionarena"
 	DatasetOpenOrca    = "openorca"
+	DatasetMTBench     = "mtbench"
+	DatasetLongBench   = "longbench"
+	DatasetBFCL        = "bfcl"
 
-	// DatasetAuto is whichever of those the columns of the files are of.
+	// DatasetAuto is whichever of those the columns of the files are of, or lines of prompts.
 	DatasetAuto = "auto"
 )
+
+// DatasetKinds are the data sets that are known by name.
+func DatasetKinds() []string {
+	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena, DatasetOpenOrca, DatasetMTBench, DatasetLongBench, DatasetBFCL}
+}
 
 // Dataset is a well-known set of prompts, from a local file or the hub.
 type Dataset struct {

@@ -8,14 +8,12 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-func datasetKinds() []string {
-	return []string{plan.DatasetShareGPT, plan.DatasetCNN, plan.DatasetBillsum, plan.DatasetInfinity, plan.DatasetVisionArena, plan.DatasetOpenOrca, plan.DatasetAuto}
-}
+func datasetKinds() []string { return append(plan.DatasetKinds(), plan.DatasetAuto) }
 
 var datasetSpec = sync.OnceValue(func() codec[plan.Dataset] {
 	return object(
-		fieldOf("kind", named("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca` or `auto`", datasetKinds()...),
-			func(d *plan.Dataset) *string { return &d.Kind }, "Which data set, and thus how its rows are read. `auto`: recognise local files by their columns."),
+		fieldOf("kind", named("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca`, `mtbench`, `longbench`, `bfcl` or `auto`", datasetKinds()...),
+			func(d *plan.Dataset) *string { return &d.Kind }, "Which data set, and thus how its rows are read. `auto`: recognise a local file by its columns, which may also be those of `data.file`."),
 		fieldOf("path", text(), func(d *plan.Dataset) *string { return &d.Path }, "Local file or directory of files; left out: the hub."),
 		fieldOf("hub", hubSpec(), func(d *plan.Dataset) *plan.Hub { return &d.Hub }, "Repository on the hub; left out: the data set's usual one."),
 		fieldOf("input", boundsSpec(), func(d *plan.Dataset) *plan.Bounds { return &d.Input }, "Use only rows whose prompt has this many tokens."),

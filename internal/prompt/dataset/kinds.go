@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -20,6 +21,7 @@ type kind struct {
 	read func(row rows.Row, chat bool) (entry, bool)
 	// whole takes a row as the chat that it is, with its last response; nil means it is none.
 	whole func(row rows.Row) (entry, bool)
+	free  bool // its rows have no responses: the server decides how long it answers
 }
 
 // entry is a request and the response that was once given to it.
@@ -27,6 +29,7 @@ type entry struct {
 	text     string           // the prompt; empty where messages are set
 	messages []prompt.Message // a chat
 	images   []prompt.Part
+	fields   []prompt.Field // that go with the request
 	answer   string
 }
 
@@ -50,28 +53,62 @@ func kinds() map[string]kind {
 			files: func(string, string) []string { return []string{"1M-GPT4-Augmented.parquet"} },
 			read:  readOrca,
 		},
+		plan.DatasetMTBench: {repo: "philschmid/mt-bench", columns: []string{"turns"}, read: readBench, free: true},
+		plan.DatasetLongBench: {
+			repo: "zai-org/LongBench-v2", columns: []string{"context", "input", "answers", "question", "choice_A", "choice_B", "choice_C", "choice_D"},
+			files: func(string, string) []string { return []string{"data.json"} },
+			read:  readLong, free: true,
+		},
+		plan.DatasetBFCL: {
+			repo: "gorilla-llm/Berkeley-Function-Calling-Leaderboard", columns: []string{"question", "function"},
+			files: func(config, _ string) []string { return []string{"BFCL_v3_" + cmp.Or(config, "simple") + ".json"} },
+			read:  readFunctions, free: true,
+		},
 		plan.DatasetVisionArena: {
 			repo: "lmarena-ai/VisionArena-Chat", columns: []string{"conversation", "images"}, read: readVision,
 		},
-		plan.DatasetAuto: {
-			columns: []string{"article", "highlights", "system_prompt", "question", "response", "conversations", "conversation", "images"},
-			read:    readAny,
-		},
+		plan.DatasetAuto: {columns: anyColumns(), read: readAny},
 	}
 }
 
-// readAny tells from the columns of a row which data set it is of.
-func readAny(row rows.Row, chat bool) (entry, bool) {
-	switch {
-	case row["question"] != nil:
-		return readOrca(row, chat)
-	case row["article"] != nil:
-		return readNews(row, chat)
-	case row["conversations"] != nil:
-		return readExchange(row, chat)
-	default:
-		return readVision(row, chat)
+// anyColumns are those that tell a data set from another.
+func anyColumns() []string {
+	return []string{
+		"article", "highlights", "system_prompt", "question", "response", "conversations", "conversation", "images",
+		"turns", "context", "input", "answers", "choice_A", "choice_B", "choice_C", "choice_D", "function",
 	}
+}
+
+// kindOf tells from the columns of a row which data set it is of; empty: of none that is known.
+func kindOf(row rows.Row) string {
+	list := func(column string) bool { _, ok := row[column].([]any); return ok }
+	text := func(column string) bool { _, ok := row[column].(string); return ok }
+	switch {
+	case list("question") && row["function"] != nil:
+		return plan.DatasetBFCL
+	case text("context") && (text("input") || text("question")):
+		return plan.DatasetLongBench
+	case list("turns"):
+		return plan.DatasetMTBench
+	case row["question"] != nil:
+		return plan.DatasetOpenOrca
+	case row["article"] != nil:
+		return plan.DatasetCNN
+	case row["conversations"] != nil:
+		return plan.DatasetShareGPT
+	case row["conversation"] != nil && row["images"] != nil:
+		return plan.DatasetVisionArena
+	}
+	return ""
+}
+
+// readAny takes a row as what its columns say.
+func readAny(row rows.Row, chat bool) (entry, bool) {
+	k, ok := kinds()[kindOf(row)]
+	if !ok {
+		return entry{}, false
+	}
+	return k.read(row, chat)
 }
 
 // newsFiles are the files of a split of cnn_dailymail.

@@ -40,6 +40,8 @@ type Source struct {
 	salt   prompt.Salt
 	seed   uint64
 	chat   bool
+	fields bool         // requests have a place for those of rows
+	found  string       // what the columns of a row told, where that is looked for
 	tell   func(string) // nil means nobody listens
 
 	remote *remote // nil means the files are here
@@ -83,7 +85,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string
 // Open implements prompt.Opener: it finds and fetches the files and reads the first
 // rows. Later no file is fetched.
 func (s *Source) Open(ctx context.Context, u prompt.Use) (err error) {
-	s.chat, s.tell = u.Chat, u.Tell
+	s.chat, s.fields, s.tell = u.Chat, u.Fields, u.Tell
 	if s.data.Dataset.Path != "" {
 		s.files, err = local(s.data.Dataset.Path)
 	} else {
@@ -108,6 +110,14 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) (err error) {
 		return s.nothing()
 	}
 	return nil
+}
+
+// Notes are worth telling the user.
+func (s *Source) Notes() []string {
+	if s.found == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has the columns of the data set %s, and is read as that.", s.data.Dataset.Path, s.found)}
 }
 
 func (s *Source) openHub(ctx context.Context) error {
@@ -218,11 +228,18 @@ func (s *Source) end() {
 // promptOf makes a prompt of a row; false: it is none, or not of the length asked for.
 func (s *Source) promptOf(row rows.Row) (prompt.Prompt, bool) {
 	e, ok := s.read(row)
-	if !ok || e.answer == "" && s.data.Output == (plan.Length{}) && !s.data.Dataset.Free {
+	if s.found == "" && s.data.Dataset.Kind == plan.DatasetAuto {
+		s.found = kindOf(row)
+	}
+	free := s.data.Dataset.Free || s.kind.free || kinds()[s.found].free
+	if !ok || e.answer == "" && s.data.Output == (plan.Length{}) && !free {
 		s.tally.empty++
 		return prompt.Prompt{}, false
 	}
 	p := prompt.Prompt{Text: e.text, Messages: e.messages}
+	if s.fields {
+		p.Fields = e.fields
+	}
 	p.Measure(s.tok)
 	d := &s.data.Dataset
 	if d.Whole && s.chat {
@@ -237,7 +254,7 @@ func (s *Source) promptOf(row rows.Row) (prompt.Prompt, bool) {
 		s.tally.output++
 		return p, false
 	}
-	if d.Free {
+	if free {
 		p.Output = 0
 	}
 	if s.chat && len(e.images) > 0 {

@@ -23,6 +23,7 @@ type Source struct {
 	salt   prompt.Salt
 	unsent []string // what lines have that is not sent
 	name   string
+	notes  []string
 }
 
 // New reads the file that d names with read. What is wrong with the file is
@@ -60,7 +61,12 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 	for i := range chats {
 		chats[i].prompt.Measure(tok)
 	}
+	var notes []string
+	if d.Dataset.Kind == plan.DatasetAuto {
+		notes = []string{d.File + " has prompts, and is read as --input-file reads them."}
+	}
 	return &Source{
+		notes:  notes,
 		chats:  chats,
 		tok:    tok,
 		output: prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
@@ -97,13 +103,13 @@ const mostUnsent = 12
 // Notes are worth telling the user.
 func (s *Source) Notes() []string {
 	if len(s.unsent) == 0 {
-		return nil
+		return s.notes
 	}
 	names := s.unsent
 	if more := len(names) - mostUnsent; more > 0 {
 		names = append(slices.Clone(names[:mostUnsent]), fmt.Sprintf("and %d more", more))
 	}
-	return []string{fmt.Sprintf("%s has fields that are not part of a request and are not sent: %s.", s.name, strings.Join(names, ", "))}
+	return append(slices.Clip(s.notes), fmt.Sprintf("%s has fields that are not part of a request and are not sent: %s.", s.name, strings.Join(names, ", ")))
 }
 
 // Prompt implements prompt.Source. It never ends.

@@ -28,7 +28,7 @@ func All(getenv func(string) string) map[string]prompt.Factory {
 		plan.SourceRandom:             reading(random.New),
 		plan.SourceSharedPrefix:       plain(sharedprefix.New),
 		plan.SourceConversationReplay: plain(conversations.New),
-		plan.SourceDataset:            fetching(dataset.New, getenv),
+		plan.SourceDataset:            datasets(getenv),
 		plan.SourceOtelTrace:          fetching(oteltrace.New, getenv),
 		plan.SourceWekaTrace:          fetching(wekatrace.New, getenv),
 		plan.SourceAgents:             seedless(agents.New),
@@ -55,6 +55,18 @@ func reading[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64
 func fetching[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64, func(string) string) (S, error), getenv func(string) string) prompt.Factory {
 	return func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 		return construct(d, tok, seed, getenv)
+	}
+}
+
+// datasets reads data sets, and files of prompts where a file that is to be recognised is one.
+func datasets(getenv func(string) string) prompt.Factory {
+	known := fetching(dataset.New, getenv)
+	return func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+		if !dataset.HasPrompts(d) {
+			return known(d, tok, seed)
+		}
+		d.File = d.Dataset.Path
+		return promptfile.New(d, tok, seed, prompt.Files(d).ReadFile)
 	}
 }
 

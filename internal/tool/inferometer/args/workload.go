@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ import (
 // workload puts the flags that say what requests are about: conversations, prefixes, adapters, images, tools.
 func (b *builder) workload() {
 	p := &b.draft.Plan
+	if b.given("dataset") {
+		b.dataset(b.last("dataset"))
+	}
 	if b.given("sessions") {
 		b.draft.Put("data.sessions.count", "--sessions", b.last("sessions"))
 	}
@@ -37,6 +41,30 @@ func (b *builder) workload() {
 	}
 	if b.given("tools") {
 		b.tools(b.last("tools"))
+	}
+}
+
+// dataset is a data set by its name, or a file whose columns say what it is.
+func (b *builder) dataset(name string) {
+	const flag = "--dataset"
+	b.draft.Forget("data.dataset")
+	b.draft.Plan.Data.Dataset = plan.Dataset{}
+	switch {
+	case b.given("input-file"):
+		b.fault(flag, "cannot be combined with --input-file", "give one of them")
+		return
+	case slices.Contains(plan.DatasetKinds(), name):
+		b.draft.Put("data.dataset.kind", flag, name)
+	case !strings.ContainsAny(name, "./\\"):
+		b.fault(flag, "there is no data set "+strconv.Quote(shorten(name)), "one of "+strings.Join(plan.DatasetKinds(), ", ")+", or a file, such as ./"+shorten(name)+".jsonl")
+		return
+	default:
+		b.draft.Put("data.dataset.kind", flag, plan.DatasetAuto)
+		b.draft.Put("data.dataset.path", flag, name)
+	}
+	b.draft.Put("data.source", flag, plan.SourceDataset)
+	if !b.given("input-tokens") {
+		b.draft.Forget("data.input")
 	}
 }
 

@@ -174,7 +174,9 @@ var workloads = []struct {
 	}},
 	{"--dataset examples/data/sharegpt.json", func(t *testing.T, all []seen) {
 		text, err := os.ReadFile("examples/data/sharegpt.json")
-		var rows []struct{ Conversations []struct{ From, Value string } }
+		var rows []struct {
+			Conversations []struct{ From, Value string }
+		}
 		if err == nil {
 			err = json.Unmarshal(text, &rows)
 		}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/sample"
@@ -183,19 +186,46 @@ func (p *pair) table(side int) (*Table, error) {
 		t.Prompts = p.prompts.Count()
 	}
 	levels := append(p.first.side.levels(p.a), p.other.side.levels(p.b)...)
-	rows := figuresOf(p.options, levels...)
-	for begin := 0; begin < len(rows); {
-		end := begin + 1
-		for end < len(rows) && rows[end].metric == rows[begin].metric {
-			end++
-		}
-		t.Rows = append(t.Rows, p.metric(rows[begin:end])...)
-		begin = end
-	}
+	t.Rows = append(t.Rows, p.rows(figuresOf(p.options, levels...))...)
 	t.correct(1 - p.options.Confidence)
 	t.Doubts = append(t.Doubts, p.doubts(t)...)
 	t.Headline, t.Longer = t.headline(p.options.Confidence, p.options.Size), p.longer(t)
 	return t, nil
+}
+
+// mostAtOnce is how many requests may be worked with at once, those of each metric counted: each
+// takes some hundred bytes.
+const mostAtOnce = 32 << 20
+
+// rows compares figures, those of a metric next to one another, with several metrics at a time.
+func (p *pair) rows(figures []figure) []Row {
+	var metrics [][]figure
+	for begin := 0; begin < len(figures); {
+		end := begin + 1
+		for end < len(figures) && figures[end].metric == figures[begin].metric {
+			end++
+		}
+		metrics = append(metrics, figures[begin:end])
+		begin = end
+	}
+	requests := 1
+	for _, runs := range [][]*sample.StageSamples{p.runsA, p.runsB} {
+		for _, s := range runs {
+			requests += s.Len()
+		}
+	}
+	made := make([][]Row, len(metrics))
+	var next atomic.Int64
+	var working sync.WaitGroup
+	for range max(1, min(runtime.GOMAXPROCS(0), len(metrics), mostAtOnce/requests)) {
+		working.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(metrics)); i = next.Add(1) - 1 {
+				made[i] = p.metric(metrics[i])
+			}
+		})
+	}
+	working.Wait()
+	return slices.Concat(made...)
 }
 
 // choose says what intervals are made of, and reads samples where that is requests.

@@ -108,6 +108,9 @@ func empty(st *result.Stage, metrics []string) *StageSamples {
 	return s
 }
 
+// Len is the number of requests.
+func (s *StageSamples) Len() int { return len(s.sent) }
+
 func (s *StageSamples) add(r *metric.Request, good bool) {
 	sent := r.Sent
 	if sent == record.Never {

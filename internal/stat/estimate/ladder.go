@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -46,6 +47,52 @@ func key(v float64) uint64 {
 		return ^b
 	}
 	return b | 1<<63
+}
+
+// keyed is a sample's key and its place among the samples.
+type keyed struct {
+	key   uint64
+	index int
+}
+
+// mostCompared is up to how many samples are sorted by comparing them.
+const mostCompared = 1 << 10
+
+// sizes are the samples in the order of their size. Many are sorted by one byte of their keys after
+// the other, which reads memory in order; comparing would not.
+func sizes(values []float64) []keyed {
+	list := make([]keyed, len(values))
+	for i, v := range values {
+		list[i] = keyed{key: key(v), index: i}
+	}
+	if len(list) <= mostCompared {
+		slices.SortFunc(list, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+		return list
+	}
+	var counts [8][256]int
+	for _, k := range list {
+		for b := range counts {
+			counts[b][byte(k.key>>(8*b))]++
+		}
+	}
+	other := make([]keyed, len(list))
+	for b := range counts {
+		next := &counts[b]
+		if next[byte(list[0].key>>(8*b))] == len(list) {
+			continue // all have the same
+		}
+		begin := 0
+		for i, n := range next {
+			next[i], begin = begin, begin+n
+		}
+		for _, k := range list {
+			to := &next[byte(k.key>>(8*b))]
+			other[*to] = k
+			*to++
+		}
+		list, other = other, list
+	}
+	return list
 }
 
 func binned(values []float64) *bins {

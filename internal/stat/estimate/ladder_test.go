@@ -38,3 +38,33 @@ func TestBins(t *testing.T) {
 		}
 	}
 }
+
+// Ranks are those that comparing gives, however many samples there are.
+func TestRanked(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for _, n := range []int{0, 1, 5, mostCompared, mostCompared + 1, 3_001} {
+		for name, draw := range map[string]func() float64{
+			"far apart": func() float64 { return math.Exp(40 * r.NormFloat64()) },
+			"negative":  func() float64 { return r.NormFloat64() },
+			"ties":      func() float64 { return float64(r.IntN(7) - 3) },
+			"one":       func() float64 { return 2.5 },
+			"zeros":     func() float64 { return math.Copysign(0, r.NormFloat64()) },
+		} {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = draw()
+			}
+			sorted := slices.Sorted(slices.Values(values))
+			for i, got := range ranked(values) {
+				first, _ := slices.BinarySearch(sorted, values[i])
+				behind := first
+				for behind < n && sorted[behind] == values[i] {
+					behind++
+				}
+				if want := float64(first+behind-n) / 2; got != want {
+					t.Fatalf("%d, %s: the rank of %g is %g, want %g", n, name, values[i], got, want)
+				}
+			}
+		}
+	}
+}

@@ -1,10 +1,6 @@
 package estimate
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 // parts is how many a run is cut into at most: enough for the waves.
 const parts = 4096
@@ -201,19 +197,15 @@ func worth(n, square float64, scores []float64, waves int) float64 {
 
 // ranked are the ranks of values, less their mean; ties share theirs.
 func ranked(values []float64) []float64 {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	order := sizes(values)
 	out := make([]float64, len(values))
 	for i := 0; i < len(order); {
 		j := i
-		for j < len(order) && values[order[j]] == values[order[i]] {
+		for j < len(order) && values[order[j].index] == values[order[i].index] {
 			j++
 		}
 		for _, at := range order[i:j] {
-			out[at] = float64(i+j-len(order)) / 2
+			out[at.index] = float64(i+j-len(order)) / 2
 		}
 		i = j
 	}

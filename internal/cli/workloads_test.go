@@ -200,6 +200,32 @@ var workloads = []struct {
 			}
 		}
 	}},
+	{"--input-file examples/data/agent.jsonl", func(t *testing.T, all []seen) {
+		text, err := os.ReadFile("examples/data/agent.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []map[string]json.RawMessage
+		for line := range strings.Lines(string(text)) {
+			var row map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(line), &row); err != nil {
+				t.Fatal(err)
+			}
+			delete(row, "id") // no API has it
+			rows = append(rows, row)
+		}
+		for _, s := range all {
+			row := rows[0]
+			if len(s.messages) == 1 {
+				row = rows[1]
+			}
+			for name, value := range row {
+				if !sameJSON(s.fields[name], value) {
+					t.Errorf("%s is %s at the server, and %s in the file", name, s.fields[name], value)
+				}
+			}
+		}
+	}},
 	{"--tools examples/data/tools.json", func(t *testing.T, all []seen) {
 		text, err := os.ReadFile("examples/data/tools.json")
 		if err != nil {

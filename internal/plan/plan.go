@@ -164,10 +164,12 @@ type Timeouts struct {
 type Data struct {
 	// Limits are those of the plan, for whoever reads the files that it names. They stand
 	// in the plan itself.
-	Limits  Limits
-	Source  string // SourceSynthetic, SourceFile, SourceTensors, SourceRandom, …
-	File    string
-	Prompts int // distinct prompts; 0: a new one for each request, or all of the file's
+	Limits Limits
+	Source string // SourceSynthetic, SourceFile, SourceTensors, SourceRandom, …
+	File   string
+	// AllFields: every field of a line of a file goes with its request, whatever it is.
+	AllFields bool
+	Prompts   int // distinct prompts; 0: a new one for each request, or all of the file's
 	// Input and Output are lengths in tokens. Input is unused where a file has
 	// the prompts; an Output of mean 0 leaves it to the server.
 	Input     Length

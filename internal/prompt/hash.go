@@ -23,6 +23,9 @@ func HashMessages(messages []Message) uint64 {
 			add(c.Name)
 			add(c.Arguments)
 		}
+		if m.Raw != nil {
+			add(string(m.Raw))
+		}
 	}
 	return h
 }

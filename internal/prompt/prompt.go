@@ -23,6 +23,9 @@ type Message struct {
 	ToolCalls  []ToolCall `json:"-"`
 	ToolCallID string     `json:"-"`
 	Reasoning  string     `json:"-"`
+	// Raw is the whole message in the protocol's own shape, sent as it is; Content and what else is known of
+	// it are then for counting alone. Nil: there is no such.
+	Raw []byte `json:"-"`
 }
 
 // Prompt is one request's content, in no protocol's shape.

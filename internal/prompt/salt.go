@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"slices"
 
@@ -68,9 +69,33 @@ func (s Salt) Put(p *Prompt, place Position, tok Tokenizer) {
 		}
 	} else {
 		p.Messages = slices.Clone(p.Messages)
-		p.Messages[0].Content = word + p.Messages[0].Content
+		p.Messages[0].begin(word)
 	}
 	p.Measure(tok)
+}
+
+// begin puts a word in front of a message.
+func (m *Message) begin(word string) {
+	m.Content = word + m.Content
+	if m.Raw == nil {
+		return
+	}
+	var fields map[string]json.RawMessage
+	var parts []json.RawMessage
+	if json.Unmarshal(m.Raw, &fields) != nil {
+		return
+	}
+	value, err := json.Marshal(m.Content)
+	if json.Unmarshal(fields["content"], &parts) == nil && parts != nil {
+		var part []byte
+		if part, err = json.Marshal(map[string]string{"type": "text", "text": word}); err == nil {
+			value, err = json.Marshal(slices.Insert(parts, 0, json.RawMessage(part)))
+		}
+	}
+	fields["content"] = value
+	if whole, failed := json.Marshal(fields); err == nil && failed == nil {
+		m.Raw = whole
+	}
 }
 
 // Append adds the word for a place and a space after it. No two places with

@@ -154,6 +154,9 @@ func appendMessage(b []byte, m *prompt.Message) ([]byte, error) {
 	if m.ToolCallID != "" || len(m.ToolCalls) > 0 {
 		return appendToolMessage(b, m), nil
 	}
+	if m.Raw != nil {
+		return append(b, m.Raw...), nil
+	}
 	role := "user"
 	if m.Role == "assistant" {
 		role = "assistant"

@@ -139,6 +139,9 @@ func appendMessages(b []byte, p *prompt.Prompt) []byte {
 }
 
 func appendMessage(b []byte, m *prompt.Message) []byte {
+	if m.Raw != nil {
+		return append(b, m.Raw...)
+	}
 	b = append(b, `{"role":`...)
 	b = body.AppendString(b, m.Role)
 	if m.ToolCallID != "" {

@@ -175,6 +175,8 @@ func dataSpec() codec[plan.Data] {
 			"Source of the prompts. Left out: `file` or `tensors` where only that is given, else `synthetic`."),
 		fieldOf("file", text(), func(d *plan.Data) *string { return &d.File },
 			"JSON lines or plain text, one prompt a line. Relative to the working directory."),
+		fieldOf("all_fields", boolean(), func(d *plan.Data) *bool { return &d.AllFields },
+			"Send every field of a line of `file` with its request. Left out: those that the APIs are known to have."),
 		fieldOf("prompts", integer[int](), func(d *plan.Data) *int { return &d.Prompts },
 			"Distinct prompts, used in turn; 0: a new one for each request, or all of the file's."),
 		fieldOf("input", lengthSpec(), func(d *plan.Data) *plan.Length { return &d.Input }, "Length of synthetic prompts, in tokens."),

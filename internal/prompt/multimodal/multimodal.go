@@ -44,7 +44,7 @@ func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
 	default:
 		p.Messages = slices.Clone(p.Messages)
 		for i := range p.Messages {
-			if m := &p.Messages[i]; m.Role == "user" && m.Parts == nil {
+			if m := &p.Messages[i]; m.Role == "user" && m.Parts == nil && m.Raw == nil {
 				m.Parts = s.parts(m.Content)
 			}
 		}

@@ -21,7 +21,7 @@ func TestBrokenFiles(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if err := s.Open(t.Context(), prompt.Use{Fields: true}); err != nil {
+			if err := s.Open(t.Context(), prompt.Use{Chat: true, Fields: true}); err != nil {
 				t.Error(err)
 			}
 			for i := range uint64(len(s.chats)) {

@@ -84,10 +84,14 @@ func (l *line) leaveOut() {
 	if f.request != nil || f.tensors != nil {
 		return
 	}
-	for _, quoted := range l.extra {
-		name, err := strconv.Unquote(quoted)
-		used := err == nil && l.from != "" && l.columns[name] != nil && (name == l.from || name == systemField && l.from == questionField)
-		if !used && !slices.Contains(f.unsent, quoted) {
+	for _, field := range l.rest {
+		name, quoted := field.Name, strconv.Quote(field.Name)
+		used := l.from != "" && l.columns[name] != nil && (name == l.from || name == systemField && l.from == questionField)
+		switch {
+		case used:
+		case f.all:
+			l.own = append(l.own, field)
+		case !slices.Contains(f.unsent, quoted):
 			f.unsent = append(f.unsent, quoted)
 		}
 	}
@@ -120,6 +124,7 @@ type line struct {
 	output string         // field that the output length came from
 	extra  []string       // fields that mean nothing
 	own    []prompt.Field // that go with the request
+	rest   []prompt.Field // that mean nothing
 	images []prompt.Part
 	// columns are those that rows of data sets have, by name.
 	columns map[string]json.RawMessage
@@ -155,6 +160,7 @@ func (l *line) member(key string, value []byte, off int) {
 		l.own = append(l.own, prompt.Field{Name: key, Value: slices.Clone(value)})
 	case !isText && !isOutput && key != messagesField:
 		l.extra = append(l.extra, strconv.Quote(key))
+		l.rest = append(l.rest, prompt.Field{Name: key, Value: slices.Clone(value)})
 	case isOutput:
 		l.takeOutput(key, value, off)
 	case l.from != "":
@@ -241,7 +247,7 @@ func (l *line) takeMessages(value []byte, off int) {
 			return
 		}
 		m := l.message(path, value, off)
-		blank = blank && strings.TrimSpace(m.Content) == ""
+		blank = blank && m.Raw == nil && strings.TrimSpace(m.Content) == ""
 		l.prompt.Messages = append(l.prompt.Messages, m)
 	})
 	if blank && !l.faulty {
@@ -249,8 +255,10 @@ func (l *line) takeMessages(value []byte, off int) {
 	}
 }
 
+// message takes a message. One with more to it than a role and text is sent as it stands.
 func (l *line) message(path string, value []byte, off int) prompt.Message {
 	var m prompt.Message
+	whole, more := value, false
 	missing := map[string]bool{"role": true, "content": true}
 	members(value, off, func(key string, value []byte, off int) {
 		path := path + "." + key
@@ -259,13 +267,22 @@ func (l *line) message(path string, value []byte, off int) prompt.Message {
 		case key == "role":
 			m.Role = l.text(path, value, off, true)
 		case key == "content" && value[0] == '[':
-			m.Content = l.parts(path, value, off)
+			var own bool
+			m.Content, own = l.parts(path, value, off)
+			more = more || own
 		case key == "content":
 			m.Content = l.text(path, value, off, false)
 		case string(value) != "null":
-			l.fault(off, path, "cannot be sent", "a message has role and content alone")
+			more = true
+			l.calls(&m, key, value)
 		}
 	})
+	if len(m.ToolCalls) > 0 {
+		delete(missing, "content")
+	}
+	if more {
+		m.Raw = slices.Clone(whole)
+	}
 	for _, key := range []string{"role", "content"} {
 		if missing[key] {
 			l.fault(off, path+"."+key, "is missing", "")
@@ -274,22 +291,50 @@ func (l *line) message(path string, value []byte, off int) prompt.Message {
 	return m
 }
 
-// parts joins the text parts of a message's content.
-func (l *line) parts(path string, value []byte, off int) string {
+// calls takes the tool calls of a message, or the call that it has the result of, for counting; what is in another
+// form than OpenAI's is only sent.
+func (l *line) calls(m *prompt.Message, key string, value []byte) {
+	switch key {
+	case "tool_call_id":
+		_ = json.Unmarshal(value, &m.ToolCallID)
+	case "tool_calls":
+		var list []struct {
+			ID       string
+			Function struct{ Name, Arguments string }
+		}
+		if json.Unmarshal(value, &list) == nil {
+			for _, c := range list {
+				m.ToolCalls = append(m.ToolCalls, prompt.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+			}
+		}
+	}
+}
+
+// parts joins the text parts of a message's content. more: there are others, or they have more than text.
+func (l *line) parts(path string, value []byte, off int) (text string, more bool) {
 	var all strings.Builder
 	elements(value, off, func(i int, value []byte, off int) {
 		path := fmt.Sprintf("%s[%d]", path, i)
-		var part struct {
-			Type string  `json:"type"`
-			Text *string `json:"text"`
-		}
-		if json.Unmarshal(value, &part) != nil || part.Type != "text" || part.Text == nil {
-			l.fault(off, path, "is not a text part", `only {"type": "text", "text": "…"} can be sent`)
+		var fields map[string]json.RawMessage
+		var kind string
+		if json.Unmarshal(value, &fields) != nil || json.Unmarshal(fields["type"], &kind) != nil || kind == "" {
+			l.fault(off, path, "is not a part of a message", `such as {"type": "text", "text": "…"}`)
 			return
 		}
-		all.WriteString(*part.Text)
+		var text *string
+		switch err := json.Unmarshal(fields["text"], &text); {
+		case kind == "text" && (err != nil || text == nil):
+			l.fault(off, path, "has no text", `such as {"type": "text", "text": "…"}`)
+		case kind == "text":
+			all.WriteString(*text)
+			more = more || len(fields) > 2
+		case kind == "image_url" && fields[kind] == nil:
+			l.fault(off, path, "has no image_url", `such as {"type": "image_url", "image_url": {"url": "https://…"}}`)
+		default:
+			more = true
+		}
 	})
-	return all.String()
+	return all.String(), more
 }
 
 // short is a value, cut where it is long.

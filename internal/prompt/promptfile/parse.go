@@ -62,6 +62,7 @@ func isJSON(name string, data []byte) bool {
 type file struct {
 	name    string
 	limit   limitio.Limit  // of the files that it names
+	all     bool           // what means nothing to us is sent, too
 	line    []byte         // the present one, without its end
 	lineNo  int            // its number, from 1
 	request []byte         // that stands whole in it, or nil

@@ -152,8 +152,8 @@ p.jsonl:3:41: max_tokens: is 6, and "osl" says 5 (keep one of them)`},
 		{"p.jsonl", `{"prompt": "a", "osl": "12345678901234567890123456789012345"}`,
 			`p.jsonl:1:24: osl: must be a whole number from 1 to 10000000, is "12345678901234567890123456789…`},
 		{"p.jsonl", `{"messages": "x"}` + "\n" + `{"messages": []}` + "\n" + `{"messages": [1, {"role": "", "content": 2}, {}]}` + "\n" +
-			`{"messages": [{"role": "tool", "content": "", "tool_call_id": "x"}]}` + "\n" +
-			`{"messages": [{"role": "user", "content": [{"type": "image_url"}, {"type": "text"}, 3]}]}`, `
+			`{"messages": [{"role": "tool", "content": [3], "tool_call_id": "x"}]}` + "\n" +
+			`{"messages": [{"role": "user", "content": [{"type": "image_url"}, {"type": "text"}, {"kind": "text"}]}]}`, `
 p.jsonl:1:14: messages: must be an array, is a string
 p.jsonl:2:14: messages: is empty
 p.jsonl:3:15: messages[0]: must be an object, is a number
@@ -161,10 +161,10 @@ p.jsonl:3:27: messages[1].role: is empty
 p.jsonl:3:42: messages[1].content: must be a string, is a number
 p.jsonl:3:46: messages[2].role: is missing
 p.jsonl:3:46: messages[2].content: is missing
-p.jsonl:4:63: messages[0].tool_call_id: cannot be sent (a message has role and content alone)
-p.jsonl:5:44: messages[0].content[0]: is not a text part (only {"type": "text", "text": "…"} can be sent)
-p.jsonl:5:67: messages[0].content[1]: is not a text part (only {"type": "text", "text": "…"} can be sent)
-p.jsonl:5:85: messages[0].content[2]: is not a text part (only {"type": "text", "text": "…"} can be sent)`},
+p.jsonl:4:44: messages[0].content[0]: is not a part of a message (such as {"type": "text", "text": "…"})
+p.jsonl:5:44: messages[0].content[0]: has no image_url (such as {"type": "image_url", "image_url": {"url": "https://…"}})
+p.jsonl:5:67: messages[0].content[1]: has no text (such as {"type": "text", "text": "…"})
+p.jsonl:5:85: messages[0].content[2]: is not a part of a message (such as {"type": "text", "text": "…"})`},
 	} {
 		_, err := parse(tc.file, []byte(tc.text))
 		var faults plan.Faults

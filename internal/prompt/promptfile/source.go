@@ -40,7 +40,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 		if err != nil {
 			return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of prompts"}}
 		}
-		f := &file{name: name, limit: prompt.Files(d)}
+		f := &file{name: name, limit: prompt.Files(d), all: d.AllFields}
 		list, err := f.read(data)
 		if err != nil {
 			return nil, err
@@ -78,6 +78,11 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 // Open implements prompt.Opener: fields of lines that belong into a request are sent where the
 // requests have a place for them.
 func (s *Source) Open(_ context.Context, u prompt.Use) error {
+	if !u.Chat || !u.Fields {
+		if err := s.plain(); err != nil {
+			return err
+		}
+	}
 	take := func(e *entry) {
 		for _, field := range e.own {
 			if u.Fields {
@@ -92,6 +97,21 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 		take(&s.chats[i].entry)
 		for k := range s.chats[i].rest {
 			take(&s.chats[i].rest[k])
+		}
+	}
+	return nil
+}
+
+// plain refuses messages that only a chat can send.
+func (s *Source) plain() error {
+	for i := range s.chats {
+		for _, e := range append([]entry{s.chats[i].entry}, s.chats[i].rest...) {
+			if slices.ContainsFunc(e.prompt.Messages, func(m prompt.Message) bool { return m.Raw != nil }) {
+				return plan.Faults{{
+					Where: fmt.Sprintf("%s:%d", s.name, e.line), Path: "messages",
+					Text: "has tool calls, images or other fields, which only chats over the OpenAI and the Messages API can send",
+				}}
+			}
 		}
 	}
 	return nil

@@ -20,16 +20,16 @@ import messages
 FEATURES = {
     "pieces": ["each", "together", "split", "split-slowly", "written-together", "at-once"],
     "choices": [1, 2, 3],
-    "answer": ["words", "some-empty", "some-null", "all-empty", "one-token", "long", "letters"],
-    "usage": ["never", "last", "always", "wrong"],
+    "answer": ["words", "some-empty", "some-null", "all-empty", "one-token", "long", "letters", "some-missing", "tools"],
+    "usage": ["never", "last", "always", "wrong", "null"],
     "role": [True, False],
     "done": [True, False],
-    "thinking": ["none", "before", "only"],
+    "thinking": ["none", "before", "only", "reasoning"],
     "get": ["404", "empty-object", "models"],
-    "error": ["none", "one-400", "all-400", "all-401", "all-404", "all-429", "all-500", "one-503", "event", "no-json", "cut"],
+    "error": ["none", "one-400", "all-400", "all-401", "all-404", "all-429", "all-500", "one-503", "event", "no-json", "cut", "all-403", "one-422", "one-502", "one-reset"],
     "connection": ["kept", "closed", "closed-silently"],
     "frame": ["chunked", "length", "until-close"],
-    "lines": ["lf", "crlf", "comments", "named"],
+    "lines": ["lf", "crlf", "comments", "named", "tight", "numbered"],
 }
 PLAIN = {name: values[0] for name, values in FEATURES.items()}
 WORDS = "the a of light under no river seven bright and slow house wind again stone they paper who is blue salt yes far window".split()
@@ -129,6 +129,10 @@ class Server:
             connection.close()
 
 
+def call(text: "str | None") -> dict:
+    return {"index": 0, "id": "call", "type": "function", "function": {"name": "look_up", "arguments": json.dumps({"of": text})}}
+
+
 def read(stream) -> "Request | None":
     """The next request of a connection."""
     first = stream.readline().decode("latin-1").split()
@@ -165,6 +169,8 @@ class Answer:
         """Sends it, and says whether the connection stays."""
         time.sleep(self.server.first * self.rng.choice([1, 1, 1.5, 2]))
         error = self.error()
+        if self.is_["error"] == "one-reset" and self.request.method != "GET" and self.nth % 3 == 1:
+            return False
         if error:
             return self.whole(connection, *error)
         if self.request.method == "GET":
@@ -178,7 +184,7 @@ class Answer:
 
     def error(self) -> "tuple[int, object] | None":
         kind = self.is_["error"]
-        if self.request.method == "GET" or kind in ("none", "event", "cut"):
+        if self.request.method == "GET" or kind in ("none", "event", "cut", "one-reset"):
             return None
         if kind == "no-json":
             return 200, "<html>busy</html>"
@@ -218,8 +224,12 @@ class Answer:
             out["usage"] = self.usage(len(text.split()))
         if path.endswith("chat/completions"):
             message: dict = {"role": "assistant", "content": None if self.is_["thinking"] == "only" else value}
+            if self.is_["answer"] == "some-missing" and self.rng.random() < 0.4:
+                message.pop("content")
+            if self.is_["answer"] == "tools":
+                message.update(content=None, tool_calls=[call(text)])
             if self.is_["thinking"] != "none":
-                message["reasoning_content"] = "so then"
+                message[self.thought()] = "so then"
             return {**out, "object": "chat.completion", "choices": [{"index": i, "message": message, "finish_reason": "stop"} for i in many]}
         if path.endswith("completions"):
             return {**out, "object": "text_completion", "choices": [{"index": i, "text": value, "finish_reason": "stop"} for i in many]}
@@ -241,13 +251,19 @@ class Answer:
         out: dict = {"id": "x", "object": "chat.completion.chunk" if chat else "text_completion", "created": 1, "model": self.model, "choices": []}
         for i in range(self.is_["choices"]):
             if chat:
-                delta = {"role": "assistant", "content": ""} if first else {} if last else {"content": text}
+                delta = {"role": "assistant", "content": ""} if first else {} if last else {"tool_calls": [call(text)]} if self.is_["answer"] == "tools" else {"content": text}
                 out["choices"].append({"index": i, "delta": delta, "finish_reason": "stop" if last else None})
             else:
                 out["choices"].append({"index": i, "text": text or "", "finish_reason": "stop" if last else None})
         if self.is_["usage"] in ("always", "wrong"):
             out["usage"] = self.usage(n)
+        if self.is_["usage"] == "null":
+            out["usage"] = None
         return out
+
+    def thought(self) -> str:
+        """What a server calls the thoughts of a model."""
+        return "reasoning" if self.is_["thinking"] == "reasoning" else "reasoning_content"
 
     def events(self, texts: list[str]) -> list[bytes]:
         """The stream as events, each with the empty line behind it."""
@@ -258,22 +274,28 @@ class Answer:
         if self.is_["thinking"] != "none" and not generate:
             thought = self.chunk("", False, False, 0)
             for choice in thought["choices"]:
-                choice["delta" if "delta" in choice else "x"] = {"reasoning_content": "so then"}
+                choice["delta" if "delta" in choice else "x"] = {self.thought(): "so then"}
             found += [thought, thought]
         if self.is_["thinking"] != "only":
             nulls = self.is_["answer"] == "some-null"
             found += [self.chunk(None if nulls and i % 3 == 2 else t, False, False, i + 1) for i, t in enumerate(texts)]
+            for event in found[2::3] if self.is_["answer"] == "some-missing" else []:
+                for choice in event.get("choices", []):
+                    choice.get("delta", choice).pop("content" if "delta" in choice else "text", None)
         if not generate:
             found.append(self.chunk(None, False, True, len(texts)))
-        if self.is_["usage"] == "last" and not generate:
+        if self.is_["usage"] in ("last", "null") and not generate:
             found.append({**self.chunk(None, False, True, 0), "choices": [], "usage": self.usage(len(texts))})
         if self.is_["error"] == "event" and self.nth % 3 == 1:
             found[len(found) // 2:] = [{"error": {"message": "out of memory", "type": "server_error", "code": 500}}]
         end = "\r\n" if self.is_["lines"] == "crlf" else "\n"
         ahead = {"comments": f": ping{end}{end}", "named": f"event: token{end}"}.get(self.is_["lines"], "")
-        out = [f"{ahead}data: {json.dumps(e, ensure_ascii=False)}{end}{end}".encode() for e in found]
+        if self.is_["lines"] == "numbered":
+            ahead = f"id: 1{end}retry: 100{end}"
+        data = "data:" if self.is_["lines"] == "tight" else "data: "
+        out = [f"{ahead}{data}{json.dumps(e, ensure_ascii=False)}{end}{end}".encode() for e in found]
         if self.is_["done"] and not generate:
-            out.append(f"data: [DONE]{end}{end}".encode())
+            out.append(f"{data}[DONE]{end}{end}".encode())
         return out
 
     def writes(self, events: list[bytes]) -> list[list[bytes]]:
@@ -328,7 +350,7 @@ class Answer:
     def whole(self, connection: socket.socket, code: int, body: object) -> bool:
         text = (body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)).encode()
         stays = self.is_["connection"] == "kept"
-        words = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
+        words = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 422: "Unprocessable Entity", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable"}
         kind = "text/html" if isinstance(body, str) else "application/json"
         head = f"HTTP/1.1 {code} {words[code]}\r\nContent-Type: {kind}\r\nContent-Length: {len(text)}\r\n"
         if not stays and self.is_["connection"] != "closed-silently":

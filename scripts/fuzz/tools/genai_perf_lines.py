@@ -53,7 +53,7 @@ def line(seed: int, options: dict) -> Line:
         out.tail = [rng.choice([["--concurrency-range", "2"], ["--max-threads", "4"], ["--request-count", "8"], ["-H", "x:y"], ["-v"], ["--stability-percentage", "50"],
                                 ["--request-parameter", "a:1:int"], ["--nonsense"], ["--warmup-request-count", "2"], ["-p", "300"], ["--request-distribution", "poisson"]])]
     out.server = features(rng)
-    if "thinking" in out.server and rng.random() < 0.6:
+    if ("thinking" in out.server or out.server.get("answer") == "tools") and rng.random() < 0.6:
         out.faithful = True  # else little of what comes of it is alike
     if out.command[0] == "config":
         as_file(rng, out)
@@ -181,7 +181,7 @@ def features(rng: random.Random) -> dict:
     weights = {"pieces": 0.4, "choices": 0.08, "answer": 0.3, "usage": 0.3, "role": 0.2, "done": 0.1, "thinking": 0.06, "get": 0.4, "error": 0.08, "connection": 0.15, "frame": 0.12, "lines": 0.12}
     out = {name: rng.choice(found[1:]) for name, found in FEATURES.items() if rng.random() < weights[name]}
     # What ends the original, or leaves it without figures, is rare, since nothing else of such a line is seen.
-    for name, value, instead in (("usage", "last", "always"), ("pieces", "split", "together"), ("pieces", "split-slowly", "written-together"), ("lines", "named", "comments")):
+    for name, value, instead in (("usage", "last", "always"), ("usage", "null", "always"), ("lines", "numbered", "tight"), ("pieces", "split", "together"), ("pieces", "split-slowly", "written-together"), ("lines", "named", "comments")):
         if out.get(name) == value and rng.random() < 0.8:
             out[name] = instead
     return out

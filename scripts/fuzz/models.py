@@ -133,10 +133,10 @@ def make(seed: int, where: Path) -> list:
     return out + rarer(random.Random(f"{seed} rarer"), where, {m.name: m for m in out})
 
 
-def ensemble(where: Path, model: Model, outputs: list, steps: list) -> Model:
+def ensemble(where: Path, model: Model, outputs: list, steps: list, more: str = "") -> Model:
     """Writes a model whose steps are (model, tensor of the ensemble that it takes, tensor that it makes)."""
     text = ", ".join(f'{{ model_name: "{m}" model_version: -1 input_map {{ key: "I0" value: "{a}" }} output_map {{ key: "O0" value: "{b}" }} }}' for m, a, b in steps)
-    config(where, model, outputs, f'platform: "ensemble"\nensemble_scheduling {{ step [ {text} ] }}\n', code="")
+    config(where, model, outputs, f'platform: "ensemble"\n{more}ensemble_scheduling {{ step [ {text} ] }}\n', code="")
     return model
 
 
@@ -147,6 +147,7 @@ def rarer(rng: random.Random, where: Path, known: dict) -> list:
     one = [("O0", first.inputs[0][1], [4], False)]
     out = [ensemble(where, Model("deep", "ensemble", first.inputs, first.batch), one, [("nested", "I0", "t"), ("second", "t", "O0")]),
            ensemble(where, Model("fork", "ensemble", first.inputs, first.batch), [*one, ("O1", *one[0][1:])], [("first", "I0", "O0"), ("second", "I0", "O1")]),
+           ensemble(where, Model("stored", "ensemble", first.inputs, first.batch), one, [("first", "I0", "t"), ("second", "t", "O0")], "response_cache { enable: true }\n"),
            ensemble(where, Model("flow", "stream", stream.inputs, stream.batch), [("O0", "INT32", [1], False)], [("stream", "I0", "O0")]),
            ensemble(where, Model("turns", "sequence", sequence.inputs, sequence.batch), [("O0", "INT32", [1], False)], [("sequence", "I0", "O0")])]
     out.append(Model("refuses", "refuses", [("I0", "INT32", [1], False)], rng.choice([0, 4])))

@@ -193,6 +193,39 @@ var workloads = []struct {
 			}
 		}
 	}},
+	{"--trace examples/data/mooncake.jsonl", func(t *testing.T, all []seen) {
+		text, err := os.ReadFile("examples/data/mooncake.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks, n := map[int]string{}, 0
+		for line := range strings.Lines(string(text)) {
+			var row struct {
+				Input  int   `json:"input_length"`
+				Output int   `json:"output_length"`
+				Hashes []int `json:"hash_ids"`
+			}
+			if err := json.Unmarshal([]byte(line), &row); err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(all, func(s seen) bool { return s.words(0) == row.Input && s.Max == row.Output })
+			if n++; i < 0 {
+				t.Errorf("no request has %d tokens and asks for %d", row.Input, row.Output)
+				continue
+			}
+			words := strings.Fields(all[i].messages[0].text)
+			for k := 0; k+1 < len(row.Hashes); k++ { // the last is no whole block
+				block := strings.Join(words[k*512:(k+1)*512], " ")
+				if known := blocks[row.Hashes[k]]; known != "" && known != block {
+					t.Errorf("hash %d is two texts", row.Hashes[k])
+				}
+				blocks[row.Hashes[k]] = block
+			}
+		}
+		if len(all) != n || len(blocks) < 2 {
+			t.Errorf("%d requests of %d, %d blocks", len(all), n, len(blocks))
+		}
+	}},
 	{"--images 2 --image-size 640x480", func(t *testing.T, all []seen) {
 		for _, s := range all {
 			if s.Media != 2 || len(s.messages[0].images) != 2 || !strings.HasPrefix(s.messages[0].images[0], "data:image/png;base64,") {

@@ -182,16 +182,33 @@ const (
 	SourceMock               = "mock"                // a few words and a number
 )
 
-// TraceAzure is the form of the Azure public data set: TIMESTAMP, ContextTokens,
-// GeneratedTokens.
-const TraceAzure = "azure"
+// SourceTrace are the requests of a trace, at its times.
+const SourceTrace = "trace"
+
+// The forms of traces. Azure's is TIMESTAMP, ContextTokens, GeneratedTokens.
+const (
+	TraceAzure    = "azure"
+	TraceMooncake = "mooncake"
+	TraceBailian  = "bailian"
+	TraceBurstGPT = "burstgpt"
+	TraceTimed    = "timed"
+)
+
+// TraceFormats are the forms of traces of requests.
+func TraceFormats() []string {
+	return []string{TraceMooncake, TraceBailian, TraceBurstGPT, TraceAzure, TraceTimed}
+}
 
 // Trace is a file that says when requests arrive or how long they are.
 type Trace struct {
 	Lengths  string // CSV file whose lengths take the place of input and output
 	Once     bool   // a stage ends after the last row of it
 	Arrivals string // CSV file whose times are those of arrival: trace
-	Format   string // "azure", also when empty
+	Format   string // of TraceFormats; empty: "azure", or of SourceTrace what the file is
+	// Of SourceTrace:
+	Speed    float64  // 2 plays it twice as fast; 0 is 1
+	From, To Duration // what is played of it; To 0: up to its end
+	CapGaps  Duration // no request is due later than that after the one before; 0: no bound
 }
 
 // Ahead says how many lengths are drawn before a run.

@@ -13,7 +13,7 @@ func sourceNames() []string {
 	return []string{
 		plan.SourceSynthetic, plan.SourceFile, plan.SourceTensors, plan.SourceRandom, plan.SourceSharedPrefix, plan.SourceDataset,
 		plan.SourceConversationReplay, plan.SourceOtelTrace, plan.SourceWekaTrace, plan.SourceAgents, plan.SourceMock,
-		plan.SourcePayload, plan.SourceSessions,
+		plan.SourcePayload, plan.SourceSessions, plan.SourceTrace,
 	}
 }
 
@@ -24,8 +24,12 @@ var traceSpec = sync.OnceValue(func() codec[plan.Trace] {
 		fieldOf("once", boolean(), func(t *plan.Trace) *bool { return &t.Once }, "End a stage after the last row of `lengths`. Left out: the rows begin again."),
 		fieldOf("arrivals", text(), func(t *plan.Trace) *string { return &t.Arrivals },
 			"CSV file whose timestamps are used by stages with arrival `trace`."),
-		fieldOf("format", word(plan.TraceAzure), func(t *plan.Trace) *string { return &t.Format },
-			"Columns of the files: TIMESTAMP, ContextTokens, GeneratedTokens. Left out: `azure`."),
+		fieldOf("format", word(plan.TraceFormats()...), func(t *plan.Trace) *string { return &t.Format },
+			"Of `lengths` and `arrivals`: `azure`, the columns TIMESTAMP, ContextTokens, GeneratedTokens. With `source: trace`: that of `file`; left out: what its fields or columns tell."),
+		fieldOf("speed", amount(mostRatio), func(t *plan.Trace) *float64 { return &t.Speed }, "With `source: trace`: factor on its speed: 2 plays it twice as fast. 0: 1."),
+		fieldOf("from", duration(), func(t *plan.Trace) *plan.Duration { return &t.From }, "With `source: trace`: start of the part to play, counted from the first request."),
+		fieldOf("to", duration(), func(t *plan.Trace) *plan.Duration { return &t.To }, "End of that part; 0: the end of the trace."),
+		fieldOf("cap_gaps", duration(), func(t *plan.Trace) *plan.Duration { return &t.CapGaps }, "With `source: trace`: longest time between two requests, as recorded; 0: no limit."),
 	)
 })
 
@@ -77,6 +81,7 @@ func (c *checker) sources(p *plan.Plan) {
 		}
 	}
 	traceSpec().check(c, "data.trace", &d.Trace)
+	c.trace(d)
 	if d.Trace.Lengths != "" && d.Source != plan.SourceRandom {
 		c.lacks("data.trace.lengths", "data.source", "only for source: random", "set source to random or leave it out")
 	}
@@ -101,6 +106,29 @@ func (c *checker) sources(p *plan.Plan) {
 	c.mediaFor(&p.Target, "data.shared_prefix.media", &d.SharedPrefix.Media)
 	c.adapters(d.Adapters)
 	c.requests(p)
+}
+
+// trace checks what belongs to the requests of a trace.
+func (c *checker) trace(d *plan.Data) {
+	t := &d.Trace
+	if d.Source != plan.SourceTrace {
+		for _, f := range []part{{"speed", t.Speed != 0}, {"from", t.From != 0}, {"to", t.To != 0}, {"cap_gaps", t.CapGaps != 0}, {"format", t.Format != "" && t.Format != plan.TraceAzure}} {
+			if f.given {
+				c.lacks("data.trace."+f.name, "data.source", "only for source: trace", "set source to trace or leave it out")
+			}
+		}
+		return
+	}
+	switch {
+	case d.File == "":
+		c.add("data.file", "is missing", "give the trace")
+	case t.Lengths != "" || t.Arrivals != "":
+		c.add("data.trace", "lengths and arrivals cannot be combined with source: trace, which has both", "leave them out")
+	case t.To != 0 && t.To <= t.From:
+		c.add("data.trace.to", "is not after from", "such as from: 10m, to: 20m")
+	case d.Salt != "":
+		c.lacks("data.salt", "data.source", "does not apply to source: trace", "leave it out")
+	}
 }
 
 func adapterSpec() codec[plan.Adapter] {

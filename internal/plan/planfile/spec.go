@@ -171,7 +171,7 @@ var timeoutsSpec = sync.OnceValue(func() codec[plan.Timeouts] {
 
 func dataSpec() codec[plan.Data] {
 	return object(
-		always("source", named("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace`, `agents`, `payload`, `sessions` or `mock`", sourceNames()...), func(d *plan.Data) *string { return &d.Source },
+		always("source", named("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace`, `agents`, `payload`, `sessions`, `trace` or `mock`", sourceNames()...), func(d *plan.Data) *string { return &d.Source },
 			"Source of the prompts. Left out: `file` or `tensors` where only that is given, else `synthetic`."),
 		fieldOf("file", text(), func(d *plan.Data) *string { return &d.File },
 			"JSON lines or plain text, one prompt a line. Relative to the working directory."),

@@ -287,14 +287,14 @@ func (c *checker) data(p *plan.Plan) {
 	switch {
 	case d.Source == plan.SourceFile && d.File == "":
 		c.add("data.file", "is missing", "give the file that holds the prompts")
-	case d.Source != plan.SourceFile && d.Source != plan.SourceTensors && d.Source != plan.SourcePayload && d.File != "":
+	case d.Source != plan.SourceFile && d.Source != plan.SourceTensors && d.Source != plan.SourcePayload && d.Source != plan.SourceTrace && d.File != "":
 		c.add("data.file", "cannot be combined with source: "+d.Source, "set source to file or leave the file out")
 	}
 	c.count("data.prompts", int64(d.Prompts), mostPrompts)
 	switch {
 	case d.Source == plan.SourceFile && d.Input != plan.Length{}:
 		c.lacks("data.input", "data.source", "prompts from a file have the length they have", "leave it out")
-	case !made(d.Source) && d.Source != plan.SourceTensors && d.Source != plan.SourcePayload && d.Input != plan.Length{}:
+	case !made(d.Source) && d.Source != plan.SourceTensors && d.Source != plan.SourcePayload && d.Source != plan.SourceTrace && d.Input != plan.Length{}:
 		c.lacks("data.input", "data.source", "does not apply to source: "+d.Source, "leave it out")
 	case made(d.Source) && d.Input == plan.Length{} && d.Trace.Lengths == "":
 		c.add("data.input", "is missing", "such as 128")

@@ -34,6 +34,7 @@ func All(getenv func(string) string) map[string]prompt.Factory {
 		plan.SourceAgents:             seedless(agents.New),
 		plan.SourcePayload:            payload,
 		plan.SourceSessions:           newSessions,
+		plan.SourceTrace:              trace,
 		plan.SourceMock:               mock,
 	}
 }
@@ -83,6 +84,10 @@ func tensors(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error
 
 func payload(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 	return sessions.NewPayload(d, tok, seed, plain(synthetic.New), prompt.Files(d).ReadFile)
+}
+
+func trace(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+	return sessions.NewTrace(d, tok, seed, plain(synthetic.New))
 }
 
 func newSessions(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {

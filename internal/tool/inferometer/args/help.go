@@ -51,7 +51,7 @@ func described(groups []group) []clidoc.Group {
 // filesOf is what files a flag names whose value may be something else.
 func filesOf(name string) clidoc.Files {
 	switch name {
-	case "tokenizer", "input-data", "dataset":
+	case "tokenizer", "input-data", "dataset", "trace":
 		return clidoc.AnyFile
 	}
 	return ""

@@ -12,7 +12,7 @@ import (
 // windowed reports whether windows end the stages.
 func (b *builder) windowed() bool {
 	for _, o := range flagsOf("Levels and windows") {
-		if b.given(o.name) && (o.name == "window" || strings.HasPrefix(o.path, "measurement.")) {
+		if b.given(o.name) && (o.name == "window" && !b.traceWindow() || strings.HasPrefix(o.path, "measurement.")) {
 			return true
 		}
 	}
@@ -21,7 +21,7 @@ func (b *builder) windowed() bool {
 
 // levels puts the flags about levels that need more than their value.
 func (b *builder) levels() {
-	if b.given("window") {
+	if b.given("window") && !b.traceWindow() {
 		b.window(b.last("window"))
 	}
 	if !b.given("levels") {

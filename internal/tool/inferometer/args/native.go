@@ -265,6 +265,8 @@ func (b *builder) usualStage() plan.Stage {
 	switch {
 	case b.last("arrival") == plan.ArrivalTrace:
 		return plan.Stage{} // it says when it ends
+	case b.given("trace") && !b.given("rate") && !b.given("concurrency") && !b.given("levels"):
+		return plan.Stage{Arrival: plan.ArrivalTrace}
 	case b.given("rate"):
 		return b.usualRate()
 	}

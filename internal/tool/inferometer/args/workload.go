@@ -16,6 +16,9 @@ import (
 // workload puts the flags that say what requests are about: conversations, prefixes, adapters, images, tools.
 func (b *builder) workload() {
 	p := &b.draft.Plan
+	if b.given("trace") {
+		b.trace(b.last("trace"))
+	}
 	if b.given("dataset") {
 		b.dataset(b.last("dataset"))
 	}
@@ -42,6 +45,33 @@ func (b *builder) workload() {
 	if b.given("tools") {
 		b.tools(b.last("tools"))
 	}
+}
+
+// trace plays a file: at its own times, unless a load is given.
+func (b *builder) trace(name string) {
+	const flag = "--trace"
+	for _, other := range []string{"input-file", "dataset", "turns", "sessions"} {
+		if b.given(other) {
+			b.fault(flag, "cannot be combined with "+b.shown(other), "give one of them")
+			return
+		}
+	}
+	b.draft.Put("data.source", flag, plan.SourceTrace)
+	b.draft.Put("data.file", flag, name)
+	b.draft.Forget("data.input")
+	if b.traceWindow() {
+		from, to, _ := strings.Cut(b.last("window"), "..")
+		for field, value := range map[string]string{"from": from, "to": to} {
+			if value != "" {
+				b.draft.Put("data.trace."+field, "--window", value)
+			}
+		}
+	}
+}
+
+// traceWindow reports whether --window is of a trace.
+func (b *builder) traceWindow() bool {
+	return b.given("trace") && strings.Contains(b.last("window"), "..")
 }
 
 // dataset is a data set by its name, or a file whose columns say what it is.

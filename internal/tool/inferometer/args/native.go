@@ -333,7 +333,9 @@ func (b *builder) exactLengths() {
 		}
 	}
 	spoken := p.Target.Protocol == "" || p.Target.Protocol == plan.ProtocolOpenAI || p.Target.Protocol == plan.ProtocolAnthropic
-	if spoken && (b.given("input-tokens") || b.given("system-prompt-tokens") || b.given("shared-prefix")) && generated(&p.Data) && p.Data.Corpus == "" && !b.draft.Given("tokenizer") {
+	asked := b.given("input-tokens") || b.given("system-prompt-tokens") || b.given("shared-prefix")
+	made := generated(&p.Data) && asked || p.Data.Source == plan.SourceTrace
+	if spoken && made && p.Data.Corpus == "" && !b.draft.Given("tokenizer") {
 		b.draft.Put("tokenizer.find", "--input-tokens", "true")
 	}
 }

@@ -3,7 +3,6 @@ package record
 import (
 	"encoding/base64"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,12 +113,30 @@ func readPhase(s *scanner, d *lineDecoder) {
 }
 
 func readPrompt(s *scanner, d *lineDecoder) {
-	n, err := strconv.ParseUint(string(s.Quoted()), 16, 64)
-	if err != nil {
+	digits := s.Quoted()
+	var n uint64
+	for _, c := range digits {
+		v := hexDigits[c]
+		if v == 0 {
+			s.Fail("a hash of 16 hexadecimal digits")
+			return
+		}
+		n = n<<4 | uint64(v-1)
+	}
+	if len(digits) == 0 || len(digits) > 16 {
 		s.Fail("a hash of 16 hexadecimal digits")
+		return
 	}
 	d.rec.Prompt = n
 }
+
+// hexDigits is one more than the value of each hexadecimal digit; 0: it is none.
+var hexDigits = func() (values [256]uint8) {
+	for i := range 16 {
+		values["0123456789abcdef"[i]], values["0123456789ABCDEF"[i]] = uint8(i+1), uint8(i+1)
+	}
+	return values
+}()
 
 func readLabels(s *scanner, d *lineDecoder) {
 	s.Object()
@@ -151,11 +168,16 @@ var tokensMembers = jsonscan.NewMembers(
 
 // repeated reads a word, which is no new string where it is the last one again.
 func (d *lineDecoder) repeated(which int) string {
-	last, b := &d.repeats[which], d.word()
-	if *last != string(b) {
-		*last = string(b)
+	last := &d.repeats[which]
+	if d.scan.IsPlain(*last) {
+		return *last
 	}
-	return *last
+	at := d.scan.Pos()
+	word := string(d.word())
+	if d.scan.Pos()-at == len(word)+2 { // without escapes, which IsPlain does not know
+		*last = word
+	}
+	return word
 }
 
 // mostWord is more bytes than a name or a header that a run notes has: reports print, compare and

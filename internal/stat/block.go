@@ -134,10 +134,25 @@ func readBlock(vals *[blockLen]int64, part *Part, chunk []byte) (int, []byte) {
 		}
 		return n, chunk[end:]
 	}
-	data := chunk[head : end+slack]
-	for i := range out {
-		out[i] = int64(least + binary.LittleEndian.Uint64(data)&mask)
-		data = data[width:]
+	data := chunk[head:end]
+	switch width {
+	case 1:
+		for i, v := range data[:n] {
+			out[i] = int64(least + uint64(v))
+		}
+	case 2:
+		for i := range out {
+			out[i] = int64(least + uint64(binary.LittleEndian.Uint16(data[2*i:])))
+		}
+	case 4:
+		for i := range out {
+			out[i] = int64(least + uint64(binary.LittleEndian.Uint32(data[4*i:])))
+		}
+	default:
+		data = chunk[head : end+slack]
+		for i := range out {
+			out[i] = int64(least + binary.LittleEndian.Uint64(data[width*i:])&mask)
+		}
 	}
 	return n, chunk[end:]
 }

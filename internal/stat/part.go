@@ -139,11 +139,12 @@ func (d *divider) below(set int, distance uint64) int {
 func (d *divider) add(part int, stored []int64) {
 	if d.cells != nil {
 		for i := 0; i < len(stored); {
-			s, equal := stored[i], run(stored[i:])
+			s, from := stored[i], i
+			for i++; i < len(stored) && stored[i] == s; i++ {
+			}
 			cell := rootIndex(uint64(s>>setBits) - uint64(d.base))
-			d.cells[cell][s&int64(Both)] += uint32(equal)
-			d.at[i] = int32(cell)
-			i += equal
+			d.cells[cell][s&int64(Both)] += uint32(i - from)
+			d.at[from] = int32(cell)
 		}
 	}
 	for i := range d.out {
@@ -156,8 +157,10 @@ func (d *divider) addTo(set, part int, stored []int64) {
 	var over [mostBounds + 1]int64 // by number of bounds below
 	out, sum, table := &d.out[set], d.sums[part][set], d.table[set]
 	for i := 0; i < len(stored); {
-		s, equal, at := stored[i], run(stored[i:]), i
-		i += equal
+		s, at := stored[i], i
+		for i++; i < len(stored) && stored[i] == s; i++ {
+		}
+		equal := i - at
 		if s>>set&1 == 0 {
 			continue
 		}

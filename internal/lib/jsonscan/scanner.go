@@ -233,6 +233,16 @@ func (s *Scanner) String() (body []byte, escaped bool) {
 	return s.data[start:end], escaped
 }
 
+// IsPlain takes a string if it is this one, which needs no escape, and reports whether it did.
+func (s *Scanner) IsPlain(text string) bool {
+	end := s.pos + 1 + len(text)
+	if end >= len(s.data) || s.data[s.pos] != '"' || s.data[end] != '"' || string(s.data[s.pos+1:end]) != text {
+		return false
+	}
+	s.pos = end + 1
+	return true
+}
+
 // Bool takes true or false.
 func (s *Scanner) Bool() bool {
 	if s.Peek() == 't' {

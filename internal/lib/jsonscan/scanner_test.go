@@ -144,6 +144,16 @@ func compareInts(t *testing.T, data []byte, want any) {
 	}
 }
 
+func TestIsPlain(t *testing.T) {
+	for text, want := range map[string]bool{`"ab"`: true, `"ab" `: true, `"abc"`: false, `"a"`: false, `"ab`: false, `ab`: false, `"\u0061b"`: false, ``: false} {
+		var s Scanner
+		s.Reset([]byte(text))
+		if got := s.IsPlain("ab"); got != want || got != (s.Pos() == 4) {
+			t.Errorf("%s: %v, and %d bytes taken", text, got, s.Pos())
+		}
+	}
+}
+
 // TestMembers reads objects one after the other, whose members come in an order and in others.
 func TestMembers(t *testing.T) {
 	type point struct{ x, y int64 }

@@ -11,7 +11,6 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/message"
-	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
@@ -132,10 +131,14 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Run, err error) {
 	return s, nil
 }
 
+// sampleMemory is what samples may take of memory before they go to disk: more than during a run,
+// whose client has better uses for it.
+const sampleMemory = 128 << 20
+
 // build makes the result of the records, and what d draws.
 func (s *Run) build(d *drawing) error {
 	p := s.Plan
-	pool := stat.NewPool("", metric.SampleMemory)
+	pool := stat.NewPool("", sampleMemory)
 	defer pool.Close()
 	samples := map[int][]sweep.Sample{}
 	var sample func(*record.Record)

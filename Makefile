@@ -123,7 +123,8 @@ bench: build ## speed and accuracy beside the real Perf Analyzer, and tokenizing
 	$(GO) build -C bench -o ../bin/bench .
 	@code=0; bin/bench -load 3s $(BENCHFLAGS) || code=1; echo; GO=$(GO) scripts/token-bench.sh $(BENCHTOKENS) || code=1; exit $$code
 
-bench-cores: build ## the rows of bench for a client on many cores; on 16 cores about 6 minutes, fewer show what they can
+bench-cores: build ## the rows of bench for a client on many cores; on 16 cores about 7 minutes, fewer show what they can
+	-scripts/peers.sh vllm-bench # the rows beside it say NOT MEASURED without it
 	$(GO) build -C bench -o ../bin/bench .
 	bin/bench -load 3s -only '^many cores' $(BENCHFLAGS) # -save FILE -title T keeps it for make bench-page
 

@@ -17,6 +17,7 @@ import (
 // so that -only finds them.
 func manyCoresRows(full bool) []row {
 	out := []row{unstreamedCoresRow(), mostCoresRow(), streamedCoresRow(), eventsCoresRow(), waitRow(), poissonCoresRow(), stampCoresRow(), workersRow(), coordinatorRow(), afterRow()}
+	out = append(out, vllmRows()...)
 	if full {
 		out = append(out, millionWaitRow())
 	}

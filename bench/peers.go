@@ -211,6 +211,33 @@ func guidellmCommand(b *bench, s *server, w work, dir string) (host.Command, err
 	return host.Command{Args: argv, Env: append([]string{"GUIDELLM__MAX_WORKER_PROCESSES=1"}, offline...), Dir: dir}, nil
 }
 
+// vllmBench is the Rust client that comes with vLLM. It streams whatever is asked of it.
+func vllmBench() competitor {
+	installed := func(b *bench) error {
+		if _, err := os.Stat(vllmBenchPath(b)); err != nil {
+			return fmt.Errorf("not installed (run make peers): %w", err)
+		}
+		return nil
+	}
+	return competitor{name: table.NameVLLM, command: vllmBenchCommand, installed: installed}
+}
+
+func vllmBenchPath(b *bench) string { return filepath.Join(b.peers, "vllm-bench", "vllm-rs") }
+
+func vllmBenchCommand(b *bench, s *server, w work, dir string) (host.Command, error) {
+	perSecond := 10_000
+	if w.events > 100 {
+		perSecond = 500
+	}
+	n := max(int(w.duration.Seconds()*float64(perSecond)), 4*w.inFlight)
+	return host.Command{Args: []string{
+		vllmBenchPath(b), "bench", "serve", "--backend", "openai-chat", "--base-url", s.url, "--endpoint", "/v1/chat/completions",
+		"--model", "mock", "--tokenizer", tokenizerDir(b), "--ignore-eos", "--disable-tqdm", "--ready-check-timeout-sec", "0",
+		"--dataset-name", "random", "--random-input-len", strconv.Itoa(promptWords), "--random-output-len", strconv.Itoa(w.events),
+		"--num-prompts", strconv.Itoa(n), "--max-concurrency", strconv.Itoa(w.inFlight),
+	}, Env: offline, Dir: dir}, nil
+}
+
 // exportedTTFT reads the JSON that GenAI-Perf and AIPerf write.
 func exportedTTFT(name string) func(dir string, _ *host.Process) (ttft, error) {
 	return func(dir string, _ *host.Process) (ttft, error) {

@@ -2,7 +2,7 @@
 # Installs the real peers that `make bench` compares with, from PyPI, each in an
 # environment of its own under PEERS_DIR (.peers by default).
 #
-#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | frames]...
+#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | vllm-bench | frames]...
 #
 # What is already there and runs is left alone, so the script can be run again.
 set -euo pipefail
@@ -19,6 +19,8 @@ INFERENCE_PERF=0.7.0
 GUIDELLM=0.8.1
 LLM_PERF=13ff117870d3b5a09e3931adae473d3bb62ceaa0 # the later one has another table and reads text_input
 TOKENIZERS=0.22.1
+VLLM=0.32.0
+VLLM_RS=6f2bb3c5b4dc03cab615c8985971247f016c7113b7e5010da447eb633800dfa5 # SHA-256 of the program in its wheel
 FRAMES="pandas==3.1.1 pyarrow==26.0.1 duckdb==2.0.0"
 
 say() { printf 'peers: %s\n' "$*" >&2; }
@@ -188,9 +190,17 @@ guidellm() {
   venv guidellm 3.11 "guidellm==$GUIDELLM"
 }
 
+# vLLM's Rust client lies ready-made in vLLM's wheel, of which only that one file is fetched.
+vllm_bench() {
+  if runs "$DIR/vllm-bench/vllm-rs" --version; then say "vllm-bench is there"; return; fi
+  say "installing vllm-bench of vLLM $VLLM"
+  mkdir -p "$DIR/vllm-bench"
+  python3 scripts/wheel-member.py vllm "vllm-$VLLM-cp38-abi3-manylinux_2_28_x86_64.whl" vllm/vllm-rs "$VLLM_RS" "$DIR/vllm-bench/vllm-rs"
+}
+
 for peer in "${@:-all}"; do
   case $peer in
-    all) perf_analyzer; tokenizer; genai_perf; aiperf; inference_perf; guidellm ;;
+    all) perf_analyzer; tokenizer; genai_perf; aiperf; inference_perf; guidellm; vllm_bench ;;
     perf_analyzer) perf_analyzer ;;
     tokenizer) tokenizer ;;
     genai-perf) perf_analyzer; tokenizer; genai_perf ;;
@@ -198,7 +208,8 @@ for peer in "${@:-all}"; do
     inference-perf) tokenizer; inference_perf ;;
     llm_perf) tokenizer; llm_perf ;;
     guidellm) tokenizer; guidellm ;;
+    vllm-bench) tokenizer; vllm_bench ;;
     frames) frames ;;
-    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm frames" ;;
+    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm vllm-bench frames" ;;
   esac
 done

@@ -116,7 +116,7 @@ type column struct {
 
 func columns() []column {
 	all := []column{{"Inferometer", []string{NameOurs, NameOursPerf, NameCrowded}}, {"Reference", []string{NameBare, NameUserClock}}}
-	for _, peer := range []string{NamePA, "GenAI-Perf", "AIPerf", NamePerf, "GuideLLM"} {
+	for _, peer := range []string{NamePA, NameVLLM, "GenAI-Perf", "AIPerf", NamePerf, "GuideLLM"} {
 		all = append(all, column{peer, []string{peer}})
 	}
 	return all

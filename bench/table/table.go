@@ -17,6 +17,7 @@ const (
 	NameBare     = "bare loop"
 	NameCrowded  = "inferometer among busy cores"
 	NamePA       = "Perf Analyzer"
+	NameVLLM     = "vllm-bench"
 	NamePerf     = "inference-perf"
 	NameOursPerf = "inferometer inference-perf"
 	// NameUserClock is what our own records have of when the program had read an event.

@@ -16,7 +16,8 @@ import (
 // manyCoresRows are the rows about a client with many cores. Their names begin alike,
 // so that -only finds them.
 func manyCoresRows(full bool) []row {
-	out := []row{unstreamedCoresRow(), mostCoresRow(), streamedCoresRow(), eventsCoresRow(), waitRow(), poissonCoresRow(), stampCoresRow(), workersRow(), coordinatorRow(), afterRow()}
+	out := []row{unstreamedCoresRow(), mostCoresRow(), streamedCoresRow(), eventsCoresRow(), waitRow(), poissonCoresRow(), stampCoresRow(),
+		workersRow(), coordinatorRow(), afterRow()}
 	out = append(out, vllmRows()...)
 	if full {
 		out = append(out, millionWaitRow())

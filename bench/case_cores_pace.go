@@ -57,7 +57,8 @@ func stampCoresRow() row {
 	return row{"many cores: stamp error per event, p50 / p99 / p99.9, 4,096 in flight on 8 cores", func(ctx context.Context, b *bench) (l table.Line) {
 		sp := b.scale()
 		spec.cores = sp.server
-		o := openLoop{rate: float64(inFlight*len(sp.client)/manyCores) / lasts.Seconds(), duration: max(b.load, 3*lasts), work: work{stream: true, events: spec.events}}
+		o := openLoop{rate: float64(inFlight*len(sp.client)/manyCores) / lasts.Seconds(), duration: max(b.load, 3*lasts),
+			work: work{stream: true, events: spec.events}}
 		var runs []stampRun
 		held := 0.0
 		for range b.reps {

@@ -37,25 +37,26 @@ const (
 // stage's delay was stands beside it.
 func inferencePerfRow() row {
 	name := fmt.Sprintf("inference-perf, random data, %d streamed tokens, constant rate: achieved of requested", perfEvents)
-	return row{name, withServer(serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents}, func(ctx context.Context, b *bench, s *server, l *table.Line) {
-		its := b.keep(ctx, l, s, perfRate, competitor{name: table.NamePerf, installed: peerInstalled("inference-perf", "inference-perf"),
-			command: configCommand(func(b *bench) []string { return []string{peerPath(b, "inference-perf", "inference-perf")} })})
-		if its == nil {
-			return
-		}
-		achieved := stats.MedianOf(its, func(k loadSummary) float64 { return k.Achieved })
-		asked := math.Ceil(perfTimes*achieved/10) * 10
-		own := b.keep(ctx, l, s, asked, competitor{name: table.NameOursPerf, installed: always,
-			command: configCommand(func(b *bench) []string { return []string{b.program, "inference-perf"} })})
-		if own == nil {
-			return
-		}
-		l.AtLeast("achieved rate ÷ the original's", stats.MedianOf(own, func(k loadSummary) float64 { return k.Achieved })/achieved, 10, "")
-		l.Between("achieved ÷ asked for", stats.MedianOf(own, func(k loadSummary) float64 { return k.Achieved / asked }), 0.99, 1.01)
-		late := func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }
-		l.AtMost("schedule_delay p99", stats.MedianOf(own, late), perfDelay, " ms")
-		l.AtMost("schedule_delay p99 ÷ the original's", stats.MedianOf(own, late)/stats.MedianOf(its, late), 1, "")
-	})}
+	return row{name, withServer(serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents},
+		func(ctx context.Context, b *bench, s *server, l *table.Line) {
+			its := b.keep(ctx, l, s, perfRate, competitor{name: table.NamePerf, installed: peerInstalled("inference-perf", "inference-perf"),
+				command: configCommand(func(b *bench) []string { return []string{peerPath(b, "inference-perf", "inference-perf")} })})
+			if its == nil {
+				return
+			}
+			achieved := stats.MedianOf(its, func(k loadSummary) float64 { return k.Achieved })
+			asked := math.Ceil(perfTimes*achieved/10) * 10
+			own := b.keep(ctx, l, s, asked, competitor{name: table.NameOursPerf, installed: always,
+				command: configCommand(func(b *bench) []string { return []string{b.program, "inference-perf"} })})
+			if own == nil {
+				return
+			}
+			l.AtLeast("achieved rate ÷ the original's", stats.MedianOf(own, func(k loadSummary) float64 { return k.Achieved })/achieved, 10, "")
+			l.Between("achieved ÷ asked for", stats.MedianOf(own, func(k loadSummary) float64 { return k.Achieved / asked }), 0.99, 1.01)
+			late := func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }
+			l.AtMost("schedule_delay p99", stats.MedianOf(own, late), perfDelay, " ms")
+			l.AtMost("schedule_delay p99 ÷ the original's", stats.MedianOf(own, late)/stats.MedianOf(its, late), 1, "")
+		})}
 }
 
 // loadSummary is what a report says of the load.

@@ -79,7 +79,8 @@ func judgePoisson(l *table.Line, kept []keptRate) {
 	spread := stats.MedianOf(kept, func(k keptRate) float64 { return k.dispersion })
 	lag := stats.MedianOf(kept, func(k keptRate) float64 { return stats.Milliseconds(k.lag99) })
 	l.Add(table.NameOurs, table.Show(stats.MedianOf(kept, func(k keptRate) float64 { return k.rate }), "/s"), "%s of %s scheduled sent; lag p50 / p99 %s / %s",
-		table.Thousands(stats.MedianOf(kept, func(k keptRate) int64 { return k.sent })), table.Thousands(stats.MedianOf(kept, func(k keptRate) int64 { return k.scheduled })),
+		table.Thousands(stats.MedianOf(kept, func(k keptRate) int64 { return k.sent })),
+		table.Thousands(stats.MedianOf(kept, func(k keptRate) int64 { return k.scheduled })),
 		table.Show(stats.MedianOf(kept, func(k keptRate) float64 { return stats.Milliseconds(k.lag50) }), " ms"), table.Show(lag, " ms"))
 	l.Between("sent ÷ scheduled", sent, 0.99, 1.01)
 	l.Between("variance ÷ mean of sends per 10 ms", spread, 0.9, 1.1)

@@ -71,7 +71,8 @@ func coordinatorRow() row {
 		before, err := s.counters(ctx)
 		var f fed
 		if err == nil {
-			f, err = b.feed(ctx, s, workers, openLoop{rate: workers * rate, duration: lasts, inFlight: 4096, work: work{events: 16}}, all[2:3], all[3:])
+			f, err = b.feed(ctx, s, workers, openLoop{rate: workers * rate, duration: lasts, inFlight: 4096, work: work{events: 16}}, all[2:3],
+				all[3:])
 		}
 		if err != nil {
 			l.Miss(table.NameOurs, err)

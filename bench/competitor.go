@@ -71,7 +71,8 @@ func (b *bench) try(ctx context.Context, c competitor, s *server, w work) (attem
 // attempt runs a client in a directory of its own. Where other processes took too
 // much of a measured core it is run again, as long as the bench has patience left:
 // what decides is the noise, never the figure.
-func (b *bench) attempt(ctx context.Context, s *server, cores []int, name string, build func(dir string) (host.Command, error)) (attempt, error) {
+func (b *bench) attempt(ctx context.Context, s *server, cores []int, name string,
+	build func(dir string) (host.Command, error)) (attempt, error) {
 	for {
 		b.awaitQuiet(ctx, cores)
 		dir, err := b.dir(name)
@@ -101,7 +102,8 @@ func (b *bench) attempt(ctx context.Context, s *server, cores []int, name string
 }
 
 // checked is attempt for the program under test, whose result must be there.
-func (b *bench) checked(ctx context.Context, s *server, cores []int, name string, build func(dir string) (host.Command, error)) (attempt, error) {
+func (b *bench) checked(ctx context.Context, s *server, cores []int, name string,
+	build func(dir string) (host.Command, error)) (attempt, error) {
 	a, err := b.attempt(ctx, s, cores, name, build)
 	if err == nil {
 		_, err = readResult(a.dir)

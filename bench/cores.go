@@ -140,7 +140,8 @@ func (b *bench) startCannedServer(ctx context.Context, spec canned.Spec, cores [
 
 // withCanned is the measurement of a row that needs a server with canned answers beside
 // a client on many cores.
-func withCanned(spec canned.Spec, measure func(ctx context.Context, b *bench, s *server, sp split, l *table.Line)) func(context.Context, *bench) table.Line {
+func withCanned(spec canned.Spec,
+	measure func(ctx context.Context, b *bench, s *server, sp split, l *table.Line)) func(context.Context, *bench) table.Line {
 	return func(ctx context.Context, b *bench) (l table.Line) {
 		sp := b.scale()
 		s, err := b.startCannedServer(ctx, spec, sp.server)

@@ -78,7 +78,8 @@ func (b *bench) startServer(ctx context.Context, spec serverSpec) (*server, erro
 }
 
 // withServer is the measurement of a row that needs a server of one kind.
-func withServer(spec serverSpec, measure func(ctx context.Context, b *bench, s *server, l *table.Line)) func(context.Context, *bench) table.Line {
+func withServer(spec serverSpec,
+	measure func(ctx context.Context, b *bench, s *server, l *table.Line)) func(context.Context, *bench) table.Line {
 	return func(ctx context.Context, b *bench) (l table.Line) {
 		s, err := b.startServer(ctx, spec)
 		if err != nil {

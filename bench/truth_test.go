@@ -40,7 +40,8 @@ func TestStampJoin(t *testing.T) {
 }
 
 func TestStampRunErrors(t *testing.T) {
-	r := stampRun{events: []stampError{{kernel: 3, user: 30}, {kernel: -1, user: 10}, {kernel: 900, user: 950, coalesced: true}, {kernel: 5, user: 50}}}
+	r := stampRun{events: []stampError{{kernel: 3, user: 30}, {kernel: -1, user: 10}, {kernel: 900, user: 950, coalesced: true},
+		{kernel: 5, user: 50}}}
 	if got := r.errors(true, false, 1); got != 5 {
 		t.Errorf("largest kernel error without coalesced events = %d, want 5", got)
 	}

@@ -3,10 +3,12 @@ package internal
 import (
 	"go/ast"
 	"go/token"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // What fits on a screen or two can be read.
@@ -15,6 +17,7 @@ const (
 	functionLines    = 80
 	interfaceMethods = 3
 	packageFiles     = 25
+	lineColumns      = 140
 )
 
 func TestLimits(t *testing.T) {
@@ -44,6 +47,34 @@ func TestLimits(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// A line with a text in it may be longer: a message that is broken up is not found by searching for it.
+// The browser's tests are a module of their own.
+func TestLinesFit(t *testing.T) {
+	for _, s := range everything(t) {
+		if strings.HasPrefix(s.file, "internal/testkit/browser/") || ast.IsGenerated(s.tree) {
+			continue
+		}
+		data, err := os.ReadFile("../" + s.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := map[int]bool{} // lines with a text
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				for i := s.set.Position(text.Pos()).Line; i <= s.set.Position(text.End()).Line; i++ {
+					texts[i] = true
+				}
+			}
+			return true
+		})
+		for i, line := range strings.Split(string(data), "\n") {
+			if n := utf8.RuneCountInString(line); n > lineColumns && !texts[i+1] {
+				t.Errorf("%s:%d has %d columns, more than %d: break it after a comma or an operator", s.file, i+1, n, lineColumns)
+			}
+		}
 	}
 }
 

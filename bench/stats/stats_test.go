@@ -46,7 +46,8 @@ func TestDispersion(t *testing.T) {
 func TestInFlight(t *testing.T) {
 	// Two slots, full from 1 s on; one of them stands empty for one of the
 	// eight seconds until 9 s.
-	spans := []Span{{0, 4 * time.Second}, {time.Second, 5 * time.Second}, {4 * time.Second, 10 * time.Second}, {6 * time.Second, 11 * time.Second}}
+	spans := []Span{{0, 4 * time.Second}, {time.Second, 5 * time.Second}, {4 * time.Second, 10 * time.Second},
+		{6 * time.Second, 11 * time.Second}}
 	average, most := InFlight(spans, 9*time.Second)
 	if most != 2 || average != 15.0/8 {
 		t.Errorf("inFlight = %v, %d; want 1.875, 2", average, most)

@@ -45,7 +45,8 @@ func request(p *plan.Plan, stage, n int) *record.Record {
 	sent := time.Duration(stage)*time.Minute + time.Duration(n)*10*time.Millisecond
 	latency := 100*time.Millisecond + time.Duration(n*37%requestsEach)*100*time.Microsecond
 	rec := &record.Record{
-		Seq: int64(stage*requestsEach + n), Stage: stage, Prompt: uint64(n), Due: sent, Ready: sent, Sent: sent, Written: sent, End: sent + latency,
+		Seq: int64(stage*requestsEach + n), Stage: stage, Prompt: uint64(n), Due: sent, Ready: sent, Sent: sent, Written: sent,
+		End:    sent + latency,
 		Status: 200, Conn: record.Conn{Reused: true}, Streamed: p.Target.Streaming, Cached: -1, Size: 10,
 		In: record.Tokens{N: 7, Source: record.FromTokenizer, Local: 7}, Out: record.Tokens{N: 4, Source: record.FromServer, Local: -1},
 	}
@@ -144,7 +145,8 @@ func madeBy(tool string) func(t *testing.T, dir string) string {
 // keptRuns are runs of every kind.
 func keptRuns() []kept {
 	noBodies := map[string]string{"genai-perf": "kept no bodies", "perf_analyzer": "kept no bodies", "inference-perf": "kept no bodies", "llm_perf": ""}
-	sweep := stages(plan.Stage{Concurrency: 1}, plan.Stage{Concurrency: 4}, plan.Stage{Rate: 50, Arrival: plan.ArrivalPoisson}, plan.Stage{Concurrency: 4})
+	sweep := stages(plan.Stage{Concurrency: 1}, plan.Stage{Concurrency: 4}, plan.Stage{Rate: 50, Arrival: plan.ArrivalPoisson},
+		plan.Stage{Concurrency: 4})
 	grpc := func(p *plan.Plan) {
 		p.Target.Protocol, p.Target.Transport, p.Target.Endpoint, p.Target.URLs = plan.ProtocolTriton, plan.TransportGRPC, plan.EndpointStream, []string{"grpc://localhost:8001"}
 	}

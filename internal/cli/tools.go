@@ -25,7 +25,9 @@ import (
 func ownTools() []tool.Tool {
 	studies := tool.Gated(tool.Paged(tool.WithLiveFlags(study.Tool())))
 	return []tool.Tool{
-		tool.WithLiveFlags(inferometer.Run()), tool.WithLiveFlags(inferometer.Capacity()), studies, inferometer.Report(append(readers(), studies)), compare.Tool(readers()), inferometer.Export(readers()), tool.WithLiveFlags(inferometer.Plan()), inferometer.Tokens(), selftest.Tool(), inferometer.Mock(), inferometer.Worker(),
+		tool.WithLiveFlags(inferometer.Run()), tool.WithLiveFlags(inferometer.Capacity()), studies,
+		inferometer.Report(append(readers(), studies)), compare.Tool(readers()), inferometer.Export(readers()),
+		tool.WithLiveFlags(inferometer.Plan()), inferometer.Tokens(), selftest.Tool(), inferometer.Mock(), inferometer.Worker(),
 		{Name: "link", Summary: "install drop-in links for the tools below", Manual: linkManual, Run: linkCommand},
 		{Name: "completion", Summary: "print the completion script of a shell", Manual: completionManual, Run: completionCommand},
 		{Name: "man", Summary: "write man pages", Manual: manManual, Run: manCommand},

@@ -162,7 +162,8 @@ func TestEndAtOnce(t *testing.T) {
 	answer(bus.Handle(b, onReady, func(readiness) (none, error) { close(ready); return none{}, nil }))
 	go func() {
 		<-ready
-		if _, err := bus.Request[none](t.Context(), b, to(onOrder, key), prepareStage{Number: 1, Task: load.NewSpec(p, 0, p.Stages[0])}); err != nil {
+		if _, err := bus.Request[none](t.Context(), b, to(onOrder, key),
+			prepareStage{Number: 1, Task: load.NewSpec(p, 0, p.Stages[0])}); err != nil {
 			t.Error(err)
 		}
 		if _, err := bus.Request[none](t.Context(), b, to(onGo, key), begin{Order: 1}); err != nil {

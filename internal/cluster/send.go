@@ -25,7 +25,8 @@ type sharedStage struct {
 }
 
 // Send implements executor.Workers.
-func (c *Coordinator) Send(ctx context.Context, t load.Spec, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error) {
+func (c *Coordinator) Send(ctx context.Context, t load.Spec, stop <-chan record.StopReason,
+	live *engine.Counters) (record.StageSummary, error) {
 	st := c.begin(&t, live)
 	defer c.state.Update(func() { c.stage = nil })
 	over, finish := context.WithCancel(c.life)
@@ -62,7 +63,8 @@ func (c *Coordinator) Send(ctx context.Context, t load.Spec, stop <-chan record.
 func (c *Coordinator) begin(t *load.Spec, live *engine.Counters) *sharedStage {
 	work := t.Compile(nil)
 	all := c.all()
-	st := &sharedStage{index: t.Index, members: all[:work.Senders(len(all))], live: live, ended: map[*member]ended{}, last: map[*member]status{}}
+	st := &sharedStage{index: t.Index, members: all[:work.Senders(len(all))], live: live, ended: map[*member]ended{},
+		last: map[*member]status{}}
 	if n := len(st.members); n < len(all) {
 		fmt.Fprintf(c.opt.Log, "Stage %d is sent by %d of %d workers: there are too few requests, slots or sessions for more, or what is sent depends on all answers.\n", t.Index+1, n, len(all))
 	}
@@ -141,7 +143,8 @@ func (c *Coordinator) halt(ctx context.Context, st *sharedStage, h halt) {
 			c.state.Update(func() {
 				if _, has := st.ended[m]; !has && !st.over {
 					now := c.intake.Now()
-					st.ended[m] = ended{Mark: record.StageSummary{Stage: st.index, StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: h.Reason}}
+					st.ended[m] = ended{Mark: record.StageSummary{Stage: st.index,
+						StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: h.Reason}}
 				}
 			})
 		}()

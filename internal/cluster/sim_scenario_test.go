@@ -80,7 +80,8 @@ func newScenario(seed uint64) scenario {
 		stage += ", " + stage
 	}
 	s.plan = "target: {urls: ['http://sim'], model: m}\ndata: {source: mock, output: 3}\nseed: 7\ndrain: 2s\nstages: [" + stage + "]\n"
-	s.weather = Weather{Seed: seed, Delay: pick(100*time.Microsecond, time.Millisecond, 30*time.Millisecond), Jitter: pick(0, 5*time.Millisecond, 300*time.Millisecond)}
+	s.weather = Weather{Seed: seed, Delay: pick(100*time.Microsecond, time.Millisecond, 30*time.Millisecond),
+		Jitter: pick(0, 5*time.Millisecond, 300*time.Millisecond)}
 	if r.IntN(3) == 0 {
 		s.weather.Loss, s.weather.Double = 0.05*r.Float64(), 0.1*r.Float64()
 	}
@@ -88,7 +89,8 @@ func newScenario(seed uint64) scenario {
 		s.drifts = append(s.drifts, (r.Float64()-0.5)*2e-4)
 	}
 	for range []int{0, 1, 1, 1, 2, 3}[r.IntN(6)] {
-		f := fault{at: time.Duration(r.Float64() * float64(s.length+4*time.Second)), does: kindsOfFaults[r.IntN(len(kindsOfFaults))], who: r.IntN(s.workers+1) - 1}
+		f := fault{at: time.Duration(r.Float64() * float64(s.length+4*time.Second)), does: kindsOfFaults[r.IntN(len(kindsOfFaults))],
+			who: r.IntN(s.workers+1) - 1}
 		f.lasts = pick(300*time.Millisecond, 2*time.Second, 4500*time.Millisecond, 5500*time.Millisecond, 9*time.Second, 20*time.Second)
 		f.notice = pick(0, 4*time.Second, 6*time.Second)
 		s.faults = append(s.faults, f)

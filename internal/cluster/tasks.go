@@ -130,7 +130,8 @@ func (w *worker) carry(t *task) {
 // send sends this worker's share of a stage once its time is known.
 func (w *worker) send(t *task) (record.StageSummary, error) {
 	now := w.clock.Now()
-	mark := record.StageSummary{StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: record.StopInterrupted}
+	mark := record.StageSummary{StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now},
+		Reason: record.StopInterrupted}
 	select {
 	case b := <-t.going:
 		t.stage.Start = b.At

@@ -21,7 +21,8 @@ func searched(name string, answers ...capacity.Result) Side {
 		if answers[i].Unit == "" {
 			answers[i].By, answers[i].Unit = capacity.Rate, "requests/s"
 		}
-		s.Runs = append(s.Runs, Run{Path: name, Plan: &p, Saved: &saved.Run{Plan: &p, Result: &result.Result{Capacity: &answers[i], Verdict: result.Verdict{Valid: true, Status: result.Valid}}}})
+		s.Runs = append(s.Runs, Run{Path: name, Plan: &p,
+			Saved: &saved.Run{Plan: &p, Result: &result.Result{Capacity: &answers[i], Verdict: result.Verdict{Valid: true, Status: result.Valid}}}})
 	}
 	return s
 }

@@ -15,7 +15,8 @@ func TestPageIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
-	names := []string{Schema, Better, Worse, Differs, NoneSeen, NotKnown, Lower, Higher, Neither, ByRequests, ByPrompts, ByRuns, ByPairs, ByNothing}
+	names := []string{Schema, Better, Worse, Differs, NoneSeen, NotKnown, Lower, Higher, Neither, ByRequests, ByPrompts, ByRuns, ByPairs,
+		ByNothing}
 	names = slices.Concat(names, matter, stageMatter)
 	for _, name := range names {
 		if !strings.Contains(page, "`"+name+"`") {

@@ -34,7 +34,8 @@ func differenceOf(g *gate.Gate, r *Row) *gated {
 	if d == nil {
 		return nil
 	}
-	out := &gated{value: d.Value, bound: g.Bound, unit: r.Unit, scale: 1, points: r.Unit == gate.Share && !g.Percent(), bent: r.bent, of: d.estimate}
+	out := &gated{value: d.Value, bound: g.Bound, unit: r.Unit, scale: 1, points: r.Unit == gate.Share && !g.Percent(), bent: r.bent,
+		of: d.estimate}
 	if g.Percent() && r.A.Value == 0 {
 		if d.Value == 0 {
 			out.same, out.unit, out.why = true, gate.Share, "0 on both sides: no change"

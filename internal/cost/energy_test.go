@@ -58,7 +58,8 @@ func TestCounter(t *testing.T) {
 	// Read every second, refreshed every two: the last value is owed.
 	slow := func(at float64) float64 { return since(2 * math.Floor(at/2)) }
 	gpu.Energy = read(slow, 0, 48, 1)
-	if e := Integrate([]GPU{gpu}, 4, 47.9, 1); !e.Counted || len(e.Reasons) > 0 || math.Abs(e.Joules/(waveEnergy(47.9)-waveEnergy(4))-1) > 0.02 {
+	if e := Integrate([]GPU{gpu}, 4, 47.9, 1); !e.Counted || len(e.Reasons) > 0 ||
+		math.Abs(e.Joules/(waveEnergy(47.9)-waveEnergy(4))-1) > 0.02 {
 		t.Errorf("refreshed every two seconds: %+v", e)
 	}
 	// A gap in the middle costs a counter nothing.
@@ -108,7 +109,8 @@ func TestNotValid(t *testing.T) {
 	if e := Integrate(one(less(func(p Point) bool { return p.At > 20 && p.At < 23 })), 1, 40, 1); len(e.Reasons) > 0 {
 		t.Errorf("3 s are allowed: %q", e.Reasons)
 	}
-	if e := Integrate(one(read(func(float64) float64 { return 70 }, 0, 50, 1)), 1, 40, 1); len(e.Reasons) > 0 || math.Abs(e.Joules-39*70) > 1e-9 {
+	if e := Integrate(one(read(func(float64) float64 { return 70 }, 0, 50, 1)), 1, 40, 1); len(e.Reasons) > 0 ||
+		math.Abs(e.Joules-39*70) > 1e-9 {
 		t.Errorf("whole watts may stay the same: %+v", e)
 	}
 }

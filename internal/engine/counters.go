@@ -108,6 +108,7 @@ func (l *Counters) Halted(stage int, at time.Duration) { l.stageTimes(stage).to.
 func (l *Counters) Times(stage int) record.StageTimes {
 	w := l.stageTimes(stage)
 	return record.StageTimes{
-		Begin: time.Duration(w.begin.Load()), WarmupEnd: time.Duration(w.from.Load()), SendEnd: time.Duration(w.to.Load()), DrainEnd: record.NotYet,
+		Begin: time.Duration(w.begin.Load()), WarmupEnd: time.Duration(w.from.Load()), SendEnd: time.Duration(w.to.Load()),
+		DrainEnd: record.NotYet,
 	}
 }

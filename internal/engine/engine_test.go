@@ -225,7 +225,8 @@ func TestStopSendsNoMoreAndDrains(t *testing.T) {
 		b := newBench(400*time.Millisecond, -1)
 		stop := make(chan record.StopReason, 1)
 		time.AfterFunc(time.Second, func() { stop <- "interrupted" })
-		mark, err := b.Run(t.Context(), load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: time.Minute, Drain: time.Second, Grace: time.Second}, stop)
+		mark, err := b.Run(t.Context(),
+			load.Profile{InFlight: slots(2), MaxSlots: 2, Duration: time.Minute, Drain: time.Second, Grace: time.Second}, stop)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -163,7 +163,8 @@ func TestWhatAStageLeavesIsTheNextOnes(t *testing.T) {
 		b.Engine = New(b.cfg)
 		for stage, want := range []int{20, 30} {
 			b.keeper.recs = nil
-			mark, err := b.Run(t.Context(), load.Profile{Index: stage, InFlight: slots(2), MaxSlots: 2, Duration: time.Duration(1+stage*9) * time.Second, Drain: time.Second}, nil)
+			mark, err := b.Run(t.Context(),
+				load.Profile{Index: stage, InFlight: slots(2), MaxSlots: 2, Duration: time.Duration(1+stage*9) * time.Second, Drain: time.Second}, nil)
 			if err != nil || len(b.keeper.recs) != want {
 				t.Errorf("stage %d sent %d prompts and ended by %q, %v; want %d", stage, len(b.keeper.recs), mark.Reason, err, want)
 			}

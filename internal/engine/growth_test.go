@@ -39,7 +39,8 @@ func (c streaming) Do(ctx context.Context, rec *record.Exchange) {
 }
 
 func growing(first, to, step, responses int) load.Profile {
-	return load.Profile{InFlight: slots(first), MaxSlots: to, Requests: int64(to), Growth: load.Growth{Step: step, Responses: responses}, Drain: time.Second}
+	return load.Profile{InFlight: slots(first), MaxSlots: to, Requests: int64(to), Growth: load.Growth{Step: step, Responses: responses},
+		Drain: time.Second}
 }
 
 func TestGrowth(t *testing.T) {

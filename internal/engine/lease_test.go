@@ -21,7 +21,8 @@ func leased(b *bench, until time.Duration) {
 func TestLease(t *testing.T) {
 	const until = 1010 * time.Millisecond
 	open := func(cap int) load.Profile {
-		return load.Profile{Arrivals: &every{gap: 20 * ms}, InFlight: slots(cap), MaxSlots: cap, Duration: time.Minute, Drain: time.Minute, Grace: time.Minute}
+		return load.Profile{Arrivals: &every{gap: 20 * ms}, InFlight: slots(cap), MaxSlots: cap, Duration: time.Minute, Drain: time.Minute,
+			Grace: time.Minute}
 	}
 	closed := load.Profile{InFlight: slots(4), MaxSlots: 4, Duration: time.Minute, Drain: time.Minute, Grace: time.Minute}
 	chat := func() prompt.Source {

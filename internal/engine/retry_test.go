@@ -120,7 +120,8 @@ func TestRetriesEndWithTheStage(t *testing.T) {
 		})
 		defer e.Close()
 		mark, err := e.Run(t.Context(), load.Profile{InFlight: slots(1), MaxSlots: 1, Requests: 1, Drain: 5 * time.Second}, nil)
-		if err != nil || mark.DrainEnd != 5*time.Second || len(kept.recs) != 1 || kept.recs[0].Retries != 0 || kept.recs[0].Failure.Class != record.ConnectFailed {
+		if err != nil || mark.DrainEnd != 5*time.Second || len(kept.recs) != 1 || kept.recs[0].Retries != 0 ||
+			kept.recs[0].Failure.Class != record.ConnectFailed {
 			t.Errorf("%v, ended at %v, records %+v", err, mark.DrainEnd, kept.recs)
 		}
 	})

@@ -105,7 +105,8 @@ func diamond() *prompt.Graph {
 		call([]int{0}, 50*ms, []prompt.Segment{{Kind: prompt.Shared, Messages: 1, From: 0}}, user("a"), user("b")),
 		call([]int{0}, 0, nil, user("c")),
 		call([]int{1, 2}, 10*ms, []prompt.Segment{
-			{Kind: prompt.Shared, Messages: 2, From: 1}, {Kind: prompt.Output, Messages: 1, From: 1}, {Messages: 1}, {Kind: prompt.Output, Messages: 1, From: 2},
+			{Kind: prompt.Shared, Messages: 2, From: 1}, {Kind: prompt.Output, Messages: 1, From: 1}, {Messages: 1},
+			{Kind: prompt.Output, Messages: 1, From: 2},
 		}, user("a"), user("b"), old("rec1"), user("d"), old("rec2")),
 		call(nil, 20*ms, nil, user("e")),
 	}}
@@ -153,13 +154,15 @@ func TestSession(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, s := diamond(), load.Profile{InFlight: slots(1), MaxSlots: 1, Drain: time.Second}
-				a := &agents{start: time.Now(), latency: []time.Duration{100 * ms, 200 * ms, 10 * ms, 10 * ms, 10 * ms}, fail: map[int]bool{}, said: map[int]string{}}
+				a := &agents{start: time.Now(), latency: []time.Duration{100 * ms, 200 * ms, 10 * ms, 10 * ms, 10 * ms}, fail: map[int]bool{},
+					said: map[int]string{}}
 				if tt.change != nil {
 					tt.change(g, a, &s)
 				}
 				keep := &sessionKeeper{}
 				e := New(Config{
-					Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{g, 1}, Prepare: a.Prepare, Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep, Session: keep.Session,
+					Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{g, 1}, Prepare: a.Prepare,
+					Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep, Session: keep.Session,
 					NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 				})
 				defer e.Close()
@@ -202,7 +205,8 @@ func TestSessionsHoldTheirSlots(t *testing.T) {
 		a := &agents{start: time.Now(), latency: []time.Duration{100 * ms, 200 * ms, 10 * ms, 10 * ms, 10 * ms}, said: map[int]string{}}
 		keep := &sessionKeeper{}
 		e := New(Config{
-			Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{diamond(), 100}, Prepare: a.Prepare, Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep, Session: keep.Session,
+			Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{diamond(), 100}, Prepare: a.Prepare,
+			Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep, Session: keep.Session,
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		})
 		defer e.Close()

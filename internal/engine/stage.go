@@ -59,7 +59,8 @@ type stage struct {
 }
 
 func newStage(e *Engine, s load.Profile, ctx context.Context, ready []*queue) *stage {
-	st := &stage{e: e, load: s, ctx: ctx, ready: ready, dryUp: e.feed.stop, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan record.StopReason, 1)}
+	st := &stage{e: e, load: s, ctx: ctx, ready: ready, dryUp: e.feed.stop, stop: make(chan struct{}), warmed: make(chan struct{}),
+		broken: make(chan record.StopReason, 1)}
 	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil || s.Start > 0 {
 		st.sleeper = e.cfg.NewSleeper()

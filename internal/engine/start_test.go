@@ -69,7 +69,8 @@ func TestStart(t *testing.T) {
 func TestSharesStartTogether(t *testing.T) {
 	stage := func() load.Profile {
 		return load.Profile{
-			Start: time.Second, Arrivals: load.Poisson(load.ConstantRate(50), 7), InFlight: slots(0), Requests: 40, WarmupRequests: 5, Drain: time.Second,
+			Start: time.Second, Arrivals: load.Poisson(load.ConstantRate(50), 7), InFlight: slots(0), Requests: 40, WarmupRequests: 5,
+			Drain: time.Second,
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +108,8 @@ func TestGrowthStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(10*time.Millisecond, -1)
 		time.Sleep(2 * time.Second)
-		mark := b.run(t, load.Profile{Start: time.Second, InFlight: slots(2), MaxSlots: 2, Growth: load.Growth{Step: 1, Responses: 1}, Drain: time.Second})
+		mark := b.run(t, load.Profile{Start: time.Second, InFlight: slots(2), MaxSlots: 2, Growth: load.Growth{Step: 1, Responses: 1},
+			Drain: time.Second})
 		if got := dues(b.keeper.recs); mark.Begin != time.Second || !slices.Equal(got, []time.Duration{time.Second, time.Second}) {
 			t.Errorf("began at %v, due at %v", mark.Begin, got)
 		}

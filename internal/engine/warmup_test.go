@@ -63,7 +63,8 @@ func TestStopWhileTheWarmupDrains(t *testing.T) {
 		b := newBench(time.Second, -1)
 		stop := make(chan record.StopReason)
 		time.AfterFunc(1500*time.Millisecond, func() { close(stop) }) // which is a wish like any other
-		mark, err := b.Run(t.Context(), load.Profile{InFlight: slots(4), MaxSlots: 4, WarmupRequests: 5, WarmupDrains: true, Requests: 9, Drain: time.Minute}, stop)
+		mark, err := b.Run(t.Context(),
+			load.Profile{InFlight: slots(4), MaxSlots: 4, WarmupRequests: 5, WarmupDrains: true, Requests: 9, Drain: time.Minute}, stop)
 		b.Close()
 		if warm, measured := phases(b.keeper.recs); err != nil || warm != 5 || measured != 0 || mark.Reason != record.StopInterrupted {
 			t.Errorf("%d warm-up and %d measured requests, ended by %q: %v", warm, measured, mark.Reason, err)

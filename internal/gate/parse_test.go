@@ -71,7 +71,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		if g.Figure() != c.figure || g.Op != c.op || !near(g.Bound, c.bound) || g.Unit != c.unit || g.At != c.at || g.Interval != c.ci || g.Relative() != c.relative {
+		if g.Figure() != c.figure || g.Op != c.op || !near(g.Bound, c.bound) || g.Unit != c.unit || g.At != c.at || g.Interval != c.ci ||
+			g.Relative() != c.relative {
 			t.Errorf("%s: %s %s %v %s at %v, ci %v, relative %v", c.text, g.Figure(), g.Op, g.Bound, g.Unit, g.At, g.Interval, g.Relative())
 		}
 		if g.Text != strings.TrimSpace(c.text) {

@@ -30,7 +30,8 @@ func measured(t *testing.T) *fakeRun {
 		c.add(0, record.Measured, time.Duration(20+i*5)*ms)
 	}
 	c.Stage, c.InFlight = 1, 3
-	c.Times = []record.StageTimes{{Begin: 0, WarmupEnd: 100 * ms, SendEnd: time.Second, DrainEnd: 2 * time.Second}, {Begin: 2 * time.Second, WarmupEnd: 2 * time.Second, SendEnd: record.NotYet, DrainEnd: record.NotYet}}
+	c.Times = []record.StageTimes{{Begin: 0, WarmupEnd: 100 * ms, SendEnd: time.Second, DrainEnd: 2 * time.Second},
+		{Begin: 2 * time.Second, WarmupEnd: 2 * time.Second, SendEnd: record.NotYet, DrainEnd: record.NotYet}}
 	c.At = 4 * time.Second
 	c.add(1, record.Measured, 90*ms)
 	c.add(1, record.Measured, 200*ms)

@@ -33,7 +33,8 @@ func series(to *pagedata.Planes, bins []Bin, stages []plan.Stage) []pagedata.Ser
 		failures = words(kinds[0])
 	}
 	step := func(name, title, unit, group string, of func(b *Bin) float64) pagedata.Series {
-		return pagedata.Series{Name: name, Title: title, Unit: unit, Group: group, Kind: pagedata.Step, Column: pagedata.Columns{T: t, V: values(of)}}
+		return pagedata.Series{Name: name, Title: title, Unit: unit, Group: group, Kind: pagedata.Step,
+			Column: pagedata.Columns{T: t, V: values(of)}}
 	}
 	band := func(name, title string, of func(b *Bin) *stat.Histogram) pagedata.Series {
 		at := func(q float64) *pagedata.Column {

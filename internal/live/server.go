@@ -102,7 +102,8 @@ func Listen(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for the live page on %s: %w; name a free port with --live=HOST:PORT, or 0 for any", address, reason(err))
 	}
-	s := &Server{version: o.Version, guard: guard{token: o.Token, host: strings.ToLower(host)}, quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Server{version: o.Version, guard: guard{token: o.Token, host: strings.ToLower(host)}, quit: make(chan struct{}),
+		done: make(chan struct{})}
 	warn := o.Warn
 	if warn == nil {
 		warn = func(string) {}

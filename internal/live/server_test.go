@@ -271,7 +271,8 @@ func TestDocumentOfManyStages(t *testing.T) {
 	c.Plan.Stages, c.Times = nil, nil
 	for i := range stages {
 		c.Plan.Stages = append(c.Plan.Stages, plan.Stage{Rate: 5})
-		c.Times = append(c.Times, record.StageTimes{Begin: c.At, WarmupEnd: c.At, SendEnd: c.At + 200*time.Second, DrainEnd: c.At + 200*time.Second})
+		c.Times = append(c.Times, record.StageTimes{Begin: c.At, WarmupEnd: c.At, SendEnd: c.At + 200*time.Second,
+			DrainEnd: c.At + 200*time.Second})
 		for k := range 2000 {
 			c.At += 100 * ms
 			c.add(i, record.Measured, time.Duration(1+k*k*50)*time.Microsecond)
@@ -438,7 +439,8 @@ func TestPageThatFailsForABrowser(t *testing.T) {
 	told := make(chan string, 10)
 	s := listen(t, Options{Warn: func(text string) { told <- text }})
 	s.mu.Lock()
-	s.progress, s.history = run.Progress{Plan: new(plan.Plan), Times: make([]record.StageTimes, 3)}, NewHistory(mostBins) // stages that are not there
+	s.progress = run.Progress{Plan: new(plan.Plan), Times: make([]record.StageTimes, 3)} // stages that are not there
+	s.history = NewHistory(mostBins)
 	s.mu.Unlock()
 	for range 2 {
 		if status, text := get(t, s.URL()); status != http.StatusInternalServerError || !strings.Contains(text, "the run goes on") {

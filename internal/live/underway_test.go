@@ -38,7 +38,8 @@ func TestUnderway(t *testing.T) {
 		switch {
 		case (got == nil) != (c.want == nil):
 			t.Errorf("%s: %v, want %v", name, got, c.want)
-		case got != nil && (got.Stage != c.want.Stage || got.Stages != c.want.Stages || got.Phase != c.want.Phase || got.Whole != c.want.Whole || abs(got.Share-c.want.Share) > 1e-6 || abs(got.Left-c.want.Left) > 1e-6):
+		case got != nil && (got.Stage != c.want.Stage || got.Stages != c.want.Stages || got.Phase != c.want.Phase ||
+			got.Whole != c.want.Whole || abs(got.Share-c.want.Share) > 1e-6 || abs(got.Left-c.want.Left) > 1e-6):
 			t.Errorf("%s: %+v, want %+v", name, *got, *c.want)
 		}
 	}

@@ -38,7 +38,8 @@ func (a *arrivals) add(r *Request) {
 	if r.Sent == record.Never || r.End < r.Sent || !a.keeps(r.Seq) {
 		return
 	}
-	v := arrival{seq: r.Seq, due: r.Due, sent: r.Sent, end: r.End, first: r.First, perToken: -1, warm: r.Phase != record.Measured, session: sessionOf(r.Session)}
+	v := arrival{seq: r.Seq, due: r.Due, sent: r.Sent, end: r.End, first: r.First, perToken: -1, warm: r.Phase != record.Measured,
+		session: sessionOf(r.Session)}
 	if r.In.Source != record.Uncounted {
 		v.in = max(0, r.In.N-max(0, r.Cached))
 	}

@@ -31,7 +31,8 @@ const fitsBuffer = 64 << 10
 func (r *Request) loadBlur() {
 	r.blur = blurs{}
 	b := &r.blur
-	if written := r.Written - r.Sent; r.Sent != record.Never && r.Written != record.Never && written > 0 && r.Retries == 0 && (r.Size <= fitsBuffer || r.Resent > 0) {
+	if written := r.Written - r.Sent; r.Sent != record.Never && r.Written != record.Never && written > 0 && r.Retries == 0 &&
+		(r.Size <= fitsBuffer || r.Resent > 0) {
 		// It went at some time from its stamp on; where it went twice, from the first time on.
 		b.sent.above = written
 	}

@@ -49,7 +49,8 @@ func TestHangsAreNotLeftOut(t *testing.T) {
 	if s := st.Whole.Stats["inter_token_latency"]; s.Censored != 0 || s.N != 4400 {
 		t.Errorf("gaps: %+v", s)
 	}
-	if u := st.Unfinished; u.Cut != 100 || u.Old != 100 || u.Ancient != 100 || u.Ended != 1100 || u.Longest != 45*msec || u.Oldest != 40*time.Second {
+	if u := st.Unfinished; u.Cut != 100 || u.Old != 100 || u.Ancient != 100 || u.Ended != 1100 || u.Longest != 45*msec ||
+		u.Oldest != 40*time.Second {
 		t.Errorf("%+v", u)
 	}
 }
@@ -181,7 +182,8 @@ func TestCensoredMerge(t *testing.T) {
 	one, three := add(mustFold(t, opts)), add(mustFold(t, opts), mustFold(t, opts), mustFold(t, opts))
 	for _, id := range []string{"request_latency", "time_to_first_token"} {
 		a, b := one.Whole.Stats[id], three.Whole.Stats[id]
-		if a.Censored != 9 || a.Censored != b.Censored || a.Avg != b.Avg || a.Std != b.Std || !slices.Equal(a.Quantiles, b.Quantiles) || !slices.Equal(a.Bounds, b.Bounds) {
+		if a.Censored != 9 || a.Censored != b.Censored || a.Avg != b.Avg || a.Std != b.Std || !slices.Equal(a.Quantiles, b.Quantiles) ||
+			!slices.Equal(a.Bounds, b.Bounds) {
 			t.Errorf("%s: %+v, want %+v", id, b, a)
 		}
 		for k := range one.Targets {

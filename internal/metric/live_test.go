@@ -26,7 +26,8 @@ func TestLiveCountsTheStage(t *testing.T) {
 		rec := evenly(0, 10*msec, 100, 20)
 		rec.Stage, rec.Phase = step.stage, step.phase
 		f.Add(rec)
-		if w, m := live.Part(step.stage, record.Warmup).Ended(), live.Part(step.stage, record.Measured).Ended(); w != step.warmup || m != step.measured {
+		if w, m := live.Part(step.stage, record.Warmup).Ended(), live.Part(step.stage, record.Measured).Ended(); w != step.warmup ||
+			m != step.measured {
 			t.Errorf("after %+v: %d of the warm-up and %d measured", step, w, m)
 		}
 	}

@@ -195,7 +195,8 @@ func TestIntervalsCover(t *testing.T) {
 	for _, c := range []struct {
 		loop
 		n int
-	}{{loop{slots: 8, tokens: 8}, 100}, {loop{slots: 1, tokens: 1}, 300}, {loop{slots: 8, tokens: 4, phi: 0.5}, 1000}, {loop{slots: 64, tokens: 2}, 6000}, {loop{slots: 600, tokens: 2}, 6000}, {loop{slots: 8, tokens: 2, phi: 0.9}, 6000}} {
+	}{{loop{slots: 8, tokens: 8}, 100}, {loop{slots: 1, tokens: 1}, 300}, {loop{slots: 8, tokens: 4, phi: 0.5}, 1000},
+		{loop{slots: 64, tokens: 2}, 6000}, {loop{slots: 600, tokens: 2}, 6000}, {loop{slots: 8, tokens: 2, phi: 0.9}, 6000}} {
 		if c.n > most {
 			continue
 		}

@@ -156,7 +156,8 @@ func TestOutputLength(t *testing.T) {
 	}
 	short := 0
 	for i := range 100 {
-		n, finish := outputLength(&config.Output{Tokens: 64, TokensStddev: 8}, &body.Params{Max: 64, MaxCompletion: -1}, rand.New(rand.NewPCG(1, uint64(i))))
+		n, finish := outputLength(&config.Output{Tokens: 64, TokensStddev: 8}, &body.Params{Max: 64, MaxCompletion: -1},
+			rand.New(rand.NewPCG(1, uint64(i))))
 		if n < 64 {
 			short++
 		}

@@ -162,7 +162,8 @@ func TestFaultShares(t *testing.T) {
 	const n = 1000
 	run := func(seed uint64) []int {
 		f := start(t, func(c *config.Server) {
-			c.Seed, c.Faults = seed, []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: 0.1}, {Kind: config.FaultStatus, Code: 429, Share: 0.2}}
+			c.Seed, c.Faults = seed, []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: 0.1},
+				{Kind: config.FaultStatus, Code: 429, Share: 0.2}}
 		})
 		codes := make([]int, n)
 		for i := range codes {

@@ -38,9 +38,10 @@ func startGRPC(t *testing.T, change func(*config.Server)) *grpcFixture {
 	f.grpc = l.Addr().String()
 	served := make(chan error, 1)
 	go func() { served <- f.s.ServeGRPC(l) }()
-	transport := &h2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, network, addr string, _ *tls.Config) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, addr)
-	}}
+	transport := &h2.Transport{AllowHTTP: true,
+		DialTLSContext: func(ctx context.Context, network, addr string, _ *tls.Config) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}}
 	f.client = &http.Client{Transport: transport}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()

@@ -107,7 +107,8 @@ func New(c config.Server, opts ...Option) (*Server, error) {
 		s.truth = truthfile.NewWriter(o.truth)
 	}
 	s.clock = timer.NewSleeper(o.alarm())
-	s.triton = repository.New(repository.Options{Names: c.Models, Conventions: c.Triton.Models, Convention: c.Triton.Convention, Strict: c.Strict})
+	s.triton = repository.New(repository.Options{Names: c.Models, Conventions: c.Triton.Models, Convention: c.Triton.Convention,
+		Strict: c.Strict})
 	if c.HTTP2 {
 		s.http2 = newHTTP2(s)
 	}

@@ -259,7 +259,8 @@ func TestSequences(t *testing.T) {
 		return r
 	}
 	var got []uint32
-	for _, r := range []*kservetest.Request{step(1, 5, true, false), step(2, 100, true, false), step(1, 6, false, false), step(1, 7, false, true)} {
+	for _, r := range []*kservetest.Request{step(1, 5, true, false), step(2, 100, true, false), step(1, 6, false, false),
+		step(1, 7, false, true)} {
 		answer := unary[kservetest.Response](f, kserve.ModelInferMethod, r)
 		got = append(got, binary.LittleEndian.Uint32(answer.RawOutputContents[0]))
 	}

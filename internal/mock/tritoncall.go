@@ -40,7 +40,8 @@ type tritonCall struct {
 }
 
 func (t *tritonCall) reset() {
-	*t = tritonCall{text: t.text[:0], results: t.results[:0], wishes: t.wishes[:0], prefix: t.prefix[:0], inner: t.inner[:0], made: t.made[:0], request: t.request}
+	*t = tritonCall{text: t.text[:0], results: t.results[:0], wishes: t.wishes[:0], prefix: t.prefix[:0], inner: t.inner[:0],
+		made: t.made[:0], request: t.request}
 }
 
 // resultTensor is an output of a model that computes.

@@ -21,7 +21,8 @@ func TestHeatMap(t *testing.T) {
 		}
 	})
 	s := find(t, d, "itl_heat")
-	rows, cells, times := readerOf(t, &d.Planes).column(*s.Column.Lo), readerOf(t, &d.Planes).column(*s.Column.V), readerOf(t, &d.Planes).column(s.Column.T)
+	rows, cells, times := readerOf(t, &d.Planes).column(*s.Column.Lo), readerOf(t, &d.Planes).column(*s.Column.V),
+		readerOf(t, &d.Planes).column(s.Column.T)
 	high := len(rows) - 1
 	if len(cells) != high*(len(times)-1) {
 		t.Fatalf("%d cells of %d rows and %d times", len(cells), high, len(times))

@@ -47,7 +47,8 @@ func (s *Builder) series(d *Document, f *Facts) {
 
 func place(group string) int {
 	return slices.Index([]string{
-		groupLoad, groupInFlight, groupTokens, groupErrors, groupTTFT, groupITL, groupHeat, groupClient, groupQueue, groupCache, groupGPU, groupServer,
+		groupLoad, groupInFlight, groupTokens, groupErrors, groupTTFT, groupITL, groupHeat, groupClient, groupQueue, groupCache, groupGPU,
+		groupServer,
 	}, group)
 }
 

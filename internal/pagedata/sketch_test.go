@@ -30,7 +30,8 @@ const (
 func answered(seq int64, due, sent, ttft, gap time.Duration, tokens int) *record.Record {
 	rec := &record.Record{
 		Seq: seq, Due: due, Ready: due, Sent: sent, Written: sent, Streamed: true,
-		In: record.Tokens{N: 10, Source: record.FromServer, Local: -1}, Out: record.Tokens{N: tokens, Source: record.FromServer, Local: -1}, Cached: -1,
+		In: record.Tokens{N: 10, Source: record.FromServer, Local: -1}, Out: record.Tokens{N: tokens, Source: record.FromServer, Local: -1},
+		Cached: -1,
 	}
 	for i := range tokens {
 		at := sent + ttft + time.Duration(i)*gap
@@ -50,7 +51,8 @@ func failed(seq int64, due, after time.Duration, class record.Class) *record.Rec
 }
 
 // drawn makes the document of records, and their result.
-func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary, all func(add func(*record.Record))) (*Document, *result.Result, *Builder) {
+func drawn(t *testing.T, p *plan.Plan, marks []record.StageSummary,
+	all func(add func(*record.Record))) (*Document, *result.Result, *Builder) {
 	t.Helper()
 	sketch := NewSketch(p, fromTheBegin)
 	opts := metric.OptionsFor(p)
@@ -107,8 +109,10 @@ func several(add func(*record.Record)) {
 
 func severalPlan() (*plan.Plan, []record.StageSummary) {
 	return planOf(plan.Stage{Concurrency: 8, Requests: 300}, plan.Stage{Rate: 50, Requests: 200}), []record.StageSummary{
-		{Stage: 0, StageTimes: record.StageTimes{Begin: 0, WarmupEnd: time.Second, SendEnd: 4 * time.Second, DrainEnd: 4200 * ms}, Reason: record.StopRequests},
-		{Stage: 1, StageTimes: record.StageTimes{Begin: 5 * time.Second, WarmupEnd: 5 * time.Second, SendEnd: 9 * time.Second, DrainEnd: 9100 * ms}, Scheduled: 200, Reason: record.StopRequests},
+		{Stage: 0, StageTimes: record.StageTimes{Begin: 0, WarmupEnd: time.Second, SendEnd: 4 * time.Second, DrainEnd: 4200 * ms},
+			Reason: record.StopRequests},
+		{Stage: 1, StageTimes: record.StageTimes{Begin: 5 * time.Second, WarmupEnd: 5 * time.Second, SendEnd: 9 * time.Second,
+			DrainEnd: 9100 * ms}, Scheduled: 200, Reason: record.StopRequests},
 	}
 }
 
@@ -251,7 +255,8 @@ func many(n int) func(add func(*record.Record)) {
 		r := rand.New(rand.NewPCG(7, 8))
 		for i := range int64(n) {
 			due := time.Duration(i) * 200 * us
-			rec := answered(i, due, due+time.Duration(r.Int64N(int64(ms))), time.Duration(10e6+r.ExpFloat64()*5e6), time.Duration(r.Int64N(int64(ms))), 8)
+			rec := answered(i, due, due+time.Duration(r.Int64N(int64(ms))), time.Duration(10e6+r.ExpFloat64()*5e6),
+				time.Duration(r.Int64N(int64(ms))), 8)
 			switch {
 			case i%11 == 5:
 				rec = failed(i, due, time.Duration(r.Int64N(int64(ms))), record.Reset)
@@ -337,7 +342,8 @@ func TestDocumentOfNothing(t *testing.T) {
 	// Nothing succeeded, and one was never sent.
 	d, _, _ = drawn(t, planOf(plan.Stage{Concurrency: 1, Requests: 2}), nil, func(add func(*record.Record)) {
 		add(failed(0, ms, ms, record.Reset))
-		add(&record.Record{Seq: 1, Due: ms, Ready: ms, Sent: record.Never, End: 2 * ms, Failure: &record.Failure{Class: record.ConnectFailed, At: 2 * ms}})
+		add(&record.Record{Seq: 1, Due: ms, Ready: ms, Sent: record.Never, End: 2 * ms,
+			Failure: &record.Failure{Class: record.ConnectFailed, At: 2 * ms}})
 	})
 	r := readerOf(t, &d.Planes)
 	if got := r.column(d.Requests.Columns["sent"]); got[0] != 0 || got[1] != -1 {

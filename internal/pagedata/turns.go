@@ -45,7 +45,8 @@ func (t turns) drawn() []Turn {
 	var out []Turn
 	for i := range t {
 		if s := &t[i]; s.n > 0 {
-			out = append(out, Turn{Turn: i + 1, Samples: s.n, P50: digits(s.quantile(0.5)), P90: digits(s.quantile(0.9)), P99: digits(s.quantile(0.99))})
+			out = append(out, Turn{Turn: i + 1, Samples: s.n, P50: digits(s.quantile(0.5)), P90: digits(s.quantile(0.9)),
+				P99: digits(s.quantile(0.99))})
 		}
 	}
 	return out

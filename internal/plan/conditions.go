@@ -28,7 +28,8 @@ func (c Conditions) All() []Condition {
 
 // With are these conditions and others that are not among them yet.
 func (c Conditions) With(more Conditions) Conditions {
-	return Conditions{FailIf: AddMissing(slices.Clone(c.FailIf), more.FailIf), FailUnless: AddMissing(slices.Clone(c.FailUnless), more.FailUnless)}
+	return Conditions{FailIf: AddMissing(slices.Clone(c.FailIf), more.FailIf),
+		FailUnless: AddMissing(slices.Clone(c.FailUnless), more.FailUnless)}
 }
 
 // Add adds one.

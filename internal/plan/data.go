@@ -18,7 +18,8 @@ const (
 
 // DatasetKinds are the data sets that are known by name.
 func DatasetKinds() []string {
-	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena, DatasetOpenOrca, DatasetMTBench, DatasetLongBench, DatasetBFCL}
+	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena, DatasetOpenOrca, DatasetMTBench,
+		DatasetLongBench, DatasetBFCL}
 }
 
 // Dataset is a well-known set of prompts, from a local file or the hub.

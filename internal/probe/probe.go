@@ -72,7 +72,8 @@ func subtract(before, after *record.ModelStats) (d record.ModelStats, restarted 
 	if before == nil {
 		before = new(record.ModelStats)
 	}
-	d = record.ModelStats{Name: after.Name, Version: after.Version, AnyVersion: after.AnyVersion, Cache: after.Cache, Decoupled: after.Decoupled}
+	d = record.ModelStats{Name: after.Name, Version: after.Version, AnyVersion: after.AnyVersion, Cache: after.Cache,
+		Decoupled: after.Decoupled}
 	sub := func(what string, b, a uint64) uint64 {
 		if a < b {
 			restarted = cmp.Or(restarted, fmt.Sprintf("the %s of model %s went from %d back to %d", what, title(after), b, a))

@@ -32,7 +32,8 @@ func TestDifference(t *testing.T) {
 	before.Metrics = []record.Sample{{Name: "c", Counter: true, Value: 10}, {Name: "g", Value: 3}}
 	after := snapshot(model("whole", 8, model("part", 12), model("late", 2)))
 	after.At = 9
-	after.Models[0].Responses = []record.ResponseStats{{Index: 0, Success: ct(8, 80)}, {Index: 1, Success: ct(3, 30)}, {Index: 2, Empty: ct(1, 4)}}
+	after.Models[0].Responses = []record.ResponseStats{{Index: 0, Success: ct(8, 80)}, {Index: 1, Success: ct(3, 30)},
+		{Index: 2, Empty: ct(1, 4)}}
 	after.Metrics = []record.Sample{{Name: "c", Counter: true, Value: 14}, {Name: "c", Labels: `a="b"`, Counter: true, Value: 2}, {Name: "g", Value: 1}}
 	got, restarted := Difference(before, after)
 	want := snapshot(model("whole", 3, model("part", 5), model("late", 2)))
@@ -69,13 +70,15 @@ func TestRestarted(t *testing.T) {
 	// Each counter alone shows it.
 	one := ct(1, 1)
 	whole := record.ModelStats{
-		Inferences: 1, Executions: 1, Success: one, Fail: one, Queue: one, ComputeInput: one, ComputeInfer: one, ComputeOutput: one, CacheHit: one, CacheMiss: one,
+		Inferences: 1, Executions: 1, Success: one, Fail: one, Queue: one, ComputeInput: one, ComputeInfer: one, ComputeOutput: one,
+		CacheHit: one, CacheMiss: one,
 		Responses: []record.ResponseStats{{Success: one}},
 	}
 	for i, lower := range []func(*record.ModelStats){
 		func(m *record.ModelStats) { m.Inferences-- }, func(m *record.ModelStats) { m.Executions-- },
 		func(m *record.ModelStats) { m.Success.Count-- }, func(m *record.ModelStats) { m.Fail.NS-- }, func(m *record.ModelStats) { m.Queue.NS-- },
-		func(m *record.ModelStats) { m.ComputeInput.NS-- }, func(m *record.ModelStats) { m.ComputeInfer.NS-- }, func(m *record.ModelStats) { m.ComputeOutput.Count-- },
+		func(m *record.ModelStats) { m.ComputeInput.NS-- }, func(m *record.ModelStats) { m.ComputeInfer.NS-- },
+		func(m *record.ModelStats) { m.ComputeOutput.Count-- },
 		func(m *record.ModelStats) { m.CacheHit.Count-- }, func(m *record.ModelStats) { m.CacheMiss.NS-- },
 		func(m *record.ModelStats) { m.Responses = []record.ResponseStats{{}} },
 	} {

@@ -28,7 +28,8 @@ func TestAhead(t *testing.T) {
 			[]int{37, 31, 47, 64, 90, 56, 42, 38}, []int{7, 7, 7, 7, 7, 7, 7, 7},
 		},
 		"normal": {
-			plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 60, Stddev: 30, Min: 10, Max: 300}, Output: lognormal(5, 90, 20), Ahead: plan.Ahead{Input: 11, Output: 11}},
+			plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 60, Stddev: 30, Min: 10, Max: 300}, Output: lognormal(5, 90, 20),
+				Ahead: plan.Ahead{Input: 11, Output: 11}},
 			[]int{36, 20, 53, 73, 94, 63, 43, 36}, []int{6, 7, 56, 14, 6, 11, 7, 8},
 		},
 	} {

@@ -22,7 +22,8 @@ func full() *Record {
 	return &Record{
 		Seq: 7, Stage: 1, Phase: Warmup, Slot: 3, Worker: 4, Target: 2, Prompt: 0xfedcba9876543210,
 		Session: "a \"b\"", Turn: 4, Ends: true, Model: "adapter", Call: "event \"1\"", Labels: [][2]string{{"b\"", "c\n"}, {"tenant", "a"}},
-		Due: 1000, Think: 30, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unterminated: true, Sparse: true, Retries: 2, LastTry: 1600,
+		Due: 1000, Think: 30, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unterminated: true, Sparse: true,
+		Retries: 2, LastTry: 1600,
 		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},
 		Size: 9, RequestBody: []byte(`{"q":"ü"}`),
 		Marks: []Read{
@@ -40,14 +41,16 @@ func full() *Record {
 			{Mark: 1, Label: Content, Text: 5, Tokens: 1},
 			{Mark: 2, Label: Done},
 		},
-		In: Tokens{N: 12, Source: FromServer, Local: 11, Claimed: 7, Expected: 13}, Out: Tokens{N: 4, Source: FromEvents, Local: 5, Claimed: 7, Expected: 6},
+		In:              Tokens{N: 12, Source: FromServer, Local: 11, Claimed: 7, Expected: 13},
+		Out:             Tokens{N: 4, Source: FromEvents, Local: 5, Claimed: 7, Expected: 6},
 		RequestedTokens: 16, Cached: 8, Finish: "length", Cut: 77, Tail: fullTail(),
 		Failure: &Failure{Class: HTTPStatus, Status: 503, Message: "over\tload", At: 99_001},
 	}
 }
 
 func fullTail() *Tail {
-	t := &Tail{Events: 5, Others: 2, Tokens: -1, Text: 9, First: 99_100, Last: 99_500, Visible: 99_200, FirstBlur: 10, LastBlur: 20, VisibleBlur: 30, Reads: 4}
+	t := &Tail{Events: 5, Others: 2, Tokens: -1, Text: 9, First: 99_100, Last: 99_500, Visible: 99_200, FirstBlur: 10, LastBlur: 20,
+		VisibleBlur: 30, Reads: 4}
 	for _, v := range []int64{100, -3, 1_000_000, 1_000_001} {
 		t.Gap(v, v, v)
 	}
@@ -144,9 +147,10 @@ func TestLineGolden(t *testing.T) {
 		Seq: 1, Due: 10, Ready: 10, Sent: 20, Written: 25, End: 10_000_300, Cached: -1,
 		Marks:  []Read{{Off: 222, Kernel: 5_000_100, User: 5_000_200}, {Off: 444, Kernel: 10_000_100, User: 10_000_200}},
 		Status: 200, ContentType: "text/event-stream", Streamed: true,
-		Text:   []byte("Hello"),
-		Events: []Event{{Mark: 0, Label: Content, Text: 3, Tokens: 1}, {Mark: 1, Label: Content, Text: 2, Tokens: 1, Merged: true}, {Mark: 1, Label: Done}},
-		In:     Tokens{N: 3, Source: FromServer, Local: -1}, Out: Tokens{N: 2, Source: FromServer, Local: -1}, Finish: "stop",
+		Text: []byte("Hello"),
+		Events: []Event{{Mark: 0, Label: Content, Text: 3, Tokens: 1}, {Mark: 1, Label: Content, Text: 2, Tokens: 1, Merged: true},
+			{Mark: 1, Label: Done}},
+		In: Tokens{N: 3, Source: FromServer, Local: -1}, Out: Tokens{N: 2, Source: FromServer, Local: -1}, Finish: "stop",
 	}
 	got := AppendJSON(AppendJSON(nil, full(), true), plain, false)
 	const path = "testdata/lines.golden"

@@ -20,7 +20,8 @@ func TestPageIsComplete(t *testing.T) {
 	page := string(text)
 	names := []string{
 		kindHeader, kindRequest, kindBegun, kindUnderway, kindStage, kindHealth, kindEdge, kindProbe, kindFigures, kindPower, kindSession, Schema,
-		string(ResolveFailed), string(ConnectFailed), string(TLSFailed), string(NoFirstByte), string(Stalled), string(TimedOut), string(Dropped), string(Reset), string(ClientResource),
+		string(ResolveFailed), string(ConnectFailed), string(TLSFailed), string(NoFirstByte), string(Stalled), string(TimedOut),
+		string(Dropped), string(Reset), string(ClientResource),
 		string(Truncated), string(HTTPStatus), string(GRPCStatus), string(StreamError), string(BadBody), string(Cancelled), string(CutOff),
 	}
 	for _, letter := range labelLetters {
@@ -32,7 +33,8 @@ func TestPageIsComplete(t *testing.T) {
 		json.RawMessage(AppendJSON(nil, rec, true)),
 		Header{Schema: Schema, Start: time.Unix(1, 0), Template: true},
 		StageSummary{}, Health{},
-		underway{Seq: []int64{1}, Sent: []time.Duration{1}, Reads: []int64{1}, Bytes: []int64{1}, First: []time.Duration{1}, Last: []time.Duration{1}},
+		underway{Seq: []int64{1}, Sent: []time.Duration{1}, Reads: []int64{1}, Bytes: []int64{1}, First: []time.Duration{1},
+			Last: []time.Duration{1}},
 	} {
 		fields := fieldsOf(t, line)
 		for _, name := range slices.Sorted(maps.Keys(fields)) {

@@ -84,7 +84,8 @@ func (r *Record) like(o *Record) bool {
 		r.Think == o.Think && r.Held == o.Held && r.Resent == o.Resent && r.Retries == o.Retries && r.LastTry == o.LastTry &&
 		r.Conn == o.Conn && r.Status == o.Status && r.ContentType == o.ContentType && r.RetryAfter == o.RetryAfter &&
 		r.Streamed == o.Streamed && r.Unterminated == o.Unterminated && r.Sparse == o.Sparse && r.Cut == o.Cut &&
-		r.In.Source == o.In.Source && r.In.Claimed == o.In.Claimed && r.In.Expected == o.In.Expected && r.Out.Source == o.Out.Source && r.Out.Local == o.Out.Local &&
+		r.In.Source == o.In.Source && r.In.Claimed == o.In.Claimed && r.In.Expected == o.In.Expected && r.Out.Source == o.Out.Source &&
+		r.Out.Local == o.Out.Local &&
 		r.Out.Claimed == o.Out.Claimed && r.Out.Expected == o.Out.Expected && r.Cached == o.Cached && r.Finish == o.Finish
 }
 
@@ -98,9 +99,11 @@ func packKind(b []byte, rec *Record) []byte {
 	}
 	b = append(b, bits)
 	for _, n := range [...]int64{
-		int64(rec.Stage), int64(rec.Phase), int64(rec.Target), int64(rec.Worker), int64(rec.Turn), int64(rec.Think), int64(rec.Held), int64(rec.Resent), int64(rec.Retries),
+		int64(rec.Stage), int64(rec.Phase), int64(rec.Target), int64(rec.Worker), int64(rec.Turn), int64(rec.Think), int64(rec.Held),
+		int64(rec.Resent), int64(rec.Retries),
 		int64(rec.LastTry), int64(rec.Conn.Resolve), int64(rec.Conn.Connect), int64(rec.Conn.TLS), int64(rec.Status), int64(rec.Cut),
-		int64(rec.In.Source), int64(rec.In.Claimed), int64(rec.In.Expected), int64(rec.Out.Source), int64(rec.Out.Local), int64(rec.Out.Claimed), int64(rec.Out.Expected), int64(rec.Cached),
+		int64(rec.In.Source), int64(rec.In.Claimed), int64(rec.In.Expected), int64(rec.Out.Source), int64(rec.Out.Local),
+		int64(rec.Out.Claimed), int64(rec.Out.Expected), int64(rec.Cached),
 	} {
 		b = binary.AppendVarint(b, n)
 	}

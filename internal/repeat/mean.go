@@ -8,7 +8,8 @@ import (
 // what can be asked of one result can be asked of all runs together. It has the levels that
 // all runs have.
 func (d *Document) Mean(runs []Run) *result.Result {
-	r := &result.Result{Schema: result.Schema, Version: d.Version, Name: d.Name, Verdict: result.Verdict{Status: result.Invalid, Valid: d.Valid}}
+	r := &result.Result{Schema: result.Schema, Version: d.Version, Name: d.Name,
+		Verdict: result.Verdict{Status: result.Invalid, Valid: d.Valid}}
 	if d.Valid {
 		r.Verdict.Status = result.Valid
 	}

@@ -131,10 +131,12 @@ func Statistics() []string {
 
 // Make makes the document of runs in their order.
 func Make(runs []Run, asked int, version string) *Document {
-	d := &Document{Schema: Schema, Version: version, Confidence: estimate.Confidence, Requested: asked, Valid: len(runs) > 0, Runs: []RunDoc{}, Stages: []StageRepeats{}, Notes: []string{}}
+	d := &Document{Schema: Schema, Version: version, Confidence: estimate.Confidence, Requested: asked, Valid: len(runs) > 0,
+		Runs: []RunDoc{}, Stages: []StageRepeats{}, Notes: []string{}}
 	for i := range runs {
 		r := runs[i].Result
-		doc := RunDoc{Run: i + 1, Dir: runs[i].Dir, Seed: r.Seed, Started: r.Started, Duration: r.Duration, Verdict: r.Verdict.Status, Reasons: append(slices.Clone(r.Verdict.Reasons), r.Verdict.Undecided...)}
+		doc := RunDoc{Run: i + 1, Dir: runs[i].Dir, Seed: r.Seed, Started: r.Started, Duration: r.Duration, Verdict: r.Verdict.Status,
+			Reasons: append(slices.Clone(r.Verdict.Reasons), r.Verdict.Undecided...)}
 		for k := range r.Stages {
 			doc.OK, doc.Failed = doc.OK+r.Stages[k].Counts.OK, doc.Failed+r.Stages[k].Counts.Failed
 		}

@@ -33,7 +33,8 @@ func of(within float64, values ...float64) []Run {
 func TestMake(t *testing.T) {
 	d := Make(of(3, 98, 100, 102), 5, "v")
 	f := d.Stages[0].Metrics["time_to_first_token"].Stats["avg"]
-	if len(d.Runs) != 3 || d.Requested != 5 || !d.Valid || f.Mean != 100 || f.Min != 98 || f.Max != 102 || f.Std != 2 || *f.CV != 0.02 || *f.Within != 3 {
+	if len(d.Runs) != 3 || d.Requested != 5 || !d.Valid || f.Mean != 100 || f.Min != 98 || f.Max != 102 || f.Std != 2 || *f.CV != 0.02 ||
+		*f.Within != 3 {
 		t.Errorf("%+v", f)
 	}
 	// Student's bound for two degrees of freedom is 4.303.

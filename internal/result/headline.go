@@ -157,7 +157,8 @@ func (s *Stage) meets() (met, judged bool) {
 // holds says up to which load the objectives are met, and where the server is saturated.
 func (r *Result) holds() string {
 	levels := r.byLoad()
-	if len(levels) == 0 || len(levels) > 1 && !slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Verdict == nil || s.Verdict.Status == Valid }) {
+	if len(levels) == 0 || len(levels) > 1 && !slices.ContainsFunc(r.Stages,
+		func(s Stage) bool { return s.Verdict == nil || s.Verdict.Status == Valid }) {
 		return ""
 	}
 	var clauses []string

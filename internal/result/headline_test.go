@@ -49,7 +49,8 @@ func TestHeadline(t *testing.T) {
 		want    string
 	}{
 		"rates that meet objectives until the server is saturated": {Invalid, []Stage{
-			attained(levelAt(10, 0, 10, Valid, 100, 0, 50), 1), attained(levelAt(40, 0, 39.8, Valid, 325, 0, 91), 0.99), attained(levelAt(60, 0, 43.2, Invalid, 400, 0, 900), 0.2),
+			attained(levelAt(10, 0, 10, Valid, 100, 0, 50), 1), attained(levelAt(40, 0, 39.8, Valid, 325, 0, 91), 0.99),
+			attained(levelAt(60, 0, 43.2, Invalid, 400, 0, 900), 0.2),
 		}, "2 of 3 stages valid. Meets the objectives to 40/s, saturates near 43.2 requests/s. 825 requests, none failed. TTFT p99 at 40/s: 182 ms."},
 		"all loads are met": {Valid, []Stage{attained(levelAt(0, 1, 1, Valid, 99, 1, 50), 1), attained(levelAt(0, 4, 4, Valid, 100, 0, 50), 1)},
 			"2 of 2 stages valid. Meets the objectives at every load, to 4 in flight. 200 requests, 1 failed (0.5 %). TTFT p99 at 4 in flight: 100 ms."},

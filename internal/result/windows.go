@@ -36,7 +36,8 @@ func (s WindowStats) MarshalJSON() ([]byte, error) {
 		out.Server = append(out.Server, NewServerModel(&s.Server[i]))
 	}
 	for _, g := range s.GPUs {
-		out.GPUs = append(out.GPUs, ServerGPU{UUID: g.UUID, Utilization: g.Utilization, Power: g.Power, MemoryUsed: g.MemoryUsed, MemoryTotal: g.MemoryTotal})
+		out.GPUs = append(out.GPUs, ServerGPU{UUID: g.UUID, Utilization: g.Utilization, Power: g.Power, MemoryUsed: g.MemoryUsed,
+			MemoryTotal: g.MemoryTotal})
 	}
 	return json.Marshal(out)
 }

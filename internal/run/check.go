@@ -21,8 +21,8 @@ import (
 )
 
 // Check reads every file that a plan names, as a run of it would, and tells of all that is
-// wrong with them. Of what the plan has made up it makes a sample. It asks no server and no hub: the kit is to be registry.Offline's. The notes
-// say what could not be looked at from here.
+// wrong with them. Of what the plan has made up it makes a sample. It asks no server and no hub: the kit is to be
+// registry.Offline's. The notes say what could not be looked at from here.
 func Check(ctx context.Context, p *plan.Plan, k registry.Kit) (notes []string, err error) {
 	c := &check{plan: p, kit: k}
 	secrets := c.secrets()
@@ -110,7 +110,8 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	if !errors.Is(err, io.EOF) {
 		c.add(err)
 	}
-	c.endpoint(endpoint.Options{Clock: timedconn.NewClock(), TLS: config, Getenv: c.kit.Getenv, Data: sample.Data, Tokenizer: found.Tokenizer}, first)
+	c.endpoint(endpoint.Options{Clock: timedconn.NewClock(), TLS: config, Getenv: c.kit.Getenv, Data: sample.Data,
+		Tokenizer: found.Tokenizer}, first)
 }
 
 // endpoint makes what asks the server, and a request of the first prompt where there is one.

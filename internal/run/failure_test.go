@@ -87,7 +87,8 @@ func TestFailuresAreDataOfTheirClass(t *testing.T) {
 				}
 			}
 			st := res.Stages[0]
-			if c := st.Counts; len(k.recs) != requests || c.Sent != requests || c.OK+c.Failed != requests || c.Failed != failed || failed == 0 || c.OK == 0 {
+			if c := st.Counts; len(k.recs) != requests || c.Sent != requests || c.OK+c.Failed != requests || c.Failed != failed || failed == 0 ||
+				c.OK == 0 {
 				t.Errorf("%d records, %d of them failed, counted as %+v", len(k.recs), failed, c)
 			}
 			if len(st.Failures) != 1 || st.Failures[0].Count != failed || st.Failures[0].Class != tt.class || st.Failures[0].Example == "" {

@@ -52,7 +52,8 @@ func TestMeter(t *testing.T) {
 	p.Cost = plan.Cost{GPUs: 1, Price: 3.6, Power: plan.PowerAuto}
 	p.Probes.Scrape, p.Probes.Interval = []string{page.URL}, plan.Duration(10*time.Millisecond)
 	o := options(io.Discard)
-	o.Kit.Meters = func(_ context.Context, _ *plan.Plan, _ time.Duration, now func() time.Duration, take func(record.Power)) (probe.PowerReader, error) {
+	o.Kit.Meters = func(_ context.Context, _ *plan.Plan, _ time.Duration, now func() time.Duration,
+		take func(record.Power)) (probe.PowerReader, error) {
 		return &gpuMeter{now: now, take: take}, nil
 	}
 	res, err := Run(t.Context(), p, o)

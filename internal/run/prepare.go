@@ -197,10 +197,12 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 			Poller:   &monitor.Poller{Servers: asks, Plan: p.plan, Now: p.clock.Now, Journal: book},
 			Observer: p.opt.Observer, Stage: p.opt.Stage, Warn: p.opt.warn, Lanes: prompt.LanesOf(asked.Source), Sessions: asked.Sessions,
 		},
-		intake:  executor.NewWorkerRecords(p.clock.Now, collector, book, p.unshipped),
-		gauge:   &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live, collector: collector},
+		intake: executor.NewWorkerRecords(p.clock.Now, collector, book, p.unshipped),
+		gauge: &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live,
+			collector: collector},
 		sampler: &monitor.HealthMonitor{Clock: p.clock, Live: live, Collector: collector, Journal: book},
-		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(), saved: p.opt.Saved, draw: p.opt.Draw, sketches: drawn},
+		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(),
+			saved: p.opt.Saved, draw: p.opt.Draw, sketches: drawn},
 	}, nil
 }
 

@@ -73,8 +73,9 @@ func (g *progressTracker) progress() Progress {
 	stage := g.queue.Current()
 	p := Progress{
 		Plan: g.plan, Host: g.header.Host, Started: g.header.Start, Result: g.result.Load(),
-		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.Stages(), Coming: g.queue.Coming(), Reporting: g.reporting.Load(),
-		Sent: g.live.Sent(), InFlight: g.live.InFlight(),
+		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.Stages(), Coming: g.queue.Coming(),
+		Reporting: g.reporting.Load(),
+		Sent:      g.live.Sent(), InFlight: g.live.InFlight(),
 		Live: g.merged(stage), Failures: g.collector.Failures(),
 	}
 	if len(p.Stages) == 0 { // the search for rates has found none

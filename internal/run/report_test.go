@@ -45,7 +45,8 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			}
 		}},
 		{"failures of several kinds", func(c *config.Server) {
-			c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: 0.2}, {Kind: config.FaultTruncate, Share: 0.2}, {Kind: config.FaultError, Share: 0.2}, {Kind: config.FaultHTML, Share: 0.1}}
+			c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: 0.2}, {Kind: config.FaultTruncate, Share: 0.2},
+				{Kind: config.FaultError, Share: 0.2}, {Kind: config.FaultHTML, Share: 0.1}}
 		}, func(p *plan.Plan) { p.Target.Model = "mock" }},
 		{"not streamed, answers kept", nil, func(p *plan.Plan) {
 			p.Target.Streaming = false

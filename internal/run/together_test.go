@@ -37,13 +37,15 @@ func sharedRun(t *testing.T, worker int) string {
 	}
 	errs := []error{w.Workers([]record.WorkerInfo{{Name: "a", ClockBound: 300 * time.Millisecond}, {Name: "b"}})}
 	for i := range 200 {
-		rec := record.Record{Seq: int64(i), Prompt: uint64(i + 1), Worker: i%2 + 1, Status: 200, Cached: -1, Due: time.Duration(i) * 5 * time.Millisecond}
+		rec := record.Record{Seq: int64(i), Prompt: uint64(i + 1), Worker: i%2 + 1, Status: 200, Cached: -1,
+			Due: time.Duration(i) * 5 * time.Millisecond}
 		rec.Ready, rec.Sent, rec.Written, rec.End = rec.Due, rec.Due, rec.Due, rec.Due+8*time.Millisecond
 		if worker == 0 || worker == rec.Worker {
 			errs = append(errs, w.Append(record.AppendJSON(nil, &rec, true)))
 		}
 	}
-	whole := record.StageSummary{StageTimes: record.StageTimes{SendEnd: time.Second, DrainEnd: 1100 * time.Millisecond}, Reason: record.StopRequests}
+	whole := record.StageSummary{StageTimes: record.StageTimes{SendEnd: time.Second, DrainEnd: 1100 * time.Millisecond},
+		Reason: record.StopRequests}
 	marks := []record.StageSummary{whole, whole}
 	marks[0].Worker, marks[1].Worker, marks[1].StartDelay = 1, 2, 422*time.Millisecond
 	whole.StartDelay = 422 * time.Millisecond

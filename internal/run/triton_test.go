@@ -26,7 +26,8 @@ import (
 func tritonPlan(t *testing.T, s *triton.Server, model string, concurrency int, requests int64) *plan.Plan {
 	t.Helper()
 	p := closedPlan(t, "grpc://"+s.GRPC, concurrency, requests)
-	p.Target.Protocol, p.Target.Transport, p.Target.Endpoint, p.Target.Model = plan.ProtocolTriton, plan.TransportGRPC, plan.EndpointStream, model
+	p.Target.Protocol, p.Target.Transport, p.Target.Endpoint, p.Target.Model = plan.ProtocolTriton, plan.TransportGRPC, plan.EndpointStream,
+		model
 	p.Data.Output = plan.Length{Dist: plan.DistFixed, Mean: 4}
 	return p
 }
@@ -198,7 +199,8 @@ func tritonFailures(t *testing.T, s *triton.Server) {
 		t.Fatalf("counts %+v, server %+v", stage.Counts, stage.Server)
 	}
 	whole := stage.Server.Models[0]
-	if fails := whole.Failed.Count; whole.Success.Count != 40 || fails < 10 || fails > 20 || *stage.Server.Requests != (result.ServerRequests{Sent: 50, OK: 40, Failed: 10}) {
+	if fails := whole.Failed.Count; whole.Success.Count != 40 || fails < 10 || fails > 20 ||
+		*stage.Server.Requests != (result.ServerRequests{Sent: 50, OK: 40, Failed: 10}) {
 		t.Errorf("%+v, %+v", whole, stage.Server.Requests)
 	}
 	if llm := whole.Composing[1]; llm.Success.Count != 50 || llm.Failed.Count != 0 {

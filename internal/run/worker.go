@@ -82,7 +82,8 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, d WorkerConfig) (w 
 		folds[i] = collect.Consumers{}
 	}
 	w.collector = collect.New(collect.Config{
-		Decoder: cl.Decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker, Now: d.Clock.Now, Limits: p.Limits, Folds: folds,
+		Decoder: cl.Decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, NoTexts: p.Output.NoTexts, Digest: true, Worker: header.Worker,
+		Now: d.Clock.Now, Limits: p.Limits, Folds: folds,
 	})
 	prep.onClose(w.collector.Stop)
 	eng := prep.engine(asked, cl, w.collector, w.live)
@@ -126,7 +127,8 @@ func (w *Worker) Send(ctx context.Context, t load.Spec, stop <-chan record.StopR
 		}
 	}()
 	if w.prep.plan.Levels.On() || w.prep.plan.Capacity.On() { // so that its file alone tells which levels there were
-		if err := w.writer.Edge(record.Edge{Worker: w.sender.Share.Index + 1, Stage: t.Index, Level: t.Stage.Level(), Kind: search.LevelKind(t.Stage), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
+		if err := w.writer.Edge(record.Edge{Worker: w.sender.Share.Index + 1, Stage: t.Index, Level: t.Stage.Level(),
+			Kind: search.LevelKind(t.Stage), At: cmp.Or(t.Start, w.prep.clock.Now())}); err != nil {
 			return record.StageSummary{Stage: t.Index}, err
 		}
 	}

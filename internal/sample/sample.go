@@ -50,7 +50,8 @@ type column struct {
 
 // ReadStages reads the measured requests of a run's stages, each by its place in the result, with the
 // metrics that are named.
-func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File, stages map[int]*result.Stage, metrics []string) (map[int]*StageSamples, error) {
+func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File, stages map[int]*result.Stage,
+	metrics []string) (map[int]*StageSamples, error) {
 	all := map[int]*StageSamples{}
 	for i, st := range stages {
 		all[i] = empty(st, metrics)

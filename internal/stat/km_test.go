@@ -214,7 +214,8 @@ func TestNothingCensored(t *testing.T) {
 				t.Fatal(err)
 			}
 			same := func(a, b Summary) bool {
-				return a.N == b.N && a.Min == b.Min && a.Max == b.Max && a.Mean == b.Mean && a.Std == b.Std && slices.Equal(a.Quantiles, b.Quantiles) && a.Bounds == nil
+				return a.N == b.N && a.Min == b.Min && a.Max == b.Max && a.Mean == b.Mean && a.Std == b.Std &&
+					slices.Equal(a.Quantiles, b.Quantiles) && a.Bounds == nil
 			}
 			if !same(got[0], want[0]) || !same(got[1], want[1]) {
 				t.Fatalf("%+v, want %+v", got, want)

@@ -88,7 +88,9 @@ func TestPercentilesAreNearest(t *testing.T) {
 func windows(pairs ...[2]float64) []Window {
 	var out []Window
 	for _, p := range pairs {
-		out = append(out, Window{Requests: 10, Throughput: p[0], Latency: LatencyStats{Avg: time.Duration(p[1] * float64(time.Millisecond)), Percentiles: []Percentile{{P: 95, Value: time.Duration(2 * p[1] * float64(time.Millisecond))}}}})
+		out = append(out, Window{Requests: 10, Throughput: p[0],
+			Latency: LatencyStats{Avg: time.Duration(p[1] * float64(time.Millisecond)),
+				Percentiles: []Percentile{{P: 95, Value: time.Duration(2 * p[1] * float64(time.Millisecond))}}}})
 	}
 	return out
 }
@@ -184,8 +186,9 @@ func TestSampleOf(t *testing.T) {
 	// differs: pa-comments
 	rec := &record.Record{
 		Due: 1, Sent: 2, Written: 3, End: 50, Phase: record.Warmup,
-		Marks:  []record.Read{{Kernel: 10, User: 11}, {Kernel: 20, User: 21}, {Kernel: record.Never, User: 30}, {Kernel: 40, User: 41}},
-		Events: []record.Event{{Mark: 0, Label: record.Comment}, {Mark: 1, Label: record.Role}, {Mark: 2, Label: record.Content}, {Mark: 3, Label: record.Done}},
+		Marks: []record.Read{{Kernel: 10, User: 11}, {Kernel: 20, User: 21}, {Kernel: record.Never, User: 30}, {Kernel: 40, User: 41}},
+		Events: []record.Event{{Mark: 0, Label: record.Comment}, {Mark: 1, Label: record.Role}, {Mark: 2, Label: record.Content},
+			{Mark: 3, Label: record.Done}},
 	}
 	want := Sample{Due: 1, Sent: 2, Written: 3, Start: 10, First: 20, End: 30, Closed: 50, Responses: 2, Warmup: true}
 	if diff := cmp.Diff(want, SampleOf(rec)); diff != "" {
@@ -199,12 +202,15 @@ func TestSampleOf(t *testing.T) {
 	}
 	// A response without text is a response; a stream that only ends has none.
 	// differs: pa-no-response
-	rec.Events = []record.Event{{Mark: 0, Label: record.Content}, {Mark: 1, Label: record.Empty}, {Mark: 2, Label: record.Finish}, {Mark: 3, Label: record.Done}}
+	rec.Events = []record.Event{{Mark: 0, Label: record.Content}, {Mark: 1, Label: record.Empty}, {Mark: 2, Label: record.Finish},
+		{Mark: 3, Label: record.Done}}
 	if s := SampleOf(rec); s.Responses != 3 || s.End != 30 {
 		t.Errorf("%d responses until %d, want 3 until 30", s.Responses, s.End)
 	}
-	silent := SampleOf(&record.Record{Sent: 1, End: 9, Streamed: true, Marks: []record.Read{{Kernel: 8}}, Events: []record.Event{{Label: record.Done}}})
-	if w := WindowBetween([]Sample{silent, {Sent: 1, End: 3, Responses: 2}}, 0, 10, 0); silent.Responses != 0 || w.Requests != 1 || w.Empty != 1 || w.Responses != 2 {
+	silent := SampleOf(&record.Record{Sent: 1, End: 9, Streamed: true, Marks: []record.Read{{Kernel: 8}},
+		Events: []record.Event{{Label: record.Done}}})
+	if w := WindowBetween([]Sample{silent, {Sent: 1, End: 3, Responses: 2}}, 0, 10, 0); silent.Responses != 0 || w.Requests != 1 ||
+		w.Empty != 1 || w.Responses != 2 {
 		t.Errorf("a request without a response: %+v in %+v", silent, w)
 	}
 	bare := SampleOf(&record.Record{Sent: 1, End: 9})
@@ -379,7 +385,8 @@ func TestMeterByCountOfFailures(t *testing.T) {
 				if l.Ended != c.ended || !faithful && c.ended == record.StopStable && l.Merged.Requests != 30 {
 					t.Errorf("%s, faithful %v: ended %q after %+v", c.name, faithful, l.Ended, l.Windows)
 				}
-				if last := l.Windows[len(l.Windows)-1]; c.ended == record.StopEmpty && (last.Requests != 0 || last.Failed < hopeless || last.End-last.Begin > 3*time.Second) {
+				if last := l.Windows[len(l.Windows)-1]; c.ended == record.StopEmpty &&
+					(last.Requests != 0 || last.Failed < hopeless || last.End-last.Begin > 3*time.Second) {
 					t.Errorf("%s, faithful %v: the last window is %+v", c.name, faithful, last)
 				}
 			})

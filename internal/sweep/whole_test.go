@@ -65,7 +65,8 @@ func TestMeterOfAWholeStageAtARate(t *testing.T) {
 				}
 				b.Log.samples = append(b.Log.samples, Sample{Due: -time.Second, Sent: -time.Second, End: -time.Second / 2, Warmup: true})
 				b.Finish(context.Background(), l, 0)
-				if got := l.Merged.End - l.Merged.Begin; got.Round(time.Microsecond) != tc.span*time.Millisecond || l.Merged.Requests != int64(len(tc.ends)) {
+				if got := l.Merged.End - l.Merged.Begin; got.Round(time.Microsecond) != tc.span*time.Millisecond ||
+					l.Merged.Requests != int64(len(tc.ends)) {
 					t.Errorf("%d requests in %v, want %d in %v", l.Merged.Requests, got, len(tc.ends), tc.span*time.Millisecond)
 				}
 			})

@@ -93,7 +93,8 @@ func compare(t *testing.T, e *Pipeline, texts []string, truth io.Reader) {
 		if got := e.Decode(want.special, true); got != want.skipped {
 			fault("Decode of %q without special tokens\n got %q\nwant %q", text, got, want.skipped)
 		}
-		if ends := e.Ends(nil, text); len(ends) != len(ids) || !slices.IsSorted(ends) || len(ends) > 0 && (ends[0] < 0 || ends[len(ends)-1] > len(text)) {
+		if ends := e.Ends(nil, text); len(ends) != len(ids) || !slices.IsSorted(ends) || len(ends) > 0 &&
+			(ends[0] < 0 || ends[len(ends)-1] > len(text)) {
 			fault("Ends(%q) = %v for %d tokens", text, ends, len(ids))
 		}
 	})

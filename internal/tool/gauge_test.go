@@ -24,7 +24,8 @@ func TestGauge(t *testing.T) {
 	}
 	minute := plan.Duration(time.Minute)
 	p := run.Progress{
-		Plan: &plan.Plan{Goodput: []plan.SLO{{}}}, Live: live, Times: []record.StageTimes{{WarmupEnd: record.NotYet, SendEnd: record.NotYet, DrainEnd: record.NotYet}}, Warming: true,
+		Plan: &plan.Plan{Goodput: []plan.SLO{{}}}, Live: live, Times: []record.StageTimes{{WarmupEnd: record.NotYet, SendEnd: record.NotYet,
+			DrainEnd: record.NotYet}}, Warming: true,
 		Stages: []plan.Stage{{Name: "first", Concurrency: 2, Duration: minute, Warmup: plan.Warmup{Requests: 5}}, {Rate: 5, Duration: minute}, {Rate: 9, Duration: minute, Gap: minute}},
 	}
 	g := newGauge(func() run.Progress { return p })
@@ -38,11 +39,13 @@ func TestGauge(t *testing.T) {
 		p.At += time.Second
 		g.snapshot()
 	}
-	if s := g.snapshot(); s.Phase != progress.Measuring || s.OK != 10 || s.Good != 5 || !s.Judged || len(s.Rates) != 10 || len(s.Earlier) != 0 {
+	if s := g.snapshot(); s.Phase != progress.Measuring || s.OK != 10 || s.Good != 5 || !s.Judged || len(s.Rates) != 10 ||
+		len(s.Earlier) != 0 {
 		t.Errorf("measured: %+v", s)
 	}
 	p.Stage, p.Times[0] = 1, record.StageTimes{WarmupEnd: 0, SendEnd: 4 * time.Second, DrainEnd: 5 * time.Second}
-	p.Times = append(p.Times, record.StageTimes{Begin: 10 * time.Second, WarmupEnd: 10 * time.Second, SendEnd: record.NotYet, DrainEnd: record.NotYet})
+	p.Times = append(p.Times, record.StageTimes{Begin: 10 * time.Second, WarmupEnd: 10 * time.Second, SendEnd: record.NotYet,
+		DrainEnd: record.NotYet})
 	end(1, record.Measured, time.Millisecond)
 	p.At += time.Second
 	s := g.snapshot()
@@ -58,7 +61,8 @@ func TestGauge(t *testing.T) {
 func TestGaugeOfAStage(t *testing.T) {
 	p := run.Progress{
 		Plan: &plan.Plan{}, Live: new(metric.LiveStats), Times: []record.StageTimes{{}},
-		Stages:   []plan.Stage{{Concurrency: 4, Duration: plan.Duration(30 * time.Second), MinRequests: 30}, {Concurrency: 8, Duration: plan.Duration(time.Second)}},
+		Stages: []plan.Stage{{Concurrency: 4, Duration: plan.Duration(30 * time.Second), MinRequests: 30},
+			{Concurrency: 8, Duration: plan.Duration(time.Second)}},
 		Failures: map[record.FailureKind]int64{{Class: record.Reset}: 3},
 		Elapsed:  20 * time.Second, Ended: 4,
 	}
@@ -79,7 +83,8 @@ func TestGaugeOfAStage(t *testing.T) {
 // Of what failed since the last look, a new stage has as many as it says.
 func TestBefore(t *testing.T) {
 	reset, full := record.FailureKind{Class: record.Reset}, record.FailureKind{Class: record.HTTPStatus, Status: 503}
-	got := before(map[record.FailureKind]int64{reset: 5, full: 2}, map[record.FailureKind]int64{reset: 3}, map[record.Class]int64{record.Reset: 1, record.HTTPStatus: 2})
+	got := before(map[record.FailureKind]int64{reset: 5, full: 2}, map[record.FailureKind]int64{reset: 3},
+		map[record.Class]int64{record.Reset: 1, record.HTTPStatus: 2})
 	if got[reset] != 4 || got[full] != 0 {
 		t.Errorf("%v", got)
 	}

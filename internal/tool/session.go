@@ -134,7 +134,8 @@ func (e Env) setRecordsDir(dir string) {
 
 // Unwatched is a session without a live view that nothing stops, for what sends nothing.
 func (e Env) Unwatched() *Session {
-	return &Session{Kit: registry.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr, Draw: e.Pages.draws(), Gating: e.Gates.gating()}
+	return &Session{Kit: registry.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr,
+		Draw: e.Pages.draws(), Gating: e.Gates.gating()}
 }
 
 // View is the mode of a live view on standard error: drawn where that is a terminal.

@@ -305,7 +305,8 @@ func (t *trial) strike(f fault, began time.Time) {
 	p := t.victim(f)
 	h := hit{fault: f, from: time.Now()}
 	signals := map[action]syscall.Signal{
-		kill: syscall.SIGKILL, restart: syscall.SIGKILL, term: syscall.SIGTERM, interrupt: syscall.SIGINT, interruptTwice: syscall.SIGINT, freeze: syscall.SIGSTOP,
+		kill: syscall.SIGKILL, restart: syscall.SIGKILL, term: syscall.SIGTERM, interrupt: syscall.SIGINT, interruptTwice: syscall.SIGINT,
+		freeze: syscall.SIGSTOP,
 	}
 	h.missed = p == nil || !p.signal(signals[f.Does])
 	h.to = h.from

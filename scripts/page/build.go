@@ -123,7 +123,8 @@ func bundleTests(dir string, packages npmPackages) error {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".ts")
-		text, _, err := bundle(dir, packages, api.BuildOptions{EntryPoints: []string{file}, Format: api.FormatESModule, Platform: api.PlatformNode})
+		text, _, err := bundle(dir, packages,
+			api.BuildOptions{EntryPoints: []string{file}, Format: api.FormatESModule, Platform: api.PlatformNode})
 		if err != nil {
 			return err
 		}

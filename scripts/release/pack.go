@@ -45,7 +45,8 @@ func writeTarGz(to string, date time.Time, entries []entry) error {
 		}
 		packed := tar.NewWriter(squeezed)
 		for _, e := range entries {
-			header := &tar.Header{Format: tar.FormatPAX, Typeflag: tar.TypeReg, Name: e.Name, Mode: int64(e.Mode.Perm()), Size: int64(len(e.Data)), ModTime: date}
+			header := &tar.Header{Format: tar.FormatPAX, Typeflag: tar.TypeReg, Name: e.Name, Mode: int64(e.Mode.Perm()), Size: int64(len(e.Data)),
+				ModTime: date}
 			if err := packed.WriteHeader(header); err != nil {
 				return err
 			}

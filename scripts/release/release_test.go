@@ -145,7 +145,8 @@ func TestPack(t *testing.T) {
 			t.Fatal(err)
 		}
 		data, err := io.ReadAll(reader)
-		if err != nil || header.Name != want.Name || header.FileInfo().Mode() != want.Mode || string(data) != string(want.Data) || !header.ModTime.Equal(date) {
+		if err != nil || header.Name != want.Name || header.FileInfo().Mode() != want.Mode || string(data) != string(want.Data) ||
+			!header.ModTime.Equal(date) {
 			t.Errorf("tar holds %+v %q, want %+v: %v", header, data, want, err)
 		}
 		if z := packed.File[i]; z.Name != want.Name || z.Mode() != want.Mode || !z.Modified.Equal(date) {

@@ -2,8 +2,9 @@
 // workers made. It knows nothing of plans and runs but the id under which a run's
 // subjects stand, so that any number of them share one NATS.
 //
-// Ask repeats a question until it is answered, and Answer carries it out once. Tell and Hear carry JSON at most once. An Outbox and an Inbox carry frames of records exactly once and in
-// order, through a JetStream stream for each worker.
+// Ask repeats a question until it is answered, and Answer carries it out once. Tell and Hear carry JSON at most
+// once. An Outbox and an Inbox carry frames of records exactly once and in order, through a JetStream stream for
+// each worker.
 package bus
 
 import (
@@ -155,7 +156,8 @@ func explain(servers string, err error, secrets []string) error {
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
 	switch {
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked),
+		errors.Is(err, nats.ErrAccountAuthExpired):
 		return fmt.Errorf("NATS at %s: %w (%s): use the token or credentials of that server", servers, ErrRefused, text)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("NATS at %s: %w: the server does not offer it: use nats://, or enable TLS there", servers, ErrUntrusted)
@@ -178,7 +180,8 @@ func (l *Link) jetStream(ctx context.Context, c *nats.Conn) (jetstream.JetStream
 	if _, err = js.AccountInfo(ctx); err == nil {
 		return js, nil
 	}
-	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
+		errors.Is(err, nats.ErrNoResponders) {
 		return nil, fmt.Errorf("%w: start the server with -js, or enable JetStream for the account", ErrNoJetStream)
 	}
 	return nil, fmt.Errorf("ask for JetStream: %w", err)

@@ -60,7 +60,8 @@ func TestCredentials(t *testing.T) {
 	system, systemKey := keys(t, nkeys.CreateAccount)
 	account, accountKey := keys(t, nkeys.CreateAccount)
 	claims := jwt.NewAccountClaims(accountKey)
-	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit,
+		Consumer: jwt.NoLimit}
 	resolver := &server.MemAccResolver{}
 	for key, text := range map[string]string{
 		accountKey: signed(t, claims, operator),

@@ -41,7 +41,8 @@ func FuzzParts(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := readPart(stored{sequence: sequence, header: p.header(), data: data}); err != nil || p.end != again.end || p.frames != again.frames || !p.end && p.frame != again.frame {
+		if again, err := readPart(stored{sequence: sequence, header: p.header(), data: data}); err != nil || p.end != again.end ||
+			p.frames != again.frames || !p.end && p.frame != again.frame {
 			t.Errorf("%+v is read as %+v: %v", p, again, err)
 		}
 		in := &Inbox{bus: NewLink(nil).Bus("run"), worker: "w", parts: make(chan part, 1), wake: make(chan struct{}, 1), gone: make(chan struct{})}

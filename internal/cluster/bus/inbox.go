@@ -217,8 +217,8 @@ func (in *Inbox) update(f func()) {
 	}
 }
 
-// purgeAcknowledged purges what is acknowledged. It does so again now and then, also after the end mark, as the stream may be a new one: then the
-// worker learns by it what need not be sent again.
+// purgeAcknowledged purges what is acknowledged. It does so again now and then, also after the end mark, as the
+// stream may be a new one: then the worker learns by it what need not be sent again.
 func (in *Inbox) purgeAcknowledged(ctx context.Context) {
 	t := time.NewTicker(settled)
 	defer t.Stop()
@@ -249,8 +249,8 @@ func (in *Inbox) purge(ctx context.Context, said *string) {
 	in.bus.complain(said, "acknowledge records of worker "+in.worker, err)
 }
 
-// Lost gives the worker up: Next gives what has come of it until now (call it with a deadline: NATS may have lost some), and what it sends later is dropped. Its Outbox ends with
-// ErrLost, if it is still there.
+// Lost gives the worker up: Next gives what has come of it until now (call it with a deadline: NATS may have lost
+// some), and what it sends later is dropped. Its Outbox ends with ErrLost, if it is still there.
 func (in *Inbox) Lost(ctx context.Context) error {
 	i, err := in.bus.state(ctx, in.worker)
 	if err == nil {

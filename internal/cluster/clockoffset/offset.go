@@ -1,9 +1,10 @@
 // Package clockoffset estimates by how much the clock of another machine is ahead of this one's, from round trips, with a bound that
 // holds however the way there and the way back differ.
 //
-// The other clock is read at some time between question and answer. So each round trip says that its reading is between the two of ours, and
-// nothing more: an interval as wide as the round trip. Two clocks drift apart by a bounded rate, so an interval holds at
-// other times, too, if it is widened by the drift since. Where all intervals overlap, there is the truth.
+// The other clock is read at some time between question and answer. So each round trip says that its reading is
+// between the two of ours, and nothing more: an interval as wide as the round trip. Two clocks drift apart by a
+// bounded rate, so an interval holds at other times, too, if it is widened by the drift since. Where all intervals
+// overlap, there is the truth.
 package clockoffset
 
 import (

@@ -308,7 +308,8 @@ func TestWatch(t *testing.T) {
 		if len(track.known) != 11 || failures.Load() != 5 {
 			t.Errorf("%d measurements and %d failures", len(track.known), failures.Load())
 		}
-		if got, err := track.Estimate(5 * time.Second); err != nil || (got.Offset+3*time.Second).Abs() > got.Bound || got.Bound > time.Millisecond {
+		if got, err := track.Estimate(5 * time.Second); err != nil || (got.Offset+3*time.Second).Abs() > got.Bound ||
+			got.Bound > time.Millisecond {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

@@ -173,7 +173,8 @@ func TestAgainstTheMock(t *testing.T) {
 			}
 			lines := w.read(t)
 			truth := lines[len(lines)-1]
-			if last.Failure != nil || last.Finish != truth.Finish || last.Out.N != truth.Tokens || last.Out.Local != 8 || last.In.N != truth.Prompt || max(last.Cached, 0) != truth.Cached {
+			if last.Failure != nil || last.Finish != truth.Finish || last.Out.N != truth.Tokens || last.Out.Local != 8 ||
+				last.In.N != truth.Prompt || max(last.Cached, 0) != truth.Cached {
 				t.Errorf("%+v\nfailure %+v\ntruth %+v", last, last.Failure, truth)
 			}
 			tokens := 0

@@ -99,7 +99,8 @@ func TestWhatCannotBeMade(t *testing.T) {
 	if _, err := newEndpoint(t, target(plan.EndpointRetrieval, nil)).Prepare(&prompt.Prompt{Text: "q"}); err == nil {
 		t.Error("a request without an image")
 	}
-	if _, err := newEndpoint(t, target(plan.EndpointTGI, nil)).Prepare(&prompt.Prompt{Parts: []prompt.Part{{Kind: prompt.Video}}}); err == nil {
+	if _, err := newEndpoint(t, target(plan.EndpointTGI,
+		nil)).Prepare(&prompt.Prompt{Parts: []prompt.Part{{Kind: prompt.Video}}}); err == nil {
 		t.Error("a video")
 	}
 }
@@ -226,7 +227,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`data:{"detail":"x"}`+"\n\n"), 5)
 	f.Add([]byte(`{"rankings":[],"error":null,"usage":{"prompt_tokens":1}}`), 3)
 	mutate.Fuzz(f, func(t *testing.T, body []byte, step int) {
-		for _, kind := range []string{plan.EndpointTGI, plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTemplate} {
+		for _, kind := range []string{plan.EndpointTGI, plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval,
+			plan.EndpointTemplate} {
 			rec := answered(string(body))
 			rec.Marks = nil
 			for off := 0; off < len(body); {

@@ -381,7 +381,8 @@ func TestProxyThatSendsTheServersFirstWordsAtOnce(t *testing.T) {
 				return
 			}
 			if h, ok := f.(*http2.HeadersFrame); ok {
-				_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: []byte{0x89}, EndHeaders: true, EndStream: true}) // status 204
+				status204 := []byte{0x89}
+				_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: status204, EndHeaders: true, EndStream: true})
 				break
 			}
 		}

@@ -52,7 +52,8 @@ func newAsker(t plan.Target, o endpoint.Options, timeout time.Duration) *http.Cl
 }
 
 // secure opens a TLS connection on one of dial's.
-func secure(ctx context.Context, config *tls.Config, address string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (net.Conn, error) {
+func secure(ctx context.Context, config *tls.Config, address string,
+	dial func(ctx context.Context, network, address string) (net.Conn, error)) (net.Conn, error) {
 	plain, err := dial(ctx, "tcp", address)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,8 @@ type Decoder struct {
 // tokenizer counts beside the server; one that stands in for it counts only answers
 // in one piece that the server did not count.
 func NewDecoder(t plan.Target, tok prompt.Tokenizer, own bool) *Decoder {
-	return &Decoder{convention: conventionOf(t.Triton.Convention), transport: t.Transport, endpoint: t.Endpoint, tok: tok, own: own && tok != nil}
+	return &Decoder{convention: conventionOf(t.Triton.Convention), transport: t.Transport, endpoint: t.Endpoint, tok: tok, own: own &&
+		tok != nil}
 }
 
 // Decode fills in the record's events, text, token counts and finish reason from its body. A

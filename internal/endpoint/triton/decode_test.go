@@ -154,12 +154,14 @@ func TestDecodeStream(t *testing.T) {
 			for _, r := range c.responses {
 				messages = append(messages, marshal(t, r))
 			}
-			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: 200, End: time.Second, Failure: c.failure, In: record.Tokens{N: 4, Source: record.FromTokenizer, Local: -1}}}
+			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: 200, End: time.Second, Failure: c.failure,
+				In: record.Tokens{N: 4, Source: record.FromTokenizer, Local: -1}}}
 			rec.Body, rec.Marks = framed(messages...)
 			if c.prompt != "" {
 				rec.Request = &about{prompt: c.prompt}
 			}
-			d := NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream, Triton: plan.Triton{Convention: c.convention}}, c.tok, c.own)
+			d := NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream,
+				Triton: plan.Triton{Convention: c.convention}}, c.tok, c.own)
 			d.Decode(rec)
 			if got := summary(rec); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
@@ -214,9 +216,11 @@ func TestDecodeOthers(t *testing.T) {
 		{"empty", http, plan.EndpointInfer, false, 200, ``, `out 0 uncounted FAILED bad_body: the answer is empty`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: c.status, End: time.Second, Body: []byte(c.body), Marks: []record.Read{{Off: len(c.body), Kernel: 1, User: 1}}}}
+			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: c.status, End: time.Second, Body: []byte(c.body),
+				Marks: []record.Read{{Off: len(c.body), Kernel: 1, User: 1}}}}
 			tok := prompt.Tokenizer(token.Words{})
-			NewDecoder(plan.Target{Transport: c.transport, Endpoint: c.endpoint, Triton: plan.Triton{Convention: plan.ConventionVLLM}}, tok, false).Decode(rec)
+			NewDecoder(plan.Target{Transport: c.transport, Endpoint: c.endpoint, Triton: plan.Triton{Convention: plan.ConventionVLLM}}, tok,
+				false).Decode(rec)
 			if got := summary(rec); got != c.want && !(strings.HasSuffix(c.want, ":") && strings.HasPrefix(got, c.want)) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -234,7 +238,8 @@ func TestExpectedOutputs(t *testing.T) {
 	}{{5, ""}, {6, "the answer is not the expected one: output \"SUM\""}} {
 		rec := &record.Exchange{Record: record.Record{Status: 200}, Request: &about{expected: []tensor.Tensor{want}, tensors: true}}
 		rec.Body, rec.Marks = framed(marshal(t, respond("r", true, intOutput("X", "INT32", 1), intOutput("SUM", "INT32", c.value))))
-		d := NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream, Triton: plan.Triton{Convention: plan.ConventionTensors}}, nil, false)
+		d := NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream,
+			Triton: plan.Triton{Convention: plan.ConventionTensors}}, nil, false)
 		d.Decode(rec)
 		got := ""
 		if rec.Failure != nil {
@@ -251,7 +256,8 @@ func TestMergedEvents(t *testing.T) {
 	rec := &record.Exchange{Record: record.Record{Streamed: true, Status: 200}}
 	rec.Body, rec.Marks = framed(marshal(t, respond("r", false, textOutput("text_output", "a"))), marshal(t, respond("r", false, textOutput("text_output", "b"))), marshal(t, respond("r", true)))
 	rec.Marks = rec.Marks[1:]
-	NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream, Triton: plan.Triton{Convention: plan.ConventionVLLM}}, nil, false).Decode(rec)
+	NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream,
+		Triton: plan.Triton{Convention: plan.ConventionVLLM}}, nil, false).Decode(rec)
 	want := []record.Event{{Mark: 0, Text: 1, Tokens: 1, Merged: true}, {Mark: 0, Text: 1, Tokens: 1}, {Mark: 1, Label: record.Done}}
 	if diff := cmp.Diff(want, rec.Events); diff != "" {
 		t.Error(diff)
@@ -277,7 +283,8 @@ func FuzzDecode(f *testing.F) {
 			target = plan.Target{Transport: plan.TransportHTTP, Endpoint: plan.EndpointGenerate}
 		}
 		target.Triton.Convention = []string{plan.ConventionVLLM, plan.ConventionTRTLLM, plan.ConventionEngine, plan.ConventionTensors}[kind/4%4]
-		rec := &record.Exchange{Record: record.Record{Streamed: kind%2 == 0, Status: 200, Body: body, Marks: []record.Read{{Off: len(body) / 2}, {Off: len(body)}}}, Request: &about{prompt: prompt}}
+		rec := &record.Exchange{Record: record.Record{Streamed: kind%2 == 0, Status: 200, Body: body,
+			Marks: []record.Read{{Off: len(body) / 2}, {Off: len(body)}}}, Request: &about{prompt: prompt}}
 		NewDecoder(target, token.Words{}, kind > 100).Decode(rec)
 		text := 0
 		for _, e := range rec.Events {
@@ -301,7 +308,8 @@ func BenchmarkDecode(b *testing.B) {
 	body, marks := framed(messages...)
 	rec := &record.Exchange{Record: record.Record{Streamed: true, Status: 200, Body: body, Marks: marks}}
 	ask := &about{prompt: "a prompt that the answer does not begin with"}
-	d := NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream, Triton: plan.Triton{Convention: plan.ConventionVLLM}}, nil, false)
+	d := NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream,
+		Triton: plan.Triton{Convention: plan.ConventionVLLM}}, nil, false)
 	b.ReportAllocs()
 	for b.Loop() {
 		rec.Request = ask

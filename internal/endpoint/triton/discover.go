@@ -178,7 +178,8 @@ func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, 
 		u := *l.url
 		u.Scheme = strings.TrimSuffix(u.Scheme, "s")
 		return fmt.Errorf("no TLS on this port: use %s, or the port that has TLS (%w)", plan.SafeURL(u.String()), err)
-	case class == record.ConnectFailed || class == record.ResolveFailed || class == record.TLSFailed || class == record.ClientResource || ctx.Err() != nil:
+	case class == record.ConnectFailed || class == record.ResolveFailed || class == record.TLSFailed || class == record.ClientResource ||
+		ctx.Err() != nil:
 		return fmt.Errorf("cannot be reached: %w", err)
 	}
 	plainURL := *l.url

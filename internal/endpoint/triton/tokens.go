@@ -156,7 +156,8 @@ func (a *reading) countTokens() {
 		rec.Out.Local = d.tok.Count(string(rec.Text))
 	}
 	counted := a.counted > 0 && a.counted == a.Tokens
-	if counted && decode.NewCounter(d.tok, d.own).Server(rec, decode.Stream{Total: a.sum, Tokens: a.Tokens, OneEach: rec.Streamed && a.sum == a.Tokens}) {
+	if counted && decode.NewCounter(d.tok, d.own).Server(rec,
+		decode.Stream{Total: a.sum, Tokens: a.Tokens, OneEach: rec.Streamed && a.sum == a.Tokens}) {
 		return
 	}
 	placer, places := d.tok.(token.Placer)

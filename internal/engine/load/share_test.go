@@ -21,7 +21,8 @@ func TestShares(t *testing.T) {
 				part.Arrivals = Poisson(ConstantRate(100), 3)
 				part = part.Part(Shard{Index: i, Of: workers})
 				atLeast += int(part.AtLeast)
-				slots, requests, warmup, sessions = slots+part.MaxSlots, requests+int(part.Requests), warmup+int(part.WarmupRequests), sessions+int(part.Sessions)
+				slots, requests, warmup, sessions = slots+part.MaxSlots, requests+int(part.Requests), warmup+int(part.WarmupRequests),
+					sessions+int(part.Sessions)
 				for k, now := range []time.Duration{0, 400 * time.Millisecond, time.Second} {
 					at[k] += part.InFlight(now)
 				}
@@ -84,7 +85,8 @@ func TestRequestsFollowSlots(t *testing.T) {
 	for _, c := range []struct{ slots, warmup, requests, workers int }{
 		{3, 0, 900, 2}, {5, 7, 33, 2}, {8, 1, 100, 3}, {64, 0, 64, 7}, {5, 3, 4, 3}, {4, 0, 2, 2}, {6, 2, 7, 3}, {1, 0, 9, 1},
 	} {
-		whole := Profile{InFlight: InFlight(c.slots, c.slots, 0), MaxSlots: c.slots, WarmupRequests: int64(c.warmup), Requests: int64(c.requests), WarmupDrains: c.warmup > 0}
+		whole := Profile{InFlight: InFlight(c.slots, c.slots, 0), MaxSlots: c.slots, WarmupRequests: int64(c.warmup),
+			Requests: int64(c.requests), WarmupDrains: c.warmup > 0}
 		seen, warm := map[int64]bool{}, map[int64]bool{}
 		for i := range c.workers {
 			part := whole.Part(Shard{Index: i, Of: c.workers})
@@ -98,7 +100,8 @@ func TestRequestsFollowSlots(t *testing.T) {
 					warm[place] = true
 				}
 			}
-			if fair := float64((c.warmup+c.requests)*part.MaxSlots) / float64(c.slots); c.requests >= c.slots && (float64(n) < fair-float64(part.MaxSlots) || float64(n) > fair+float64(part.MaxSlots)) {
+			if fair := float64((c.warmup+c.requests)*part.MaxSlots) / float64(c.slots); c.requests >= c.slots &&
+				(float64(n) < fair-float64(part.MaxSlots) || float64(n) > fair+float64(part.MaxSlots)) {
 				t.Errorf("%+v: worker %d has %d requests for %d slots", c, i, n, part.MaxSlots)
 			}
 		}

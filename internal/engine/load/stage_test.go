@@ -136,7 +136,8 @@ func TestSessionsOfAPlan(t *testing.T) {
 			s.Arrivals.Next()
 			due, _ = s.Arrivals.Next()
 		}
-		if s.MaxSlots != tc.slots || s.InFlight(0) != tc.slots || due != tc.due || s.Sessions != tc.load.Count || s.Duration != time.Duration(tc.load.Timeout) {
+		if s.MaxSlots != tc.slots || s.InFlight(0) != tc.slots || due != tc.due || s.Sessions != tc.load.Count ||
+			s.Duration != time.Duration(tc.load.Timeout) {
 			t.Errorf("%s: the second is due at %v: %+v", name, due, s)
 		}
 	}

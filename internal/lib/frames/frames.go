@@ -58,7 +58,8 @@ var errRest = errors.New("not a plain frame")
 // NewDecompressor reads src on that many cores. A frame behind mark, which is a skippable frame, is passed
 // over and not decompressed; empty: none is.
 func NewDecompressor(src io.Reader, cores int, mark string) (*Decompressor, error) {
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(cores), zstd.WithDecoderMaxWindow(MaxWindow), zstd.WithDecoderMaxMemory(mostBlocks*blockBytes))
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(cores), zstd.WithDecoderMaxWindow(MaxWindow),
+		zstd.WithDecoderMaxMemory(mostBlocks*blockBytes))
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,8 @@ func TestMarkedFramesArePassedOver(t *testing.T) {
 	const mark = "\x5e\x2a\x4d\x18\x00\x00\x00\x00"
 	one, two, other := words(500), words(700), []byte("the others\n")
 	marked := append([]byte(mark), compressed(t, one, 500, 100)...)
-	file := slices.Concat(compressed(t, other, 99, 99), marked, marked, skipped(3), compressed(t, two, 700, 200), []byte(mark), skipped(9), compressed(t, other, 99, 99), marked)
+	file := slices.Concat(compressed(t, other, 99, 99), marked, marked, skipped(3), compressed(t, two, 700, 200), []byte(mark), skipped(9),
+		compressed(t, other, 99, 99), marked)
 	read := func(file []byte) (string, error) {
 		r, err := NewDecompressor(bytes.NewReader(file), 2, mark)
 		if err != nil {

@@ -29,7 +29,8 @@ const (
 
 // FaultKinds lists them in the order in which messages name them.
 func FaultKinds() []FaultKind {
-	return []FaultKind{FaultStatus, FaultRefuse, FaultSlowAccept, FaultClose, FaultReset, FaultStall, FaultTruncate, FaultError, FaultErrorEvent, FaultGarbage, FaultHTML}
+	return []FaultKind{FaultStatus, FaultRefuse, FaultSlowAccept, FaultClose, FaultReset, FaultStall, FaultTruncate, FaultError,
+		FaultErrorEvent, FaultGarbage, FaultHTML}
 }
 
 // onConnection tells faults of connections from faults of requests.

@@ -77,7 +77,8 @@ func TestAbandonAfterAdmission(t *testing.T) {
 }
 
 func TestPrefill(t *testing.T) {
-	m := New(config.Latency{TTFT: 10 * time.Millisecond, PrefillPerToken: time.Millisecond, PrefillLanes: 1, PrefixCache: true, BlockSize: 2, KVBlocks: 8})
+	m := New(config.Latency{TTFT: 10 * time.Millisecond, PrefillPerToken: time.Millisecond, PrefillLanes: 1, PrefixCache: true, BlockSize: 2,
+		KVBlocks: 8})
 	steps := []struct {
 		text   string
 		cached int

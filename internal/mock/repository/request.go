@@ -56,7 +56,8 @@ type Sampling struct {
 
 // Reset makes a request ready to be read into, and keeps its memory.
 func (r *Request) Reset() {
-	*r = Request{Sampling: Sampling{Max: -1}, Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], shapes: r.shapes[:0], room: r.room[:0], names: r.names}
+	*r = Request{Sampling: Sampling{Max: -1}, Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], shapes: r.shapes[:0], room: r.room[:0],
+		names: r.names}
 }
 
 // interner keeps the few strings that all requests repeat, so that they are not

@@ -185,5 +185,6 @@ func conditionsSpec() codec[[]string] {
 
 // protocolNames are the protocols that a plan has rules for.
 func protocolNames() []string {
-	return []string{plan.ProtocolOpenAI, plan.ProtocolAnthropic, plan.ProtocolTriton, plan.ProtocolHTTP, plan.ProtocolTFServing, plan.ProtocolTorchServe}
+	return []string{plan.ProtocolOpenAI, plan.ProtocolAnthropic, plan.ProtocolTriton, plan.ProtocolHTTP, plan.ProtocolTFServing,
+		plan.ProtocolTorchServe}
 }

@@ -44,7 +44,8 @@ var replaySpec = sync.OnceValue(func() codec[plan.Replay] {
 
 func (c *checker) replay(p *plan.Plan) {
 	for i := range p.Stages {
-		if s := p.Data.Source; p.Stages[i].Arrival == plan.ArrivalSessions && s != plan.SourceFile && s != plan.SourceOtelTrace && s != plan.SourceWekaTrace && s != plan.SourceAgents && s != plan.SourcePayload && s != plan.SourceSessions {
+		if s := p.Data.Source; p.Stages[i].Arrival == plan.ArrivalSessions && s != plan.SourceFile && s != plan.SourceOtelTrace &&
+			s != plan.SourceWekaTrace && s != plan.SourceAgents && s != plan.SourcePayload && s != plan.SourceSessions {
 			c.lacks(fmt.Sprintf("stages[%d].arrival", i), "data.source", "source: "+s+" has no sessions that come to an end", "set source to file, with session_id in its lines")
 		}
 	}

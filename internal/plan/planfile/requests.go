@@ -88,7 +88,8 @@ func (c *checker) systemPrompt(p *plan.Plan) {
 	case d.SystemPrompt == 0:
 	case !t.Chats() && t.Endpoint != plan.EndpointCompletions || t.Shaped():
 		c.lacks(at, "target.endpoint", "only for chats and completions", "leave it out")
-	case !slices.Contains([]string{plan.SourceSynthetic, plan.SourceRandom, plan.SourceSessions, plan.SourcePayload, plan.SourceFile, plan.SourceDataset}, d.Source):
+	case !slices.Contains([]string{plan.SourceSynthetic, plan.SourceRandom, plan.SourceSessions, plan.SourcePayload, plan.SourceFile,
+		plan.SourceDataset}, d.Source):
 		c.lacks(at, "data.source", "does not apply to source: "+d.Source, "leave it out")
 	case d.Salt != "":
 		c.lacks(at, "data.salt", "cannot be combined with salt, which must come first", "leave one of them out")

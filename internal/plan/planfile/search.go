@@ -77,7 +77,8 @@ func (c *checker) capacity(p *plan.Plan) {
 	switch {
 	case st.Duration != 0 || st.Requests != 0:
 		c.add("stages[0]", "a search for the capacity finds out how long its levels last", "leave duration and requests out; capacity.max_time limits the search")
-	case st.RampTo != 0 || st.Growth.On() || st.Warmup.Auto || st.Arrival == plan.ArrivalTrace || st.Arrival == plan.ArrivalSessions || len(st.Intervals) > 0:
+	case st.RampTo != 0 || st.Growth.On() || st.Warmup.Auto || st.Arrival == plan.ArrivalTrace || st.Arrival == plan.ArrivalSessions ||
+		len(st.Intervals) > 0:
 		c.add("stages[0]", "a search for the capacity needs one load at a time", "give a concurrency or a rate, without ramp_to, growth, warmup.auto, a trace, sessions or intervals")
 	}
 }

@@ -56,7 +56,8 @@ func TestTritonFollows(t *testing.T) {
 			t.Errorf("%s: %v", c.target, err)
 			continue
 		}
-		if got := p.Target; got.Protocol != plan.ProtocolTriton || got.Transport != c.transport || got.Endpoint != c.endpoint || got.Streaming != c.streaming {
+		if got := p.Target; got.Protocol != plan.ProtocolTriton || got.Transport != c.transport || got.Endpoint != c.endpoint ||
+			got.Streaming != c.streaming {
 			t.Errorf("%s: %s %s %s, streaming %v", c.target, got.Protocol, got.Transport, got.Endpoint, got.Streaming)
 		}
 	}

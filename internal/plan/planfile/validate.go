@@ -53,7 +53,8 @@ func check(p *plan.Plan, known Known) plan.Faults {
 	if len(p.Stages) > mostStages {
 		c.add("stages", fmt.Sprintf("there are %d, more than %d", len(p.Stages), mostStages), "")
 	}
-	switch searched := p.Capacity.On() || p.Capacity.Max != 0 || p.Capacity.Precision != 0 || p.Capacity.MaxTime != 0 || p.Capacity.Hold != 0; {
+	switch searched := p.Capacity.On() || p.Capacity.Max != 0 || p.Capacity.Precision != 0 || p.Capacity.MaxTime != 0 ||
+		p.Capacity.Hold != 0; {
 	case p.Saturation != (plan.Saturation{}):
 		c.saturation(p)
 	case searched:
@@ -294,7 +295,8 @@ func (c *checker) data(p *plan.Plan) {
 	switch {
 	case d.Source == plan.SourceFile && d.Input != plan.Length{}:
 		c.lacks("data.input", "data.source", "prompts from a file have the length they have", "leave it out")
-	case !made(d.Source) && d.Source != plan.SourceTensors && d.Source != plan.SourcePayload && d.Source != plan.SourceTrace && d.Input != plan.Length{}:
+	case !made(d.Source) && d.Source != plan.SourceTensors && d.Source != plan.SourcePayload && d.Source != plan.SourceTrace &&
+		d.Input != plan.Length{}:
 		c.lacks("data.input", "data.source", "does not apply to source: "+d.Source, "leave it out")
 	case made(d.Source) && d.Input == plan.Length{} && d.Trace.Lengths == "":
 		c.add("data.input", "is missing", "such as 128")

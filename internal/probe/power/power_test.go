@@ -55,7 +55,8 @@ func (k *taker) watts(index string) (out []float64) {
 
 func begin(t *testing.T, k *taker, devices ...string) (*Process, error) {
 	start := time.Now()
-	return Start(t.Context(), Options{Devices: devices, Every: 10 * time.Millisecond, Now: func() time.Duration { return time.Since(start) }, Take: k.take})
+	return Start(t.Context(), Options{Devices: devices, Every: 10 * time.Millisecond, Now: func() time.Duration { return time.Since(start) },
+		Take: k.take})
 }
 
 func TestMeter(t *testing.T) {
@@ -230,7 +231,8 @@ func TestParse(t *testing.T) {
 func TestReadingIsAtItsOwnTime(t *testing.T) {
 	var k taker
 	const now = 90 * time.Second
-	p := &readingBuffer{meter: &Process{opt: Options{Now: func() time.Duration { return now }, Take: k.take}, seen: map[string]time.Duration{}, news: make(chan struct{})}}
+	p := &readingBuffer{meter: &Process{opt: Options{Now: func() time.Duration { return now }, Take: k.take},
+		seen: map[string]time.Duration{}, news: make(chan struct{})}}
 	measured := time.Now().UTC().Add(-20 * time.Second)
 	p.read(strings.NewReader(measured.Format("2006/01/02 15:04:05.000") + ", 3, GPU-a, 250.5 W\n"))
 	if len(k.all) != 1 || len(k.all[0].GPUs) != 1 || len(k.all[0].GPUs[0].At) != 1 {

@@ -53,8 +53,9 @@ const (
 // credentials.
 func NewClient(ctx context.Context, p plan.Prometheus, o Options) (*Client, error) {
 	a := &Client{
-		start: o.Start, every: cmp.Or(time.Duration(p.Interval), scrapeEvery), server: cmp.Or(p.Server, servermetrics.VLLM), model: o.Model, filters: p.Filters,
-		api: &api{base: strings.TrimRight(p.URL, "/"), client: NewHTTPClient(o.TLS, queryTime, nil)},
+		start: o.Start, every: cmp.Or(time.Duration(p.Interval), scrapeEvery), server: cmp.Or(p.Server, servermetrics.VLLM), model: o.Model,
+		filters: p.Filters,
+		api:     &api{base: strings.TrimRight(p.URL, "/"), client: NewHTTPClient(o.TLS, queryTime, nil)},
 	}
 	if !p.GoogleManaged {
 		return a, nil

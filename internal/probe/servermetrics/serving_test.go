@@ -101,7 +101,8 @@ func TestFiguresOfReplicas(t *testing.T) {
 }
 
 func TestRestart(t *testing.T) {
-	l := logOf([]record.Page{vllmPage(0, 10, 0)}, []record.Page{vllmPage(1, 16, 1)}, []record.Page{vllmPage(2, 3, 1)}, []record.Page{vllmPage(3, 7, 0)})
+	l := logOf([]record.Page{vllmPage(0, 10, 0)}, []record.Page{vllmPage(1, 16, 1)}, []record.Page{vllmPage(2, 3, 1)},
+		[]record.Page{vllmPage(3, 7, 0)})
 	all := l.Figures()
 	if f := find(all, Requests); !isAbout(f.Total, 6+7) {
 		t.Errorf("requests %v, want 6 before and 7 after", *f.Total)
@@ -123,7 +124,8 @@ func TestJoin(t *testing.T) {
 	whole := Join([]*PageLog{first, nil, second})
 	begin, end := whole.Window()
 	all := whole.Figures()
-	if begin != 0 || end != 7*time.Second || whole.Looks() != 6 || !isAbout(find(all, Requests).Total, 25) || !isAbout(find(all, Running).Mean, 4) || !isAbout(find(all, RequestLatency).Total, 25) {
+	if begin != 0 || end != 7*time.Second || whole.Looks() != 6 || !isAbout(find(all, Requests).Total, 25) ||
+		!isAbout(find(all, Running).Mean, 4) || !isAbout(find(all, RequestLatency).Total, 25) {
 		t.Errorf("%v to %v: %+v", begin, end, all)
 	}
 	if Join(nil).Looks() != 0 {

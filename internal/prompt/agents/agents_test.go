@@ -35,8 +35,9 @@ func uniform(least, most int) plan.Length {
 // base is what the front end makes of a config with the needed keys alone.
 func base(change func(a *plan.Agents)) plan.Agents {
 	a := plan.Agents{
-		Sessions: 4, Input: fixed(300), Output: fixed(50), Turns: fixed(1), Head: 1000, Loop: fixed(2), Catalog: fixed(8), Calls: fixed(1), Children: uniform(2, 4),
-		Depth: 2, Events: 64, ToolLatency: fixed(1), Think: fixed(10), Seed: 42,
+		Sessions: 4, Input: fixed(300), Output: fixed(50), Turns: fixed(1), Head: 1000, Loop: fixed(2), Catalog: fixed(8), Calls: fixed(1),
+		Children: uniform(2, 4),
+		Depth:    2, Events: 64, ToolLatency: fixed(1), Think: fixed(10), Seed: 42,
 	}
 	change(&a)
 	return a
@@ -53,15 +54,18 @@ func cases() map[string]plan.Agents {
 		}),
 		"spread": base(func(a *plan.Agents) {
 			a.Seed, a.Output, a.Catalog = 7, plan.Length{Dist: plan.DistLognormal, Mean: 80, Stddev: 40, Min: 1, Max: 500}, uniform(1, 20)
-			a.Turns, a.Think = plan.Length{Dist: plan.DistPoisson, Mean: 3, Min: 1, Max: 9}, plan.Length{Dist: plan.DistNormal, Mean: 6, Stddev: 3, Max: 30}
+			a.Turns, a.Think = plan.Length{Dist: plan.DistPoisson, Mean: 3, Min: 1, Max: 9},
+				plan.Length{Dist: plan.DistNormal, Mean: 6, Stddev: 3, Max: 30}
 			a.ToolLatency = plan.Length{Dist: plan.DistSkew, Mean: 2, Stddev: 2, Skew: 4, Max: 20}
 			a.Themes = []plan.Theme{{Name: plan.ThemeCode, Weight: 3}, {Name: plan.ThemeGeneric, Weight: 1}}
 		}),
 		"deep": base(func(a *plan.Agents) {
-			a.Sessions, a.Loop, a.Calls, a.Catalog, a.Head, a.Input, a.Turns = 12, uniform(6, 12), uniform(1, 4), uniform(4, 14), 100, fixed(60), fixed(2)
+			a.Sessions, a.Loop, a.Calls, a.Catalog, a.Head, a.Input, a.Turns = 12, uniform(6, 12), uniform(1, 4), uniform(4, 14), 100, fixed(60),
+				fixed(2)
 		}),
 		"long": base(func(a *plan.Agents) {
-			a.Seed, a.Sessions, a.Input, a.Head, a.Fanout, a.Turns, a.CompactAt, a.CompactTo = 3, 8, fixed(900), 700, 0.4, fixed(4), uniform(3000, 6000), fixed(400)
+			a.Seed, a.Sessions, a.Input, a.Head, a.Fanout, a.Turns, a.CompactAt, a.CompactTo = 3, 8, fixed(900), 700, 0.4, fixed(4),
+				uniform(3000, 6000), fixed(400)
 		}),
 		"compacted": base(func(a *plan.Agents) { a.Turns, a.CompactAt, a.CompactTo = fixed(5), fixed(100), fixed(200) }),
 	}

@@ -61,7 +61,8 @@ func newBuilder(s *Source, seed uint64, session int, t *theme) *builder {
 	b.subject = b.drawSubject()
 	b.tools = t.catalog(max(0, b.draw(b.cfg.Catalog, placeCatalog)))
 	b.list = promptTools(b.tools)
-	b.fanout = append(slices.Clone(b.list), prompt.Tool{Name: dispatch, Description: dispatchAbout, Parameters: json.RawMessage(dispatchTakes)})
+	b.fanout = append(slices.Clone(b.list),
+		prompt.Tool{Name: dispatch, Description: dispatchAbout, Parameters: json.RawMessage(dispatchTakes)})
 	return b
 }
 
@@ -220,7 +221,8 @@ func (b *builder) session() {
 			task = b.followup(turn)
 			a.messages = append(slices.Clone(b.calls[last].Prompt.Messages), prompt.Message{Role: "assistant", Content: "(the answer to the turn before)"})
 			a.segments = []prompt.Segment{
-				{Kind: prompt.Shared, Messages: len(a.messages) - 1, From: last}, {Kind: prompt.Output, Messages: 1, From: last}, {Kind: prompt.Own, Messages: 1},
+				{Kind: prompt.Shared, Messages: len(a.messages) - 1, From: last}, {Kind: prompt.Output, Messages: 1, From: last},
+				{Kind: prompt.Own, Messages: 1},
 			}
 		}
 		var ok bool

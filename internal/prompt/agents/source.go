@@ -79,7 +79,8 @@ func (s *Source) graph(i int) (*prompt.Graph, error) {
 	}
 	b := newBuilder(s, seed, i, s.themes[s.theme(seed)])
 	b.session()
-	g := &prompt.Graph{Origin: b.id, Calls: b.calls, Patience: time.Duration(s.replay.PredecessorTimeout), Repair: s.replay.BadToolCalls == plan.ToolCallsRecorded}
+	g := &prompt.Graph{Origin: b.id, Calls: b.calls, Patience: time.Duration(s.replay.PredecessorTimeout),
+		Repair: s.replay.BadToolCalls == plan.ToolCallsRecorded}
 	return g, nil
 }
 

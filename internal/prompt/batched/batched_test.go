@@ -125,7 +125,8 @@ func TestConformance(t *testing.T) {
 		"drawn":    func(seed uint64) prompt.Source { return Draw(texts{most: 2000}, passages, 2, seed) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			prompttest.Run(t, prompttest.Case{New: func(_ *testing.T, seed uint64) prompt.Source { return make(seed) }, Tokenizer: three{}, MinOutput: 1, MaxOutput: 2000})
+			prompttest.Run(t, prompttest.Case{New: func(_ *testing.T, seed uint64) prompt.Source { return make(seed) }, Tokenizer: three{},
+				MinOutput: 1, MaxOutput: 2000})
 		})
 	}
 }

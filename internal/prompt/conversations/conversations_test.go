@@ -124,7 +124,8 @@ func TestTurns(t *testing.T) {
 }
 
 func TestSeed(t *testing.T) {
-	c := plan.Conversations{Count: 3, SharedPrompt: 5, Turns: plan.Length{Dist: plan.DistUniform, Min: 1, Max: 4}, Input: plan.Length{Dist: plan.DistUniform, Min: 2, Max: 9}}
+	c := plan.Conversations{Count: 3, SharedPrompt: 5, Turns: plan.Length{Dist: plan.DistUniform, Min: 1, Max: 4},
+		Input: plan.Length{Dist: plan.DistUniform, Min: 2, Max: 9}}
 	all := func(seed uint64, stages ...int) (out []uint64) {
 		s := source(t, c, token.Words{}, seed, true)
 		for _, stage := range stages {

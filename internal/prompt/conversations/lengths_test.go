@@ -33,7 +33,8 @@ func TestLengths(t *testing.T) {
 			[]int{8, 3, 9}, [][]int{{29, 21, 26, 15}, {9, 19, 5}, {26, 21, 24, 13}}, [][]int{{30, 19, 17, 17}, {24, 23, 23}, {23, 37, 17, 16}},
 		},
 		{
-			7, plan.Conversations{Count: 2, SharedPrompt: 5, Turns: fixed(3), Input: plan.Length{Dist: plan.DistPoisson, Min: 1, Max: 50, Mean: 9}}, uniform(1, 9),
+			7, plan.Conversations{Count: 2, SharedPrompt: 5, Turns: fixed(3),
+				Input: plan.Length{Dist: plan.DistPoisson, Min: 1, Max: 50, Mean: 9}}, uniform(1, 9),
 			[]int{0, 0}, [][]int{{6, 11, 7}, {5, 4, 11}}, [][]int{{4, 4, 2}, {8, 4, 9}},
 		},
 	} {

@@ -132,8 +132,10 @@ func TestMP3(t *testing.T) {
 		length         time.Duration
 		noise          bool
 	}{
-		{0, 0, time.Second, true}, {8000, 2, time.Second, true}, {11025, 1, time.Second, true}, {12000, 2, time.Second, true}, {22050, 1, 10 * time.Second, true},
-		{24000, 2, time.Second, true}, {32000, 1, time.Second, true}, {44100, 2, 5 * time.Second, true}, {48000, 1, time.Second, false}, {16000, 1, time.Millisecond, true},
+		{0, 0, time.Second, true}, {8000, 2, time.Second, true}, {11025, 1, time.Second, true}, {12000, 2, time.Second, true},
+		{22050, 1, 10 * time.Second, true},
+		{24000, 2, time.Second, true}, {32000, 1, time.Second, true}, {44100, 2, 5 * time.Second, true}, {48000, 1, time.Second, false},
+		{16000, 1, time.Millisecond, true},
 	} {
 		var noise *rand.Rand
 		if tt.noise {

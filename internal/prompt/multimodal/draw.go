@@ -114,7 +114,8 @@ func (d *Drawer) picture(width, height int, jpeg bool, rng *rand.Rand) prompt.Pa
 }
 
 func (d *Drawer) video(rng *rand.Rand) []prompt.Part {
-	clip := pick(d.plan.Video.Clips, func(c *plan.Clip) float64 { return c.Weight }, plan.Clip{Width: usualSize, Height: usualSize, Frames: 10}, rng)
+	clip := pick(d.plan.Video.Clips, func(c *plan.Clip) float64 { return c.Weight },
+		plan.Clip{Width: usualSize, Height: usualSize, Frames: 10}, rng)
 	if d.plan.Video.Format == "" || d.plan.Video.Format == plan.VideoMP4 {
 		return []prompt.Part{{
 			Kind: prompt.Video, Type: "video/mp4", Data: media.MP4(clip.Width, clip.Height, clip.Frames, colour(rng)),

@@ -59,9 +59,12 @@ func kinds(parts []prompt.Part) string {
 
 func TestKinds(t *testing.T) {
 	everything := plan.Media{
-		Image: plan.Images{Count: fixed(2), At: plan.Spot{Dist: plan.DistFixed, Mean: 0}, Sizes: []plan.Size{{Width: 40, Height: 20}}, Format: plan.ImageJPEG},
-		Video: plan.Videos{Count: fixed(1), At: plan.Spot{Dist: plan.DistFixed, Mean: 0.5}, Clips: []plan.Clip{{Width: 32, Height: 16, Frames: 3}}},
-		Audio: plan.Sounds{Count: fixed(1), At: plan.Spot{Dist: plan.DistFixed, Mean: 1}, Clips: []plan.Sound{{Length: plan.Duration(time.Second / 2)}}},
+		Image: plan.Images{Count: fixed(2), At: plan.Spot{Dist: plan.DistFixed, Mean: 0}, Sizes: []plan.Size{{Width: 40, Height: 20}},
+			Format: plan.ImageJPEG},
+		Video: plan.Videos{Count: fixed(1), At: plan.Spot{Dist: plan.DistFixed, Mean: 0.5},
+			Clips: []plan.Clip{{Width: 32, Height: 16, Frames: 3}}},
+		Audio: plan.Sounds{Count: fixed(1), At: plan.Spot{Dist: plan.DistFixed, Mean: 1},
+			Clips: []plan.Sound{{Length: plan.Duration(time.Second / 2)}}},
 	}
 	s := New(texts{}, everything, 1)
 	p, err := s.Prompt(context.Background(), prompt.Position{})
@@ -207,7 +210,9 @@ func TestNoise(t *testing.T) {
 	wide := plan.Length{Dist: plan.DistNormal, Mean: 40, Stddev: 10}
 	m := plan.Media{
 		Image: plan.Images{Count: fixed(1), Width: wide, Height: fixed(30), Noise: true, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}},
-		Audio: plan.Sounds{Count: fixed(1), Noise: true, Depths: []int{8, 24}, Rates: []int{8000, 16000}, Channels: 2, Clips: []plan.Sound{{Length: plan.Duration(50 * time.Millisecond), Stddev: plan.Duration(10 * time.Millisecond)}}, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}},
+		Audio: plan.Sounds{Count: fixed(1), Noise: true, Depths: []int{8, 24}, Rates: []int{8000, 16000}, Channels: 2,
+			Clips: []plan.Sound{{Length: plan.Duration(50 * time.Millisecond), Stddev: plan.Duration(10 * time.Millisecond)}},
+			At:    plan.Spot{Dist: plan.DistFixed, Mean: 1}},
 	}
 	for _, format := range []string{plan.ImagePNG, plan.ImageJPEG} {
 		m.Image.Format = format
@@ -240,7 +245,8 @@ func TestFormatsOfSound(t *testing.T) {
 	for format, want := range map[string]struct{ kind, head string }{
 		"": {"audio/wav", "RIFF"}, plan.AudioWAV: {"audio/wav", "RIFF"}, plan.AudioMP3: {"audio/mp3", "\xff\xf3"},
 	} {
-		s := New(texts{}, plan.Media{Audio: plan.Sounds{Count: fixed(1), Noise: true, Format: format, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}}}, 1)
+		s := New(texts{}, plan.Media{Audio: plan.Sounds{Count: fixed(1), Noise: true, Format: format,
+			At: plan.Spot{Dist: plan.DistFixed, Mean: 1}}}, 1)
 		p, err := s.Prompt(t.Context(), prompt.Position{})
 		if err != nil || len(p.Parts) != 2 {
 			t.Fatalf("%q: %d parts, %v", format, len(p.Parts), err)

@@ -38,7 +38,8 @@ type Source struct {
 
 // New prepares to play what d asks for. Open reads it. env has the hub's settings.
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string) (*Source, error) {
-	return &Source{replay: d.Replay, limits: plan.Data{Limits: d.Limits}, tok: tok, seed: prompt.Mix(seed ^ 'r'), env: env, tell: func(string) {}, lost: map[string]int{}}, nil
+	return &Source{replay: d.Replay, limits: plan.Data{Limits: d.Limits}, tok: tok, seed: prompt.Mix(seed ^ 'r'), env: env,
+		tell: func(string) {}, lost: map[string]int{}}, nil
 }
 
 // Open implements prompt.Opener.

@@ -75,7 +75,8 @@ func turns(chats []chat) int {
 // The page names every field there is, and its faults are real ones.
 func TestPageIsComplete(t *testing.T) {
 	text, blocks := page(t, "docs/prompts.md")
-	for _, field := range slices.Concat(textFields(), outputFields(), []string{messagesField, sessionField, delayField, timestampField, modelField}) {
+	for _, field := range slices.Concat(textFields(), outputFields(),
+		[]string{messagesField, sessionField, delayField, timestampField, modelField}) {
 		if !strings.Contains(text, `"`+field+`"`) && !strings.Contains(text, "`"+field+"`") {
 			t.Errorf("the page does not mention %s", field)
 		}

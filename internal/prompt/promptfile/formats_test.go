@@ -26,7 +26,8 @@ func TestForeignFilesAreRefused(t *testing.T) {
 		{"p.txt", `{"prompt": "a"}` + "\n", "call it .jsonl"},
 		{"t.jsonl", `{"chat_id": 1, "parent_chat_id": -1, "timestamp": 1.5, "input_length": 5, "hash_ids": [1]}`, "with data.source payload"},
 	} {
-		if _, err := parse(tt.name, []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.name) {
+		if _, err := parse(tt.name, []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) ||
+			!strings.Contains(err.Error(), tt.name) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}

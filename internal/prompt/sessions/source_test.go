@@ -33,7 +33,8 @@ func (words) Cut(text string, n int) (int, bool) {
 
 // made are texts of a word that its seed and number tell.
 func made(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-	return &maker{seed: seed, input: prompt.NewLengths(d.Input, seed), output: prompt.NewLengths(d.Output, seed), prefix: d.Prefixes.Count > 0}, nil
+	return &maker{seed: seed, input: prompt.NewLengths(d.Input, seed), output: prompt.NewLengths(d.Output, seed),
+		prefix: d.Prefixes.Count > 0}, nil
 }
 
 type maker struct {

@@ -255,10 +255,12 @@ func (t *Trace) schedule() {
 		return
 	}
 	first := t.rows[0].due
-	from, _ := slices.BinarySearchFunc(t.rows, first+time.Duration(w.From), func(l traceLine, at time.Duration) int { return cmp.Compare(l.due, at) })
+	from, _ := slices.BinarySearchFunc(t.rows, first+time.Duration(w.From),
+		func(l traceLine, at time.Duration) int { return cmp.Compare(l.due, at) })
 	to := len(t.rows)
 	if w.To > 0 {
-		to, _ = slices.BinarySearchFunc(t.rows, first+time.Duration(w.To), func(l traceLine, at time.Duration) int { return cmp.Compare(l.due, at) })
+		to, _ = slices.BinarySearchFunc(t.rows, first+time.Duration(w.To),
+			func(l traceLine, at time.Duration) int { return cmp.Compare(l.due, at) })
 	}
 	t.rows = t.rows[from:max(from, to)]
 	speed := w.Speed

@@ -88,7 +88,9 @@ func jsonKind(lines [][]byte) (string, error) {
 		row := jsonTrace(1)
 		fine := 0
 		for _, line := range lines {
-			if r, err := row(line); err == nil && len(r.hashes) > 0 && (&coded{length: r.input, hashes: r.hashes, block: bailianBlock}).fits() == nil && (&coded{length: r.input, hashes: r.hashes, block: block}).fits() != nil {
+			if r, err := row(line); err == nil && len(r.hashes) > 0 &&
+				(&coded{length: r.input, hashes: r.hashes, block: bailianBlock}).fits() == nil &&
+				(&coded{length: r.input, hashes: r.hashes, block: block}).fits() != nil {
 				fine++
 			}
 		}

@@ -32,7 +32,8 @@ func model(names ...string) *tensor.Signature {
 // Requests to Triton have the inputs of the original; those that the model lacks are
 // neither sent nor listed.
 func TestTensors(t *testing.T) {
-	vllm := plan.Target{Protocol: plan.ProtocolTriton, Endpoint: plan.EndpointStream, Streaming: true, Triton: plan.Triton{Convention: plan.ConventionVLLM}}
+	vllm := plan.Target{Protocol: plan.ProtocolTriton, Endpoint: plan.EndpointStream, Streaming: true,
+		Triton: plan.Triton{Convention: plan.ConventionVLLM}}
 	warm := vllm
 	warm.Body = map[string]any{"temperature": 0.5}
 	trtllm := plan.Target{Protocol: plan.ProtocolTriton, Endpoint: plan.EndpointStream, Triton: plan.Triton{Convention: plan.ConventionTRTLLM}}

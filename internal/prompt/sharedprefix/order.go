@@ -74,7 +74,8 @@ func (s *Source) few(prefixes func(group int) int, groups int) bool {
 
 func (d *shuffler) findStarts() {
 	for _, id := range d.all {
-		if first, _ := utf8.DecodeRuneInString(d.Decode([]int32{id}, true)); unicode.IsSpace(first) || first >= 0x1c && first <= 0x1f { // as in Python
+		first, _ := utf8.DecodeRuneInString(d.Decode([]int32{id}, true))
+		if unicode.IsSpace(first) || first >= 0x1c && first <= 0x1f { // as in Python
 			d.starts = append(d.starts, id)
 		}
 	}

@@ -42,12 +42,14 @@ func TestOriginalOrder(t *testing.T) {
 	d := plan.Data{
 		Output: plan.Length{Dist: plan.DistUniform, Min: 5, Max: 300},
 		SharedPrefix: plan.SharedPrefix{
-			Groups: 3, Prompts: 4, Seed: 7, Prefix: plan.Length{Dist: plan.DistNormal, Mean: 20, Min: 20, Max: 20}, Question: plan.Length{Dist: plan.DistUniform, Min: 5, Max: 30},
+			Groups: 3, Prompts: 4, Seed: 7, Prefix: plan.Length{Dist: plan.DistNormal, Mean: 20, Min: 20, Max: 20},
+			Question: plan.Length{Dist: plan.DistUniform, Min: 5, Max: 30},
 		},
 	}
 	pictured := d
 	pictured.SharedPrefix.Media.Image = plan.Images{
-		Count: plan.Length{Dist: plan.DistUniform, Min: 1, Max: 3}, Sizes: []plan.Size{{Width: 640, Height: 360, Weight: 1}, {Width: 1280, Height: 720, Weight: 1}},
+		Count: plan.Length{Dist: plan.DistUniform, Min: 1, Max: 3},
+		Sizes: []plan.Size{{Width: 640, Height: 360, Weight: 1}, {Width: 1280, Height: 720, Weight: 1}},
 	}
 	seed := func(n uint64) plan.Data {
 		other := d

@@ -28,16 +28,19 @@ func TestOriginalLengths(t *testing.T) {
 			[5][]int{{20, 20}, {25, 11, 13, 28}, {5, 26, 26, 17}, {13, 12, 12, 17}, {18, 19, 30, 26}},
 		},
 		"spread": {
-			11, uniform(10, 90), plan.Length{Dist: plan.DistLognormal, Mean: 40, Stddev: 30, Min: 1, Max: 200}, plan.Length{Dist: plan.DistPoisson, Mean: 20, Min: 1, Max: 60},
+			11, uniform(10, 90), plan.Length{Dist: plan.DistLognormal, Mean: 40, Stddev: 30, Min: 1, Max: 200},
+			plan.Length{Dist: plan.DistPoisson, Mean: 20, Min: 1, Max: 60},
 			[5][]int{{20, 50}, {73, 23, 26, 22}, {12, 30, 18, 22}, {25, 44, 56, 28}, {25, 21, 18, 16}},
 		},
 		"skewed": {
-			1763478000123, fixed(12), plan.Length{Dist: plan.DistSkew, Mean: 40, Stddev: 10, Skew: 3, Min: 1, Max: 200}, plan.Length{Dist: plan.DistNormal, Mean: 20, Stddev: 8, Min: 3, Max: 60},
+			1763478000123, fixed(12), plan.Length{Dist: plan.DistSkew, Mean: 40, Stddev: 10, Skew: 3, Min: 1, Max: 200},
+			plan.Length{Dist: plan.DistNormal, Mean: 20, Stddev: 8, Min: 3, Max: 60},
 			[5][]int{{12, 12}, {44, 45, 49, 49}, {21, 6, 3, 26}, {48, 48, 43, 46}, {14, 7, 13, 26}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := plan.Data{Output: c.output, SharedPrefix: plan.SharedPrefix{Groups: 2, Prompts: 4, Prefix: c.prefix, Question: c.question, Seed: c.seed}}
+			d := plan.Data{Output: c.output,
+				SharedPrefix: plan.SharedPrefix{Groups: 2, Prompts: 4, Prefix: c.prefix, Question: c.question, Seed: c.seed}}
 			s := source(t, d, token.Words{}, 1, false)
 			got := [5][]int{{s.prefixes[0].tokens, s.prefixes[1].tokens}}
 			for id := range uint64(8) {

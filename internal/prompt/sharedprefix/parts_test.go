@@ -52,7 +52,8 @@ func TestMedia(t *testing.T) {
 		"shared, and their own": {images(1, 1), images(1, 0), [3]string{"[P]a[ ]b[Q]", "[P]a[ ]c[Q]", "[P]a[ ]d[Q]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := plan.Data{Media: c.own, SharedPrefix: plan.SharedPrefix{Groups: 1, Prompts: 2, Prefix: fixed(1), Question: fixed(1), Media: c.shared}}
+			d := plan.Data{Media: c.own, SharedPrefix: plan.SharedPrefix{Groups: 1, Prompts: 2, Prefix: fixed(1), Question: fixed(1),
+				Media: c.shared}}
 			s := source(t, d, token.Words{}, 1, true)
 			known := map[string]string{}
 			for i, at := range []uint64{0, 2, 1} {

@@ -100,7 +100,8 @@ func TestGroups(t *testing.T) {
 		t.Error("the prompts do not begin again")
 	}
 	d.SharedPrefix.Seed = 9
-	if a, b := prompttest.FirstPrompts(t, source(t, d, tok, 1, false), 1), prompttest.FirstPrompts(t, source(t, d, tok, 2, false), 1); a[0].Text != b[0].Text {
+	if a, b := prompttest.FirstPrompts(t, source(t, d, tok, 1, false), 1),
+		prompttest.FirstPrompts(t, source(t, d, tok, 2, false), 1); a[0].Text != b[0].Text {
 		t.Error("the data's own seed is not used")
 	}
 	d.Prompts = 3
@@ -130,7 +131,8 @@ func turn(t *testing.T, s *Source, at prompt.Position, a prompt.Response) prompt
 
 func TestConversation(t *testing.T) {
 	tok := gpt2(t)
-	d := plan.Data{Output: fixed(7), SharedPrefix: plan.SharedPrefix{Groups: 1, Prompts: 1, Prefix: fixed(50), Question: fixed(10), MultiTurn: true}}
+	d := plan.Data{Output: fixed(7),
+		SharedPrefix: plan.SharedPrefix{Groups: 1, Prompts: 1, Prefix: fixed(50), Question: fixed(10), MultiTurn: true}}
 	for _, chat := range []bool{true, false} {
 		s := source(t, d, tok, 1, chat)
 		said := func(p prompt.Prompt) string {

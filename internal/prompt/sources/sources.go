@@ -53,7 +53,8 @@ func reading[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64
 }
 
 // fetching is plain for sources that fetch from the hub.
-func fetching[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64, func(string) string) (S, error), getenv func(string) string) prompt.Factory {
+func fetching[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64, func(string) string) (S, error),
+	getenv func(string) string) prompt.Factory {
 	return func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 		return construct(d, tok, seed, getenv)
 	}

@@ -402,7 +402,8 @@ func TestBookIsAsTheCodeWantsIt(t *testing.T) {
 // differs: genai-random-seed
 func TestPromptsNeverChange(t *testing.T) {
 	var got []string
-	s := source(t, plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 8, Stddev: 2}, Output: plan.Length{Dist: plan.DistLognormal, Mean: 100, Stddev: 50}, Salt: plan.SaltRequest}, 7)
+	s := source(t, plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 8, Stddev: 2},
+		Output: plan.Length{Dist: plan.DistLognormal, Mean: 100, Stddev: 50}, Salt: plan.SaltRequest}, 7)
 	for stage := range 2 {
 		s.SetStage(stage)
 		for _, p := range prompttest.TakeAt(t, s, prompt.Position{Stage: uint64(stage)}, 2) {

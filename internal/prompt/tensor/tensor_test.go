@@ -140,7 +140,8 @@ func TestHalves(t *testing.T) {
 	for _, c := range []struct {
 		x    float64
 		want uint16
-	}{{65519.99, 0x7bff}, {65520, 0x7c00}, {-1e300, 0xfc00}, {5.9604644775390625e-08, 1}, {2.98e-08, 0}, {2.99e-8, 1}, {math.Copysign(0, -1), 0x8000}} {
+	}{{65519.99, 0x7bff}, {65520, 0x7c00}, {-1e300, 0xfc00}, {5.9604644775390625e-08, 1}, {2.98e-08, 0}, {2.99e-8, 1},
+		{math.Copysign(0, -1), 0x8000}} {
 		if got := ToFP16(c.x); got != c.want {
 			t.Errorf("FP16 of %v is %#x, want %#x", c.x, got, c.want)
 		}

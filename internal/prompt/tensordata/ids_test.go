@@ -81,7 +81,8 @@ func TestFewIDs(t *testing.T) {
 // As Perf Analyzer counts them, ids of sequences go on from one level to the next.
 func TestIDsGoOn(t *testing.T) {
 	for _, live := range []int{0, 2} {
-		s, err := Exact(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Fill: plan.FillZero, Sequences: plan.Sequences{Mode: plan.SequencesOn, Length: 1, Live: live}}}, 7, false)
+		s, err := Exact(plan.Data{Source: plan.SourceTensors,
+			Tensors: plan.Tensors{Fill: plan.FillZero, Sequences: plan.Sequences{Mode: plan.SequencesOn, Length: 1, Live: live}}}, 7, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,8 @@ func TestSequenceOfDirectory(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "x"), make([]byte, 4), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Exact(plan.Data{Source: plan.SourceTensors, Tensors: plan.Tensors{Files: []string{dir}, Sequences: plan.Sequences{Mode: plan.SequencesOn}}}, 7, false)
+	s, err := Exact(plan.Data{Source: plan.SourceTensors,
+		Tensors: plan.Tensors{Files: []string{dir}, Sequences: plan.Sequences{Mode: plan.SequencesOn}}}, 7, false)
 	if err != nil {
 		t.Fatal(err)
 	}

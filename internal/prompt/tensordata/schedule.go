@@ -34,7 +34,8 @@ func (s *Source) bySchedule(items []tensor.Item) ([]tensor.Item, error) {
 			return nil, plan.Faults{{Path: "data.tensors.files", Text: fmt.Sprintf("step %d has no timestamp", i), Hint: `write "timestamp": [MILLISECONDS] in every step`}}
 		}
 		steps[i] = due{ms, items[i]}
-		steps[i].item.Values = slices.DeleteFunc(slices.Clone(items[i].Values), func(v tensor.Value) bool { return v.Name == inputdata.TimestampMember })
+		steps[i].item.Values = slices.DeleteFunc(slices.Clone(items[i].Values),
+			func(v tensor.Value) bool { return v.Name == inputdata.TimestampMember })
 	}
 	slices.SortStableFunc(steps, func(a, b due) int { return cmp.Compare(a.at, b.at) })
 	sorted := make([]tensor.Item, len(steps))

@@ -200,7 +200,8 @@ func tokenizers(t testing.TB) map[string]*token.Pipeline {
 // in common begin with the same tokens, and no more.
 // differs: ip-weka-lengths
 func TestTokens(t *testing.T) {
-	blocks := [][]int{{1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 20, 21, 22}, {1, 2, 20, 21, 22, 23, 24}, {1, 2, 3, 4, 9, 10}, {1, 2, 3, 4, 9, 10}}
+	blocks := [][]int{{1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 20, 21, 22}, {1, 2, 20, 21, 22, 23, 24}, {1, 2, 3, 4, 9, 10},
+		{1, 2, 3, 4, 9, 10}}
 	lengths := []int{70, 128, 80, 112, 100, 109}
 	for name, tok := range tokenizers(t) {
 		for _, tag := range []bool{false, true} {
@@ -294,7 +295,8 @@ func TestClock(t *testing.T) {
 
 func TestWarp(t *testing.T) {
 	w := newIdleCut([]float64{0, 1, 101, 102, 302}, 10)
-	for at, want := range map[float64]float64{0: 0, 1: 1, 5: 5, 11: 11, 50: 11, 101: 11, 101.5: 11.5, 102: 12, 110: 20, 250: 22, 302: 22, 400: 120} {
+	for at, want := range map[float64]float64{0: 0, 1: 1, 5: 5, 11: 11, 50: 11, 101: 11, 101.5: 11.5, 102: 12, 110: 20, 250: 22, 302: 22,
+		400: 120} {
 		if got := w.shortened(at); got != want {
 			t.Errorf("%v is at %v, want %v", at, got, want)
 		}

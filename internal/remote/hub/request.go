@@ -203,7 +203,8 @@ func retryAfter(resp *http.Response) time.Duration {
 }
 
 func isRedirect(status int) bool {
-	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, status)
+	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect}, status)
 }
 
 func sameHost(a, b *url.URL) bool {

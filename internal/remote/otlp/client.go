@@ -180,7 +180,8 @@ func bare(err error) error {
 
 // passing reports whether a response with this status may be another one later.
 func passing(code int) bool {
-	return slices.Contains([]int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, code)
+	return slices.Contains([]int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout}, code)
 }
 
 // exchange posts a body with the headers that the settings name and those of its protocol,

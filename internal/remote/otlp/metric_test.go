@@ -47,7 +47,8 @@ func TestMetricsInBothForms(t *testing.T) {
 		t.Errorf("protobuf: %v\nJSON:     %v", &binary, &text)
 	}
 	found := binary.ResourceMetrics[0].ScopeMetrics[0].Metrics
-	if h := found[2].GetHistogram().DataPoints[0]; h.Count != 3 || h.BucketCounts[2] != 2 || h.ExplicitBounds[1] != 1 || h.GetMax() != 1.2 || !found[0].GetSum().IsMonotonic {
+	if h := found[2].GetHistogram().DataPoints[0]; h.Count != 3 || h.BucketCounts[2] != 2 || h.ExplicitBounds[1] != 1 || h.GetMax() != 1.2 ||
+		!found[0].GetSum().IsMonotonic {
 		t.Errorf("it is %v", h)
 	}
 	b.Metrics[2].Histogram.Points[0].Exemplars[0].TraceID = strings.Repeat("0a", 16)

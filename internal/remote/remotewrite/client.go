@@ -104,7 +104,8 @@ const noHistograms = "native histogram"
 func (c *Client) histograms(ctx context.Context, all []Series, out *WriteResult) error {
 	list := places(all, func(s *Series) int { return len(s.Histograms) }, func(s *Series, i int) int64 { return s.Histograms[i].At })
 	sent := out.Sent
-	err := c.batches(ctx, all, list, out, func(t *timeSeries, s *Series, i int) { t.Histograms = append(t.Histograms, s.Histograms[i].native()) })
+	err := c.batches(ctx, all, list, out,
+		func(t *timeSeries, s *Series, i int) { t.Histograms = append(t.Histograms, s.Histograms[i].native()) })
 	var refused *refusal
 	if errors.As(err, &refused) && out.Sent == sent && refused.about(noHistograms) {
 		out.NoHistograms, out.Lost = true, out.Lost-int64(len(list))
@@ -115,7 +116,8 @@ func (c *Client) histograms(ctx context.Context, all []Series, out *WriteResult)
 
 // batches sends a list in batches. After one whose content is refused, the next is tried; after
 // one that cannot be delivered, no other is.
-func (c *Client) batches(ctx context.Context, all []Series, list []seriesSample, out *WriteResult, put func(t *timeSeries, s *Series, i int)) error {
+func (c *Client) batches(ctx context.Context, all []Series, list []seriesSample, out *WriteResult,
+	put func(t *timeSeries, s *Series, i int)) error {
 	var first error
 	broken := false
 	for part := range slices.Chunk(list, batchSize) {

@@ -98,7 +98,8 @@ func (s *Series) labels() (list []label) {
 
 func (h *Histogram) native() nativeHistogram {
 	spans, deltas := h.spans()
-	return nativeHistogram{Count: h.Count, Sum: h.Sum, Schema: h.Schema, ZeroThreshold: zeroWidth, Zero: h.Zero, Spans: spans, Deltas: deltas, At: h.At}
+	return nativeHistogram{Count: h.Count, Sum: h.Sum, Schema: h.Schema, ZeroThreshold: zeroWidth, Zero: h.Zero, Spans: spans,
+		Deltas: deltas, At: h.At}
 }
 
 // spans are the buckets as the protocol has them: runs, and each count as the difference

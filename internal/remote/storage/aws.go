@@ -126,7 +126,8 @@ func keys(from, id, secret, token string) source {
 	if id == "" || secret == "" {
 		return source{}
 	}
-	return source{from, &credentials.Static{Value: credentials.Value{AccessKeyID: id, SecretAccessKey: secret, SessionToken: token, SignerType: credentials.SignatureV4}}}
+	return source{from, &credentials.Static{Value: credentials.Value{AccessKeyID: id, SecretAccessKey: secret, SessionToken: token,
+		SignerType: credentials.SignatureV4}}}
 }
 
 // profile is where the credentials of a profile are; without a provider: it has none.

@@ -136,7 +136,8 @@ func (f Figure) draw(c draw.Canvas) error {
 		}
 		fitTitle(drawn, wide-vg.Points(12))
 		left, under := wide*vg.Length(i%columns), tall*vg.Length(rows-1-i/columns)
-		drawn.Draw(draw.Crop(below, left+vg.Points(6), left+wide-below.Size().X-vg.Points(6), under+vg.Points(4), under+tall-below.Size().Y-vg.Points(4)))
+		drawn.Draw(draw.Crop(below, left+vg.Points(6), left+wide-below.Size().X-vg.Points(6), under+vg.Points(4),
+			under+tall-below.Size().Y-vg.Points(4)))
 	}
 	return nil
 }

@@ -137,7 +137,8 @@ func (g *cells) Plot(c draw.Canvas, p *plot.Plot) {
 	for at, n := range g.counts {
 		left, right := toX(g.x.low+g.x.step*float64(at[0])), toX(g.x.low+g.x.step*float64(at[0]+1))
 		bottom, top := toY(g.y.low+g.y.step*float64(at[1])), toY(g.y.low+g.y.step*float64(at[1]+1))
-		c.FillPolygon(shade(float64(n)/float64(g.most)), []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
+		c.FillPolygon(shade(float64(n)/float64(g.most)),
+			[]vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
 	}
 }
 

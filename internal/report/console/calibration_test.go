@@ -22,7 +22,8 @@ func TestCalibration(t *testing.T) {
 	}
 	for name, all := range map[string]bool{"calibration.txt": false, "calibration-all.txt": true} {
 		var b bytes.Buffer
-		if err := Write(&b, &result.Result{Calibration: c, Verdict: result.Verdict{Status: result.Valid, Valid: true}}, Options{All: all}); err != nil {
+		if err := Write(&b, &result.Result{Calibration: c, Verdict: result.Verdict{Status: result.Valid, Valid: true}},
+			Options{All: all}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name, b.String())

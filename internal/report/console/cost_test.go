@@ -34,7 +34,8 @@ func TestCost(t *testing.T) {
 	} {
 		for _, all := range []bool{false, true} {
 			var b strings.Builder
-			if err := Write(&b, &result.Result{Stages: []result.Stage{{Cost: c.cost, Metrics: metrics}}}, Options{Width: 200, All: all}); err != nil {
+			if err := Write(&b, &result.Result{Stages: []result.Stage{{Cost: c.cost, Metrics: metrics}}},
+				Options{Width: 200, All: all}); err != nil {
 				t.Fatal(err)
 			}
 			text := strings.Join(strings.Fields(b.String()), " ")

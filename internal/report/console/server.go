@@ -131,7 +131,8 @@ func (p *printer) details(m *result.ServerModel) {
 			number.Plural(int64(hit.Count), "hit"), number.Value(hit.AvgMS, "ms"), count(int64(miss.Count), "miss", "misses"), number.Value(miss.AvgMS, "ms")))
 	}
 	// The closing response of a stream may be empty, with nothing computed.
-	if of := slices.DeleteFunc(slices.Clone(m.Responses), func(r result.ServerResponse) bool { return r.ComputeInfer.Count == 0 }); len(of) > 0 {
+	if of := slices.DeleteFunc(slices.Clone(m.Responses),
+		func(r result.ServerResponse) bool { return r.ComputeInfer.Count == 0 }); len(of) > 0 {
 		first, last := of[0], of[len(of)-1]
 		p.paragraph("Responses", fmt.Sprintf("%s: compute of response %d %s, of response %d %s on average", modelName(m),
 			first.Index+1, number.Value(first.ComputeInfer.AvgMS, "ms"), last.Index+1, number.Value(last.ComputeInfer.AvgMS, "ms")))

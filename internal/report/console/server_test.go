@@ -27,7 +27,8 @@ func withServer() *result.Result {
 	post := serverModel("postprocessing", 93696, 0.2)
 	post.CacheHit, post.CacheMiss = took(90000, 0.011), took(1, 0.05)
 	llm := serverModel("a_language_model_with_a_name_that_nobody_wants_to_read", 1464, 642)
-	llm.Responses = []result.ServerResponse{{Index: 0, ComputeInfer: took(1464, 48)}, {Index: 63, ComputeInfer: took(1464, 9.5)}, {Index: 64, Empty: took(1464, 0.1)}}
+	llm.Responses = []result.ServerResponse{{Index: 0, ComputeInfer: took(1464, 48)}, {Index: 63, ComputeInfer: took(1464, 9.5)},
+		{Index: 64, Empty: took(1464, 0.1)}}
 	idle := result.ServerModel{Name: "idle"}
 	rose := 1464.0
 	r.Stages[0].Server = &result.TritonStats{

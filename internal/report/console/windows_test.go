@@ -38,7 +38,8 @@ func TestWindows(t *testing.T) {
 }
 
 func TestEveryEndOfWindowsIsNamed(t *testing.T) {
-	for _, reason := range []record.StopReason{record.StopStable, record.StopThroughput, record.StopThreshold, record.StopTrials, record.StopEmpty, record.StopWhole} {
+	for _, reason := range []record.StopReason{record.StopStable, record.StopThroughput, record.StopThreshold, record.StopTrials,
+		record.StopEmpty, record.StopWhole} {
 		if ending(reason) == ending("") {
 			t.Errorf("%s has no words", reason)
 		}

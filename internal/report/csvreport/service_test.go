@@ -23,7 +23,8 @@ func withServices() *result.Result {
 				requests,
 				{Name: "kv_cache_usage", Kind: record.FigureGauge, Unit: "ratio", Mean: v(0.25), Median: v(0.2), P90: v(0.4), P99: v(0.45), Min: v(0), Max: v(0.5)},
 				{Name: "time_to_first_token", Kind: record.FigureHistogram, Unit: "s", Total: v(120), Rate: v(12.5), Mean: v(0.02),
-					Within: &record.QuantileBounds{Median: record.Bucket{UpTo: v(0.02)}, P90: record.Bucket{Above: 0.02, UpTo: v(0.04)}, P99: record.Bucket{Above: 0.08}}},
+					Within: &record.QuantileBounds{Median: record.Bucket{UpTo: v(0.02)}, P90: record.Bucket{Above: 0.02, UpTo: v(0.04)},
+						P99: record.Bucket{Above: 0.08}}},
 				{Name: "gpu_energy", Kind: record.FigureCounter, Unit: "J", Total: v(30), Rate: v(3)},
 				{Name: "mm_cache_hits", Kind: record.FigureCounter}, // nobody said how many
 			},

@@ -19,7 +19,8 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func spread(unit string, n int64, mid float64, thin ...string) result.Stat {
-	return result.Stat{Unit: unit, Count: n, Avg: mid * 1.02, LowSamples: thin, Distribution: &result.Distribution{Min: mid * 0.8, Max: mid * 2.5, P50: mid, P99: mid * 1.8}}
+	return result.Stat{Unit: unit, Count: n, Avg: mid * 1.02, LowSamples: thin,
+		Distribution: &result.Distribution{Min: mid * 0.8, Max: mid * 2.5, P50: mid, P99: mid * 1.8}}
 }
 
 func rate(unit string, v float64) result.Stat { return result.Stat{Unit: unit, Avg: v} }

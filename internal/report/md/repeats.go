@@ -77,7 +77,8 @@ func repeatColumns(d *repeat.Document, s *repeat.StageRepeats) []column {
 		if v.Within != nil {
 			within = "± " + scale.FormatOwn(*v.Within)
 		}
-		for i, cell := range []string{name, number.AtLeast(scale.Format(v.Mean), v.AtLeast), around, scale.Format(v.Min), scale.Format(v.Max), varies, within} {
+		for i, cell := range []string{name, number.AtLeast(scale.Format(v.Mean), v.AtLeast), around, scale.Format(v.Min), scale.Format(v.Max),
+			varies, within} {
 			list[i].cells = append(list[i].cells, cell)
 		}
 	}

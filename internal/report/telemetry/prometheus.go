@@ -123,7 +123,8 @@ func (b *board) requests(at int64, stage string, step, last *timeline.Step) {
 // latency adds how a latency spread in a step, and by its end.
 func (b *board) latency(at int64, stage, metric string, step, sum *timeline.NativeHistogram) {
 	h := b.series(remotewrite.Native, "inferometer_"+metric+"_seconds", "Latency in seconds, of requests that went well.", "stage", stage)
-	h.Histograms = append(h.Histograms, remotewrite.Histogram{At: at, Count: sum.Count, Zero: sum.Zero, Sum: sum.Sum, Schema: schema, Buckets: sum.Coarse(schema)})
+	h.Histograms = append(h.Histograms,
+		remotewrite.Histogram{At: at, Count: sum.Count, Zero: sum.Zero, Sum: sum.Sum, Schema: schema, Buckets: sum.Coarse(schema)})
 	if step.Count == 0 {
 		return
 	}

@@ -170,7 +170,8 @@ func TestSpans(t *testing.T) {
 	if d := cmp.Diff(want, attributes(talk.Attributes)); d != "" {
 		t.Error(d)
 	}
-	if talk.Start != start.Add(200*ms).UnixNano() || talk.End != start.Add(250*ms).UnixNano() || talk.Events[0].Time != start.Add(210*ms).UnixNano() || talk.Kind != otlp.KindClient {
+	if talk.Start != start.Add(200*ms).UnixNano() || talk.End != start.Add(250*ms).UnixNano() ||
+		talk.Events[0].Time != start.Add(210*ms).UnixNano() || talk.Kind != otlp.KindClient {
 		t.Errorf("it is %+v", talk)
 	}
 	if failed.Status != (otlp.Status{Code: otlp.StatusError, Message: "no answer"}) || attributes(failed.Attributes)["error.type"] != "timeout" || failed.End != start.Add(1300*ms).UnixNano() {

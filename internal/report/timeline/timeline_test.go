@@ -35,14 +35,16 @@ func TestTimeline(t *testing.T) {
 	closing.Phase = record.Closing
 	search := answered(-1, 0, 0)
 	unsent := answered(0, record.Never, record.Never)
-	for _, rec := range []*record.Record{warm, answered(0, 700*ms, 1500*ms), failed, closing, search, unsent, answered(1, 5*time.Second, 5300*ms)} {
+	for _, rec := range []*record.Record{warm, answered(0, 700*ms, 1500*ms), failed, closing, search, unsent,
+		answered(1, 5*time.Second, 5300*ms)} {
 		line.Add(rec)
 	}
 	line.Mark(&record.StageSummary{Stage: 0, StageTimes: record.StageTimes{Begin: 50 * ms, DrainEnd: 2600 * ms}})
 	line.Mark(&record.StageSummary{Stage: 0, Worker: 1, StageTimes: record.StageTimes{Begin: 0, DrainEnd: time.Hour}})
 	line.Mark(&record.StageSummary{Stage: -1, StageTimes: record.StageTimes{DrainEnd: time.Hour}})
 	stages := line.Stages()
-	if len(stages) != 2 || stages[0].Begin != 50*ms || stages[0].End != 2600*ms || stages[1].Begin != 5*time.Second || stages[1].End != 5300*ms {
+	if len(stages) != 2 || stages[0].Begin != 50*ms || stages[0].End != 2600*ms || stages[1].Begin != 5*time.Second ||
+		stages[1].End != 5300*ms {
 		t.Fatalf("%+v", stages)
 	}
 	type row struct {
@@ -53,7 +55,8 @@ func TestTimeline(t *testing.T) {
 	}
 	var got []row
 	for _, s := range stages[0].Steps {
-		got = append(got, row{s.At, s.Sent[record.Warmup], s.Sent[record.Measured], s.OK[record.Measured], s.Failed[record.Measured][record.TimedOut], s.InFlight(), s.Out, int64(s.Spread[TTFT].Count)})
+		got = append(got, row{s.At, s.Sent[record.Warmup], s.Sent[record.Measured], s.OK[record.Measured],
+			s.Failed[record.Measured][record.TimedOut], s.InFlight(), s.Out, int64(s.Spread[TTFT].Count)})
 	}
 	want := []row{{at: 50 * ms}, {time.Second, 1, 1, 0, 0, 1, 0, 0}, {2 * time.Second, 1, 2, 1, 0, 1, 2, 1}, {2600 * ms, 1, 2, 1, 1, 0, 2, 0}}
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(row{})); d != "" {
@@ -66,7 +69,8 @@ func TestTimeline(t *testing.T) {
 
 // A long run has longer steps and not more of them.
 func TestSteps(t *testing.T) {
-	for _, c := range []struct{ length, want time.Duration }{{time.Minute, time.Second}, {time.Hour, time.Second}, {61 * time.Minute, 2 * time.Second}, {24 * time.Hour, 32 * time.Second}} {
+	for _, c := range []struct{ length, want time.Duration }{{time.Minute, time.Second}, {time.Hour, time.Second},
+		{61 * time.Minute, 2 * time.Second}, {24 * time.Hour, 32 * time.Second}} {
 		line := New(c.length, metric.Options{})
 		line.Add(answered(0, 0, c.length))
 		if n := len(line.Stages()[0].Steps); line.step != c.want || n > mostSteps+2 {

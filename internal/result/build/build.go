@@ -173,7 +173,8 @@ func buildStage(p *plan.Plan, i int, mark *record.StageSummary, sum *metric.Stag
 		s.Counts.RetryAfter, s.Counts.RetryAfterWait = mark.RetryAfterWaits, mark.HeededFor.Seconds()
 	}
 	for _, o := range sum.Objectives {
-		s.Goodput = append(s.Goodput, result.SLO{Metric: o.Metric, MaxMS: result.Millis(time.Duration(o.Max)), Met: o.Met, Of: sum.Whole.Totals.Requests})
+		s.Goodput = append(s.Goodput, result.SLO{Metric: o.Metric, MaxMS: result.Millis(time.Duration(o.Max)), Met: o.Met,
+			Of: sum.Whole.Totals.Requests})
 	}
 	if sum.Steady != nil {
 		s.Steady = &result.Steady{

@@ -436,7 +436,8 @@ func TestSeveralTargets(t *testing.T) {
 	if len(targets) != 2 || strings.Contains(targets[0].URL, "secret") || targets[1].URL != "http://b.test" {
 		t.Fatalf("%+v", targets)
 	}
-	if a, b := targets[0].Counts, targets[1].Counts; a != (result.TargetCounts{Sent: 1000, OK: 1000, Failed: 0}) || b != (result.TargetCounts{Sent: 1000, OK: 800, Failed: 200}) {
+	if a, b := targets[0].Counts, targets[1].Counts; a != (result.TargetCounts{Sent: 1000, OK: 1000, Failed: 0}) ||
+		b != (result.TargetCounts{Sent: 1000, OK: 800, Failed: 200}) {
 		t.Errorf("counts %+v and %+v", a, b)
 	}
 	for _, id := range []string{"request_throughput", "time_to_first_token", "request_latency", "error_rate"} {
@@ -464,7 +465,8 @@ func TestModelsThatShareTheTraffic(t *testing.T) {
 	if len(models) != 2 || models[0].Name != "sql" || models[1].Name != "tweets" {
 		t.Fatalf("%+v", models)
 	}
-	if a, b := models[0].Counts, models[1].Counts; a != (result.TargetCounts{Sent: 1500, OK: 1500, Failed: 0}) || b != (result.TargetCounts{Sent: 500, OK: 0, Failed: 500}) {
+	if a, b := models[0].Counts, models[1].Counts; a != (result.TargetCounts{Sent: 1500, OK: 1500, Failed: 0}) ||
+		b != (result.TargetCounts{Sent: 500, OK: 0, Failed: 500}) {
 		t.Errorf("counts %+v and %+v", a, b)
 	}
 	for _, id := range []string{"request_throughput", "time_to_first_token", "time_per_output_token", "request_latency"} {

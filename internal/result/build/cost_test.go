@@ -164,7 +164,8 @@ func TestCostOfPages(t *testing.T) {
 	published.Fits(t, r)
 	about(t, r, "gpu_power_avg", 400)
 	p := r.Stages[0].Cost.Power
-	if p.Method != result.MethodCounter || p.Source != result.SourceScrape || math.Abs(p.Integral/(440.3*(r.Stages[0].Window.End-r.Stages[0].Window.Begin))-1) > 0.001 {
+	if p.Method != result.MethodCounter || p.Source != result.SourceScrape ||
+		math.Abs(p.Integral/(440.3*(r.Stages[0].Window.End-r.Stages[0].Window.Begin))-1) > 0.001 {
 		t.Errorf("%+v", p)
 	}
 	if notes := fmt.Sprint(r.Notes); !strings.Contains(notes, "power readings differ by 10.1 %") {

@@ -41,7 +41,8 @@ func TestVerdictWord(t *testing.T) {
 				add(j)
 			}
 			v := j.verdict()
-			if v.Status != tt.word || v.Valid != (tt.word == result.Valid) || !slices.Equal(v.Reasons, tt.reasons) || !slices.Equal(v.Undecided, tt.undecided) {
+			if v.Status != tt.word || v.Valid != (tt.word == result.Valid) || !slices.Equal(v.Reasons, tt.reasons) ||
+				!slices.Equal(v.Undecided, tt.undecided) {
 				t.Errorf("%+v", v)
 			}
 			for _, c := range v.Checks {

@@ -67,7 +67,8 @@ func (j *judge) inFlight(i int, mark *record.StageSummary, sum *metric.StageStat
 		OK:  share >= budget || free <= float64(j.plan.Budgets.Lag),
 		Fix: "Give the client more cores, keep other work off the machine, and do not stop it."},
 		fmt.Sprintf("The client held %v of the requested %d requests in flight (%s, budget %s): a free slot was used %s later on average.",
-			math.Round(share*float64(s.Concurrency)*10)/10, s.Concurrency, number.Percent(share), number.Percent(budget), number.Millis(free/float64(time.Millisecond))))
+			math.Round(share*float64(s.Concurrency)*10)/10, s.Concurrency, number.Percent(share), number.Percent(budget),
+			number.Millis(free/float64(time.Millisecond))))
 }
 
 // standstill judges the pauses in which a client did not run at all.

@@ -56,7 +56,8 @@ func TestServer(t *testing.T) {
 	if s == nil || len(s.Models) != 1 || len(s.Models[0].Composing) != 1 {
 		t.Fatalf("server %+v", s)
 	}
-	if m := s.Models[0]; m.Inferences != 2200 || m.Success.Count != 2200 || m.Success.NS != 2200*uint64(40*ms) || m.Success.AvgMS != 40 || m.ComputeInfer.AvgMS != 30 || m.OverheadMS != 4 {
+	if m := s.Models[0]; m.Inferences != 2200 || m.Success.Count != 2200 || m.Success.NS != 2200*uint64(40*ms) || m.Success.AvgMS != 40 ||
+		m.ComputeInfer.AvgMS != 30 || m.OverheadMS != 4 {
 		t.Errorf("model %+v", m)
 	}
 	if part := s.Models[0].Composing[0]; part.Name != "part" || part.Success.Count != 4400 {

@@ -100,7 +100,8 @@ func scraped(p *plan.Plan, log *servermetrics.PageLog, stage int) result.ServerM
 	}
 	begin, end := log.Window()
 	s := result.ServerMetrics{
-		Source: result.SourceScrape, Window: result.Span{Begin: begin.Seconds(), End: end.Seconds()}, Figures: log.Figures(), Faults: log.Faults(names),
+		Source: result.SourceScrape, Window: result.Span{Begin: begin.Seconds(), End: end.Seconds()}, Figures: log.Figures(),
+		Faults: log.Faults(names),
 	}
 	for _, part := range log.Parts() {
 		name := fmt.Sprintf("page %d", part.Page+1)

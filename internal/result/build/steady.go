@@ -147,7 +147,8 @@ func (j *judge) settling(i int, s *metric.Series) string {
 
 // DetectWarmup gives the marks of a run with the warm-ups that its plan leaves to be found: the
 // end of each is where the stage settled. changed: there is one.
-func DetectWarmup(p *plan.Plan, marks []record.StageSummary, fold *metric.Aggregator) (settled []record.StageSummary, changed bool, err error) {
+func DetectWarmup(p *plan.Plan, marks []record.StageSummary,
+	fold *metric.Aggregator) (settled []record.StageSummary, changed bool, err error) {
 	sums, err := fold.Summarize(stat.Linear)
 	if err != nil {
 		return nil, false, fmt.Errorf("work out where the stages settled: %w", err)

@@ -208,7 +208,8 @@ func TestSteadyRunsStayValid(t *testing.T) {
 			{concurrency: 1, requests: 30}, {concurrency: 1, requests: 100}, {concurrency: 2, requests: 40}, {concurrency: 4, requests: 40},
 			{concurrency: 8, requests: 40}, {concurrency: 16, requests: 64}, {concurrency: 32, requests: 100}, {concurrency: 64, requests: 200},
 			{concurrency: 8, duration: 5 * time.Second, drain: ms}, {concurrency: 32, duration: 10 * time.Second},
-			{rate: 10, requests: 40}, {rate: 50, poisson: true, requests: 40}, {rate: 20, poisson: true, requests: 200}, {rate: 100, duration: 10 * time.Second},
+			{rate: 10, requests: 40}, {rate: 50, poisson: true, requests: 40}, {rate: 20, poisson: true, requests: 200},
+			{rate: 100, duration: 10 * time.Second},
 		} {
 			if s.slots > 0 && l.rate > 0 {
 				l.rate, l.poisson = 16, true // three quarters of what it can do
@@ -310,7 +311,8 @@ func TestUnsteadyRunsAreCaught(t *testing.T) {
 // same.
 func TestFewRequestsAreUndecided(t *testing.T) {
 	s := steadyServers()["plain"]
-	for _, l := range []load{{concurrency: 1, requests: 3}, {concurrency: 1, requests: 19}, {concurrency: 64, requests: 64}, {rate: 5, requests: 10}} {
+	for _, l := range []load{{concurrency: 1, requests: 3}, {concurrency: 1, requests: 19}, {concurrency: 64, requests: 64},
+		{rate: 5, requests: 10}} {
 		word, said := outcome(t, 1, s, l)
 		if word != result.Inconclusive || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "too few") }) {
 			t.Errorf("%v: %s %q", l, word, said)

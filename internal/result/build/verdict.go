@@ -49,7 +49,8 @@ func (j *judge) verdict() result.Verdict {
 			reasons = append(reasons, r)
 		}
 	}
-	v := result.Verdict{Status: all.Status, Valid: all.Valid, Reasons: j.grouped(reasons), Undecided: j.grouped(undecided), Checks: append([]result.Check{}, j.checks...)}
+	v := result.Verdict{Status: all.Status, Valid: all.Valid, Reasons: j.grouped(reasons), Undecided: j.grouped(undecided),
+		Checks: append([]result.Check{}, j.checks...)}
 	// In a search for the capacity some levels are meant to be too much, and the search says which.
 	if j.result.Capacity == nil {
 		for s := range j.result.Stages {

@@ -269,7 +269,8 @@ func TestFlushMakesRecordsReadable(t *testing.T) {
 	const n = 50
 	var judged sync.WaitGroup
 	judged.Add(n)
-	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, Folds: []Consumer{nothing{}, nothing{}}, Judge: func(record.Class) { judged.Done() }})
+	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, Folds: []Consumer{nothing{}, nothing{}},
+		Judge: func(record.Class) { judged.Done() }})
 	for i := range n {
 		put(c, i)
 	}

@@ -74,7 +74,8 @@ func TestFlushAmongMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: noon, Folds: []Consumer{nothing{}, nothing{}, nothing{}, nothing{}}})
+	c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: noon,
+		Folds: []Consumer{nothing{}, nothing{}, nothing{}, nothing{}}})
 	const slots, each = 16, 200
 	var begun [slots]atomic.Int64
 	var sending sync.WaitGroup
@@ -189,7 +190,8 @@ func BenchmarkCollect(b *testing.B) {
 				b.Fatal(err)
 			}
 			now := time.Now()
-			c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: func() time.Duration { return time.Since(now) }, Folds: []Consumer{nothing{}, nothing{}}})
+			c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: func() time.Duration { return time.Since(now) },
+				Folds: []Consumer{nothing{}, nothing{}}})
 			flushed := now
 			for i := 0; b.Loop(); i++ {
 				rec := c.Blank(0)

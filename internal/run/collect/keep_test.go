@@ -173,7 +173,8 @@ func same(t *testing.T, name string, got, want metric.StageStats) {
 		}
 		for i := range w.Quantiles {
 			const near = 0.026 // up to which bounds are not kept one by one
-			if w.Least != nil && (math.Abs(g.Least.Quantiles[i]-w.Least.Quantiles[i]) > near+0.004*w.Quantiles[i] || math.Abs(g.Most.Quantiles[i]-w.Most.Quantiles[i]) > near+0.004*w.Quantiles[i]) {
+			if w.Least != nil && (math.Abs(g.Least.Quantiles[i]-w.Least.Quantiles[i]) > near+0.004*w.Quantiles[i] ||
+				math.Abs(g.Most.Quantiles[i]-w.Most.Quantiles[i]) > near+0.004*w.Quantiles[i]) {
 				t.Errorf("%s: %s: quantile %d lies between %v and %v, want %v and %v", name, id, i, g.Least.Quantiles[i], g.Most.Quantiles[i], w.Least.Quantiles[i], w.Most.Quantiles[i])
 			}
 			if math.Abs(g.Quantiles[i]-w.Quantiles[i]) > 1e-3*math.Abs(w.Quantiles[i]) {

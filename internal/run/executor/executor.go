@@ -64,7 +64,8 @@ func Run(ctx context.Context, c Config) error {
 		teller: &stageReporter{tell: c.Stage, warn: c.Warn, queue: c.Queue, journal: c.Journal, folds: c.Folds, settle: c.Sync},
 	}
 	if c.Plan.Saturation.On() {
-		p.search = &saturationSearch{plan: c.Plan, log: c.Log, queue: c.Queue, sender: c.Sender, journal: c.Journal, passages: c.Steps, settle: c.Sync}
+		p.search = &saturationSearch{plan: c.Plan, log: c.Log, queue: c.Queue, sender: c.Sender, journal: c.Journal, passages: c.Steps,
+			settle: c.Sync}
 	}
 	if c.Plan.Measurement.On() {
 		p.meter = &windowMeter{
@@ -98,7 +99,8 @@ func (p *stageRunner) play(ctx context.Context) error {
 		if reason := p.pause(ctx, i, s); reason != "" {
 			now := p.Poller.Now()
 			p.Journal.AddEdge(record.Edge{Stage: i, Level: s.Level(), Kind: search.LevelKind(s), At: now})
-			p.Journal.AddStage(record.StageSummary{Stage: i, StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: reason})
+			p.Journal.AddStage(record.StageSummary{Stage: i,
+				StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: reason})
 			return nil
 		}
 		if err := p.stage(ctx, i, s); err != nil {

@@ -22,7 +22,8 @@ import (
 // ReadPower has the power of this machine's GPUs read, where the plan wants it. The function that it gives ends
 // that, when there is a reading from after the last request. GPUs that cannot be read cost nothing of what
 // is measured otherwise.
-func ReadPower(ctx context.Context, p *plan.Plan, kit registry.Kit, now func() time.Duration, book *rundir.Journal, log io.Writer) (end func()) {
+func ReadPower(ctx context.Context, p *plan.Plan, kit registry.Kit, now func() time.Duration, book *rundir.Journal,
+	log io.Writer) (end func()) {
 	every := cmp.Or(time.Duration(p.Cost.Interval), plan.PowerInterval)
 	switch {
 	case p.Cost.Power == plan.PowerAuto && !onThisMachine(p.Target.URLs):

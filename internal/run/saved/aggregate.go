@@ -14,7 +14,8 @@ import (
 // aggregate works out the metrics of the records of a run whose stages have ended, on all cores: what one
 // core decodes goes to one aggregator, and neither figures nor what d draws depend on which that was. each
 // is given every request in the order of the file, which takes one core; nil: it need not be.
-func aggregate(p *plan.Plan, f *build.Inputs, marks []record.StageSummary, records *record.File, pool *stat.Pool, d *drawing, each func(*record.Record)) (_ *metric.Aggregator, err error) {
+func aggregate(p *plan.Plan, f *build.Inputs, marks []record.StageSummary, records *record.File, pool *stat.Pool, d *drawing,
+	each func(*record.Record)) (_ *metric.Aggregator, err error) {
 	n := runtime.GOMAXPROCS(0)
 	if each != nil {
 		n = 1

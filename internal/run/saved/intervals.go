@@ -20,7 +20,8 @@ func asksIntervals(conditions plan.Conditions) map[string][]string {
 	figures := map[string][]string{}
 	for _, c := range conditions.All() {
 		g, err := gate.Read(c)
-		if err == nil && (g.Interval || g.Unless) && !slices.Contains(metric.Sampled(), g.Metric.ID) && !slices.Contains(figures[g.Metric.ID], g.Stat) {
+		if err == nil && (g.Interval || g.Unless) && !slices.Contains(metric.Sampled(), g.Metric.ID) &&
+			!slices.Contains(figures[g.Metric.ID], g.Stat) {
 			figures[g.Metric.ID] = append(figures[g.Metric.ID], g.Stat)
 		}
 	}

@@ -48,6 +48,7 @@ func (d *drawing) build(p *plan.Plan, f build.Inputs, fold *metric.Aggregator, r
 	if d == nil {
 		return res, nil
 	}
-	d.document, err = d.sketch.Document(pagedata.Facts{Result: res, Fold: fold, OriginalPlan: f.OriginalPlan, Stages: f.Stages, Health: f.Health, Probes: f.Probes})
+	d.document, err = d.sketch.Document(pagedata.Facts{Result: res, Fold: fold, OriginalPlan: f.OriginalPlan, Stages: f.Stages,
+		Health: f.Health, Probes: f.Probes})
 	return res, err
 }

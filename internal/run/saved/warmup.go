@@ -30,7 +30,8 @@ func Build(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records *reco
 // buildResult makes the result. Where a plan leaves it to the run how long a warm-up is, the
 // records are folded once more, without what turned out to be one, and are edited so from
 // then on: a run and a report of it do the same.
-func buildResult(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool, d *drawing) (*result.Result, error) {
+func buildResult(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool,
+	d *drawing) (*result.Result, error) {
 	if !findsWarmup(p) || records.Path == "" {
 		return d.build(p, *f, fold, records)
 	}

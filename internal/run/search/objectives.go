@@ -68,7 +68,8 @@ func objectivesOf(p *plan.Plan) ([]objective, error) {
 }
 
 func objectiveOf(p *plan.Plan, g *gate.Gate) (objective, error) {
-	o := objective{Objective: capacity.Objective{Text: g.Text, Figure: g.Figure(), Bound: g.Bound, Unit: g.Unit, Above: g.Op == gate.More || g.Op == gate.AtLeast}}
+	o := objective{Objective: capacity.Objective{Text: g.Text, Figure: g.Figure(), Bound: g.Bound, Unit: g.Unit, Above: g.Op == gate.More ||
+		g.Op == gate.AtLeast}}
 	o.id, o.stat = g.Metric.ID, g.Stat
 	if err := g.Measured(p); err != nil {
 		return o, err

@@ -104,7 +104,8 @@ func TestTalliesForget(t *testing.T) {
 	}
 	const levels, each = 20, 20_000
 	mark := func(stage int) *record.StageSummary {
-		return &record.StageSummary{Stage: stage, StageTimes: record.StageTimes{WarmupEnd: time.Second, SendEnd: 21 * time.Second}, Reason: record.StopDuration}
+		return &record.StageSummary{Stage: stage, StageTimes: record.StageTimes{WarmupEnd: time.Second, SendEnd: 21 * time.Second},
+			Reason: record.StopDuration}
 	}
 	add := func(all *objectiveTracker, stage, i int) {
 		due := time.Duration(i) * time.Millisecond

@@ -50,7 +50,8 @@ func TestHidingHidesNothingElse(t *testing.T) {
 	for name, p := range registry.Default(os.Getenv).Protocols {
 		plain := p.Decoder(plan.Default().Target, nil, false)
 		d := Secrets{Key: "sk-key-secret"}.Guard(plain, plan.Target{})
-		if (d.Advance == nil) != (plain.Advance == nil) || (d.Longest == nil) != (plain.Longest == nil) || (d.Reply == nil) != (plain.Reply == nil) {
+		if (d.Advance == nil) != (plain.Advance == nil) || (d.Longest == nil) != (plain.Longest == nil) ||
+			(d.Reply == nil) != (plain.Reply == nil) {
 			t.Errorf("%s: %+v is left of %+v", name, d, plain)
 		}
 	}

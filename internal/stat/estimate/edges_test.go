@@ -47,7 +47,8 @@ func TestSamplesAllTheSame(t *testing.T) {
 // TestTooLittle: what cannot be known is said to be so.
 func TestTooLittle(t *testing.T) {
 	known := func(n int, f Statistic) bool { return Intervals(noise(2, n), []Statistic{f}, 0.95)[0].Known }
-	for n, f := range map[int]Statistic{0: {}, 1: {}, 31: {}, 60: {Quantile, 0.95}, 200: {Quantile, 0.99}, 1000: {Quantile, 1}, 1001: {Quantile, 0}, 1002: {Kind: Rate}} {
+	for n, f := range map[int]Statistic{0: {}, 1: {}, 31: {}, 60: {Quantile, 0.95}, 200: {Quantile, 0.99}, 1000: {Quantile, 1},
+		1001: {Quantile, 0}, 1002: {Kind: Rate}} {
 		if known(n, f) {
 			t.Errorf("%v of %d is known", f, n)
 		}

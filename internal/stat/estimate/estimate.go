@@ -65,7 +65,8 @@ type estimate struct {
 
 // around is an estimate whose error is alike on both sides.
 func around(value, se, df float64) estimate {
-	return estimate{value: value, known: true, blocks: df + 1, df: df, limits: func(t float64) (lo, hi float64) { return value - t*se, value + t*se }}
+	return estimate{value: value, known: true, blocks: df + 1, df: df,
+		limits: func(t float64) (lo, hi float64) { return value - t*se, value + t*se }}
 }
 
 func (e *estimate) interval(confidence float64) Interval {

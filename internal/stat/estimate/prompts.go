@@ -10,7 +10,8 @@ func BetweenPrompts(a, b *Samples, figures []Statistic, confidence float64) []Di
 	as, bs := estimates(a, figures), estimates(b, figures)
 	p := &prompts{a: a, b: b}
 	for i, f := range figures {
-		out[i] = Difference{A: as[i].value, B: bs[i].value, Delta: bs[i].value - as[i].value, P: math.NaN(), Least: math.NaN(), Method: Prompts, confidence: confidence}
+		out[i] = Difference{A: as[i].value, B: bs[i].value, Delta: bs[i].value - as[i].value, P: math.NaN(), Least: math.NaN(), Method: Prompts,
+			confidence: confidence}
 		if !finite(out[i].Delta) || a.requests() != b.requests() {
 			continue
 		}

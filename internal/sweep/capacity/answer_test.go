@@ -13,7 +13,8 @@ func TestSentence(t *testing.T) {
 		s.Judge(&l)
 		return l
 	}
-	levels := []Trial{level(10, 0, 50), level(38, 0.001, 120), level(40, 0.005, 170), level(41, 0.0075, 190), level(42, 0.012, 209), level(44, 0.05, 231), level(80, 0.9, 4000)}
+	levels := []Trial{level(10, 0, 50), level(38, 0.001, 120), level(40, 0.005, 170), level(41, 0.0075, 190), level(42, 0.012, 209),
+		level(44, 0.05, 231), level(80, 0.9, 4000)}
 	for _, c := range []struct {
 		levels []Trial
 		want   string

@@ -294,7 +294,8 @@ func TestSimulatedSearches(t *testing.T) {
 			if longer := took/float64(searches) - c.plain; whole() && c.plain > 0 && longer > c.search.Hold+chance*c.plain {
 				t.Errorf("a search takes %.0f s longer than one that holds nothing", longer)
 			}
-			if !c.hasty && (within < searches*95/100 || near < searches*90/100) || interval < searches*90/100 || alarms > searches*5/100 || odd > searches*10/100 {
+			if !c.hasty && (within < searches*95/100 || near < searches*90/100) || interval < searches*90/100 || alarms > searches*5/100 ||
+				odd > searches*10/100 {
 				t.Error("not often enough, or alarmed too often")
 			}
 		})

@@ -63,13 +63,15 @@ func (s *server) serveH2(conn net.Conn, stamps *stampedReader) {
 		}
 		n += m
 	}
-	h := &h2conn{server: s, conn: conn, stamps: stamps, window: 65535, initial: 65535, streams: map[uint32]*h2stream{}, from: map[uint32]bool{}}
+	h := &h2conn{server: s, conn: conn, stamps: stamps, window: 65535, initial: 65535, streams: map[uint32]*h2stream{},
+		from: map[uint32]bool{}}
 	h.room.L = &h.mu
 	h.frames = http2.NewFramer(nil, conn)
 	h.frames.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
 	h.framer, h.encoder = http2.NewFramer(&h.out, nil), hpack.NewEncoder(&h.fields)
 	h.control(func(f *http2.Framer) error {
-		if err := f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1 << 16}, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 24}); err != nil {
+		if err := f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1 << 16},
+			http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 24}); err != nil {
 			return err
 		}
 		return f.WriteWindowUpdate(0, 1<<28)

@@ -22,7 +22,8 @@ const (
 
 // situations are all of them.
 func situations() []situation {
-	return slices.Concat(healthy(), drops(), trends(), loads(), failures(), counts(), streams(), bombs(), inputs(), fronts(), others(), forms(), ends(), wires(), starved(), late(), usages(), reasons(), thoughts(), protocols(), fleets())
+	return slices.Concat(healthy(), drops(), trends(), loads(), failures(), counts(), streams(), bombs(), inputs(), fronts(), others(),
+		forms(), ends(), wires(), starved(), late(), usages(), reasons(), thoughts(), protocols(), fleets())
 }
 
 // TestNoLie plays the quick situations, several side by side, and asserts that none of them

@@ -128,7 +128,8 @@ func (p *play) truthsOf(i int, base time.Time, in func(*record.Record) bool) *tr
 func (p *play) unended(t *truths, i int, base time.Time) {
 	for seq, calls := range p.bySeq() {
 		r, c := p.records[seq], calls[len(calls)-1]
-		if r == nil || r.Stage != i || !p.measured(r) || r.Failure == nil || r.Failure.Class != record.CutOff && r.Failure.Class != record.Cancelled {
+		if r == nil || r.Stage != i || !p.measured(r) || r.Failure == nil || r.Failure.Class != record.CutOff &&
+			r.Failure.Class != record.Cancelled {
 			continue
 		}
 		end := base.Add(r.End)

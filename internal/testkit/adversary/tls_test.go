@@ -21,7 +21,8 @@ var certificate = sync.OnceValues(func() (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	own := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	own := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	text, err := x509.CreateCertificate(rand.Reader, own, own, &key.PublicKey, key)
 	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: key}, err
 })

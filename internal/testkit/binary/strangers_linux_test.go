@@ -257,7 +257,8 @@ func TestPipesInPlaceOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	records, pipe := filepath.Join(dir, "run", "requests.jsonl.zst"), filepath.Join(dir, "pipe")
-	if err := errors.Join(os.Remove(records), syscall.Mkfifo(records, 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := errors.Join(os.Remove(records), syscall.Mkfifo(records, 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	zero := filepath.Join(dir, "zero")

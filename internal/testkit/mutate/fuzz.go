@@ -66,13 +66,15 @@ func breakOne(random *rand.Rand, values []reflect.Value) []reflect.Value {
 	case old.Kind() == reflect.Bool:
 		v.SetBool(!old.Bool())
 	case old.CanInt():
-		near := []int64{0, 1, -1, old.Int() + 1, old.Int() - 1, -old.Int(), math.MaxInt64, math.MinInt64, int64(random.Uint64() >> random.IntN(64))}
+		near := []int64{0, 1, -1, old.Int() + 1, old.Int() - 1, -old.Int(), math.MaxInt64, math.MinInt64,
+			int64(random.Uint64() >> random.IntN(64))}
 		v.SetInt(near[random.IntN(len(near))])
 	case old.CanUint():
 		near := []uint64{0, 1, old.Uint() + 1, old.Uint() - 1, math.MaxUint64, random.Uint64() >> random.IntN(64)}
 		v.SetUint(near[random.IntN(len(near))])
 	case old.CanFloat():
-		near := []float64{0, 1, -old.Float(), old.Float() / 3, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64, math.Float64frombits(random.Uint64())}
+		near := []float64{0, 1, -old.Float(), old.Float() / 3, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64,
+			math.SmallestNonzeroFloat64, math.Float64frombits(random.Uint64())}
 		v.SetFloat(near[random.IntN(len(near))])
 	default:
 		panic(fmt.Sprintf("a fuzz target takes a %s, which nothing breaks yet", old.Type()))

@@ -267,7 +267,8 @@ func (t *WordLengths) Vocabulary() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var list []string
 		for word, n := range t.counts {
-			if n == 1 && word[0] == ' ' && t.first[word[1:]] == 1 && strings.IndexFunc(word[1:], func(r rune) bool { return !unicode.IsLetter(r) }) < 0 {
+			if n == 1 && word[0] == ' ' && t.first[word[1:]] == 1 && strings.IndexFunc(word[1:],
+				func(r rune) bool { return !unicode.IsLetter(r) }) < 0 {
 				list = append(list, word)
 			}
 		}

@@ -40,7 +40,8 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 	case "vocab.json":
 		return nil, nil, fmt.Errorf("%s is a vocabulary without merges: name it vocab.json and put its merges.txt next to it", path)
 	case "ranks":
-		t, err = tiktoken.Read(name, data, tiktoken.Options{Encoding: encoding, Hint: strings.TrimSuffix(base, filepath.Ext(base)), Added: config.Added})
+		t, err = tiktoken.Read(name, data,
+			tiktoken.Options{Encoding: encoding, Hint: strings.TrimSuffix(base, filepath.Ext(base)), Added: config.Added})
 	case "model":
 		t, err = sentencepiece.Read(name, data, sentencepiece.Options{BOS: config.AddBOS, EOS: config.AddEOS})
 	default:

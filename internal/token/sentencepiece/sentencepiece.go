@@ -128,7 +128,8 @@ func (m *model) build(user *matcher) (token.Model, error) {
 	case wordModel:
 		return &listed{newVocabulary(m), firstWord}, nil
 	}
-	c := bpe.Config{Tokens: make([]string, len(m.pieces)), ByteFallback: m.byteFallback, Unknown: m.pieces[m.unkID].text, FuseUnknown: !m.byteFallback}
+	c := bpe.Config{Tokens: make([]string, len(m.pieces)), ByteFallback: m.byteFallback, Unknown: m.pieces[m.unkID].text,
+		FuseUnknown: !m.byteFallback}
 	scores := make([]float32, len(m.pieces))
 	for id, p := range m.pieces {
 		c.Tokens[id], scores[id] = p.text, p.score

@@ -102,7 +102,8 @@ func check[In, Out any](t *testing.T, r row[Out], inputs []In, build func(config
 		}
 		compared++
 		got := f(clone(inputs[i]))
-		if reflect.DeepEqual(got, *want) || reflect.ValueOf(got).Kind() == reflect.Slice && reflect.ValueOf(got).Len()+reflect.ValueOf(*want).Len() == 0 {
+		if reflect.DeepEqual(got, *want) || reflect.ValueOf(got).Kind() == reflect.Slice &&
+			reflect.ValueOf(got).Len()+reflect.ValueOf(*want).Len() == 0 {
 			continue
 		}
 		if faults++; faults <= 2 {

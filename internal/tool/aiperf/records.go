@@ -99,8 +99,9 @@ func (l *line) gaps() []time.Duration {
 func (l *line) request(base int64, raw, server bool) *importer.Request {
 	sent := time.Duration(l.Metadata.Start - base)
 	r := &importer.Request{
-		Warmup: l.warmup(), Session: l.Metadata.Conversation, Turn: max(l.Metadata.Turn, 0), Due: sent, Sent: sent, End: time.Duration(max(l.Metadata.End, l.Metadata.Start) - base),
-		In: l.count("input_sequence_length"), Out: l.count("output_sequence_length"), Cached: l.count("usage_prompt_cache_read_tokens"), Counted: record.FromTokenizer,
+		Warmup: l.warmup(), Session: l.Metadata.Conversation, Turn: max(l.Metadata.Turn, 0), Due: sent, Sent: sent,
+		End: time.Duration(max(l.Metadata.End, l.Metadata.Start) - base),
+		In:  l.count("input_sequence_length"), Out: l.count("output_sequence_length"), Cached: l.count("usage_prompt_cache_read_tokens"), Counted: record.FromTokenizer,
 	}
 	if server {
 		r.Counted = record.FromServer

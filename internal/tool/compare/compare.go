@@ -169,7 +169,8 @@ func write(env tool.Env, action *args.CompareAction, c *compare.Comparison, side
 			err = writeMarkdown(env.Stdout, c)
 		default:
 			screen := env.Terminal(env.Stdout)
-			err = report.Console(env.Stdout, c, report.Options{Width: min(screen.Width(), 160), Color: screen.Color, ASCII: screen.TTY && screen.ASCII})
+			err = report.Console(env.Stdout, c,
+				report.Options{Width: min(screen.Width(), 160), Color: screen.Color, ASCII: screen.TTY && screen.ASCII})
 		}
 		if err != nil {
 			return err

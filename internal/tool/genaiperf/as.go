@@ -34,7 +34,8 @@ func as(env tool.Env, s *tool.ReportRequest) ([]string, error) {
 	}
 	var files, dirs []string
 	for _, i := range stages {
-		t := &job{env: env.Unwatched(), set: settingsOf(s.Plan, &s.Plan.Stages[i]), plan: s.Plan, records: export.Readable(s.Records, &s.Plan.Target), stage: i, saved: true}
+		t := &job{env: env.Unwatched(), set: settingsOf(s.Plan, &s.Plan.Stages[i]), plan: s.Plan,
+			records: export.Readable(s.Records, &s.Plan.Target), stage: i, saved: true}
 		if t.set.Dir = s.Out; len(stages) > 1 {
 			if t.set.Dir = filepath.Join(s.Out, t.set.Folder()); slices.Contains(dirs, t.set.Dir) {
 				t.set.Dir += fmt.Sprintf("-stage%d", i+1)
@@ -78,9 +79,11 @@ func settingsOf(p *plan.Plan, st *plan.Stage) *args.Settings {
 		Release: args.ReleaseLast, Shape: args.ReleaseLast, Models: []string{t.Model}, ServiceKind: "openai", EndpointType: t.Endpoint, Backend: "tensorrtllm",
 		Endpoint: export.Endpoint(t), Streaming: t.Streaming,
 		Concurrency: st.Concurrency, Rate: st.PerSecond(), Requests: int(st.Requests), RequestsGiven: st.Requests > 0,
-		Warmup: int(st.Warmup.Requests), Stability: anyStability, FixedSchedule: st.Arrival == plan.ArrivalTrace, SessionConcurrency: st.Sessions.Concurrent,
-		InputMean: int(p.Data.Input.Mean), InputStddev: int(p.Data.Input.Stddev), OutputMean: int(p.Data.Output.Mean), OutputStddev: int(p.Data.Output.Stddev),
-		Prompts: p.Data.Prompts, Seed: int(p.Seed), InputFile: p.Data.File, Batch: max(p.Data.Batch, 1), DelayRatio: 1,
+		Warmup: int(st.Warmup.Requests), Stability: anyStability, FixedSchedule: st.Arrival == plan.ArrivalTrace,
+		SessionConcurrency: st.Sessions.Concurrent,
+		InputMean:          int(p.Data.Input.Mean), InputStddev: int(p.Data.Input.Stddev), OutputMean: int(p.Data.Output.Mean),
+		OutputStddev: int(p.Data.Output.Stddev),
+		Prompts:      p.Data.Prompts, Seed: int(p.Seed), InputFile: p.Data.File, Batch: max(p.Data.Batch, 1), DelayRatio: 1,
 		TokenizerRevision: p.Tokenizer.Revision, CheckpointDir: "checkpoint", ExportFile: "profile_export.json",
 	}
 	if len(t.URLs) > 0 {
@@ -101,7 +104,8 @@ func settingsOf(p *plan.Plan, st *plan.Stage) *args.Settings {
 		s.EndpointType = "template"
 	}
 	for _, slo := range p.Goodput {
-		if name := slo.Metric; slices.Contains([]string{dialect.TimeToFirstToken, dialect.TimeToSecondToken, dialect.InterTokenLatency, dialect.RequestLatency}, name) {
+		if name := slo.Metric; slices.Contains([]string{dialect.TimeToFirstToken, dialect.TimeToSecondToken, dialect.InterTokenLatency,
+			dialect.RequestLatency}, name) {
 			s.Goodput = append(s.Goodput, args.Objective{Metric: name, Value: float64(slo.Max) / float64(time.Millisecond)})
 		}
 	}

@@ -412,7 +412,8 @@ func TestAllAnswersAreEmpty(t *testing.T) {
 	if text := strings.Join(got, ", "); text != want {
 		t.Errorf("%s, want %s", text, want)
 	}
-	if code := printed(tool.Env{Stdout: io.Discard, Stderr: t.Output(), Getenv: offline, Terminal: func(io.Writer) tool.Terminal { return tool.Terminal{} }}, a, out, nil); code != tool.ExitOK {
+	if code := printed(tool.Env{Stdout: io.Discard, Stderr: t.Output(), Getenv: offline,
+		Terminal: func(io.Writer) tool.Terminal { return tool.Terminal{} }}, a, out, nil); code != tool.ExitOK {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -101,7 +101,8 @@ func (t *job) export() (*dialect.Summary, error) {
 
 // echoing gives a record as the original sees it: with the prompt that an answer of
 // Triton's may begin with. Unless it is asked for, the record is what it was.
-func (t *job) echoing(doc *profileexport.Document, start int64) (func(*record.Record, *profileexport.Request) (*record.Record, error), error) {
+func (t *job) echoing(doc *profileexport.Document,
+	start int64) (func(*record.Record, *profileexport.Request) (*record.Record, error), error) {
 	if !t.set.Faithful || t.set.ServiceKind != "triton" && t.set.EndpointType != "generate" {
 		return func(rec *record.Record, _ *profileexport.Request) (*record.Record, error) { return rec, nil }, nil
 	}

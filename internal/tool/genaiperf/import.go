@@ -71,7 +71,8 @@ func (r *reading) describePlan(dir string) {
 	p, doc := r.plan, r.docs[0]
 	p.DrawSeed, p.Output, p.Tokenizer.Output = false, plan.Output{Dir: dir, KeepRaw: true}, true
 	t, answers := &p.Target, r.answers()
-	t.Protocol, t.Transport, t.Endpoint, t.Triton, t.Streaming = answers.Protocol, answers.Transport, answers.Endpoint, answers.Triton, r.set.Streaming
+	t.Protocol, t.Transport, t.Endpoint, t.Triton, t.Streaming = answers.Protocol, answers.Transport, answers.Endpoint, answers.Triton,
+		r.set.Streaming
 	if doc.ServiceKind != profileexport.OpenAI {
 		t.Protocol, t.Transport, t.Endpoint, t.Streaming = plan.ProtocolTriton, plan.TransportGRPC, plan.EndpointStream, true
 		if r.set.Backend == "vllm" {

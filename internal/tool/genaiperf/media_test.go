@@ -61,7 +61,8 @@ func TestMultimodal(t *testing.T) {
 	if err != nil || parts[3].Audio.Format != "wav" || string(wav[:4])+string(wav[8:12]) != "RIFFWAVE" {
 		t.Fatalf("%q, %v", wav[:12], err)
 	}
-	if size := binary.LittleEndian.Uint32(wav[40:]); int(size) != len(wav)-44 || size != 800*2*3 || binary.LittleEndian.Uint32(wav[24:]) != 8000 {
+	if size := binary.LittleEndian.Uint32(wav[40:]); int(size) != len(wav)-44 || size != 800*2*3 ||
+		binary.LittleEndian.Uint32(wav[24:]) != 8000 {
 		t.Errorf("%d bytes of samples in %d", size, len(wav))
 	}
 }

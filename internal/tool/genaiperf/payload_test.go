@@ -161,7 +161,8 @@ func TestPayloadFile(t *testing.T) {
 	}
 	var inputs struct{ Data []struct{ Timestamp []int } }
 	text, err := os.ReadFile(filepath.Join(a.Settings.Dir, "inputs.json"))
-	if err := errors.Join(err, json.Unmarshal(text, &inputs)); err != nil || len(inputs.Data) != 3 || inputs.Data[1].Timestamp[0] != 10 || inputs.Data[2].Timestamp[0] != 30 {
+	if err := errors.Join(err, json.Unmarshal(text, &inputs)); err != nil || len(inputs.Data) != 3 || inputs.Data[1].Timestamp[0] != 10 ||
+		inputs.Data[2].Timestamp[0] != 30 {
 		t.Errorf("%v: the moments in inputs.json are %+v", err, inputs)
 	}
 	// As prompts under a load of its own.

@@ -253,7 +253,8 @@ func (r *reading) settings(ctx context.Context) error {
 	if s.Tokenizer == "" {
 		s.Tokenizer, s.TokenizerRevision = c.Tokenizer.Name, c.Tokenizer.Revision
 	}
-	r.plan.Tokenizer = plan.Tokenizer{Name: cmp.Or(s.Tokenizer, plan.TokenizerBuiltin), Revision: s.TokenizerRevision, Optional: !s.TokenizerGiven}
+	r.plan.Tokenizer = plan.Tokenizer{Name: cmp.Or(s.Tokenizer, plan.TokenizerBuiltin), Revision: s.TokenizerRevision,
+		Optional: !s.TokenizerGiven}
 	var goodput map[string]float64
 	if json.Unmarshal(c.Input.Goodput, &goodput) == nil && len(s.Goodput) == 0 {
 		for name, v := range goodput {

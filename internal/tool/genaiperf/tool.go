@@ -276,7 +276,8 @@ func WriteJSON(w io.Writer, out *Outcome) error {
 }
 
 func (t *job) reportOptions() report.Options {
-	return report.Options{Endpoint: t.set.EndpointType, Streaming: t.set.Streaming, Goodput: len(t.set.Goodput) > 0, Verbose: t.set.Verbose, Telemetry: t.gpus}
+	return report.Options{Endpoint: t.set.EndpointType, Streaming: t.set.Streaming, Goodput: len(t.set.Goodput) > 0, Verbose: t.set.Verbose,
+		Telemetry: t.gpus}
 }
 
 func (t *job) reports(out *Outcome) error {

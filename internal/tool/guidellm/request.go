@@ -79,8 +79,10 @@ func count(v *float64) int {
 func (s *stats) request(state string) (request, bool) {
 	t := &s.Info.Timings
 	r := request{
-		due: one(t.Targeted, s.Old.Timings.Targeted, s.Old.Targeted), start: one(t.Start, s.RequestStart, s.OldStart), first: one(t.First, s.OldFirst), visible: one(t.FirstVisible),
-		last: one(t.Last, s.OldLast), end: one(t.End, s.RequestEnd, s.OldEnd, t.Resolved), in: count(s.Prompt), out: count(s.Output), cached: count(s.Cached), chunks: count(t.Chunks),
+		due: one(t.Targeted, s.Old.Timings.Targeted, s.Old.Targeted), start: one(t.Start, s.RequestStart, s.OldStart),
+		first: one(t.First, s.OldFirst), visible: one(t.FirstVisible),
+		last: one(t.Last, s.OldLast), end: one(t.End, s.RequestEnd, s.OldEnd, t.Resolved), in: count(s.Prompt), out: count(s.Output),
+		cached: count(s.Cached), chunks: count(t.Chunks),
 		session: truncate.Text(s.Info.Conversation, 100), turn: max(s.Info.Turn, 0), state: state, message: s.Info.Error,
 	}
 	if r.message == "" {
@@ -106,7 +108,8 @@ func (s *stats) request(state string) (request, bool) {
 func (r *request) foreign(base float64, due bool) *importer.Request {
 	at := func(t float64) time.Duration { return importer.Seconds(t - base) }
 	out := &importer.Request{
-		Session: r.session, Turn: r.turn, Due: at(r.start), Sent: at(r.start), End: at(r.end), In: r.in, Out: r.out, Cached: r.cached, Counted: record.FromServer,
+		Session: r.session, Turn: r.turn, Due: at(r.start), Sent: at(r.start), End: at(r.end), In: r.in, Out: r.out, Cached: r.cached,
+		Counted: record.FromServer,
 	}
 	if due && r.due > 0 && r.due < r.start {
 		out.Due = at(r.due)

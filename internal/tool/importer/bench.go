@@ -194,7 +194,8 @@ func (b *Bench) Failed(i int) bool {
 // Requests are the requests of the run: those of a stage, from a time on, the first of
 // which has this number. Due says that they had a time to go, and waited for a place behind
 // it. It gives the times of the first request and of the last response.
-func (b *Bench) Requests(stage int, from time.Duration, seq int64, due bool, add func(*Request) error) (begin, end time.Duration, err error) {
+func (b *Bench) Requests(stage int, from time.Duration, seq int64, due bool,
+	add func(*Request) error) (begin, end time.Duration, err error) {
 	starts := b.starts()
 	ranks := Ranks(starts)
 	begin, end = math.MaxInt64, from

@@ -49,8 +49,9 @@ func (r *Request) Record() *record.Record {
 	rec := &record.Record{
 		Seq: r.Seq, Stage: r.Stage, Session: r.Session, Turn: r.Turn,
 		Due: min(r.Due, r.Sent), Ready: r.Sent, Sent: r.Sent, Written: r.Sent, End: max(r.End, r.Sent), Held: max(min(r.Held, r.Sent-r.Due), 0),
-		Streamed: r.Streamed, Sparse: r.Sparse && len(r.Events) > 1, Cached: max(r.Cached, -1), Status: http.StatusOK, Conn: record.Conn{Reused: true},
-		In: tokens(r.In, r.Counted), Out: tokens(r.Out, r.Counted), Failure: r.Failure,
+		Streamed: r.Streamed, Sparse: r.Sparse && len(r.Events) > 1, Cached: max(r.Cached, -1), Status: http.StatusOK,
+		Conn: record.Conn{Reused: true},
+		In:   tokens(r.In, r.Counted), Out: tokens(r.Out, r.Counted), Failure: r.Failure,
 	}
 	if r.Warmup {
 		rec.Phase = record.Warmup

@@ -121,7 +121,8 @@ report: {request_lifecycle: {per_request: true}}
 		}
 	}
 	readReport(t, dir, "summary_lifecycle_metrics.json", &all)
-	if r := all.Retries; all.Successes.Count != 40 || r.Attempts != asked.Load()-40 || r.Requests == 0 || r.Requests > r.Attempts || r.Recovered != r.Requests || r.Failed != 0 {
+	if r := all.Retries; all.Successes.Count != 40 || r.Attempts != asked.Load()-40 || r.Requests == 0 || r.Requests > r.Attempts ||
+		r.Recovered != r.Requests || r.Failed != 0 {
 		t.Errorf("%+v after %d attempts", all, asked.Load())
 	}
 	var each []struct {

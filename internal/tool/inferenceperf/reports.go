@@ -49,11 +49,12 @@ func (t *job) writeReports(s stages, res *result.Result) error {
 	o := &t.action.Options
 	pool := stat.NewPool("", sampleMemory)
 	defer pool.Close()
-	r := &reporter{tool: t, stages: stages{}, result: res, checks: checks{entries: -1}, marks: map[int]record.StageSummary{}, opt: dialect.Options{
-		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, Constraints: o.Constraints, ServerTokens: o.Lifecycle.ServerTokens,
-		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful, UserSessions: o.UserSessions,
-		Anthropic: t.action.Plan.Target.Protocol == plan.ProtocolAnthropic, Media: t.media.media, Pool: pool,
-	}}
+	r := &reporter{tool: t, stages: stages{}, result: res, checks: checks{entries: -1}, marks: map[int]record.StageSummary{},
+		opt: dialect.Options{
+			Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, Constraints: o.Constraints, ServerTokens: o.Lifecycle.ServerTokens,
+			MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful, UserSessions: o.UserSessions,
+			Anthropic: t.action.Plan.Target.Protocol == plan.ProtocolAnthropic, Media: t.media.media, Pool: pool,
+		}}
 	for i, stage := range s {
 		r.stages[r.number(i)] = stage
 	}

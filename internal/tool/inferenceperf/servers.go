@@ -18,7 +18,8 @@ func (r *reporter) servers() {
 		if s == nil {
 			return
 		}
-		out := &report.ServerMetrics{Seconds: s.Window.End - s.Window.Begin, Figures: interpolated(s.Figures), Series: series(stages), Faithful: o.Faithful}
+		out := &report.ServerMetrics{Seconds: s.Window.End - s.Window.Begin, Figures: interpolated(s.Figures), Series: series(stages),
+			Faithful: o.Faithful}
 		r.file(name, report.Prometheus(out))
 	}
 	if o.Prometheus.Summary {

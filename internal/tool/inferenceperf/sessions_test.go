@@ -90,7 +90,8 @@ func TestStageEnd(t *testing.T) {
 		{"its time was over", record.StopDuration, list, 90},
 		{"interrupted", record.StopInterrupted, list, 90},
 	} {
-		if got := stageEnd(record.StageSummary{StageTimes: record.StageTimes{Begin: 1, SendEnd: 90, DrainEnd: 95}, Reason: c.reason}, c.list); got != c.want {
+		if got := stageEnd(record.StageSummary{StageTimes: record.StageTimes{Begin: 1, SendEnd: 90, DrainEnd: 95}, Reason: c.reason},
+			c.list); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}

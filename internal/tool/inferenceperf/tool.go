@@ -58,7 +58,8 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session, lines io.Writer
 	defer done()
 	t.records = rundir.Records(a.Plan)
 	s := &following{stages: stages{}, options: &a.Options, log: lines}
-	res, err := env.Run(ctx, a.Plan, run.Options{Kit: withTokenizer(env, a), Names: a.Names(), Prompt: t.media.remember, Observer: s, Replace: true})
+	res, err := env.Run(ctx, a.Plan,
+		run.Options{Kit: withTokenizer(env, a), Names: a.Names(), Prompt: t.media.remember, Observer: s, Replace: true})
 	if res == nil {
 		return nil, err
 	}

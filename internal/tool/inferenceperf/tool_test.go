@@ -296,7 +296,8 @@ func TestAnalyzeTellsOfEveryDirectory(t *testing.T) {
 		t.Errorf("a percentile that nobody has: %v", err)
 	}
 	made := filepath.Join(t.TempDir(), "not", "there")
-	if files, err := Analyze(&frontend.Action{Dirs: []string{good, good}, Unified: made}, io.Discard); err != nil || !slices.ContainsFunc(files, func(f string) bool { return filepath.Dir(f) == made }) {
+	if files, err := Analyze(&frontend.Action{Dirs: []string{good, good}, Unified: made}, io.Discard); err != nil ||
+		!slices.ContainsFunc(files, func(f string) bool { return filepath.Dir(f) == made }) {
 		t.Errorf("overlaid charts: %v, %v", files, err)
 	}
 }

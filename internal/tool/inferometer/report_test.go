@@ -9,7 +9,8 @@ import (
 )
 
 func TestResultCode(t *testing.T) {
-	valid, inconclusive, invalid := result.Verdict{Status: result.Valid, Valid: true}, result.Verdict{Status: result.Inconclusive}, result.Verdict{Status: result.Invalid}
+	valid, inconclusive, invalid := result.Verdict{Status: result.Valid, Valid: true}, result.Verdict{Status: result.Inconclusive},
+		result.Verdict{Status: result.Invalid}
 	answered := []result.Stage{{}}
 	answered[0].Counts.OK = 1
 	never := &capacity.Result{Outcome: capacity.Never}

@@ -164,7 +164,8 @@ func (j *job) once(ctx context.Context, place func(*plan.Plan) string) int {
 
 // run runs a plan. place gives its output directory; saved is given its records when they are
 // whole; optional.
-func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) string, saved func(dir string) error) (res *result.Result, err error) {
+func (j *job) run(ctx context.Context, p *plan.Plan, place func(*plan.Plan) string,
+	saved func(dir string) error) (res *result.Result, err error) {
 	env, session := j.env, j.session
 	opt := run.Options{
 		ID: j.action.RunID, OutputDir: place, Saved: saved, Calibration: j.bars,
@@ -194,7 +195,8 @@ func printResult(env tool.Env, action *args.Action, res *result.Result) error {
 		return jsonreport.Write(env.Stdout, res)
 	}
 	screen := env.Terminal(env.Stdout)
-	o := console.Options{Width: min(screen.Width(), 140), Color: screen.Color, All: action.All, Brief: action.Quiet && !action.All, Subject: tool.Subject(p), Dir: p.Output.Dir}
+	o := console.Options{Width: min(screen.Width(), 140), Color: screen.Color, All: action.All, Brief: action.Quiet && !action.All,
+		Subject: tool.Subject(p), Dir: p.Output.Dir}
 	o.Page = action.HTML
 	if o.Dir != "" {
 		o.Files = filesIn(o.Dir)

@@ -212,7 +212,8 @@ func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir strin
 }
 
 // requests goes through the records once, for spans, metrics and time series.
-func (s *sending) requests(ctx context.Context, log io.Writer, r *telemetry.RunInfo, records record.File, line *timeline.Timeline, opts metric.Options, from otlp.Batch) (*telemetry.Metrics, error) {
+func (s *sending) requests(ctx context.Context, log io.Writer, r *telemetry.RunInfo, records record.File, line *timeline.Timeline,
+	opts metric.Options, from otlp.Batch) (*telemetry.Metrics, error) {
 	figures, spans := r.Metrics(opts), r.Spans(opts, s.ratio)
 	var out *otlp.Spans
 	if s.traces.Endpoint != "" {

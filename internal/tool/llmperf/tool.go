@@ -93,7 +93,8 @@ type printer struct {
 
 func (p *printer) print(s *result.Stage) {
 	l := level(s, p.stages[s.Index].Concurrency)
-	if l.Concurrency == 0 || p.alone && slices.ContainsFunc(p.levels, func(o report.LevelReport) bool { return o.Concurrency == l.Concurrency }) {
+	if l.Concurrency == 0 || p.alone && slices.ContainsFunc(p.levels,
+		func(o report.LevelReport) bool { return o.Concurrency == l.Concurrency }) {
 		l.Load = fmt.Sprintf("%s, stage %d", s.Load, s.Index+1)
 	}
 	if _, streamed := s.Metrics["time_to_first_event"]; p.faithful && !streamed {

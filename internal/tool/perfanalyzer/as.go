@@ -27,8 +27,9 @@ const (
 func as(env tool.Env, s *tool.ReportRequest) ([]string, error) {
 	p := s.Plan
 	t := &job{env: env.Unwatched(), plan: p, records: export.Readable(s.Records, &p.Target), loads: p.Stages, action: &args.Action{
-		Plan: p, Service: export.ServiceOf(&p.Target), Load: args.LoadConcurrency, GRPC: p.Target.Transport == plan.TransportGRPC, Streaming: p.Target.Streaming,
-		Batch: p.Data.Tensors.Batch, Percentile: p.Measurement.Percentile, Endpoint: export.Endpoint(&p.Target),
+		Plan: p, Service: export.ServiceOf(&p.Target), Load: args.LoadConcurrency, GRPC: p.Target.Transport == plan.TransportGRPC,
+		Streaming: p.Target.Streaming,
+		Batch:     p.Data.Tensors.Batch, Percentile: p.Measurement.Percentile, Endpoint: export.Endpoint(&p.Target),
 		CSV: filepath.Join(s.Out, levelsFile), Export: filepath.Join(s.Out, exportFile), VerboseCSV: true,
 	}}
 	a := t.action

@@ -77,7 +77,8 @@ func (t *job) files() error {
 	if name == "" || len(t.levels) == 0 {
 		return nil
 	}
-	o := report.CSVOptions{Verbose: t.action.VerboseCSV, Decoupled: t.setup.Decoupled, GPUs: t.action.Metrics, Percentile: t.action.Percentile > 0}
+	o := report.CSVOptions{Verbose: t.action.VerboseCSV, Decoupled: t.setup.Decoupled, GPUs: t.action.Metrics,
+		Percentile: t.action.Percentile > 0}
 	errs := []error{create(name, func(w io.Writer) error { return report.CSV(w, t.levels, o) })}
 	for _, m := range report.Composing(t.levels) {
 		errs = append(errs, create(report.ComposingName(name, &m), func(w io.Writer) error {

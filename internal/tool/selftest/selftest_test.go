@@ -91,7 +91,8 @@ func TestLikeness(t *testing.T) {
 			continue
 		}
 		for _, l := range down {
-			if s, first := l.Stages[0], got[0].Stages[0]; s.Concurrency >= first.Concurrency && s.Rate >= first.Rate || s.Concurrency == 0 && s.Rate == 0 {
+			if s, first := l.Stages[0], got[0].Stages[0]; s.Concurrency >= first.Concurrency && s.Rate >= first.Rate || s.Concurrency == 0 &&
+				s.Rate == 0 {
 				t.Errorf("%s: %+v is no lighter load than %+v", tt.name, s, first)
 			}
 		}

@@ -32,7 +32,8 @@ func TestEndOfAStudy(t *testing.T) {
 		},
 		"no answer": {Outcome{Rows: []report.Row{{Requested: 16}}, Results: []*result.Result{good}}, tool.ExitRun, ""},
 		"stopped": {
-			Outcome{Rows: []report.Row{{Requested: 16, Requests: 4}}, Results: []*result.Result{{Verdict: valid, Interrupted: true, Stages: []result.Stage{{}}}}, Left: []int{64, 256}},
+			Outcome{Rows: []report.Row{{Requested: 16, Requests: 4}},
+				Results: []*result.Result{{Verdict: valid, Interrupted: true, Stages: []result.Stage{{}}}}, Left: []int{64, 256}},
 			tool.ExitRun, "Prompts of 16 tokens. The run was stopped early: the figures cover the requests that had ended by then.\nVerdict: valid.\nNot measured: prompts of 64, 256 tokens.\n",
 		},
 	} {

@@ -152,7 +152,8 @@ func TestStopped(t *testing.T) {
 	}
 	a.Runs[0].Plan.Stages[0].Requests = 2
 	out := &stopper{at: "Prompts of 64 tokens", stop: make(chan struct{})}
-	o, err := Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Out: struct{ io.Writer }{out}, Log: io.Discard, Width: 80, Stop: out.stop})
+	o, err := Run(t.Context(), a, &tool.Session{Kit: registry.Default(os.Getenv), Out: struct{ io.Writer }{out}, Log: io.Discard, Width: 80,
+		Stop: out.stop})
 	// The stop may come before or after the second length's first request.
 	if !slices.Equal(o.Left, []int{256, 1024}) && (err == nil || len(o.Rows) != 1) || o.Rows[0].Requests != 2 {
 		t.Errorf("left %v, %+v, %v\n%s", o.Left, o.Rows, err, out.String())

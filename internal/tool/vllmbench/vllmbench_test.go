@@ -89,7 +89,8 @@ func TestBadFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Tool().Import(foreigntest.Env(), tool.From{Path: path}, t.TempDir()); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+		if _, err := Tool().Import(foreigntest.Env(), tool.From{Path: path}, t.TempDir()); err == nil ||
+			!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -77,7 +77,8 @@ func serveOn(t testing.TB, addr string, h real.StreamHandler, options ...real.Se
 		t.Fatal(err)
 	}
 	s := &server{addr: l.Addr().String()}
-	s.srv = real.NewServer(append(options, real.ForceServerCodecV2(raw{}), real.UnknownServiceHandler(h), real.MaxRecvMsgSize(largest), real.MaxConcurrentStreams(1000))...)
+	s.srv = real.NewServer(append(options, real.ForceServerCodecV2(raw{}), real.UnknownServiceHandler(h), real.MaxRecvMsgSize(largest),
+		real.MaxConcurrentStreams(1000))...)
 	go func() { _ = s.srv.Serve(counted{l, &s.conns}) }()
 	t.Cleanup(s.srv.Stop)
 	return s

@@ -74,7 +74,8 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 
 // once carries out a request on the lane's stream. Untaken: the stream ended before
 // the server can have taken it.
-func (c *Client) once(ctx context.Context, l *sharedStream, method, id string, m Message, rec *record.Exchange, sort Sorter) (untaken bool, err error) {
+func (c *Client) once(ctx context.Context, l *sharedStream, method, id string, m Message, rec *record.Exchange,
+	sort Sorter) (untaken bool, err error) {
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
 	rec.Sent, rec.Written = record.Never, record.Never
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""

@@ -25,7 +25,8 @@ func offline(t testing.TB, streams int) *conn {
 	wire := appendFrame(nil, 0, frameSettings, 0, 0)
 	for i := range streams {
 		st := &stream{}
-		st.reset(t.Context(), &order{shared: req.Head.HTTP2(), sized: true, rec: &record.Exchange{Record: record.Record{Body: make([]byte, 0, 1<<20), Marks: make([]record.Read, 0, 1<<12)}}})
+		st.reset(t.Context(), &order{shared: req.Head.HTTP2(), sized: true,
+			rec: &record.Exchange{Record: record.Record{Body: make([]byte, 0, 1<<20), Marks: make([]record.Read, 0, 1<<12)}}})
 		c.live, c.ids = append(c.live, st), append(c.ids, uint32(2*i+1))
 		wire = appendBlock(wire, []byte{0x88}, 0, c.ids[i], maxFrame) // :status 200
 	}

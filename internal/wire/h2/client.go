@@ -70,8 +70,9 @@ type Options struct {
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *timedconn.Clock, d *timedconn.Dialer, o Options) *Client {
 	c := &Client{
-		clock: clock, dialer: d, limits: o.Limits, soon: http1.Soon, grace: http1.Grace, streams: max(o.Streams, 1), secure: o.Secure, keepAlive: o.KeepAlive,
-		windows: wide, alive: make(map[*conn]struct{}),
+		clock: clock, dialer: d, limits: o.Limits, soon: http1.Soon, grace: http1.Grace, streams: max(o.Streams, 1), secure: o.Secure,
+		keepAlive: o.KeepAlive,
+		windows:   wide, alive: make(map[*conn]struct{}),
 	}
 	c.pool.New = func() any { return &stream{done: make(chan struct{}, 1)} }
 	c.conns.Store(new([]*conn))

@@ -34,8 +34,10 @@ func FuzzServer(f *testing.F) {
 	f.Add([]byte{frameHeaders, flagEndHeaders, 1, 1, 0x88, frameData, flagEndStream, 1, 2, 'h', 'i'}, true, uint8(3))
 	f.Add([]byte{frameHeaders, 0, 1, 0, frameContinuation, flagEndHeaders | flagEndStream, 1, 1, 0x88}, true, uint8(1))
 	f.Add([]byte{frameGoAway, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, frameReset, 0, 1, 4, 0, 0, 0, 7}, true, uint8(0))
-	f.Add([]byte{frameSettings, 0, 0, 6, 0, 3, 0, 0, 0, 1, frameWindow, 0, 1, 4, 0, 0, 0, 9, framePing, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}, true, uint8(9))
-	f.Add([]byte{frameHeaders, flagEndHeaders | flagPadded | flagPriority, 3, 8, 1, 0, 0, 0, 0, 0, 0x88, 0, frameData, flagPadded, 3, 3, 1, 'x', 0}, true, uint8(2))
+	f.Add([]byte{frameSettings, 0, 0, 6, 0, 3, 0, 0, 0, 1, frameWindow, 0, 1, 4, 0, 0, 0, 9, framePing, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8},
+		true, uint8(9))
+	f.Add([]byte{frameHeaders, flagEndHeaders | flagPadded | flagPriority, 3, 8, 1, 0, 0, 0, 0, 0, 0x88, 0, frameData, flagPadded, 3, 3, 1,
+		'x', 0}, true, uint8(2))
 	mutate.Fuzz(f, func(t *testing.T, in []byte, framed bool, piece uint8) {
 		if framed {
 			in = script(in)

@@ -84,7 +84,8 @@ func TestArrivedInPieces(t *testing.T) {
 func TestCoarse(t *testing.T) {
 	for d, want := range map[time.Duration]time.Duration{
 		0: 0, 1: 10 * time.Microsecond, 10_000: 10 * time.Microsecond, 10_001: 20 * time.Microsecond, 300_000: 500 * time.Microsecond,
-		500_001: 600 * time.Microsecond, 1_010_000: 1100 * time.Microsecond, 9_950_000: 10 * time.Millisecond, 12_300_001: 13 * time.Millisecond, 1234 * time.Millisecond: 1300 * time.Millisecond,
+		500_001: 600 * time.Microsecond, 1_010_000: 1100 * time.Microsecond, 9_950_000: 10 * time.Millisecond,
+		12_300_001: 13 * time.Millisecond, 1234 * time.Millisecond: 1300 * time.Millisecond,
 	} {
 		if got := coarse(d); got != want || got < d {
 			t.Errorf("%v becomes %v, want %v", d, got, want)

@@ -98,12 +98,13 @@ func TestStreamHasOneMarkPerEvent(t *testing.T) {
 	defer conn.Close()
 	l.conn = conn
 	l.resp.reset(nil)
-	_, _, err = conn.Exchange(t.Context(), c.clock.Now(), head(addr).Encode(nil).wire, timedconn.Timeouts{}, func(p []byte, at timedconn.Stamp) bool {
-		done, bad := l.resp.feed(p)
-		Mark(rec, l.resp.body, at)
-		next <- struct{}{}
-		return !done && bad == nil
-	})
+	_, _, err = conn.Exchange(t.Context(), c.clock.Now(), head(addr).Encode(nil).wire, timedconn.Timeouts{},
+		func(p []byte, at timedconn.Stamp) bool {
+			done, bad := l.resp.feed(p)
+			Mark(rec, l.resp.body, at)
+			next <- struct{}{}
+			return !done && bad == nil
+		})
 	rec.Body = l.resp.body
 	if err != nil || bytes.Count(rec.Body, []byte("data:")) != events {
 		t.Fatalf("error %v after %q", err, rec.Body)

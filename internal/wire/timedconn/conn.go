@@ -63,7 +63,8 @@ func (c *Conn) EndBy(at time.Duration) { c.endBy = at }
 // Exchange writes a request and hands each read of the response to f until f
 // returns false. now is the time. sent and written are the times right before the first and right
 // after the last write(2).
-func (c *Conn) Exchange(ctx context.Context, now time.Duration, request []byte, lim Timeouts, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
+func (c *Conn) Exchange(ctx context.Context, now time.Duration, request []byte, lim Timeouts,
+	f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
 	c.follow(ctx)
 	c.watch()
 	c.endBy = 0
@@ -71,7 +72,8 @@ func (c *Conn) Exchange(ctx context.Context, now time.Duration, request []byte, 
 	if x.begin == nil {
 		x.begin, x.take = x.sendFirst, x.handOver
 	}
-	*x = exchange{c: c, begin: x.begin, take: x.take, now: now, request: request, lim: lim, f: f, sent: record.Never, written: record.Never, latest: record.Never}
+	*x = exchange{c: c, begin: x.begin, take: x.take, now: now, request: request, lim: lim, f: f, sent: record.Never, written: record.Never,
+		latest: record.Never}
 	err = x.run()
 	x.request, x.f = nil, nil
 	return x.sent, x.written, err

@@ -223,7 +223,8 @@ func (r *receiver) received(raw syscall.RawConn) (segments, bytes int64, ok bool
 // answer, and without telling the scheduler of a call that does not wait.
 func (r *receiver) inform(fd uintptr) bool {
 	size := uint32(unsafe.Offsetof(r.info.Data_segs_in) + unsafe.Sizeof(r.info.Data_segs_in))
-	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, fd, unix.IPPROTO_TCP, unix.TCP_INFO, uintptr(unsafe.Pointer(&r.info)), uintptr(unsafe.Pointer(&size)), 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, fd, unix.IPPROTO_TCP, unix.TCP_INFO, uintptr(unsafe.Pointer(&r.info)),
+		uintptr(unsafe.Pointer(&size)), 0)
 	return errno == 0 && uintptr(size) >= unsafe.Offsetof(r.info.Data_segs_in)+unsafe.Sizeof(r.info.Data_segs_in)
 }
 

@@ -168,7 +168,8 @@ func (l *Layout) platform(i Image, p Program, name string) (descriptor, error) {
 		return descriptor{}, err
 	}
 	layer := l.add(typeLayer, squeezed)
-	d, err := l.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: config, Layers: []descriptor{layer}, Annotations: i.Annotations})
+	d, err := l.addJSON(typeManifest,
+		manifest{SchemaVersion: 2, MediaType: typeManifest, Config: config, Layers: []descriptor{layer}, Annotations: i.Annotations})
 	d.Platform = &runs
 	l.load = append(l.load, loadable{Config: blob(config.Digest), RepoTags: []string{name}, Layers: []string{blob(layer.Digest)}})
 	return d, err

@@ -37,7 +37,8 @@ func (l *Layout) pack(w *tar.Writer) error {
 		}
 	}
 	for _, f := range l.files {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: 0o644, Size: int64(len(f.data)), ModTime: l.created}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: 0o644, Size: int64(len(f.data)),
+			ModTime: l.created}); err != nil {
 			return err
 		}
 		if _, err := w.Write(f.data); err != nil {

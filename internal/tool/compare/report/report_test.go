@@ -21,8 +21,10 @@ func row(metric, name, stat, unit string, a, b, lo, hi, p, longer float64, verdi
 	share := func(v float64) *float64 { return &v }
 	d := b - a
 	rel := d / a
-	return compare.Row{Metric: metric, Name: name, Stat: stat, Unit: unit, A: &compare.SideStat{Value: a, Runs: 1}, B: &compare.SideStat{Value: b, Runs: 1}, Verdict: verdict,
-		Delta: &compare.Difference{Value: d, Relative: &rel, Interval: &compare.Interval{Lo: lo * a, Hi: hi * a, RelativeLo: share(lo), RelativeHi: share(hi)}, P: &p, Longer: &longer}}
+	return compare.Row{Metric: metric, Name: name, Stat: stat, Unit: unit, A: &compare.SideStat{Value: a, Runs: 1},
+		B: &compare.SideStat{Value: b, Runs: 1}, Verdict: verdict,
+		Delta: &compare.Difference{Value: d, Relative: &rel,
+			Interval: &compare.Interval{Lo: lo * a, Hi: hi * a, RelativeLo: share(lo), RelativeHi: share(hi)}, P: &p, Longer: &longer}}
 }
 
 // example is a comparison with all that a report has to show.
@@ -83,9 +85,13 @@ func searches() *compare.Comparison {
 				{Side: 3, Unit: unit, Outcome: "found", Value: v(38), Lo: v(35), Hi: v(41), Runs: 2, Sentence: "37 requests/s."},
 			},
 			Rows: []compare.CapacityRow{
-				{Side: 1, Verdict: compare.Worse, Delta: &compare.Difference{Value: -5.1, Relative: v(-0.134), Interval: &compare.Interval{Lo: -6.5, Hi: -3.7, RelativeLo: v(-0.169), RelativeHi: v(-0.096)}}},
+				{Side: 1, Verdict: compare.Worse,
+					Delta: &compare.Difference{Value: -5.1, Relative: v(-0.134),
+						Interval: &compare.Interval{Lo: -6.5, Hi: -3.7, RelativeLo: v(-0.169), RelativeHi: v(-0.096)}}},
 				{Side: 2, Verdict: compare.Better, Why: "by how much is not known: the other side met the objectives at every load that was tried"},
-				{Side: 3, Verdict: compare.NoneSeen, Delta: &compare.Difference{Value: -0.2, Relative: v(-0.005), Interval: &compare.Interval{Lo: -4, Hi: 3, RelativeLo: v(-0.1), RelativeHi: v(0.08)}}},
+				{Side: 3, Verdict: compare.NoneSeen,
+					Delta: &compare.Difference{Value: -0.2, Relative: v(-0.005),
+						Interval: &compare.Interval{Lo: -4, Hi: 3, RelativeLo: v(-0.1), RelativeHi: v(0.08)}}},
 			},
 		},
 	}

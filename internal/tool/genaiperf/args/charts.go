@@ -63,7 +63,8 @@ func (c *Chart) Stem() string {
 func UsualCharts(paths []string, output string) []Chart {
 	width := usualWidth(paths)
 	chart := func(title, kind, x, y, xLabel, yLabel string) Chart {
-		return Chart{Title: title, XMetric: x, YMetric: y, XLabel: xLabel, YLabel: yLabel, Width: width, Height: usualHeight, Type: kind, Paths: paths, Output: output}
+		return Chart{Title: title, XMetric: x, YMetric: y, XLabel: xLabel, YLabel: yLabel, Width: width, Height: usualHeight, Type: kind,
+			Paths: paths, Output: output}
 	}
 	return []Chart{
 		chart("Time to First Token", ChartBox, "", "time_to_first_tokens", "Time to First Token (ms)", ""),

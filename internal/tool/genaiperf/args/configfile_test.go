@@ -70,7 +70,8 @@ tokenizer: {name: builtin:gpt2}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Command != want.Command || got.InputDir != want.InputDir || !reflect.DeepEqual(got.Settings, want.Settings) || !reflect.DeepEqual(got.Plan, want.Plan) || len(got.Levels) != len(want.Levels) {
+		if got.Command != want.Command || got.InputDir != want.InputDir || !reflect.DeepEqual(got.Settings, want.Settings) ||
+			!reflect.DeepEqual(got.Plan, want.Plan) || len(got.Levels) != len(want.Levels) {
 			t.Errorf("%s\n%s\n got %+v\nwant %+v", tt.file, tt.line, got.Settings, want.Settings)
 		}
 	}

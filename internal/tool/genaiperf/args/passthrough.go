@@ -28,7 +28,8 @@ type Passed struct {
 func (p *Passed) same(other *Passed) bool {
 	one, err := planfile.Encode(p.Plan)
 	two, err2 := planfile.Encode(other.Plan)
-	return err == nil && err2 == nil && string(one) == string(two) && slices.Equal(p.Warnings, other.Warnings) && slices.Equal(p.Files, other.Files) &&
+	return err == nil && err2 == nil && string(one) == string(two) && slices.Equal(p.Warnings, other.Warnings) &&
+		slices.Equal(p.Files, other.Files) &&
 		p.DryRun == other.DryRun && p.Strict == other.Strict && p.Verbose == other.Verbose
 }
 
@@ -216,7 +217,8 @@ func (b *builder) passData(was, is *plan.Tensors) {
 		b.fault("-- --input-data", "genai-perf makes the requests", "give --input-file before --")
 		return
 	}
-	if was.StringLength != is.StringLength || was.StringData != is.StringData || was.Batch != is.Batch || !slices.Equal(was.Shapes, is.Shapes) {
+	if was.StringLength != is.StringLength || was.StringData != is.StringData || was.Batch != is.Batch ||
+		!slices.Equal(was.Shapes, is.Shapes) {
 		var names []string
 		for _, arg := range b.pass {
 			if strings.HasPrefix(arg, "-") {

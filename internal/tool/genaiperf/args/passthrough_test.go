@@ -51,7 +51,8 @@ func TestFlagsBehindDashes(t *testing.T) {
 		}},
 		{openai + "--warmup-request-count 3 -H X-A:1 -- --warmup-request-count 5 --stability-percentage 20 -H X-B:2 -v", func(s *Settings, _ *plan.Plan) bool {
 			typed := s.Typed()
-			return s.Warmup == 5 && s.Verbose && len(s.Headers) == 2 && typed.Warmup == 3 && typed.Stability == 999 && len(typed.Headers) == 1 && !typed.Verbose
+			return s.Warmup == 5 && s.Verbose && len(s.Headers) == 2 && typed.Warmup == 3 && typed.Stability == 999 && len(typed.Headers) == 1 &&
+				!typed.Verbose
 		}},
 		{openai + "-p 1000 -- --request-count 77", func(s *Settings, _ *plan.Plan) bool {
 			return s.Typed().Interval == time.Second && s.Typed().Requests == 0
@@ -64,7 +65,8 @@ func TestFlagsBehindDashes(t *testing.T) {
 		}},
 		{openai + "-p 1000 -- --stability-percentage 20 --max-trials 6 --percentile 95", func(_ *Settings, p *plan.Plan) bool {
 			m := p.Measurement
-			return m.Mode == plan.WindowTime && m.Interval == plan.Duration(time.Second) && m.Stability == 0.2 && m.MaxTrials == 6 && m.Percentile == 95
+			return m.Mode == plan.WindowTime && m.Interval == plan.Duration(time.Second) && m.Stability == 0.2 && m.MaxTrials == 6 &&
+				m.Percentile == 95
 		}},
 		{openai + "-- --measurement-mode count_windows --measurement-request-count 30", func(_ *Settings, p *plan.Plan) bool {
 			return p.Measurement.Mode != plan.WindowCount && p.Stages[0].Requests == 10

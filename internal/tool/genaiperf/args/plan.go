@@ -26,8 +26,9 @@ func (b *builder) plan() {
 	s := &b.a.Settings
 	p := plan.Default()
 	p.Name = "genai-perf"
-	p.Seed = uint64(max(s.Seed, -s.Seed))                              // a sign makes no difference to Python's either
-	p.Budgets.Cached = 1                                               // the seed is the tool's own: what a run before left in the cache is a note
+	p.Seed = uint64(max(s.Seed, -s.Seed)) // a sign makes no difference to Python's either
+	// The seed is the tool's own: what an earlier run left in the server's cache is a note.
+	p.Budgets.Cached = 1
 	p.Target.NoPreflight, p.Target.RetryAfter = true, plan.RetryIgnore // as the original
 	b.target(&p.Target)
 	b.data(&p)
@@ -90,7 +91,8 @@ const anyStability = 999
 
 func (b *builder) stage(p *plan.Plan) plan.Stage {
 	s := &b.a.Settings
-	stage := plan.Stage{Concurrency: s.Concurrency, Rate: s.Rate, Requests: int64(s.Requests), Warmup: plan.Warmup{Requests: int64(s.Warmup), Drain: s.Warmup > 0}}
+	stage := plan.Stage{Concurrency: s.Concurrency, Rate: s.Rate, Requests: int64(s.Requests),
+		Warmup: plan.Warmup{Requests: int64(s.Warmup), Drain: s.Warmup > 0}}
 	if s.Rate > 0 {
 		stage.Arrival = plan.ArrivalConstant
 		if b.passed.arrival == plan.ArrivalPoisson {

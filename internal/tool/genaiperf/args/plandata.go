@@ -28,7 +28,8 @@ func (b *builder) data(p *plan.Plan) {
 	case s.Sessions > 0 && (s.SessionConcurrency > 0 || s.InputFile == ""):
 		d.Source, d.Prompts, d.InWords, d.Pool = plan.SourceSessions, 0, 0, false
 		d.Sessions = plan.Sessions{
-			Count: s.Sessions, Turns: spread(s.TurnsMean, s.TurnsStddev), Delay: spread(s.TurnDelayMean, s.TurnDelayStddev), DelayRatio: ratio(s.DelayRatio),
+			Count: s.Sessions, Turns: spread(s.TurnsMean, s.TurnsStddev), Delay: spread(s.TurnDelayMean, s.TurnDelayStddev),
+			DelayRatio: ratio(s.DelayRatio),
 		}
 	case s.Dataset != "":
 		d.Source, d.Input = plan.SourceDataset, plan.Length{}

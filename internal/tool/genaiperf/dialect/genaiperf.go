@@ -2,10 +2,9 @@
 // defines them, over records.
 //
 // An answer comes in responses: of OpenAI's protocol, what one HTTP chunk completed, or one
-// network read of an answer that does not come in chunks; of Triton's, each message. Responses without text are no tokens: of OpenAI's protocol
-// they are left out, of Triton's they count as the end of the answer. With t₀ … tₖ the
-// moments of the responses that are left, T that of sending and n the tokens of the
-// whole text:
+// network read of an answer that does not come in chunks; of Triton's, each message. Responses without text are no
+// tokens: of OpenAI's protocol they are left out, of Triton's they count as the end of the answer. With t₀ … tₖ
+// the moments of the responses that are left, T that of sending and n the tokens of the whole text:
 //
 //	time to first token   t₀ − T
 //	time to second token  t₁ − t₀
@@ -251,7 +250,8 @@ func (f *Fold) measure(rec *record.Record) {
 		TimeToFirstToken:     float64(begin - sent),
 		OutputSequenceLength: float64(tokens),
 	}
-	if end > sent && (f.opt.Each != nil || f.opt.Release.Has(OutputThroughputRequest) || slices.ContainsFunc(f.opt.Goodput, func(o Bound) bool { return o.Metric == OutputThroughputRequest })) {
+	if end > sent && (f.opt.Each != nil || f.opt.Release.Has(OutputThroughputRequest) ||
+		slices.ContainsFunc(f.opt.Goodput, func(o Bound) bool { return o.Metric == OutputThroughputRequest })) {
 		values[OutputThroughputRequest] = float64(tokens) / (float64(end-sent) / nanosecondsPerSecond)
 	}
 	if n, ok := f.opt.Input(rec); ok {

@@ -95,7 +95,8 @@ func TestWorkedValues(t *testing.T) {
 		{
 			"one response has no inter-token latency", "openai",
 			[]*record.Record{ns(1, []int{5}, "all at once")},
-			map[string][]float64{TimeToFirstToken: {4}, RequestLatency: {4}, TimeToSecondToken: nil, InterTokenLatency: nil, OutputThroughputUser: nil},
+			map[string][]float64{TimeToFirstToken: {4}, RequestLatency: {4}, TimeToSecondToken: nil, InterTokenLatency: nil,
+				OutputThroughputUser: nil},
 			map[string]float64{OutputThroughput: 3 / 4e-9},
 		},
 	} {

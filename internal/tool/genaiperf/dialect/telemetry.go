@@ -101,7 +101,8 @@ type TelemetryFold struct {
 // NewTelemetryFold makes an empty fold. Faithful: GPUs of several servers with the same
 // index are taken for one, as the original does.
 func NewTelemetryFold(faithful bool) *TelemetryFold {
-	return &TelemetryFold{faithful: faithful, series: map[string]map[string][]float64{}, scales: map[string]float64{}, labels: promtext.NewReader()}
+	return &TelemetryFold{faithful: faithful, series: map[string]map[string][]float64{}, scales: map[string]float64{},
+		labels: promtext.NewReader()}
 }
 
 // Add takes one look at all pages.

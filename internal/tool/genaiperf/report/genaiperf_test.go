@@ -118,7 +118,8 @@ func TestAsTheRealToolPrintsIt(t *testing.T) {
 // Goodput stands below the table of an early release, as in the first that had it.
 func TestEarlyGoodput(t *testing.T) {
 	s := &dialect.Summary{Release: dialect.Release2404, Stats: []dialect.Stat{
-		{Name: dialect.OutputThroughput, System: true, Avg: 1205.256}, {Name: dialect.RequestThroughput, System: true, Avg: 10.82}, {Name: dialect.RequestGoodput, System: true, Avg: 7.21},
+		{Name: dialect.OutputThroughput, System: true, Avg: 1205.256}, {Name: dialect.RequestThroughput, System: true, Avg: 10.82},
+		{Name: dialect.RequestGoodput, System: true, Avg: 7.21},
 	}}
 	var b bytes.Buffer
 	if err := Console(&b, s, Options{Width: 140, Goodput: true}); err != nil || !strings.HasSuffix(b.String(), "Output token throughput (per sec): 1205.26\nRequest goodput (per sec): 7.21\nRequest throughput (per sec): 10.82\n") {

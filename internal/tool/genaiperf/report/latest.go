@@ -145,7 +145,8 @@ func scaled(metric string, v float64) float64 {
 }
 
 func isTime(metric string) bool {
-	return slices.Contains([]string{dialect.TimeToFirstToken, dialect.TimeToSecondToken, dialect.InterTokenLatency, dialect.RequestLatency, dialect.ImageLatency}, metric)
+	return slices.Contains([]string{dialect.TimeToFirstToken, dialect.TimeToSecondToken, dialect.InterTokenLatency, dialect.RequestLatency,
+		dialect.ImageLatency}, metric)
 }
 
 // laterCSV are the lines of the CSV file of releases from 24.07 on: two blocks with an

@@ -65,7 +65,8 @@ func (b *builder) themes(a *plan.Agents, mix *value) {
 		a.Themes = append(a.Themes, plan.Theme{Name: name, Weight: w.number()})
 		sum += w.number()
 	}
-	alike := slices.EqualFunc(a.Themes, plan.ThemeNames(), func(t plan.Theme, name string) bool { return t.Name == name && t.Weight == a.Themes[0].Weight })
+	alike := slices.EqualFunc(a.Themes, plan.ThemeNames(),
+		func(t plan.Theme, name string) bool { return t.Name == name && t.Weight == a.Themes[0].Weight })
 	switch {
 	case len(a.Themes) == 0:
 		b.fault(at, "is empty", "name a theme, or leave it out")

@@ -52,7 +52,8 @@ func TestChats(t *testing.T) {
 				want = plan.EndpointCompletions
 			}
 			d := &a.Plan.Data
-			if d.Dataset.Whole != c.whole || d.SharedPrefix.Repeat != c.repeat || d.Output.Mean != c.output || d.Dataset.Output != c.bounds || a.Plan.Target.Endpoint != want {
+			if d.Dataset.Whole != c.whole || d.SharedPrefix.Repeat != c.repeat || d.Output.Mean != c.output || d.Dataset.Output != c.bounds ||
+				a.Plan.Target.Endpoint != want {
 				t.Errorf("%s, faithful %v: to %s, %+v", c.name, faithful, a.Plan.Target.Endpoint, d)
 			}
 			if a.Options.UserSessions != strings.HasPrefix(c.name, "turns") {
@@ -73,7 +74,8 @@ func TestTraceReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := a.Plan.Stages[0]
-		if s.Requests != want || s.Arrival != plan.ArrivalTrace || s.Rate != 0 || len(a.Options.TraceRates) != 1 || a.Options.TraceRates[0] != 3.5 {
+		if s.Requests != want || s.Arrival != plan.ArrivalTrace || s.Rate != 0 || len(a.Options.TraceRates) != 1 ||
+			a.Options.TraceRates[0] != 3.5 {
 			t.Errorf("%s: %+v, rates %v", flags, s, a.Options.TraceRates)
 		}
 	}

@@ -46,7 +46,8 @@ func show(f *form, v *value, secret, element bool) *yaml.Node {
 		}
 	case v.kind == mapping:
 		for _, name := range v.names {
-			n.Content = append(n.Content, scalarNode(name), show(f.itemForm(mapping), v.fields[name], secret && secretHeader(name, v.fields[name]), false))
+			n.Content = append(n.Content, scalarNode(name),
+				show(f.itemForm(mapping), v.fields[name], secret && secretHeader(name, v.fields[name]), false))
 		}
 	case secret:
 		return scalarNode(hidden)

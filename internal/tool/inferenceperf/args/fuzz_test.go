@@ -76,7 +76,8 @@ func TestConfigsOfOtherKinds(t *testing.T) {
 
 // So may every value of a flag, beside all that a key needs to have an effect.
 func TestFlagsOfOtherKinds(t *testing.T) {
-	for _, e := range slices.Concat(apiEffects(), dataEffects(), agentEffects(), replayEffects(), loadEffects(), reportEffects(), otherEffects(), nested()) {
+	for _, e := range slices.Concat(apiEffects(), dataEffects(), agentEffects(), replayEffects(), loadEffects(), reportEffects(),
+		otherEffects(), nested()) {
 		base, with := e.flags()
 		for i := range with {
 			if i == 0 || i < len(base) || !strings.HasPrefix(with[i-1], "--") || strings.HasPrefix(with[i], "--") {

@@ -262,7 +262,8 @@ func TestLognormal(t *testing.T) {
 			args = []string{"--data.type", kind, "--data.shared_prefix.output_len", `{"type":"lognormal"}`}
 		}
 		a, err := parse(small, args...)
-		if err != nil || a.Plan.Data.Input.Shifted != shifted || a.Plan.Data.Output.Shifted != shifted || a.Plan.Data.Output.Dist != plan.DistLognormal {
+		if err != nil || a.Plan.Data.Input.Shifted != shifted || a.Plan.Data.Output.Shifted != shifted ||
+			a.Plan.Data.Output.Dist != plan.DistLognormal {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -108,7 +108,8 @@ func TestRetries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Retries{Requests: 2, Attempts: 3, Recovered: 1, Wasted: 1.2, Each: &Dist{N: 2, Mean: 0.6, Min: 0.4, Max: 0.8, Std: 0.2, Ranks: []float64{50, 99}, Percentiles: []float64{0.6, 0.796}}}
+	want := Retries{Requests: 2, Attempts: 3, Recovered: 1, Wasted: 1.2,
+		Each: &Dist{N: 2, Mean: 0.6, Min: 0.4, Max: 0.8, Std: 0.2, Ranks: []float64{50, 99}, Percentiles: []float64{0.6, 0.796}}}
 	if diff := cmp.Diff(want, s.Retries, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Error(diff)
 	}
@@ -277,8 +278,10 @@ func TestLabels(t *testing.T) {
 // differs: ip-stream-error
 func TestFaithfulFailures(t *testing.T) {
 	recs := []*record.Record{
-		{Sent: 0, End: 2, Status: 503, Cached: 4, In: record.Tokens{N: 9, Source: record.FromServer}, Failure: &record.Failure{Class: record.HTTPStatus, Status: 503}},
-		{Sent: 0, End: 3, Status: 200, Streamed: true, Cached: -1, In: record.Tokens{N: 5}, Failure: &record.Failure{Class: record.StreamError, Status: 200}},
+		{Sent: 0, End: 2, Status: 503, Cached: 4, In: record.Tokens{N: 9, Source: record.FromServer},
+			Failure: &record.Failure{Class: record.HTTPStatus, Status: 503}},
+		{Sent: 0, End: 3, Status: 200, Streamed: true, Cached: -1, In: record.Tokens{N: 5},
+			Failure: &record.Failure{Class: record.StreamError, Status: 200}},
 		{Sent: 0, End: 3, Status: 200, Cached: -1, In: record.Tokens{N: 5}, Failure: &record.Failure{Class: record.BadBody, Status: 200}},
 	}
 	o := options(t)
@@ -380,7 +383,8 @@ func TestMedia(t *testing.T) {
 	shown, plain := streamed(0, 0, ms, 2*ms), streamed(0, 0, ms, 2*ms)
 	shown.Prompt = 1
 	s := summary(t, o, shown, plain)
-	if s.Images != 1 || mean(s.Image.Count) != 0.5 || mean(s.Image.Pixels) != 8 || mean(s.Image.Aspect) != 2 || mean(s.Audio.Seconds) != 1 || s.Video.Pixels != nil {
+	if s.Images != 1 || mean(s.Image.Count) != 0.5 || mean(s.Image.Pixels) != 8 || mean(s.Image.Aspect) != 2 || mean(s.Audio.Seconds) != 1 ||
+		s.Video.Pixels != nil {
 		t.Errorf("%+v %+v %+v", s.Image, s.Video, s.Audio)
 	}
 }
@@ -414,7 +418,8 @@ func TestRecordedSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Sessions != 4 || s.OK != 1 || s.Failed != 3 || s.Events != 11 || s.Completed != 4 || s.Cancelled != 5 || s.Repaired != 1 || s.Repairs != 2 {
+	if s.Sessions != 4 || s.OK != 1 || s.Failed != 3 || s.Events != 11 || s.Completed != 4 || s.Cancelled != 5 || s.Repaired != 1 ||
+		s.Repairs != 2 {
 		t.Errorf("%+v", s)
 	}
 	if s.NoFirst["no_user_facing"] != 2 || mean(s.First) != 0.4 || s.First.N != 1 || s.NoFirst["non_streaming"] != 1 || mean(s.Programs) != 1./4 {

@@ -156,7 +156,8 @@ func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodpu
 		}
 		g.Attainment = append(g.Attainment, a)
 	}
-	if len(f.opt.Headers) > 0 && f.opt.Constraints == nil && !slices.ContainsFunc(g.Attainment, func(a Attainment) bool { return a.Applicable > 0 }) {
+	if len(f.opt.Headers) > 0 && f.opt.Constraints == nil && !slices.ContainsFunc(g.Attainment,
+		func(a Attainment) bool { return a.Applicable > 0 }) {
 		return nil
 	}
 	for _, b := range buckets {
@@ -176,7 +177,8 @@ func (s *Summary) distributions(buckets []*bucket, percentiles []float64) error 
 		{&s.Client, clientColumn}, {&s.Server, serverColumn},
 		{&s.FailedLatency, failedLatencyColumn}, {&s.FailedPrompt.Each, failedPromptColumn}, {&s.Retries.Each, wastedColumn},
 		{&s.Image.Count, imageCount}, {&s.Image.Pixels, imagePixels}, {&s.Image.Bytes, imageBytes}, {&s.Image.Aspect, imageAspect},
-		{&s.Video.Count, videoCount}, {&s.Video.Frames, videoFrames}, {&s.Video.Pixels, videoPixels}, {&s.Video.Bytes, videoBytes}, {&s.Video.Aspect, videoAspect},
+		{&s.Video.Count, videoCount}, {&s.Video.Frames, videoFrames}, {&s.Video.Pixels, videoPixels}, {&s.Video.Bytes, videoBytes},
+		{&s.Video.Aspect, videoAspect},
 		{&s.Audio.Count, audioCount}, {&s.Audio.Seconds, audioLength}, {&s.Audio.Bytes, audioBytes},
 	} {
 		var cols []*stat.Column
@@ -205,7 +207,8 @@ func distribution(cols []*stat.Column, percentiles []float64, scale float64) (*D
 	if sum.N == 0 {
 		return nil, nil
 	}
-	d := &Dist{N: sum.N, Mean: sum.Mean / scale, Min: float64(sum.Min) / scale, Max: float64(sum.Max) / scale, Std: sum.Std / scale, Ranks: percentiles}
+	d := &Dist{N: sum.N, Mean: sum.Mean / scale, Min: float64(sum.Min) / scale, Max: float64(sum.Max) / scale, Std: sum.Std / scale,
+		Ranks: percentiles}
 	for _, q := range sum.Quantiles {
 		d.Percentiles = append(d.Percentiles, q/scale)
 	}

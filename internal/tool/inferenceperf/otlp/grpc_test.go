@@ -83,7 +83,8 @@ func exporter(t *testing.T, env map[string]string) *Exporter {
 // plain is a span of the official messages in the form in which JSON has it.
 func plain(s *tracepb.Span) got {
 	g := got{
-		TraceID: hex.EncodeToString(s.TraceId), SpanID: hex.EncodeToString(s.SpanId), ParentSpanID: hex.EncodeToString(s.ParentSpanId), Name: s.Name, Kind: int(s.Kind),
+		TraceID: hex.EncodeToString(s.TraceId), SpanID: hex.EncodeToString(s.SpanId), ParentSpanID: hex.EncodeToString(s.ParentSpanId),
+		Name: s.Name, Kind: int(s.Kind),
 		Start: strconv.FormatUint(s.StartTimeUnixNano, 10), End: strconv.FormatUint(s.EndTimeUnixNano, 10),
 	}
 	for _, a := range s.Attributes {

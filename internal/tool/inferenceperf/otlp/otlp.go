@@ -151,7 +151,8 @@ func (m *maker) group(name, trace, parent string, begin, end time.Duration, abou
 	key := trace + name
 	g := m.groups[key]
 	if g == nil {
-		g = &group{Span: otlp.Span{TraceID: trace, SpanID: m.id(8, trace, name), Parent: parent, Name: name, Kind: otlp.KindInternal, Attributes: about}, begin: begin, end: end}
+		g = &group{Span: otlp.Span{TraceID: trace, SpanID: m.id(8, trace, name), Parent: parent, Name: name, Kind: otlp.KindInternal,
+			Attributes: about}, begin: begin, end: end}
 		m.groups[key], m.order = g, append(m.order, key)
 	}
 	g.begin, g.end = min(g.begin, begin), max(g.end, end)

@@ -42,9 +42,11 @@ func records() []*record.Record {
 	ok := &record.Record{
 		Due: 0, Ready: 0, Sent: time.Millisecond, End: 120 * time.Millisecond, Streamed: true, Cached: 3, Size: 9, RequestBody: []byte(`{"a":"b"}`),
 		Session: "s1", Model: "red", Body: []byte(body), Retries: 2, LastTry: 61 * time.Millisecond,
-		Marks: []record.Read{{Off: 34, Kernel: record.Never, User: 101 * time.Millisecond}, {Off: len(body), Kernel: record.Never, User: 120 * time.Millisecond}},
+		Marks: []record.Read{{Off: 34, Kernel: record.Never, User: 101 * time.Millisecond},
+			{Off: len(body), Kernel: record.Never, User: 120 * time.Millisecond}},
 		Events: []record.Event{
-			{Mark: 0, Label: record.Content, Text: 1, Tokens: 1}, {Mark: 1, Label: record.Content, Text: 2, Tokens: 1}, {Mark: 1, Label: record.Done},
+			{Mark: 0, Label: record.Content, Text: 1, Tokens: 1}, {Mark: 1, Label: record.Content, Text: 2, Tokens: 1},
+			{Mark: 1, Label: record.Done},
 		},
 		In: record.Tokens{N: 5, Source: record.FromServer, Local: -1}, Out: record.Tokens{N: 2, Source: record.FromServer, Local: 2},
 	}

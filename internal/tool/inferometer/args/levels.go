@@ -113,7 +113,8 @@ func spread(text string, fractions bool) ([]float64, error) {
 	}
 	start, err1 := strconv.ParseFloat(strings.TrimSpace(from), 64)
 	end, err2 := strconv.ParseFloat(strings.TrimSpace(to), 64)
-	if err != nil || err1 != nil || err2 != nil || !(start > 0) || !(end >= start) || !(factor >= 1) || !(step >= 0) || factor == 1 && step == 0 {
+	if err != nil || err1 != nil || err2 != nil || !(start > 0) || !(end >= start) || !(factor >= 1) || !(step >= 0) || factor == 1 &&
+		step == 0 {
 		return nil, bad
 	}
 	var list []float64

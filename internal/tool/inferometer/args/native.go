@@ -54,7 +54,8 @@ func Run(args []string, known planfile.Known, readFile func(name string) ([]byte
 
 // read reads the arguments of a command with the flags of groups; load settles which stages there
 // are.
-func read(groups []group, args []string, known planfile.Known, readFile func(name string) ([]byte, error), load func(*builder)) (*Action, error) {
+func read(groups []group, args []string, known planfile.Known, readFile func(name string) ([]byte, error),
+	load func(*builder)) (*Action, error) {
 	v, faults := parse(groups, args, aliases()...)
 	if h := v.help(); h != NoHelp {
 		return &Action{Help: h}, nil

@@ -127,7 +127,8 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 	if err != nil {
 		return nil, err
 	}
-	a := &Action{Plan: made, DryRun: f.dryRun, Strict: f.strict, URI: f.uri, Protocol: strings.ToLower(f.protocol), Model: f.model, Results: f.export, Prompts: n, Faithful: f.faithful}
+	a := &Action{Plan: made, DryRun: f.dryRun, Strict: f.strict, URI: f.uri, Protocol: strings.ToLower(f.protocol), Model: f.model,
+		Results: f.export, Prompts: n, Faithful: f.faithful}
 	if f.tokenizer == "" {
 		a.Warnings = append(a.Warnings, "tokens are counted with GPT-2's tokenizer, not the model's: pass --tokenizer-path")
 	}

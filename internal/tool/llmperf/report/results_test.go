@@ -7,7 +7,8 @@ import (
 
 // The keys of the file stand in the order in which the original writes them.
 func TestOrderOfResults(t *testing.T) {
-	levels := []LevelReport{{Concurrency: 4, Payloads: 2, Results: 2, InputTokens: 8, OutputTokens: 4, Latency: Mean{Avg: 0.5, P99: 0.75}, TTFT: Mean{Avg: 0.25, P99: 0.5}, Wall: 2}}
+	levels := []LevelReport{{Concurrency: 4, Payloads: 2, Results: 2, InputTokens: 8, OutputTokens: 4, Latency: Mean{Avg: 0.5, P99: 0.75},
+		TTFT: Mean{Avg: 0.25, P99: 0.5}, Wall: 2}}
 	var b strings.Builder
 	if err := WriteResults(&b, levels, func(int) ([]Request, error) { return []Request{{Text: "a"}}, nil }); err != nil {
 		t.Fatal(err)

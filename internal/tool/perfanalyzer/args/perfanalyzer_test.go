@@ -223,7 +223,8 @@ func TestAction(t *testing.T) {
 	}
 	want := &Action{
 		Strict: true, Verbose: 2, Service: Triton, Load: LoadConcurrency, Async: true, Streaming: true, GRPC: true, Batch: 4, ShowBatch: true,
-		WindowMS: 5000, WindowRequests: 50, Percentile: 90, Threshold: 7, Concurrency: Range{2, 8, 3}, Rate: Range{1, 1, 1}, Periodic: Range{1, 1, 1}, Period: 10,
+		WindowMS: 5000, WindowRequests: 50, Percentile: 90, Threshold: 7, Concurrency: Range{2, 8, 3}, Rate: Range{1, 1, 1},
+		Periodic: Range{1, 1, 1}, Period: 10,
 		CSV: "x.csv", VerboseCSV: true, Export: "new.json", MaxTrials: 10, Stability: 0.1, Threads: 16,
 		Warnings: []string{`"stray" is not an option and has no effect`},
 	}
@@ -292,7 +293,8 @@ func TestPeriodic(t *testing.T) {
 		t.Errorf("%s: %s", a.Load, diff)
 	}
 	a, err = Parse(split("-m m -i grpc --streaming --periodic-concurrency-range 1:2 --request-period 3 --profile-export-file new.json --warmup-request-count 4"), files)
-	if err != nil || a.Plan.Stages[0].Growth != (plan.Growth{To: 2, Step: 1, Responses: 3}) || a.Plan.Stages[0].Warmup != (plan.Warmup{}) || len(a.Warnings) != 1 {
+	if err != nil || a.Plan.Stages[0].Growth != (plan.Growth{To: 2, Step: 1, Responses: 3}) || a.Plan.Stages[0].Warmup != (plan.Warmup{}) ||
+		len(a.Warnings) != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -312,7 +314,8 @@ func TestSessionsAreGoneThroughOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := a.Plan.Stages[0]; a.Load != LoadSessions || s.Concurrency != 1 || s.Requests != want || a.Plan.Measurement.Mode != plan.WindowStage {
+		if s := a.Plan.Stages[0]; a.Load != LoadSessions || s.Concurrency != 1 || s.Requests != want ||
+			a.Plan.Measurement.Mode != plan.WindowStage {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

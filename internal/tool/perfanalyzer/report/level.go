@@ -175,14 +175,16 @@ func (p *printer) single(m *record.ModelStats, indent string, cache caching) {
 	total, queue := micros(m.Success), micros(m.Queue)
 	if !cache.some {
 		p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + compute input %d usec + compute infer %d usec + compute output %d usec)",
-			indent, total, overhead(total, queue, micros(compute(m))), queue, micros(m.ComputeInput), micros(m.ComputeInfer), micros(m.ComputeOutput))
+			indent, total, overhead(total, queue, micros(compute(m))), queue, micros(m.ComputeInput), micros(m.ComputeInfer),
+			micros(m.ComputeOutput))
 		return
 	}
 	both := micros(answering(m))
 	p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + cache hit/miss %d usec)", indent, total, overhead(total, queue, both), queue, both)
 	p.line("%s%s  Average Cache Hit Latency: %d usec", indent, indent, micros(m.CacheHit))
 	p.line("%s%s  Average Cache Miss Latency: %d usec (cache lookup/insertion %d usec + compute input %d usec + compute infer %d usec + compute output %d usec)",
-		indent, indent, micros(m.CacheMiss)+micros(compute(m)), micros(m.CacheMiss), micros(m.ComputeInput), micros(m.ComputeInfer), micros(m.ComputeOutput))
+		indent, indent, micros(m.CacheMiss)+micros(compute(m)), micros(m.CacheMiss), micros(m.ComputeInput), micros(m.ComputeInfer),
+		micros(m.ComputeOutput))
 }
 
 // ensembleTimes are average times of what an ensemble is made of, added up, in microseconds.
@@ -199,7 +201,8 @@ func sums(m *record.ModelStats) ensembleTimes {
 		if len(c.Composing) > 0 {
 			one = sums(c)
 		}
-		all.queue, all.compute, all.hit, all.miss, all.both = all.queue+one.queue, all.compute+one.compute, all.hit+one.hit, all.miss+one.miss, all.both+one.both
+		all.queue, all.compute, all.hit, all.miss, all.both = all.queue+one.queue, all.compute+one.compute, all.hit+one.hit, all.miss+one.miss,
+			all.both+one.both
 	}
 	return all
 }

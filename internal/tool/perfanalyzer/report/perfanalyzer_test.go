@@ -23,7 +23,9 @@ const usec = time.Microsecond
 func sum(n, us uint64) record.CountTime { return record.CountTime{Count: n, NS: n * us * 1000} }
 
 func spread(avg, std time.Duration, p50, p90, p95, p99 time.Duration) sweep.LatencyStats {
-	return sweep.LatencyStats{Avg: avg * usec, Std: std * usec, Percentiles: []sweep.Percentile{{P: 50, Value: p50 * usec}, {P: 90, Value: p90 * usec}, {P: 95, Value: p95 * usec}, {P: 99, Value: p99 * usec}}}
+	return sweep.LatencyStats{Avg: avg * usec, Std: std * usec,
+		Percentiles: []sweep.Percentile{{P: 50, Value: p50 * usec}, {P: 90, Value: p90 * usec}, {P: 95, Value: p95 * usec},
+			{P: 99, Value: p99 * usec}}}
 }
 
 // model is one that is made of no others.

@@ -61,7 +61,8 @@ func records(t *testing.T, start time.Time) record.File {
 	add(4, 0, 250, func(r *record.Record) { r.Failure = &record.Failure{Class: record.Reset} })
 	add(5, 0, 250, func(r *record.Record) { r.Phase = record.Warmup })
 	add(6, 1, 450, func(r *record.Record) { r.Session = "12" })
-	if err := w.Stage(record.StageSummary{Stage: 1, StageTimes: record.StageTimes{Begin: 400, WarmupEnd: 400, SendEnd: 480, DrainEnd: 500}}); err != nil {
+	if err := w.Stage(record.StageSummary{Stage: 1,
+		StageTimes: record.StageTimes{Begin: 400, WarmupEnd: 400, SendEnd: 480, DrainEnd: 500}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -81,7 +82,8 @@ func TestWrite(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "export.json")
 	err := Write(Job{
 		Name: name, Records: records(t, start), Version: "v", Service: profileexport.Triton, Inputs: &in,
-		Stages: []plan.Stage{{Concurrency: 2}, {Intervals: []plan.Duration{plan.Duration(100 * time.Millisecond), plan.Duration(300 * time.Millisecond)}}},
+		Stages: []plan.Stage{{Concurrency: 2},
+			{Intervals: []plan.Duration{plan.Duration(100 * time.Millisecond), plan.Duration(300 * time.Millisecond)}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -130,3 +130,29 @@ func TestClockSteps(t *testing.T) {
 		t.Errorf("readings of one moment have their mean: %v J more, want 40", c.Joules-a.Joules)
 	}
 }
+
+// A reading at either edge of a window is one of the window.
+func TestPeakAtTheEdges(t *testing.T) {
+	points := []Point{{1, 9}, {2, 5}, {3, 4}, {4, 6}, {5, 8}}
+	for _, c := range []struct{ begin, end, want float64 }{{2, 3, 5}, {3, 4, 6}, {2.5, 3.5, 4}, {5, 6, 8}, {6, 7, 0}} {
+		if got := peak(points, c.begin, c.end); got != c.want {
+			t.Errorf("from %v to %v: a peak of %v, want %v", c.begin, c.end, got, c.want)
+		}
+	}
+}
+
+// The integral of the power stands beside a counter, for comparison: only where there are both.
+func TestIntegralBesideACounter(t *testing.T) {
+	since := func(at float64) float64 { return 1e6 + waveEnergy(at) }
+	whole := GPU{Name: "0", Power: read(wave, 0, 50, 1), Energy: read(since, 0, 50, 1)}
+	torn := whole
+	torn.Power = slices.DeleteFunc(slices.Clone(whole.Power), func(p Point) bool { return p.At > 10 && p.At < 30 })
+	if e := Integrate([]GPU{torn}, 3, 48, 1); !e.Counted || e.Integral != 0 || len(e.Reasons) > 0 {
+		t.Errorf("power with a gap: %+v", e)
+	}
+	uncounted := whole
+	uncounted.Energy = nil
+	if e := Integrate([]GPU{uncounted}, 3, 48, 1); e.Counted || e.Integral != 0 || len(e.Reasons) > 0 {
+		t.Errorf("no counter: %+v", e)
+	}
+}

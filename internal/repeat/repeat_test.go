@@ -98,3 +98,31 @@ func TestMean(t *testing.T) {
 		t.Errorf("interval %+v", at)
 	}
 }
+
+// What is not known of a run's own requests, or has a mean of 0, says nothing about drift.
+func TestDriftIsNotKnown(t *testing.T) {
+	unknown := of(0.4, 98, 100, 102, 101, 99)
+	for i := range unknown {
+		unknown[i].Within = nil
+	}
+	for name, runs := range map[string][]Run{"no intervals": unknown, "a mean of 0": of(0.4, -2, 2, -1, 1)} {
+		if notes := Make(runs, 5, "v").Notes; len(notes) != 0 {
+			t.Errorf("%s: %q", name, notes)
+		}
+	}
+}
+
+// Two runs are apart by something; and where a figure is open in one of them, it has no bounds over all.
+func TestTwoRuns(t *testing.T) {
+	f := Make(of(3, 99, 101), 2, "v").Stages[0].Metrics["time_to_first_token"].Stats["avg"]
+	if math.Abs(f.Std-math.Sqrt2) > 1e-12 || f.Interval == nil || f.AtLeast {
+		t.Errorf("%+v", f)
+	}
+	runs := of(3, 99, 101)
+	m := runs[0].Result.Stages[0].Metrics["time_to_first_token"]
+	m.AtLeast = []string{"avg", "p99"}
+	runs[0].Result.Stages[0].Metrics["time_to_first_token"] = m
+	if f := Make(runs, 2, "v").Stages[0].Metrics["time_to_first_token"].Stats["p99"]; !f.AtLeast || f.Interval != nil || f.Within != nil {
+		t.Errorf("at least so much in one run: %+v", f)
+	}
+}

@@ -162,3 +162,23 @@ func TestDevices(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// A file that is named by a descriptor is written as it stands, as its owner holds it open: another in its
+// place would be written for nobody.
+func TestFileOfADescriptor(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	name := "/dev/fd/" + strconv.Itoa(int(f.Fd()))
+	if _, err := os.Stat(name); err != nil {
+		t.Skip(err)
+	}
+	if err := Bytes(name, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(f); err != nil || string(got) != "new" {
+		t.Errorf("who holds the file open reads %q, %v", got, err)
+	}
+}

@@ -118,6 +118,7 @@ func TestDuration(t *testing.T) {
 		125 * time.Second:                  "2 min 5 s",
 		120 * time.Second:                  "2 min",
 		time.Hour - time.Millisecond:       "60 min",
+		time.Hour:                          "1 h",
 		time.Hour + 3*time.Minute:          "1 h 3 min",
 		-2 * time.Second:                   "-2 s",
 		math.MinInt64:                      "-2,562,047 h 47 min",
@@ -146,6 +147,20 @@ func TestWords(t *testing.T) {
 	for v, want := range map[float64]string{0.0123: "0.0123 ms", 5.054: "5.05 ms", 42.3: "42 ms", 12345: "12.3 s"} {
 		if got := Millis(v); got != want {
 			t.Errorf("Millis(%v) = %q, want %q", v, got, want)
+		}
+	}
+}
+
+// Where a number of digits, or of words, ends and the next begins.
+func TestDigitsAtTheirBounds(t *testing.T) {
+	for v, want := range map[float64]int{1000: 0, 999.9: 1, 100: 1, 99.9: 2, 1: 2, 0.99: 3, 0.1: 3, 0.09: 4, 0: 2} {
+		if got := decimals(v); got != want {
+			t.Errorf("%v has %d decimals, want %d", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{0.0001: "0.01 %", 0.00009: "< 0.01 %", 0: "0 %", 1: "100 %", 0.9999: "99.99 %", 0.99991: "> 99.99 %"} {
+		if got := Share(v); got != want {
+			t.Errorf("Share(%v) = %q, want %q", v, got, want)
 		}
 	}
 }

@@ -15,3 +15,15 @@ func TestPython(t *testing.T) {
 		}
 	}
 }
+
+// JSON has no word for what is not finite.
+func TestPythonJSON(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if got := PythonJSON(v); got != "null" {
+			t.Errorf("%v is %q", v, got)
+		}
+	}
+	if got := PythonJSON(1); got != "1.0" {
+		t.Errorf("1 is %q", got)
+	}
+}

@@ -23,6 +23,7 @@ func TestAlike(t *testing.T) {
 		{"all alike", true, 60, 100 * ms, nil, true},
 		{"an open loop", false, 60, 100 * ms, nil, false},
 		{"too few", true, 49, 100 * ms, nil, false},
+		{"just enough", true, 50, 100 * ms, nil, true},
 		{"too soon", true, 1000, ms, nil, false},
 		{"one answered", true, 60, 100 * ms, func(i int, rec *record.Record) {
 			if i == 7 {

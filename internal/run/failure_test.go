@@ -32,12 +32,12 @@ var faults = []struct {
 	{config.Fault{Kind: config.FaultStatus, Code: 503}, record.HTTPStatus, 503, "", nil},
 	{config.Fault{Kind: config.FaultStatus, Code: 429}, record.HTTPStatus, 429, "", nil},
 	{config.Fault{Kind: config.FaultStatus, Code: 400}, record.HTTPStatus, 400, "", nil},
-	{config.Fault{Kind: config.FaultClose}, record.Dropped, 0, "without an answer", nil},
+	{config.Fault{Kind: config.FaultClose}, record.Dropped, 0, "without a response", nil},
 	{config.Fault{Kind: config.FaultReset}, record.Reset, 200, "", nil},
 	{config.Fault{Kind: config.FaultStall}, record.Stalled, 200, "no further byte in time", func(_ *config.Server, p *plan.Plan) {
 		p.Target.Timeouts.Stall = plan.Duration(50 * time.Millisecond)
 	}},
-	{config.Fault{Kind: config.FaultTruncate}, record.Truncated, 200, "inside a chunked answer", nil},
+	{config.Fault{Kind: config.FaultTruncate}, record.Truncated, 200, "inside a chunked response", nil},
 	{config.Fault{Kind: config.FaultError}, record.StreamError, 200, "", nil},
 	{config.Fault{Kind: config.FaultErrorEvent}, record.StreamError, 200, "", nil},
 	{config.Fault{Kind: config.FaultGarbage}, record.BadBody, 200, "", nil},

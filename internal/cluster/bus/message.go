@@ -91,7 +91,7 @@ func Request[A any](ctx context.Context, b *Bus, subject string, question any) (
 		return answer, &RemoteError{Subject: subject, Reason: string(m.Data)}
 	}
 	if err := json.Unmarshal(m.Data, &answer); err != nil {
-		return answer, fmt.Errorf("ask %s: read the answer: %w", subject, err)
+		return answer, fmt.Errorf("ask %s: read the response: %w", subject, err)
 	}
 	return answer, nil
 }
@@ -147,7 +147,7 @@ func Handle[Q, A any](b *Bus, subject string, answer func(Q) (A, error)) (stop f
 
 func (b *Bus) reply(question *nats.Msg, subject string, answer *nats.Msg) {
 	if len(answer.Data)+1024 > b.maxPayload {
-		answer = decline(fmt.Errorf("the answer is too large for NATS: raise its max_payload of %d bytes", b.maxPayload))
+		answer = decline(fmt.Errorf("the response is too large for NATS: raise its max_payload of %d bytes", b.maxPayload))
 	}
 	m := &nats.Msg{Subject: question.Reply, Header: nats.Header{askHeader: {question.Header.Get(askHeader)}}, Data: answer.Data}
 	for key, values := range answer.Header {

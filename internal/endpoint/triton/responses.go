@@ -27,7 +27,7 @@ func Responses(body []byte, t *plan.Target) ([]Response, error) {
 	}
 	if t.Transport != plan.TransportGRPC {
 		if err := r.parseInfer(body, &none); err != nil {
-			return nil, fmt.Errorf("reading an answer over HTTP: %w", err)
+			return nil, fmt.Errorf("reading a response over HTTP: %w", err)
 		}
 		add(len(body))
 		return all, nil
@@ -43,7 +43,7 @@ func Responses(body []byte, t *plan.Target) ([]Response, error) {
 		}
 		rest = after
 		if err := parse(message, &none); err != nil {
-			return all, fmt.Errorf("reading response %d of an answer: %w", len(all)+1, err)
+			return all, fmt.Errorf("reading message %d of a response: %w", len(all)+1, err)
 		}
 		add(len(body) - len(rest))
 	}

@@ -159,7 +159,7 @@ func (s *slot) compose(p *prompt.Prompt) error {
 		case s.asked.asked > 1:
 			s.asked.question, s.asked.asked = s.cut(s.asked.question, max(s.asked.asked-over, 1))
 		default:
-			return fmt.Errorf("an answer of %d tokens leaves no room in a context of %d", p.Output, bound)
+			return fmt.Errorf("a response of %d tokens leaves no room in a context of %d", p.Output, bound)
 		}
 	}
 }

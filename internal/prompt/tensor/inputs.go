@@ -342,7 +342,7 @@ func Compare(expected, got []Tensor) error {
 		want := &expected[i]
 		at := slices.IndexFunc(got, func(t Tensor) bool { return t.Name == want.Name })
 		if at < 0 {
-			return fmt.Errorf("output %q is expected and is not in the answer", want.Name)
+			return fmt.Errorf("output %q is expected and is not in the response", want.Name)
 		}
 		have := &got[at]
 		switch {

@@ -203,7 +203,7 @@ func TestExpect(t *testing.T) {
 		got  []Tensor
 		want string
 	}{
-		{nil, `output "a" is expected and is not in the answer`},
+		{nil, `output "a" is expected and is not in the response`},
 		{[]Tensor{{Name: "a", Datatype: Int8, Shape: []int64{2, 2}, Data: []byte{1, 2, 9, 4}}}, `output "a" differs from what is expected, first in byte 2`},
 		{[]Tensor{{Name: "a", Datatype: Int16}}, `output "a" is INT16, expected INT8`},
 		{[]Tensor{{Name: "a", Datatype: Int8, Shape: []int64{1}, Data: []byte{1}}}, `output "a" has 1 bytes (shape [1]), expected 4 (shape [2,2])`},

@@ -141,7 +141,7 @@ func (m metadata) complete(resp *http.Response, linkedETag, linkedSize string) (
 	etag := cmp.Or(resp.Header.Get("X-Linked-Etag"), resp.Header.Get("ETag"), linkedETag)
 	etag = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
 	if m.commit == "" || etag == "" {
-		return m, errors.New("the answer lacks X-Repo-Commit or ETag: HF_ENDPOINT does not point to a Hugging Face hub, or a proxy removes its headers")
+		return m, errors.New("the response lacks X-Repo-Commit or ETag: HF_ENDPOINT does not point to a Hugging Face hub, or a proxy removes its headers")
 	}
 	if !safeName(etag) {
 		sum := sha256.Sum256([]byte(etag))

@@ -119,7 +119,7 @@ func (h *Hub) listOnce(ctx context.Context, u *url.URL) (commit string, names []
 		} `json:"siblings"`
 	}
 	if err := json.Unmarshal(data, &info); err != nil || !safeName(info.SHA) {
-		return "", nil, errors.New("the answer is not a list of files: HF_ENDPOINT does not point to a Hugging Face hub")
+		return "", nil, errors.New("the response is not a list of files: HF_ENDPOINT does not point to a Hugging Face hub")
 	}
 	for _, f := range info.Siblings {
 		if safePath(f.Name) {

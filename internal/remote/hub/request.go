@@ -18,7 +18,7 @@ import (
 )
 
 // errStalled: the hub has sent nothing for too long.
-var errStalled = errors.New("no answer for too long")
+var errStalled = errors.New("no response for too long")
 
 // temporary is a failure that may pass. After is how long the server asks to wait.
 type temporary struct {

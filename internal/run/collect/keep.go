@@ -80,7 +80,7 @@ func (k *sizeLimiter) Keep(rec *record.Exchange) error {
 		}
 	}
 	if most := int(k.limits.Answer); most > 0 && len(rec.Body)+marks > most {
-		return fmt.Errorf("the answer is larger than %d bytes: raise limits.response", most)
+		return fmt.Errorf("the response is larger than %d bytes: raise limits.response", most)
 	}
 	rec.Room = math.MaxInt
 	if n := least(next, int(k.limits.Answer)); n > 0 {

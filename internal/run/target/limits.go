@@ -81,7 +81,7 @@ func (l SystemLimits) Warnings(p *plan.Plan) []message.Message {
 		if p.Target.HTTP2 {
 			room *= plan.HTTP2Streams
 		}
-		warnings = append(warnings, message.New("%v sends %s requests/s with no %v, and %s: once answers take longer than %s, requests will fail for want of them, and the result will be INVALID; %v%v",
+		warnings = append(warnings, message.New("%v sends %s requests/s with no %v, and %s: once responses take longer than %s, requests will fail for want of them, and the result will be INVALID; %v%v",
 			message.Stage(i), strconv.FormatFloat(rate, 'f', -1, 64), message.New("%v", message.MaxInFlight).Or("cap on those in flight"), what,
 			time.Duration(room/rate*float64(time.Second)).Round(10*time.Millisecond), advice, message.New(", or set %v", message.MaxInFlight).Or("")))
 	}

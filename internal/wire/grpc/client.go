@@ -227,7 +227,7 @@ func (r refuser) Keep(rec *record.Exchange) error {
 
 // notHere adds what a connection that ends without a word of HTTP/2 usually means.
 func notHere(err error) error {
-	if err != nil && strings.Contains(err.Error(), "without an answer") {
+	if err != nil && strings.Contains(err.Error(), "without a response") {
 		return fmt.Errorf("%w; is this the port of a gRPC server?", err)
 	}
 	return err

@@ -250,7 +250,7 @@ func (f *flow) reason(q *request, err error) error {
 		if isDropped {
 			ending = dropped.CloseReason
 		}
-		return &http1.Dropped{Err: fmt.Errorf("%w (no message of this answer had come)", cut.Err), CloseReason: ending}
+		return &http1.Dropped{Err: fmt.Errorf("%w (no message of this response had come)", cut.Err), CloseReason: ending}
 	case q.latest != record.Never && isDropped && !isCut:
 		return dropped.Err // which broke its response
 	}
@@ -269,7 +269,7 @@ func (f *flow) endError(trailer []http1.Field) error {
 			return err
 		}
 	}
-	return http1.Truncated(errors.New("the server ended the stream before the answer was complete"))
+	return http1.Truncated(errors.New("the server ended the stream before the response was complete"))
 }
 
 // Leaving takes in that the server is about to leave.

@@ -130,7 +130,7 @@ func TestHowStreamsBreak(t *testing.T) {
 			p.say(s, ">a 1")
 			_ = p.framer.WriteRSTStream(s, http2.ErrCodeCancel)
 		}, record.Reset, 200, "reset the stream (RST_STREAM): CANCEL"},
-		{"closed", func(p *peer, s uint32) { _ = p.conn.CloseWrite() }, record.Dropped, 0, "closed the connection without an answer"},
+		{"closed", func(p *peer, s uint32) { _ = p.conn.CloseWrite() }, record.Dropped, 0, "closed the connection without a response"},
 		{"closed inside", func(p *peer, s uint32) {
 			p.begin(s)
 			p.say(s, ">a 1")
@@ -140,7 +140,7 @@ func TestHowStreamsBreak(t *testing.T) {
 			p.begin(s)
 			_ = p.framer.WriteData(s, false, framed(".a complete")[:9])
 			_ = p.conn.CloseWrite()
-		}, record.Truncated, 200, "inside an answer"},
+		}, record.Truncated, 200, "inside a response"},
 		{"ended without trailers", func(p *peer, s uint32) {
 			p.begin(s)
 			_ = p.framer.WriteData(s, true, framed(">a 1"))

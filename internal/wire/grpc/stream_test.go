@@ -260,8 +260,8 @@ func TestStatusEndsAStream(t *testing.T) {
 	}{
 		{"at once", record.GRPCStatus, 14, "UNAVAILABLE: the model is not ready: 100 % of it\n"},
 		{"inside", record.GRPCStatus, 13, "INTERNAL"},
-		{"short", record.Truncated, 200, "ended the stream before the answer was complete"},
-		{"nothing", record.Dropped, 200, "no message of this answer had come"},
+		{"short", record.Truncated, 200, "ended the stream before the response was complete"},
+		{"nothing", record.Dropped, 200, "no message of this response had come"},
 		{"odd", record.GRPCStatus, 77, "gRPC status 77: odd"},
 	} {
 		wantFailure(t, ask(t, t.Context(), c, 0, "x", "x %s", tt.text), tt.class, tt.status, tt.says)

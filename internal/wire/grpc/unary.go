@@ -53,7 +53,7 @@ func (c *Client) single(rec *record.Exchange, encoding string, largest limitio.L
 	case message == nil && len(rec.Body) == 0:
 		return http1.Truncated(errors.New("the server reported OK without a message"))
 	case message == nil:
-		return http1.Truncated(fmt.Errorf("the answer ends inside a message, after %d bytes", len(rec.Body)))
+		return http1.Truncated(fmt.Errorf("the response ends inside a message, after %d bytes", len(rec.Body)))
 	case len(rest) > 0:
 		return http1.BadFraming(errors.New("the server sent more than one message"))
 	}

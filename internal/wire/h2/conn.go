@@ -325,9 +325,9 @@ func (c *conn) cause(st *stream, err error) error {
 	closed := errors.Is(err, errClosed)
 	switch {
 	case closed && st.headed:
-		err = fmt.Errorf("%w inside an answer", err)
+		err = fmt.Errorf("%w inside a response", err)
 	case closed:
-		err = fmt.Errorf("%w without an answer", err)
+		err = fmt.Errorf("%w without a response", err)
 	}
 	if c.ending != nil && (!st.headed || st.open != nil) {
 		// On an open-ended stream others may have had their responses.

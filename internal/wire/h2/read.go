@@ -193,7 +193,7 @@ func (r *reader) complete(i int) {
 		return
 	}
 	if missing := st.length - int64(st.rec.Folded+len(st.rec.Body)); missing > 0 {
-		c.end(i, http1.Truncated(fmt.Errorf("the answer ended %d bytes before its Content-Length", missing)))
+		c.end(i, http1.Truncated(fmt.Errorf("the response ended %d bytes before its Content-Length", missing)))
 		return
 	}
 	st.answered = true

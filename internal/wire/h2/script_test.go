@@ -151,17 +151,17 @@ func TestHowConnectionsEnd(t *testing.T) {
 		class  record.Class
 		text   string
 	}{
-		{"closed without an answer", func(p *peer, id uint32) bool { return false }, record.Dropped, "closed the connection without an answer"},
+		{"closed without an answer", func(p *peer, id uint32) bool { return false }, record.Dropped, "closed the connection without a response"},
 		{"closed inside an answer", func(p *peer, id uint32) bool {
 			p.head(id, false, ":status", "200")
 			p.data(id, false, "be")
 			return false
-		}, record.Truncated, "inside an answer"},
+		}, record.Truncated, "inside a response"},
 		{"closed inside a frame", func(p *peer, id uint32) bool {
 			p.head(id, false, ":status", "200")
 			_, _ = p.conn.Write(append(appendFrame(nil, 10, frameData, flagEndStream, id), "half"...))
 			return false
-		}, record.Truncated, "inside an answer"},
+		}, record.Truncated, "inside a response"},
 		{"with a reason", func(p *peer, id uint32) bool {
 			_ = p.framer.WriteGoAway(id, http2.ErrCodeEnhanceYourCalm, []byte("too many pings"))
 			return false

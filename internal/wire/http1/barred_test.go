@@ -47,7 +47,7 @@ func TestBarredFromGoingAgain(t *testing.T) {
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 	rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never}, MaySend: lease(0)}
 	c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
-	failed(t, rec, record.Dropped, "without an answer")
+	failed(t, rec, record.Dropped, "without a response")
 	if rec.Resent != 0 || rec.Sent == record.Never || read.Load() != 2 {
 		t.Errorf("sent again %d times, first at %v, and the server read %d requests", rec.Resent, rec.Sent, read.Load())
 	}

@@ -218,13 +218,13 @@ func TestAnswersThatBreakOff(t *testing.T) {
 		message    string
 		body       string
 	}{
-		{"in the head", "HTTP/1.1 200 OK\r\nContent-", record.Truncated, "inside the answer's headers", ""},
+		{"in the head", "HTTP/1.1 200 OK\r\nContent-", record.Truncated, "inside the response's headers", ""},
 		{"in the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", record.Truncated, "4 bytes before", "hello"},
-		{"in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhello", record.Truncated, "inside a chunked answer", "hello"},
-		{"before the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", record.Truncated, "inside a chunked answer", "hello"},
-		{"no HTTP", "220 mail.example.com ESMTP\r\n", record.BadBody, "not an HTTP/1.1 answer", ""},
-		{"hardly anything", "?", record.BadBody, "not an HTTP/1.1 answer", ""},
-		{"a page", "<html><body>It works!</body></html>", record.BadBody, "not an HTTP/1.1 answer", ""},
+		{"in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhello", record.Truncated, "inside a chunked response", "hello"},
+		{"before the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", record.Truncated, "inside a chunked response", "hello"},
+		{"no HTTP", "220 mail.example.com ESMTP\r\n", record.BadBody, "not an HTTP/1.1 response", ""},
+		{"hardly anything", "?", record.BadBody, "not an HTTP/1.1 response", ""},
+		{"a page", "<html><body>It works!</body></html>", record.BadBody, "not an HTTP/1.1 response", ""},
 		{"bad framing", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nworld\r\n", record.BadBody, "not a chunk size", "hello"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

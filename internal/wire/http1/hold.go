@@ -8,7 +8,7 @@ import (
 
 // LongHead is the error of headers that are longer than limits.header.
 func LongHead(most int) error {
-	return TooLarge(fmt.Errorf("the answer's headers are longer than %d bytes: raise limits.header", most))
+	return TooLarge(fmt.Errorf("the response's headers are longer than %d bytes: raise limits.header", most))
 }
 
 // Hold sees to it that a record whose body has grown does not hold more than it may. It

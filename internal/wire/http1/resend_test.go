@@ -89,7 +89,7 @@ func TestDroppedRequests(t *testing.T) {
 				}
 				return
 			}
-			failed(t, rec, record.Dropped, "without an answer")
+			failed(t, rec, record.Dropped, "without a response")
 			if rec.Resent != 0 || rec.Sent == record.Never || read.Load() != 2 {
 				t.Errorf("sent again %d times, sent %v, and the server read %d requests", rec.Resent, rec.Sent, read.Load())
 			}
@@ -112,12 +112,12 @@ func TestDroppedTwice(t *testing.T) {
 	c.soon = time.Hour
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 	rec := send(t.Context(), c, addr, "{}")
-	failed(t, rec, record.Dropped, "reset the connection without an answer")
+	failed(t, rec, record.Dropped, "reset the connection without a response")
 	if rec.Resent != 1 || opened.Load() != 2 {
 		t.Errorf("sent again %d times on %d connections", rec.Resent, opened.Load())
 	}
 	rec = send(t.Context(), c, addr, "{}")
-	failed(t, rec, record.Dropped, "reset the connection without an answer")
+	failed(t, rec, record.Dropped, "reset the connection without a response")
 	if rec.Resent != 0 || opened.Load() != 3 {
 		t.Errorf("on a new connection: sent again %d times, %d connections", rec.Resent, opened.Load())
 	}
@@ -164,7 +164,7 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	c := client(t, addr, timedconn.Timeouts{})
 	c.soon = time.Hour
 	rec := send(t.Context(), c, addr, "{}")
-	failed(t, rec, record.Dropped, "closed the connection without an answer")
+	failed(t, rec, record.Dropped, "closed the connection without a response")
 	if opened.Load() != 1 || rec.Sent == record.Never {
 		t.Errorf("%d connections, sent %v; a new connection's failure is not tried again", opened.Load(), rec.Sent)
 	}

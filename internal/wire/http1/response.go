@@ -119,19 +119,19 @@ func (r *response) closed() error {
 		if len(r.head) == 0 {
 			return errNoAnswer
 		}
-		return errors.New("the connection ended inside the answer's headers")
+		return errors.New("the connection ended inside the response's headers")
 	case inLength:
-		return fmt.Errorf("the connection ended %d bytes before the answer's Content-Length", r.left)
+		return fmt.Errorf("the connection ended %d bytes before the response's Content-Length", r.left)
 	default:
-		return errors.New("the connection ended inside a chunked answer")
+		return errors.New("the connection ended inside a chunked response")
 	}
 }
 
 // errNoAnswer: the connection ended before a single byte of a response.
-var errNoAnswer = errors.New("the server closed the connection without an answer")
+var errNoAnswer = errors.New("the server closed the connection without a response")
 
 // errResetUnanswered: the same, but the connection was reset.
-var errResetUnanswered = errors.New("the server reset the connection without an answer")
+var errResetUnanswered = errors.New("the server reset the connection without a response")
 
 // errTwice: another answer follows the one that was asked for. Had it come a moment later,
 // the next request would have taken it for its own.
@@ -163,7 +163,7 @@ func (r *response) feedHead(p []byte) (rest []byte, err error) {
 const versionPrefix = "HTTP/1."
 
 func notHTTP(head []byte) error {
-	return fmt.Errorf("not an HTTP/1.1 answer: it begins with %q", start(head))
+	return fmt.Errorf("not an HTTP/1.1 response: it begins with %q", start(head))
 }
 
 // start is as much of a text as a message has room for.
@@ -233,7 +233,7 @@ func (r *response) readHead(head []byte) error {
 		}
 		name, value, ok := bytes.Cut(line, []byte(":"))
 		if !ok {
-			return fmt.Errorf("the answer has a header line without a colon: %q", start(line))
+			return fmt.Errorf("the response has a header line without a colon: %q", start(line))
 		}
 		if err := r.header(name, bytes.Trim(value, " \t"), &f); err != nil {
 			return err
@@ -263,7 +263,7 @@ func statusOf(line []byte) (int, error) {
 	}
 	rest := line[len(versionPrefix):]
 	if len(rest) < 5 || rest[1] != ' ' || (len(rest) > 5 && rest[5] != ' ') || !digits(rest[:1]) || !digits(rest[2:5]) || rest[2] == '0' {
-		return 0, fmt.Errorf("the answer's status line is %q", start(line))
+		return 0, fmt.Errorf("the response's status line is %q", start(line))
 	}
 	return int(rest[2]-'0')*100 + int(rest[3]-'0')*10 + int(rest[4]-'0'), nil
 }
@@ -286,16 +286,16 @@ func (r *response) header(name, value []byte, f *framing) error {
 	case is(name, "content-length"):
 		n, err := strconv.ParseInt(string(value), 10, 64)
 		if err != nil || !digits(value) {
-			return fmt.Errorf("the answer's Content-Length is %q", start(value))
+			return fmt.Errorf("the response's Content-Length is %q", start(value))
 		}
 		if f.length >= 0 && f.length != n {
-			return fmt.Errorf("the answer has two lengths, %d and %d", f.length, n)
+			return fmt.Errorf("the response has two lengths, %d and %d", f.length, n)
 		}
 		f.length = n
 	case is(name, "transfer-encoding"):
 		f.chunked = bytes.EqualFold(value, []byte("chunked"))
 		if f.coded || !f.chunked && !bytes.EqualFold(value, []byte("identity")) {
-			return fmt.Errorf("the answer's Transfer-Encoding is %q, which was not requested", start(value))
+			return fmt.Errorf("the response's Transfer-Encoding is %q, which was not requested", start(value))
 		}
 		f.coded = true
 	case is(name, "content-type"):
@@ -375,13 +375,13 @@ func (r *response) feedLine(p []byte) (rest []byte, err error) {
 	return p[i+1:], r.chunkLine(line)
 }
 
-var errLongLine = fmt.Errorf("the answer's chunk framing has a line longer than %d bytes", maxLine)
+var errLongLine = fmt.Errorf("the response's chunk framing has a line longer than %d bytes", maxLine)
 
 func (r *response) chunkLine(line []byte) error {
 	switch r.state {
 	case inChunkEnd:
 		if len(line) > 0 {
-			return fmt.Errorf("%q where a chunk of the answer should end", start(line))
+			return fmt.Errorf("%q where a chunk of the response should end", start(line))
 		}
 		r.state = inChunkSize
 	case inChunkSize:

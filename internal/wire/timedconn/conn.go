@@ -53,7 +53,7 @@ var ErrAborted = errors.New("aborted")
 var ErrBarred = errors.New("not sent: nothing may be sent any more")
 
 // ErrUnended is what an Exchange ends with whose time to end is over.
-var ErrUnended = errors.New("the answer does not end")
+var ErrUnended = errors.New("the response does not end")
 
 // EndBy makes the Exchange in flight end at the given time, unless it ends before;
 // 0: it waits as long as its limits allow. Only the function that is handed its reads may

@@ -222,7 +222,7 @@ func (d *Dialer) tunnel(ctx context.Context, sock *socket) error {
 	one := bufio.NewReaderSize(oneByte{sock}, 1)
 	answer, err := http.ReadResponse(one, &http.Request{Method: http.MethodConnect})
 	if err != nil {
-		return fmt.Errorf("reading the answer of proxy %s: %w", d.proxy.Host, err)
+		return fmt.Errorf("reading the response of proxy %s: %w", d.proxy.Host, err)
 	}
 	if answer.StatusCode/100 != 2 {
 		return fmt.Errorf("proxy %s refused a tunnel to %s: %s", d.proxy.Host, d.addr, answer.Status)

@@ -74,10 +74,10 @@ func Decode(body []byte, header int) (*Response, error) {
 	}
 	d.scan.End()
 	if err := d.scan.Err(); err != nil {
-		return nil, fmt.Errorf("the answer is not the JSON of an inference: %w", err)
+		return nil, fmt.Errorf("the response is not the JSON of an inference: %w", err)
 	}
 	if len(d.raw) > 0 && r.Error == "" {
-		return nil, fmt.Errorf("%d bytes follow the last tensor of the answer", len(d.raw))
+		return nil, fmt.Errorf("%d bytes follow the last tensor of the response", len(d.raw))
 	}
 	return &r, nil
 }
@@ -191,7 +191,7 @@ func (d *decoder) fill(o *Result, parameters map[string]any, data []byte) {
 	if v, ok := parameters[binarySize]; ok {
 		size, isInt := v.(int64)
 		if !isInt || size < 0 || size > int64(len(d.raw)) {
-			d.err = fmt.Errorf("output %q: %s is %v, and %d bytes are left in the answer", o.Name, binarySize, v, len(d.raw))
+			d.err = fmt.Errorf("output %q: %s is %v, and %d bytes are left in the response", o.Name, binarySize, v, len(d.raw))
 			return
 		}
 		o.Data, d.raw = d.raw[:size:size], d.raw[size:]

@@ -62,6 +62,10 @@ class Tool:
         if a.failed() or b.failed() and not reports(b):
             return found
         found += requests(line, a, b) + written(line, a, b) + self.papers(line, a, b) + screens(line, a, b)
+        closed = line.server.get("connection") == "closed-silently" or line.server.get("error") == "one-reset"
+        lost = next((d for d in found if closed and "Server disconnected" in str(d.original)), None)
+        if lost:
+            return [Difference("request/resent", lost.original, lost.ours)]  # all else that differs comes of it
         return found + reread.ours_of_theirs(self.binary, line, a)
 
     def papers(self, line: Line, a: Side, b: Side) -> list:

@@ -37,10 +37,11 @@ type Action struct {
 }
 
 type flags struct {
-	uri, protocol, model, concurrency, data, tokenizer, export, out string
-	interval, timeout                                               float64
-	output                                                          int
-	streaming, whole, dryRun, strict, faithful, help                bool
+	uri, protocol, model, data, tokenizer, export, out string
+	concurrency                                        levelTexts
+	interval, timeout                                  float64
+	output                                             int
+	streaming, whole, dryRun, strict, faithful, help   bool
 }
 
 func (f *flags) set() *pflag.FlagSet {
@@ -49,7 +50,8 @@ func (f *flags) set() *pflag.FlagSet {
 	s.StringVarP(&f.uri, "uri", "u", "localhost:8001", "server address")
 	s.StringVarP(&f.protocol, "protocol", "i", "grpc", "grpc or http")
 	s.StringVarP(&f.model, "triton-model", "m", "ensemble", "model name")
-	s.StringVar(&f.concurrency, "concurrency", "1,4,8", "concurrency levels, such as 1,4,8")
+	f.concurrency = levelTexts{"1,4,8"}
+	s.Var(&f.concurrency, "concurrency", "concurrency levels, such as 1,4,8")
 	s.StringVar(&f.data, "input-data", "", "prompts: JSON lines with an \"input\" each; required")
 	s.StringVar(&f.tokenizer, "tokenizer-path", "", "model tokenizer: file or directory; default: GPT-2's")
 	s.Float64Var(&f.interval, "measurement-interval", 0, "seconds between levels")
@@ -193,12 +195,7 @@ func (p *parser) draft(n int, streamingGiven bool) *planfile.Draft {
 	}
 	gap := plan.Duration(math.Round(p.interval * float64(time.Second)))
 	q.Stages = nil
-	for part := range strings.SplitSeq(p.concurrency, ",") {
-		c, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || c < 1 {
-			p.fault("--concurrency", strconv.Quote(shorten(part))+" is not a concurrency", "such as 1,4,8")
-			continue
-		}
+	for c := range p.levels() {
 		st := plan.Stage{Concurrency: c, Requests: int64(n)}
 		if len(q.Stages) > 0 {
 			st.Gap = gap

@@ -82,6 +82,7 @@ func TestAbbreviations(t *testing.T) {
 	for _, line := range []string{
 		"--ur h:1 --proto GRPC --tri m --conc 2,4 --in p.jsonl --meas 3 --prof results.json",
 		"-uh:1 -i Grpc -m m --c=2,4 --input-d=p.jsonl --m 3 --profile results.json",
+		"-u h:1 -i grpc -m m --concurrency 0 --concurrency 2,4 --input-data p.jsonl --measurement-interval 3 --profile-export-file results.json",
 		"-u h:1 -i=GRPC -m m --concurrency 2,4 --i p.jsonl --measurement-interval=3 --profile-export-file results.json",
 	} {
 		a, err := Parse(strings.Fields(line), read, exists)
@@ -103,15 +104,16 @@ func TestAbbreviations(t *testing.T) {
 func TestFaults(t *testing.T) {
 	const ok = "--input-data p.jsonl "
 	for args, want := range map[string]string{
-		"":                                "--input-data: is missing",
-		"--input-data nosuch":             "--input-data: cannot be read",
-		"--input-data empty.jsonl":        "empty.jsonl holds no prompts",
-		ok + "--concurrency 1,x":          `--concurrency: "x" is not a concurrency`,
-		ok + "--concurrency 0":            `--concurrency: "0" is not a concurrency`,
-		ok + "-i ftp":                     `--protocol: "ftp" is neither grpc nor http`,
-		ok + "--output-len 0":             "--output-len: must be 1 or more, is 0",
-		ok + "--measurement-interval -1":  "--measurement-interval: must be from 0 to 86400 seconds, is -1",
-		ok + "--measurement-interval NaN": "--measurement-interval: must be from 0 to 86400 seconds, is NaN",
+		"":                                       "--input-data: is missing",
+		"--input-data nosuch":                    "--input-data: cannot be read",
+		"--input-data empty.jsonl":               "empty.jsonl holds no prompts",
+		ok + "--concurrency 1,x":                 `--concurrency: "x" is not a concurrency`,
+		ok + "--concurrency 0":                   `--concurrency: "0" is not a concurrency`,
+		ok + "--concurrency 1.5 --concurrency 2": `--concurrency: "1.5" is not a concurrency`,
+		ok + "-i ftp":                            `--protocol: "ftp" is neither grpc nor http`,
+		ok + "--output-len 0":                    "--output-len: must be 1 or more, is 0",
+		ok + "--measurement-interval -1":         "--measurement-interval: must be from 0 to 86400 seconds, is -1",
+		ok + "--measurement-interval NaN":        "--measurement-interval: must be from 0 to 86400 seconds, is NaN",
 		// differs: llm-overwrite
 		ok + "--profile-export-file there.json": "there.json exists and does not hold llm_perf results",
 		ok + "--profile-export-file no/e.json":  "there is no directory no",

@@ -31,6 +31,22 @@ func TestBreakerEndsTheRun(t *testing.T) {
 	sameLevels(t, p, asJSON(t, res))
 }
 
+// The last response of a stage opens it: nothing of the next stage is sent.
+func TestBreakerBetweenStages(t *testing.T) {
+	s := serve(t, func(c *config.Server) { c.Faults = []config.Fault{{Kind: config.FaultStatus, Code: 500, Share: 1}} })
+	p := closedPlan(t, s.url, 1, 3)
+	p.Stages = append(p.Stages, p.Stages[0], p.Stages[0])
+	p.Breakers = []plan.Breaker{{Name: "b", Matches: []string{"error"}, Triggers: []plan.Trigger{{Kind: plan.TriggerConsecutive, Threshold: 3}}}}
+	res := mustRun(t, p)
+	sent := int64(0)
+	for _, st := range res.Stages {
+		sent += st.Counts.Sent
+	}
+	if sent != 3 || !res.Interrupted {
+		t.Errorf("%d requests, interrupted %v", sent, res.Interrupted)
+	}
+}
+
 func TestBreakersAreReadBeforeTheFirstRequest(t *testing.T) {
 	s := serve(t, nil)
 	p := closedPlan(t, s.url, 1, 1)

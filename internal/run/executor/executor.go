@@ -132,7 +132,7 @@ func (p *stageRunner) stage(ctx context.Context, i int, s plan.Stage) error {
 	drained := p.Poller.Watch(ctx, i)
 	mark, level, err := p.send(ctx, i, s)
 	drained()
-	p.Journal.AddStage(aborted(ctx, mark))
+	p.Journal.AddStage(p.stopped(ctx, aborted(ctx, mark)))
 	p.teller.after(ctx, i)
 	p.Queue.addLevel(level)
 	if last := p.Journal.Facts.Stages; p.capacity != nil && err == nil && !p.Journal.Facts.Interrupted {
@@ -147,6 +147,20 @@ func (p *stageRunner) stage(ctx context.Context, i int, s plan.Stage) error {
 		p.Observer.End(i, s, level)
 	}
 	return err
+}
+
+// stopped is the mark of a stage at whose last responses a breaker opened: these are looked at
+// ahead of the next stage, of which nothing is sent then.
+func (p *stageRunner) stopped(ctx context.Context, mark record.StageSummary) record.StageSummary {
+	if len(p.Plan.Breakers) == 0 || mark.Early() || mark.Stage+1 >= MostStages(p.Plan) {
+		return mark
+	}
+	p.Sync(ctx)
+	select {
+	case mark.Reason = <-p.Sender.Stopper:
+	default:
+	}
+	return mark
 }
 
 // aborted is the mark of a stage whose last requests may have been aborted, also where

@@ -90,7 +90,7 @@ var house = []struct{ name, may string }{
 	{"run/health", "record golang.org/x/sys"},
 
 	// Records → figures → paper.
-	{"report/chart", "gonum.org/v1/plot"},
+	{"report/chart", "golang.org/x/image"},
 	{"report/screen", ""},
 	{"report/telemetry", "metric record result remote/otlp remote/remotewrite report/timeline"},
 	{"report/timeline", "metric record"},

@@ -158,10 +158,6 @@ var paper = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*
 
 // licence reads the conditions of what is in dir.
 func licence(dir string) (expression string, texts []byte, err error) {
-	// Freetype lets users choose between two licences, in files of their own: this is the one that we take.
-	if text, err := os.ReadFile(filepath.Join(dir, "licenses", "ftl.txt")); err == nil {
-		return "FTL", text, nil
-	}
 	inside, err := os.ReadDir(dir)
 	if err != nil {
 		return "", nil, err

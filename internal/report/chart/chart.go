@@ -3,20 +3,15 @@
 package chart
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"image"
 	"image/color"
+	"image/draw"
+	"image/png"
 	"io"
 	"math"
-	"slices"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Figure is panels side by side under one title.
@@ -49,60 +44,78 @@ type Line struct {
 // Point is one point. One that is not finite is left out, and the line has a gap.
 type Point struct{ X, Y float64 }
 
-// Sizes in points; a panel of a figure is this large.
+// Sizes in dots, of which an inch has 110; a panel of a figure is this large.
 const (
-	panelWidth  = 5 * vg.Inch
-	panelHeight = 3.8 * vg.Inch
-	titleHeight = 0.45 * vg.Inch
-	dotsPerInch = 110
+	panelWidth  = 550
+	panelHeight = 418
+	titleHeight = 50
+	point       = 110.0 / 72
+)
+
+// Sizes of text.
+const (
+	figureText = 15 * point
+	panelText  = 12 * point
+	axisText   = 10.5 * point
+	legendText = 10 * point
+	tickText   = 9.5 * point
+	leastText  = 7.5 * point // of a panel's title
 )
 
 // PNG writes the figure as a picture.
 func (f Figure) PNG(w io.Writer) error {
-	canvas := vgimg.NewWith(vgimg.UseWH(f.width(), f.height()), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(color.White))
-	if err := f.draw(draw.New(canvas)); err != nil {
-		return err
+	face, err := newTypeface()
+	if err != nil {
+		return f.failed("drawing", err)
 	}
-	return f.wrote(vgimg.PngCanvas{Canvas: canvas}.WriteTo(w))
+	width, height := f.size()
+	p := &picture{RGBA: image.NewRGBA(image.Rect(0, 0, width, height)), typeface: face}
+	draw.Draw(p, p.Rect, image.White, image.Point{}, draw.Src)
+	if err := f.draw(p, face); err != nil {
+		return f.failed("drawing", err)
+	}
+	return f.failed("writing", png.Encode(w, p.RGBA))
 }
 
 // SVG writes the figure as SVG.
 func (f Figure) SVG(w io.Writer) error {
-	canvas := vgsvg.New(f.width(), f.height())
-	c := draw.New(canvas)
-	c.SetColor(color.White) // pages may be dark
-	c.Fill(c.Rectangle.Path())
-	if err := f.draw(c); err != nil {
-		return err
+	face, err := newTypeface()
+	if err != nil {
+		return f.failed("drawing", err)
 	}
-	return f.wrote(canvas.WriteTo(w))
+	w0, h0 := f.size()
+	width, height := float64(w0), float64(h0)
+	var d drawing
+	d.fill(color.White, rectangle(0, 0, width, height)) // pages may be dark
+	if err := f.draw(&d, face); err != nil {
+		return f.failed("drawing", err)
+	}
+	buffered := bufio.NewWriter(w)
+	if err := d.writeTo(buffered, width, height); err != nil {
+		return f.failed("writing", err)
+	}
+	return f.failed("writing", buffered.Flush())
 }
 
-func (f Figure) wrote(_ int64, err error) error {
+// failed is an error of doing something with the figure, or nil.
+func (f Figure) failed(doing string, err error) error {
 	if err != nil {
-		return fmt.Errorf("writing the chart %q: %w", f.Title, err)
+		return fmt.Errorf("%s the chart %q: %w", doing, f.Title, err)
 	}
 	return nil
 }
 
-func (f Figure) width() vg.Length {
-	if f.Width > 0 {
-		return dots(f.Width)
+// size is that of the picture, in dots.
+func (f Figure) size() (width, height int) {
+	columns, rows := f.grid()
+	if width = f.Width; width <= 0 {
+		width = panelWidth * columns
 	}
-	columns, _ := f.grid()
-	return panelWidth * vg.Length(columns)
-}
-
-func (f Figure) height() vg.Length {
-	if f.Height > 0 {
-		return dots(f.Height)
+	if height = f.Height; height <= 0 {
+		height = panelHeight*rows + titleHeight
 	}
-	_, rows := f.grid()
-	return panelHeight*vg.Length(rows) + titleHeight
+	return width, height
 }
-
-// dots is the length of so many dots.
-func dots(n int) vg.Length { return vg.Length(n) * vg.Inch / dotsPerInch }
 
 // grid is how many panels are side by side, and below each other.
 func (f Figure) grid() (columns, rows int) {
@@ -117,46 +130,20 @@ func (f Figure) grid() (columns, rows int) {
 // errEmpty is a figure without anything to draw.
 var errEmpty = errors.New("there is nothing to draw")
 
-func (f Figure) draw(c draw.Canvas) error {
+func (f Figure) draw(c canvas, face *typeface) error {
 	if len(f.Panels) == 0 {
-		return fmt.Errorf("drawing the chart %q: %w", f.Title, errEmpty)
+		return errEmpty
 	}
-	style := draw.TextStyle{
-		Color: color.Black, Font: font.From(sans(), 15),
-		XAlign: draw.XCenter, YAlign: draw.YTop, Handler: plot.DefaultTextHandler,
-	}
-	c.FillText(style, vg.Point{X: c.Center().X, Y: c.Max.Y - vg.Points(8)}, f.Title)
-	below := draw.Crop(c, 0, 0, 0, -titleHeight)
+	w, h := f.size()
+	width, height := float64(w), float64(h)
+	c.write(text{string: f.Title, at: Point{width / 2, 8*point + figureText}, size: figureText, anchor: centre})
 	columns, rows := f.grid()
-	wide, tall := below.Size().X/vg.Length(columns), below.Size().Y/vg.Length(rows)
+	wide, tall := width/float64(columns), (height-titleHeight)/float64(rows)
 	for i, p := range f.Panels {
-		drawn, err := p.plot()
-		if err != nil {
-			return fmt.Errorf("drawing the chart %q: %w", f.Title, err)
-		}
-		fitTitle(drawn, wide-vg.Points(12))
-		left, under := wide*vg.Length(i%columns), tall*vg.Length(rows-1-i/columns)
-		drawn.Draw(draw.Crop(below, left+vg.Points(6), left+wide-below.Size().X-vg.Points(6), under+vg.Points(4),
-			under+tall-below.Size().Y-vg.Points(4)))
+		left, top := wide*float64(i%columns), titleHeight+tall*float64(i/columns)
+		p.draw(c, face, area{left + 6*point, top + 4*point, left + wide - 6*point, top + tall - 4*point})
 	}
 	return nil
-}
-
-// leastTitle is the smallest size of a panel's title, in points.
-const leastTitle = 7.5
-
-// fitTitle makes the title of a panel no wider than its room: smaller, and where that is
-// not enough, without its middle.
-func fitTitle(p *plot.Plot, room vg.Length) {
-	style := &p.Title.TextStyle
-	if wide := style.Width(p.Title.Text); wide > room {
-		style.Font.Size = max(style.Font.Size*(room/wide), vg.Points(leastTitle))
-	}
-	text := []rune(p.Title.Text)
-	for cut := 1; cut < len(text)-2 && style.Width(p.Title.Text) > room; cut++ {
-		half := (len(text) - cut) / 2
-		p.Title.Text = string(text[:half]) + "…" + string(text[half+cut:])
-	}
 }
 
 // clear is a colour that lets others through: where many dots lie on one another, it is
@@ -166,75 +153,12 @@ func clear(c color.Color) color.Color {
 	return color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 115}
 }
 
-func (p Panel) plot() (*plot.Plot, error) {
-	out := plot.New()
-	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.Title, p.X, p.Y
-	out.Title.TextStyle.Font = font.From(sans(), 12)
-	for _, axis := range []*plot.Axis{&out.X, &out.Y} {
-		axis.Label.TextStyle.Font = font.From(sans(), 10.5)
-		axis.Tick.Label.Font = font.From(sans(), 9.5)
-		axis.Tick.Marker = roundTicks{}
-	}
-	out.Legend.Top, out.Legend.Left = true, true
-	out.Legend.TextStyle.Font = font.From(sans(), 10)
-	out.Legend.Padding = vg.Points(3)
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
-	out.Add(grid)
-	if p.LogX {
-		out.X.Scale, out.X.Tick.Marker = plot.LogScale{}, ticksAt(p.xs())
-	}
-	top := 0.0
-	for i, l := range p.Lines {
-		for _, part := range l.parts() {
-			line, dots, err := plotter.NewLinePoints(part)
-			if err != nil {
-				return nil, fmt.Errorf("line %q: %w", l.Name, err)
-			}
-			line.Color, line.Width = colorOf(i), vg.Points(1.6)
-			dots.Color, dots.Shape, dots.Radius = colorOf(i), draw.CircleGlyph{}, vg.Points(2.6)
-			if l.Dots {
-				dots.Color, dots.Radius = clear(colorOf(i)), vg.Points(1.8)
-				out.Add(dots)
-			} else {
-				out.Add(line, dots)
-			}
-			for _, xy := range part {
-				top = math.Max(top, xy.Y)
-			}
-		}
-		if l.Name != "" {
-			out.Legend.Add(l.Name, swatch{colorOf(i)})
-		}
-	}
-	out.Y.Min = math.Min(out.Y.Min, 0)
-	out.Y.Max = headroom(out.Y.Min, top, len(p.Lines))
-	switch {
-	case len(p.Boxes) > 0:
-		return out, p.addBoxes(out)
-	case len(p.Heat) > 0:
-		p.addHeat(out)
-		return out, nil
-	}
-	if x := out.X.Min; x == out.X.Max {
-		room := math.Max(math.Abs(x)*0.1, 1e-9)
-		out.X.Min, out.X.Max = x-room, x+room
-	}
-	if p.blank() { // axes without points still need a range
-		out.X.Min, out.X.Max, out.Y.Min, out.Y.Max = 0, 1, 0, 1
-		out.X.Scale, out.X.Tick.Marker = plot.LinearScale{}, roundTicks{}
-	}
-	return out, nil
-}
-
-func sans() font.Font { return font.Font{Typeface: "Liberation", Variant: "Sans"} }
-
 // headroom is the upper end of an axis that leaves a legend of n lines some room.
 func headroom(low, top float64, n int) float64 {
 	if top <= low {
 		return low + 1
 	}
-	return top + (top-low)*(0.12+0.07*float64(n))
+	return math.Min(top+(top-low)*(0.12+0.07*float64(n)), math.MaxFloat64)
 }
 
 func (p Panel) blank() bool { return len(p.xs()) == 0 }
@@ -251,8 +175,9 @@ func (p Panel) xs() []float64 {
 	return out
 }
 
-func (l Line) parts() []plotter.XYs {
-	var out []plotter.XYs
+// parts are the points of a line between its gaps.
+func (l Line) parts() [][]Point {
+	var out [][]Point
 	open := false
 	for _, p := range l.Points {
 		if !finite(p.X) || !finite(p.Y) {
@@ -263,7 +188,7 @@ func (l Line) parts() []plotter.XYs {
 			out = append(out, nil)
 			open = true
 		}
-		out[len(out)-1] = append(out[len(out)-1], plotter.XY{X: p.X, Y: p.Y})
+		out[len(out)-1] = append(out[len(out)-1], p)
 	}
 	return out
 }
@@ -278,58 +203,4 @@ func colorOf(i int) color.Color {
 		{230, 159, 0, 255}, {86, 180, 233, 255}, {90, 90, 90, 255},
 	}
 	return palette[i%len(palette)]
-}
-
-// swatch is a line's mark in the legend.
-type swatch struct{ color color.Color }
-
-// Thumbnail implements plot.Thumbnailer.
-func (s swatch) Thumbnail(c *draw.Canvas) {
-	y := c.Center().Y
-	c.StrokeLine2(draw.LineStyle{Color: s.color, Width: vg.Points(2)}, c.Min.X, y, c.Max.X, y)
-}
-
-// ticksAt puts a tick at each value, which reads better on a logarithmic axis of few
-// values than powers of ten.
-func ticksAt(values []float64) plot.Ticker {
-	var ticks []plot.Tick
-	for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
-		ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
-	}
-	return plot.ConstantTicks(ticks)
-}
-
-// roundTicks puts a few ticks at round numbers.
-type roundTicks struct{}
-
-// Ticks implements plot.Ticker.
-func (roundTicks) Ticks(low, high float64) []plot.Tick {
-	step := roundStep((high - low) / 4)
-	var ticks []plot.Tick
-	for i := math.Ceil(low / step); i*step <= high && len(ticks) < 20; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: label(i * step)})
-	}
-	return ticks
-}
-
-// roundStep is the largest of 1, 2, 5, 10 … that is not more than x.
-func roundStep(x float64) float64 {
-	if !(x > 0) || math.IsInf(x, 0) {
-		return 1
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(x)))
-	for _, m := range []float64{5, 2} {
-		if m*unit <= x*(1+1e-9) {
-			return m * unit
-		}
-	}
-	return unit
-}
-
-// label writes a number shortly.
-func label(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.4g", v)
 }

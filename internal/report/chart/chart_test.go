@@ -91,8 +91,8 @@ func TestRoundTicks(t *testing.T) {
 		{5, 5, "5"}, {0, math.Inf(1), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"}, {math.NaN(), 1, ""},
 	} {
 		var labels []string
-		for _, tick := range (roundTicks{}).Ticks(c.low, c.high) {
-			labels = append(labels, tick.Label)
+		for _, tick := range roundTicks(c.low, c.high) {
+			labels = append(labels, tick.label)
 		}
 		if got := strings.Join(labels, " "); got != c.want {
 			t.Errorf("from %v to %v: %s, want %s", c.low, c.high, got, c.want)

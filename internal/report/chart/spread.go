@@ -5,11 +5,6 @@ import (
 	"image/color"
 	"math"
 	"slices"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // Box is a distribution: a box from the first to the third quartile with the median in it
@@ -19,46 +14,83 @@ type Box struct {
 	Values []float64 // those that are not finite are left out
 }
 
-// addBoxes draws the panel's distributions, each at a place of its own.
-func (p Panel) addBoxes(out *plot.Plot) error {
+// boxAxes have a place for each box.
+func (p Panel) boxAxes() axes {
 	top, bottom := 0.0, 0.0
+	for _, b := range p.Boxes {
+		for _, v := range b.finite() {
+			top, bottom = math.Max(top, v), math.Min(bottom, v)
+		}
+	}
+	a := rounded(axes{lowX: -0.75, highX: float64(len(p.Boxes)) - 0.25, lowY: bottom, highY: headroom(bottom, top, len(p.Boxes))})
+	a.ticksX = nil
+	return a
+}
+
+// finite are the values that can be drawn.
+func (b Box) finite() []float64 {
+	return slices.DeleteFunc(slices.Clone(b.Values), func(v float64) bool { return !finite(v) })
+}
+
+// drawBoxes draws the panel's distributions, each at a place of its own.
+func (p Panel) drawBoxes(c canvas, a *axes) {
+	const half, cap, thin, thick = 17 * point, 8.5 * point, 1.4 * point, 2.2 * point
 	for i, b := range p.Boxes {
-		values := slices.DeleteFunc(slices.Clone(b.Values), func(v float64) bool { return !finite(v) })
-		out.Legend.Add(b.Name, swatch{colorOf(i)})
+		values := b.finite()
 		if len(values) == 0 {
 			continue
 		}
-		box, err := plotter.NewBoxPlot(vg.Points(34), float64(i), plotter.Values(values))
-		if err != nil {
-			return fmt.Errorf("box %q: %w", b.Name, err)
+		slices.Sort(values)
+		q1, median, q3 := quartile(values, 1), quartile(values, 2), quartile(values, 3)
+		low, high := whiskers(values, q1, q3)
+		at := func(v float64) Point { return a.place(Point{float64(i), v}) }
+		x, shade := at(median).X, colorOf(i)
+		across := func(v, half, width float64) {
+			c.stroke(shade, width, []Point{{x - half, at(v).Y}, {x + half, at(v).Y}})
 		}
-		style := draw.LineStyle{Color: colorOf(i), Width: vg.Points(1.4)}
-		box.BoxStyle, box.WhiskerStyle, box.MedianStyle = style, style, draw.LineStyle{Color: colorOf(i), Width: vg.Points(2.2)}
-		box.CapWidth = vg.Points(17)
-		box.FillColor = pale(colorOf(i))
-		box.GlyphStyle.Radius = 0 // all values are drawn below
-		points, err := plotter.NewScatter(beside(i, values))
-		if err != nil {
-			return fmt.Errorf("box %q: %w", b.Name, err)
+		box := rectangle(x-half, at(q3).Y, x+half, at(q1).Y)
+		c.fill(pale(shade), box)
+		c.stroke(shade, thin, append(box, box[0], box[1]))
+		across(median, half, thick)
+		for _, ends := range [][2]float64{{q3, high}, {q1, low}} {
+			c.stroke(shade, thin, []Point{at(ends[0]), at(ends[1])})
+			across(ends[1], cap, thin)
 		}
-		points.GlyphStyle = draw.GlyphStyle{Color: clear(colorOf(i)), Shape: draw.CircleGlyph{}, Radius: vg.Points(1.4)}
-		out.Add(box, points)
-		top, bottom = math.Max(top, slices.Max(values)), math.Min(bottom, slices.Min(values))
+		for _, v := range beside(i, values) {
+			c.fill(clear(shade), circle(a.place(v), 1.4*point))
+		}
 	}
-	out.X.Tick.Marker = plot.ConstantTicks(nil)
-	out.X.Min, out.X.Max = -0.75, float64(len(p.Boxes))-0.25
-	out.Y.Min, out.Y.Max = bottom, headroom(bottom, top, len(p.Boxes))
-	return nil
+}
+
+// quartile is one of sorted values, between two of them where it falls there.
+func quartile(values []float64, n int) float64 {
+	rank := float64(len(values)-1) * float64(n) / 4
+	i := int(rank)
+	if i+1 == len(values) {
+		return values[i]
+	}
+	return values[i] + (values[i+1]-values[i])*(rank-float64(i))
+}
+
+// whiskers end at the last values that lie within one and a half heights of the box.
+func whiskers(values []float64, q1, q3 float64) (low, high float64) {
+	low, high = q1, q3
+	for _, v := range values {
+		if reach := 1.5 * (q3 - q1); v >= q1-reach && v <= q3+reach {
+			low, high = math.Min(low, v), math.Max(high, v)
+		}
+	}
+	return low, high
 }
 
 // beside are the values of a box as points to its left, spread a little so that equal
 // ones are seen to be many.
-func beside(at int, values []float64) plotter.XYs {
+func beside(at int, values []float64) []Point {
 	const middle, spread, golden = -0.36, 0.16, 0.6180339887498949
-	out := make(plotter.XYs, len(values))
+	out := make([]Point, len(values))
 	for i, v := range values {
 		_, part := math.Modf(float64(i) * golden)
-		out[i] = plotter.XY{X: float64(at) + middle + (part-0.5)*spread, Y: v}
+		out[i] = Point{X: float64(at) + middle + (part-0.5)*spread, Y: v}
 	}
 	return out
 }
@@ -131,36 +163,52 @@ func count(points []Point) *cells {
 	return g
 }
 
-// Plot implements plot.Plotter: a cell is the darker, the more points it has.
-func (g *cells) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
-	for at, n := range g.counts {
-		left, right := toX(g.x.low+g.x.step*float64(at[0])), toX(g.x.low+g.x.step*float64(at[0]+1))
-		bottom, top := toY(g.y.low+g.y.step*float64(at[1])), toY(g.y.low+g.y.step*float64(at[1]+1))
-		c.FillPolygon(shade(float64(n)/float64(g.most)),
-			[]vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
-	}
-}
-
 // shade is a colour between pale and dark.
 func shade(part float64) color.Color {
 	mix := func(from, to float64) uint8 { return uint8(from + (to-from)*part) }
 	return color.RGBA{mix(222, 8), mix(235, 48), mix(247, 107), 255}
 }
 
-// addHeat draws how many points lie where, and says how many the darkest cell has.
-func (p Panel) addHeat(out *plot.Plot) {
+// heatAxes have room for all points.
+func (p Panel) heatAxes() axes {
 	g := count(p.Heat)
 	if g == nil {
-		out.X.Min, out.X.Max, out.Y.Min, out.Y.Max = 0, 1, 0, 1
+		return rounded(axes{highX: 1, highY: 1})
+	}
+	var a axes
+	a.lowX, a.highX = g.x.bounds()
+	a.lowY, a.highY = g.y.bounds()
+	return rounded(a)
+}
+
+// drawHeat draws how many points lie where: a cell is the darker, the more it has.
+func (p Panel) drawHeat(c canvas, a *axes) {
+	g := count(p.Heat)
+	if g == nil {
 		return
 	}
-	out.Add(g)
-	out.X.Min, out.X.Max = g.x.bounds()
-	out.Y.Min, out.Y.Max = g.y.bounds()
-	note := fmt.Sprintf("darkest: %d", g.most)
-	if out.Title.Text != "" {
-		note = out.Title.Text + " (" + note + ")"
+	corner := func(x, y int) Point {
+		return a.place(Point{g.x.low + g.x.step*float64(x), g.y.low + g.y.step*float64(y)})
 	}
-	out.Title.Text = note
+	for x := range g.x.n {
+		for y := range g.y.n {
+			if n := g.counts[[2]int{x, y}]; n > 0 {
+				low, high := corner(x, y), corner(x+1, y+1)
+				c.fill(shade(float64(n)/float64(g.most)), rectangle(low.X, high.Y, high.X, low.Y))
+			}
+		}
+	}
+}
+
+// title says of points how many the darkest cell has.
+func (p Panel) title() string {
+	g := count(p.Heat)
+	if g == nil {
+		return p.Title
+	}
+	note := fmt.Sprintf("darkest: %d", g.most)
+	if p.Title != "" {
+		return p.Title + " (" + note + ")"
+	}
+	return note
 }

@@ -88,16 +88,16 @@ func TestOddSpreads(t *testing.T) {
 // Titles of panels stay within their panels.
 func TestTitlesFit(t *testing.T) {
 	for _, title := range []string{"short", strings.Repeat("a long name of a model, ", 3), strings.Repeat("a very long name of a model, ", 40)} {
-		p, err := Panel{Title: title, Heat: []Point{{X: 1, Y: 1}}}.plot()
+		face, err := newTypeface()
 		if err != nil {
 			t.Fatal(err)
 		}
-		fitTitle(p, 200)
-		if wide := p.Title.TextStyle.Width(p.Title.Text); wide > 200 || p.Title.TextStyle.Font.Size < leastTitle {
-			t.Errorf("%q is %v wide in letters of %v", p.Title.Text, wide, p.Title.TextStyle.Font.Size)
+		got, size := fitTitle(face, Panel{Title: title, Heat: []Point{{X: 1, Y: 1}}}.title(), 300)
+		if wide := face.width(got, size); wide > 300 || size < leastText {
+			t.Errorf("%q is %v wide in letters of %v", got, wide, size)
 		}
-		if title == "short" && p.Title.Text != "short (darkest: 1)" {
-			t.Errorf("%q is changed", p.Title.Text)
+		if title == "short" && got != "short (darkest: 1)" {
+			t.Errorf("%q is changed", got)
 		}
 	}
 }

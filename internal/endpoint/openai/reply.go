@@ -82,6 +82,7 @@ func (r *reply) addPiece(data []byte, whole bool) {
 			Index   int    `json:"index"`
 			Delta   *delta `json:"delta"`
 			Message *delta `json:"message"`
+			Text    string `json:"text"` // of a completion, which has no message
 		} `json:"choices"`
 	}
 	if json.Unmarshal(data, &doc) != nil {
@@ -92,7 +93,11 @@ func (r *reply) addPiece(data []byte, whole bool) {
 		if d == nil {
 			d = c.Message
 		}
-		if c.Index != 0 || d == nil {
+		if c.Index != 0 {
+			continue
+		}
+		r.said = append(r.said, c.Text...)
+		if d == nil {
 			continue
 		}
 		r.found = true

@@ -80,7 +80,8 @@ func readSeen(t *testing.T, file string) []seen {
 				Content json.RawMessage
 			}
 		}
-		if err := json.Unmarshal(r.Body, &body); err == nil {
+		err := json.Unmarshal(r.Body, &body)
+		if err == nil {
 			err = json.Unmarshal(r.Body, &s.fields)
 		}
 		if err != nil {

@@ -49,7 +49,7 @@ func TestAskAndAnswer(t *testing.T) {
 	if _, err := Request[answer](limited(t), worker, "join", 17); !errors.As(err, &no) {
 		t.Errorf("a question of another type: %v", err)
 	}
-	if _, err := Request[int](limited(t), worker, "join", question{}); err == nil || !strings.Contains(err.Error(), "read the answer") {
+	if _, err := Request[int](limited(t), worker, "join", question{}); err == nil || !strings.Contains(err.Error(), "read the response") {
 		t.Errorf("an answer of another type: %v", err)
 	}
 	stop()

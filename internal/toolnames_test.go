@@ -13,8 +13,7 @@ import (
 var (
 	tools  = regexp.MustCompile(`(?i)genai[-_ ]?perf|perf[-_ ]?analyzer|llm[-_ ]?perf|inference[-_ ]?perf`)
 	inFile = map[string][]string{
-		"internal/plan/data.go":          {`"genai-perf"`},
-		"internal/plan/planfile/spec.go": {"\"`genai-perf`\""},
+		"internal/plan/data.go": {`"genai-perf"`},
 	}
 )
 

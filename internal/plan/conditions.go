@@ -80,20 +80,18 @@ const (
 
 // Breaker ends the run when requests go wrong in a way that it describes.
 type Breaker struct {
-	Name string
-	// Matches are expressions over a finished request; one that holds makes it a
-	// sample. Rules say which samples are hits: any that holds; none: all samples.
+	Name     string
 	Matches  []string
 	Rules    []string
-	Triggers []Trigger // any of them opens the breaker
+	Triggers []Trigger
 }
 
 // Trigger is a condition over the samples of a breaker.
 type Trigger struct {
-	Kind       string   // TriggerConsecutive or TriggerRate
-	Threshold  float64  // hits in a row, or share of hits
-	Window     Duration // of a rate
-	MinSamples int      // of a rate: fewer are not judged
+	Kind       string
+	Threshold  float64
+	Window     Duration
+	MinSamples int
 }
 
 // AddMissing adds the names that are not there yet.

@@ -12,18 +12,18 @@ import (
 // Limits bound what a run holds in memory, whatever a server sends or a file holds. 0 is
 // no bound. What goes beyond one of them names it.
 type Limits struct {
-	Answer    Bytes   // a response that is held in one piece
-	Stream    Bytes   // of a stream, before it is folded as it comes
-	Event     Bytes   // one event of a stream
-	Header    Bytes   // the headers of a response
-	Raw       Bytes   // of a response that is kept
-	File      Bytes   // an input file, unpacked
-	Record    Bytes   // a line of a record file
-	Tokenizer Bytes   // each file of a tokenizer
-	Expansion float64 // how many times longer a tokenizer's normalizer may make a text
-	Template  Bytes   // what a chat template may write
-	Steps     int64   // what it may do
-	Download  Bytes   // a file from the hub
+	Answer    Bytes
+	Stream    Bytes
+	Event     Bytes
+	Header    Bytes
+	Raw       Bytes
+	File      Bytes
+	Record    Bytes
+	Tokenizer Bytes
+	Expansion float64
+	Template  Bytes
+	Steps     int64
+	Download  Bytes
 }
 
 // Names of the limits in a plan, for those who go beyond one.

@@ -20,20 +20,16 @@ const (
 // Measurement says that each stage is measured in windows, one behind the other,
 // until the last few agree. The zero Measurement is none: a stage is one piece.
 type Measurement struct {
-	Mode             string   // WindowTime, WindowCount or WindowStage
-	Interval         Duration // length of a window, by time
-	Requests         int64    // requests of a window, by count
-	Windows          int      // how many of the last windows must agree, and are merged
-	Stability        float64  // how far they may differ: 0.1 is 10 %
-	Percentile       int      // the percentile of latency that is compared; 0: the average
-	MaxTrials        int      // most windows of a stage
-	LatencyThreshold Duration // a stage with this latency or more has failed; 0: none
-	// ThroughputAlone: after MaxTrials, windows that agree in throughput and not in
-	// latency are taken.
-	ThroughputAlone bool
-	// Faithful: windows last 1.2 × the interval, and the end of a counted window is looked
-	// for once a second.
-	Faithful bool
+	Mode             string
+	Interval         Duration
+	Requests         int64
+	Windows          int
+	Stability        float64
+	Percentile       int
+	MaxTrials        int
+	LatencyThreshold Duration
+	ThroughputAlone  bool
+	Faithful         bool
 }
 
 // On reports whether there is a measurement in windows.
@@ -59,10 +55,9 @@ func DefaultMeasurement() Measurement {
 // Levels make many stages of the plan's only one: its concurrency or its rate takes
 // one value after the other. The zero Levels are none.
 type Levels struct {
-	List []float64 // these, in order; or
-	// Start, Start+Step, … up to End. End 0: until the latency threshold is met.
+	List             []float64
 	Start, End, Step float64
-	Search           string // SearchLinear or SearchBinary; empty is linear
+	Search           string
 }
 
 // On reports whether there are levels.
@@ -123,7 +118,7 @@ func (s Stage) PerSecond() float64 {
 // step has had so many responses, until there were To in all. No request is sent in
 // place of one that has ended.
 type Growth struct {
-	To        int // requests in all; 0: the load does not grow
+	To        int
 	Step      int
 	Responses int
 }

@@ -33,7 +33,7 @@ func (m *Media) None() bool {
 // Spot is where in a prompt's text something stands: from 0, before it, to 1, behind
 // it. The zero Spot is anywhere.
 type Spot struct {
-	Dist   string // "fixed", "normal", "uniform", … as of a Length; empty: uniform from 0 to 1
+	Dist   string
 	Mean   float64
 	Stddev float64
 	Min    float64
@@ -44,26 +44,26 @@ type Spot struct {
 type Images struct {
 	Count  Length
 	At     Spot
-	Sizes  []Size // one is drawn by weight; none: 512 × 512
-	Width  Length // of each image, instead of Sizes
+	Sizes  []Size
+	Width  Length
 	Height Length
-	Noise  bool   // bands of colour with noise on them, instead of one colour
-	Format string // "png" (also when empty) or "jpeg"
+	Noise  bool
+	Format string
 }
 
 // Size is a kind of image.
 type Size struct {
 	Width  int
 	Height int
-	Weight float64 // 0 is 1
+	Weight float64
 }
 
 // Videos of a prompt.
 type Videos struct {
 	Count  Length
 	At     Spot
-	Clips  []Clip // one is drawn by weight; none: 10 frames of 512 × 512
-	Format string // "mp4" (also when empty), "png_frames" or "jpeg_frames"
+	Clips  []Clip
+	Format string
 }
 
 // Clip is a kind of video.
@@ -71,24 +71,24 @@ type Clip struct {
 	Width  int
 	Height int
 	Frames int
-	Weight float64 // 0 is 1
+	Weight float64
 }
 
 // Sounds of a prompt.
 type Sounds struct {
 	Count    Length
 	At       Spot
-	Clips    []Sound // one is drawn by weight; none: 1 s
-	Noise    bool    // instead of silence
-	Depths   []int   // bits of a sample, to draw from: 8, 16, 24 or 32; none: 16
-	Rates    []int   // samples per second, to draw from; none: 16000
-	Channels int     // 0: 1
-	Format   string  // "wav" (also when empty) or "mp3", whose samples have no depth
+	Clips    []Sound
+	Noise    bool
+	Depths   []int
+	Rates    []int
+	Channels int
+	Format   string
 }
 
 // Sound is a kind of audio.
 type Sound struct {
 	Length Duration
-	Stddev Duration // of the length
-	Weight float64  // 0 is 1
+	Stddev Duration
+	Weight float64
 }

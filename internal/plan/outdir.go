@@ -65,11 +65,11 @@ const (
 // S3 is a bucket that reports are copied to. Credentials are those of the environment.
 type S3 struct {
 	Bucket     string
-	Path       string // in the bucket
-	Prefix     string // of the reports' names
-	Endpoint   string // empty: Amazon's
+	Path       string
+	Prefix     string
+	Endpoint   string
 	Region     string
-	Addressing string // "auto" (also when empty), "virtual" or "path"
+	Addressing string
 }
 
 // GCS is a bucket of Google Cloud Storage that reports are copied to.

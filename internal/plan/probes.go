@@ -14,25 +14,21 @@ const (
 
 // Probes say what servers are asked about themselves.
 type Probes struct {
-	// Statistics is whether Triton's statistics are taken before and after each stage:
-	// "on", "off" or empty, which is on where the target is a Triton.
 	Statistics string
-	Metrics    string   // address of Triton's Prometheus metrics; empty: they are not read
-	Interval   Duration // how often servers are asked during a stage; 0: ProbeInterval
-	// Scrape are pages of Prometheus metrics, one of each server or exporter, that are
-	// read every Interval.
+	Metrics    string
+	Interval   Duration
 	Scrape     []string
-	Prometheus Prometheus // a Prometheus server that is asked after each stage
+	Prometheus Prometheus
 }
 
 // Prometheus is a server that has gathered the metrics of those under test.
 type Prometheus struct {
 	URL           string
-	GoogleManaged bool   // Google's, with application-default credentials
-	Project       string // of Google's; empty: that of the credentials
+	GoogleManaged bool
+	Project       string
 	Filters       []string
-	Interval      Duration // how often it scrapes; 0: 15s
-	Server        string   // whose names of metrics: "vllm", "sglang", "tgi" or "triton"
+	Interval      Duration
+	Server        string
 }
 
 // On reports whether there is such a server.
@@ -65,12 +61,12 @@ const PowerInterval = 100 * time.Millisecond
 // Cost says what the GPUs behind the target cost, and how their power is known. The zero Cost
 // asks for no figures of cost.
 type Cost struct {
-	GPUs     int     // 0: those whose power is read
-	Price    float64 // dollars for one GPU and hour
-	Watts    float64 // that one GPU is taken to draw, instead of reading it
-	Power    string  // PowerAuto, PowerSMI, PowerNone or the address of a page; empty: what Probes.Scrape has
+	GPUs     int
+	Price    float64
+	Watts    float64
+	Power    string
 	Devices  []string
-	Interval Duration // of PowerSMI; 0: PowerInterval
+	Interval Duration
 }
 
 // On reports whether figures of cost are wanted.

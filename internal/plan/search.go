@@ -6,11 +6,11 @@ import "time"
 // kind of load it is, a rate or a concurrency, and where the search begins; levels become
 // stages. The zero Capacity is none.
 type Capacity struct {
-	Objectives []string // in the language of gates: "ttft.p99 < 200ms"; a level must meet them all
-	Max        float64  // no level is above it; 0: no bound
-	Precision  float64  // half of the interval at which the search ends, as a share of the response
-	MaxTime    Duration // of the search
-	Hold       Duration // for which the response is held before it is given; 0: it is not
+	Objectives []string
+	Max        float64
+	Precision  float64
+	MaxTime    Duration
+	Hold       Duration
 }
 
 // On reports whether the capacity is looked for.
@@ -31,12 +31,12 @@ const (
 // rates up to it. The plan's only stage says all but the rate. The zero Saturation is
 // none.
 type Saturation struct {
-	Kind       string   // SweepLinear or SweepGeometric
-	Requests   int64    // of the search
-	Timeout    Duration // of the search
+	Kind       string
+	Requests   int64
+	Timeout    Duration
 	Stages     int
-	Duration   Duration // of a stage
-	Percentile float64  // of the drain rates that is taken, in the original's way of finding it
+	Duration   Duration
+	Percentile float64
 }
 
 // On reports whether there is a sweep to saturation.

@@ -42,7 +42,7 @@ const TemplateEmbedQA = "nv-embedqa"
 // made, or it broke before the first byte of the response.
 type Retries struct {
 	Count   int
-	Backoff Duration // wait before the first of them, about; twice as long before each further one
+	Backoff Duration
 }
 
 // What a closed loop does with the Retry-After of a server that is busy.
@@ -64,8 +64,8 @@ func (t *Target) Chats() bool {
 
 // SessionHeaders tie the requests of a session together for routers.
 type SessionHeaders struct {
-	ID    string // request header that carries the session's id
-	Token string // response header whose value later requests of the session send back
+	ID    string
+	Token string
 }
 
 // SLOHeaders are request headers that tell the server a request's objectives. What
@@ -73,5 +73,5 @@ type SessionHeaders struct {
 type SLOHeaders struct {
 	TTFT string
 	TPOT string
-	Unit string // "s", "ms" (also when empty) or "us"
+	Unit string
 }

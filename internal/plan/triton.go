@@ -23,21 +23,17 @@ const (
 
 // Triton is what only that protocol has.
 type Triton struct {
-	Convention string // empty is ConventionAuto
-	Version    string // of the model; empty: the server's choice
-	// Parameters of every request: true or false, integers, numbers or text.
-	Parameters map[string]any
-	Streams    int // gRPC streams that requests share; 0: one for each request in flight
-	// Compression of requests: "gzip" or "deflate"; over gRPC answers may be too.
+	Convention   string
+	Version      string
+	Parameters   map[string]any
+	Streams      int
 	Compression  string
-	MaxMessage   int      // largest message that is accepted, in bytes; 0: any
-	KeepAlive    Duration // a gRPC connection is pinged after so long without a read; 0: never
-	InputFormat  string   // of tensors in HTTP infer: "binary" (also when empty) or "json"
+	MaxMessage   int
+	KeepAlive    Duration
+	InputFormat  string
 	OutputFormat string
-	Composing    []string // models behind one that calls others itself (BLS)
-	// SharedMemory: tensors of the data lie in memory that the server reads in place.
-	SharedMemory string // "system"; empty: they are sent
-	OutputMemory int    // bytes for each output there; 0: outputs are sent back
-	// Trace are settings of the server's own traces, which it is given before the run.
-	Trace map[string]string
+	Composing    []string
+	SharedMemory string
+	OutputMemory int
+	Trace        map[string]string
 }

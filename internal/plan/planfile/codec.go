@@ -3,8 +3,9 @@ package planfile
 import (
 	"fmt"
 	"math"
+	"net/netip"
+	"reflect"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -14,30 +15,42 @@ import (
 
 type schema = map[string]any
 
-// codec says how values of one type stand in a plan file. It has no methods: the compiler makes each of them for each type.
-type codec[V any] struct {
+// form says how values of a type stand in a plan file. v points to one.
+type form struct {
 	kind   string // in words, for the documentation
 	schema schema
-	fields []fieldDoc // of an object
-	read   func(r *reader, n *yaml.Node, path string, v *V)
-	write  func(v V) *yaml.Node
-	zero   func(v V) bool
-	check  func(c *checker, path string, v *V) // what is wrong with a value by itself; nil means nothing can be
+	fields []fieldDoc // of an object, or of those in a list
+	read   func(r *reader, n *yaml.Node, path string, v any)
+	write  func(v any) *yaml.Node
+	zero   func(v any) bool
+	check  func(c *checker, path string, v any) // what is wrong with a value by itself; nil means nothing can be
 	// put reads n into the part of v that steps lead to; nil means v has no parts.
-	put func(r *reader, steps []string, n *yaml.Node, path string, v *V)
+	put func(r *reader, steps []string, n *yaml.Node, path string, v any)
+}
+
+func (f *form) set(r *reader, steps []string, n *yaml.Node, path string, v any) {
+	switch {
+	case len(steps) == 0:
+		r.draft.Set(path, r.file)
+		f.read(r, n, path, v)
+	case f.put == nil:
+		r.fault(n, path, "has no fields", "")
+	default:
+		f.put(r, steps, n, path, v)
+	}
 }
 
 // or is an object that may also be written in short: as text that parse reads. forms are the
 // schemas of that text.
-func or[V any](c codec[V], kind string, parse func(string) (V, error), forms ...any) codec[V] {
-	read := c.read
-	c.kind, c.schema = kind, schema{"anyOf": append([]any{c.schema}, forms...)}
-	c.read = func(r *reader, n *yaml.Node, path string, v *V) {
-		if !readText(r, n, path, v, parse) {
+func or[V any](f *form, kind string, parse func(string) (V, error), forms ...any) *form {
+	read := f.read
+	f.kind, f.schema = kind, schema{"anyOf": append([]any{f.schema}, forms...)}
+	f.read = func(r *reader, n *yaml.Node, path string, v any) {
+		if !readText(r, n, path, v.(*V), parse) {
 			read(r, n, path, v)
 		}
 	}
-	return c
+	return f
 }
 
 // readText reads the short form of a value; false: n is not text.
@@ -60,52 +73,55 @@ func readText[V any](r *reader, n *yaml.Node, path string, v *V, parse func(stri
 	return true
 }
 
-func list[V any](kind string, elem codec[V]) codec[[]V] {
-	return codec[[]V]{
-		kind:   kind,
+// list is a list of a slice's type.
+func list(ty reflect.Type, elem *form) *form {
+	all := func(v any) reflect.Value { return reflect.ValueOf(v).Elem() }
+	one := func(v any, i int) any { return all(v).Index(i).Addr().Interface() }
+	return &form{
 		fields: elem.fields,
 		schema: schema{"type": "array", "items": elem.schema},
-		zero:   func(v []V) bool { return len(v) == 0 },
-		check: func(c *checker, path string, v *[]V) {
-			for i := range *v {
+		zero:   func(v any) bool { return all(v).Len() == 0 },
+		check: func(c *checker, path string, v any) {
+			for i := range all(v).Len() {
 				if elem.check != nil {
-					elem.check(c, fmt.Sprintf("%s[%d]", path, i), &(*v)[i])
+					elem.check(c, fmt.Sprintf("%s[%d]", path, i), one(v, i))
 				}
 			}
 		},
-		read: func(r *reader, n *yaml.Node, path string, v *[]V) {
+		read: func(r *reader, n *yaml.Node, path string, v any) {
 			if n.Kind != yaml.SequenceNode {
 				r.wrong(n, path, "a list")
 				return
 			}
-			*v = nil
+			all(v).SetZero()
 			if len(n.Content) > 0 {
-				*v = make([]V, len(n.Content))
+				all(v).Set(reflect.MakeSlice(ty, len(n.Content), len(n.Content)))
 			}
 			for i, e := range n.Content {
 				sub := fmt.Sprintf("%s[%d]", path, i)
 				if e = r.enter(e, sub); e != nil {
-					elem.read(r, e, sub, &(*v)[i])
+					elem.read(r, e, sub, one(v, i))
 				}
 			}
 		},
-		put: func(r *reader, steps []string, n *yaml.Node, path string, v *[]V) {
+		put: func(r *reader, steps []string, n *yaml.Node, path string, v any) {
+			next := all(v).Len()
 			i, err := strconv.Atoi(steps[0])
-			if err != nil || i < 0 || i > len(*v) {
-				r.fault(n, path, "has no element "+truncate.Quote(steps[0]), fmt.Sprintf("they count from 0, and the next is %d", len(*v)))
+			if err != nil || i < 0 || i > next {
+				r.fault(n, path, "has no element "+truncate.Quote(steps[0]), fmt.Sprintf("they count from 0, and the next is %d", next))
 				return
 			}
-			if i == len(*v) {
-				*v = append(*v, *new(V))
+			if i == next {
+				all(v).Set(reflect.Append(all(v), reflect.Zero(ty.Elem())))
 			}
-			formOf(elem).set(r, steps[1:], n, fmt.Sprintf("%s[%d]", path, i), &(*v)[i])
+			elem.set(r, steps[1:], n, fmt.Sprintf("%s[%d]", path, i), one(v, i))
 		},
-		write: func(v []V) *yaml.Node {
+		write: func(v any) *yaml.Node {
 			s := &yaml.Node{Kind: yaml.SequenceNode}
-			for _, e := range v {
-				s.Content = append(s.Content, elem.write(e))
+			for i := range all(v).Len() {
+				s.Content = append(s.Content, elem.write(one(v, i)))
 			}
-			if len(v) == 0 {
+			if len(s.Content) == 0 {
 				s.Style = yaml.FlowStyle
 			}
 			return s
@@ -114,13 +130,13 @@ func list[V any](kind string, elem codec[V]) codec[[]V] {
 }
 
 // scalar is a value that parse reads from the text of a scalar node.
-func scalar[V comparable](kind string, sch schema, show func(V) any, parse func(n *yaml.Node) (V, error)) codec[V] {
-	return codec[V]{
+func scalar[V comparable](kind string, sch schema, show func(V) any, parse func(n *yaml.Node) (V, error)) *form {
+	return &form{
 		kind:   kind,
 		schema: sch,
-		zero:   func(v V) bool { var zero V; return v == zero },
-		write:  func(v V) *yaml.Node { return toNode(show(v)) },
-		read: func(r *reader, n *yaml.Node, path string, v *V) {
+		zero:   func(v any) bool { return *v.(*V) == *new(V) },
+		write:  func(v any) *yaml.Node { return toNode(show(*v.(*V))) },
+		read: func(r *reader, n *yaml.Node, path string, v any) {
 			if n.Kind != yaml.ScalarNode {
 				r.wrong(n, path, kind)
 				return
@@ -130,39 +146,36 @@ func scalar[V comparable](kind string, sch schema, show func(V) any, parse func(
 				r.fault(n, path, err.Error(), "")
 				return
 			}
-			*v = got
+			*v.(*V) = got
 		},
 	}
 }
 
+// plainForms are those of types that are no structs with fields.
+func plainForms() map[reflect.Type]*form {
+	return map[reflect.Type]*form{
+		reflect.TypeFor[string]():            text(),
+		reflect.TypeFor[bool]():              boolean(),
+		reflect.TypeFor[int]():               integer[int](),
+		reflect.TypeFor[int64]():             integer[int64](),
+		reflect.TypeFor[uint64]():            integer[uint64](),
+		reflect.TypeFor[float64]():           number(),
+		reflect.TypeFor[plan.Duration]():     duration(),
+		reflect.TypeFor[plan.Bytes]():        byteCount(),
+		reflect.TypeFor[map[string]string](): headersSpec(),
+		reflect.TypeFor[map[string]any]():    bodySpec(),
+		reflect.TypeFor[[]plan.SLO]():        goodputSpec(),
+		reflect.TypeFor[[]netip.Prefix]():    sourcesSpec(),
+	}
+}
+
 // text is a string. A number or true is taken as it is written.
-func text() codec[string] {
+func text() *form {
 	return scalar("text", schema{"type": "string"}, func(s string) any { return s },
 		func(n *yaml.Node) (string, error) { return n.Value, nil })
 }
 
-// word is one of a few words, or none.
-func word(words ...string) codec[string] {
-	last := len(words) - 1
-	kind := "`" + strings.Join(words[:last], "`, `") + "` or `" + words[last] + "`"
-	c := named(strings.TrimPrefix(kind, "`` or "), words...)
-	c.check = func(c *checker, path string, v *string) {
-		if *v != "" {
-			c.choice(path, *v, words)
-		}
-	}
-	return c
-}
-
-// named is a word of which it depends on other fields whether it is right.
-func named(kind string, words ...string) codec[string] {
-	c := text()
-	c.kind = kind
-	c.schema = schema{"type": "string", "enum": words}
-	return c
-}
-
-func boolean() codec[bool] {
+func boolean() *form {
 	return scalar("true or false", schema{"type": "boolean"}, func(b bool) any { return b },
 		func(n *yaml.Node) (bool, error) {
 			var b bool
@@ -173,21 +186,22 @@ func boolean() codec[bool] {
 		})
 }
 
-// yes is a boolean that is true unless a plan says otherwise. The field holds that it does.
-func yes() codec[bool] {
-	c := boolean()
-	read, write := c.read, c.write
-	c.read = func(r *reader, n *yaml.Node, path string, v *bool) {
-		on := !*v
+// negated is a boolean that is true unless a plan says otherwise. The field holds that it does.
+func negated() *form {
+	f := boolean()
+	read, write := f.read, f.write
+	f.read = func(r *reader, n *yaml.Node, path string, v any) {
+		off := v.(*bool)
+		on := !*off
 		read(r, n, path, &on)
-		*v = !on
+		*off = !on
 	}
-	c.write = func(v bool) *yaml.Node { return write(!v) }
-	return c
+	f.write = func(v any) *yaml.Node { return write(new(!*v.(*bool))) }
+	return f
 }
 
 // integer is an integer. None in a plan is ever below 0.
-func integer[V int | int64 | uint64]() codec[V] {
+func integer[V int | int64 | uint64]() *form {
 	return scalar("whole number", schema{"type": "integer", "minimum": 0}, func(v V) any { return v },
 		func(n *yaml.Node) (V, error) {
 			var v V
@@ -206,21 +220,7 @@ func integer[V int | int64 | uint64]() codec[V] {
 		})
 }
 
-// count is an integer with a bound.
-func count[V int | int64 | uint64](most int64) codec[V] {
-	c := integer[V]()
-	c.check = func(c *checker, path string, v *V) { c.count(path, int64(*v), most) }
-	return c
-}
-
-// amount is a number with a bound, from 0.
-func amount(most float64) codec[float64] {
-	c := number()
-	c.check = func(c *checker, path string, v *float64) { c.amount(path, *v, most) }
-	return c
-}
-
-func number() codec[float64] {
+func number() *form {
 	return scalar("number", schema{"type": "number"}, func(v float64) any { return v }, parseNumber)
 }
 
@@ -234,24 +234,41 @@ func parseNumber(n *yaml.Node) (float64, error) {
 }
 
 // share is part of a whole: 0.05 or 5%.
-func share() codec[float64] {
+func share() *form {
 	sch := schema{"anyOf": []any{schema{"type": "number"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%$`}}}
-	c := scalar("share", sch, func(v float64) any { return v },
+	f := scalar("share", sch, func(v float64) any { return v },
 		func(n *yaml.Node) (float64, error) { return plan.ParseShare(n.Value) })
-	c.check = func(c *checker, path string, v *float64) { c.share(path, *v) }
-	return c
+	f.check = func(c *checker, path string, v any) { c.share(path, *v.(*float64)) }
+	return f
 }
 
-func duration() codec[plan.Duration] {
-	c := scalar("duration", durationSchema(), func(d plan.Duration) any { return d.String() },
+func duration() *form {
+	f := scalar("duration", durationSchema(), func(d plan.Duration) any { return d.String() },
 		func(n *yaml.Node) (plan.Duration, error) { return plan.ParseDuration(n.Value) })
-	c.check = func(c *checker, path string, v *plan.Duration) { c.time(path, *v) }
-	return c
+	f.check = func(c *checker, path string, v any) { c.time(path, *v.(*plan.Duration)) }
+	return f
 }
 
 func durationSchema() schema {
 	const pattern = `^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$|^0$`
 	return schema{"anyOf": []any{schema{"type": "string", "pattern": pattern}, schema{"const": 0}}}
+}
+
+// byteCount is a limit in bytes: 64MiB, or a number.
+func byteCount() *form {
+	sch := schema{"anyOf": []any{schema{"type": "integer", "minimum": 0}, schema{"type": "string", "pattern": `^[0-9.]+ ?([kKMGT]i?)?[bB]?$`}}}
+	f := scalar("bytes", sch, func(b plan.Bytes) any { return b.String() },
+		func(n *yaml.Node) (plan.Bytes, error) { return plan.ParseBytes(n.Value) })
+	f.check = notNegative
+	return f
+}
+
+// notNegative checks a limit, which is none where it is 0.
+func notNegative(c *checker, path string, v any) {
+	n := reflect.ValueOf(v).Elem()
+	if n.CanFloat() && n.Float() < 0 || n.CanInt() && n.Int() < 0 {
+		c.add(path, fmt.Sprintf("must not be negative, is %v", n), "0: no limit")
+	}
 }
 
 // toNode is a plain value as YAML. Values come from JSON or YAML or are plain Go

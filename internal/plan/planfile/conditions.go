@@ -18,22 +18,6 @@ func (c *checker) conditions(p *plan.Plan) {
 	}
 }
 
-func breakerSpec() codec[plan.Breaker] {
-	trigger := object(
-		fieldOf("kind", named("`consecutive` or `rate_over_window`", plan.TriggerConsecutive, plan.TriggerRate), func(t *plan.Trigger) *string { return &t.Kind },
-			"Hits in a row, or the share of hits in a window of time."),
-		fieldOf("threshold", number(), func(t *plan.Trigger) *float64 { return &t.Threshold }, "How many in a row; for a window, the share from 0 to 1."),
-		fieldOf("window", duration(), func(t *plan.Trigger) *plan.Duration { return &t.Window }, "Length of the window."),
-		fieldOf("min_samples", integer[int](), func(t *plan.Trigger) *int { return &t.MinSamples }, "Minimum samples in a window."),
-	)
-	return object(
-		fieldOf("name", text(), func(b *plan.Breaker) *string { return &b.Name }, "Name in reports."),
-		fieldOf("matches", list("list of expressions", text()), func(b *plan.Breaker) *[]string { return &b.Matches }, "Requests to sample: those that match any of these."),
-		fieldOf("rules", list("list of expressions", text()), func(b *plan.Breaker) *[]string { return &b.Rules }, "Samples that count as hits: those that match any of these. None: all."),
-		fieldOf("triggers", list("list of triggers", trigger), func(b *plan.Breaker) *[]plan.Trigger { return &b.Triggers }, "Conditions that open it: any of these."),
-	)
-}
-
 func (c *checker) breakers(breakers []plan.Breaker) {
 	for i := range breakers {
 		b, at := &breakers[i], fmt.Sprintf("breakers[%d]", i)

@@ -73,7 +73,7 @@ func (d *Draft) put(path, where string, value *yaml.Node) {
 	spec := planSpec()
 	r := &reader{file: where, draft: d, docs: spec.fields}
 	steps := strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(".[]", c) })
-	formOf(spec).set(r, steps, value, "", &d.Plan)
+	spec.set(r, steps, value, "", &d.Plan)
 }
 
 // Assign sets the field at path as Put does, but for text that begins a list or a mapping: that is

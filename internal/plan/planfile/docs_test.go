@@ -45,7 +45,7 @@ func fieldTable() string {
 	def := plan.Default()
 	defaults := Echo(&def)
 	limits := map[string]any{} // which a printed plan leaves out
-	if err := limitsSpec().write(def.Limits).Decode(&limits); err != nil {
+	if err := specOf(&def.Limits).write(&def.Limits).Decode(&limits); err != nil {
 		panic(err)
 	}
 	defaults.(map[string]any)["limits"] = limits

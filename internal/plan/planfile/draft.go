@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -166,21 +164,6 @@ type Known struct {
 	Protocols, Sources []string
 	// Gate says what is wrong with a gate and what to do about it; optional.
 	Gate func(c plan.Condition, p *plan.Plan) (wrong, hint string)
-}
-
-// conditionsSpec is a list of conditions, or one. To YAML "at rate 40: rps < 39" is a mapping: it is
-// taken for the text that it was meant to be.
-func conditionsSpec() codec[[]string] {
-	one := text()
-	read := one.read
-	one.read = func(r *reader, n *yaml.Node, path string, v *string) {
-		if n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[0].Kind == yaml.ScalarNode && n.Content[1].Kind == yaml.ScalarNode {
-			n = &yaml.Node{Kind: yaml.ScalarNode, Value: n.Content[0].Value + ": " + n.Content[1].Value, Line: n.Line, Column: n.Column}
-		}
-		read(r, n, path, v)
-	}
-	one.schema = schema{"anyOf": []any{one.schema, schema{"type": "object", "maxProperties": 1, "additionalProperties": schema{"type": "string"}}}}
-	return listOrOne("list of conditions", one)
 }
 
 // protocolNames are the protocols that a plan has rules for.

@@ -18,7 +18,8 @@ func Encode(p *plan.Plan) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := yaml.NewEncoder(&buf)
 	enc.SetIndent(2)
-	if err := errors.Join(enc.Encode(planSpec().write(plan.Redacted(p))), enc.Close()); err != nil {
+	shown := plan.Redacted(p)
+	if err := errors.Join(enc.Encode(planSpec().write(&shown)), enc.Close()); err != nil {
 		return nil, fmt.Errorf("print plan: %w", err)
 	}
 	return buf.Bytes(), nil
@@ -28,7 +29,8 @@ func Encode(p *plan.Plan) ([]byte, error) {
 // plan file has and secrets taken out.
 func Echo(p *plan.Plan) any {
 	r := &reader{own: true}
-	v, err := r.jsonValue(planSpec().write(plan.Redacted(p)), 0)
+	shown := plan.Redacted(p)
+	v, err := r.jsonValue(planSpec().write(&shown), 0)
 	if err != nil {
 		return map[string]any{"error": err.Error()}
 	}

@@ -4,54 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 )
-
-func measurementSpec() codec[plan.Measurement] {
-	c := object(
-		always("mode", named("`time`, `count` or `stage`", plan.WindowTime, plan.WindowCount, plan.WindowStage), func(m *plan.Measurement) *string { return &m.Mode },
-			"Windows by time or by number of finished requests; `stage`: one window, the whole measured part."),
-		always("interval", duration(), func(m *plan.Measurement) *plan.Duration { return &m.Interval }, "Length of a `time` window."),
-		always("requests", count[int64](mostRequests), func(m *plan.Measurement) *int64 { return &m.Requests }, "Requests of a `count` window."),
-		always("windows", integer[int](), func(m *plan.Measurement) *int { return &m.Windows }, "How many of the last windows must agree, and are merged."),
-		always("stability", share(), func(m *plan.Measurement) *float64 { return &m.Stability }, "How far their throughput and latency may differ."),
-		fieldOf("percentile", integer[int](), func(m *plan.Measurement) *int { return &m.Percentile }, "Latency percentile to compare; left out: the average."),
-		always("max_trials", integer[int](), func(m *plan.Measurement) *int { return &m.MaxTrials }, "Maximum number of windows per stage."),
-		fieldOf("latency_threshold", duration(), func(m *plan.Measurement) *plan.Duration { return &m.LatencyThreshold },
-			"A stage with this latency or more fails, which ends or directs the search over levels."),
-		fieldOf("throughput_alone", boolean(), func(m *plan.Measurement) *bool { return &m.ThroughputAlone },
-			"After `max_trials`, accept windows that agree in throughput but not in latency."),
-		fieldOf("faithful", boolean(), func(m *plan.Measurement) *bool { return &m.Faithful },
-			"Windows last 1.2 × the interval, and counted windows are checked once a second."),
-	)
-	c.zero = func(m plan.Measurement) bool { return m == plan.Measurement{} }
-	read, put := c.read, c.put
-	c.read = func(r *reader, n *yaml.Node, path string, m *plan.Measurement) {
-		*m = plan.DefaultMeasurement()
-		read(r, n, path, m)
-	}
-	c.put = func(r *reader, steps []string, n *yaml.Node, path string, m *plan.Measurement) {
-		if !m.On() {
-			*m = plan.DefaultMeasurement()
-		}
-		put(r, steps, n, path, m)
-	}
-	return c
-}
-
-func levelsSpec() codec[plan.Levels] {
-	return object(
-		fieldOf("list", list("list of numbers", number()), func(l *plan.Levels) *[]float64 { return &l.List }, "The levels, in order; or a range:"),
-		fieldOf("start", number(), func(l *plan.Levels) *float64 { return &l.Start }, "First level."),
-		fieldOf("end", number(), func(l *plan.Levels) *float64 { return &l.End }, "Last level; left out: until the latency threshold is reached."),
-		fieldOf("step", number(), func(l *plan.Levels) *float64 { return &l.Step }, "Step between levels; for a binary search, its precision."),
-		fieldOf("search", word(plan.SearchLinear, plan.SearchBinary), func(l *plan.Levels) *string { return &l.Search },
-			"Try one level after the other, or bisect for the highest that meets the latency threshold. Left out: linear."),
-	)
-}
 
 // mostTrials and mostWindows are beyond what anyone waits for.
 const (

@@ -3,30 +3,16 @@ package planfile
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-var prometheusSpec = sync.OnceValue(func() codec[plan.Prometheus] {
-	return object(
-		fieldOf("url", text(), func(p *plan.Prometheus) *string { return &p.URL }, "Address of the Prometheus server, such as http://localhost:9090."),
-		fieldOf("google_managed", boolean(), func(p *plan.Prometheus) *bool { return &p.GoogleManaged },
-			"Google Managed Prometheus, with application-default credentials, instead of a URL."),
-		fieldOf("project", text(), func(p *plan.Prometheus) *string { return &p.Project }, "Google Cloud project; left out: that of the credentials."),
-		fieldOf("filters", list("list of label matchers", text()), func(p *plan.Prometheus) *[]string { return &p.Filters }, "Label matchers for every query, such as namespace='llm'."),
-		fieldOf("interval", duration(), func(p *plan.Prometheus) *plan.Duration { return &p.Interval }, "How often that server scrapes; 0: 15s."),
-		fieldOf("server", word("vllm", "sglang", "tgi", "triton"), func(p *plan.Prometheus) *string { return &p.Server },
-			"Server whose metric names to use. Left out: `vllm`."),
-	)
-})
-
 func (c *checker) prometheus(p *plan.Prometheus) {
 	const at = "probes.prometheus."
 	switch {
-	case prometheusSpec().zero(*p):
+	case unset(p):
 		return
 	case p.URL != "" && p.GoogleManaged:
 		c.add(at+"url", "cannot be combined with google_managed", "give one of them")
@@ -37,22 +23,8 @@ func (c *checker) prometheus(p *plan.Prometheus) {
 	}
 }
 
-var probesSpec = sync.OnceValue(func() codec[plan.Probes] {
-	return object(
-		fieldOf("statistics", word(plan.StatisticsOn, plan.StatisticsOff), func(p *plan.Probes) *string { return &p.Statistics },
-			"Whether to read Triton's statistics before and after each stage. Left out: on for Triton."),
-		fieldOf("metrics", text(), func(p *plan.Probes) *string { return &p.Metrics },
-			"Address of Triton's Prometheus metrics, such as http://localhost:8002/metrics. Left out: they are not read."),
-		fieldOf("interval", duration(), func(p *plan.Probes) *plan.Duration { return &p.Interval },
-			"How often to query the server during a stage, to notice restarts and to follow gauges. Left out: 1s."),
-		fieldOf("scrape", urlsSpec(), func(p *plan.Probes) *[]string { return &p.Scrape },
-			"Prometheus metrics pages of servers and exporters, such as http://localhost:8000/metrics, read every `interval`."),
-		fieldOf("prometheus", prometheusSpec(), func(p *plan.Probes) *plan.Prometheus { return &p.Prometheus }, "A Prometheus server to query after each stage."),
-	)
-})
-
 func (c *checker) probes(p *plan.Plan) {
-	probesSpec().check(c, "probes", &p.Probes)
+	c.fields("probes", &p.Probes)
 	if p.Probes.Interval > 0 && p.Probes.Interval < plan.Duration(10*time.Millisecond) {
 		c.add("probes.interval", "is "+p.Probes.Interval.String()+", less than 10ms: the server would be measured answering that", "")
 	}
@@ -81,24 +53,9 @@ const (
 	mostWatts = 1_000_000
 )
 
-var costSpec = sync.OnceValue(func() codec[plan.Cost] {
-	return object(
-		fieldOf("gpus", count[int](mostGPUs), func(c *plan.Cost) *int { return &c.GPUs },
-			"GPUs behind the target. Left out: those whose power is read."),
-		fieldOf("gpu_hour_price", amount(mostPrice), func(c *plan.Cost) *float64 { return &c.Price }, "Price of one GPU for an hour, in dollars."),
-		fieldOf("gpu_watts", amount(mostWatts), func(c *plan.Cost) *float64 { return &c.Watts },
-			"Power of one GPU in watts, if it is not to be measured: the board's, or an all-in figure with cooling and the rest of the server."),
-		fieldOf("power", text(), func(c *plan.Cost) *string { return &c.Power },
-			"Where to read the power of the GPUs: the URL of an exporter's metrics page (DCGM, AMD), `nvidia-smi` for the GPUs of this machine, `auto` for `nvidia-smi` if the target is on this machine, or `none`. Left out: from `probes.scrape`, if GPUs are on those pages."),
-		fieldOf("devices", list("list of GPUs", text()), func(c *plan.Cost) *[]string { return &c.Devices },
-			"The GPUs that serve, by index or UUID, if others are read too. Left out: all."),
-		fieldOf("interval", duration(), func(c *plan.Cost) *plan.Duration { return &c.Interval }, "How often `nvidia-smi` reads the power. Left out: 100ms."),
-	)
-})
-
 func (c *checker) cost(p *plan.Plan) {
 	k := &p.Cost
-	costSpec().check(c, "cost", k)
+	c.fields("cost", k)
 	switch {
 	case k.Power == "":
 	case strings.ContainsAny(k.Power, ":/.@") && grpcScheme(scheme(k.Power)):

@@ -3,42 +3,11 @@ package planfile
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 )
-
-var prefixesSpec = sync.OnceValue(func() codec[plan.Prefixes] {
-	return object(
-		fieldOf("count", count[int](mostPrompts), func(p *plan.Prefixes) *int { return &p.Count }, "Number of prefixes to choose from, at random."),
-		fieldOf("length", lengthSpec(), func(p *plan.Prefixes) *plan.Length { return &p.Length }, "Their length, in addition to the prompt's."),
-	)
-})
-
-var passagesSpec = sync.OnceValue(func() codec[plan.Passages] {
-	return object(
-		fieldOf("file", text(), func(p *plan.Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
-		fieldOf("count", count[int](mostPrompts), func(p *plan.Passages) *int { return &p.Count }, "number of generated ones, of length `data.input`."),
-	)
-})
-
-var payloadSpec = sync.OnceValue(func() codec[plan.Payload] {
-	return object(
-		fieldOf("delay_ratio", amount(mostRatio), func(p *plan.Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
-		fieldOf("alone", boolean(), func(p *plan.Payload) *bool { return &p.Alone }, "Send every line as a separate request, without the earlier turns of its session; with arrival `trace`, at its own timestamp."),
-	)
-})
-
-var sessionsSpec = sync.OnceValue(func() codec[plan.Sessions] {
-	return object(
-		fieldOf("count", count[int](mostPrompts), func(s *plan.Sessions) *int { return &s.Count }, "How many sessions, each played once. 0: as many as the load asks for, each a new one."),
-		fieldOf("turns", lengthSpec(), func(s *plan.Sessions) *plan.Length { return &s.Turns }, "Turns of a session. Left out: 1."),
-		fieldOf("delay_ms", lengthSpec(), func(s *plan.Sessions) *plan.Length { return &s.Delay }, "Time between an answer and the next turn, in milliseconds. Left out: none."),
-		fieldOf("delay_ratio", amount(mostRatio), func(s *plan.Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
-	)
-})
 
 // mostRatio bounds the factor on delays.
 const mostRatio = 1e6
@@ -99,7 +68,7 @@ func (c *checker) systemPrompt(p *plan.Plan) {
 // worded checks what is put in front of synthetic prompts.
 func (c *checker) worded(d *plan.Data) {
 	c.count("data.in_words", int64(d.InWords), mostLength)
-	prefixesSpec().check(c, "data.prefixes", &d.Prefixes)
+	c.fields("data.prefixes", &d.Prefixes)
 	if d.Prefixes.Count > 0 && d.Prefixes.Length == (plan.Length{}) {
 		c.add("data.prefixes.length", "is missing", "such as 100")
 	}
@@ -116,7 +85,7 @@ func (c *checker) worded(d *plan.Data) {
 
 func (c *checker) passages(p *plan.Plan) {
 	d := &p.Data
-	passagesSpec().check(c, "data.passages", &d.Passages)
+	c.fields("data.passages", &d.Passages)
 	switch {
 	case d.Passages == plan.Passages{}:
 	case !p.Target.Ranks():
@@ -131,9 +100,9 @@ func (c *checker) passages(p *plan.Plan) {
 // sessions checks what belongs to sessions that are known ahead.
 func (c *checker) sessions(p *plan.Plan) {
 	d := &p.Data
-	payloadSpec().check(c, "data.payload", &d.Payload)
+	c.fields("data.payload", &d.Payload)
 	s := &d.Sessions
-	sessionsSpec().check(c, "data.sessions", s)
+	c.fields("data.sessions", s)
 	if d.Source == plan.SourcePayload && d.File == "" {
 		c.add("data.file", "is missing", "give the file of requests")
 	}

@@ -3,6 +3,7 @@ package planfile
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -11,7 +12,7 @@ import (
 // JSONSchema is the schema of a plan file, draft 2020-12. Editors check and
 // complete a plan with it.
 func JSONSchema(known Known) []byte {
-	s := objectSchema(newPlanSpec().fields) // its own, to change
+	s := objectSchema(newSpecs().form(reflect.TypeFor[plan.Plan]()).fields) // its own, to change
 	for at, names := range map[[2]string][]string{{"target", "protocol"}: known.Protocols, {"data", "source"}: known.Sources} {
 		field := s["properties"].(schema)[at[0]].(schema)["properties"].(schema)[at[1]].(schema)
 		field["enum"] = plan.AddMissing(field["enum"].([]string), names)

@@ -3,24 +3,10 @@ package planfile
 import (
 	"cmp"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
 )
-
-var capacitySpec = sync.OnceValue(func() codec[plan.Capacity] {
-	return object(
-		fieldOf("objectives", listOrOne("list of objectives", text()), func(c *plan.Capacity) *[]string { return &c.Objectives },
-			"What a level must meet, all of it: `ttft.p99 < 200ms`, `goodput >= 95%` (docs/gates.md)."),
-		fieldOf("max", number(), func(c *plan.Capacity) *float64 { return &c.Max }, "Highest load to try. Left out: no bound."),
-		fieldOf("precision", share(), func(c *plan.Capacity) *float64 { return &c.Precision },
-			"Half width of the 95 % interval, as a share of the answer, at which the search ends; 0: 5%."),
-		fieldOf("max_time", duration(), func(c *plan.Capacity) *plan.Duration { return &c.MaxTime }, "Time limit of the search; 0: 15m."),
-		fieldOf("hold", duration(), func(c *plan.Capacity) *plan.Duration { return &c.Hold },
-			"How long the answer is held before it is given, an eighth of `max_time` at most; 0: not at all. Left out: 60s."),
-	)
-})
 
 func (d *Draft) inferCapacity() {
 	p := &d.Plan
@@ -50,7 +36,7 @@ func (d *Draft) inferCapacity() {
 func (c *checker) capacity(p *plan.Plan) {
 	const at = "capacity."
 	s := &p.Capacity
-	capacitySpec().check(c, "capacity", s)
+	c.fields("capacity", s)
 	if !s.On() {
 		c.add(at+"objectives", "there are none", "give one, such as ttft.p99 < 200ms")
 	}
@@ -83,19 +69,6 @@ func (c *checker) capacity(p *plan.Plan) {
 	}
 }
 
-var saturationSpec = sync.OnceValue(func() codec[plan.Saturation] {
-	return object(
-		fieldOf("kind", word(plan.SweepLinear, plan.SweepGeometric), func(s *plan.Saturation) *string { return &s.Kind },
-			"How rates are spaced below saturation: evenly, or denser near it."),
-		fieldOf("requests", integer[int64](), func(s *plan.Saturation) *int64 { return &s.Requests }, "Requests per search step; 0: 2000."),
-		fieldOf("timeout", duration(), func(s *plan.Saturation) *plan.Duration { return &s.Timeout }, "Time limit of a search step; 0: 1m."),
-		fieldOf("stages", integer[int](), func(s *plan.Saturation) *int { return &s.Stages }, "Number of stages; 0: 5."),
-		fieldOf("duration", duration(), func(s *plan.Saturation) *plan.Duration { return &s.Duration }, "Length of each stage; 0: 3m."),
-		fieldOf("percentile", number(), func(s *plan.Saturation) *float64 { return &s.Percentile },
-			"Percentile of the rates at which a burst drains that bounds the search from above; 0: 95."),
-	)
-})
-
 func (d *Draft) inferSaturation() {
 	s := &d.Plan.Saturation
 	if !s.On() {
@@ -116,7 +89,7 @@ func (c *checker) saturation(p *plan.Plan) {
 	if s.Kind == "" {
 		c.choice(at+"kind", "", []string{plan.SweepLinear, plan.SweepGeometric})
 	}
-	saturationSpec().check(c, "saturation", s)
+	c.fields("saturation", s)
 	if s.Requests < 2 || s.Requests > mostRequests {
 		c.add(at+"requests", fmt.Sprintf("must be from 2, is %d", s.Requests), "such as 2000")
 	}

@@ -118,12 +118,8 @@ func (c *checker) ramp(path string, s *plan.Stage) {
 	}
 }
 
-func growthSpec() codec[plan.Growth] {
-	return object(
-		fieldOf("to", integer[int](), func(g *plan.Growth) *int { return &g.To }, "Requests in all."),
-		fieldOf("step", integer[int](), func(g *plan.Growth) *int { return &g.Step }, "Requests added at a time."),
-		fieldOf("responses", integer[int](), func(g *plan.Growth) *int { return &g.Responses }, "Responses that each request of the last step must have had by then."),
-	)
+func arrivalNames() []string {
+	return []string{plan.ArrivalConstant, plan.ArrivalPoisson, plan.ArrivalGamma}
 }
 
 // growth checks a load that grows with the responses.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -21,16 +21,18 @@ import (
 
 // sourcesSpec is a list of local addresses and ranges of them, none of which holds another:
 // the same address twice has its ports but once.
-var sourcesSpec = sync.OnceValue(func() codec[[]netip.Prefix] {
-	c := listOrOne("list of addresses", scalar("an IP address or CIDR range", schema{"type": "string"},
+func sourcesSpec() *form {
+	f := listOrOne(reflect.TypeFor[[]netip.Prefix](), scalar("an IP address or CIDR range", schema{"type": "string"},
 		func(p netip.Prefix) any { return localaddr.Text(p) },
 		func(n *yaml.Node) (netip.Prefix, error) { return localaddr.Parse(n.Value) }))
-	c.check = func(c *checker, path string, v *[]netip.Prefix) {
-		order := make([]int, len(*v))
+	f.kind = "list of addresses"
+	f.check = func(c *checker, path string, v any) {
+		prefixes := *v.(*[]netip.Prefix)
+		order := make([]int, len(prefixes))
 		for i := range order {
 			order[i] = i
 		}
-		at := func(i int) netip.Prefix { return (*v)[i] }
+		at := func(i int) netip.Prefix { return prefixes[i] }
 		slices.SortStableFunc(order, func(a, b int) int { return at(a).Compare(at(b)) })
 		widest := 0 // of those that begin no later
 		for k, i := range order {
@@ -41,8 +43,8 @@ var sourcesSpec = sync.OnceValue(func() codec[[]netip.Prefix] {
 			widest = k
 		}
 	}
-	return c
-})
+	return f
+}
 
 func httpEndpoints() []string {
 	return []string{plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTGI, plan.EndpointTemplate}
@@ -90,39 +92,15 @@ func (c *checker) bare(p *plan.Plan) {
 
 const mostRetries = 1000
 
-var retriesSpec = sync.OnceValue(func() codec[plan.Retries] {
-	return object(
-		fieldOf("count", count[int](mostRetries), func(r *plan.Retries) *int { return &r.Count }, "Maximum number of retries."),
-		fieldOf("backoff", duration(), func(r *plan.Retries) *plan.Duration { return &r.Backoff },
-			"Wait before the first retry, doubled for each further one, with random jitter of up to half."),
-	)
-})
-
 func (c *checker) retries(t *plan.Target) {
 	if t.RetryAfter != "" {
 		c.choice("target.retry_after", t.RetryAfter, []string{plan.RetryHonor, plan.RetryIgnore})
 	}
-	retriesSpec().check(c, "target.retries", &t.Retries)
+	c.fields("target.retries", &t.Retries)
 	if t.Retries.Backoff > 0 && t.Retries.Count == 0 {
 		c.add("target.retries.backoff", "there are no retries to wait for", "give %v", message.Retries)
 	}
 }
-
-func sessionHeadersSpec() codec[plan.SessionHeaders] {
-	return object(
-		fieldOf("id", text(), func(s *plan.SessionHeaders) *string { return &s.ID }, "Request header that carries the session's id."),
-		fieldOf("token", text(), func(s *plan.SessionHeaders) *string { return &s.Token },
-			"Response header whose value later requests of the session send back under the same name."),
-	)
-}
-
-var sloHeadersSpec = sync.OnceValue(func() codec[plan.SLOHeaders] {
-	return object(
-		fieldOf("ttft", text(), func(s *plan.SLOHeaders) *string { return &s.TTFT }, "Header that holds the longest time to first token."),
-		fieldOf("tpot", text(), func(s *plan.SLOHeaders) *string { return &s.TPOT }, "Header that holds the longest time per output token."),
-		fieldOf("unit", word("s", "ms", "us"), func(s *plan.SLOHeaders) *string { return &s.Unit }, "Unit of both. Left out: `ms`."),
-	)
-})
 
 func (c *checker) routing(t *plan.Target) {
 	for _, h := range []struct{ path, name string }{
@@ -133,7 +111,7 @@ func (c *checker) routing(t *plan.Target) {
 			c.add(h.path, truncate.Quote(h.name)+" is not a header name", "")
 		}
 	}
-	sloHeadersSpec().check(c, "target.slo_headers", &t.SLOHeaders)
+	c.fields("target.slo_headers", &t.SLOHeaders)
 	for _, name := range sortedKeys(t.Headers) {
 		if _, most, ok := objectiveIn(t.SLOHeaders, name, t.Headers[name]); ok && most == 0 {
 			c.add(document.Join("target.headers", name), "must be a number more than 0: target.slo_headers makes it an objective", "")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/message"
@@ -12,38 +11,19 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
+func openaiEndpoints() []string {
+	return []string{plan.EndpointChat, plan.EndpointCompletions, plan.EndpointEmbeddings}
+}
+
+// endpointNames are the endpoints of all protocols.
+func endpointNames() []string {
+	return slices.Concat(openaiEndpoints(), []string{plan.EndpointMessages}, tritonEndpoints(), httpEndpoints(),
+		[]string{plan.EndpointPredict})
+}
+
 func tritonEndpoints() []string {
 	return []string{plan.EndpointStream, plan.EndpointInfer, plan.EndpointGenerate}
 }
-
-var tritonSpec = sync.OnceValue(func() codec[plan.Triton] {
-	formats := word(plan.FormatBinary, plan.FormatJSON)
-	return object(
-		fieldOf("convention", word(plan.ConventionAuto, plan.ConventionTRTLLM, plan.ConventionVLLM, plan.ConventionVLLMOld, plan.ConventionEngine, plan.ConventionTensors),
-			func(t *plan.Triton) *string { return &t.Convention }, "How a prompt is mapped to tensors; left out: from the model's inputs."),
-		fieldOf("version", text(), func(t *plan.Triton) *string { return &t.Version }, "Version of the model; left out: the server's choice."),
-		fieldOf("parameters", bodySpec(), func(t *plan.Triton) *map[string]any { return &t.Parameters },
-			"Parameters of every request: true or false, numbers or text."),
-		fieldOf("streams", count[int](mostInFlight), func(t *plan.Triton) *int { return &t.Streams },
-			"gRPC streams that the requests share, each on a connection of its own. Left out: one for each request in flight."),
-		fieldOf("compression", word(plan.CompressionGzip, plan.CompressionDeflate),
-			func(t *plan.Triton) *string { return &t.Compression }, "How requests are compressed, ahead of time."),
-		fieldOf("max_message", count[int](mostMessage), func(t *plan.Triton) *int { return &t.MaxMessage },
-			"Largest gRPC message to accept, in bytes; 0: any."),
-		fieldOf("keep_alive", duration(), func(t *plan.Triton) *plan.Duration { return &t.KeepAlive },
-			"Ping a gRPC connection that has been idle for this long; 0: never."),
-		fieldOf("input_format", formats, func(t *plan.Triton) *string { return &t.InputFormat }, "Encoding of input tensors over HTTP; left out: binary."),
-		fieldOf("output_format", formats, func(t *plan.Triton) *string { return &t.OutputFormat }, "Encoding of output tensors over HTTP; left out: binary."),
-		fieldOf("composing", list("list of models", text()), func(t *plan.Triton) *[]string { return &t.Composing },
-			"Models that the model calls itself (BLS), for the server's statistics. Those of an ensemble are found automatically."),
-		fieldOf("shared_memory", word(plan.MemorySystem), func(t *plan.Triton) *string { return &t.SharedMemory },
-			"Pass input tensors in shared memory, for a server on this machine. Left out: they are sent."),
-		fieldOf("output_memory", count[int](mostMessage), func(t *plan.Triton) *int { return &t.OutputMemory },
-			"Bytes of shared memory for each output, which then is not sent back; 0: none."),
-		fieldOf("trace", headersSpec(), func(t *plan.Triton) *map[string]string { return &t.Trace },
-			"Trace settings to apply to the server before the run: `trace_level`, `trace_rate`, `trace_count`, `log_frequency`."),
-	)
-})
 
 // mostMessage bounds messages and memory, in bytes.
 const mostMessage = 1 << 40
@@ -99,7 +79,7 @@ func (c *checker) protocol(t *plan.Target) {
 		c.triton(t)
 		return
 	}
-	names := endpointNames()
+	names := openaiEndpoints()
 	switch t.Protocol {
 	case plan.ProtocolAnthropic:
 		names = []string{plan.EndpointMessages}
@@ -117,7 +97,7 @@ func (c *checker) protocol(t *plan.Target) {
 			c.lacks(fmt.Sprintf("target.urls[%d]", i), "target.protocol", "the protocol is "+truncate.Quote(t.Protocol)+", which has no gRPC", "%v", message.UseURL)
 		}
 	}
-	if !tritonSpec().zero(t.Triton) {
+	if !unset(&t.Triton) {
 		c.lacks("target.triton", "target.protocol", "does not apply to protocol "+truncate.Quote(t.Protocol), "%v", message.SetTriton)
 	}
 }
@@ -166,7 +146,7 @@ func (c *checker) memory(t *plan.Target) {
 
 func (c *checker) tritonPart(t *plan.Triton, transport string) {
 	const at = "target.triton."
-	tritonSpec().check(c, "target.triton", t)
+	c.fields("target.triton", t)
 	if transport == plan.TransportHTTP && (t.Streams > 0 || t.KeepAlive > 0 || t.MaxMessage > 0) {
 		c.lacks("target.triton", "target.transport", "streams, keep_alive and max_message are only for gRPC", "use a grpc:// URL or leave them out")
 	}

@@ -72,10 +72,10 @@ func check(p *plan.Plan, known Known) plan.Faults {
 	c.time("grace", p.Grace)
 	c.goodput(p.Goodput)
 	c.conditions(p)
-	maxErrorsSpec().check(c, "max_errors", &p.MaxErrors)
+	c.fields("max_errors", &p.MaxErrors)
 	c.breakers(p.Breakers)
-	budgetsSpec().check(c, "budgets", &p.Budgets)
-	limitsSpec().check(c, "limits", &p.Limits)
+	c.fields("budgets", &p.Budgets)
+	c.fields("limits", &p.Limits)
 	c.probes(p)
 	c.cost(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
@@ -84,7 +84,7 @@ func check(p *plan.Plan, known Known) plan.Faults {
 	if p.Output.KeepRaw && p.Output.NoTexts {
 		c.lacks("output.no_texts", "output", "cannot be combined with output.keep_raw", "keep one of them")
 	}
-	outputSpec().check(c, "output", &p.Output)
+	c.fields("output", &p.Output)
 	c.storage(&p.Output)
 	return c.faults
 }
@@ -171,7 +171,7 @@ func (c *checker) target(t *plan.Target) {
 	c.protocol(t)
 	c.routing(t)
 	c.proxy(t.Proxy)
-	sourcesSpec().check(c, "target.source_addresses", &t.SourceAddresses)
+	c.fields("target.source_addresses", &t.SourceAddresses)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
 		c.add("target.path", truncate.Quote(plan.SafeURL(t.Path))+" does not begin with a slash", "such as /v1/chat/completions")
 	}
@@ -201,7 +201,7 @@ func (c *checker) target(t *plan.Target) {
 	if t.TLS.Insecure && t.TLS.CA != "" {
 		c.add("target.tls", "ca and insecure cannot be combined", "give one of them")
 	}
-	timeoutsSpec().check(c, "target.timeouts", &t.Timeouts)
+	c.fields("target.timeouts", &t.Timeouts)
 	c.retries(t)
 }
 

@@ -23,18 +23,19 @@ const (
 var errTooLarge = errors.New("is nested too deeply or too large")
 
 // bodySpec is a mapping of anything that JSON can say.
-func bodySpec() codec[map[string]any] {
-	return codec[map[string]any]{
+func bodySpec() *form {
+	return &form{
 		kind:   "mapping of anything",
 		schema: schema{"type": "object"},
-		zero:   func(v map[string]any) bool { return len(v) == 0 },
-		write:  func(v map[string]any) *yaml.Node { return toNode(unspelled(v)) },
-		read: func(r *reader, n *yaml.Node, path string, v *map[string]any) {
+		zero:   func(v any) bool { return len(*v.(*map[string]any)) == 0 },
+		write:  func(v any) *yaml.Node { return toNode(unspelled(*v.(*map[string]any))) },
+		read: func(r *reader, n *yaml.Node, path string, v any) {
 			if n.Kind != yaml.MappingNode {
 				r.wrong(n, path, "a mapping of request fields")
 				return
 			}
-			*v = map[string]any{}
+			body := map[string]any{}
+			*v.(*map[string]any) = body
 			r.pairs(n, path, func(key string, at, value *yaml.Node) {
 				sub := document.Join(path, key)
 				r.draft.Set(sub, document.Position(r.file, value))
@@ -43,17 +44,18 @@ func bodySpec() codec[map[string]any] {
 					r.fault(at, sub, err.Error(), "")
 					return
 				}
-				(*v)[key] = field
+				body[key] = field
 			})
 		},
-		put: func(r *reader, steps []string, n *yaml.Node, path string, v *map[string]any) {
+		put: func(r *reader, steps []string, n *yaml.Node, path string, v any) {
 			path = document.Join(path, strings.Join(steps, "."))
 			r.draft.Set(path, r.file)
 			value, err := r.jsonValue(n, 0)
-			if *v == nil {
-				*v = map[string]any{}
+			body := v.(*map[string]any)
+			if *body == nil {
+				*body = map[string]any{}
 			}
-			into, last := *v, len(steps)-1
+			into, last := *body, len(steps)-1
 			for _, name := range steps[:last] {
 				inner, ok := into[name].(map[string]any)
 				if !ok {

@@ -111,7 +111,7 @@ var house = []struct{ name, may string }{
 	{"sweep/capacity", ""},
 	{"engine", "./load prompt endpoint record"},
 	{"engine/load", "plan lib/mersenne golang.org/x/sys"},
-	{"endpoint/protocols", "endpoint endpoint/*"},
+	{"endpoint/protocols", "endpoint endpoint/* plan prompt"},
 	{"endpoint", "message prompt prompt/tensor plan probe record wire/timedconn"},
 	{"endpoint/triton", "endpoint message endpoint/decode endpoint/body endpoint/sse probe probe/triton prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token remote/proxy wire/* lib/* google.golang.org/protobuf"},
 	{"endpoint/decode", "endpoint/sse prompt record token lib/truncate lib/jsonscan"},
@@ -163,9 +163,10 @@ var house = []struct{ name, may string }{
 	{"remote/proxy", "plan golang.org/x/net"},
 
 	// The yardstick shares nothing with what it measures but the definition of messages.
-	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency mock/body mock/truthfile"},
+	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency mock/body mock/truthfile mock/cert"},
 	{"mock/config", "github.com/spf13/pflag mock/repository"},
 	{"mock/body", "mock/config"},
+	{"mock/cert", "mock/config"},
 	{"mock/latency", "mock/config"},
 	{"mock/truthfile", "mock/body"},
 	{"mock/timer", "golang.org/x/sys"},

@@ -30,6 +30,17 @@ func TestOtherAPIs(t *testing.T) {
 		{"messages-tool-stream", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + stream + `}`, nil},
 		{"messages-no-tool", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + `,"tool_choice":{"type":"none"}}`, nil},
 		{"messages-cached", path, `{"model":"m",` + hello + `,"max_tokens":1}`, func(c *config.Server) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 3 }},
+		{"responses", "/v1/responses", `{"model":"m","instructions":"be brief","input":"say hello to all","max_output_tokens":4}`, nil},
+		{"responses-stream", "/v1/responses", `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"say hello"}]},` +
+			`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"a b"}]` + stream + `,"max_output_tokens":2}`, nil},
+		{"responses-reasoning", "/v1/responses", `{"model":"m","input":"hello"}`, func(c *config.Server) { c.Output.ReasoningTokens, c.Output.Tokens = 2, 4 }},
+		{"responses-reasoning-stream", "/v1/responses", `{"model":"m","input":"hello"` + stream + `}`, func(c *config.Server) { c.Output.ReasoningTokens, c.Output.Tokens = 1, 2 }},
+		{"responses-tool", "/v1/responses", `{"model":"m","input":"hello","max_output_tokens":3,"tools":[{"type":"function","name":"look_up"}]}`, nil},
+		{"responses-tool-stream", "/v1/responses", `{"model":"m","input":"hello","max_output_tokens":2,"tools":[{"type":"function","name":"look_up"}]` + stream + `}`, nil},
+		{"responses-no-tool", "/v1/responses", `{"model":"m","input":"hello","max_output_tokens":1,"tools":[{"type":"function","name":"look_up"}],"tool_choice":"none"}`, nil},
+		{"sglang", "/generate", `{"text":"a b c","sampling_params":{"max_new_tokens":3}}`, nil},
+		{"sglang-stream", "/generate", `{"input_ids":[1,2,3],"sampling_params":{"max_new_tokens":3,"ignore_eos":true}` + stream + `}`, nil},
+		{"sglang-stop", "/generate", `{"text":"a","sampling_params":null}`, func(c *config.Server) { c.Output.Tokens = 2 }},
 		{"ranking", "/v1/ranking", `{"model":"m","query":{"text":"which one"},"passages":[{"text":"a"},{"text":"b c"},{"text":"d e f"}]}`, nil},
 		{"rerank", "/rerank", `{"query":"which one","texts":["a","b c","d e f"]}`, nil},
 		{"retrieval", "/v1/infer", `{"input":[{"type":"image_url","url":"http://x/y.png"},{"type":"image_url","url":"http://x/z.png"}]}`, nil},
@@ -48,10 +59,11 @@ func TestOtherAPIs(t *testing.T) {
 			}
 			for block := range strings.SplitSeq(strings.TrimSuffix(got, "\n\n"), "\n\n") {
 				_, data, ok := strings.Cut(block, "data:")
-				if ok && !json.Valid([]byte(data)) || !ok && !json.Valid([]byte(block)) {
+				if ok && strings.TrimSpace(data) != "[DONE]" && !json.Valid([]byte(data)) || !ok && !json.Valid([]byte(block)) {
 					t.Errorf("not JSON: %s", block)
 				}
 			}
+			got = created.ReplaceAllString(got, `"$1":0`)
 			golden(t, filepath.Join("testdata", tt.name+".golden"), got)
 			tr := f.truths()
 			if last := tr[len(tr)-1]; last.Finish == "abort" || last.Status != 200 {
@@ -66,6 +78,7 @@ func TestOtherAPIsFail(t *testing.T) {
 	for _, tt := range []struct{ path, body, want string }{
 		{"/v1/messages", `{` + hello + `,"max_tokens":4,"stream":true}`, `data: {"type":"error","error":{"type":"api_error","message":"injected fault: the engine died"}}`},
 		{"/generate_stream", `{"inputs":"a"}`, `data: {"error":"injected fault: the engine died","error_type":"generation"}`},
+		{"/generate", `{"text":"a","stream":true}`, `data: {"error":{"message":"injected fault: the engine died"}}`},
 		{"/v1/ranking", `{"query":{"text":"q"},"passages":[{"text":"a"}]}`, `injected fault: the engine died`},
 	} {
 		for _, kind := range []config.FaultKind{config.FaultError, config.FaultErrorEvent} {

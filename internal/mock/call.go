@@ -108,7 +108,8 @@ type call struct {
 	faultName string
 	tokens    int // of each choice
 	choices   int
-	block     int // of a message's content, the one that is being sent
+	block     int // of a message's content or a response's output, the one that is being sent
+	number    int // of the next event of a response
 	sent      int // tokens, over all choices
 
 	buf     []byte
@@ -147,7 +148,7 @@ func (c *call) reset(r request) {
 	c.seq = latency.Sequence{Rand: c.seq.Rand}
 	c.id = c.id[:0]
 	c.status, c.grpc, c.finish, c.fault, c.faultName = 0, repository.CodeOK, "", "", ""
-	c.tokens, c.choices, c.sent, c.block = 0, 1, 0, 0
+	c.tokens, c.choices, c.sent, c.block, c.number = 0, 1, 0, 0, 0
 	if cap(c.buf) > 1<<20 {
 		c.buf = make([]byte, reserve, 4096)
 	}

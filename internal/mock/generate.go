@@ -63,10 +63,12 @@ func (c *call) stream(finish string) {
 	c.prefilled()
 	tail := tail{usage: c.p.Usage || o.Usage, done: o.Done, finish: o.FinishEvent}
 	switch c.api {
-	case body.Messages: // its streams always have all of it
+	case body.Messages, body.Responses: // their streams always have all of it
 		tail.finish = true
 	case body.TGI: // the last token has all of it
 		tail.finish, tail.usage, tail.done = false, false, false
+	case body.SGLang: // and so it has there
+		tail.finish, tail.usage = false, false
 	}
 	if c.callsTool() {
 		finish = "tool_calls"
@@ -119,8 +121,11 @@ type tail struct{ finish, usage, done bool }
 func (t tail) empty() bool { return !t.finish && !t.usage && !t.done }
 
 func (c *call) end(t tail, finish string) bool {
-	if c.api == body.Messages {
+	switch c.api {
+	case body.Messages:
 		return c.endMessage(finish)
+	case body.Responses:
+		return c.endResponse(finish)
 	}
 	if t.finish {
 		for choice := range c.choices {
@@ -170,10 +175,13 @@ func (c *call) appendHead(b []byte, object string) []byte {
 
 // opening sends the events ahead of the first token.
 func (c *call) opening() bool {
-	if c.api == body.Messages {
+	switch c.api {
+	case body.Messages:
 		return c.openMessage()
-	}
-	if c.api != body.Chat {
+	case body.Responses:
+		return c.openResponse()
+	case body.Chat:
+	default:
 		return true
 	}
 	if c.s.cfg.Output.Role {
@@ -231,6 +239,10 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 		return c.delta(at, n, reasoning)
 	case body.TGI:
 		return c.tgiToken(at, n, finish, last)
+	case body.Responses:
+		return c.responseDelta(at, n, reasoning)
+	case body.SGLang:
+		return c.sglangPiece(at, n, finish, last)
 	}
 	if c.plain && choice == 0 && !reasoning && finish == "" {
 		// What nearly all events are, in three steps.
@@ -278,7 +290,7 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 
 // words writes tokens; choices and requests begin at different places of the text.
 func (c *call) words(choice, at, n int) {
-	at += choice*7 + int(c.id[len(c.id)-1])
+	at += c.textStart(choice)
 	for i := range n {
 		c.str(token(at + i))
 	}
@@ -332,6 +344,9 @@ func (c *call) broken(cutAt *int) bool {
 		c.due = c.s.clock.Now()
 		return true
 	case config.FaultError, config.FaultErrorEvent:
+		if c.api == body.Responses && c.fault == config.FaultError {
+			return c.failResponse("injected fault: the engine died")
+		}
 		if c.fault == config.FaultErrorEvent {
 			c.str("event: error\n")
 		}

@@ -271,7 +271,7 @@ const maxToken = 200
 
 // intern spares the usual methods and paths an allocation.
 func intern(b []byte) string {
-	for _, usual := range [...]string{http.MethodPost, http.MethodGet, "/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/messages"} {
+	for _, usual := range [...]string{http.MethodPost, http.MethodGet, "/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/messages", "/v1/responses"} {
 		if string(b) == usual {
 			return usual
 		}

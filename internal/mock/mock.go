@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/mock/body"
+	"github.com/inferometer/inferometer/internal/mock/cert"
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/latency"
 	"github.com/inferometer/inferometer/internal/mock/repository"
@@ -92,7 +93,7 @@ func New(c config.Server, opts ...Option) (*Server, error) {
 	}
 	var err error
 	if c.TLS.Enabled() {
-		if s.tls, s.ca, err = serverTLS(c.TLS, c.HTTP2); err != nil {
+		if s.tls, s.ca, err = cert.ServerTLS(c.TLS, c.HTTP2); err != nil {
 			return nil, fmt.Errorf("mock server: %w", err)
 		}
 		s.grpcTLS = s.tls.Clone()

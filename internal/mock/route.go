@@ -18,6 +18,8 @@ func (s *Server) answer(c *call) {
 		s.infer(c, body.Chat)
 	case "/v1/completions":
 		s.infer(c, body.Completions)
+	case "/v1/responses":
+		s.infer(c, body.Responses)
 	case "/v1/embeddings":
 		s.infer(c, body.Embeddings)
 	case "/v1/messages":
@@ -28,7 +30,13 @@ func (s *Server) answer(c *call) {
 		s.infer(c, body.Rerank)
 	case "/v1/infer":
 		s.infer(c, body.Retrieval)
-	case "/", "/generate", "/generate_stream":
+	case "/generate":
+		api := body.TGI
+		if body.IsSGLang(c.req.body) {
+			api = body.SGLang
+		}
+		s.infer(c, api)
+	case "/", "/generate_stream":
 		s.infer(c, body.TGI)
 	case "/tokenize", "/v1/tokenize":
 		s.tokenize(c)
@@ -163,6 +171,10 @@ func (c *call) readBody() bool {
 		c.fail(http.StatusNotFound, "The model `"+body.Unquote(c.p.Model)+"` does not exist.")
 		return false
 	}
+	if len(c.p.Previous) > 0 { // responses are not kept
+		c.fail(http.StatusNotFound, "Response with id '"+body.Unquote(c.p.Previous)+"' not found.")
+		return false
+	}
 	if !c.api.Generates() {
 		return true
 	}
@@ -210,6 +222,8 @@ func (c *call) errorText(message string, status int) string {
 		return `{"error":` + string(body.AppendQuoted(nil, message)) + `}`
 	case body.Messages:
 		return messageError(message, status)
+	case body.SGLang:
+		return `{"error":{"message":` + string(body.AppendQuoted(nil, message)) + `}}`
 	case body.TGI, body.Rerank:
 		return tgiError(message, status)
 	}

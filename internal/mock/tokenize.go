@@ -92,6 +92,13 @@ func idsOf(all []wordToken) []int {
 	return ids
 }
 
+// wordID is the id of a word.
+func wordID(word string) int {
+	h := fnv.New32a()
+	h.Write([]byte(word))
+	return int(h.Sum32() >> 8)
+}
+
 // wordTokens are the words of a text. Equal ones have equal ids.
 func wordTokens(text string) []wordToken {
 	var all []wordToken
@@ -104,10 +111,8 @@ func wordTokens(text string) []wordToken {
 			end = len(rest)
 		}
 		if end > 0 {
-			h := fnv.New32a()
-			h.Write([]byte(rest[:end]))
 			size := utf8.RuneCountInString(rest[:end])
-			all = append(all, wordToken{ID: int(h.Sum32() >> 8), Text: rest[:end], Start: at, Stop: at + size})
+			all = append(all, wordToken{ID: wordID(rest[:end]), Text: rest[:end], Start: at, Stop: at + size})
 			at += size
 		}
 		text = rest[end:]

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/mock/cert"
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
@@ -290,7 +291,7 @@ func TestClientCertificates(t *testing.T) {
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "no PEM certificate") {
 		t.Errorf("an empty authority: %v", err)
 	}
-	cert, pem, err := selfSigned(time.Now(), x509.ExtKeyUsageClientAuth)
+	own, pem, err := cert.SelfSigned(time.Now(), x509.ExtKeyUsageClientAuth)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +304,7 @@ func TestClientCertificates(t *testing.T) {
 		t.Error("a client without certificate was let in")
 	}
 	f.useProtocol(true, false)
-	f.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{cert}
+	f.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{own}
 	if resp, _ := f.get("/health"); resp.StatusCode != 200 {
 		t.Errorf("a client with certificate: %d", resp.StatusCode)
 	}

@@ -27,6 +27,10 @@ func (c *call) unstreamed(finish string) {
 		c.wholeMessage(finish)
 	case body.TGI:
 		c.wholeTGI(finish)
+	case body.Responses:
+		c.responseObject(finish)
+	case body.SGLang:
+		c.sglangObject(c.tokens, finish)
 	default:
 		c.buf = c.appendHead(c.buf, [...]string{body.Chat: "chat.completion", body.Completions: "text_completion"}[c.api])
 		c.str(`"choices":[`)

@@ -25,6 +25,7 @@ const (
 	EndpointChat        = "chat"
 	EndpointCompletions = "completions"
 	EndpointEmbeddings  = "embeddings"
+	EndpointResponses   = "responses"
 
 	EndpointStream   = "stream"
 	EndpointInfer    = "infer"

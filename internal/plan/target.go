@@ -11,6 +11,7 @@ const (
 	EndpointRerank    = "rerank"               // the same of Text Embeddings Inference
 	EndpointRetrieval = "image_retrieval"      // NVIDIA's: what is in images
 	EndpointTGI       = "huggingface_generate" // Text Generation Inference
+	EndpointSGLang    = "sglang"               // SGLang's own
 	EndpointTemplate  = "template"             // bodies out of a template
 )
 
@@ -59,7 +60,7 @@ const (
 
 // Chats reports whether requests are chats, around which the server puts its template.
 func (t *Target) Chats() bool {
-	return t.Endpoint == EndpointChat || t.Endpoint == EndpointMessages
+	return t.Endpoint == EndpointChat || t.Endpoint == EndpointMessages || t.Endpoint == EndpointResponses
 }
 
 // SessionHeaders tie the requests of a session together for routers.

@@ -34,6 +34,7 @@ type Prompt struct {
 	Text     string         // the prompt; with Messages set, unused
 	Messages []Message      // a whole chat, where the source has one
 	Parts    []Part         // Text piece by piece where there is more to it; else nil
+	IDs      []int32        // the same as token ids, which are sent in place of it where the API takes them; else nil
 	Texts    []string       // several texts for one request, such as passages to rank; else nil
 	Tokens   int            // length of the prompt in the run's own tokenizer; -1: not counted
 	Output   int            // output tokens to ask for; 0: the server's choice

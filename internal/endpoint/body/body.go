@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -142,4 +143,33 @@ func AppendURL(b []byte, p *prompt.Part) []byte {
 	b = append(append(append(b, "data:"...), p.Type...), ";base64,"...)
 	b = base64.StdEncoding.AppendEncode(b, p.Data)
 	return append(b, '"')
+}
+
+// Media are the parts of a prompt, or of its messages, that are no text.
+func Media(p *prompt.Prompt) []*prompt.Part {
+	var list []*prompt.Part
+	add := func(parts []prompt.Part) {
+		for i := range parts {
+			if parts[i].Kind != prompt.Text {
+				list = append(list, &parts[i])
+			}
+		}
+	}
+	add(p.Parts)
+	for i := range p.Messages {
+		add(p.Messages[i].Parts)
+	}
+	return list
+}
+
+// AppendIDs appends token ids as a JSON list.
+func AppendIDs(b []byte, ids []int32) []byte {
+	b = append(b, '[')
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(id), 10)
+	}
+	return append(b, ']')
 }

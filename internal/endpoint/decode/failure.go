@@ -84,7 +84,7 @@ func errorText(v any) string {
 			return errorText(v[0])
 		}
 	case map[string]any:
-		for _, key := range []string{"error", "message", "msg", "detail", "errors", "error_message"} {
+		for _, key := range []string{"error", "message", "msg", "detail", "errors", "error_message", "response"} {
 			if text := errorText(v[key]); text != "" {
 				return text
 			}

@@ -197,27 +197,10 @@ func appendTexts(b []byte, texts []string) []byte {
 	return append(b, ']')
 }
 
-// mediaOf are the parts of a prompt that are no text.
-func mediaOf(p *prompt.Prompt) []*prompt.Part {
-	var list []*prompt.Part
-	add := func(parts []prompt.Part) {
-		for i := range parts {
-			if parts[i].Kind != prompt.Text {
-				list = append(list, &parts[i])
-			}
-		}
-	}
-	add(p.Parts)
-	for i := range p.Messages {
-		add(p.Messages[i].Parts)
-	}
-	return list
-}
-
 func (e *Endpoint) pictures(p *prompt.Prompt) ([]byte, error) {
 	b := append(e.start.Begin(p), `"input":[`...)
 	images := 0
-	for _, part := range mediaOf(p) {
+	for _, part := range body.Media(p) {
 		if part.Kind != prompt.Image {
 			continue
 		}
@@ -237,7 +220,7 @@ func (e *Endpoint) pictures(p *prompt.Prompt) ([]byte, error) {
 // generate builds a body of Text Generation Inference. Images stand in its text.
 func (e *Endpoint) generate(p *prompt.Prompt) ([]byte, error) {
 	var text strings.Builder
-	for _, part := range mediaOf(p) {
+	for _, part := range body.Media(p) {
 		if part.Kind != prompt.Image {
 			return nil, errors.New("Text Generation Inference supports text and images, not audio or video")
 		}
@@ -279,7 +262,7 @@ func (e *Endpoint) render(p *prompt.Prompt) ([]byte, error) {
 		texts = append(texts, text)
 	}
 	images := []any{}
-	for _, part := range mediaOf(p) {
+	for _, part := range body.Media(p) {
 		images = append(images, body.URL(part))
 	}
 	model := p.Model

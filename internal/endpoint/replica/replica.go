@@ -157,7 +157,7 @@ func ModelsURL(base string) (*url.URL, error) {
 		return nil, err
 	}
 	path := strings.TrimSuffix(u.Path, chat)
-	for _, end := range []string{"/v1/completions", "/v1/embeddings"} {
+	for _, end := range []string{"/v1/completions", "/v1/embeddings", "/v1/responses"} {
 		path = strings.TrimSuffix(path, end)
 	}
 	u.Path = path + "/v1/models"

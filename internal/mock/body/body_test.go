@@ -44,7 +44,12 @@ func TestBody(t *testing.T) {
 		"prompts": {Completions, `{"prompt":["a b","c"],"n":2}`, facts{Limit: -1, N: 2, In: 2, Len: 3}},
 		"ids":     {Completions, `{"prompt":[1,22,333]}`, facts{Limit: -1, N: 1, In: 1, Len: 3}},
 		"id sets": {Completions, `{"prompt":[[1,2],[3]]}`, facts{Limit: -1, N: 1, In: 2, Len: 3}},
-		"inputs":  {Embeddings, `{"input":["a b","c d e"]}`, facts{Limit: -1, N: 1, In: 2, Len: 5}},
+		"items": {Responses, `{"instructions":"be so","input":[{"role":"user","content":"a b"},{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"x y"}]},` +
+			`{"output":"c","type":"function_call_output","call_id":"i"},{"role":"assistant","content":[{"type":"output_text","text":"d"}]}],"max_output_tokens":7,"tools":[{"type":"function","name":"f"}],"stream":true}`,
+			facts{Stream: true, Limit: 7, N: 1, In: 1, Len: 6, Tool: "f"}},
+		"sglang ids": {SGLang, `{"input_ids":[1,2],"sampling_params":{"max_new_tokens":4,"ignore_eos":true,"min_new_tokens":2}}`,
+			facts{Ignore: true, Limit: 4, Min: 2, N: 1, In: 1, Len: 2}},
+		"inputs": {Embeddings, `{"input":["a b","c d e"]}`, facts{Limit: -1, N: 1, In: 2, Len: 5}},
 		"tool": {Chat, `{"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"parameters":{"name":1},"name":"f"}},{"function":{"name":"g"}}]}`,
 			facts{Limit: -1, N: 1, In: 1, Len: 1, Tool: "f"}},
 		"twice": {Chat, `{"messages":[{"role":"user","content":"a b c"}],"messages":[{"role":"user","content":"x"}]}`, facts{Limit: -1, N: 1, In: 1, Len: 1}},
@@ -98,6 +103,23 @@ func TestBadBody(t *testing.T) {
 		{Retrieval, `{"input":[{"type":"text","text":"x"}]}`, "type image_url"},
 		{TGI, `{"parameters":{"max_new_tokens":3}}`, "inputs: field required"},
 		{TGI, `{"inputs":"x","parameters":{"max_tokens":3}}`, "parameters.max_tokens"},
+		{Responses, `{"input":5}`, "must be a string or an array"},
+		{Responses, `{"input":[]}`, "cannot be empty"},
+		{Responses, `{"input":["x"]}`, "each must be an object"},
+		{Responses, `{"input":[{"role":"user"}]}`, "content: field required"},
+		{Responses, `{"input":[{"type":"function_call","call_id":"c","name":"f"}]}`, "arguments: field required"},
+		{Responses, `{"input":[{"type":"chat"}]}`, `unknown type "chat"`},
+		{Responses, `{"input":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, `"text" is none of`},
+		{Responses, `{"input":"x","max_tokens":3}`, "'max_tokens'"},
+		{Responses, `{"input":"x","max_output_tokens":0}`, "at least 1"},
+		{Responses, `{"messages":[]}`, "'messages'"},
+		{SGLang, `{"sampling_params":{}}`, "text: field required"},
+		{SGLang, `{"text":"a","input_ids":[1]}`, "either text or input_ids"},
+		{SGLang, `{"text":["a","b"]}`, "one prompt in a request"},
+		{SGLang, `{"text":"a","model":"m"}`, "'model'"},
+		{SGLang, `{"text":"a","sampling_params":{"max_tokens":3}}`, "sampling_params.max_tokens"},
+		{SGLang, `{"text":"a","sampling_params":{"n":2}}`, "one response"},
+		{SGLang, `{"text":"a","sampling_params":[]}`, "must be an object"},
 		{Chat, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///x"}}]}]}`, "http, https or data"},
 		{Chat, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`, "cannot identify image"},
 		{Chat, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,?"}}]}]}`, "not base64"},
@@ -136,8 +158,9 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte(`{"prompt":[[1],[2]],"stream_options":{"include_usage":true},"input":"x"}`))
 	f.Add([]byte(`{"system":[{"text":"s"}],"messages":[{"role":"user","content":[{"type":"image","source":{"data":"x"}}]}],"max_tokens":3,"tool_choice":{"type":"none"}}`))
 	f.Add([]byte(`{"query":{"text":"q"},"passages":[{"text":"p"}],"texts":["t"],"inputs":"i","parameters":{"max_new_tokens":3}}`))
+	f.Add([]byte(`{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}],"text":"t","sampling_params":{"n":1}}`))
 	mutate.Fuzz(f, func(t *testing.T, b []byte) {
-		for _, a := range []API{Chat, Completions, Embeddings, Messages, Ranking, Rerank, Retrieval, TGI} {
+		for _, a := range []API{Chat, Completions, Embeddings, Messages, Ranking, Rerank, Retrieval, TGI, Responses, SGLang} {
 			p, err := decode(t, a, false, string(b))
 			if err == nil && !json.Valid(b) {
 				t.Errorf("%q is not JSON but was taken", b)

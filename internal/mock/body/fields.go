@@ -11,6 +11,9 @@ const (
 		"allowed_token_ids prompt_logprobs bad_words echo guided_json guided_regex guided_choice guided_grammar " +
 		"guided_decoding_backend guided_whitespace_pattern structural_tag structured_outputs logits_processors " +
 		"return_tokens_as_token_ids return_token_ids kv_transfer_params vllm_xargs "
+	sglangParameters = " max_new_tokens min_new_tokens stop stop_token_ids stop_regex temperature top_p top_k min_p frequency_penalty " +
+		"presence_penalty repetition_penalty ignore_eos skip_special_tokens spaces_between_special_tokens no_stop_trim n json_schema " +
+		"regex ebnf structural_tag logit_bias sampling_seed custom_params stream_interval "
 	tgiParameters = " adapter_id best_of decoder_input_details do_sample frequency_penalty grammar repetition_penalty " +
 		"return_full_text seed stop temperature top_k top_n_tokens top_p truncate typical_p watermark "
 )
@@ -27,6 +30,14 @@ var knownFields = [...]string{
 	Rerank:    " query texts truncate raw_scores return_text truncation_direction ",
 	Retrieval: " input model merge_levels ",
 	TGI:       " inputs parameters stream model ",
+	SGLang: " text input_ids sampling_params stream rid return_logprob logprob_start_len top_logprobs_num token_ids_logprob return_text_in_logprobs " +
+		"image_data audio_data video_data modalities log_metrics return_hidden_states lora_path lora_id session_params custom_logit_processor " +
+		"priority bootstrap_host bootstrap_port bootstrap_room return_routed_experts data_parallel_rank extra_key conversation_id ",
+	Responses: commonFields + "input stream background include instructions max_output_tokens max_tool_calls metadata parallel_tool_calls " +
+		"previous_response_id prompt prompt_cache_key reasoning safety_identifier service_tier store stream_options temperature text " +
+		"tool_choice tools top_logprobs top_p truncation ignore_eos min_tokens top_k min_p seed stop repetition_penalty presence_penalty " +
+		"frequency_penalty skip_special_tokens include_stop_str_in_output logit_bias kv_transfer_params vllm_xargs previous_input_messages " +
+		"enable_response_messages structured_outputs chat_template chat_template_kwargs ",
 }
 
 func known(list, field string) bool {

@@ -8,6 +8,7 @@ import (
 	"image"
 	_ "image/jpeg" // the formats that images may have
 	_ "image/png"
+	"strings"
 )
 
 // part reads one part of a message's content: text is counted, media are counted as
@@ -19,6 +20,9 @@ func (r *Reader) part() error {
 	var p mediaPart
 	if err := r.object(func(key []byte) error { return r.partField(key, &p) }); err != nil {
 		return err
+	}
+	if r.api == Responses && r.strict && !known(itemParts, string(p.kind)) {
+		return fmt.Errorf("input: content: type %q is none of%s", p.kind, strings.TrimRight(itemParts, " "))
 	}
 	if !p.media() {
 		return nil
@@ -35,7 +39,7 @@ type mediaPart struct{ kind, url, data, format []byte }
 
 func (p *mediaPart) media() bool {
 	switch string(p.kind) {
-	case "image_url", "video_url", "audio_url", "input_audio", "image":
+	case "image_url", "video_url", "audio_url", "input_audio", "image", "input_image":
 		return true
 	}
 	return false
@@ -49,7 +53,7 @@ func (r *Reader) partField(key []byte, p *mediaPart) error {
 		return r.count()
 	case name == "content": // of a tool's result
 		return r.content()
-	case name == "url" && r.peek() == '"':
+	case name == "url" && r.peek() == '"', name == "image_url" && r.api == Responses && r.peek() == '"':
 		return r.text(key, &p.url)
 	case (name == "image_url" || name == "video_url" || name == "audio_url" || name == "input_audio" || name == "source") && r.peek() == '{':
 		return r.object(func(key []byte) error {

@@ -91,6 +91,67 @@ func (r *Reader) tgiParameter(key []byte) error {
 	return r.skipElement()
 }
 
+// IsSGLang reports whether a body asks for text as SGLang has it, and not Text Generation Inference, which has the same path.
+func IsSGLang(b []byte) bool {
+	s, found := scanner{b: b}, false
+	_ = s.object(func(key []byte) error { // what is broken is found when it is read
+		found = found || string(key) == "text" || string(key) == "input_ids"
+		_, err := s.skip()
+		return err
+	})
+	return found
+}
+
+func (r *Reader) sglangField(raw []byte) (taken bool, err error) {
+	switch string(raw) {
+	case "text", "input_ids":
+		if r.p.present {
+			return true, fmt.Errorf("either text or input_ids should be provided")
+		}
+		if err := r.texts(raw, nil); err != nil {
+			return true, err
+		}
+		if r.p.Inputs != 1 {
+			return true, fmt.Errorf("%s: this server takes one prompt in a request, got %d", raw, r.p.Inputs)
+		}
+		return true, nil
+	case "sampling_params":
+		if r.null() {
+			return true, nil
+		}
+		if r.peek() != '{' {
+			return true, fmt.Errorf("sampling_params: must be an object")
+		}
+		return true, r.object(r.sglangParameter)
+	case "stream":
+		return true, r.boolean(raw, &r.p.Stream)
+	}
+	if r.strict && !known(knownFields[SGLang], string(raw)) {
+		r.p.unknown = append(r.p.unknown, Unquote(raw))
+	}
+	return true, r.skipElement()
+}
+
+func (r *Reader) sglangParameter(key []byte) error {
+	switch string(key) {
+	case "max_new_tokens":
+		return r.integer(key, &r.p.Max)
+	case "min_new_tokens":
+		return r.integer(key, &r.p.Min)
+	case "ignore_eos":
+		return r.boolean(key, &r.p.IgnoreEOS)
+	case "n":
+		if err := r.integer(key, &r.p.N); err != nil || r.p.N == 1 {
+			return err
+		}
+		return fmt.Errorf("n: this server gives one response for a request, %d asked for", r.p.N)
+	}
+	if r.strict && !known(sglangParameters, string(key)) {
+		r.p.unknown = append(r.p.unknown, "sampling_params."+Unquote(key))
+	}
+	return r.skipElement()
+}
+
 // ReadSampling reads vLLM's sampling parameters, whose numbers may be strings.
 func (p *Params) ReadSampling(b []byte) error {
 	if len(b) == 0 {

@@ -31,10 +31,11 @@ type Params struct {
 	NoTool             bool
 	Dim                int
 	Base64             bool
-	present            bool // messages, prompt or input was there
-	query              bool // of a ranking, it was there
-	Details            bool // of Text Generation Inference, asked for
-	Media              int  // parts of messages that are no text
+	present            bool   // messages, prompt or input was there
+	query              bool   // of a ranking, it was there
+	Details            bool   // of Text Generation Inference, asked for
+	Media              int    // parts of messages that are no text
+	Previous           []byte // the response that this one goes on from
 	unknown            []string
 }
 
@@ -176,10 +177,15 @@ func (r *Reader) field(raw []byte) error {
 
 // otherField reads a body field that only an API beside OpenAI's has.
 func (r *Reader) otherField(raw []byte) (taken bool, err error) {
-	if r.api != Messages {
-		if r.api == TGI {
-			return r.tgiField(raw)
-		}
+	switch r.api {
+	case Messages:
+	case TGI:
+		return r.tgiField(raw)
+	case Responses:
+		return r.responsesField(raw)
+	case SGLang:
+		return r.sglangField(raw)
+	default:
 		return r.rankField(raw)
 	}
 	switch string(raw) {
@@ -424,43 +430,3 @@ func (r *Reader) tools(nested bool) error {
 		})
 	})
 }
-
-// API is one of the inference endpoints.
-type API int
-
-// The endpoints.
-const (
-	Chat API = iota
-	Completions
-	Embeddings
-	Triton
-	Messages  // Anthropic's
-	Ranking   // NVIDIA's
-	Rerank    // of Text Embeddings Inference
-	Retrieval // NVIDIA's, of objects in images
-	TGI       // of Text Generation Inference
-)
-
-// Prefix is what the ids of responses begin with.
-func (a API) Prefix() string {
-	return [...]string{
-		Chat: "chatcmpl-", Completions: "cmpl-", Embeddings: "embd-", Triton: "triton-", Messages: "msg_",
-		Ranking: "rank-", Rerank: "rank-", Retrieval: "infer-", TGI: "tgi-",
-	}[a]
-}
-
-// content is the body field that holds the prompt.
-func (a API) content() string {
-	return [...]string{
-		Chat: "messages", Completions: "prompt", Embeddings: "input", Triton: "", Messages: "messages",
-		Ranking: "passages", Rerank: "texts", Retrieval: "input", TGI: "inputs",
-	}[a]
-}
-
-// Generates says whether responses are text that a model writes.
-func (a API) Generates() bool {
-	return a == Chat || a == Completions || a == Messages || a == TGI
-}
-
-// Speaks says whether responses are a chat's: they may reason and call tools.
-func (a API) Speaks() bool { return a == Chat || a == Messages }

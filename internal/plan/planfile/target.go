@@ -47,7 +47,8 @@ func sourcesSpec() *form {
 }
 
 func httpEndpoints() []string {
-	return []string{plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTGI, plan.EndpointTemplate}
+	return []string{plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTGI, plan.EndpointSGLang,
+		plan.EndpointTemplate}
 }
 
 // inferHTTP fills in what the endpoint says.

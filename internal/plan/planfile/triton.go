@@ -12,7 +12,7 @@ import (
 )
 
 func openaiEndpoints() []string {
-	return []string{plan.EndpointChat, plan.EndpointCompletions, plan.EndpointEmbeddings}
+	return []string{plan.EndpointChat, plan.EndpointCompletions, plan.EndpointResponses, plan.EndpointEmbeddings}
 }
 
 // endpointNames are the endpoints of all protocols.

@@ -310,7 +310,9 @@ func (b *builder) usual() (notes []string) {
 		generates = generates && strings.HasPrefix(u, "http")
 	}
 	switch p.Target.Endpoint {
-	case "", plan.EndpointChat, plan.EndpointCompletions, plan.EndpointMessages:
+	case plan.EndpointSGLang, plan.EndpointTGI:
+		generates = p.Target.Protocol == "" || p.Target.Protocol == plan.ProtocolHTTP
+	case "", plan.EndpointChat, plan.EndpointCompletions, plan.EndpointResponses, plan.EndpointMessages:
 	default:
 		generates = false
 	}

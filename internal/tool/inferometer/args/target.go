@@ -80,6 +80,7 @@ func servedAt(path string) (protocol, endpoint string) {
 	for _, known := range []struct{ path, protocol, endpoint string }{
 		{"/v1/chat/completions", plan.ProtocolOpenAI, plan.EndpointChat},
 		{"/v1/completions", plan.ProtocolOpenAI, plan.EndpointCompletions},
+		{"/v1/responses", plan.ProtocolOpenAI, plan.EndpointResponses},
 		{"/v1/embeddings", plan.ProtocolOpenAI, plan.EndpointEmbeddings},
 		{"/v1/messages", plan.ProtocolAnthropic, plan.EndpointMessages},
 	} {

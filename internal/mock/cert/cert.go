@@ -1,4 +1,5 @@
-package mock
+// Package cert loads the certificate that the built-in server proves itself with, or makes one up.
+package cert
 
 import (
 	"crypto/ecdsa"
@@ -17,8 +18,8 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
-// serverTLS loads or makes the server's certificate. The PEM is that of a made-up one.
-func serverTLS(t config.TLS, http2 bool) (*tls.Config, []byte, error) {
+// ServerTLS loads or makes the server's certificate. The PEM is that of a made-up one.
+func ServerTLS(t config.TLS, http2 bool) (*tls.Config, []byte, error) {
 	c := &tls.Config{NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
 	if http2 {
 		c.NextProtos = []string{"h2", "http/1.1"}
@@ -27,7 +28,7 @@ func serverTLS(t config.TLS, http2 bool) (*tls.Config, []byte, error) {
 	var cert tls.Certificate
 	var err error
 	if t.SelfSigned {
-		cert, ca, err = selfSigned(time.Now(), x509.ExtKeyUsageServerAuth)
+		cert, ca, err = SelfSigned(time.Now(), x509.ExtKeyUsageServerAuth)
 	} else {
 		cert, err = tls.LoadX509KeyPair(t.Cert, t.Key)
 	}
@@ -49,8 +50,8 @@ func serverTLS(t config.TLS, http2 bool) (*tls.Config, []byte, error) {
 	return c, ca, nil
 }
 
-// selfSigned makes a certificate for this machine that is its own authority.
-func selfSigned(now time.Time, usage x509.ExtKeyUsage) (tls.Certificate, []byte, error) {
+// SelfSigned makes a certificate for this machine that is its own authority.
+func SelfSigned(now time.Time, usage x509.ExtKeyUsage) (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, nil, err

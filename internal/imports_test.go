@@ -100,7 +100,7 @@ var house = []struct{ name, may string }{
 	{"report/*", "report/screen record repeat result lib/csvsafe lib/number"},
 	{"repeat", "metric result stat/estimate lib/number"},
 	{"pagedata", "result metric plan plan/planfile record lib/truncate"},
-	{"sample", "metric plan record result stat/estimate"},
+	{"sample", "metric plan record result stat stat/estimate"},
 	{"gate", "metric plan result stat sweep/capacity lib/truncate lib/suggest lib/number"},
 	{"result/build", "result message metric plan plan/planfile record stat sweep lib/number sweep/capacity cost lib/truncate probe/servermetrics probe"},
 	{"result", "metric sweep sweep/capacity plan probe record lib/number"},

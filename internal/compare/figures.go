@@ -59,6 +59,27 @@ func usual() []figure {
 	return list
 }
 
+// Metrics are those of a comparison's figures: the usual ones, or all.
+func Metrics(all bool) []string {
+	list := append(usual(), figure{eventGaps, average})
+	if all {
+		list = every()
+	}
+	return metricsOf(list)
+}
+
+func metricsOf(figures []figure) (metrics []string) {
+	for _, f := range figures {
+		if !slices.Contains(metrics, f.metric) {
+			metrics = append(metrics, f.metric)
+		}
+	}
+	return metrics
+}
+
+// eventGaps is compared where a side knows no gaps between tokens.
+const eventGaps = "inter_event_latency"
+
 // spread are the usual figures of a metric with samples.
 func spread(id string) []figure {
 	return []figure{{id, average}, {id, "p50"}, {id, "p90"}, {id, "p99"}}
@@ -92,7 +113,7 @@ func figuresOf(o *Options, levels ...*MeasuredLoad) []figure {
 	if !o.All && slices.ContainsFunc(levels, func(l *MeasuredLoad) bool { return l.OK > 0 && l.lacks("inter_token_latency") }) {
 		// Many tools know the gaps between events alone.
 		at := slices.IndexFunc(list, func(f figure) bool { return f.metric == "time_per_output_token" })
-		list = slices.Insert(list, at, spread("inter_event_latency")...)
+		list = slices.Insert(list, at, spread(eventGaps)...)
 	}
 	return slices.DeleteFunc(list, func(f figure) bool {
 		return !slices.ContainsFunc(levels, func(l *MeasuredLoad) bool { _, _, ok := l.stat(f); return ok })

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/sample"
@@ -12,27 +13,23 @@ import (
 // by stage and figure.
 func (r *Run) Intervals(confidence float64) (map[int]map[Figured]estimate.Interval, error) {
 	wanted := map[string][]figure{}
-	var ids []string
 	for _, f := range usual() {
-		if wanted[f.metric] == nil {
-			ids = append(ids, f.metric)
-		}
 		wanted[f.metric] = append(wanted[f.metric], f)
 	}
 	var stages []int
 	for i := range r.Levels {
 		stages = append(stages, i)
 	}
-	samples, err := r.sample(stages, ids)
+	samples, err := r.sample(stages, metricsOf(usual()))
 	if err != nil {
 		return nil, err
 	}
 	all := map[int]map[Figured]estimate.Interval{}
 	for i, s := range samples {
 		all[i] = map[Figured]estimate.Interval{}
-		for _, id := range ids {
-			for k, at := range s.Intervals(id, statsOf(wanted[id]), confidence) {
-				all[i][Figured{id, wanted[id][k].stat}] = at
+		for id, figures := range wanted {
+			for k, at := range s.Intervals(id, statsOf(figures), confidence) {
+				all[i][Figured{id, figures[k].stat}] = at
 			}
 		}
 	}
@@ -44,6 +41,9 @@ func (r *Run) Intervals(confidence float64) (map[int]map[Figured]estimate.Interv
 func (r *Run) sample(stages []int, metrics []string) (map[int]*sample.StageSamples, error) {
 	if r.Saved == nil {
 		return nil, nil
+	}
+	if lacks := func(id string) bool { return !slices.Contains(r.sampled, id) }; !slices.ContainsFunc(metrics, lacks) {
+		return r.Saved.Samples, nil
 	}
 	wanted := map[int]*result.Stage{}
 	for _, i := range stages {

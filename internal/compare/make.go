@@ -95,12 +95,7 @@ func (c *Comparison) fill(sides []Side, loads []matched, o *Options) error {
 			}
 		}
 	}
-	var metrics []string
-	for _, f := range figuresOf(o, levels...) {
-		if !slices.Contains(metrics, f.metric) {
-			metrics = append(metrics, f.metric)
-		}
-	}
+	metrics := metricsOf(figuresOf(o, levels...))
 	first := &opened{side: &sides[0], metrics: metrics}
 	for i := 1; i < len(sides); i++ {
 		other := &opened{side: &sides[i], metrics: metrics}
@@ -194,8 +189,8 @@ func (p *pair) table(side int) (*Table, error) {
 }
 
 // mostAtOnce is how many requests may be worked with at once, those of each metric counted: each
-// takes some hundred bytes.
-const mostAtOnce = 32 << 20
+// takes some forty bytes.
+const mostAtOnce = 64 << 20
 
 // rows compares figures, those of a metric next to one another, with several metrics at a time.
 func (p *pair) rows(figures []figure) []Row {

@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"slices"
-
 	"github.com/inferometer/inferometer/internal/sample"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
@@ -29,13 +27,18 @@ func (p *pair) between(figures []figure) []*estimate.Difference {
 			}
 		}
 	}
-	if !slices.Contains(list, nil) {
+	var others []figure
+	var at []int
+	for i, d := range list {
+		if d == nil {
+			others, at = append(others, figures[i]), append(at, i)
+		}
+	}
+	if len(others) == 0 {
 		return list
 	}
-	for i, d := range sample.Between(p.runsA, p.runsB, id, statsOf(figures), p.options.Confidence) {
-		if list[i] == nil {
-			list[i] = &d
-		}
+	for i, d := range sample.Between(p.runsA, p.runsB, id, statsOf(others), p.options.Confidence) {
+		list[at[i]] = &d
 	}
 	return list
 }

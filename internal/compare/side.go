@@ -31,6 +31,8 @@ type Run struct {
 	Saved    *saved.Run
 	Levels   []MeasuredLoad     // by stage of the plan
 	Document *pagedata.Document // what a page draws; optional
+
+	sampled []string // metrics that Saved has the single requests of
 }
 
 // MeasuredLoad is what a run has at one load.
@@ -67,6 +69,9 @@ type Foreign struct {
 // OpenOptions say how sides are opened.
 type OpenOptions struct {
 	Draw bool // make what a page draws, too
+	// Samples are metrics of which the single requests are kept, where a side is one run and not the third
+	// or a later one: those that turn out to be needed of others are read again.
+	Samples []string
 	// Foreign reads what another tool wrote; optional.
 	Foreign func(path string) (*Foreign, error)
 }
@@ -87,8 +92,12 @@ func Open(arguments []string, o OpenOptions) ([]Side, error) {
 			return nil, fmt.Errorf("%q names no path: give the output directory of a run", argument)
 		}
 		s := Side{Name: name}
+		each := o
+		if len(paths) > 1 || len(sides) > 1 {
+			each.Samples = nil
+		}
 		for _, path := range paths {
-			runs, err := open(path, o)
+			runs, err := open(path, each)
 			if err != nil {
 				return nil, err
 			}
@@ -145,6 +154,9 @@ func open(path string, o OpenOptions) ([]Run, error) {
 		}
 		return []Run{*r}, nil
 	}
+	if len(dirs) > 1 {
+		o.Samples = nil
+	}
 	var runs []Run
 	for _, dir := range dirs {
 		r, err := openDir(dir, o)
@@ -160,15 +172,11 @@ func open(path string, o OpenOptions) ([]Run, error) {
 func openDir(dir string, o OpenOptions) (*Run, error) {
 	var r Run
 	var err error
-	if o.Draw {
-		r.Saved, r.Document, err = saved.Draw(dir, nil)
-	} else {
-		r.Saved, err = saved.Read(dir, nil)
-	}
+	r.Saved, err = saved.Read(dir, saved.Options{Draw: o.Draw, Samples: o.Samples})
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", dir, err)
 	}
-	r.Plan = r.Saved.Plan
+	r.Plan, r.Document, r.sampled = r.Saved.Plan, r.Saved.Document, o.Samples
 	for i := range r.Saved.Result.Stages {
 		r.Levels = append(r.Levels, levelOf(&r.Saved.Result.Stages[i]))
 	}

@@ -136,9 +136,6 @@ func (f *Aggregator) Add(rec *record.Record) {
 	}
 	s.hold(rec, from, to)
 	s.arrivals.add(r)
-	if f.opts.Each != nil {
-		f.opts.Each(r)
-	}
 	var in stat.Set
 	if rec.Phase == record.Measured {
 		in |= stat.First
@@ -148,14 +145,17 @@ func (f *Aggregator) Add(rec *record.Record) {
 	if from <= rec.End && rec.End <= to {
 		in |= stat.Second
 	}
-	good := false
+	r.Good = false
 	if in != 0 {
 		f.place(s, r)
 		f.sample(s, r, in)
-		good = f.sum(s, r, in)
+		r.Good = f.sum(s, r, in)
 	}
 	if f.opts.Live != nil {
-		f.opts.Live.add(r, good && rec.Phase == record.Measured)
+		f.opts.Live.add(r, r.Good && rec.Phase == record.Measured)
+	}
+	if f.opts.Each != nil {
+		f.opts.Each(r)
 	}
 }
 

@@ -41,7 +41,7 @@ type Options struct {
 	Pool *stat.Pool
 	// Live is kept up to date as records come. nil means none.
 	Live *LiveStats
-	// Each is told of each request, which is valid until it returns. Optional.
+	// Each is told of each request, which is valid until it returns, when it has been added. Optional.
 	Each func(*Request)
 }
 

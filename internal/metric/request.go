@@ -30,6 +30,7 @@ type Request struct {
 	Visible time.Duration // stamp of the first token event with visible text
 	Stream  bool          // it has token events
 	Tokens  int           // output tokens; -1: not known
+	Good    bool          // it counts, succeeded and met every objective
 
 	events    int     // token events
 	gaps      []int64 // between adjacent token events

@@ -13,27 +13,19 @@ import (
 	"time"
 )
 
-// Spread gives the file's requests to several goroutines, as far as they go: each request to one
-// of them. What each is given has the order of the file, but for those that were under way where a
-// file ends: the first gets them, when the others are done.
-func (f File) Spread(to []func(*Record)) error {
-	read := func(i int, requests iter.Seq[*Record]) (struct{}, error) {
-		for rec := range requests {
-			to[i](rec)
-		}
-		return struct{}{}, nil
-	}
-	return inParts(f, readBytes, len(to), read, func(struct{}) error { return nil })
+// Spread has the requests of a file read by several goroutines, in parts of some hundred of them that stand
+// one after the other. A read is told which of the goroutines it is on. What is made of each part is handed to
+// then, in the order of the file, by one goroutine. The requests that were under way where a file ends are a
+// part of their own, which the first goroutine reads when the others are done.
+func Spread[T any](f File, goroutines int, read func(i int, requests iter.Seq[*Record]) (T, error), then func(T) error) error {
+	return inParts(f, readBytes, goroutines, read, then)
 }
 
-// InParts has the requests of a file read in parts, each of about so many bytes of lines, on all cores
-// at once. What is made of each is handed to then, in the order of the file. The requests that
-// were under way where a file ends are a part of their own.
+// InParts is Spread on all cores, with parts of about so many bytes of lines.
 func InParts[T any](f File, bytes int, read func(requests iter.Seq[*Record]) (T, error), then func(T) error) error {
 	return inParts(f, bytes, runtime.GOMAXPROCS(0), func(_ int, requests iter.Seq[*Record]) (T, error) { return read(requests) }, then)
 }
 
-// inParts is InParts on that many goroutines. A read is told which of them it is on.
 func inParts[T any](f File, bytes, n int, read func(i int, requests iter.Seq[*Record]) (T, error), then func(T) error) error {
 	for _, path := range append([]string{f.Path}, f.Also...) {
 		one := f

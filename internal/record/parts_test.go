@@ -33,11 +33,12 @@ func bothWays(t *testing.T, name string, f File) {
 	for _, n := range []int{4} {
 		got := gathered(func(add func(*Record)) error {
 			given := make([][]*Record, n)
-			to := make([]func(*Record), n)
-			for i := range to {
-				to[i] = func(rec *Record) { given[i] = append(given[i], clone(rec)) }
-			}
-			err := f.Spread(to)
+			err := Spread(f, n, func(i int, requests iter.Seq[*Record]) (struct{}, error) {
+				for rec := range requests {
+					given[i] = append(given[i], clone(rec))
+				}
+				return struct{}{}, nil
+			}, func(struct{}) error { return nil })
 			for _, rec := range slices.Concat(given...) {
 				add(rec)
 			}
@@ -196,5 +197,13 @@ func TestInParts(t *testing.T) {
 			t.Errorf("recovered from %v", v)
 		}
 	}()
-	t.Errorf("a panic: %v", f.Spread([]func(*Record){func(*Record) {}, func(*Record) { panic("a mistake") }}))
+	t.Errorf("a panic: %v", Spread(f, 2, func(i int, requests iter.Seq[*Record]) (struct{}, error) {
+		if i == 1 {
+			panic("a mistake")
+		}
+		for range requests {
+			continue
+		}
+		return struct{}{}, nil
+	}, func(struct{}) error { return nil }))
 }

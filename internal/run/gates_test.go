@@ -33,7 +33,7 @@ func TestGates(t *testing.T) {
 	if words := gateWords(res); words != "held held MISSED" || told != res || !res.Missed() {
 		t.Errorf("gates %s: %+v", words, res.Gates)
 	}
-	saved, err := saved.Read(p.Output.Dir, nil)
+	saved, err := saved.Read(p.Output.Dir, saved.Options{})
 	if err != nil || gateWords(saved.Result) != "held held MISSED" {
 		t.Fatalf("reported again: %v, %+v", err, saved.Result.Gates)
 	}
@@ -112,7 +112,7 @@ func TestGateIntervals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved, err := saved.Read(dir, nil)
+	saved, err := saved.Read(dir, saved.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

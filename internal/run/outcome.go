@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/lib/errlist"
-	"github.com/inferometer/inferometer/internal/message"
-	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/abort"
@@ -48,7 +46,7 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	// What is measured is told by the workers that are left: the records are folded once more for them.
 	if slices.ContainsFunc(facts.Stages, func(m record.StageSummary) bool { return len(m.Gone) > 0 }) {
 		var again *saved.Run
-		if again, buildErr = saved.Read(out.Path(), func(*plan.Plan) message.Names { return facts.Names }); buildErr == nil {
+		if again, buildErr = saved.Read(out.Path(), saved.Options{Names: saved.Named(facts.Names)}); buildErr == nil {
 			res = again.Result
 		}
 	} else {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/engine"
 	"github.com/inferometer/inferometer/internal/lib/aside"
-	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -63,7 +62,10 @@ func (o *resultBuilder) page(res *result.Result, fold *metric.Aggregator) error 
 				err = errors.New("it has failed during the run, as a warning says")
 			}
 		} else {
-			_, d, err = saved.Draw(o.journal.Writer.Path(), func(*plan.Plan) message.Names { return facts.Names })
+			var again *saved.Run
+			if again, err = saved.Read(o.journal.Writer.Path(), saved.Options{Draw: true, Names: saved.Named(facts.Names)}); err == nil {
+				d = again.Document
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("drawing the report page: %w", err)

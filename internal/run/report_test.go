@@ -73,7 +73,7 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, page, err := saved.Draw(p.Output.Dir, nil)
+			again, err := saved.Read(p.Output.Dir, saved.Options{Draw: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func sharedRun(t *testing.T, worker int) string {
 // That workers did not begin together, or by clocks that agree, is known from the records alone: those of
 // the run, and those of its workers.
 func TestReportKnowsOfSkew(t *testing.T) {
-	whole, err := saved.Read(sharedRun(t, 0), nil)
+	whole, err := saved.Read(sharedRun(t, 0), saved.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

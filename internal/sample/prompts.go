@@ -1,9 +1,7 @@
 package sample
 
 import (
-	"cmp"
-	"slices"
-
+	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
@@ -11,8 +9,8 @@ import (
 // the order they were sent.
 type Prompts struct {
 	a, b  *StageSamples
-	pairs [][2]int32 // requests of a and of b
-	ok    int        // pairs that both sides answered
+	pairs [][2]uint32 // requests of a and of b
+	ok    int         // pairs that both sides answered
 }
 
 // leastPaired is the share of the requests of either side that must have their like on the other:
@@ -44,9 +42,15 @@ func Match(a, b *StageSamples) *Prompts {
 func (p *Prompts) Count() int { return p.ok }
 
 // byPlace is the order of requests by their place in the run.
-func (s *StageSamples) byPlace() []int32 {
-	order := slices.Clone(s.order)
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.seq[a], s.seq[b]) })
+func (s *StageSamples) byPlace() []uint32 {
+	keys := make([]uint64, len(s.order))
+	for i, at := range s.order {
+		keys[i] = signed(s.seq[at])
+	}
+	order := stat.Ascending(keys)
+	for i, at := range order {
+		order[i] = s.order[at]
+	}
 	return order
 }
 
@@ -60,7 +64,7 @@ func answered(s *StageSamples) (n int) {
 }
 
 // match pairs the requests of b that are at the place of one of a, shifted by so much.
-func match(a, b *StageSamples, byA, byB []int32, shift int64) *Prompts {
+func match(a, b *StageSamples, byA, byB []uint32, shift int64) *Prompts {
 	p := &Prompts{a: a, b: b}
 	at := 0
 	for _, i := range byA {
@@ -78,7 +82,7 @@ func match(a, b *StageSamples, byA, byB []int32, shift int64) *Prompts {
 		if a.prompt[i] != b.prompt[j] || a.prompt[i] == 0 {
 			continue
 		}
-		p.pairs = append(p.pairs, [2]int32{i, j})
+		p.pairs = append(p.pairs, [2]uint32{i, j})
 		if a.ok[i] && b.ok[j] {
 			p.ok++
 		}
@@ -89,17 +93,23 @@ func match(a, b *StageSamples, byA, byB []int32, shift int64) *Prompts {
 // sort puts pairs into the order they were sent: by the mean of their ranks on both sides,
 // which is not that of their places where sessions have several turns.
 func (p *Prompts) sort() {
-	ranks := func(s *StageSamples) []int32 {
-		out := make([]int32, len(s.order))
+	ranks := func(s *StageSamples) []uint32 {
+		out := make([]uint32, len(s.order))
 		for rank, i := range s.order {
-			out[i] = int32(rank)
+			out[i] = uint32(rank)
 		}
 		return out
 	}
 	ra, rb := ranks(p.a), ranks(p.b)
-	slices.SortStableFunc(p.pairs, func(x, y [2]int32) int {
-		return cmp.Compare(int64(ra[x[0]])+int64(rb[x[1]]), int64(ra[y[0]])+int64(rb[y[1]]))
-	})
+	keys := make([]uint64, len(p.pairs))
+	for i, pair := range p.pairs {
+		keys[i] = uint64(ra[pair[0]]) + uint64(rb[pair[1]])
+	}
+	sorted := make([][2]uint32, len(p.pairs))
+	for i, at := range stat.Ascending(keys) {
+		sorted[i] = p.pairs[at]
+	}
+	p.pairs = sorted
 }
 
 // Between are the differences of statistics of a metric by prompt; none where single requests do not

@@ -12,7 +12,7 @@ import (
 func placed(seq []int64, prompt []uint64) *StageSamples {
 	s := &StageSamples{seq: seq, prompt: prompt, columns: map[string]*column{}}
 	for i := range seq {
-		s.order, s.ok, s.good = append(s.order, int32(i)), append(s.ok, true), append(s.good, false)
+		s.order, s.ok, s.good = append(s.order, uint32(i)), append(s.ok, true), append(s.good, false)
 		if s.first = min(s.first, seq[i]); i == 0 {
 			s.first = seq[0]
 		}

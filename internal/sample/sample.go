@@ -3,25 +3,20 @@
 package sample
 
 import (
-	"cmp"
-	"iter"
 	"math"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/metric"
-	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
 // mostPooled is how many samples of a metric with several in each request are kept of a
-// stage: of more, every n-th is. Figures are made of all of them; it is their intervals
-// that these are for.
+// stage: of more it is every second, every fourth and so on. Figures are made of all of them; it is
+// their intervals that these are for.
 const mostPooled = 4 << 20
-
-// partBytes is how much of a record file is read at a time on each core.
-const partBytes = 4 << 20
 
 // StageSamples is the measured requests of a stage, in the order they were recorded.
 // Samples are kept in half the bytes that they are worked with: they are turned into what the
@@ -37,82 +32,40 @@ type StageSamples struct {
 	first   int64    // place of the stage's first request, also of one that is not measured
 	columns map[string]*column
 	window  result.Span
-	order   []int32 // by when they were sent
+	order   []uint32 // by when they were sent
 }
 
 type column struct {
 	def    *metric.Def
 	values []float32 // of a metric with one for each request: NaN where it has none
 	ends   []int32   // where those of each request end, for a metric with several
-	every  int64     // of several: which are kept
-	skip   int64     // before the next that is
+	every  int64     // of several, one in so many is kept, a power of two
+	seen   int64     // so far
 }
 
-// ReadStages reads the measured requests of a run's stages, each by its place in the result, with the
-// metrics that are named.
-func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File, stages map[int]*result.Stage,
-	metrics []string) (map[int]*StageSamples, error) {
-	all := map[int]*StageSamples{}
-	for i, st := range stages {
-		all[i] = empty(st, metrics)
-	}
-	opts := metric.OptionsFor(p)
-	opts.Times = metric.TimesOf(marks)
-	read := func(requests iter.Seq[*record.Record]) (map[int]*StageSamples, error) {
-		reader, part := metric.NewReader(opts), map[int]*StageSamples{}
-		for rec := range requests {
-			s := part[rec.Stage]
-			if s == nil && stages[rec.Stage] != nil {
-				s = empty(stages[rec.Stage], metrics)
-				part[rec.Stage] = s
-			}
-			if s == nil {
-				continue
-			}
-			s.first = min(s.first, rec.Seq)
-			if rec.Phase == record.Measured {
-				req := reader.Read(rec)
-				good, _ := reader.Good()
-				s.add(req, good)
-			}
-		}
-		return part, nil
-	}
-	err := record.InParts(*records, partBytes, read, func(part map[int]*StageSamples) error {
-		for i, s := range part {
-			all[i].join(s)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range all {
-		s.sort()
-	}
-	return all, nil
-}
-
-func empty(st *result.Stage, metrics []string) *StageSamples {
-	s := &StageSamples{columns: map[string]*column{}, window: st.Window, first: math.MaxInt64}
+func empty(metrics []string) *StageSamples {
+	s := &StageSamples{columns: map[string]*column{}, first: math.MaxInt64}
 	for _, id := range metrics {
-		d, ok := metric.ByID(id)
-		if !ok || d.Rate != nil {
-			continue
+		if d, ok := metric.ByID(id); ok && d.Rate == nil {
+			s.columns[id] = &column{def: &d, every: 1}
 		}
-		c := &column{def: &d, every: 1}
-		if d.Many != nil {
-			c.every = 1 + st.Metrics[id].Count/mostPooled
-		}
-		s.columns[id] = c
 	}
 	return s
 }
 
-// Len is the number of requests.
-func (s *StageSamples) Len() int { return len(s.sent) }
+// reset takes all requests out, and keeps the memory.
+func (s *StageSamples) reset() {
+	*s = StageSamples{sent: s.sent[:0], end: s.end[:0], out: s.out[:0], in: s.in[:0], ok: s.ok[:0], good: s.good[:0], seq: s.seq[:0],
+		prompt: s.prompt[:0], columns: s.columns, first: math.MaxInt64}
+	for _, c := range s.columns {
+		*c = column{def: c.def, every: 1, values: c.values[:0], ends: c.ends[:0]}
+	}
+}
 
-func (s *StageSamples) add(r *metric.Request, good bool) {
+// Len is the number of requests.
+func (s *StageSamples) Len() int { return len(s.ok) }
+
+func (s *StageSamples) add(r *metric.Request) {
 	sent := r.Sent
 	if sent == record.Never {
 		sent = r.Due
@@ -128,7 +81,7 @@ func (s *StageSamples) add(r *metric.Request, good bool) {
 	s.out = append(s.out, tokens(r.Tokens, r.Tokens >= 0))
 	s.in = append(s.in, tokens(r.In.N, r.In.Source != record.Uncounted))
 	s.seq, s.prompt = append(s.seq, r.Seq), append(s.prompt, r.Prompt)
-	s.ok, s.good = append(s.ok, r.Failure == nil), append(s.good, good)
+	s.ok, s.good = append(s.ok, r.Failure == nil), append(s.good, r.Good)
 	for _, c := range s.columns {
 		c.add(r)
 	}
@@ -165,24 +118,41 @@ func (c *column) join(part *column) {
 	}
 	begin := int32(0)
 	for _, end := range part.ends {
-		for _, v := range part.values[begin:end] {
-			if c.skip--; c.skip < 0 {
-				c.values, c.skip = append(c.values, v), c.every-1
-			}
+		for i := begin + int32(-c.seen&(c.every-1)); i < end; i += int32(c.every) {
+			c.values = append(c.values, part.values[i])
 		}
+		c.seen += int64(end - begin)
 		c.ends, begin = append(c.ends, int32(len(c.values))), end
+	}
+	for len(c.values) > mostPooled {
+		c.halve()
+	}
+}
+
+// halve keeps every other of the samples that are kept.
+func (c *column) halve() {
+	c.every *= 2
+	n := (len(c.values) + 1) / 2
+	for i := range n {
+		c.values[i] = c.values[2*i]
+	}
+	c.values = c.values[:n]
+	for i, end := range c.ends {
+		c.ends[i] = (end + 1) / 2
 	}
 }
 
 // sort finds the order in which requests were sent.
 func (s *StageSamples) sort() {
-	s.order = make([]int32, len(s.sent))
-	for i := range s.order {
-		s.order[i] = int32(i)
+	keys := make([]uint64, len(s.sent))
+	for i, sent := range s.sent {
+		keys[i] = signed(sent)
 	}
-	slices.SortStableFunc(s.order, func(a, b int32) int { return cmp.Compare(s.sent[a], s.sent[b]) })
-	s.sent = nil
+	s.order, s.sent = stat.Ascending(keys), nil
 }
+
+// signed orders numbers as they are, those below 0 too.
+func signed(n int64) uint64 { return uint64(n) ^ 1<<63 }
 
 // append adds the samples of a metric to those of earlier runs.
 func (s *StageSamples) append(to *estimate.Samples, id string) {
@@ -204,7 +174,7 @@ func (s *StageSamples) several(id string) bool {
 
 // appendSamples adds the samples of a metric that a request has. Of a share that is a 1 where the request
 // counts and else a 0: the mean is the share of those that do.
-func (s *StageSamples) appendSamples(to []float64, id string, i int32) []float64 {
+func (s *StageSamples) appendSamples(to []float64, id string, i uint32) []float64 {
 	c := s.columns[id]
 	switch {
 	case c == nil:

@@ -14,14 +14,15 @@ import (
 // stage is one of n requests, sent a second apart and recorded the other way round. Request i
 // took i ms; one in ten failed.
 func stage(n int) *StageSamples {
-	s := empty(&result.Stage{Window: result.Span{End: float64(n)}}, []string{"request_latency"})
+	s := empty([]string{"request_latency"})
+	s.window = result.Span{End: float64(n)}
 	for i := n - 1; i >= 0; i-- {
 		rec := &record.Record{Sent: time.Duration(i) * time.Second}
 		rec.End = rec.Sent + time.Duration(i)*time.Millisecond
 		if i%10 == 0 {
 			rec.Failure = &record.Failure{}
 		}
-		s.add(metric.NewReader(metric.Options{}).Read(rec), false)
+		s.add(metric.NewReader(metric.Options{}).Read(rec))
 	}
 	s.sort()
 	return s

@@ -2,27 +2,29 @@ package saved
 
 import (
 	"errors"
+	"iter"
 	"runtime"
 
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result/build"
+	"github.com/inferometer/inferometer/internal/sample"
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // aggregate works out the metrics of the records of a run whose stages have ended, on all cores: what one
-// core decodes goes to one aggregator, and neither figures nor what d draws depend on which that was. each
-// is given every request in the order of the file, which takes one core; nil: it need not be.
-func aggregate(p *plan.Plan, f *build.Inputs, marks []record.StageSummary, records *record.File, pool *stat.Pool, d *drawing,
+// core decodes goes to one aggregator, and neither figures nor what is made besides depend on which that was.
+// each is given every request in the order of the file, which takes one core; nil: it need not be.
+func aggregate(p *plan.Plan, f *build.Inputs, marks []record.StageSummary, records *record.File, pool *stat.Pool, b *besides,
 	each func(*record.Record)) (_ *metric.Aggregator, err error) {
 	n := runtime.GOMAXPROCS(0)
 	if each != nil {
 		n = 1
 	}
-	builders := d.begin(n, p, marks)
 	o := metric.OptionsFor(p)
 	o.Workers, o.Times, o.Pool = len(f.Header.Workers) > 0, metric.TimesOf(marks), pool
+	b.begin(n, p, marks)
 	var all []*metric.Aggregator
 	defer func() {
 		for i, a := range all {
@@ -31,30 +33,32 @@ func aggregate(p *plan.Plan, f *build.Inputs, marks []record.StageSummary, recor
 			}
 		}
 	}()
-	var to []func(*record.Record)
 	for i := range n {
-		if builders != nil {
-			o.Each = builders[i].Add
-		}
+		o.Each = b.each(i)
 		a, err := metric.NewFold(o)
 		if err != nil {
 			return nil, err
 		}
-		all, to = append(all, a), append(to, a.Add)
+		all = append(all, a)
 	}
-	if each != nil {
-		to[0] = func(rec *record.Record) { all[0].Add(rec); each(rec) }
+	read := func(i int, requests iter.Seq[*record.Record]) (*sample.Part, error) {
+		part := b.part(i)
+		for rec := range requests {
+			all[i].Add(rec)
+			if each != nil {
+				each(rec)
+			}
+		}
+		return part, nil
 	}
-	if err := records.Spread(to); err != nil {
+	if err := record.Spread(*records, n, read, b.join); err != nil {
 		return nil, err
 	}
-	for i, a := range all[1:] {
+	for _, a := range all[1:] {
 		if err := all[0].Merge(a); err != nil {
 			return nil, err
 		}
-		if builders != nil {
-			builders[0].Merge(builders[i+1])
-		}
 	}
+	b.merge()
 	return all[0], nil
 }

@@ -35,11 +35,7 @@ func intervals(p *plan.Plan, marks []record.StageSummary, records *record.File, 
 	if len(figures) == 0 || records.Path == "" {
 		return nil
 	}
-	stages := map[int]*result.Stage{}
-	for i := range res.Stages {
-		stages[i] = &res.Stages[i]
-	}
-	samples, err := sample.ReadStages(p, marks, records, stages, slices.Sorted(maps.Keys(figures)))
+	samples, err := sample.ReadStages(p, marks, records, stagesOf(res), slices.Sorted(maps.Keys(figures)))
 	if err != nil {
 		return fmt.Errorf("reading the requests for the intervals of gates: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result/build"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/search"
+	"github.com/inferometer/inferometer/internal/sample"
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/sweep"
 )
@@ -29,11 +30,22 @@ type Run struct {
 	Records record.File // as the result sees them: what turned out to be warm-up is
 	Facts   build.Inputs
 	Result  *result.Result
+
+	Document *pagedata.Document           // what a page draws, where that was asked for
+	Samples  map[int]*sample.StageSamples // the single requests by stage, where metrics of them were named
+}
+
+// Options say what is made of a run besides its result.
+type Options struct {
+	// Names are what the users of a tool call what the result names; nil means our own.
+	Names   func(*plan.Plan) message.Names
+	Draw    bool     // what a page draws
+	Samples []string // metrics of which the single requests are kept
 }
 
 // Report makes the result of a run again from its output directory.
 func Report(dir string) (*result.Result, error) {
-	s, err := Read(dir, nil)
+	s, err := Read(dir, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -51,28 +63,25 @@ func Open(dir string) (*Run, error) {
 	return s, s.build(nil)
 }
 
+// Named gives the same names for every plan.
+func Named(names message.Names) func(*plan.Plan) message.Names {
+	return func(*plan.Plan) message.Names { return names }
+}
+
 // Read makes a run again from its output directory: the plan and the records. It works on
-// what a killed run left behind. The result is worded with the names of a tool; nil means our own.
-func Read(dir string, names func(*plan.Plan) message.Names) (*Run, error) {
-	return read(dir, names, nil)
-}
-
-// Draw is Read, and gives what a page draws of the run too.
-func Draw(dir string, names func(*plan.Plan) message.Names) (*Run, *pagedata.Document, error) {
-	var d drawing
-	s, err := read(dir, names, &d)
-	return s, d.document, err
-}
-
-func read(dir string, names func(*plan.Plan) message.Names, d *drawing) (*Run, error) {
+// what a killed run left behind.
+func Read(dir string, o Options) (*Run, error) {
 	s, err := open(dir)
 	if err != nil {
 		return nil, err
 	}
-	if names != nil {
-		s.Facts.Names = names(s.Plan)
+	if o.Names != nil {
+		s.Facts.Names = o.Names(s.Plan)
 	}
-	return s, s.build(d)
+	b := besides{draw: o.Draw, metrics: o.Samples}
+	err = s.build(&b)
+	s.Document, s.Samples = b.document, b.samples
+	return s, err
 }
 
 // open reads the plan of a run and its facts.
@@ -135,8 +144,8 @@ func opened(p *plan.Plan, records record.File, of []int) (_ *Run, err error) {
 // whose client has better uses for it.
 const sampleMemory = 128 << 20
 
-// build makes the result of the records, and what d draws.
-func (s *Run) build(d *drawing) error {
+// build makes the result of the records, and what there is to be made besides.
+func (s *Run) build(b *besides) error {
 	p := s.Plan
 	pool := stat.NewPool("", sampleMemory)
 	defer pool.Close()
@@ -149,13 +158,13 @@ func (s *Run) build(d *drawing) error {
 			}
 		}
 	}
-	fold, err := aggregate(p, &s.Facts, s.Facts.Stages, &s.Records, pool, d, sample)
+	fold, err := aggregate(p, &s.Facts, s.Facts.Stages, &s.Records, pool, b, sample)
 	if err != nil {
 		return err
 	}
 	defer fold.Close()
 	s.Facts.Levels = build.Levels(p, &s.Facts, samples)
-	s.Result, err = buildResult(p, &s.Facts, fold, &s.Records, pool, d)
+	s.Result, err = buildResult(p, &s.Facts, fold, &s.Records, pool, b)
 	return err
 }
 

@@ -31,25 +31,25 @@ func Build(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records *reco
 // records are folded once more, without what turned out to be one, and are edited so from
 // then on: a run and a report of it do the same.
 func buildResult(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records *record.File, pool *stat.Pool,
-	d *drawing) (*result.Result, error) {
+	b *besides) (*result.Result, error) {
 	if !findsWarmup(p) || records.Path == "" {
-		return d.build(p, *f, fold, records)
+		return b.build(p, *f, fold, records)
 	}
 	marks, changed, err := build.DetectWarmup(p, f.Stages, fold)
 	if err != nil {
 		return nil, err
 	}
 	if !changed {
-		return d.build(p, *f, fold, records)
+		return b.build(p, *f, fold, records)
 	}
 	records.Edit = settled(p, marks)
-	again, err := aggregate(p, f, marks, records, pool, d, nil)
+	again, err := aggregate(p, f, marks, records, pool, b, nil)
 	if err != nil {
 		return nil, fmt.Errorf("taking the warm-up out: %w", err)
 	}
 	defer again.Close()
 	f.Stages = marks
-	return d.build(p, *f, again, records)
+	return b.build(p, *f, again, records)
 }
 
 // settled gives a line the marks that have been found, and a request the phase that it

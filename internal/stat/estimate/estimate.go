@@ -159,11 +159,15 @@ func (s *Samples) request(request int) []float64 {
 // scores are the sums of f over the samples of neighbouring requests: of each request, or of
 // as many as make parts of the run that are fine enough.
 func (s *Samples) scores(f func(values []float64) float64) []float64 {
-	n := s.requests()
+	return sums(s.requests(), func(request int) float64 { return f(s.request(request)) })
+}
+
+// sums are those of the scores of n requests.
+func sums(n int, score func(request int) float64) []float64 {
 	out := make([]float64, min(n, parts))
 	for i := range out {
 		for r := i * n / len(out); r < (i+1)*n/len(out); r++ {
-			out[i] += f(s.request(r))
+			out[i] += score(r)
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -49,50 +48,30 @@ func key(v float64) uint64 {
 	return b | 1<<63
 }
 
-// keyed is a sample's key and its place among the samples.
-type keyed struct {
-	key   uint64
-	index int
+// ascending are the places of samples in the order of their size. Most are no longer than the 32 bits
+// that they were kept in.
+func ascending(values []float64) []uint32 {
+	short := make([]uint32, len(values))
+	for i, v := range values {
+		f := float32(v)
+		if float64(f) != v {
+			return ascendingLong(values)
+		}
+		if short[i] = math.Float32bits(f); short[i]>>31 != 0 {
+			short[i] = ^short[i]
+		} else {
+			short[i] |= 1 << 31
+		}
+	}
+	return stat.AscendingShort(short)
 }
 
-// mostCompared is up to how many samples are sorted by comparing them.
-const mostCompared = 1 << 10
-
-// sizes are the samples in the order of their size. Many are sorted by one byte of their keys after
-// the other, which reads memory in order; comparing would not.
-func sizes(values []float64) []keyed {
-	list := make([]keyed, len(values))
+func ascendingLong(values []float64) []uint32 {
+	keys := make([]uint64, len(values))
 	for i, v := range values {
-		list[i] = keyed{key: key(v), index: i}
+		keys[i] = key(v)
 	}
-	if len(list) <= mostCompared {
-		slices.SortFunc(list, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
-		return list
-	}
-	var counts [8][256]int
-	for _, k := range list {
-		for b := range counts {
-			counts[b][byte(k.key>>(8*b))]++
-		}
-	}
-	other := make([]keyed, len(list))
-	for b := range counts {
-		next := &counts[b]
-		if next[byte(list[0].key>>(8*b))] == len(list) {
-			continue // all have the same
-		}
-		begin := 0
-		for i, n := range next {
-			next[i], begin = begin, begin+n
-		}
-		for _, k := range list {
-			to := &next[byte(k.key>>(8*b))]
-			other[*to] = k
-			*to++
-		}
-		list, other = other, list
-	}
-	return list
+	return stat.Ascending(keys)
 }
 
 func binned(values []float64) *bins {

@@ -163,8 +163,10 @@ func (b *belief) weigh(ratio, prior float64) {
 
 // alone is how many independent requests would say as much as these do: at least that, as far as is known.
 func (s *Samples) alone() float64 {
-	n := s.requests()
-	each := make([]float64, n)
+	if s.Ends == nil {
+		return aloneOf(s.Values)
+	}
+	each := make([]float64, s.requests())
 	for i := range each {
 		values := s.request(i)
 		for _, v := range values {
@@ -178,11 +180,11 @@ func (s *Samples) alone() float64 {
 func aloneOf(each []float64) float64 {
 	ranks := ranked(each)
 	var square float64
-	for _, v := range ranks {
-		square += v * v
+	score := func(i int) float64 { return float64(ranks[i]) / 2 }
+	for i := range ranks {
+		square += score(i) * score(i)
 	}
-	fold := &Samples{Values: ranks}
-	return worth(float64(len(each)), square, fold.scores(func(v []float64) float64 { return v[0] }), mostWaves)
+	return worth(float64(len(each)), square, sums(len(ranks), score), mostWaves)
 }
 
 // worth is how many of n requests would say as much as all of them do if they were independent:
@@ -195,17 +197,17 @@ func worth(n, square float64, scores []float64, waves int) float64 {
 	return n / max(1, se*se/square*math.Exp(math.Sqrt(2/df)))
 }
 
-// ranked are the ranks of values, less their mean; ties share theirs.
-func ranked(values []float64) []float64 {
-	order := sizes(values)
-	out := make([]float64, len(values))
+// ranked are twice the ranks of values, less their mean; ties share theirs.
+func ranked(values []float64) []int32 {
+	order := ascending(values)
+	out := make([]int32, len(values))
 	for i := 0; i < len(order); {
-		j := i
-		for j < len(order) && values[order[j].index] == values[order[i].index] {
+		j := i + 1
+		for j < len(order) && values[order[j]] == values[order[i]] {
 			j++
 		}
 		for _, at := range order[i:j] {
-			out[at.index] = float64(i+j-len(order)) / 2
+			out[at] = int32(i + j - len(order))
 		}
 		i = j
 	}

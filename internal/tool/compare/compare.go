@@ -59,7 +59,13 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 func compared(env tool.Env, action *args.CompareAction, tools []tool.Tool) int {
 	read := &reader{env: env, tools: tools, tokenizer: action.Tokenizer}
 	defer read.close()
-	sides, err := compare.Open(action.Sides, compare.OpenOptions{Draw: action.HTML != "", Foreign: read.foreign})
+	metrics := compare.Metrics(action.All)
+	for _, c := range action.Conditions.All() {
+		if g, err := gate.Read(c); err == nil {
+			metrics = append(metrics, g.Metric.ID)
+		}
+	}
+	sides, err := compare.Open(action.Sides, compare.OpenOptions{Draw: action.HTML != "", Foreign: read.foreign, Samples: metrics})
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}

@@ -29,7 +29,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 			return env.Fail("report", err, tool.ExitUsage)
 		}
 	}
-	saved, err := saved.Read(dir, as.Names)
+	saved, err := saved.Read(dir, saved.Options{Names: as.Names})
 	if err == nil {
 		err = saved.Judge(action.Conditions)
 	}

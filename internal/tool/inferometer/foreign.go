@@ -39,7 +39,7 @@ func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) in
 	if figures != nil {
 		return reportFigures(env, action, figures)
 	}
-	saved, d, err := saved.Draw(dir, nil)
+	saved, err := saved.Read(dir, saved.Options{Draw: true})
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
@@ -49,6 +49,7 @@ func reportOthers(env tool.Env, action *args.ReportAction, tools []tool.Tool) in
 	unwatched(saved.Result, action.Dir, read)
 	env.Gates.AddForeign(saved.Result)
 	if page {
+		d := saved.Document
 		d.Plan, d.Runs = "", "" // what its load comes to, not what was run
 		d.Show(saved.Result)
 		if err := writePage(env, action, d); err != nil {

@@ -29,21 +29,17 @@ func wantsPage(env tool.Env, action *args.ReportAction) bool {
 // reported is the result of a run of ours. Its page is written where the command line asks
 // for one.
 func reported(env tool.Env, action *args.ReportAction) (*result.Result, error) {
-	if !wantsPage(env, action) {
-		saved, err := saved.Read(action.Dir, nil)
-		if err != nil {
-			return nil, err
-		}
-		return saved.Result, saved.Judge(action.Conditions)
-	}
-	saved, d, err := saved.Draw(action.Dir, nil)
+	saved, err := saved.Read(action.Dir, saved.Options{Draw: wantsPage(env, action)})
 	if err == nil {
 		err = saved.Judge(action.Conditions)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return saved.Result, writePage(env, action, d)
+	if saved.Document == nil {
+		return saved.Result, nil
+	}
+	return saved.Result, writePage(env, action, saved.Document)
 }
 
 // writePage writes a page to where the command line wants it.

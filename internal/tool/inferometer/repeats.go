@@ -52,7 +52,7 @@ func readRepeats(env tool.Env, action *args.ReportAction, dirs []string) (*repea
 	var runs []repeat.Run
 	var part []string
 	for _, name := range dirs {
-		saved, err := saved.Read(name, nil)
+		saved, err := saved.Read(name, saved.Options{})
 		if err == nil {
 			err = saved.Judge(action.Conditions)
 		}

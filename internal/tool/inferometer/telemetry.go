@@ -173,7 +173,7 @@ func (s *sending) sendAll(ctx context.Context, log io.Writer, version, dir strin
 	if ctx.Err() != nil {
 		return errors.New("the run was aborted and is not sent: inferometer report DIR sends one that was kept")
 	}
-	saved, err := saved.Read(dir, nil)
+	saved, err := saved.Read(dir, saved.Options{})
 	if err != nil {
 		return fmt.Errorf("reading the records to send: %w", err)
 	}

@@ -79,7 +79,7 @@ func (g *stopCondition) found() *repeat.Until {
 
 // within are the intervals of a run's figures by its own requests.
 func within(dir string) (map[int]map[repeat.Key]estimate.Interval, error) {
-	sides, err := compare.Open([]string{dir}, compare.OpenOptions{})
+	sides, err := compare.Open([]string{dir}, compare.OpenOptions{Samples: compare.Metrics(false)})
 	if err != nil {
 		return nil, err
 	}

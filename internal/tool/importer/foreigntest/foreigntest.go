@@ -34,7 +34,7 @@ func Import(t *testing.T, of tool.Tool, path string) (*tool.Imported, *saved.Run
 // Read reads an output directory that was made of an import.
 func Read(t *testing.T, dir string) *saved.Run {
 	t.Helper()
-	saved, err := saved.Read(dir, nil)
+	saved, err := saved.Read(dir, saved.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func Broken(t *testing.T, of tool.Tool, name string, text []byte) {
 	}
 	read, err := of.Import(Env(), tool.From{Path: path}, out)
 	if read != nil && err == nil {
-		if _, err := saved.Read(out, nil); err != nil {
+		if _, err := saved.Read(out, saved.Options{}); err != nil {
 			t.Errorf("what was imported cannot be read: %v", err)
 		}
 	}

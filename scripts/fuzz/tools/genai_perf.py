@@ -268,10 +268,10 @@ def export(line: Line, place: str, a: dict, b: dict) -> list:
     for x, y in zip(a["experiments"], b["experiments"]):
         out += values(f"{place}/experiment", x.get("experiment"), y.get("experiment"))
         out += multisets(f"{place}/request-keys", [list(r) for r in x["requests"]][:1], [list(r) for r in y["requests"]][:1])
+        out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
         if timed(line):
             continue
         out += values(f"{place}/requests", len(x["requests"]), len(y["requests"]))
-        out += values(f"{place}/window_boundaries", len(x["window_boundaries"]), len(y["window_boundaries"]))
         out += responses(line, place, x["requests"], y["requests"])
         if line.by == "content":
             out += multisets(f"{place}/request_inputs", *([r["request_inputs"] for r in s["requests"]] for s in (x, y)))
@@ -306,5 +306,10 @@ def screens(line: Line, a: Side, b: Side) -> list:
     def titles(screen: str) -> list:
         return [s.strip() for s in screen.splitlines() if "NVIDIA GenAI-Perf |" in s]
 
-    out = values("table/title", titles(a.screen), titles(b.screen))
+    def reports(screen: str) -> list:
+        """What Perf Analyzer says with -v, with N for numbers."""
+        found = re.findall(r"^\*\*\* Measurement Settings.*?(?=^\[\d|^Inferences/Second|^ *NVIDIA|\Z)", screen, re.MULTILINE | re.DOTALL)
+        return [re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", row.strip()) for report in found for row in report.splitlines() if row.strip() and not row.startswith("[WARNING]")]
+
+    out = values("table/title", titles(a.screen), titles(b.screen)) + values("report", reports(a.screen), reports(b.screen))
     return out + values("table", shape(a.screen), shape(b.screen))
